@@ -99,7 +99,7 @@ func await(t *testing.T, url string) {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); <-tick.C {
-		res, err := http.Get(url) //nolint:noctx,gosec // of the test's own scheduler
+		res, err := http.Get(url)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -119,7 +119,7 @@ func shell(t *testing.T, dir, command string) {
 		t.Fatal(err)
 	}
 	note := "#!/bin/sh\nprintf '%s\\n' \"$@\" > '" + dir + "/arguments'\ncat > '" + dir + "/message'\n"
-	if err := os.WriteFile(filepath.Join(bin, "nats"), []byte(note), 0o755); err != nil { //nolint:gosec // it is a program
+	if err := os.WriteFile(filepath.Join(bin, "nats"), []byte(note), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	sh := exec.CommandContext(t.Context(), "sh")

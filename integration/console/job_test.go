@@ -106,6 +106,8 @@ func TestJobCopied(t *testing.T) {
 	must(t, other.Go("/console/jobs/default/report"), other.Text("#job-status", "Waits for its next run"))
 	page.Expect(404) // of the events, which are of no job then
 	must(t,
+		page.Click(`form[action$="/disable"] button`), // which makes it another one than the page began with
+		page.Text("#job-status", "Disabled: it does not run"),
 		page.Click("[data-opens=job-delete]"),
 		page.Click("#job-delete button"),
 		page.Await("location.pathname === '/console/jobs'"),

@@ -53,5 +53,5 @@ func TestCalendarLeads(t *testing.T) {
 	must(t, page.Click("table.week thead th:last-child a"), page.Await("document.querySelector('table.day')"), page.Text("#h1400", "14:30 default/herd-00"),
 		page.Click("a[rel=next]"), page.Text("#h1400", "14:30 default/herd-02"))
 	must(t, page.Fill("#zone", "UTC"), page.Text("#h0900", "09:00 default/herd-00"), page.Await("location.search.includes('zone=UTC')"),
-		page.Fill("#job", "herd-01"), page.Await("!document.querySelector('#h0900').innerText.includes('herd-00')"), page.Text("#h0900", "herd-01"))
+		page.Fill("#job", "herd-01"), page.Press("\r"), page.Await("!document.querySelector('#h0900').innerText.includes('herd-00')"), page.Text("#h0900", "herd-01"))
 }

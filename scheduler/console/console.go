@@ -12,6 +12,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/console/builder"
 	"github.com/carillon-sched/carillon/scheduler/console/edit"
+	"github.com/carillon-sched/carillon/scheduler/console/collections"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 	"github.com/carillon-sched/carillon/scheduler/console/job"
 	"github.com/carillon-sched/carillon/scheduler/console/jobform"
@@ -69,6 +70,7 @@ func rooms(cfg Config) []frame.Room {
 		jobform.Room(),
 		builder.Room(cfg.Service),
 		live.Room(cfg.Service, cfg.MaxTails),
+		collections.Room(cfg.Service),
 	}
 	return slices.Concat(own, load.Rooms(cfg.Service), cfg.Rooms)
 }

@@ -26,7 +26,8 @@ func TestSlots(t *testing.T) {
 	const most = 4
 	var got []string
 	perMinute := f.Report().PerMinute
-	for i, s := range f.Slots(instants, most) {
+	slots, throughout := f.Slots(instants, most)
+	for i, s := range slots {
 		sum := 0
 		for m, n := range perMinute {
 			if minute := noon.Add(time.Duration(m) * time.Minute); !minute.Before(instants[i]) && minute.Before(instants[i+1]) {
@@ -49,7 +50,39 @@ func TestSlots(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	if none := f.Slots(nil, most); len(none) != 0 {
+	if throughout.Jobs != 0 {
+		t.Errorf("of four slots, %v runs in most", throughout)
+	}
+	if none, _ := f.Slots(nil, most); len(none) != 0 {
 		t.Errorf("between no instants there are %v", none)
+	}
+}
+
+// TestSlotsThroughout has a day with jobs that run all the time, which are named once, and few that do not.
+func TestSlotsThroughout(t *testing.T) {
+	f := forecast.New(noon, 24)
+	for i := range 5 {
+		f.Add(named(t, fmt.Sprintf("hourly-%d", i), january, "a:1", `"startTime": "2026-01-01T00:00:00Z", "recurrence": {"frequency": "Hour"}`), nil)
+	}
+	f.Add(named(t, "some", january, "a:1", `"recurrence": {"cron": "30 14,20 * * *"}`), nil)
+	var at []time.Time
+	for h := range 25 {
+		at = append(at, noon.Add(time.Duration(h)*time.Hour))
+	}
+	slots, throughout := f.Slots(at, 4)
+	if throughout.Jobs != 5 || throughout.Runs != 120 || len(throughout.Some) != 4 || throughout.Some[0].Runs != 24 {
+		t.Errorf("throughout run %+v", throughout)
+	}
+	for i, s := range slots {
+		want, jobs := 0, 5
+		if i == 2 || i == 8 {
+			want, jobs = 1, 6
+		}
+		if len(s.Some) != want || s.Jobs != jobs || s.Runs != jobs {
+			t.Errorf("%s: %+v", s.From, s)
+		}
+	}
+	if slots, throughout := f.Slots(at, 6); throughout.Jobs != 0 || len(slots[2].Some) != 6 {
+		t.Errorf("where all can be named: %+v, %+v", slots[2], throughout)
 	}
 }

@@ -270,6 +270,8 @@ func readQuery(ctx context.Context, body []byte, of listKind) (q query, err erro
 			q.Action, _ = o.String("actionType")
 			q.NextAfter, _ = o.String("nextAfter")
 			q.NextBefore, _ = o.String("nextBefore")
+			q.Text, _ = o.String("text")
+			q.Outcome, _ = o.String("lastOutcome")
 		}
 		if of == historyList {
 			q.UID, _ = o.String("uid")

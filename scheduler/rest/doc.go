@@ -9,7 +9,7 @@
 //	POST   /jobCollections/{c}/disable
 //	GET    /jobCollections/{c}/jobs                   by name; $top, $skip, $skiptoken, and what is looked for ([view.JobSearch]):
 //	                                                  $filter=state eq Enabled, labelSelector=a=b,!c, prefix,
-//	                                                  actionType, nextAfter, nextBefore
+//	                                                  actionType, nextAfter, nextBefore, text, lastOutcome
 //	POST   /jobCollections/{c}/jobs                   create (201) a job of a name that nobody chose; ?strict, ?dryRun
 //	GET    /jobs                                      likewise, of all collections that may be seen, by collection and name
 //	PUT    /jobCollections/{c}/jobs/{j}               create (201) or replace (200) a job; ?strict=true|false, ?dryRun=true|false

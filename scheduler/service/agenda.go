@@ -24,6 +24,12 @@ type AgendaQuery struct {
 	Counted func(jobs int)
 }
 
+// Agenda is what is planned in parts of the time.
+type Agenda struct {
+	Slots      []forecast.Slot
+	Throughout forecast.Slot // jobs that run in most parts: they are named here alone
+}
+
 // longestAgenda is a week in which clocks are put back, with room.
 const longestAgenda = forecast.MaxHours + 2
 
@@ -56,36 +62,40 @@ func (q *AgendaQuery) check(now time.Time) (from time.Time, hours int, err error
 // Agenda tells what is planned in parts of the time. It costs as much as [Forecaster.Forecast], but for one job.
 //
 // Errors: ErrInvalid for the query; ErrNotFound without the job or the collection; ErrUnavailable when too many wait already.
-func (f Forecaster) Agenda(ctx context.Context, q AgendaQuery) ([]forecast.Slot, error) {
+func (f Forecaster) Agenda(ctx context.Context, q AgendaQuery) (*Agenda, error) {
 	from, hours, err := q.check(time.Now().UTC())
 	if err != nil {
 		return nil, err
 	}
-	if hours <= 0 {
-		return forecast.New(from, 0).Slots(q.At, 0), nil
+	counted := forecast.New(from, max(0, hours))
+	switch {
+	case hours <= 0:
+	case q.Key.Job != "":
+		err = f.addPlanned(ctx, q.Key, counted)
+	default:
+		err = f.addAllPlanned(ctx, &q, counted)
 	}
-	counted := forecast.New(from, hours)
-	if q.Key.Job != "" {
-		err := f.addPlanned(ctx, q.Key, counted)
-		if err != nil {
-			return nil, err
-		}
-		return counted.Slots(q.At, q.Named), nil
+	if err != nil {
+		return nil, err
 	}
+	a := &Agenda{}
+	a.Slots, a.Throughout = counted.Slots(q.At, q.Named)
+	return a, nil
+}
+
+// addAllPlanned counts the jobs of a collection, or all.
+func (f Forecaster) addAllPlanned(ctx context.Context, q *AgendaQuery, to *forecast.Forecast) error {
 	if q.Key.Collection != "" {
 		if err := f.shared.exists(ctx, q.Key.Collection); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	release, err := takeTurn(ctx, f.shared.doctoring)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer release()
-	if err := f.shared.eachForeseen(ctx, q.Key.Collection, q.Sees, telling(counted, q.Counted)); err != nil {
-		return nil, err
-	}
-	return counted.Slots(q.At, q.Named), nil
+	return f.shared.eachForeseen(ctx, q.Key.Collection, q.Sees, telling(to, q.Counted))
 }
 
 // addPlanned counts one job.

@@ -8,7 +8,7 @@ import (
 )
 
 // Pages are the addresses of all pages that the story has something for.
-var Pages = []string{
+var Pages = append([]string{
 	"/",
 	"/?range=day",
 	"/console/jobs",
@@ -38,8 +38,11 @@ var Pages = []string{
 	"/console/jobs/partners/nightly",
 	"/console/jobs/partners/nightly/next?n=100",
 	"/console/jobs/partners/off",
-	"/console/queues",
-}
+	"/console/collections",
+	"/console/collections/partners",
+	"/console/collections/partners/delete",
+	"/console/jobs/new?from=partners/nightly",
+}, QueuePages...)
 
 // longName is as long as the name of a job may be.
 var longName = strings.Repeat("Long", 25)
@@ -95,5 +98,5 @@ func (s *Stage) Fill(ctx context.Context) error {
 			return err
 		}
 	}
-	return nil
+	return s.fillQueues(ctx)
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/carillon-sched/carillon/scheduler/console/words"
 	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/spec"
 )
@@ -42,6 +43,9 @@ var (
 type Form struct {
 	// Problems are what is wrong, with the paths of fields: their names without [Prefix].
 	Problems document.Problems
+
+	// Proposed says that the zone was proposed, and chosen by nobody.
+	Proposed bool
 
 	values url.Values // by names without the prefix
 }
@@ -226,6 +230,7 @@ func (f Form) set(name string, values ...string) {
 func (f Form) Propose(zone string) Form {
 	if f.text("timeZone") == "" {
 		f.set("timeZone", zone)
+		f.Proposed = true
 	}
 	return f
 }
@@ -279,6 +284,24 @@ func (f Form) Place(path string) string {
 		return "recurrence." + f.When()
 	}
 	return "when"
+}
+
+// Label is what the field is called that shows a problem.
+func (f Form) Label(path string) string { return words.Say(labels[f.Place(path)]) }
+
+// labels are the texts of fields.
+var labels = map[string]string{
+	"when": "builder.when", "paste": "builder.paste", "timeZone": "builder.zone", "plain.once": "builder.once", "plain.n": "builder.every",
+	"plain.times": "builder.times", "plain.days": "builder.days", "plain.day": "builder.on.day.label", "plain.date": "builder.date",
+	"recurrence.frequency": "builder.frequency", "recurrence.interval": "builder.interval", "recurrence.anchor": "builder.anchor",
+	"recurrence.schedule.minutes": "builder.minutes", "recurrence.schedule.hours": "builder.hours",
+	"recurrence.schedule.months":   "builder.months",
+	"recurrence.schedule.weekDays": "builder.weekDays", "recurrence.schedule.monthDays": "builder.monthDays",
+	"recurrence.schedule.monthlyOccurrences": "builder.occurrences", "recurrence.cron": "builder.cron", "recurrence.rrule": "builder.rrule",
+	"cron.dialect": "builder.dialect", "rrule.dialect": "builder.dialect", "startTime": "builder.start",
+	"recurrence.endTime": "builder.end",
+	"recurrence.count":   "builder.count", "dst.gap": "builder.gap", "dst.overlap": "builder.twice", "jitter": "builder.jitter",
+	"catchUp.policy": "builder.catchup", "catchUp.window": "builder.window", "overlap": "builder.overlap",
 }
 
 // shown are the fields that have a place for problems.

@@ -135,9 +135,13 @@ func (o *Outlook) fill(found *service.Outlook, browser *time.Location) {
 	}
 	o.SameZone = browser.String() == o.Zone
 	_, before := time.Now().In(found.Zone).Zone()
+	seconds := slices.ContainsFunc(found.Times, func(t time.Time) bool { return t.Second() != 0 })
 	for _, t := range found.Times {
 		local := t.In(found.Zone)
-		one := run{At: t, Local: local.Format("Mon 2006-01-02 15:04:05 -07:00")}
+		one := run{At: t, Local: local.Format("Mon 2006-01-02 15:04")}
+		if seconds {
+			one.Local = local.Format("Mon 2006-01-02 15:04:05")
+		}
 		if _, offset := local.Zone(); offset != before {
 			if d := time.Duration(offset-before) * time.Second; d > 0 {
 				one.Change = words.Say("builder.forward", short(d))

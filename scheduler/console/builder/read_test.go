@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/carillon-sched/carillon/scheduler/console/words"
 	"github.com/carillon-sched/carillon/scheduler/service"
 )
 
@@ -215,5 +216,17 @@ func TestProblemsHaveTheirFields(t *testing.T) {
 		if len(s.Problems) != 1 {
 			t.Errorf("%s: %v", test.query, s.Problems)
 		}
+	}
+}
+
+// TestLabels: each field that shows problems has a name for people, and no other one.
+func TestLabels(t *testing.T) {
+	for _, name := range shown {
+		if !words.Has(labels[name]) {
+			t.Errorf("%s has no label", name)
+		}
+	}
+	if len(labels) != len(shown) {
+		t.Errorf("%d labels for %d fields", len(labels), len(shown))
 	}
 }

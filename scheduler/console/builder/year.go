@@ -84,10 +84,11 @@ func newYear(o *service.Outlook) *year {
 		return nil
 	}
 	y := &year{Width: left + half*cell, Height: 2*band - 6, Cut: len(o.Days) < service.Weeks*7}
-	for row, name := range map[int]string{0: "Mon", 2: "Wed", 4: "Fri"} {
+	for row, name := range []string{"Mon", "", "Wed", "", "Fri"} {
 		for _, first := range []int{0, half * 7} {
-			_, top := at(first + row)
-			y.Weekdays = append(y.Weekdays, mark{0, top + square - 1, name})
+			if _, top := at(first + row); name != "" {
+				y.Weekdays = append(y.Weekdays, mark{0, top + square - 1, name})
+			}
 		}
 	}
 	for _, h := range heats {

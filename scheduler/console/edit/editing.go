@@ -40,6 +40,7 @@ type editing struct {
 
 	Reading  *jobform.Reading // the fields
 	Schedule builder.Form
+	Outlook  *builder.Outlook // what it means; nil: it is not known
 	Text     text // YAML
 
 	Problem  *frame.Problem // of the whole
@@ -220,14 +221,14 @@ func (e *editing) seal(patch document.Value) string {
 
 // do does what a button asks for.
 func (e *editing) do(what string) error {
-	switch {
-	case what == "save":
+	switch what {
+	case "save":
 		return e.save()
-	case what == "merge":
+	case "merge":
 		return e.merge()
-	case what == "as:"+asForm, what == "as:"+asYAML:
+	case "as:" + asForm, "as:" + asYAML:
 		return e.turn(strings.TrimPrefix(what, "as:"))
-	case what == "", what == "review":
+	case "", "review":
 		return e.review()
 	}
 	return e.show(http.StatusOK)
@@ -373,6 +374,10 @@ func (e *editing) wrongs() []wrong {
 
 // show sends the page, or the part of it that a script asks for.
 func (e *editing) show(status int) error {
+	if e.As == asForm {
+		s := builder.Read(e.Schedule.Sent())
+		e.Outlook, _ = s.Look(e.call.Context(), e.room.service.Previewer, e.Key.Job, e.call.Zone()) // who changes the schedule asks again
+	}
 	e.Wrong = e.wrongs()
 	p := &frame.Page{
 		Status: status, Title: e.call.Say("edit.title", e.Key), Template: page, Data: e,

@@ -46,8 +46,10 @@ func sameBut(text string, v document.Value, secrets []string) bool {
 func holds(text string, texts []string) bool {
 	for _, t := range texts {
 		quoted := document.StringValue(t).String()
-		if strings.Contains(text, t) || strings.Contains(text, quoted[1:len(quoted)-1]) || strings.Contains(text, strings.ReplaceAll(t, "'", "''")) {
-			return true
+		for _, form := range []string{t, quoted[1 : len(quoted)-1], strings.ReplaceAll(t, "'", "''")} {
+			if strings.Contains(text, form) {
+				return true
+			}
 		}
 		for line := range strings.Lines(t) {
 			if line = strings.TrimSpace(line); len(line) > 5 && strings.Contains(text, line) {
@@ -65,7 +67,7 @@ var member = regexp.MustCompile(`^([ \t]*(?:- +)*)(["']?)([A-Za-z0-9_$.\-]+)(["'
 var flow = regexp.MustCompile(`(["']?)([A-Za-z0-9_$.\-]+)(["']?)[ \t]*:[ \t]*("(?:[^"\\]|\\.)*"?|'(?:[^']|'')*'?|[^,{}\[\]\n]*)`)
 
 // redact takes out of a text, which may be no document at all, what stands behind the names of secrets.
-func redact(text string, isSecret func(name string) bool) (redacted string, any bool) {
+func redact(text string, isSecret func(name string) bool) (redacted string, some bool) {
 	var out []string
 	deeper := -1    // lines that are indented by more belong to a secret
 	perhaps := -1   // or do if they name no shared one
@@ -74,12 +76,12 @@ func redact(text string, isSecret func(name string) bool) (redacted string, any 
 		indent := len(line) - len(strings.TrimLeft(line, " \t"))
 		if trimmed := strings.TrimSpace(line); perhaps >= 0 && trimmed != "" && !strings.HasPrefix(trimmed, "#") {
 			if indent > perhaps && !strings.Contains(trimmed, "secretRef") {
-				out[len(out)-1], deeper, any = name+": "+again, perhaps, true
+				out[len(out)-1], deeper, some = name+": "+again, perhaps, true
 			}
 			perhaps = -1
 		}
 		if deeper >= 0 && (strings.TrimSpace(line) == "" || indent > deeper) {
-			any = true
+			some = true
 			continue
 		}
 		deeper = -1
@@ -92,7 +94,7 @@ func redact(text string, isSecret func(name string) bool) (redacted string, any 
 				perhaps, name = len(m[1]), m[1]+m[2]+m[3]+m[4]
 				break
 			}
-			line, any = m[1]+m[2]+m[3]+m[4]+": "+again, true
+			line, some = m[1]+m[2]+m[3]+m[4]+": "+again, true
 			deeper = len(m[1])
 		case inside:
 			line = flow.ReplaceAllStringFunc(line, func(found string) string {
@@ -100,11 +102,11 @@ func redact(text string, isSecret func(name string) bool) (redacted string, any 
 				if !isSecret(f[2]) || strings.TrimSpace(f[4]) == "" {
 					return found
 				}
-				any = true
+				some = true
 				return f[1] + f[2] + f[3] + `: {"secretRef": ""}`
 			})
 		}
 		out = append(out, line)
 	}
-	return strings.Join(out, "\n"), any
+	return strings.Join(out, "\n"), some
 }

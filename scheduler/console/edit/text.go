@@ -32,7 +32,7 @@ type lineProblem struct {
 func (l lineProblem) Link() string { return "#line-" + strconv.Itoa(l.Line) }
 
 // Lines are the numbers of the lines, and whether something is wrong with them.
-func (t text) Lines() []lineMark {
+func (t *text) Lines() []lineMark {
 	n := strings.Count(jobform.Plain(t.Text), "\n") + 1
 	all := make([]lineMark, n)
 	for i := range all {
@@ -123,7 +123,8 @@ func (e *editing) lists() {
 			continue
 		}
 		was, is := jobform.At(e.base, path[:end]), jobform.At(e.mine, path[:end])
-		if is.Kind() != document.KindNull && !was.Equal(is) && jobform.At(e.mine, path).Kind() == document.KindNull && jobform.At(e.mine, outer(path)).Kind() != document.KindNull {
+		left := jobform.At(e.mine, path).Kind() == document.KindNull && jobform.At(e.mine, outer(path)).Kind() != document.KindNull
+		if left && is.Kind() != document.KindNull && !was.Equal(is) {
 			e.usable = false
 			e.Text.add(document.Problem{Path: path, Message: e.call.Say("jobform.secret.moved")})
 		}

@@ -15,7 +15,7 @@ import (
 
 // page is the page of a job in a browser without scripts.
 type page struct {
-	t    testing.TB
+	t    *testing.T
 	w    *consoletest.World
 	path string
 	body string
@@ -25,7 +25,7 @@ type page struct {
 }
 
 // open opens the page of a job.
-func open(t testing.TB, w *consoletest.World, key, as string, secrets ...string) *page {
+func open(t *testing.T, w *consoletest.World, key, as string, secrets ...string) *page {
 	t.Helper()
 	k := consoletest.Key(key)
 	p := &page{t: t, w: w, path: "/console/jobs/" + k.Collection + "/" + k.Job + "/edit", secrets: secrets}
@@ -61,7 +61,7 @@ func (p *page) press(button string) int {
 	return r.Status
 }
 
-// set types into fields: name, value, …
+// set types into fields, which are given with what is typed: name, value, and so on.
 func (p *page) set(pairs ...string) *page {
 	p.t.Helper()
 	for i := 0; i < len(pairs); i += 2 {
@@ -104,7 +104,7 @@ func (p *page) save() {
 }
 
 // job returns a job's properties with its secrets as they are stored.
-func job(t testing.TB, w *consoletest.World, key string) document.Value {
+func job(t *testing.T, w *consoletest.World, key string) document.Value {
 	t.Helper()
 	v, err := w.Service.Get(t.Context(), consoletest.Key(key))
 	if err != nil {
@@ -122,19 +122,9 @@ func secret(v document.Value, path string) string {
 }
 
 // patch has somebody else change a job.
-func patch(t testing.TB, w *consoletest.World, key, text string) {
+func patch(t *testing.T, w *consoletest.World, key, text string) {
 	t.Helper()
 	if _, err := w.Service.Patch(t.Context(), service.Edit{Key: consoletest.Key(key), Body: []byte(text)}); err != nil {
 		t.Fatal(err)
 	}
-}
-
-// etag is that of a job.
-func etag(t testing.TB, w *consoletest.World, key string) string {
-	t.Helper()
-	v, err := w.Service.Get(t.Context(), consoletest.Key(key))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return v.ETag()
 }

@@ -152,6 +152,7 @@ func (*run) weight(outcome string, phase scheduler.Phase) int {
 		return 3
 	case scheduler.OutcomePostponed, scheduler.OutcomeSkipped:
 		return 2
+	case scheduler.NeverRan: // of jobs, and of no record
 	}
 	return 0
 }
@@ -192,7 +193,7 @@ func (o *run) Resubmittable() bool {
 	switch scheduler.Outcome(o.State) {
 	case scheduler.OutcomeFailed, scheduler.OutcomeFaulted, scheduler.OutcomePostponed, scheduler.OutcomeSkipped:
 		return o.Occurrence != ""
-	case scheduler.OutcomeCompleted:
+	case scheduler.OutcomeCompleted, scheduler.NeverRan:
 	}
 	return false
 }

@@ -104,7 +104,7 @@ func drawValue(t *rapid.T, s *document.Shape, around *document.Members, depth in
 func drawList(t *rapid.T, s *document.Shape, f document.Form, around *document.Members, depth int) document.Value {
 	var items []document.Value
 	for range rapid.IntRange(0, 3).Draw(t, "length") {
-		switch f.Of { //nolint:exhaustive // others are texts
+		switch f.Of {
 		case document.FormInteger:
 			items = append(items, document.NumberValue(strconv.Itoa(rapid.Int().Draw(t, "item"))))
 		case document.FormObject:

@@ -115,7 +115,9 @@ func (f *Field) filled() bool {
 	found := false
 	f.each(func(f *Field) {
 		word := slices.ContainsFunc(f.Choices, func(c Choice) bool { return c.Chosen && c.Value != "" })
-		secret := f.Secret != nil && slices.ContainsFunc(f.Secret.How, func(c Choice) bool { return c.Chosen && c.Value != howNone })
+		secret := f.Secret != nil && (f.Secret.Again || slices.ContainsFunc(f.Secret.How, func(c Choice) bool {
+			return c.Chosen && (c.Value == howKeep || c.Value == howRef)
+		}))
 		found = found || f.Text != "" || f.On || word || secret || len(f.Rows) > 0 || len(f.Items) > 0
 	})
 	return found
@@ -182,11 +184,11 @@ func label(name string) string {
 // often are members that are shown at once, beside those that are required. The others stand behind a fold, which is open
 // when one of them has something.
 var often = map[string]bool{
-	"action": true, "request": true, "type": true, "method": true, "uri": true, "headers": true, "body": true, "message": true, "mode": true,
-	"subject": true, "replyTo": true, "expectStream": true, "authentication": true, "sasKeyName": true, "sasKey": true,
-	"brokeredMessageProperties": false, "customMessageProperties": true, "retryPolicy": true, "retryType": true, "retryCount": true,
+	"action": true, "request": true, "type": true, "method": true, "uri": true, "headers": true, "body": true, "message": true,
+	"mode": true, "subject": true, "replyTo": true, "expectStream": true, "authentication": true, "sasKeyName": true, "sasKey": true,
+	"customMessageProperties": true, "retryPolicy": true, "retryType": true, "retryCount": true,
 	"retryInterval": true, "errorAction": true, "username": true, "password": true, "pfx": true, "scope": true, "audience": true,
-	"secretRef": true, "cloudEvent": false, "frequency": true, "interval": true, "cron": true, "rrule": true, "count": true,
+	"secretRef": true, "frequency": true, "interval": true, "cron": true, "rrule": true, "count": true,
 }
 
 // areas are texts that usually have several lines.

@@ -82,7 +82,9 @@ type Section struct {
 }
 
 // Alone reports whether all fields of the section are those of one object, which needs no frame of its own.
-func (s *Section) Alone() bool { return len(s.Fields) == 1 && len(s.More) == 0 && s.Fields[0].Kind == KindObject }
+func (s *Section) Alone() bool {
+	return len(s.Fields) == 1 && len(s.More) == 0 && s.Fields[0].Kind == KindObject
+}
 
 // Title and Hint are the heading of the section and what is said below it, "" for nothing.
 func (s *Section) Title() string { return words.Say("jobform.section." + s.ID) }

@@ -23,17 +23,17 @@ import (
 // written writes a form alone.
 var written = template()
 
-func template() func(t testing.TB, r *jobform.Reading) string {
+func template() func(tb testing.TB, r *jobform.Reading) string {
 	files := fstest.MapFS{"page.html": {Data: []byte(`{{define "page"}}<form>{{template "jobform-problems" .}}{{template "jobform" .}}</form>{{end}}`)}}
 	all, err := frame.Templates(files, "page.html").ParseFS(jobform.Files, "*.html")
-	return func(t testing.TB, r *jobform.Reading) string {
-		t.Helper()
+	return func(tb testing.TB, r *jobform.Reading) string {
+		tb.Helper()
 		if err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 		var b strings.Builder
 		if err := all.ExecuteTemplate(&b, "page", r); err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 		return b.String()
 	}
@@ -46,12 +46,12 @@ var form = func() *jobform.Form {
 }()
 
 // sent is a form as a browser sends it that nobody has touched.
-func sent(t testing.TB, r *jobform.Reading) url.Values {
-	t.Helper()
-	return consoletest.Forms(t, written(t, r))[0].Values
+func sent(tb testing.TB, r *jobform.Reading) url.Values {
+	tb.Helper()
+	return consoletest.Forms(tb, written(tb, r))[0].Values
 }
 
-func parse(t testing.TB, text string) document.Value {
+func parse(t *testing.T, text string) document.Value {
 	t.Helper()
 	v, err := document.Parse([]byte(text))
 	if err != nil {
@@ -61,20 +61,17 @@ func parse(t testing.TB, text string) document.Value {
 }
 
 // unchanged sends a form that nobody has touched, and compares the document with the one before.
-func unchanged(t interface {
-	Fatalf(format string, args ...any)
-}, tb testing.TB, v document.Value, stored []string,
-) {
+func unchanged(tb testing.TB, fail func(format string, args ...any), v document.Value, stored []string) {
 	tb.Helper()
 	in := jobform.Input{Document: v, Stored: stored}
 	opened := form.Read(in)
 	if !opened.Document.Equal(v) {
-		t.Fatalf("opened: %s", differ(v, opened.Document))
+		fail("opened: %s", differ(v, opened.Document))
 	}
 	in.Values = sent(tb, opened)
 	read := form.Read(in)
 	if !read.Document.Equal(v) || len(read.Problems) > 0 {
-		t.Fatalf("sent: %s\n%v", differ(v, read.Document), read.Problems)
+		fail("sent: %s\n%v", differ(v, read.Document), read.Problems)
 	}
 }
 
@@ -104,7 +101,7 @@ func TestExamplesStay(t *testing.T) {
 				found++
 				t.Run(filepath.Base(file), func(t *testing.T) {
 					shown, stored := stored(t, v)
-					unchanged(t, t, shown, stored)
+					unchanged(t, t.Fatalf, shown, stored)
 				})
 			}
 		}
@@ -115,7 +112,7 @@ func TestExamplesStay(t *testing.T) {
 }
 
 // stored returns a job as it is shown once it is stored, and where its secrets are.
-func stored(t testing.TB, v document.Value) (shown document.Value, paths []string) {
+func stored(t *testing.T, v document.Value) (shown document.Value, paths []string) {
 	t.Helper()
 	all := builtin.New(builtin.Config{})
 	defer all.Close()
@@ -132,7 +129,7 @@ func stored(t testing.TB, v document.Value) (shown document.Value, paths []strin
 	return parse(t, def.Document().String()), paths
 }
 
-func documents(t testing.TB, data []byte) []document.Value {
+func documents(t *testing.T, data []byte) []document.Value {
 	t.Helper()
 	text := strings.ReplaceAll(string(data), "${CARILLON_ECHO}", "http://echo.example")
 	all, err := document.ParseAll([]byte(text))
@@ -146,6 +143,6 @@ func documents(t testing.TB, data []byte) []document.Value {
 func TestDocumentsStay(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		v := drawJob(rt)
-		unchanged(rt, t, v, nil)
+		unchanged(t, rt.Fatalf, v, nil)
 	})
 }

@@ -92,7 +92,7 @@ func (w *walker) boolean(s *document.Shape, at spot, base got) (*Field, got) {
 // written is a value as it stands in a field.
 func written(base got) string {
 	v := base.v
-	switch v.Kind() {
+	switch v.Kind() { //nolint:exhaustive // the others stand there as JSON
 	case document.KindNull:
 		return ""
 	case document.KindString, document.KindNumber:
@@ -109,9 +109,9 @@ func written(base got) string {
 func joined(items []document.Value) (string, bool) {
 	var texts []string
 	for _, item := range items {
-		text := item.Text()
-		if item.Kind() != document.KindString && item.Kind() != document.KindNumber || text == "" || strings.ContainsAny(text, ",\r\n[]{}\"") ||
-			strings.TrimSpace(text) != text || item.Kind() == document.KindString && numeric.MatchString(text) {
+		text := item.Text() // "" of others than texts and numbers
+		odd := text == "" || strings.ContainsAny(text, ",\r\n[]{}\"") || strings.TrimSpace(text) != text
+		if odd || item.Kind() != document.KindNumber && numeric.MatchString(text) {
 			return "", false
 		}
 		texts = append(texts, text)
@@ -120,7 +120,7 @@ func joined(items []document.Value) (string, bool) {
 }
 
 // numeric is what JSON takes for a number.
-var numeric = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?$`)
+var numeric = regexp.MustCompile(`^-?(0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?$`)
 
 // read reads what was typed into a field, in the form that the shape asks for. What has none of them becomes a text, for the
 // reader of jobs to say what is wrong with it.

@@ -73,7 +73,8 @@ func membersOf(m *document.Members, path string) []*Member {
 func memberOf(s *document.Shape, around string) *Member {
 	path := around + "." + s.Name
 	d, _ := schema.Describe(path)
-	m := &Member{Name: s.Name, Text: strings.TrimSpace(d.Text + " " + bounded(s)), Default: d.Default, Example: d.Example, Required: s.Required}
+	m := &Member{Name: s.Name, Default: d.Default, Example: d.Example, Required: s.Required}
+	m.Text = strings.TrimSpace(d.Text + " " + bounded(s))
 	var kinds []string
 	_, secret := s.Form(document.FormSecret)
 	for _, f := range s.Forms {

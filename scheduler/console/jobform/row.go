@@ -57,28 +57,17 @@ const (
 func (w *walker) rows(s *document.Shape, at spot, base got) (*Field, got) {
 	f := newField(KindMap, s, at)
 	members := base.v.Members()
-	shown := slices.Clone(members)
-	for _, path := range w.in.Stored { // which the document does not show
-		if name, ok := nameIn(path, at.was); ok && indexOf(members, name) < 0 {
-			shown = append(shown, document.Member{Name: name})
-		}
-	}
+	shown := w.shown(members, at)
 	var now []document.Member
 	var names []string
 	for _, i := range w.tokens(at.name, "#", len(shown)) {
-		row := &Row{Name: at.name + "#" + strconv.Itoa(i)}
-		row.ID = "f-" + row.Name
-		f.Rows = append(f.Rows, row)
 		var was document.Member
 		if i < len(shown) {
 			was = shown[i]
 		}
-		row.Focus = w.do == "add:"+at.name && i >= len(shown) && !w.values.Has(row.Name+rowKey)
-		row.Key = was.Name
-		if key, ok := w.typed(row.Name + rowKey); ok && Plain(key) != line(was.Name) {
-			row.Key = Plain(key)
-		}
-		row.Path = document.MemberPath(at.path, row.Key)
+		row := w.row(at, i, was.Name)
+		row.Focus = row.Focus && i >= len(shown)
+		f.Rows = append(f.Rows, row)
 		there := i < len(members)
 		value := w.rowValue(f, row, s, at, was, there)
 		if row.Key == "" && !there && row.Text == "" && !row.Again {
@@ -95,13 +84,37 @@ func (w *walker) rows(s *document.Shape, at spot, base got) (*Field, got) {
 		names = append(names, row.Key)
 	}
 	now = w.dropped(at, names, now)
-	if len(now) == 0 && !(base.ok && len(members) == 0) {
-		return f, got{}
-	}
-	if len(now) == 0 {
+	switch {
+	case len(now) > 0:
+		return f, got{document.ObjectValue(now...), true}
+	case base.ok && len(members) == 0:
 		return f, base
 	}
-	return f, got{document.ObjectValue(now...), true}
+	return f, got{}
+}
+
+// shown are the members of an object with those that the document does not show, as they are secrets.
+func (w *walker) shown(members []document.Member, at spot) []document.Member {
+	all := slices.Clone(members)
+	for _, path := range w.in.Stored {
+		if name, ok := nameIn(path, at.was); ok && indexOf(members, name) < 0 {
+			all = append(all, document.Member{Name: name})
+		}
+	}
+	return all
+}
+
+// row makes a row for a member.
+func (w *walker) row(at spot, i int, name string) *Row {
+	row := &Row{Name: at.name + "#" + strconv.Itoa(i), Key: name}
+	row.ID = "f-" + row.Name
+	key, ok := w.typed(row.Name + rowKey)
+	if ok && Plain(key) != line(name) {
+		row.Key = Plain(key)
+	}
+	row.Focus = w.do == "add:"+at.name && !ok
+	row.Path = document.MemberPath(at.path, row.Key)
+	return row
 }
 
 // line is a text as it comes back from an input of one line.

@@ -17,7 +17,7 @@ var longSecrets = map[string]bool{"credentials": true}
 // secret; whether one is stored is known besides.
 func (w *walker) secret(s *document.Shape, at spot, base got) (*Field, got) {
 	ref, isRef := base.v.Member(refMember)
-	switch base.v.Kind() { //nolint:exhaustive // no secret is any of the others
+	switch base.v.Kind() {
 	case document.KindNull, document.KindString:
 	default:
 		if !isRef || len(base.v.Members()) != 1 || ref.Kind() != document.KindString {
@@ -73,7 +73,8 @@ func (w *walker) chooseSecret(f *Field, at spot, how string, base got) (string, 
 		w.reading.Typed = append(w.reading.Typed, at.path)
 		return how, got{document.StringValue(Plain(text)), true}
 	}
-	return howNone, got{document.Value{}, slices.Contains(w.in.Stored, at.was) || base.ok && base.v.Kind() == document.KindNull} // null removes it
+	isNull := base.ok && base.v.Kind() == document.KindNull
+	return howNone, got{document.Value{}, slices.Contains(w.in.Stored, at.was) || isNull} // null removes it
 }
 
 // reference is the value that names a shared secret.

@@ -73,11 +73,11 @@ func (w *walker) member(s *document.Shape, around *document.Members, at spot, ba
 // object makes the fields of an object. One in which nothing was typed is not there, unless it was, and empty.
 func (w *walker) object(s *document.Shape, at spot, base got) (*Field, got) {
 	f := newField(KindObject, s, at)
-	v, any := w.members(f, s.Members, s.Members.Known, at, base.v, false)
+	v, some := w.members(f, s.Members, s.Members.Known, at, base.v, false)
 	if base.ok && removed(v) && !v.Equal(base.v) {
 		return f, got{document.Value{}, true}
 	}
-	if !any {
+	if !some {
 		if base.ok && len(base.v.Members()) == 0 { // null, or empty as it was
 			return f, base
 		}
@@ -88,19 +88,20 @@ func (w *walker) object(s *document.Shape, at spot, base got) (*Field, got) {
 
 // removed reports whether an object has nothing but what is to be removed.
 func removed(v document.Value) bool {
-	return len(v.Members()) > 0 && !slices.ContainsFunc(v.Members(), func(m document.Member) bool { return m.Value.Kind() != document.KindNull })
+	stays := func(m document.Member) bool { return m.Value.Kind() != document.KindNull }
+	return len(v.Members()) > 0 && !slices.ContainsFunc(v.Members(), stays)
 }
 
 // members reads the members of an object, and gives their fields to f: those that all kinds of it have, and those of the kind
-// that it is. any tells whether there are some.
+// that it is. some tells whether there are some.
 func (w *walker) members(
 	f *Field, around *document.Members, known []*document.Shape, at spot, base document.Value, root bool,
-) (v document.Value, any bool) {
+) (v document.Value, some bool) {
 	members := slices.Clone(base.Members())
 	if len(around.Kinds) > 0 {
 		var was string
 		var same bool
-		known, was, same = w.kind(f, around, at, base, &members)
+		known, was, same = w.kind(f, around, at, &members)
 		members = ofKind(members, around, was, known)
 		if !same {
 			at.was = "another type" // no secret of the one that was belongs to it
@@ -139,9 +140,10 @@ var doubles = map[string]bool{
 // place gives a field to those that it belongs to.
 func (w *walker) place(f, field *Field, s *document.Shape, there bool, known []*document.Shape) {
 	key := strings.ReplaceAll(field.key(), ".errorAction", "")
+	first := func(s *document.Shape) bool { return s.Required || often[s.Name] }
 	switch {
 	case doubles[key] && !there:
-	case s.Required, often[s.Name], f.Path == "", !slices.ContainsFunc(known, func(s *document.Shape) bool { return s.Required || often[s.Name] }):
+	case first(s), f.Path == "", !slices.ContainsFunc(known, first):
 		f.Fields = append(f.Fields, field)
 	default:
 		f.More = append(f.More, field)
@@ -182,7 +184,7 @@ const typeMember = "type"
 
 // kind makes the field that tells the kind of an object, and returns the members of the one that was chosen, and which it was.
 func (w *walker) kind(
-	f *Field, around *document.Members, at spot, base document.Value, members *[]document.Member,
+	f *Field, around *document.Members, at spot, members *[]document.Member,
 ) (known []*document.Shape, was string, same bool) {
 	shape := around.Member(typeMember)
 	i := indexOf(*members, typeMember)
@@ -191,11 +193,13 @@ func (w *walker) kind(
 		b = got{(*members)[i].Value, true}
 		was = b.v.Text()
 	}
+	if at.key != ".action" && !strings.HasSuffix(at.key, ".errorAction") {
+		optional := *shape // as the object is
+		optional.Required = false
+		shape = &optional
+	}
 	field, now := w.leaf(shape, at.member(typeMember), b)
 	field.Retypes = true
-	if at.key != ".action" && !strings.HasSuffix(at.key, ".errorAction") {
-		field.Required = false // the object is not
-	}
 	f.Fields = append(f.Fields, field)
 	*members = put(*members, i, typeMember, now)
 	for _, k := range around.Kinds {

@@ -19,13 +19,14 @@ const pageSize = 50
 
 // table is what the page shows.
 type table struct {
+	found
+
 	Filter                        filter
 	Collections, Actions, Lengths []string
 	States                        []scheduler.State
 	Outcomes                      []scheduler.Outcome
 	Verbs                         []string
 	MayAct                        bool // on some collection
-	found
 }
 
 // found is the part that a search changes.

@@ -62,6 +62,7 @@ type agenda struct {
 	Days                         []dayShown
 	Rows                         []weekRow // of a week
 	Runs                         int
+	Throughout                   hourShown // jobs that run in most hours
 	Planned                      bool      // something of it lies ahead
 	Past                         bool      // something of it is over
 	ReadTo                       time.Time // the history was read back to this; zero: to the beginning
@@ -237,6 +238,7 @@ func (r room) agenda(c *frame.Call, w *where) (a agenda, err error) {
 			c.Say("calendar.week.number", number)
 	}
 	slots := make([]forecast.Slot, len(s.instants())-1)
+	throughout := forecast.Slot{}
 	if a.Planned {
 		one, err := r.planned(c, w, &s)
 		if err != nil {
@@ -249,7 +251,7 @@ func (r room) agenda(c *frame.Call, w *where) (a agenda, err error) {
 		if one.err != nil {
 			return a, one.err
 		}
-		slots, a.Made = one.value, one.ended
+		slots, throughout, a.Made = one.value.Slots, one.value.Throughout, one.ended
 	}
 	var past []ranHour
 	if a.Past {
@@ -260,19 +262,23 @@ func (r room) agenda(c *frame.Call, w *where) (a agenda, err error) {
 		a.ReadTo = read
 		a.Live = liveAddress(w, s.begin(), s.end())
 	}
+	a.Throughout.plan(w, &throughout)
+	for i := range a.Throughout.Some {
+		a.Throughout.Some[i].At = ""
+	}
 	a.fill(w, &s, slots, past)
 	return a, nil
 }
 
 // planned counts what lies ahead.
-func (r room) planned(c *frame.Call, w *where, s *span) (*look[[]forecast.Slot], error) {
+func (r room) planned(c *frame.Call, w *where, s *span) (*look[*service.Agenda], error) {
 	sees, whose, err := seen(c, r.service)
 	if err != nil {
 		return nil, err
 	}
 	k, at := w.key(), s.instants()
 	key := strings.Join([]string{k.String(), at[0].UTC().String(), strconv.Itoa(len(at)), w.zone.String(), whose}, " ")
-	return r.agendas.at(c.Context(), key, func(ctx context.Context, counted func(int)) ([]forecast.Slot, error) {
+	return r.agendas.at(c.Context(), key, func(ctx context.Context, counted func(int)) (*service.Agenda, error) {
 		return r.service.Agenda(ctx, service.AgendaQuery{Key: k, At: at, Named: namedMost, Sees: sees, Counted: counted})
 	}), nil
 }
@@ -324,16 +330,21 @@ func hourOf(w *where, d *day, i int, s *forecast.Slot) hourShown {
 	from, to := d.At[i], d.At[i+1]
 	h := hourShown{
 		ID: "h" + from.Format("1504"), Label: d.hourLabel(i), Past: !to.After(w.now), Now: !from.After(w.now) && to.After(w.now),
-		Runs: s.Runs, Jobs: s.Jobs, MoreRuns: s.Runs, More: s.Jobs - len(s.Some),
 	}
+	h.plan(w, s)
 	if d.Shift != 0 {
 		h.ID += from.Format("Z0700")
 	}
+	return h
+}
+
+// plan shows what is planned.
+func (h *hourShown) plan(w *where, s *forecast.Slot) {
+	h.Runs, h.Jobs, h.MoreRuns, h.More = s.Runs, s.Jobs, s.Runs, s.Jobs-len(s.Some)
 	for _, j := range s.Some {
 		h.Some = append(h.Some, entry{Job: j.Key.String(), Link: jobLink(j.Key), At: j.First.In(w.zone).Format("15:04"), Times: j.Runs})
 		h.MoreRuns -= j.Runs
 	}
-	return h
 }
 
 // weekRows puts the hours of the days beside each other, by what their clocks say.

@@ -47,12 +47,12 @@ const (
 type room struct {
 	service *service.Service
 	reports *looks[*forecast.Report]
-	agendas *looks[[]forecast.Slot]
+	agendas *looks[*service.Agenda]
 }
 
 // Rooms returns the calendar and the load.
 func Rooms(s *service.Service) []frame.Room {
-	r := room{s, &looks[*forecast.Report]{}, &looks[[]forecast.Slot]{}}
+	r := room{s, &looks[*forecast.Report]{}, &looks[*service.Agenda]{}}
 	own, err := fs.Sub(assets, "assets")
 	if err != nil {
 		panic(err)
@@ -72,7 +72,7 @@ func Rooms(s *service.Service) []frame.Room {
 
 // How long a request waits for what is worked out, before it says how far that is.
 const (
-	pageWait = 400 * time.Millisecond
+	pageWait = 40 * time.Millisecond
 	partWait = 2 * time.Second
 	askWait  = 5 * time.Minute // where somebody asks for it who has no scripts
 )

@@ -133,8 +133,15 @@ func (r room) show(c *frame.Call, s *shown, status int) error {
 		Scripts: []string{builder.Script, "jobform/jobform.js", "newjob/newjob.js"},
 		Styles:  []string{builder.Style, "jobform/jobform.css", "newjob/newjob.css"},
 	}
-	if c.Part() {
-		p.Part = "newjob-form"
+	if c.Part() { // a script has asked, and this is the answer, whatever is wrong with the job
+		p.Part, p.Status = "newjob-form", http.StatusOK
+	}
+	for _, section := range s.Job.Sections {
+		for _, f := range section.Fields {
+			if f.Path == "name" {
+				f.Required, f.Hint, f.Default = true, c.Say("newjob.name.hint"), ""
+			}
+		}
 	}
 	return c.Show(p)
 }

@@ -263,3 +263,19 @@ func TestPreviewPart(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 }
+
+// TestDuplicate follows the link of a job's page.
+func TestDuplicate(t *testing.T) {
+	w := consoletest.New(t)
+	w.Put("default/report", `{"action": {"type": "http", "request": {"method": "POST", "uri": "http://127.0.0.1:9/report"}}, "startTime": "2039-01-01"}`)
+	page := w.Get("/console/jobs/default/report")
+	_, link, _ := strings.Cut(page, `href="/console/jobs/new?from=`)
+	link, _, ok := strings.Cut(link, `"`)
+	if !ok || !strings.Contains(w.Get(newjob.Path+"?from="+html.UnescapeString(link)), "This begins as a copy of default/report") {
+		t.Errorf("%q of %.3000s", link, page)
+	}
+	w.Be("reader")
+	if strings.Contains(w.Get("/console/jobs/default/report"), "/console/jobs/new") {
+		t.Error("a reader is led to a page that is not for readers")
+	}
+}

@@ -156,7 +156,7 @@ func (s *shown) places() {
 		}
 	}
 	for _, p := range s.Schedule.Problems {
-		s.Places = append(s.Places, place{"wrong-" + builder.Prefix + s.Schedule.Place(p.Path), p.Path, p.Message})
+		s.Places = append(s.Places, place{"wrong-" + builder.Prefix + s.Schedule.Place(p.Path), s.Schedule.Label(p.Path), p.Message})
 	}
 	s.Places = append(s.Places, rest...)
 }

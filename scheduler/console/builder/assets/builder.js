@@ -96,9 +96,13 @@ document.addEventListener('click', (e) => {
   const zone = e.target.closest('[data-zone-here], [data-zone]');
   if (zone) {
     const field = document.getElementById('schedule.timeZone');
-    field.value = zone.dataset.zone || Intl.DateTimeFormat().resolvedOptions().timeZone;
+    field.value = zone.dataset.zone || here;
     field.dispatchEvent(new Event('input', { bubbles: true }));
   }
 });
+
+const here = Intl.DateTimeFormat().resolvedOptions().timeZone;
+const proposed = $('[name="schedule.timeZone"][data-proposed]');
+if (proposed && here) proposed.value = here; // the server did not know it yet on the first page
 
 if ($('#schedule-builder') && outlook()) ask();

@@ -267,11 +267,13 @@ function editor(box) {
       else if (isObject) text += `:\n${inner}`;
       else text += ': ';
     }
+    const goesOn = !place.value && (isObject || m.words?.length > 0); // what follows is known, too
     area.setSelectionRange(area.selectionStart - place.prefix.length, area.selectionEnd);
     close();
     insert(text);
     number();
-    suggest(true).then(() => { if (!place?.value && !isObject) close(); });
+    if (goesOn) suggest(true);
+    else setTimeout(close); // after what the text's own event has asked for
   };
 
   area.addEventListener('input', (e) => {
@@ -279,6 +281,9 @@ function editor(box) {
     if (e.inputType?.startsWith('history')) close();
     else suggest(false);
   });
+  let pressed = false; // a key was taken: what it types besides is not wanted, where that comes as an event of its own
+  area.addEventListener('beforeinput', (e) => { if (pressed && e.inputType === 'insertLineBreak') e.preventDefault(); });
+  area.addEventListener('keyup', () => { pressed = false; });
   area.addEventListener('scroll', () => { scroll(); if (!list.hidden) position(); });
   area.addEventListener('blur', close);
   area.addEventListener('click', close);
@@ -296,6 +301,7 @@ function editor(box) {
         if (indent) {
           e.preventDefault();
           insert(`\n${indent}`);
+          pressed = true;
         }
       }
       return;
@@ -305,6 +311,7 @@ function editor(box) {
     else if ((e.key === 'Enter' || e.key === 'Tab') && current >= 0) take(current);
     else if (e.key === 'Escape') close();
     else return;
+    pressed = e.key === 'Enter';
     e.preventDefault();
     e.stopPropagation();
   });

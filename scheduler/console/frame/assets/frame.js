@@ -168,7 +168,8 @@ function live(element) {
 // ---- search ------------------------------------------------------------------------------------------------------------
 
 // search sends a GET form as somebody types, and puts the answer into the element that data-into names. The address of the
-// page follows, so it can be kept and sent to others.
+// page follows, so it can be kept and sent to others. A field with data-whole is of use as a whole only, as the name of a
+// zone: it counts when it is left, with Enter, or as one of its list.
 function search(form) {
   let timer = 0;
   let asked = 0;
@@ -190,9 +191,16 @@ function search(form) {
       if (mine === asked) into.removeAttribute('aria-busy');
     }
   };
-  form.addEventListener('input', () => {
+  form.addEventListener('input', (e) => {
+    const { dataset, value, list } = e.target;
+    const whole = 'whole' in dataset;
+    if (whole && value !== '' && ![...(list?.options ?? [])].some((o) => o.value === value)) return; // half a name is none
     clearTimeout(timer);
-    timer = setTimeout(go, 120);
+    if (whole) go();
+    else timer = setTimeout(go, 120);
+  });
+  form.addEventListener('change', (e) => {
+    if ('whole' in e.target.dataset) form.requestSubmit();
   });
   form.addEventListener('submit', (e) => {
     e.preventDefault();

@@ -56,7 +56,10 @@ document.addEventListener('click', (e) => {
     target.dataset.refresh = link.getAttribute('href'); // from now on there are as many
     into(target, link.href);
   } else if (link.dataset.opens && $(`#${link.dataset.opens}`)) {
-    $(`#${link.dataset.opens}`).showModal();
+    const dialog = $(`#${link.dataset.opens}`);
+    const etag = $('[name=etag]', dialog);
+    if (etag) etag.value = link.dataset.etag; // of what is seen now
+    dialog.showModal();
   } else if ('closes' in link.dataset && link.closest('dialog')) {
     link.closest('dialog').close();
   } else if ('jobCopy' in link.dataset && $('#job-copy')) {

@@ -1,2 +1,0 @@
-// Package consoletest has what tests of the console's rooms share.
-package consoletest
