@@ -11,8 +11,8 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/console/builder"
-	"github.com/carillon-sched/carillon/scheduler/console/edit"
 	"github.com/carillon-sched/carillon/scheduler/console/collections"
+	"github.com/carillon-sched/carillon/scheduler/console/edit"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 	"github.com/carillon-sched/carillon/scheduler/console/job"
 	"github.com/carillon-sched/carillon/scheduler/console/jobform"
