@@ -136,9 +136,9 @@ func TestDays(t *testing.T) {
 			t.Fatal(err)
 		}
 		d := dayOf(noon)
-		labels := ""
+		var labels strings.Builder
 		for i := range len(d.At) - 1 {
-			if labels += d.hourLabel(i) + " "; !d.At[i].Before(d.At[i+1]) || d.At[i+1].Sub(d.At[i]) > time.Hour {
+			if labels.WriteString(d.hourLabel(i) + " "); !d.At[i].Before(d.At[i+1]) || d.At[i+1].Sub(d.At[i]) > time.Hour {
 				t.Errorf("%s %s: the hour %s ends at %s", test.zone, test.date, d.At[i], d.At[i+1])
 			}
 			if d.At[i].Format(dateForm) != test.date {
@@ -146,8 +146,8 @@ func TestDays(t *testing.T) {
 			}
 		}
 		end := d.At[len(d.At)-1]
-		if length := end.Sub(d.At[0]); length != test.length || !strings.Contains(labels, test.hours) || end.Format(dateForm) == test.date {
-			t.Errorf("%s %s: %s to %s, %s: %s", test.zone, test.date, d.At[0], end, length, labels)
+		if length := end.Sub(d.At[0]); length != test.length || !strings.Contains(labels.String(), test.hours) || end.Format(dateForm) == test.date {
+			t.Errorf("%s %s: %s to %s, %s: %s", test.zone, test.date, d.At[0], end, length, labels.String())
 		}
 	}
 	w := weekOf(time.Date(2026, 3, 29, 12, 0, 0, 0, zone(t, "Europe/Berlin")))
