@@ -35,6 +35,7 @@ type cli struct {
 	Restore    restoreCmd         `cmd:"" help:"Bring back what a backup has, also elsewhere."`
 	Import     importfile.Command `cmd:"" help:"Make job files of what other schedulers have."`
 	Run        runCmd             `cmd:"" help:"Run jobs now, besides their schedule."`
+	Try        tryCmd             `cmd:"" help:"Make one attempt of a job now, stored or not, and show the answer."`
 	Resubmit   resubmitCmd        `cmd:"" help:"Run occurrences again that failed."`
 	Enable     jobsCmd            `cmd:"" help:"Let jobs run again that are disabled or paused."`
 	Disable    jobsCmd            `cmd:"" help:"Stop jobs until they are enabled."`

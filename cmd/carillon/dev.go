@@ -264,7 +264,7 @@ func (d *dev) run(ctx context.Context) error {
 		Mend: d.nats.Restart, Damaged: d.damaged(),
 		Access:    who.Config{Demand: who.OnceThereAre, Local: len(listen.Exposed(ctx, d.cmd.listeners()[0])) == 0},
 		NoConsole: d.cmd.NoConsole, Rooms: []frame.Room{queues.Room(d.emulators.Room("carillon dev --show-connections"))},
-		Handlers:  echoes(), Delivery: delivery, AllowHost: listen.Hosts(ctx, d.cmd.HTTP, d.cmd.Hosts),
+		Handlers: echoes(), Delivery: delivery, AllowHost: listen.Hosts(ctx, d.cmd.HTTP, d.cmd.Hosts),
 		Limits: scheduler.Limits{MinRetryInterval: devMinRetry}, HistoryMemory: d.cmd.History.orNone(),
 		Worker: worker.Config{
 			OnRecord: d.records.Take, Grace: devGrace, Concurrency: min(defaultConcurrency, connlimit.Share(connlimit.Files())),

@@ -126,3 +126,20 @@ func TestEditLost(t *testing.T) {
 	}
 	_ = page.Wrong() // the connection is refused, as it is to be here
 }
+
+// TestEditSignedOut closes the scheduler while somebody types: the page says so, and keeps what was typed, also the secret.
+func TestEditSignedOut(t *testing.T) {
+	s := edited(t)
+	page := open(t, s.HTTP, tab.Look{})
+	must(t, page.Go("/console/jobs/default/night/edit"))
+	must(t, page.Fill(`[name="description"]`, "Mine."), page.Click(`[name="action.request.authentication.password~how"][value=text]`))
+	must(t, page.Type(`[name="action.request.authentication.password~text"]`, "typed-password"))
+	admin := made(t, s, nil, "admin")
+	page.Expect(401)
+	must(t, page.Click(review), page.Text("#edit-told", "You are not signed in any more"))
+	const signIn = `fetch('/console/sign-in', {method: 'POST', body: new URLSearchParams({token: %q, next: '/console/sign-in'})}).then((r) => r.ok)`
+	if ok, err := tab.Eval[bool](page, fmt.Sprintf(signIn, admin)); err != nil || !ok { // as in another tab
+		t.Fatal(ok, err)
+	}
+	must(t, page.Click(review), page.Text("#review", "Mine."), page.Text("#review", "A secret is written there"))
+}

@@ -81,9 +81,9 @@ func needed(t *testing.T) *common {
 }
 
 // own starts a scheduler of the test's own, without jobs.
-func own(t *testing.T, args ...string) *stage.Stage {
+func own(t *testing.T) *stage.Stage {
 	t.Helper()
-	s, err := stage.Start(t.Context(), needed(t).program, t.TempDir(), args...)
+	s, err := stage.Start(t.Context(), needed(t).program, t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}

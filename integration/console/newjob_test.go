@@ -22,7 +22,9 @@ func TestNewJob(t *testing.T) {
 	must(t, page.Fill(`[name="schedule.plain.times"]`, "7:30, 6pm"), page.Text("#schedule-outlook", "30 7 * * TUE; 0 18 * * TUE"))
 	must(t, page.Click(`[name="schedule.when"][value="every"]`), page.Fill(`[name="schedule.plain.n"]`, "2"))
 	must(t, page.Await(`(() => { const e = document.getElementById('schedule.plain.unit'); e.value = 'second'; return e.dispatchEvent(new Event('input', {bubbles: true})) })()`))
-	must(t, page.Text("#schedule-outlook", "every 2 seconds"), page.Click(`#newjob button.main`))
+	must(t, page.Text("#schedule-outlook", "every 2 seconds"))
+	must(t, page.Click(`#newjob button[value="try"]`), page.Text("#newjob-told", "What the target answered"), page.Text("#newjob-told", "200"))
+	must(t, page.Click(`#newjob button.main`))
 	must(t, page.Await("location.pathname === '/console/jobs/default/report'"), page.Text("#note", "default/report is created"))
 	must(t, s.Await(t.Context(), func() bool {
 		status, body, err := s.Call(t.Context(), http.MethodGet, "/jobCollections/default/jobs/report/history", nil)
@@ -40,7 +42,7 @@ func TestPaste(t *testing.T) {
 		{"every 3 hours", "every", "schedule.plain.n", "3", "3 hours"},
 		{"17:45", "daily", "schedule.plain.times", "17:45", "At 17:45"},
 	} {
-		must(t, page.Fill(`[name="schedule.paste"]`, row.text))
+		must(t, page.Fill(`[name="schedule.paste"]`, row.text), page.Press("\r"))
 		must(t, page.Await(`document.querySelector('[name="schedule.when"]:checked').value === '`+row.when+`'`))
 		if row.english != "" {
 			must(t, page.Text("#schedule-outlook", row.english))
@@ -50,7 +52,7 @@ func TestPaste(t *testing.T) {
 			t.Errorf("%s: %q, want %q (%v)", row.text, got, row.value, err)
 		}
 	}
-	must(t, page.Fill(`[name="schedule.paste"]`, "what is this"), page.Text(".paste", "is in no language that is known here"))
+	must(t, page.Fill(`[name="schedule.paste"]`, "what is this"), page.Press("\r"), page.Text(".paste", "is in no language that is known here"))
 }
 
 // TestSecretStaysWhereItIsTyped makes a mistake after a secret was typed: the field still has it, and what the server has

@@ -145,6 +145,17 @@ func TestEveryMethodOverEitherTransport(t *testing.T) {
 			}
 			return c.Resubmit(ctx, k, records[0].Occurrence, false)
 		}, "", scheduler.ErrConflict},
+		{"try what is stored", func(ctx context.Context, c *client.Client, k scheduler.Key) (any, error) {
+			v, err := c.Try(ctx, k, nil)
+			return fmt.Sprint(v.Stored, v.Failed()), err
+		}, "true false", nil},
+		{"try what is not", func(ctx context.Context, c *client.Client, k scheduler.Key) (any, error) {
+			v, err := c.Try(ctx, k, []byte(`{"action": {"type": "http", "request": {"method": "GET", "uri": "http://127.0.0.1:1/"}}}`))
+			return fmt.Sprint(v.Stored, v.Failed()), err
+		}, "false true", nil},
+		{"try nothing", func(ctx context.Context, c *client.Client, _ scheduler.Key) (any, error) {
+			return c.Try(ctx, scheduler.Key{Collection: "default", Job: "none"}, nil)
+		}, "", scheduler.ErrNotFound},
 		{"delete", nothing((*client.Client).Delete), "<nil>", nil},
 		{"delete again", nothing((*client.Client).Delete), "", scheduler.ErrNotFound},
 		{"put what ends", put(w.called(""), client.PutOptions{}), "created", nil},

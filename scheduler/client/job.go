@@ -185,6 +185,21 @@ func (c *Client) Pause(ctx context.Context, k scheduler.Key, until string) (*Job
 	return c.job(ctx, http.MethodPost, jobPath(k)+"/pause", body)
 }
 
+// tryTimeout is longer than a trial takes: a minute, and some seconds for a slot, behind others of the same caller.
+const tryTimeout = 5 * time.Minute
+
+// Try runs one attempt of a job that is not stored, or of the stored one without a body, and returns what became of it. A
+// failed attempt is no error.
+func (c *Client) Try(ctx context.Context, k scheduler.Key, body []byte) (*view.Trial, error) {
+	p, done := c.patient()
+	defer done()
+	ctx, cancel := context.WithTimeout(ctx, tryTimeout)
+	defer cancel()
+	v := &view.Trial{}
+	_, err := p.call(ctx, http.MethodPost, jobPath(k)+"/try", body, v)
+	return v, err
+}
+
 func (c *Client) post(ctx context.Context, path string) error {
 	_, err := c.call(ctx, http.MethodPost, path, nil, nil)
 	return err

@@ -28,6 +28,46 @@ func (v Value) Omitted(path string, next Value) []string {
 	return paths
 }
 
+// Completed returns next with the secrets of v that it has nothing for, as [Value.Omitted] tells them, and where these are.
+// Those of an object whole are not brought back when it is told by its type, which is then not known.
+func (v Value) Completed(path string, next Value) (Value, []string) {
+	if v.Kind() != KindObject || next.Kind() != KindObject {
+		return next, nil
+	}
+	replaced := v.otherType(next)
+	members := slices.Clone(next.members)
+	var paths []string
+	for _, m := range v.members {
+		here := member(path, m.Name)
+		at := slices.IndexFunc(members, func(there Member) bool { return strings.EqualFold(there.Name, m.Name) })
+		_, typed := m.Value.memberFold("type")
+		switch {
+		case at >= 0:
+			whole, more := m.Value.Completed(here, members[at].Value)
+			members[at].Value, paths = whole, append(paths, more...)
+		case replaced, typed, !m.Value.HasSecrets() && !m.Value.HasLocked():
+		default:
+			members = append(members, Member{m.Name, m.Value.onlySecrets()})
+			m.Value.eachSecret(here, func(path string, _ bool) { paths = append(paths, path) })
+		}
+	}
+	return ObjectValue(members...), paths
+}
+
+// onlySecrets returns v without what can be shown: a secret, or an object of these.
+func (v Value) onlySecrets() Value {
+	if v.kind != KindObject {
+		return v
+	}
+	var members []Member
+	for _, m := range v.members {
+		if m.Value.HasSecrets() || m.Value.HasLocked() {
+			members = append(members, Member{m.Name, m.Value.onlySecrets()})
+		}
+	}
+	return ObjectValue(members...)
+}
+
 // Retyped returns the paths of the secrets that stand in an object called name whose type is another one in next. path is
 // where both stand.
 func (v Value) Retyped(path, name string, next Value) []string {

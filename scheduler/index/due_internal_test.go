@@ -12,13 +12,14 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// dueOf returns an index of so many jobs in each of three collections: the i-th of each runs in i seconds.
-func dueOf(each int) *Index {
+// dueOf returns an index of so many jobs in each of the collections a, b and c: the i-th of each runs in i seconds.
+func dueOf(jobs ...int) *Index {
 	x := New(Config{})
 	x.ready = true
 	now := time.Now()
-	for _, c := range []string{"a", "b", "c"} {
-		for i := range each {
+	for at, n := range jobs {
+		c := string(rune('a' + at))
+		for i := range n {
 			k := scheduler.Key{Collection: c, Job: fmt.Sprintf("job-%07d", i)}
 			x.take(scheduler.Stored{Key: k, Revision: 1}, &scheduler.Summary{State: scheduler.Enabled, Updated: now.Add(-time.Hour)})
 			x.shelves[c].find(k.Job).next = now.Add(time.Duration(i+1)*time.Second + time.Second/2).UnixMilli()
@@ -35,21 +36,20 @@ func TestDueCountsWhatMayBeSeen(t *testing.T) {
 }
 
 func testDueCountsWhatMayBeSeen(t *testing.T) {
-	const each = 3*atOnce*blockMost + 17 // more than are looked at while the lock is held
-	x := dueOf(each)
+	const many = atOnce*blockMost + 17 // more than are looked at while the lock is held
+	x := dueOf(many, 100, 5000)
 	tests := []struct {
-		name        string
-		sees        func(string) bool
-		collections int
+		name string
+		sees func(string) bool
+		want Due
 	}{
-		{"all", nil, 3},
-		{"two", func(c string) bool { return c != "b" }, 2},
-		{"none", func(string) bool { return false }, 0},
+		{"all", nil, Due{Jobs: many + 5103, Enabled: many + 5100, Within: []int{3 * 59, 2*3599 + 100, many + 5100}}},
+		{"two", func(c string) bool { return c != "a" }, Due{Jobs: 5102, Enabled: 5100, Within: []int{2 * 59, 3599 + 100, 5100}}},
+		{"none", func(string) bool { return false }, Due{Within: []int{0, 0, 0}}},
 	}
 	for _, test := range tests {
 		got, known, err := x.Due(t.Context(), test.sees, time.Minute, time.Hour, 24*time.Hour*365)
-		n := test.collections
-		want := Due{Jobs: n * (each + 1), Enabled: n * each, Within: []int{n * 59, n * 3599, n * each}}
+		want := test.want
 		if diff := cmp.Diff(want, got); diff != "" || !known || err != nil {
 			t.Errorf("%s: %v %v (-want +got):\n%s", test.name, known, err, diff)
 		}
@@ -62,7 +62,7 @@ func testDueCountsWhatMayBeSeen(t *testing.T) {
 
 // TestTheSampleIsFair draws from many jobs of which nothing is known.
 func TestTheSampleIsFair(t *testing.T) {
-	x := dueOf(4 * sampleMost)
+	x := dueOf(4*sampleMost, 4*sampleMost, 4*sampleMost)
 	for _, s := range x.shelves {
 		for _, b := range s.blocks {
 			for i := range b.recs {
@@ -91,7 +91,7 @@ func TestTheSampleIsFair(t *testing.T) {
 
 // BenchmarkDue counts a million jobs.
 func BenchmarkDue(b *testing.B) {
-	x := dueOf(333_333)
+	x := dueOf(333_333, 333_333, 333_333)
 	for _, s := range x.shelves {
 		for _, block := range s.blocks {
 			for i := range block.recs {

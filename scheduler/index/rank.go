@@ -70,7 +70,8 @@ type ranker struct {
 	done bool
 	to   Ranking
 
-	best   []candidate // a heap, whose first one is the last in the order; one more than asked for
+	best   []candidate // one more than asked for
+	heap   []int       // of places in best, the first of which has the last one in the order
 	oldest int         // instead of a heap, where jobs are looked at in their order
 }
 
@@ -111,6 +112,15 @@ func (w *ranker) shelf(s *shelf, left int) int {
 	}
 	for ; blk < len(s.blocks); blk, i = blk+1, 0 {
 		b := s.blocks[blk]
+		if len(prefix) == 0 && w.counts(s, b) {
+			for ; i < len(b.recs); i++ {
+				if b.recs[i].flags&missing != 0 {
+					w.take(s, b, i, may)
+				} else {
+					w.to.Count++
+				}
+			}
+		}
 		for ; i < len(b.recs); i++ {
 			if len(prefix) > 0 && !bytes.HasPrefix(b.name(i), prefix) {
 				return max(left, 1)
@@ -126,6 +136,23 @@ func (w *ranker) shelf(s *shelf, left int) int {
 		}
 	}
 	return left
+}
+
+// counts reports whether the jobs of a block need only be counted: all are looked for, and none has a place on the page.
+func (w *ranker) counts(s *shelf, b *block) bool {
+	switch {
+	case !w.byName || !w.inOrder():
+		return false
+	case w.most == 0, !w.back && len(w.best) > w.most:
+		return true
+	case w.place == nil:
+		return false
+	case s.collection != w.place.Key.Collection:
+		return s.collection > w.place.Key.Collection == w.back
+	case w.back:
+		return string(b.name(0)) >= w.place.Key.Job
+	}
+	return string(b.name(len(b.recs)-1)) <= w.place.Key.Job
 }
 
 // take counts a job, and keeps it if it is among the best.
@@ -158,16 +185,18 @@ func (w *ranker) take(s *shelf, b *block, i int, v verdict) {
 	case len(w.best) <= w.most:
 		w.best = append(w.best, candidate{value, s.collection, bytes.Clone(b.name(i)), w.sure(r)})
 		if !w.inOrder() {
-			w.up(len(w.best) - 1)
+			w.heap = append(w.heap, len(w.best)-1)
+			w.up(len(w.heap) - 1)
 		}
 	case w.inOrder(): // the last ones that were seen are the best
 		if w.back {
 			w.best[w.oldest].set(s.collection, b.name(i), w.sure(r))
 			w.oldest = (w.oldest + 1) % len(w.best)
 		}
-	case w.before(value, s.collection, b.name(i), &w.best[0]):
-		w.best[0].value = value
-		w.best[0].set(s.collection, b.name(i), w.sure(r))
+	case w.before(value, s.collection, b.name(i), &w.best[w.heap[0]]):
+		worst := &w.best[w.heap[0]]
+		worst.value = value
+		worst.set(s.collection, b.name(i), w.sure(r))
 		w.down()
 	}
 }
@@ -232,8 +261,8 @@ func (w *ranker) before(value int64, collection string, name []byte, c *candidat
 }
 
 func (w *ranker) less(i, j int) bool {
-	a := &w.best[i]
-	return w.before(a.value, a.collection, a.name, &w.best[j])
+	a := &w.best[w.heap[i]]
+	return w.before(a.value, a.collection, a.name, &w.best[w.heap[j]])
 }
 
 // up and down keep the heap.
@@ -243,7 +272,7 @@ func (w *ranker) up(i int) {
 		if !w.less(parent, i) {
 			return
 		}
-		w.best[parent], w.best[i] = w.best[i], w.best[parent]
+		w.heap[parent], w.heap[i] = w.heap[i], w.heap[parent]
 		i = parent
 	}
 }
@@ -251,16 +280,16 @@ func (w *ranker) up(i int) {
 func (w *ranker) down() {
 	for i := 0; ; {
 		child := 2*i + 1
-		if child >= len(w.best) {
+		if child >= len(w.heap) {
 			return
 		}
-		if child+1 < len(w.best) && w.less(child, child+1) {
+		if child+1 < len(w.heap) && w.less(child, child+1) {
 			child++
 		}
 		if !w.less(i, child) {
 			return
 		}
-		w.best[i], w.best[child] = w.best[child], w.best[i]
+		w.heap[i], w.heap[child] = w.heap[child], w.heap[i]
 		i = child
 	}
 }

@@ -34,8 +34,12 @@ func TestRankIsASort(t *testing.T) {
 	for _, order := range []scheduler.JobOrder{scheduler.OrderByName, scheduler.OrderByNext, scheduler.OrderByLast} {
 		for _, descending := range []bool{false, true} {
 			q := &scheduler.JobQuery{Order: order, Descending: descending, Text: "B-0"}
-			if order == scheduler.OrderByLast {
+			switch order {
+			case scheduler.OrderByLast:
 				q.Text, q.Outcome = "", scheduler.OutcomeFaulted
+			case scheduler.OrderByName:
+				q.Text = ""
+			case scheduler.OrderByNext:
 			}
 			all := x.Rank(q, nil, false, 2000)
 			compare := func(a, b Hit) int {

@@ -45,6 +45,8 @@ func TestAPI(t *testing.T) {
 		{"pause.default.job", `{"until": "2h"}`, `200 "state":"disabled","pausedUntil":"`},
 		{"pause.default.job", `{"until": "-2h"}`, `400 "path":"until" has passed`},
 		{"pause.default.job", "", `400`},
+		{"try.default.job", "", `409 no attempts are made here`},
+		{"try.default.job", `{"action": 5}`, `409 no attempts are made here`},
 		{"run.default.job", "now", `400 this takes no document, and this is a string`},
 		{"enable.default.job", "{}", `200 "state":"enabled"`},
 		{"list.default", "", `200 {"value":[{"id":"/jobCollections/default/jobs/job" ],"nextLink":null}`},

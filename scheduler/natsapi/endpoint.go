@@ -70,6 +70,7 @@ var endpoints = []endpoint{
 	{name: "enable", subject: "enable.*.*", answers: "the job", call: doBare},
 	{name: "disable", subject: "disable.*.*", answers: "the job", call: doBare},
 	{name: "pause", subject: "pause.*.*", answers: "the job", call: pause},
+	{name: "try", subject: "try.*.*", answers: "what became of one attempt of the job", call: try},
 	{name: "history", subject: "history.*.*", answers: "a page of records, newest first", call: history},
 	{name: "history-collection", subject: "history.*", answers: "a page of the records of a collection, newest first", call: history},
 	{name: "history-all", subject: "history", answers: "a page of the records of all jobs, newest first", call: history},
@@ -150,6 +151,14 @@ func resubmit(ctx context.Context, s *service.Service, r request) answer {
 
 func pause(ctx context.Context, s *service.Service, r request) answer {
 	return job(s.PauseBy(ctx, r.key(), r.body))
+}
+
+func try(ctx context.Context, s *service.Service, r request) answer {
+	v, err := s.Try(ctx, r.key(), r.body)
+	if err != nil {
+		return answer{err: err}
+	}
+	return answer{body: view.JSON(v)}
 }
 
 func get(ctx context.Context, s *service.Service, r request) answer {

@@ -22,12 +22,22 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/rest/throttle"
 	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/scheduler/tokens"
+	"github.com/carillon-sched/carillon/scheduler/worker"
 )
 
 // TestContract asks every operation of the API's document for every answer that it has there, and holds each against it.
 func TestContract(t *testing.T) {
 	w := newWorld(t)
-	w.service = service.New(service.Config{Store: w.store, Actions: w.actions, Secrets: w.vault, Tokens: tokens.NewKeeper(w.store.Tokens())})
+	hand := worker.New(worker.Config{Store: w.store, Actions: w.actions})
+	try := func(ctx context.Context, action scheduler.Action, a scheduler.Attempt) (scheduler.Result, error) {
+		if action.Target() == "busy.example:80" {
+			return scheduler.Result{}, fmt.Errorf("%w: it is busy", scheduler.ErrConflict)
+		}
+		return hand.Try(ctx, action, a)
+	}
+	w.service = service.New(service.Config{
+		Store: w.store, Actions: w.actions, Secrets: w.vault, Tokens: tokens.NewKeeper(w.store.Tokens()), Try: try,
+	})
 	w.serve([]func(*rest.Config){func(cfg *rest.Config) { cfg.Metrics = scraped{} }})
 	w.succeed()
 	w.beRefused()
@@ -95,6 +105,8 @@ var resourceExchanges = []exchange{
 	{"PATCH", "/c/jobs/job", `{"properties": {"description": "monthly"}}`, 200, ""},
 	{"POST", "/c/jobs/job/disable", "", 200, ""},
 	{"POST", "/c/jobs/job/pause", `{"until": "2h"}`, 200, ""},
+	{"POST", "/c/jobs/job/try", "", 200, ""},
+	{"POST", "/c/jobs/job/try", `{"action": {"type": "http", "request": {"method": "GET", "uri": "http://busy.example/"}}}`, 409, ""},
 	{"POST", "/c/jobs/job/enable", "", 200, ""},
 	{"POST", "/c/disable", "", 200, ""},
 	{"POST", "/c/enable", "", 200, ""},

@@ -20,6 +20,7 @@
 //	POST   /jobCollections/{c}/jobs/{j}/enable
 //	POST   /jobCollections/{c}/jobs/{j}/disable
 //	POST   /jobCollections/{c}/jobs/{j}/pause         {"until": …}
+//	POST   /jobCollections/{c}/jobs/{j}/try           the job to try, or nothing: the stored one
 //	POST   /jobCollections/{c}/jobs/{j}/resubmit      {"occurrence": …, "force": false}
 //	GET    /jobCollections/{c}/jobs/{j}/history       newest first; $top, $skip, $skiptoken, $filter ([view.HistoryFilter]), uid, earlier
 //	GET    /jobCollections/{c}/jobs/{j}/why           why it ran at a time, or did not ([why.Answer]); at ([why.ParseMoment]), default now

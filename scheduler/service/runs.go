@@ -125,8 +125,8 @@ func (c *comingRuns) take(j *scheduler.Job, nominal time.Time) {
 		width = min(width, next.Sub(nominal))
 	}
 	r := Run{j, nominal, scheduler.Jittered(j.Key, nominal, width)}
-	if j.OneShot() && j.PausedAt(r.Due) {
-		r.Due = j.PausedUntil
+	if j.OneShot() && nominal.Equal(j.PausedUntil) { // it waits for that, whatever its jitter
+		r.Due = nominal
 	}
 	if r.Due.After(c.until) || r.Due.Before(c.now) {
 		return

@@ -51,6 +51,11 @@ type Config struct {
 	// Default [DefaultHistoryMemory].
 	HistoryMemory int64
 
+	// Try makes the attempt with which a job is tried out, and returns what became of
+	// it; a worker does, with the slots and the limits that it has for targets.
+	// ErrConflict when there is no slot. Default: nothing can be tried.
+	Try func(ctx context.Context, action scheduler.Action, a scheduler.Attempt) (scheduler.Result, error)
+
 	// OnRecord is called with every record that the service writes to a history,
 	// as of what an edit skips, after it is stored. It must not block. Default: none.
 	OnRecord func(*scheduler.Record)
@@ -92,6 +97,7 @@ type Service struct {
 	Previewer
 	TrailKeeper
 	Forecaster
+	Trier
 
 	shared *shared
 }
@@ -140,7 +146,7 @@ func New(cfg Config) *Service {
 		Editor: editor, Runner: Runner{shared: h, plans: planner}, Reader: reader, CollectionKeeper: collections,
 		Auditor: Auditor{h, planner, secrets}, SecretKeeper: secrets, TokenKeeper: TokenKeeper{h}, shared: h,
 		ScheduleKeeper: ScheduleKeeper{h, editor, collections}, Previewer: Previewer{h.computing}, TrailKeeper: TrailKeeper{h},
-		Forecaster: Forecaster{h},
+		Forecaster: Forecaster{h}, Trier: Trier{h, editor, newTrials()},
 	}
 }
 

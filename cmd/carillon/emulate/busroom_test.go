@@ -1,11 +1,13 @@
 package emulate_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"net/http"
 	"net/url"
 	"regexp"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -188,6 +190,27 @@ func TestPages(t *testing.T) {
 	for search, want := range map[string][]string{"customer-77": {"78"}, "Message 119 OF": {"120"}, "55": {"55", "56"}, "none of them": nil} {
 		if got := numbered(d.page("/console/queues/entity?at=orders&q=" + url.QueryEscape(search))); !slices.Equal(got, want) {
 			t.Errorf("%q finds %v, want %v", search, got, want)
+		}
+	}
+}
+
+// TestHugeBody looks at a message of 100 MB: that needs no memory to speak of.
+func TestHugeBody(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short leaves out what needs some hundred megabytes: go test ./cmd/carillon/emulate")
+	}
+	d := open(t)
+	d.send("orders", &azservicebus.Message{Body: bytes.Repeat([]byte("0123456789"), 10<<20)})
+	for _, path := range []string{
+		"/console/queues/entity?at=orders", "/console/queues/message?at=orders&n=1", "/console/queues/message?at=orders&n=1&view=hex",
+		"/console/queues/entity?at=orders&q=none", "/console/queues/resubmit?at=orders&n=1",
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		page := d.page(path)
+		runtime.ReadMemStats(&after)
+		if got := after.TotalAlloc - before.TotalAlloc; got > 16<<20 || len(page) > 300<<10 {
+			t.Errorf("%s: %d kB of memory for a page of %d kB", path, got>>10, len(page)>>10)
 		}
 	}
 }

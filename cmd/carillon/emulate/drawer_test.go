@@ -17,6 +17,7 @@ import (
 	"github.com/carillon-sched/carillon/cmd/carillon/emulate"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus"
 	"github.com/carillon-sched/carillon/integration/emulator/storagequeue"
+	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 	"github.com/carillon-sched/carillon/scheduler/console/queues"
 )
@@ -28,6 +29,7 @@ type drawer struct {
 	bus     *azservicebus.Client
 	storage *azqueue.ServiceClient
 	browser *http.Client
+	servers *emulate.Servers
 }
 
 const entities = `{"UserConfig": {"Namespaces": [{"Name": "n",
@@ -47,7 +49,7 @@ func open(t *testing.T) *drawer {
 	must(t, err)
 	servers, err := emulate.Start(t.Context(), emulate.Config{
 		Bus: &servicebus.Config{
-			Addr: "127.0.0.1:0", HTTPAddr: "127.0.0.1:0", Entities: named, MaxMessageSize: 16 << 20,
+			Addr: "127.0.0.1:0", HTTPAddr: "127.0.0.1:0", Entities: named, MaxMessageSize: 101 << 20,
 		},
 		Queue: &storagequeue.Config{Addr: "127.0.0.1:0"},
 	})
@@ -63,7 +65,7 @@ func open(t *testing.T) *drawer {
 		_ = bus.Close(context.WithoutCancel(t.Context()))
 		must(t, servers.Close())
 	})
-	return &drawer{t: t, url: pages.URL, bus: bus, storage: storage, browser: &http.Client{
+	return &drawer{t: t, servers: servers, url: pages.URL, bus: bus, storage: storage, browser: &http.Client{
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 }
@@ -206,5 +208,36 @@ func TestEmptyRoom(t *testing.T) {
 	body := d.page("/", "There are no queues or topics yet.", "carillon emulate", "SharedAccessKey=…;", "NewClientFromConnectionString", storagequeue.DefaultKey[:20])
 	if strings.Contains(body, "c2VjcmV0") || strings.Contains(body, "token create") {
 		t.Errorf("the page tells a key, or of tokens:\n%s", body)
+	}
+}
+
+// TestReader has somebody who may only look: there is nothing to change, and no way to.
+func TestReader(t *testing.T) {
+	d := open(t)
+	d.send("orders", &azservicebus.Message{Body: []byte("x")})
+	reader := &access.Principal{Name: "me", Via: access.ViaToken, Grants: []access.Grant{{Role: access.Reader}}}
+	pages := httptest.NewServer(frame.New(frame.Config{
+		Rooms:    []frame.Room{queues.Room(d.servers.Room("carillon emulate"))},
+		Identify: func(*http.Request) (*access.Principal, error) { return reader, nil },
+	}))
+	defer pages.Close()
+	d.url = pages.URL
+	for _, path := range []string{"/console/queues", "/console/queues/entity?at=orders", "/console/queues/message?at=orders&n=1"} {
+		if page := d.page(path); strings.Contains(page, `method="post" action="/console/queues`) || strings.Contains(page, "/console/queues/purge") ||
+			strings.Contains(page, "/console/queues/send") {
+			t.Errorf("%s offers a change:\n%s", path, page)
+		}
+	}
+	for _, path := range []string{"send", "delete", "purge", "resubmit", "storage/put", "storage/clear", "storage/delete", "storage/move"} {
+		if status, _ := d.post("/console/queues/"+path, url.Values{"at": {"orders"}, "part": {"active"}, "n": {"1"}}); status != http.StatusForbidden {
+			t.Errorf("%s: %d", path, status)
+		}
+	}
+	if got := d.pills("orders"); got != "1 0 0 0" {
+		t.Errorf("tabs are %q", got)
+	}
+	reader.Grants = []access.Grant{{Role: access.Admin, Collections: []string{"partners"}}}
+	if status, _, _ := d.get("/console/queues"); status != http.StatusForbidden {
+		t.Errorf("somebody of one collection sees queues: %d", status)
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/carillon-sched/carillon/actions"
 	"github.com/carillon-sched/carillon/actions/builtin"
+	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/cache"
 	"github.com/carillon-sched/carillon/scheduler/metrics"
 	"github.com/carillon-sched/carillon/scheduler/rest/identity"
@@ -63,7 +64,7 @@ func Open(ctx context.Context, cfg Config) (*Node, error) {
 	collections := cache.NewCollections(st.Collections())
 	n.service = service.New(service.Config{
 		Store: st, Actions: n.actions, Limits: cfg.Limits, Secrets: vault, Collections: collections, Logger: n.log,
-		Damaged: cfg.Damaged, Tokens: n.tokens, HistoryMemory: cfg.HistoryMemory, OnRecord: record,
+		Damaged: cfg.Damaged, Tokens: n.tokens, HistoryMemory: cfg.HistoryMemory, OnRecord: record, Try: n.try,
 	})
 	cfg.Worker.Secrets, cfg.Worker.Collections = vault, collections
 	cfg.Worker.Store, cfg.Worker.Actions, cfg.Worker.OnTakeover = st, n.actions, n.tookOver
@@ -74,6 +75,11 @@ func Open(ctx context.Context, cfg Config) (*Node, error) {
 		return nil, err
 	}
 	return n, nil
+}
+
+// try makes an attempt of a job that is tried out.
+func (n *Node) try(ctx context.Context, action scheduler.Action, a scheduler.Attempt) (scheduler.Result, error) {
+	return n.worker.Try(ctx, action, a)
 }
 
 // Service does what users ask for. It works before Run, and after.

@@ -41,7 +41,7 @@ func (r room) create(c *frame.Call) error {
 	}
 	_, _, err = r.service.If(when).PutCollection(lasting(c), name, []byte("{}"))
 	if errors.Is(err, scheduler.ErrInvalid) || errors.Is(err, scheduler.ErrPrecondition) {
-		p := c.Describe(err) //nolint:contextcheck // it has the request's
+		p := c.Describe(err)
 		return r.listWith(c, p.Status, name, &p)
 	}
 	if err != nil {
@@ -57,22 +57,22 @@ func (r room) save(c *frame.Call) error {
 	if err != nil {
 		return err
 	}
-	typed, ctx := sent(values), lasting(c)
+	typed := sent(values)
 	wrong := func(err error) error {
 		p := c.Describe(err)
 		if errors.Is(err, scheduler.ErrPrecondition) {
 			p.Hint = c.Say("collections.changed")
-			if now, err := r.service.Collection(ctx, name(c)); err == nil {
+			if now, err := r.service.Collection(lasting(c), name(c)); err == nil {
 				typed.Etag = now.ETag() // to send it again is to decide anew
 			}
 		}
 		return r.showWith(c, p.Status, &typed, &p)
 	}
-	cur, err := r.service.Collection(ctx, name(c))
+	cur, err := r.service.Collection(lasting(c), name(c))
 	if err != nil {
 		return err
 	}
-	body, err := typed.over(ctx, cur)
+	body, err := typed.over(lasting(c), cur)
 	if err != nil {
 		return wrong(err)
 	}
@@ -80,7 +80,7 @@ func (r room) save(c *frame.Call) error {
 	if err != nil {
 		return err
 	}
-	_, result, err := s.PutCollection(ctx, name(c), body)
+	_, result, err := s.PutCollection(lasting(c), name(c), body)
 	switch {
 	case errors.Is(err, scheduler.ErrInvalid), errors.Is(err, scheduler.ErrPrecondition), errors.Is(err, scheduler.ErrConflict):
 		return wrong(err)
@@ -112,7 +112,7 @@ func (r room) turn(c *frame.Call, state scheduler.State) error {
 
 // confirmDelete asks whether the collection is to be deleted, and its jobs with it.
 func (r room) confirmDelete(c *frame.Call) error {
-	s, err := r.sheetOf(c.Context(), c)
+	s, err := r.sheetOf(c)
 	if err != nil {
 		return err
 	}

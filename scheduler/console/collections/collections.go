@@ -85,7 +85,7 @@ type line struct {
 // counts are how many jobs there are, by state.
 type counts struct {
 	All    int
-	Unread int // of which that is not known for certain
+	Unread int // of which no state is known for certain, as they have just changed
 	By     []stateCount
 }
 
@@ -109,7 +109,7 @@ func (r room) count(c *frame.Call, name string, byState bool) (*counts, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := &counts{All: all.Count, Unread: all.Unread}
+	n := &counts{All: all.Count}
 	for _, state := range shownStates {
 		if !byState {
 			break
@@ -118,7 +118,8 @@ func (r room) count(c *frame.Call, name string, byState bool) (*counts, error) {
 		if err != nil {
 			return nil, err
 		}
-		n.By = append(n.By, stateCount{state, found.Count})
+		n.By = append(n.By, stateCount{state, max(found.Count-found.Unread, len(found.Jobs))})
+		n.Unread = max(n.Unread, found.Unread)
 	}
 	return n, nil
 }

@@ -1,7 +1,6 @@
 package collections
 
 import (
-	"context"
 	"net/http"
 
 	"github.com/carillon-sched/carillon/scheduler"
@@ -35,7 +34,7 @@ func (r room) show(c *frame.Call) error { return r.showWith(c, http.StatusOK, ni
 
 // showWith answers with the page, and what was typed into its form, when something is wrong with that.
 func (r room) showWith(c *frame.Call, status int, typed *form, wrong *frame.Problem) error {
-	s, err := r.sheetOf(c.Context(), c)
+	s, err := r.sheetOf(c)
 	if err != nil {
 		return err
 	}
@@ -47,8 +46,8 @@ func (r room) showWith(c *frame.Call, status int, typed *form, wrong *frame.Prob
 	return c.Show(p)
 }
 
-func (r room) sheetOf(ctx context.Context, c *frame.Call) (*sheet, error) {
-	one, err := r.service.Collection(ctx, name(c))
+func (r room) sheetOf(c *frame.Call) (*sheet, error) {
+	one, err := r.service.Collection(c.Context(), name(c))
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +64,7 @@ func (r room) sheetOf(ctx context.Context, c *frame.Call) (*sheet, error) {
 	}
 	if s.Admin {
 		q := service.TrailQuery{Scope: trail.Scope{Kind: trail.Collection, Collection: one.Name}}
-		s.Audit, _, err = r.service.Trail(ctx, q, view.Page{Top: auditFew})
+		s.Audit, _, err = r.service.Trail(c.Context(), q, view.Page{Top: auditFew})
 	}
 	return s, err
 }

@@ -42,6 +42,7 @@ type World struct {
 	Service *service.Service
 	Console *httptest.Server
 
+	worker  *worker.Worker
 	who     atomic.Pointer[access.Principal]
 	browser *http.Client
 }
@@ -70,7 +71,8 @@ func New(tb testing.TB, change ...func(w *World, cfg *console.Config)) *World {
 	key, err := seal.NewKey("k1")
 	w.ok(err)
 	w.Vault = secrets.NewVault(secrets.Config{Store: w.Store.Secrets(), Keys: seal.NewKeyring(key)})
-	w.Service = service.New(service.Config{Store: w.Store, Actions: w.Actions, Secrets: w.Vault})
+	w.worker = worker.New(worker.Config{Store: w.Store, Actions: w.Actions, Secrets: w.Vault})
+	w.Service = service.New(service.Config{Store: w.Store, Actions: w.Actions, Secrets: w.Vault, Try: w.worker.Try})
 	w.ok(w.Service.EnsureDefault(tb.Context()))
 	cfg := console.Config{
 		Service: w.Service, Identify: w.identify, Version: "1.2.3",
@@ -131,9 +133,7 @@ func (w *World) Work() {
 	w.T.Helper()
 	ctx, cancel := context.WithCancel(w.T.Context())
 	ended := make(chan error, 2)
-	go func() {
-		ended <- worker.New(worker.Config{Store: w.Store, Actions: w.Actions, Secrets: w.Vault}).Run(ctx)
-	}()
+	go func() { ended <- w.worker.Run(ctx) }()
 	go func() { ended <- w.Service.Run(ctx) }()
 	w.T.Cleanup(func() {
 		cancel()

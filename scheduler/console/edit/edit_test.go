@@ -255,3 +255,41 @@ func TestHostile(t *testing.T) {
 		t.Error("markup that was typed is in the page")
 	}
 }
+
+// TestOnRequest takes a job its schedule, and gives it another one.
+func TestOnRequest(t *testing.T) {
+	w := consoletest.New(t)
+	w.Put("default/a", simple)
+	p := open(t, w, "default/a", "form")
+	p.set("schedule.when", "asked").save()
+	if now := job(t, w, "default/a"); strings.Contains(now.String(), "recurrence") {
+		t.Error(now)
+	}
+	p = open(t, w, "default/a", "form")
+	if p.form.Get("schedule.when") != "asked" || p.form.Get("state") != "disabled" {
+		t.Error(p.form.Get("schedule.when"), p.form.Get("state"))
+	}
+	p.set("schedule.when", "daily", "schedule.plain.times", "09:30").press("review")
+	p.has("The job is disabled")
+	p.set("state", "enabled").save()
+	if now := job(t, w, "default/a"); !strings.Contains(now.String(), `"cron":"30 9 * * *"`) {
+		t.Error(now)
+	}
+}
+
+// TestDamaged has nothing to edit.
+func TestDamaged(t *testing.T) {
+	w := consoletest.New(t)
+	w.Put("default/a", simple)
+	ctx := t.Context()
+	st, err := w.Store.LoadJob(ctx, consoletest.Key("default/a"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Store.SaveJob(ctx, st.Key, []byte("{"), st.Revision, false); err != nil {
+		t.Fatal(err)
+	}
+	if r := w.Do(http.MethodGet, "/console/jobs/default/a/edit", ""); r.Status != http.StatusConflict || !strings.Contains(r.Body, "carillon apply") {
+		t.Errorf("%d %s", r.Status, r.Body)
+	}
+}

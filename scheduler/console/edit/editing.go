@@ -41,7 +41,7 @@ type editing struct {
 	Reading  *jobform.Reading // the fields
 	Schedule builder.Form
 	Outlook  *builder.Outlook // what it means; nil: it is not known
-	Text     text // YAML
+	Text     text             // YAML
 
 	Problem  *frame.Problem // of the whole
 	Wrong    []wrong        // what is wrong with single places

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/console/jobform"
 	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/scheduler/spec"
@@ -79,6 +81,10 @@ func (e *editing) review() error {
 		for _, c := range d.Changes {
 			r.Changes = append(r.Changes, differenceOf(c))
 		}
+	}
+	disabled := jobform.At(e.mine, "state").Text() == string(scheduler.Disabled)
+	if disabled && !jobform.At(e.mine, "recurrence").Equal(jobform.At(e.base, "recurrence")) {
+		e.Notes = append(e.Notes, e.call.Say("edit.disabled"))
 	}
 	for _, path := range e.typed {
 		if !slices.ContainsFunc(r.Changes, func(d difference) bool { return d.Path == path }) {

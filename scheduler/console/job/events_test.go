@@ -117,3 +117,24 @@ func TestEvents(t *testing.T) {
 	}
 	s.next(t, "gone", "")
 }
+
+// TestBeside tells of a run that goes on beside the schedule: that by hand of a job that is disabled.
+func TestBeside(t *testing.T) {
+	w := consoletest.New(t)
+	w.Work()
+	begun, end := make(chan struct{}, 9), make(chan struct{})
+	target := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		begun <- struct{}{}
+		<-end
+	}))
+	t.Cleanup(target.Close)
+	w.Put("default/report", `{"state": "disabled", `+yearly+`, "action": {"type": "http", "request": {"method": "GET", "uri": "`+target.URL+`"}}}`)
+	w.Run("default/report")
+	<-begun
+	const path = "/console/jobs/default/report"
+	w.Await("the run to be told", func() bool { return strings.Contains(w.Get(path), "By hand, of") })
+	has(t, w.Get(path), `class="state running"`, "Disabled: it does not run", "Another run goes on beside.")
+	close(end)
+	await(t, w, "default/report", scheduler.OutcomeCompleted, 1)
+	w.Await("it to be over", func() bool { return !strings.Contains(w.Get(path), "By hand, of") })
+}

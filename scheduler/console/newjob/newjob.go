@@ -68,6 +68,7 @@ type shown struct {
 	Wrong   *frame.Problem // what is wrong with none of the fields
 	Places  []place        // what is wrong with the fields
 	Checked *checked
+	Trial   *trial // what became of an attempt
 	Text    *text
 
 	Go string // where the script goes on

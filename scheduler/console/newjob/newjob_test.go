@@ -2,10 +2,13 @@ package newjob_test
 
 import (
 	"html"
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/carillon-sched/carillon/scheduler"
@@ -277,5 +280,49 @@ func TestDuplicate(t *testing.T) {
 	w.Be("reader")
 	if strings.Contains(w.Get("/console/jobs/default/report"), "/console/jobs/new") {
 		t.Error("a reader is led to a page that is not for readers")
+	}
+}
+
+// TestTry tries a job out that has no name yet, and a schedule with a mistake: the target is asked once, its answer is shown
+// as text and without the secret, and nothing is stored.
+func TestTry(t *testing.T) {
+	w := consoletest.New(t)
+	const secret = "correct-horse-battery-staple"
+	var asked atomic.Int64
+	target := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+		asked.Add(1)
+		out.WriteHeader(http.StatusTeapot)
+		_, _ = io.WriteString(out, `<script>alert("`+r.Header.Get("X-Api-Key")+`")</script>`)
+	}))
+	defer target.Close()
+	form := filled(t, w, "name=", "do=try", "action.request.uri="+target.URL, "schedule.when=cron", "schedule.recurrence.cron=0 0 32 * *",
+		"action.request.headers#1~name=X-Api-Key", "action.request.headers#1~how=text", "action.request.headers#1~value="+secret)
+	r := w.Post(newjob.Path, form)
+	for _, want := range []string{"418", "&lt;script&gt;alert(", "What the target answered", "failed"} {
+		if !strings.Contains(r.Body, want) {
+			t.Errorf("%s is missing", want)
+		}
+	}
+	if r.Status != http.StatusOK || asked.Load() != 1 || strings.Contains(r.Body, secret) || strings.Contains(r.Body, "<script>alert") || t.Failed() {
+		t.Errorf("%d, asked %d times: %s", r.Status, asked.Load(), r.Body)
+	}
+	form.Set("action.request.uri", "nowhere")
+	if r := w.Post(newjob.Path, form); r.Status != http.StatusUnprocessableEntity || !strings.Contains(r.Body, `href="#f-action.request.uri"`) {
+		t.Errorf("a mistake: %d %.3000s", r.Status, r.Body)
+	}
+	w.Put("default/report", `{"action": {"type": "http", "request": {"method": "POST", "uri": "http://127.0.0.1:9/report"}}, "startTime": "2039-01-01"}`)
+	form.Set("action.request.uri", target.URL)
+	form.Set("name", "report")
+	if r := w.Post(newjob.Path, form); r.Status != http.StatusPreconditionFailed || asked.Load() != 1 {
+		t.Errorf("the name of another: %d, asked %d times", r.Status, asked.Load())
+	}
+	w.Collect("billing")
+	w.Be("operator@billing")
+	if r := w.Post(newjob.Path, form); r.Status != http.StatusForbidden || asked.Load() != 1 {
+		t.Errorf("elsewhere: %d, asked %d times", r.Status, asked.Load())
+	}
+	jobs, _, err := w.Service.List(t.Context(), "default", "", view.Page{})
+	if err != nil || len(jobs) != 1 {
+		t.Errorf("%d jobs, %v", len(jobs), err)
 	}
 }

@@ -23,6 +23,7 @@ const (
 	doCheck = "check"
 	doShow  = "show"
 	doSave  = "save"
+	doTry   = "try"
 )
 
 // checked is what a check has found, when nothing is wrong.
@@ -53,6 +54,12 @@ func (r room) take(c *frame.Call) error {
 	do := cmp.Or(values.Get(jobform.Do), doCheck)
 	switch {
 	case s.Job.Reshaped:
+	case do == doTry:
+		if s.Trial, err = r.try(c, t, s); err != nil {
+			status = r.refused(c, err, t, s)
+		} else if s.Trial == nil {
+			status = http.StatusUnprocessableEntity
+		}
 	case do == doSave, do == doCheck, do == doShow:
 		v, err := r.put(c, t, s, do != doSave)
 		switch {

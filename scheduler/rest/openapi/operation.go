@@ -112,6 +112,11 @@ var operations = map[string]Operation{
 		Body:    "PauseRequest",
 		Answers: ok("ShownJob"), Tagged: true, Faults: either,
 	},
+	"POST /jobCollections/{c}/jobs/{j}/try": {
+		ID: "tryJob", Summary: "Make one attempt of a job now, and tell what became of it",
+		Text: "Nothing is stored, and nothing follows. Without a document it is the stored job.", Tag: jobs,
+		Body: "Job", Answers: ok("Trial"), Faults: either,
+	},
 	"GET /jobs": {
 		ID: "listAllJobs", Summary: "List the jobs of all collections, by collection and name", Tag: jobs, Answers: ok("JobList"),
 	},

@@ -39,7 +39,8 @@ var answered = []reflect.Type{
 	reflect.TypeFor[view.Document](), reflect.TypeFor[view.Status](), reflect.TypeFor[view.DryRun](), reflect.TypeFor[spec.Warning](),
 	reflect.TypeFor[view.AuditReport](), reflect.TypeFor[view.SharedSecret](), reflect.TypeFor[view.Rotation](),
 	reflect.TypeFor[view.Token](), reflect.TypeFor[view.NewToken](), reflect.TypeFor[view.TokenRequest](),
-	reflect.TypeFor[view.Resubmitted](), reflect.TypeFor[view.Previewed](), reflect.TypeFor[view.AWXPreviewed](),
+	reflect.TypeFor[view.Resubmitted](), reflect.TypeFor[view.Trial](),
+	reflect.TypeFor[view.Previewed](), reflect.TypeFor[view.AWXPreviewed](),
 	reflect.TypeFor[view.RecordProperties](), reflect.TypeFor[view.Gap](), reflect.TypeFor[view.End](), reflect.TypeFor[why.Answer](),
 	reflect.TypeFor[trail.Entry](), reflect.TypeFor[forecast.Report](), reflect.TypeFor[awx.List](),
 }

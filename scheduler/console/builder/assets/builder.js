@@ -7,11 +7,14 @@ const outlook = () => document.getElementById('schedule-outlook');
 
 function form() { return $('#schedule-builder')?.closest('form'); }
 
-// fields are those of the builder, and the job's name, of which hashes are made.
-function fields() {
+const paste = 'schedule.paste';
+
+// fields are those of the builder, and the job's name, of which hashes are made. What is being typed for its language to be
+// found is not among them before it is complete: "9" may become "9 0 * * MON".
+function fields(pasted) {
   const all = new URLSearchParams();
   for (const [name, value] of new FormData(form())) {
-    if (typeof value === 'string' && (name.startsWith('schedule.') || name === 'name')) all.append(name, value);
+    if (name === paste ? pasted : name.startsWith('schedule.') || name === 'name') all.append(name, value);
   }
   return all;
 }
@@ -19,20 +22,20 @@ function fields() {
 let asking = null;
 
 // ask sends the fields, and shows the answer; one that is late is forgotten, at the server too.
-async function ask() {
+async function ask(pasted = false) {
   const into = outlook();
   asking?.abort();
   const mine = new AbortController();
   asking = mine;
   into?.setAttribute('aria-busy', 'true');
   try {
-    const answer = await part($('#schedule-builder').dataset.preview, { method: 'POST', body: fields(), signal: mine.signal });
+    const answer = await part($('#schedule-builder').dataset.preview, { method: 'POST', body: fields(pasted), signal: mine.signal });
     if (asking !== mine) return;
     if (!answer.ok) {
       if (into) put(into, answer.html);
       return;
     }
-    show(parse(answer.html));
+    show(parse(answer.html), pasted);
   } catch (e) {
     if (e.name !== 'AbortError' && into) into.textContent = $('#schedule-builder').dataset.lost;
   } finally {
@@ -41,7 +44,7 @@ async function ask() {
 }
 
 // show puts the parts of an answer where they belong.
-function show(answer) {
+function show(answer, pasted) {
   for (const e of $$('[data-put]', answer)) {
     const target = document.getElementById(e.dataset.put);
     if (!target) continue;
@@ -51,6 +54,7 @@ function show(answer) {
   const wrong = new Map($$('[data-wrong]', answer).map((e) => [e.dataset.wrong, e]));
   for (const place of $$('[id^="wrong-schedule."]')) {
     const name = place.id.slice('wrong-'.length);
+    if (name === paste && !pasted) continue; // it was not asked for
     const now = wrong.get(name);
     place.hidden = !now;
     if (now?.innerHTML !== place.innerHTML) place.innerHTML = now ? now.innerHTML : '';
@@ -60,12 +64,16 @@ function show(answer) {
   }
 }
 
-// exchange takes other fields, after something was pasted; the focus goes to the one that has it now.
+// first are the fields in which each choice begins, plain.times where there is none here.
+const first = { cron: 'recurrence.cron', rrule: 'recurrence.rrule', azure: 'recurrence.interval', every: 'plain.n', once: 'plain.once' };
+
+// exchange takes other fields, after something was pasted; the focus goes to where it is now.
 function exchange(old, fresh) {
   const focused = old.contains(document.activeElement);
   old.replaceWith(fresh);
   dress(fresh);
-  if (focused) ($('.pane-cron input, .pane-rrule textarea, .pane input', fresh)?.offsetParent ? $('.pane-cron input', fresh) : $('[name="schedule.when"]:checked', fresh))?.focus();
+  const when = $('[name="schedule.when"]:checked', fresh)?.value;
+  if (focused) document.getElementById(`schedule.${first[when] || 'plain.times'}`)?.focus();
 }
 
 let timer = 0;
@@ -78,8 +86,20 @@ function soon(after) {
 document.addEventListener('input', (e) => {
   const name = e.target.name || '';
   if (!form()?.contains(e.target)) return;
-  if (name.startsWith('schedule.')) soon(e.target.type === 'radio' || e.target.type === 'checkbox' || e.target.tagName === 'SELECT' ? 0 : 120);
+  if (name === paste) {
+    if (e.inputType === 'insertFromPaste' || !e.inputType) ask(true); // pasted, or an example
+  } else if (name.startsWith('schedule.')) soon(e.target.type === 'radio' || e.target.type === 'checkbox' || e.target.tagName === 'SELECT' ? 0 : 120);
   else if (name === 'name') soon(400);
+});
+
+document.addEventListener('change', (e) => {
+  if (e.target.name === paste && e.target.value && form()?.contains(e.target)) ask(true);
+});
+
+document.addEventListener('keydown', (e) => {
+  if (e.target.name !== paste || e.key !== 'Enter' || e.isComposing) return;
+  e.preventDefault();
+  ask(true);
 });
 
 document.addEventListener('click', (e) => {

@@ -183,7 +183,18 @@ function editor(box) {
     }
     scroll();
   };
-  const scroll = () => { gutter.scrollTop = area.scrollTop; };
+  const height = () => parseFloat(getComputedStyle(area).lineHeight);
+  const notes = $$('.bad', gutter).map((li) => { // what is wrong, beside its line; the list above has it for those who listen
+    const note = Object.assign(document.createElement('p'), { className: 'yaml-wrong', textContent: li.title });
+    note.setAttribute('aria-hidden', 'true');
+    note.dataset.line = li.textContent;
+    box.querySelector('.yaml-notes').append(note);
+    return note;
+  });
+  const scroll = () => {
+    gutter.scrollTop = area.scrollTop;
+    for (const n of notes) n.style.top = `${parseFloat(getComputedStyle(area).paddingTop) + (n.dataset.line - 1) * height() - area.scrollTop}px`;
+  };
 
   const close = () => {
     shown = [];
@@ -226,9 +237,8 @@ function editor(box) {
     pen.font = `${style.fontSize} ${style.fontFamily}`;
     const lines = area.value.slice(0, area.selectionStart).split('\n');
     const typed = lines.at(-1).slice(0, lines.at(-1).length - place.prefix.length);
-    const height = parseFloat(style.lineHeight);
     const x = area.offsetLeft + parseFloat(style.paddingLeft) + pen.measureText(typed).width - area.scrollLeft;
-    const y = area.offsetTop + parseFloat(style.paddingTop) + lines.length * height - area.scrollTop;
+    const y = area.offsetTop + parseFloat(style.paddingTop) + lines.length * height() - area.scrollTop;
     list.style.left = `${Math.max(0, Math.min(x, area.offsetLeft + area.clientWidth - list.offsetWidth))}px`;
     list.style.top = `${y + 4}px`;
   };
@@ -278,6 +288,9 @@ function editor(box) {
 
   area.addEventListener('input', (e) => {
     number();
+    for (const n of notes) { // whoever writes in a line is at it
+      if (area.value.slice(0, area.selectionStart).split('\n').length === Number(n.dataset.line)) n.hidden = true;
+    }
     if (e.inputType?.startsWith('history')) close();
     else suggest(false);
   });

@@ -8,9 +8,10 @@ const text = (html) => parse(html).textContent.replace(/\s+/g, ' ').trim();
 
 // act sends a form, and says what became of it.
 async function act(form, button) {
+  const body = new URLSearchParams(new FormData(form, button)); // which a button has no part in that is disabled
   button.disabled = true;
   try {
-    const answer = await part(form.action, { method: 'POST', body: new URLSearchParams(new FormData(form, button)) });
+    const answer = await part(form.action, { method: 'POST', body });
     const menu = form.closest('details.menu');
     if (answer.ok && menu) menu.open = false;
     say(text(answer.html), !answer.ok);
