@@ -138,7 +138,8 @@ func TestDays(t *testing.T) {
 		d := dayOf(noon)
 		var labels strings.Builder
 		for i := range len(d.At) - 1 {
-			if labels.WriteString(d.hourLabel(i) + " "); !d.At[i].Before(d.At[i+1]) || d.At[i+1].Sub(d.At[i]) > time.Hour {
+			labels.WriteString(d.hourLabel(i) + " ")
+			if !d.At[i].Before(d.At[i+1]) || d.At[i+1].Sub(d.At[i]) > time.Hour {
 				t.Errorf("%s %s: the hour %s ends at %s", test.zone, test.date, d.At[i], d.At[i+1])
 			}
 			if d.At[i].Format(dateForm) != test.date {
