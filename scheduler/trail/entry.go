@@ -25,7 +25,9 @@ const (
 var Kinds = []Kind{Job, Collection, Secret, Token, System}
 
 // Ops are all that may have been done to them.
-var Ops = []string{"put", "patch", "delete", "enable", "disable", "pause", "run", "try", "resubmit", "create", "revoke", "rotate", "repair", "restore"}
+var Ops = []string{
+	"put", "patch", "delete", "enable", "disable", "pause", "run", "try", "resubmit", "create", "revoke", "rotate", "repair", "restore",
+}
 
 // By is who made a change, as far as that is certain.
 type By struct {
