@@ -62,7 +62,7 @@ func TestAccessible(t *testing.T) {
 		t.Skip("NOT RUN: axe-core is not here; npm --prefix integration/console ci brings it")
 	}
 	c := needed(t)
-	for _, look := range tab.Looks {
+	for _, look := range []tab.Look{tab.Looks[0], tab.Looks[3]} { // each colour and each width once
 		t.Run(name(look), func(t *testing.T) {
 			page := open(t, c.stage.HTTP, look)
 			for _, path := range stage.Pages {
