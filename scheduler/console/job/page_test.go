@@ -57,7 +57,7 @@ func newest(t *testing.T, w *consoletest.World, key string) string {
 	return strconv.FormatUint(records(t, w, key)[0].Sequence, 10)
 }
 
-// await waits until a job has a number of records with an outcome.
+// await waits until a job has a number of records with an outcome, and does not run any more: its baton goes on after the record.
 func await(t *testing.T, w *consoletest.World, key string, outcome scheduler.Outcome, n int) {
 	t.Helper()
 	w.Await(fmt.Sprintf("%d records of %s that are %s", n, key, outcome), func() bool {
@@ -68,6 +68,11 @@ func await(t *testing.T, w *consoletest.World, key string, outcome scheduler.Out
 			}
 		}
 		return found >= n
+	})
+	c, j, _ := strings.Cut(key, "/")
+	w.Await("the end of the run of "+key, func() bool {
+		v, err := w.Service.Get(t.Context(), scheduler.Key{Collection: c, Job: j})
+		return err == nil && !v.Status.Running
 	})
 }
 
