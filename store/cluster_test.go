@@ -38,13 +38,19 @@ func openReplicated(t *testing.T, s *server.Server) (*store.Store, *nats.Conn) {
 		t.Fatal(err)
 	}
 	t.Cleanup(nc.Close)
+	return openPatiently(t, nc, store.Config{Replicas: 3}), nc
+}
+
+// openPatiently opens a store as a process does: again and again while the reason why it cannot will pass.
+func openPatiently(t *testing.T, nc *nats.Conn, cfg store.Config) *store.Store {
+	t.Helper()
 	tick := time.Tick(100 * time.Millisecond)
 	for deadline := time.Now().Add(2 * patience); ; <-tick {
 		ctx, cancel := context.WithTimeout(t.Context(), patience/3) // a cluster that forms does not answer some requests
-		st, err := store.Open(ctx, nc, store.Config{Replicas: 3})
+		st, err := store.Open(ctx, nc, cfg)
 		cancel()
 		if err == nil {
-			return st, nc
+			return st
 		}
 		if !store.Passing(err) || time.Now().After(deadline) {
 			t.Fatal(err)

@@ -35,8 +35,6 @@ func TestHistoryInCluster(t *testing.T) {
 		}
 	}
 	for _, prefix := range []string{"", "brief"} { // one that is there, and one that is not
-		if _, err := store.Open(t.Context(), nc, store.Config{Prefix: prefix, Replicas: 3, HistoryAge: time.Minute}); err != nil {
-			t.Errorf("prefix %q: %v", prefix, err)
-		}
+		openPatiently(t, nc, store.Config{Prefix: prefix, Replicas: 3, HistoryAge: time.Minute})
 	}
 }
