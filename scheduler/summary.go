@@ -13,8 +13,6 @@ type Summary struct {
 	Updated     time.Time // when it was last edited
 	Labels      []Label
 	Action      string // its type
-	Address     string // what it is sent to, see [Definition.Address]
-	Progress    Progress
 }
 
 // Label is one of a job's labels.
@@ -45,10 +43,10 @@ func Summarize(st Stored, actions ActionReader, secrets Sealer) Summary {
 	if err != nil {
 		return Summary{State: Damaged}
 	}
-	s := Summary{State: m.State, Incarnation: (&Job{UID: m.UID}).Incarnation(), Updated: m.Updated, Progress: m.Progress}
+	s := Summary{State: m.State, Incarnation: (&Job{UID: m.UID}).Incarnation(), Updated: m.Updated}
 	action, _ := v.Member("action")
 	kind, _ := action.Member("type")
-	s.Action, s.Address = kind.Text(), addressOf(action)
+	s.Action = kind.Text()
 	labels, _ := v.Member("labels")
 	for _, l := range labels.Members() {
 		s.Labels = append(s.Labels, Label{l.Name, l.Value.Text()})

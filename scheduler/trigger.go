@@ -34,8 +34,10 @@ func (j *Job) Trigger(waiting *Baton, asked, now time.Time) (run *Baton, records
 	}
 	own, skips := j.settle(*waiting, now)
 	b := j.byHand(asked)
-	b.Progress = own.Progress
-	b.Resume = j.nextInstant(own)
+	b.Resume, b.Progress = own.Nominal, own.Progress
+	if first, passed := j.passedOver(own); passed {
+		b.Resume = first
+	}
 	b.PostponementRecorded = own.PostponementRecorded && j.OneShot()
 	return &b, j.skipped(skips, now, own.Progress), nil
 }

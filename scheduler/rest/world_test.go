@@ -98,8 +98,7 @@ func (w *world) start(change []func(*rest.Config)) {
 		t.Fatal(err)
 	}
 	w.vault = secrets.NewVault(secrets.Config{Store: w.store.Secrets(), Keys: seal.NewKeyring(k)})
-	hand := worker.New(worker.Config{Store: w.store, Actions: w.actions})
-	w.service = service.New(service.Config{Store: w.store, Actions: w.actions, Secrets: w.vault, Try: hand.Try})
+	w.service = service.New(service.Config{Store: w.store, Actions: w.actions, Secrets: w.vault})
 	if err := w.service.EnsureDefault(t.Context()); err != nil {
 		t.Fatal(err)
 	}

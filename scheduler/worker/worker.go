@@ -116,7 +116,6 @@ type Worker struct {
 	steps     *step.Executor
 	writes    *intake.Persister
 	finalizer *finalizer
-	underway  underway
 
 	told    damages
 	trouble troubles

@@ -11,7 +11,6 @@ type queue struct {
 	shelf     index.Shelf[*message]
 	ready     index.Lineup[*message] // without sessions
 	scheduled int
-	deferred  int
 	hungry    []*Receiver // with credit and room, in the order of their turns
 }
 
@@ -96,9 +95,7 @@ func (m *message) leave() {
 		m.unhold()
 	case scheduled:
 		m.queue.scheduled--
-	case deferred:
-		m.queue.deferred--
-	case gone:
+	case deferred, gone:
 	}
 	m.state = gone
 	if m.index != 0 {

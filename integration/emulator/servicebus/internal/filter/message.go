@@ -51,22 +51,19 @@ func (m *Message) Annotations() amqp.Map {
 }
 
 // user returns an application property.
-func (m *Message) user(name string) value { return valueOf(m.written(name)) }
-
-// written returns it as its sender wrote it, or nil.
-func (m *Message) written(name string) any {
+func (m *Message) user(name string) value {
 	properties := m.Application()
 	for _, pair := range properties {
 		if key, ok := pair.Key.(string); ok && key == name {
-			return pair.Value
+			return valueOf(pair.Value)
 		}
 	}
 	for _, pair := range properties {
 		if key, ok := pair.Key.(string); ok && strings.EqualFold(key, name) {
-			return pair.Value
+			return valueOf(pair.Value)
 		}
 	}
-	return nil
+	return value{}
 }
 
 // A systemProperty is what "sys." leads to.

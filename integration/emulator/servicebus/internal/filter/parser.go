@@ -26,8 +26,6 @@ type parser struct {
 	parameters amqp.Map
 	depth      int
 	err        error
-	leaves     []leaf    // that [Filter.Explain] tells of
-	mentions   []mention // of properties, in the order of the text
 }
 
 func newParser(input string, parameters amqp.Map) *parser {
@@ -107,10 +105,10 @@ func (p *parser) predicate(n node, at int) node {
 	}
 	switch n := n.(type) {
 	case userNode, sysNode, badNode:
-		return p.asLeaf(boolNode{n}, at, len(p.mentions)-1)
+		return boolNode{n}
 	case constant:
 		if n.value.kind == boolean || n.value.kind == unknown {
-			return p.asLeaf(boolNode{n}, at, len(p.mentions))
+			return boolNode{n}
 		}
 	}
 	p.failAtf(at, "a predicate is due, such as a comparison")
@@ -157,14 +155,14 @@ var comparisons = []string{"=", "<>", "!=", "<", "<=", ">", ">="}
 
 // comparison parses an expression and what is asked of it.
 func (p *parser) comparison() node {
-	at, mentions := p.token.position, len(p.mentions)
+	at := p.token.position
 	left := p.sum()
 	switch {
 	case p.token.kind == tokenSymbol && slices.Contains(comparisons, p.token.text):
 		operator := p.token.text
-		return p.asLeaf(compareNode{operator, p.expression(left, at), p.operand()}, at, mentions)
+		return compareNode{operator, p.expression(left, at), p.operand()}
 	case p.isKeyword("IS"):
-		return p.asLeaf(p.isNull(p.expression(left, at)), at, mentions)
+		return p.isNull(p.expression(left, at))
 	case p.isKeyword("NOT"), p.isKeyword("IN"), p.isKeyword("LIKE"):
 	default:
 		return left
@@ -181,9 +179,9 @@ func (p *parser) comparison() node {
 		p.failf("IN or LIKE is due, not %v", p.token)
 	}
 	if negated {
-		n = notNode{n}
+		return notNode{n}
 	}
-	return p.asLeaf(n, at, mentions)
+	return n
 }
 
 // operand steps over an operator and parses the expression after it.
@@ -308,20 +306,13 @@ func (p *parser) keyword() node {
 	case "NULL":
 		return p.constant(value{})
 	case "EXISTS":
-		return p.exists()
+		p.advance()
+		p.expect(tokenSymbol, "(", nil)
+		return p.expect(tokenSymbol, ")", notNode{isNull{p.property().node()}})
 	default:
 		p.failf("an expression is due, not %v", p.token)
 		return nil
 	}
-}
-
-func (p *parser) exists() node {
-	at, mentions := p.token.position, len(p.mentions)
-	p.advance()
-	p.expect(tokenSymbol, "(", nil)
-	name := p.token.position
-	target := p.mention(name, p.property().node())
-	return p.asLeaf(p.expect(tokenSymbol, ")", notNode{isNull{target}}), at, mentions)
 }
 
 func (p *parser) number() node {
