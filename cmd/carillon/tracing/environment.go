@@ -2,9 +2,11 @@ package tracing
 
 import (
 	"cmp"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"net/url"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -88,7 +90,7 @@ func read(get func(string) string) (environment, error) {
 			return e, err
 		}
 	}
-	return e, nil
+	return e, checkFiles(text)
 }
 
 // checkSampler makes sure that the SDK knows a sampler. "" is its default.
@@ -108,8 +110,8 @@ func checkSampler(name, arg string) error {
 	return nil
 }
 
-// numbers are the variables of the queue of spans, with the most that can be meant: of
-// how many spans there is room for, and of milliseconds.
+// numbers are the variables with a number, with the most that can be meant: of how many
+// spans there is room for in the queue, and of milliseconds.
 var numbers = []struct {
 	name string
 	most int
@@ -118,6 +120,8 @@ var numbers = []struct {
 	{"OTEL_BSP_MAX_EXPORT_BATCH_SIZE", 1_000_000},
 	{"OTEL_BSP_SCHEDULE_DELAY", 86_400_000},
 	{"OTEL_BSP_EXPORT_TIMEOUT", 86_400_000},
+	{"OTEL_EXPORTER_OTLP_TIMEOUT", 86_400_000},
+	{"OTEL_EXPORTER_OTLP_TRACES_TIMEOUT", 86_400_000},
 }
 
 // checkNumbers makes sure that the SDK can take the numbers: it makes the queue as long
@@ -127,6 +131,32 @@ func checkNumbers(text func(string) string) error {
 		value := text(v.name)
 		if n, err := strconv.Atoi(value); value != "" && (err != nil || n < 1 || n > v.most) {
 			return fmt.Errorf("%s: %q is not a whole number from 1 to %d", v.name, value, v.most)
+		}
+	}
+	return nil
+}
+
+// files are the variables that name files of PEM.
+var files = []string{
+	"OTEL_EXPORTER_OTLP_CERTIFICATE", "OTEL_EXPORTER_OTLP_TRACES_CERTIFICATE",
+	"OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE", "OTEL_EXPORTER_OTLP_TRACES_CLIENT_CERTIFICATE",
+	"OTEL_EXPORTER_OTLP_CLIENT_KEY", "OTEL_EXPORTER_OTLP_TRACES_CLIENT_KEY",
+}
+
+// checkFiles makes sure that files are there, and have what they should: the SDK goes on
+// without them.
+func checkFiles(text func(string) string) error {
+	for _, name := range files {
+		path := text(name)
+		if path == "" {
+			continue
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		if block, _ := pem.Decode(data); block == nil {
+			return fmt.Errorf("%s: %s has no PEM, which begins with -----BEGIN", name, path)
 		}
 	}
 	return nil

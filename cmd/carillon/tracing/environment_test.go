@@ -84,6 +84,9 @@ func TestWrongEnvironment(t *testing.T) {
 		"TRACES_EXPORTER=otlp TRACES_SAMPLER=often":                             `OTEL_TRACES_SAMPLER: "often" is not one of always_on`,
 		"TRACES_EXPORTER=otlp TRACES_SAMPLER=traceidratio TRACES_SAMPLER_ARG=2": `OTEL_TRACES_SAMPLER_ARG: "2" is not a number from 0 to 1`,
 		"TRACES_EXPORTER=otlp BSP_MAX_QUEUE_SIZE=-5":                            `OTEL_BSP_MAX_QUEUE_SIZE: "-5" is not a whole number from 1 to 1000000`,
+		"TRACES_EXPORTER=otlp EXPORTER_OTLP_TIMEOUT=abc":                        `OTEL_EXPORTER_OTLP_TIMEOUT: "abc" is not a whole number from 1 to 86400000`,
+		"TRACES_EXPORTER=otlp EXPORTER_OTLP_CERTIFICATE=missing.pem":            "OTEL_EXPORTER_OTLP_CERTIFICATE: open missing.pem: ",
+		"TRACES_EXPORTER=otlp EXPORTER_OTLP_TRACES_CLIENT_KEY=log.go":           "OTEL_EXPORTER_OTLP_TRACES_CLIENT_KEY: log.go has no PEM",
 		"TRACES_EXPORTER=console BSP_SCHEDULE_DELAY=5s":                         `OTEL_BSP_SCHEDULE_DELAY: "5s" is not a whole number`,
 	} {
 		t.Run(text, func(t *testing.T) {
