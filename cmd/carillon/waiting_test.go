@@ -10,18 +10,8 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+	"github.com/carillon-sched/carillon/store/embedded/clustertest"
 )
-
-// freePort returns the port of an address that nobody listens at.
-func freePort(t *testing.T) int {
-	t.Helper()
-	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
-}
 
 // readiness returns what `carillon health` says of an address; "" when it is ready.
 func readiness(t *testing.T, address string) string {
@@ -37,9 +27,9 @@ func readiness(t *testing.T, address string) string {
 // before the server has JetStream. The log has the same words.
 func TestReadyTellsWhatTheStartWaitsFor(t *testing.T) {
 	t.Parallel()
-	port := freePort(t)
+	port := clustertest.FreePort(t)
 	url := "nats://127.0.0.1:" + strconv.Itoa(port)
-	here := "127.0.0.1:" + strconv.Itoa(freePort(t))
+	here := "127.0.0.1:" + strconv.Itoa(clustertest.FreePort(t))
 	s := serveOn(t, "--http", here, "--nats-url", url)
 	const want = ": no server answers there"
 	s.until(t, "it says that it waits", func() bool { return strings.Contains(readiness(t, "http://"+here), want) })
@@ -66,7 +56,7 @@ func TestReadyTellsWhoIsSilent(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	here := "127.0.0.1:" + strconv.Itoa(freePort(t))
+	here := "127.0.0.1:" + strconv.Itoa(clustertest.FreePort(t))
 	s := serveOn(t, "--http", here, "--nats-url", "nats://"+l.Addr().String())
 	s.until(t, "it says that it waits", func() bool {
 		said := readiness(t, "http://"+here)
@@ -83,8 +73,8 @@ func TestReadyTellsWhoIsSilent(t *testing.T) {
 func TestNobodyIsToldTheTokenOfNATS(t *testing.T) {
 	t.Parallel()
 	const token = "s3cret"
-	port := freePort(t)
-	here := "127.0.0.1:" + strconv.Itoa(freePort(t))
+	port := clustertest.FreePort(t)
+	here := "127.0.0.1:" + strconv.Itoa(clustertest.FreePort(t))
 	s := serveOn(t, "--http", here, "--nats-url", "nats://"+token+"@127.0.0.1:"+strconv.Itoa(port))
 	var said []string
 	saysItWaits := func(text string) func() bool {

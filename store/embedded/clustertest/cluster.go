@@ -26,7 +26,7 @@ func Options(t *testing.T) []*server.Options {
 		routes  []*url.URL
 	)
 	for i := range 3 {
-		port := freePort(t)
+		port := FreePort(t)
 		routes = append(routes, &url.URL{Scheme: "nats", Host: net.JoinHostPort("127.0.0.1", strconv.Itoa(port))})
 		options = append(options, &server.Options{
 			ServerName: "n" + strconv.Itoa(i), Host: "127.0.0.1", Port: server.RANDOM_PORT, NoLog: true, NoSigs: true,
@@ -59,8 +59,8 @@ func Ready(t *testing.T, s *server.Server) {
 	}
 }
 
-// freePort returns a port that nothing listens at.
-func freePort(t *testing.T) int {
+// FreePort returns a TCP port of 127.0.0.1 that nothing listens at, as far as that can be said beforehand.
+func FreePort(t *testing.T) int {
 	t.Helper()
 	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
