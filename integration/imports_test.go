@@ -74,9 +74,11 @@ var layers = []layer{
 	{path: "store/...", imports: append([]string{"scheduler/trail"}, decisions...)},
 	{path: "actions/natsmsg/...", imports: append([]string{"actions/..."}, decisions...)},
 	{path: "actions/builtin", imports: append([]string{"actions/..."}, decisions...)},
+	{path: "actions/actiontest", imports: append([]string{"integration/bubble"}, decisions...)}, // for tests
 	{path: "actions/...", imports: decisions, never: []string{"github.com/nats-io/..."}},
 	{path: "cmd/...", imports: append([]string{"integration/emulator/..."}, product...)}, // for `carillon emulate`
 	{path: "examples/...", imports: append([]string{"integration/emulator/..."}, product...)},
+	{path: "integration/bubble"}, // for tests
 	// The emulators are of use without the rest of the project, and each without the other.
 	{path: "integration/internal/mutate", never: outside},
 	{path: "integration/emulator/internal/hostile", imports: []string{"integration/internal/mutate"}},

@@ -16,6 +16,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/carillon-sched/carillon/integration/bubble"
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
@@ -32,7 +33,7 @@ func withHistory(t *testing.T, always bool, f func(t *testing.T, h *history)) {
 	t.Helper()
 	runtime.GC() //nolint:revive // as freshTimers: the client's pool of timers
 	runtime.GC() //nolint:revive // must hold none of another bubble
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		t.Cleanup(func() { time.Sleep(time.Second) }) // last: what writes files for the server ends a moment after it
 		nc := startServer(t, func(o *server.Options) { o.JetStream, o.StoreDir, o.SyncAlways = true, t.TempDir(), always })()
 		js, err := jetstream.New(nc)

@@ -5,13 +5,13 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/carillon-sched/carillon/integration/bubble"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/store"
 )
@@ -30,7 +30,7 @@ type world struct {
 func inBubble(t *testing.T, f func(t *testing.T, w *world)) {
 	t.Helper()
 	freshTimers()
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		w := &world{t: t, server: run(t, nil)}
 		w.nc, w.store = w.open()
 		js, err := jetstream.New(w.connect())

@@ -2,17 +2,18 @@ package store
 
 import (
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/nats-io/nats.go"
+
+	"github.com/carillon-sched/carillon/integration/bubble"
 )
 
 // TestLeaseOfARepetition shows that a message which is delivered again to who
 // holds it has the lease that it had. Who drops the repetition leaves nothing
 // that would be renewed for ever, and keep the message from everybody else.
 func TestLeaseOfARepetition(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		nc := startServer(t, nil)()
 		heard := make(chan *nats.Msg, 100)
 		if _, err := nc.ChanSubscribe("answer.*", heard); err != nil {
@@ -90,7 +91,7 @@ func TestLeaseOfWhatIsKnown(t *testing.T) {
 // TestDropOfARepetition shows that a lease in doubt whose message has come again
 // meanwhile is not dropped: the message is this process's, and must be renewed.
 func TestDropOfARepetition(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		nc := startServer(t, nil)()
 		dropped := 0
 		k := &leases{nc: nc, lost: func(err error) { t.Error(err) }, dropped: func() { dropped++ }, shared: true}

@@ -10,13 +10,13 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/carillon-sched/carillon/integration/bubble"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/store"
 )
@@ -277,7 +277,7 @@ func TestQuietPresence(t *testing.T) {
 // presence works all the same, warns, and has the others leave it alone.
 func TestPresenceForbidden(t *testing.T) {
 	freshTimers()
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		w := &world{t: t, server: run(t, func(o *server.Options) {
 			o.Users = []*server.User{
 				{Username: "free", Password: "p"},

@@ -8,12 +8,12 @@ import (
 	"strconv"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/carillon-sched/carillon/integration/bubble"
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
@@ -30,7 +30,7 @@ func onWire(t *testing.T, f func(t *testing.T, w *wire)) {
 	t.Helper()
 	runtime.GC() //nolint:revive // as freshTimers: the client's pool of timers
 	runtime.GC() //nolint:revive // must hold none of another bubble
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		connect := startServer(t, nil)
 		w := &wire{t: t, nc: connect(), other: connect()}
 		p, err := newPublisher(w.nc, slog.New(slog.DiscardHandler))

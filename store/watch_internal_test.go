@@ -7,12 +7,12 @@ import (
 	"runtime"
 	"slices"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/carillon-sched/carillon/integration/bubble"
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
@@ -30,7 +30,7 @@ func TestReplicaBehind(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			runtime.GC() // the client's pool of timers, which hold the time of their bubble, is empty
 			runtime.GC() // after two collections
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				st := inMemory(t)
 				var told []string
 				w := &watch{

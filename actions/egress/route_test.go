@@ -7,10 +7,10 @@ import (
 	"net/url"
 	"strconv"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/carillon-sched/carillon/actions/egress"
+	"github.com/carillon-sched/carillon/integration/bubble"
 )
 
 // parse parses URLs that are right.
@@ -81,7 +81,7 @@ func TestRouteAllowed(t *testing.T) {
 }
 
 func TestRetryAfter(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) { // so that dates do not move
+	bubble.Test(t, func(t *testing.T) { // so that dates do not move
 		at := func(d time.Duration) string { return time.Now().Add(d).UTC().Format(http.TimeFormat) }
 		for _, test := range []struct {
 			name, value string

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/actions/pool"
+	"github.com/carillon-sched/carillon/integration/bubble"
 )
 
 // conn is a connection that does what a test asks for.
@@ -67,7 +68,7 @@ const (
 // in runs a test with a pool of a config in a bubble. At its end nothing is left open.
 func in(t *testing.T, config pool.Config, test func(w *world)) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		if config.IdleTimeout == 0 {
 			config.IdleTimeout = timeIdle
 		}

@@ -12,13 +12,13 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue/v2/sas"
 
 	"github.com/carillon-sched/carillon/actions/actiontest"
 	"github.com/carillon-sched/carillon/actions/storagequeue"
+	"github.com/carillon-sched/carillon/integration/bubble"
 	emulator "github.com/carillon-sched/carillon/integration/emulator/storagequeue"
 	"github.com/carillon-sched/carillon/scheduler"
 )
@@ -184,7 +184,7 @@ func TestOnce(t *testing.T) {
 }
 
 func TestRetryAfter(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		for want, header := range map[time.Duration]http.Header{
 			0:                       {},
 			7 * time.Second:         {"Retry-After": {"7"}},

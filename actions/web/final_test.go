@@ -5,10 +5,10 @@ import (
 	"net"
 	"net/http"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/carillon-sched/carillon/actions/web"
+	"github.com/carillon-sched/carillon/integration/bubble"
 )
 
 // TestFinal checks which answers say that a retry cannot help.
@@ -84,7 +84,7 @@ func TestRetryAfter(t *testing.T) {
 		"moved":       {301, "120", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				header := http.Header{}
 				if test.header != "" {
 					header.Set("Retry-After", test.header)

@@ -20,6 +20,7 @@ import (
 
 	"github.com/carillon-sched/carillon/actions/actiontest"
 	"github.com/carillon-sched/carillon/actions/web"
+	"github.com/carillon-sched/carillon/integration/bubble"
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
@@ -148,7 +149,7 @@ func TestTokenLife(t *testing.T) {
 		"in the past": {-5, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				s := &tokenServer{life: test.life}
 				action := mustRead(t, s.client(), "Http", oauthRequest)
 				use := func(want int) {
@@ -379,7 +380,7 @@ func TestTokenFlight(t *testing.T) {
 		}, 1, 2, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				var asked atomic.Int64
 				client := web.New(web.Config{Transport: tripper(func(req *http.Request) (*http.Response, error) {
 					if req.URL.Host != "login" {
@@ -424,7 +425,7 @@ func TestTokenFlight(t *testing.T) {
 
 // TestTokenWaitTimesOut has an attempt that waits for another's token.
 func TestTokenWaitTimesOut(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		action := mustRead(t, web.New(web.Config{Transport: actiontest.Stuck}), "Http", oauthRequest)
 		long, short := attempt(), attempt()
 		short.Timeout = time.Second

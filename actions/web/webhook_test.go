@@ -5,12 +5,12 @@ import (
 	"net/http"
 	"strconv"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/carillon-sched/carillon/actions/web"
+	"github.com/carillon-sched/carillon/integration/bubble"
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
@@ -27,7 +27,7 @@ const (
 // signed runs an attempt at the vector's time and returns its headers.
 func signed(t *testing.T, webhook string, secrets map[string]string) (headers []http.Header, result scheduler.Result) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := web.New(web.Config{Transport: tripper(func(req *http.Request) (*http.Response, error) {
 			headers = append(headers, req.Header)
 			if req.URL.Path == "/moved" {

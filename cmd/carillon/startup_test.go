@@ -7,8 +7,9 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
+
+	"github.com/carillon-sched/carillon/integration/bubble"
 )
 
 // TestStartupWaits makes attempts that fail for a while.
@@ -32,7 +33,7 @@ func TestStartupWaits(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
 				if test.stop {

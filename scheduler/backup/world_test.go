@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -18,6 +17,7 @@ import (
 
 	"github.com/carillon-sched/carillon/actions"
 	"github.com/carillon-sched/carillon/actions/web"
+	"github.com/carillon-sched/carillon/integration/bubble"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/backup"
 	"github.com/carillon-sched/carillon/scheduler/secrets"
@@ -33,7 +33,7 @@ func inBubble(t *testing.T, f func(t *testing.T, s *server.Server)) {
 	t.Helper()
 	runtime.GC() //nolint:revive // empties the pool of timers that the NATS client keeps: those of one bubble must not be used in the next
 	runtime.GC() //nolint:revive // a sync.Pool is empty after two collections
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		s, err := server.NewServer(&server.Options{DontListen: true, JetStream: true, StoreDir: t.TempDir(), NoLog: true, NoSigs: true})
 		if err != nil {
 			t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/carillon-sched/carillon/integration/bubble"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
@@ -74,7 +75,7 @@ var costly = `,"recurrence":{"rrule":"DTSTART:20310101T000000Z` +
 // TestJobsCompileWhenAsked shows that to read jobs compiles no text of a schedule. Who first asks for such a job compiles
 // it, once; and is told when it is damaged. Others can be had at once.
 func TestJobsCompileWhenAsked(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		store := &jobStore{data: map[scheduler.Key][]byte{}}
 		once := store.put(t, "once", "")
 		weekly := store.put(t, "weekly", `,"recurrence":{"frequency":"week"}`)
@@ -121,7 +122,7 @@ func TestJobsCompileWhenAsked(t *testing.T) {
 // TestCompiledJobThatHasChanged has a job that changes while it is read: neither what was read nor what is compiled of it
 // is kept.
 func TestCompiledJobThatHasChanged(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		store := &jobStore{data: map[scheduler.Key][]byte{}}
 		k := store.put(t, "cron", `,"recurrence":{"cron":"0 6 * * *"}`)
 		jobs := NewJobs(store, noActions{}, nil)

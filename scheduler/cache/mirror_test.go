@@ -9,6 +9,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/carillon-sched/carillon/integration/bubble"
 )
 
 var (
@@ -167,7 +169,7 @@ func run(t *testing.T, m *Mirror[string, stored]) (stop func()) {
 // what is known is told meanwhile, if that is asked for.
 func TestDeletedUnseen(t *testing.T) {
 	for _, retain := range []bool{true, false} {
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			b := newBucket()
 			m := b.full(retain)
 			defer run(t, m)()
@@ -214,7 +216,7 @@ func TestDeletedUnseen(t *testing.T) {
 // TestBeforeTheWatchStands shows that what a watch tells first is believed when it has told everything: until then it
 // may speak of what others have changed since.
 func TestBeforeTheWatchStands(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		b := newBucket()
 		m := b.full(false)
 		defer run(t, m)()
@@ -230,7 +232,7 @@ func TestBeforeTheWatchStands(t *testing.T) {
 // TestWithoutWatch shows that what this process has noted while there was no watch is not believed when there is one
 // again: others may have deleted it meanwhile.
 func TestWithoutWatch(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		b := newBucket()
 		m := b.full(false)
 		m.Note("a", 1, []byte("old"))
@@ -252,7 +254,7 @@ func TestWithoutWatch(t *testing.T) {
 
 // TestUndecodable shows that a value that cannot be decoded is read when it is needed.
 func TestUndecodable(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		b := newBucket()
 		m := b.full(true)
 		defer run(t, m)()
@@ -268,7 +270,7 @@ func TestUndecodable(t *testing.T) {
 
 // TestReadThrough shows what is read, and what is kept of it.
 func TestReadThrough(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		b := newBucket()
 		m := b.part()
 		b.values["a"] = "1 x"
@@ -310,7 +312,7 @@ func TestChangedWhileRead(t *testing.T) {
 		"the loss of a watch":  (*bucket).breaks,
 		"the loss and another": func(b *bucket) { b.breaks(); time.Sleep(2 * time.Second); b.tells("ready") },
 	} {
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			b := newBucket()
 			m := b.part()
 			defer run(t, m)()
@@ -346,7 +348,7 @@ func TestLaggingReplica(t *testing.T) {
 		"another key, and nothing to know": {99, "b 2", 0, "x", true, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				b := newBucket()
 				m := b.part()
 				defer run(t, m)()
@@ -376,7 +378,7 @@ func TestLaggingReplica(t *testing.T) {
 
 // TestKeepMany shows that what was read in one request is kept as if it had been read alone.
 func TestKeepMany(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		b := newBucket()
 		m := b.part()
 		defer run(t, m)()
@@ -396,7 +398,7 @@ func TestKeepMany(t *testing.T) {
 
 // TestRunners shows that one of several runners watches, and that another takes over when it ends.
 func TestRunners(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		b := newBucket()
 		m := b.full(false)
 		stopFirst, stopSecond := run(t, m), run(t, m)
@@ -430,7 +432,7 @@ func TestRunners(t *testing.T) {
 // TestLostIsToldOnce shows that a watch that fails again and again for one reason is told once, and again when it stood
 // between.
 func TestLostIsToldOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		b, told := newBucket(), 0
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan struct{})
@@ -454,7 +456,7 @@ func TestLostIsToldOnce(t *testing.T) {
 
 // TestTakeoverWithoutWatch shows that a runner takes over at once from one whose watch is lost.
 func TestTakeoverWithoutWatch(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		b := newBucket()
 		m := b.full(false)
 		stop, second := run(t, m), run(t, m)

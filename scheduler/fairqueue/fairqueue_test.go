@@ -8,6 +8,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/carillon-sched/carillon/integration/bubble"
 	"github.com/carillon-sched/carillon/scheduler/fairqueue"
 )
 
@@ -39,7 +40,7 @@ func (b *bench) ask(name string) {
 
 // TestCallersTakeTurns: who asks for much waits behind himself.
 func TestCallersTakeTurns(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		b := &bench{t: t, queue: fairqueue.New(fairqueue.Config{Slots: 1, PerCaller: 100, Waiting: 1000})}
 		release, err := b.queue.Acquire(t.Context(), "flood")
 		if err != nil {
@@ -63,7 +64,7 @@ func TestCallersTakeTurns(t *testing.T) {
 
 // TestFull: neither one caller nor all of them wait without bound, and whoever releases up leaves nothing behind.
 func TestFull(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		all := fairqueue.New(fairqueue.Config{Slots: 2, PerCaller: 2, Waiting: 3})
 		var releases []func()
 		for range 2 {

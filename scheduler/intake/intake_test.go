@@ -8,9 +8,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/bubble"
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
@@ -116,7 +116,7 @@ func TestPersist(t *testing.T) {
 		"away until the stop": {[]error{away}, time.Minute, scheduler.ErrUnavailable, 52, time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				stop, cancel := context.WithCancel(t.Context())
 				defer cancel()
 				if test.stop > 0 {
@@ -139,7 +139,7 @@ func TestPersist(t *testing.T) {
 // TestManyWritesThatWaitAreToldTogether shows that the log is not flooded while a server restarts amid a herd: it is told
 // at once, every ten seconds, and when it is over.
 func TestManyWritesThatWaitAreToldTogether(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		var text strings.Builder
 		p := NewPersister(slog.New(slog.NewTextHandler(&text, &slog.HandlerOptions{
 			ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
@@ -188,7 +188,7 @@ func TestManyWritesThatWaitAreToldTogether(t *testing.T) {
 
 // TestSeldom shows at which level a matter is told, and that what was left out is counted.
 func TestSeldom(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		var s Seldom
 		for i, want := range []struct {
 			after  time.Duration

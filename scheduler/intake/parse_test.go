@@ -7,13 +7,14 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/carillon-sched/carillon/integration/bubble"
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
 // TestParseWaitsForRoom shows that a document waits while others are parsed, behind those that came before it, and that who
 // waits may give up.
 func TestParseWaitsForRoom(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		if err := parsing.Acquire(t.Context(), parsedAtOnce); err != nil {
 			t.Fatal(err)
 		}

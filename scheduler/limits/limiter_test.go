@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/bubble"
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
@@ -120,7 +121,7 @@ func TestTurns(t *testing.T) {
 
 // TestSlowTargetsGetHalf has two targets answer nothing for two seconds.
 func TestSlowTargetsGetHalf(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		o := newOffice(t, 8, 8)
 		a, b := o.submit("a", 6), o.submit("b", 6)
 		time.Sleep(2 * time.Second)
@@ -143,7 +144,7 @@ func TestSlowTargetsGetHalf(t *testing.T) {
 
 // TestRate begins attempts evenly, and takes a rate back.
 func TestRate(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		o := newOffice(t, 8, 8)
 		o.rule = &scheduler.TargetRule{Rate: 4, Per: time.Second}
 		runs := o.submit("a", 7)
@@ -170,7 +171,7 @@ func TestRate(t *testing.T) {
 
 // TestPace defers what a rate does not let begin within three seconds, each run to its turn.
 func TestPace(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		o := newOffice(t, 8, 8)
 		o.rule = &scheduler.TargetRule{Rate: 1, Per: time.Second}
 		o.submit("a", 6)
@@ -185,7 +186,7 @@ func TestPace(t *testing.T) {
 
 // TestShed defers all but the first two runs for a slow target.
 func TestShed(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		o := newOffice(t, 2, 2)
 		o.submit("a", 6)
 		o.Shed(time.Now(), 2)
@@ -200,7 +201,7 @@ func TestShed(t *testing.T) {
 
 // TestCircuit follows the circuit of a target from closed to closed.
 func TestCircuit(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		o := newOffice(t, 8, 8)
 		o.rule = &scheduler.TargetRule{Concurrency: 3, Breaker: circuit}
 		runs := o.submit("a", 5)
@@ -250,7 +251,7 @@ func TestGroups(t *testing.T) {
 
 // TestDrain starts nothing more, neither by time nor because a slot is free.
 func TestDrain(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		o := newOffice(t, 8, 8)
 		o.rule = &scheduler.TargetRule{Rate: 1, Per: time.Second}
 		runs := o.submit("a", 3)
@@ -270,7 +271,7 @@ func TestDrain(t *testing.T) {
 
 // TestWaited counts from when a run was submitted last.
 func TestWaited(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		o := newOffice(t, 8, 8)
 		r := o.submit("a", 1)[0]
 		time.Sleep(time.Second)

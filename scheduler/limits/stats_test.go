@@ -2,17 +2,17 @@ package limits
 
 import (
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/carillon-sched/carillon/integration/bubble"
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
 // TestStats follows what is told of a limiter whose one target has a circuit, and whose other has none.
 func TestStats(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		o := newOffice(t, 8, 8)
 		want := func(when string, want Stats) {
 			t.Helper()

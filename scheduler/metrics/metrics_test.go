@@ -8,11 +8,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/carillon-sched/carillon/integration/bubble"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/limits"
 	"github.com/carillon-sched/carillon/scheduler/metrics"
@@ -157,7 +157,7 @@ func TestRequests(t *testing.T) {
 
 // TestAudited has an audit that finds one of each kind, one that is cut short, and one that finds nothing.
 func TestAudited(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		p := &process{}
 		m := p.metrics()
 		m.Audited(&view.AuditReport{Duration: scheduler.Seconds(1500 * time.Millisecond), Findings: []view.Finding{
@@ -181,7 +181,7 @@ func TestAudited(t *testing.T) {
 // TestState shows what is asked for when somebody scrapes, and that NATS is asked once for all scrapes of five seconds, also
 // when it does not answer.
 func TestState(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		p := &process{
 			stats: worker.Stats{
 				Stats: limits.Stats{InFlight: 3, Queued: 4, Circuits: limits.Circuits{Closed: 5, Open: 6, HalfOpen: 7}, Opened: 8},

@@ -5,12 +5,14 @@ import (
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
+
+	"github.com/carillon-sched/carillon/integration/bubble"
 )
 
 // TestCrew shows that tasks are done side by side, however many there are, that
 // some goroutines stay for those that follow, and that none outlives the crew.
 func TestCrew(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		c := newCrew()
 		var began atomic.Int64
 		for _, n := range []int{1, crewIdle, 5 * crewIdle, 3} {

@@ -6,11 +6,11 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/carillon-sched/carillon/integration/bubble"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/natsapi"
 )
@@ -34,7 +34,7 @@ func (l laborious) EraseSpec(ctx context.Context, sequence uint64) error {
 func TestErasingHoldsUpNothing(t *testing.T) {
 	freshTimers()
 	defer freshTimers()
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		w := newWorldIn(t, jetstream.MemoryStorage)
 		next := w.results()
 		const flood = 1000
@@ -106,7 +106,7 @@ func (k keeping) PublishResult(ctx context.Context, _, _ string, _ []byte) error
 func TestBacklogIsBoundedInBytes(t *testing.T) {
 	freshTimers()
 	defer freshTimers()
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		w := newWorldIn(t, jetstream.MemoryStorage)
 		body := `{"description": "` + strings.Repeat("x", 16_000) + `"}`
 		for i := range 3000 {

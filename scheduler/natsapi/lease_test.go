@@ -5,11 +5,11 @@ import (
 	"runtime"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/carillon-sched/carillon/integration/bubble"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/natsapi"
 )
@@ -39,7 +39,7 @@ func freshTimers() {
 func TestLeases(t *testing.T) {
 	freshTimers()
 	defer freshTimers()
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		w := newWorldIn(t, jetstream.MemoryStorage)
 		source := slow{newFaulty(w.store, func(string) bool { return false }), 25 * time.Second}
 		w.ingest(func(c *natsapi.IngestConfig) { c.Source, c.Concurrency = source, 1 })
@@ -101,7 +101,7 @@ func (l lostLease) Drop() {
 func TestSpecOfAnother(t *testing.T) {
 	freshTimers()
 	defer freshTimers()
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		w := newWorldIn(t, jetstream.MemoryStorage)
 		source := &cutOff{Source: w.store}
 		w.ingest(func(c *natsapi.IngestConfig) { c.Source = source })

@@ -5,11 +5,11 @@ import (
 	"maps"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/carillon-sched/carillon/integration/bubble"
 	"github.com/carillon-sched/carillon/scheduler/natsapi"
 	"github.com/carillon-sched/carillon/store"
 )
@@ -63,7 +63,7 @@ func (w *world) mortal(name string) (die func()) {
 func TestDeadlySpecIsSetAside(t *testing.T) {
 	freshTimers()
 	defer freshTimers()
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		w := newWorldIn(t, jetstream.MemoryStorage)
 		const evil = "default.evil"
 		results, err := w.nc.SubscribeSync("carillon.spec-result.*.default.*")
@@ -117,7 +117,7 @@ func TestDeadlySpecIsSetAside(t *testing.T) {
 func TestGivenBackSpecIsTakenIn(t *testing.T) {
 	freshTimers()
 	defer freshTimers()
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		w := newWorldIn(t, jetstream.MemoryStorage)
 		next := w.results()
 		w.publish("put.default.job", later)

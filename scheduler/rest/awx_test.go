@@ -9,11 +9,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/carillon-sched/carillon/integration/bubble"
 	"github.com/carillon-sched/carillon/scheduler/rest"
 	"github.com/carillon-sched/carillon/scheduler/service"
 )
@@ -68,7 +68,7 @@ func TestPreviewAWX(t *testing.T) {
 	}
 	for _, row := range rows {
 		t.Run(row.ID, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				time.Sleep(time.Until(row.Now))
 				row.check(t)
 			})

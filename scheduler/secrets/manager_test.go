@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/bubble"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/secrets/seal"
@@ -113,7 +113,7 @@ func asJSON(t *testing.T, v any) string {
 
 // TestPutAndList shows how shared secrets are shown: all but their values.
 func TestPutAndList(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		m := newManagerTest(t, newKey(t, "k1"))
 		if all, err := m.List(t.Context()); err != nil || all == nil || len(all) != 0 {
 			t.Errorf("got %v, %v", all, err)

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/bubble"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/secrets/seal"
 )
@@ -99,7 +100,7 @@ func (t *vaultTest) want(want string) {
 // TestVaultBeforeTheWatchStands shows that what a watch tells first is believed when it has told everything: until then
 // it may speak of what others have changed since.
 func TestVaultBeforeTheWatchStands(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		v := newVaultTest(t)
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
@@ -122,7 +123,7 @@ func TestVaultBeforeTheWatchStands(t *testing.T) {
 // TestVaultWithoutWatch shows that what this process has saved while there was no watch is not believed when there is
 // one again: others may have deleted it meanwhile.
 func TestVaultWithoutWatch(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		v := newVaultTest(t)
 		v.vault.shared.Note("a", 1, v.written("old"))
 		ctx, cancel := context.WithCancel(t.Context())
@@ -142,7 +143,7 @@ func TestVaultWithoutWatch(t *testing.T) {
 
 // TestVaultWaitsForItsAttempt shows that reading a shared secret takes no longer than the attempt that wants it.
 func TestVaultWaitsForItsAttempt(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		v := newVaultTest(t)
 		v.store.hangs = true
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/bubble"
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
@@ -28,7 +29,7 @@ func (*away) RecordsFrom(context.Context, uint64, func(*scheduler.Record) bool) 
 
 // TestLostHistoryIsToldOnce: a minute without the store is one line of the log, and another minute another one.
 func TestLostHistoryIsToldOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		store := &away{}
 		h := newHistoryKeeper(store, 1)
 		h.asked = time.Now()

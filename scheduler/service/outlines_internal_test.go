@@ -3,16 +3,16 @@ package service
 import (
 	"context"
 	"testing"
-	"testing/synctest"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/bubble"
 	"github.com/carillon-sched/carillon/scheduler/trail"
 )
 
 // TestOutlinesGrowOld shows that outlines are followed and kept for a while only, also when a forecast had them as their time
 // came: what was deleted long ago is told of by nothing.
 func TestOutlinesGrowOld(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		h := &shared{Config: Config{Trail: quietTrail{}}}
 		o := &outlines{made: time.Now(), asOf: 1}
 		follows := func() bool {

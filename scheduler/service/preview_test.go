@@ -14,6 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/bubble"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/scheduler/view"
@@ -126,7 +127,7 @@ func TestPreview(t *testing.T) {
 		{"a count, partly passed", `{"recurrence": {"frequency": "day", "count": 3}, "after": "2000-01-02"}`, `{"utc":["2000-01-03T00:00:00Z"],|"complete":true`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				got, err := preview(t, test.body)
 				if err != nil {
 					t.Fatal(err)
@@ -255,7 +256,7 @@ const action = `"action": {"type": "Http", "request": {"uri": "http://target.exa
 // TestPreviewsTakeTurns shows that no more previews are computed at once than two for each processor, that who waits gets
 // a turn when one is done, and that a wait ends with its context.
 func TestPreviewsTakeTurns(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		p := service.NewPreviewer()
 		var leave []func()
 		for range 2 * runtime.GOMAXPROCS(0) {

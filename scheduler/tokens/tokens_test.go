@@ -14,6 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/bubble"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/tokens"
@@ -203,7 +204,7 @@ func isUnknown(err error, reason string) bool {
 
 // TestTokenEnds shows that a token is refused once it is over, and once it is revoked, in another process too.
 func TestTokenEnds(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		b := newBucket()
 		here, there := tokens.NewKeeper(b), tokens.NewKeeper(b)
 		ctx, cancel := context.WithCancel(t.Context())
@@ -265,7 +266,7 @@ func TestTokenEnds(t *testing.T) {
 // TestTokenWithoutWatch shows that a token which is revoked elsewhere while the watch is lost is refused, and that a store
 // that does not answer lets nobody in.
 func TestTokenWithoutWatch(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		b := newBucket()
 		k := tokens.NewKeeper(b)
 		ctx, cancel := context.WithCancel(t.Context())

@@ -3,11 +3,11 @@ package worker_test
 import (
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/carillon-sched/carillon/integration/bubble"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/worker"
 	"github.com/carillon-sched/carillon/store"
@@ -83,7 +83,7 @@ func TestAuditNamesWhatNeverRan(t *testing.T) {
 func TestAuditRecordsFault(t *testing.T) {
 	for _, recorded := range []bool{false, true} {
 		freshTimers()
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			w := newWorld(t)
 			nc, own := w.open()
 			m := &mortal{Store: own, nc: nc, point: "record faulted", before: !recorded}

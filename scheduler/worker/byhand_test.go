@@ -5,9 +5,9 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/bubble"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/worker"
 )
@@ -213,7 +213,7 @@ func TestEnableWhileEndIsWritten(t *testing.T) {
 	for name, manual := range map[string]bool{"by schedule": false, "by hand": true} {
 		t.Run(name, func(t *testing.T) {
 			freshTimers()
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				w := newWorld(t)
 				w.startWorker(func(c *worker.Config) { c.Store = slowSaves{w.store} })
 				w.sink.answers(after(20*time.Second, http.StatusOK))
@@ -255,7 +255,7 @@ func TestEnableWhileEndIsWritten(t *testing.T) {
 // asked for at once, and the job goes on.
 func TestNewScheduleWhileEndIsWritten(t *testing.T) {
 	freshTimers()
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		looks := make(chan struct{}, 10)
 		w.startWorker(func(c *worker.Config) {

@@ -5,11 +5,13 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/carillon-sched/carillon/integration/bubble"
 )
 
 // TestCrewIsReused: as many goroutines wait for the next run as may, no run waits for one, and all go in the end.
 func TestCrewIsReused(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) { // which ends when its goroutines have
+	bubble.Test(t, func(t *testing.T) { // which ends when its goroutines have
 		var lived atomic.Int32
 		c := newCrew(3, func(stage) {
 			time.Sleep(time.Second)

@@ -7,11 +7,11 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/carillon-sched/carillon/integration/bubble"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/scheduler/worker"
@@ -140,7 +140,7 @@ func TestDisabledWhileQueued(t *testing.T) {
 // TestManyRatesStarveNobody fills the hold with jobs for several targets that have to wait for their rate.
 func TestManyRatesStarveNobody(t *testing.T) {
 	freshTimers()
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		w.startWorker(func(c *worker.Config) { c.HoldMemory, c.Concurrency, c.PerTarget = 100*scheduler.UsualHeldBytes, 32, 8 })
 		w.rules(`{"*.limited.example": {"rate": {"limit": 1, "per": "PT1H"}}}`)

@@ -4,9 +4,9 @@ import (
 	"context"
 	"net/http"
 	"testing"
-	"testing/synctest"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/bubble"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/worker"
 )
@@ -56,7 +56,7 @@ func TestDetachedRunTakenOverBesideItsBaton(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			freshTimers()
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				w := newWorld(t)
 				_, other := w.open()
 				nc, own := w.open()

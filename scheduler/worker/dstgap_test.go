@@ -6,9 +6,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/bubble"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/worker"
 	"github.com/carillon-sched/carillon/store"
@@ -21,7 +21,7 @@ var spring = time.Date(2026, 3, 8, 7, 0, 0, 0, time.UTC)
 func inSpring(t *testing.T, before time.Duration, f func(t *testing.T, w *world)) {
 	t.Helper()
 	freshTimers()
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		time.Sleep(time.Until(spring.Add(-before))) // no server ticks yet
 		w := newWorld(t)
 		w.startWorker()

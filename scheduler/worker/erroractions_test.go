@@ -5,11 +5,11 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/carillon-sched/carillon/integration/bubble"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/scheduler/view"
@@ -100,7 +100,7 @@ func TestCrashAtEveryErrorAction(t *testing.T) {
 		for skip := range test.times {
 			t.Run(fmt.Sprintf("%s, before %t, %d", test.point, test.before, skip), func(t *testing.T) {
 				freshTimers()
-				synctest.Test(t, func(t *testing.T) {
+				bubble.Test(t, func(t *testing.T) {
 					w := newWorld(t)
 					_, other := w.open()
 					nc, own := w.open()

@@ -6,9 +6,9 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/bubble"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/step"
 )
@@ -77,7 +77,7 @@ func (w *writing) count() int {
 
 // TestFinalizerWaitsForLeisure: nothing is written while there is better to do, for ten seconds at most, and soon after.
 func TestFinalizerWaitsForLeisure(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		w := newWriting(t, 0)
 		w.busy.Store(true)
 		w.addAll(1000)
@@ -105,7 +105,7 @@ func TestFinalizerWaitsForLeisure(t *testing.T) {
 
 // TestFinalizerStepsBack: what falls due while endings are written comes first.
 func TestFinalizerStepsBack(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		w := newWriting(t, 10*time.Millisecond)
 		w.addAll(1000 * step.EndBatch)
 		time.Sleep(time.Second)
@@ -121,7 +121,7 @@ func TestFinalizerStepsBack(t *testing.T) {
 
 // TestFinalizerTakesAQuarterOfTheTime: batches that take long have others work three times as long in between.
 func TestFinalizerTakesAQuarterOfTheTime(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		w := newWriting(t, 100*time.Millisecond)
 		w.addAll(20 * step.EndBatch)
 		time.Sleep(4 * time.Second)
@@ -133,7 +133,7 @@ func TestFinalizerTakesAQuarterOfTheTime(t *testing.T) {
 
 // TestFinalizerStops: a worker that stops writes what it can in a moment, and leaves the rest.
 func TestFinalizerStops(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		w := newWriting(t, 100*time.Millisecond)
 		w.busy.Store(true)
 		w.addAll(100 * step.EndBatch)
@@ -148,7 +148,7 @@ func TestFinalizerStops(t *testing.T) {
 
 // TestFinalizerIsBounded: what does not fit is left to an audit, which is asked for once when the rest is written.
 func TestFinalizerIsBounded(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		w := newWriting(t, 0)
 		w.busy.Store(true)
 		w.addAll(finalKept + 10)
@@ -165,7 +165,7 @@ func TestFinalizerIsBounded(t *testing.T) {
 
 // TestFinalizerTriesAgain: what the store does not take is written when it is back, and not left to an audit.
 func TestFinalizerTriesAgain(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		w := newWriting(t, 0)
 		for again := range 2 {
 			w.setAway(true)

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/bubble"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/worker"
 	"github.com/carillon-sched/carillon/store"
@@ -17,7 +17,7 @@ import (
 // second is punctual; the others run, too, each once, and none too early.
 func TestHerdLeavesRoom(t *testing.T) {
 	freshTimers()
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		w.startWorker(func(c *worker.Config) { c.HoldMemory = 30 * scheduler.UsualHeldBytes })
 		due := time.Now().Add(20 * time.Second).UTC().Truncate(time.Second)
@@ -61,7 +61,7 @@ func TestHerdOfAStoreThatWaits(t *testing.T) {
 	for _, waits := range []bool{false, true} {
 		t.Run(fmt.Sprintf("waits %t", waits), func(t *testing.T) {
 			freshTimers()
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				w := newWorld(t, func(c *store.Config) { c.SyncAlways = waits })
 				w.startWorker()
 				due := time.Now().Add(time.Minute).UTC().Truncate(time.Second)
@@ -158,7 +158,7 @@ func TestHeldFarAhead(t *testing.T) {
 	} {
 		heldFarAhead := func(t *testing.T, memory int) {
 			freshTimers()
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				w := newWorld(t)
 				w.startWorker(func(c *worker.Config) { c.HoldMemory = memory })
 				due := time.Now().Add(time.Minute).UTC().Truncate(time.Second)

@@ -3,9 +3,9 @@ package worker_test
 import (
 	"fmt"
 	"testing"
-	"testing/synctest"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/bubble"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/store"
 )
@@ -56,7 +56,7 @@ func TestOneShot(t *testing.T) {
 // Several lanes, under another prefix: every operation finds its job's lane.
 func TestLanes(t *testing.T) {
 	freshTimers()
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		w := newWorld(t, func(c *store.Config) { c.Lanes, c.Prefix = 4, "team.sched" })
 		w.startWorker()
 		for i := range 40 {

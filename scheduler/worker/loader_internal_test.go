@@ -10,6 +10,7 @@ import (
 
 	"github.com/carillon-sched/carillon/actions"
 	"github.com/carillon-sched/carillon/actions/web"
+	"github.com/carillon-sched/carillon/integration/bubble"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/cache"
 )
@@ -42,7 +43,7 @@ func notPacked(*run, cache.Read) bool { return false }
 // TestPlainJobsDoNotWaitForCostlyOnes loads jobs of both kinds together: the plain ones go on before any schedule was
 // compiled, and each of the others when its own was.
 func TestPlainJobsDoNotWaitForCostlyOnes(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		jobs := cache.NewJobs(definitions{}, actions.New(web.New(web.Config{})), nil)
 		watched := make(chan struct{})
@@ -86,7 +87,7 @@ func TestPlainJobsDoNotWaitForCostlyOnes(t *testing.T) {
 
 // TestLoaderEndsEmpty stops a loader amid its work: every run goes on, though nothing more is compiled.
 func TestLoaderEndsEmpty(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		jobs := cache.NewJobs(definitions{}, actions.New(web.New(web.Config{})), nil)
 		done := make(chan *run, 1000)

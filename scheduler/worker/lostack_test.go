@@ -4,9 +4,9 @@ import (
 	"context"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/bubble"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/worker"
 )
@@ -35,7 +35,7 @@ func TestLostAcknowledgementIsNoBaton(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			freshTimers()
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				w := newWorld(t)
 				_, other := w.open()
 				nc, own := w.open()
@@ -104,7 +104,7 @@ func (d *deaf) PassOn(ctx context.Context, slot scheduler.Slot, body []byte, at 
 // run fails, waits for its retry, and is counted in on the baton that waits already. Nothing is run twice, and nothing taken back.
 func TestLostAnswerIsNoRefusal(t *testing.T) {
 	freshTimers()
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		w.sink.answers(failingAt("down"))
 		w.startWorker(func(c *worker.Config) { c.Store, c.Logger = &deaf{Store: w.store}, nil })

@@ -13,9 +13,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/bubble"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/internal/climb"
 	"github.com/carillon-sched/carillon/scheduler/service"
@@ -165,7 +165,7 @@ func shrink(t *testing.T, seed uint64, moves []move) []move {
 func live(t *testing.T, seed uint64, moves []move, tell bool) (wrong []string) {
 	t.Helper()
 	freshTimers()
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		m := &model{target: &tally{seed: seed}, tell: tell}
 		m.world = newWorld(t, func(c *store.Config) {
 			if tell {

@@ -5,9 +5,9 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/bubble"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/scheduler/view"
@@ -183,7 +183,7 @@ func TestDeleteCutShort(t *testing.T) {
 	for name, lead := range map[string]time.Duration{"waiting": 10 * time.Second, "held": 100 * time.Millisecond} {
 		t.Run(name, func(t *testing.T) {
 			freshTimers()
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				w := newWorld(t)
 				looks := make(chan struct{}, 10)
 				w.startWorker(func(c *worker.Config) { c.OnTakeover = func() { looks <- struct{}{} } })
@@ -276,7 +276,7 @@ func TestNameUsedAgainAfterSkips(t *testing.T) {
 // over does not plan the next job of the name from it.
 func TestDeleteCutShortBesideOneOff(t *testing.T) {
 	freshTimers()
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		w.startWorker()
 		due := time.Now().Add(20 * time.Second).UTC().Truncate(time.Second).Format(time.RFC3339)

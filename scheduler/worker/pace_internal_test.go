@@ -5,8 +5,9 @@ import (
 	"slices"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
+
+	"github.com/carillon-sched/carillon/integration/bubble"
 )
 
 // TestPace lets runs end so long after the first, and wants each to go so long after that.
@@ -23,7 +24,7 @@ func TestPace(t *testing.T) {
 		"amid a herd":         {append(many(100, 0), 10*ms, 20*ms), append(many(100, 0), 10*ms, 20*ms)},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				var p pace
 				var all sync.WaitGroup
 				began, goes := time.Now(), make([]time.Duration, len(row.ends))

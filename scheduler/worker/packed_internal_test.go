@@ -12,6 +12,7 @@ import (
 
 	"github.com/carillon-sched/carillon/actions"
 	"github.com/carillon-sched/carillon/actions/web"
+	"github.com/carillon-sched/carillon/integration/bubble"
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
@@ -124,7 +125,7 @@ func (*nobody) Nak(time.Duration) error { return nil }
 // for 100,000 by default, so that none is put off and fired again, and it takes no more memory than it counts for.
 func TestHeldBytesAreCounted(t *testing.T) {
 	const herd = 10_000
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		registry := actions.New(web.New(web.Config{}))
 		store := &herdStore{size: herd, due: time.Now().Add(10 * time.Minute).UTC(), reader: registry}
 		w := New(Config{Store: store, Actions: registry, HoldMemory: DefaultHoldMemory * herd / 100_000})

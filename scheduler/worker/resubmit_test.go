@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/bubble"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/scheduler/view"
@@ -221,7 +221,7 @@ func TestResubmitCrash(t *testing.T) {
 	for _, state := range []string{"enabled", "faulted"} {
 		for _, before := range []bool{true, false} {
 			freshTimers()
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				w := newWorld(t)
 				w.startWorker()
 				w.sink.answers(func(*call) (int, string) { return http.StatusInternalServerError, "" })

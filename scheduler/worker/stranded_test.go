@@ -3,11 +3,11 @@ package worker_test
 import (
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/carillon-sched/carillon/integration/bubble"
 	"github.com/carillon-sched/carillon/scheduler/worker"
 )
 
@@ -49,7 +49,7 @@ func TestAuditRescuesStranded(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			freshTimers()
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				w := newWorld(t)
 				nc, own := w.open()
 				m := &mortal{Store: own, nc: nc, point: test.point, before: test.before}
@@ -94,7 +94,7 @@ func TestAuditRescuesStranded(t *testing.T) {
 // TestRescue fires a stranded baton again without an audit of everything.
 func TestRescue(t *testing.T) {
 	freshTimers()
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		nc, own := w.open()
 		m := &mortal{Store: own, nc: nc, point: "take"}

@@ -5,9 +5,9 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/bubble"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/worker"
 	"github.com/carillon-sched/carillon/store"
@@ -23,7 +23,7 @@ func TestKilledAmidHerd(t *testing.T) {
 		inFlight = 2 * slots // those that are called, and those that have answered and are not recorded
 	)
 	freshTimers()
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		_, other := w.open()
 		nc, own := w.open()
@@ -83,7 +83,7 @@ func TestKilledAmidHerd(t *testing.T) {
 func afterUnrecordedCall(t *testing.T, f func(t *testing.T, w *world, other *store.Store)) {
 	t.Helper()
 	freshTimers()
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		_, other := w.open()
 		nc, own := w.open()

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/bubble"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/worker"
 )
@@ -81,7 +81,7 @@ func TestSlowTargetEarnsSlots(t *testing.T) {
 // process, and all run in the end.
 func TestBusyTargetWaitsOutside(t *testing.T) {
 	freshTimers()
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		w.startWorker(func(c *worker.Config) { c.HoldMemory, c.Concurrency, c.PerTarget = 200*scheduler.UsualHeldBytes, 16, 8 })
 		w.sink.answers(func(c *call) (int, string) {
@@ -112,7 +112,7 @@ func TestBusyTargetWaitsOutside(t *testing.T) {
 // cuts those short that take longer than its grace.
 func TestStop(t *testing.T) {
 	freshTimers()
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		w.startWorker(func(c *worker.Config) { c.Grace = 5 * time.Second })
 		w.sink.answers(func(c *call) (int, string) {

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/bubble"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/worker"
 )
@@ -76,7 +76,7 @@ func TestRateOfATarget(t *testing.T) {
 // TestRateFillsNoHold shows that jobs which wait for their rate leave the process when others need the place.
 func TestRateFillsNoHold(t *testing.T) {
 	freshTimers()
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		w.startWorker(func(c *worker.Config) { c.HoldMemory, c.Concurrency, c.PerTarget = 100*scheduler.UsualHeldBytes, 16, 8 })
 		w.rules(`{"target.example": {"rate": {"limit": 10}}}`)

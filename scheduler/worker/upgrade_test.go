@@ -11,7 +11,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -23,6 +22,7 @@ import (
 	"github.com/carillon-sched/carillon/actions/servicebus"
 	"github.com/carillon-sched/carillon/actions/storagequeue"
 	"github.com/carillon-sched/carillon/actions/web"
+	"github.com/carillon-sched/carillon/integration/bubble"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/natsapi"
 	"github.com/carillon-sched/carillon/scheduler/secrets"
@@ -279,7 +279,7 @@ func keyOf(name string) scheduler.Key {
 func TestUpgrade(t *testing.T) {
 	s := readStored(t, "testdata/stored-v1.json")
 	freshTimers()
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		u := upgrade(t, s)
 		u.mustBeSound(t)
 		u.mustShow(t, s)

@@ -11,13 +11,13 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server/ats"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/carillon-sched/carillon/integration/bubble"
 	"github.com/carillon-sched/carillon/store/embedded"
 )
 
@@ -196,7 +196,7 @@ func TestLock(t *testing.T) {
 
 // TestBubble shows that a server without listener runs on a bubble's time.
 func TestBubble(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		s := start(t, embedded.Config{Dir: t.TempDir()})
 		js := connect(t, s)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)

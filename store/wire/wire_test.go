@@ -11,6 +11,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/carillon-sched/carillon/integration/bubble"
 )
 
 // pipe returns a connection that gathers, and its other side. Each read of that returns what one write sent, if there is room.
@@ -31,7 +33,7 @@ func write(t *testing.T, c net.Conn, text string) {
 
 // TestWritesGoOutTogether shows that nobody waits for what is being sent, and that all that was written meanwhile is sent at once.
 func TestWritesGoOutTogether(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		c, other := pipe(t)
 		write(t, c, "first.")
 		synctest.Wait() // it is being sent: nobody reads
@@ -52,7 +54,7 @@ func TestWritesGoOutTogether(t *testing.T) {
 
 // TestWritesKeepTheirOrder shows that what many goroutines write comes out whole, and that of each in its order.
 func TestWritesKeepTheirOrder(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		c, other := pipe(t)
 		const writers, each = 16, 2000
 		read := make(chan []byte, 1)
@@ -92,7 +94,7 @@ func TestWritesKeepTheirOrder(t *testing.T) {
 
 // TestWritersWaitForRoom shows that what waits is bounded, and that a message alone may be longer.
 func TestWritersWaitForRoom(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		c, other := pipe(t)
 		write(t, c, "first")
 		synctest.Wait()
@@ -118,7 +120,7 @@ func TestWritersWaitForRoom(t *testing.T) {
 
 // TestBrokenConnectionIsTold shows that reader and writers learn that the other side is gone, those who wait for room as well.
 func TestBrokenConnectionIsTold(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		c, other := pipe(t)
 		write(t, c, "first")
 		synctest.Wait()
@@ -144,7 +146,7 @@ func TestBrokenConnectionIsTold(t *testing.T) {
 
 // TestDeafConnectionEnds shows how long a connection may take nothing.
 func TestDeafConnectionEnds(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		c, _ := pipe(t)
 		began := time.Now()
 		write(t, c, "first")
@@ -158,7 +160,7 @@ func TestDeafConnectionEnds(t *testing.T) {
 func TestCloseSendsWhatWaits(t *testing.T) {
 	for name, reads := range map[string]bool{"to who reads": true, "to who does not": false} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				c, other := pipe(t)
 				read := make(chan string, 1)
 				if reads {

@@ -19,6 +19,7 @@ import (
 	"github.com/carillon-sched/carillon/cmd/carillon/certificates"
 	"github.com/carillon-sched/carillon/cmd/carillon/certificates/authority"
 	"github.com/carillon-sched/carillon/cmd/carillon/logtest"
+	"github.com/carillon-sched/carillon/integration/bubble"
 )
 
 // patience bounds every wait.
@@ -215,7 +216,7 @@ func TestBrokenCertificates(t *testing.T) {
 
 // TestExpiredCertificate lets time pass until clients refuse the certificate, which the log says once.
 func TestExpiredCertificate(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		dir, log := t.TempDir(), &logtest.Log{}
 		pair(t, newAuthority(t, "one"), dir, "server", x509.ExtKeyUsageServerAuth)
 		k, err := certificates.Open(certificates.Files{

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/echo"
+	"github.com/carillon-sched/carillon/integration/bubble"
 )
 
 func call(ctx context.Context, method, url, body string) *httptest.ResponseRecorder {
@@ -67,7 +68,7 @@ func TestBodyThatIsNotText(t *testing.T) {
 }
 
 func TestDelay(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		start := time.Now()
 		if w := call(t.Context(), http.MethodGet, "/echo/delay/2s", ""); w.Code != 200 || time.Since(start) != 2*time.Second {
 			t.Errorf("got %d after %s", w.Code, time.Since(start))
@@ -82,7 +83,7 @@ func TestDelay(t *testing.T) {
 
 // TestDelaysAreBounded shows that callers without a token cannot take all connections of a server with delayed answers.
 func TestDelaysAreBounded(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		h := echo.Handler()
 		ask := func(ctx context.Context, path string) *httptest.ResponseRecorder {
 			w := httptest.NewRecorder()

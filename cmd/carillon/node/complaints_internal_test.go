@@ -10,13 +10,14 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
+
+	"github.com/carillon-sched/carillon/integration/bubble"
 )
 
 // TestComplaintsOfHandshakesAreFew shows that who cannot speak TLS does not fill the log.
 func TestComplaintsOfHandshakesAreFew(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
 		c := log.New(&complaints{log: slog.New(slog.NewTextHandler(&out, nil))}, "", 0)
 		for range 1000 {

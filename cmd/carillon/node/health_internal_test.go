@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/bubble"
 	"github.com/carillon-sched/carillon/store"
 )
 
@@ -75,7 +76,7 @@ const (
 
 // TestShutStreamsAreTold lets a stream of an outside server be shut for an hour.
 func TestShutStreamsAreTold(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		w := watch(false)
 		ctx, stop := context.WithCancel(t.Context())
 		defer stop()
@@ -111,7 +112,7 @@ func TestShutStreamsAreTold(t *testing.T) {
 
 // TestShutStreamsAreMended lets a stream of an embedded server be shut, on a disk that stays full for a minute.
 func TestShutStreamsAreMended(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		w := watch(true)
 		ctx, stop := context.WithCancel(t.Context())
 		defer stop()
@@ -136,7 +137,7 @@ func TestShutStreamsAreMended(t *testing.T) {
 
 // TestSilenceIsNoReasonToRestart has a server that does not answer for a while, as a cluster without leader.
 func TestSilenceIsNoReasonToRestart(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		w := watch(true)
 		ctx, stop := context.WithCancel(t.Context())
 		defer stop()

@@ -14,11 +14,12 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/settings"
+	"github.com/carillon-sched/carillon/integration/bubble"
 )
 
 // TestKeeperLooks shows when a file is read: when its content has changed and settled, and at once when asked.
 func TestKeeperLooks(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "serve.yaml")
 		write := func(text string) {
 			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {

@@ -8,12 +8,12 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"go.opentelemetry.io/otel"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/tracing"
+	"github.com/carillon-sched/carillon/integration/bubble"
 )
 
 // setting sets the variables of a text, and no others of OpenTelemetry.
@@ -143,7 +143,7 @@ func TestCollectorAway(t *testing.T) {
 // TestComplaints tells the first one, and of those that follow one a minute.
 func TestComplaints(t *testing.T) {
 	setting(t, "TRACES_EXPORTER=console")
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		var log logged
 		s, err := tracing.Start(t.Context(), tracing.Config{Version: "test", Logger: slog.New(slog.NewTextHandler(&log, nil))})
 		if err != nil {

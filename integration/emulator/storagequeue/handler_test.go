@@ -10,9 +10,9 @@ import (
 	"net/url"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/bubble"
 	"github.com/carillon-sched/carillon/integration/emulator/storagequeue"
 )
 
@@ -84,7 +84,7 @@ func get(t *testing.T, h http.Handler, query string) []message {
 
 // TestDefaults lets weeks pass.
 func TestDefaults(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		h := open(t, storagequeue.Config{AutoCreate: true})
 		put(t, h, "a week", "")
 		put(t, h, "forever", "?messagettl=-1")
@@ -122,7 +122,7 @@ func TestDefaults(t *testing.T) {
 
 // TestRenewal keeps a message hidden by updating it, as a worker does that needs long.
 func TestRenewal(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		h := open(t, storagequeue.Config{AutoCreate: true})
 		put(t, h, "slow", "")
 		m := get(t, h, "?visibilitytimeout=60")[0]
@@ -152,7 +152,7 @@ func (r slowReader) Read(b []byte) (int, error) {
 
 // TestSlowBody puts a message that takes long to arrive: its time begins when it is there.
 func TestSlowBody(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		h := open(t, storagequeue.Config{AutoCreate: true})
 		body := slowReader{strings.NewReader("<QueueMessage><MessageText>x</MessageText></QueueMessage>")}
 		w := httptest.NewRecorder()

@@ -17,11 +17,11 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
 
+	"github.com/carillon-sched/carillon/integration/bubble"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/rest/issuer"
@@ -233,7 +233,7 @@ func TestIssuer(t *testing.T) {
 // count while the issuer does not answer, for a day.
 func TestKeyRotation(t *testing.T) {
 	p := newProvider(t)
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		i := p.trusting(&http.Client{Transport: p}, "groups:*=reader")
 		verify := func(token string) error {
 			_, err := i.Verify(t.Context(), token)
@@ -279,7 +279,7 @@ func TestKeyRotation(t *testing.T) {
 // and that one which does not answer at the start lets nobody in, until it does.
 func TestIssuerIsNotAskedForEveryToken(t *testing.T) {
 	p := newProvider(t)
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		i := p.trusting(&http.Client{Transport: p}, "groups:*=reader")
 		p.change(func() { p.down = true })
 		if _, err := i.Verify(t.Context(), p.by("r1", nil)); !errors.Is(err, scheduler.ErrUnavailable) {

@@ -3,15 +3,15 @@ package throttle_test
 import (
 	"fmt"
 	"testing"
-	"testing/synctest"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/bubble"
 	"github.com/carillon-sched/carillon/scheduler/rest/throttle"
 )
 
 // TestThrottle lets each caller have its burst, and then its rate.
 func TestThrottle(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		throttled := throttle.New(10, 5)
 		times := func(caller string) (n int) {
 			for range 100 {

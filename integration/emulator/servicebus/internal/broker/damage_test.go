@@ -8,6 +8,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/carillon-sched/carillon/integration/bubble"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
 )
 
@@ -16,7 +17,7 @@ import (
 // snapshot.
 func TestDamagedJournal(t *testing.T) {
 	dir := t.TempDir()
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		b, stop := start(t, broker.Config{Dir: dir})
 		for _, name := range []string{"one", "two"} {
 			must(b.CreateQueue(name, broker.QueueOptions{}))
@@ -44,7 +45,7 @@ func TestDamagedJournal(t *testing.T) {
 			t.Fatal(err)
 		}
 		var log strings.Builder
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			_, stop := start(t, broker.Config{Dir: dir, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 			synctest.Wait() // for the snapshot
 			stop()
@@ -63,7 +64,7 @@ func TestDamagedJournal(t *testing.T) {
 // messagesOf counts what a journal has.
 func messagesOf(t *testing.T, dir string, log *strings.Builder) (n int) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		b, stop := start(t, broker.Config{Dir: dir, Logger: slog.New(slog.NewTextHandler(log, nil))})
 		defer stop()
 		for _, q := range b.Queues() {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/carillon-sched/carillon/integration/bubble"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/filter"
@@ -88,7 +89,7 @@ func same(t *testing.T, b *broker.Broker, dir string) {
 func durable(t *testing.T, f func(t *testing.T, b *broker.Broker, dir string)) {
 	t.Helper()
 	dir := t.TempDir()
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		b, stop := start(t, broker.Config{Dir: dir})
 		defer stop()
 		f(t, b, dir)
@@ -204,7 +205,7 @@ func TestDuplicatesAfterRestart(t *testing.T) {
 // TestScheduleAfterRestart shows that time goes on while the process does not.
 func TestScheduleAfterRestart(t *testing.T) {
 	dir := t.TempDir()
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		b, stop := start(t, broker.Config{Dir: dir})
 		must(b.CreateTopic("t", broker.TopicOptions{}))
 		must(b.CreateSubscription("t", "s", broker.SubscriptionOptions{}, nil))

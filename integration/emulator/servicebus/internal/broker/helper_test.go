@@ -8,14 +8,15 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/bubble"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
 )
 
-// bubble runs a test with a running broker in a time of its own.
-func bubble(t *testing.T, f func(t *testing.T, b *broker.Broker)) {
+// onFakeTime runs a test with a running broker in a time of its own.
+func onFakeTime(t *testing.T, f func(t *testing.T, b *broker.Broker)) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		b, stop := start(t, broker.Config{})
 		f(t, b)
 		stop()

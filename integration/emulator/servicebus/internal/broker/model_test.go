@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/carillon-sched/carillon/integration/bubble"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
 )
@@ -266,7 +267,7 @@ type undated struct{ rapid.TB }
 
 // TestModel drives a queue and the model with the same operations, and compares what they have: nothing is lost or duplicated.
 func TestModel(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		rapid.Check(undated{t}, func(rt *rapid.T) {
 			m := &model{t: t, dir: t.TempDir(), messages: map[string]*modelMessage{}}
 			m.open()

@@ -3,16 +3,16 @@ package broker_test
 import (
 	"fmt"
 	"testing"
-	"testing/synctest"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/bubble"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
 )
 
 func queue(t *testing.T, options broker.QueueOptions, f func(t *testing.T, b *broker.Broker)) {
 	t.Helper()
-	bubble(t, func(t *testing.T, b *broker.Broker) {
+	onFakeTime(t, func(t *testing.T, b *broker.Broker) {
 		if _, err := b.CreateQueue("q", options); err != nil {
 			t.Fatal(err)
 		}
@@ -305,7 +305,7 @@ func TestTTL(t *testing.T) {
 
 // TestExpiredMessageIsNotDelivered shows that nothing depends on when the broker comes to look.
 func TestExpiredMessageIsNotDelivered(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		b := broker.New(broker.Config{}) // does not run
 		must(b.CreateQueue("q", broker.QueueOptions{DeadLetterOnExpiration: true, LockDuration: time.Second}))
 		send(t, b, "q", spec{id: "1", ttl: time.Second}, spec{id: "2"})
@@ -493,7 +493,7 @@ func TestDeleteQueue(t *testing.T) {
 
 // TestPurge shows that all messages go but those that a receiver has, and that a session is forgotten with its last.
 func TestPurge(t *testing.T) {
-	bubble(t, func(t *testing.T, b *broker.Broker) {
+	onFakeTime(t, func(t *testing.T, b *broker.Broker) {
 		must(b.CreateQueue("q", broker.QueueOptions{}))
 		send(t, b, "q", ids(4)...)
 		send(t, b, "q", spec{id: "later", at: time.Now().Add(time.Hour)})

@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/carillon-sched/carillon/integration/bubble"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
 )
 
@@ -209,7 +210,7 @@ func (*sessionModel) wait(t *rapid.T) {
 
 // TestSessionModel drives a queue with sessions and the model with the same operations, and compares what they have.
 func TestSessionModel(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		rapid.Check(undated{t}, func(rt *rapid.T) {
 			b, stop := start(t, broker.Config{})
 			defer stop()

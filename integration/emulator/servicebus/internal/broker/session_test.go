@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/bubble"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
 )
@@ -203,7 +204,7 @@ func TestSessionState(t *testing.T) {
 }
 
 func TestTTLInSession(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		b := broker.New(broker.Config{}) // does not run, so that only receivers look
 		must(b.CreateQueue("q", broker.QueueOptions{RequiresSession: true, DeadLetterOnExpiration: true, LockDuration: 10 * time.Second}))
 		send(t, b, "q", spec{id: "1", session: "s", ttl: time.Second}, spec{id: "2", session: "s"})

@@ -11,7 +11,7 @@ import (
 
 func topic(t *testing.T, f func(t *testing.T, b *broker.Broker)) {
 	t.Helper()
-	bubble(t, func(t *testing.T, b *broker.Broker) {
+	onFakeTime(t, func(t *testing.T, b *broker.Broker) {
 		must(b.CreateTopic("t", broker.TopicOptions{}))
 		f(t, b)
 	})
@@ -136,7 +136,7 @@ func TestRules(t *testing.T) {
 }
 
 func TestForward(t *testing.T) {
-	bubble(t, func(t *testing.T, b *broker.Broker) {
+	onFakeTime(t, func(t *testing.T, b *broker.Broker) {
 		must(b.CreateQueue("a", broker.QueueOptions{ForwardTo: "t"}))
 		must(b.CreateTopic("t", broker.TopicOptions{}))
 		must(b.CreateSubscription("t", "s", broker.SubscriptionOptions{ForwardTo: "sb://host/b/"}, nil))
@@ -169,7 +169,7 @@ func TestForward(t *testing.T) {
 }
 
 func TestForwardThatCannot(t *testing.T) {
-	bubble(t, func(t *testing.T, b *broker.Broker) {
+	onFakeTime(t, func(t *testing.T, b *broker.Broker) {
 		const transfer = "/$Transfer/$DeadLetterQueue"
 		must(b.CreateQueue("x", broker.QueueOptions{ForwardTo: "y"}))
 		must(b.CreateQueue("y", broker.QueueOptions{ForwardTo: "x"}))
@@ -195,7 +195,7 @@ func TestForwardThatCannot(t *testing.T) {
 }
 
 func TestDuplicatesOnTopic(t *testing.T) {
-	bubble(t, func(t *testing.T, b *broker.Broker) {
+	onFakeTime(t, func(t *testing.T, b *broker.Broker) {
 		must(b.CreateTopic("t", broker.TopicOptions{DuplicateDetection: true}))
 		must(b.CreateSubscription("t", "s", broker.SubscriptionOptions{}, nil))
 		send(t, b, "t", spec{id: "1"}, spec{id: "1"})

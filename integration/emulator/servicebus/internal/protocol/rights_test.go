@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/bubble"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/auth"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
@@ -152,7 +153,7 @@ func (p *peer) saslFrame() {
 func TestNoToken(t *testing.T) {
 	for name, text := range map[string]string{"good": "r", "wrong": "x", "none": ""} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				logged := &lines{}
 				p := inBubble(t, strict, func(c *protocol.Config) { c.Explain = slog.New(slog.NewTextHandler(logged, nil)) })
 				if text != "" {

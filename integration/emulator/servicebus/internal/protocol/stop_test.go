@@ -3,9 +3,9 @@ package protocol_test
 import (
 	"net"
 	"testing"
-	"testing/synctest"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/bubble"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/fault"
@@ -46,7 +46,7 @@ func TestStopDuringSend(t *testing.T) {
 // TestRefusalInTwoPieces shows that the reason of a refused link, here one for a session that another client has, comes a moment after
 // the answer to its attach: JavaScript's older clients do not find it otherwise.
 func TestRefusalInTwoPieces(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		p := inBubble(t)
 		asked := &amqp.Attach{
 			Name: "r", Receiver: true, Source: &amqp.Terminus{

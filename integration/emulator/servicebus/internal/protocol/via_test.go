@@ -2,9 +2,9 @@ package protocol_test
 
 import (
 	"testing"
-	"testing/synctest"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/bubble"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
 )
@@ -85,7 +85,7 @@ func TestFiltersInForce(t *testing.T) {
 // TestTransactionTime shows that a transaction is rolled back after two minutes, as with the service: its messages are gone, and the
 // ones that it would have settled are locked on.
 func TestTransactionTime(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		p := inBubble(t)
 		p.attachSender(0, &amqp.Terminus{Address: "orders"})
 		p.attachSender(1, &amqp.Terminus{Coordinator: true})
