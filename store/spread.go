@@ -19,9 +19,9 @@ import (
 // servers are uneven. That takes a moment in which nothing is written to the stream, so it is done seldom, of one stream
 // at a time, and only while nothing else is wrong.
 const (
-	spreadLooks = 6                // within the time for which leaders may be uneven
-	movedRests  = 10 * time.Minute // before a leader is moved again
-	spreadKey   = "spread"         // the setting that tells who looks, since when leaders are uneven, and which were moved
+	spreadLooks = 6        // within the time for which leaders may be uneven
+	movedRests  = 10       // times as long as that, before a leader is moved again
+	spreadKey   = "spread" // the setting that tells who looks, since when leaders are uneven, and which were moved
 )
 
 // raftGroup is a Raft group, of a stream or of its consumer.
@@ -55,7 +55,7 @@ type move struct {
 // is behind, when the servers are even, when they have been uneven for less than patience, and when they were moved lately.
 func (s *spread) next(groups []raftGroup, now time.Time, patience time.Duration) *move {
 	for name, at := range s.Moved {
-		if now.Sub(at) >= movedRests {
+		if now.Sub(at) >= movedRests*patience {
 			delete(s.Moved, name)
 		}
 	}

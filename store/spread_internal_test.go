@@ -56,7 +56,11 @@ func TestSpreadNext(t *testing.T) {
 			moved: map[string]time.Time{"lanes L0": long, "lanes L1": long},
 		},
 		{
-			name: "moved long ago", lanes: "aa", uneven: long, moved: map[string]time.Time{"lanes L0": now.Add(-movedRests)},
+			name: "all moved not long ago", lanes: "aa", uneven: long,
+			moved: map[string]time.Time{"lanes L0": now.Add(1 - movedRests*patience), "lanes L1": now.Add(1 - movedRests*patience)},
+		},
+		{
+			name: "moved long ago", lanes: "aa", uneven: long, moved: map[string]time.Time{"lanes L0": now.Add(-movedRests * patience)},
 			want: "L0 to b", since: long,
 		},
 	} {

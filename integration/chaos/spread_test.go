@@ -16,7 +16,7 @@ import (
 const (
 	spreadJobs   = 60 // of every second
 	unevenFor    = 3 * time.Second
-	spreadWithin = time.Minute
+	spreadWithin = 20 * unevenFor // those that were moved before the restarts are left alone for half of it
 	steadyFor    = 3 * unevenFor
 )
 
