@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -63,7 +64,7 @@ func (d *Draft) Definition() (*Definition, error) {
 	if err := r.Err(); err != nil {
 		return nil, AsInvalid(err)
 	}
-	d.def.properties = d.def.raise(d.Written.Without("state", "status"))
+	d.def.properties = d.def.raise(d.Written.Without("state", "pausedUntil", "status"))
 	if d.def.Timing.Start.IsZero() {
 		d.def.properties = d.def.properties.Without("startTime")
 	}
@@ -126,7 +127,15 @@ func (r *Reading) Patched(j *Job, patch document.Value) (d *Draft, kept []string
 	open, locked := merged.SecretPaths()          // what the patch brings is not marked yet
 	d = r.Properties(merged)
 	d.def.secrets = j.Def.secrets
+	if d.def.PausedUntil == nil && names(patch, "pausedUntil") { // it is null there
+		d.def.PausedUntil = &time.Time{}
+	}
 	return d, append(open, locked...)
+}
+
+// names reports whether an object has a member of a name, in any letter case.
+func names(v document.Value, name string) bool {
+	return slices.ContainsFunc(v.Members(), func(m document.Member) bool { return strings.EqualFold(m.Name, name) })
 }
 
 // ReadPatch reads a patch document of the job k down to its properties.

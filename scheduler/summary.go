@@ -13,6 +13,8 @@ type Summary struct {
 	Updated     time.Time // when it was last edited
 	Labels      []Label
 	Action      string // its type
+	Address     string // what it is sent to, see [Definition.Address]
+	Progress    Progress
 }
 
 // Label is one of a job's labels.
@@ -43,10 +45,10 @@ func Summarize(st Stored, actions ActionReader, secrets Sealer) Summary {
 	if err != nil {
 		return Summary{State: Damaged}
 	}
-	s := Summary{State: m.State, Incarnation: (&Job{UID: m.UID}).Incarnation(), Updated: m.Updated}
+	s := Summary{State: m.State, Incarnation: (&Job{UID: m.UID}).Incarnation(), Updated: m.Updated, Progress: m.Progress}
 	action, _ := v.Member("action")
 	kind, _ := action.Member("type")
-	s.Action = kind.Text()
+	s.Action, s.Address = kind.Text(), addressOf(action)
 	labels, _ := v.Member("labels")
 	for _, l := range labels.Members() {
 		s.Labels = append(s.Labels, Label{l.Name, l.Value.Text()})

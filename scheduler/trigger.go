@@ -34,10 +34,8 @@ func (j *Job) Trigger(waiting *Baton, asked, now time.Time) (run *Baton, records
 	}
 	own, skips := j.settle(*waiting, now)
 	b := j.byHand(asked)
-	b.Resume, b.Progress = own.Nominal, own.Progress
-	if first, passed := j.passedOver(own); passed {
-		b.Resume = first
-	}
+	b.Progress = own.Progress
+	b.Resume = j.nextInstant(own)
 	b.PostponementRecorded = own.PostponementRecorded && j.OneShot()
 	return &b, j.skipped(skips, now, own.Progress), nil
 }

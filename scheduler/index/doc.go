@@ -1,6 +1,7 @@
 // Package index knows of every job, in little memory, what searches ask for: its
-// labels, the type of its action, its state, and when it runs next. It says which
-// jobs may be among those that are looked for. Whether they are, who searches
+// labels, the type of its action and what that is sent to, its state, when it runs
+// next and ran last, and how that ended. It says which jobs may be among those that
+// are looked for, and in which order. Whether they are, who searches
 // reads in the store: the index is never the truth.
 //
 // # How it follows
@@ -26,6 +27,8 @@
 //     next run is taken for the planned one.
 //  3. It names others besides, whose knowledge is stale. [Index.Refresh] reads
 //     these, a bounded number, and what it learns stays known.
+//     [Index.Rank] tells of how many it knows too little, to count them or to say
+//     where they belong: most are jobs whose time has come since they were looked up.
 //  4. What was read never takes the place of what was told of since the reading
 //     began.
 //  5. A lost watch loses the index: it forgets everything, and is built again.
@@ -33,7 +36,7 @@
 //
 // # Memory
 //
-// A job takes 32 bytes and its name, in blocks without pointers, which the garbage
-// collector does not look at. Sets of labels are kept once, however many jobs have
-// them.
+// A job takes 40 bytes and its name, in blocks without pointers, which the garbage
+// collector does not look at. Sets of labels and targets are kept once, however many
+// jobs have them.
 package index

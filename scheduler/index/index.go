@@ -33,6 +33,7 @@ type Index struct {
 	shelves  map[string]*shelf
 	order    []string // of the collections
 	labels   *labels
+	targets  *targets
 	actions  actions
 	ready    bool
 	last     uint64    // the last change that was told of
@@ -110,7 +111,7 @@ func (x *Index) follow(ctx context.Context) error {
 
 // clear forgets everything.
 func (x *Index) clear() {
-	x.shelves, x.order, x.labels, x.actions = map[string]*shelf{}, nil, newLabels(), nil
+	x.shelves, x.order, x.labels, x.targets, x.actions = map[string]*shelf{}, nil, newLabels(), newTargets(), nil
 	x.ready, x.last = false, 0
 	for _, w := range x.waiters {
 		close(w.told)
@@ -195,6 +196,7 @@ func (x *Index) remove(s *shelf, name string) {
 		return
 	}
 	x.labels.release(r.labels)
+	x.targets.release(r.target)
 	if len(s.blocks) == 0 {
 		delete(x.shelves, s.collection)
 		if at, found := slices.BinarySearch(x.order, s.collection); found {

@@ -31,6 +31,15 @@ func (s *shelf) find(name string) *record {
 	return &s.blocks[blk].recs[at]
 }
 
+// place returns where a job's record is.
+func (s *shelf) place(name string) (b *block, at int, found bool) {
+	blk, at, found := s.seek(name)
+	if !found {
+		return nil, 0, false
+	}
+	return s.blocks[blk], at, true
+}
+
 // insert makes a record for a job that has none.
 func (s *shelf) insert(name string) *record {
 	s.counts[unknown]++

@@ -65,6 +65,10 @@ var (
 		openapi.Query("actionType", openapi.Text, "type of the action, such as Http"),
 		openapi.Query("nextAfter", openapi.Text, "the next run is then or later: an instant, or a length of time from now on, such as 24h"),
 		openapi.Query("nextBefore", openapi.Text, "the next run is before that: likewise"),
+		openapi.Query("text", openapi.Text,
+			"what a name, a label (name=value) or a target (host, queue, topic, subject) has in it, in any letter case"),
+		openapi.Query("lastOutcome", openapi.Text,
+			"how what the job did last ended: completed, failed, faulted, skipped, postponed or never"),
 	)
 	runsOptions = []openapi.Parameter{
 		openapi.Query("days", openapi.Between(1, maxRunDays), fmt.Sprintf("how far ahead; default: %d", defaultRunDays)),

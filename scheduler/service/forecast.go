@@ -25,6 +25,9 @@ type ForecastQuery struct {
 
 	// Sees says which collections may be seen; nil: all.
 	Sees func(collection string) bool
+
+	// Counted is told now and then how many jobs have been counted so far. It must not block. Nil: nobody is.
+	Counted func(jobs int)
 }
 
 func (q *ForecastQuery) check(now time.Time) error {
@@ -76,7 +79,7 @@ func (f Forecaster) Forecast(ctx context.Context, q ForecastQuery) (*forecast.Re
 	}
 	defer release()
 	counted := forecast.New(q.From, q.Hours)
-	if err := f.shared.eachForeseen(ctx, q.Collection, q.Sees, counted); err != nil {
+	if err := f.shared.eachForeseen(ctx, q.Collection, q.Sees, telling(counted, q.Counted)); err != nil {
 		return nil, err
 	}
 	report := counted.Report()

@@ -91,6 +91,12 @@ func (r Reader) History(ctx context.Context, q HistoryQuery, p view.Page) (recor
 	return s.records, s.next, err
 }
 
+// LastRecord is the sequence of the last record of all histories; 0 when there is none.
+func (r Reader) LastRecord(ctx context.Context) (uint64, error) {
+	span, err := r.shared.Store.HistorySpan(ctx)
+	return span.Last, err
+}
+
 func notThere(k scheduler.Key) error { return fmt.Errorf("job %s: %w", k, scheduler.ErrNotFound) }
 
 // historySearch is a page that is being filled.

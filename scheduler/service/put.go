@@ -262,7 +262,7 @@ func (e Editor) unchanged(ctx context.Context, j *scheduler.Job) (*view.Job, err
 
 // replace stores an edited job and re-plans it.
 func (e Editor) replace(ctx context.Context, cur, next *scheduler.Job) (*view.Job, error) {
-	if next.State == scheduler.Disabled || next.ScheduleGen != cur.ScheduleGen {
+	if next.State == scheduler.Disabled || next.ScheduleGen != cur.ScheduleGen || !next.PausedUntil.Equal(cur.PausedUntil) {
 		if err := e.plans.settle(ctx, cur); err != nil {
 			return nil, err
 		}

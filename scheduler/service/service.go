@@ -10,6 +10,7 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/cache"
+	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/fairqueue"
 	"github.com/carillon-sched/carillon/scheduler/index"
 	"github.com/carillon-sched/carillon/scheduler/secrets"
@@ -49,6 +50,11 @@ type Config struct {
 	// did. Without one, records that are far apart are found slowly. Negative: none.
 	// Default [DefaultHistoryMemory].
 	HistoryMemory int64
+
+	// Try makes the attempt with which a job is tried out, and returns what became of
+	// it; a worker does, with the slots and the limits that it has for targets.
+	// ErrConflict when there is no slot. Default: nothing can be tried.
+	Try func(ctx context.Context, action scheduler.Action, a scheduler.Attempt) (scheduler.Result, error)
 
 	// OnRecord is called with every record that the service writes to a history,
 	// as of what an edit skips, after it is stored. It must not block. Default: none.
@@ -91,9 +97,14 @@ type Service struct {
 	Previewer
 	TrailKeeper
 	Forecaster
+	Trier
 
 	shared *shared
 }
+
+// JobShape returns what a job document may be, of the action types that the service knows, without an envelope. It is learned
+// when it is asked for first.
+func (s *Service) JobShape() *document.Shape { return s.shared.shape() }
 
 // shared is what the parts of a service have in common.
 type shared struct {
@@ -109,6 +120,8 @@ type shared struct {
 	admissions admissions
 	editing    lines // of jobs, by those whom others have overtaken
 
+	shape func() *document.Shape // of jobs
+
 	computing *fairqueue.Queue // of requests that read a document or compute a schedule
 	searching *fairqueue.Queue // of those that look through many jobs or records
 	doctoring *fairqueue.Queue // of those that read all jobs, which takes seconds: one at a time
@@ -120,6 +133,7 @@ func New(cfg Config) *Service {
 		Config: cfg.withDefaults(), plans: &cache.Plans{},
 		computing: newQueue(few()), searching: newQueue(few()), doctoring: newQueue(1),
 	}
+	h.shape = sync.OnceValue(func() *document.Shape { return scheduler.JobShape(h.Actions).Flat("properties") })
 	h.histories = newHistoryKeeper(h.Store, h.HistoryMemory)
 	h.steps = step.New(step.Config{Store: h.Store, Secrets: h.Secrets, Load: h.load, OnRecord: h.OnRecord})
 	h.index = index.New(index.Config{Store: h.Store, Actions: h.Actions, Secrets: h.Secrets, Logger: h.Logger})
@@ -132,7 +146,7 @@ func New(cfg Config) *Service {
 		Editor: editor, Runner: Runner{shared: h, plans: planner}, Reader: reader, CollectionKeeper: collections,
 		Auditor: Auditor{h, planner, secrets}, SecretKeeper: secrets, TokenKeeper: TokenKeeper{h}, shared: h,
 		ScheduleKeeper: ScheduleKeeper{h, editor, collections}, Previewer: Previewer{h.computing}, TrailKeeper: TrailKeeper{h},
-		Forecaster: Forecaster{h},
+		Forecaster: Forecaster{h}, Trier: Trier{h, editor, newTrials()},
 	}
 }
 

@@ -12,6 +12,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/carillon-sched/carillon/integration/emulator/connlimit"
+	"github.com/carillon-sched/carillon/scheduler/console"
+	"github.com/carillon-sched/carillon/scheduler/console/frame"
 	"github.com/carillon-sched/carillon/scheduler/rest"
 )
 
@@ -74,6 +76,11 @@ func (n *Node) handler() http.Handler {
 	})
 	mux := http.NewServeMux()
 	mux.Handle("/", api)
+	if !n.cfg.NoConsole {
+		pages := n.console()
+		mux.Handle("/{$}", pages)
+		mux.Handle(frame.Root+"/", pages)
+	}
 	for pattern, h := range n.cfg.Handlers {
 		mux.Handle(pattern, h)
 	}
@@ -83,6 +90,16 @@ func (n *Node) handler() http.Handler {
 			return
 		}
 		mux.ServeHTTP(w, r)
+	})
+}
+
+// console returns the pages for people.
+func (n *Node) console() http.Handler {
+	return console.New(console.Config{
+		Service: n.service, Pulse: n.pulses, Prefix: n.cfg.Store.Prefix, Rooms: n.cfg.Rooms, Ready: n.Ready, Logger: n.log,
+		Version: n.cfg.Version, AllowHost: n.cfg.AllowHost,
+		MaxTails: min(rest.DefaultMaxTails, max(1, n.cfg.MaxConnections/4)),
+		Observe:  n.metrics.Requests("console"), Identify: n.finder.Find, Rate: n.cfg.Rate,
 	})
 }
 

@@ -278,7 +278,8 @@ func (e *entity) end() {
 	}
 	for i := range e.queues {
 		q := &e.queues[i]
-		q.shelf, q.ready, q.hungry, q.scheduled = index.Shelf[*message]{}, index.Lineup[*message]{}, nil, 0
+		q.shelf, q.ready, q.hungry = index.Shelf[*message]{}, index.Lineup[*message]{}, nil
+		q.scheduled, q.deferred = 0, 0
 	}
 	e.messages, e.locks, e.sessions, e.offers = index.Heap[*message]{}, index.Heap[*session]{}, nil, nil
 	e.seen = index.Duplicates{}

@@ -1,4 +1,4 @@
-package edit
+package document_test
 
 import (
 	"testing"
@@ -29,7 +29,7 @@ func TestPatch(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		patch, changed := Patch(from, to)
+		patch, changed := document.Patch(from, to)
 		if got := patch.String(); got != test.want || changed != (got != "{}") {
 			t.Errorf("%s to %s: got %s, %v", test.from, test.to, got, changed)
 		}

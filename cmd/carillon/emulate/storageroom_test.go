@@ -1,0 +1,84 @@
+package emulate_test
+
+import (
+	"maps"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue/v2"
+
+	"github.com/carillon-sched/carillon/integration/emulator/storagequeue"
+)
+
+// TestStorage puts, peeks, takes and deletes messages of storage queues.
+func TestStorage(t *testing.T) {
+	d := open(t)
+	ctx := t.Context()
+	for _, name := range []string{"letters", "letters-poison"} {
+		_, err := d.storage.CreateQueue(ctx, name, nil)
+		must(t, err)
+	}
+	letters, poison := d.storage.NewQueueClient("letters"), d.storage.NewQueueClient("letters-poison")
+	_, err := letters.EnqueueMessage(ctx, `{"plain":"<b>"}`, nil)
+	must(t, err)
+	_, err = letters.EnqueueMessage(ctx, "eyJiYXNlNjQiOiAiPGI+In0=", &azqueue.EnqueueMessageOptions{VisibilityTimeout: new(int32(600))})
+	must(t, err)
+	form := url.Values{"account": {storagequeue.DefaultAccount}, "queue": {"letters"}}
+	d.done("/console/queues/storage/put", with(form, "text", "from the page", "encode", "1", "ttl", "1h"))
+	at := "/console/queues/storage?" + form.Encode()
+	page := d.page(at, "{&#34;plain&#34;:&#34;&lt;b&gt;&#34;}", "base64&#34;: &#34;&lt;b&gt;", "hidden until", "from the page", "3 messages", "1 of them hidden")
+	ids := regexp.MustCompile(`id="l-([^"]+)"`).FindAllStringSubmatch(page, -1)
+	if len(ids) != 3 {
+		t.Fatalf("%d messages", len(ids))
+	}
+	one := "/console/queues/storage/message?" + with(form, "id", ids[1][1]).Encode()
+	d.page(one, "Decoded", "&#34;base64&#34;: &#34;&lt;b&gt;&#34;", "How often a receiver took it")
+	d.page(one+"&view=text", "eyJiYXNlNjQiOiAiPGI&#43;In0=")
+	peeked, err := letters.PeekMessages(ctx, &azqueue.PeekMessagesOptions{NumberOfMessages: new(int32(10))})
+	must(t, err)
+	if len(peeked.Messages) != 2 || *peeked.Messages[0].DequeueCount != 0 {
+		t.Errorf("looking has changed something: %v", peeked.Messages)
+	}
+	d.page(at+"&q=FROM+THE", "letters") // what is encoded is not searched
+	d.done("/console/queues/storage/delete", with(form, "id", ids[1][1]))
+	if status, _ := d.post("/console/queues/storage/delete", with(form, "id", ids[1][1])); status != http.StatusNotFound {
+		t.Errorf("deleted twice: %d", status)
+	}
+	_, err = poison.EnqueueMessage(ctx, "failed", nil)
+	must(t, err)
+	bad := url.Values{"account": {storagequeue.DefaultAccount}, "queue": {"letters-poison"}}
+	page = d.page("/console/queues/storage?"+bad.Encode(), "Put back into letters", "failed")
+	id := regexp.MustCompile(`id="l-([^"]+)"`).FindStringSubmatch(page)[1]
+	d.done("/console/queues/storage/move", with(bad, "id", id))
+	d.page("/console/queues/storage?"+bad.Encode(), "No message waits here.")
+	taken, err := letters.DequeueMessages(ctx, &azqueue.DequeueMessagesOptions{NumberOfMessages: new(int32(10))})
+	must(t, err)
+	var texts []string
+	for _, m := range taken.Messages {
+		texts = append(texts, *m.MessageText)
+	}
+	slices.Sort(texts)
+	if want := []string{"ZnJvbSB0aGUgcGFnZQ==", "failed", `{"plain":"<b>"}`}; !slices.Equal(texts, want) {
+		t.Errorf("the queue has %q, want %q", texts, want)
+	}
+	d.page("/console/queues/storage/clear?"+form.Encode(), "Delete the 3 messages of letters?")
+	d.done("/console/queues/storage/clear", form)
+	d.page(at, "0 messages")
+	status, text := d.post("/console/queues/storage/put", with(form, "text", strings.Repeat("x", 70_000)))
+	if status != http.StatusUnprocessableEntity || !strings.Contains(text, "a message may have 65536 bytes") {
+		t.Errorf("too large: %d\n%s", status, text[:min(len(text), 2000)])
+	}
+}
+
+// with returns a form with more.
+func with(form url.Values, pairs ...string) url.Values {
+	more := maps.Clone(form)
+	for i := 0; i < len(pairs); i += 2 {
+		more.Set(pairs[i], pairs[i+1])
+	}
+	return more
+}

@@ -1,0 +1,71 @@
+package console
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/carillon-sched/carillon/integration/console/tab"
+)
+
+// quiet is a job that runs in a far year.
+func quiet(state string) map[string]any {
+	return map[string]any{
+		"startTime": "2090-01-01T00:00:00Z", "state": state,
+		"action": map[string]any{"type": "http", "request": map[string]any{"method": "GET", "uri": "http://api.example.com/"}},
+	}
+}
+
+// shownJobs are the names in the table, in their order.
+const shownJobs = "[...document.querySelectorAll('tr[data-job]')].map((r) => r.dataset.job).join(' ')"
+
+// TestFindWhileTyping finds jobs as somebody types, by keys alone, and the address says what is shown.
+func TestFindWhileTyping(t *testing.T) {
+	s := own(t)
+	for _, name := range []string{"apple", "banana", "cherry"} {
+		must(t, s.Put(t.Context(), "default", name, quiet("enabled")))
+	}
+	page := open(t, s.HTTP, tab.Look{})
+	must(t, page.Go("/console/jobs"), page.Await(shownJobs+" === 'default/apple default/banana default/cherry'"))
+	must(t, page.Press("/"), page.Await("document.activeElement.id === 'q'"), page.Fill("#q", "NAN"))
+	must(t, page.Await(shownJobs+" === 'default/banana'"), page.Await("location.search === '?q=NAN'"))
+	must(t, page.Go("/console/jobs?q=NAN"), page.Await(shownJobs+" === 'default/banana'"), page.Await("document.querySelector('#q').value === 'NAN'"))
+	must(t, page.Go("/console/jobs?order=descending"), page.Await(shownJobs+" === 'default/cherry default/banana default/apple'"))
+	must(t, page.Press("j", "j", "x", "k", "x"))
+	must(t, page.Text(".picked", "2 selected"), page.Await("[...document.querySelectorAll('input[name=job]:checked')].map((b) => b.value).join(' ') === 'default/cherry default/banana'"))
+}
+
+// TestStatesFollow shows a state that changes elsewhere, and moves no row and no tick.
+func TestStatesFollow(t *testing.T) {
+	s := own(t)
+	for _, name := range []string{"apple", "banana"} {
+		must(t, s.Put(t.Context(), "default", name, quiet("enabled")))
+	}
+	page := open(t, s.HTTP, tab.Look{})
+	must(t, page.Go("/console/jobs?state=enabled"), page.Await(shownJobs+" === 'default/apple default/banana'"))
+	must(t, page.Click("input[value='default/apple']"))
+	must(t, s.Put(t.Context(), "default", "apple", quiet("disabled")))
+	must(t, page.Text("[id='job-default.apple'] [data-live=state]", "disabled"))
+	must(t, page.Await(shownJobs+" === 'default/apple default/banana'"), page.Await("document.querySelector('input[value=\"default/apple\"]').checked"))
+}
+
+// TestManyAtOnce disables all that match, and deletes what is ticked, each confirmed first.
+func TestManyAtOnce(t *testing.T) {
+	s := own(t)
+	for i := range 60 {
+		must(t, s.Put(t.Context(), "default", fmt.Sprintf("many-%02d", i), quiet("enabled")))
+	}
+	must(t, s.Put(t.Context(), "default", "other", quiet("enabled")))
+	page := open(t, s.HTTP, tab.Look{})
+	must(t, page.Go("/console/jobs?q=many"), page.Text(".count", "60 jobs"), page.Await("document.querySelector('button[value=disable]').disabled"))
+	must(t, page.Click("input[name=all]"), page.Click("button[value=disable]"))
+	must(t, page.Text("h1", "Disable: 60 jobs"), page.Click("form[action$=start] button"))
+	must(t, page.Text("#progress", "Finished"), page.Text(".counts", "60"))
+
+	must(t, page.Go("/console/jobs?state=enabled"), page.Await(shownJobs+" === 'default/other'"))
+	must(t, page.Click("input[value='default/other']"), page.Click("button[value=delete]"))
+	page.Expect(422)
+	must(t, page.Text("h1", "Delete: one job"), page.Type("#typed", "all"), page.Click("form[action$=start] button"))
+	must(t, page.Text(".wrong", "Nothing was done"), page.Fill("#typed", "1"), page.Click("form[action$=start] button"))
+	must(t, page.Text("#progress", "Finished"))
+	must(t, page.Go("/console/jobs?state=enabled"), page.Text("#found", "No job is like that"))
+}

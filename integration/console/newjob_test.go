@@ -1,0 +1,153 @@
+package console
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/carillon-sched/carillon/integration/console/tab"
+)
+
+// TestNewJob makes a job by typing, and waits for its first attempt.
+func TestNewJob(t *testing.T) {
+	s := own(t)
+	page := open(t, s.HTTP, tab.Look{})
+	must(t, page.Go("/console/jobs/new"), page.Text("#schedule-outlook", "At 09:00 every day"))
+	must(t, page.Fill("#f-name", "report"), page.Fill(`[name="action.request.uri"]`, s.HTTP+"/echo/report"))
+	must(t, page.Click(`[name="schedule.when"][value="weekly"]`), page.Text("#schedule-outlook", "One thing is wrong"))
+	must(t, page.Text(".pane-weekly", "Choose one day at least"))
+	must(t, page.Click(`[name="schedule.plain.days"][value="TUE"]`), page.Text("#schedule-outlook", "0 9 * * TUE"))
+	must(t, page.Fill(`[name="schedule.plain.times"]`, "7:30, 6pm"), page.Text("#schedule-outlook", "30 7 * * TUE; 0 18 * * TUE"))
+	must(t, page.Click(`[name="schedule.when"][value="every"]`), page.Fill(`[name="schedule.plain.n"]`, "2"))
+	must(t, page.Await(`(() => { const e = document.getElementById('schedule.plain.unit'); e.value = 'second'; return e.dispatchEvent(new Event('input', {bubbles: true})) })()`))
+	must(t, page.Text("#schedule-outlook", "every 2 seconds"))
+	must(t, page.Click(`#newjob button[value="try"]`), page.Text("#newjob-told", "What the target answered"), page.Text("#newjob-told", "200"))
+	must(t, page.Click(`#newjob button.main`))
+	must(t, page.Await("location.pathname === '/console/jobs/default/report'"), page.Text("#note", "default/report is created"))
+	must(t, s.Await(t.Context(), func() bool {
+		status, body, err := s.Call(t.Context(), http.MethodGet, "/jobCollections/default/jobs/report/history", nil)
+		return err == nil && status == http.StatusOK && strings.Contains(string(body), `"Completed"`)
+	}))
+}
+
+// TestPaste pastes what others have written: it is in the fields of its language, and told in English.
+func TestPaste(t *testing.T) {
+	page := open(t, needed(t).stage.HTTP, tab.Look{})
+	must(t, page.Go("/console/jobs/new"), page.Text("#schedule-outlook", "At 09:00"))
+	for _, row := range []struct{ text, when, field, value, english string }{
+		{"*/5 * * * * /usr/bin/true", "cron", "schedule.recurrence.cron", "*/5 * * * *", "Every 5 minutes"},
+		{"RRULE:FREQ=DAILY;BYHOUR=9;BYMINUTE=0;BYSECOND=0;COUNT=2 DTSTART:20390101T000000Z", "rrule", "schedule.recurrence.rrule", "", ""},
+		{"every 3 hours", "every", "schedule.plain.n", "3", "3 hours"},
+		{"17:45", "daily", "schedule.plain.times", "17:45", "At 17:45"},
+	} {
+		must(t, page.Fill(`[name="schedule.paste"]`, row.text), page.Press("\r"))
+		must(t, page.Await(`document.querySelector('[name="schedule.when"]:checked').value === '`+row.when+`'`))
+		if row.english != "" {
+			must(t, page.Text("#schedule-outlook", row.english))
+		}
+		got, err := tab.Eval[string](page, `document.getElementById('`+row.field+`').value`)
+		if err != nil || row.value != "" && got != row.value {
+			t.Errorf("%s: %q, want %q (%v)", row.text, got, row.value, err)
+		}
+	}
+	must(t, page.Fill(`[name="schedule.paste"]`, "what is this"), page.Press("\r"), page.Text(".paste", "is in no language that is known here"))
+}
+
+// TestSecretStaysWhereItIsTyped makes a mistake after a secret was typed: the field still has it, and what the server has
+// sent has not.
+func TestSecretStaysWhereItIsTyped(t *testing.T) {
+	s := own(t)
+	page := open(t, s.HTTP, tab.Look{})
+	const secret = "correct-horse-battery-staple"
+	must(t, page.Go("/console/jobs/new?template=servicebus"), page.Await("document.getElementById('newjob')"))
+	field := `[name="action.serviceBusQueueMessage.authentication.sasKey~text"]`
+	must(t, page.Click(`[name="action.serviceBusQueueMessage.authentication.sasKey~how"][value="text"]`), page.Type(field, secret))
+	must(t, page.Fill(`[name="action.serviceBusQueueMessage.namespace"]`, "carillon-examples"))
+	must(t, page.Click("#newjob button.main"), page.Text("#newjob-wrong", "to be put right"))
+	if got, err := tab.Eval[string](page, "document.querySelector('"+strings.ReplaceAll(field, "'", "")+"').value"); err != nil || got != secret {
+		t.Errorf("the field has %q (%v)", got, err)
+	}
+	if got, err := tab.Eval[string](page, "document.documentElement.outerHTML"); err != nil || strings.Contains(got, secret) {
+		t.Errorf("the page has the secret (%v)", err)
+	}
+	must(t, page.Fill("#f-name", "order"), page.Fill(`[name="action.serviceBusQueueMessage.queueName"]`, "orders"))
+	must(t, page.Click(`[name="schedule.when"][value="once"]`), page.Click("#newjob button.main"))
+	must(t, page.Await("location.pathname === '/console/jobs/default/order'"))
+	must(t, s.Await(t.Context(), func() bool {
+		status, body, err := s.Call(t.Context(), http.MethodGet, "/jobCollections/default/jobs/order/history", nil)
+		return err == nil && status == http.StatusOK && strings.Contains(string(body), `"Completed"`)
+	}))
+}
+
+// TestNewJobByKeys makes a job with keys alone.
+func TestNewJobByKeys(t *testing.T) {
+	s := own(t)
+	page := open(t, s.HTTP, tab.Look{})
+	must(t, page.Go("/console/jobs/new?template=nats"), page.Text("#schedule-outlook", "At 09:00 every day"))
+	tabTo := func(name string) {
+		t.Helper()
+		for range 80 {
+			must(t, page.Press("\t"))
+			if got, err := tab.Eval[string](page, "document.activeElement.name || document.activeElement.value || ''"); err != nil || got == name {
+				must(t, err)
+				return
+			}
+		}
+		t.Fatalf("no way leads to %s", name)
+	}
+	tabTo("name")
+	must(t, page.Type(":focus", "lights"))
+	tabTo("schedule.when")
+	must(t, page.Press("\u0301")) // down: a group of radio buttons is one stop
+	must(t, page.Text("#schedule-outlook", "MON-FRI"))
+	must(t, page.Await(`(document.querySelector('[name="action.natsMessage.subject"]').focus(), true)`), page.Type(":focus", "lights.all"))
+	for range 80 {
+		must(t, page.Press("\t"))
+		if save, err := tab.Eval[bool](page, "document.activeElement.matches('#newjob button.main')"); err != nil || save {
+			must(t, err)
+			break
+		}
+	}
+	must(t, page.Press("\r"), page.Await("location.pathname === '/console/jobs/default/lights'"))
+}
+
+// TestNewJobWithoutScripts makes a job in a browser that runs no scripts, with a mistake on the way.
+func TestNewJobWithoutScripts(t *testing.T) {
+	s := own(t)
+	page := open(t, s.HTTP, tab.Look{NoScripts: true})
+	page.Expect(http.StatusUnprocessableEntity)
+	must(t, page.Go("/console/jobs/new"), page.Type(`[name="action.request.uri"]`, s.HTTP+"/echo"))
+	must(t, page.Click(`[name="schedule.when"][value="weekdays"]`), page.Click("#newjob button.main"))
+	must(t, page.Text("#newjob-wrong", "must not be empty"), page.Text("#schedule-outlook", "MON-FRI"))
+	must(t, page.Type("#f-name", "plain"), page.Click("#newjob button.main"))
+	must(t, page.Await("location.pathname === '/console/jobs/default/plain'"))
+}
+
+// TestNewJobAccessible has axe look at the fields of every choice of a schedule, and at mistakes.
+func TestNewJobAccessible(t *testing.T) {
+	axe, err := os.ReadFile(filepath.Join("node_modules", "axe-core", "axe.min.js"))
+	if err != nil {
+		t.Skip("NOT RUN: axe-core is not here; npm --prefix integration/console ci brings it")
+	}
+	for _, look := range []tab.Look{{}, {Dark: true, Width: 360}} {
+		page := open(t, needed(t).stage.HTTP, look)
+		must(t, page.Go("/console/jobs/new"), page.Text("#schedule-outlook", "At 09:00"), page.Click(".more > summary"))
+		_, err := tab.Eval[bool](page, string(axe)+"; true")
+		must(t, err)
+		must(t, page.Fill(`[name="schedule.jitter"]`, "long"), page.Click("#newjob button.main"), page.Text("#newjob-wrong", "put right"))
+		for _, when := range []string{"every", "weekdays", "weekly", "monthly", "yearly", "once", "asked", "cron", "rrule", "azure"} {
+			must(t, page.Click(`[name="schedule.when"][value="`+when+`"]`), page.Await("!document.querySelector('#schedule-outlook').ariaBusy"))
+			_, err := tab.Eval[bool](page, "document.querySelectorAll('.help').forEach((e) => { e.open = true }); true")
+			must(t, err)
+			found, err := tab.Eval[[]violation](page, `axe.run(document, {resultTypes: ['violations'], runOnly: {type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']}}).then((r) => r.violations)`)
+			must(t, err)
+			for _, v := range found {
+				for _, n := range v.Nodes {
+					t.Errorf("%s: %s: %s\n%s\n%s", when, v.ID, v.Help, strings.TrimSpace(n.HTML), n.Failure)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,123 @@
+package builder
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler/service"
+)
+
+// TestDetect pastes what people have.
+func TestDetect(t *testing.T) {
+	for _, test := range []struct{ text, when, want string }{ // want: the members that follow
+		{"0 9 * * MON-FRI", choiceCron, `{"recurrence":{"cron":"0 9 * * MON-FRI"}}`},
+		{"  */5 * * * * /usr/bin/backup --all >/dev/null 2>&1\n", choiceCron, `{"recurrence":{"cron":"*/5 * * * *"}}`},
+		{"30 2 * * 7 root run-parts /etc/cron.weekly", choiceCron, `{"recurrence":{"cron":"30 2 * * 7"}}`},
+		{"15 5,17 * * 3#3 * America/New_York", choiceCron, `{"recurrence":{"cron":"15 5,17 * * 3#3 * America/New_York"}}`},
+		{"0 9 * * MON; 0 14 * * THU", choiceCron, `{"recurrence":{"cron":"0 9 * * MON; 0 14 * * THU"}}`},
+		{"- cron: '0 4 * * 1'", choiceCron, `{"recurrence":{"cron":"0 4 * * 1"}}`},
+		{`schedule: "0 4 * * 1"`, choiceCron, `{"recurrence":{"cron":"0 4 * * 1"}}`},
+		{"H H(0-7) * * *", choiceCron, `{"recurrence":{"dialect":"dsari","cron":"H H(0-7) * * *"}}`},
+		{"H/15 * * * *", choiceCron, `{"recurrence":{"dialect":"dsari","cron":"H/15 * * * *"}}`},
+		{"@daily", choiceCron, `{"recurrence":{"cron":"@daily"}}`},
+		{"@hourly /bin/true", choiceCron, `{"recurrence":{"cron":"@hourly"}}`},
+		{"@recur 2 weeks 2026-01-05 08:00", choiceCron, `{"recurrence":{"cron":"@recur 2 weeks 2026-01-05 08:00"}}`},
+		{"RRULE:FREQ=DAILY;BYHOUR=9", choiceRRule, `{"recurrence":{"rrule":"RRULE:FREQ=DAILY;BYHOUR=9"}}`},
+		{"FREQ=DAILY;BYHOUR=9", choiceRRule, `{"recurrence":{"rrule":"FREQ=DAILY;BYHOUR=9"}}`},
+		{"DTSTART;TZID=Europe/Berlin:20260101T090000\r\nRRULE:FREQ=DAILY", choiceRRule, `{"recurrence":{"rrule":"DTSTART;TZID=Europe/Berlin:20260101T090000\nRRULE:FREQ=DAILY"}}`},
+		{"BEGIN:VCALENDAR\nBEGIN:VTIMEZONE\nDTSTART:19700101T000000\nEND:VTIMEZONE\nBEGIN:VEVENT\nSUMMARY:x\nDTSTART:20260101T090000Z\nRRULE:FREQ=DAI\n LY\nEND:VEVENT\nEND:VCALENDAR", choiceRRule, `{"recurrence":{"rrule":"DTSTART:20260101T090000Z\nRRULE:FREQ=DAILY"}}`},
+		{`{"frequency": "week", "schedule": {"weekDays": ["friday"], "hours": [18]}}`, choiceAzure, `{"recurrence":{"frequency":"week","schedule":{"hours":[18],"weekDays":["friday"]}}}`},
+		{`{"properties": {"recurrence": {"cron": "0 9 * * *"}, "timeZone": "Asia/Tokyo"}}`, choiceDaily, `{"recurrence":{"cron":"0 9 * * *"},"timeZone":"Asia/Tokyo"}`},
+		{`{"rrule": "RRULE:FREQ=DAILY", "dialect": "dsari"}`, choiceRRule, `{"recurrence":{"dialect":"dsari","rrule":"RRULE:FREQ=DAILY"}}`},
+		{"every 5 minutes", choiceEvery, `{"recurrence":{"frequency":"minute","interval":5}}`},
+		{"Every hour", choiceEvery, `{"recurrence":{"frequency":"hour"}}`},
+		{"@every 30s", choiceEvery, `{"recurrence":{"frequency":"second","interval":30}}`},
+		{"rate(2 hours)", choiceEvery, `{"recurrence":{"frequency":"hour","interval":2}}`},
+		{"PT15M", choiceEvery, `{"recurrence":{"frequency":"minute","interval":15}}`},
+		{"P2W", choiceEvery, `{"recurrence":{"frequency":"week","interval":2}}`},
+		{"P3M", choiceEvery, `{"recurrence":{"frequency":"month","interval":3}}`},
+		{"9:00", choiceDaily, `{"recurrence":{"cron":"0 9 * * *"}}`},
+		{"9am, 5 pm", choiceDaily, `{"recurrence":{"cron":"0 9,17 * * *"}}`},
+		{"2030-03-01", choiceOnce, `{"startTime":"2030-03-01T00:00:00Z"}`},
+		{"2030-03-01T09:00:00+01:00", choiceOnce, `{"startTime":"2030-03-01T09:00:00+01:00"}`},
+	} {
+		values := typed(t, "when=daily&plain.times=7:00")
+		values.Set(Prefix+"paste", test.text)
+		s := Read(values)
+		if got := membersOf(t, s); got != test.want || s.Form.When() != test.when || len(s.Problems) > 0 || s.Form.Value("paste") != "" {
+			t.Errorf("%q:\n got %s %s %v\nwant %s %s", test.text, s.Form.When(), got, s.Problems, test.when, test.want)
+		}
+	}
+}
+
+// TestDetectNothing pastes what is no schedule.
+func TestDetectNothing(t *testing.T) {
+	for _, text := range []string{
+		"", " ", "hello", "0 9 *", "{", "{}", `{"a": 1}`, `{"recurrence": 5}`, "[1, 2]", "every 0 minutes", "-", "''", ":", "::::", ";;;;;",
+		"the quick brown fox jumps", strings.Repeat("0 9 * * * ; ", 5000),
+	} {
+		if values, ok := Detect(text); ok {
+			t.Errorf("%.40q: %v", text, values)
+		}
+	}
+}
+
+// hostile is what somebody types who means no good.
+var hostile = []string{
+	`<script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, "\x00\x01\xff", "\u202e9:00", strings.Repeat("9:00,", 20000),
+	strings.Repeat("{", 10000), strings.Repeat("* * * * * * Europe/Berlin; ", 500) + "* * * * *", strings.Repeat("0 ", 8000),
+	"DTSTART:20000101T000000Z " + strings.Repeat("RRULE:FREQ=SECONDLY;INTERVAL=86399 EXRULE:FREQ=SECONDLY ", 100),
+	"BEGIN:VEVENT\n:::\n;\nDTSTART", strings.Repeat("every 1 ", 2000), "99999999999999999999", "every 99999999999999999999 minutes", "P99999999999999999999D",
+}
+
+// FuzzRead types and pastes anything: it ends soon, and whatever the fields show of what they mean, means the same.
+func FuzzRead(f *testing.F) {
+	for _, text := range append(hostile, "0 9 * * *", "RRULE:FREQ=DAILY", "9:00") {
+		f.Add(text, choiceDaily)
+		f.Add(text, choiceCron)
+		f.Add(text, choiceAzure)
+	}
+	f.Fuzz(func(t *testing.T, text, when string) {
+		values := typed(t, "when=x")
+		values.Set(Prefix+"when", when)
+		for _, name := range append([]string{"plain.days", "plain.month", "plain.unit", "plain.on", "plain.nth", "plain.weekday"}, shown...) {
+			if name != "when" {
+				values.Set(Prefix+name, text)
+			}
+		}
+		for _, pasted := range []string{text, ""} {
+			values.Set(Prefix+"paste", pasted)
+			s := Read(values)
+			if len(s.Problems) > 0 {
+				continue
+			}
+			again := Read(all(Fields([]byte(membersOf(t, s)))))
+			if got, want := membersOf(t, again), membersOf(t, s); got != want && !s.OnRequest {
+				t.Errorf("%q: %s, want %s", text, got, want)
+			}
+		}
+	})
+}
+
+// TestHostile types what would take for ever, or be taken for markup: each answer comes in a bounded time.
+func TestHostile(t *testing.T) {
+	for _, text := range hostile {
+		for _, when := range append(plainChoices, languages...) {
+			values := typed(t, "when="+when)
+			for _, name := range shown {
+				if name != "when" && name != "paste" {
+					values.Set(Prefix+name, text)
+				}
+			}
+			begun := time.Now()
+			s := Read(values)
+			if _, err := s.Look(t.Context(), service.Previewer{}, text, time.UTC); err != nil {
+				t.Errorf("%s %.40q: %v", when, text, err)
+			}
+			if took := time.Since(begun); took > 5*time.Second { // of what takes some hundredths of a second
+				t.Errorf("%s %.40q: %s", when, text, took)
+			}
+		}
+	}
+}

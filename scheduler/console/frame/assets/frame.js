@@ -1,0 +1,303 @@
+// What all pages of the console do with scripts: times, live parts, searching while somebody types, keys, copying. Pages are
+// complete without it. Scripts of rooms run after this one, and find what they share with it in window.carillon.
+
+const $ = (selector, root = document) => root.querySelector(selector);
+const $$ = (selector, root = document) => [...root.querySelectorAll(selector)];
+
+// ---- times -------------------------------------------------------------------------------------------------------------
+
+const instant = new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short', timeStyle: 'medium' });
+const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+// distance tells milliseconds from now on, or back, as frame.Distance does.
+function distance(ms) {
+  const a = Math.abs(ms) / 1000;
+  if (a < 0.5) return 'now';
+  const text = a < 90 ? `${Math.round(a)} s` : a < 5400 ? `${Math.round(a / 60)} min` : a < 129600 ? `${Math.round(a / 3600)} h` : `${Math.round(a / 86400)} d`;
+  return ms < 0 ? `${text} ago` : `in ${text}`;
+}
+
+function times(root) {
+  for (const t of $$('time[data-instant]', root)) {
+    const at = new Date(t.dateTime);
+    if (!t.title) t.title = `${t.textContent} · ${zone}`;
+    t.textContent = instant.format(at);
+  }
+  distances(root);
+}
+
+function distances(root = document) {
+  const now = Date.now();
+  for (const t of $$('time[data-relative]', root)) {
+    const text = distance(new Date(t.dateTime) - now);
+    if (t.textContent !== text) t.textContent = text;
+  }
+}
+
+// ---- parts -------------------------------------------------------------------------------------------------------------
+
+// reachable lets keys scroll what is wider than its place.
+function reachable(root = document) {
+  for (const e of $$('.scroll', root)) {
+    if (e.scrollWidth > e.clientWidth) e.tabIndex = 0;
+    else e.removeAttribute('tabindex');
+  }
+}
+
+// dress does what every new piece of a page needs.
+function dress(root) {
+  times(root);
+  reachable(root);
+  for (const b of $$('[data-copy]', root)) b.hidden = false;
+  for (const e of $$('[data-script]', root)) e.hidden = false; // what is of use with scripts only
+  root.dispatchEvent(new CustomEvent('carillon:new', { bubbles: true }));
+}
+
+// morph makes the children of one element those of another, and keeps what is equal: the focus, what is typed, what is open.
+function morph(to, from) {
+  const old = [...to.childNodes];
+  const keyed = new Map(old.filter((n) => n.id).map((n) => [n.id, n]));
+  let at = to.firstChild;
+  for (const fresh of [...from.childNodes]) {
+    let match = fresh.id ? keyed.get(fresh.id) : at && !at.id && at.nodeType === fresh.nodeType && at.nodeName === fresh.nodeName ? at : null;
+    if (!match) {
+      to.insertBefore(fresh, at);
+      continue;
+    }
+    if (match === at) at = at.nextSibling;
+    else to.insertBefore(match, at);
+    update(match, fresh);
+  }
+  while (at) {
+    const next = at.nextSibling;
+    at.remove();
+    at = next;
+  }
+}
+
+function update(old, fresh) {
+  if (old.nodeType !== 1) {
+    if (old.nodeValue !== fresh.nodeValue) old.nodeValue = fresh.nodeValue;
+    return;
+  }
+  if (old === document.activeElement && /^(INPUT|SELECT|TEXTAREA)$/.test(old.tagName)) return;
+  for (const { name } of [...old.attributes]) {
+    if (!fresh.hasAttribute(name) && !['open', 'data-current', 'tabindex'].includes(name)) old.removeAttribute(name);
+  }
+  for (const { name, value } of [...fresh.attributes]) if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+  if (old.tagName === 'TIME' && old.dateTime === fresh.dateTime) return;
+  if (old.tagName === 'INPUT' && /^(checkbox|radio)$/.test(old.type)) return;
+  morph(old, fresh);
+}
+
+// parse makes elements of the text of a part.
+function parse(html) {
+  const t = document.createElement('template');
+  t.innerHTML = html;
+  return t.content;
+}
+
+// put makes a part the content of an element.
+function put(element, html) {
+  morph(element, parse(html));
+  dress(element);
+}
+
+// part fetches a part of a page. An error of the server is a part, too: the answer says so by ok.
+async function part(url, options = {}) {
+  const answer = await fetch(url, { ...options, headers: { ...options.headers, 'X-Carillon-Part': '1' }, redirect: 'follow' });
+  return { ok: answer.ok, status: answer.status, url: answer.url, html: await answer.text() };
+}
+
+// say tells something once, to those who look and to those who listen.
+function say(text, bad = false) {
+  const note = $('#note');
+  note.textContent = text;
+  note.hidden = !text;
+  note.classList.toggle('bad', bad);
+}
+
+// ---- live --------------------------------------------------------------------------------------------------------------
+
+// live keeps the parts of a page up to date: see frame.Call.Live. While the page is hidden it is not connected.
+function live(element) {
+  let source = null;
+  let lost = false;
+  const names = (element.dataset.parts || '').split(' ').filter(Boolean);
+  const open = () => {
+    if (source || document.hidden) return;
+    source = new EventSource(element.dataset.events);
+    source.onopen = () => {
+      if (lost) say(document.body.dataset.back);
+      lost = false;
+    };
+    source.onerror = () => {
+      if (!lost) say(document.body.dataset.lost, true);
+      lost = true;
+      if (source && source.readyState === EventSource.CLOSED) {
+        source = null;
+        setTimeout(open, 3000);
+      }
+    };
+    for (const name of names) {
+      source.addEventListener(name, (e) => {
+        const target = document.getElementById(name);
+        if (target) put(target, e.data);
+      });
+    }
+    element.dispatchEvent(new CustomEvent('carillon:source', { detail: source }));
+  };
+  document.addEventListener('visibilitychange', () => {
+    if (!document.hidden) open();
+    else if (source) {
+      source.close();
+      source = null;
+    }
+  });
+  window.addEventListener('pagehide', () => { source?.close(); source = null; });
+  element.addEventListener('carillon:follow', (e) => { // something else from now on
+    if (element.dataset.events === e.detail) return;
+    element.dataset.events = e.detail;
+    source?.close();
+    source = null;
+    open();
+  });
+  open();
+}
+
+// ---- search ------------------------------------------------------------------------------------------------------------
+
+// search sends a GET form as somebody types, and puts the answer into the element that data-into names. The address of the
+// page follows, so it can be kept and sent to others. A field with data-whole is of use as a whole only, as the name of a
+// zone: it counts when it is left, with Enter, or as one of its list.
+function search(form) {
+  let timer = 0;
+  let asked = 0;
+  const go = async () => {
+    const query = new URLSearchParams([...new FormData(form)].filter(([, v]) => v !== ''));
+    const url = `${form.getAttribute('action') || location.pathname}?${query}`;
+    const mine = ++asked;
+    const into = $(form.dataset.into);
+    into.setAttribute('aria-busy', 'true');
+    try {
+      const answer = await part(url);
+      if (mine !== asked) return; // a later one is under way
+      put(into, answer.html);
+      follow(into, query);
+      if (answer.ok) history.replaceState(null, '', query.size ? url : url.slice(0, -1));
+    } catch {
+      say(document.body.dataset.lost, true);
+    } finally {
+      if (mine === asked) into.removeAttribute('aria-busy');
+    }
+  };
+  form.addEventListener('input', (e) => {
+    const { dataset, value, list } = e.target;
+    const whole = 'whole' in dataset;
+    if (whole && value !== '' && ![...(list?.options ?? [])].some((o) => o.value === value)) return; // half a name is none
+    clearTimeout(timer);
+    if (whole) go();
+    else timer = setTimeout(go, 120);
+  });
+  form.addEventListener('change', (e) => {
+    if ('whole' in e.target.dataset) form.requestSubmit();
+  });
+  form.addEventListener('submit', (e) => {
+    e.preventDefault();
+    clearTimeout(timer);
+    go();
+  });
+  for (const b of $$('[data-without-script]', form)) b.hidden = true;
+}
+
+// follow has the live part around an element follow what a search has found.
+function follow(element, query) {
+  const around = element.closest('[data-events]');
+  if (!around) return;
+  const fresh = new URLSearchParams(query);
+  fresh.set('follow', '1');
+  around.dispatchEvent(new CustomEvent('carillon:follow', { detail: `${around.dataset.events.split('?')[0]}?${fresh}` }));
+}
+
+// ---- keys --------------------------------------------------------------------------------------------------------------
+
+const lines = () => $$('[data-line]').filter((e) => e.offsetParent !== null);
+
+function move(by) {
+  const all = lines();
+  if (!all.length) return;
+  const now = all.findIndex((e) => e.hasAttribute('data-current'));
+  const next = all[Math.min(all.length - 1, Math.max(0, now < 0 ? (by > 0 ? 0 : all.length - 1) : now + by))];
+  for (const e of all) e.removeAttribute('data-current');
+  next.setAttribute('data-current', '');
+  next.scrollIntoView({ block: 'nearest' });
+  ($('a[href]', next) || next).focus({ preventScroll: true });
+}
+
+let going = 0;
+
+function key(e) {
+  if (e.ctrlKey || e.metaKey || e.altKey || e.isComposing) return;
+  if (/^(INPUT|SELECT|TEXTAREA)$/.test(e.target.tagName) || e.target.isContentEditable) {
+    if (e.key === 'Escape') e.target.blur();
+    return;
+  }
+  if ($('dialog[open]')) return;
+  if (Date.now() - going < 1500) {
+    going = 0;
+    const link = $$('[data-go]').find((a) => a.dataset.go === e.key);
+    if (link) {
+      e.preventDefault();
+      link.click();
+      return;
+    }
+  }
+  const current = $('[data-line][data-current]');
+  const does = {
+    '/': () => { const s = $('[data-search-field]'); s?.focus(); s?.select(); return s; },
+    '?': () => { $('#help').showModal(); return true; },
+    j: () => { move(1); return true; },
+    k: () => { move(-1); return true; },
+    x: () => { const box = current && $('input[type=checkbox]', current); box?.click(); return box; },
+    g: () => { going = Date.now(); return true; },
+  }[e.key];
+  if (does && does()) e.preventDefault();
+}
+
+// ---- beginning ---------------------------------------------------------------------------------------------------------
+
+async function copy(button) {
+  const from = document.getElementById(button.dataset.copy);
+  const text = from.value ?? from.textContent;
+  try {
+    await navigator.clipboard.writeText(text);
+    say(document.body.dataset.copied);
+  } catch { // not over plain HTTP of another host: select it, so that the keys copy it
+    const range = document.createRange();
+    range.selectNodeContents(from);
+    getSelection().removeAllRanges();
+    getSelection().addRange(range);
+  }
+}
+
+window.carillon = { $, $$, distance, morph, parse, put, part, say, dress };
+
+document.cookie = `carillon-zone=${encodeURIComponent(zone)}; path=/; SameSite=Lax; max-age=31536000`;
+document.addEventListener('keydown', key);
+document.addEventListener('click', (e) => {
+  const button = e.target.closest('[data-copy]');
+  if (button) copy(button);
+  if (e.target.closest('[data-help]')) $('#help').showModal();
+  const opens = e.target.closest('[data-dialog]'); // a button that opens a dialog, by its id
+  if (opens) document.getElementById(opens.dataset.dialog).showModal();
+  const closes = e.target.closest('[data-close]');
+  if (closes) closes.closest('dialog').close();
+});
+for (const b of $$('[data-help]')) b.hidden = false;
+dress(document.body);
+document.addEventListener('DOMContentLoaded', () => { // scripts of rooms are there by then, and listen for the source
+  window.addEventListener('resize', () => reachable());
+for (const e of $$('[data-events]')) live(e);
+});
+for (const f of $$('form[data-into]')) search(f);
+setInterval(distances, 1000);

@@ -1,0 +1,97 @@
+package frame
+
+import (
+	"bytes"
+	"fmt"
+	"html/template"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// Live is the answer to an EventSource: parts of a page, as they change.
+type Live struct {
+	call *Call
+	out  *http.ResponseController
+	last map[string]string
+}
+
+// Beat is how often a live answer says that it is there: what lies between may end a connection that is silent.
+const Beat = 15 * time.Second
+
+// livePatience is how long a browser may take no data: what holds a live answer is not kept for one that is gone.
+const livePatience = 10 * time.Second
+
+// Live begins a live answer. The address of it must have the parameter follow, which says that it lasts.
+//
+// The page has an element with data-events="ADDRESS": the script takes each event's name for the id of an element, and its
+// data for what that has from now on. An event named "add:ID" is put before what is there.
+func (c *Call) Live() *Live {
+	h := c.Writer.Header()
+	h.Set("Content-Type", "text/event-stream; charset=utf-8")
+	h.Set("X-Accel-Buffering", "no")
+	if r, ok := c.Writer.(*response); ok {
+		r.live = true
+	}
+	c.Writer.WriteHeader(http.StatusOK)
+	l := &Live{call: c, out: http.NewResponseController(c.Writer), last: map[string]string{}}
+	_ = l.send("", "", "hello")
+	return l
+}
+
+// LastID is the id of the last event that the browser has had before its connection was lost; "" for none.
+func (l *Live) LastID() string { return l.call.Request.Header.Get("Last-Event-Id") }
+
+// Part sends a template as the new content of the element id, unless it has that already.
+func (l *Live) Part(id string, t *template.Template, name string, data any) error {
+	text, err := written(t, name, data)
+	if was, sent := l.last[id]; err != nil || sent && was == text {
+		return err
+	}
+	l.last[id] = text
+	return l.send(id, "", text)
+}
+
+// Add sends a template that comes before what the element id has. mark is what [Live.LastID] is after a lost connection.
+func (l *Live) Add(id, mark string, t *template.Template, name string, data any) error {
+	text, err := written(t, name, data)
+	if err != nil {
+		return err
+	}
+	return l.send("add:"+id, mark, text)
+}
+
+// Event sends an event for a script of the page.
+func (l *Live) Event(name, mark, data string) error { return l.send(name, mark, data) }
+
+// StillThere sends something that no script sees: [Beat] says how often.
+func (l *Live) StillThere() error { return l.send("", "", "") }
+
+func (l *Live) send(name, mark, data string) error {
+	var out bytes.Buffer
+	if mark != "" {
+		fmt.Fprintf(&out, "id: %s\n", mark)
+	}
+	if name != "" {
+		fmt.Fprintf(&out, "event: %s\n", name)
+		for line := range strings.SplitSeq(strings.ReplaceAll(data, "\r", ""), "\n") {
+			fmt.Fprintf(&out, "data: %s\n", line)
+		}
+	} else {
+		out.WriteString(":\n")
+	}
+	out.WriteByte('\n')
+	_ = l.out.SetWriteDeadline(time.Now().Add(livePatience)) // where there is no connection, there is no need
+	_, err := l.call.Writer.Write(out.Bytes())
+	if err == nil {
+		err = l.out.Flush()
+	}
+	_ = l.out.SetWriteDeadline(time.Time{})
+	return err
+}
+
+func written(t *template.Template, name string, data any) (string, error) {
+	var out strings.Builder
+	err := t.ExecuteTemplate(&out, name, data)
+	return out.String(), err
+}

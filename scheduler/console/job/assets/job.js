@@ -1,0 +1,131 @@
+// The page of a job: what it does is done without leaving it, and what its events say has changed is fetched anew.
+
+const { $, $$, part, parse, put, say } = window.carillon;
+
+const text = (html) => parse(html).textContent.replace(/\s+/g, ' ').trim();
+
+// ---- doing -------------------------------------------------------------------------------------------------------------
+
+// act sends a form, and says what became of it.
+async function act(form, button) {
+  const body = new URLSearchParams(new FormData(form, button)); // which a button has no part in that is disabled
+  button.disabled = true;
+  try {
+    const answer = await part(form.action, { method: 'POST', body });
+    const menu = form.closest('details.menu');
+    if (answer.ok && menu) menu.open = false;
+    say(text(answer.html), !answer.ok);
+  } catch {
+    say(document.body.dataset.lost, true);
+  } finally {
+    button.disabled = false;
+  }
+}
+
+// into fetches a part, and puts it into an element.
+async function into(target, url) {
+  target.setAttribute('aria-busy', 'true');
+  try {
+    const answer = await part(url);
+    put(target, answer.html);
+    return answer.ok;
+  } catch {
+    say(document.body.dataset.lost, true);
+    return false;
+  } finally {
+    target.removeAttribute('aria-busy');
+  }
+}
+
+document.addEventListener('submit', (e) => {
+  const form = e.target;
+  if (form.matches('[data-act]')) {
+    e.preventDefault();
+    act(form, e.submitter);
+  } else if (form.matches('[data-ask]')) {
+    e.preventDefault();
+    into($(form.dataset.ask), `${form.action}?${new URLSearchParams(new FormData(form))}`);
+  }
+});
+
+document.addEventListener('click', (e) => {
+  if (e.ctrlKey || e.metaKey || e.shiftKey || e.button) return;
+  const link = e.target.closest('a');
+  if (!link) return;
+  if (link.dataset.into) {
+    const target = $(link.dataset.into);
+    target.dataset.refresh = link.getAttribute('href'); // from now on there are as many
+    into(target, link.href);
+  } else if (link.dataset.opens && $(`#${link.dataset.opens}`)) {
+    const dialog = $(`#${link.dataset.opens}`);
+    const etag = $('[name=etag]', dialog);
+    if (etag) etag.value = link.dataset.etag; // of what is seen now
+    dialog.showModal();
+  } else if ('closes' in link.dataset && link.closest('dialog')) {
+    link.closest('dialog').close();
+  } else if ('jobCopy' in link.dataset && $('#job-copy')) {
+    $('#job-copy').showModal();
+    into($('#job-copies'), link.href);
+  } else return;
+  e.preventDefault();
+});
+
+// ---- living ------------------------------------------------------------------------------------------------------------
+
+// refresh fetches what is of records. A page of the history that is not the first stays as it is.
+let refreshing = false;
+let again = false;
+
+async function refresh() {
+  if (refreshing) {
+    again = true;
+    return;
+  }
+  refreshing = true;
+  for (const e of $$('[data-refresh]')) {
+    if (e.hasAttribute('aria-busy') || $('[data-still]', e)) continue;
+    const url = e.dataset.refresh || location.pathname + location.search;
+    try {
+      const answer = await part(url);
+      if (answer.ok) put(e, answer.html);
+    } catch { // the next change brings it
+    }
+  }
+  refreshing = false;
+  if (again) {
+    again = false;
+    refresh();
+  }
+}
+
+const job = $('#job');
+let scrolled = false;
+
+// present shows the present of the timeline, until somebody has looked elsewhere.
+function present() {
+  const line = $('[data-scroll-to]');
+  if (!line || scrolled) return;
+  line.scrollLeft = Number(line.dataset.scrollTo) - line.clientWidth * 0.75;
+}
+
+job?.addEventListener('carillon:source', (e) => {
+  const source = e.detail;
+  source.addEventListener('changed', refresh);
+  source.addEventListener('gone', () => {
+    source.close();
+    say(job.dataset.gone, true);
+  });
+});
+job?.addEventListener('carillon:new', present);
+job?.addEventListener('wheel', (e) => { scrolled ||= Boolean(e.target.closest('[data-scroll-to]')); }, { passive: true });
+job?.addEventListener('pointerdown', (e) => { scrolled ||= Boolean(e.target.closest('[data-scroll-to]')); });
+present();
+
+// An address may name a run: it is opened.
+function named() {
+  const run = location.hash.length > 1 && document.getElementById(location.hash.slice(1));
+  const details = run && $('details', run);
+  if (details) details.open = true;
+}
+window.addEventListener('hashchange', named);
+named();

@@ -1,0 +1,383 @@
+package load
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/console/frame"
+	"github.com/carillon-sched/carillon/scheduler/console/words"
+	"github.com/carillon-sched/carillon/scheduler/forecast"
+	"github.com/carillon-sched/carillon/scheduler/service"
+)
+
+// namedMost is how many jobs of an hour are named.
+const namedMost = 8
+
+// where is what the calendar is asked for, as it stands in the address.
+type where struct {
+	Collection string
+	Job        string // of the collection, or of the default one
+	Zone       string // "": the browser's
+	Week       bool
+	Date       string // 2026-03-29; "": today
+
+	zone *time.Location
+	noon time.Time // of the date
+	now  time.Time
+}
+
+// calendarShown is the page.
+type calendarShown struct {
+	where
+
+	Collections []string
+	Zones       []string
+	ZoneName    string
+	Feed        string // the address of the coming runs for calendar programs
+	Agenda      agenda
+}
+
+// agenda is what changes with what is asked for.
+type agenda struct {
+	Title   string
+	Week    bool
+	Problem *frame.Problem
+
+	Again   bool // it is not there yet
+	Counted int64
+	Since   string
+	Address string
+	Wait    string
+
+	Earlier, Later, Today, Other string // addresses
+	Made                         time.Time
+	Days                         []dayShown
+	Rows                         []weekRow // of a week
+	Runs                         int
+	Throughout                   hourShown // jobs that run in most hours
+	Planned                      bool      // something of it lies ahead
+	Past                         bool      // something of it is over
+	ReadTo                       time.Time // the history was read back to this; zero: to the beginning
+	Live                         string    // the address of the attempts of before
+}
+
+// dayShown is a day.
+type dayShown struct {
+	Name, Short string
+	Link        string
+	Today       bool
+	Shift       string // how far the clock is put forward or back; "" if it is not
+	Hours       []hourShown
+	Runs        int
+}
+
+// hourShown is an hour of a day.
+type hourShown struct {
+	ID, Label string
+	Title     string
+	Past, Now bool
+	Unread    bool // the history was not read back to it
+	Level     int
+	Runs      int // planned
+	Jobs      int
+	Some      []entry
+	More      int // jobs that are not named
+	MoreRuns  int
+
+	Ran, Failed, Skipped int // of before
+}
+
+// entry is a job in an hour.
+type entry struct {
+	Job    string
+	Link   string
+	At     string
+	Times  int
+	Failed int
+}
+
+// weekRow is an hour of the clock, on all days of a week.
+type weekRow struct {
+	Label string
+	Cells []weekCell
+}
+
+// weekCell is one of these. An hour that is there twice has two.
+type weekCell struct {
+	Today bool
+	Hours []*hourShown
+	Link  string
+}
+
+func (r room) calendar(c *frame.Call) error {
+	s := calendarShown{Zones: zones}
+	w, err := readWhere(c)
+	s.where, s.ZoneName = w, w.zone.String()
+	s.Feed = feedOf(c, w.key())
+	status := http.StatusOK
+	if err == nil {
+		s.Agenda, err = r.agenda(c, &w)
+	}
+	if err != nil {
+		p := c.Describe(err)
+		if p.Status >= http.StatusInternalServerError && p.Status != http.StatusServiceUnavailable {
+			return err
+		}
+		s.Agenda.Problem, status = &p, p.Status
+	}
+	if c.Part() {
+		return c.Show(&frame.Page{Status: status, Template: calendarPage, Part: "agenda", Data: &s.Agenda})
+	}
+	if s.Collections, err = collectionsOf(c, r.service); err != nil {
+		return err
+	}
+	return c.Show(&frame.Page{
+		Status: status, Title: c.Say("calendar.title"), Template: calendarPage, Data: &s,
+		Scripts: []string{"load/load.js"}, Styles: []string{"load/load.css"},
+	})
+}
+
+// readWhere reads the address.
+func readWhere(c *frame.Call) (w where, err error) {
+	w = where{
+		Collection: c.Query("collection"), Job: c.Query("job"), Zone: c.Query("zone"), Week: c.Query("view") == "week",
+		Date: c.Query("date"), zone: c.Zone(), now: time.Now(),
+	}
+	if w.Zone != "" {
+		zone, err := time.LoadLocation(w.Zone)
+		if err != nil || w.Zone == "Local" || len(w.Zone) > 64 {
+			return w, wrong(c.Say("calendar.zone.wrong", w.Zone), c.Say("calendar.zone.hint"))
+		}
+		w.zone = zone
+	}
+	w.now = w.now.In(w.zone)
+	w.noon = w.now
+	if w.Date != "" {
+		if w.noon, err = time.ParseInLocation("2006-01-02 15", w.Date+" 12", w.zone); err != nil {
+			return w, wrong(c.Say("calendar.date.wrong", w.Date), c.Say("calendar.date.hint"))
+		}
+	}
+	if k := w.key(); k.Collection != "" {
+		err = access.Check(c.Context(), access.Read, k.Collection)
+	}
+	return w, err
+}
+
+// wrong says what is wrong with an address.
+func wrong(text, hint string) error {
+	return frame.Problem{Status: http.StatusBadRequest, Text: text, Hint: hint}
+}
+
+// key is of what the calendar is.
+func (w *where) key() scheduler.Key {
+	collection, job, both := strings.Cut(w.Job, "/")
+	switch {
+	case w.Job == "":
+		return scheduler.Key{Collection: w.Collection}
+	case both:
+		return scheduler.Key{Collection: collection, Job: job}
+	}
+	return scheduler.Key{Collection: cmp.Or(w.Collection, scheduler.DefaultCollection), Job: w.Job}
+}
+
+// address is where the page is; date "" is today.
+func (w *where) address(date string, week bool, pairs ...string) string {
+	v := url.Values{}
+	view := ""
+	if week {
+		view = "week"
+	}
+	all := append([]string{"collection", w.Collection, "job", w.Job, "zone", w.Zone, "date", date, "view", view}, pairs...)
+	for i := 1; i < len(all); i += 2 {
+		if all[i] != "" {
+			v.Set(all[i-1], all[i])
+		}
+	}
+	if len(v) == 0 {
+		return calendarPath
+	}
+	return calendarPath + "?" + v.Encode()
+}
+
+// span is what is asked for.
+func (w *where) span() span {
+	if w.Week {
+		return weekOf(w.noon)
+	}
+	return span{[]day{dayOf(w.noon)}}
+}
+
+const dateForm = "2006-01-02"
+
+// agenda is what the page shows, or how far it is.
+func (r room) agenda(c *frame.Call, w *where) (a agenda, err error) {
+	s := w.span()
+	step := 1
+	if w.Week {
+		step = 7
+	}
+	a = agenda{
+		Week: w.Week, Address: w.address(w.Date, w.Week), Wait: w.address(w.Date, w.Week, "wait", "true"),
+		Earlier: w.address(w.noon.AddDate(0, 0, -step).Format(dateForm), w.Week),
+		Later:   w.address(w.noon.AddDate(0, 0, step).Format(dateForm), w.Week),
+		Today:   w.address("", w.Week), Other: w.address(w.Date, !w.Week),
+		Past: s.begin().Before(w.now), Planned: s.end().After(w.now),
+	}
+	a.Title = s.days[0].Date.Format("Monday, 2 January 2006")
+	if w.Week {
+		_, number := s.days[3].Date.ISOWeek()
+		a.Title = s.days[0].Date.Format("2 January") + " – " + s.days[6].Date.Format("2 January 2006") + " · " +
+			c.Say("calendar.week.number", number)
+	}
+	slots := make([]forecast.Slot, len(s.instants())-1)
+	throughout := forecast.Slot{}
+	if a.Planned {
+		one, err := r.planned(c, w, &s)
+		if err != nil {
+			return a, err
+		}
+		if !one.wait(c.Context(), patienceOf(c)) {
+			a.Again, a.Counted, a.Since = true, one.counted.Load(), frame.Took(time.Since(one.began).Round(time.Second))
+			return a, nil
+		}
+		if one.err != nil {
+			return a, one.err
+		}
+		slots, throughout, a.Made = one.value.Slots, one.value.Throughout, one.ended
+	}
+	var past []ranHour
+	if a.Past {
+		var read time.Time
+		if past, read, err = r.ran(c, w, &s); err != nil {
+			return a, err
+		}
+		a.ReadTo = read
+		a.Live = liveAddress(w, s.begin(), s.end())
+	}
+	a.Throughout.plan(w, &throughout)
+	for i := range a.Throughout.Some {
+		a.Throughout.Some[i].At = ""
+	}
+	a.fill(w, &s, slots, past)
+	return a, nil
+}
+
+// planned counts what lies ahead.
+func (r room) planned(c *frame.Call, w *where, s *span) (*look[*service.Agenda], error) {
+	sees, whose, err := seen(c, r.service)
+	if err != nil {
+		return nil, err
+	}
+	k, at := w.key(), s.instants()
+	key := strings.Join([]string{k.String(), at[0].UTC().String(), strconv.Itoa(len(at)), w.zone.String(), whose}, " ")
+	return r.agendas.at(c.Context(), key, func(ctx context.Context, counted func(int)) (*service.Agenda, error) {
+		return r.service.Agenda(ctx, service.AgendaQuery{Key: k, At: at, Named: namedMost, Sees: sees, Counted: counted})
+	}), nil
+}
+
+// fill makes the days of what is planned, and of what ran. past may be nil.
+func (a *agenda) fill(w *where, s *span, slots []forecast.Slot, past []ranHour) {
+	peak := 0
+	for i := range slots {
+		peak = max(peak, slots[i].Runs)
+	}
+	for i := range past {
+		peak = max(peak, past[i].ran)
+	}
+	at := 0
+	for i := range s.days {
+		d := &s.days[i]
+		shown := dayShown{
+			Name: d.Date.Format("Monday, 2 January"), Short: d.Date.Format("Mon 2"), Link: w.address(d.Date.Format(dateForm), false),
+			Today: d.Date.Format(dateForm) == w.now.Format(dateForm),
+		}
+		if d.Shift != 0 {
+			shown.Shift = frame.Took(d.Shift.Abs())
+			if d.Shift < 0 {
+				shown.Shift = "−" + shown.Shift
+			}
+		}
+		for h := range len(d.At) - 1 {
+			hour := hourOf(w, d, h, &slots[at])
+			if past != nil {
+				hour.take(&past[at])
+			}
+			hour.Unread = !a.ReadTo.IsZero() && !d.At[h+1].After(a.ReadTo) && hour.Past
+			hour.Title = words.Say("calendar.cell", shown.Short+" "+hour.Label, words.Count("load.count.jobs", hour.Jobs))
+			hour.Level = level(hour.Runs+hour.Ran, peak)
+			shown.Runs += hour.Runs + hour.Ran
+			shown.Hours = append(shown.Hours, hour)
+			at++
+		}
+		a.Runs += shown.Runs
+		a.Days = append(a.Days, shown)
+	}
+	if a.Week {
+		a.Rows = weekRows(a.Days)
+	}
+}
+
+// hourOf shows an hour of a day.
+func hourOf(w *where, d *day, i int, s *forecast.Slot) hourShown {
+	from, to := d.At[i], d.At[i+1]
+	h := hourShown{
+		ID: "h" + from.Format("1504"), Label: d.hourLabel(i), Past: !to.After(w.now), Now: !from.After(w.now) && to.After(w.now),
+	}
+	h.plan(w, s)
+	if d.Shift != 0 {
+		h.ID += from.Format("Z0700")
+	}
+	return h
+}
+
+// plan shows what is planned.
+func (h *hourShown) plan(w *where, s *forecast.Slot) {
+	h.Runs, h.Jobs, h.MoreRuns, h.More = s.Runs, s.Jobs, s.Runs, s.Jobs-len(s.Some)
+	for _, j := range s.Some {
+		h.Some = append(h.Some, entry{Job: j.Key.String(), Link: jobLink(j.Key), At: j.First.In(w.zone).Format("15:04"), Times: j.Runs})
+		h.MoreRuns -= j.Runs
+	}
+}
+
+// weekRows puts the hours of the days beside each other, by what their clocks say.
+func weekRows(days []dayShown) []weekRow {
+	rows := make([]weekRow, 24)
+	for hour := range rows {
+		rows[hour].Label = fmt.Sprintf("%02d:00", hour)
+		for i := range days {
+			cell := weekCell{Today: days[i].Today}
+			for j := range days[i].Hours {
+				if h := &days[i].Hours[j]; strings.HasPrefix(h.Label, rows[hour].Label[:3]) {
+					cell.Hours = append(cell.Hours, h)
+					cell.Link = cmp.Or(cell.Link, days[i].Link+"#"+h.ID)
+				}
+			}
+			rows[hour].Cells = append(rows[hour].Cells, cell)
+		}
+	}
+	return rows
+}
+
+// feedOf is the address of the coming runs for calendar programs.
+func feedOf(c *frame.Call, k scheduler.Key) string {
+	scheme := "http"
+	if c.Request.TLS != nil {
+		scheme = "https"
+	}
+	path := "/runs.ics"
+	switch {
+	case k.Job != "":
+		path = "/jobCollections/" + url.PathEscape(k.Collection) + "/jobs/" + url.PathEscape(k.Job) + path
+	case k.Collection != "":
+		path = "/jobCollections/" + url.PathEscape(k.Collection) + path
+	}
+	return scheme + "://" + c.Request.Host + path
+}

@@ -1,0 +1,52 @@
+// The page on which a job is made. With scripts the page stays while the server answers: what was typed stays where it is,
+// secrets too, which no page ever has.
+
+const { $, put, part, say } = window.carillon;
+
+const form = document.getElementById('newjob');
+
+async function send(button) {
+  const body = new URLSearchParams();
+  for (const [name, value] of new FormData(form)) if (typeof value === 'string') body.append(name, value);
+  body.set('do', button?.value || 'check');
+  form.setAttribute('aria-busy', 'true');
+  try {
+    const answer = await part(location.pathname + location.search, { method: 'POST', body });
+    const fresh = document.createElement('template');
+    fresh.innerHTML = answer.html;
+    const on = fresh.content.querySelector('[data-go-on]');
+    if (on) {
+      location.assign(on.dataset.goOn);
+      return;
+    }
+    if (!fresh.content.querySelector('#newjob-told')) { // no form, but an error
+      put($('#newjob-told', form), answer.html);
+      $('#newjob-told').scrollIntoView({ block: 'nearest' });
+      return;
+    }
+    put(form, answer.html);
+    look(button);
+  } catch {
+    say(form.dataset.lost, true);
+  } finally {
+    form.removeAttribute('aria-busy');
+  }
+}
+
+// look leads to what was answered: to what is wrong, to what was asked for, or to the row that is new.
+function look(button) {
+  const fresh = $('[autofocus]', form);
+  if (/^(add|remove|retype):/.test(button?.value || '')) {
+    fresh?.focus();
+    return;
+  }
+  const told = $('#newjob-wrong, .newjob-text, #newjob-told > [role]', form);
+  told?.focus();
+  told?.scrollIntoView({ block: 'nearest' });
+}
+
+form?.addEventListener('submit', (e) => {
+  e.preventDefault();
+  if (form.getAttribute('aria-busy')) return; // once is enough
+  send(e.submitter);
+});

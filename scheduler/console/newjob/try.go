@@ -1,0 +1,52 @@
+package newjob
+
+import (
+	"errors"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/console/frame"
+	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/view"
+)
+
+// try makes one attempt of what was typed, and returns what the target has answered. Nothing is stored. No answer and no
+// error is a form with mistakes of its own; those of the schedule do not matter here.
+func (r room) try(c *frame.Call, t *typed, s *shown) (*trial, error) {
+	k := t.key
+	if missing(k) != nil { // a name is not needed yet
+		k = scheduler.Key{Collection: k.Collection, Job: nameless}
+		if k.Collection == "" {
+			k.Collection = scheduler.DefaultCollection
+		}
+	}
+	if err := access.Check(c.Context(), access.Operate, k.Collection); err != nil {
+		return nil, err
+	}
+	if len(s.Job.Problems) > 0 {
+		return nil, nil //nolint:nilnil // there is nothing to try yet
+	}
+	switch _, err := r.service.Get(c.Context(), k); {
+	case err == nil: // its secrets would be taken for those that are missing here
+		return nil, &scheduler.PreconditionError{What: "job " + k.String(), ETag: "*"}
+	case !errors.Is(err, scheduler.ErrNotFound):
+		return nil, err
+	}
+	doc := t.doc.Without(scheduled...).With(document.StringValue(farAway), "startTime")
+	v, err := r.service.Try(c.Context(), k, doc.JSON())
+	if err != nil {
+		return nil, err
+	}
+	return &trial{v, time.Duration(v.Duration)}, nil
+}
+
+// trial is what a target has answered.
+type trial struct {
+	*view.Trial
+
+	Took time.Duration
+}
+
+// farAway is when a job begins that is tried out: its schedule does not matter, and may have mistakes yet.
+const farAway = "9999-01-01T00:00:00Z"

@@ -1,0 +1,22 @@
+// What the pages of queues do with scripts: rows for more properties, and the views of a body without a new page.
+
+const { $, $$, part, put } = window.carillon;
+
+document.addEventListener('click', async (e) => {
+  const add = e.target.closest('[data-add-row]');
+  if (add) {
+    const rows = $('[data-rows]', add.closest('fieldset'));
+    const row = rows.lastElementChild.cloneNode(true);
+    for (const field of $$('input, textarea', row)) field.value = '';
+    $('select', row).selectedIndex = 0;
+    rows.append(row);
+    $('input', row).focus();
+    return;
+  }
+  const view = e.target.closest('a[data-load]');
+  if (!view || e.ctrlKey || e.metaKey || e.shiftKey || e.button) return;
+  e.preventDefault();
+  const answer = await part(view.href);
+  put($(view.dataset.load), answer.html);
+  if (answer.ok) history.replaceState(null, '', view.href);
+});
