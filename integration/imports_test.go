@@ -74,6 +74,7 @@ var layers = []layer{
 	{path: "scheduler/console/words", never: outside},
 	{path: "scheduler/console/consoletest", imports: product}, // for tests
 	{path: "scheduler/console/...", imports: append([]string{"scheduler/pulse", "scheduler/rest/throttle"}, apis...)},
+	{path: "store/embedded/clustertest", imports: []string{"integration/freeport"}}, // for tests
 	{path: "store/...", imports: append([]string{"scheduler/trail"}, decisions...)},
 	{path: "actions/natsmsg/...", imports: append([]string{"actions/..."}, decisions...)},
 	{path: "actions/builtin", imports: append([]string{"actions/..."}, decisions...)},
@@ -81,7 +82,8 @@ var layers = []layer{
 	{path: "actions/...", imports: decisions, never: []string{"github.com/nats-io/..."}},
 	{path: "cmd/...", imports: append([]string{"integration/emulator/..."}, product...)}, // for `carillon emulate`
 	{path: "examples/...", imports: append([]string{"integration/emulator/..."}, product...)},
-	{path: "integration/bubble"}, // for tests
+	{path: "integration/bubble"},   // for tests
+	{path: "integration/freeport"}, // for tests
 	// The emulators are of use without the rest of the project, and each without the other.
 	{path: "integration/internal/mutate", never: outside},
 	{path: "integration/emulator/internal/hostile", imports: []string{"integration/internal/mutate"}},

@@ -25,6 +25,7 @@ import (
 	"github.com/carillon-sched/carillon/actions/actiontest"
 	"github.com/carillon-sched/carillon/actions/egress"
 	"github.com/carillon-sched/carillon/actions/natsmsg"
+	"github.com/carillon-sched/carillon/integration/freeport"
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
@@ -276,15 +277,16 @@ func TestOrder(t *testing.T) {
 
 // A connection that broke is replaced by the next attempt.
 func TestReconnect(t *testing.T) {
-	s := run(t)
-	o := s.Addr().(*net.TCPAddr)
+	port := freeport.Pick(t)
+	atPort := func(opts *server.Options) { opts.Port = port }
+	s := run(t, atPort)
 	c := client(t, natsmsg.Config{})
 	body := `{"subject": "x", "servers": "` + s.ClientURL() + `"}`
 	check(t, invoke(t, c, attempt(), body), outcome{status: 202})
 	s.Shutdown()
 	s.WaitForShutdown()
 	check(t, invoke(t, c, attempt(), body), outcome{0, true, false, "failed: "})
-	run(t, func(opts *server.Options) { opts.Port = o.Port })
+	run(t, atPort)
 	check(t, invoke(t, c, attempt(), body), outcome{status: 202})
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/carillon-sched/carillon/actions/servicebus"
 	"github.com/carillon-sched/carillon/integration/emulator/emulatortest"
 	emulator "github.com/carillon-sched/carillon/integration/emulator/servicebus"
+	"github.com/carillon-sched/carillon/integration/freeport"
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
@@ -167,12 +168,7 @@ func TestConnectionDrop(t *testing.T) {
 
 // TestUnreachable has namespaces where nobody is, or somebody else.
 func TestUnreachable(t *testing.T) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	nobody := listener.Addr().String()
-	_ = listener.Close()
+	nobody := freeport.Address(t)
 	client := newClient(t, servicebus.Config{
 		KeyOptional: true,
 		Endpoints:   egress.Endpoints{ByName: map[string]string{"ns": "amqp://" + nobody}},

@@ -13,6 +13,7 @@ import (
 
 	"github.com/carillon-sched/carillon/actions/actiontest"
 	"github.com/carillon-sched/carillon/actions/web"
+	"github.com/carillon-sched/carillon/integration/freeport"
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
@@ -65,12 +66,7 @@ func readRequest(conn net.Conn) error {
 }
 
 func TestConnectionRefused(t *testing.T) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	host := listener.Addr().String()
-	_ = listener.Close()
+	host := freeport.Address(t)
 	wantFailure(t, invoke(t, newClient(t, web.Config{}), uri("http://"+host)), host, "connection refused")
 }
 

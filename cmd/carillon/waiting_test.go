@@ -10,7 +10,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
-	"github.com/carillon-sched/carillon/store/embedded/clustertest"
+	"github.com/carillon-sched/carillon/integration/freeport"
 )
 
 // readiness returns what `carillon health` says of an address; "" when it is ready.
@@ -27,9 +27,9 @@ func readiness(t *testing.T, address string) string {
 // before the server has JetStream. The log has the same words.
 func TestReadyTellsWhatTheStartWaitsFor(t *testing.T) {
 	t.Parallel()
-	port := clustertest.FreePort(t)
+	port := freeport.Pick(t)
 	url := "nats://127.0.0.1:" + strconv.Itoa(port)
-	here := "127.0.0.1:" + strconv.Itoa(clustertest.FreePort(t))
+	here := freeport.Address(t)
 	s := serveOn(t, "--http", here, "--nats-url", url)
 	const want = ": no server answers there"
 	s.until(t, "it says that it waits", func() bool { return strings.Contains(readiness(t, "http://"+here), want) })
@@ -56,7 +56,7 @@ func TestReadyTellsWhoIsSilent(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	here := "127.0.0.1:" + strconv.Itoa(clustertest.FreePort(t))
+	here := freeport.Address(t)
 	s := serveOn(t, "--http", here, "--nats-url", "nats://"+l.Addr().String())
 	s.until(t, "it says that it waits", func() bool {
 		said := readiness(t, "http://"+here)
@@ -73,8 +73,8 @@ func TestReadyTellsWhoIsSilent(t *testing.T) {
 func TestNobodyIsToldTheTokenOfNATS(t *testing.T) {
 	t.Parallel()
 	const token = "s3cret"
-	port := clustertest.FreePort(t)
-	here := "127.0.0.1:" + strconv.Itoa(clustertest.FreePort(t))
+	port := freeport.Pick(t)
+	here := freeport.Address(t)
 	s := serveOn(t, "--http", here, "--nats-url", "nats://"+token+"@127.0.0.1:"+strconv.Itoa(port))
 	var said []string
 	saysItWaits := func(text string) func() bool {

@@ -17,6 +17,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/carillon-sched/carillon/integration/freeport"
 )
 
 // How many processes a spec ends before it is set aside: one beside others, two alone.
@@ -29,7 +31,7 @@ func TestDeadlySpec(t *testing.T) {
 	t.Parallel()
 	ctx := limited(t)
 	target := newSink(t, nil)
-	server := natsd(ctx, t, t.TempDir(), "127.0.0.1:0").ready(ctx, t).NATS
+	server := natsd(ctx, t, t.TempDir(), freeport.Address(t)).ready(ctx, t).NATS
 	w := newWire(ctx, t, server, "$KV.carillon-jobs.default.evil")
 	js := jet(t, server)
 	first := serve(ctx, t, w.url, "only")
@@ -80,7 +82,7 @@ func TestSpecsAcrossKills(t *testing.T) {
 	ctx := limited(t)
 	rng := chance(t)
 	target := newSink(t, nil)
-	url := natsd(ctx, t, t.TempDir(), "127.0.0.1:0").ready(ctx, t).NATS
+	url := natsd(ctx, t, t.TempDir(), freeport.Address(t)).ready(ctx, t).NATS
 	js := jet(t, url)
 	p := serve(ctx, t, url, "only")
 	p.ready(ctx, t)

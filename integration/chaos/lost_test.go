@@ -10,6 +10,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/carillon-sched/carillon/integration/freeport"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/service"
 )
@@ -56,7 +57,7 @@ func TestLostTimers(t *testing.T) {
 		}
 		return http.StatusOK
 	})
-	url := natsd(ctx, t, t.TempDir(), "127.0.0.1:0").ready(ctx, t).NATS
+	url := natsd(ctx, t, t.TempDir(), freeport.Address(t)).ready(ctx, t).NATS
 	js := jet(t, url)
 	first := serve(ctx, t, url, "first")
 	a := newAPI(t, first.ready(ctx, t).HTTP)

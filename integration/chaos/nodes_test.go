@@ -3,7 +3,6 @@ package chaos
 import (
 	"context"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -14,6 +13,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/carillon-sched/carillon/integration/freeport"
 )
 
 // lanes is how many the schedulers beside a trio have.
@@ -43,7 +44,7 @@ func newTrio(ctx context.Context, t *testing.T, dirs ...string) *trio {
 	c := &trio{t: t, links: map[[2]int]*link{}}
 	var routes, clients [3]string
 	for i := range c.nodes {
-		routes[i], clients[i] = freeAddress(ctx, t), freeAddress(ctx, t)
+		routes[i], clients[i] = freeport.Address(t), freeport.Address(t)
 	}
 	for i := range c.nodes {
 		n := &natsNode{name: "n" + strconv.Itoa(i+1), url: "nats://" + clients[i]}
@@ -87,17 +88,6 @@ listen: %q
 jetstream { store_dir: %q, max_memory_store: 256MB, max_file_store: 8GB }
 cluster { name: chaos, listen: %q, advertise: "127.0.0.1:1", routes: [%s] }
 `, n.name, client, n.dir, route, strings.Join(peers, ", "))
-}
-
-// freeAddress returns an address that nothing listens at.
-func freeAddress(ctx context.Context, t *testing.T) string {
-	t.Helper()
-	l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
 }
 
 // urls are the addresses of all nodes, as --nats-url takes them.

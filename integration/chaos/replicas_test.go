@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/carillon-sched/carillon/integration/freeport"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/service"
 )
@@ -28,7 +29,7 @@ func TestTwoReplicas(t *testing.T) {
 	rng := chance(t)
 	n := size(10_000, 1_000)
 	target := newSink(t, nil)
-	url := natsd(ctx, t, t.TempDir(), "127.0.0.1:0").ready(ctx, t).NATS
+	url := natsd(ctx, t, t.TempDir(), freeport.Address(t)).ready(ctx, t).NATS
 	replicas := []*process{serve(ctx, t, url, "first"), serve(ctx, t, url, "second")}
 	apis := make([]*api, len(replicas))
 	for i, p := range replicas {

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/carillon-sched/carillon/integration/freeport"
 )
 
 // TestServerRestart stops the NATS server below a scheduler and starts it again, in good order and by kill -9. The
@@ -16,7 +18,7 @@ func TestServerRestart(t *testing.T) {
 	rng := chance(t)
 	target := newSink(t, nil)
 	dir := t.TempDir()
-	server := natsd(ctx, t, dir, "127.0.0.1:0")
+	server := natsd(ctx, t, dir, freeport.Address(t))
 	url := server.ready(ctx, t).NATS
 	scheduler := serve(ctx, t, url, "only")
 	a := newAPI(t, scheduler.ready(ctx, t).HTTP)

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/carillon-sched/carillon/integration/freeport"
 )
 
 var roundsFlag = flag.Int("rounds", 1, "how often TestRollingUpgrade goes there and back")
@@ -46,7 +48,7 @@ func TestRollingUpgrade(t *testing.T) {
 		}
 		return 200
 	})
-	u.url = natsd(ctx, t, t.TempDir(), "127.0.0.1:0").ready(ctx, t).NATS
+	u.url = natsd(ctx, t, t.TempDir(), freeport.Address(t)).ready(ctx, t).NATS
 	u.js = jet(t, u.url)
 	for i := range u.crew {
 		u.begin(ctx, i, u.old)

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
+
+	"github.com/carillon-sched/carillon/integration/freeport"
 )
 
 // patience is how long a server may take to get ready on a busy machine.
@@ -26,7 +28,7 @@ func Options(t *testing.T) []*server.Options {
 		routes  []*url.URL
 	)
 	for i := range 3 {
-		port := FreePort(t)
+		port := freeport.Pick(t)
 		routes = append(routes, &url.URL{Scheme: "nats", Host: net.JoinHostPort("127.0.0.1", strconv.Itoa(port))})
 		options = append(options, &server.Options{
 			ServerName: "n" + strconv.Itoa(i), Host: "127.0.0.1", Port: server.RANDOM_PORT, NoLog: true, NoSigs: true,
@@ -57,15 +59,4 @@ func Ready(t *testing.T, s *server.Server) {
 	if !s.ReadyForConnections(patience) {
 		t.Fatal("a server does not get ready")
 	}
-}
-
-// FreePort returns a TCP port of 127.0.0.1 that nothing listens at, as far as that can be said beforehand.
-func FreePort(t *testing.T) int {
-	t.Helper()
-	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
 }
