@@ -1,6 +1,8 @@
 package storagequeue
 
 import (
+	"bytes"
+	"encoding/base64"
 	"fmt"
 	"strconv"
 	"strings"
@@ -64,8 +66,8 @@ func statusOf(q store.Summary) QueueStatus {
 const maxSearched = 20_000
 
 // Messages returns up to most messages, visible or not, in the order of their arrival and from a place on; with a text those that
-// have it, in any case of letters, in theirs or in their identifier. next is where to go on, 0 at the end. Receivers see nothing
-// of it.
+// have it, in any case of letters, in theirs, in what that encodes in base64, or in their identifier. next is where to go on, 0 at
+// the end. Receivers see nothing of it.
 func (s *Server) Messages(account, queue string, from uint64, most int, text string) (page []Message, next uint64, err error) {
 	name, lower, seen := store.Name{Account: account, Queue: queue}, strings.ToLower(text), 0
 	for {
@@ -79,7 +81,7 @@ func (s *Server) Messages(account, queue string, from uint64, most int, text str
 		}
 		for i, m := range found {
 			seen++
-			if text == "" || strings.Contains(strings.ToLower(m.Text), lower) || strings.Contains(m.ID, lower) {
+			if text == "" || has(m, lower) {
 				page = append(page, messageOf(m))
 			}
 			if len(page) < most && seen < maxSearched {
@@ -95,6 +97,15 @@ func (s *Server) Messages(account, queue string, from uint64, most int, text str
 		}
 		from = after
 	}
+}
+
+// has says whether a message has a text, which is in lower case.
+func has(m store.Seen, lower string) bool {
+	if strings.Contains(strings.ToLower(m.Text), lower) || strings.Contains(m.ID, lower) {
+		return true
+	}
+	plain, err := base64.StdEncoding.DecodeString(strings.TrimSpace(m.Text)) // as Azure Functions and the older SDKs write it
+	return err == nil && bytes.Contains(bytes.ToLower(plain), []byte(lower))
 }
 
 func messageOf(m store.Seen) Message {
