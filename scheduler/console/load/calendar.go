@@ -51,9 +51,8 @@ type agenda struct {
 	Week    bool
 	Problem *frame.Problem
 
-	Again   bool // it is not there yet
-	Counted int64
-	Since   string
+	counting
+
 	Address string
 	Wait    string
 
@@ -245,8 +244,11 @@ func (r room) agenda(c *frame.Call, w *where) (a agenda, err error) {
 			return a, err
 		}
 		if !one.wait(c.Context(), patienceOf(c)) {
-			a.Again, a.Counted, a.Since = true, one.counted.Load(), frame.Took(time.Since(one.began).Round(time.Second))
-			return a, nil
+			a.counting = countingOf(one)
+			if one = one.before.Load(); one == nil {
+				return a, nil
+			}
+			a.Old = true
 		}
 		if one.err != nil {
 			return a, one.err
