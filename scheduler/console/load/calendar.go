@@ -47,12 +47,11 @@ type calendarShown struct {
 
 // agenda is what changes with what is asked for.
 type agenda struct {
+	counting
+
 	Title   string
 	Week    bool
 	Problem *frame.Problem
-
-	counting
-
 	Address string
 	Wait    string
 
