@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -140,9 +141,10 @@ func (s *serving) look(ctx context.Context, path string) (size int, err error) {
 		return 0, err
 	}
 	defer resp.Body.Close()
-	n, err := io.Copy(io.Discard, resp.Body)
-	if err == nil && resp.StatusCode != http.StatusOK {
-		err = &refusal{req.Method + " " + path, resp.Status, ""}
+	if resp.StatusCode != http.StatusOK {
+		text, err := s.answer(ctx, http.MethodGet, s.http+path, nil) // again, as it may be read
+		return 0, cmp.Or(err, error(&refusal{req.Method + " " + path, resp.Status, string(text)}))
 	}
+	n, err := io.Copy(io.Discard, resp.Body)
 	return int(n), err
 }

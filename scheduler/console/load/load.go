@@ -47,12 +47,12 @@ const (
 type room struct {
 	service *service.Service
 	reports *looks[*forecast.Report]
-	agendas *looks[*service.Agenda]
+	agendas *looks[*counted]
 }
 
 // Rooms returns the calendar and the load.
 func Rooms(s *service.Service) []frame.Room {
-	r := room{s, &looks[*forecast.Report]{}, &looks[*service.Agenda]{}}
+	r := room{s, &looks[*forecast.Report]{}, &looks[*counted]{}}
 	own, err := fs.Sub(assets, "assets")
 	if err != nil {
 		panic(err)

@@ -9,7 +9,9 @@ import (
 
 // The bounds of what is kept.
 const (
-	lookAge   = time.Minute      // for how long an answer is shown to others
+	lookAge   = time.Minute      // for how long an answer is shown to others at most
+	lookLeast = 2 * time.Second  // and at least
+	lookTimes = 50               // between these, so many times as long as it took
 	looksKept = time.Hour        // and to those who come back, until there is a newer one
 	lookLasts = 10 * time.Minute // after which a computation is given up
 	looksMost = 32
@@ -35,7 +37,7 @@ type look[T any] struct {
 	old   bool // it is to be worked out anew
 }
 
-// at returns what is worked out, or was less than a minute ago; else do begins to. It goes on when nobody waits any more, as
+// at returns what is worked out, or was lately; else do begins to. It goes on when nobody waits any more, as
 // somebody may come back.
 func (l *looks[T]) at(ctx context.Context, key string, do func(ctx context.Context, counted func(int)) (T, error)) *look[T] {
 	l.mu.Lock()
@@ -100,7 +102,7 @@ func (l *look[T]) isDone() bool {
 
 // fresh reports whether others may have it. An error is for those alone who waited for it.
 func (l *look[T]) fresh() bool {
-	return !l.isDone() || !l.old && l.err == nil && time.Since(l.ended) < lookAge
+	return !l.isDone() || !l.old && l.err == nil && time.Since(l.ended) < min(max(lookTimes*l.ended.Sub(l.began), lookLeast), lookAge)
 }
 
 // last is the newest of it and what was there before that is worked out, and may be shown still; nil: there is none.
