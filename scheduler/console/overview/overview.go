@@ -168,9 +168,7 @@ const (
 	dueKept = 2 * time.Second // it is for all who look
 	dueLate = time.Minute     // after which nobody is shown it
 
-	// A page waits so long for a new one, and so long where there is none that may be shown.
-	dueWait  = 20 * time.Millisecond
-	dueFirst = time.Second
+	dueWait = 20 * time.Millisecond // how long a page waits for a new one
 )
 
 // lengths are those of the cards.
@@ -190,11 +188,7 @@ func (k *census) ask(ctx context.Context) (due service.Due, known bool, err erro
 		return c.due, c.known, c.err
 	}
 	usable := c != nil && c.err == nil && time.Since(c.at) < dueLate
-	wait := dueFirst
-	if usable {
-		wait = dueWait
-	}
-	late := time.NewTimer(wait)
+	late := time.NewTimer(dueWait)
 	defer late.Stop()
 	select {
 	case <-under:
