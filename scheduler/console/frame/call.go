@@ -27,6 +27,7 @@ type Call struct {
 	frame *Frame
 	room  string
 	token bool // who asks is known by the cookie of a sign-in
+	lasts bool // the route is live
 }
 
 // maxForm is how many bytes a form may have.
@@ -164,6 +165,15 @@ func (f *Frame) do(c *Call, route placed) error {
 	stop := f.watchOver(c.Request, route.Right, cancel)
 	defer stop()
 	c.Request = c.Request.WithContext(ctx)
+	if !route.Live {
+		return route.Do(c)
+	}
+	c.lasts = true
+	leave, err := c.Lasts()
+	if err != nil {
+		return c.Live().End(c.Describe(err))
+	}
+	defer leave()
 	return route.Do(c)
 }
 

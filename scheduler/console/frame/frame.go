@@ -37,6 +37,10 @@ type Config struct {
 	// Ready returns nil when the process can serve, or why it cannot: errors tell it. Default: always ready.
 	Ready func(ctx context.Context) error
 
+	// MaxLive is how many live answers there may be at once, so that the connections of the others have their part; one
+	// caller may have a quarter of them. Default 256.
+	MaxLive int
+
 	// Observe is called after each request but live ones, with its operation, such as "GET /console/jobs", the status, and
 	// how long it took. It must not block. Default: none.
 	Observe func(operation string, status int, took time.Duration)
@@ -75,6 +79,9 @@ type Route struct {
 	Path   string // a pattern of [http.ServeMux]; {c} is a collection
 	Right  access.Right
 	Do     func(*Call) error
+
+	// Live says that it answers with [Call.Live], for as long as its reader wants: there are only so many at once.
+	Live bool
 }
 
 // Frame serves a console. It may be used by any number of requests at once.
@@ -83,6 +90,7 @@ type Frame struct {
 	log    *slog.Logger
 	assets assets
 	mux    *http.ServeMux
+	live   *throttle.Places
 }
 
 // New returns a console. It does no I/O. It panics when rooms contradict each other, which is a mistake of the program.
@@ -98,7 +106,7 @@ func New(cfg Config) *Frame {
 	if cfg.Observe == nil {
 		cfg.Observe = func(string, int, time.Duration) {}
 	}
-	f := &Frame{cfg: cfg, log: cfg.Logger, mux: http.NewServeMux()}
+	f := &Frame{cfg: cfg, log: cfg.Logger, mux: http.NewServeMux(), live: throttle.NewPlaces(cmp.Or(cfg.MaxLive, maxLive))}
 	f.assets = f.gather()
 	routes := f.own()
 	for _, room := range cfg.Rooms {
@@ -127,6 +135,9 @@ func New(cfg Config) *Frame {
 	}}}))
 	return f
 }
+
+// maxLive is how many live answers there may be if nothing is said.
+const maxLive = 256
 
 // placed is a route with its room.
 type placed struct {

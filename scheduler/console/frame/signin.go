@@ -13,14 +13,17 @@ const signInPath, signOutPath = Root + "/sign-in", Root + "/sign-out"
 
 // own returns the routes of the frame itself.
 func (f *Frame) own() []placed {
+	open := func(method, path string, do func(*Call) error) placed {
+		return placed{Route: Route{Method: method, Path: path, Right: access.Open, Do: do}}
+	}
 	return []placed{
-		{Route: Route{http.MethodGet, Root + "/assets/{version}/{path...}", access.Open, f.assets.serve}},
-		{Route: Route{http.MethodGet, signInPath, access.Open, func(c *Call) error { c.signIn(""); return nil }}},
-		{Route: Route{http.MethodPost, signInPath, access.Open, f.takeToken}},
-		{Route: Route{http.MethodPost, signOutPath, access.Open, func(c *Call) error {
+		open(http.MethodGet, Root+"/assets/{version}/{path...}", f.assets.serve),
+		open(http.MethodGet, signInPath, func(c *Call) error { c.signIn(""); return nil }),
+		open(http.MethodPost, signInPath, f.takeToken),
+		open(http.MethodPost, signOutPath, func(c *Call) error {
 			c.setCookie(tokenCookie, "", -1)
 			return c.Redirect(signInPath)
-		}}},
+		}),
 	}
 }
 

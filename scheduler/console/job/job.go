@@ -65,7 +65,7 @@ func Room(cfg Config) frame.Room {
 	}
 	return frame.Room{Name: "job", Right: access.ReadAny, Assets: own, Routes: []frame.Route{
 		get("", r.show),
-		get("/events", r.events),
+		{Method: http.MethodGet, Path: of + "/events", Right: access.Read, Do: r.events, Live: true},
 		get("/next", r.showNext),
 		get("/why", r.showWhy),
 		get("/copy", r.showCopy),

@@ -244,7 +244,11 @@ func (r room) agenda(c *frame.Call, w *where) (a agenda, err error) {
 		if err != nil {
 			return a, err
 		}
-		if !one.wait(c.Context(), patienceOf(c)) {
+		there, err := await(c, one)
+		if err != nil {
+			return a, err
+		}
+		if !there {
 			a.Again, a.Counted, a.Since = true, one.counted.Load(), frame.Took(time.Since(one.began).Round(time.Second))
 			return a, nil
 		}
