@@ -258,3 +258,12 @@ func TestWords(t *testing.T) {
 		}
 	}
 }
+
+// TestSignOut has the browser forget the token: a cookie that is left, though empty, would count as a token that is not taken.
+func TestSignOut(t *testing.T) {
+	f, _ := console()
+	r := ask(f, "POST", "/console/sign-out", "", admin)
+	if kept := cookies(r); r.Code != http.StatusSeeOther || len(kept) != 1 || kept[0].Name != "carillon-token" || kept[0].MaxAge >= 0 {
+		t.Errorf("%d, %v", r.Code, kept)
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/carillon-sched/carillon/scheduler/access"
 )
@@ -21,7 +22,7 @@ func (f *Frame) own() []placed {
 		open(http.MethodGet, signInPath, func(c *Call) error { c.signIn(""); return nil }),
 		open(http.MethodPost, signInPath, f.takeToken),
 		open(http.MethodPost, signOutPath, func(c *Call) error {
-			c.setCookie(tokenCookie, "", -1)
+			c.setCookie(tokenCookie, "", -time.Second)
 			return c.Redirect(signInPath)
 		}),
 	}
