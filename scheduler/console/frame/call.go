@@ -92,10 +92,25 @@ const (
 
 // setCookie keeps something in the browser until it is closed, or for a time. 0 is until it is closed, and less forgets it.
 func (c *Call) setCookie(name, value string, lasts time.Duration) {
-	http.SetCookie(c.Writer, &http.Cookie{ //nolint:gosec // it is secure where the server is: dev serves plain HTTP
-		Name: name, Value: value, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: c.Request.TLS != nil,
+	http.SetCookie(c.Writer, &http.Cookie{ //nolint:gosec // it is secure where the browser's connection is: dev serves plain HTTP
+		Name: name, Value: value, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: c.secure(),
 		MaxAge: int(lasts / time.Second),
 	})
+}
+
+// secure reports whether the browser came by HTTPS, also where a proxy takes that. A browser says so itself with each form. Who
+// says what is not so gets a cookie that is kept from plain HTTP, or an address that is of no use.
+func (c *Call) secure() bool {
+	h := c.Request.Header
+	return c.Request.TLS != nil || strings.EqualFold(h.Get("X-Forwarded-Proto"), "https") || strings.HasPrefix(h.Get("Origin"), "https://")
+}
+
+// Server is the address of this server, as the browser has it: https://scheduler.example.
+func (c *Call) Server() string {
+	if c.secure() {
+		return "https://" + c.Request.Host
+	}
+	return "http://" + c.Request.Host
 }
 
 // Note has the next page say something, once: what was done.

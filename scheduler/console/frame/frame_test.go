@@ -267,3 +267,22 @@ func TestSignOut(t *testing.T) {
 		t.Errorf("%d, %v", r.Code, kept)
 	}
 }
+
+// TestSecureCookies has browsers keep the token from plain HTTP where they came by HTTPS, also through a proxy.
+func TestSecureCookies(t *testing.T) {
+	for name, test := range map[string]struct {
+		headers []string
+		want    bool
+	}{
+		"plain HTTP":             {[]string{"Origin: http://here.example"}, false},
+		"a form sent by HTTPS":   {[]string{"Origin: https://here.example", "Sec-Fetch-Site: same-origin"}, true},
+		"a proxy that says so":   {[]string{"X-Forwarded-Proto: https"}, true},
+		"a proxy for plain HTTP": {[]string{"X-Forwarded-Proto: http"}, false},
+	} {
+		f, _ := console()
+		r := ask(f, "POST", "/console/sign-in", "token=admin-token", test.headers...)
+		if kept := cookies(r); len(kept) != 1 || kept[0].Secure != test.want {
+			t.Errorf("%s: %d, %v", name, r.Code, kept)
+		}
+	}
+}

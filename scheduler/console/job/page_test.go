@@ -444,3 +444,11 @@ func TestRights(t *testing.T) {
 		}
 	}
 }
+
+// TestCopyBehindProxy gives no command that sends a token over plain HTTP where the browser came by HTTPS.
+func TestCopyBehindProxy(t *testing.T) {
+	w := consoletest.New(t)
+	w.Put("default/a", `{`+yearly+`, "action": {"type": "http", "request": {"method": "GET", "uri": "http://127.0.0.1:1/"}}}`)
+	has(t, w.Get("/console/jobs/default/a/copy", "X-Forwarded-Proto: https"), "https://"+strings.TrimPrefix(w.Console.URL, "http://"))
+	has(t, w.Get("/console/jobs/default/a/copy"), w.Console.URL+"/jobCollections")
+}

@@ -372,10 +372,6 @@ func weekRows(days []dayShown) []weekRow {
 
 // feedOf is the address of the coming runs for calendar programs.
 func feedOf(c *frame.Call, k scheduler.Key) string {
-	scheme := "http"
-	if c.Request.TLS != nil {
-		scheme = "https"
-	}
 	path := "/runs.ics"
 	switch {
 	case k.Job != "":
@@ -383,5 +379,5 @@ func feedOf(c *frame.Call, k scheduler.Key) string {
 	case k.Collection != "":
 		path = "/jobCollections/" + url.PathEscape(k.Collection) + path
 	}
-	return scheme + "://" + c.Request.Host + path
+	return c.Server() + path
 }
