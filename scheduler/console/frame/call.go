@@ -30,8 +30,12 @@ type Call struct {
 	lasts bool // the route is live
 }
 
-// maxForm is how many bytes a form may have.
-const maxForm = 4 << 20
+// How many bytes a form may have, and how many one that is no more than some documents of jobs, as a browser writes them: what
+// is made of such a one costs more than to read it.
+const (
+	maxForm     = 4 << 20
+	maxDocument = 256 << 10
+)
 
 // Context is that of the request. It is done when the browser has gone, and when who asks may not ask for it any more.
 func (c *Call) Context() context.Context { return c.Request.Context() }
@@ -48,11 +52,16 @@ func (c *Call) May(right access.Right, collection string) bool {
 func (c *Call) Query(name string) string { return strings.TrimSpace(c.Request.URL.Query().Get(name)) }
 
 // Form returns what a form was filled with. A body that is too large or no form is a [Problem].
-func (c *Call) Form() (url.Values, error) {
-	c.Request.Body = http.MaxBytesReader(c.Writer, c.Request.Body, maxForm)
+func (c *Call) Form() (url.Values, error) { return c.form(maxForm) }
+
+// ShortForm is the same of a form that has documents of jobs, or less.
+func (c *Call) ShortForm() (url.Values, error) { return c.form(maxDocument) }
+
+func (c *Call) form(most int64) (url.Values, error) {
+	c.Request.Body = http.MaxBytesReader(c.Writer, c.Request.Body, most)
 	if err := c.Request.ParseForm(); err != nil {
 		if _, large := errors.AsType[*http.MaxBytesError](err); large {
-			return nil, Problem{Status: http.StatusRequestEntityTooLarge, Text: c.Say("frame.large", maxForm>>20)}
+			return nil, Problem{Status: http.StatusRequestEntityTooLarge, Text: c.Say("frame.large", Bytes(most))}
 		}
 		return nil, Problem{Status: http.StatusBadRequest, Text: c.Say("frame.form")}
 	}
@@ -155,7 +164,9 @@ func (f *Frame) do(c *Call, route placed) error {
 		c.token = true
 	}
 	if route.Right == access.Open {
-		c.Who, _ = f.cfg.Identify(c.Request) // for the menu
+		if !route.plain {
+			c.Who, _ = f.cfg.Identify(c.Request) // for the menu
+		}
 		return route.Do(c)
 	}
 	who, err := f.cfg.Identify(c.Request)

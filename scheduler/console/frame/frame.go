@@ -114,7 +114,7 @@ func New(cfg Config) *Frame {
 			if !route.Right.Valid() {
 				panic(fmt.Sprintf("console: %s %s asks for no right", route.Method, route.Path))
 			}
-			routes = append(routes, placed{route, room.Name})
+			routes = append(routes, placed{Route: route, room: room.Name})
 		}
 	}
 	paths := map[string]map[string]placed{}
@@ -143,7 +143,8 @@ const maxLive = 256
 type placed struct {
 	Route
 
-	room string
+	room  string
+	plain bool // it has no menu, and nobody is asked who they are: a token that is not taken would count for each asset
 }
 
 // byMethod answers with the route of a request's method.
@@ -174,7 +175,22 @@ func (f *Frame) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, text, http.StatusMisdirectedRequest)
 		return
 	}
+	if fromElsewhere(r) {
+		http.Error(w, "this is not for pages of other origins; they may only lead here", http.StatusForbidden)
+		return
+	}
 	guard.Handler(f.mux).ServeHTTP(w, r)
+}
+
+// fromElsewhere reports whether a page of another origin wants to have something, instead of leading there: an image, a frame, a
+// live part. It could not see it, but the time that it takes; and what it asks for would take places from others.
+func fromElsewhere(r *http.Request) bool {
+	switch r.Header.Get("Sec-Fetch-Site") {
+	case "", "none", "same-origin":
+		return false
+	}
+	return (r.Method == http.MethodGet || r.Method == http.MethodHead) &&
+		(r.Header.Get("Sec-Fetch-Mode") != "navigate" || r.Header.Get("Sec-Fetch-Dest") != "document")
 }
 
 // guard refuses what pages of other origins ask to be changed.

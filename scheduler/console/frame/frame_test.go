@@ -128,7 +128,13 @@ func TestAnswers(t *testing.T) {
 		"a part without rights": {"GET", "/", []string{"X-Carillon-Part: 1"}, 401, `<div class="problem"`},
 		"another host":          {"GET", "/", []string{admin, "Host: rebound.example"}, 421, "--allowed-host"},
 		"a page elsewhere":      {"POST", "/console/jobs/a", []string{admin, "Sec-Fetch-Site: cross-site"}, 403, ""},
-		"an origin elsewhere":   {"POST", "/console/jobs/a", []string{admin, "Origin: https://evil.example"}, 403, ""},
+		"a part elsewhere":      {"GET", "/", []string{admin, "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: no-cors", "Sec-Fetch-Dest: image"}, 403, ""},
+		"a frame elsewhere":     {"GET", "/", []string{admin, "Sec-Fetch-Site: same-site", "Sec-Fetch-Mode: navigate", "Sec-Fetch-Dest: iframe"}, 403, ""},
+		"a link elsewhere": {
+			"GET", "/?text=hello", []string{admin, "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate", "Sec-Fetch-Dest: document"},
+			200, "<p>hello</p>",
+		},
+		"an origin elsewhere": {"POST", "/console/jobs/a", []string{admin, "Origin: https://evil.example"}, 403, ""},
 	}
 	for name, test := range tests {
 		f, changed := console()
@@ -181,6 +187,7 @@ func TestSignIn(t *testing.T) {
 		"with space around": {"  admin-token\n", "/", 303, "/"},
 		"not taken":         {"other", "/", 401, ""},
 		"nothing":           {"", "/", 401, ""},
+		"too long":          {strings.Repeat("x", 4001), "/", 401, ""},
 		"no token at all":   {"a b; path=/", "/", 401, ""},
 		"another site":      {"admin-token", "https://evil.example/", 303, "/"},
 		"without scheme":    {"admin-token", "//evil.example/", 303, "/"},
@@ -284,5 +291,19 @@ func TestSecureCookies(t *testing.T) {
 		if kept := cookies(r); len(kept) != 1 || kept[0].Secure != test.want {
 			t.Errorf("%s: %d, %v", name, r.Code, kept)
 		}
+	}
+}
+
+// TestAssetsAskNobody has assets cost a browser whose token is not taken any more none of its guesses.
+func TestAssetsAskNobody(t *testing.T) {
+	asked := 0
+	f := frame.New(frame.Config{Rooms: []frame.Room{room(new(int))}, Identify: func(*http.Request) (*access.Principal, error) {
+		asked++
+		return nil, &access.Unknown{Reason: "old"}
+	}})
+	_, rest, _ := strings.Cut(ask(f, "GET", "/console/sign-in", "", admin).Body.String(), `<link rel="stylesheet" href="`)
+	path, _, _ := strings.Cut(rest, `"`)
+	if r := ask(f, "GET", path, "", admin); r.Code != http.StatusOK || asked != 1 {
+		t.Errorf("%d, asked %d times", r.Code, asked)
 	}
 }

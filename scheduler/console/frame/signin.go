@@ -17,8 +17,10 @@ func (f *Frame) own() []placed {
 	open := func(method, path string, do func(*Call) error) placed {
 		return placed{Route: Route{Method: method, Path: path, Right: access.Open, Do: do}}
 	}
+	assets := open(http.MethodGet, Root+"/assets/{version}/{path...}", f.assets.serve)
+	assets.plain = true
 	return []placed{
-		open(http.MethodGet, Root+"/assets/{version}/{path...}", f.assets.serve),
+		assets,
 		open(http.MethodGet, signInPath, func(c *Call) error { c.signIn(""); return nil }),
 		open(http.MethodPost, signInPath, f.takeToken),
 		open(http.MethodPost, signOutPath, func(c *Call) error {
@@ -34,6 +36,9 @@ type asking struct {
 	Next string // where it leads
 	Open bool   // nobody is asked at the moment
 }
+
+// maxToken is how many bytes a token may have: browsers keep no cookie that is much longer.
+const maxToken = 4000
 
 // signIn shows the form of a sign-in; why says what was wrong before.
 func (c *Call) signIn(why string) {
@@ -56,7 +61,7 @@ func (c *Call) signIn(why string) {
 
 // takeToken keeps a token that is known in the browser.
 func (f *Frame) takeToken(c *Call) error {
-	form, err := c.Form()
+	form, err := c.ShortForm()
 	if err != nil {
 		return err
 	}
@@ -66,6 +71,10 @@ func (f *Frame) takeToken(c *Call) error {
 	next := safe(form.Get("next"))
 	if strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune(`";,\`, r) }) || token == "" {
 		c.signInAgain(c.Say("frame.signin.form"), next)
+		return nil
+	}
+	if len(token) > maxToken {
+		c.signInAgain(c.Say("frame.signin.long", Bytes(maxToken)), next)
 		return nil
 	}
 	_, err = f.cfg.Identify(asked)

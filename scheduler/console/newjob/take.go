@@ -40,7 +40,7 @@ type text struct {
 
 // take does what a button of the page asks for.
 func (r room) take(c *frame.Call) error {
-	values, err := c.Form()
+	values, err := c.ShortForm()
 	if err != nil {
 		return err
 	}
