@@ -70,7 +70,7 @@ func Room(cfg Config) frame.Room {
 		get("/why", r.showWhy),
 		get("/copy", r.showCopy),
 		get("/runs/{occurrence}", r.showOccurrence),
-		get("/delete", r.confirmDelete),
+		{Method: http.MethodGet, Path: of + "/delete", Right: access.Operate, Do: r.confirmDelete},
 		{Method: http.MethodGet, Path: of + "/audit", Right: access.Administer, Do: r.showAudit},
 		post("/run", r.run),
 		post("/enable", r.enable),

@@ -429,6 +429,11 @@ func TestRights(t *testing.T) {
 			t.Errorf("a reader may %s: %d", verb, r.Status)
 		}
 	}
+	for _, form := range []string{"delete", "edit"} {
+		if r := w.Do(http.MethodGet, path+"/"+form, ""); r.Status != http.StatusForbidden {
+			t.Errorf("a reader gets the form to %s: %d", form, r.Status)
+		}
+	}
 	has(t, w.Get(path+"/copy"), `-H &#34;Authorization: Bearer $CARILLON_TOKEN&#34;`)
 	w.Be("operator@default")
 	page = w.Get(path)
