@@ -131,7 +131,8 @@ func TestAnswers(t *testing.T) {
 		"a part elsewhere":      {"GET", "/", []string{admin, "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: no-cors", "Sec-Fetch-Dest: image"}, 403, ""},
 		"a frame elsewhere":     {"GET", "/", []string{admin, "Sec-Fetch-Site: same-site", "Sec-Fetch-Mode: navigate", "Sec-Fetch-Dest: iframe"}, 403, ""},
 		"a link elsewhere": {
-			"GET", "/?text=hello", []string{admin, "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate", "Sec-Fetch-Dest: document"},
+			"GET", "/?text=hello",
+			[]string{admin, "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate", "Sec-Fetch-Dest: document"},
 			200, "<p>hello</p>",
 		},
 		"an origin elsewhere": {"POST", "/console/jobs/a", []string{admin, "Origin: https://evil.example"}, 403, ""},
