@@ -308,3 +308,13 @@ func TestAssetsAskNobody(t *testing.T) {
 		t.Errorf("%d, asked %d times", r.Code, asked)
 	}
 }
+
+// TestUnlocked takes no tokens where nobody can be asked for one.
+func TestUnlocked(t *testing.T) {
+	f := frame.New(frame.Config{Rooms: []frame.Room{room(new(int))}, Unlocked: true})
+	for _, method := range []string{"GET", "POST"} {
+		if r := ask(f, method, "/console/sign-in", "token=x"); r.Code != http.StatusNotFound || len(cookies(r)) != 0 {
+			t.Errorf("%s: %d, %v", method, r.Code, cookies(r))
+		}
+	}
+}
