@@ -98,8 +98,8 @@ func (n *Node) console() http.Handler {
 	return console.New(console.Config{
 		Service: n.service, Pulse: n.pulses, Prefix: n.cfg.Store.Prefix, Rooms: n.cfg.Rooms, Ready: n.Ready, Logger: n.log,
 		Version: n.cfg.Version, AllowHost: n.cfg.AllowHost,
-		MaxTails: min(rest.DefaultMaxTails, max(1, n.cfg.MaxConnections/4)),
-		Observe:  n.metrics.Requests("console"), Identify: n.finder.Find, Rate: n.cfg.Rate,
+		MaxLive: min(rest.DefaultMaxTails, max(1, n.cfg.MaxConnections/4)),
+		Observe: n.metrics.Requests("console"), Identify: n.finder.Find, Rate: n.cfg.Rate,
 	})
 }
 

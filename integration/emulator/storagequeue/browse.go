@@ -63,11 +63,14 @@ func statusOf(q store.Summary) QueueStatus {
 // maxSearched is how many messages one call of [Server.Messages] looks at when it searches.
 const maxSearched = 20_000
 
+// maxSearchedBytes is how much of their text.
+const maxSearchedBytes = 32 << 20
+
 // Messages returns up to most messages, visible or not, in the order of their arrival and from a place on; with a text those that
 // have it, in any case of letters, in theirs or in their identifier. next is where to go on, 0 at the end. Receivers see nothing
 // of it.
 func (s *Server) Messages(account, queue string, from uint64, most int, text string) (page []Message, next uint64, err error) {
-	name, lower, seen := store.Name{Account: account, Queue: queue}, strings.ToLower(text), 0
+	name, lower, seen, read := store.Name{Account: account, Queue: queue}, strings.ToLower(text), 0, 0
 	for {
 		want := most - len(page)
 		if text != "" {
@@ -79,10 +82,11 @@ func (s *Server) Messages(account, queue string, from uint64, most int, text str
 		}
 		for i, m := range found {
 			seen++
+			read += len(m.Text)
 			if text == "" || strings.Contains(strings.ToLower(m.Text), lower) || strings.Contains(m.ID, lower) {
 				page = append(page, messageOf(m))
 			}
-			if len(page) < most && seen < maxSearched {
+			if len(page) < most && (text == "" || seen < maxSearched && read < maxSearchedBytes) {
 				continue
 			}
 			if i+1 < len(found) {

@@ -102,9 +102,11 @@ func (m *merging) together(base, theirs, mine at) bool {
 // members merges the members of objects, in the order of mine.
 func (m *merging) members(path string, base, theirs, mine at) at {
 	var names []string
+	known := map[string]bool{}
 	for _, v := range []document.Value{mine.v, theirs.v, base.v} {
 		for _, member := range v.Members() {
-			if !slices.Contains(names, member.Name) {
+			if !known[member.Name] {
+				known[member.Name] = true
 				names = append(names, member.Name)
 			}
 		}

@@ -100,6 +100,11 @@ func (e *editing) load() error {
 // reopen takes what the form carries.
 func (e *editing) reopen(values url.Values) error {
 	broken := frame.Problem{Status: http.StatusBadRequest, Text: e.call.Say("frame.form")}
+	for _, name := range []string{"base", "from", "stored"} {
+		if len(values.Get(name)) > maxCarried {
+			return broken
+		}
+	}
 	var err error
 	if e.base, err = document.Parse([]byte(values.Get("base"))); err != nil || e.base.Kind() != document.KindObject {
 		return broken
@@ -120,6 +125,9 @@ func (e *editing) reopen(values url.Values) error {
 	e.readForm(values)
 	return nil
 }
+
+// maxCarried is how many bytes the form may carry of a job: more than a job has.
+const maxCarried = 4 * scheduler.MaxJobSize
 
 // begin makes the fields, or the text, of a document.
 func (e *editing) begin(from document.Value) {

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/carillon-sched/carillon/scheduler/console/frame"
 	"github.com/carillon-sched/carillon/scheduler/console/jobform"
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
@@ -73,7 +74,7 @@ var ownMembers = []string{"name", "collection", "id", "type", "etag", "result", 
 func (e *editing) readYAML(typed string) {
 	e.Text = text{Text: jobform.Plain(typed)}
 	t := &e.Text
-	file, err := document.ParseFile([]byte(t.Text))
+	file, err := e.parse(t.Text)
 	if err == nil && len(file.Documents) != 1 {
 		err = document.Problem{Message: e.call.Say("edit.yaml.one", len(file.Documents))}
 	}
@@ -105,6 +106,14 @@ func (e *editing) readYAML(typed string) {
 	e.mine = without(v, ownMembers)
 	e.typed = e.room.form().SecretsIn(e.mine)
 	e.lists()
+}
+
+// parse reads a text that may be a job's.
+func (e *editing) parse(typed string) (*document.File, error) {
+	if len(typed) > maxCarried {
+		return nil, document.Problem{Message: e.call.Say("edit.yaml.long", frame.Bytes(maxCarried))}
+	}
+	return document.ParseFile([]byte(typed))
 }
 
 // without leaves members out, in any letter case. Null stays: it removes.

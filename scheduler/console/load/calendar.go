@@ -239,7 +239,11 @@ func (r room) agenda(c *frame.Call, w *where) (a agenda, err error) {
 	if err != nil {
 		return a, err
 	}
-	if !one.wait(c.Context(), patienceOf(c)) {
+	there, err := await(c, one)
+	if err != nil {
+		return a, err
+	}
+	if !there {
 		a.counting = countingOf(one)
 		if one = one.before.Load(); one == nil {
 			return a, nil
@@ -380,10 +384,6 @@ func weekRows(days []dayShown) []weekRow {
 
 // feedOf is the address of the coming runs for calendar programs.
 func feedOf(c *frame.Call, k scheduler.Key) string {
-	scheme := "http"
-	if c.Request.TLS != nil {
-		scheme = "https"
-	}
 	path := "/runs.ics"
 	switch {
 	case k.Job != "":
@@ -391,5 +391,5 @@ func feedOf(c *frame.Call, k scheduler.Key) string {
 	case k.Collection != "":
 		path = "/jobCollections/" + url.PathEscape(k.Collection) + path
 	}
-	return scheme + "://" + c.Request.Host + path
+	return c.Server() + path
 }

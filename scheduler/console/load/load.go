@@ -228,7 +228,11 @@ func (r room) report(c *frame.Call, q asked) (p part, err error) {
 			Collection: q.Collection, Hours: q.Hours, Proposals: q.Proposals, Sees: sees, Counted: counted,
 		})
 	})
-	if !one.wait(c.Context(), patienceOf(c)) {
+	there, err := await(c, one)
+	if err != nil {
+		return p, err
+	}
+	if !there {
 		p.counting = countingOf(one)
 		if one = one.before.Load(); one == nil {
 			return p, nil
@@ -266,6 +270,19 @@ func patienceOf(c *frame.Call) time.Duration {
 		return partWait
 	}
 	return pageWait
+}
+
+// await waits for what is worked out as long as a request may, and reports whether it is there.
+func await[T any](c *frame.Call, one *look[T]) (there bool, err error) {
+	patience := patienceOf(c)
+	if patience == askWait {
+		leave, err := c.Lasts()
+		if err != nil {
+			return false, err
+		}
+		defer leave()
+	}
+	return one.wait(c.Context(), patience), nil
 }
 
 // seen is which collections who asks may see, nil for all, and what tells them from what others may see.

@@ -60,7 +60,7 @@ func Room(s *service.Service, source Source) frame.Room {
 	r := room{s, source, &census{count: func(ctx context.Context) (service.Due, bool, error) { return s.Due(ctx, nil, lengths...) }}}
 	return frame.Room{Name: "overview", Path: path, Key: "o", Right: access.ReadAny, Assets: own, Routes: []frame.Route{
 		{Method: http.MethodGet, Path: path + "{$}", Right: access.ReadAny, Do: r.show},
-		{Method: http.MethodGet, Path: eventsPath, Right: access.ReadAny, Do: r.events},
+		{Method: http.MethodGet, Path: eventsPath, Right: access.ReadAny, Do: r.events, Live: true},
 	}}
 }
 

@@ -123,9 +123,10 @@ function say(text, bad = false) {
 function live(element) {
   let source = null;
   let lost = false;
+  let ended = false;
   const names = (element.dataset.parts || '').split(' ').filter(Boolean);
   const open = () => {
-    if (source || document.hidden) return;
+    if (source || ended || document.hidden) return;
     source = new EventSource(element.dataset.events);
     source.onopen = () => {
       if (lost) say(document.body.dataset.back);
@@ -139,6 +140,12 @@ function live(element) {
         setTimeout(open, 3000);
       }
     };
+    source.addEventListener('end', (e) => { // nothing more comes, and this says why
+      source?.close();
+      source = null;
+      ended = true;
+      say(parse(e.data).textContent.trim(), true);
+    });
     for (const name of names) {
       source.addEventListener(name, (e) => {
         const target = document.getElementById(name);
@@ -158,6 +165,7 @@ function live(element) {
   element.addEventListener('carillon:follow', (e) => { // something else from now on
     if (element.dataset.events === e.detail) return;
     element.dataset.events = e.detail;
+    ended = false;
     source?.close();
     source = null;
     open();
