@@ -119,6 +119,7 @@ func TestEvents(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.next(t, "gone", "")
+	follow(t, w, html.UnescapeString(after), "Last-Event-Id: "+last).next(t, "gone", "") // also to who comes later
 }
 
 // TestBeside tells of a run that goes on beside the schedule: that by hand of a job that is disabled.
