@@ -387,7 +387,7 @@ func TestActs(t *testing.T) {
 	do("enable", nil)
 	has(t, w.Get(path), ">Enabled.<", `class="state enabled"`)
 	do("pause", url.Values{"until": {"1h"}})
-	has(t, w.Get(path), "Paused until", "Resume now", `class="state postponed"`)
+	has(t, w.Get(path), "Paused until", "Resume now", `class="state paused"`)
 	do("pause", url.Values{"at": {"2090-01-02T09:00"}})
 	has(t, w.Get(path), "Paused until Mon 2090-01-02 09:00:00 UTC.")
 	if r := w.Post(path+"/pause", url.Values{"at": {"yesterday"}}); r.Status != http.StatusBadRequest || !strings.Contains(r.Body, "is not a time") {

@@ -180,7 +180,7 @@ func TestStanding(t *testing.T) {
 		"retrying":      {in(scheduler.Enabled, view.Status{Next: next, Retry: 1}), nil, "retrying  The last attempt failed: one retry"},
 		"paused": {
 			&view.Job{Job: &scheduler.Job{Key: aKey, State: scheduler.Enabled, PausedUntil: noon.Add(time.Hour)}, Status: view.Status{Next: next}}, nil,
-			"postponed warning Paused until Mon 2026-03-02 13:00:00 UTC",
+			"paused warning Paused until Mon 2026-03-02 13:00:00 UTC",
 		},
 		"its pause is over": {
 			&view.Job{Job: &scheduler.Job{Key: aKey, State: scheduler.Enabled, PausedUntil: noon}, Status: view.Status{Next: next}}, nil,
