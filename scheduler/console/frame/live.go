@@ -24,8 +24,9 @@ const livePatience = 10 * time.Second
 
 // Live begins a live answer. The address of it must have the parameter follow, which says that it lasts.
 //
-// The page has an element with data-events="ADDRESS": the script takes each event's name for the id of an element, and its
-// data for what that has from now on. An event named "add:ID" is put before what is there.
+// The page has an element with data-events="ADDRESS" and data-parts="NAME NAME…": the script takes the name of each of these
+// events for the id of an element, and its data for what that has from now on; of one that is no element's, it keeps the id.
+// When a page is looked at again that was hidden, the parameter after of the address is the last id, if it has one.
 func (c *Call) Live() *Live {
 	h := c.Writer.Header()
 	h.Set("Content-Type", "text/event-stream; charset=utf-8")

@@ -141,8 +141,8 @@ func (f *following) look(ctx context.Context, last uint64) error {
 	}
 	f.told = last
 	mark := ""
-	if last != 0 {
-		mark = strconv.FormatUint(last, 10)
+	if shown := max(last, recent.newest); shown != 0 { // a record may be there before it is told of
+		mark = strconv.FormatUint(shown, 10)
 	}
 	return f.live.Event("changed", mark, "")
 }
