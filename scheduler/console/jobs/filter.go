@@ -51,7 +51,7 @@ var orders = map[string]scheduler.JobOrder{
 func readFilter(of url.Values) filter {
 	get := func(name string) string { return strings.TrimSpace(of.Get(name)) }
 	f := filter{
-		Text: get("q"), Collection: get("collection"), State: get("state"), Action: get("action"), Label: get("label"),
+		Text: get("q"), Collection: get("collection"), State: strings.ToLower(get("state")), Action: get("action"), Label: get("label"),
 		Outcome: get("outcome"), Within: get("within"), Sort: get("sort"), Descending: get("order") == "descending",
 		Place: get("after"),
 	}
