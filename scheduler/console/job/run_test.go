@@ -233,6 +233,12 @@ func TestTimeline(t *testing.T) {
 			t.Errorf("the drawing has no %s: %s", one, out.String())
 		}
 	}
+	if f := d.Failure; f == nil || f.State != "failed" || f.Since || !strings.HasSuffix(f.Link, "/runs/2026-03-02T12:03:00Z?before=7") {
+		t.Errorf("the last failure is %+v", f)
+	}
+	if f := failureOf(runsOf(records[3:], 0)); f == nil || !f.Since {
+		t.Errorf("nothing has succeeded since, of %+v", f)
+	}
 	for i, c := range d.Columns {
 		if i > 0 && c.X <= d.Columns[i-1].X || c.X+columnWidth > d.Width {
 			t.Errorf("column %d is at %d, in a drawing of %d", i, c.X, d.Width)
