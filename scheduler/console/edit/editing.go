@@ -360,7 +360,7 @@ func (e *editing) wrongs() []wrong {
 		return list
 	}
 	for _, p := range e.Schedule.Problems {
-		list = append(list, wrong{"#schedule-builder", e.call.Say("edit.schedule"), p.Message})
+		list = append(list, wrong{"#wrong-" + builder.Prefix + e.Schedule.Place(p.Path), e.Schedule.Label(p.Path), p.Message})
 	}
 	for _, p := range e.Reading.Problems {
 		w := wrong{"", p.Path, p.Message}

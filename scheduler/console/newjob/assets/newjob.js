@@ -1,7 +1,7 @@
 // The page on which a job is made. With scripts the page stays while the server answers: what was typed stays where it is,
 // secrets too, which no page ever has.
 
-const { $, put, part, say } = window.carillon;
+const { $, put, part, say, lead } = window.carillon;
 
 const form = document.getElementById('newjob');
 
@@ -40,6 +40,7 @@ function look(button) {
     fresh?.focus();
     return;
   }
+  if (lead($('#newjob-wrong', form))) return;
   const told = $('#newjob-wrong, .newjob-text, #newjob-told > [role]', form);
   told?.focus();
   told?.scrollIntoView({ block: 'nearest' });
