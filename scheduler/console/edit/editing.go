@@ -166,6 +166,7 @@ func (e *editing) readForm(values url.Values) {
 	e.Schedule = e.others.Form
 	e.mine = e.scheduled(e.Reading.Document, builder.Fields(e.from.JSON()).Sent())
 	e.usable = len(e.Reading.Problems) == 0 && len(e.others.Problems) == 0
+	e.checkLists()
 }
 
 // scheduled returns a document with the members that the schedule's fields make, where they were changed.
@@ -225,7 +226,9 @@ func (e *editing) do(what string) error {
 	case "save":
 		return e.save()
 	case "merge":
-		return e.merge()
+		return e.merge("")
+	case "merge:" + pickTheirs, "merge:" + pickMine:
+		return e.merge(strings.TrimPrefix(what, "merge:"))
 	case "as:" + asForm, "as:" + asYAML:
 		return e.turn(strings.TrimPrefix(what, "as:"))
 	case "", "review":
@@ -279,7 +282,7 @@ func (e *editing) save() error {
 	if err != nil {
 		return e.failed(err)
 	}
-	if _, err := s.Patch(e.call.Context(), service.Edit{Key: e.Key, Body: patch.JSON()}); err != nil {
+	if _, err := s.Patch(e.call.Context(), service.Edit{Key: e.Key, Body: patch.JSON(), KeepInLists: e.inLists()}); err != nil {
 		return e.failed(err)
 	}
 	return e.leave(e.call.Say("edit.saved", e.Key))

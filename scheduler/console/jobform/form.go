@@ -69,6 +69,9 @@ type Reading struct {
 	// Typed are the paths of secrets that were typed, and that stand in Document.
 	Typed []string
 
+	// Kept are the paths of stored secrets that stay, and that Document does not show.
+	Kept []string
+
 	// Reshaped says that a row was added or removed: the form is to be shown again.
 	Reshaped bool
 }

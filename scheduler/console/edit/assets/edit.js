@@ -103,7 +103,7 @@ async function send(form, submitter) {
     const html = await answer.text();
     if (answer.status === 401) tell(message(editor.dataset.signin, editor.dataset.signinLink));
     else if (html.includes('id="edit-form"')) {
-      replace(html, submitter?.value === 'merge');
+      replace(html, /^merge/.test(submitter?.value));
       follow();
       attend(submitter);
     } else tell(parse(html));
