@@ -130,7 +130,7 @@ func (r *Reading) Patched(j *Job, patch document.Value, inLists ...string) (d *D
 	if len(inLists) > 0 {
 		merged = base.Restored("", merged, func(path string) bool { return slices.Contains(inLists, path) })
 	}
-	open, locked := merged.SecretPaths()          // what the patch brings is not marked yet
+	open, locked := merged.SecretPaths() // what the patch brings is not marked yet
 	d = r.Properties(merged)
 	d.def.secrets = j.Def.secrets
 	if d.def.PausedUntil == nil && names(patch, "pausedUntil") { // it is null there
