@@ -48,6 +48,9 @@ type Input struct {
 	// Collections are those that a new job may be in, and Secrets the names of shared secrets.
 	Collections, Secrets []string
 
+	// Tries has a button beside each errorAction that tries it out: its value is try: with the path of the errorAction.
+	Tries bool
+
 	// Except are members of the document that another part of the page has fields for, such as recurrence.
 	Except []string
 }

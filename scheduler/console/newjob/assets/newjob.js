@@ -4,6 +4,7 @@
 const { $, put, part, say, lead } = window.carillon;
 
 const form = document.getElementById('newjob');
+let changed = false; // something was typed, and would be lost
 
 async function send(button) {
   const body = new URLSearchParams();
@@ -16,6 +17,7 @@ async function send(button) {
     fresh.innerHTML = answer.html;
     const on = fresh.content.querySelector('[data-go-on]');
     if (on) {
+      changed = false;
       location.assign(on.dataset.goOn);
       return;
     }
@@ -46,6 +48,10 @@ function look(button) {
   told?.scrollIntoView({ block: 'nearest' });
 }
 
+form?.addEventListener('input', () => { changed = true; });
+window.addEventListener('beforeunload', (e) => {
+  if (changed) e.preventDefault();
+});
 form?.addEventListener('submit', (e) => {
   e.preventDefault();
   if (form.getAttribute('aria-busy')) return; // once is enough
