@@ -131,6 +131,22 @@ func TestSecretStaysWhereItIsTyped(t *testing.T) {
 	}))
 }
 
+// TestNewJobLost makes a job while nobody is known any more, and while the scheduler is gone: what was typed stays.
+func TestNewJobLost(t *testing.T) {
+	s := own(t)
+	page := open(t, s.HTTP, tab.Look{})
+	must(t, page.Go("/console/jobs/new"), page.Text("#schedule-outlook", "At 09:00"), page.Fill("#f-name", "lost"))
+	must(t, page.Fill(`[name="action.request.uri"]`, s.HTTP+"/echo"))
+	made(t, s, nil, "admin")
+	page.Expect(401)
+	must(t, page.Click("#newjob button.main"), page.Text("#newjob-told", "You are not signed in any more"))
+	s.Stop()
+	page.Expect(0)
+	must(t, page.Click("#newjob button.main"), page.Text("#newjob-told", "The server cannot be reached"))
+	must(t, page.Await(`document.getElementById('f-name').value === 'lost' && document.activeElement.closest('#newjob-told')`))
+	_ = page.Wrong() // the connection is refused, as it is to be here
+}
+
 // TestNewJobByKeys makes a job with keys alone.
 func TestNewJobByKeys(t *testing.T) {
 	s := own(t)

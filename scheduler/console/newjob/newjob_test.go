@@ -334,7 +334,7 @@ func TestTryErrorAction(t *testing.T) {
 	target := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		asked <- r.URL.Path + " " + string(body)
-		_, _ = io.WriteString(out, "told")
+		_, _ = io.WriteString(out, `{"told": "<b>"}`)
 	}))
 	defer target.Close()
 	form := filled(t, w)
@@ -370,7 +370,7 @@ func TestTryErrorAction(t *testing.T) {
 	form.Set(first+"request.uri", target.URL+"/first")
 	form.Set(first+"request.template", "true")
 	form.Set(first+"request.body", "it said {{.Failure.Message}}")
-	post("try:action.errorAction", http.StatusOK, "told", "200")
+	post("try:action.errorAction", http.StatusOK, "{\n  &#34;told&#34;: &#34;&lt;b&gt;&#34;\n}", "200", "&#39;OK&#39;</p>")
 	sent("/first it said ")
 	post("add:action.errorAction", http.StatusOK)
 	form.Set(second+"type", "Http")

@@ -1,6 +1,8 @@
 package newjob
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"slices"
@@ -75,6 +77,26 @@ type trial struct {
 
 	Took  time.Duration
 	Other bool // it was an errorAction
+}
+
+// Said is what is said of the attempt. What the target has answered follows in a message, and is shown besides.
+func (t *trial) Said() string {
+	if t.Status == 0 {
+		return t.Message
+	}
+	said, _, _ := strings.Cut(t.Message, " Response Headers: ")
+	return said
+}
+
+// Answer is the text that the target has answered; JSON in lines.
+func (t *trial) Answer() string {
+	var b bytes.Buffer
+	if text := strings.TrimSpace(t.Body); strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[") {
+		if json.Indent(&b, []byte(text), "", "  ") == nil {
+			return b.String()
+		}
+	}
+	return t.Body
 }
 
 // farAway is when a job begins that is tried out: its schedule does not matter, and may have mistakes yet.
