@@ -1,6 +1,7 @@
 package emulate
 
 import (
+	"context"
 	"errors"
 
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus"
@@ -99,10 +100,18 @@ func (b busRoom) Delete(path string, part queues.Part, sequence int64) error {
 	return told(b.namespace().Delete(path, browse.Part(part), sequence))
 }
 
-// Purge deletes all messages of a part.
-func (b busRoom) Purge(path string, part queues.Part) (int, error) {
-	n, err := b.namespace().Purge(path, browse.Part(part))
-	return n, told(err)
+func tallyOf(t browse.Tally) queues.Tally {
+	shown := queues.Tally{Done: t.Done, Held: t.Held, Refused: t.Refused}
+	if t.Why != nil {
+		shown.Why = told(t.Why).Error()
+	}
+	return shown
+}
+
+// Purge deletes the messages of a part.
+func (b busRoom) Purge(ctx context.Context, path string, part queues.Part, note func(queues.Tally)) (queues.Tally, error) {
+	t, err := b.namespace().Purge(ctx, path, browse.Part(part), func(t browse.Tally) { note(tallyOf(t)) })
+	return tallyOf(t), told(err)
 }
 
 // Resubmit puts a dead letter back.
@@ -115,9 +124,13 @@ func (b busRoom) Resubmit(path string, part queues.Part, sequence int64, edited 
 }
 
 // ResubmitAll puts all dead letters back.
-func (b busRoom) ResubmitAll(path string, part queues.Part, toTopic bool) (done, held int, err error) {
-	done, held, err = b.namespace().ResubmitAll(path, browse.Part(part), toTopic)
-	return done, held, told(err)
+func (b busRoom) ResubmitAll(
+	ctx context.Context, path string, part queues.Part, toTopic bool, note func(queues.Tally),
+) (queues.Tally, error) {
+	t, err := b.namespace().ResubmitAll(ctx, browse.Batch{
+		Path: path, Part: browse.Part(part), ToTopic: toTopic, Note: func(t browse.Tally) { note(tallyOf(t)) },
+	})
+	return tallyOf(t), told(err)
 }
 
 // Rules are those of a subscription.

@@ -1,6 +1,7 @@
 package queues
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -225,12 +226,9 @@ func (r *room) purge(c *frame.Call) error {
 		return err
 	}
 	path, part := form.Get("at"), partOf(form.Get("part"))
-	count, err := r.bus.Purge(path, part)
-	if err != nil {
-		return problem(c, err)
-	}
-	c.Note(c.Say("queues.purged", frame.Number(count)))
-	return c.Redirect(address("/entity", "at", path, "part", string(part)))
+	return r.start(c, &operation{Verb: verbPurge, Path: path, Part: part}, func(ctx context.Context, note func(Tally)) (Tally, error) {
+		return r.bus.Purge(ctx, path, part, note)
+	})
 }
 
 // edit shows a dead letter to be resubmitted with changes, or without a number asks about all of them.
@@ -275,12 +273,10 @@ func (r *room) resubmit(c *frame.Call) error {
 	path, part, toTopic := form.Get("at"), partOf(form.Get("part")), form.Get("to") == Topic
 	back := address("/entity", "at", path, "part", string(part))
 	if form.Get("all") != "" {
-		done, held, err := r.bus.ResubmitAll(path, part, toTopic)
-		if err != nil {
-			return problem(c, fmt.Errorf("%s %w", c.Say("queues.resubmitted.some", frame.Number(done)), err))
+		all := func(ctx context.Context, note func(Tally)) (Tally, error) {
+			return r.bus.ResubmitAll(ctx, path, part, toTopic, note)
 		}
-		c.Note(c.Say("queues.resubmitted.all", frame.Number(done), frame.Number(held)))
-		return c.Redirect(back)
+		return r.start(c, &operation{Verb: verbResubmit, Path: path, Part: part}, all)
 	}
 	n, err := number(c, form.Get("n"))
 	if err != nil {

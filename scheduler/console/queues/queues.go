@@ -61,6 +61,8 @@ var (
 	storagePage = set("storage.html")
 	letterPage  = set("letter.html")
 	putPage     = set("put.html")
+
+	operationPage = set("operation.html")
 )
 
 // styles and scripts are those of the room's pages.
@@ -73,11 +75,13 @@ type room struct {
 	bus     Bus
 	storage Storage
 	connect Connect
+
+	operations operations
 }
 
 // Room returns the part of the console.
 func Room(cfg Config) frame.Room {
-	r := &room{cfg.Bus, cfg.Storage, cfg.Connect}
+	r := &room{bus: cfg.Bus, storage: cfg.Storage, connect: cfg.Connect, operations: operations{of: map[string]*operation{}}}
 	files, err := fs.Sub(assets, "assets")
 	if err != nil {
 		panic(err) // it is embedded
@@ -100,6 +104,7 @@ func Room(cfg Config) frame.Room {
 			ask("/send", r.newDraft), change("/send", r.send),
 			ask("/resubmit", r.edit), change("/resubmit", r.resubmit),
 			ask("/purge", r.confirmPurge), change("/purge", r.purge), change("/delete", r.remove),
+			ask("/operation", r.operation), ask("/operation/events", r.followOperation), change("/operation/stop", r.stopOperation),
 		)
 	}
 	if r.storage != nil {

@@ -1,6 +1,7 @@
 package queues
 
 import (
+	"context"
 	"errors"
 	"time"
 )
@@ -50,16 +51,24 @@ type MessageReader interface {
 type MessageWriter interface {
 	Send(path string, d Draft) error
 	Delete(path string, part Part, sequence int64) error
-	// Purge deletes all messages of a part that can be, and returns how many.
-	Purge(path string, part Part) (int, error)
+	// Purge deletes the messages of a part that there are now and that no receiver has. note is told how far it is.
+	Purge(ctx context.Context, path string, part Part, note func(Tally)) (Tally, error)
 }
 
 // A Resubmitter makes messages of dead letters, each in one step.
 type Resubmitter interface {
 	// Resubmit puts a dead letter back, as it is or edited, into its entity, or of a subscription into its topic.
 	Resubmit(path string, part Part, sequence int64, edited *Draft, toTopic bool) error
-	// ResubmitAll puts back those that there are, and returns how many, and how many receivers hold.
-	ResubmitAll(path string, part Part, toTopic bool) (done, held int, err error)
+	// ResubmitAll puts back those that there are. note is told how far it is.
+	ResubmitAll(ctx context.Context, path string, part Part, toTopic bool, note func(Tally)) (Tally, error)
+}
+
+// A Tally is what became of many messages.
+type Tally struct {
+	Done    int
+	Held    int    // by receivers, which keep them
+	Refused int    // they stay where they are
+	Why     string // of the first that was refused
 }
 
 // A RuleTester tells what rules make of messages. Nothing is sent.

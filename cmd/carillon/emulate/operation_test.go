@@ -1,0 +1,74 @@
+package emulate_test
+
+import (
+	"bufio"
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/messaging/azservicebus"
+
+	"github.com/carillon-sched/carillon/scheduler/console/frame"
+	"github.com/carillon-sched/carillon/scheduler/console/queues"
+)
+
+// slow is a namespace in which a purge tells that it has begun, and then waits until it is stopped.
+type slow struct{ queues.Bus }
+
+func (s slow) Purge(ctx context.Context, _ string, _ queues.Part, note func(queues.Tally)) (queues.Tally, error) {
+	note(queues.Tally{Done: 1})
+	<-ctx.Done()
+	return queues.Tally{Done: 1}, ctx.Err()
+}
+
+// TestLongPurge has a purge that takes its time: the request is answered, a page follows it, and it can be stopped.
+func TestLongPurge(t *testing.T) {
+	d := open(t)
+	d.send("orders", &azservicebus.Message{Body: []byte("a")}, &azservicebus.Message{Body: []byte("b")}, &azservicebus.Message{Body: []byte("c")})
+	cfg := d.servers.Room("carillon emulate")
+	cfg.Bus = slow{cfg.Bus}
+	pages := httptest.NewServer(frame.New(frame.Config{Rooms: []frame.Room{queues.Alone(cfg)}, Unlocked: true}))
+	defer pages.Close()
+	d.url = pages.URL
+	status, where := d.post("/console/queues/purge", url.Values{"at": {"orders"}, "part": {"active"}})
+	if status != http.StatusSeeOther || !strings.HasPrefix(where, "/console/queues/operation?id=") {
+		t.Fatalf("a purge that lasts: %d %s", status, where)
+	}
+	page := d.page(where, "1 of 3 messages so far", `<progress max="3" value="1"`, `data-parts="progress"`)
+	if strings.Contains(page, "Show the messages") {
+		t.Errorf("it seems to have ended:\n%s", page)
+	}
+	id := strings.TrimPrefix(where, "/console/queues/operation?id=")
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, d.url+"/console/queues/operation/events?follow=1&id="+id, http.NoBody)
+	must(t, err)
+	answer, err := d.browser.Do(request)
+	must(t, err)
+	defer answer.Body.Close()
+	followed := bufio.NewScanner(answer.Body)
+	until := func(want string) {
+		t.Helper()
+		for followed.Scan() {
+			if strings.Contains(followed.Text(), want) {
+				return
+			}
+		}
+		t.Fatalf("the page is never told %q: %v", want, followed.Err())
+	}
+	until("1 of 3 messages so far")
+	d.done("/console/queues/operation/stop", url.Values{"id": {id}})
+	until("Stopped after 1 messages")
+	d.page(where, "Stopped after 1 messages", "Show the messages")
+	d.done("/console/queues/operation/stop", url.Values{"id": {id}}) // again: nothing more happens
+	if status, _, _ := d.get("/console/queues/operation?id=none"); status != http.StatusNotFound {
+		t.Errorf("no such operation: %d", status)
+	}
+	if status, _ := d.post("/console/queues/purge", url.Values{"at": {"nothing"}}); status != http.StatusNotFound {
+		t.Errorf("a purge of nothing: %d", status)
+	}
+}
