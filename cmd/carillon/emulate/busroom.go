@@ -55,9 +55,44 @@ func (b busRoom) Entity(path string) (queues.Entity, error) {
 	return entityOf(e), told(err)
 }
 
+// Sessions are those of an entity.
+func (b busRoom) Sessions(path, text string, most int) ([]queues.Session, int, error) {
+	found, more, err := b.namespace().Sessions(path, text, most)
+	return each(found, func(s browse.Session) queues.Session { return queues.Session(s) }), more, told(err)
+}
+
+// Create makes an entity.
+func (b busRoom) Create(e queues.Entity) error { return told(b.namespace().Create(browse.Entity(e))) }
+
+// Update changes one.
+func (b busRoom) Update(e queues.Entity) error { return told(b.namespace().Update(browse.Entity(e))) }
+
+// Remove deletes one.
+func (b busRoom) Remove(path string) error { return told(b.namespace().Remove(path)) }
+
+// PutRule makes a rule, or changes one.
+func (b busRoom) PutRule(path string, r queues.Rule, replace bool) error {
+	given := func(p queues.Property) browse.Property { return browse.Property(p) }
+	err := b.namespace().PutRule(path, browse.Rule{
+		Name: r.Name, Kind: r.Kind, Expression: r.Expression, Action: r.Action,
+		Parameters: each(r.Parameters, given), Fields: each(r.Fields, given),
+	}, replace)
+	if wrong, ok := errors.AsType[*browse.RuleError](err); ok {
+		return &queues.RuleError{Part: wrong.Part, Text: wrong.Error()}
+	}
+	return told(err)
+}
+
+// DeleteRule removes a rule.
+func (b busRoom) DeleteRule(path, name string) error {
+	return told(b.namespace().DeleteRule(path, name))
+}
+
 // Peek returns messages.
 func (b busRoom) Peek(q queues.Query) (queues.Page, error) {
-	page, err := b.namespace().Peek(browse.Query{Path: q.Path, Part: browse.Part(q.Part), From: q.From, Most: q.Most, Text: q.Text})
+	page, err := b.namespace().Peek(browse.Query{
+		Path: q.Path, Part: browse.Part(q.Part), From: q.From, Most: q.Most, Text: q.Text, Session: q.Session,
+	})
 	return queues.Page{Messages: each(page.Messages, messageOf), Next: page.Next, Seen: page.Seen}, told(err)
 }
 

@@ -72,3 +72,33 @@ func TestLongPurge(t *testing.T) {
 		t.Errorf("a purge of nothing: %d", status)
 	}
 }
+
+// TestResubmitSome resubmits dead letters of which some are refused: they stay, and the page says why.
+func TestResubmitSome(t *testing.T) {
+	d := open(t)
+	const dear = "events/Subscriptions/dear"
+	north := map[string]any{"side": "north"}
+	d.send("events", &azservicebus.Message{Body: []byte("a"), ApplicationProperties: north}, &azservicebus.Message{Body: []byte("b"), ApplicationProperties: north})
+	receiver, err := d.bus.NewReceiverForSubscription("events", "dear", nil)
+	must(t, err)
+	all, err := receiver.ReceiveMessages(t.Context(), 2, nil)
+	must(t, err)
+	for _, m := range all {
+		must(t, receiver.DeadLetterMessage(t.Context(), m, nil))
+	}
+	d.done("/console/queues/change", url.Values{"at": {dear}, "status": {"SendDisabled"}})
+	status, where := d.post("/console/queues/resubmit", url.Values{"at": {dear}, "part": {"dead"}, "all": {"1"}})
+	if status != http.StatusSeeOther || !strings.HasPrefix(where, "/console/queues/operation") {
+		t.Fatalf("it is %d %s", status, where)
+	}
+	d.page(where, "It is done, with 2 messages.", "Refused; they stay where they were", "is currently disabled")
+	if got := d.pills(dear); got != "0 0 0 2" {
+		t.Errorf("tabs are %q", got)
+	}
+	if status, text := d.post("/console/queues/resubmit", url.Values{"at": {dear}, "part": {"dead"}, "n": {"1"}}); status < 400 || !strings.Contains(text, "disabled") {
+		t.Errorf("one of them: %d\n%s", status, text)
+	}
+	if got := d.pills(dear); got != "0 0 0 2" {
+		t.Errorf("tabs are %q", got)
+	}
+}

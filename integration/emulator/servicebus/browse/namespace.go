@@ -172,7 +172,7 @@ func (e *Entity) use(status broker.Status, u broker.Usage) {
 // IsMissing reports whether an error says that there is no such entity or message.
 func IsMissing(err error) bool {
 	c := broker.Condition(err)
-	return c == broker.NotFound || c == broker.MessageNotFound
+	return c == broker.NotFound || c == broker.MessageNotFound || c == broker.RuleNotFound
 }
 
 // IsHeld reports whether an error says that a receiver has the message.

@@ -45,13 +45,13 @@ func browse(tb testing.TB, b *broker.Broker, path string, stages broker.Stage) [
 }
 
 // purge deletes all messages of some stages that nobody holds.
-func purge(w *broker.Window, stages broker.Stage) (n int, receipt broker.Receipt, err error) {
+func purge(w *broker.Window, stages broker.Stage) (n int, err error) {
 	for from, more := int64(0), true; more && err == nil; more = from != 0 {
 		var p broker.Purged
-		p, receipt, err = w.Purge(from, math.MaxInt64, stages)
+		p, _, err = w.Purge(from, math.MaxInt64, stages)
 		n, from = n+p.Removed, p.Next
 	}
-	return n, receipt, err
+	return n, err
 }
 
 // TestWindow has each stage of a message, and what can be done in it.
@@ -83,7 +83,7 @@ func TestWindow(t *testing.T) {
 		if _, err := w.Remove(second.Sequence); err != nil {
 			t.Error(err)
 		}
-		if n, _, err := purge(w, broker.Scheduled); n != 1 || err != nil {
+		if n, err := purge(w, broker.Scheduled); n != 1 || err != nil {
 			t.Errorf("purged %d, %v", n, err)
 		}
 		wantIDs(t, browse(t, b, "q", every), "1", "3")
@@ -234,7 +234,7 @@ func TestPurgeWhileReceived(t *testing.T) {
 			})
 		}
 		group.Go(func() {
-			n, _, err := purge(w, broker.Waiting)
+			n, err := purge(w, broker.Waiting)
 			if err != nil {
 				t.Error(err)
 			}
@@ -242,7 +242,7 @@ func TestPurgeWhileReceived(t *testing.T) {
 		})
 		group.Wait()
 		received += <-counts + <-counts
-		rest, _, err := purge(w, every)
+		rest, err := purge(w, every)
 		if err != nil {
 			t.Fatal(err)
 		}
