@@ -75,7 +75,7 @@ func TestResubmitAll(t *testing.T) {
 		w.send("q", browse.Draft{MessageID: strconv.Itoa(i), Body: []byte("x"), SessionID: []string{"s", ""}[min(i, 1)]})
 	}
 	w.send("q", browse.Draft{Body: []byte(strings.Repeat("large", 1000))})
-	w.bury(total+1)
+	w.bury(total + 1)
 	w.take("q/$DeadLetterQueue", 10, nil)
 	e, err := w.Entity("q")
 	w.must(err)
