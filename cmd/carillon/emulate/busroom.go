@@ -143,9 +143,15 @@ func tallyOf(t browse.Tally) queues.Tally {
 	return shown
 }
 
-// Purge deletes the messages of a part.
-func (b busRoom) Purge(ctx context.Context, path string, part queues.Part, note func(queues.Tally)) (queues.Tally, error) {
-	t, err := b.namespace().Purge(ctx, path, browse.Part(part), func(t browse.Tally) { note(tallyOf(t)) })
+func batchOf(b queues.Batch, note func(queues.Tally)) browse.Batch {
+	return browse.Batch{
+		Path: b.Path, Part: browse.Part(b.Part), Only: b.Only, ToTopic: b.ToTopic, Note: func(t browse.Tally) { note(tallyOf(t)) },
+	}
+}
+
+// Purge deletes messages.
+func (b busRoom) Purge(ctx context.Context, batch queues.Batch, note func(queues.Tally)) (queues.Tally, error) {
+	t, err := b.namespace().Purge(ctx, batchOf(batch, note))
 	return tallyOf(t), told(err)
 }
 
@@ -158,13 +164,9 @@ func (b busRoom) Resubmit(path string, part queues.Part, sequence int64, edited 
 	return told(b.namespace().Resubmit(path, browse.Part(part), sequence, draft, toTopic))
 }
 
-// ResubmitAll puts all dead letters back.
-func (b busRoom) ResubmitAll(
-	ctx context.Context, path string, part queues.Part, toTopic bool, note func(queues.Tally),
-) (queues.Tally, error) {
-	t, err := b.namespace().ResubmitAll(ctx, browse.Batch{
-		Path: path, Part: browse.Part(part), ToTopic: toTopic, Note: func(t browse.Tally) { note(tallyOf(t)) },
-	})
+// ResubmitAll puts dead letters back.
+func (b busRoom) ResubmitAll(ctx context.Context, batch queues.Batch, note func(queues.Tally)) (queues.Tally, error) {
+	t, err := b.namespace().ResubmitAll(ctx, batchOf(batch, note))
 	return tallyOf(t), told(err)
 }
 

@@ -19,7 +19,7 @@ import (
 // slow is a namespace in which a purge tells that it has begun, and then waits until it is stopped.
 type slow struct{ queues.Bus }
 
-func (s slow) Purge(ctx context.Context, _ string, _ queues.Part, note func(queues.Tally)) (queues.Tally, error) {
+func (s slow) Purge(ctx context.Context, _ queues.Batch, note func(queues.Tally)) (queues.Tally, error) {
 	note(queues.Tally{Done: 1})
 	<-ctx.Done()
 	return queues.Tally{Done: 1}, ctx.Err()
@@ -100,5 +100,35 @@ func TestResubmitSome(t *testing.T) {
 	}
 	if got := d.pills(dear); got != "0 0 0 2" {
 		t.Errorf("tabs are %q", got)
+	}
+}
+
+// TestMarked resubmits and deletes messages that were marked.
+func TestMarked(t *testing.T) {
+	d := open(t)
+	for range 6 {
+		d.send("orders", &azservicebus.Message{Body: []byte("x")})
+	}
+	d.bury("orders", 6)
+	const dead = "at=orders&part=dead&marked=1"
+	d.page("/console/queues/entity?at=orders&part=dead", `name="n" value="6" form="marked"`, "Resubmit selected", "Delete selected")
+	d.page("/console/queues/resubmit?"+dead+"&n=2&n=4", "Put 2 selected dead letters of orders back?", `name="n" value="2"`, `name="n" value="4"`)
+	d.page("/console/queues/resubmit?"+dead+"&n=2", "Put 1 selected dead letters of orders back?")
+	d.page("/console/queues/purge?"+dead+"&n=1&n=3&n=5", "Delete 3 selected messages of orders?")
+	for _, path := range []string{"resubmit", "purge"} {
+		if status, body, _ := d.get("/console/queues/" + path + "?" + dead); status != http.StatusBadRequest || !strings.Contains(body, "No message is selected.") {
+			t.Errorf("%s of none: %d\n%s", path, status, body)
+		}
+	}
+	d.done("/console/queues/resubmit", url.Values{"at": {"orders"}, "part": {"dead"}, "all": {"1"}, "n": {"2", "4"}})
+	d.done("/console/queues/purge", url.Values{"at": {"orders"}, "part": {"dead"}, "all": {"1"}, "n": {"1", "3", "99"}})
+	if got := strings.Join(numbered(d.page("/console/queues/entity?at=orders&part=dead")), " "); got != "5 6" {
+		t.Errorf("dead letters are %s", got)
+	}
+	if got := d.pills("orders"); got != "2 0 0 2" {
+		t.Errorf("tabs are %q", got)
+	}
+	if status, _ := d.post("/console/queues/purge", url.Values{"at": {"orders"}, "n": {"x"}}); status != http.StatusBadRequest {
+		t.Errorf("no number: %d", status)
 	}
 }

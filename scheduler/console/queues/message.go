@@ -1,7 +1,6 @@
 package queues
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -194,21 +193,54 @@ type confirmation struct {
 	Topic              string // a choice of where dead letters go
 }
 
-func (r *room) confirmPurge(c *frame.Call) error {
+// picked are the messages that were marked; none for all.
+func picked(c *frame.Call, texts []string) ([]int64, error) {
+	var all []int64
+	for _, text := range texts {
+		n, err := number(c, text)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, n)
+	}
+	return all, nil
+}
+
+// confirm asks before something is done with all messages of a part, or with those that were marked.
+func (r *room) confirm(c *frame.Call, verb string) error {
 	e, err := r.entityOf(c)
 	if err != nil {
 		return err
 	}
-	part := partOf(c.Query("part"))
-	count := countOf(e, part)
-	v := confirmation{
-		Text: c.Say("queues.purge."+string(part), frame.Number(count), e.Path), Hint: c.Say("queues.purge.hint"),
-		Button: c.Say("queues.purge.button", frame.Number(count)), Action: Path + "/purge", Count: count,
-		Fields: [][2]string{{"at", e.Path}, {"part", string(part)}},
-		Back:   address("/entity", "at", e.Path, "part", string(part)),
+	marked, err := picked(c, c.Request.URL.Query()["n"])
+	if err != nil {
+		return err
 	}
-	return c.Show(&frame.Page{Title: c.Say("queues.purge.title", e.Path), Template: confirmPage, Data: v, Styles: styles})
+	part := partOf(c.Query("part"))
+	count, key := countOf(e, part), "queues."+verb+"."+string(part)
+	v := confirmation{
+		Hint: c.Say("queues." + verb + ".hint"), Action: Path + "/" + verb, Fields: [][2]string{{"at", e.Path}, {"part", string(part)}, {"all", "1"}},
+		Back: address("/entity", "at", e.Path, "part", string(part)),
+	}
+	switch {
+	case len(marked) > 0:
+		count, key = int64(len(marked)), "queues."+verb+".marked"
+	case c.Query("marked") != "": // and nothing was
+		return frame.Problem{Status: http.StatusBadRequest, Text: c.Say("queues.marked.none"), Hint: c.Say("queues.marked.none.hint")}
+	case verb == verbResubmit:
+		key = "queues.resubmit.all"
+	}
+	for _, n := range marked {
+		v.Fields = append(v.Fields, [2]string{"n", strconv.FormatInt(n, 10)})
+	}
+	if verb == verbResubmit {
+		v.Topic = e.Topic
+	}
+	v.Text, v.Count, v.Button = c.Say(key, frame.Number(count), e.Path), count, c.Say("queues."+verb+".button", frame.Number(count))
+	return c.Show(&frame.Page{Title: c.Say("queues."+verb+".title.running", e.Path), Template: confirmPage, Data: v, Styles: styles})
 }
+
+func (r *room) confirmPurge(c *frame.Call) error { return r.confirm(c, verbPurge) }
 
 // countOf is how many messages a part has.
 func countOf(e Entity, part Part) int64 {
@@ -225,16 +257,17 @@ func (r *room) purge(c *frame.Call) error {
 	if err != nil {
 		return err
 	}
-	path, part := form.Get("at"), partOf(form.Get("part"))
-	return r.start(c, &operation{Verb: verbPurge, Path: path, Part: part}, func(ctx context.Context, note func(Tally)) (Tally, error) {
-		return r.bus.Purge(ctx, path, part, note)
-	})
+	marked, err := picked(c, form["n"])
+	if err != nil {
+		return err
+	}
+	return r.start(c, verbPurge, Batch{Path: form.Get("at"), Part: partOf(form.Get("part")), Only: marked}, r.bus.Purge)
 }
 
-// edit shows a dead letter to be resubmitted with changes, or without a number asks about all of them.
+// edit shows a dead letter to be resubmitted with changes, or asks about all of them or those that were marked.
 func (r *room) edit(c *frame.Call) error {
-	if c.Query("n") == "" {
-		return r.confirmResubmit(c)
+	if c.Query("n") == "" || c.Query("marked") != "" {
+		return r.confirm(c, verbResubmit)
 	}
 	e, m, err := r.messageOf(c)
 	if err != nil {
@@ -247,23 +280,6 @@ func (r *room) edit(c *frame.Call) error {
 	})
 }
 
-func (r *room) confirmResubmit(c *frame.Call) error {
-	e, err := r.entityOf(c)
-	if err != nil {
-		return err
-	}
-	part := partOf(c.Query("part"))
-	count := countOf(e, part)
-	v := confirmation{
-		Text: c.Say("queues.resubmit.all", frame.Number(count), e.Path), Hint: c.Say("queues.resubmit.hint"), Count: count,
-		Button: c.Say("queues.resubmit.button", frame.Number(count)), Action: Path + "/resubmit",
-		Fields: [][2]string{{"at", e.Path}, {"part", string(part)}, {"all", "1"}},
-		Back:   address("/entity", "at", e.Path, "part", string(part)),
-		Topic:  e.Topic,
-	}
-	return c.Show(&frame.Page{Title: c.Say("queues.resubmit.all.title", e.Path), Template: confirmPage, Data: v, Styles: styles})
-}
-
 // resubmit puts dead letters back: one as it is, one that was edited, or all.
 func (r *room) resubmit(c *frame.Call) error {
 	form, err := c.Form()
@@ -273,10 +289,11 @@ func (r *room) resubmit(c *frame.Call) error {
 	path, part, toTopic := form.Get("at"), partOf(form.Get("part")), form.Get("to") == Topic
 	back := address("/entity", "at", path, "part", string(part))
 	if form.Get("all") != "" {
-		all := func(ctx context.Context, note func(Tally)) (Tally, error) {
-			return r.bus.ResubmitAll(ctx, path, part, toTopic, note)
+		marked, err := picked(c, form["n"])
+		if err != nil {
+			return err
 		}
-		return r.start(c, &operation{Verb: verbResubmit, Path: path, Part: part}, all)
+		return r.start(c, verbResubmit, Batch{Path: path, Part: part, Only: marked, ToTopic: toTopic}, r.bus.ResubmitAll)
 	}
 	n, err := number(c, form.Get("n"))
 	if err != nil {

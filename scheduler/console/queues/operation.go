@@ -132,12 +132,17 @@ func (s *operations) add(o *operation) bool {
 const patience = 700 * time.Millisecond
 
 // start begins an operation. When it is over soon, the page of its messages says so, or else a page shows how far it is.
-func (r *room) start(c *frame.Call, o *operation, do func(ctx context.Context, note func(Tally)) (Tally, error)) error {
-	e, err := r.bus.Entity(o.Path)
+func (r *room) start(
+	c *frame.Call, verb string, b Batch, do func(ctx context.Context, b Batch, note func(Tally)) (Tally, error),
+) error {
+	e, err := r.bus.Entity(b.Path)
 	if err != nil {
 		return problem(c, err)
 	}
-	o.ID, o.Path, o.Count, o.began, o.over = rand.Text(), e.Path, countOf(e, o.Part), time.Now(), make(chan struct{})
+	o := &operation{ID: rand.Text(), Verb: verb, Path: e.Path, Part: b.Part, Count: countOf(e, b.Part), began: time.Now(), over: make(chan struct{})}
+	if len(b.Only) > 0 {
+		o.Count = int64(len(b.Only))
+	}
 	ctx, end := c.Background(access.Operate)
 	o.cancel = end
 	if !r.operations.add(o) {
@@ -146,7 +151,7 @@ func (r *room) start(c *frame.Call, o *operation, do func(ctx context.Context, n
 	}
 	go func() {
 		defer end()
-		o.end(do(ctx, o.note))
+		o.end(do(ctx, b, o.note))
 	}()
 	soon := time.NewTimer(patience)
 	defer soon.Stop()

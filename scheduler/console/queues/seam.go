@@ -95,16 +95,24 @@ type MessageReader interface {
 type MessageWriter interface {
 	Send(path string, d Draft) error
 	Delete(path string, part Part, sequence int64) error
-	// Purge deletes the messages of a part that there are now and that no receiver has. note is told how far it is.
-	Purge(ctx context.Context, path string, part Part, note func(Tally)) (Tally, error)
+	// Purge deletes messages. note is told how far it is.
+	Purge(ctx context.Context, b Batch, note func(Tally)) (Tally, error)
 }
 
 // A Resubmitter makes messages of dead letters, each in one step.
 type Resubmitter interface {
 	// Resubmit puts a dead letter back, as it is or edited, into its entity, or of a subscription into its topic.
 	Resubmit(path string, part Part, sequence int64, edited *Draft, toTopic bool) error
-	// ResubmitAll puts back those that there are. note is told how far it is.
-	ResubmitAll(ctx context.Context, path string, part Part, toTopic bool, note func(Tally)) (Tally, error)
+	// ResubmitAll puts many back. note is told how far it is.
+	ResubmitAll(ctx context.Context, b Batch, note func(Tally)) (Tally, error)
+}
+
+// A Batch says which messages something is done to.
+type Batch struct {
+	Path    string
+	Part    Part
+	Only    []int64 // their sequence numbers; none: all that there are now
+	ToTopic bool    // dead letters of a subscription go to its topic
 }
 
 // A Tally is what became of many messages.

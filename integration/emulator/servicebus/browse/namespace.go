@@ -11,7 +11,6 @@
 package browse
 
 import (
-	"context"
 	"time"
 
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
@@ -231,37 +230,6 @@ func (n *Namespace) Delete(path string, part Part, sequence int64) error {
 		return err
 	}
 	return receipt.Wait()
-}
-
-// Purge deletes the messages of a part that there are when it begins, but those that receivers hold. note is called now and then.
-// It ends early, with the error of the context, when that is done.
-func (n *Namespace) Purge(ctx context.Context, path string, part Part, note func(Tally)) (Tally, error) {
-	var t Tally
-	w, stages, err := n.window(path, part)
-	if err != nil {
-		return t, err
-	}
-	last, err := w.Last()
-	if err != nil {
-		return t, err
-	}
-	for from, more := int64(0), true; more; more = from != 0 {
-		if err := ctx.Err(); err != nil {
-			return t, err
-		}
-		p, receipt, err := w.Purge(from, last, stages)
-		if err == nil {
-			err = receipt.Wait()
-		}
-		if err != nil {
-			return t, err
-		}
-		t.Done, t.Held, from = t.Done+p.Removed, t.Held+p.Held, p.Next
-		if note != nil {
-			note(t)
-		}
-	}
-	return t, nil
 }
 
 // Send sends a message to a queue or topic.

@@ -46,12 +46,12 @@ type Tally struct {
 	Why     error // of the first that was refused
 }
 
-// A Batch says which dead letters are to be put back.
+// A Batch says which messages something is done to.
 type Batch struct {
 	Path    string
 	Part    Part
-	Only    []int64 // their sequence numbers; none: all that there are when it begins
-	ToTopic bool
+	Only    []int64     // their sequence numbers; none: all that there are when it begins
+	ToTopic bool        // dead letters of a subscription go to its topic
 	Note    func(Tally) // is called now and then, unless it is nil
 }
 
@@ -61,31 +61,32 @@ const noteEvery = 256
 // ResubmitAll puts dead letters back, each in a step of its own. What is refused, or gone by then, does not keep it from the others.
 // It ends early, with the error of the context, when that is done.
 func (n *Namespace) ResubmitAll(ctx context.Context, b Batch) (Tally, error) {
-	var t Tally
 	w, _, err := n.window(b.Path, b.Part)
 	if err != nil {
-		return t, err
+		return Tally{}, err
 	}
-	wanted := b.Only
-	if len(wanted) == 0 {
-		if wanted, err = sequences(w); err != nil {
-			return t, err
+	if len(b.Only) == 0 {
+		if b.Only, err = sequences(w); err != nil {
+			return Tally{}, err
 		}
 	}
+	return b.each(ctx, func(sequence int64) (broker.Receipt, error) { return resubmit(w, sequence, nil, b.ToTopic) })
+}
+
+// each does something to each message of the batch.
+func (b Batch) each(ctx context.Context, do func(sequence int64) (broker.Receipt, error)) (t Tally, err error) {
 	var last broker.Receipt
-	for i, sequence := range wanted {
+	for i, sequence := range b.Only {
 		if i%noteEvery == noteEvery-1 {
 			if err := last.Wait(); err != nil {
 				return t, err
 			}
-			if b.Note != nil {
-				b.Note(t)
-			}
+			b.note(t)
 		}
 		if err := ctx.Err(); err != nil {
 			return t, errors.Join(err, last.Wait())
 		}
-		receipt, err := resubmit(w, sequence, nil, b.ToTopic)
+		receipt, err := do(sequence)
 		switch {
 		case err == nil:
 			last = receipt
@@ -101,6 +102,43 @@ func (n *Namespace) ResubmitAll(ctx context.Context, b Batch) (Tally, error) {
 		}
 	}
 	return t, last.Wait()
+}
+
+func (b Batch) note(t Tally) {
+	if b.Note != nil {
+		b.Note(t)
+	}
+}
+
+// Purge deletes messages, but those that receivers hold. It ends early, with the error of the context, when that is done.
+func (n *Namespace) Purge(ctx context.Context, b Batch) (Tally, error) {
+	var t Tally
+	w, stages, err := n.window(b.Path, b.Part)
+	if err != nil {
+		return t, err
+	}
+	if len(b.Only) > 0 {
+		return b.each(ctx, w.Remove)
+	}
+	last, err := w.Last()
+	if err != nil {
+		return t, err
+	}
+	for from, more := int64(0), true; more; more = from != 0 {
+		if err := ctx.Err(); err != nil {
+			return t, err
+		}
+		p, receipt, err := w.Purge(from, last, stages)
+		if err == nil {
+			err = receipt.Wait()
+		}
+		if err != nil {
+			return t, err
+		}
+		t.Done, t.Held, from = t.Done+p.Removed, t.Held+p.Held, p.Next
+		b.note(t)
+	}
+	return t, nil
 }
 
 // sequences are the numbers of all messages that there are.

@@ -114,12 +114,12 @@ func TestPurge(t *testing.T) {
 	w.send("q", browse.Draft{Body: []byte("later"), Scheduled: time.Now().Add(time.Hour)})
 	w.take("q", 5, nil)
 	steps := 0
-	tally, err := w.Purge(t.Context(), "q", browse.Active, func(browse.Tally) {
+	tally, err := w.Purge(t.Context(), browse.Batch{Path: "q", Part: browse.Active, Note: func(browse.Tally) {
 		steps++
 		if steps == 1 {
 			w.send("q", browse.Draft{Body: []byte("meanwhile")})
 		}
-	})
+	}})
 	if err != nil || tally.Done != total-5 || tally.Held != 5 || steps < 2 {
 		t.Errorf("it is %+v in %d steps, %v", tally, steps, err)
 	}
@@ -129,10 +129,14 @@ func TestPurge(t *testing.T) {
 	if got := w.texts(browse.Scheduled); len(got) != 1 {
 		t.Errorf("scheduled are %q", got)
 	}
-	if tally, err = w.Purge(t.Context(), "q", browse.Scheduled, nil); tally.Done != 1 || err != nil {
+	if tally, err = w.Purge(t.Context(), browse.Batch{Path: "q", Part: browse.Scheduled}); tally.Done != 1 || err != nil {
 		t.Errorf("scheduled: %+v, %v", tally, err)
 	}
-	if _, err := w.Purge(t.Context(), "none", browse.Active, nil); !browse.IsMissing(err) {
+	if _, err := w.Purge(t.Context(), browse.Batch{Path: "none"}); !browse.IsMissing(err) {
 		t.Errorf("a queue that is not there: %v", err)
+	}
+	tally, err = w.Purge(t.Context(), browse.Batch{Path: "q", Part: browse.Active, Only: []int64{1, total + 2, 99_999}})
+	if err != nil || tally.Done != 1 || tally.Held != 1 || len(w.texts(browse.Active)) != 5 {
+		t.Errorf("some of them: %+v, %v", tally, err)
 	}
 }
