@@ -1,6 +1,7 @@
 package queues
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"net/http"
@@ -22,6 +23,7 @@ type messageView struct {
 	Next      string // the address of the message behind it
 	At, Part  string
 	Testable  []Entity // subscriptions whose rules can be asked
+	Copy      string   // where a message like it is sent; "" when no form can hold it
 }
 
 // A systemProperty is one of those that the service or the sender's library writes.
@@ -67,6 +69,9 @@ func (r *room) message(c *frame.Call) error {
 	}
 	if e.Kind != Queue {
 		v.Testable = []Entity{e}
+	}
+	if to := cmp.Or(e.Topic, e.Path); v.MayChange && copyable(m) {
+		v.Copy = address("/send", "at", to, "from", e.Path, "part", v.Part, "n", strconv.FormatInt(m.Sequence, 10))
 	}
 	p := &frame.Page{
 		Title: c.Say("queues.message.title", m.Sequence, e.Path), Template: messagePage, Data: v, Styles: styles, Scripts: scripts,
@@ -219,8 +224,9 @@ func (r *room) confirm(c *frame.Call, verb string) error {
 	part := partOf(c.Query("part"))
 	count, key := countOf(e, part), "queues."+verb+"."+string(part)
 	v := confirmation{
-		Hint: c.Say("queues." + verb + ".hint"), Action: Path + "/" + verb, Fields: [][2]string{{"at", e.Path}, {"part", string(part)}, {"all", "1"}},
-		Back: address("/entity", "at", e.Path, "part", string(part)),
+		Hint: c.Say("queues." + verb + ".hint"), Action: Path + "/" + verb,
+		Fields: [][2]string{{"at", e.Path}, {"part", string(part)}, {"all", "1"}},
+		Back:   address("/entity", "at", e.Path, "part", string(part)),
 	}
 	switch {
 	case len(marked) > 0:

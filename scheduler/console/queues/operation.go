@@ -139,7 +139,9 @@ func (r *room) start(
 	if err != nil {
 		return problem(c, err)
 	}
-	o := &operation{ID: rand.Text(), Verb: verb, Path: e.Path, Part: b.Part, Count: countOf(e, b.Part), began: time.Now(), over: make(chan struct{})}
+	o := &operation{
+		ID: rand.Text(), Verb: verb, Path: e.Path, Part: b.Part, Count: countOf(e, b.Part), began: time.Now(), over: make(chan struct{}),
+	}
 	if len(b.Only) > 0 {
 		o.Count = int64(len(b.Only))
 	}

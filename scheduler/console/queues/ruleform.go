@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
+	"github.com/carillon-sched/carillon/scheduler/console/words"
 )
 
 // The kinds of filters.
@@ -34,7 +35,7 @@ type ruleForm struct {
 
 // Crumbs leads back from the form.
 func (v ruleForm) Crumbs() [][2]string {
-	return append(v.Entity.crumbs(), [2]string{v.Back, v.Rule.Name})
+	return append(v.Entity.crumbs(), [2]string{v.Back, words.Say("queues.rules")})
 }
 
 // TypesWith are the types that a property may have, and the one that it has.

@@ -352,7 +352,8 @@ func (r *room) confirmDropStore(c *frame.Call) error {
 	}
 	v := confirmation{
 		Text: c.Say("queues.drop.queue", q.Name, frame.Number(q.Messages)), Hint: c.Say("queues.drop.hint"),
-		Button: c.Say("queues.drop.button"), Action: Path + "/storage/drop", Fields: [][2]string{{"account", q.Account}, {"queue", q.Name}}, Back: storeAddress(q), Count: 1,
+		Button: c.Say("queues.drop.button"), Action: Path + "/storage/drop",
+		Fields: [][2]string{{"account", q.Account}, {"queue", q.Name}}, Back: storeAddress(q), Count: 1,
 	}
 	return c.Show(&frame.Page{Title: c.Say("queues.drop.title", q.Name), Template: confirmPage, Data: v, Styles: styles})
 }
