@@ -1,7 +1,10 @@
 package storagequeue
 
 import (
+	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -52,6 +55,35 @@ func (s *Server) Queues() []QueueStatus {
 func (s *Server) Queue(account, queue string) (QueueStatus, error) {
 	q, err := s.handler.store.Summary(store.Name{Account: account, Queue: queue}, time.Now())
 	return statusOf(q), err
+}
+
+// Accounts are the names of all accounts.
+func (s *Server) Accounts() []string { return slices.Sorted(maps.Keys(s.handler.keys)) }
+
+// Create makes a queue, and fails when there is one of the name or the name is none for a queue.
+func (s *Server) Create(account, queue string) error {
+	if _, ok := s.handler.keys[account]; !ok {
+		return fmt.Errorf("there is no account %q", account)
+	}
+	if checkQueueName(queue) != nil {
+		return errQueueName
+	}
+	created, err := s.handler.store.CreateQueue(store.Name{Account: account, Queue: queue}, nil)
+	if err == nil && !created || errors.Is(err, store.ErrQueueExists) {
+		err = errQueueTaken
+	}
+	return err
+}
+
+// What keeps people from making a queue.
+var (
+	errQueueName  = errors.New("the name of a queue has 3 to 63 lower-case letters, digits and single hyphens between them")
+	errQueueTaken = errors.New("there is a queue of that name already")
+)
+
+// Drop deletes a queue with its messages. It fails with [ErrNoQueue].
+func (s *Server) Drop(account, queue string) error {
+	return s.handler.store.DeleteQueue(store.Name{Account: account, Queue: queue})
 }
 
 func statusOf(q store.Summary) QueueStatus {
