@@ -64,7 +64,8 @@ func TestJobRuns(t *testing.T) {
 // TestJobComesBack runs a job while its page is hidden: what became of it is told when it is looked at again, and the events
 // go on where they were.
 func TestJobComesBack(t *testing.T) {
-	s, page := aJob(t)
+	s, page, let := aJob(t)
+	let()
 	run := func() {
 		status, body, err := s.Call(t.Context(), "POST", "/jobCollections/default/jobs/report/run", map[string]any{})
 		if err != nil || status/100 != 2 {

@@ -277,8 +277,12 @@ func (t *Tab) Text(selector, text string) error {
 	return t.Await(fmt.Sprintf("document.querySelector(%q)?.innerText.includes(%q)", selector, text))
 }
 
-// Picture returns a picture of the whole page, as PNG.
+// Picture returns a picture of the whole page, as PNG. What sticks to the window is in its place there.
 func (t *Tab) Picture() ([]byte, error) {
+	const unstick = "for (const e of document.querySelectorAll('main *')) if (getComputedStyle(e).position === 'sticky') e.style.position = 'static'; true"
+	if _, err := Eval[bool](t, unstick); err != nil {
+		return nil, err
+	}
 	ctx, cancel := context.WithTimeout(t.ctx, patience)
 	defer cancel()
 	metrics, err := chromedp.Call(ctx, page.GetLayoutMetrics, cdp.Empty{})
