@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"strconv"
 	"testing"
 	"time"
 
@@ -24,7 +25,7 @@ func publish(t *testing.T, s *stage.Stage, n int) {
 	must(t, err)
 	for i := range n {
 		job := quiet("enabled")
-		job["labels"] = map[string]any{"shard": fmt.Sprint(i % 100)}
+		job["labels"] = map[string]any{"shard": strconv.Itoa(i % 100)}
 		data, err := json.Marshal(job)
 		must(t, err)
 		_, err = js.PublishAsync(fmt.Sprintf("carillon.spec.put.default.job-%05d", i), data, jetstream.WithStallWait(3*time.Minute))

@@ -2,6 +2,7 @@ package console
 
 import (
 	"fmt"
+	"strconv"
 	"testing"
 
 	"github.com/carillon-sched/carillon/integration/console/stage"
@@ -14,7 +15,7 @@ import (
 func TestPages(t *testing.T) {
 	c := needed(t)
 	for _, at := range []tab.Look{tab.Looks[0], tab.Looks[2], tab.Zoomed} {
-		t.Run(fmt.Sprint(at.Width), func(t *testing.T) {
+		t.Run(strconv.FormatInt(at.Width, 10), func(t *testing.T) {
 			t.Parallel()
 			page := open(t, c.stage.HTTP, at)
 			for _, path := range stage.Pages {

@@ -102,6 +102,9 @@ func Room(cfg Config) frame.Room {
 	ask := func(path string, do func(*frame.Call) error) frame.Route { // the page of a change
 		return frame.Route{Method: http.MethodGet, Path: Path + path, Right: access.Operate, Do: do}
 	}
+	follows := func(path string, do func(*frame.Call) error) frame.Route { // what becomes of a change
+		return frame.Route{Method: http.MethodGet, Path: Path + path, Right: access.Operate, Do: do, Live: true}
+	}
 	form := func(path string, show, do func(*frame.Call) error) []frame.Route { // of what is made, changed or removed
 		return []frame.Route{
 			{Method: http.MethodGet, Path: Path + path, Right: access.Administer, Do: show},
@@ -117,8 +120,8 @@ func Room(cfg Config) frame.Room {
 			ask("/send", r.newDraft), change("/send", r.send),
 			ask("/resubmit", r.edit), change("/resubmit", r.resubmit),
 			ask("/purge", r.confirmPurge), change("/purge", r.purge), change("/delete", r.remove),
-			ask("/operation", r.operation), ask("/operation/events", r.followOperation), change("/operation/stop", r.stopOperation),
-			read("/sessions", r.sessions), read("/sessions/events", r.followSessions),
+			ask("/operation", r.operation), follows("/operation/events", r.followOperation), change("/operation/stop", r.stopOperation),
+			read("/sessions", r.sessions), live("/sessions/events", r.followSessions),
 		)
 		routes = slices.Concat(
 			routes, form("/new", r.newEntity, r.create), form("/change", r.changeEntity, r.update), form("/drop", r.confirmDrop, r.drop),
