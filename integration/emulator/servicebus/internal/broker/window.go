@@ -286,7 +286,10 @@ func (w *Window) Resubmit(sequence int64, message amqp.Message, toTopic bool) (R
 		return Receipt{}, err
 	}
 	intakes := []intake{in}
-	if err := target.accepts(intakes); err != nil {
+	e.size -= dead.size() // it makes room for what comes instead
+	err = target.accepts(intakes)
+	e.size += dead.size()
+	if err != nil {
 		return Receipt{}, err
 	}
 	now := nowMilli()
