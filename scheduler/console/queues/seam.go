@@ -184,11 +184,12 @@ const (
 type Query struct {
 	Path string
 	Part Part
-	From int64 // the least sequence number
+	From int64 // the least sequence number, or with Newest the greatest one; 0: all
 	Most int
 	Text string // that they have somewhere
 
 	Session *string // that they are of; nil: any, or none
+	Newest  bool    // first
 }
 
 // A Page is some messages.
