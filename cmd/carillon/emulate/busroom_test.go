@@ -187,7 +187,7 @@ func TestPages(t *testing.T) {
 	if len(seen) != 120 || seen[119] != "120" {
 		t.Errorf("pages have %d messages: %v", len(seen), seen)
 	}
-	for search, want := range map[string][]string{"customer-77": {"78"}, "Message 119 OF": {"120"}, "55": {"55", "56"}, "none of them": nil} {
+	for search, want := range map[string][]string{"customer-77": {"78"}, "Message 119 OF": {"120"}, "55": {"55", "56"}, "none of them": nil, "\xff\xfe": nil} {
 		if got := numbered(d.page("/console/queues/entity?at=orders&q=" + url.QueryEscape(search))); !slices.Equal(got, want) {
 			t.Errorf("%q finds %v, want %v", search, got, want)
 		}

@@ -50,6 +50,9 @@ func (r room) ask(c *frame.Call) error {
 // pick notes which jobs an operation is about.
 func (r room) pick(c *frame.Call, o *operation, f filter, form url.Values) error {
 	if form.Get("all") == "" {
+		if len(form["job"]) > maxPicked { // before each is compared with the others
+			return frame.Problem{Status: http.StatusBadRequest, Text: c.Say("jobs.toomany", maxPicked)}
+		}
 		for _, text := range form["job"] {
 			k, ok := readKey(text)
 			if !ok {
@@ -58,9 +61,6 @@ func (r room) pick(c *frame.Call, o *operation, f filter, form url.Values) error
 			if !slices.Contains(o.Keys, k) {
 				o.Keys = append(o.Keys, k)
 			}
-		}
-		if len(o.Keys) > maxPicked {
-			return frame.Problem{Status: http.StatusBadRequest, Text: c.Say("jobs.toomany", maxPicked)}
 		}
 		o.Count = len(o.Keys)
 		return nil
@@ -84,7 +84,11 @@ const maxPicked = 1000
 
 // operation returns the one that a request is about.
 func (r room) operation(c *frame.Call) (*operation, error) {
-	o := r.operations.get(c.Request.PathValue("id"), ownerOf(c.Who))
+	id := c.Request.PathValue("id")
+	o := r.operations.get(id, ownerOf(c.Who))
+	if o == nil && !r.operations.own(id) {
+		return nil, frame.Problem{Status: http.StatusNotFound, Text: c.Say("jobs.many.elsewhere"), Hint: c.Say("jobs.many.elsewhere.hint")}
+	}
 	if o == nil {
 		return nil, frame.Problem{Status: http.StatusNotFound, Text: c.Say("jobs.many.unknown"), Hint: c.Say("jobs.many.unknown.hint")}
 	}

@@ -232,9 +232,29 @@ func TestAskedForNothing(t *testing.T) {
 			t.Errorf("%v: %d", form, r.Status)
 		}
 	}
+	at := ask(w, url.Values{"do": {"disable"}, "job": {"default/a"}})
+	if r := w.Do(http.MethodGet, at+"X", ""); r.Status != http.StatusNotFound || !strings.Contains(r.Body, "is not known here any more") {
+		t.Errorf("one that this process may have had: %d %s", r.Status, r.Body)
+	}
+	if r := w.Post("/console/many/OTHER-ONE/start", nil); r.Status != http.StatusNotFound || !strings.Contains(r.Body, "sticky session") {
+		t.Errorf("one of another process: %d %s", r.Status, r.Body)
+	}
 	for _, path := range []string{"/console/many/nothing", "/console/many/nothing/events?follow=1"} {
 		if r := w.Do(http.MethodGet, path, ""); r.Status != http.StatusNotFound || !strings.Contains(r.Body, "carillon audit") {
 			t.Errorf("%s: %d", path, r.Status)
 		}
+	}
+}
+
+// TestTooManyPicked refuses a form with more jobs than may be picked one by one, before each of them is compared with the others.
+func TestTooManyPicked(t *testing.T) {
+	w := consoletest.New(t)
+	keys := make([]string, 1001)
+	for i := range keys {
+		keys[i] = "default/a"
+	}
+	r := w.Post("/console/many", url.Values{"do": {"run"}, "job": keys})
+	if r.Status != http.StatusBadRequest || !strings.Contains(r.Body, "1000") {
+		t.Errorf("%d %.2000s", r.Status, r.Body)
 	}
 }

@@ -73,8 +73,17 @@ func partOf(name string) Part {
 	}
 }
 
-// view looks at an entity.
+// view looks at an entity, and at a page of its messages.
 func (r *room) view(c *frame.Call) (*entityView, error) {
+	v, err := r.outside(c)
+	if err != nil {
+		return nil, err
+	}
+	return v, r.peek(c, v)
+}
+
+// outside looks at an entity, and at none of its messages.
+func (r *room) outside(c *frame.Call) (*entityView, error) {
 	e, err := r.entityOf(c)
 	if err != nil {
 		return nil, err
@@ -99,21 +108,29 @@ func (r *room) view(c *frame.Call) (*entityView, error) {
 	v.From, _ = strconv.ParseInt(c.Query("from"), 10, 64)
 	v.First = (v.From == 0 || v.From == 1 && !v.Newest) && v.Search == "" && session == nil
 	v.Tabs = tabs(e, v.Part)
-	if v.Page, err = r.bus.Peek(Query{
-		Path: e.Path, Part: v.Part, From: v.From, Most: perPage, Text: v.Search, Session: session, Newest: v.Newest,
-	}); err != nil {
-		return nil, problem(c, err)
+	v.Events = address("/entity/events", "follow", "1", "at", e.Path, "part", string(v.Part), "q", v.Search, "from", c.Query("from"),
+		"session", v.Session, "nosession", c.Query("nosession"), "order", c.Query("order"))
+	return v, nil
+}
+
+// peek looks at the messages that are asked for.
+func (r *room) peek(c *frame.Call, v *entityView) (err error) {
+	v.Page, err = r.bus.Peek(Query{
+		Path: v.Entity.Path, Part: v.Part, From: v.From, Most: perPage, Text: v.Search, Session: sessionOf(c),
+		Newest: v.Newest,
+	})
+	if err != nil {
+		return problem(c, err)
 	}
 	for _, m := range v.Page.Messages {
 		v.Rows = append(v.Rows, row{m, preview(m.Body)})
 	}
 	if v.Page.Next != 0 {
-		v.Next = address("/entity", "at", e.Path, "part", string(v.Part), "q", v.Search, "from", strconv.FormatInt(v.Page.Next, 10),
-			"session", v.Session, "nosession", c.Query("nosession"), "order", c.Query("order"))
+		v.Next = address("/entity", "at", v.Entity.Path, "part", string(v.Part), "q", v.Search,
+			"from", strconv.FormatInt(v.Page.Next, 10), "session", v.Session, "nosession", c.Query("nosession"),
+			"order", c.Query("order"))
 	}
-	v.Events = address("/entity/events", "follow", "1", "at", e.Path, "part", string(v.Part), "q", v.Search, "from", c.Query("from"),
-		"session", v.Session, "nosession", c.Query("nosession"), "order", c.Query("order"))
-	return v, nil
+	return nil
 }
 
 // tabs are the parts of an entity with how much is in them.
@@ -151,7 +168,7 @@ func (r *room) entity(c *frame.Call) error {
 // followEntity keeps counts and the first messages up to date.
 func (r *room) followEntity(c *frame.Call) error {
 	return follow(c, func(l *frame.Live) error {
-		v, err := r.view(c)
+		v, err := r.outside(c)
 		if err != nil {
 			return err
 		}
@@ -162,7 +179,10 @@ func (r *room) followEntity(c *frame.Call) error {
 			return err
 		}
 		if !v.First {
-			return nil // who reads on, or searches, is not disturbed
+			return nil // who reads on, or searches, is not disturbed, and nothing is searched again
+		}
+		if err := r.peek(c, v); err != nil {
+			return err
 		}
 		return l.Part("messages", entityPage, "messages", v)
 	})

@@ -93,6 +93,9 @@ func Room(cfg Config) frame.Room {
 	read := func(path string, do func(*frame.Call) error) frame.Route {
 		return frame.Route{Method: http.MethodGet, Path: Path + path, Right: access.Read, Do: do}
 	}
+	live := func(path string, do func(*frame.Call) error) frame.Route {
+		return frame.Route{Method: http.MethodGet, Path: Path + path, Right: access.Read, Do: do, Live: true}
+	}
 	change := func(path string, do func(*frame.Call) error) frame.Route {
 		return frame.Route{Method: http.MethodPost, Path: Path + path, Right: access.Operate, Do: do}
 	}
@@ -105,11 +108,11 @@ func Room(cfg Config) frame.Room {
 			{Method: http.MethodPost, Path: Path + path, Right: access.Administer, Do: do},
 		}
 	}
-	routes := []frame.Route{read("", r.list), read("/events", r.followList)}
+	routes := []frame.Route{read("", r.list), live("/events", r.followList)}
 	if r.bus != nil {
 		routes = append(
 			routes,
-			read("/entity", r.entity), read("/entity/events", r.followEntity), read("/message", r.message), read("/body", r.download),
+			read("/entity", r.entity), live("/entity/events", r.followEntity), read("/message", r.message), read("/body", r.download),
 			read("/rules", r.rules), frame.Route{Method: http.MethodPost, Path: Path + "/rules", Right: access.Read, Do: r.try},
 			ask("/send", r.newDraft), change("/send", r.send),
 			ask("/resubmit", r.edit), change("/resubmit", r.resubmit),
@@ -125,7 +128,7 @@ func Room(cfg Config) frame.Room {
 	if r.storage != nil {
 		routes = append(
 			routes,
-			read("/storage", r.store), read("/storage/events", r.followStore), read("/storage/message", r.letter),
+			read("/storage", r.store), live("/storage/events", r.followStore), read("/storage/message", r.letter),
 			read("/storage/body", r.downloadLetter), ask("/storage/put", r.newLetter), change("/storage/put", r.put),
 			ask("/storage/clear", r.confirmClear), change("/storage/clear", r.clear),
 			change("/storage/delete", r.removeLetter), change("/storage/move", r.moveLetter),

@@ -58,7 +58,17 @@ func (r *room) queueOf(c *frame.Call) (StorageQueue, error) {
 	return q, problem(c, err)
 }
 
+// storeView looks at a storage queue, and at a page of its messages.
 func (r *room) storeView(c *frame.Call) (*storeView, error) {
+	v, err := r.storeOutside(c)
+	if err != nil {
+		return nil, err
+	}
+	return v, r.peekLetters(c, v)
+}
+
+// storeOutside looks at a storage queue, and at none of its messages.
+func (r *room) storeOutside(c *frame.Call) (*storeView, error) {
 	q, err := r.queueOf(c)
 	if err != nil {
 		return nil, err
@@ -73,9 +83,16 @@ func (r *room) storeView(c *frame.Call) (*storeView, error) {
 	} else if _, err := r.storage.Queue(q.Account, q.Name+poisonSuffix); err == nil {
 		v.Poison = q.Name + poisonSuffix
 	}
+	v.Events = address("/storage/events", "follow", "1", "account", q.Account, "queue", q.Name, "q", v.Search, "from", c.Query("from"))
+	return v, nil
+}
+
+// peekLetters looks at the messages that are asked for.
+func (r *room) peekLetters(c *frame.Call, v *storeView) error {
+	q := v.Queue
 	page, next, err := r.storage.Messages(q.Account, q.Name, v.From, perPage, v.Search)
 	if err != nil {
-		return nil, problem(c, err)
+		return problem(c, err)
 	}
 	for _, m := range page {
 		v.Rows = append(v.Rows, rowOf(m))
@@ -83,8 +100,7 @@ func (r *room) storeView(c *frame.Call) (*storeView, error) {
 	if next != 0 {
 		v.Next = address("/storage", "account", q.Account, "queue", q.Name, "q", v.Search, "from", strconv.FormatUint(next, 10))
 	}
-	v.Events = address("/storage/events", "follow", "1", "account", q.Account, "queue", q.Name, "q", v.Search, "from", c.Query("from"))
-	return v, nil
+	return nil
 }
 
 func (r *room) store(c *frame.Call) error {
@@ -102,7 +118,7 @@ func (r *room) store(c *frame.Call) error {
 // followStore keeps counts and the first messages up to date.
 func (r *room) followStore(c *frame.Call) error {
 	return follow(c, func(l *frame.Live) error {
-		v, err := r.storeView(c)
+		v, err := r.storeOutside(c)
 		if err != nil {
 			return err
 		}
@@ -110,7 +126,10 @@ func (r *room) followStore(c *frame.Call) error {
 			return err
 		}
 		if !v.First {
-			return nil // who reads on, or searches, is not disturbed
+			return nil // as for an entity
+		}
+		if err := r.peekLetters(c, v); err != nil {
+			return err
 		}
 		return l.Part("letters", storagePage, "letters", v)
 	})

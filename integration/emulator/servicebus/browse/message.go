@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strconv"
 	"time"
+	"unicode/utf8"
 
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
@@ -158,13 +159,16 @@ func search(text string) func(g broker.Glimpse) bool {
 	if err != nil {
 		number = -1
 	}
-	pattern := regexp.MustCompile("(?i)" + regexp.QuoteMeta(text))
+	found := func(raw []byte) bool { return bytes.Contains(raw, []byte(text)) }
+	if utf8.ValidString(text) { // else there are no letters whose case does not matter, and no pattern
+		found = regexp.MustCompile("(?i)" + regexp.QuoteMeta(text)).Match
+	}
 	return func(g broker.Glimpse) bool {
 		if g.Sequence == number {
 			return true
 		}
 		raw := g.Message().Bytes()
-		return pattern.Match(raw[:min(len(raw), 1<<20)])
+		return found(raw[:min(len(raw), 1<<20)])
 	}
 }
 
