@@ -298,6 +298,7 @@ type StorageReader interface {
 // A StorageWriter changes it.
 type StorageWriter interface {
 	LetterWriter
+	LetterMover
 	QueueWriter
 }
 
@@ -320,8 +321,13 @@ type LetterReader interface {
 type LetterWriter interface {
 	Put(account, queue, text string, hidden, ttl time.Duration) error
 	Delete(account, queue, id string) error
-	// Move puts a message into another queue of the account, in one step.
+}
+
+// A LetterMover puts messages into other queues of their account, each in one step.
+type LetterMover interface {
 	Move(account, queue, id, to string) error
+	// MoveAll moves up to most, and returns how many.
+	MoveAll(account, queue, to string, most int) (int, error)
 }
 
 // A QueueWriter changes storage queues.
