@@ -117,8 +117,11 @@ func Room(cfg Config) frame.Room {
 			ask("/send", r.newDraft), change("/send", r.send),
 			ask("/resubmit", r.edit), change("/resubmit", r.resubmit),
 			ask("/purge", r.confirmPurge), change("/purge", r.purge), change("/delete", r.remove),
-			ask("/operation", r.operation), ask("/operation/events", r.followOperation), change("/operation/stop", r.stopOperation),
-			read("/sessions", r.sessions), read("/sessions/events", r.followSessions),
+			ask("/operation", r.operation), change("/operation/stop", r.stopOperation),
+			frame.Route{
+				Method: http.MethodGet, Path: Path + "/operation/events", Right: access.Operate, Do: r.followOperation, Live: true,
+			},
+			read("/sessions", r.sessions), live("/sessions/events", r.followSessions),
 		)
 		routes = slices.Concat(
 			routes, form("/new", r.newEntity, r.create), form("/change", r.changeEntity, r.update), form("/drop", r.confirmDrop, r.drop),
@@ -131,7 +134,7 @@ func Room(cfg Config) frame.Room {
 			read("/storage", r.store), live("/storage/events", r.followStore), read("/storage/message", r.letter),
 			read("/storage/body", r.downloadLetter), ask("/storage/put", r.newLetter), change("/storage/put", r.put),
 			ask("/storage/clear", r.confirmClear), change("/storage/clear", r.clear),
-			change("/storage/delete", r.removeLetter), change("/storage/move", r.moveLetter),
+			change("/storage/delete", r.removeLetter), ask("/storage/move", r.confirmMove), change("/storage/move", r.moveLetter),
 		)
 		routes = slices.Concat(
 			routes, form("/storage/new", r.newStore, r.createStore), form("/storage/drop", r.confirmDropStore, r.dropStore),
