@@ -57,7 +57,8 @@ func TestSearchIsNotRepeated(t *testing.T) {
 		must(t, err)
 		answer, err := http.DefaultClient.Do(r)
 		must(t, err)
-		for lines := bufio.NewScanner(answer.Body); lines.Scan() && lines.Text() != "event: "+last; {
+		for lines, event := bufio.NewScanner(answer.Body), ""; event != "event: "+last && lines.Scan(); {
+			event = lines.Text()
 		}
 		if got := looks.Load(); (got == 0) != strings.Contains(path, "q=") {
 			t.Errorf("%s: looked at messages %d times", path, got)
