@@ -14,6 +14,9 @@ type JobQuery struct {
 	// Sees says of each collection whether whoever asks may see it; nil: all.
 	Sees func(collection string) bool
 
+	// PausedAt: only jobs that are enabled, and paused at that time. Zero: paused or not.
+	PausedAt time.Time
+
 	Prefix string   // their names begin with it
 	State  State    // "": in any
 	Labels Selector // nil: with whatever labels
@@ -52,7 +55,7 @@ const (
 
 // ByName reports whether nothing but the name decides.
 func (q *JobQuery) ByName() bool {
-	return q.State == "" && q.Labels == nil && q.Action == "" && q.Text == "" && q.Outcome == "" && !q.ByTime()
+	return q.State == "" && q.PausedAt.IsZero() && q.Labels == nil && q.Action == "" && q.Text == "" && q.Outcome == "" && !q.ByTime()
 }
 
 // ByTime reports whether it makes a difference when a job runs next.
@@ -73,7 +76,7 @@ func (q *JobQuery) Within(collection string) bool {
 // Wants reports whether j, as it is now, is looked for, whatever its name is. next
 // is when it runs next, zero for not at all.
 func (q *JobQuery) Wants(j *Job, next time.Time) bool {
-	return (q.State == "" || j.State == q.State) &&
+	return (q.State == "" || j.State == q.State) && (q.PausedAt.IsZero() || j.State == Enabled && j.PausedAt(q.PausedAt)) &&
 		(q.Action == "" || strings.EqualFold(j.Def.Action.Type, q.Action)) &&
 		q.Labels.Matches(j.Def.Labels) && q.Runs(next) && (q.Text == "" || q.tells(j))
 }

@@ -11,6 +11,7 @@ type Summary struct {
 	State       State // as it is stored, [Damaged] when it cannot be read
 	Incarnation string
 	Updated     time.Time // when it was last edited
+	PausedUntil time.Time // zero: it is not paused
 	Labels      []Label
 	Action      string // its type
 	Address     string // what it is sent to, see [Definition.Address]
@@ -45,7 +46,7 @@ func Summarize(st Stored, actions ActionReader, secrets Sealer) Summary {
 	if err != nil {
 		return Summary{State: Damaged}
 	}
-	s := Summary{State: m.State, Incarnation: (&Job{UID: m.UID}).Incarnation(), Updated: m.Updated, Progress: m.Progress}
+	s := Summary{State: m.State, Incarnation: (&Job{UID: m.UID}).Incarnation(), Updated: m.Updated, PausedUntil: m.PausedUntil, Progress: m.Progress}
 	action, _ := v.Member("action")
 	kind, _ := action.Member("type")
 	s.Action, s.Address = kind.Text(), addressOf(action)

@@ -101,7 +101,7 @@ func describeJob(t *terminal.Terminal, j *client.Job, runs []time.Time, now time
 		if i > 0 {
 			name = "On error"
 		}
-		printer.Field(t, name, r.text)
+		printer.Field(t, name, r.String())
 	}
 	printer.Field(t, "Retries", retriesOf(p.Action.RetryPolicy))
 	for i, at := range runs {

@@ -27,7 +27,7 @@ type getCmd struct {
 	remote.Picked
 
 	Names  []string `arg:"" name:"job" optional:"" help:"Names of jobs: job, or collection/job. Without any, all of the collection are listed."`
-	State  string   `help:"List only jobs in this state: enabled, disabled, completed, faulted or damaged." enum:"enabled,disabled,completed,faulted,damaged," default:"" placeholder:"STATE"`
+	State  string   `help:"List only jobs in this state: enabled, disabled, paused, completed, faulted or damaged." enum:"enabled,disabled,paused,completed,faulted,damaged," default:"" placeholder:"STATE"`
 	Prefix string   `help:"List only jobs whose names begin with it." placeholder:"TEXT"`
 	Action string   `name:"action-type" help:"List only jobs with this type of action, such as Http." placeholder:"TYPE"`
 	After  string   `name:"next-after" help:"List only jobs that run next at this time or later: 2026-03-02T09:00:00Z, or 90m from now on." placeholder:"TIME"`
@@ -50,6 +50,7 @@ Examples:
     carillon get                      the jobs of the collection default
     carillon get -A                   those of all collections
     carillon get -c billing --state faulted
+    carillon get -A --state paused    what is paused now, in all collections
     carillon get -A --next-before 1h  what runs within the next hour, or now, in all collections
     carillon get -A --text api.example.com --last-outcome faulted
     carillon get --prefix report- --next-after 2026-03-02T00:00:00Z

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/carillon-sched/carillon/integration/console/stage"
@@ -54,6 +55,36 @@ func TestJobRuns(t *testing.T) {
 		page.Text("#note", "Disabled."),
 		page.Text("#job-status", "Disabled: it does not run"),
 	)
+}
+
+// TestJobComesBack runs a job while its page is hidden: what became of it is told when it is looked at again, and the events
+// go on where they were.
+func TestJobComesBack(t *testing.T) {
+	s, page := aJob(t)
+	run := func() {
+		status, body, err := s.Call(t.Context(), "POST", "/jobCollections/default/jobs/report/run", map[string]any{})
+		if err != nil || status/100 != 2 {
+			t.Fatalf("%d %s %v", status, body, err)
+		}
+	}
+	run()
+	must(t, page.Text("#job-timeline-text", "1 completed"), page.Text("#job-history", "completed"))
+	_, err := tab.Eval[bool](page, `(() => {
+		const Before = window.EventSource;
+		window.EventSource = class extends Before { constructor(url) { super(url); window.asked = new URL(url).searchParams.get('after'); } };
+		return true;
+	})()`)
+	must(t, err)
+	for range 2 {
+		last := recorded(t, s, 1, 1<<30)[0]
+		hide(t, page, true)
+		run()
+		must(t, s.Await(t.Context(), func() bool { return recorded(t, s, 1, 1<<30)[0] > last }))
+		hide(t, page, false)
+		must(t, page.Await(fmt.Sprintf("window.asked === '%d'", last)))
+		must(t, page.Await("document.querySelectorAll('#job-history .runs > li').length === document.querySelectorAll('#job-timeline .t-completed').length - 1"))
+		must(t, page.Await(fmt.Sprintf("document.querySelectorAll('#job-history .runs > li').length === %d", len(recorded(t, s, 1, 1<<30)))))
+	}
 }
 
 // TestJobAsked asks everything that the page of a job has fields for, without leaving it.
@@ -110,7 +141,6 @@ func TestJobCopied(t *testing.T) {
 	)
 	other := open(t, s.HTTP, tab.Look{})
 	must(t, other.Go("/console/jobs/default/report"), other.Text("#job-status", "Waits for its next run"))
-	page.Expect(404) // of the events, which are of no job then
 	must(t,
 		page.Click(`form[action$="/disable"] button`), // which makes it another one than the page began with
 		page.Text("#job-status", "Disabled: it does not run"),

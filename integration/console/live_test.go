@@ -123,6 +123,16 @@ func TestLiveStandsStill(t *testing.T) {
 	}
 }
 
+// hide puts a page aside, or has it looked at again: one that is hidden ends its connection.
+func hide(t *testing.T, page *tab.Tab, hidden bool) {
+	t.Helper()
+	_, err := tab.Eval[bool](page, fmt.Sprintf(`(() => {
+		Object.defineProperty(document, 'hidden', {configurable: true, get: () => %t});
+		return document.dispatchEvent(new Event('visibilitychange'));
+	})()`, hidden))
+	must(t, err)
+}
+
 // TestLiveComesBack cuts the connection, and lets it come again.
 func TestLiveComesBack(t *testing.T) {
 	s := own(t)
@@ -130,22 +140,14 @@ func TestLiveComesBack(t *testing.T) {
 	page := open(t, s.HTTP, tab.Look{})
 	must(t, page.Go("/console/live"), page.Await("document.querySelectorAll('#attempts li').length > 3"))
 	first := slices.Min(lines(t, page))
-	// A page that is hidden ends its connection, as one does that is put aside.
-	hide := func(hidden bool) {
-		_, err := tab.Eval[bool](page, fmt.Sprintf(`(() => {
-			Object.defineProperty(document, 'hidden', {configurable: true, get: () => %t});
-			return document.dispatchEvent(new Event('visibilitychange'));
-		})()`, hidden))
-		must(t, err)
-	}
 	for range 3 {
-		hide(true)
+		hide(t, page, true)
 		before := lines(t, page)[0]
 		must(t, s.Await(t.Context(), func() bool { return len(recorded(t, s, before+1, 1<<30)) >= 6 }))
 		if now := lines(t, page)[0]; now != before {
 			t.Errorf("a page that is hidden goes on from %d to %d", before, now)
 		}
-		hide(false)
+		hide(t, page, false)
 		must(t, page.Await(fmt.Sprintf("Number(document.querySelector('#attempts [data-sequence]').dataset.sequence) >= %d", before+6)))
 	}
 	must(t, page.Click("[data-pause]"), page.Await(isPaused))

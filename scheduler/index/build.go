@@ -46,7 +46,7 @@ func (x *Index) take(st scheduler.Stored, summary *scheduler.Summary) {
 	if r == nil || st.Revision < r.told {
 		return
 	}
-	x.define(s, r, st.Revision, summary)
+	x.define(s, st.Key.Job, r, st.Revision, summary)
 	if r.state != enabled {
 		return
 	}

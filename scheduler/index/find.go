@@ -112,10 +112,18 @@ func (s *search) judge(of *shelf, b *block, i int) verdict {
 	r := &b.recs[i]
 	v := s.known(r)
 	untellable := r.flags&changed != 0 || r.state == unknown || r.state == damaged
+	if !untellable && !s.paused(of, b, i) {
+		return no
+	}
 	if v == no || s.text == nil || untellable || s.text.tell(of, b, i) {
 		return v
 	}
 	return no
+}
+
+// paused reports whether a job is paused when jobs that are so are looked for.
+func (s *search) paused(of *shelf, b *block, i int) bool {
+	return s.query.PausedAt.IsZero() || b.recs[i].state == enabled && of.pauses[string(b.name(i))] > s.query.PausedAt.UnixMilli()
 }
 
 // known is the part of judge that does not depend on texts.

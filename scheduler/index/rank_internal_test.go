@@ -122,7 +122,7 @@ func TestTargetsAreKeptOnce(t *testing.T) {
 	x := New(Config{})
 	s, r := x.record(scheduler.Key{Collection: "c", Job: "j"})
 	for i := range 10_000 {
-		x.define(s, r, uint64(i), &scheduler.Summary{State: scheduler.Enabled, Address: fmt.Sprintf("host-%d", i)})
+		x.define(s, "j", r, uint64(i), &scheduler.Summary{State: scheduler.Enabled, Address: fmt.Sprintf("host-%d", i)})
 	}
 	if n := len(x.targets.texts); n > 3 || x.targets.texts[r.target] != "host-9999" {
 		t.Errorf("%d targets, and the job has %q", n, x.targets.texts[r.target])

@@ -131,7 +131,7 @@ func (x *Index) takeDefinitions(readings []reading, found map[scheduler.Key]sche
 		switch {
 		case there && st.Revision >= r.told:
 			summary := summaries[it.key]
-			x.define(s, r, st.Revision, &summary)
+			x.define(s, it.key.Job, r, st.Revision, &summary)
 			it.told, it.at, it.running = r.told, r.at, r.state == enabled
 		case !there && r.told == it.told && x.since(r.at) >= edited:
 			x.remove(s, it.key.Job)
@@ -146,7 +146,8 @@ func (x *Index) takeDefinitions(readings []reading, found map[scheduler.Key]sche
 func (x *Index) since(at uint32) time.Duration { return time.Duration(x.clock()-at) * time.Millisecond }
 
 // define fills a record with what its definition says.
-func (x *Index) define(s *shelf, r *record, revision uint64, summary *scheduler.Summary) {
+func (x *Index) define(s *shelf, name string, r *record, revision uint64, summary *scheduler.Summary) {
+	s.pause(name, summary.PausedUntil)
 	x.labels.release(r.labels)
 	r.labels = x.labels.use(summary.Labels)
 	target := x.targets.use(summary.Address)

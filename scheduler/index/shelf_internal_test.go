@@ -98,8 +98,9 @@ func TestMemoryOfJob(t *testing.T) {
 func TestLabelsAreKeptOnce(t *testing.T) {
 	x := New(Config{})
 	put := func(i int, of ...scheduler.Label) {
-		s, r := x.record(scheduler.Key{Collection: "c", Job: fmt.Sprintf("j%d", i)})
-		x.define(s, r, uint64(i), &scheduler.Summary{State: scheduler.Enabled, Labels: of})
+		name := fmt.Sprintf("j%d", i)
+		s, r := x.record(scheduler.Key{Collection: "c", Job: name})
+		x.define(s, name, r, uint64(i), &scheduler.Summary{State: scheduler.Enabled, Labels: of})
 		x.tidy()
 	}
 	red, prod := scheduler.Label{Name: "team", Value: "red"}, scheduler.Label{Name: "env", Value: "prod"}

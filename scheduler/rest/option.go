@@ -59,7 +59,7 @@ var (
 		openapi.Query("$skiptoken", openapi.Text, "where the page begins: that of a nextLink"),
 	}
 	searchOptions = append(slices.Clone(pageOptions),
-		openapi.Query("$filter", openapi.Text, "state eq enabled|disabled|completed|faulted|damaged"),
+		openapi.Query("$filter", openapi.Text, "state eq enabled|disabled|completed|faulted|damaged|paused"),
 		openapi.Query("labelSelector", openapi.Text, "what the labels must meet, as in Kubernetes: team=billing,env!=prod"),
 		openapi.Query("prefix", openapi.Text, "how the names begin"),
 		openapi.Query("actionType", openapi.Text, "type of the action, such as Http"),

@@ -27,7 +27,9 @@ var JobSearchOptions = []string{"$filter", "labelSelector", "prefix", "actionTyp
 // Query reads what is asked for. Every problem is told, with the name of its option.
 func (s *JobSearch) Query(now time.Time) (q scheduler.JobQuery, err error) {
 	var wrong [5]error
-	q.State, wrong[0] = JobFilter(s.Filter)
+	if q.State, wrong[0] = JobFilter(s.Filter); q.State == Paused {
+		q.State, q.PausedAt = scheduler.Enabled, now
+	}
 	q.Labels, wrong[1] = scheduler.ParseSelector(s.Labels)
 	q.From, wrong[2] = ReadInstant("nextAfter", s.NextAfter, now)
 	q.Before, wrong[3] = ReadInstant("nextBefore", s.NextBefore, now)

@@ -64,7 +64,7 @@ func TestLife(t *testing.T) {
 	if r := w.Post(root, url.Values{"name": {"partners"}}); r.Status != http.StatusPreconditionFailed || !strings.Contains(r.Body, "exists already") {
 		t.Errorf("it is made twice: %d %s", r.Status, r.Body)
 	}
-	if r := w.Post(root, url.Values{"name": {"1<b>"}}); r.Status != http.StatusBadRequest || strings.Contains(r.Body, "1<b>") {
+	if r := w.Post(root, url.Values{"name": {"1<b>"}}); r.Status != http.StatusBadRequest || strings.Contains(r.Body, "1<b>") || !strings.Contains(r.Body, `id="name-wrong"`) {
 		t.Errorf("a wrong name: %d %s", r.Status, r.Body)
 	}
 	form := fields(t, w.Get(one))
@@ -91,12 +91,19 @@ func TestLife(t *testing.T) {
 	}
 	form.Set("etag", fields(t, page).Get("etag"))
 	done(one, form, one, "Nothing was changed")
-	form.Set("minRetry", "soon<b>")
-	form.Set("maxJobs", "many")
-	if r := w.Post(one, form); r.Status != http.StatusBadRequest || !strings.Contains(r.Body, "minRetryInterval") || !strings.Contains(r.Body, "maxJobCount") ||
-		!strings.Contains(r.Body, `value="soon&lt;b&gt;"`) || strings.Contains(r.Body, "soon<b>") {
+	for name, value := range map[string]string{"minRetry": "soon<b>", "maxJobs": "many", "targets": `"*": {rate: {limit: fast}}`, "plan": "Huge"} {
+		form.Set(name, value)
+	}
+	r := w.Post(one, form)
+	if r.Status != http.StatusBadRequest || strings.Contains(r.Body, "soon<b>") {
 		t.Errorf("what is wrong: %d %s", r.Status, r.Body)
 	}
+	has(t, r.Body, `value="soon&lt;b&gt;"`, "stands beside the fields", `aria-invalid="true" aria-describedby="maxJobs-wrong"`,
+		`id="maxJobs-wrong">must be a whole number`, `id="minRetry-wrong">`, `id="plan-wrong">`, `id="targets-wrong">[&#34;*&#34;].rate.limit: must be`)
+	hasNone(t, r.Body, `id="interval-wrong"`, "properties.minRetryInterval:")
+	form = fields(t, page)
+	form.Set("interval", "5")
+	has(t, w.Post(one, form).Body, `id="frequency-wrong">choose the unit`, `value="5"`)
 	done(one, fields(t, w.Get(one)), one, "Saved.") // every field empty
 	if c, err = w.Service.Collection(t.Context(), "partners"); err != nil || c.Plan != "" || c.MaxJobCount != 0 || len(c.Targets) > 0 || c.MinRetryInterval != 0 {
 		t.Errorf("emptied: %+v (%v)", c, err)

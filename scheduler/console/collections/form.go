@@ -8,6 +8,7 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
+	"github.com/carillon-sched/carillon/scheduler/console/words"
 	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/intake"
 	"github.com/carillon-sched/carillon/scheduler/spec"
@@ -104,6 +105,9 @@ func (f form) over(ctx context.Context, c *scheduler.Collection) ([]byte, error)
 		often = append(often, document.Member{Name: intervalName, Value: number(f.Interval)})
 	}
 	set(f.Frequency, oftenPath, document.ObjectValue(often...))
+	if f.Interval != "" && f.Frequency == "" {
+		return nil, scheduler.Invalid(oftenPath, words.Say("collections.unit.missing"))
+	}
 	set(f.MinRetry, minRetryPath, document.StringValue(f.MinRetry))
 	if f.Targets == "" {
 		properties = without(properties, targetsPath)

@@ -24,6 +24,7 @@ type sheet struct {
 	Admin      bool
 	Form       form
 	Wrong      *frame.Problem
+	Faults     faults // what is wrong, beside the fields
 	Audit      []*trail.Entry
 }
 
@@ -39,7 +40,8 @@ func (r room) showWith(c *frame.Call, status int, typed *form, wrong *frame.Prob
 		return err
 	}
 	if typed != nil {
-		s.Form, s.Wrong = *typed, wrong
+		s.Form = *typed
+		s.Faults, s.Wrong = beside(c, wrong)
 	}
 	p := shown(s.Name, "one", s)
 	p.Status = status

@@ -105,7 +105,7 @@ func (e *editing) readYAML(typed string) {
 	}
 	e.mine = without(v, ownMembers)
 	e.typed = e.room.form().SecretsIn(e.mine)
-	e.lists()
+	e.checkLists()
 }
 
 // parse reads a text that may be a job's.
@@ -122,22 +122,6 @@ func without(v document.Value, names []string) document.Value {
 		return slices.ContainsFunc(names, func(name string) bool { return strings.EqualFold(name, m.Name) })
 	})
 	return document.ObjectValue(members...)
-}
-
-// lists complains about stored secrets in lists that were changed: a patch replaces a list as a whole.
-func (e *editing) lists() {
-	for _, path := range e.Stored {
-		end := strings.IndexByte(path, '[')
-		if end < 0 || end+1 >= len(path) || path[end+1] == '"' {
-			continue
-		}
-		was, is := jobform.At(e.base, path[:end]), jobform.At(e.mine, path[:end])
-		left := jobform.At(e.mine, path).Kind() == document.KindNull && jobform.At(e.mine, outer(path)).Kind() != document.KindNull
-		if left && is.Kind() != document.KindNull && !was.Equal(is) {
-			e.usable = false
-			e.Text.add(document.Problem{Path: path, Message: e.call.Say("jobform.secret.moved")})
-		}
-	}
 }
 
 // refuse notes why a text is no document.

@@ -28,8 +28,10 @@ const livePatience = 10 * time.Second
 // Live begins a live answer, of a route that says so. The address of it must have the parameter follow, which says that it
 // lasts.
 //
-// The page has an element with data-events="ADDRESS": the script takes each event's name for the id of an element, and its
-// data for what that has from now on. An event named "add:ID" is put before what is there, and one named "end" is the last.
+// The page has an element with data-events="ADDRESS" and data-parts="NAME NAME…": the script takes the name of each of these
+// events for the id of an element, and its data for what that has from now on; of one that is no element's, it keeps the id.
+// An event named "end" is the last one, and says why. When a page is looked at again that was hidden, the parameter after of
+// the address is the last id, if it has one.
 func (c *Call) Live() *Live {
 	if !c.lasts {
 		panic("console: " + c.Request.URL.Path + " is not of a live route")

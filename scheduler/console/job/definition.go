@@ -8,6 +8,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 	"github.com/carillon-sched/carillon/scheduler/console/words"
 	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // action is what is done, or what is done when that failed.
@@ -15,8 +16,7 @@ type action struct {
 	Path    string // where it stands in the job
 	Error   bool
 	Type    string
-	Method  string
-	Target  string
+	Request string // what it asks for
 	Members []setting
 }
 
@@ -36,19 +36,17 @@ const (
 // actionsOf returns the action of a job with its errorActions, in the order in which they stand there.
 func actionsOf(d *scheduler.Definition) []action {
 	v, _ := d.Document().Member("action")
-	return actionAt(&d.Action, v, "action", false)
+	all := actionAt(&d.Action, v, "action", false)
+	for i, r := range view.Requests(d.Document()) {
+		if i < len(all) { // both follow the document
+			all[i].Request = r.Shown()
+		}
+	}
+	return all
 }
 
 func actionAt(s *scheduler.ActionSpec, v document.Value, at string, isError bool) []action {
 	a := action{Path: at, Error: isError, Type: s.Type}
-	if s.Run != nil {
-		a.Target = s.Run.Target()
-	}
-	if request, ok := v.Member("request"); ok {
-		if m, ok := request.Member("method"); ok {
-			a.Method = m.Text()
-		}
-	}
 	flatten(v.Without("type", "errorAction"), "", &a.Members)
 	all := []action{a}
 	below, _ := v.Member("errorAction")

@@ -31,6 +31,9 @@ const (
 func (r room) events(c *frame.Call) error {
 	k := key(c)
 	v, s, err := r.statusOf(c.Context(), c, k)
+	if errors.Is(err, scheduler.ErrNotFound) {
+		return over(c.Live(), err) // a reader who comes again has seen it
+	}
 	if err != nil {
 		return err
 	}
@@ -80,16 +83,13 @@ func (f *following) serve(ctx context.Context, ended <-chan error, v *view.Job, 
 		case <-ctx.Done():
 			return nil
 		case err := <-ended:
-			if errors.Is(err, scheduler.ErrNotFound) {
-				return f.live.Event("gone", "", "")
-			}
-			return nil // the browser comes again
+			return over(f.live, err)
 		case now := <-tick.C:
 			last := f.recorded.Load()
 			if last != f.told || now.Sub(looked) >= lookEvery {
 				looked = now
 				if err := f.look(ctx, last); err != nil {
-					return nil // the browser comes again, and is told then
+					return over(f.live, err)
 				}
 			}
 			if now.Sub(beat) >= frame.Beat {
@@ -102,12 +102,18 @@ func (f *following) serve(ctx context.Context, ended <-chan error, v *view.Job, 
 	}
 }
 
+// over ends the events because of an error: that the job is not there, wherever that came up, is told, as nothing comes any
+// more. Else the browser comes again, and is told then.
+func over(l *frame.Live, err error) error {
+	if errors.Is(err, scheduler.ErrNotFound) {
+		return l.Event("gone", "", "")
+	}
+	return nil
+}
+
 // look tells what has changed. last is the sequence of the last record.
 func (f *following) look(ctx context.Context, last uint64) error {
 	v, s, err := f.room.statusOf(ctx, f.call, f.key)
-	if errors.Is(err, scheduler.ErrNotFound) {
-		return f.live.Event("gone", "", "")
-	}
 	if err != nil {
 		return err
 	}
@@ -135,8 +141,8 @@ func (f *following) look(ctx context.Context, last uint64) error {
 	}
 	f.told = last
 	mark := ""
-	if last != 0 {
-		mark = strconv.FormatUint(last, 10)
+	if shown := max(last, recent.newest); shown != 0 { // a record may be there before it is told of
+		mark = strconv.FormatUint(shown, 10)
 	}
 	return f.live.Event("changed", mark, "")
 }

@@ -2,6 +2,7 @@ package job
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"slices"
@@ -128,6 +129,9 @@ func (r room) historyOf(ctx context.Context, c *frame.Call, k scheduler.Key, bas
 	}
 	records, next = whole(records, next)
 	h.Runs, h.Records = runsOf(records, excerptLength), len(records)
+	if err := r.askedBy(ctx, k, h.Runs); err != nil {
+		return nil, err
+	}
 	if before != 0 {
 		h.First = link("")
 	} else if len(records) > 0 {
@@ -137,6 +141,24 @@ func (r room) historyOf(ctx context.Context, c *frame.Call, k scheduler.Key, bas
 		h.Older = link(view.HistoryToken(next))
 	}
 	return h, nil
+}
+
+// askedBy notes what the attempts of runs asked for. The history of a job that was deleted has none of that.
+func (r room) askedBy(ctx context.Context, k scheduler.Key, runs []*run) error {
+	if len(runs) == 0 {
+		return nil
+	}
+	v, err := r.service.Get(ctx, k)
+	if errors.Is(err, scheduler.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, one := range runs {
+		one.ask(v.Job)
+	}
+	return nil
 }
 
 // occurrenceReach is how many pages are looked at for the records of an occurrence.
@@ -165,7 +187,7 @@ func (r room) occurrenceOf(ctx context.Context, k scheduler.Key, text string, be
 		}
 	}
 	if runs := runsOf(own, wholeLength); len(runs) > 0 {
-		return runs[0], nil
+		return runs[0], r.askedBy(ctx, k, runs)
 	}
 	return nil, fmt.Errorf("occurrence %s: %w", name, scheduler.ErrNotFound)
 }

@@ -108,7 +108,8 @@ func TestOutcomes(t *testing.T) {
 	await(t, w, "partners/report", scheduler.OutcomeFaulted, 1)
 	page := w.Get("/console/jobs/partners/report")
 	has(t, page,
-		"Closes the books.", "team=billing", "Waits for its next run", "Http", "<code>POST</code>", strings.TrimPrefix(target, "http://"),
+		"Closes the books.", "team=billing", "Waits for its next run", "Http", "<code><bdi>POST "+target+"/?…</bdi></code>", "<code><bdi>GET "+target+"/alarm</bdi></code>",
+		`<p class="problem"><span class="state faulted">`, "502 Bad Gateway: hello", "All of that run",
 		`class="state faulted"`, "one retry", "Attempt 1", "Attempt 2", "When it failed", "<strong>502</strong>", "hello", " later", "Given up",
 		"Run it again", "2030-01-01", "It has not succeeded yet", "by hand",
 	)
@@ -387,7 +388,7 @@ func TestActs(t *testing.T) {
 	do("enable", nil)
 	has(t, w.Get(path), ">Enabled.<", `class="state enabled"`)
 	do("pause", url.Values{"until": {"1h"}})
-	has(t, w.Get(path), "Paused until", "Resume now", `class="state postponed"`)
+	has(t, w.Get(path), "Paused until", "Resume now", `class="state paused"`)
 	do("pause", url.Values{"at": {"2090-01-02T09:00"}})
 	has(t, w.Get(path), "Paused until Mon 2090-01-02 09:00:00 UTC.")
 	if r := w.Post(path+"/pause", url.Values{"at": {"yesterday"}}); r.Status != http.StatusBadRequest || !strings.Contains(r.Body, "is not a time") {

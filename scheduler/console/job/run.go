@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // run is an occurrence, or what was left out at once, as its records tell of it.
@@ -27,10 +28,11 @@ type run struct {
 	Attempts   []attempt // the oldest first
 	Missing    int       // attempts before these, which other records tell of
 	Left       *leftOut  // what did not run; nil: it did
-	Why        string    // of the last record that has a message, short
+	Why        string    // what the last failure was, or else the last record that says something, short
 	GivenUp    time.Time
 
 	newest, oldest uint64 // sequences of its records
+	failed         bool   // Why is of an attempt that failed
 }
 
 // leftOut is a number of instants that did not run.
@@ -48,7 +50,10 @@ type attempt struct {
 	Late        time.Duration
 	ErrorAction bool
 	Deferred    bool // it did not begin: the target or the collection did not let it
-	Message     excerpt
+	Request     string
+	Edited      bool     // the job was changed since: the request is what it asks now
+	Said        excerpt  // what became of it, besides the answer
+	Headers     []string // of the answer
 	Response    excerpt
 }
 
@@ -115,9 +120,7 @@ func (o *run) add(r *scheduler.Record, most int) {
 	if f := r.Form(); f.Resubmits != "" {
 		o.Resubmits = f.Resubmits
 	}
-	if o.Why == "" {
-		o.Why = excerptOf(r.Message, excerptLength/2).Text
-	}
+	o.because(r)
 	if o.weight(string(r.Outcome), r.Phase) > o.weight(o.State, scheduler.MainPhase) {
 		o.State = string(r.Outcome)
 	}
@@ -125,9 +128,13 @@ func (o *run) add(r *scheduler.Record, most int) {
 	case r.Outcome == scheduler.OutcomeFaulted:
 		o.GivenUp = r.GivenUp.UTC()
 	case r.IsAttempt():
+		said := view.SaidIn(r.Message)
 		a := attempt{
 			Record: r, ErrorAction: r.Phase == scheduler.ErrorPhase, Deferred: r.Outcome == scheduler.OutcomePostponed,
-			Message: excerptOf(r.Message, most), Response: excerptOf(r.Response, most),
+			Said: excerptOf(said.Reason(), most), Headers: said.Headers, Response: excerptOf(r.Response, most),
+		}
+		if most <= excerptLength {
+			a.Headers = nil // the page of the run has them
 		}
 		if !a.Deferred && r.Lateness() >= lateFrom {
 			a.Late = r.Lateness()
@@ -136,6 +143,16 @@ func (o *run) add(r *scheduler.Record, most int) {
 	default:
 		o.Left = &leftOut{string(r.Reason), r.From.UTC(), r.To.UTC(), r.Count, r.Ended.UTC()}
 	}
+}
+
+// because takes why it ended as it did from the next older record: the last failure of the main action tells most, as it has
+// the answer.
+func (o *run) because(r *scheduler.Record) {
+	failure := r.Outcome == scheduler.OutcomeFailed && r.Phase == scheduler.MainPhase
+	if o.Why != "" && (o.failed || !failure) {
+		return
+	}
+	o.Why, o.failed = excerptOf(view.Answer(r), excerptLength/2).Text, failure
 }
 
 // weight orders outcomes by how much they say of the whole occurrence.
@@ -155,6 +172,21 @@ func (*run) weight(outcome string, phase scheduler.Phase) int {
 	case scheduler.NeverRan: // of jobs, and of no record
 	}
 	return 0
+}
+
+// ask notes what the attempts asked for, by the job as it is now; nil when it is not there, or cannot be read.
+func (o *run) ask(j *scheduler.Job) {
+	if j == nil || j.Def == nil {
+		return
+	}
+	all := view.Requests(j.Def.Document())
+	for i := range o.Attempts {
+		a := &o.Attempts[i]
+		form := a.Record.Form()
+		if r, ok := view.RequestOf(all, &form); ok && r.Type == a.Record.Type {
+			a.Request, a.Edited = r.Shown(), a.Record.Started.Before(j.Updated)
+		}
+	}
 }
 
 // finish derives what all records together tell.

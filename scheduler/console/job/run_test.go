@@ -180,7 +180,7 @@ func TestStanding(t *testing.T) {
 		"retrying":      {in(scheduler.Enabled, view.Status{Next: next, Retry: 1}), nil, "retrying  The last attempt failed: one retry"},
 		"paused": {
 			&view.Job{Job: &scheduler.Job{Key: aKey, State: scheduler.Enabled, PausedUntil: noon.Add(time.Hour)}, Status: view.Status{Next: next}}, nil,
-			"postponed warning Paused until Mon 2026-03-02 13:00:00 UTC",
+			"paused warning Paused until Mon 2026-03-02 13:00:00 UTC",
 		},
 		"its pause is over": {
 			&view.Job{Job: &scheduler.Job{Key: aKey, State: scheduler.Enabled, PausedUntil: noon}, Status: view.Status{Next: next}}, nil,
@@ -232,6 +232,12 @@ func TestTimeline(t *testing.T) {
 		if !strings.Contains(out.String(), one) {
 			t.Errorf("the drawing has no %s: %s", one, out.String())
 		}
+	}
+	if f := d.Failure; f == nil || f.State != "failed" || f.Since || !strings.HasSuffix(f.Link, "/runs/2026-03-02T12:03:00Z?before=7") {
+		t.Errorf("the last failure is %+v", f)
+	}
+	if f := failureOf(runsOf(records[3:], 0)); f == nil || !f.Since {
+		t.Errorf("nothing has succeeded since, of %+v", f)
 	}
 	for i, c := range d.Columns {
 		if i > 0 && c.X <= d.Columns[i-1].X || c.X+columnWidth > d.Width {

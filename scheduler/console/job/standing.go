@@ -39,7 +39,7 @@ func standingOf(v *view.Job, beside []service.Beside, now time.Time) standing {
 		s.State, s.Class = "postponed", "warning"
 		s.Text, s.Hint = words.Say("job.is.waiting", v.Status.WaitsFor), words.Say("job.is.waiting.hint")
 	case v.Job.PausedAt(now) && v.Status.Retry == 0:
-		s.State, s.Class = "postponed", "warning"
+		s.State, s.Class = string(view.Paused), "warning"
 		s.Text, s.Hint = words.Say("job.is.paused", onClock(v.Job.PausedUntil, v.Job)), words.Say("job.is.paused.hint")
 	case v.Status.Retry > 0:
 		s.State, s.Text = "retrying", words.Count("job.is.retrying", v.Status.Retry)

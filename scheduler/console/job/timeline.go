@@ -3,8 +3,10 @@ package job
 import (
 	"math"
 	"slices"
+	"strconv"
 	"time"
 
+	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 	"github.com/carillon-sched/carillon/scheduler/console/words"
 )
@@ -31,6 +33,38 @@ type timeline struct {
 	Summary       string
 	Legend        []string
 	Success       *lastSuccess
+	Failure       *lastFailure // of the runs that are shown; nil: none
+}
+
+// lastFailure is the last run that failed, or is failing.
+type lastFailure struct {
+	State string
+	At    time.Time
+	Why   string
+	Link  string // to the run
+	Since bool   // nothing has succeeded since
+}
+
+// failureOf is the last one of runs, the newest first.
+func failureOf(runs []*run) *lastFailure {
+	since := true
+	for _, one := range runs {
+		switch scheduler.Outcome(one.State) {
+		case scheduler.OutcomeFailed, scheduler.OutcomeFaulted:
+			f := &lastFailure{State: one.State, At: one.Nominal, Why: one.Why, Since: since}
+			if !one.Started.IsZero() {
+				f.At = one.Started.Add(one.Took)
+			}
+			if one.Occurrence != "" {
+				f.Link = path(one.Key) + "/runs/" + one.At() + "?" + beforeField + "=" + strconv.FormatUint(one.Before(), 10)
+			}
+			return f
+		case scheduler.OutcomeCompleted:
+			since = false
+		case scheduler.OutcomePostponed, scheduler.OutcomeSkipped, scheduler.NeverRan:
+		}
+	}
+	return nil
 }
 
 // column is a run in it.
@@ -105,6 +139,7 @@ func timelineOf(runs []*run, next *coming, zone *time.Location) *timeline {
 	}
 	t.Width = x + chartMargin
 	t.summarize(runs, planned)
+	t.Failure = failureOf(runs)
 	return t
 }
 

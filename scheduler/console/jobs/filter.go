@@ -10,6 +10,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
+	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // filter is what a page of the table is asked for, as it stands in its address.
@@ -30,7 +31,7 @@ type filter struct {
 }
 
 // states are those that can be asked for.
-var states = []scheduler.State{scheduler.Enabled, scheduler.Disabled, scheduler.Completed, scheduler.Faulted, scheduler.Damaged}
+var states = []scheduler.State{scheduler.Enabled, view.Paused, scheduler.Disabled, scheduler.Completed, scheduler.Faulted, scheduler.Damaged}
 
 // lengths are the times within which the next run may be asked for.
 var lengths = []string{"1m", "1h", "24h", "168h"}
@@ -50,7 +51,7 @@ var orders = map[string]scheduler.JobOrder{
 func readFilter(of url.Values) filter {
 	get := func(name string) string { return strings.TrimSpace(of.Get(name)) }
 	f := filter{
-		Text: get("q"), Collection: get("collection"), State: get("state"), Action: get("action"), Label: get("label"),
+		Text: get("q"), Collection: get("collection"), State: strings.ToLower(get("state")), Action: get("action"), Label: get("label"),
 		Outcome: get("outcome"), Within: get("within"), Sort: get("sort"), Descending: get("order") == "descending",
 		Place: get("after"),
 	}
@@ -154,6 +155,9 @@ func (f filter) query(c *frame.Call, now time.Time) (q scheduler.JobQuery, err e
 	}
 	if q.State != "" && !slices.Contains(states, q.State) {
 		return q, unknown(c, f.State)
+	}
+	if q.State == view.Paused {
+		q.State, q.PausedAt = scheduler.Enabled, now
 	}
 	order, ok := orders[f.Sort]
 	if q.Order = order; !ok {

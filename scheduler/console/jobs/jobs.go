@@ -7,7 +7,8 @@
 // until an hour after it has ended. It begins when it was confirmed, once, however often the confirmation is sent, and goes
 // on without the browser. A few jobs are worked on at a time, as a caller of its own, so that nobody waits behind it, neither
 // others nor who asked for it. For each job it is asked again whether they may. When the process ends, so does what it was
-// doing: the audit trail tells what was done, and nothing goes on by itself.
+// doing: the audit trail tells what was done, and nothing goes on by itself. The id says which process was asked, so that another
+// one behind the same address can say that it is another one.
 package jobs
 
 import (

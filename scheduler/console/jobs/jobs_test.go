@@ -57,6 +57,37 @@ func link(body, rel string) string {
 	return html.UnescapeString(m[1])
 }
 
+// TestPaused finds jobs that are paused, and says until when.
+func TestPaused(t *testing.T) {
+	w := consoletest.New(t)
+	for _, name := range []string{"default/a", "default/b", "default/c"} {
+		w.Put(name, never)
+	}
+	indexed(w)
+	pause := func(name, until string) {
+		if _, err := w.Service.Pause(t.Context(), consoletest.Key(name), until); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pause("default/a", "2h")
+	pause("default/c", "2h")
+	paused := func(want string) {
+		w.Await("the paused ones to be "+want, func() bool { return strings.Join(rows(w.Part("/console/jobs?state=paused")), " ") == want })
+	}
+	paused("default/a default/c")
+	body := w.Get("/console/jobs?state=paused")
+	for _, want := range []string{`<option selected>paused</option>`, `class="state paused"`, "ends <time", "2 jobs"} {
+		if !strings.Contains(body, want) {
+			t.Errorf("the page has no %q", want)
+		}
+	}
+	at := ask(w, url.Values{"do": {"enable"}, "all": {"1"}, "state": {"paused"}})
+	contains(t, confirm(w, at, nil), "<dt>done</dt><dd>2</dd>")
+	paused("")
+	w.Put("default/b", `{"pausedUntil": "2090-01-01T00:00:00Z", `+never[1:])
+	paused("default/b")
+}
+
 // TestFilters finds jobs by each filter of the address.
 func TestFilters(t *testing.T) {
 	w := consoletest.New(t)

@@ -129,8 +129,9 @@ func (r room) findWithoutIndex(c *frame.Call, t *table, q scheduler.JobQuery) er
 }
 
 func (t *table) take(c *frame.Call, jobs []*view.Job) {
+	now := time.Now()
 	for _, v := range jobs {
-		one := newRow(c, v)
+		one := newRow(c, v, now)
 		t.Rows = append(t.Rows, one)
 		t.MayPick = t.MayPick || one.MayAct
 	}
@@ -159,7 +160,7 @@ func (r room) refresh(c *frame.Call) error {
 			rows = append(rows, row{Key: k, State: "deleted"})
 			continue
 		}
-		rows = append(rows, newRow(c, jobs[i]))
+		rows = append(rows, newRow(c, jobs[i], time.Now()))
 	}
 	return c.Show(&frame.Page{Template: listPage, Part: "shown", Data: rows})
 }

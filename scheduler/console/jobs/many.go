@@ -84,7 +84,11 @@ const maxPicked = 1000
 
 // operation returns the one that a request is about.
 func (r room) operation(c *frame.Call) (*operation, error) {
-	o := r.operations.get(c.Request.PathValue("id"), ownerOf(c.Who))
+	id := c.Request.PathValue("id")
+	o := r.operations.get(id, ownerOf(c.Who))
+	if o == nil && !r.operations.own(id) {
+		return nil, frame.Problem{Status: http.StatusNotFound, Text: c.Say("jobs.many.elsewhere"), Hint: c.Say("jobs.many.elsewhere.hint")}
+	}
 	if o == nil {
 		return nil, frame.Problem{Status: http.StatusNotFound, Text: c.Say("jobs.many.unknown"), Hint: c.Say("jobs.many.unknown.hint")}
 	}

@@ -232,6 +232,13 @@ func TestAskedForNothing(t *testing.T) {
 			t.Errorf("%v: %d", form, r.Status)
 		}
 	}
+	at := ask(w, url.Values{"do": {"disable"}, "job": {"default/a"}})
+	if r := w.Do(http.MethodGet, at+"X", ""); r.Status != http.StatusNotFound || !strings.Contains(r.Body, "is not known here any more") {
+		t.Errorf("one that this process may have had: %d %s", r.Status, r.Body)
+	}
+	if r := w.Post("/console/many/OTHER-ONE/start", nil); r.Status != http.StatusNotFound || !strings.Contains(r.Body, "sticky session") {
+		t.Errorf("one of another process: %d %s", r.Status, r.Body)
+	}
 	for _, path := range []string{"/console/many/nothing", "/console/many/nothing/events?follow=1"} {
 		if r := w.Do(http.MethodGet, path, ""); r.Status != http.StatusNotFound || !strings.Contains(r.Body, "carillon audit") {
 			t.Errorf("%s: %d", path, r.Status)

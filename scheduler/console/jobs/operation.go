@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -175,6 +176,8 @@ func (o *operation) progress() progress {
 
 // operations are those of a process.
 type operations struct {
+	process string // begins their ids, which tells them from those of other processes
+
 	mu sync.Mutex
 	of map[string]*operation
 }
@@ -186,11 +189,19 @@ const (
 	ownMost   = 20
 )
 
-func newOperations() *operations { return &operations{of: map[string]*operation{}} }
+func newOperations() *operations {
+	return &operations{process: rand.Text()[:8], of: map[string]*operation{}}
+}
+
+// own reports whether an id was given by this process.
+func (s *operations) own(id string) bool {
+	process, _, _ := strings.Cut(id, "-")
+	return process == s.process
+}
 
 // add keeps an operation, and forgets those that are over. The oldest of its owner that does not run makes room.
 func (s *operations) add(o *operation) {
-	o.ID, o.Asked, o.counts = rand.Text(), time.Now(), map[verdict]int{}
+	o.ID, o.Asked, o.counts = s.process+"-"+rand.Text(), time.Now(), map[verdict]int{}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var oldest *operation

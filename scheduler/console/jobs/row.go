@@ -14,10 +14,11 @@ import (
 // row is a job in the table.
 type row struct {
 	Key      scheduler.Key
-	State    string // also running and retrying
+	State    string // also running, retrying and paused
 	Action   string
 	Address  string
 	Schedule string
+	Paused   time.Time // until when; zero: it is not
 	Next     time.Time
 	Due      bool   // next is now
 	Waits    string // what it waits for, instead
@@ -33,7 +34,7 @@ func (r row) ID() string { return "job-" + r.Key.Collection + "." + r.Key.Job }
 // Never reports whether the job has done nothing yet.
 func (r row) Never() bool { return r.Outcome == scheduler.NeverRan }
 
-func newRow(c *frame.Call, v *view.Job) row {
+func newRow(c *frame.Call, v *view.Job, now time.Time) row {
 	j, s := v.Job, &v.Status
 	r := row{
 		Key: j.Key, State: string(j.State), Schedule: s.Schedule, Next: s.Next, Due: s.Running, Waits: s.WaitsFor, Last: s.Last,
@@ -44,6 +45,8 @@ func newRow(c *frame.Call, v *view.Job) row {
 		r.State = "running"
 	case s.Retry > 0:
 		r.State = "retrying"
+	case j.State == scheduler.Enabled && j.PausedAt(now):
+		r.State, r.Paused = string(view.Paused), j.PausedUntil
 	}
 	if j.Plan != nil {
 		r.Schedule = j.Plan.Describe()

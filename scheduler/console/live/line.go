@@ -2,13 +2,13 @@ package live
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
+	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // line is a record as the page shows it.
@@ -60,11 +60,7 @@ const answerMost = 120
 
 // answerOf tells in a line what became of an attempt: the status and the beginning of the answer, or why there was none.
 func answerOf(r *scheduler.Record) string {
-	text := r.Message
-	if r.Outcome == scheduler.OutcomeCompleted && r.Response != "" {
-		text = r.Response
-	}
-	text = strings.Join(strings.Fields(text), " ")
+	text := view.Answer(r)
 	if utf8.RuneCountInString(text) > answerMost {
 		text = string([]rune(text)[:answerMost-1]) + "…"
 	}
@@ -73,8 +69,6 @@ func answerOf(r *scheduler.Record) string {
 		text = strings.TrimSpace(fmt.Sprintf("× %s %s %s", frame.Number(r.Count), r.Reason, text))
 	case r.Reason != "":
 		text = strings.TrimSpace(string(r.Reason) + " " + text)
-	case r.Status != 0 && !strings.Contains(text, strconv.Itoa(r.Status)):
-		text = strings.TrimSpace(strconv.Itoa(r.Status) + " " + text)
 	}
 	return text
 }

@@ -237,6 +237,7 @@ func (r room) report(c *frame.Call, q asked) (p part, err error) {
 		if one = one.before.Load(); one == nil {
 			return p, nil
 		}
+		p.Old = true
 	}
 	if one.err != nil {
 		return p, one.err

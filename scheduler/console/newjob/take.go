@@ -51,11 +51,11 @@ func (r room) take(c *frame.Call) error {
 	}
 	t := r.read(in, values, s)
 	status := http.StatusOK
-	do := cmp.Or(values.Get(jobform.Do), doCheck)
+	do, part, _ := strings.Cut(cmp.Or(values.Get(jobform.Do), doCheck), ":")
 	switch {
 	case s.Job.Reshaped:
 	case do == doTry:
-		if s.Trial, err = r.try(c, t, s); err != nil {
+		if s.Trial, err = r.try(c, t, s, cmp.Or(part, mainAction)); err != nil {
 			status = r.refused(c, err, t, s)
 		} else if s.Trial == nil {
 			status = http.StatusUnprocessableEntity

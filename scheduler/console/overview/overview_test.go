@@ -4,7 +4,9 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"html"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -123,6 +125,27 @@ func TestTheWholePage(t *testing.T) {
 	}
 	has(t, "the hour", w.Get("/"), `<a href="/" aria-current="true">One hour</a>`)
 	has(t, "the day", w.Get("/?range=day"), `<a href="/?range=day" aria-current="true">One day</a>`, "events?follow=1&amp;range=day")
+}
+
+// TestLinksLead: what the cards and the tables link to is there, and understands what it is asked.
+func TestLinksLead(t *testing.T) {
+	w, s := open(t)
+	w.Work()
+	w.Collect("partners")
+	for _, key := range []string{"default/soon", "default/short", "partners/long"} {
+		w.Put(key, `{"action": {"type": "http", "request": {"method": "GET", "uri": "http://example.org/"}}, "startTime": "2090-01-01T00:00:00Z"}`)
+	}
+	s.counted()
+	w.Await("the index", func() bool { return strings.Contains(w.Get("/"), "of 3 enabled jobs") })
+	links := regexp.MustCompile(`href="(/console/(?:jobs|live)[^"]*)"`).FindAllStringSubmatch(w.Get("/"), -1)
+	if len(links) < 7 {
+		t.Errorf("there are %d links", len(links))
+	}
+	for _, m := range links {
+		if body := w.Get(html.UnescapeString(m[1])); strings.Contains(body, `class="problem"`) {
+			t.Errorf("%s tells of a problem", m[1])
+		}
+	}
 }
 
 // TestWhoSeesWhat has somebody who may read one collection.

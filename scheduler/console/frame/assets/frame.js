@@ -119,15 +119,19 @@ function say(text, bad = false) {
 
 // ---- live --------------------------------------------------------------------------------------------------------------
 
-// live keeps the parts of a page up to date: see frame.Call.Live. While the page is hidden it is not connected.
+// live keeps the parts of a page up to date: see frame.Call.Live. While the page is hidden it is not connected. Where the
+// address says after what it begins, it goes on there: what came meanwhile is told then.
 function live(element) {
   let source = null;
   let lost = false;
   let ended = false;
+  let last = ''; // the id of the last event
   const names = (element.dataset.parts || '').split(' ').filter(Boolean);
   const open = () => {
     if (source || ended || document.hidden) return;
-    source = new EventSource(element.dataset.events);
+    const url = new URL(element.dataset.events, location);
+    if (last && url.searchParams.has('after')) url.searchParams.set('after', last);
+    source = new EventSource(url);
     source.onopen = () => {
       if (lost) say(document.body.dataset.back);
       lost = false;
@@ -148,6 +152,7 @@ function live(element) {
     });
     for (const name of names) {
       source.addEventListener(name, (e) => {
+        last = e.lastEventId || last;
         const target = document.getElementById(name);
         if (target) put(target, e.data);
       });
@@ -162,10 +167,12 @@ function live(element) {
     }
   });
   window.addEventListener('pagehide', () => { source?.close(); source = null; });
+  window.addEventListener('pageshow', open); // it was kept, and somebody came back to it
   element.addEventListener('carillon:follow', (e) => { // something else from now on
     if (element.dataset.events === e.detail) return;
     element.dataset.events = e.detail;
     ended = false;
+    last = '';
     source?.close();
     source = null;
     open();
