@@ -24,6 +24,9 @@ type entityView struct {
 	Facts     []fact
 	Subs      []Entity
 	MayChange bool
+	MayManage bool
+	BySession bool // messages of one session alone
+	Session   string
 	Events    string
 	First     bool // the first page, without a search: the one that lives
 	Next      string
@@ -83,7 +86,11 @@ func (r *room) outside(c *frame.Call) (*entityView, error) {
 	}
 	v := &entityView{
 		Entity: e, Topic: e.Kind == Topic, Part: partOf(c.Query("part")), Search: c.Query("q"), Facts: facts(c, e),
-		MayChange: c.May(access.Operate, ""), Connect: r.connect,
+		MayChange: c.May(access.Operate, ""), MayManage: c.May(access.Administer, ""), Connect: r.connect,
+	}
+	session := sessionOf(c)
+	if session != nil {
+		v.BySession, v.Session = true, *session
 	}
 	if v.Topic {
 		v.Part = Scheduled
@@ -94,22 +101,27 @@ func (r *room) outside(c *frame.Call) (*entityView, error) {
 		}
 	}
 	v.From, _ = strconv.ParseInt(c.Query("from"), 10, 64)
-	v.First = v.From <= 1 && v.Search == ""
+	v.First = v.From <= 1 && v.Search == "" && session == nil
 	v.Tabs = tabs(e, v.Part)
-	v.Events = address("/entity/events", "follow", "1", "at", e.Path, "part", string(v.Part), "q", v.Search, "from", c.Query("from"))
+	v.Events = address("/entity/events", "follow", "1", "at", e.Path, "part", string(v.Part), "q", v.Search, "from", c.Query("from"),
+		"session", v.Session, "nosession", c.Query("nosession"))
 	return v, nil
 }
 
 // peek looks at the messages that are asked for.
 func (r *room) peek(c *frame.Call, v *entityView) (err error) {
-	if v.Page, err = r.bus.Peek(Query{Path: v.Entity.Path, Part: v.Part, From: v.From, Most: perPage, Text: v.Search}); err != nil {
+	v.Page, err = r.bus.Peek(Query{
+		Path: v.Entity.Path, Part: v.Part, From: v.From, Most: perPage, Text: v.Search, Session: sessionOf(c),
+	})
+	if err != nil {
 		return problem(c, err)
 	}
 	for _, m := range v.Page.Messages {
 		v.Rows = append(v.Rows, row{m, preview(m.Body)})
 	}
 	if v.Page.Next != 0 {
-		v.Next = address("/entity", "at", v.Entity.Path, "part", string(v.Part), "q", v.Search, "from", strconv.FormatInt(v.Page.Next, 10))
+		v.Next = address("/entity", "at", v.Entity.Path, "part", string(v.Part), "q", v.Search,
+			"from", strconv.FormatInt(v.Page.Next, 10), "session", v.Session, "nosession", c.Query("nosession"))
 	}
 	return nil
 }

@@ -68,6 +68,8 @@ type Query struct {
 	From int64  // the least sequence number
 	Most int    // messages; default 50
 	Text string // that a message must have somewhere, in any case of letters; or its sequence number
+
+	Session *string // that a message must be of; nil: any, or none
 }
 
 // A Page is some messages.
@@ -94,8 +96,8 @@ func (n *Namespace) Peek(q Query) (Page, error) {
 	}
 	var page Page
 	var wanted func(g broker.Glimpse) bool
-	if q.Text != "" {
-		wanted = search(q.Text)
+	if q.Text != "" || q.Session != nil {
+		wanted = q.wants()
 	}
 	read := 0
 	for from := max(q.From, 1); from != 0; {
@@ -126,6 +128,21 @@ func (n *Namespace) Peek(q Query) (Page, error) {
 		from = next
 	}
 	return page, nil
+}
+
+// wants returns what tells whether a message is wanted.
+func (q Query) wants() func(g broker.Glimpse) bool {
+	has := func(broker.Glimpse) bool { return true }
+	if q.Text != "" {
+		has = search(q.Text)
+	}
+	if q.Session == nil {
+		return has
+	}
+	return func(g broker.Glimpse) bool {
+		p := g.Message().Properties()
+		return p.HasGroupID && p.GroupID == *q.Session && has(g)
+	}
 }
 
 // search returns what finds a text in the properties and the first megabyte of the body of a message.
