@@ -117,8 +117,9 @@ func Room(cfg Config) frame.Room {
 			ask("/send", r.newDraft), change("/send", r.send),
 			ask("/resubmit", r.edit), change("/resubmit", r.resubmit),
 			ask("/purge", r.confirmPurge), change("/purge", r.purge), change("/delete", r.remove),
-			ask("/operation", r.operation), ask("/operation/events", r.followOperation), change("/operation/stop", r.stopOperation),
-			read("/sessions", r.sessions), read("/sessions/events", r.followSessions),
+			ask("/operation", r.operation), change("/operation/stop", r.stopOperation),
+			frame.Route{Method: http.MethodGet, Path: Path + "/operation/events", Right: access.Operate, Do: r.followOperation, Live: true},
+			read("/sessions", r.sessions), live("/sessions/events", r.followSessions),
 		)
 		routes = slices.Concat(
 			routes, form("/new", r.newEntity, r.create), form("/change", r.changeEntity, r.update), form("/drop", r.confirmDrop, r.drop),
