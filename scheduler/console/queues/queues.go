@@ -102,9 +102,6 @@ func Room(cfg Config) frame.Room {
 	ask := func(path string, do func(*frame.Call) error) frame.Route { // the page of a change
 		return frame.Route{Method: http.MethodGet, Path: Path + path, Right: access.Operate, Do: do}
 	}
-	follows := func(path string, do func(*frame.Call) error) frame.Route { // what becomes of a change
-		return frame.Route{Method: http.MethodGet, Path: Path + path, Right: access.Operate, Do: do, Live: true}
-	}
 	form := func(path string, show, do func(*frame.Call) error) []frame.Route { // of what is made, changed or removed
 		return []frame.Route{
 			{Method: http.MethodGet, Path: Path + path, Right: access.Administer, Do: show},
@@ -120,7 +117,10 @@ func Room(cfg Config) frame.Room {
 			ask("/send", r.newDraft), change("/send", r.send),
 			ask("/resubmit", r.edit), change("/resubmit", r.resubmit),
 			ask("/purge", r.confirmPurge), change("/purge", r.purge), change("/delete", r.remove),
-			ask("/operation", r.operation), follows("/operation/events", r.followOperation), change("/operation/stop", r.stopOperation),
+			ask("/operation", r.operation), change("/operation/stop", r.stopOperation),
+			frame.Route{
+				Method: http.MethodGet, Path: Path + "/operation/events", Right: access.Operate, Do: r.followOperation, Live: true,
+			},
 			read("/sessions", r.sessions), live("/sessions/events", r.followSessions),
 		)
 		routes = slices.Concat(
@@ -134,7 +134,7 @@ func Room(cfg Config) frame.Room {
 			read("/storage", r.store), live("/storage/events", r.followStore), read("/storage/message", r.letter),
 			read("/storage/body", r.downloadLetter), ask("/storage/put", r.newLetter), change("/storage/put", r.put),
 			ask("/storage/clear", r.confirmClear), change("/storage/clear", r.clear),
-			change("/storage/delete", r.removeLetter), change("/storage/move", r.moveLetter),
+			change("/storage/delete", r.removeLetter), ask("/storage/move", r.confirmMove), change("/storage/move", r.moveLetter),
 		)
 		routes = slices.Concat(
 			routes, form("/storage/new", r.newStore, r.createStore), form("/storage/drop", r.confirmDropStore, r.dropStore),
