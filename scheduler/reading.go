@@ -116,7 +116,10 @@ func (r *Reading) Definition(properties document.Value) (*Definition, error) {
 // Patched reads the definition of j merged with a patch (RFC 7396), as
 // [ReadPatch] returns it. Secrets that the patch does not name stay, also those
 // that cannot be opened here. kept is where these stand.
-func (r *Reading) Patched(j *Job, patch document.Value) (d *Draft, kept []string) {
+//
+// A patch replaces a list as a whole. Those of the secrets in it that stand at one
+// of the paths inLists stay all the same, where the list has nothing for them.
+func (r *Reading) Patched(j *Job, patch document.Value, inLists ...string) (d *Draft, kept []string) {
 	base := j.Def.properties
 	if j.State == Disabled {
 		base = document.Merge(base, document.ObjectValue(
@@ -124,7 +127,10 @@ func (r *Reading) Patched(j *Job, patch document.Value) (d *Draft, kept []string
 		))
 	}
 	merged := document.Merge(base, patch).Clone() // a tree of its own, to be read
-	open, locked := merged.SecretPaths()          // what the patch brings is not marked yet
+	if len(inLists) > 0 {
+		merged = base.Restored("", merged, func(path string) bool { return slices.Contains(inLists, path) })
+	}
+	open, locked := merged.SecretPaths() // what the patch brings is not marked yet
 	d = r.Properties(merged)
 	d.def.secrets = j.Def.secrets
 	if d.def.PausedUntil == nil && names(patch, "pausedUntil") { // it is null there

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"iter"
 	"net/http"
 	"testing"
 	"time"
@@ -139,6 +140,33 @@ type job struct {
 	Overlap    string      `json:"overlap,omitempty"`
 	State      string      `json:"state,omitempty"`
 	Action     action      `json:"action"`
+
+	acked time.Time // when it was there; zero: before it was first due
+}
+
+// occurrences are the instants of a job before another one. On a busy machine, a job may be there only after it was first
+// due: those are left out that came before, which it does not run.
+func (j job) occurrences(before time.Time) iter.Seq[time.Time] {
+	every := time.Duration(j.Recurrence.Interval) * time.Second
+	return func(yield func(time.Time) bool) {
+		for at := *j.StartTime; at.Before(before); at = at.Add(every) {
+			if at.After(j.acked) && !yield(at) {
+				return
+			}
+		}
+	}
+}
+
+// putAll puts jobs, and notes when they were there.
+func (a *api) putAll(ctx context.Context, t *testing.T, jobs map[string]job) {
+	t.Helper()
+	for name, j := range jobs {
+		if err := a.put(ctx, name, j.document()); err != nil {
+			t.Fatal(err)
+		}
+		j.acked = time.Now()
+		jobs[name] = j
+	}
 }
 
 type recurrence struct {

@@ -117,11 +117,7 @@ func (k *killing) begin(ctx context.Context) {
 	k.next(ctx)
 	a := newAPI(k.t, k.current.Load().ready(ctx, k.t).HTTP)
 	k.jobs = recurring(k.target.url, time.Now().UTC().Truncate(time.Second).Add(3*time.Second))
-	for name, j := range k.jobs {
-		if err := a.put(ctx, name, j.document()); err != nil {
-			k.t.Fatal(err)
-		}
-	}
+	a.putAll(ctx, k.t, k.jobs)
 }
 
 // next starts a process on the directory.
@@ -268,8 +264,7 @@ func putSpec(ctx context.Context, e endpoints, name string, body []byte) error {
 func (k *killing) duties(healed time.Time) []duty {
 	var all []duty
 	for name, j := range k.jobs {
-		every := time.Duration(j.Recurrence.Interval) * time.Second
-		for at := *j.StartTime; at.Before(healed.Add(calm)); at = at.Add(every) {
+		for at := range j.occurrences(healed.Add(calm)) {
 			all = append(all, due("default/"+name, at, later(at, healed).Add(bound+k.still.sum())))
 		}
 	}

@@ -30,11 +30,7 @@ func TestServerRestart(t *testing.T) {
 		jobs[fmt.Sprintf("second-%d", i)] = newJob(target.url, at).every(1, "second")
 		jobs[fmt.Sprintf("three-%d", i)] = newJob(target.url, at).every(3, "second")
 	}
-	for name, j := range jobs {
-		if err := a.put(ctx, name, j.document()); err != nil {
-			t.Fatal(err)
-		}
-	}
+	a.putAll(ctx, t, jobs)
 	js := jet(t, url)
 	records := follow(ctx, t, js)
 	await(ctx, t, "the first runs", patience, func() bool { return records.len() >= 2*len(jobs) })
@@ -61,8 +57,7 @@ func TestServerRestart(t *testing.T) {
 	allowed := bound + still.sum()
 	var duties []duty
 	for name, j := range jobs {
-		every := time.Duration(j.Recurrence.Interval) * time.Second
-		for at := *j.StartTime; at.Before(healed.Add(calm)); at = at.Add(every) {
+		for at := range j.occurrences(healed.Add(calm)) {
 			duties = append(duties, due("default/"+name, at, later(at, healed).Add(allowed)))
 		}
 	}

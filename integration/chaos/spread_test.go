@@ -55,11 +55,7 @@ func TestLeadersSpread(t *testing.T) {
 	for i := range spreadJobs {
 		jobs[fmt.Sprintf("second-%d", i)] = newJob(target.url, start.Add(time.Duration(i)*10*time.Millisecond)).every(1, "second")
 	}
-	for name, j := range jobs {
-		if err := a.put(ctx, name, j.document()); err != nil {
-			t.Fatal(err)
-		}
-	}
+	a.putAll(ctx, t, jobs)
 	began := time.Now()
 	await(ctx, t, "the leaders are spread", spreadWithin+patience, func() bool { return even(led(ctx, t, js)) })
 	after := led(ctx, t, js)
@@ -73,11 +69,17 @@ func TestLeadersSpread(t *testing.T) {
 	allowed := bound + still.sum()
 	var duties []duty
 	for name, j := range jobs {
-		for at := *j.StartTime; at.Before(ended); at = at.Add(time.Second) {
+		for at := range j.occurrences(ended) {
 			duties = append(duties, due("default/"+name, at, at.Add(allowed)))
 		}
 	}
 	records := follow(ctx, t, js)
+	t.Cleanup(func() {
+		if t.Failed() {
+			missing := slices.DeleteFunc(duties, func(d duty) bool { return records.has(d.key) })
+			t.Logf("%d have no record, such as %v", len(missing), missing[:min(len(missing), 5)])
+		}
+	})
 	await(ctx, t, "a record of everything that was due", patience, func() bool {
 		return !slices.ContainsFunc(duties, func(d duty) bool { return !records.has(d.key) })
 	})

@@ -150,10 +150,11 @@ func (u *upgrade) register(ctx context.Context) {
 			j := newJob(u.target.url, start.Add(time.Duration(i)*spread)).every(kind.every, "second")
 			kind.change(&j)
 			name := fmt.Sprintf("%s-%d", kind.name, i)
-			u.jobs[name] = j
 			if err := u.crew[i%crewSize].api.put(ctx, name, j.document()); err != nil {
 				u.t.Fatal(err)
 			}
+			j.acked = time.Now()
+			u.jobs[name] = j
 		}
 	}
 }
@@ -290,8 +291,7 @@ func (u *upgrade) judge(ctx context.Context, settled time.Time) {
 	allowed := promised + crowded()
 	var duties []duty
 	for name, j := range u.jobs {
-		every := time.Duration(j.Recurrence.Interval) * time.Second
-		for at := *j.StartTime; at.Before(settled.Add(calmFor - promised)); at = at.Add(every) {
+		for at := range j.occurrences(settled.Add(calmFor - promised)) {
 			duties = append(duties, due("default/"+name, at, at.Add(allowed)))
 		}
 	}

@@ -53,6 +53,7 @@ func TestEditForm(t *testing.T) {
 	}
 	page.Expect(400)
 	must(t, page.Fill(`[name="timeout"]`, "soon"), page.Click(review), page.Await(`document.querySelector('[name="timeout"][aria-invalid=true]')`))
+	must(t, page.Await(`document.activeElement.name === 'timeout' && document.getElementById(document.activeElement.getAttribute('aria-describedby').split(' ').pop()).innerText.includes('soon')`))
 	must(t, page.Text("#edit-told", "soon"))
 	must(t, page.Fill(`[name="timeout"]`, "PT2M"), page.Click(review), page.Text("#review", "A secret is written there"))
 	must(t, page.Text("#review", "Closes the shop."), page.Text("#review", "They stay as they are"))
@@ -90,6 +91,39 @@ func TestEditYAML(t *testing.T) {
 	must(t, page.Type("#yaml-text", "timeout: PT1M"), page.Click(review), page.Text("#review", "PT1M"), page.Click(save))
 	must(t, page.Await(`location.pathname === '/console/jobs/default/night'`))
 	if got := stored(t, s); !strings.Contains(got, `"overlap":"allow"`) || !strings.Contains(got, `"timeout":"PT1M"`) {
+		t.Error(got)
+	}
+}
+
+// TestEditJSON types JSON with suggestions.
+func TestEditJSON(t *testing.T) {
+	s := edited(t)
+	page := open(t, s.HTTP, tab.Look{})
+	must(t, page.Go("/console/jobs/default/night/edit?as=yaml"))
+	const enter = "\r"
+	must(t, page.Fill("#yaml-text", `{"recurrence": {"cron": "0 3 * * *"}, "ti`), page.Text("#yaml-list", "timeZone"), page.Text("#yaml-list", "timeout"))
+	must(t, page.Type("#yaml-text", "meZ"), page.Await(`document.querySelectorAll('#yaml-list li').length === 1`), page.Press(enter))
+	must(t, page.Await(`document.querySelector('#yaml-text').value.endsWith('"timeZone": ')`))
+	must(t, page.Type("#yaml-text", `"Asia/Tokyo", "action": {"ty`), page.Text("#yaml-list", "type"), page.Press(enter), page.Type("#yaml-text", `"ht`))
+	must(t, page.Text("#yaml-list", "Http"), page.Press(enter), page.Await(`/"type": "Https?$/.test(document.querySelector('#yaml-text').value)`))
+	must(t, page.Type("#yaml-text", `", "request": {"method": "POST", "uri": "`+s.HTTP+`/echo/night", "bo`), page.Text("#yaml-list", "body"), page.Press(enter))
+	must(t, page.Type("#yaml-text", `"json"}}}`), page.Click(review), page.Text("#review", "Asia/Tokyo"), page.Click(save))
+	must(t, page.Await(`location.pathname === '/console/jobs/default/night'`))
+	if got := stored(t, s); !strings.Contains(got, `"timeZone":"Asia/Tokyo"`) || !strings.Contains(got, `"body":"json"`) {
+		t.Error(got)
+	}
+}
+
+// TestEditWithoutScripts goes from one way to edit to the other and back: what was typed stays.
+func TestEditWithoutScripts(t *testing.T) {
+	s := edited(t)
+	page := open(t, s.HTTP, tab.Look{NoScripts: true})
+	must(t, page.Go("/console/jobs/default/night/edit"), page.Type(`[name="description"]`, "Closes the shop."))
+	must(t, page.Click(`.tabs [value="as:yaml"]`), page.Await(`document.querySelector('#yaml-text')?.value.includes('description: Closes the shop.')`))
+	must(t, page.Type("#yaml-text", "\ntimeout: PT3M\n"), page.Click(`.tabs [value="as:form"]`))
+	must(t, page.Await(`document.querySelector('[name="timeout"]')?.value === 'PT3M' && document.querySelector('[name="description"]').value === 'Closes the shop.'`))
+	must(t, page.Click(review), page.Text("#review", "PT3M"), page.Click(save), page.Await(`location.pathname === '/console/jobs/default/night'`))
+	if got := stored(t, s); !strings.Contains(got, `"timeout":"PT3M"`) || !strings.Contains(got, "Closes the shop.") {
 		t.Error(got)
 	}
 }

@@ -52,7 +52,57 @@ func TestPaste(t *testing.T) {
 			t.Errorf("%s: %q, want %q (%v)", row.text, got, row.value, err)
 		}
 	}
+	const lines = `DTSTART;TZID=Europe/Berlin:20260101T090000\nRRULE:FREQ=DAILY\nEXRULE:FREQ=DAILY;BYDAY=SA,SU`
+	must(t, page.Await(`(() => { const e = document.getElementById('schedule.paste'); e.focus(); e.select(); document.execCommand('insertText', false, '`+lines+`'); return e.dispatchEvent(new Event('change', {bubbles: true})) })()`))
+	must(t, page.Text("#schedule-outlook", "except"), page.Await(`document.getElementById('schedule.recurrence.rrule').value === '`+lines+`'`))
 	must(t, page.Fill(`[name="schedule.paste"]`, "what is this"), page.Press("\r"), page.Text(".paste", "is in no language that is known here"))
+}
+
+// TestTryActions tries out each type of actions: the emulators and the server answer.
+func TestTryActions(t *testing.T) {
+	s := own(t)
+	bus := func(member string) map[string]string {
+		return map[string]string{member + ".namespace": "carillon-examples", member + ".authentication.sasKey~text": "a2V5", member + ".message": "hello"}
+	}
+	for _, test := range []struct {
+		begin, kind string
+		fields      map[string]string
+		want        []string
+	}{
+		{"http", "Http", map[string]string{"action.request.uri": s.HTTP + "/echo/tried", "action.request.body": `{"n": 1}`}, []string{"200", "/echo/tried"}},
+		{"servicebus", "ServiceBusQueue", merged(bus("action.serviceBusQueueMessage"), "action.serviceBusQueueMessage.queueName", "tried"), []string{"completed", "tried"}},
+		{"servicebus", "ServiceBusTopic", merged(bus("action.serviceBusTopicMessage"), "action.serviceBusTopicMessage.topicPath", "tried-topic"), []string{"completed", "tried-topic"}},
+		{"storagequeue", "StorageQueue", map[string]string{
+			"action.queueMessage.storageAccount": "carillonexamples", "action.queueMessage.queueName": "tried",
+			"action.queueMessage.sasToken~text": "?sv=2022-11-02&sig=c2ln", "action.queueMessage.message": "hello",
+		}, []string{"201", "tried"}},
+		{"nats", "NatsMessage", map[string]string{"action.natsMessage.subject": "tried.now", "action.natsMessage.message": "hello"}, []string{"completed", "tried.now"}},
+	} {
+		page := open(t, s.HTTP, tab.Look{})
+		must(t, page.Go("/console/jobs/new?template="+test.begin), page.Text("#schedule-outlook", "At 09:00"))
+		pick := `(() => { const e = document.querySelector('[name="action.type"]'); const o = [...e.options].find((o) => o.value.toLowerCase() === '` +
+			strings.ToLower(test.kind) + `'); if (e.value === o.value) return true; e.value = o.value; return e.dispatchEvent(new Event('change', {bubbles: true})) })()`
+		must(t, page.Await(pick))
+		for name, text := range test.fields {
+			if secret, ok := strings.CutSuffix(name, "~text"); ok {
+				must(t, page.Await(`(() => { const e = document.querySelector('[name="`+secret+`~how"][value="text"]'); e?.click(); return e?.checked })()`))
+			}
+			must(t, page.Await(`document.querySelector('[name="`+name+`"]')`), page.Fill(`[name="`+name+`"]`, text))
+		}
+		if test.kind == "ServiceBusTopic" { // it began as a queue
+			must(t, page.Fill(`[name="action.serviceBusTopicMessage.authentication.sasKeyName"]`, "RootManageSharedAccessKey"))
+		}
+		must(t, page.Click(`#newjob button[value="try"]`), page.Text("#newjob-told", "What the target answered"))
+		for _, want := range test.want {
+			must(t, page.Text("#newjob-told", want))
+		}
+	}
+}
+
+// merged is fields with one more.
+func merged(fields map[string]string, name, text string) map[string]string {
+	fields[name] = text
+	return fields
 }
 
 // TestSecretStaysWhereItIsTyped makes a mistake after a secret was typed: the field still has it, and what the server has
@@ -79,6 +129,22 @@ func TestSecretStaysWhereItIsTyped(t *testing.T) {
 		status, body, err := s.Call(t.Context(), http.MethodGet, "/jobCollections/default/jobs/order/history", nil)
 		return err == nil && status == http.StatusOK && strings.Contains(string(body), `"Completed"`)
 	}))
+}
+
+// TestNewJobLost makes a job while nobody is known any more, and while the scheduler is gone: what was typed stays.
+func TestNewJobLost(t *testing.T) {
+	s := own(t)
+	page := open(t, s.HTTP, tab.Look{})
+	must(t, page.Go("/console/jobs/new"), page.Text("#schedule-outlook", "At 09:00"), page.Fill("#f-name", "lost"))
+	must(t, page.Fill(`[name="action.request.uri"]`, s.HTTP+"/echo"))
+	made(t, s, nil, "admin")
+	page.Expect(401)
+	must(t, page.Click("#newjob button.main"), page.Text("#newjob-told", "You are not signed in any more"))
+	s.Stop()
+	page.Expect(0)
+	must(t, page.Click("#newjob button.main"), page.Text("#newjob-told", "The server cannot be reached"))
+	must(t, page.Await(`document.getElementById('f-name').value === 'lost' && document.activeElement.closest('#newjob-told')`))
+	_ = page.Wrong() // the connection is refused, as it is to be here
 }
 
 // TestNewJobByKeys makes a job with keys alone.

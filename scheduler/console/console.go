@@ -37,15 +37,12 @@ type Config struct {
 	// Rooms are parts besides those that are always there. Default: none.
 	Rooms []frame.Room
 
-	// MaxTails is how many pages may follow all attempts at once; one caller, told by its address, may have a quarter of
-	// them. Default 256.
-	MaxTails int
-
-	// Identify, AllowHost, Rate, Ready, Observe, Logger and Version are as [frame.Config] has them.
+	// Identify, AllowHost, Rate, Ready, MaxLive, Observe, Logger and Version are as [frame.Config] has them.
 	Identify  func(r *http.Request) (*access.Principal, error)
 	AllowHost func(host string) bool
 	Rate      *throttle.Throttle
 	Ready     func(ctx context.Context) error
+	MaxLive   int
 	Observe   func(operation string, status int, took time.Duration)
 	Logger    *slog.Logger
 	Version   string
@@ -55,7 +52,7 @@ type Config struct {
 func New(cfg Config) http.Handler {
 	return frame.New(frame.Config{
 		Rooms: rooms(cfg), Identify: cfg.Identify, AllowHost: cfg.AllowHost, Rate: cfg.Rate, Ready: cfg.Ready,
-		Observe: cfg.Observe, Logger: cfg.Logger, Version: cfg.Version,
+		MaxLive: cfg.MaxLive, Observe: cfg.Observe, Logger: cfg.Logger, Version: cfg.Version,
 	})
 }
 
@@ -69,7 +66,7 @@ func rooms(cfg Config) []frame.Room {
 		edit.Room(cfg.Service),
 		jobform.Room(),
 		builder.Room(cfg.Service),
-		live.Room(cfg.Service, cfg.MaxTails),
+		live.Room(cfg.Service),
 		collections.Room(cfg.Service),
 	}
 	return slices.Concat(own, load.Rooms(cfg.Service), cfg.Rooms)

@@ -3,6 +3,7 @@ package index
 import (
 	"context"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
@@ -19,8 +20,16 @@ type Due struct {
 	Estimated bool
 }
 
-// sampleMost is how many jobs are looked up of which too little is known: in one request of the store's.
-const sampleMost = readMost
+// sampleMost is how many jobs are looked up of which too little is known: together in one request of the store's.
+const sampleMost = readMost / kinds
+
+// The kinds of jobs of which too little is known. They are drawn from apart: those that have run are soon due again, while of
+// those that were never looked at few may.
+const (
+	hasRun = iota
+	neverRead
+	kinds
+)
 
 // Due counts the jobs of some collections by when they run next. It looks at what is known of each job, which takes some
 // milliseconds for a million, and looks up sampleMost others. false when the index is not ready.
@@ -38,18 +47,27 @@ func (x *Index) Due(ctx context.Context, sees func(collection string) bool, leng
 		done = c.walk(x, sees)
 		x.mu.RUnlock()
 	}
-	due = Due{Jobs: c.jobs, Enabled: c.enabled, Within: c.within, Estimated: c.unknown > len(c.sample)}
-	if len(c.sample) == 0 {
+	due = Due{Jobs: c.jobs, Enabled: c.enabled, Within: c.within}
+	all := slices.Concat(c.samples[hasRun].hits, c.samples[neverRead].hits)
+	if len(all) == 0 {
 		return due, true, nil
 	}
-	if err := x.Refresh(ctx, &scheduler.JobQuery{}, c.sample); err != nil {
+	if err := x.Refresh(ctx, &scheduler.JobQuery{}, all); err != nil {
 		return due, false, err
 	}
-	found := x.judged(c)
-	for i, n := range found {
-		due.Within[i] += int(float64(n)*float64(c.unknown)/float64(len(c.sample)) + 0.5)
+	for _, s := range c.samples {
+		due.Estimated = due.Estimated || s.of > len(s.hits)
+		for i, n := range x.judged(c, s.hits) {
+			due.Within[i] += int(float64(n)*float64(s.of)/float64(max(1, len(s.hits))) + 0.5)
+		}
 	}
 	return due, true, nil
+}
+
+// sample is some of the jobs of a kind, each as likely as any other.
+type sample struct {
+	of   int
+	hits []Hit
 }
 
 // census is a count under way.
@@ -59,8 +77,7 @@ type census struct {
 	within []int
 
 	jobs, enabled int
-	unknown       int   // jobs of which too little is known
-	sample        []Hit // some of these, each as likely as any other
+	samples       [kinds]sample
 	at            scheduler.Key
 }
 
@@ -110,21 +127,23 @@ func (c *census) count(collection string, b *block, at int) {
 	case r.flags&changed == 0 && r.state != enabled && r.state != unknown:
 	case r.flags == 0 && r.state == enabled && r.next > c.now:
 		c.place(r.next, c.within)
+	case r.state == enabled && r.next > 0:
+		c.samples[hasRun].draw(collection, b, at)
 	default:
-		c.unknown++
-		c.draw(collection, b, at)
+		c.samples[neverRead].draw(collection, b, at)
 	}
 }
 
 // draw takes a job into the sample, or not, by chance.
-func (c *census) draw(collection string, b *block, at int) {
-	i := len(c.sample)
+func (s *sample) draw(collection string, b *block, at int) {
+	s.of++
+	i := len(s.hits)
 	if i < sampleMost {
-		c.sample = append(c.sample, Hit{})
-	} else if i = rand.IntN(c.unknown); i >= sampleMost { //nolint:gosec // it need not be secret
+		s.hits = append(s.hits, Hit{})
+	} else if i = rand.IntN(s.of); i >= sampleMost { //nolint:gosec // it need not be secret
 		return
 	}
-	c.sample[i] = Hit{Key: scheduler.Key{Collection: collection, Job: string(b.name(at))}, Stale: true}
+	s.hits[i] = Hit{Key: scheduler.Key{Collection: collection, Job: string(b.name(at))}, Stale: true}
 }
 
 // place counts a job that runs next at a time.
@@ -136,12 +155,12 @@ func (c *census) place(next int64, within []int) {
 	}
 }
 
-// judged counts those of the sample that have been looked up.
-func (x *Index) judged(c *census) []int {
+// judged counts those of a sample that have been looked up.
+func (x *Index) judged(c *census, sample []Hit) []int {
 	within := make([]int, len(c.until))
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	for _, h := range c.sample {
+	for _, h := range sample {
 		s := x.shelves[h.Key.Collection]
 		if s == nil {
 			continue

@@ -60,31 +60,47 @@ func testDueCountsWhatMayBeSeen(t *testing.T) {
 	}
 }
 
-// TestTheSampleIsFair draws from many jobs of which nothing is known.
-func TestTheSampleIsFair(t *testing.T) {
-	x := dueOf(4*sampleMost, 4*sampleMost, 4*sampleMost)
-	for _, s := range x.shelves {
+// TestTheSamplesAreFair draws from many jobs of which nothing is known, and from some that have run.
+func TestTheSamplesAreFair(t *testing.T) {
+	x := dueOf(8*sampleMost, 8*sampleMost, 8*sampleMost)
+	now := time.Now()
+	for name, s := range x.shelves {
+		i := 0
 		for _, b := range s.blocks {
-			for i := range b.recs {
-				b.recs[i].next = 0
+			for at := range b.recs {
+				b.recs[at].next = 0
+				if i%8 == 0 && name != "c" {
+					b.recs[at].next = now.Add(-time.Second).UnixMilli()
+				}
+				i++
 			}
 		}
 	}
-	c := &census{now: time.Now().UnixMilli()}
+	c := &census{now: now.UnixMilli()}
 	if !c.walk(x, nil) {
 		t.Fatal("it was not walked through")
 	}
-	seen, by := map[scheduler.Key]bool{}, map[string]int{}
-	for _, h := range c.sample {
-		seen[h.Key] = true
-		by[h.Key.Collection]++
-	}
-	if c.unknown != 12*sampleMost || len(seen) != sampleMost {
-		t.Errorf("%d of %d", len(seen), c.unknown)
-	}
-	for name, n := range by { // 171 are expected; 100 are seven standard deviations away
-		if n < 100 {
-			t.Errorf("%d are of collection %s", n, name)
+	const some = 2 * sampleMost // that have run, about
+	for kind, want := range map[int]struct {
+		least, most int // there are
+		of          map[string]int
+	}{
+		hasRun:    {some, some + 2, map[string]int{"a": sampleMost / 2, "b": sampleMost / 2}},
+		neverRead: {24*sampleMost - some - 2, 24*sampleMost - some, map[string]int{"a": sampleMost * 7 / 22, "b": sampleMost * 7 / 22, "c": sampleMost * 8 / 22}},
+	} {
+		s := c.samples[kind]
+		seen, by := map[scheduler.Key]bool{}, map[string]int{}
+		for _, h := range s.hits {
+			seen[h.Key] = true
+			by[h.Key.Collection]++
+		}
+		if s.of < want.least || s.of > want.most || len(seen) != sampleMost {
+			t.Errorf("kind %d: %d of %d", kind, len(seen), s.of)
+		}
+		for name := range x.shelves { // sixty are seven standard deviations
+			if n := by[name]; n < want.of[name]-60 || n > want.of[name]+60 {
+				t.Errorf("kind %d: %d are of collection %s, want about %d", kind, n, name, want.of[name])
+			}
 		}
 	}
 }

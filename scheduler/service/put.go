@@ -20,6 +20,10 @@ type Edit struct {
 	SpecSequence uint64 // stream sequence when the edit was published as a spec; 0 otherwise
 	Strict       bool   // what would be warned of is refused
 	DryRun       bool   // everything is checked and nothing written: the view is of what would be
+
+	// KeepInLists are the paths of secrets in lists that a patch brings without them, and that stay all the same. Those in
+	// objects stay anyway. They are told by their places, so whoever names one says that the element there is the one that was.
+	KeepInLists []string
 }
 
 // Editor changes jobs.

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/cache"
@@ -115,7 +116,8 @@ type shared struct {
 	index *index.Index // of jobs, for who searches
 
 	histories *historyKeeper
-	outlines  atomic.Pointer[outlines] // of the last forecast; nil: none are kept
+	outlines  atomic.Pointer[outlines]  // of the last forecast; nil: none are kept
+	tooMany   atomic.Pointer[time.Time] // when there were too many jobs for that; nil: never
 
 	admissions admissions
 	editing    lines // of jobs, by those whom others have overtaken

@@ -187,7 +187,7 @@ func TestPages(t *testing.T) {
 	if len(seen) != 120 || seen[119] != "120" {
 		t.Errorf("pages have %d messages: %v", len(seen), seen)
 	}
-	for search, want := range map[string][]string{"customer-77": {"78"}, "Message 119 OF": {"120"}, "55": {"55", "56"}, "none of them": nil} {
+	for search, want := range map[string][]string{"customer-77": {"78"}, "Message 119 OF": {"120"}, "55": {"55", "56"}, "none of them": nil, "\xff\xfe": nil} {
 		if got := numbered(d.page("/console/queues/entity?at=orders&q=" + url.QueryEscape(search))); !slices.Equal(got, want) {
 			t.Errorf("%q finds %v, want %v", search, got, want)
 		}
@@ -325,5 +325,25 @@ func TestLive(t *testing.T) {
 	until("it has come")
 	if n := strings.Count(heard.String(), "event: messages"); n != 2 {
 		t.Errorf("messages came %d times, want 2", n)
+	}
+}
+
+// TestCopy opens the form of a message that is like another one, of which everything is there but its id.
+func TestCopy(t *testing.T) {
+	d := open(t)
+	d.send("orders", &azservicebus.Message{
+		Body: []byte{0, 0xff}, MessageID: new("its-own"), Subject: new("label"), ApplicationProperties: map[string]any{"n": int64(7)},
+	})
+	d.send("events", &azservicebus.Message{Body: []byte("text <b>")})
+	d.page("/console/queues/message?at=orders&n=1", "/console/queues/send?at=orders&amp;from=orders&amp;n=1&amp;part=active")
+	page := d.page("/console/queues/send?at=orders&from=orders&n=1&part=active", "AP8=", `value="base64" selected`, `value="label"`, `value="n"`,
+		"<option selected>long</option>", "7</textarea>")
+	if strings.Contains(page, "its-own") {
+		t.Errorf("its id is that of the other:\n%s", page)
+	}
+	d.page("/console/queues/message?at=events/Subscriptions/all&n=1", "/console/queues/send?at=events&amp;from=events%2FSubscriptions%2Fall")
+	d.page("/console/queues/send?at=events&from=events/Subscriptions/all&n=1", "text &lt;b&gt;</textarea>")
+	if status, _, _ := d.get("/console/queues/send?at=orders&from=orders&n=99"); status != http.StatusNotFound {
+		t.Errorf("a copy of none: %d", status)
 	}
 }

@@ -58,6 +58,7 @@ func (c Command) open(ctx context.Context, t *terminal.Terminal, e *Servers) (*l
 	pages := frame.New(frame.Config{
 		Rooms:     []frame.Room{queues.Alone(e.Room("carillon emulate"))},
 		AllowHost: listen.Hosts(ctx, string(c.Console), c.Hosts), Logger: c.Logger(t.Err), Unlocked: true, Version: t.Version,
+		MaxLive: listen.SideConnections / 2, // other pages have their part
 	})
 	return listen.ServeAny(ctx, c.Console.flag(), "", pages, c.Logger(t.Err))
 }

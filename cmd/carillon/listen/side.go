@@ -13,8 +13,10 @@ import (
 
 // The bounds of a side server.
 const (
-	sideConnections = 32 // the next one takes the place of the one that has been silent longest
-	sideTimeout     = 10 * time.Second
+	// SideConnections is how many a side server has: the next one takes the place of the one that has been silent longest.
+	SideConnections = 64
+
+	sideTimeout = 10 * time.Second
 )
 
 // Side is an HTTP server on an address of its own, beside the API. The nil one does nothing.
@@ -45,7 +47,7 @@ func ServeAny(ctx context.Context, f Flag, path string, h http.Handler, log *slo
 		Handler: h, ReadHeaderTimeout: sideTimeout,
 		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 	}}
-	clients := connlimit.New(sideConnections)
+	clients := connlimit.New(SideConnections)
 	clients.Watch(s.server, sideTimeout)
 	go func() { _ = s.server.Serve(clients.Listen(l)) }() // until Close
 	return s, nil

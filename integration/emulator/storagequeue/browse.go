@@ -1,7 +1,12 @@
 package storagequeue
 
 import (
+	"bytes"
+	"encoding/base64"
+	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -54,6 +59,35 @@ func (s *Server) Queue(account, queue string) (QueueStatus, error) {
 	return statusOf(q), err
 }
 
+// Accounts are the names of all accounts.
+func (s *Server) Accounts() []string { return slices.Sorted(maps.Keys(s.handler.keys)) }
+
+// Create makes a queue, and fails when there is one of the name or the name is none for a queue.
+func (s *Server) Create(account, queue string) error {
+	if _, ok := s.handler.keys[account]; !ok {
+		return fmt.Errorf("there is no account %q", account)
+	}
+	if checkQueueName(queue) != nil {
+		return errQueueName
+	}
+	created, err := s.handler.store.CreateQueue(store.Name{Account: account, Queue: queue}, nil)
+	if err == nil && !created || errors.Is(err, store.ErrQueueExists) {
+		err = errQueueTaken
+	}
+	return err
+}
+
+// What keeps people from making a queue.
+var (
+	errQueueName  = errors.New("the name of a queue has 3 to 63 lower-case letters, digits and single hyphens between them")
+	errQueueTaken = errors.New("there is a queue of that name already")
+)
+
+// Drop deletes a queue with its messages. It fails with [ErrNoQueue].
+func (s *Server) Drop(account, queue string) error {
+	return s.handler.store.DeleteQueue(store.Name{Account: account, Queue: queue})
+}
+
 func statusOf(q store.Summary) QueueStatus {
 	return QueueStatus{
 		Account: q.Account, Name: q.Queue, Metadata: q.Metadata, Messages: q.Messages, Hidden: q.Hidden, Size: q.Size,
@@ -63,11 +97,14 @@ func statusOf(q store.Summary) QueueStatus {
 // maxSearched is how many messages one call of [Server.Messages] looks at when it searches.
 const maxSearched = 20_000
 
+// maxSearchedBytes is how much of their text.
+const maxSearchedBytes = 32 << 20
+
 // Messages returns up to most messages, visible or not, in the order of their arrival and from a place on; with a text those that
-// have it, in any case of letters, in theirs or in their identifier. next is where to go on, 0 at the end. Receivers see nothing
-// of it.
+// have it, in any case of letters, in theirs, in what that encodes in base64, or in their identifier. next is where to go on, 0 at
+// the end. Receivers see nothing of it.
 func (s *Server) Messages(account, queue string, from uint64, most int, text string) (page []Message, next uint64, err error) {
-	name, lower, seen := store.Name{Account: account, Queue: queue}, strings.ToLower(text), 0
+	name, lower, seen, read := store.Name{Account: account, Queue: queue}, strings.ToLower(text), 0, 0
 	for {
 		want := most - len(page)
 		if text != "" {
@@ -79,10 +116,11 @@ func (s *Server) Messages(account, queue string, from uint64, most int, text str
 		}
 		for i, m := range found {
 			seen++
-			if text == "" || strings.Contains(strings.ToLower(m.Text), lower) || strings.Contains(m.ID, lower) {
+			read += len(m.Text)
+			if text == "" || has(m, lower) {
 				page = append(page, messageOf(m))
 			}
-			if len(page) < most && seen < maxSearched {
+			if len(page) < most && (text == "" || seen < maxSearched && read < maxSearchedBytes) {
 				continue
 			}
 			if i+1 < len(found) {
@@ -95,6 +133,15 @@ func (s *Server) Messages(account, queue string, from uint64, most int, text str
 		}
 		from = after
 	}
+}
+
+// has says whether a message has a text, which is in lower case.
+func has(m store.Seen, lower string) bool {
+	if strings.Contains(strings.ToLower(m.Text), lower) || strings.Contains(m.ID, lower) {
+		return true
+	}
+	plain, err := base64.StdEncoding.DecodeString(strings.TrimSpace(m.Text)) // as Azure Functions and the older SDKs write it
+	return err == nil && bytes.Contains(bytes.ToLower(plain), []byte(lower))
 }
 
 func messageOf(m store.Seen) Message {

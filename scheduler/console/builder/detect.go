@@ -6,7 +6,9 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/carillon-sched/carillon/scheduler/console/words"
 	"github.com/carillon-sched/carillon/scheduler/document"
@@ -36,38 +38,40 @@ func (r *reading) takePasted() {
 // What a text may look like.
 var (
 	wrapper   = regexp.MustCompile(`(?i)^(?:-\s*)?"?(?:cron|schedule|crontab|cron_?expression|expression)"?\s*[:=]\s*`)
+	isYAML    = regexp.MustCompile(`(?m)^"?(?:recurrence|properties|frequency|startTime)"?:(?:\s|$)|^(?:cron|rrule):\s.*\n\s*\w+:\s`)
 	isRRule   = regexp.MustCompile(`(?im)(?:^|[\s"])(?:RRULE|EXRULE|DTSTART)[:;]|\bFREQ=[A-Z]`)
-	isHashed  = regexp.MustCompile(`(?:^|[\s,])[HR](?:[(/\s]|$)`)
-	cronField = regexp.MustCompile(`(?i)^[0-9*?LWHR#/,()\-]+$|^[0-9*/,\-]*(?:` +
-		`JAN|FEB|MAR|APR|MAY|JUN|JUL|AUG|SEP|OCT|NOV|DEC|SUN|MON|TUE|WED|THU|FRI|SAT)[A-Z0-9#/,\-]*$`)
-	yearOrMore = regexp.MustCompile(`^[0-9*,/\-?]+$|^[A-Za-z]+(?:/[A-Za-z_]+)+$|^;|^UTC$`)
-	everySo    = regexp.MustCompile(`(?i)^(?:rate\(|@?every\s+)?(\d+)\s*(s|sec|second|m|min|minute|h|hour|d|day|week|w|month)s?\)?$`)
-	everyOne   = regexp.MustCompile(`(?i)^(?:every\s+)(second|minute|hour|day|week|month)$`)
-	everyISO   = regexp.MustCompile(`^(?:R\d*/)?(?:P(\d+)([DWM])|PT(\d+)([SMH]))$`)
-	onlyTimes  = regexp.MustCompile(`(?i)^\d{1,2}(?:[:.h]\d{2})?\s?(?:am|pm)?(?:[,\s]+\d{1,2}(?:[:.h]\d{2})?\s?(?:am|pm)?)*$`)
-	onlyDate   = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?$`)
+	everySo   = regexp.MustCompile(`(?i)^(?:rate\(|@?every\s+)?(\d+)\s*(s|sec|second|m|min|minute|h|hour|d|day|week|w|month)s?\)?$`)
+	everyOne  = regexp.MustCompile(`(?i)^(?:every\s+)(second|minute|hour|day|week|month)$`)
+	everyLong = regexp.MustCompile(`(?i)^@?every\s+((?:\d+[hms])+)$`)
+	everyISO  = regexp.MustCompile(`^(?:R\d*/)?(?:P(\d+)([DWM])|PT(\d+)([SMH]))$`)
+	onlyTimes = regexp.MustCompile(`(?i)^\d{1,2}(?:[:.h]\d{2})?\s?(?:am|pm)?(?:[,\s]+\d{1,2}(?:[:.h]\d{2})?\s?(?:am|pm)?)*$`)
+	onlyDate  = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?$`)
 )
 
 // Detect finds out in which language a text says when something runs, and returns what the fields then hold, by names
 // without [Prefix]. It knows a line of a crontab (with its command, which is left out) or of a workflow, cron and its
-// shortcuts, the properties of iCalendar, also in an event, a recurrence or job in JSON, times of a day, a date, and lengths
-// of time such as "every 5 minutes", "@every 5m", "rate(5 minutes)" and PT5M.
+// shortcuts, also as Quartz and Amazon EventBridge write it, the properties of iCalendar, also in an event, a recurrence or
+// job in JSON or YAML, times of a day, also of some days ("weekdays at 9"), a date, and lengths of time such as
+// "every 5 minutes", "@every 1h30m", "rate(5 minutes)" and PT5M.
 func Detect(text string) (url.Values, bool) {
 	text = strings.TrimSpace(text)
 	if text == "" || len(text) > maxPasted {
 		return nil, false
 	}
-	if text[0] == '{' {
-		return detectJSON(text)
+	if text[0] == '{' || isYAML.MatchString(text) {
+		return detectDocument(text)
 	}
 	if isRRule.MatchString(text) {
 		return url.Values{"when": {choiceRRule}, "recurrence.rrule": {properties(text)}, "rrule.dialect": {string(spec.RFC5545)}}, true
 	}
-	text = strings.Trim(wrapper.ReplaceAllString(text, ""), "\"'` ")
+	text = strings.Trim(wrapper.ReplaceAllString(withoutComments(text), ""), "\"'`, ")
 	if text == "" {
 		return nil, false
 	}
 	if values, ok := detectEvery(text); ok {
+		return values, true
+	}
+	if values, ok := detectWords(text); ok {
 		return values, true
 	}
 	switch {
@@ -77,41 +81,6 @@ func Detect(text string) (url.Values, bool) {
 		return url.Values{"when": {choiceOnce}, "plain.once": {text}}, true
 	}
 	return detectCron(text)
-}
-
-// detectCron knows cron.
-func detectCron(text string) (url.Values, bool) {
-	given := strings.Fields(text)
-	cron := func(text string) (url.Values, bool) {
-		dialect := spec.Obsidian
-		if isHashed.MatchString(text) {
-			dialect = spec.Dsari
-		}
-		return url.Values{"when": {choiceCron}, "recurrence.cron": {text}, "cron.dialect": {string(dialect)}}, true
-	}
-	if given[0][0] == '@' {
-		if strings.EqualFold(given[0], "@recur") || len(given) == 1 {
-			return cron(text)
-		}
-		return cron(given[0]) // a line of a crontab: the rest is its command
-	}
-	fields := 0
-	for fields < len(given) && fields < 5 && cronField.MatchString(strings.TrimSuffix(given[fields], ";")) {
-		fields++
-	}
-	if fields < 5 {
-		return nil, false
-	}
-	for fields < len(given) && yearOrMore.MatchString(given[fields]) {
-		fields++
-		if fields < len(given) && strings.Contains(text, ";") {
-			fields = len(given) // several patterns
-		}
-	}
-	if strings.HasSuffix(given[4], ";") || fields >= len(given) {
-		return cron(text)
-	}
-	return cron(strings.Join(given[:fields], " ")) // a line of a crontab: the rest is its command
 }
 
 // units are those of lengths of time, by the letters with which they begin.
@@ -132,6 +101,16 @@ func detectEvery(text string) (url.Values, bool) {
 		}
 		return every(m[1], units[unit[:1]])
 	}
+	if m := everyLong.FindStringSubmatch(text); m != nil { // 1h30m
+		d, err := time.ParseDuration(strings.ToLower(m[1]))
+		switch {
+		case err != nil || d <= 0:
+			return nil, false
+		case d%time.Minute == 0:
+			return every(strconv.FormatInt(int64(d/time.Minute), 10), "minute")
+		}
+		return every(strconv.FormatInt(int64(d/time.Second), 10), "second")
+	}
 	if m := everyISO.FindStringSubmatch(text); m != nil {
 		if m[2] == "M" {
 			return every(m[1], "month")
@@ -141,13 +120,14 @@ func detectEvery(text string) (url.Values, bool) {
 	return nil, false
 }
 
-// detectJSON knows a job, and a recurrence alone.
-func detectJSON(text string) (url.Values, bool) {
-	var v map[string]json.RawMessage
-	if json.Unmarshal([]byte(text), &v) != nil {
+// detectDocument knows a job, and a recurrence alone, in JSON or YAML.
+func detectDocument(text string) (url.Values, bool) {
+	v, err := document.Parse([]byte(text))
+	if err != nil || v.Kind() != document.KindObject {
 		return nil, false
 	}
-	has := func(name string) bool { _, ok := v[name]; return ok }
+	text = string(v.JSON())
+	has := func(name string) bool { _, ok := v.Member(name); return ok }
 	switch {
 	case has("recurrence"), has("properties"), has("startTime"):
 	case has("frequency"), has("cron"), has("rrule"):

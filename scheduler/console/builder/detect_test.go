@@ -39,6 +39,28 @@ func TestDetect(t *testing.T) {
 		{"P3M", choiceEvery, `{"recurrence":{"frequency":"month","interval":3}}`},
 		{"9:00", choiceDaily, `{"recurrence":{"cron":"0 9 * * *"}}`},
 		{"9am, 5 pm", choiceDaily, `{"recurrence":{"cron":"0 9,17 * * *"}}`},
+		{"@every 1h30m", choiceEvery, `{"recurrence":{"frequency":"minute","interval":90}}`},
+		{"@every 90s", choiceEvery, `{"recurrence":{"frequency":"second","interval":90}}`},
+		{"# nightly\n\n0 4 * * 1 root /bin/true\n", choiceCron, `{"recurrence":{"cron":"0 4 * * 1"}}`},
+		{"CRON_TZ=Asia/Tokyo 0 4 * * 1", choiceCron, `{"recurrence":{"cron":"0 4 * * 1"},"timeZone":"Asia/Tokyo"}`},
+		{"TZ=\"Asia/Tokyo\"\n0 4 * * 1 x", choiceCron, `{"recurrence":{"cron":"0 4 * * 1"},"timeZone":"Asia/Tokyo"}`},
+		{"0 0 12 * * ?", choiceCron, `{"recurrence":{"cron":"0 12 * * *"}}`},
+		{"0 0/5 14 ? * 2-6", choiceCron, `{"recurrence":{"cron":"0/5 14 * * MON-FRI"}}`},
+		{"0 15 10 ? * 6#3 2030", choiceCron, `{"recurrence":{"cron":"15 10 * * FRI#3 2030"}}`},
+		{"0 15 10 ? * 6L *", choiceCron, `{"recurrence":{"cron":"15 10 * * FRIL"}}`},
+		{"0 0 9 ? * MON-FRI", choiceCron, `{"recurrence":{"cron":"0 9 * * MON-FRI"}}`},
+		{"cron(0 12 * * ? *)", choiceCron, `{"recurrence":{"cron":"0 12 * * *"}}`},
+		{"cron(0 18 ? * 2,7 2031)", choiceCron, `{"recurrence":{"cron":"0 18 * * MON,SAT 2031"}}`},
+		{"recurrence:\n  cron: 0 9 * * MON\ntimeZone: Asia/Tokyo\n", choiceWeekly, `{"recurrence":{"cron":"0 9 * * MON"},"timeZone":"Asia/Tokyo"}`},
+		{"frequency: hour\ninterval: 6\nanchor: lastExecution", choiceAzure, `{"recurrence":{"frequency":"hour","interval":6,"anchor":"lastExecution"}}`},
+		{"daily at 9:00", choiceDaily, `{"recurrence":{"cron":"0 9 * * *"}}`},
+		{"noon", choiceDaily, `{"recurrence":{"cron":"0 12 * * *"}}`},
+		{"weekdays at 9 and 17", choiceWeekdays, `{"recurrence":{"cron":"0 9,17 * * MON-FRI"}}`},
+		{"Every Monday and Friday at 10am", choiceWeekly, `{"recurrence":{"cron":"0 10 * * MON,FRI"}}`},
+		{"Mon-Wed, Saturday 9:00", choiceWeekly, `{"recurrence":{"cron":"0 9 * * MON-WED,SAT"}}`},
+		{"sat to mon at 6pm", choiceWeekly, `{"recurrence":{"cron":"0 18 * * MON,SAT,SUN"}}`},
+		{"monthly", choiceMonthly, `{"recurrence":{"cron":"0 0 1 * *"}}`},
+		{"hourly", choiceEvery, `{"recurrence":{"frequency":"hour"}}`},
 		{"2030-03-01", choiceOnce, `{"startTime":"2030-03-01T00:00:00Z"}`},
 		{"2030-03-01T09:00:00+01:00", choiceOnce, `{"startTime":"2030-03-01T09:00:00+01:00"}`},
 	} {
@@ -55,7 +77,8 @@ func TestDetect(t *testing.T) {
 func TestDetectNothing(t *testing.T) {
 	for _, text := range []string{
 		"", " ", "hello", "0 9 *", "{", "{}", `{"a": 1}`, `{"recurrence": 5}`, "[1, 2]", "every 0 minutes", "-", "''", ":", "::::", ";;;;;",
-		"the quick brown fox jumps", strings.Repeat("0 9 * * * ; ", 5000),
+		"the quick brown fox jumps", "monkey at 9", "hourly at 9", "every moonday", "recurrence: [", "recurrence: 5", "cron(0 12 * *)", "TZ=Asia/Tokyo",
+		strings.Repeat("0 9 * * * ; ", 5000),
 	} {
 		if values, ok := Detect(text); ok {
 			t.Errorf("%.40q: %v", text, values)

@@ -64,13 +64,9 @@ type wrongs struct {
 	Texts []Wrong
 }
 
-// maxForm is how many bytes of fields may come; a document has 16 KB.
-const maxForm = 128 << 10
-
 // preview says what the fields mean.
 func (r room) preview(c *frame.Call) error {
-	c.Request.Body = http.MaxBytesReader(c.Writer, c.Request.Body, maxForm)
-	values, err := c.Form()
+	values, err := c.ShortForm()
 	if err != nil {
 		return err
 	}

@@ -27,7 +27,7 @@ func (r room) held(etag string) (*service.Service, error) {
 
 // create makes a collection with no settings but its name, and leads to its page.
 func (r room) create(c *frame.Call) error {
-	form, err := c.Form()
+	form, err := c.ShortForm()
 	if err != nil {
 		return err
 	}
@@ -53,7 +53,7 @@ func (r room) create(c *frame.Call) error {
 
 // save replaces the settings. When something is wrong with them, they are shown again.
 func (r room) save(c *frame.Call) error {
-	values, err := c.Form()
+	values, err := c.ShortForm()
 	if err != nil {
 		return err
 	}
@@ -121,7 +121,7 @@ func (r room) confirmDelete(c *frame.Call) error {
 
 // remove deletes the collection; one that has jobs only when somebody has said that they are to go, too.
 func (r room) remove(c *frame.Call) error {
-	form, err := c.Form()
+	form, err := c.ShortForm()
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package edit
 
 import (
+	"cmp"
 	"net/http"
 	"slices"
 	"strings"
@@ -44,6 +45,7 @@ func (a at) equal(b at) bool { return a.ok == b.ok && a.v.Equal(b.v) }
 // merging compares three documents, and makes one of them by what was picked.
 type merging struct {
 	picked  func(path string) string
+	all     string   // what was picked for everything at once, "" for nothing
 	secrets []string // where mine has secrets that were typed: they stay
 	choices []choice
 }
@@ -53,6 +55,8 @@ func (m *merging) merge(path string, base, theirs, mine at) at {
 	switch {
 	case theirs.equal(mine):
 		return mine
+	case slices.Contains(m.secrets, path) && m.all == pickTheirs:
+		return theirs
 	case slices.Contains(m.secrets, path):
 		return mine
 	case m.together(base, theirs, mine):
@@ -102,9 +106,11 @@ func (m *merging) together(base, theirs, mine at) bool {
 // members merges the members of objects, in the order of mine.
 func (m *merging) members(path string, base, theirs, mine at) at {
 	var names []string
+	known := map[string]bool{}
 	for _, v := range []document.Value{mine.v, theirs.v, base.v} {
 		for _, member := range v.Members() {
-			if !slices.Contains(names, member.Name) {
+			if !known[member.Name] {
+				known[member.Name] = true
 				names = append(names, member.Name)
 			}
 		}
@@ -126,7 +132,7 @@ func of(v document.Value, name string) at {
 
 // clash shows the choices between what others have made of the job, and what was typed.
 func (e *editing) clash() error {
-	_, err := e.theirs(func(string) string { return "" })
+	_, err := e.theirs("", func(string) string { return "" })
 	if err != nil {
 		return e.failed(err)
 	}
@@ -135,12 +141,12 @@ func (e *editing) clash() error {
 
 // theirs compares what was typed with the job as it is now, and returns what comes of it. The page keeps the job as it was
 // opened until everything is chosen.
-func (e *editing) theirs(picked func(path string) string) (merged document.Value, err error) {
+func (e *editing) theirs(all string, picked func(path string) string) (merged document.Value, err error) {
 	now := e.room.editing(e.call)
 	if err := now.load(); err != nil {
 		return merged, err
 	}
-	m := &merging{picked: picked, secrets: e.room.form().SecretsIn(e.mine)}
+	m := &merging{picked: picked, all: all, secrets: e.room.form().SecretsIn(e.mine)}
 	result := m.merge("", at{e.base, true}, at{now.base, true}, at{e.mine, true})
 	e.Conflict = &conflict{ETag: now.ETag, Choices: m.choices}
 	for i := range m.choices {
@@ -151,15 +157,15 @@ func (e *editing) theirs(picked func(path string) string) (merged document.Value
 	return result.v, nil
 }
 
-// merge takes what was chosen. What comes of it stands on the newest job, and is reviewed.
-func (e *editing) merge() error {
+// merge takes what was chosen, or all of theirs or mine. What comes of it stands on the newest job, and is reviewed.
+func (e *editing) merge(all string) error {
 	values := e.call.Request.PostForm
 	if !e.legible() {
 		return e.show(http.StatusBadRequest)
 	}
 	seen := values.Get("theirs")
-	merged, err := e.theirs(func(path string) string {
-		switch p := values.Get(pickPrefix + path); p {
+	merged, err := e.theirs(all, func(path string) string {
+		switch p := cmp.Or(all, values.Get(pickPrefix+path)); p {
 		case pickTheirs, pickMine:
 			return p
 		}
@@ -185,5 +191,6 @@ func (e *editing) merge() error {
 	typed := e.room.form().SecretsIn(merged)
 	e.begin(merged)
 	e.typed = typed
+	e.checkLists()
 	return e.review()
 }

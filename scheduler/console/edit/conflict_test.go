@@ -88,3 +88,37 @@ func TestConflictOfTypes(t *testing.T) {
 	p.press("merge")
 	p.has("Nothing: this is the job as it is.", "theirs")
 }
+
+// TestConflictAtOnce takes all of theirs, or all of mine.
+func TestConflictAtOnce(t *testing.T) {
+	w := consoletest.New(t)
+	for which, want := range map[string]string{"theirs": `"description":"theirs"`, "mine": `"description":"mine"`} {
+		key := "default/" + which
+		w.Put(key, guarded)
+		p := open(t, w, key, "form", "stored-password", "typed-password")
+		const password = "action.request.authentication.password"
+		p.set("description", "mine", password+"~how", "text", password+"~text", "typed-password")
+		p.press("review")
+		patch(t, w, key, `{"description": "theirs", "timeout": "PT1M"}`)
+		p.set(password+"~how", "text", password+"~text", "typed-password")
+		if got := p.press("save"); got != http.StatusConflict {
+			t.Fatalf("%d %s", got, mainOf(p.body))
+		}
+		p.set(password+"~how", "text", password+"~text", "typed-password")
+		if got := p.press("merge:" + which); got != http.StatusOK {
+			t.Fatalf("%d %s", got, mainOf(p.body))
+		}
+		if which == "theirs" {
+			p.has("Nothing: this is the job as it is.")
+			continue
+		}
+		p.set(password+"~how", "text", password+"~text", "typed-password")
+		if got := p.press("save"); got != http.StatusSeeOther {
+			t.Fatalf("%d %s", got, mainOf(p.body))
+		}
+		now := job(t, w, key)
+		if text := now.String(); !strings.Contains(text, want) || strings.Contains(text, "PT1M") || secret(now, password) != "typed-password" {
+			t.Error(text)
+		}
+	}
+}

@@ -101,7 +101,7 @@ func (r room) open(c *frame.Call) error {
 
 // change does what a button of the page asks for.
 func (r room) change(c *frame.Call) error {
-	values, err := c.Form()
+	values, err := c.ShortForm()
 	if err != nil {
 		return err
 	}

@@ -100,6 +100,11 @@ func (e *editing) load() error {
 // reopen takes what the form carries.
 func (e *editing) reopen(values url.Values) error {
 	broken := frame.Problem{Status: http.StatusBadRequest, Text: e.call.Say("frame.form")}
+	for _, name := range []string{"base", "from", "stored"} {
+		if len(values.Get(name)) > maxCarried {
+			return broken
+		}
+	}
 	var err error
 	if e.base, err = document.Parse([]byte(values.Get("base"))); err != nil || e.base.Kind() != document.KindObject {
 		return broken
@@ -120,6 +125,9 @@ func (e *editing) reopen(values url.Values) error {
 	e.readForm(values)
 	return nil
 }
+
+// maxCarried is how many bytes the form may carry of a job: more than a job has.
+const maxCarried = 4 * scheduler.MaxJobSize
 
 // begin makes the fields, or the text, of a document.
 func (e *editing) begin(from document.Value) {
@@ -166,6 +174,7 @@ func (e *editing) readForm(values url.Values) {
 	e.Schedule = e.others.Form
 	e.mine = e.scheduled(e.Reading.Document, builder.Fields(e.from.JSON()).Sent())
 	e.usable = len(e.Reading.Problems) == 0 && len(e.others.Problems) == 0
+	e.checkLists()
 }
 
 // scheduled returns a document with the members that the schedule's fields make, where they were changed.
@@ -225,7 +234,9 @@ func (e *editing) do(what string) error {
 	case "save":
 		return e.save()
 	case "merge":
-		return e.merge()
+		return e.merge("")
+	case "merge:" + pickTheirs, "merge:" + pickMine:
+		return e.merge(strings.TrimPrefix(what, "merge:"))
 	case "as:" + asForm, "as:" + asYAML:
 		return e.turn(strings.TrimPrefix(what, "as:"))
 	case "", "review":
@@ -279,7 +290,7 @@ func (e *editing) save() error {
 	if err != nil {
 		return e.failed(err)
 	}
-	if _, err := s.Patch(e.call.Context(), service.Edit{Key: e.Key, Body: patch.JSON()}); err != nil {
+	if _, err := s.Patch(e.call.Context(), service.Edit{Key: e.Key, Body: patch.JSON(), KeepInLists: e.inLists()}); err != nil {
 		return e.failed(err)
 	}
 	return e.leave(e.call.Say("edit.saved", e.Key))
@@ -360,7 +371,7 @@ func (e *editing) wrongs() []wrong {
 		return list
 	}
 	for _, p := range e.Schedule.Problems {
-		list = append(list, wrong{"#schedule-builder", e.call.Say("edit.schedule"), p.Message})
+		list = append(list, wrong{"#wrong-" + builder.Prefix + e.Schedule.Place(p.Path), e.Schedule.Label(p.Path), p.Message})
 	}
 	for _, p := range e.Reading.Problems {
 		w := wrong{"", p.Path, p.Message}

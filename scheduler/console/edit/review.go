@@ -69,7 +69,7 @@ func (e *editing) review() error {
 	if err != nil {
 		return e.failed(err)
 	}
-	v, err := s.Patch(e.call.Context(), service.Edit{Key: e.Key, Body: patch.JSON(), DryRun: true})
+	v, err := s.Patch(e.call.Context(), service.Edit{Key: e.Key, Body: patch.JSON(), DryRun: true, KeepInLists: e.inLists()})
 	if err != nil {
 		return e.failed(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/carillon-sched/carillon/scheduler/console/frame"
 	"github.com/carillon-sched/carillon/scheduler/console/jobform"
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
@@ -73,7 +74,7 @@ var ownMembers = []string{"name", "collection", "id", "type", "etag", "result", 
 func (e *editing) readYAML(typed string) {
 	e.Text = text{Text: jobform.Plain(typed)}
 	t := &e.Text
-	file, err := document.ParseFile([]byte(t.Text))
+	file, err := e.parse(t.Text)
 	if err == nil && len(file.Documents) != 1 {
 		err = document.Problem{Message: e.call.Say("edit.yaml.one", len(file.Documents))}
 	}
@@ -104,7 +105,15 @@ func (e *editing) readYAML(typed string) {
 	}
 	e.mine = without(v, ownMembers)
 	e.typed = e.room.form().SecretsIn(e.mine)
-	e.lists()
+	e.checkLists()
+}
+
+// parse reads a text that may be a job's.
+func (e *editing) parse(typed string) (*document.File, error) {
+	if len(typed) > maxCarried {
+		return nil, document.Problem{Message: e.call.Say("edit.yaml.long", frame.Bytes(maxCarried))}
+	}
+	return document.ParseFile([]byte(typed))
 }
 
 // without leaves members out, in any letter case. Null stays: it removes.
@@ -113,22 +122,6 @@ func without(v document.Value, names []string) document.Value {
 		return slices.ContainsFunc(names, func(name string) bool { return strings.EqualFold(name, m.Name) })
 	})
 	return document.ObjectValue(members...)
-}
-
-// lists complains about stored secrets in lists that were changed: a patch replaces a list as a whole.
-func (e *editing) lists() {
-	for _, path := range e.Stored {
-		end := strings.IndexByte(path, '[')
-		if end < 0 || end+1 >= len(path) || path[end+1] == '"' {
-			continue
-		}
-		was, is := jobform.At(e.base, path[:end]), jobform.At(e.mine, path[:end])
-		left := jobform.At(e.mine, path).Kind() == document.KindNull && jobform.At(e.mine, outer(path)).Kind() != document.KindNull
-		if left && is.Kind() != document.KindNull && !was.Equal(is) {
-			e.usable = false
-			e.Text.add(document.Problem{Path: path, Message: e.call.Say("jobform.secret.moved")})
-		}
-	}
 }
 
 // refuse notes why a text is no document.

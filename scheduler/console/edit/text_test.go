@@ -112,3 +112,31 @@ func itoa(n int) string {
 	}
 	return itoa(n/10) + string(rune('0'+n%10))
 }
+
+// TestTooLong refuses texts that are more than any job, before anything is made of them, and keeps their secrets off the page.
+func TestTooLong(t *testing.T) {
+	w := consoletest.New(t)
+	w.Put("default/a", simple)
+	long := "password: typed-password\n" + strings.Repeat("# more\n", 10_000)
+	p := open(t, w, "default/a", "yaml")
+	p.set("text", long)
+	if got := p.press("review"); got != http.StatusBadRequest {
+		t.Fatalf("a long text: %d", got)
+	}
+	p.has("This is too long: 65.5 kB are the most")
+	if strings.Contains(p.body, "typed-password") {
+		t.Error("the page has a secret that was typed")
+	}
+	for _, name := range []string{"base", "from", "stored"} {
+		p := open(t, w, "default/a", "yaml")
+		p.set(name, `{"a": "`+strings.Repeat("x", 70_000)+`"}`)
+		if got := p.press("review"); got != http.StatusBadRequest {
+			t.Errorf("a long %s: %d", name, got)
+		}
+	}
+	p = open(t, w, "default/a", "yaml")
+	p.set("text", strings.Repeat("x", 300_000))
+	if got := p.press("review"); got != http.StatusRequestEntityTooLarge {
+		t.Errorf("a form that is too large: %d", got)
+	}
+}

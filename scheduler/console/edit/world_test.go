@@ -86,8 +86,8 @@ func (p *page) has(texts ...string) {
 // mainOf is a page without what all have, and without its fields.
 func mainOf(body string) string {
 	_, body, _ = strings.Cut(body, `<div id="edit-told"`)
-	told, rest, _ := strings.Cut(body, `<form`)
-	_, rest, _ = strings.Cut(rest, `data-turn="yaml"`)
+	told, rest, _ := strings.Cut(body, `<input type="hidden" name="as"`)
+	_, rest, _ = strings.Cut(rest, `name="reviewed"`)
 	rest, _, _ = strings.Cut(rest, `<fieldset class="jobform-section"`)
 	return told + rest
 }

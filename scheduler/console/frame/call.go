@@ -27,10 +27,15 @@ type Call struct {
 	frame *Frame
 	room  string
 	token bool // who asks is known by the cookie of a sign-in
+	lasts bool // the route is live
 }
 
-// maxForm is how many bytes a form may have.
-const maxForm = 4 << 20
+// How many bytes a form may have, and how many one that is no more than some documents of jobs, as a browser writes them: what
+// is made of such a one costs more than to read it.
+const (
+	maxForm     = 4 << 20
+	maxDocument = 256 << 10
+)
 
 // Context is that of the request. It is done when the browser has gone, and when who asks may not ask for it any more.
 func (c *Call) Context() context.Context { return c.Request.Context() }
@@ -47,11 +52,16 @@ func (c *Call) May(right access.Right, collection string) bool {
 func (c *Call) Query(name string) string { return strings.TrimSpace(c.Request.URL.Query().Get(name)) }
 
 // Form returns what a form was filled with. A body that is too large or no form is a [Problem].
-func (c *Call) Form() (url.Values, error) {
-	c.Request.Body = http.MaxBytesReader(c.Writer, c.Request.Body, maxForm)
+func (c *Call) Form() (url.Values, error) { return c.form(maxForm) }
+
+// ShortForm is the same of a form that has documents of jobs, or less.
+func (c *Call) ShortForm() (url.Values, error) { return c.form(maxDocument) }
+
+func (c *Call) form(most int64) (url.Values, error) {
+	c.Request.Body = http.MaxBytesReader(c.Writer, c.Request.Body, most)
 	if err := c.Request.ParseForm(); err != nil {
 		if _, large := errors.AsType[*http.MaxBytesError](err); large {
-			return nil, Problem{Status: http.StatusRequestEntityTooLarge, Text: c.Say("frame.large", maxForm>>20)}
+			return nil, Problem{Status: http.StatusRequestEntityTooLarge, Text: c.Say("frame.large", Bytes(most))}
 		}
 		return nil, Problem{Status: http.StatusBadRequest, Text: c.Say("frame.form")}
 	}
@@ -91,10 +101,25 @@ const (
 
 // setCookie keeps something in the browser until it is closed, or for a time. 0 is until it is closed, and less forgets it.
 func (c *Call) setCookie(name, value string, lasts time.Duration) {
-	http.SetCookie(c.Writer, &http.Cookie{ //nolint:gosec // it is secure where the server is: dev serves plain HTTP
-		Name: name, Value: value, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: c.Request.TLS != nil,
+	http.SetCookie(c.Writer, &http.Cookie{ //nolint:gosec // it is secure where the browser's connection is: dev serves plain HTTP
+		Name: name, Value: value, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: c.secure(),
 		MaxAge: int(lasts / time.Second),
 	})
+}
+
+// secure reports whether the browser came by HTTPS, also where a proxy takes that. A browser says so itself with each form. Who
+// says what is not so gets a cookie that is kept from plain HTTP, or an address that is of no use.
+func (c *Call) secure() bool {
+	h := c.Request.Header
+	return c.Request.TLS != nil || strings.EqualFold(h.Get("X-Forwarded-Proto"), "https") || strings.HasPrefix(h.Get("Origin"), "https://")
+}
+
+// Server is the address of this server, as the browser has it: https://scheduler.example.
+func (c *Call) Server() string {
+	if c.secure() {
+		return "https://" + c.Request.Host
+	}
+	return "http://" + c.Request.Host
 }
 
 // Note has the next page say something, once: what was done.
@@ -139,7 +164,9 @@ func (f *Frame) do(c *Call, route placed) error {
 		c.token = true
 	}
 	if route.Right == access.Open {
-		c.Who, _ = f.cfg.Identify(c.Request) // for the menu
+		if !route.plain {
+			c.Who, _ = f.cfg.Identify(c.Request) // for the menu
+		}
 		return route.Do(c)
 	}
 	who, err := f.cfg.Identify(c.Request)
@@ -164,6 +191,15 @@ func (f *Frame) do(c *Call, route placed) error {
 	stop := f.watchOver(c.Request, route.Right, cancel)
 	defer stop()
 	c.Request = c.Request.WithContext(ctx)
+	if !route.Live {
+		return route.Do(c)
+	}
+	c.lasts = true
+	leave, err := c.Lasts()
+	if err != nil {
+		return c.Live().End(c.Describe(err))
+	}
+	defer leave()
 	return route.Do(c)
 }
 

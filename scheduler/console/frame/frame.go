@@ -37,6 +37,10 @@ type Config struct {
 	// Ready returns nil when the process can serve, or why it cannot: errors tell it. Default: always ready.
 	Ready func(ctx context.Context) error
 
+	// MaxLive is how many live answers there may be at once, so that the connections of the others have their part; one
+	// caller may have a quarter of them. Default 256.
+	MaxLive int
+
 	// Observe is called after each request but live ones, with its operation, such as "GET /console/jobs", the status, and
 	// how long it took. It must not block. Default: none.
 	Observe func(operation string, status int, took time.Duration)
@@ -75,6 +79,9 @@ type Route struct {
 	Path   string // a pattern of [http.ServeMux]; {c} is a collection
 	Right  access.Right
 	Do     func(*Call) error
+
+	// Live says that it answers with [Call.Live], for as long as its reader wants: there are only so many at once.
+	Live bool
 }
 
 // Frame serves a console. It may be used by any number of requests at once.
@@ -83,6 +90,7 @@ type Frame struct {
 	log    *slog.Logger
 	assets assets
 	mux    *http.ServeMux
+	live   *throttle.Places
 }
 
 // New returns a console. It does no I/O. It panics when rooms contradict each other, which is a mistake of the program.
@@ -98,7 +106,7 @@ func New(cfg Config) *Frame {
 	if cfg.Observe == nil {
 		cfg.Observe = func(string, int, time.Duration) {}
 	}
-	f := &Frame{cfg: cfg, log: cfg.Logger, mux: http.NewServeMux()}
+	f := &Frame{cfg: cfg, log: cfg.Logger, mux: http.NewServeMux(), live: throttle.NewPlaces(cmp.Or(cfg.MaxLive, maxLive))}
 	f.assets = f.gather()
 	routes := f.own()
 	for _, room := range cfg.Rooms {
@@ -106,7 +114,7 @@ func New(cfg Config) *Frame {
 			if !route.Right.Valid() {
 				panic(fmt.Sprintf("console: %s %s asks for no right", route.Method, route.Path))
 			}
-			routes = append(routes, placed{route, room.Name})
+			routes = append(routes, placed{Route: route, room: room.Name})
 		}
 	}
 	paths := map[string]map[string]placed{}
@@ -128,11 +136,15 @@ func New(cfg Config) *Frame {
 	return f
 }
 
+// maxLive is how many live answers there may be if nothing is said.
+const maxLive = 256
+
 // placed is a route with its room.
 type placed struct {
 	Route
 
-	room string
+	room  string
+	plain bool // it has no menu, and nobody is asked who they are: a token that is not taken would count for each asset
 }
 
 // byMethod answers with the route of a request's method.
@@ -163,7 +175,22 @@ func (f *Frame) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, text, http.StatusMisdirectedRequest)
 		return
 	}
+	if fromElsewhere(r) {
+		http.Error(w, "this is not for pages of other origins; they may only lead here", http.StatusForbidden)
+		return
+	}
 	guard.Handler(f.mux).ServeHTTP(w, r)
+}
+
+// fromElsewhere reports whether a page of another origin wants to have something, instead of leading there: an image, a frame, a
+// live part. It could not see it, but the time that it takes; and what it asks for would take places from others.
+func fromElsewhere(r *http.Request) bool {
+	switch r.Header.Get("Sec-Fetch-Site") {
+	case "", "none", "same-origin":
+		return false
+	}
+	return (r.Method == http.MethodGet || r.Method == http.MethodHead) &&
+		(r.Header.Get("Sec-Fetch-Mode") != "navigate" || r.Header.Get("Sec-Fetch-Dest") != "document")
 }
 
 // guard refuses what pages of other origins ask to be changed.

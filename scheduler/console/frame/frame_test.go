@@ -128,7 +128,14 @@ func TestAnswers(t *testing.T) {
 		"a part without rights": {"GET", "/", []string{"X-Carillon-Part: 1"}, 401, `<div class="problem"`},
 		"another host":          {"GET", "/", []string{admin, "Host: rebound.example"}, 421, "--allowed-host"},
 		"a page elsewhere":      {"POST", "/console/jobs/a", []string{admin, "Sec-Fetch-Site: cross-site"}, 403, ""},
-		"an origin elsewhere":   {"POST", "/console/jobs/a", []string{admin, "Origin: https://evil.example"}, 403, ""},
+		"a part elsewhere":      {"GET", "/", []string{admin, "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: no-cors", "Sec-Fetch-Dest: image"}, 403, ""},
+		"a frame elsewhere":     {"GET", "/", []string{admin, "Sec-Fetch-Site: same-site", "Sec-Fetch-Mode: navigate", "Sec-Fetch-Dest: iframe"}, 403, ""},
+		"a link elsewhere": {
+			"GET", "/?text=hello",
+			[]string{admin, "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate", "Sec-Fetch-Dest: document"},
+			200, "<p>hello</p>",
+		},
+		"an origin elsewhere": {"POST", "/console/jobs/a", []string{admin, "Origin: https://evil.example"}, 403, ""},
 	}
 	for name, test := range tests {
 		f, changed := console()
@@ -181,6 +188,7 @@ func TestSignIn(t *testing.T) {
 		"with space around": {"  admin-token\n", "/", 303, "/"},
 		"not taken":         {"other", "/", 401, ""},
 		"nothing":           {"", "/", 401, ""},
+		"too long":          {strings.Repeat("x", 4001), "/", 401, ""},
 		"no token at all":   {"a b; path=/", "/", 401, ""},
 		"another site":      {"admin-token", "https://evil.example/", 303, "/"},
 		"without scheme":    {"admin-token", "//evil.example/", 303, "/"},
@@ -255,6 +263,58 @@ func TestWords(t *testing.T) {
 	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1\u202f000", -1234567: "-1\u202f234\u202f567"} {
 		if got := frame.Number(n); got != want {
 			t.Errorf("%d: %q, want %q", n, got, want)
+		}
+	}
+}
+
+// TestSignOut has the browser forget the token: a cookie that is left, though empty, would count as a token that is not taken.
+func TestSignOut(t *testing.T) {
+	f, _ := console()
+	r := ask(f, "POST", "/console/sign-out", "", admin)
+	if kept := cookies(r); r.Code != http.StatusSeeOther || len(kept) != 1 || kept[0].Name != "carillon-token" || kept[0].MaxAge >= 0 {
+		t.Errorf("%d, %v", r.Code, kept)
+	}
+}
+
+// TestSecureCookies has browsers keep the token from plain HTTP where they came by HTTPS, also through a proxy.
+func TestSecureCookies(t *testing.T) {
+	for name, test := range map[string]struct {
+		headers []string
+		want    bool
+	}{
+		"plain HTTP":             {[]string{"Origin: http://here.example"}, false},
+		"a form sent by HTTPS":   {[]string{"Origin: https://here.example", "Sec-Fetch-Site: same-origin"}, true},
+		"a proxy that says so":   {[]string{"X-Forwarded-Proto: https"}, true},
+		"a proxy for plain HTTP": {[]string{"X-Forwarded-Proto: http"}, false},
+	} {
+		f, _ := console()
+		r := ask(f, "POST", "/console/sign-in", "token=admin-token", test.headers...)
+		if kept := cookies(r); len(kept) != 1 || kept[0].Secure != test.want {
+			t.Errorf("%s: %d, %v", name, r.Code, kept)
+		}
+	}
+}
+
+// TestAssetsAskNobody has assets cost a browser whose token is not taken any more none of its guesses.
+func TestAssetsAskNobody(t *testing.T) {
+	asked := 0
+	f := frame.New(frame.Config{Rooms: []frame.Room{room(new(int))}, Identify: func(*http.Request) (*access.Principal, error) {
+		asked++
+		return nil, &access.Unknown{Reason: "old"}
+	}})
+	_, rest, _ := strings.Cut(ask(f, "GET", "/console/sign-in", "", admin).Body.String(), `<link rel="stylesheet" href="`)
+	path, _, _ := strings.Cut(rest, `"`)
+	if r := ask(f, "GET", path, "", admin); r.Code != http.StatusOK || asked != 1 {
+		t.Errorf("%d, asked %d times", r.Code, asked)
+	}
+}
+
+// TestUnlocked takes no tokens where nobody can be asked for one.
+func TestUnlocked(t *testing.T) {
+	f := frame.New(frame.Config{Rooms: []frame.Room{room(new(int))}, Unlocked: true})
+	for _, method := range []string{"GET", "POST"} {
+		if r := ask(f, method, "/console/sign-in", "token=x"); r.Code != http.StatusNotFound || len(cookies(r)) != 0 {
+			t.Errorf("%s: %d, %v", method, r.Code, cookies(r))
 		}
 	}
 }

@@ -2,11 +2,14 @@ package frame
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"html/template"
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/carillon-sched/carillon/scheduler/rest/throttle"
 )
 
 // Live is the answer to an EventSource: parts of a page, as they change.
@@ -22,12 +25,17 @@ const Beat = 15 * time.Second
 // livePatience is how long a browser may take no data: what holds a live answer is not kept for one that is gone.
 const livePatience = 10 * time.Second
 
-// Live begins a live answer. The address of it must have the parameter follow, which says that it lasts.
+// Live begins a live answer, of a route that says so. The address of it must have the parameter follow, which says that it
+// lasts.
 //
 // The page has an element with data-events="ADDRESS" and data-parts="NAME NAME…": the script takes the name of each of these
 // events for the id of an element, and its data for what that has from now on; of one that is no element's, it keeps the id.
-// When a page is looked at again that was hidden, the parameter after of the address is the last id, if it has one.
+// An event named "end" is the last one, and says why. When a page is looked at again that was hidden, the parameter after of
+// the address is the last id, if it has one.
 func (c *Call) Live() *Live {
+	if !c.lasts {
+		panic("console: " + c.Request.URL.Path + " is not of a live route")
+	}
 	h := c.Writer.Header()
 	h.Set("Content-Type", "text/event-stream; charset=utf-8")
 	h.Set("X-Accel-Buffering", "no")
@@ -38,6 +46,32 @@ func (c *Call) Live() *Live {
 	l := &Live{call: c, out: http.NewResponseController(c.Writer), last: map[string]string{}}
 	_ = l.send("", "", "hello")
 	return l
+}
+
+// Lasts takes a place among the requests that may last, until leave is called; the error is a [Problem] when there is none. Live
+// routes have theirs.
+func (c *Call) Lasts() (leave func(), err error) {
+	leave, err = c.frame.live.Take(payer(c.Who))
+	full, ok := errors.AsType[*throttle.Full](err)
+	switch {
+	case !ok:
+		return leave, err
+	case full.Own:
+		return nil, Problem{
+			Status: http.StatusTooManyRequests, Text: c.Say("frame.full.own", full.Most), Hint: c.Say("frame.full.own.hint"),
+		}
+	}
+	return nil, Problem{Status: http.StatusServiceUnavailable, Text: c.Say("frame.full", full.Most), Hint: c.Say("frame.full.hint")}
+}
+
+// End tells why nothing more comes: the browser does not come again by itself.
+func (l *Live) End(p Problem) error {
+	text, err := written(own, "problem", p)
+	if err != nil {
+		return err
+	}
+	_ = l.send("end", "", text) // whether it is there or not
+	return nil
 }
 
 // LastID is the id of the last event that the browser has had before its connection was lost; "" for none.

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/carillon-sched/carillon/scheduler/access"
 )
@@ -13,14 +14,22 @@ const signInPath, signOutPath = Root + "/sign-in", Root + "/sign-out"
 
 // own returns the routes of the frame itself.
 func (f *Frame) own() []placed {
+	open := func(method, path string, do func(*Call) error) placed {
+		return placed{Route: Route{Method: method, Path: path, Right: access.Open, Do: do}}
+	}
+	assets := open(http.MethodGet, Root+"/assets/{version}/{path...}", f.assets.serve)
+	assets.plain = true
+	if f.cfg.Unlocked { // whatever somebody gave it would be kept, for nothing
+		return []placed{assets}
+	}
 	return []placed{
-		{Route: Route{http.MethodGet, Root + "/assets/{version}/{path...}", access.Open, f.assets.serve}},
-		{Route: Route{http.MethodGet, signInPath, access.Open, func(c *Call) error { c.signIn(""); return nil }}},
-		{Route: Route{http.MethodPost, signInPath, access.Open, f.takeToken}},
-		{Route: Route{http.MethodPost, signOutPath, access.Open, func(c *Call) error {
-			c.setCookie(tokenCookie, "", -1)
+		assets,
+		open(http.MethodGet, signInPath, func(c *Call) error { c.signIn(""); return nil }),
+		open(http.MethodPost, signInPath, f.takeToken),
+		open(http.MethodPost, signOutPath, func(c *Call) error {
+			c.setCookie(tokenCookie, "", -time.Second)
 			return c.Redirect(signInPath)
-		}}},
+		}),
 	}
 }
 
@@ -30,6 +39,9 @@ type asking struct {
 	Next string // where it leads
 	Open bool   // nobody is asked at the moment
 }
+
+// maxToken is how many bytes a token may have: browsers keep no cookie that is much longer.
+const maxToken = 4000
 
 // signIn shows the form of a sign-in; why says what was wrong before.
 func (c *Call) signIn(why string) {
@@ -52,7 +64,7 @@ func (c *Call) signIn(why string) {
 
 // takeToken keeps a token that is known in the browser.
 func (f *Frame) takeToken(c *Call) error {
-	form, err := c.Form()
+	form, err := c.ShortForm()
 	if err != nil {
 		return err
 	}
@@ -62,6 +74,10 @@ func (f *Frame) takeToken(c *Call) error {
 	next := safe(form.Get("next"))
 	if strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune(`";,\`, r) }) || token == "" {
 		c.signInAgain(c.Say("frame.signin.form"), next)
+		return nil
+	}
+	if len(token) > maxToken {
+		c.signInAgain(c.Say("frame.signin.long", Bytes(maxToken)), next)
 		return nil
 	}
 	_, err = f.cfg.Identify(asked)

@@ -34,12 +34,8 @@ func (r room) showCopy(c *frame.Call) error {
 	if v.Job.State == scheduler.Damaged {
 		return frame.Problem{Status: 409, Text: v.Status.Over, Hint: c.Say("job.is.damaged.hint")}
 	}
-	scheme := "http://"
-	if c.Request.TLS != nil {
-		scheme = "https://"
-	}
 	open := c.Who.Via == access.ViaOpen || c.Who.Via == access.ViaLoopback
-	copies := copiesOf(v, scheme+c.Request.Host, r.prefix, !open)
+	copies := copiesOf(v, c.Server(), r.prefix, !open)
 	copies.name = nameOf(c, k)
 	if c.Part() {
 		return c.Show(&frame.Page{Template: page, Part: "job-copies", Data: copies})

@@ -65,12 +65,12 @@ func Room(cfg Config) frame.Room {
 	}
 	return frame.Room{Name: "job", Right: access.ReadAny, Assets: own, Routes: []frame.Route{
 		get("", r.show),
-		get("/events", r.events),
+		{Method: http.MethodGet, Path: of + "/events", Right: access.Read, Do: r.events, Live: true},
 		get("/next", r.showNext),
 		get("/why", r.showWhy),
 		get("/copy", r.showCopy),
 		get("/runs/{occurrence}", r.showOccurrence),
-		get("/delete", r.confirmDelete),
+		{Method: http.MethodGet, Path: of + "/delete", Right: access.Operate, Do: r.confirmDelete},
 		{Method: http.MethodGet, Path: of + "/audit", Right: access.Administer, Do: r.showAudit},
 		post("/run", r.run),
 		post("/enable", r.enable),

@@ -430,6 +430,11 @@ func TestRights(t *testing.T) {
 			t.Errorf("a reader may %s: %d", verb, r.Status)
 		}
 	}
+	for _, form := range []string{"delete", "edit"} {
+		if r := w.Do(http.MethodGet, path+"/"+form, ""); r.Status != http.StatusForbidden {
+			t.Errorf("a reader gets the form to %s: %d", form, r.Status)
+		}
+	}
 	has(t, w.Get(path+"/copy"), `-H &#34;Authorization: Bearer $CARILLON_TOKEN&#34;`)
 	w.Be("operator@default")
 	page = w.Get(path)
@@ -444,4 +449,12 @@ func TestRights(t *testing.T) {
 			t.Errorf("%s: %d", below, r.Status)
 		}
 	}
+}
+
+// TestCopyBehindProxy gives no command that sends a token over plain HTTP where the browser came by HTTPS.
+func TestCopyBehindProxy(t *testing.T) {
+	w := consoletest.New(t)
+	w.Put("default/a", `{`+yearly+`, "action": {"type": "http", "request": {"method": "GET", "uri": "http://127.0.0.1:1/"}}}`)
+	has(t, w.Get("/console/jobs/default/a/copy", "X-Forwarded-Proto: https"), "https://"+strings.TrimPrefix(w.Console.URL, "http://"))
+	has(t, w.Get("/console/jobs/default/a/copy"), w.Console.URL+"/jobCollections")
 }

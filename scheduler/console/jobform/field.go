@@ -49,6 +49,7 @@ type Field struct {
 
 	Problems []string
 	Focus    bool // it is new
+	Try      bool // it can be tried out
 }
 
 // Choice is a word that may be chosen.

@@ -48,6 +48,9 @@ type Input struct {
 	// Collections are those that a new job may be in, and Secrets the names of shared secrets.
 	Collections, Secrets []string
 
+	// Tries has a button beside each errorAction that tries it out: its value is try: with the path of the errorAction.
+	Tries bool
+
 	// Except are members of the document that another part of the page has fields for, such as recurrence.
 	Except []string
 }
@@ -68,6 +71,9 @@ type Reading struct {
 
 	// Typed are the paths of secrets that were typed, and that stand in Document.
 	Typed []string
+
+	// Kept are the paths of stored secrets that stay, and that Document does not show.
+	Kept []string
 
 	// Reshaped says that a row was added or removed: the form is to be shown again.
 	Reshaped bool

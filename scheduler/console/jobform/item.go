@@ -10,6 +10,9 @@ import (
 // itemMark is the input of an item that says that it is there.
 const itemMark = "~item"
 
+// errorAction is the member that has actions for a failure.
+const errorAction = "errorAction"
+
 // items makes the fields of objects, one after the other. Where the document has one of them in place of a list, it does as
 // long as there is one.
 func (w *walker) items(s *document.Shape, around *document.Members, at spot, base got) (*Field, got) {
@@ -39,6 +42,7 @@ func (w *walker) items(s *document.Shape, around *document.Members, at spot, bas
 		here := at.item(i, n, alone, base.v.Kind() == document.KindObject)
 		item := &Field{Kind: KindObject, Name: here.name, ID: "f-" + here.name, Path: here.path}
 		item.Label = words.Say("jobform.item", f.Label, n+1)
+		item.Try = w.in.Tries && lastName(at.key) == errorAction
 		item.Focus = w.values != nil && !w.values.Has(here.name+itemMark)
 		f.Items = append(f.Items, item)
 		if i < len(was) {

@@ -66,12 +66,12 @@ func unchanged(tb testing.TB, fail func(format string, args ...any), v document.
 	in := jobform.Input{Document: v, Stored: stored}
 	opened := form.Read(in)
 	if !opened.Document.Equal(v) {
-		fail("opened: %s", differ(v, opened.Document))
+		fail("opened: %sof %s", differ(v, opened.Document), v)
 	}
 	in.Values = sent(tb, opened)
 	read := form.Read(in)
 	if !read.Document.Equal(v) || len(read.Problems) > 0 {
-		fail("sent: %s\n%v", differ(v, read.Document), read.Problems)
+		fail("sent: %s%v\nof %s", differ(v, read.Document), read.Problems, v)
 	}
 }
 

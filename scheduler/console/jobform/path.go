@@ -38,32 +38,39 @@ func steps(path string) []string {
 
 // valueAt returns what stands at a path, null for nothing.
 func valueAt(v document.Value, path string) document.Value {
+	v, _ = find(v, path)
+	return v
+}
+
+// find returns what stands at a path, ok if anything does.
+func find(v document.Value, path string) (found document.Value, ok bool) {
 	for _, step := range steps(path) {
 		if index, ok := strings.CutPrefix(step, "["); ok && v.Kind() == document.KindArray {
 			i, err := strconv.Atoi(index)
 			if err != nil || i < 0 || i >= len(v.Items()) {
-				return document.Value{}
+				return document.Value{}, false
 			}
 			v = v.Items()[i]
 			continue
 		}
 		i := indexOf(v.Members(), step)
 		if i < 0 {
-			return document.Value{}
+			return document.Value{}, false
 		}
 		v = v.Members()[i].Value
 	}
-	return v
+	return v, true
 }
 
-// listAround is the path of the outermost list that a path leads into, "" for none.
-func listAround(path string) string {
+// Lists are the paths of the lists that a path leads into, the outermost first.
+func Lists(path string) []string {
+	var all []string
 	for i := range len(path) - 1 {
 		if path[i] == '[' && path[i+1] >= '0' && path[i+1] <= '9' {
-			return path[:i]
+			all = append(all, path[:i])
 		}
 	}
-	return ""
+	return all
 }
 
 // Masked returns a document with a text in the place of what stands at some paths, as of secrets that were typed.
@@ -89,6 +96,12 @@ func Without(v document.Value, paths []string) document.Value {
 
 // At returns what stands at a path, null for nothing. Names may be in any letter case.
 func At(v document.Value, path string) document.Value { return valueAt(v, path) }
+
+// Has reports whether something stands at a path, null too.
+func Has(v document.Value, path string) bool {
+	_, ok := find(v, path)
+	return ok
+}
 
 // changed returns a document with something else at the end of some steps, if there is anything.
 func changed(v document.Value, way []string, change func(document.Value) got) document.Value {

@@ -46,6 +46,8 @@ func (w *walker) secret(s *document.Shape, at spot, base got) (*Field, got) {
 		how, now = w.chooseSecret(f, at, chosen, base)
 	} else if now.ok && !isRef {
 		w.reading.Typed = append(w.reading.Typed, at.path)
+	} else if how == howKeep {
+		w.keeps(f, at)
 	}
 	secret.How = hows(how, s.Required, stored)
 	return f, now
@@ -61,7 +63,7 @@ func (w *walker) chooseSecret(f *Field, at spot, how string, base got) (string, 
 	}
 	switch how {
 	case howKeep:
-		w.kept = append(w.kept, kept{at.path, at.was, func(message string) { w.wrong(f, message) }})
+		w.keeps(f, at)
 		return how, got{}
 	case howRef:
 		return how, got{reference(base, secret.Ref), true}
@@ -75,6 +77,11 @@ func (w *walker) chooseSecret(f *Field, at spot, how string, base got) (string, 
 	}
 	isNull := base.ok && base.v.Kind() == document.KindNull
 	return howNone, got{document.Value{}, slices.Contains(w.in.Stored, at.was) || isNull} // null removes it
+}
+
+// keeps notes that a stored secret is to stay.
+func (w *walker) keeps(f *Field, at spot) {
+	w.kept = append(w.kept, kept{at.path, at.was, func(message string) { w.wrong(f, message) }})
 }
 
 // reference is the value that names a shared secret.
@@ -106,14 +113,13 @@ func asChoices(prefix string, all []string, chosen string) []Choice {
 	return choices
 }
 
-// keep complains about stored secrets that cannot be kept: a patch replaces a list as a whole, so what is not in the document
-// is gone with it.
+// keep tells which stored secrets stay, and complains about those that cannot: they belong to their places.
 func (w *walker) keep() {
 	for _, k := range w.kept {
-		list := listAround(k.was)
-		same := valueAt(w.in.Document, list).Equal(valueAt(w.reading.Document, list))
-		if k.path != k.was || list != "" && !same {
+		if k.path != k.was {
 			k.wrong(words.Say("jobform.secret.moved"))
+			continue
 		}
+		w.reading.Kept = append(w.reading.Kept, k.path)
 	}
 }

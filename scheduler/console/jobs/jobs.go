@@ -54,7 +54,7 @@ func Room(s *service.Service) frame.Room {
 		{Method: http.MethodGet, Path: listPath, Right: access.ReadAny, Do: r.list},
 		{Method: http.MethodPost, Path: manyPath, Right: access.OperateAny, Do: r.ask},
 		{Method: http.MethodGet, Path: manyPath + "/{id}", Right: access.OperateAny, Do: r.showMany},
-		{Method: http.MethodGet, Path: manyPath + "/{id}/events", Right: access.OperateAny, Do: r.followMany},
+		{Method: http.MethodGet, Path: manyPath + "/{id}/events", Right: access.OperateAny, Do: r.followMany, Live: true},
 		{Method: http.MethodPost, Path: manyPath + "/{id}/start", Right: access.OperateAny, Do: r.start},
 		{Method: http.MethodPost, Path: manyPath + "/{id}/stop", Right: access.OperateAny, Do: r.stop},
 	}}

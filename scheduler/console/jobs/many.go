@@ -60,6 +60,9 @@ func (r room) ask(c *frame.Call) error {
 // pick notes which jobs an operation is about.
 func (r room) pick(c *frame.Call, o *operation, f filter, form url.Values) error {
 	if form.Get("all") == "" {
+		if len(form["job"]) > maxPicked { // before each is compared with the others
+			return frame.Problem{Status: http.StatusBadRequest, Text: c.Say("jobs.toomany", maxPicked)}
+		}
 		for _, text := range form["job"] {
 			k, ok := readKey(text)
 			if !ok {
@@ -68,9 +71,6 @@ func (r room) pick(c *frame.Call, o *operation, f filter, form url.Values) error
 			if !slices.Contains(o.Keys, k) {
 				o.Keys = append(o.Keys, k)
 			}
-		}
-		if len(o.Keys) > maxPicked {
-			return frame.Problem{Status: http.StatusBadRequest, Text: c.Say("jobs.toomany", maxPicked)}
 		}
 		o.Count = len(o.Keys)
 		return nil

@@ -272,3 +272,16 @@ func TestAskedForNothing(t *testing.T) {
 		}
 	}
 }
+
+// TestTooManyPicked refuses a form with more jobs than may be picked one by one, before each of them is compared with the others.
+func TestTooManyPicked(t *testing.T) {
+	w := consoletest.New(t)
+	keys := make([]string, 1001)
+	for i := range keys {
+		keys[i] = "default/a"
+	}
+	r := w.Post("/console/many", url.Values{"do": {"run"}, "job": keys})
+	if r.Status != http.StatusBadRequest || !strings.Contains(r.Body, "1000") {
+		t.Errorf("%d %.2000s", r.Status, r.Body)
+	}
+}

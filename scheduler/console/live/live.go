@@ -4,16 +4,14 @@
 //     it. What is not kept any more is told as a gap.
 //  2. A browser gets no more lines than it can show and somebody can read. The others are counted, in the place where they
 //     would stand, with the address of the page of the history that has them: nothing is dropped silently.
-//  3. Who reads takes one of a bounded number of places, and a bounded amount of memory, however slowly they take it.
+//  3. Who reads takes a bounded amount of memory, however slowly they take it.
 package live
 
 import (
 	"cmp"
 	"context"
 	"embed"
-	"errors"
 	"io/fs"
-	"net"
 	"net/http"
 	"strings"
 	"sync"
@@ -22,7 +20,6 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
-	"github.com/carillon-sched/carillon/scheduler/rest/throttle"
 	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
@@ -41,25 +38,20 @@ const Path = frame.Root + "/live"
 // eventsPath is where its events come from.
 const eventsPath = Path + "/events"
 
-// maxTails is how many may follow at once, if nothing is said.
-const maxTails = 256
-
 type room struct {
 	service *service.Service
-	places  *throttle.Places
 }
 
-// Room returns the page. most is how many may follow at once, 256 when it is 0; one caller, told by the address, may have a
-// quarter of these.
-func Room(s *service.Service, most int) frame.Room {
-	r := room{s, throttle.NewPlaces(cmp.Or(most, maxTails))}
+// Room returns the page.
+func Room(s *service.Service) frame.Room {
+	r := room{s}
 	own, err := fs.Sub(assets, "assets")
 	if err != nil {
 		panic(err)
 	}
 	return frame.Room{Name: "live", Path: Path, Key: "l", Right: access.ReadAny, Assets: own, Routes: []frame.Route{
 		{Method: http.MethodGet, Path: Path, Right: access.ReadAny, Do: r.show},
-		{Method: http.MethodGet, Path: eventsPath, Right: access.ReadAny, Do: r.events},
+		{Method: http.MethodGet, Path: eventsPath, Right: access.ReadAny, Do: r.events, Live: true},
 	}}
 }
 
@@ -170,11 +162,6 @@ func (r room) events(c *frame.Call) error {
 	if err != nil {
 		return err
 	}
-	leave, err := r.places.Take(addressOf(c.Request))
-	if full, ok := errors.AsType[*throttle.Full](err); ok {
-		return refuse(c.Live(), tooMany(c, full))
-	}
-	defer leave()
 	s := sender{call: c, live: c.Live(), tail: newTail(), filter: &f}
 	ctx, cancel := context.WithCancel(c.Context())
 	ended := make(chan error, 1)
@@ -280,26 +267,7 @@ func (s *sender) end(why error) error {
 	if err := s.send(); err != nil || p.Status >= http.StatusInternalServerError {
 		return nil //nolint:nilerr // the browser is gone
 	}
-	return refuse(s.live, p)
-}
-
-// refuse tells a browser that it need not come again.
-func refuse(l *frame.Live, p frame.Problem) error {
-	text, err := written("problem", p)
-	if err != nil {
-		return err
-	}
-	_ = l.Event("end", "", text) // whether it is there or not
-	return nil
-}
-
-func tooMany(c *frame.Call, full *throttle.Full) frame.Problem {
-	if full.Own {
-		return frame.Problem{
-			Status: http.StatusTooManyRequests, Text: c.Say("live.full.own", full.Most), Hint: c.Say("live.full.own.hint"),
-		}
-	}
-	return frame.Problem{Status: http.StatusServiceUnavailable, Text: c.Say("live.full", full.Most), Hint: c.Say("live.full.hint")}
+	return s.live.End(p)
 }
 
 // placeOf is the place after which events begin: that of the last one the browser has had, or what its address says. Nil is
@@ -311,15 +279,6 @@ func placeOf(c *frame.Call) (*uint64, error) {
 	}
 	n, err := view.ReadSequence("after", text)
 	return &n, err
-}
-
-// addressOf is whom a request is from: the machine, whatever its port.
-func addressOf(r *http.Request) string {
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil {
-		return r.RemoteAddr
-	}
-	return host
 }
 
 // written is a template as it is sent in an event.

@@ -355,11 +355,11 @@ func TestGap(t *testing.T) {
 
 // TestPlaces has as many follow as may, and one more.
 func TestPlaces(t *testing.T) {
-	w := newWorld(t, func(_ *consoletest.World, cfg *console.Config) { cfg.MaxTails = 4 }) // one for each address
+	w := newWorld(t, func(_ *consoletest.World, cfg *console.Config) { cfg.MaxLive = 4 }) // one for each caller
 	w.record("default/a", 1)
 	one := w.follow("/console/live/events?follow=true&after=0", "")
 	one.next("rows")
-	if e := w.follow("/console/live/events?follow=true", "").next("end"); !strings.Contains(e.data, "You follow the attempts 1 times") {
+	if e := w.follow("/console/live/events?follow=true", "").next("end"); !strings.Contains(e.data, "You have 1 pages open") {
 		t.Errorf("one too many is told %v", e)
 	}
 	one.end()

@@ -47,13 +47,11 @@ type calendarShown struct {
 
 // agenda is what changes with what is asked for.
 type agenda struct {
+	counting
+
 	Title   string
 	Week    bool
 	Problem *frame.Problem
-
-	Again   bool // it is not there yet
-	Counted int64
-	Since   string
 	Address string
 	Wait    string
 
@@ -237,49 +235,67 @@ func (r room) agenda(c *frame.Call, w *where) (a agenda, err error) {
 		a.Title = s.days[0].Date.Format("2 January") + " – " + s.days[6].Date.Format("2 January 2006") + " · " +
 			c.Say("calendar.week.number", number)
 	}
-	slots := make([]forecast.Slot, len(s.instants())-1)
-	throughout := forecast.Slot{}
-	if a.Planned {
-		one, err := r.planned(c, w, &s)
-		if err != nil {
-			return a, err
-		}
-		if !one.wait(c.Context(), patienceOf(c)) {
-			a.Again, a.Counted, a.Since = true, one.counted.Load(), frame.Took(time.Since(one.began).Round(time.Second))
+	one, err := r.counted(c, w, &s)
+	if err != nil {
+		return a, err
+	}
+	there, err := await(c, one)
+	if err != nil {
+		return a, err
+	}
+	if !there {
+		a.counting = countingOf(one)
+		if one = one.before.Load(); one == nil {
 			return a, nil
 		}
-		if one.err != nil {
-			return a, one.err
-		}
-		slots, throughout, a.Made = one.value.Slots, one.value.Throughout, one.ended
+		a.Old = true
 	}
-	var past []ranHour
+	if one.err != nil {
+		return a, one.err
+	}
+	n := one.value
+	a.Made, a.ReadTo = one.ended, n.back
 	if a.Past {
-		var read time.Time
-		if past, read, err = r.ran(c, w, &s); err != nil {
-			return a, err
-		}
-		a.ReadTo = read
 		a.Live = liveAddress(w, s.begin(), s.end())
 	}
-	a.Throughout.plan(w, &throughout)
+	a.Throughout.plan(w, &n.planned.Throughout)
 	for i := range a.Throughout.Some {
 		a.Throughout.Some[i].At = ""
 	}
-	a.fill(w, &s, slots, past)
+	a.fill(w, &s, n.planned.Slots, n.past)
 	return a, nil
 }
 
-// planned counts what lies ahead.
-func (r room) planned(c *frame.Call, w *where, s *span) (*look[*service.Agenda], error) {
+// counted is what is planned in a span, and what ran in it.
+type counted struct {
+	planned *service.Agenda
+	past    []ranHour // nil: nothing of it is over
+	back    time.Time // what ran before was not read; zero: all was
+}
+
+// counted counts, or has.
+func (r room) counted(c *frame.Call, w *where, s *span) (*look[*counted], error) {
 	sees, whose, err := seen(c, r.service)
 	if err != nil {
 		return nil, err
 	}
 	k, at := w.key(), s.instants()
 	key := strings.Join([]string{k.String(), at[0].UTC().String(), strconv.Itoa(len(at)), w.zone.String(), whose}, " ")
-	return r.agendas.at(c.Context(), key, func(ctx context.Context, counted func(int)) (*service.Agenda, error) {
-		return r.service.Agenda(ctx, service.AgendaQuery{Key: k, At: at, Named: namedMost, Sees: sees, Counted: counted})
+	asked, span := *w, *s
+	return r.agendas.at(c.Context(), key, func(ctx context.Context, told func(int)) (n *counted, err error) {
+		n = &counted{planned: &service.Agenda{Slots: make([]forecast.Slot, len(at)-1)}}
+		if span.end().After(asked.now) {
+			q := service.AgendaQuery{Key: k, At: at, Named: namedMost, Sees: sees, Counted: told}
+			if n.planned, err = r.service.Agenda(ctx, q); err != nil {
+				return nil, err
+			}
+		}
+		if span.begin().Before(asked.now) {
+			if n.past, n.back, err = r.ran(ctx, &asked, &span); err != nil {
+				return nil, err
+			}
+		}
+		return n, nil
 	}), nil
 }
 
@@ -368,10 +384,6 @@ func weekRows(days []dayShown) []weekRow {
 
 // feedOf is the address of the coming runs for calendar programs.
 func feedOf(c *frame.Call, k scheduler.Key) string {
-	scheme := "http"
-	if c.Request.TLS != nil {
-		scheme = "https"
-	}
 	path := "/runs.ics"
 	switch {
 	case k.Job != "":
@@ -379,5 +391,5 @@ func feedOf(c *frame.Call, k scheduler.Key) string {
 	case k.Collection != "":
 		path = "/jobCollections/" + url.PathEscape(k.Collection) + path
 	}
-	return scheme + "://" + c.Request.Host + path
+	return c.Server() + path
 }

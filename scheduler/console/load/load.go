@@ -47,12 +47,12 @@ const (
 type room struct {
 	service *service.Service
 	reports *looks[*forecast.Report]
-	agendas *looks[*service.Agenda]
+	agendas *looks[*counted]
 }
 
 // Rooms returns the calendar and the load.
 func Rooms(s *service.Service) []frame.Room {
-	r := room{s, &looks[*forecast.Report]{}, &looks[*service.Agenda]{}}
+	r := room{s, &looks[*forecast.Report]{}, &looks[*counted]{}}
 	own, err := fs.Sub(assets, "assets")
 	if err != nil {
 		panic(err)
@@ -105,9 +105,8 @@ type shown struct {
 type part struct {
 	*forecast.Report
 
-	Again   bool   // it is not there yet
-	Counted int64  // jobs so far
-	Since   string // for how long
+	counting
+
 	Address string // of the page
 	Wait    string // the address of the page when it is there
 	Problem *frame.Problem
@@ -117,6 +116,18 @@ type part struct {
 	Rough    []string // what is not exact
 	Choices  []proposal
 	MayApply bool
+}
+
+// counting is how far something is that is worked out.
+type counting struct {
+	Again   bool   // it is not there yet
+	Old     bool   // what is shown is what was there before
+	Counted int64  // jobs so far
+	Since   string // for how long
+}
+
+func countingOf[T any](one *look[T]) counting {
+	return counting{Again: true, Counted: one.counted.Load(), Since: frame.Took(time.Since(one.began).Round(time.Second))}
 }
 
 // proposal is one of the forecast's, as the page shows it.
@@ -217,9 +228,16 @@ func (r room) report(c *frame.Call, q asked) (p part, err error) {
 			Collection: q.Collection, Hours: q.Hours, Proposals: q.Proposals, Sees: sees, Counted: counted,
 		})
 	})
-	if !one.wait(c.Context(), patienceOf(c)) {
-		p.Again, p.Counted, p.Since = true, one.counted.Load(), frame.Took(time.Since(one.began).Round(time.Second))
-		return p, nil
+	there, err := await(c, one)
+	if err != nil {
+		return p, err
+	}
+	if !there {
+		p.counting = countingOf(one)
+		if one = one.before.Load(); one == nil {
+			return p, nil
+		}
+		p.Old = true
 	}
 	if one.err != nil {
 		return p, one.err
@@ -254,6 +272,19 @@ func patienceOf(c *frame.Call) time.Duration {
 	return pageWait
 }
 
+// await waits for what is worked out as long as a request may, and reports whether it is there.
+func await[T any](c *frame.Call, one *look[T]) (there bool, err error) {
+	patience := patienceOf(c)
+	if patience == askWait {
+		leave, err := c.Lasts()
+		if err != nil {
+			return false, err
+		}
+		defer leave()
+	}
+	return one.wait(c.Context(), patience), nil
+}
+
 // seen is which collections who asks may see, nil for all, and what tells them from what others may see.
 func seen(c *frame.Call, s *service.Service) (sees func(string) bool, whose string, err error) {
 	if sees = access.Sees(c.Context()); sees == nil {
@@ -283,7 +314,8 @@ func (r room) renew(c *frame.Call) error {
 	if err != nil {
 		return err
 	}
-	r.forget()
+	r.reports.renew()
+	r.agendas.renew()
 	to := form.Get("to")
 	if u, err := url.Parse(to); err != nil || u.IsAbs() || u.Host != "" || u.Path != loadPath && u.Path != calendarPath {
 		to = loadPath

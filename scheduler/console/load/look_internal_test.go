@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/carillon-sched/carillon/integration/bubble"
@@ -60,5 +61,62 @@ func TestLooks(t *testing.T) {
 		if len(l.all) > looksMost {
 			t.Errorf("%d are kept", len(l.all))
 		}
+	})
+}
+
+// TestLooksShowWhatWasThere has what is old shown until there is something newer.
+func TestLooksShowWhatWasThere(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
+		var l looks[int]
+		runs := 0
+		var fails error
+		work := func(context.Context, func(int)) (int, error) {
+			runs++
+			n, err := runs, fails
+			time.Sleep(10 * time.Second)
+			return n, err
+		}
+		at := func() *look[int] { return l.at(t.Context(), "a", work) }
+		shows := func(what string, one *look[int], want int) {
+			t.Helper()
+			got := 0
+			if before := one.before.Load(); before != nil {
+				got = before.value
+			}
+			if got != want {
+				t.Errorf("%s: %d is shown, want %d", what, got, want)
+			}
+		}
+		first := at()
+		shows("at first", first, 0)
+		first.wait(t.Context(), time.Minute)
+		time.Sleep(lookAge)
+		second := at()
+		shows("after a minute", second, 1)
+		synctest.Wait()
+		l.at(t.Context(), "b", work)
+		second.wait(t.Context(), time.Minute)
+		shows("when it is there", second, 0)
+
+		l.renew()
+		fails = errors.New("no store")
+		third := at()
+		shows("when it is to be new", third, 2)
+		third.wait(t.Context(), time.Minute)
+		fourth := at()
+		shows("after an error", fourth, 2)
+		fourth.wait(t.Context(), time.Minute)
+		fails = nil
+		fifth := at()
+		shows("after two", fifth, 2)
+		fifth.wait(t.Context(), time.Minute)
+		l.forget()
+		sixth := at()
+		shows("when it is forgotten", sixth, 0)
+		sixth.wait(t.Context(), time.Minute)
+		time.Sleep(looksKept)
+		last := at()
+		shows("after an hour", last, 0)
+		last.wait(t.Context(), time.Minute)
 	})
 }

@@ -2,6 +2,7 @@ package load
 
 import (
 	"cmp"
+	"context"
 	"net/url"
 	"slices"
 	"time"
@@ -29,15 +30,15 @@ type ranHour struct {
 }
 
 // ran reads what ran in the hours of a span. back is how far back that reaches, zero if to its beginning.
-func (r room) ran(c *frame.Call, w *where, s *span) (hours []ranHour, back time.Time, err error) {
+func (r room) ran(ctx context.Context, w *where, s *span) (hours []ranHour, back time.Time, err error) {
 	at := s.instants()
 	hours = make([]ranHour, len(at)-1)
-	q := service.HistoryQuery{Key: w.key(), Sees: access.Sees(c.Context())}
+	q := service.HistoryQuery{Key: w.key(), Sees: access.Sees(ctx)}
 	q.Since, q.Until = s.begin(), s.end().Add(-1)
 	page, late := view.Page{}, time.Now().Add(pastWait)
 	oldest := w.now
 	for n := 0; ; n++ {
-		records, next, err := r.service.History(c.Context(), q, page)
+		records, next, err := r.service.History(ctx, q, page)
 		if err != nil {
 			return nil, back, err
 		}

@@ -84,7 +84,7 @@ func (s *shown) Folded(id string) bool {
 
 // input is what the form of the job is made of.
 func (r room) input(c *frame.Call, s *shown) (jobform.Input, error) {
-	in := jobform.Input{New: true, Except: scheduled}
+	in := jobform.Input{New: true, Tries: true, Except: scheduled}
 	all, err := r.service.Collections(c.Context())
 	if err != nil {
 		return in, err

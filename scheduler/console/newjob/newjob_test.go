@@ -326,3 +326,63 @@ func TestTry(t *testing.T) {
 		t.Errorf("%d jobs, %v", len(jobs), err)
 	}
 }
+
+// TestTryErrorAction tries out what is done after a failure, alone and as one of two, with a mistake in it first.
+func TestTryErrorAction(t *testing.T) {
+	w := consoletest.New(t)
+	asked := make(chan string, 9)
+	target := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		asked <- r.URL.Path + " " + string(body)
+		_, _ = io.WriteString(out, `{"told": "<b>"}`)
+	}))
+	defer target.Close()
+	form := filled(t, w)
+	post := func(do string, status int, texts ...string) {
+		t.Helper()
+		form.Set("do", do)
+		r := w.Post(newjob.Path, form)
+		if r.Status != status {
+			t.Fatalf("%s: %d %.3000s", do, r.Status, r.Body)
+		}
+		for _, text := range texts {
+			if !strings.Contains(r.Body, text) {
+				t.Errorf("%s: %s is missing", do, text)
+			}
+		}
+		if status != http.StatusBadRequest {
+			form = fields(t, r.Body)
+		}
+	}
+	sent := func(want string) {
+		t.Helper()
+		if got := <-asked; got != want {
+			t.Errorf("the target was sent %q, want %q", got, want)
+		}
+	}
+	const first, second = "action.errorAction[0].", "action.errorAction[1]."
+	post("add:action.errorAction", http.StatusOK)
+	form.Set(first+"type", "Http")
+	post("retype:"+first+"type", http.StatusOK)
+	form.Set(first+"request.method", "PUT")
+	form.Set(first+"request.uri", "nowhere")
+	post("try:action.errorAction", http.StatusUnprocessableEntity, `href="#f-action.errorAction%5b0%5d.request.uri"`)
+	form.Set(first+"request.uri", target.URL+"/first")
+	form.Set(first+"request.template", "true")
+	form.Set(first+"request.body", "it said {{.Failure.Message}}")
+	post("try:action.errorAction", http.StatusOK, "{\n  &#34;told&#34;: &#34;&lt;b&gt;&#34;\n}", "200", "&#39;OK&#39;</p>")
+	sent("/first it said ")
+	post("add:action.errorAction", http.StatusOK)
+	form.Set(second+"type", "Http")
+	post("retype:"+second+"type", http.StatusOK)
+	form.Set(second+"request.method", "PUT")
+	form.Set(second+"request.uri", target.URL+"/second")
+	post("try:action.errorAction[1]", http.StatusOK, "told")
+	sent("/second ")
+	for _, nothing := range []string{"try:action.errorAction[7]", "try:labels", "try:action.request"} {
+		post(nothing, http.StatusBadRequest)
+	}
+	if len(asked) > 0 {
+		t.Errorf("the target was sent %q", <-asked)
+	}
+}

@@ -40,7 +40,7 @@ type text struct {
 
 // take does what a button of the page asks for.
 func (r room) take(c *frame.Call) error {
-	values, err := c.Form()
+	values, err := c.ShortForm()
 	if err != nil {
 		return err
 	}
@@ -51,11 +51,11 @@ func (r room) take(c *frame.Call) error {
 	}
 	t := r.read(in, values, s)
 	status := http.StatusOK
-	do := cmp.Or(values.Get(jobform.Do), doCheck)
+	do, part, _ := strings.Cut(cmp.Or(values.Get(jobform.Do), doCheck), ":")
 	switch {
 	case s.Job.Reshaped:
 	case do == doTry:
-		if s.Trial, err = r.try(c, t, s); err != nil {
+		if s.Trial, err = r.try(c, t, s, cmp.Or(part, mainAction)); err != nil {
 			status = r.refused(c, err, t, s)
 		} else if s.Trial == nil {
 			status = http.StatusUnprocessableEntity
@@ -199,14 +199,10 @@ func written(c *frame.Call, v *view.Job) (*text, error) {
 	k := v.Job.Key
 	name := document.Member{Name: "name", Value: document.StringValue(k.String())}
 	file := document.ObjectValue(append([]document.Member{name}, doc.Members()...)...)
-	scheme := "http"
-	if c.Request.TLS != nil {
-		scheme = "https"
-	}
 	t := &text{YAML: string(file.YAML())}
 	t.Secrets, _ = v.Job.Def.Document().SecretPaths()
 	t.Curl = fmt.Sprintf("curl -X PUT %s -H 'If-None-Match: *' -H 'Content-Type: application/json' -d %s",
-		quoted(scheme+"://"+c.Request.Host+"/jobCollections/"+k.Collection+"/jobs/"+k.Job), quoted(string(doc.JSON())))
+		quoted(c.Server()+"/jobCollections/"+k.Collection+"/jobs/"+k.Job), quoted(string(doc.JSON())))
 	return t, nil
 }
 

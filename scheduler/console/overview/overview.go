@@ -57,10 +57,10 @@ func Room(s *service.Service, source Source) frame.Room {
 	if err != nil {
 		panic(err)
 	}
-	r := room{s, source, &census{service: s}}
+	r := room{s, source, &census{count: func(ctx context.Context) (service.Due, bool, error) { return s.Due(ctx, nil, lengths...) }}}
 	return frame.Room{Name: "overview", Path: path, Key: "o", Right: access.ReadAny, Assets: own, Routes: []frame.Route{
 		{Method: http.MethodGet, Path: path + "{$}", Right: access.ReadAny, Do: r.show},
-		{Method: http.MethodGet, Path: eventsPath, Right: access.ReadAny, Do: r.events},
+		{Method: http.MethodGet, Path: eventsPath, Right: access.ReadAny, Do: r.events, Live: true},
 	}}
 }
 
@@ -146,29 +146,78 @@ func (r room) events(c *frame.Call) error {
 	}
 }
 
-// census keeps for a moment how many jobs are due, for all who may read all collections.
+// census keeps how many jobs are due, for all who may read all collections. It is safe for concurrent use.
 type census struct {
-	service *service.Service
+	count func(context.Context) (service.Due, bool, error)
 
-	mu    sync.Mutex // held while they are counted
+	mu    sync.Mutex
+	last  *counted
+	under chan struct{} // closed when a count that is under way ends; nil: there is none
+}
+
+// counted is what a census has found.
+type counted struct {
 	at    time.Time
 	due   service.Due
 	known bool
 	err   error
 }
 
-// dueKept is how long a count is for all who look.
-const dueKept = 2 * time.Second
+// The bounds of a count.
+const (
+	dueKept = 2 * time.Second // it is for all who look
+	dueLate = time.Minute     // after which nobody is shown it
+
+	dueWait = 20 * time.Millisecond // how long a page waits for a new one
+)
 
 // lengths are those of the cards.
 var lengths = []time.Duration{time.Minute, time.Hour}
 
-func (k *census) count(ctx context.Context) (service.Due, bool, error) {
+// ask tells how many jobs are due. Where that takes longer than a page may wait, it is what was counted last; known is
+// false when that is nothing.
+func (k *census) ask(ctx context.Context) (due service.Due, known bool, err error) {
 	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.at.IsZero() || time.Since(k.at) >= dueKept {
-		k.due, k.known, k.err = k.service.Due(context.WithoutCancel(ctx), nil, lengths...)
-		k.at = time.Now()
+	c := k.last
+	if c == nil || time.Since(c.at) >= dueKept {
+		k.begin(ctx)
 	}
-	return k.due, k.known, k.err
+	under := k.under
+	k.mu.Unlock()
+	if under == nil {
+		return c.due, c.known, c.err
+	}
+	usable := c != nil && c.err == nil && time.Since(c.at) < dueLate
+	late := time.NewTimer(dueWait)
+	defer late.Stop()
+	select {
+	case <-under:
+		k.mu.Lock()
+		c, usable = k.last, true
+		k.mu.Unlock()
+	case <-late.C:
+	case <-ctx.Done():
+	}
+	if !usable {
+		return due, false, nil
+	}
+	return c.due, c.known, c.err
+}
+
+// begin counts, unless somebody does already.
+func (k *census) begin(ctx context.Context) {
+	if k.under != nil {
+		return
+	}
+	done := make(chan struct{})
+	k.under = done
+	go func() {
+		defer close(done)
+		c := &counted{}
+		c.due, c.known, c.err = k.count(context.WithoutCancel(ctx))
+		c.at = time.Now()
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		k.last, k.under = c, nil
+	}()
 }

@@ -84,7 +84,7 @@ func (r room) nothing(c *frame.Call, err error) *shown {
 func (r room) countDue(c *frame.Call, s, before *shown) (err error) {
 	switch {
 	case s.All:
-		s.Due, s.DueKnown, err = r.due.count(c.Context())
+		s.Due, s.DueKnown, err = r.due.ask(c.Context())
 		return err
 	case before != nil && time.Since(before.dueAt) < dueAgain:
 		s.Due, s.DueKnown, s.dueAt = before.Due, before.DueKnown, before.dueAt

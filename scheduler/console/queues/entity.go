@@ -24,6 +24,9 @@ type entityView struct {
 	Facts     []fact
 	Subs      []Entity
 	MayChange bool
+	MayManage bool
+	BySession bool // messages of one session alone
+	Session   string
 	Events    string
 	First     bool // the first page, without a search: the one that lives
 	Next      string
@@ -66,15 +69,28 @@ func partOf(name string) Part {
 	}
 }
 
-// view looks at an entity.
+// view looks at an entity, and at a page of its messages.
 func (r *room) view(c *frame.Call) (*entityView, error) {
+	v, err := r.outside(c)
+	if err != nil {
+		return nil, err
+	}
+	return v, r.peek(c, v)
+}
+
+// outside looks at an entity, and at none of its messages.
+func (r *room) outside(c *frame.Call) (*entityView, error) {
 	e, err := r.entityOf(c)
 	if err != nil {
 		return nil, err
 	}
 	v := &entityView{
 		Entity: e, Topic: e.Kind == Topic, Part: partOf(c.Query("part")), Search: c.Query("q"), Facts: facts(c, e),
-		MayChange: c.May(access.Operate, ""), Connect: r.connect,
+		MayChange: c.May(access.Operate, ""), MayManage: c.May(access.Administer, ""), Connect: r.connect,
+	}
+	session := sessionOf(c)
+	if session != nil {
+		v.BySession, v.Session = true, *session
 	}
 	if v.Topic {
 		v.Part = Scheduled
@@ -85,19 +101,29 @@ func (r *room) view(c *frame.Call) (*entityView, error) {
 		}
 	}
 	v.From, _ = strconv.ParseInt(c.Query("from"), 10, 64)
-	v.First = v.From <= 1 && v.Search == ""
+	v.First = v.From <= 1 && v.Search == "" && session == nil
 	v.Tabs = tabs(e, v.Part)
-	if v.Page, err = r.bus.Peek(Query{Path: e.Path, Part: v.Part, From: v.From, Most: perPage, Text: v.Search}); err != nil {
-		return nil, problem(c, err)
+	v.Events = address("/entity/events", "follow", "1", "at", e.Path, "part", string(v.Part), "q", v.Search, "from", c.Query("from"),
+		"session", v.Session, "nosession", c.Query("nosession"))
+	return v, nil
+}
+
+// peek looks at the messages that are asked for.
+func (r *room) peek(c *frame.Call, v *entityView) (err error) {
+	v.Page, err = r.bus.Peek(Query{
+		Path: v.Entity.Path, Part: v.Part, From: v.From, Most: perPage, Text: v.Search, Session: sessionOf(c),
+	})
+	if err != nil {
+		return problem(c, err)
 	}
 	for _, m := range v.Page.Messages {
 		v.Rows = append(v.Rows, row{m, preview(m.Body)})
 	}
 	if v.Page.Next != 0 {
-		v.Next = address("/entity", "at", e.Path, "part", string(v.Part), "q", v.Search, "from", strconv.FormatInt(v.Page.Next, 10))
+		v.Next = address("/entity", "at", v.Entity.Path, "part", string(v.Part), "q", v.Search,
+			"from", strconv.FormatInt(v.Page.Next, 10), "session", v.Session, "nosession", c.Query("nosession"))
 	}
-	v.Events = address("/entity/events", "follow", "1", "at", e.Path, "part", string(v.Part), "q", v.Search, "from", c.Query("from"))
-	return v, nil
+	return nil
 }
 
 // tabs are the parts of an entity with how much is in them.
@@ -135,7 +161,7 @@ func (r *room) entity(c *frame.Call) error {
 // followEntity keeps counts and the first messages up to date.
 func (r *room) followEntity(c *frame.Call) error {
 	return follow(c, func(l *frame.Live) error {
-		v, err := r.view(c)
+		v, err := r.outside(c)
 		if err != nil {
 			return err
 		}
@@ -146,7 +172,10 @@ func (r *room) followEntity(c *frame.Call) error {
 			return err
 		}
 		if !v.First {
-			return nil // who reads on, or searches, is not disturbed
+			return nil // who reads on, or searches, is not disturbed, and nothing is searched again
+		}
+		if err := r.peek(c, v); err != nil {
+			return err
 		}
 		return l.Part("messages", entityPage, "messages", v)
 	})

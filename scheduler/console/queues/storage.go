@@ -29,6 +29,7 @@ type storeView struct {
 	First     bool
 	Next      string
 	MayChange bool
+	MayManage bool
 	Events    string
 	Poison    string // the queue for what failed, if there is one
 	Origin    string // of a queue for what failed: where its messages come from
@@ -57,12 +58,22 @@ func (r *room) queueOf(c *frame.Call) (StorageQueue, error) {
 	return q, problem(c, err)
 }
 
+// storeView looks at a storage queue, and at a page of its messages.
 func (r *room) storeView(c *frame.Call) (*storeView, error) {
+	v, err := r.storeOutside(c)
+	if err != nil {
+		return nil, err
+	}
+	return v, r.peekLetters(c, v)
+}
+
+// storeOutside looks at a storage queue, and at none of its messages.
+func (r *room) storeOutside(c *frame.Call) (*storeView, error) {
 	q, err := r.queueOf(c)
 	if err != nil {
 		return nil, err
 	}
-	v := &storeView{Queue: q, Search: c.Query("q"), MayChange: c.May(access.Operate, "")}
+	v := &storeView{Queue: q, Search: c.Query("q"), MayChange: c.May(access.Operate, ""), MayManage: c.May(access.Administer, "")}
 	v.From, _ = strconv.ParseUint(c.Query("from"), 10, 64)
 	v.First = v.From == 0 && v.Search == ""
 	if origin, ok := strings.CutSuffix(q.Name, poisonSuffix); ok {
@@ -72,9 +83,16 @@ func (r *room) storeView(c *frame.Call) (*storeView, error) {
 	} else if _, err := r.storage.Queue(q.Account, q.Name+poisonSuffix); err == nil {
 		v.Poison = q.Name + poisonSuffix
 	}
+	v.Events = address("/storage/events", "follow", "1", "account", q.Account, "queue", q.Name, "q", v.Search, "from", c.Query("from"))
+	return v, nil
+}
+
+// peekLetters looks at the messages that are asked for.
+func (r *room) peekLetters(c *frame.Call, v *storeView) error {
+	q := v.Queue
 	page, next, err := r.storage.Messages(q.Account, q.Name, v.From, perPage, v.Search)
 	if err != nil {
-		return nil, problem(c, err)
+		return problem(c, err)
 	}
 	for _, m := range page {
 		v.Rows = append(v.Rows, rowOf(m))
@@ -82,8 +100,7 @@ func (r *room) storeView(c *frame.Call) (*storeView, error) {
 	if next != 0 {
 		v.Next = address("/storage", "account", q.Account, "queue", q.Name, "q", v.Search, "from", strconv.FormatUint(next, 10))
 	}
-	v.Events = address("/storage/events", "follow", "1", "account", q.Account, "queue", q.Name, "q", v.Search, "from", c.Query("from"))
-	return v, nil
+	return nil
 }
 
 func (r *room) store(c *frame.Call) error {
@@ -101,7 +118,7 @@ func (r *room) store(c *frame.Call) error {
 // followStore keeps counts and the first messages up to date.
 func (r *room) followStore(c *frame.Call) error {
 	return follow(c, func(l *frame.Live) error {
-		v, err := r.storeView(c)
+		v, err := r.storeOutside(c)
 		if err != nil {
 			return err
 		}
@@ -109,7 +126,10 @@ func (r *room) followStore(c *frame.Call) error {
 			return err
 		}
 		if !v.First {
-			return nil // who reads on, or searches, is not disturbed
+			return nil // as for an entity
+		}
+		if err := r.peekLetters(c, v); err != nil {
+			return err
 		}
 		return l.Part("letters", storagePage, "letters", v)
 	})
@@ -313,4 +333,58 @@ func (r *room) moveLetter(c *frame.Call) error {
 		to := strings.TrimSuffix(q.Name, poisonSuffix)
 		return c.Say("queues.letter.moved", to), r.storage.Move(q.Account, q.Name, c.Request.PostForm.Get("id"), to)
 	})
+}
+
+// storeForm is the form of a new storage queue.
+type storeForm struct {
+	Accounts      []string
+	Account, Name string
+	Wrong         string
+}
+
+func showStoreForm(c *frame.Call, v storeForm, status int) error {
+	return c.Show(&frame.Page{Status: status, Title: c.Say("queues.new.title.storage"), Template: newStorePage, Data: v, Styles: styles})
+}
+
+func (r *room) newStore(c *frame.Call) error {
+	return showStoreForm(c, storeForm{Accounts: r.storage.Accounts()}, http.StatusOK)
+}
+
+func (r *room) createStore(c *frame.Call) error {
+	form, err := c.Form()
+	if err != nil {
+		return err
+	}
+	v := storeForm{Accounts: r.storage.Accounts(), Account: form.Get("account"), Name: strings.TrimSpace(form.Get("name"))}
+	if err := r.storage.Create(v.Account, v.Name); err != nil {
+		v.Wrong = c.Describe(problem(c, err)).Text
+		return showStoreForm(c, v, http.StatusUnprocessableEntity)
+	}
+	c.Note(c.Say("queues.new.done", v.Name))
+	return c.Redirect(storeAddress(StorageQueue{Account: v.Account, Name: v.Name}))
+}
+
+func (r *room) confirmDropStore(c *frame.Call) error {
+	q, err := r.queueOf(c)
+	if err != nil {
+		return err
+	}
+	v := confirmation{
+		Text: c.Say("queues.drop.queue", q.Name, frame.Number(q.Messages)), Hint: c.Say("queues.drop.hint"),
+		Button: c.Say("queues.drop.button"), Action: Path + "/storage/drop",
+		Fields: [][2]string{{"account", q.Account}, {"queue", q.Name}}, Back: storeAddress(q), Count: 1,
+	}
+	return c.Show(&frame.Page{Title: c.Say("queues.drop.title", q.Name), Template: confirmPage, Data: v, Styles: styles})
+}
+
+func (r *room) dropStore(c *frame.Call) error {
+	form, err := c.Form()
+	if err != nil {
+		return err
+	}
+	if err := r.storage.Drop(form.Get("account"), form.Get("queue")); err != nil {
+		return problem(c, err)
+	}
+	c.Note(c.Say("queues.drop.done", form.Get("queue")))
+	return c.Redirect(Path)
 }

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strconv"
 	"time"
+	"unicode/utf8"
 
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
@@ -67,6 +68,8 @@ type Query struct {
 	From int64  // the least sequence number
 	Most int    // messages; default 50
 	Text string // that a message must have somewhere, in any case of letters; or its sequence number
+
+	Session *string // that a message must be of; nil: any, or none
 }
 
 // A Page is some messages.
@@ -93,8 +96,8 @@ func (n *Namespace) Peek(q Query) (Page, error) {
 	}
 	var page Page
 	var wanted func(g broker.Glimpse) bool
-	if q.Text != "" {
-		wanted = search(q.Text)
+	if q.Text != "" || q.Session != nil {
+		wanted = q.wants()
 	}
 	read := 0
 	for from := max(q.From, 1); from != 0; {
@@ -127,19 +130,37 @@ func (n *Namespace) Peek(q Query) (Page, error) {
 	return page, nil
 }
 
+// wants returns what tells whether a message is wanted.
+func (q Query) wants() func(g broker.Glimpse) bool {
+	has := func(broker.Glimpse) bool { return true }
+	if q.Text != "" {
+		has = search(q.Text)
+	}
+	if q.Session == nil {
+		return has
+	}
+	return func(g broker.Glimpse) bool {
+		p := g.Message().Properties()
+		return p.HasGroupID && p.GroupID == *q.Session && has(g)
+	}
+}
+
 // search returns what finds a text in the properties and the first megabyte of the body of a message.
 func search(text string) func(g broker.Glimpse) bool {
 	number, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
 		number = -1
 	}
-	pattern := regexp.MustCompile("(?i)" + regexp.QuoteMeta(text))
+	found := func(raw []byte) bool { return bytes.Contains(raw, []byte(text)) }
+	if utf8.ValidString(text) { // else there are no letters whose case does not matter, and no pattern
+		found = regexp.MustCompile("(?i)" + regexp.QuoteMeta(text)).Match
+	}
 	return func(g broker.Glimpse) bool {
 		if g.Sequence == number {
 			return true
 		}
 		raw := g.Message().Bytes()
-		return pattern.Match(raw[:min(len(raw), 1<<20)])
+		return found(raw[:min(len(raw), 1<<20)])
 	}
 }
 

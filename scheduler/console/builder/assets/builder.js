@@ -19,7 +19,8 @@ function fields(pasted) {
   return all;
 }
 
-let asking = null;
+let asking = null; // the question that is under way
+let again = false; // something was typed since then
 
 // ask sends the fields, and shows the answer; one that is late is forgotten, at the server too.
 async function ask(pasted = false) {
@@ -27,6 +28,8 @@ async function ask(pasted = false) {
   asking?.abort();
   const mine = new AbortController();
   asking = mine;
+  again = false;
+  mine.since = performance.now();
   into?.setAttribute('aria-busy', 'true');
   try {
     const answer = await part($('#schedule-builder').dataset.preview, { method: 'POST', body: fields(pasted), signal: mine.signal });
@@ -39,8 +42,19 @@ async function ask(pasted = false) {
   } catch (e) {
     if (e.name !== 'AbortError' && into) into.textContent = $('#schedule-builder').dataset.lost;
   } finally {
-    if (asking === mine) into?.removeAttribute('aria-busy');
+    if (asking === mine) {
+      asking = null;
+      into?.removeAttribute('aria-busy');
+      if (again) ask();
+    }
   }
+}
+
+// soon asks what is typed means: at once, or when the question before is answered, so that there is one at a time. An answer
+// that takes long is not waited for.
+function soon() {
+  if (asking && performance.now() - asking.since < 300) again = true;
+  else ask();
 }
 
 // show puts the parts of an answer where they belong.
@@ -76,20 +90,12 @@ function exchange(old, fresh) {
   if (focused) document.getElementById(`schedule.${first[when] || 'plain.times'}`)?.focus();
 }
 
-let timer = 0;
-
-function soon(after) {
-  clearTimeout(timer);
-  timer = setTimeout(ask, after);
-}
-
 document.addEventListener('input', (e) => {
   const name = e.target.name || '';
   if (!form()?.contains(e.target)) return;
   if (name === paste) {
     if (e.inputType === 'insertFromPaste' || !e.inputType) ask(true); // pasted, or an example
-  } else if (name.startsWith('schedule.')) soon(e.target.type === 'radio' || e.target.type === 'checkbox' || e.target.tagName === 'SELECT' ? 0 : 120);
-  else if (name === 'name') soon(400);
+  } else if (name.startsWith('schedule.') || name === 'name') soon();
 });
 
 document.addEventListener('change', (e) => {
@@ -97,7 +103,7 @@ document.addEventListener('change', (e) => {
 });
 
 document.addEventListener('keydown', (e) => {
-  if (e.target.name !== paste || e.key !== 'Enter' || e.isComposing) return;
+  if (e.target.name !== paste || e.key !== 'Enter' || e.shiftKey || e.isComposing) return;
   e.preventDefault();
   ask(true);
 });

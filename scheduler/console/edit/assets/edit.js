@@ -1,7 +1,7 @@
 // The page on which a job is changed. Without this it works by loading it again. With it, what was typed stays where it is,
 // secrets too, which no answer has; and it stays when the server cannot be reached or asks who is there.
 
-const { $, $$, parse, dress } = window.carillon;
+const { $, $$, parse, dress, lead } = window.carillon;
 const editor = $('#editor');
 let changed = false;
 let busy = false;
@@ -51,6 +51,7 @@ function attend(submitter) {
   const told = $('#edit-told');
   const target = $('#conflict', editor) || $('#review', editor) || (told?.children.length ? told : null);
   if (!/^(add|remove|retype):/.test(submitter?.value ?? '') && target) {
+    if (target === told && lead(told)) return;
     target.focus({ preventScroll: true });
     target.scrollIntoView({ block: 'start' });
     return;
@@ -79,6 +80,12 @@ function message(text, link) {
   return p;
 }
 
+// follow has the address lead to the way in which the job is shown now, so that loading it again does.
+function follow() {
+  const as = $('[name=as]', editor).value;
+  if (new URLSearchParams(location.search).get('as') !== as) history.replaceState(null, '', `?as=${as}`);
+}
+
 async function send(form, submitter) {
   if (busy) return;
   busy = true;
@@ -96,7 +103,8 @@ async function send(form, submitter) {
     const html = await answer.text();
     if (answer.status === 401) tell(message(editor.dataset.signin, editor.dataset.signinLink));
     else if (html.includes('id="edit-form"')) {
-      replace(html, submitter?.value === 'merge');
+      replace(html, /^merge/.test(submitter?.value));
+      follow();
       attend(submitter);
     } else tell(parse(html));
   } catch {
@@ -113,15 +121,6 @@ editor.addEventListener('submit', (e) => {
   send(e.target, e.submitter);
 });
 editor.addEventListener('input', () => { changed = true; });
-editor.addEventListener('click', (e) => {
-  const tab = e.target.closest('a[data-as]');
-  if (tab && !e.ctrlKey && !e.metaKey && !e.shiftKey) {
-    e.preventDefault();
-    const form = $('#edit-form');
-    history.replaceState(null, '', tab.href);
-    form.requestSubmit($(`[data-turn="${tab.dataset.as}"]`, form));
-  }
-});
 window.addEventListener('beforeunload', (e) => {
   if (changed) e.preventDefault();
 });

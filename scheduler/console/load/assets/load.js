@@ -13,8 +13,9 @@ for (const id of ['report', 'agenda']) {
     const mine = ++asked;
     const answer = await part(waits.dataset.again).catch(() => null);
     if (mine !== asked || $('[data-again]', into) !== waits) return; // something else is asked for by now
-    if (answer) put(into, answer.html);
-    else setTimeout(again, 3000);
+    const done = answer && !(waits.matches('[data-old]') && answer.html.includes('data-old'));
+    if (done && !$('input[name=pick]:checked', into)) put(into, answer.html);
+    else setTimeout(again, 3000); // nobody is to lose what they have picked
   };
   into.addEventListener('carillon:new', again);
   again();

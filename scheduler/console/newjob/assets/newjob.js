@@ -1,9 +1,20 @@
 // The page on which a job is made. With scripts the page stays while the server answers: what was typed stays where it is,
 // secrets too, which no page ever has.
 
-const { $, put, part, say } = window.carillon;
+const { $, put, part, lead } = window.carillon;
 
 const form = document.getElementById('newjob');
+let changed = false; // something was typed, and would be lost
+
+// tell says what went wrong with a request where whoever pressed a button looks, and leaves the form as it is.
+function tell(text, link) {
+  const p = Object.assign(document.createElement('p'), { className: 'problem', textContent: text, tabIndex: -1 });
+  p.setAttribute('role', 'alert');
+  if (link) p.append(' ', Object.assign(document.createElement('a'), { href: '/console/sign-in', target: '_blank', rel: 'noopener', textContent: link }));
+  $('#newjob-told').replaceChildren(p);
+  p.focus({ preventScroll: true });
+  p.scrollIntoView({ block: 'center' });
+}
 
 async function send(button) {
   const body = new URLSearchParams();
@@ -12,10 +23,15 @@ async function send(button) {
   form.setAttribute('aria-busy', 'true');
   try {
     const answer = await part(location.pathname + location.search, { method: 'POST', body });
+    if (answer.status === 401) {
+      tell(form.dataset.signin, form.dataset.signinLink);
+      return;
+    }
     const fresh = document.createElement('template');
     fresh.innerHTML = answer.html;
     const on = fresh.content.querySelector('[data-go-on]');
     if (on) {
+      changed = false;
       location.assign(on.dataset.goOn);
       return;
     }
@@ -27,7 +43,7 @@ async function send(button) {
     put(form, answer.html);
     look(button);
   } catch {
-    say(form.dataset.lost, true);
+    tell(form.dataset.lost);
   } finally {
     form.removeAttribute('aria-busy');
   }
@@ -40,11 +56,16 @@ function look(button) {
     fresh?.focus();
     return;
   }
+  if (lead($('#newjob-wrong', form))) return;
   const told = $('#newjob-wrong, .newjob-text, #newjob-told > [role]', form);
   told?.focus();
   told?.scrollIntoView({ block: 'nearest' });
 }
 
+form?.addEventListener('input', () => { changed = true; });
+window.addEventListener('beforeunload', (e) => {
+  if (changed) e.preventDefault();
+});
 form?.addEventListener('submit', (e) => {
   e.preventDefault();
   if (form.getAttribute('aria-busy')) return; // once is enough
