@@ -47,8 +47,7 @@ func Summarize(st Stored, actions ActionReader, secrets Sealer) Summary {
 		return Summary{State: Damaged}
 	}
 	s := Summary{
-		State: m.State, Incarnation: (&Job{UID: m.UID}).Incarnation(), Updated: m.Updated, PausedUntil: m.PausedUntil,
-		Progress: m.Progress,
+		State: m.State, Incarnation: (&Job{UID: m.UID}).Incarnation(), Updated: m.Updated, PausedUntil: m.PausedUntil, Progress: m.Progress,
 	}
 	action, _ := v.Member("action")
 	kind, _ := action.Member("type")
