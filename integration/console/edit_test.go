@@ -57,6 +57,7 @@ func TestEditForm(t *testing.T) {
 	must(t, page.Text("#edit-told", "soon"))
 	must(t, page.Fill(`[name="timeout"]`, "PT2M"), page.Click(review), page.Text("#review", "A secret is written there"))
 	must(t, page.Text("#review", "Closes the shop."), page.Text("#review", "They stay as they are"))
+	accessible(t, page, "a review")
 	must(t, page.Click(save), page.Await(`location.pathname === '/console/jobs/default/night'`), page.Text("#note", "default/night is saved"))
 	got := stored(t, s)
 	for _, want := range []string{`"description":"Closes the shop."`, `"team":"billing"`, `"Accept":"text/plain"`, `"timeout":"PT2M"`} {
@@ -75,7 +76,7 @@ func TestEditYAML(t *testing.T) {
 	if _, err := tab.Eval[bool](page, end); err != nil {
 		t.Fatal(err)
 	}
-	const enter, escape = "\r", "\u001b"
+	const enter = "\r"
 	must(t, page.Type("#yaml-text", "over"), page.Text("#yaml-list", "overlap"), page.Press(enter))
 	must(t, page.Text("#yaml-list", "allow"), page.Type("#yaml-text", "al"), page.Await(`document.querySelectorAll('#yaml-list li').length === 1`))
 	must(t, page.Press(enter), page.Await(`document.querySelector('#yaml-list').hidden`))
@@ -139,6 +140,7 @@ func TestEditConflict(t *testing.T) {
 	}
 	page.Expect(409)
 	must(t, page.Click(save), page.Text("#conflict", "Theirs."))
+	accessible(t, page, "a conflict")
 	must(t, page.Click(`[name="choice:description"][value=mine]`), page.Click(`#conflict button[value=merge]`), page.Text("#review", "Mine."))
 	must(t, page.Click(save), page.Await(`location.pathname === '/console/jobs/default/night'`))
 	if got := stored(t, s); !strings.Contains(got, `"description":"Mine."`) || !strings.Contains(got, `"jitter":"PT5S"`) {

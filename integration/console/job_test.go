@@ -8,31 +8,35 @@ import (
 	"github.com/carillon-sched/carillon/integration/console/tab"
 )
 
-// aJob puts a job that runs by hand alone, for as long as anybody looks, and opens its page.
-func aJob(t *testing.T) (*stage.Stage, *tab.Tab) {
+// aJob puts a job that runs by hand alone, and opens its page. What it calls answers when it is let to.
+func aJob(t *testing.T) (s *stage.Stage, page *tab.Tab, let func()) {
 	t.Helper()
-	s := own(t)
+	s = own(t)
+	url, let := gate(t)
 	must(t, s.Put(t.Context(), "default", "report", map[string]any{
 		"startTime": "2030-01-01T00:00:00Z", "timeZone": "Europe/Berlin", "recurrence": map[string]any{"cron": "30 2 * * *"},
 		"action": map[string]any{
-			"type": "http", "request": map[string]any{"method": "POST", "uri": s.HTTP + "/echo/delay/2s"},
+			"type": "http", "request": map[string]any{"method": "POST", "uri": url},
 			"retryPolicy": map[string]any{"retryType": "none"},
 		},
 	}))
-	page := open(t, s.HTTP, tab.Look{})
+	page = open(t, s.HTTP, tab.Look{})
 	must(t, page.Go("/console/jobs/default/report"))
-	return s, page
+	return s, page, let
 }
 
 // TestJobRuns runs a job from its page: that it runs, and what became of it, appear without anything else being done. So does
 // what others do with it.
 func TestJobRuns(t *testing.T) {
-	s, page := aJob(t)
+	s, page, let := aJob(t)
 	must(t,
 		page.Text("#job-status", "Waits for its next run"),
 		page.Click(`form[action$="/run"] button`),
 		page.Text("#note", "Started."),
 		page.Text("#job-status", "Runs now"),
+	)
+	let()
+	must(t,
 		page.Text("#job-history", "completed"),
 		page.Text("#job-timeline-text", "1 completed"),
 		page.Text("#job-status", "Waits for its next run"),
@@ -60,7 +64,8 @@ func TestJobRuns(t *testing.T) {
 // TestJobComesBack runs a job while its page is hidden: what became of it is told when it is looked at again, and the events
 // go on where they were.
 func TestJobComesBack(t *testing.T) {
-	s, page := aJob(t)
+	s, page, let := aJob(t)
+	let()
 	run := func() {
 		status, body, err := s.Call(t.Context(), "POST", "/jobCollections/default/jobs/report/run", map[string]any{})
 		if err != nil || status/100 != 2 {
@@ -89,7 +94,7 @@ func TestJobComesBack(t *testing.T) {
 
 // TestJobAsked asks everything that the page of a job has fields for, without leaving it.
 func TestJobAsked(t *testing.T) {
-	_, page := aJob(t)
+	_, page, _ := aJob(t)
 	must(t,
 		page.Fill("#job-at", "-2h"),
 		page.Press("\r"),
@@ -110,7 +115,8 @@ func TestJobAsked(t *testing.T) {
 
 // TestJobByKeys goes through the history of a job without a pointer.
 func TestJobByKeys(t *testing.T) {
-	_, page := aJob(t)
+	_, page, let := aJob(t)
+	let()
 	must(t,
 		page.Click(`form[action$="/run"] button`),
 		page.Text("#job-history", "completed"),
@@ -127,11 +133,14 @@ func TestJobByKeys(t *testing.T) {
 
 // TestJobCopied shows what is to be copied, and deletes the job after it has asked.
 func TestJobCopied(t *testing.T) {
-	s, page := aJob(t)
+	s, page, _ := aJob(t)
 	must(t,
 		page.Click("[data-job-copy]"),
 		page.Text("#job-copies", "carillon apply --server"),
 		page.Text("#job-copies", "nats pub --force-stdin"),
+	)
+	accessible(t, page, "what is to be copied")
+	must(t,
 		page.Press("\u001b"),
 		page.Await("!document.querySelector('#job-copy').open"),
 		page.Click("[data-opens=job-delete]"),

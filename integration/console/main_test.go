@@ -3,7 +3,8 @@ package console
 import (
 	"context"
 	"errors"
-	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"sync"
@@ -64,7 +65,7 @@ func (c *common) end() {
 	}
 }
 
-// needed begins what tests have in common, or skips.
+// needed begins what tests have in common, or skips. The test runs beside others then: most of what a test does is to wait.
 func needed(t *testing.T) *common {
 	t.Helper()
 	if testing.Short() {
@@ -77,6 +78,7 @@ func needed(t *testing.T) *common {
 	if shared.err != nil {
 		t.Fatal(shared.err)
 	}
+	t.Parallel()
 	return shared
 }
 
@@ -94,7 +96,7 @@ func own(t *testing.T) *stage.Stage {
 // open opens a tab. At the end of the test nothing may have happened in it that must not.
 func open(t *testing.T, base string, look tab.Look) *tab.Tab {
 	t.Helper()
-	page, err := needed(t).browser.Open(base, look)
+	page, err := shared.browser.Open(base, look)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,19 +109,28 @@ func open(t *testing.T, base string, look tab.Look) *tab.Tab {
 	return page
 }
 
+// gate is a target that answers when it is let to, and at once from then on.
+func gate(t *testing.T) (url string, let func()) {
+	t.Helper()
+	opened := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		select {
+		case <-opened:
+		case <-r.Context().Done():
+		}
+	}))
+	let = sync.OnceFunc(func() { close(opened) })
+	t.Cleanup(func() {
+		let()
+		server.Close()
+	})
+	return server.URL, let
+}
+
 // must ends the test with an error.
 func must(t *testing.T, errs ...error) {
 	t.Helper()
 	if err := errors.Join(errs...); err != nil {
 		t.Fatal(err)
 	}
-}
-
-// names are the names of looks, for subtests.
-func name(look tab.Look) string {
-	scheme := "light"
-	if look.Dark {
-		scheme = "dark"
-	}
-	return fmt.Sprintf("%d %s", look.Width, scheme)
 }

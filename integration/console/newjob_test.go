@@ -2,8 +2,6 @@ package console
 
 import (
 	"net/http"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -193,27 +191,15 @@ func TestNewJobWithoutScripts(t *testing.T) {
 
 // TestNewJobAccessible has axe look at the fields of every choice of a schedule, and at mistakes.
 func TestNewJobAccessible(t *testing.T) {
-	axe, err := os.ReadFile(filepath.Join("node_modules", "axe-core", "axe.min.js"))
-	if err != nil {
-		t.Skip("NOT RUN: axe-core is not here; npm --prefix integration/console ci brings it")
-	}
-	for _, look := range []tab.Look{{}, {Dark: true, Width: 360}} {
-		page := open(t, needed(t).stage.HTTP, look)
-		must(t, page.Go("/console/jobs/new"), page.Text("#schedule-outlook", "At 09:00"), page.Click(".more > summary"))
-		_, err := tab.Eval[bool](page, string(axe)+"; true")
+	withAxe(t)
+	c := needed(t)
+	page := open(t, c.stage.HTTP, tab.Looks[2])
+	must(t, page.Go("/console/jobs/new"), page.Text("#schedule-outlook", "At 09:00"), page.Click(".more > summary"))
+	must(t, page.Fill(`[name="schedule.jitter"]`, "long"), page.Click("#newjob button.main"), page.Text("#newjob-wrong", "put right"))
+	for _, when := range []string{"every", "weekdays", "weekly", "monthly", "yearly", "once", "asked", "cron", "rrule", "azure"} {
+		must(t, page.Click(`[name="schedule.when"][value="`+when+`"]`), page.Await("!document.querySelector('#schedule-outlook').ariaBusy"))
+		_, err := tab.Eval[bool](page, "document.querySelectorAll('.help').forEach((e) => { e.open = true }); true")
 		must(t, err)
-		must(t, page.Fill(`[name="schedule.jitter"]`, "long"), page.Click("#newjob button.main"), page.Text("#newjob-wrong", "put right"))
-		for _, when := range []string{"every", "weekdays", "weekly", "monthly", "yearly", "once", "asked", "cron", "rrule", "azure"} {
-			must(t, page.Click(`[name="schedule.when"][value="`+when+`"]`), page.Await("!document.querySelector('#schedule-outlook').ariaBusy"))
-			_, err := tab.Eval[bool](page, "document.querySelectorAll('.help').forEach((e) => { e.open = true }); true")
-			must(t, err)
-			found, err := tab.Eval[[]violation](page, `axe.run(document, {resultTypes: ['violations'], runOnly: {type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']}}).then((r) => r.violations)`)
-			must(t, err)
-			for _, v := range found {
-				for _, n := range v.Nodes {
-					t.Errorf("%s: %s: %s\n%s\n%s", when, v.ID, v.Help, strings.TrimSpace(n.HTML), n.Failure)
-				}
-			}
-		}
+		accessible(t, page, when)
 	}
 }

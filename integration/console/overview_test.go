@@ -19,9 +19,10 @@ func TestOverviewLives(t *testing.T) {
 		page.Click("main details summary"),
 		page.Text("#figures", "Nothing ran in this time"),
 	)
+	url, let := gate(t)
 	must(t, s.Put(t.Context(), "default", "slow", map[string]any{
 		"action": map[string]any{
-			"type": "http", "request": map[string]any{"method": "GET", "uri": s.HTTP + "/echo/delay/4s"},
+			"type": "http", "request": map[string]any{"method": "GET", "uri": url},
 			"retryPolicy": map[string]any{"retryType": "none"},
 		},
 	}))
@@ -34,6 +35,9 @@ func TestOverviewLives(t *testing.T) {
 	must(t,
 		page.Text("#running", "default/slow"),
 		page.Text("#targets", "failing"),
+	)
+	let()
+	must(t,
 		page.Text("#running", "Nothing runs at the moment"),
 		page.Await("document.querySelector('.card.bad .value')?.textContent === '1'"),
 		page.Text("#runs", "1 completed, 1 failed for good"),
@@ -56,8 +60,5 @@ func TestOverviewLeadsOn(t *testing.T) {
 		"a[href*='within=1m']": "/console/jobs", "a[href*='within=1h']": "/console/jobs", "a[href*='outcome=faulted']": "/console/live",
 	} {
 		must(t, page.Go("/"), page.Click(".card "+from), page.Await("location.pathname === '"+to+"' && document.querySelector('h1') !== null"))
-	}
-	for _, wrong := range page.Wrong() {
-		t.Error(wrong)
 	}
 }

@@ -34,8 +34,8 @@ var QueuePages = []string{
 	"/console/queues/storage/clear?account=devstoreaccount1&queue=letters",
 }
 
-// fillQueues puts messages into the emulators: some that failed, and some with whatever is hard to show.
-func (s *Stage) fillQueues(ctx context.Context) error {
+// FillQueues puts messages into the emulators: some that failed, and some with whatever is hard to show.
+func (s *Stage) FillQueues(ctx context.Context) error {
 	client, err := azservicebus.NewClientFromConnectionString(s.ServiceBus, nil)
 	if err != nil {
 		return err

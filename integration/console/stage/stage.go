@@ -13,13 +13,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"syscall"
 	"time"
 )
 
-// patience bounds each wait for the scheduler.
-const patience = 2 * time.Minute
+// patience bounds each wait for the scheduler: far more than a busy machine takes.
+const patience = 3 * time.Minute
 
 // Stage is a running `carillon dev`.
 type Stage struct {
@@ -67,13 +68,9 @@ func Start(ctx context.Context, program, dir string, args ...string) (*Stage, er
 		"dev", "--http", free, "--nats", free, "--amqp", free, "--queue", free, "--data", filepath.Join(dir, "data"), "--ports-file", ports,
 	}, args...)...)
 	s.cmd.Stdout, s.cmd.Stderr = &s.log, &s.log
-	if err := s.cmd.Start(); err != nil {
+	if err := s.begin(); err != nil {
 		return nil, err
 	}
-	go func() {
-		_ = s.cmd.Wait()
-		close(s.ended)
-	}()
 	err := s.Await(ctx, func() bool {
 		data, err := os.ReadFile(ports)
 		return err == nil && json.Unmarshal(data, s) == nil
@@ -83,6 +80,24 @@ func Start(ctx context.Context, program, dir string, args ...string) (*Stage, er
 		return nil, fmt.Errorf("carillon dev: %w\n%s", err, s.Log())
 	}
 	return s, nil
+}
+
+// begin starts the process. It ends with this one, also with one that is killed or panics; to Linux that is the thread that
+// has started it, which therefore stays.
+func (s *Stage) begin() error {
+	s.cmd.SysProcAttr = withParent()
+	began := make(chan error)
+	go func() {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		err := s.cmd.Start()
+		began <- err
+		if err == nil {
+			_ = s.cmd.Wait()
+		}
+		close(s.ended)
+	}()
+	return <-began
 }
 
 // Log is what the program has written so far.
@@ -95,7 +110,7 @@ func (s *Stage) Log() string {
 // errEnded says that the program has ended though nobody asked for it.
 var errEnded = errors.New("it has ended")
 
-// Await polls until ok, for two minutes at most.
+// Await polls until ok.
 func (s *Stage) Await(ctx context.Context, ok func() bool) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

@@ -13,7 +13,11 @@ var Pages = append([]string{
 	"/?range=day",
 	"/console/jobs",
 	"/console/jobs?q=nothing-has-this-name",
+	"/console/jobs?state=enabled&sort=next&order=descending",
 	"/console/jobs/new",
+	"/console/jobs/new?template=servicebus",
+	"/console/jobs/new?template=storagequeue",
+	"/console/jobs/new?template=nats",
 	"/console/jobs/default/failing/edit",
 	"/console/jobs/default/failing/edit?as=yaml",
 	"/console/live",
@@ -35,10 +39,12 @@ var Pages = append([]string{
 	"/console/jobs/partners/markup",
 	"/console/jobs/partners/markup/copy",
 	"/console/jobs/partners/right-to-left",
+	"/console/jobs/partners/long-answer",
 	"/console/jobs/partners/nightly",
 	"/console/jobs/partners/nightly/next?n=100",
 	"/console/jobs/partners/off",
 	"/console/collections",
+	"/console/collections/default",
 	"/console/collections/partners",
 	"/console/collections/partners/delete",
 	"/console/jobs/new?from=partners/nightly",
@@ -98,5 +104,5 @@ func (s *Stage) Fill(ctx context.Context) error {
 			return err
 		}
 	}
-	return s.fillQueues(ctx)
+	return s.FillQueues(ctx)
 }

@@ -25,8 +25,8 @@ import (
 // ErrNoBrowser says that there is no browser to drive.
 var ErrNoBrowser = errors.New("there is no Chromium here; on Debian: apt-get install chromium-headless-shell")
 
-// patience bounds each wait for a page.
-const patience = time.Minute
+// patience bounds each wait for a page: far more than a busy machine takes, as nothing is to fail for being slow.
+const patience = 3 * time.Minute
 
 // Browser is a running browser.
 type Browser struct {
@@ -34,7 +34,7 @@ type Browser struct {
 	end func()
 }
 
-// Launch starts a browser.
+// Launch starts a browser. One that dies or keeps silent at its start is tried again.
 func Launch(ctx context.Context) (*Browser, error) {
 	program := ""
 	for _, name := range []string{"chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"} {
@@ -46,16 +46,40 @@ func Launch(ctx context.Context) (*Browser, error) {
 	if program == "" {
 		return nil, ErrNoBrowser
 	}
+	var errs []error
+	for range launches {
+		b, err := launch(ctx, program)
+		if err == nil {
+			return b, nil
+		}
+		errs = append(errs, err)
+	}
+	return nil, fmt.Errorf("browser: %w", errors.Join(errs...))
+}
+
+// launches is how often a browser is tried to be started.
+const launches = 3
+
+// launch starts a browser, which ends with this process at the latest. It keeps its files in a folder of its own, and needs
+// no room in /dev/shm, of which containers have little.
+func launch(ctx context.Context, program string) (*Browser, error) {
 	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]), chromedp.ExecPath(program), chromedp.NoSandbox,
-		chromedp.Flag("force-color-profile", "srgb"), chromedp.Flag("hide-scrollbars", true))
+		chromedp.Flag("disable-dev-shm-usage", true), chromedp.Flag("force-color-profile", "srgb"), chromedp.Flag("hide-scrollbars", true))
 	allocated, endProcess := chromedp.NewExecAllocator(ctx, options...)
 	first, endFirst := chromedp.NewContext(allocated)
 	b := &Browser{ctx: first, end: func() { endFirst(); endProcess() }}
-	if err := chromedp.Do(first); err != nil {
+	began := make(chan error, 1)
+	go func() { began <- chromedp.Do(first) }()
+	select {
+	case err := <-began:
+		if err != nil {
+			b.end()
+		}
+		return b, err
+	case <-time.After(patience):
 		b.end()
-		return nil, fmt.Errorf("browser: %w", err)
+		return nil, errors.New("it does not answer")
 	}
-	return b, nil
 }
 
 // Close ends the browser.
@@ -65,7 +89,8 @@ func (b *Browser) Close() { b.end() }
 type Look struct {
 	Width, Height int64 // default 1280 by 900
 	Dark          bool
-	Zone          string // default Europe/Berlin
+	Zoom          float64 // default 1; Width and Height are those of the page, after it
+	Zone          string  // default Europe/Berlin
 	NoScripts     bool
 }
 
@@ -77,6 +102,9 @@ var Looks = []Look{
 	{Width: 360, Height: 740, Dark: true},
 }
 
+// Zoomed is a window of 1280 by 900 at 200 %.
+var Zoomed = Look{Width: 640, Height: 450, Zoom: 2}
+
 // Tab is a page in a browser. It keeps nothing of others: cookies are its own.
 type Tab struct {
 	ctx    context.Context //nolint:containedctx // it is the tab, to chromedp
@@ -84,6 +112,7 @@ type Tab struct {
 	mu     sync.Mutex
 	wrong  []string
 	expect []int
+	plain  bool // it runs no scripts
 	end    func()
 }
 
@@ -96,24 +125,23 @@ func (b *Browser) Open(base string, look Look) (*Tab, error) {
 	if look.Width == 0 {
 		look.Width, look.Height = 1280, 900
 	}
+	if look.Zoom == 0 {
+		look.Zoom = 1
+	}
 	if look.Zone == "" {
 		look.Zone = "Europe/Berlin"
 	}
 	ctx, end := chromedp.NewContext(b.ctx, chromedp.WithNewBrowserContext())
-	t := &Tab{ctx: ctx, base: u, end: end}
-	scheme := "light"
-	if look.Dark {
-		scheme = "dark"
-	}
+	t := &Tab{ctx: ctx, base: u, plain: look.NoScripts, end: end}
 	err = errors.Join(
 		chromedp.Listen(ctx, t.note),
 		call(ctx, network.Enable, network.EnableParams{}), call(ctx, log.Enable, cdp.Empty{}), call(ctx, runtime.Enable, cdp.Empty{}),
 		call(ctx, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{
-			Width: look.Width, Height: look.Height, DeviceScaleFactor: 1, Mobile: look.Width < 600,
+			Width: look.Width, Height: look.Height, DeviceScaleFactor: look.Zoom, Mobile: look.Width < 600,
 		}),
-		call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
-			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
-		}),
+		// Each tab takes itself for the one in front, whatever happens in the others.
+		call(ctx, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true}),
+		t.Scheme(look.Dark),
 		call(ctx, emulation.SetTimezoneOverride, emulation.SetTimezoneOverrideParams{TimezoneID: look.Zone}),
 		call(ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: look.NoScripts}),
 	)
@@ -128,6 +156,17 @@ func (b *Browser) Open(base string, look Look) (*Tab, error) {
 func call[P, R any](ctx context.Context, command cdp.Command[P, R], params P) error {
 	_, err := chromedp.Call(ctx, command, params)
 	return err
+}
+
+// Scheme makes the colours light or dark, as the system of the person would.
+func (t *Tab) Scheme(dark bool) error {
+	scheme := "light"
+	if dark {
+		scheme = "dark"
+	}
+	return call(t.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
+	})
 }
 
 // Close closes the tab.
@@ -199,58 +238,6 @@ func (t *Tab) Wrong() []string {
 	return wrong
 }
 
-// Do carries actions out, within a minute.
-func (t *Tab) Do(actions ...chromedp.Action[chromedp.Void]) error {
-	ctx, cancel := context.WithTimeout(t.ctx, patience)
-	defer cancel()
-	return chromedp.Do(ctx, actions...)
-}
-
-// Go opens a path and waits until it is there.
-func (t *Tab) Go(path string) error {
-	if err := t.Do(chromedp.Navigate(t.base.String()+path), chromedp.WaitVisible(chromedp.CSS("main"))); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	return nil
-}
-
-// Click clicks on the first visible element of a selector. A page that it leads to is awaited by whoever needs it.
-func (t *Tab) Click(selector string) error {
-	if err := t.Do(chromedp.Click(chromedp.CSS(selector), chromedp.NodeVisible)); err != nil {
-		return fmt.Errorf("click on %s: %w", selector, err)
-	}
-	return nil
-}
-
-// Type types a text into a field, after what it has.
-func (t *Tab) Type(selector, text string) error {
-	if err := t.Do(chromedp.SendKeys(chromedp.CSS(selector), text)); err != nil {
-		return fmt.Errorf("type into %s: %w", selector, err)
-	}
-	return nil
-}
-
-// Fill replaces what a field has, as somebody does who selects it and types.
-func (t *Tab) Fill(selector, text string) error {
-	err := t.Do(chromedp.Focus(chromedp.CSS(selector)), chromedp.Evaluate[chromedp.Void](fmt.Sprintf(
-		"{ const e = document.querySelector(%q); e.value = ''; e.dispatchEvent(new Event('input', {bubbles: true})) }", selector,
-	)), chromedp.SendKeys(chromedp.CSS(selector), text))
-	if err != nil {
-		return fmt.Errorf("fill %s: %w", selector, err)
-	}
-	return nil
-}
-
-// Press presses keys, one after the other, wherever the focus is.
-func (t *Tab) Press(keys ...string) error {
-	for _, key := range keys {
-		if err := t.Do(chromedp.KeyEvent(key)); err != nil {
-			return fmt.Errorf("press %s: %w", key, err)
-		}
-	}
-	return nil
-}
-
 // Eval evaluates an expression of JavaScript; a promise is awaited. What cannot be JSON is an error.
 func Eval[T any](t *Tab, expression string) (T, error) {
 	ctx, cancel := context.WithTimeout(t.ctx, patience)
@@ -258,21 +245,28 @@ func Eval[T any](t *Tab, expression string) (T, error) {
 	return chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
 }
 
-// Await waits until an expression of JavaScript is true, for a minute at most. Pages may come and go meanwhile.
+// Await waits until an expression of JavaScript is true. Pages may come and go meanwhile.
 func (t *Tab) Await(expression string) error {
+	return t.until(expression, func(ctx context.Context) (bool, error) {
+		return chromedp.Run(ctx, chromedp.Evaluate[bool]("!!("+expression+")"))
+	})
+}
+
+// until tries something until it is done, again and again; an error is but a reason why it is not.
+func (t *Tab) until(what string, try func(context.Context) (bool, error)) error {
 	ctx, cancel := context.WithTimeout(t.ctx, patience)
 	defer cancel()
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		ok, err := chromedp.Run(ctx, chromedp.Evaluate[bool]("!!("+expression+")"))
-		if ok {
+		done, err := try(ctx)
+		if done {
 			return nil
 		}
 		select {
 		case <-ctx.Done():
-			text, _ := Eval[string](t, "String(document.querySelector('main')?.innerText).slice(0, 2000)")
-			return fmt.Errorf("waited in vain for %s: %w\n%s", expression, errors.Join(err, ctx.Err()), text)
+			text, _ := Eval[string](t, "location.href + '\\n' + String(document.querySelector('main')?.innerText).slice(0, 2000)")
+			return fmt.Errorf("waited in vain for %s: %w\n%s", what, errors.Join(err, ctx.Err()), text)
 		case <-tick.C:
 		}
 	}
@@ -283,8 +277,13 @@ func (t *Tab) Text(selector, text string) error {
 	return t.Await(fmt.Sprintf("document.querySelector(%q)?.innerText.includes(%q)", selector, text))
 }
 
-// Picture returns a picture of the whole page, as PNG.
+// Picture returns a picture of the whole page, as PNG. What sticks to the window is in its place there.
 func (t *Tab) Picture() ([]byte, error) {
+	const unstick = "for (const e of document.querySelectorAll('main *'))" +
+		"if (getComputedStyle(e).position === 'sticky') e.style.position = 'static'; true"
+	if _, err := Eval[bool](t, unstick); err != nil {
+		return nil, err
+	}
 	ctx, cancel := context.WithTimeout(t.ctx, patience)
 	defer cancel()
 	metrics, err := chromedp.Call(ctx, page.GetLayoutMetrics, cdp.Empty{})

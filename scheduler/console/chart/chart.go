@@ -88,7 +88,7 @@ type (
 		X    int
 		Hint string
 	}
-	tick struct{ Percent, Text, Anchor string }
+	tick struct{ Percent, Text string }
 )
 
 const (
@@ -226,13 +226,10 @@ func (c *Chart) ticks() (all []tick) {
 			continue
 		}
 		part := (float64(i) + 0.5) / float64(n)
-		t := tick{Percent: strconv.FormatFloat(100*part, 'f', 2, 64) + "%", Text: at.Format("15:04"), Anchor: "middle"}
-		switch {
-		case part < 0.05:
-			t.Anchor = "start"
-		case part > 0.95:
-			t.Anchor = "end"
+		if part > 0.96 { // it would stand out on the right, or pushed to the left on the one before, where the page is narrow
+			continue
 		}
+		t := tick{Percent: strconv.FormatFloat(100*part, 'f', 2, 64) + "%", Text: at.Format("15:04")}
 		all = append(all, t)
 	}
 	return all

@@ -110,3 +110,13 @@ func TestTimesAreRoundInTheirZone(t *testing.T) {
 		t.Errorf("got %v", ticks)
 	}
 }
+
+// TestTimesStayApart has no label at the right edge, where it would be on the one before or outside.
+func TestTimesStayApart(t *testing.T) {
+	c := sample(60, func(int) float64 { return 1 })
+	c.Every, c.Zone = time.Minute, time.UTC
+	ticks := c.ticks()
+	if last := ticks[len(ticks)-1].Percent; len(ticks) != 58 || last != "95.83%" {
+		t.Errorf("%d, the last at %s", len(ticks), last)
+	}
+}
