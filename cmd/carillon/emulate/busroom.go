@@ -1,6 +1,7 @@
 package emulate
 
 import (
+	"context"
 	"errors"
 
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus"
@@ -54,9 +55,45 @@ func (b busRoom) Entity(path string) (queues.Entity, error) {
 	return entityOf(e), told(err)
 }
 
+// Sessions are those of an entity.
+func (b busRoom) Sessions(path, text string, most int) ([]queues.Session, int, error) {
+	found, more, err := b.namespace().Sessions(path, text, most)
+	return each(found, func(s browse.Session) queues.Session { return queues.Session(s) }), more, told(err)
+}
+
+// Create makes an entity.
+func (b busRoom) Create(e queues.Entity) error { return told(b.namespace().Create(browse.Entity(e))) }
+
+// Update changes one.
+func (b busRoom) Update(e queues.Entity) error { return told(b.namespace().Update(browse.Entity(e))) }
+
+// Remove deletes one.
+func (b busRoom) Remove(path string) error { return told(b.namespace().Remove(path)) }
+
+// PutRule makes a rule, or changes one.
+func (b busRoom) PutRule(path string, r queues.Rule, replace bool) error {
+	given := func(p queues.Property) browse.Property { return browse.Property(p) }
+	err := b.namespace().PutRule(path, browse.Rule{
+		Name: r.Name, Kind: r.Kind, Expression: r.Expression, Action: r.Action,
+		Parameters: each(r.Parameters, given), Fields: each(r.Fields, given),
+	}, replace)
+	if wrong, ok := errors.AsType[*browse.RuleError](err); ok {
+		return &queues.RuleError{Part: wrong.Part, Text: wrong.Error()}
+	}
+	return told(err)
+}
+
+// DeleteRule removes a rule.
+func (b busRoom) DeleteRule(path, name string) error {
+	return told(b.namespace().DeleteRule(path, name))
+}
+
 // Peek returns messages.
 func (b busRoom) Peek(q queues.Query) (queues.Page, error) {
-	page, err := b.namespace().Peek(browse.Query{Path: q.Path, Part: browse.Part(q.Part), From: q.From, Most: q.Most, Text: q.Text})
+	page, err := b.namespace().Peek(browse.Query{
+		Path: q.Path, Part: browse.Part(q.Part), From: q.From, Most: q.Most, Text: q.Text, Session: q.Session,
+		Newest: q.Newest,
+	})
 	return queues.Page{Messages: each(page.Messages, messageOf), Next: page.Next, Seen: page.Seen}, told(err)
 }
 
@@ -99,10 +136,24 @@ func (b busRoom) Delete(path string, part queues.Part, sequence int64) error {
 	return told(b.namespace().Delete(path, browse.Part(part), sequence))
 }
 
-// Purge deletes all messages of a part.
-func (b busRoom) Purge(path string, part queues.Part) (int, error) {
-	n, err := b.namespace().Purge(path, browse.Part(part))
-	return n, told(err)
+func tallyOf(t browse.Tally) queues.Tally {
+	shown := queues.Tally{Done: t.Done, Held: t.Held, Refused: t.Refused}
+	if t.Why != nil {
+		shown.Why = told(t.Why).Error()
+	}
+	return shown
+}
+
+func batchOf(b queues.Batch, note func(queues.Tally)) browse.Batch {
+	return browse.Batch{
+		Path: b.Path, Part: browse.Part(b.Part), Only: b.Only, ToTopic: b.ToTopic, Note: func(t browse.Tally) { note(tallyOf(t)) },
+	}
+}
+
+// Purge deletes messages.
+func (b busRoom) Purge(ctx context.Context, batch queues.Batch, note func(queues.Tally)) (queues.Tally, error) {
+	t, err := b.namespace().Purge(ctx, batchOf(batch, note))
+	return tallyOf(t), told(err)
 }
 
 // Resubmit puts a dead letter back.
@@ -114,10 +165,10 @@ func (b busRoom) Resubmit(path string, part queues.Part, sequence int64, edited 
 	return told(b.namespace().Resubmit(path, browse.Part(part), sequence, draft, toTopic))
 }
 
-// ResubmitAll puts all dead letters back.
-func (b busRoom) ResubmitAll(path string, part queues.Part, toTopic bool) (done, held int, err error) {
-	done, held, err = b.namespace().ResubmitAll(path, browse.Part(part), toTopic)
-	return done, held, told(err)
+// ResubmitAll puts dead letters back.
+func (b busRoom) ResubmitAll(ctx context.Context, batch queues.Batch, note func(queues.Tally)) (queues.Tally, error) {
+	t, err := b.namespace().ResubmitAll(ctx, batchOf(batch, note))
+	return tallyOf(t), told(err)
 }
 
 // Rules are those of a subscription.

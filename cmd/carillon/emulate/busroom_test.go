@@ -327,3 +327,42 @@ func TestLive(t *testing.T) {
 		t.Errorf("messages came %d times, want 2", n)
 	}
 }
+
+// TestCopy opens the form of a message that is like another one, of which everything is there but its id.
+func TestCopy(t *testing.T) {
+	d := open(t)
+	d.send("orders", &azservicebus.Message{
+		Body: []byte{0, 0xff}, MessageID: new("its-own"), Subject: new("label"), ApplicationProperties: map[string]any{"n": int64(7)},
+	})
+	d.send("events", &azservicebus.Message{Body: []byte("text <b>")})
+	d.page("/console/queues/message?at=orders&n=1", "/console/queues/send?at=orders&amp;from=orders&amp;n=1&amp;part=active")
+	page := d.page("/console/queues/send?at=orders&from=orders&n=1&part=active", "AP8=", `value="base64" selected`, `value="label"`, `value="n"`,
+		"<option selected>long</option>", "7</textarea>")
+	if strings.Contains(page, "its-own") {
+		t.Errorf("its id is that of the other:\n%s", page)
+	}
+	d.page("/console/queues/message?at=events/Subscriptions/all&n=1", "/console/queues/send?at=events&amp;from=events%2FSubscriptions%2Fall")
+	d.page("/console/queues/send?at=events&from=events/Subscriptions/all&n=1", "text &lt;b&gt;</textarea>")
+	if status, _, _ := d.get("/console/queues/send?at=orders&from=orders&n=99"); status != http.StatusNotFound {
+		t.Errorf("a copy of none: %d", status)
+	}
+}
+
+// TestNewest reads messages from the last one on, and goes from one to the one before.
+func TestNewest(t *testing.T) {
+	d := open(t)
+	for range 60 {
+		d.send("orders", &azservicebus.Message{Body: []byte("x")})
+	}
+	page := d.page("/console/queues/entity?at=orders&order=newest", `<option value="newest" selected>`, "from=10&amp;order=newest")
+	if got := numbered(page); len(got) != 50 || got[0] != "60" || got[49] != "11" {
+		t.Errorf("the newest are %v", got)
+	}
+	if got := numbered(d.page("/console/queues/entity?at=orders&order=newest&from=10")); len(got) != 10 || got[0] != "10" || got[9] != "1" {
+		t.Errorf("the others are %v", got)
+	}
+	d.page("/console/queues/message?at=orders&n=7", "n=6&amp;part=active\" rel=\"prev\"", "n=8&amp;part=active\" rel=\"next\"")
+	if page := d.page("/console/queues/message?at=orders&n=1"); strings.Contains(page, `rel="prev"`) {
+		t.Errorf("there is one before the first:\n%s", page)
+	}
+}

@@ -57,7 +57,9 @@ func TestSearchIsNotRepeated(t *testing.T) {
 		must(t, err)
 		answer, err := http.DefaultClient.Do(r)
 		must(t, err)
-		for lines := bufio.NewScanner(answer.Body); lines.Scan() && lines.Text() != "event: "+last; {
+		found := false
+		for lines := bufio.NewScanner(answer.Body); !found && lines.Scan(); {
+			found = lines.Text() == "event: "+last
 		}
 		if got := looks.Load(); (got == 0) != strings.Contains(path, "q=") {
 			t.Errorf("%s: looked at messages %d times", path, got)

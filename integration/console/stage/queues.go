@@ -20,11 +20,17 @@ var QueuePages = []string{
 	"/console/queues/entity?at=events/Subscriptions/all", "/console/queues/message?at=checkout&part=dead&n=1",
 	"/console/queues/message?at=bodies&n=1", "/console/queues/message?at=bodies&n=2", "/console/queues/message?at=bodies&n=3",
 	"/console/queues/resubmit?at=checkout&part=dead&n=1", "/console/queues/resubmit?at=checkout&part=dead",
+	"/console/queues/resubmit?at=checkout&part=dead&marked=1&n=1&n=2",
+	"/console/queues/new?kind=queue", "/console/queues/new?kind=subscription&at=events", "/console/queues/change?at=checkout",
+	"/console/queues/drop?at=events", "/console/queues/rule?at=events/Subscriptions/all",
+	"/console/queues/rule?at=events/Subscriptions/all&name=$Default", "/console/queues/sessions?at=checkout",
+	"/console/queues/storage/new",
 	"/console/queues/purge?at=checkout&part=dead", "/console/queues/send?at=checkout", "/console/queues/rules?at=events",
 	"/console/queues/rules?at=events&from=checkout&part=active&n=9",
 	"/console/queues/storage?account=devstoreaccount1&queue=letters",
 	"/console/queues/storage?account=devstoreaccount1&queue=letters-poison",
 	"/console/queues/storage/put?account=devstoreaccount1&queue=letters",
+	"/console/queues/storage/move?account=devstoreaccount1&queue=letters-poison",
 	"/console/queues/storage/clear?account=devstoreaccount1&queue=letters",
 }
 

@@ -1,7 +1,12 @@
 package storagequeue
 
 import (
+	"bytes"
+	"encoding/base64"
+	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -54,6 +59,35 @@ func (s *Server) Queue(account, queue string) (QueueStatus, error) {
 	return statusOf(q), err
 }
 
+// Accounts are the names of all accounts.
+func (s *Server) Accounts() []string { return slices.Sorted(maps.Keys(s.handler.keys)) }
+
+// Create makes a queue, and fails when there is one of the name or the name is none for a queue.
+func (s *Server) Create(account, queue string) error {
+	if _, ok := s.handler.keys[account]; !ok {
+		return fmt.Errorf("there is no account %q", account)
+	}
+	if checkQueueName(queue) != nil {
+		return errQueueName
+	}
+	created, err := s.handler.store.CreateQueue(store.Name{Account: account, Queue: queue}, nil)
+	if err == nil && !created || errors.Is(err, store.ErrQueueExists) {
+		err = errQueueTaken
+	}
+	return err
+}
+
+// What keeps people from making a queue.
+var (
+	errQueueName  = errors.New("the name of a queue has 3 to 63 lower-case letters, digits and single hyphens between them")
+	errQueueTaken = errors.New("there is a queue of that name already")
+)
+
+// Drop deletes a queue with its messages. It fails with [ErrNoQueue].
+func (s *Server) Drop(account, queue string) error {
+	return s.handler.store.DeleteQueue(store.Name{Account: account, Queue: queue})
+}
+
 func statusOf(q store.Summary) QueueStatus {
 	return QueueStatus{
 		Account: q.Account, Name: q.Queue, Metadata: q.Metadata, Messages: q.Messages, Hidden: q.Hidden, Size: q.Size,
@@ -67,8 +101,8 @@ const maxSearched = 20_000
 const maxSearchedBytes = 32 << 20
 
 // Messages returns up to most messages, visible or not, in the order of their arrival and from a place on; with a text those that
-// have it, in any case of letters, in theirs or in their identifier. next is where to go on, 0 at the end. Receivers see nothing
-// of it.
+// have it, in any case of letters, in theirs, in what that encodes in base64, or in their identifier. next is where to go on, 0 at
+// the end. Receivers see nothing of it.
 func (s *Server) Messages(account, queue string, from uint64, most int, text string) (page []Message, next uint64, err error) {
 	name, lower, seen, read := store.Name{Account: account, Queue: queue}, strings.ToLower(text), 0, 0
 	for {
@@ -83,7 +117,7 @@ func (s *Server) Messages(account, queue string, from uint64, most int, text str
 		for i, m := range found {
 			seen++
 			read += len(m.Text)
-			if text == "" || strings.Contains(strings.ToLower(m.Text), lower) || strings.Contains(m.ID, lower) {
+			if text == "" || has(m, lower) {
 				page = append(page, messageOf(m))
 			}
 			if len(page) < most && (text == "" || seen < maxSearched && read < maxSearchedBytes) {
@@ -99,6 +133,15 @@ func (s *Server) Messages(account, queue string, from uint64, most int, text str
 		}
 		from = after
 	}
+}
+
+// has says whether a message has a text, which is in lower case.
+func has(m store.Seen, lower string) bool {
+	if strings.Contains(strings.ToLower(m.Text), lower) || strings.Contains(m.ID, lower) {
+		return true
+	}
+	plain, err := base64.StdEncoding.DecodeString(strings.TrimSpace(m.Text)) // as Azure Functions and the older SDKs write it
+	return err == nil && bytes.Contains(bytes.ToLower(plain), []byte(lower))
 }
 
 func messageOf(m store.Seen) Message {
@@ -146,4 +189,23 @@ func (s *Server) Clear(account, queue string) (int, error) {
 func (s *Server) Move(account, queue, id, to string) error {
 	now := time.Now()
 	return s.handler.store.Move(store.Name{Account: account, Queue: queue}, id, to, expiry(now, week*time.Second), now)
+}
+
+// MoveAll moves up to most of the messages that there are, in the order of their arrival and each in a step of its own, and returns
+// how many. Those that are gone by then are passed over.
+func (s *Server) MoveAll(account, queue, to string, most int) (moved int, err error) {
+	page, _, err := s.Messages(account, queue, 0, most, "")
+	if err != nil {
+		return 0, err
+	}
+	for _, m := range page {
+		err := s.Move(account, queue, m.ID, to)
+		switch {
+		case err == nil:
+			moved++
+		case !errors.Is(err, ErrNoMessage):
+			return moved, err
+		}
+	}
+	return moved, nil
 }

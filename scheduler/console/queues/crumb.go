@@ -27,6 +27,9 @@ func (v messageView) Download() string {
 	return Path + "/body" + v.Address()[len(Path+"/message"):]
 }
 
+// Crumbs leads back from an operation.
+func (p progress) Crumbs() [][2]string { return [][2]string{{p.Back(), p.Path}} }
+
 // Crumbs leads back from a form.
 func (v draftView) Crumbs() [][2]string { return v.Entity.crumbs() }
 

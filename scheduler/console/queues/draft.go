@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -88,15 +89,47 @@ func draftOf(e Entity, m Message) draftView {
 	}
 	v := draftView{
 		Entity: e, At: e.Path, Part: string(m.Part), Sequence: m.Sequence, Action: Path + "/resubmit", Types: types,
-		Fields: fieldsOf(d, e.RequiresSession), BodyAs: asText, BodySize: m.Body.Size,
-	}
-	for _, p := range m.Properties {
-		if p.Name != "DeadLetterReason" && p.Name != "DeadLetterErrorDescription" {
-			v.Properties = append(v.Properties, p)
-		}
+		Fields: fieldsOf(d, e.RequiresSession), BodyAs: asText, BodySize: m.Body.Size, Properties: ownProperties(m),
 	}
 	text, ok := editable(m.Body)
 	v.Body, v.KeepBody = text, !ok
+	return v
+}
+
+// ownProperties are those of a message that its sender has given it.
+func ownProperties(m Message) []Property {
+	var all []Property
+	for _, p := range m.Properties {
+		if p.Name != "DeadLetterReason" && p.Name != "DeadLetterErrorDescription" {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// copyable reports whether a form can hold all of a message.
+func copyable(m Message) bool {
+	for _, p := range ownProperties(m) {
+		if !slices.Contains(types, p.Type) {
+			return false
+		}
+	}
+	return m.Body.Kind == "none" || m.Body.Kind == "data" && m.Body.Size <= maxText
+}
+
+// copyOf is the form of a new message that is like another.
+func copyOf(e Entity, m Message) draftView {
+	v := emptyDraft(e)
+	v.Fields = fieldsOf(Draft{
+		SessionID: m.SessionID, CorrelationID: m.CorrelationID, Subject: m.Subject, ContentType: m.ContentType,
+		To: m.To, ReplyTo: m.ReplyTo, ReplyToSessionID: m.ReplyToSessionID, PartitionKey: m.PartitionKey, TTL: m.TTL,
+	}, e.RequiresSession)
+	v.Properties = ownProperties(m)
+	if text, ok := editable(m.Body); ok {
+		v.Body = text
+	} else {
+		v.Body, v.BodyAs = base64.StdEncoding.EncodeToString(bytes.Join(m.Body.Data, nil)), asBase64
+	}
 	return v
 }
 
@@ -228,8 +261,21 @@ func (r *room) newDraft(c *frame.Call) error {
 	if err != nil {
 		return err
 	}
+	v := emptyDraft(e)
+	if text := c.Query("n"); text != "" { // like one that is there
+		n, err := number(c, text)
+		if err != nil {
+			return err
+		}
+		m, err := r.bus.Message(c.Query("from"), partOf(c.Query("part")), n)
+		if err != nil {
+			return problem(c, err)
+		}
+		v = copyOf(e, m)
+		v.Back = messageAddress(c.Query("from"), m.Part, n)
+	}
 	return c.Show(&frame.Page{
-		Title: c.Say("queues.send.title", e.Path), Template: draftPage, Data: emptyDraft(e).padded(), Styles: styles, Scripts: scripts,
+		Title: c.Say("queues.send.title", e.Path), Template: draftPage, Data: v.padded(), Styles: styles, Scripts: scripts,
 	})
 }
 

@@ -21,7 +21,7 @@ type list struct {
 	Queues       []StorageQueue
 	TotalQueues  int
 	More         int // entities that are left out
-	MayChange    bool
+	MayManage    bool
 	Connect      Connect
 	BusCode      string
 	StoreCode    string
@@ -42,7 +42,7 @@ _, err = service.NewQueueClient("orders").EnqueueMessage(ctx, "hello", nil)`
 func (r *room) listed(c *frame.Call) list {
 	l := list{
 		Bus: r.bus != nil, Storage: r.storage != nil, Filter: c.Query("q"), OnlyDead: c.Query("dead") != "",
-		MayChange: c.May(access.Operate, ""), Connect: r.connect,
+		MayManage: c.May(access.Administer, ""), Connect: r.connect,
 	}
 	only := ""
 	if l.OnlyDead {

@@ -1,6 +1,7 @@
 package queues
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"net/http"
@@ -20,8 +21,10 @@ type messageView struct {
 	IsDead    bool
 	MayChange bool
 	Next      string // the address of the message behind it
+	Previous  string
 	At, Part  string
 	Testable  []Entity // subscriptions whose rules can be asked
+	Copy      string   // where a message like it is sent; "" when no form can hold it
 }
 
 // A systemProperty is one of those that the service or the sender's library writes.
@@ -62,11 +65,22 @@ func (r *room) message(c *frame.Call) error {
 		Entity: e, Message: m, Body: showBody(m.Body, c.Query("view")), System: system(c, m), At: e.Path, Part: string(m.Part),
 		IsDead: m.Part == Dead || m.Part == Transfer, MayChange: c.May(access.Operate, ""),
 	}
-	if page, err := r.bus.Peek(Query{Path: e.Path, Part: m.Part, From: m.Sequence + 1, Most: 1}); err == nil && len(page.Messages) > 0 {
-		v.Next = messageAddress(e.Path, m.Part, page.Messages[0].Sequence)
+	beside := func(q Query) string {
+		q.Path, q.Part, q.Most = e.Path, m.Part, 1
+		if page, err := r.bus.Peek(q); err == nil && len(page.Messages) > 0 {
+			return messageAddress(e.Path, m.Part, page.Messages[0].Sequence)
+		}
+		return ""
+	}
+	v.Next = beside(Query{From: m.Sequence + 1})
+	if m.Sequence > 1 {
+		v.Previous = beside(Query{From: m.Sequence - 1, Newest: true})
 	}
 	if e.Kind != Queue {
 		v.Testable = []Entity{e}
+	}
+	if to := cmp.Or(e.Topic, e.Path); v.MayChange && copyable(m) {
+		v.Copy = address("/send", "at", to, "from", e.Path, "part", v.Part, "n", strconv.FormatInt(m.Sequence, 10))
 	}
 	p := &frame.Page{
 		Title: c.Say("queues.message.title", m.Sequence, e.Path), Template: messagePage, Data: v, Styles: styles, Scripts: scripts,
@@ -193,21 +207,55 @@ type confirmation struct {
 	Topic              string // a choice of where dead letters go
 }
 
-func (r *room) confirmPurge(c *frame.Call) error {
+// picked are the messages that were marked; none for all.
+func picked(c *frame.Call, texts []string) ([]int64, error) {
+	var all []int64
+	for _, text := range texts {
+		n, err := number(c, text)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, n)
+	}
+	return all, nil
+}
+
+// confirm asks before something is done with all messages of a part, or with those that were marked.
+func (r *room) confirm(c *frame.Call, verb string) error {
 	e, err := r.entityOf(c)
 	if err != nil {
 		return err
 	}
+	marked, err := picked(c, c.Request.URL.Query()["n"])
+	if err != nil {
+		return err
+	}
 	part := partOf(c.Query("part"))
-	count := countOf(e, part)
+	count, key := countOf(e, part), "queues."+verb+"."+string(part)
 	v := confirmation{
-		Text: c.Say("queues.purge."+string(part), frame.Number(count), e.Path), Hint: c.Say("queues.purge.hint"),
-		Button: c.Say("queues.purge.button", frame.Number(count)), Action: Path + "/purge", Count: count,
-		Fields: [][2]string{{"at", e.Path}, {"part", string(part)}},
+		Hint: c.Say("queues." + verb + ".hint"), Action: Path + "/" + verb,
+		Fields: [][2]string{{"at", e.Path}, {"part", string(part)}, {"all", "1"}},
 		Back:   address("/entity", "at", e.Path, "part", string(part)),
 	}
-	return c.Show(&frame.Page{Title: c.Say("queues.purge.title", e.Path), Template: confirmPage, Data: v, Styles: styles})
+	switch {
+	case len(marked) > 0:
+		count, key = int64(len(marked)), "queues."+verb+".marked"
+	case c.Query("marked") != "": // and nothing was
+		return frame.Problem{Status: http.StatusBadRequest, Text: c.Say("queues.marked.none"), Hint: c.Say("queues.marked.none.hint")}
+	case verb == verbResubmit:
+		key = "queues.resubmit.all"
+	}
+	for _, n := range marked {
+		v.Fields = append(v.Fields, [2]string{"n", strconv.FormatInt(n, 10)})
+	}
+	if verb == verbResubmit {
+		v.Topic = e.Topic
+	}
+	v.Text, v.Count, v.Button = c.Say(key, frame.Number(count), e.Path), count, c.Say("queues."+verb+".button", frame.Number(count))
+	return c.Show(&frame.Page{Title: c.Say("queues."+verb+".title.running", e.Path), Template: confirmPage, Data: v, Styles: styles})
 }
+
+func (r *room) confirmPurge(c *frame.Call) error { return r.confirm(c, verbPurge) }
 
 // countOf is how many messages a part has.
 func countOf(e Entity, part Part) int64 {
@@ -224,19 +272,17 @@ func (r *room) purge(c *frame.Call) error {
 	if err != nil {
 		return err
 	}
-	path, part := form.Get("at"), partOf(form.Get("part"))
-	count, err := r.bus.Purge(path, part)
+	marked, err := picked(c, form["n"])
 	if err != nil {
-		return problem(c, err)
+		return err
 	}
-	c.Note(c.Say("queues.purged", frame.Number(count)))
-	return c.Redirect(address("/entity", "at", path, "part", string(part)))
+	return r.start(c, verbPurge, Batch{Path: form.Get("at"), Part: partOf(form.Get("part")), Only: marked}, r.bus.Purge)
 }
 
-// edit shows a dead letter to be resubmitted with changes, or without a number asks about all of them.
+// edit shows a dead letter to be resubmitted with changes, or asks about all of them or those that were marked.
 func (r *room) edit(c *frame.Call) error {
-	if c.Query("n") == "" {
-		return r.confirmResubmit(c)
+	if c.Query("n") == "" || c.Query("marked") != "" {
+		return r.confirm(c, verbResubmit)
 	}
 	e, m, err := r.messageOf(c)
 	if err != nil {
@@ -249,23 +295,6 @@ func (r *room) edit(c *frame.Call) error {
 	})
 }
 
-func (r *room) confirmResubmit(c *frame.Call) error {
-	e, err := r.entityOf(c)
-	if err != nil {
-		return err
-	}
-	part := partOf(c.Query("part"))
-	count := countOf(e, part)
-	v := confirmation{
-		Text: c.Say("queues.resubmit.all", frame.Number(count), e.Path), Hint: c.Say("queues.resubmit.hint"), Count: count,
-		Button: c.Say("queues.resubmit.button", frame.Number(count)), Action: Path + "/resubmit",
-		Fields: [][2]string{{"at", e.Path}, {"part", string(part)}, {"all", "1"}},
-		Back:   address("/entity", "at", e.Path, "part", string(part)),
-		Topic:  e.Topic,
-	}
-	return c.Show(&frame.Page{Title: c.Say("queues.resubmit.all.title", e.Path), Template: confirmPage, Data: v, Styles: styles})
-}
-
 // resubmit puts dead letters back: one as it is, one that was edited, or all.
 func (r *room) resubmit(c *frame.Call) error {
 	form, err := c.Form()
@@ -275,12 +304,11 @@ func (r *room) resubmit(c *frame.Call) error {
 	path, part, toTopic := form.Get("at"), partOf(form.Get("part")), form.Get("to") == Topic
 	back := address("/entity", "at", path, "part", string(part))
 	if form.Get("all") != "" {
-		done, held, err := r.bus.ResubmitAll(path, part, toTopic)
+		marked, err := picked(c, form["n"])
 		if err != nil {
-			return problem(c, fmt.Errorf("%s %w", c.Say("queues.resubmitted.some", frame.Number(done)), err))
+			return err
 		}
-		c.Note(c.Say("queues.resubmitted.all", frame.Number(done), frame.Number(held)))
-		return c.Redirect(back)
+		return r.start(c, verbResubmit, Batch{Path: path, Part: part, Only: marked, ToTopic: toTopic}, r.bus.ResubmitAll)
 	}
 	n, err := number(c, form.Get("n"))
 	if err != nil {

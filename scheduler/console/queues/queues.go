@@ -61,6 +61,12 @@ var (
 	storagePage = set("storage.html")
 	letterPage  = set("letter.html")
 	putPage     = set("put.html")
+
+	operationPage = set("operation.html")
+	managePage    = set("manage.html")
+	rulePage      = set("rule.html")
+	sessionsPage  = set("sessions.html")
+	newStorePage  = set("newstore.html")
 )
 
 // styles and scripts are those of the room's pages.
@@ -73,11 +79,13 @@ type room struct {
 	bus     Bus
 	storage Storage
 	connect Connect
+
+	operations operations
 }
 
 // Room returns the part of the console.
 func Room(cfg Config) frame.Room {
-	r := &room{cfg.Bus, cfg.Storage, cfg.Connect}
+	r := &room{bus: cfg.Bus, storage: cfg.Storage, connect: cfg.Connect, operations: operations{of: map[string]*operation{}}}
 	files, err := fs.Sub(assets, "assets")
 	if err != nil {
 		panic(err) // it is embedded
@@ -94,6 +102,12 @@ func Room(cfg Config) frame.Room {
 	ask := func(path string, do func(*frame.Call) error) frame.Route { // the page of a change
 		return frame.Route{Method: http.MethodGet, Path: Path + path, Right: access.Operate, Do: do}
 	}
+	form := func(path string, show, do func(*frame.Call) error) []frame.Route { // of what is made, changed or removed
+		return []frame.Route{
+			{Method: http.MethodGet, Path: Path + path, Right: access.Administer, Do: show},
+			{Method: http.MethodPost, Path: Path + path, Right: access.Administer, Do: do},
+		}
+	}
 	routes := []frame.Route{read("", r.list), live("/events", r.followList)}
 	if r.bus != nil {
 		routes = append(
@@ -103,6 +117,15 @@ func Room(cfg Config) frame.Room {
 			ask("/send", r.newDraft), change("/send", r.send),
 			ask("/resubmit", r.edit), change("/resubmit", r.resubmit),
 			ask("/purge", r.confirmPurge), change("/purge", r.purge), change("/delete", r.remove),
+			ask("/operation", r.operation), change("/operation/stop", r.stopOperation),
+			frame.Route{
+				Method: http.MethodGet, Path: Path + "/operation/events", Right: access.Operate, Do: r.followOperation, Live: true,
+			},
+			read("/sessions", r.sessions), live("/sessions/events", r.followSessions),
+		)
+		routes = slices.Concat(
+			routes, form("/new", r.newEntity, r.create), form("/change", r.changeEntity, r.update), form("/drop", r.confirmDrop, r.drop),
+			form("/rule", r.editRule, r.putRule), form("/rule/delete", r.confirmRule, r.deleteRule),
 		)
 	}
 	if r.storage != nil {
@@ -111,7 +134,10 @@ func Room(cfg Config) frame.Room {
 			read("/storage", r.store), live("/storage/events", r.followStore), read("/storage/message", r.letter),
 			read("/storage/body", r.downloadLetter), ask("/storage/put", r.newLetter), change("/storage/put", r.put),
 			ask("/storage/clear", r.confirmClear), change("/storage/clear", r.clear),
-			change("/storage/delete", r.removeLetter), change("/storage/move", r.moveLetter),
+			change("/storage/delete", r.removeLetter), ask("/storage/move", r.confirmMove), change("/storage/move", r.moveLetter),
+		)
+		routes = slices.Concat(
+			routes, form("/storage/new", r.newStore, r.createStore), form("/storage/drop", r.confirmDropStore, r.dropStore),
 		)
 	}
 	return frame.Room{Name: "queues", Path: Path, Key: "q", Right: access.Read, Routes: routes, Assets: files}

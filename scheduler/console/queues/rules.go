@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strconv"
 
+	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 )
 
@@ -19,6 +20,8 @@ type rulesView struct {
 	Wrong   map[string]string
 	Found   []Message // to choose from
 	Passes  int
+
+	MayManage bool
 }
 
 // A ruleSet is a subscription with its rules.
@@ -44,8 +47,8 @@ func (r *room) subscriptions(e Entity) []Entity {
 }
 
 // rulesOf is a page of rules without a test.
-func (r *room) rulesOf(e Entity) *rulesView {
-	v := &rulesView{Entity: e, At: e.Path, Draft: emptyDraft(e).padded()}
+func (r *room) rulesOf(c *frame.Call, e Entity) *rulesView {
+	v := &rulesView{Entity: e, At: e.Path, Draft: emptyDraft(e).padded(), MayManage: c.May(access.Administer, "")}
 	v.Draft.Test = true
 	for _, s := range r.subscriptions(e) {
 		rules, err := r.bus.Rules(s.Path)
@@ -90,7 +93,7 @@ func (r *room) rules(c *frame.Call) error {
 	if err != nil {
 		return err
 	}
-	v := r.rulesOf(e)
+	v := r.rulesOf(c, e)
 	if text := c.Query("n"); text != "" {
 		n, err := number(c, text)
 		if err != nil {
@@ -119,7 +122,7 @@ func (r *room) try(c *frame.Call) error {
 	if err != nil {
 		return problem(c, err)
 	}
-	v := r.rulesOf(e)
+	v := r.rulesOf(c, e)
 	d, wrong := readDraft(c, form)
 	v.Draft = v.Draft.refilled(form).padded()
 	v.Draft.Wrong = wrong

@@ -1,6 +1,7 @@
 package queues
 
 import (
+	"context"
 	"errors"
 	"time"
 )
@@ -15,13 +16,20 @@ var (
 type Bus interface {
 	BusReader
 	BusWriter
-	RuleTester
+	BusManager
 }
 
 // A BusReader shows what there is.
 type BusReader interface {
 	EntityReader
 	MessageReader
+}
+
+// A BusManager changes what there is for messages.
+type BusManager interface {
+	RuleTester
+	RuleWriter
+	EntityWriter
 }
 
 // A BusWriter changes messages.
@@ -36,6 +44,43 @@ type EntityReader interface {
 	Entities() []Entity
 	// Entity returns one by its path, or ErrMissing.
 	Entity(path string) (Entity, error)
+	// Sessions are those whose ids have a text in them, up to most, and how many there are besides.
+	Sessions(path, text string, most int) (found []Session, more int, err error)
+}
+
+// An EntityWriter makes, changes and removes entities.
+type EntityWriter interface {
+	// Create makes one of a kind, name, topic and settings.
+	Create(e Entity) error
+	// Update gives the one of the path its settings.
+	Update(e Entity) error
+	// Remove deletes one with its messages, and of a topic the subscriptions.
+	Remove(path string) error
+}
+
+// A RuleWriter changes the rules of subscriptions. A [*RuleError] says which part of a rule is wrong.
+type RuleWriter interface {
+	PutRule(path string, r Rule, replace bool) error
+	DeleteRule(path, name string) error
+}
+
+// A RuleError says what is wrong in a part of a rule: filter, action, parameters or fields.
+type RuleError struct {
+	Part string
+	Text string
+}
+
+// Error says what is wrong.
+func (e *RuleError) Error() string { return e.Text }
+
+// A Session is one of an entity.
+type Session struct {
+	ID          string
+	Messages    int
+	LockedUntil time.Time // zero: no receiver has it
+	State       []byte    // the beginning of what receivers keep with it
+	StateSize   int       // -1: none
+	Updated     time.Time // of the state
 }
 
 // A MessageReader shows messages. Receivers notice nothing of it.
@@ -50,16 +95,32 @@ type MessageReader interface {
 type MessageWriter interface {
 	Send(path string, d Draft) error
 	Delete(path string, part Part, sequence int64) error
-	// Purge deletes all messages of a part that can be, and returns how many.
-	Purge(path string, part Part) (int, error)
+	// Purge deletes messages. note is told how far it is.
+	Purge(ctx context.Context, b Batch, note func(Tally)) (Tally, error)
 }
 
 // A Resubmitter makes messages of dead letters, each in one step.
 type Resubmitter interface {
 	// Resubmit puts a dead letter back, as it is or edited, into its entity, or of a subscription into its topic.
 	Resubmit(path string, part Part, sequence int64, edited *Draft, toTopic bool) error
-	// ResubmitAll puts back those that there are, and returns how many, and how many receivers hold.
-	ResubmitAll(path string, part Part, toTopic bool) (done, held int, err error)
+	// ResubmitAll puts many back. note is told how far it is.
+	ResubmitAll(ctx context.Context, b Batch, note func(Tally)) (Tally, error)
+}
+
+// A Batch says which messages something is done to.
+type Batch struct {
+	Path    string
+	Part    Part
+	Only    []int64 // their sequence numbers; none: all that there are now
+	ToTopic bool    // dead letters of a subscription go to its topic
+}
+
+// A Tally is what became of many messages.
+type Tally struct {
+	Done    int
+	Held    int    // by receivers, which keep them
+	Refused int    // they stay where they are
+	Why     string // of the first that was refused
 }
 
 // A RuleTester tells what rules make of messages. Nothing is sent.
@@ -123,9 +184,12 @@ const (
 type Query struct {
 	Path string
 	Part Part
-	From int64 // the least sequence number
+	From int64 // the least sequence number, or with Newest the greatest one; 0: all
 	Most int
 	Text string // that they have somewhere
+
+	Session *string // that they are of; nil: any, or none
+	Newest  bool    // first
 }
 
 // A Page is some messages.
@@ -234,6 +298,7 @@ type StorageReader interface {
 // A StorageWriter changes it.
 type StorageWriter interface {
 	LetterWriter
+	LetterMover
 	QueueWriter
 }
 
@@ -241,6 +306,8 @@ type StorageWriter interface {
 type QueueReader interface {
 	Queues() []StorageQueue
 	Queue(account, name string) (StorageQueue, error)
+	// Accounts are the names of those that may have queues.
+	Accounts() []string
 }
 
 // A LetterReader shows their messages. Receivers notice nothing of it.
@@ -254,14 +321,22 @@ type LetterReader interface {
 type LetterWriter interface {
 	Put(account, queue, text string, hidden, ttl time.Duration) error
 	Delete(account, queue, id string) error
-	// Move puts a message into another queue of the account, in one step.
+}
+
+// A LetterMover puts messages into other queues of their account, each in one step.
+type LetterMover interface {
 	Move(account, queue, id, to string) error
+	// MoveAll moves up to most, and returns how many.
+	MoveAll(account, queue, to string, most int) (int, error)
 }
 
 // A QueueWriter changes storage queues.
 type QueueWriter interface {
 	// Clear deletes all messages, and returns how many.
 	Clear(account, queue string) (int, error)
+	Create(account, queue string) error
+	// Drop deletes a queue with its messages.
+	Drop(account, queue string) error
 }
 
 // A StorageQueue is a queue of a storage account.

@@ -29,6 +29,7 @@ type storeView struct {
 	First     bool
 	Next      string
 	MayChange bool
+	MayManage bool
 	Events    string
 	Poison    string // the queue for what failed, if there is one
 	Origin    string // of a queue for what failed: where its messages come from
@@ -72,7 +73,7 @@ func (r *room) storeOutside(c *frame.Call) (*storeView, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &storeView{Queue: q, Search: c.Query("q"), MayChange: c.May(access.Operate, "")}
+	v := &storeView{Queue: q, Search: c.Query("q"), MayChange: c.May(access.Operate, ""), MayManage: c.May(access.Administer, "")}
 	v.From, _ = strconv.ParseUint(c.Query("from"), 10, 64)
 	v.First = v.From == 0 && v.Search == ""
 	if origin, ok := strings.CutSuffix(q.Name, poisonSuffix); ok {
@@ -326,10 +327,86 @@ func (r *room) removeLetter(c *frame.Call) error {
 	})
 }
 
-// moveLetter puts a message that failed back into the queue that it came from.
+// maxMoved is how many messages one request moves.
+const maxMoved = 10_000
+
+// confirmMove asks before all messages that failed are put back.
+func (r *room) confirmMove(c *frame.Call) error {
+	q, err := r.queueOf(c)
+	if err != nil {
+		return err
+	}
+	to, count := strings.TrimSuffix(q.Name, poisonSuffix), frame.Number(min(q.Messages, maxMoved))
+	v := confirmation{
+		Text: c.Say("queues.move.all", count, q.Name, to), Hint: c.Say("queues.move.hint"), Button: c.Say("queues.move.button", count),
+		Action: Path + "/storage/move", Fields: [][2]string{{"account", q.Account}, {"queue", q.Name}, {"all", checked}},
+		Back: storeAddress(q), Count: int64(q.Messages),
+	}
+	return c.Show(&frame.Page{Title: c.Say("queues.move.title", q.Name), Template: confirmPage, Data: v, Styles: styles})
+}
+
+// moveLetter puts a message that failed back into the queue that it came from, or all of them.
 func (r *room) moveLetter(c *frame.Call) error {
 	return r.change(c, func(q StorageQueue) (string, error) {
 		to := strings.TrimSuffix(q.Name, poisonSuffix)
+		if c.Request.PostForm.Get("all") != "" {
+			n, err := r.storage.MoveAll(q.Account, q.Name, to, maxMoved)
+			return c.Say("queues.move.done", frame.Number(n), to), err
+		}
 		return c.Say("queues.letter.moved", to), r.storage.Move(q.Account, q.Name, c.Request.PostForm.Get("id"), to)
 	})
+}
+
+// storeForm is the form of a new storage queue.
+type storeForm struct {
+	Accounts      []string
+	Account, Name string
+	Wrong         string
+}
+
+func showStoreForm(c *frame.Call, v storeForm, status int) error {
+	return c.Show(&frame.Page{Status: status, Title: c.Say("queues.new.title.storage"), Template: newStorePage, Data: v, Styles: styles})
+}
+
+func (r *room) newStore(c *frame.Call) error {
+	return showStoreForm(c, storeForm{Accounts: r.storage.Accounts()}, http.StatusOK)
+}
+
+func (r *room) createStore(c *frame.Call) error {
+	form, err := c.Form()
+	if err != nil {
+		return err
+	}
+	v := storeForm{Accounts: r.storage.Accounts(), Account: form.Get("account"), Name: strings.TrimSpace(form.Get("name"))}
+	if err := r.storage.Create(v.Account, v.Name); err != nil {
+		v.Wrong = c.Describe(problem(c, err)).Text
+		return showStoreForm(c, v, http.StatusUnprocessableEntity)
+	}
+	c.Note(c.Say("queues.new.done", v.Name))
+	return c.Redirect(storeAddress(StorageQueue{Account: v.Account, Name: v.Name}))
+}
+
+func (r *room) confirmDropStore(c *frame.Call) error {
+	q, err := r.queueOf(c)
+	if err != nil {
+		return err
+	}
+	v := confirmation{
+		Text: c.Say("queues.drop.queue", q.Name, frame.Number(q.Messages)), Hint: c.Say("queues.drop.hint"),
+		Button: c.Say("queues.drop.button"), Action: Path + "/storage/drop",
+		Fields: [][2]string{{"account", q.Account}, {"queue", q.Name}}, Back: storeAddress(q), Count: 1,
+	}
+	return c.Show(&frame.Page{Title: c.Say("queues.drop.title", q.Name), Template: confirmPage, Data: v, Styles: styles})
+}
+
+func (r *room) dropStore(c *frame.Call) error {
+	form, err := c.Form()
+	if err != nil {
+		return err
+	}
+	if err := r.storage.Drop(form.Get("account"), form.Get("queue")); err != nil {
+		return problem(c, err)
+	}
+	c.Note(c.Say("queues.drop.done", form.Get("queue")))
+	return c.Redirect(Path)
 }

@@ -2,6 +2,7 @@ package browse
 
 import (
 	"bytes"
+	"math"
 	"regexp"
 	"strconv"
 	"time"
@@ -65,9 +66,12 @@ const (
 type Query struct {
 	Path string
 	Part Part
-	From int64  // the least sequence number
+	From int64  // the least sequence number, or with Newest the greatest one; 0: all
 	Most int    // messages; default 50
 	Text string // that a message must have somewhere, in any case of letters; or its sequence number
+
+	Session *string // that a message must be of; nil: any, or none
+	Newest  bool    // first
 }
 
 // A Page is some messages.
@@ -94,16 +98,22 @@ func (n *Namespace) Peek(q Query) (Page, error) {
 	}
 	var page Page
 	var wanted func(g broker.Glimpse) bool
-	if q.Text != "" {
-		wanted = search(q.Text)
+	if q.Text != "" || q.Session != nil {
+		wanted = q.wants()
 	}
 	read := 0
-	for from := max(q.From, 1); from != 0; {
+	browse, from := w.Browse, max(q.From, 1)
+	if q.Newest {
+		if browse = w.BrowseBack; q.From <= 0 {
+			from = math.MaxInt64
+		}
+	}
+	for from != 0 {
 		most := q.Most - len(page.Messages)
 		if wanted != nil {
 			most = 256
 		}
-		found, next, err := w.Browse(from, most, stages)
+		found, next, err := browse(from, most, stages)
 		if err != nil {
 			return Page{}, err
 		}
@@ -126,6 +136,21 @@ func (n *Namespace) Peek(q Query) (Page, error) {
 		from = next
 	}
 	return page, nil
+}
+
+// wants returns what tells whether a message is wanted.
+func (q Query) wants() func(g broker.Glimpse) bool {
+	has := func(broker.Glimpse) bool { return true }
+	if q.Text != "" {
+		has = search(q.Text)
+	}
+	if q.Session == nil {
+		return has
+	}
+	return func(g broker.Glimpse) bool {
+		p := g.Message().Properties()
+		return p.HasGroupID && p.GroupID == *q.Session && has(g)
+	}
 }
 
 // search returns what finds a text in the properties and the first megabyte of the body of a message.

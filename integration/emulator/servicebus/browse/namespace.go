@@ -171,7 +171,7 @@ func (e *Entity) use(status broker.Status, u broker.Usage) {
 // IsMissing reports whether an error says that there is no such entity or message.
 func IsMissing(err error) bool {
 	c := broker.Condition(err)
-	return c == broker.NotFound || c == broker.MessageNotFound
+	return c == broker.NotFound || c == broker.MessageNotFound || c == broker.RuleNotFound
 }
 
 // IsHeld reports whether an error says that a receiver has the message.
@@ -232,19 +232,6 @@ func (n *Namespace) Delete(path string, part Part, sequence int64) error {
 	return receipt.Wait()
 }
 
-// Purge deletes the messages of a part but those that receivers hold, and returns how many.
-func (n *Namespace) Purge(path string, part Part) (int, error) {
-	w, stages, err := n.window(path, part)
-	if err != nil {
-		return 0, err
-	}
-	count, receipt, err := w.Purge(stages)
-	if err != nil {
-		return 0, err
-	}
-	return count, receipt.Wait()
-}
-
 // Send sends a message to a queue or topic.
 func (n *Namespace) Send(path string, d Draft) error {
 	w, err := n.broker.Window(path)
@@ -264,67 +251,4 @@ func (n *Namespace) Send(path string, d Draft) error {
 		return err
 	}
 	return receipt.Wait()
-}
-
-// Resubmit puts a dead letter back into its entity, or of a subscription into its topic, without the reason of its death; as it
-// is or, with a draft, edited. What the draft does not have stays.
-func (n *Namespace) Resubmit(path string, part Part, sequence int64, edited *Draft, toTopic bool) error {
-	w, _, err := n.window(path, part)
-	if err != nil {
-		return err
-	}
-	return resubmit(w, sequence, edited, toTopic)
-}
-
-func resubmit(w *broker.Window, sequence int64, edited *Draft, toTopic bool) error {
-	g, err := w.Message(sequence)
-	if err != nil {
-		return err
-	}
-	raw, err := revived(g, edited)
-	if err != nil {
-		return err
-	}
-	m, err := amqp.ParseMessage(raw)
-	if err != nil {
-		return err
-	}
-	receipt, err := w.Resubmit(sequence, m, toTopic)
-	if err != nil {
-		return err
-	}
-	return receipt.Wait()
-}
-
-// ResubmitAll puts back the dead letters that there are now, each in a step of its own, and returns how many. Those that a receiver
-// holds stay, and are counted too.
-func (n *Namespace) ResubmitAll(path string, part Part, toTopic bool) (done, held int, err error) {
-	w, _, err := n.window(path, part)
-	if err != nil {
-		return 0, 0, err
-	}
-	var sequences []int64
-	for from, more := int64(0), true; more; more = from != 0 {
-		found, next, err := w.Browse(from, 4096, anyStage)
-		if err != nil {
-			return 0, 0, err
-		}
-		for _, g := range found {
-			sequences = append(sequences, g.Sequence)
-		}
-		from = next
-	}
-	for _, sequence := range sequences {
-		err := resubmit(w, sequence, nil, toTopic)
-		switch {
-		case err == nil:
-			done++
-		case IsHeld(err):
-			held++
-		case broker.Condition(err) == broker.MessageNotFound: // somebody was quicker
-		default:
-			return done, held, err
-		}
-	}
-	return done, held, nil
 }

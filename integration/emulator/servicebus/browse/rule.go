@@ -2,6 +2,7 @@ package browse
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 	"time"
 
@@ -44,7 +45,12 @@ func (n *Namespace) rules(path string) ([]broker.Rule, error) {
 
 func describe(r broker.Rule) Rule {
 	shown := Rule{Name: r.Name, Expression: r.Filter.Expression(), Action: r.Action.Expression(), Created: r.Created}
-	shown.Parameters = append(properties(r.Filter.Parameters()), properties(r.Action.Parameters())...)
+	shown.Parameters = properties(r.Filter.Parameters())
+	for _, p := range properties(r.Action.Parameters()) {
+		if !slices.Contains(shown.Parameters, p) {
+			shown.Parameters = append(shown.Parameters, p)
+		}
+	}
 	shown.Kind = kinds[r.Filter.Kind()]
 	if r.Filter.Kind() != filter.Correlation {
 		return shown
@@ -61,7 +67,7 @@ func describe(r broker.Rule) Rule {
 		{"ContentType", "string", f.ContentType},
 	} {
 		if field.Value != "" {
-			field.Name = "sys." + field.Name
+			field.Name = systemPrefix + field.Name
 			shown.Fields = append(shown.Fields, field)
 		}
 	}
@@ -197,7 +203,7 @@ func systemChanges(before, after amqp.Properties) []Change {
 		{"ContentType", before.ContentType, after.ContentType},
 	} {
 		if p.before != p.after {
-			all = append(all, Change{Property: "sys." + p.name, Before: p.before, After: p.after, Removed: p.after == ""})
+			all = append(all, Change{Property: systemPrefix + p.name, Before: p.before, After: p.after, Removed: p.after == ""})
 		}
 	}
 	return all

@@ -249,16 +249,19 @@ function move(by) {
   ($('a[href]', next) || next).focus({ preventScroll: true });
 }
 
-let going = 0;
+let going = 0; // when g was pressed, of which the next letter is the second half for as long as a slow hand needs
 
 function key(e) {
   if (e.ctrlKey || e.metaKey || e.altKey || e.isComposing) return;
   if (/^(INPUT|SELECT|TEXTAREA)$/.test(e.target.tagName) || e.target.isContentEditable) {
-    if (e.key === 'Escape') e.target.blur();
+    if (e.key === 'Escape') {
+      if (e.target.type === 'search') e.preventDefault(); // which would empty it: what was found is to be gone through
+      e.target.blur();
+    }
     return;
   }
   if ($('dialog[open]')) return;
-  if (Date.now() - going < 1500) {
+  if (Date.now() - going < 5000) {
     going = 0;
     const link = $$('[data-go]').find((a) => a.dataset.go === e.key);
     if (link) {
@@ -312,7 +315,7 @@ for (const b of $$('[data-help]')) b.hidden = false;
 dress(document.body);
 document.addEventListener('DOMContentLoaded', () => { // scripts of rooms are there by then, and listen for the source
   window.addEventListener('resize', () => reachable());
-for (const e of $$('[data-events]')) live(e);
+  for (const e of $$('[data-events]')) live(e);
 });
 for (const f of $$('form[data-into]')) search(f);
 setInterval(distances, 1000);

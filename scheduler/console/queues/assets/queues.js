@@ -20,3 +20,14 @@ document.addEventListener('click', async (e) => {
   put($(view.dataset.load), answer.html);
   if (answer.ok) history.replaceState(null, '', view.href);
 });
+
+// The form of a rule shows the fields of its kind alone.
+const kinds = $('[data-kinds]');
+if (kinds) {
+  const choose = () => {
+    const kind = $('input[name=kind]:checked', kinds)?.value;
+    for (const part of $$('[data-kind]', kinds)) part.hidden = part.dataset.kind !== kind;
+  };
+  kinds.addEventListener('change', choose);
+  choose();
+}

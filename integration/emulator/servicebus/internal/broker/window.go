@@ -130,13 +130,24 @@ const maxBrowsed = 1 << 16
 // Browse returns up to most messages of some stages from a sequence number on, and the number to go on with, 0 at the end.
 // There may be none among those it has gone over, and more behind.
 func (w *Window) Browse(from int64, most int, stages Stage) (found []Glimpse, next int64, err error) {
+	return w.browse(w.queue.shelf.Ascend, max(from, 0), most, stages)
+}
+
+// BrowseBack is Browse in the other direction: the newest first.
+func (w *Window) BrowseBack(from int64, most int, stages Stage) (found []Glimpse, next int64, err error) {
+	return w.browse(w.queue.shelf.Descend, max(from, 0), most, stages)
+}
+
+func (w *Window) browse(
+	along func(from int64, f func(*message) bool), from int64, most int, stages Stage,
+) (found []Glimpse, next int64, err error) {
 	e := w.queue.entity
 	if err := e.lock(); err != nil {
 		return nil, 0, err
 	}
 	defer e.mu.Unlock()
 	now, seen := nowMilli(), 0
-	w.queue.shelf.Ascend(max(from, 0), func(m *message) bool {
+	along(from, func(m *message) bool {
 		if len(found) >= most || seen >= maxBrowsed {
 			next = m.seq
 			return false
@@ -193,10 +204,59 @@ func (w *Window) Remove(sequence int64) (Receipt, error) {
 	return e.broker.commit(en), nil
 }
 
-// Purge deletes all messages of some stages, but those that are held, and returns how many.
-func (w *Window) Purge(stages Stage) (int, Receipt, error) {
-	s := Source(*w)
-	return s.remove(int(^uint(0)>>1), func(m *message) bool { return m.state != locked && stages&m.stage() != 0 })
+// Last is the highest sequence number that a message of the entity has had.
+func (w *Window) Last() (int64, error) {
+	e := w.queue.entity
+	if err := e.lock(); err != nil {
+		return 0, err
+	}
+	defer e.mu.Unlock()
+	return e.seq, nil
+}
+
+// maxPurged is how many messages [Window.Purge] goes over at a time, as the entity is locked meanwhile.
+const maxPurged = 8192
+
+// Purged is what became of messages that were to be deleted.
+type Purged struct {
+	Removed int
+	Held    int   // by receivers
+	Next    int64 // the sequence number to go on with, 0 at the end
+}
+
+// Purge deletes messages of some stages between two sequence numbers, both included, but those that are held.
+func (w *Window) Purge(from, to int64, stages Stage) (p Purged, receipt Receipt, err error) {
+	e := w.queue.entity
+	if err := e.lock(); err != nil {
+		return p, receipt, err
+	}
+	defer e.unlock()
+	var chosen []*message
+	seen := 0
+	w.queue.shelf.Ascend(max(from, 0), func(m *message) bool {
+		if seen == maxPurged && m.seq <= to {
+			p.Next = m.seq
+		}
+		if seen == maxPurged || m.seq > to {
+			return false
+		}
+		seen++
+		switch {
+		case stages&m.stage() == 0:
+		case m.state == locked || m.txn != nil:
+			p.Held++
+		default:
+			chosen = append(chosen, m)
+		}
+		return true
+	})
+	en := e.broker.entry()
+	e.accessed = nowMilli()
+	for _, m := range chosen {
+		m.remove(en)
+	}
+	p.Removed = len(chosen)
+	return p, e.broker.commit(en), nil
 }
 
 // Send takes a message in, as [Target.Send] does. It fails with NotAllowed for what is no queue or topic.
@@ -209,8 +269,9 @@ func (w *Window) Send(message amqp.Message) (Receipt, error) {
 }
 
 // Resubmit puts a message into its own entity, or of a subscription into its topic, instead of a dead letter: both happen, or
-// nothing does. The message is not taken for a duplicate of what it was. It fails with MessageNotFound, with MessageLockLost while
-// a receiver has the dead letter, or as a sender would.
+// nothing does. The message is not taken for a duplicate of what it was, neither there nor where it is forwarded to. It fails with
+// MessageNotFound, with MessageLockLost while a receiver has the dead letter, with NotAllowed when no subscription of the topic would
+// take the message, which would be nowhere then, or as a sender would.
 func (w *Window) Resubmit(sequence int64, message amqp.Message, toTopic bool) (Receipt, error) {
 	q := w.queue
 	e := q.entity
@@ -221,7 +282,7 @@ func (w *Window) Resubmit(sequence int64, message amqp.Message, toTopic bool) (R
 	if err != nil {
 		return Receipt{}, err
 	}
-	in.id = ""
+	in.id, in.message.again = "", true
 	target := e
 	if toTopic && e.topic != nil {
 		target = e.topic
@@ -236,10 +297,18 @@ func (w *Window) Resubmit(sequence int64, message amqp.Message, toTopic bool) (R
 		return Receipt{}, err
 	}
 	intakes := []intake{in}
-	if err := target.accepts(intakes); err != nil {
+	e.size -= dead.size() // it makes room for what comes instead
+	err = target.accepts(intakes)
+	e.size += dead.size()
+	if err != nil {
 		return Receipt{}, err
 	}
-	now, en := nowMilli(), e.broker.entry()
+	now := nowMilli()
+	if target.is(topicKind) && !target.finds(in.message, now) {
+		return Receipt{}, fail(NotAllowed, "No subscription of '%s' takes the message with sequence number %d: its rules leave it out.",
+			target.path, sequence)
+	}
+	en := e.broker.entry()
 	e.accessed, target.accessed = now, now
 	dead.remove(en)
 	target.admit(&intakes[0], now, en)

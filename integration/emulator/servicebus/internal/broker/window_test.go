@@ -2,6 +2,10 @@ package broker_test
 
 import (
 	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
 	"strconv"
 	"sync"
 	"testing"
@@ -9,6 +13,7 @@ import (
 
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/filter"
 )
 
 func window(tb testing.TB, b *broker.Broker, path string) *broker.Window {
@@ -37,6 +42,16 @@ func browse(tb testing.TB, b *broker.Broker, path string, stages broker.Stage) [
 		from = next
 	}
 	return all
+}
+
+// purge deletes all messages of some stages that nobody holds.
+func purge(w *broker.Window, stages broker.Stage) (n int, err error) {
+	for from, more := int64(0), true; more && err == nil; more = from != 0 {
+		var p broker.Purged
+		p, _, err = w.Purge(from, math.MaxInt64, stages)
+		n, from = n+p.Removed, p.Next
+	}
+	return n, err
 }
 
 // TestWindow has each stage of a message, and what can be done in it.
@@ -68,7 +83,7 @@ func TestWindow(t *testing.T) {
 		if _, err := w.Remove(second.Sequence); err != nil {
 			t.Error(err)
 		}
-		if n, _, err := w.Purge(broker.Scheduled); n != 1 || err != nil {
+		if n, err := purge(w, broker.Scheduled); n != 1 || err != nil {
 			t.Errorf("purged %d, %v", n, err)
 		}
 		wantIDs(t, browse(t, b, "q", every), "1", "3")
@@ -219,7 +234,7 @@ func TestPurgeWhileReceived(t *testing.T) {
 			})
 		}
 		group.Go(func() {
-			n, _, err := w.Purge(broker.Waiting)
+			n, err := purge(w, broker.Waiting)
 			if err != nil {
 				t.Error(err)
 			}
@@ -227,7 +242,7 @@ func TestPurgeWhileReceived(t *testing.T) {
 		})
 		group.Wait()
 		received += <-counts + <-counts
-		rest, _, err := w.Purge(every)
+		rest, err := purge(w, every)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -235,5 +250,145 @@ func TestPurgeWhileReceived(t *testing.T) {
 	}
 	if received+purged != rounds*each {
 		t.Errorf("%d were received and %d purged, of %d", received, purged, rounds*each)
+	}
+}
+
+// bury makes dead letters of the first n messages.
+func bury(tb testing.TB, b *broker.Broker, path string, n int) {
+	tb.Helper()
+	c := receive(tb, b, path, broker.ReceiverConfig{})
+	defer c.Close()
+	c.SetCredit(uint32(n))
+	for range n {
+		c.settle(c.next(), broker.Outcome{Kind: broker.MoveDeadLetter, Reason: "r"})
+	}
+}
+
+// resubmit puts a dead letter back as it is.
+func resubmit(tb testing.TB, w *broker.Window, sequence int64, toTopic bool) error {
+	tb.Helper()
+	g, err := w.Message(sequence)
+	if err != nil {
+		return err
+	}
+	receipt, err := w.Resubmit(sequence, g.Message(), toTopic)
+	if err != nil {
+		return err
+	}
+	return receipt.Wait()
+}
+
+// TestResubmitToNobody keeps a dead letter that no subscription would take: sent to the topic it would be nowhere.
+func TestResubmitToNobody(t *testing.T) {
+	b, stop := start(t, broker.Config{})
+	defer stop()
+	must(b.CreateTopic("t", broker.TopicOptions{DuplicateDetection: true}))
+	must(b.CreateSubscription("t", "s", broker.SubscriptionOptions{}, nil))
+	send(t, b, "t", spec{id: "1", properties: amqp.Map{{Key: "n", Value: "text"}}})
+	const path = "t/Subscriptions/s"
+	bury(t, b, path, 1)
+	w := window(t, b, path+"/$DeadLetterQueue")
+	dead := browse(t, b, path+"/$DeadLetterQueue", every)
+	g, _, err := w.Browse(0, 1, every)
+	if err != nil || len(g) != 1 {
+		t.Fatalf("%d dead letters: %v", len(g), err)
+	}
+	for _, rule := range []broker.Rule{
+		{Name: broker.DefaultRule, Filter: filter.FalseFilter()},
+		{Name: broker.DefaultRule, Filter: must(filter.ParseSQL("n > 1", nil))},
+	} {
+		must(b.UpdateRule("t", "s", rule))
+		wantCondition(t, resubmit(t, w, g[0].Sequence, true), broker.NotAllowed)
+		wantIDs(t, browse(t, b, path+"/$DeadLetterQueue", every), dead...)
+	}
+	must(b.UpdateRule("t", "s", broker.Rule{Name: broker.DefaultRule, Filter: must(filter.ParseSQL("n = 'text'", nil))}))
+	if err := resubmit(t, w, g[0].Sequence, true); err != nil {
+		t.Fatal(err)
+	}
+	wantIDs(t, browse(t, b, path, every), "1")
+	wantIDs(t, browse(t, b, path+"/$DeadLetterQueue", every))
+}
+
+// TestResubmitForwarded puts back what could not be forwarded, over a restart: the target, which has seen its id, takes it.
+func TestResubmitForwarded(t *testing.T) {
+	for _, restarts := range []bool{false, true} {
+		dir := t.TempDir()
+		b, stop := start(t, broker.Config{Dir: dir})
+		must(b.CreateQueue("to", broker.QueueOptions{DuplicateDetection: true}))
+		must(b.CreateQueue("from", broker.QueueOptions{}))
+		send(t, b, "to", spec{id: "1"})
+		send(t, b, "from", spec{id: "1"})
+		bury(t, b, "from", 1)
+		w := window(t, b, "from/$DeadLetterQueue")
+		if !restarts {
+			must(b.UpdateQueue("from", broker.QueueOptions{ForwardTo: "to"}))
+		}
+		if err := resubmit(t, w, 1, false); err != nil {
+			t.Fatal(err)
+		}
+		if restarts {
+			stop()
+			b, stop = start(t, broker.Config{Dir: dir})
+			must(b.UpdateQueue("from", broker.QueueOptions{ForwardTo: "to"}))
+			send(t, b, "from", spec{id: "2"}) // which has the others go on, too
+		}
+		deadline := time.Now().Add(20 * time.Second)
+		for must(b.Queue("from")).Usage.Counts.Total() > 0 && time.Now().Before(deadline) {
+			runtime.Gosched()
+		}
+		got := browse(t, b, "to", every)
+		if n := len(got); n != 2 && !restarts || n != 3 && restarts || got[1] != "1" {
+			t.Errorf("restarted %t: the target has %v", restarts, got)
+		}
+		stop()
+	}
+}
+
+// TestResubmitIntoFull puts a dead letter back into a queue that is full of it.
+func TestResubmitIntoFull(t *testing.T) {
+	b, stop := start(t, broker.Config{})
+	defer stop()
+	must(b.CreateQueue("q", broker.QueueOptions{}))
+	send(t, b, "q", ids(2)...)
+	bury(t, b, "q", 2)
+	w := window(t, b, "q/$DeadLetterQueue")
+	must(b.UpdateQueue("q", broker.QueueOptions{MaxSize: must(b.Queue("q")).Usage.Size}))
+	if err := resubmit(t, w, 1, false); err != nil {
+		t.Error(err)
+	}
+	must(b.UpdateQueue("q", broker.QueueOptions{MaxSize: 10}))
+	wantCondition(t, resubmit(t, w, 2, false), broker.ResourceLimitExceeded)
+	wantIDs(t, browse(t, b, "q", every), "1")
+	wantIDs(t, browse(t, b, "q/$DeadLetterQueue", every), "2")
+}
+
+// TestResubmitTorn ends the process at every byte of what a resubmission writes: the message is in one place.
+func TestResubmitTorn(t *testing.T) {
+	dir := t.TempDir()
+	b, stop := start(t, broker.Config{Dir: dir})
+	must(b.CreateQueue("q", broker.QueueOptions{DuplicateDetection: true}))
+	send(t, b, "q", ids(1)...)
+	bury(t, b, "q", 1)
+	logs := must(filepath.Glob(filepath.Join(dir, "*.log")))
+	before := must(os.Stat(logs[0])).Size()
+	if err := resubmit(t, window(t, b, "q/$DeadLetterQueue"), 1, false); err != nil {
+		t.Fatal(err)
+	}
+	stop()
+	after := must(os.ReadFile(logs[0]))
+	if len(logs) != 1 || int64(len(after)) <= before {
+		t.Fatalf("%d logs, of %d and then %d bytes", len(logs), before, len(after))
+	}
+	for size := int(before); size <= len(after); size++ {
+		torn := t.TempDir()
+		if err := os.WriteFile(filepath.Join(torn, filepath.Base(logs[0])), after[:size], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		b, stop := start(t, broker.Config{Dir: torn})
+		alive, dead := browse(t, b, "q", every), browse(t, b, "q/$DeadLetterQueue", every)
+		if whole := size == len(after); len(alive)+len(dead) != 1 || whole != (len(alive) == 1) {
+			t.Errorf("after %d of %d bytes: %v are back, and %v dead letters", size, len(after), alive, dead)
+		}
+		stop()
 	}
 }

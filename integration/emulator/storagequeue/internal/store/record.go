@@ -158,7 +158,7 @@ func (s *Store) apply(r *record) error {
 	case opMove:
 		return s.applyMove(a, q, r)
 	default:
-		return fmt.Errorf("%q is not a kind of record", r.Op)
+		return fmt.Errorf("%q is not a kind of record that this version knows: a newer one has written it", r.Op)
 	}
 	return nil
 }

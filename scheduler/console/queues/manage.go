@@ -1,0 +1,323 @@
+package queues
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler/console/frame"
+)
+
+// A setting is a field of the form of an entity.
+type setting struct {
+	Name  string
+	Input string // text, number, check, status or entity
+	of    string // the kinds of entities that have it
+	fixed bool   // it cannot be changed
+	read  func(e *Entity, text string) error
+	text  func(e Entity) string
+}
+
+// settings are the fields, in the order of the form.
+var settings = []setting{
+	{
+		Name: "status", Input: "status", of: "queue topic subscription",
+		read: func(e *Entity, text string) error { e.Status = text; return nil },
+		text: func(e Entity) string { return e.Status },
+	},
+	span("lock", "queue subscription", func(e *Entity) *time.Duration { return &e.LockDuration }),
+	number64("deliveries", "queue subscription", func(e *Entity, n int64) { e.MaxDeliveryCount = int(n) }, func(e Entity) int64 {
+		return int64(e.MaxDeliveryCount)
+	}),
+	span("ttl", "queue topic subscription", func(e *Entity) *time.Duration { return &e.DefaultTTL }),
+	flag("sessions", "queue subscription", func(e *Entity) *bool { return &e.RequiresSession }).once(),
+	span("duplicates", "queue topic", func(e *Entity) *time.Duration { return &e.DuplicateWindow }),
+	flag("expired", "queue subscription", func(e *Entity) *bool { return &e.DeadLetterOnExpiration }),
+	flag("filter", "subscription", func(e *Entity) *bool { return &e.DropOnFilterError }),
+	other("forward", func(e *Entity) *string { return &e.ForwardTo }),
+	other("forwarddead", func(e *Entity) *string { return &e.ForwardDeadLettersTo }),
+	span("idle", "queue topic subscription", func(e *Entity) *time.Duration { return &e.AutoDeleteOnIdle }),
+	number64("quota", "queue topic", func(e *Entity, n int64) { e.MaxSize = n << 20 }, func(e Entity) int64 { return e.MaxSize >> 20 }),
+	{
+		Name: "metadata", Input: "text", of: "queue topic subscription",
+		read: func(e *Entity, text string) error { e.UserMetadata = text; return nil },
+		text: func(e Entity) string { return e.UserMetadata },
+	},
+}
+
+// once is a setting that only a new entity is given.
+func (s setting) once() setting {
+	s.fixed = true
+	return s
+}
+
+func span(name, of string, at func(*Entity) *time.Duration) setting {
+	return setting{
+		Name: name, Input: "text", of: of,
+		read: func(e *Entity, text string) (err error) {
+			*at(e), err = parseSpan(text)
+			return err
+		},
+		text: func(e Entity) string { return spanText(*at(&e)) },
+	}
+}
+
+func number64(name, of string, put func(*Entity, int64), get func(Entity) int64) setting {
+	return setting{
+		Name: name, Input: "number", of: of,
+		read: func(e *Entity, text string) error {
+			if text == "" {
+				put(e, 0)
+				return nil
+			}
+			n, err := strconv.ParseInt(text, 10, 32)
+			if err == nil && n < 0 {
+				err = errNegative
+			}
+			put(e, n)
+			return err
+		},
+		text: func(e Entity) string {
+			if n := get(e); n > 0 {
+				return strconv.FormatInt(n, 10)
+			}
+			return ""
+		},
+	}
+}
+
+// checked is what the field of a flag has when it is set.
+const checked = "1"
+
+func flag(name, of string, at func(*Entity) *bool) setting {
+	return setting{
+		Name: name, Input: "check", of: of,
+		read: func(e *Entity, text string) error { *at(e) = text != ""; return nil },
+		text: func(e Entity) string {
+			if *at(&e) {
+				return checked
+			}
+			return ""
+		},
+	}
+}
+
+// other is the name of another entity.
+func other(name string, at func(*Entity) *string) setting {
+	return setting{
+		Name: name, Input: "entity", of: "queue subscription",
+		read: func(e *Entity, text string) error { *at(e) = strings.TrimSpace(text); return nil },
+		text: func(e Entity) string { return *at(&e) },
+	}
+}
+
+// settingsOf are the fields of an entity that is made, or changed.
+func settingsOf(e Entity, fresh bool) []setting {
+	return slices.DeleteFunc(slices.Clone(settings), func(s setting) bool {
+		duplicates := s.Name == "duplicates" && !fresh && e.DuplicateWindow == 0
+		return !slices.Contains(strings.Fields(s.of), e.Kind) || s.fixed && !fresh || duplicates || s.Name == "status" && fresh
+	})
+}
+
+// entityForm is the form of an entity.
+type entityForm struct {
+	Entity   Entity
+	Fresh    bool
+	Settings []setting
+	Values   map[string]string
+	Wrong    map[string]string
+	Others   []string // entities to forward to
+	Back     string
+	Statuses []string
+}
+
+// Crumbs leads back from the form.
+func (v entityForm) Crumbs() [][2]string {
+	switch {
+	case !v.Fresh:
+		return v.Entity.crumbs()
+	case v.Entity.Topic != "":
+		return [][2]string{{address("/entity", "at", v.Entity.Topic), v.Entity.Topic}}
+	}
+	return nil
+}
+
+func (r *room) formOf(e Entity, fresh bool) entityForm {
+	v := entityForm{
+		Entity: e, Fresh: fresh, Settings: settingsOf(e, fresh), Back: Path,
+		Values: map[string]string{"name": e.Name}, Wrong: map[string]string{},
+		Statuses: []string{"Active", "Disabled", "SendDisabled", "ReceiveDisabled"},
+	}
+	if !fresh {
+		v.Back = address("/entity", "at", e.Path)
+	} else if e.Topic != "" {
+		v.Back = address("/entity", "at", e.Topic)
+	}
+	for _, s := range v.Settings {
+		v.Values[s.Name] = s.text(e)
+	}
+	for _, o := range r.bus.Entities() {
+		if o.Kind != Subscription && o.Path != e.Path && len(v.Others) < maxListed {
+			v.Others = append(v.Others, o.Path)
+		}
+	}
+	return v
+}
+
+// blank is a new entity of a kind, as the service makes one that is not told more.
+func blank(kind, topic string) Entity {
+	e := Entity{Kind: kind, Topic: topic}
+	if kind != Topic {
+		e.LockDuration, e.MaxDeliveryCount = time.Minute, 10
+	}
+	return e
+}
+
+// kindOf is the kind of a new entity that a request is about.
+func (r *room) kindOf(c *frame.Call, kind, topic string) (Entity, error) {
+	switch {
+	case kind == Queue || kind == Topic:
+		return blank(kind, ""), nil
+	case kind != Subscription:
+		return Entity{}, frame.Problem{Status: http.StatusBadRequest, Text: c.Say("queues.kind.unknown", kind)}
+	}
+	e, err := r.bus.Entity(topic)
+	if err == nil && e.Kind != Topic {
+		err = ErrMissing
+	}
+	return blank(kind, e.Name), problem(c, err)
+}
+
+func showForm(c *frame.Call, v entityForm, status int) error {
+	title := c.Say("queues.change.title", v.Entity.Path)
+	if v.Fresh {
+		title = c.Say("queues.new.title." + v.Entity.Kind)
+	}
+	return c.Show(&frame.Page{Status: status, Title: title, Template: managePage, Data: v, Styles: styles})
+}
+
+func (r *room) newEntity(c *frame.Call) error {
+	e, err := r.kindOf(c, c.Query("kind"), c.Query("at"))
+	if err != nil {
+		return err
+	}
+	return showForm(c, r.formOf(e, true), http.StatusOK)
+}
+
+func (r *room) changeEntity(c *frame.Call) error {
+	e, err := r.entityOf(c)
+	if err != nil {
+		return err
+	}
+	return showForm(c, r.formOf(e, false), http.StatusOK)
+}
+
+// fill reads a form into an entity. What is wrong stands in the form.
+func (v entityForm) fill(c *frame.Call, form url.Values) Entity {
+	e := v.Entity
+	for _, s := range v.Settings {
+		text := form.Get(s.Name)
+		v.Values[s.Name] = text
+		if err := s.read(&e, text); err != nil {
+			key := "queues.wrong.span"
+			if s.Input == "number" {
+				key = "queues.wrong.number"
+			}
+			v.Wrong[s.Name] = c.Say(key, text)
+		}
+	}
+	if _, given := v.Values["duplicates"]; given && !v.Fresh && e.DuplicateWindow == 0 {
+		v.Wrong["duplicates"] = c.Say("queues.wrong.window")
+	}
+	return e
+}
+
+func (r *room) create(c *frame.Call) error {
+	form, err := c.Form()
+	if err != nil {
+		return err
+	}
+	e, err := r.kindOf(c, form.Get("kind"), form.Get("at"))
+	if err != nil {
+		return err
+	}
+	v := r.formOf(e, true)
+	e = v.fill(c, form)
+	e.Name = strings.TrimSpace(form.Get("name"))
+	v.Values["name"], e.Path = e.Name, e.Name
+	if e.Kind == Subscription {
+		e.Path = e.Topic + "/Subscriptions/" + e.Name
+	}
+	if e.Name == "" {
+		v.Wrong["name"] = c.Say("queues.wrong.noname")
+	}
+	return r.save(c, v, e, r.bus.Create, "queues.new.done")
+}
+
+func (r *room) update(c *frame.Call) error {
+	form, err := c.Form()
+	if err != nil {
+		return err
+	}
+	e, err := r.bus.Entity(form.Get("at"))
+	if err != nil {
+		return problem(c, err)
+	}
+	v := r.formOf(e, false)
+	return r.save(c, v, v.fill(c, form), r.bus.Update, "queues.change.done")
+}
+
+// save carries out a form in which nothing is wrong, or shows it again.
+func (r *room) save(c *frame.Call, v entityForm, e Entity, do func(Entity) error, note string) error {
+	if len(v.Wrong) == 0 {
+		err := do(e)
+		if err == nil {
+			c.Note(c.Say(note, e.Path))
+			return c.Redirect(address("/entity", "at", e.Path))
+		}
+		v.Wrong["form"] = c.Describe(problem(c, err)).Text
+	}
+	return showForm(c, v, http.StatusUnprocessableEntity)
+}
+
+func (r *room) confirmDrop(c *frame.Call) error {
+	e, err := r.entityOf(c)
+	if err != nil {
+		return err
+	}
+	count := e.Active + e.Scheduled + e.DeadLetter + e.Transfer + e.TransferDeadLetter
+	hint := c.Say("queues.drop.hint")
+	if e.Kind == Topic {
+		for _, s := range r.subscriptions(e) {
+			count += s.Active + s.Scheduled + s.DeadLetter + s.Transfer + s.TransferDeadLetter
+		}
+		hint = c.Say("queues.drop.hint.topic", e.Subscriptions)
+	}
+	v := confirmation{
+		Text: c.Say("queues.drop."+e.Kind, e.Path, frame.Number(count)), Hint: hint, Button: c.Say("queues.drop.button"), Count: 1,
+		Action: Path + "/drop", Fields: [][2]string{{"at", e.Path}}, Back: address("/entity", "at", e.Path),
+	}
+	return c.Show(&frame.Page{Title: c.Say("queues.drop.title", e.Path), Template: confirmPage, Data: v, Styles: styles})
+}
+
+func (r *room) drop(c *frame.Call) error {
+	form, err := c.Form()
+	if err != nil {
+		return err
+	}
+	e, err := r.bus.Entity(form.Get("at"))
+	if err == nil {
+		err = r.bus.Remove(e.Path)
+	}
+	if err != nil {
+		return problem(c, err)
+	}
+	c.Note(c.Say("queues.drop.done", e.Path))
+	if e.Topic != "" {
+		return c.Redirect(address("/entity", "at", e.Topic))
+	}
+	return c.Redirect(Path)
+}

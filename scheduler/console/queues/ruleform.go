@@ -1,0 +1,212 @@
+package queues
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/carillon-sched/carillon/scheduler/console/frame"
+	"github.com/carillon-sched/carillon/scheduler/console/words"
+)
+
+// The kinds of filters.
+const (
+	filterTrue        = "true"
+	filterFalse       = "false"
+	filterSQL         = "sql"
+	filterCorrelation = "correlation"
+)
+
+// ruleForm is the form of a rule.
+type ruleForm struct {
+	Entity     Entity
+	Rule       Rule
+	Fresh      bool
+	Kinds      []string
+	Types      []string
+	Fields     []Property // of the message itself
+	Properties []Property
+	Parameters []Property
+	Wrong      map[string]string
+	Back       string
+}
+
+// Crumbs leads back from the form.
+func (v ruleForm) Crumbs() [][2]string {
+	return append(v.Entity.crumbs(), [2]string{v.Back, words.Say("queues.rules")})
+}
+
+// TypesWith are the types that a property may have, and the one that it has.
+func (v ruleForm) TypesWith(own string) []string { return draftView{Types: v.Types}.TypesWith(own) }
+
+// correlationFields are the properties of a message itself that a correlation filter may ask about.
+var correlationFields = []string{
+	"sys.Label", "sys.CorrelationId", "sys.MessageId", "sys.SessionId", "sys.To", "sys.ReplyTo", "sys.ReplyToSessionId", "sys.ContentType",
+}
+
+func ruleFormOf(e Entity, rule Rule, fresh bool) ruleForm {
+	v := ruleForm{
+		Entity: e, Rule: rule, Fresh: fresh, Kinds: []string{filterSQL, filterCorrelation, filterTrue, filterFalse}, Types: types,
+		Parameters: rule.Parameters, Back: address("/rules", "at", e.Path),
+	}
+	given := map[string]string{}
+	for _, f := range rule.Fields {
+		if strings.HasPrefix(f.Name, "sys.") {
+			given[f.Name] = f.Value
+		} else {
+			v.Properties = append(v.Properties, f)
+		}
+	}
+	for _, name := range correlationFields {
+		v.Fields = append(v.Fields, Property{Name: name, Type: "string", Value: given[name]})
+	}
+	for range blankProperties {
+		v.Properties = append(v.Properties, Property{Type: "string"})
+	}
+	v.Parameters = append(slices.Clip(v.Parameters), Property{Type: "string"}, Property{Type: "string"})
+	return v
+}
+
+func showRule(c *frame.Call, v ruleForm, status int) error {
+	title := c.Say("queues.rule.change.title", v.Rule.Name, v.Entity.Path)
+	if v.Fresh {
+		title = c.Say("queues.rule.new.title", v.Entity.Path)
+	}
+	return c.Show(&frame.Page{Status: status, Title: title, Template: rulePage, Data: v, Styles: styles, Scripts: scripts})
+}
+
+// ruleOf returns a rule of a subscription by its name.
+func (r *room) ruleOf(e Entity, name string) (Rule, error) {
+	rules, err := r.bus.Rules(e.Path)
+	if err != nil {
+		return Rule{}, err
+	}
+	for _, rule := range rules {
+		if strings.EqualFold(rule.Name, name) {
+			return rule, nil
+		}
+	}
+	return Rule{}, ErrMissing
+}
+
+func (r *room) editRule(c *frame.Call) error {
+	e, err := r.entityOf(c)
+	if err != nil {
+		return err
+	}
+	name := c.Query("name")
+	if name == "" {
+		return showRule(c, ruleFormOf(e, Rule{Kind: filterSQL}, true), http.StatusOK)
+	}
+	rule, err := r.ruleOf(e, name)
+	if err != nil {
+		return problem(c, err)
+	}
+	return showRule(c, ruleFormOf(e, rule, false), http.StatusOK)
+}
+
+// rows reads the rows of a table of properties. wrong is set when a value has no name.
+func rows(c *frame.Call, form url.Values, prefix string, wrong map[string]string) []Property {
+	var all []Property
+	names, kinds, values := form[prefix+"name"], form[prefix+"type"], form[prefix+"value"]
+	for i := range min(len(names), len(kinds), len(values)) {
+		if names[i] != "" {
+			all = append(all, Property{names[i], kinds[i], values[i]})
+		} else if values[i] != "" {
+			wrong["form"] = c.Say("queues.wrong.name", values[i])
+		}
+	}
+	return all
+}
+
+// readRule reads the form of a rule.
+func readRule(c *frame.Call, form url.Values, wrong map[string]string) Rule {
+	rule := Rule{Name: strings.TrimSpace(form.Get("name")), Kind: form.Get("kind"), Action: strings.TrimSpace(lines(form.Get("action")))}
+	rule.Parameters = rows(c, form, "a", wrong)
+	switch rule.Kind {
+	case filterSQL:
+		rule.Expression = strings.TrimSpace(lines(form.Get("expression")))
+	case filterCorrelation:
+		for _, name := range correlationFields {
+			if text := form.Get(name); text != "" {
+				rule.Fields = append(rule.Fields, Property{name, "string", text})
+			}
+		}
+		rule.Fields = append(rule.Fields, rows(c, form, "p", wrong)...)
+		if len(rule.Fields) == 0 {
+			wrong["fields"] = c.Say("queues.wrong.fields")
+		}
+	}
+	if rule.Name == "" {
+		wrong["name"] = c.Say("queues.wrong.noname")
+	}
+	return rule
+}
+
+func (r *room) putRule(c *frame.Call) error {
+	form, err := c.Form()
+	if err != nil {
+		return err
+	}
+	e, err := r.bus.Entity(form.Get("at"))
+	if err != nil {
+		return problem(c, err)
+	}
+	wrong := map[string]string{}
+	fresh := form.Get("replace") == ""
+	rule := readRule(c, form, wrong)
+	if len(wrong) == 0 {
+		err := r.bus.PutRule(e.Path, rule, !fresh)
+		if err == nil {
+			c.Note(c.Say("queues.rule.saved", rule.Name))
+			return c.Redirect(address("/rules", "at", e.Path))
+		}
+		if part, ok := errors.AsType[*RuleError](err); ok {
+			wrong[part.Part] = part.Text
+		} else {
+			wrong["form"] = c.Describe(problem(c, err)).Text
+		}
+	}
+	v := ruleFormOf(e, rule, fresh)
+	v.Wrong = wrong
+	return showRule(c, v, http.StatusUnprocessableEntity)
+}
+
+func (r *room) deleteRule(c *frame.Call) error {
+	form, err := c.Form()
+	if err != nil {
+		return err
+	}
+	path, name := form.Get("at"), form.Get("name")
+	if err := r.bus.DeleteRule(path, name); err != nil {
+		return problem(c, err)
+	}
+	c.Note(c.Say("queues.rule.deleted", name))
+	return c.Redirect(address("/rules", "at", path))
+}
+
+func (r *room) confirmRule(c *frame.Call) error {
+	e, err := r.entityOf(c)
+	if err != nil {
+		return err
+	}
+	rule, err := r.ruleOf(e, c.Query("name"))
+	if err != nil {
+		return problem(c, err)
+	}
+	rules, err := r.bus.Rules(e.Path)
+	if err != nil {
+		return problem(c, err)
+	}
+	hint := c.Say("queues.rule.drop.hint")
+	if len(rules) == 1 {
+		hint = c.Say("queues.rule.drop.last")
+	}
+	v := confirmation{
+		Text: c.Say("queues.rule.drop", rule.Name, e.Path), Hint: hint, Button: c.Say("queues.rule.drop.button"), Count: 1,
+		Action: Path + "/rule/delete", Fields: [][2]string{{"at", e.Path}, {"name", rule.Name}}, Back: address("/rules", "at", e.Path),
+	}
+	return c.Show(&frame.Page{Title: c.Say("queues.rule.drop.title", rule.Name), Template: confirmPage, Data: v, Styles: styles})
+}
