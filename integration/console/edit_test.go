@@ -206,7 +206,8 @@ func TestEditAccessible(t *testing.T) {
 				}
 			}
 			wide, err := tab.Eval[int64](page, "document.documentElement.scrollWidth - innerWidth")
-			if must(t, err); wide > 0 {
+			must(t, err)
+			if wide > 0 {
 				t.Errorf("%s, %s: %d pixels wider than the window", name(look), state, wide)
 			}
 		}
