@@ -46,7 +46,9 @@ func Summarize(st Stored, actions ActionReader, secrets Sealer) Summary {
 	if err != nil {
 		return Summary{State: Damaged}
 	}
-	s := Summary{State: m.State, Incarnation: (&Job{UID: m.UID}).Incarnation(), Updated: m.Updated, PausedUntil: m.PausedUntil, Progress: m.Progress}
+	s := Summary{
+		State: m.State, Incarnation: (&Job{UID: m.UID}).Incarnation(), Updated: m.Updated, PausedUntil: m.PausedUntil, Progress: m.Progress,
+	}
 	action, _ := v.Member("action")
 	kind, _ := action.Member("type")
 	s.Action, s.Address = kind.Text(), addressOf(action)

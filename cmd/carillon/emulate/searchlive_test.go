@@ -57,8 +57,9 @@ func TestSearchIsNotRepeated(t *testing.T) {
 		must(t, err)
 		answer, err := http.DefaultClient.Do(r)
 		must(t, err)
-		for lines, event := bufio.NewScanner(answer.Body), ""; event != "event: "+last && lines.Scan(); {
-			event = lines.Text()
+		found := false
+		for lines := bufio.NewScanner(answer.Body); !found && lines.Scan(); {
+			found = lines.Text() == "event: "+last
 		}
 		if got := looks.Load(); (got == 0) != strings.Contains(path, "q=") {
 			t.Errorf("%s: looked at messages %d times", path, got)

@@ -77,9 +77,11 @@ func (s *stream) next(t *testing.T, name, text string) (id string) {
 // reaches waits until a record is told of. Before that, the state that it led to may be: both are looked for by themselves.
 func (s *stream) reaches(t *testing.T, sequence string) string {
 	t.Helper()
-	for s.next(t, "changed", "") != sequence {
+	told := ""
+	for told != sequence {
+		told = s.next(t, "changed", "")
 	}
-	return sequence
+	return told
 }
 
 // TestEvents brings a page up to date while a job runs, is changed, and is deleted, and loses nothing with a connection.

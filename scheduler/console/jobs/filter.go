@@ -31,7 +31,9 @@ type filter struct {
 }
 
 // states are those that can be asked for.
-var states = []scheduler.State{scheduler.Enabled, view.Paused, scheduler.Disabled, scheduler.Completed, scheduler.Faulted, scheduler.Damaged}
+var states = []scheduler.State{
+	scheduler.Enabled, view.Paused, scheduler.Disabled, scheduler.Completed, scheduler.Faulted, scheduler.Damaged,
+}
 
 // lengths are the times within which the next run may be asked for.
 var lengths = []string{"1m", "1h", "24h", "168h"}
