@@ -48,6 +48,18 @@ func TestStatesFollow(t *testing.T) {
 	must(t, page.Await(shownJobs+" === 'default/apple default/banana'"), page.Await("document.querySelector('input[value=\"default/apple\"]').checked"))
 }
 
+// TestPauseByEnter pauses what is ticked until a time that is typed, with Enter, and finds it as paused.
+func TestPauseByEnter(t *testing.T) {
+	s := own(t)
+	for _, name := range []string{"apple", "banana"} {
+		must(t, s.Put(t.Context(), "default", name, quiet("enabled")))
+	}
+	page := open(t, s.HTTP, tab.Look{})
+	must(t, page.Go("/console/jobs"), page.Click("input[value='default/apple']"), page.Fill("#until", "tomorrow 8:00"), page.Press("\r"))
+	must(t, page.Text("h1", "Pause until tomorrow 8:00: one job"), page.Click("form[action$=start] button"), page.Text("#progress", "Finished"))
+	must(t, page.Go("/console/jobs?state=paused"), page.Await(shownJobs+" === 'default/apple'"), page.Text("[data-live=state]", "paused ends in"))
+}
+
 // TestManyAtOnce disables all that match, and deletes what is ticked, each confirmed first.
 func TestManyAtOnce(t *testing.T) {
 	s := own(t)

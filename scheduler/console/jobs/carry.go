@@ -132,6 +132,8 @@ func (r room) change(ctx context.Context, o *operation, k scheduler.Key, asked t
 		_, err = r.service.Disable(ctx, k)
 	case run:
 		_, err = r.service.TriggerAt(ctx, k, asked)
+	case pause:
+		_, err = r.service.Pause(ctx, k, o.Until)
 	case remove:
 		err = r.service.Delete(ctx, k, 0)
 	case label, unlabel:

@@ -12,6 +12,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
+	"github.com/carillon-sched/carillon/scheduler/why"
 )
 
 // samples is how many jobs a confirmation names.
@@ -25,12 +26,21 @@ func (r room) ask(c *frame.Call) error {
 	}
 	o := &operation{owner: ownerOf(c.Who), Do: form.Get("do")}
 	f := readFilter(form)
+	if o.Do == label && form.Get("tag") == "" && form.Get("until") != "" { // Enter there is the first button of the form
+		o.Do = pause
+	}
 	switch o.Do {
 	case enable, disable, run, remove:
 	case label, unlabel:
 		name, value, _ := strings.Cut(strings.TrimSpace(form.Get("tag")), "=")
 		if o.Label = (scheduler.Label{Name: strings.TrimSpace(name), Value: strings.TrimSpace(value)}); o.Label.Name == "" {
 			c.Note(c.Say("jobs.tag.missing"))
+			return c.Redirect(f.address())
+		}
+	case pause:
+		o.Until = strings.TrimSpace(form.Get("until"))
+		if _, err := why.ParseFuture(o.Until, c.Zone(), time.Now()); err != nil { // each job's own clock decides
+			c.Note(c.Say("jobs.until.wrong", err.Error()))
 			return c.Redirect(f.address())
 		}
 	default:

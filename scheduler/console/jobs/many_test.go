@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/console/consoletest"
@@ -158,6 +159,32 @@ func TestOnce(t *testing.T) {
 	}
 	if len(occurrences) != 1 {
 		t.Errorf("it ran %d times", len(occurrences))
+	}
+}
+
+// TestPauseMany pauses jobs until a time, and says what is wrong with one that is none to come.
+func TestPauseMany(t *testing.T) {
+	w := consoletest.New(t)
+	for _, key := range []string{"default/a", "default/b", "default/c"} {
+		w.Put(key, never)
+	}
+	indexed(w)
+	at := ask(w, url.Values{"do": {"pause"}, "until": {" tomorrow 8:00 "}, "job": {"default/a", "default/b"}})
+	contains(t, w.Get(at), "Pause until <bdi>tomorrow 8:00</bdi>: 2 jobs", "go on by themselves")
+	contains(t, confirm(w, at, nil), "<dt>done</dt><dd>2</dd>")
+	for key, want := range map[string]bool{"default/a": true, "default/b": true, "default/c": false} {
+		v, err := w.Service.Get(t.Context(), consoletest.Key(key))
+		if err != nil || v.Job.PausedUntil.After(time.Now()) != want {
+			t.Errorf("%s is paused until %v (%v)", key, v.Job.PausedUntil, err)
+		}
+	}
+	at = ask(w, url.Values{"do": {"label"}, "tag": {""}, "until": {"tomorrow 8:00"}, "all": {"1"}}) // as Enter does
+	contains(t, confirm(w, at, nil), "<dt>done</dt><dd>3</dd>")
+	for _, until := range []string{"", "yesterday", "<b>"} {
+		if r := w.Post("/console/many", url.Values{"do": {"pause"}, "until": {until}, "all": {"1"}}); r.Header.Get("Location") != "/console/jobs" {
+			t.Errorf("%q: %d %v", until, r.Status, r.Header)
+		}
+		contains(t, w.Get("/console/jobs"), "Nothing was done: ")
 	}
 }
 

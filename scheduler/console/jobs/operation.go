@@ -20,6 +20,7 @@ const (
 	remove  = "delete"
 	label   = "label"
 	unlabel = "unlabel"
+	pause   = "pause"
 )
 
 // verbs are those that need nothing but jobs.
@@ -31,6 +32,7 @@ type operation struct {
 	owner string
 	Do    string
 	Label scheduler.Label
+	Until string          // of pause, as it was typed
 	Keys  []scheduler.Key // that were picked; or
 	Query *scheduler.JobQuery
 	Count int // how many there were when it was asked
@@ -128,6 +130,7 @@ type progress struct {
 	ID            string
 	Do            string
 	Label         scheduler.Label
+	Until         string
 	Asked         time.Time
 	Count         int
 	All           bool
@@ -158,7 +161,7 @@ func (o *operation) progress() progress {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	p := progress{
-		ID: o.ID, Do: o.Do, Label: o.Label, Asked: o.Asked, Count: o.Count, All: o.Query != nil,
+		ID: o.ID, Do: o.Do, Label: o.Label, Until: o.Until, Asked: o.Asked, Count: o.Count, All: o.Query != nil,
 		Began: o.began, Ended: o.ended, Stopped: o.stopped, Rest: o.rest, Confirms: o.Do == remove,
 	}
 	for _, v := range verdicts {

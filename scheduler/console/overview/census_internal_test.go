@@ -32,20 +32,24 @@ func TestCensus(t *testing.T) {
 		}
 		takes = time.Hour
 		ask("the first is slow", 0, false, nil, dueWait)
-		time.Sleep(time.Hour)
+		rest := func(d time.Duration) { // until all that was to end by then has
+			time.Sleep(d)
+			synctest.Wait()
+		}
+		rest(time.Hour)
 		takes = 0
 		ask("it is there", 1, true, nil, 0)
 		time.Sleep(dueKept)
 		ask("a new one", 2, true, nil, 0)
-		time.Sleep(dueKept)
+		rest(dueKept)
 		takes = 10 * time.Second
 		ask("a slow one", 2, true, nil, dueWait)
 		ask("of which there is one", 2, true, nil, dueWait)
-		time.Sleep(takes)
+		rest(takes)
 		ask("then it is there", 3, true, nil, 0)
 		time.Sleep(dueLate)
 		ask("what is too old is not shown", 0, false, nil, dueWait)
-		time.Sleep(takes)
+		rest(takes)
 		takes, fails = 0, errors.New("no store")
 		time.Sleep(dueKept)
 		ask("an error", 5, false, fails, 0)

@@ -93,9 +93,11 @@ func Room(cfg Config) frame.Room {
 	read := func(path string, do func(*frame.Call) error) frame.Route {
 		return frame.Route{Method: http.MethodGet, Path: Path + path, Right: access.Read, Do: do}
 	}
-	live := func(path string, do func(*frame.Call) error) frame.Route {
-		return frame.Route{Method: http.MethodGet, Path: Path + path, Right: access.Read, Do: do, Live: true}
+	lasting := func(r frame.Route) frame.Route {
+		r.Live = true
+		return r
 	}
+	live := func(path string, do func(*frame.Call) error) frame.Route { return lasting(read(path, do)) }
 	change := func(path string, do func(*frame.Call) error) frame.Route {
 		return frame.Route{Method: http.MethodPost, Path: Path + path, Right: access.Operate, Do: do}
 	}
@@ -117,8 +119,7 @@ func Room(cfg Config) frame.Room {
 			ask("/send", r.newDraft), change("/send", r.send),
 			ask("/resubmit", r.edit), change("/resubmit", r.resubmit),
 			ask("/purge", r.confirmPurge), change("/purge", r.purge), change("/delete", r.remove),
-			ask("/operation", r.operation), change("/operation/stop", r.stopOperation),
-			frame.Route{Method: http.MethodGet, Path: Path + "/operation/events", Right: access.Operate, Do: r.followOperation, Live: true},
+			ask("/operation", r.operation), lasting(ask("/operation/events", r.followOperation)), change("/operation/stop", r.stopOperation),
 			read("/sessions", r.sessions), live("/sessions/events", r.followSessions),
 		)
 		routes = slices.Concat(
@@ -132,7 +133,7 @@ func Room(cfg Config) frame.Room {
 			read("/storage", r.store), live("/storage/events", r.followStore), read("/storage/message", r.letter),
 			read("/storage/body", r.downloadLetter), ask("/storage/put", r.newLetter), change("/storage/put", r.put),
 			ask("/storage/clear", r.confirmClear), change("/storage/clear", r.clear),
-			change("/storage/delete", r.removeLetter), change("/storage/move", r.moveLetter),
+			change("/storage/delete", r.removeLetter), ask("/storage/move", r.confirmMove), change("/storage/move", r.moveLetter),
 		)
 		routes = slices.Concat(
 			routes, form("/storage/new", r.newStore, r.createStore), form("/storage/drop", r.confirmDropStore, r.dropStore),
