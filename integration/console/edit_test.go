@@ -2,6 +2,8 @@ package console
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -178,4 +180,59 @@ func TestEditSignedOut(t *testing.T) {
 		t.Fatal(ok, err)
 	}
 	must(t, page.Click(review), page.Text("#review", "Mine."), page.Text("#review", "A secret is written there"))
+}
+
+// TestEditAccessible has axe look at what an edit comes by: mistakes, rows and lists, a review, a conflict, and suggestions.
+func TestEditAccessible(t *testing.T) {
+	axe, err := os.ReadFile(filepath.Join("node_modules", "axe-core", "axe.min.js"))
+	if err != nil {
+		t.Skip("NOT RUN: axe-core is not here; npm --prefix integration/console ci brings it")
+	}
+	s := edited(t)
+	for _, look := range []tab.Look{{}, {Dark: true, Width: 360, Height: 740}} {
+		page := open(t, s.HTTP, look)
+		again := func() { // in a tab of its own: one with something typed asks before it is left
+			page = open(t, s.HTTP, look)
+			page.Expect(400, 409)
+		}
+		page.Expect(400, 409)
+		check := func(state string) {
+			t.Helper()
+			_, err := tab.Eval[bool](page, string(axe)+"; true")
+			must(t, err)
+			found, err := tab.Eval[[]violation](page, `axe.run(document, {resultTypes: ['violations'], runOnly: {type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']}}).then((r) => r.violations)`)
+			must(t, err)
+			for _, v := range found {
+				for _, n := range v.Nodes {
+					t.Errorf("%s, %s: %s: %s\n%s\n%s", name(look), state, v.ID, v.Help, strings.TrimSpace(n.HTML), n.Failure)
+				}
+			}
+			wide, err := tab.Eval[int64](page, "document.documentElement.scrollWidth - innerWidth")
+			must(t, err)
+			if wide > 0 {
+				t.Errorf("%s, %s: %d pixels wider than the window", name(look), state, wide)
+			}
+		}
+		press := func(button string) string {
+			return `(document.querySelector('` + button + `').click(), true)`
+		}
+		must(t, page.Go("/console/jobs/default/night/edit"), page.Await(press(`[value="add:labels"]`)), page.Await(`document.getElementsByName('labels#0~value')[0]`))
+		must(t, page.Type(`[name="labels#0~value"]`, "nameless"), page.Await(press(`[value="add:action.errorAction"]`)))
+		must(t, page.Await(`document.getElementsByName('action.errorAction[0].type')[0]`), page.Fill(`[name="timeout"]`, "soon"))
+		must(t, page.Await(press(`.edit-end button`)), page.Await(`document.querySelector('#edit-told .problem')`))
+		check("mistakes")
+		again()
+		must(t, page.Go("/console/jobs/default/night/edit?as=yaml"), page.Fill("#yaml-text", "ov"), page.Text("#yaml-list", "overlap"))
+		check("suggestions")
+		again()
+		must(t, page.Go("/console/jobs/default/night/edit"), page.Fill(`[name="description"]`, "Mine "+look.Zone+name(look)))
+		must(t, page.Await(press(`.edit-end button`)), page.Text("#review", "Mine"))
+		check("a review")
+		change := map[string]any{"description": "Theirs " + name(look), "labels": map[string]string{"of": strings.ReplaceAll(name(look), " ", "-")}}
+		if status, body, err := s.Call(t.Context(), "PATCH", "/jobCollections/default/jobs/night", change); err != nil || status != 200 {
+			t.Fatal(status, string(body), err)
+		}
+		must(t, page.Await(press(save)), page.Text("#conflict", "Theirs"))
+		check("a conflict")
+	}
 }
