@@ -2,8 +2,7 @@ package console
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -184,34 +183,20 @@ func TestEditSignedOut(t *testing.T) {
 
 // TestEditAccessible has axe look at what an edit comes by: mistakes, rows and lists, a review, a conflict, and suggestions.
 func TestEditAccessible(t *testing.T) {
-	axe, err := os.ReadFile(filepath.Join("node_modules", "axe-core", "axe.min.js"))
-	if err != nil {
-		t.Skip("NOT RUN: axe-core is not here; npm --prefix integration/console ci brings it")
-	}
+	withAxe(t)
 	s := edited(t)
-	for _, look := range []tab.Look{{}, {Dark: true, Width: 360, Height: 740}} {
-		page := open(t, s.HTTP, look)
+	for _, at := range []tab.Look{tab.Looks[0], tab.Looks[3]} { // each colour and each width once
+		width := strconv.FormatInt(at.Width, 10)
+		page := open(t, s.HTTP, at)
 		again := func() { // in a tab of its own: one with something typed asks before it is left
-			page = open(t, s.HTTP, look)
+			page = open(t, s.HTTP, at)
 			page.Expect(400, 409)
 		}
 		page.Expect(400, 409)
 		check := func(state string) {
 			t.Helper()
-			_, err := tab.Eval[bool](page, string(axe)+"; true")
-			must(t, err)
-			found, err := tab.Eval[[]violation](page, `axe.run(document, {resultTypes: ['violations'], runOnly: {type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']}}).then((r) => r.violations)`)
-			must(t, err)
-			for _, v := range found {
-				for _, n := range v.Nodes {
-					t.Errorf("%s, %s: %s: %s\n%s\n%s", name(look), state, v.ID, v.Help, strings.TrimSpace(n.HTML), n.Failure)
-				}
-			}
-			wide, err := tab.Eval[int64](page, "document.documentElement.scrollWidth - innerWidth")
-			must(t, err)
-			if wide > 0 {
-				t.Errorf("%s, %s: %d pixels wider than the window", name(look), state, wide)
-			}
+			look(t, page, state+", "+width, at.Dark, allRules)
+			wide(t, page, at, state)
 		}
 		press := func(button string) string {
 			return `(document.querySelector('` + button + `').click(), true)`
@@ -225,10 +210,10 @@ func TestEditAccessible(t *testing.T) {
 		must(t, page.Go("/console/jobs/default/night/edit?as=yaml"), page.Fill("#yaml-text", "ov"), page.Text("#yaml-list", "overlap"))
 		check("suggestions")
 		again()
-		must(t, page.Go("/console/jobs/default/night/edit"), page.Fill(`[name="description"]`, "Mine "+look.Zone+name(look)))
+		must(t, page.Go("/console/jobs/default/night/edit"), page.Fill(`[name="description"]`, "Mine "+width))
 		must(t, page.Await(press(`.edit-end button`)), page.Text("#review", "Mine"))
 		check("a review")
-		change := map[string]any{"description": "Theirs " + name(look), "labels": map[string]string{"of": strings.ReplaceAll(name(look), " ", "-")}}
+		change := map[string]any{"description": "Theirs " + width, "labels": map[string]string{"of": width}}
 		if status, body, err := s.Call(t.Context(), "PATCH", "/jobCollections/default/jobs/night", change); err != nil || status != 200 {
 			t.Fatal(status, string(body), err)
 		}
