@@ -119,7 +119,8 @@ func Room(cfg Config) frame.Room {
 			ask("/send", r.newDraft), change("/send", r.send),
 			ask("/resubmit", r.edit), change("/resubmit", r.resubmit),
 			ask("/purge", r.confirmPurge), change("/purge", r.purge), change("/delete", r.remove),
-			ask("/operation", r.operation), lasting(ask("/operation/events", r.followOperation)), change("/operation/stop", r.stopOperation),
+			ask("/operation", r.operation), change("/operation/stop", r.stopOperation),
+			lasting(ask("/operation/events", r.followOperation)),
 			read("/sessions", r.sessions), live("/sessions/events", r.followSessions),
 		)
 		routes = slices.Concat(
