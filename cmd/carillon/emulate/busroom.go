@@ -92,6 +92,7 @@ func (b busRoom) DeleteRule(path, name string) error {
 func (b busRoom) Peek(q queues.Query) (queues.Page, error) {
 	page, err := b.namespace().Peek(browse.Query{
 		Path: q.Path, Part: browse.Part(q.Part), From: q.From, Most: q.Most, Text: q.Text, Session: q.Session,
+		Newest: q.Newest,
 	})
 	return queues.Page{Messages: each(page.Messages, messageOf), Next: page.Next, Seen: page.Seen}, told(err)
 }

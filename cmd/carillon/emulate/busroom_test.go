@@ -347,3 +347,22 @@ func TestCopy(t *testing.T) {
 		t.Errorf("a copy of none: %d", status)
 	}
 }
+
+// TestNewest reads messages from the last one on, and goes from one to the one before.
+func TestNewest(t *testing.T) {
+	d := open(t)
+	for range 60 {
+		d.send("orders", &azservicebus.Message{Body: []byte("x")})
+	}
+	page := d.page("/console/queues/entity?at=orders&order=newest", `<option value="newest" selected>`, "from=10&amp;order=newest")
+	if got := numbered(page); len(got) != 50 || got[0] != "60" || got[49] != "11" {
+		t.Errorf("the newest are %v", got)
+	}
+	if got := numbered(d.page("/console/queues/entity?at=orders&order=newest&from=10")); len(got) != 10 || got[0] != "10" || got[9] != "1" {
+		t.Errorf("the others are %v", got)
+	}
+	d.page("/console/queues/message?at=orders&n=7", "n=6&amp;part=active\" rel=\"prev\"", "n=8&amp;part=active\" rel=\"next\"")
+	if page := d.page("/console/queues/message?at=orders&n=1"); strings.Contains(page, `rel="prev"`) {
+		t.Errorf("there is one before the first:\n%s", page)
+	}
+}

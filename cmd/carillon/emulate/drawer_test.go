@@ -1,6 +1,7 @@
 package emulate_test
 
 import (
+	"bufio"
 	"context"
 	"io"
 	"net/http"
@@ -101,6 +102,30 @@ func (d *drawer) page(path string, wants ...string) string {
 		}
 	}
 	return body
+}
+
+// follow reads the live parts of a page. The function returned reads on until a line has a text.
+func (d *drawer) follow(path string) (until func(want string)) {
+	d.t.Helper()
+	ctx, cancel := context.WithTimeout(d.t.Context(), 20*time.Second)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, d.url+path, http.NoBody)
+	must(d.t, err)
+	answer, err := d.browser.Do(request)
+	must(d.t, err)
+	d.t.Cleanup(func() {
+		cancel()
+		_ = answer.Body.Close()
+	})
+	lines := bufio.NewScanner(answer.Body)
+	return func(want string) {
+		d.t.Helper()
+		for lines.Scan() {
+			if strings.Contains(lines.Text(), want) {
+				return
+			}
+		}
+		d.t.Fatalf("%s never tells %q: %v", path, want, lines.Err())
+	}
 }
 
 // post sends a form. It returns where that leads, or the page.

@@ -204,5 +204,9 @@ func TestSessionList(t *testing.T) {
 			t.Errorf("%q has messages %s, want %s", query, got, want)
 		}
 	}
+	until := d.follow("/console/queues/sessions/events?follow=1&at=sessions")
+	until(">one<")
+	d.send("sessions", &azservicebus.Message{Body: []byte("x"), SessionID: new("three")})
+	until(">three<")
 	must(t, session.Close(t.Context()))
 }

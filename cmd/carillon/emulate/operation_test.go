@@ -1,14 +1,12 @@
 package emulate_test
 
 import (
-	"bufio"
 	"context"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/messaging/azservicebus"
 
@@ -32,7 +30,7 @@ func TestLongPurge(t *testing.T) {
 	cfg := d.servers.Room("carillon emulate")
 	cfg.Bus = slow{cfg.Bus}
 	pages := httptest.NewServer(frame.New(frame.Config{Rooms: []frame.Room{queues.Alone(cfg)}, Unlocked: true}))
-	defer pages.Close()
+	t.Cleanup(pages.Close)
 	d.url = pages.URL
 	status, where := d.post("/console/queues/purge", url.Values{"at": {"orders"}, "part": {"active"}})
 	if status != http.StatusSeeOther || !strings.HasPrefix(where, "/console/queues/operation?id=") {
@@ -43,23 +41,7 @@ func TestLongPurge(t *testing.T) {
 		t.Errorf("it seems to have ended:\n%s", page)
 	}
 	id := strings.TrimPrefix(where, "/console/queues/operation?id=")
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, d.url+"/console/queues/operation/events?follow=1&id="+id, http.NoBody)
-	must(t, err)
-	answer, err := d.browser.Do(request)
-	must(t, err)
-	defer answer.Body.Close()
-	followed := bufio.NewScanner(answer.Body)
-	until := func(want string) {
-		t.Helper()
-		for followed.Scan() {
-			if strings.Contains(followed.Text(), want) {
-				return
-			}
-		}
-		t.Fatalf("the page is never told %q: %v", want, followed.Err())
-	}
+	until := d.follow("/console/queues/operation/events?follow=1&id=" + id)
 	until("1 of 3 messages so far")
 	d.done("/console/queues/operation/stop", url.Values{"id": {id}})
 	until("Stopped after 1 messages")

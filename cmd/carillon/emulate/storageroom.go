@@ -75,6 +75,12 @@ func (s storageRoom) Move(account, queue, id, to string) error {
 	return missing(s.server().Move(account, queue, id, to))
 }
 
+// MoveAll puts messages into another queue.
+func (s storageRoom) MoveAll(account, queue, to string, most int) (int, error) {
+	n, err := s.server().MoveAll(account, queue, to, most)
+	return n, missing(err)
+}
+
 // Accounts are the names of all.
 func (s storageRoom) Accounts() []string { return s.server().Accounts() }
 

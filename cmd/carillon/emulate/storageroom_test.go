@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -81,4 +82,33 @@ func with(form url.Values, pairs ...string) url.Values {
 		more.Set(pairs[i], pairs[i+1])
 	}
 	return more
+}
+
+// TestPutAllBack moves all messages of a queue for what failed.
+func TestPutAllBack(t *testing.T) {
+	d := open(t)
+	for _, name := range []string{"letters", "letters-poison"} {
+		_, err := d.storage.CreateQueue(t.Context(), name, nil)
+		must(t, err)
+	}
+	poison := d.storage.NewQueueClient("letters-poison")
+	for i := range 7 {
+		_, err := poison.EnqueueMessage(t.Context(), strconv.Itoa(i), nil)
+		must(t, err)
+	}
+	form := url.Values{"account": {"devstoreaccount1"}, "queue": {"letters-poison"}, "all": {"1"}}
+	d.page("/console/queues/storage?account=devstoreaccount1&queue=letters-poison", "Put all back into letters")
+	d.page("/console/queues/storage/move?account=devstoreaccount1&queue=letters-poison", "Put 7 messages of letters-poison back into letters?")
+	d.done("/console/queues/storage/move", form)
+	for name, want := range map[string]string{"letters": "7 messages", "letters-poison": "0 messages"} {
+		d.page("/console/queues/storage?account=devstoreaccount1&queue="+name, want)
+	}
+	_, err := d.storage.DeleteQueue(t.Context(), "letters", nil)
+	must(t, err)
+	_, err = poison.EnqueueMessage(t.Context(), "stays", nil)
+	must(t, err)
+	if status, _ := d.post("/console/queues/storage/move", form); status != http.StatusNotFound {
+		t.Errorf("there is nothing to put it back into: %d", status)
+	}
+	d.page("/console/queues/storage?account=devstoreaccount1&queue=letters-poison", "one message")
 }

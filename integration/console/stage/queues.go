@@ -30,6 +30,7 @@ var QueuePages = []string{
 	"/console/queues/storage?account=devstoreaccount1&queue=letters",
 	"/console/queues/storage?account=devstoreaccount1&queue=letters-poison",
 	"/console/queues/storage/put?account=devstoreaccount1&queue=letters",
+	"/console/queues/storage/move?account=devstoreaccount1&queue=letters-poison",
 	"/console/queues/storage/clear?account=devstoreaccount1&queue=letters",
 }
 

@@ -190,3 +190,22 @@ func (s *Server) Move(account, queue, id, to string) error {
 	now := time.Now()
 	return s.handler.store.Move(store.Name{Account: account, Queue: queue}, id, to, expiry(now, week*time.Second), now)
 }
+
+// MoveAll moves up to most of the messages that there are, in the order of their arrival and each in a step of its own, and returns
+// how many. Those that are gone by then are passed over.
+func (s *Server) MoveAll(account, queue, to string, most int) (moved int, err error) {
+	page, _, err := s.Messages(account, queue, 0, most, "")
+	if err != nil {
+		return 0, err
+	}
+	for _, m := range page {
+		err := s.Move(account, queue, m.ID, to)
+		switch {
+		case err == nil:
+			moved++
+		case !errors.Is(err, ErrNoMessage):
+			return moved, err
+		}
+	}
+	return moved, nil
+}

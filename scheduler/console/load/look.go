@@ -2,9 +2,13 @@ package load
 
 import (
 	"context"
+	"net/http"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/carillon-sched/carillon/scheduler/console/frame"
+	"github.com/carillon-sched/carillon/scheduler/console/words"
 )
 
 // The bounds of what is kept.
@@ -55,6 +59,11 @@ func (l *looks[T]) at(ctx context.Context, key string, do func(ctx context.Conte
 	}
 	one := &look[T]{began: time.Now(), done: make(chan struct{})}
 	one.before.Store(l.all[key].last())
+	if l.underWay() >= looksMost { // what is not waited for goes on: somebody who asks for another one each time must not fill the process
+		one.err, one.ended = errBusy, one.began
+		close(one.done)
+		return one
+	}
 	l.all[key] = one
 	work, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookLasts)
 	go func() {
@@ -67,6 +76,21 @@ func (l *looks[T]) at(ctx context.Context, key string, do func(ctx context.Conte
 		}
 	}()
 	return one
+}
+
+// errBusy says that there is no room for another computation.
+var errBusy = frame.Problem{
+	Status: http.StatusServiceUnavailable, Text: words.Say("load.busy", looksMost), Hint: words.Say("frame.unavailable.hint"),
+}
+
+// underWay is how many are worked out.
+func (l *looks[T]) underWay() (n int) {
+	for _, one := range l.all {
+		if !one.isDone() {
+			n++
+		}
+	}
+	return n
 }
 
 // renew has everything worked out anew that is done, and shows it until then.

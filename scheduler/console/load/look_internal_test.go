@@ -3,6 +3,8 @@ package load
 import (
 	"context"
 	"errors"
+	"strconv"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -118,5 +120,32 @@ func TestLooksShowWhatWasThere(t *testing.T) {
 		last := at()
 		shows("after an hour", last, 0)
 		last.wait(t.Context(), time.Minute)
+	})
+}
+
+// TestLooksAreBounded asks for another one each time, and waits for none.
+func TestLooksAreBounded(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
+		var l looks[int]
+		var running atomic.Int64
+		work := func(context.Context, func(int)) (int, error) {
+			running.Add(1)
+			time.Sleep(time.Second)
+			return 1, nil
+		}
+		for i := range 10 * looksMost {
+			l.at(t.Context(), strconv.Itoa(i), work)
+		}
+		synctest.Wait()
+		if n := running.Load(); n != looksMost {
+			t.Errorf("%d are worked out", n)
+		}
+		if one := l.at(t.Context(), "another", work); !one.isDone() || one.err == nil || one.err.Error() != errBusy.Text {
+			t.Errorf("one more: %v", one.err)
+		}
+		time.Sleep(2 * time.Second)
+		if one := l.at(t.Context(), "another", work); !one.wait(t.Context(), time.Minute) || one.err != nil {
+			t.Errorf("later: %v", one.err)
+		}
 	})
 }

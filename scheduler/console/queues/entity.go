@@ -8,6 +8,9 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 )
 
+// newest is the order of a list that begins with the last message.
+const newest = "newest"
+
 // perPage is how many messages are peeked at once.
 const perPage = 50
 
@@ -27,6 +30,7 @@ type entityView struct {
 	MayManage bool
 	BySession bool // messages of one session alone
 	Session   string
+	Newest    bool // first
 	Events    string
 	First     bool // the first page, without a search: the one that lives
 	Next      string
@@ -87,6 +91,7 @@ func (r *room) outside(c *frame.Call) (*entityView, error) {
 	v := &entityView{
 		Entity: e, Topic: e.Kind == Topic, Part: partOf(c.Query("part")), Search: c.Query("q"), Facts: facts(c, e),
 		MayChange: c.May(access.Operate, ""), MayManage: c.May(access.Administer, ""), Connect: r.connect,
+		Newest: c.Query("order") == newest,
 	}
 	session := sessionOf(c)
 	if session != nil {
@@ -101,10 +106,10 @@ func (r *room) outside(c *frame.Call) (*entityView, error) {
 		}
 	}
 	v.From, _ = strconv.ParseInt(c.Query("from"), 10, 64)
-	v.First = v.From <= 1 && v.Search == "" && session == nil
+	v.First = (v.From == 0 || v.From == 1 && !v.Newest) && v.Search == "" && session == nil
 	v.Tabs = tabs(e, v.Part)
 	v.Events = address("/entity/events", "follow", "1", "at", e.Path, "part", string(v.Part), "q", v.Search, "from", c.Query("from"),
-		"session", v.Session, "nosession", c.Query("nosession"))
+		"session", v.Session, "nosession", c.Query("nosession"), "order", c.Query("order"))
 	return v, nil
 }
 
@@ -112,6 +117,7 @@ func (r *room) outside(c *frame.Call) (*entityView, error) {
 func (r *room) peek(c *frame.Call, v *entityView) (err error) {
 	v.Page, err = r.bus.Peek(Query{
 		Path: v.Entity.Path, Part: v.Part, From: v.From, Most: perPage, Text: v.Search, Session: sessionOf(c),
+		Newest: v.Newest,
 	})
 	if err != nil {
 		return problem(c, err)
@@ -121,7 +127,8 @@ func (r *room) peek(c *frame.Call, v *entityView) (err error) {
 	}
 	if v.Page.Next != 0 {
 		v.Next = address("/entity", "at", v.Entity.Path, "part", string(v.Part), "q", v.Search,
-			"from", strconv.FormatInt(v.Page.Next, 10), "session", v.Session, "nosession", c.Query("nosession"))
+			"from", strconv.FormatInt(v.Page.Next, 10), "session", v.Session, "nosession", c.Query("nosession"),
+			"order", c.Query("order"))
 	}
 	return nil
 }

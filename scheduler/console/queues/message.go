@@ -21,6 +21,7 @@ type messageView struct {
 	IsDead    bool
 	MayChange bool
 	Next      string // the address of the message behind it
+	Previous  string
 	At, Part  string
 	Testable  []Entity // subscriptions whose rules can be asked
 	Copy      string   // where a message like it is sent; "" when no form can hold it
@@ -64,8 +65,16 @@ func (r *room) message(c *frame.Call) error {
 		Entity: e, Message: m, Body: showBody(m.Body, c.Query("view")), System: system(c, m), At: e.Path, Part: string(m.Part),
 		IsDead: m.Part == Dead || m.Part == Transfer, MayChange: c.May(access.Operate, ""),
 	}
-	if page, err := r.bus.Peek(Query{Path: e.Path, Part: m.Part, From: m.Sequence + 1, Most: 1}); err == nil && len(page.Messages) > 0 {
-		v.Next = messageAddress(e.Path, m.Part, page.Messages[0].Sequence)
+	beside := func(q Query) string {
+		q.Path, q.Part, q.Most = e.Path, m.Part, 1
+		if page, err := r.bus.Peek(q); err == nil && len(page.Messages) > 0 {
+			return messageAddress(e.Path, m.Part, page.Messages[0].Sequence)
+		}
+		return ""
+	}
+	v.Next = beside(Query{From: m.Sequence + 1})
+	if m.Sequence > 1 {
+		v.Previous = beside(Query{From: m.Sequence - 1, Newest: true})
 	}
 	if e.Kind != Queue {
 		v.Testable = []Entity{e}

@@ -134,7 +134,7 @@ func Room(cfg Config) frame.Room {
 			read("/storage", r.store), live("/storage/events", r.followStore), read("/storage/message", r.letter),
 			read("/storage/body", r.downloadLetter), ask("/storage/put", r.newLetter), change("/storage/put", r.put),
 			ask("/storage/clear", r.confirmClear), change("/storage/clear", r.clear),
-			change("/storage/delete", r.removeLetter), change("/storage/move", r.moveLetter),
+			change("/storage/delete", r.removeLetter), ask("/storage/move", r.confirmMove), change("/storage/move", r.moveLetter),
 		)
 		routes = slices.Concat(
 			routes, form("/storage/new", r.newStore, r.createStore), form("/storage/drop", r.confirmDropStore, r.dropStore),

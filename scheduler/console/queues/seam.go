@@ -184,11 +184,12 @@ const (
 type Query struct {
 	Path string
 	Part Part
-	From int64 // the least sequence number
+	From int64 // the least sequence number, or with Newest the greatest one; 0: all
 	Most int
 	Text string // that they have somewhere
 
 	Session *string // that they are of; nil: any, or none
+	Newest  bool    // first
 }
 
 // A Page is some messages.
@@ -297,6 +298,7 @@ type StorageReader interface {
 // A StorageWriter changes it.
 type StorageWriter interface {
 	LetterWriter
+	LetterMover
 	QueueWriter
 }
 
@@ -319,8 +321,13 @@ type LetterReader interface {
 type LetterWriter interface {
 	Put(account, queue, text string, hidden, ttl time.Duration) error
 	Delete(account, queue, id string) error
-	// Move puts a message into another queue of the account, in one step.
+}
+
+// A LetterMover puts messages into other queues of their account, each in one step.
+type LetterMover interface {
 	Move(account, queue, id, to string) error
+	// MoveAll moves up to most, and returns how many.
+	MoveAll(account, queue, to string, most int) (int, error)
 }
 
 // A QueueWriter changes storage queues.

@@ -327,10 +327,32 @@ func (r *room) removeLetter(c *frame.Call) error {
 	})
 }
 
-// moveLetter puts a message that failed back into the queue that it came from.
+// maxMoved is how many messages one request moves.
+const maxMoved = 10_000
+
+// confirmMove asks before all messages that failed are put back.
+func (r *room) confirmMove(c *frame.Call) error {
+	q, err := r.queueOf(c)
+	if err != nil {
+		return err
+	}
+	to, count := strings.TrimSuffix(q.Name, poisonSuffix), frame.Number(min(q.Messages, maxMoved))
+	v := confirmation{
+		Text: c.Say("queues.move.all", count, q.Name, to), Hint: c.Say("queues.move.hint"), Button: c.Say("queues.move.button", count),
+		Action: Path + "/storage/move", Fields: [][2]string{{"account", q.Account}, {"queue", q.Name}, {"all", checked}},
+		Back: storeAddress(q), Count: int64(q.Messages),
+	}
+	return c.Show(&frame.Page{Title: c.Say("queues.move.title", q.Name), Template: confirmPage, Data: v, Styles: styles})
+}
+
+// moveLetter puts a message that failed back into the queue that it came from, or all of them.
 func (r *room) moveLetter(c *frame.Call) error {
 	return r.change(c, func(q StorageQueue) (string, error) {
 		to := strings.TrimSuffix(q.Name, poisonSuffix)
+		if c.Request.PostForm.Get("all") != "" {
+			n, err := r.storage.MoveAll(q.Account, q.Name, to, maxMoved)
+			return c.Say("queues.move.done", frame.Number(n), to), err
+		}
 		return c.Say("queues.letter.moved", to), r.storage.Move(q.Account, q.Name, c.Request.PostForm.Get("id"), to)
 	})
 }

@@ -2,6 +2,7 @@ package browse
 
 import (
 	"bytes"
+	"math"
 	"regexp"
 	"strconv"
 	"time"
@@ -65,11 +66,12 @@ const (
 type Query struct {
 	Path string
 	Part Part
-	From int64  // the least sequence number
+	From int64  // the least sequence number, or with Newest the greatest one; 0: all
 	Most int    // messages; default 50
 	Text string // that a message must have somewhere, in any case of letters; or its sequence number
 
 	Session *string // that a message must be of; nil: any, or none
+	Newest  bool    // first
 }
 
 // A Page is some messages.
@@ -100,12 +102,18 @@ func (n *Namespace) Peek(q Query) (Page, error) {
 		wanted = q.wants()
 	}
 	read := 0
-	for from := max(q.From, 1); from != 0; {
+	browse, from := w.Browse, max(q.From, 1)
+	if q.Newest {
+		if browse = w.BrowseBack; q.From <= 0 {
+			from = math.MaxInt64
+		}
+	}
+	for from != 0 {
 		most := q.Most - len(page.Messages)
 		if wanted != nil {
 			most = 256
 		}
-		found, next, err := w.Browse(from, most, stages)
+		found, next, err := browse(from, most, stages)
 		if err != nil {
 			return Page{}, err
 		}

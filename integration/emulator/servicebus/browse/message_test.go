@@ -2,6 +2,7 @@ package browse_test
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -10,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/browse"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
@@ -58,7 +59,7 @@ func TestBodies(t *testing.T) {
 				t.Errorf("the encoding is %x", got.Raw[:min(len(got.Raw), 64)])
 			}
 			got.Raw = nil
-			if diff := cmp.Diff(test.want, got); diff != "" {
+			if diff := gocmp.Diff(test.want, got); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -95,7 +96,7 @@ func TestTypes(t *testing.T) {
 		t.Errorf("there are %d types", len(d.Properties))
 	}
 	w.send("q", d)
-	if diff := cmp.Diff(d.Properties, w.one("q", browse.Active).Properties); diff != "" {
+	if diff := gocmp.Diff(d.Properties, w.one("q", browse.Active).Properties); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -189,6 +190,13 @@ func TestPeek(t *testing.T) {
 	if got := read(browse.Query{Path: "q", Part: browse.Active, Most: 33}); len(got) != total || !slices.IsSorted(got) {
 		t.Errorf("%d messages", len(got))
 	}
+	if got := read(browse.Query{Path: "q", Part: browse.Active, Most: 33, Newest: true}); len(got) != total || got[0] != total || got[total-1] != 1 ||
+		!slices.IsSortedFunc(got, func(a, b int64) int { return cmp.Compare(b, a) }) {
+		t.Errorf("%d messages, the newest first: %v", len(got), got[:min(len(got), 5)])
+	}
+	if got := read(browse.Query{Path: "q", Part: browse.Active, From: 3, Newest: true}); fmt.Sprint(got) != "[3 2 1]" {
+		t.Errorf("from 3 down: %v", got)
+	}
 	for text, want := range map[string]string{"haystack": "[651]", "needle": "[651]", "BODY 699": "[700]", "13": "13", "nothing": "[]", ".*": "[]"} {
 		got := read(browse.Query{Path: "q", Part: browse.Active, Text: text})
 		if text == "13" { // a number finds the message of that number, too
@@ -233,7 +241,7 @@ func TestSystem(t *testing.T) {
 		amqp.IDString(id), "5", "label", "to", "back", "t", "gzip", "s", true, "rs", "me", created, time.Hour, 9, false, "p",
 		"[{x-opt-partition-key string p} {x-own int 7}]",
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := gocmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
 }

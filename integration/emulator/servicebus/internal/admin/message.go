@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"context"
 	"encoding/base64"
 	"encoding/hex"
 	"fmt"
@@ -298,7 +299,7 @@ func (h *handler) resubmit(r *http.Request) (any, error) {
 	if name, ok := strings.CutSuffix(batch.Path, transferSuffix); ok {
 		batch.Path, batch.Part = name, browse.Transfer
 	}
-	t, err := browse.New(h.broker).ResubmitAll(r.Context(), batch)
+	t, err := browse.New(h.broker).ResubmitAll(context.WithoutCancel(r.Context()), batch) // also when nobody waits for the answer
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("%d were resubmitted, then: %w", t.Done, err)

@@ -130,13 +130,24 @@ const maxBrowsed = 1 << 16
 // Browse returns up to most messages of some stages from a sequence number on, and the number to go on with, 0 at the end.
 // There may be none among those it has gone over, and more behind.
 func (w *Window) Browse(from int64, most int, stages Stage) (found []Glimpse, next int64, err error) {
+	return w.browse(w.queue.shelf.Ascend, max(from, 0), most, stages)
+}
+
+// BrowseBack is Browse in the other direction: the newest first.
+func (w *Window) BrowseBack(from int64, most int, stages Stage) (found []Glimpse, next int64, err error) {
+	return w.browse(w.queue.shelf.Descend, max(from, 0), most, stages)
+}
+
+func (w *Window) browse(
+	along func(from int64, f func(*message) bool), from int64, most int, stages Stage,
+) (found []Glimpse, next int64, err error) {
 	e := w.queue.entity
 	if err := e.lock(); err != nil {
 		return nil, 0, err
 	}
 	defer e.mu.Unlock()
 	now, seen := nowMilli(), 0
-	w.queue.shelf.Ascend(max(from, 0), func(m *message) bool {
+	along(from, func(m *message) bool {
 		if len(found) >= most || seen >= maxBrowsed {
 			next = m.seq
 			return false
@@ -286,7 +297,10 @@ func (w *Window) Resubmit(sequence int64, message amqp.Message, toTopic bool) (R
 		return Receipt{}, err
 	}
 	intakes := []intake{in}
-	if err := target.accepts(intakes); err != nil {
+	e.size -= dead.size() // it makes room for what comes instead
+	err = target.accepts(intakes)
+	e.size += dead.size()
+	if err != nil {
 		return Receipt{}, err
 	}
 	now := nowMilli()

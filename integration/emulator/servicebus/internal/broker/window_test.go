@@ -344,6 +344,24 @@ func TestResubmitForwarded(t *testing.T) {
 	}
 }
 
+// TestResubmitIntoFull puts a dead letter back into a queue that is full of it.
+func TestResubmitIntoFull(t *testing.T) {
+	b, stop := start(t, broker.Config{})
+	defer stop()
+	must(b.CreateQueue("q", broker.QueueOptions{}))
+	send(t, b, "q", ids(2)...)
+	bury(t, b, "q", 2)
+	w := window(t, b, "q/$DeadLetterQueue")
+	must(b.UpdateQueue("q", broker.QueueOptions{MaxSize: must(b.Queue("q")).Usage.Size}))
+	if err := resubmit(t, w, 1, false); err != nil {
+		t.Error(err)
+	}
+	must(b.UpdateQueue("q", broker.QueueOptions{MaxSize: 10}))
+	wantCondition(t, resubmit(t, w, 2, false), broker.ResourceLimitExceeded)
+	wantIDs(t, browse(t, b, "q", every), "1")
+	wantIDs(t, browse(t, b, "q/$DeadLetterQueue", every), "2")
+}
+
 // TestResubmitTorn ends the process at every byte of what a resubmission writes: the message is in one place.
 func TestResubmitTorn(t *testing.T) {
 	dir := t.TempDir()
