@@ -79,7 +79,7 @@ func TestPurge(t *testing.T) {
 	must(t, page.Click("#messages a[href*='/resubmit']"), page.Click("main form button[class]"), page.Text("#note", "8"))
 	must(t, page.Go(checkout+"&part=dead"), page.Await("document.querySelectorAll('#messages [data-line]').length === 0"))
 	must(t, page.Go(checkout), page.Click("#messages a[href*='/purge']"), page.Text("main", "58"), page.Click("main button.danger"))
-	must(t, page.Text("#note", "58 messages are deleted."), page.Await("document.querySelectorAll('#messages [data-line]').length === 0"))
+	must(t, page.Text("#note", "58 messages are deleted"), page.Await("document.querySelectorAll('#messages [data-line]').length === 0"))
 }
 
 // TestManyLabelled gives jobs a label, finds them by it, and runs them.

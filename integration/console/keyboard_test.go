@@ -37,6 +37,7 @@ func TestByKeys(t *testing.T) {
 	must(t, page.Go("/"), page.Press("gj"), page.Await("location.pathname === '/console/jobs'"))
 	must(t, page.Press("/"), page.Await("document.activeElement.id === 'q'"))
 	must(t, page.Press("ban/"), page.Await(value+" === 'ban/'")) // the key that led here is not typed, and is a letter as others are here
+	must(t, page.Await("location.search === '?q=ban%2F' && "+shownJobs+" === ''"))
 	must(t, page.Press("\b"), page.Await(shownJobs+" === 'default/banana default/banquet'"))
 	must(t, page.Press(escape), page.Await("document.activeElement === document.body && "+value+" === 'ban'"))
 	must(t, page.Press("j"), page.Await(current+" === 'default/banana'"))

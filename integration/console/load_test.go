@@ -27,7 +27,9 @@ func TestLoadProposals(t *testing.T) {
 	page := open(t, s.HTTP, tab.Look{})
 	peak := func() int {
 		t.Helper()
-		n, err := tab.Eval[int](page, "Math.max(...[...document.querySelectorAll('#report table tbody th[scope=row]')].map((e) => Number(e.parentElement.cells[2].textContent)))")
+		const rows = "[...document.querySelectorAll('#report table tbody th[scope=row]')].map((e) => Number(e.parentElement.cells[2].textContent))"
+		must(t, page.Await("(window.peak = Math.max(..."+rows+")) > 0")) // while it is counted there are none
+		n, err := tab.Eval[int](page, "window.peak")
 		must(t, err)
 		return n
 	}
