@@ -21,18 +21,25 @@ const (
 
 // console asks for each page of the console while many jobs wait and others run.
 func console(ctx context.Context, b *bench) (parts []part, err error) {
-	_, err = b.alone(ctx, func(st *stage, sys *system) (figures, error) {
+	st, err := b.newStage(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer st.close()
+	kept := b.distant()
+	kept.prefix, kept.members = consolePrefix, searched
+	jobs, err := st.withSystem(ctx, func(sys *system) (figures, error) {
+		took, err := sys.putAll(ctx, st.progress, kept, st.sink.url)
+		return figures{{"register_s", took.Seconds()}}, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	_, err = st.withSystem(ctx, func(sys *system) (figures, error) {
 		worker, ok := sys.carillon.(*remote)
 		if !ok {
 			return nil, errors.New("the scheduler is not a process of its own")
 		}
-		kept := b.distant()
-		kept.prefix, kept.members = consolePrefix, searched
-		took, err := sys.putAll(ctx, st.progress, kept, st.sink.url)
-		if err != nil {
-			return nil, err
-		}
-		jobs := figures{{"register_s", took.Seconds()}}
 		began := time.Now()
 		if err := st.awaitIndex(ctx, worker.serving, indexLook, func() (bool, error) { return worker.serving.indexed(ctx) }); err != nil {
 			return nil, err
@@ -55,10 +62,10 @@ func console(ctx context.Context, b *bench) (parts []part, err error) {
 		}
 		t := st.sink.account(running, from, to)
 		jobs = append(append(jobs, t.lateness()...), t.faults()...)
-		parts = append([]part{{partJobs, append(jobs, st.memory()...)}}, parts...)
+		jobs = append(jobs, st.memory()...)
 		return nil, nil
 	})
-	return parts, err
+	return append([]part{{partJobs, jobs}}, parts...), err
 }
 
 // lookAtPages asks for each page by itself.

@@ -104,7 +104,7 @@ var glossary = []term{
 	{"accepted_s", "register: until the results of all specs are stored, from the first publish"},
 	{"accepted_per_s", "specs accepted in a second of that time"},
 	{"rejected", "specs that were rejected, or whose result or baton is missing; any makes the exit status 1"},
-	{"index_s", "search: from the start of the scheduler until it has its index; console: from the last job; history: from the first page"},
+	{"index_s", "search: from the start of the scheduler until it has its index; console: likewise; history: from the first page"},
 	{"index_cpu_s", "search, history: processor time of server and scheduler meanwhile, all included that they do then"},
 	{"index_bytes_per_record", "history: live heap of the scheduler with the index, less that without, divided by the records"},
 	{"written_s", "history: time to write all records, 64 at once"},
