@@ -46,7 +46,8 @@ started again, and when it has its index of jobs, pages of 100 are asked for: 10
 pages of each list, which are those that follow the first, and the first again after
 the last.`, true, false, search},
 	{"console", 100_000, 500, `N jobs with labels wait for months. The scheduler is started again, and when it has its index of
-jobs, others recur as in steady. Each page of the console is asked for 30 times, one request after the other, and what it counts in the background three times.`, true, true, console},
+jobs, others recur as in steady. Each page of the console is asked for 30 times, one
+request after the other, and what it counts in the background three times.`, true, true, console},
 	{"history", 100_000, 0, `N records of N/100 jobs in 20 collections are written, and pages of 100 are asked for as by
 search: of a scheduler that keeps no index of the history, as one is before it has
 built it, and of one that has it.`, true, false, searchHistory},
