@@ -158,7 +158,7 @@ func (h *shared) eachStoredPlanned(ctx context.Context, sees func(string) bool, 
 	r := h.newPlanReader(to)
 	seed, seen := maphash.MakeSeed(), map[uint64]struct{}{}
 	g, gctx := errgroup.WithContext(ctx)
-	g.SetLimit(runtime.GOMAXPROCS(0))
+	g.SetLimit(max(1, runtime.GOMAXPROCS(0)/2)) // it takes minutes: half of the processors are for what runs
 	var chunk []scheduler.Stored
 	pass := func() {
 		full := chunk

@@ -72,7 +72,7 @@ func Rooms(s *service.Service) []frame.Room {
 
 // How long a request waits for what is worked out, before it says how far that is.
 const (
-	pageWait = 40 * time.Millisecond
+	pageWait = 25 * time.Millisecond
 	partWait = 2 * time.Second
 	askWait  = 5 * time.Minute // where somebody asks for it who has no scripts
 )
