@@ -78,7 +78,11 @@ func TestLooksShowWhatWasThere(t *testing.T) {
 			time.Sleep(10 * time.Second)
 			return n, err
 		}
-		at := func() *look[int] { return l.at(t.Context(), "a", work) }
+		at := func() *look[int] {
+			one := l.at(t.Context(), "a", work)
+			synctest.Wait() // it has begun
+			return one
+		}
 		shows := func(what string, one *look[int], want int) {
 			t.Helper()
 			got := 0
@@ -95,8 +99,8 @@ func TestLooksShowWhatWasThere(t *testing.T) {
 		time.Sleep(lookAge)
 		second := at()
 		shows("after a minute", second, 1)
-		synctest.Wait()
 		l.at(t.Context(), "b", work)
+		synctest.Wait()
 		second.wait(t.Context(), time.Minute)
 		shows("when it is there", second, 0)
 
