@@ -159,6 +159,7 @@ func open(t *testing.T, chromium, page string, rest http.Handler) (tried string,
 	defer cancel()
 	cmd := exec.CommandContext(ctx, chromium, "--headless", "--no-sandbox", "--disable-gpu", "--user-data-dir="+t.TempDir(),
 		"--host-resolver-rules=MAP evil.test 127.0.0.1", "--remote-debugging-port=0", strings.Replace(server.URL, "127.0.0.1", "evil.test", 1)+"/page")
+	inGroup(cmd) // what is in the PATH may be a script that starts the browser
 	if err := cmd.Start(); err != nil {
 		return "", err
 	}
