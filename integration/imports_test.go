@@ -85,6 +85,7 @@ var layers = []layer{
 	{path: "integration/bubble"},   // for tests
 	{path: "integration/freeport"}, // for tests
 	// The emulators are of use without the rest of the project, and each without the other.
+	{path: "integration/internal/group", never: outside},
 	{path: "integration/internal/mutate", never: outside},
 	{path: "integration/emulator/internal/hostile", imports: []string{"integration/internal/mutate"}},
 	{path: "integration/emulator/internal/..."},
@@ -92,7 +93,7 @@ var layers = []layer{
 	{path: "integration/emulator/servicebus/...", imports: []string{"integration/emulator/connlimit", "integration/emulator/internal/..."}},
 	{path: "integration/emulator/storagequeue/...", imports: []string{"integration/emulator/connlimit", "integration/emulator/internal/..."}},
 	{path: "integration/emulator/emulatortest", imports: []string{"integration/emulator/servicebus", "integration/emulator/storagequeue"}},
-	{path: "integration/sdk/...", imports: []string{"integration/emulator/..."}},
+	{path: "integration/sdk/...", imports: []string{"integration/emulator/...", "integration/internal/group"}},
 	{path: "integration/bench", imports: append([]string{"integration/emulator/..."}, product...)},
 	{path: "integration/...", imports: product},
 }

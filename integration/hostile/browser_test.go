@@ -11,6 +11,8 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"github.com/carillon-sched/carillon/integration/internal/group"
 )
 
 // foreignPage tries what a page of the web may try on a scheduler at a base, with a NATS server at an address, and tells its own server
@@ -159,7 +161,7 @@ func open(t *testing.T, chromium, page string, rest http.Handler) (tried string,
 	defer cancel()
 	cmd := exec.CommandContext(ctx, chromium, "--headless", "--no-sandbox", "--disable-gpu", "--user-data-dir="+t.TempDir(),
 		"--host-resolver-rules=MAP evil.test 127.0.0.1", "--remote-debugging-port=0", strings.Replace(server.URL, "127.0.0.1", "evil.test", 1)+"/page")
-	inGroup(cmd) // what is in the PATH may be a script that starts the browser
+	group.Of(cmd) // what is in the PATH may be a script that starts the browser
 	if err := cmd.Start(); err != nil {
 		return "", err
 	}

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/carillon-sched/carillon/integration/internal/group"
 )
 
 // A runner runs suites.
@@ -133,7 +135,7 @@ func (r *runner) suite(ctx context.Context, c client, line []string) (results []
 
 // bound has the end of a command's context end it, and what it has started, where the system can do that.
 func bound(command *exec.Cmd) {
-	inGroup(command)
+	group.Of(command)
 	command.WaitDelay = time.Second
 }
 
