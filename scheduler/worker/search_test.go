@@ -27,6 +27,10 @@ type watched struct {
 	read    int           // definitions that were looked up
 	holding chan struct{} // the reading of all definitions waits for it; nil: it does not
 	lose    context.CancelFunc
+
+	threshold int    // from which on the index reads in turn; 0: the default
+	bulk      int    // readings in turn
+	amid      func() // is called once in the next one
 }
 
 func (s *watched) EachJob(ctx context.Context, collection string, f func(scheduler.Key) error) error {
@@ -93,6 +97,7 @@ func (w *world) newSearcher(change ...func(*watched)) *searcher {
 	}
 	s.Service = service.New(service.Config{
 		Store: s.store, Actions: w.actions(), Limits: scheduler.Limits{MinRetryInterval: time.Second}, Secrets: w.vault,
+		IndexBulk: s.store.threshold,
 	})
 	ctx, cancel := context.WithCancel(w.t.Context())
 	ended := make(chan error, 1)
