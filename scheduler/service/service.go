@@ -119,6 +119,7 @@ type shared struct {
 	index *index.Index // of jobs, for who searches
 
 	histories *historyKeeper
+	roster    *roster // of jobs, for who follows
 	outlines  atomic.Pointer[outlines]  // of the last forecast; nil: none are kept
 	tooMany   atomic.Pointer[time.Time] // when there were too many jobs for that; nil: never
 
@@ -139,6 +140,7 @@ func New(cfg Config) *Service {
 		computing: newQueue(few()), searching: newQueue(few()), doctoring: newQueue(1),
 	}
 	h.shape = sync.OnceValue(func() *document.Shape { return scheduler.JobShape(h.Actions).Flat("properties") })
+	h.roster = &roster{store: h.Store}
 	h.histories = newHistoryKeeper(h.Store, h.HistoryMemory)
 	h.steps = step.New(step.Config{Store: h.Store, Secrets: h.Secrets, Load: h.load, OnRecord: h.OnRecord})
 	h.index = index.New(index.Config{Store: h.Store, Actions: h.Actions, Secrets: h.Secrets, Bulk: h.IndexBulk, Logger: h.Logger})
