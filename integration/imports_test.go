@@ -66,7 +66,7 @@ var layers = []layer{
 	{path: "scheduler/service", imports: append([]string{"scheduler/awx", "scheduler/fairqueue", "scheduler/forecast", "scheduler/historyindex", "scheduler/index", "scheduler/tokens", "scheduler/view", "scheduler/why"}, rooms...), never: outside},
 	{path: "scheduler/worker", imports: append([]string{"scheduler/limits"}, rooms...), never: outside},
 	{path: "scheduler/metrics", imports: append([]string{"scheduler/view", "scheduler/worker"}, decisions...), never: []string{"github.com/nats-io/..."}},
-	{path: "scheduler/pulse", imports: decisions, never: outside},
+	{path: "scheduler/pulse", imports: append([]string{"scheduler/view"}, decisions...), never: outside},
 	{path: "scheduler/importer", imports: decisions, never: outside},
 	{path: "scheduler/client", imports: append([]string{"scheduler/access", "scheduler/forecast", "scheduler/trail", "scheduler/view", "scheduler/why"}, decisions...), never: server},
 	{path: "scheduler/rest/...", imports: apis},
