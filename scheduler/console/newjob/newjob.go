@@ -139,8 +139,11 @@ func (r room) show(c *frame.Call, s *shown, status int) error {
 	}
 	for _, section := range s.Job.Sections {
 		for _, f := range section.Fields {
-			if f.Path == "name" {
+			switch {
+			case f.Path == "name":
 				f.Required, f.Hint, f.Default = true, c.Say("newjob.name.hint"), ""
+			case f.Path == "state" && len(f.Choices) > 0 && f.Choices[0].Value == "":
+				f.Choices[0].Text = c.Say("jobform.default", scheduler.Enabled)
 			}
 		}
 	}
