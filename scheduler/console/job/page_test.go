@@ -351,6 +351,7 @@ func TestWhy(t *testing.T) {
 	for query, want := range map[string]string{
 		"": "not", "at=now": "not", "at=-2h": "not there yet", "at=" + url.QueryEscape(at): "class=\"state completed\"",
 		"at=2030-01-01T00:00": "class=\"state waiting\"", "at=soon": "soon",
+		"at=2030-01-01T00:00:01": "class=\"state idle\"", "at=2030-06-01T00:00:00Z": "<dd>Tue 2030-01-01 00:00:00 UTC</dd>",
 	} {
 		part := w.Part("/console/jobs/default/report/why?" + query)
 		has(t, part, want)
