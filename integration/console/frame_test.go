@@ -12,7 +12,7 @@ func TestSaid(t *testing.T) {
 	c := needed(t)
 	const (
 		seen  = "(() => { const r = document.getElementById('note').getBoundingClientRect(); return r.top >= 0 && r.bottom < 200; })()"
-		clear = "document.activeElement.getBoundingClientRect().top >= document.getElementById('note').getBoundingClientRect().bottom"
+		apart = "document.activeElement.getBoundingClientRect().top >= document.getElementById('note').getBoundingClientRect().bottom"
 		focus = "(() => { const b = document.querySelectorAll('[name=job]')[20]; b.focus(); scrollBy(0, b.getBoundingClientRect().top - 2); " +
 			"return scrollY > 300 && document.activeElement === b; })()"
 	)
@@ -20,9 +20,9 @@ func TestSaid(t *testing.T) {
 		page := open(t, c.stage.HTTP, look)
 		must(t,
 			page.Go("/console/jobs"), page.Await(focus),
-			page.Await("(carillon.say('Started.'), true)"), page.Text("#note", "Started."), page.Await(seen), page.Await(clear),
+			page.Await("(carillon.say('Started.'), true)"), page.Text("#note", "Started."), page.Await(seen), page.Await(apart),
 			page.Await("!document.getElementById('note').classList.contains('told')"),
-			page.Await("(carillon.say('The connection is lost.', true), true)"), page.Await(seen), page.Await(clear),
+			page.Await("(carillon.say('The connection is lost.', true), true)"), page.Await(seen), page.Await(apart),
 			page.Await("(carillon.say(''), document.documentElement.style.getPropertyValue('--told') === '0px')"),
 		)
 	}

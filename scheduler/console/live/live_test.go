@@ -190,7 +190,7 @@ func TestPages(t *testing.T) {
 		}
 	}
 	run := regexp.MustCompile(`<small><a href="(/console/jobs/other/b/runs/[^"]+)">`).FindStringSubmatch(w.Get("/console/live"))
-	if run == nil || !strings.Contains(w.Get(html.UnescapeString(run[1])), "other/b@") {
+	if len(run) != 2 || !strings.Contains(w.Get(html.UnescapeString(run[1])), "other/b@") {
 		t.Errorf("%v does not lead to a run", run)
 	}
 	if len(seen) != 250 || seen[0] != 250 || seen[249] != 1 || !slices.IsSortedFunc(seen, func(a, b int) int { return b - a }) {
