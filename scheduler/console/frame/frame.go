@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler/access"
-	"github.com/carillon-sched/carillon/scheduler/rest/throttle"
+	"github.com/carillon-sched/carillon/scheduler/throttle"
 )
 
 // Root is the path below which everything is but the overview, which is at /.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/carillon-sched/carillon/scheduler/rest/throttle"
+	"github.com/carillon-sched/carillon/scheduler/throttle"
 )
 
 // Live is the answer to an EventSource: parts of a page, as they change.
