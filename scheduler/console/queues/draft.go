@@ -64,7 +64,7 @@ func fieldsOf(d Draft, requiresSession bool) []field {
 		scheduled = d.Scheduled.UTC().Format("2006-01-02T15:04:05")
 	}
 	if d.TTL > 0 {
-		ttl = d.TTL.String()
+		ttl = spanText(d.TTL)
 	}
 	return []field{
 		{Name: "contenttype", Value: d.ContentType},
@@ -169,7 +169,7 @@ func readDraft(c *frame.Call, form url.Values) (d Draft, wrong map[string]string
 		d.Scheduled = at
 	}
 	if text := strings.TrimSpace(form.Get(fieldTTL)); text != "" {
-		ttl, err := time.ParseDuration(text)
+		ttl, err := parseSpan(text)
 		if err != nil || ttl <= 0 {
 			wrong[fieldTTL] = c.Say("queues.wrong.ttl", text)
 		}

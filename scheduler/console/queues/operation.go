@@ -163,7 +163,11 @@ func (r *room) start(
 	case <-o.over:
 		p := o.progress(c)
 		if p.Problem == "" && p.Tally.Refused == 0 {
-			c.Note(c.Say("queues."+o.Verb+".done", frame.Number(p.Tally.Done), frame.Number(p.Tally.Held)))
+			note := many(c, "queues."+o.Verb+".done", p.Tally.Done)
+			if p.Tally.Held > 0 {
+				note += " " + many(c, "queues."+o.Verb+".held", p.Tally.Held)
+			}
+			c.Note(note)
 			return c.Redirect(o.Back())
 		}
 	}
