@@ -188,9 +188,9 @@ func (r *room) kindOf(c *frame.Call, kind, topic string) (Entity, error) {
 	case kind != Subscription:
 		return Entity{}, frame.Problem{Status: http.StatusBadRequest, Text: c.Say("queues.kind.unknown", kind)}
 	}
-	e, err := r.bus.Entity(topic)
+	e, err := r.at(c, topic)
 	if err == nil && e.Kind != Topic {
-		err = ErrMissing
+		err = frame.Problem{Status: http.StatusNotFound, Text: c.Say("queues.topic.missing", visible(topic))}
 	}
 	return blank(kind, e.Name), problem(c, err)
 }
@@ -268,9 +268,9 @@ func (r *room) update(c *frame.Call) error {
 	}
 	r.changing.Lock() // what is looked at is what is changed
 	defer r.changing.Unlock()
-	e, err := r.bus.Entity(form.Get("at"))
+	e, err := r.at(c, form.Get("at"))
 	if err != nil {
-		return problem(c, err)
+		return err
 	}
 	v := r.formOf(e, false)
 	now := maps.Clone(v.Values)
@@ -372,7 +372,7 @@ func (r *room) drop(c *frame.Call) error {
 	if err != nil {
 		return err
 	}
-	e, err := r.bus.Entity(form.Get("at"))
+	e, err := r.at(c, form.Get("at"))
 	if err == nil {
 		err = r.bus.Remove(e.Path)
 	}

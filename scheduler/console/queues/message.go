@@ -246,9 +246,9 @@ func (r *room) resubmit(c *frame.Call) error {
 	}
 	var edited *Draft
 	if form.Get("edited") != "" {
-		e, err := r.bus.Entity(path)
+		e, err := r.at(c, path)
 		if err != nil {
-			return problem(c, err)
+			return err
 		}
 		m, err := r.bus.Message(path, part, n)
 		if err != nil {

@@ -116,15 +116,20 @@ func (r *room) editRule(c *frame.Call) error {
 	return showRule(c, ruleFormOf(e, rule, false), http.StatusOK)
 }
 
-// rows reads the rows of a table of properties. wrong is set when a value has no name.
-func rows(c *frame.Call, form url.Values, prefix string, wrong map[string]string) []Property {
+// rows reads the rows of a table of properties. wrong says at a place when a value has no name, or two have the same.
+func rows(c *frame.Call, form url.Values, prefix, place string, wrong map[string]string) []Property {
 	var all []Property
 	names, kinds, values := form[prefix+"name"], form[prefix+"type"], form[prefix+"value"]
 	for i := range min(len(names), len(kinds), len(values)) {
-		if names[i] != "" {
+		same := func(p Property) bool { return p.Name == names[i] }
+		switch {
+		case names[i] == "" && values[i] != "":
+			wrong[place] = c.Say("queues.wrong.name", values[i])
+		case names[i] == "":
+		case slices.ContainsFunc(all, same):
+			wrong[place] = c.Say("queues.wrong.twice", names[i])
+		default:
 			all = append(all, Property{names[i], kinds[i], values[i]})
-		} else if values[i] != "" {
-			wrong["form"] = c.Say("queues.wrong.name", values[i])
 		}
 	}
 	return all
@@ -133,7 +138,7 @@ func rows(c *frame.Call, form url.Values, prefix string, wrong map[string]string
 // readRule reads the form of a rule.
 func readRule(c *frame.Call, form url.Values, wrong map[string]string) Rule {
 	rule := Rule{Name: strings.TrimSpace(form.Get("name")), Kind: form.Get("kind"), Action: strings.TrimSpace(lines(form.Get("action")))}
-	rule.Parameters = rows(c, form, "a", wrong)
+	rule.Parameters = rows(c, form, "a", "parameters", wrong)
 	switch rule.Kind {
 	case filterSQL:
 		rule.Expression = strings.TrimSpace(lines(form.Get("expression")))
@@ -143,8 +148,8 @@ func readRule(c *frame.Call, form url.Values, wrong map[string]string) Rule {
 				rule.Fields = append(rule.Fields, Property{name, "string", text})
 			}
 		}
-		rule.Fields = append(rule.Fields, rows(c, form, "p", wrong)...)
-		if len(rule.Fields) == 0 {
+		rule.Fields = append(rule.Fields, rows(c, form, "p", "fields", wrong)...)
+		if len(rule.Fields) == 0 && wrong["fields"] == "" {
 			wrong["fields"] = c.Say("queues.wrong.fields")
 		}
 	}
@@ -159,9 +164,9 @@ func (r *room) putRule(c *frame.Call) error {
 	if err != nil {
 		return err
 	}
-	e, err := r.bus.Entity(form.Get("at"))
+	e, err := r.at(c, form.Get("at"))
 	if err != nil {
-		return problem(c, err)
+		return err
 	}
 	wrong := map[string]string{}
 	fresh := form.Get("replace") == ""

@@ -55,7 +55,18 @@ func rowOf(m Letter) letterRow {
 
 // queueOf returns the storage queue that a request is about.
 func (r *room) queueOf(c *frame.Call) (StorageQueue, error) {
-	q, err := r.storage.Queue(c.Query("account"), c.Query("queue"))
+	return r.queueAt(c, c.Query("account"), c.Query("queue"))
+}
+
+// queueAt returns a storage queue by its names.
+func (r *room) queueAt(c *frame.Call, account, name string) (StorageQueue, error) {
+	q, err := r.storage.Queue(account, name)
+	if errors.Is(err, ErrMissing) {
+		return q, frame.Problem{
+			Status: http.StatusNotFound, Text: c.Say("queues.store.missing", visible(name), visible(account)),
+			Hint: c.Say("queues.entity.missing.hint"),
+		}
+	}
 	return q, problem(c, err)
 }
 
@@ -219,6 +230,9 @@ func (r *room) newLetter(c *frame.Call) error {
 	return showPut(c, putView{Queue: q, Encode: true, TTL: "7d"}, http.StatusOK)
 }
 
+// maxHidden is for how long the service hides a message.
+const maxHidden = 7 * 24 * time.Hour
+
 func showPut(c *frame.Call, v putView, status int) error {
 	return c.Show(&frame.Page{
 		Status: status, Title: c.Say("queues.put.title", v.Queue.Name), Template: putPage, Data: v, Styles: styles, Scripts: scripts,
@@ -230,9 +244,9 @@ func (r *room) put(c *frame.Call) error {
 	if err != nil {
 		return err
 	}
-	q, err := r.storage.Queue(form.Get("account"), form.Get("queue"))
+	q, err := r.queueAt(c, form.Get("account"), form.Get("queue"))
 	if err != nil {
-		return problem(c, err)
+		return err
 	}
 	v := putView{
 		Queue: q, Text: lines(form.Get("text")), Encode: form.Get("encode") != "", Hidden: form.Get("hidden"), TTL: form.Get("ttl"),
@@ -245,6 +259,9 @@ func (r *room) put(c *frame.Call) error {
 	ttl, err := parseSpan(v.TTL)
 	if err != nil {
 		v.Wrong["ttl"] = c.Say("queues.wrong.ttl", v.TTL)
+	}
+	if hidden > maxHidden {
+		v.Wrong["hidden"] = c.Say("queues.wrong.hidden.long", length(maxHidden))
 	}
 	if ttl > 0 && hidden >= ttl {
 		v.Wrong["hidden"] = c.Say("queues.wrong.hidden")
@@ -293,9 +310,9 @@ func (r *room) change(c *frame.Call, do func(q StorageQueue) (note string, err e
 	if err != nil {
 		return err
 	}
-	q, err := r.storage.Queue(form.Get("account"), form.Get("queue"))
+	q, err := r.queueAt(c, form.Get("account"), form.Get("queue"))
 	if err != nil {
-		return problem(c, err)
+		return err
 	}
 	note, err := do(q)
 	if err != nil {
