@@ -151,7 +151,12 @@ func (f *Frame) answer(route placed) http.Handler {
 			f.log.DebugContext(r.Context(), "request", "method", r.Method, "path", r.URL.Path,
 				"status", out.sent(), "duration", time.Since(begin))
 		}()
-		if err := f.do(c, route); err != nil { //nolint:contextcheck // likewise
+		err := f.do(c, route)                          //nolint:contextcheck // likewise
+		c.Request = c.Request.WithContext(r.Context()) // that of the work is over
+		switch {
+		case err != nil && out.live:
+			f.ended(c, err) //nolint:contextcheck // likewise
+		case err != nil:
 			c.fail(err) //nolint:contextcheck // likewise
 		}
 	})
