@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/bubble"
+	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 )
@@ -169,5 +171,58 @@ func TestLiveEnds(t *testing.T) {
 	text := log.String()
 	if n := strings.Count(text, "level=ERROR"); n != 1 || !strings.Contains(text, `"live answer ended because of a defect" path=/console/broken err="a defect"`) {
 		t.Errorf("%d errors in the log: %s", n, text)
+	}
+}
+
+// TestRightsChange has who asks lose a right, or a collection, while they are answered: that ends, and so does what goes on in
+// the background. What they have still does not.
+func TestRightsChange(t *testing.T) {
+	all := []access.Grant{{Role: access.Operator, Collections: []string{"a", "b"}}, {Role: access.Reader}}
+	for name, test := range map[string]struct {
+		then []access.Grant
+		err  error
+		ends bool
+	}{
+		"nothing changes":      {all, nil, false},
+		"the store is away":    {nil, scheduler.ErrUnavailable, false},
+		"the token is revoked": {nil, &access.Unknown{Reason: "it is revoked"}, true},
+		"no right is left":     {all[1:], nil, true},
+		"a collection is lost": {[]access.Grant{{Role: access.Operator, Collections: []string{"a"}}, all[1]}, nil, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
+				var ended, over time.Duration
+				began := time.Now()
+				room := frame.Room{Name: "overview", Right: access.ReadAny, Routes: []frame.Route{
+					{Method: http.MethodGet, Path: "/console/many", Right: access.OperateAny, Do: func(c *frame.Call) error {
+						ctx, end := c.Background(access.OperateAny)
+						defer end()
+						wait := time.After(time.Minute)
+						for _, one := range []struct {
+							ctx  context.Context
+							took *time.Duration
+						}{{c.Context(), &ended}, {ctx, &over}} {
+							select {
+							case <-one.ctx.Done():
+								*one.took = time.Since(began)
+							case <-wait:
+								return nil
+							}
+						}
+						return nil
+					}},
+				}}
+				f := frame.New(frame.Config{Rooms: []frame.Room{room}, Identify: func(*http.Request) (*access.Principal, error) {
+					if time.Since(began) > 10*time.Second {
+						return &access.Principal{Name: "me", Grants: test.then}, test.err
+					}
+					return &access.Principal{Name: "me", Grants: all}, nil
+				}})
+				ask(f, http.MethodGet, "/console/many", "")
+				if in := 10*time.Second < ended && ended <= 13*time.Second && over < 13*time.Second && 0 < over; in != test.ends {
+					t.Errorf("the request ends after %s, and the work after %s", ended, over)
+				}
+			})
+		})
 	}
 }
