@@ -255,7 +255,9 @@ func (f *Frame) watchOver(r *http.Request, asked *access.Principal, right access
 	}
 }
 
-func sameGrant(a, b access.Grant) bool { return a.Role == b.Role && slices.Equal(a.Collections, b.Collections) }
+func sameGrant(a, b access.Grant) bool {
+	return a.Role == b.Role && slices.Equal(a.Collections, b.Collections)
+}
 
 // payer is whose requests count together, as in the APIs.
 func payer(who *access.Principal) string {

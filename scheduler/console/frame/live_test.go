@@ -197,18 +197,17 @@ func TestRightsChange(t *testing.T) {
 					{Method: http.MethodGet, Path: "/console/many", Right: access.OperateAny, Do: func(c *frame.Call) error {
 						ctx, end := c.Background(access.OperateAny)
 						defer end()
-						wait := time.After(time.Minute)
-						for _, one := range []struct {
-							ctx  context.Context
-							took *time.Duration
-						}{{c.Context(), &ended}, {ctx, &over}} {
+						late, cancel := context.WithTimeout(t.Context(), time.Minute)
+						defer cancel()
+						wait := func(ctx context.Context, took *time.Duration) {
 							select {
-							case <-one.ctx.Done():
-								*one.took = time.Since(began)
-							case <-wait:
-								return nil
+							case <-ctx.Done():
+								*took = time.Since(began)
+							case <-late.Done():
 							}
 						}
+						wait(c.Context(), &ended)
+						wait(ctx, &over)
 						return nil
 					}},
 				}}
