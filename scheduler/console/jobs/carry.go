@@ -134,7 +134,7 @@ func (r room) change(ctx context.Context, o *operation, k scheduler.Key, asked t
 	case run:
 		_, err = r.service.TriggerAt(ctx, k, asked)
 	case pause:
-		_, err = r.service.Pause(ctx, k, o.Until)
+		_, err = r.service.PauseAt(ctx, k, o.Until, o.confirmed())
 	case remove:
 		err = r.service.Delete(ctx, k, 0)
 	case label, unlabel:
