@@ -112,12 +112,30 @@ async function part(url, options = {}) {
 // say tells something once, to those who look and to those who listen.
 function say(text, bad = false) {
   const note = $('#note');
-  note.textContent = text;
+  if (note.textContent !== text) note.textContent = text;
   note.hidden = !text;
   note.classList.toggle('bad', bad);
 }
 
 // ---- live --------------------------------------------------------------------------------------------------------------
+
+// why asks for what a browser does not tell of live parts that are refused: the reason, and how long to wait before they are
+// asked for again. What only somebody can change, as by a sign-in in another tab, is asked for less often.
+async function why(url) {
+  const asking = new AbortController();
+  try {
+    const answer = await fetch(url, { headers: { 'X-Carillon-Part': '1' }, signal: asking.signal });
+    if (answer.ok) return { html: '', wait: 0 };
+    return { html: await answer.text(), wait: answer.status < 500 && answer.status !== 429 ? 15000 : 3000 };
+  } catch {
+    return { html: '', wait: 3000 };
+  } finally {
+    asking.abort();
+  }
+}
+
+// plain is the text of a part.
+const plain = (html) => parse(html).textContent.replace(/\s+/g, ' ').trim();
 
 // live keeps the parts of a page up to date: see frame.Call.Live. While the page is hidden it is not connected. Where the
 // address says after what it begins, it goes on there: what came meanwhile is told then.
@@ -141,14 +159,17 @@ function live(element) {
       lost = true;
       if (source && source.readyState === EventSource.CLOSED) {
         source = null;
-        setTimeout(open, 3000);
+        why(url).then(({ html, wait }) => {
+          if (html && lost && !source) say(plain(html), true);
+          setTimeout(open, wait);
+        });
       }
     };
     source.addEventListener('end', (e) => { // nothing more comes, and this says why
       source?.close();
       source = null;
       ended = true;
-      say(parse(e.data).textContent.trim(), true);
+      say(plain(e.data), true);
     });
     for (const name of names) {
       source.addEventListener(name, (e) => {
@@ -298,7 +319,7 @@ async function copy(button) {
   }
 }
 
-window.carillon = { $, $$, distance, morph, parse, put, part, say, dress };
+window.carillon = { $, $$, distance, morph, parse, put, part, say, why, dress };
 
 document.cookie = `carillon-zone=${encodeURIComponent(zone)}; path=/; SameSite=Lax; max-age=31536000`;
 document.addEventListener('keydown', key);
