@@ -270,6 +270,20 @@ function move(by) {
   ($('a[href]', next) || next).focus({ preventScroll: true });
 }
 
+// single reports whether single keys do anything: who speaks to the browser may turn them off (WCAG 2.1.4). It holds for this
+// browser.
+const off = 'carillon-keys-off';
+
+function single(on) {
+  try {
+    if (on === false) localStorage.setItem(off, '1');
+    else if (on) localStorage.removeItem(off);
+    return !localStorage.getItem(off);
+  } catch { // nothing is kept here
+    return on ?? true;
+  }
+}
+
 let going = 0; // when g was pressed, of which the next letter is the second half for as long as a slow hand needs
 
 function key(e) {
@@ -281,7 +295,7 @@ function key(e) {
     }
     return;
   }
-  if ($('dialog[open]')) return;
+  if ($('dialog[open]') || !single()) return;
   if (Date.now() - going < 5000) {
     going = 0;
     const link = $$('[data-go]').find((a) => a.dataset.go === e.key);
@@ -333,6 +347,10 @@ document.addEventListener('click', (e) => {
   if (closes) closes.closest('dialog').close();
 });
 for (const b of $$('[data-help]')) b.hidden = false;
+for (const box of $$('[data-single]')) {
+  box.checked = single();
+  box.addEventListener('change', () => single(box.checked));
+}
 dress(document.body);
 document.addEventListener('DOMContentLoaded', () => { // scripts of rooms are there by then, and listen for the source
   window.addEventListener('resize', () => reachable());
