@@ -70,7 +70,7 @@ func TestRevokedWhileLooking(t *testing.T) {
 		page.Expect(http.StatusUnauthorized)
 		token := made(t, s, &asked, "reader")
 		must(t, page.Go("/console/sign-in"), page.Fill("#token", token), page.Press("\r"), page.Text("h1", "Overview"), page.Go(test.path))
-		id := strings.Split(strings.TrimPrefix(token, "crl_"), "_")[0]
+		id, _, _ := strings.Cut(strings.TrimPrefix(token, "crl_"), "_")
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodDelete, s.HTTP+"/tokens/"+id, http.NoBody)
 		must(t, err)
 		r.Header = asked.Clone()
