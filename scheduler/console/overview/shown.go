@@ -1,6 +1,7 @@
 package overview
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -131,11 +132,21 @@ func (s *shown) Versions() []string {
 }
 
 // FailedPart is how many of a hundred runs of the last day failed.
-func (s *shown) FailedPart() float64 {
-	if s.Board.Last.Runs() == 0 {
-		return 0
+func (s *shown) FailedPart() string { return hundredths(s.Board.Last.Failed, s.Board.Last.Runs()) }
+
+// hundredths writes how many of a hundred some are, with two digits. It is 0 for none and 100 for all, and else neither.
+func hundredths(some, all uint64) string {
+	switch part := 100 * float64(some) / float64(max(1, all)); {
+	case some == 0:
+		return "0"
+	case part < 0.01:
+		return "< 0.01"
+	case part < 9.95:
+		return fmt.Sprintf("%.2g", part)
+	case some < all:
+		return fmt.Sprintf("%.0f", min(part, 99))
 	}
-	return 100 * float64(s.Board.Last.Failed) / float64(s.Board.Last.Runs())
+	return "100"
 }
 
 // figure is a line of the table behind the charts.
