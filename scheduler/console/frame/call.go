@@ -42,6 +42,9 @@ const (
 // do something else than when they asked.
 func (c *Call) Context() context.Context { return c.Request.Context() }
 
+// Lasting is the same for a change that must not be half done because the browser went on.
+func (c *Call) Lasting() context.Context { return context.WithoutCancel(c.Context()) }
+
 // Say returns a text of the catalogue.
 func (c *Call) Say(key string, args ...any) string { return words.Say(key, args...) }
 

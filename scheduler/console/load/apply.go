@@ -193,7 +193,7 @@ func (r room) carryOut(c *frame.Call, p *picked) error {
 	if err != nil {
 		return err
 	}
-	v, err := r.service.If(when).Patch(c.Context(), service.Edit{Key: p.Key, Body: []byte(p.Patch)})
+	v, err := r.service.If(when).Patch(c.Lasting(), service.Edit{Key: p.Key, Body: []byte(p.Patch)})
 	if err != nil {
 		return err
 	}

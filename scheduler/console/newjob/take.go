@@ -103,7 +103,11 @@ func (r room) put(c *frame.Call, t *typed, s *shown, dry bool) (*view.Job, error
 	if err != nil {
 		return nil, err
 	}
-	v, _, err := r.service.If(none).Put(c.Context(), service.Edit{Key: k, Body: t.doc.JSON(), DryRun: dry || wrong})
+	ctx := c.Context()
+	if dry = dry || wrong; !dry {
+		ctx = c.Lasting()
+	}
+	v, _, err := r.service.If(none).Put(ctx, service.Edit{Key: k, Body: t.doc.JSON(), DryRun: dry})
 	if err != nil || wrong {
 		return nil, err
 	}
