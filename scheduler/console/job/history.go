@@ -174,6 +174,7 @@ func (r room) occurrenceOf(ctx context.Context, k scheduler.Key, text string, be
 	name := scheduler.OccurrenceID(k, nominal)
 	q := service.HistoryQuery{Key: k, RecordFilter: scheduler.RecordFilter{Since: nominal.Add(-time.Minute)}}
 	var own []*scheduler.Record
+	known := before != 0
 	for range occurrenceReach {
 		records, next, err := r.service.History(ctx, q, view.Page{Before: before})
 		if err != nil {
@@ -184,6 +185,11 @@ func (r room) occurrenceOf(ctx context.Context, k scheduler.Key, text string, be
 		before = next
 		if next == 0 || found > 0 && len(own) == found {
 			break
+		}
+	}
+	if len(own) == 0 && !known { // others that are kept came after it
+		if own, err = r.service.Occurrence(ctx, k, nominal); err != nil {
+			return nil, err
 		}
 	}
 	if runs := runsOf(own, wholeLength); len(runs) > 0 {
