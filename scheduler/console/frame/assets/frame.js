@@ -129,12 +129,30 @@ async function part(url, options = {}) {
 // say tells something once, to those who look and to those who listen.
 function say(text, bad = false) {
   const note = $('#note');
-  note.textContent = text;
+  if (note.textContent !== text) note.textContent = text;
   note.hidden = !text;
   note.classList.toggle('bad', bad);
 }
 
 // ---- live --------------------------------------------------------------------------------------------------------------
+
+// why asks for what a browser does not tell of live parts that are refused: the reason, and how long to wait before they are
+// asked for again. What only somebody can change, as by a sign-in in another tab, is asked for less often.
+async function why(url) {
+  const asking = new AbortController();
+  try {
+    const answer = await fetch(url, { headers: { 'X-Carillon-Part': '1' }, signal: asking.signal });
+    if (answer.ok) return { html: '', wait: 0 };
+    return { html: await answer.text(), wait: answer.status < 500 && answer.status !== 429 ? 15000 : 3000 };
+  } catch {
+    return { html: '', wait: 3000 };
+  } finally {
+    asking.abort();
+  }
+}
+
+// plain is the text of a part.
+const plain = (html) => parse(html).textContent.replace(/\s+/g, ' ').trim();
 
 // live keeps the parts of a page up to date: see frame.Call.Live. While the page is hidden it is not connected. Where the
 // address says after what it begins, it goes on there: what came meanwhile is told then.
@@ -158,14 +176,17 @@ function live(element) {
       lost = true;
       if (source && source.readyState === EventSource.CLOSED) {
         source = null;
-        setTimeout(open, 3000);
+        why(url).then(({ html, wait }) => {
+          if (html && lost && !source) say(plain(html), true);
+          setTimeout(open, wait);
+        });
       }
     };
     source.addEventListener('end', (e) => { // nothing more comes, and this says why
       source?.close();
       source = null;
       ended = true;
-      say(parse(e.data).textContent.trim(), true);
+      say(plain(e.data), true);
     });
     for (const name of names) {
       source.addEventListener(name, (e) => {
@@ -271,6 +292,20 @@ function move(by) {
   ($('a[href]', next) || next).focus({ preventScroll: true });
 }
 
+// single reports whether single keys do anything: who speaks to the browser may turn them off (WCAG 2.1.4). It holds for this
+// browser.
+const off = 'carillon-keys-off';
+
+function single(on) {
+  try {
+    if (on === false) localStorage.setItem(off, '1');
+    else if (on) localStorage.removeItem(off);
+    return !localStorage.getItem(off);
+  } catch { // nothing is kept here
+    return on ?? true;
+  }
+}
+
 let going = 0; // when g was pressed, of which the next letter is the second half for as long as a slow hand needs
 
 function key(e) {
@@ -282,7 +317,7 @@ function key(e) {
     }
     return;
   }
-  if ($('dialog[open]')) return;
+  if ($('dialog[open]') || !single()) return;
   if (Date.now() - going < 5000) {
     going = 0;
     const link = $$('[data-go]').find((a) => a.dataset.go === e.key);
@@ -320,7 +355,7 @@ async function copy(button) {
   }
 }
 
-window.carillon = { $, $$, distance, morph, parse, put, part, say, dress };
+window.carillon = { $, $$, distance, morph, parse, put, part, say, why, dress };
 
 document.cookie = `carillon-zone=${encodeURIComponent(zone)}; path=/; SameSite=Lax; max-age=31536000`;
 document.addEventListener('keydown', key);
@@ -334,6 +369,10 @@ document.addEventListener('click', (e) => {
   if (closes) closes.closest('dialog').close();
 });
 for (const b of $$('[data-help]')) b.hidden = false;
+for (const box of $$('[data-single]')) {
+  box.checked = single();
+  box.addEventListener('change', () => single(box.checked));
+}
 dress(document.body);
 document.addEventListener('DOMContentLoaded', () => { // scripts of rooms are there by then, and listen for the source
   window.addEventListener('resize', () => reachable());

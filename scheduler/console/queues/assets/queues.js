@@ -29,6 +29,46 @@ document.addEventListener('click', async (e) => {
   }
 });
 
+// Of what is selected there is a count, one box that selects all, and with Shift a range. While there is some, what can be done
+// with it stays in view.
+const boxes = () => $$('input[form=marked]:not(:disabled)');
+let last = null; // the box that was clicked last
+
+function marked() {
+  const form = $('#marked');
+  if (!form) return;
+  const all = boxes();
+  const count = all.filter((b) => b.checked).length;
+  const head = $('[data-all]', form);
+  head.disabled = all.length === 0;
+  head.checked = count > 0 && count === all.length;
+  head.indeterminate = count > 0 && count < all.length;
+  const told = $('[data-marked]', form);
+  const [one, many] = told.dataset.marked.split('|');
+  const text = count === 0 ? '' : count === 1 ? one : many.replace('%s', count);
+  if (told.textContent !== text) told.textContent = text;
+  form.classList.toggle('some', count > 0);
+}
+
+document.addEventListener('click', (e) => {
+  if (e.target.matches('#marked [data-all]')) {
+    for (const b of boxes()) b.checked = e.target.checked;
+  } else if (e.target.matches('input[form=marked]')) {
+    const all = boxes();
+    if (e.shiftKey && last && all.includes(last)) {
+      const [from, to] = [all.indexOf(last), all.indexOf(e.target)].sort((a, b) => a - b);
+      for (const b of all.slice(from, to + 1)) b.checked = e.target.checked;
+    }
+    last = e.target;
+  } else {
+    return;
+  }
+  marked();
+});
+document.addEventListener('carillon:new', marked);
+window.addEventListener('pageshow', marked); // the browser may have kept what was selected
+marked();
+
 // The form of a rule shows the fields of its kind alone.
 const kinds = $('[data-kinds]');
 if (kinds) {
