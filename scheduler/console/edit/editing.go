@@ -59,7 +59,7 @@ type editing struct {
 
 func (r room) editing(c *frame.Call) *editing {
 	k := key(c)
-	return &editing{room: r, call: c, Key: k, Path: jobPath(k)}
+	return &editing{room: r, call: c, Key: k, Path: frame.JobPath(k)}
 }
 
 // BaseJSON, FromJSON and StoredJSON are what the form carries.

@@ -14,7 +14,7 @@ func done(c *frame.Call, text string) error {
 		return c.Show(&frame.Page{Template: page, Part: "job-done", Data: text})
 	}
 	c.Note(text)
-	return c.Redirect(path(key(c)))
+	return c.Redirect(frame.JobPath(key(c)))
 }
 
 func (r room) run(c *frame.Call) error {

@@ -98,7 +98,9 @@ type history struct {
 // historyOf returns the page of a history that a request asks for. base is its address without a query. A filter that is wrong
 // is told, and shows nothing.
 func (r room) historyOf(ctx context.Context, c *frame.Call, k scheduler.Key, base string) (*history, error) {
-	h := &history{Filter: filterOf(c), Outcomes: scheduler.Outcomes, Key: k, Path: path(k), Operate: c.May(access.Operate, k.Collection)}
+	h := &history{
+		Filter: filterOf(c), Outcomes: scheduler.Outcomes, Key: k, Path: frame.JobPath(k), Operate: c.May(access.Operate, k.Collection),
+	}
 	h.Asked = h.Filter.String()
 	link := func(before string) string {
 		q := h.Filter.query()

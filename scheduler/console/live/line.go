@@ -50,7 +50,7 @@ func linesOf(records []*scheduler.Record) []line {
 }
 
 // Path is where the job is shown.
-func (l *line) Path() string { return frame.Root + "/jobs/" + l.Key.Collection + "/" + l.Key.Job }
+func (l *line) Path() string { return frame.JobPath(l.Key) }
 
 // TraceShort is the beginning of the trace's id.
 func (l *line) TraceShort() string { return l.Trace[:min(8, len(l.Trace))] }

@@ -188,7 +188,7 @@ func (r room) saved(c *frame.Call, s *shown, v *view.Job) error {
 		notes = append(notes, c.Say("newjob.warning", w.Path, w.Message))
 	}
 	c.Note(document.Cut(strings.Join(notes, " "), maxNote))
-	to := frame.Root + "/jobs/" + k.Collection + "/" + k.Job
+	to := frame.JobPath(k)
 	if c.Part() { // a script follows it
 		s.Go = to
 		return c.Show(&frame.Page{Template: page, Part: "newjob-go", Data: s})
