@@ -13,6 +13,7 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/console/words"
+	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/scheduler/throttle"
 )
@@ -127,8 +128,13 @@ func (c *Call) Server() string {
 	return "http://" + c.Request.Host
 }
 
-// Note has the next page say something, once: what was done.
-func (c *Call) Note(text string) { c.setCookie(noteCookie, url.QueryEscape(text), time.Minute) }
+// Note has the next page say something, once: what was done. Of a long text it says the beginning and the end.
+func (c *Call) Note(text string) {
+	c.setCookie(noteCookie, url.QueryEscape(document.Cut(text, maxNote)), time.Minute)
+}
+
+// maxNote is how many bytes a note may have: browsers keep no cookie of more than 4 kB, and each may take three there.
+const maxNote = 1200
 
 // noted takes what the page before wanted to have said.
 func (c *Call) noted() string {

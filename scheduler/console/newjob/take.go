@@ -187,7 +187,7 @@ func (r room) saved(c *frame.Call, s *shown, v *view.Job) error {
 	for _, w := range v.Warnings {
 		notes = append(notes, c.Say("newjob.warning", w.Path, w.Message))
 	}
-	c.Note(document.Cut(strings.Join(notes, " "), maxNote))
+	c.Note(strings.Join(notes, " "))
 	to := frame.JobPath(k)
 	if c.Part() { // a script follows it
 		s.Go = to
@@ -195,9 +195,6 @@ func (r room) saved(c *frame.Call, s *shown, v *view.Job) error {
 	}
 	return c.Redirect(to)
 }
-
-// maxNote is how long a note may be: it is kept in a cookie.
-const maxNote = 800
 
 // written is a job as a file and as a request have it. It was read by the scheduler, which leaves its secrets out.
 func written(c *frame.Call, v *view.Job) (*text, error) {
