@@ -159,7 +159,7 @@ async function why(url) {
   const asking = new AbortController();
   try {
     const answer = await fetch(url, { headers: { 'X-Carillon-Part': '1' }, signal: asking.signal });
-    if (answer.ok) return { html: '', wait: 0 };
+    if (answer.ok) return { html: '', wait: 1000 };
     return { html: await answer.text(), wait: answer.status < 500 && answer.status !== 429 ? 15000 : 3000 };
   } catch {
     return { html: '', wait: 3000 };
