@@ -67,7 +67,7 @@ var layers = []layer{
 	{path: "scheduler/worker", imports: append([]string{"scheduler/limits"}, rooms...), never: outside},
 	{path: "scheduler/metrics", imports: append([]string{"scheduler/view", "scheduler/worker"}, decisions...), never: []string{"github.com/nats-io/..."}},
 	{path: "scheduler/throttle"},
-	{path: "scheduler/pulse", imports: decisions, never: outside},
+	{path: "scheduler/pulse", imports: append([]string{"scheduler/view"}, decisions...), never: outside},
 	{path: "scheduler/importer", imports: decisions, never: outside},
 	{path: "scheduler/client", imports: append([]string{"scheduler/access", "scheduler/forecast", "scheduler/trail", "scheduler/view", "scheduler/why"}, decisions...), never: server},
 	{path: "scheduler/rest/...", imports: apis},

@@ -123,7 +123,7 @@ func New(cfg Config) *Frame {
 			paths[route.Path] = map[string]placed{}
 		}
 		paths[route.Path][route.Method] = route
-		if route.Method == http.MethodGet {
+		if route.Method == http.MethodGet && !route.Live { // of which a head would have no end
 			paths[route.Path][http.MethodHead] = route
 		}
 	}

@@ -1,6 +1,8 @@
 package queues
 
 import (
+	"errors"
+	"net/http"
 	"strconv"
 	"strings"
 
@@ -59,7 +61,17 @@ type fact struct {
 
 // entityOf returns the entity that a request is about.
 func (r *room) entityOf(c *frame.Call) (Entity, error) {
-	e, err := r.bus.Entity(c.Query("at"))
+	return r.at(c, c.Query("at"))
+}
+
+// at returns the entity of a path.
+func (r *room) at(c *frame.Call, path string) (Entity, error) {
+	e, err := r.bus.Entity(path)
+	if errors.Is(err, ErrMissing) {
+		return e, frame.Problem{
+			Status: http.StatusNotFound, Text: c.Say("queues.entity.missing", visible(path)), Hint: c.Say("queues.entity.missing.hint"),
+		}
+	}
 	return e, problem(c, err)
 }
 

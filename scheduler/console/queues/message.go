@@ -197,76 +197,6 @@ func (r *room) remove(c *frame.Call) error {
 	return c.Redirect(address("/entity", "at", s.path, "part", string(s.part)))
 }
 
-// confirmation asks before something is done with many messages.
-type confirmation struct {
-	Text, Hint, Button string
-	Count              int64
-	Action             string
-	Fields             [][2]string
-	Back               string
-	Topic              string // a choice of where dead letters go
-}
-
-// picked are the messages that were marked; none for all.
-func picked(c *frame.Call, texts []string) ([]int64, error) {
-	var all []int64
-	for _, text := range texts {
-		n, err := number(c, text)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, n)
-	}
-	return all, nil
-}
-
-// confirm asks before something is done with all messages of a part, or with those that were marked.
-func (r *room) confirm(c *frame.Call, verb string) error {
-	e, err := r.entityOf(c)
-	if err != nil {
-		return err
-	}
-	marked, err := picked(c, c.Request.URL.Query()["n"])
-	if err != nil {
-		return err
-	}
-	part := partOf(c.Query("part"))
-	count, key := countOf(e, part), "queues."+verb+"."+string(part)
-	v := confirmation{
-		Hint: c.Say("queues." + verb + ".hint"), Action: Path + "/" + verb,
-		Fields: [][2]string{{"at", e.Path}, {"part", string(part)}, {"all", "1"}},
-		Back:   address("/entity", "at", e.Path, "part", string(part)),
-	}
-	switch {
-	case len(marked) > 0:
-		count, key = int64(len(marked)), "queues."+verb+".marked"
-	case c.Query("marked") != "": // and nothing was
-		return frame.Problem{Status: http.StatusBadRequest, Text: c.Say("queues.marked.none"), Hint: c.Say("queues.marked.none.hint")}
-	case verb == verbResubmit:
-		key = "queues.resubmit.all"
-	}
-	for _, n := range marked {
-		v.Fields = append(v.Fields, [2]string{"n", strconv.FormatInt(n, 10)})
-	}
-	if verb == verbResubmit {
-		v.Topic = e.Topic
-	}
-	v.Text, v.Count, v.Button = c.Say(key, frame.Number(count), e.Path), count, c.Say("queues."+verb+".button", frame.Number(count))
-	return c.Show(&frame.Page{Title: c.Say("queues."+verb+".title.running", e.Path), Template: confirmPage, Data: v, Styles: styles})
-}
-
-func (r *room) confirmPurge(c *frame.Call) error { return r.confirm(c, verbPurge) }
-
-// countOf is how many messages a part has.
-func countOf(e Entity, part Part) int64 {
-	for _, t := range tabs(e, part) {
-		if t.Part == part {
-			return t.Count
-		}
-	}
-	return 0
-}
-
 func (r *room) purge(c *frame.Call) error {
 	form, err := c.Form()
 	if err != nil {
@@ -316,9 +246,9 @@ func (r *room) resubmit(c *frame.Call) error {
 	}
 	var edited *Draft
 	if form.Get("edited") != "" {
-		e, err := r.bus.Entity(path)
+		e, err := r.at(c, path)
 		if err != nil {
-			return problem(c, err)
+			return err
 		}
 		m, err := r.bus.Message(path, part, n)
 		if err != nil {

@@ -122,6 +122,23 @@ func TestWrongProperties(t *testing.T) {
 	}
 }
 
+// TestWrongValuesInWords has what is wrong told in words that are not those of a library.
+func TestWrongValuesInWords(t *testing.T) {
+	w := open(t, queue("q"))
+	for _, p := range []struct{ kind, value, want string }{
+		{"int", "one", `property "p": "one" is not a number of the type int`},
+		{"byte", "128", `property "p": "128" is too large or too small for the type byte`},
+		{"boolean", "maybe", `property "p": "maybe" is neither true nor false`},
+		{"timespan", "1 hour", `property "p": "1 hour" is not a timespan such as 1h30m`},
+		{"binary", "zz", `property "p": "zz" is not hex digits, two for each byte`},
+	} {
+		err := w.Send("q", browse.Draft{Properties: []browse.Property{{Name: "p", Type: p.kind, Value: p.value}}})
+		if err == nil || err.Error() != p.want {
+			t.Errorf("%s %q: %v", p.kind, p.value, err)
+		}
+	}
+}
+
 // TestParts has a message in each part, and shows each there alone.
 func TestParts(t *testing.T) {
 	w := open(t, queue("q"))

@@ -20,6 +20,7 @@ function distance(ms) {
 function times(root) {
   for (const t of $$('time[data-instant]', root)) {
     const at = new Date(t.dateTime);
+    if (Number.isNaN(at.getTime())) continue; // of years that scripts do not know
     if (!t.title) t.title = `${t.textContent} · ${zone}`;
     t.textContent = instant.format(at);
   }
@@ -29,7 +30,9 @@ function times(root) {
 function distances(root = document) {
   const now = Date.now();
   for (const t of $$('time[data-relative]', root)) {
-    const text = distance(new Date(t.dateTime) - now);
+    const ms = new Date(t.dateTime) - now;
+    if (Number.isNaN(ms)) continue;
+    const text = distance(ms);
     if (t.textContent !== text) t.textContent = text;
   }
 }
@@ -54,11 +57,23 @@ function dress(root) {
 }
 
 // morph makes the children of one element those of another, and keeps what is equal: the focus, what is typed, what is open.
+// What has an id is known by it, and is moved only when the order has changed: what is moved loses the focus.
 function morph(to, from) {
-  const old = [...to.childNodes];
-  const keyed = new Map(old.filter((n) => n.id).map((n) => [n.id, n]));
+  const all = [...from.childNodes];
+  const stays = new Set(all.map((n) => n.id));
+  const keyed = new Map();
+  for (const n of [...to.childNodes]) {
+    if (!n.id) continue;
+    if (stays.has(n.id)) keyed.set(n.id, n);
+    else n.remove();
+  }
   let at = to.firstChild;
-  for (const fresh of [...from.childNodes]) {
+  for (const fresh of all) {
+    while (fresh.id && at && at.nodeType !== 1) { // the space between them is no reason to move anything
+      const next = at.nextSibling;
+      at.remove();
+      at = next;
+    }
     let match = fresh.id ? keyed.get(fresh.id) : at && !at.id && at.nodeType === fresh.nodeType && at.nodeName === fresh.nodeName ? at : null;
     if (!match) {
       to.insertBefore(fresh, at);
@@ -99,7 +114,9 @@ function parse(html) {
 
 // put makes a part the content of an element.
 function put(element, html) {
+  const focused = document.activeElement;
   morph(element, parse(html));
+  if (focused !== document.activeElement && element.contains(focused)) focused.focus({ preventScroll: true }); // it was moved
   dress(element);
 }
 
@@ -209,6 +226,7 @@ function live(element) {
 function search(form) {
   let timer = 0;
   let asked = 0;
+  let lost = false; // the last one had no answer
   const go = async () => {
     const query = new URLSearchParams([...new FormData(form)].filter(([, v]) => v !== ''));
     const url = `${form.getAttribute('action') || location.pathname}?${query}`;
@@ -218,10 +236,14 @@ function search(form) {
     try {
       const answer = await part(url);
       if (mine !== asked) return; // a later one is under way
+      if (lost) say('');
+      lost = false;
       put(into, answer.html);
       follow(into, query);
       if (answer.ok) history.replaceState(null, '', query.size ? url : url.slice(0, -1));
     } catch {
+      if (mine !== asked) return;
+      lost = true;
       say(document.body.dataset.lost, true);
     } finally {
       if (mine === asked) into.removeAttribute('aria-busy');
