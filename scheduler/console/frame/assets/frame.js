@@ -327,6 +327,12 @@ let going = 0; // when g was pressed, of which the next letter is the second hal
 
 function key(e) {
   if (e.ctrlKey || e.metaKey || e.altKey || e.isComposing) return;
+  const menu = e.key === 'Escape' && e.target.closest('details.menu[open]');
+  if (menu) {
+    menu.open = false;
+    $('summary', menu).focus();
+    return;
+  }
   if (/^(INPUT|SELECT|TEXTAREA)$/.test(e.target.tagName) || e.target.isContentEditable) {
     if (e.key === 'Escape') {
       if (e.target.type === 'search') e.preventDefault(); // which would empty it: what was found is to be gone through
