@@ -23,6 +23,7 @@ type list struct {
 	More         int // entities that are left out
 	MayManage    bool
 	Connect      Connect
+	Strings      [][2]string // how programs connect: what with, by its key in the catalogue, and the string
 	BusCode      string
 	StoreCode    string
 	Events       string
@@ -43,6 +44,12 @@ func (r *room) listed(c *frame.Call) list {
 	l := list{
 		Bus: r.bus != nil, Storage: r.storage != nil, Filter: c.Query("q"), OnlyDead: c.Query("dead") != "",
 		MayManage: c.May(access.Administer, ""), Connect: r.connect,
+	}
+	if l.Bus && r.connect.Bus != nil {
+		l.Strings = append(l.Strings, [2]string{"queues.bus", r.connect.Bus()})
+	}
+	if l.Storage && r.connect.Storage != nil {
+		l.Strings = append(l.Strings, [2]string{"queues.storage", r.connect.Storage()})
 	}
 	only := ""
 	if l.OnlyDead {
