@@ -298,7 +298,7 @@ func TestReader(t *testing.T) {
 			t.Errorf("%s offers a change:\n%s", path, page)
 		}
 	}
-	for _, path := range []string{"send", "delete", "purge", "resubmit", "storage/put", "storage/clear", "storage/delete", "storage/move"} {
+	for _, path := range []string{"send", "delete", "bury", "purge", "resubmit", "storage/put", "storage/clear", "storage/delete", "storage/move"} {
 		if status, _ := d.post("/console/queues/"+path, url.Values{"at": {"orders"}, "part": {"active"}, "n": {"1"}}); status != http.StatusForbidden {
 			t.Errorf("%s: %d", path, status)
 		}
