@@ -1,6 +1,7 @@
 package console
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -24,6 +25,25 @@ func TestHelp(t *testing.T) {
 		t.Errorf("the focus is on %q (%v)", at, err)
 	}
 	must(t, page.Press("\r"), page.Await("document.activeElement.id === 'content'"))
+}
+
+// TestSingleKeysOff turns single keys off, as somebody does who speaks to the browser: they do nothing then, on no page, until
+// they are turned on again.
+func TestSingleKeysOff(t *testing.T) {
+	page := open(t, needed(t).stage.HTTP, tab.Look{})
+	must(t, page.Go("/console/jobs"), page.Click("[data-help]"), page.Click("[data-single]"))
+	must(t, page.Press(escape), page.Await("!document.querySelector('#help').open"))
+	for _, path := range []string{"/console/jobs", "/console/live"} {
+		must(t, page.Go(path), page.Press("gj", "j", "/", "?"))
+		left, err := tab.Eval[bool](page, fmt.Sprintf("location.pathname !== %q || document.querySelector('#help').open ||"+
+			"!!document.querySelector('[data-current]') || document.activeElement !== document.body", path))
+		if err != nil || left {
+			t.Errorf("%s: a single key did something (%v)", path, err)
+		}
+	}
+	must(t, page.Click("[data-help]"), page.Await("!document.querySelector('[data-single]').checked"), page.Click("[data-single]"))
+	must(t, page.Press(escape), page.Await("!document.querySelector('#help').open"), page.Press("gj"))
+	must(t, page.Await("location.pathname === '/console/jobs'"))
 }
 
 // TestByKeys goes from the first page to a job, runs it, and comes back, by keys alone.

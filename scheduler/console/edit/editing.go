@@ -279,7 +279,7 @@ func (e *editing) save() error {
 	if !e.usable {
 		return e.failed(nil)
 	}
-	if changed && e.Reviewed != e.seal(patch) {
+	if e.Reviewed != e.seal(patch) && (changed || e.Reviewed != "") {
 		e.Notes = append(e.Notes, e.call.Say("edit.reviewed.other"))
 		return e.review()
 	}

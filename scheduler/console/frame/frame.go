@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler/access"
-	"github.com/carillon-sched/carillon/scheduler/rest/throttle"
+	"github.com/carillon-sched/carillon/scheduler/throttle"
 )
 
 // Root is the path below which everything is but the overview, which is at /.
@@ -123,7 +123,7 @@ func New(cfg Config) *Frame {
 			paths[route.Path] = map[string]placed{}
 		}
 		paths[route.Path][route.Method] = route
-		if route.Method == http.MethodGet {
+		if route.Method == http.MethodGet && !route.Live { // of which a head would have no end
 			paths[route.Path][http.MethodHead] = route
 		}
 	}

@@ -2,7 +2,9 @@ package frame_test
 
 import (
 	"compress/gzip"
+	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -38,7 +40,18 @@ func room(changed *int) frame.Room {
 			return scheduler.Invalid("a.<b>", "is <i>wrong</i>")
 		}},
 		{Method: http.MethodGet, Path: "/console/defect", Right: access.Known, Do: func(*frame.Call) error { return errors.New("secret detail") }},
+		{Method: http.MethodGet, Path: "/console/unavailable", Right: access.Known, Do: func(*frame.Call) error {
+			return fmt.Errorf("store: %w", scheduler.ErrUnavailable)
+		}},
 		{Method: http.MethodGet, Path: "/console/panic", Right: access.Known, Do: func(*frame.Call) error { panic("secret detail") }},
+		{Method: http.MethodGet, Path: "/console/beside", Right: access.Known, Do: func(c *frame.Call) error {
+			failed := make(chan error)
+			go func() {
+				_, err := frame.Guarded(c, func() (int, error) { panic("secret detail") })
+				failed <- err
+			}()
+			return <-failed
+		}},
 	}}
 }
 
@@ -62,6 +75,7 @@ func console() (*frame.Frame, *int) {
 	changed := new(int)
 	return frame.New(frame.Config{
 		Rooms: []frame.Room{room(changed)}, Identify: identify, AllowHost: func(host string) bool { return host == "here.example" },
+		Ready: context.Context.Err, // it is, as long as it may look
 	}), changed
 }
 
@@ -124,6 +138,8 @@ func TestAnswers(t *testing.T) {
 		"what is wrong":         {"GET", "/console/invalid", []string{admin}, 400, "<code>a.&lt;b&gt;</code>: is &lt;i&gt;wrong&lt;/i&gt;"},
 		"a defect":              {"GET", "/console/defect", []string{admin}, 500, "defect"},
 		"a panic":               {"GET", "/console/panic", []string{admin}, 500, "defect"},
+		"a panic beside":        {"GET", "/console/beside", []string{admin}, 500, "defect"},
+		"no store":              {"GET", "/console/unavailable", []string{admin}, 503, "Nothing is lost"},
 		"a part that is wrong":  {"GET", "/console/invalid", []string{admin, "X-Carillon-Part: 1"}, 400, `<div class="problem"`},
 		"a part without rights": {"GET", "/", []string{"X-Carillon-Part: 1"}, 401, `<div class="problem"`},
 		"another host":          {"GET", "/", []string{admin, "Host: rebound.example"}, 421, "--allowed-host"},

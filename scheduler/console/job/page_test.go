@@ -133,7 +133,7 @@ func TestOutcomes(t *testing.T) {
 	page = w.Get("/console/jobs/partners/report")
 	has(t, page,
 		`class="t-completed"`, `class="t-faulted"`, `class="t-skipped"`, `class="t-postponed"`, "61 times", "the job was disabled",
-		"It succeeded last", "Who changed it", "put · updated", "action.request.uri",
+		"It last succeeded", "Who changed it", "put · updated", "action.request.uri",
 	)
 }
 

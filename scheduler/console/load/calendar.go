@@ -282,7 +282,7 @@ func (r room) counted(c *frame.Call, w *where, s *span) (*look[*counted], error)
 	k, at := w.key(), s.instants()
 	key := strings.Join([]string{k.String(), at[0].UTC().String(), strconv.Itoa(len(at)), w.zone.String(), whose}, " ")
 	asked, span := *w, *s
-	return r.agendas.at(c.Context(), key, func(ctx context.Context, told func(int)) (n *counted, err error) {
+	return lookAt(r.agendas, c, key, func(ctx context.Context, told func(int)) (n *counted, err error) {
 		n = &counted{planned: &service.Agenda{Slots: make([]forecast.Slot, len(at)-1)}}
 		if span.end().After(asked.now) {
 			q := service.AgendaQuery{Key: k, At: at, Named: namedMost, Sees: sees, Counted: told}

@@ -223,7 +223,7 @@ func (r room) report(c *frame.Call, q asked) (p part, err error) {
 		return p, err
 	}
 	key := strings.Join([]string{q.Collection, strconv.Itoa(q.Hours), strconv.Itoa(q.Proposals), whose}, " ")
-	one := r.reports.at(c.Context(), key, func(ctx context.Context, counted func(int)) (*forecast.Report, error) {
+	one := lookAt(r.reports, c, key, func(ctx context.Context, counted func(int)) (*forecast.Report, error) {
 		return r.service.Forecast(ctx, service.ForecastQuery{
 			Collection: q.Collection, Hours: q.Hours, Proposals: q.Proposals, Sees: sees, Counted: counted,
 		})

@@ -64,6 +64,7 @@ type shown struct {
 	Outlook  *builder.Outlook
 	Job      *jobform.Reading
 	Again    bool // a secret was typed, and has to be typed again
+	Pasted   bool // all of it was pasted
 
 	Wrong   *frame.Problem // what is wrong with none of the fields
 	Places  []place        // what is wrong with the fields

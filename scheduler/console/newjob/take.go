@@ -50,10 +50,13 @@ func (r room) take(c *frame.Call) error {
 		return err
 	}
 	t := r.read(in, values, s)
+	if doc, name, ok := pasted(values.Get(builder.Prefix + "paste")); ok {
+		return r.takePasted(c, s, in, t, doc, name)
+	}
 	status := http.StatusOK
 	do, part, _ := strings.Cut(cmp.Or(values.Get(jobform.Do), doCheck), ":")
 	switch {
-	case s.Job.Reshaped:
+	case s.Job.Reshaped, do == doPaste:
 	case do == doTry:
 		if s.Trial, err = r.try(c, t, s, cmp.Or(part, mainAction)); err != nil {
 			status = r.refused(c, err, t, s)
@@ -77,6 +80,11 @@ func (r room) take(c *frame.Call) error {
 			s.Checked = &checked{t.key.String(), v.Warnings}
 		}
 	}
+	return r.answer(c, s, t, status)
+}
+
+// answer shows the form with what was done.
+func (r room) answer(c *frame.Call, s *shown, t *typed, status int) (err error) {
 	if s.Outlook, err = t.schedule.Look(c.Context(), r.service.Previewer, t.key.Job, c.Zone()); err != nil {
 		return err
 	}

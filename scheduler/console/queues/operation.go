@@ -153,7 +153,7 @@ func (r *room) start(
 	}
 	go func() {
 		defer end()
-		o.end(do(ctx, b, o.note))
+		o.end(frame.Guarded(c, func() (Tally, error) { return do(ctx, b, o.note) }))
 	}()
 	soon := time.NewTimer(patience)
 	defer soon.Stop()

@@ -22,18 +22,20 @@ async function act(form, button) {
   }
 }
 
-// into fetches a part, and puts it into an element.
+const asked = new WeakMap(); // by element: what was asked for it last
+
+// into fetches a part, and puts it into an element, unless something else is asked for that meanwhile.
 async function into(target, url) {
+  const mine = {};
+  asked.set(target, mine);
   target.setAttribute('aria-busy', 'true');
   try {
     const answer = await part(url);
-    put(target, answer.html);
-    return answer.ok;
+    if (asked.get(target) === mine) put(target, answer.html);
   } catch {
-    say(document.body.dataset.lost, true);
-    return false;
+    if (asked.get(target) === mine) say(document.body.dataset.lost, true);
   } finally {
-    target.removeAttribute('aria-busy');
+    if (asked.get(target) === mine) target.removeAttribute('aria-busy');
   }
 }
 
@@ -82,12 +84,15 @@ async function refresh() {
     return;
   }
   refreshing = true;
+  const address = (e) => e.dataset.refresh || location.pathname + location.search;
   for (const e of $$('[data-refresh]')) {
-    if (e.hasAttribute('aria-busy') || $('[data-still]', e)) continue;
-    const url = e.dataset.refresh || location.pathname + location.search;
+    if ($('[data-still]', e)) continue;
+    const url = address(e);
     try {
-      const answer = await part(url);
-      if (answer.ok) put(e, answer.html);
+      const answer = e.hasAttribute('aria-busy') ? null : await part(url);
+      if (!answer || e.hasAttribute('aria-busy') || address(e) !== url) {
+        setTimeout(refresh, 300); // somebody asks for something else there, which may be of before the change
+      } else if (answer.ok) put(e, answer.html);
     } catch { // the next change brings it
     }
   }

@@ -1,6 +1,8 @@
 // What the pages of queues do with scripts: rows for more properties, and the views of a body without a new page.
 
-const { $, $$, part, put } = window.carillon;
+const { $, $$, part, put, say } = window.carillon;
+
+let asked = 0; // how many views were
 
 document.addEventListener('click', async (e) => {
   const add = e.target.closest('[data-add-row]');
@@ -16,9 +18,15 @@ document.addEventListener('click', async (e) => {
   const view = e.target.closest('a[data-load]');
   if (!view || e.ctrlKey || e.metaKey || e.shiftKey || e.button) return;
   e.preventDefault();
-  const answer = await part(view.href);
-  put($(view.dataset.load), answer.html);
-  if (answer.ok) history.replaceState(null, '', view.href);
+  const mine = ++asked;
+  try {
+    const answer = await part(view.href);
+    if (mine !== asked) return; // a later one is under way
+    put($(view.dataset.load), answer.html);
+    if (answer.ok) history.replaceState(null, '', view.href);
+  } catch {
+    if (mine === asked) say(document.body.dataset.lost, true);
+  }
 });
 
 // Of what is selected there is a count, one box that selects all, and with Shift a range. While there is some, what can be done
