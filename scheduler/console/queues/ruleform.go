@@ -52,7 +52,8 @@ var correlationFields = []string{
 
 func ruleFormOf(e Entity, rule Rule, fresh bool) ruleForm {
 	v := ruleForm{
-		Entity: e, Rule: rule, Fresh: fresh, Was: rule.stamp(), Kinds: []string{filterSQL, filterCorrelation, filterTrue, filterFalse}, Types: types,
+		Entity: e, Rule: rule, Fresh: fresh, Was: rule.stamp(),
+		Kinds: []string{filterSQL, filterCorrelation, filterTrue, filterFalse}, Types: types,
 		Parameters: rule.Parameters, Back: address("/rules", "at", e.Path),
 	}
 	given := map[string]string{}
@@ -227,7 +228,7 @@ func (r *room) confirmRule(c *frame.Call) error {
 	}
 	v := confirmation{
 		Text: c.Say("queues.rule.drop", rule.Name, e.Path), Hint: hint, Button: c.Say("queues.rule.drop.button"), Count: 1, Danger: true,
-		Steps: append(e.crumbs(), [2]string{address("/rules", "at", e.Path), c.Say("queues.rules")}),
+		Steps:  append(e.crumbs(), [2]string{address("/rules", "at", e.Path), c.Say("queues.rules")}),
 		Action: Path + "/rule/delete", Fields: [][2]string{{"at", e.Path}, {"name", rule.Name}}, Back: address("/rules", "at", e.Path),
 	}
 	return c.Show(&frame.Page{Title: c.Say("queues.rule.drop.title", rule.Name), Template: confirmPage, Data: v, Styles: styles})
