@@ -64,6 +64,7 @@ func TestMarkedLetters(t *testing.T) {
 	}
 	must(t, page.Click("#letters [data-line]:last-child input[form=marked]"), page.Text("#marked output", "One is selected."))
 	must(t, page.Await("getComputedStyle(document.querySelector('#marked')).position === 'sticky'"))
+	must(t, page.Press("j"), page.Press("x"), page.Text("#marked output", "2 are selected.")) // keys go on where a pointer began
 	must(t, page.Await("document.querySelector('#marked [data-all]').indeterminate"), page.Click("#marked [data-all]"))
 	must(t, page.Text("#marked output", "3 are selected."), page.Click("#marked [formaction$='/move']"))
 	must(t, page.Text("main", "Move 3 selected messages of picked-poison?"), page.Await("document.querySelector('#to').value === 'picked'"))
