@@ -73,7 +73,10 @@ func TestManage(t *testing.T) {
 	d.done("/console/queues/new", url.Values{"kind": {"topic"}, "name": {"news"}, "ttl": {"1h"}})
 	d.page("/console/queues/new?kind=subscription&at=news", "New subscription", "news")
 	d.done("/console/queues/new", url.Values{"kind": {"subscription"}, "at": {"news"}, "name": {"mine"}, "lock": {"1m"}, "deliveries": {"1"}, "filter": {"1"}})
-	d.page("/console/queues/entity?at=news/Subscriptions/mine", "The message is dropped.", "After 1 deliveries")
+	page = d.page("/console/queues/entity?at=news/Subscriptions/mine", "The message is dropped.", "After 1 deliveries")
+	if way, _, _ := strings.Cut(page, "<h1>"); !strings.Contains(way, `<a href="/console/queues/entity?at=news">news</a>`) {
+		t.Errorf("nothing above the heading leads back to the topic:\n%s", page)
+	}
 	d.send("news", &azservicebus.Message{Body: []byte("read all about it")})
 	d.page("/console/queues/drop?at=news", "Delete the topic news with its one message?", "Its subscription goes with it.")
 	d.done("/console/queues/change", url.Values{"at": {"news"}, "ttl": {"2h"}, "status": {"Active"}})

@@ -12,6 +12,12 @@ func (e Entity) crumbs() [][2]string {
 	return append(steps, [2]string{address("/entity", "at", e.Path), e.Name})
 }
 
+// Crumbs leads back from an entity: from a subscription to its topic.
+func (v *entityView) Crumbs() [][2]string {
+	steps := v.Entity.crumbs()
+	return steps[:len(steps)-1]
+}
+
 // Crumbs leads back from a message.
 func (v messageView) Crumbs() [][2]string {
 	steps := v.Entity.crumbs()
