@@ -238,9 +238,9 @@ func (v draftView) refilled(form url.Values) draftView {
 func (r *room) draftAgain(c *frame.Call, v draftView, form url.Values, wrong map[string]string) error {
 	v = v.refilled(form)
 	v.Wrong = wrong
-	title := c.Say("queues.send.title", v.At)
+	title := c.Say("queues.send.title", titled(v.At))
 	if v.Sequence != 0 {
-		title = c.Say("queues.resubmit.title", v.Sequence, v.At)
+		title = c.Say("queues.resubmit.title", v.Sequence, titled(v.At))
 		v.Back = messageAddress(v.At, Part(v.Part), v.Sequence)
 	}
 	return c.Show(&frame.Page{
@@ -283,7 +283,7 @@ func (r *room) newDraft(c *frame.Call) error {
 		v.Back = messageAddress(c.Query("from"), m.Part, n)
 	}
 	return c.Show(&frame.Page{
-		Title: c.Say("queues.send.title", e.Path), Template: draftPage, Data: v.padded(), Styles: styles, Scripts: scripts,
+		Title: c.Say("queues.send.title", titled(e.Path)), Template: draftPage, Data: v.padded(), Styles: styles, Scripts: scripts,
 	})
 }
 

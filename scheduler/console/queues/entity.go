@@ -170,7 +170,7 @@ func (r *room) entity(c *frame.Call) error {
 	if err != nil {
 		return err
 	}
-	p := &frame.Page{Title: v.Entity.Path, Template: entityPage, Data: v, Styles: styles, Scripts: scripts}
+	p := &frame.Page{Title: titled(v.Entity.Path), Template: entityPage, Data: v, Styles: styles, Scripts: scripts}
 	if c.Part() {
 		p.Part = "messages"
 	}

@@ -196,7 +196,7 @@ func (r *room) kindOf(c *frame.Call, kind, topic string) (Entity, error) {
 }
 
 func showForm(c *frame.Call, v entityForm, status int) error {
-	title := c.Say("queues.change.title", v.Entity.Path)
+	title := c.Say("queues.change.title", titled(v.Entity.Path))
 	if v.Fresh {
 		title = c.Say("queues.new.title." + v.Entity.Kind)
 	}
@@ -365,7 +365,7 @@ func (r *room) confirmDrop(c *frame.Call) error {
 		Steps:  e.crumbs(),
 		Action: Path + "/drop", Fields: [][2]string{{"at", e.Path}}, Back: address("/entity", "at", e.Path),
 	}
-	return c.Show(&frame.Page{Title: c.Say("queues.drop.title", e.Path), Template: confirmPage, Data: v, Styles: styles})
+	return c.Show(&frame.Page{Title: c.Say("queues.drop.title", titled(e.Path)), Template: confirmPage, Data: v, Styles: styles})
 }
 
 func (r *room) drop(c *frame.Call) error {

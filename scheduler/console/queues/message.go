@@ -86,7 +86,7 @@ func (r *room) message(c *frame.Call) error {
 		v.Copy = address("/send", "at", to, "from", e.Path, "part", v.Part, "n", strconv.FormatInt(m.Sequence, 10))
 	}
 	p := &frame.Page{
-		Title: c.Say("queues.message.title", m.Sequence, e.Path), Template: messagePage, Data: v, Styles: styles, Scripts: scripts,
+		Title: c.Say("queues.message.title", m.Sequence, titled(e.Path)), Template: messagePage, Data: v, Styles: styles, Scripts: scripts,
 	}
 	if c.Part() {
 		p.Part = "body"
@@ -244,7 +244,7 @@ func (r *room) edit(c *frame.Call) error {
 	v := draftOf(e, m)
 	v.Back = messageAddress(e.Path, m.Part, m.Sequence)
 	return c.Show(&frame.Page{
-		Title: c.Say("queues.resubmit.title", m.Sequence, e.Path), Template: draftPage, Data: v.padded(), Styles: styles, Scripts: scripts,
+		Title: c.Say("queues.resubmit.title", m.Sequence, titled(e.Path)), Template: draftPage, Data: v.padded(), Styles: styles, Scripts: scripts,
 	})
 }
 

@@ -80,9 +80,9 @@ func (r Rule) stamp() string {
 }
 
 func showRule(c *frame.Call, v ruleForm, status int) error {
-	title := c.Say("queues.rule.change.title", v.Rule.Name, v.Entity.Path)
+	title := c.Say("queues.rule.change.title", v.Rule.Name, titled(v.Entity.Path))
 	if v.Fresh {
-		title = c.Say("queues.rule.new.title", v.Entity.Path)
+		title = c.Say("queues.rule.new.title", titled(v.Entity.Path))
 	}
 	return c.Show(&frame.Page{Status: status, Title: title, Template: rulePage, Data: v, Styles: styles, Scripts: scripts})
 }
