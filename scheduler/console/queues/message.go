@@ -244,7 +244,8 @@ func (r *room) edit(c *frame.Call) error {
 	v := draftOf(e, m)
 	v.Back = messageAddress(e.Path, m.Part, m.Sequence)
 	return c.Show(&frame.Page{
-		Title: c.Say("queues.resubmit.title", m.Sequence, titled(e.Path)), Template: draftPage, Data: v.padded(), Styles: styles, Scripts: scripts,
+		Title: c.Say("queues.resubmit.title", m.Sequence, titled(e.Path)), Template: draftPage, Data: v.padded(),
+		Styles: styles, Scripts: scripts,
 	})
 }
 
