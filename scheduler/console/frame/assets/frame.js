@@ -333,7 +333,8 @@ function key(e) {
     $('summary', menu).focus();
     return;
   }
-  if (/^(INPUT|SELECT|TEXTAREA)$/.test(e.target.tagName) || e.target.isContentEditable) {
+  const typed = e.target.matches?.('input:not([type=checkbox], [type=radio]), select, textarea'); // what letters are typed into
+  if (typed || e.target.isContentEditable) {
     if (e.key === 'Escape') {
       if (e.target.type === 'search') e.preventDefault(); // which would empty it: what was found is to be gone through
       e.target.blur();
