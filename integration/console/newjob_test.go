@@ -1,6 +1,7 @@
 package console
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -202,4 +203,25 @@ func TestNewJobAccessible(t *testing.T) {
 		must(t, err)
 		accessible(t, page, when)
 	}
+}
+
+// TestPastedJob pastes a job of Azure Scheduler where schedules are: the form has all of it then, whatever was typed before.
+func TestPastedJob(t *testing.T) {
+	s := own(t)
+	page := open(t, s.HTTP, tab.Look{})
+	const job = `{"name": "old/nightly", "properties": {"startTime": "2039-12-01T09:00:00Z", "state": "Enabled",
+		"action": {"type": "Http", "request": {"method": "PUT", "uri": "http://127.0.0.1:9/night", "body": "dark"}},
+		"recurrence": {"frequency": "Week", "schedule": {"weekDays": ["Monday"], "hours": [9]}}}}`
+	must(t, page.Go("/console/jobs/new"), page.Fill(`[id="f-action.request.uri"]`, "http://127.0.0.1:9/before"))
+	pasting := fmt.Sprintf(`(() => {
+		const field = document.getElementById('schedule.paste');
+		field.focus();
+		return document.execCommand('insertText', false, %q) && !!field.dispatchEvent(new Event('change', {bubbles: true}));
+	})()`, job)
+	if ok, err := tab.Eval[bool](page, pasting); err != nil || !ok {
+		t.Fatal(ok, err)
+	}
+	must(t, page.Await("document.activeElement.id === 'newjob-pasted'"), page.Text("#schedule-outlook", "every Monday"),
+		page.Await("document.getElementById('f-action.request.uri').value.endsWith('/night')"), page.Click("button[value=save]"),
+		page.Await("location.pathname === '/console/jobs/default/nightly'"), page.Text("main", "PUT"))
 }

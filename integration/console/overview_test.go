@@ -41,12 +41,18 @@ func TestOverviewLives(t *testing.T) {
 		page.Text("#running", "Nothing runs at the moment"),
 		page.Await("document.querySelector('.card.bad .value')?.textContent === '1'"),
 		page.Text("#runs", "1 completed, 1 failed for good"),
+		page.Text("#failures", "default/failing"),
+		page.Text("#failures .why", "500 Internal Server Error"),
 		page.Await("document.querySelectorAll('#runs .bar-completed').length > 0 && document.querySelectorAll('#runs .bar-failed').length > 0"),
 		page.Await("document.querySelectorAll('#lateness .line-most').length === 1"),
 		page.Text("#figures", "Failed attempts"),
 		page.Await("document.querySelector('main details').open"),
 	)
 	must(t,
+		page.Click("#failures .why"), // leads to the run
+		page.Text("main", "500 Internal Server Error"),
+		page.Await("location.pathname.startsWith('/console/jobs/default/failing/runs/')"),
+		page.Go("/"),
 		page.Click("nav a[href='/?range=day']"),
 		page.Await("location.search === '?range=day' && document.querySelectorAll('#runs .chart-slot').length === 144"),
 	)

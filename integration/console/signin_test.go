@@ -2,6 +2,7 @@ package console
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -57,4 +58,41 @@ func TestSignIn(t *testing.T) {
 
 	must(t, page.Click("form[action='/console/sign-out'] button"), page.Text("h1", "Sign in"))
 	must(t, page.Go("/"), page.Text("h1", "Sign in"))
+}
+
+// TestRevokedWhileLooking revokes a token while its pages are open: they say so, instead of that the connection is lost, and
+// go on after a sign-in in another tab.
+func TestRevokedWhileLooking(t *testing.T) {
+	s := own(t)
+	asked := http.Header{"Authorization": {"Bearer " + made(t, s, nil, "admin")}}
+	for _, test := range []struct{ path, told string }{{"/", "#note"}, {"/console/live", "#live-problem"}} {
+		page := open(t, s.HTTP, tab.Look{})
+		page.Expect(http.StatusUnauthorized)
+		token := made(t, s, &asked, "reader")
+		must(t, page.Go("/console/sign-in"), page.Fill("#token", token), page.Press("\r"), page.Text("h1", "Overview"), page.Go(test.path))
+		id, _, _ := strings.Cut(strings.TrimPrefix(token, "crl_"), "_")
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodDelete, s.HTTP+"/tokens/"+id, http.NoBody)
+		must(t, err)
+		r.Header = asked.Clone()
+		answer, err := http.DefaultClient.Do(r)
+		must(t, err)
+		answer.Body.Close()
+		if answer.StatusCode >= http.StatusBadRequest {
+			t.Fatalf("the token is not revoked: %d", answer.StatusCode)
+		}
+		must(t, page.Text(test.told, "this token was revoked"), page.Text(test.told, "You are not signed in any more"))
+		must(t, page.Await(`(() => { // and looks like what is wrong
+			const sample = document.body.appendChild(Object.assign(document.createElement('p'), {className: 'problem'}));
+			const ground = getComputedStyle(sample).backgroundColor;
+			sample.remove();
+			return [...document.querySelectorAll('#note, .problem')].some((e) => !e.hidden && getComputedStyle(e).backgroundColor === ground);
+		})()`))
+
+		again := fmt.Sprintf("fetch('/console/sign-in', {method: 'POST', body: new URLSearchParams({token: %q})}).then((a) => a.ok)",
+			made(t, s, &asked, "reader"))
+		if ok, err := tab.Eval[bool](page, again); err != nil || !ok {
+			t.Fatal("the sign-in of another tab:", ok, err)
+		}
+		must(t, page.Await(fmt.Sprintf("!document.querySelector(%q).innerText.includes('revoked')", test.told)))
+	}
 }

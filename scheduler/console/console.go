@@ -21,8 +21,8 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/console/load"
 	"github.com/carillon-sched/carillon/scheduler/console/newjob"
 	"github.com/carillon-sched/carillon/scheduler/console/overview"
-	"github.com/carillon-sched/carillon/scheduler/rest/throttle"
 	"github.com/carillon-sched/carillon/scheduler/service"
+	"github.com/carillon-sched/carillon/scheduler/throttle"
 )
 
 // Config says what the console shows. Service is required.

@@ -13,6 +13,7 @@ type Board struct {
 	Replicas []Report  // those that are there, by name
 	Running  []Running // the longest attempts of all, [RunningMost] at most
 	Targets  []Target  // the most troubled, [TargetsMost] at most
+	Failures []Failure // the last of all, [FailuresMost] at most, the latest first
 	Audit    *Audit    // the last of all; nil: there was none
 	Hour     Series    // the last sixty minutes
 	Day      Series    // the last day, by ten minutes
@@ -96,6 +97,7 @@ func ReadReport(data []byte) (r Report, err error) {
 
 // Finish puts together what all processes say.
 func (b *Board) Finish() {
+	b.boundFailures()
 	b.Audit = nil
 	for _, r := range b.Replicas { // those that have gone have had their audits, too
 		if r.Audit != nil && (b.Audit == nil || r.Audit.At.After(b.Audit.At)) {

@@ -10,9 +10,10 @@ import (
 // Recorder counts the records of a process. It keeps the minutes of the present hour and of the one before. The zero value
 // is ready, and may be used by any number of goroutines.
 type Recorder struct {
-	mu      sync.Mutex
-	hours   [2]hour // by their number, modulo two
-	targets targets
+	mu       sync.Mutex
+	hours    [2]hour // by their number, modulo two
+	targets  targets
+	failures failures
 }
 
 // hour is one hour of minutes.
@@ -51,8 +52,12 @@ func (r *Recorder) Add(rec *scheduler.Record, now time.Time) {
 	}
 	h.minutes[at.Unix()/60%60].count(rec)
 	h.changed = true
-	if rec.Outcome == scheduler.OutcomeCompleted || rec.Outcome == scheduler.OutcomeFailed {
+	switch rec.Outcome {
+	case scheduler.OutcomeCompleted, scheduler.OutcomeFailed:
 		r.targets.add(rec, now)
+	case scheduler.OutcomeFaulted:
+		r.failures.add(rec)
+	case scheduler.OutcomeSkipped, scheduler.OutcomePostponed, scheduler.NeverRan:
 	}
 }
 

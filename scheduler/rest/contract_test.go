@@ -19,8 +19,8 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/rest"
 	"github.com/carillon-sched/carillon/scheduler/rest/openapi"
-	"github.com/carillon-sched/carillon/scheduler/rest/throttle"
 	"github.com/carillon-sched/carillon/scheduler/service"
+	"github.com/carillon-sched/carillon/scheduler/throttle"
 	"github.com/carillon-sched/carillon/scheduler/tokens"
 	"github.com/carillon-sched/carillon/scheduler/worker"
 )

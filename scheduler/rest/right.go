@@ -10,8 +10,8 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/awx"
-	"github.com/carillon-sched/carillon/scheduler/rest/throttle"
 	"github.com/carillon-sched/carillon/scheduler/service"
+	"github.com/carillon-sched/carillon/scheduler/throttle"
 )
 
 // rights are what operations need of who asks, by method and path, that without its last slash. One that is not here is

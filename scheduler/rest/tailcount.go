@@ -6,7 +6,7 @@ import (
 	"net"
 	"net/http"
 
-	"github.com/carillon-sched/carillon/scheduler/rest/throttle"
+	"github.com/carillon-sched/carillon/scheduler/throttle"
 )
 
 // DefaultMaxTails is the default of [Config] MaxTails.

@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
@@ -19,11 +20,16 @@ import (
 //
 // ErrInvalid when until is no time to come; ErrConflict when the job is completed or faulted.
 func (e Editor) Pause(ctx context.Context, k scheduler.Key, until string) (*view.Job, error) {
+	return e.PauseAt(ctx, k, until, time.Now())
+}
+
+// PauseAt is [Editor.Pause] as it was asked for at an instant: "2h" is from then on, and "9:00" the next time that the clock
+// shows that, also when it takes a while until it is carried out, as for many jobs.
+func (e Editor) PauseAt(ctx context.Context, k scheduler.Key, until string, asked time.Time) (*view.Job, error) {
 	if err := k.Validate(); err != nil {
 		return nil, err
 	}
 	ctx = asking(ctx, "pause")
-	now := time.Now().UTC()
 	for range casTries {
 		cur, err := e.shared.load(ctx, k)
 		if err != nil {
@@ -32,9 +38,12 @@ func (e Editor) Pause(ctx context.Context, k scheduler.Key, until string) (*view
 		if err := e.meets(k, cur); err != nil {
 			return nil, err
 		}
-		end, err := why.ParseFuture(until, cur.Plan.Zone(), now)
+		end, err := why.ParseFuture(until, cur.Plan.Zone(), asked.UTC())
 		if err != nil {
 			return nil, scheduler.Invalid("until", err.Error())
+		}
+		if !end.After(time.Now()) {
+			return nil, scheduler.Invalid("until", fmt.Sprintf("%q was %s, which has passed meanwhile", until, end.Format(time.RFC3339)))
 		}
 		if cur, err = e.shared.steps.Settled(ctx, cur); err != nil {
 			return nil, err

@@ -1,6 +1,7 @@
 package worker_test
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -196,6 +197,24 @@ func TestPauseIsForeseen(t *testing.T) {
 		w.must(nil, err)
 		if got := fmt.Sprint(dry.DryRun.NextRuns[0].Format("15:04"), dry.DryRun.Before[0].Format(" 15:04 "), dry.DryRun.Changes[0].Path); got != "06:10 12:10 properties.pausedUntil" {
 			t.Errorf("the dry run says %s", got)
+		}
+	})
+}
+
+// TestPauseAskedBefore: a pause that is carried out later than it was asked for ends when it would have, and is none when that
+// is over.
+func TestPauseAskedBefore(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		w.put("job", `{`+action+`, `+every10s+`}`)
+		asked := time.Now()
+		time.Sleep(20 * time.Minute)
+		v, err := w.service.PauseAt(t.Context(), key("job"), "1h", asked)
+		if end := asked.Add(time.Hour).Truncate(time.Second); err != nil || !v.Job.PausedUntil.Equal(end) {
+			t.Errorf("paused until %v (%v), want %s", v, err, end)
+		}
+		clock := asked.UTC().Add(10 * time.Minute).Format("15:04:05") // on the job's clock
+		if _, err := w.service.PauseAt(t.Context(), key("job"), clock, asked); !errors.Is(err, scheduler.ErrInvalid) {
+			t.Errorf("until %s, which has passed: %v", clock, err)
 		}
 	})
 }

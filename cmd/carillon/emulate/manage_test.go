@@ -10,6 +10,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/messaging/azservicebus"
 
 	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/console/consoletest"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 	"github.com/carillon-sched/carillon/scheduler/console/queues"
 )
@@ -43,7 +44,7 @@ func TestManage(t *testing.T) {
 		"expired": {"1"}, "forwarddead": {"orders"}, "idle": {"2h"}, "quota": {"3"}, "metadata": {"mine <b>"},
 	})
 	d.page("/console/queues/entity?at=fresh", "30 seconds", "After 5 deliveries", "1 day 12 hours", "Each message needs a session id", "20 minutes",
-		"They become dead letters.", `at=orders`, "2 hours", "3.15 MB", "mine &lt;b&gt;")
+		"They become dead letters.", `at=orders`, "2 hours", "3 MB of messages together", "mine &lt;b&gt;")
 	page := d.page("/console/queues/change?at=fresh", `value="30s"`, `value="1d12h"`, `value="20m"`, `value="3"`, `value="mine &lt;b&gt;"`)
 	if strings.Contains(page, `name="sessions"`) {
 		t.Error("sessions seem to be changeable")
@@ -52,7 +53,7 @@ func TestManage(t *testing.T) {
 	d.done("/console/queues/change", kept)
 	page = d.page("/console/queues/entity?at=fresh", "sending disabled", "45 seconds", "After 7 deliveries", "30 minutes", "Each message needs a session id",
 		"They are dropped.")
-	if strings.Contains(page, "mine") || strings.Contains(page, "3.15 MB") {
+	if strings.Contains(page, "mine") || strings.Contains(page, "3 MB of") {
 		t.Errorf("what was emptied is there:\n%s", page)
 	}
 	kept.Set("duplicates", "")
@@ -60,7 +61,7 @@ func TestManage(t *testing.T) {
 	kept.Set("duplicates", "30m")
 	kept.Set("forward", "orders")
 	d.refused("/console/queues/change", kept, "requires sessions cannot forward")
-	d.page("/console/queues/drop?at=fresh", "Remove the queue fresh with its 0 messages?")
+	d.page("/console/queues/drop?at=fresh", "Delete the queue fresh with its 0 messages?")
 	d.done("/console/queues/drop", url.Values{"at": {"fresh"}})
 	if status, _, _ := d.get("/console/queues/entity?at=fresh"); status != http.StatusNotFound {
 		t.Errorf("it is still there: %d", status)
@@ -72,9 +73,12 @@ func TestManage(t *testing.T) {
 	d.done("/console/queues/new", url.Values{"kind": {"topic"}, "name": {"news"}, "ttl": {"1h"}})
 	d.page("/console/queues/new?kind=subscription&at=news", "New subscription", "news")
 	d.done("/console/queues/new", url.Values{"kind": {"subscription"}, "at": {"news"}, "name": {"mine"}, "lock": {"1m"}, "deliveries": {"1"}, "filter": {"1"}})
-	d.page("/console/queues/entity?at=news/Subscriptions/mine", "The message is dropped.", "After 1 deliveries")
+	page = d.page("/console/queues/entity?at=news/Subscriptions/mine", "The message is dropped.", "After 1 deliveries")
+	if way, _, _ := strings.Cut(page, "<h1>"); !strings.Contains(way, `<a href="/console/queues/entity?at=news">news</a>`) {
+		t.Errorf("nothing above the heading leads back to the topic:\n%s", page)
+	}
 	d.send("news", &azservicebus.Message{Body: []byte("read all about it")})
-	d.page("/console/queues/drop?at=news", "Remove the topic news with the 1 messages of its subscriptions?", "1 in number")
+	d.page("/console/queues/drop?at=news", "Delete the topic news with its one message?", "Its subscription goes with it.")
 	d.done("/console/queues/change", url.Values{"at": {"news"}, "ttl": {"2h"}, "status": {"Active"}})
 	d.page("/console/queues/entity?at=news", "2 hours")
 	d.done("/console/queues/drop", url.Values{"at": {"news/Subscriptions/mine"}})
@@ -122,7 +126,7 @@ func TestManageRules(t *testing.T) {
 		t.Errorf("tabs are %q", got)
 	}
 	d.done("/console/queues/rule", url.Values{"at": {dear}, "name": {"c"}, "kind": {"true"}, "replace": {"1"}})
-	d.page("/console/queues/rule/delete?at="+dear+"&name=c", "Remove the rule c of events/Subscriptions/dear?")
+	d.page("/console/queues/rule/delete?at="+dear+"&name=c", "Delete the rule c of events/Subscriptions/dear?")
 	for _, name := range []string{"c", "limit", "north"} {
 		d.done("/console/queues/rule/delete", url.Values{"at": {dear}, "name": {name}})
 	}
@@ -130,6 +134,53 @@ func TestManageRules(t *testing.T) {
 	if status, _ := d.post("/console/queues/rule/delete", url.Values{"at": {dear}, "name": {"c"}}); status != http.StatusNotFound {
 		t.Errorf("a rule that is gone: %d", status)
 	}
+}
+
+// TestChangedMeanwhile has two people change the same entity, and the same rule: the second one is told.
+func TestChangedMeanwhile(t *testing.T) {
+	d := open(t)
+	form := func(path, action string) url.Values {
+		for _, f := range consoletest.Forms(t, d.page(path)) {
+			if f.Action == action {
+				return f.Values
+			}
+		}
+		t.Fatalf("%s has no form for %s", path, action)
+		return nil
+	}
+	const change = "/console/queues/change"
+	mine, theirs := form(change+"?at=orders", change), form(change+"?at=orders", change)
+	d.done(change, with(theirs, "lock", "30s", "deliveries", "5", "metadata", "<theirs>"))
+	typed := with(mine, "lock", "45s", "ttl", "2d")
+	status, page := d.post(change, typed)
+	if status != http.StatusConflict || strings.Count(page, "Somebody else has just made it") != 3 {
+		t.Errorf("%d\n%s", status, page)
+	}
+	for _, want := range []string{
+		"Nothing is saved yet", `value="45s"`, "Somebody else has just made it: 30s.", `value="2d"`, `value="5"`, `value="&lt;theirs&gt;"`,
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("it has no %q:\n%s", want, page)
+		}
+	}
+	d.page("/console/queues/entity?at=orders", "30 seconds", "&lt;theirs&gt;", "14 days")
+	again := consoletest.Forms(t, page)[0].Values
+	d.done(change, again)
+	d.page("/console/queues/entity?at=orders", "45 seconds", "After 5 deliveries", "&lt;theirs&gt;", "2 days")
+	d.done(change, with(mine, "lock", "45s", "deliveries", "5", "metadata", "<theirs>", "ttl", "2d")) // both have typed the same
+
+	const rule, path = "/console/queues/rule", "/console/queues/rule?at=events/Subscriptions/dear&name=price"
+	mine, theirs = form(path, rule), form(path, rule)
+	d.done(rule, with(theirs, "expression", "price > 77"))
+	status, page = d.post(rule, with(mine, "expression", "price > 55"))
+	if status != http.StatusConflict || !strings.Contains(page, "price &gt; 55</textarea>") || !strings.Contains(page, "<bdi>price &gt; 77</bdi>") {
+		t.Errorf("%d\n%s", status, page)
+	}
+	d.page("/console/queues/rules?at=events/Subscriptions/dear", "price &gt; 77")
+	d.done(rule, consoletest.Forms(t, page)[0].Values)
+	d.page("/console/queues/rules?at=events/Subscriptions/dear", "price &gt; 55")
+	d.done("/console/queues/rule/delete", url.Values{"at": {"events/Subscriptions/dear"}, "name": {"price"}})
+	d.refused(rule, with(mine, "expression", "price > 1"), "It is not there any more", "price &gt; 1</textarea>")
 }
 
 // TestManageStorage makes and removes a storage queue.
@@ -143,7 +194,7 @@ func TestManageStorage(t *testing.T) {
 	form := url.Values{"account": {"devstoreaccount1"}, "name": {"letters"}, "queue": {"letters"}}
 	d.done("/console/queues/storage/new", form)
 	d.refused("/console/queues/storage/new", form, "there is a queue of that name already")
-	d.page("/console/queues/storage/drop?account=devstoreaccount1&queue=letters", "Remove the queue letters with its 0 messages?")
+	d.page("/console/queues/storage/drop?account=devstoreaccount1&queue=letters", "Delete the queue letters with its 0 messages?")
 	d.done("/console/queues/storage/drop", form)
 	if status, _ := d.post("/console/queues/storage/drop", form); status != http.StatusNotFound {
 		t.Errorf("it is removed twice: %d", status)

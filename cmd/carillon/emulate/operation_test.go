@@ -95,7 +95,7 @@ func TestMarked(t *testing.T) {
 	const dead = "at=orders&part=dead&marked=1"
 	d.page("/console/queues/entity?at=orders&part=dead", `name="n" value="6" form="marked"`, "Resubmit selected", "Delete selected")
 	d.page("/console/queues/resubmit?"+dead+"&n=2&n=4", "Put 2 selected dead letters of orders back?", `name="n" value="2"`, `name="n" value="4"`)
-	d.page("/console/queues/resubmit?"+dead+"&n=2", "Put 1 selected dead letters of orders back?")
+	d.page("/console/queues/resubmit?"+dead+"&n=2", "Put the selected dead letter of orders back?")
 	d.page("/console/queues/purge?"+dead+"&n=1&n=3&n=5", "Delete 3 selected messages of orders?")
 	for _, path := range []string{"resubmit", "purge"} {
 		if status, body, _ := d.get("/console/queues/" + path + "?" + dead); status != http.StatusBadRequest || !strings.Contains(body, "No message is selected.") {

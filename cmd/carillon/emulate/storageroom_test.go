@@ -13,6 +13,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue/v2"
 
 	"github.com/carillon-sched/carillon/integration/emulator/storagequeue"
+	"github.com/carillon-sched/carillon/scheduler/console/consoletest"
 )
 
 // TestStorage puts, peeks, takes and deletes messages of storage queues.
@@ -84,6 +85,48 @@ func with(form url.Values, pairs ...string) url.Values {
 	return more
 }
 
+// TestMarkedLetters deletes and moves messages that were selected, in one go and with some of them gone.
+func TestMarkedLetters(t *testing.T) {
+	d := open(t)
+	for _, name := range []string{"letters", "others", "third"} {
+		_, err := d.storage.CreateQueue(t.Context(), name, nil)
+		must(t, err)
+	}
+	for i := range 6 {
+		_, err := d.storage.NewQueueClient("letters").EnqueueMessage(t.Context(), strconv.Itoa(i), nil)
+		must(t, err)
+	}
+	const at = "account=devstoreaccount1&queue=letters"
+	page := d.page("/console/queues/storage?"+at, `formaction="/console/queues/storage/move"`, `formaction="/console/queues/storage/delete"`)
+	var ids []string
+	for _, m := range regexp.MustCompile(`name="id" value="([^"]+)" form="marked"`).FindAllStringSubmatch(page, -1) {
+		ids = append(ids, m[1])
+	}
+	if len(ids) != 6 {
+		t.Fatalf("%d messages can be selected", len(ids))
+	}
+	for _, path := range []string{"delete", "move"} {
+		if status, text, _ := d.get("/console/queues/storage/" + path + "?marked=1&" + at); status != http.StatusBadRequest || !strings.Contains(text, "No message is selected.") {
+			t.Errorf("%s: %d\n%s", path, status, text)
+		}
+	}
+	sent := func(page string) url.Values { return consoletest.Forms(t, page)[0].Values }
+	form := sent(d.page("/console/queues/storage/delete?marked=1&"+at+"&id="+ids[0]+"&id="+ids[1], "Delete 2 selected messages of letters?"))
+	d.done("/console/queues/storage/delete", form)
+	d.page("/console/queues/storage?"+at, "4 messages")
+	moved := sent(d.page("/console/queues/storage/move?marked=1&"+at+"&id="+ids[1]+"&id="+ids[2]+"&id="+ids[3], "Move 3 selected messages of letters?", ">third</option>"))
+	if status, text := d.post("/console/queues/storage/move", with(moved, "to", "letters")); status != http.StatusNotFound || !strings.Contains(text, "There is no other queue letters in devstoreaccount1.") {
+		t.Errorf("into itself: %d\n%s", status, text)
+	}
+	d.done("/console/queues/storage/move", with(moved, "to", "third"))
+	d.page("/console/queues/storage?"+at, "2 messages")
+	d.page("/console/queues/storage?account=devstoreaccount1&queue=third", "2 messages")
+	d.page("/console/queues/storage/clear?account=devstoreaccount1&queue=others", "There is nothing to do: others has no messages.")
+	if status, _ := d.post("/console/queues/storage/delete", url.Values{"account": {"devstoreaccount1"}, "queue": {"letters"}}); status != http.StatusBadRequest {
+		t.Errorf("none is named: %d", status)
+	}
+}
+
 // TestPutAllBack moves all messages of a queue for what failed.
 func TestPutAllBack(t *testing.T) {
 	d := open(t)
@@ -98,7 +141,7 @@ func TestPutAllBack(t *testing.T) {
 	}
 	form := url.Values{"account": {"devstoreaccount1"}, "queue": {"letters-poison"}, "all": {"1"}}
 	d.page("/console/queues/storage?account=devstoreaccount1&queue=letters-poison", "Put all back into letters")
-	d.page("/console/queues/storage/move?account=devstoreaccount1&queue=letters-poison", "Put 7 messages of letters-poison back into letters?")
+	d.page("/console/queues/storage/move?account=devstoreaccount1&queue=letters-poison", "Move all 7 messages of letters-poison?", "<option selected>letters</option>")
 	d.done("/console/queues/storage/move", form)
 	for name, want := range map[string]string{"letters": "7 messages", "letters-poison": "0 messages"} {
 		d.page("/console/queues/storage?account=devstoreaccount1&queue="+name, want)

@@ -17,7 +17,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 	"github.com/carillon-sched/carillon/scheduler/metrics"
 	"github.com/carillon-sched/carillon/scheduler/rest/identity"
-	"github.com/carillon-sched/carillon/scheduler/rest/throttle"
+	"github.com/carillon-sched/carillon/scheduler/throttle"
 	"github.com/carillon-sched/carillon/scheduler/secrets/seal"
 	"github.com/carillon-sched/carillon/scheduler/tracing"
 	"github.com/carillon-sched/carillon/scheduler/worker"

@@ -16,11 +16,11 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-// The rhythm in which a process tells the others what it does: some fifteen small writes a minute, however much runs.
+// The rhythm in which a process tells the others what it does: some twenty small writes a minute, however much runs.
 const (
 	reportEvery = 5 * time.Second  // when something has changed
 	stillEvery  = 10 * time.Second // when nothing has
-	hourEvery   = 15 * time.Second // what was counted in the present hour
+	hourEvery   = 15 * time.Second // what was counted in the present hour, and what failed last
 	lastWords   = 2 * time.Second  // for what is told at the end
 
 	// boardKept is how long what all processes have told counts for who looks, and rereadEvery how often all of it is read.
@@ -35,6 +35,7 @@ const (
 // The names below which processes tell of themselves.
 const (
 	hourName   = "hour."   // <id>.<hour>
+	failedName = "failed." // <id>
 	reportName = "report." // <id>
 )
 
@@ -112,6 +113,13 @@ func (p *pulses) tellHours(ctx context.Context) {
 		}
 		return err == nil
 	})
+	p.recorder.ChangedFailures(func(data []byte) bool {
+		err := p.node.store.TellPulse(ctx, failedName+p.id, data, pulse.Kept)
+		if err != nil {
+			p.node.log.Debug("what failed last is not told; it is tried again", "err", err)
+		}
+		return err == nil
+	})
 }
 
 func (p *pulses) tellReport(ctx context.Context, r pulse.Report) {
@@ -168,7 +176,8 @@ func (p *pulses) Load(ctx context.Context) (scheduler.Load, error) {
 func (p *pulses) look(ctx context.Context) (*pulse.Board, error) {
 	err := p.readOthers(ctx)
 	board := pulse.NewBoard(p.now())
-	own := map[string]bool{}
+	own := map[string]bool{failedName + p.id: true}
+	board.AddFailures(p.recorder.Failures())
 	p.recorder.Hours(func(number pulse.Hour, data []byte) {
 		own[hourName+p.id+"."+strconv.FormatInt(int64(number), 10)] = true
 		_ = board.AddHour(number, data) // it was just written
@@ -190,6 +199,12 @@ func (p *pulses) put(board *pulse.Board, name string, data []byte) bool {
 		_, text, _ := strings.Cut(rest, ".")
 		number, err := strconv.ParseInt(text, 10, 64)
 		return err == nil && board.AddHour(pulse.Hour(number), data) == nil && board.Now.Sub(pulse.Hour(number).Start()) <= pulse.Kept
+	}
+	if strings.HasPrefix(name, failedName) {
+		all, err := pulse.ReadFailures(data)
+		before := len(board.Failures)
+		board.AddFailures(all)
+		return err == nil && len(board.Failures) > before
 	}
 	if !strings.HasPrefix(name, reportName) {
 		return false

@@ -2,9 +2,11 @@ package node_test
 
 import (
 	"context"
+	"html"
 	"io"
 	"net"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -104,13 +106,28 @@ func TestOverviewOfTwo(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	const all = "% of 40 runs"
+	const all, failed = "% of 41 runs", "404 Not Found"
+	k := scheduler.Key{Collection: "default", Job: "broken"}
+	if _, _, err := one.Node.Service().Put(t.Context(), service.Edit{Key: k, Body: []byte(
+		`{"action": {"type": "http", "request": {"method": "GET", "uri": "` + one.API + `/nowhere"}, "retryPolicy": {"retryType": "none"}}}`,
+	)}); err != nil {
+		t.Fatal(err)
+	}
 	awaitPage(t, one.API, all, "9.9.9", "They do not all have the same version", "Last audit</h2><div id=\"audit\"> <p><span class=\"state completed\">")
 	awaitPage(t, other, all, "9.9.9", "They do not all have the same version")
+	awaitPage(t, one.API, failed)
+	awaitPage(t, other, failed)
+	run := regexp.MustCompile(`href="(/console/jobs/default/broken/runs/[^"]+)"`).FindStringSubmatch(page(t, one.API))
+	if run == nil {
+		t.Fatal("the failed run has no link")
+	}
+	if status, _ := get(t, one.API+html.UnescapeString(run[1])); status != http.StatusOK {
+		t.Errorf("%s: %d", run[1], status)
+	}
 	stop()
-	awaitPage(t, one.API, all, "!9.9.9")
+	awaitPage(t, one.API, all, "!9.9.9", failed)
 	third, _ := beside(t, one)
-	awaitPage(t, third, all)
+	awaitPage(t, third, all, failed)
 }
 
 // TestPulseIsCheap looks at what a scheduler at rest stores of itself: one small message, in the place of the one before.

@@ -24,8 +24,9 @@ func (e *editing) inLists() []string {
 
 // checkLists complains about stored secrets in lists that would be lost: nobody has said so.
 func (e *editing) checkLists() {
+	told := !e.usable // as the form does of its own rows
 	for _, path := range e.Stored {
-		if !e.left(path) || e.inPlace(path) {
+		if (told || !e.reshaped(path)) && (!e.left(path) || e.inPlace(path)) {
 			continue
 		}
 		e.usable = false
@@ -50,6 +51,38 @@ func (e *editing) left(path string) bool {
 	return jobform.At(e.mine, outer(path)).Kind() == document.KindObject || slices.ContainsFunc(lists, func(list string) bool {
 		return e.elsewhere(list, path)
 	})
+}
+
+// reshaped reports whether what leads to a stored secret was one thing and is a list now, or the other way round, and the
+// secret is missing where it would stand by that.
+func (e *editing) reshaped(path string) bool {
+	for _, now := range turned(path) {
+		around := jobform.At(e.base, now.before).Kind()
+		is := jobform.At(e.mine, now.before).Kind()
+		list := around == document.KindArray && is == document.KindObject || around == document.KindObject && is == document.KindArray
+		if list && jobform.At(e.mine, outer(now.path)).Kind() == document.KindObject && !jobform.Has(e.mine, now.path) {
+			return true
+		}
+	}
+	return false
+}
+
+// turn is where something stands once the value at a path before it is a list of it, or is the list's first element.
+type turn struct{ before, path string }
+
+// turned are the turns of all values that a path leads through.
+func turned(path string) []turn {
+	var all []turn
+	for i, c := range path {
+		rest, first := strings.CutPrefix(path[i:], "[0]")
+		switch {
+		case first:
+			all = append(all, turn{path[:i], path[:i] + rest})
+		case c == '.':
+			all = append(all, turn{path[:i], path[:i] + "[0]" + path[i:]})
+		}
+	}
+	return all
 }
 
 // elsewhere reports whether the element of a list that a path leads through stands at another place of it now.

@@ -62,7 +62,7 @@ func (e *editing) review() error {
 		return e.failed(nil)
 	}
 	if !changed {
-		e.Review = &review{Unchanged: true}
+		e.Review, e.Reviewed = &review{Unchanged: true}, ""
 		return e.show(http.StatusOK)
 	}
 	s, err := e.patcher()

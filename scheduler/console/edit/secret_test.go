@@ -1,6 +1,7 @@
 package edit_test
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -175,5 +176,67 @@ func TestSecretsOfListsInConflict(t *testing.T) {
 	}
 	if got := p.press("merge:mine"); got == http.StatusOK && strings.Contains(p.body, `value="save"`) {
 		t.Errorf("what is another element now would have its secret:\n%s", mainOf(p.body))
+	}
+}
+
+// TestSecretsOfOneAndMany makes a list of the one errorAction, and one of the list: its secret is not lost without a word,
+// and may be typed, or left out with what it belongs to.
+func TestSecretsOfOneAndMany(t *testing.T) {
+	const (
+		head = `{"recurrence": {"frequency": "day"}, "action": {"type": "Http", "request": {"method": "GET", "uri": "http://x.example/"}, "errorAction": `
+		one  = `{"type": "Http", "request": {"method": "PUT", "uri": "http://y.example/", "headers": {%s"Accept": "text/plain"}}}`
+		bare = `{"type": "Http", "request": {"method": "PUT", "uri": "http://y.example/"}}`
+	)
+	with := func(secret string) string {
+		if secret != "" {
+			secret = `"Api-Key": "` + secret + `", `
+		}
+		return fmt.Sprintf(one, secret)
+	}
+	w := consoletest.New(t)
+	for _, tc := range []struct{ name, was, is string }{
+		{"many", "%s", "[%s]"},
+		{"one", "[%s]", "%s"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			key := "default/" + tc.name
+			w.Put(key, head+fmt.Sprintf(tc.was, with("stored-first"))+"}}")
+			p := open(t, w, key, "yaml", "stored-first", "typed-again")
+			p.set("text", head+fmt.Sprintf(tc.is, with(""))+"}}")
+			if got := p.press("review"); got != http.StatusBadRequest {
+				t.Fatalf("%d %s", got, mainOf(p.body))
+			}
+			p.has("A stored secret stays at its place only")
+			for _, now := range []string{with("typed-again"), bare} {
+				p = open(t, w, key, "yaml", "stored-first", "typed-again")
+				p.set("text", head+fmt.Sprintf(tc.is, now)+"}}")
+				if got := p.press("review"); got != http.StatusOK || strings.Contains(p.body, "typed-again") {
+					t.Errorf("%s: %d %s", now, got, mainOf(p.body))
+				}
+			}
+		})
+	}
+	w.Put("default/form", head+with("stored-first")+"}}")
+	p := open(t, w, "default/form", "form", "stored-first")
+	p.press("add:action.errorAction")
+	const row = "action.errorAction[0].request.headers#1"
+	if got := strings.Count(p.body, `<a href="#f-`+row+`">`); got != 1 || !strings.Contains(p.body, "One thing is to be put right") {
+		t.Errorf("%d\n%s", got, mainOf(p.body))
+	}
+	p.press("remove:action.errorAction[1]")
+	p.set(row+"~how", "text", row+"~value", "typed-again")
+	p.press("review")
+	if got := p.press("save"); got != http.StatusOK { // without what no page keeps
+		t.Fatalf("%d %s", got, mainOf(p.body))
+	}
+	p.has("This differs from what was shown last")
+	p.set(row+"~how", "text", row+"~value", "typed-again")
+	p.press("review")
+	p.set(row+"~value", "typed-again")
+	if got := p.press("save"); got != http.StatusSeeOther {
+		t.Fatalf("%d %s", got, mainOf(p.body))
+	}
+	if got := secret(job(t, w, "default/form"), "action.errorAction.request.headers.Api-Key"); got != "typed-again" {
+		t.Errorf("%q in %s", got, job(t, w, "default/form"))
 	}
 }

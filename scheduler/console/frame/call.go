@@ -6,14 +6,16 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/console/words"
-	"github.com/carillon-sched/carillon/scheduler/rest/throttle"
+	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/service"
+	"github.com/carillon-sched/carillon/scheduler/throttle"
 )
 
 // A Call is a request to a page, and its answer.
@@ -37,8 +39,12 @@ const (
 	maxDocument = 256 << 10
 )
 
-// Context is that of the request. It is done when the browser has gone, and when who asks may not ask for it any more.
+// Context is that of the request. It is done when the browser has gone, and when who asks may not ask for it any more, or may
+// do something else than when they asked.
 func (c *Call) Context() context.Context { return c.Request.Context() }
+
+// Lasting is the same for a change that must not be half done because the browser went on.
+func (c *Call) Lasting() context.Context { return context.WithoutCancel(c.Context()) }
 
 // Say returns a text of the catalogue.
 func (c *Call) Say(key string, args ...any) string { return words.Say(key, args...) }
@@ -122,8 +128,13 @@ func (c *Call) Server() string {
 	return "http://" + c.Request.Host
 }
 
-// Note has the next page say something, once: what was done.
-func (c *Call) Note(text string) { c.setCookie(noteCookie, url.QueryEscape(text), time.Minute) }
+// Note has the next page say something, once: what was done. Of a long text it says the beginning and the end.
+func (c *Call) Note(text string) {
+	c.setCookie(noteCookie, url.QueryEscape(document.Cut(text, maxNote)), time.Minute)
+}
+
+// maxNote is how many bytes a note may have: browsers keep no cookie of more than 4 kB, and each may take three there.
+const maxNote = 1200
 
 // noted takes what the page before wanted to have said.
 func (c *Call) noted() string {
@@ -151,7 +162,12 @@ func (f *Frame) answer(route placed) http.Handler {
 			f.log.DebugContext(r.Context(), "request", "method", r.Method, "path", r.URL.Path,
 				"status", out.sent(), "duration", time.Since(begin))
 		}()
-		if err := f.do(c, route); err != nil { //nolint:contextcheck // likewise
+		err := f.do(c, route)                          //nolint:contextcheck // likewise
+		c.Request = c.Request.WithContext(r.Context()) // that of the work is over
+		switch {
+		case err != nil && out.live:
+			f.ended(c, err) //nolint:contextcheck // likewise
+		case err != nil:
 			c.fail(err) //nolint:contextcheck // likewise
 		}
 	})
@@ -188,7 +204,7 @@ func (f *Frame) do(c *Call, route placed) error {
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	stop := f.watchOver(c.Request, route.Right, cancel)
+	stop := f.watchOver(c.Request, who, route.Right, cancel)
 	defer stop()
 	c.Request = c.Request.WithContext(ctx)
 	if !route.Live {
@@ -204,10 +220,10 @@ func (f *Frame) do(c *Call, route placed) error {
 }
 
 // Background returns a context for work that goes on when the request is answered. It says who asked, and is done when they
-// have a right no more. end is to be called when the work is over.
+// have a right no more, or others than they had. end is to be called when the work is over.
 func (c *Call) Background(right access.Right) (ctx context.Context, end func()) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(c.Context()))
-	stop := c.frame.watchOver(c.Request.Clone(ctx), right, cancel)
+	stop := c.frame.watchOver(c.Request.Clone(ctx), c.Who, right, cancel)
 	return ctx, func() {
 		stop()
 		cancel()
@@ -217,16 +233,17 @@ func (c *Call) Background(right access.Right) (ctx context.Context, end func()) 
 // askAgainEvery is how often who asks must still be allowed to, while they are answered: a live part lasts.
 const askAgainEvery = 2 * time.Second
 
-// watchOver ends a request whose caller may not ask for it any more, as when a token is revoked. The function returned
-// stops it. A store that does not answer ends nothing.
-func (f *Frame) watchOver(r *http.Request, right access.Right, end func()) (stop func()) {
+// watchOver ends a request whose caller may not ask for it any more, as when a token is revoked, or has other grants than who
+// asked: which jobs are shown, and which are changed, was decided by these. The function returned stops it. A store that does
+// not answer ends nothing.
+func (f *Frame) watchOver(r *http.Request, asked *access.Principal, right access.Right, end func()) (stop func()) {
 	ctx, cancel := context.WithCancel(r.Context())
 	var again *time.Timer
 	var mu sync.Mutex
 	look := func() {
 		who, err := f.cfg.Identify(r)
 		_, unknown := errors.AsType[*access.Unknown](err)
-		if unknown || err == nil && !access.May(who, right, r.PathValue("c")) {
+		if unknown || err == nil && (!access.May(who, right, r.PathValue("c")) || !slices.EqualFunc(who.Grants, asked.Grants, sameGrant)) {
 			end()
 			return
 		}
@@ -245,6 +262,10 @@ func (f *Frame) watchOver(r *http.Request, right access.Right, end func()) (stop
 		cancel()
 		again.Stop()
 	}
+}
+
+func sameGrant(a, b access.Grant) bool {
+	return a.Role == b.Role && slices.Equal(a.Collections, b.Collections)
 }
 
 // payer is whose requests count together, as in the APIs.

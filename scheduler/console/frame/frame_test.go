@@ -2,7 +2,9 @@ package frame_test
 
 import (
 	"compress/gzip"
+	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -31,14 +33,25 @@ func room(changed *int) frame.Room {
 		{Method: http.MethodGet, Path: "/console/jobs/{c}", Right: access.Read, Do: show},
 		{Method: http.MethodPost, Path: "/console/jobs/{c}", Right: access.Operate, Do: func(c *frame.Call) error {
 			*changed++
-			c.Note("It is <b>done</b>.")
+			c.Note("It is <b>done</b>." + c.Query("more"))
 			return c.Redirect("/")
 		}},
 		{Method: http.MethodGet, Path: "/console/invalid", Right: access.Known, Do: func(*frame.Call) error {
 			return scheduler.Invalid("a.<b>", "is <i>wrong</i>")
 		}},
 		{Method: http.MethodGet, Path: "/console/defect", Right: access.Known, Do: func(*frame.Call) error { return errors.New("secret detail") }},
+		{Method: http.MethodGet, Path: "/console/unavailable", Right: access.Known, Do: func(*frame.Call) error {
+			return fmt.Errorf("store: %w", scheduler.ErrUnavailable)
+		}},
 		{Method: http.MethodGet, Path: "/console/panic", Right: access.Known, Do: func(*frame.Call) error { panic("secret detail") }},
+		{Method: http.MethodGet, Path: "/console/beside", Right: access.Known, Do: func(c *frame.Call) error {
+			failed := make(chan error)
+			go func() {
+				_, err := frame.Guarded(c, func() (int, error) { panic("secret detail") })
+				failed <- err
+			}()
+			return <-failed
+		}},
 	}}
 }
 
@@ -62,6 +75,7 @@ func console() (*frame.Frame, *int) {
 	changed := new(int)
 	return frame.New(frame.Config{
 		Rooms: []frame.Room{room(changed)}, Identify: identify, AllowHost: func(host string) bool { return host == "here.example" },
+		Ready: context.Context.Err, // it is, as long as it may look
 	}), changed
 }
 
@@ -124,6 +138,8 @@ func TestAnswers(t *testing.T) {
 		"what is wrong":         {"GET", "/console/invalid", []string{admin}, 400, "<code>a.&lt;b&gt;</code>: is &lt;i&gt;wrong&lt;/i&gt;"},
 		"a defect":              {"GET", "/console/defect", []string{admin}, 500, "defect"},
 		"a panic":               {"GET", "/console/panic", []string{admin}, 500, "defect"},
+		"a panic beside":        {"GET", "/console/beside", []string{admin}, 500, "defect"},
+		"no store":              {"GET", "/console/unavailable", []string{admin}, 503, "Nothing is lost"},
 		"a part that is wrong":  {"GET", "/console/invalid", []string{admin, "X-Carillon-Part: 1"}, 400, `<div class="problem"`},
 		"a part without rights": {"GET", "/", []string{"X-Carillon-Part: 1"}, 401, `<div class="problem"`},
 		"another host":          {"GET", "/", []string{admin, "Host: rebound.example"}, 421, "--allowed-host"},
@@ -174,6 +190,10 @@ func TestChange(t *testing.T) {
 	}
 	if gone := cookies(next); len(gone) != 1 || gone[0].MaxAge >= 0 {
 		t.Errorf("it is said again: %v", gone)
+	}
+	long := cookies(ask(f, "POST", "/console/jobs/a?more="+url.QueryEscape(strings.Repeat("ü", 3000)), "a=b", admin))[0]
+	if len(long.Value) > 4000 || !strings.HasPrefix(long.Value, "It+is+") {
+		t.Errorf("what is long is not kept by browsers: %d bytes, %.40s", len(long.Value), long.Value)
 	}
 }
 
@@ -254,7 +274,8 @@ func TestWords(t *testing.T) {
 		}
 	}
 	for d, want := range map[time.Duration]string{
-		1500 * time.Microsecond: "1.5 ms", 12 * time.Microsecond: "12 µs", 2 * time.Second: "2 s", 5 * time.Minute: "5m0s",
+		1500 * time.Microsecond: "1.5 ms", 12 * time.Microsecond: "12 µs", 2 * time.Second: "2 s", 5 * time.Minute: "5 min",
+		90 * time.Minute: "1 h 30 min", -time.Hour: "-1 h", 25*time.Hour + 500*time.Millisecond: "25 h 1 s", 2*time.Hour + 3*time.Second: "2 h 3 s",
 	} {
 		if got := frame.Took(d); got != want {
 			t.Errorf("%s: %q, want %q", d, got, want)

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/carillon-sched/carillon/scheduler/rest/throttle"
+	"github.com/carillon-sched/carillon/scheduler/throttle"
 )
 
 // Live is the answer to an EventSource: parts of a page, as they change.
@@ -122,7 +122,22 @@ func (l *Live) send(name, mark, data string) error {
 		err = l.out.Flush()
 	}
 	_ = l.out.SetWriteDeadline(time.Time{})
-	return err
+	if err != nil {
+		return fmt.Errorf("%w: %w", errGone, err)
+	}
+	return nil
+}
+
+// errGone says that whoever read a live answer does so no more. It is nobody's mistake.
+var errGone = errors.New("the reader has gone")
+
+// ended is what is done about the error with which a live answer ended. Nothing can be told there any more: a page would be
+// taken for a part of it. The browser comes again by itself, and is told then.
+func (f *Frame) ended(c *Call, err error) {
+	if errors.Is(err, errGone) || c.Context().Err() != nil || c.Describe(err).Status != http.StatusInternalServerError {
+		return
+	}
+	f.log.ErrorContext(c.Context(), "live answer ended because of a defect", "path", c.Request.URL.Path, "err", err)
 }
 
 func written(t *template.Template, name string, data any) (string, error) {

@@ -9,7 +9,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/document"
-	"github.com/carillon-sched/carillon/scheduler/rest/throttle"
+	"github.com/carillon-sched/carillon/scheduler/throttle"
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
@@ -33,6 +33,7 @@ func (c *Call) Describe(err error) Problem {
 		return Problem{Status: http.StatusTooManyRequests, Text: t.Error()}
 	}
 	e := view.DescribeError(err)
+	_, unknown := errors.AsType[*access.Unknown](err)
 	p := Problem{Status: e.Status, Text: e.Message, Details: e.Details}
 	switch {
 	case errors.Is(err, scheduler.ErrUnavailable):
@@ -40,6 +41,8 @@ func (c *Call) Describe(err error) Problem {
 		if why := c.frame.cfg.Ready(c.Context()); why != nil {
 			p.Hint = why.Error()
 		}
+	case unknown:
+		p.Hint = c.Say("frame.unknown.hint")
 	case e.Status == http.StatusForbidden:
 		p.Hint = c.Say("frame.denied.hint")
 	case e.Status == http.StatusInternalServerError:

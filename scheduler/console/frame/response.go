@@ -50,3 +50,15 @@ func (f *Frame) recovered(c *Call, out *response, p any) {
 	}
 	c.fail(fmt.Errorf("panic: %v", p))
 }
+
+// Guarded does work that goes on beside the request of a call. A panic is an error there, too, and in the log: it must not end
+// the process.
+func Guarded[T any](c *Call, work func() (T, error)) (v T, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			c.frame.log.Error("work in the background panicked", "room", c.room, "err", p, "stack", string(debug.Stack()))
+			err = fmt.Errorf("panic: %v", p)
+		}
+	}()
+	return work()
+}

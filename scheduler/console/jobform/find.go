@@ -70,9 +70,9 @@ func (s *seeker) value(v document.Value, shape *document.Shape, around *document
 		}
 	case document.KindObject:
 		switch m := shape.Members; {
-		case m == nil, m.Open && len(m.Known) == 0: // labels, data
-		case m.Recurs:
+		case m != nil && m.Recurs:
 			s.object(v, around, path)
+		case m == nil, m.Open && len(m.Known) == 0: // labels, data
 		default:
 			s.object(v, m, path)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/console/frame"
 	"github.com/carillon-sched/carillon/scheduler/console/words"
 	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/scheduler/view"
@@ -18,20 +19,20 @@ import (
 const atOnce = 4
 
 // carry does to all jobs of an operation what was asked for, until that is done or ctx is.
-func (r room) carry(ctx context.Context, o *operation) {
+func (r room) carry(ctx context.Context, c *frame.Call, o *operation) {
 	ctx = service.WithCaller(ctx, "many jobs of "+o.owner)
 	keys := make(chan scheduler.Key)
 	var workers sync.WaitGroup
 	for range atOnce {
 		workers.Go(func() {
 			for k := range keys {
-				if one, ok := r.carryOne(ctx, o, k); ok {
+				if one, ok := r.carryOne(ctx, c, o, k); ok {
 					o.note(one)
 				}
 			}
 		})
 	}
-	rest, err := r.feed(ctx, o, keys)
+	rest, err := frame.Guarded(c, func() (string, error) { return r.feed(ctx, o, keys) })
 	close(keys)
 	workers.Wait()
 	switch {
@@ -92,7 +93,7 @@ func (r room) feed(ctx context.Context, o *operation, to chan<- scheduler.Key) (
 }
 
 // carryOne does it to one job. ok is false when nothing became of it, because ctx is done.
-func (r room) carryOne(ctx context.Context, o *operation, k scheduler.Key) (one result, ok bool) {
+func (r room) carryOne(ctx context.Context, c *frame.Call, o *operation, k scheduler.Key) (one result, ok bool) {
 	one = result{Key: k, Verdict: refused}
 	if err := access.Check(ctx, access.Operate, k.Collection); err != nil {
 		one.Why = err.Error()
@@ -101,7 +102,7 @@ func (r room) carryOne(ctx context.Context, o *operation, k scheduler.Key) (one 
 	var as view.Result
 	asked := time.Now()
 	err := patiently(ctx, func() (err error) {
-		as, err = r.change(ctx, o, k, asked)
+		as, err = frame.Guarded(c, func() (view.Result, error) { return r.change(ctx, o, k, asked) })
 		return err
 	})
 	switch {
@@ -133,7 +134,7 @@ func (r room) change(ctx context.Context, o *operation, k scheduler.Key, asked t
 	case run:
 		_, err = r.service.TriggerAt(ctx, k, asked)
 	case pause:
-		_, err = r.service.Pause(ctx, k, o.Until)
+		_, err = r.service.PauseAt(ctx, k, o.Until, o.confirmed())
 	case remove:
 		err = r.service.Delete(ctx, k, 0)
 	case label, unlabel:

@@ -241,7 +241,7 @@ func TestRights(t *testing.T) {
 	indexed(w)
 	w.Be("reader@default")
 	body := w.Get("/console/jobs")
-	if got := rows(body); !slices.Equal(got, []string{"default/mine"}) || strings.Contains(body, "checkbox") || strings.Contains(body, `name="do"`) || strings.Contains(body, "/console/jobs/new") {
+	if got := rows(body); !slices.Equal(got, []string{"default/mine"}) || strings.Contains(body, `class="pick"`) || strings.Contains(body, `name="do"`) || strings.Contains(body, "/console/jobs/new") {
 		t.Errorf("%v: %s", got, body)
 	}
 	if r := w.Post("/console/many", url.Values{"do": {"disable"}, "job": {"default/mine"}}); r.Status != http.StatusForbidden {

@@ -180,7 +180,7 @@ func (r room) start(c *frame.Call) error {
 	if o.begin(end) {
 		go func() {
 			defer end()
-			r.carry(ctx, o)
+			r.carry(ctx, c, o)
 		}()
 	} else {
 		end()

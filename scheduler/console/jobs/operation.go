@@ -102,6 +102,13 @@ func (o *operation) begin(cancel context.CancelFunc) bool {
 	return true
 }
 
+// confirmed is when it began.
+func (o *operation) confirmed() time.Time {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.began
+}
+
 // stop ends it early. One that is not confirmed never begins.
 func (o *operation) stop() {
 	o.mu.Lock()

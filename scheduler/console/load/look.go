@@ -78,6 +78,13 @@ func (l *looks[T]) at(ctx context.Context, key string, do func(ctx context.Conte
 	return one
 }
 
+// lookAt is [looks.at] for a request.
+func lookAt[T any](l *looks[T], c *frame.Call, key string, do func(ctx context.Context, counted func(int)) (T, error)) *look[T] {
+	return l.at(c.Context(), key, func(ctx context.Context, counted func(int)) (T, error) {
+		return frame.Guarded(c, func() (T, error) { return do(ctx, counted) })
+	})
+}
+
 // errBusy says that there is no room for another computation.
 var errBusy = frame.Problem{
 	Status: http.StatusServiceUnavailable, Text: words.Say("load.busy", looksMost), Hint: words.Say("frame.unavailable.hint"),

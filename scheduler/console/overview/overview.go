@@ -67,7 +67,7 @@ func Room(s *service.Service, source Source) frame.Room {
 // The parts that live, by the ids of their elements and the names of their templates.
 var (
 	partsOfAll    = []string{"trouble", "cards"}                      // that are there whoever asks, and whatever is known
-	partsOfTold   = []string{"running"}                               // where there is a [Source]
+	partsOfTold   = []string{"running", "failures"}                   // where there is a [Source]
 	partsOfWhole  = []string{"targets", "lanes", "replicas", "audit"} // and who asks may read all collections
 	partsOfCharts = []string{"runs", "lateness"}                      // likewise: these are large, and change little by little
 	partsOfTables = []string{"figures"}                               // and these more so

@@ -40,6 +40,7 @@ func (s *source) Board(context.Context) (*pulse.Board, error) {
 			b.AddReport(r)
 		}
 	}
+	b.AddFailures(s.recorder.Failures())
 	b.Finish()
 	if err := s.err.Load(); err != nil {
 		return b, *err
@@ -83,7 +84,11 @@ func (s *source) counted() {
 			ID: "x", Outcome: scheduler.OutcomeCompleted, Due: now.Add(-time.Second), Started: now.Add(-time.Second + 2*time.Millisecond), Ended: now,
 		}, now)
 		if i < 2 {
-			s.recorder.Add(&scheduler.Record{Outcome: scheduler.OutcomeFaulted, Ended: now}, now)
+			k := scheduler.Key{Collection: []string{"partners", "default"}[i], Job: "broken"}
+			s.recorder.Add(&scheduler.Record{
+				Job: k, Outcome: scheduler.OutcomeFaulted, Occurrence: scheduler.OccurrenceID(k, now), Ended: now,
+				Status: 503, Message: "503 Service Unavailable", Response: "try later",
+			}, now)
 		}
 	}
 	s.reports.Store(&[]pulse.Report{
@@ -120,6 +125,7 @@ func TestTheWholePage(t *testing.T) {
 			`href="/console/live?target=slow.example%3a443&amp;since=1h"`, "circuit open", "rule of partners",
 			"One problem is left.", "partners/gone: its definition is lost", "carillon doctor", "One definition is lost.",
 			"id-one", "id-two", "nats-a", "They do not all have the same version", "Backlog",
+			`href="/console/jobs/partners/broken"`, "503 Service Unavailable: try later", `href="/console/jobs/default/broken/runs/`,
 			"<td class=\"number\">7</td><td class=\"number\">2</td>", "!You see what belongs to your collections",
 		)
 	}
@@ -132,16 +138,19 @@ func TestLinksLead(t *testing.T) {
 	w, s := open(t)
 	w.Work()
 	w.Collect("partners")
-	for _, key := range []string{"default/soon", "default/short", "partners/long"} {
+	for _, key := range []string{"default/soon", "default/short", "partners/long", "default/broken", "partners/broken"} {
 		w.Put(key, `{"action": {"type": "http", "request": {"method": "GET", "uri": "http://example.org/"}}, "startTime": "2090-01-01T00:00:00Z"}`)
 	}
 	s.counted()
-	w.Await("the index", func() bool { return strings.Contains(w.Get("/"), "of 3 enabled jobs") })
+	w.Await("the index", func() bool { return strings.Contains(w.Get("/"), "of 5 enabled jobs") })
 	links := regexp.MustCompile(`href="(/console/(?:jobs|live)[^"]*)"`).FindAllStringSubmatch(w.Get("/"), -1)
 	if len(links) < 7 {
 		t.Errorf("there are %d links", len(links))
 	}
 	for _, m := range links {
+		if strings.Contains(m[1], "/runs/") {
+			continue // which is in no history here
+		}
 		if body := w.Get(html.UnescapeString(m[1])); strings.Contains(body, `class="problem"`) {
 			t.Errorf("%s tells of a problem", m[1])
 		}
@@ -163,14 +172,14 @@ func TestWhoSeesWhat(t *testing.T) {
 	hidden := []string{"!default", "!short", "!slow.example", "!quick.example", "!id-one", "!nats-a", "!gone", "!Runs per minute", "!p99", "!Lanes", "!doctor", "!22 %"}
 	has(t, "the page", w.Get("/"), append(hidden,
 		`Due in the next hour</a> <span class="value">1</span>`, `Running now</a> <span class="value">1+</span>`,
-		`href="/console/jobs/partners/long"`, "You see what belongs to your collections", "the list has those that you may see",
+		`href="/console/jobs/partners/long"`, `href="/console/jobs/partners/broken/runs/`, "You see what belongs to your collections", "the list has those that you may see",
 	)...)
-	has(t, "what follows", strings.Join(events(t, w, "/console/overview/events?follow=1", "cards", "running"), "\n"),
-		append(slices.Clip(hidden), "partners/long")...)
+	has(t, "what follows", strings.Join(events(t, w, "/console/overview/events?follow=1", "cards", "running", "failures"), "\n"),
+		append(slices.Clip(hidden), "partners/long", "partners/broken")...)
 
 	w.Be("reader@other")
 	w.Await("the other", func() bool { return strings.Contains(w.Get("/"), "of 0 enabled jobs") })
-	has(t, "the page of another", w.Get("/"), append(hidden, "!partners/long", "None of your jobs is among those")...)
+	has(t, "the page of another", w.Get("/"), append(hidden, "!partners/", "None of your jobs is among those", "None of the last failures is of your jobs.")...)
 	w.Be()
 	if got := w.Do(http.MethodGet, "/", ""); got.Status != http.StatusForbidden {
 		t.Errorf("somebody without any right gets %d", got.Status)
@@ -209,8 +218,8 @@ func events(t *testing.T, w *consoletest.World, path string, names ...string) (d
 // TestPartsComeWhenTheyChange follows the page while something begins to run.
 func TestPartsComeWhenTheyChange(t *testing.T) {
 	w, s := open(t)
-	first := events(t, w, "/console/overview/events?follow=1", "trouble", "cards", "running", "targets", "lanes", "replicas", "audit", "runs", "lateness", "figures")
-	has(t, "at first", strings.Join(first, "\n"), "Nothing runs at the moment.", "All targets answer well", "The first audit has not ended yet", "Nothing ran in this time.")
+	first := events(t, w, "/console/overview/events?follow=1", "trouble", "cards", "running", "failures", "targets", "lanes", "replicas", "audit", "runs", "lateness", "figures")
+	has(t, "at first", strings.Join(first, "\n"), "Nothing runs at the moment.", "No run has failed for good in the last day.", "All targets answer well", "The first audit has not ended yet", "Nothing ran in this time.")
 
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, w.Console.URL+"/console/overview/events?follow=1", http.NoBody)
 	if err != nil {
@@ -270,7 +279,11 @@ func TestHostileNames(t *testing.T) {
 		Targets: []pulse.Target{{Name: script, Collection: script, State: pulse.TargetSlow}, {Name: "b", State: `"><b`}},
 		Audit:   &pulse.Audit{Found: 1, First: []string{script}, At: time.Now()},
 	}})
-	has(t, "the page", w.Get("/"), "!"+script, "&lt;script&gt;")
+	k := scheduler.Key{Collection: "default", Job: script}
+	s.recorder.Record(&scheduler.Record{
+		Job: k, Outcome: scheduler.OutcomeFaulted, Occurrence: "default/x@" + script, Ended: time.Now(), Response: strings.Repeat("<b>\n", 200),
+	})
+	has(t, "the page", w.Get("/"), "!"+script, "!<b>", "&lt;script&gt;", "&lt;b&gt; &lt;b&gt;")
 }
 
 // TestThePageIsSmall bounds what the first page takes.

@@ -1,6 +1,7 @@
 package overview
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -27,6 +28,7 @@ type shown struct {
 	Board   *pulse.Board
 	Running []pulse.Running // that may be seen
 	More    bool            // there are others, or may be
+	Failed  []failure       // the last runs that failed for good and may be seen, [failuresShown] at most
 	Load    scheduler.Load
 	Loaded  bool
 	Trouble string // why some of it is not known
@@ -55,6 +57,7 @@ func (r room) look(c *frame.Call, before *shown) (*shown, error) {
 		return !sees(collection)
 	})
 	s.More = s.Board.InFlight() > len(s.Board.Running)
+	s.Failed = failuresOf(s.Board.Failures, sees)
 	if s.All {
 		s.Load, err = r.source.Load(c.Context())
 		s.Loaded = err == nil
@@ -129,11 +132,21 @@ func (s *shown) Versions() []string {
 }
 
 // FailedPart is how many of a hundred runs of the last day failed.
-func (s *shown) FailedPart() float64 {
-	if s.Board.Last.Runs() == 0 {
-		return 0
+func (s *shown) FailedPart() string { return hundredths(s.Board.Last.Failed, s.Board.Last.Runs()) }
+
+// hundredths writes how many of a hundred some are, with two digits. It is 0 for none and 100 for all, and else neither.
+func hundredths(some, all uint64) string {
+	switch part := 100 * float64(some) / float64(max(1, all)); {
+	case some == 0:
+		return "0"
+	case part < 0.01:
+		return "< 0.01"
+	case part < 9.95:
+		return fmt.Sprintf("%.2g", part)
+	case some < all:
+		return fmt.Sprintf("%.0f", min(part, 99))
 	}
-	return 100 * float64(s.Board.Last.Failed) / float64(s.Board.Last.Runs())
+	return "100"
 }
 
 // figure is a line of the table behind the charts.
@@ -163,5 +176,26 @@ func (s *shown) Figures() (all []figure) {
 // Clock writes a time of the charts, in the zone of the browser.
 func (s *shown) Clock(t time.Time) string { return t.In(s.Zone).Format("15:04") }
 
+// failuresShown is how many failed runs the page has; the link below them leads to the others.
+const failuresShown = 5
+
+// failure is a run that failed for good.
+type failure struct {
+	pulse.Failure
+
+	Run string // where it is shown
+}
+
+// failuresOf returns the first failures that may be seen.
+func failuresOf(all []pulse.Failure, sees func(collection string) bool) (some []failure) {
+	for _, f := range all {
+		collection, _, _ := strings.Cut(f.Job, "/")
+		if _, at, ok := strings.Cut(f.Occurrence, "@"); ok && sees(collection) && len(some) < failuresShown {
+			some = append(some, failure{f, frame.JobPath(scheduler.KeyIn("", f.Job)) + "/runs/" + at})
+		}
+	}
+	return some
+}
+
 // JobPath is where a job's page is. Names need no escapes.
-func (s *shown) JobPath(name string) string { return frame.Root + "/jobs/" + name }
+func (s *shown) JobPath(name string) string { return frame.JobPath(scheduler.KeyIn("", name)) }

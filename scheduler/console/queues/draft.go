@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/hex"
+	"errors"
 	"net/http"
 	"net/url"
 	"slices"
@@ -64,7 +65,7 @@ func fieldsOf(d Draft, requiresSession bool) []field {
 		scheduled = d.Scheduled.UTC().Format("2006-01-02T15:04:05")
 	}
 	if d.TTL > 0 {
-		ttl = d.TTL.String()
+		ttl = spanText(d.TTL)
 	}
 	return []field{
 		{Name: "contenttype", Value: d.ContentType},
@@ -169,20 +170,16 @@ func readDraft(c *frame.Call, form url.Values) (d Draft, wrong map[string]string
 		d.Scheduled = at
 	}
 	if text := strings.TrimSpace(form.Get(fieldTTL)); text != "" {
-		ttl, err := time.ParseDuration(text)
+		ttl, err := parseSpan(text)
 		if err != nil || ttl <= 0 {
 			wrong[fieldTTL] = c.Say("queues.wrong.ttl", text)
 		}
 		d.TTL = ttl
 	}
-	names, kinds, values := form["pname"], form["ptype"], form["pvalue"]
-	for i := range min(len(names), len(kinds), len(values)) {
-		if names[i] != "" {
-			d.Properties = append(d.Properties, Property{names[i], kinds[i], values[i]})
-		} else if values[i] != "" {
-			wrong["properties"] = c.Say("queues.wrong.name", values[i])
-		}
+	if d.PartitionKey != "" && d.SessionID != "" && d.PartitionKey != d.SessionID {
+		wrong["partitionkey"] = c.Say("queues.wrong.partition")
 	}
+	d.Properties = rows(c, form, "p", "properties", wrong)
 	var err error
 	body := lines(form.Get("body"))
 	switch form.Get("bodyas") {
@@ -194,9 +191,20 @@ func readDraft(c *frame.Call, form url.Values) (d Draft, wrong map[string]string
 		d.Body = []byte(body)
 	}
 	if err != nil {
-		wrong["body"] = c.Say("queues.wrong.body", form.Get("bodyas"), err)
+		wrong["body"] = notBytes(c, err)
 	}
 	return d, wrong
+}
+
+// notBytes tells why a text is neither base64 nor hex digits.
+func notBytes(c *frame.Call, err error) string {
+	if at, ok := errors.AsType[base64.CorruptInputError](err); ok {
+		return c.Say("queues.wrong.base64", int64(at)+1)
+	}
+	if odd, ok := errors.AsType[hex.InvalidByteError](err); ok {
+		return c.Say("queues.wrong.hex", visible(string(rune(odd))))
+	}
+	return c.Say("queues.wrong.hex.odd")
 }
 
 // localTime reads a time as an input of the browser gives it, in the browser's zone.
@@ -230,9 +238,9 @@ func (v draftView) refilled(form url.Values) draftView {
 func (r *room) draftAgain(c *frame.Call, v draftView, form url.Values, wrong map[string]string) error {
 	v = v.refilled(form)
 	v.Wrong = wrong
-	title := c.Say("queues.send.title", v.At)
+	title := c.Say("queues.send.title", titled(v.At))
 	if v.Sequence != 0 {
-		title = c.Say("queues.resubmit.title", v.Sequence, v.At)
+		title = c.Say("queues.resubmit.title", v.Sequence, titled(v.At))
 		v.Back = messageAddress(v.At, Part(v.Part), v.Sequence)
 	}
 	return c.Show(&frame.Page{
@@ -275,8 +283,29 @@ func (r *room) newDraft(c *frame.Call) error {
 		v.Back = messageAddress(c.Query("from"), m.Part, n)
 	}
 	return c.Show(&frame.Page{
-		Title: c.Say("queues.send.title", e.Path), Template: draftPage, Data: v.padded(), Styles: styles, Scripts: scripts,
+		Title: c.Say("queues.send.title", titled(e.Path)), Template: draftPage, Data: v.padded(), Styles: styles, Scripts: scripts,
 	})
+}
+
+// sent tells where a message is that was sent.
+func (r *room) sent(c *frame.Call, e Entity, d Draft, part Part) string {
+	switch {
+	case part == Scheduled:
+		return c.Say("queues.sent.later", e.Path)
+	case e.Kind != Topic:
+		return c.Say("queues.sent", e.Path)
+	}
+	taken := 0
+	for _, s := range r.subscriptions(e) {
+		trials, err := r.bus.Try(s.Path, d)
+		if err == nil && slices.ContainsFunc(trials, func(t Trial) bool { return t.Passes }) {
+			taken++
+		}
+	}
+	if taken == 0 {
+		return c.Say("queues.sent.nowhere", e.Path)
+	}
+	return many(c, "queues.sent.topic", taken, e.Path)
 }
 
 // send sends a message.
@@ -285,19 +314,19 @@ func (r *room) send(c *frame.Call) error {
 	if err != nil {
 		return err
 	}
-	e, err := r.bus.Entity(form.Get("at"))
+	e, err := r.at(c, form.Get("at"))
 	if err != nil {
-		return problem(c, err)
+		return err
 	}
 	d, wrong := readDraft(c, form)
 	if len(wrong) == 0 {
 		err := r.bus.Send(e.Path, d)
 		if err == nil {
-			c.Note(c.Say("queues.sent", e.Path))
 			part := Active
 			if d.Scheduled.After(time.Now()) {
 				part = Scheduled
 			}
+			c.Note(r.sent(c, e, d, part))
 			return c.Redirect(address("/entity", "at", e.Path, "part", string(part)))
 		}
 		wrong["form"] = c.Describe(problem(c, err)).Text

@@ -1,6 +1,8 @@
 package queues
 
 import (
+	"errors"
+	"net/http"
 	"strconv"
 	"strings"
 
@@ -59,7 +61,17 @@ type fact struct {
 
 // entityOf returns the entity that a request is about.
 func (r *room) entityOf(c *frame.Call) (Entity, error) {
-	e, err := r.bus.Entity(c.Query("at"))
+	return r.at(c, c.Query("at"))
+}
+
+// at returns the entity of a path.
+func (r *room) at(c *frame.Call, path string) (Entity, error) {
+	e, err := r.bus.Entity(path)
+	if errors.Is(err, ErrMissing) {
+		return e, frame.Problem{
+			Status: http.StatusNotFound, Text: c.Say("queues.entity.missing", visible(path)), Hint: c.Say("queues.entity.missing.hint"),
+		}
+	}
 	return e, problem(c, err)
 }
 
@@ -158,7 +170,7 @@ func (r *room) entity(c *frame.Call) error {
 	if err != nil {
 		return err
 	}
-	p := &frame.Page{Title: v.Entity.Path, Template: entityPage, Data: v, Styles: styles, Scripts: scripts}
+	p := &frame.Page{Title: titled(v.Entity.Path), Template: entityPage, Data: v, Styles: styles, Scripts: scripts}
 	if c.Part() {
 		p.Part = "messages"
 	}
@@ -241,12 +253,20 @@ func facts(c *frame.Call, e Entity) []fact {
 		add("largest", frame.Bytes(e.MaxMessageSize))
 	}
 	if e.MaxSize > 0 {
-		add("quota", frame.Bytes(e.MaxSize))
+		add("quota", megabytes(e.MaxSize))
 	}
 	if e.UserMetadata != "" {
 		all = append(all, fact{Name: c.Say("queues.fact.metadata"), Text: visible(e.UserMetadata)})
 	}
 	return all
+}
+
+// megabytes is a size as the settings of an entity have it, whose megabytes are of 1,024 times 1,024 bytes.
+func megabytes(n int64) string {
+	if n%(1<<20) != 0 {
+		return frame.Bytes(n)
+	}
+	return frame.Number(n>>20) + " MB"
 }
 
 // preview is the beginning of a body for a list.

@@ -1,6 +1,7 @@
 package queues
 
 import (
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -75,7 +76,7 @@ func number64(name, of string, put func(*Entity, int64), get func(Entity) int64)
 			}
 			n, err := strconv.ParseInt(text, 10, 32)
 			if err == nil && n < 0 {
-				err = errNegative
+				err = errSpan
 			}
 			put(e, n)
 			return err
@@ -128,8 +129,10 @@ type entityForm struct {
 	Fresh    bool
 	Settings []setting
 	Values   map[string]string
+	Was      string // the values that the form began with
 	Wrong    map[string]string
-	Others   []string // entities to forward to
+	News     map[string]string // what others have changed meanwhile
+	Others   []string          // entities to forward to
 	Back     string
 	Statuses []string
 }
@@ -159,6 +162,7 @@ func (r *room) formOf(e Entity, fresh bool) entityForm {
 	for _, s := range v.Settings {
 		v.Values[s.Name] = s.text(e)
 	}
+	v.Was = v.begin()
 	for _, o := range r.bus.Entities() {
 		if o.Kind != Subscription && o.Path != e.Path && len(v.Others) < maxListed {
 			v.Others = append(v.Others, o.Path)
@@ -184,15 +188,15 @@ func (r *room) kindOf(c *frame.Call, kind, topic string) (Entity, error) {
 	case kind != Subscription:
 		return Entity{}, frame.Problem{Status: http.StatusBadRequest, Text: c.Say("queues.kind.unknown", kind)}
 	}
-	e, err := r.bus.Entity(topic)
+	e, err := r.at(c, topic)
 	if err == nil && e.Kind != Topic {
-		err = ErrMissing
+		err = frame.Problem{Status: http.StatusNotFound, Text: c.Say("queues.topic.missing", visible(topic))}
 	}
 	return blank(kind, e.Name), problem(c, err)
 }
 
 func showForm(c *frame.Call, v entityForm, status int) error {
-	title := c.Say("queues.change.title", v.Entity.Path)
+	title := c.Say("queues.change.title", titled(v.Entity.Path))
 	if v.Fresh {
 		title = c.Say("queues.new.title." + v.Entity.Kind)
 	}
@@ -254,7 +258,7 @@ func (r *room) create(c *frame.Call) error {
 	if e.Name == "" {
 		v.Wrong["name"] = c.Say("queues.wrong.noname")
 	}
-	return r.save(c, v, e, r.bus.Create, "queues.new.done")
+	return saved(c, v, e, v.save(c, e, r.bus.Create), "queues.new.done")
 }
 
 func (r *room) update(c *frame.Call) error {
@@ -262,25 +266,102 @@ func (r *room) update(c *frame.Call) error {
 	if err != nil {
 		return err
 	}
-	e, err := r.bus.Entity(form.Get("at"))
+	v, changed, status, err := r.changed(c, form)
 	if err != nil {
-		return problem(c, err)
+		return err
 	}
-	v := r.formOf(e, false)
-	return r.save(c, v, v.fill(c, form), r.bus.Update, "queues.change.done")
+	return saved(c, v, changed, status, "queues.change.done")
 }
 
-// save carries out a form in which nothing is wrong, or shows it again.
-func (r *room) save(c *frame.Call, v entityForm, e Entity, do func(Entity) error, note string) error {
+// changed gives an entity the settings of a form, unless others have changed it since that was shown. The status is that of the
+// answer, which nobody waits for who wants to change something, too.
+func (r *room) changed(c *frame.Call, form url.Values) (v entityForm, e Entity, status int, err error) {
+	r.changing.Lock() // what is looked at is what is changed
+	defer r.changing.Unlock()
+	if e, err = r.at(c, form.Get("at")); err != nil {
+		return v, e, 0, err
+	}
+	v = r.formOf(e, false)
+	now := maps.Clone(v.Values)
+	e = v.fill(c, form)
+	if form.Has("was") && form.Get("was") != v.Was {
+		if v.News = v.merge(c, form.Get("was"), now); len(v.News) > 0 {
+			return v, e, http.StatusConflict, nil
+		}
+	}
+	return v, e, v.save(c, e, r.bus.Update), nil
+}
+
+// begin is what the values are now, for the form to bring back.
+func (v entityForm) begin() string {
+	was := url.Values{}
+	for _, s := range v.Settings {
+		was.Set(s.Name, v.Values[s.Name])
+	}
+	return was.Encode()
+}
+
+// merge tells, by their names, what others have changed since the form was shown. What somebody typed stays; what they left alone
+// is as it is now.
+func (v entityForm) merge(c *frame.Call, began string, now map[string]string) (news map[string]string) {
+	was, err := url.ParseQuery(began)
+	if err != nil {
+		was = url.Values{}
+	}
+	news = map[string]string{}
+	for _, s := range v.Settings {
+		name := s.Name
+		if now[name] == was.Get(name) {
+			continue
+		}
+		typed := v.Values[name]
+		switch {
+		case typed == now[name]:
+		case typed == was.Get(name):
+			v.Values[name] = now[name]
+			delete(v.Wrong, name)
+			news[name] = c.Say("queues.changed.taken")
+		default:
+			news[name] = c.Say("queues.changed.now", s.shown(c, now[name]))
+		}
+	}
+	return news
+}
+
+// shown is a value of the setting, for people.
+func (s setting) shown(c *frame.Call, value string) string {
+	switch {
+	case s.Input == "status":
+		return c.Say("queues.status." + value)
+	case s.Input == "check" && value != "":
+		return c.Say("queues.changed.set")
+	case s.Input == "check":
+		return c.Say("queues.changed.unset")
+	case value == "":
+		return c.Say("queues.changed.empty")
+	}
+	return visible(value)
+}
+
+// save carries out a form in which nothing is wrong, and returns the status of the answer.
+func (v entityForm) save(c *frame.Call, e Entity, do func(Entity) error) (status int) {
 	if len(v.Wrong) == 0 {
 		err := do(e)
 		if err == nil {
-			c.Note(c.Say(note, e.Path))
-			return c.Redirect(address("/entity", "at", e.Path))
+			return http.StatusOK
 		}
 		v.Wrong["form"] = c.Describe(problem(c, err)).Text
 	}
-	return showForm(c, v, http.StatusUnprocessableEntity)
+	return http.StatusUnprocessableEntity
+}
+
+// saved leads on to an entity that was saved, or shows its form again.
+func saved(c *frame.Call, v entityForm, e Entity, status int, note string) error {
+	if status != http.StatusOK {
+		return showForm(c, v, status)
+	}
+	c.Note(c.Say(note, e.Path))
+	return c.Redirect(address("/entity", "at", e.Path))
 }
 
 func (r *room) confirmDrop(c *frame.Call) error {
@@ -290,17 +371,18 @@ func (r *room) confirmDrop(c *frame.Call) error {
 	}
 	count := e.Active + e.Scheduled + e.DeadLetter + e.Transfer + e.TransferDeadLetter
 	hint := c.Say("queues.drop.hint")
-	if e.Kind == Topic {
+	if e.Kind == Topic && e.Subscriptions > 0 {
 		for _, s := range r.subscriptions(e) {
 			count += s.Active + s.Scheduled + s.DeadLetter + s.Transfer + s.TransferDeadLetter
 		}
-		hint = c.Say("queues.drop.hint.topic", e.Subscriptions)
+		hint = many(c, "queues.drop.hint.topic", e.Subscriptions)
 	}
 	v := confirmation{
-		Text: c.Say("queues.drop."+e.Kind, e.Path, frame.Number(count)), Hint: hint, Button: c.Say("queues.drop.button"), Count: 1,
+		Text: many(c, "queues.drop."+e.Kind, count, e.Path), Hint: hint, Button: c.Say("queues.drop.button"), Count: 1, Danger: true,
+		Steps:  e.crumbs(),
 		Action: Path + "/drop", Fields: [][2]string{{"at", e.Path}}, Back: address("/entity", "at", e.Path),
 	}
-	return c.Show(&frame.Page{Title: c.Say("queues.drop.title", e.Path), Template: confirmPage, Data: v, Styles: styles})
+	return c.Show(&frame.Page{Title: c.Say("queues.drop.title", titled(e.Path)), Template: confirmPage, Data: v, Styles: styles})
 }
 
 func (r *room) drop(c *frame.Call) error {
@@ -308,7 +390,7 @@ func (r *room) drop(c *frame.Call) error {
 	if err != nil {
 		return err
 	}
-	e, err := r.bus.Entity(form.Get("at"))
+	e, err := r.at(c, form.Get("at"))
 	if err == nil {
 		err = r.bus.Remove(e.Path)
 	}

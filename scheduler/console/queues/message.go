@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler/access"
@@ -19,6 +20,7 @@ type messageView struct {
 	Body      shownBody
 	System    []systemProperty
 	IsDead    bool
+	MayBury   bool
 	MayChange bool
 	Next      string // the address of the message behind it
 	Previous  string
@@ -65,6 +67,7 @@ func (r *room) message(c *frame.Call) error {
 		Entity: e, Message: m, Body: showBody(m.Body, c.Query("view")), System: system(c, m), At: e.Path, Part: string(m.Part),
 		IsDead: m.Part == Dead || m.Part == Transfer, MayChange: c.May(access.Operate, ""),
 	}
+	v.MayBury = v.MayChange && (m.Part == Active || m.Part == Deferred) && !m.Held
 	beside := func(q Query) string {
 		q.Path, q.Part, q.Most = e.Path, m.Part, 1
 		if page, err := r.bus.Peek(q); err == nil && len(page.Messages) > 0 {
@@ -83,7 +86,7 @@ func (r *room) message(c *frame.Call) error {
 		v.Copy = address("/send", "at", to, "from", e.Path, "part", v.Part, "n", strconv.FormatInt(m.Sequence, 10))
 	}
 	p := &frame.Page{
-		Title: c.Say("queues.message.title", m.Sequence, e.Path), Template: messagePage, Data: v, Styles: styles, Scripts: scripts,
+		Title: c.Say("queues.message.title", m.Sequence, titled(e.Path)), Template: messagePage, Data: v, Styles: styles, Scripts: scripts,
 	}
 	if c.Part() {
 		p.Part = "body"
@@ -197,74 +200,24 @@ func (r *room) remove(c *frame.Call) error {
 	return c.Redirect(address("/entity", "at", s.path, "part", string(s.part)))
 }
 
-// confirmation asks before something is done with many messages.
-type confirmation struct {
-	Text, Hint, Button string
-	Count              int64
-	Action             string
-	Fields             [][2]string
-	Back               string
-	Topic              string // a choice of where dead letters go
-}
+// maxReason is how long the reason of a dead letter and its description may be.
+const maxReason = 4096
 
-// picked are the messages that were marked; none for all.
-func picked(c *frame.Call, texts []string) ([]int64, error) {
-	var all []int64
-	for _, text := range texts {
-		n, err := number(c, text)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, n)
-	}
-	return all, nil
-}
-
-// confirm asks before something is done with all messages of a part, or with those that were marked.
-func (r *room) confirm(c *frame.Call, verb string) error {
-	e, err := r.entityOf(c)
+// bury makes a dead letter of one message.
+func (r *room) bury(c *frame.Call) error {
+	s, err := selection(c)
 	if err != nil {
 		return err
 	}
-	marked, err := picked(c, c.Request.URL.Query()["n"])
-	if err != nil {
-		return err
+	reason, description := strings.TrimSpace(c.Request.PostForm.Get("reason")), strings.TrimSpace(c.Request.PostForm.Get("description"))
+	if len(reason) > maxReason || len(description) > maxReason {
+		return frame.Problem{Status: http.StatusUnprocessableEntity, Text: c.Say("queues.bury.long", maxReason)}
 	}
-	part := partOf(c.Query("part"))
-	count, key := countOf(e, part), "queues."+verb+"."+string(part)
-	v := confirmation{
-		Hint: c.Say("queues." + verb + ".hint"), Action: Path + "/" + verb,
-		Fields: [][2]string{{"at", e.Path}, {"part", string(part)}, {"all", "1"}},
-		Back:   address("/entity", "at", e.Path, "part", string(part)),
+	if err := r.bus.Bury(s.path, s.n, reason, description); err != nil {
+		return problem(c, err)
 	}
-	switch {
-	case len(marked) > 0:
-		count, key = int64(len(marked)), "queues."+verb+".marked"
-	case c.Query("marked") != "": // and nothing was
-		return frame.Problem{Status: http.StatusBadRequest, Text: c.Say("queues.marked.none"), Hint: c.Say("queues.marked.none.hint")}
-	case verb == verbResubmit:
-		key = "queues.resubmit.all"
-	}
-	for _, n := range marked {
-		v.Fields = append(v.Fields, [2]string{"n", strconv.FormatInt(n, 10)})
-	}
-	if verb == verbResubmit {
-		v.Topic = e.Topic
-	}
-	v.Text, v.Count, v.Button = c.Say(key, frame.Number(count), e.Path), count, c.Say("queues."+verb+".button", frame.Number(count))
-	return c.Show(&frame.Page{Title: c.Say("queues."+verb+".title.running", e.Path), Template: confirmPage, Data: v, Styles: styles})
-}
-
-func (r *room) confirmPurge(c *frame.Call) error { return r.confirm(c, verbPurge) }
-
-// countOf is how many messages a part has.
-func countOf(e Entity, part Part) int64 {
-	for _, t := range tabs(e, part) {
-		if t.Part == part {
-			return t.Count
-		}
-	}
-	return 0
+	c.Note(c.Say("queues.buried", s.n))
+	return c.Redirect(address("/entity", "at", s.path, "part", string(Dead)))
 }
 
 func (r *room) purge(c *frame.Call) error {
@@ -291,7 +244,8 @@ func (r *room) edit(c *frame.Call) error {
 	v := draftOf(e, m)
 	v.Back = messageAddress(e.Path, m.Part, m.Sequence)
 	return c.Show(&frame.Page{
-		Title: c.Say("queues.resubmit.title", m.Sequence, e.Path), Template: draftPage, Data: v.padded(), Styles: styles, Scripts: scripts,
+		Title: c.Say("queues.resubmit.title", m.Sequence, titled(e.Path)), Template: draftPage, Data: v.padded(),
+		Styles: styles, Scripts: scripts,
 	})
 }
 
@@ -316,9 +270,9 @@ func (r *room) resubmit(c *frame.Call) error {
 	}
 	var edited *Draft
 	if form.Get("edited") != "" {
-		e, err := r.bus.Entity(path)
+		e, err := r.at(c, path)
 		if err != nil {
-			return problem(c, err)
+			return err
 		}
 		m, err := r.bus.Message(path, part, n)
 		if err != nil {

@@ -135,9 +135,9 @@ const patience = 700 * time.Millisecond
 func (r *room) start(
 	c *frame.Call, verb string, b Batch, do func(ctx context.Context, b Batch, note func(Tally)) (Tally, error),
 ) error {
-	e, err := r.bus.Entity(b.Path)
+	e, err := r.at(c, b.Path)
 	if err != nil {
-		return problem(c, err)
+		return err
 	}
 	o := &operation{
 		ID: rand.Text(), Verb: verb, Path: e.Path, Part: b.Part, Count: countOf(e, b.Part), began: time.Now(), over: make(chan struct{}),
@@ -153,7 +153,7 @@ func (r *room) start(
 	}
 	go func() {
 		defer end()
-		o.end(do(ctx, b, o.note))
+		o.end(frame.Guarded(c, func() (Tally, error) { return do(ctx, b, o.note) }))
 	}()
 	soon := time.NewTimer(patience)
 	defer soon.Stop()
@@ -163,7 +163,11 @@ func (r *room) start(
 	case <-o.over:
 		p := o.progress(c)
 		if p.Problem == "" && p.Tally.Refused == 0 {
-			c.Note(c.Say("queues."+o.Verb+".done", frame.Number(p.Tally.Done), frame.Number(p.Tally.Held)))
+			note := many(c, "queues."+o.Verb+".done", p.Tally.Done)
+			if p.Tally.Held > 0 {
+				note += " " + many(c, "queues."+o.Verb+".held", p.Tally.Held)
+			}
+			c.Note(note)
 			return c.Redirect(o.Back())
 		}
 	}
@@ -189,7 +193,7 @@ func (r *room) operation(c *frame.Call) error {
 		return err
 	}
 	return c.Show(&frame.Page{
-		Title: c.Say("queues."+o.Verb+".title.running", o.Path), Template: operationPage, Data: o.progress(c), Styles: styles,
+		Title: c.Say("queues."+o.Verb+".title.running", titled(o.Path)), Template: operationPage, Data: o.progress(c), Styles: styles,
 	})
 }
 

@@ -18,6 +18,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler/access"
@@ -81,6 +82,7 @@ type room struct {
 	connect Connect
 
 	operations operations
+	changing   sync.Mutex // of settings and rules
 }
 
 // Room returns the part of the console.
@@ -118,7 +120,7 @@ func Room(cfg Config) frame.Room {
 			read("/rules", r.rules), frame.Route{Method: http.MethodPost, Path: Path + "/rules", Right: access.Read, Do: r.try},
 			ask("/send", r.newDraft), change("/send", r.send),
 			ask("/resubmit", r.edit), change("/resubmit", r.resubmit),
-			ask("/purge", r.confirmPurge), change("/purge", r.purge), change("/delete", r.remove),
+			ask("/purge", r.confirmPurge), change("/purge", r.purge), change("/delete", r.remove), change("/bury", r.bury),
 			ask("/operation", r.operation), lasting(ask("/operation/events", r.followOperation)),
 			change("/operation/stop", r.stopOperation),
 			read("/sessions", r.sessions), live("/sessions/events", r.followSessions),
@@ -134,7 +136,8 @@ func Room(cfg Config) frame.Room {
 			read("/storage", r.store), live("/storage/events", r.followStore), read("/storage/message", r.letter),
 			read("/storage/body", r.downloadLetter), ask("/storage/put", r.newLetter), change("/storage/put", r.put),
 			ask("/storage/clear", r.confirmClear), change("/storage/clear", r.clear),
-			change("/storage/delete", r.removeLetter), ask("/storage/move", r.confirmMove), change("/storage/move", r.moveLetter),
+			ask("/storage/delete", r.confirmRemove), change("/storage/delete", r.removeLetters),
+			ask("/storage/move", r.confirmMove), change("/storage/move", r.moveLetters),
 		)
 		routes = slices.Concat(
 			routes, form("/storage/new", r.newStore, r.createStore), form("/storage/drop", r.confirmDropStore, r.dropStore),

@@ -1,7 +1,9 @@
 package queues
 
 import (
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -30,6 +32,8 @@ type ruleForm struct {
 	Properties []Property
 	Parameters []Property
 	Wrong      map[string]string
+	Was        string // stands for the rule that the form began with
+	Now        *Rule  // the one that others have put in its place meanwhile
 	Back       string
 }
 
@@ -48,7 +52,8 @@ var correlationFields = []string{
 
 func ruleFormOf(e Entity, rule Rule, fresh bool) ruleForm {
 	v := ruleForm{
-		Entity: e, Rule: rule, Fresh: fresh, Kinds: []string{filterSQL, filterCorrelation, filterTrue, filterFalse}, Types: types,
+		Entity: e, Rule: rule, Fresh: fresh, Was: rule.stamp(),
+		Kinds: []string{filterSQL, filterCorrelation, filterTrue, filterFalse}, Types: types,
 		Parameters: rule.Parameters, Back: address("/rules", "at", e.Path),
 	}
 	given := map[string]string{}
@@ -69,10 +74,15 @@ func ruleFormOf(e Entity, rule Rule, fresh bool) ruleForm {
 	return v
 }
 
+// stamp stands for what a rule does.
+func (r Rule) stamp() string {
+	return fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%q", []any{r.Kind, r.Expression, r.Action, r.Parameters, r.Fields})))
+}
+
 func showRule(c *frame.Call, v ruleForm, status int) error {
-	title := c.Say("queues.rule.change.title", v.Rule.Name, v.Entity.Path)
+	title := c.Say("queues.rule.change.title", v.Rule.Name, titled(v.Entity.Path))
 	if v.Fresh {
-		title = c.Say("queues.rule.new.title", v.Entity.Path)
+		title = c.Say("queues.rule.new.title", titled(v.Entity.Path))
 	}
 	return c.Show(&frame.Page{Status: status, Title: title, Template: rulePage, Data: v, Styles: styles, Scripts: scripts})
 }
@@ -107,15 +117,20 @@ func (r *room) editRule(c *frame.Call) error {
 	return showRule(c, ruleFormOf(e, rule, false), http.StatusOK)
 }
 
-// rows reads the rows of a table of properties. wrong is set when a value has no name.
-func rows(c *frame.Call, form url.Values, prefix string, wrong map[string]string) []Property {
+// rows reads the rows of a table of properties. wrong says at a place when a value has no name, or two have the same.
+func rows(c *frame.Call, form url.Values, prefix, place string, wrong map[string]string) []Property {
 	var all []Property
 	names, kinds, values := form[prefix+"name"], form[prefix+"type"], form[prefix+"value"]
 	for i := range min(len(names), len(kinds), len(values)) {
-		if names[i] != "" {
+		same := func(p Property) bool { return p.Name == names[i] }
+		switch {
+		case names[i] == "" && values[i] != "":
+			wrong[place] = c.Say("queues.wrong.name", values[i])
+		case names[i] == "":
+		case slices.ContainsFunc(all, same):
+			wrong[place] = c.Say("queues.wrong.twice", names[i])
+		default:
 			all = append(all, Property{names[i], kinds[i], values[i]})
-		} else if values[i] != "" {
-			wrong["form"] = c.Say("queues.wrong.name", values[i])
 		}
 	}
 	return all
@@ -124,7 +139,7 @@ func rows(c *frame.Call, form url.Values, prefix string, wrong map[string]string
 // readRule reads the form of a rule.
 func readRule(c *frame.Call, form url.Values, wrong map[string]string) Rule {
 	rule := Rule{Name: strings.TrimSpace(form.Get("name")), Kind: form.Get("kind"), Action: strings.TrimSpace(lines(form.Get("action")))}
-	rule.Parameters = rows(c, form, "a", wrong)
+	rule.Parameters = rows(c, form, "a", "parameters", wrong)
 	switch rule.Kind {
 	case filterSQL:
 		rule.Expression = strings.TrimSpace(lines(form.Get("expression")))
@@ -134,8 +149,8 @@ func readRule(c *frame.Call, form url.Values, wrong map[string]string) Rule {
 				rule.Fields = append(rule.Fields, Property{name, "string", text})
 			}
 		}
-		rule.Fields = append(rule.Fields, rows(c, form, "p", wrong)...)
-		if len(rule.Fields) == 0 {
+		rule.Fields = append(rule.Fields, rows(c, form, "p", "fields", wrong)...)
+		if len(rule.Fields) == 0 && wrong["fields"] == "" {
 			wrong["fields"] = c.Say("queues.wrong.fields")
 		}
 	}
@@ -150,18 +165,35 @@ func (r *room) putRule(c *frame.Call) error {
 	if err != nil {
 		return err
 	}
-	e, err := r.bus.Entity(form.Get("at"))
+	e, err := r.at(c, form.Get("at"))
 	if err != nil {
-		return problem(c, err)
+		return err
 	}
 	wrong := map[string]string{}
-	fresh := form.Get("replace") == ""
 	rule := readRule(c, form, wrong)
+	v, status := r.ruled(c, e, rule, form, wrong)
+	if status != http.StatusOK {
+		return showRule(c, v, status)
+	}
+	c.Note(c.Say("queues.rule.saved", rule.Name))
+	return c.Redirect(address("/rules", "at", e.Path))
+}
+
+// ruled gives a subscription a rule, unless others have changed that since its form was shown. The status is that of the answer,
+// which nobody waits for who wants to change something, too.
+func (r *room) ruled(c *frame.Call, e Entity, rule Rule, form url.Values, wrong map[string]string) (v ruleForm, status int) {
+	fresh := form.Get("replace") == ""
+	r.changing.Lock() // what is looked at is what is changed
+	defer r.changing.Unlock()
+	if now, err := r.ruleOf(e, rule.Name); err == nil && form.Has("was") && form.Get("was") != now.stamp() && !fresh {
+		v = ruleFormOf(e, rule, false)
+		v.Wrong, v.Now, v.Was = wrong, &now, now.stamp()
+		return v, http.StatusConflict
+	}
 	if len(wrong) == 0 {
 		err := r.bus.PutRule(e.Path, rule, !fresh)
 		if err == nil {
-			c.Note(c.Say("queues.rule.saved", rule.Name))
-			return c.Redirect(address("/rules", "at", e.Path))
+			return v, http.StatusOK
 		}
 		if part, ok := errors.AsType[*RuleError](err); ok {
 			wrong[part.Part] = part.Text
@@ -169,9 +201,9 @@ func (r *room) putRule(c *frame.Call) error {
 			wrong["form"] = c.Describe(problem(c, err)).Text
 		}
 	}
-	v := ruleFormOf(e, rule, fresh)
-	v.Wrong = wrong
-	return showRule(c, v, http.StatusUnprocessableEntity)
+	v = ruleFormOf(e, rule, fresh)
+	v.Wrong, v.Was = wrong, form.Get("was")
+	return v, http.StatusUnprocessableEntity
 }
 
 func (r *room) deleteRule(c *frame.Call) error {
@@ -205,7 +237,8 @@ func (r *room) confirmRule(c *frame.Call) error {
 		hint = c.Say("queues.rule.drop.last")
 	}
 	v := confirmation{
-		Text: c.Say("queues.rule.drop", rule.Name, e.Path), Hint: hint, Button: c.Say("queues.rule.drop.button"), Count: 1,
+		Text: c.Say("queues.rule.drop", rule.Name, e.Path), Hint: hint, Button: c.Say("queues.rule.drop.button"), Count: 1, Danger: true,
+		Steps:  append(e.crumbs(), [2]string{address("/rules", "at", e.Path), c.Say("queues.rules")}),
 		Action: Path + "/rule/delete", Fields: [][2]string{{"at", e.Path}, {"name", rule.Name}}, Back: address("/rules", "at", e.Path),
 	}
 	return c.Show(&frame.Page{Title: c.Say("queues.rule.drop.title", rule.Name), Template: confirmPage, Data: v, Styles: styles})

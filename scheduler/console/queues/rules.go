@@ -93,6 +93,9 @@ func (r *room) rules(c *frame.Call) error {
 	if err != nil {
 		return err
 	}
+	if e.Kind == Queue {
+		return frame.Problem{Status: http.StatusNotFound, Text: c.Say("queues.rules.queue", e.Path), Hint: c.Say("queues.rules.queue.hint")}
+	}
 	v := r.rulesOf(c, e)
 	if text := c.Query("n"); text != "" {
 		n, err := number(c, text)
@@ -118,9 +121,9 @@ func (r *room) try(c *frame.Call) error {
 	if err != nil {
 		return err
 	}
-	e, err := r.bus.Entity(form.Get("at"))
+	e, err := r.at(c, form.Get("at"))
 	if err != nil {
-		return problem(c, err)
+		return err
 	}
 	v := r.rulesOf(c, e)
 	d, wrong := readDraft(c, form)
@@ -142,6 +145,7 @@ func (r *room) try(c *frame.Call) error {
 
 func (r *room) showRules(c *frame.Call, v *rulesView, status int) error {
 	return c.Show(&frame.Page{
-		Status: status, Title: c.Say("queues.rules.title", v.Entity.Path), Template: rulesPage, Data: v, Styles: styles, Scripts: scripts,
+		Status: status, Title: c.Say("queues.rules.title", titled(v.Entity.Path)), Template: rulesPage, Data: v,
+		Styles: styles, Scripts: scripts,
 	})
 }

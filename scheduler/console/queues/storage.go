@@ -33,6 +33,7 @@ type storeView struct {
 	Events    string
 	Poison    string // the queue for what failed, if there is one
 	Origin    string // of a queue for what failed: where its messages come from
+	Movable   bool   // there are other queues to move messages into
 }
 
 // A letterRow is a message in a list.
@@ -54,7 +55,18 @@ func rowOf(m Letter) letterRow {
 
 // queueOf returns the storage queue that a request is about.
 func (r *room) queueOf(c *frame.Call) (StorageQueue, error) {
-	q, err := r.storage.Queue(c.Query("account"), c.Query("queue"))
+	return r.queueAt(c, c.Query("account"), c.Query("queue"))
+}
+
+// queueAt returns a storage queue by its names.
+func (r *room) queueAt(c *frame.Call, account, name string) (StorageQueue, error) {
+	q, err := r.storage.Queue(account, name)
+	if errors.Is(err, ErrMissing) {
+		return q, frame.Problem{
+			Status: http.StatusNotFound, Text: c.Say("queues.store.missing", visible(name), visible(account)),
+			Hint: c.Say("queues.entity.missing.hint"),
+		}
+	}
 	return q, problem(c, err)
 }
 
@@ -83,6 +95,7 @@ func (r *room) storeOutside(c *frame.Call) (*storeView, error) {
 	} else if _, err := r.storage.Queue(q.Account, q.Name+poisonSuffix); err == nil {
 		v.Poison = q.Name + poisonSuffix
 	}
+	v.Movable = len(r.beside(q)) > 0
 	v.Events = address("/storage/events", "follow", "1", "account", q.Account, "queue", q.Name, "q", v.Search, "from", c.Query("from"))
 	return v, nil
 }
@@ -108,7 +121,7 @@ func (r *room) store(c *frame.Call) error {
 	if err != nil {
 		return err
 	}
-	p := &frame.Page{Title: v.Queue.Account + "/" + v.Queue.Name, Template: storagePage, Data: v, Styles: styles, Scripts: scripts}
+	p := &frame.Page{Title: v.Queue.Name, Template: storagePage, Data: v, Styles: styles, Scripts: scripts}
 	if c.Part() {
 		p.Part = "letters"
 	}
@@ -214,8 +227,11 @@ func (r *room) newLetter(c *frame.Call) error {
 	if err != nil {
 		return err
 	}
-	return showPut(c, putView{Queue: q, Encode: true, TTL: "168h"}, http.StatusOK)
+	return showPut(c, putView{Queue: q, Encode: true, TTL: "7d"}, http.StatusOK)
 }
+
+// maxHidden is for how long the service hides a message.
+const maxHidden = 7 * 24 * time.Hour
 
 func showPut(c *frame.Call, v putView, status int) error {
 	return c.Show(&frame.Page{
@@ -228,21 +244,24 @@ func (r *room) put(c *frame.Call) error {
 	if err != nil {
 		return err
 	}
-	q, err := r.storage.Queue(form.Get("account"), form.Get("queue"))
+	q, err := r.queueAt(c, form.Get("account"), form.Get("queue"))
 	if err != nil {
-		return problem(c, err)
+		return err
 	}
 	v := putView{
 		Queue: q, Text: lines(form.Get("text")), Encode: form.Get("encode") != "", Hidden: form.Get("hidden"), TTL: form.Get("ttl"),
 		Wrong: map[string]string{},
 	}
-	hidden, err := optional(v.Hidden)
+	hidden, err := parseSpan(v.Hidden)
 	if err != nil {
 		v.Wrong["hidden"] = c.Say("queues.wrong.ttl", v.Hidden)
 	}
-	ttl, err := optional(v.TTL)
+	ttl, err := parseSpan(v.TTL)
 	if err != nil {
 		v.Wrong["ttl"] = c.Say("queues.wrong.ttl", v.TTL)
+	}
+	if hidden > maxHidden {
+		v.Wrong["hidden"] = c.Say("queues.wrong.hidden.long", length(maxHidden))
 	}
 	if ttl > 0 && hidden >= ttl {
 		v.Wrong["hidden"] = c.Say("queues.wrong.hidden")
@@ -265,20 +284,6 @@ func (r *room) put(c *frame.Call) error {
 	return showPut(c, v, http.StatusUnprocessableEntity)
 }
 
-// optional reads a length of time; nothing is 0.
-func optional(text string) (time.Duration, error) {
-	if text = strings.TrimSpace(text); text == "" {
-		return 0, nil
-	}
-	d, err := time.ParseDuration(text)
-	if err == nil && d < 0 {
-		err = errNegative
-	}
-	return d, err
-}
-
-var errNegative = errors.New("it is negative")
-
 func storeAddress(q StorageQueue) string {
 	return address("/storage", "account", q.Account, "queue", q.Name)
 }
@@ -289,9 +294,12 @@ func (r *room) confirmClear(c *frame.Call) error {
 		return err
 	}
 	v := confirmation{
-		Text: c.Say("queues.clear", frame.Number(q.Messages), q.Name), Hint: c.Say("queues.clear.hint"),
-		Button: c.Say("queues.purge.button", frame.Number(q.Messages)), Action: Path + "/storage/clear", Count: int64(q.Messages),
+		Text: many(c, "queues.clear", q.Messages, q.Name), Hint: c.Say("queues.clear.hint"), Danger: true, Steps: q.crumbs(),
+		Button: many(c, "queues.purge.button", q.Messages), Action: Path + "/storage/clear", Count: int64(q.Messages),
 		Fields: [][2]string{{"account", q.Account}, {"queue", q.Name}}, Back: storeAddress(q),
+	}
+	if q.Messages == 0 {
+		v.Text = c.Say("queues.move.none", q.Name)
 	}
 	return c.Show(&frame.Page{Title: c.Say("queues.purge.title", q.Name), Template: confirmPage, Data: v, Styles: styles})
 }
@@ -302,9 +310,9 @@ func (r *room) change(c *frame.Call, do func(q StorageQueue) (note string, err e
 	if err != nil {
 		return err
 	}
-	q, err := r.storage.Queue(form.Get("account"), form.Get("queue"))
+	q, err := r.queueAt(c, form.Get("account"), form.Get("queue"))
 	if err != nil {
-		return problem(c, err)
+		return err
 	}
 	note, err := do(q)
 	if err != nil {
@@ -317,43 +325,7 @@ func (r *room) change(c *frame.Call, do func(q StorageQueue) (note string, err e
 func (r *room) clear(c *frame.Call) error {
 	return r.change(c, func(q StorageQueue) (string, error) {
 		n, err := r.storage.Clear(q.Account, q.Name)
-		return c.Say("queues.purged", frame.Number(n)), err
-	})
-}
-
-func (r *room) removeLetter(c *frame.Call) error {
-	return r.change(c, func(q StorageQueue) (string, error) {
-		return c.Say("queues.letter.deleted"), r.storage.Delete(q.Account, q.Name, c.Request.PostForm.Get("id"))
-	})
-}
-
-// maxMoved is how many messages one request moves.
-const maxMoved = 10_000
-
-// confirmMove asks before all messages that failed are put back.
-func (r *room) confirmMove(c *frame.Call) error {
-	q, err := r.queueOf(c)
-	if err != nil {
-		return err
-	}
-	to, count := strings.TrimSuffix(q.Name, poisonSuffix), frame.Number(min(q.Messages, maxMoved))
-	v := confirmation{
-		Text: c.Say("queues.move.all", count, q.Name, to), Hint: c.Say("queues.move.hint"), Button: c.Say("queues.move.button", count),
-		Action: Path + "/storage/move", Fields: [][2]string{{"account", q.Account}, {"queue", q.Name}, {"all", checked}},
-		Back: storeAddress(q), Count: int64(q.Messages),
-	}
-	return c.Show(&frame.Page{Title: c.Say("queues.move.title", q.Name), Template: confirmPage, Data: v, Styles: styles})
-}
-
-// moveLetter puts a message that failed back into the queue that it came from, or all of them.
-func (r *room) moveLetter(c *frame.Call) error {
-	return r.change(c, func(q StorageQueue) (string, error) {
-		to := strings.TrimSuffix(q.Name, poisonSuffix)
-		if c.Request.PostForm.Get("all") != "" {
-			n, err := r.storage.MoveAll(q.Account, q.Name, to, maxMoved)
-			return c.Say("queues.move.done", frame.Number(n), to), err
-		}
-		return c.Say("queues.letter.moved", to), r.storage.Move(q.Account, q.Name, c.Request.PostForm.Get("id"), to)
+		return many(c, "queues.purged", n), err
 	})
 }
 
@@ -392,7 +364,7 @@ func (r *room) confirmDropStore(c *frame.Call) error {
 		return err
 	}
 	v := confirmation{
-		Text: c.Say("queues.drop.queue", q.Name, frame.Number(q.Messages)), Hint: c.Say("queues.drop.hint"),
+		Text: many(c, "queues.drop.queue", q.Messages, q.Name), Hint: c.Say("queues.drop.hint"), Danger: true, Steps: q.crumbs(),
 		Button: c.Say("queues.drop.button"), Action: Path + "/storage/drop",
 		Fields: [][2]string{{"account", q.Account}, {"queue", q.Name}}, Back: storeAddress(q), Count: 1,
 	}

@@ -122,6 +122,40 @@ func TestWrongProperties(t *testing.T) {
 	}
 }
 
+// TestWrongValuesInWords has what is wrong told in words that are not those of a library.
+func TestWrongValuesInWords(t *testing.T) {
+	w := open(t, queue("q"))
+	for _, p := range []struct{ kind, value, want string }{
+		{"int", "one", `property "p": "one" is not a number of the type int`},
+		{"byte", "128", `property "p": "128" is too large or too small for the type byte`},
+		{"boolean", "maybe", `property "p": "maybe" is neither true nor false`},
+		{"timespan", "1 hour", `property "p": "1 hour" is not a timespan such as 1h30m`},
+		{"binary", "zz", `property "p": "zz" is not hex digits, two for each byte`},
+	} {
+		err := w.Send("q", browse.Draft{Properties: []browse.Property{{Name: "p", Type: p.kind, Value: p.value}}})
+		if err == nil || err.Error() != p.want {
+			t.Errorf("%s %q: %v", p.kind, p.value, err)
+		}
+	}
+}
+
+// TestBury makes a dead letter of a message that was deferred, which receivers of dead letters then get.
+func TestBury(t *testing.T) {
+	w := open(t, queue("q"))
+	w.send("q", bodies("deferred")...)
+	w.take("q", 1, &broker.Outcome{Kind: broker.Defer})
+	w.must(w.Bury("q", 1, "late", "by hand"))
+	if m := w.one("q", browse.Dead); m.Reason != "late" || m.Description != "by hand" || m.Sequence != 1 || m.Held {
+		t.Errorf("the dead letter is %+v", m)
+	}
+	w.take("q/$deadletterqueue", 1, &broker.Outcome{Kind: broker.Complete})
+	for _, part := range []browse.Part{browse.Active, browse.Deferred, browse.Dead} {
+		if page, err := w.Peek(browse.Query{Path: "q", Part: part, Most: 1}); err != nil || len(page.Messages) != 0 {
+			t.Errorf("%s has %d messages: %v", part, len(page.Messages), err)
+		}
+	}
+}
+
 // TestParts has a message in each part, and shows each there alone.
 func TestParts(t *testing.T) {
 	w := open(t, queue("q"))

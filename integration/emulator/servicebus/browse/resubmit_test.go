@@ -29,6 +29,9 @@ func TestResubmit(t *testing.T) {
 	w.bury(1)
 	w.must(w.Resubmit("q", browse.Dead, 1, nil, false))
 	after := w.one("q", browse.Active)
+	if life := after.Expires.Sub(after.Enqueued); life != time.Hour || after.Expires.Before(before.Expires) {
+		t.Errorf("its time to live does not begin anew: it lives for %v", life)
+	}
 	before.Sequence, before.EnqueuedSequence, before.Enqueued, before.Expires = after.Sequence, after.EnqueuedSequence, after.Enqueued, after.Expires
 	if diff := cmp.Diff(before, after); diff != "" {
 		t.Error(diff)

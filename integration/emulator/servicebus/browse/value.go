@@ -171,6 +171,25 @@ func writeAll(b *strings.Builder, open, end string, n, depth int, one func(i int
 
 // value parses the text of a property.
 func (p Property) value() (any, error) {
+	v, err := p.parse()
+	switch n, ok := errors.AsType[*strconv.NumError](err); {
+	case err == nil:
+		return v, nil
+	case ok && errors.Is(n, strconv.ErrRange):
+		return nil, fmt.Errorf("%q is too large or too small for the type %s", p.Value, p.Type)
+	case p.Type == "boolean":
+		return nil, fmt.Errorf("%q is neither true nor false", p.Value)
+	case p.Type == "timespan":
+		return nil, fmt.Errorf("%q is not a timespan such as 1h30m", p.Value)
+	case p.Type == "binary":
+		return nil, fmt.Errorf("%q is not hex digits, two for each byte", p.Value)
+	case ok:
+		return nil, fmt.Errorf("%q is not a number of the type %s", p.Value, p.Type)
+	}
+	return nil, err
+}
+
+func (p Property) parse() (any, error) {
 	s := p.Value
 	switch p.Type {
 	case "", "string":
@@ -203,7 +222,7 @@ func (p Property) value() (any, error) {
 		if r, n := utf8.DecodeRuneInString(s); n == len(s) && n > 0 {
 			return amqp.Char(r), nil
 		}
-		return nil, errors.New("is not one character")
+		return nil, fmt.Errorf("%q is not one character", s)
 	default:
 		return nil, fmt.Errorf("is of type %s, which cannot be written", p.Type)
 	}
@@ -239,11 +258,8 @@ func natural(kind, s string) (any, error) {
 	}
 }
 
-// checked returns a value as any, or a short error.
+// checked returns a value as any, unless there is an error.
 func checked[T any](value T, err error) (any, error) {
-	if n, ok := errors.AsType[*strconv.NumError](err); ok {
-		err = fmt.Errorf("%q: %w", n.Num, n.Err)
-	}
 	if err != nil {
 		return nil, err
 	}

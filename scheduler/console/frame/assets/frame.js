@@ -20,6 +20,7 @@ function distance(ms) {
 function times(root) {
   for (const t of $$('time[data-instant]', root)) {
     const at = new Date(t.dateTime);
+    if (Number.isNaN(at.getTime())) continue; // of years that scripts do not know
     if (!t.title) t.title = `${t.textContent} · ${zone}`;
     t.textContent = instant.format(at);
   }
@@ -29,7 +30,9 @@ function times(root) {
 function distances(root = document) {
   const now = Date.now();
   for (const t of $$('time[data-relative]', root)) {
-    const text = distance(new Date(t.dateTime) - now);
+    const ms = new Date(t.dateTime) - now;
+    if (Number.isNaN(ms)) continue;
+    const text = distance(ms);
     if (t.textContent !== text) t.textContent = text;
   }
 }
@@ -54,11 +57,23 @@ function dress(root) {
 }
 
 // morph makes the children of one element those of another, and keeps what is equal: the focus, what is typed, what is open.
+// What has an id is known by it, and is moved only when the order has changed: what is moved loses the focus.
 function morph(to, from) {
-  const old = [...to.childNodes];
-  const keyed = new Map(old.filter((n) => n.id).map((n) => [n.id, n]));
+  const all = [...from.childNodes];
+  const stays = new Set(all.map((n) => n.id));
+  const keyed = new Map();
+  for (const n of [...to.childNodes]) {
+    if (!n.id) continue;
+    if (stays.has(n.id)) keyed.set(n.id, n);
+    else n.remove();
+  }
   let at = to.firstChild;
-  for (const fresh of [...from.childNodes]) {
+  for (const fresh of all) {
+    while (fresh.id && at && at.nodeType !== 1) { // the space between them is no reason to move anything
+      const next = at.nextSibling;
+      at.remove();
+      at = next;
+    }
     let match = fresh.id ? keyed.get(fresh.id) : at && !at.id && at.nodeType === fresh.nodeType && at.nodeName === fresh.nodeName ? at : null;
     if (!match) {
       to.insertBefore(fresh, at);
@@ -99,7 +114,9 @@ function parse(html) {
 
 // put makes a part the content of an element.
 function put(element, html) {
+  const focused = document.activeElement;
   morph(element, parse(html));
+  if (focused !== document.activeElement && element.contains(focused)) focused.focus({ preventScroll: true }); // it was moved
   dress(element);
 }
 
@@ -109,15 +126,50 @@ async function part(url, options = {}) {
   return { ok: answer.ok, status: answer.status, url: answer.url, html: await answer.text() };
 }
 
-// say tells something once, to those who look and to those who listen.
+let saying = 0; // the timer of what was said last
+
+// say tells something once, to those who look and to those who listen. It stays in sight while the page is scrolled: what is
+// bad until something else is said, anything else for as long as it takes to read. What has the focus is not below it.
 function say(text, bad = false) {
   const note = $('#note');
-  note.textContent = text;
+  if (note.textContent !== text) note.textContent = text;
   note.hidden = !text;
   note.classList.toggle('bad', bad);
+  clearTimeout(saying);
+  stick(Boolean(text));
+  if (text && !bad) saying = setTimeout(stick, 8000, false);
+}
+
+function stick(sticks) {
+  const note = $('#note');
+  note.classList.toggle('told', sticks);
+  const room = sticks ? note.offsetHeight + 8 : 0;
+  document.documentElement.style.setProperty('--told', `${room}px`);
+  const focus = document.activeElement;
+  if (!sticks || !focus || focus === document.body || focus.contains(note) || focus.closest('dialog')) return;
+  const { top, bottom } = focus.getBoundingClientRect();
+  if (bottom > 0 && top < room) scrollBy(0, top - room - 8);
 }
 
 // ---- live --------------------------------------------------------------------------------------------------------------
+
+// why asks for what a browser does not tell of live parts that are refused: the reason, and how long to wait before they are
+// asked for again. What only somebody can change, as by a sign-in in another tab, is asked for less often.
+async function why(url) {
+  const asking = new AbortController();
+  try {
+    const answer = await fetch(url, { headers: { 'X-Carillon-Part': '1' }, signal: asking.signal });
+    if (answer.ok) return { html: '', wait: 1000 };
+    return { html: await answer.text(), wait: answer.status < 500 && answer.status !== 429 ? 15000 : 3000 };
+  } catch {
+    return { html: '', wait: 3000 };
+  } finally {
+    asking.abort();
+  }
+}
+
+// plain is the text of a part.
+const plain = (html) => parse(html).textContent.replace(/\s+/g, ' ').trim();
 
 // live keeps the parts of a page up to date: see frame.Call.Live. While the page is hidden it is not connected. Where the
 // address says after what it begins, it goes on there: what came meanwhile is told then.
@@ -141,14 +193,17 @@ function live(element) {
       lost = true;
       if (source && source.readyState === EventSource.CLOSED) {
         source = null;
-        setTimeout(open, 3000);
+        why(url).then(({ html, wait }) => {
+          if (html && lost && !source) say(plain(html), true);
+          setTimeout(open, wait);
+        });
       }
     };
     source.addEventListener('end', (e) => { // nothing more comes, and this says why
       source?.close();
       source = null;
       ended = true;
-      say(parse(e.data).textContent.trim(), true);
+      say(plain(e.data), true);
     });
     for (const name of names) {
       source.addEventListener(name, (e) => {
@@ -188,6 +243,7 @@ function live(element) {
 function search(form) {
   let timer = 0;
   let asked = 0;
+  let lost = false; // the last one had no answer
   const go = async () => {
     const query = new URLSearchParams([...new FormData(form)].filter(([, v]) => v !== ''));
     const url = `${form.getAttribute('action') || location.pathname}?${query}`;
@@ -197,10 +253,14 @@ function search(form) {
     try {
       const answer = await part(url);
       if (mine !== asked) return; // a later one is under way
+      if (lost) say('');
+      lost = false;
       put(into, answer.html);
       follow(into, query);
       if (answer.ok) history.replaceState(null, '', query.size ? url : url.slice(0, -1));
     } catch {
+      if (mine !== asked) return;
+      lost = true;
       say(document.body.dataset.lost, true);
     } finally {
       if (mine === asked) into.removeAttribute('aria-busy');
@@ -249,18 +309,39 @@ function move(by) {
   ($('a[href]', next) || next).focus({ preventScroll: true });
 }
 
+// single reports whether single keys do anything: who speaks to the browser may turn them off (WCAG 2.1.4). It holds for this
+// browser.
+const off = 'carillon-keys-off';
+
+function single(on) {
+  try {
+    if (on === false) localStorage.setItem(off, '1');
+    else if (on) localStorage.removeItem(off);
+    return !localStorage.getItem(off);
+  } catch { // nothing is kept here
+    return on ?? true;
+  }
+}
+
 let going = 0; // when g was pressed, of which the next letter is the second half for as long as a slow hand needs
 
 function key(e) {
   if (e.ctrlKey || e.metaKey || e.altKey || e.isComposing) return;
-  if (/^(INPUT|SELECT|TEXTAREA)$/.test(e.target.tagName) || e.target.isContentEditable) {
+  const menu = e.key === 'Escape' && e.target.closest('details.menu[open]');
+  if (menu) {
+    menu.open = false;
+    $('summary', menu).focus();
+    return;
+  }
+  const typed = e.target.matches?.('input:not([type=checkbox], [type=radio]), select, textarea'); // what letters are typed into
+  if (typed || e.target.isContentEditable) {
     if (e.key === 'Escape') {
       if (e.target.type === 'search') e.preventDefault(); // which would empty it: what was found is to be gone through
       e.target.blur();
     }
     return;
   }
-  if ($('dialog[open]')) return;
+  if ($('dialog[open]') || !single()) return;
   if (Date.now() - going < 5000) {
     going = 0;
     const link = $$('[data-go]').find((a) => a.dataset.go === e.key);
@@ -298,9 +379,15 @@ async function copy(button) {
   }
 }
 
-window.carillon = { $, $$, distance, morph, parse, put, part, say, dress };
+window.carillon = { $, $$, distance, morph, parse, put, part, say, why, dress };
 
-document.cookie = `carillon-zone=${encodeURIComponent(zone)}; path=/; SameSite=Lax; max-age=31536000`;
+// The server writes times on the browser's clock, too, and learns which one that is by a cookie: the first page of all is
+// asked for again when it has come too early.
+const clock = `carillon-zone=${encodeURIComponent(zone)}`;
+const knows = () => document.cookie.split('; ').includes(clock);
+const known = knows();
+document.cookie = `${clock}; path=/; SameSite=Lax; max-age=31536000`;
+if (!known && knows() && (document.body.dataset.zone ?? zone) !== zone) location.reload();
 document.addEventListener('keydown', key);
 document.addEventListener('click', (e) => {
   const button = e.target.closest('[data-copy]');
@@ -312,6 +399,10 @@ document.addEventListener('click', (e) => {
   if (closes) closes.closest('dialog').close();
 });
 for (const b of $$('[data-help]')) b.hidden = false;
+for (const box of $$('[data-single]')) {
+  box.checked = single();
+  box.addEventListener('change', () => single(box.checked));
+}
 dress(document.body);
 document.addEventListener('DOMContentLoaded', () => { // scripts of rooms are there by then, and listen for the source
   window.addEventListener('resize', () => reachable());

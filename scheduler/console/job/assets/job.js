@@ -6,8 +6,21 @@ const text = (html) => parse(html).textContent.replace(/\s+/g, ' ').trim();
 
 // ---- doing -------------------------------------------------------------------------------------------------------------
 
+let held = null; // the button that was pressed with the focus on it, which it loses for as long as it cannot be pressed again
+
+// regain gives the focus back, unless somebody has put it elsewhere meanwhile.
+function regain() {
+  if (!held || document.activeElement !== document.body) return;
+  if (held.disabled && held.isConnected) return;
+  (held.closest('details.menu:not([open])')?.querySelector('summary') ?? (held.isConnected ? held : $('main'))).focus({ preventScroll: true });
+  held = null;
+}
+document.addEventListener('focusin', () => { held = null; });
+document.addEventListener('carillon:new', regain);
+
 // act sends a form, and says what became of it.
 async function act(form, button) {
+  if (document.activeElement === button) held = button;
   const body = new URLSearchParams(new FormData(form, button)); // which a button has no part in that is disabled
   button.disabled = true;
   try {
@@ -19,21 +32,24 @@ async function act(form, button) {
     say(document.body.dataset.lost, true);
   } finally {
     button.disabled = false;
+    setTimeout(regain, 100); // the focus is taken from what is hidden a moment later
   }
 }
 
-// into fetches a part, and puts it into an element.
+const asked = new WeakMap(); // by element: what was asked for it last
+
+// into fetches a part, and puts it into an element, unless something else is asked for that meanwhile.
 async function into(target, url) {
+  const mine = {};
+  asked.set(target, mine);
   target.setAttribute('aria-busy', 'true');
   try {
     const answer = await part(url);
-    put(target, answer.html);
-    return answer.ok;
+    if (asked.get(target) === mine) put(target, answer.html);
   } catch {
-    say(document.body.dataset.lost, true);
-    return false;
+    if (asked.get(target) === mine) say(document.body.dataset.lost, true);
   } finally {
-    target.removeAttribute('aria-busy');
+    if (asked.get(target) === mine) target.removeAttribute('aria-busy');
   }
 }
 
@@ -82,12 +98,15 @@ async function refresh() {
     return;
   }
   refreshing = true;
+  const address = (e) => e.dataset.refresh || location.pathname + location.search;
   for (const e of $$('[data-refresh]')) {
-    if (e.hasAttribute('aria-busy') || $('[data-still]', e)) continue;
-    const url = e.dataset.refresh || location.pathname + location.search;
+    if ($('[data-still]', e)) continue;
+    const url = address(e);
     try {
-      const answer = await part(url);
-      if (answer.ok) put(e, answer.html);
+      const answer = e.hasAttribute('aria-busy') ? null : await part(url);
+      if (!answer || e.hasAttribute('aria-busy') || address(e) !== url) {
+        setTimeout(refresh, 300); // somebody asks for something else there, which may be of before the change
+      } else if (answer.ok) put(e, answer.html);
     } catch { // the next change brings it
     }
   }

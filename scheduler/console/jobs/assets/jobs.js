@@ -67,6 +67,7 @@ async function refresh() {
     row.classList.toggle('gone', Boolean($('.state.deleted', fresh)));
     for (const cell of $$('[data-live]', fresh)) {
       const old = $(`[data-live=${cell.dataset.live}]`, row);
+      if (!old) continue;
       morph(old, cell);
       dress(old);
     }

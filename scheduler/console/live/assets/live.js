@@ -1,7 +1,7 @@
 // The tail of all attempts. What comes is put on top, a few times a second; while somebody looks at something, it waits, and is
 // counted. The page never has more lines than it says, and what it has no room for is counted and can be opened in the history.
 
-const { $, $$, dress, parse } = window.carillon;
+const { $, $$, dress, parse, why } = window.carillon;
 
 const tail = $('#tail');
 let source = null;
@@ -101,6 +101,13 @@ function trim() {
   }
 }
 
+// problem tells why nothing comes, once.
+function problem(html) {
+  const box = $('#live-problem', tail);
+  const fresh = parse(html);
+  if (box && box.textContent !== fresh.textContent) box.replaceChildren(fresh);
+}
+
 function close() {
   clearTimeout(again);
   source?.close();
@@ -113,11 +120,20 @@ function open() {
   if (last) url.searchParams.set('after', last);
   const mine = new EventSource(url);
   source = mine;
-  mine.onopen = show;
+  mine.onopen = () => {
+    problem('');
+    show();
+  };
   mine.onerror = () => {
     if (mine === source && mine.readyState === EventSource.CLOSED) {
       source = null;
-      again = setTimeout(open, 3000);
+      const of = wanted;
+      why(url).then(({ html, wait }) => {
+        if (source || of !== wanted) return; // it is followed again, or something else is
+        problem(html);
+        clearTimeout(again);
+        again = setTimeout(open, wait);
+      });
     }
     show();
   };
@@ -130,7 +146,7 @@ function open() {
   mine.addEventListener('end', (e) => {
     over = true;
     close();
-    $('#live-problem', tail).replaceChildren(parse(e.data));
+    problem(e.data);
     show();
   });
 }

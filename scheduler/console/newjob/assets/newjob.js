@@ -1,7 +1,7 @@
 // The page on which a job is made. With scripts the page stays while the server answers: what was typed stays where it is,
 // secrets too, which no page ever has.
 
-const { $, put, part, lead } = window.carillon;
+const { $, put, parse, dress, part, lead } = window.carillon;
 
 const form = document.getElementById('newjob');
 let changed = false; // something was typed, and would be lost
@@ -40,7 +40,10 @@ async function send(button) {
       $('#newjob-told').scrollIntoView({ block: 'nearest' });
       return;
     }
-    put(form, answer.html);
+    if (button?.value === 'paste') { // whatever the fields have is another job's
+      form.replaceChildren(parse(answer.html));
+      dress(form);
+    } else put(form, answer.html);
     look(button);
   } catch {
     tell(form.dataset.lost);
@@ -57,12 +60,27 @@ function look(button) {
     return;
   }
   if (lead($('#newjob-wrong', form))) return;
-  const told = $('#newjob-wrong, .newjob-text, #newjob-told > [role]', form);
+  const told = $('#newjob-wrong, .newjob-text, #newjob-pasted, #newjob-told > [role]', form);
   told?.focus();
   told?.scrollIntoView({ block: 'nearest' });
 }
 
-form?.addEventListener('input', () => { changed = true; });
+// whole takes a job that is pasted where schedules are: all of it, and not its schedule alone.
+function whole(e) {
+  if (e.target.name !== 'schedule.paste' || !/(^|[\s{,])"?action"?\s*:/i.test(e.target.value)) return false;
+  e.stopPropagation(); // the builder would take the schedule
+  if (!form.getAttribute('aria-busy')) send({ value: 'paste' });
+  return true;
+}
+
+form?.addEventListener('input', (e) => {
+  changed = true;
+  if (e.inputType === 'insertFromPaste' || !e.inputType) whole(e);
+});
+form?.addEventListener('change', whole);
+form?.addEventListener('keydown', (e) => {
+  if (e.key === 'Enter' && !e.shiftKey && !e.isComposing && whole(e)) e.preventDefault();
+});
 window.addEventListener('beforeunload', (e) => {
   if (changed) e.preventDefault();
 });

@@ -25,6 +25,8 @@ func checkName(name string, longest int) error {
 	case !namePattern.MatchString(name) || strings.Contains(name, "//") || strings.Contains(lower(name)+"/", subscriptionsInfix):
 		return fail(ArgumentError, "The entity name '%s' may have letters, digits, '.', '-', '_', '~' and '/', and must begin and end "+
 			"with a letter or digit.", name)
+	case longest == maxSubscriptionName && strings.Contains(name, "/"):
+		return fail(ArgumentError, "The name '%s' may not have '/': only queues and topics have paths.", name)
 	default:
 		return nil
 	}

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/carillon-sched/carillon/scheduler/rest/throttle"
+	"github.com/carillon-sched/carillon/scheduler/throttle"
 )
 
 // TestPlaces takes places for several callers, until there are none.

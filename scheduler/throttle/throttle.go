@@ -1,5 +1,5 @@
-// Package throttle bounds how often each of many callers may do something. What it keeps of them is bounded, too, however
-// many there are.
+// Package throttle bounds how often each of many callers may do something, and how much of it at once. What it keeps of them
+// is bounded, too, however many there are.
 package throttle
 
 import (

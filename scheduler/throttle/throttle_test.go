@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/integration/bubble"
-	"github.com/carillon-sched/carillon/scheduler/rest/throttle"
+	"github.com/carillon-sched/carillon/scheduler/throttle"
 )
 
 // TestThrottle lets each caller have its burst, and then its rate.
