@@ -173,6 +173,13 @@ func (t *Tab) Scheme(dark bool) error {
 	})
 }
 
+// ForceColors has the system choose the colours, as where somebody needs much contrast.
+func (t *Tab) ForceColors() error {
+	return call(t.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+		Features: []*emulation.MediaFeature{{Name: "forced-colors", Value: "active"}},
+	})
+}
+
 // Close closes the tab.
 func (t *Tab) Close() { t.end() }
 

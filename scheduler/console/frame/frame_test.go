@@ -33,7 +33,7 @@ func room(changed *int) frame.Room {
 		{Method: http.MethodGet, Path: "/console/jobs/{c}", Right: access.Read, Do: show},
 		{Method: http.MethodPost, Path: "/console/jobs/{c}", Right: access.Operate, Do: func(c *frame.Call) error {
 			*changed++
-			c.Note("It is <b>done</b>.")
+			c.Note("It is <b>done</b>." + c.Query("more"))
 			return c.Redirect("/")
 		}},
 		{Method: http.MethodGet, Path: "/console/invalid", Right: access.Known, Do: func(*frame.Call) error {
@@ -190,6 +190,10 @@ func TestChange(t *testing.T) {
 	}
 	if gone := cookies(next); len(gone) != 1 || gone[0].MaxAge >= 0 {
 		t.Errorf("it is said again: %v", gone)
+	}
+	long := cookies(ask(f, "POST", "/console/jobs/a?more="+url.QueryEscape(strings.Repeat("ü", 3000)), "a=b", admin))[0]
+	if len(long.Value) > 4000 || !strings.HasPrefix(long.Value, "It+is+") {
+		t.Errorf("what is long is not kept by browsers: %d bytes, %.40s", len(long.Value), long.Value)
 	}
 }
 

@@ -20,7 +20,8 @@ type Page struct {
 	Template *template.Template
 	Data     any
 
-	// Part is the template that is sent alone: a part of a page. Default: the template "main", in the layout.
+	// Part is the template that is sent alone: a part of a page. Default: the template "main", in the layout, and above the
+	// heading the template "above", if there is one.
 	Part string
 
 	// NoHeading is for templates with a first heading of their own.
@@ -119,9 +120,19 @@ func (c *Call) open() bool {
 	return c.Who != nil && c.Who.Name == "" && (c.Who.Via == access.ViaOpen || c.Who.Via == access.ViaLoopback)
 }
 
+// Above is what stands above the heading: the template "above" of the page, if it has one.
+func (s *shown) Above() (template.HTML, error) {
+	if s.Template.Lookup("above") == nil {
+		return "", nil
+	}
+	return s.written("above")
+}
+
 // Content is the main part of the page, written.
-func (s *shown) Content() (template.HTML, error) {
+func (s *shown) Content() (template.HTML, error) { return s.written("main") }
+
+func (s *shown) written(name string) (template.HTML, error) {
 	var body bytes.Buffer
-	err := s.Template.ExecuteTemplate(&body, "main", s.Data)
+	err := s.Template.ExecuteTemplate(&body, name, s.Data)
 	return template.HTML(body.String()), err //nolint:gosec // a template wrote it, which escapes
 }

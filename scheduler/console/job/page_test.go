@@ -220,6 +220,41 @@ func TestMany(t *testing.T) {
 	}
 }
 
+// TestLongAgo opens the page of a run, by the address that an answer to "why" has, which more runs came after than are looked
+// through from the end.
+func TestLongAgo(t *testing.T) {
+	w := consoletest.New(t)
+	w.Put("default/busy", `{`+yearly+`, "action": {"type": "http", "request": {"method": "GET", "uri": "http://127.0.0.1:1/"}}}`)
+	began := time.Now().Add(-2 * time.Hour).UTC().Truncate(time.Second)
+	k := consoletest.Key("default/busy")
+	add := func(seconds int, outcome scheduler.Outcome, try int, message string) {
+		at := began.Add(time.Duration(seconds) * time.Second)
+		r := &scheduler.Record{
+			Job: k, Outcome: outcome, Occurrence: scheduler.OccurrenceID(k, at), Nominal: at, Due: at, Started: at, Ended: at, Try: try,
+			Attempt: try - 1, Type: "Http", Target: "127.0.0.1:1", Phase: scheduler.MainPhase, Message: message,
+		}
+		r.ID = fmt.Sprintf("%s#%d", r.Occurrence, try)
+		if err := w.Store.Append(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	add(1, scheduler.OutcomeFailed, 1, "the first attempt")
+	add(1, scheduler.OutcomeFailed, 2, "the second attempt")
+	for i := range 550 {
+		add(2+i, scheduler.OutcomeCompleted, 1, "")
+		add(2+i, scheduler.OutcomeFailed, 2, "")
+	}
+	page := w.Get("/console/jobs/default/busy/runs/" + began.Add(time.Second).Format(time.RFC3339))
+	for _, text := range []string{"the first attempt", "the second attempt"} {
+		if !strings.Contains(page, text) {
+			t.Errorf("there is no %q in %s", text, page)
+		}
+	}
+	if r := w.Do(http.MethodGet, "/console/jobs/default/busy/runs/"+began.Format(time.RFC3339), ""); r.Status != http.StatusNotFound {
+		t.Errorf("a run that there was none of: %d", r.Status)
+	}
+}
+
 // noise is a text that cannot be compressed much.
 func noise(seed, n int) string {
 	var b strings.Builder

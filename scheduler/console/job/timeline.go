@@ -57,7 +57,7 @@ func failureOf(runs []*run) *lastFailure {
 				f.At = one.Started.Add(one.Took)
 			}
 			if one.Occurrence != "" {
-				f.Link = path(one.Key) + "/runs/" + one.At() + "?" + beforeField + "=" + strconv.FormatUint(one.Before(), 10)
+				f.Link = frame.JobPath(one.Key) + "/runs/" + one.At() + "?" + beforeField + "=" + strconv.FormatUint(one.Before(), 10)
 			}
 			return f
 		case scheduler.OutcomeCompleted:

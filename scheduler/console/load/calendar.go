@@ -176,16 +176,7 @@ func wrong(text, hint string) error {
 }
 
 // key is of what the calendar is.
-func (w *where) key() scheduler.Key {
-	collection, job, both := strings.Cut(w.Job, "/")
-	switch {
-	case w.Job == "":
-		return scheduler.Key{Collection: w.Collection}
-	case both:
-		return scheduler.Key{Collection: collection, Job: job}
-	}
-	return scheduler.Key{Collection: cmp.Or(w.Collection, scheduler.DefaultCollection), Job: w.Job}
-}
+func (w *where) key() scheduler.Key { return scheduler.KeyIn(w.Collection, w.Job) }
 
 // address is where the page is; date "" is today.
 func (w *where) address(date string, week bool, pairs ...string) string {
@@ -240,19 +231,8 @@ func (r room) agenda(c *frame.Call, w *where) (a agenda, err error) {
 	if err != nil {
 		return a, err
 	}
-	there, err := await(c, one)
-	if err != nil {
+	if one, a.counting, err = settled(c, one); err != nil || one == nil {
 		return a, err
-	}
-	if !there {
-		a.counting = countingOf(one)
-		if one = one.before.Load(); one == nil {
-			return a, nil
-		}
-		a.Old = true
-	}
-	if one.err != nil {
-		return a, one.err
 	}
 	n := one.value
 	a.Made, a.ReadTo = one.ended, n.back
@@ -392,7 +372,9 @@ func hourOf(w *where, d *day, i int, s *forecast.Slot) hourShown {
 func (h *hourShown) plan(w *where, s *forecast.Slot) {
 	h.Runs, h.Jobs, h.MoreRuns, h.More = s.Runs, s.Jobs, s.Runs, s.Jobs-len(s.Some)
 	for _, j := range s.Some {
-		h.Some = append(h.Some, entry{Job: j.Key.String(), Link: jobLink(j.Key), At: j.First.In(w.zone).Format("15:04"), Times: j.Runs})
+		h.Some = append(h.Some, entry{
+			Job: j.Key.String(), Link: frame.JobPath(j.Key), At: j.First.In(w.zone).Format("15:04"), Times: j.Runs,
+		})
 		h.MoreRuns -= j.Runs
 	}
 }

@@ -159,7 +159,7 @@ async function why(url) {
   const asking = new AbortController();
   try {
     const answer = await fetch(url, { headers: { 'X-Carillon-Part': '1' }, signal: asking.signal });
-    if (answer.ok) return { html: '', wait: 0 };
+    if (answer.ok) return { html: '', wait: 1000 };
     return { html: await answer.text(), wait: answer.status < 500 && answer.status !== 429 ? 15000 : 3000 };
   } catch {
     return { html: '', wait: 3000 };
@@ -327,7 +327,14 @@ let going = 0; // when g was pressed, of which the next letter is the second hal
 
 function key(e) {
   if (e.ctrlKey || e.metaKey || e.altKey || e.isComposing) return;
-  if (/^(INPUT|SELECT|TEXTAREA)$/.test(e.target.tagName) || e.target.isContentEditable) {
+  const menu = e.key === 'Escape' && e.target.closest('details.menu[open]');
+  if (menu) {
+    menu.open = false;
+    $('summary', menu).focus();
+    return;
+  }
+  const typed = e.target.matches?.('input:not([type=checkbox], [type=radio]), select, textarea'); // what letters are typed into
+  if (typed || e.target.isContentEditable) {
     if (e.key === 'Escape') {
       if (e.target.type === 'search') e.preventDefault(); // which would empty it: what was found is to be gone through
       e.target.blur();
