@@ -62,6 +62,7 @@ type shown struct {
 	Locks   bool // it is open, and a token would close it
 	Note    string
 	Version string
+	Zone    string // in which the page has its times; "" when it is not to be asked for again
 }
 
 // entry is a line of the menu.
@@ -96,6 +97,9 @@ func (c *Call) Show(p *Page) error {
 // dress puts a page into the layout.
 func (c *Call) dress(p *Page) *shown {
 	s := &shown{Page: p, Version: c.frame.cfg.Version, SignOut: c.token, Note: c.noted()}
+	if c.Request.Method == http.MethodGet {
+		s.Zone = c.Zone().String()
+	}
 	if c.Who == nil {
 		return s
 	}

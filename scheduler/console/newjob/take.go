@@ -3,13 +3,13 @@ package newjob
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"net/http"
 	"strings"
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/console/builder"
+	"github.com/carillon-sched/carillon/scheduler/console/command"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 	"github.com/carillon-sched/carillon/scheduler/console/jobform"
 	"github.com/carillon-sched/carillon/scheduler/document"
@@ -111,7 +111,11 @@ func (r room) put(c *frame.Call, t *typed, s *shown, dry bool) (*view.Job, error
 	if err != nil {
 		return nil, err
 	}
-	v, _, err := r.service.If(none).Put(c.Context(), service.Edit{Key: k, Body: t.doc.JSON(), DryRun: dry || wrong})
+	ctx := c.Context()
+	if dry = dry || wrong; !dry {
+		ctx = c.Lasting()
+	}
+	v, _, err := r.service.If(none).Put(ctx, service.Edit{Key: k, Body: t.doc.JSON(), DryRun: dry})
 	if err != nil || wrong {
 		return nil, err
 	}
@@ -183,17 +187,14 @@ func (r room) saved(c *frame.Call, s *shown, v *view.Job) error {
 	for _, w := range v.Warnings {
 		notes = append(notes, c.Say("newjob.warning", w.Path, w.Message))
 	}
-	c.Note(document.Cut(strings.Join(notes, " "), maxNote))
-	to := frame.Root + "/jobs/" + k.Collection + "/" + k.Job
+	c.Note(strings.Join(notes, " "))
+	to := frame.JobPath(k)
 	if c.Part() { // a script follows it
 		s.Go = to
 		return c.Show(&frame.Page{Template: page, Part: "newjob-go", Data: s})
 	}
 	return c.Redirect(to)
 }
-
-// maxNote is how long a note may be: it is kept in a cookie.
-const maxNote = 800
 
 // written is a job as a file and as a request have it. It was read by the scheduler, which leaves its secrets out.
 func written(c *frame.Call, v *view.Job) (*text, error) {
@@ -206,13 +207,14 @@ func written(c *frame.Call, v *view.Job) (*text, error) {
 	}
 	k := v.Job.Key
 	name := document.Member{Name: "name", Value: document.StringValue(k.String())}
-	file := document.ObjectValue(append([]document.Member{name}, doc.Members()...)...)
+	file := document.ObjectValue(append([]document.Member{name}, command.Escaped(doc).Members()...)...)
 	t := &text{YAML: string(file.YAML())}
 	t.Secrets, _ = v.Job.Def.Document().SecretPaths()
-	t.Curl = fmt.Sprintf("curl -X PUT %s -H 'If-None-Match: *' -H 'Content-Type: application/json' -d %s",
-		quoted(c.Server()+"/jobCollections/"+k.Collection+"/jobs/"+k.Job), quoted(string(doc.JSON())))
+	curl := "curl --fail-with-body -X PUT " + command.Quoted(c.Server()+"/jobCollections/"+k.Collection+"/jobs/"+k.Job)
+	if c.Who.Via != access.ViaOpen && c.Who.Via != access.ViaLoopback {
+		curl += " \\\n  -H \"Authorization: Bearer $CARILLON_TOKEN\""
+	}
+	curl += " \\\n  -H 'If-None-Match: *' -H 'Content-Type: application/json' --data-binary @-"
+	t.Curl = command.HereDocument(curl, string(doc.JSON()))
 	return t, nil
 }
-
-// quoted is a text as a shell takes it for one word.
-func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }

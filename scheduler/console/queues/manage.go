@@ -258,7 +258,7 @@ func (r *room) create(c *frame.Call) error {
 	if e.Name == "" {
 		v.Wrong["name"] = c.Say("queues.wrong.noname")
 	}
-	return r.save(c, v, e, r.bus.Create, "queues.new.done")
+	return saved(c, v, e, v.save(c, e, r.bus.Create), "queues.new.done")
 }
 
 func (r *room) update(c *frame.Call) error {
@@ -266,21 +266,30 @@ func (r *room) update(c *frame.Call) error {
 	if err != nil {
 		return err
 	}
-	r.changing.Lock() // what is looked at is what is changed
-	defer r.changing.Unlock()
-	e, err := r.at(c, form.Get("at"))
+	v, changed, status, err := r.changed(c, form)
 	if err != nil {
 		return err
 	}
-	v := r.formOf(e, false)
+	return saved(c, v, changed, status, "queues.change.done")
+}
+
+// changed gives an entity the settings of a form, unless others have changed it since that was shown. The status is that of the
+// answer, which nobody waits for who wants to change something, too.
+func (r *room) changed(c *frame.Call, form url.Values) (v entityForm, e Entity, status int, err error) {
+	r.changing.Lock() // what is looked at is what is changed
+	defer r.changing.Unlock()
+	if e, err = r.at(c, form.Get("at")); err != nil {
+		return v, e, 0, err
+	}
+	v = r.formOf(e, false)
 	now := maps.Clone(v.Values)
-	changed := v.fill(c, form)
+	e = v.fill(c, form)
 	if form.Has("was") && form.Get("was") != v.Was {
 		if v.News = v.merge(c, form.Get("was"), now); len(v.News) > 0 {
-			return showForm(c, v, http.StatusConflict)
+			return v, e, http.StatusConflict, nil
 		}
 	}
-	return r.save(c, v, changed, r.bus.Update, "queues.change.done")
+	return v, e, v.save(c, e, r.bus.Update), nil
 }
 
 // begin is what the values are now, for the form to bring back.
@@ -334,17 +343,25 @@ func (s setting) shown(c *frame.Call, value string) string {
 	return visible(value)
 }
 
-// save carries out a form in which nothing is wrong, or shows it again.
-func (r *room) save(c *frame.Call, v entityForm, e Entity, do func(Entity) error, note string) error {
+// save carries out a form in which nothing is wrong, and returns the status of the answer.
+func (v entityForm) save(c *frame.Call, e Entity, do func(Entity) error) (status int) {
 	if len(v.Wrong) == 0 {
 		err := do(e)
 		if err == nil {
-			c.Note(c.Say(note, e.Path))
-			return c.Redirect(address("/entity", "at", e.Path))
+			return http.StatusOK
 		}
 		v.Wrong["form"] = c.Describe(problem(c, err)).Text
 	}
-	return showForm(c, v, http.StatusUnprocessableEntity)
+	return http.StatusUnprocessableEntity
+}
+
+// saved leads on to an entity that was saved, or shows its form again.
+func saved(c *frame.Call, v entityForm, e Entity, status int, note string) error {
+	if status != http.StatusOK {
+		return showForm(c, v, status)
+	}
+	c.Note(c.Say(note, e.Path))
+	return c.Redirect(address("/entity", "at", e.Path))
 }
 
 func (r *room) confirmDrop(c *frame.Call) error {

@@ -170,20 +170,30 @@ func (r *room) putRule(c *frame.Call) error {
 		return err
 	}
 	wrong := map[string]string{}
-	fresh := form.Get("replace") == ""
 	rule := readRule(c, form, wrong)
+	v, status := r.ruled(c, e, rule, form, wrong)
+	if status != http.StatusOK {
+		return showRule(c, v, status)
+	}
+	c.Note(c.Say("queues.rule.saved", rule.Name))
+	return c.Redirect(address("/rules", "at", e.Path))
+}
+
+// ruled gives a subscription a rule, unless others have changed that since its form was shown. The status is that of the answer,
+// which nobody waits for who wants to change something, too.
+func (r *room) ruled(c *frame.Call, e Entity, rule Rule, form url.Values, wrong map[string]string) (v ruleForm, status int) {
+	fresh := form.Get("replace") == ""
 	r.changing.Lock() // what is looked at is what is changed
 	defer r.changing.Unlock()
 	if now, err := r.ruleOf(e, rule.Name); err == nil && form.Has("was") && form.Get("was") != now.stamp() && !fresh {
-		v := ruleFormOf(e, rule, false)
+		v = ruleFormOf(e, rule, false)
 		v.Wrong, v.Now, v.Was = wrong, &now, now.stamp()
-		return showRule(c, v, http.StatusConflict)
+		return v, http.StatusConflict
 	}
 	if len(wrong) == 0 {
 		err := r.bus.PutRule(e.Path, rule, !fresh)
 		if err == nil {
-			c.Note(c.Say("queues.rule.saved", rule.Name))
-			return c.Redirect(address("/rules", "at", e.Path))
+			return v, http.StatusOK
 		}
 		if part, ok := errors.AsType[*RuleError](err); ok {
 			wrong[part.Part] = part.Text
@@ -191,9 +201,9 @@ func (r *room) putRule(c *frame.Call) error {
 			wrong["form"] = c.Describe(problem(c, err)).Text
 		}
 	}
-	v := ruleFormOf(e, rule, fresh)
+	v = ruleFormOf(e, rule, fresh)
 	v.Wrong, v.Was = wrong, form.Get("was")
-	return showRule(c, v, http.StatusUnprocessableEntity)
+	return v, http.StatusUnprocessableEntity
 }
 
 func (r *room) deleteRule(c *frame.Call) error {
