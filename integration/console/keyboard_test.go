@@ -68,3 +68,29 @@ func TestByKeys(t *testing.T) {
 	must(t, page.Press("gq"), page.Await("location.pathname === '/console/queues'"))
 	must(t, page.Press("go"), page.Await("location.pathname === '/'"))
 }
+
+// TestFocusStays runs, stops and pauses a job by keys: the focus is where it was then, or where the button was that has gone.
+func TestFocusStays(t *testing.T) {
+	s := own(t)
+	must(t, s.Put(t.Context(), "default", "apple", quiet("enabled")))
+	page := open(t, s.HTTP, tab.Look{})
+	at := func(action string) string {
+		return fmt.Sprintf("document.activeElement?.form?.action.endsWith('/apple/%s') && !document.activeElement.disabled", action)
+	}
+	press := func(action, note string) {
+		must(t, page.Await(fmt.Sprintf("(document.querySelector('form[action$=\"/apple/%s\"] button:enabled')?.focus(), %s)", action, at(action))))
+		must(t, page.Press("\r"), page.Text("#note", note))
+	}
+	must(t, page.Go("/console/jobs/default/apple"))
+	press("run", "Started")
+	must(t, page.Await(at("run")))
+	press("disable", "Disabled")
+	must(t, page.Await(at("enable")))
+	must(t, page.Press("\r"), page.Text("#note", "Enabled"), page.Await(at("disable")))
+
+	const summary = "document.activeElement === document.querySelector('#job-pause summary')"
+	menu := "(document.querySelector('#job-pause summary').focus(), " + summary + ")"
+	must(t, page.Await(menu), page.Press("\r", "\t"), page.Await("document.activeElement.name === 'until'"))
+	must(t, page.Press(escape), page.Await("!document.querySelector('#job-pause').open && "+summary))
+	must(t, page.Press("\r", "\t", "\r"), page.Await("!document.querySelector('#job-pause').open && "+summary))
+}

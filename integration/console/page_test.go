@@ -85,3 +85,27 @@ func TestPagesWithoutScripts(t *testing.T) {
 		sound(t, page, path)
 	}
 }
+
+// TestForcedColours has the system choose the colours: outcomes still have shapes of their own, and one entry of the menu is
+// underlined.
+func TestForcedColours(t *testing.T) {
+	page := open(t, needed(t).stage.HTTP, tab.Look{})
+	must(t, page.ForceColors(), page.Go("/console/live"))
+	for _, outcome := range []string{"completed", "failed", "faulted", "postponed"} {
+		style := fmt.Sprintf("getComputedStyle(document.querySelector('.state.%s .shape')).forcedColorAdjust", outcome)
+		if got, err := tab.Eval[string](page, style); err != nil || got != "none" {
+			t.Errorf("the ground of the shape of %s is taken away: %s (%v)", outcome, got, err)
+		}
+	}
+	const underlined = `(() => {
+		const ground = document.body.appendChild(document.createElement('i'));
+		ground.style.color = 'Canvas';
+		const links = [...document.querySelectorAll('.top nav a')];
+		const seen = links.filter((a) => getComputedStyle(a).borderBottomColor !== getComputedStyle(ground).color);
+		ground.remove();
+		return seen.length;
+	})()`
+	if n, err := tab.Eval[int](page, underlined); err != nil || n != 1 {
+		t.Errorf("%d entries of the menu are underlined (%v)", n, err)
+	}
+}

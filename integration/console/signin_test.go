@@ -81,6 +81,12 @@ func TestRevokedWhileLooking(t *testing.T) {
 			t.Fatalf("the token is not revoked: %d", answer.StatusCode)
 		}
 		must(t, page.Text(test.told, "this token was revoked"), page.Text(test.told, "You are not signed in any more"))
+		must(t, page.Await(`(() => { // and looks like what is wrong
+			const sample = document.body.appendChild(Object.assign(document.createElement('p'), {className: 'problem'}));
+			const ground = getComputedStyle(sample).backgroundColor;
+			sample.remove();
+			return [...document.querySelectorAll('#note, .problem')].some((e) => !e.hidden && getComputedStyle(e).backgroundColor === ground);
+		})()`))
 
 		again := fmt.Sprintf("fetch('/console/sign-in', {method: 'POST', body: new URLSearchParams({token: %q})}).then((a) => a.ok)",
 			made(t, s, &asked, "reader"))

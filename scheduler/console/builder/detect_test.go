@@ -73,11 +73,32 @@ func TestDetect(t *testing.T) {
 	}
 }
 
+// TestDetectMistakes pastes cron with a mistake: it is taken for cron, and the mistake is told where it is.
+func TestDetectMistakes(t *testing.T) {
+	for text, want := range map[string]string{
+		"0 9 * * MUN":   "did you mean",
+		"0 9 * JAM MON": "JAM",
+		"0 99 * * *":    "99",
+	} {
+		values := typed(t, "when=daily&plain.times=7:00")
+		values.Set(Prefix+"paste", text)
+		s := Read(values)
+		o, err := s.Look(t.Context(), service.Previewer{}, "", time.UTC)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wrong := s.Form.Wrong("recurrence.cron")
+		if s.Form.When() != choiceCron || len(wrong) != 1 || !strings.Contains(wrong[0].Text, want) || len(o.Runs) > 0 {
+			t.Errorf("%q: %s %v %+v", text, s.Form.When(), wrong, o)
+		}
+	}
+}
+
 // TestDetectNothing pastes what is no schedule.
 func TestDetectNothing(t *testing.T) {
 	for _, text := range []string{
 		"", " ", "hello", "0 9 *", "{", "{}", `{"a": 1}`, `{"recurrence": 5}`, "[1, 2]", "every 0 minutes", "-", "''", ":", "::::", ";;;;;",
-		"the quick brown fox jumps", "monkey at 9", "hourly at 9", "every moonday", "recurrence: [", "recurrence: 5", "cron(0 12 * *)", "TZ=Asia/Tokyo",
+		"the quick brown fox jumps", "monkey at 9", "hourly at 9", "0 or 1 is more", "every moonday", "recurrence: [", "recurrence: 5", "cron(0 12 * *)", "TZ=Asia/Tokyo",
 		strings.Repeat("0 9 * * * ; ", 5000),
 	} {
 		if values, ok := Detect(text); ok {
@@ -116,7 +137,7 @@ func FuzzRead(f *testing.F) {
 				continue
 			}
 			again := Read(all(Fields([]byte(membersOf(t, s)))))
-			if got, want := membersOf(t, again), membersOf(t, s); got != want && !s.OnRequest {
+			if got, want := membersOf(t, again), membersOf(t, s); !strings.EqualFold(got, want) && !s.OnRequest {
 				t.Errorf("%q: %s, want %s", text, got, want)
 			}
 		}

@@ -71,6 +71,9 @@ func detectCron(text string) (url.Values, bool) {
 	}
 	fields := cronFields(given, 5)
 	if fields < 5 {
+		if nearly(given) {
+			return cron(text) // what reads it tells what is wrong
+		}
 		return nil, false
 	}
 	for fields < len(given) && yearOrMore.MatchString(given[fields]) {
@@ -92,6 +95,15 @@ func cronFields(given []string, most int) int {
 		n++
 	}
 	return n
+}
+
+// nearly reports whether five words are meant as cron, with one that is wrong after the time of the day, or two.
+func nearly(given []string) bool {
+	right := 0
+	for _, word := range given {
+		right += cronFields([]string{word}, 1)
+	}
+	return len(given) == 5 && cronFields(given, 2) == 2 && right >= 3
 }
 
 // quartz reports whether fields begin with the second, as in Quartz: then one of the days is a question mark. With another

@@ -63,10 +63,23 @@ func Fields(doc []byte) Form {
 	f.keep("catchUp.window", plainText(j.CatchUp.Window))
 	if j.Recurrence == nil {
 		f.once(j)
-		return f
+	} else {
+		f.recurs(j.Recurrence, zone)
 	}
-	f.recurs(j.Recurrence, zone)
+	f.spell()
 	return f
+}
+
+// spell writes what is to be chosen as the choices are written, in whose letter case it stands nowhere but here: else it would
+// not be chosen.
+func (f Form) spell() {
+	for name, all := range choices {
+		for i, value := range f.values[name] {
+			if at := slices.IndexFunc(all, func(choice string) bool { return strings.EqualFold(choice, value) }); at >= 0 {
+				f.values[name][i] = all[at]
+			}
+		}
+	}
 }
 
 // once shows a job without a recurrence.
@@ -124,7 +137,8 @@ func (f Form) azure(rec *recurrence) {
 	f.keep(s+"monthDays", numbers(e.MonthDays))
 	f.keep(s+"months", numbers(e.Months))
 	if len(e.WeekDays) > 0 {
-		f.set(s+"weekDays", e.WeekDays...)
+		f.set(s+"weekDays", slices.Clone(e.WeekDays)...)
+		f.keep("was.weekDays", strings.Join(e.WeekDays, ","))
 	}
 	var nth []string
 	for _, o := range e.Nth {

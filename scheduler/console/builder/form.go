@@ -195,6 +195,9 @@ var choices = map[string][]string{
 	"dst.gap":   {"next", "shift", "skip"}, "dst.overlap": {"first", "both"},
 	"catchUp.policy": {"once", "all", "skip"}, "overlap": {"skip", "allow"},
 	"recurrence.schedule.weekDays": weekdayNames,
+	"recurrence.anchor":            {"lastExecution"},
+	"cron.dialect":                 {string(spec.Obsidian), string(spec.Dsari)},
+	"rrule.dialect":                {string(spec.RFC5545), string(spec.AWX)},
 }
 
 // weekdayNames are the weekdays of Azure Scheduler.
@@ -203,7 +206,9 @@ var weekdayNames = []string{"monday", "tuesday", "wednesday", "thursday", "frida
 // Kept are the fields that nobody sees: what some members were, so that they stay as they are written.
 func (f Form) Kept() []string {
 	var list []string
-	for _, name := range []string{"was.startTime", "was.endTime", "was.timeZone", "was.dialect", "was.interval"} {
+	for _, name := range []string{
+		"was.startTime", "was.endTime", "was.timeZone", "was.dialect", "was.interval", "was.weekDays",
+	} {
 		if f.text(name) != "" {
 			list = append(list, name)
 		}

@@ -190,13 +190,26 @@ func (r *reading) azure() *recurrence {
 	}
 	const s = "recurrence.schedule."
 	e := &elements{
-		Minutes: r.numbers(s + "minutes"), Hours: r.numbers(s + "hours"), WeekDays: r.values[s+"weekDays"],
+		Minutes: r.numbers(s + "minutes"), Hours: r.numbers(s + "hours"), WeekDays: r.weekDays(s + "weekDays"),
 		MonthDays: r.numbers(s + "monthDays"), Months: r.numbers(s + "months"), Nth: r.occurrences(s + "monthlyOccurrences"),
 	}
 	if len(e.Minutes)+len(e.Hours)+len(e.WeekDays)+len(e.MonthDays)+len(e.Months)+len(e.Nth) > 0 {
 		rec.Schedule = e
 	}
 	return rec
+}
+
+// weekDays returns the weekdays of a field. When they are those which were there before, they stay as they were written.
+func (r *reading) weekDays(field string) []string {
+	days := r.values[field]
+	was := strings.Split(r.text("was.weekDays"), ",")
+	same := len(was) == len(days) && !slices.ContainsFunc(days, func(day string) bool {
+		return !slices.ContainsFunc(was, func(one string) bool { return strings.EqualFold(one, day) })
+	})
+	if same {
+		return was
+	}
+	return days
 }
 
 // number reads a whole number of a field that is least or more. One that is wrong is noted, and is least.

@@ -3,6 +3,7 @@ package builder
 import (
 	"encoding/json"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -140,7 +141,10 @@ func TestStoredSchedulesStay(t *testing.T) {
 			`{"recurrence":{"cron":"0 9 * * *","endTime":"2030-01-01T00:00:00+01:00"},"startTime":"2029-06-01T00:00:30.5Z","timeZone":"Europe/Berlin"}`,
 		},
 		choiceEvery: {`{"recurrence":{"frequency":"minute","interval":1}}`, `{"recurrence":{"frequency":"day"},"timeZone":"Asia/Tokyo"}`},
-		choiceAzure: {`{"recurrence":{"frequency":"year"}}`, `{"recurrence":{"frequency":"day","interval":2,"anchor":"lastExecution"}}`},
+		choiceAzure: {
+			`{"recurrence":{"frequency":"year"}}`, `{"recurrence":{"frequency":"day","interval":2,"anchor":"lastExecution"}}`,
+			`{"recurrence":{"frequency":"week","schedule":{"hours":[9],"weekDays":["Friday","Monday"]}}}`,
+		},
 		choiceOnce:  {`{"startTime":"2029-10-28T02:30:00+01:00","timeZone":"Europe/Berlin"}`, `{}`},
 		choiceRRule: {`{"recurrence":{"dialect":"awx","rrule":"DTSTART:20300115T120000Z RRULE:FREQ=DAILY;INTERVAL=1;COUNT=7"}}`},
 	} {
@@ -155,6 +159,30 @@ func TestStoredSchedulesStay(t *testing.T) {
 				t.Errorf("%s: got %s\nwant %s %s", f.When(), got, when, want)
 			}
 		}
+	}
+}
+
+// TestLetterCase reads a job as it may be pasted, in a letter case of its own: what it chooses is chosen, and weekdays stay as
+// they were written until they are others.
+func TestLetterCase(t *testing.T) {
+	const pasted = `{"recurrence":{"frequency":"Week","schedule":{"weekDays":["Friday","Monday"]}},"overlap":"Allow",` +
+		`"catchUp":{"policy":"Skip"},"dst":{"gap":"Shift","overlap":"BOTH"}}`
+	f := Fields([]byte(pasted))
+	for name, want := range map[string]string{"overlap": "allow", "catchUp.policy": "skip", "dst.gap": "shift", "dst.overlap": "both"} {
+		if got := f.Value(name); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+	sent := f.Sent()
+	if got := sent[Prefix+"recurrence.schedule.weekDays"]; !slices.Equal(got, []string{"friday", "monday"}) {
+		t.Errorf("chosen are %q", got)
+	}
+	if got := string(Read(sent).Members["recurrence"]); !strings.Contains(got, `["Friday","Monday"]`) {
+		t.Error(got)
+	}
+	sent.Add(Prefix+"recurrence.schedule.weekDays", "sunday")
+	if got := string(Read(sent).Members["recurrence"]); !strings.Contains(got, `["friday","monday","sunday"]`) {
+		t.Error(got)
 	}
 }
 

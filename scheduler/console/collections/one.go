@@ -43,7 +43,7 @@ func (r room) showWith(c *frame.Call, status int, typed *form, wrong *frame.Prob
 		s.Form = *typed
 		s.Faults, s.Wrong = beside(c, wrong)
 	}
-	p := shown(s.Name, "one", s)
+	p := shown(c.Say("collections.one", s.Name), "one", s)
 	p.Status = status
 	return c.Show(p)
 }

@@ -274,7 +274,8 @@ func TestWords(t *testing.T) {
 		}
 	}
 	for d, want := range map[time.Duration]string{
-		1500 * time.Microsecond: "1.5 ms", 12 * time.Microsecond: "12 µs", 2 * time.Second: "2 s", 5 * time.Minute: "5m0s",
+		1500 * time.Microsecond: "1.5 ms", 12 * time.Microsecond: "12 µs", 2 * time.Second: "2 s", 5 * time.Minute: "5 min",
+		90 * time.Minute: "1 h 30 min", -time.Hour: "-1 h", 25*time.Hour + 500*time.Millisecond: "25 h 1 s", 2*time.Hour + 3*time.Second: "2 h 3 s",
 	} {
 		if got := frame.Took(d); got != want {
 			t.Errorf("%s: %q, want %q", d, got, want)

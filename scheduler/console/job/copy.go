@@ -6,6 +6,7 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/console/command"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/view"
@@ -55,9 +56,9 @@ func copiesOf(v *view.Job, server, prefix string, token bool) *copies {
 	file := document.ObjectValue(append([]document.Member{
 		{Name: "name", Value: document.StringValue(k.Job)},
 		{Name: "collection", Value: document.StringValue(k.Collection)},
-	}, escaped(document.ObjectValue(members...)).Members()...)...)
+	}, command.Escaped(document.ObjectValue(members...)).Members()...)...)
 	yaml := string(file.YAML())
-	curl := "curl --fail-with-body -X PUT " + quoted(server+"/jobCollections/"+k.Collection+"/jobs/"+k.Job)
+	curl := "curl --fail-with-body -X PUT " + command.Quoted(server+"/jobCollections/"+k.Collection+"/jobs/"+k.Job)
 	if token {
 		curl += " \\\n  -H \"Authorization: Bearer $CARILLON_TOKEN\""
 	}
@@ -65,9 +66,9 @@ func copiesOf(v *view.Job, server, prefix string, token bool) *copies {
 	subject := strings.Join([]string{prefix, "spec", "put", k.Collection, k.Job}, ".")
 	c := &copies{
 		YAML: yaml, Token: token, Over: v.Job.State.Final(),
-		Curl:  hereDocument(curl, string(body)),
-		Apply: hereDocument("carillon apply --server "+quoted(server)+" -", yaml),
-		NATS:  hereDocument("nats pub --force-stdin "+quoted(subject), untemplated(string(body))),
+		Curl:  command.HereDocument(curl, string(body)),
+		Apply: command.HereDocument("carillon apply --server "+command.Quoted(server)+" -", yaml),
+		NATS:  command.HereDocument("nats pub --force-stdin "+command.Quoted(subject), command.Untemplated(string(body))),
 	}
 	if v.Job.Def.HasSecrets() {
 		open, locked := own.SecretPaths()

@@ -107,7 +107,7 @@ func TestOutcomes(t *testing.T) {
 	w.Run("partners/report")
 	await(t, w, "partners/report", scheduler.OutcomeFaulted, 1)
 	page := w.Get("/console/jobs/partners/report")
-	has(t, page,
+	has(t, page, "how long it took, at most ",
 		"Closes the books.", "team=billing", "Waits for its next run", "Http", "<code><bdi>POST "+target+"/?…</bdi></code>", "<code><bdi>GET "+target+"/alarm</bdi></code>",
 		`<p class="problem"><span class="state faulted">`, "502 Bad Gateway: hello", "All of that run",
 		`class="state faulted"`, "one retry", "Attempt 1", "Attempt 2", "When it failed", "<strong>502</strong>", "hello", " later", "Given up",
@@ -386,6 +386,7 @@ func TestWhy(t *testing.T) {
 	for query, want := range map[string]string{
 		"": "not", "at=now": "not", "at=-2h": "not there yet", "at=" + url.QueryEscape(at): "class=\"state completed\"",
 		"at=2030-01-01T00:00": "class=\"state waiting\"", "at=soon": "soon",
+		"at=2030-01-01T00:00:01": "class=\"state idle\"", "at=2030-06-01T00:00:00Z": "<dd>Tue 2030-01-01 00:00:00 UTC</dd>",
 	} {
 		part := w.Part("/console/jobs/default/report/why?" + query)
 		has(t, part, want)

@@ -32,6 +32,7 @@ type timeline struct {
 	Now           int // where the present is
 	Summary       string
 	Legend        []string
+	Longest       string // that a run took, whose bar is the highest; "": none took any time
 	Success       *lastSuccess
 	Failure       *lastFailure // of the runs that are shown; nil: none
 }
@@ -88,6 +89,9 @@ func timelineOf(runs []*run, next *coming, zone *time.Location) *timeline {
 	var longest time.Duration
 	for _, one := range runs {
 		longest = max(longest, one.Took)
+	}
+	if longest > 0 {
+		t.Longest = frame.Took(longest)
 	}
 	form := "15:04"
 	if n := len(runs); n > 1 && runs[0].Nominal.Sub(runs[n-1].Nominal).Abs() < time.Duration(n)*time.Minute {

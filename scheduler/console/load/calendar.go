@@ -82,6 +82,7 @@ type hourShown struct {
 	ID, Label string
 	Title     string
 	Past, Now bool
+	Still     bool // several hours without anything, which are over
 	Unread    bool // the history was not read back to it
 	Level     int
 	Runs      int // planned
@@ -314,11 +315,44 @@ func (a *agenda) fill(w *where, s *span, slots []forecast.Slot, past []ranHour) 
 			at++
 		}
 		a.Runs += shown.Runs
+		if !a.Week {
+			shown.Hours = together(shown.Hours)
+		}
 		a.Days = append(a.Days, shown)
 	}
 	if a.Week {
 		a.Rows = weekRows(a.Days)
 	}
+}
+
+// stillLeast is how many hours in which nothing ran, one after the other, are shown as one.
+const stillLeast = 3
+
+// together joins the hours that are over and had nothing.
+func together(hours []hourShown) (all []hourShown) {
+	for i := 0; i < len(hours); {
+		end := i
+		for end < len(hours) && hours[end].isStill() {
+			end++
+		}
+		if end-i >= stillLeast {
+			until := "24:00"
+			if end < len(hours) {
+				until = hours[end].Label
+			}
+			all = append(all, hourShown{Label: hours[i].Label + " – " + until, Past: true, Still: true})
+			i = end
+			continue
+		}
+		all = append(all, hours[i])
+		i++
+	}
+	return all
+}
+
+// isStill reports whether an hour is over and is known to have had nothing.
+func (h *hourShown) isStill() bool {
+	return h.Past && !h.Unread && h.Runs+h.Ran+h.Skipped+h.Failed == 0
 }
 
 // hourOf shows an hour of a day.

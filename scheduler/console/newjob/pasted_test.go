@@ -65,3 +65,22 @@ func TestPastedMistakes(t *testing.T) {
 		}
 	}
 }
+
+// TestCopiedCommands has the page show a job as a file and as a request: what carillon apply would replace in a text stands for
+// itself, and who has signed in is asked for a token.
+func TestCopiedCommands(t *testing.T) {
+	w := consoletest.New(t)
+	form := filled(t, w, "do=show", "action.request.body=it's ${CARILLON_HOME} $(date)")
+	for _, who := range []string{"", "operator"} {
+		if who != "" {
+			w.Be(who)
+		}
+		page := html.UnescapeString(w.Post(newjob.Path, form).Body)
+		if !strings.Contains(page, "it's $${CARILLON_HOME} $(date)") || !strings.Contains(page, `"body":"it's ${CARILLON_HOME} $(date)"`) {
+			t.Errorf("as %q: %.3000s", who, page)
+		}
+		if strings.Contains(page, `Bearer $CARILLON_TOKEN"`) != (who != "") {
+			t.Errorf("as %q: the request has a token, or none: %.3000s", who, page)
+		}
+	}
+}

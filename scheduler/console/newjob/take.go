@@ -3,13 +3,13 @@ package newjob
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"net/http"
 	"strings"
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/console/builder"
+	"github.com/carillon-sched/carillon/scheduler/console/command"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 	"github.com/carillon-sched/carillon/scheduler/console/jobform"
 	"github.com/carillon-sched/carillon/scheduler/document"
@@ -207,13 +207,14 @@ func written(c *frame.Call, v *view.Job) (*text, error) {
 	}
 	k := v.Job.Key
 	name := document.Member{Name: "name", Value: document.StringValue(k.String())}
-	file := document.ObjectValue(append([]document.Member{name}, doc.Members()...)...)
+	file := document.ObjectValue(append([]document.Member{name}, command.Escaped(doc).Members()...)...)
 	t := &text{YAML: string(file.YAML())}
 	t.Secrets, _ = v.Job.Def.Document().SecretPaths()
-	t.Curl = fmt.Sprintf("curl -X PUT %s -H 'If-None-Match: *' -H 'Content-Type: application/json' -d %s",
-		quoted(c.Server()+"/jobCollections/"+k.Collection+"/jobs/"+k.Job), quoted(string(doc.JSON())))
+	curl := "curl --fail-with-body -X PUT " + command.Quoted(c.Server()+"/jobCollections/"+k.Collection+"/jobs/"+k.Job)
+	if c.Who.Via != access.ViaOpen && c.Who.Via != access.ViaLoopback {
+		curl += " \\\n  -H \"Authorization: Bearer $CARILLON_TOKEN\""
+	}
+	curl += " \\\n  -H 'If-None-Match: *' -H 'Content-Type: application/json' --data-binary @-"
+	t.Curl = command.HereDocument(curl, string(doc.JSON()))
 	return t, nil
 }
-
-// quoted is a text as a shell takes it for one word.
-func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }

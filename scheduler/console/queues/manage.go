@@ -129,10 +129,10 @@ type entityForm struct {
 	Fresh    bool
 	Settings []setting
 	Values   map[string]string
-	Was      string            // the values that the form began with
+	Was      string // the values that the form began with
 	Wrong    map[string]string
 	News     map[string]string // what others have changed meanwhile
-	Others   []string // entities to forward to
+	Others   []string          // entities to forward to
 	Back     string
 	Statuses []string
 }
@@ -196,7 +196,7 @@ func (r *room) kindOf(c *frame.Call, kind, topic string) (Entity, error) {
 }
 
 func showForm(c *frame.Call, v entityForm, status int) error {
-	title := c.Say("queues.change.title", v.Entity.Path)
+	title := c.Say("queues.change.title", titled(v.Entity.Path))
 	if v.Fresh {
 		title = c.Say("queues.new.title." + v.Entity.Kind)
 	}
@@ -285,7 +285,7 @@ func (r *room) changed(c *frame.Call, form url.Values) (v entityForm, e Entity, 
 	now := maps.Clone(v.Values)
 	e = v.fill(c, form)
 	if form.Has("was") && form.Get("was") != v.Was {
-		if v.merge(c, form.Get("was"), now); len(v.News) > 0 {
+		if v.News = v.merge(c, form.Get("was"), now); len(v.News) > 0 {
 			return v, e, http.StatusConflict, nil
 		}
 	}
@@ -301,14 +301,14 @@ func (v entityForm) begin() string {
 	return was.Encode()
 }
 
-// merge has the form tell what others have changed since it was shown. What somebody typed stays; what they left alone is as it is
-// now.
-func (v *entityForm) merge(c *frame.Call, began string, now map[string]string) {
+// merge tells, by their names, what others have changed since the form was shown. What somebody typed stays; what they left alone
+// is as it is now.
+func (v entityForm) merge(c *frame.Call, began string, now map[string]string) (news map[string]string) {
 	was, err := url.ParseQuery(began)
 	if err != nil {
 		was = url.Values{}
 	}
-	v.News = map[string]string{}
+	news = map[string]string{}
 	for _, s := range v.Settings {
 		name := s.Name
 		if now[name] == was.Get(name) {
@@ -320,11 +320,12 @@ func (v *entityForm) merge(c *frame.Call, began string, now map[string]string) {
 		case typed == was.Get(name):
 			v.Values[name] = now[name]
 			delete(v.Wrong, name)
-			v.News[name] = c.Say("queues.changed.taken")
+			news[name] = c.Say("queues.changed.taken")
 		default:
-			v.News[name] = c.Say("queues.changed.now", s.shown(c, now[name]))
+			news[name] = c.Say("queues.changed.now", s.shown(c, now[name]))
 		}
 	}
+	return news
 }
 
 // shown is a value of the setting, for people.
@@ -378,10 +379,10 @@ func (r *room) confirmDrop(c *frame.Call) error {
 	}
 	v := confirmation{
 		Text: many(c, "queues.drop."+e.Kind, count, e.Path), Hint: hint, Button: c.Say("queues.drop.button"), Count: 1, Danger: true,
-		Steps: e.crumbs(),
+		Steps:  e.crumbs(),
 		Action: Path + "/drop", Fields: [][2]string{{"at", e.Path}}, Back: address("/entity", "at", e.Path),
 	}
-	return c.Show(&frame.Page{Title: c.Say("queues.drop.title", e.Path), Template: confirmPage, Data: v, Styles: styles})
+	return c.Show(&frame.Page{Title: c.Say("queues.drop.title", titled(e.Path)), Template: confirmPage, Data: v, Styles: styles})
 }
 
 func (r *room) drop(c *frame.Call) error {

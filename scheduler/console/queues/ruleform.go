@@ -52,7 +52,8 @@ var correlationFields = []string{
 
 func ruleFormOf(e Entity, rule Rule, fresh bool) ruleForm {
 	v := ruleForm{
-		Entity: e, Rule: rule, Fresh: fresh, Was: rule.stamp(), Kinds: []string{filterSQL, filterCorrelation, filterTrue, filterFalse}, Types: types,
+		Entity: e, Rule: rule, Fresh: fresh, Was: rule.stamp(),
+		Kinds: []string{filterSQL, filterCorrelation, filterTrue, filterFalse}, Types: types,
 		Parameters: rule.Parameters, Back: address("/rules", "at", e.Path),
 	}
 	given := map[string]string{}
@@ -79,9 +80,9 @@ func (r Rule) stamp() string {
 }
 
 func showRule(c *frame.Call, v ruleForm, status int) error {
-	title := c.Say("queues.rule.change.title", v.Rule.Name, v.Entity.Path)
+	title := c.Say("queues.rule.change.title", v.Rule.Name, titled(v.Entity.Path))
 	if v.Fresh {
-		title = c.Say("queues.rule.new.title", v.Entity.Path)
+		title = c.Say("queues.rule.new.title", titled(v.Entity.Path))
 	}
 	return c.Show(&frame.Page{Status: status, Title: title, Template: rulePage, Data: v, Styles: styles, Scripts: scripts})
 }
@@ -237,7 +238,7 @@ func (r *room) confirmRule(c *frame.Call) error {
 	}
 	v := confirmation{
 		Text: c.Say("queues.rule.drop", rule.Name, e.Path), Hint: hint, Button: c.Say("queues.rule.drop.button"), Count: 1, Danger: true,
-		Steps: append(e.crumbs(), [2]string{address("/rules", "at", e.Path), c.Say("queues.rules")}),
+		Steps:  append(e.crumbs(), [2]string{address("/rules", "at", e.Path), c.Say("queues.rules")}),
 		Action: Path + "/rule/delete", Fields: [][2]string{{"at", e.Path}, {"name", rule.Name}}, Back: address("/rules", "at", e.Path),
 	}
 	return c.Show(&frame.Page{Title: c.Say("queues.rule.drop.title", rule.Name), Template: confirmPage, Data: v, Styles: styles})

@@ -6,8 +6,21 @@ const text = (html) => parse(html).textContent.replace(/\s+/g, ' ').trim();
 
 // ---- doing -------------------------------------------------------------------------------------------------------------
 
+let held = null; // the button that was pressed with the focus on it, which it loses for as long as it cannot be pressed again
+
+// regain gives the focus back, unless somebody has put it elsewhere meanwhile.
+function regain() {
+  if (!held || document.activeElement !== document.body) return;
+  if (held.disabled && held.isConnected) return;
+  (held.closest('details.menu:not([open])')?.querySelector('summary') ?? (held.isConnected ? held : $('main'))).focus({ preventScroll: true });
+  held = null;
+}
+document.addEventListener('focusin', () => { held = null; });
+document.addEventListener('carillon:new', regain);
+
 // act sends a form, and says what became of it.
 async function act(form, button) {
+  if (document.activeElement === button) held = button;
   const body = new URLSearchParams(new FormData(form, button)); // which a button has no part in that is disabled
   button.disabled = true;
   try {
@@ -19,6 +32,7 @@ async function act(form, button) {
     say(document.body.dataset.lost, true);
   } finally {
     button.disabled = false;
+    setTimeout(regain, 100); // the focus is taken from what is hidden a moment later
   }
 }
 

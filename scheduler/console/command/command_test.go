@@ -1,4 +1,4 @@
-package job
+package command
 
 import (
 	"os/exec"
@@ -21,11 +21,11 @@ func TestQuoting(t *testing.T) {
 		t.Fatalf("there is no shell: %v", err)
 	}
 	for _, text := range hostile {
-		out, err := exec.CommandContext(t.Context(), sh, "-c", "printf %s "+quoted(text)).Output()
+		out, err := exec.CommandContext(t.Context(), sh, "-c", "printf %s "+Quoted(text)).Output()
 		if err != nil || string(out) != text {
 			t.Errorf("%q as a word is %q (%v)", text, out, err)
 		}
-		out, err = exec.CommandContext(t.Context(), sh, "-c", hereDocument("cat", text)).Output()
+		out, err = exec.CommandContext(t.Context(), sh, "-c", HereDocument("cat", text)).Output()
 		if want := strings.TrimSuffix(text, "\n") + "\n"; err != nil || string(out) != want {
 			t.Errorf("%q as a document is %q (%v)", text, out, err)
 		}
@@ -36,7 +36,7 @@ func TestQuoting(t *testing.T) {
 func TestUntemplated(t *testing.T) {
 	for _, text := range hostile {
 		v := document.ObjectValue(document.Member{Name: "{{" + text, Value: document.ObjectValue(document.Member{Name: text, Value: document.StringValue(text)})})
-		safe := untemplated(string(v.JSON()))
+		safe := Untemplated(string(v.JSON()))
 		again, err := document.Parse([]byte(safe))
 		if err != nil || !again.Equal(v) || strings.Contains(safe, "{{") {
 			t.Errorf("%s became %s (%v)", v.JSON(), safe, err)

@@ -1,4 +1,6 @@
-package job
+// Package command writes commands that people copy from pages of the console. Whatever a job has in it, a shell runs nothing
+// of that, and the command puts the job as it is.
+package command
 
 import (
 	"fmt"
@@ -7,11 +9,11 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
-// quoted returns a text as one word of a POSIX shell.
-func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
+// Quoted returns a text as one word of a POSIX shell.
+func Quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
-// hereDocument returns a command that reads a text. Nothing of the text is changed by the shell, and no line of it ends it.
-func hereDocument(command, text string) string {
+// HereDocument returns a command that reads a text. Nothing of the text is changed by the shell, and no line of it ends it.
+func HereDocument(command, text string) string {
 	text = strings.TrimSuffix(text, "\n")
 	end := "CARILLON"
 	for n := 2; hasLine(text, end); n++ {
@@ -29,15 +31,15 @@ func hasLine(text, line string) bool {
 	return false
 }
 
-// untemplated keeps "nats pub" from taking a part of JSON for one of its templates. Outside of a text, no JSON without space
+// Untemplated keeps "nats pub" from taking a part of JSON for one of its templates. Outside of a text, no JSON without space
 // has two brackets beside each other that open.
-func untemplated(json string) string { return strings.ReplaceAll(json, "{{", `{\u007b`) }
+func Untemplated(json string) string { return strings.ReplaceAll(json, "{{", `{\u007b`) }
 
 // variable begins what "carillon apply" replaces in texts.
 const variable = "${CARILLON_"
 
-// escaped returns a document for "carillon apply", in which every text that it would take for a variable stands for itself.
-func escaped(v document.Value) document.Value {
+// Escaped returns a document for "carillon apply", in which every text that it would take for a variable stands for itself.
+func Escaped(v document.Value) document.Value {
 	switch v.Kind() { //nolint:exhaustive // the others have no texts
 	case document.KindString:
 		if v.IsSecret() {
@@ -47,13 +49,13 @@ func escaped(v document.Value) document.Value {
 	case document.KindArray:
 		items := make([]document.Value, len(v.Items()))
 		for i, item := range v.Items() {
-			items[i] = escaped(item)
+			items[i] = Escaped(item)
 		}
 		return document.ArrayValue(items...)
 	case document.KindObject:
 		members := make([]document.Member, len(v.Members()))
 		for i, m := range v.Members() {
-			members[i] = document.Member{Name: m.Name, Value: escaped(m.Value)}
+			members[i] = document.Member{Name: m.Name, Value: Escaped(m.Value)}
 		}
 		return document.ObjectValue(members...)
 	}
