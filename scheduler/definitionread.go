@@ -36,6 +36,9 @@ func (d *Definition) readPause(o *document.Object, r *Reading) {
 		return
 	}
 	d.PausedUntil = &until
+	if until.Year() > 9999 { // by its offset
+		o.Problem("pausedUntil", "is after the year 9999 in UTC, and there is none")
+	}
 	if ok && !r.Now.IsZero() && !until.After(r.Now) {
 		r.warn(o, "pausedUntil", "has passed: it is without effect")
 	}

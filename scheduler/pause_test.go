@@ -1,6 +1,7 @@
 package scheduler_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -221,6 +222,15 @@ func TestPauseOfADocument(t *testing.T) {
 			got = clock(next.PausedUntil)
 		}
 		mustSay(t, patch, got, want)
+	}
+	late, err := document.Parse([]byte(`{"pausedUntil": "9999-12-31T23:59:59-05:00"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	reading := scheduler.Reading{Actions: noActions{}, Key: key, UID: uid, Now: at("09:10:00")}
+	draft, _ := reading.Patched(halted, late)
+	if _, err := draft.Definition(); !errors.Is(err, scheduler.ErrInvalid) || !strings.Contains(err.Error(), "after the year 9999") {
+		t.Errorf("an end that cannot be written: %v", err)
 	}
 	if on := halted.Turned(scheduler.Enabled, at("09:10:00"), 0); !on.PausedUntil.IsZero() {
 		t.Error("enabled, it is paused still")

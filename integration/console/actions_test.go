@@ -58,7 +58,7 @@ func TestStorageQueues(t *testing.T) {
 	page := open(t, s.HTTP, tab.Look{})
 	const letters = "/console/queues/storage?account=devstoreaccount1&queue=letters"
 	must(t, page.Go(letters+"-poison"), page.Text("#letters", `"letter":1`), page.Click("#letters tbody tr:first-child form[action$='/move'] button"))
-	must(t, page.Text("#note", "The message is back in letters."))
+	must(t, page.Text("#note", "The message is in letters now."))
 	must(t, page.Go(letters), page.Click("a.button.main"), page.Text("h1", "Send a message to letters"))
 	must(t, page.Fill("#text", "typed by hand"), page.Click("main form button.main"), page.Text("#note", "The message is in letters."))
 	must(t, page.Text("#letters", "typed by hand"), page.Fill("#q", "typed"), page.Await("document.querySelectorAll('#letters [data-line]').length === 1"))

@@ -170,7 +170,7 @@ func TestLiveFlood(t *testing.T) {
 		t.Errorf("%d of %d are told of by %d lines and %d", len(got)+missed(t, page), n, len(got), missed(t, page))
 	}
 	must(t, page.Click("[data-pause]"), page.Fill("#job", "tick-7"), page.Press("\r"), page.Await(
-		"[...document.querySelectorAll('#attempts .job a')].length > 1 && [...document.querySelectorAll('#attempts .job a')].every((a) => a.textContent === 'default/tick-7')",
+		"[...document.querySelectorAll('#attempts .job > a')].length > 1 && [...document.querySelectorAll('#attempts .job > a')].every((a) => a.textContent === 'default/tick-7')",
 	), page.Await("location.search.includes('job=tick-7')"))
 	newest := lines(t, page)[0]
 	must(t, page.Await(fmt.Sprintf("Number(document.querySelector('#attempts [data-sequence]').dataset.sequence) > %d", newest)))

@@ -50,7 +50,7 @@ func TestLoadProposals(t *testing.T) {
 func TestCalendarLeads(t *testing.T) {
 	s := own(t)
 	herd(t, s, 3)
-	page := open(t, s.HTTP, tab.Look{Zone: "Asia/Kolkata"})
+	page := open(t, s.HTTP, tab.Look{Zone: "Asia/Calcutta"})
 	week := time.Now().AddDate(0, 0, 7).Format(time.DateOnly) // the next one: of this one everything may be over
 	must(t, page.Go("/console/calendar?view=week&date="+week), page.Await("document.querySelector('table.week')"),
 		page.Await("document.querySelector('table.week').innerText.includes('14:00')"))

@@ -52,6 +52,31 @@ func TestMarkedMessages(t *testing.T) {
 	}
 }
 
+// TestMarkedLetters selects all messages of a storage queue, and moves them back; what can be done stays in view.
+func TestMarkedLetters(t *testing.T) {
+	c := needed(t)
+	page := open(t, c.stage.HTTP, tab.Look{Width: 360})
+	for _, name := range []string{"picked", "picked-poison"} {
+		must(t, page.Go("/console/queues/storage/new"), page.Fill("#s-name", name), page.Click("form button.main"), page.Text("#note", name+" is created."))
+	}
+	for range 3 {
+		must(t, page.Click("a.button.main"), page.Fill("#text", "failed"), page.Click("main form button.main"), page.Text("#letters", "failed"))
+	}
+	must(t, page.Click("#letters [data-line]:last-child input[form=marked]"), page.Text("#marked output", "One is selected."))
+	must(t, page.Await("getComputedStyle(document.querySelector('#marked')).position === 'sticky'"))
+	must(t, page.Press("j"), page.Press("x"), page.Text("#marked output", "2 are selected.")) // keys go on where a pointer began
+	must(t, page.Await("document.querySelector('#marked [data-all]').indeterminate"), page.Click("#marked [data-all]"))
+	must(t, page.Text("#marked output", "3 are selected."), page.Click("#marked [formaction$='/move']"))
+	must(t, page.Text("main", "Move 3 selected messages of picked-poison?"), page.Await("document.querySelector('#to').value === 'picked'"))
+	must(t, page.Click("main form button.main"), page.Text("#note", "3 messages are in picked now."))
+	must(t, page.Go("/console/queues/storage/drop?account=devstoreaccount1&queue=picked"), page.Text("main", "with its 3 messages"))
+	must(t, page.Click("main form button.danger"), page.Text("#note", "picked is deleted."))
+	must(t, page.Go("/console/queues/storage/drop?account=devstoreaccount1&queue=picked-poison"), page.Click("main form button.danger"))
+	for _, wrong := range page.Wrong() {
+		t.Error(wrong)
+	}
+}
+
 // TestManageQueues makes a topic, a subscription and a rule, looks whether a message passes, and removes all of it.
 func TestManageQueues(t *testing.T) {
 	c := needed(t)

@@ -25,28 +25,35 @@ type Failure struct {
 	Why        string    `json:"why,omitempty"` // in a line: the status and the beginning of the answer, or why there was none
 }
 
-// failures are the last ones of a process, in the order in which they were stored. Of a record they keep no more than a
-// [Failure] is made of.
+// failures are the last ones of a process. What is shown of them is written only when somebody asks.
 type failures struct {
-	last    []scheduler.Record
-	changed bool // since they were last taken
+	last    [FailuresMost]failure // the next one stands at n modulo their number
+	n       int                   // how many there were
+	changed bool                  // since they were last taken
+}
+
+// failure is what a [Failure] is made of.
+type failure struct {
+	job               scheduler.Key
+	occurrence        string
+	at                time.Time
+	status            int
+	message, response string
 }
 
 func (f *failures) add(r *scheduler.Record) {
-	if len(f.last) == FailuresMost {
-		f.last = slices.Delete(f.last, 0, 1)
-	}
-	f.last = append(f.last, scheduler.Record{
-		Job: r.Job, Occurrence: r.Occurrence, Ended: when(r), Status: r.Status, Message: r.Message, Response: r.Response,
-	})
+	f.last[f.n%len(f.last)] = failure{r.Job, r.Occurrence, when(r), r.Status, r.Message, r.Response}
+	f.n++
 	f.changed = true
 }
 
+// told returns them, the oldest first.
 func (f *failures) told() []Failure {
-	all := make([]Failure, len(f.last))
-	for i := range f.last {
-		r := &f.last[i]
-		all[i] = Failure{Job: r.Job.String(), Occurrence: r.Occurrence, At: r.Ended.UTC(), Why: short(view.Answer(r))}
+	all := make([]Failure, 0, len(f.last))
+	for i := max(0, f.n-len(f.last)); i < f.n; i++ {
+		one := &f.last[i%len(f.last)]
+		why := view.Answer(&scheduler.Record{Status: one.status, Message: one.message, Response: one.response})
+		all = append(all, Failure{Job: one.job.String(), Occurrence: one.occurrence, At: one.at.UTC(), Why: short(why)})
 	}
 	return all
 }

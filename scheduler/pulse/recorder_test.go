@@ -195,14 +195,19 @@ func TestRecordTakesNoMemory(t *testing.T) {
 
 // BenchmarkRecord is the price of each record.
 func BenchmarkRecord(b *testing.B) {
-	var r Recorder
-	rec := attempt(scheduler.OutcomeCompleted, time.Now(), time.Millisecond)
-	b.ReportAllocs()
-	b.RunParallel(func(pb *testing.PB) {
-		for pb.Next() {
-			r.Record(rec)
-		}
-	})
+	for name, rec := range map[string]*scheduler.Record{
+		"completed": attempt(scheduler.OutcomeCompleted, time.Now(), time.Millisecond), "faulted": faulted("job", 0),
+	} {
+		b.Run(name, func(b *testing.B) {
+			var r Recorder
+			b.ReportAllocs()
+			b.RunParallel(func(pb *testing.PB) {
+				for pb.Next() {
+					r.Record(rec)
+				}
+			})
+		})
+	}
 }
 
 // BenchmarkBoard puts a day of three processes together, each of which did something in every minute.

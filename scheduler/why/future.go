@@ -25,11 +25,17 @@ func ParseFuture(text string, zone *time.Location, now time.Time) (time.Time, er
 			return time.Time{}, err
 		}
 	}
+	if at.Year() > lastYear {
+		return time.Time{}, fmt.Errorf("%q is after the year %d; %s", text, lastYear, futureHint)
+	}
 	if !at.After(now) {
 		return time.Time{}, fmt.Errorf("%q is %s, which has passed; %s", text, at.In(zone).Format(time.RFC3339), futureHint)
 	}
 	return at, nil
 }
+
+// lastYear is the last one that times can be written of, in UTC.
+const lastYear = 9999
 
 const futureHint = "write 2h, 9:00, tomorrow 9:00, monday, 2026-03-02T09:00 on the job's clock, or 2026-03-02T09:00Z"
 

@@ -136,6 +136,11 @@ func (b busRoom) Delete(path string, part queues.Part, sequence int64) error {
 	return told(b.namespace().Delete(path, browse.Part(part), sequence))
 }
 
+// Bury makes a dead letter of a message.
+func (b busRoom) Bury(path string, sequence int64, reason, description string) error {
+	return told(b.namespace().Bury(path, sequence, reason, description))
+}
+
 func tallyOf(t browse.Tally) queues.Tally {
 	shown := queues.Tally{Done: t.Done, Held: t.Held, Refused: t.Refused}
 	if t.Why != nil {

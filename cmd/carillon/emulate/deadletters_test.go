@@ -134,3 +134,46 @@ func TestResubmitAll(t *testing.T) {
 		t.Errorf("%d messages came, and tabs are %q", len(ids), got)
 	}
 }
+
+// TestBury makes dead letters of messages by hand: not of those that a receiver has, that are scheduled or are dead letters.
+func TestBury(t *testing.T) {
+	d := open(t)
+	form := url.Values{"at": {"orders"}, "body": {"x"}}
+	for range 2 {
+		d.done("/console/queues/send", form)
+	}
+	d.done("/console/queues/send", with(form, "scheduled", "2999-01-01T00:00:00"))
+	d.page("/console/queues/message?at=orders&part=active&n=1", `action="/console/queues/bury"`)
+	bury := url.Values{"at": {"orders"}, "n": {"1"}, "reason": {"<b>bad</b>"}, "description": {"for a test"}}
+	d.done("/console/queues/bury", bury)
+	if page := d.page("/console/queues/message?at=orders&part=dead&n=1", "&lt;b&gt;bad&lt;/b&gt;", "for a test"); strings.Contains(page, "/console/queues/bury") {
+		t.Errorf("a dead letter can be buried:\n%s", page)
+	}
+	if got := d.pills("orders"); got != "1 1 0 1" {
+		t.Errorf("tabs are %q", got)
+	}
+	if status, _ := d.post("/console/queues/bury", bury); status != http.StatusNotFound {
+		t.Errorf("buried twice: %d", status)
+	}
+	if status, text := d.post("/console/queues/bury", with(bury, "n", "3")); status != http.StatusUnprocessableEntity || !strings.Contains(text, "is scheduled for later") {
+		t.Errorf("what is scheduled: %d\n%s", status, text)
+	}
+	if status, _ := d.post("/console/queues/bury", with(bury, "reason", strings.Repeat("x", 5000))); status != http.StatusUnprocessableEntity {
+		t.Errorf("a reason that is too long: %d", status)
+	}
+	receiver, err := d.bus.NewReceiverForQueue("orders", nil)
+	must(t, err)
+	taken, err := receiver.ReceiveMessages(t.Context(), 1, nil)
+	must(t, err)
+	if status, text := d.post("/console/queues/bury", with(bury, "n", "2")); status != http.StatusConflict {
+		t.Errorf("what a receiver has: %d\n%s", status, text)
+	}
+	must(t, receiver.CompleteMessage(t.Context(), taken[0], nil))
+	dead, err := d.bus.NewReceiverForQueue("orders", &azservicebus.ReceiverOptions{SubQueue: azservicebus.SubQueueDeadLetter})
+	must(t, err)
+	taken, err = dead.ReceiveMessages(t.Context(), 1, nil)
+	must(t, err)
+	if len(taken) != 1 || *taken[0].DeadLetterReason != "<b>bad</b>" || *taken[0].DeadLetterErrorDescription != "for a test" {
+		t.Errorf("a receiver of dead letters gets %+v", taken)
+	}
+}

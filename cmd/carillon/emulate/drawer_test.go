@@ -230,9 +230,54 @@ func TestEmptyRoom(t *testing.T) {
 	defer pages.Close()
 	defer func() { must(t, servers.Close()) }()
 	d := &drawer{t: t, url: pages.URL, browser: &http.Client{}}
-	body := d.page("/", "There are no queues or topics yet.", "carillon emulate", "SharedAccessKey=…;", "NewClientFromConnectionString", storagequeue.DefaultKey[:20])
+	body := d.page("/", "There are no queues or topics yet.", "carillon emulate", "SharedAccessKey=…;", "NewClientFromConnectionString", storagequeue.DefaultKey[:20],
+		"Connection strings", "Endpoint=sb://127.0.0.1:")
 	if strings.Contains(body, "c2VjcmV0") || strings.Contains(body, "token create") {
 		t.Errorf("the page tells a key, or of tokens:\n%s", body)
+	}
+}
+
+// TestWrongInput has people type what cannot be: they are told what it is, and nothing is changed.
+func TestWrongInput(t *testing.T) {
+	d := open(t)
+	_, err := d.storage.CreateQueue(t.Context(), "letters", nil)
+	must(t, err)
+	send := url.Values{"at": {"orders"}, "body": {"x"}}
+	for _, wrong := range []struct {
+		form url.Values
+		want string
+	}{
+		{with(send, "bodyas", "hex", "body", "0g"), "The body is not hex digits: it has &#34;g&#34;."},
+		{with(send, "bodyas", "hex", "body", "012"), "the last byte lacks one"},
+		{with(send, "bodyas", "base64", "body", "QUJ*"), "The body is not base64: look at character 4."},
+		{with(send, "ttl", "soon"), "&#34;soon&#34; is not a length of time such as 90s, 10m or 2d."},
+		{with(send, "ttl", "0s"), "is not a length of time"},
+		{with(send, "scheduled", "tomorrow"), "&#34;tomorrow&#34; is not a time."},
+		{with(send, "session", "a", "partitionkey", "b"), "It has to be the session id"},
+		{url.Values{"at": {"orders"}, "pname": {"a", "a"}, "ptype": {"int", "int"}, "pvalue": {"1", "2"}}, "There are two properties &#34;a&#34;"},
+		{with(send, "pname", "a", "ptype", "int", "pvalue", "one"), "&#34;one&#34; is not a number of the type int"},
+		{with(send, "pname", "", "ptype", "int", "pvalue", "1"), "The property with the value &#34;1&#34; has no name."},
+	} {
+		d.refused("/console/queues/send", wrong.form, "The message is not sent", wrong.want)
+	}
+	if got := d.pills("orders"); got != "0 0 0 0" {
+		t.Errorf("tabs are %q", got)
+	}
+	letters := url.Values{"account": {"devstoreaccount1"}, "queue": {"letters"}, "text": {"x"}}
+	d.refused("/console/queues/storage/put", with(letters, "hidden", "8d"), "It can be hidden for 7 days at most.")
+	d.refused("/console/queues/storage/put", with(letters, "hidden", "1h", "ttl", "1m"), "It would expire before it is visible.")
+	d.done("/console/queues/storage/put", with(letters, "hidden", "1m", "ttl", "7d"))
+	d.done("/console/queues/send", with(send, "ttl", "2d"))
+	d.page("/console/queues/send?at=orders&from=orders&part=active&n=1", `value="2d"`)
+	for path, want := range map[string]string{
+		"entity?at=nowhere": "There is no queue, topic or subscription &#34;nowhere&#34;.", "new?kind=subscription&at=orders": "There is no topic &#34;orders&#34;",
+		"storage?account=devstoreaccount1&queue=nowhere": "There is no storage queue &#34;nowhere&#34; in the account &#34;devstoreaccount1&#34;.",
+		"rules?at=orders": "orders is a queue, and takes every message", "purge?at=orders&part=dead": "There is nothing to delete",
+		"resubmit?at=orders&part=dead": "There is nothing to resubmit",
+	} {
+		if _, page, _ := d.get("/console/queues/" + path); !strings.Contains(page, want) {
+			t.Errorf("%s has no %q:\n%s", path, want, page)
+		}
 	}
 }
 
@@ -253,7 +298,7 @@ func TestReader(t *testing.T) {
 			t.Errorf("%s offers a change:\n%s", path, page)
 		}
 	}
-	for _, path := range []string{"send", "delete", "purge", "resubmit", "storage/put", "storage/clear", "storage/delete", "storage/move"} {
+	for _, path := range []string{"send", "delete", "bury", "purge", "resubmit", "storage/put", "storage/clear", "storage/delete", "storage/move"} {
 		if status, _ := d.post("/console/queues/"+path, url.Values{"at": {"orders"}, "part": {"active"}, "n": {"1"}}); status != http.StatusForbidden {
 			t.Errorf("%s: %d", path, status)
 		}

@@ -44,7 +44,7 @@ func TestManage(t *testing.T) {
 		"expired": {"1"}, "forwarddead": {"orders"}, "idle": {"2h"}, "quota": {"3"}, "metadata": {"mine <b>"},
 	})
 	d.page("/console/queues/entity?at=fresh", "30 seconds", "After 5 deliveries", "1 day 12 hours", "Each message needs a session id", "20 minutes",
-		"They become dead letters.", `at=orders`, "2 hours", "3.15 MB", "mine &lt;b&gt;")
+		"They become dead letters.", `at=orders`, "2 hours", "3 MB of messages together", "mine &lt;b&gt;")
 	page := d.page("/console/queues/change?at=fresh", `value="30s"`, `value="1d12h"`, `value="20m"`, `value="3"`, `value="mine &lt;b&gt;"`)
 	if strings.Contains(page, `name="sessions"`) {
 		t.Error("sessions seem to be changeable")
@@ -53,7 +53,7 @@ func TestManage(t *testing.T) {
 	d.done("/console/queues/change", kept)
 	page = d.page("/console/queues/entity?at=fresh", "sending disabled", "45 seconds", "After 7 deliveries", "30 minutes", "Each message needs a session id",
 		"They are dropped.")
-	if strings.Contains(page, "mine") || strings.Contains(page, "3.15 MB") {
+	if strings.Contains(page, "mine") || strings.Contains(page, "3 MB of") {
 		t.Errorf("what was emptied is there:\n%s", page)
 	}
 	kept.Set("duplicates", "")
@@ -73,7 +73,10 @@ func TestManage(t *testing.T) {
 	d.done("/console/queues/new", url.Values{"kind": {"topic"}, "name": {"news"}, "ttl": {"1h"}})
 	d.page("/console/queues/new?kind=subscription&at=news", "New subscription", "news")
 	d.done("/console/queues/new", url.Values{"kind": {"subscription"}, "at": {"news"}, "name": {"mine"}, "lock": {"1m"}, "deliveries": {"1"}, "filter": {"1"}})
-	d.page("/console/queues/entity?at=news/Subscriptions/mine", "The message is dropped.", "After 1 deliveries")
+	page = d.page("/console/queues/entity?at=news/Subscriptions/mine", "The message is dropped.", "After 1 deliveries")
+	if way, _, _ := strings.Cut(page, "<h1>"); !strings.Contains(way, `<a href="/console/queues/entity?at=news">news</a>`) {
+		t.Errorf("nothing above the heading leads back to the topic:\n%s", page)
+	}
 	d.send("news", &azservicebus.Message{Body: []byte("read all about it")})
 	d.page("/console/queues/drop?at=news", "Delete the topic news with its one message?", "Its subscription goes with it.")
 	d.done("/console/queues/change", url.Values{"at": {"news"}, "ttl": {"2h"}, "status": {"Active"}})

@@ -92,6 +92,7 @@ type Look struct {
 	Zoom          float64 // default 1; Width and Height are those of the page, after it
 	Zone          string  // default Europe/Berlin
 	NoScripts     bool
+	Fresh         bool // the browser has never been here: the server does not know its zone
 }
 
 // Looks are how every page is looked at.
@@ -145,6 +146,9 @@ func (b *Browser) Open(base string, look Look) (*Tab, error) {
 		call(ctx, emulation.SetTimezoneOverride, emulation.SetTimezoneOverrideParams{TimezoneID: look.Zone}),
 		call(ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: look.NoScripts}),
 	)
+	if err == nil && !look.Fresh && !look.NoScripts {
+		err = call(ctx, network.SetCookie, network.SetCookieParams{Name: "carillon-zone", Value: url.QueryEscape(look.Zone), URL: base})
+	}
 	if err != nil {
 		end()
 		return nil, err

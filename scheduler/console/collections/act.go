@@ -1,7 +1,6 @@
 package collections
 
 import (
-	"context"
 	"errors"
 	"net/http"
 	"strings"
@@ -12,9 +11,6 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
-
-// lasting is a request's context for what must not be half done because a browser went on.
-func lasting(c *frame.Call) context.Context { return context.WithoutCancel(c.Context()) }
 
 // held is the service for a request that is carried out only while the collection is as it was shown.
 func (r room) held(etag string) (*service.Service, error) {
@@ -39,7 +35,7 @@ func (r room) create(c *frame.Call) error {
 	if err != nil {
 		return err
 	}
-	_, _, err = r.service.If(when).PutCollection(lasting(c), name, []byte("{}"))
+	_, _, err = r.service.If(when).PutCollection(c.Lasting(), name, []byte("{}"))
 	if errors.Is(err, scheduler.ErrInvalid) || errors.Is(err, scheduler.ErrPrecondition) {
 		p := c.Describe(err)
 		return r.listWith(c, p.Status, name, &p)
@@ -62,17 +58,17 @@ func (r room) save(c *frame.Call) error {
 		p := c.Describe(err)
 		if errors.Is(err, scheduler.ErrPrecondition) {
 			p.Hint = c.Say("collections.changed")
-			if now, err := r.service.Collection(lasting(c), name(c)); err == nil {
+			if now, err := r.service.Collection(c.Lasting(), name(c)); err == nil {
 				typed.Etag = now.ETag() // to send it again is to decide anew
 			}
 		}
 		return r.showWith(c, p.Status, &typed, &p)
 	}
-	cur, err := r.service.Collection(lasting(c), name(c))
+	cur, err := r.service.Collection(c.Lasting(), name(c))
 	if err != nil {
 		return err
 	}
-	body, err := typed.over(lasting(c), cur)
+	body, err := typed.over(c.Lasting(), cur)
 	if err != nil {
 		return wrong(err)
 	}
@@ -80,7 +76,7 @@ func (r room) save(c *frame.Call) error {
 	if err != nil {
 		return err
 	}
-	_, result, err := s.PutCollection(lasting(c), name(c), body)
+	_, result, err := s.PutCollection(c.Lasting(), name(c), body)
 	switch {
 	case errors.Is(err, scheduler.ErrInvalid), errors.Is(err, scheduler.ErrPrecondition), errors.Is(err, scheduler.ErrConflict):
 		return wrong(err)
@@ -99,7 +95,7 @@ func (r room) enable(c *frame.Call) error  { return r.turn(c, scheduler.Enabled)
 func (r room) disable(c *frame.Call) error { return r.turn(c, scheduler.Disabled) }
 
 func (r room) turn(c *frame.Call, state scheduler.State) error {
-	if _, err := r.service.TurnCollection(lasting(c), name(c), state); err != nil {
+	if _, err := r.service.TurnCollection(c.Lasting(), name(c), state); err != nil {
 		return err
 	}
 	text := c.Say("collections.did.enable")
@@ -129,7 +125,7 @@ func (r room) remove(c *frame.Call) error {
 	if err != nil {
 		return err
 	}
-	if err := s.DeleteCollection(lasting(c), name(c), form.Get("jobs") != "all"); err != nil {
+	if err := s.DeleteCollection(c.Lasting(), name(c), form.Get("jobs") != "all"); err != nil {
 		if p := c.Describe(err); p.Status == http.StatusConflict {
 			p.Hint = c.Say("collections.delete.jobs.hint")
 			return p

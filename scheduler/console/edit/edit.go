@@ -19,7 +19,6 @@ import (
 	"html/template"
 	"io/fs"
 	"net/http"
-	"net/url"
 	"sync"
 
 	"github.com/carillon-sched/carillon/scheduler"
@@ -81,11 +80,6 @@ func (r room) showMembers(c *frame.Call) error {
 // key is the job that the path of a request names.
 func key(c *frame.Call) scheduler.Key {
 	return scheduler.Key{Collection: c.Request.PathValue("c"), Job: c.Request.PathValue("j")}
-}
-
-// jobPath is where the page of a job is.
-func jobPath(k scheduler.Key) string {
-	return root + "/" + url.PathEscape(k.Collection) + "/" + url.PathEscape(k.Job)
 }
 
 // open shows a job as it is, to be changed.

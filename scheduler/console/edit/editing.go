@@ -59,7 +59,7 @@ type editing struct {
 
 func (r room) editing(c *frame.Call) *editing {
 	k := key(c)
-	return &editing{room: r, call: c, Key: k, Path: jobPath(k)}
+	return &editing{room: r, call: c, Key: k, Path: frame.JobPath(k)}
 }
 
 // BaseJSON, FromJSON and StoredJSON are what the form carries.
@@ -290,7 +290,7 @@ func (e *editing) save() error {
 	if err != nil {
 		return e.failed(err)
 	}
-	if _, err := s.Patch(e.call.Context(), service.Edit{Key: e.Key, Body: patch.JSON(), KeepInLists: e.inLists()}); err != nil {
+	if _, err := s.Patch(e.call.Lasting(), service.Edit{Key: e.Key, Body: patch.JSON(), KeepInLists: e.inLists()}); err != nil {
 		return e.failed(err)
 	}
 	return e.leave(e.call.Say("edit.saved", e.Key))

@@ -13,6 +13,7 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/console/words"
+	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/scheduler/throttle"
 )
@@ -41,6 +42,9 @@ const (
 // Context is that of the request. It is done when the browser has gone, and when who asks may not ask for it any more, or may
 // do something else than when they asked.
 func (c *Call) Context() context.Context { return c.Request.Context() }
+
+// Lasting is the same for a change that must not be half done because the browser went on.
+func (c *Call) Lasting() context.Context { return context.WithoutCancel(c.Context()) }
 
 // Say returns a text of the catalogue.
 func (c *Call) Say(key string, args ...any) string { return words.Say(key, args...) }
@@ -124,8 +128,13 @@ func (c *Call) Server() string {
 	return "http://" + c.Request.Host
 }
 
-// Note has the next page say something, once: what was done.
-func (c *Call) Note(text string) { c.setCookie(noteCookie, url.QueryEscape(text), time.Minute) }
+// Note has the next page say something, once: what was done. Of a long text it says the beginning and the end.
+func (c *Call) Note(text string) {
+	c.setCookie(noteCookie, url.QueryEscape(document.Cut(text, maxNote)), time.Minute)
+}
+
+// maxNote is how many bytes a note may have: browsers keep no cookie of more than 4 kB, and each may take three there.
+const maxNote = 1200
 
 // noted takes what the page before wanted to have said.
 func (c *Call) noted() string {

@@ -8,16 +8,23 @@ import (
 	"log/slog"
 	"maps"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/throttle"
 )
 
 // Root is the path below which everything is but the overview, which is at /.
 const Root = "/console"
+
+// JobPath is where the page of a job is.
+func JobPath(k scheduler.Key) string {
+	return Root + "/jobs/" + url.PathEscape(k.Collection) + "/" + url.PathEscape(k.Job)
+}
 
 // Config says what a console has. Rooms are required.
 type Config struct {

@@ -33,7 +33,7 @@ func room(changed *int) frame.Room {
 		{Method: http.MethodGet, Path: "/console/jobs/{c}", Right: access.Read, Do: show},
 		{Method: http.MethodPost, Path: "/console/jobs/{c}", Right: access.Operate, Do: func(c *frame.Call) error {
 			*changed++
-			c.Note("It is <b>done</b>.")
+			c.Note("It is <b>done</b>." + c.Query("more"))
 			return c.Redirect("/")
 		}},
 		{Method: http.MethodGet, Path: "/console/invalid", Right: access.Known, Do: func(*frame.Call) error {
@@ -191,6 +191,10 @@ func TestChange(t *testing.T) {
 	if gone := cookies(next); len(gone) != 1 || gone[0].MaxAge >= 0 {
 		t.Errorf("it is said again: %v", gone)
 	}
+	long := cookies(ask(f, "POST", "/console/jobs/a?more="+url.QueryEscape(strings.Repeat("ü", 3000)), "a=b", admin))[0]
+	if len(long.Value) > 4000 || !strings.HasPrefix(long.Value, "It+is+") {
+		t.Errorf("what is long is not kept by browsers: %d bytes, %.40s", len(long.Value), long.Value)
+	}
 }
 
 // TestSignIn gives tokens, and where to go on.
@@ -270,7 +274,8 @@ func TestWords(t *testing.T) {
 		}
 	}
 	for d, want := range map[time.Duration]string{
-		1500 * time.Microsecond: "1.5 ms", 12 * time.Microsecond: "12 µs", 2 * time.Second: "2 s", 5 * time.Minute: "5m0s",
+		1500 * time.Microsecond: "1.5 ms", 12 * time.Microsecond: "12 µs", 2 * time.Second: "2 s", 5 * time.Minute: "5 min",
+		90 * time.Minute: "1 h 30 min", -time.Hour: "-1 h", 25*time.Hour + 500*time.Millisecond: "25 h 1 s", 2*time.Hour + 3*time.Second: "2 h 3 s",
 	} {
 		if got := frame.Took(d); got != want {
 			t.Errorf("%s: %q, want %q", d, got, want)

@@ -85,7 +85,7 @@ func Distance(d time.Duration) string {
 	return "in " + text
 }
 
-// Took tells how long something lasted, with three digits.
+// Took tells how long something lasted, with three digits, and from 100 s on to the second: 12.3 ms, 5 min, 1 h 30 min.
 func Took(d time.Duration) string {
 	switch a := d.Abs(); {
 	case a < time.Microsecond:
@@ -97,21 +97,28 @@ func Took(d time.Duration) string {
 	case a < 100*time.Second:
 		return fmt.Sprintf("%.3g s", d.Seconds())
 	default:
-		return d.Round(time.Second).String()
+		return clockLength(d.Round(time.Second))
 	}
+}
+
+// clockLength tells a number of seconds in hours, minutes and seconds, and leaves out those of which there are none.
+func clockLength(d time.Duration) string {
+	parts := make([]string, 0, 3)
+	for _, u := range []struct {
+		length time.Duration
+		name   string
+	}{{time.Hour, " h"}, {time.Minute, " min"}, {time.Second, " s"}} {
+		if n := d / u.length; n != 0 {
+			parts = append(parts, strconv.FormatInt(int64(n), 10)+u.name)
+			d = (d % u.length).Abs() // the sign is that of the first
+		}
+	}
+	return strings.Join(parts, " ")
 }
 
 // Number writes a number with narrow spaces between its thousands.
 func Number(n any) string {
-	s := fmt.Sprint(n)
-	sign := ""
-	if strings.HasPrefix(s, "-") {
-		sign, s = "-", s[1:]
-	}
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "\u202f" + s[i:]
-	}
-	return sign + s
+	return words.Thousands(fmt.Sprint(n))
 }
 
 // Bytes tells a size.

@@ -208,6 +208,9 @@ func TestRightsChange(t *testing.T) {
 						}
 						wait(c.Context(), &ended)
 						wait(ctx, &over)
+						if c.Lasting().Err() != nil {
+							t.Error("a change that has begun is not brought to its end")
+						}
 						return nil
 					}},
 				}}

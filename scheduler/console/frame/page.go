@@ -20,7 +20,8 @@ type Page struct {
 	Template *template.Template
 	Data     any
 
-	// Part is the template that is sent alone: a part of a page. Default: the template "main", in the layout.
+	// Part is the template that is sent alone: a part of a page. Default: the template "main", in the layout, and above the
+	// heading the template "above", if there is one.
 	Part string
 
 	// NoHeading is for templates with a first heading of their own.
@@ -61,6 +62,7 @@ type shown struct {
 	Locks   bool // it is open, and a token would close it
 	Note    string
 	Version string
+	Zone    string // in which the page has its times; "" when it is not to be asked for again
 }
 
 // entry is a line of the menu.
@@ -95,6 +97,9 @@ func (c *Call) Show(p *Page) error {
 // dress puts a page into the layout.
 func (c *Call) dress(p *Page) *shown {
 	s := &shown{Page: p, Version: c.frame.cfg.Version, SignOut: c.token, Note: c.noted()}
+	if c.Request.Method == http.MethodGet {
+		s.Zone = c.Zone().String()
+	}
 	if c.Who == nil {
 		return s
 	}
@@ -115,9 +120,19 @@ func (c *Call) open() bool {
 	return c.Who != nil && c.Who.Name == "" && (c.Who.Via == access.ViaOpen || c.Who.Via == access.ViaLoopback)
 }
 
+// Above is what stands above the heading: the template "above" of the page, if it has one.
+func (s *shown) Above() (template.HTML, error) {
+	if s.Template.Lookup("above") == nil {
+		return "", nil
+	}
+	return s.written("above")
+}
+
 // Content is the main part of the page, written.
-func (s *shown) Content() (template.HTML, error) {
+func (s *shown) Content() (template.HTML, error) { return s.written("main") }
+
+func (s *shown) written(name string) (template.HTML, error) {
 	var body bytes.Buffer
-	err := s.Template.ExecuteTemplate(&body, "main", s.Data)
+	err := s.Template.ExecuteTemplate(&body, name, s.Data)
 	return template.HTML(body.String()), err //nolint:gosec // a template wrote it, which escapes
 }

@@ -2,15 +2,11 @@ package job
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 )
-
-// lasting is a request's context for what must not be half done because a browser went on.
-func lasting(c *frame.Call) context.Context { return context.WithoutCancel(c.Context()) }
 
 // done answers a change: with what it did, to a script, or with the page of the job, which says it.
 func done(c *frame.Call, text string) error {
@@ -18,25 +14,25 @@ func done(c *frame.Call, text string) error {
 		return c.Show(&frame.Page{Template: page, Part: "job-done", Data: text})
 	}
 	c.Note(text)
-	return c.Redirect(path(key(c)))
+	return c.Redirect(frame.JobPath(key(c)))
 }
 
 func (r room) run(c *frame.Call) error {
-	if _, err := r.service.Trigger(lasting(c), key(c)); err != nil {
+	if _, err := r.service.Trigger(c.Lasting(), key(c)); err != nil {
 		return err
 	}
 	return done(c, c.Say("job.did.run"))
 }
 
 func (r room) enable(c *frame.Call) error {
-	if _, err := r.service.Enable(lasting(c), key(c)); err != nil {
+	if _, err := r.service.Enable(c.Lasting(), key(c)); err != nil {
 		return err
 	}
 	return done(c, c.Say("job.did.enable"))
 }
 
 func (r room) disable(c *frame.Call) error {
-	if _, err := r.service.Disable(lasting(c), key(c)); err != nil {
+	if _, err := r.service.Disable(c.Lasting(), key(c)); err != nil {
 		return err
 	}
 	return done(c, c.Say("job.did.disable"))
@@ -48,7 +44,7 @@ func (r room) pause(c *frame.Call) error {
 	if err != nil {
 		return err
 	}
-	v, err := r.service.Pause(lasting(c), key(c), cmp.Or(form.Get("until"), form.Get("at")))
+	v, err := r.service.Pause(c.Lasting(), key(c), cmp.Or(form.Get("until"), form.Get("at")))
 	if err != nil {
 		return err
 	}
@@ -57,7 +53,7 @@ func (r room) pause(c *frame.Call) error {
 
 // resume ends a pause. To enable a job that is enabled does nothing else.
 func (r room) resume(c *frame.Call) error {
-	if _, err := r.service.Enable(lasting(c), key(c)); err != nil {
+	if _, err := r.service.Enable(c.Lasting(), key(c)); err != nil {
 		return err
 	}
 	return done(c, c.Say("job.did.resume"))
@@ -72,7 +68,7 @@ func (r room) resubmit(c *frame.Call) error {
 	if err != nil {
 		return err
 	}
-	if _, err := r.service.Resubmit(lasting(c), key(c), body); err != nil {
+	if _, err := r.service.Resubmit(c.Lasting(), key(c), body); err != nil {
 		return err
 	}
 	return done(c, c.Say("job.did.resubmit"))
@@ -103,7 +99,7 @@ func (r room) remove(c *frame.Call) error {
 		s = s.If(when)
 	}
 	k := key(c)
-	if err := s.Delete(lasting(c), k, 0); err != nil {
+	if err := s.Delete(c.Lasting(), k, 0); err != nil {
 		return err
 	}
 	c.Note(c.Say("job.did.delete", k))

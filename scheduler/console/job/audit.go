@@ -41,7 +41,7 @@ func (r room) showAudit(c *frame.Call) error {
 	}
 	older := ""
 	if next != 0 {
-		older = path(k) + "/audit?" + beforeField + "=" + strconv.FormatUint(next, 10)
+		older = frame.JobPath(k) + "/audit?" + beforeField + "=" + strconv.FormatUint(next, 10)
 	}
 	return c.Show(shown(c.Say("job.audit")+" · "+k.Job, "audit", struct {
 		name

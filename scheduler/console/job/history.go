@@ -98,7 +98,9 @@ type history struct {
 // historyOf returns the page of a history that a request asks for. base is its address without a query. A filter that is wrong
 // is told, and shows nothing.
 func (r room) historyOf(ctx context.Context, c *frame.Call, k scheduler.Key, base string) (*history, error) {
-	h := &history{Filter: filterOf(c), Outcomes: scheduler.Outcomes, Key: k, Path: path(k), Operate: c.May(access.Operate, k.Collection)}
+	h := &history{
+		Filter: filterOf(c), Outcomes: scheduler.Outcomes, Key: k, Path: frame.JobPath(k), Operate: c.May(access.Operate, k.Collection),
+	}
 	h.Asked = h.Filter.String()
 	link := func(before string) string {
 		q := h.Filter.query()
@@ -174,6 +176,7 @@ func (r room) occurrenceOf(ctx context.Context, k scheduler.Key, text string, be
 	name := scheduler.OccurrenceID(k, nominal)
 	q := service.HistoryQuery{Key: k, RecordFilter: scheduler.RecordFilter{Since: nominal.Add(-time.Minute)}}
 	var own []*scheduler.Record
+	known := before != 0
 	for range occurrenceReach {
 		records, next, err := r.service.History(ctx, q, view.Page{Before: before})
 		if err != nil {
@@ -184,6 +187,11 @@ func (r room) occurrenceOf(ctx context.Context, k scheduler.Key, text string, be
 		before = next
 		if next == 0 || found > 0 && len(own) == found {
 			break
+		}
+	}
+	if len(own) == 0 && !known { // others that are kept came after it
+		if own, err = r.service.Occurrence(ctx, k, nominal); err != nil {
+			return nil, err
 		}
 	}
 	if runs := runsOf(own, wholeLength); len(runs) > 0 {

@@ -9,7 +9,6 @@ import (
 	"embed"
 	"io/fs"
 	"net/http"
-	"net/url"
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/access"
@@ -40,11 +39,6 @@ type room struct {
 
 // root is where jobs are.
 const root = frame.Root + "/jobs"
-
-// path is where the page of a job is.
-func path(k scheduler.Key) string {
-	return root + "/" + url.PathEscape(k.Collection) + "/" + url.PathEscape(k.Job)
-}
 
 // Room returns the page.
 func Room(cfg Config) frame.Room {

@@ -67,7 +67,7 @@ func (r room) nextOf(ctx context.Context, c *frame.Call, v *view.Job, n int) (*c
 	if len(nominal) > n {
 		nominal, due = nominal[:n], due[:n]
 		if n < nextMany {
-			next.More = path(v.Job.Key) + "/next?n=100"
+			next.More = frame.JobPath(v.Job.Key) + "/next?n=100"
 		}
 	}
 	if len(nominal) > 0 {

@@ -26,7 +26,7 @@ type name struct {
 }
 
 func nameOf(c *frame.Call, k scheduler.Key) name {
-	return name{k, path(k), c.May(access.Operate, k.Collection), c.May(access.Administer, k.Collection)}
+	return name{k, frame.JobPath(k), c.May(access.Operate, k.Collection), c.May(access.Administer, k.Collection)}
 }
 
 // status is what of a job changes while it runs.
@@ -69,7 +69,7 @@ type lastSuccess struct {
 func (r room) show(c *frame.Call) error {
 	ctx, k := c.Context(), key(c)
 	if c.Part() {
-		h, err := r.historyOf(ctx, c, k, path(k))
+		h, err := r.historyOf(ctx, c, k, frame.JobPath(k))
 		if err != nil {
 			return err
 		}
@@ -134,7 +134,7 @@ func (r room) sheetOf(ctx context.Context, c *frame.Call, k scheduler.Key) (*she
 	if s.Timeline.Success, err = r.lastSuccess(ctx, k, recent); err != nil {
 		return nil, err
 	}
-	if s.History, err = r.historyOf(ctx, c, k, path(k)); err != nil {
+	if s.History, err = r.historyOf(ctx, c, k, frame.JobPath(k)); err != nil {
 		return nil, err
 	}
 	if s.Admin {

@@ -107,7 +107,7 @@ func TestOutcomes(t *testing.T) {
 	w.Run("partners/report")
 	await(t, w, "partners/report", scheduler.OutcomeFaulted, 1)
 	page := w.Get("/console/jobs/partners/report")
-	has(t, page,
+	has(t, page, "how long it took, at most ",
 		"Closes the books.", "team=billing", "Waits for its next run", "Http", "<code><bdi>POST "+target+"/?…</bdi></code>", "<code><bdi>GET "+target+"/alarm</bdi></code>",
 		`<p class="problem"><span class="state faulted">`, "502 Bad Gateway: hello", "All of that run",
 		`class="state faulted"`, "one retry", "Attempt 1", "Attempt 2", "When it failed", "<strong>502</strong>", "hello", " later", "Given up",
@@ -217,6 +217,41 @@ func TestMany(t *testing.T) {
 	}
 	if len(seen) != 500 || pages < 10 {
 		t.Errorf("%d occurrences on %d pages", len(seen), pages)
+	}
+}
+
+// TestLongAgo opens the page of a run, by the address that an answer to "why" has, which more runs came after than are looked
+// through from the end.
+func TestLongAgo(t *testing.T) {
+	w := consoletest.New(t)
+	w.Put("default/busy", `{`+yearly+`, "action": {"type": "http", "request": {"method": "GET", "uri": "http://127.0.0.1:1/"}}}`)
+	began := time.Now().Add(-2 * time.Hour).UTC().Truncate(time.Second)
+	k := consoletest.Key("default/busy")
+	add := func(seconds int, outcome scheduler.Outcome, try int, message string) {
+		at := began.Add(time.Duration(seconds) * time.Second)
+		r := &scheduler.Record{
+			Job: k, Outcome: outcome, Occurrence: scheduler.OccurrenceID(k, at), Nominal: at, Due: at, Started: at, Ended: at, Try: try,
+			Attempt: try - 1, Type: "Http", Target: "127.0.0.1:1", Phase: scheduler.MainPhase, Message: message,
+		}
+		r.ID = fmt.Sprintf("%s#%d", r.Occurrence, try)
+		if err := w.Store.Append(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	add(1, scheduler.OutcomeFailed, 1, "the first attempt")
+	add(1, scheduler.OutcomeFailed, 2, "the second attempt")
+	for i := range 550 {
+		add(2+i, scheduler.OutcomeCompleted, 1, "")
+		add(2+i, scheduler.OutcomeFailed, 2, "")
+	}
+	page := w.Get("/console/jobs/default/busy/runs/" + began.Add(time.Second).Format(time.RFC3339))
+	for _, text := range []string{"the first attempt", "the second attempt"} {
+		if !strings.Contains(page, text) {
+			t.Errorf("there is no %q in %s", text, page)
+		}
+	}
+	if r := w.Do(http.MethodGet, "/console/jobs/default/busy/runs/"+began.Format(time.RFC3339), ""); r.Status != http.StatusNotFound {
+		t.Errorf("a run that there was none of: %d", r.Status)
 	}
 }
 
@@ -351,6 +386,7 @@ func TestWhy(t *testing.T) {
 	for query, want := range map[string]string{
 		"": "not", "at=now": "not", "at=-2h": "not there yet", "at=" + url.QueryEscape(at): "class=\"state completed\"",
 		"at=2030-01-01T00:00": "class=\"state waiting\"", "at=soon": "soon",
+		"at=2030-01-01T00:00:01": "class=\"state idle\"", "at=2030-06-01T00:00:00Z": "<dd>Tue 2030-01-01 00:00:00 UTC</dd>",
 	} {
 		part := w.Part("/console/jobs/default/report/why?" + query)
 		has(t, part, want)

@@ -32,6 +32,7 @@ type timeline struct {
 	Now           int // where the present is
 	Summary       string
 	Legend        []string
+	Longest       string // that a run took, whose bar is the highest; "": none took any time
 	Success       *lastSuccess
 	Failure       *lastFailure // of the runs that are shown; nil: none
 }
@@ -56,7 +57,7 @@ func failureOf(runs []*run) *lastFailure {
 				f.At = one.Started.Add(one.Took)
 			}
 			if one.Occurrence != "" {
-				f.Link = path(one.Key) + "/runs/" + one.At() + "?" + beforeField + "=" + strconv.FormatUint(one.Before(), 10)
+				f.Link = frame.JobPath(one.Key) + "/runs/" + one.At() + "?" + beforeField + "=" + strconv.FormatUint(one.Before(), 10)
 			}
 			return f
 		case scheduler.OutcomeCompleted:
@@ -88,6 +89,9 @@ func timelineOf(runs []*run, next *coming, zone *time.Location) *timeline {
 	var longest time.Duration
 	for _, one := range runs {
 		longest = max(longest, one.Took)
+	}
+	if longest > 0 {
+		t.Longest = frame.Took(longest)
 	}
 	form := "15:04"
 	if n := len(runs); n > 1 && runs[0].Nominal.Sub(runs[n-1].Nominal).Abs() < time.Duration(n)*time.Minute {

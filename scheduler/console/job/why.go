@@ -3,6 +3,7 @@ package job
 import (
 	"errors"
 	"net/url"
+	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
@@ -17,6 +18,7 @@ type asked struct {
 	Link   string // to this answer
 	Answer *why.Answer
 	State  string // the word of its mark
+	zone   *time.Location
 	Run    string // the instant of the run that it tells of; "" for none
 	Wrong  *frame.Problem
 }
@@ -34,6 +36,10 @@ func (r room) showWhy(c *frame.Call) error {
 	case err != nil:
 		return err
 	default:
+		a.zone = time.UTC
+		if zone, err := time.LoadLocation(answer.TimeZone); err == nil && answer.TimeZone != "Local" {
+			a.zone = zone
+		}
 		a.Answer, a.State, a.Run = answer, stateOf(answer.Code), instantOf(answer.Occurrence)
 		if answer.Attempts == 0 {
 			a.Run = ""
@@ -64,7 +70,14 @@ func stateOf(code why.Code) string {
 		return "waiting"
 	case why.Damaged:
 		return "damaged"
-	case why.NotDue, why.Disabled, why.NotCreated, why.Ended, why.Edited, why.Unknown, why.Deleted, why.NoJob:
+	case why.NotDue:
+		return "idle"
+	case why.Disabled:
+		return "disabled"
+	case why.NotCreated, why.Ended, why.Edited, why.Unknown, why.Deleted, why.NoJob:
 	}
-	return "disabled"
+	return "none"
 }
+
+// Clock writes a time on the job's clock.
+func (a *asked) Clock(t time.Time) string { return t.In(a.zone).Format(clockForm + " MST") }

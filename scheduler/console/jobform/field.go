@@ -124,10 +124,19 @@ func (f *Field) filled() bool {
 	return found
 }
 
+// Without is what holds without the field, where nothing else says it: a choice has it as one of its words, and what is
+// required is not left out.
+func (f *Field) Without() string {
+	if f.Required || f.Kind == KindWord {
+		return ""
+	}
+	return f.Default
+}
+
 // DescribedBy are the ids of what is said about the field, for assistive technology.
 func (f *Field) DescribedBy() string {
 	var ids []string
-	if f.Hint != "" || f.Default != "" {
+	if f.Hint != "" || f.Without() != "" {
 		ids = append(ids, f.ID+"-hint")
 	}
 	if len(f.Problems) > 0 {

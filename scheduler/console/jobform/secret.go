@@ -101,7 +101,11 @@ func hows(how string, required, stored bool) []Choice {
 	if !required || stored {
 		all = append(all, howNone)
 	}
-	return asChoices("jobform.secret.", all, how)
+	choices := asChoices("jobform.secret.", all, how)
+	if last := &choices[len(choices)-1]; last.Value == howNone && stored {
+		last.Text = words.Say("jobform.secret.remove")
+	}
+	return choices
 }
 
 // asChoices are words of the catalogue to choose from.

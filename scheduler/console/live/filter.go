@@ -1,7 +1,6 @@
 package live
 
 import (
-	"cmp"
 	"context"
 	"net/http"
 	"net/url"
@@ -87,16 +86,7 @@ func (f *filter) Has(outcome scheduler.Outcome) bool {
 func (f *filter) Bounded() bool { return f.Until != "" }
 
 // key is whose records are asked for.
-func (f *filter) key() scheduler.Key {
-	collection, job, both := strings.Cut(f.Job, "/")
-	switch {
-	case f.Job == "":
-		return scheduler.Key{Collection: f.Collection}
-	case both:
-		return scheduler.Key{Collection: collection, Job: job}
-	}
-	return scheduler.Key{Collection: cmp.Or(f.Collection, scheduler.DefaultCollection), Job: f.Job}
-}
+func (f *filter) key() scheduler.Key { return scheduler.KeyIn(f.Collection, f.Job) }
 
 // query is what the service is asked, of what may be seen.
 func (f *filter) query(ctx context.Context, now time.Time) (q service.HistoryQuery, err error) {

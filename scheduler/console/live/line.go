@@ -50,7 +50,13 @@ func linesOf(records []*scheduler.Record) []line {
 }
 
 // Path is where the job is shown.
-func (l *line) Path() string { return frame.Root + "/jobs/" + l.Key.Collection + "/" + l.Key.Job }
+func (l *line) Path() string { return frame.JobPath(l.Key) }
+
+// RunPath is where all of the occurrence is shown: its attempts, and what each asked of its target.
+func (l *line) RunPath() string {
+	_, at, _ := strings.Cut(l.Occurrence, "@")
+	return l.Path() + "/runs/" + at
+}
 
 // TraceShort is the beginning of the trace's id.
 func (l *line) TraceShort() string { return l.Trace[:min(8, len(l.Trace))] }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"html"
 	"net/http"
 	"regexp"
 	"slices"
@@ -187,6 +188,10 @@ func TestPages(t *testing.T) {
 		if path = ""; m != nil {
 			path = strings.ReplaceAll(m[1], "&amp;", "&")
 		}
+	}
+	run := regexp.MustCompile(`<small><a href="(/console/jobs/other/b/runs/[^"]+)">`).FindStringSubmatch(w.Get("/console/live"))
+	if len(run) != 2 || !strings.Contains(w.Get(html.UnescapeString(run[1])), "other/b@") {
+		t.Errorf("%v does not lead to a run", run)
 	}
 	if len(seen) != 250 || seen[0] != 250 || seen[249] != 1 || !slices.IsSortedFunc(seen, func(a, b int) int { return b - a }) {
 		t.Errorf("the pages have %d records, %v", len(seen), seen)

@@ -35,7 +35,7 @@ type picked struct {
 }
 
 // Link is where the job is shown.
-func (p *picked) Link() string { return jobLink(p.Key) }
+func (p *picked) Link() string { return frame.JobPath(p.Key) }
 
 // Value is what the form of the review says of it.
 func (p *picked) Value() string { return p.Key.String() + " " + p.ETag + " " + p.Patch }
@@ -193,7 +193,7 @@ func (r room) carryOut(c *frame.Call, p *picked) error {
 	if err != nil {
 		return err
 	}
-	v, err := r.service.If(when).Patch(c.Context(), service.Edit{Key: p.Key, Body: []byte(p.Patch)})
+	v, err := r.service.If(when).Patch(c.Lasting(), service.Edit{Key: p.Key, Body: []byte(p.Patch)})
 	if err != nil {
 		return err
 	}

@@ -82,6 +82,7 @@ type hourShown struct {
 	ID, Label string
 	Title     string
 	Past, Now bool
+	Still     bool // several hours without anything, which are over
 	Unread    bool // the history was not read back to it
 	Level     int
 	Runs      int // planned
@@ -175,16 +176,7 @@ func wrong(text, hint string) error {
 }
 
 // key is of what the calendar is.
-func (w *where) key() scheduler.Key {
-	collection, job, both := strings.Cut(w.Job, "/")
-	switch {
-	case w.Job == "":
-		return scheduler.Key{Collection: w.Collection}
-	case both:
-		return scheduler.Key{Collection: collection, Job: job}
-	}
-	return scheduler.Key{Collection: cmp.Or(w.Collection, scheduler.DefaultCollection), Job: w.Job}
-}
+func (w *where) key() scheduler.Key { return scheduler.KeyIn(w.Collection, w.Job) }
 
 // address is where the page is; date "" is today.
 func (w *where) address(date string, week bool, pairs ...string) string {
@@ -239,19 +231,8 @@ func (r room) agenda(c *frame.Call, w *where) (a agenda, err error) {
 	if err != nil {
 		return a, err
 	}
-	there, err := await(c, one)
-	if err != nil {
+	if one, a.counting, err = settled(c, one); err != nil || one == nil {
 		return a, err
-	}
-	if !there {
-		a.counting = countingOf(one)
-		if one = one.before.Load(); one == nil {
-			return a, nil
-		}
-		a.Old = true
-	}
-	if one.err != nil {
-		return a, one.err
 	}
 	n := one.value
 	a.Made, a.ReadTo = one.ended, n.back
@@ -334,11 +315,44 @@ func (a *agenda) fill(w *where, s *span, slots []forecast.Slot, past []ranHour) 
 			at++
 		}
 		a.Runs += shown.Runs
+		if !a.Week {
+			shown.Hours = together(shown.Hours)
+		}
 		a.Days = append(a.Days, shown)
 	}
 	if a.Week {
 		a.Rows = weekRows(a.Days)
 	}
+}
+
+// stillLeast is how many hours in which nothing ran, one after the other, are shown as one.
+const stillLeast = 3
+
+// together joins the hours that are over and had nothing.
+func together(hours []hourShown) (all []hourShown) {
+	for i := 0; i < len(hours); {
+		end := i
+		for end < len(hours) && hours[end].isStill() {
+			end++
+		}
+		if end-i >= stillLeast {
+			until := "24:00"
+			if end < len(hours) {
+				until = hours[end].Label
+			}
+			all = append(all, hourShown{Label: hours[i].Label + " – " + until, Past: true, Still: true})
+			i = end
+			continue
+		}
+		all = append(all, hours[i])
+		i++
+	}
+	return all
+}
+
+// isStill reports whether an hour is over and is known to have had nothing.
+func (h *hourShown) isStill() bool {
+	return h.Past && !h.Unread && h.Runs+h.Ran+h.Skipped+h.Failed == 0
 }
 
 // hourOf shows an hour of a day.
@@ -358,7 +372,9 @@ func hourOf(w *where, d *day, i int, s *forecast.Slot) hourShown {
 func (h *hourShown) plan(w *where, s *forecast.Slot) {
 	h.Runs, h.Jobs, h.MoreRuns, h.More = s.Runs, s.Jobs, s.Runs, s.Jobs-len(s.Some)
 	for _, j := range s.Some {
-		h.Some = append(h.Some, entry{Job: j.Key.String(), Link: jobLink(j.Key), At: j.First.In(w.zone).Format("15:04"), Times: j.Runs})
+		h.Some = append(h.Some, entry{
+			Job: j.Key.String(), Link: frame.JobPath(j.Key), At: j.First.In(w.zone).Format("15:04"), Times: j.Runs,
+		})
 		h.MoreRuns -= j.Runs
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/console/consoletest"
+	"github.com/carillon-sched/carillon/scheduler/console/frame"
 )
 
 var dayRow = regexp.MustCompile(`(?s)<tr id="(h[^"]*)" data-line[^>]*><th scope="row">([^<]*)</th>\s*<td class="amount">(.*?)</td>\s*<td>(.*?)</td></tr>`)
@@ -84,7 +85,7 @@ func TestWeek(t *testing.T) {
 	october := time.Date(time.Now().Year()+1, 11, 1, 0, 0, 0, 0, time.UTC).AddDate(0, 0, -1)
 	sunday := october.AddDate(0, 0, -int(october.Weekday()))
 	page := w.Get("/console/calendar?wait=true&view=week&zone=Europe/Berlin&date=" + sunday.AddDate(0, 0, -3).Format("2006-01-02"))
-	if want := fmt.Sprintf("<caption>%d runs</caption>", 169*3600+7); !strings.Contains(page, want) || !strings.Contains(page, "Clocks change in this week") {
+	if want := fmt.Sprintf("<caption>%s runs</caption>", frame.Number(169*3600+7)); !strings.Contains(page, want) || !strings.Contains(page, "Clocks change in this week") {
 		t.Errorf("the week has not %s: %.3000s", want, page)
 	}
 	row := regexp.MustCompile(`(?s)<th scope="row">02:00</th>(.*?)</tr>`).FindString(page)
@@ -98,7 +99,7 @@ func TestHerdDay(t *testing.T) {
 	w := newWorld(t, 300)
 	page := w.Get("/console/calendar?wait=true&zone=UTC&date=" + time.Now().AddDate(0, 0, 3).Format("2006-01-02"))
 	_, says := hours(page)
-	if got := says["09:00"]; strings.Count(got, "herd-") != 8 || !strings.HasPrefix(got, "3 900 |") || !strings.HasSuffix(got, "and 293 more jobs: 3892 runs") {
+	if got := says["09:00"]; strings.Count(got, "herd-") != 8 || !strings.HasPrefix(got, "3 900 |") || !strings.HasSuffix(got, "and 293 more jobs: 3 892 runs") {
 		t.Errorf("the hour of the herd is %q", got)
 	}
 }
@@ -135,13 +136,18 @@ func TestPastDay(t *testing.T) {
 	page := w.Get("/console/calendar?wait=true&zone=UTC&date=" + yesterday.Format("2006-01-02"))
 	labels, says := hours(page)
 	for label, want := range map[string]string{
-		"00:00": "|", "03:00": "150 ran | 03:00 default/a × 150", "04:00": "1 ran failed 1 | 04:00 default/a 1 failed", "05:00": "skipped 12 |",
+		"03:00": "150 ran | 03:00 default/a × 150", "04:00": "1 ran failed 1 | 04:00 default/a 1 failed", "05:00": "skipped 12 |",
 	} {
 		if says[label] != want {
 			t.Errorf("%s: %q, want %q", label, says[label], want)
 		}
 	}
-	if len(labels) != 24 || !strings.Contains(page, "What is over is told by the history") || !strings.Contains(page, "Count again") {
+	for _, still := range []string{"00:00 – 03:00", "06:00 – 24:00"} {
+		if !strings.Contains(page, `<th scope="row">`+still+`</th><td colspan="2" class="faint">nothing ran</td>`) {
+			t.Errorf("it does not say that nothing ran %s: %.3000s", still, page)
+		}
+	}
+	if len(labels) != 3 || !strings.Contains(page, "What is over is told by the history") || !strings.Contains(page, "Count again") {
 		t.Errorf("%v: %.3000s", labels, page)
 	}
 	link := regexp.MustCompile(`href="(/console/live\?since[^"]*)"`).FindStringSubmatch(page)

@@ -8,7 +8,6 @@
 package load
 
 import (
-	"cmp"
 	"context"
 	"embed"
 	"io/fs"
@@ -228,19 +227,8 @@ func (r room) report(c *frame.Call, q asked) (p part, err error) {
 			Collection: q.Collection, Hours: q.Hours, Proposals: q.Proposals, Sees: sees, Counted: counted,
 		})
 	})
-	there, err := await(c, one)
-	if err != nil {
+	if one, p.counting, err = settled(c, one); err != nil || one == nil {
 		return p, err
-	}
-	if !there {
-		p.counting = countingOf(one)
-		if one = one.before.Load(); one == nil {
-			return p, nil
-		}
-		p.Old = true
-	}
-	if one.err != nil {
-		return p, one.err
 	}
 	p.Report, p.Made, p.Map = one.value, one.ended, newHeatMap(one.value, c.Zone())
 	for _, note := range one.value.Notes {
@@ -250,7 +238,7 @@ func (r room) report(c *frame.Call, q asked) (p part, err error) {
 	}
 	for _, each := range one.value.Proposals {
 		collection, _, _ := strings.Cut(each.Job, "/")
-		way := proposal{Proposal: each, Link: frame.Root + "/jobs/" + each.Job, Value: each.Job + " " + string(each.Patch)}
+		way := proposal{Proposal: each, Link: frame.JobPath(scheduler.KeyIn("", each.Job)), Value: each.Job + " " + string(each.Patch)}
 		way.Allowed = c.May(access.Operate, collection)
 		p.MayApply = p.MayApply || way.Allowed
 		if way.Text, err = patchText(each.Patch); err != nil {
@@ -283,6 +271,23 @@ func await[T any](c *frame.Call, one *look[T]) (there bool, err error) {
 		defer leave()
 	}
 	return one.wait(c.Context(), patience), nil
+}
+
+// settled returns what can be shown of what is worked out: that, or what was there before it, nil for nothing yet; and how far it
+// is.
+func settled[T any](c *frame.Call, one *look[T]) (shown *look[T], far counting, err error) {
+	there, err := await(c, one)
+	if err != nil {
+		return nil, far, err
+	}
+	if !there {
+		far = countingOf(one)
+		if one = one.before.Load(); one == nil {
+			return nil, far, nil
+		}
+		far.Old = true
+	}
+	return one, far, one.err
 }
 
 // seen is which collections who asks may see, nil for all, and what tells them from what others may see.
@@ -326,9 +331,4 @@ func (r room) renew(c *frame.Call) error {
 func (r room) forget() {
 	r.reports.forget()
 	r.agendas.forget()
-}
-
-// jobLink is where a job is shown.
-func jobLink(k scheduler.Key) string {
-	return frame.Root + "/jobs/" + cmp.Or(k.Collection, scheduler.DefaultCollection) + "/" + k.Job
 }

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/carillon-sched/carillon/scheduler"
@@ -14,6 +15,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/console/builder"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 	"github.com/carillon-sched/carillon/scheduler/console/jobform"
+	"github.com/carillon-sched/carillon/scheduler/console/words"
 	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/service"
 )
@@ -139,13 +141,27 @@ func (r room) show(c *frame.Call, s *shown, status int) error {
 		p.Part, p.Status = "newjob-form", http.StatusOK
 	}
 	for _, section := range s.Job.Sections {
-		for _, f := range section.Fields {
+		for _, f := range slices.Concat(section.Fields, section.More) {
 			if f.Path == "name" {
 				f.Required, f.Hint, f.Default = true, c.Say("newjob.name.hint"), ""
 			}
+			begins(f)
 		}
 	}
 	return c.Show(p)
+}
+
+// begins says of a field what holds without it for a job that is new, where that is another for one that is there.
+func begins(f *jobform.Field) {
+	_, rest, _ := strings.Cut(f.Default, "; ")
+	fresh, ok := strings.CutSuffix(rest, " for a new job")
+	if !ok {
+		return
+	}
+	f.Default = fresh
+	if len(f.Choices) > 0 && f.Choices[0].Value == "" {
+		f.Choices[0].Text = words.Say("jobform.default", fresh)
+	}
 }
 
 // typed is a job as it was typed.

@@ -108,6 +108,19 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
+// TestHints: what is required, and a choice that has the default as a word, do not say once more what holds without it.
+func TestHints(t *testing.T) {
+	page := html.UnescapeString(consoletest.New(t).Get(newjob.Path))
+	for _, text := range []string{"The collection that the job is in.</p>", "Default: enabled</option>", "in either state.</p>", "Without it: none."} {
+		if !strings.Contains(page, text) {
+			t.Errorf("the form does not have %q", text)
+		}
+	}
+	if strings.Contains(page, "Without it: default") || strings.Contains(page, "Without it: as it is") {
+		t.Error("the form says what holds without what is required or is chosen")
+	}
+}
+
 // TestTypedSecrets types secrets and a mistake: neither the page nor the part that a script gets has them, and both say so.
 func TestTypedSecrets(t *testing.T) {
 	w := consoletest.New(t)

@@ -111,7 +111,11 @@ func (r room) put(c *frame.Call, t *typed, s *shown, dry bool) (*view.Job, error
 	if err != nil {
 		return nil, err
 	}
-	v, _, err := r.service.If(none).Put(c.Context(), service.Edit{Key: k, Body: t.doc.JSON(), DryRun: dry || wrong})
+	ctx := c.Context()
+	if dry = dry || wrong; !dry {
+		ctx = c.Lasting()
+	}
+	v, _, err := r.service.If(none).Put(ctx, service.Edit{Key: k, Body: t.doc.JSON(), DryRun: dry})
 	if err != nil || wrong {
 		return nil, err
 	}
@@ -183,17 +187,14 @@ func (r room) saved(c *frame.Call, s *shown, v *view.Job) error {
 	for _, w := range v.Warnings {
 		notes = append(notes, c.Say("newjob.warning", w.Path, w.Message))
 	}
-	c.Note(document.Cut(strings.Join(notes, " "), maxNote))
-	to := frame.Root + "/jobs/" + k.Collection + "/" + k.Job
+	c.Note(strings.Join(notes, " "))
+	to := frame.JobPath(k)
 	if c.Part() { // a script follows it
 		s.Go = to
 		return c.Show(&frame.Page{Template: page, Part: "newjob-go", Data: s})
 	}
 	return c.Redirect(to)
 }
-
-// maxNote is how long a note may be: it is kept in a cookie.
-const maxNote = 800
 
 // written is a job as a file and as a request have it. It was read by the scheduler, which leaves its secrets out.
 func written(c *frame.Call, v *view.Job) (*text, error) {

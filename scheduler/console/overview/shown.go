@@ -191,11 +191,11 @@ func failuresOf(all []pulse.Failure, sees func(collection string) bool) (some []
 	for _, f := range all {
 		collection, _, _ := strings.Cut(f.Job, "/")
 		if _, at, ok := strings.Cut(f.Occurrence, "@"); ok && sees(collection) && len(some) < failuresShown {
-			some = append(some, failure{f, frame.Root + "/jobs/" + f.Job + "/runs/" + at})
+			some = append(some, failure{f, frame.JobPath(scheduler.KeyIn("", f.Job)) + "/runs/" + at})
 		}
 	}
 	return some
 }
 
 // JobPath is where a job's page is. Names need no escapes.
-func (s *shown) JobPath(name string) string { return frame.Root + "/jobs/" + name }
+func (s *shown) JobPath(name string) string { return frame.JobPath(scheduler.KeyIn("", name)) }

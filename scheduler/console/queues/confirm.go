@@ -87,7 +87,7 @@ func (r *room) confirm(c *frame.Call, verb string) error {
 	if v.Text = many(c, key, v.Count, e.Path); v.Count == 0 {
 		v.Text = c.Say("queues."+verb+".none", e.Path, c.Say("queues.part."+string(part)))
 	}
-	return c.Show(&frame.Page{Title: c.Say(title, e.Path), Template: confirmPage, Data: v, Styles: styles})
+	return c.Show(&frame.Page{Title: c.Say(title, titled(e.Path)), Template: confirmPage, Data: v, Styles: styles})
 }
 
 // markedTitles are the titles of what is done to some messages only, where another one is for all.

@@ -1,8 +1,14 @@
 package queues
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // What follows is where pages lead back to: address and text of each step.
+
+// titled is a path for headings: that of a subscription can be broken between its topic and its name.
+func titled(path string) string { return strings.Replace(path, "/Subscriptions/", " / ", 1) }
 
 func (e Entity) crumbs() [][2]string {
 	var steps [][2]string
@@ -10,6 +16,12 @@ func (e Entity) crumbs() [][2]string {
 		steps = append(steps, [2]string{address("/entity", "at", e.Topic), e.Topic})
 	}
 	return append(steps, [2]string{address("/entity", "at", e.Path), e.Name})
+}
+
+// Crumbs leads back from an entity: from a subscription to its topic.
+func (v *entityView) Crumbs() [][2]string {
+	steps := v.Entity.crumbs()
+	return steps[:len(steps)-1]
 }
 
 // Crumbs leads back from a message.
@@ -28,7 +40,7 @@ func (v messageView) Download() string {
 }
 
 // Crumbs leads back from an operation.
-func (p progress) Crumbs() [][2]string { return [][2]string{{p.Back(), p.Path}} }
+func (p progress) Crumbs() [][2]string { return [][2]string{{p.Back(), titled(p.Path)}} }
 
 // Crumbs leads back from a form.
 func (v draftView) Crumbs() [][2]string { return v.Entity.crumbs() }

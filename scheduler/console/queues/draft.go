@@ -238,9 +238,9 @@ func (v draftView) refilled(form url.Values) draftView {
 func (r *room) draftAgain(c *frame.Call, v draftView, form url.Values, wrong map[string]string) error {
 	v = v.refilled(form)
 	v.Wrong = wrong
-	title := c.Say("queues.send.title", v.At)
+	title := c.Say("queues.send.title", titled(v.At))
 	if v.Sequence != 0 {
-		title = c.Say("queues.resubmit.title", v.Sequence, v.At)
+		title = c.Say("queues.resubmit.title", v.Sequence, titled(v.At))
 		v.Back = messageAddress(v.At, Part(v.Part), v.Sequence)
 	}
 	return c.Show(&frame.Page{
@@ -283,8 +283,29 @@ func (r *room) newDraft(c *frame.Call) error {
 		v.Back = messageAddress(c.Query("from"), m.Part, n)
 	}
 	return c.Show(&frame.Page{
-		Title: c.Say("queues.send.title", e.Path), Template: draftPage, Data: v.padded(), Styles: styles, Scripts: scripts,
+		Title: c.Say("queues.send.title", titled(e.Path)), Template: draftPage, Data: v.padded(), Styles: styles, Scripts: scripts,
 	})
+}
+
+// sent tells where a message is that was sent.
+func (r *room) sent(c *frame.Call, e Entity, d Draft, part Part) string {
+	switch {
+	case part == Scheduled:
+		return c.Say("queues.sent.later", e.Path)
+	case e.Kind != Topic:
+		return c.Say("queues.sent", e.Path)
+	}
+	taken := 0
+	for _, s := range r.subscriptions(e) {
+		trials, err := r.bus.Try(s.Path, d)
+		if err == nil && slices.ContainsFunc(trials, func(t Trial) bool { return t.Passes }) {
+			taken++
+		}
+	}
+	if taken == 0 {
+		return c.Say("queues.sent.nowhere", e.Path)
+	}
+	return many(c, "queues.sent.topic", taken, e.Path)
 }
 
 // send sends a message.
@@ -301,11 +322,11 @@ func (r *room) send(c *frame.Call) error {
 	if len(wrong) == 0 {
 		err := r.bus.Send(e.Path, d)
 		if err == nil {
-			c.Note(c.Say("queues.sent", e.Path))
 			part := Active
 			if d.Scheduled.After(time.Now()) {
 				part = Scheduled
 			}
+			c.Note(r.sent(c, e, d, part))
 			return c.Redirect(address("/entity", "at", e.Path, "part", string(part)))
 		}
 		wrong["form"] = c.Describe(problem(c, err)).Text

@@ -170,7 +170,7 @@ func (r *room) entity(c *frame.Call) error {
 	if err != nil {
 		return err
 	}
-	p := &frame.Page{Title: v.Entity.Path, Template: entityPage, Data: v, Styles: styles, Scripts: scripts}
+	p := &frame.Page{Title: titled(v.Entity.Path), Template: entityPage, Data: v, Styles: styles, Scripts: scripts}
 	if c.Part() {
 		p.Part = "messages"
 	}
@@ -253,12 +253,20 @@ func facts(c *frame.Call, e Entity) []fact {
 		add("largest", frame.Bytes(e.MaxMessageSize))
 	}
 	if e.MaxSize > 0 {
-		add("quota", frame.Bytes(e.MaxSize))
+		add("quota", megabytes(e.MaxSize))
 	}
 	if e.UserMetadata != "" {
 		all = append(all, fact{Name: c.Say("queues.fact.metadata"), Text: visible(e.UserMetadata)})
 	}
 	return all
+}
+
+// megabytes is a size as the settings of an entity have it, whose megabytes are of 1,024 times 1,024 bytes.
+func megabytes(n int64) string {
+	if n%(1<<20) != 0 {
+		return frame.Bytes(n)
+	}
+	return frame.Number(n>>20) + " MB"
 }
 
 // preview is the beginning of a body for a list.

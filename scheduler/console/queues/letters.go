@@ -25,8 +25,8 @@ func (r *room) beside(q StorageQueue) []string {
 	return all
 }
 
-// confirmLetters is the question before something is done to messages of a storage queue: to those that the request names, or where none was
-// meant to be, to all.
+// confirmLetters is the question before something is done to messages of a storage queue: to those that the request names, or
+// where none was meant to be, to all.
 func (r *room) confirmLetters(c *frame.Call, q StorageQueue) (v confirmation, marked bool, err error) {
 	ids := c.Request.URL.Query()["id"]
 	if marked = c.Query("marked") != ""; marked && len(ids) == 0 {
@@ -113,7 +113,7 @@ func (r *room) confirmMove(c *frame.Call) error {
 	}
 	v.Into, v.To = r.beside(q), strings.TrimSuffix(q.Name, poisonSuffix)
 	if len(v.Into) == 0 {
-		return frame.Problem{Status: http.StatusNotFound, Text: c.Say("queues.move.nowhere", q.Account), Hint: c.Say("queues.move.nowhere.hint")}
+		return nowhere(c, c.Say("queues.move.nowhere", q.Account))
 	}
 	key := "queues.move.all"
 	if marked {
@@ -130,6 +130,11 @@ func (r *room) confirmMove(c *frame.Call) error {
 	return c.Show(&frame.Page{Title: c.Say("queues.move.title", q.Name), Template: confirmPage, Data: v, Styles: styles})
 }
 
+// nowhere refuses to move messages into a queue that is not there.
+func nowhere(c *frame.Call, text string) error {
+	return frame.Problem{Status: http.StatusNotFound, Text: text, Hint: c.Say("queues.move.nowhere.hint")}
+}
+
 // moveLetters moves the messages that a form names, or all, into another queue: that which the form says, or without one the queue
 // that they came from.
 func (r *room) moveLetters(c *frame.Call) error {
@@ -140,7 +145,7 @@ func (r *room) moveLetters(c *frame.Call) error {
 			to = strings.TrimSuffix(q.Name, poisonSuffix)
 		}
 		if !slices.Contains(r.beside(q), to) {
-			return "", frame.Problem{Status: http.StatusNotFound, Text: c.Say("queues.move.missing", to, q.Account), Hint: c.Say("queues.move.nowhere.hint")}
+			return "", nowhere(c, c.Say("queues.move.missing", to, q.Account))
 		}
 		if form.Get("all") != "" {
 			n, err := r.storage.MoveAll(q.Account, q.Name, to, maxMoved)

@@ -23,6 +23,7 @@ type list struct {
 	More         int // entities that are left out
 	MayManage    bool
 	Connect      Connect
+	Strings      [][2]string // to connect with
 	BusCode      string
 	StoreCode    string
 	Events       string
@@ -42,7 +43,7 @@ _, err = service.NewQueueClient("orders").EnqueueMessage(ctx, "hello", nil)`
 func (r *room) listed(c *frame.Call) list {
 	l := list{
 		Bus: r.bus != nil, Storage: r.storage != nil, Filter: c.Query("q"), OnlyDead: c.Query("dead") != "",
-		MayManage: c.May(access.Administer, ""), Connect: r.connect,
+		MayManage: c.May(access.Administer, ""), Connect: r.connect, Strings: r.strings(),
 	}
 	only := ""
 	if l.OnlyDead {
@@ -85,6 +86,17 @@ func (r *room) listed(c *frame.Call) list {
 		}
 	}
 	return l
+}
+
+// strings are what programs connect with: for what, by its key in the catalogue, and the string.
+func (r *room) strings() (all [][2]string) {
+	if r.bus != nil && r.connect.Bus != nil {
+		all = append(all, [2]string{"queues.bus", r.connect.Bus()})
+	}
+	if r.storage != nil && r.connect.Storage != nil {
+		all = append(all, [2]string{"queues.storage", r.connect.Storage()})
+	}
+	return all
 }
 
 func (r *room) list(c *frame.Call) error {

@@ -129,10 +129,10 @@ type entityForm struct {
 	Fresh    bool
 	Settings []setting
 	Values   map[string]string
-	Was      string            // the values that the form began with
+	Was      string // the values that the form began with
 	Wrong    map[string]string
 	News     map[string]string // what others have changed meanwhile
-	Others   []string // entities to forward to
+	Others   []string          // entities to forward to
 	Back     string
 	Statuses []string
 }
@@ -196,7 +196,7 @@ func (r *room) kindOf(c *frame.Call, kind, topic string) (Entity, error) {
 }
 
 func showForm(c *frame.Call, v entityForm, status int) error {
-	title := c.Say("queues.change.title", v.Entity.Path)
+	title := c.Say("queues.change.title", titled(v.Entity.Path))
 	if v.Fresh {
 		title = c.Say("queues.new.title." + v.Entity.Kind)
 	}
@@ -258,7 +258,7 @@ func (r *room) create(c *frame.Call) error {
 	if e.Name == "" {
 		v.Wrong["name"] = c.Say("queues.wrong.noname")
 	}
-	return r.save(c, v, e, r.bus.Create, "queues.new.done")
+	return saved(c, v, e, v.save(c, e, r.bus.Create), "queues.new.done")
 }
 
 func (r *room) update(c *frame.Call) error {
@@ -266,21 +266,30 @@ func (r *room) update(c *frame.Call) error {
 	if err != nil {
 		return err
 	}
-	r.changing.Lock() // what is looked at is what is changed
-	defer r.changing.Unlock()
-	e, err := r.at(c, form.Get("at"))
+	v, changed, status, err := r.changed(c, form)
 	if err != nil {
 		return err
 	}
-	v := r.formOf(e, false)
+	return saved(c, v, changed, status, "queues.change.done")
+}
+
+// changed gives an entity the settings of a form, unless others have changed it since that was shown. The status is that of the
+// answer, which nobody waits for who wants to change something, too.
+func (r *room) changed(c *frame.Call, form url.Values) (v entityForm, e Entity, status int, err error) {
+	r.changing.Lock() // what is looked at is what is changed
+	defer r.changing.Unlock()
+	if e, err = r.at(c, form.Get("at")); err != nil {
+		return v, e, 0, err
+	}
+	v = r.formOf(e, false)
 	now := maps.Clone(v.Values)
-	changed := v.fill(c, form)
+	e = v.fill(c, form)
 	if form.Has("was") && form.Get("was") != v.Was {
-		if v.merge(c, form.Get("was"), now); len(v.News) > 0 {
-			return showForm(c, v, http.StatusConflict)
+		if v.News = v.merge(c, form.Get("was"), now); len(v.News) > 0 {
+			return v, e, http.StatusConflict, nil
 		}
 	}
-	return r.save(c, v, changed, r.bus.Update, "queues.change.done")
+	return v, e, v.save(c, e, r.bus.Update), nil
 }
 
 // begin is what the values are now, for the form to bring back.
@@ -292,14 +301,14 @@ func (v entityForm) begin() string {
 	return was.Encode()
 }
 
-// merge has the form tell what others have changed since it was shown. What somebody typed stays; what they left alone is as it is
-// now.
-func (v *entityForm) merge(c *frame.Call, began string, now map[string]string) {
+// merge tells, by their names, what others have changed since the form was shown. What somebody typed stays; what they left alone
+// is as it is now.
+func (v entityForm) merge(c *frame.Call, began string, now map[string]string) (news map[string]string) {
 	was, err := url.ParseQuery(began)
 	if err != nil {
 		was = url.Values{}
 	}
-	v.News = map[string]string{}
+	news = map[string]string{}
 	for _, s := range v.Settings {
 		name := s.Name
 		if now[name] == was.Get(name) {
@@ -311,11 +320,12 @@ func (v *entityForm) merge(c *frame.Call, began string, now map[string]string) {
 		case typed == was.Get(name):
 			v.Values[name] = now[name]
 			delete(v.Wrong, name)
-			v.News[name] = c.Say("queues.changed.taken")
+			news[name] = c.Say("queues.changed.taken")
 		default:
-			v.News[name] = c.Say("queues.changed.now", s.shown(c, now[name]))
+			news[name] = c.Say("queues.changed.now", s.shown(c, now[name]))
 		}
 	}
+	return news
 }
 
 // shown is a value of the setting, for people.
@@ -333,17 +343,25 @@ func (s setting) shown(c *frame.Call, value string) string {
 	return visible(value)
 }
 
-// save carries out a form in which nothing is wrong, or shows it again.
-func (r *room) save(c *frame.Call, v entityForm, e Entity, do func(Entity) error, note string) error {
+// save carries out a form in which nothing is wrong, and returns the status of the answer.
+func (v entityForm) save(c *frame.Call, e Entity, do func(Entity) error) (status int) {
 	if len(v.Wrong) == 0 {
 		err := do(e)
 		if err == nil {
-			c.Note(c.Say(note, e.Path))
-			return c.Redirect(address("/entity", "at", e.Path))
+			return http.StatusOK
 		}
 		v.Wrong["form"] = c.Describe(problem(c, err)).Text
 	}
-	return showForm(c, v, http.StatusUnprocessableEntity)
+	return http.StatusUnprocessableEntity
+}
+
+// saved leads on to an entity that was saved, or shows its form again.
+func saved(c *frame.Call, v entityForm, e Entity, status int, note string) error {
+	if status != http.StatusOK {
+		return showForm(c, v, status)
+	}
+	c.Note(c.Say(note, e.Path))
+	return c.Redirect(address("/entity", "at", e.Path))
 }
 
 func (r *room) confirmDrop(c *frame.Call) error {
@@ -361,10 +379,10 @@ func (r *room) confirmDrop(c *frame.Call) error {
 	}
 	v := confirmation{
 		Text: many(c, "queues.drop."+e.Kind, count, e.Path), Hint: hint, Button: c.Say("queues.drop.button"), Count: 1, Danger: true,
-		Steps: e.crumbs(),
+		Steps:  e.crumbs(),
 		Action: Path + "/drop", Fields: [][2]string{{"at", e.Path}}, Back: address("/entity", "at", e.Path),
 	}
-	return c.Show(&frame.Page{Title: c.Say("queues.drop.title", e.Path), Template: confirmPage, Data: v, Styles: styles})
+	return c.Show(&frame.Page{Title: c.Say("queues.drop.title", titled(e.Path)), Template: confirmPage, Data: v, Styles: styles})
 }
 
 func (r *room) drop(c *frame.Call) error {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler/access"
@@ -19,6 +20,7 @@ type messageView struct {
 	Body      shownBody
 	System    []systemProperty
 	IsDead    bool
+	MayBury   bool
 	MayChange bool
 	Next      string // the address of the message behind it
 	Previous  string
@@ -65,6 +67,7 @@ func (r *room) message(c *frame.Call) error {
 		Entity: e, Message: m, Body: showBody(m.Body, c.Query("view")), System: system(c, m), At: e.Path, Part: string(m.Part),
 		IsDead: m.Part == Dead || m.Part == Transfer, MayChange: c.May(access.Operate, ""),
 	}
+	v.MayBury = v.MayChange && (m.Part == Active || m.Part == Deferred) && !m.Held
 	beside := func(q Query) string {
 		q.Path, q.Part, q.Most = e.Path, m.Part, 1
 		if page, err := r.bus.Peek(q); err == nil && len(page.Messages) > 0 {
@@ -83,7 +86,7 @@ func (r *room) message(c *frame.Call) error {
 		v.Copy = address("/send", "at", to, "from", e.Path, "part", v.Part, "n", strconv.FormatInt(m.Sequence, 10))
 	}
 	p := &frame.Page{
-		Title: c.Say("queues.message.title", m.Sequence, e.Path), Template: messagePage, Data: v, Styles: styles, Scripts: scripts,
+		Title: c.Say("queues.message.title", m.Sequence, titled(e.Path)), Template: messagePage, Data: v, Styles: styles, Scripts: scripts,
 	}
 	if c.Part() {
 		p.Part = "body"
@@ -197,6 +200,26 @@ func (r *room) remove(c *frame.Call) error {
 	return c.Redirect(address("/entity", "at", s.path, "part", string(s.part)))
 }
 
+// maxReason is how long the reason of a dead letter and its description may be.
+const maxReason = 4096
+
+// bury makes a dead letter of one message.
+func (r *room) bury(c *frame.Call) error {
+	s, err := selection(c)
+	if err != nil {
+		return err
+	}
+	reason, description := strings.TrimSpace(c.Request.PostForm.Get("reason")), strings.TrimSpace(c.Request.PostForm.Get("description"))
+	if len(reason) > maxReason || len(description) > maxReason {
+		return frame.Problem{Status: http.StatusUnprocessableEntity, Text: c.Say("queues.bury.long", maxReason)}
+	}
+	if err := r.bus.Bury(s.path, s.n, reason, description); err != nil {
+		return problem(c, err)
+	}
+	c.Note(c.Say("queues.buried", s.n))
+	return c.Redirect(address("/entity", "at", s.path, "part", string(Dead)))
+}
+
 func (r *room) purge(c *frame.Call) error {
 	form, err := c.Form()
 	if err != nil {
@@ -221,7 +244,8 @@ func (r *room) edit(c *frame.Call) error {
 	v := draftOf(e, m)
 	v.Back = messageAddress(e.Path, m.Part, m.Sequence)
 	return c.Show(&frame.Page{
-		Title: c.Say("queues.resubmit.title", m.Sequence, e.Path), Template: draftPage, Data: v.padded(), Styles: styles, Scripts: scripts,
+		Title: c.Say("queues.resubmit.title", m.Sequence, titled(e.Path)), Template: draftPage, Data: v.padded(),
+		Styles: styles, Scripts: scripts,
 	})
 }
 

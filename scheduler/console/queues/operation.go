@@ -193,7 +193,7 @@ func (r *room) operation(c *frame.Call) error {
 		return err
 	}
 	return c.Show(&frame.Page{
-		Title: c.Say("queues."+o.Verb+".title.running", o.Path), Template: operationPage, Data: o.progress(c), Styles: styles,
+		Title: c.Say("queues."+o.Verb+".title.running", titled(o.Path)), Template: operationPage, Data: o.progress(c), Styles: styles,
 	})
 }
 

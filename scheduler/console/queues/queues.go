@@ -120,7 +120,7 @@ func Room(cfg Config) frame.Room {
 			read("/rules", r.rules), frame.Route{Method: http.MethodPost, Path: Path + "/rules", Right: access.Read, Do: r.try},
 			ask("/send", r.newDraft), change("/send", r.send),
 			ask("/resubmit", r.edit), change("/resubmit", r.resubmit),
-			ask("/purge", r.confirmPurge), change("/purge", r.purge), change("/delete", r.remove),
+			ask("/purge", r.confirmPurge), change("/purge", r.purge), change("/delete", r.remove), change("/bury", r.bury),
 			ask("/operation", r.operation), lasting(ask("/operation/events", r.followOperation)),
 			change("/operation/stop", r.stopOperation),
 			read("/sessions", r.sessions), live("/sessions/events", r.followSessions),

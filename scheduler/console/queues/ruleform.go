@@ -52,7 +52,8 @@ var correlationFields = []string{
 
 func ruleFormOf(e Entity, rule Rule, fresh bool) ruleForm {
 	v := ruleForm{
-		Entity: e, Rule: rule, Fresh: fresh, Was: rule.stamp(), Kinds: []string{filterSQL, filterCorrelation, filterTrue, filterFalse}, Types: types,
+		Entity: e, Rule: rule, Fresh: fresh, Was: rule.stamp(),
+		Kinds: []string{filterSQL, filterCorrelation, filterTrue, filterFalse}, Types: types,
 		Parameters: rule.Parameters, Back: address("/rules", "at", e.Path),
 	}
 	given := map[string]string{}
@@ -79,9 +80,9 @@ func (r Rule) stamp() string {
 }
 
 func showRule(c *frame.Call, v ruleForm, status int) error {
-	title := c.Say("queues.rule.change.title", v.Rule.Name, v.Entity.Path)
+	title := c.Say("queues.rule.change.title", v.Rule.Name, titled(v.Entity.Path))
 	if v.Fresh {
-		title = c.Say("queues.rule.new.title", v.Entity.Path)
+		title = c.Say("queues.rule.new.title", titled(v.Entity.Path))
 	}
 	return c.Show(&frame.Page{Status: status, Title: title, Template: rulePage, Data: v, Styles: styles, Scripts: scripts})
 }
@@ -169,20 +170,30 @@ func (r *room) putRule(c *frame.Call) error {
 		return err
 	}
 	wrong := map[string]string{}
-	fresh := form.Get("replace") == ""
 	rule := readRule(c, form, wrong)
+	v, status := r.ruled(c, e, rule, form, wrong)
+	if status != http.StatusOK {
+		return showRule(c, v, status)
+	}
+	c.Note(c.Say("queues.rule.saved", rule.Name))
+	return c.Redirect(address("/rules", "at", e.Path))
+}
+
+// ruled gives a subscription a rule, unless others have changed that since its form was shown. The status is that of the answer,
+// which nobody waits for who wants to change something, too.
+func (r *room) ruled(c *frame.Call, e Entity, rule Rule, form url.Values, wrong map[string]string) (v ruleForm, status int) {
+	fresh := form.Get("replace") == ""
 	r.changing.Lock() // what is looked at is what is changed
 	defer r.changing.Unlock()
 	if now, err := r.ruleOf(e, rule.Name); err == nil && form.Has("was") && form.Get("was") != now.stamp() && !fresh {
-		v := ruleFormOf(e, rule, false)
+		v = ruleFormOf(e, rule, false)
 		v.Wrong, v.Now, v.Was = wrong, &now, now.stamp()
-		return showRule(c, v, http.StatusConflict)
+		return v, http.StatusConflict
 	}
 	if len(wrong) == 0 {
 		err := r.bus.PutRule(e.Path, rule, !fresh)
 		if err == nil {
-			c.Note(c.Say("queues.rule.saved", rule.Name))
-			return c.Redirect(address("/rules", "at", e.Path))
+			return v, http.StatusOK
 		}
 		if part, ok := errors.AsType[*RuleError](err); ok {
 			wrong[part.Part] = part.Text
@@ -190,9 +201,9 @@ func (r *room) putRule(c *frame.Call) error {
 			wrong["form"] = c.Describe(problem(c, err)).Text
 		}
 	}
-	v := ruleFormOf(e, rule, fresh)
+	v = ruleFormOf(e, rule, fresh)
 	v.Wrong, v.Was = wrong, form.Get("was")
-	return showRule(c, v, http.StatusUnprocessableEntity)
+	return v, http.StatusUnprocessableEntity
 }
 
 func (r *room) deleteRule(c *frame.Call) error {
@@ -227,7 +238,7 @@ func (r *room) confirmRule(c *frame.Call) error {
 	}
 	v := confirmation{
 		Text: c.Say("queues.rule.drop", rule.Name, e.Path), Hint: hint, Button: c.Say("queues.rule.drop.button"), Count: 1, Danger: true,
-		Steps: append(e.crumbs(), [2]string{address("/rules", "at", e.Path), c.Say("queues.rules")}),
+		Steps:  append(e.crumbs(), [2]string{address("/rules", "at", e.Path), c.Say("queues.rules")}),
 		Action: Path + "/rule/delete", Fields: [][2]string{{"at", e.Path}, {"name", rule.Name}}, Back: address("/rules", "at", e.Path),
 	}
 	return c.Show(&frame.Page{Title: c.Say("queues.rule.drop.title", rule.Name), Template: confirmPage, Data: v, Styles: styles})

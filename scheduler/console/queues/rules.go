@@ -145,6 +145,7 @@ func (r *room) try(c *frame.Call) error {
 
 func (r *room) showRules(c *frame.Call, v *rulesView, status int) error {
 	return c.Show(&frame.Page{
-		Status: status, Title: c.Say("queues.rules.title", v.Entity.Path), Template: rulesPage, Data: v, Styles: styles, Scripts: scripts,
+		Status: status, Title: c.Say("queues.rules.title", titled(v.Entity.Path)), Template: rulesPage, Data: v,
+		Styles: styles, Scripts: scripts,
 	})
 }

@@ -35,6 +35,7 @@ type BusManager interface {
 // A BusWriter changes messages.
 type BusWriter interface {
 	MessageWriter
+	Burier
 	Resubmitter
 }
 
@@ -97,6 +98,12 @@ type MessageWriter interface {
 	Delete(path string, part Part, sequence int64) error
 	// Purge deletes messages. note is told how far it is.
 	Purge(ctx context.Context, b Batch, note func(Tally)) (Tally, error)
+}
+
+// A Burier makes dead letters of messages.
+type Burier interface {
+	// Bury makes a dead letter of a message that waits or is deferred, unless a receiver has it: ErrHeld.
+	Bury(path string, sequence int64, reason, description string) error
 }
 
 // A Resubmitter makes messages of dead letters, each in one step.

@@ -76,7 +76,7 @@ func (r *room) sessions(c *frame.Call) error {
 		return err
 	}
 	p := &frame.Page{
-		Title: c.Say("queues.sessions.title", v.Entity.Path), Template: sessionsPage, Data: v, Styles: styles, Scripts: scripts,
+		Title: c.Say("queues.sessions.title", titled(v.Entity.Path)), Template: sessionsPage, Data: v, Styles: styles, Scripts: scripts,
 	}
 	if c.Part() {
 		p.Part = "sessions"

@@ -11,6 +11,7 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -38,7 +39,19 @@ func Count(key string, n int) string {
 	if n == 1 {
 		return one
 	}
-	return fmt.Sprintf(many, n)
+	return fmt.Sprintf(strings.ReplaceAll(many, "%d", "%s"), Thousands(strconv.Itoa(n)))
+}
+
+// Thousands puts narrow spaces between the thousands of a number.
+func Thousands(digits string) string {
+	sign := ""
+	if strings.HasPrefix(digits, "-") {
+		sign, digits = "-", digits[1:]
+	}
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "\u202f" + digits[i:]
+	}
+	return sign + digits
 }
 
 // Has reports whether a key has a text.

@@ -139,6 +139,23 @@ func TestWrongValuesInWords(t *testing.T) {
 	}
 }
 
+// TestBury makes a dead letter of a message that was deferred, which receivers of dead letters then get.
+func TestBury(t *testing.T) {
+	w := open(t, queue("q"))
+	w.send("q", bodies("deferred")...)
+	w.take("q", 1, &broker.Outcome{Kind: broker.Defer})
+	w.must(w.Bury("q", 1, "late", "by hand"))
+	if m := w.one("q", browse.Dead); m.Reason != "late" || m.Description != "by hand" || m.Sequence != 1 || m.Held {
+		t.Errorf("the dead letter is %+v", m)
+	}
+	w.take("q/$deadletterqueue", 1, &broker.Outcome{Kind: broker.Complete})
+	for _, part := range []browse.Part{browse.Active, browse.Deferred, browse.Dead} {
+		if page, err := w.Peek(browse.Query{Path: "q", Part: part, Most: 1}); err != nil || len(page.Messages) != 0 {
+			t.Errorf("%s has %d messages: %v", part, len(page.Messages), err)
+		}
+	}
+}
+
 // TestParts has a message in each part, and shows each there alone.
 func TestParts(t *testing.T) {
 	w := open(t, queue("q"))

@@ -232,6 +232,19 @@ func (n *Namespace) Delete(path string, part Part, sequence int64) error {
 	return receipt.Wait()
 }
 
+// Bury makes a dead letter of a message, with a reason and a description of it. A receiver may have it: [IsHeld].
+func (n *Namespace) Bury(path string, sequence int64, reason, description string) error {
+	w, _, err := n.window(path, Active)
+	if err != nil {
+		return err
+	}
+	receipt, err := w.Bury(sequence, reason, description)
+	if err != nil {
+		return err
+	}
+	return receipt.Wait()
+}
+
 // Send sends a message to a queue or topic.
 func (n *Namespace) Send(path string, d Draft) error {
 	w, err := n.broker.Window(path)

@@ -126,12 +126,29 @@ async function part(url, options = {}) {
   return { ok: answer.ok, status: answer.status, url: answer.url, html: await answer.text() };
 }
 
-// say tells something once, to those who look and to those who listen.
+let saying = 0; // the timer of what was said last
+
+// say tells something once, to those who look and to those who listen. It stays in sight while the page is scrolled: what is
+// bad until something else is said, anything else for as long as it takes to read. What has the focus is not below it.
 function say(text, bad = false) {
   const note = $('#note');
   if (note.textContent !== text) note.textContent = text;
   note.hidden = !text;
   note.classList.toggle('bad', bad);
+  clearTimeout(saying);
+  stick(Boolean(text));
+  if (text && !bad) saying = setTimeout(stick, 8000, false);
+}
+
+function stick(sticks) {
+  const note = $('#note');
+  note.classList.toggle('told', sticks);
+  const room = sticks ? note.offsetHeight + 8 : 0;
+  document.documentElement.style.setProperty('--told', `${room}px`);
+  const focus = document.activeElement;
+  if (!sticks || !focus || focus === document.body || focus.contains(note) || focus.closest('dialog')) return;
+  const { top, bottom } = focus.getBoundingClientRect();
+  if (bottom > 0 && top < room) scrollBy(0, top - room - 8);
 }
 
 // ---- live --------------------------------------------------------------------------------------------------------------
@@ -142,7 +159,7 @@ async function why(url) {
   const asking = new AbortController();
   try {
     const answer = await fetch(url, { headers: { 'X-Carillon-Part': '1' }, signal: asking.signal });
-    if (answer.ok) return { html: '', wait: 0 };
+    if (answer.ok) return { html: '', wait: 1000 };
     return { html: await answer.text(), wait: answer.status < 500 && answer.status !== 429 ? 15000 : 3000 };
   } catch {
     return { html: '', wait: 3000 };
@@ -316,7 +333,8 @@ function key(e) {
     $('summary', menu).focus();
     return;
   }
-  if (/^(INPUT|SELECT|TEXTAREA)$/.test(e.target.tagName) || e.target.isContentEditable) {
+  const typed = e.target.matches?.('input:not([type=checkbox], [type=radio]), select, textarea'); // what letters are typed into
+  if (typed || e.target.isContentEditable) {
     if (e.key === 'Escape') {
       if (e.target.type === 'search') e.preventDefault(); // which would empty it: what was found is to be gone through
       e.target.blur();
@@ -363,7 +381,13 @@ async function copy(button) {
 
 window.carillon = { $, $$, distance, morph, parse, put, part, say, why, dress };
 
-document.cookie = `carillon-zone=${encodeURIComponent(zone)}; path=/; SameSite=Lax; max-age=31536000`;
+// The server writes times on the browser's clock, too, and learns which one that is by a cookie: the first page of all is
+// asked for again when it has come too early.
+const clock = `carillon-zone=${encodeURIComponent(zone)}`;
+const knows = () => document.cookie.split('; ').includes(clock);
+const known = knows();
+document.cookie = `${clock}; path=/; SameSite=Lax; max-age=31536000`;
+if (!known && knows() && (document.body.dataset.zone ?? zone) !== zone) location.reload();
 document.addEventListener('keydown', key);
 document.addEventListener('click', (e) => {
   const button = e.target.closest('[data-copy]');

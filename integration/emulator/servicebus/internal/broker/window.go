@@ -204,6 +204,30 @@ func (w *Window) Remove(sequence int64) (Receipt, error) {
 	return e.broker.commit(en), nil
 }
 
+// Bury makes a dead letter of a message that waits or is deferred, as a receiver does that gives it up. It fails with
+// MessageNotFound, with MessageLockLost while a receiver has it, or with NotAllowed for what is scheduled or a dead letter already.
+func (w *Window) Bury(sequence int64, reason, description string) (Receipt, error) {
+	e := w.queue.entity
+	if err := w.queue.allows(Outcome{Kind: MoveDeadLetter}); err != nil {
+		return Receipt{}, err
+	}
+	if err := e.lock(); err != nil {
+		return Receipt{}, err
+	}
+	defer e.unlock()
+	m, err := w.queue.free(sequence)
+	if err != nil {
+		return Receipt{}, err
+	}
+	if m.stage() == Scheduled {
+		return Receipt{}, fail(NotAllowed, "The message with sequence number %d is scheduled for later.", sequence)
+	}
+	en := e.broker.entry()
+	e.accessed = nowMilli()
+	e.bury(m, cause{reason: reason, description: description}, en)
+	return e.broker.commit(en), nil
+}
+
 // Last is the highest sequence number that a message of the entity has had.
 func (w *Window) Last() (int64, error) {
 	e := w.queue.entity
