@@ -97,7 +97,7 @@ func TestReadmeCommands(t *testing.T) {
 func TestConsoleCommands(t *testing.T) {
 	var files []string
 	for _, pattern := range []string{"words/en/*.txt", "*/*.html", "*/templates/*.html"} {
-		found, err := filepath.Glob(filepath.Join(root, "scheduler/console", pattern))
+		found, err := filepath.Glob(filepath.Join(root, "scheduler", "console", pattern))
 		if err != nil {
 			t.Fatal(err)
 		}
