@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"time"
 )
 
@@ -30,7 +32,11 @@ func console(ctx context.Context, b *bench) (parts []part, err error) {
 	kept.prefix, kept.members = consolePrefix, searched
 	jobs, err := st.withSystem(ctx, func(sys *system) (figures, error) {
 		took, err := sys.putAll(ctx, st.progress, kept, st.sink.url)
-		return figures{{"register_s", took.Seconds()}}, err
+		if err != nil {
+			return nil, err
+		}
+		fs, err := st.catchUp(ctx, sys)
+		return append(figures{{"register_s", took.Seconds()}}, fs...), err
 	})
 	if err != nil {
 		return nil, err
@@ -38,7 +44,7 @@ func console(ctx context.Context, b *bench) (parts []part, err error) {
 	_, err = st.withSystem(ctx, func(sys *system) (figures, error) {
 		worker, ok := sys.carillon.(*remote)
 		if !ok {
-			return nil, errors.New("the scheduler is not a process of its own")
+			return nil, errNotApart
 		}
 		began := time.Now()
 		if err := st.awaitIndex(ctx, worker.serving, indexLook, func() (bool, error) { return worker.serving.indexed(ctx) }); err != nil {
@@ -66,6 +72,38 @@ func console(ctx context.Context, b *bench) (parts []part, err error) {
 		return nil, nil
 	})
 	return append([]part{{partJobs, jobs}}, parts...), err
+}
+
+var errNotApart = errors.New("the scheduler is not a process of its own")
+
+// How the table of jobs is searched while the index reads what was just put: for a text that no job has, so that what is counted
+// are those that have not been read.
+const (
+	catchUpPath = "/console/jobs?q=nowhere"
+	catchUpLook = time.Second
+)
+
+// catchUp searches until the index has read all jobs that were just put.
+func (s *stage) catchUp(ctx context.Context, sys *system) (figures, error) {
+	worker, ok := sys.carillon.(*remote)
+	if !ok {
+		return nil, errNotApart
+	}
+	var took spread
+	began, spent := time.Now(), s.readCPU()
+	err := s.awaitIndex(ctx, worker.serving, catchUpLook, func() (bool, error) {
+		asked := time.Now()
+		page, err := worker.serving.answer(ctx, http.MethodGet, worker.serving.http+catchUpPath, nil)
+		took = append(took, time.Since(asked))
+		return !bytes.Contains(page, consoleBehind), err
+	})
+	slices.Sort(took)
+	return figures{
+		{"catch_up_s", time.Since(began).Seconds()},
+		{"catch_up_cpu_s", (s.readCPU() - spent).Seconds()},
+		{"catch_up_page_p50_ms", ms(took.percentile(50))},
+		{"catch_up_page_max_ms", ms(took.percentile(100))},
+	}, err
 }
 
 // lookAtPages asks for each page by itself.

@@ -101,8 +101,9 @@ func (s *serving) page(ctx context.Context, address string) (listPage, error) {
 
 // What a page of the console's table of jobs is read by.
 var (
-	consoleRow  = []byte(`data-job="`)
-	consoleNext = regexp.MustCompile(`rel="next" href="([^"]+)"`)
+	consoleRow    = []byte(`data-job="`)
+	consoleBehind = []byte(`data-again="`) // the index has yet to read what was changed
+	consoleNext   = regexp.MustCompile(`rel="next" href="([^"]+)"`)
 )
 
 // consolePage reads a page of the console's table of jobs.

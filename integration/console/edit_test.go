@@ -198,26 +198,23 @@ func TestEditAccessible(t *testing.T) {
 			look(t, page, state+", "+width, at.Dark, allRules)
 			wide(t, page, at, state)
 		}
-		press := func(button string) string {
-			return `(document.querySelector('` + button + `').click(), true)`
-		}
-		must(t, page.Go("/console/jobs/default/night/edit"), page.Await(press(`[value="add:labels"]`)), page.Await(`document.getElementsByName('labels#0~value')[0]`))
-		must(t, page.Type(`[name="labels#0~value"]`, "nameless"), page.Await(press(`[value="add:action.errorAction"]`)))
+		must(t, page.Go("/console/jobs/default/night/edit"), page.Click(`[value="add:labels"]`), page.Await(`document.getElementsByName('labels#0~value')[0]`))
+		must(t, page.Type(`[name="labels#0~value"]`, "nameless"), page.Click(`[value="add:action.errorAction"]`))
 		must(t, page.Await(`document.getElementsByName('action.errorAction[0].type')[0]`), page.Fill(`[name="timeout"]`, "soon"))
-		must(t, page.Await(press(`.edit-end button`)), page.Await(`document.querySelector('#edit-told .problem')`))
+		must(t, page.Click(`.edit-end button`), page.Await(`document.querySelector('#edit-told .problem')`))
 		check("mistakes")
 		again()
 		must(t, page.Go("/console/jobs/default/night/edit?as=yaml"), page.Fill("#yaml-text", "ov"), page.Text("#yaml-list", "overlap"))
 		check("suggestions")
 		again()
 		must(t, page.Go("/console/jobs/default/night/edit"), page.Fill(`[name="description"]`, "Mine "+width))
-		must(t, page.Await(press(`.edit-end button`)), page.Text("#review", "Mine"))
+		must(t, page.Click(`.edit-end button`), page.Text("#review", "Mine"))
 		check("a review")
 		change := map[string]any{"description": "Theirs " + width, "labels": map[string]string{"of": width}}
 		if status, body, err := s.Call(t.Context(), "PATCH", "/jobCollections/default/jobs/night", change); err != nil || status != 200 {
 			t.Fatal(status, string(body), err)
 		}
-		must(t, page.Await(press(save)), page.Text("#conflict", "Theirs"))
+		must(t, page.Click(save), page.Text("#conflict", "Theirs"))
 		check("a conflict")
 	}
 }

@@ -49,6 +49,30 @@ func TestStatesFollow(t *testing.T) {
 	must(t, page.Await(shownJobs+" === 'default/apple default/banana'"), page.Await("document.querySelector('input[value=\"default/apple\"]').checked"))
 }
 
+// TestIndexBehind has the table be as it is while the index is behind: it asks again by itself until it is told that there is no need,
+// and moves no row while one is ticked.
+func TestIndexBehind(t *testing.T) {
+	const behind = `(() => {
+		const found = document.querySelector('#found');
+		document.querySelector('#counted').dataset.again = '1';
+		found.dispatchEvent(new CustomEvent('carillon:new'));
+		return true;
+	})()`
+	s := own(t)
+	must(t, s.Put(t.Context(), "default", "banana", quiet("enabled")))
+	page := open(t, s.HTTP, tab.Look{})
+	must(t, page.Go("/console/jobs"), page.Await(shownJobs+" === 'default/banana'"))
+	must(t, s.Put(t.Context(), "default", "apple", quiet("enabled")))
+	must(t, page.Await(behind), page.Await(shownJobs+" === 'default/apple default/banana'"))
+	must(t, page.Await("!document.querySelector('[data-again]')"), page.Await("location.search === ''"))
+
+	must(t, page.Click("input[value='default/banana']"), s.Put(t.Context(), "default", "aardvark", quiet("enabled")))
+	must(t, page.Await(behind), page.Text(".count", "3 jobs"), page.Await("!document.querySelector('[data-again]')"))
+	must(t, page.Await(shownJobs+" === 'default/apple default/banana'"), page.Text(".picked", "1 selected"))
+	must(t, page.Click("input[value='default/banana']"), page.Await("document.activeElement.blur() === undefined"))
+	must(t, page.Point("h1"), page.Await(shownJobs+" === 'default/aardvark default/apple default/banana'"))
+}
+
 // TestPauseByEnter pauses what is ticked until a time that is typed, with Enter, and finds it as paused.
 func TestPauseByEnter(t *testing.T) {
 	s := own(t)

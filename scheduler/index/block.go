@@ -29,6 +29,7 @@ const (
 	changed flags = 1 << iota // its definition was changed
 	moved                     // its baton may have been, with or after the definition
 	missing                   // changed, and not found: deleted, or not yet there for a replica that lags behind
+	unseen                    // nobody has looked at its baton since
 )
 
 // state is that of a job as it is stored.

@@ -10,7 +10,8 @@
 // as they lie in the store, with rests in between. From then on it hears of every
 // definition that is written or deleted, as the caches do, and reads it again: at
 // once while somebody searches, and else when nothing has changed for a while, so
-// that a herd that ends is not slowed down.
+// that a herd that ends is not slowed down. What is much is not looked up: all that was
+// written since is read as it lies in the store, in order and in bulk.
 //
 // Nobody tells of batons: that would be two messages for each run. But a baton
 // stays as it is until it is due, unless its definition is edited or the job is
@@ -38,5 +39,6 @@
 //
 // A job takes 40 bytes and its name, in blocks without pointers, which the garbage
 // collector does not look at. Sets of labels and targets are kept once, however many
-// jobs have them.
+// jobs have them. Reading in bulk holds no more than 512 definitions at a time, of 16 KB at
+// most, and as many that are on their way: 16 MB; of batons, 32 MB, as they come.
 package index

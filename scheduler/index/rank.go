@@ -42,9 +42,19 @@ const unordered = math.MaxInt64
 // Rank returns the jobs that follow a place, nil for the beginning, most at most, in the order of a query; or, back, those
 // before it. It looks at all jobs, for which it takes some milliseconds for each hundred thousand.
 func (x *Index) Rank(q *scheduler.JobQuery, place *Place, back bool, most int) Ranking {
+	return x.rank(q, place, back, most, false)
+}
+
+// RankKnown is Rank without jobs of which too little is known to tell whether they are looked for: it counts these, but returns
+// none of them.
+func (x *Index) RankKnown(q *scheduler.JobQuery, place *Place, back bool, most int) Ranking {
+	return x.rank(q, place, back, most, true)
+}
+
+func (x *Index) rank(q *scheduler.JobQuery, place *Place, back bool, most int, known bool) Ranking {
 	s := x.search(q)
 	backwards := q.Order == scheduler.OrderByName && q.Descending // names have no values to turn round
-	w := &ranker{search: s, place: place, back: back != backwards, most: most}
+	w := &ranker{search: s, place: place, back: back != backwards, most: most, known: known}
 	for !w.done {
 		x.mu.RLock()
 		s.prepare()
@@ -65,6 +75,7 @@ type ranker struct {
 	place *Place
 	back  bool
 	most  int
+	known bool // only these
 
 	at   scheduler.Key // what was looked at last
 	done bool
@@ -171,7 +182,7 @@ func (w *ranker) take(s *shelf, b *block, i int, v verdict) {
 			w.to.Stale = append(w.to.Stale, Hit{Key: scheduler.Key{Collection: s.collection, Job: string(b.name(i))}, Stale: true})
 		}
 	}
-	if w.most == 0 {
+	if w.most == 0 || w.known && v == stale {
 		return
 	}
 	value := w.value(r)

@@ -24,6 +24,7 @@ type reading struct {
 	at   uint32
 
 	definition bool // is read, too
+	deleted    bool // as its marker says, which is read instead of the definition
 	running    bool // its baton is to be looked up
 }
 
@@ -67,6 +68,11 @@ func (x *Index) read(ctx context.Context, keys []scheduler.Key) error {
 		}
 		x.takeDefinitions(readings, found)
 	}
+	return x.readBatons(ctx, readings)
+}
+
+// readBatons looks up the batons of those jobs whose readings ask for it.
+func (x *Index) readBatons(ctx context.Context, readings []reading) error {
 	var enabled []scheduler.Key
 	for i := range readings {
 		if readings[i].running {
@@ -129,6 +135,8 @@ func (x *Index) takeDefinitions(readings []reading, found map[scheduler.Key]sche
 		}
 		st, there := found[it.key]
 		switch {
+		case it.deleted && r.told == it.told:
+			x.remove(s, it.key.Job)
 		case there && st.Revision >= r.told:
 			summary := summaries[it.key]
 			x.define(s, it.key.Job, r, st.Revision, &summary)
@@ -235,6 +243,7 @@ func (x *Index) place(r *record, b baton, settled bool) {
 		r.last, r.ended = b.last, b.ended
 	} // else it is the baton that was known, and its history may have been asked
 	r.next = b.next
+	r.flags &^= unseen
 	if b.next != 0 && b.revision == r.told || settled {
 		r.flags &^= moved
 	}

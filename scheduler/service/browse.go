@@ -28,6 +28,14 @@ type Browsed struct {
 // browseRounds is how often jobs that were read anew are put in order for a page, and how often it is filled up.
 const browseRounds = 4
 
+// browseRead is how many jobs are read for a page at most of which too little is known. Where there are more, so that reading
+// these does not tell how many match, behindRead are read, and the page is filled up with others that are known: the index reads
+// all of them in less time.
+const (
+	browseRead = 4096
+	behindRead = 256
+)
+
 // Browse returns a page of the jobs that are looked for, in the order that is asked for, size at most, and how many there
 // are. place is After or Before of an earlier page, "" for the beginning, and back says that it is Before.
 //
@@ -94,6 +102,7 @@ type browsing struct {
 	first   *index.Place // of what was looked at
 	last    *index.Place
 	further bool // there are others in the direction that is gone
+	known   bool // of others too little is known, and they are left out
 }
 
 func (b *browsing) run(ctx context.Context) (*Browsed, error) {
@@ -106,9 +115,10 @@ func (b *browsing) run(ctx context.Context) (*Browsed, error) {
 		if err := b.look(ctx); err != nil {
 			return nil, err
 		}
-		if len(b.jobs) >= size || !b.further {
+		if len(b.jobs) >= size || !b.further || b.known {
 			break
 		}
+		b.known = b.ranked.Unread > browseRead
 	}
 	page := &Browsed{Jobs: b.jobs, Count: b.ranked.Count, Unread: b.ranked.Unread}
 	forwards, backwards := b.further, begun
@@ -133,6 +143,10 @@ const placeEnd = "end"
 // rank finds what follows, and reads those of which too little is known, as many as may be.
 func (b *browsing) rank(ctx context.Context, most int) error {
 	x := b.search.reader.shared.index
+	if b.known {
+		b.ranked = x.RankKnown(b.search.query, b.from, b.back, most)
+		return nil
+	}
 	for round := range browseRounds {
 		b.ranked = x.Rank(b.search.query, b.from, b.back, most)
 		doubtful := b.ranked.Stale
@@ -142,11 +156,31 @@ func (b *browsing) rank(ctx context.Context, most int) error {
 		if len(doubtful) == 0 {
 			break
 		}
+		if b.ranked.Unread > browseRead {
+			if round > 0 {
+				break
+			}
+			doubtful = b.nearest()
+		}
 		if err := x.Refresh(ctx, b.search.query, doubtful); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// nearest returns those of the jobs of which too little is known that matter most to the page: on it, and then by name.
+func (b *browsing) nearest() []index.Hit {
+	var near []index.Hit
+	for _, h := range b.ranked.Hits {
+		if !h.Sure {
+			near = append(near, index.Hit{Key: h.Key, Stale: true})
+		}
+	}
+	if left := behindRead - len(near); left > 0 {
+		near = append(near, b.ranked.Stale[:min(left, len(b.ranked.Stale))]...)
+	}
+	return near
 }
 
 // look reads the jobs that were found, and takes those that are there and wanted.

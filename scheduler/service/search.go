@@ -66,6 +66,12 @@ func (r Reader) Search(ctx context.Context, q scheduler.JobQuery, p view.Page) (
 // Indexed reports whether searches have an index.
 func (r Reader) Indexed() bool { return r.shared.index.Ready() }
 
+// IndexProgress tells how far the index of searches is.
+type IndexProgress = index.Progress
+
+// IndexProgress tells how far the index of searches is with what was changed.
+func (r Reader) IndexProgress() IndexProgress { return r.shared.index.Progress() }
+
 // Due tells how many jobs run within some lengths of time.
 type Due = index.Due
 

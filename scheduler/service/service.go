@@ -46,6 +46,9 @@ type Config struct {
 	// an audit tells it again. Default: nothing.
 	Damaged []string
 
+	// IndexBulk is from how many jobs on those that have changed are read in bulk for the index of searches. Default: 8192.
+	IndexBulk int
+
 	// HistoryMemory is how many bytes an index of the history may take, which is built
 	// when somebody looks for records of it, and dropped ten minutes after the last one
 	// did. Without one, records that are far apart are found slowly. Negative: none.
@@ -116,6 +119,7 @@ type shared struct {
 	index *index.Index // of jobs, for who searches
 
 	histories *historyKeeper
+	roster    *roster // of jobs, for who follows
 	outlines  atomic.Pointer[outlines]  // of the last forecast; nil: none are kept
 	tooMany   atomic.Pointer[time.Time] // when there were too many jobs for that; nil: never
 
@@ -136,9 +140,10 @@ func New(cfg Config) *Service {
 		computing: newQueue(few()), searching: newQueue(few()), doctoring: newQueue(1),
 	}
 	h.shape = sync.OnceValue(func() *document.Shape { return scheduler.JobShape(h.Actions).Flat("properties") })
+	h.roster = &roster{store: h.Store}
 	h.histories = newHistoryKeeper(h.Store, h.HistoryMemory)
 	h.steps = step.New(step.Config{Store: h.Store, Secrets: h.Secrets, Load: h.load, OnRecord: h.OnRecord})
-	h.index = index.New(index.Config{Store: h.Store, Actions: h.Actions, Secrets: h.Secrets, Logger: h.Logger})
+	h.index = index.New(index.Config{Store: h.Store, Actions: h.Actions, Secrets: h.Secrets, Bulk: h.IndexBulk, Logger: h.Logger})
 	planner := &planner{h}
 	reader := Reader{h, planner}
 	editor := Editor{shared: h, plans: planner, reads: reader, creating: &atomic.Bool{}}

@@ -39,7 +39,20 @@ type found struct {
 	ByName        bool   // there is no index yet, so there is neither an order nor a count
 	Before, After string // places
 	MayPick       bool   // one of the rows
+
+	Behind  bool // the index is, so that the script asks again, after so many milliseconds
+	Again   int64
+	Asked   bool // again, so that it is not told aloud before it is over
+	Percent int  // of all jobs that the index has read
 }
+
+// How long after an answer the script asks again while the index is behind: as many times as long as the answer has taken,
+// between bounds.
+const (
+	againShare = 20
+	againLeast = 2 * time.Second
+	againMost  = 30 * time.Second
+)
 
 // list shows a page of the table, or the part that a search changes, or the rows of some jobs as they are now.
 func (r room) list(c *frame.Call) error {
@@ -50,6 +63,8 @@ func (r room) list(c *frame.Call) error {
 		Filter: readFilter(c.Request.URL.Query()), Lengths: lengths, States: states, Outcomes: scheduler.LastOutcomes, Verbs: verbs,
 		MayAct: c.May(access.OperateAny, ""),
 	}
+	began := time.Now()
+	t.Asked = c.Query("again") != ""
 	if err := r.find(c, t); err != nil {
 		_, told := errors.AsType[frame.Problem](err)
 		if !told && !errors.Is(err, scheduler.ErrInvalid) && !errors.Is(err, scheduler.ErrNotFound) {
@@ -58,6 +73,7 @@ func (r room) list(c *frame.Call) error {
 		p := c.Describe(err)
 		t.Problem = &p
 	}
+	t.Again = min(max(againShare*time.Since(began), againLeast), againMost).Milliseconds()
 	if c.Part() {
 		return c.Show(&frame.Page{Template: listPage, Part: "found", Data: t})
 	}
@@ -99,6 +115,10 @@ func (r room) find(c *frame.Call, t *table) error {
 	}
 	t.Before, t.After = page.Before, page.After
 	t.Count, t.Unread, t.Least = page.Count, page.Unread, max(page.Count-page.Unread, len(page.Jobs))
+	if t.Count != t.Least { // because of jobs that run all the time, or because there is much to read
+		far := r.service.IndexProgress()
+		t.Behind, t.Percent = 2*far.Behind > t.Unread, far.Percent
+	}
 	t.take(c, page.Jobs)
 	return nil
 }
@@ -108,7 +128,7 @@ const unindexed = "name:"
 
 // findWithoutIndex fills a table by name, while the index is built.
 func (r room) findWithoutIndex(c *frame.Call, t *table, q scheduler.JobQuery) error {
-	t.ByName = true
+	t.ByName, t.Behind, t.Percent = true, true, r.service.IndexProgress().Percent
 	q.Order, q.Descending = scheduler.OrderByName, false
 	p := view.Page{Top: pageSize}
 	if after, ok := strings.CutPrefix(t.Filter.Place, unindexed); ok {

@@ -1,6 +1,7 @@
-// The table of jobs: what is selected, and the states of what is shown, every few seconds, without moving a row.
+// The table of jobs: what is selected, and the states of what is shown, every few seconds, without moving a row. While the index
+// of jobs is behind, the table is asked for again until it is not.
 
-const { $, $$, part, parse, morph, dress, say } = window.carillon;
+const { $, $$, part, parse, put, morph, dress, say } = window.carillon;
 
 const found = $('#found');
 const boxes = () => $$('input[name=job]', found);
@@ -78,3 +79,55 @@ async function keep() {
   setTimeout(keep, 3000);
 }
 setTimeout(keep, 3000);
+
+// ---- until the index has caught up ---------------------------------------------------------------------------------------
+
+let timer = 0;
+let older = false; // the rows are, than the count: they were in use
+
+// used reports whether rows are looked at so closely that they must not move: they are selected, have the focus, or the pointer.
+function used() {
+  return $('input:checked', found) || found.contains(document.activeElement) || $('table.jobs:hover', found);
+}
+
+function wait() {
+  clearTimeout(timer);
+  const again = $('#counted[data-again]', found)?.dataset.again || (older && 2000);
+  if (again) timer = setTimeout(askAgain, Number(again));
+}
+
+async function askAgain() {
+  const address = location.href;
+  const url = new URL(address);
+  url.searchParams.set('again', '1');
+  const searching = () => found.hasAttribute('aria-busy') || location.href !== address;
+  try {
+    if (document.hidden || searching() || (used() && !$('#counted[data-again]', found))) return;
+    const answer = await part(url.pathname + url.search);
+    if (!answer.ok || searching()) return;
+    if (!used()) {
+      put(found, answer.html);
+      return;
+    }
+    const fresh = parse(answer.html);
+    for (const place of ['#counted', '[data-matching]']) {
+      const [old, now] = [$(place, found), $(place, fresh)];
+      if (!old || !now) continue;
+      if (now.dataset.again) old.dataset.again = now.dataset.again;
+      else delete old.dataset.again;
+      morph(old, now);
+    }
+    older = true;
+  } catch {
+    // the refreshing of what is shown tells of it
+  } finally {
+    wait();
+  }
+}
+
+found.addEventListener('carillon:new', (e) => {
+  if (e.target !== found) return;
+  older = false;
+  wait();
+});
+wait();
