@@ -55,7 +55,8 @@ func (r Reader) Follow(ctx context.Context, q HistoryQuery, tail Tail) error {
 	defer r.shared.roster.leave(register)
 	followed, stop := context.WithCancelCause(ctx)
 	t := &follower{register: register, query: &q, tail: &tail, stop: stop, touched: make(chan struct{}, 1)}
-	defer register.tell(t)()
+	untell := register.tell(t)
+	defer untell()
 	var watch sync.WaitGroup
 	defer watch.Wait()
 	defer stop(nil)

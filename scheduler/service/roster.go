@@ -66,7 +66,7 @@ func (s *roster) watch(ctx context.Context, r *register) {
 	if s.now == r {
 		s.now = nil
 	}
-	r.err = cmp.Or(err, error(errUnwatched))
+	r.err = cmp.Or(err, errUnwatched)
 	close(r.ended)
 }
 
