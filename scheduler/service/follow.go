@@ -68,7 +68,13 @@ func (r Reader) Follow(ctx context.Context, q HistoryQuery, tail Tail) error {
 	t.begin(followed)
 	if followed.Err() == nil {
 		tail.Ready(begins)
-		if err := r.shared.Store.Follow(followed, q.Key, begins.After, func(rec *scheduler.Record) { t.take(followed, rec) }); err != nil {
+		take := func(rec *scheduler.Record) { t.take(followed, rec) }
+		if q.Key == (scheduler.Key{}) {
+			err = r.shared.stream.follow(followed, begins.After, span.Last, take)
+		} else {
+			err = r.shared.Store.Follow(followed, q.Key, begins.After, take)
+		}
+		if err != nil {
 			return err
 		}
 	}

@@ -119,7 +119,8 @@ type shared struct {
 	index *index.Index // of jobs, for who searches
 
 	histories *historyKeeper
-	roster    *roster // of jobs, for who follows
+	roster    *roster                   // of jobs, for who follows
+	stream    *stream                   // of records, likewise
 	outlines  atomic.Pointer[outlines]  // of the last forecast; nil: none are kept
 	tooMany   atomic.Pointer[time.Time] // when there were too many jobs for that; nil: never
 
@@ -140,7 +141,7 @@ func New(cfg Config) *Service {
 		computing: newQueue(few()), searching: newQueue(few()), doctoring: newQueue(1),
 	}
 	h.shape = sync.OnceValue(func() *document.Shape { return scheduler.JobShape(h.Actions).Flat("properties") })
-	h.roster = &roster{store: h.Store}
+	h.roster, h.stream = &roster{store: h.Store}, &stream{store: h.Store}
 	h.histories = newHistoryKeeper(h.Store, h.HistoryMemory)
 	h.steps = step.New(step.Config{Store: h.Store, Secrets: h.Secrets, Load: h.load, OnRecord: h.OnRecord})
 	h.index = index.New(index.Config{Store: h.Store, Actions: h.Actions, Secrets: h.Secrets, Bulk: h.IndexBulk, Logger: h.Logger})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -41,8 +42,27 @@ func TestFollowersShareWhatTheyKnow(t *testing.T) {
 		if n := told.Load(); n != followers*jobs*runs {
 			t.Errorf("%d records were told, want %d", n, followers*jobs*runs)
 		}
-		if st.watches != 1 || st.loads != jobs {
-			t.Errorf("%d watches, and %d jobs were looked up, of %d", st.watches, st.loads, jobs)
+		if st.watches != 1 || st.loads != jobs || st.follows != 1 {
+			t.Errorf("%d watches, %d readings, and %d jobs were looked up, of %d", st.watches, st.follows, st.loads, jobs)
+		}
+
+		// Who begins before what was read for the others has it all, once: also the first runs, when the jobs were put.
+		var late []uint64
+		behind, stop := context.WithCancel(t.Context())
+		all.Go(func() {
+			err := s.Follow(behind, service.HistoryQuery{}, service.Tail{
+				After: new(uint64), Ready: func(service.Beginning) {}, Record: func(r *scheduler.Record) { late = append(late, r.Sequence) },
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		stop()
+		synctest.Wait()
+		if len(late) != jobs*(runs+2) || !slices.IsSorted(late) || len(slices.Compact(late)) != jobs*(runs+2) || st.follows != 2 {
+			t.Errorf("from the beginning: %d, with %d readings", late, st.follows)
 		}
 
 		// A job that is deleted ends those alone who follow it.

@@ -40,11 +40,12 @@ const eventsPath = Path + "/events"
 
 type room struct {
 	service *service.Service
+	rows    *rows
 }
 
 // Room returns the page.
 func Room(s *service.Service) frame.Room {
-	r := room{s}
+	r := room{s, &rows{}}
 	own, err := fs.Sub(assets, "assets")
 	if err != nil {
 		panic(err)
@@ -162,7 +163,7 @@ func (r room) events(c *frame.Call) error {
 	if err != nil {
 		return err
 	}
-	s := sender{call: c, live: c.Live(), tail: newTail(), filter: &f}
+	s := sender{call: c, live: c.Live(), tail: newTail(), filter: &f, rows: r.rows}
 	ctx, cancel := context.WithCancel(c.Context())
 	ended := make(chan error, 1)
 	var following sync.WaitGroup
@@ -210,6 +211,7 @@ type sender struct {
 	live   *frame.Live
 	tail   *tail
 	filter *filter
+	rows   *rows
 	told   uint64 // the place that the browser knows
 }
 
@@ -231,11 +233,7 @@ func (s *sender) send() error {
 	if b.empty() {
 		return nil
 	}
-	text, err := written("rows", struct {
-		batch
-
-		Address string
-	}{b, s.filter.with(Path, "before", sequence(b.Before))})
+	text, err := s.rows.all(&b, s.filter.with(Path, "before", sequence(b.Before)))
 	if err != nil {
 		return err
 	}

@@ -48,13 +48,13 @@ func (t *tail) pass(sequence uint64) {
 
 // batch is what is sent together.
 type batch struct {
-	Lines  []line // newest first
-	Missed int    // older than these, and not sent
-	Before uint64 // the oldest of the lines: what was missed is before it
-	last   uint64 // the place up to which everything is told
+	records []*scheduler.Record // newest first
+	Missed  int                 // older than these, and not sent
+	Before  uint64              // the oldest of the records: what was missed is before it
+	last    uint64              // the place up to which everything is told
 }
 
-func (b *batch) empty() bool { return len(b.Lines) == 0 && b.Missed == 0 }
+func (b *batch) empty() bool { return len(b.records) == 0 && b.Missed == 0 }
 
 // take empties the tail. It is called once in a turn.
 func (t *tail) take() batch {
@@ -67,7 +67,7 @@ func (t *tail) take() batch {
 	t.credit -= len(sent)
 	t.records, t.missed = t.records[:0], 0
 	slices.Reverse(sent)
-	b.Lines = linesOf(sent)
+	b.records = sent
 	if n := len(sent); n > 0 {
 		b.Before = sent[n-1].Sequence
 	}
