@@ -62,7 +62,7 @@ func (j *Job) TriggerBusy(running *Baton, open bool, asked, now time.Time) error
 		return nil
 	case running.MayRun().After(now):
 		return fmt.Errorf("job %s: %w: it is about to run by itself, at %s; try again after that",
-			j.Key, ErrConflict, running.MayRun().UTC().Format(time.RFC3339Nano))
+			j.Key, ErrConflict, running.MayRun().UTC().Truncate(time.Millisecond).Format(time.RFC3339Nano))
 	}
 	return fmt.Errorf("job %s: %w: it is running, or about to", j.Key, ErrConflict)
 }

@@ -41,7 +41,7 @@ func start(t *testing.T, page *tab.Tab, at string) {
 		if said, err = tab.Eval[string](page, "document.querySelector('#note').innerText"); err != nil {
 			t.Fatal(err)
 		}
-		if !strings.Contains(said, "Started.") && !strings.Contains(said, "again") {
+		if !strings.Contains(said, "Started.") && !strings.Contains(said, "conflict") {
 			t.Fatal(said)
 		}
 	}

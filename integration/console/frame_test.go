@@ -34,5 +34,5 @@ func TestFirstPage(t *testing.T) {
 	c := needed(t)
 	page := open(t, c.stage.HTTP, tab.Look{Zone: "America/New_York", Fresh: true})
 	must(t, page.Go("/console/jobs/partners/nightly"), page.Text("#job-next", "On yours (America/New_York)"),
-		page.Await("document.body.dataset.zone === 'America/New_York'"))
+		page.Await("document.body.dataset.clock === 'America/New_York'"))
 }

@@ -237,6 +237,28 @@ func TestEmptyRoom(t *testing.T) {
 	}
 }
 
+// TestLastPage has as many messages as a page takes, and others behind them that are of another part: there is no page behind.
+func TestLastPage(t *testing.T) {
+	d := open(t)
+	var all []*azservicebus.Message
+	for range 50 {
+		all = append(all, &azservicebus.Message{Body: []byte("x")})
+	}
+	d.send("orders", all...)
+	d.done("/console/queues/send", url.Values{"at": {"orders"}, "body": {"later"}, "scheduled": {"2999-01-01T00:00"}})
+	for _, order := range []string{"", "&order=newest"} {
+		if page := d.page("/console/queues/entity?at=orders" + order); len(numbered(page)) != 50 || strings.Contains(page, "Next page") {
+			t.Errorf("%d messages, or a page behind the last one:\n%s", len(numbered(page)), page)
+		}
+	}
+	d.send("orders", all[0])
+	page := d.page("/console/queues/entity?at=orders", "Next page")
+	next := regexp.MustCompile(`href="([^"]+)" rel="next"`).FindStringSubmatch(page)
+	if page = d.page(strings.ReplaceAll(next[1], "&amp;", "&")); len(numbered(page)) != 1 {
+		t.Errorf("the second page:\n%s", page)
+	}
+}
+
 // TestWrongInput has people type what cannot be: they are told what it is, and nothing is changed.
 func TestWrongInput(t *testing.T) {
 	d := open(t)
@@ -263,6 +285,7 @@ func TestWrongInput(t *testing.T) {
 	if got := d.pills("orders"); got != "0 0 0 0" {
 		t.Errorf("tabs are %q", got)
 	}
+	d.refused("/console/queues/rules", url.Values{"at": {"events"}, "ttl": {"soon"}}, "The rules are not asked")
 	letters := url.Values{"account": {"devstoreaccount1"}, "queue": {"letters"}, "text": {"x"}}
 	d.refused("/console/queues/storage/put", with(letters, "hidden", "8d"), "It can be hidden for 7 days at most.")
 	d.refused("/console/queues/storage/put", with(letters, "hidden", "1h", "ttl", "1m"), "It would expire before it is visible.")

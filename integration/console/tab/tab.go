@@ -290,8 +290,9 @@ func (t *Tab) Text(selector, text string) error {
 
 // Picture returns a picture of the whole page, as PNG. What sticks to the window is in its place there.
 func (t *Tab) Picture() ([]byte, error) {
-	const unstick = "for (const e of document.querySelectorAll('main *'))" +
-		"if (getComputedStyle(e).position === 'sticky') e.style.position = 'static'; true"
+	const unstick = "for (const e of document.querySelectorAll('main *')) {" +
+		"if (getComputedStyle(e).position === 'sticky') e.style.position = 'static';" +
+		"if (getComputedStyle(e).contentVisibility === 'auto') e.style.contentVisibility = 'visible'; } true"
 	if _, err := Eval[bool](t, unstick); err != nil {
 		return nil, err
 	}

@@ -1,10 +1,13 @@
 package builder
 
 import (
+	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/carillon-sched/carillon/scheduler/console/words"
 	"github.com/carillon-sched/carillon/scheduler/service"
 )
 
@@ -90,6 +93,28 @@ func TestDetectMistakes(t *testing.T) {
 		wrong := s.Form.Wrong("recurrence.cron")
 		if s.Form.When() != choiceCron || len(wrong) != 1 || !strings.Contains(wrong[0].Text, want) || len(o.Runs) > 0 {
 			t.Errorf("%q: %s %v %+v", text, s.Form.When(), wrong, o)
+		}
+	}
+}
+
+// TestHashesNeedAName has hashes of a job that has no name: the times that are shown are not those it gets, and it is told.
+func TestHashesNeedAName(t *testing.T) {
+	for _, test := range []struct {
+		cron, dialect, name string
+		told                bool
+	}{
+		{"H H(0-5) * * MON", "dsari", "", true},
+		{"H H(0-5) * * MON", "dsari", "report", false},
+		{"0 9 * * *", "dsari", "", false},
+		{"0 9 * * THU", "obsidian", "", false},
+	} {
+		s := Read(typed(t, url.Values{"when": {"cron"}, "recurrence.cron": {test.cron}, "cron.dialect": {test.dialect}}.Encode()))
+		o, err := s.Look(t.Context(), service.Previewer{}, test.name, time.UTC)
+		if err != nil || len(o.Runs) == 0 {
+			t.Fatal(o, err)
+		}
+		if told := slices.Contains(o.Notes, words.Say("builder.nameless")); told != test.told {
+			t.Errorf("%+v: %q", test, o.Notes)
 		}
 	}
 }

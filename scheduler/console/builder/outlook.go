@@ -14,6 +14,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/console/words"
 	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/service"
+	"github.com/carillon-sched/carillon/scheduler/spec"
 )
 
 // Outlook is what a schedule means, for people: the template "outlook" shows it.
@@ -63,7 +64,7 @@ func (s *Schedule) Look(ctx context.Context, p service.Previewer, name string, b
 		return o, nil
 	}
 	o.fill(found, browser)
-	for _, w := range s.doubts() {
+	for _, w := range s.doubts(name) {
 		o.Notes = append([]string{w}, o.Notes...)
 	}
 	return o, nil
@@ -98,8 +99,12 @@ func (s *Schedule) Invalid(problems document.Problems) (others document.Problems
 	return others
 }
 
-// doubts are what somebody may not expect who takes a plain choice.
-func (s *Schedule) doubts() []string {
+// doubts are what somebody may not expect who takes a plain choice, or a hash for a job that has no name yet.
+func (s *Schedule) doubts(name string) []string {
+	if name == "" && s.Form.When() == choiceCron && s.Form.text("cron.dialect") == string(spec.Dsari) &&
+		isHashed.MatchString(s.Form.text("recurrence.cron")) {
+		return []string{words.Say("builder.nameless")}
+	}
 	if s.Form.When() == choiceMonthly && s.Form.Or("plain.on", "day") == "day" {
 		if day := s.Form.text("plain.day"); day == "29" || day == "30" || day == "31" {
 			return []string{words.Say("builder.short-months", day)}

@@ -70,7 +70,7 @@ func TestLife(t *testing.T) {
 	form := fields(t, w.Get(one))
 	stale := form.Get("etag")
 	for name, value := range map[string]string{
-		"plan": "Standard", "maxJobs": "7", "interval": "5", "frequency": "minute", "minRetry": "PT20S",
+		"plan": "Standard", "maxJobs": "007", "interval": "+5", "frequency": "minute", "minRetry": "PT20S",
 		"targets": words.Say("collections.targets.example") + "\n\"*\": {rate: {limit: 10}}",
 	} {
 		form.Set(name, value)

@@ -124,8 +124,8 @@ func (f form) over(ctx context.Context, c *scheduler.Collection) ([]byte, error)
 
 // number is what was typed where a number belongs. What is none is told by whoever reads the document.
 func number(text string) document.Value {
-	if _, err := strconv.Atoi(text); err == nil {
-		return document.NumberValue(text)
+	if n, err := strconv.Atoi(text); err == nil {
+		return document.NumberValue(strconv.Itoa(n)) // JSON has no 007, and no +7
 	}
 	return document.StringValue(text)
 }

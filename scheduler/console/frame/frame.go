@@ -138,9 +138,28 @@ func New(cfg Config) *Frame {
 		f.mux.Handle(path, f.byMethod(methods))
 	}
 	f.mux.Handle("/", f.answer(placed{Route: Route{Right: access.Open, Do: func(c *Call) error {
+		if to := f.nearby(c.Request); to != "" {
+			return c.Redirect(to)
+		}
 		return Problem{Status: http.StatusNotFound, Text: c.Say("frame.nothing", c.Request.URL.Path), Hint: c.Say("frame.nothing.hint")}
 	}}}))
 	return f
+}
+
+// nearby is the page that somebody means who writes a slash at the end of its address, or asks for the root of all: "" for none.
+func (f *Frame) nearby(r *http.Request) string {
+	to := url.URL{Path: strings.TrimSuffix(r.URL.Path, "/"), RawQuery: r.URL.RawQuery}
+	if r.Method != http.MethodGet || to.Path == r.URL.Path || !strings.HasPrefix(r.URL.Path, Root+"/") {
+		return ""
+	}
+	if to.Path == Root {
+		to.Path = "/"
+		return to.String()
+	}
+	if _, pattern := f.mux.Handler(&http.Request{Method: http.MethodGet, URL: &to}); pattern == "/" {
+		return ""
+	}
+	return to.String()
 }
 
 // maxLive is how many live answers there may be if nothing is said.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/console/words"
 	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/throttle"
 	"github.com/carillon-sched/carillon/scheduler/view"
@@ -69,5 +70,13 @@ func (c *Call) fail(err error) {
 		_ = c.Show(&Page{Status: p.Status, Template: own, Part: "problem", Data: p})
 		return
 	}
-	_ = c.Show(&Page{Status: p.Status, Title: http.StatusText(p.Status), Template: own, Data: p})
+	_ = c.Show(&Page{Status: p.Status, Title: heading(p.Status), Template: own, Data: p})
+}
+
+// heading is what a page is called that has a problem of a status.
+func heading(status int) string {
+	if key := "frame.status." + strconv.Itoa(status); words.Has(key) {
+		return words.Say(key)
+	}
+	return http.StatusText(status)
 }

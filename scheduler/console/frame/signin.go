@@ -103,7 +103,7 @@ func (c *Call) signInAgain(why, next string) {
 func safe(next string) string {
 	u, err := url.Parse(next)
 	if err != nil || u.IsAbs() || u.Host != "" || u.Path != "/" && !strings.HasPrefix(u.Path, Root+"/") || strings.HasPrefix(next, "//") ||
-		strings.ContainsAny(next, "\\\r\n") {
+		strings.ContainsAny(next, "\\\r\n") || u.Path == signInPath || u.Path == signOutPath {
 		return "/"
 	}
 	return next

@@ -383,8 +383,12 @@ func TestWhy(t *testing.T) {
 	w.Run("default/report")
 	await(t, w, "default/report", scheduler.OutcomeCompleted, 1)
 	at := records(t, w, "default/report")[0].Nominal.Format(time.RFC3339)
+	w.Put("default/idle", `{`+yearly+`, "action": {"type": "http", "request": {"method": "GET", "uri": "`+w.Target()+`"}}}`)
+	for _, query := range []string{"", "at=now"} { // the other one has just run
+		has(t, w.Get("/console/jobs/default/idle/why?"+query), "<h1>Why?</h1>", "its schedule begins later")
+	}
 	for query, want := range map[string]string{
-		"": "not", "at=now": "not", "at=-2h": "not there yet", "at=" + url.QueryEscape(at): "class=\"state completed\"",
+		"at=-2h": "not there yet", "at=" + url.QueryEscape(at): "class=\"state completed\"",
 		"at=2030-01-01T00:00": "class=\"state waiting\"", "at=soon": "soon",
 		"at=2030-01-01T00:00:01": "class=\"state idle\"", "at=2030-06-01T00:00:00Z": "<dd>Tue 2030-01-01 00:00:00 UTC</dd>",
 	} {

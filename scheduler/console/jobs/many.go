@@ -176,6 +176,11 @@ func (r room) start(c *frame.Call) error {
 			return r.show(c, o, true)
 		}
 	}
+	if o.confirmed().IsZero() && r.operations.busy(o.owner) {
+		return frame.Problem{
+			Status: http.StatusTooManyRequests, Text: c.Say("jobs.many.running", runningMost), Hint: c.Say("jobs.many.running.hint"),
+		}
+	}
 	ctx, end := c.Background(access.OperateAny)
 	if o.begin(end) {
 		go func() {

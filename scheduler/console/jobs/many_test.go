@@ -197,7 +197,7 @@ func TestRightsOfEach(t *testing.T) {
 	indexed(w)
 	w.Be("reader", "operator@default")
 	at := ask(w, url.Values{"do": {"disable"}, "job": {"default/mine", "billing/theirs"}})
-	contains(t, w.Get(at), "1 of them are in collections in which you may not")
+	contains(t, w.Get(at), "One of them is in a collection in which you may not")
 	contains(t, confirm(w, at, nil), "<dt>done</dt><dd>1</dd>", "<dt>refused</dt><dd>1</dd>", "operator")
 	contains(t, confirm(w, ask(w, url.Values{"do": {"enable"}, "all": {"1"}}), nil), "<dt>refused</dt><dd>1</dd>")
 	if state(w, "billing/theirs") != scheduler.Enabled {

@@ -102,7 +102,7 @@ func (o *operation) begin(cancel context.CancelFunc) bool {
 	return true
 }
 
-// confirmed is when it began.
+// confirmed is when it began; zero: it has not.
 func (o *operation) confirmed() time.Time {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -192,11 +192,12 @@ type operations struct {
 	of map[string]*operation
 }
 
-// How long operations are kept, and how many of one person.
+// How long operations are kept, how many of one person, and how many of these are under way at once.
 const (
-	askedKept = time.Hour // until it is confirmed
-	endedKept = time.Hour
-	ownMost   = 20
+	askedKept   = time.Hour // until it is confirmed
+	endedKept   = time.Hour
+	ownMost     = 20
+	runningMost = 8
 )
 
 func newOperations() *operations {
@@ -233,6 +234,19 @@ func (s *operations) add(o *operation) {
 		delete(s.of, oldest.ID)
 	}
 	s.of[o.ID] = o
+}
+
+// busy reports whether as many operations of somebody are under way as may be.
+func (s *operations) busy(owner string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := 0
+	for _, o := range s.of {
+		if _, running := o.idle(); running && o.owner == owner {
+			n++
+		}
+	}
+	return n >= runningMost
 }
 
 // idle is for how long nothing has become of it.

@@ -197,5 +197,5 @@ func failuresOf(all []pulse.Failure, sees func(collection string) bool) (some []
 	return some
 }
 
-// JobPath is where a job's page is. Names need no escapes.
+// JobPath is where a job's page is.
 func (s *shown) JobPath(name string) string { return frame.JobPath(scheduler.KeyIn("", name)) }

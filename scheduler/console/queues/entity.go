@@ -127,12 +127,19 @@ func (r *room) outside(c *frame.Call) (*entityView, error) {
 
 // peek looks at the messages that are asked for.
 func (r *room) peek(c *frame.Call, v *entityView) (err error) {
-	v.Page, err = r.bus.Peek(Query{
+	q := Query{
 		Path: v.Entity.Path, Part: v.Part, From: v.From, Most: perPage, Text: v.Search, Session: sessionOf(c),
 		Newest: v.Newest,
-	})
+	}
+	v.Page, err = r.bus.Peek(q)
 	if err != nil {
 		return problem(c, err)
+	}
+	if v.Page.Next != 0 && v.Search == "" && len(v.Page.Messages) > 0 { // what is behind may be of another part
+		q.From, q.Most = v.Page.Next, 1
+		if behind, err := r.bus.Peek(q); err == nil && len(behind.Messages) == 0 {
+			v.Page.Next = behind.Next
+		}
 	}
 	for _, m := range v.Page.Messages {
 		v.Rows = append(v.Rows, row{m, preview(m.Body)})
@@ -250,7 +257,7 @@ func facts(c *frame.Call, e Entity) []fact {
 		add("idle", length(e.AutoDeleteOnIdle))
 	}
 	if e.MaxMessageSize > 0 {
-		add("largest", frame.Bytes(e.MaxMessageSize))
+		add("largest", megabytes(e.MaxMessageSize))
 	}
 	if e.MaxSize > 0 {
 		add("quota", megabytes(e.MaxSize))

@@ -387,7 +387,7 @@ const clock = `carillon-zone=${encodeURIComponent(zone)}`;
 const knows = () => document.cookie.split('; ').includes(clock);
 const known = knows();
 document.cookie = `${clock}; path=/; SameSite=Lax; max-age=31536000`;
-if (!known && knows() && (document.body.dataset.zone ?? zone) !== zone) location.reload();
+if (!known && knows() && (document.body.dataset.clock ?? zone) !== zone) location.reload();
 document.addEventListener('keydown', key);
 document.addEventListener('click', (e) => {
   const button = e.target.closest('[data-copy]');
