@@ -25,6 +25,7 @@ var guarantees = []struct {
 	{"Nothing is silent.", []string{
 		"scheduler/worker: TestAuditNamesWhatNeverRan", "scheduler/worker: TestLeftOut", "scheduler/worker: TestSkippedToItsEnd",
 		"scheduler/worker: TestDisabledCollectionPostpones", "scheduler/worker: TestCatchUp", "scheduler/worker: TestLostIsNotEnded",
+		"scheduler/worker: TestPauseEnds", "scheduler/worker: TestPauseSurvives",
 	}},
 	{"An occurrence ends under the definition", []string{"scheduler/worker: TestEditWhileRunning", "scheduler/worker: TestEditWhileQueued"}},
 	{"A deleted job runs nothing more", []string{

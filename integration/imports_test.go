@@ -66,11 +66,15 @@ var layers = []layer{
 	{path: "scheduler/service", imports: append([]string{"scheduler/awx", "scheduler/fairqueue", "scheduler/forecast", "scheduler/historyindex", "scheduler/index", "scheduler/tokens", "scheduler/view", "scheduler/why"}, rooms...), never: outside},
 	{path: "scheduler/worker", imports: append([]string{"scheduler/limits"}, rooms...), never: outside},
 	{path: "scheduler/metrics", imports: append([]string{"scheduler/view", "scheduler/worker"}, decisions...), never: []string{"github.com/nats-io/..."}},
+	{path: "scheduler/throttle"},
+	{path: "scheduler/pulse", imports: append([]string{"scheduler/view"}, decisions...), never: outside},
 	{path: "scheduler/importer", imports: decisions, never: outside},
 	{path: "scheduler/client", imports: append([]string{"scheduler/access", "scheduler/forecast", "scheduler/trail", "scheduler/view", "scheduler/why"}, decisions...), never: server},
 	{path: "scheduler/rest/...", imports: apis},
 	{path: "scheduler/natsapi/...", imports: apis},
-	{path: "scheduler/console/...", imports: apis},
+	{path: "scheduler/console/words", never: outside},
+	{path: "scheduler/console/consoletest", imports: product}, // for tests
+	{path: "scheduler/console/...", imports: append([]string{"scheduler/pulse"}, apis...)},
 	{path: "store/embedded/clustertest", imports: []string{"integration/freeport"}}, // for tests
 	{path: "store/...", imports: append([]string{"scheduler/trail"}, decisions...)},
 	{path: "actions/natsmsg/...", imports: append([]string{"actions/..."}, decisions...)},
@@ -100,7 +104,7 @@ var (
 	server    = []string{"github.com/nats-io/nats-server/..."} // programs that only ask a scheduler are small
 	decisions = []string{"scheduler", "scheduler/spec", "scheduler/document"}
 	rooms     = append([]string{"scheduler/access", "scheduler/cache", "scheduler/intake", "scheduler/secrets/...", "scheduler/step", "scheduler/tracing", "scheduler/trail"}, decisions...)
-	apis      = append([]string{"scheduler/access", "scheduler/awx", "scheduler/fairqueue", "scheduler/forecast", "scheduler/ical", "scheduler/intake", "scheduler/schema", "scheduler/secrets", "scheduler/service", "scheduler/tokens", "scheduler/tracing", "scheduler/trail", "scheduler/view", "scheduler/why"}, decisions...)
+	apis      = append([]string{"scheduler/access", "scheduler/awx", "scheduler/fairqueue", "scheduler/forecast", "scheduler/ical", "scheduler/intake", "scheduler/schema", "scheduler/secrets", "scheduler/service", "scheduler/throttle", "scheduler/tokens", "scheduler/tracing", "scheduler/trail", "scheduler/view", "scheduler/why"}, decisions...)
 	product   = []string{"scheduler/...", "store/...", "actions/..."}
 )
 

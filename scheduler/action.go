@@ -56,6 +56,10 @@ type Attempt struct {
 	// Shared finds the text of a shared secret by its name; nil finds none.
 	Shared func(name string) (string, error)
 
+	// Heard is told of the headers of the target's answer that people want to see;
+	// nil: nobody does.
+	Heard func(name, value string)
+
 	// Redact keeps a text out of the attempt's record; nil: nothing is kept out.
 	Redact func(text string)
 

@@ -31,6 +31,10 @@ type Baton struct { //nolint:recvcheck // Begin and tally return changed copies
 	// may be instants after Seen and before Nominal then that have none yet.
 	PostponementRecorded bool `json:"waits,omitempty"`
 
+	// PausedFrom is the first instant before Nominal that fell into the job's pause
+	// and has no record yet; zero: there is none.
+	PausedFrom time.Time `json:"pausedFrom,omitzero"`
+
 	// Gap is the next change of a clock, not after Nominal, that jumps over
 	// times of the schedule. That they are omitted is recorded when it comes.
 	Gap time.Time `json:"gap,omitzero"`

@@ -70,11 +70,11 @@ func (e *DamagedError) Mended(uid string, def *Definition, now time.Time, specSe
 	if m == nil {
 		return NewJob(e.Key, uid, def, now, specSequence)
 	}
-	before := &Job{State: m.State}
+	before := &Job{State: m.State, PausedUntil: m.PausedUntil}
 	j := &Job{
 		Key: e.Key, UID: m.UID, Generation: m.Generation + 1, ScheduleGen: m.ScheduleGen, BegunGen: m.BegunGen,
 		Created: m.Created, Updated: now, Anchor: m.Anchor, SpecSequence: max(m.SpecSequence, specSequence),
-		State: cmp.Or(before.stateUnder(def), Enabled), Progress: m.Progress, Def: def,
+		State: cmp.Or(before.stateUnder(def), Enabled), PausedUntil: before.pauseUnder(def), Progress: m.Progress, Def: def,
 	}
 	if m.State.Final() { // nobody can tell whether it is put with a change
 		j.State = m.State

@@ -109,6 +109,9 @@ func Decide(j *Job, open bool, b Baton, now time.Time) Decision {
 	if b.NeedsOpen() && b.Schedule != j.ScheduleGen {
 		return Decision{Verdict: Restart}
 	}
+	if j.pauses(&b, now) {
+		return j.pause(b, now)
+	}
 	if b.Early(now) {
 		return Decision{Verdict: Wait, Step: j.wait(b, nil, now)}
 	}
@@ -116,7 +119,7 @@ func Decide(j *Job, open bool, b Baton, now time.Time) Decision {
 		return Decision{Verdict: Run, Baton: b}
 	}
 	var skips []skip
-	if standing != Closed || !b.Gap.IsZero() && !b.Gap.After(now) {
+	if standing != Closed || !b.PausedFrom.IsZero() || !b.Gap.IsZero() && !b.Gap.After(now) {
 		b, skips = j.settle(b, now)
 	}
 	if !b.Gap.IsZero() {
@@ -125,6 +128,9 @@ func Decide(j *Job, open bool, b Baton, now time.Time) Decision {
 		if skips = append(skips, gaps...); b.MayRun().After(now) {
 			return Decision{Verdict: Wait, Step: j.wait(b, skips, now)}
 		}
+	}
+	if j.outlasted(&b, now) {
+		return Decision{Verdict: Skip, Step: j.endPaused(b, now).after(j.skipped(skips, now, b.Progress))}
 	}
 	if standing == Closed {
 		return Decision{Verdict: Skip, Step: j.postpone(b, skips, now)}

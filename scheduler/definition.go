@@ -14,6 +14,7 @@ type Definition struct {
 	Timing      spec.Timing // startTime, timeZone, dst and recurrence
 	Action      ActionSpec
 	State       State         // enabled or disabled, as the document says; "" when it does not: a job keeps its own, a new one is enabled
+	PausedUntil *time.Time    // the end of the pause, as the document says; zero: there is to be none; nil: a job keeps its own
 	Jitter      time.Duration // each occurrence is delayed by a fixed share of it; 0: none
 	CatchUp     CatchUp
 	Overlap     Overlap
@@ -22,7 +23,7 @@ type Definition struct {
 	Description string
 	Data        document.Value // what its templates may use: an object, or null for none
 
-	properties   document.Value       // canonical, without state and status
+	properties   document.Value       // canonical, without state, pausedUntil and status
 	secrets      bool                 // secrets stand in the properties, locked or not
 	usedData     []string             // members of Data that its templates use; * for all
 	refs         []document.SecretRef // shared secrets that the properties name

@@ -19,6 +19,7 @@ func (r *Reading) properties(o *document.Object) *Definition {
 	} else if s, ok := o.Enum("state", string(Enabled), string(Disabled)); ok {
 		d.State = State(s)
 	}
+	d.readPause(o, r)
 	d.readData(o)
 	d.readTiming(o, r)
 	d.readAction(o, r)
@@ -26,6 +27,21 @@ func (r *Reading) properties(o *document.Object) *Definition {
 	d.readNotes(o)
 	d.warnings, d.raised, d.minimum = r.warnings, r.raised, r.minRetryInterval()
 	return d
+}
+
+// readPause reads until when the job is paused. Null ends a pause, as only what is not named stays.
+func (d *Definition) readPause(o *document.Object, r *Reading) {
+	until, ok := o.Time("pausedUntil")
+	if !ok && !o.Null("pausedUntil") {
+		return
+	}
+	d.PausedUntil = &until
+	if until.Year() > 9999 { // by its offset
+		o.Problem("pausedUntil", "is after the year 9999 in UTC, and there is none")
+	}
+	if ok && !r.Now.IsZero() && !until.After(r.Now) {
+		r.warn(o, "pausedUntil", "has passed: it is without effect")
+	}
 }
 
 // readTiming reads when the job runs. What only shows when the text of a
@@ -74,6 +90,10 @@ func (d *Definition) readAction(o *document.Object, r *Reading) {
 	d.Action = r.action(ao, r.defaultRetryPolicy(), mainPath)
 	ao.Done()
 }
+
+// CheckPolicies reads the members jitter, timeout, overlap and catchUp of a job's properties, for who does not read the rest.
+// What is wrong goes to the object's reader.
+func CheckPolicies(o *document.Object) { new(Definition).readPolicies(o) }
 
 func (d *Definition) readPolicies(o *document.Object) {
 	if v, ok := o.ExactDuration("jitter", 0, 24*time.Hour); ok {

@@ -23,8 +23,9 @@ type Job struct {
 	Anchor       time.Time // when its schedule was last changed; stands in for a missing startTime
 	SpecSequence uint64    // stream sequence of the spec that wrote it, 0 if none did
 	State        State
-	Origin       Origin   // of the last edit; zero when an earlier version wrote it
-	Progress     Progress // of a job without a baton (disabled or final), as of the last write
+	PausedUntil  time.Time // before it, no planned occurrence begins; zero or past: it is not paused
+	Origin       Origin    // of the last edit; zero when an earlier version wrote it
+	Progress     Progress  // of a job without a baton (disabled or final), as of the last write
 
 	Def  *Definition
 	Plan *spec.Plan
@@ -37,6 +38,7 @@ func NewJob(k Key, uid string, def *Definition, now time.Time, specSequence uint
 		Key: k, UID: uid, Generation: 1, ScheduleGen: 1, Created: now, Updated: now, Anchor: now,
 		SpecSequence: specSequence, State: cmp.Or(def.State, Enabled), Def: def,
 	}
+	j.PausedUntil = j.pauseUnder(def)
 	err := j.compile()
 	return j, err
 }
@@ -52,6 +54,7 @@ func (j *Job) Edited(def *Definition, now time.Time, specSequence uint64) (*Job,
 		return &next, nil
 	}
 	next.Def = def
+	next.PausedUntil = j.pauseUnder(def)
 	next.Updated = now
 	next.Generation++
 	again := j.State.Final() && j.Def.work() != def.work()
@@ -70,11 +73,14 @@ func (j *Job) Edited(def *Definition, now time.Time, specSequence uint64) (*Job,
 	return &next, next.compile()
 }
 
-// Turned returns j enabled or disabled.
+// Turned returns j enabled or disabled. To enable it ends a pause, too.
 func (j *Job) Turned(state State, now time.Time, specSequence uint64) *Job {
 	next := *j
 	next.SpecSequence = max(j.SpecSequence, specSequence)
 	next.State = state
+	if state == Enabled {
+		next.PausedUntil = time.Time{}
+	}
 	next.Generation++
 	next.Updated = now
 	return &next
@@ -107,10 +113,11 @@ func (j *Job) stateUnder(def *Definition) State {
 }
 
 // Equals reports whether to put def over j changes nothing, secrets included. A
-// job at its end stays there, whatever state def names: putting it again as it
+// job at its end stays there, whatever state or pause def names: putting it again as it
 // was asks for nothing new.
 func (j *Job) Equals(def *Definition) bool {
-	return (j.State.Final() || j.State == j.stateUnder(def)) && j.Def.properties.Equal(def.properties)
+	turned := j.State != j.stateUnder(def) || !j.PausedUntil.Equal(j.pauseUnder(def))
+	return (j.State.Final() || !turned) && j.Def.properties.Equal(def.properties)
 }
 
 // incarnationLength is how much of a job's UID its batons and records carry: 40

@@ -1,7 +1,9 @@
 package scheduler
 
 import (
+	"cmp"
 	"fmt"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 )
@@ -23,6 +25,19 @@ type Key struct {
 
 // String returns collection/job, the form used in ids, messages and output.
 func (k Key) String() string { return k.Collection + "/" + k.Job }
+
+// KeyIn returns the key that people mean by a collection and a job, each "" for none: collection/job stands for both, and a job
+// alone is one of the default collection.
+func KeyIn(collection, job string) Key {
+	of, name, both := strings.Cut(job, "/")
+	switch {
+	case job == "":
+		return Key{Collection: collection}
+	case both:
+		return Key{Collection: of, Job: name}
+	}
+	return Key{Collection: cmp.Or(collection, DefaultCollection), Job: job}
+}
 
 // Hash spreads jobs evenly: FNV-1a of collection.job.
 func (k Key) Hash() uint32 {

@@ -27,6 +27,17 @@ func TestValidateNameNamesTheCharacter(t *testing.T) {
 	}
 }
 
+// TestKeyIn reads what people write for a job.
+func TestKeyIn(t *testing.T) {
+	for _, row := range [][3]string{
+		{"", "", "/"}, {"a", "", "a/"}, {"", "j", "default/j"}, {"a", "j", "a/j"}, {"a", "b/j", "b/j"}, {"", "b/j", "b/j"}, {"a", "b/j/k", "b/j/k"},
+	} {
+		if got := scheduler.KeyIn(row[0], row[1]).String(); got != row[2] {
+			t.Errorf("%q in %q: %s, not %s", row[1], row[0], got, row[2])
+		}
+	}
+}
+
 func errText(err error) string {
 	if err == nil {
 		return ""

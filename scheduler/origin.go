@@ -9,7 +9,7 @@ import (
 // Origin is where the last edit of a job came from. It is stored with the job, so that the audit record of an edit can be
 // written again when the process that made the edit was killed before it had.
 type Origin struct {
-	Op       string `json:"op"`                 // what was asked for: put, patch, enable or disable
+	Op       string `json:"op"`                 // what was asked for: put, patch, enable, disable or pause
 	Name     string `json:"name,omitempty"`     // who asked, as far as that is certain; "" when it is not known
 	ID       string `json:"id,omitempty"`       // what tells them from others of the name
 	Via      string `json:"via,omitempty"`      // how that was found out: "token", "nats"

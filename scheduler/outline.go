@@ -16,6 +16,7 @@ type Outline struct {
 
 	uid    string
 	anchor time.Time
+	paused time.Time   // until when
 	def    *Definition // of which there is only the part that an outline has
 }
 
@@ -51,7 +52,7 @@ func (o *Outliner) Read(defs DefinitionKeeper, st Stored, actions ActionReader, 
 	def := o.definition(text, j.Def.Action.Run.Target(), func(string) *Definition {
 		return j.Def.timing(j.Def.schedule())
 	})
-	return Outline{j.Key, j.State, j.UID, j.Anchor, def}, nil
+	return Outline{j.Key, j.State, j.UID, j.Anchor, j.PausedUntil, def}, nil
 }
 
 // timingMembers are the properties that say when a job runs.
@@ -81,7 +82,7 @@ func (o *Outliner) readTrusted(st Stored, actions ActionReader) (one Outline, ok
 		return one, false
 	}
 	def := o.definition(text, target, readTimingText)
-	return Outline{st.Key, m.State, m.UID, m.Anchor, def}, def != nil
+	return Outline{st.Key, m.State, m.UID, m.Anchor, m.PausedUntil, def}, def != nil
 }
 
 // outlineOf returns what says when a job runs, as an object, and its action.
@@ -160,7 +161,7 @@ func (o *Outliner) definition(text []byte, target string, read func(text string)
 // Job returns a job that plans what the outline's does. It cannot be run or stored, and a schedule that is a text is not
 // compiled yet.
 func (o *Outline) Job() (*Job, error) {
-	j := &Job{Key: o.Key, State: o.State, UID: o.uid, Anchor: o.anchor, Def: o.def}
+	j := &Job{Key: o.Key, State: o.State, UID: o.uid, Anchor: o.anchor, PausedUntil: o.paused, Def: o.def}
 	if !j.plain() {
 		return j, nil
 	}

@@ -1,6 +1,9 @@
 package scheduler
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // A disabled collection postpones what falls due: it does not run, and is not made
 // up for. The first instant is recorded at once. From then on the baton looks
@@ -91,12 +94,14 @@ func (j *Job) passedOver(b Baton) (first time.Time, ok bool) {
 	return first, ok && first.Before(b.Nominal)
 }
 
-// settle takes from b the instants that it has passed over until now: they are to
+// settle takes from b the instants that it has passed over until now, because of its
+// collection or of a pause: they are to
 // be recorded, and changes of the clock among them.
 func (j *Job) settle(b Baton, now time.Time) (Baton, []skip) {
+	b, paused := j.settlePause(b, now)
 	first, ok := j.passedOver(b)
 	if !ok || first.After(now) {
-		return b, nil
+		return b, paused
 	}
 	plan, until := j.plan(b.Progress), now
 	if !b.Nominal.After(now) {
@@ -106,14 +111,15 @@ func (j *Job) settle(b Baton, now time.Time) (Baton, []skip) {
 	if !ok || last.Before(first) {
 		last = first
 	}
-	skips := append(j.gapsUpTo(b.Progress, last), j.postponed(first, last, plan.Count(first, last)))
+	skips := slices.Concat(paused, j.gapsUpTo(b.Progress, last))
+	skips = append(skips, j.postponed(first, last, plan.Count(first, last)))
 	b.Seen = last
 	b.Gap = j.gap(b.Progress, b.Nominal)
 	return b, skips
 }
 
-// Settle records what the waiting baton b has passed over until now because its
-// collection is disabled, before an edit of j takes b elsewhere; false if there is
+// Settle records what the waiting baton b has passed over until now, because its
+// collection is disabled or the job is paused, before an edit of j takes b elsewhere; false if there is
 // nothing to record.
 func (j *Job) Settle(b Baton, now time.Time) (Step, bool) {
 	b, skips := j.settle(b, now)

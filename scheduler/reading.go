@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -63,7 +64,7 @@ func (d *Draft) Definition() (*Definition, error) {
 	if err := r.Err(); err != nil {
 		return nil, AsInvalid(err)
 	}
-	d.def.properties = d.def.raise(d.Written.Without("state", "status"))
+	d.def.properties = d.def.raise(d.Written.Without("state", "pausedUntil", "status"))
 	if d.def.Timing.Start.IsZero() {
 		d.def.properties = d.def.properties.Without("startTime")
 	}
@@ -115,7 +116,10 @@ func (r *Reading) Definition(properties document.Value) (*Definition, error) {
 // Patched reads the definition of j merged with a patch (RFC 7396), as
 // [ReadPatch] returns it. Secrets that the patch does not name stay, also those
 // that cannot be opened here. kept is where these stand.
-func (r *Reading) Patched(j *Job, patch document.Value) (d *Draft, kept []string) {
+//
+// A patch replaces a list as a whole. Those of the secrets in it that stand at one
+// of the paths inLists stay all the same, where the list has nothing for them.
+func (r *Reading) Patched(j *Job, patch document.Value, inLists ...string) (d *Draft, kept []string) {
 	base := j.Def.properties
 	if j.State == Disabled {
 		base = document.Merge(base, document.ObjectValue(
@@ -123,10 +127,21 @@ func (r *Reading) Patched(j *Job, patch document.Value) (d *Draft, kept []string
 		))
 	}
 	merged := document.Merge(base, patch).Clone() // a tree of its own, to be read
-	open, locked := merged.SecretPaths()          // what the patch brings is not marked yet
+	if len(inLists) > 0 {
+		merged = base.Restored("", merged, func(path string) bool { return slices.Contains(inLists, path) })
+	}
+	open, locked := merged.SecretPaths() // what the patch brings is not marked yet
 	d = r.Properties(merged)
 	d.def.secrets = j.Def.secrets
+	if d.def.PausedUntil == nil && names(patch, "pausedUntil") { // it is null there
+		d.def.PausedUntil = &time.Time{}
+	}
 	return d, append(open, locked...)
+}
+
+// names reports whether an object has a member of a name, in any letter case.
+func names(v document.Value, name string) bool {
+	return slices.ContainsFunc(v.Members(), func(m document.Member) bool { return strings.EqualFold(m.Name, name) })
 }
 
 // ReadPatch reads a patch document of the job k down to its properties.

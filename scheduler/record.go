@@ -26,6 +26,7 @@ const (
 	ReasonPostponed Reason = "postponed" // an earlier occurrence was deferred because of its target
 	ReasonCatchUp   Reason = "catchUp"   // missed while no scheduler ran, and not caught up
 	ReasonDisabled  Reason = "disabled"  // the job was disabled, or deleted
+	ReasonPaused    Reason = "paused"    // the job was paused until a later time
 
 	// ReasonDST: the clock jumped over them, and the schedule leaves such times
 	// out. They are no instants, so Nominal, From and To are the change of the
@@ -39,7 +40,7 @@ const (
 )
 
 // Reasons lists all of them.
-var Reasons = []Reason{ReasonOverlap, ReasonPostponed, ReasonCatchUp, ReasonDisabled, ReasonDST, ReasonCostly}
+var Reasons = []Reason{ReasonOverlap, ReasonPostponed, ReasonCatchUp, ReasonDisabled, ReasonPaused, ReasonDST, ReasonCostly}
 
 // reasonWords are the same, as they are written.
 var reasonWords = func() (words []string) {

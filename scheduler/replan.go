@@ -46,6 +46,10 @@ func (j *Job) Replan(was State, f Found, now time.Time) (Replanning, Step) {
 	default:
 		next := *b
 		next.UID, next.Revision, next.Due = j.Incarnation(), j.Revision, j.due(b.Progress, b.Nominal)
+		if b.NeedsOpen() {
+			next = j.repaused(next)
+			next.Due = j.mayBegin(next.Progress, next.Nominal)
+		}
 		return ReplaceIt, Step{Next: &next, State: j.State, Progress: b.Progress}
 	}
 }

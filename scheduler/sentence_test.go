@@ -79,6 +79,7 @@ func batonSaid(b *scheduler.Baton) string {
 	add(b.Phase == scheduler.ErrorPhase, "of the errorAction")
 	add(b.PostponementRecorded, "postponed")
 	add(b.Deferred(), "deferred until", clock(b.DeferredUntil))
+	add(!b.PausedFrom.IsZero(), "paused from", clock(b.PausedFrom))
 	add(!b.Gap.IsZero(), "gap", clock(b.Gap))
 	add(!b.Resume.IsZero(), "resume", clock(b.Resume))
 	return strings.Join(words, " ")

@@ -74,8 +74,10 @@ func (j *Job) step(p Progress, n time.Time, ok bool, now time.Time) Step {
 	if !ok {
 		return Step{State: Completed, Progress: p, Records: j.skipped(j.lastGap(p), now, p)}
 	}
+	n, from := j.beyondPause(p, n)
 	return Step{State: j.State, Progress: p, Next: &Baton{
-		UID: j.Incarnation(), Revision: j.Revision, Schedule: j.ScheduleGen, Nominal: n, Due: j.due(p, n), Gap: j.gap(p, n), Progress: p,
+		UID: j.Incarnation(), Revision: j.Revision, Schedule: j.ScheduleGen, Nominal: n, Due: j.mayBegin(p, n), Gap: j.gap(p, n),
+		PausedFrom: from, Progress: p,
 	}}
 }
 

@@ -49,6 +49,7 @@ type Jobs interface { //nolint:interfacebloat // all that definitions need
 	EachJob(ctx context.Context, collection string, f func(Key) error) error
 	EachKnownJob(ctx context.Context, f func(k Key, deleted bool) error) error
 	EachStoredJob(ctx context.Context, f func(Stored) error) error
+	EachJobFrom(ctx context.Context, from uint64, f func(st Stored, deleted bool) error) error
 	SaveJob(ctx context.Context, k Key, data []byte, replaces uint64, final bool) (uint64, error)
 	Ledger(ctx context.Context, collection string) (uint64, error)
 	CreateJob(ctx context.Context, k Key, data []byte, replaces, ledger uint64, final bool) (uint64, error)

@@ -23,6 +23,7 @@ type storedMeta struct {
 	Anchor       time.Time `json:"anchor"`
 	SpecSequence uint64    `json:"specSequence,omitempty"`
 	State        State     `json:"state"`
+	PausedUntil  time.Time `json:"pausedUntil,omitzero"`
 	Origin       Origin    `json:"origin,omitzero"`
 	Progress     Progress  `json:"progress,omitzero"`
 }
@@ -30,7 +31,8 @@ type storedMeta struct {
 // meta is what is stored of j beside its properties.
 func (j *Job) meta() *storedMeta {
 	return &storedMeta{
-		j.UID, j.Generation, j.ScheduleGen, j.BegunGen, j.Created, j.Updated, j.Anchor, j.SpecSequence, j.State, j.Origin, j.Progress,
+		j.UID, j.Generation, j.ScheduleGen, j.BegunGen, j.Created, j.Updated, j.Anchor, j.SpecSequence,
+		j.State, j.PausedUntil, j.Origin, j.Progress,
 	}
 }
 
@@ -59,6 +61,13 @@ func appendMeta(b []byte, m *storedMeta) ([]byte, error) {
 		number(`,"specSequence":`, m.SpecSequence)
 	}
 	b = document.StringValue(string(m.State)).AppendJSON(append(b, `,"state":`...))
+	if !m.PausedUntil.IsZero() {
+		var err error
+		if b, err = m.PausedUntil.AppendText(append(b, `,"pausedUntil":"`...)); err != nil {
+			return nil, err
+		}
+		b = append(b, '"')
+	}
 	if m.Origin.Op != "" {
 		b = appendOrigin(b, &m.Origin)
 	}
@@ -143,6 +152,9 @@ func (m *storedMeta) read(head []byte) bool {
 		return false
 	}
 	m.State = storedStates[i]
+	if r.skip(`,"pausedUntil":"`) {
+		m.PausedUntil = r.time()
+	}
 	if r.skip(`,"origin":{"op":"`) {
 		if m.Origin = r.origin(); !r.ok {
 			return false

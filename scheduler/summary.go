@@ -11,8 +11,11 @@ type Summary struct {
 	State       State // as it is stored, [Damaged] when it cannot be read
 	Incarnation string
 	Updated     time.Time // when it was last edited
+	PausedUntil time.Time // zero: it is not paused
 	Labels      []Label
 	Action      string // its type
+	Address     string // what it is sent to, see [Definition.Address]
+	Progress    Progress
 }
 
 // Label is one of a job's labels.
@@ -43,10 +46,12 @@ func Summarize(st Stored, actions ActionReader, secrets Sealer) Summary {
 	if err != nil {
 		return Summary{State: Damaged}
 	}
-	s := Summary{State: m.State, Incarnation: (&Job{UID: m.UID}).Incarnation(), Updated: m.Updated}
+	s := Summary{
+		State: m.State, Incarnation: (&Job{UID: m.UID}).Incarnation(), Updated: m.Updated, PausedUntil: m.PausedUntil, Progress: m.Progress,
+	}
 	action, _ := v.Member("action")
 	kind, _ := action.Member("type")
-	s.Action = kind.Text()
+	s.Action, s.Address = kind.Text(), addressOf(action)
 	labels, _ := v.Member("labels")
 	for _, l := range labels.Members() {
 		s.Labels = append(s.Labels, Label{l.Name, l.Value.Text()})

@@ -34,10 +34,8 @@ func (j *Job) Trigger(waiting *Baton, asked, now time.Time) (run *Baton, records
 	}
 	own, skips := j.settle(*waiting, now)
 	b := j.byHand(asked)
-	b.Resume, b.Progress = own.Nominal, own.Progress
-	if first, passed := j.passedOver(own); passed {
-		b.Resume = first
-	}
+	b.Progress = own.Progress
+	b.Resume = j.nextInstant(own)
 	b.PostponementRecorded = own.PostponementRecorded && j.OneShot()
 	return &b, j.skipped(skips, now, own.Progress), nil
 }
@@ -64,7 +62,7 @@ func (j *Job) TriggerBusy(running *Baton, open bool, asked, now time.Time) error
 		return nil
 	case running.MayRun().After(now):
 		return fmt.Errorf("job %s: %w: it is about to run by itself, at %s; try again after that",
-			j.Key, ErrConflict, running.MayRun().UTC().Format(time.RFC3339Nano))
+			j.Key, ErrConflict, running.MayRun().UTC().Truncate(time.Millisecond).Format(time.RFC3339Nano))
 	}
 	return fmt.Errorf("job %s: %w: it is running, or about to", j.Key, ErrConflict)
 }

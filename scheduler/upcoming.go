@@ -13,6 +13,16 @@ func (j *Job) Upcoming(b *Baton, n int) []time.Time {
 	case b.Begun():
 		t, ok = plan.Next(b.Nominal)
 	}
+	if n > 0 && ok && !b.Begun() && j.OneShot() {
+		if j.PausedAt(t) {
+			t = j.PausedUntil
+		}
+		return []time.Time{t.UTC()}
+	}
+	if ok {
+		t, _ = j.beyondPause(b.Progress, t)
+		ok = !j.PausedAt(t) // nothing is left after the pause
+	}
 	if most := plan.MaxRuns(); most > 0 {
 		n = min(n, most-b.Runs)
 	}

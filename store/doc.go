@@ -12,6 +12,7 @@
 //	specs             stream CARILLON_SPECS                    carillon.spec.<verb>.<collection>.<job>
 //	spec results      stream CARILLON_SPEC_RESULTS             carillon.spec-result.<verdict>.<collection>.<job>
 //	audit trail       stream CARILLON_AUDIT                    carillon.audit.<kind>.<collection>[.<job>]
+//	what is done      stream CARILLON_PULSE                    carillon.pulse.hour.<process>.<hour>, carillon.pulse.report.<process>
 //	what has changed  published again by the first four        carillon.changed.<jobs|collections|secrets|tokens>.<name>
 //
 // A waiting baton is a message with a delivery time (NATS ADR-51): the server

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -28,11 +29,41 @@ func (s *Store) EachStoredJob(ctx context.Context, f func(scheduler.Stored) erro
 	})
 }
 
+// errRead ends a reading that is at its end.
+var errRead = errors.New("all has been read")
+
+// EachJobFrom calls f for the definitions that were written from a revision on until now, and for the markers of those that were
+// deleted, in the order in which they were written, until it returns an error. One that was written more than once may be told
+// more than once: the last one is as it is. It is much less work for the server than to look up as many.
+func (s *Store) EachJobFrom(ctx context.Context, from uint64, f func(st scheduler.Stored, deleted bool) error) error {
+	info, err := s.jobStream.Info(ctx)
+	if err != nil || info.State.Msgs == 0 || from > info.State.LastSeq {
+		return translate(err)
+	}
+	cfg := jetstream.OrderedConsumerConfig{DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: max(from, 1)}
+	err = scan(ctx, s.jobStream, cfg, storedAhead, func(m jetstream.Msg, sequence uint64) error {
+		if sequence > info.State.LastSeq {
+			return errRead
+		}
+		if k, ok := s.jobKey(m.Subject()); ok {
+			if err := f(scheduler.Stored{Key: k, Revision: sequence, Data: m.Data()}, isMarker(m.Headers())); err != nil {
+				return err
+			}
+		}
+		if sequence == info.State.LastSeq {
+			return errRead
+		}
+		return nil
+	})
+	if errors.Is(err, errRead) {
+		return nil
+	}
+	return err
+}
+
 // EachStoredBaton calls f for the batons of a lane that are jobs' own, waiting or running, in the order in which they were
 // written, until it returns an error. One that is passed on meanwhile may be told twice, or as it was before.
 func (s *Store) EachStoredBaton(ctx context.Context, lane int, f func(st scheduler.Stored, waiting bool) error) error {
-	ctx, cancel := context.WithTimeout(ctx, indexTimeout)
-	defer cancel()
 	info, err := s.timers[lane].Info(ctx)
 	if err != nil || info.State.Msgs == 0 {
 		return translate(err)

@@ -115,11 +115,14 @@ func once(size uint64, f told) told {
 	}
 }
 
-// How much of a work queue is read in one request. For each of those in the first half the server goes through its whole index,
-// if anything was removed from the middle, so they are few; who writes waits while it gathers an answer, a tenth of a second.
+// How much of a work queue is read in one request. For each the server goes through its whole index, if anything was removed from
+// the middle, half a second for a million messages, so they are few, and the fewer the longer the index is; who writes waits
+// meanwhile, and while it gathers an answer, a tenth of a second for throughBatch.
 const (
 	throughBatch = 8192
 	throughBytes = 8 << 20
+	throughLarge = 4  // times that a request may be as large
+	throughParts = 16 // in which a stream is read, at least
 
 	// throughPatience is how long one may take, also of a server that has much else to do.
 	throughPatience = 30 * time.Second
@@ -134,10 +137,11 @@ func (s *Store) readThrough(ctx context.Context, info *jetstream.StreamInfo, f t
 // its time.
 func (s *Store) readMessages(ctx context.Context, info *jetstream.StreamInfo, f func(*jetstream.RawStreamMsg) error) error {
 	var batch []*jetstream.RawStreamMsg
+	large := int(min(max(info.State.Msgs/throughParts, throughBatch), throughLarge*throughBatch))
 	for from, all := max(info.State.FirstSeq, 1), false; !all; {
 		batch = batch[:0]
-		get := directRequest{From: from, Batch: throughBatch, Bytes: throughBytes, patience: throughPatience}
-		err := s.directGet(ctx, info.Config.Name, get, throughBatch, func(m *jetstream.RawStreamMsg) bool {
+		get := directRequest{From: from, Batch: large, Bytes: throughBytes / throughBatch * large, patience: throughPatience}
+		err := s.directGet(ctx, info.Config.Name, get, large, func(m *jetstream.RawStreamMsg) bool {
 			batch = append(batch, m)
 			return true
 		}, func(last *nats.Msg) { all = isLast(last) })
@@ -167,12 +171,15 @@ func scanHeaders(ctx context.Context, stream jetstream.Stream, f told) error {
 	return scan(ctx, stream, cfg, headersAhead, func(m jetstream.Msg, _ uint64) error { return f(m.Subject(), m.Headers()) })
 }
 
-// scan calls f for the last messages of all subjects of a stream, and their sequences, and for what is written meanwhile. So many
-// are asked for at once.
+// scan calls f for the last messages of all subjects of a stream, or for all from the one on with which cfg begins, and their
+// sequences, and for what is written meanwhile. So many are asked for at once.
 func scan(
 	ctx context.Context, stream jetstream.Stream, cfg jetstream.OrderedConsumerConfig, ahead int, f func(jetstream.Msg, uint64) error,
 ) error {
-	cfg.DeliverPolicy, cfg.InactiveThreshold = jetstream.DeliverLastPerSubjectPolicy, followerAge
+	if cfg.OptStartSeq == 0 {
+		cfg.DeliverPolicy = jetstream.DeliverLastPerSubjectPolicy
+	}
+	cfg.InactiveThreshold = followerAge
 	creating, cancel := context.WithTimeout(ctx, indexTimeout) // the server looks up the last ones of all subjects first
 	c, err := stream.OrderedConsumer(creating, cfg)
 	cancel()

@@ -34,6 +34,7 @@ type Store struct {
 	entries     *batcher    // of the audit trail
 	trailSent   atomic.Bool // something was, and not waited for
 	specs       jetstream.Stream
+	pulse       string // the stream; "": there is none
 	timers      []jetstream.Stream
 	opened      []string // the streams behind all these, in the order in which they were opened
 	leases      *leases  // of batons and specs
@@ -85,7 +86,7 @@ func Open(ctx context.Context, nc *nats.Conn, cfg Config) (*Store, error) {
 		return nil, err
 	}
 	for _, open := range []func(context.Context) error{
-		s.openSettings, s.openBuckets, s.openTimers, s.openStreams, s.openTrail, s.replicate, s.checkSubjects, s.presence.open,
+		s.openSettings, s.openBuckets, s.openTimers, s.openStreams, s.openTrail, s.openPulse, s.replicate, s.checkSubjects, s.presence.open,
 	} {
 		if err := open(ctx); err != nil {
 			return nil, err

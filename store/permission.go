@@ -46,6 +46,9 @@ func (s *Store) checkSubjects(ctx context.Context) error {
 				)})
 			}
 		}
+		if subject := s.pulseSubject("report.probe"); s.pulse != "" && !may.publish(subject) {
+			s.noPulse("the NATS user may not publish to " + subject)
+		}
 		for _, stream := range s.opened {
 			if !may.publish(purgeSubject(stream)) {
 				s.unasked.add(stream)

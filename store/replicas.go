@@ -56,8 +56,12 @@ func (s *Store) takeReplicas(ctx context.Context) error {
 
 // replicate brings every stream and bucket to the number of replicas that was asked for, and tells the log how it goes.
 func (s *Store) replicate(ctx context.Context) error {
+	names := s.opened
+	if s.pulse != "" {
+		names = append(slices.Clone(names), s.pulse)
+	}
 	var have []held
-	for _, name := range s.opened {
+	for _, name := range names {
 		info, err := s.info(ctx, name)
 		if err != nil {
 			return err

@@ -107,6 +107,7 @@ func (x *exchange) discard(resp *http.Response) {
 func (x *exchange) take(ctx context.Context, resp *http.Response) {
 	defer resp.Body.Close()
 	x.answer = resp
+	x.tellHeaders(resp)
 	limit := x.client.config.MaxBody + 1
 	if resp.ContentLength >= limit {
 		limit = scheduler.MaxResponse + 1 // for the record

@@ -16,7 +16,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/access"
 	who "github.com/carillon-sched/carillon/scheduler/rest/identity"
 	"github.com/carillon-sched/carillon/scheduler/rest/issuer"
-	"github.com/carillon-sched/carillon/scheduler/rest/throttle"
+	"github.com/carillon-sched/carillon/scheduler/throttle"
 )
 
 // accessFlags say who may use the REST API.

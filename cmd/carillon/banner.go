@@ -31,6 +31,9 @@ func (d *dev) greet(ctx context.Context) error {
 	}
 	d.sayf("carillon %s, data in %s", thisBuild().Version, d.cmd.Data)
 	d.sayf("")
+	if !d.cmd.NoConsole {
+		d.sayf("  web    %s/ (the console)", d.url())
+	}
 	d.sayf("  REST   %s", d.url())
 	d.sayf("  NATS   %s", d.nats.URL())
 	d.sayf("  echo   %s/echo", d.url())

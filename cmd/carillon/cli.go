@@ -35,9 +35,11 @@ type cli struct {
 	Restore    restoreCmd         `cmd:"" help:"Bring back what a backup has, also elsewhere."`
 	Import     importfile.Command `cmd:"" help:"Make job files of what other schedulers have."`
 	Run        runCmd             `cmd:"" help:"Run jobs now, besides their schedule."`
+	Try        tryCmd             `cmd:"" help:"Make one attempt of a job now, stored or not, and show the answer."`
 	Resubmit   resubmitCmd        `cmd:"" help:"Run occurrences again that failed."`
-	Enable     jobsCmd            `cmd:"" help:"Let disabled jobs run again."`
+	Enable     jobsCmd            `cmd:"" help:"Let jobs run again that are disabled or paused."`
 	Disable    jobsCmd            `cmd:"" help:"Stop jobs until they are enabled."`
+	Pause      pauseCmd           `cmd:"" help:"Stop jobs until a time, after which they go on by themselves."`
 	Delete     jobsCmd            `cmd:"" aliases:"rm" help:"Delete jobs with their history."`
 	Collection collection.Command `cmd:"" aliases:"collections" help:"Create, show, stop and delete collections of jobs."`
 	History    historyCmd         `cmd:"" aliases:"logs" help:"Show what ran, and how it ended."`

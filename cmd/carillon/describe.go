@@ -88,6 +88,9 @@ func describeJob(t *terminal.Terminal, j *client.Job, runs []time.Time, now time
 	printer.Field(t, "Job", j.Name)
 	printer.Field(t, "Description", p.Description)
 	printer.Field(t, "State", stateOf(j))
+	if !j.PausedUntil.IsZero() {
+		printer.Field(t, "Paused", "until "+t.Time(j.PausedUntil, terminal.Dated)+`: "carillon enable `+j.Name+`" ends that`)
+	}
 	if j.State == scheduler.Damaged {
 		printer.Field(t, "Problem", s.Over)
 		return
@@ -98,7 +101,7 @@ func describeJob(t *terminal.Terminal, j *client.Job, runs []time.Time, now time
 		if i > 0 {
 			name = "On error"
 		}
-		printer.Field(t, name, r.text)
+		printer.Field(t, name, r.String())
 	}
 	printer.Field(t, "Retries", retriesOf(p.Action.RetryPolicy))
 	for i, at := range runs {

@@ -2,12 +2,10 @@ package main
 
 import (
 	"encoding/json"
-	"fmt"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/client"
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
@@ -39,53 +37,6 @@ func TestNextRuns(t *testing.T) {
 		if s := strings.Join(got, " "); s != test.want {
 			t.Errorf("%s: got %s, want %s", name, s, test.want)
 		}
-	}
-}
-
-// TestRequestOf: what an action asks for, of every type.
-func TestRequestOf(t *testing.T) {
-	for action, want := range map[string]string{
-		`{"type": "Http", "request": {"method": "GET", "uri": "http://a.example/b"}}`:                                       "Http GET http://a.example/b",
-		`{"type": "StorageQueue", "queueMessage": {"storageAccount": "acc", "queueName": "q", "message": "m"}}`:             "StorageQueue acc q",
-		`{"type": "ServiceBusTopic", "serviceBusTopicMessage": {"namespace": "ns", "topicPath": "t", "message": "secret"}}`: "ServiceBusTopic ns t",
-		`{"type": "NatsMessage", "natsMessage": {"mode": "request", "subject": "a.b"}}`:                                     "NatsMessage request a.b",
-		`{}`: "",
-	} {
-		for name, properties := range map[string]string{
-			"MainAction": `{"action": %s}`, "ErrorAction": `{"action": {"type": "Http", "errorAction": %s}}`,
-		} {
-			if got := requestOf(json.RawMessage(fmt.Sprintf(properties, action)), recordOf(name, "")); got != want {
-				t.Errorf("%s of %s: got %q, want %q", name, action, got, want)
-			}
-		}
-	}
-	if got := requestOf(json.RawMessage(`{"action": {"type": "Http"}}`), recordOf("ErrorAction", "")); got != "" {
-		t.Errorf("of no errorAction: %q", got)
-	}
-}
-
-func recordOf(action, path string) *client.Record {
-	return &client.Record{RecordForm: scheduler.RecordForm{Action: action, ActionPath: path}}
-}
-
-// TestRequestsOf: of several errorActions each is told, and a record's by its path.
-func TestRequestsOf(t *testing.T) {
-	properties := json.RawMessage(`{"action": {"type": "A", "errorAction": [{"type": "B", "errorAction": {"type": "C"}}, {"type": "D"}]}}`)
-	var types []string
-	for _, r := range requestsOf(properties) {
-		types = append(types, r.text)
-		if got := requestOf(properties, recordOf("ErrorAction", r.at)); got != r.text {
-			t.Errorf("%s: got %s, want %s", r.at, got, r.text)
-		}
-	}
-	if got := strings.Join(types, " "); got != "A B C D" {
-		t.Errorf("got %s", got)
-	}
-	if got := requestOf(properties, recordOf("ErrorAction", "action.errorAction[1]")); got != "D" {
-		t.Errorf("of the second one: %s", got)
-	}
-	if got := requestOf(properties, recordOf("MainAction", "")); got != "A" {
-		t.Errorf("of the main action: %s", got)
 	}
 }
 

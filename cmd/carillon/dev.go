@@ -30,6 +30,8 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/client"
+	"github.com/carillon-sched/carillon/scheduler/console/frame"
+	"github.com/carillon-sched/carillon/scheduler/console/queues"
 	who "github.com/carillon-sched/carillon/scheduler/rest/identity"
 	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/scheduler/worker"
@@ -55,6 +57,7 @@ type devCmd struct {
 	Hosts     []string `name:"allowed-host" help:"Names that the HTTP servers answer to, beside those of loopback addresses: a name, or *.example.com. May be repeated." placeholder:"NAME"`
 	Pprof     string   `help:"Serve Go's profiles of this process there, at /debug/pprof/, for go tool pprof. A loopback address: they tell what is in its memory. Default: nowhere." placeholder:"ADDR"`
 	Login     string   `name:"login-endpoint" help:"Authority that gives ActiveDirectoryOAuth jobs their tokens: https://login.microsoftonline.com is Azure's. Without it, /echo/token does." placeholder:"URL"`
+	NoConsole bool     `name:"no-console" help:"Serve no web console."`
 	Strings   bool     `name:"show-connections" help:"Print the emulators' connection strings."`
 	PortsFile string   `help:"Write the addresses and connection strings to this file, as JSON, once everything runs." placeholder:"FILE"`
 }
@@ -259,7 +262,8 @@ func (d *dev) run(ctx context.Context) error {
 		Tracer: sender.Tracer(),
 		Conn:   nc, Link: link, Listener: d.listener, Keys: keys, Logger: log, Version: thisBuild().Version,
 		Mend: d.nats.Restart, Damaged: d.damaged(),
-		Access:   who.Config{Demand: who.OnceThereAre, Local: len(listen.Exposed(ctx, d.cmd.listeners()[0])) == 0},
+		Access:    who.Config{Demand: who.OnceThereAre, Local: len(listen.Exposed(ctx, d.cmd.listeners()[0])) == 0},
+		NoConsole: d.cmd.NoConsole, Rooms: []frame.Room{queues.Room(d.emulators.Room("carillon dev --show-connections"))},
 		Handlers: echoes(), Delivery: delivery, AllowHost: listen.Hosts(ctx, d.cmd.HTTP, d.cmd.Hosts),
 		Limits: scheduler.Limits{MinRetryInterval: devMinRetry}, HistoryMemory: d.cmd.History.orNone(),
 		Worker: worker.Config{

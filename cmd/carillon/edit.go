@@ -170,7 +170,7 @@ func (e *editing) put(ctx context.Context) (done string, err error) {
 		v = inner
 	}
 	before := own(e.before)
-	patch, changed := edit.Patch(before, v.Except("name", "collection", "id", "type", "etag", "status"))
+	patch, changed := document.Patch(before, v.Except("name", "collection", "id", "type", "etag", "status"))
 	if !changed {
 		return "unchanged", nil
 	}

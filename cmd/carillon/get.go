@@ -27,11 +27,13 @@ type getCmd struct {
 	remote.Picked
 
 	Names  []string `arg:"" name:"job" optional:"" help:"Names of jobs: job, or collection/job. Without any, all of the collection are listed."`
-	State  string   `help:"List only jobs in this state: enabled, disabled, completed, faulted or damaged." enum:"enabled,disabled,completed,faulted,damaged," default:"" placeholder:"STATE"`
+	State  string   `help:"List only jobs in this state: enabled, disabled, paused, completed, faulted or damaged." enum:"enabled,disabled,paused,completed,faulted,damaged," default:"" placeholder:"STATE"`
 	Prefix string   `help:"List only jobs whose names begin with it." placeholder:"TEXT"`
 	Action string   `name:"action-type" help:"List only jobs with this type of action, such as Http." placeholder:"TYPE"`
 	After  string   `name:"next-after" help:"List only jobs that run next at this time or later: 2026-03-02T09:00:00Z, or 90m from now on." placeholder:"TIME"`
 	Before string   `name:"next-before" help:"List only jobs that run next before this time." placeholder:"TIME"`
+	Text   string   `help:"List only jobs with this in their name, a label (name=value) or target, in any letter case." placeholder:"TEXT"`
+	Last   string   `name:"last-outcome" help:"List only jobs that last ended so: completed, failed, faulted, skipped, postponed or never." enum:"completed,failed,faulted,skipped,postponed,never," default:"" placeholder:"OUTCOME"`
 	Output string   `short:"o" help:"Print as table, wide, yaml, json or name." enum:"table,wide,yaml,json,name," default:"" placeholder:"FORMAT"`
 }
 
@@ -48,7 +50,9 @@ Examples:
     carillon get                      the jobs of the collection default
     carillon get -A                   those of all collections
     carillon get -c billing --state faulted
+    carillon get -A --state paused    what is paused now, in all collections
     carillon get -A --next-before 1h  what runs within the next hour, or now, in all collections
+    carillon get -A --text api.example.com --last-outcome faulted
     carillon get --prefix report- --next-after 2026-03-02T00:00:00Z
     carillon get -l team=billing,env!=prod -o wide
     carillon get billing/report       one job, with its status
@@ -116,6 +120,7 @@ func (c getCmd) list(ctx context.Context, t *terminal.Terminal, api *client.Clie
 		return err
 	}
 	q.State, q.Prefix, q.Action, q.NextAfter, q.NextBefore = scheduler.State(c.State), c.Prefix, c.Action, c.After, c.Before
+	q.Text, q.Outcome = c.Text, c.Last
 	if _, err := (&view.JobSearch{Prefix: q.Prefix, NextAfter: q.NextAfter, NextBefore: q.NextBefore}).Query(time.Now()); err != nil {
 		return c.misused(err)
 	}
@@ -135,7 +140,7 @@ func (c getCmd) list(ctx context.Context, t *terminal.Terminal, api *client.Clie
 
 // picks reports whether not all jobs are to be listed.
 func (c getCmd) picks() bool {
-	return c.Labels+c.State+c.Prefix+c.Action+c.After+c.Before != ""
+	return c.Labels+c.State+c.Prefix+c.Action+c.After+c.Before+c.Text+c.Last != ""
 }
 
 // misused tells of a flag what the API would of its option.
@@ -154,7 +159,7 @@ func (c getCmd) noneHint() string {
 		where = "scheduler"
 	}
 	switch {
-	case c.State != "" && c.Labels+c.Prefix+c.Action+c.After+c.Before == "":
+	case c.State != "" && c.Labels+c.Prefix+c.Action+c.After+c.Before+c.Text+c.Last == "":
 		return "no job of the " + where + " is " + c.State
 	case c.picks():
 		return "the " + where + " has no such jobs"
@@ -201,9 +206,17 @@ func rows(jobs []*client.Job, row func(*client.Job, time.Time) []string) [][]str
 
 func row(j *client.Job, now time.Time) []string {
 	return []string{
-		j.Name, string(j.State), next(j, now), terminal.Ago(j.Status.Last, now),
+		j.Name, stateName(j), next(j, now), terminal.Ago(j.Status.Last, now),
 		strconv.Itoa(j.Status.Occurrences), strconv.Itoa(j.Status.Faults), when(j.Properties),
 	}
+}
+
+// stateName is a job's state, or that it is paused.
+func stateName(j *client.Job) string {
+	if j.State == scheduler.Enabled && !j.PausedUntil.IsZero() {
+		return "paused"
+	}
+	return string(j.State)
 }
 
 func wideRow(j *client.Job, now time.Time) []string {
@@ -265,7 +278,7 @@ func printJob(t *terminal.Terminal, j *client.Job) error {
 	}
 	now := time.Now()
 	t.Printf("# %s, %s\n# next: %s, last: %s\n",
-		j.State, when(j.Properties), next(j, now), terminal.Ago(j.Status.Last, now))
+		stateName(j), when(j.Properties), next(j, now), terminal.Ago(j.Status.Last, now))
 	t.Printf("%s", v.YAML())
 	return nil
 }

@@ -117,6 +117,8 @@ func ready(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Setenv("NATS", p.NATS)
 	ts.Setenv("PPROF", p.Pprof)
 	ts.Setenv("METRICS", p.Metrics)
+	ts.Setenv("CONSOLE", p.Console)
+	ts.Setenv("CONSOLE_ADDR", strings.TrimPrefix(p.Console, "http://"))
 	_, address, _ := strings.Cut(p.HTTP, "://")
 	ts.Setenv("HTTP_ADDR", address)
 	ts.Setenv("NATS_ADDR", strings.TrimPrefix(p.NATS, "nats://"))

@@ -93,6 +93,37 @@ func TestReadmeCommands(t *testing.T) {
 	}
 }
 
+// TestConsoleCommands parses the commands that pages of the console name.
+func TestConsoleCommands(t *testing.T) {
+	var files []string
+	for _, pattern := range []string{"words/en/*.txt", "*/*.html", "*/templates/*.html"} {
+		found, err := filepath.Glob(filepath.Join(root, "scheduler", "console", pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, found...)
+	}
+	command := regexp.MustCompile(`carillon ([a-z]+(?: (?:--?[a-zA-Z][a-z-]*|%s/%s|[A-Z]+|[a-z]+/[a-zA-Z]+|[a-z]+(?:["<&]|$)))*)`)
+	count := 0
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range command.FindAllStringSubmatch(string(text), -1) {
+			count++
+			parser, _ := newParser(&terminal.Terminal{Out: io.Discard, Err: io.Discard})
+			_, err := parser.Parse(words(strings.TrimRight(m[1], `"<&`)))
+			if err != nil && strings.Contains(err.Error(), "unknown") {
+				t.Errorf("%s: carillon %s: %v", filepath.Base(file), m[1], err)
+			}
+		}
+	}
+	if count < 15 {
+		t.Errorf("only %d commands were found", count)
+	}
+}
+
 // TestCommandHelp parses the examples in the help of every command, and looks for its row in the page of the commands.
 func TestCommandHelp(t *testing.T) {
 	page := read(t, pageFile("cli"))

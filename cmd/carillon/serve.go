@@ -40,6 +40,7 @@ type serveCmd struct {
 	HTTP         string        `name:"http" help:"Where the REST API listens. On a loopback address it is open until there is a token; on others it asks for one." env:"CARILLON_HTTP" default:"127.0.0.1:8080" placeholder:"ADDR"`
 	Hosts        []string      `name:"allowed-host" help:"Names that the REST API answers to. On a loopback address those of such addresses come beside, and it asks for a token; elsewhere addresses, and without this flag it answers to all. A name, or *.example.com; may be repeated." env:"CARILLON_ALLOWED_HOST" placeholder:"NAME" live:""`
 	Connections  int           `name:"http-connections" help:"How many connections the API serves at once; the next one takes the place of the one that has been silent longest. 0: an eighth of the files that the process may open, at most 4096." env:"CARILLON_HTTP_CONNECTIONS" default:"0" placeholder:"N"`
+	NoConsole    bool          `name:"no-console" help:"Serve no web console." env:"CARILLON_NO_CONSOLE"`
 	Echo         bool          `help:"Answer at /echo what was received, to try jobs out." env:"CARILLON_SERVE_ECHO"`
 	Region       string        `help:"What targets are told as x-ms-scheduler-execution-region." env:"CARILLON_REGION" placeholder:"NAME"`
 	Proxy        string        `help:"Proxy that jobs' requests over HTTP go through: http, https, socks5 or socks5h." env:"CARILLON_PROXY" placeholder:"URL" userinfo:""`
@@ -274,7 +275,7 @@ func (c serveCmd) config(log *slog.Logger) (node.Config, error) {
 		},
 		Limits:         scheduler.Limits{MinRetryInterval: c.MinRetryTime},
 		Worker:         worker.Config{Concurrency: c.Concurrency, PerTarget: c.PerTarget, HoldMemory: int(c.HoldMemory), Grace: c.Grace},
-		MaxConnections: c.Connections, SpreadAfter: c.Spread, HistoryMemory: c.History.orNone(), Delivery: delivery,
+		MaxConnections: c.Connections, NoConsole: c.NoConsole, SpreadAfter: c.Spread, HistoryMemory: c.History.orNone(), Delivery: delivery,
 		Version: thisBuild().Version, Logger: log,
 	}, err
 }

@@ -40,7 +40,7 @@ whether it is meant; without a terminal --yes says so.
 var (
 	enableCmd = jobsCmd{
 		verb: "enable", done: "enabled", do: (*client.Client).Enable,
-		help: `Instants that passed meanwhile are recorded as skipped.
+		help: `Instants that passed meanwhile are recorded as skipped. A job that is paused goes on at once.
 ` + askHelp + `
 Examples:
 

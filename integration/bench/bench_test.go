@@ -127,6 +127,12 @@ func TestScenarios(t *testing.T) {
 			nil,
 		},
 		{
+			"-scenario console -n 300 -rate 20 -interval 1s -warmup 1s -ahead 5s",
+			[]string{partJobs, "overview", "jobs", "a job that runs", "load, counted"},
+			nil,
+			[]string{"lost", "early", "stray"},
+		},
+		{
 			"-scenario history -n 300",
 			[]string{partIndex, "without index: " + partIndex, "all", "without index: all", "target, 1 in 100"},
 			nil,
@@ -286,7 +292,7 @@ func runJSON(t *testing.T, args []string) map[string]map[string]float64 {
 // TestUsage checks what wrong command lines, and -h, are answered with.
 func TestUsage(t *testing.T) {
 	for args, want := range map[string]string{
-		"":                                              "must be one of herd, deliver, steady, hold, register, kill, api, search, history, backup, profile, next",
+		"":                                              "must be one of herd, deliver, steady, hold, register, kill, api, search, console, history, backup, profile, next",
 		"-scenario heard":                               "must be one of",
 		"-scenario herd -n -1":                          "-n -1: must be positive",
 		"-scenario herd -conn udp x":                    `unexpected argument "x"`,
@@ -312,7 +318,7 @@ func TestUsage(t *testing.T) {
 	if status := run(t.Context(), []string{"-h"}, &stdout, &stdout); status != exitOK {
 		t.Errorf("-h: status %d", status)
 	}
-	for _, word := range []string{"herd", "deliver", "steady", "hold", "register", "kill", "api", "search", "history", "profile", "next", "-shape", "-conn", "late_p99_ms", "ratio"} {
+	for _, word := range []string{"herd", "deliver", "steady", "hold", "register", "kill", "api", "search", "console", "history", "profile", "next", "-shape", "-conn", "late_p99_ms", "ratio"} {
 		if !strings.Contains(stdout.String(), word) {
 			t.Errorf("-h does not tell of %s", word)
 		}

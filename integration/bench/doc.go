@@ -3,7 +3,7 @@
 // -shape processes in one each, as users run them.
 //
 //	go run ./integration/bench -scenario herd|deliver|steady|hold|register|kill|profile|next -n N [-shape processes] [-json]
-//	go run ./integration/bench -scenario api|search|history -n N [-json]
+//	go run ./integration/bench -scenario api|search|console|history -n N [-json]
 //
 // -h explains the scenarios and every figure. What it prints holds:
 //

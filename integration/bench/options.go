@@ -68,11 +68,11 @@ func (o *options) flags() *flag.FlagSet {
 	f.SetOutput(io.Discard) // errors are written by run, help by writeHelp
 	f.StringVar(&o.name, "scenario", "", "`one of` "+strings.Join(scenarioNames(), ", "))
 	f.IntVar(&o.n, "n", 0, "how many `jobs`, specs, records or repetitions; steady, api: occurrences to measure, in place of -seconds")
-	f.IntVar(&o.rate, "rate", 0, "steady, api: `occurrences` a second; default 500, and 1000 of api")
+	f.IntVar(&o.rate, "rate", 0, "steady, api, console: `occurrences` a second; default 500, and 1000 of api")
 	f.IntVar(&o.calls, "calls", 200, "api: `calls` a second, by turns a GET and a PUT, each tenth a list")
 	f.Float64Var(&o.seconds, "seconds", 20, "steady, api: `length` of the measurement in seconds")
-	f.DurationVar(&o.warmup, "warmup", 5*time.Second, "steady, api: `time` that the jobs run before it")
-	f.DurationVar(&o.interval, "interval", 10*time.Second, "steady, api: whole seconds between the occurrences of a job")
+	f.DurationVar(&o.warmup, "warmup", 5*time.Second, "steady, api, console: `time` that the jobs run before it")
+	f.DurationVar(&o.interval, "interval", 10*time.Second, "steady, api, console: whole seconds between the occurrences of a job")
 	f.DurationVar(&o.ahead, "ahead", 0, "herd, steady: `time` for the registration before the first instant is due; 0 takes a guess by -n")
 	f.DurationVar(&o.idle, "idle", 10*time.Second, "hold: `time` without work before the memory is read")
 	f.StringVar(&o.shape, "shape", shapeOne, "`shape` of what is measured: one process for all, or processes: nats-server, carillon serve"+
@@ -113,7 +113,7 @@ func readOptions(args []string) (options, error) {
 	o.scenario = scenarios[i]
 	o.window = time.Duration(o.seconds * float64(time.Second))
 	o.rate = cmp.Or(o.rate, o.scenario.rate, 1)
-	if o.scenario.rate > 0 && o.n > 0 {
+	if o.scenario.rate > 0 && !o.scenario.kept && o.n > 0 {
 		o.window = time.Duration(o.n) * time.Second / time.Duration(max(1, o.rate))
 	}
 	o.n = cmp.Or(o.n, o.scenario.n)

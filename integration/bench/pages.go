@@ -6,9 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"html"
 	"io"
 	"net/http"
 	"net/url"
+	"regexp"
 	"time"
 )
 
@@ -20,6 +22,15 @@ type question struct {
 
 // parameters are those of a list.
 type parameters map[string]string
+
+// browses is a question for pages of the console's table of jobs.
+func browses(name string, p parameters) question {
+	values := url.Values{}
+	for name, value := range p {
+		values.Set(name, value)
+	}
+	return question{"console: " + name, "/console/jobs?" + values.Encode()}
+}
 
 // asks is a question for pages of 100.
 func asks(name, path string, p parameters) question {
@@ -80,9 +91,28 @@ func (s *serving) page(ctx context.Context, address string) (listPage, error) {
 	if err != nil {
 		return listPage{}, err
 	}
+	if bytes.HasPrefix(data, []byte("<")) {
+		return consolePage(data, s.http), nil
+	}
 	var p listPage
 	err = json.Unmarshal(data, &p)
 	return p, err
+}
+
+// What a page of the console's table of jobs is read by.
+var (
+	consoleRow    = []byte(`data-job="`)
+	consoleBehind = []byte(`data-again="`) // the index has yet to read what was changed
+	consoleNext   = regexp.MustCompile(`rel="next" href="([^"]+)"`)
+)
+
+// consolePage reads a page of the console's table of jobs.
+func consolePage(data []byte, base string) listPage {
+	p := listPage{Value: make([]json.RawMessage, bytes.Count(data, consoleRow))}
+	if next := consoleNext.FindSubmatch(data); next != nil {
+		p.NextLink = base + html.UnescapeString(string(next[1]))
+	}
+	return p
 }
 
 // askAll asks each question by itself, for so many pages. The names of the parts begin with prefix.

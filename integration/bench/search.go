@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -104,6 +105,8 @@ func searchQuestions(c calendar) []question {
 	instant := func(part int) string { return c.start(c.jobs * part / 100).Format(time.RFC3339) }
 	prefix := c.job(c.jobs - 1).Job
 	prefix = prefix[:max(len(prefix)-3, len(c.prefix)+1)] // of a thousand jobs, where there are as many
+	text := c.job(c.jobs / 2).Job
+	text = text[max(len(text)-3, 0):] // the end of one name in a thousand
 	return []question{
 		asks("all", jobs, nil),
 		asks("all, from the middle", jobs, parameters{"$skiptoken": c.job(c.jobs / 2).String()}),
@@ -123,5 +126,15 @@ func searchQuestions(c calendar) []question {
 			"labelSelector": "team in (t0, t50)", "$filter": "state eq Disabled", "prefix": c.prefix + "9",
 		}),
 		asks("label, half skipped", jobs, parameters{"labelSelector": "team=t7", "$skip": strconv.Itoa(c.jobs / searchTeams / 2)}),
+		browses("all, by name", nil),
+		browses("all, by name, descending", parameters{"order": "descending"}),
+		browses("all, by next run", parameters{"sort": "next"}),
+		browses("all, by last run, descending", parameters{"sort": "last", "order": "descending"}),
+		browses("text in a name, 1 in 1,000", parameters{"q": strings.ToUpper(text)}),
+		browses("text in a label, 1 in 10,000", parameters{"q": "ORDER=O77"}),
+		browses("text nowhere", parameters{"q": "nowhere"}),
+		browses("label, by next run", parameters{"label": "team=t7", "sort": "next"}),
+		browses("never ran, by next run", parameters{"outcome": "never", "sort": "next", "order": "descending"}),
+		browses("disabled, text", parameters{"state": "disabled", "q": "t50"}),
 	}
 }

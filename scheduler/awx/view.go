@@ -87,8 +87,8 @@ func next(j *scheduler.Job, now time.Time) *time.Time {
 	if j.State != scheduler.Enabled {
 		return nil
 	}
-	if times := j.Plan.After(now, 1); len(times) > 0 {
-		return instant(times[0], true)
+	if t, ok := j.FirstFrom(now.Add(1)); ok {
+		return instant(t, true)
 	}
 	return nil
 }

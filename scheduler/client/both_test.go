@@ -71,6 +71,11 @@ func TestEveryMethodOverEitherTransport(t *testing.T) {
 		{"disable", nothing((*client.Client).Disable), "<nil>", nil},
 		{"get what is disabled", state, "disabled", nil},
 		{"enable", nothing((*client.Client).Enable), "<nil>", nil},
+		{"pause", func(ctx context.Context, c *client.Client, k scheduler.Key) (any, error) {
+			j, err := c.Pause(ctx, k, "2098-12-31T23:00Z")
+			return fmt.Sprint(j.State, " ", j.PausedUntil.Format(time.RFC3339)), err
+		}, "enabled 2098-12-31T23:00:00Z", nil},
+		{"enable what is paused", nothing((*client.Client).Enable), "<nil>", nil},
 		{"list by label", func(ctx context.Context, c *client.Client, k scheduler.Key) (any, error) {
 			return names(client.Collect(c.List(ctx, client.Query{Collection: k.Collection, Labels: "team=" + k.Job}), 0))
 		}, "[JOB]", nil},
@@ -140,6 +145,17 @@ func TestEveryMethodOverEitherTransport(t *testing.T) {
 			}
 			return c.Resubmit(ctx, k, records[0].Occurrence, false)
 		}, "", scheduler.ErrConflict},
+		{"try what is stored", func(ctx context.Context, c *client.Client, k scheduler.Key) (any, error) {
+			v, err := c.Try(ctx, k, nil)
+			return fmt.Sprint(v.Stored, v.Failed()), err
+		}, "true false", nil},
+		{"try what is not", func(ctx context.Context, c *client.Client, k scheduler.Key) (any, error) {
+			v, err := c.Try(ctx, k, []byte(`{"action": {"type": "http", "request": {"method": "GET", "uri": "http://127.0.0.1:1/"}}}`))
+			return fmt.Sprint(v.Stored, v.Failed()), err
+		}, "false true", nil},
+		{"try nothing", func(ctx context.Context, c *client.Client, _ scheduler.Key) (any, error) {
+			return c.Try(ctx, scheduler.Key{Collection: "default", Job: "none"}, nil)
+		}, "", scheduler.ErrNotFound},
 		{"delete", nothing((*client.Client).Delete), "<nil>", nil},
 		{"delete again", nothing((*client.Client).Delete), "", scheduler.ErrNotFound},
 		{"put what ends", put(w.called(""), client.PutOptions{}), "created", nil},

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/spec"
@@ -14,14 +15,15 @@ import (
 
 // Job is a job as the API shows it.
 type Job struct {
-	Name       string // collection/job
-	ETag       string // tells this definition from others of the job
-	State      scheduler.State
-	Status     view.Status
-	Secrets    []string // paths of what the job has and the API does not show
-	Labels     map[string]string
-	Properties json.RawMessage
-	Document   json.RawMessage // all of it
+	Name        string // collection/job
+	ETag        string // tells this definition from others of the job
+	State       scheduler.State
+	PausedUntil time.Time // until when it is paused; zero: it is not
+	Status      view.Status
+	Secrets     []string // paths of what the job has and the API does not show
+	Labels      map[string]string
+	Properties  json.RawMessage
+	Document    json.RawMessage // all of it
 
 	// Of the answer to a put.
 	Result   view.Result
@@ -52,9 +54,10 @@ func (j *Job) UnmarshalJSON(data []byte) error {
 		DryRun   *view.DryRun   `json:"dryRun"`
 	}
 	var properties struct {
-		State  scheduler.State   `json:"state"`
-		Labels map[string]string `json:"labels"`
-		Status struct {
+		State       scheduler.State   `json:"state"`
+		PausedUntil time.Time         `json:"pausedUntil"`
+		Labels      map[string]string `json:"labels"`
+		Status      struct {
 			view.Status
 
 			Secrets []string `json:"secrets"`
@@ -67,7 +70,8 @@ func (j *Job) UnmarshalJSON(data []byte) error {
 		return err
 	}
 	*j = Job{
-		Name: doc.Name, ETag: doc.ETag, State: properties.State, Status: properties.Status.Status, Secrets: properties.Status.Secrets,
+		Name: doc.Name, ETag: doc.ETag, State: properties.State, PausedUntil: properties.PausedUntil,
+		Status: properties.Status.Status, Secrets: properties.Status.Secrets,
 		Labels: properties.Labels, Properties: doc.Properties, Document: append(json.RawMessage(nil), data...),
 		Result: doc.Result, Warnings: doc.Warnings, DryRun: doc.DryRun,
 	}
@@ -169,6 +173,31 @@ func (c *Client) Enable(ctx context.Context, k scheduler.Key) error {
 // Disable stops a job until it is enabled.
 func (c *Client) Disable(ctx context.Context, k scheduler.Key) error {
 	return c.post(ctx, jobPath(k)+"/disable")
+}
+
+// Pause keeps a job from starting anything until a time, after which it goes on by itself: an RFC 3339 time, or on the job's
+// clock 2h, 9:00, "tomorrow 9:00" and the like. It returns the job. Enable ends a pause.
+func (c *Client) Pause(ctx context.Context, k scheduler.Key, until string) (*Job, error) {
+	body, err := json.Marshal(map[string]string{"until": until})
+	if err != nil {
+		return nil, err
+	}
+	return c.job(ctx, http.MethodPost, jobPath(k)+"/pause", body)
+}
+
+// tryTimeout is longer than a trial takes: a minute, and some seconds for a slot, behind others of the same caller.
+const tryTimeout = 5 * time.Minute
+
+// Try runs one attempt of a job that is not stored, or of the stored one without a body, and returns what became of it. A
+// failed attempt is no error.
+func (c *Client) Try(ctx context.Context, k scheduler.Key, body []byte) (*view.Trial, error) {
+	p, done := c.patient()
+	defer done()
+	ctx, cancel := context.WithTimeout(ctx, tryTimeout)
+	defer cancel()
+	v := &view.Trial{}
+	_, err := p.call(ctx, http.MethodPost, jobPath(k)+"/try", body, v)
+	return v, err
 }
 
 func (c *Client) post(ctx context.Context, path string) error {

@@ -23,6 +23,8 @@ type Query struct {
 	Action     string          // its type, such as Http; "": of any
 	NextAfter  string          // the next run is then or later: an instant (RFC 3339), or a length of time from now on; "": whenever
 	NextBefore string          // and before that
+	Text       string          // in a name, a label or a target, in any letter case; "": whatever these are
+	Outcome    string          // how what it did last ended; "": however
 }
 
 // options are what a list is asked for.
@@ -34,7 +36,7 @@ func (q *Query) options() url.Values {
 	options := url.Values{}
 	for name, value := range map[string]string{
 		"$filter": filter, "labelSelector": q.Labels, "prefix": q.Prefix, "actionType": q.Action,
-		"nextAfter": q.NextAfter, "nextBefore": q.NextBefore,
+		"nextAfter": q.NextAfter, "nextBefore": q.NextBefore, "text": q.Text, "lastOutcome": q.Outcome,
 	} {
 		if value != "" {
 			options.Set(name, value)

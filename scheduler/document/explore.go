@@ -33,6 +33,7 @@ type explorer struct {
 	root   draft
 	trials []trial // that are still to be read
 	tried  map[string]bool
+	asked  []asked // of the document before; its space is used again
 }
 
 // trial is a document that is read to see what is asked for.
@@ -88,9 +89,10 @@ func (e *explorer) try(t trial) {
 
 // explore has a document read, and goes on with those that its answers lead to.
 func (e *explorer) explore(t trial) {
-	v, r := &Vocabulary{}, NewReader()
+	v, r := &Vocabulary{asked: e.asked[:0]}, NewReader()
 	r.explored = v
 	e.read(r.Object(t.document.Clone(), ""))
+	e.asked = v.asked
 	ways := map[*Object][]step{}
 	for _, a := range v.asked {
 		if _, known := ways[a.object]; !known {

@@ -1,6 +1,9 @@
 package document
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Omitted returns the paths of the secrets of v that next has nothing for: neither a value, nor null in place of the secret
 // or of what it stands in. path is where both stand. Objects with a member type, of which they have different words, are
@@ -23,6 +26,46 @@ func (v Value) Omitted(path string, next Value) []string {
 		m.Value.eachSecret(here, func(path string, _ bool) { paths = append(paths, path) })
 	}
 	return paths
+}
+
+// Completed returns next with the secrets of v that it has nothing for, as [Value.Omitted] tells them, and where these are.
+// Those of an object whole are not brought back when it is told by its type, which is then not known.
+func (v Value) Completed(path string, next Value) (Value, []string) {
+	if v.Kind() != KindObject || next.Kind() != KindObject {
+		return next, nil
+	}
+	replaced := v.otherType(next)
+	members := slices.Clone(next.members)
+	var paths []string
+	for _, m := range v.members {
+		here := member(path, m.Name)
+		at := slices.IndexFunc(members, func(there Member) bool { return strings.EqualFold(there.Name, m.Name) })
+		_, typed := m.Value.memberFold("type")
+		switch {
+		case at >= 0:
+			whole, more := m.Value.Completed(here, members[at].Value)
+			members[at].Value, paths = whole, append(paths, more...)
+		case replaced, typed, !m.Value.HasSecrets() && !m.Value.HasLocked():
+		default:
+			members = append(members, Member{m.Name, m.Value.onlySecrets()})
+			m.Value.eachSecret(here, func(path string, _ bool) { paths = append(paths, path) })
+		}
+	}
+	return ObjectValue(members...), paths
+}
+
+// onlySecrets returns v without what can be shown: a secret, or an object of these.
+func (v Value) onlySecrets() Value {
+	if v.kind != KindObject {
+		return v
+	}
+	var members []Member
+	for _, m := range v.members {
+		if m.Value.HasSecrets() || m.Value.HasLocked() {
+			members = append(members, Member{m.Name, m.Value.onlySecrets()})
+		}
+	}
+	return ObjectValue(members...)
 }
 
 // Retyped returns the paths of the secrets that stand in an object called name whose type is another one in next. path is
@@ -57,10 +100,13 @@ func (v Value) otherType(next Value) bool {
 
 // memberFold returns the member of that name, in whatever letter case.
 func (v Value) memberFold(name string) (Value, bool) {
-	for i := range v.members {
-		if strings.EqualFold(v.members[i].Name, name) {
-			return v.members[i].Value, true
-		}
+	if i := v.foldIndex(name); i >= 0 {
+		return v.members[i].Value, true
 	}
 	return Value{}, false
+}
+
+// foldIndex returns where the member of that name is, in whatever letter case, or -1.
+func (v Value) foldIndex(name string) int {
+	return slices.IndexFunc(v.members, func(m Member) bool { return strings.EqualFold(m.Name, name) })
 }

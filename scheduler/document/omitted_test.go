@@ -70,3 +70,39 @@ func TestOmittedOfAnotherType(t *testing.T) {
 		}
 	}
 }
+
+// TestCompleted brings back what is omitted, and nothing else.
+func TestCompleted(t *testing.T) {
+	parse := func(text string) document.Value {
+		v, err := document.Parse([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	old := parse(`{"type": "Http", "headers": {"X-Api-Key": "s", "Accept": "a"}, "token": "s", "authentication": {"type": "Basic", "password": "s"}}`)
+	o := document.NewReader().Object(old, "")
+	headers, _ := o.Object("headers")
+	headers.Secret("X-Api-Key")
+	authentication, _ := o.Object("authentication")
+	authentication.Secret("password")
+	o.Secret("token")
+	const header, token, password = "at.headers.X-Api-Key", "at.token", "at.authentication.password"
+	for next, want := range map[string][]string{
+		`{}`:                           {header, token},
+		`{"headers": {"Accept": "b"}}`: {header, token},
+		`{"headers": null, "token": null, "authentication": {"type": "basic", "password": null}}`: nil,
+		`{"HEADERS": {"x-api-key": "t"}, "TOKEN": "", "authentication": {"type": "Basic"}}`:       {password},
+		`{"headers": {}, "token": "", "authentication": {"type": "OAuth2"}}`:                      {header},
+		`{"type": "Other", "token": "x"}`:                                                         nil,
+		`[]`:                                                                                      nil,
+	} {
+		whole, kept := old.Completed("at", parse(next))
+		if diff := cmp.Diff(want, kept); diff != "" {
+			t.Errorf("%s: %s", next, diff)
+		}
+		if left := old.Omitted("at", whole); len(left) > 0 && (len(left) > 1 || left[0] != password) {
+			t.Errorf("%s: %v are still missing", next, left)
+		}
+	}
+}

@@ -87,6 +87,9 @@ func (ps Problems) Unwrap() []error {
 	return errs
 }
 
+// MemberPath returns the path of a member of the object at a path, as problems and changes name it.
+func MemberPath(path, name string) string { return member(path, name) }
+
 // member returns the path of the member name of the object at path. A name that is not a plain word is quoted, so that
 // a path reads only one way: headers["X.Y"].
 func member(path, name string) string {

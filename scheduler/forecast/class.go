@@ -76,6 +76,14 @@ func (f *Forecast) take() *class {
 	return c
 }
 
+// once is the class of a job that runs at an instant, and never again.
+func (f *Forecast) once(at time.Time) *class {
+	if at.Before(f.to) {
+		f.scratch.add(f.minute(at), 1)
+	}
+	return f.take()
+}
+
 // minute is the minute of the forecast in which an instant lies.
 func (f *Forecast) minute(t time.Time) int { return int(t.Unix()-f.from.Unix()) / 60 }
 

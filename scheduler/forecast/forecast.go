@@ -112,7 +112,10 @@ func (f *Forecast) classOf(j *scheduler.Job, b *scheduler.Baton) (*class, error)
 			return nil, err
 		}
 	}
-	if s != nil && s.alike && b == nil && j.Def.Jitter == 0 && !j.Anchor.After(f.from) && f.covers(j) {
+	if t, waits := afterPause(j, f.from); waits {
+		return f.once(t), nil
+	}
+	if s != nil && s.alike && b == nil && !j.PausedAt(f.from) && j.Def.Jitter == 0 && !j.Anchor.After(f.from) && f.covers(j) {
 		if s.class == nil {
 			s.class = f.walked(s.plan, f.from, -1)
 		}
@@ -129,6 +132,7 @@ func (f *Forecast) classOf(j *scheduler.Job, b *scheduler.Baton) (*class, error)
 		plan = plan.Moved(b.Base)
 		start, limit = f.resumed(plan, b)
 	}
+	start = f.beyondPause(j, plan, start)
 	if width := j.Def.Jitter; width > 0 && plan.Interval() >= time.Minute {
 		return f.spread(j.Key, plan, start, width, limit), nil
 	}
@@ -136,6 +140,26 @@ func (f *Forecast) classOf(j *scheduler.Job, b *scheduler.Baton) (*class, error)
 		return f.stepped(plan, b, start, by), nil
 	}
 	return f.walked(plan, start, limit), nil
+}
+
+// afterPause is when a job that runs once is to run, if it waits for the end of its pause.
+func afterPause(j *scheduler.Job, from time.Time) (time.Time, bool) {
+	if !j.OneShot() {
+		return time.Time{}, false
+	}
+	t, ok := j.FirstFrom(from)
+	return t, ok && t.Equal(j.PausedUntil)
+}
+
+// beyondPause is from when on a job runs that would from an instant on: from its next one when it is paused then.
+func (f *Forecast) beyondPause(j *scheduler.Job, plan *spec.Plan, start time.Time) time.Time {
+	if !j.PausedAt(start) {
+		return start
+	}
+	if next, ok := plan.Next(j.PausedUntil.Add(-1)); ok {
+		return next
+	}
+	return f.to
 }
 
 // isPlain reports whether the schedule of a job is no text.

@@ -12,11 +12,14 @@ type record struct {
 	next   int64  // when it runs next, in milliseconds since 1970; 0: never, or nobody knows
 	at     uint32 // when that or its definition was last heard of, see [Index.clock]
 	labels uint32 // see [labels]
+	last   uint32 // when its last attempt began, in seconds since 1970; 0: never, or nobody knows
+	target uint32 // what its action is sent to, see [targets]
 	end    uint16 // of its name in its block's
 	tag    uint16 // of its incarnation
 	action uint8  // see [actions]
 	state  state
 	flags  flags
+	ended  ended
 }
 
 // flags say what has to be read before the record can be believed.
@@ -26,6 +29,7 @@ const (
 	changed flags = 1 << iota // its definition was changed
 	moved                     // its baton may have been, with or after the definition
 	missing                   // changed, and not found: deleted, or not yet there for a replica that lags behind
+	unseen                    // nobody has looked at its baton since
 )
 
 // state is that of a job as it is stored.

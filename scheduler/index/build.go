@@ -17,8 +17,13 @@ func (x *Index) build(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	pace := &pace{ctx: ctx, share: 1, began: began}
+	pace := newPace(ctx, func() int { return hurryShare })
+	var first uint64
 	err = x.cfg.Store.EachStoredJob(ctx, func(st scheduler.Stored) error {
+		if first == 0 {
+			first = st.Revision
+		}
+		x.built.Store(int32(50 * (st.Revision - first) / max(last-min(first, last), st.Revision-first, 1))) // they come in their order
 		summary := scheduler.Summarize(st, x.cfg.Actions, x.cfg.Secrets)
 		x.mu.Lock()
 		x.take(st, &summary)
@@ -46,7 +51,7 @@ func (x *Index) take(st scheduler.Stored, summary *scheduler.Summary) {
 	if r == nil || st.Revision < r.told {
 		return
 	}
-	x.define(s, r, st.Revision, summary)
+	x.define(s, st.Key.Job, r, st.Revision, summary)
 	if r.state != enabled {
 		return
 	}
@@ -64,12 +69,13 @@ func after(a, b uint32) bool { return int32(a-b) > 0 }
 func (x *Index) readThrough(ctx context.Context, pace *pace) error {
 	for lane := range x.cfg.Store.Lanes() {
 		began := x.clock()
+		x.built.Store(int32(50 + 50*lane/x.cfg.Store.Lanes()))
 		err := x.cfg.Store.EachStoredBaton(ctx, lane, func(st scheduler.Stored, _ bool) error {
 			b := batonOf(st)
 			x.mu.Lock()
 			if s := x.shelves[st.Key.Collection]; s != nil {
 				if r := s.find(st.Key.Job); r != nil && r.state == enabled && r.flags&changed == 0 && !after(r.at, began) {
-					x.place(r, b, r.flags&moved == 0)
+					x.place(r, b, r.flags&moved == 0 || x.since(r.at) >= edited)
 				}
 			}
 			x.mu.Unlock()
@@ -95,9 +101,13 @@ func (x *Index) count() (n int) {
 // pace has who reads many jobs in a row rest between them, so that others get on.
 type pace struct {
 	ctx   context.Context //nolint:containedctx // of the reading
-	share int             // how many times as long as it works it rests
+	share func() int      // how many times as long as it works it rests
 	began time.Time
 	n     int
+}
+
+func newPace(ctx context.Context, share func() int) *pace {
+	return &pace{ctx: ctx, share: share, began: time.Now()}
 }
 
 // paceEvery is how many jobs are read without a rest: some milliseconds.
@@ -109,7 +119,12 @@ func (p *pace) rest() error {
 	if p.n%paceEvery != 0 {
 		return nil
 	}
-	intake.Pause(p.ctx, time.Duration(p.share)*time.Since(p.began))
+	return p.pause()
+}
+
+// pause rests at once.
+func (p *pace) pause() error {
+	intake.Pause(p.ctx, time.Duration(p.share())*time.Since(p.began))
 	p.began = time.Now()
 	return context.Cause(p.ctx)
 }

@@ -27,6 +27,9 @@ type Hit struct {
 	// Sure says that the job is one of those that are looked for, without reading it, unless it is damaged and nobody
 	// has noticed.
 	Sure bool
+
+	// Value is what the job is ordered by, in answers of [Index.Rank].
+	Value int64
 }
 
 // search is a query while the index is looked through.
@@ -42,12 +45,21 @@ type search struct {
 	byTime, byName bool
 	labels         *labels   // whose numbers matched has
 	matched        []verdict // sets of labels that were looked at: 1 + the verdict
+
+	ended ended
+	text  *texts // nil: whatever text
 }
 
 func (x *Index) search(q *scheduler.JobQuery) *search {
 	s := &search{
 		x: x, query: q, state: stateOf(q.State), now: time.Now().UnixMilli(), byTime: q.ByTime(), byName: q.ByName(),
 		from: 1, until: 1<<63 - 1,
+	}
+	if q.Outcome != "" {
+		s.ended = endedAs(q.Outcome)
+	}
+	if q.Text != "" {
+		s.text = newTexts(x, q.Text)
 	}
 	if !q.From.IsZero() {
 		s.from = q.From.UnixMilli()
@@ -65,6 +77,9 @@ func (s *search) prepare() {
 		for n, kind := range s.x.actions {
 			s.kinds[n] = strings.EqualFold(kind, s.query.Action)
 		}
+	}
+	if s.text != nil {
+		s.text.prepare()
 	}
 	if s.query.Labels == nil {
 		return
@@ -90,16 +105,36 @@ func (s *search) labelled(set uint32) bool {
 }
 
 // judge tells whether a job is looked for.
-func (s *search) judge(r *record) verdict {
-	switch {
-	case s.byName:
+func (s *search) judge(of *shelf, b *block, i int) verdict {
+	if s.byName {
 		return may
+	}
+	r := &b.recs[i]
+	v := s.known(r)
+	untellable := r.flags&changed != 0 || r.state == unknown || r.state == damaged
+	if !untellable && !s.paused(of, b, i) {
+		return no
+	}
+	if v == no || s.text == nil || untellable || s.text.tell(of, b, i) {
+		return v
+	}
+	return no
+}
+
+// paused reports whether a job is paused when jobs that are so are looked for.
+func (s *search) paused(of *shelf, b *block, i int) bool {
+	return s.query.PausedAt.IsZero() || b.recs[i].state == enabled && of.pauses[string(b.name(i))] > s.query.PausedAt.UnixMilli()
+}
+
+// known is the part of judge that does not depend on texts.
+func (s *search) known(r *record) verdict {
+	switch {
 	case r.flags&changed != 0, r.state == unknown:
 		return stale
 	case s.query.State == scheduler.Damaged:
 		return may // only who reads a job whole can tell
 	case r.state == damaged:
-		return s.ifSo(s.query.State == "" && !s.byTime)
+		return s.ifSo(s.query.State == "" && !s.byTime && s.ended == untold)
 	case s.query.Action != "" && !s.kinds[r.action], !s.labelled(r.labels):
 		return no
 	}
@@ -112,8 +147,12 @@ func (s *search) timely(r *record) verdict {
 	switch {
 	case s.query.State != "" && r.state != s.state && (!passed || !s.query.State.Final()):
 		return no
-	case passed && (s.byTime || s.query.State.Final()):
+	case passed && (s.byTime || s.ended != untold || s.query.State.Final()):
 		return stale
+	case s.ended != untold && r.ended == untold:
+		return stale
+	case s.ended != untold && r.ended != s.ended:
+		return no
 	case !s.byTime:
 		return may
 	}
@@ -168,7 +207,7 @@ func (x *Index) Judge(q *scheduler.JobQuery, hits []Hit) (left []Hit) {
 		if shelf == nil {
 			continue
 		}
-		if r := shelf.find(h.Key.Job); r != nil && s.judge(r) != no {
+		if b, i, found := shelf.place(h.Key.Job); found && s.judge(shelf, b, i) != no {
 			left = append(left, Hit{Key: h.Key})
 		}
 	}
@@ -223,7 +262,7 @@ func (w *walk) shelf(s *shelf, left int) int {
 			if !bytes.HasPrefix(name, prefix) {
 				return max(left, 1)
 			}
-			v := w.judge(&b.recs[i])
+			v := w.judge(s, b, i)
 			if v == no {
 				continue
 			}
@@ -262,9 +301,9 @@ func (s *search) sure(r *record) bool {
 		return true
 	case r.state == damaged, s.query.State == scheduler.Damaged, s.query.Action != "" && r.action == anyAction:
 		return false
-	case s.query.State == "" && !s.byTime:
+	case s.query.State == "" && !s.byTime && s.ended == untold:
 		return true
-	case s.passed(r):
+	case s.passed(r), s.ended != untold && r.ended != s.ended:
 		return false
 	}
 	return !s.byTime || s.from < r.next && r.next < s.until-1 // within the millisecond of a bound, who reads the job tells

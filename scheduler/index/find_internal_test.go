@@ -32,7 +32,7 @@ func TestLabelsMadeAnew(t *testing.T) {
 		s.prepare()
 		for _, b := range x.shelves["default"].blocks {
 			for i := range b.recs {
-				if s.judge(&b.recs[i]) == may {
+				if s.judge(x.shelves["default"], b, i) == may {
 					n++
 				}
 			}

@@ -1,12 +1,14 @@
 package index
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"slices"
 	"sort"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
@@ -19,6 +21,10 @@ type Config struct {
 	Actions scheduler.ActionReader
 	Secrets scheduler.Sealer
 
+	// Bulk is from how many jobs on those that have changed, or have run, are read as they lie in the store, and not looked up.
+	// Default: 8192.
+	Bulk int
+
 	// Logger takes what no caller can be told. Default: discard.
 	Logger *slog.Logger
 }
@@ -28,14 +34,17 @@ type Index struct {
 	cfg   Config
 	began time.Time
 	wake  chan struct{} // there is something to read
+	built atomic.Int32  // how much of it is, in percent
 
 	mu       sync.RWMutex
 	shelves  map[string]*shelf
 	order    []string // of the collections
 	labels   *labels
+	targets  *targets
 	actions  actions
 	ready    bool
-	last     uint64    // the last change that was told of
+	last     uint64    // up to which change everything is known to have been told, or read
+	noted    uint64    // the last change that was told of
 	heard    time.Time // when that was
 	searched time.Time // when somebody last searched
 	waiters  []waiter
@@ -52,6 +61,7 @@ func New(cfg Config) *Index {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
+	cfg.Bulk = cmp.Or(cfg.Bulk, 1<<13)
 	x := &Index{cfg: cfg, began: time.Now(), wake: make(chan struct{}, 1)}
 	x.clear()
 	return x
@@ -110,8 +120,9 @@ func (x *Index) follow(ctx context.Context) error {
 
 // clear forgets everything.
 func (x *Index) clear() {
-	x.shelves, x.order, x.labels, x.actions = map[string]*shelf{}, nil, newLabels(), nil
-	x.ready, x.last = false, 0
+	x.shelves, x.order, x.labels, x.targets, x.actions = map[string]*shelf{}, nil, newLabels(), newTargets(), nil
+	x.ready, x.last, x.noted = false, 0, 0
+	x.built.Store(0)
 	for _, w := range x.waiters {
 		close(w.told)
 	}
@@ -126,14 +137,14 @@ func (x *Index) clock() uint32 { return uint32(time.Since(x.began).Milliseconds(
 func (x *Index) note(k scheduler.Key, revision uint64) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.heard = time.Now()
+	x.heard, x.noted = time.Now(), revision
 	x.advance(revision)
 	_, r := x.record(k)
 	if r == nil || revision <= r.told {
 		return
 	}
 	r.told, r.at = revision, x.clock()
-	r.flags = changed | moved
+	r.flags = changed | moved | unseen
 	x.rouse()
 }
 
@@ -195,6 +206,7 @@ func (x *Index) remove(s *shelf, name string) {
 		return
 	}
 	x.labels.release(r.labels)
+	x.targets.release(r.target)
 	if len(s.blocks) == 0 {
 		delete(x.shelves, s.collection)
 		if at, found := slices.BinarySearch(x.order, s.collection); found {
@@ -211,6 +223,25 @@ func (x *Index) Ready() bool {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	return x.ready
+}
+
+// Progress tells how far an index is with what it has to read.
+type Progress struct {
+	Behind  int // jobs that have been changed, or are new, and have yet to be read; those that it knows of
+	Percent int // of all, that have been read: 100 at the end
+}
+
+// Progress looks at what is known of each job, which takes some milliseconds for a million.
+func (x *Index) Progress() Progress {
+	if !x.Ready() {
+		return Progress{Percent: int(x.built.Load())}
+	}
+	to := x.backlog()
+	p := Progress{Behind: to.changed + to.moved, Percent: 100}
+	if p.Behind > 0 {
+		p.Percent = min(99, 100*(to.jobs-p.Behind)/to.jobs)
+	}
+	return p
 }
 
 // lagPatience is how long a search waits until the index has been told what was stored before the search began.

@@ -24,11 +24,12 @@ type reading struct {
 	at   uint32
 
 	definition bool // is read, too
+	deleted    bool // as its marker says, which is read instead of the definition
 	running    bool // its baton is to be looked up
 }
 
-// Refresh reads those of the hits of which too little is known to tell.
-func (x *Index) Refresh(ctx context.Context, hits []Hit) error {
+// Refresh reads those of the hits of which too little is known to tell, for what a query asks.
+func (x *Index) Refresh(ctx context.Context, q *scheduler.JobQuery, hits []Hit) error {
 	keys := make([]scheduler.Key, 0, len(hits))
 	for _, h := range hits {
 		if h.Stale {
@@ -37,6 +38,14 @@ func (x *Index) Refresh(ctx context.Context, hits []Hit) error {
 	}
 	for chunk := range slices.Chunk(keys, readMost) {
 		if err := x.read(ctx, chunk); err != nil {
+			return err
+		}
+	}
+	if q.Outcome == "" {
+		return nil
+	}
+	for chunk := range slices.Chunk(hits, readMost) {
+		if err := x.readEndings(ctx, chunk); err != nil {
 			return err
 		}
 	}
@@ -59,6 +68,11 @@ func (x *Index) read(ctx context.Context, keys []scheduler.Key) error {
 		}
 		x.takeDefinitions(readings, found)
 	}
+	return x.readBatons(ctx, readings)
+}
+
+// readBatons looks up the batons of those jobs whose readings ask for it.
+func (x *Index) readBatons(ctx context.Context, readings []reading) error {
 	var enabled []scheduler.Key
 	for i := range readings {
 		if readings[i].running {
@@ -121,9 +135,11 @@ func (x *Index) takeDefinitions(readings []reading, found map[scheduler.Key]sche
 		}
 		st, there := found[it.key]
 		switch {
+		case it.deleted && r.told == it.told:
+			x.remove(s, it.key.Job)
 		case there && st.Revision >= r.told:
 			summary := summaries[it.key]
-			x.define(s, r, st.Revision, &summary)
+			x.define(s, it.key.Job, r, st.Revision, &summary)
 			it.told, it.at, it.running = r.told, r.at, r.state == enabled
 		case !there && r.told == it.told && x.since(r.at) >= edited:
 			x.remove(s, it.key.Job)
@@ -138,15 +154,21 @@ func (x *Index) takeDefinitions(readings []reading, found map[scheduler.Key]sche
 func (x *Index) since(at uint32) time.Duration { return time.Duration(x.clock()-at) * time.Millisecond }
 
 // define fills a record with what its definition says.
-func (x *Index) define(s *shelf, r *record, revision uint64, summary *scheduler.Summary) {
+func (x *Index) define(s *shelf, name string, r *record, revision uint64, summary *scheduler.Summary) {
+	s.pause(name, summary.PausedUntil)
 	x.labels.release(r.labels)
 	r.labels = x.labels.use(summary.Labels)
+	target := x.targets.use(summary.Address)
+	x.targets.release(r.target)
+	r.target = target
 	r.action, r.tag, r.told = x.actions.number(summary.Action), tagOf(summary.Incarnation), revision
 	s.set(r, stateOf(summary.State))
 	r.flags &^= changed | missing
 	r.next = 0
 	if r.state != enabled {
 		r.flags = 0
+		e := endingOf(&summary.Progress, nil)
+		r.last, r.ended = e.last, e.ended
 	}
 }
 
@@ -168,6 +190,8 @@ func (x *Index) tidy() {
 
 // baton is what the index needs to know of a job's baton.
 type baton struct {
+	ending
+
 	next     int64
 	revision uint64 // of the definition that it was armed with
 	tag      uint16 // of the incarnation; 0: of any
@@ -179,7 +203,7 @@ func batonOf(st scheduler.Stored) baton {
 	if err != nil {
 		return baton{}
 	}
-	return baton{max(b.MayRun().UnixMilli(), 1), b.Revision, tagOf(b.UID)}
+	return baton{endingOf(&b.Progress, &b), max(b.MayRun().UnixMilli(), 1), b.Revision, tagOf(b.UID)}
 }
 
 // tagOf is a hash of an incarnation, to tell a job's baton from one that an earlier job of the name has left; 0 for none.
@@ -215,7 +239,11 @@ func (x *Index) place(r *record, b baton, settled bool) {
 	if b.tag != 0 && r.tag != 0 && b.tag != r.tag {
 		b = baton{}
 	}
+	if b.ended != untold || b.next != r.next || b.last != r.last {
+		r.last, r.ended = b.last, b.ended
+	} // else it is the baton that was known, and its history may have been asked
 	r.next = b.next
+	r.flags &^= unseen
 	if b.next != 0 && b.revision == r.told || settled {
 		r.flags &^= moved
 	}

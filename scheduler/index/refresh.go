@@ -26,11 +26,10 @@ const (
 	passedEvery = 5 * time.Minute
 	passedGrace = 10 * time.Second
 
-	// many is how many jobs are looked up one by one: where more have run, all batons are read as they lie in the store.
-	many = 1 << 13
-
-	// restShare is how many times as long as it reads the refreshing rests.
-	restShare = 4
+	// restShare is how many times as long as it reads the refreshing rests, and hurryShare likewise while much is to be read
+	// and somebody searches.
+	restShare  = 4
+	hurryShare = 1
 )
 
 // refresh reads what has changed, and looks up the batons of jobs that have run, until ctx is done.
@@ -56,36 +55,18 @@ func (x *Index) refresh(ctx context.Context) error {
 	}
 }
 
-// catchUp reads the definitions that have changed, and their batons, until there are none that are to be read now.
-func (x *Index) catchUp(ctx context.Context) error {
-	began := time.Now()
-	for {
-		for x.busy() && time.Since(began) < overdue {
-			if !intake.Pause(ctx, quiet) {
-				return context.Cause(ctx)
-			}
-		}
-		keys, left := x.collect(x.outdated)
-		if len(keys) == 0 {
-			return context.Cause(ctx)
-		}
-		work := time.Now()
-		if err := x.read(ctx, keys); err != nil {
-			return err
-		}
-		if !intake.Pause(ctx, restShare*time.Since(work)) || !left {
-			return context.Cause(ctx)
-		}
-	}
-}
-
 // outdated reports whether a record is to be read anew: at once when its definition was changed, and once more when its
 // baton has had time to follow.
 func (x *Index) outdated(r *record) bool {
-	if r.flags&changed != 0 && r.flags&missing == 0 {
+	switch {
+	case r.flags == 0:
+		return false
+	case r.flags&missing != 0:
+		return x.since(r.at) >= edited
+	case r.flags&changed != 0:
 		return true
 	}
-	return r.flags != 0 && x.since(r.at) >= edited
+	return x.unread(r)
 }
 
 // busy reports whether definitions are being changed, and nobody searches.
@@ -101,8 +82,8 @@ func (x *Index) lookUp(ctx context.Context) error {
 	have := func(r *record) bool {
 		return r.state == enabled && r.flags == 0 && r.next < before && x.since(r.at) >= passedEvery
 	}
-	if x.howMany(have) > many {
-		return x.readThrough(ctx, &pace{ctx: ctx, share: restShare, began: time.Now()})
+	if x.howMany(have) > x.cfg.Bulk {
+		return x.readThrough(ctx, newPace(ctx, x.share))
 	}
 	for {
 		keys, left := x.collect(have)
@@ -139,7 +120,7 @@ func (x *Index) collect(wanted func(*record) bool) (keys []scheduler.Key, left b
 	return keys, false
 }
 
-// howMany counts jobs by their records, up to many and one.
+// howMany counts jobs by their records, until they are more than are looked up.
 func (x *Index) howMany(are func(*record) bool) (n int) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -150,7 +131,7 @@ func (x *Index) howMany(are func(*record) bool) (n int) {
 					n++
 				}
 			}
-			if n > many {
+			if n > x.cfg.Bulk {
 				return n
 			}
 		}

@@ -3,6 +3,8 @@ package index
 import (
 	"slices"
 	"sort"
+	"strings"
+	"time"
 )
 
 // shelf holds the jobs of a collection, in the order of their names.
@@ -10,6 +12,7 @@ type shelf struct {
 	collection string
 	blocks     []*block
 	counts     [states]int
+	pauses     map[string]int64 // until when jobs are paused, in milliseconds since 1970; some may be over
 }
 
 // seek returns the first place whose name is not before one; at may be behind the last of its block.
@@ -29,6 +32,15 @@ func (s *shelf) find(name string) *record {
 		return nil
 	}
 	return &s.blocks[blk].recs[at]
+}
+
+// place returns where a job's record is.
+func (s *shelf) place(name string) (b *block, at int, found bool) {
+	blk, at, found := s.seek(name)
+	if !found {
+		return nil, 0, false
+	}
+	return s.blocks[blk], at, true
 }
 
 // insert makes a record for a job that has none.
@@ -67,6 +79,7 @@ func (s *shelf) remove(name string) (r record, was bool) {
 	b := s.blocks[blk]
 	r = b.recs[at]
 	s.counts[r.state]--
+	delete(s.pauses, name)
 	b.remove(at)
 	switch {
 	case len(b.recs) == 0:
@@ -80,6 +93,18 @@ func (s *shelf) remove(name string) (r record, was bool) {
 		s.blocks = slices.Delete(s.blocks, blk+1, blk+2)
 	}
 	return r, true
+}
+
+// pause notes until when a job is paused; the zero time: it is not.
+func (s *shelf) pause(name string, until time.Time) {
+	switch {
+	case until.IsZero():
+		delete(s.pauses, name)
+		return
+	case s.pauses == nil:
+		s.pauses = map[string]int64{}
+	}
+	s.pauses[strings.Clone(name)] = until.UnixMilli()
 }
 
 // set changes the state of one of the shelf's records.

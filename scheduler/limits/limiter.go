@@ -57,15 +57,7 @@ func (l *Limiter[R]) Submit(r R) bool {
 		l.mu.Unlock()
 		return false
 	}
-	q := l.groups[c.group]
-	if q == nil {
-		q = &queue[R]{group: c.group, target: target{
-			collection: c.Key.Collection, name: c.Target, slots: slots{allowed: min(firstSlots, l.cfg.PerTarget)},
-		}}
-		l.groups[c.group] = q
-	}
-	q.rule = c.Rule
-	now := time.Now()
+	q, now := l.queueOf(c), time.Now()
 	if d, open := q.defers(c, now); open {
 		l.mu.Unlock()
 		l.cfg.Defer(r, d)

@@ -92,6 +92,7 @@ func (r *records) Record(rec *scheduler.Record) {
 		} else {
 			r.byCollection.Inc()
 		}
+	case scheduler.NeverRan: // of no record
 	case scheduler.OutcomeSkipped:
 		if c := r.skipped[rec.Reason]; c != nil {
 			c.Add(float64(max(rec.Count, 1)))

@@ -18,6 +18,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/fairqueue"
 	"github.com/carillon-sched/carillon/scheduler/service"
+	"github.com/carillon-sched/carillon/scheduler/throttle"
 	"github.com/carillon-sched/carillon/scheduler/tracing"
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
@@ -61,6 +62,8 @@ type APIConfig struct {
 //	<prefix>.api.run.<collection>.<job>      answers {"occurrence": "<id>"}
 //	<prefix>.api.enable.<collection>.<job>   answers the job
 //	<prefix>.api.disable.<collection>.<job>  answers the job
+//	<prefix>.api.pause.<collection>.<job>    takes {"until"}; answers the job
+//	<prefix>.api.try.<collection>.<job>      body: the job to try, or none; answers what became of one attempt
 //	<prefix>.api.resubmit.<collection>.<job> takes {"occurrence", "force"}, answers {"occurrence", "resubmits"}
 //	<prefix>.api.history.<collection>.<job>  answers {"value": […], "nextLink": …}, newest first
 //	<prefix>.api.history.<collection>        likewise, of all jobs of a collection
@@ -126,7 +129,7 @@ type API struct {
 	queue    *fairqueue.Queue
 	counters map[string]*counters
 	crew     *crew
-	tails    tails
+	tails    *throttle.Places
 
 	work    context.Context //nolint:containedctx // of requests; outlives a stop by the grace
 	abandon context.CancelFunc
@@ -158,7 +161,7 @@ func NewAPI(cfg APIConfig) *API {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
 	return &API{
-		cfg: cfg, log: cfg.Logger, counters: map[string]*counters{}, crew: newCrew(),
+		cfg: cfg, log: cfg.Logger, counters: map[string]*counters{}, crew: newCrew(), tails: throttle.NewPlaces(maxTails),
 		queue: fairqueue.New(fairqueue.Config{Slots: cfg.Concurrency, PerCaller: waitingOfCaller, Waiting: waiting}),
 	}
 }

@@ -69,6 +69,8 @@ var endpoints = []endpoint{
 	{name: "resubmit", subject: "resubmit.*.*", answers: "the ids of the occurrence, and of the one that it repeats", call: resubmit},
 	{name: "enable", subject: "enable.*.*", answers: "the job", call: doBare},
 	{name: "disable", subject: "disable.*.*", answers: "the job", call: doBare},
+	{name: "pause", subject: "pause.*.*", answers: "the job", call: pause},
+	{name: "try", subject: "try.*.*", answers: "what became of one attempt of the job", call: try},
 	{name: "history", subject: "history.*.*", answers: "a page of records, newest first", call: history},
 	{name: "history-collection", subject: "history.*", answers: "a page of the records of a collection, newest first", call: history},
 	{name: "history-all", subject: "history", answers: "a page of the records of all jobs, newest first", call: history},
@@ -141,6 +143,18 @@ type started struct {
 
 func resubmit(ctx context.Context, s *service.Service, r request) answer {
 	v, err := s.Resubmit(ctx, r.key(), r.body)
+	if err != nil {
+		return answer{err: err}
+	}
+	return answer{body: view.JSON(v)}
+}
+
+func pause(ctx context.Context, s *service.Service, r request) answer {
+	return job(s.PauseBy(ctx, r.key(), r.body))
+}
+
+func try(ctx context.Context, s *service.Service, r request) answer {
+	v, err := s.Try(ctx, r.key(), r.body)
 	if err != nil {
 		return answer{err: err}
 	}
@@ -265,6 +279,8 @@ func readQuery(ctx context.Context, body []byte, of listKind) (q query, err erro
 			q.Action, _ = o.String("actionType")
 			q.NextAfter, _ = o.String("nextAfter")
 			q.NextBefore, _ = o.String("nextBefore")
+			q.Text, _ = o.String("text")
+			q.Outcome, _ = o.String("lastOutcome")
 		}
 		if of == historyList {
 			q.UID, _ = o.String("uid")

@@ -22,3 +22,6 @@ func Subjects() (requests, specs []string) {
 	}
 	return requests, specs
 }
+
+// MaxTails is how many live tails a process serves.
+const MaxTails = maxTails

@@ -17,6 +17,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/service"
+	"github.com/carillon-sched/carillon/scheduler/throttle"
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
@@ -40,11 +41,8 @@ const (
 	signOfLife = 15 * time.Second // an empty message tells a quiet history from a dead connection
 )
 
-// How many live tails a process serves, and of one caller. Each costs the store a consumer.
-const (
-	tailsMost     = 256
-	tailsOfCaller = 64
-)
+// maxTails is how many live tails a process serves. Each costs the store a consumer.
+const maxTails = 256
 
 // tailEndpoints answer with more than one message.
 var tailEndpoints = []endpoint{
@@ -59,37 +57,19 @@ var tailEndpoints = []endpoint{
 // following sends what is asked for as it comes, until ctx is done or nothing more can come.
 type following func(ctx context.Context, s *service.Service, t *tail) error
 
-// tails are the live tails of a process.
-type tails struct {
-	mu       sync.Mutex
-	all      int
-	byCaller map[string]int
-}
-
-// begin counts a tail in, or says why there may not be one more.
-func (t *tails) begin(caller string) error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.all >= tailsMost || t.byCaller[caller] >= tailsOfCaller {
-		return fmt.Errorf("%w: there are %d live tails already, of which %d of this connection; at most %d and %d are possible",
-			scheduler.ErrUnavailable, t.all, t.byCaller[caller], tailsMost, tailsOfCaller)
+// beginTail counts a live tail in until end is called, or says why there may not be one more.
+func (a *API) beginTail(caller string) (end func(), err error) {
+	end, err = a.tails.Take(caller)
+	full, ok := errors.AsType[*throttle.Full](err)
+	switch {
+	case !ok:
+		return end, err
+	case full.Own:
+		return nil, fmt.Errorf("%w: this connection has %d live tails already, which is as many as one may have; end one of these first",
+			scheduler.ErrUnavailable, full.Most)
 	}
-	if t.byCaller == nil {
-		t.byCaller = map[string]int{}
-	}
-	t.all++
-	t.byCaller[caller]++
-	return nil
-}
-
-func (t *tails) end(caller string) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.all--
-	t.byCaller[caller]--
-	if t.byCaller[caller] == 0 {
-		delete(t.byCaller, caller)
-	}
+	return nil, fmt.Errorf("%w: there are %d live tails already, which is as many as this process serves; try again later",
+		scheduler.ErrUnavailable, full.Most)
 }
 
 // addTail subscribes to the subject of a live tail. It ends with the service.
@@ -122,11 +102,11 @@ func (a *API) follow(ctx context.Context, e endpoint, m micro.Request) error {
 	if err != nil {
 		return err
 	}
-	from := caller(m.Reply())
-	if err := a.tails.begin(from); err != nil {
+	end, err := a.beginTail(caller(m.Reply()))
+	if err != nil {
 		return err
 	}
-	defer a.tails.end(from)
+	defer end()
 	ctx, cancel := context.WithTimeout(asking(ctx, m), tailTime)
 	defer cancel()
 	t := &tail{conn: a.cfg.Conn, reply: m.Reply(), id: nuid.Next()}

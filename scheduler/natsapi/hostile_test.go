@@ -100,7 +100,7 @@ func kindOf(verb string) hostile.Kind {
 
 // changing are the beginnings of subjects whose requests change something.
 var changing = []string{
-	"put", "patch", "delete", "run", "resubmit", "enable", "disable", "collection-put", "collection-patch", "collection-delete", "collection-enable",
+	"put", "patch", "delete", "run", "resubmit", "enable", "disable", "pause", "collection-put", "collection-patch", "collection-delete", "collection-enable",
 	"collection-disable", "secret-put", "secret-delete", "secret-rotate",
 }
 

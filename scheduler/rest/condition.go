@@ -15,7 +15,7 @@ var conditional = map[string]bool{
 	"POST /jobCollections/{c}/enable": true, "POST /jobCollections/{c}/disable": true,
 	"PUT /jobCollections/{c}/jobs/{j}": true, "PATCH /jobCollections/{c}/jobs/{j}": true, "DELETE /jobCollections/{c}/jobs/{j}": true,
 	"POST /jobCollections/{c}/jobs/{j}/enable": true, "POST /jobCollections/{c}/jobs/{j}/disable": true,
-	"POST /jobCollections/{c}/jobs/{j}/run": true,
+	"POST /jobCollections/{c}/jobs/{j}/run": true, "POST /jobCollections/{c}/jobs/{j}/pause": true,
 }
 
 // unconditional refuses the conditions of a change that takes none.

@@ -19,15 +19,25 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/rest"
 	"github.com/carillon-sched/carillon/scheduler/rest/openapi"
-	"github.com/carillon-sched/carillon/scheduler/rest/throttle"
 	"github.com/carillon-sched/carillon/scheduler/service"
+	"github.com/carillon-sched/carillon/scheduler/throttle"
 	"github.com/carillon-sched/carillon/scheduler/tokens"
+	"github.com/carillon-sched/carillon/scheduler/worker"
 )
 
 // TestContract asks every operation of the API's document for every answer that it has there, and holds each against it.
 func TestContract(t *testing.T) {
 	w := newWorld(t)
-	w.service = service.New(service.Config{Store: w.store, Actions: w.actions, Secrets: w.vault, Tokens: tokens.NewKeeper(w.store.Tokens())})
+	hand := worker.New(worker.Config{Store: w.store, Actions: w.actions})
+	try := func(ctx context.Context, action scheduler.Action, a scheduler.Attempt) (scheduler.Result, error) {
+		if action.Target() == "busy.example:80" {
+			return scheduler.Result{}, fmt.Errorf("%w: it is busy", scheduler.ErrConflict)
+		}
+		return hand.Try(ctx, action, a)
+	}
+	w.service = service.New(service.Config{
+		Store: w.store, Actions: w.actions, Secrets: w.vault, Tokens: tokens.NewKeeper(w.store.Tokens()), Try: try,
+	})
 	w.serve([]func(*rest.Config){func(cfg *rest.Config) { cfg.Metrics = scraped{} }})
 	w.succeed()
 	w.beRefused()
@@ -94,6 +104,9 @@ var resourceExchanges = []exchange{
 	{"GET", "/c/jobs/job", "", 304, "If-None-Match: *"},
 	{"PATCH", "/c/jobs/job", `{"properties": {"description": "monthly"}}`, 200, ""},
 	{"POST", "/c/jobs/job/disable", "", 200, ""},
+	{"POST", "/c/jobs/job/pause", `{"until": "2h"}`, 200, ""},
+	{"POST", "/c/jobs/job/try", "", 200, ""},
+	{"POST", "/c/jobs/job/try", `{"action": {"type": "http", "request": {"method": "GET", "uri": "http://busy.example/"}}}`, 409, ""},
 	{"POST", "/c/jobs/job/enable", "", 200, ""},
 	{"POST", "/c/disable", "", 200, ""},
 	{"POST", "/c/enable", "", 200, ""},
@@ -231,7 +244,7 @@ func (w *world) succeed() {
 		}, target, as)
 		w.await("the end of the other job", func() bool { return strings.Contains(w.do("GET", as("/c/jobs/once"), "").body, `"state":"completed"`) })
 		w.exchange([]exchange{
-			{"POST", "/c/jobs/once/enable", "", 409, ""}, {"POST", "/c/jobs/once/disable", "", 409, ""}, {"DELETE", "/c/jobs/job", "", 200, ""}, {"DELETE", "/c", "", 200, ""},
+			{"POST", "/c/jobs/once/enable", "", 409, ""}, {"POST", "/c/jobs/once/disable", "", 409, ""}, {"POST", "/c/jobs/once/pause", `{"until": "2h"}`, 409, ""}, {"DELETE", "/c/jobs/job", "", 200, ""}, {"DELETE", "/c", "", 200, ""},
 		}, target, as)
 	}
 }
@@ -393,6 +406,8 @@ func bodyFor(op promised) string {
 		return ""
 	case strings.HasSuffix(strings.ToLower(op.ID), "resubmitjob"):
 		return `{"occurrence": "2030-01-01T00:00:00Z"}`
+	case strings.HasSuffix(strings.ToLower(op.ID), "pausejob"):
+		return `{"until": "2h"}`
 	case strings.HasPrefix(op.ID, "awx"):
 		return contractAWX
 	case strings.HasSuffix(op.ID, "putJob"), strings.HasSuffix(op.ID, "PutJob"), strings.HasSuffix(op.ID, "reateJob"):

@@ -9,7 +9,7 @@
 //	POST   /jobCollections/{c}/disable
 //	GET    /jobCollections/{c}/jobs                   by name; $top, $skip, $skiptoken, and what is looked for ([view.JobSearch]):
 //	                                                  $filter=state eq Enabled, labelSelector=a=b,!c, prefix,
-//	                                                  actionType, nextAfter, nextBefore
+//	                                                  actionType, nextAfter, nextBefore, text, lastOutcome
 //	POST   /jobCollections/{c}/jobs                   create (201) a job of a name that nobody chose; ?strict, ?dryRun
 //	GET    /jobs                                      likewise, of all collections that may be seen, by collection and name
 //	PUT    /jobCollections/{c}/jobs/{j}               create (201) or replace (200) a job; ?strict=true|false, ?dryRun=true|false
@@ -19,6 +19,8 @@
 //	POST   /jobCollections/{c}/jobs/{j}/run           run now: {"occurrence": "<id>"}
 //	POST   /jobCollections/{c}/jobs/{j}/enable
 //	POST   /jobCollections/{c}/jobs/{j}/disable
+//	POST   /jobCollections/{c}/jobs/{j}/pause         {"until": …}
+//	POST   /jobCollections/{c}/jobs/{j}/try           the job to try, or nothing: the stored one
 //	POST   /jobCollections/{c}/jobs/{j}/resubmit      {"occurrence": …, "force": false}
 //	GET    /jobCollections/{c}/jobs/{j}/history       newest first; $top, $skip, $skiptoken, $filter ([view.HistoryFilter]), uid, earlier
 //	GET    /jobCollections/{c}/jobs/{j}/why           why it ran at a time, or did not ([why.Answer]); at ([why.ParseMoment]), default now

@@ -40,7 +40,7 @@ var (
 	drawnOptions = []string{
 		"dryRun=true", "strict=true", "strict=maybe", "onlyEmpty=true", "fix=true", "force=true", "$top=2", "$top=0", "$top=1e9", "$skip=3", "$skip=-1",
 		"$skiptoken=5", "$skiptoken=%00", "$filter=state+eq+Enabled", "$filter=status%20eq%20Failed", "$filter=%28%28%28", "$filter=host+eq+%27a%27+or", "labelSelector=a%3Db",
-		"prefix=j", "actionType=Http", "nextAfter=2030-01-01T00:00:00Z", "nextBefore=x", "follow=true", "follow=1", "after=0", "after=99999999999999999999", "as=lines",
+		"prefix=j", "actionType=Http", "nextAfter=2030-01-01T00:00:00Z", "nextBefore=x", "text=J", "lastOutcome=never", "lastOutcome=x", "follow=true", "follow=1", "after=0", "after=99999999999999999999", "as=lines",
 		"uid=x", "earlier=true", "at=2030-01-01T00:00:00Z", "at=now", "days=400", "max=5", "hours=24", "hours=-1", "from=2030-01-01T00:00:00Z", "proposals=true",
 		"collection=default", "kind=job", "who=x", "op=put", "since=2026-01-01T00:00:00Z", "until=", "page=2", "page_size=3", "order_by=-id", "name__contains=n",
 		"nonsense=1", "=1", "%zz", "a;b", "dryRun=true&dryRun=false",

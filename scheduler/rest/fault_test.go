@@ -30,7 +30,7 @@ func TestFaults(t *testing.T) {
 		{"GET", jobs + "?$top=101", "", `400 "path":"$top"`},
 		{"GET", jobs + "?$top=x", "", `400 "path":"$top"`},
 		{"GET", jobs + "?$skip=-1", "", `400 "path":"$skip"`},
-		{"GET", jobs + "?$orderby=name", "", `400 "$orderby: unknown option; there are $top, $skip, $skiptoken, $filter, labelSelector, prefix, actionType, nextAfter, nextBefore"`},
+		{"GET", jobs + "?$orderby=name", "", `400 "$orderby: unknown option; there are $top, $skip, $skiptoken, $filter, labelSelector, prefix, actionType, nextAfter, nextBefore, text, lastOutcome"`},
 		{"GET", jobs + "/job/history?top=5", "", `400 top: unknown option; did you mean \"$top\"?`},
 		{"GET", jobs + "?=5", "", `400 "path":"query"|single quotes`},
 		{"GET", jobs + "?api-version=2016-03-01&$top=1", "", `200 "default/job"`},
@@ -71,7 +71,7 @@ func TestUnknownOptions(t *testing.T) {
 	w.must(http.MethodPut, "/jobCollections/default/jobs/job", later)
 	const jobs = "/jobCollections/default/jobs"
 	w.steps([]step{
-		{"GET", jobs + "?foo=1", "", `400 {"path":"foo","message":"unknown option; there are $top, $skip, $skiptoken, $filter, labelSelector, prefix, actionType, nextAfter, nextBefore"}`},
+		{"GET", jobs + "?foo=1", "", `400 {"path":"foo","message":"unknown option; there are $top, $skip, $skiptoken, $filter, labelSelector, prefix, actionType, nextAfter, nextBefore, text, lastOutcome"}`},
 		{"GET", jobs + "?$filtr=state+eq+enabled", "", `400 "path":"$filtr"|did you mean \"$filter\"?`},
 		{"GET", jobs + "?$top=1&$top=2", "", `400 {"path":"$top","message":"is given more than once"}`},
 		{"GET", jobs + "?a=1&b=2", "", `400 "path":"a"|"path":"b"`},

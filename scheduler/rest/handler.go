@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler/access"
-	"github.com/carillon-sched/carillon/scheduler/rest/throttle"
 	"github.com/carillon-sched/carillon/scheduler/service"
+	"github.com/carillon-sched/carillon/scheduler/throttle"
 	"github.com/carillon-sched/carillon/scheduler/tracing"
 )
 

@@ -114,6 +114,31 @@ func (a *api) disableJob(w http.ResponseWriter, r *http.Request) error {
 	return answerJob(w, r, http.StatusOK, v, err)
 }
 
+func (a *api) pauseJob(w http.ResponseWriter, r *http.Request) error {
+	s, err := a.held(r)
+	if err != nil {
+		return err
+	}
+	body, err := readBody(w, r)
+	if err != nil {
+		return err
+	}
+	v, err := s.PauseBy(lasting(r), key(r), body)
+	return answerJob(w, r, http.StatusOK, v, err)
+}
+
+func (a *api) tryJob(w http.ResponseWriter, r *http.Request) error {
+	body, err := readBody(w, r)
+	if err != nil {
+		return err
+	}
+	v, err := a.service.Try(r.Context(), key(r), body)
+	if err != nil {
+		return err
+	}
+	return answer(w, http.StatusOK, v)
+}
+
 func answerJob(w http.ResponseWriter, r *http.Request, status int, v *view.Job, err error) error {
 	if err != nil {
 		return err

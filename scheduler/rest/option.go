@@ -59,12 +59,16 @@ var (
 		openapi.Query("$skiptoken", openapi.Text, "where the page begins: that of a nextLink"),
 	}
 	searchOptions = append(slices.Clone(pageOptions),
-		openapi.Query("$filter", openapi.Text, "state eq enabled|disabled|completed|faulted|damaged"),
+		openapi.Query("$filter", openapi.Text, "state eq enabled|disabled|completed|faulted|damaged|paused"),
 		openapi.Query("labelSelector", openapi.Text, "what the labels must meet, as in Kubernetes: team=billing,env!=prod"),
 		openapi.Query("prefix", openapi.Text, "how the names begin"),
 		openapi.Query("actionType", openapi.Text, "type of the action, such as Http"),
 		openapi.Query("nextAfter", openapi.Text, "the next run is then or later: an instant, or a length of time from now on, such as 24h"),
 		openapi.Query("nextBefore", openapi.Text, "the next run is before that: likewise"),
+		openapi.Query("text", openapi.Text,
+			"what a name, a label (name=value) or a target (host, queue, topic, subject) has in it, in any letter case"),
+		openapi.Query("lastOutcome", openapi.Text,
+			"how what the job did last ended: completed, failed, faulted, skipped, postponed or never"),
 	)
 	runsOptions = []openapi.Parameter{
 		openapi.Query("days", openapi.Between(1, maxRunDays), fmt.Sprintf("how far ahead; default: %d", defaultRunDays)),

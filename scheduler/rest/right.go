@@ -10,8 +10,8 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/awx"
-	"github.com/carillon-sched/carillon/scheduler/rest/throttle"
 	"github.com/carillon-sched/carillon/scheduler/service"
+	"github.com/carillon-sched/carillon/scheduler/throttle"
 )
 
 // rights are what operations need of who asks, by method and path, that without its last slash. One that is not here is
@@ -37,6 +37,8 @@ var rights = map[string]access.Right{
 	"POST /jobCollections/{c}/jobs/{j}/resubmit":      access.Operate,
 	"POST /jobCollections/{c}/jobs/{j}/enable":        access.Operate,
 	"POST /jobCollections/{c}/jobs/{j}/disable":       access.Operate,
+	"POST /jobCollections/{c}/jobs/{j}/pause":         access.Operate,
+	"POST /jobCollections/{c}/jobs/{j}/try":           access.Operate,
 	"GET /jobCollections/{c}/jobs/{j}/history":        access.Read,
 	"GET /jobCollections/{c}/jobs/{j}/audit":          access.Administer,
 	"GET /jobCollections/{c}/jobs/{j}/why":            access.Read,

@@ -46,6 +46,8 @@ var resources = []operation{
 	{http.MethodPost, "/jobCollections/{c}/jobs/{j}/resubmit", (*api).resubmitJob},
 	{http.MethodPost, "/jobCollections/{c}/jobs/{j}/enable", (*api).enableJob},
 	{http.MethodPost, "/jobCollections/{c}/jobs/{j}/disable", (*api).disableJob},
+	{http.MethodPost, "/jobCollections/{c}/jobs/{j}/pause", (*api).pauseJob},
+	{http.MethodPost, "/jobCollections/{c}/jobs/{j}/try", (*api).tryJob},
 	{http.MethodGet, "/jobCollections/{c}/jobs/{j}/history", (*api).jobHistory},
 	{http.MethodGet, "/jobCollections/{c}/jobs/{j}/audit", (*api).audit},
 	{http.MethodGet, "/jobCollections/{c}/jobs/{j}/why", (*api).why},

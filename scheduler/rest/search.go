@@ -28,6 +28,7 @@ func (a *api) search(w http.ResponseWriter, r *http.Request, collections []strin
 	search := view.JobSearch{
 		Filter: options.Get("$filter"), Labels: options.Get("labelSelector"), Prefix: options.Get("prefix"),
 		Action: options.Get("actionType"), NextAfter: options.Get("nextAfter"), NextBefore: options.Get("nextBefore"),
+		Text: options.Get("text"), Outcome: options.Get("lastOutcome"),
 	}
 	query, err := search.Query(time.Now())
 	if err != nil {

@@ -52,7 +52,7 @@ func TestTailsAreCounted(t *testing.T) {
 	for _, end := range ends[1:] {
 		end()
 	}
-	if c.all != 1 || len(c.byCaller) != 1 {
-		t.Errorf("one is left, and %d are counted, of %v", c.all, c.byCaller)
+	if all, callers := c.places.Taken(); all != 1 || callers != 1 {
+		t.Errorf("one is left, and %d are counted, of %d", all, callers)
 	}
 }

@@ -13,8 +13,8 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler/rest"
 	"github.com/carillon-sched/carillon/scheduler/rest/identity"
-	"github.com/carillon-sched/carillon/scheduler/rest/throttle"
 	"github.com/carillon-sched/carillon/scheduler/service"
+	"github.com/carillon-sched/carillon/scheduler/throttle"
 	"github.com/carillon-sched/carillon/scheduler/tokens"
 	"github.com/carillon-sched/carillon/scheduler/view"
 	"github.com/carillon-sched/carillon/store"

@@ -98,7 +98,8 @@ func (w *world) start(change []func(*rest.Config)) {
 		t.Fatal(err)
 	}
 	w.vault = secrets.NewVault(secrets.Config{Store: w.store.Secrets(), Keys: seal.NewKeyring(k)})
-	w.service = service.New(service.Config{Store: w.store, Actions: w.actions, Secrets: w.vault})
+	hand := worker.New(worker.Config{Store: w.store, Actions: w.actions})
+	w.service = service.New(service.Config{Store: w.store, Actions: w.actions, Secrets: w.vault, Try: hand.Try})
 	if err := w.service.EnsureDefault(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -17,6 +17,11 @@ var ofJobs = map[string]Description{
 	"job.dryRun":     {"Shown: what a dry run found out.", "", ""},
 	"job.status":     {"Shown: when the job runs next, and what it has done.", "", ""},
 
+	"job.pausedUntil": {
+		"A job starts nothing before this instant, and goes on by itself then. What falls due meanwhile is recorded as skipped; " +
+			"a job that runs once runs at the end. Its state stays enabled; null ends a pause.", "as it is; none for a new job",
+		"2027-01-07T09:00:00+01:00",
+	},
 	"job.state": {
 		"Whether the job runs by its schedule. It can be run by hand in either state.", "as it is; enabled for a new job", "disabled",
 	},

@@ -71,7 +71,7 @@ func (e Editor) patched(
 		return nil, err
 	}
 	defer release()
-	draft, kept := r.Patched(cur, patch)
+	draft, kept := r.Patched(cur, patch, edit.KeepInLists...)
 	if err := e.shared.Secrets.Check(ctx, draft.Object, draft.Written); err != nil {
 		return nil, err
 	}

@@ -51,27 +51,31 @@ func (r Reader) Follow(ctx context.Context, q HistoryQuery, tail Tail) error {
 	default:
 		begins.After = *tail.After
 	}
+	register := r.shared.roster.enter(ctx)
+	defer r.shared.roster.leave(register)
 	followed, stop := context.WithCancelCause(ctx)
-	t := &follower{store: r.shared.Store, query: &q, tail: &tail, stop: stop, known: map[scheduler.Key]presence{}}
+	t := &follower{register: register, query: &q, tail: &tail, stop: stop, touched: make(chan struct{}, 1)}
+	untell := register.tell(t)
+	defer untell()
 	var watch sync.WaitGroup
 	defer watch.Wait()
 	defer stop(nil)
-	stands := make(chan struct{})
-	watch.Go(func() {
-		changed := func(k scheduler.Key, _ uint64) { t.changed(followed, k) }
-		if err := r.shared.Store.WatchJobs(followed, func() { close(stands) }, changed); err != nil {
-			stop(err)
-		}
-	})
+	watch.Go(func() { t.watch(followed) })
 	select {
-	case <-stands:
+	case <-register.stands:
 	case <-followed.Done():
 		return t.outcome(ctx, followed)
 	}
 	t.begin(followed)
 	if followed.Err() == nil {
 		tail.Ready(begins)
-		if err := r.shared.Store.Follow(followed, q.Key, begins.After, func(rec *scheduler.Record) { t.take(followed, rec) }); err != nil {
+		take := func(rec *scheduler.Record) { t.take(followed, rec) }
+		if q.Key == (scheduler.Key{}) {
+			err = r.shared.stream.follow(followed, begins.After, span.Last, take)
+		} else {
+			err = r.shared.Store.Follow(followed, q.Key, begins.After, take)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -80,15 +84,42 @@ func (r Reader) Follow(ctx context.Context, q HistoryQuery, tail Tail) error {
 
 // follower picks the records that are wanted out of those that come.
 type follower struct {
-	store scheduler.Store
-	query *HistoryQuery
-	tail  *Tail
-	stop  context.CancelCauseFunc
-	own   presence // of the query's job, at the beginning
+	register *register
+	query    *HistoryQuery
+	tail     *Tail
+	stop     context.CancelCauseFunc
+	touched  chan struct{} // the definition of the query's job was
 
-	mu      sync.Mutex
-	known   map[scheduler.Key]presence
-	changes int // of definitions
+	mu  sync.Mutex
+	own presence // of the query's job, at the beginning
+}
+
+// rouse has it looked whether the query's job is there.
+func (t *follower) rouse() {
+	select {
+	case t.touched <- struct{}{}:
+	default:
+	}
+}
+
+// watch stops following when nobody tells of changes any more, or the query's job is not there any more.
+func (t *follower) watch(ctx context.Context) {
+	for {
+		select {
+		case <-t.touched:
+			t.mu.Lock()
+			own := t.own
+			t.mu.Unlock()
+			if own.exists {
+				t.verify(ctx)
+			}
+		case <-t.register.ended:
+			t.stop(t.register.err)
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 // outcome is what following ended with: nil when it was asked to end.
@@ -105,7 +136,7 @@ func (t *follower) begin(ctx context.Context) {
 	if k.Job == "" || !t.query.NeedsJob() {
 		return
 	}
-	p, err := t.present(ctx, k)
+	p, err := t.register.present(ctx, k)
 	switch {
 	case err != nil:
 		t.stop(err)
@@ -119,27 +150,9 @@ func (t *follower) begin(ctx context.Context) {
 	}
 }
 
-// changed forgets a job whose definition was written or deleted.
-func (t *follower) changed(ctx context.Context, k scheduler.Key) {
-	t.forget(k)
-	t.mu.Lock()
-	own := t.own
-	t.mu.Unlock()
-	if k == t.query.Key && own.exists {
-		t.verify(ctx)
-	}
-}
-
-func (t *follower) forget(k scheduler.Key) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	delete(t.known, k)
-	t.changes++
-}
-
 // verify stops following when the job that was followed is not there any more.
 func (t *follower) verify(ctx context.Context) {
-	now, err := t.present(ctx, t.query.Key)
+	now, err := t.register.present(ctx, t.query.Key)
 	t.mu.Lock()
 	own := t.own
 	t.mu.Unlock()
@@ -153,11 +166,11 @@ func (t *follower) verify(ctx context.Context) {
 
 // take takes the next record.
 func (t *follower) take(ctx context.Context, r *scheduler.Record) {
-	p, err := t.present(ctx, r.Job)
+	p, err := t.register.present(ctx, r.Job)
 	foreign := !p.exists || !scheduler.SameIncarnation(r.UID, p.incarnation)
 	if err == nil && foreign { // or of a job so new that nobody has told of it
-		t.forget(r.Job)
-		p, err = t.present(ctx, r.Job)
+		t.register.forget(r.Job)
+		p, err = t.register.present(ctx, r.Job)
 	}
 	if err != nil {
 		t.stop(err)
@@ -169,28 +182,4 @@ func (t *follower) take(ctx context.Context, r *scheduler.Record) {
 	case t.tail.Passed != nil:
 		t.tail.Passed(r.Sequence)
 	}
-}
-
-// knownMost is how many jobs a follower knows at once.
-const knownMost = 1 << 16
-
-// present looks up a job, unless it is known.
-func (t *follower) present(ctx context.Context, k scheduler.Key) (presence, error) {
-	t.mu.Lock()
-	p, ok := t.known[k]
-	changes := t.changes
-	t.mu.Unlock()
-	if ok {
-		return p, nil
-	}
-	p, err := present(ctx, t.store, k)
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if err == nil && changes == t.changes {
-		if len(t.known) >= knownMost {
-			clear(t.known)
-		}
-		t.known[k] = p
-	}
-	return p, err
 }

@@ -1,12 +1,17 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"hash/maphash"
+	"runtime"
 	"slices"
 	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/cache"
@@ -25,6 +30,9 @@ type ForecastQuery struct {
 
 	// Sees says which collections may be seen; nil: all.
 	Sees func(collection string) bool
+
+	// Counted is told now and then how many jobs have been counted so far. It must not block. Nil: nobody is.
+	Counted func(jobs int)
 }
 
 func (q *ForecastQuery) check(now time.Time) error {
@@ -76,7 +84,7 @@ func (f Forecaster) Forecast(ctx context.Context, q ForecastQuery) (*forecast.Re
 	}
 	defer release()
 	counted := forecast.New(q.From, q.Hours)
-	if err := f.shared.eachForeseen(ctx, q.Collection, q.Sees, counted); err != nil {
+	if err := f.shared.eachForeseen(ctx, q.Collection, q.Sees, telling(counted, q.Counted)); err != nil {
 		return nil, err
 	}
 	report := counted.Report()
@@ -127,6 +135,9 @@ type planned interface {
 // something that asks what they plan: one at a time, in no particular order, with their
 // batons where [forecast.NeedsBaton] asks for them.
 func (h *shared) eachPlanned(ctx context.Context, collection string, sees func(string) bool, to planned) error {
+	if collection == "" {
+		return h.eachStoredPlanned(ctx, sees, to)
+	}
 	keys, err := h.jobKeys(ctx, collection, sees)
 	if err != nil {
 		return err
@@ -139,6 +150,44 @@ func (h *shared) eachPlanned(ctx context.Context, collection string, sees func(s
 		}
 		return r.add(ctx, jobs, len(damaged))
 	})
+}
+
+// eachStoredPlanned is [shared.eachPlanned] of all jobs. They are read as they lie in the store, which is much less work for
+// it than to look them up. One that is written meanwhile comes again, and counts as it came first.
+func (h *shared) eachStoredPlanned(ctx context.Context, sees func(string) bool, to planned) error {
+	r := h.newPlanReader(to)
+	seed, seen := maphash.MakeSeed(), map[uint64]struct{}{}
+	g, gctx := errgroup.WithContext(ctx)
+	g.SetLimit(max(1, runtime.GOMAXPROCS(0)/2)) // it takes minutes: half of the processors are for what runs
+	var chunk []scheduler.Stored
+	pass := func() {
+		full := chunk
+		g.Go(func() error {
+			jobs, damaged, err := r.readAll(full)
+			if err != nil {
+				return err
+			}
+			return r.add(gctx, jobs, len(damaged))
+		})
+		chunk = make([]scheduler.Stored, 0, batchKeys)
+	}
+	err := h.Store.EachStoredJob(gctx, func(st scheduler.Stored) error {
+		if sees != nil && !sees(st.Key.Collection) {
+			return nil
+		}
+		n := len(seen)
+		if seen[maphash.Comparable(seed, st.Key)] = struct{}{}; len(seen) == n {
+			return nil
+		}
+		if chunk = append(chunk, st); len(chunk) >= batchKeys {
+			pass()
+		}
+		return nil
+	})
+	if err == nil {
+		pass()
+	}
+	return cmp.Or(g.Wait(), err)
 }
 
 // jobKeys returns the names of the jobs of a collection, or of all that may be seen.
@@ -172,6 +221,11 @@ func (r *planReader) load(ctx context.Context, keys []scheduler.Key) (jobs []*sc
 	if err != nil {
 		return nil, nil, err
 	}
+	return r.readAll(stored)
+}
+
+// readAll reads stored jobs, as load does.
+func (r *planReader) readAll(stored []scheduler.Stored) (jobs []*scheduler.Job, damaged []scheduler.Key, err error) {
 	for _, st := range stored {
 		if scheduler.StoredState(st.Data).Final() {
 			continue

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/view"
@@ -89,6 +91,35 @@ func (r Reader) History(ctx context.Context, q HistoryQuery, p view.Page) (recor
 		err = notThere(q.Key)
 	}
 	return s.records, s.next, err
+}
+
+// Occurrence returns the records of an occurrence of a job, the newest first, however long ago it was; nil when there are none.
+// Those are looked at that were stored from its time on, as many as [Reader.Why] does: it may have later ones.
+func (r Reader) Occurrence(ctx context.Context, k scheduler.Key, nominal time.Time) (own []*scheduler.Record, err error) {
+	if err := k.Validate(); err != nil {
+		return nil, err
+	}
+	release, err := takeTurn(ctx, r.shared.searching)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	seen := 0
+	err = r.shared.Store.RecordsSince(ctx, k, nominal.Add(-clockSkew), func(rec *scheduler.Record) bool {
+		if rec.Occurrence != "" && rec.Nominal.Equal(nominal) {
+			own = append(own, rec)
+		}
+		seen++
+		return seen < whyReach
+	})
+	slices.Reverse(own)
+	return own, err
+}
+
+// LastRecord is the sequence of the last record of all histories; 0 when there is none.
+func (r Reader) LastRecord(ctx context.Context) (uint64, error) {
+	span, err := r.shared.Store.HistorySpan(ctx)
+	return span.Last, err
 }
 
 func notThere(k scheduler.Key) error { return fmt.Errorf("job %s: %w", k, scheduler.ErrNotFound) }

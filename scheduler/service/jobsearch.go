@@ -24,6 +24,9 @@ type jobSearch struct {
 	full  bool    // and there is one more
 	work  float64 // that schedules took to compile
 	tired bool    // it was too much for one page
+
+	batched []scheduler.Key                       // the jobs that are looked at together
+	last    map[scheduler.Key][]*scheduler.Record // what their histories end with, nil until that is asked for
 }
 
 // The bounds of a page of jobs.
@@ -98,6 +101,7 @@ func (s *jobSearch) look(ctx context.Context, hits []index.Hit) error {
 	if err != nil {
 		return err
 	}
+	s.batched, s.last = keys, nil
 	for _, k := range keys {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -117,7 +121,7 @@ func (s *jobSearch) pick(ctx context.Context, st scheduler.Stored, look *step.Lo
 	if s.tired = s.work >= listWork; s.tired {
 		return nil
 	}
-	j, shown, err := s.read(ctx, st, look)
+	j, b, shown, err := s.read(ctx, st, look)
 	if err != nil {
 		return err
 	}
@@ -127,6 +131,10 @@ func (s *jobSearch) pick(ctx context.Context, st scheduler.Stored, look *step.Lo
 	}
 	if !s.query.Wants(j, next) {
 		return nil
+	}
+	outcome, err := s.outcome(ctx, j, b)
+	if err != nil || s.query.Outcome != "" && outcome != s.query.Outcome {
+		return err
 	}
 	if s.page.Skip > 0 {
 		s.page.Skip--
@@ -140,8 +148,40 @@ func (s *jobSearch) pick(ctx context.Context, st scheduler.Stored, look *step.Lo
 			return err
 		}
 	}
+	shown.Outcome = outcome
 	s.views = append(s.views, shown)
 	return nil
+}
+
+// outcome returns how what a job did last ended, if that is asked for. b is its baton, nil for none.
+func (s *jobSearch) outcome(ctx context.Context, j *scheduler.Job, b *scheduler.Baton) (scheduler.Outcome, error) {
+	if s.query.Outcome == "" && !s.query.WithOutcome || j.State == scheduler.Damaged {
+		return "", nil
+	}
+	p := &j.Progress
+	if b != nil {
+		p = &b.Progress
+	}
+	if told := scheduler.LastOutcome(p, b, nil); told != "" {
+		return told, nil
+	}
+	if s.last == nil {
+		s.last = map[scheduler.Key][]*scheduler.Record{}
+		err := s.reader.shared.Store.LastRecords(ctx, s.batched, scheduler.Outcomes, func(r *scheduler.Record) {
+			s.last[r.Job] = append(s.last[r.Job], r)
+		})
+		if err != nil {
+			s.last = nil
+			return "", err
+		}
+	}
+	var last *scheduler.Record
+	for _, r := range s.last[j.Key] {
+		if scheduler.SameIncarnation(r.UID, j.Incarnation()) && (last == nil || r.Sequence > last.Sequence) {
+			last = r
+		}
+	}
+	return scheduler.LastOutcome(p, b, last), nil
 }
 
 // enabled returns the jobs that are stored as enabled, if it makes a difference to
@@ -172,8 +212,10 @@ func (s *jobSearch) mayHave(st scheduler.Stored, look *step.Look) bool {
 }
 
 // read reads a stored job, and counts the work. shown is its view as far as that is known: of one that is damaged, of what
-// can be told.
-func (s *jobSearch) read(ctx context.Context, st scheduler.Stored, look *step.Look) (j *scheduler.Job, shown *view.Job, err error) {
+// can be told. b is its baton, if it was asked for and there is one.
+func (s *jobSearch) read(
+	ctx context.Context, st scheduler.Stored, look *step.Look,
+) (j *scheduler.Job, b *scheduler.Baton, shown *view.Job, err error) {
 	shared := s.reader.shared
 	_, kept, _ := shared.plans.Kept(st.Key, st.Revision)
 	j, err = shared.decodeInTurn(ctx, st)
@@ -182,21 +224,22 @@ func (s *jobSearch) read(ctx context.Context, st scheduler.Stored, look *step.Lo
 	}
 	if damaged, ok := errors.AsType[*scheduler.DamagedError](err); ok {
 		shown = view.NewDamaged(damaged)
-		return shown.Job, shown, nil
+		return shown.Job, nil, shown, nil
 	}
 	if err != nil || j.State != scheduler.Enabled || !s.asksCourse() {
-		return j, nil, err
+		return j, nil, nil, err
 	}
 	own, err := look.Own(ctx, j)
 	switch {
 	case err != nil:
-		return nil, nil, err
+		return nil, nil, nil, err
 	case own.Bad != nil: // its view sees to that
 	case own.Baton != nil:
-		shown = shared.running(ctx, j, own.Baton, own.Running)
+		b = own.Baton
+		shown = shared.running(ctx, j, b, own.Running)
 	default:
 		j = own.Job(j)
 		shown = view.NewJob(j, j.Progress)
 	}
-	return j, shown, nil //nolint:nilerr // own.Bad is no error here
+	return j, b, shown, nil //nolint:nilerr // own.Bad is no error here
 }

@@ -130,7 +130,7 @@ func (h *shared) eachForeseen(ctx context.Context, collection string, sees func(
 	switch {
 	case err != nil:
 		return err
-	case !follows && collection != "":
+	case !follows && (collection != "" || h.crowded()):
 		return h.eachPlanned(ctx, collection, sees, to)
 	case !follows:
 		fresh := &outlines{made: time.Now(), places: map[scheduler.Key]int{}, damaged: map[scheduler.Key]bool{}}
@@ -140,6 +140,8 @@ func (h *shared) eachForeseen(ctx context.Context, collection string, sees func(
 		err = h.outline(ctx, keys, o)
 	}
 	if errors.Is(err, errTooMany) {
+		now := time.Now()
+		h.tooMany.Store(&now)
 		return h.eachPlanned(ctx, collection, sees, to)
 	}
 	if err != nil {
@@ -150,6 +152,12 @@ func (h *shared) eachForeseen(ctx context.Context, collection string, sees func(
 	return h.newPlanReader(to).addOutlined(ctx, o, func(k scheduler.Key) bool {
 		return (collection == "" || k.Collection == collection) && (sees == nil || sees(k.Collection))
 	})
+}
+
+// crowded reports whether there were too many jobs lately to keep their outlines.
+func (h *shared) crowded() bool {
+	at := h.tooMany.Load()
+	return at != nil && time.Since(*at) < outlinesAge
 }
 
 // errTooMany says that there are more jobs than outlines are kept of.

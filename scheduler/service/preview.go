@@ -46,7 +46,7 @@ func (p Previewer) Preview(ctx context.Context, body []byte) (*spec.Preview, err
 		return nil, err
 	}
 	r := document.NewReader()
-	q := readPreview(r, v)
+	q := readPreview(r, v, ignorePolicies)
 	if err := r.Err(); err != nil {
 		return nil, scheduler.AsInvalid(err)
 	}
@@ -68,14 +68,16 @@ type previewQuery struct {
 	count int
 }
 
-// readPreview reads a request. What is wrong goes to the reader.
-func readPreview(r *document.Reader, v document.Value) previewQuery {
+// readPreview reads a request. What is wrong goes to the reader. The members of a job that say how it keeps to its times go
+// to policies.
+func readPreview(r *document.Reader, v document.Value, policies func(*document.Object)) previewQuery {
 	var q previewQuery
 	o := r.Object(v, "")
 	properties, wrapped := o.Object("properties")
 	if !wrapped {
 		properties = o
 	}
+	policies(properties)
 	timing := readPreviewed(properties)
 	sound := r.Err() == nil // else the problems of a plan would be repetitions
 	timing.Name = readPreviewName(o, properties.Has("action"))
@@ -113,9 +115,12 @@ func readPreview(r *document.Reader, v document.Value) previewQuery {
 
 // readPreviewed reads the properties of a job of which only the timing counts.
 func readPreviewed(o *document.Object) spec.Timing {
-	o.Ignore("action", "state", "status", "jitter", "timeout", "overlap", "catchUp", "labels", "description", "data")
+	o.Ignore("action", "state", "status", "labels", "description", "data")
 	return spec.ReadTiming(o)
 }
+
+// ignorePolicies lets a preview have members that do not count.
+func ignorePolicies(o *document.Object) { o.Ignore("jitter", "timeout", "overlap", "catchUp") }
 
 // readPreviewName reads the members that name a job. Any name will do, as it is
 // but a seed here. That of a whole job, which has an action, may be

@@ -20,6 +20,10 @@ type Edit struct {
 	SpecSequence uint64 // stream sequence when the edit was published as a spec; 0 otherwise
 	Strict       bool   // what would be warned of is refused
 	DryRun       bool   // everything is checked and nothing written: the view is of what would be
+
+	// KeepInLists are the paths of secrets in lists that a patch brings without them, and that stay all the same. Those in
+	// objects stay anyway. They are told by their places, so whoever names one says that the element there is the one that was.
+	KeepInLists []string
 }
 
 // Editor changes jobs.
@@ -262,7 +266,7 @@ func (e Editor) unchanged(ctx context.Context, j *scheduler.Job) (*view.Job, err
 
 // replace stores an edited job and re-plans it.
 func (e Editor) replace(ctx context.Context, cur, next *scheduler.Job) (*view.Job, error) {
-	if next.State == scheduler.Disabled || next.ScheduleGen != cur.ScheduleGen {
+	if next.State == scheduler.Disabled || next.ScheduleGen != cur.ScheduleGen || !next.PausedUntil.Equal(cur.PausedUntil) {
 		if err := e.plans.settle(ctx, cur); err != nil {
 			return nil, err
 		}

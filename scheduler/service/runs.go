@@ -103,7 +103,7 @@ func (c *comingRuns) Add(j *scheduler.Job, b *scheduler.Baton) {
 		}
 		return
 	}
-	t, ok := j.Plan.Next(c.now.Add(-1))
+	t, ok := j.FirstFrom(c.now)
 	for n := 0; ok && n < c.most && !t.After(c.until); n++ {
 		c.take(j, t)
 		t, ok = j.Plan.Next(t)
@@ -125,6 +125,9 @@ func (c *comingRuns) take(j *scheduler.Job, nominal time.Time) {
 		width = min(width, next.Sub(nominal))
 	}
 	r := Run{j, nominal, scheduler.Jittered(j.Key, nominal, width)}
+	if j.OneShot() && nominal.Equal(j.PausedUntil) { // it waits for that, whatever its jitter
+		r.Due = nominal
+	}
 	if r.Due.After(c.until) || r.Due.Before(c.now) {
 		return
 	}

@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/index"
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
@@ -64,6 +66,26 @@ func (r Reader) Search(ctx context.Context, q scheduler.JobQuery, p view.Page) (
 // Indexed reports whether searches have an index.
 func (r Reader) Indexed() bool { return r.shared.index.Ready() }
 
+// IndexProgress tells how far the index of searches is.
+type IndexProgress = index.Progress
+
+// IndexProgress tells how far the index of searches is with what was changed.
+func (r Reader) IndexProgress() IndexProgress { return r.shared.index.Progress() }
+
+// Due tells how many jobs run within some lengths of time.
+type Due = index.Due
+
+// Due counts the jobs of the collections that may be seen (nil: of all) by when they run next. known is false while there
+// is no index. ErrUnavailable when too many wait already.
+func (r Reader) Due(ctx context.Context, sees func(collection string) bool, lengths ...time.Duration) (due Due, known bool, err error) {
+	release, err := takeTurn(ctx, r.shared.searching)
+	if err != nil {
+		return due, false, err
+	}
+	defer release()
+	return r.shared.index.Due(ctx, sees, lengths...)
+}
+
 // checkSearch checks what is asked for, and returns the job after which the page begins.
 func (r Reader) checkSearch(ctx context.Context, q *scheduler.JobQuery, p view.Page) (at scheduler.Key, err error) {
 	problems := []error{p.Validate()}
@@ -79,6 +101,9 @@ func (r Reader) checkSearch(ctx context.Context, q *scheduler.JobQuery, p view.P
 	if wrong := r.unknownAction(q.Action); q.Action != "" && wrong != "" {
 		return at, scheduler.Invalid("actionType", wrong)
 	}
+	if q.Outcome != "" && !slices.Contains(scheduler.LastOutcomes, q.Outcome) {
+		return at, scheduler.Invalid("lastOutcome", fmt.Sprintf("%q is none; there are %s", q.Outcome, words(scheduler.LastOutcomes)))
+	}
 	q.Collections = sorted(q.Collections)
 	if !alone(q) {
 		at.Collection, at.Job, _ = strings.Cut(p.After, "/")
@@ -90,6 +115,9 @@ func (r Reader) checkSearch(ctx context.Context, q *scheduler.JobQuery, p view.P
 	return scheduler.Key{Collection: q.Collections[0], Job: p.After}, r.shared.exists(ctx, q.Collections[0])
 }
 
+// ActionTypes are the types of actions that jobs can have, sorted.
+func (r Reader) ActionTypes() []string { return r.shared.Actions.Types() }
+
 // unknownAction says that there is no such type of action, in any letter case; "" when there is.
 func (r Reader) unknownAction(asked string) string {
 	kinds := r.shared.Actions.Types()
@@ -97,6 +125,14 @@ func (r Reader) unknownAction(asked string) string {
 		return ""
 	}
 	return fmt.Sprintf("%q is none; there are %s", asked, strings.Join(kinds, ", "))
+}
+
+func words(outcomes []scheduler.Outcome) string {
+	all := make([]string, len(outcomes))
+	for i, o := range outcomes {
+		all[i] = string(o)
+	}
+	return strings.Join(all, ", ")
 }
 
 // sorted returns collections in order, each once; nil for nil.

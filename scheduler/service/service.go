@@ -7,9 +7,11 @@ import (
 	"log/slog"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/cache"
+	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/fairqueue"
 	"github.com/carillon-sched/carillon/scheduler/index"
 	"github.com/carillon-sched/carillon/scheduler/secrets"
@@ -44,11 +46,19 @@ type Config struct {
 	// an audit tells it again. Default: nothing.
 	Damaged []string
 
+	// IndexBulk is from how many jobs on those that have changed are read in bulk for the index of searches. Default: 8192.
+	IndexBulk int
+
 	// HistoryMemory is how many bytes an index of the history may take, which is built
 	// when somebody looks for records of it, and dropped ten minutes after the last one
 	// did. Without one, records that are far apart are found slowly. Negative: none.
 	// Default [DefaultHistoryMemory].
 	HistoryMemory int64
+
+	// Try makes the attempt with which a job is tried out, and returns what became of
+	// it; a worker does, with the slots and the limits that it has for targets.
+	// ErrConflict when there is no slot. Default: nothing can be tried.
+	Try func(ctx context.Context, action scheduler.Action, a scheduler.Attempt) (scheduler.Result, error)
 
 	// OnRecord is called with every record that the service writes to a history,
 	// as of what an edit skips, after it is stored. It must not block. Default: none.
@@ -91,9 +101,14 @@ type Service struct {
 	Previewer
 	TrailKeeper
 	Forecaster
+	Trier
 
 	shared *shared
 }
+
+// JobShape returns what a job document may be, of the action types that the service knows, without an envelope. It is learned
+// when it is asked for first.
+func (s *Service) JobShape() *document.Shape { return s.shared.shape() }
 
 // shared is what the parts of a service have in common.
 type shared struct {
@@ -104,10 +119,15 @@ type shared struct {
 	index *index.Index // of jobs, for who searches
 
 	histories *historyKeeper
-	outlines  atomic.Pointer[outlines] // of the last forecast; nil: none are kept
+	roster    *roster                   // of jobs, for who follows
+	stream    *stream                   // of records, likewise
+	outlines  atomic.Pointer[outlines]  // of the last forecast; nil: none are kept
+	tooMany   atomic.Pointer[time.Time] // when there were too many jobs for that; nil: never
 
 	admissions admissions
 	editing    lines // of jobs, by those whom others have overtaken
+
+	shape func() *document.Shape // of jobs
 
 	computing *fairqueue.Queue // of requests that read a document or compute a schedule
 	searching *fairqueue.Queue // of those that look through many jobs or records
@@ -120,9 +140,11 @@ func New(cfg Config) *Service {
 		Config: cfg.withDefaults(), plans: &cache.Plans{},
 		computing: newQueue(few()), searching: newQueue(few()), doctoring: newQueue(1),
 	}
+	h.shape = sync.OnceValue(func() *document.Shape { return scheduler.JobShape(h.Actions).Flat("properties") })
+	h.roster, h.stream = &roster{store: h.Store}, &stream{store: h.Store}
 	h.histories = newHistoryKeeper(h.Store, h.HistoryMemory)
 	h.steps = step.New(step.Config{Store: h.Store, Secrets: h.Secrets, Load: h.load, OnRecord: h.OnRecord})
-	h.index = index.New(index.Config{Store: h.Store, Actions: h.Actions, Secrets: h.Secrets, Logger: h.Logger})
+	h.index = index.New(index.Config{Store: h.Store, Actions: h.Actions, Secrets: h.Secrets, Bulk: h.IndexBulk, Logger: h.Logger})
 	planner := &planner{h}
 	reader := Reader{h, planner}
 	editor := Editor{shared: h, plans: planner, reads: reader, creating: &atomic.Bool{}}
@@ -132,7 +154,7 @@ func New(cfg Config) *Service {
 		Editor: editor, Runner: Runner{shared: h, plans: planner}, Reader: reader, CollectionKeeper: collections,
 		Auditor: Auditor{h, planner, secrets}, SecretKeeper: secrets, TokenKeeper: TokenKeeper{h}, shared: h,
 		ScheduleKeeper: ScheduleKeeper{h, editor, collections}, Previewer: Previewer{h.computing}, TrailKeeper: TrailKeeper{h},
-		Forecaster: Forecaster{h},
+		Forecaster: Forecaster{h}, Trier: Trier{h, editor, newTrials()},
 	}
 }
 

@@ -63,7 +63,7 @@ func (s *indexed) next(
 			return hits, at, more, nil
 		}
 		s.stale += stale
-		if err := s.index.Refresh(ctx, hits); err != nil {
+		if err := s.index.Refresh(ctx, s.query, hits); err != nil {
 			return nil, at, false, err
 		}
 		if hits = s.index.Judge(s.query, hits); len(hits) > 0 || !more || s.stale >= staleReach {

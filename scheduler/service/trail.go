@@ -110,13 +110,19 @@ func edited(edit *storedEdit) *trail.Entry {
 	return e
 }
 
+// pausedUntil is the member of a job that pauses it.
+const pausedUntil = "pausedUntil"
+
 // changed are the places where an edit has changed a job.
 func changed(cur, next *scheduler.Job) []string {
 	var paths []string
 	if cur.State != next.State {
 		paths = append(paths, "state")
 	}
-	return append(paths, document.ChangedPaths(cur.Def.Document(), next.Def.Document(), trail.MaxChanged-1)...)
+	if !cur.PausedUntil.Equal(next.PausedUntil) {
+		paths = append(paths, pausedUntil)
+	}
+	return append(paths, document.ChangedPaths(cur.Def.Document(), next.Def.Document(), trail.MaxChanged-len(paths))...)
 }
 
 // recentEdit is for how long after an edit its entry is made sure of before the next one: longer than it takes until

@@ -168,7 +168,8 @@ func (t TrailKeeper) begin(ctx context.Context) (time.Time, error) {
 // LastChange returns the last change of a job, or of a collection when the key has no job, that was made before an instant
 // (the zero time: of all) and for which one of the operations was asked, any when none is given: {"disable"} tells who
 // disabled a job, as far as the trail goes back; nil when it does not tell. An edit by which the state became what the
-// operation asks for counts as that operation: to put a job with the state disabled is to disable it.
+// operation asks for counts as that operation: to put a job with the state disabled is to disable it, and to
+// put one with pausedUntil to pause it.
 func (t TrailKeeper) LastChange(
 	ctx context.Context, k scheduler.Key, kind trail.Kind, before time.Time, ops ...string,
 ) (last *trail.Entry, err error) {
@@ -190,6 +191,9 @@ func (t TrailKeeper) LastChange(
 // asks reports whether an entry is of one of the operations, or comes to the same.
 func asks(e *trail.Entry, ops []string) bool {
 	if len(ops) == 0 || slices.Contains(ops, e.Op) {
+		return true
+	}
+	if slices.Contains(ops, "pause") && slices.Contains(e.Changed, pausedUntil) && e.Op != "enable" {
 		return true
 	}
 	if !slices.Contains(e.Changed, "state") && e.Result != string(view.Created) {

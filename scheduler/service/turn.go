@@ -12,7 +12,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-// Enable lets a disabled job run again. Instants that passed meanwhile are
+// Enable lets a job run again that is disabled or paused. Instants that passed meanwhile are
 // recorded as skipped; a job that has no occurrence left goes on with the retries
 // that its last one had left. ErrConflict when the job is completed or faulted.
 func (e Editor) Enable(ctx context.Context, k scheduler.Key) (*view.Job, error) {
@@ -53,7 +53,7 @@ func (e Editor) Turn(ctx context.Context, k scheduler.Key, state scheduler.State
 		if cur.State.Final() {
 			return nil, cur.OverError()
 		}
-		if cur.State == state {
+		if cur.State == state && (state != scheduler.Enabled || !cur.PausedAt(time.Now())) {
 			if err := e.retoldTurn(ctx, cur, specSequence); err != nil {
 				return nil, err
 			}

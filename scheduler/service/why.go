@@ -149,6 +149,9 @@ func (r Reader) changes(ctx context.Context, q *why.Question) (err error) {
 	case q.Job != nil && q.Job.State == scheduler.Disabled:
 		add(why.Turned, q.Key, trail.Job, time.Time{}, "disable", "enable")
 	}
+	if q.Job != nil && q.Job.PausedAt(q.Now) {
+		add(why.Halted, q.Key, trail.Job, time.Time{}, "pause")
+	}
 	if q.Closed {
 		add(why.Shut, collection, trail.Collection, time.Time{}, "disable", "enable")
 	}
@@ -158,6 +161,8 @@ func (r Reader) changes(ctx context.Context, q *why.Question) (err error) {
 			add(why.Shut, collection, trail.Collection, before, "disable")
 		case left.Reason == scheduler.ReasonDisabled:
 			add(why.Turned, q.Key, trail.Job, before, "disable")
+		case left.Reason == scheduler.ReasonPaused:
+			add(why.Halted, q.Key, trail.Job, before, "pause")
 		}
 	}
 	return err

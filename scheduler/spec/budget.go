@@ -17,6 +17,7 @@ const (
 	searchWork  = 400_000    // to find one run, or to count them
 	laterWork   = 20_000_000 // to find a later run of a stored job, which would come to its end without
 	listWork    = 250_000    // to list runs for people, with what changes of the clock do to them
+	yearWork    = 1_000_000  // to count the runs of each day of a year, for people
 	gapWork     = 250_000    // to find the smallest gap
 	spreadWork  = 50_000     // to find out how far apart the first runs are
 )

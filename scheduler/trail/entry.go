@@ -25,7 +25,9 @@ const (
 var Kinds = []Kind{Job, Collection, Secret, Token, System}
 
 // Ops are all that may have been done to them.
-var Ops = []string{"put", "patch", "delete", "enable", "disable", "run", "resubmit", "create", "revoke", "rotate", "repair", "restore"}
+var Ops = []string{
+	"put", "patch", "delete", "enable", "disable", "pause", "run", "try", "resubmit", "create", "revoke", "rotate", "repair", "restore",
+}
 
 // By is who made a change, as far as that is certain.
 type By struct {
@@ -56,12 +58,12 @@ type Entry struct {
 	Op         string    `json:"op"`                   // one of Ops
 	Collection string    `json:"collection,omitempty"` // of a job, or the collection itself
 	Job        string    `json:"job,omitempty"`
-	Name       string    `json:"name,omitempty"` // of a secret or a token, or what of the system was changed
+	Name       string    `json:"name,omitempty"` // of a secret or a token, what of the system was changed, or where the trial of a job went
 
 	By    By     `json:"by,omitzero"`
 	Claim string `json:"claim,omitempty"` // who the caller said it was, unchecked
 
-	Result      string   `json:"result,omitempty"`      // created, updated, deleted, started
+	Result      string   `json:"result,omitempty"`      // created, updated, deleted, started; of a trial completed or failed
 	OldRevision uint64   `json:"oldRevision,omitempty"` // 0: there was none, or it is not known
 	Revision    uint64   `json:"revision,omitempty"`    // 0: there is none any more, or it is not known
 	Changed     []string `json:"changed,omitempty"`     // where an update changed something, [MaxChanged] paths at most

@@ -24,7 +24,7 @@ func HistoryState(filter string) (rest string, state scheduler.State, err error)
 			return "", "", scheduler.Invalid("$filter", "asks for a state besides another")
 		}
 		state, err = JobFilter(term)
-		if err != nil || state == scheduler.Damaged {
+		if err != nil || state == scheduler.Damaged || state == Paused {
 			return "", "", scheduler.Invalid("$filter", term+" is not of the form: state eq enabled|disabled|completed|faulted")
 		}
 	}

@@ -13,7 +13,8 @@ import (
 type Job struct {
 	Job        *scheduler.Job
 	Status     Status
-	Superseded bool // the edit was older than what the job has, and was left out
+	Outcome    scheduler.Outcome // how what it did last ended, in answers to a [scheduler.JobQuery] that asks for it
+	Superseded bool              // the edit was older than what the job has, and was left out
 
 	// What the answer to a put or a patch tells beside the job. Documents that are
 	// put may have it: it is read-only, and ignored.
@@ -67,12 +68,15 @@ func (d *DryRun) Over(before *scheduler.Job, b *scheduler.Baton, after *schedule
 	return d
 }
 
-// wholeOf returns a job's own properties with its state, nothing for none.
+// wholeOf returns a job's own properties with its state and its pause, nothing for none.
 func wholeOf(j *scheduler.Job) document.Value {
 	if j == nil {
 		return document.ObjectValue()
 	}
 	members := slices.Clone(j.Def.Document().Members())
+	if !j.PausedUntil.IsZero() {
+		members = append(members, document.Member{Name: "pausedUntil", Value: document.StringValue(j.PausedUntil.Format(time.RFC3339Nano))})
+	}
 	return document.ObjectValue(append(members, document.Member{Name: "state", Value: document.StringValue(string(j.State))})...)
 }
 

@@ -4,11 +4,12 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
-// MarshalJSON returns the job's document: its own properties, and its state and
-// status. The answer to an edit has its result beside them, and warnings.
+// MarshalJSON returns the job's document: its own properties, and its state, its
+// pause while there is one, and its status. The answer to an edit has its result beside them, and warnings.
 func (v *Job) MarshalJSON() ([]byte, error) { return v.appendJSON(make([]byte, 0, usualSize)), nil }
 
 // usualSize is how many bytes the document of most jobs takes, or fewer.
@@ -35,6 +36,9 @@ func (v *Job) appendJSON(b []byte) []byte {
 		b = append(b, ',')
 	}
 	b = appendText(append(b, `"state":`...), string(v.Job.State))
+	if v.Job.State != scheduler.Damaged && v.Job.PausedAt(time.Now()) { // one that has passed is without effect
+		b = appendTime(b, `,"pausedUntil":"`, v.Job.PausedUntil)
+	}
 	b = append(v.appendStatus(append(b, `,"status":`...)), '}')
 	if v.Result != "" {
 		b = appendText(append(b, `,"result":`...), string(v.Result))

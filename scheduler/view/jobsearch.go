@@ -17,21 +17,26 @@ type JobSearch struct {
 	Action     string `json:"actionType,omitempty"`    // such as Http, in any letter case
 	NextAfter  string `json:"nextAfter,omitempty"`     // see [ReadInstant]; the next run is then, or later
 	NextBefore string `json:"nextBefore,omitempty"`    // and before that
+	Text       string `json:"text,omitempty"`          // in a name, a label or a target: see [scheduler.JobQuery]
+	Outcome    string `json:"lastOutcome,omitempty"`   // one of [scheduler.LastOutcomes]
 }
 
 // JobSearchOptions are the names of what it may have.
-var JobSearchOptions = []string{"$filter", "labelSelector", "prefix", "actionType", "nextAfter", "nextBefore"}
+var JobSearchOptions = []string{"$filter", "labelSelector", "prefix", "actionType", "nextAfter", "nextBefore", "text", "lastOutcome"}
 
 // Query reads what is asked for. Every problem is told, with the name of its option.
 func (s *JobSearch) Query(now time.Time) (q scheduler.JobQuery, err error) {
 	var wrong [5]error
-	q.State, wrong[0] = JobFilter(s.Filter)
+	if q.State, wrong[0] = JobFilter(s.Filter); q.State == Paused {
+		q.State, q.PausedAt = scheduler.Enabled, now
+	}
 	q.Labels, wrong[1] = scheduler.ParseSelector(s.Labels)
 	q.From, wrong[2] = ReadInstant("nextAfter", s.NextAfter, now)
 	q.Before, wrong[3] = ReadInstant("nextBefore", s.NextBefore, now)
 	if q.Prefix, q.Action = s.Prefix, s.Action; q.Prefix != "" {
 		wrong[4] = scheduler.ValidateName("prefix", q.Prefix) // what no name can begin with
 	}
+	q.Text, q.Outcome = s.Text, scheduler.Outcome(s.Outcome)
 	return q, errors.Join(wrong[:]...)
 }
 

@@ -35,13 +35,16 @@ func NewList[T any](page []T, next string) List[T] {
 	return List[T]{page, &next}
 }
 
-// JobFilter reads the $filter of a list of jobs: "state eq <state>", in any
+// Paused is what a $filter, and whoever shows a job, calls the state of one that is enabled and paused.
+const Paused scheduler.State = "paused"
+
+// JobFilter reads the $filter of a list of jobs: "state eq <state>", also of [Paused], in any
 // letter case, in parentheses or not. Empty means all. [ErrInvalid] for anything else.
 func JobFilter(filter string) (scheduler.State, error) {
 	if strings.TrimSpace(filter) == "" {
 		return "", nil
 	}
-	states := []scheduler.State{scheduler.Enabled, scheduler.Disabled, scheduler.Completed, scheduler.Faulted, scheduler.Damaged}
+	states := []scheduler.State{scheduler.Enabled, scheduler.Disabled, scheduler.Completed, scheduler.Faulted, scheduler.Damaged, Paused}
 	word, ok := comparison(withoutParentheses(filter), "state")
 	for _, s := range states {
 		if ok && strings.EqualFold(word, string(s)) {

@@ -41,7 +41,7 @@ func TestFilters(t *testing.T) {
 		}
 	}
 	for filter, want := range map[string]string{
-		"": "", "state eq Enabled": "enabled", "State eq 'FAULTED'": "faulted",
+		"": "", "state eq Enabled": "enabled", "State eq 'FAULTED'": "faulted", "state eq Paused": "paused",
 		"(state eq 'Disabled')": "disabled", "(state eq enabled": "error",
 		"state eq gone": "error", "status eq enabled": "error", "state eq enabled or state eq disabled": "error",
 	} {

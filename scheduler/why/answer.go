@@ -63,6 +63,7 @@ const (
 	Overdue    Code = "overdue"    // due, and not begun yet
 	NotDue     Code = "notDue"     // its schedule has nothing at the time
 	Disabled   Code = "disabled"   // the job is
+	Paused     Code = "paused"     // the job is, until a later time
 	NotCreated Code = "notCreated" // it was not there yet
 	Ended      Code = "ended"      // its schedule was over, or is by then
 	Edited     Code = "edited"     // it had another schedule then, which is not known any more

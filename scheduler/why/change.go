@@ -22,6 +22,7 @@ type What string
 // The changes of a job.
 const (
 	Turned  What = "disabled"
+	Halted  What = "paused"
 	Shut    What = "collection disabled"
 	Removed What = "deleted"
 	Changed What = "changed" // nobody knows how
@@ -31,6 +32,8 @@ const (
 func ChangesIn(j *scheduler.Job) []Change {
 	c := Change{At: j.Updated, What: Changed, By: who(trail.By{Name: j.Origin.Name, Via: j.Origin.Via}, j.Origin.Claim)}
 	switch {
+	case j.Origin.Op == "pause":
+		c.What = Halted
 	case j.Origin.Op == "disable", j.Generation <= 1 && j.State == scheduler.Disabled:
 		c.What = Turned
 	case j.Generation <= 1:

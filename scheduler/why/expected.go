@@ -113,7 +113,7 @@ func (q *Question) idle(a *Answer, j *scheduler.Job) {
 	}
 }
 
-// stopped answers for a job that is disabled, over, or in a disabled collection, of
+// stopped answers for a job that is disabled, paused, over, or in a disabled collection, of
 // what was or will be due since.
 func (q *Question) stopped(a *Answer) bool {
 	j := q.Job
@@ -125,6 +125,8 @@ func (q *Question) stopped(a *Answer) bool {
 		if !j.Progress.Last.IsZero() {
 			a.Notes = append(a.Notes, "its last attempt began at "+q.say(j.Progress.Last))
 		}
+	case q.isPaused(j):
+		q.paused(a)
 	case q.Closed && (q.Baton == nil || q.Baton.NeedsOpen()) && q.unsettled():
 		q.closed(a)
 	default:
@@ -143,6 +145,25 @@ func (q *Question) disabled(a *Answer) {
 		text += ", at the latest since it was last changed at " + q.say(c.At) + by(c)
 	}
 	a.say(Disabled, text, "carillon enable "+q.Key.String()+" lets it run again")
+}
+
+// isPaused reports whether the occurrence at the time falls into the pause of j, and has no record yet.
+func (q *Question) isPaused(j *scheduler.Job) bool {
+	t, ok := q.next(j, q.At.Add(-1))
+	if !ok || j.OneShot() || !j.PausedAt(t) {
+		return false
+	}
+	return !t.Before(q.Now) || q.Baton != nil && !q.Baton.PausedFrom.IsZero() && !t.Before(q.Baton.PausedFrom)
+}
+
+// paused answers for what falls into the pause of a job.
+func (q *Question) paused(a *Answer) {
+	text := "the job is paused until " + q.say(q.Job.PausedUntil)
+	if c, ok := q.blame(a, Halted, time.Time{}); ok {
+		text += ", since " + q.say(c.At) + by(c)
+	}
+	a.say(Paused, text+"; what falls due before that does not run, and is recorded when the pause ends",
+		"carillon enable "+q.Key.String()+" ends the pause now")
 }
 
 // unsettled reports whether a disabled collection postpones what is due at the time:

@@ -84,6 +84,8 @@ func (q *Question) placed(a *Answer, p Place) bool {
 		q.closed(a)
 	case q.Job.State == scheduler.Disabled && !b.Kind.IsManual() && (!b.Kind.IsDetached() || !b.Begun()):
 		return false
+	case b.NeedsOpen() && !q.Job.OneShot() && q.Job.PausedAt(b.Nominal):
+		q.paused(a)
 	case q.stalled(p):
 		a.say(Overdue, which+" is due since "+q.say(due)+" and its attempt has not ended", overdueHint)
 	case p.Running && !due.After(q.Now):
@@ -125,6 +127,9 @@ const targetHint = "carillon describe shows the target; the collection's targets
 func (q *Question) jittered(b *scheduler.Baton) string {
 	if b.Due.Equal(b.Nominal) {
 		return ""
+	}
+	if b.Due.Equal(q.Job.PausedUntil) {
+		return ", when its pause ends"
 	}
 	return ", which is its occurrence of " + q.say(b.Nominal) + " with its jitter"
 }

@@ -32,6 +32,9 @@ func (q *Question) omitted(a *Answer, r *scheduler.Record) {
 	if r.Reason == scheduler.ReasonDisabled {
 		text += q.blamed(a, Turned, r)
 	}
+	if r.Reason == scheduler.ReasonPaused {
+		text += q.blamed(a, Halted, r)
+	}
 	a.say(Skipped, text, hint)
 }
 
@@ -57,6 +60,8 @@ func reasonOf(r scheduler.Reason) (why, hint string) {
 			`"catchUp": {"policy": "all", "window": "PT6H"} makes up for more; see the reference page jobs`
 	case scheduler.ReasonDisabled:
 		return "the job was disabled", "what falls due while a job is disabled is not made up for"
+	case scheduler.ReasonPaused:
+		return "the job was paused", "what falls due while a job is paused is not made up for"
 	case scheduler.ReasonDST:
 		return "the clock jumped over its time", `"dst": {"gap": "next"} runs it at the first instant after such a gap`
 	case scheduler.ReasonCostly:

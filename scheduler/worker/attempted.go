@@ -50,8 +50,10 @@ func (w *Worker) attempt(r *run) stage {
 		Job: r.job, Baton: &r.baton, Action: r.action, Attempt: attempt, At: r.delivery.Fired, Wake: r.wake, Now: r.started,
 	})
 	attempt.Trace = spans.Context()
+	w.underway.begin(r)
 	began := time.Now()
 	r.result = redactor.Clean(w.invoke(within, r.action.Run, attempt))
+	w.underway.end(r)
 	r.result.Duration = time.Since(began)
 	r.result.Final = r.result.Failed && r.action.Retry.Final(r.result)
 	spans.End(r.result, ctx.Err())

@@ -41,6 +41,8 @@ type course struct {
 	attempt *scheduler.Record     // of it, in the history
 	current *scheduler.Job        // the definition that what follows was decided for
 	step    scheduler.Step        // what follows
+
+	before, after *run // in [underway], while the attempt is
 }
 
 // place names the message that a run came with.

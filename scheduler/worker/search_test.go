@@ -27,6 +27,28 @@ type watched struct {
 	read    int           // definitions that were looked up
 	holding chan struct{} // the reading of all definitions waits for it; nil: it does not
 	lose    context.CancelFunc
+
+	threshold int    // from which on the index reads in turn; 0: the default
+	bulk      int    // readings in turn
+	amid      func() // is called once in the next one
+
+	watches int // of definitions
+	loads   int // of one definition
+	follows int // of histories
+}
+
+func (s *watched) Follow(ctx context.Context, k scheduler.Key, after uint64, f func(*scheduler.Record)) error {
+	s.mu.Lock()
+	s.follows++
+	s.mu.Unlock()
+	return s.Store.Follow(ctx, k, after, f)
+}
+
+func (s *watched) LoadJob(ctx context.Context, k scheduler.Key) (scheduler.Stored, error) {
+	s.mu.Lock()
+	s.loads++
+	s.mu.Unlock()
+	return s.Store.LoadJob(ctx, k)
 }
 
 func (s *watched) EachJob(ctx context.Context, collection string, f func(scheduler.Key) error) error {
@@ -62,6 +84,7 @@ func (s *watched) WatchJobs(ctx context.Context, ready func(), changed func(sche
 	defer lose()
 	s.mu.Lock()
 	s.lose = lose
+	s.watches++
 	s.mu.Unlock()
 	if err := s.Store.WatchJobs(watching, ready, changed); err != nil || ctx.Err() != nil {
 		return err
@@ -93,6 +116,7 @@ func (w *world) newSearcher(change ...func(*watched)) *searcher {
 	}
 	s.Service = service.New(service.Config{
 		Store: s.store, Actions: w.actions(), Limits: scheduler.Limits{MinRetryInterval: time.Second}, Secrets: w.vault,
+		IndexBulk: s.store.threshold,
 	})
 	ctx, cancel := context.WithCancel(w.t.Context())
 	ended := make(chan error, 1)

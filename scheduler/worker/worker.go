@@ -116,6 +116,7 @@ type Worker struct {
 	steps     *step.Executor
 	writes    *intake.Persister
 	finalizer *finalizer
+	underway  underway
 
 	told    damages
 	trouble troubles

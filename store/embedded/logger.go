@@ -3,6 +3,7 @@ package embedded
 import (
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync"
 )
 
@@ -20,8 +21,15 @@ func (l *logger) Noticef(format string, v ...any) {
 	l.log.Debug("nats", "text", fmt.Sprintf(format, v...))
 }
 
+// recovers ends what the server tells after it was killed: it reads again what it had not written down. Nothing is wrong then.
+const recovers = "state is outdated; attempting to recover"
+
 // Warnf implements the server's Logger.
 func (l *logger) Warnf(format string, v ...any) {
+	if strings.Contains(format, recovers) {
+		l.Noticef(format, v...)
+		return
+	}
 	l.log.Warn("nats", "text", fmt.Sprintf(format, v...))
 }
 

@@ -30,6 +30,8 @@ type Command struct {
 	SASKey       map[string]string `name:"sas-key" mapsep:"none" help:"A shared access key of Service Bus, instead of the usual one; may be repeated. NAME:send=KEY is good for sending alone, NAME:listen,send=KEY for both; manage is everything, as without rights." placeholder:"NAME=KEY"`
 	Account      map[string]string `mapsep:"none" help:"A storage account with its key in base64, instead of devstoreaccount1; may be repeated." placeholder:"NAME=KEY"`
 	Tier         string            `help:"Refuse what a namespace of Service Bus of this tier refuses: basic, standard or premium. Default: nothing is refused that is possible." placeholder:"TIER"`
+	Console      console           `help:"Serve pages that show queues and messages and let people change them, on 127.0.0.1:8080. --console=ADDR chooses another address."`
+	Insecure     bool              `name:"insecure-listen" help:"Let --console be another address than a loopback one, though nothing asks for a password."`
 	Explain      bool              `help:"Log what clients of Service Bus did wrong: a line for each refusal, with the client's container id and a hint."`
 	Cert         string            `help:"Certificate, in PEM, with which Service Bus serves TLS too, on the same ports, and storage queues HTTPS alone." placeholder:"FILE"`
 	Key          string            `help:"The private key of --cert, in PEM." placeholder:"FILE"`
@@ -68,6 +70,10 @@ topics come from AuthorizationRules among the properties in --config, or from an
 A program that fails and does not say why: --explain logs what Service Bus refused and what to do about it, be it an
 unknown queue, a wrong key, a lock that was lost or a message that was settled twice.
 
+--console serves pages for people: what is in each queue, why a message is a dead letter, which rules it would pass.
+Messages can be sent, resubmitted and deleted there, and nobody is asked for a password: only loopback addresses are
+taken, unless --insecure-listen is given.
+
 Port 0 takes a free port. Stay on loopback addresses, or in a network of your own, as that of containers: the keys are
 no secret, and other addresses are warned of. SIGTERM ends it in good order.
 
@@ -75,6 +81,8 @@ Examples:
 
     carillon emulate --auto-create
     carillon emulate --config config.json --data .emulators
+    carillon emulate --auto-create --console
+    carillon emulate --config config.json --console=127.0.0.1:9090
     carillon emulate --no-queue --amqp 127.0.0.1:0 --http 127.0.0.1:0 --ports-file ports.json
     carillon emulate --config config.json --sas-key orders=c2VjcmV0 --account shop=c2VjcmV0
     carillon emulate --auto-create --sas-key root=c2VjcmV0 --sas-key worker:listen=bGlzdGVu
@@ -100,7 +108,11 @@ func (c Command) Run(ctx context.Context, t *terminal.Terminal) error {
 	if exposed := c.exposed(ctx); len(exposed) > 0 {
 		t.Complain("warning", "other machines may reach "+listen.Names(exposed)+"; keys protect little here")
 	}
-	err = c.serve(ctx, t, e)
+	pages, err := c.open(ctx, t, e)
+	if err == nil {
+		err = c.serve(ctx, t, e, pages)
+	}
+	pages.Close()
 	return errors.Join(err, listen.RemovePorts(c.PortsFile), e.Close()) //nolint:contextcheck // ctx has ended
 }
 
@@ -118,7 +130,7 @@ func (c Command) exposed(ctx context.Context) []listen.Flag {
 
 // config is what the flags ask for.
 func (c Command) config(ctx context.Context, t *terminal.Terminal) (Config, error) {
-	if err := errors.Join(listen.Check(c.listeners()...), listen.CheckHosts(c.Hosts)); err != nil {
+	if err := errors.Join(listen.Check(c.listeners()...), listen.CheckHosts(c.Hosts), c.Console.check(ctx, c.Insecure)); err != nil {
 		return Config{}, err
 	}
 	mode, err := servicebus.ParseAuth(c.Keys)
@@ -245,8 +257,9 @@ func (c Command) certificate() (*tls.Certificate, error) {
 }
 
 // serve tells where the emulators are and waits for the end.
-func (c Command) serve(ctx context.Context, t *terminal.Terminal, e *Servers) error {
+func (c Command) serve(ctx context.Context, t *terminal.Terminal, e *Servers, pages *listen.Side) error {
 	p := e.Ports()
+	p.Console = pages.URL()
 	if err := p.Write(c.PortsFile); err != nil {
 		return err
 	}
@@ -277,6 +290,9 @@ func (c Command) greet(t *terminal.Terminal, e *Servers, p listen.Ports) {
 	}
 	if e.queue != nil {
 		t.Printf("  storage queue  %s\n", p.Queue)
+	}
+	if p.Console != "" {
+		t.Printf("  console        %s\n", p.Console)
 	}
 	t.Printf("\n%s\nCtrl-C stops.\n", e.Pasteable(e.keys, c.Account))
 }

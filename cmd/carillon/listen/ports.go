@@ -18,6 +18,7 @@ type Ports struct {
 
 	Pprof   string `json:"pprof,omitempty"`   // URL of the process's profiles, where they are served
 	Metrics string `json:"metrics,omitempty"` // URL of its metrics, where they have an address of their own
+	Console string `json:"console,omitempty"` // URL of the web console, where it has an address of its own
 
 	AMQP            string `json:"amqp,omitempty"`            // host:port
 	Queue           string `json:"queue,omitempty"`           // URL

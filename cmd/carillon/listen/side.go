@@ -13,8 +13,10 @@ import (
 
 // The bounds of a side server.
 const (
-	sideConnections = 32 // the next one takes the place of the one that has been silent longest
-	sideTimeout     = 10 * time.Second
+	// SideConnections is how many a side server has: the next one takes the place of the one that has been silent longest.
+	SideConnections = 64
+
+	sideTimeout = 10 * time.Second
 )
 
 // Side is an HTTP server on an address of its own, beside the API. The nil one does nothing.
@@ -26,6 +28,11 @@ type Side struct {
 // Serve serves h on the address of a flag until the server is closed; nil when the flag has none. It answers to names as [Hosts] has
 // them for that address. path is where h is to be asked.
 func Serve(ctx context.Context, f Flag, path string, h http.Handler, log *slog.Logger) (*Side, error) {
+	return ServeAny(ctx, f, path, guarded(Hosts(ctx, f.Addr, nil), h), log)
+}
+
+// ServeAny serves a handler that looks at names itself.
+func ServeAny(ctx context.Context, f Flag, path string, h http.Handler, log *slog.Logger) (*Side, error) {
 	if f.Addr == "" {
 		return nil, nil //nolint:nilnil // nothing is asked for, as usual
 	}
@@ -37,10 +44,10 @@ func Serve(ctx context.Context, f Flag, path string, h http.Handler, log *slog.L
 		return nil, Error(f.Name, f.Name, f.Addr, err)
 	}
 	s := &Side{url: "http://" + Reachable(l.Addr().String()) + path, server: &http.Server{
-		Handler: guarded(Hosts(ctx, f.Addr, nil), h), ReadHeaderTimeout: sideTimeout,
+		Handler: h, ReadHeaderTimeout: sideTimeout,
 		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 	}}
-	clients := connlimit.New(sideConnections)
+	clients := connlimit.New(SideConnections)
 	clients.Watch(s.server, sideTimeout)
 	go func() { _ = s.server.Serve(clients.Listen(l)) }() // until Close
 	return s, nil

@@ -78,6 +78,7 @@ func (n *Node) auditOnce(ctx context.Context) {
 	report, err := n.service.Audit(ctx, true)
 	if ctx.Err() == nil {
 		n.metrics.Audited(&report.AuditReport, err)
+		n.pulses.audited(report, err)
 	}
 	for _, u := range report.Undecryptable {
 		n.log.Warn("the store holds secrets that this process cannot open", "key", u.Key, "shared", u.Secrets, "jobs", u.Jobs,

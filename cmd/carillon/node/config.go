@@ -14,10 +14,11 @@ import (
 	"github.com/carillon-sched/carillon/actions/builtin"
 	"github.com/carillon-sched/carillon/integration/emulator/connlimit"
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/console/frame"
 	"github.com/carillon-sched/carillon/scheduler/metrics"
 	"github.com/carillon-sched/carillon/scheduler/rest/identity"
-	"github.com/carillon-sched/carillon/scheduler/rest/throttle"
 	"github.com/carillon-sched/carillon/scheduler/secrets/seal"
+	"github.com/carillon-sched/carillon/scheduler/throttle"
 	"github.com/carillon-sched/carillon/scheduler/tracing"
 	"github.com/carillon-sched/carillon/scheduler/worker"
 	"github.com/carillon-sched/carillon/store"
@@ -48,6 +49,12 @@ type Config struct {
 	// Handlers are served beside the REST API, by pattern of an
 	// [http.ServeMux]. Default: none.
 	Handlers map[string]http.Handler
+
+	// NoConsole leaves out the web console, which is served with the REST API.
+	NoConsole bool
+
+	// Rooms are parts of the console besides its own. Default: none.
+	Rooms []frame.Room
 
 	// AllowHost decides which names the REST API answers to; see [rest.Config].
 	// Default: all.

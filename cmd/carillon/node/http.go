@@ -12,6 +12,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/carillon-sched/carillon/integration/emulator/connlimit"
+	"github.com/carillon-sched/carillon/scheduler/console"
+	"github.com/carillon-sched/carillon/scheduler/console/frame"
 	"github.com/carillon-sched/carillon/scheduler/rest"
 )
 
@@ -49,6 +51,12 @@ func (n *Node) serveHTTP(ctx context.Context, g *errgroup.Group) *webServer {
 		BaseContext: func(net.Listener) context.Context { return ctx },
 	}
 	clients.Watch(w.server, readBodyTimeout)
+	if !n.cfg.NoConsole {
+		g.Go(func() error {
+			n.learn(ctx)
+			return nil
+		})
+	}
 	g.Go(func() error {
 		l := clients.Listen(n.cfg.Listener)
 		if n.cfg.TLS != nil {
@@ -74,6 +82,11 @@ func (n *Node) handler() http.Handler {
 	})
 	mux := http.NewServeMux()
 	mux.Handle("/", api)
+	if !n.cfg.NoConsole {
+		pages := n.console()
+		mux.Handle("/{$}", pages)
+		mux.Handle(frame.Root+"/", pages)
+	}
 	for pattern, h := range n.cfg.Handlers {
 		mux.Handle(pattern, h)
 	}
@@ -84,6 +97,30 @@ func (n *Node) handler() http.Handler {
 		}
 		mux.ServeHTTP(w, r)
 	})
+}
+
+// console returns the pages for people.
+func (n *Node) console() http.Handler {
+	return console.New(console.Config{
+		Service: n.service, Pulse: n.pulses, Prefix: n.cfg.Store.Prefix, Rooms: n.cfg.Rooms, Ready: n.Ready, Logger: n.log,
+		Version: n.cfg.Version, AllowHost: n.cfg.AllowHost,
+		MaxLive: min(rest.DefaultMaxTails, max(1, n.cfg.MaxConnections/4)),
+		Observe: n.metrics.Requests("console"), Identify: n.finder.Find, Rate: n.cfg.Rate,
+	})
+}
+
+// learnAfter is when the forms of the console are made ready: a start has more
+// urgent work.
+const learnAfter = time.Second
+
+// learn makes the forms of the console ready, so that the first one who opens one
+// does not wait.
+func (n *Node) learn(ctx context.Context) {
+	select {
+	case <-time.After(learnAfter):
+		n.service.JobShape()
+	case <-ctx.Done():
+	}
 }
 
 // endTails makes live tails end with stopped: nothing else would end them, and

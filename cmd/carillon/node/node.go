@@ -12,6 +12,7 @@ import (
 
 	"github.com/carillon-sched/carillon/actions"
 	"github.com/carillon-sched/carillon/actions/builtin"
+	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/cache"
 	"github.com/carillon-sched/carillon/scheduler/metrics"
 	"github.com/carillon-sched/carillon/scheduler/rest/identity"
@@ -34,6 +35,7 @@ type Node struct {
 	tokens  *tokens.Keeper
 	finder  *identity.Finder
 	metrics *metrics.Metrics
+	pulses  *pulses
 
 	takeover chan struct{} // another worker has died, or stopped
 	working  atomic.Bool   // the worker and the APIs run
@@ -56,21 +58,28 @@ func Open(ctx context.Context, cfg Config) (*Node, error) {
 	cfg.Access.Tokens = n.tokens
 	n.finder = identity.New(cfg.Access)
 	n.metrics = n.newMetrics()
+	n.pulses = newPulses(n)
+	record := both(n.metrics.Record, n.pulses.Record)
 	vault := secrets.NewVault(secrets.Config{Store: st.Secrets(), Keys: cfg.Keys})
 	collections := cache.NewCollections(st.Collections())
 	n.service = service.New(service.Config{
 		Store: st, Actions: n.actions, Limits: cfg.Limits, Secrets: vault, Collections: collections, Logger: n.log,
-		Damaged: cfg.Damaged, Tokens: n.tokens, HistoryMemory: cfg.HistoryMemory, OnRecord: n.metrics.Record,
+		Damaged: cfg.Damaged, Tokens: n.tokens, HistoryMemory: cfg.HistoryMemory, OnRecord: record, Try: n.try,
 	})
 	cfg.Worker.Secrets, cfg.Worker.Collections = vault, collections
 	cfg.Worker.Store, cfg.Worker.Actions, cfg.Worker.OnTakeover = st, n.actions, n.tookOver
-	cfg.Worker.OnRecord = both(n.metrics.Record, cfg.Worker.OnRecord)
+	cfg.Worker.OnRecord = both(record, cfg.Worker.OnRecord)
 	n.worker = worker.New(cfg.Worker)
 	if err := n.service.EnsureDefault(ctx); err != nil {
 		n.actions.Close()
 		return nil, err
 	}
 	return n, nil
+}
+
+// try makes an attempt of a job that is tried out.
+func (n *Node) try(ctx context.Context, action scheduler.Action, a scheduler.Attempt) (scheduler.Result, error) {
+	return n.worker.Try(ctx, action, a)
 }
 
 // Service does what users ask for. It works before Run, and after.
@@ -144,6 +153,7 @@ func (n *Node) Run(ctx context.Context, ready func() error) error {
 	defer stopSide()
 	outer, _ := errgroup.WithContext(side)
 	outer.Go(func() error { return n.service.Run(side) })
+	outer.Go(func() error { n.pulses.run(side); return nil })
 	web := n.serveHTTP(side, outer)
 
 	engine, engineCtx := errgroup.WithContext(ctx)

@@ -86,9 +86,11 @@ func (c Command) Run(ctx context.Context, t *terminal.Terminal) error {
 	if len(faults) > 0 {
 		return refuse(t, faults)
 	}
+	s.pause(&flags)
 	p := &preview{
 		Preview: plan.Preview(flags.after, c.Count), subject: s, flags: flags, count: c.Count, strict: s.strict(flags.now),
 	}
+	s.wait(p.Times)
 	switch {
 	case t.JSON:
 		return p.printJSON(t)

@@ -109,6 +109,11 @@ func (s *subject) readDocument(v document.Value) error {
 			o = inner
 		}
 		o.Ignore("action", "state", "status", "jitter", "timeout", "overlap", "catchUp", "labels", "description", "data")
+		if until, ok := o.Time(pausedUntil); ok {
+			s.paused = until
+		} else {
+			o.Null(pausedUntil)
+		}
 		s.timing = spec.ReadTiming(o)
 	}
 	o.Done()
@@ -120,6 +125,9 @@ func (s *subject) readDocument(v document.Value) error {
 	}
 	return nil
 }
+
+// pausedUntil is the member of a job that pauses it.
+const pausedUntil = "pausedUntil"
 
 // keepText takes the text of the rule, and its dialect, from the recurrence at a path, if it has one.
 func (s *subject) keepText(v document.Value, path string) {

@@ -27,6 +27,8 @@ type subject struct {
 	dsari   bool   // hashes are made from the name
 	assumed bool   // the schedule counts from now, for want of a start
 
+	paused time.Time // until then, nothing runs; zero: it does
+
 	notes []string // what was assumed
 }
 

@@ -3,12 +3,14 @@ package printer
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/client"
+	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // Attempt prints a record whole, for people. request is what the attempt asked
@@ -40,10 +42,12 @@ func Attempt(t *terminal.Terminal, r *client.Record, request string) {
 	if r.RetryAfter > 0 {
 		line("Retry after", "%s, as the target asks", time.Duration(r.RetryAfter))
 	}
-	said := parseMessage(r.Message)
-	line("Message", "%s", said.text)
-	for _, h := range said.headers {
-		line("Header", "%s", h)
+	said := view.SaidIn(r.Message)
+	line("Message", "%s", said.Text)
+	for _, h := range said.Headers {
+		if tells(h) {
+			line("Header", "%s", h)
+		}
 	}
 	line("Trace", "%s", r.Trace)
 	line("Response", "%s", strings.TrimSpace(r.Response))
@@ -80,12 +84,6 @@ func (e event) action() string {
 	return text
 }
 
-// message is a record's message in its parts.
-type message struct {
-	text    string
-	headers []string // those that say something about an error
-}
-
 // telling are the response headers that say something about an error: what to
 // do, and how the target's people find the request.
 var telling = []string{
@@ -93,26 +91,10 @@ var telling = []string{
 	"warning", "ratelimit",
 }
 
-// parseMessage takes the response headers out of a message, which is one of
-// Azure Scheduler's: "Http Action - … Response Headers: A: b\r\n Body: …".
-func parseMessage(text string) message {
-	before, rest, found := strings.Cut(text, " Response Headers:")
-	m := message{text: prefix.ReplaceAllString(strings.TrimSpace(before), "")}
-	if !found {
-		return m
-	}
-	headers, _, _ := strings.Cut(rest, " Body:")
-	for h := range strings.Lines(headers) {
-		h = strings.TrimSpace(h)
-		name, _, ok := strings.Cut(h, ":")
-		for _, word := range telling {
-			if ok && strings.Contains(strings.ToLower(name), word) {
-				m.headers = append(m.headers, h)
-				break
-			}
-		}
-	}
-	return m
+// tells reports whether a header is one of these.
+func tells(header string) bool {
+	name, _, _ := strings.Cut(strings.ToLower(header), ":")
+	return slices.ContainsFunc(telling, func(word string) bool { return strings.Contains(name, word) })
 }
 
 // Hint says what to do about a record; "" when nothing is to be done.

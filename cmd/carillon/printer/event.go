@@ -3,7 +3,6 @@ package printer
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -11,6 +10,7 @@ import (
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/client"
+	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // event is a history record as one line for people.
@@ -94,15 +94,9 @@ func (e event) instants(show func(time.Time) string) string {
 // widest is the length at which a message is cut.
 const widest = 160
 
-// prefix is what Azure Scheduler's messages begin with: the type of the action,
-// which the job tells.
-var prefix = regexp.MustCompile(`^[A-Za-z]+ Action - `)
-
 // brief is a record's message without that and the response, on one line.
 func brief(message string) string {
-	message, _, _ = strings.Cut(message, " Response Headers:")
-	message = prefix.ReplaceAllString(message, "")
-	message = strings.Join(strings.Fields(message), " ")
+	message = strings.Join(strings.Fields(view.SaidIn(message).Text), " ")
 	if utf8.RuneCountInString(message) <= widest {
 		return message
 	}

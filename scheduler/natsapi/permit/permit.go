@@ -80,6 +80,8 @@ var published = []subject{
 	{name: "api.resubmit.{c}.*", least: access.Operator},
 	{name: "api.enable.{c}.*", least: access.Operator},
 	{name: "api.disable.{c}.*", least: access.Operator},
+	{name: "api.pause.{c}.*", least: access.Operator},
+	{name: "api.try.{c}.*", least: access.Operator},
 	{name: "spec.put.{c}.*", least: access.Operator, spec: true},
 	{name: "spec.patch.{c}.*", least: access.Operator, spec: true},
 	{name: "spec.delete.{c}.*", least: access.Operator, spec: true},

@@ -228,7 +228,7 @@ var least = map[string]string{
 	"api.follow.C.job": "r", "api.follow.C": "r", "api.follow": "R", "api.unfollow.t": "any", "api.why.C.job": "r",
 	"api.preview": "any", "api.list": "R", "api.history": "R", "api.collection-list": "R",
 	"api.put.C.job": "w", "api.patch.C.job": "w", "api.delete.C.none": "w", "api.run.C.job": "w", "api.resubmit.C.job": "w",
-	"api.enable.C.job": "w", "api.disable.C.job": "w",
+	"api.enable.C.job": "w", "api.disable.C.job": "w", "api.pause.C.job": "w", "api.try.C.job": "w",
 	"api.forecast.C": "r", "api.forecast": "R", "api.audit.C.job": "a", "api.audit.C": "a", "api.audit": "A",
 	"api.follow-audit.C.job": "a", "api.follow-audit.C": "a", "api.follow-audit": "A",
 	"api.collection-put.C": "a", "api.collection-patch.C": "a", "api.collection-delete.C": "a", "api.collection-enable.C": "a",

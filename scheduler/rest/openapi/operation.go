@@ -101,10 +101,21 @@ var operations = map[string]Operation{
 		Answers: ok("Resubmitted"), Faults: either,
 	},
 	"POST /jobCollections/{c}/jobs/{j}/enable": {
-		ID: "enableJob", Summary: "Let a disabled job run again", Tag: jobs, Answers: ok("ShownJob"), Tagged: true, Faults: either,
+		ID: "enableJob", Summary: "Let a job run again that is disabled or paused", Tag: jobs,
+		Answers: ok("ShownJob"), Tagged: true, Faults: either,
 	},
 	"POST /jobCollections/{c}/jobs/{j}/disable": {
 		ID: "disableJob", Summary: "Stop a job until it is enabled", Tag: jobs, Answers: ok("ShownJob"), Tagged: true, Faults: either,
+	},
+	"POST /jobCollections/{c}/jobs/{j}/pause": {
+		ID: "pauseJob", Summary: "Keep a job from starting anything until a time, after which it goes on by itself", Tag: jobs,
+		Body:    "PauseRequest",
+		Answers: ok("ShownJob"), Tagged: true, Faults: either,
+	},
+	"POST /jobCollections/{c}/jobs/{j}/try": {
+		ID: "tryJob", Summary: "Make one attempt of a job now, and tell what became of it",
+		Text: "Nothing is stored, and nothing follows. Without a document it is the stored job.", Tag: jobs,
+		Body: "Job", Answers: ok("Trial"), Faults: either,
 	},
 	"GET /jobs": {
 		ID: "listAllJobs", Summary: "List the jobs of all collections, by collection and name", Tag: jobs, Answers: ok("JobList"),

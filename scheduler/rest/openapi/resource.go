@@ -39,7 +39,8 @@ var answered = []reflect.Type{
 	reflect.TypeFor[view.Document](), reflect.TypeFor[view.Status](), reflect.TypeFor[view.DryRun](), reflect.TypeFor[spec.Warning](),
 	reflect.TypeFor[view.AuditReport](), reflect.TypeFor[view.SharedSecret](), reflect.TypeFor[view.Rotation](),
 	reflect.TypeFor[view.Token](), reflect.TypeFor[view.NewToken](), reflect.TypeFor[view.TokenRequest](),
-	reflect.TypeFor[view.Resubmitted](), reflect.TypeFor[view.Previewed](), reflect.TypeFor[view.AWXPreviewed](),
+	reflect.TypeFor[view.Resubmitted](), reflect.TypeFor[view.Trial](),
+	reflect.TypeFor[view.Previewed](), reflect.TypeFor[view.AWXPreviewed](),
 	reflect.TypeFor[view.RecordProperties](), reflect.TypeFor[view.Gap](), reflect.TypeFor[view.End](), reflect.TypeFor[why.Answer](),
 	reflect.TypeFor[trail.Entry](), reflect.TypeFor[forecast.Report](), reflect.TypeFor[awx.List](),
 }
@@ -105,6 +106,9 @@ var requests = map[string]Schema{
 		"occurrence": with(Text, "description", "its nominal time, its id, the id of one of its attempts, or of one of its records"),
 		"force":      with(Truth, "description", "also when it succeeded"),
 	}, "occurrence"),
+	"PauseRequest": object(map[string]Schema{
+		"until": with(Text, "description", "an instant, or, on the job's clock, 2h, 9:00, tomorrow 9:00 and the like"),
+	}, "until"),
 	"SharedSecretRequest": object(map[string]Schema{
 		"value": with(Text, "description", "no answer shows it"), "description": Text,
 	}, "value"),

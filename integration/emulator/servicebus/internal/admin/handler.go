@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -139,8 +140,11 @@ func (b badBody) Error() string { return string(b) }
 func (badBody) Unwrap() error { return errBadRequest }
 
 func statusOf(err error) int {
-	if errors.Is(err, errBadRequest) {
+	switch {
+	case errors.Is(err, errBadRequest):
 		return http.StatusBadRequest
+	case errors.Is(err, context.Canceled): // whoever asked has hung up, or sends no more
+		return http.StatusRequestTimeout
 	}
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return http.StatusRequestEntityTooLarge

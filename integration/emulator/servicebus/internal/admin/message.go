@@ -1,17 +1,18 @@
 package admin
 
 import (
+	"context"
 	"encoding/base64"
 	"encoding/hex"
 	"fmt"
 	"math"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
 
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/browse"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
 )
@@ -19,11 +20,13 @@ import (
 // deadLetterSuffix leads to the dead letters of an entity.
 const deadLetterSuffix = "/$DeadLetterQueue"
 
+// transferSuffix leads to what could not be forwarded, of which there are dead letters alone.
+const transferSuffix = "/$Transfer"
+
 // What one request is about at most.
 const (
 	defaultMessages = 50
 	maxMessages     = 500
-	maxResubmit     = 10_000
 )
 
 type messageJSON struct {
@@ -281,7 +284,7 @@ func (h *handler) purgeTopic(name string) (any, error) {
 	return map[string]int{"deleted": n}, nil
 }
 
-// resubmit sends dead letters again, to the queue or topic that they came from.
+// resubmit sends dead letters again, to the queue or topic that they came from. Each is in one place at any time.
 func (h *handler) resubmit(r *http.Request) (any, error) {
 	wanted, err := sequenceNumbers(r)
 	if err != nil {
@@ -291,17 +294,19 @@ func (h *handler) resubmit(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	name := strings.TrimSuffix(source.Path(), deadLetterSuffix)
-	topic, _, isSubscription := cutFold(name, "/subscriptions")
-	if isSubscription {
-		name = topic
+	batch := browse.Batch{Part: browse.Dead, Only: wanted, ToTopic: true}
+	batch.Path = strings.TrimSuffix(source.Path(), deadLetterSuffix)
+	if name, ok := strings.CutSuffix(batch.Path, transferSuffix); ok {
+		batch.Path, batch.Part = name, browse.Transfer
 	}
-	target, err := h.broker.Target(name)
-	if err != nil {
-		return nil, err
+	t, err := browse.New(h.broker).ResubmitAll(context.WithoutCancel(r.Context()), batch) // also when nobody waits for the answer
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%d were resubmitted, then: %w", t.Done, err)
+	case t.Refused > 0:
+		return nil, fmt.Errorf("%d were resubmitted, and %d stay dead letters: %w", t.Done, t.Refused, t.Why)
 	}
-	n, err := again(h.broker, source, target, wanted)
-	return map[string]int{"resubmitted": n}, err
+	return map[string]int{"resubmitted": t.Done}, nil
 }
 
 // sequenceNumbers returns the dead letters that a request names; none means all.
@@ -317,72 +322,4 @@ func sequenceNumbers(r *http.Request) ([]int64, error) {
 		}
 	}
 	return numbers, nil
-}
-
-// again moves dead letters back, all of them in one transaction.
-func again(b *broker.Broker, source *broker.Source, target *broker.Target, wanted []int64) (int, error) {
-	receiver, err := source.Receive(broker.ReceiverConfig{Wake: func() {}})
-	if err != nil {
-		return 0, err
-	}
-	defer receiver.Close()
-	receiver.SetCredit(math.MaxInt32)
-	var unwanted []amqp.UUID
-	defer func() { // after the search, which would find them again
-		for _, token := range unwanted {
-			_, _ = source.Settle(token, broker.Outcome{Kind: broker.Release}, nil)
-		}
-	}()
-	txn := b.BeginOwn()
-	n := 0
-	for n < maxResubmit {
-		d, ok := receiver.Next(nil)
-		if !ok {
-			break
-		}
-		if len(wanted) > 0 && !slices.Contains(wanted, d.Sequence) {
-			unwanted = append(unwanted, d.Token)
-			continue
-		}
-		if err := move(d, source, target, txn); err != nil {
-			txn.Rollback()
-			return 0, err
-		}
-		n++
-	}
-	receipt, err := txn.Commit()
-	if err != nil {
-		return 0, err
-	}
-	return n, receipt.Wait()
-}
-
-// move sends one dead letter again without what made it one.
-func move(d broker.Delivery, source *broker.Source, target *broker.Target, txn *broker.Txn) error {
-	m, err := amqp.ParseMessage(d.Payload)
-	if err != nil {
-		return err
-	}
-	header := m.Header()
-	header.DeliveryCount = 0
-	properties := m.ApplicationProperties().Without("DeadLetterReason").Without("DeadLetterErrorDescription")
-	annotations := amqp.Map{}
-	for _, pair := range m.MessageAnnotations() {
-		switch pair.Key {
-		case amqp.Symbol("x-opt-partition-key"), amqp.Symbol("x-opt-via-partition-key"):
-			annotations = append(annotations, pair)
-		}
-	}
-	raw := m.Edit(nil, amqp.Edit{
-		Header: &header, DeliveryAnnotations: &amqp.Map{}, MessageAnnotations: &annotations, ApplicationProperties: &properties,
-	})
-	fresh, err := amqp.ParseMessage(raw)
-	if err != nil {
-		return err
-	}
-	if _, err := target.Send([]amqp.Message{fresh}, txn); err != nil {
-		return err
-	}
-	_, err = source.Settle(d.Token, broker.Outcome{Kind: broker.Complete}, txn)
-	return err
 }

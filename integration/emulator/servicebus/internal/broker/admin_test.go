@@ -101,6 +101,10 @@ func TestConflicts(t *testing.T) {
 	try(broker.NotFound, err)
 	_, err = b.UpdateQueue("q", broker.QueueOptions{RequiresSession: true})
 	try(broker.ArgumentError, err)
+	_, err = b.CreateSubscription("t", "a/b", broker.SubscriptionOptions{}, nil)
+	try(broker.ArgumentError, err)
+	_, err = b.CreateRule("t", "s", broker.Rule{Name: "a/b"})
+	try(broker.ArgumentError, err)
 	for _, name := range []string{"", "/", "a//b", "-a", "a b", "ä", strings.Repeat("x", 261), "t/subscriptions/x", "a/$management"} {
 		_, err = b.CreateQueue(name, broker.QueueOptions{})
 		try(broker.ArgumentError, err)

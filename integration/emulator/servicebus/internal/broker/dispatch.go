@@ -137,6 +137,7 @@ func (e *entity) giveBack(m *message, en *entry) {
 // park has a message wait until it is asked for by number.
 func (m *message) park() {
 	m.state, m.parked = deferred, true
+	m.queue.deferred++
 	if m.due = m.expires; m.due != 0 && m.queue.part == mainPart {
 		m.queue.entity.messages.Fix(m)
 	}

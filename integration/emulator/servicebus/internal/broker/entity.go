@@ -237,7 +237,7 @@ func (e *entity) counts() Counts {
 
 func (e *entity) usage() Usage {
 	usage := Usage{
-		Counts: e.counts(), Size: e.size, Receivers: len(e.receivers),
+		Counts: e.counts(), Deferred: int64(e.queues[mainPart].deferred), Size: e.size, Receivers: len(e.receivers),
 		Created: time.UnixMilli(e.created).UTC(), Updated: time.UnixMilli(e.updated).UTC(),
 	}
 	switch {

@@ -78,6 +78,7 @@ const (
 	flagParked
 	flagExtra
 	flagDelivery // of the extra
+	flagAgain    // versions that do not know it pass over it
 )
 
 func (en *entry) store(m *message) {
@@ -91,6 +92,9 @@ func (en *entry) store(m *message) {
 	}
 	if m.parked {
 		flags |= flagParked
+	}
+	if m.again {
+		flags |= flagAgain
 	}
 	if m.extra != nil {
 		flags |= flagExtra

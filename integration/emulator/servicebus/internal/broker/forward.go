@@ -88,6 +88,9 @@ func (e *entity) goOn(m *message, target *entity, now int64, en *entry) {
 		message: moved, id: amqp.IDString(properties.MessageID), session: properties.GroupID, hasSession: properties.HasGroupID,
 		ttl: time.Duration(m.ttl) * time.Millisecond,
 	}}
+	if m.again {
+		in[0].id = ""
+	}
 	if err := target.accepts(in); err != nil {
 		c := cause{reason: string(Condition(err)), description: err.Error()}
 		if target.settings.RequiresSession && !properties.HasGroupID {

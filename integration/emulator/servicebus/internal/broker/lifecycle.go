@@ -25,6 +25,8 @@ func checkName(name string, longest int) error {
 	case !namePattern.MatchString(name) || strings.Contains(name, "//") || strings.Contains(lower(name)+"/", subscriptionsInfix):
 		return fail(ArgumentError, "The entity name '%s' may have letters, digits, '.', '-', '_', '~' and '/', and must begin and end "+
 			"with a letter or digit.", name)
+	case longest == maxSubscriptionName && strings.Contains(name, "/"):
+		return fail(ArgumentError, "The name '%s' may not have '/': only queues and topics have paths.", name)
 	default:
 		return nil
 	}
@@ -278,7 +280,8 @@ func (e *entity) end() {
 	}
 	for i := range e.queues {
 		q := &e.queues[i]
-		q.shelf, q.ready, q.hungry, q.scheduled = index.Shelf[*message]{}, index.Lineup[*message]{}, nil, 0
+		q.shelf, q.ready, q.hungry = index.Shelf[*message]{}, index.Lineup[*message]{}, nil
+		q.scheduled, q.deferred = 0, 0
 	}
 	e.messages, e.locks, e.sessions, e.offers = index.Heap[*message]{}, index.Heap[*session]{}, nil, nil
 	e.seen = index.Duplicates{}

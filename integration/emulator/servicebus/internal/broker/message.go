@@ -51,6 +51,7 @@ type message struct {
 	hops    uint8
 	fetched bool // by its holder
 	parked  bool // has been deferred, and is again after a lock
+	again   bool // was put back by somebody, so that it is nowhere taken for a duplicate of what it was
 }
 
 // extra is what few messages have.

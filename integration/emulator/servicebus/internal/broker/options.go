@@ -127,8 +127,9 @@ func (c Counts) Total() int64 {
 
 // Usage is what an entity holds and when it was used.
 type Usage struct {
-	Counts Counts
-	Size   int64 // bytes of all messages
+	Counts   Counts
+	Deferred int64 // of those that are active, and not with a receiver at this moment
+	Size     int64 // bytes of all messages
 	// Receivers are those that are open at this moment, of dead letters too.
 	Receivers int
 	Created   time.Time

@@ -11,6 +11,7 @@ type queue struct {
 	shelf     index.Shelf[*message]
 	ready     index.Lineup[*message] // without sessions
 	scheduled int
+	deferred  int
 	hungry    []*Receiver // with credit and room, in the order of their turns
 }
 
@@ -95,7 +96,9 @@ func (m *message) leave() {
 		m.unhold()
 	case scheduled:
 		m.queue.scheduled--
-	case deferred, gone:
+	case deferred:
+		m.queue.deferred--
+	case gone:
 	}
 	m.state = gone
 	if m.index != 0 {

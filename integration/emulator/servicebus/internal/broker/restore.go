@@ -170,7 +170,7 @@ func (e *entity) replayStore(d *decoder) {
 	if flags&flagScheduled != 0 {
 		m.state, m.due = scheduled, int64(d.number())
 	}
-	m.parked = flags&flagParked != 0
+	m.parked, m.again = flags&flagParked != 0, flags&flagAgain != 0
 	if flags&flagExtra != 0 {
 		m.extra = &extra{annotations: clone(d.bytes()), pairs: int(d.number()), source: string(d.bytes()), scheduled: int64(d.number())}
 		if flags&flagDelivery != 0 {

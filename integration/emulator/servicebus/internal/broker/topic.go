@@ -49,6 +49,29 @@ func (e *entity) fanOut(m *message, now int64, en *entry) {
 	}
 }
 
+// finds reports whether a message of the topic would be anywhere: in a subscription, or among the dead letters of one whose rule
+// fails on it. The subscriptions are locked.
+func (e *entity) finds(m *message, now int64) bool {
+	sent := m.clone()
+	sent.seq, sent.enqueued = e.seq+1, now
+	view := filter.NewMessage(reparse(sent.appendDelivery(nil, ready)), time.UnixMilli(now).UTC(), sent.seq)
+	for _, s := range *e.subscriptions.Load() {
+		if s.deleted {
+			continue
+		}
+		for _, rule := range *s.rules.Load() {
+			match, err := rule.Filter.Match(view)
+			if match && err == nil && rule.Action != nil {
+				_, err = rule.Action.Apply(view)
+			}
+			if err != nil && !s.settings.DropOnFilterError || err == nil && match {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // reparse parses what was written from a message that could be parsed.
 func reparse(raw []byte) amqp.Message {
 	m, _ := amqp.ParseMessage(raw)

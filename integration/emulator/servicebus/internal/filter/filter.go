@@ -24,6 +24,7 @@ type Filter struct {
 	expression  string
 	parameters  amqp.Map
 	root        node
+	leaves      []leaf // of root, in the order of the text
 	correlation *correlation
 }
 
@@ -44,7 +45,7 @@ func ParseSQL(expression string, parameters amqp.Map) (Filter, error) {
 	if root = p.predicate(root, 0); p.err != nil {
 		return Filter{}, p.err
 	}
-	return Filter{kind: SQL, expression: expression, parameters: parameters, root: root}, nil
+	return Filter{kind: SQL, expression: expression, parameters: parameters, root: root, leaves: p.leaves}, nil
 }
 
 // Match reports whether a message matches. An error means that the expression cannot be evaluated on it.

@@ -51,19 +51,22 @@ func (m *Message) Annotations() amqp.Map {
 }
 
 // user returns an application property.
-func (m *Message) user(name string) value {
+func (m *Message) user(name string) value { return valueOf(m.written(name)) }
+
+// written returns it as its sender wrote it, or nil.
+func (m *Message) written(name string) any {
 	properties := m.Application()
 	for _, pair := range properties {
 		if key, ok := pair.Key.(string); ok && key == name {
-			return valueOf(pair.Value)
+			return pair.Value
 		}
 	}
 	for _, pair := range properties {
 		if key, ok := pair.Key.(string); ok && strings.EqualFold(key, name) {
-			return valueOf(pair.Value)
+			return pair.Value
 		}
 	}
-	return value{}
+	return nil
 }
 
 // A systemProperty is what "sys." leads to.

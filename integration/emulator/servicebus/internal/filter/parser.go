@@ -26,6 +26,8 @@ type parser struct {
 	parameters amqp.Map
 	depth      int
 	err        error
+	leaves     []leaf    // that [Filter.Explain] tells of
+	mentions   []mention // of properties, in the order of the text
 }
 
 func newParser(input string, parameters amqp.Map) *parser {
@@ -105,10 +107,10 @@ func (p *parser) predicate(n node, at int) node {
 	}
 	switch n := n.(type) {
 	case userNode, sysNode, badNode:
-		return boolNode{n}
+		return p.asLeaf(boolNode{n}, at, len(p.mentions)-1)
 	case constant:
 		if n.value.kind == boolean || n.value.kind == unknown {
-			return boolNode{n}
+			return p.asLeaf(boolNode{n}, at, len(p.mentions))
 		}
 	}
 	p.failAtf(at, "a predicate is due, such as a comparison")
@@ -155,14 +157,14 @@ var comparisons = []string{"=", "<>", "!=", "<", "<=", ">", ">="}
 
 // comparison parses an expression and what is asked of it.
 func (p *parser) comparison() node {
-	at := p.token.position
+	at, mentions := p.token.position, len(p.mentions)
 	left := p.sum()
 	switch {
 	case p.token.kind == tokenSymbol && slices.Contains(comparisons, p.token.text):
 		operator := p.token.text
-		return compareNode{operator, p.expression(left, at), p.operand()}
+		return p.asLeaf(compareNode{operator, p.expression(left, at), p.operand()}, at, mentions)
 	case p.isKeyword("IS"):
-		return p.isNull(p.expression(left, at))
+		return p.asLeaf(p.isNull(p.expression(left, at)), at, mentions)
 	case p.isKeyword("NOT"), p.isKeyword("IN"), p.isKeyword("LIKE"):
 	default:
 		return left
@@ -179,9 +181,9 @@ func (p *parser) comparison() node {
 		p.failf("IN or LIKE is due, not %v", p.token)
 	}
 	if negated {
-		return notNode{n}
+		n = notNode{n}
 	}
-	return n
+	return p.asLeaf(n, at, mentions)
 }
 
 // operand steps over an operator and parses the expression after it.
@@ -306,13 +308,20 @@ func (p *parser) keyword() node {
 	case "NULL":
 		return p.constant(value{})
 	case "EXISTS":
-		p.advance()
-		p.expect(tokenSymbol, "(", nil)
-		return p.expect(tokenSymbol, ")", notNode{isNull{p.property().node()}})
+		return p.exists()
 	default:
 		p.failf("an expression is due, not %v", p.token)
 		return nil
 	}
+}
+
+func (p *parser) exists() node {
+	at, mentions := p.token.position, len(p.mentions)
+	p.advance()
+	p.expect(tokenSymbol, "(", nil)
+	name := p.token.position
+	target := p.mention(name, p.property().node())
+	return p.asLeaf(p.expect(tokenSymbol, ")", notNode{isNull{target}}), at, mentions)
 }
 
 func (p *parser) number() node {

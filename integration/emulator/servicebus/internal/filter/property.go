@@ -24,7 +24,7 @@ func (p *parser) name() node {
 	first := p.token
 	target := p.property()
 	if !p.isSymbol("(") || first.kind != tokenName {
-		return target.node()
+		return p.mention(first.position, target.node())
 	}
 	end := first.position + len(first.text)
 	if target.system || strings.TrimSpace(p.lexer.input[end:p.token.position]) != "" {
@@ -48,7 +48,7 @@ func (p *parser) call(name token) node {
 		p.failf("the name of a property is due, not %v", argument)
 	}
 	p.advance()
-	return p.expect(tokenSymbol, ")", userNode{argument.text})
+	return p.mention(name.position, p.expect(tokenSymbol, ")", userNode{argument.text}))
 }
 
 // property parses a name with its scope.

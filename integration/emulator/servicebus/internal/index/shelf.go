@@ -113,6 +113,29 @@ func (s *Shelf[T]) Ascend(from int64, f func(T) bool) {
 	}
 }
 
+// Descend is Ascend in the other direction: down from a number.
+func (s *Shelf[T]) Descend(from int64, f func(T) bool) {
+	base := from &^ (chunkSize - 1)
+	i := s.locate(base)
+	if i == len(s.chunks) || s.chunks[i].base > base {
+		i--
+	}
+	for ; i >= 0; i-- {
+		c := s.chunks[i]
+		used := c.used
+		if c.base == base {
+			used &= 1<<(from-base)<<1 - 1
+		}
+		for used != 0 {
+			last := bits.Len64(used) - 1
+			if !f(c.slots[last]) {
+				return
+			}
+			used &^= 1 << last
+		}
+	}
+}
+
 // All returns all messages, in order.
 func (s *Shelf[T]) All() []T {
 	messages := make([]T, 0, s.count)

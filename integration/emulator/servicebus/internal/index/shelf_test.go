@@ -54,6 +54,24 @@ func TestShelf(t *testing.T) {
 					t.Fatalf("from %d: got %v, want %v", from, got, expected)
 				}
 			},
+			"descend": func(t *rapid.T) {
+				from := seq(t)
+				var expected, got []int64
+				for n := range want {
+					if n <= from {
+						expected = append(expected, n)
+					}
+				}
+				slices.Sort(expected)
+				slices.Reverse(expected)
+				s.Descend(from, func(m *message) bool {
+					got = append(got, m.seq)
+					return true
+				})
+				if !slices.Equal(got, expected) {
+					t.Fatalf("down from %d: got %v, want %v", from, got, expected)
+				}
+			},
 		})
 	})
 }

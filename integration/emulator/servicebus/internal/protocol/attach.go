@@ -138,6 +138,7 @@ func (s *session) openSink(p *amqp.Attach, l *incoming, path string) (sink, erro
 		}
 	}
 	l.maxSize = int(target.MaxMessageSize())
+	c.largest = max(c.largest, l.maxSize)
 	return &entitySink{conn: c, target: target}, nil
 }
 

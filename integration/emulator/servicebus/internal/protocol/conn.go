@@ -27,7 +27,8 @@ const (
 	maxUnsettled = 50_000
 	// maxUnderway is how many bytes of messages may wait for the broker before the client is read no further.
 	maxUnderway = 16 << 20
-	// maxHeld adds to that the messages of which only a part has come, as a client can begin one on every link.
+	// maxHeld adds to that the messages of which only a part has come, as a client can begin one on every link. Where one may
+	// have more, one may be under way.
 	maxHeld = 64 << 20
 	// grace is how long the last bytes may take to be written.
 	grace = time.Second
@@ -65,6 +66,7 @@ type conn struct {
 	closing  bool // out holds the last bytes
 	links    int  // of all sessions
 	held     int  // bytes of messages from the client, whole or not
+	largest  int  // bytes that a message on one of its links may have
 	underway int  // bytes of whole messages that have no answer yet
 	sessions map[uint16]*session
 	ended    map[uint16]bool      // channels of sessions that the client has ended
@@ -203,7 +205,7 @@ func (c *conn) handle(channel uint16, performative amqp.Performative, payload []
 	if err := s.handle(performative, payload); err != nil {
 		s.end(err)
 	}
-	if c.held > maxHeld {
+	if c.held > max(maxHeld, maxUnderway+c.largest) {
 		return false, &amqp.Error{Condition: condLimit, Description: "too many messages begun and not ended"}
 	}
 	return false, nil

@@ -3,9 +3,11 @@ package store
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -133,4 +135,82 @@ func rewritten(t *testing.T, dir string) []byte {
 		t.Fatal(err)
 	}
 	return content
+}
+
+// moveFormat has a message that was moved from one queue into another, as the first version that could do that wrote it. Versions
+// before that refuse it, see [TestNewerFormat].
+const moveFormat = "testdata/move"
+
+// fillMove moves a message.
+func fillMove(t *testing.T, s *Store) {
+	t.Helper()
+	poison := Name{Account: "account", Queue: "orders-poison"}
+	for _, name := range []Name{orders, poison} {
+		if _, err := s.CreateQueue(name, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, text := range []string{"failed", "stays"} {
+		m, err := s.Put(poison, text, start, start.Add(time.Hour), start)
+		if err == nil && text == "failed" {
+			err = s.Move(poison, m.ID, "orders", start.Add(2*time.Hour), start)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestMoveFormat opens data in which a message was moved.
+func TestMoveFormat(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(moveFormat)); err != nil {
+		t.Fatal(err)
+	}
+	old, err := Open(Config{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = old.Close() }()
+	fresh := newStore(t)
+	fillMove(t, fresh)
+	for _, s := range []*Store{old, fresh} {
+		if got, left := seen(t, s, orders), seen(t, s, Name{"account", "orders-poison"}); !slices.Equal(got, []string{"failed"}) || !slices.Equal(left, []string{"stays"}) {
+			t.Errorf("the queues have %v and %v", got, left)
+		}
+	}
+}
+
+// TestNewerFormat refuses data with a kind of record that this version does not know: it names the file and the kind, and changes
+// nothing.
+func TestNewerFormat(t *testing.T) {
+	dir := t.TempDir()
+	log, err := wal.Open(wal.Config{Dir: dir, Format: fileFormat, Replay: func(wal.Position, []byte) error { return nil }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, record := range []string{
+		`{"op":"queue","account":"account","queue":"orders"}`, `{"op":"fly","account":"account","queue":"orders"}`,
+		`{"op":"clear","account":"account","queue":"orders"}`,
+	} {
+		log.Append([]byte(record))
+	}
+	if err := log.Close(); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, "queues-000001.log")
+	before, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = Open(Config{Dir: dir})
+	if text := fmt.Sprint(err); !strings.Contains(text, file) || !strings.Contains(text, `"fly" is not a kind of record`) {
+		t.Errorf("it is refused with %s", text)
+	}
+	if after, err := os.ReadFile(file); err != nil || !bytes.Equal(before, after) {
+		t.Errorf("the file is another one: %v", err)
+	}
+	if files, err := os.ReadDir(dir); err != nil || len(files) > 2 {
+		t.Errorf("there are %d files beside it: %v", len(files), err)
+	}
 }

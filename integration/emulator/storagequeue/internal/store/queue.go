@@ -15,6 +15,7 @@ type queue struct {
 	messages map[string]*message
 	visible  index
 	expiry   index
+	size     int64 // bytes of all texts
 }
 
 type message struct {
@@ -32,7 +33,7 @@ func newQueue(metadata map[string]string) *queue {
 }
 
 func (q *queue) clear() {
-	q.messages = map[string]*message{}
+	q.messages, q.size = map[string]*message{}, 0
 	q.visible = index{
 		less: func(a, b *message) bool {
 			if c := a.NextVisible.Compare(b.NextVisible); c != 0 {
@@ -55,6 +56,7 @@ func (q *queue) add(s *stored, arrival uint64) {
 		NextVisible: s.Visible, Receipt: s.Receipt, DequeueCount: s.Count,
 	}}
 	q.messages[m.ID] = m
+	q.size += int64(len(m.Text))
 	heap.Push(&q.visible, m)
 	heap.Push(&q.expiry, m)
 }
@@ -66,6 +68,7 @@ func (q *queue) edit(e *edit) error {
 	}
 	m.NextVisible, m.Receipt, m.DequeueCount = e.Visible, e.Receipt, e.Count
 	if e.Text != nil {
+		q.size += int64(len(*e.Text) - len(m.Text))
 		m.Text = *e.Text
 	}
 	heap.Fix(&q.visible, m.inVisible)
@@ -78,6 +81,7 @@ func (q *queue) remove(m *message) {
 		return
 	}
 	delete(q.messages, m.ID)
+	q.size -= int64(len(m.Text))
 	heap.Remove(&q.visible, m.inVisible)
 	heap.Remove(&q.expiry, m.inExpiries)
 }

@@ -22,6 +22,7 @@ const (
 	opEdit       op = "edit" // messages were taken or updated
 	opDelete     op = "delete"
 	opClear      op = "clear" // all messages of a queue are gone
+	opMove       op = "move"  // a message is gone, and is a new one in another queue
 )
 
 // A record is a change. It says what is afterwards, not how it came to that.
@@ -35,6 +36,7 @@ type record struct {
 	Message    *stored           `json:"message,omitempty"`
 	Edits      []edit            `json:"edits,omitempty"`
 	ID         string            `json:"id,omitempty"`
+	To         string            `json:"to,omitempty"` // the other queue
 }
 
 // stored is a message in a file.
@@ -153,8 +155,22 @@ func (s *Store) apply(r *record) error {
 		q.remove(q.messages[r.ID])
 	case opClear:
 		q.clear()
+	case opMove:
+		return s.applyMove(a, q, r)
 	default:
-		return fmt.Errorf("%q is not a kind of record", r.Op)
+		return fmt.Errorf("%q is not a kind of record that this version knows: a newer one has written it", r.Op)
 	}
+	return nil
+}
+
+// applyMove puts a message into another queue instead of the one that it is in.
+func (s *Store) applyMove(a *account, from *queue, r *record) error {
+	to := a.queues[r.To]
+	if to == nil || r.Message == nil {
+		return fmt.Errorf("%s to %s/%s: %w", r.Op, r.Account, r.To, ErrNoQueue)
+	}
+	from.remove(from.messages[r.ID])
+	s.arrivals++
+	to.add(r.Message, s.arrivals)
 	return nil
 }

@@ -1,0 +1,48 @@
+package emulate_test
+
+import (
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"strings"
+	"testing"
+)
+
+// TestNotes has people told what has come of what they did: on the page that they are led to.
+func TestNotes(t *testing.T) {
+	d := open(t)
+	jar, err := cookiejar.New(nil)
+	must(t, err)
+	client := http.Client{Jar: jar}
+	told := func(path string, form url.Values, want string) {
+		t.Helper()
+		answer, err := client.PostForm(d.url+path, form)
+		must(t, err)
+		defer answer.Body.Close()
+		page, err := io.ReadAll(answer.Body)
+		must(t, err)
+		if !strings.Contains(string(page), `id="note">`+want+"<") {
+			t.Errorf("%s %v does not tell %q:\n%s", path, form, want, page)
+		}
+	}
+	const send, purge = "/console/queues/send", "/console/queues/purge"
+	queue, topic := url.Values{"at": {"orders"}, "body": {"x"}}, url.Values{"at": {"events"}, "body": {"x"}}
+	told(send, queue, "The message is in orders.")
+	told(send, with(queue, "scheduled", "2999-01-01T00:00"), "The message is scheduled in orders.")
+	told(send, topic, "One subscription of events takes the message.")
+	told(send, with(topic, "pname", "side", "ptype", "string", "pvalue", "north"), "2 subscriptions of events take the message.")
+	told("/console/queues/rule/delete", url.Values{"at": {"events/Subscriptions/all"}, "name": {"$Default"}}, "Rule $Default is deleted.")
+	told(send, topic, "No subscription of events takes the message: no rule lets it pass, so it is nowhere.")
+	all := url.Values{"at": {"orders"}, "part": {"active"}, "all": {"1"}}
+	told(purge, all, "One message is deleted.")
+	for range 2 {
+		told(send, queue, "The message is in orders.")
+	}
+	receiver, err := d.bus.NewReceiverForQueue("orders", nil)
+	must(t, err)
+	_, err = receiver.ReceiveMessages(t.Context(), 1, nil)
+	must(t, err)
+	told(purge, all, "One message is deleted. A receiver holds another one, which stays.")
+	told(purge, all, "0 messages are deleted. A receiver holds another one, which stays.")
+}

@@ -1,0 +1,69 @@
+package emulate_test
+
+import (
+	"bufio"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/carillon-sched/carillon/scheduler/console/frame"
+	"github.com/carillon-sched/carillon/scheduler/console/queues"
+)
+
+// countedBus and countedStorage count how often messages are looked at.
+type countedBus struct {
+	queues.Bus
+
+	looks *atomic.Int64
+}
+
+func (b countedBus) Peek(q queues.Query) (queues.Page, error) {
+	b.looks.Add(1)
+	return b.Bus.Peek(q)
+}
+
+type countedStorage struct {
+	queues.Storage
+
+	looks *atomic.Int64
+}
+
+func (s countedStorage) Messages(account, queue string, from uint64, most int, text string) ([]queues.Letter, uint64, error) {
+	s.looks.Add(1)
+	return s.Storage.Messages(account, queue, from, most, text)
+}
+
+// TestSearchIsNotRepeated keeps pages up to date that show what a search has found: all messages are not searched each second.
+func TestSearchIsNotRepeated(t *testing.T) {
+	d := open(t)
+	_, err := d.storage.CreateQueue(t.Context(), "letters", nil)
+	must(t, err)
+	looks := new(atomic.Int64)
+	cfg := d.servers.Room("carillon emulate")
+	cfg.Bus, cfg.Storage = countedBus{cfg.Bus, looks}, countedStorage{cfg.Storage, looks}
+	pages := httptest.NewServer(frame.New(frame.Config{Rooms: []frame.Room{queues.Alone(cfg)}}))
+	t.Cleanup(func() { pages.CloseClientConnections(); pages.Close() })
+	// last is the last event of a first look.
+	for path, last := range map[string]string{
+		"/entity/events?follow=1&at=orders":                                      "messages",
+		"/entity/events?follow=1&at=orders&q=x":                                  "tabs",
+		"/storage/events?follow=1&account=devstoreaccount1&queue=letters":        "letters",
+		"/storage/events?follow=1&account=devstoreaccount1&queue=letters&q=text": "state",
+	} {
+		looks.Store(0)
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, pages.URL+queues.Path+path, http.NoBody)
+		must(t, err)
+		answer, err := http.DefaultClient.Do(r)
+		must(t, err)
+		found := false
+		for lines := bufio.NewScanner(answer.Body); !found && lines.Scan(); {
+			found = lines.Text() == "event: "+last
+		}
+		if got := looks.Load(); (got == 0) != strings.Contains(path, "q=") {
+			t.Errorf("%s: looked at messages %d times", path, got)
+		}
+		must(t, answer.Body.Close())
+	}
+}

@@ -1,0 +1,124 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/carillon-sched/carillon/cmd/carillon/jobfile"
+	"github.com/carillon-sched/carillon/cmd/carillon/printer"
+	"github.com/carillon-sched/carillon/cmd/carillon/remote"
+	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/client"
+	"github.com/carillon-sched/carillon/scheduler/view"
+)
+
+type tryCmd struct {
+	remote.Server
+	remote.Within
+
+	What string `arg:"" name:"file|job" help:"A job file, - for standard input, or the name of a stored job: job, or collection/job."`
+	Job  string `help:"Of a file with several jobs, which one." placeholder:"NAME"`
+}
+
+// Help shows examples.
+func (tryCmd) Help() string {
+	return `One attempt of the job's action is made at once, by the scheduler, and its answer is shown. Nothing is stored, and nothing
+follows: no record in the history, no retry, no errorAction. The schedule is not looked at. Templates are filled as for a
+run at this moment, and the idempotency key is that of no other call.
+
+Secrets that a file leaves out are those of the stored job of the name, as long as they go where that sends them. The
+answer shows none. An attempt is waited for as long as the job's timeout says, a minute at most.
+
+The exit code is 1 when the attempt failed.
+
+Examples:
+
+    carillon try report.yaml
+    carillon try billing/report
+    carillon try jobs.yaml --job report --json`
+}
+
+// errTried is why a trial ends with exit code 1: what is wrong is shown already.
+var errTried = errors.New("the attempt failed")
+
+// Run tries the job.
+func (c tryCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
+	k, body, err := c.subject(ctx, t, api)
+	if err != nil {
+		return err
+	}
+	v, err := api.Try(ctx, k, body)
+	if err != nil {
+		return err
+	}
+	if t.JSON {
+		err = t.PrintJSON(v)
+	} else {
+		printTrial(t, v)
+	}
+	if v.Failed() {
+		return errors.Join(err, terminal.Reported(errTried))
+	}
+	return err
+}
+
+// subject is what is to be tried: a document, or nothing for a stored job.
+func (c tryCmd) subject(ctx context.Context, t *terminal.Terminal, api *client.Client) (k scheduler.Key, body []byte, err error) {
+	if info, err := os.Stat(c.What); c.What != jobfile.Stdin && (err != nil || info.IsDir()) {
+		if jobfile.HasName(c.What) {
+			return k, nil, terminal.Usagef("%s: there is no such file", c.What)
+		}
+		k, err := c.Key(c.What)
+		return k, nil, err
+	}
+	reader := jobfile.Reader{Lookup: lookupAt(ctx, t.Lookup, api), Collection: c.Collection, Stdin: t.Input(ctx), Name: trialName}
+	jobs, problems := reader.Read([]string{c.What})
+	if len(problems) > 0 {
+		return k, nil, report(t, problems, nil)
+	}
+	var names []string
+	for _, j := range jobs {
+		switch {
+		case j.IsCollection():
+		case c.Job == "" || c.Job == j.Key.Job || c.Job == j.Key.String():
+			k, body = j.Key, j.Body
+			names = append(names, j.Key.String())
+		}
+	}
+	switch len(names) {
+	case 0:
+		return k, nil, terminal.Usagef("%s: there is no such job in it", c.What)
+	case 1:
+		return k, body, nil
+	}
+	several := terminal.Usagef("%s has several jobs: %s", c.What, strings.Join(names, ", "))
+	return k, nil, terminal.Hinted(several, "--job NAME says which one")
+}
+
+// trialName is what a job from standard input is called that has no name.
+const trialName = "trial"
+
+// printTrial prints what became of a trial.
+func printTrial(t *terminal.Terminal, v *view.Trial) {
+	took := time.Duration(v.Duration).Round(time.Millisecond)
+	t.Printf("%-9s %s in %s: %s to %s\n", v.Outcome, v.Job, took, v.Type, v.Target)
+	printer.Field(t, "Message", v.Message)
+	for _, h := range v.Headers {
+		printer.Field(t, h.Name, h.Value)
+	}
+	printer.Field(t, "Key", v.Key)
+	printer.Field(t, "Answer", v.Body)
+	if len(v.Kept) > 0 {
+		t.Complain("note", "of the stored job: "+strings.Join(v.Kept, ", "))
+	}
+	for _, w := range v.Warnings {
+		t.Complain("warning", w.Path+": "+w.Message)
+	}
+	if v.Hint != "" {
+		t.Complain("hint", v.Hint)
+	}
+}

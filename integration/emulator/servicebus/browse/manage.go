@@ -1,0 +1,183 @@
+package browse
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/filter"
+)
+
+// Create makes an entity of the kind, name, topic and settings that e has; what it holds is passed over. A new subscription takes
+// every message.
+func (n *Namespace) Create(e Entity) (err error) {
+	switch e.Kind {
+	case Topic:
+		_, err = n.broker.CreateTopic(e.Name, e.topicOptions(broker.TopicOptions{}))
+	case Subscription:
+		_, err = n.broker.CreateSubscription(e.Topic, e.Name, e.subscriptionOptions(broker.SubscriptionOptions{}), nil)
+	default:
+		_, err = n.broker.CreateQueue(e.Name, e.queueOptions(broker.QueueOptions{}))
+	}
+	return err
+}
+
+// Update gives an entity the settings that e has. Those that e does not know stay, as do its MaxMessageSize and whatever cannot be
+// changed.
+func (n *Namespace) Update(e Entity) error {
+	if topic, name, ok := broker.CutSubscription(e.Path); ok {
+		info, err := n.broker.Subscription(topic, name)
+		if err == nil {
+			_, err = n.broker.UpdateSubscription(topic, name, e.subscriptionOptions(info.Options))
+		}
+		return err
+	}
+	if info, err := n.broker.Queue(e.Path); err == nil {
+		_, err = n.broker.UpdateQueue(e.Path, e.queueOptions(info.Options))
+		return err
+	}
+	info, err := n.broker.Topic(e.Path)
+	if err == nil {
+		_, err = n.broker.UpdateTopic(e.Path, e.topicOptions(info.Options))
+	}
+	return err
+}
+
+// Remove deletes an entity with its messages, and of a topic the subscriptions.
+func (n *Namespace) Remove(path string) error {
+	if topic, name, ok := broker.CutSubscription(path); ok {
+		return n.broker.DeleteSubscription(topic, name)
+	}
+	if _, err := n.broker.Topic(path); err == nil {
+		return n.broker.DeleteTopic(path)
+	}
+	return n.broker.DeleteQueue(path)
+}
+
+func (e *Entity) queueOptions(o broker.QueueOptions) broker.QueueOptions {
+	o.LockDuration, o.MaxDeliveryCount, o.RequiresSession = e.LockDuration, e.MaxDeliveryCount, e.RequiresSession
+	o.DefaultTTL, o.DeadLetterOnExpiration = e.DefaultTTL, e.DeadLetterOnExpiration
+	o.DuplicateDetection, o.DuplicateWindow = e.DuplicateWindow > 0, e.DuplicateWindow
+	o.ForwardTo, o.ForwardDeadLettersTo = same(o.ForwardTo, e.ForwardTo), same(o.ForwardDeadLettersTo, e.ForwardDeadLettersTo)
+	o.AutoDeleteOnIdle, o.MaxSize, o.Status, o.UserMetadata = e.AutoDeleteOnIdle, e.MaxSize, broker.Status(e.Status), e.UserMetadata
+	return o
+}
+
+func (e *Entity) topicOptions(o broker.TopicOptions) broker.TopicOptions {
+	o.DefaultTTL, o.AutoDeleteOnIdle, o.MaxSize = e.DefaultTTL, e.AutoDeleteOnIdle, e.MaxSize
+	o.DuplicateDetection, o.DuplicateWindow = e.DuplicateWindow > 0, e.DuplicateWindow
+	o.Status, o.UserMetadata = broker.Status(e.Status), e.UserMetadata
+	return o
+}
+
+func (e *Entity) subscriptionOptions(o broker.SubscriptionOptions) broker.SubscriptionOptions {
+	o.LockDuration, o.MaxDeliveryCount, o.RequiresSession = e.LockDuration, e.MaxDeliveryCount, e.RequiresSession
+	o.DefaultTTL, o.DeadLetterOnExpiration, o.DropOnFilterError = e.DefaultTTL, e.DeadLetterOnExpiration, e.DropOnFilterError
+	o.ForwardTo, o.ForwardDeadLettersTo = same(o.ForwardTo, e.ForwardTo), same(o.ForwardDeadLettersTo, e.ForwardDeadLettersTo)
+	o.AutoDeleteOnIdle, o.Status, o.UserMetadata = e.AutoDeleteOnIdle, broker.Status(e.Status), e.UserMetadata
+	return o
+}
+
+// same keeps an address that leads to an entity which is known by its name.
+func same(address, name string) string {
+	if broker.TargetName(address) == name {
+		return address
+	}
+	return name
+}
+
+// A RuleError says which part of a rule is wrong: filter, action, parameters or fields.
+type RuleError struct {
+	Part string
+	Err  error
+}
+
+// Error says what is wrong.
+func (e *RuleError) Error() string { return e.Err.Error() }
+
+// Unwrap returns what is wrong.
+func (e *RuleError) Unwrap() error { return e.Err }
+
+// PutRule adds a rule to a subscription, or with replace puts it in the place of the one of its name. Its parameters are those of
+// the filter and of the action. It fails with a [*RuleError] when it is wrong.
+func (n *Namespace) PutRule(path string, r Rule, replace bool) error {
+	topic, name, _ := broker.CutSubscription(path)
+	rule, err := r.compile()
+	if err != nil {
+		return err
+	}
+	if replace {
+		_, err = n.broker.UpdateRule(topic, name, rule)
+	} else {
+		_, err = n.broker.CreateRule(topic, name, rule)
+	}
+	return err
+}
+
+// DeleteRule removes a rule of a subscription.
+func (n *Namespace) DeleteRule(path, rule string) error {
+	topic, name, _ := broker.CutSubscription(path)
+	return n.broker.DeleteRule(topic, name, rule)
+}
+
+func (r Rule) compile() (broker.Rule, error) {
+	rule := broker.Rule{Name: r.Name}
+	parameters, err := Draft{Properties: r.Parameters}.application(nil)
+	if err != nil {
+		return rule, &RuleError{"parameters", err}
+	}
+	switch r.Kind {
+	case kinds[filter.True]:
+	case kinds[filter.False]:
+		rule.Filter = filter.FalseFilter()
+	case kinds[filter.Correlation]:
+		if rule.Filter, err = r.correlation(); err != nil {
+			return rule, &RuleError{"fields", err}
+		}
+	default:
+		if rule.Filter, err = filter.ParseSQL(r.Expression, parameters); err != nil {
+			return rule, &RuleError{"filter", err}
+		}
+	}
+	if r.Action == "" {
+		return rule, nil
+	}
+	if rule.Action, err = filter.ParseAction(r.Action, parameters); err != nil {
+		return rule, &RuleError{"action", err}
+	}
+	return rule, nil
+}
+
+// systemPrefix begins the names of properties that are not the application's.
+const systemPrefix = "sys."
+
+// correlation is the filter of the rule's fields: those whose names begin with "sys." are of the message itself.
+func (r Rule) correlation() (filter.Filter, error) {
+	var f filter.CorrelationFilter
+	var own Draft
+	system := map[string]*string{
+		"CorrelationId": &f.CorrelationID, "MessageId": &f.MessageID, "To": &f.To, "ReplyTo": &f.ReplyTo, "Label": &f.Label,
+		"SessionId": &f.SessionID, "ReplyToSessionId": &f.ReplyToSessionID, "ContentType": &f.ContentType,
+	}
+	for _, field := range r.Fields {
+		name, ok := strings.CutPrefix(field.Name, systemPrefix)
+		if !ok {
+			own.Properties = append(own.Properties, field)
+			continue
+		}
+		place := system[name]
+		if place == nil {
+			return filter.Filter{}, fmt.Errorf("%s is none of the properties that a correlation filter may ask about", field.Name)
+		}
+		*place = field.Value
+	}
+	properties, err := own.application(amqp.Map{})
+	if err != nil {
+		return filter.Filter{}, err
+	}
+	if len(properties) > 0 {
+		f.Properties = properties
+	}
+	return filter.NewCorrelation(f)
+}

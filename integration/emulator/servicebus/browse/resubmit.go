@@ -1,0 +1,158 @@
+package browse
+
+import (
+	"context"
+	"errors"
+
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
+)
+
+// Resubmit puts a dead letter back into its entity, or of a subscription into its topic, without the reason of its death; as it
+// is or, with a draft, edited. What the draft does not have stays. When it fails, the dead letter is where it was.
+func (n *Namespace) Resubmit(path string, part Part, sequence int64, edited *Draft, toTopic bool) error {
+	w, _, err := n.window(path, part)
+	if err != nil {
+		return err
+	}
+	receipt, err := resubmit(w, sequence, edited, toTopic)
+	if err != nil {
+		return err
+	}
+	return receipt.Wait()
+}
+
+func resubmit(w *broker.Window, sequence int64, edited *Draft, toTopic bool) (broker.Receipt, error) {
+	g, err := w.Message(sequence)
+	if err != nil {
+		return broker.Receipt{}, err
+	}
+	raw, err := revived(g, edited)
+	if err != nil {
+		return broker.Receipt{}, err
+	}
+	m, err := amqp.ParseMessage(raw)
+	if err != nil {
+		return broker.Receipt{}, err
+	}
+	return w.Resubmit(sequence, m, toTopic)
+}
+
+// A Tally is what became of many messages.
+type Tally struct {
+	Done    int
+	Held    int   // by receivers, which keep them
+	Refused int   // they stay where they are
+	Why     error // of the first that was refused
+}
+
+// A Batch says which messages something is done to.
+type Batch struct {
+	Path    string
+	Part    Part
+	Only    []int64     // their sequence numbers; none: all that there are when it begins
+	ToTopic bool        // dead letters of a subscription go to its topic
+	Note    func(Tally) // is called now and then, unless it is nil
+}
+
+// noteEvery is after how many messages [Batch.Note] is called, and what was done is waited for.
+const noteEvery = 256
+
+// ResubmitAll puts dead letters back, each in a step of its own. What is refused, or gone by then, does not keep it from the others.
+// It ends early, with the error of the context, when that is done.
+func (n *Namespace) ResubmitAll(ctx context.Context, b Batch) (Tally, error) {
+	w, _, err := n.window(b.Path, b.Part)
+	if err != nil {
+		return Tally{}, err
+	}
+	if len(b.Only) == 0 {
+		if b.Only, err = sequences(w); err != nil {
+			return Tally{}, err
+		}
+	}
+	return b.each(ctx, func(sequence int64) (broker.Receipt, error) { return resubmit(w, sequence, nil, b.ToTopic) })
+}
+
+// each does something to each message of the batch.
+func (b Batch) each(ctx context.Context, do func(sequence int64) (broker.Receipt, error)) (t Tally, err error) {
+	var last broker.Receipt
+	for i, sequence := range b.Only {
+		if i%noteEvery == noteEvery-1 {
+			if err := last.Wait(); err != nil {
+				return t, err
+			}
+			b.note(t)
+		}
+		if err := ctx.Err(); err != nil {
+			return t, errors.Join(err, last.Wait())
+		}
+		receipt, err := do(sequence)
+		switch {
+		case err == nil:
+			last = receipt
+			t.Done++
+		case IsHeld(err):
+			t.Held++
+		case broker.Condition(err) == broker.MessageNotFound: // somebody was quicker
+		default:
+			t.Refused++
+			if t.Why == nil {
+				t.Why = err
+			}
+		}
+	}
+	return t, last.Wait()
+}
+
+func (b Batch) note(t Tally) {
+	if b.Note != nil {
+		b.Note(t)
+	}
+}
+
+// Purge deletes messages, but those that receivers hold. It ends early, with the error of the context, when that is done.
+func (n *Namespace) Purge(ctx context.Context, b Batch) (Tally, error) {
+	var t Tally
+	w, stages, err := n.window(b.Path, b.Part)
+	if err != nil {
+		return t, err
+	}
+	if len(b.Only) > 0 {
+		return b.each(ctx, w.Remove)
+	}
+	last, err := w.Last()
+	if err != nil {
+		return t, err
+	}
+	for from, more := int64(0), true; more; more = from != 0 {
+		if err := ctx.Err(); err != nil {
+			return t, err
+		}
+		p, receipt, err := w.Purge(from, last, stages)
+		if err == nil {
+			err = receipt.Wait()
+		}
+		if err != nil {
+			return t, err
+		}
+		t.Done, t.Held, from = t.Done+p.Removed, t.Held+p.Held, p.Next
+		b.note(t)
+	}
+	return t, nil
+}
+
+// sequences are the numbers of all messages that there are.
+func sequences(w *broker.Window) ([]int64, error) {
+	var all []int64
+	for from, more := int64(0), true; more; more = from != 0 {
+		found, next, err := w.Browse(from, 4096, anyStage)
+		if err != nil {
+			return nil, err
+		}
+		for _, g := range found {
+			all = append(all, g.Sequence)
+		}
+		from = next
+	}
+	return all, nil
+}

@@ -1,0 +1,341 @@
+package broker
+
+import (
+	"time"
+
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
+)
+
+// A Window shows the messages of a queue, topic, subscription or sub-queue to people, and lets them change single ones. Looking
+// through it is no use of the entity: nothing is locked or counted, and an entity that deletes itself when it is idle still does.
+type Window struct{ queue *queue }
+
+// Window returns that of a path, which is as for [Broker.Source], or leads to a topic, which has scheduled messages alone. Unlike
+// a client's question it makes no entity. It fails with NotFound.
+func (b *Broker) Window(path string) (*Window, error) {
+	at := parsePath(path)
+	e := b.entity(at.entity)
+	if e == nil || e.is(topicKind) && at.part != mainPart {
+		return nil, errNotFound(path)
+	}
+	return &Window{&e.queues[at.part]}, nil
+}
+
+// Path is that of the entity as it was created.
+func (w *Window) Path() string { return w.queue.entity.pathOf(w.queue.part) }
+
+// A Stage is where a message is in its life, as people see it. Stages can be combined.
+type Stage uint8
+
+// The stages.
+const (
+	Waiting   Stage = 1 << iota // for a receiver
+	Held                        // locked by a receiver, or about to be fetched by one
+	Deferred                    // until it is asked for by its number, and not held meanwhile
+	Scheduled                   // for later
+)
+
+// stage is where a message is.
+func (m *message) stage() Stage {
+	switch m.state {
+	case locked:
+		return Held
+	case deferred:
+		return Deferred
+	case scheduled:
+		return Scheduled
+	default:
+		return Waiting
+	}
+}
+
+// A Glimpse is a message as it was at a moment. It shares its bytes with the broker, so it costs nothing to have many.
+type Glimpse struct {
+	Sequence         int64
+	EnqueuedSequence int64 // of the entity it was sent to
+	Stage            Stage
+	WasDeferred      bool // also while a receiver holds it
+	Size             int64
+	Enqueued         time.Time
+	Expires          time.Time // zero for never
+	Due              time.Time // when it is enqueued; zero unless it is scheduled
+	LockedUntil      time.Time // zero unless it is held
+	TTL              time.Duration
+	Deliveries       uint32 // that failed
+	Priority         uint8
+	Durable          bool
+	Source           string // the entity of which it is a dead letter, if it was forwarded as one
+
+	message message
+}
+
+func glimpse(m *message) Glimpse {
+	g := Glimpse{
+		Sequence: m.seq, EnqueuedSequence: m.enqueueSeq, Stage: m.stage(), WasDeferred: m.parked, Size: m.size(),
+		Enqueued: instant(m.enqueued), Expires: instant(m.expires), LockedUntil: instant(m.lockedUntil), TTL: ttlOf(m),
+		Deliveries: m.count, Priority: m.header &^ durable, Durable: m.header&durable != 0, message: *m,
+	}
+	if m.state == scheduled {
+		g.Due = instant(m.due)
+	}
+	if m.extra != nil {
+		g.Source = m.extra.source
+	}
+	return g
+}
+
+// instant returns a time in milliseconds since 1970; 0 is the zero one.
+func instant(milli int64) time.Time {
+	if milli == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(milli).UTC()
+}
+
+// Message returns what the sender wrote but header and annotations. Its bytes are the broker's.
+func (g Glimpse) Message() amqp.Message { return reparse(g.message.bare) }
+
+// Payload returns a copy of the message as a receiver would get it, without a lock.
+func (g Glimpse) Payload() []byte {
+	shown := ready
+	if g.Stage == Scheduled {
+		shown = scheduled
+	}
+	return g.message.appendDelivery(nil, shown)
+}
+
+// Annotations are those of the sender.
+func (g Glimpse) Annotations() amqp.Map {
+	if g.message.extra == nil {
+		return nil
+	}
+	var pairs amqp.Map
+	for rest := g.message.extra.annotations; len(rest) > 0; {
+		key, after, err := amqp.Unmarshal(rest)
+		if err != nil {
+			return pairs // it was checked when it came
+		}
+		value, after, err := amqp.Unmarshal(after)
+		if err != nil {
+			return pairs
+		}
+		pairs, rest = append(pairs, amqp.Pair{Key: key, Value: value}), after
+	}
+	return pairs
+}
+
+// maxBrowsed is how many messages [Window.Browse] goes over at a time, as the entity is locked meanwhile.
+const maxBrowsed = 1 << 16
+
+// Browse returns up to most messages of some stages from a sequence number on, and the number to go on with, 0 at the end.
+// There may be none among those it has gone over, and more behind.
+func (w *Window) Browse(from int64, most int, stages Stage) (found []Glimpse, next int64, err error) {
+	return w.browse(w.queue.shelf.Ascend, max(from, 0), most, stages)
+}
+
+// BrowseBack is Browse in the other direction: the newest first.
+func (w *Window) BrowseBack(from int64, most int, stages Stage) (found []Glimpse, next int64, err error) {
+	return w.browse(w.queue.shelf.Descend, max(from, 0), most, stages)
+}
+
+func (w *Window) browse(
+	along func(from int64, f func(*message) bool), from int64, most int, stages Stage,
+) (found []Glimpse, next int64, err error) {
+	e := w.queue.entity
+	if err := e.lock(); err != nil {
+		return nil, 0, err
+	}
+	defer e.mu.Unlock()
+	now, seen := nowMilli(), 0
+	along(from, func(m *message) bool {
+		if len(found) >= most || seen >= maxBrowsed {
+			next = m.seq
+			return false
+		}
+		seen++
+		if stages&m.stage() != 0 && (!m.expired(now) || m.state == locked) {
+			found = append(found, glimpse(m))
+		}
+		return true
+	})
+	return found, next, nil
+}
+
+// Message returns one message. It fails with MessageNotFound.
+func (w *Window) Message(sequence int64) (Glimpse, error) {
+	e := w.queue.entity
+	if err := e.lock(); err != nil {
+		return Glimpse{}, err
+	}
+	defer e.mu.Unlock()
+	m := w.queue.shelf.Get(max(sequence, 0))
+	if m == nil || m.expired(nowMilli()) && m.state != locked {
+		return Glimpse{}, errNoMessage(sequence, "messages")
+	}
+	return glimpse(m), nil
+}
+
+// free returns a message that nobody holds.
+func (q *queue) free(sequence int64) (*message, error) {
+	m := q.shelf.Get(max(sequence, 0))
+	switch {
+	case m == nil || m.expired(nowMilli()) && m.state != locked:
+		return nil, errNoMessage(sequence, "messages")
+	case m.state == locked || m.txn != nil:
+		return nil, fail(MessageLockLost, "The message with sequence number %d is with a receiver.", sequence)
+	}
+	return m, nil
+}
+
+// Remove deletes one message. It fails with MessageNotFound, or with MessageLockLost while a receiver has it.
+func (w *Window) Remove(sequence int64) (Receipt, error) {
+	e := w.queue.entity
+	if err := e.lock(); err != nil {
+		return Receipt{}, err
+	}
+	defer e.unlock()
+	m, err := w.queue.free(sequence)
+	if err != nil {
+		return Receipt{}, err
+	}
+	en := e.broker.entry()
+	e.accessed = nowMilli()
+	m.remove(en)
+	return e.broker.commit(en), nil
+}
+
+// Bury makes a dead letter of a message that waits or is deferred, as a receiver does that gives it up. It fails with
+// MessageNotFound, with MessageLockLost while a receiver has it, or with NotAllowed for what is scheduled or a dead letter already.
+func (w *Window) Bury(sequence int64, reason, description string) (Receipt, error) {
+	e := w.queue.entity
+	if err := w.queue.allows(Outcome{Kind: MoveDeadLetter}); err != nil {
+		return Receipt{}, err
+	}
+	if err := e.lock(); err != nil {
+		return Receipt{}, err
+	}
+	defer e.unlock()
+	m, err := w.queue.free(sequence)
+	if err != nil {
+		return Receipt{}, err
+	}
+	if m.stage() == Scheduled {
+		return Receipt{}, fail(NotAllowed, "The message with sequence number %d is scheduled for later.", sequence)
+	}
+	en := e.broker.entry()
+	e.accessed = nowMilli()
+	e.bury(m, cause{reason: reason, description: description}, en)
+	return e.broker.commit(en), nil
+}
+
+// Last is the highest sequence number that a message of the entity has had.
+func (w *Window) Last() (int64, error) {
+	e := w.queue.entity
+	if err := e.lock(); err != nil {
+		return 0, err
+	}
+	defer e.mu.Unlock()
+	return e.seq, nil
+}
+
+// maxPurged is how many messages [Window.Purge] goes over at a time, as the entity is locked meanwhile.
+const maxPurged = 8192
+
+// Purged is what became of messages that were to be deleted.
+type Purged struct {
+	Removed int
+	Held    int   // by receivers
+	Next    int64 // the sequence number to go on with, 0 at the end
+}
+
+// Purge deletes messages of some stages between two sequence numbers, both included, but those that are held.
+func (w *Window) Purge(from, to int64, stages Stage) (p Purged, receipt Receipt, err error) {
+	e := w.queue.entity
+	if err := e.lock(); err != nil {
+		return p, receipt, err
+	}
+	defer e.unlock()
+	var chosen []*message
+	seen := 0
+	w.queue.shelf.Ascend(max(from, 0), func(m *message) bool {
+		if seen == maxPurged && m.seq <= to {
+			p.Next = m.seq
+		}
+		if seen == maxPurged || m.seq > to {
+			return false
+		}
+		seen++
+		switch {
+		case stages&m.stage() == 0:
+		case m.state == locked || m.txn != nil:
+			p.Held++
+		default:
+			chosen = append(chosen, m)
+		}
+		return true
+	})
+	en := e.broker.entry()
+	e.accessed = nowMilli()
+	for _, m := range chosen {
+		m.remove(en)
+	}
+	p.Removed = len(chosen)
+	return p, e.broker.commit(en), nil
+}
+
+// Send takes a message in, as [Target.Send] does. It fails with NotAllowed for what is no queue or topic.
+func (w *Window) Send(message amqp.Message) (Receipt, error) {
+	e := w.queue.entity
+	if e.is(subscriptionKind) || w.queue.part != mainPart {
+		return Receipt{}, fail(NotAllowed, "'%s' cannot be sent to.", w.Path())
+	}
+	return (&Target{e}).Send([]amqp.Message{message}, nil)
+}
+
+// Resubmit puts a message into its own entity, or of a subscription into its topic, instead of a dead letter: both happen, or
+// nothing does. The message is not taken for a duplicate of what it was, neither there nor where it is forwarded to. It fails with
+// MessageNotFound, with MessageLockLost while a receiver has the dead letter, with NotAllowed when no subscription of the topic would
+// take the message, which would be nowhere then, or as a sender would.
+func (w *Window) Resubmit(sequence int64, message amqp.Message, toTopic bool) (Receipt, error) {
+	q := w.queue
+	e := q.entity
+	if q.part == mainPart {
+		return Receipt{}, fail(NotAllowed, "'%s' has no dead letters.", w.Path())
+	}
+	in, err := newIntake(message, false)
+	if err != nil {
+		return Receipt{}, err
+	}
+	in.id, in.message.again = "", true
+	target := e
+	if toTopic && e.topic != nil {
+		target = e.topic
+	}
+	all := e.broker.lockTargets([]*entity{e, target})
+	defer unlockAll(all)
+	if e.deleted {
+		return Receipt{}, errNotFound(e.path)
+	}
+	dead, err := q.free(sequence)
+	if err != nil {
+		return Receipt{}, err
+	}
+	intakes := []intake{in}
+	e.size -= dead.size() // it makes room for what comes instead
+	err = target.accepts(intakes)
+	e.size += dead.size()
+	if err != nil {
+		return Receipt{}, err
+	}
+	now := nowMilli()
+	if target.is(topicKind) && !target.finds(in.message, now) {
+		return Receipt{}, fail(NotAllowed, "No subscription of '%s' takes the message with sequence number %d: its rules leave it out.",
+			target.path, sequence)
+	}
+	en := e.broker.entry()
+	e.accessed, target.accessed = now, now
+	dead.remove(en)
+	target.admit(&intakes[0], now, en)
+	target.serve(now, en)
+	return e.broker.commit(en), nil
+}

@@ -1,0 +1,394 @@
+package broker_test
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/filter"
+)
+
+func window(tb testing.TB, b *broker.Broker, path string) *broker.Window {
+	tb.Helper()
+	w, err := b.Window(path)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return w
+}
+
+const every = broker.Waiting | broker.Held | broker.Deferred | broker.Scheduled
+
+// browse returns the ids of all messages of some stages.
+func browse(tb testing.TB, b *broker.Broker, path string, stages broker.Stage) []string {
+	tb.Helper()
+	var all []string
+	for from, more := int64(0), true; more; more = from != 0 {
+		found, next, err := window(tb, b, path).Browse(from, 2, stages)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		for _, g := range found {
+			all = append(all, amqp.IDString(g.Message().Properties().MessageID))
+		}
+		from = next
+	}
+	return all
+}
+
+// purge deletes all messages of some stages that nobody holds.
+func purge(w *broker.Window, stages broker.Stage) (n int, err error) {
+	for from, more := int64(0), true; more && err == nil; more = from != 0 {
+		var p broker.Purged
+		p, _, err = w.Purge(from, math.MaxInt64, stages)
+		n, from = n+p.Removed, p.Next
+	}
+	return n, err
+}
+
+// TestWindow has each stage of a message, and what can be done in it.
+func TestWindow(t *testing.T) {
+	onFakeTime(t, func(t *testing.T, b *broker.Broker) {
+		must(b.CreateQueue("q", broker.QueueOptions{AutoDeleteOnIdle: time.Hour}))
+		send(t, b, "q", ids(3)...)
+		send(t, b, "q", spec{id: "later", at: time.Now().Add(10 * time.Minute)}, spec{id: "short", ttl: time.Second})
+		c := receive(t, b, "q", broker.ReceiverConfig{})
+		c.SetCredit(2)
+		first := c.next()
+		second := c.next()
+		c.settle(second, broker.Outcome{Kind: broker.Defer})
+		c.Close()
+		pass(2 * time.Second)
+		wantIDs(t, browse(t, b, "q", every), "1", "2", "3", "later")
+		wantIDs(t, browse(t, b, "q", broker.Held), "1")
+		wantIDs(t, browse(t, b, "q", broker.Deferred), "2")
+		wantIDs(t, browse(t, b, "q", broker.Waiting), "3")
+		wantIDs(t, browse(t, b, "q", broker.Scheduled), "later")
+		if u := must(b.Queue("q")).Usage; u.Deferred != 1 || u.Counts.Active != 3 {
+			t.Errorf("counts are %+v", u)
+		}
+		w := window(t, b, "q")
+		_, err := w.Remove(first.Sequence)
+		wantCondition(t, err, broker.MessageLockLost)
+		_, err = w.Remove(99)
+		wantCondition(t, err, broker.MessageNotFound)
+		if _, err := w.Remove(second.Sequence); err != nil {
+			t.Error(err)
+		}
+		if n, err := purge(w, broker.Scheduled); n != 1 || err != nil {
+			t.Errorf("purged %d, %v", n, err)
+		}
+		wantIDs(t, browse(t, b, "q", every), "1", "3")
+		pass(59 * time.Minute) // it is looked at, which is no use
+		wantIDs(t, browse(t, b, "q", every), "1", "3")
+		pass(3 * time.Minute)
+		if b.Exists("q") {
+			t.Error("looking has kept the queue from deleting itself")
+		}
+		_, err = b.Window("q")
+		wantCondition(t, err, broker.NotFound)
+	})
+}
+
+// TestWindowMakesNothing looks for entities where they are made when they are used.
+func TestWindowMakesNothing(t *testing.T) {
+	b, stop := start(t, broker.Config{AutoCreate: true})
+	defer stop()
+	if _, err := b.Window("q"); broker.Condition(err) != broker.NotFound || len(b.Queues()) != 0 {
+		t.Errorf("there are %d queues: %v", len(b.Queues()), err)
+	}
+}
+
+// TestResubmit puts dead letters back over a restart: each is in one place.
+func TestResubmit(t *testing.T) {
+	dir := t.TempDir()
+	b, stop := start(t, broker.Config{Dir: dir})
+	must(b.CreateQueue("q", broker.QueueOptions{DuplicateDetection: true}))
+	send(t, b, "q", ids(3)...)
+	c := receive(t, b, "q", broker.ReceiverConfig{})
+	c.SetCredit(3)
+	for range 3 {
+		c.settle(c.next(), broker.Outcome{Kind: broker.MoveDeadLetter, Reason: "r"})
+	}
+	c.Close()
+	w := window(t, b, "q/$DeadLetterQueue")
+	g := must(w.Message(2))
+	receipt, err := w.Resubmit(2, g.Message(), false)
+	if err == nil {
+		err = receipt.Wait()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = w.Resubmit(2, g.Message(), false)
+	wantCondition(t, err, broker.MessageNotFound)
+	_, err = window(t, b, "q").Resubmit(4, g.Message(), false)
+	wantCondition(t, err, broker.NotAllowed)
+	stop()
+	b, stop = start(t, broker.Config{Dir: dir})
+	defer stop()
+	wantIDs(t, browse(t, b, "q", every), "2")
+	wantIDs(t, browse(t, b, "q/$DeadLetterQueue", every), "1", "3")
+}
+
+// TestResubmitRefused leaves a dead letter where it is when its entity does not take it.
+func TestResubmitRefused(t *testing.T) {
+	b, stop := start(t, broker.Config{})
+	defer stop()
+	must(b.CreateQueue("q", broker.QueueOptions{}))
+	send(t, b, "q", ids(1)...)
+	c := receive(t, b, "q", broker.ReceiverConfig{})
+	c.SetCredit(1)
+	c.settle(c.next(), broker.Outcome{Kind: broker.MoveDeadLetter})
+	c.Close()
+	must(b.UpdateQueue("q", broker.QueueOptions{Status: broker.SendDisabled}))
+	w := window(t, b, "q/$DeadLetterQueue")
+	_, err := w.Resubmit(1, must(w.Message(1)).Message(), false)
+	wantCondition(t, err, broker.EntityDisabled)
+	wantIDs(t, browse(t, b, "q/$DeadLetterQueue", every), "1")
+}
+
+// TestResubmitWhileReceived resubmits dead letters while receivers take them, as well as what has come back: each message ends
+// once.
+func TestResubmitWhileReceived(t *testing.T) {
+	const total = 2000
+	b, stop := start(t, broker.Config{})
+	defer stop()
+	must(b.CreateQueue("q", broker.QueueOptions{}))
+	send(t, b, "q", ids(total)...)
+	c := receive(t, b, "q", broker.ReceiverConfig{})
+	c.SetCredit(total)
+	for range total {
+		c.settle(c.next(), broker.Outcome{Kind: broker.MoveDeadLetter})
+	}
+	c.Close()
+	y := newTally(total)
+	var group sync.WaitGroup
+	for _, path := range []string{"q", "q", "q/$DeadLetterQueue", "q/$DeadLetterQueue"} {
+		group.Go(func() {
+			if err := consume(b, path, y, broker.ReceiverConfig{}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	w := window(t, b, "q/$DeadLetterQueue")
+	for range 3 { // people
+		group.Go(func() {
+			for {
+				select {
+				case <-y.done:
+					return
+				default:
+				}
+				found, _, err := w.Browse(0, 50, every)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				for _, g := range found {
+					_, err := w.Resubmit(g.Sequence, g.Message(), false)
+					if c := broker.Condition(err); err != nil && c != broker.MessageNotFound && c != broker.MessageLockLost {
+						t.Error(err)
+						return
+					}
+				}
+			}
+		})
+	}
+	group.Wait()
+	y.check(t, total)
+}
+
+// TestPurgeWhileReceived purges while receivers take messages: each was purged or received, and none both.
+func TestPurgeWhileReceived(t *testing.T) {
+	const rounds, each = 50, 100
+	b, stop := start(t, broker.Config{})
+	defer stop()
+	must(b.CreateQueue("q", broker.QueueOptions{}))
+	w := window(t, b, "q")
+	received, purged := 0, 0
+	for round := range rounds {
+		for i := range each {
+			send(t, b, "q", spec{id: fmt.Sprint(round, "-", strconv.Itoa(i))})
+		}
+		var group sync.WaitGroup
+		counts := make(chan int, 2)
+		for range 2 {
+			group.Go(func() {
+				c := receive(t, b, "q", broker.ReceiverConfig{Mode: broker.ReceiveAndDelete})
+				c.SetCredit(each / 4)
+				n := 0
+				for _, ok := c.Next(nil); ok; _, ok = c.Next(nil) {
+					n++
+				}
+				c.Close()
+				counts <- n
+			})
+		}
+		group.Go(func() {
+			n, err := purge(w, broker.Waiting)
+			if err != nil {
+				t.Error(err)
+			}
+			purged += n
+		})
+		group.Wait()
+		received += <-counts + <-counts
+		rest, err := purge(w, every)
+		if err != nil {
+			t.Fatal(err)
+		}
+		purged += rest
+	}
+	if received+purged != rounds*each {
+		t.Errorf("%d were received and %d purged, of %d", received, purged, rounds*each)
+	}
+}
+
+// bury makes dead letters of the first n messages.
+func bury(tb testing.TB, b *broker.Broker, path string, n int) {
+	tb.Helper()
+	c := receive(tb, b, path, broker.ReceiverConfig{})
+	defer c.Close()
+	c.SetCredit(uint32(n))
+	for range n {
+		c.settle(c.next(), broker.Outcome{Kind: broker.MoveDeadLetter, Reason: "r"})
+	}
+}
+
+// resubmit puts a dead letter back as it is.
+func resubmit(tb testing.TB, w *broker.Window, sequence int64, toTopic bool) error {
+	tb.Helper()
+	g, err := w.Message(sequence)
+	if err != nil {
+		return err
+	}
+	receipt, err := w.Resubmit(sequence, g.Message(), toTopic)
+	if err != nil {
+		return err
+	}
+	return receipt.Wait()
+}
+
+// TestResubmitToNobody keeps a dead letter that no subscription would take: sent to the topic it would be nowhere.
+func TestResubmitToNobody(t *testing.T) {
+	b, stop := start(t, broker.Config{})
+	defer stop()
+	must(b.CreateTopic("t", broker.TopicOptions{DuplicateDetection: true}))
+	must(b.CreateSubscription("t", "s", broker.SubscriptionOptions{}, nil))
+	send(t, b, "t", spec{id: "1", properties: amqp.Map{{Key: "n", Value: "text"}}})
+	const path = "t/Subscriptions/s"
+	bury(t, b, path, 1)
+	w := window(t, b, path+"/$DeadLetterQueue")
+	dead := browse(t, b, path+"/$DeadLetterQueue", every)
+	g, _, err := w.Browse(0, 1, every)
+	if err != nil || len(g) != 1 {
+		t.Fatalf("%d dead letters: %v", len(g), err)
+	}
+	for _, rule := range []broker.Rule{
+		{Name: broker.DefaultRule, Filter: filter.FalseFilter()},
+		{Name: broker.DefaultRule, Filter: must(filter.ParseSQL("n > 1", nil))},
+	} {
+		must(b.UpdateRule("t", "s", rule))
+		wantCondition(t, resubmit(t, w, g[0].Sequence, true), broker.NotAllowed)
+		wantIDs(t, browse(t, b, path+"/$DeadLetterQueue", every), dead...)
+	}
+	must(b.UpdateRule("t", "s", broker.Rule{Name: broker.DefaultRule, Filter: must(filter.ParseSQL("n = 'text'", nil))}))
+	if err := resubmit(t, w, g[0].Sequence, true); err != nil {
+		t.Fatal(err)
+	}
+	wantIDs(t, browse(t, b, path, every), "1")
+	wantIDs(t, browse(t, b, path+"/$DeadLetterQueue", every))
+}
+
+// TestResubmitForwarded puts back what could not be forwarded, over a restart: the target, which has seen its id, takes it.
+func TestResubmitForwarded(t *testing.T) {
+	for _, restarts := range []bool{false, true} {
+		dir := t.TempDir()
+		b, stop := start(t, broker.Config{Dir: dir})
+		must(b.CreateQueue("to", broker.QueueOptions{DuplicateDetection: true}))
+		must(b.CreateQueue("from", broker.QueueOptions{}))
+		send(t, b, "to", spec{id: "1"})
+		send(t, b, "from", spec{id: "1"})
+		bury(t, b, "from", 1)
+		w := window(t, b, "from/$DeadLetterQueue")
+		if !restarts {
+			must(b.UpdateQueue("from", broker.QueueOptions{ForwardTo: "to"}))
+		}
+		if err := resubmit(t, w, 1, false); err != nil {
+			t.Fatal(err)
+		}
+		if restarts {
+			stop()
+			b, stop = start(t, broker.Config{Dir: dir})
+			must(b.UpdateQueue("from", broker.QueueOptions{ForwardTo: "to"}))
+			send(t, b, "from", spec{id: "2"}) // which has the others go on, too
+		}
+		deadline := time.Now().Add(20 * time.Second)
+		for must(b.Queue("from")).Usage.Counts.Total() > 0 && time.Now().Before(deadline) {
+			runtime.Gosched()
+		}
+		got := browse(t, b, "to", every)
+		if n := len(got); n != 2 && !restarts || n != 3 && restarts || got[1] != "1" {
+			t.Errorf("restarted %t: the target has %v", restarts, got)
+		}
+		stop()
+	}
+}
+
+// TestResubmitIntoFull puts a dead letter back into a queue that is full of it.
+func TestResubmitIntoFull(t *testing.T) {
+	b, stop := start(t, broker.Config{})
+	defer stop()
+	must(b.CreateQueue("q", broker.QueueOptions{}))
+	send(t, b, "q", ids(2)...)
+	bury(t, b, "q", 2)
+	w := window(t, b, "q/$DeadLetterQueue")
+	must(b.UpdateQueue("q", broker.QueueOptions{MaxSize: must(b.Queue("q")).Usage.Size}))
+	if err := resubmit(t, w, 1, false); err != nil {
+		t.Error(err)
+	}
+	must(b.UpdateQueue("q", broker.QueueOptions{MaxSize: 10}))
+	wantCondition(t, resubmit(t, w, 2, false), broker.ResourceLimitExceeded)
+	wantIDs(t, browse(t, b, "q", every), "1")
+	wantIDs(t, browse(t, b, "q/$DeadLetterQueue", every), "2")
+}
+
+// TestResubmitTorn ends the process at every byte of what a resubmission writes: the message is in one place.
+func TestResubmitTorn(t *testing.T) {
+	dir := t.TempDir()
+	b, stop := start(t, broker.Config{Dir: dir})
+	must(b.CreateQueue("q", broker.QueueOptions{DuplicateDetection: true}))
+	send(t, b, "q", ids(1)...)
+	bury(t, b, "q", 1)
+	logs := must(filepath.Glob(filepath.Join(dir, "*.log")))
+	before := must(os.Stat(logs[0])).Size()
+	if err := resubmit(t, window(t, b, "q/$DeadLetterQueue"), 1, false); err != nil {
+		t.Fatal(err)
+	}
+	stop()
+	after := must(os.ReadFile(logs[0]))
+	if len(logs) != 1 || int64(len(after)) <= before {
+		t.Fatalf("%d logs, of %d and then %d bytes", len(logs), before, len(after))
+	}
+	for size := int(before); size <= len(after); size++ {
+		torn := t.TempDir()
+		if err := os.WriteFile(filepath.Join(torn, filepath.Base(logs[0])), after[:size], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		b, stop := start(t, broker.Config{Dir: torn})
+		alive, dead := browse(t, b, "q", every), browse(t, b, "q/$DeadLetterQueue", every)
+		if whole := size == len(after); len(alive)+len(dead) != 1 || whole != (len(alive) == 1) {
+			t.Errorf("after %d of %d bytes: %v are back, and %v dead letters", size, len(after), alive, dead)
+		}
+		stop()
+	}
+}

@@ -1,0 +1,190 @@
+package filter
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
+)
+
+// A Verdict is what became of a question: true, false, or neither.
+type Verdict string
+
+// The verdicts.
+const (
+	Yes     Verdict = "true"
+	No      Verdict = "false"
+	Unknown Verdict = "unknown" // as after a comparison with what is not there
+	Fails   Verdict = "fails"
+)
+
+// A Reason is one question of a filter, such as "price > 10", with its answer for a message.
+type Reason struct {
+	Question string
+	Verdict  Verdict
+	Why      string // it fails
+	Found    []Finding
+}
+
+// A Finding is a property that was asked for. Value is nil when it is not there.
+type Finding struct {
+	Property string
+	Value    any
+}
+
+// A leaf is a predicate without others in it, as it was written.
+type leaf struct {
+	text       string
+	node       node
+	properties []mention
+}
+
+// A mention is a property in the text.
+type mention struct {
+	at   int
+	name string
+	node node
+}
+
+// Explain tells what each question of the filter finds in a message, in the order of the text. A filter that asks nothing, as all
+// but those of SQL and correlation, gives no reasons.
+func (f Filter) Explain(m *Message) []Reason {
+	switch f.kind {
+	case SQL:
+		reasons := make([]Reason, 0, len(f.leaves))
+		for _, l := range f.leaves {
+			reasons = append(reasons, l.explain(m))
+		}
+		return reasons
+	case Correlation:
+		return f.correlation.explain(m)
+	case True, False:
+	}
+	return nil
+}
+
+func (l leaf) explain(m *Message) Reason {
+	v := l.node.eval(m)
+	reason := Reason{Question: l.text, Verdict: verdictOf(v)}
+	if v.kind == failed {
+		reason.Why = v.text
+	}
+	for _, p := range l.properties {
+		if user, ok := p.node.(userNode); ok {
+			reason.Found = append(reason.Found, Finding{p.name, m.written(user.name)})
+		} else if found := p.node.eval(m); found.kind != failed {
+			reason.Found = append(reason.Found, Finding{p.name, found.amqp()})
+		}
+	}
+	return reason
+}
+
+func verdictOf(v value) Verdict {
+	switch {
+	case v.kind == failed:
+		return Fails
+	case v.kind != boolean:
+		return Unknown
+	case v.number == 1:
+		return Yes
+	default:
+		return No
+	}
+}
+
+// explain compares what is asked for with what is there.
+func (c *correlation) explain(m *Message) []Reason {
+	p, want := m.Properties(), &c.fields
+	var reasons []Reason
+	ask := func(name, want, got string) {
+		if want == "" {
+			return
+		}
+		finding := Finding{Property: name}
+		if got != "" {
+			finding.Value = got
+		}
+		reasons = append(reasons, Reason{
+			Question: name + " = " + quoted(want), Verdict: verdictOf(boolOf(want == got)), Found: []Finding{finding},
+		})
+	}
+	ask("sys.CorrelationId", want.CorrelationID, amqp.IDString(p.CorrelationID))
+	ask("sys.MessageId", want.MessageID, amqp.IDString(p.MessageID))
+	ask("sys.To", want.To, p.To)
+	ask("sys.ReplyTo", want.ReplyTo, p.ReplyTo)
+	ask("sys.Label", want.Label, p.Subject)
+	ask("sys.SessionId", want.SessionID, p.GroupID)
+	ask("sys.ReplyToSessionId", want.ReplyToSessionID, p.ReplyToGroupID)
+	ask("sys.ContentType", want.ContentType, p.ContentType)
+	for _, expected := range c.properties {
+		order, ordered := compare(expected.value, m.user(expected.name))
+		reasons = append(reasons, Reason{
+			Question: expected.name + " = " + literal(expected.value), Verdict: verdictOf(boolOf(ordered && order == 0)),
+			Found: []Finding{{expected.name, m.written(expected.name)}},
+		})
+	}
+	return reasons
+}
+
+func quoted(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
+
+// literal writes a value as the language does.
+func literal(v value) string {
+	if v.kind == text {
+		return quoted(v.text)
+	}
+	switch v := v.amqp().(type) {
+	case time.Time:
+		return v.Format(time.RFC3339Nano)
+	case []byte:
+		return "0x" + hex.EncodeToString(v)
+	default:
+		return fmt.Sprint(v)
+	}
+}
+
+// Outcome is what a rule makes of a message.
+type Outcome struct {
+	Match bool
+	Err   error // why it cannot be told
+	Edit  amqp.Edit
+}
+
+// Try evaluates a filter and, when it matches, an action, which may be nil.
+func Try(f Filter, a *Action, m *Message) Outcome {
+	match, err := f.Match(m)
+	if err != nil {
+		return Outcome{Err: err}
+	}
+	if !match || a == nil {
+		return Outcome{Match: match}
+	}
+	edit, err := a.Apply(m)
+	if err != nil {
+		return Outcome{Err: fmt.Errorf("%w: %w", errAction, err)}
+	}
+	return Outcome{Match: true, Edit: edit}
+}
+
+var errAction = errors.New("the filter matches, and the action cannot be carried out")
+
+// asLeaf notes the predicate that has been parsed since a place in the text.
+func (p *parser) asLeaf(n node, from, mentions int) node {
+	if p.err == nil {
+		text := strings.TrimSpace(p.lexer.input[from:min(p.token.position, len(p.lexer.input))])
+		p.leaves = append(p.leaves, leaf{text, n, p.mentions[mentions:len(p.mentions):len(p.mentions)]})
+	}
+	return n
+}
+
+// mention notes a property that the text names.
+func (p *parser) mention(at int, n node) node {
+	if p.err == nil {
+		name := strings.TrimSpace(p.lexer.input[at:min(p.token.position, len(p.lexer.input))])
+		p.mentions = append(p.mentions, mention{at, name, n})
+	}
+	return n
+}

@@ -1,0 +1,211 @@
+package storagequeue
+
+import (
+	"bytes"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/carillon-sched/carillon/integration/emulator/storagequeue/internal/store"
+	"github.com/carillon-sched/carillon/integration/emulator/storagequeue/internal/wire"
+)
+
+// What is missing.
+var (
+	ErrNoQueue   = store.ErrNoQueue
+	ErrNoMessage = store.ErrNoMessage
+)
+
+// A QueueStatus is what a queue holds.
+type QueueStatus struct {
+	Account, Name string
+	Metadata      map[string]string
+	Messages      int
+	Hidden        int   // of them, because they were taken or are not due; -1 when there are too many to count
+	Size          int64 // bytes of all texts
+}
+
+// A Message is one in a queue, visible or not.
+type Message struct {
+	Place        uint64 // among those that have arrived; it is another one after a restart
+	ID, Text     string
+	Inserted     time.Time
+	Expires      time.Time
+	NextVisible  time.Time
+	DequeueCount int
+}
+
+// Forever is when messages expire that never do.
+var Forever = wire.Forever
+
+// Queues returns all queues of all accounts, by name. Like all methods for people, it makes none.
+func (s *Server) Queues() []QueueStatus {
+	summaries := s.handler.store.Summaries(time.Now())
+	all := make([]QueueStatus, len(summaries))
+	for i, q := range summaries {
+		all[i] = statusOf(q)
+	}
+	return all
+}
+
+// Queue returns one. It fails with [ErrNoQueue].
+func (s *Server) Queue(account, queue string) (QueueStatus, error) {
+	q, err := s.handler.store.Summary(store.Name{Account: account, Queue: queue}, time.Now())
+	return statusOf(q), err
+}
+
+// Accounts are the names of all accounts.
+func (s *Server) Accounts() []string { return slices.Sorted(maps.Keys(s.handler.keys)) }
+
+// Create makes a queue, and fails when there is one of the name or the name is none for a queue.
+func (s *Server) Create(account, queue string) error {
+	if _, ok := s.handler.keys[account]; !ok {
+		return fmt.Errorf("there is no account %q", account)
+	}
+	if checkQueueName(queue) != nil {
+		return errQueueName
+	}
+	created, err := s.handler.store.CreateQueue(store.Name{Account: account, Queue: queue}, nil)
+	if err == nil && !created || errors.Is(err, store.ErrQueueExists) {
+		err = errQueueTaken
+	}
+	return err
+}
+
+// What keeps people from making a queue.
+var (
+	errQueueName  = errors.New("the name of a queue has 3 to 63 lower-case letters, digits and single hyphens between them")
+	errQueueTaken = errors.New("there is a queue of that name already")
+)
+
+// Drop deletes a queue with its messages. It fails with [ErrNoQueue].
+func (s *Server) Drop(account, queue string) error {
+	return s.handler.store.DeleteQueue(store.Name{Account: account, Queue: queue})
+}
+
+func statusOf(q store.Summary) QueueStatus {
+	return QueueStatus{
+		Account: q.Account, Name: q.Queue, Metadata: q.Metadata, Messages: q.Messages, Hidden: q.Hidden, Size: q.Size,
+	}
+}
+
+// maxSearched is how many messages one call of [Server.Messages] looks at when it searches.
+const maxSearched = 20_000
+
+// maxSearchedBytes is how much of their text.
+const maxSearchedBytes = 32 << 20
+
+// Messages returns up to most messages, visible or not, in the order of their arrival and from a place on; with a text those that
+// have it, in any case of letters, in theirs, in what that encodes in base64, or in their identifier. next is where to go on, 0 at
+// the end. Receivers see nothing of it.
+func (s *Server) Messages(account, queue string, from uint64, most int, text string) (page []Message, next uint64, err error) {
+	name, lower, seen, read := store.Name{Account: account, Queue: queue}, strings.ToLower(text), 0, 0
+	for {
+		want := most - len(page)
+		if text != "" {
+			want = 1000
+		}
+		found, after, err := s.handler.store.Browse(name, from, want, time.Now())
+		if err != nil {
+			return nil, 0, err
+		}
+		for i, m := range found {
+			seen++
+			read += len(m.Text)
+			if text == "" || has(m, lower) {
+				page = append(page, messageOf(m))
+			}
+			if len(page) < most && (text == "" || seen < maxSearched && read < maxSearchedBytes) {
+				continue
+			}
+			if i+1 < len(found) {
+				return page, found[i+1].Place, nil
+			}
+			return page, after, nil
+		}
+		if after == 0 {
+			return page, 0, nil
+		}
+		from = after
+	}
+}
+
+// has says whether a message has a text, which is in lower case.
+func has(m store.Seen, lower string) bool {
+	if strings.Contains(strings.ToLower(m.Text), lower) || strings.Contains(m.ID, lower) {
+		return true
+	}
+	plain, err := base64.StdEncoding.DecodeString(strings.TrimSpace(m.Text)) // as Azure Functions and the older SDKs write it
+	return err == nil && bytes.Contains(bytes.ToLower(plain), []byte(lower))
+}
+
+func messageOf(m store.Seen) Message {
+	return Message{m.Place, m.ID, m.Text, m.Inserted, m.Expires, m.NextVisible, m.DequeueCount}
+}
+
+// Message returns one, visible or not. It fails with [ErrNoQueue] or [ErrNoMessage].
+func (s *Server) Message(account, queue, id string) (Message, error) {
+	m, err := s.handler.store.Message(store.Name{Account: account, Queue: queue}, id, time.Now())
+	return messageOf(m), err
+}
+
+// Put adds a message that is hidden for a time, and lives for another; 0 is for ever. It fails with [ErrNoQueue].
+func (s *Server) Put(account, queue, text string, hidden, ttl time.Duration) error {
+	if len(text) > wire.MaxText {
+		return fmt.Errorf("a message may have %s bytes, not %s", strconv.Itoa(wire.MaxText), strconv.Itoa(len(text)))
+	}
+	name, now := store.Name{Account: account, Queue: queue}, time.Now()
+	if _, err := s.handler.store.Summary(name, now); err != nil {
+		return err
+	}
+	_, err := s.handler.store.Put(name, text, now.Add(hidden), expiry(now, ttl), now)
+	return err
+}
+
+func expiry(now time.Time, ttl time.Duration) time.Time {
+	if ttl <= 0 || now.Add(ttl).After(Forever) {
+		return Forever
+	}
+	return now.Add(ttl)
+}
+
+// Delete deletes a message without its receipt: whoever has taken it is told that it is gone.
+func (s *Server) Delete(account, queue, id string) error {
+	return s.handler.store.Remove(store.Name{Account: account, Queue: queue}, id, time.Now())
+}
+
+// Clear deletes all messages, also those that were taken, and returns how many.
+func (s *Server) Clear(account, queue string) (int, error) {
+	return s.handler.store.Empty(store.Name{Account: account, Queue: queue}, time.Now())
+}
+
+// Move puts a message into another queue of the account, in one step, as one that was never taken. It lives for a week there, as
+// do those whose sender does not say.
+func (s *Server) Move(account, queue, id, to string) error {
+	now := time.Now()
+	return s.handler.store.Move(store.Name{Account: account, Queue: queue}, id, to, expiry(now, week*time.Second), now)
+}
+
+// MoveAll moves up to most of the messages that there are, in the order of their arrival and each in a step of its own, and returns
+// how many. Those that are gone by then are passed over.
+func (s *Server) MoveAll(account, queue, to string, most int) (moved int, err error) {
+	page, _, err := s.Messages(account, queue, 0, most, "")
+	if err != nil {
+		return 0, err
+	}
+	for _, m := range page {
+		err := s.Move(account, queue, m.ID, to)
+		switch {
+		case err == nil:
+			moved++
+		case !errors.Is(err, ErrNoMessage):
+			return moved, err
+		}
+	}
+	return moved, nil
+}

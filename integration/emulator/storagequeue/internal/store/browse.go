@@ -1,0 +1,176 @@
+package store
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/carillon-sched/carillon/integration/emulator/storagequeue/internal/wire"
+)
+
+// A Summary is what a queue holds.
+type Summary struct {
+	Name
+
+	Metadata map[string]string
+	Messages int
+	Hidden   int // of them, because they were taken or are not due; -1 when there are too many to count
+	Size     int64
+}
+
+// maxCounted is how many messages are looked at to count those that are hidden, as the store is locked meanwhile.
+const maxCounted = 100_000
+
+func (q *queue) summary(name Name, now time.Time) Summary {
+	s := Summary{Name: name, Metadata: q.metadata, Messages: len(q.messages), Size: q.size}
+	if s.Messages > maxCounted {
+		s.Hidden = -1
+		return s
+	}
+	for _, m := range q.visible.messages {
+		if m.NextVisible.After(now) {
+			s.Hidden++
+		}
+	}
+	return s
+}
+
+// Summaries returns those of all queues, by account and name.
+func (s *Store) Summaries(now time.Time) []Summary {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now = s.settle(now)
+	var all []Summary
+	for account, a := range s.accounts {
+		for name, q := range a.queues {
+			q.expire(now)
+			all = append(all, q.summary(Name{account, name}, now))
+		}
+	}
+	slices.SortFunc(all, func(a, b Summary) int {
+		return cmp.Or(cmp.Compare(a.Account, b.Account), cmp.Compare(a.Queue, b.Queue))
+	})
+	return all
+}
+
+// A Seen is a message, visible or not, with its place among those that have arrived.
+type Seen struct {
+	wire.Message
+
+	Place uint64
+}
+
+// existing calls f with a queue, which is not made for it.
+func (s *Store) existing(name Name, now time.Time, f func(q *queue) error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	q := s.find(name)
+	if q == nil {
+		return ErrNoQueue
+	}
+	q.expire(s.settle(now))
+	return f(q)
+}
+
+// Summary returns that of one queue.
+func (s *Store) Summary(name Name, now time.Time) (summary Summary, err error) {
+	err = s.existing(name, now, func(q *queue) error {
+		summary = q.summary(name, s.latest)
+		return nil
+	})
+	return summary, err
+}
+
+// Browse returns up to most messages of a queue, visible or not, in the order of their arrival and from a place on, and the place
+// of the next one, 0 if there is none. Nothing is changed.
+func (s *Store) Browse(name Name, from uint64, most int, now time.Time) (page []Seen, next uint64, err error) {
+	err = s.existing(name, now, func(q *queue) error {
+		var first []*message // those of the least places, in no order, and not many more than are wanted
+		order := func(a, b *message) int { return cmp.Compare(a.arrival, b.arrival) }
+		for _, m := range q.messages {
+			if m.arrival < from {
+				continue
+			}
+			if first = append(first, m); len(first) > 2*most+64 {
+				slices.SortFunc(first, order)
+				first = first[:most+1]
+			}
+		}
+		slices.SortFunc(first, order)
+		if len(first) > most {
+			next = first[most].arrival
+			first = first[:most]
+		}
+		for _, m := range first {
+			page = append(page, Seen{m.Message, m.arrival})
+		}
+		return nil
+	})
+	return page, next, err
+}
+
+// Message returns a message by its identifier.
+func (s *Store) Message(name Name, id string, now time.Time) (seen Seen, err error) {
+	err = s.existing(name, now, func(q *queue) error {
+		m := q.messages[id]
+		if m == nil {
+			return ErrNoMessage
+		}
+		seen = Seen{m.Message, m.arrival}
+		return nil
+	})
+	return seen, err
+}
+
+// Remove deletes a message without its receipt.
+func (s *Store) Remove(name Name, id string, now time.Time) error {
+	return s.changeExisting(name, now, func(q *queue, note func(record)) error {
+		if q.messages[id] == nil {
+			return ErrNoMessage
+		}
+		note(record{Op: opDelete, ID: id})
+		return nil
+	})
+}
+
+// Empty removes all messages of a queue and returns how many.
+func (s *Store) Empty(name Name, now time.Time) (n int, err error) {
+	err = s.changeExisting(name, now, func(q *queue, note func(record)) error {
+		if n = len(q.messages); n > 0 {
+			note(record{Op: opClear})
+		}
+		return nil
+	})
+	return n, err
+}
+
+// Move puts a message into another queue of the account, as one that was never taken. It is in one of them at any time.
+func (s *Store) Move(name Name, id, to string, expires, now time.Time) error {
+	return s.changeExisting(name, now, func(q *queue, note func(record)) error {
+		m := q.messages[id]
+		if m == nil {
+			return ErrNoMessage
+		}
+		if s.find(Name{name.Account, to}) == nil {
+			return ErrNoQueue
+		}
+		fresh := stored{ID: NewID(), Text: m.Text, Inserted: s.latest, Expires: expires, Visible: s.latest, Receipt: newReceipt()}
+		note(record{Op: opMove, ID: id, To: to, Message: &fresh})
+		return nil
+	})
+}
+
+// changeExisting is changeMessages for a queue that is not made.
+func (s *Store) changeExisting(name Name, now time.Time, f func(q *queue, note func(record)) error) error {
+	return s.change(func(note func(record)) error {
+		q := s.find(name)
+		if q == nil {
+			return ErrNoQueue
+		}
+		q.expire(s.settle(now))
+		return f(q, func(r record) {
+			r.Account, r.Queue = name.Account, name.Queue
+			note(r)
+		})
+	})
+}

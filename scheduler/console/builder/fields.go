@@ -1,0 +1,309 @@
+package builder
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/spec"
+)
+
+// job is what the fields show of one.
+type job struct {
+	Properties *job `json:"properties"`
+
+	Recurrence *recurrence `json:"recurrence"`
+	StartTime  string      `json:"startTime"`
+	TimeZone   string      `json:"timeZone"`
+	State      string      `json:"state"`
+	Jitter     any         `json:"jitter"` // a text, or a number of seconds
+	Overlap    string      `json:"overlap"`
+	DST        struct {
+		Gap     string `json:"gap"`
+		Overlap string `json:"overlap"`
+	} `json:"dst"`
+	CatchUp struct {
+		Policy string `json:"policy"`
+		Window any    `json:"window"`
+	} `json:"catchUp"`
+}
+
+// Fields returns what the fields show of a job: its document as the scheduler answers it, in either form. Nothing at all is
+// a new job, which runs daily unless somebody says otherwise.
+func Fields(doc []byte) Form {
+	f := Form{values: url.Values{}}
+	var j job
+	if len(bytes.TrimSpace(doc)) == 0 || json.Unmarshal(doc, &j) != nil {
+		f.set("when", choiceDaily)
+		f.set("plain.times", "09:00")
+		return f
+	}
+	if j.Properties != nil {
+		j = *j.Properties
+	}
+	f.keep("timeZone", j.TimeZone)
+	f.keep("was.timeZone", j.TimeZone)
+	zone, err := spec.LoadZone(j.TimeZone)
+	if err != nil || j.TimeZone == "" {
+		zone = time.UTC
+	}
+	f.keepMoment("startTime", j.StartTime, zone)
+	f.keep("jitter", plainText(j.Jitter))
+	f.keep("overlap", j.Overlap)
+	f.keep("dst.gap", j.DST.Gap)
+	f.keep("dst.overlap", j.DST.Overlap)
+	f.keep("catchUp.policy", j.CatchUp.Policy)
+	f.keep("catchUp.window", plainText(j.CatchUp.Window))
+	if j.Recurrence == nil {
+		f.once(j)
+	} else {
+		f.recurs(j.Recurrence, zone)
+	}
+	f.spell()
+	return f
+}
+
+// spell writes what is to be chosen as the choices are written, in whose letter case it stands nowhere but here: else it would
+// not be chosen.
+func (f Form) spell() {
+	for name, all := range choices {
+		for i, value := range f.values[name] {
+			if at := slices.IndexFunc(all, func(choice string) bool { return strings.EqualFold(choice, value) }); at >= 0 {
+				f.values[name][i] = all[at]
+			}
+		}
+	}
+}
+
+// once shows a job without a recurrence.
+func (f Form) once(j job) {
+	if j.StartTime == "" && strings.EqualFold(j.State, "disabled") {
+		f.set("when", choiceAsked)
+		return
+	}
+	f.set("when", choiceOnce)
+	f.keep("plain.once", f.Value("startTime"))
+	f.values.Del("startTime")
+}
+
+// recurs shows a recurrence.
+func (f Form) recurs(rec *recurrence, zone *time.Location) {
+	f.keep("recurrence.count", number(rec.Count))
+	f.keepMoment("recurrence.endTime", rec.EndTime, zone)
+	f.keep("was.dialect", rec.Dialect)
+	switch {
+	case rec.Cron != "":
+		f.set("when", choiceCron)
+		f.set("recurrence.cron", rec.Cron)
+		f.keep("cron.dialect", rec.Dialect)
+		if rec.Dialect == "" || rec.Dialect == string(spec.Obsidian) {
+			f.plainCron(rec.Cron)
+		}
+	case rec.RRule != "":
+		f.set("when", choiceRRule)
+		f.set("recurrence.rrule", rec.RRule)
+		f.keep("rrule.dialect", rec.Dialect)
+	default:
+		f.azure(rec)
+	}
+}
+
+// azure shows a recurrence of Azure Scheduler.
+func (f Form) azure(rec *recurrence) {
+	f.set("when", choiceAzure)
+	f.set("recurrence.frequency", strings.ToLower(rec.Frequency))
+	f.keep("recurrence.interval", number(rec.Interval))
+	f.keep("recurrence.anchor", rec.Anchor)
+	if unit := strings.ToLower(rec.Frequency); rec.Schedule == nil && rec.Anchor == "" && slices.Contains(plainUnits, unit) {
+		f.set("when", choiceEvery)
+		f.set("plain.n", strconv.Itoa(max(1, rec.Interval)))
+		f.set("plain.unit", unit)
+		f.keep("was.interval", number(rec.Interval))
+	}
+	if rec.Schedule == nil {
+		return
+	}
+	const s = "recurrence.schedule."
+	e := rec.Schedule
+	f.keep(s+"minutes", numbers(e.Minutes))
+	f.keep(s+"hours", numbers(e.Hours))
+	f.keep(s+"monthDays", numbers(e.MonthDays))
+	f.keep(s+"months", numbers(e.Months))
+	if len(e.WeekDays) > 0 {
+		f.set(s+"weekDays", slices.Clone(e.WeekDays)...)
+		f.keep("was.weekDays", strings.Join(e.WeekDays, ","))
+	}
+	var nth []string
+	for _, o := range e.Nth {
+		nth = append(nth, strings.TrimSpace(o.Day+" "+number(o.Occurrence)))
+	}
+	f.keep(s+"monthlyOccurrences", strings.Join(nth, ", "))
+}
+
+// The patterns of plain choices.
+var (
+	pattern = regexp.MustCompile(`^(\d{1,2}(?:,\d{1,2})*) (\d{1,2}(?:,\d{1,2})*) (\S+ \S+ \S+)$`)
+	byDate  = regexp.MustCompile(`^(\d{1,2}) (\d{1,2}) \*$`)
+	byDay   = regexp.MustCompile(`^(\d{1,2}) \* \*$`)
+	byNth   = regexp.MustCompile(`^\* \* (MON|TUE|WED|THU|FRI|SAT|SUN)(?:#([1-5])|L)$`)
+	byWeek  = regexp.MustCompile(`^\* \* ((?:MON|TUE|WED|THU|FRI|SAT|SUN)(?:[,-](?:MON|TUE|WED|THU|FRI|SAT|SUN))*)$`)
+)
+
+// plainCron shows a cron text as the plain choice that makes the same text, if there is one.
+func (f Form) plainCron(text string) {
+	values := url.Values{}
+	var days string
+	var times []string
+	for one := range strings.SplitSeq(text, ";") {
+		m := pattern.FindStringSubmatch(strings.TrimSpace(one))
+		if len(m) == 0 || days != "" && days != m[3] {
+			return
+		}
+		days = m[3]
+		for minute := range strings.SplitSeq(m[1], ",") {
+			for hour := range strings.SplitSeq(m[2], ",") {
+				times = append(times, twoDigits(hour)+":"+twoDigits(minute))
+			}
+		}
+	}
+	if len(times) > maxTimes {
+		return
+	}
+	slices.Sort(times)
+	values.Set("plain.times", strings.Join(times, ", "))
+	if !plainDays(values, days) {
+		return
+	}
+	r := &reading{Form: Form{values: values}}
+	if r.plain().Cron != text || len(r.problems) > 0 {
+		return
+	}
+	maps.Copy(f.values, values)
+}
+
+// plainDays says the days of a cron pattern as a plain choice.
+func plainDays(values url.Values, days string) bool {
+	choose := func(when string) { values.Set("when", when) }
+	if days == "* * *" {
+		choose(choiceDaily)
+		return true
+	}
+	if days == "* * MON-FRI" {
+		choose(choiceWeekdays)
+		return true
+	}
+	if days == "L * *" {
+		choose(choiceMonthly)
+		values.Set("plain.on", "last")
+		return true
+	}
+	if m := byDay.FindStringSubmatch(days); m != nil {
+		choose(choiceMonthly)
+		values.Set("plain.on", "day")
+		values.Set("plain.day", m[1])
+		return true
+	}
+	if m := byNth.FindStringSubmatch(days); m != nil {
+		choose(choiceMonthly)
+		values.Set("plain.on", "weekday")
+		values.Set("plain.weekday", m[1])
+		values.Set("plain.nth", m[2])
+		if m[2] == "" {
+			values.Set("plain.nth", "last")
+		}
+		return true
+	}
+	if m := byDate.FindStringSubmatch(days); m != nil {
+		month, _ := strconv.Atoi(m[2])
+		if month < 1 || month > len(months) {
+			return false
+		}
+		choose(choiceYearly)
+		values.Set("plain.date", m[1])
+		values.Set("plain.month", months[month-1])
+		return true
+	}
+	if m := byWeek.FindStringSubmatch(days); m != nil {
+		choose(choiceWeekly)
+		for span := range strings.SplitSeq(m[1], ",") {
+			from, to, isSpan := strings.Cut(span, "-")
+			if !isSpan {
+				to = from
+			}
+			for i := slices.Index(weekdays, from); i >= 0 && i <= slices.Index(weekdays, to); i++ {
+				values.Add("plain.days", weekdays[i])
+			}
+		}
+		return true
+	}
+	return false
+}
+
+// keep shows a text, if there is one.
+func (f Form) keep(name, text string) {
+	if text != "" {
+		f.set(name, text)
+	}
+}
+
+// keepMoment shows a time on the clock of a zone, as a browser's field takes it; one that the field cannot show is told as
+// it stands in the document.
+func (f Form) keepMoment(name, text string, zone *time.Location) {
+	t, err := document.ParseTime(text)
+	if err != nil {
+		f.keep(name, text)
+		return
+	}
+	f.set("was."+name[strings.LastIndexByte(name, '.')+1:], text)
+	local := t.In(zone)
+	layout := layouts[0]
+	if local.Second() != 0 {
+		layout = layouts[1]
+	}
+	written := local.Format(layout)
+	if again, err := time.ParseInLocation(layout, written, zone); err != nil || !again.Equal(t) {
+		f.set(name, text) // of a second hour of its name, or with decimals
+		return
+	}
+	f.set(name, written)
+}
+
+func twoDigits(n string) string {
+	if len(n) == 1 {
+		return "0" + n
+	}
+	return n
+}
+
+func number(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.Itoa(n)
+}
+
+func numbers(list []int) string {
+	var out []string
+	for _, n := range list {
+		out = append(out, strconv.Itoa(n))
+	}
+	return strings.Join(out, ", ")
+}
+
+// plainText is a value of a document that is a text or a number.
+func plainText(v any) string {
+	switch v := v.(type) {
+	case string:
+		return v
+	case float64:
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	}
+	return ""
+}

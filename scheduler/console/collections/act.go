@@ -1,0 +1,137 @@
+package collections
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/console/frame"
+	"github.com/carillon-sched/carillon/scheduler/service"
+	"github.com/carillon-sched/carillon/scheduler/view"
+)
+
+// held is the service for a request that is carried out only while the collection is as it was shown.
+func (r room) held(etag string) (*service.Service, error) {
+	if etag == "" {
+		return r.service, nil
+	}
+	when, err := scheduler.ReadCondition([]string{etag}, nil)
+	return r.service.If(when), err
+}
+
+// create makes a collection with no settings but its name, and leads to its page.
+func (r room) create(c *frame.Call) error {
+	form, err := c.ShortForm()
+	if err != nil {
+		return err
+	}
+	name := strings.TrimSpace(form.Get("name"))
+	if err := access.Check(c.Context(), access.Administer, name); err != nil {
+		return err
+	}
+	when, err := scheduler.ReadCondition(nil, []string{"*"})
+	if err != nil {
+		return err
+	}
+	_, _, err = r.service.If(when).PutCollection(c.Lasting(), name, []byte("{}"))
+	if errors.Is(err, scheduler.ErrInvalid) || errors.Is(err, scheduler.ErrPrecondition) {
+		p := c.Describe(err)
+		return r.listWith(c, p.Status, name, &p)
+	}
+	if err != nil {
+		return err
+	}
+	c.Note(c.Say("collections.did.create", name))
+	return c.Redirect(path(name))
+}
+
+// save replaces the settings. When something is wrong with them, they are shown again.
+func (r room) save(c *frame.Call) error {
+	values, err := c.ShortForm()
+	if err != nil {
+		return err
+	}
+	typed := sent(values)
+	wrong := func(err error) error {
+		p := c.Describe(err)
+		if errors.Is(err, scheduler.ErrPrecondition) {
+			p.Hint = c.Say("collections.changed")
+			if now, err := r.service.Collection(c.Lasting(), name(c)); err == nil {
+				typed.Etag = now.ETag() // to send it again is to decide anew
+			}
+		}
+		return r.showWith(c, p.Status, &typed, &p)
+	}
+	cur, err := r.service.Collection(c.Lasting(), name(c))
+	if err != nil {
+		return err
+	}
+	body, err := typed.over(c.Lasting(), cur)
+	if err != nil {
+		return wrong(err)
+	}
+	s, err := r.held(typed.Etag)
+	if err != nil {
+		return err
+	}
+	_, result, err := s.PutCollection(c.Lasting(), name(c), body)
+	switch {
+	case errors.Is(err, scheduler.ErrInvalid), errors.Is(err, scheduler.ErrPrecondition), errors.Is(err, scheduler.ErrConflict):
+		return wrong(err)
+	case err != nil:
+		return err
+	}
+	text := c.Say("collections.did.save")
+	if result == view.Unchanged {
+		text = c.Say("collections.did.nothing")
+	}
+	c.Note(text)
+	return c.Redirect(path(name(c)))
+}
+
+func (r room) enable(c *frame.Call) error  { return r.turn(c, scheduler.Enabled) }
+func (r room) disable(c *frame.Call) error { return r.turn(c, scheduler.Disabled) }
+
+func (r room) turn(c *frame.Call, state scheduler.State) error {
+	if _, err := r.service.TurnCollection(c.Lasting(), name(c), state); err != nil {
+		return err
+	}
+	text := c.Say("collections.did.enable")
+	if state == scheduler.Disabled {
+		text = c.Say("collections.did.disable")
+	}
+	c.Note(text)
+	return c.Redirect(path(name(c)))
+}
+
+// confirmDelete asks whether the collection is to be deleted, and its jobs with it.
+func (r room) confirmDelete(c *frame.Call) error {
+	s, err := r.sheetOf(c)
+	if err != nil {
+		return err
+	}
+	return c.Show(shown(c.Say("collections.delete.title", s.Name), "delete", s))
+}
+
+// remove deletes the collection; one that has jobs only when somebody has said that they are to go, too.
+func (r room) remove(c *frame.Call) error {
+	form, err := c.ShortForm()
+	if err != nil {
+		return err
+	}
+	s, err := r.held(form.Get("etag"))
+	if err != nil {
+		return err
+	}
+	if err := s.DeleteCollection(c.Lasting(), name(c), form.Get("jobs") != "all"); err != nil {
+		if p := c.Describe(err); p.Status == http.StatusConflict {
+			p.Hint = c.Say("collections.delete.jobs.hint")
+			return p
+		}
+		return err
+	}
+	c.Note(c.Say("collections.did.delete", name(c)))
+	return c.Redirect(root)
+}

@@ -1,0 +1,158 @@
+package collections_test
+
+import (
+	"html"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/console/consoletest"
+	"github.com/carillon-sched/carillon/scheduler/console/words"
+)
+
+// has looks for texts in a page.
+func has(t *testing.T, page string, texts ...string) {
+	t.Helper()
+	for _, text := range texts {
+		if !strings.Contains(page, text) {
+			t.Errorf("the page has no %q: %s", text, page)
+		}
+	}
+}
+
+func hasNone(t *testing.T, page string, texts ...string) {
+	t.Helper()
+	for _, text := range texts {
+		if strings.Contains(page, text) {
+			t.Errorf("the page has %q", text)
+		}
+	}
+}
+
+const (
+	root = "/console/collections"
+	one  = root + "/partners"
+	job  = `{"state": "disabled", "recurrence": {"frequency": "year", "interval": 1}, "action": {"type": "http", "request": {"method": "GET", "uri": "http://127.0.0.1:1/"}}}`
+)
+
+// fields are what the form of a page has.
+func fields(t *testing.T, page string) url.Values {
+	t.Helper()
+	etag := regexp.MustCompile(`name="etag" value="([^"]*)"`).FindStringSubmatch(page)
+	if etag == nil {
+		t.Fatalf("the page has no form: %s", page)
+	}
+	return url.Values{"etag": {html.UnescapeString(etag[1])}}
+}
+
+// TestLife makes a collection, changes its settings, turns it off and on, and deletes it.
+func TestLife(t *testing.T) {
+	w := consoletest.New(t)
+	w.Work()
+	has(t, w.Get(root), "default", "One collection", "New collection")
+	done := func(path string, form url.Values, to, note string) {
+		t.Helper()
+		if r := w.Post(path, form); r.Status != http.StatusSeeOther || r.Header.Get("Location") != to {
+			t.Fatalf("%s: %d %v %s", path, r.Status, r.Header, r.Body)
+		}
+		has(t, w.Get(to), note)
+	}
+	done(root, url.Values{"name": {"partners"}}, one, "Collection partners is there")
+	if r := w.Post(root, url.Values{"name": {"partners"}}); r.Status != http.StatusPreconditionFailed || !strings.Contains(r.Body, "exists already") {
+		t.Errorf("it is made twice: %d %s", r.Status, r.Body)
+	}
+	if r := w.Post(root, url.Values{"name": {"1<b>"}}); r.Status != http.StatusBadRequest || strings.Contains(r.Body, "1<b>") || !strings.Contains(r.Body, `id="name-wrong"`) {
+		t.Errorf("a wrong name: %d %s", r.Status, r.Body)
+	}
+	form := fields(t, w.Get(one))
+	stale := form.Get("etag")
+	for name, value := range map[string]string{
+		"plan": "Standard", "maxJobs": "007", "interval": "+5", "frequency": "minute", "minRetry": "PT20S",
+		"targets": words.Say("collections.targets.example") + "\n\"*\": {rate: {limit: 10}}",
+	} {
+		form.Set(name, value)
+	}
+	done(one, form, one, "Saved.")
+	c, err := w.Service.Collection(t.Context(), "partners")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Plan != scheduler.Standard || c.MaxJobCount != 7 || c.MaxRecurrence.Interval != 5 || c.MinRetryInterval.Seconds() != 20 || len(c.Targets) != 2 {
+		t.Errorf("saved: %+v", c)
+	}
+	page := w.Get(one)
+	has(t, page, `value="7"`, `<option selected>Standard`, `<option selected>minute`, "api.example.com", `value="PT20S"`)
+	form.Set("etag", stale)
+	if r := w.Post(one, form); r.Status != http.StatusPreconditionFailed || !strings.Contains(r.Body, "Somebody else has changed it") {
+		t.Errorf("what somebody else has changed: %d %s", r.Status, r.Body)
+	}
+	form.Set("etag", fields(t, page).Get("etag"))
+	done(one, form, one, "Nothing was changed")
+	for name, value := range map[string]string{"minRetry": "soon<b>", "maxJobs": "many", "targets": `"*": {rate: {limit: fast}}`, "plan": "Huge"} {
+		form.Set(name, value)
+	}
+	r := w.Post(one, form)
+	if r.Status != http.StatusBadRequest || strings.Contains(r.Body, "soon<b>") {
+		t.Errorf("what is wrong: %d %s", r.Status, r.Body)
+	}
+	has(t, r.Body, `value="soon&lt;b&gt;"`, "stands beside the fields", `aria-invalid="true" aria-describedby="maxJobs-wrong"`,
+		`id="maxJobs-wrong">must be a whole number`, `id="minRetry-wrong">`, `id="plan-wrong">`, `id="targets-wrong">[&#34;*&#34;].rate.limit: must be`)
+	hasNone(t, r.Body, `id="interval-wrong"`, "properties.minRetryInterval:")
+	form = fields(t, page)
+	form.Set("interval", "5")
+	has(t, w.Post(one, form).Body, `id="frequency-wrong">choose the unit`, `value="5"`)
+	done(one, fields(t, w.Get(one)), one, "Saved.") // every field empty
+	if c, err = w.Service.Collection(t.Context(), "partners"); err != nil || c.Plan != "" || c.MaxJobCount != 0 || len(c.Targets) > 0 || c.MinRetryInterval != 0 {
+		t.Errorf("emptied: %+v (%v)", c, err)
+	}
+	done(one+"/disable", nil, one, "Its jobs do not run")
+	done(one+"/enable", nil, one, "Its jobs run.")
+	w.Put("partners/report", job)
+	w.Await("its jobs to be counted", func() bool { return strings.Contains(w.Get(one), `>disabled</span></a><span class="value">1<`) })
+	ask := w.Get(one + "/delete")
+	has(t, ask, "It has a job, which goes with it")
+	form = fields(t, ask)
+	if r := w.Post(one+"/delete", form); r.Status != http.StatusConflict || !strings.Contains(r.Body, "Say that its jobs") {
+		t.Errorf("its jobs go without a word: %d %s", r.Status, r.Body)
+	}
+	form.Set("jobs", "all")
+	done(one+"/delete", form, root, "Collection partners is deleted.")
+	if r := w.Do(http.MethodGet, one, ""); r.Status != http.StatusNotFound {
+		t.Errorf("it is still there: %d", r.Status)
+	}
+}
+
+// TestRights shows nobody what they may not do, and lets them not do it.
+func TestRights(t *testing.T) {
+	w := consoletest.New(t)
+	w.Collect("partners")
+	w.Collect("secret")
+	w.Be("operator@partners")
+	list := w.Get(root)
+	has(t, list, "partners")
+	hasNone(t, list, "secret", "New collection")
+	page := w.Get(one)
+	hasNone(t, page, `method="post"`, "/delete", "Save")
+	has(t, page, "Settings", "no limit")
+	for path, status := range map[string]int{
+		root: http.StatusForbidden, one: http.StatusForbidden, one + "/enable": http.StatusForbidden, one + "/disable": http.StatusForbidden,
+		one + "/delete": http.StatusForbidden,
+	} {
+		if r := w.Post(path, url.Values{"name": {"partners"}}); r.Status != status {
+			t.Errorf("%s: %d", path, r.Status)
+		}
+	}
+	if r := w.Do(http.MethodGet, root+"/secret", ""); r.Status != http.StatusForbidden {
+		t.Errorf("it is shown: %d", r.Status)
+	}
+	w.Be("admin@partners")
+	has(t, w.Get(one), "Save", "/delete")
+	if r := w.Post(root, url.Values{"name": {"other"}}); r.Status != http.StatusForbidden {
+		t.Errorf("who has another one makes it: %d", r.Status)
+	}
+	w.Be("admin")
+	hasNone(t, w.Get(root+"/default"), "/console/collections/default/delete")
+}

@@ -1,0 +1,154 @@
+package collections
+
+import (
+	"context"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/console/frame"
+	"github.com/carillon-sched/carillon/scheduler/console/words"
+	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/intake"
+	"github.com/carillon-sched/carillon/scheduler/spec"
+)
+
+// form are the settings of a collection, as its fields have them.
+type form struct {
+	Plan      string
+	MaxJobs   string
+	Frequency string
+	Interval  string
+	MinRetry  string
+	Targets   string // YAML
+	Etag      string // of the collection whose settings they were
+}
+
+// The choices of its fields.
+var (
+	plans       = []string{string(scheduler.Free), string(scheduler.Standard), string(scheduler.P10Premium), string(scheduler.P20Premium)}
+	frequencies = []string{"second", "minute", "hour", "day", "week", "month", "year"}
+)
+
+// PlanChoices are the plans.
+func (form) PlanChoices() []string { return plans }
+
+// FrequencyChoices are the units of a recurrence.
+func (form) FrequencyChoices() []string { return frequencies }
+
+// The paths of the settings in a collection's properties.
+const (
+	planPath      = "sku"
+	maxJobsPath   = "quota.maxJobCount"
+	oftenPath     = "quota.maxRecurrence"
+	minRetryPath  = "minRetryInterval"
+	targetsPath   = "targets"
+	planName      = "name"
+	frequencyName = "frequency"
+	intervalName  = "interval"
+)
+
+// formOf fills the fields with what a collection has.
+func formOf(c *scheduler.Collection) form {
+	p, _ := c.Settings()
+	f := form{Etag: c.ETag(), Plan: at(p, planPath, planName), MaxJobs: at(p, "quota", "maxJobCount"), MinRetry: at(p, minRetryPath)}
+	f.Frequency = strings.ToLower(at(p, "quota", "maxRecurrence", frequencyName))
+	f.Interval = at(p, "quota", "maxRecurrence", intervalName)
+	if t, ok := p.Member(targetsPath); ok && len(t.Members()) > 0 {
+		f.Targets = string(t.YAML())
+	}
+	return f
+}
+
+// at is the text of a member.
+func at(v document.Value, names ...string) string {
+	for _, name := range names {
+		next, ok := v.Member(name)
+		if !ok {
+			return ""
+		}
+		v = next
+	}
+	if v.Kind() == document.KindString {
+		return v.Text()
+	}
+	return string(v.JSON())
+}
+
+// sent reads the fields of a form that was sent.
+func sent(values url.Values) form {
+	get := func(name string) string { return strings.TrimSpace(values.Get(name)) }
+	return form{
+		Plan: get("plan"), MaxJobs: get("maxJobs"), Frequency: get("frequency"), Interval: get("interval"), MinRetry: get("minRetry"),
+		Targets: strings.TrimSpace(values.Get("targets")), Etag: get("etag"),
+	}
+}
+
+// over returns the document of a collection with these settings. What the form has no field for stays as it is.
+func (f form) over(ctx context.Context, c *scheduler.Collection) ([]byte, error) {
+	properties, top := c.Settings()
+	if properties.Kind() != document.KindObject { // it is damaged
+		properties = document.ObjectValue()
+	}
+	set := func(text, path string, value document.Value) {
+		if text == "" {
+			properties = without(properties, path)
+			return
+		}
+		properties = properties.With(value, path)
+	}
+	set(f.Plan, planPath, document.ObjectValue(document.Member{Name: planName, Value: document.StringValue(f.Plan)}))
+	set(f.MaxJobs, maxJobsPath, number(f.MaxJobs))
+	often := []document.Member{{Name: frequencyName, Value: document.StringValue(f.Frequency)}}
+	if f.Interval != "" {
+		often = append(often, document.Member{Name: intervalName, Value: number(f.Interval)})
+	}
+	set(f.Frequency, oftenPath, document.ObjectValue(often...))
+	if f.Interval != "" && f.Frequency == "" {
+		return nil, scheduler.Invalid(oftenPath, words.Say("collections.unit.missing"))
+	}
+	set(f.MinRetry, minRetryPath, document.StringValue(f.MinRetry))
+	if f.Targets == "" {
+		properties = without(properties, targetsPath)
+	} else {
+		targets, err := intake.Parse(ctx, []byte(f.Targets))
+		if err != nil {
+			return nil, scheduler.Invalid(targetsPath, err.Error())
+		}
+		properties = properties.With(targets, targetsPath)
+	}
+	members := append([]document.Member{}, top.Members()...)
+	return document.ObjectValue(append(members, document.Member{Name: "properties", Value: properties})...).JSON(), nil
+}
+
+// number is what was typed where a number belongs. What is none is told by whoever reads the document.
+func number(text string) document.Value {
+	if n, err := strconv.Atoi(text); err == nil {
+		return document.NumberValue(strconv.Itoa(n)) // JSON has no 007, and no +7
+	}
+	return document.StringValue(text)
+}
+
+// without returns a document without the member at a path of at most two names.
+func without(v document.Value, path string) document.Value {
+	name, rest, nested := strings.Cut(path, ".")
+	if !nested {
+		return v.Without(name)
+	}
+	inner, ok := v.Member(name)
+	if !ok {
+		return v
+	}
+	return v.With(inner.Without(rest), name)
+}
+
+// often says how often jobs may recur.
+func often(c *frame.Call, r spec.Recurrence) string {
+	n := max(1, r.Interval)
+	unit := strings.ToLower(r.Frequency.String())
+	if n == 1 {
+		return c.Say("collections.often.one", unit)
+	}
+	return c.Say("collections.often", n, unit)
+}

@@ -1,0 +1,112 @@
+package consoletest
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/net/html"
+)
+
+// A Form is a form of a page, as a browser without scripts has it.
+type Form struct {
+	Action, Method string
+	Values         url.Values // that it sends when nobody touches it, but for its buttons
+	Buttons        []Button
+}
+
+// Button is one that sends a form.
+type Button struct{ Name, Value, Text string }
+
+// Forms returns the forms of a page, or of a part of one.
+func Forms(tb testing.TB, page string) []*Form {
+	tb.Helper()
+	root, err := html.Parse(strings.NewReader(page))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	var forms []*Form
+	for n := range root.Descendants() {
+		if n.Type == html.ElementNode && n.Data == "form" {
+			forms = append(forms, formOf(n))
+		}
+	}
+	return forms
+}
+
+func formOf(form *html.Node) *Form {
+	f := &Form{Action: attribute(form, "action"), Method: strings.ToUpper(attribute(form, "method")), Values: url.Values{}}
+	for n := range form.Descendants() {
+		if n.Type != html.ElementNode || has(n, "disabled") {
+			continue
+		}
+		name := attribute(n, "name")
+		switch n.Data {
+		case "button":
+			f.Buttons = append(f.Buttons, Button{name, attribute(n, "value"), textOf(n)})
+			continue
+		case "input":
+			kind := attribute(n, "type")
+			if (kind == "checkbox" || kind == "radio") && !has(n, "checked") || name == "" {
+				continue
+			}
+			f.Values.Add(name, strings.NewReplacer("\r", "", "\n", "").Replace(attribute(n, "value")))
+		case "textarea":
+			if name != "" { // the parser has dropped the first line end, as browsers do; they send CR LF
+				text := strings.ReplaceAll(strings.ReplaceAll(textOf(n), "\r\n", "\n"), "\r", "\n")
+				f.Values.Add(name, strings.ReplaceAll(text, "\n", "\r\n"))
+			}
+		case "select":
+			if name != "" {
+				f.Values.Add(name, chosen(n))
+			}
+		}
+	}
+	return f
+}
+
+// chosen is the value of a select: that of the last option that is selected, or of the first one.
+func chosen(n *html.Node) string {
+	var values []string
+	at := 0
+	for option := range n.Descendants() {
+		if option.Type != html.ElementNode || option.Data != "option" {
+			continue
+		}
+		if has(option, "selected") {
+			at = len(values)
+		}
+		value := strings.TrimSpace(textOf(option))
+		if has(option, "value") {
+			value = attribute(option, "value")
+		}
+		values = append(values, value)
+	}
+	if len(values) == 0 {
+		return ""
+	}
+	return values[at]
+}
+
+func attribute(n *html.Node, name string) string {
+	i := slices.IndexFunc(n.Attr, func(a html.Attribute) bool { return a.Key == name })
+	if i < 0 {
+		return ""
+	}
+	return n.Attr[i].Val
+}
+
+func has(n *html.Node, name string) bool {
+	return slices.ContainsFunc(n.Attr, func(a html.Attribute) bool { return a.Key == name })
+}
+
+func textOf(n *html.Node) string {
+	var b strings.Builder
+	for inner := range n.Descendants() {
+		if inner.Type == html.TextNode {
+			b.WriteString(inner.Data)
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,244 @@
+// Package consoletest is a scheduler with its console, on a NATS server of its own, for the tests of the console's rooms.
+package consoletest
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/carillon-sched/carillon/actions/builtin"
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/console"
+	"github.com/carillon-sched/carillon/scheduler/secrets"
+	"github.com/carillon-sched/carillon/scheduler/secrets/seal"
+	"github.com/carillon-sched/carillon/scheduler/service"
+	"github.com/carillon-sched/carillon/scheduler/worker"
+	"github.com/carillon-sched/carillon/store"
+)
+
+// Patience bounds every wait of a test that something happens.
+const Patience = time.Minute
+
+// World is a scheduler with its console. Nothing runs until [World.Work].
+type World struct {
+	T       testing.TB
+	NATS    *nats.Conn
+	Store   *store.Store
+	Actions scheduler.ActionReader
+	Vault   *secrets.Vault
+	Service *service.Service
+	Console *httptest.Server
+
+	worker  *worker.Worker
+	who     atomic.Pointer[access.Principal]
+	browser *http.Client
+}
+
+// New starts one. Everybody may do everything in it until [World.Be]. change changes how the console is made.
+func New(tb testing.TB, change ...func(w *World, cfg *console.Config)) *World {
+	tb.Helper()
+	all := builtin.New(builtin.Config{})
+	tb.Cleanup(all.Close)
+	w := &World{T: tb, Actions: all}
+	s, err := server.NewServer(&server.Options{DontListen: true, JetStream: true, StoreDir: tb.TempDir(), NoLog: true, NoSigs: true})
+	w.ok(err)
+	s.Start()
+	tb.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
+	if !s.ReadyForConnections(Patience) {
+		tb.Fatal("the NATS server does not start")
+	}
+	w.NATS, err = nats.Connect("", nats.InProcessServer(s))
+	w.ok(err)
+	tb.Cleanup(w.NATS.Close)
+	js, err := jetstream.New(w.NATS)
+	w.ok(err)
+	w.Await("JetStream", func() bool { _, err := js.AccountInfo(tb.Context()); return err == nil })
+	w.Store, err = store.Open(tb.Context(), w.NATS, store.Config{})
+	w.ok(err)
+	key, err := seal.NewKey("k1")
+	w.ok(err)
+	w.Vault = secrets.NewVault(secrets.Config{Store: w.Store.Secrets(), Keys: seal.NewKeyring(key)})
+	w.worker = worker.New(worker.Config{Store: w.Store, Actions: w.Actions, Secrets: w.Vault})
+	w.Service = service.New(service.Config{Store: w.Store, Actions: w.Actions, Secrets: w.Vault, Try: w.worker.Try})
+	w.ok(w.Service.EnsureDefault(tb.Context()))
+	cfg := console.Config{
+		Service: w.Service, Identify: w.identify, Version: "1.2.3",
+		Logger: slog.New(slog.NewTextHandler(complaints{tb}, nil)),
+	}
+	for _, f := range change {
+		f(w, &cfg)
+	}
+	w.Console = httptest.NewServer(console.New(cfg))
+	tb.Cleanup(func() { w.Console.CloseClientConnections(); w.Console.Close() })
+	jar, err := cookiejar.New(nil)
+	w.ok(err)
+	w.browser = &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	return w
+}
+
+// complaints fails a test for every defect that the console logs.
+type complaints struct{ testing.TB }
+
+func (c complaints) Write(p []byte) (int, error) {
+	if strings.Contains(string(p), "level=ERROR") {
+		c.Errorf("the console logs %s", p)
+	}
+	return len(p), nil
+}
+
+func (w *World) ok(err error) {
+	w.T.Helper()
+	if err != nil {
+		w.T.Fatal(err)
+	}
+}
+
+// Be has all requests from now on come from somebody with these grants, such as "reader" or "operator@billing".
+func (w *World) Be(grants ...string) {
+	w.T.Helper()
+	p := &access.Principal{Name: "me", ID: "me", Via: access.ViaToken}
+	for _, text := range grants {
+		g, err := access.ParseGrant(text)
+		w.ok(err)
+		p.Grants = append(p.Grants, g)
+	}
+	w.who.Store(p)
+}
+
+// Anybody has all requests from now on come from anybody, as at the beginning.
+func (w *World) Anybody() { w.who.Store(nil) }
+
+func (w *World) identify(*http.Request) (*access.Principal, error) {
+	if p := w.who.Load(); p != nil {
+		return p, nil
+	}
+	return access.Anybody(access.ViaLoopback, "127.0.0.1"), nil
+}
+
+// Work runs a worker until the test ends, with the rest of the service.
+func (w *World) Work() {
+	w.T.Helper()
+	ctx, cancel := context.WithCancel(w.T.Context())
+	ended := make(chan error, 2)
+	go func() { ended <- w.worker.Run(ctx) }()
+	go func() { ended <- w.Service.Run(ctx) }()
+	w.T.Cleanup(func() {
+		cancel()
+		for range cap(ended) {
+			if err := <-ended; err != nil {
+				w.T.Error(err)
+			}
+		}
+	})
+}
+
+// Target starts an HTTP server that jobs can call, and returns its URL. It answers hello, or with 418 when the query has fail.
+func (w *World) Target() string {
+	w.T.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+		if r.URL.Query().Has("fail") {
+			out.WriteHeader(http.StatusTeapot)
+		}
+		_, _ = io.WriteString(out, "hello")
+	}))
+	w.T.Cleanup(s.Close)
+	return s.URL
+}
+
+// Put puts a job, of which the key is collection/job and the document JSON or YAML.
+func (w *World) Put(key, document string) {
+	w.T.Helper()
+	_, _, err := w.Service.Put(w.T.Context(), service.Edit{Key: Key(key), Body: []byte(document)})
+	w.ok(err)
+}
+
+// Collect makes a collection.
+func (w *World) Collect(name string) {
+	w.T.Helper()
+	_, _, err := w.Service.PutCollection(w.T.Context(), name, []byte("{}"))
+	w.ok(err)
+}
+
+// Run runs a job by hand.
+func (w *World) Run(key string) {
+	w.T.Helper()
+	_, err := w.Service.Trigger(w.T.Context(), Key(key))
+	w.ok(err)
+}
+
+// Key is that of collection/job.
+func Key(text string) scheduler.Key {
+	collection, job, _ := strings.Cut(text, "/")
+	return scheduler.Key{Collection: collection, Job: job}
+}
+
+// Await polls until ok, for what tells of itself in no other way.
+func (w *World) Await(what string, ok func() bool) {
+	w.T.Helper()
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.Now().Add(Patience); !ok(); <-tick.C {
+		if time.Now().After(deadline) {
+			w.T.Fatalf("waited in vain for %s", what)
+		}
+	}
+}
+
+// Reply is an answer of the console.
+type Reply struct {
+	Status int
+	Header http.Header
+	Body   string
+}
+
+// Do sends a request, as a browser that keeps cookies and follows no redirect. Headers are "Name: value".
+func (w *World) Do(method, path, body string, headers ...string) Reply {
+	w.T.Helper()
+	req, err := http.NewRequestWithContext(w.T.Context(), method, w.Console.URL+path, strings.NewReader(body))
+	w.ok(err)
+	for _, h := range headers {
+		name, value, _ := strings.Cut(h, ": ")
+		req.Header.Set(name, value)
+	}
+	res, err := w.browser.Do(req)
+	w.ok(err)
+	defer res.Body.Close()
+	data, err := io.ReadAll(res.Body)
+	w.ok(err)
+	return Reply{res.StatusCode, res.Header, string(data)}
+}
+
+// Get gets a page, which must be there.
+func (w *World) Get(path string, headers ...string) string {
+	w.T.Helper()
+	r := w.Do(http.MethodGet, path, "", headers...)
+	if r.Status != http.StatusOK {
+		w.T.Fatalf("%s: %d %.2000s", path, r.Status, r.Body)
+	}
+	return r.Body
+}
+
+// Part gets a part of a page, as a script does.
+func (w *World) Part(path string) string {
+	w.T.Helper()
+	return w.Get(path, "X-Carillon-Part: 1")
+}
+
+// Post sends a form.
+func (w *World) Post(path string, form url.Values, headers ...string) Reply {
+	w.T.Helper()
+	return w.Do(http.MethodPost, path, form.Encode(), append(headers, "Content-Type: application/x-www-form-urlencoded")...)
+}

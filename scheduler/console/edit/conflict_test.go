@@ -1,0 +1,124 @@
+package edit_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/carillon-sched/carillon/scheduler/console/consoletest"
+)
+
+// TestConflict has somebody else change a job that is being edited.
+func TestConflict(t *testing.T) {
+	w := consoletest.New(t)
+	for _, as := range []string{"form", "yaml"} {
+		t.Run(as, func(t *testing.T) {
+			key := "default/" + as
+			w.Put(key, guarded)
+			p := open(t, w, key, as, storedSecrets...)
+			if as == "form" {
+				p.set("description", "mine", "action.request.body", "my body", "timeout", "PT1M")
+			} else {
+				p.set("text", strings.Replace(p.form.Get("text"), "body: hello", "body: my body", 1)+"description: mine\ntimeout: PT1M\n")
+			}
+			p.press("review")
+			patch(t, w, key, `{"description": "theirs", "jitter": "PT5S", "action": {"request": {"uri": "https://x.example/theirs"}}}`)
+			if got := p.press("save"); got != http.StatusConflict {
+				t.Fatalf("%d %s", got, mainOf(p.body))
+			}
+			p.has("Somebody else changed this job meanwhile", "choice:description", "both of you changed it")
+			for name, want := range map[string]string{
+				"choice:jitter": "theirs", "choice:action.request.uri": "theirs", "choice:action.request.body": "mine", "choice:timeout": "mine",
+			} {
+				if got := p.form.Get(name); got != want {
+					t.Errorf("%s: %q is chosen, want %q", name, got, want)
+				}
+			}
+			if p.form.Has("choice:description") {
+				t.Error("what both have changed is chosen")
+			}
+			if got := p.press("merge"); got != http.StatusBadRequest {
+				t.Errorf("%d", got)
+			}
+			p.has("Choose one of the two", "my body")
+			p.set("choice:description", "theirs")
+			patch(t, w, key, `{"labels": {"once": "more"}}`)
+			if got := p.press("merge"); got != http.StatusConflict {
+				t.Fatalf("%d %s", got, mainOf(p.body))
+			}
+			p.has("It was changed once more", "choice:labels")
+			if p.form.Get("choice:description") != "theirs" {
+				t.Error("a choice is forgotten")
+			}
+			if got := p.press("merge"); got != http.StatusOK {
+				t.Fatalf("%d %s", got, mainOf(p.body))
+			}
+			p.has("What will change", "my body")
+			if got := p.press("save"); got != http.StatusSeeOther {
+				t.Fatalf("%d %s", got, mainOf(p.body))
+			}
+			now := job(t, w, key)
+			for _, want := range []string{
+				`"description":"theirs"`, `"body":"my body"`, `"timeout":"PT1M"`, `"jitter":"PT5S"`, `"uri":"https://x.example/theirs"`, `"once":"more"`,
+			} {
+				if !strings.Contains(now.String(), want) {
+					t.Errorf("%s is not in %s", want, now)
+				}
+			}
+			if secret(now, "action.request.authentication.password") != "stored-password" {
+				t.Error("a secret is lost")
+			}
+		})
+	}
+}
+
+// TestConflictOfTypes has somebody make another action of it: its members belong together.
+func TestConflictOfTypes(t *testing.T) {
+	w := consoletest.New(t)
+	w.Put("default/a", simple)
+	p := open(t, w, "default/a", "form")
+	p.set("action.request.uri", "http://mine.example/")
+	p.press("review")
+	patch(t, w, "default/a", `{"action": {"type": "NatsMessage", "request": null, "natsMessage": {"subject": "theirs"}}}`)
+	if got := p.press("save"); got != http.StatusConflict {
+		t.Fatalf("%d", got)
+	}
+	p.has(`name="choice:action"`)
+	p.set("choice:action", "theirs")
+	p.press("merge")
+	p.has("Nothing: this is the job as it is.", "theirs")
+}
+
+// TestConflictAtOnce takes all of theirs, or all of mine.
+func TestConflictAtOnce(t *testing.T) {
+	w := consoletest.New(t)
+	for which, want := range map[string]string{"theirs": `"description":"theirs"`, "mine": `"description":"mine"`} {
+		key := "default/" + which
+		w.Put(key, guarded)
+		p := open(t, w, key, "form", "stored-password", "typed-password")
+		const password = "action.request.authentication.password"
+		p.set("description", "mine", password+"~how", "text", password+"~text", "typed-password")
+		p.press("review")
+		patch(t, w, key, `{"description": "theirs", "timeout": "PT1M"}`)
+		p.set(password+"~how", "text", password+"~text", "typed-password")
+		if got := p.press("save"); got != http.StatusConflict {
+			t.Fatalf("%d %s", got, mainOf(p.body))
+		}
+		p.set(password+"~how", "text", password+"~text", "typed-password")
+		if got := p.press("merge:" + which); got != http.StatusOK {
+			t.Fatalf("%d %s", got, mainOf(p.body))
+		}
+		if which == "theirs" {
+			p.has("Nothing: this is the job as it is.")
+			continue
+		}
+		p.set(password+"~how", "text", password+"~text", "typed-password")
+		if got := p.press("save"); got != http.StatusSeeOther {
+			t.Fatalf("%d %s", got, mainOf(p.body))
+		}
+		now := job(t, w, key)
+		if text := now.String(); !strings.Contains(text, want) || strings.Contains(text, "PT1M") || secret(now, password) != "typed-password" {
+			t.Error(text)
+		}
+	}
+}

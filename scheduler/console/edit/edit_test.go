@@ -1,0 +1,295 @@
+package edit_test
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/carillon-sched/carillon/scheduler/console/consoletest"
+	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/service"
+)
+
+const simple = `{"recurrence": {"frequency": "day"}, "action": {"type": "Http", "request": {"method": "GET", "uri": "http://x.example/"}}}`
+
+// guarded is a job with secrets in all places.
+const guarded = `{"recurrence": {"frequency": "day"}, "action": {"type": "Http", "request": {"method": "POST", "uri": "https://x.example/",
+	"headers": {"Api-Key": "stored-in-header", "Accept": "text/plain"}, "body": "hello",
+	"authentication": {"type": "Basic", "username": "me", "password": "stored-password"},
+	"webhook": {"secret": "whsec_c3RvcmVkLWluLXdlYmhvb2stMTIzNDU2Nzg="}}}}`
+
+var storedSecrets = []string{"stored-in-header", "stored-password", "c3RvcmVkLWluLXdlYmhvb2s"}
+
+// TestExamplesStay opens each example in both ways, and asks what would change.
+func TestExamplesStay(t *testing.T) {
+	w := consoletest.New(t)
+	for _, name := range []string{"partner-pfx", "partner-password", "echo-api-key"} {
+		if _, _, err := w.Service.PutSecret(t.Context(), name, []byte(`{"value": "c2VjcmV0"}`)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	count := 0
+	for _, folder := range []string{"jobs", "actions", "authentication", "schedules"} {
+		files, err := filepath.Glob("../../../examples/" + folder + "/*")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			name := strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
+			data, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text := strings.NewReplacer("${CARILLON_ECHO}", "http://echo.example", "PT2S", "PT20S").Replace(string(data))
+			if name == "failing" || name == "retry" {
+				text = strings.ReplaceAll(text, "PT10S", "PT15S")
+			}
+			t.Run(name, func(t *testing.T) {
+				k := "default/" + name
+				if _, _, err := w.Service.Put(t.Context(), service.Edit{Key: consoletest.Key(k), Body: []byte(text)}); err != nil {
+					t.Fatal(err)
+				}
+				for _, as := range []string{"form", "yaml"} {
+					p := open(t, w, k, as)
+					if got := p.press("review"); got != http.StatusOK {
+						t.Fatalf("%s: %d %s", as, got, mainOf(p.body))
+					}
+					p.has("Nothing: this is the job as it is.")
+				}
+				p := open(t, w, k, "form") // from one to the other, and back
+				p.press("as:yaml")
+				p.press("as:form")
+				p.press("review")
+				p.has("Nothing: this is the job as it is.")
+				count++
+			})
+		}
+	}
+	if count < 20 {
+		t.Errorf("%d examples", count)
+	}
+}
+
+// TestChange changes fields, looks at what will be different, and saves it.
+func TestChange(t *testing.T) {
+	w := consoletest.New(t)
+	w.Put("default/a", guarded)
+	p := open(t, w, "default/a", "form", storedSecrets...)
+	p.set("description", "as typed\r\nin two lines", "action.request.uri", "https://x.example/other", "timeout", "PT2M",
+		"schedule.plain.n", "2")
+	if got := p.press("review"); got != http.StatusOK {
+		t.Fatalf("%d %s", got, mainOf(p.body))
+	}
+	p.has("What will change", "action.request.uri", "https://x.example/other", "recurrence.interval", "as typed\nin two lines", `value="save"`)
+	if before := job(t, w, "default/a"); strings.Contains(before.String(), "other") {
+		t.Error("a review has saved it")
+	}
+	if got := p.press("save"); got != http.StatusSeeOther {
+		t.Fatalf("%d %s", got, mainOf(p.body))
+	}
+	now := job(t, w, "default/a")
+	for _, want := range []string{`"description":"as typed\nin two lines"`, `"uri":"https://x.example/other"`, `"timeout":"PT2M"`, `"interval":2`} {
+		if !strings.Contains(now.String(), want) {
+			t.Errorf("%s is not in %s", want, now)
+		}
+	}
+	if secret(now, "action.request.authentication.password") != "stored-password" || secret(now, "action.request.headers.Api-Key") != "stored-in-header" {
+		t.Error("secrets are lost")
+	}
+}
+
+// TestSaveIsOfWhatWasShown changes something after the review.
+func TestSaveIsOfWhatWasShown(t *testing.T) {
+	w := consoletest.New(t)
+	w.Put("default/a", simple)
+	p := open(t, w, "default/a", "form")
+	p.set("description", "first")
+	p.press("review")
+	p.set("description", "second")
+	if got := p.press("save"); got != http.StatusOK {
+		t.Fatalf("%d", got)
+	}
+	p.has("This differs from what was shown last", "second")
+	if got := p.press("save"); got != http.StatusSeeOther {
+		t.Fatalf("%d", got)
+	}
+	if now := job(t, w, "default/a"); !strings.Contains(now.String(), "second") {
+		t.Error(now)
+	}
+}
+
+// TestProblems shows problems beside their fields, with what was typed.
+func TestProblems(t *testing.T) {
+	w := consoletest.New(t)
+	w.Put("default/a", simple)
+	p := open(t, w, "default/a", "form")
+	p.set("action.request.uri", "not a uri", "action.retryPolicy.retryCount", "many", "timeout", "3 weeks", "schedule.plain.n", "0")
+	if got := p.press("review"); got != http.StatusBadRequest {
+		t.Fatalf("%d %s", got, mainOf(p.body))
+	}
+	p.set("schedule.plain.n", "1")
+	if got := p.press("review"); got != http.StatusBadRequest {
+		t.Fatalf("%d %s", got, mainOf(p.body))
+	}
+	for _, path := range []string{"action.request.uri", "action.retryPolicy.retryCount", "timeout"} {
+		p.has(`id="f-`+path+`-wrong"`, `href="#f-`+path+`"`)
+	}
+	p.has(`value="not a uri"`, `value="many"`, `value="3 weeks"`, `aria-invalid="true"`)
+	p.set("action.request.uri", "http://y.example/", "action.retryPolicy.retryCount", "2", "timeout", "PT3S")
+	p.save()
+}
+
+// TestRows adds and removes rows and errorActions, and changes types, without scripts.
+func TestRows(t *testing.T) {
+	w := consoletest.New(t)
+	w.Put("default/a", simple)
+	p := open(t, w, "default/a", "form")
+	p.press("add:labels")
+	p.press("add:labels")
+	p.set("labels#0~name", "team", "labels#0~value", "billing", "labels#1~name", "gone", "labels#1~value", "x")
+	p.press("remove:labels#1")
+	p.press("add:action.request.headers")
+	p.set("action.request.headers#0~name", "Accept", "action.request.headers#0~value", "text/html")
+	p.press("add:action.errorAction")
+	p.set("action.errorAction[0].type", "NatsMessage")
+	p.press("retype:action.errorAction[0].type")
+	p.set("action.errorAction[0].natsMessage.subject", "jobs.failed")
+	p.press("add:action.errorAction")
+	p.set("action.errorAction[1].type", "Http")
+	p.press("retype:action.errorAction[1].type")
+	p.set("action.errorAction[1].request.uri", "http://pager.example/", "action.errorAction[1].request.method", "PUT")
+	p.save()
+	got := job(t, w, "default/a")
+	for _, want := range []string{
+		`"labels":{"team":"billing"}`, `"headers":{"Accept":"text/html"}`,
+		`"errorAction":[{"type":"NatsMessage","natsMessage":{"subject":"jobs.failed"}},{"type":"Http","request":{"uri":"http://pager.example/","method":"PUT"}}]`,
+	} {
+		if !strings.Contains(got.String(), want) {
+			t.Errorf("%s is not in %s", want, got)
+		}
+	}
+	p = open(t, w, "default/a", "form")
+	p.press("remove:action.errorAction[0]")
+	p.set("action.type", "StorageQueue")
+	p.press("retype:action.type")
+	p.set("action.queueMessage.storageAccount", "contoso", "action.queueMessage.queueName", "orders", "action.queueMessage.message", "hello",
+		"action.queueMessage.sasToken~how", "text", "action.queueMessage.sasToken~text", "?sv=2022-11-02&sp=a&sig=c2ln")
+	p.press("review")
+	p.has("Type it again") // a page has no secret
+	p.set("action.queueMessage.sasToken~text", "?sv=2022-11-02&sp=a&sig=c2ln")
+	if got := p.press("save"); got != http.StatusSeeOther {
+		t.Fatalf("%d %s", got, mainOf(p.body))
+	}
+	got = job(t, w, "default/a")
+	if text := got.String(); strings.Contains(text, `"request":{"method":"GET"`) || !strings.Contains(text, `"queueName":"orders"`) || strings.Contains(text, "jobs.failed") {
+		t.Error(text)
+	}
+}
+
+// TestRights shows the page to nobody who may not change the job.
+func TestRights(t *testing.T) {
+	w := consoletest.New(t)
+	w.Put("default/a", simple)
+	p := open(t, w, "default/a", "form")
+	w.Be("reader")
+	if r := w.Do(http.MethodGet, p.path, ""); r.Status != http.StatusForbidden {
+		t.Errorf("%d", r.Status)
+	}
+	if got := p.press("save"); got != http.StatusForbidden {
+		t.Errorf("%d", got)
+	}
+	w.Be("operator")
+	p.set("description", "x").save()
+	if r := w.Do(http.MethodGet, "/console/jobs/default/none/edit", ""); r.Status != http.StatusNotFound {
+		t.Errorf("%d", r.Status)
+	}
+}
+
+// TestNothingIsLost has the job deleted, and the store gone, while somebody types.
+func TestNothingIsLost(t *testing.T) {
+	w := consoletest.New(t)
+	w.Put("default/a", simple)
+	p := open(t, w, "default/a", "form").set("description", "typed before")
+	if err := w.Service.Delete(t.Context(), consoletest.Key("default/a"), 0); err != nil {
+		t.Fatal(err)
+	}
+	if got := p.press("review"); got != http.StatusNotFound {
+		t.Errorf("%d", got)
+	}
+	p.has("typed before", "It was deleted meanwhile")
+	w.Put("default/b", simple)
+	p = open(t, w, "default/b", "yaml")
+	p.set("text", p.form.Get("text")+"description: typed before\n")
+	w.NATS.Close()
+	if got := p.press("review"); got != http.StatusServiceUnavailable {
+		t.Errorf("%d", got)
+	}
+	p.has("description: typed before", "Nothing is lost")
+}
+
+// TestHostile shows and keeps what looks like markup.
+func TestHostile(t *testing.T) {
+	w := consoletest.New(t)
+	const evil = `</textarea><script>alert(1)</script>"'><img src=x onerror=alert(1)>` + "\u202Eevil"
+	v := document.ObjectValue().With(document.StringValue(evil), "description").With(document.StringValue(evil), "action.request.body").
+		With(document.StringValue("Http"), "action.type").With(document.StringValue("POST"), "action.request.method").
+		With(document.StringValue("http://x.example/"), "action.request.uri")
+	labels := document.ObjectValue(document.Member{Name: evil, Value: document.StringValue(evil)})
+	w.Put("default/a", v.With(labels, "labels").String())
+	for _, as := range []string{"form", "yaml"} {
+		p := open(t, w, "default/a", as)
+		for _, raw := range []string{"<script>alert", "<img src=x"} {
+			if strings.Contains(p.body, raw) {
+				t.Errorf("%s: markup of a job is in the page", as)
+			}
+		}
+		p.press("review")
+		p.has("Nothing: this is the job as it is.")
+	}
+	p := open(t, w, "default/a", "form")
+	p.set("labels#0~value", evil+"2", "action.request.uri", evil)
+	p.press("review")
+	if strings.Contains(p.body, "<script>alert") {
+		t.Error("markup that was typed is in the page")
+	}
+}
+
+// TestOnRequest takes a job its schedule, and gives it another one.
+func TestOnRequest(t *testing.T) {
+	w := consoletest.New(t)
+	w.Put("default/a", simple)
+	p := open(t, w, "default/a", "form")
+	p.set("schedule.when", "asked").save()
+	if now := job(t, w, "default/a"); strings.Contains(now.String(), "recurrence") {
+		t.Error(now)
+	}
+	p = open(t, w, "default/a", "form")
+	if p.form.Get("schedule.when") != "asked" || p.form.Get("state") != "disabled" {
+		t.Error(p.form.Get("schedule.when"), p.form.Get("state"))
+	}
+	p.set("schedule.when", "daily", "schedule.plain.times", "09:30").press("review")
+	p.has("The job is disabled")
+	p.set("state", "enabled").save()
+	if now := job(t, w, "default/a"); !strings.Contains(now.String(), `"cron":"30 9 * * *"`) {
+		t.Error(now)
+	}
+}
+
+// TestDamaged has nothing to edit.
+func TestDamaged(t *testing.T) {
+	w := consoletest.New(t)
+	w.Put("default/a", simple)
+	ctx := t.Context()
+	st, err := w.Store.LoadJob(ctx, consoletest.Key("default/a"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Store.SaveJob(ctx, st.Key, []byte("{"), st.Revision, false); err != nil {
+		t.Fatal(err)
+	}
+	if r := w.Do(http.MethodGet, "/console/jobs/default/a/edit", ""); r.Status != http.StatusConflict || !strings.Contains(r.Body, "carillon apply") {
+		t.Errorf("%d %s", r.Status, r.Body)
+	}
+}

@@ -1,0 +1,142 @@
+package edit_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/carillon-sched/carillon/scheduler/console/consoletest"
+)
+
+// TestYAML changes a job as text, and shows problems at their lines.
+func TestYAML(t *testing.T) {
+	w := consoletest.New(t)
+	w.Put("default/a", guarded)
+	p := open(t, w, "default/a", "yaml", storedSecrets...)
+	text := p.form.Get("text")
+	if !strings.Contains(text, "# action.request.authentication.password is stored") {
+		t.Error(text)
+	}
+	p.set("text", "# mine\r\n"+text+"timeout: 3 weeks\r\ncolour: red\r\n")
+	if got := p.press("review"); got != http.StatusBadRequest {
+		t.Fatalf("%d %s", got, mainOf(p.body))
+	}
+	lines := strings.Split(strings.ReplaceAll(p.form.Get("text"), "\r", ""), "\n")
+	for i, line := range lines {
+		bad := strings.HasPrefix(line, "timeout") || strings.HasPrefix(line, "colour")
+		marked := strings.Contains(p.body, `id="line-`+itoa(i+1)+`" class="bad"`)
+		if bad != marked {
+			t.Errorf("line %d, %q: marked is %v", i+1, line, marked)
+		}
+	}
+	p.has("# mine", "timeout: 3 weeks", `href="#line-`)
+	p.set("text", "# mine\r\n"+text+"timeout: PT3M\r\n")
+	p.save()
+	now := job(t, w, "default/a")
+	if !strings.Contains(now.String(), `"timeout":"PT3M"`) || secret(now, "action.request.authentication.password") != "stored-password" {
+		t.Error(now)
+	}
+}
+
+// TestJSON takes JSON, with an envelope too, and syntax errors with their lines.
+func TestJSON(t *testing.T) {
+	w := consoletest.New(t)
+	w.Put("default/a", simple)
+	p := open(t, w, "default/a", "yaml")
+	p.set("text", "{\n  \"name\": \"a\",\n  \"properties\": {\"recurrence\": {\"frequency\": \"day\"},\n  \"timeout\": \"soon\",\n"+
+		`  "action": {"type": "Http", "request": {"method": "GET", "uri": "http://x.example/"}}}}`)
+	p.press("review")
+	p.has(`id="line-4" class="bad"`)
+	p.set("text", strings.Replace(p.form.Get("text"), "soon", "PT5S", 1))
+	p.save()
+	p = open(t, w, "default/a", "yaml")
+	p.set("text", "{\n\"action\": }")
+	if got := p.press("review"); got != http.StatusBadRequest {
+		t.Fatalf("%d", got)
+	}
+	p.has(`id="line-2" class="bad"`)
+	p.set("text", "name: other\naction: {}\n").press("review")
+	p.has(`A job keeps its name, default/a`)
+	for _, odd := range []string{"", "a\n---\nb", "[]", "text", "--- {}\n---\n{}\n"} {
+		if got := p.set("text", odd).press("review"); got != http.StatusBadRequest {
+			t.Errorf("%q: %d", odd, got)
+		}
+	}
+}
+
+// TestTypedSecretsInText types secrets into the text, right and wrong: they are stored, and no page has them.
+func TestTypedSecretsInText(t *testing.T) {
+	w := consoletest.New(t)
+	w.Put("default/a", simple)
+	const typed = "typed-secret-4711"
+	for _, authentication := range []string{
+		"{type: Basic, username: me, password: " + typed + "}",
+		"{type: Basic, username: me, password: \"" + typed + "\"}",
+		"\n      type: Basic\n      username: me\n      password: " + typed,
+		"\n      type: Basic\n      username: me\n      password: >-\n        " + typed + "\n        in-two-lines-4711",
+		"\n      type: Basic\n      username: me\n      password: '" + typed + "\n        in-two-lines-4711'",
+		"\n      type: Basic\n      username: me\n      password:\n        " + typed,
+		"\n      type: Basic\n      \"password\": " + typed + "\n      username: me",
+	} {
+		for _, rest := range []string{"", "timeout: wrong\n", "timeout: [\n", "\t- x: [\n"} {
+			p := open(t, w, "default/a", "yaml", typed, "in-two-lines-4711")
+			base := "recurrence: {frequency: day}\naction:\n  type: https\n  request:\n    method: GET\n    uri: https://x.example/\n    authentication: "
+			p.set("text", base+authentication+"\n"+rest)
+			p.press("review")
+			if !strings.Contains(p.form.Get("text"), "https://x.example/") {
+				t.Errorf("what was typed is lost:\n%s", p.form.Get("text"))
+			}
+			if rest == "" {
+				p.has("the secret that you typed is written there", "data-redacted")
+				if got := p.press("save"); got == http.StatusSeeOther {
+					t.Error("it is saved without the secret")
+				}
+				p.set("text", base+authentication+"\n")
+				p.press("review")
+				p.set("text", base+authentication+"\n")
+				if got := p.press("save"); got != http.StatusSeeOther {
+					t.Fatalf("%d %s", got, mainOf(p.body))
+				}
+				if now := job(t, w, "default/a"); !strings.HasPrefix(secret(now, "action.request.authentication.password"), typed) {
+					t.Error("the secret is not stored")
+				}
+				patch(t, w, "default/a", `{"action": {"request": {"authentication": null}}}`)
+			}
+		}
+	}
+}
+
+func itoa(n int) string {
+	if n < 10 {
+		return string(rune('0' + n))
+	}
+	return itoa(n/10) + string(rune('0'+n%10))
+}
+
+// TestTooLong refuses texts that are more than any job, before anything is made of them, and keeps their secrets off the page.
+func TestTooLong(t *testing.T) {
+	w := consoletest.New(t)
+	w.Put("default/a", simple)
+	long := "password: typed-password\n" + strings.Repeat("# more\n", 10_000)
+	p := open(t, w, "default/a", "yaml")
+	p.set("text", long)
+	if got := p.press("review"); got != http.StatusBadRequest {
+		t.Fatalf("a long text: %d", got)
+	}
+	p.has("This is too long: 65.5 kB are the most")
+	if strings.Contains(p.body, "typed-password") {
+		t.Error("the page has a secret that was typed")
+	}
+	for _, name := range []string{"base", "from", "stored"} {
+		p := open(t, w, "default/a", "yaml")
+		p.set(name, `{"a": "`+strings.Repeat("x", 70_000)+`"}`)
+		if got := p.press("review"); got != http.StatusBadRequest {
+			t.Errorf("a long %s: %d", name, got)
+		}
+	}
+	p = open(t, w, "default/a", "yaml")
+	p.set("text", strings.Repeat("x", 300_000))
+	if got := p.press("review"); got != http.StatusRequestEntityTooLarge {
+		t.Errorf("a form that is too large: %d", got)
+	}
+}

@@ -1,0 +1,155 @@
+package frame
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"mime"
+	"net/http"
+	"path"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+//go:embed assets
+var ownAssets embed.FS
+
+// assets are the scripts and styles of all rooms, by room/name. Their addresses have a hash of what they are, so a browser
+// never asks for one again.
+type assets map[string]*asset
+
+type asset struct {
+	kind    string
+	hash    string
+	data    []byte
+	smaller []byte // compressed with gzip
+}
+
+// gather reads the assets of the rooms.
+func (f *Frame) gather() assets {
+	all := assets{}
+	add := func(room string, files fs.FS) {
+		err := fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			data, err := fs.ReadFile(files, name)
+			all[room+"/"+path.Base(name)] = newAsset(name, data)
+			return err
+		})
+		if err != nil {
+			panic(fmt.Sprintf("console: assets of %s: %v", room, err))
+		}
+	}
+	add("frame", ownAssets)
+	for _, room := range f.cfg.Rooms {
+		if room.Assets != nil {
+			add(room.Name, room.Assets)
+		}
+	}
+	known.Store(all)
+	return all
+}
+
+// known has the addresses of all assets, for templates: they are those of the program, so the same in every console.
+var known addresses
+
+// addresses are those of assets by name.
+type addresses struct{ m sync.Map }
+
+// Store adds the addresses of assets.
+func (a *addresses) Store(all assets) {
+	for name, one := range all {
+		a.m.Store(name, Root+"/assets/"+one.hash+"/"+name)
+	}
+}
+
+// address returns where an asset is served.
+func (a *addresses) address(name string) (string, error) {
+	at, ok := a.m.Load(name)
+	if !ok {
+		return "", fmt.Errorf("there is no asset %s", name)
+	}
+	return at.(string), nil
+}
+
+func newAsset(name string, data []byte) *asset {
+	sum := sha256.Sum256(data)
+	kind := mime.TypeByExtension(path.Ext(name))
+	switch path.Ext(name) { // whatever the machine has in its tables
+	case ".js":
+		kind = "text/javascript; charset=utf-8"
+	case ".css":
+		kind = "text/css; charset=utf-8"
+	case ".svg":
+		kind = "image/svg+xml"
+	}
+	a := &asset{kind: kind, hash: hex.EncodeToString(sum[:8]), data: data}
+	if z := zipped(data); len(z) < len(data) {
+		a.smaller = z
+	}
+	return a
+}
+
+// serve answers with an asset.
+func (all assets) serve(c *Call) error {
+	a := all[c.Request.PathValue("path")]
+	if a == nil {
+		return Problem{Status: http.StatusNotFound, Text: c.Say("frame.nothing", c.Request.URL.Path)}
+	}
+	h := c.Writer.Header()
+	h.Set("Content-Type", a.kind)
+	h.Set("Vary", "Accept-Encoding")
+	h.Set("ETag", `"`+a.hash+`"`)
+	if c.Request.PathValue("version") == a.hash {
+		h.Set("Cache-Control", "public, max-age=31536000, immutable")
+	}
+	body := a.data
+	if a.smaller != nil && takesGzip(c.Request) {
+		h.Set("Content-Encoding", "gzip")
+		body = a.smaller
+	}
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	c.Writer.WriteHeader(http.StatusOK)
+	_, _ = c.Writer.Write(body)
+	return nil
+}
+
+// compressed returns a body as it is sent. Short ones are not worth it. What a page repeats of its address stands beside no
+// secret, as no page has any: the length tells nothing (BREACH).
+func compressed(h http.Header, r *http.Request, body []byte) []byte {
+	if len(body) < 1400 || !takesGzip(r) {
+		return body
+	}
+	h.Set("Content-Encoding", "gzip")
+	return zipped(body)
+}
+
+func takesGzip(r *http.Request) bool {
+	for one := range strings.SplitSeq(r.Header.Get("Accept-Encoding"), ",") {
+		if name, q, _ := strings.Cut(strings.TrimSpace(one), ";"); name == "gzip" {
+			return strings.TrimSpace(q) != "q=0"
+		}
+	}
+	return false
+}
+
+var zippers = sync.Pool{New: func() any {
+	z, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed)
+	return z
+}}
+
+func zipped(data []byte) []byte {
+	z := zippers.Get().(*gzip.Writer) //nolint:forcetypeassert // it has nothing else
+	defer zippers.Put(z)
+	var out bytes.Buffer
+	z.Reset(&out)
+	_, _ = z.Write(data) // a buffer takes everything
+	_ = z.Close()
+	return out.Bytes()
+}

@@ -1,0 +1,412 @@
+// What all pages of the console do with scripts: times, live parts, searching while somebody types, keys, copying. Pages are
+// complete without it. Scripts of rooms run after this one, and find what they share with it in window.carillon.
+
+const $ = (selector, root = document) => root.querySelector(selector);
+const $$ = (selector, root = document) => [...root.querySelectorAll(selector)];
+
+// ---- times -------------------------------------------------------------------------------------------------------------
+
+const instant = new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short', timeStyle: 'medium' });
+const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+// distance tells milliseconds from now on, or back, as frame.Distance does.
+function distance(ms) {
+  const a = Math.abs(ms) / 1000;
+  if (a < 0.5) return 'now';
+  const text = a < 90 ? `${Math.round(a)} s` : a < 5400 ? `${Math.round(a / 60)} min` : a < 129600 ? `${Math.round(a / 3600)} h` : `${Math.round(a / 86400)} d`;
+  return ms < 0 ? `${text} ago` : `in ${text}`;
+}
+
+function times(root) {
+  for (const t of $$('time[data-instant]', root)) {
+    const at = new Date(t.dateTime);
+    if (Number.isNaN(at.getTime())) continue; // of years that scripts do not know
+    if (!t.title) t.title = `${t.textContent} · ${zone}`;
+    t.textContent = instant.format(at);
+  }
+  distances(root);
+}
+
+function distances(root = document) {
+  const now = Date.now();
+  for (const t of $$('time[data-relative]', root)) {
+    const ms = new Date(t.dateTime) - now;
+    if (Number.isNaN(ms)) continue;
+    const text = distance(ms);
+    if (t.textContent !== text) t.textContent = text;
+  }
+}
+
+// ---- parts -------------------------------------------------------------------------------------------------------------
+
+// reachable lets keys scroll what is wider than its place.
+function reachable(root = document) {
+  for (const e of $$('.scroll', root)) {
+    if (e.scrollWidth > e.clientWidth) e.tabIndex = 0;
+    else e.removeAttribute('tabindex');
+  }
+}
+
+// dress does what every new piece of a page needs.
+function dress(root) {
+  times(root);
+  reachable(root);
+  for (const b of $$('[data-copy]', root)) b.hidden = false;
+  for (const e of $$('[data-script]', root)) e.hidden = false; // what is of use with scripts only
+  root.dispatchEvent(new CustomEvent('carillon:new', { bubbles: true }));
+}
+
+// morph makes the children of one element those of another, and keeps what is equal: the focus, what is typed, what is open.
+// What has an id is known by it, and is moved only when the order has changed: what is moved loses the focus.
+function morph(to, from) {
+  const all = [...from.childNodes];
+  const stays = new Set(all.map((n) => n.id));
+  const keyed = new Map();
+  for (const n of [...to.childNodes]) {
+    if (!n.id) continue;
+    if (stays.has(n.id)) keyed.set(n.id, n);
+    else n.remove();
+  }
+  let at = to.firstChild;
+  for (const fresh of all) {
+    while (fresh.id && at && at.nodeType !== 1) { // the space between them is no reason to move anything
+      const next = at.nextSibling;
+      at.remove();
+      at = next;
+    }
+    let match = fresh.id ? keyed.get(fresh.id) : at && !at.id && at.nodeType === fresh.nodeType && at.nodeName === fresh.nodeName ? at : null;
+    if (!match) {
+      to.insertBefore(fresh, at);
+      continue;
+    }
+    if (match === at) at = at.nextSibling;
+    else to.insertBefore(match, at);
+    update(match, fresh);
+  }
+  while (at) {
+    const next = at.nextSibling;
+    at.remove();
+    at = next;
+  }
+}
+
+function update(old, fresh) {
+  if (old.nodeType !== 1) {
+    if (old.nodeValue !== fresh.nodeValue) old.nodeValue = fresh.nodeValue;
+    return;
+  }
+  if (old === document.activeElement && /^(INPUT|SELECT|TEXTAREA)$/.test(old.tagName)) return;
+  for (const { name } of [...old.attributes]) {
+    if (!fresh.hasAttribute(name) && !['open', 'data-current', 'tabindex'].includes(name)) old.removeAttribute(name);
+  }
+  for (const { name, value } of [...fresh.attributes]) if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+  if (old.tagName === 'TIME' && old.dateTime === fresh.dateTime) return;
+  if (old.tagName === 'INPUT' && /^(checkbox|radio)$/.test(old.type)) return;
+  morph(old, fresh);
+}
+
+// parse makes elements of the text of a part.
+function parse(html) {
+  const t = document.createElement('template');
+  t.innerHTML = html;
+  return t.content;
+}
+
+// put makes a part the content of an element.
+function put(element, html) {
+  const focused = document.activeElement;
+  morph(element, parse(html));
+  if (focused !== document.activeElement && element.contains(focused)) focused.focus({ preventScroll: true }); // it was moved
+  dress(element);
+}
+
+// part fetches a part of a page. An error of the server is a part, too: the answer says so by ok.
+async function part(url, options = {}) {
+  const answer = await fetch(url, { ...options, headers: { ...options.headers, 'X-Carillon-Part': '1' }, redirect: 'follow' });
+  return { ok: answer.ok, status: answer.status, url: answer.url, html: await answer.text() };
+}
+
+let saying = 0; // the timer of what was said last
+
+// say tells something once, to those who look and to those who listen. It stays in sight while the page is scrolled: what is
+// bad until something else is said, anything else for as long as it takes to read. What has the focus is not below it.
+function say(text, bad = false) {
+  const note = $('#note');
+  if (note.textContent !== text) note.textContent = text;
+  note.hidden = !text;
+  note.classList.toggle('bad', bad);
+  clearTimeout(saying);
+  stick(Boolean(text));
+  if (text && !bad) saying = setTimeout(stick, 8000, false);
+}
+
+function stick(sticks) {
+  const note = $('#note');
+  note.classList.toggle('told', sticks);
+  const room = sticks ? note.offsetHeight + 8 : 0;
+  document.documentElement.style.setProperty('--told', `${room}px`);
+  const focus = document.activeElement;
+  if (!sticks || !focus || focus === document.body || focus.contains(note) || focus.closest('dialog')) return;
+  const { top, bottom } = focus.getBoundingClientRect();
+  if (bottom > 0 && top < room) scrollBy(0, top - room - 8);
+}
+
+// ---- live --------------------------------------------------------------------------------------------------------------
+
+// why asks for what a browser does not tell of live parts that are refused: the reason, and how long to wait before they are
+// asked for again. What only somebody can change, as by a sign-in in another tab, is asked for less often.
+async function why(url) {
+  const asking = new AbortController();
+  try {
+    const answer = await fetch(url, { headers: { 'X-Carillon-Part': '1' }, signal: asking.signal });
+    if (answer.ok) return { html: '', wait: 1000 };
+    return { html: await answer.text(), wait: answer.status < 500 && answer.status !== 429 ? 15000 : 3000 };
+  } catch {
+    return { html: '', wait: 3000 };
+  } finally {
+    asking.abort();
+  }
+}
+
+// plain is the text of a part.
+const plain = (html) => parse(html).textContent.replace(/\s+/g, ' ').trim();
+
+// live keeps the parts of a page up to date: see frame.Call.Live. While the page is hidden it is not connected. Where the
+// address says after what it begins, it goes on there: what came meanwhile is told then.
+function live(element) {
+  let source = null;
+  let lost = false;
+  let ended = false;
+  let last = ''; // the id of the last event
+  const names = (element.dataset.parts || '').split(' ').filter(Boolean);
+  const open = () => {
+    if (source || ended || document.hidden) return;
+    const url = new URL(element.dataset.events, location);
+    if (last && url.searchParams.has('after')) url.searchParams.set('after', last);
+    source = new EventSource(url);
+    source.onopen = () => {
+      if (lost) say(document.body.dataset.back);
+      lost = false;
+    };
+    source.onerror = () => {
+      if (!lost) say(document.body.dataset.lost, true);
+      lost = true;
+      if (source && source.readyState === EventSource.CLOSED) {
+        source = null;
+        why(url).then(({ html, wait }) => {
+          if (html && lost && !source) say(plain(html), true);
+          setTimeout(open, wait);
+        });
+      }
+    };
+    source.addEventListener('end', (e) => { // nothing more comes, and this says why
+      source?.close();
+      source = null;
+      ended = true;
+      say(plain(e.data), true);
+    });
+    for (const name of names) {
+      source.addEventListener(name, (e) => {
+        last = e.lastEventId || last;
+        const target = document.getElementById(name);
+        if (target) put(target, e.data);
+      });
+    }
+    element.dispatchEvent(new CustomEvent('carillon:source', { detail: source }));
+  };
+  document.addEventListener('visibilitychange', () => {
+    if (!document.hidden) open();
+    else if (source) {
+      source.close();
+      source = null;
+    }
+  });
+  window.addEventListener('pagehide', () => { source?.close(); source = null; });
+  window.addEventListener('pageshow', open); // it was kept, and somebody came back to it
+  element.addEventListener('carillon:follow', (e) => { // something else from now on
+    if (element.dataset.events === e.detail) return;
+    element.dataset.events = e.detail;
+    ended = false;
+    last = '';
+    source?.close();
+    source = null;
+    open();
+  });
+  open();
+}
+
+// ---- search ------------------------------------------------------------------------------------------------------------
+
+// search sends a GET form as somebody types, and puts the answer into the element that data-into names. The address of the
+// page follows, so it can be kept and sent to others. A field with data-whole is of use as a whole only, as the name of a
+// zone: it counts when it is left, with Enter, or as one of its list.
+function search(form) {
+  let timer = 0;
+  let asked = 0;
+  let lost = false; // the last one had no answer
+  const go = async () => {
+    const query = new URLSearchParams([...new FormData(form)].filter(([, v]) => v !== ''));
+    const url = `${form.getAttribute('action') || location.pathname}?${query}`;
+    const mine = ++asked;
+    const into = $(form.dataset.into);
+    into.setAttribute('aria-busy', 'true');
+    try {
+      const answer = await part(url);
+      if (mine !== asked) return; // a later one is under way
+      if (lost) say('');
+      lost = false;
+      put(into, answer.html);
+      follow(into, query);
+      if (answer.ok) history.replaceState(null, '', query.size ? url : url.slice(0, -1));
+    } catch {
+      if (mine !== asked) return;
+      lost = true;
+      say(document.body.dataset.lost, true);
+    } finally {
+      if (mine === asked) into.removeAttribute('aria-busy');
+    }
+  };
+  form.addEventListener('input', (e) => {
+    const { dataset, value, list } = e.target;
+    const whole = 'whole' in dataset;
+    if (whole && value !== '' && ![...(list?.options ?? [])].some((o) => o.value === value)) return; // half a name is none
+    clearTimeout(timer);
+    if (whole) go();
+    else timer = setTimeout(go, 120);
+  });
+  form.addEventListener('change', (e) => {
+    if ('whole' in e.target.dataset) form.requestSubmit();
+  });
+  form.addEventListener('submit', (e) => {
+    e.preventDefault();
+    clearTimeout(timer);
+    go();
+  });
+  for (const b of $$('[data-without-script]', form)) b.hidden = true;
+}
+
+// follow has the live part around an element follow what a search has found.
+function follow(element, query) {
+  const around = element.closest('[data-events]');
+  if (!around) return;
+  const fresh = new URLSearchParams(query);
+  fresh.set('follow', '1');
+  around.dispatchEvent(new CustomEvent('carillon:follow', { detail: `${around.dataset.events.split('?')[0]}?${fresh}` }));
+}
+
+// ---- keys --------------------------------------------------------------------------------------------------------------
+
+const lines = () => $$('[data-line]').filter((e) => e.offsetParent !== null);
+
+function move(by) {
+  const all = lines();
+  if (!all.length) return;
+  const now = all.findIndex((e) => e.hasAttribute('data-current'));
+  const next = all[Math.min(all.length - 1, Math.max(0, now < 0 ? (by > 0 ? 0 : all.length - 1) : now + by))];
+  for (const e of all) e.removeAttribute('data-current');
+  next.setAttribute('data-current', '');
+  next.scrollIntoView({ block: 'nearest' });
+  ($('a[href]', next) || next).focus({ preventScroll: true });
+}
+
+// single reports whether single keys do anything: who speaks to the browser may turn them off (WCAG 2.1.4). It holds for this
+// browser.
+const off = 'carillon-keys-off';
+
+function single(on) {
+  try {
+    if (on === false) localStorage.setItem(off, '1');
+    else if (on) localStorage.removeItem(off);
+    return !localStorage.getItem(off);
+  } catch { // nothing is kept here
+    return on ?? true;
+  }
+}
+
+let going = 0; // when g was pressed, of which the next letter is the second half for as long as a slow hand needs
+
+function key(e) {
+  if (e.ctrlKey || e.metaKey || e.altKey || e.isComposing) return;
+  const menu = e.key === 'Escape' && e.target.closest('details.menu[open]');
+  if (menu) {
+    menu.open = false;
+    $('summary', menu).focus();
+    return;
+  }
+  const typed = e.target.matches?.('input:not([type=checkbox], [type=radio]), select, textarea'); // what letters are typed into
+  if (typed || e.target.isContentEditable) {
+    if (e.key === 'Escape') {
+      if (e.target.type === 'search') e.preventDefault(); // which would empty it: what was found is to be gone through
+      e.target.blur();
+    }
+    return;
+  }
+  if ($('dialog[open]') || !single()) return;
+  if (Date.now() - going < 5000) {
+    going = 0;
+    const link = $$('[data-go]').find((a) => a.dataset.go === e.key);
+    if (link) {
+      e.preventDefault();
+      link.click();
+      return;
+    }
+  }
+  const current = $('[data-line][data-current]');
+  const does = {
+    '/': () => { const s = $('[data-search-field]'); s?.focus(); s?.select(); return s; },
+    '?': () => { $('#help').showModal(); return true; },
+    j: () => { move(1); return true; },
+    k: () => { move(-1); return true; },
+    x: () => { const box = current && $('input[type=checkbox]', current); box?.click(); return box; },
+    g: () => { going = Date.now(); return true; },
+  }[e.key];
+  if (does && does()) e.preventDefault();
+}
+
+// ---- beginning ---------------------------------------------------------------------------------------------------------
+
+async function copy(button) {
+  const from = document.getElementById(button.dataset.copy);
+  const text = from.value ?? from.textContent;
+  try {
+    await navigator.clipboard.writeText(text);
+    say(document.body.dataset.copied);
+  } catch { // not over plain HTTP of another host: select it, so that the keys copy it
+    const range = document.createRange();
+    range.selectNodeContents(from);
+    getSelection().removeAllRanges();
+    getSelection().addRange(range);
+  }
+}
+
+window.carillon = { $, $$, distance, morph, parse, put, part, say, why, dress };
+
+// The server writes times on the browser's clock, too, and learns which one that is by a cookie: the first page of all is
+// asked for again when it has come too early.
+const clock = `carillon-zone=${encodeURIComponent(zone)}`;
+const knows = () => document.cookie.split('; ').includes(clock);
+const known = knows();
+document.cookie = `${clock}; path=/; SameSite=Lax; max-age=31536000`;
+if (!known && knows() && (document.body.dataset.clock ?? zone) !== zone) location.reload();
+document.addEventListener('keydown', key);
+document.addEventListener('click', (e) => {
+  const button = e.target.closest('[data-copy]');
+  if (button) copy(button);
+  if (e.target.closest('[data-help]')) $('#help').showModal();
+  const opens = e.target.closest('[data-dialog]'); // a button that opens a dialog, by its id
+  if (opens) document.getElementById(opens.dataset.dialog).showModal();
+  const closes = e.target.closest('[data-close]');
+  if (closes) closes.closest('dialog').close();
+});
+for (const b of $$('[data-help]')) b.hidden = false;
+for (const box of $$('[data-single]')) {
+  box.checked = single();
+  box.addEventListener('change', () => single(box.checked));
+}
+dress(document.body);
+document.addEventListener('DOMContentLoaded', () => { // scripts of rooms are there by then, and listen for the source
+  window.addEventListener('resize', () => reachable());
+  for (const e of $$('[data-events]')) live(e);
+});
+for (const f of $$('form[data-into]')) search(f);
+setInterval(distances, 1000);

@@ -1,0 +1,107 @@
+package job
+
+import (
+	"cmp"
+	"encoding/json"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/console/frame"
+)
+
+// done answers a change: with what it did, to a script, or with the page of the job, which says it.
+func done(c *frame.Call, text string) error {
+	if c.Part() {
+		return c.Show(&frame.Page{Template: page, Part: "job-done", Data: text})
+	}
+	c.Note(text)
+	return c.Redirect(frame.JobPath(key(c)))
+}
+
+func (r room) run(c *frame.Call) error {
+	if _, err := r.service.Trigger(c.Lasting(), key(c)); err != nil {
+		return err
+	}
+	return done(c, c.Say("job.did.run"))
+}
+
+func (r room) enable(c *frame.Call) error {
+	if _, err := r.service.Enable(c.Lasting(), key(c)); err != nil {
+		return err
+	}
+	return done(c, c.Say("job.did.enable"))
+}
+
+func (r room) disable(c *frame.Call) error {
+	if _, err := r.service.Disable(c.Lasting(), key(c)); err != nil {
+		return err
+	}
+	return done(c, c.Say("job.did.disable"))
+}
+
+// pause keeps the job from starting until a time: that of a button, or the one that was typed.
+func (r room) pause(c *frame.Call) error {
+	form, err := c.Form()
+	if err != nil {
+		return err
+	}
+	v, err := r.service.Pause(c.Lasting(), key(c), cmp.Or(form.Get("until"), form.Get("at")))
+	if err != nil {
+		return err
+	}
+	return done(c, c.Say("job.did.pause", onClock(v.Job.PausedUntil, v.Job)))
+}
+
+// resume ends a pause. To enable a job that is enabled does nothing else.
+func (r room) resume(c *frame.Call) error {
+	if _, err := r.service.Enable(c.Lasting(), key(c)); err != nil {
+		return err
+	}
+	return done(c, c.Say("job.did.resume"))
+}
+
+func (r room) resubmit(c *frame.Call) error {
+	form, err := c.Form()
+	if err != nil {
+		return err
+	}
+	body, err := json.Marshal(map[string]string{"occurrence": form.Get("occurrence")})
+	if err != nil {
+		return err
+	}
+	if _, err := r.service.Resubmit(c.Lasting(), key(c), body); err != nil {
+		return err
+	}
+	return done(c, c.Say("job.did.resubmit"))
+}
+
+// confirmDelete asks whether the job is to be deleted, where no script does.
+func (r room) confirmDelete(c *frame.Call) error {
+	k := key(c)
+	_, s, err := r.statusOf(c.Context(), c, k)
+	if err != nil {
+		return gone(c, err)
+	}
+	return c.Show(shown(c.Say("job.delete.title", k.Job), "delete", s))
+}
+
+// remove deletes the job, if it is the one that was seen.
+func (r room) remove(c *frame.Call) error {
+	form, err := c.Form()
+	if err != nil {
+		return err
+	}
+	s := r.service
+	if etag := form.Get("etag"); etag != "" {
+		when, err := scheduler.ReadCondition([]string{etag}, nil)
+		if err != nil {
+			return err
+		}
+		s = s.If(when)
+	}
+	k := key(c)
+	if err := s.Delete(c.Lasting(), k, 0); err != nil {
+		return err
+	}
+	c.Note(c.Say("job.did.delete", k))
+	return c.Redirect(root)
+}

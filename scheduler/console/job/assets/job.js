@@ -1,0 +1,150 @@
+// The page of a job: what it does is done without leaving it, and what its events say has changed is fetched anew.
+
+const { $, $$, part, parse, put, say } = window.carillon;
+
+const text = (html) => parse(html).textContent.replace(/\s+/g, ' ').trim();
+
+// ---- doing -------------------------------------------------------------------------------------------------------------
+
+let held = null; // the button that was pressed with the focus on it, which it loses for as long as it cannot be pressed again
+
+// regain gives the focus back, unless somebody has put it elsewhere meanwhile.
+function regain() {
+  if (!held || document.activeElement !== document.body) return;
+  if (held.disabled && held.isConnected) return;
+  (held.closest('details.menu:not([open])')?.querySelector('summary') ?? (held.isConnected ? held : $('main'))).focus({ preventScroll: true });
+  held = null;
+}
+document.addEventListener('focusin', () => { held = null; });
+document.addEventListener('carillon:new', regain);
+
+// act sends a form, and says what became of it.
+async function act(form, button) {
+  if (document.activeElement === button) held = button;
+  const body = new URLSearchParams(new FormData(form, button)); // which a button has no part in that is disabled
+  button.disabled = true;
+  try {
+    const answer = await part(form.action, { method: 'POST', body });
+    const menu = form.closest('details.menu');
+    if (answer.ok && menu) menu.open = false;
+    say(text(answer.html), !answer.ok);
+  } catch {
+    say(document.body.dataset.lost, true);
+  } finally {
+    button.disabled = false;
+    setTimeout(regain, 100); // the focus is taken from what is hidden a moment later
+  }
+}
+
+const asked = new WeakMap(); // by element: what was asked for it last
+
+// into fetches a part, and puts it into an element, unless something else is asked for that meanwhile.
+async function into(target, url) {
+  const mine = {};
+  asked.set(target, mine);
+  target.setAttribute('aria-busy', 'true');
+  try {
+    const answer = await part(url);
+    if (asked.get(target) === mine) put(target, answer.html);
+  } catch {
+    if (asked.get(target) === mine) say(document.body.dataset.lost, true);
+  } finally {
+    if (asked.get(target) === mine) target.removeAttribute('aria-busy');
+  }
+}
+
+document.addEventListener('submit', (e) => {
+  const form = e.target;
+  if (form.matches('[data-act]')) {
+    e.preventDefault();
+    act(form, e.submitter);
+  } else if (form.matches('[data-ask]')) {
+    e.preventDefault();
+    into($(form.dataset.ask), `${form.action}?${new URLSearchParams(new FormData(form))}`);
+  }
+});
+
+document.addEventListener('click', (e) => {
+  if (e.ctrlKey || e.metaKey || e.shiftKey || e.button) return;
+  const link = e.target.closest('a');
+  if (!link) return;
+  if (link.dataset.into) {
+    const target = $(link.dataset.into);
+    target.dataset.refresh = link.getAttribute('href'); // from now on there are as many
+    into(target, link.href);
+  } else if (link.dataset.opens && $(`#${link.dataset.opens}`)) {
+    const dialog = $(`#${link.dataset.opens}`);
+    const etag = $('[name=etag]', dialog);
+    if (etag) etag.value = link.dataset.etag; // of what is seen now
+    dialog.showModal();
+  } else if ('closes' in link.dataset && link.closest('dialog')) {
+    link.closest('dialog').close();
+  } else if ('jobCopy' in link.dataset && $('#job-copy')) {
+    $('#job-copy').showModal();
+    into($('#job-copies'), link.href);
+  } else return;
+  e.preventDefault();
+});
+
+// ---- living ------------------------------------------------------------------------------------------------------------
+
+// refresh fetches what is of records. A page of the history that is not the first stays as it is.
+let refreshing = false;
+let again = false;
+
+async function refresh() {
+  if (refreshing) {
+    again = true;
+    return;
+  }
+  refreshing = true;
+  const address = (e) => e.dataset.refresh || location.pathname + location.search;
+  for (const e of $$('[data-refresh]')) {
+    if ($('[data-still]', e)) continue;
+    const url = address(e);
+    try {
+      const answer = e.hasAttribute('aria-busy') ? null : await part(url);
+      if (!answer || e.hasAttribute('aria-busy') || address(e) !== url) {
+        setTimeout(refresh, 300); // somebody asks for something else there, which may be of before the change
+      } else if (answer.ok) put(e, answer.html);
+    } catch { // the next change brings it
+    }
+  }
+  refreshing = false;
+  if (again) {
+    again = false;
+    refresh();
+  }
+}
+
+const job = $('#job');
+let scrolled = false;
+
+// present shows the present of the timeline, until somebody has looked elsewhere.
+function present() {
+  const line = $('[data-scroll-to]');
+  if (!line || scrolled) return;
+  line.scrollLeft = Number(line.dataset.scrollTo) - line.clientWidth * 0.75;
+}
+
+job?.addEventListener('carillon:source', (e) => {
+  const source = e.detail;
+  source.addEventListener('changed', refresh);
+  source.addEventListener('gone', () => {
+    source.close();
+    say(job.dataset.gone, true);
+  });
+});
+job?.addEventListener('carillon:new', present);
+job?.addEventListener('wheel', (e) => { scrolled ||= Boolean(e.target.closest('[data-scroll-to]')); }, { passive: true });
+job?.addEventListener('pointerdown', (e) => { scrolled ||= Boolean(e.target.closest('[data-scroll-to]')); });
+present();
+
+// An address may name a run: it is opened.
+function named() {
+  const run = location.hash.length > 1 && document.getElementById(location.hash.slice(1));
+  const details = run && $('details', run);
+  if (details) details.open = true;
+}
+window.addEventListener('hashchange', named);
+named();

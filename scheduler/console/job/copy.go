@@ -1,0 +1,78 @@
+package job
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/console/command"
+	"github.com/carillon-sched/carillon/scheduler/console/frame"
+	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/view"
+)
+
+// copies are a job as commands that put it again, here or elsewhere. None has a secret.
+type copies struct {
+	name
+
+	YAML    string
+	Curl    string
+	Apply   string
+	NATS    string
+	Token   bool     // the first needs an access token
+	Secrets []string // where the job has secrets, which must be added
+	Over    bool     // it is at its end, and would run again elsewhere
+}
+
+// showCopy answers with the job as commands: a page, or its content alone.
+func (r room) showCopy(c *frame.Call) error {
+	k := key(c)
+	v, err := r.service.Get(c.Context(), k)
+	if err != nil {
+		return gone(c, err)
+	}
+	if v.Job.State == scheduler.Damaged {
+		return frame.Problem{Status: 409, Text: v.Status.Over, Hint: c.Say("job.is.damaged.hint")}
+	}
+	open := c.Who.Via == access.ViaOpen || c.Who.Via == access.ViaLoopback
+	copies := copiesOf(v, c.Server(), r.prefix, !open)
+	copies.name = nameOf(c, k)
+	if c.Part() {
+		return c.Show(&frame.Page{Template: page, Part: "job-copies", Data: copies})
+	}
+	return c.Show(shown(c.Say("job.copy")+" · "+k.Job, "copy", copies))
+}
+
+// copiesOf writes the commands, for a scheduler at an address, whose published specs have a prefix. token says that it asks
+// for an access token.
+func copiesOf(v *view.Job, server, prefix string, token bool) *copies {
+	k, own := v.Job.Key, v.Job.Def.Document()
+	members := own.Members()
+	if !v.Job.State.Final() {
+		members = own.Without("state").With(document.StringValue(string(v.Job.State)), "state").Members()
+	}
+	body := document.ObjectValue(document.Member{Name: "properties", Value: document.ObjectValue(members...)}).JSON()
+	file := document.ObjectValue(append([]document.Member{
+		{Name: "name", Value: document.StringValue(k.Job)},
+		{Name: "collection", Value: document.StringValue(k.Collection)},
+	}, command.Escaped(document.ObjectValue(members...)).Members()...)...)
+	yaml := string(file.YAML())
+	curl := "curl --fail-with-body -X PUT " + command.Quoted(server+"/jobCollections/"+k.Collection+"/jobs/"+k.Job)
+	if token {
+		curl += " \\\n  -H \"Authorization: Bearer $CARILLON_TOKEN\""
+	}
+	curl += " \\\n  -H 'Content-Type: application/json' --data-binary @-"
+	subject := strings.Join([]string{prefix, "spec", "put", k.Collection, k.Job}, ".")
+	c := &copies{
+		YAML: yaml, Token: token, Over: v.Job.State.Final(),
+		Curl:  command.HereDocument(curl, string(body)),
+		Apply: command.HereDocument("carillon apply --server "+command.Quoted(server)+" -", yaml),
+		NATS:  command.HereDocument("nats pub --force-stdin "+command.Quoted(subject), command.Untemplated(string(body))),
+	}
+	if v.Job.Def.HasSecrets() {
+		open, locked := own.SecretPaths()
+		c.Secrets = slices.Concat(open, locked)
+	}
+	return c
+}

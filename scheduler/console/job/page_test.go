@@ -1,0 +1,500 @@
+package job_test
+
+import (
+	"fmt"
+	"html"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/console/consoletest"
+	"github.com/carillon-sched/carillon/scheduler/service"
+	"github.com/carillon-sched/carillon/scheduler/view"
+)
+
+// has looks for texts in a page.
+func has(t *testing.T, page string, texts ...string) {
+	t.Helper()
+	for _, text := range texts {
+		if !strings.Contains(page, text) {
+			t.Errorf("the page has no %q", text)
+		}
+	}
+}
+
+func historyOf(key string) service.HistoryQuery {
+	return service.HistoryQuery{Key: consoletest.Key(key)}
+}
+
+func hasNone(t *testing.T, page string, texts ...string) {
+	t.Helper()
+	for _, text := range texts {
+		if strings.Contains(page, text) {
+			t.Errorf("the page has %q", text)
+		}
+	}
+}
+
+// records reads the history of a job.
+func records(t *testing.T, w *consoletest.World, key string) []*scheduler.Record {
+	t.Helper()
+	all, _, err := w.Service.History(t.Context(), historyOf(key), view.Page{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// newest is the sequence of the last record of a job.
+func newest(t *testing.T, w *consoletest.World, key string) string {
+	t.Helper()
+	return strconv.FormatUint(records(t, w, key)[0].Sequence, 10)
+}
+
+// await waits until a job has a number of records with an outcome, and does not run any more: its baton goes on after the record.
+func await(t *testing.T, w *consoletest.World, key string, outcome scheduler.Outcome, n int) {
+	t.Helper()
+	w.Await(fmt.Sprintf("%d records of %s that are %s", n, key, outcome), func() bool {
+		found := 0
+		for _, r := range records(t, w, key) {
+			if r.Outcome == outcome {
+				found++
+			}
+		}
+		return found >= n
+	})
+	c, j, _ := strings.Cut(key, "/")
+	w.Await("the end of the run of "+key, func() bool {
+		v, err := w.Service.Get(t.Context(), scheduler.Key{Collection: c, Job: j})
+		return err == nil && !v.Status.Running
+	})
+}
+
+// quick lets jobs of a collection be retried at once.
+func quick(t *testing.T, w *consoletest.World, name string) {
+	t.Helper()
+	if _, _, err := w.Service.PutCollection(t.Context(), name, []byte(`{"properties": {"minRetryInterval": "PT0.01S"}}`)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+const yearly = `"recurrence": {"frequency": "year", "interval": 1}, "startTime": "2030-01-01T00:00:00Z"`
+
+// TestOutcomes shows a job with every outcome there is: each attempt, its answer, the pause before it, and what was done when
+// it had failed for good.
+func TestOutcomes(t *testing.T) {
+	w := consoletest.New(t)
+	quick(t, w, "partners")
+	w.Work()
+	answers := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+		if r.URL.Query().Has("fail") {
+			out.WriteHeader(http.StatusBadGateway)
+		}
+		_, _ = fmt.Fprint(out, "hello")
+	}))
+	t.Cleanup(answers.Close)
+	target := answers.URL
+	w.Put("partners/report", `{`+yearly+`, "description": "Closes the books.", "labels": {"team": "billing"}, "action": {
+		"type": "http", "request": {"method": "POST", "uri": "`+target+`/?fail", "body": "please"},
+		"retryPolicy": {"retryType": "fixed", "retryInterval": "PT0.05S", "retryCount": 1},
+		"errorAction": {"type": "http", "request": {"method": "GET", "uri": "`+target+`/alarm"}, "retryPolicy": {"retryType": "none"}}}}`)
+	w.Run("partners/report")
+	await(t, w, "partners/report", scheduler.OutcomeFaulted, 1)
+	page := w.Get("/console/jobs/partners/report")
+	has(t, page, "how long it took, at most ",
+		"Closes the books.", "team=billing", "Waits for its next run", "Http", "<code><bdi>POST "+target+"/?…</bdi></code>", "<code><bdi>GET "+target+"/alarm</bdi></code>",
+		`<p class="problem"><span class="state faulted">`, "502 Bad Gateway: hello", "All of that run",
+		`class="state faulted"`, "one retry", "Attempt 1", "Attempt 2", "When it failed", "<strong>502</strong>", "hello", " later", "Given up",
+		"Run it again", "2030-01-01", "It has not succeeded yet", "by hand",
+	)
+	report := records(t, w, "partners/report")
+	for _, outcome := range []scheduler.Outcome{scheduler.OutcomeSkipped, scheduler.OutcomePostponed} {
+		at := time.Date(2026, 3, 2, 9, len(outcome), 0, 0, time.UTC)
+		r := &scheduler.Record{
+			Job: report[0].Job, UID: report[0].UID, Outcome: outcome, Occurrence: scheduler.OccurrenceID(report[0].Job, at), Nominal: at,
+			From: at, To: at.Add(time.Hour), Count: 61, Ended: time.Now(), Reason: scheduler.ReasonDisabled,
+		}
+		if outcome == scheduler.OutcomePostponed {
+			r.Reason = ""
+		}
+		if err := w.Store.Append(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.Put("partners/report", `{`+yearly+`, "action": {"type": "http", "request": {"method": "POST", "uri": "`+target+`/"}}}`)
+	w.Run("partners/report")
+	await(t, w, "partners/report", scheduler.OutcomeCompleted, 2) // the errorAction's is one, too
+	page = w.Get("/console/jobs/partners/report")
+	has(t, page,
+		`class="t-completed"`, `class="t-faulted"`, `class="t-skipped"`, `class="t-postponed"`, "61 times", "the job was disabled",
+		"It last succeeded", "Who changed it", "put · updated", "action.request.uri",
+	)
+}
+
+// TestHostile shows what is made to look like something else: a name as long as it may be, markup and other scripts in texts,
+// and in what a target answers.
+func TestHostile(t *testing.T) {
+	w := consoletest.New(t)
+	w.Work()
+	const markup = `<script>alert(1)</script><img src=x onerror=alert(1)>"'&`
+	answers := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, _ *http.Request) {
+		out.WriteHeader(http.StatusInternalServerError)
+		_, _ = fmt.Fprint(out, markup+"שלום\u202e"+strings.Repeat("long ", 500))
+	}))
+	t.Cleanup(answers.Close)
+	name := strings.Repeat("Long", 25)
+	w.Put("default/"+name, `{`+yearly+`, "description": `+quote(markup+"שלום\u202e")+`, "labels": {"x": `+quote(markup)+`},
+		"action": {"type": "http", "request": {"method": "POST", "uri": "`+answers.URL+`/?`+url.QueryEscape(markup)+`", "body": `+quote(markup)+`,
+		"authentication": {"type": "basic", "username": "me", "password": "hunter2-secret"}}, "retryPolicy": {"retryType": "none"}}}`)
+	w.Run("default/" + name)
+	await(t, w, "default/"+name, scheduler.OutcomeFaulted, 1)
+	run := ""
+	for _, path := range []string{"", "/copy", "/next", "/audit", "/delete", "/why?at=" + url.QueryEscape(markup), "?outcome=" + url.QueryEscape(markup), "?since=" + url.QueryEscape(markup)} {
+		page := w.Get("/console/jobs/default/" + name + path)
+		hasNone(t, page, "<script>alert", "<img src=x", "onerror=alert(1)>", "hunter2-secret")
+		has(t, page, name)
+		if found := regexp.MustCompile(`href="([^"]*/runs/[^"]*)"`).FindStringSubmatch(page); found != nil {
+			run = html.UnescapeString(found[1])
+		}
+	}
+	has(t, w.Get("/console/jobs/default/"+name+"/copy"), "Secrets are never shown", "<code>action.request.authentication.password</code>")
+	page := w.Get(run)
+	hasNone(t, page, "<script>alert", "<img src=x", "hunter2-secret")
+	has(t, page, "&lt;script&gt;alert(1)&lt;/script&gt;", "<bdi>", "שלום")
+}
+
+// quote writes a text as JSON.
+func quote(text string) string { return fmt.Sprintf("%q", text) }
+
+// TestMany shows a job of which a thousand records are kept: the page is light, and its history has pages on which each of
+// them is once.
+func TestMany(t *testing.T) {
+	w := consoletest.New(t)
+	w.Put("default/busy", `{`+yearly+`, "action": {"type": "http", "request": {"method": "GET", "uri": "http://127.0.0.1:1/"}}}`)
+	began := time.Now().Add(-2000 * time.Second)
+	k := consoletest.Key("default/busy")
+	for i := range 1000 {
+		at := began.Add(time.Duration(i/2) * 2 * time.Second).Truncate(time.Second)
+		r := &scheduler.Record{
+			Job: k, Outcome: scheduler.OutcomeFailed, Occurrence: scheduler.OccurrenceID(k, at), Nominal: at, Due: at, Try: i%2 + 1, Attempt: i % 2,
+			Started: at.Add(time.Duration(i%2) * time.Second), Ended: at.Add(time.Duration(i%2)*time.Second + time.Millisecond),
+			Message: noise(i, 2048), Response: noise(-i, 2048), Type: "Http", Target: "127.0.0.1:1", Phase: scheduler.MainPhase,
+		}
+		r.ID = fmt.Sprintf("%s#%d", r.Occurrence, r.Try)
+		if err := w.Store.Append(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	page := w.Do(http.MethodGet, "/console/jobs/default/busy", "", "Accept-Encoding: gzip")
+	if page.Status != http.StatusOK || page.Header.Get("Content-Encoding") != "gzip" || len(page.Body) > 100_000 {
+		t.Errorf("%d, %s, %d bytes", page.Status, page.Header.Get("Content-Encoding"), len(page.Body))
+	}
+	t.Logf("%d bytes on the wire", len(page.Body))
+	anchor := regexp.MustCompile(`<li id="(o-[0-9a-f]+)"`)
+	older := regexp.MustCompile(`rel="next" href="([^"]+)"`)
+	seen, pages := map[string]bool{}, 0
+	for path := "/console/jobs/default/busy"; path != ""; pages++ {
+		part := w.Part(path)
+		for _, m := range anchor.FindAllStringSubmatch(part, -1) {
+			if seen[m[1]] {
+				t.Errorf("%s is on two pages", m[1])
+			}
+			seen[m[1]] = true
+		}
+		if strings.Contains(part, "not shown here") {
+			t.Errorf("%s: an occurrence is cut", path)
+		}
+		path = ""
+		if m := older.FindStringSubmatch(part); m != nil {
+			path = html.UnescapeString(m[1])
+		}
+	}
+	if len(seen) != 500 || pages < 10 {
+		t.Errorf("%d occurrences on %d pages", len(seen), pages)
+	}
+}
+
+// TestLongAgo opens the page of a run, by the address that an answer to "why" has, which more runs came after than are looked
+// through from the end.
+func TestLongAgo(t *testing.T) {
+	w := consoletest.New(t)
+	w.Put("default/busy", `{`+yearly+`, "action": {"type": "http", "request": {"method": "GET", "uri": "http://127.0.0.1:1/"}}}`)
+	began := time.Now().Add(-2 * time.Hour).UTC().Truncate(time.Second)
+	k := consoletest.Key("default/busy")
+	add := func(seconds int, outcome scheduler.Outcome, try int, message string) {
+		at := began.Add(time.Duration(seconds) * time.Second)
+		r := &scheduler.Record{
+			Job: k, Outcome: outcome, Occurrence: scheduler.OccurrenceID(k, at), Nominal: at, Due: at, Started: at, Ended: at, Try: try,
+			Attempt: try - 1, Type: "Http", Target: "127.0.0.1:1", Phase: scheduler.MainPhase, Message: message,
+		}
+		r.ID = fmt.Sprintf("%s#%d", r.Occurrence, try)
+		if err := w.Store.Append(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	add(1, scheduler.OutcomeFailed, 1, "the first attempt")
+	add(1, scheduler.OutcomeFailed, 2, "the second attempt")
+	for i := range 550 {
+		add(2+i, scheduler.OutcomeCompleted, 1, "")
+		add(2+i, scheduler.OutcomeFailed, 2, "")
+	}
+	page := w.Get("/console/jobs/default/busy/runs/" + began.Add(time.Second).Format(time.RFC3339))
+	for _, text := range []string{"the first attempt", "the second attempt"} {
+		if !strings.Contains(page, text) {
+			t.Errorf("there is no %q in %s", text, page)
+		}
+	}
+	if r := w.Do(http.MethodGet, "/console/jobs/default/busy/runs/"+began.Format(time.RFC3339), ""); r.Status != http.StatusNotFound {
+		t.Errorf("a run that there was none of: %d", r.Status)
+	}
+}
+
+// noise is a text that cannot be compressed much.
+func noise(seed, n int) string {
+	var b strings.Builder
+	x := uint64(seed)*2654435761 + 88172645463325252
+	for b.Len() < n {
+		x ^= x << 13
+		x ^= x >> 7
+		x ^= x << 17
+		_, _ = fmt.Fprintf(&b, "%x", x)
+	}
+	return b.String()[:n]
+}
+
+// TestFilter finds records by each field of the form, and says what is wrong with one.
+func TestFilter(t *testing.T) {
+	w := consoletest.New(t)
+	w.Put("default/report", `{`+yearly+`, "action": {"type": "http", "request": {"method": "GET", "uri": "http://127.0.0.1:1/"}}}`)
+	k := consoletest.Key("default/report")
+	for i, r := range []*scheduler.Record{
+		{Outcome: scheduler.OutcomeCompleted, Kind: scheduler.Manual, Target: "a.example:80", Message: "one"},
+		{Outcome: scheduler.OutcomeFailed, Target: "b.example:80", Message: "two"},
+		{Outcome: scheduler.OutcomeCompleted, Target: "b.example:80", Message: "three"},
+	} {
+		at := time.Now().Add(time.Duration(i-3) * time.Hour).UTC()
+		r.Job, r.Nominal, r.Due, r.Started, r.Ended, r.Try, r.Occurrence = k, at, at, at, at, 1, scheduler.OccurrenceID(k, at)
+		r.ID, r.Type, r.Phase = r.Occurrence+"#1", "Http", scheduler.MainPhase
+		if err := w.Store.Append(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all := []string{"one", "two", "three"}
+	for query, want := range map[string]string{
+		"":                               "one two three",
+		"outcome=failed":                 "two",
+		"manual=true":                    "one",
+		"manual=false&outcome=completed": "three",
+		"since=90m":                      "three",
+		"until=90m":                      "one two",
+		"since=150m&until=90m":           "two",
+		"$filter=target+eq+b.example":    "two three",
+		"$filter=target+eq+b.example&outcome=completed": "three",
+		"$filter=nonsense": "is not of the form",
+		"since=soon":       "does not compare with a time",
+		"outcome=failed&$filter=status+eq+completed": "besides another",
+		"before=x":        "is not the sequence of a record",
+		"outcome=skipped": "No record is like that",
+	} {
+		query = strings.ReplaceAll(query, "$", "%24")
+		part := w.Part("/console/jobs/default/report?" + query)
+		var found []string
+		for _, one := range all {
+			if strings.Contains(part, ">"+one+"<") {
+				found = append(found, one)
+			}
+		}
+		if got := strings.Join(found, " "); got != want && !strings.Contains(html.UnescapeString(part), want) {
+			t.Errorf("%s: found %q, want %q in %s", query, got, want, part)
+		}
+		has(t, w.Get("/console/jobs/default/report?"+query), `id="job-history"`)
+	}
+}
+
+// TestNext tells the next runs on two clocks, with the changes of the job's, and how they would be of a job that does not run.
+func TestNext(t *testing.T) {
+	w := consoletest.New(t)
+	action := `"action": {"type": "http", "request": {"method": "GET", "uri": "http://127.0.0.1:1/"}}`
+	w.Put("default/nightly", `{"startTime": "2031-03-28T00:00:00Z", "timeZone": "Europe/Berlin", "recurrence": {"cron": "30 2 * * *"}, `+action+`}`)
+	page := w.Get("/console/jobs/default/nightly", "Cookie: carillon-zone=America%2FNew_York")
+	has(t, page, "On the job&#39;s clock (Europe/Berlin)", "On yours (America/New_York)", "the clock goes forward from 02:00 to 03:00", "Show 100", "EDT", "CEST")
+	many := w.Part("/console/jobs/default/nightly/next?n=100")
+	if n := strings.Count(many, "<tr><td>"); n != 100 {
+		t.Errorf("%d runs", n)
+	}
+	has(t, w.Get("/console/jobs/default/nightly/next?n=100"), "<h1>Next runs</h1>")
+	if _, err := w.Service.Disable(t.Context(), consoletest.Key("default/nightly")); err != nil {
+		t.Fatal(err)
+	}
+	has(t, w.Get("/console/jobs/default/nightly"), "If the job were enabled:", "02:30:00", "Disabled: it does not run", "/enable\"")
+	w.Collect("closed")
+	w.Put("closed/nightly", `{"recurrence": {"cron": "30 2 * * *"}, `+action+`}`)
+	if _, err := w.Service.TurnCollection(t.Context(), "closed", scheduler.Disabled); err != nil {
+		t.Fatal(err)
+	}
+	has(t, w.Get("/console/jobs/closed/nightly"), "If it did not wait for collection closed", "Does not run: it waits for collection closed, which is disabled.")
+}
+
+// TestOver shows jobs at their end, one that is damaged, and none.
+func TestOver(t *testing.T) {
+	w := consoletest.New(t)
+	w.Work()
+	target := w.Target()
+	for name, query := range map[string]string{"good": "", "bad": "?fail"} {
+		w.Put("default/"+name, `{"action": {"type": "http", "request": {"method": "GET", "uri": "`+target+query+`"}, "retryPolicy": {"retryType": "none"}}}`)
+	}
+	for name, want := range map[string]scheduler.State{"good": scheduler.Completed, "bad": scheduler.Faulted} {
+		w.Await(name, func() bool {
+			v, err := w.Service.Get(t.Context(), consoletest.Key("default/"+name))
+			return err == nil && v.Job.State == want
+		})
+		page := w.Get("/console/jobs/default/" + name)
+		has(t, page, `class="state `+string(want)+`"`, "over; to run it again", "its schedule has no time left")
+		hasNone(t, page, "/run\"", "/disable\"")
+	}
+	w.Put("default/broken", `{`+yearly+`, "action": {"type": "http", "request": {"method": "GET", "uri": "`+target+`"}}}`)
+	k := consoletest.Key("default/broken")
+	st, err := w.Store.LoadJob(t.Context(), k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Store.SaveJob(t.Context(), k, []byte("{"), st.Revision, false); err != nil {
+		t.Fatal(err)
+	}
+	page := w.Get("/console/jobs/default/broken")
+	has(t, page, `class="state damaged"`, "Put the job again to mend it", "/delete")
+	hasNone(t, page, "/run\"", "/copy")
+	if r := w.Do(http.MethodGet, "/console/jobs/default/none", ""); r.Status != http.StatusNotFound || !strings.Contains(r.Body, "still answers") {
+		t.Errorf("%d %s", r.Status, r.Body)
+	}
+}
+
+// TestWhy answers for a time in any of its forms, and for now.
+func TestWhy(t *testing.T) {
+	w := consoletest.New(t)
+	w.Work()
+	w.Put("default/report", `{`+yearly+`, "action": {"type": "http", "request": {"method": "GET", "uri": "`+w.Target()+`"}}}`)
+	w.Run("default/report")
+	await(t, w, "default/report", scheduler.OutcomeCompleted, 1)
+	at := records(t, w, "default/report")[0].Nominal.Format(time.RFC3339)
+	w.Put("default/idle", `{`+yearly+`, "action": {"type": "http", "request": {"method": "GET", "uri": "`+w.Target()+`"}}}`)
+	for _, query := range []string{"", "at=now"} { // the other one has just run
+		has(t, w.Get("/console/jobs/default/idle/why?"+query), "<h1>Why?</h1>", "its schedule begins later")
+	}
+	for query, want := range map[string]string{
+		"at=-2h": "not there yet", "at=" + url.QueryEscape(at): "class=\"state completed\"",
+		"at=2030-01-01T00:00": "class=\"state waiting\"", "at=soon": "soon",
+		"at=2030-01-01T00:00:01": "class=\"state idle\"", "at=2030-06-01T00:00:00Z": "<dd>Tue 2030-01-01 00:00:00 UTC</dd>",
+	} {
+		part := w.Part("/console/jobs/default/report/why?" + query)
+		has(t, part, want)
+		hasNone(t, part, "<html")
+		has(t, w.Get("/console/jobs/default/report/why?"+query), "<h1>Why?</h1>", want)
+	}
+}
+
+// TestActs does everything that can be done with a job, as forms without scripts do it.
+func TestActs(t *testing.T) {
+	w := consoletest.New(t)
+	w.Work()
+	target := w.Target()
+	const path = "/console/jobs/default/report"
+	w.Put("default/report", `{`+yearly+`, "action": {"type": "http", "request": {"method": "GET", "uri": "`+target+`?fail"}, "retryPolicy": {"retryType": "none"}}}`)
+	do := func(verb string, form url.Values) {
+		t.Helper()
+		if r := w.Post(path+"/"+verb, form); r.Status != http.StatusSeeOther || r.Header.Get("Location") != path {
+			t.Fatalf("%s: %d %v %s", verb, r.Status, r.Header, r.Body)
+		}
+	}
+	do("run", nil)
+	has(t, w.Get(path), "Started. Its record appears below")
+	await(t, w, "default/report", scheduler.OutcomeFaulted, 1)
+	failed := records(t, w, "default/report")[0].Occurrence
+	w.Put("default/report", `{`+yearly+`, "action": {"type": "http", "request": {"method": "GET", "uri": "`+target+`"}, "retryPolicy": {"retryType": "none"}}}`)
+	do("resubmit", url.Values{"occurrence": {failed}})
+	await(t, w, "default/report", scheduler.OutcomeCompleted, 1)
+	has(t, w.Get(path), "run again", "It repeats", failed)
+	if r := w.Post(path+"/resubmit", url.Values{"occurrence": {failed}}); r.Status != http.StatusConflict {
+		t.Errorf("what succeeded runs again: %d %s", r.Status, r.Body)
+	}
+	do("disable", nil)
+	has(t, w.Get(path), "Disabled. What runs already ends.", `class="state disabled"`)
+	do("enable", nil)
+	has(t, w.Get(path), ">Enabled.<", `class="state enabled"`)
+	do("pause", url.Values{"until": {"1h"}})
+	has(t, w.Get(path), "Paused until", "Resume now", `class="state paused"`)
+	do("pause", url.Values{"at": {"2090-01-02T09:00"}})
+	has(t, w.Get(path), "Paused until Mon 2090-01-02 09:00:00 UTC.")
+	if r := w.Post(path+"/pause", url.Values{"at": {"yesterday"}}); r.Status != http.StatusBadRequest || !strings.Contains(r.Body, "is not a time") {
+		t.Errorf("a pause until what is no time: %d %s", r.Status, r.Body)
+	}
+	do("resume", nil)
+	has(t, w.Get(path), ">It goes on.<", `class="state enabled"`)
+	part := w.Post(path+"/run", nil, "X-Carillon-Part: 1")
+	if part.Status != http.StatusOK || !strings.Contains(part.Body, "Started.") || strings.Contains(part.Body, "<html") {
+		t.Errorf("to a script: %d %s", part.Status, part.Body)
+	}
+	await(t, w, "default/report", scheduler.OutcomeCompleted, 2)
+	ask := w.Get(path + "/delete")
+	has(t, ask, "Delete report?", "cannot be brought back")
+	etag := html.UnescapeString(regexp.MustCompile(`name="etag" value="([^"]+)"`).FindStringSubmatch(ask)[1])
+	if r := w.Post(path+"/delete", url.Values{"etag": {`"other-1"`}}); r.Status != http.StatusPreconditionFailed {
+		t.Errorf("another one is deleted: %d %s", r.Status, r.Body)
+	}
+	if r := w.Post(path+"/delete", url.Values{"etag": {etag}}); r.Status != http.StatusSeeOther || r.Header.Get("Location") != "/console/jobs" {
+		t.Errorf("delete: %d %v %s", r.Status, r.Header, r.Body)
+	}
+	if r := w.Do(http.MethodGet, path, ""); r.Status != http.StatusNotFound {
+		t.Errorf("it is still there: %d", r.Status)
+	}
+	has(t, w.Get(path+"/audit"), "delete", "put")
+	has(t, w.Get(path+"/why"), "was deleted")
+}
+
+// TestRights shows nobody what they may not do, and lets them not do it.
+func TestRights(t *testing.T) {
+	w := consoletest.New(t)
+	w.Put("default/report", `{`+yearly+`, "action": {"type": "http", "request": {"method": "GET", "uri": "http://127.0.0.1:1/"}}}`)
+	const path = "/console/jobs/default/report"
+	w.Be("reader")
+	page := w.Get(path)
+	hasNone(t, page, `method="post" action="`+path, "/delete", "/edit", "Who changed it")
+	for _, verb := range []string{"run", "enable", "disable", "resubmit", "delete"} {
+		if r := w.Post(path+"/"+verb, url.Values{"occurrence": {"x"}}); r.Status != http.StatusForbidden {
+			t.Errorf("a reader may %s: %d", verb, r.Status)
+		}
+	}
+	for _, form := range []string{"delete", "edit"} {
+		if r := w.Do(http.MethodGet, path+"/"+form, ""); r.Status != http.StatusForbidden {
+			t.Errorf("a reader gets the form to %s: %d", form, r.Status)
+		}
+	}
+	has(t, w.Get(path+"/copy"), `-H &#34;Authorization: Bearer $CARILLON_TOKEN&#34;`)
+	w.Be("operator@default")
+	page = w.Get(path)
+	has(t, page, path+"/run", path+"/edit", path+"/delete")
+	hasNone(t, page, "Who changed it")
+	if r := w.Do(http.MethodGet, path+"/audit", ""); r.Status != http.StatusForbidden {
+		t.Errorf("an operator sees the audit trail: %d", r.Status)
+	}
+	w.Be("reader@other")
+	for _, below := range []string{"", "/why", "/next", "/copy", "/events?follow=true", "/runs/2026-01-01"} {
+		if r := w.Do(http.MethodGet, path+below, ""); r.Status != http.StatusForbidden {
+			t.Errorf("%s: %d", below, r.Status)
+		}
+	}
+}
+
+// TestCopyBehindProxy gives no command that sends a token over plain HTTP where the browser came by HTTPS.
+func TestCopyBehindProxy(t *testing.T) {
+	w := consoletest.New(t)
+	w.Put("default/a", `{`+yearly+`, "action": {"type": "http", "request": {"method": "GET", "uri": "http://127.0.0.1:1/"}}}`)
+	has(t, w.Get("/console/jobs/default/a/copy", "X-Forwarded-Proto: https"), "https://"+strings.TrimPrefix(w.Console.URL, "http://"))
+	has(t, w.Get("/console/jobs/default/a/copy"), w.Console.URL+"/jobCollections")
+}

@@ -1,0 +1,40 @@
+package job_test
+
+import (
+	"html"
+	"strings"
+	"testing"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/console/consoletest"
+)
+
+// TestRequest shows what each attempt asked for, without values of a query, and what was answered, once.
+func TestRequest(t *testing.T) {
+	w := consoletest.New(t)
+	w.Work()
+	target := w.Target()
+	put := func(path string) {
+		w.Put("default/charge", `{`+yearly+`, "action": {"type": "http", "request": {"method": "POST", "uri": "`+target+path+`"},
+			"retryPolicy": {"retryType": "none"}, "errorAction": {"type": "http", "request": {"method": "PUT", "uri": "`+target+`/tell"}}}}`)
+	}
+	put("/charge?fail=hunter2&run=7")
+	w.Run("default/charge")
+	await(t, w, "default/charge", scheduler.OutcomeFaulted, 1)
+	const path = "/console/jobs/default/charge"
+	history := w.Part(path)
+	has(t, history, "POST "+target+"/charge?fail=…&amp;run=…", "PUT "+target+"/tell", "418 I&#39;m a teapot: hello")
+	hasNone(t, history, "hunter2", "as it asks now", "Response Headers", "Content-Length")
+	if n := strings.Count(history, "<bdi>hello</bdi>"); n != 2 {
+		t.Errorf("two answers are shown %d times", n)
+	}
+	_, at, _ := strings.Cut(records(t, w, "default/charge")[0].Occurrence, "@")
+	run := html.UnescapeString(w.Get(path + "/runs/" + at))
+	has(t, run, "POST "+target+"/charge?fail=…&run=…", "Headers of the answer", "Content-Length: 5")
+	hasNone(t, run, "hunter2")
+	put("/elsewhere")
+	has(t, w.Part(path), "POST "+target+"/elsewhere", "as it asks now; the job was changed after this")
+	if err := w.Service.Delete(t.Context(), consoletest.Key("default/charge"), 0); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,279 @@
+package job
+
+import (
+	"fmt"
+	"hash/fnv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/view"
+)
+
+// run is an occurrence, or what was left out at once, as its records tell of it.
+type run struct {
+	Key        scheduler.Key
+	Anchor     string // id of its element
+	Occurrence string // "" for what is none, as a time that the clock jumped over
+	Nominal    time.Time
+	State      string // the word of its mark
+	Late       time.Duration
+	Started    time.Time     // of the first attempt; zero: there was none
+	Took       time.Duration // from there to the end of the last one
+	Retries    int           // of the main action
+	Manual     bool
+	Resubmits  string // the occurrence that it repeats
+	Trace      string
+	Attempts   []attempt // the oldest first
+	Missing    int       // attempts before these, which other records tell of
+	Left       *leftOut  // what did not run; nil: it did
+	Why        string    // what the last failure was, or else the last record that says something, short
+	GivenUp    time.Time
+
+	newest, oldest uint64 // sequences of its records
+	failed         bool   // Why is of an attempt that failed
+}
+
+// leftOut is a number of instants that did not run.
+type leftOut struct {
+	Reason   string
+	From, To time.Time
+	Count    int
+	Decided  time.Time
+}
+
+// attempt is one try of an action.
+type attempt struct {
+	Record      *scheduler.Record
+	Pause       time.Duration // since the end of the attempt before
+	Late        time.Duration
+	ErrorAction bool
+	Deferred    bool // it did not begin: the target or the collection did not let it
+	Request     string
+	Edited      bool     // the job was changed since: the request is what it asks now
+	Said        excerpt  // what became of it, besides the answer
+	Headers     []string // of the answer
+	Response    excerpt
+}
+
+// excerpt is the beginning of a text.
+type excerpt struct {
+	Text string
+	Size int64
+	Cut  bool
+}
+
+// lateFrom is from when on a run counts as late: before that, nobody notices.
+const lateFrom = time.Second
+
+// excerptLength is how many bytes of a text are shown in a list. All of them together must leave a page light.
+const excerptLength = 320
+
+func excerptOf(text string, most int) excerpt {
+	e := excerpt{Text: text, Size: int64(len(text))}
+	if len(text) <= most {
+		return e
+	}
+	for most > 0 && !utf8.RuneStart(text[most]) {
+		most--
+	}
+	e.Text, e.Cut = text[:most], true
+	return e
+}
+
+// runsOf groups records, the newest first, by occurrence. most is how many bytes of a text are shown.
+func runsOf(records []*scheduler.Record, most int) []*run {
+	var all []*run
+	byName := map[string]*run{}
+	for _, r := range records {
+		name := r.Job.String() + " " + r.Occurrence
+		if r.Occurrence == "" {
+			name = fmt.Sprintf("%s %s %d", r.Job, r.Reason, r.Sequence)
+		}
+		one := byName[name]
+		if one == nil {
+			h := fnv.New64a()
+			_, _ = h.Write([]byte(name))
+			one = &run{
+				Key: r.Job, Anchor: fmt.Sprintf("o-%x", h.Sum64()), Occurrence: r.Occurrence, Nominal: r.Nominal.UTC(),
+				newest: r.Sequence,
+			}
+			byName[name] = one
+			all = append(all, one)
+		}
+		one.add(r, most)
+	}
+	for _, one := range all {
+		one.finish()
+	}
+	return all
+}
+
+// add takes the next older record.
+func (o *run) add(r *scheduler.Record, most int) {
+	o.oldest = r.Sequence
+	o.Manual = o.Manual || r.Kind.IsManual()
+	if o.Trace == "" {
+		o.Trace = r.Trace.ID()
+	}
+	if f := r.Form(); f.Resubmits != "" {
+		o.Resubmits = f.Resubmits
+	}
+	o.because(r)
+	if o.weight(string(r.Outcome), r.Phase) > o.weight(o.State, scheduler.MainPhase) {
+		o.State = string(r.Outcome)
+	}
+	switch {
+	case r.Outcome == scheduler.OutcomeFaulted:
+		o.GivenUp = r.GivenUp.UTC()
+	case r.IsAttempt():
+		said := view.SaidIn(r.Message)
+		a := attempt{
+			Record: r, ErrorAction: r.Phase == scheduler.ErrorPhase, Deferred: r.Outcome == scheduler.OutcomePostponed,
+			Said: excerptOf(said.Reason(), most), Headers: said.Headers, Response: excerptOf(r.Response, most),
+		}
+		if most <= excerptLength {
+			a.Headers = nil // the page of the run has them
+		}
+		if !a.Deferred && r.Lateness() >= lateFrom {
+			a.Late = r.Lateness()
+		}
+		o.Attempts = append(o.Attempts, a)
+	default:
+		o.Left = &leftOut{string(r.Reason), r.From.UTC(), r.To.UTC(), r.Count, r.Ended.UTC()}
+	}
+}
+
+// because takes why it ended as it did from the next older record: the last failure of the main action tells most, as it has
+// the answer.
+func (o *run) because(r *scheduler.Record) {
+	failure := r.Outcome == scheduler.OutcomeFailed && r.Phase == scheduler.MainPhase
+	if o.Why != "" && (o.failed || !failure) {
+		return
+	}
+	o.Why, o.failed = excerptOf(view.Answer(r), excerptLength/2).Text, failure
+}
+
+// weight orders outcomes by how much they say of the whole occurrence.
+func (*run) weight(outcome string, phase scheduler.Phase) int {
+	switch scheduler.Outcome(outcome) {
+	case scheduler.OutcomeFaulted:
+		return 5
+	case scheduler.OutcomeCompleted:
+		if phase == scheduler.ErrorPhase {
+			return 0 // that of the main action counts
+		}
+		return 4
+	case scheduler.OutcomeFailed:
+		return 3
+	case scheduler.OutcomePostponed, scheduler.OutcomeSkipped:
+		return 2
+	case scheduler.NeverRan: // of jobs, and of no record
+	}
+	return 0
+}
+
+// ask notes what the attempts asked for, by the job as it is now; nil when it is not there, or cannot be read.
+func (o *run) ask(j *scheduler.Job) {
+	if j == nil || j.Def == nil {
+		return
+	}
+	all := view.Requests(j.Def.Document())
+	for i := range o.Attempts {
+		a := &o.Attempts[i]
+		form := a.Record.Form()
+		if r, ok := view.RequestOf(all, &form); ok && r.Type == a.Record.Type {
+			a.Request, a.Edited = r.Shown(), a.Record.Started.Before(j.Updated)
+		}
+	}
+}
+
+// finish derives what all records together tell.
+func (o *run) finish() {
+	for i, j := 0, len(o.Attempts)-1; i < j; i, j = i+1, j-1 {
+		o.Attempts[i], o.Attempts[j] = o.Attempts[j], o.Attempts[i]
+	}
+	if o.State == "" && len(o.Attempts) > 0 { // of the errorAction alone, as a filter may have it
+		o.State = string(o.Attempts[0].Record.Outcome)
+	}
+	var ended time.Time
+	first := true
+	for i := range o.Attempts {
+		a := &o.Attempts[i]
+		if a.Deferred {
+			continue
+		}
+		r := a.Record
+		if first {
+			o.Started, o.Late, o.Missing, first = r.Started.UTC(), a.Late, r.Try-1, false
+		}
+		if !ended.IsZero() && r.Started.After(ended) {
+			a.Pause = r.Started.Sub(ended)
+		}
+		ended = r.Ended
+		o.Took = ended.Sub(o.Started)
+		if !a.ErrorAction {
+			o.Retries = max(o.Retries, r.Attempt)
+		}
+	}
+	o.Missing = max(0, o.Missing)
+}
+
+// Resubmittable reports whether it may run again.
+func (o *run) Resubmittable() bool {
+	switch scheduler.Outcome(o.State) {
+	case scheduler.OutcomeFailed, scheduler.OutcomeFaulted, scheduler.OutcomePostponed, scheduler.OutcomeSkipped:
+		return o.Occurrence != ""
+	case scheduler.OutcomeCompleted, scheduler.NeverRan:
+	}
+	return false
+}
+
+// Tried is how many attempts were made.
+func (o *run) Tried() int {
+	n := o.Missing
+	for _, a := range o.Attempts {
+		if !a.Deferred {
+			n++
+		}
+	}
+	return n
+}
+
+// At is the instant of it, as its page is called.
+func (o *run) At() string { return instantOf(o.Occurrence) }
+
+// ResubmitsAt is that of the run that it repeats.
+func (o *run) ResubmitsAt() string { return instantOf(o.Resubmits) }
+
+// instantOf returns the instant in the id of an occurrence.
+func instantOf(occurrence string) string {
+	_, at, _ := strings.Cut(occurrence, "@")
+	return at
+}
+
+// Before is the place in the history after which its records begin, for a page of it alone.
+func (o *run) Before() uint64 { return o.newest + 1 }
+
+// whole returns the records of a page without the oldest of them, when the next page has the rest of their occurrence, and
+// where that page begins then: an occurrence stands on one page, unless it fills one.
+func whole(records []*scheduler.Record, next uint64) ([]*scheduler.Record, uint64) {
+	if next == 0 || len(records) == 0 {
+		return records, next
+	}
+	last := records[len(records)-1]
+	cut := len(records)
+	for cut > 0 && records[cut-1].Occurrence == last.Occurrence && last.Occurrence != "" {
+		cut--
+	}
+	if cut == 0 || cut == len(records) || last.Try <= 1 {
+		return records, next
+	}
+	for _, r := range records[:cut] {
+		if r.Occurrence == last.Occurrence {
+			return records, next
+		}
+	}
+	return records[:cut], records[cut-1].Sequence
+}

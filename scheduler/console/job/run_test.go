@@ -1,0 +1,283 @@
+package job
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/console/words"
+	"github.com/carillon-sched/carillon/scheduler/service"
+	"github.com/carillon-sched/carillon/scheduler/view"
+)
+
+var (
+	aKey = scheduler.Key{Collection: "default", Job: "report"}
+	noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
+)
+
+// of is a record of an occurrence that many minutes after noon.
+func of(minute int, sequence uint64, outcome scheduler.Outcome, change ...func(*scheduler.Record)) *scheduler.Record {
+	nominal := noon.Add(time.Duration(minute) * time.Minute)
+	r := &scheduler.Record{
+		Sequence: sequence, Job: aKey, Occurrence: scheduler.OccurrenceID(aKey, nominal), Outcome: outcome, Nominal: nominal, Due: nominal,
+	}
+	for _, f := range change {
+		f(r)
+	}
+	return r
+}
+
+// try makes a record one of an attempt, n seconds after its occurrence was due.
+func try(n int, phase scheduler.Phase) func(*scheduler.Record) {
+	return func(r *scheduler.Record) {
+		r.ID, r.Try, r.Phase = fmt.Sprintf("%s#%d", r.Occurrence, n), n, phase
+		if phase == scheduler.MainPhase {
+			r.Attempt = n - 1
+		}
+		r.Due = r.Nominal.Add(time.Duration(n-1) * 10 * time.Second)
+		r.Started = r.Due
+		r.Duration = 2 * time.Second
+		r.Ended = r.Started.Add(r.Duration)
+	}
+}
+
+func late(d time.Duration) func(*scheduler.Record) {
+	return func(r *scheduler.Record) { r.Started, r.Ended = r.Started.Add(d), r.Ended.Add(d) }
+}
+
+// TestRuns groups records by occurrence, and says how each of these ended.
+func TestRuns(t *testing.T) {
+	const main, rescue = scheduler.MainPhase, scheduler.ErrorPhase
+	for name, c := range map[string]struct {
+		records []*scheduler.Record // the newest first
+		want    string
+	}{
+		"completed": {[]*scheduler.Record{of(0, 1, scheduler.OutcomeCompleted, try(1, main))}, "completed tried=1 retries=0 took=2s"},
+		"late": {
+			[]*scheduler.Record{of(0, 1, scheduler.OutcomeCompleted, try(1, main), late(3*time.Second))},
+			"completed tried=1 retries=0 took=2s late=3s",
+		},
+		"retried": {[]*scheduler.Record{
+			of(0, 2, scheduler.OutcomeCompleted, try(2, main)), of(0, 1, scheduler.OutcomeFailed, try(1, main)),
+		}, "completed tried=2 retries=1 took=12s pause=8s"},
+		"failing": {[]*scheduler.Record{of(0, 1, scheduler.OutcomeFailed, try(1, main))}, "failed tried=1 retries=0 took=2s again"},
+		"given up, and rescued": {[]*scheduler.Record{
+			of(0, 3, scheduler.OutcomeFaulted), of(0, 2, scheduler.OutcomeCompleted, try(2, rescue)), of(0, 1, scheduler.OutcomeFailed, try(1, main)),
+		}, "faulted tried=2 retries=0 took=12s pause=8s again"},
+		"the rescue alone, as a filter has it": {
+			[]*scheduler.Record{of(0, 2, scheduler.OutcomeCompleted, try(2, rescue))}, "completed tried=2 retries=0 took=2s missing=1",
+		},
+		"skipped":   {[]*scheduler.Record{of(0, 1, scheduler.OutcomeSkipped)}, "skipped tried=0 retries=0 took=0s again"},
+		"postponed": {[]*scheduler.Record{of(0, 1, scheduler.OutcomePostponed)}, "postponed tried=0 retries=0 took=0s again"},
+		"put off, and run": {[]*scheduler.Record{
+			of(0, 2, scheduler.OutcomeCompleted, try(1, main)),
+			of(0, 1, scheduler.OutcomePostponed, func(r *scheduler.Record) { r.ID = "put off" }),
+		}, "completed tried=1 retries=0 took=2s"},
+		"no occurrence": {[]*scheduler.Record{of(0, 1, scheduler.OutcomeSkipped, func(r *scheduler.Record) {
+			r.Occurrence, r.Reason = "", scheduler.ReasonDST
+		})}, "skipped tried=0 retries=0 took=0s"},
+		"two that overlap": {[]*scheduler.Record{
+			of(1, 4, scheduler.OutcomeCompleted, try(2, main)), of(0, 3, scheduler.OutcomeCompleted, try(2, main)),
+			of(1, 2, scheduler.OutcomeFailed, try(1, main)), of(0, 1, scheduler.OutcomeFailed, try(1, main)),
+		}, "completed tried=2 retries=1 took=12s pause=8s|completed tried=2 retries=1 took=12s pause=8s"},
+	} {
+		var told []string
+		for _, one := range runsOf(c.records, 100) {
+			text := fmt.Sprintf("%s tried=%d retries=%d took=%v", one.State, one.Tried(), one.Retries, one.Took)
+			if one.Late > 0 {
+				text += fmt.Sprintf(" late=%v", one.Late)
+			}
+			if one.Missing > 0 {
+				text += fmt.Sprintf(" missing=%d", one.Missing)
+			}
+			if n := len(one.Attempts); n > 0 && one.Attempts[n-1].Pause > 0 {
+				text += fmt.Sprintf(" pause=%v", one.Attempts[n-1].Pause)
+			}
+			if one.Resubmittable() {
+				text += " again"
+			}
+			told = append(told, text)
+		}
+		if got := strings.Join(told, "|"); got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+	}
+}
+
+// TestWhole leaves the beginning of an occurrence to the page that has the rest of it.
+func TestWhole(t *testing.T) {
+	a2, a1 := of(1, 5, scheduler.OutcomeFailed, try(3, scheduler.MainPhase)), of(1, 4, scheduler.OutcomeFailed, try(2, scheduler.MainPhase))
+	b := of(2, 6, scheduler.OutcomeCompleted, try(1, scheduler.MainPhase))
+	for name, c := range map[string]struct {
+		records []*scheduler.Record
+		next    uint64
+		want    int
+		then    uint64
+	}{
+		"nothing":                   {nil, 0, 0, 0},
+		"the last page":             {[]*scheduler.Record{b, a2, a1}, 0, 3, 0},
+		"cut":                       {[]*scheduler.Record{b, a2, a1}, 4, 1, 6},
+		"an end":                    {[]*scheduler.Record{a2, a1, of(0, 3, scheduler.OutcomeCompleted, try(1, scheduler.MainPhase))}, 3, 3, 3},
+		"it fills the page":         {[]*scheduler.Record{a2, a1}, 4, 2, 4},
+		"another one lies between":  {[]*scheduler.Record{a2, b, a1}, 4, 3, 4},
+		"what is of no occurrence":  {[]*scheduler.Record{b, {Sequence: 2, Job: aKey}}, 2, 2, 2},
+		"skipped, which is not cut": {[]*scheduler.Record{b, of(1, 2, scheduler.OutcomeSkipped)}, 2, 2, 2},
+	} {
+		got, then := whole(c.records, c.next)
+		if len(got) != c.want || then != c.then {
+			t.Errorf("%s: %d records and then %d, want %d and %d", name, len(got), then, c.want, c.then)
+		}
+	}
+}
+
+// TestWords has a text for whatever a record or a definition may have.
+func TestWords(t *testing.T) {
+	var keys []string
+	for _, o := range scheduler.Outcomes {
+		keys = append(keys, "job.outcome."+string(o), "job.legend."+string(o))
+	}
+	for _, r := range scheduler.Reasons {
+		keys = append(keys, "job.reason."+string(r))
+	}
+	for _, o := range []scheduler.Overlap{scheduler.OverlapSkip, scheduler.OverlapAllow} {
+		keys = append(keys, "job.overlap."+string(o))
+	}
+	for _, p := range []scheduler.CatchUpPolicy{scheduler.CatchUpOnce, scheduler.CatchUpAll, scheduler.CatchUpSkip} {
+		keys = append(keys, "job.catchup."+string(p))
+	}
+	for _, key := range keys {
+		if !words.Has(key) {
+			t.Errorf("there is no text %s", key)
+		}
+	}
+}
+
+// TestExcerpt cuts no letter in two.
+func TestExcerpt(t *testing.T) {
+	for text, want := range map[string]string{"": "", "abc": "abc", "abcd": "abc", "שלום": "ש", "a🙂b": "a", "🙂": ""} {
+		if got := excerptOf(text, 3); got.Text != want || got.Cut != (text != want) || got.Size != int64(len(text)) {
+			t.Errorf("%q: %+v", text, got)
+		}
+	}
+}
+
+// TestStanding says of every kind of job how it is.
+func TestStanding(t *testing.T) {
+	in := func(state scheduler.State, s view.Status) *view.Job {
+		return &view.Job{Job: &scheduler.Job{Key: aKey, State: state}, Status: s}
+	}
+	next := noon
+	for name, c := range map[string]struct {
+		v      *view.Job
+		beside []service.Beside
+		want   string // state, class and the beginning of the text
+	}{
+		"enabled":       {in(scheduler.Enabled, view.Status{Next: next}), nil, "enabled  Waits for its next run"},
+		"running":       {in(scheduler.Enabled, view.Status{Next: next, Running: true}), nil, "running  Runs now."},
+		"running again": {in(scheduler.Enabled, view.Status{Next: next, Running: true, Retry: 2}), nil, "running  Runs now: retry 2"},
+		"retrying":      {in(scheduler.Enabled, view.Status{Next: next, Retry: 1}), nil, "retrying  The last attempt failed: one retry"},
+		"paused": {
+			&view.Job{Job: &scheduler.Job{Key: aKey, State: scheduler.Enabled, PausedUntil: noon.Add(time.Hour)}, Status: view.Status{Next: next}}, nil,
+			"paused warning Paused until Mon 2026-03-02 13:00:00 UTC",
+		},
+		"its pause is over": {
+			&view.Job{Job: &scheduler.Job{Key: aKey, State: scheduler.Enabled, PausedUntil: noon}, Status: view.Status{Next: next}}, nil,
+			"enabled  Waits for its next run",
+		},
+		"disabled":          {in(scheduler.Disabled, view.Status{}), nil, "disabled warning Disabled"},
+		"collection closed": {in(scheduler.Enabled, view.Status{WaitsFor: "collection x, which is disabled"}), nil, "postponed warning Does not run: it waits for collection x"},
+		"completed":         {in(scheduler.Completed, view.Status{Over: "it ran already"}), nil, "completed note It ran already."},
+		"faulted":           {in(scheduler.Faulted, view.Status{Over: "its last run failed"}), nil, "faulted problem Its last run failed."},
+		"damaged":           {in(scheduler.Damaged, view.Status{Over: "it cannot be read"}), nil, "damaged problem it cannot be read"},
+		"stranded":          {in(scheduler.Enabled, view.Status{}), nil, "enabled warning Nothing is planned"},
+		"disabled, and a run by hand goes on": {
+			in(scheduler.Disabled, view.Status{}), []service.Beside{{Running: true, Manual: true}}, "running warning Disabled",
+		},
+		"overlapping": {
+			in(scheduler.Enabled, view.Status{Next: next}), []service.Beside{{Running: true}, {}}, "running  Waits for its next run. 2 runs go on beside.",
+		},
+	} {
+		s := standingOf(c.v, c.beside, noon)
+		if got := s.State + " " + s.Class + " " + s.Text; !strings.HasPrefix(got, c.want) {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// TestTimeline draws each outcome in its shape, and tells the same in words.
+func TestTimeline(t *testing.T) {
+	records := []*scheduler.Record{
+		of(6, 9, scheduler.OutcomeCompleted, try(1, scheduler.MainPhase), func(r *scheduler.Record) { r.Kind = scheduler.Manual }),
+		of(5, 8, scheduler.OutcomePostponed), of(4, 7, scheduler.OutcomeSkipped, func(r *scheduler.Record) { r.Reason = scheduler.ReasonOverlap }),
+		of(3, 6, scheduler.OutcomeFailed, try(1, scheduler.MainPhase)),
+		of(2, 5, scheduler.OutcomeFaulted), of(2, 4, scheduler.OutcomeFailed, try(2, scheduler.MainPhase)), of(2, 3, scheduler.OutcomeFailed, try(1, scheduler.MainPhase)),
+		of(1, 2, scheduler.OutcomeCompleted, try(1, scheduler.MainPhase), late(time.Minute)),
+	}
+	next := &coming{Times: []comingRun{{At: noon.Add(time.Hour), Job: "13:00"}, {Change: "the clock"}, {At: noon.Add(2 * time.Hour), Job: "14:00"}}}
+	d := timelineOf(runsOf(records, 0), next, time.UTC)
+	want := "The last 6 runs. 2 completed. 1 failed. 1 faulted. 1 skipped. 1 postponed. 1 late. 1 retried. 2 are planned."
+	if d.Summary != want {
+		t.Errorf("%s\nwant %s", d.Summary, want)
+	}
+	var out strings.Builder
+	if err := page.ExecuteTemplate(&out, "job-timeline", d); err != nil {
+		t.Fatal(err)
+	}
+	for _, one := range []string{
+		`class="t-completed"`, `class="t-failed"`, `class="t-faulted"`, `class="t-skipped"`, `class="t-postponed"`, `class="t-late"`, `class="t-next"`,
+		`class="t-manual"`, "×1", "an earlier run was still going on", "60 s late", "by hand", "13:00: planned",
+	} {
+		if !strings.Contains(out.String(), one) {
+			t.Errorf("the drawing has no %s: %s", one, out.String())
+		}
+	}
+	if f := d.Failure; f == nil || f.State != "failed" || f.Since || !strings.HasSuffix(f.Link, "/runs/2026-03-02T12:03:00Z?before=7") {
+		t.Errorf("the last failure is %+v", f)
+	}
+	if f := failureOf(runsOf(records[3:], 0)); f == nil || !f.Since {
+		t.Errorf("nothing has succeeded since, of %+v", f)
+	}
+	for i, c := range d.Columns {
+		if i > 0 && c.X <= d.Columns[i-1].X || c.X+columnWidth > d.Width {
+			t.Errorf("column %d is at %d, in a drawing of %d", i, c.X, d.Width)
+		}
+	}
+}
+
+// TestTimelineOfNothing draws a job that has neither run nor will.
+func TestTimelineOfNothing(t *testing.T) {
+	if d := timelineOf(nil, nil, time.UTC); len(d.Columns) > 0 {
+		t.Errorf("%+v", d)
+	}
+}
+
+// TestClockChanges finds what lies between two runs.
+func TestClockChanges(t *testing.T) {
+	berlin, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	day := func(y int, m time.Month, d int) time.Time { return time.Date(y, m, d, 12, 0, 0, 0, time.UTC) }
+	for _, c := range []struct {
+		after, until time.Time
+		want         string
+	}{
+		{day(2026, 3, 28), day(2026, 3, 29), "[2026-03-29T01:00:00Z 1h0m0s]"},
+		{day(2026, 10, 24), day(2026, 10, 25), "[2026-10-25T01:00:00Z -1h0m0s]"},
+		{day(2026, 6, 1), day(2026, 7, 1), "[]"},
+		{day(2026, 1, 1), day(2030, 1, 1), "[2026-03-29T01:00:00Z 1h0m0s 2026-10-25T01:00:00Z -1h0m0s]"},
+	} {
+		var told []string
+		for _, ch := range clockChanges(berlin, c.after, c.until) {
+			told = append(told, ch.at.UTC().Format(time.RFC3339), ch.by.String())
+		}
+		if got := fmt.Sprint(told); got != c.want {
+			t.Errorf("%v to %v: %s, want %s", c.after, c.until, got, c.want)
+		}
+	}
+	if all := clockChanges(time.UTC, day(2000, 1, 1), day(2100, 1, 1)); len(all) > 0 {
+		t.Errorf("UTC changes: %v", all)
+	}
+}

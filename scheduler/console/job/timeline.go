@@ -1,0 +1,204 @@
+package job
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/console/frame"
+	"github.com/carillon-sched/carillon/scheduler/console/words"
+)
+
+// The timeline has a column for each run, whatever lies between them: so a job that runs once a year shows as much as one
+// that runs each second. Its numbers are those of SVG.
+const (
+	columnWidth = 20
+	barWidth    = 12
+	barsTop     = 14 // of the longest bar
+	barsFoot    = 52
+	chartHeight = 118
+	chartMargin = 14
+	labelWidth  = 4 * columnWidth
+
+	pastRuns = 40 // how many are shown
+)
+
+// timeline is a drawing of the last runs and of the next ones.
+type timeline struct {
+	Width, Height int
+	Columns       []column
+	Now           int // where the present is
+	Summary       string
+	Legend        []string
+	Longest       string // that a run took, whose bar is the highest; "": none took any time
+	Success       *lastSuccess
+	Failure       *lastFailure // of the runs that are shown; nil: none
+}
+
+// lastFailure is the last run that failed, or is failing.
+type lastFailure struct {
+	State string
+	At    time.Time
+	Why   string
+	Link  string // to the run
+	Since bool   // nothing has succeeded since
+}
+
+// failureOf is the last one of runs, the newest first.
+func failureOf(runs []*run) *lastFailure {
+	since := true
+	for _, one := range runs {
+		switch scheduler.Outcome(one.State) {
+		case scheduler.OutcomeFailed, scheduler.OutcomeFaulted:
+			f := &lastFailure{State: one.State, At: one.Nominal, Why: one.Why, Since: since}
+			if !one.Started.IsZero() {
+				f.At = one.Started.Add(one.Took)
+			}
+			if one.Occurrence != "" {
+				f.Link = frame.JobPath(one.Key) + "/runs/" + one.At() + "?" + beforeField + "=" + strconv.FormatUint(one.Before(), 10)
+			}
+			return f
+		case scheduler.OutcomeCompleted:
+			since = false
+		case scheduler.OutcomePostponed, scheduler.OutcomeSkipped, scheduler.NeverRan:
+		}
+	}
+	return nil
+}
+
+// column is a run in it.
+type column struct {
+	X, Middle  int // its left side, and the middle
+	BarX       int
+	State      string
+	Planned    bool
+	Late       bool
+	Retries    string // "" for none
+	Bar, Top   int    // height and top of the bar of its duration; 0: it took no time
+	Clock, Day string // below it; "" for none
+	Title      string
+	Manual     bool
+}
+
+// timelineOf draws runs, the newest first, and the next ones, on the clock of a zone.
+func timelineOf(runs []*run, next *coming, zone *time.Location) *timeline {
+	t := &timeline{Height: chartHeight}
+	runs = runs[:min(pastRuns, len(runs))]
+	var longest time.Duration
+	for _, one := range runs {
+		longest = max(longest, one.Took)
+	}
+	if longest > 0 {
+		t.Longest = frame.Took(longest)
+	}
+	form := "15:04"
+	if n := len(runs); n > 1 && runs[0].Nominal.Sub(runs[n-1].Nominal).Abs() < time.Duration(n)*time.Minute {
+		form = "15:04:05"
+	}
+	x, day, labelled := chartMargin, "", -labelWidth
+	t.Now = chartMargin + len(runs)*columnWidth + columnWidth/2
+	label := func(c *column, at time.Time) {
+		if c.Middle < labelled+labelWidth || max(c.Middle-t.Now, t.Now-c.Middle) < labelWidth/2 {
+			return
+		}
+		labelled = c.Middle
+		local := at.In(zone)
+		c.Clock = local.Format(form)
+		if d := local.Format(time.DateOnly); d != day {
+			day, c.Day = d, local.Format("2 Jan")
+		}
+	}
+	for _, one := range slices.Backward(runs) {
+		c := column{
+			X: x, Middle: x + columnWidth/2, BarX: x + (columnWidth-barWidth)/2, State: one.State, Late: one.Late > 0,
+			Manual: one.Manual, Title: one.title(zone),
+		}
+		if one.Retries > 0 {
+			c.Retries = words.Say("job.timeline.times", one.Retries)
+		}
+		if one.Took > 0 && longest > 0 {
+			part := math.Log1p(float64(one.Took)/float64(time.Millisecond)) / math.Log1p(float64(longest)/float64(time.Millisecond))
+			c.Bar = max(2, int(part*(barsFoot-barsTop)))
+			c.Top = barsFoot - c.Bar
+		}
+		label(&c, one.Nominal)
+		t.Columns = append(t.Columns, c)
+		x += columnWidth
+	}
+	x += columnWidth // of the present
+	planned := 0
+	if next != nil && next.If == "" {
+		for _, n := range next.Times {
+			if n.Change != "" || planned == nextFew {
+				continue
+			}
+			planned++
+			c := column{X: x, Middle: x + columnWidth/2, State: "next", Planned: true, Title: words.Say("job.timeline.next", n.Job)}
+			label(&c, n.At)
+			t.Columns = append(t.Columns, c)
+			x += columnWidth
+		}
+	}
+	t.Width = x + chartMargin
+	t.summarize(runs, planned)
+	t.Failure = failureOf(runs)
+	return t
+}
+
+// title tells a run in a line.
+func (o *run) title(zone *time.Location) string {
+	text := words.Say("job.timeline.run", o.Nominal.In(zone).Format(clockForm+" MST"), words.Say("job.outcome."+o.State))
+	switch {
+	case o.Left != nil && len(o.Attempts) == 0:
+		if o.Left.Reason != "" {
+			text += ", " + words.Say("job.reason."+o.Left.Reason)
+		}
+	case o.Tried() > 0:
+		text += ", " + words.Say("job.timeline.took", frame.Took(o.Took))
+	}
+	if o.Late > 0 {
+		text += ", " + words.Say("job.timeline.late", frame.Took(o.Late))
+	}
+	if o.Retries > 0 {
+		text += ", " + words.Count("job.timeline.retries", o.Retries)
+	}
+	if o.Manual {
+		text += ", " + words.Say("job.timeline.manual")
+	}
+	return text
+}
+
+// summarize writes what those hear who do not see it, and which marks there are to explain.
+func (t *timeline) summarize(runs []*run, planned int) {
+	by, late, retried := map[string]int{}, 0, 0
+	for _, one := range runs {
+		by[one.State]++
+		if one.Late > 0 {
+			late++
+		}
+		if one.Retries > 0 {
+			retried++
+		}
+	}
+	t.Summary = words.Count("job.timeline.summary", len(runs))
+	for _, state := range []string{"completed", "failed", "faulted", "skipped", "postponed"} {
+		if by[state] > 0 {
+			t.Summary += " " + words.Say("job.timeline.some", by[state], words.Say("job.outcome."+state))
+			t.Legend = append(t.Legend, state)
+		}
+	}
+	if late > 0 {
+		t.Summary += " " + words.Say("job.timeline.some", late, words.Say("job.timeline.are.late"))
+		t.Legend = append(t.Legend, "late")
+	}
+	if retried > 0 {
+		t.Summary += " " + words.Say("job.timeline.some", retried, words.Say("job.timeline.are.retried"))
+		t.Legend = append(t.Legend, "retried")
+	}
+	if planned > 0 {
+		t.Summary += " " + words.Count("job.timeline.planned", planned)
+		t.Legend = append(t.Legend, "next")
+	}
+}

@@ -1,0 +1,218 @@
+package jobform
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/carillon-sched/carillon/scheduler/console/words"
+	"github.com/carillon-sched/carillon/scheduler/document"
+)
+
+// leaf makes the field of a value that is typed as one text. What is not touched stays as it is.
+func (w *walker) leaf(s *document.Shape, at spot, base got) (*Field, got) {
+	word, isWord := s.Form(document.FormWord)
+	_, isBoolean := s.Form(document.FormBoolean)
+	if isBoolean && len(s.Forms) == 1 && (!base.ok || base.v.Kind() == document.KindBool || base.v.Kind() == document.KindNull) {
+		return w.boolean(s, at, base)
+	}
+	f := newField(KindText, s, at)
+	name := at.key[strings.LastIndexByte(at.key, '.')+1:]
+	f.Code = codes[name]
+	f.Text = written(base)
+	now := base
+	if text, ok := w.typed(at.name); ok && Plain(text) != Plain(f.Text) {
+		f.Text = text
+		now = w.read(f, s, breaks(base.v.Text(), text))
+	}
+	if isWord && !strings.ContainsAny(f.Text, "\r\n") {
+		f.Kind = KindWord
+		f.Choices = choices(f, word.Words)
+		if at.name == "collection" {
+			f.Choices = choices(f, w.in.Collections)
+		}
+		return f, now
+	}
+	if at.name == "collection" && len(w.in.Collections) > 0 {
+		f.Kind, f.Required, f.Choices = KindWord, true, choices(f, w.in.Collections)
+	}
+	if areas[name] || strings.ContainsAny(f.Text, "\r\n") {
+		f.Kind = KindArea
+	}
+	return f, now
+}
+
+// choices are the words that a field may have, with that which it has, and nothing where that is possible.
+func choices(f *Field, words []string) []Choice {
+	var all []Choice
+	if !f.Required || f.Text == "" {
+		all = append(all, Choice{"", nothing(f), f.Text == ""})
+	}
+	known := f.Text == ""
+	for _, word := range words {
+		chosen := strings.EqualFold(word, f.Text)
+		known = known || chosen
+		value := word
+		if chosen {
+			value = f.Text // as it is spelled
+		}
+		all = append(all, Choice{value, word, chosen})
+	}
+	if !known {
+		all = append(all, Choice{f.Text, f.Text, true})
+	}
+	return all
+}
+
+// nothing is what a choice of none is called.
+func nothing(f *Field) string {
+	switch {
+	case f.Required:
+		return words.Say("jobform.choose")
+	case f.Default != "":
+		return words.Say("jobform.default", f.Default)
+	}
+	return words.Say("jobform.none")
+}
+
+// boolean makes the field of what is true or not.
+func (w *walker) boolean(s *document.Shape, at spot, base got) (*Field, got) {
+	f := newField(KindBoolean, s, at)
+	f.On = base.v.Bool()
+	text, ok := w.typed(at.name)
+	if on := text == "true"; ok && on != f.On {
+		f.On = on
+		if !on {
+			return f, got{}
+		}
+		return f, got{document.BoolValue(true), true}
+	}
+	return f, base
+}
+
+// written is a value as it stands in a field.
+func written(base got) string {
+	v := base.v
+	switch v.Kind() { //nolint:exhaustive // the others stand there as JSON
+	case document.KindNull:
+		return ""
+	case document.KindString, document.KindNumber:
+		return v.Text()
+	case document.KindArray:
+		if text, ok := joined(v.Items()); ok {
+			return text
+		}
+	}
+	return v.String()
+}
+
+// joined is a list as it stands in a field: its elements with commas, if that reads only one way.
+func joined(items []document.Value) (string, bool) {
+	var texts []string
+	for _, item := range items {
+		text := item.Text() // "" of others than texts and numbers
+		odd := text == "" || strings.ContainsAny(text, ",\r\n[]{}\"") || strings.TrimSpace(text) != text
+		if odd || item.Kind() != document.KindNumber && numeric.MatchString(text) {
+			return "", false
+		}
+		texts = append(texts, text)
+	}
+	return strings.Join(texts, ", "), len(texts) > 0
+}
+
+// numeric is what JSON takes for a number.
+var numeric = regexp.MustCompile(`^-?(0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?$`)
+
+// read reads what was typed into a field, in the form that the shape asks for. What has none of them becomes a text, for the
+// reader of jobs to say what is wrong with it.
+func (w *walker) read(f *Field, s *document.Shape, text string) got {
+	_, isText := s.Form(document.FormText)
+	list, isList := s.Form(document.FormList)
+	_, isObject := s.Form(document.FormObject)
+	trimmed := strings.TrimSpace(text)
+	switch {
+	case text == "", trimmed == "" && !isText:
+		return got{}
+	case isList:
+		return got{w.list(f, trimmed, list), true}
+	case isObject:
+		v, err := document.Parse([]byte(trimmed))
+		if err == nil {
+			return got{v, true}
+		}
+		return got{document.StringValue(text), true}
+	case isText:
+		return got{document.StringValue(text), true}
+	}
+	for _, form := range s.Forms {
+		switch form.Kind { //nolint:exhaustive // all others are written as texts
+		case document.FormInteger, document.FormNumber:
+			if numeric.MatchString(trimmed) {
+				return got{document.NumberValue(trimmed), true}
+			}
+		case document.FormBoolean:
+			if trimmed == "true" || trimmed == "false" {
+				return got{document.BoolValue(trimmed == "true"), true}
+			}
+		}
+	}
+	return got{document.StringValue(trimmed), true}
+}
+
+// list reads the elements of a list, with commas between them, or as JSON.
+func (w *walker) list(f *Field, text string, form document.Form) document.Value {
+	if strings.HasPrefix(text, "[") {
+		if v, err := document.Parse([]byte(text)); err == nil {
+			return v
+		}
+		w.wrong(f, words.Say("jobform.list"))
+	}
+	var items []document.Value
+	for one := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == ',' || r == '\n' || r == '\r' }) {
+		one = strings.TrimSpace(one)
+		switch {
+		case one == "":
+		case form.Of == document.FormInteger && numeric.MatchString(one):
+			items = append(items, document.NumberValue(one))
+		default:
+			items = append(items, document.StringValue(one))
+		}
+	}
+	return document.ArrayValue(items...)
+}
+
+// Plain is a text as it comes back from a browser, which knows one kind of line ends, and no zeroes.
+func Plain(text string) string { return plainer.Replace(text) }
+
+var plainer = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\x00", "\uFFFD")
+
+// breaks returns a text that was typed over another one, with the line ends of that.
+func breaks(was, text string) string {
+	text = plainer.Replace(text)
+	if strings.Contains(was, "\r\n") && !strings.Contains(strings.ReplaceAll(was, "\r\n", ""), "\n") {
+		return strings.ReplaceAll(text, "\n", "\r\n")
+	}
+	return text
+}
+
+// data makes the field of an object whose members are free, which is typed as YAML or JSON.
+func (w *walker) data(s *document.Shape, at spot, base got) (*Field, got) {
+	f := newField(KindArea, s, at)
+	f.Code = true
+	if base.ok && base.v.Kind() != document.KindNull {
+		f.Text = strings.TrimSuffix(string(base.v.YAML()), "\n")
+	}
+	text, ok := w.typed(at.name)
+	if !ok || Plain(text) == Plain(f.Text) {
+		return f, base
+	}
+	f.Text = text
+	if strings.TrimSpace(text) == "" {
+		return f, got{}
+	}
+	v, err := document.Parse([]byte(text))
+	if err != nil {
+		w.wrong(f, err.Error())
+		return f, base
+	}
+	return f, got{v, true}
+}

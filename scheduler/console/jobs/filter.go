@@ -1,0 +1,181 @@
+package jobs
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/console/frame"
+	"github.com/carillon-sched/carillon/scheduler/view"
+)
+
+// filter is what a page of the table is asked for, as it stands in its address.
+type filter struct {
+	Text       string // q
+	Collection string
+	State      string
+	Action     string
+	Label      string
+	Outcome    string
+	Within     string
+
+	Sort       string // name, next or last; "" is name
+	Descending bool
+
+	Place string // where the page begins, or ends with Back
+	Back  bool
+}
+
+// states are those that can be asked for.
+var states = []scheduler.State{
+	scheduler.Enabled, view.Paused, scheduler.Disabled, scheduler.Completed, scheduler.Faulted, scheduler.Damaged,
+}
+
+// lengths are the times within which the next run may be asked for.
+var lengths = []string{"1m", "1h", "24h", "168h"}
+
+// The orders of the table.
+const (
+	byName = "name"
+	byNext = "next"
+	byLast = "last"
+)
+
+var orders = map[string]scheduler.JobOrder{
+	"": scheduler.OrderByName, byName: scheduler.OrderByName, byNext: scheduler.OrderByNext, byLast: scheduler.OrderByLast,
+}
+
+// readFilter reads the parameters of an address, or of a form that has them.
+func readFilter(of url.Values) filter {
+	get := func(name string) string { return strings.TrimSpace(of.Get(name)) }
+	f := filter{
+		Text: get("q"), Collection: get("collection"), State: strings.ToLower(get("state")), Action: get("action"), Label: get("label"),
+		Outcome: get("outcome"), Within: get("within"), Sort: get("sort"), Descending: get("order") == "descending",
+		Place: get("after"),
+	}
+	if f.Place == "" {
+		f.Place = get("before")
+		f.Back = f.Place != ""
+	}
+	if f.Sort == byName {
+		f.Sort = ""
+	}
+	return f
+}
+
+// Fields are what the filter has, without order and place, for forms that carry it on.
+func (f filter) Fields() url.Values {
+	v := url.Values{}
+	for name, value := range map[string]string{
+		"q": f.Text, "collection": f.Collection, "state": f.State, "action": f.Action, "label": f.Label, "outcome": f.Outcome,
+		"within": f.Within,
+	} {
+		if value != "" {
+			v.Set(name, value)
+		}
+	}
+	return v
+}
+
+// Any reports whether not all jobs are asked for.
+func (f filter) Any() bool { return len(f.Fields()) > 0 }
+
+// address is that of the table with some parameters besides those of the filter: names and values.
+func (f filter) address(besides ...string) string {
+	v := f.Fields()
+	for pair := range slices.Chunk(besides, 2) {
+		if value := pair[len(pair)-1]; value != "" {
+			v.Set(pair[0], value)
+		}
+	}
+	if len(v) == 0 {
+		return listPath
+	}
+	return listPath + "?" + v.Encode()
+}
+
+// Order is the value of the parameter order.
+func (f filter) Order() string {
+	if f.Descending {
+		return "descending"
+	}
+	return ""
+}
+
+// SortLink leads to the first page in the order of a column, or in its reverse where that is the present one.
+func (f filter) SortLink(column string) string {
+	order := ""
+	if f.sorted(column) && !f.Descending || column == byLast && !f.sorted(column) { // the latest come first
+		order = "descending"
+	}
+	if column == byName {
+		column = ""
+	}
+	return f.address("sort", column, "order", order)
+}
+
+func (f filter) sorted(column string) bool {
+	return f.Sort == column || f.Sort == "" && column == byName
+}
+
+// AriaSort is how a column is sorted, as the attribute aria-sort tells it.
+func (f filter) AriaSort(column string) string {
+	switch {
+	case !f.sorted(column):
+		return "none"
+	case f.Descending:
+		return "descending"
+	}
+	return "ascending"
+}
+
+// PageLink leads to the page after, or before, a place.
+func (f filter) PageLink(side, place string) string {
+	return f.address("sort", f.Sort, "order", f.Order(), side, place)
+}
+
+// LabelLink leads to the jobs with a label.
+func (filter) LabelLink(name, value string) string {
+	return filter{Label: name + "=" + value}.address()
+}
+
+// query returns what is asked for. Every problem is told, with the name of its field.
+func (f filter) query(c *frame.Call, now time.Time) (q scheduler.JobQuery, err error) {
+	q = scheduler.JobQuery{
+		Text: f.Text, State: scheduler.State(f.State), Action: f.Action, Outcome: scheduler.Outcome(f.Outcome),
+		Descending: f.Descending, WithOutcome: true, Sees: access.Sees(c.Context()),
+	}
+	if f.Collection != "" {
+		if !c.May(access.Read, f.Collection) {
+			return q, access.Check(c.Context(), access.Read, f.Collection)
+		}
+		q.Collections = []string{f.Collection}
+	}
+	if q.State != "" && !slices.Contains(states, q.State) {
+		return q, unknown(c, f.State)
+	}
+	if q.State == view.Paused {
+		q.State, q.PausedAt = scheduler.Enabled, now
+	}
+	order, ok := orders[f.Sort]
+	if q.Order = order; !ok {
+		return q, unknown(c, f.Sort)
+	}
+	if f.Within != "" {
+		d, err := time.ParseDuration(f.Within)
+		if err != nil || d <= 0 {
+			return q, unknown(c, f.Within)
+		}
+		q.Before = now.Add(d)
+	}
+	q.Labels, err = scheduler.ParseSelector(f.Label)
+	return q, err
+}
+
+func unknown(c *frame.Call, text string) error {
+	return frame.Problem{Status: 400, Text: c.Say("jobs.unknown", fmt.Sprintf("%q", text)), Hint: c.Say("jobs.unknown.hint")}
+}

@@ -1,0 +1,61 @@
+// Package jobs is the console's table of all jobs: found as somebody types, filtered, in order, page by page; and what is done
+// to many of them at once.
+//
+// # Many at once
+//
+// What is asked for is kept in the memory of the process, under an id that nobody guesses, from the moment that it is asked
+// until an hour after it has ended. It begins when it was confirmed, once, however often the confirmation is sent, and goes
+// on without the browser. A few jobs are worked on at a time, as a caller of its own, so that nobody waits behind it, neither
+// others nor who asked for it. For each job it is asked again whether they may. When the process ends, so does what it was
+// doing: the audit trail tells what was done, and nothing goes on by itself. The id says which process was asked, so that another
+// one behind the same address can say that it is another one.
+package jobs
+
+import (
+	"embed"
+	"io/fs"
+	"net/http"
+
+	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/console/frame"
+	"github.com/carillon-sched/carillon/scheduler/service"
+)
+
+//go:embed *.html
+var files embed.FS
+
+//go:embed assets
+var assets embed.FS
+
+var (
+	listPage = frame.Templates(files, "list.html", "row.html")
+	manyPage = frame.Templates(files, "many.html")
+)
+
+// The paths of the room.
+const (
+	listPath = frame.Root + "/jobs"
+	manyPath = frame.Root + "/many"
+)
+
+type room struct {
+	service    *service.Service
+	operations *operations
+}
+
+// Room returns the pages.
+func Room(s *service.Service) frame.Room {
+	own, err := fs.Sub(assets, "assets")
+	if err != nil {
+		panic(err) // it is part of the program
+	}
+	r := room{s, newOperations()}
+	return frame.Room{Name: "jobs", Path: listPath, Key: "j", Right: access.ReadAny, Assets: own, Routes: []frame.Route{
+		{Method: http.MethodGet, Path: listPath, Right: access.ReadAny, Do: r.list},
+		{Method: http.MethodPost, Path: manyPath, Right: access.OperateAny, Do: r.ask},
+		{Method: http.MethodGet, Path: manyPath + "/{id}", Right: access.OperateAny, Do: r.showMany},
+		{Method: http.MethodGet, Path: manyPath + "/{id}/events", Right: access.OperateAny, Do: r.followMany, Live: true},
+		{Method: http.MethodPost, Path: manyPath + "/{id}/start", Right: access.OperateAny, Do: r.start},
+		{Method: http.MethodPost, Path: manyPath + "/{id}/stop", Right: access.OperateAny, Do: r.stop},
+	}}
+}

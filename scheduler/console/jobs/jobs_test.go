@@ -1,0 +1,285 @@
+package jobs_test
+
+import (
+	"fmt"
+	"html"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/console/consoletest"
+)
+
+// never is a job that runs in a far year.
+const never = `{"startTime": "2090-01-01T00:00:00Z", "action": {"type": "http", "request": {"method": "GET", "uri": "http://api.example.com/x?key=secret"}}}`
+
+// later is one that runs so many hours after that, with labels.
+func later(hours int, labels string) string {
+	return fmt.Sprintf(`{"startTime": "2090-01-01T00:00:00Z", "recurrence": {"frequency": "hour", "interval": %d}, "labels": {%s}, "state": "enabled",
+		"action": {"type": "http", "request": {"method": "GET", "uri": "http://api.example.com/"}}}`, hours, labels)
+}
+
+// indexed runs the scheduler, and waits until it knows of all jobs.
+func indexed(w *consoletest.World) {
+	w.T.Helper()
+	w.Work()
+	w.Await("the index", w.Service.Indexed)
+}
+
+var (
+	shown = regexp.MustCompile(`data-job="([^"]+)"`)
+	links = map[string]*regexp.Regexp{
+		"next": regexp.MustCompile(`rel="next" href="([^"]+)"`), "prev": regexp.MustCompile(`rel="prev" href="([^"]+)"`),
+	}
+)
+
+// rows are the jobs that a page shows.
+func rows(body string) []string {
+	var all []string
+	for _, m := range shown.FindAllStringSubmatch(body, -1) {
+		all = append(all, html.UnescapeString(m[1]))
+	}
+	return all
+}
+
+// link is where a link of a page leads, "" when it has none.
+func link(body, rel string) string {
+	m := links[rel].FindStringSubmatch(body)
+	if m == nil {
+		return ""
+	}
+	return html.UnescapeString(m[1])
+}
+
+// TestPaused finds jobs that are paused, and says until when.
+func TestPaused(t *testing.T) {
+	w := consoletest.New(t)
+	for _, name := range []string{"default/a", "default/b", "default/c"} {
+		w.Put(name, never)
+	}
+	indexed(w)
+	pause := func(name, until string) {
+		if _, err := w.Service.Pause(t.Context(), consoletest.Key(name), until); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pause("default/a", "2h")
+	pause("default/c", "2h")
+	paused := func(want string) {
+		w.Await("the paused ones to be "+want, func() bool { return strings.Join(rows(w.Part("/console/jobs?state=paused")), " ") == want })
+	}
+	paused("default/a default/c")
+	body := w.Get("/console/jobs?state=paused")
+	for _, want := range []string{`<option selected>paused</option>`, `class="state paused"`, "ends <time", "2 jobs"} {
+		if !strings.Contains(body, want) {
+			t.Errorf("the page has no %q", want)
+		}
+	}
+	at := ask(w, url.Values{"do": {"enable"}, "all": {"1"}, "state": {"paused"}})
+	contains(t, confirm(w, at, nil), "<dt>done</dt><dd>2</dd>")
+	paused("")
+	w.Put("default/b", `{"pausedUntil": "2090-01-01T00:00:00Z", `+never[1:])
+	paused("default/b")
+}
+
+// TestFilters finds jobs by each filter of the address.
+func TestFilters(t *testing.T) {
+	w := consoletest.New(t)
+	w.Collect("billing")
+	target := w.Target()
+	w.Put("default/alpha", later(1, `"team": "red", "env": "prod"`))
+	w.Put("default/Beta", `{"state": "disabled", `+never[1:])
+	w.Put("billing/gamma", `{"action": {"type": "http", "request": {"method": "GET", "uri": "`+target+`"}}}`)
+	w.Put("billing/delta", `{"recurrence": {"frequency": "hour", "interval": 1},
+		"action": {"type": "http", "request": {"method": "GET", "uri": "`+target+`/?fail"}, "retryPolicy": {"retryType": "none"}}}`)
+	indexed(w)
+	w.Await("both to have run", func() bool {
+		v, err := w.Service.Get(t.Context(), consoletest.Key("billing/gamma"))
+		d, wrong := w.Service.Get(t.Context(), consoletest.Key("billing/delta"))
+		return err == nil && wrong == nil && v.Job.State == scheduler.Completed && d.Status.Faults == 1
+	})
+	for query, want := range map[string]string{
+		"":                              "billing/delta billing/gamma default/Beta default/alpha",
+		"order=descending":              "default/alpha default/Beta billing/gamma billing/delta",
+		"q=ETA":                         "default/Beta",
+		"q=team%3Dre":                   "default/alpha",
+		"q=api.example":                 "default/Beta default/alpha",
+		"q=secret":                      "",
+		"q=127.0.0.1":                   "billing/delta billing/gamma",
+		"q=billing/g":                   "billing/gamma",
+		"collection=billing":            "billing/delta billing/gamma",
+		"state=disabled":                "default/Beta",
+		"state=completed":               "billing/gamma",
+		"action=Http":                   "billing/delta billing/gamma default/Beta default/alpha",
+		"action=NatsMessage":            "",
+		"label=env%3Dprod":              "default/alpha",
+		"label=team":                    "default/alpha",
+		"outcome=completed":             "billing/gamma",
+		"outcome=faulted":               "billing/delta",
+		"outcome=never":                 "default/Beta default/alpha",
+		"within=24h":                    "billing/delta",
+		"sort=next":                     "billing/delta default/alpha billing/gamma default/Beta",
+		"sort=next&q=a&within=1000000h": "billing/delta default/alpha",
+		"sort=last&outcome=completed&collection=billing": "billing/gamma",
+	} {
+		w.Await(query+" to find "+want, func() bool { return strings.Join(rows(w.Part("/console/jobs?"+query)), " ") == want })
+	}
+	for query, want := range map[string]string{
+		"state=running": "running", "action=Nothing": "Nothing", "outcome=soon": "soon", "sort=size": "size", "within=x": "x",
+		"label=a%3D%3D%3D": "label", "collection=nowhere": "nowhere", "after=x": "x",
+	} {
+		if body := w.Get("/console/jobs?" + query); !strings.Contains(body, `class="problem"`) || !strings.Contains(body, want) || len(rows(body)) > 0 {
+			t.Errorf("%s: %.3000s", query, body)
+		}
+	}
+}
+
+// TestPagesWhileJobsComeAndGo turns pages while others put and delete jobs: each job that stays as it is is on one page, and
+// on no other, forwards and back, in any order.
+func TestPagesWhileJobsComeAndGo(t *testing.T) {
+	w := consoletest.New(t)
+	const staying = 120
+	var stay []string
+	for i := range staying {
+		key := fmt.Sprintf("default/stays-%03d", i*7%staying)
+		w.Put(key, later(1+i%3, `"i": "`+strconv.Itoa(i)+`"`))
+		stay = append(stay, key)
+	}
+	slices.Sort(stay)
+	indexed(w)
+	n, random := 0, rand.New(rand.NewPCG(7, 8))
+	for _, order := range []string{"", "order=descending", "sort=next", "sort=next&order=descending", "sort=last", "q=s"} {
+		var came []string
+		goes := func() {
+			if err := w.Service.Delete(t.Context(), consoletest.Key(came[0]), 0); err != nil {
+				t.Fatal(err)
+			}
+			came = came[1:]
+		}
+		disturb := func() {
+			for range random.IntN(4) {
+				if len(came) > 0 && random.IntN(2) == 0 {
+					goes()
+					continue
+				}
+				n++
+				key := fmt.Sprintf("default/%c-comes-%d", "abrstyz"[random.IntN(7)], n)
+				w.Put(key, later(1+random.IntN(3), ""))
+				came = append(came, key)
+			}
+		}
+		turn := func(rel, at string) (seen []string, last string) {
+			for at != "" {
+				last = at
+				body := w.Part(at)
+				for _, key := range rows(body) {
+					if strings.Contains(key, "stays") {
+						seen = append(seen, key)
+					}
+				}
+				disturb()
+				at = link(body, rel)
+			}
+			return seen, last
+		}
+		forwards, last := turn("next", "/console/jobs?"+order)
+		slices.Sort(forwards)
+		if !slices.Equal(forwards, stay) {
+			t.Fatalf("%s: forwards there are %d of %d", order, len(forwards), len(stay))
+		}
+		for len(came) > 0 { // the last page may be empty then
+			goes()
+		}
+		backwards, _ := turn("prev", last)
+		slices.Sort(backwards)
+		if !slices.Equal(backwards, stay) {
+			t.Fatalf("%s: back there are %d of %d", order, len(backwards), len(stay))
+		}
+	}
+}
+
+// TestBeforeTheIndex lists by name, and counts nothing.
+func TestBeforeTheIndex(t *testing.T) {
+	w := consoletest.New(t)
+	for i := range 60 {
+		w.Put(fmt.Sprintf("default/job-%02d", i), never)
+	}
+	body := w.Get("/console/jobs?sort=next&q=job")
+	if got := rows(body); len(got) != 50 || got[0] != "default/job-00" || !strings.Contains(body, "is being built") {
+		t.Fatalf("%d jobs: %.3000s", len(got), body)
+	}
+	if got := rows(w.Get(link(body, "next"))); len(got) != 10 || got[0] != "default/job-50" {
+		t.Errorf("the next page: %v", got)
+	}
+}
+
+// TestRefresh shows jobs as they are now, and those that are gone.
+func TestRefresh(t *testing.T) {
+	w := consoletest.New(t)
+	w.Collect("secret")
+	w.Put("default/there", never)
+	w.Put("secret/there", never)
+	w.Be("reader@default")
+	body := w.Part("/console/jobs?shown=default/there&shown=default/gone&shown=secret/there&shown=%2F%3Cb%3E")
+	if !strings.Contains(body, `id="job-default.there"`) || !strings.Contains(body, "state deleted") || strings.Contains(body, "secret") || strings.Contains(body, "<b>") {
+		t.Error(body)
+	}
+}
+
+// TestRights: readers see no boxes and no buttons, and nothing of other collections; what they post is refused.
+func TestRights(t *testing.T) {
+	w := consoletest.New(t)
+	w.Collect("billing")
+	w.Put("default/mine", never)
+	w.Put("billing/theirs", never)
+	indexed(w)
+	w.Be("reader@default")
+	body := w.Get("/console/jobs")
+	if got := rows(body); !slices.Equal(got, []string{"default/mine"}) || strings.Contains(body, `class="pick"`) || strings.Contains(body, `name="do"`) || strings.Contains(body, "/console/jobs/new") {
+		t.Errorf("%v: %s", got, body)
+	}
+	if r := w.Post("/console/many", url.Values{"do": {"disable"}, "job": {"default/mine"}}); r.Status != http.StatusForbidden {
+		t.Errorf("a reader's change: %d", r.Status)
+	}
+	w.Be("reader", "operator@default")
+	body = w.Get("/console/jobs")
+	if strings.Count(body, `name="job"`) != 1 || !strings.Contains(body, `value="default/mine"`) {
+		t.Errorf("not one box: %s", body)
+	}
+}
+
+// TestHostile shows names, labels, targets and searches that are markup as text.
+func TestHostile(t *testing.T) {
+	w := consoletest.New(t)
+	long := "J" + strings.Repeat("-_", 49) + "z"
+	w.Put("default/"+long, `{"startTime": "2090-01-01T00:00:00Z", "labels": {"a": "<script>alert(1)</script>", "b": "\" onmouseover=\"x", "c": "שלום"},
+		"action": {"type": "http", "request": {"method": "GET", "uri": "http://example.com/<script>"}}}`)
+	indexed(w)
+	for _, at := range []string{"/console/jobs", "/console/jobs?q=%3Cscript%3E", "/console/jobs?q=%22%3E%3Cimg+src%3Dx%3E&label=%3Cb%3E&state=%3Cb%3E&sort=%3Cb%3E"} {
+		body := w.Get(at)
+		if strings.Contains(body, "<script>alert") || strings.Contains(body, `" onmouseover`) || strings.Contains(body, "<img src=x") || strings.Contains(body, "<b>") {
+			t.Errorf("%s: %s", at, body)
+		}
+	}
+	if body := w.Part("/console/jobs?q=%3Cscript%3E"); !slices.Equal(rows(body), []string{"default/" + long}) {
+		t.Errorf("a label is not found by its markup: %s", body)
+	}
+}
+
+// TestEmpty says what fills the table, and what a search looks for.
+func TestEmpty(t *testing.T) {
+	w := consoletest.New(t)
+	indexed(w)
+	if body := w.Get("/console/jobs"); !strings.Contains(body, "carillon apply examples/jobs") || !strings.Contains(body, "/console/jobs/new") {
+		t.Error(body)
+	}
+	if body := w.Part("/console/jobs?q=nothing"); strings.Contains(body, "carillon apply") || !strings.Contains(body, "Show all jobs") {
+		t.Error(body)
+	}
+}

@@ -1,0 +1,192 @@
+package jobs
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/console/frame"
+	"github.com/carillon-sched/carillon/scheduler/service"
+	"github.com/carillon-sched/carillon/scheduler/view"
+)
+
+// pageSize is how many jobs a page has.
+const pageSize = 50
+
+// table is what the page shows.
+type table struct {
+	found
+
+	Filter                        filter
+	Collections, Actions, Lengths []string
+	States                        []scheduler.State
+	Outcomes                      []scheduler.Outcome
+	Verbs                         []string
+	MayAct                        bool // on some collection
+}
+
+// found is the part that a search changes.
+type found struct {
+	Problem *frame.Problem
+	Rows    []row
+
+	Count, Unread int
+	Least         int    // how many of them are known to match
+	ByName        bool   // there is no index yet, so there is neither an order nor a count
+	Before, After string // places
+	MayPick       bool   // one of the rows
+
+	Behind  bool // the index is, so that the script asks again, after so many milliseconds
+	Again   int64
+	Asked   bool // again, so that it is not told aloud before it is over
+	Percent int  // of all jobs that the index has read
+}
+
+// How long after an answer the script asks again while the index is behind: as many times as long as the answer has taken,
+// between bounds.
+const (
+	againShare = 20
+	againLeast = 2 * time.Second
+	againMost  = 30 * time.Second
+)
+
+// list shows a page of the table, or the part that a search changes, or the rows of some jobs as they are now.
+func (r room) list(c *frame.Call) error {
+	if c.Request.URL.Query().Has("shown") {
+		return r.refresh(c)
+	}
+	t := &table{
+		Filter: readFilter(c.Request.URL.Query()), Lengths: lengths, States: states, Outcomes: scheduler.LastOutcomes, Verbs: verbs,
+		MayAct: c.May(access.OperateAny, ""),
+	}
+	began := time.Now()
+	t.Asked = c.Query("again") != ""
+	if err := r.find(c, t); err != nil {
+		_, told := errors.AsType[frame.Problem](err)
+		if !told && !errors.Is(err, scheduler.ErrInvalid) && !errors.Is(err, scheduler.ErrNotFound) {
+			return err
+		}
+		p := c.Describe(err)
+		t.Problem = &p
+	}
+	t.Again = min(max(againShare*time.Since(began), againLeast), againMost).Milliseconds()
+	if c.Part() {
+		return c.Show(&frame.Page{Template: listPage, Part: "found", Data: t})
+	}
+	t.Actions = r.service.ActionTypes()
+	all, err := r.service.Collections(c.Context())
+	if err != nil {
+		return err
+	}
+	for _, one := range all {
+		if c.May(access.Read, one.Name) {
+			t.Collections = append(t.Collections, one.Name)
+		}
+	}
+	if t.Filter.Collection != "" && !slices.Contains(t.Collections, t.Filter.Collection) {
+		t.Collections = append(t.Collections, t.Filter.Collection)
+	}
+	return c.Show(&frame.Page{
+		Title: c.Say("jobs.menu"), Template: listPage, Data: t, NoHeading: true,
+		Styles: []string{"jobs/jobs.css"}, Scripts: []string{"jobs/jobs.js"},
+	})
+}
+
+// find fills a table.
+func (r room) find(c *frame.Call, t *table) error {
+	q, err := t.Filter.query(c, time.Now())
+	if err != nil {
+		return err
+	}
+	if !r.service.Indexed() {
+		return r.findWithoutIndex(c, t, q)
+	}
+	place := t.Filter.Place
+	if after, ok := strings.CutPrefix(place, unindexed); ok { // the index has come to be meanwhile
+		place = "0/" + after
+	}
+	page, err := r.service.Browse(c.Context(), q, place, t.Filter.Back, pageSize)
+	if err != nil {
+		return err
+	}
+	t.Before, t.After = page.Before, page.After
+	t.Count, t.Unread, t.Least = page.Count, page.Unread, max(page.Count-page.Unread, len(page.Jobs))
+	if t.Count != t.Least { // because of jobs that run all the time, or because there is much to read
+		far := r.service.IndexProgress()
+		t.Behind, t.Percent = 2*far.Behind > t.Unread, far.Percent
+	}
+	t.take(c, page.Jobs)
+	return nil
+}
+
+// unindexed begins the places of pages that were made without index: collection/job follows.
+const unindexed = "name:"
+
+// findWithoutIndex fills a table by name, while the index is built.
+func (r room) findWithoutIndex(c *frame.Call, t *table, q scheduler.JobQuery) error {
+	t.ByName, t.Behind, t.Percent = true, true, r.service.IndexProgress().Percent
+	q.Order, q.Descending = scheduler.OrderByName, false
+	p := view.Page{Top: pageSize}
+	if after, ok := strings.CutPrefix(t.Filter.Place, unindexed); ok {
+		k, _ := readKey(after)
+		p.After = service.After(&q, k)
+	}
+	jobs, next, err := r.service.Search(c.Context(), q, p)
+	if err != nil {
+		return err
+	}
+	if next != nil {
+		if t.After = unindexed + next.After; len(q.Collections) == 1 {
+			t.After = unindexed + q.Collections[0] + "/" + next.After
+		}
+	}
+	t.take(c, jobs)
+	return nil
+}
+
+func (t *table) take(c *frame.Call, jobs []*view.Job) {
+	now := time.Now()
+	for _, v := range jobs {
+		one := newRow(c, v, now)
+		t.Rows = append(t.Rows, one)
+		t.MayPick = t.MayPick || one.MayAct
+	}
+}
+
+// refresh shows some jobs as they are now.
+func (r room) refresh(c *frame.Call) error {
+	asked := c.Request.URL.Query()["shown"]
+	if len(asked) > view.MaxPage {
+		return frame.Problem{Status: http.StatusBadRequest, Text: c.Say("jobs.toomany", view.MaxPage)}
+	}
+	var keys []scheduler.Key
+	for _, text := range asked {
+		if k, ok := readKey(text); ok && c.May(access.Read, k.Collection) {
+			keys = append(keys, k)
+		}
+	}
+	jobs, err := r.service.Some(c.Context(), keys)
+	if err != nil {
+		return err
+	}
+	rows := make([]row, 0, len(keys))
+	for _, k := range keys {
+		i := slices.IndexFunc(jobs, func(v *view.Job) bool { return v.Job.Key == k })
+		if i < 0 {
+			rows = append(rows, row{Key: k, State: "deleted"})
+			continue
+		}
+		rows = append(rows, newRow(c, jobs[i], time.Now()))
+	}
+	return c.Show(&frame.Page{Template: listPage, Part: "shown", Data: rows})
+}
+
+// readKey reads collection/job.
+func readKey(text string) (k scheduler.Key, ok bool) {
+	k.Collection, k.Job, ok = strings.Cut(text, "/")
+	return k, ok && k.Validate() == nil
+}

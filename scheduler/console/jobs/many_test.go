@@ -1,0 +1,287 @@
+package jobs_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/console/consoletest"
+	"github.com/carillon-sched/carillon/scheduler/service"
+	"github.com/carillon-sched/carillon/scheduler/view"
+)
+
+// ask asks for something to be done to many, and returns the path of its confirmation.
+func ask(w *consoletest.World, form url.Values) string {
+	w.T.Helper()
+	r := w.Post("/console/many", form)
+	if at := r.Header.Get("Location"); r.Status == http.StatusSeeOther && strings.HasPrefix(at, "/console/many/") {
+		return at
+	}
+	w.T.Fatalf("%v: %d %s %.2000s", form, r.Status, r.Header.Get("Location"), r.Body)
+	return ""
+}
+
+// confirm confirms it, waits for its end, and returns the page that tells of it.
+func confirm(w *consoletest.World, at string, form url.Values) string {
+	w.T.Helper()
+	if r := w.Post(at+"/start", form); r.Status != http.StatusSeeOther || r.Header.Get("Location") != at {
+		w.T.Fatalf("start: %d %.2000s", r.Status, r.Body)
+	}
+	var body string
+	w.Await("the end", func() bool {
+		body = w.Get(at)
+		return !strings.Contains(body, "<progress")
+	})
+	return body
+}
+
+// contains fails unless a page has all texts.
+func contains(t *testing.T, body string, texts ...string) {
+	t.Helper()
+	for _, text := range texts {
+		if !strings.Contains(body, text) {
+			t.Errorf("there is no %q in %s", text, body)
+		}
+	}
+}
+
+func state(w *consoletest.World, key string) scheduler.State {
+	w.T.Helper()
+	v, err := w.Service.Get(w.T.Context(), consoletest.Key(key))
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	return v.Job.State
+}
+
+// TestEachVerb does each thing to jobs that were ticked, and tells what became of each.
+func TestEachVerb(t *testing.T) {
+	w := consoletest.New(t)
+	target := w.Target()
+	w.Put("default/over", `{"action": {"type": "http", "request": {"method": "GET", "uri": "`+target+`"}}}`)
+	w.Put("default/a", later(1, `"old": "x"`))
+	w.Put("default/b", later(1, `"team": "blue"`))
+	indexed(w)
+	w.Await("one to be over", func() bool { return state(w, "default/over") == scheduler.Completed })
+	both := []string{"default/a", "default/b", "default/a"}
+
+	at := ask(w, url.Values{"do": {"disable"}, "job": both})
+	contains(t, w.Get(at), "Disable", "2 jobs", "default/a", "default/b", "They stop until")
+	if state(w, "default/a") != scheduler.Enabled {
+		t.Error("it is carried out before it is confirmed")
+	}
+	contains(t, confirm(w, at, nil), "<dt>done</dt><dd>2</dd>")
+	if state(w, "default/a") != scheduler.Disabled || state(w, "default/b") != scheduler.Disabled {
+		t.Error("they are not disabled")
+	}
+
+	body := confirm(w, ask(w, url.Values{"do": {"enable"}, "job": {"default/a", "default/over", "default/nowhere"}}), nil)
+	contains(t, body, "<dt>done</dt><dd>1</dd>", "<dt>refused</dt><dd>1</dd>", "<dt>not there</dt><dd>1</dd>", "it is completed", "deleted meanwhile")
+
+	body = confirm(w, ask(w, url.Values{"do": {"label"}, "tag": {"team = red"}, "job": both}), nil)
+	contains(t, body, "<dt>done</dt><dd>2</dd>")
+	body = confirm(w, ask(w, url.Values{"do": {"label"}, "tag": {"team=red"}, "job": both}), nil)
+	contains(t, body, "<dt>was so already</dt><dd>2</dd>")
+	confirm(w, ask(w, url.Values{"do": {"unlabel"}, "tag": {"old"}, "job": both}), nil)
+	v, err := w.Service.Get(t.Context(), consoletest.Key("default/a"))
+	if err != nil || fmt.Sprint(v.Job.Def.Labels) != "map[team:red]" {
+		t.Errorf("%v, %v", v.Job.Def.Labels, err)
+	}
+
+	contains(t, confirm(w, ask(w, url.Values{"do": {"run"}, "job": {"default/a", "default/over"}}), nil), "<dt>done</dt><dd>1</dd>", "<dt>refused</dt><dd>1</dd>")
+
+	at = ask(w, url.Values{"do": {"delete"}, "job": {"default/a", "default/over"}})
+	for _, typed := range []string{"", "3", "yes"} {
+		if r := w.Post(at+"/start", url.Values{"typed": {typed}}); r.Status != http.StatusUnprocessableEntity || !strings.Contains(r.Body, "Nothing was done") {
+			t.Errorf("%q: %d", typed, r.Status)
+		}
+	}
+	contains(t, confirm(w, at, url.Values{"typed": {"2"}}), "<dt>done</dt><dd>2</dd>")
+	if got := rows(w.Part("/console/jobs")); len(got) != 1 {
+		t.Errorf("%v are left", got)
+	}
+}
+
+// TestAllThatMatch is about what a search finds, on however many pages.
+func TestAllThatMatch(t *testing.T) {
+	w := consoletest.New(t)
+	for i := range 130 {
+		w.Put(fmt.Sprintf("default/many-%03d", i), never)
+	}
+	w.Put("default/other", never)
+	indexed(w)
+	at := ask(w, url.Values{"do": {"disable"}, "all": {"1"}, "q": {"many-"}})
+	contains(t, w.Get(at), "130 jobs", "and 120 others", "no more than 130")
+	if err := w.Service.Delete(t.Context(), consoletest.Key("default/many-007"), 0); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 3 { // more than there were
+		w.Put(fmt.Sprintf("default/many-x%d", i), never)
+	}
+	w.Await("the index to know of them", func() bool { return strings.Contains(w.Part("/console/jobs?q=many-"), "132 jobs") })
+	body := confirm(w, at, nil)
+	contains(t, body, "<dt>done</dt><dd>130</dd>", "More jobs match by now")
+	if state(w, "default/other") != scheduler.Enabled || state(w, "default/many-129") != scheduler.Disabled || state(w, "default/many-x2") != scheduler.Enabled {
+		t.Error("not those were disabled that matched")
+	}
+}
+
+// TestOnce: what was confirmed is carried out once, however often the confirmation is sent.
+func TestOnce(t *testing.T) {
+	w := consoletest.New(t)
+	w.Put("default/a", never)
+	indexed(w)
+	at := ask(w, url.Values{"do": {"run"}, "job": {"default/a"}})
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			if r := w.Post(at+"/start", nil); r.Status != http.StatusSeeOther {
+				t.Errorf("%d", r.Status)
+			}
+		})
+	}
+	all.Wait()
+	confirm(w, at, nil)
+	var records []*scheduler.Record
+	w.Await("its run", func() bool {
+		var err error
+		records, _, err = w.Service.History(t.Context(), service.HistoryQuery{Key: consoletest.Key("default/a")}, view.Page{})
+		return err == nil && len(records) > 0
+	})
+	occurrences := map[string]bool{}
+	for _, r := range records {
+		occurrences[r.Occurrence] = true
+	}
+	if len(occurrences) != 1 {
+		t.Errorf("it ran %d times", len(occurrences))
+	}
+}
+
+// TestPauseMany pauses jobs until a time, and says what is wrong with one that is none to come.
+func TestPauseMany(t *testing.T) {
+	w := consoletest.New(t)
+	for _, key := range []string{"default/a", "default/b", "default/c"} {
+		w.Put(key, never)
+	}
+	indexed(w)
+	at := ask(w, url.Values{"do": {"pause"}, "until": {" tomorrow 8:00 "}, "job": {"default/a", "default/b"}})
+	contains(t, w.Get(at), "Pause until <bdi>tomorrow 8:00</bdi>: 2 jobs", "go on by themselves")
+	contains(t, confirm(w, at, nil), "<dt>done</dt><dd>2</dd>")
+	for key, want := range map[string]bool{"default/a": true, "default/b": true, "default/c": false} {
+		v, err := w.Service.Get(t.Context(), consoletest.Key(key))
+		if err != nil || v.Job.PausedUntil.After(time.Now()) != want {
+			t.Errorf("%s is paused until %v (%v)", key, v.Job.PausedUntil, err)
+		}
+	}
+	at = ask(w, url.Values{"do": {"label"}, "tag": {""}, "until": {"tomorrow 8:00"}, "all": {"1"}}) // as Enter does
+	contains(t, confirm(w, at, nil), "<dt>done</dt><dd>3</dd>")
+	for _, until := range []string{"", "yesterday", "<b>"} {
+		if r := w.Post("/console/many", url.Values{"do": {"pause"}, "until": {until}, "all": {"1"}}); r.Header.Get("Location") != "/console/jobs" {
+			t.Errorf("%q: %d %v", until, r.Status, r.Header)
+		}
+		contains(t, w.Get("/console/jobs"), "Nothing was done: ")
+	}
+}
+
+// TestRightsOfEach: jobs of collections in which somebody may not are refused, and the others are not.
+func TestRightsOfEach(t *testing.T) {
+	w := consoletest.New(t)
+	w.Collect("billing")
+	w.Put("default/mine", never)
+	w.Put("billing/theirs", never)
+	indexed(w)
+	w.Be("reader", "operator@default")
+	at := ask(w, url.Values{"do": {"disable"}, "job": {"default/mine", "billing/theirs"}})
+	contains(t, w.Get(at), "One of them is in a collection in which you may not")
+	contains(t, confirm(w, at, nil), "<dt>done</dt><dd>1</dd>", "<dt>refused</dt><dd>1</dd>", "operator")
+	contains(t, confirm(w, ask(w, url.Values{"do": {"enable"}, "all": {"1"}}), nil), "<dt>refused</dt><dd>1</dd>")
+	if state(w, "billing/theirs") != scheduler.Enabled {
+		t.Error("somebody did what they may not")
+	}
+	w.Anybody()
+	if r := w.Do(http.MethodGet, at, ""); r.Status != http.StatusNotFound {
+		t.Errorf("somebody else sees it: %d", r.Status)
+	}
+}
+
+// TestStop has the rest left alone, and what was never confirmed never begin.
+func TestStop(t *testing.T) {
+	w := consoletest.New(t)
+	for i := range 300 {
+		w.Put(fmt.Sprintf("default/job-%03d", i), never)
+	}
+	indexed(w)
+	at := ask(w, url.Values{"do": {"delete"}, "all": {"1"}})
+	if r := w.Post(at+"/start", url.Values{"typed": {"delete"}}); r.Status != http.StatusSeeOther {
+		t.Fatal(r.Status)
+	}
+	if r := w.Post(at+"/stop", nil); r.Status != http.StatusSeeOther {
+		t.Fatal(r.Status)
+	}
+	body := confirm(w, at, url.Values{"typed": {"delete"}})
+	contains(t, body, "Stopped after", "somebody stopped it")
+	if got := rows(w.Part("/console/jobs")); len(got) == 0 {
+		t.Error("nothing is left")
+	}
+
+	at = ask(w, url.Values{"do": {"disable"}, "job": {"default/job-299"}})
+	w.Post(at+"/stop", nil)
+	confirm(w, at, nil)
+	if state(w, "default/job-299") != scheduler.Enabled {
+		t.Error("it was carried out after it was called off")
+	}
+}
+
+// TestAskedForNothing says what is missing, and changes nothing.
+func TestAskedForNothing(t *testing.T) {
+	w := consoletest.New(t)
+	w.Put("default/a", never)
+	indexed(w)
+	for want, form := range map[string]url.Values{
+		"tick jobs first":      {"do": {"disable"}, "q": {"a b"}},
+		"write the label":      {"do": {"label"}, "tag": {" =x"}, "job": {"default/a"}},
+		"tick jobs first ":     {"do": {"disable"}, "all": {"1"}, "q": {"nothing"}},
+		"tick jobs first  ...": {"do": {"delete"}},
+	} {
+		r := w.Post("/console/many", form)
+		if at := r.Header.Get("Location"); r.Status != http.StatusSeeOther || !strings.HasPrefix(at, "/console/jobs") {
+			t.Errorf("%v: %d %s", form, r.Status, at)
+		}
+		contains(t, w.Get("/console/jobs"), strings.TrimRight(want, " ."))
+	}
+	for _, form := range []url.Values{{"do": {"explode"}, "job": {"default/a"}}, {"do": {"disable"}, "job": {"<b>"}}, {"do": {"disable"}, "all": {"1"}, "state": {"x"}}} {
+		if r := w.Post("/console/many", form); r.Status != http.StatusBadRequest || strings.Contains(r.Body, "<b>") {
+			t.Errorf("%v: %d", form, r.Status)
+		}
+	}
+	at := ask(w, url.Values{"do": {"disable"}, "job": {"default/a"}})
+	if r := w.Do(http.MethodGet, at+"X", ""); r.Status != http.StatusNotFound || !strings.Contains(r.Body, "is not known here any more") {
+		t.Errorf("one that this process may have had: %d %s", r.Status, r.Body)
+	}
+	if r := w.Post("/console/many/OTHER-ONE/start", nil); r.Status != http.StatusNotFound || !strings.Contains(r.Body, "sticky session") {
+		t.Errorf("one of another process: %d %s", r.Status, r.Body)
+	}
+	for _, path := range []string{"/console/many/nothing", "/console/many/nothing/events?follow=1"} {
+		if r := w.Do(http.MethodGet, path, ""); r.Status != http.StatusNotFound || !strings.Contains(r.Body, "carillon audit") {
+			t.Errorf("%s: %d", path, r.Status)
+		}
+	}
+}
+
+// TestTooManyPicked refuses a form with more jobs than may be picked one by one, before each of them is compared with the others.
+func TestTooManyPicked(t *testing.T) {
+	w := consoletest.New(t)
+	keys := make([]string, 1001)
+	for i := range keys {
+		keys[i] = "default/a"
+	}
+	r := w.Post("/console/many", url.Values{"do": {"run"}, "job": keys})
+	if r.Status != http.StatusBadRequest || !strings.Contains(r.Body, "1000") {
+		t.Errorf("%d %.2000s", r.Status, r.Body)
+	}
+}

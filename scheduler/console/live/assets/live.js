@@ -1,0 +1,196 @@
+// The tail of all attempts. What comes is put on top, a few times a second; while somebody looks at something, it waits, and is
+// counted. The page never has more lines than it says, and what it has no room for is counted and can be opened in the history.
+
+const { $, $$, dress, parse, why } = window.carillon;
+
+const tail = $('#tail');
+let source = null;
+let wanted = ''; // where the events come from
+let last = ''; // the sequence of the last record that is told
+let waiting = []; // what came while the list stood still, oldest first: {fragment, lines, missed}
+let dropped = 0; // of these, what there was no room for
+let button = false; // it stands still because somebody said so
+let pointer = false;
+let over = false; // nothing more comes
+let again = 0;
+
+const bar = () => $('.bar[data-follow]', tail);
+const list = () => $('#attempts', tail);
+const most = () => Number(bar().dataset.most);
+const still = () => button || pointer || list().contains(document.activeElement);
+
+// tell shows what the tail does: live, paused, lost, ended.
+function tell(state) {
+  const box = $('.live-state', tail);
+  if (box && box.dataset.state !== state) {
+    box.dataset.state = state;
+    for (const e of $$('[data-when]', box)) e.hidden = e.dataset.when !== state;
+  }
+  const n = waiting.reduce((sum, b) => sum + b.lines + b.missed, dropped);
+  const count = $('[data-waiting]', tail);
+  if (!count) return;
+  count.hidden = n === 0;
+  $('b', count).textContent = String(n);
+}
+
+const state = () => (over ? 'ended' : still() ? 'paused' : source && source.readyState === EventSource.OPEN ? 'live' : 'lost');
+
+// before is the address of the history before a line.
+function before(line) {
+  const url = new URL(bar().dataset.base, location);
+  url.searchParams.set('before', line.dataset.sequence);
+  return url.pathname + url.search;
+}
+
+// missed is a line that says how many are not there, below those that are older than none of them.
+function missed(n, above) {
+  const line = $('#missed').content.firstElementChild.cloneNode(true);
+  line.dataset.missed = String(n);
+  $('b', line).textContent = String(n);
+  $('a', line).href = before(above);
+  return line;
+}
+
+// take takes what an event brings.
+function take(html) {
+  const fragment = parse(html);
+  for (const line of $$('[data-sequence]', fragment)) {
+    if (document.getElementById(line.id) || waiting.some((b) => b.fragment.getElementById(line.id))) line.remove(); // told twice, after a lost connection
+  }
+  const count = { fragment, lines: $$('[data-sequence]', fragment).length, missed: 0 };
+  for (const line of $$('[data-missed]', fragment)) count.missed += Number(line.dataset.missed);
+  if (!fragment.firstElementChild) return;
+  waiting.push(count);
+  for (let room = waiting.reduce((sum, b) => sum + b.lines, 0); room > most(); ) {
+    const oldest = waiting.shift();
+    room -= oldest.lines;
+    dropped += oldest.lines + oldest.missed;
+  }
+}
+
+// show puts on top what waits, unless the list is to stand still.
+function show() {
+  if (bar() && !still() && waiting.length) {
+    const fresh = document.createDocumentFragment();
+    if (dropped) {
+      const above = $$('[data-sequence]', waiting[0].fragment).pop();
+      if (above) waiting[0].fragment.append(missed(dropped, above));
+    }
+    for (const { fragment } of waiting) fresh.prepend(fragment);
+    waiting = [];
+    dropped = 0;
+    dress(fresh);
+    if (fresh.childElementCount < 5) for (const line of fresh.children) line.classList.add('fresh');
+    $('#nothing', tail)?.remove();
+    list().prepend(fresh);
+    trim();
+  }
+  if (bar()) tell(state());
+}
+
+// trim takes away the oldest lines: the history has them.
+function trim() {
+  const lines = list();
+  if (lines.childElementCount <= most()) return;
+  while (lines.childElementCount > most()) lines.lastElementChild.remove();
+  const oldest = $$('[data-sequence]', lines).pop();
+  const link = $('[data-older]', tail);
+  if (oldest && link) {
+    link.href = before(oldest);
+    link.parentElement.hidden = false;
+  }
+}
+
+// problem tells why nothing comes, once.
+function problem(html) {
+  const box = $('#live-problem', tail);
+  const fresh = parse(html);
+  if (box && box.textContent !== fresh.textContent) box.replaceChildren(fresh);
+}
+
+function close() {
+  clearTimeout(again);
+  source?.close();
+  source = null;
+}
+
+function open() {
+  if (source || over || document.hidden || !wanted) return;
+  const url = new URL(wanted, location);
+  if (last) url.searchParams.set('after', last);
+  const mine = new EventSource(url);
+  source = mine;
+  mine.onopen = () => {
+    problem('');
+    show();
+  };
+  mine.onerror = () => {
+    if (mine === source && mine.readyState === EventSource.CLOSED) {
+      source = null;
+      const of = wanted;
+      why(url).then(({ html, wait }) => {
+        if (source || of !== wanted) return; // it is followed again, or something else is
+        problem(html);
+        clearTimeout(again);
+        again = setTimeout(open, wait);
+      });
+    }
+    show();
+  };
+  mine.addEventListener('rows', (e) => {
+    last = e.lastEventId || last;
+    take(e.data);
+    show();
+  });
+  mine.addEventListener('mark', (e) => { last = e.lastEventId || last; });
+  mine.addEventListener('end', (e) => {
+    over = true;
+    close();
+    problem(e.data);
+    show();
+  });
+}
+
+// begin follows what the list is of, when that is another than before.
+function begin() {
+  const follow = bar()?.dataset.follow || '';
+  close();
+  wanted = follow;
+  last = '';
+  waiting = [];
+  dropped = 0;
+  over = false;
+  pointer = false;
+  const b = $('[data-pause]', tail);
+  if (b) b.setAttribute('aria-pressed', String(button));
+  if (!follow) return;
+  open();
+  show();
+}
+
+tail.addEventListener('carillon:new', begin);
+tail.addEventListener('click', (e) => {
+  const b = e.target.closest('[data-pause]');
+  if (!b) return;
+  button = !button;
+  b.setAttribute('aria-pressed', String(button));
+  show();
+});
+tail.addEventListener('pointerover', (e) => {
+  if (e.pointerType !== 'touch' && e.target.closest('#attempts')) pointer = true;
+  if (bar()) tell(state());
+});
+tail.addEventListener('pointerout', (e) => {
+  if (e.relatedTarget?.closest?.('#attempts')) return;
+  pointer = false;
+  show();
+});
+document.addEventListener('focusin', show);
+tail.addEventListener('focusout', () => setTimeout(show));
+document.addEventListener('visibilitychange', () => {
+  if (document.hidden) close();
+  else open();
+});
+window.addEventListener('pagehide', close);
+window.addEventListener('pageshow', open);
+begin();

@@ -1,0 +1,287 @@
+// Package live is the console's tail of all attempts: those that end now as they do, and those of before by pages.
+//
+//  1. A browser whose connection is lost goes on where it was: each event has the sequence of the last record that is told by
+//     it. What is not kept any more is told as a gap.
+//  2. A browser gets no more lines than it can show and somebody can read. The others are counted, in the place where they
+//     would stand, with the address of the page of the history that has them: nothing is dropped silently.
+//  3. Who reads takes a bounded amount of memory, however slowly they take it.
+package live
+
+import (
+	"cmp"
+	"context"
+	"embed"
+	"io/fs"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/console/frame"
+	"github.com/carillon-sched/carillon/scheduler/service"
+	"github.com/carillon-sched/carillon/scheduler/view"
+)
+
+//go:embed live.html
+var files embed.FS
+
+//go:embed assets
+var assets embed.FS
+
+var templates = frame.Templates(files, "live.html")
+
+// Path is where the page is.
+const Path = frame.Root + "/live"
+
+// eventsPath is where its events come from.
+const eventsPath = Path + "/events"
+
+type room struct {
+	service *service.Service
+	rows    *rows
+}
+
+// Room returns the page.
+func Room(s *service.Service) frame.Room {
+	r := room{s, &rows{}}
+	own, err := fs.Sub(assets, "assets")
+	if err != nil {
+		panic(err)
+	}
+	return frame.Room{Name: "live", Path: Path, Key: "l", Right: access.ReadAny, Assets: own, Routes: []frame.Route{
+		{Method: http.MethodGet, Path: Path, Right: access.ReadAny, Do: r.show},
+		{Method: http.MethodGet, Path: eventsPath, Right: access.ReadAny, Do: r.events, Live: true},
+	}}
+}
+
+// shown is the page.
+type shown struct {
+	Filter      filter
+	Collections []string
+	Outcomes    []scheduler.Outcome
+	Types       []string
+	List        list
+}
+
+// list is the part of it that changes with the filter.
+type list struct {
+	Lines   []line
+	Base    string         // the address of the page for the filter: what is before a record is at …before=SEQUENCE
+	Events  string         // the address of what comes; "": nothing does
+	Older   string         // the address of the next page; "": there is none
+	Newest  string         // the address of the first page; "": this is it
+	Filters bool           // something is asked for
+	Most    int            // lines that stay on the page
+	Problem *frame.Problem // the filter is wrong
+}
+
+// linesKept is how many lines stay on a page that others come to.
+const linesKept = 500
+
+// pageSize is how many lines a page begins with.
+const pageSize = 100
+
+func (r room) show(c *frame.Call) error {
+	s := shown{Filter: readFilter(c.Request.URL.Query()), Outcomes: scheduler.Outcomes, Types: r.service.ActionTypes()}
+	status := http.StatusOK
+	var err error
+	if s.List, err = r.list(c, &s.Filter); err != nil {
+		p := c.Describe(err)
+		if p.Status >= http.StatusInternalServerError {
+			return err
+		}
+		s.List.Problem, status = &p, p.Status
+	}
+	if c.Part() {
+		return c.Show(&frame.Page{Status: status, Template: templates, Part: "tail", Data: &s.List})
+	}
+	all, err := r.service.Collections(c.Context())
+	if err != nil {
+		return err
+	}
+	for _, one := range all {
+		if c.May(access.Read, one.Name) {
+			s.Collections = append(s.Collections, one.Name)
+		}
+	}
+	return c.Show(&frame.Page{
+		Status: status, Title: c.Say("live.title"), Template: templates, Data: &s,
+		Scripts: []string{"live/live.js"}, Styles: []string{"live/live.css"},
+	})
+}
+
+// list reads the page of the history that is asked for.
+func (r room) list(c *frame.Call, f *filter) (l list, err error) {
+	l = list{Base: f.with(Path), Filters: !f.IsEmpty(), Most: linesKept}
+	q, err := f.query(c.Context(), time.Now())
+	if err != nil {
+		return l, err
+	}
+	before, err := view.ReadSequence("before", c.Query("before"))
+	if err != nil {
+		return l, err
+	}
+	last := uint64(0)
+	if before == 0 && !f.Bounded() { // what is recorded after this is told by the events
+		if last, err = r.service.LastRecord(c.Context()); err != nil {
+			return l, err
+		}
+	}
+	records, next, err := r.service.History(c.Context(), q, view.Page{Top: pageSize, Before: before})
+	if err != nil {
+		return l, err
+	}
+	l.Lines = linesOf(records)
+	if next > 0 {
+		l.Older = f.with(Path, "before", view.HistoryToken(next))
+	}
+	if before > 0 {
+		l.Newest = l.Base
+	}
+	if before == 0 && !f.Bounded() {
+		if len(records) > 0 {
+			last = max(last, records[0].Sequence)
+		}
+		l.Events = f.with(eventsPath, "follow", "true", "after", sequence(last))
+	}
+	return l, nil
+}
+
+// turn is how often a browser gets what came.
+const turn = 250 * time.Millisecond
+
+// events sends what is recorded from a place on, as it comes.
+func (r room) events(c *frame.Call) error {
+	f := readFilter(c.Request.URL.Query())
+	q, err := f.query(c.Context(), time.Now())
+	if err != nil {
+		return err
+	}
+	after, err := placeOf(c)
+	if err != nil {
+		return err
+	}
+	s := sender{call: c, live: c.Live(), tail: newTail(), filter: &f, rows: r.rows}
+	ctx, cancel := context.WithCancel(c.Context())
+	ended := make(chan error, 1)
+	var following sync.WaitGroup
+	defer following.Wait()
+	defer cancel()
+	gaps := make(chan *view.Gap, 1)
+	following.Go(func() {
+		ended <- r.service.Follow(ctx, q, service.Tail{
+			After: after, Beyond: true, Record: s.tail.add, Passed: s.tail.pass,
+			Ready: func(b service.Beginning) {
+				s.tail.pass(b.After)
+				gaps <- view.HistoryGap(after, b.First, b.Last)
+			},
+		})
+	})
+	select {
+	case <-ctx.Done():
+		return nil
+	case why := <-ended:
+		return s.end(why)
+	case gap := <-gaps:
+		err = s.begin(gap)
+	}
+	ticks, beats := time.NewTicker(turn), time.NewTicker(frame.Beat)
+	defer ticks.Stop()
+	defer beats.Stop()
+	for err == nil { // else the browser is gone
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticks.C:
+			err = s.send()
+		case <-beats.C:
+			err = s.mark()
+		case why := <-ended:
+			return s.end(why)
+		}
+	}
+	return nil
+}
+
+// sender writes what a tail has.
+type sender struct {
+	call   *frame.Call
+	live   *frame.Live
+	tail   *tail
+	filter *filter
+	rows   *rows
+	told   uint64 // the place that the browser knows
+}
+
+// begin tells what is missing between the place that was asked for and what is kept.
+func (s *sender) begin(gap *view.Gap) error {
+	if gap == nil {
+		return s.mark()
+	}
+	text, err := written("gap", gap)
+	if err == nil {
+		err = s.live.Event("rows", sequence(max(gap.First, 1)-1), text)
+	}
+	return err
+}
+
+// send sends what came.
+func (s *sender) send() error {
+	b := s.tail.take()
+	if b.empty() {
+		return nil
+	}
+	text, err := s.rows.all(&b, s.filter.with(Path, "before", sequence(b.Before)))
+	if err != nil {
+		return err
+	}
+	s.told = b.last
+	return s.live.Event("rows", sequence(b.last), text)
+}
+
+// mark tells the place up to which there was nothing else.
+func (s *sender) mark() error {
+	if err := s.send(); err != nil {
+		return err
+	}
+	s.tail.mu.Lock()
+	passed := s.tail.passed
+	s.tail.mu.Unlock()
+	if passed == s.told || passed == 0 {
+		return s.live.StillThere()
+	}
+	s.told = passed
+	return s.live.Event("mark", sequence(passed), "")
+}
+
+// end says why nothing more can come. A store that does not answer now does later: then the browser comes again.
+func (s *sender) end(why error) error {
+	if why == nil {
+		return nil
+	}
+	p := s.call.Describe(why)
+	if err := s.send(); err != nil || p.Status >= http.StatusInternalServerError {
+		return nil //nolint:nilerr // the browser is gone
+	}
+	return s.live.End(p)
+}
+
+// placeOf is the place after which events begin: that of the last one the browser has had, or what its address says. Nil is
+// from now on.
+func placeOf(c *frame.Call) (*uint64, error) {
+	text := cmp.Or(c.Request.Header.Get("Last-Event-Id"), c.Query("after"))
+	if text == "" {
+		return nil, nil //nolint:nilnil // there is none
+	}
+	n, err := view.ReadSequence("after", text)
+	return &n, err
+}
+
+// written is a template as it is sent in an event.
+func written(name string, data any) (string, error) {
+	var out strings.Builder
+	err := templates.ExecuteTemplate(&out, name, data)
+	return out.String(), err
+}

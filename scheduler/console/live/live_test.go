@@ -1,0 +1,432 @@
+package live_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"html"
+	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/console"
+	"github.com/carillon-sched/carillon/scheduler/console/consoletest"
+)
+
+// job is one that does not run by itself within a test.
+const job = `{"startTime": "2099-01-01T00:00:00Z", "recurrence": {"frequency": "day"},
+	"action": {"type": "http", "request": {"uri": "https://target.example/", "method": "GET"}}}`
+
+// world is one with two jobs, whose attempts are recorded by the test.
+type world struct {
+	*consoletest.World
+
+	uids    map[string]string // by job
+	records int
+}
+
+func newWorld(t *testing.T, change ...func(w *consoletest.World, cfg *console.Config)) *world {
+	t.Helper()
+	w := &world{World: consoletest.New(t, change...), uids: map[string]string{}}
+	w.Collect("other")
+	for _, key := range []string{"default/a", "other/b"} {
+		w.Put(key, job)
+		st, err := w.Store.LoadJob(t.Context(), consoletest.Key(key))
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.uids[key] = scheduler.StoredIncarnation(st.Data)
+	}
+	return w
+}
+
+// record records attempts of a job; change changes what is told of them.
+func (w *world) record(key string, n int, change ...func(*scheduler.Record)) {
+	w.T.Helper()
+	for range n {
+		w.records++
+		at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC).Add(time.Duration(w.records) * time.Second)
+		r := &scheduler.Record{
+			Job: consoletest.Key(key), UID: w.uids[key], Occurrence: fmt.Sprintf("%s@%s", key, at.Format(time.RFC3339)),
+			Outcome: scheduler.OutcomeCompleted, Nominal: at, Due: at, Started: at.Add(3 * time.Millisecond), Ended: at.Add(15 * time.Millisecond),
+			Duration: 12 * time.Millisecond, Try: 1, Status: 200, Response: "hello", Type: "Http", Target: "target.example:443",
+		}
+		r.ID = r.Occurrence + "#1"
+		for _, f := range change {
+			f(r)
+		}
+		if err := w.Store.Append(w.T.Context(), r); err != nil {
+			w.T.Fatal(err)
+		}
+	}
+}
+
+var (
+	sequences = regexp.MustCompile(`data-sequence="(\d+)"`)
+	missed    = regexp.MustCompile(`data-missed="(\d+)"`)
+	newest    = regexp.MustCompile(`data-follow="([^"]+)"`)
+	older     = regexp.MustCompile(`data-older href="([^"]+)"`)
+)
+
+// numbers are those that a pattern finds.
+func numbers(pattern *regexp.Regexp, text string) (all []int) {
+	for _, m := range pattern.FindAllStringSubmatch(text, -1) {
+		n, _ := strconv.Atoi(m[1])
+		all = append(all, n)
+	}
+	return all
+}
+
+// address is what a pattern finds, as a link.
+func address(t *testing.T, pattern *regexp.Regexp, page string) string {
+	t.Helper()
+	m := pattern.FindStringSubmatch(page)
+	if m == nil {
+		t.Fatalf("there is no %s in %.3000s", pattern, page)
+	}
+	return strings.ReplaceAll(m[1], "&amp;", "&")
+}
+
+// event is one of those that a browser gets.
+type event struct{ name, id, data string }
+
+// stream is a browser that follows.
+type stream struct {
+	w      *world
+	end    func()
+	events chan event
+}
+
+func (w *world) follow(path, last string) *stream {
+	w.T.Helper()
+	ctx, cancel := context.WithCancel(w.T.Context())
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, w.Console.URL+path, http.NoBody)
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	if last != "" {
+		req.Header.Set("Last-Event-Id", last)
+	}
+	res, err := http.DefaultClient.Do(req) //nolint:bodyclose // below
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	if res.StatusCode != http.StatusOK || !strings.HasPrefix(res.Header.Get("Content-Type"), "text/event-stream") {
+		w.T.Fatalf("%s: %d", path, res.StatusCode)
+	}
+	s := &stream{w, cancel, make(chan event, 1000)}
+	go func() {
+		defer close(s.events)
+		defer res.Body.Close()
+		var e event
+		lines := bufio.NewScanner(res.Body)
+		lines.Buffer(nil, 64<<20)
+		for lines.Scan() {
+			field, value, _ := strings.Cut(lines.Text(), ": ")
+			switch field {
+			case "id":
+				e.id = value
+			case "event":
+				e.name = value
+			case "data":
+				e.data += value + "\n"
+			case "":
+				if e.name != "" {
+					s.events <- e
+				}
+				e = event{}
+			}
+		}
+	}()
+	w.T.Cleanup(cancel)
+	return s
+}
+
+// next waits for an event of a name.
+func (s *stream) next(name string) event {
+	s.w.T.Helper()
+	deadline := time.After(consoletest.Patience)
+	for {
+		select {
+		case e, ok := <-s.events:
+			if !ok {
+				s.w.T.Fatalf("the events ended before %s", name)
+			}
+			if e.name == name {
+				return e
+			}
+		case <-deadline:
+			s.w.T.Fatalf("waited in vain for %s", name)
+		}
+	}
+}
+
+// TestPages goes through the history by its pages, without scripts.
+func TestPages(t *testing.T) {
+	w := newWorld(t)
+	if page := w.Get("/console/live"); !strings.Contains(page, "Nothing has run yet") || !strings.Contains(page, "carillon run") {
+		t.Errorf("the page without records is %s", page)
+	}
+	w.record("default/a", 120)
+	w.record("other/b", 130)
+	var seen []int
+	path := "/console/live"
+	for path != "" {
+		page := w.Get(path)
+		seen = append(seen, numbers(sequences, page)...)
+		m := older.FindStringSubmatch(page)
+		if follows := newest.MatchString(page); follows != (path == "/console/live") {
+			t.Errorf("%s is followed: %t", path, follows)
+		}
+		if path = ""; m != nil {
+			path = strings.ReplaceAll(m[1], "&amp;", "&")
+		}
+	}
+	run := regexp.MustCompile(`<small><a href="(/console/jobs/other/b/runs/[^"]+)">`).FindStringSubmatch(w.Get("/console/live"))
+	if len(run) != 2 || !strings.Contains(w.Get(html.UnescapeString(run[1])), "other/b@") {
+		t.Errorf("%v does not lead to a run", run)
+	}
+	if len(seen) != 250 || seen[0] != 250 || seen[249] != 1 || !slices.IsSortedFunc(seen, func(a, b int) int { return b - a }) {
+		t.Errorf("the pages have %d records, %v", len(seen), seen)
+	}
+}
+
+// TestFilters has each filter let some pass.
+func TestFilters(t *testing.T) {
+	w := newWorld(t)
+	w.record("default/a", 3)
+	w.record("default/a", 2, func(r *scheduler.Record) {
+		r.Outcome, r.Target, r.Status = scheduler.OutcomeFailed, "10.0.0.1:8080", 500
+	})
+	w.record("other/b", 4, func(r *scheduler.Record) { r.Type = "Https" })
+	w.record("other/b", 1, func(r *scheduler.Record) { r.Kind, r.Outcome = scheduler.Manual, scheduler.OutcomeFaulted })
+	for query, want := range map[string]int{
+		"":                                    10,
+		"collection=other":                    5,
+		"job=a":                               5,
+		"job=other/b":                         5,
+		"collection=other&job=b&manual=false": 4,
+		"manual=true":                         1,
+		"outcome=failed":                      2,
+		"outcome=failed&outcome=faulted":      3,
+		"outcome=failed&collection=other":     0,
+		"target=10.0.0.1":                     2,
+		"type=https":                          4,
+		"action=ErrorAction":                  0,
+		"since=2026-03-01T12:00:09Z":          2,
+		"until=2026-03-01T12:00:03.5Z":        3,
+		"since=1m":                            0,
+		"collection=&job=&outcome=&type=&target=": 10,
+	} {
+		page := w.Part("/console/live?" + query)
+		if got := numbers(sequences, page); len(got) != want {
+			t.Errorf("%s: %d records, want %d", query, len(got), want)
+		}
+		if want == 0 && !strings.Contains(page, "Nothing meets the filter") {
+			t.Errorf("%s says nothing of it: %s", query, page)
+		}
+	}
+	for query, want := range map[string]string{
+		"outcome=good":              "400 not of the form",
+		"type=Telnet":               "400 Telnet",
+		"job=none":                  "404 default/none",
+		"collection=none":           "404 none",
+		"job=1st":                   "400 must begin with a letter",
+		"target=a)+or+(status+eq+b": "400 one word",
+		"since=soon":                "400 soon",
+		"before=x":                  "400 before",
+	} {
+		r := w.Do(http.MethodGet, "/console/live?"+query, "")
+		status, text, _ := strings.Cut(want, " ")
+		if strconv.Itoa(r.Status) != status || !strings.Contains(r.Body, text) || !strings.Contains(r.Body, `class="problem"`) || !strings.Contains(r.Body, "<form") {
+			t.Errorf("%s: %d %s", query, r.Status, r.Body)
+		}
+	}
+}
+
+// TestNothingIsLost cuts the connection again and again, while attempts end, and compares what was told with the history.
+func TestNothingIsLost(t *testing.T) {
+	w := newWorld(t)
+	w.record("default/a", 5)
+	page := w.Get("/console/live")
+	seen := numbers(sequences, page)
+	path, last := address(t, newest, page), ""
+	for range 4 {
+		w.record("default/a", 30) // nobody follows
+		s := w.follow(path, last)
+		for told := 0; told < 60; {
+			if told == 30 {
+				w.record("default/a", 30)
+			}
+			e := s.next("rows")
+			got := numbers(sequences, e.data)
+			slices.Reverse(got)
+			told += len(got)
+			seen = append(seen, got...)
+			if last = e.id; e.id != strconv.Itoa(seen[len(seen)-1]) {
+				t.Fatalf("the event of %v has the id %s", got, e.id)
+			}
+		}
+		s.end()
+	}
+	slices.Sort(seen)
+	if len(seen) != 245 || len(slices.Compact(seen)) != 245 {
+		t.Errorf("told were %d of 245: %v", len(seen), seen)
+	}
+}
+
+// TestMarks follows what hardly any record meets: the place goes on all the same, so that who comes again is not told of what
+// was looked at before.
+func TestMarks(t *testing.T) {
+	w := newWorld(t)
+	w.record("default/a", 10)
+	s := w.follow("/console/live/events?follow=true&after=0&collection=other", "")
+	w.record("other/b", 1)
+	if e := s.next("rows"); e.id != "11" || !slices.Equal(numbers(sequences, e.data), []int{11}) {
+		t.Errorf("got %v", e)
+	}
+}
+
+// TestFlood has attempts end much faster than anybody reads: lines are few, and the others counted and found.
+func TestFlood(t *testing.T) {
+	w := newWorld(t)
+	w.record("default/a", 1000)
+	w.record("other/b", 1000)
+	s := w.follow("/console/live/events?follow=true&after=0", "")
+	lines, counted := 0, 0
+	var first event
+	for last := ""; last != "2000"; {
+		e := s.next("rows")
+		n := len(numbers(sequences, e.data))
+		if n > 200 {
+			t.Errorf("%d lines come at once", n)
+		}
+		lines += n
+		for _, m := range numbers(missed, e.data) {
+			if counted += m; first.data == "" {
+				first = e
+			}
+		}
+		last = e.id
+	}
+	if lines+counted != 2000 || lines > 400 || counted == 0 {
+		t.Errorf("%d lines, and %d are counted, of 2000", lines, counted)
+	}
+	rows := numbers(sequences, first.data)
+	link := address(t, regexp.MustCompile(`<a href="(/console/live\?before=[^"]+)"`), first.data)
+	if page := numbers(sequences, w.Get(link)); len(page) == 0 || page[0] != rows[len(rows)-1]-1 {
+		t.Errorf("below the line %d, %s has %v", rows[len(rows)-1], link, page)
+	}
+}
+
+// TestGap has a part of the history dropped while nobody follows, or all of it.
+func TestGap(t *testing.T) {
+	w := newWorld(t)
+	w.record("default/a", 20)
+	js, err := jetstream.New(w.NATS)
+	if err != nil {
+		t.Fatal(err)
+	}
+	history, err := js.Stream(t.Context(), "CARILLON_HISTORY")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := history.Purge(t.Context(), jetstream.WithPurgeSequence(15)); err != nil {
+		t.Fatal(err)
+	}
+	s := w.follow("/console/live/events?follow=true&after=3", "")
+	if e := s.next("rows"); !strings.Contains(e.data, "recorded after 3 and before 15 is not kept") || e.id != "14" {
+		t.Errorf("the gap is told as %v", e)
+	}
+	if e := s.next("rows"); !slices.Equal(numbers(sequences, e.data), []int{20, 19, 18, 17, 16, 15}) {
+		t.Errorf("after the gap came %v", e)
+	}
+	s = w.follow("/console/live/events?follow=true&after=3", "500")
+	if e := s.next("rows"); !strings.Contains(e.data, "500 is of a history that was lost") {
+		t.Errorf("a place that is not there is told as %v", e)
+	}
+	w.record("default/a", 1)
+	if e := s.next("rows"); !slices.Equal(numbers(sequences, e.data), []int{21}) {
+		t.Errorf("after it came %v", e)
+	}
+}
+
+// TestPlaces has as many follow as may, and one more.
+func TestPlaces(t *testing.T) {
+	w := newWorld(t, func(_ *consoletest.World, cfg *console.Config) { cfg.MaxLive = 4 }) // one for each caller
+	w.record("default/a", 1)
+	one := w.follow("/console/live/events?follow=true&after=0", "")
+	one.next("rows")
+	if e := w.follow("/console/live/events?follow=true", "").next("end"); !strings.Contains(e.data, "You have 1 pages open") {
+		t.Errorf("one too many is told %v", e)
+	}
+	one.end()
+	w.Await("the place to be free", func() bool {
+		s := w.follow("/console/live/events?follow=true&after=0", "")
+		defer s.end()
+		return (<-s.events).name == "rows"
+	})
+}
+
+// TestRights shows a reader of one collection nothing of another.
+func TestRights(t *testing.T) {
+	w := newWorld(t)
+	w.record("default/a", 5)
+	w.record("other/b", 5)
+	w.Be("reader@other")
+	page := w.Get("/console/live")
+	if got := numbers(sequences, page); len(got) != 5 || strings.Contains(page, "default/a") || strings.Contains(page, "<option>default") {
+		t.Errorf("the page has %v", got)
+	}
+	s := w.follow("/console/live/events?follow=true&after=0", "")
+	if e := s.next("rows"); len(numbers(sequences, e.data)) != 5 {
+		t.Errorf("the events have %v", e)
+	}
+	for _, path := range []string{"/console/live?collection=default", "/console/live?job=a", "/console/live/events?follow=true&job=default/a"} {
+		if r := w.Do(http.MethodGet, path, ""); r.Status != http.StatusForbidden {
+			t.Errorf("%s: %d", path, r.Status)
+		}
+	}
+}
+
+// TestEnd deletes the job that is followed.
+func TestEnd(t *testing.T) {
+	w := newWorld(t)
+	s := w.follow("/console/live/events?follow=true&after=0&job=a", "")
+	w.record("default/a", 1)
+	s.next("rows")
+	if err := w.Service.Delete(t.Context(), consoletest.Key("default/a"), 0); err != nil {
+		t.Fatal(err)
+	}
+	if e := s.next("end"); !strings.Contains(e.data, "deleted") {
+		t.Errorf("the end is %v", e)
+	}
+}
+
+// TestHostile has targets answer with markup, scripts and long texts.
+func TestHostile(t *testing.T) {
+	w := newWorld(t)
+	const script = `</pre></li><script>alert(1)</script><img src=x onerror=alert(1)>`
+	w.record("default/a", 1, func(r *scheduler.Record) {
+		r.Response, r.Target = script+strings.Repeat("x", 2048)+"\r\n\r\nevent: end\ndata: gone", `"><u>`
+	})
+	w.record("default/a", 1, func(r *scheduler.Record) {
+		r.Outcome, r.Message = scheduler.OutcomeFailed, script+"مرحبا \u202eabc"
+	})
+	e := w.follow("/console/live/events?follow=true&after=0", "").next("rows")
+	for _, text := range []string{w.Get("/console/live"), e.data} {
+		if strings.Contains(text, "<script>alert") || strings.Contains(text, "<img src=x") || strings.Contains(text, `"><u>`) {
+			t.Errorf("markup is not escaped: %s", text)
+		}
+		if !strings.Contains(text, "&lt;script&gt;alert(1)") || len(numbers(sequences, text)) != 2 {
+			t.Errorf("the answers are not there: %s", text)
+		}
+	}
+}

@@ -1,0 +1,64 @@
+package live
+
+import (
+	"strings"
+	"sync"
+
+	"github.com/carillon-sched/carillon/scheduler"
+)
+
+// rowsKept is how many rows are kept for others: of a second or more, as each browser gets 100 a second at most.
+const rowsKept = 512
+
+// rows makes the row of a record once for all who follow: it is the same for all of them, who have the same record. It is safe
+// for concurrent use.
+type rows struct {
+	mu   sync.Mutex
+	made map[*scheduler.Record]string
+	last [rowsKept]*scheduler.Record // that were made, in a ring
+	at   int
+}
+
+// of returns the row of a record.
+func (o *rows) of(r *scheduler.Record) (string, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if row, made := o.made[r]; made {
+		return row, nil
+	}
+	l := lineOf(r)
+	row, err := written("row", &l)
+	if err != nil {
+		return "", err
+	}
+	if o.made == nil {
+		o.made = map[*scheduler.Record]string{}
+	}
+	delete(o.made, o.last[o.at])
+	o.last[o.at], o.made[r] = r, row
+	o.at = (o.at + 1) % rowsKept
+	return row, nil
+}
+
+// all returns what a browser is sent: rows, newest first, and what was missed before them. address is where that is.
+func (o *rows) all(b *batch, address string) (string, error) {
+	var out strings.Builder
+	for _, r := range b.records {
+		row, err := o.of(r)
+		if err != nil {
+			return "", err
+		}
+		out.WriteString(row)
+	}
+	if b.Missed > 0 {
+		missed, err := written("missed", struct {
+			Missed  int
+			Address string
+		}{b.Missed, address})
+		if err != nil {
+			return "", err
+		}
+		out.WriteString(missed)
+	}
+	return out.String(), nil
+}

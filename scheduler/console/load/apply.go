@@ -1,0 +1,206 @@
+package load
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/console/frame"
+	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/service"
+	"github.com/carillon-sched/carillon/scheduler/view"
+)
+
+// pickedMost is how many proposals are carried out at once.
+const pickedMost = 1000
+
+// picked is a proposal that somebody has chosen, and what becomes of it.
+type picked struct {
+	Key   scheduler.Key
+	Patch string
+	ETag  string // of the job when its dry run was made
+
+	Text    string // of the patch
+	Changes []document.Change
+	Before  []time.Time // the next runs as they are
+	After   []time.Time // and as they would be
+	Notes   []string
+	Done    bool // it is carried out
+	Problem *frame.Problem
+}
+
+// Link is where the job is shown.
+func (p *picked) Link() string { return frame.JobPath(p.Key) }
+
+// Value is what the form of the review says of it.
+func (p *picked) Value() string { return p.Key.String() + " " + p.ETag + " " + p.Patch }
+
+// reviewed is the page of a review, or of its results.
+type reviewed struct {
+	Picked []picked
+	Ready  int // that may be carried out, or were
+	Wrong  int
+	Back   string
+	Done   bool
+}
+
+// proposed is the form of all proposals (package forecast).
+type proposed struct {
+	Properties struct {
+		Jitter     string `json:"jitter,omitempty"`
+		Recurrence *struct {
+			Cron    string `json:"cron"`
+			Dialect string `json:"dialect"`
+		} `json:"recurrence,omitempty"`
+	} `json:"properties"`
+}
+
+// errPatch says that a form does not come from the page.
+var errPatch = errors.New("it is no proposal")
+
+// patchText tells what a patch does. It is [errPatch] for what is none of a proposal: the form is for these alone.
+func patchText(patch []byte) (string, error) {
+	var p proposed
+	decoder := json.NewDecoder(strings.NewReader(string(patch)))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&p); err != nil || decoder.More() {
+		return "", errPatch
+	}
+	switch r := p.Properties.Recurrence; {
+	case r == nil && p.Properties.Jitter != "":
+		return "jitter: " + p.Properties.Jitter, nil
+	case r != nil && p.Properties.Jitter == "" && r.Cron != "":
+		return "cron: " + r.Cron + " (" + r.Dialect + ")", nil
+	}
+	return "", errPatch
+}
+
+// readPicked reads what a form has chosen: job, ETag (of a review) and patch.
+func readPicked(c *frame.Call, tagged bool) (all []picked, back string, err error) {
+	form, err := c.Form()
+	if err != nil {
+		return nil, "", err
+	}
+	values := form["pick"]
+	if len(values) == 0 {
+		return nil, "", frame.Problem{Status: http.StatusBadRequest, Text: c.Say("load.pick.none"), Hint: c.Say("load.pick.none.hint")}
+	}
+	if len(values) > pickedMost {
+		return nil, "", frame.Problem{Status: http.StatusBadRequest, Text: c.Say("load.pick.many", pickedMost)}
+	}
+	for _, value := range values {
+		var p picked
+		job, rest, _ := strings.Cut(value, " ")
+		if tagged {
+			p.ETag, rest, _ = strings.Cut(rest, " ")
+		}
+		p.Key.Collection, p.Key.Job, _ = strings.Cut(job, "/")
+		p.Patch = rest
+		p.Text, err = patchText([]byte(rest))
+		if err != nil || p.Key.Validate() != nil {
+			return nil, "", frame.Problem{Status: http.StatusBadRequest, Text: c.Say("load.pick.wrong"), Hint: c.Say("load.pick.none.hint")}
+		}
+		if !slices.ContainsFunc(all, func(other picked) bool { return other.Key == p.Key }) {
+			all = append(all, p)
+		}
+	}
+	back = form.Get("back")
+	if !strings.HasPrefix(back, loadPath) {
+		back = loadPath
+	}
+	return all, back, nil
+}
+
+// review shows what the chosen proposals would do.
+func (r room) review(c *frame.Call) error {
+	all, back, err := readPicked(c, false)
+	if err != nil {
+		return err
+	}
+	return r.each(c, all, reviewed{Back: back}, r.foresee)
+}
+
+// apply carries them out.
+func (r room) apply(c *frame.Call) error {
+	all, back, err := readPicked(c, true)
+	if err != nil {
+		return err
+	}
+	defer r.forget()
+	return r.each(c, all, reviewed{Back: back, Done: true}, r.carryOut)
+}
+
+// each does something to each of the chosen, and shows what became of it.
+func (r room) each(c *frame.Call, all []picked, page reviewed, do func(c *frame.Call, p *picked) error) error {
+	for i := range all {
+		p := &all[i]
+		err := access.Check(c.Context(), access.Operate, p.Key.Collection)
+		if err == nil {
+			err = do(c, p)
+		}
+		if err == nil {
+			page.Ready++
+			continue
+		}
+		if c.Context().Err() != nil {
+			return err
+		}
+		problem := c.Describe(err)
+		if errors.Is(err, scheduler.ErrPrecondition) {
+			problem.Hint = c.Say("load.changed.hint")
+		}
+		p.Problem = &problem
+		page.Wrong++
+	}
+	page.Picked = all
+	title := c.Say("load.review")
+	if page.Done {
+		title = c.Say("load.applied")
+	}
+	return c.Show(&frame.Page{
+		Title: title, Template: reviewPage, Data: &page, Styles: []string{"load/load.css"},
+	})
+}
+
+// foresee makes the dry run.
+func (r room) foresee(c *frame.Call, p *picked) error {
+	now, err := r.service.Get(c.Context(), p.Key)
+	if err != nil {
+		return err
+	}
+	v, err := r.service.Patch(c.Context(), service.Edit{Key: p.Key, Body: []byte(p.Patch), DryRun: true})
+	if err != nil {
+		return err
+	}
+	p.ETag = now.ETag()
+	if v.DryRun != nil {
+		p.Changes, p.Before, p.After, p.Notes = v.DryRun.Changes, v.DryRun.Before, v.DryRun.NextRuns, v.DryRun.Notes
+	}
+	for _, w := range v.Warnings {
+		p.Notes = append(p.Notes, w.Message)
+	}
+	return nil
+}
+
+// carryOut makes the change, if the job is as it was when its dry run was shown.
+func (r room) carryOut(c *frame.Call, p *picked) error {
+	when, err := scheduler.ReadCondition([]string{p.ETag}, nil)
+	if err != nil {
+		return err
+	}
+	v, err := r.service.If(when).Patch(c.Lasting(), service.Edit{Key: p.Key, Body: []byte(p.Patch)})
+	if err != nil {
+		return err
+	}
+	p.Done = v.Result != view.Unchanged
+	p.After = nil
+	if !v.Status.Next.IsZero() {
+		p.After = []time.Time{v.Status.Next}
+	}
+	return nil
+}

@@ -1,0 +1,33 @@
+// Fetches what takes long to count when it is there, and marks all proposals at once.
+
+const { $, $$, part, put } = window.carillon;
+
+for (const id of ['report', 'agenda']) {
+  const into = document.getElementById(id);
+  if (!into) continue;
+  let asked = 0;
+  const again = async () => {
+    const waits = $('[data-again]', into);
+    for (const e of $$('[data-without-script]', into)) e.hidden = true;
+    if (!waits) return;
+    const mine = ++asked;
+    const answer = await part(waits.dataset.again).catch(() => null);
+    if (mine !== asked || $('[data-again]', into) !== waits) return; // something else is asked for by now
+    const done = answer && !(waits.matches('[data-old]') && answer.html.includes('data-old'));
+    if (done && !$('input[name=pick]:checked', into)) put(into, answer.html);
+    else setTimeout(again, 3000); // nobody is to lose what they have picked
+  };
+  into.addEventListener('carillon:new', again);
+  again();
+  // The first page that a browser asks for is made before its zone is known.
+  if (into.dataset.zone && into.dataset.zone !== Intl.DateTimeFormat().resolvedOptions().timeZone && !$('[data-again]', into)) {
+    part(location.href).then((answer) => { if (answer.ok) put(into, answer.html); }, () => {});
+    const field = document.getElementById('zone');
+    if (field) field.placeholder = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  }
+}
+
+document.addEventListener('change', (e) => {
+  if (!e.target.matches('[data-all]')) return;
+  for (const box of $$('input[name=pick]', e.target.closest('form'))) box.checked = e.target.checked;
+});

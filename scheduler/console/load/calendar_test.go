@@ -1,0 +1,221 @@
+package load_test
+
+import (
+	"fmt"
+	"html"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/console/consoletest"
+	"github.com/carillon-sched/carillon/scheduler/console/frame"
+)
+
+var dayRow = regexp.MustCompile(`(?s)<tr id="(h[^"]*)" data-line[^>]*><th scope="row">([^<]*)</th>\s*<td class="amount">(.*?)</td>\s*<td>(.*?)</td></tr>`)
+
+var tag = regexp.MustCompile(`<[^>]*>|\s+`)
+
+// hours are the lines of a day: by their labels what they say.
+func hours(page string) (labels []string, says map[string]string) {
+	says = map[string]string{}
+	for _, m := range dayRow.FindAllStringSubmatch(page, -1) {
+		label := html.UnescapeString(m[2])
+		labels = append(labels, label)
+		says[label] = strings.Join(strings.Fields(tag.ReplaceAllString(m[3]+" | "+m[4], " ")), " ")
+	}
+	return labels, says
+}
+
+// TestDay shows jobs in their hours: in zones of whole and of half hours, and where clocks change.
+func TestDay(t *testing.T) {
+	w := consoletest.New(t)
+	w.Collect("other")
+	w.Put("default/berlin", `{"recurrence": {"cron": "30 2 * * *"}, "timeZone": "Europe/Berlin", `+action("https://a.example/"))
+	w.Put("default/india", `{"recurrence": {"cron": "15 9 * * *"}, "timeZone": "Asia/Kolkata", `+action("https://a.example/"))
+	w.Put("other/seconds", `{"startTime": "2026-01-01T00:00:00Z", "recurrence": {"frequency": "second"}, `+action("https://a.example/"))
+	w.Put("other/off", `{"state": "disabled", "recurrence": {"cron": "0 3 * * *"}, `+action("https://a.example/"))
+	year := time.Now().Year() + 1
+	lastSunday := func(m time.Month) string {
+		last := time.Date(year, m+1, 1, 0, 0, 0, 0, time.UTC).AddDate(0, 0, -1)
+		return last.AddDate(0, 0, -int(last.Weekday())).Format("2006-01-02")
+	}
+	for _, test := range []struct {
+		query  string
+		length int
+		says   map[string]string
+	}{
+		{fmt.Sprintf("date=%d-06-16&zone=Europe/Berlin", year), 24, map[string]string{
+			"02:00": "3 601 | 02:00 other/seconds × 3 600 02:30 default/berlin", "05:00": "3 601 | 05:00 other/seconds × 3 600 05:45 default/india",
+		}},
+		{fmt.Sprintf("date=%d-06-16&zone=Asia/Kolkata&collection=default", year), 24, map[string]string{
+			"06:00": "1 | 06:00 default/berlin", "09:00": "1 | 09:15 default/india", "10:00": "|",
+		}},
+		{fmt.Sprintf("date=%d-06-16&zone=Asia/Kolkata&job=india", year), 24, map[string]string{"06:00": "|", "09:00": "1 | 09:15 default/india"}},
+		{fmt.Sprintf("date=%d-06-16&job=other/seconds&zone=UTC", year), 24, map[string]string{"23:00": "3 600 | 23:00 other/seconds × 3 600"}},
+		{"date=" + lastSunday(time.March) + "&zone=Europe/Berlin&job=berlin", 23, map[string]string{"03:00 +02:00": "1 | 03:00 default/berlin", "01:00 +01:00": "|"}},
+		{"date=" + lastSunday(time.October) + "&zone=Europe/Berlin&job=berlin", 25, map[string]string{"02:00 +02:00": "1 | 02:30 default/berlin", "02:00 +01:00": "|"}},
+		{"date=" + lastSunday(time.October) + "&zone=Europe/Berlin&collection=other", 25, map[string]string{
+			"02:00 +01:00": "3 600 | 02:00 other/seconds × 3 600",
+		}},
+	} {
+		page := w.Get("/console/calendar?wait=true&" + test.query)
+		labels, says := hours(page)
+		if len(labels) != test.length {
+			t.Errorf("%s has %d hours: %v", test.query, len(labels), labels)
+		}
+		if (test.length != 24) != strings.Contains(page, "Clocks change on this day") {
+			t.Errorf("%s says something else of its clock", test.query)
+		}
+		for label, want := range test.says {
+			if says[label] != want {
+				t.Errorf("%s %s: %q, want %q", test.query, label, says[label], want)
+			}
+		}
+	}
+}
+
+// TestWeek has the hours of seven days, that are summed up, with the clock change in it.
+func TestWeek(t *testing.T) {
+	w := consoletest.New(t)
+	w.Put("default/berlin", `{"recurrence": {"cron": "30 2 * * *"}, "timeZone": "Europe/Berlin", `+action("https://a.example/"))
+	w.Put("default/seconds", `{"startTime": "2026-01-01T00:00:00Z", "recurrence": {"frequency": "second"}, `+action("https://a.example/"))
+	october := time.Date(time.Now().Year()+1, 11, 1, 0, 0, 0, 0, time.UTC).AddDate(0, 0, -1)
+	sunday := october.AddDate(0, 0, -int(october.Weekday()))
+	page := w.Get("/console/calendar?wait=true&view=week&zone=Europe/Berlin&date=" + sunday.AddDate(0, 0, -3).Format("2006-01-02"))
+	if want := fmt.Sprintf("<caption>%s runs</caption>", frame.Number(169*3600+7)); !strings.Contains(page, want) || !strings.Contains(page, "Clocks change in this week") {
+		t.Errorf("the week has not %s: %.3000s", want, page)
+	}
+	row := regexp.MustCompile(`(?s)<th scope="row">02:00</th>(.*?)</tr>`).FindString(page)
+	if strings.Count(row, "<td") != 7 || strings.Count(row, "<a ") != 8 || !strings.Contains(row, sunday.Format("2006-01-02")+"&amp;zone=Europe%2FBerlin#h0200&#43;0200") {
+		t.Errorf("the hour that is there twice is %s", row)
+	}
+}
+
+// TestHerdDay has a day on which thousands of jobs run at once: a few are named, the others summed up.
+func TestHerdDay(t *testing.T) {
+	w := newWorld(t, 300)
+	page := w.Get("/console/calendar?wait=true&zone=UTC&date=" + time.Now().AddDate(0, 0, 3).Format("2006-01-02"))
+	_, says := hours(page)
+	if got := says["09:00"]; strings.Count(got, "herd-") != 8 || !strings.HasPrefix(got, "3 900 |") || !strings.HasSuffix(got, "and 293 more jobs: 3 892 runs") {
+		t.Errorf("the hour of the herd is %q", got)
+	}
+}
+
+// TestPastDay tells of what is over by the history, and of what lies ahead by the schedules.
+func TestPastDay(t *testing.T) {
+	w := consoletest.New(t)
+	w.Put("default/a", `{"startTime": "2099-01-01T00:00:00Z", "recurrence": {"frequency": "day"}, `+action("https://a.example/"))
+	st, err := w.Store.LoadJob(t.Context(), consoletest.Key("default/a"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	yesterday := time.Now().UTC().AddDate(0, 0, -1).Truncate(24 * time.Hour)
+	record := func(at time.Time, outcome scheduler.Outcome, count int) {
+		t.Helper()
+		r := &scheduler.Record{
+			Job: consoletest.Key("default/a"), UID: scheduler.StoredIncarnation(st.Data), Outcome: outcome, Nominal: at, Due: at, Ended: at, Count: count,
+			Occurrence: "default/a@" + at.Format(time.RFC3339),
+		}
+		if outcome != scheduler.OutcomeSkipped {
+			r.ID, r.Started, r.Try = r.Occurrence+"#1", at, 1
+		}
+		if err := w.Store.Append(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	record(yesterday.Add(-time.Second), scheduler.OutcomeCompleted, 0) // the day before
+	for i := range 150 {
+		record(yesterday.Add(3*time.Hour+time.Duration(i)*10*time.Second), scheduler.OutcomeCompleted, 0)
+	}
+	record(yesterday.Add(4*time.Hour), scheduler.OutcomeFailed, 0)
+	record(yesterday.Add(4*time.Hour), scheduler.OutcomeFaulted, 0)
+	record(yesterday.Add(5*time.Hour), scheduler.OutcomeSkipped, 12)
+	page := w.Get("/console/calendar?wait=true&zone=UTC&date=" + yesterday.Format("2006-01-02"))
+	labels, says := hours(page)
+	for label, want := range map[string]string{
+		"03:00": "150 ran | 03:00 default/a × 150", "04:00": "1 ran failed 1 | 04:00 default/a 1 failed", "05:00": "skipped 12 |",
+	} {
+		if says[label] != want {
+			t.Errorf("%s: %q, want %q", label, says[label], want)
+		}
+	}
+	for _, still := range []string{"00:00 – 03:00", "06:00 – 24:00"} {
+		if !strings.Contains(page, `<th scope="row">`+still+`</th><td colspan="2" class="faint">nothing ran</td>`) {
+			t.Errorf("it does not say that nothing ran %s: %.3000s", still, page)
+		}
+	}
+	if len(labels) != 3 || !strings.Contains(page, "What is over is told by the history") || !strings.Contains(page, "Count again") {
+		t.Errorf("%v: %.3000s", labels, page)
+	}
+	link := regexp.MustCompile(`href="(/console/live\?since[^"]*)"`).FindStringSubmatch(page)
+	if len(link) != 2 || strings.Count(w.Get(strings.ReplaceAll(link[1], "&amp;", "&")), "data-sequence=") != 100 {
+		t.Errorf("%v does not lead to the attempts", link)
+	}
+}
+
+// TestBusyPast has more records than are read for a page: it says how far back they were.
+func TestBusyPast(t *testing.T) {
+	w := consoletest.New(t)
+	begin := time.Now().UTC().AddDate(0, 0, -1).Truncate(24 * time.Hour)
+	for job := range 5 {
+		key := fmt.Sprintf("default/j%d", job)
+		w.Put(key, `{"startTime": "2099-01-01T00:00:00Z", "recurrence": {"frequency": "day"}, `+action("https://a.example/"))
+		st, err := w.Store.LoadJob(t.Context(), consoletest.Key(key))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range 800 {
+			at := begin.Add(time.Duration(job*800+i) * 20 * time.Second)
+			occurrence := key + "@" + at.Format(time.RFC3339)
+			err := w.Store.Append(t.Context(), &scheduler.Record{
+				Job: consoletest.Key(key), UID: scheduler.StoredIncarnation(st.Data), Outcome: scheduler.OutcomeCompleted, Occurrence: occurrence,
+				ID: occurrence + "#1", Nominal: at, Due: at, Started: at, Ended: at, Try: 1,
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	page := w.Get("/console/calendar?wait=true&zone=UTC&date=" + begin.Format("2006-01-02"))
+	_, says := hours(page)
+	if !strings.Contains(page, "it was read back to") && !strings.Contains(page, "was read back to") || !strings.HasPrefix(says["00:00"], "not read") ||
+		!strings.HasPrefix(says["21:00"], "180 ran") {
+		t.Errorf("00:00 is %q, 21:00 %q", says["00:00"], says["21:00"])
+	}
+}
+
+// TestCalendarRefuses has addresses that are wrong, and those of somebody who may not see all.
+func TestCalendarRefuses(t *testing.T) {
+	w := newWorld(t, 4)
+	for query, status := range map[string]int{
+		"zone=Mars/Olympus": 400, "zone=Local": 400, "date=tomorrow": 400, "date=2026-02-30": 400, "job=none": 404, "collection=none": 404, "job=1st": 400,
+		"date=9999-12-31": 400, "date=0001-01-01": 200, "date=2020-01-01&view=week": 200, "zone=UTC": 200,
+	} {
+		if r := w.Do(http.MethodGet, "/console/calendar?wait=true&"+query, ""); r.Status != status || !strings.Contains(r.Body, "<form") {
+			t.Errorf("%s: %d, want %d: %.2000s", query, r.Status, status, r.Body)
+		}
+	}
+	w.Be("reader@other")
+	if r := w.Do(http.MethodGet, "/console/calendar?job=herd-0", ""); r.Status != http.StatusForbidden {
+		t.Errorf("a job that may not be seen: %d", r.Status)
+	}
+	page := w.Get("/console/calendar?wait=true&zone=UTC&date=" + time.Now().AddDate(0, 0, 3).Format("2006-01-02"))
+	if _, says := hours(page); strings.Contains(page, "default/") || !strings.HasPrefix(says["09:00"], "2 | 09:00 other/herd-1") {
+		t.Errorf("a reader of one collection sees %q", says["09:00"])
+	}
+}
+
+// TestFeed has the address of the coming runs for what is shown.
+func TestFeed(t *testing.T) {
+	w := newWorld(t, 1)
+	for query, path := range map[string]string{
+		"": "/runs.ics", "collection=other": "/jobCollections/other/runs.ics", "job=often": "/jobCollections/default/jobs/often/runs.ics",
+	} {
+		if page := w.Get("/console/calendar?wait=true&" + query); !strings.Contains(page, `href="`+w.Console.URL+path+`"`) {
+			t.Errorf("%s has no %s", query, path)
+		}
+	}
+}

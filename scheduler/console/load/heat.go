@@ -1,0 +1,163 @@
+package load
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler/console/frame"
+	"github.com/carillon-sched/carillon/scheduler/console/words"
+	"github.com/carillon-sched/carillon/scheduler/forecast"
+)
+
+// The measures of the map, in units of its drawing.
+const (
+	cellWidth  = 12
+	cellHeight = 16
+	labelWidth = 108
+	headHeight = 20
+)
+
+// levels is how many steps of heat there are above none.
+const levels = 6
+
+// heatMap is the minutes of a forecast, an hour a row. Hours are those of a zone: one that is put back is there twice, and where
+// clocks are half an hour off, rows begin at that.
+type heatMap struct {
+	Rows          []heatRow
+	Legend        []heatStep
+	Ticks         []heatTick
+	Width, Height int
+	Zone          string
+}
+
+// heatRow is an hour.
+type heatRow struct {
+	From    time.Time
+	Label   string
+	Y       int
+	TextY   int
+	Cells   []heatCell // adjacent minutes with equal numbers are one
+	Runs    int
+	Peak    int
+	PeakAt  time.Time // the first minute with as many
+	Quarter [4]int
+}
+
+// heatCell are minutes that are alike.
+type heatCell struct {
+	X, Width int
+	Level    int
+	Runs     int // in each of the minutes
+	Minutes  int
+	Title    string
+}
+
+// heatStep is a step of the legend.
+type heatStep struct {
+	Level int
+	Text  string
+}
+
+// heatTick is a minute that is named above the map.
+type heatTick struct {
+	X    int
+	Text string
+}
+
+// newHeatMap draws the minutes of a report.
+func newHeatMap(r *forecast.Report, zone *time.Location) heatMap {
+	m := heatMap{Width: labelWidth + 60*cellWidth, Zone: zone.String(), Legend: legend(r.Peak)}
+	for minute := 0; minute < 60; minute += 5 {
+		m.Ticks = append(m.Ticks, heatTick{labelWidth + minute*cellWidth, fmt.Sprintf(":%02d", minute)})
+	}
+	form := "Mon 02 15:00"
+	if offset(r.From.In(zone)) != offset(r.To.In(zone)) { // an hour may be there twice
+		form += " -07:00"
+	}
+	var row *heatRow
+	var hour time.Time
+	for i, n := range r.PerMinute {
+		at := r.From.Add(time.Duration(i) * time.Minute).In(zone)
+		begins := at.Add(-time.Duration(at.Minute()) * time.Minute)
+		if row == nil || !begins.Equal(hour) {
+			y := headHeight + len(m.Rows)*cellHeight
+			m.Rows = append(m.Rows, heatRow{From: at, Label: begins.Format(form), Y: y, TextY: y + cellHeight - 4})
+			row, hour = &m.Rows[len(m.Rows)-1], begins
+		}
+		row.add(at, n, r.Peak)
+	}
+	for i := range m.Rows {
+		m.Rows[i].title()
+	}
+	m.Height = headHeight + len(m.Rows)*cellHeight
+	return m
+}
+
+// offset is that of a clock from UTC, as it is written: +02:00.
+func offset(t time.Time) string { return t.Format("-07:00") }
+
+// add counts a minute.
+func (r *heatRow) add(at time.Time, runs, peak int) {
+	r.Runs += runs
+	r.Quarter[at.Minute()/15] += runs
+	if runs > r.Peak {
+		r.Peak, r.PeakAt = runs, at
+	}
+	x := labelWidth + at.Minute()*cellWidth
+	if n := len(r.Cells); n > 0 {
+		if last := &r.Cells[n-1]; last.Runs == runs && last.X+last.Width == x {
+			last.Width += cellWidth
+			last.Minutes++
+			return
+		}
+	}
+	r.Cells = append(r.Cells, heatCell{X: x, Width: cellWidth, Level: level(runs, peak), Runs: runs, Minutes: 1})
+}
+
+// title says what the cells are, for who points at them.
+func (r *heatRow) title() {
+	begins := r.From.Add(-time.Duration(r.From.Minute()) * time.Minute)
+	for i := range r.Cells {
+		c := &r.Cells[i]
+		first := begins.Add(time.Duration((c.X-labelWidth)/cellWidth) * time.Minute)
+		if c.Minutes == 1 {
+			c.Title = first.Format("15:04") + ": " + words.Count("load.runs", c.Runs)
+			continue
+		}
+		last := first.Add(time.Duration(c.Minutes-1) * time.Minute)
+		c.Title = first.Format("15:04") + "–" + last.Format("15:04") + ": " + words.Say("load.each", words.Count("load.runs", c.Runs))
+	}
+}
+
+// level is how hot a minute is: by the root of its part of the peak, so that what is far below it can still be told apart.
+func level(runs, peak int) int {
+	if runs <= 0 || peak <= 0 {
+		return 0
+	}
+	return min(levels, int(math.Ceil(levels*math.Sqrt(float64(runs)/float64(peak)))))
+}
+
+// legend says how many runs each level is, those left out that are none.
+func legend(peak int) []heatStep {
+	steps := []heatStep{{0, "0"}}
+	from := 1
+	for at := 1; at <= levels && from <= peak; at++ {
+		to := from
+		if level(from, peak) != at {
+			continue
+		}
+		// The last number of the level: what the formula says, put right where rounding says otherwise.
+		to = max(to, peak*at*at/(levels*levels)-1)
+		for to < peak && level(to+1, peak) == at {
+			to++
+		}
+		text := frame.Number(from)
+		if to > from {
+			text += "–" + frame.Number(to)
+		}
+		steps = append(steps, heatStep{at, text})
+		from = to + 1
+	}
+	return steps
+}

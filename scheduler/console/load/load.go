@@ -1,0 +1,334 @@
+// Package load is what the console shows of the time to come: the load by the minute, with what lowers its peaks, and a
+// calendar.
+//
+//  1. A page comes at once, also where a million jobs must be counted: what takes long is fetched when it is there. It is
+//     worked out once for all who look, and shown for a minute, with its age.
+//  2. Nobody is told of collections that they may not see: what is worked out for some is not shown to others.
+//  3. A proposal changes a job only after its dry run was shown, and only as long as the job is as it was then.
+package load
+
+import (
+	"context"
+	"embed"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/console/frame"
+	"github.com/carillon-sched/carillon/scheduler/forecast"
+	"github.com/carillon-sched/carillon/scheduler/service"
+)
+
+//go:embed load.html review.html calendar.html
+var files embed.FS
+
+//go:embed assets
+var assets embed.FS
+
+var (
+	loadPage     = frame.Templates(files, "load.html")
+	reviewPage   = frame.Templates(files, "review.html")
+	calendarPage = frame.Templates(files, "calendar.html")
+)
+
+// The addresses of the pages.
+const (
+	loadPath     = frame.Root + "/load"
+	calendarPath = frame.Root + "/calendar"
+)
+
+type room struct {
+	service *service.Service
+	reports *looks[*forecast.Report]
+	agendas *looks[*counted]
+}
+
+// Rooms returns the calendar and the load.
+func Rooms(s *service.Service) []frame.Room {
+	r := room{s, &looks[*forecast.Report]{}, &looks[*counted]{}}
+	own, err := fs.Sub(assets, "assets")
+	if err != nil {
+		panic(err)
+	}
+	return []frame.Room{
+		{Name: "calendar", Path: calendarPath, Key: "c", Right: access.ReadAny, Routes: []frame.Route{
+			{Method: http.MethodGet, Path: calendarPath, Right: access.ReadAny, Do: r.calendar},
+		}},
+		{Name: "load", Path: loadPath, Key: "f", Right: access.ReadAny, Assets: own, Routes: []frame.Route{
+			{Method: http.MethodGet, Path: loadPath, Right: access.ReadAny, Do: r.show},
+			{Method: http.MethodPost, Path: loadPath + "/renew", Right: access.ReadAny, Do: r.renew},
+			{Method: http.MethodPost, Path: loadPath + "/review", Right: access.OperateAny, Do: r.review},
+			{Method: http.MethodPost, Path: loadPath + "/apply", Right: access.OperateAny, Do: r.apply},
+		}},
+	}
+}
+
+// How long a request waits for what is worked out, before it says how far that is.
+const (
+	pageWait = 25 * time.Millisecond
+	partWait = 2 * time.Second
+	askWait  = 5 * time.Minute // where somebody asks for it who has no scripts
+)
+
+// hoursOffered and proposalsOffered are the choices of the form.
+var (
+	hoursOffered     = []int{6, 12, 24, 48, 72, forecast.MaxHours}
+	proposalsOffered = []int{0, forecast.DefaultProposals, 500, 1000}
+)
+
+// asked is what the form asks for.
+type asked struct {
+	Collection string
+	Hours      int
+	Proposals  int
+}
+
+// shown is the page.
+type shown struct {
+	asked
+
+	Collections      []string
+	HoursOffered     []int
+	ProposalsOffered []int
+	Zone             string
+	Report           part
+}
+
+// part is what changes with what is asked for.
+type part struct {
+	*forecast.Report
+
+	counting
+
+	Address string // of the page
+	Wait    string // the address of the page when it is there
+	Problem *frame.Problem
+
+	Made     time.Time
+	Map      heatMap
+	Rough    []string // what is not exact
+	Choices  []proposal
+	MayApply bool
+}
+
+// counting is how far something is that is worked out.
+type counting struct {
+	Again   bool   // it is not there yet
+	Old     bool   // what is shown is what was there before
+	Counted int64  // jobs so far
+	Since   string // for how long
+}
+
+func countingOf[T any](one *look[T]) counting {
+	return counting{Again: true, Counted: one.counted.Load(), Since: frame.Took(time.Since(one.began).Round(time.Second))}
+}
+
+// proposal is one of the forecast's, as the page shows it.
+type proposal struct {
+	forecast.Proposal
+
+	Link    string
+	Value   string // of its box
+	Text    string
+	Allowed bool
+}
+
+func (r room) show(c *frame.Call) error {
+	q, err := readAsked(c)
+	s := shown{asked: q, HoursOffered: hoursOffered, ProposalsOffered: proposalsOffered, Zone: c.Zone().String()}
+	status := http.StatusOK
+	if err == nil {
+		s.Report, err = r.report(c, q)
+	}
+	if err != nil {
+		p := c.Describe(err)
+		if p.Status >= http.StatusInternalServerError && p.Status != http.StatusServiceUnavailable {
+			return err
+		}
+		s.Report.Problem, status = &p, p.Status
+	}
+	if c.Part() {
+		return c.Show(&frame.Page{Status: status, Template: loadPage, Part: "report", Data: &s.Report})
+	}
+	if s.Collections, err = collectionsOf(c, r.service); err != nil {
+		return err
+	}
+	if !slices.Contains(hoursOffered, q.Hours) {
+		s.HoursOffered = slices.Sorted(slices.Values(append([]int{q.Hours}, hoursOffered...)))
+	}
+	return c.Show(&frame.Page{
+		Status: status, Title: c.Say("load.title"), Template: loadPage, Data: &s,
+		Scripts: []string{"load/load.js"}, Styles: []string{"load/load.css"},
+	})
+}
+
+// readAsked reads the address.
+func readAsked(c *frame.Call) (q asked, err error) {
+	q = asked{Collection: c.Query("collection"), Hours: forecast.DefaultHours, Proposals: forecast.DefaultProposals}
+	for _, one := range []struct {
+		name  string
+		to    *int
+		least int
+		most  int
+	}{{"hours", &q.Hours, 1, forecast.MaxHours}, {"proposals", &q.Proposals, 0, pickedMost}} {
+		text := c.Query(one.name)
+		if text == "" {
+			continue
+		}
+		n, err := strconv.Atoi(text)
+		if err != nil || n < one.least || n > one.most {
+			return q, frame.Problem{Status: http.StatusBadRequest, Text: c.Say("load.number", one.name, text, one.least, one.most)}
+		}
+		*one.to = n
+	}
+	if q.Collection != "" {
+		err = access.Check(c.Context(), access.Read, q.Collection)
+	}
+	return q, err
+}
+
+// address is where the page is.
+func (q *asked) address(pairs ...string) string {
+	v := url.Values{}
+	if q.Collection != "" {
+		v.Set("collection", q.Collection)
+	}
+	if q.Hours != forecast.DefaultHours {
+		v.Set("hours", strconv.Itoa(q.Hours))
+	}
+	if q.Proposals != forecast.DefaultProposals {
+		v.Set("proposals", strconv.Itoa(q.Proposals))
+	}
+	for pair := range slices.Chunk(pairs, 2) {
+		v.Set(pair[0], pair[1])
+	}
+	if len(v) == 0 {
+		return loadPath
+	}
+	return loadPath + "?" + v.Encode()
+}
+
+// report is the forecast, or how far it is.
+func (r room) report(c *frame.Call, q asked) (p part, err error) {
+	p = part{Address: q.address(), Wait: q.address("wait", "true")}
+	sees, whose, err := seen(c, r.service)
+	if err != nil {
+		return p, err
+	}
+	key := strings.Join([]string{q.Collection, strconv.Itoa(q.Hours), strconv.Itoa(q.Proposals), whose}, " ")
+	one := lookAt(r.reports, c, key, func(ctx context.Context, counted func(int)) (*forecast.Report, error) {
+		return r.service.Forecast(ctx, service.ForecastQuery{
+			Collection: q.Collection, Hours: q.Hours, Proposals: q.Proposals, Sees: sees, Counted: counted,
+		})
+	})
+	if one, p.counting, err = settled(c, one); err != nil || one == nil {
+		return p, err
+	}
+	p.Report, p.Made, p.Map = one.value, one.ended, newHeatMap(one.value, c.Zone())
+	for _, note := range one.value.Notes {
+		if strings.HasPrefix(note, "jitter ") { // the others are told by numbers
+			p.Rough = append(p.Rough, note)
+		}
+	}
+	for _, each := range one.value.Proposals {
+		collection, _, _ := strings.Cut(each.Job, "/")
+		way := proposal{Proposal: each, Link: frame.JobPath(scheduler.KeyIn("", each.Job)), Value: each.Job + " " + string(each.Patch)}
+		way.Allowed = c.May(access.Operate, collection)
+		p.MayApply = p.MayApply || way.Allowed
+		if way.Text, err = patchText(each.Patch); err != nil {
+			return p, err
+		}
+		p.Choices = append(p.Choices, way)
+	}
+	return p, nil
+}
+
+// patienceOf is how long a request waits.
+func patienceOf(c *frame.Call) time.Duration {
+	switch {
+	case c.Query("wait") != "":
+		return askWait
+	case c.Part():
+		return partWait
+	}
+	return pageWait
+}
+
+// await waits for what is worked out as long as a request may, and reports whether it is there.
+func await[T any](c *frame.Call, one *look[T]) (there bool, err error) {
+	patience := patienceOf(c)
+	if patience == askWait {
+		leave, err := c.Lasts()
+		if err != nil {
+			return false, err
+		}
+		defer leave()
+	}
+	return one.wait(c.Context(), patience), nil
+}
+
+// settled returns what can be shown of what is worked out: that, or what was there before it, nil for nothing yet; and how far it
+// is.
+func settled[T any](c *frame.Call, one *look[T]) (shown *look[T], far counting, err error) {
+	there, err := await(c, one)
+	if err != nil {
+		return nil, far, err
+	}
+	if !there {
+		far = countingOf(one)
+		if one = one.before.Load(); one == nil {
+			return nil, far, nil
+		}
+		far.Old = true
+	}
+	return one, far, one.err
+}
+
+// seen is which collections who asks may see, nil for all, and what tells them from what others may see.
+func seen(c *frame.Call, s *service.Service) (sees func(string) bool, whose string, err error) {
+	if sees = access.Sees(c.Context()); sees == nil {
+		return nil, "all", nil
+	}
+	names, err := collectionsOf(c, s)
+	if err != nil {
+		return nil, "", err
+	}
+	return func(collection string) bool { return slices.Contains(names, collection) }, "of " + strings.Join(names, ","), nil
+}
+
+// collectionsOf are those that who asks may see.
+func collectionsOf(c *frame.Call, s *service.Service) (names []string, err error) {
+	all, err := s.Collections(c.Context())
+	for _, one := range all {
+		if c.May(access.Read, one.Name) {
+			names = append(names, one.Name)
+		}
+	}
+	return names, err
+}
+
+// renew has everything counted anew.
+func (r room) renew(c *frame.Call) error {
+	form, err := c.Form()
+	if err != nil {
+		return err
+	}
+	r.reports.renew()
+	r.agendas.renew()
+	to := form.Get("to")
+	if u, err := url.Parse(to); err != nil || u.IsAbs() || u.Host != "" || u.Path != loadPath && u.Path != calendarPath {
+		to = loadPath
+	}
+	return c.Redirect(to)
+}
+
+func (r room) forget() {
+	r.reports.forget()
+	r.agendas.forget()
+}

@@ -1,0 +1,257 @@
+package load_test
+
+import (
+	"fmt"
+	"html"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler/console/consoletest"
+	"github.com/carillon-sched/carillon/scheduler/forecast"
+	"github.com/carillon-sched/carillon/scheduler/service"
+)
+
+// newWorld has a herd of each day at nine in two collections, and what runs all the time.
+func newWorld(t *testing.T, herd int) *consoletest.World {
+	t.Helper()
+	w := consoletest.New(t)
+	w.Collect("other")
+	for i := range herd {
+		collection := []string{"default", "other"}[i%2]
+		w.Put(fmt.Sprintf("%s/herd-%d", collection, i), `{"recurrence": {"cron": "0 9 * * *"}, `+action("https://target.example/"))
+	}
+	w.Put("default/often", `{"startTime": "2026-01-01T00:00:00Z", "recurrence": {"frequency": "second"}, `+action("http://often.example/"))
+	return w
+}
+
+func action(target string) string {
+	return `"action": {"type": "http", "request": {"uri": "` + target + `", "method": "GET"}}}`
+}
+
+func foreseen(t *testing.T, w *consoletest.World) *forecast.Report {
+	t.Helper()
+	r, err := w.Service.Forecast(t.Context(), service.ForecastQuery{Hours: 24, Proposals: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+var (
+	hourRow  = regexp.MustCompile(`<tr><th scope="row">([^<]*)</th><td class="number">([^<]*)</td><td class="number">([^<]*)</td>`)
+	cell     = regexp.MustCompile(`<rect class="heat\d" x="\d+" y="\d+" width="(\d+)" height="15"><title>[^<]*: (one|[^ ]+) runs?`)
+	box      = regexp.MustCompile(`name="pick" value="([^"]*)"`)
+	madeTime = regexp.MustCompile(`class="row made"><p>Counted <time datetime="([^"]*)"`)
+)
+
+func number(text string) int {
+	n, err := strconv.Atoi(strings.ReplaceAll(text, "\u202f", ""))
+	if err != nil {
+		return 1 // one
+	}
+	return n
+}
+
+// boxes are the proposals that a page lets choose.
+func boxes(page string) (all []string) {
+	for _, m := range box.FindAllStringSubmatch(page, -1) {
+		all = append(all, html.UnescapeString(m[1]))
+	}
+	return all
+}
+
+// TestMap compares the map, its table and the numbers of the page with the forecast.
+func TestMap(t *testing.T) {
+	w := newWorld(t, 30)
+	page := w.Get("/console/load?wait=true")
+	r := foreseen(t, w)
+	runs, most := 0, 0
+	for _, m := range hourRow.FindAllStringSubmatch(page, -1) {
+		runs += number(m[2])
+		most = max(most, number(m[3]))
+	}
+	inCells := 0
+	for _, m := range cell.FindAllStringSubmatch(page, -1) {
+		inCells += number(m[1]) / 12 * number(m[2])
+	}
+	// The minute may have turned between the two.
+	if diff := runs - r.Runs; inCells != runs || diff < -120 || diff > 120 || most != r.Peak || r.Peak != 90 {
+		t.Errorf("the table has %d runs and a peak of %d, the cells %d, and the report %d and %d", runs, most, inCells, r.Runs, r.Peak)
+	}
+	for _, text := range []string{"target.example:443", "often.example:80", "of 31 jobs", "/console/jobs/default/herd-0", "Counted"} {
+		if !strings.Contains(page, text) {
+			t.Errorf("the page has no %q", text)
+		}
+	}
+	if got := len(boxes(page)); got == 0 || got != len(r.Proposals) {
+		t.Errorf("%d proposals are shown, of %d", got, len(r.Proposals))
+	}
+	if page := w.Part("/console/load?collection=other&proposals=0&hours=6"); !strings.Contains(page, "of 15 jobs") && !strings.Contains(page, "Nothing is planned") {
+		t.Errorf("of one collection: %.2000s", page)
+	}
+}
+
+// TestProposals carries proposals out after their dry run, and counts again.
+func TestProposals(t *testing.T) {
+	w := newWorld(t, 40)
+	before := foreseen(t, w)
+	all := boxes(w.Get("/console/load?wait=true"))
+	if len(all) < 10 {
+		t.Fatalf("there are only %d proposals", len(all))
+	}
+	r := w.Post("/console/load/review", url.Values{"pick": all, "back": {"/console/load?hours=48"}})
+	tagged := boxes(r.Body)
+	if r.Status != http.StatusOK || len(tagged) != len(all) || !strings.Contains(r.Body, `<code class="new">&#34;H 9 * * *&#34;`) ||
+		!strings.Contains(r.Body, `href="/console/load?hours=48"`) {
+		t.Fatalf("the review has %d of %d: %d %.3000s", len(tagged), len(all), r.Status, r.Body)
+	}
+	if again := foreseen(t, w); again.Peak != before.Peak {
+		t.Errorf("the dry run has changed the peak from %d to %d", before.Peak, again.Peak)
+	}
+	// Somebody changes the first meanwhile, and deletes the second.
+	first, _, _ := strings.Cut(tagged[0], " ")
+	second, _, _ := strings.Cut(tagged[1], " ")
+	if _, err := w.Service.Patch(t.Context(), service.Edit{Key: consoletest.Key(first), Body: []byte(`{"description": "mine"}`)}); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Service.Delete(t.Context(), consoletest.Key(second), 0); err != nil {
+		t.Fatal(err)
+	}
+	r = w.Post("/console/load/apply", url.Values{"pick": tagged, "back": {"https://elsewhere.example/"}})
+	if r.Status != http.StatusOK || strings.Count(r.Body, "changed:") != len(tagged)-2 || strings.Count(r.Body, `role="alert"`) != 2 ||
+		!strings.Contains(r.Body, "Somebody has changed it") || strings.Contains(r.Body, "elsewhere") {
+		t.Fatalf("the results are %d %.3000s", r.Status, r.Body)
+	}
+	after := foreseen(t, w)
+	if after.Peak >= before.Peak || after.Peak > before.PeakAfter+2 {
+		t.Errorf("the peak was %d, was to be %d, and is %d", before.Peak, before.PeakAfter, after.Peak)
+	}
+	if page := w.Get("/console/load?wait=true"); len(boxes(page)) != len(after.Proposals) {
+		t.Errorf("the page after it is of before: %d proposals, want %d", len(boxes(page)), len(after.Proposals))
+	}
+}
+
+// TestProposalsRefused sends what is no proposal, and proposals of jobs that somebody may not change.
+func TestProposalsRefused(t *testing.T) {
+	w := newWorld(t, 20)
+	all := boxes(w.Get("/console/load?wait=true"))
+	for _, pick := range []string{
+		"", "default/herd-0", `default/herd-0 {"properties": {"action": null}}`, `default/herd-0 {"properties": {"jitter": "PT1M"}} x`,
+		`default/../x {"properties": {"jitter": "PT1M"}}`, `default/herd-0 {"properties": {"jitter": "PT1M", "recurrence": {"cron": "* * * * *"}}}`,
+	} {
+		if r := w.Post("/console/load/review", url.Values{"pick": {pick}}); r.Status != http.StatusBadRequest || !strings.Contains(r.Body, "is no proposal") {
+			t.Errorf("%s: %d %s", pick, r.Status, r.Body)
+		}
+	}
+	if r := w.Post("/console/load/review", nil); r.Status != http.StatusBadRequest || !strings.Contains(r.Body, "No proposal is chosen") {
+		t.Errorf("none: %d", r.Status)
+	}
+	if r := w.Post("/console/load/review", url.Values{"pick": {all[0]}}, "Origin: https://evil.example", "Sec-Fetch-Site: cross-site"); r.Status != http.StatusForbidden {
+		t.Errorf("from another page: %d", r.Status)
+	}
+	tagged := boxes(w.Post("/console/load/review", url.Values{"pick": all}).Body)
+	before := foreseen(t, w)
+
+	w.Be("reader")
+	if page := w.Get("/console/load?wait=true"); len(boxes(page)) != 0 || !strings.Contains(page, "takes the role operator") {
+		t.Errorf("a reader sees %v", boxes(page))
+	}
+	if r := w.Post("/console/load/apply", url.Values{"pick": tagged}); r.Status != http.StatusForbidden {
+		t.Errorf("a reader applies: %d", r.Status)
+	}
+	w.Be("operator@other", "reader")
+	page := boxes(w.Get("/console/load?wait=true"))
+	if len(page) == 0 || slices.ContainsFunc(page, func(v string) bool { return !strings.HasPrefix(v, "other/") }) {
+		t.Errorf("an operator of one collection may choose %v", page)
+	}
+	r := w.Post("/console/load/apply", url.Values{"pick": tagged})
+	denied := 0
+	for _, v := range tagged {
+		if strings.HasPrefix(v, "default/") {
+			denied++
+		}
+	}
+	if denied == 0 || strings.Count(r.Body, `role="alert"`) != denied || strings.Count(r.Body, "changed:") != len(tagged)-denied {
+		t.Errorf("%d are denied: %d %.3000s", denied, r.Status, r.Body)
+	}
+	if after := foreseen(t, w); after.Peak >= before.Peak {
+		t.Errorf("nothing was changed: %d", after.Peak)
+	}
+}
+
+// TestShared looks several times: what was counted is shown again, with its age, until somebody has it counted anew; and only to
+// those who may see as much.
+func TestShared(t *testing.T) {
+	w := newWorld(t, 4)
+	made := func() string {
+		t.Helper()
+		m := madeTime.FindStringSubmatch(w.Get("/console/load?wait=true"))
+		if m == nil {
+			t.Fatal("the page does not say when it was counted")
+		}
+		return m[1]
+	}
+	first := made()
+	w.Put("default/more", `{"recurrence": {"cron": "0 9 * * *"}, `+action("https://target.example/"))
+	if again := made(); again != first {
+		t.Errorf("it was counted at %s and %s", first, again)
+	}
+	for to, want := range map[string]string{
+		"/console/load?hours=48": "/console/load?hours=48", "/console/calendar": "/console/calendar", "https://evil.example/": "/console/load",
+		"//evil.example/console/load": "/console/load",
+	} {
+		if r := w.Post("/console/load/renew", url.Values{"to": {to}}); r.Status != http.StatusSeeOther || r.Header.Get("Location") != want {
+			t.Errorf("%s leads to %d %s", to, r.Status, r.Header.Get("Location"))
+		}
+	}
+	if again := made(); again == first {
+		t.Error("it is not counted anew")
+	}
+	w.Be("reader@other")
+	page := w.Get("/console/load?wait=true")
+	if strings.Contains(page, "default") || !strings.Contains(page, "of 2 jobs") {
+		t.Errorf("a reader of one collection sees %.3000s", page)
+	}
+	if r := w.Do(http.MethodGet, "/console/load?collection=default", ""); r.Status != http.StatusForbidden {
+		t.Errorf("another collection: %d", r.Status)
+	}
+}
+
+// TestLoadRefuses has parameters that are wrong, and nothing that is planned.
+func TestLoadRefuses(t *testing.T) {
+	w := consoletest.New(t)
+	for query, status := range map[string]int{
+		"hours=0": 400, "hours=169": 400, "hours=x": 400, "proposals=-1": 400, "proposals=1001": 400, "collection=none": 404, "collection=1st": 400,
+		"hours=168": 200, "": 200,
+	} {
+		r := w.Do(http.MethodGet, "/console/load?wait=true&"+query, "")
+		if r.Status != status || !strings.Contains(r.Body, "<form") || (status != 200) != strings.Contains(r.Body, `class="problem"`) {
+			t.Errorf("%s: %d %s", query, r.Status, r.Body)
+		}
+	}
+	if page := w.Get("/console/load?wait=true"); !strings.Contains(page, "Nothing is planned") || !strings.Contains(page, "carillon apply") {
+		t.Errorf("without jobs: %s", page)
+	}
+}
+
+// TestHostileNames has names at their limit, and a target with what would be markup.
+func TestHostileNames(t *testing.T) {
+	w := consoletest.New(t)
+	long := strings.Repeat("Long", 25)
+	w.Put("default/"+long, `{"recurrence": {"cron": "0 9 * * *"}, "description": "<script>alert(1)</script>", `+action("https://a.example/%3Cb%3E?<script>"))
+	for _, path := range []string{"/console/load?wait=true", "/console/calendar?wait=true&date=" + time.Now().AddDate(0, 0, 2).Format("2006-01-02"), "/console/calendar?view=week&zone=<script>&wait=true"} {
+		r := w.Do(http.MethodGet, path, "")
+		if strings.Contains(r.Body, "<script>") {
+			t.Errorf("%s has markup: %s", path, r.Body)
+		}
+		if r.Status == http.StatusOK && !strings.Contains(r.Body, long) {
+			t.Errorf("%s does not name the job", path)
+		}
+	}
+}

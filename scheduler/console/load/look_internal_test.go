@@ -1,0 +1,155 @@
+package load
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/carillon-sched/carillon/integration/bubble"
+)
+
+// TestLooks has several look at what takes long: it is worked out once, kept for a minute, and anew after an error.
+func TestLooks(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
+		var l looks[int]
+		runs := 0
+		var fails error
+		work := func(ctx context.Context, counted func(int)) (int, error) {
+			runs++
+			n := runs
+			counted(7)
+			select {
+			case <-time.After(10 * time.Second):
+			case <-ctx.Done():
+			}
+			return n, fails
+		}
+		gone, leave := context.WithCancel(t.Context())
+		first := l.at(gone, "a", work)
+		leave() // it goes on
+		if l.at(t.Context(), "a", work) != first || first.wait(t.Context(), time.Second) || first.counted.Load() != 7 {
+			t.Errorf("while it is worked out: %d", first.counted.Load())
+		}
+		other := l.at(t.Context(), "b", work)
+		if !first.wait(t.Context(), time.Minute) || !other.wait(t.Context(), time.Minute) || first.value == other.value || runs != 2 {
+			t.Errorf("the results are %d and %d after %d", first.value, other.value, runs)
+		}
+		time.Sleep(lookAge - 2*time.Second)
+		if l.at(t.Context(), "a", work) != first {
+			t.Error("it is worked out anew within a minute")
+		}
+		time.Sleep(3 * time.Second)
+		fails = errors.New("no store")
+		failed := l.at(t.Context(), "a", work)
+		if failed == first || !failed.wait(t.Context(), time.Minute) || failed.err == nil {
+			t.Errorf("after a minute: %v", failed.err)
+		}
+		if again := l.at(t.Context(), "a", work); again == failed {
+			t.Error("an error is kept")
+		} else {
+			l.forget() // it is under way still
+			if l.at(t.Context(), "a", work) != again {
+				t.Error("what is worked out is begun again")
+			}
+			again.wait(t.Context(), time.Minute)
+		}
+		for i := range 3 * looksMost {
+			l.at(t.Context(), string(rune('A'+i)), work).wait(t.Context(), time.Minute)
+		}
+		if len(l.all) > looksMost {
+			t.Errorf("%d are kept", len(l.all))
+		}
+	})
+}
+
+// TestLooksShowWhatWasThere has what is old shown until there is something newer.
+func TestLooksShowWhatWasThere(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
+		var l looks[int]
+		runs := 0
+		var fails error
+		work := func(context.Context, func(int)) (int, error) {
+			runs++
+			n, err := runs, fails
+			time.Sleep(10 * time.Second)
+			return n, err
+		}
+		at := func() *look[int] {
+			one := l.at(t.Context(), "a", work)
+			synctest.Wait() // it has begun
+			return one
+		}
+		shows := func(what string, one *look[int], want int) {
+			t.Helper()
+			got := 0
+			if before := one.before.Load(); before != nil {
+				got = before.value
+			}
+			if got != want {
+				t.Errorf("%s: %d is shown, want %d", what, got, want)
+			}
+		}
+		first := at()
+		shows("at first", first, 0)
+		first.wait(t.Context(), time.Minute)
+		time.Sleep(lookAge)
+		second := at()
+		shows("after a minute", second, 1)
+		l.at(t.Context(), "b", work)
+		synctest.Wait()
+		second.wait(t.Context(), time.Minute)
+		shows("when it is there", second, 0)
+
+		l.renew()
+		fails = errors.New("no store")
+		third := at()
+		shows("when it is to be new", third, 2)
+		third.wait(t.Context(), time.Minute)
+		fourth := at()
+		shows("after an error", fourth, 2)
+		fourth.wait(t.Context(), time.Minute)
+		fails = nil
+		fifth := at()
+		shows("after two", fifth, 2)
+		fifth.wait(t.Context(), time.Minute)
+		l.forget()
+		sixth := at()
+		shows("when it is forgotten", sixth, 0)
+		sixth.wait(t.Context(), time.Minute)
+		time.Sleep(looksKept)
+		last := at()
+		shows("after an hour", last, 0)
+		last.wait(t.Context(), time.Minute)
+	})
+}
+
+// TestLooksAreBounded asks for another one each time, and waits for none.
+func TestLooksAreBounded(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
+		var l looks[int]
+		var running atomic.Int64
+		work := func(context.Context, func(int)) (int, error) {
+			running.Add(1)
+			time.Sleep(time.Second)
+			return 1, nil
+		}
+		for i := range 10 * looksMost {
+			l.at(t.Context(), strconv.Itoa(i), work)
+		}
+		synctest.Wait()
+		if n := running.Load(); n != looksMost {
+			t.Errorf("%d are worked out", n)
+		}
+		if one := l.at(t.Context(), "another", work); !one.isDone() || one.err == nil || one.err.Error() != errBusy.Text {
+			t.Errorf("one more: %v", one.err)
+		}
+		time.Sleep(2 * time.Second)
+		if one := l.at(t.Context(), "another", work); !one.wait(t.Context(), time.Minute) || one.err != nil {
+			t.Errorf("later: %v", one.err)
+		}
+	})
+}

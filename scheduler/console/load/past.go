@@ -1,0 +1,137 @@
+package load
+
+import (
+	"cmp"
+	"context"
+	"net/url"
+	"slices"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/console/frame"
+	"github.com/carillon-sched/carillon/scheduler/service"
+	"github.com/carillon-sched/carillon/scheduler/view"
+)
+
+// What is read of the history at most for a page: it tells of a quiet day or week as a whole, and of a busy one as far back as
+// this reaches.
+const (
+	pastPages = 30
+	pastWait  = 1500 * time.Millisecond
+)
+
+// ranHour is what ran in an hour.
+type ranHour struct {
+	ran     int // attempts
+	failed  int // of these
+	skipped int
+	jobs    map[scheduler.Key]*entry
+}
+
+// ran reads what ran in the hours of a span. back is how far back that reaches, zero if to its beginning.
+func (r room) ran(ctx context.Context, w *where, s *span) (hours []ranHour, back time.Time, err error) {
+	at := s.instants()
+	hours = make([]ranHour, len(at)-1)
+	q := service.HistoryQuery{Key: w.key(), Sees: access.Sees(ctx)}
+	q.Since, q.Until = s.begin(), s.end().Add(-1)
+	page, late := view.Page{}, time.Now().Add(pastWait)
+	oldest := w.now
+	for n := 0; ; n++ {
+		records, next, err := r.service.History(ctx, q, page)
+		if err != nil {
+			return nil, back, err
+		}
+		for _, rec := range records {
+			i, found := slices.BinarySearchFunc(at, rec.At(), time.Time.Compare)
+			if !found {
+				i--
+			}
+			if i >= 0 && i < len(hours) {
+				hours[i].add(rec, w.zone)
+			}
+			oldest = rec.At()
+		}
+		if next == 0 {
+			return hours, back, nil
+		}
+		if page.Before = next; n >= pastPages || time.Now().After(late) {
+			return hours, oldest, nil
+		}
+	}
+}
+
+// add counts a record.
+func (h *ranHour) add(r *scheduler.Record, zone *time.Location) {
+	switch {
+	case r.Outcome == scheduler.OutcomeSkipped:
+		h.skipped += max(1, r.Count)
+		return
+	case r.Started.IsZero() || r.Outcome == scheduler.OutcomeFaulted: // which is told of its last attempt, again
+		return
+	}
+	h.ran++
+	if h.jobs == nil {
+		h.jobs = map[scheduler.Key]*entry{}
+	}
+	e := h.jobs[r.Job]
+	if e == nil {
+		e = &entry{Job: r.Job.String(), Link: frame.JobPath(r.Job)}
+		h.jobs[r.Job] = e
+	}
+	e.Times++
+	e.At = r.At().In(zone).Format("15:04") // the first in the end: records come newest first
+	if r.Outcome == scheduler.OutcomeFailed {
+		h.failed++
+		e.Failed++
+	}
+}
+
+// take puts what ran into an hour, before what is planned in it: those jobs that failed, and of the others those that ran least.
+func (h *hourShown) take(p *ranHour) {
+	h.Ran, h.Failed, h.Skipped = p.ran, p.failed, p.skipped
+	if len(p.jobs) == 0 || !h.Past {
+		return
+	}
+	var all []entry
+	for _, e := range p.jobs {
+		all = append(all, *e)
+	}
+	slices.SortFunc(all, func(a, b entry) int {
+		return cmp.Or(cmp.Compare(min(b.Failed, 1), min(a.Failed, 1)), cmp.Compare(a.Times, b.Times), cmp.Compare(a.Job, b.Job))
+	})
+	h.Jobs, h.MoreRuns = len(all), h.Ran
+	h.Some = all[:min(namedMost, len(all))]
+	h.More = len(all) - len(h.Some)
+	for _, e := range h.Some {
+		h.MoreRuns -= e.Times
+	}
+	slices.SortFunc(h.Some, func(a, b entry) int { return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Job, b.Job)) })
+}
+
+// liveAddress is where the attempts of a span are.
+func liveAddress(w *where, from, to time.Time) string {
+	v := url.Values{}
+	if w.Collection != "" {
+		v.Set("collection", w.Collection)
+	}
+	if w.Job != "" {
+		v.Set("job", w.Job)
+	}
+	v.Set("since", from.UTC().Format(time.RFC3339))
+	if to.Before(w.now) {
+		v.Set("until", to.UTC().Format(time.RFC3339))
+	}
+	return frame.Root + "/live?" + v.Encode()
+}
+
+// zones are offered where one is chosen: one or two for each hour of the earth. Any other may be typed.
+var zones = []string{
+	"UTC", "Pacific/Honolulu", "America/Anchorage", "America/Los_Angeles", "America/Denver", "America/Chicago",
+	"America/New_York", "America/Halifax", "America/St_Johns", "America/Sao_Paulo", "Atlantic/South_Georgia",
+	"Atlantic/Azores", "Europe/London", "Europe/Berlin", "Europe/Paris", "Europe/Athens", "Africa/Johannesburg",
+	"Europe/Istanbul", "Africa/Nairobi", "Asia/Tehran", "Asia/Dubai", "Asia/Kabul", "Asia/Karachi", "Asia/Kolkata",
+	"Asia/Kathmandu", "Asia/Dhaka", "Asia/Yangon", "Asia/Bangkok", "Asia/Shanghai", "Asia/Singapore", "Asia/Tokyo",
+	"Asia/Seoul", "Australia/Adelaide", "Australia/Sydney", "Australia/Lord_Howe", "Pacific/Noumea", "Pacific/Auckland",
+	"Pacific/Chatham", "Pacific/Tongatapu", "Pacific/Kiritimati",
+}

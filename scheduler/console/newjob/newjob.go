@@ -1,0 +1,197 @@
+package newjob
+
+import (
+	"embed"
+	"html/template"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/console/builder"
+	"github.com/carillon-sched/carillon/scheduler/console/frame"
+	"github.com/carillon-sched/carillon/scheduler/console/jobform"
+	"github.com/carillon-sched/carillon/scheduler/console/words"
+	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/service"
+)
+
+// Path is where the page is. It takes the parameters template (one of those of [beginnings]), from (the job that it begins
+// with, as collection/job) and collection.
+const Path = frame.Root + "/jobs/new"
+
+//go:embed newjob.html
+var files embed.FS
+
+//go:embed assets
+var assets embed.FS
+
+var page = func() *template.Template {
+	t := template.Must(frame.Templates(files, "newjob.html").ParseFS(builder.Files, "*.html"))
+	return template.Must(t.ParseFS(jobform.Files, "*.html"))
+}()
+
+type room struct {
+	service *service.Service
+	form    func() *jobform.Form
+}
+
+// Room returns the page. It is in no menu: the list of jobs leads to it.
+func Room(s *service.Service) frame.Room {
+	r := room{s, sync.OnceValue(func() *jobform.Form { return jobform.New(s.JobShape()) })}
+	own, err := fs.Sub(assets, "assets")
+	if err != nil {
+		panic(err) // it is part of the program
+	}
+	return frame.Room{Name: "newjob", Right: access.OperateAny, Assets: own, Routes: []frame.Route{
+		{Method: http.MethodGet, Path: Path, Right: access.OperateAny, Do: r.begin},
+		{Method: http.MethodPost, Path: Path, Right: access.OperateAny, Do: r.take},
+	}}
+}
+
+// scheduled are the members that the builder has fields for.
+var scheduled = []string{"recurrence", "startTime", "timeZone", "dst", "jitter", "catchUp", "overlap"}
+
+// shown is what the page shows.
+type shown struct {
+	Beginnings  []beginning
+	From        string // the job that it begins with
+	Collections []string
+
+	Schedule builder.Form
+	Outlook  *builder.Outlook
+	Job      *jobform.Reading
+	Again    bool // a secret was typed, and has to be typed again
+	Pasted   bool // all of it was pasted
+
+	Wrong   *frame.Problem // what is wrong with none of the fields
+	Places  []place        // what is wrong with the fields
+	Checked *checked
+	Trial   *trial // what became of an attempt
+	Text    *text
+
+	Go string // where the script goes on
+}
+
+// place is something that is wrong, and the id of its field.
+type place struct{ ID, Label, Message string }
+
+// Folded are the sections that are folded away until they have something.
+func (s *shown) Folded(id string) bool {
+	return slices.Contains([]string{"retry", "failure", "more"}, id)
+}
+
+// input is what the form of the job is made of.
+func (r room) input(c *frame.Call, s *shown) (jobform.Input, error) {
+	in := jobform.Input{New: true, Tries: true, Except: scheduled}
+	all, err := r.service.Collections(c.Context())
+	if err != nil {
+		return in, err
+	}
+	for _, one := range all {
+		if c.May(access.Operate, one.Name) {
+			in.Collections = append(in.Collections, one.Name)
+		}
+	}
+	s.Collections = in.Collections
+	if c.May(access.Administer, "") {
+		shared, err := r.service.Secrets(c.Context())
+		if err != nil {
+			return in, err
+		}
+		for _, one := range shared {
+			in.Secrets = append(in.Secrets, one.Name)
+		}
+	}
+	return in, nil
+}
+
+// begin shows the form of a job that begins with a template, or with another job.
+func (r room) begin(c *frame.Call) error {
+	s := &shown{}
+	in, err := r.input(c, s)
+	if err != nil {
+		return err
+	}
+	doc, err := r.beginning(c, s)
+	if err != nil {
+		return err
+	}
+	s.Schedule = builder.Fields(nil)
+	if s.From != "" {
+		s.Schedule = builder.Fields(doc.JSON())
+	}
+	s.Schedule = s.Schedule.Propose(c.Zone().String())
+	in.Document = doc.Without(scheduled...)
+	s.Job = r.form().Read(in)
+	return r.show(c, s, http.StatusOK)
+}
+
+func (r room) show(c *frame.Call, s *shown, status int) error {
+	p := &frame.Page{
+		Status: status, Title: c.Say("newjob.title"), Template: page, Data: s,
+		Scripts: []string{builder.Script, "jobform/jobform.js", "newjob/newjob.js"},
+		Styles:  []string{builder.Style, "jobform/jobform.css", "newjob/newjob.css"},
+	}
+	if c.Part() { // a script has asked, and this is the answer, whatever is wrong with the job
+		p.Part, p.Status = "newjob-form", http.StatusOK
+	}
+	for _, section := range s.Job.Sections {
+		for _, f := range slices.Concat(section.Fields, section.More) {
+			if f.Path == "name" {
+				f.Required, f.Hint, f.Default = true, c.Say("newjob.name.hint"), ""
+			}
+			begins(f)
+		}
+	}
+	return c.Show(p)
+}
+
+// begins says of a field what holds without it for a job that is new, where that is another for one that is there.
+func begins(f *jobform.Field) {
+	_, rest, _ := strings.Cut(f.Default, "; ")
+	fresh, ok := strings.CutSuffix(rest, " for a new job")
+	if !ok {
+		return
+	}
+	f.Default = fresh
+	if len(f.Choices) > 0 && f.Choices[0].Value == "" {
+		f.Choices[0].Text = words.Say("jobform.default", fresh)
+	}
+}
+
+// typed is a job as it was typed.
+type typed struct {
+	schedule builder.Schedule
+	key      scheduler.Key
+	doc      document.Value // with its secrets; without its name
+}
+
+// read reads what was typed.
+func (r room) read(in jobform.Input, values url.Values, s *shown) *typed {
+	in.Values = values
+	in.Document = document.ObjectValue()
+	s.Job = r.form().Read(in)
+	t := &typed{schedule: builder.Read(values), doc: s.Job.Document.Without("name", "collection")}
+	name, _ := s.Job.Document.Member("name")
+	collection, _ := s.Job.Document.Member("collection")
+	t.key = scheduler.Key{Collection: collection.Text(), Job: name.Text()}
+	for _, member := range scheduled {
+		data, ok := t.schedule.Members[member]
+		if !ok {
+			continue
+		}
+		if v, err := document.Parse(data); err == nil { // it was made by the builder
+			t.doc = t.doc.With(v, member)
+		}
+	}
+	if t.schedule.OnRequest {
+		t.doc = t.doc.With(document.StringValue(string(scheduler.Disabled)), "state")
+	}
+	s.Again = len(s.Job.Typed) > 0
+	return t
+}

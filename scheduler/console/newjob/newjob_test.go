@@ -1,0 +1,401 @@
+package newjob_test
+
+import (
+	"html"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/console/consoletest"
+	"github.com/carillon-sched/carillon/scheduler/console/newjob"
+	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/service"
+	"github.com/carillon-sched/carillon/scheduler/view"
+)
+
+// fields is the form of a page, with what a browser sends of it.
+func fields(tb testing.TB, page string) url.Values {
+	tb.Helper()
+	for _, f := range consoletest.Forms(tb, page) {
+		if f.Values.Has("schedule.when") {
+			return f.Values
+		}
+	}
+	tb.Fatalf("there is no form in %.3000s", page)
+	return nil
+}
+
+// filled is the form of a new job, filled in.
+func filled(tb testing.TB, w *consoletest.World, changes ...string) url.Values {
+	tb.Helper()
+	form := fields(tb, w.Get(newjob.Path))
+	form.Set("name", "report")
+	form.Set("action.request.uri", "http://127.0.0.1:9/report")
+	form.Set("do", "save")
+	for _, c := range changes {
+		name, value, _ := strings.Cut(c, "=")
+		form.Set(name, value)
+	}
+	return form
+}
+
+// TestFirstAttempt makes a job without a script, and sees it run.
+func TestFirstAttempt(t *testing.T) {
+	w := consoletest.New(t)
+	w.Work()
+	r := w.Post(newjob.Path, filled(t, w, "action.request.uri="+w.Target(), "schedule.when=once", "schedule.plain.once="))
+	if r.Status != http.StatusSeeOther || r.Header.Get("Location") != "/console/jobs/default/report" {
+		t.Fatalf("%d %v %.3000s", r.Status, r.Header, r.Body)
+	}
+	w.Await("the first attempt", func() bool {
+		records, _, err := w.Service.History(t.Context(), service.HistoryQuery{Key: consoletest.Key("default/report")}, view.Page{})
+		return err == nil && slices.ContainsFunc(records, func(r *scheduler.Record) bool { return r.Outcome == scheduler.OutcomeCompleted })
+	})
+}
+
+// TestScript makes a job as the script does: it is led on by the answer.
+func TestScript(t *testing.T) {
+	w := consoletest.New(t)
+	r := w.Post(newjob.Path, filled(t, w), "X-Carillon-Part: 1")
+	if r.Status != http.StatusOK || !strings.Contains(r.Body, `data-go-on="/console/jobs/default/report"`) {
+		t.Fatalf("%d %.3000s", r.Status, r.Body)
+	}
+	v, err := w.Service.Get(t.Context(), consoletest.Key("default/report"))
+	if err != nil || !strings.Contains(string(v.Job.Def.Properties()), `"cron":"0 9 * * *"`) {
+		t.Errorf("%v %s", err, v.Job.Def.Properties())
+	}
+}
+
+// TestNothingIsOverwritten makes a job of a name that there is: it stays, and the name is told to be taken.
+func TestNothingIsOverwritten(t *testing.T) {
+	w := consoletest.New(t)
+	w.Put("default/report", `{"action": {"type": "http", "request": {"method": "GET", "uri": "http://127.0.0.1:9/old"}}, "startTime": "2039-01-01"}`)
+	r := w.Post(newjob.Path, filled(t, w))
+	if r.Status != http.StatusPreconditionFailed || !strings.Contains(html.UnescapeString(r.Body), "There is a job report in the collection default already") {
+		t.Errorf("%d %.5000s", r.Status, r.Body)
+	}
+	v, err := w.Service.Get(t.Context(), consoletest.Key("default/report"))
+	if err != nil || !strings.Contains(string(v.Job.Def.Properties()), "/old") {
+		t.Errorf("%v %s", err, v.Job.Def.Properties())
+	}
+}
+
+// TestMistakes has all mistakes of a form at once, each beside its field, and nothing is made.
+func TestMistakes(t *testing.T) {
+	w := consoletest.New(t)
+	r := w.Post(newjob.Path, filled(t, w, "name=9 lives", "action.request.uri=", "schedule.when=cron", "schedule.recurrence.cron=0 0 32 * *", "schedule.jitter=2d"))
+	text := html.UnescapeString(r.Body)
+	for _, want := range []string{
+		`href="#f-name"`, `href="#f-action.request.uri"`, `href="#wrong-schedule.recurrence.cron"`, `href="#wrong-schedule.jitter"`,
+		`<mark>32</mark>`, "4 things are to be put right",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%s is missing", want)
+		}
+	}
+	if r.Status != http.StatusUnprocessableEntity || t.Failed() {
+		t.Errorf("%d %s", r.Status, text)
+	}
+	jobs, _, err := w.Service.List(t.Context(), "default", "", view.Page{})
+	if err != nil || len(jobs) > 0 {
+		t.Errorf("%d jobs, %v", len(jobs), err)
+	}
+}
+
+// TestHints: what is required, and a choice that has the default as a word, do not say once more what holds without it.
+func TestHints(t *testing.T) {
+	page := html.UnescapeString(consoletest.New(t).Get(newjob.Path))
+	for _, text := range []string{"The collection that the job is in.</p>", "Default: enabled</option>", "in either state.</p>", "Without it: none."} {
+		if !strings.Contains(page, text) {
+			t.Errorf("the form does not have %q", text)
+		}
+	}
+	if strings.Contains(page, "Without it: default") || strings.Contains(page, "Without it: as it is") {
+		t.Error("the form says what holds without what is required or is chosen")
+	}
+}
+
+// TestTypedSecrets types secrets and a mistake: neither the page nor the part that a script gets has them, and both say so.
+func TestTypedSecrets(t *testing.T) {
+	w := consoletest.New(t)
+	const secret = "correct-horse-battery-staple"
+	form := filled(t, w, "action.request.authentication.type=Basic", "name=")
+	form.Set("do", "retype:action.request.authentication.type")
+	form = fields(t, w.Post(newjob.Path, form).Body)
+	form.Set("action.request.authentication.username", "me")
+	form.Set("action.request.authentication.password~how", "text")
+	form.Set("action.request.authentication.password~text", secret)
+	form.Set("action.request.headers#0~name", "X-Api-Key")
+	form.Set("action.request.headers#0~how", "text")
+	form.Set("action.request.headers#0~value", secret)
+	for _, do := range []string{"save", "check", "show"} {
+		for _, name := range []string{"", "report"} {
+			if do == "save" && name != "" {
+				continue
+			}
+			form.Set("do", do)
+			form.Set("name", name)
+			for _, headers := range [][]string{nil, {"X-Carillon-Part: 1"}} {
+				r := w.Post(newjob.Path, form, headers...)
+				if strings.Contains(r.Body, secret) || !strings.Contains(r.Body, "type them again") {
+					t.Errorf("%s %q: %.3000s", do, name, r.Body)
+				}
+				if do == "show" && name != "" && !strings.Contains(html.UnescapeString(r.Body), "password</code>") {
+					t.Errorf("it does not say where secrets belong: %.3000s", r.Body)
+				}
+			}
+		}
+	}
+	form.Set("do", "save")
+	form.Set("name", "report")
+	if r := w.Post(newjob.Path, form); r.Status != http.StatusSeeOther {
+		t.Fatalf("%d %.5000s", r.Status, html.UnescapeString(r.Body))
+	}
+	r := w.Get(newjob.Path + "?from=default/report")
+	if strings.Contains(r, secret) || !strings.Contains(r, "Its secrets are not copied") || !strings.Contains(r, "X-Api-Key") && !strings.Contains(r, "9/report") {
+		t.Errorf("%.5000s", r)
+	}
+}
+
+// TestCopy begins with another job, and makes one like it.
+func TestCopy(t *testing.T) {
+	w := consoletest.New(t)
+	w.Collect("billing")
+	w.Put("billing/nightly", `{"description": "<b>books</b>", "labels": {"team": "billing"}, "timeZone": "Europe/Berlin", "recurrence": {"cron": "30 2 * * MON-FRI"},
+		"jitter": "PT30S", "action": {"type": "http", "request": {"method": "POST", "uri": "http://127.0.0.1:9/books", "body": "{}"}, "retryPolicy": {"retryType": "none"}}}`)
+	page := w.Get(newjob.Path + "?from=billing/nightly")
+	if strings.Contains(page, "<b>books") {
+		t.Error("markup is not escaped")
+	}
+	form := fields(t, page)
+	if form.Get("collection") != "billing" || form.Get("name") != "" || form.Get("schedule.when") != "weekdays" || form.Get("schedule.plain.times") != "02:30" {
+		t.Errorf("%v", form)
+	}
+	form.Set("name", "weekly")
+	form.Set("do", "save")
+	if r := w.Post(newjob.Path+"?from=billing/nightly", form); r.Status != http.StatusSeeOther {
+		t.Fatalf("%d %.5000s", r.Status, r.Body)
+	}
+	old, err := w.Service.Get(t.Context(), consoletest.Key("billing/nightly"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	made, err := w.Service.Get(t.Context(), consoletest.Key("billing/weekly"))
+	if err != nil || len(document.Difference("", old.Job.Def.Document(), made.Job.Def.Document())) > 0 {
+		t.Errorf("%v\n got %s\nwant %s", err, made.Job.Def.Properties(), old.Job.Def.Properties())
+	}
+}
+
+// TestRights: who may make jobs somewhere gets the page with these collections, and nobody makes one elsewhere.
+func TestRights(t *testing.T) {
+	w := consoletest.New(t)
+	w.Collect("billing")
+	w.Collect("partners")
+	w.Put("partners/theirs", `{"action": {"type": "http", "request": {"method": "POST", "uri": "http://127.0.0.1:9/theirs"}}, "startTime": "2039-01-01"}`)
+	w.Be("operator@billing")
+	form := filled(t, w)
+	if got := form.Get("collection"); got != "billing" {
+		t.Errorf("the collection is %s", got)
+	}
+	form.Set("collection", "partners")
+	for _, do := range []string{"save", "check", "show"} {
+		form.Set("do", do)
+		if r := w.Post(newjob.Path, form); r.Status != http.StatusForbidden {
+			t.Errorf("%s elsewhere: %d", do, r.Status)
+		}
+	}
+	if r := w.Do(http.MethodGet, newjob.Path+"?from=partners/theirs", ""); r.Status != http.StatusForbidden {
+		t.Errorf("a copy of what may not be seen: %d", r.Status)
+	}
+	w.Be("reader")
+	if r := w.Do(http.MethodGet, newjob.Path, ""); r.Status != http.StatusForbidden {
+		t.Errorf("a reader: %d", r.Status)
+	}
+	if r := w.Post("/console/preview", url.Values{"schedule.when": {"daily"}, "schedule.plain.times": {"9"}}, "X-Carillon-Part: 1"); r.Status != http.StatusOK {
+		t.Errorf("a preview of a reader: %d", r.Status)
+	}
+	w.Be()
+	if r := w.Post("/console/preview", url.Values{}); r.Status != http.StatusForbidden {
+		t.Errorf("a preview of somebody without a role: %d", r.Status)
+	}
+}
+
+// TestHostileText fills all fields with markup: it comes back as text.
+func TestHostileText(t *testing.T) {
+	w := consoletest.New(t)
+	for _, text := range []string{`"><script>alert(1)</script>`, `</textarea></select><img src=x onerror=alert(1)>`, "\u202e{{.}}`${1}"} {
+		form := filled(t, w)
+		for name := range form {
+			if name != "do" && name != "schedule.when" {
+				form.Set(name, text)
+			}
+		}
+		for _, when := range []string{"every", "daily", "weekly", "monthly", "yearly", "once", "asked", "cron", "rrule", "azure"} {
+			form.Set("schedule.when", when)
+			for _, path := range []string{newjob.Path, "/console/preview"} {
+				r := w.Post(path, form)
+				if strings.Contains(r.Body, "<script>alert") || strings.Contains(r.Body, "<img src=x") {
+					t.Errorf("%s %s: not escaped", path, when)
+				}
+				if r.Status >= http.StatusInternalServerError {
+					t.Errorf("%s %s: %d", path, when, r.Status)
+				}
+			}
+		}
+	}
+}
+
+// TestPreviewPart has what a script gets: where things belong, and other fields once something was pasted.
+func TestPreviewPart(t *testing.T) {
+	w := consoletest.New(t)
+	ask := func(form url.Values) string {
+		r := w.Post("/console/preview", form, "X-Carillon-Part: 1")
+		if r.Status != http.StatusOK {
+			t.Fatalf("%d %s", r.Status, r.Body)
+		}
+		return html.UnescapeString(r.Body)
+	}
+	got := ask(url.Values{"schedule.when": {"daily"}, "schedule.plain.times": {"9"}, "schedule.timeZone": {"Europe/Berlin"}})
+	for _, want := range []string{`data-put="schedule-outlook"`, "At 09:00 every day, Europe/Berlin.", "0 9 * * *", "<svg", "class=\"heat2\""} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%s is missing in %s", want, got)
+		}
+	}
+	if strings.Contains(got, "schedule-builder") {
+		t.Error("it has fields that nobody asked for")
+	}
+	got = ask(url.Values{"schedule.when": {"daily"}, "schedule.paste": {"*/5 * * * * /usr/bin/true"}})
+	if !strings.Contains(got, `data-put="schedule-builder"`) || !strings.Contains(got, `value="*/5 * * * *"`) {
+		t.Errorf("%s", got)
+	}
+	got = ask(url.Values{"schedule.when": {"cron"}, "schedule.recurrence.cron": {"0 0 32 * *"}})
+	if !strings.Contains(got, `data-wrong="schedule.recurrence.cron"`) || !strings.Contains(got, "<mark>32</mark>") || !strings.Contains(got, "One thing is wrong") {
+		t.Errorf("%s", got)
+	}
+}
+
+// TestDuplicate follows the link of a job's page.
+func TestDuplicate(t *testing.T) {
+	w := consoletest.New(t)
+	w.Put("default/report", `{"action": {"type": "http", "request": {"method": "POST", "uri": "http://127.0.0.1:9/report"}}, "startTime": "2039-01-01"}`)
+	page := w.Get("/console/jobs/default/report")
+	_, link, _ := strings.Cut(page, `href="/console/jobs/new?from=`)
+	link, _, ok := strings.Cut(link, `"`)
+	if !ok || !strings.Contains(w.Get(newjob.Path+"?from="+html.UnescapeString(link)), "This begins as a copy of default/report") {
+		t.Errorf("%q of %.3000s", link, page)
+	}
+	w.Be("reader")
+	if strings.Contains(w.Get("/console/jobs/default/report"), "/console/jobs/new") {
+		t.Error("a reader is led to a page that is not for readers")
+	}
+}
+
+// TestTry tries a job out that has no name yet, and a schedule with a mistake: the target is asked once, its answer is shown
+// as text and without the secret, and nothing is stored.
+func TestTry(t *testing.T) {
+	w := consoletest.New(t)
+	const secret = "correct-horse-battery-staple"
+	var asked atomic.Int64
+	target := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+		asked.Add(1)
+		out.WriteHeader(http.StatusTeapot)
+		_, _ = io.WriteString(out, `<script>alert("`+r.Header.Get("X-Api-Key")+`")</script>`)
+	}))
+	defer target.Close()
+	form := filled(t, w, "name=", "do=try", "action.request.uri="+target.URL, "schedule.when=cron", "schedule.recurrence.cron=0 0 32 * *",
+		"action.request.headers#1~name=X-Api-Key", "action.request.headers#1~how=text", "action.request.headers#1~value="+secret)
+	r := w.Post(newjob.Path, form)
+	for _, want := range []string{"418", "&lt;script&gt;alert(", "What the target answered", "failed"} {
+		if !strings.Contains(r.Body, want) {
+			t.Errorf("%s is missing", want)
+		}
+	}
+	if r.Status != http.StatusOK || asked.Load() != 1 || strings.Contains(r.Body, secret) || strings.Contains(r.Body, "<script>alert") || t.Failed() {
+		t.Errorf("%d, asked %d times: %s", r.Status, asked.Load(), r.Body)
+	}
+	form.Set("action.request.uri", "nowhere")
+	if r := w.Post(newjob.Path, form); r.Status != http.StatusUnprocessableEntity || !strings.Contains(r.Body, `href="#f-action.request.uri"`) {
+		t.Errorf("a mistake: %d %.3000s", r.Status, r.Body)
+	}
+	w.Put("default/report", `{"action": {"type": "http", "request": {"method": "POST", "uri": "http://127.0.0.1:9/report"}}, "startTime": "2039-01-01"}`)
+	form.Set("action.request.uri", target.URL)
+	form.Set("name", "report")
+	if r := w.Post(newjob.Path, form); r.Status != http.StatusPreconditionFailed || asked.Load() != 1 {
+		t.Errorf("the name of another: %d, asked %d times", r.Status, asked.Load())
+	}
+	w.Collect("billing")
+	w.Be("operator@billing")
+	if r := w.Post(newjob.Path, form); r.Status != http.StatusForbidden || asked.Load() != 1 {
+		t.Errorf("elsewhere: %d, asked %d times", r.Status, asked.Load())
+	}
+	jobs, _, err := w.Service.List(t.Context(), "default", "", view.Page{})
+	if err != nil || len(jobs) != 1 {
+		t.Errorf("%d jobs, %v", len(jobs), err)
+	}
+}
+
+// TestTryErrorAction tries out what is done after a failure, alone and as one of two, with a mistake in it first.
+func TestTryErrorAction(t *testing.T) {
+	w := consoletest.New(t)
+	asked := make(chan string, 9)
+	target := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		asked <- r.URL.Path + " " + string(body)
+		_, _ = io.WriteString(out, `{"told": "<b>"}`)
+	}))
+	defer target.Close()
+	form := filled(t, w)
+	post := func(do string, status int, texts ...string) {
+		t.Helper()
+		form.Set("do", do)
+		r := w.Post(newjob.Path, form)
+		if r.Status != status {
+			t.Fatalf("%s: %d %.3000s", do, r.Status, r.Body)
+		}
+		for _, text := range texts {
+			if !strings.Contains(r.Body, text) {
+				t.Errorf("%s: %s is missing", do, text)
+			}
+		}
+		if status != http.StatusBadRequest {
+			form = fields(t, r.Body)
+		}
+	}
+	sent := func(want string) {
+		t.Helper()
+		if got := <-asked; got != want {
+			t.Errorf("the target was sent %q, want %q", got, want)
+		}
+	}
+	const first, second = "action.errorAction[0].", "action.errorAction[1]."
+	post("add:action.errorAction", http.StatusOK)
+	form.Set(first+"type", "Http")
+	post("retype:"+first+"type", http.StatusOK)
+	form.Set(first+"request.method", "PUT")
+	form.Set(first+"request.uri", "nowhere")
+	post("try:action.errorAction", http.StatusUnprocessableEntity, `href="#f-action.errorAction%5b0%5d.request.uri"`)
+	form.Set(first+"request.uri", target.URL+"/first")
+	form.Set(first+"request.template", "true")
+	form.Set(first+"request.body", "it said {{.Failure.Message}}")
+	post("try:action.errorAction", http.StatusOK, "{\n  &#34;told&#34;: &#34;&lt;b&gt;&#34;\n}", "200", "&#39;OK&#39;</p>")
+	sent("/first it said ")
+	post("add:action.errorAction", http.StatusOK)
+	form.Set(second+"type", "Http")
+	post("retype:"+second+"type", http.StatusOK)
+	form.Set(second+"request.method", "PUT")
+	form.Set(second+"request.uri", target.URL+"/second")
+	post("try:action.errorAction[1]", http.StatusOK, "told")
+	sent("/second ")
+	for _, nothing := range []string{"try:action.errorAction[7]", "try:labels", "try:action.request"} {
+		post(nothing, http.StatusBadRequest)
+	}
+	if len(asked) > 0 {
+		t.Errorf("the target was sent %q", <-asked)
+	}
+}

@@ -1,0 +1,106 @@
+package console_test
+
+import (
+	"maps"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/carillon-sched/carillon/scheduler/console/consoletest"
+)
+
+// odd are values that nobody types.
+var odd = []string{
+	"", "-1", "9223372036854775808", "18446744073709551616", "\x00", "\xff\xfe", "a\r\nX-Odd: 1", "\u202e<script>", "../../..", "//odd.example",
+	"javascript:alert(1)", "0001-01-01", "9999-12-31", "2011-12-30", "Pacific/Apia", "a/b/c", "[", "action[99999999999].x", `["`, "{}", "week",
+	strings.Repeat("(", 500), strings.Repeat("x", 5000), `default/a {"properties":null}`, "true",
+}
+
+// pages and forms are what is asked, with the parameters that each has and values of these that are in order.
+var (
+	pages = map[string]url.Values{
+		"/": {"range": {"day"}},
+		"/console/jobs": {
+			"q": {"a"}, "collection": {"default"}, "state": {"Enabled"}, "action": {"http"}, "label": {"a=b"}, "outcome": {"failed"},
+			"within": {"1h"}, "sort": {"next"}, "order": {"descending"}, "after": {""}, "before": {""},
+		},
+		"/console/jobs?shown=default/a":   {"shown": {"default/a"}},
+		"/console/jobs/new":               {"from": {""}, "template": {"http"}, "collection": {"default"}},
+		"/console/jobs/default/a":         {"outcome": {"failed"}, "since": {"1h"}, "until": {""}, "manual": {""}, "$filter": {""}, "before": {""}},
+		"/console/jobs/default/a/next":    {"n": {"100"}},
+		"/console/jobs/default/a/why":     {"at": {"now"}},
+		"/console/jobs/default/a/audit":   {"before": {""}},
+		"/console/jobs/default/a/edit":    {"as": {"yaml"}},
+		"/console/jobs/default/a/runs/x":  {"before": {""}},
+		"/console/live":                   {"job": {"a"}, "target": {"x"}, "type": {""}, "since": {""}, "until": {""}, "outcome": {""}, "before": {""}, "manual": {""}},
+		"/console/load":                   {"hours": {"6"}, "proposals": {"0"}, "collection": {""}},
+		"/console/calendar":               {"view": {"week"}, "date": {""}, "zone": {""}, "job": {""}, "collection": {""}},
+		"/console/collections/default":    {"x": {""}},
+		"/console/many/x":                 {"x": {""}},
+		"/console/sign-in":                {"next": {""}},
+		"/console/assets/x/frame/none.js": {"x": {""}},
+	}
+	forms = map[string]url.Values{
+		"/console/many": {
+			"do": {"run"}, "job": {"default/a"}, "tag": {"a=b"}, "all": {""}, "label": {""}, "sort": {""}, "within": {""}, "collection": {""},
+		},
+		"/console/preview": {
+			"name": {"a"}, "schedule.when": {"daily"}, "schedule.plain.times": {"8:00"}, "schedule.plain.n": {"1"}, "schedule.timeZone": {""},
+			"schedule.paste": {""}, "schedule.startTime": {""}, "schedule.recurrence.count": {""}, "schedule.recurrence.endTime": {""},
+		},
+		"/console/jobs/new": {
+			"do": {"check"}, "name": {"b"}, "collection": {"default"}, "action.type": {"http"}, "action.request.uri": {"http://target.example/"},
+			"action.request.headers#0~name": {"a"}, "action.request.headers#0~value": {"b"}, "labels#9~name": {"x"}, "state": {""},
+		},
+		"/console/jobs/default/a/edit": {
+			"do": {"merge"}, "as": {"yaml"}, "text": {"{}"}, "base": {"{}"}, "from": {""}, "stored": {"[]"}, "etag": {`"1"`}, "theirs": {""}, "reviewed": {""},
+		},
+		"/console/jobs/default/a/pause":     {"at": {"1h"}},
+		"/console/jobs/default/a/resubmit":  {"occurrence": {"x"}},
+		"/console/jobs/default/none/delete": {"etag": {""}},
+		"/console/collections":              {"name": {"odd"}},
+		"/console/collections/default": {
+			"plan": {""}, "maxJobs": {""}, "frequency": {""}, "interval": {""}, "minRetry": {""}, "targets": {""}, "etag": {""},
+		},
+		"/console/load/renew":  {"to": {""}},
+		"/console/load/review": {"pick": {`default/a {"properties":{"jitter":"PT1S"}}`}, "back": {""}},
+		"/console/load/apply":  {"pick": {`default/a "1" {"properties":{"jitter":"PT1S"}}`}, "back": {""}},
+		"/console/sign-in":     {"token": {"x"}, "next": {""}},
+	}
+)
+
+// TestOddRequests asks every page and sends every form with each of its parameters as nobody types it: no answer is a defect,
+// leads elsewhere, or has what was given as it was.
+func TestOddRequests(t *testing.T) {
+	w := consoletest.New(t)
+	w.Work()
+	w.Await("the index of jobs", w.Service.Indexed)
+	w.Put("default/a", `{"startTime": "2099-01-01T00:00:00Z", "action": {"type": "http", "request": {"method": "GET", "uri": "http://127.0.0.1:1/"}}}`)
+	values := odd
+	if testing.Short() {
+		values = odd[:8]
+	}
+	each := func(method string, all map[string]url.Values, send func(path string, v url.Values) consoletest.Reply) {
+		for path, usual := range all {
+			for name := range usual {
+				for _, value := range values {
+					v := maps.Clone(usual)
+					v[name] = []string{value}
+					r := send(path, v)
+					to := r.Header.Get("Location")
+					if r.Status >= http.StatusInternalServerError || r.Header.Get("X-Odd") != "" || strings.Contains(r.Body, "<script>") ||
+						r.Header.Get("Content-Security-Policy") == "" || to != "" && to != "/" && !strings.HasPrefix(to, "/console") ||
+						strings.Contains(r.Body, `="javascript:`) && !strings.Contains(r.Body, `value="javascript:`) {
+						t.Errorf("%s %s with %s=%.40q: %d %v %.300s", method, path, name, value, r.Status, r.Header, r.Body)
+					}
+				}
+			}
+		}
+	}
+	each(http.MethodGet, pages, func(path string, v url.Values) consoletest.Reply {
+		path, _, _ = strings.Cut(path, "?")
+		return w.Do(http.MethodGet, path+"?"+v.Encode(), "", "X-Carillon-Part: 1")
+	})
+	each(http.MethodPost, forms, func(path string, v url.Values) consoletest.Reply { return w.Post(path, v) })
+}

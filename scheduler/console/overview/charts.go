@@ -1,0 +1,160 @@
+package overview
+
+import (
+	"html/template"
+	"math"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler/console/chart"
+	"github.com/carillon-sched/carillon/scheduler/console/frame"
+	"github.com/carillon-sched/carillon/scheduler/console/words"
+	"github.com/carillon-sched/carillon/scheduler/pulse"
+)
+
+// begin is a chart of the steps that the page shows.
+func (s *shown) begin(id string, of *pulse.Series) *chart.Chart {
+	c := &chart.Chart{ID: id, Zone: s.Zone, Every: 10 * time.Minute}
+	if s.Day {
+		c.Every = 4 * time.Hour
+	}
+	for i := range of.Steps {
+		c.Times = append(c.Times, of.At(i))
+	}
+	return c
+}
+
+// when names a step for its title.
+func (s *shown) when(of *pulse.Series, i int) string {
+	if i == len(of.Steps)-1 {
+		return words.Say("overview.step.now", s.Clock(of.At(i)))
+	}
+	return s.Clock(of.At(i))
+}
+
+// span names what the charts show.
+func (s *shown) span() string {
+	if s.Day {
+		return words.Say("overview.span.day")
+	}
+	return words.Say("overview.span.hour")
+}
+
+// RunsChart shows how many runs ended in each minute.
+func (s *shown) RunsChart() (template.HTML, error) {
+	of := s.Series()
+	c := s.begin("runs-chart", of)
+	completed, failed := make([]float64, len(of.Steps)), make([]float64, len(of.Steps))
+	for i := range of.Steps {
+		completed[i], failed[i] = perMinute(of, of.Steps[i].Completed), perMinute(of, of.Steps[i].Failed)
+	}
+	c.Title, c.Desc = words.Say("overview.runs"), s.RunsText()
+	c.Hint = func(i int) string {
+		return words.Say("overview.runs.step", s.when(of, i), rate(completed[i]), rate(failed[i]))
+	}
+	c.Panels = []chart.Panel{
+		{
+			Name: words.Say("overview.completed"), Height: 110, Mark: "bar-completed", Label: rate,
+			Series: []chart.Series{{Values: completed}},
+		},
+		{
+			Name: words.Say("overview.failed"), Height: 48, Mark: "bar-failed", Down: true, Label: rate,
+			Series: []chart.Series{{Values: failed}},
+		},
+	}
+	return c.Draw()
+}
+
+// RunsText says the same in a sentence.
+func (s *shown) RunsText() string {
+	of := s.Series()
+	var completed, failed uint64
+	most := 0.0
+	for i := range of.Steps {
+		m := &of.Steps[i]
+		completed, failed = completed+m.Completed, failed+m.Failed
+		most = max(most, perMinute(of, m.Runs()))
+	}
+	if completed+failed == 0 {
+		return words.Say("overview.runs.none", s.span())
+	}
+	return words.Say("overview.runs.desc", s.span(), frame.Number(completed), frame.Number(failed), rate(most))
+}
+
+func perMinute(of *pulse.Series, n uint64) float64 { return float64(n) / of.Step.Minutes() }
+
+// LatenessChart shows how long after they were due attempts began.
+func (s *shown) LatenessChart() (template.HTML, error) {
+	of := s.Series()
+	c := s.begin("lateness-chart", of)
+	half, most := make([]float64, len(of.Steps)), make([]float64, len(of.Steps))
+	for i := range of.Steps {
+		h := &of.Steps[i].Lateness
+		half[i], most[i] = seconds(h.Quantile(0.5)), seconds(h.Quantile(0.99))
+	}
+	c.Title, c.Desc = words.Say("overview.lateness"), s.LatenessText()
+	c.Hint = func(i int) string {
+		if math.IsNaN(half[i]) {
+			return words.Say("overview.lateness.still", s.when(of, i))
+		}
+		return words.Say("overview.lateness.step", s.when(of, i), lateness(half[i]), lateness(most[i]))
+	}
+	c.Panels = []chart.Panel{{
+		Name: words.Say("overview.lateness.axis"), Height: 180, Lines: true, Label: lateness,
+		Series: []chart.Series{{Mark: "line-half", Values: half}, {Mark: "line-most", Values: most}},
+	}}
+	return c.Draw()
+}
+
+// LatenessText says the same in a sentence.
+func (s *shown) LatenessText() string {
+	all := sum(s.Series())
+	p50, ok := all.Quantile(0.5)
+	if !ok {
+		return words.Say("overview.lateness.none", s.span())
+	}
+	p99, _ := all.Quantile(0.99)
+	return words.Say("overview.lateness.desc", s.span(), rounded(p50), rounded(p99))
+}
+
+// LateNow is what 99 of 100 attempts of the last hour were late by; "" when there were none.
+func (s *shown) LateNow() string {
+	if d, ok := sum(&s.Board.Hour).Quantile(0.99); ok {
+		return rounded(d)
+	}
+	return ""
+}
+
+// sum adds the lateness of all steps.
+func sum(of *pulse.Series) *pulse.Histogram {
+	all := &pulse.Histogram{}
+	for i := range of.Steps {
+		all.Add(&of.Steps[i].Lateness)
+	}
+	return all
+}
+
+// rate writes how many a minute, with a digit behind the point for few.
+func rate(v float64) string {
+	if v < 10 && v != math.Trunc(v) {
+		return frame.Number(math.Round(v*10) / 10)
+	}
+	return frame.Number(int64(math.Round(v)))
+}
+
+func seconds(d time.Duration, ok bool) float64 {
+	if !ok {
+		return math.NaN()
+	}
+	return d.Seconds()
+}
+
+func lateness(v float64) string { return rounded(time.Duration(v * float64(time.Second))) }
+
+// rounded writes a length of time with the two digits that are known of it.
+func rounded(d time.Duration) string {
+	unit := time.Duration(1)
+	for d/unit >= 100 {
+		unit *= 10
+	}
+	return frame.Took(d.Round(unit))
+}

@@ -1,0 +1,304 @@
+package overview_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"html"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/console"
+	"github.com/carillon-sched/carillon/scheduler/console/consoletest"
+	"github.com/carillon-sched/carillon/scheduler/pulse"
+)
+
+// source tells of the records that it is given, of reports, and of the load of the store.
+type source struct {
+	w        *consoletest.World
+	recorder pulse.Recorder
+	reports  atomic.Pointer[[]pulse.Report]
+	err      atomic.Pointer[error]
+}
+
+func (s *source) Board(context.Context) (*pulse.Board, error) {
+	b := pulse.NewBoard(time.Now())
+	s.recorder.Hours(func(number pulse.Hour, data []byte) {
+		if err := b.AddHour(number, data); err != nil {
+			s.w.T.Error(err)
+		}
+	})
+	if reports := s.reports.Load(); reports != nil {
+		for _, r := range *reports {
+			r.At = time.Now()
+			b.AddReport(r)
+		}
+	}
+	b.AddFailures(s.recorder.Failures())
+	b.Finish()
+	if err := s.err.Load(); err != nil {
+		return b, *err
+	}
+	return b, nil
+}
+
+func (s *source) Load(ctx context.Context) (scheduler.Load, error) { return s.w.Store.Load(ctx) }
+
+// open starts a scheduler with the page.
+func open(t *testing.T) (*consoletest.World, *source) {
+	t.Helper()
+	s := &source{}
+	w := consoletest.New(t, func(w *consoletest.World, cfg *console.Config) {
+		s.w = w
+		cfg.Pulse = s
+	})
+	return w, s
+}
+
+// has fails unless a page has some texts, and not others, which begin with an exclamation mark.
+func has(t *testing.T, what, page string, texts ...string) {
+	t.Helper()
+	page = strings.Join(strings.Fields(page), " ")
+	for _, text := range texts {
+		if not, found := strings.CutPrefix(text, "!"); found {
+			if strings.Contains(page, not) {
+				t.Errorf("%s has %q", what, not)
+			}
+		} else if !strings.Contains(page, text) {
+			t.Errorf("%s does not have %q:\n%s", what, text, page)
+		}
+	}
+}
+
+// counted fills the page with runs and reports.
+func (s *source) counted() {
+	now := time.Now()
+	for i := range 7 {
+		s.recorder.Add(&scheduler.Record{
+			ID: "x", Outcome: scheduler.OutcomeCompleted, Due: now.Add(-time.Second), Started: now.Add(-time.Second + 2*time.Millisecond), Ended: now,
+		}, now)
+		if i < 2 {
+			k := scheduler.Key{Collection: []string{"partners", "default"}[i], Job: "broken"}
+			s.recorder.Add(&scheduler.Record{
+				Job: k, Outcome: scheduler.OutcomeFaulted, Occurrence: scheduler.OccurrenceID(k, now), Ended: now,
+				Status: 503, Message: "503 Service Unavailable", Response: "try later",
+			}, now)
+		}
+	}
+	s.reports.Store(&[]pulse.Report{
+		{
+			ID: "id-one", Name: "one", Version: "1.0.0", Server: "nats-a", Since: now.Add(-time.Hour), InFlight: 3, Queued: 2, Held: 9,
+			Running: []pulse.Running{
+				{Job: "partners/long", Since: now.Add(-time.Minute), Occurrence: now, Attempt: 2, Target: "slow.example:443"},
+				{Job: "default/short", Since: now.Add(-time.Second), Occurrence: now, Attempt: 1, Target: "quick.example:443"},
+			},
+			Targets: []pulse.Target{{Name: "slow.example:443", Collection: "partners", State: pulse.TargetOpen, Until: now.Add(time.Minute), Queued: 4}},
+			Audit:   &pulse.Audit{At: now, Jobs: 12, Found: 2, Mended: 1, Lost: 1, First: []string{"partners/gone: its definition is lost"}},
+		},
+		{ID: "id-two", Name: "two", Version: "1.0.1", InFlight: 1, Since: now},
+	})
+}
+
+// TestTheWholePage has everything there is to show.
+func TestTheWholePage(t *testing.T) {
+	w, s := open(t)
+	w.Work()
+	w.Put("default/soon", `{"action": {"type": "http", "request": {"method": "GET", "uri": "http://example.org/"}}, "startTime": "`+
+		time.Now().Add(50*time.Minute).UTC().Format(time.RFC3339)+`"}`)
+	s.counted()
+	w.Await("the index", func() bool { return strings.Contains(w.Get("/"), "of 1 enabled jobs") })
+	for _, path := range []string{"/", "/?range=day"} {
+		has(t, path, w.Get(path),
+			`Running now</a> <span class="value">4</span>`, "2 due runs wait for a slot",
+			`within=1m&amp;sort=next">Due in the next minute</a> <span class="value">0</span>`,
+			`within=1h&amp;sort=next">Due in the next hour</a> <span class="value">1</span>`,
+			`href="/console/live?outcome=faulted&amp;since=24h">Failed in the last day</a> <span class="value">2</span>`, "22 % of 9 runs",
+			"7 completed, 2 failed for good", "<title id=\"runs-chart-title\">Runs per minute</title>",
+			`<title id="lateness-chart-title">Lateness</title>`, "half began within 2 ms after they were due",
+			`href="/console/jobs/partners/long"`, "attempt 2", `href="/console/jobs/default/short"`, "These have been running longest; there are others.",
+			`href="/console/live?target=slow.example%3a443&amp;since=1h"`, "circuit open", "rule of partners",
+			"One problem is left.", "partners/gone: its definition is lost", "carillon doctor", "One definition is lost.",
+			"id-one", "id-two", "nats-a", "They do not all have the same version", "Backlog",
+			`href="/console/jobs/partners/broken"`, "503 Service Unavailable: try later", `href="/console/jobs/default/broken/runs/`,
+			"<td class=\"number\">7</td><td class=\"number\">2</td>", "!You see what belongs to your collections",
+		)
+	}
+	has(t, "the hour", w.Get("/"), `<a href="/" aria-current="true">One hour</a>`)
+	has(t, "the day", w.Get("/?range=day"), `<a href="/?range=day" aria-current="true">One day</a>`, "events?follow=1&amp;range=day")
+}
+
+// TestLinksLead: what the cards and the tables link to is there, and understands what it is asked.
+func TestLinksLead(t *testing.T) {
+	w, s := open(t)
+	w.Work()
+	w.Collect("partners")
+	for _, key := range []string{"default/soon", "default/short", "partners/long", "default/broken", "partners/broken"} {
+		w.Put(key, `{"action": {"type": "http", "request": {"method": "GET", "uri": "http://example.org/"}}, "startTime": "2090-01-01T00:00:00Z"}`)
+	}
+	s.counted()
+	w.Await("the index", func() bool { return strings.Contains(w.Get("/"), "of 5 enabled jobs") })
+	links := regexp.MustCompile(`href="(/console/(?:jobs|live)[^"]*)"`).FindAllStringSubmatch(w.Get("/"), -1)
+	if len(links) < 7 {
+		t.Errorf("there are %d links", len(links))
+	}
+	for _, m := range links {
+		if strings.Contains(m[1], "/runs/") {
+			continue // which is in no history here
+		}
+		if body := w.Get(html.UnescapeString(m[1])); strings.Contains(body, `class="problem"`) {
+			t.Errorf("%s tells of a problem", m[1])
+		}
+	}
+}
+
+// TestWhoSeesWhat has somebody who may read one collection.
+func TestWhoSeesWhat(t *testing.T) {
+	w, s := open(t)
+	w.Collect("partners")
+	w.Work()
+	for _, key := range []string{"partners/a", "default/b", "default/c"} {
+		w.Put(key, `{"action": {"type": "http", "request": {"method": "GET", "uri": "http://example.org/"}}, "startTime": "`+
+			time.Now().Add(30*time.Minute).UTC().Format(time.RFC3339)+`"}`)
+	}
+	s.counted()
+	w.Be("reader@partners")
+	w.Await("the index", func() bool { return strings.Contains(w.Get("/"), "of 1 enabled jobs") })
+	hidden := []string{"!default", "!short", "!slow.example", "!quick.example", "!id-one", "!nats-a", "!gone", "!Runs per minute", "!p99", "!Lanes", "!doctor", "!22 %"}
+	has(t, "the page", w.Get("/"), append(hidden,
+		`Due in the next hour</a> <span class="value">1</span>`, `Running now</a> <span class="value">1+</span>`,
+		`href="/console/jobs/partners/long"`, `href="/console/jobs/partners/broken/runs/`, "You see what belongs to your collections", "the list has those that you may see",
+	)...)
+	has(t, "what follows", strings.Join(events(t, w, "/console/overview/events?follow=1", "cards", "running", "failures"), "\n"),
+		append(slices.Clip(hidden), "partners/long", "partners/broken")...)
+
+	w.Be("reader@other")
+	w.Await("the other", func() bool { return strings.Contains(w.Get("/"), "of 0 enabled jobs") })
+	has(t, "the page of another", w.Get("/"), append(hidden, "!partners/", "None of your jobs is among those", "None of the last failures is of your jobs.")...)
+	w.Be()
+	if got := w.Do(http.MethodGet, "/", ""); got.Status != http.StatusForbidden {
+		t.Errorf("somebody without any right gets %d", got.Status)
+	}
+}
+
+// events reads live parts until those that are named have come, and returns them.
+func events(t *testing.T, w *consoletest.World, path string, names ...string) (data []string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), consoletest.Patience)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, w.Console.URL+path, http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	lines := bufio.NewScanner(resp.Body)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		data = append(data, lines.Text())
+		if name, ok := strings.CutPrefix(lines.Text(), "event: "); ok {
+			names = slices.DeleteFunc(names, func(n string) bool { return n == name })
+		}
+		if lines.Text() == "" && len(names) == 0 {
+			return data
+		}
+	}
+	t.Fatalf("%v never came: %v", names, lines.Err())
+	return nil
+}
+
+// TestPartsComeWhenTheyChange follows the page while something begins to run.
+func TestPartsComeWhenTheyChange(t *testing.T) {
+	w, s := open(t)
+	first := events(t, w, "/console/overview/events?follow=1", "trouble", "cards", "running", "failures", "targets", "lanes", "replicas", "audit", "runs", "lateness", "figures")
+	has(t, "at first", strings.Join(first, "\n"), "Nothing runs at the moment.", "No run has failed for good in the last day.", "All targets answer well", "The first audit has not ended yet", "Nothing ran in this time.")
+
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, w.Console.URL+"/console/overview/events?follow=1", http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	lines := bufio.NewScanner(resp.Body)
+	lines.Buffer(nil, 1<<20)
+	seen := map[string]int{}
+	for lines.Scan() {
+		name, ok := strings.CutPrefix(lines.Text(), "event: ")
+		if !ok {
+			continue
+		}
+		seen[name]++
+		if name == "figures" && seen["running"] == 1 {
+			s.counted() // now
+		}
+		if seen["running"] == 2 && seen["replicas"] == 2 && seen["runs"] == 2 {
+			break
+		}
+	}
+	if seen["trouble"] != 1 || seen["lanes"] != 1 {
+		t.Errorf("parts came again that had not changed: %v", seen)
+	}
+}
+
+// TestTroubleIsTold has NATS that does not tell what others do: what is known stays.
+func TestTroubleIsTold(t *testing.T) {
+	w, s := open(t)
+	s.counted()
+	err := fmt.Errorf("%w: no answer", scheduler.ErrUnavailable)
+	s.err.Store(&err)
+	has(t, "the page", w.Get("/"), "Not everything is known:", "no answer", "id-one", "7 completed")
+}
+
+// TestWithoutSource has a console that knows nothing but its service, which has no jobs.
+func TestWithoutSource(t *testing.T) {
+	w := consoletest.New(t)
+	w.Work()
+	w.Await("the index", func() bool { return strings.Contains(w.Get("/"), "There are no jobs yet.") })
+	has(t, "the page", w.Get("/"), "carillon apply examples/jobs", "!Running now", "!Lanes")
+	events(t, w, "/console/overview/events?follow=1", "cards")
+}
+
+// TestHostileNames shows that what others have named is text.
+func TestHostileNames(t *testing.T) {
+	w, s := open(t)
+	const script = `<script>alert(1)</script>`
+	s.reports.Store(&[]pulse.Report{{
+		ID: "id" + script, Name: script, Version: script, Server: script, InFlight: 1,
+		Running: []pulse.Running{{Job: "default/" + script, Target: script}},
+		Targets: []pulse.Target{{Name: script, Collection: script, State: pulse.TargetSlow}, {Name: "b", State: `"><b`}},
+		Audit:   &pulse.Audit{Found: 1, First: []string{script}, At: time.Now()},
+	}})
+	k := scheduler.Key{Collection: "default", Job: script}
+	s.recorder.Record(&scheduler.Record{
+		Job: k, Outcome: scheduler.OutcomeFaulted, Occurrence: "default/x@" + script, Ended: time.Now(), Response: strings.Repeat("<b>\n", 200),
+	})
+	has(t, "the page", w.Get("/"), "!"+script, "!<b>", "&lt;script&gt;", "&lt;b&gt; &lt;b&gt;")
+}
+
+// TestThePageIsSmall bounds what the first page takes.
+func TestThePageIsSmall(t *testing.T) {
+	w, s := open(t)
+	s.counted()
+	now := time.Now()
+	for i := range 3600 { // all steps are full
+		at := now.Add(-time.Duration(i) * time.Second)
+		s.recorder.Add(&scheduler.Record{ID: "x", Outcome: scheduler.OutcomeCompleted, Ended: at, Started: at, Due: at}, now)
+	}
+	for _, path := range []string{"/", "/?range=day"} {
+		page := w.Do(http.MethodGet, path, "", "Accept-Encoding: gzip")
+		if n := len(page.Body); page.Header.Get("Content-Encoding") != "gzip" || n > 30<<10 {
+			t.Errorf("%s takes %d bytes, %s", path, n, page.Header.Get("Content-Encoding"))
+		}
+	}
+}

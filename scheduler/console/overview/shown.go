@@ -1,0 +1,201 @@
+package overview
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/console/frame"
+	"github.com/carillon-sched/carillon/scheduler/pulse"
+	"github.com/carillon-sched/carillon/scheduler/service"
+)
+
+// shown is what the page shows of one look at the scheduler.
+type shown struct {
+	Events string // the address of what changes
+	All    bool   // who asks may read all collections
+	Day    bool   // the charts are of a day, and not of an hour
+	Zone   *time.Location
+
+	Due      service.Due
+	DueKnown bool
+	dueAt    time.Time
+
+	Told    bool // there is somebody who tells the rest
+	Board   *pulse.Board
+	Running []pulse.Running // that may be seen
+	More    bool            // there are others, or may be
+	Failed  []failure       // the last runs that failed for good and may be seen, [failuresShown] at most
+	Load    scheduler.Load
+	Loaded  bool
+	Trouble string // why some of it is not known
+}
+
+// dueAgain is how often jobs are counted for somebody who may not read all collections.
+const dueAgain = 5 * time.Second
+
+// look finds out what the page shows. before is what it showed before, nil for nothing.
+func (r room) look(c *frame.Call, before *shown) (*shown, error) {
+	s := r.blank(c)
+	if err := r.countDue(c, s, before); err != nil {
+		return nil, err
+	}
+	if r.source == nil {
+		return s, nil
+	}
+	s.Told = true
+	var err error
+	if s.Board, err = r.source.Board(c.Context()); err != nil {
+		s.Trouble = err.Error()
+	}
+	sees := access.Sees(c.Context())
+	s.Running = slices.DeleteFunc(slices.Clone(s.Board.Running), func(a pulse.Running) bool {
+		collection, _, _ := strings.Cut(a.Job, "/")
+		return !sees(collection)
+	})
+	s.More = s.Board.InFlight() > len(s.Board.Running)
+	s.Failed = failuresOf(s.Board.Failures, sees)
+	if s.All {
+		s.Load, err = r.source.Load(c.Context())
+		s.Loaded = err == nil
+		if err != nil {
+			s.Trouble = err.Error()
+		}
+	}
+	return s, nil
+}
+
+// blank is a page with nothing on it.
+func (room) blank(c *frame.Call) *shown {
+	s := &shown{All: c.May(access.Read, ""), Day: c.Query("range") == "day", Zone: c.Zone(), Events: eventsPath + "?follow=1"}
+	if s.Day {
+		s.Events += "&range=day"
+	}
+	return s
+}
+
+// nothing is what is shown when nothing could be found out.
+func (r room) nothing(c *frame.Call, err error) *shown {
+	s := r.blank(c)
+	s.Trouble = c.Describe(err).Text
+	return s
+}
+
+func (r room) countDue(c *frame.Call, s, before *shown) (err error) {
+	switch {
+	case s.All:
+		s.Due, s.DueKnown, err = r.due.ask(c.Context())
+		return err
+	case before != nil && time.Since(before.dueAt) < dueAgain:
+		s.Due, s.DueKnown, s.dueAt = before.Due, before.DueKnown, before.dueAt
+		return nil
+	}
+	s.dueAt = time.Now()
+	s.Due, s.DueKnown, err = r.service.Due(c.Context(), access.Sees(c.Context()), lengths...)
+	return err
+}
+
+// Soon is how many jobs are due in the next minute, and Later in the next hour.
+func (s *shown) Soon() int  { return s.Due.Within[0] }
+func (s *shown) Later() int { return s.Due.Within[1] }
+
+// Series are what the charts show.
+func (s *shown) Series() *pulse.Series {
+	if s.Day {
+		return &s.Board.Day
+	}
+	return &s.Board.Hour
+}
+
+// Sum adds the lanes.
+func (s *shown) Sum() (sum scheduler.LaneLoad) {
+	for _, l := range s.Load.Lanes {
+		sum.Waiting += l.Waiting
+		sum.Running += l.Running
+		sum.Pending += l.Pending
+	}
+	return sum
+}
+
+// Versions are those that the schedulers have.
+func (s *shown) Versions() []string {
+	var all []string
+	for _, r := range s.Board.Replicas {
+		if !slices.Contains(all, r.Version) {
+			all = append(all, r.Version)
+		}
+	}
+	return all
+}
+
+// FailedPart is how many of a hundred runs of the last day failed.
+func (s *shown) FailedPart() string { return hundredths(s.Board.Last.Failed, s.Board.Last.Runs()) }
+
+// hundredths writes how many of a hundred some are, with two digits. It is 0 for none and 100 for all, and else neither.
+func hundredths(some, all uint64) string {
+	switch part := 100 * float64(some) / float64(max(1, all)); {
+	case some == 0:
+		return "0"
+	case part < 0.01:
+		return "< 0.01"
+	case part < 9.95:
+		return fmt.Sprintf("%.2g", part)
+	case some < all:
+		return fmt.Sprintf("%.0f", min(part, 99))
+	}
+	return "100"
+}
+
+// figure is a line of the table behind the charts.
+type figure struct {
+	At                         time.Time
+	Completed, Failed, Refused uint64
+	Half, Most                 time.Duration // of the lateness
+	Late                       bool          // it is known
+}
+
+// Figures are the steps in which anything ran, the latest first.
+func (s *shown) Figures() (all []figure) {
+	series := s.Series()
+	for i := len(series.Steps) - 1; i >= 0; i-- {
+		m := &series.Steps[i]
+		if m.Runs() == 0 && m.Attempts == 0 {
+			continue
+		}
+		f := figure{At: series.At(i), Completed: m.Completed, Failed: m.Failed, Refused: m.Refused}
+		f.Half, f.Late = m.Lateness.Quantile(0.5)
+		f.Most, _ = m.Lateness.Quantile(0.99)
+		all = append(all, f)
+	}
+	return all
+}
+
+// Clock writes a time of the charts, in the zone of the browser.
+func (s *shown) Clock(t time.Time) string { return t.In(s.Zone).Format("15:04") }
+
+// failuresShown is how many failed runs the page has; the link below them leads to the others.
+const failuresShown = 5
+
+// failure is a run that failed for good.
+type failure struct {
+	pulse.Failure
+
+	Run string // where it is shown
+}
+
+// failuresOf returns the first failures that may be seen.
+func failuresOf(all []pulse.Failure, sees func(collection string) bool) (some []failure) {
+	for _, f := range all {
+		collection, _, _ := strings.Cut(f.Job, "/")
+		if _, at, ok := strings.Cut(f.Occurrence, "@"); ok && sees(collection) && len(some) < failuresShown {
+			some = append(some, failure{f, frame.JobPath(scheduler.KeyIn("", f.Job)) + "/runs/" + at})
+		}
+	}
+	return some
+}
+
+// JobPath is where a job's page is.
+func (s *shown) JobPath(name string) string { return frame.JobPath(scheduler.KeyIn("", name)) }

@@ -1,0 +1,335 @@
+package queues
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler/console/frame"
+)
+
+// draftView is the form of a message.
+type draftView struct {
+	Entity   Entity
+	At       string
+	Part     string
+	Sequence int64 // of the dead letter that is edited; 0: a new message
+	Action   string
+	Back     string
+
+	Fields     []field
+	Properties []Property
+	Types      []string
+	Body       string
+	BodyAs     string
+	KeepBody   bool // it cannot be edited here
+	BodySize   int64
+	Wrong      map[string]string
+	Problem    string
+	Test       bool // a message to ask rules about, which is not sent
+}
+
+// A field is one of the properties that a sender can set.
+type field struct {
+	Name, Value string
+	Required    bool
+	Kind        string // of the input
+}
+
+// The names of fields in forms.
+const (
+	fieldSession   = "session"
+	fieldScheduled = "scheduled"
+	fieldTTL       = "ttl"
+)
+
+// types are those that a property may have, the usual ones first.
+var types = []string{
+	"string", "boolean", "int", "long", "double", "timestamp", "uuid", "byte", "short", "ubyte", "ushort", "uint", "ulong", "float", "char",
+	"symbol", "binary", "timespan", "null",
+}
+
+// blankProperties are rows for more properties, for those without scripts.
+const blankProperties = 3
+
+// fieldsOf are the fields of a draft.
+func fieldsOf(d Draft, requiresSession bool) []field {
+	scheduled, ttl := "", ""
+	if !d.Scheduled.IsZero() {
+		scheduled = d.Scheduled.UTC().Format("2006-01-02T15:04:05")
+	}
+	if d.TTL > 0 {
+		ttl = spanText(d.TTL)
+	}
+	return []field{
+		{Name: "contenttype", Value: d.ContentType},
+		{Name: "subject", Value: d.Subject},
+		{Name: "messageid", Value: d.MessageID},
+		{Name: fieldSession, Value: d.SessionID, Required: requiresSession},
+		{Name: "correlation", Value: d.CorrelationID},
+		{Name: "to", Value: d.To},
+		{Name: "replyto", Value: d.ReplyTo},
+		{Name: "replytosession", Value: d.ReplyToSessionID},
+		{Name: "partitionkey", Value: d.PartitionKey},
+		{Name: fieldScheduled, Value: scheduled, Kind: "datetime-local"},
+		{Name: fieldTTL, Value: ttl},
+	}
+}
+
+// draftOf is the form of a dead letter.
+func draftOf(e Entity, m Message) draftView {
+	d := Draft{
+		MessageID: m.MessageID, SessionID: m.SessionID, CorrelationID: m.CorrelationID, Subject: m.Subject, ContentType: m.ContentType,
+		To: m.To, ReplyTo: m.ReplyTo, ReplyToSessionID: m.ReplyToSessionID, PartitionKey: m.PartitionKey, TTL: m.TTL,
+	}
+	v := draftView{
+		Entity: e, At: e.Path, Part: string(m.Part), Sequence: m.Sequence, Action: Path + "/resubmit", Types: types,
+		Fields: fieldsOf(d, e.RequiresSession), BodyAs: asText, BodySize: m.Body.Size, Properties: ownProperties(m),
+	}
+	text, ok := editable(m.Body)
+	v.Body, v.KeepBody = text, !ok
+	return v
+}
+
+// ownProperties are those of a message that its sender has given it.
+func ownProperties(m Message) []Property {
+	var all []Property
+	for _, p := range m.Properties {
+		if p.Name != "DeadLetterReason" && p.Name != "DeadLetterErrorDescription" {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// copyable reports whether a form can hold all of a message.
+func copyable(m Message) bool {
+	for _, p := range ownProperties(m) {
+		if !slices.Contains(types, p.Type) {
+			return false
+		}
+	}
+	return m.Body.Kind == "none" || m.Body.Kind == "data" && m.Body.Size <= maxText
+}
+
+// copyOf is the form of a new message that is like another.
+func copyOf(e Entity, m Message) draftView {
+	v := emptyDraft(e)
+	v.Fields = fieldsOf(Draft{
+		SessionID: m.SessionID, CorrelationID: m.CorrelationID, Subject: m.Subject, ContentType: m.ContentType,
+		To: m.To, ReplyTo: m.ReplyTo, ReplyToSessionID: m.ReplyToSessionID, PartitionKey: m.PartitionKey, TTL: m.TTL,
+	}, e.RequiresSession)
+	v.Properties = ownProperties(m)
+	if text, ok := editable(m.Body); ok {
+		v.Body = text
+	} else {
+		v.Body, v.BodyAs = base64.StdEncoding.EncodeToString(bytes.Join(m.Body.Data, nil)), asBase64
+	}
+	return v
+}
+
+// editable returns a body that a form can take.
+func editable(b Body) (string, bool) {
+	if b.Kind == "none" {
+		return "", true
+	}
+	if b.Kind != "data" || b.Size > maxText {
+		return "", false
+	}
+	text := joined(b.Data, maxText)
+	return string(text), isText(text) && !bytes.ContainsRune(text, '\uFEFF')
+}
+
+// sameLines reports whether a form gave a body back as it was: browsers change line ends.
+func sameLines(b Body, given []byte) bool {
+	text, ok := editable(b)
+	return ok && b.Kind == "data" && lines(text) == lines(string(given))
+}
+
+func lines(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") }
+
+// readDraft reads a form. wrong says what is, by the names of fields.
+func readDraft(c *frame.Call, form url.Values) (d Draft, wrong map[string]string) {
+	wrong = map[string]string{}
+	d = Draft{
+		MessageID: form.Get("messageid"), SessionID: form.Get(fieldSession), CorrelationID: form.Get("correlation"),
+		Subject: form.Get("subject"), ContentType: form.Get("contenttype"), To: form.Get("to"), ReplyTo: form.Get("replyto"),
+		ReplyToSessionID: form.Get("replytosession"), PartitionKey: form.Get("partitionkey"),
+	}
+	if text := strings.TrimSpace(form.Get(fieldScheduled)); text != "" {
+		at, err := localTime(text, c.Zone())
+		if err != nil {
+			wrong[fieldScheduled] = c.Say("queues.wrong.time", text)
+		}
+		d.Scheduled = at
+	}
+	if text := strings.TrimSpace(form.Get(fieldTTL)); text != "" {
+		ttl, err := parseSpan(text)
+		if err != nil || ttl <= 0 {
+			wrong[fieldTTL] = c.Say("queues.wrong.ttl", text)
+		}
+		d.TTL = ttl
+	}
+	if d.PartitionKey != "" && d.SessionID != "" && d.PartitionKey != d.SessionID {
+		wrong["partitionkey"] = c.Say("queues.wrong.partition")
+	}
+	d.Properties = rows(c, form, "p", "properties", wrong)
+	var err error
+	body := lines(form.Get("body"))
+	switch form.Get("bodyas") {
+	case asBase64:
+		d.Body, err = base64.StdEncoding.DecodeString(strings.Join(strings.Fields(body), ""))
+	case asHex:
+		d.Body, err = hex.DecodeString(strings.Join(strings.Fields(body), ""))
+	default:
+		d.Body = []byte(body)
+	}
+	if err != nil {
+		wrong["body"] = notBytes(c, err)
+	}
+	return d, wrong
+}
+
+// notBytes tells why a text is neither base64 nor hex digits.
+func notBytes(c *frame.Call, err error) string {
+	if at, ok := errors.AsType[base64.CorruptInputError](err); ok {
+		return c.Say("queues.wrong.base64", int64(at)+1)
+	}
+	if odd, ok := errors.AsType[hex.InvalidByteError](err); ok {
+		return c.Say("queues.wrong.hex", visible(string(rune(odd))))
+	}
+	return c.Say("queues.wrong.hex.odd")
+}
+
+// localTime reads a time as an input of the browser gives it, in the browser's zone.
+func localTime(text string, zone *time.Location) (time.Time, error) {
+	for _, layout := range []string{"2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04:05", "2006-01-02 15:04"} {
+		if at, err := time.ParseInLocation(layout, text, zone); err == nil {
+			return at.UTC(), nil
+		}
+	}
+	at, err := time.Parse(time.RFC3339Nano, text)
+	return at.UTC(), err
+}
+
+// refilled has what somebody has typed into the form.
+func (v draftView) refilled(form url.Values) draftView {
+	for i := range v.Fields {
+		v.Fields[i].Value = form.Get(v.Fields[i].Name)
+	}
+	v.Properties = nil
+	names, kinds, values := form["pname"], form["ptype"], form["pvalue"]
+	for i := range min(len(names), len(kinds), len(values)) {
+		if names[i] != "" || values[i] != "" {
+			v.Properties = append(v.Properties, Property{names[i], kinds[i], values[i]})
+		}
+	}
+	v.Body, v.BodyAs = form.Get("body"), form.Get("bodyas")
+	return v
+}
+
+// draftAgain shows a form with what is wrong in it.
+func (r *room) draftAgain(c *frame.Call, v draftView, form url.Values, wrong map[string]string) error {
+	v = v.refilled(form)
+	v.Wrong = wrong
+	title := c.Say("queues.send.title", titled(v.At))
+	if v.Sequence != 0 {
+		title = c.Say("queues.resubmit.title", v.Sequence, titled(v.At))
+		v.Back = messageAddress(v.At, Part(v.Part), v.Sequence)
+	}
+	return c.Show(&frame.Page{
+		Status: http.StatusUnprocessableEntity, Title: title, Template: draftPage, Data: v.padded(), Styles: styles, Scripts: scripts,
+	})
+}
+
+// padded has rows for more properties.
+func (v draftView) padded() draftView {
+	for range blankProperties {
+		v.Properties = append(v.Properties, Property{Type: "string"})
+	}
+	return v
+}
+
+// emptyDraft is the form of a new message.
+func emptyDraft(e Entity) draftView {
+	return draftView{
+		Entity: e, At: e.Path, Action: Path + "/send", Back: address("/entity", "at", e.Path), Types: types, BodyAs: asText,
+		Fields: fieldsOf(Draft{ContentType: "application/json"}, e.RequiresSession),
+	}
+}
+
+func (r *room) newDraft(c *frame.Call) error {
+	e, err := r.entityOf(c)
+	if err != nil {
+		return err
+	}
+	v := emptyDraft(e)
+	if text := c.Query("n"); text != "" { // like one that is there
+		n, err := number(c, text)
+		if err != nil {
+			return err
+		}
+		m, err := r.bus.Message(c.Query("from"), partOf(c.Query("part")), n)
+		if err != nil {
+			return problem(c, err)
+		}
+		v = copyOf(e, m)
+		v.Back = messageAddress(c.Query("from"), m.Part, n)
+	}
+	return c.Show(&frame.Page{
+		Title: c.Say("queues.send.title", titled(e.Path)), Template: draftPage, Data: v.padded(), Styles: styles, Scripts: scripts,
+	})
+}
+
+// sent tells where a message is that was sent.
+func (r *room) sent(c *frame.Call, e Entity, d Draft, part Part) string {
+	switch {
+	case part == Scheduled:
+		return c.Say("queues.sent.later", e.Path)
+	case e.Kind != Topic:
+		return c.Say("queues.sent", e.Path)
+	}
+	taken := 0
+	for _, s := range r.subscriptions(e) {
+		trials, err := r.bus.Try(s.Path, d)
+		if err == nil && slices.ContainsFunc(trials, func(t Trial) bool { return t.Passes }) {
+			taken++
+		}
+	}
+	if taken == 0 {
+		return c.Say("queues.sent.nowhere", e.Path)
+	}
+	return many(c, "queues.sent.topic", taken, e.Path)
+}
+
+// send sends a message.
+func (r *room) send(c *frame.Call) error {
+	form, err := c.Form()
+	if err != nil {
+		return err
+	}
+	e, err := r.at(c, form.Get("at"))
+	if err != nil {
+		return err
+	}
+	d, wrong := readDraft(c, form)
+	if len(wrong) == 0 {
+		err := r.bus.Send(e.Path, d)
+		if err == nil {
+			part := Active
+			if d.Scheduled.After(time.Now()) {
+				part = Scheduled
+			}
+			c.Note(r.sent(c, e, d, part))
+			return c.Redirect(address("/entity", "at", e.Path, "part", string(part)))
+		}
+		wrong["form"] = c.Describe(problem(c, err)).Text
+	}
+	return r.draftAgain(c, emptyDraft(e), form, wrong)
+}

@@ -1,0 +1,298 @@
+package queues
+
+import (
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/console/frame"
+)
+
+// newest is the order of a list that begins with the last message.
+const newest = "newest"
+
+// perPage is how many messages are peeked at once.
+const perPage = 50
+
+// entityView is what the page of an entity shows.
+type entityView struct {
+	Entity    Entity
+	Topic     bool
+	Tabs      []tab
+	Part      Part
+	From      int64
+	Search    string
+	Page      Page
+	Rows      []row
+	Facts     []fact
+	Subs      []Entity
+	MayChange bool
+	MayManage bool
+	BySession bool // messages of one session alone
+	Session   string
+	Newest    bool // first
+	Events    string
+	First     bool // the first page, without a search: the one that lives
+	Next      string
+	Connect   Connect
+}
+
+// A tab is one of the lists of messages.
+type tab struct {
+	Part    Part
+	Count   int64
+	Current bool
+}
+
+// A row is a message in a list.
+type row struct {
+	Message
+
+	Preview string
+}
+
+// A fact is a property of an entity in plain words.
+type fact struct {
+	Name, Text string
+	Link       string // to another entity; "" for none
+}
+
+// entityOf returns the entity that a request is about.
+func (r *room) entityOf(c *frame.Call) (Entity, error) {
+	return r.at(c, c.Query("at"))
+}
+
+// at returns the entity of a path.
+func (r *room) at(c *frame.Call, path string) (Entity, error) {
+	e, err := r.bus.Entity(path)
+	if errors.Is(err, ErrMissing) {
+		return e, frame.Problem{
+			Status: http.StatusNotFound, Text: c.Say("queues.entity.missing", visible(path)), Hint: c.Say("queues.entity.missing.hint"),
+		}
+	}
+	return e, problem(c, err)
+}
+
+// partOf is the part that a request is about.
+func partOf(name string) Part {
+	switch p := Part(name); p {
+	case Scheduled, Deferred, Dead, Transfer:
+		return p
+	default:
+		return Active
+	}
+}
+
+// view looks at an entity, and at a page of its messages.
+func (r *room) view(c *frame.Call) (*entityView, error) {
+	v, err := r.outside(c)
+	if err != nil {
+		return nil, err
+	}
+	return v, r.peek(c, v)
+}
+
+// outside looks at an entity, and at none of its messages.
+func (r *room) outside(c *frame.Call) (*entityView, error) {
+	e, err := r.entityOf(c)
+	if err != nil {
+		return nil, err
+	}
+	v := &entityView{
+		Entity: e, Topic: e.Kind == Topic, Part: partOf(c.Query("part")), Search: c.Query("q"), Facts: facts(c, e),
+		MayChange: c.May(access.Operate, ""), MayManage: c.May(access.Administer, ""), Connect: r.connect,
+		Newest: c.Query("order") == newest,
+	}
+	session := sessionOf(c)
+	if session != nil {
+		v.BySession, v.Session = true, *session
+	}
+	if v.Topic {
+		v.Part = Scheduled
+		for _, other := range r.bus.Entities() {
+			if other.Topic == e.Name {
+				v.Subs = append(v.Subs, other)
+			}
+		}
+	}
+	v.From, _ = strconv.ParseInt(c.Query("from"), 10, 64)
+	v.First = (v.From == 0 || v.From == 1 && !v.Newest) && v.Search == "" && session == nil
+	v.Tabs = tabs(e, v.Part)
+	v.Events = address("/entity/events", "follow", "1", "at", e.Path, "part", string(v.Part), "q", v.Search, "from", c.Query("from"),
+		"session", v.Session, "nosession", c.Query("nosession"), "order", c.Query("order"))
+	return v, nil
+}
+
+// peek looks at the messages that are asked for.
+func (r *room) peek(c *frame.Call, v *entityView) (err error) {
+	q := Query{
+		Path: v.Entity.Path, Part: v.Part, From: v.From, Most: perPage, Text: v.Search, Session: sessionOf(c),
+		Newest: v.Newest,
+	}
+	v.Page, err = r.bus.Peek(q)
+	if err != nil {
+		return problem(c, err)
+	}
+	if v.Page.Next != 0 && v.Search == "" && len(v.Page.Messages) > 0 { // what is behind may be of another part
+		q.From, q.Most = v.Page.Next, 1
+		if behind, err := r.bus.Peek(q); err == nil && len(behind.Messages) == 0 {
+			v.Page.Next = behind.Next
+		}
+	}
+	for _, m := range v.Page.Messages {
+		v.Rows = append(v.Rows, row{m, preview(m.Body)})
+	}
+	if v.Page.Next != 0 {
+		v.Next = address("/entity", "at", v.Entity.Path, "part", string(v.Part), "q", v.Search,
+			"from", strconv.FormatInt(v.Page.Next, 10), "session", v.Session, "nosession", c.Query("nosession"),
+			"order", c.Query("order"))
+	}
+	return nil
+}
+
+// tabs are the parts of an entity with how much is in them.
+func tabs(e Entity, current Part) []tab {
+	all := []tab{
+		{Part: Active, Count: e.Waiting()},
+		{Part: Scheduled, Count: e.Scheduled},
+		{Part: Deferred, Count: e.Deferred},
+		{Part: Dead, Count: e.DeadLetter},
+	}
+	if e.TransferDeadLetter > 0 || current == Transfer || e.ForwardTo != "" || e.ForwardDeadLettersTo != "" {
+		all = append(all, tab{Part: Transfer, Count: e.TransferDeadLetter})
+	}
+	if e.Kind == Topic {
+		all = []tab{{Part: Scheduled, Count: e.Scheduled}}
+	}
+	for i := range all {
+		all[i].Current = all[i].Part == current
+	}
+	return all
+}
+
+func (r *room) entity(c *frame.Call) error {
+	v, err := r.view(c)
+	if err != nil {
+		return err
+	}
+	p := &frame.Page{Title: titled(v.Entity.Path), Template: entityPage, Data: v, Styles: styles, Scripts: scripts}
+	if c.Part() {
+		p.Part = "messages"
+	}
+	return c.Show(p)
+}
+
+// followEntity keeps counts and the first messages up to date.
+func (r *room) followEntity(c *frame.Call) error {
+	return follow(c, func(l *frame.Live) error {
+		v, err := r.outside(c)
+		if err != nil {
+			return err
+		}
+		if err := l.Part("state", entityPage, "state", v); err != nil {
+			return err
+		}
+		if err := l.Part("tabs", entityPage, "tabs", v); err != nil {
+			return err
+		}
+		if !v.First {
+			return nil // who reads on, or searches, is not disturbed, and nothing is searched again
+		}
+		if err := r.peek(c, v); err != nil {
+			return err
+		}
+		return l.Part("messages", entityPage, "messages", v)
+	})
+}
+
+// facts are the properties of an entity, in plain words.
+func facts(c *frame.Call, e Entity) []fact {
+	var all []fact
+	add := func(key string, args ...any) {
+		all = append(all, fact{Name: c.Say("queues.fact." + key), Text: c.Say("queues.fact."+key+".text", args...)})
+	}
+	link := func(key, to string) {
+		all = append(all, fact{Name: c.Say("queues.fact." + key), Text: to, Link: address("/entity", "at", to)})
+	}
+	choose := func(key string, yes bool) {
+		if yes {
+			add(key + ".yes")
+			return
+		}
+		add(key + ".no")
+	}
+	if e.Kind == Subscription {
+		link("topic", e.Topic)
+	}
+	if e.Kind != Topic {
+		add("lock", length(e.LockDuration))
+		add("deliveries", e.MaxDeliveryCount)
+		choose("sessions", e.RequiresSession)
+	}
+	if e.DefaultTTL > 0 {
+		add("ttl", length(e.DefaultTTL))
+	} else {
+		add("ttl.none")
+	}
+	if e.Kind != Topic {
+		choose("expired", e.DeadLetterOnExpiration)
+	}
+	switch {
+	case e.Kind == Subscription:
+		choose("filter", e.DropOnFilterError)
+	case e.DuplicateWindow > 0:
+		add("duplicates", length(e.DuplicateWindow))
+	default:
+		add("duplicates.none")
+	}
+	if e.ForwardTo != "" {
+		link("forward", e.ForwardTo)
+	}
+	if e.ForwardDeadLettersTo != "" {
+		link("forwarddead", e.ForwardDeadLettersTo)
+	}
+	if e.AutoDeleteOnIdle > 0 {
+		add("idle", length(e.AutoDeleteOnIdle))
+	}
+	if e.MaxMessageSize > 0 {
+		add("largest", megabytes(e.MaxMessageSize))
+	}
+	if e.MaxSize > 0 {
+		add("quota", megabytes(e.MaxSize))
+	}
+	if e.UserMetadata != "" {
+		all = append(all, fact{Name: c.Say("queues.fact.metadata"), Text: visible(e.UserMetadata)})
+	}
+	return all
+}
+
+// megabytes is a size as the settings of an entity have it, whose megabytes are of 1,024 times 1,024 bytes.
+func megabytes(n int64) string {
+	if n%(1<<20) != 0 {
+		return frame.Bytes(n)
+	}
+	return frame.Number(n>>20) + " MB"
+}
+
+// preview is the beginning of a body for a list.
+func preview(b Body) string {
+	const most = 160
+	switch b.Kind {
+	case "data":
+		return shortBytes(b.Data, most)
+	case "none":
+		return ""
+	default:
+		return short(b.Text, most)
+	}
+}
+
+func shortBytes(sections [][]byte, most int) string {
+	beginning := joined(sections, 4*most)
+	if strings.ContainsFunc(string(beginning), func(r rune) bool { return r == '\uFFFD' }) && !isText(beginning) {
+		return hexLine(beginning[:min(len(beginning), 32)])
+	}
+	return short(string(beginning), most)
+}

@@ -1,0 +1,160 @@
+package queues
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/carillon-sched/carillon/scheduler/console/frame"
+)
+
+// What follows is done to messages of storage queues: to one, to those that were selected, or to all.
+
+// maxMoved is how many messages one request moves.
+const maxMoved = 10_000
+
+// beside are the names of the other queues of an account.
+func (r *room) beside(q StorageQueue) []string {
+	var all []string
+	for _, other := range r.storage.Queues() {
+		if other.Account == q.Account && other.Name != q.Name && len(all) < maxListed {
+			all = append(all, other.Name)
+		}
+	}
+	return all
+}
+
+// confirmLetters is the question before something is done to messages of a storage queue: to those that the request names, or
+// where none was meant to be, to all.
+func (r *room) confirmLetters(c *frame.Call, q StorageQueue) (v confirmation, marked bool, err error) {
+	ids := c.Request.URL.Query()["id"]
+	if marked = c.Query("marked") != ""; marked && len(ids) == 0 {
+		return v, marked, noneMarked(c)
+	}
+	v = confirmation{
+		Steps: q.crumbs(), Back: storeAddress(q), Fields: [][2]string{{"account", q.Account}, {"queue", q.Name}}, Count: int64(q.Messages),
+	}
+	for _, id := range ids {
+		v.Fields = append(v.Fields, [2]string{"id", id})
+	}
+	if marked {
+		v.Count = int64(len(ids))
+	}
+	return v, marked, nil
+}
+
+// confirmRemove asks before messages that were selected are deleted.
+func (r *room) confirmRemove(c *frame.Call) error {
+	q, err := r.queueOf(c)
+	if err != nil {
+		return err
+	}
+	v, marked, err := r.confirmLetters(c, q)
+	if err != nil {
+		return err
+	}
+	if !marked {
+		return c.Redirect(storeAddress(q))
+	}
+	v.Text, v.Hint, v.Action = many(c, "queues.purge.marked", v.Count, q.Name), c.Say("queues.clear.hint"), Path+"/storage/delete"
+	v.Button, v.Danger = many(c, "queues.purge.button", v.Count), true
+	return c.Show(&frame.Page{Title: c.Say("queues.letters.delete.title", q.Name), Template: confirmPage, Data: v, Styles: styles})
+}
+
+// each does something to each message that a form names, and tells how many there were, and how many were gone by then. Where one
+// alone is named, it is an error that it is gone.
+func (r *room) each(c *frame.Call, do func(id string) error) (done, gone int, err error) {
+	ids := c.Request.PostForm["id"]
+	if len(ids) == 0 {
+		return 0, 0, noneMarked(c)
+	}
+	for _, id := range ids {
+		switch err := do(id); {
+		case err == nil:
+			done++
+		case errors.Is(err, ErrMissing) && len(ids) > 1:
+			gone++
+		default:
+			return done, gone, err
+		}
+	}
+	return done, gone, nil
+}
+
+// removeLetters deletes the messages that a form names.
+func (r *room) removeLetters(c *frame.Call) error {
+	return r.change(c, func(q StorageQueue) (string, error) {
+		done, gone, err := r.each(c, func(id string) error { return r.storage.Delete(q.Account, q.Name, id) })
+		if len(c.Request.PostForm["id"]) == 1 {
+			return c.Say("queues.letter.deleted"), err
+		}
+		return many(c, "queues.purged", done) + besides(c, gone), err
+	})
+}
+
+// besides tells how many messages nothing was done to, as they were gone.
+func besides(c *frame.Call, gone int) string {
+	if gone == 0 {
+		return ""
+	}
+	return " " + many(c, "queues.letters.gone", gone)
+}
+
+// confirmMove asks where messages are moved to: those that were selected, or all.
+func (r *room) confirmMove(c *frame.Call) error {
+	q, err := r.queueOf(c)
+	if err != nil {
+		return err
+	}
+	v, marked, err := r.confirmLetters(c, q)
+	if err != nil {
+		return err
+	}
+	v.Into, v.To = r.beside(q), strings.TrimSuffix(q.Name, poisonSuffix)
+	if len(v.Into) == 0 {
+		return nowhere(c, c.Say("queues.move.nowhere", q.Account))
+	}
+	key := "queues.move.all"
+	if marked {
+		key = "queues.move.marked"
+	} else {
+		v.Count = min(v.Count, maxMoved)
+		v.Fields = append(v.Fields, [2]string{"all", checked})
+	}
+	v.Text, v.Hint, v.Action = many(c, key, v.Count, q.Name), c.Say("queues.move.hint"), Path+"/storage/move"
+	if v.Count == 0 {
+		v.Text = c.Say("queues.move.none", q.Name)
+	}
+	v.Button = many(c, "queues.move.button", v.Count)
+	return c.Show(&frame.Page{Title: c.Say("queues.move.title", q.Name), Template: confirmPage, Data: v, Styles: styles})
+}
+
+// nowhere refuses to move messages into a queue that is not there.
+func nowhere(c *frame.Call, text string) error {
+	return frame.Problem{Status: http.StatusNotFound, Text: text, Hint: c.Say("queues.move.nowhere.hint")}
+}
+
+// moveLetters moves the messages that a form names, or all, into another queue: that which the form says, or without one the queue
+// that they came from.
+func (r *room) moveLetters(c *frame.Call) error {
+	return r.change(c, func(q StorageQueue) (string, error) {
+		form := c.Request.PostForm
+		to := form.Get("to")
+		if to == "" {
+			to = strings.TrimSuffix(q.Name, poisonSuffix)
+		}
+		if !slices.Contains(r.beside(q), to) {
+			return "", nowhere(c, c.Say("queues.move.missing", to, q.Account))
+		}
+		if form.Get("all") != "" {
+			n, err := r.storage.MoveAll(q.Account, q.Name, to, maxMoved)
+			return many(c, "queues.move.done", n, to), err
+		}
+		done, gone, err := r.each(c, func(id string) error { return r.storage.Move(q.Account, q.Name, id, to) })
+		if len(form["id"]) == 1 {
+			return c.Say("queues.letter.moved", to), err
+		}
+		return many(c, "queues.move.done", done, to) + besides(c, gone), err
+	})
+}

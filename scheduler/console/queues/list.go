@@ -1,0 +1,113 @@
+package queues
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/console/frame"
+)
+
+// maxListed is how many entities a list shows; a filter finds the others.
+const maxListed = 500
+
+// list is what the first page shows.
+type list struct {
+	Bus, Storage bool
+	Filter       string
+	OnlyDead     bool
+	Total        int // entities without the filter
+	Entities     []Entity
+	Queues       []StorageQueue
+	TotalQueues  int
+	More         int // entities that are left out
+	MayManage    bool
+	Connect      Connect
+	Strings      [][2]string // to connect with
+	BusCode      string
+	StoreCode    string
+	Events       string
+}
+
+// The first lines of a program that uses a queue.
+const (
+	busCode = `client, err := azservicebus.NewClientFromConnectionString(%q, nil)
+sender, err := client.NewSender("orders", nil)
+err = sender.SendMessage(ctx, &azservicebus.Message{Body: []byte("hello")}, nil)`
+	storeCode = `service, err := azqueue.NewServiceClientFromConnectionString(%q, nil)
+_, err = service.CreateQueue(ctx, "orders", nil)
+_, err = service.NewQueueClient("orders").EnqueueMessage(ctx, "hello", nil)`
+)
+
+// listed returns what is there, of those whose names have the filter in them.
+func (r *room) listed(c *frame.Call) list {
+	l := list{
+		Bus: r.bus != nil, Storage: r.storage != nil, Filter: c.Query("q"), OnlyDead: c.Query("dead") != "",
+		MayManage: c.May(access.Administer, ""), Connect: r.connect, Strings: r.strings(),
+	}
+	only := ""
+	if l.OnlyDead {
+		only = "1"
+	}
+	l.Events = address("/events", "follow", "1", "q", l.Filter, "dead", only)
+	lower := strings.ToLower(l.Filter)
+	if l.Bus {
+		all := r.bus.Entities()
+		l.Total = len(all)
+		for _, e := range all {
+			if !strings.Contains(strings.ToLower(e.Path), lower) || l.OnlyDead && e.DeadLetter+e.TransferDeadLetter == 0 {
+				continue
+			}
+			if len(l.Entities) == maxListed {
+				l.More++
+				continue
+			}
+			l.Entities = append(l.Entities, e)
+		}
+		if l.Total == 0 && r.connect.Bus != nil {
+			l.BusCode = fmt.Sprintf(busCode, r.connect.Bus())
+		}
+	}
+	if l.Storage {
+		all := r.storage.Queues()
+		l.TotalQueues = len(all)
+		for _, q := range all {
+			if !strings.Contains(q.Account+"/"+q.Name, lower) || l.OnlyDead && !isPoison(q.Name) {
+				continue
+			}
+			if len(l.Queues) == maxListed {
+				l.More++
+				continue
+			}
+			l.Queues = append(l.Queues, q)
+		}
+		if l.TotalQueues == 0 && r.connect.Storage != nil {
+			l.StoreCode = fmt.Sprintf(storeCode, r.connect.Storage())
+		}
+	}
+	return l
+}
+
+// strings are what programs connect with: for what, by its key in the catalogue, and the string.
+func (r *room) strings() (all [][2]string) {
+	if r.bus != nil && r.connect.Bus != nil {
+		all = append(all, [2]string{"queues.bus", r.connect.Bus()})
+	}
+	if r.storage != nil && r.connect.Storage != nil {
+		all = append(all, [2]string{"queues.storage", r.connect.Storage()})
+	}
+	return all
+}
+
+func (r *room) list(c *frame.Call) error {
+	p := &frame.Page{Title: c.Say("queues.title"), Template: listPage, Data: r.listed(c), Styles: styles, Scripts: scripts}
+	if c.Part() {
+		p.Part = "lists"
+	}
+	return c.Show(p)
+}
+
+// followList keeps the list up to date.
+func (r *room) followList(c *frame.Call) error {
+	return follow(c, func(l *frame.Live) error { return l.Part("lists", listPage, "lists", r.listed(c)) })
+}

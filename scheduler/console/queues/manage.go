@@ -1,0 +1,405 @@
+package queues
+
+import (
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler/console/frame"
+)
+
+// A setting is a field of the form of an entity.
+type setting struct {
+	Name  string
+	Input string // text, number, check, status or entity
+	of    string // the kinds of entities that have it
+	fixed bool   // it cannot be changed
+	read  func(e *Entity, text string) error
+	text  func(e Entity) string
+}
+
+// settings are the fields, in the order of the form.
+var settings = []setting{
+	{
+		Name: "status", Input: "status", of: "queue topic subscription",
+		read: func(e *Entity, text string) error { e.Status = text; return nil },
+		text: func(e Entity) string { return e.Status },
+	},
+	span("lock", "queue subscription", func(e *Entity) *time.Duration { return &e.LockDuration }),
+	number64("deliveries", "queue subscription", func(e *Entity, n int64) { e.MaxDeliveryCount = int(n) }, func(e Entity) int64 {
+		return int64(e.MaxDeliveryCount)
+	}),
+	span("ttl", "queue topic subscription", func(e *Entity) *time.Duration { return &e.DefaultTTL }),
+	flag("sessions", "queue subscription", func(e *Entity) *bool { return &e.RequiresSession }).once(),
+	span("duplicates", "queue topic", func(e *Entity) *time.Duration { return &e.DuplicateWindow }),
+	flag("expired", "queue subscription", func(e *Entity) *bool { return &e.DeadLetterOnExpiration }),
+	flag("filter", "subscription", func(e *Entity) *bool { return &e.DropOnFilterError }),
+	other("forward", func(e *Entity) *string { return &e.ForwardTo }),
+	other("forwarddead", func(e *Entity) *string { return &e.ForwardDeadLettersTo }),
+	span("idle", "queue topic subscription", func(e *Entity) *time.Duration { return &e.AutoDeleteOnIdle }),
+	number64("quota", "queue topic", func(e *Entity, n int64) { e.MaxSize = n << 20 }, func(e Entity) int64 { return e.MaxSize >> 20 }),
+	{
+		Name: "metadata", Input: "text", of: "queue topic subscription",
+		read: func(e *Entity, text string) error { e.UserMetadata = text; return nil },
+		text: func(e Entity) string { return e.UserMetadata },
+	},
+}
+
+// once is a setting that only a new entity is given.
+func (s setting) once() setting {
+	s.fixed = true
+	return s
+}
+
+func span(name, of string, at func(*Entity) *time.Duration) setting {
+	return setting{
+		Name: name, Input: "text", of: of,
+		read: func(e *Entity, text string) (err error) {
+			*at(e), err = parseSpan(text)
+			return err
+		},
+		text: func(e Entity) string { return spanText(*at(&e)) },
+	}
+}
+
+func number64(name, of string, put func(*Entity, int64), get func(Entity) int64) setting {
+	return setting{
+		Name: name, Input: "number", of: of,
+		read: func(e *Entity, text string) error {
+			if text == "" {
+				put(e, 0)
+				return nil
+			}
+			n, err := strconv.ParseInt(text, 10, 32)
+			if err == nil && n < 0 {
+				err = errSpan
+			}
+			put(e, n)
+			return err
+		},
+		text: func(e Entity) string {
+			if n := get(e); n > 0 {
+				return strconv.FormatInt(n, 10)
+			}
+			return ""
+		},
+	}
+}
+
+// checked is what the field of a flag has when it is set.
+const checked = "1"
+
+func flag(name, of string, at func(*Entity) *bool) setting {
+	return setting{
+		Name: name, Input: "check", of: of,
+		read: func(e *Entity, text string) error { *at(e) = text != ""; return nil },
+		text: func(e Entity) string {
+			if *at(&e) {
+				return checked
+			}
+			return ""
+		},
+	}
+}
+
+// other is the name of another entity.
+func other(name string, at func(*Entity) *string) setting {
+	return setting{
+		Name: name, Input: "entity", of: "queue subscription",
+		read: func(e *Entity, text string) error { *at(e) = strings.TrimSpace(text); return nil },
+		text: func(e Entity) string { return *at(&e) },
+	}
+}
+
+// settingsOf are the fields of an entity that is made, or changed.
+func settingsOf(e Entity, fresh bool) []setting {
+	return slices.DeleteFunc(slices.Clone(settings), func(s setting) bool {
+		duplicates := s.Name == "duplicates" && !fresh && e.DuplicateWindow == 0
+		return !slices.Contains(strings.Fields(s.of), e.Kind) || s.fixed && !fresh || duplicates || s.Name == "status" && fresh
+	})
+}
+
+// entityForm is the form of an entity.
+type entityForm struct {
+	Entity   Entity
+	Fresh    bool
+	Settings []setting
+	Values   map[string]string
+	Was      string // the values that the form began with
+	Wrong    map[string]string
+	News     map[string]string // what others have changed meanwhile
+	Others   []string          // entities to forward to
+	Back     string
+	Statuses []string
+}
+
+// Crumbs leads back from the form.
+func (v entityForm) Crumbs() [][2]string {
+	switch {
+	case !v.Fresh:
+		return v.Entity.crumbs()
+	case v.Entity.Topic != "":
+		return [][2]string{{address("/entity", "at", v.Entity.Topic), v.Entity.Topic}}
+	}
+	return nil
+}
+
+func (r *room) formOf(e Entity, fresh bool) entityForm {
+	v := entityForm{
+		Entity: e, Fresh: fresh, Settings: settingsOf(e, fresh), Back: Path,
+		Values: map[string]string{"name": e.Name}, Wrong: map[string]string{},
+		Statuses: []string{"Active", "Disabled", "SendDisabled", "ReceiveDisabled"},
+	}
+	if !fresh {
+		v.Back = address("/entity", "at", e.Path)
+	} else if e.Topic != "" {
+		v.Back = address("/entity", "at", e.Topic)
+	}
+	for _, s := range v.Settings {
+		v.Values[s.Name] = s.text(e)
+	}
+	v.Was = v.begin()
+	for _, o := range r.bus.Entities() {
+		if o.Kind != Subscription && o.Path != e.Path && len(v.Others) < maxListed {
+			v.Others = append(v.Others, o.Path)
+		}
+	}
+	return v
+}
+
+// blank is a new entity of a kind, as the service makes one that is not told more.
+func blank(kind, topic string) Entity {
+	e := Entity{Kind: kind, Topic: topic}
+	if kind != Topic {
+		e.LockDuration, e.MaxDeliveryCount = time.Minute, 10
+	}
+	return e
+}
+
+// kindOf is the kind of a new entity that a request is about.
+func (r *room) kindOf(c *frame.Call, kind, topic string) (Entity, error) {
+	switch {
+	case kind == Queue || kind == Topic:
+		return blank(kind, ""), nil
+	case kind != Subscription:
+		return Entity{}, frame.Problem{Status: http.StatusBadRequest, Text: c.Say("queues.kind.unknown", kind)}
+	}
+	e, err := r.at(c, topic)
+	if err == nil && e.Kind != Topic {
+		err = frame.Problem{Status: http.StatusNotFound, Text: c.Say("queues.topic.missing", visible(topic))}
+	}
+	return blank(kind, e.Name), problem(c, err)
+}
+
+func showForm(c *frame.Call, v entityForm, status int) error {
+	title := c.Say("queues.change.title", titled(v.Entity.Path))
+	if v.Fresh {
+		title = c.Say("queues.new.title." + v.Entity.Kind)
+	}
+	return c.Show(&frame.Page{Status: status, Title: title, Template: managePage, Data: v, Styles: styles})
+}
+
+func (r *room) newEntity(c *frame.Call) error {
+	e, err := r.kindOf(c, c.Query("kind"), c.Query("at"))
+	if err != nil {
+		return err
+	}
+	return showForm(c, r.formOf(e, true), http.StatusOK)
+}
+
+func (r *room) changeEntity(c *frame.Call) error {
+	e, err := r.entityOf(c)
+	if err != nil {
+		return err
+	}
+	return showForm(c, r.formOf(e, false), http.StatusOK)
+}
+
+// fill reads a form into an entity. What is wrong stands in the form.
+func (v entityForm) fill(c *frame.Call, form url.Values) Entity {
+	e := v.Entity
+	for _, s := range v.Settings {
+		text := form.Get(s.Name)
+		v.Values[s.Name] = text
+		if err := s.read(&e, text); err != nil {
+			key := "queues.wrong.span"
+			if s.Input == "number" {
+				key = "queues.wrong.number"
+			}
+			v.Wrong[s.Name] = c.Say(key, text)
+		}
+	}
+	if _, given := v.Values["duplicates"]; given && !v.Fresh && e.DuplicateWindow == 0 {
+		v.Wrong["duplicates"] = c.Say("queues.wrong.window")
+	}
+	return e
+}
+
+func (r *room) create(c *frame.Call) error {
+	form, err := c.Form()
+	if err != nil {
+		return err
+	}
+	e, err := r.kindOf(c, form.Get("kind"), form.Get("at"))
+	if err != nil {
+		return err
+	}
+	v := r.formOf(e, true)
+	e = v.fill(c, form)
+	e.Name = strings.TrimSpace(form.Get("name"))
+	v.Values["name"], e.Path = e.Name, e.Name
+	if e.Kind == Subscription {
+		e.Path = e.Topic + "/Subscriptions/" + e.Name
+	}
+	if e.Name == "" {
+		v.Wrong["name"] = c.Say("queues.wrong.noname")
+	}
+	return saved(c, v, e, v.save(c, e, r.bus.Create), "queues.new.done")
+}
+
+func (r *room) update(c *frame.Call) error {
+	form, err := c.Form()
+	if err != nil {
+		return err
+	}
+	v, changed, status, err := r.changed(c, form)
+	if err != nil {
+		return err
+	}
+	return saved(c, v, changed, status, "queues.change.done")
+}
+
+// changed gives an entity the settings of a form, unless others have changed it since that was shown. The status is that of the
+// answer, which nobody waits for who wants to change something, too.
+func (r *room) changed(c *frame.Call, form url.Values) (v entityForm, e Entity, status int, err error) {
+	r.changing.Lock() // what is looked at is what is changed
+	defer r.changing.Unlock()
+	if e, err = r.at(c, form.Get("at")); err != nil {
+		return v, e, 0, err
+	}
+	v = r.formOf(e, false)
+	now := maps.Clone(v.Values)
+	e = v.fill(c, form)
+	if form.Has("was") && form.Get("was") != v.Was {
+		if v.News = v.merge(c, form.Get("was"), now); len(v.News) > 0 {
+			return v, e, http.StatusConflict, nil
+		}
+	}
+	return v, e, v.save(c, e, r.bus.Update), nil
+}
+
+// begin is what the values are now, for the form to bring back.
+func (v entityForm) begin() string {
+	was := url.Values{}
+	for _, s := range v.Settings {
+		was.Set(s.Name, v.Values[s.Name])
+	}
+	return was.Encode()
+}
+
+// merge tells, by their names, what others have changed since the form was shown. What somebody typed stays; what they left alone
+// is as it is now.
+func (v entityForm) merge(c *frame.Call, began string, now map[string]string) (news map[string]string) {
+	was, err := url.ParseQuery(began)
+	if err != nil {
+		was = url.Values{}
+	}
+	news = map[string]string{}
+	for _, s := range v.Settings {
+		name := s.Name
+		if now[name] == was.Get(name) {
+			continue
+		}
+		typed := v.Values[name]
+		switch {
+		case typed == now[name]:
+		case typed == was.Get(name):
+			v.Values[name] = now[name]
+			delete(v.Wrong, name)
+			news[name] = c.Say("queues.changed.taken")
+		default:
+			news[name] = c.Say("queues.changed.now", s.shown(c, now[name]))
+		}
+	}
+	return news
+}
+
+// shown is a value of the setting, for people.
+func (s setting) shown(c *frame.Call, value string) string {
+	switch {
+	case s.Input == "status":
+		return c.Say("queues.status." + value)
+	case s.Input == "check" && value != "":
+		return c.Say("queues.changed.set")
+	case s.Input == "check":
+		return c.Say("queues.changed.unset")
+	case value == "":
+		return c.Say("queues.changed.empty")
+	}
+	return visible(value)
+}
+
+// save carries out a form in which nothing is wrong, and returns the status of the answer.
+func (v entityForm) save(c *frame.Call, e Entity, do func(Entity) error) (status int) {
+	if len(v.Wrong) == 0 {
+		err := do(e)
+		if err == nil {
+			return http.StatusOK
+		}
+		v.Wrong["form"] = c.Describe(problem(c, err)).Text
+	}
+	return http.StatusUnprocessableEntity
+}
+
+// saved leads on to an entity that was saved, or shows its form again.
+func saved(c *frame.Call, v entityForm, e Entity, status int, note string) error {
+	if status != http.StatusOK {
+		return showForm(c, v, status)
+	}
+	c.Note(c.Say(note, e.Path))
+	return c.Redirect(address("/entity", "at", e.Path))
+}
+
+func (r *room) confirmDrop(c *frame.Call) error {
+	e, err := r.entityOf(c)
+	if err != nil {
+		return err
+	}
+	count := e.Active + e.Scheduled + e.DeadLetter + e.Transfer + e.TransferDeadLetter
+	hint := c.Say("queues.drop.hint")
+	if e.Kind == Topic && e.Subscriptions > 0 {
+		for _, s := range r.subscriptions(e) {
+			count += s.Active + s.Scheduled + s.DeadLetter + s.Transfer + s.TransferDeadLetter
+		}
+		hint = many(c, "queues.drop.hint.topic", e.Subscriptions)
+	}
+	v := confirmation{
+		Text: many(c, "queues.drop."+e.Kind, count, e.Path), Hint: hint, Button: c.Say("queues.drop.button"), Count: 1, Danger: true,
+		Steps:  e.crumbs(),
+		Action: Path + "/drop", Fields: [][2]string{{"at", e.Path}}, Back: address("/entity", "at", e.Path),
+	}
+	return c.Show(&frame.Page{Title: c.Say("queues.drop.title", titled(e.Path)), Template: confirmPage, Data: v, Styles: styles})
+}
+
+func (r *room) drop(c *frame.Call) error {
+	form, err := c.Form()
+	if err != nil {
+		return err
+	}
+	e, err := r.at(c, form.Get("at"))
+	if err == nil {
+		err = r.bus.Remove(e.Path)
+	}
+	if err != nil {
+		return problem(c, err)
+	}
+	c.Note(c.Say("queues.drop.done", e.Path))
+	if e.Topic != "" {
+		return c.Redirect(address("/entity", "at", e.Topic))
+	}
+	return c.Redirect(Path)
+}

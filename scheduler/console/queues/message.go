@@ -1,0 +1,293 @@
+package queues
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/console/frame"
+)
+
+// messageView is what the page of a message shows.
+type messageView struct {
+	Entity    Entity
+	Message   Message
+	Body      shownBody
+	System    []systemProperty
+	IsDead    bool
+	MayBury   bool
+	MayChange bool
+	Next      string // the address of the message behind it
+	Previous  string
+	At, Part  string
+	Testable  []Entity // subscriptions whose rules can be asked
+	Copy      string   // where a message like it is sent; "" when no form can hold it
+}
+
+// A systemProperty is one of those that the service or the sender's library writes.
+type systemProperty struct {
+	Name, Value, Meaning string
+	At                   time.Time // instead of Value
+}
+
+// number reads the sequence number that a request is about.
+func number(c *frame.Call, text string) (int64, error) {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return 0, frame.Problem{Status: http.StatusBadRequest, Text: c.Say("queues.number", text)}
+	}
+	return n, nil
+}
+
+// messageOf returns the message that a request is about, and its entity.
+func (r *room) messageOf(c *frame.Call) (Entity, Message, error) {
+	e, err := r.entityOf(c)
+	if err != nil {
+		return e, Message{}, err
+	}
+	n, err := number(c, c.Query("n"))
+	if err != nil {
+		return e, Message{}, err
+	}
+	m, err := r.bus.Message(e.Path, partOf(c.Query("part")), n)
+	return e, m, problem(c, err)
+}
+
+func (r *room) message(c *frame.Call) error {
+	e, m, err := r.messageOf(c)
+	if err != nil {
+		return err
+	}
+	v := messageView{
+		Entity: e, Message: m, Body: showBody(m.Body, c.Query("view")), System: system(c, m), At: e.Path, Part: string(m.Part),
+		IsDead: m.Part == Dead || m.Part == Transfer, MayChange: c.May(access.Operate, ""),
+	}
+	v.MayBury = v.MayChange && (m.Part == Active || m.Part == Deferred) && !m.Held
+	beside := func(q Query) string {
+		q.Path, q.Part, q.Most = e.Path, m.Part, 1
+		if page, err := r.bus.Peek(q); err == nil && len(page.Messages) > 0 {
+			return messageAddress(e.Path, m.Part, page.Messages[0].Sequence)
+		}
+		return ""
+	}
+	v.Next = beside(Query{From: m.Sequence + 1})
+	if m.Sequence > 1 {
+		v.Previous = beside(Query{From: m.Sequence - 1, Newest: true})
+	}
+	if e.Kind != Queue {
+		v.Testable = []Entity{e}
+	}
+	if to := cmp.Or(e.Topic, e.Path); v.MayChange && copyable(m) {
+		v.Copy = address("/send", "at", to, "from", e.Path, "part", v.Part, "n", strconv.FormatInt(m.Sequence, 10))
+	}
+	p := &frame.Page{
+		Title: c.Say("queues.message.title", m.Sequence, titled(e.Path)), Template: messagePage, Data: v, Styles: styles, Scripts: scripts,
+	}
+	if c.Part() {
+		p.Part = "body"
+	}
+	return c.Show(p)
+}
+
+func messageAddress(path string, part Part, sequence int64) string {
+	return address("/message", "at", path, "part", string(part), "n", strconv.FormatInt(sequence, 10))
+}
+
+// system are the system properties that a message has, with what they mean.
+func system(c *frame.Call, m Message) []systemProperty {
+	var all []systemProperty
+	add := func(key, value string, when time.Time) {
+		name := "queues.system." + key
+		all = append(all, systemProperty{Name: c.Say(name), Value: visible(value), At: when, Meaning: c.Say(name + ".text")})
+	}
+	text := func(key, value string) {
+		if value != "" {
+			add(key, value, time.Time{})
+		}
+	}
+	at := func(key string, when time.Time) {
+		if !when.IsZero() {
+			add(key, "", when)
+		}
+	}
+	text("messageid", m.MessageID)
+	if m.HasSession && m.SessionID == "" {
+		text("sessionid", "\"\"")
+	}
+	text("sessionid", m.SessionID)
+	text("correlationid", m.CorrelationID)
+	text("subject", m.Subject)
+	text("contenttype", m.ContentType)
+	text("contentencoding", m.ContentEncoding)
+	text("to", m.To)
+	text("replyto", m.ReplyTo)
+	text("replytosession", m.ReplyToSessionID)
+	text("partitionkey", m.PartitionKey)
+	text("userid", string(m.UserID))
+	text("sequence", strconv.FormatInt(m.Sequence, 10))
+	if m.EnqueuedSequence != m.Sequence {
+		text("enqueuedsequence", strconv.FormatInt(m.EnqueuedSequence, 10))
+	}
+	at("enqueued", m.Enqueued)
+	at("due", m.Due)
+	if m.TTL > 0 {
+		text("ttl", length(m.TTL))
+	}
+	at("expires", m.Expires)
+	text("deliveries", strconv.Itoa(m.Deliveries))
+	at("lockeduntil", m.LockedUntil)
+	at("created", m.Creation)
+	at("absolute", m.AbsoluteExpiry)
+	text("source", m.Source)
+	if m.Priority != 4 {
+		text("priority", strconv.Itoa(m.Priority))
+	}
+	return all
+}
+
+// download sends a body as it is, to be kept and never shown.
+func (r *room) download(c *frame.Call) error {
+	_, m, err := r.messageOf(c)
+	if err != nil {
+		return err
+	}
+	body, size := reader(m.Body)
+	return attach(c, fmt.Sprintf("message-%d.bin", m.Sequence), body, size)
+}
+
+// attach answers with a file.
+func attach(c *frame.Call, name string, body io.Reader, size int64) error {
+	h := c.Writer.Header()
+	h.Set("Content-Type", "application/octet-stream")
+	h.Set("Content-Disposition", `attachment; filename="`+name+`"`)
+	h.Set("Content-Length", strconv.FormatInt(size, 10))
+	c.Writer.WriteHeader(http.StatusOK)
+	_, _ = io.Copy(c.Writer, body)
+	return nil
+}
+
+// selected is the message that a form is about.
+type selected struct {
+	path string
+	part Part
+	n    int64
+}
+
+func selection(c *frame.Call) (selected, error) {
+	form, err := c.Form()
+	if err != nil {
+		return selected{}, err
+	}
+	n, err := number(c, form.Get("n"))
+	return selected{form.Get("at"), partOf(form.Get("part")), n}, err
+}
+
+// remove deletes one message.
+func (r *room) remove(c *frame.Call) error {
+	s, err := selection(c)
+	if err != nil {
+		return err
+	}
+	if err := r.bus.Delete(s.path, s.part, s.n); err != nil {
+		return problem(c, err)
+	}
+	c.Note(c.Say("queues.deleted", s.n))
+	return c.Redirect(address("/entity", "at", s.path, "part", string(s.part)))
+}
+
+// maxReason is how long the reason of a dead letter and its description may be.
+const maxReason = 4096
+
+// bury makes a dead letter of one message.
+func (r *room) bury(c *frame.Call) error {
+	s, err := selection(c)
+	if err != nil {
+		return err
+	}
+	reason, description := strings.TrimSpace(c.Request.PostForm.Get("reason")), strings.TrimSpace(c.Request.PostForm.Get("description"))
+	if len(reason) > maxReason || len(description) > maxReason {
+		return frame.Problem{Status: http.StatusUnprocessableEntity, Text: c.Say("queues.bury.long", maxReason)}
+	}
+	if err := r.bus.Bury(s.path, s.n, reason, description); err != nil {
+		return problem(c, err)
+	}
+	c.Note(c.Say("queues.buried", s.n))
+	return c.Redirect(address("/entity", "at", s.path, "part", string(Dead)))
+}
+
+func (r *room) purge(c *frame.Call) error {
+	form, err := c.Form()
+	if err != nil {
+		return err
+	}
+	marked, err := picked(c, form["n"])
+	if err != nil {
+		return err
+	}
+	return r.start(c, verbPurge, Batch{Path: form.Get("at"), Part: partOf(form.Get("part")), Only: marked}, r.bus.Purge)
+}
+
+// edit shows a dead letter to be resubmitted with changes, or asks about all of them or those that were marked.
+func (r *room) edit(c *frame.Call) error {
+	if c.Query("n") == "" || c.Query("marked") != "" {
+		return r.confirm(c, verbResubmit)
+	}
+	e, m, err := r.messageOf(c)
+	if err != nil {
+		return err
+	}
+	v := draftOf(e, m)
+	v.Back = messageAddress(e.Path, m.Part, m.Sequence)
+	return c.Show(&frame.Page{
+		Title: c.Say("queues.resubmit.title", m.Sequence, titled(e.Path)), Template: draftPage, Data: v.padded(),
+		Styles: styles, Scripts: scripts,
+	})
+}
+
+// resubmit puts dead letters back: one as it is, one that was edited, or all.
+func (r *room) resubmit(c *frame.Call) error {
+	form, err := c.Form()
+	if err != nil {
+		return err
+	}
+	path, part, toTopic := form.Get("at"), partOf(form.Get("part")), form.Get("to") == Topic
+	back := address("/entity", "at", path, "part", string(part))
+	if form.Get("all") != "" {
+		marked, err := picked(c, form["n"])
+		if err != nil {
+			return err
+		}
+		return r.start(c, verbResubmit, Batch{Path: path, Part: part, Only: marked, ToTopic: toTopic}, r.bus.ResubmitAll)
+	}
+	n, err := number(c, form.Get("n"))
+	if err != nil {
+		return err
+	}
+	var edited *Draft
+	if form.Get("edited") != "" {
+		e, err := r.at(c, path)
+		if err != nil {
+			return err
+		}
+		m, err := r.bus.Message(path, part, n)
+		if err != nil {
+			return problem(c, err)
+		}
+		read, wrong := readDraft(c, form)
+		edited = &read
+		edited.KeepBody = form.Get("keepbody") != "" || sameLines(m.Body, edited.Body)
+		if len(wrong) > 0 {
+			return r.draftAgain(c, draftOf(e, m), form, wrong)
+		}
+	}
+	if err := r.bus.Resubmit(path, part, n, edited, toTopic); err != nil {
+		return problem(c, err)
+	}
+	c.Note(c.Say("queues.resubmitted", n))
+	return c.Redirect(back)
+}

@@ -1,0 +1,221 @@
+package queues
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/console/frame"
+)
+
+// What is done to many messages.
+const (
+	verbPurge    = "purge"
+	verbResubmit = "resubmit"
+)
+
+// An operation goes on with many messages when the request that asked for it is answered. What is above mu does not change.
+type operation struct {
+	ID, Verb, Path string
+	Part           Part
+	Count          int64 // of messages when it began
+	cancel         func()
+	over           chan struct{} // closed when it has ended
+
+	mu      sync.Mutex
+	tally   Tally
+	err     error
+	began   time.Time
+	ended   time.Time // zero: it goes on
+	stopped bool
+}
+
+// Back is where its messages are.
+func (o *operation) Back() string { return address("/entity", "at", o.Path, "part", string(o.Part)) }
+
+// note takes how far it is.
+func (o *operation) note(t Tally) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.tally = t
+}
+
+// end notes that it has ended.
+func (o *operation) end(t Tally, err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.tally, o.err, o.ended = t, err, time.Now()
+	close(o.over)
+}
+
+// stop has it leave the rest alone.
+func (o *operation) stop() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.ended.IsZero() {
+		o.stopped = true
+		o.cancel()
+	}
+}
+
+// progress is an operation at a moment, as it is shown.
+type progress struct {
+	*operation
+
+	Tally   Tally
+	Seen    int
+	Ended   time.Time
+	Stopped bool
+	Problem string
+}
+
+func (o *operation) progress(c *frame.Call) progress {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	p := progress{operation: o, Tally: o.tally, Seen: o.tally.Done + o.tally.Held + o.tally.Refused, Ended: o.ended, Stopped: o.stopped}
+	if o.err != nil && !o.stopped {
+		p.Problem = c.Describe(problem(c, o.err)).Text
+	}
+	if errors.Is(o.err, context.Canceled) && !o.stopped {
+		p.Problem = c.Say("queues.operation.right")
+	}
+	return p
+}
+
+// operations are those of a process.
+type operations struct {
+	mu sync.Mutex
+	of map[string]*operation
+}
+
+// How many operations there are at once, how many are kept when they have ended, and for how long.
+const (
+	maxRunning = 16
+	maxKept    = 200
+	keptFor    = time.Hour
+)
+
+// add keeps an operation, unless too many go on.
+func (s *operations) add(o *operation) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	running := 0
+	var oldest *operation
+	for id, other := range s.of {
+		other.mu.Lock()
+		ended, began := other.ended, other.began
+		other.mu.Unlock()
+		switch {
+		case ended.IsZero():
+			running++
+		case time.Since(ended) > keptFor:
+			delete(s.of, id)
+		case oldest == nil || began.Before(oldest.began):
+			oldest = other
+		}
+	}
+	if running >= maxRunning {
+		return false
+	}
+	if len(s.of) >= maxKept && oldest != nil {
+		delete(s.of, oldest.ID)
+	}
+	s.of[o.ID] = o
+	return true
+}
+
+// patience is how long a request waits for its operation: most are over by then.
+const patience = 700 * time.Millisecond
+
+// start begins an operation. When it is over soon, the page of its messages says so, or else a page shows how far it is.
+func (r *room) start(
+	c *frame.Call, verb string, b Batch, do func(ctx context.Context, b Batch, note func(Tally)) (Tally, error),
+) error {
+	e, err := r.at(c, b.Path)
+	if err != nil {
+		return err
+	}
+	o := &operation{
+		ID: rand.Text(), Verb: verb, Path: e.Path, Part: b.Part, Count: countOf(e, b.Part), began: time.Now(), over: make(chan struct{}),
+	}
+	if len(b.Only) > 0 {
+		o.Count = int64(len(b.Only))
+	}
+	ctx, end := c.Background(access.Operate)
+	o.cancel = end
+	if !r.operations.add(o) {
+		end()
+		return frame.Problem{Status: http.StatusTooManyRequests, Text: c.Say("queues.operation.many")}
+	}
+	go func() {
+		defer end()
+		o.end(frame.Guarded(c, func() (Tally, error) { return do(ctx, b, o.note) }))
+	}()
+	soon := time.NewTimer(patience)
+	defer soon.Stop()
+	select {
+	case <-soon.C:
+	case <-c.Context().Done():
+	case <-o.over:
+		p := o.progress(c)
+		if p.Problem == "" && p.Tally.Refused == 0 {
+			note := many(c, "queues."+o.Verb+".done", p.Tally.Done)
+			if p.Tally.Held > 0 {
+				note += " " + many(c, "queues."+o.Verb+".held", p.Tally.Held)
+			}
+			c.Note(note)
+			return c.Redirect(o.Back())
+		}
+	}
+	return c.Redirect(o.address())
+}
+
+func (o *operation) address() string { return address("/operation", "id", o.ID) }
+
+// operationOf returns the operation that a request is about.
+func (r *room) operationOf(c *frame.Call, id string) (*operation, error) {
+	r.operations.mu.Lock()
+	defer r.operations.mu.Unlock()
+	if o := r.operations.of[id]; o != nil {
+		return o, nil
+	}
+	return nil, frame.Problem{Status: http.StatusNotFound, Text: c.Say("queues.operation.gone"), Hint: c.Say("queues.operation.gone.hint")}
+}
+
+// operation shows how far one is.
+func (r *room) operation(c *frame.Call) error {
+	o, err := r.operationOf(c, c.Query("id"))
+	if err != nil {
+		return err
+	}
+	return c.Show(&frame.Page{
+		Title: c.Say("queues."+o.Verb+".title.running", titled(o.Path)), Template: operationPage, Data: o.progress(c), Styles: styles,
+	})
+}
+
+// followOperation shows how far it is as it goes on.
+func (r *room) followOperation(c *frame.Call) error {
+	o, err := r.operationOf(c, c.Query("id"))
+	if err != nil {
+		return err
+	}
+	return follow(c, func(l *frame.Live) error { return l.Part("progress", operationPage, "progress", o.progress(c)) })
+}
+
+// stopOperation has one leave the rest alone.
+func (r *room) stopOperation(c *frame.Call) error {
+	form, err := c.Form()
+	if err != nil {
+		return err
+	}
+	o, err := r.operationOf(c, form.Get("id"))
+	if err != nil {
+		return err
+	}
+	o.stop()
+	return c.Redirect(o.address())
+}

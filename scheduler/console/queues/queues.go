@@ -1,0 +1,211 @@
+// Package queues is the console's part for queues: those of emulators of Service Bus and of storage queues. It shows entities,
+// messages and rules, sends, deletes and resubmits, and is of use without a scheduler.
+//
+// It knows no emulator: [Bus] and [Storage] are what it needs of them.
+//
+// # Guarantees
+//
+//  1. Looking changes nothing that receivers see.
+//  2. A body is shown in part when it is large, and is never rendered: what is downloaded is an attachment of bytes.
+//  3. Control characters and those that change the direction of text are shown as what they are.
+package queues
+
+import (
+	"embed"
+	"errors"
+	"html/template"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/console/frame"
+)
+
+// Path is where the room is.
+const Path = frame.Root + "/queues"
+
+// Config says what is shown.
+type Config struct {
+	Bus     Bus     // nil: none
+	Storage Storage // nil: none
+
+	// Connect is what brings somebody without a message to one.
+	Connect Connect
+}
+
+// Connect tells how programs reach the emulators.
+type Connect struct {
+	Command      string        // that prints the connection strings
+	Bus, Storage func() string // a connection string without secrets
+}
+
+//go:embed *.html
+var templates embed.FS
+
+//go:embed assets
+var assets embed.FS
+
+// set parses a page with the parts that several have.
+func set(page string) *template.Template { return frame.Templates(templates, "parts.html", page) }
+
+var (
+	listPage    = set("list.html")
+	entityPage  = set("entity.html")
+	messagePage = set("message.html")
+	draftPage   = set("draft.html")
+	confirmPage = set("confirm.html")
+	rulesPage   = set("rules.html")
+	storagePage = set("storage.html")
+	letterPage  = set("letter.html")
+	putPage     = set("put.html")
+
+	operationPage = set("operation.html")
+	managePage    = set("manage.html")
+	rulePage      = set("rule.html")
+	sessionsPage  = set("sessions.html")
+	newStorePage  = set("newstore.html")
+)
+
+// styles and scripts are those of the room's pages.
+var (
+	styles  = []string{"queues/queues.css"}
+	scripts = []string{"queues/queues.js"}
+)
+
+type room struct {
+	bus     Bus
+	storage Storage
+	connect Connect
+
+	operations operations
+	changing   sync.Mutex // of settings and rules
+}
+
+// Room returns the part of the console.
+func Room(cfg Config) frame.Room {
+	r := &room{bus: cfg.Bus, storage: cfg.Storage, connect: cfg.Connect, operations: operations{of: map[string]*operation{}}}
+	files, err := fs.Sub(assets, "assets")
+	if err != nil {
+		panic(err) // it is embedded
+	}
+	read := func(path string, do func(*frame.Call) error) frame.Route {
+		return frame.Route{Method: http.MethodGet, Path: Path + path, Right: access.Read, Do: do}
+	}
+	lasting := func(r frame.Route) frame.Route {
+		r.Live = true
+		return r
+	}
+	live := func(path string, do func(*frame.Call) error) frame.Route { return lasting(read(path, do)) }
+	change := func(path string, do func(*frame.Call) error) frame.Route {
+		return frame.Route{Method: http.MethodPost, Path: Path + path, Right: access.Operate, Do: do}
+	}
+	ask := func(path string, do func(*frame.Call) error) frame.Route { // the page of a change
+		return frame.Route{Method: http.MethodGet, Path: Path + path, Right: access.Operate, Do: do}
+	}
+	form := func(path string, show, do func(*frame.Call) error) []frame.Route { // of what is made, changed or removed
+		return []frame.Route{
+			{Method: http.MethodGet, Path: Path + path, Right: access.Administer, Do: show},
+			{Method: http.MethodPost, Path: Path + path, Right: access.Administer, Do: do},
+		}
+	}
+	routes := []frame.Route{read("", r.list), live("/events", r.followList)}
+	if r.bus != nil {
+		routes = append(
+			routes,
+			read("/entity", r.entity), live("/entity/events", r.followEntity), read("/message", r.message), read("/body", r.download),
+			read("/rules", r.rules), frame.Route{Method: http.MethodPost, Path: Path + "/rules", Right: access.Read, Do: r.try},
+			ask("/send", r.newDraft), change("/send", r.send),
+			ask("/resubmit", r.edit), change("/resubmit", r.resubmit),
+			ask("/purge", r.confirmPurge), change("/purge", r.purge), change("/delete", r.remove), change("/bury", r.bury),
+			ask("/operation", r.operation), lasting(ask("/operation/events", r.followOperation)),
+			change("/operation/stop", r.stopOperation),
+			read("/sessions", r.sessions), live("/sessions/events", r.followSessions),
+		)
+		routes = slices.Concat(
+			routes, form("/new", r.newEntity, r.create), form("/change", r.changeEntity, r.update), form("/drop", r.confirmDrop, r.drop),
+			form("/rule", r.editRule, r.putRule), form("/rule/delete", r.confirmRule, r.deleteRule),
+		)
+	}
+	if r.storage != nil {
+		routes = append(
+			routes,
+			read("/storage", r.store), live("/storage/events", r.followStore), read("/storage/message", r.letter),
+			read("/storage/body", r.downloadLetter), ask("/storage/put", r.newLetter), change("/storage/put", r.put),
+			ask("/storage/clear", r.confirmClear), change("/storage/clear", r.clear),
+			ask("/storage/delete", r.confirmRemove), change("/storage/delete", r.removeLetters),
+			ask("/storage/move", r.confirmMove), change("/storage/move", r.moveLetters),
+		)
+		routes = slices.Concat(
+			routes, form("/storage/new", r.newStore, r.createStore), form("/storage/drop", r.confirmDropStore, r.dropStore),
+		)
+	}
+	return frame.Room{Name: "queues", Path: Path, Key: "q", Right: access.Read, Routes: routes, Assets: files}
+}
+
+// Alone returns the room for a console that has no other: what is at / leads to it.
+func Alone(cfg Config) frame.Room {
+	alone := Room(cfg)
+	alone.Routes = append(alone.Routes, frame.Route{
+		Method: http.MethodGet, Path: "/{$}", Right: access.Open, Do: func(c *frame.Call) error { return c.Redirect(Path) },
+	})
+	return alone
+}
+
+// problem describes an error of a seam for people.
+func problem(c *frame.Call, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, ErrMissing):
+		return frame.Problem{Status: http.StatusNotFound, Text: c.Say("queues.missing"), Hint: c.Say("queues.missing.hint")}
+	case errors.Is(err, ErrHeld):
+		return frame.Problem{Status: http.StatusConflict, Text: c.Say("queues.held"), Hint: c.Say("queues.held.hint")}
+	}
+	if p, ok := errors.AsType[frame.Problem](err); ok {
+		return p
+	}
+	return frame.Problem{Status: http.StatusUnprocessableEntity, Text: err.Error()}
+}
+
+// followEvery is how often a live part looks for changes.
+const followEvery = time.Second
+
+// follow sends what has changed, as long as the browser is there.
+func follow(c *frame.Call, send func(l *frame.Live) error) error {
+	l := c.Live()
+	look, beat := time.NewTicker(followEvery), time.NewTicker(frame.Beat)
+	defer look.Stop()
+	defer beat.Stop()
+	for {
+		if err := send(l); err != nil {
+			return nil // the browser has gone, or what it followed: it asks again, and is told
+		}
+		select {
+		case <-c.Context().Done():
+			return nil
+		case <-look.C:
+		case <-beat.C:
+			if l.StillThere() != nil {
+				return nil
+			}
+		}
+	}
+}
+
+// address puts a query behind a path of the room. Empty values are left out.
+func address(path string, pairs ...string) string {
+	q := url.Values{}
+	for pair := range slices.Chunk(pairs, 2) {
+		if pair[1] != "" {
+			q.Set(pair[0], pair[1])
+		}
+	}
+	if len(q) == 0 {
+		return Path + path
+	}
+	return Path + path + "?" + q.Encode()
+}

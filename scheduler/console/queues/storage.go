@@ -1,0 +1,384 @@
+package queues
+
+import (
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/console/frame"
+)
+
+// poisonSuffix is at the end of the names of queues to which, by the convention of Azure Functions, messages are moved that
+// could not be worked on.
+const poisonSuffix = "-poison"
+
+func isPoison(name string) bool { return strings.HasSuffix(name, poisonSuffix) }
+
+// poisonAfter is how often Azure Functions tries a message before it is moved.
+const poisonAfter = 5
+
+// storeView is what the page of a storage queue shows.
+type storeView struct {
+	Queue     StorageQueue
+	Rows      []letterRow
+	From      uint64
+	Search    string
+	First     bool
+	Next      string
+	MayChange bool
+	MayManage bool
+	Events    string
+	Poison    string // the queue for what failed, if there is one
+	Origin    string // of a queue for what failed: where its messages come from
+	Movable   bool   // there are other queues to move messages into
+}
+
+// A letterRow is a message in a list.
+type letterRow struct {
+	Letter
+
+	Preview string
+	Hidden  bool
+	Failing bool // it was taken as often as Azure Functions would
+}
+
+func rowOf(m Letter) letterRow {
+	text := m.Text
+	if b, ok := decoded(text); ok && isText(b) {
+		text = string(b)
+	}
+	return letterRow{m, short(text, 160), m.NextVisible.After(time.Now()), m.DequeueCount >= poisonAfter}
+}
+
+// queueOf returns the storage queue that a request is about.
+func (r *room) queueOf(c *frame.Call) (StorageQueue, error) {
+	return r.queueAt(c, c.Query("account"), c.Query("queue"))
+}
+
+// queueAt returns a storage queue by its names.
+func (r *room) queueAt(c *frame.Call, account, name string) (StorageQueue, error) {
+	q, err := r.storage.Queue(account, name)
+	if errors.Is(err, ErrMissing) {
+		return q, frame.Problem{
+			Status: http.StatusNotFound, Text: c.Say("queues.store.missing", visible(name), visible(account)),
+			Hint: c.Say("queues.entity.missing.hint"),
+		}
+	}
+	return q, problem(c, err)
+}
+
+// storeView looks at a storage queue, and at a page of its messages.
+func (r *room) storeView(c *frame.Call) (*storeView, error) {
+	v, err := r.storeOutside(c)
+	if err != nil {
+		return nil, err
+	}
+	return v, r.peekLetters(c, v)
+}
+
+// storeOutside looks at a storage queue, and at none of its messages.
+func (r *room) storeOutside(c *frame.Call) (*storeView, error) {
+	q, err := r.queueOf(c)
+	if err != nil {
+		return nil, err
+	}
+	v := &storeView{Queue: q, Search: c.Query("q"), MayChange: c.May(access.Operate, ""), MayManage: c.May(access.Administer, "")}
+	v.From, _ = strconv.ParseUint(c.Query("from"), 10, 64)
+	v.First = v.From == 0 && v.Search == ""
+	if origin, ok := strings.CutSuffix(q.Name, poisonSuffix); ok {
+		if _, err := r.storage.Queue(q.Account, origin); err == nil {
+			v.Origin = origin
+		}
+	} else if _, err := r.storage.Queue(q.Account, q.Name+poisonSuffix); err == nil {
+		v.Poison = q.Name + poisonSuffix
+	}
+	v.Movable = len(r.beside(q)) > 0
+	v.Events = address("/storage/events", "follow", "1", "account", q.Account, "queue", q.Name, "q", v.Search, "from", c.Query("from"))
+	return v, nil
+}
+
+// peekLetters looks at the messages that are asked for.
+func (r *room) peekLetters(c *frame.Call, v *storeView) error {
+	q := v.Queue
+	page, next, err := r.storage.Messages(q.Account, q.Name, v.From, perPage, v.Search)
+	if err != nil {
+		return problem(c, err)
+	}
+	for _, m := range page {
+		v.Rows = append(v.Rows, rowOf(m))
+	}
+	if next != 0 {
+		v.Next = address("/storage", "account", q.Account, "queue", q.Name, "q", v.Search, "from", strconv.FormatUint(next, 10))
+	}
+	return nil
+}
+
+func (r *room) store(c *frame.Call) error {
+	v, err := r.storeView(c)
+	if err != nil {
+		return err
+	}
+	p := &frame.Page{Title: v.Queue.Name, Template: storagePage, Data: v, Styles: styles, Scripts: scripts}
+	if c.Part() {
+		p.Part = "letters"
+	}
+	return c.Show(p)
+}
+
+// followStore keeps counts and the first messages up to date.
+func (r *room) followStore(c *frame.Call) error {
+	return follow(c, func(l *frame.Live) error {
+		v, err := r.storeOutside(c)
+		if err != nil {
+			return err
+		}
+		if err := l.Part("state", storagePage, "state", v); err != nil {
+			return err
+		}
+		if !v.First {
+			return nil // as for an entity
+		}
+		if err := r.peekLetters(c, v); err != nil {
+			return err
+		}
+		return l.Part("letters", storagePage, "letters", v)
+	})
+}
+
+// letterView is what the page of a storage queue's message shows.
+type letterView struct {
+	Queue     StorageQueue
+	Letter    letterRow
+	Body      shownBody
+	Origin    string
+	MayChange bool
+}
+
+func (r *room) letterOf(c *frame.Call) (StorageQueue, Letter, error) {
+	q, err := r.queueOf(c)
+	if err != nil {
+		return q, Letter{}, err
+	}
+	m, err := r.storage.Message(q.Account, q.Name, c.Query("id"))
+	return q, m, problem(c, err)
+}
+
+func (r *room) letter(c *frame.Call) error {
+	q, m, err := r.letterOf(c)
+	if err != nil {
+		return err
+	}
+	v := letterView{Queue: q, Letter: rowOf(m), Body: showLetter(m.Text, c.Query("view")), MayChange: c.May(access.Operate, "")}
+	if origin, ok := strings.CutSuffix(q.Name, poisonSuffix); ok {
+		if _, err := r.storage.Queue(q.Account, origin); err == nil {
+			v.Origin = origin
+		}
+	}
+	p := &frame.Page{Title: c.Say("queues.letter.title", q.Name), Template: letterPage, Data: v, Styles: styles, Scripts: scripts}
+	if c.Part() {
+		p.Part = "body"
+	}
+	return c.Show(p)
+}
+
+// showLetter shows a text. The view may be that of what it encodes in base64: base64 itself, or one of the others with "64-"
+// before it.
+func showLetter(text, view string) shownBody {
+	inner, encodes := decoded(text)
+	encodes = encodes && (isText(inner) || view == asBase64)
+	if view == "" && encodes {
+		view = asBase64
+	}
+	if view == asBase64 && encodes {
+		s := showData([][]byte{inner}, int64(len(inner)), "")
+		s.View, s.Views, s.Kind = asBase64, []string{asBase64, asText, asHex}, "data"
+		return s
+	}
+	s := showData([][]byte{[]byte(text)}, int64(len(text)), view)
+	s.Kind = "data"
+	if encodes {
+		s.Views = append([]string{asBase64}, s.Views...)
+	}
+	return s
+}
+
+func (r *room) downloadLetter(c *frame.Call) error {
+	_, m, err := r.letterOf(c)
+	if err != nil {
+		return err
+	}
+	return attach(c, "message.bin", strings.NewReader(m.Text), int64(len(m.Text)))
+}
+
+// putView is the form of a storage queue's message.
+type putView struct {
+	Queue       StorageQueue
+	Text        string
+	Encode      bool
+	Hidden, TTL string
+	Wrong       map[string]string
+}
+
+func (r *room) newLetter(c *frame.Call) error {
+	q, err := r.queueOf(c)
+	if err != nil {
+		return err
+	}
+	return showPut(c, putView{Queue: q, Encode: true, TTL: "7d"}, http.StatusOK)
+}
+
+// maxHidden is for how long the service hides a message.
+const maxHidden = 7 * 24 * time.Hour
+
+func showPut(c *frame.Call, v putView, status int) error {
+	return c.Show(&frame.Page{
+		Status: status, Title: c.Say("queues.put.title", v.Queue.Name), Template: putPage, Data: v, Styles: styles, Scripts: scripts,
+	})
+}
+
+func (r *room) put(c *frame.Call) error {
+	form, err := c.Form()
+	if err != nil {
+		return err
+	}
+	q, err := r.queueAt(c, form.Get("account"), form.Get("queue"))
+	if err != nil {
+		return err
+	}
+	v := putView{
+		Queue: q, Text: lines(form.Get("text")), Encode: form.Get("encode") != "", Hidden: form.Get("hidden"), TTL: form.Get("ttl"),
+		Wrong: map[string]string{},
+	}
+	hidden, err := parseSpan(v.Hidden)
+	if err != nil {
+		v.Wrong["hidden"] = c.Say("queues.wrong.ttl", v.Hidden)
+	}
+	ttl, err := parseSpan(v.TTL)
+	if err != nil {
+		v.Wrong["ttl"] = c.Say("queues.wrong.ttl", v.TTL)
+	}
+	if hidden > maxHidden {
+		v.Wrong["hidden"] = c.Say("queues.wrong.hidden.long", length(maxHidden))
+	}
+	if ttl > 0 && hidden >= ttl {
+		v.Wrong["hidden"] = c.Say("queues.wrong.hidden")
+	}
+	if len(v.Wrong) == 0 {
+		text := v.Text
+		if v.Encode {
+			text = encoded(text)
+		}
+		err := r.storage.Put(q.Account, q.Name, text, hidden, ttl)
+		switch {
+		case err == nil:
+			c.Note(c.Say("queues.sent", q.Name))
+			return c.Redirect(storeAddress(q))
+		case errors.Is(err, ErrMissing):
+			return problem(c, err)
+		}
+		v.Wrong["text"] = err.Error()
+	}
+	return showPut(c, v, http.StatusUnprocessableEntity)
+}
+
+func storeAddress(q StorageQueue) string {
+	return address("/storage", "account", q.Account, "queue", q.Name)
+}
+
+func (r *room) confirmClear(c *frame.Call) error {
+	q, err := r.queueOf(c)
+	if err != nil {
+		return err
+	}
+	v := confirmation{
+		Text: many(c, "queues.clear", q.Messages, q.Name), Hint: c.Say("queues.clear.hint"), Danger: true, Steps: q.crumbs(),
+		Button: many(c, "queues.purge.button", q.Messages), Action: Path + "/storage/clear", Count: int64(q.Messages),
+		Fields: [][2]string{{"account", q.Account}, {"queue", q.Name}}, Back: storeAddress(q),
+	}
+	if q.Messages == 0 {
+		v.Text = c.Say("queues.move.none", q.Name)
+	}
+	return c.Show(&frame.Page{Title: c.Say("queues.purge.title", q.Name), Template: confirmPage, Data: v, Styles: styles})
+}
+
+// change carries something out on the storage queue of a form, and leads back to it.
+func (r *room) change(c *frame.Call, do func(q StorageQueue) (note string, err error)) error {
+	form, err := c.Form()
+	if err != nil {
+		return err
+	}
+	q, err := r.queueAt(c, form.Get("account"), form.Get("queue"))
+	if err != nil {
+		return err
+	}
+	note, err := do(q)
+	if err != nil {
+		return problem(c, err)
+	}
+	c.Note(note)
+	return c.Redirect(storeAddress(q))
+}
+
+func (r *room) clear(c *frame.Call) error {
+	return r.change(c, func(q StorageQueue) (string, error) {
+		n, err := r.storage.Clear(q.Account, q.Name)
+		return many(c, "queues.purged", n), err
+	})
+}
+
+// storeForm is the form of a new storage queue.
+type storeForm struct {
+	Accounts      []string
+	Account, Name string
+	Wrong         string
+}
+
+func showStoreForm(c *frame.Call, v storeForm, status int) error {
+	return c.Show(&frame.Page{Status: status, Title: c.Say("queues.new.title.storage"), Template: newStorePage, Data: v, Styles: styles})
+}
+
+func (r *room) newStore(c *frame.Call) error {
+	return showStoreForm(c, storeForm{Accounts: r.storage.Accounts()}, http.StatusOK)
+}
+
+func (r *room) createStore(c *frame.Call) error {
+	form, err := c.Form()
+	if err != nil {
+		return err
+	}
+	v := storeForm{Accounts: r.storage.Accounts(), Account: form.Get("account"), Name: strings.TrimSpace(form.Get("name"))}
+	if err := r.storage.Create(v.Account, v.Name); err != nil {
+		v.Wrong = c.Describe(problem(c, err)).Text
+		return showStoreForm(c, v, http.StatusUnprocessableEntity)
+	}
+	c.Note(c.Say("queues.new.done", v.Name))
+	return c.Redirect(storeAddress(StorageQueue{Account: v.Account, Name: v.Name}))
+}
+
+func (r *room) confirmDropStore(c *frame.Call) error {
+	q, err := r.queueOf(c)
+	if err != nil {
+		return err
+	}
+	v := confirmation{
+		Text: many(c, "queues.drop.queue", q.Messages, q.Name), Hint: c.Say("queues.drop.hint"), Danger: true, Steps: q.crumbs(),
+		Button: c.Say("queues.drop.button"), Action: Path + "/storage/drop",
+		Fields: [][2]string{{"account", q.Account}, {"queue", q.Name}}, Back: storeAddress(q), Count: 1,
+	}
+	return c.Show(&frame.Page{Title: c.Say("queues.drop.title", q.Name), Template: confirmPage, Data: v, Styles: styles})
+}
+
+func (r *room) dropStore(c *frame.Call) error {
+	form, err := c.Form()
+	if err != nil {
+		return err
+	}
+	if err := r.storage.Drop(form.Get("account"), form.Get("queue")); err != nil {
+		return problem(c, err)
+	}
+	c.Note(c.Say("queues.drop.done", form.Get("queue")))
+	return c.Redirect(Path)
+}

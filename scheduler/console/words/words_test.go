@@ -1,0 +1,66 @@
+package words
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// used is how templates and code name a text.
+var used = regexp.MustCompile(`(?:\bsay|\bcount|\.Say\(|words\.Say\(|words\.Count\() ?"([a-z][a-zA-Z0-9.-]+)"`)
+
+// TestTexts finds texts that are named and missing, and those that nobody names. A key that is put together has its beginning
+// in quotes, with the dot or hyphen at its end: (printf "jobs.do.%s" …), "jobs.do." + verb.
+func TestTexts(t *testing.T) {
+	named, begun := map[string]string{}, []string{}
+	begins := regexp.MustCompile(`"([a-z]+(?:\.[a-zA-Z0-9-]+)*[.-])(?:%s)?"`)
+	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || strings.HasSuffix(path, "_test.go") || filepath.Ext(path) != ".go" && filepath.Ext(path) != ".html" {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		for _, m := range used.FindAllStringSubmatch(string(data), -1) {
+			if !strings.HasSuffix(m[1], ".") {
+				named[m[1]] = path
+			}
+		}
+		for _, m := range begins.FindAllStringSubmatch(string(data), -1) {
+			begun = append(begun, m[1])
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for key, path := range named {
+		if !Has(key) {
+			t.Errorf("%s: there is no text %s", path, key)
+		}
+	}
+	for key := range Keys() {
+		if strings.HasSuffix(key, ".menu") || named[key] != "" {
+			continue
+		}
+		found := false
+		for _, b := range begun {
+			found = found || strings.HasPrefix(key, b)
+		}
+		if !found {
+			t.Errorf("nobody says %s", key)
+		}
+	}
+}
+
+// TestCount has one thing and several.
+func TestCount(t *testing.T) {
+	texts["test.things"] = "one thing|%d things"
+	defer delete(texts, "test.things")
+	for n, want := range map[int]string{0: "0 things", 1: "one thing", 2: "2 things"} {
+		if got := Count("test.things", n); got != want {
+			t.Errorf("%d: %q, want %q", n, got, want)
+		}
+	}
+}

@@ -1,0 +1,56 @@
+package limits
+
+import (
+	"fmt"
+	"time"
+)
+
+// Refusal says why a run was not given a slot, and when it may be tried again; zero: when others have ended.
+type Refusal struct {
+	Why   string
+	Until time.Time
+	Hard  bool // it is not worth to wait for a moment
+}
+
+// Enter gives r a slot at once, which is its own until [Limiter.Done] or Forgo, or says why there is none: r waits in no
+// queue. Those who do go before it.
+func (l *Limiter[R]) Enter(r R) *Refusal {
+	c, now := r.call(), time.Now()
+	c.enter(now)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return &Refusal{Why: "this scheduler is stopping", Hard: true}
+	}
+	q := l.queueOf(c)
+	if d, open := q.defers(c, now); open {
+		return &Refusal{
+			Why:   fmt.Sprintf("the circuit of %s is open until %s", c.Target, d.Until.UTC().Format(time.RFC3339)),
+			Until: d.Until, Hard: true,
+		}
+	}
+	if l.inFlight >= l.cfg.Concurrency {
+		return &Refusal{Why: "all slots of this scheduler are taken"}
+	}
+	at, ok := q.admits(c, l.slow < max(1, l.cfg.Concurrency/2), now)
+	if !ok || len(q.runs) > 0 {
+		l.prune(q, now)
+		return &Refusal{Why: "as many attempts as may be are under way to " + c.Target + ", or wait for their turn", Until: at}
+	}
+	q.push(r, now)
+	l.take(q, now)
+	return nil
+}
+
+// queueOf returns the queue that a run belongs to.
+func (l *Limiter[R]) queueOf(c *Call) *queue[R] {
+	q := l.groups[c.group]
+	if q == nil {
+		q = &queue[R]{group: c.group, target: target{
+			collection: c.Key.Collection, name: c.Target, slots: slots{allowed: min(firstSlots, l.cfg.PerTarget)},
+		}}
+		l.groups[c.group] = q
+	}
+	q.rule = c.Rule
+	return q
+}

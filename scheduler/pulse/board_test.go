@@ -1,0 +1,169 @@
+package pulse
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+)
+
+// TestBoardsDoNotDependOnOrder adds hours and reports in two orders.
+func TestBoardsDoNotDependOnOrder(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		type part struct {
+			number Hour
+			data   []byte
+			report *Report
+		}
+		var parts []part
+		for range rapid.IntRange(0, 6).Draw(t, "hours") {
+			number := HourOf(noon) - Hour(rapid.IntRange(0, 30).Draw(t, "ago"))
+			parts = append(parts, part{number: number, data: hours.Draw(t, "hour").encode()})
+		}
+		for i := range rapid.IntRange(0, 6).Draw(t, "reports") {
+			ago := time.Duration(rapid.IntRange(0, 60).Draw(t, "ago")) * time.Second
+			parts = append(parts, part{report: &Report{
+				ID: rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "id"), At: noon.Add(-ago - time.Duration(i)), InFlight: i,
+				Running: []Running{{Job: rapid.SampledFrom([]string{"c/x", "c/y"}).Draw(t, "job"), Since: noon.Add(-ago)}},
+				Targets: []Target{{Name: rapid.SampledFrom([]string{"t", "u"}).Draw(t, "target"), Failed: uint64(i)}},
+			}})
+		}
+		board := func(parts []part) *Board {
+			b := NewBoard(noon)
+			for _, p := range parts {
+				if p.report != nil {
+					b.AddReport(*p.report)
+				} else if err := b.AddHour(p.number, p.data); err != nil {
+					t.Fatal(err)
+				}
+			}
+			b.Finish()
+			return b
+		}
+		one := board(parts)
+		two := board(rapid.Permutation(parts).Draw(t, "order"))
+		if !slices.Equal(one.Hour.Steps, two.Hour.Steps) || !slices.Equal(one.Day.Steps, two.Day.Steps) || one.Last != two.Last {
+			t.Fatal("other counts in another order")
+		}
+		if diff := cmp.Diff(one, two, cmpopts.IgnoreFields(Board{}, "Hour", "Day", "Last")); diff != "" {
+			t.Fatalf("another order:\n%s", diff)
+		}
+	})
+}
+
+// TestAdditionIsWhatItSays adds the same hour of two processes.
+func TestAdditionIsWhatItSays(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := hours.Draw(t, "a"), hours.Draw(t, "b")
+		board := NewBoard(noon)
+		for _, h := range []*hour{a, b} {
+			if err := board.AddHour(h.number, h.encode()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for i := range board.Hour.Steps {
+			want := a.minutes[i]
+			want.Add(&b.minutes[i])
+			if board.Hour.Steps[i] != want {
+				t.Fatalf("minute %d is not the sum of both", i)
+			}
+		}
+	})
+}
+
+// TestReplicas has processes that are there, that stopped and that are silent.
+func TestReplicas(t *testing.T) {
+	b := NewBoard(noon)
+	ago := func(d time.Duration) time.Time { return noon.Add(-d) }
+	for _, r := range []Report{
+		{ID: "1", Name: "b", At: ago(time.Second), InFlight: 2, Queued: 1, Running: []Running{{Job: "c/later", Since: ago(time.Second)}}},
+		{ID: "2", Name: "a", At: ago(9 * time.Second), InFlight: 3, Running: []Running{{Job: "c/first", Since: ago(time.Minute)}}},
+		{ID: "2", Name: "a", At: ago(19 * time.Second), InFlight: 9},
+		{ID: "3", Name: "c", At: ago(time.Minute), InFlight: 9, Audit: &Audit{At: ago(2 * time.Minute), Jobs: 7}},
+		{ID: "4", Name: "d", At: ago(time.Second), Stopped: true, Audit: &Audit{At: ago(time.Hour)}},
+	} {
+		b.AddReport(r)
+	}
+	b.Finish()
+	var names, jobs []string
+	for _, r := range b.Replicas {
+		names = append(names, r.Name)
+	}
+	for _, r := range b.Running {
+		jobs = append(jobs, r.Job)
+	}
+	if diff := cmp.Diff([]string{"a", "b"}, names); diff != "" {
+		t.Errorf("replicas (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"c/first", "c/later"}, jobs); diff != "" {
+		t.Errorf("attempts (-want +got):\n%s", diff)
+	}
+	if b.InFlight() != 5 || b.Waiting() != 1 || b.Audit == nil || b.Audit.Jobs != 7 {
+		t.Errorf("%d run, %d wait, the last audit is %+v", b.InFlight(), b.Waiting(), b.Audit)
+	}
+}
+
+// TestTargetsOfSeveral adds what two processes know of the same targets.
+func TestTargetsOfSeveral(t *testing.T) {
+	b := NewBoard(noon)
+	until := noon.Add(time.Minute)
+	b.AddReport(Report{ID: "1", At: noon, Targets: []Target{
+		{Name: "t", Attempts: 1, Failed: 1, Mean: 4 * time.Second, Longest: 4 * time.Second}, {Name: "t", Collection: "c", State: TargetSlow},
+	}})
+	b.AddReport(Report{ID: "2", At: noon, Targets: []Target{
+		{Name: "t", Attempts: 3, Mean: 0, InFlight: 2}, {Name: "t", Collection: "c", State: TargetOpen, Until: until, Queued: 4},
+	}})
+	b.Finish()
+	want := []Target{
+		{Name: "t", Collection: "c", State: TargetOpen, Until: until, Queued: 4},
+		{Name: "t", Attempts: 4, Failed: 1, Mean: time.Second, Longest: 4 * time.Second, InFlight: 2},
+	}
+	if diff := cmp.Diff(want, b.Targets); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+// TestMergeTargets joins what limits say and what attempts came to.
+func TestMergeTargets(t *testing.T) {
+	limited := []Target{{Name: "quiet", InFlight: 3}, {Name: "t", Collection: "c", State: TargetLimited, Queued: 2}}
+	tried := []Target{{Name: "t", Attempts: 5, Failed: 1}, {Name: "u", Attempts: 1, Failed: 1}}
+	want := []Target{{Name: "t", Collection: "c", State: TargetLimited, Queued: 2, Attempts: 5, Failed: 1}, {Name: "u", Attempts: 1, Failed: 1}}
+	if diff := cmp.Diff(want, MergeTargets(limited, tried)); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+// TestReportsAreBounded has a process with many attempts and targets.
+func TestReportsAreBounded(t *testing.T) {
+	r := Report{}
+	for i := range 100 {
+		r.Running = append(r.Running, Running{Job: "c/j", Since: noon.Add(-time.Duration(i) * time.Second)})
+		r.Targets = append(r.Targets, Target{Name: "t", Failed: uint64(i)})
+	}
+	r.Bound()
+	if len(r.Running) != RunningMost || !r.Running[0].Since.Equal(noon.Add(-99*time.Second)) {
+		t.Errorf("%d attempts, the first since %s", len(r.Running), r.Running[0].Since)
+	}
+	if len(r.Targets) != TargetsMost || r.Targets[0].Failed != 99 {
+		t.Errorf("%d targets, the first with %d", len(r.Targets), r.Targets[0].Failed)
+	}
+	again := r
+	again.At = noon
+	if !r.Same(&again) {
+		t.Error("a report is not the same as one that says the same later")
+	}
+	again.InFlight++
+	if r.Same(&again) {
+		t.Error("a report is the same as one that says something else")
+	}
+	data, err := r.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if read, err := ReadReport(data); err != nil || !slices.Equal(read.Targets, r.Targets) {
+		t.Errorf("read %+v, %v", read, err)
+	}
+}

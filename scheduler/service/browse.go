@@ -1,0 +1,232 @@
+package service
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/index"
+	"github.com/carillon-sched/carillon/scheduler/view"
+)
+
+// Browsed is a page of jobs for somebody who turns pages.
+type Browsed struct {
+	Jobs []*view.Job
+
+	// Before and After ask for the page before this one and for the one that follows: see [Reader.Browse]. "" for none.
+	Before, After string
+
+	// Count is how many jobs are looked for in all, and Unread of how many of these that is not known: they are among
+	// those that match, or not, and may belong elsewhere in the order.
+	Count, Unread int
+}
+
+// browseRounds is how often jobs that were read anew are put in order for a page, and how often it is filled up.
+const browseRounds = 4
+
+// browseRead is how many jobs are read for a page at most of which too little is known. Where there are more, so that reading
+// these does not tell how many match, behindRead are read, and the page is filled up with others that are known: the index reads
+// all of them in less time.
+const (
+	browseRead = 4096
+	behindRead = 256
+)
+
+// Browse returns a page of the jobs that are looked for, in the order that is asked for, size at most, and how many there
+// are. place is After or Before of an earlier page, "" for the beginning, and back says that it is Before.
+//
+// A page goes on after a job, and not after a number of jobs, so that one that does not change its place in the order is on
+// one page, and on no other, whatever else comes and goes. It needs the index: while that is built, ErrUnavailable.
+func (r Reader) Browse(ctx context.Context, q scheduler.JobQuery, place string, back bool, size int) (*Browsed, error) {
+	if _, err := r.checkSearch(ctx, &q, view.Page{Top: size}); err != nil {
+		return nil, err
+	}
+	var from *index.Place
+	if place != placeEnd || !back {
+		var err error
+		if from, err = readPlace(place); err != nil {
+			return nil, err
+		}
+	}
+	release, err := takeTurn(ctx, r.shared.searching)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	current, err := r.shared.index.Current(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if !current {
+		return nil, fmt.Errorf("%w: the index of jobs is being built", scheduler.ErrUnavailable)
+	}
+	b := &browsing{search: &jobSearch{reader: r, query: &q, page: view.Page{Top: size}, work: math.Inf(-1)}, from: from, back: back}
+	return b.run(ctx)
+}
+
+// Some returns those of some jobs that are there, at most as many as a page has, with how they last ended.
+func (r Reader) Some(ctx context.Context, keys []scheduler.Key) ([]*view.Job, error) {
+	page := view.Page{Top: len(keys)}
+	if err := page.Validate(); err != nil || len(keys) == 0 {
+		return nil, err
+	}
+	hits := make([]index.Hit, len(keys))
+	for i, k := range keys {
+		if err := k.Validate(); err != nil {
+			return nil, err
+		}
+		hits[i].Key = k
+	}
+	release, err := takeTurn(ctx, r.shared.searching)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	s := &jobSearch{reader: r, query: &scheduler.JobQuery{WithOutcome: true}, page: page, work: math.Inf(-1)}
+	err = s.look(ctx, hits)
+	return s.views, err
+}
+
+// browsing is the making of a page.
+type browsing struct {
+	search *jobSearch
+	from   *index.Place
+	back   bool
+
+	ranked  index.Ranking
+	jobs    []*view.Job
+	first   *index.Place // of what was looked at
+	last    *index.Place
+	further bool // there are others in the direction that is gone
+	known   bool // of others too little is known, and they are left out
+}
+
+func (b *browsing) run(ctx context.Context) (*Browsed, error) {
+	size := b.search.page.Size()
+	begun := b.from != nil
+	for range browseRounds {
+		if err := b.rank(ctx, size-len(b.jobs)); err != nil {
+			return nil, err
+		}
+		if err := b.look(ctx); err != nil {
+			return nil, err
+		}
+		if len(b.jobs) >= size || !b.further || b.known {
+			break
+		}
+		b.known = b.ranked.Unread > browseRead
+	}
+	page := &Browsed{Jobs: b.jobs, Count: b.ranked.Count, Unread: b.ranked.Unread}
+	forwards, backwards := b.further, begun
+	if b.back {
+		forwards, backwards = begun, b.further
+	}
+	if forwards && b.last != nil {
+		page.After = writePlace(b.last)
+	}
+	switch {
+	case backwards && b.first != nil:
+		page.Before = writePlace(b.first)
+	case begun && !b.back: // what followed is gone
+		page.Before = placeEnd
+	}
+	return page, nil
+}
+
+// placeEnd is that behind the last job, for who turns pages back from there.
+const placeEnd = "end"
+
+// rank finds what follows, and reads those of which too little is known, as many as may be.
+func (b *browsing) rank(ctx context.Context, most int) error {
+	x := b.search.reader.shared.index
+	if b.known {
+		b.ranked = x.RankKnown(b.search.query, b.from, b.back, most)
+		return nil
+	}
+	for round := range browseRounds {
+		b.ranked = x.Rank(b.search.query, b.from, b.back, most)
+		doubtful := b.ranked.Stale
+		if round == 0 {
+			doubtful = append(doubtful, b.ranked.Missing...)
+		}
+		if len(doubtful) == 0 {
+			break
+		}
+		if b.ranked.Unread > browseRead {
+			if round > 0 {
+				break
+			}
+			doubtful = b.nearest()
+		}
+		if err := x.Refresh(ctx, b.search.query, doubtful); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// nearest returns those of the jobs of which too little is known that matter most to the page: on it, and then by name.
+func (b *browsing) nearest() []index.Hit {
+	var near []index.Hit
+	for _, h := range b.ranked.Hits {
+		if !h.Sure {
+			near = append(near, index.Hit{Key: h.Key, Stale: true})
+		}
+	}
+	if left := behindRead - len(near); left > 0 {
+		near = append(near, b.ranked.Stale[:min(left, len(b.ranked.Stale))]...)
+	}
+	return near
+}
+
+// look reads the jobs that were found, and takes those that are there and wanted.
+func (b *browsing) look(ctx context.Context) error {
+	hits := b.ranked.Hits
+	b.further = b.ranked.More
+	b.search.views = nil
+	for chunk := range slices.Chunk(hits, listBatch) {
+		if err := b.search.look(ctx, chunk); err != nil {
+			return err
+		}
+	}
+	if len(hits) == 0 {
+		return nil
+	}
+	first, last := placeOf(hits[0]), placeOf(hits[len(hits)-1])
+	if b.back {
+		b.jobs = append(slices.Clip(b.search.views), b.jobs...)
+		b.first, b.from = first, first
+		if b.last == nil {
+			b.last = last
+		}
+		return nil
+	}
+	b.jobs = append(b.jobs, b.search.views...)
+	b.last, b.from = last, last
+	if b.first == nil {
+		b.first = first
+	}
+	return nil
+}
+
+func placeOf(h index.Hit) *index.Place { return &index.Place{Value: h.Value, Key: h.Key} }
+
+// writePlace writes a place as value/collection/job.
+func writePlace(p *index.Place) string { return strconv.FormatInt(p.Value, 36) + "/" + p.Key.String() }
+
+func readPlace(text string) (*index.Place, error) {
+	if text == "" {
+		return nil, nil //nolint:nilnil // it is the beginning
+	}
+	parts := strings.Split(text, "/")
+	if len(parts) == 3 {
+		if value, err := strconv.ParseInt(parts[0], 36, 64); err == nil {
+			return &index.Place{Value: value, Key: scheduler.Key{Collection: parts[1], Job: parts[2]}}, nil
+		}
+	}
+	return nil, scheduler.Invalid("$skiptoken", fmt.Sprintf("%q is no place of a page: open the first one again", text))
+}

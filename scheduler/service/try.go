@@ -1,0 +1,215 @@
+package service
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/secrets"
+	"github.com/carillon-sched/carillon/scheduler/spec"
+	"github.com/carillon-sched/carillon/scheduler/trail"
+	"github.com/carillon-sched/carillon/scheduler/view"
+)
+
+// Trier tries jobs out.
+type Trier struct {
+	shared *shared
+	edits  Editor
+	trials *trials
+}
+
+// trials lets each caller have one trial at a time, and few of all be under way.
+type trials struct {
+	mu     sync.Mutex
+	wait   map[string]int // by caller: who have one, or wait
+	own    lines          // of each caller
+	places chan struct{}  // of all
+}
+
+// The bounds of trials: how many are under way at once in a process, and how many one caller may have asked for.
+const (
+	trialsAtOnce    = 16
+	trialsOfACaller = 4
+)
+
+func newTrials() *trials {
+	return &trials{wait: map[string]int{}, places: make(chan struct{}, trialsAtOnce)}
+}
+
+// take waits for the caller's turn. ErrUnavailable when it has asked for too many.
+func (t *trials) take(ctx context.Context) (release func(), err error) {
+	caller, _ := ctx.Value(callerKey{}).(string)
+	if !t.enter(caller) {
+		return nil, fmt.Errorf("%w: %d trials of yours are under way already; wait for their answers",
+			scheduler.ErrUnavailable, trialsOfACaller)
+	}
+	done, err := t.own.take(ctx, caller)
+	if err != nil {
+		t.leave(caller)
+		return nil, err
+	}
+	select {
+	case t.places <- struct{}{}:
+		return func() { <-t.places; done(); t.leave(caller) }, nil
+	case <-ctx.Done():
+		done()
+		t.leave(caller)
+		return nil, context.Cause(ctx)
+	}
+}
+
+func (t *trials) enter(caller string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.wait[caller] >= trialsOfACaller {
+		return false
+	}
+	t.wait[caller]++
+	return true
+}
+
+func (t *trials) leave(caller string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.wait[caller]--
+	if t.wait[caller] == 0 {
+		delete(t.wait, caller)
+	}
+}
+
+// Try runs one attempt of a job's action now, and tells what became of it. The job is what a document says, and is not
+// stored; without a document it is the job as it is. Nothing is recorded in a history and nothing follows: neither a retry
+// nor an errorAction. The audit trail tells of it. It waits a minute at most, whatever the job's timeout.
+//
+// Secrets that the document has nothing for are those of the stored job of the name, if it sends them where that does; see
+// [scheduler.CheckKept]. What was sent of secrets is in no answer, also where the target repeats it.
+//
+// Errors: ErrInvalid with every problem of the document; ErrNotFound without the collection or, where there is no document,
+// the job; ErrConflict when its collection's plan does not allow it, and when no attempt could be made, as its target is busy
+// or its circuit open. A failed attempt is an answer, and no error.
+func (t Trier) Try(ctx context.Context, k scheduler.Key, body []byte) (*view.Trial, error) {
+	if err := k.Validate(); err != nil {
+		return nil, err
+	}
+	release, err := t.trials.take(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	if t.shared.Try == nil {
+		return nil, fmt.Errorf("job %s: %w: no attempts are made here", k, scheduler.ErrConflict)
+	}
+	v := &view.Trial{Job: k.String(), Stored: len(bytes.TrimSpace(body)) == 0}
+	def, err := t.read(ctx, k, body, v)
+	if err != nil {
+		return nil, err
+	}
+	v.Type, v.Target = def.Action.Type, def.Action.Run.Target()
+	entry := &trail.Entry{Kind: trail.Job, Op: "try", Collection: k.Collection, Job: k.Job, Name: trail.Clip(v.Target)}
+	err = t.shared.audited(ctx, entry, func(e *trail.Entry) error {
+		if err := t.attempt(ctx, k, def, v); err != nil {
+			return err
+		}
+		e.Result = string(v.Outcome)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return v, nil
+}
+
+// read returns what is to be tried.
+func (t Trier) read(ctx context.Context, k scheduler.Key, body []byte, v *view.Trial) (*scheduler.Definition, error) {
+	cur, _, err := t.shared.findInTurn(ctx, k)
+	if v.Stored {
+		if cur, err = there(cur, k, err); err != nil {
+			return nil, err
+		}
+		return cur.Def, nil
+	}
+	if _, damaged := errors.AsType[*scheduler.DamagedError](err); err != nil && !damaged {
+		return nil, err
+	}
+	release, err := takeTurn(ctx, t.shared.computing)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	c, doc, err := t.edits.open(ctx, Edit{Key: k, Body: body})
+	if err != nil {
+		return nil, err
+	}
+	r := t.edits.reading(c, k)
+	draft, kept := r.Trial(cur, doc)
+	if err := t.shared.Secrets.Check(ctx, draft.Object, draft.Written); err != nil {
+		return nil, err
+	}
+	def, err := draft.Definition()
+	if err == nil && len(kept) > 0 {
+		err = scheduler.CheckKept(cur.Def, def, kept)
+	}
+	if err == nil {
+		err = c.Admits(def, r)
+	}
+	if err != nil {
+		return nil, err
+	}
+	v.Kept = kept
+	if plan, err := scheduler.NewJob(k, r.UID, def, r.Now, 0); err == nil { // of a schedule that is wrong, the action is tried
+		v.Warnings = def.Warnings(plan.Plan)
+	}
+	v.Warnings = aboutActions(v.Warnings)
+	return def, nil
+}
+
+// aboutActions returns the warnings that have to do with what is tried.
+func aboutActions(warnings []spec.Warning) (about []spec.Warning) {
+	for _, w := range warnings {
+		if strings.HasPrefix(strings.TrimPrefix(w.Path, "properties."), "action") {
+			about = append(about, w)
+		}
+	}
+	return about
+}
+
+// attempt makes the attempt, and writes down what became of it.
+func (t Trier) attempt(ctx context.Context, k scheduler.Key, def *scheduler.Definition, v *view.Trial) error {
+	now := time.Now().UTC()
+	redactor := &secrets.Redactor{}
+	a := scheduler.TrialOf(k, def, strings.ToLower(rand.Text()[:trialMark]), now)
+	a.Redact, a.Veiled = redactor.Add, redactor.Veiled
+	a.Shared = func(name string) (string, error) { return t.shared.Secrets.Shared(ctx, name) }
+	a.Heard = func(name, value string) {
+		if len(v.Headers) < maxTrialHeaders {
+			v.Headers = append(v.Headers, view.TrialHeader{Name: name, Value: value})
+		}
+	}
+	res, err := t.shared.Try(ctx, def.Action.Run, a)
+	if err != nil {
+		return err
+	}
+	res = redactor.Clean(res)
+	for i := range v.Headers {
+		text := redactor.Clean(scheduler.Result{Message: v.Headers[i].Value}).Message
+		v.Headers[i].Value = trail.Clip(text)
+	}
+	v.Key, v.Started, v.Duration = a.Key, now, scheduler.Seconds(res.Duration)
+	v.Status, v.Message, v.Body, v.RetryAfter = res.Status, res.Message, res.Response, scheduler.Seconds(res.RetryAfter)
+	v.Outcome = scheduler.OutcomeCompleted
+	if res.Failed {
+		v.Outcome, v.Hint = scheduler.OutcomeFailed, res.Hint(a.Timeout)
+	}
+	return nil
+}
+
+const (
+	trialMark       = 10 // letters that tell a trial from others
+	maxTrialHeaders = 32
+)

@@ -1,0 +1,114 @@
+package view_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/view"
+)
+
+func requests(t *testing.T, properties string) []view.Request {
+	t.Helper()
+	v, err := document.Parse([]byte(properties))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return view.Requests(v)
+}
+
+// TestRequestOf: what an action asks for, of every type.
+func TestRequestOf(t *testing.T) {
+	for action, want := range map[string]string{
+		`{"type": "Http", "request": {"method": "GET", "uri": "http://a.example/b"}}`:                                       "Http GET http://a.example/b",
+		`{"type": "StorageQueue", "queueMessage": {"storageAccount": "acc", "queueName": "q", "message": "m"}}`:             "StorageQueue acc q",
+		`{"type": "ServiceBusTopic", "serviceBusTopicMessage": {"namespace": "ns", "topicPath": "t", "message": "secret"}}`: "ServiceBusTopic ns t",
+		`{"type": "NatsMessage", "natsMessage": {"mode": "request", "subject": "a.b"}}`:                                     "NatsMessage request a.b",
+		`{}`: "",
+	} {
+		for name, properties := range map[string]string{
+			"MainAction": `{"action": %s}`, "ErrorAction": `{"action": {"type": "Http", "errorAction": %s}}`,
+		} {
+			got, ok := view.RequestOf(requests(t, fmt.Sprintf(properties, action)), &scheduler.RecordForm{Action: name})
+			if got.String() != want || !ok {
+				t.Errorf("%s of %s: got %q, want %q", name, action, got, want)
+			}
+		}
+	}
+	if got, ok := view.RequestOf(requests(t, `{"action": {"type": "Http"}}`), &scheduler.RecordForm{Action: "ErrorAction"}); ok {
+		t.Errorf("of no errorAction: %q", got)
+	}
+}
+
+// TestRequests: of several errorActions each is told, and a record's by its path.
+func TestRequests(t *testing.T) {
+	all := requests(t, `{"action": {"type": "A", "errorAction": [{"type": "B", "errorAction": {"type": "C"}}, {"type": "D"}]}}`)
+	var types []string
+	for _, r := range all {
+		types = append(types, r.String())
+		if got, _ := view.RequestOf(all, &scheduler.RecordForm{Action: "ErrorAction", ActionPath: r.Path}); got != r {
+			t.Errorf("%s: got %s, want %s", r.Path, got, r)
+		}
+	}
+	if got := strings.Join(types, " "); got != "A B C D" {
+		t.Errorf("got %s", got)
+	}
+	if got, _ := view.RequestOf(all, &scheduler.RecordForm{Action: "MainAction"}); got.Type != "A" {
+		t.Errorf("of the main action: %s", got)
+	}
+}
+
+// TestShownRequest: what people are shown of an address has no values of its query.
+func TestShownRequest(t *testing.T) {
+	for uri, want := range map[string]string{
+		"https://a.example/b":              "GET https://a.example/b",
+		"https://a.example/b?sig=x&run=7":  "GET https://a.example/b?sig=…&run=…",
+		"https://a.example/b?hunter2":      "GET https://a.example/b?…",
+		"https://a.example/b?a=b?c=d#part": "GET https://a.example/b?a=…",
+		"https://a.example/b?":             "GET https://a.example/b?…",
+		"https://a.example/b#hunter2":      "GET https://a.example/b",
+	} {
+		r := view.Request{Type: "Http", Verb: "GET", URI: uri}
+		if got := r.Shown(); got != want {
+			t.Errorf("%s: got %s, want %s", uri, got, want)
+		}
+	}
+}
+
+// TestSaidIn: a message is told apart from the headers and the answer that it repeats.
+func TestSaidIn(t *testing.T) {
+	for message, want := range map[string]view.Said{
+		"": {},
+		"Http Action - Response from host 'a': 'OK' Response Headers: A: b\r\nC: d\r\n Body: {\"e\": \"f\"}": {
+			Text: "Response from host 'a': 'OK'", Headers: []string{"A: b", "C: d"},
+		},
+		"NatsMessage Action - Published to subject 'a'": {Text: "Published to subject 'a'"},
+		"no such thing": {Text: "no such thing"},
+	} {
+		if diff := gocmp.Diff(want, view.SaidIn(message)); diff != "" {
+			t.Errorf("%q (-want +got)\n%s", message, diff)
+		}
+	}
+}
+
+// TestAnswer tells in a line what became of an attempt.
+func TestAnswer(t *testing.T) {
+	for want, r := range map[string]scheduler.Record{
+		"": {},
+		`500 Internal Server Error: {"e": 1}`: {
+			Status: 500, Response: "{\"e\":\n 1}\n", Message: "Http Action - Response from host 'a': 'Internal Server Error' Response Headers: A: b\r\n Body: {\"e\":\n 1}\n",
+		},
+		"204 No Content":   {Status: 204, Message: "Http Action - Response from host 'a': 'No Content' Response Headers: A: b"},
+		"no route to host": {Message: "Http Action - no route to host"},
+		"408: late":        {Status: 408, Response: "late"},
+		"status 404 of it": {Status: 404, Message: "status 404 of it"},
+	} {
+		if got := view.Answer(&r); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}

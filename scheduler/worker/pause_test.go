@@ -1,0 +1,220 @@
+package worker_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/service"
+	"github.com/carillon-sched/carillon/scheduler/why"
+)
+
+// pause pauses a job, as somebody.
+func (w *world) pause(name, until string) {
+	w.t.Helper()
+	ctx := access.With(w.t.Context(), &access.Principal{Name: "ann", Via: access.ViaToken})
+	v, err := w.service.Pause(ctx, key(name), until)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if v.Job.State != scheduler.Enabled || !v.Job.PausedAt(time.Now()) {
+		w.t.Fatalf("state %s, paused until %s", v.Job.State, v.Job.PausedUntil)
+	}
+}
+
+// TestPause lets a job be paused and go on by itself: no call comes in the pause, which leaves one record, and nothing is written.
+func TestPause(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		w.put("job", `{`+action+`, `+every10s+`}`)
+		time.Sleep(25 * time.Second)
+		w.pause("job", "1h")
+		end := w.get("job").Job.PausedUntil
+		if v := w.get("job"); !v.Status.Next.Equal(end) && !v.Status.Next.After(end) {
+			t.Errorf("it runs next at %s, in its pause until %s", v.Status.Next, end)
+		}
+		w.mustExplain("job", time.Now().Add(5*time.Minute).UTC().Format(time.RFC3339), why.NotDue, "")
+		at := time.Now().UTC().Truncate(10 * time.Second).Add(5 * time.Minute)
+		w.mustExplain("job", at.Format("2006-01-02T15:04"), why.Paused, "by ann")
+		revision := w.get("job").Job.Revision
+		time.Sleep(59 * time.Minute)
+		if n := len(w.sink.seen()); n != 3 {
+			t.Errorf("%d calls, want those before the pause", n)
+		}
+		w.mustExplain("job", at.Format("2006-01-02T15:04"), why.Paused, "until")
+		time.Sleep(2 * time.Minute)
+		if got, want := w.outcomes("job"), "completed completed completed skipped(paused 360) completed"; len(got) < len(want) || got[:len(want)] != want {
+			t.Errorf("history %q, want %q", got, want)
+		}
+		w.mustExplain("job", at.Format("2006-01-02T15:04"), why.Skipped, "the job was paused: until")
+		if v := w.get("job"); v.Job.Revision != revision || v.Job.State != scheduler.Enabled {
+			t.Errorf("revision %d, state %s: the end of a pause is nobody's doing", v.Job.Revision, v.Job.State)
+		}
+		w.mustBeInOrder()
+	})
+}
+
+// TestPauseEnds early, is made longer, and the job runs by hand meanwhile: every instant has one record.
+func TestPauseEnds(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		w.put("job", `{`+action+`, `+every10s+`}`)
+		time.Sleep(5 * time.Second)
+		w.pause("job", "1h")
+		time.Sleep(60 * time.Second)
+		if _, err := w.service.Trigger(t.Context(), key("job")); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(60 * time.Second)
+		w.pause("job", "2h")
+		time.Sleep(60 * time.Second)
+		w.patchPause("job", `{"pausedUntil": null}`)
+		time.Sleep(6 * time.Second)
+		w.pause("job", "2h")
+		time.Sleep(20 * time.Second)
+		if _, err := w.service.Enable(t.Context(), key("job")); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(10 * time.Second)
+		want := "completed skipped(paused 6) completed/manual skipped(paused 6) skipped(paused 6) completed skipped(paused 2) completed"
+		if got := w.outcomes("job"); got != want {
+			t.Errorf("history %q, want %q", got, want)
+		}
+	})
+}
+
+func (w *world) patchPause(name, body string) {
+	w.t.Helper()
+	if _, err := w.service.Patch(w.t.Context(), service.Edit{Key: key(name), Body: []byte(body)}); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// TestPauseWhileRunning: what runs ends, with its retries, and nothing follows until the pause is over.
+func TestPauseWhileRunning(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		w.sink.answers(after(5*time.Second, 503))
+		w.put("job", `{`+failOnce+`, "recurrence": {"frequency": "Minute"}}`)
+		time.Sleep(2 * time.Second)
+		w.pause("job", "10m")
+		time.Sleep(9 * time.Minute)
+		if got := w.outcomes("job"); got != "failed faulted" {
+			t.Errorf("history %q", got)
+		}
+		time.Sleep(130 * time.Second)
+		if got := w.outcomes("job"); got != "failed faulted skipped(paused 10) failed faulted" {
+			t.Errorf("history %q", got)
+		}
+	})
+}
+
+// TestPauseSurvives that its process ends, that the batons are lost, that its job is disabled and enabled, and a put that does not name it.
+func TestPauseSurvives(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		const hourly = `{` + action + `, "startTime": "2000-01-01T01:00:00Z", "recurrence": {"frequency": "Hour"}}`
+		w.put("job", hourly)
+		w.put("limited", `{`+action+`, "startTime": "2000-01-01T01:00:00Z", "recurrence": {"frequency": "Hour", "count": 3}}`)
+		at := func(clock string) { time.Sleep(time.Until(timeOfDay(t, clock))) }
+		at("01:30:00")
+		w.pause("job", "2000-01-01T05:30Z")
+		w.pause("limited", "2000-01-01T05:30Z")
+		w.stopWorker()
+		at("02:30:00")
+		w.startWorker()
+		w.loseTimers()
+		w.put("job", hourly)
+		at("03:30:00")
+		if _, err := w.service.Disable(t.Context(), key("job")); err != nil {
+			t.Fatal(err)
+		}
+		at("04:30:00")
+		w.patchPause("job", `{"state": "enabled"}`)
+		at("08:30:00")
+		if got, want := w.outcomes("job"), "completed skipped(paused 2) skipped(disabled 1) skipped(paused 1) completed completed completed"; got != want {
+			t.Errorf("history %q, want %q", got, want)
+		}
+		if got, want := w.outcomes("limited"), "completed skipped(paused 4) completed completed"; got != want {
+			t.Errorf("history %q, want %q", got, want)
+		}
+	})
+}
+
+// TestPauseOfOneShots: they run when their pause ends, once.
+func TestPauseOfOneShots(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		w.put("once", `{`+action+`, "startTime": "2000-01-01T01:00:00Z", "pausedUntil": "2000-01-01T03:00:00Z"}`)
+		w.put("missed", `{`+action+`, "startTime": "2000-01-01T01:00:00Z", "catchUp": {"policy": "skip"}}`)
+		w.pause("missed", "2000-01-01T03:00Z")
+		w.mustExplain("once", "2000-01-01T01:00Z", why.Planned, "2000-01-01T03:00:00Z, when its pause ends")
+		time.Sleep(170 * time.Minute)
+		if got := w.outcomes("once") + w.outcomes("missed"); got != "" {
+			t.Errorf("history %q", got)
+		}
+		time.Sleep(20 * time.Minute)
+		if got := w.outcomes("once") + ", " + w.outcomes("missed"); got != "completed, skipped(paused 1)" {
+			t.Errorf("history %q", got)
+		}
+		if got := w.get("missed").Job.State; got != scheduler.Completed {
+			t.Errorf("it is %s", got)
+		}
+		if got := w.sink.seen(); len(got) != 1 || got[0].at.Before(timeOfDay(t, "03:00:00")) {
+			t.Errorf("calls %v", got)
+		}
+	})
+}
+
+// TestPauseIsForeseen in the forecast, the coming runs and dry runs.
+func TestPauseIsForeseen(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		w.put("cron", `{`+action+`, "recurrence": {"cron": "30 * * * *"}}`)
+		w.put("hour", `{`+action+`, "startTime": "2000-01-01T00:10:00Z", "recurrence": {"frequency": "Hour"}}`)
+		w.put("count", `{`+action+`, "startTime": "2000-01-01T00:20:00Z", "recurrence": {"frequency": "Hour", "count": 30}}`)
+		w.put("jitter", `{`+action+`, "startTime": "2000-01-01T00:40:00Z", "jitter": "PT5M", "recurrence": {"frequency": "Hour"}}`)
+		w.put("once", `{`+action+`, "startTime": "2000-01-01T01:00:00Z"}`)
+		names := []string{"cron", "hour", "count", "jitter", "once"}
+		for _, name := range names {
+			w.pause(name, "2000-01-01T12:00Z")
+		}
+		time.Sleep(2 * time.Hour)
+		report, err := w.service.Forecast(t.Context(), service.ForecastQuery{Hours: 24})
+		w.must(nil, err)
+		if report.Runs != 4*14+1 {
+			t.Errorf("%d runs are foreseen, want %d", report.Runs, 4*14+1)
+		}
+		w.sameForecast(service.ForecastQuery{Hours: 24})
+		for _, name := range names {
+			for _, q := range []service.RunsQuery{{Key: key(name)}, {Key: scheduler.Key{Collection: "default"}}} {
+				q.Days, q.Most = 2, 100
+				runs, err := w.service.Runs(t.Context(), q)
+				w.must(nil, err)
+				if len(runs) == 0 || runs[0].Due.Before(timeOfDay(t, "12:00:00")) {
+					t.Errorf("%s: %d runs, the first of %+v", name, len(runs), runs[:min(1, len(runs))])
+				}
+			}
+		}
+		dry, err := w.service.Patch(t.Context(), service.Edit{Key: key("hour"), Body: []byte(`{"pausedUntil": "2000-01-01T06:00:00Z"}`), DryRun: true})
+		w.must(nil, err)
+		if got := fmt.Sprint(dry.DryRun.NextRuns[0].Format("15:04"), dry.DryRun.Before[0].Format(" 15:04 "), dry.DryRun.Changes[0].Path); got != "06:10 12:10 properties.pausedUntil" {
+			t.Errorf("the dry run says %s", got)
+		}
+	})
+}
+
+// TestPauseAskedBefore: a pause that is carried out later than it was asked for ends when it would have, and is none when that
+// is over.
+func TestPauseAskedBefore(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		w.put("job", `{`+action+`, `+every10s+`}`)
+		asked := time.Now()
+		time.Sleep(20 * time.Minute)
+		v, err := w.service.PauseAt(t.Context(), key("job"), "1h", asked)
+		if end := asked.Add(time.Hour).Truncate(time.Second); err != nil || !v.Job.PausedUntil.Equal(end) {
+			t.Errorf("paused until %v (%v), want %s", v, err, end)
+		}
+		clock := asked.UTC().Add(10 * time.Minute).Format("15:04:05") // on the job's clock
+		if _, err := w.service.PauseAt(t.Context(), key("job"), clock, asked); !errors.Is(err, scheduler.ErrInvalid) {
+			t.Errorf("until %s, which has passed: %v", clock, err)
+		}
+	})
+}

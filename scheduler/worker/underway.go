@@ -1,0 +1,68 @@
+package worker
+
+import (
+	"sync"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/limits"
+)
+
+// Attempt is one that is under way.
+type Attempt struct {
+	Job     scheduler.Key
+	Nominal time.Time // of its occurrence
+	Try     int       // of the occurrence: 1 is the first
+	Started time.Time // by the store's clock
+	Target  string
+}
+
+// Running returns the attempts that have been under way for longest, the oldest first, so many at most.
+func (w *Worker) Running(most int) []Attempt { return w.underway.oldest(most) }
+
+// Troubled returns the targets to which w holds attempts back.
+func (w *Worker) Troubled() []limits.Target { return w.limiter.Troubled(time.Now()) }
+
+// underway lists the runs whose attempts are under way, in the order in which these began. The zero value has none.
+type underway struct {
+	mu          sync.Mutex
+	first, last *run
+}
+
+// begin adds a run. What [Attempt] tells of it stays as it is until it is taken out.
+func (u *underway) begin(r *run) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if r.before, r.after = u.last, nil; u.last == nil {
+		u.first = r
+	} else {
+		u.last.after = r
+	}
+	u.last = r
+}
+
+// end takes a run out.
+func (u *underway) end(r *run) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if r.before == nil {
+		u.first = r.after
+	} else {
+		r.before.after = r.after
+	}
+	if r.after == nil {
+		u.last = r.before
+	} else {
+		r.after.before = r.before
+	}
+	r.before, r.after = nil, nil
+}
+
+func (u *underway) oldest(most int) (all []Attempt) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for r := u.first; r != nil && len(all) < most; r = r.after {
+		all = append(all, Attempt{Job: r.key(), Nominal: r.baton.Nominal, Try: r.baton.Try + 1, Started: r.started, Target: r.Target})
+	}
+	return all
+}
