@@ -149,6 +149,7 @@ func TestJobCopied(t *testing.T) {
 		page.Await("!document.querySelector('#job-delete').open"),
 	)
 	other := open(t, s.HTTP, tab.Look{})
+	other.Expect(404) // what it asks for of a job that has gone
 	must(t, other.Go("/console/jobs/default/report"), other.Text("#job-status", "Waits for its next run"))
 	must(t,
 		page.Click(`form[action$="/disable"] button`), // which makes it another one than the page began with

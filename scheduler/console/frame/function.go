@@ -14,7 +14,7 @@ import (
 // functions are those of all templates.
 //
 //	say KEY ARG…      a text of the catalogue
-//	count KEY N       the same for a number of things; where the text has %s, as number writes it
+//	count KEY N       the same for a number of things, as number writes it
 //	asset NAME        the address of an asset, such as "jobs/jobs.js"
 //	instant T         a time, in UTC; the script shows it in the browser's zone
 //	relative T        the same as the distance from now, which the script keeps right
@@ -24,20 +24,8 @@ import (
 //	dict K V …        a map, for templates that take several things
 //	bytes N           a size: 1.2 MB
 var functions = template.FuncMap{
-	"say": words.Say, "count": count, "asset": known.address,
+	"say": words.Say, "count": words.Count, "asset": known.address,
 	"instant": Instant, "relative": Relative, "ago": Ago, "took": Took, "number": Number, "dict": dict, "bytes": Bytes,
-}
-
-// count is [words.Count], of any kind of number, and with the spaces of [Number] where the text has %s.
-func count(key string, n any) string {
-	one, many, _ := strings.Cut(words.Say(key), "|")
-	switch {
-	case fmt.Sprint(n) == "1":
-		return one
-	case strings.Contains(many, "%s"):
-		return fmt.Sprintf(many, Number(n))
-	}
-	return fmt.Sprintf(many, n)
 }
 
 // plainTime is how times are written without the script.

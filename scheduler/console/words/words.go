@@ -11,7 +11,6 @@ import (
 	"iter"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -33,13 +32,15 @@ func Say(key string, args ...any) string {
 	return fmt.Sprintf(text, args...)
 }
 
-// Count returns the text of a key for a number of things.
-func Count(key string, n int) string {
+// Count returns the text of a key for a number of things, of any kind of whole number. The text has %d, or %s, where the number
+// is to stand.
+func Count(key string, n any) string {
 	one, many, _ := strings.Cut(Say(key), "|")
-	if n == 1 {
+	digits := fmt.Sprint(n)
+	if digits == "1" {
 		return one
 	}
-	return fmt.Sprintf(strings.ReplaceAll(many, "%d", "%s"), Thousands(strconv.Itoa(n)))
+	return fmt.Sprintf(strings.ReplaceAll(many, "%d", "%s"), Thousands(digits))
 }
 
 // Thousands puts narrow spaces between the thousands of a number.

@@ -12,6 +12,7 @@ let dropped = 0; // of these, what there was no room for
 let button = false; // it stands still because somebody said so
 let pointer = false;
 let over = false; // nothing more comes
+let asked = false; // what is followed has been answered, or refused
 let again = 0;
 
 const bar = () => $('.bar[data-follow]', tail);
@@ -19,7 +20,7 @@ const list = () => $('#attempts', tail);
 const most = () => Number(bar().dataset.most);
 const still = () => button || pointer || list().contains(document.activeElement);
 
-// tell shows what the tail does: live, paused, lost, ended.
+// tell shows what the tail does: live, paused, lost, ended; nothing while it is asked for the first time.
 function tell(state) {
   const box = $('.live-state', tail);
   if (box && box.dataset.state !== state) {
@@ -33,7 +34,7 @@ function tell(state) {
   $('b', count).textContent = String(n);
 }
 
-const state = () => (over ? 'ended' : still() ? 'paused' : source && source.readyState === EventSource.OPEN ? 'live' : 'lost');
+const state = () => (over ? 'ended' : still() ? 'paused' : source?.readyState === EventSource.OPEN ? 'live' : asked ? 'lost' : '');
 
 // before is the address of the history before a line.
 function before(line) {
@@ -121,10 +122,12 @@ function open() {
   const mine = new EventSource(url);
   source = mine;
   mine.onopen = () => {
+    asked = true;
     problem('');
     show();
   };
   mine.onerror = () => {
+    asked = true;
     if (mine === source && mine.readyState === EventSource.CLOSED) {
       source = null;
       const of = wanted;
@@ -160,6 +163,7 @@ function begin() {
   waiting = [];
   dropped = 0;
   over = false;
+  asked = false;
   pointer = false;
   const b = $('[data-pause]', tail);
   if (b) b.setAttribute('aria-pressed', String(button));

@@ -1,6 +1,10 @@
-package frame
+package words_test
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/carillon-sched/carillon/scheduler/console/words"
+)
 
 // TestCount says texts for one thing and for many, of any kind of number.
 func TestCount(t *testing.T) {
@@ -14,7 +18,7 @@ func TestCount(t *testing.T) {
 		{"queues.more", 1, "One more is not shown: filter by name to find it."},
 		{"queues.more", uint64(2), "2 more are not shown: filter by name to find them."},
 	} {
-		if got := count(test.key, test.n); got != test.want {
+		if got := words.Count(test.key, test.n); got != test.want {
 			t.Errorf("%s of %v: %q, want %q", test.key, test.n, got, test.want)
 		}
 	}
