@@ -23,6 +23,7 @@ func TestLoad(t *testing.T) {
 		w.must(w.store.Fire(ctx, own, []byte("b"), 0))
 		_, err := w.nc.Request("carillon.spec.put.c.job", []byte("{}"), time.Second) // answered when it is stored
 		w.must(err)
+		time.Sleep(time.Second) // the server counts for the workers a moment after it has stored
 		wantLoad(t, w, "one has fired", scheduler.LaneLoad{Waiting: 3, Running: 1, Pending: 1}, 1)
 
 		taken := make(chan *scheduler.Delivery, 1)
