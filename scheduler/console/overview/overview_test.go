@@ -102,7 +102,7 @@ func (s *source) counted() {
 				{Name: "slow.example:443", Collection: "partners", State: pulse.TargetOpen, Until: now.Add(time.Minute), Queued: 4},
 				{Name: "sick.example:443", State: pulse.TargetSlow, Attempts: 6, Failed: 6, Mean: 2 * time.Second},
 			},
-			Audit:   &pulse.Audit{At: now, Jobs: 12, Found: 2, Mended: 1, Lost: 1, First: []string{"partners/gone: its definition is lost"}},
+			Audit: &pulse.Audit{At: now, Jobs: 12, Found: 2, Mended: 1, Lost: 1, First: []string{"partners/gone: its definition is lost"}},
 		},
 		{ID: "id-two", Name: "two", Version: "1.0.1", InFlight: 1, Since: now},
 	})
