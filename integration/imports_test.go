@@ -44,6 +44,7 @@ var layers = []layer{
 	{path: "scheduler/internal/plainjson", never: outside},
 	{path: "scheduler", imports: []string{"scheduler/internal/plainjson", "scheduler/spec", "scheduler/document"}, never: append([]string{"go.opentelemetry.io/..."}, outside...)},
 	{path: "scheduler/access", never: outside},
+	{path: "scheduler/variable", imports: []string{"scheduler/document"}, never: outside},
 	{path: "scheduler/trail", imports: append([]string{"scheduler/internal/plainjson"}, decisions...), never: outside},
 	{path: "scheduler/view", imports: append([]string{"scheduler/access"}, decisions...), never: outside},
 	{path: "scheduler/schema", imports: append([]string{"scheduler/access", "scheduler/view"}, decisions...), never: outside},
@@ -104,7 +105,7 @@ var (
 	server    = []string{"github.com/nats-io/nats-server/..."} // programs that only ask a scheduler are small
 	decisions = []string{"scheduler", "scheduler/spec", "scheduler/document"}
 	rooms     = append([]string{"scheduler/access", "scheduler/cache", "scheduler/intake", "scheduler/secrets/...", "scheduler/step", "scheduler/tracing", "scheduler/trail"}, decisions...)
-	apis      = append([]string{"scheduler/access", "scheduler/awx", "scheduler/fairqueue", "scheduler/forecast", "scheduler/ical", "scheduler/intake", "scheduler/schema", "scheduler/secrets", "scheduler/service", "scheduler/throttle", "scheduler/tokens", "scheduler/tracing", "scheduler/trail", "scheduler/view", "scheduler/why"}, decisions...)
+	apis      = append([]string{"scheduler/access", "scheduler/awx", "scheduler/fairqueue", "scheduler/forecast", "scheduler/ical", "scheduler/intake", "scheduler/schema", "scheduler/secrets", "scheduler/service", "scheduler/throttle", "scheduler/tokens", "scheduler/tracing", "scheduler/trail", "scheduler/variable", "scheduler/view", "scheduler/why"}, decisions...)
 	product   = []string{"scheduler/...", "store/...", "actions/..."}
 )
 

@@ -6,13 +6,14 @@ import (
 
 	"github.com/carillon-sched/carillon/cmd/carillon/jobfile"
 	"github.com/carillon-sched/carillon/scheduler/client"
+	"github.com/carillon-sched/carillon/scheduler/variable"
 )
 
 // echoVariable is the variable that names a target for trying jobs out.
-const echoVariable = jobfile.Prefix + "ECHO"
+const echoVariable = variable.Prefix + "ECHO"
 
 // lookupWith returns the environment with a default for CARILLON_ECHO.
-func lookupWith(env jobfile.Lookup, echo string) jobfile.Lookup {
+func lookupWith(env variable.Lookup, echo string) variable.Lookup {
 	return func(name string) (string, bool) {
 		if v, ok := env(name); ok || name != echoVariable {
 			return v, ok
@@ -23,7 +24,7 @@ func lookupWith(env jobfile.Lookup, echo string) jobfile.Lookup {
 
 // lookupAt returns the environment with the /echo of a scheduler for CARILLON_ECHO, if the scheduler has one. It is asked
 // once, when a file names the variable; one that does not answer will not take the jobs either.
-func lookupAt(ctx context.Context, env jobfile.Lookup, api *client.Client) jobfile.Lookup {
+func lookupAt(ctx context.Context, env variable.Lookup, api *client.Client) variable.Lookup {
 	asked, has := false, false
 	return func(name string) (string, bool) {
 		if v, ok := env(name); ok || name != echoVariable {

@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/carillon-sched/carillon/cmd/carillon/jobfile"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/client"
 	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/variable"
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
@@ -38,7 +38,7 @@ func Job(j *client.Job) (Document, error) {
 		return d, nil
 	}
 	members := []document.Member{text("name", d.Key.Job), text("collection", d.Key.Collection)}
-	members = append(members, jobfile.Escape(v.Without("state", "status")).Members()...)
+	members = append(members, variable.Escape(v.Without("state", "status")).Members()...)
 	switch {
 	case !j.State.Final():
 		members = append(members, text("state", string(j.State)))
@@ -63,7 +63,7 @@ func Collection(c *client.Collection) (Document, error) {
 		return Document{}, fmt.Errorf("collection %s: %w", c.Name, err)
 	}
 	members := []document.Member{text("name", c.Name), text("type", view.CollectionType)}
-	members = append(members, jobfile.Escape(v.Without("id", "type", "name", "etag")).Members()...)
+	members = append(members, variable.Escape(v.Without("id", "type", "name", "etag")).Members()...)
 	return Document{Key: scheduler.Key{Collection: c.Name}, Value: document.ObjectValue(members...)}, nil
 }
 

@@ -13,11 +13,11 @@ import (
 
 	"github.com/carillon-sched/carillon/cmd/carillon/check"
 	"github.com/carillon-sched/carillon/cmd/carillon/export"
-	"github.com/carillon-sched/carillon/cmd/carillon/jobfile"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/importer"
+	"github.com/carillon-sched/carillon/scheduler/variable"
 )
 
 // Command is `carillon import`.
@@ -186,7 +186,7 @@ func (c Command) write(t *terminal.Terminal, r importer.Result) error {
 	documents := make([]export.Document, len(r.Jobs))
 	values := make([]document.Value, len(r.Jobs))
 	for i, j := range r.Jobs {
-		documents[i] = export.Document{Key: j.Key, Value: jobfile.Escape(j.Document)}
+		documents[i] = export.Document{Key: j.Key, Value: variable.Escape(j.Document)}
 		values[i] = documents[i].Value
 	}
 	if t.JSON {

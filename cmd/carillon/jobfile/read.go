@@ -11,6 +11,7 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/variable"
 )
 
 // Job is one document of a job file: a job, or the collection of some.
@@ -24,7 +25,7 @@ type Job struct {
 // Reader reads job files.
 type Reader struct {
 	// Lookup finds the variables of ${CARILLON_…}. Required.
-	Lookup Lookup
+	Lookup variable.Lookup
 
 	// Collection is where jobs go that name none. Default: default.
 	Collection string
@@ -138,10 +139,9 @@ func (r Reader) job(doc sourced, only bool) (Job, error) {
 	if doc.Kind() != document.KindObject {
 		return Job{}, document.Problem{Message: "must be an object, not " + doc.Kind().String()}
 	}
-	e := expander{lookup: r.Lookup}
-	v := e.value(doc.Value, "")
-	if e.problems != nil {
-		return Job{}, e.problems
+	v, unset := variable.Expand(doc.Value, r.Lookup)
+	if unset != nil {
+		return Job{}, unset
 	}
 	if r.Collections || isCollection(v) {
 		return r.collection(doc.Source, v, only)

@@ -10,6 +10,7 @@ import (
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/spec"
+	"github.com/carillon-sched/carillon/scheduler/variable"
 )
 
 // document reads the timing of a job, or of a recurrence alone, from JSON or YAML. file is where it comes from; empty if
@@ -49,7 +50,7 @@ func (c Command) document(t *terminal.Terminal, file, text string) (*subject, []
 }
 
 // lenient leaves variables alone that are not set. Most are for the action, which does not matter here.
-func lenient(env jobfile.Lookup) jobfile.Lookup {
+func lenient(env variable.Lookup) variable.Lookup {
 	return func(name string) (string, bool) {
 		if v, ok := env(name); ok {
 			return v, true

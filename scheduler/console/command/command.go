@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler"
 )
 
 // Quoted returns a text as one word of a POSIX shell.
@@ -22,6 +22,20 @@ func HereDocument(command, text string) string {
 	return command + " <<'" + end + "'\n" + text + "\n" + end + "\n"
 }
 
+// Put returns the command that puts a job by curl: body is what the REST API of a server takes. token has it send the access token
+// that CARILLON_TOKEN holds, and condition is one more header, such as If-None-Match: *; "" for none.
+func Put(server string, k scheduler.Key, token bool, condition, body string) string {
+	curl := "curl --fail-with-body -X PUT " + Quoted(server+"/jobCollections/"+k.Collection+"/jobs/"+k.Job)
+	if token {
+		curl += " \\\n  -H \"Authorization: Bearer $CARILLON_TOKEN\""
+	}
+	curl += " \\\n "
+	if condition != "" {
+		curl += " -H " + Quoted(condition)
+	}
+	return HereDocument(curl+" -H 'Content-Type: application/json' --data-binary @-", body)
+}
+
 func hasLine(text, line string) bool {
 	for one := range strings.SplitSeq(text, "\n") {
 		if one == line {
@@ -34,51 +48,3 @@ func hasLine(text, line string) bool {
 // Untemplated keeps "nats pub" from taking a part of JSON for one of its templates. Outside of a text, no JSON without space
 // has two brackets beside each other that open.
 func Untemplated(json string) string { return strings.ReplaceAll(json, "{{", `{\u007b`) }
-
-// variable begins what "carillon apply" replaces in texts.
-const variable = "${CARILLON_"
-
-// Escaped returns a document for "carillon apply", in which every text that it would take for a variable stands for itself.
-func Escaped(v document.Value) document.Value {
-	switch v.Kind() { //nolint:exhaustive // the others have no texts
-	case document.KindString:
-		if v.IsSecret() {
-			return v
-		}
-		return document.StringValue(escapedText(v.Text()))
-	case document.KindArray:
-		items := make([]document.Value, len(v.Items()))
-		for i, item := range v.Items() {
-			items[i] = Escaped(item)
-		}
-		return document.ArrayValue(items...)
-	case document.KindObject:
-		members := make([]document.Member, len(v.Members()))
-		for i, m := range v.Members() {
-			members[i] = document.Member{Name: m.Name, Value: Escaped(m.Value)}
-		}
-		return document.ObjectValue(members...)
-	}
-	return v
-}
-
-// escapedText puts a $ before every variable.
-func escapedText(s string) string {
-	var b strings.Builder
-	for {
-		before, after, found := strings.Cut(s, variable)
-		b.WriteString(before)
-		if !found {
-			return b.String()
-		}
-		if name, _, closed := strings.Cut(after, "}"); closed && isName(name) {
-			b.WriteByte('$')
-		}
-		b.WriteString(variable)
-		s = after
-	}
-}
-
-func isName(s string) bool {
-	return s != "" && strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == ""
-}

@@ -9,6 +9,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/console/command"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/variable"
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
@@ -56,17 +57,12 @@ func copiesOf(v *view.Job, server, prefix string, token bool) *copies {
 	file := document.ObjectValue(append([]document.Member{
 		{Name: "name", Value: document.StringValue(k.Job)},
 		{Name: "collection", Value: document.StringValue(k.Collection)},
-	}, command.Escaped(document.ObjectValue(members...)).Members()...)...)
+	}, variable.Escape(document.ObjectValue(members...)).Members()...)...)
 	yaml := string(file.YAML())
-	curl := "curl --fail-with-body -X PUT " + command.Quoted(server+"/jobCollections/"+k.Collection+"/jobs/"+k.Job)
-	if token {
-		curl += " \\\n  -H \"Authorization: Bearer $CARILLON_TOKEN\""
-	}
-	curl += " \\\n  -H 'Content-Type: application/json' --data-binary @-"
 	subject := strings.Join([]string{prefix, "spec", "put", k.Collection, k.Job}, ".")
 	c := &copies{
 		YAML: yaml, Token: token, Over: v.Job.State.Final(),
-		Curl:  command.HereDocument(curl, string(body)),
+		Curl:  command.Put(server, k, token, "", string(body)),
 		Apply: command.HereDocument("carillon apply --server "+command.Quoted(server)+" -", yaml),
 		NATS:  command.HereDocument("nats pub --force-stdin "+command.Quoted(subject), command.Untemplated(string(body))),
 	}

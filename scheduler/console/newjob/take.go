@@ -15,6 +15,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/scheduler/spec"
+	"github.com/carillon-sched/carillon/scheduler/variable"
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
@@ -207,14 +208,10 @@ func written(c *frame.Call, v *view.Job) (*text, error) {
 	}
 	k := v.Job.Key
 	name := document.Member{Name: "name", Value: document.StringValue(k.String())}
-	file := document.ObjectValue(append([]document.Member{name}, command.Escaped(doc).Members()...)...)
+	file := document.ObjectValue(append([]document.Member{name}, variable.Escape(doc).Members()...)...)
 	t := &text{YAML: string(file.YAML())}
 	t.Secrets, _ = v.Job.Def.Document().SecretPaths()
-	curl := "curl --fail-with-body -X PUT " + command.Quoted(c.Server()+"/jobCollections/"+k.Collection+"/jobs/"+k.Job)
-	if c.Who.Via != access.ViaOpen && c.Who.Via != access.ViaLoopback {
-		curl += " \\\n  -H \"Authorization: Bearer $CARILLON_TOKEN\""
-	}
-	curl += " \\\n  -H 'If-None-Match: *' -H 'Content-Type: application/json' --data-binary @-"
-	t.Curl = command.HereDocument(curl, string(doc.JSON()))
+	open := c.Who.Via == access.ViaOpen || c.Who.Via == access.ViaLoopback
+	t.Curl = command.Put(c.Server(), k, !open, "If-None-Match: *", string(doc.JSON()))
 	return t, nil
 }

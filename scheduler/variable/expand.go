@@ -1,4 +1,6 @@
-package jobfile
+// Package variable reads and writes the variables of job files: in their texts, ${CARILLON_…} stands for a value of whoever
+// reads the file, and $${CARILLON_…} for itself. Names are in upper-case letters, digits and "_"; all else is left alone.
+package variable
 
 import (
 	"fmt"
@@ -7,11 +9,22 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
-// Prefix begins the names of the variables that job files may use.
+// Prefix begins the names of all variables.
 const Prefix = "CARILLON_"
 
 // Lookup returns a variable, as [os.LookupEnv] does.
 type Lookup func(name string) (value string, ok bool)
+
+// Expand returns a document with the variables in all its texts replaced. The problems name those that are not set, with
+// their places; they are replaced by nothing.
+func Expand(v document.Value, lookup Lookup) (document.Value, document.Problems) {
+	e := expander{lookup: lookup}
+	v = e.value(v, "")
+	return v, e.problems
+}
+
+// open begins a variable in a text.
+const open = "${" + Prefix
 
 // expander replaces variables in a document.
 type expander struct {
@@ -47,7 +60,6 @@ func (e *expander) value(v document.Value, path string) document.Value {
 }
 
 func (e *expander) text(s, path string) string {
-	const open = "${" + Prefix
 	var b strings.Builder
 	for {
 		before, after, found := strings.Cut(s, open)

@@ -1,4 +1,4 @@
-package jobfile
+package variable
 
 import (
 	"strings"
@@ -6,7 +6,8 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
-// Escape returns a document in which every text that a [Reader] would take for a variable stands for itself.
+// Escape returns a document in which every text that [Expand] would take for a variable stands for itself. Its
+// secrets stay as they are: they are hidden ones.
 func Escape(v document.Value) document.Value {
 	switch v.Kind() {
 	case document.KindString:
@@ -33,7 +34,6 @@ func Escape(v document.Value) document.Value {
 
 // escaped puts a $ before every variable.
 func escaped(s string) string {
-	const open = "${" + Prefix
 	var b strings.Builder
 	for {
 		before, after, found := strings.Cut(s, open)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/carillon-sched/carillon/cmd/carillon/jobfile"
 	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/variable"
 )
 
 // TestEscape reads back texts that look like variables.
@@ -15,10 +16,10 @@ func TestEscape(t *testing.T) {
 	} {
 		v := document.ObjectValue(document.Member{Name: "name", Value: document.StringValue("job")},
 			document.Member{Name: "list", Value: document.ArrayValue(document.StringValue(text))})
-		tree(t, map[string]string{"a.yaml": string(jobfile.Escape(v).YAML())})
+		tree(t, map[string]string{"a.yaml": string(variable.Escape(v).YAML())})
 		jobs, problems := jobfile.Reader{Lookup: variables}.Read([]string{"a.yaml"})
 		if len(problems) > 0 || len(jobs) != 1 || string(jobs[0].Body) != v.String() {
-			t.Errorf("%s: got %s, %v", text, jobfile.Escape(v), problems)
+			t.Errorf("%s: got %s, %v", text, variable.Escape(v), problems)
 		}
 	}
 }
