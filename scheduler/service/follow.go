@@ -51,8 +51,9 @@ func (r Reader) Follow(ctx context.Context, q HistoryQuery, tail Tail) error {
 	default:
 		begins.After = *tail.After
 	}
-	register := r.shared.roster.enter(ctx)
-	defer r.shared.roster.leave(register)
+	watched := r.shared.roster.enter(ctx)
+	defer r.shared.roster.release(watched)
+	register := watched.of
 	followed, stop := context.WithCancelCause(ctx)
 	t := &follower{register: register, query: &q, tail: &tail, stop: stop, touched: make(chan struct{}, 1)}
 	untell := register.tell(t)
@@ -60,7 +61,7 @@ func (r Reader) Follow(ctx context.Context, q HistoryQuery, tail Tail) error {
 	var watch sync.WaitGroup
 	defer watch.Wait()
 	defer stop(nil)
-	watch.Go(func() { t.watch(followed) })
+	watch.Go(func() { t.watch(followed, watched) })
 	select {
 	case <-register.stands:
 	case <-followed.Done():
@@ -103,7 +104,7 @@ func (t *follower) rouse() {
 }
 
 // watch stops following when nobody tells of changes any more, or the query's job is not there any more.
-func (t *follower) watch(ctx context.Context) {
+func (t *follower) watch(ctx context.Context, watched *ref[*register]) {
 	for {
 		select {
 		case <-t.touched:
@@ -113,8 +114,8 @@ func (t *follower) watch(ctx context.Context) {
 			if own.exists {
 				t.verify(ctx)
 			}
-		case <-t.register.ended:
-			t.stop(t.register.err)
+		case <-watched.ended:
+			t.stop(watched.err)
 			return
 		case <-ctx.Done():
 			return

@@ -12,21 +12,15 @@ import (
 // roster knows which jobs there are, for all who follow histories: each job is looked up once for all of them, and one watch
 // tells of changes. It has neither while nobody follows. It is safe for concurrent use.
 type roster struct {
-	store scheduler.Store
+	refcounted[*register]
 
-	mu  sync.Mutex
-	now *register // nil: nobody follows
+	store scheduler.Store
 }
 
-// register is what a roster knows from one watch.
+// register is what a roster knows from one watch, which ends when something may have been missed.
 type register struct {
-	store scheduler.Store
-	users int // guarded by the roster
-
+	store  scheduler.Store
 	stands chan struct{} // closed when what is asked from then on is known to stay
-	end    context.CancelFunc
-	ended  chan struct{} // closed when the watch has ended; err says why
-	err    error
 
 	mu     sync.Mutex
 	known  map[scheduler.Key]presence
@@ -40,49 +34,20 @@ type question struct {
 	changed bool // meanwhile
 }
 
-// enter begins to watch, or joins who watches already. leave is to be called for what it returns.
-func (s *roster) enter(ctx context.Context) *register {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.now == nil {
-		watching, end := context.WithCancel(context.WithoutCancel(ctx))
-		s.now = &register{
-			store: s.store, stands: make(chan struct{}), end: end, ended: make(chan struct{}),
-			known: map[scheduler.Key]presence{}, asking: map[scheduler.Key]*question{}, told: map[*follower]struct{}{},
-		}
-		go s.watch(watching, s.now)
-	}
-	s.now.users++
-	return s.now
-}
-
 var errUnwatched = errors.Join(scheduler.ErrUnavailable, errors.New("the watch of job definitions ended"))
 
-// watch keeps a register until nobody needs it, or something may have been missed.
-func (s *roster) watch(ctx context.Context, r *register) {
-	err := s.store.WatchJobs(ctx, func() { close(r.stands) }, func(k scheduler.Key, _ uint64) { r.changed(k) })
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.now == r {
-		s.now = nil
-	}
-	r.err = cmp.Or(err, errUnwatched)
-	close(r.ended)
-}
-
-// leave ends the watch when nobody else needs it.
-func (s *roster) leave(r *register) {
-	s.mu.Lock()
-	r.users--
-	last := r.users == 0
-	if last && s.now == r {
-		s.now = nil
-	}
-	s.mu.Unlock()
-	if last {
-		r.end()
-		<-r.ended
-	}
+// enter begins to watch, or joins who watches already. release is to be called for what it returns.
+func (s *roster) enter(ctx context.Context) *ref[*register] {
+	return s.acquire(ctx, func() (*register, func(context.Context) error) {
+		r := &register{
+			store: s.store, stands: make(chan struct{}),
+			known: map[scheduler.Key]presence{}, asking: map[scheduler.Key]*question{}, told: map[*follower]struct{}{},
+		}
+		return r, func(ctx context.Context) error {
+			err := s.store.WatchJobs(ctx, func() { close(r.stands) }, func(k scheduler.Key, _ uint64) { r.changed(k) })
+			return cmp.Or(err, errUnwatched)
+		}
+	})
 }
 
 // tell has a follower told when the definition of its job was written or deleted, until the returned function is called.

@@ -16,70 +16,37 @@ import (
 // What was read last is kept, streamKept records, until all have taken it. Who is further behind, or is slower, reads by themselves
 // from there on, so that nobody waits for them, and they miss nothing.
 type stream struct {
-	store scheduler.Store
+	refcounted[*reading]
 
-	mu  sync.Mutex
-	now *reading // nil: nobody follows
+	store scheduler.Store
 }
 
 // streamKept is how many records are kept: these are 2 KB to 4 KB at most.
 const streamKept = 2048
 
-// reading is one that goes on.
+// reading is what one reading of the records has brought last.
 type reading struct {
-	users int // guarded by the stream
-	end   context.CancelFunc
-	ended chan struct{} // closed when it has; err says why
-	err   error
-
 	mu    sync.Mutex
 	floor uint64              // all that was recorded after this sequence is kept, or is to come
 	kept  []*scheduler.Record // in their order
 	came  chan struct{}       // closed when something has
 }
 
-// enter begins to read, or joins a reading. last is that of the records that there are.
-func (s *stream) enter(ctx context.Context, after, last uint64) *reading {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.now == nil {
-		reads, end := context.WithCancel(context.WithoutCancel(ctx))
-		s.now = &reading{end: end, ended: make(chan struct{}), floor: last, came: make(chan struct{})}
-		if after+streamKept/2 >= last {
-			s.now.floor = after
-		}
-		go s.read(reads, s.now, s.now.floor)
-	}
-	s.now.users++
-	return s.now
-}
-
 var errUnread = errors.Join(scheduler.ErrUnavailable, errors.New("the reading of the history ended"))
 
-func (s *stream) read(ctx context.Context, r *reading, after uint64) {
-	err := s.store.Follow(ctx, scheduler.Key{}, after, r.add)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.now == r {
-		s.now = nil
-	}
-	r.err = cmp.Or(err, errUnread)
-	close(r.ended)
-}
-
-// leave ends the reading when nobody else needs it.
-func (s *stream) leave(r *reading) {
-	s.mu.Lock()
-	r.users--
-	last := r.users == 0
-	if last && s.now == r {
-		s.now = nil
-	}
-	s.mu.Unlock()
-	if last {
-		r.end()
-		<-r.ended
-	}
+// enter begins to read, or joins a reading. last is that of the records that there are. release is to be called for what it
+// returns.
+func (s *stream) enter(ctx context.Context, after, last uint64) *ref[*reading] {
+	return s.acquire(ctx, func() (*reading, func(context.Context) error) {
+		r := &reading{floor: last, came: make(chan struct{})}
+		if after+streamKept/2 >= last {
+			r.floor = after
+		}
+		begin := r.floor
+		return r, func(ctx context.Context) error {
+			return cmp.Or(s.store.Follow(ctx, scheduler.Key{}, begin, r.add), errUnread)
+		}
+	})
 }
 
 // add keeps a record, and forgets the oldest half when there is no room.
@@ -117,9 +84,9 @@ func (s *stream) follow(ctx context.Context, after, last uint64, f func(*schedul
 // join takes what is read for all, until it does not have what follows, and returns the last sequence.
 func (s *stream) join(ctx context.Context, after, last uint64, f func(*scheduler.Record)) (uint64, error) {
 	r := s.enter(ctx, after, last)
-	defer s.leave(r)
+	defer s.release(r)
 	for {
-		records, came, kept := r.since(after)
+		records, came, kept := r.of.since(after)
 		if !kept {
 			return after, nil
 		}
