@@ -85,23 +85,18 @@ func (x *Index) backlog() (to backlog) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	to.noted = x.noted
-	for _, s := range x.shelves {
-		for _, b := range s.blocks {
-			to.jobs += len(b.recs)
-			for i := range b.recs {
-				r := &b.recs[i]
-				switch {
-				case r.flags == 0, r.flags&missing != 0:
-				case r.flags&changed == 0:
-					if x.unread(r) {
-						to.moved++
-					}
-				default:
-					to.changed++
-					if to.first == 0 || r.told < to.first {
-						to.first = r.told
-					}
-				}
+	for r := range x.records() {
+		to.jobs++
+		switch {
+		case r.flags == 0, r.flags&missing != 0:
+		case r.flags&changed == 0:
+			if x.unread(r) {
+				to.moved++
+			}
+		default:
+			to.changed++
+			if to.first == 0 || r.told < to.first {
+				to.first = r.told
 			}
 		}
 	}
@@ -210,13 +205,9 @@ func (x *Index) wants(st scheduler.Stored) bool {
 func (x *Index) miss(until uint64) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	for _, s := range x.shelves {
-		for _, b := range s.blocks {
-			for i := range b.recs {
-				if r := &b.recs[i]; r.flags&changed != 0 && r.told <= until {
-					r.flags |= missing
-				}
-			}
+	for r := range x.records() {
+		if r.flags&changed != 0 && r.told <= until {
+			r.flags |= missing
 		}
 	}
 }
@@ -225,18 +216,13 @@ func (x *Index) miss(until uint64) {
 func (x *Index) settle(began uint32) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	for _, s := range x.shelves {
-		for _, b := range s.blocks {
-			for i := range b.recs {
-				r := &b.recs[i]
-				if r.flags&changed != 0 || r.flags&moved == 0 || after(r.at, began) {
-					continue
-				}
-				r.flags &^= unseen
-				if began-r.at >= uint32(edited.Milliseconds()) {
-					x.place(r, baton{}, true)
-				}
-			}
+	for r := range x.records() {
+		if r.flags&changed != 0 || r.flags&moved == 0 || after(r.at, began) {
+			continue
+		}
+		r.flags &^= unseen
+		if began-r.at >= uint32(edited.Milliseconds()) {
+			x.place(r, baton{}, true)
 		}
 	}
 }

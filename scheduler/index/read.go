@@ -178,12 +178,8 @@ func (x *Index) tidy() {
 		return
 	}
 	fresh := newLabels()
-	for _, s := range x.shelves {
-		for _, b := range s.blocks {
-			for i := range b.recs {
-				b.recs[i].labels = fresh.use(x.labels.of(b.recs[i].labels))
-			}
-		}
+	for r := range x.records() {
+		r.labels = fresh.use(x.labels.of(r.labels))
 	}
 	x.labels = fresh
 }

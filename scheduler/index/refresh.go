@@ -124,16 +124,12 @@ func (x *Index) collect(wanted func(*record) bool) (keys []scheduler.Key, left b
 func (x *Index) howMany(are func(*record) bool) (n int) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	for _, s := range x.shelves {
-		for _, b := range s.blocks {
-			for i := range b.recs {
-				if are(&b.recs[i]) {
-					n++
-				}
-			}
-			if n > x.cfg.Bulk {
-				return n
-			}
+	for r := range x.records() {
+		if are(r) {
+			n++
+		}
+		if n > x.cfg.Bulk {
+			break
 		}
 	}
 	return n

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"iter"
 	"slices"
 	"sort"
 	"strings"
@@ -112,4 +113,19 @@ func (s *shelf) set(r *record, to state) {
 	s.counts[r.state]--
 	r.state = to
 	s.counts[to]++
+}
+
+// records are those of all jobs, in no order. It is called with the lock.
+func (x *Index) records() iter.Seq[*record] {
+	return func(yield func(*record) bool) {
+		for _, s := range x.shelves {
+			for _, b := range s.blocks {
+				for i := range b.recs {
+					if !yield(&b.recs[i]) {
+						return
+					}
+				}
+			}
+		}
+	}
 }
