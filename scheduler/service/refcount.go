@@ -27,7 +27,7 @@ func (c *refcounted[T]) acquire(ctx context.Context, begin func() (of T, keep fu
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.now == nil {
-		keeping, end := context.WithCancel(context.WithoutCancel(ctx))
+		keeping, end := context.WithCancel(context.WithoutCancel(ctx)) //nolint:gosec // release calls end
 		of, keep := begin()
 		c.now = &ref[T]{of: of, end: end, ended: make(chan struct{})}
 		go c.keep(keeping, c.now, keep)
