@@ -25,12 +25,15 @@ func (r *room) beside(q StorageQueue) []string {
 	return all
 }
 
-// confirmLetters is the question before something is done to messages of a storage queue: to those that the request names, or
-// where none was meant to be, to all.
-func (r *room) confirmLetters(c *frame.Call, q StorageQueue) (v confirmation, marked bool, err error) {
+// confirmLetters is the question before something is done to messages of the storage queue that a request names: to those that
+// it names, too, or where none was meant to be, to all.
+func (r *room) confirmLetters(c *frame.Call) (q StorageQueue, v confirmation, marked bool, err error) {
+	if q, err = r.queueOf(c); err != nil {
+		return q, v, false, err
+	}
 	ids := c.Request.URL.Query()["id"]
 	if marked = c.Query("marked") != ""; marked && len(ids) == 0 {
-		return v, marked, noneMarked(c)
+		return q, v, marked, noneMarked(c)
 	}
 	v = confirmation{
 		Steps: q.crumbs(), Back: storeAddress(q), Fields: [][2]string{{"account", q.Account}, {"queue", q.Name}}, Count: int64(q.Messages),
@@ -41,16 +44,12 @@ func (r *room) confirmLetters(c *frame.Call, q StorageQueue) (v confirmation, ma
 	if marked {
 		v.Count = int64(len(ids))
 	}
-	return v, marked, nil
+	return q, v, marked, nil
 }
 
 // confirmRemove asks before messages that were selected are deleted.
 func (r *room) confirmRemove(c *frame.Call) error {
-	q, err := r.queueOf(c)
-	if err != nil {
-		return err
-	}
-	v, marked, err := r.confirmLetters(c, q)
+	q, v, marked, err := r.confirmLetters(c)
 	if err != nil {
 		return err
 	}
@@ -103,11 +102,7 @@ func besides(c *frame.Call, gone int) string {
 
 // confirmMove asks where messages are moved to: those that were selected, or all.
 func (r *room) confirmMove(c *frame.Call) error {
-	q, err := r.queueOf(c)
-	if err != nil {
-		return err
-	}
-	v, marked, err := r.confirmLetters(c, q)
+	q, v, marked, err := r.confirmLetters(c)
 	if err != nil {
 		return err
 	}

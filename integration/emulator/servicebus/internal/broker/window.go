@@ -187,8 +187,9 @@ func (q *queue) free(sequence int64) (*message, error) {
 	return m, nil
 }
 
-// Remove deletes one message. It fails with MessageNotFound, or with MessageLockLost while a receiver has it.
-func (w *Window) Remove(sequence int64) (Receipt, error) {
+// change does something to a message that nobody holds, and stores what became of it. It fails with MessageNotFound, or with
+// MessageLockLost while a receiver has it.
+func (w *Window) change(sequence int64, do func(*message, *entry) error) (Receipt, error) {
 	e := w.queue.entity
 	if err := e.lock(); err != nil {
 		return Receipt{}, err
@@ -199,33 +200,34 @@ func (w *Window) Remove(sequence int64) (Receipt, error) {
 		return Receipt{}, err
 	}
 	en := e.broker.entry()
+	if err := do(m, en); err != nil {
+		return Receipt{}, err
+	}
 	e.accessed = nowMilli()
-	m.remove(en)
 	return e.broker.commit(en), nil
+}
+
+// Remove deletes one message. It fails with MessageNotFound, or with MessageLockLost while a receiver has it.
+func (w *Window) Remove(sequence int64) (Receipt, error) {
+	return w.change(sequence, func(m *message, en *entry) error {
+		m.remove(en)
+		return nil
+	})
 }
 
 // Bury makes a dead letter of a message that waits or is deferred, as a receiver does that gives it up. It fails with
 // MessageNotFound, with MessageLockLost while a receiver has it, or with NotAllowed for what is scheduled or a dead letter already.
 func (w *Window) Bury(sequence int64, reason, description string) (Receipt, error) {
-	e := w.queue.entity
 	if err := w.queue.allows(Outcome{Kind: MoveDeadLetter}); err != nil {
 		return Receipt{}, err
 	}
-	if err := e.lock(); err != nil {
-		return Receipt{}, err
-	}
-	defer e.unlock()
-	m, err := w.queue.free(sequence)
-	if err != nil {
-		return Receipt{}, err
-	}
-	if m.stage() == Scheduled {
-		return Receipt{}, fail(NotAllowed, "The message with sequence number %d is scheduled for later.", sequence)
-	}
-	en := e.broker.entry()
-	e.accessed = nowMilli()
-	e.bury(m, cause{reason: reason, description: description}, en)
-	return e.broker.commit(en), nil
+	return w.change(sequence, func(m *message, en *entry) error {
+		if m.stage() == Scheduled {
+			return fail(NotAllowed, "The message with sequence number %d is scheduled for later.", sequence)
+		}
+		w.queue.entity.bury(m, cause{reason: reason, description: description}, en)
+		return nil
+	})
 }
 
 // Last is the highest sequence number that a message of the entity has had.
