@@ -50,13 +50,13 @@ func (c pauseCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Cli
 	for i, k := range keys {
 		jobs[i] = &pausing{k, time.Time{}, t}
 	}
-	return remote.EachOf(ctx, t, jobs, "paused", func(p *pausing) error {
+	return remote.EachResult(ctx, t, jobs, func(p *pausing) (string, error) {
 		j, err := api.Pause(ctx, p.job, c.Until)
 		if err == nil {
 			p.until = j.PausedUntil
 		}
-		return err
-	}, func(p *pausing) any {
-		return map[string]any{"job": p.job.String(), "result": "paused", "pausedUntil": p.until}
+		return resultOf(j, "paused"), err
+	}, func(p *pausing, result string) any {
+		return map[string]any{"job": p.job.String(), "result": result, "pausedUntil": p.until}
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/client"
+	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // jobsCmd does one thing to each of several jobs.
@@ -14,7 +15,7 @@ type jobsCmd struct {
 	remote.Jobs
 
 	verb, done string // what is done to a job, and what is said of it then
-	do         func(*client.Client, context.Context, scheduler.Key) error
+	do         func(*client.Client, context.Context, scheduler.Key) (*client.Job, error)
 	help       string
 }
 
@@ -27,7 +28,20 @@ func (c jobsCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Clie
 	if err != nil {
 		return err
 	}
-	return remote.Each(ctx, t, keys, c.done, func(ctx context.Context, k scheduler.Key) error { return c.do(api, ctx, k) })
+	return remote.EachResult(ctx, t, keys, func(k scheduler.Key) (string, error) {
+		j, err := c.do(api, ctx, k)
+		return resultOf(j, c.done), err
+	}, func(k scheduler.Key, result string) any {
+		return map[string]string{"job": k.String(), "result": result}
+	})
+}
+
+// resultOf is the word for an edit of a job: done, or unchanged if it had no effect.
+func resultOf(j *client.Job, done string) string {
+	if j != nil && j.Result == view.Unchanged {
+		return string(view.Unchanged)
+	}
+	return done
 }
 
 // askHelp is of all of them.
@@ -61,7 +75,10 @@ Examples:
 	}
 
 	deleteCmd = jobsCmd{
-		verb: "delete", done: "deleted", do: (*client.Client).Delete,
+		verb: "delete", done: "deleted",
+		do: func(api *client.Client, ctx context.Context, k scheduler.Key) (*client.Job, error) {
+			return nil, api.Delete(ctx, k)
+		},
 		help: `An attempt that is running comes to its end; nothing follows it. The history goes with the job.
 ` + askHelp + `
 Examples:

@@ -30,7 +30,9 @@ func TestFollowAuditOverEitherTransport(t *testing.T) {
 		}()
 		for len(came) < 2 && ctx.Err() == nil { // until it stands
 			for _, k := range []scheduler.Key{other, k} {
-				if err := errors.Join(c.Disable(ctx, k), c.Enable(ctx, k)); err != nil {
+				_, disabled := c.Disable(ctx, k)
+				_, enabled := c.Enable(ctx, k)
+				if err := errors.Join(disabled, enabled); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -40,6 +40,12 @@ func TestEveryMethodOverEitherTransport(t *testing.T) {
 		j, err := c.Get(ctx, k)
 		return j.State, err
 	}
+	turn := func(f func(*client.Client, context.Context, scheduler.Key) (*client.Job, error)) func(context.Context, *client.Client, scheduler.Key) (any, error) {
+		return func(ctx context.Context, c *client.Client, k scheduler.Key) (any, error) {
+			j, err := f(c, ctx, k)
+			return fmt.Sprint(j.State, " ", j.Result), err
+		}
+	}
 	nothing := func(f func(*client.Client, context.Context, scheduler.Key) error) func(context.Context, *client.Client, scheduler.Key) (any, error) {
 		return func(ctx context.Context, c *client.Client, k scheduler.Key) (any, error) { return nil, f(c, ctx, k) }
 	}
@@ -68,14 +74,16 @@ func TestEveryMethodOverEitherTransport(t *testing.T) {
 			patched, err := c.Patch(ctx, k, []byte(`{"description": "known"}`), client.PutOptions{IfMatch: j.ETag})
 			return j.ETag != "" && patched.ETag != "" && patched.ETag != j.ETag, err
 		}, "true", nil},
-		{"disable", nothing((*client.Client).Disable), "<nil>", nil},
+		{"disable", turn((*client.Client).Disable), "disabled updated", nil},
+		{"disable again", turn((*client.Client).Disable), "disabled unchanged", nil},
 		{"get what is disabled", state, "disabled", nil},
-		{"enable", nothing((*client.Client).Enable), "<nil>", nil},
+		{"enable", turn((*client.Client).Enable), "enabled updated", nil},
+		{"enable again", turn((*client.Client).Enable), "enabled unchanged", nil},
 		{"pause", func(ctx context.Context, c *client.Client, k scheduler.Key) (any, error) {
 			j, err := c.Pause(ctx, k, "2098-12-31T23:00Z")
 			return fmt.Sprint(j.State, " ", j.PausedUntil.Format(time.RFC3339)), err
 		}, "enabled 2098-12-31T23:00:00Z", nil},
-		{"enable what is paused", nothing((*client.Client).Enable), "<nil>", nil},
+		{"enable what is paused", turn((*client.Client).Enable), "enabled updated", nil},
 		{"list by label", func(ctx context.Context, c *client.Client, k scheduler.Key) (any, error) {
 			return names(client.Collect(c.List(ctx, client.Query{Collection: k.Collection, Labels: "team=" + k.Job}), 0))
 		}, "[JOB]", nil},

@@ -25,7 +25,7 @@ type Job struct {
 	Properties  json.RawMessage
 	Document    json.RawMessage // all of it
 
-	// Of the answer to a put.
+	// Of the answer to an edit.
 	Result   view.Result
 	Warnings []spec.Warning
 	DryRun   *view.DryRun // of a dry run of a job that would run
@@ -165,14 +165,14 @@ func (c *Client) Resubmit(ctx context.Context, k scheduler.Key, occurrence strin
 	return v, err
 }
 
-// Enable lets a disabled job run again.
-func (c *Client) Enable(ctx context.Context, k scheduler.Key) error {
-	return c.post(ctx, jobPath(k)+"/enable")
+// Enable lets a disabled or paused job run again. The Result of the returned job says whether that changed anything.
+func (c *Client) Enable(ctx context.Context, k scheduler.Key) (*Job, error) {
+	return c.job(ctx, http.MethodPost, jobPath(k)+"/enable", nil)
 }
 
-// Disable stops a job until it is enabled.
-func (c *Client) Disable(ctx context.Context, k scheduler.Key) error {
-	return c.post(ctx, jobPath(k)+"/disable")
+// Disable stops a job until it is enabled. It returns the job as [Client.Enable] does.
+func (c *Client) Disable(ctx context.Context, k scheduler.Key) (*Job, error) {
+	return c.job(ctx, http.MethodPost, jobPath(k)+"/disable", nil)
 }
 
 // Pause keeps a job from starting anything until a time, after which it goes on by itself: an RFC 3339 time, or on the job's

@@ -31,8 +31,8 @@ func TestVerbs(t *testing.T) {
 		{"patch.default.job", `{"startTime": "2097-01-01"}`, "accepted updated revision next"},
 		{"run.default.job", "", "accepted occurrence"},
 		{"run.default.job", "", "rejected Conflict: job default/job: conflict: it is running, or about to"},
-		{"disable.default.job", "ignored", "accepted revision"},
-		{"disable.default.job", "", "accepted revision"},
+		{"disable.default.job", "ignored", "accepted updated revision"},
+		{"disable.default.job", "", "accepted unchanged revision"},
 		{"run.default.job", "", "accepted occurrence"},
 		{"delete.default.job", "", "accepted"},
 		{"delete.default.job", "", "rejected ResourceNotFound: job default/job: not found"},
@@ -41,7 +41,7 @@ func TestVerbs(t *testing.T) {
 		{"enable.default.job", "", "rejected ResourceNotFound: job default/job: not found"},
 		{"put.other.job", later, "rejected ResourceNotFound: collection other: not found; create it first"},
 		{"put.default.job", `{"state": "disabled", ` + action + `}`, "accepted created created=true revision"},
-		{"enable.default.job", "", "accepted revision next"},
+		{"enable.default.job", "", "accepted updated revision next"},
 		{"put.default.never", `{"recurrence": {"cron": "0 9 31 2 *"}, ` + action + `}`, "accepted created created=true revision over warning: recurrence.cron"},
 		{"patch.default.never", `{"timeZone": "Asia/Tokyo"}`, "accepted updated revision over warning: recurrence.cron"},
 	}
@@ -301,7 +301,7 @@ func TestSuperseded(t *testing.T) {
 	for subject, want := range map[string]string{
 		"put.default.job":     "accepted unchanged created=false superseded revision next",
 		"patch.default.job":   "accepted unchanged superseded revision next",
-		"disable.default.job": "accepted superseded revision next",
+		"disable.default.job": "accepted unchanged superseded revision next",
 		"delete.default.job":  "rejected Conflict: job default/job: conflict: a later spec put it again",
 	} {
 		w.publish(subject, `{"description": "old", `+action+`}`)
@@ -382,9 +382,9 @@ func TestRepeatedAfterStop(t *testing.T) {
 		{"put.default.job", "accepted unchanged created=false revision next"},
 		{"patch.default.job", "accepted unchanged revision next"},
 		{"run.default.job", "accepted occurrence"},
-		{"disable.default.job", "accepted revision"},
+		{"disable.default.job", "accepted unchanged revision"},
 		{"run.default.job", "accepted occurrence"},
-		{"enable.default.job", "accepted revision next"},
+		{"enable.default.job", "accepted unchanged revision next"},
 		{"delete.default.job", "accepted"},
 	} {
 		w.publish(step.subject, later)

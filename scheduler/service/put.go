@@ -177,7 +177,6 @@ func (e Editor) done(ctx context.Context, cur *scheduler.Job, edit Edit) (*view.
 	if err != nil {
 		return nil, err
 	}
-	v.Result = view.Unchanged
 	if !v.Superseded {
 		v.Warnings = cur.Def.Warnings(cur.Plan)
 	}
@@ -188,7 +187,7 @@ func (e Editor) done(ctx context.Context, cur *scheduler.Job, edit Edit) (*view.
 func (e Editor) superseded(ctx context.Context, cur *scheduler.Job) (*view.Job, error) {
 	v, err := e.reads.view(ctx, cur)
 	if v != nil {
-		v.Superseded = true
+		v.Superseded, v.Result = true, view.Unchanged
 	}
 	return v, err
 }
@@ -245,9 +244,18 @@ func warningsOf(def *scheduler.Definition, next *scheduler.Job, edit Edit) ([]sp
 	return nil, scheduler.RefuseWarnings(warnings)
 }
 
-// unchanged answers an edit that changes nothing. It makes sure of the baton,
-// as the edit may be the repetition of one that was cut short.
+// unchanged answers an edit that changes nothing. It also checks the baton, because the edit
+// may repeat one that a crash interrupted.
 func (e Editor) unchanged(ctx context.Context, j *scheduler.Job) (*view.Job, error) {
+	v, err := e.rearmed(ctx, j)
+	if v != nil {
+		v.Result = view.Unchanged
+	}
+	return v, err
+}
+
+// rearmed makes the baton of a job follow its definition, and returns the job.
+func (e Editor) rearmed(ctx context.Context, j *scheduler.Job) (*view.Job, error) {
 	if j.State == scheduler.Enabled {
 		if err := e.plans.replan(ctx, j, scheduler.Enabled); err != nil {
 			return nil, err
@@ -291,5 +299,9 @@ func (e Editor) replace(ctx context.Context, cur, next *scheduler.Job) (*view.Jo
 	if err != nil {
 		return nil, fmt.Errorf("job %s: stored, but not planned yet: %w", next.Key, err)
 	}
-	return e.reads.Get(ctx, next.Key)
+	v, err := e.reads.Get(ctx, next.Key)
+	if v != nil {
+		v.Result = view.Updated
+	}
+	return v, err
 }

@@ -16,14 +16,14 @@ type Job struct {
 	Outcome    scheduler.Outcome // how what it did last ended, in answers to a [scheduler.JobQuery] that asks for it
 	Superseded bool              // the edit was older than what the job has, and was left out
 
-	// What the answer to a put or a patch tells beside the job. Documents that are
-	// put may have it: it is read-only, and ignored.
-	Result   Result         // what became of it; "" in other answers
+	// The answer to an edit has these in addition. A document that is put may have
+	// them: they are read-only, and ignored.
+	Result   Result         // whether the edit changed the job; "" in other answers
 	Warnings []spec.Warning // what the writer might not expect
 	DryRun   *DryRun        // of what would be; nil: it is
 }
 
-// Result is what became of a put or a patch.
+// Result is the effect of an edit: a put, a patch, or a change of state or pause.
 type Result string
 
 // The results.

@@ -108,11 +108,3 @@ func (Jobs) meant(ctx context.Context, t *terminal.Terminal, keys []scheduler.Ke
 	t.Complain("hint", "nothing was done")
 	return nil, nil
 }
-
-// Each does do to every job of keys, says what was done, and goes on after an error.
-func Each(
-	ctx context.Context, t *terminal.Terminal, keys []scheduler.Key, done string, do func(context.Context, scheduler.Key) error,
-) error {
-	return EachOf(ctx, t, keys, done, func(k scheduler.Key) error { return do(ctx, k) },
-		func(k scheduler.Key) any { return map[string]string{"job": k.String(), "result": done} })
-}

@@ -161,13 +161,21 @@ func (w Within) Key(name string) (scheduler.Key, error) {
 func EachOf[T any](
 	ctx context.Context, t *terminal.Terminal, things []T, done string, do func(T) error, document func(T) any,
 ) error {
+	return EachResult(ctx, t, things, func(thing T) (string, error) { return done, do(thing) },
+		func(thing T, _ string) any { return document(thing) })
+}
+
+// EachResult is [EachOf] for what does not have the same result for every thing: do returns it.
+func EachResult[T any](
+	ctx context.Context, t *terminal.Terminal, things []T, do func(T) (string, error), document func(T, string) any,
+) error {
 	documents := []any{}
-	failed, err := each(ctx, t, things, do, func(thing T) {
+	failed, err := each(ctx, t, things, do, func(thing T, result string) {
 		if t.JSON {
-			documents = append(documents, document(thing))
+			documents = append(documents, document(thing, result))
 			return
 		}
-		t.Printf("%-9s %v\n", done, thing)
+		t.Printf("%-9s %v\n", result, thing)
 	})
 	if t.JSON {
 		_ = t.PrintJSON(terminal.List[any]{Value: documents}) // of strings
@@ -178,10 +186,12 @@ func EachOf[T any](
 	return terminal.Reported(failed...)
 }
 
-// each does do to every thing, and returns those of its errors that it told of. It stops where there is no scheduler.
-func each[T any](ctx context.Context, t *terminal.Terminal, things []T, do func(T) error, done func(T)) (failed []error, err error) {
+// each does do to every thing, and returns the errors that it has reported. It stops without a scheduler.
+func each[T any](
+	ctx context.Context, t *terminal.Terminal, things []T, do func(T) (string, error), done func(T, string),
+) (failed []error, err error) {
 	for _, thing := range things {
-		err := do(thing)
+		result, err := do(thing)
 		switch {
 		case errors.Is(err, scheduler.ErrUnavailable), ctx.Err() != nil:
 			return failed, err
@@ -191,7 +201,7 @@ func each[T any](ctx context.Context, t *terminal.Terminal, things []T, do func(
 			}
 			failed = append(failed, &terminal.Failure{Path: fmt.Sprint(thing), Message: err.Error(), Err: err})
 		default:
-			done(thing)
+			done(thing, result)
 		}
 	}
 	return failed, nil

@@ -128,13 +128,13 @@ func (r room) carryOne(ctx context.Context, c *frame.Call, o *operation, k sched
 func (r room) change(ctx context.Context, o *operation, k scheduler.Key, asked time.Time) (as view.Result, err error) {
 	switch o.Do {
 	case enable:
-		_, err = r.service.Enable(ctx, k)
+		return resultOf(r.service.Enable(ctx, k))
 	case disable:
-		_, err = r.service.Disable(ctx, k)
+		return resultOf(r.service.Disable(ctx, k))
 	case run:
 		_, err = r.service.TriggerAt(ctx, k, asked)
 	case pause:
-		_, err = r.service.PauseAt(ctx, k, o.Until, o.confirmed())
+		return resultOf(r.service.PauseAt(ctx, k, o.Until, o.confirmed()))
 	case remove:
 		err = r.service.Delete(ctx, k, 0)
 	case label, unlabel:
@@ -146,13 +146,17 @@ func (r room) change(ctx context.Context, o *operation, k scheduler.Key, asked t
 		if err != nil {
 			return "", err
 		}
-		v, err := r.service.Patch(ctx, service.Edit{Key: k, Body: body})
-		if err != nil {
-			return "", err
-		}
-		return v.Result, nil
+		return resultOf(r.service.Patch(ctx, service.Edit{Key: k, Body: body}))
 	}
 	return "", err
+}
+
+// resultOf is the effect that an edit had.
+func resultOf(v *view.Job, err error) (view.Result, error) {
+	if err != nil {
+		return "", err
+	}
+	return v.Result, nil
 }
 
 // The patience with a store that does not answer, or has too much to do.

@@ -80,6 +80,8 @@ func TestEachVerb(t *testing.T) {
 		t.Error("they are not disabled")
 	}
 
+	contains(t, confirm(w, ask(w, url.Values{"do": {"disable"}, "job": {"default/a"}}), nil), "<dt>was so already</dt><dd>1</dd>")
+
 	body := confirm(w, ask(w, url.Values{"do": {"enable"}, "job": {"default/a", "default/over", "default/nowhere"}}), nil)
 	contains(t, body, "<dt>done</dt><dd>1</dd>", "<dt>refused</dt><dd>1</dd>", "<dt>not there</dt><dd>1</dd>", "it is completed", "deleted meanwhile")
 
