@@ -15,7 +15,7 @@ type Refusal struct {
 // Enter gives r a slot at once, which is its own until [Limiter.Done] or Forgo, or says why there is none: r waits in no
 // queue. Those who do go before it.
 func (l *Limiter[R]) Enter(r R) *Refusal {
-	c, now := r.call(), time.Now()
+	c, now := r.call(), l.cfg.Now()
 	c.enter(now)
 	l.mu.Lock()
 	defer l.mu.Unlock()

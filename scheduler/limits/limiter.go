@@ -13,6 +13,9 @@ type Config[R Caller] struct {
 	// Concurrency is how many attempts may be in flight.
 	Concurrency int
 
+	// Now is the clock of all times here.
+	Now func() time.Time
+
 	// PerTarget is how many of them may go to one target.
 	PerTarget int
 
@@ -51,13 +54,13 @@ func New[R Caller](cfg Config[R]) *Limiter[R] {
 // that no more attempts are started.
 func (l *Limiter[R]) Submit(r R) bool {
 	c := r.call()
-	c.enter(time.Now())
+	c.enter(l.cfg.Now())
 	l.mu.Lock()
 	if l.closed {
 		l.mu.Unlock()
 		return false
 	}
-	q, now := l.queueOf(c), time.Now()
+	q, now := l.queueOf(c), l.cfg.Now()
 	if d, open := q.defers(c, now); open {
 		l.mu.Unlock()
 		l.cfg.Defer(r, d)
@@ -75,7 +78,7 @@ func (l *Limiter[R]) Submit(r R) bool {
 // the circuit, runs that wait are deferred.
 func (l *Limiter[R]) Done(r R, res scheduler.Result) {
 	l.mu.Lock()
-	c, now := r.call(), time.Now()
+	c, now := r.call(), l.cfg.Now()
 	q := l.leave(c)
 	moved, opened := q.end(c, res, l.cfg.PerTarget, now)
 	l.slow += moved
@@ -94,7 +97,7 @@ func (l *Limiter[R]) Done(r R, res scheduler.Result) {
 // Forgo frees the slot of a run that did not begin its attempt after all.
 func (l *Limiter[R]) Forgo(r R) {
 	l.mu.Lock()
-	c, now := r.call(), time.Now()
+	c, now := r.call(), l.cfg.Now()
 	q := l.leave(c)
 	q.forgo(c)
 	l.prune(q, now)
@@ -270,6 +273,6 @@ func (l *Limiter[R]) woken() {
 // refill fills slots under the lock.
 func (l *Limiter[R]) refill() {
 	if !l.closed {
-		l.start(l.fill(time.Now()))
+		l.start(l.fill(l.cfg.Now()))
 	}
 }

@@ -36,7 +36,7 @@ func newOffice(t *testing.T, concurrency, perTarget int) *office {
 	t.Helper()
 	o := &office{t: t, begin: time.Now()}
 	o.Limiter = New(Config[*job]{
-		Concurrency: concurrency, PerTarget: perTarget,
+		Concurrency: concurrency, PerTarget: perTarget, Now: time.Now,
 		Start: func(r *job) { o.started, o.at = append(o.started, r.name), append(o.at, time.Since(o.begin)) },
 		Defer: func(r *job, d Deferral) {
 			o.deferred, o.until = append(o.deferred, r.name), append(o.until, d.Until.Sub(o.begin))

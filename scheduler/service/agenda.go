@@ -63,7 +63,7 @@ func (q *AgendaQuery) check(now time.Time) (from time.Time, hours int, err error
 //
 // Errors: ErrInvalid for the query; ErrNotFound without the job or the collection; ErrUnavailable when too many wait already.
 func (f Forecaster) Agenda(ctx context.Context, q AgendaQuery) (*Agenda, error) {
-	from, hours, err := q.check(time.Now().UTC())
+	from, hours, err := q.check(f.shared.Store.Now().UTC())
 	if err != nil {
 		return nil, err
 	}

@@ -37,7 +37,7 @@ func (r Reader) Beside(ctx context.Context, k scheduler.Key) ([]Beside, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, now := make([]Beside, len(places)), time.Now()
+	all, now := make([]Beside, len(places)), r.shared.Store.Now()
 	for i, p := range places {
 		due := p.Baton.MayRun()
 		all[i] = Beside{p.Baton.Nominal.UTC(), due.UTC(), p.Baton.Kind.IsManual(), p.Baton.Attempt, p.Running && !due.After(now)}

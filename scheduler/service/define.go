@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
@@ -57,7 +56,7 @@ func (e Editor) open(ctx context.Context, edit Edit) (*scheduler.Collection, doc
 // reading is how a document for a job of the collection is read.
 func (e Editor) reading(c *scheduler.Collection, k scheduler.Key) *scheduler.Reading {
 	return &scheduler.Reading{
-		Limits: c.Limits(e.shared.Limits), Actions: e.shared.Actions, Key: k, UID: newUID(), Now: time.Now().UTC(),
+		Limits: c.Limits(e.shared.Limits), Actions: e.shared.Actions, Key: k, UID: newUID(), Now: e.shared.Store.Now().UTC(),
 	}
 }
 

@@ -70,7 +70,7 @@ const farthest = 100
 // Errors: ErrInvalid, ErrNotFound without the collection, ErrUnavailable when too many
 // wait already.
 func (f Forecaster) Forecast(ctx context.Context, q ForecastQuery) (*forecast.Report, error) {
-	if err := q.check(time.Now().UTC()); err != nil {
+	if err := q.check(f.shared.Store.Now().UTC()); err != nil {
 		return nil, err
 	}
 	if q.Collection != "" {

@@ -3,7 +3,6 @@ package service
 import (
 	"cmp"
 	"context"
-	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/view"
@@ -51,7 +50,7 @@ func (e Editor) foreseen(ctx context.Context, cur, next *scheduler.Job) (*view.J
 		edited.State = scheduler.Completed
 		return view.NewJob(&edited, edited.Progress), nil
 	}
-	v := view.NewRunning(&edited, b, running, time.Now())
+	v := view.NewRunning(&edited, b, running, e.shared.Store.Now())
 	v.DryRun = view.NewDryRun(&edited, b)
 	return v, nil
 }
@@ -63,7 +62,7 @@ func (p *planner) foreseen(ctx context.Context, j *scheduler.Job, was scheduler.
 	if err != nil && found.Running == nil {
 		return nil, false, err
 	}
-	now := time.Now().UTC()
+	now := p.shared.Store.Now().UTC()
 	what, s := j.Replan(was, found, now)
 	if what == scheduler.DeriveAgain {
 		search, err := p.shared.steps.Place(ctx, j)

@@ -42,7 +42,7 @@ func (p Previewer) Outlook(ctx context.Context, body []byte) (*Outlook, error) {
 		return nil, err
 	}
 	r := document.NewReader()
-	q := readPreview(r, v, scheduler.CheckPolicies)
+	q := p.readPreview(r, v, scheduler.CheckPolicies)
 	if err := r.Err(); err != nil {
 		return nil, scheduler.AsInvalid(err)
 	}
@@ -50,8 +50,8 @@ func (p Previewer) Outlook(ctx context.Context, body []byte) (*Outlook, error) {
 		return nil, err
 	}
 	o := &Outlook{Preview: q.plan.Preview(q.after, q.count), Warnings: q.plan.Warnings()}
-	from := time.Now()
-	if first, ok := q.plan.First(); ok && time.Until(first) > afar {
+	from := p.now()
+	if first, ok := q.plan.First(); ok && first.Sub(from) > afar {
 		from = first
 	}
 	o.From = monday(from.In(o.Zone))

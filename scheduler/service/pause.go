@@ -20,7 +20,7 @@ import (
 //
 // ErrInvalid when until is no time to come; ErrConflict when the job is completed or faulted.
 func (e Editor) Pause(ctx context.Context, k scheduler.Key, until string) (*view.Job, error) {
-	return e.PauseAt(ctx, k, until, time.Now())
+	return e.PauseAt(ctx, k, until, e.shared.Store.Now())
 }
 
 // PauseAt is [Editor.Pause] as it was asked for at an instant: "2h" is from then on, and "9:00" the next time that the clock
@@ -42,7 +42,7 @@ func (e Editor) PauseAt(ctx context.Context, k scheduler.Key, until string, aske
 		if err != nil {
 			return nil, scheduler.Invalid("until", err.Error())
 		}
-		if !end.After(time.Now()) {
+		if !end.After(e.shared.Store.Now()) {
 			return nil, scheduler.Invalid("until", fmt.Sprintf("%q was %s, which has passed meanwhile", until, end.Format(time.RFC3339)))
 		}
 		if cur, err = e.shared.steps.Settled(ctx, cur); err != nil {
@@ -54,7 +54,7 @@ func (e Editor) PauseAt(ctx context.Context, k scheduler.Key, until string, aske
 		if cur.PausedUntil.Equal(end) {
 			return e.unchanged(ctx, cur)
 		}
-		v, err := e.replace(ctx, cur, cur.Paused(end, time.Now().UTC()))
+		v, err := e.replace(ctx, cur, cur.Paused(end, e.shared.Store.Now().UTC()))
 		if !errors.Is(err, step.ErrOvertaken) {
 			return v, err
 		}

@@ -16,6 +16,7 @@ import (
 // computes as many previews at once as are asked for.
 type Previewer struct {
 	queue *fairqueue.Queue // nil: as many at once as are asked for
+	clock func() time.Time // nil: this machine's
 }
 
 // The number of runs in a preview.
@@ -46,12 +47,19 @@ func (p Previewer) Preview(ctx context.Context, body []byte) (*spec.Preview, err
 		return nil, err
 	}
 	r := document.NewReader()
-	q := readPreview(r, v, ignorePolicies)
+	q := p.readPreview(r, v, ignorePolicies)
 	if err := r.Err(); err != nil {
 		return nil, scheduler.AsInvalid(err)
 	}
 	preview := q.plan.Preview(q.after, q.count)
 	return &preview, nil
+}
+
+func (p Previewer) now() time.Time {
+	if p.clock == nil {
+		return time.Now()
+	}
+	return p.clock()
 }
 
 func (p Previewer) takeTurn(ctx context.Context) (release func(), err error) {
@@ -70,7 +78,7 @@ type previewQuery struct {
 
 // readPreview reads a request. What is wrong goes to the reader. The members of a job that say how it keeps to its times go
 // to policies.
-func readPreview(r *document.Reader, v document.Value, policies func(*document.Object)) previewQuery {
+func (p Previewer) readPreview(r *document.Reader, v document.Value, policies func(*document.Object)) previewQuery {
 	var q previewQuery
 	o := r.Object(v, "")
 	properties, wrapped := o.Object("properties")
@@ -88,7 +96,7 @@ func readPreview(r *document.Reader, v document.Value, policies func(*document.O
 	}
 	q.after = after
 	if !known {
-		now = time.Now().UTC()
+		now = p.now().UTC()
 		if !q.after.IsZero() && q.after.Before(now) { // who asks about the past means a job that was there
 			now = q.after
 		}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"sync/atomic"
-	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/spec"
@@ -207,7 +206,7 @@ func (e Editor) write(
 		}
 		cur, same = settled, settled.Equals(def)
 	}
-	next, err := cur.Edited(def, time.Now().UTC(), edit.SpecSequence)
+	next, err := cur.Edited(def, e.shared.Store.Now().UTC(), edit.SpecSequence)
 	if err != nil {
 		return nil, err
 	}

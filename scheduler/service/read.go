@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/view"
@@ -55,7 +54,7 @@ func (r Reader) view(ctx context.Context, j *scheduler.Job) (*view.Job, error) {
 
 // running is the view of a job with its baton.
 func (h *shared) running(ctx context.Context, j *scheduler.Job, b *scheduler.Baton, withWorker bool) *view.Job {
-	v := view.NewRunning(j, b, withWorker, time.Now())
+	v := view.NewRunning(j, b, withWorker, h.Store.Now())
 	if !h.open(ctx, j.Key.Collection) {
 		return v.Closed(b)
 	}

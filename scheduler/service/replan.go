@@ -21,7 +21,7 @@ type planner struct{ shared *shared }
 // revision of the job's delete marker, 0 when there was none.
 func (p *planner) armFirst(ctx context.Context, j *scheduler.Job, rev uint64, first scheduler.Step) (stray *scheduler.Baton, err error) {
 	from := step.From{Slot: scheduler.Slot{Key: j.Key}}
-	if j.FiresAtOnce(first.Next.Wake(), time.Now()) { // what is fired does not meet what waits
+	if j.FiresAtOnce(first.Next.Wake(), p.shared.Store.Now()) { // a direct fire does not conflict with a waiting baton
 		if stray, err = p.straying(ctx, j, rev); stray != nil || err != nil {
 			return stray, err
 		}
@@ -108,7 +108,7 @@ func (p *planner) settle(ctx context.Context, j *scheduler.Job) error {
 		if found.Waiting == nil || err != nil || !found.Waiting.BelongsTo(j) {
 			return err
 		}
-		s, some := j.Settle(*found.Waiting, time.Now().UTC())
+		s, some := j.Settle(*found.Waiting, p.shared.Store.Now().UTC())
 		if !some {
 			return nil
 		}
@@ -127,7 +127,7 @@ func (p *planner) replanOnce(ctx context.Context, j *scheduler.Job, was schedule
 		return false, err
 	}
 	from.Schedule, from.Doubtful = j.ScheduleGen, from.Waiting == 0
-	what, s := j.Replan(was, found, time.Now().UTC())
+	what, s := j.Replan(was, found, p.shared.Store.Now().UTC())
 	switch what {
 	case scheduler.LookAgain:
 		return true, nil
@@ -188,7 +188,7 @@ func (p *planner) rederive(ctx context.Context, j *scheduler.Job) error {
 		return err
 	}
 	from := step.From{Slot: scheduler.Slot{Key: j.Key}, Schedule: j.ScheduleGen, Doubtful: true}
-	return p.shared.steps.CarryOut(ctx, j, search.Next(time.Now().UTC()), from)
+	return p.shared.steps.CarryOut(ctx, j, search.Next(p.shared.Store.Now().UTC()), from)
 }
 
 // goOn has the batons follow a job that was mended, and is the one that they are of. What waits makes way for a baton that

@@ -64,7 +64,7 @@ func (r Runner) resubmit(ctx context.Context, j *scheduler.Job, nominal time.Tim
 	if err != nil {
 		return nil, err
 	}
-	id, err := r.start(ctx, j, time.Now().UTC(), &repetition{again, from.Waiting})
+	id, err := r.start(ctx, j, r.shared.Store.Now().UTC(), &repetition{again, from.Waiting})
 	if err != nil {
 		return nil, err
 	}

@@ -33,7 +33,7 @@ type Run struct {
 //
 // Errors: ErrInvalid for the names; ErrNotFound without the job or the collection; ErrUnavailable when too many wait.
 func (f Forecaster) Runs(ctx context.Context, q RunsQuery) ([]Run, error) {
-	now := time.Now().UTC()
+	now := f.shared.Store.Now().UTC()
 	c := &comingRuns{now: now, until: now.AddDate(0, 0, q.Days), most: q.Most}
 	if q.Key.Job != "" {
 		if err := f.runsOf(ctx, q.Key, c); err != nil {

@@ -131,7 +131,7 @@ const recentEdit = 3 * time.Hour
 
 // retold makes sure that the last edit of a job is in the trail before something takes its place.
 func (h *shared) retold(ctx context.Context, edit *storedEdit) error {
-	if h.Trail == nil || edit.Op == "" || time.Since(edit.At) > recentEdit {
+	if h.Trail == nil || edit.Op == "" || h.Store.Now().Sub(edit.At) > recentEdit {
 		return nil
 	}
 	_, err := h.retell(ctx, []*storedEdit{edit})
@@ -193,7 +193,7 @@ func (h *shared) audited(ctx context.Context, e *trail.Entry, do func(e *trail.E
 	if h.Trail == nil {
 		return do(e)
 	}
-	e.Time = time.Now().UTC()
+	e.Time = h.Store.Now().UTC()
 	e.By, e.Claim = by(ctx)
 	begun := *e
 	begun.Phase = trail.Begun
@@ -220,7 +220,7 @@ func (h *shared) toldRepairs(ctx context.Context, mended int) {
 	if h.Trail == nil {
 		return
 	}
-	e := &trail.Entry{Time: time.Now().UTC(), Kind: trail.System, Op: "repair", Name: "doctor", Result: fmt.Sprintf("%d mended", mended)}
+	e := &trail.Entry{Time: h.Store.Now().UTC(), Kind: trail.System, Op: "repair", Name: "doctor", Result: fmt.Sprintf("%d mended", mended)}
 	if e.By, e.Claim = by(ctx); e.By == (trail.By{}) {
 		e.By.Via = access.ViaScheduler
 	}

@@ -33,7 +33,7 @@ func (a Auditor) CheckTrail(ctx context.Context) (missing int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	until := time.Now().Add(-settling)
+	until := h.Store.Now().Add(-settling)
 	for {
 		began := time.Now()
 		written, last := map[scheduler.Key]time.Time{}, from

@@ -122,7 +122,7 @@ func (t TrailKeeper) shown(ctx context.Context, e *trail.Entry, ends map[uint64]
 	if err != nil || end != nil {
 		return false, err
 	}
-	if time.Since(e.Time) > settling {
+	if t.shared.Store.Now().Sub(e.Time) > settling {
 		e.Phase = trail.Interrupted
 	}
 	return true, nil

@@ -23,7 +23,7 @@ type Runner struct {
 // run does not use up recurrence.count. ErrConflict when the job is running,
 // waiting for a retry, completed or faulted. A disabled job runs once.
 func (r Runner) Trigger(ctx context.Context, k scheduler.Key) (occurrence string, err error) {
-	return r.TriggerAt(ctx, k, time.Now())
+	return r.TriggerAt(ctx, k, r.shared.Store.Now())
 }
 
 // TriggerAt is [Runner.Trigger] for a request that was made at the instant
@@ -61,16 +61,16 @@ func (r Runner) start(
 	case err != nil && found.Running == nil:
 		return "", err
 	case found.Waiting == nil:
-		return id, j.TriggerBusy(found.Running, r.shared.open(ctx, k.Collection), asked, time.Now())
+		return id, j.TriggerBusy(found.Running, r.shared.open(ctx, k.Collection), asked, r.shared.Store.Now())
 	case !found.Waiting.BelongsTo(j): // left by a delete that was cut short
 		if err := r.plans.replan(ctx, j, scheduler.Enabled); err != nil {
 			return "", err
 		}
-		return "", j.TriggerBusy(nil, true, asked, time.Now())
+		return "", j.TriggerBusy(nil, true, asked, r.shared.Store.Now())
 	case again != nil && from.Waiting != again.waiting:
 		return "", step.ErrOvertaken
 	}
-	b, records, err := j.Trigger(found.Waiting, asked, time.Now().UTC())
+	b, records, err := j.Trigger(found.Waiting, asked, r.shared.Store.Now().UTC())
 	if err != nil || b == nil {
 		return id, err
 	}
@@ -81,7 +81,7 @@ func (r Runner) start(
 	r.shared.index.Suspect(k)
 	if errors.Is(err, scheduler.ErrConflict) { // it has fired meanwhile
 		if found, _, err = r.plans.locate(ctx, k); err == nil || found.Running != nil {
-			err = j.TriggerBusy(found.Running, r.shared.open(ctx, k.Collection), asked, time.Now())
+			err = j.TriggerBusy(found.Running, r.shared.open(ctx, k.Collection), asked, r.shared.Store.Now())
 		}
 	}
 	return id, err

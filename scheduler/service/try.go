@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/secrets"
@@ -181,7 +180,7 @@ func aboutActions(warnings []spec.Warning) (about []spec.Warning) {
 
 // attempt makes the attempt, and writes down what became of it.
 func (t Trier) attempt(ctx context.Context, k scheduler.Key, def *scheduler.Definition, v *view.Trial) error {
-	now := time.Now().UTC()
+	now := t.shared.Store.Now().UTC()
 	redactor := &secrets.Redactor{}
 	a := scheduler.TrialOf(k, def, strings.ToLower(rand.Text()[:trialMark]), now)
 	a.Redact, a.Veiled = redactor.Add, redactor.Veiled

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/step"
@@ -53,13 +52,13 @@ func (e Editor) Turn(ctx context.Context, k scheduler.Key, state scheduler.State
 		if cur.State.Final() {
 			return nil, cur.OverError()
 		}
-		if cur.State == state && (state != scheduler.Enabled || !cur.PausedAt(time.Now())) {
+		if cur.State == state && (state != scheduler.Enabled || !cur.PausedAt(e.shared.Store.Now())) {
 			if err := e.retoldTurn(ctx, cur, specSequence); err != nil {
 				return nil, err
 			}
 			return e.unchanged(ctx, cur)
 		}
-		v, err := e.replace(ctx, cur, cur.Turned(state, time.Now().UTC(), specSequence))
+		v, err := e.replace(ctx, cur, cur.Turned(state, e.shared.Store.Now().UTC(), specSequence))
 		if !errors.Is(err, step.ErrOvertaken) {
 			return v, err
 		}

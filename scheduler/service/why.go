@@ -35,7 +35,7 @@ func (r Reader) Why(ctx context.Context, k scheduler.Key, at string) (*why.Answe
 	if err := r.asked(ctx, q); err != nil {
 		return nil, err
 	}
-	q.Now = time.Now().UTC()
+	q.Now = r.shared.Store.Now().UTC()
 	if at == "" {
 		at = "now"
 	}

@@ -10,8 +10,8 @@ import (
 )
 
 // EndingOf is the ending that a step without a next baton is.
-func EndingOf(j *scheduler.Job, s scheduler.Step, from From) scheduler.Ending {
-	x := j.Ending(s, time.Now())
+func (e *Executor) EndingOf(j *scheduler.Job, s scheduler.Step, from From) scheduler.Ending {
+	x := j.Ending(s, e.cfg.Store.Now())
 	x.Schedule = from.Schedule
 	return x
 }
@@ -23,7 +23,7 @@ func (e *Executor) end(ctx context.Context, j *scheduler.Job, s scheduler.Step, 
 			return err
 		}
 	}
-	ending := EndingOf(j, s, from)
+	ending := e.EndingOf(j, s, from)
 	return e.cfg.Persist(ctx, j.Key, func(ctx context.Context) error { return e.End(ctx, ending, j) })
 }
 

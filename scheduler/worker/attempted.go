@@ -25,7 +25,7 @@ func (w *Worker) attempt(r *run) stage {
 		w.limiter.Forgo(r)
 		return admitted{r}
 	}
-	if r.Waited(time.Now()) >= patience {
+	if r.Waited(w.cfg.Store.Now()) >= patience {
 		switch w.standing(r) {
 		case scheduler.GoesOn:
 		case scheduler.Gone:

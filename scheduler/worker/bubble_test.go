@@ -116,13 +116,18 @@ func (w *world) open() (*nats.Conn, *store.Store) {
 // newService returns a service with these keys, and makes its vault the one of
 // workers that are started from now on.
 func (w *world) newService(keys ...seal.Key) *service.Service {
+	return w.newServiceOn(w.store, keys...)
+}
+
+// newServiceOn is newService for a store that wraps the world's.
+func (w *world) newServiceOn(st scheduler.Store, keys ...seal.Key) *service.Service {
 	cfg := secrets.Config{Store: w.store.Secrets()}
 	if len(keys) > 0 {
 		cfg.Keys = seal.NewKeyring(keys[0], keys[1:]...)
 	}
 	w.vault = secrets.NewVault(cfg)
 	return service.New(service.Config{
-		Store: w.store, Actions: w.actions(), Limits: scheduler.Limits{MinRetryInterval: time.Second}, Secrets: w.vault,
+		Store: st, Trail: w.store, Actions: w.actions(), Limits: scheduler.Limits{MinRetryInterval: time.Second}, Secrets: w.vault,
 	})
 }
 

@@ -1,8 +1,6 @@
 package worker
 
 import (
-	"time"
-
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/limits"
 )
@@ -12,7 +10,7 @@ func (w *Worker) sendBack(r *run, d limits.Deferral) stage {
 	if r.packed != nil && !w.open(r) {
 		return admitted{r}
 	}
-	now := time.Now()
+	now := w.cfg.Store.Now()
 	if !w.jobs.Unchanged(r.key(), r.since) {
 		switch w.standing(r) { //nolint:exhaustive // the others do not hinder it
 		case scheduler.Gone:

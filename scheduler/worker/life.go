@@ -64,7 +64,7 @@ func (w *Worker) connect() {
 	w.crew = newCrew(w.cfg.Concurrency, w.live)
 	w.timers = newTimers(w.cfg.Store.Now, w.due) // admitted
 	w.limiter = limits.New(limits.Config[*run]{
-		Concurrency: w.cfg.Concurrency, PerTarget: w.cfg.PerTarget,
+		Concurrency: w.cfg.Concurrency, PerTarget: w.cfg.PerTarget, Now: w.cfg.Store.Now,
 		Start: func(r *run) { w.liveOn(attempted{r}) },
 		Defer: func(r *run, d limits.Deferral) { w.liveOn(deferred{r, d}) },
 	})

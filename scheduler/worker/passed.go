@@ -23,7 +23,7 @@ func (w *Worker) pass(r *run) stage {
 	}
 	ends := s.Next == nil && !s.Merge
 	if ends && s.State.Final() {
-		if x := step.EndingOf(r.current, s, from); r.current.Told(x, r.attempt, r.skipped) {
+		if x := w.steps.EndingOf(r.current, s, from); r.current.Told(x, r.attempt, r.skipped) {
 			w.jobs.Forget(r.key())
 			w.finalizer.add(x)
 			return w.ack(r)

@@ -3,7 +3,6 @@ package worker
 import (
 	"errors"
 	"sync/atomic"
-	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/limits"
@@ -34,7 +33,7 @@ const (
 // Stats returns how busy w is.
 func (w *Worker) Stats() Stats {
 	return Stats{
-		Stats: w.limiter.Stats(time.Now()), Held: w.timers.len(), HoldMemory: w.room.Size(), HoldLimit: w.cfg.HoldMemory,
+		Stats: w.limiter.Stats(w.cfg.Store.Now()), Held: w.timers.len(), HoldMemory: w.room.Size(), HoldLimit: w.cfg.HoldMemory,
 		Troubles: w.trouble.snapshot(),
 	}
 }

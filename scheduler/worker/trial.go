@@ -21,12 +21,12 @@ const (
 func (w *Worker) Try(ctx context.Context, action scheduler.Action, a scheduler.Attempt) (scheduler.Result, error) {
 	r := &run{Call: limits.Call{Key: a.Job, Target: action.Target()}}
 	r.Rule = w.cfg.Collections.Rule(a.Job.Collection, r.Target)
-	for deadline := time.Now().Add(trialPatience); ; {
+	for deadline := w.cfg.Store.Now().Add(trialPatience); ; {
 		refused := w.limiter.Enter(r)
 		if refused == nil {
 			break
 		}
-		if refused.Hard || refused.Until.After(deadline) || time.Now().After(deadline) {
+		if refused.Hard || refused.Until.After(deadline) || w.cfg.Store.Now().After(deadline) {
 			return scheduler.Result{}, fmt.Errorf("job %s: %w: it was not tried: %s", a.Job, scheduler.ErrConflict, refused.Why)
 		}
 		select {

@@ -21,7 +21,7 @@ type Attempt struct {
 func (w *Worker) Running(most int) []Attempt { return w.underway.oldest(most) }
 
 // Troubled returns the targets to which w holds attempts back.
-func (w *Worker) Troubled() []limits.Target { return w.limiter.Troubled(time.Now()) }
+func (w *Worker) Troubled() []limits.Target { return w.limiter.Troubled(w.cfg.Store.Now()) }
 
 // underway lists the runs whose attempts are under way, in the order in which these began. The zero value has none.
 type underway struct {

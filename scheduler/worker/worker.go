@@ -267,7 +267,7 @@ func (w *Worker) review(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		}
-		now := time.Now()
+		now := w.cfg.Store.Now()
 		w.limiter.Review(now, w.cfg.Collections.Rule)
 		w.limiter.Pace(now)
 		if w.held().Crowded(w.room.Size()) {

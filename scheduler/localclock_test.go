@@ -1,0 +1,93 @@
+package scheduler_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// measures lists the functions that may read the clock of this machine, with how often they do: to measure how long
+// something takes, or how old something in memory is.
+var measures = map[string]int{
+	"service/admission.go haveRoom":    2,
+	"service/audit.go Audit":           2,
+	"service/auditjobs.go Finish":      2,
+	"service/auditjobs.go bare":        2,
+	"service/historykeeper.go ask":     1,
+	"service/historykeeper.go refresh": 2,
+	"service/historykeeper.go wanted":  1,
+	"service/outlines.go crowded":      1,
+	"service/outlines.go eachForeseen": 2,
+	"service/outlines.go fresh":        1,
+	"service/preview.go now":           1, // of a previewer without a store
+	"service/trailcheck.go CheckTrail": 2,
+	"worker/attempted.go attempt":      2,
+	"worker/finalizer.go add":          1,
+	"worker/finalizer.go leisure":      1,
+	"worker/finalizer.go work":         2,
+	"worker/pace.go join":              1,
+	"worker/pace.go next":              1,
+	"worker/trial.go Try":              2,
+}
+
+// TestDecisionsUseTheStoresClock: packages that decide ask [scheduler.Store] what time it is. The clock of one machine may
+// be wrong, and decisions by it lose or repeat runs.
+func TestDecisionsUseTheStoresClock(t *testing.T) {
+	got := map[string]int{}
+	for _, dir := range []string{"limits", "service", "step", "worker"} {
+		files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%s: no files: %v", dir, err)
+		}
+		for _, name := range files {
+			if !strings.HasSuffix(name, "_test.go") {
+				countClockReads(t, name, got)
+			}
+		}
+	}
+	if !maps.Equal(got, measures) {
+		for _, where := range slices.Sorted(maps.Keys(got)) {
+			if got[where] != measures[where] {
+				t.Errorf("%s: %d uses of the local clock, want %d: use Store.Now", where, got[where], measures[where])
+			}
+		}
+		for where := range measures {
+			if got[where] == 0 {
+				t.Errorf("%s: it does not use the local clock any more: remove it from the list", where)
+			}
+		}
+	}
+}
+
+// countClockReads adds the uses of time.Now, Since and Until in a file to got, by function.
+func countClockReads(t *testing.T, name string, got map[string]int) {
+	t.Helper()
+	source, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := parser.ParseFile(token.NewFileSet(), name, source, parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range file.Decls {
+		where := filepath.ToSlash(name)
+		if f, ok := d.(*ast.FuncDecl); ok {
+			where += " " + f.Name.Name
+		}
+		ast.Inspect(d, func(n ast.Node) bool {
+			if s, ok := n.(*ast.SelectorExpr); ok {
+				if x, ok := s.X.(*ast.Ident); ok && x.Name == "time" && slices.Contains([]string{"Now", "Since", "Until"}, s.Sel.Name) {
+					got[where]++
+				}
+			}
+			return true
+		})
+	}
+}
