@@ -76,7 +76,7 @@ func (j *Job) skipUpTo(b Baton, to, now time.Time) arrival {
 	if !ok || before.Before(b.Nominal) {
 		before = b.Nominal
 	}
-	missed := skip{from: b.Nominal, to: before, count: plan.Count(b.Nominal, before), reason: ReasonCatchUp}
+	missed := skip{from: b.Nominal, to: before, reason: ReasonCatchUp}.counted(plan)
 	b.Seen = b.Nominal
 	skips := append(j.gapsUpTo(b.Progress, before), missed)
 	b.Seen, b.Nominal, b.Due = before, to, j.due(b.Progress, to)
@@ -94,7 +94,7 @@ func (j *Job) skipThrough(b Baton, last, now time.Time) arrival {
 	plan := j.plan(p)
 	next, ok := plan.Next(last)
 	s := j.step(p, next, ok && !j.OneShot(), now)
-	missed := skip{from: b.Nominal, to: last, count: max(1, plan.Count(b.Nominal, last)), reason: ReasonCatchUp}
+	missed := skip{from: b.Nominal, to: last, reason: ReasonCatchUp}.counted(plan)
 	s = s.after(j.skipped(gaps, now, p))
 	s.Records = append(s.Records, missed.record(j, now, p))
 	return arrival{baton: b, step: s}

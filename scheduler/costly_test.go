@@ -38,3 +38,16 @@ func TestGivenUp(t *testing.T) {
 		t.Errorf("put with another schedule: %+v, %v", again, err)
 	}
 }
+
+// TestTooManyToCount has an outage of a year and a schedule whose instants are counted one by one. The record says that
+// its count is a part of them.
+func TestTooManyToCount(t *testing.T) {
+	j := job(t, `"recurrence": {"rrule": "DTSTART:20260302T090000Z RRULE:FREQ=SECONDLY;INTERVAL=7 RRULE:FREQ=SECONDLY;INTERVAL=11"}`+
+		catchUp("skip", ""))
+	for now, part := range map[string]bool{"2026-03-02T10:00:00Z": false, "2027-03-02T09:00:00Z": true} {
+		records := scheduler.Decide(j, true, baton(j, "09:00:00"), at(now)).Step.Records
+		if len(records) != 1 || strings.Contains(records[0].Message, "at least") != part {
+			t.Errorf("at %s: %+v", now, records)
+		}
+	}
+}

@@ -71,7 +71,7 @@ func (j *Job) pauses(b *Baton, now time.Time) bool {
 // pause takes b, whose instant falls into the pause, beyond it.
 func (j *Job) pause(b Baton, now time.Time) Decision {
 	if b.Kind.IsDetached() {
-		s := j.end(b.Progress, []skip{j.passed(b.Nominal, b.Nominal, 1)}, now)
+		s := j.end(b.Progress, []skip{j.passed(b.Nominal, b.Nominal)}, now)
 		s.Merge = true
 		return Decision{Verdict: Skip, Step: s}
 	}
@@ -94,7 +94,7 @@ func (j *Job) pause(b Baton, now time.Time) Decision {
 		if last.After(p.Seen) {
 			p.Seen = last
 		}
-		skips = append(skips, j.passed(from, last, j.plan(p).Count(from, last)))
+		skips = append(skips, j.passed(from, last).counted(j.plan(p)))
 		s = j.onwards(p, last, now)
 	}
 	return Decision{Verdict: Skip, Step: s.after(j.skipped(skips, now, s.Progress))}
@@ -112,8 +112,8 @@ func (j *Job) nextInstant(b Baton) time.Time {
 }
 
 // passed is a run of instants that fell into the pause.
-func (j *Job) passed(from, to time.Time, count int) skip {
-	s := skip{from: from, to: to, count: max(1, count), reason: ReasonPaused}
+func (j *Job) passed(from, to time.Time) skip {
+	s := skip{from: from, to: to, count: 1, reason: ReasonPaused}
 	if j.PausedAt(from) {
 		s.message = "until " + j.PausedUntil.UTC().Format(time.RFC3339)
 	}
@@ -135,7 +135,7 @@ func (j *Job) settlePause(b Baton, now time.Time) (Baton, []skip) {
 	if !ok || last.Before(from) {
 		last = from
 	}
-	skips := append(j.gapsUpTo(b.Progress, last), j.passed(from, last, plan.Count(from, last)))
+	skips := append(j.gapsUpTo(b.Progress, last), j.passed(from, last).counted(plan))
 	if last.After(b.Seen) {
 		b.Seen = last
 	}
@@ -182,7 +182,7 @@ func (j *Job) outlasted(b *Baton, now time.Time) bool {
 func (j *Job) endPaused(b Baton, now time.Time) Step {
 	p := b.Progress
 	p.Seen = b.Nominal
-	return j.step(p, time.Time{}, false, now).after(j.skipped([]skip{j.passed(b.Nominal, b.Nominal, 1)}, now, p))
+	return j.step(p, time.Time{}, false, now).after(j.skipped([]skip{j.passed(b.Nominal, b.Nominal)}, now, p))
 }
 
 // FirstFrom returns the first run of the schedule, by its nominal time, that is not before an instant and that the pause

@@ -122,7 +122,7 @@ func (j *Job) skipTo(p Progress, n time.Time, ok bool, now time.Time, why Reason
 	gaps := j.gapsUpTo(p, last)
 	p.Seen = last
 	s := j.step(p, next, more, now)
-	missed := skip{from: n, to: last, count: plan.Count(n, last), reason: why}
+	missed := skip{from: n, to: last, reason: why}.counted(plan)
 	s = s.after(j.skipped(gaps, now, p))
 	s.Records = append(s.Records, missed.record(j, now, p))
 	return s

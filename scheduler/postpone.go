@@ -47,7 +47,7 @@ func (j *Job) postpone(b Baton, skips []skip, now time.Time) Step {
 		if first, passed := j.passedOver(b); passed {
 			from = first
 		}
-		due = []skip{j.postponed(from, last, plan.Count(from, last))}
+		due = []skip{j.postponed(from, last).counted(plan)}
 		p.Seen = last
 	}
 	s := j.step(p, n, ok, now)
@@ -62,7 +62,7 @@ func (j *Job) postpone(b Baton, skips []skip, now time.Time) Step {
 // postponeOneShot lets a one-shot wait. That it does is recorded once.
 func (j *Job) postponeOneShot(b Baton, skips []skip, now time.Time) Step {
 	if !b.PostponementRecorded {
-		skips = append(skips, j.postponed(b.Nominal, b.Nominal, 1))
+		skips = append(skips, j.postponed(b.Nominal, b.Nominal))
 	}
 	b.PostponementRecorded = true
 	s := j.wait(b, skips, now)
@@ -76,9 +76,9 @@ func lookAfter(waited time.Duration) time.Duration {
 }
 
 // postponed is a run of instants that the disabled collection postpones.
-func (j *Job) postponed(from, to time.Time, count int) skip {
+func (j *Job) postponed(from, to time.Time) skip {
 	return skip{
-		from: from, to: to, count: max(1, count), postponed: true,
+		from: from, to: to, count: 1, postponed: true,
 		message: "collection " + j.Key.Collection + " is disabled",
 	}
 }
@@ -112,7 +112,7 @@ func (j *Job) settle(b Baton, now time.Time) (Baton, []skip) {
 		last = first
 	}
 	skips := slices.Concat(paused, j.gapsUpTo(b.Progress, last))
-	skips = append(skips, j.postponed(first, last, plan.Count(first, last)))
+	skips = append(skips, j.postponed(first, last).counted(plan))
 	b.Seen = last
 	b.Gap = j.gap(b.Progress, b.Nominal)
 	return b, skips

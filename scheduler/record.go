@@ -1,6 +1,11 @@
 package scheduler
 
-import "time"
+import (
+	"strings"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler/spec"
+)
 
 // Outcome is how an attempt, or a run of skipped instants, ended.
 type Outcome string
@@ -207,6 +212,15 @@ type skip struct {
 	message  string
 
 	postponed bool // by a disabled collection, and not skipped
+}
+
+// counted fills in how many instants of a plan the run has. The message says so where that is too costly to find out.
+func (s skip) counted(plan *spec.Plan) skip {
+	n, all := plan.Counted(s.from, s.to)
+	if s.count = max(1, n); !all {
+		s.message = strings.TrimPrefix(s.message+"; these are as many at least, as it takes too much work to count them all", "; ")
+	}
+	return s
 }
 
 // record turns the skip into a history record. now is the time of the

@@ -110,7 +110,7 @@ func (f *Forecast) stepOf(j *scheduler.Job) (time.Duration, bool) {
 func (f *Forecast) stepped(plan *spec.Plan, b *scheduler.Baton, start time.Time, by time.Duration) *class {
 	first := start
 	if b == nil {
-		t, ok := plan.Next(start.Add(-1))
+		t, ok := f.next(plan, start.Add(-1))
 		if !ok {
 			t = f.to
 		}
@@ -135,11 +135,18 @@ func (f *Forecast) stepped(plan *spec.Plan, b *scheduler.Baton, start time.Time,
 // many runs and the same last one. Other schedules do not come as near to each other.
 const looked = 32
 
+// next is the run of a plan after an instant. The forecast notes that one takes too much work to find.
+func (f *Forecast) next(plan *spec.Plan, after time.Time) (time.Time, bool) {
+	t, ok := plan.Next(after)
+	f.cut = f.cut || spec.GaveUp(t, ok)
+	return t, ok
+}
+
 // walked is the class of a plan's runs from an instant on; limit is how many there are
 // at most, -1 for no limit.
 func (f *Forecast) walked(plan *spec.Plan, start time.Time, limit int) *class {
 	often := plan.Interval() < time.Minute
-	t, ok := plan.Next(start.Add(-1))
+	t, ok := f.next(plan, start.Add(-1))
 	for steps := 0; ok && t.Before(f.to) && limit != 0; steps++ {
 		if steps == looked && limit < 0 {
 			key := f.outline(plan, start)
@@ -184,7 +191,7 @@ func (f *Forecast) walk(plan *spec.Plan, t time.Time, often bool, limit int) (ne
 		limit -= n
 	}
 	f.scratch.add(f.minute(t), max(n, 1))
-	next, ok = plan.Next(last)
+	next, ok = f.next(plan, last)
 	return next, ok, limit
 }
 
@@ -220,9 +227,9 @@ func (f *Forecast) spread(k scheduler.Key, plan *spec.Plan, start time.Time, wid
 	if start.Equal(f.from) {
 		start = start.Add(-width) // what is due before may run within
 	}
-	t, ok := plan.Next(start.Add(-1))
+	t, ok := f.next(plan, start.Add(-1))
 	for ; ok && t.Before(f.to) && limit != 0; limit-- {
-		next, more := plan.Next(t)
+		next, more := f.next(plan, t)
 		share := width
 		if more {
 			share = min(share, next.Sub(t))

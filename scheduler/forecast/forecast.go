@@ -30,6 +30,7 @@ type Forecast struct {
 	left     LeftOut
 	jittered int  // instants that jitter was worked out for
 	rough    bool // there were too many of them
+	cut      bool // some runs take too much work to find
 	scratch  tally
 }
 

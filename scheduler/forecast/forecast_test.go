@@ -310,3 +310,14 @@ func TestForecastWorkIsBounded(t *testing.T) {
 		}
 	}
 }
+
+// TestForecastSaysThatRunsAreMissing has a job whose next run takes too much work to find.
+func TestForecastSaysThatRunsAreMissing(t *testing.T) {
+	f := forecast.New(noon, 24)
+	f.Add(named(t, "costly", january, "host:443", `"recurrence": {"rrule": "DTSTART:20260302T120000Z RRULE:FREQ=HOURLY;INTERVAL=86399;BYMONTH=3,8`+
+		` RRULE:FREQ=HOURLY;INTERVAL=13;BYHOUR=13,14,15`+
+		` EXRULE:FREQ=MINUTELY;INTERVAL=61;BYHOUR=13,14,15 EXRULE:FREQ=MINUTELY;INTERVAL=13;BYHOUR=13,14,15"}`), nil)
+	if notes := strings.Join(f.Report().Notes, "\n"); !strings.Contains(notes, "some runs are missing") {
+		t.Errorf("notes: %q", notes)
+	}
+}

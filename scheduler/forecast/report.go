@@ -98,6 +98,9 @@ func (f *Forecast) Report() *Report {
 	if f.rough {
 		r.Notes = append(r.Notes, fmt.Sprintf("jitter was worked out for %d runs; the others count as if they ran on time", f.jittered))
 	}
+	if f.cut {
+		r.Notes = append(r.Notes, "some runs are missing, as it would take too much work to find them")
+	}
 	return r
 }
 

@@ -42,6 +42,6 @@
 //
 // Steps that meet times of certain weekdays, or of all days, are computed: when, by Euclid's algorithm, and how often, by
 // sums of quotients. Searches for other cycles that meet give up after many thousand steps, which takes longer than the 400
-// years in which the calendar repeats itself. What gives up never fires. Days that meet a cycle a few hundred times in the
+// years in which the calendar repeats itself. Such a search reports that ([GaveUp]). Days that meet a cycle a few hundred times in the
 // whole calendar are looked up once, when the rule is compiled.
 package spec

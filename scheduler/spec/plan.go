@@ -171,8 +171,7 @@ func (p *Plan) seek(units int64, after time.Time) (t time.Time, ok, done bool) {
 // givenUp comes with a search that was given up.
 var givenUp = time.Time{}.Add(1)
 
-// GaveUp reports whether an answer of [Plan.Next] is that of a search which took too much work: nobody knows whether there
-// is another run.
+// GaveUp reports whether a search of [Plan.Next] or [Plan.Last] exceeded its budget, so that such a run may exist.
 func GaveUp(t time.Time, ok bool) bool { return !ok && t.Equal(givenUp) }
 
 func (p *Plan) next(m *work.Meter, after time.Time) (time.Time, bool) {
@@ -187,14 +186,20 @@ func (p *Plan) next(m *work.Meter, after time.Time) (time.Time, bool) {
 	return instant.Next(m, p.schedule, after)
 }
 
-// Last returns the last run not after t, false if there is none.
+// Last returns the last run not after t. It returns false without such a run, or if the search was too much work ([GaveUp]).
 func (p *Plan) Last(notAfter time.Time) (time.Time, bool) {
 	if !p.runs || notAfter.Before(p.first) {
 		return time.Time{}, false
 	}
 	if p.schedule != nil {
-		last, ok := metered(p.patience(), func(m *work.Meter) (time.Time, bool) { return instant.Last(m, p.schedule, notAfter) })
-		if ok && last.After(p.first) {
+		last, done := metered(p.patience(), func(m *work.Meter) (time.Time, bool) {
+			last, _ := instant.Last(m, p.schedule, notAfter)
+			return last, true
+		})
+		switch {
+		case !done:
+			return givenUp, false
+		case last.After(p.first):
 			return last, true
 		}
 	}
@@ -205,18 +210,24 @@ func (p *Plan) Last(notAfter time.Time) (time.Time, bool) {
 // the same for any length of time; unions in several zones, and exclusions by odd steps, are walked. Where that takes too
 // much work there are as many at least.
 func (p *Plan) Count(from, to time.Time) int {
+	n, _ := p.Counted(from, to)
+	return n
+}
+
+// Counted is [Plan.Count], and reports whether it has counted all runs.
+func (p *Plan) Counted(from, to time.Time) (n int, all bool) {
 	n, ok := metered(p.patience(), func(m *work.Meter) (int, bool) { return p.count(m, from, to), true })
 	if ok {
-		return n
+		return n, true
 	}
 	n = 0
-	metered(listWork, func(m *work.Meter) (int, bool) {
+	_, all = metered(listWork, func(m *work.Meter) (int, bool) {
 		for t, ok := p.next(m, from.Add(-1)); ok && !t.After(to) && !m.Exhausted(); t, ok = p.next(m, t) {
 			n++
 		}
 		return n, true
 	})
-	return n
+	return n, all
 }
 
 func (p *Plan) count(m *work.Meter, from, to time.Time) int {

@@ -91,8 +91,10 @@ func (q *Question) unknown(a *Answer, also string) {
 func (q *Question) idle(a *Answer, j *scheduler.Job) {
 	first, runs := j.Plan.First()
 	last, earlier := q.plan(j).Last(q.end().Add(-1))
-	_, more := q.plan(j).Next(q.end().Add(-1))
+	next, more := q.plan(j).Next(q.end().Add(-1))
 	switch {
+	case spec.GaveUp(next, more):
+		a.say(Unknown, "it takes too much work to find the next occurrence of its schedule", "put it with fewer rules or patterns")
 	case !runs:
 		a.say(Ended, "its schedule never has an occurrence", "put it with another schedule")
 	case q.At.Before(first):
@@ -103,7 +105,7 @@ func (q *Question) idle(a *Answer, j *scheduler.Job) {
 		a.say(Ended, "it runs once, at "+q.say(first), "put it with another startTime, or with a recurrence")
 	default:
 		text := "nothing is due then"
-		if next, ok := q.plan(j).Next(q.end().Add(-1)); ok {
+		if more {
 			text += ": the next occurrence is that of " + q.say(next)
 		}
 		if earlier {

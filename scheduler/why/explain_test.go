@@ -17,7 +17,9 @@ const (
 	thrice   = `"startTime": "2026-03-02T06:00:00Z", "recurrence": {"frequency": "Hour", "count": 3}`
 	until    = `"startTime": "2026-03-02T06:00:00Z", "recurrence": {"frequency": "Hour", "endTime": "2026-03-02T08:30:00Z"}`
 	once     = `"startTime": "2026-03-02T09:00:00Z"`
-	nightly  = `"timeZone": "America/New_York", "dst": {"gap": "skip"}, "recurrence": {"cron": "30 2 * * *"}`
+	costly   = `"recurrence": {"rrule": "DTSTART:20260302T060000Z RRULE:FREQ=HOURLY;INTERVAL=86399;BYMONTH=3,8 RRULE:FREQ=HOURLY;INTERVAL=13;BYHOUR=7,8,9` +
+		` EXRULE:FREQ=MINUTELY;INTERVAL=61;BYHOUR=7,8,9 EXRULE:FREQ=MINUTELY;INTERVAL=13;BYHOUR=7,8,9"}`
+	nightly = `"timeZone": "America/New_York", "dst": {"gap": "skip"}, "recurrence": {"cron": "30 2 * * *"}`
 )
 
 // row is a question, and what its answer must have. It is asked at noon, and the job was put at five.
@@ -199,6 +201,7 @@ func TestWhatTheScheduleSays(t *testing.T) {
 		{row{"within its count", "2026-03-02T14:00Z", waiting(baton("13:00:00", func(b *scheduler.Baton) { b.Runs = 1 })), why.Planned, nil, ""}, job(t, "05:00:00", thrice)},
 		{row{"over", "2026-03-02T09:00Z", nil, why.Ended, []string{"it ran already and is over", "2026-03-02T08:00:00Z"}, ""}, over},
 		{row{"after its endTime", "2026-03-02T09:00Z", nil, why.Ended, []string{"its last occurrence is that of 2026-03-02T08:00:00Z"}, "endTime"}, job(t, "05:00:00", until)},
+		{row{"too hard to find", "2026-03-02T10:00Z", nil, why.Unknown, []string{"too much work"}, "fewer rules"}, job(t, "05:00:00", costly)},
 		{row{"after its only run", "2026-03-02T10:00Z", nil, why.Ended, []string{"it runs once, at 2026-03-02T09:00:00Z"}, "startTime"}, job(t, "05:00:00", once)},
 		{row{"disabled, by its definition", "2026-03-02T09:00Z", func(q *why.Question) { q.Changes = why.ChangesIn(q.Job) }, why.Disabled, []string{"at the latest since it was last changed at 2026-03-02T08:30:00Z"}, "carillon enable default/job"}, in(scheduler.Disabled, j, "08:30:00")},
 		{row{"disabled, by whom", "2026-03-02T09:00Z", func(q *why.Question) {

@@ -218,12 +218,13 @@ func (c *setCompiler) era(plus, minus []term, begin, end int64) (localtime.Set, 
 		return set, nil
 	}
 	begin = max(begin, calendar.FirstSecond)
-	gaveUp, some, exhausted := localtime.NewExcept(&localtime.Range{Set: set, First: begin, Final: end}, rest).Search(c.work, begin)
+	left := localtime.NewExcept(&localtime.Range{Set: set, First: begin, Final: end}, rest)
+	gaveUp, some, exhausted := left.Search(c.work, begin)
 	switch turn := localtime.PeriodOf(slices.Concat(tiles, tilesOut), slices.Concat(steps, stepsOut)); {
 	case c.work.Exhausted():
 		return nil, refused(c.excluded[0].column)
 	case some:
-		return localtime.NewExcept(set, rest), nil
+		return left, nil
 	case exhausted && (turn == 0 || gaveUp-begin <= turn):
 		return nil, &language.SyntaxError{
 			Column:  c.excluded[0].column,

@@ -129,7 +129,14 @@ func (e *expander) dates() calendar.Dates {
 	case e.freq == freqMonthly:
 		return calendar.Stepped(e.work, days, calendar.ByMonth, day, interval)
 	case e.freq == freqWeekly:
-		cycle := calendar.MaskCycle(day-e.sinceWeekStart(day), 7*interval, 1<<7-1)
+		weekdays := uint64(0)
+		for _, d := range e.byDay { // fill has made it the start's weekday if no part names days
+			weekdays |= 1 << calendar.Mod(calendar.MondayBased(d.day)-calendar.MondayBased(e.weekStart), 7)
+		}
+		if weekdays == 0 {
+			weekdays = 1<<7 - 1
+		}
+		cycle := calendar.MaskCycle(day-e.sinceWeekStart(day), 7*interval, weekdays)
 		return calendar.NewDates(e.work, days, &cycle, calendar.ByDay)
 	case interval%7 == 0:
 		days = days.And(calendar.DaysOfWeek(1 << calendar.WeekdayOf(day)))

@@ -19,7 +19,7 @@ const (
 	// Forever is a second, and a day, that the calendar does not reach.
 	Forever = math.MaxInt64
 
-	// SearchLimit bounds every search for a match of two cycles, in steps. One that takes longer finds nothing.
+	// SearchLimit bounds every search for a match of two cycles, in steps. Longer searches exhaust their meter.
 	SearchLimit = 150_000 // somewhat more than the days of 400 years, after which the calendar repeats itself
 )
 

@@ -187,7 +187,7 @@ func (d *Dates) Next(m *work.Meter, day int64) (int64, bool) {
 			return 0, false
 		}
 	}
-	return 0, false
+	return 0, m.GiveUp()
 }
 
 // Last returns the last day of the set not after day.
@@ -224,7 +224,7 @@ func (d *Dates) Last(m *work.Meter, day int64) (int64, bool) {
 			return 0, false
 		}
 	}
-	return 0, false
+	return 0, m.GiveUp()
 }
 
 // JoinWork is the work, in units of a [work.Meter], to join two sets of days of the year or to compare them, and FillWork

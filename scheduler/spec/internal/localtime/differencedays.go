@@ -34,7 +34,7 @@ func (d *Difference) nextDay(m *work.Meter, day int64, ahead *[MaxTiles]int64) (
 		}
 		day = best
 	}
-	return 0, false
+	return 0, m.GiveUp()
 }
 
 // lastDay returns the last day not after day that has a plus tile and may have times left. behind holds, for each plus
@@ -59,7 +59,7 @@ func (d *Difference) lastDay(m *work.Meter, day int64, behind *[MaxTiles]int64) 
 		}
 		day = best
 	}
-	return 0, false
+	return 0, m.GiveUp()
 }
 
 // barren remembers the layers, the latest few, that leave nothing of a day.

@@ -83,7 +83,7 @@ func (d *Difference) Next(m *work.Meter, w int64) (int64, bool) {
 		}
 		day, second = day+1, 0
 	}
-	return 0, false
+	return 0, m.GiveUp()
 }
 
 // Last implements [Set].
@@ -110,7 +110,7 @@ func (d *Difference) Last(m *work.Meter, w int64) (int64, bool) {
 		}
 		day, second = day-1, calendar.DayLength-1
 	}
-	return 0, false
+	return 0, m.GiveUp()
 }
 
 // patience is how many days without anything left a search passes before it gives up.

@@ -5,7 +5,6 @@
 // sets: a [Range], a [Union], [Eras], and [Except], which leaves seconds out one by one.
 //
 // Guarantees: the answers depend on the set and the second alone, and cost the same however far away they are. Next and
-// Last allocate nothing. Every search is bounded; one that gives up finds nothing. It counts its work on the meter that it
-// is given, and gives up when that is exhausted; what is found then is no answer. Sets are not changed after they are
-// made, and safe for concurrent use.
+// Last allocate nothing. Every search counts its work on the meter that it is given, and bounds its steps. With an
+// exhausted meter, the result is no answer. Sets are immutable and safe for concurrent use.
 package localtime

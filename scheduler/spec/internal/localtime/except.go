@@ -8,7 +8,7 @@ import (
 type Except struct {
 	set      Set
 	excluded Union
-	patience int // how many seconds, excluded one by one, a search passes before it gives up
+	patience int // how many excluded runs a search passes at most
 }
 
 // NewExcept returns a set without others. Whoever makes it finds out with search whether that ever gives up.
@@ -44,47 +44,79 @@ func effort(set Set) int {
 
 // Next implements [Set].
 func (e *Except) Next(m *work.Meter, w int64) (int64, bool) {
-	found, ok, _ := e.Search(m, w)
-	return found, ok
+	for {
+		found, ok, exhausted := e.Search(m, w)
+		if !exhausted {
+			return found, ok
+		}
+		if m == nil || m.Exhausted() {
+			return 0, m.GiveUp()
+		}
+		w = found
+	}
 }
 
 // Search returns the first second not before w. If it gives up, it is exhausted, and found is where it has come to.
 func (e *Except) Search(m *work.Meter, w int64) (found int64, ok, exhausted bool) {
 	for range e.patience {
-		if w, ok = e.set.Next(m, w); !ok {
+		if w, ok = e.set.Next(m, w); !ok || !m.Spend(1) {
 			return 0, false, m.Exhausted()
 		}
-		if out, excluded := e.excluded.Next(m, w); !excluded || out != w {
+		_, last, excluded := e.run(m, w)
+		if !excluded {
 			return w, true, false
 		}
-		w++
+		w = last + 1
 	}
 	return w, false, true
 }
 
+// run returns a run of excluded seconds that w belongs to.
+func (e *Except) run(m *work.Meter, w int64) (first, last int64, excluded bool) {
+	for _, set := range e.excluded {
+		found, ok := set.Next(m, w)
+		if !ok || found != w {
+			continue
+		}
+		if s, ok := set.(*StepSet); ok {
+			first, last = s.run(w)
+			return first, last, true
+		}
+		return w, w, true
+	}
+	return 0, 0, false
+}
+
 // Last implements [Set].
 func (e *Except) Last(m *work.Meter, w int64) (int64, bool) {
-	for range e.patience {
+	for steps := 0; m != nil || steps < e.patience; steps++ {
 		found, ok := e.set.Last(m, w)
-		if !ok {
+		if !ok || !m.Spend(1) {
 			return 0, false
 		}
-		if out, excluded := e.excluded.Next(m, found); !excluded || out != found {
+		first, _, excluded := e.run(m, found)
+		if !excluded {
 			return found, true
 		}
-		w = found - 1
+		w = first - 1
 	}
 	return 0, false
 }
 
-// Count implements [Set].
+// Count implements [Set]. It passes over the runs of excluded seconds.
 func (e *Except) Count(m *work.Meter, a, b int64) int64 {
 	n := e.set.Count(m, a, b)
-	both := 0
-	for w, ok := e.set.Next(m, a); ok && w <= b; w, ok = e.set.Next(m, w+1) {
-		if out, excluded := e.excluded.Next(m, w); excluded && out == w {
-			both++
+	for w, ok := e.set.Next(m, a); ok && w <= b; w, ok = e.set.Next(m, w) {
+		out, some := e.excluded.Next(m, w)
+		if !some || out > b {
+			break
 		}
+		_, last, excluded := e.run(m, out)
+		if !excluded {
+			break // the meter is exhausted
+		}
+		n -= e.set.Count(m, out, min(last, b))
+		w = last + 1
 	}
-	return n - int64(both)
+	return n
 }

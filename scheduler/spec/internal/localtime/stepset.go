@@ -65,6 +65,15 @@ func (s *StepSet) timesOfUnit() int64 {
 	return n
 }
 
+// run returns a run of seconds of the set that one of them, w, belongs to: as far as its unit and its hour go.
+func (s *StepSet) run(w int64) (first, last int64) {
+	day, second := calendar.Divide(w, calendar.DayLength)
+	first, last = s.tile.Times.Run(second)
+	number, _ := calendar.Divide(w, s.unit)
+	midnight := day * calendar.DayLength
+	return max(midnight+first, number*s.unit), min(midnight+last, (number+1)*s.unit-1)
+}
+
 const weekLength = 7 * calendar.DayLength
 
 // Reach takes the weekdays out of the tile on which no step ever falls into its times, and reports whether any is left.

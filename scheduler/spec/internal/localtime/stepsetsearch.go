@@ -62,7 +62,7 @@ func (s *StepSet) Next(m *work.Meter, w int64) (int64, bool) {
 			}
 		}
 	}
-	return 0, false
+	return 0, m.GiveUp()
 }
 
 // arithmetic reports whether to meet the round is less work than to look for it.
@@ -108,5 +108,5 @@ func (s *StepSet) Last(m *work.Meter, w int64) (int64, bool) {
 			return w, true
 		}
 	}
-	return 0, false
+	return 0, m.GiveUp()
 }

@@ -66,7 +66,7 @@ func (s *filtered) Next(m *work.Meter, w int64) (int64, bool) {
 			return w, ok
 		}
 	}
-	return 0, false
+	return 0, m.GiveUp()
 }
 
 func (s *filtered) Last(m *work.Meter, w int64) (int64, bool) {
@@ -79,7 +79,7 @@ func (s *filtered) Last(m *work.Meter, w int64) (int64, bool) {
 			return w, ok
 		}
 	}
-	return 0, false
+	return 0, m.GiveUp()
 }
 
 func (s *filtered) Count(m *work.Meter, a, b int64) int64 {

@@ -23,6 +23,14 @@ func (m *Meter) Spend(units int64) bool {
 	return m.spent <= m.limit
 }
 
+// GiveUp exhausts the meter and returns false, for a search that has reached its own bound without an answer.
+func (m *Meter) GiveUp() bool {
+	if m != nil {
+		m.spent = max(m.spent, m.limit+1)
+	}
+	return false
+}
+
 // Exhausted reports whether more was spent than there was, so that what was found meanwhile is no answer.
 func (m *Meter) Exhausted() bool { return m != nil && m.spent > m.limit }
 
