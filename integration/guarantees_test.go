@@ -30,6 +30,7 @@ var guarantees = []struct {
 	{"An occurrence ends under the definition", []string{"scheduler/worker: TestEditWhileRunning", "scheduler/worker: TestEditWhileQueued"}},
 	{"A deleted job runs nothing more", []string{
 		"scheduler/worker: TestDeletedJobsAreGone", "scheduler/worker: TestDisableWhileRunByHandIsPutOff", "scheduler/worker: TestDisableWhileRunning",
+		"scheduler/worker: TestDisableLetsBegunEnd",
 	}},
 	{"Secrets of jobs are sealed", []string{"scheduler/worker: TestSecretIsSealed", "scheduler/secrets: FuzzRedactor"}},
 	{"No baton is removed in doubt.", []string{"scheduler/worker: TestLostDefinitionsKeepTheirBatons", "scheduler: TestStrayFate"}},

@@ -25,7 +25,7 @@ func After(ran, j *Job, b Baton, res Result, ended time.Time) Decision {
 	switch {
 	case b.Kind.IsDetached():
 		s.Merge = s.Next == nil
-	case j.State == Disabled && (s.Next == nil || !s.Next.Kind.IsManual()):
+	case j.State == Disabled && (s.Next == nil || s.Next.NeedsOpen()):
 		s.Next, s.State = nil, Disabled
 	}
 	return Decision{Verdict: Proceed, Step: s}

@@ -202,7 +202,7 @@ func TestAfterMeanwhile(t *testing.T) {
 	long := lasting(200*time.Second, succeeds)
 	mustFollow(t, []afterRow{
 		{"disabled", j, off, baton(j, "09:00:00"), "09:00:00", succeeds, "proceed; no baton, disabled"},
-		{"disabled: it is not retried", j, off, baton(j, "09:00:00"), "09:00:00", fails, "proceed; no baton, disabled"},
+		{"disabled: it is retried all the same", j, off, baton(j, "09:00:00"), "09:00:00", fails, "proceed; next 09:00:00 due 09:00:11 try 2, disabled"},
 		{"disabled, and it faulted", j, off, baton(j, "09:00:00", try(3)), "09:00:00", fails, "proceed; faulted 09:00:00; no baton, disabled"},
 		{"disabled, and some fell due", j, off, baton(j, "09:00:00"), "09:00:00", long, "proceed; skipped for overlap 3 from 09:01:00 to 09:03:00; no baton, disabled"},
 		{"another schedule begins", j, hourly, baton(j, "09:00:00"), "09:00:00", succeeds, "proceed; next 09:30:00"},

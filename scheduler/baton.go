@@ -128,7 +128,7 @@ func (b Baton) tally(started time.Time, res Result) Progress {
 	}
 	p.ran(b.Nominal)
 	if !b.Kind.IsManual() {
-		p.Seen = b.Nominal
+		p.Seen = later(p.Seen, b.Nominal) // later ones were skipped while it waited
 	}
 	return p
 }

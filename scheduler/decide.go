@@ -11,22 +11,23 @@ const (
 	GoesOn  Standing = iota
 	Gone             // its job was deleted, or its definition lost
 	Foreign          // its job was deleted, and another one has the name now
-	Over             // its job was disabled, or has come to its end
+	Over             // its job has ended; or was disabled, and its occurrence has not begun
 	Dropped          // it is a detached occurrence that has not begun, of a job that was disabled
 	Closed           // its collection is disabled, and it is planned and has not begun
 )
 
 // StandingOf answers for b. j is its job as it is now, nil when there is none,
-// and open whether the collection's jobs may run. A run by hand goes on while
-// its job or collection is disabled, and so does what has begun of a detached
-// run. It does not ask what the baton was armed for.
+// and open whether the collection's jobs may run. A manual run continues while its
+// job or collection is disabled, and so does every occurrence that has begun:
+// nothing else would record how it ended. The answer does not depend on what the
+// baton was armed for.
 func (b *Baton) StandingOf(j *Job, open bool) Standing {
 	switch {
 	case j == nil:
 		return Gone
 	case !b.BelongsTo(j):
 		return Foreign
-	case !b.Kind.IsDetached() && (j.State.Final() || j.State == Disabled && b.Kind != Manual):
+	case !b.Kind.IsDetached() && (j.State.Final() || j.State == Disabled && b.NeedsOpen()):
 		return Over
 	case b.Kind == Detached && !b.Begun() && j.State == Disabled:
 		return Dropped

@@ -61,7 +61,7 @@ func TestDecideStopped(t *testing.T) {
 		{"disabled before it is due", off, false, baton(j, "09:00:00"), "08:59:59.5", "skip; no baton, disabled"},
 		{"disabled before its target lets it run", off, false, baton(j, "09:00:00", deferred("09:10:00")), "09:00:00", "skip; no baton, disabled"},
 		{"disabled when its target lets it run", off, false, baton(j, "09:00:00", deferred("09:10:00")), "09:10:00", "skip; skipped for disabled 1 at 09:00:00; no baton, disabled"},
-		{"disabled before a retry: that has its records", off, false, baton(j, "09:00:00", begun), "09:00:10", "skip; no baton, disabled"},
+		{"disabled before a retry: what has begun ends as usual", off, false, baton(j, "09:00:00", begun), "09:00:10", "run 09:00:00 due 09:00:10 try 2"},
 		{"disabled, and the schedule is another", edited(t, j, "08:30:00", `"state": "disabled", `+once), false, baton(j, "09:00:00"), "09:00:00", "skip; skipped for disabled 1 at 09:00:00; no baton, disabled"},
 		{"disabled, and the collection, too", off, true, baton(j, "09:00:00"), "09:00:00", "skip; skipped for disabled 1 at 09:00:00; no baton, disabled"},
 		{"at its end", over, false, baton(j, "09:00:00"), "09:00:00", "skip; no baton, completed"},

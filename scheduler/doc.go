@@ -66,9 +66,9 @@
 //     completed, failed, faulted, postponed, or skipped with a [Reason].
 //  6. An occurrence ends under the definition it began with, retries and
 //     errorActions included; an edit counts from the next one.
-//  7. A deleted job runs nothing more, beyond an attempt that was under way; a
-//     disabled one, besides, ends what was asked for by hand, and what has begun
-//     detached, retries included.
+//  7. A deleted job runs nothing more, beyond an attempt that was under way. A
+//     disabled one begins no occurrence of its schedule; its begun occurrences and
+//     manual runs end as usual, retries and errorActions included.
 //  8. Secrets of jobs are sealed in the store and shown by no API; neither
 //     batons nor records nor logs hold them (package secrets).
 //  9. No baton is removed in doubt. One whose definition is missing, and was not

@@ -83,7 +83,7 @@ func (j *Job) following(p Progress, b Baton, now time.Time) Step {
 	if manual { // skipped meanwhile, as the last of the schedule
 		return j.step(p, b.Resume, false, now)
 	}
-	n, ok := j.plan(p).NextAfterRun(b.Nominal, p.Last)
+	n, ok := j.plan(p).NextAfterRun(later(b.Nominal, p.Seen), p.Last)
 	return j.skipTo(p, n, ok, now, why)
 }
 

@@ -94,3 +94,11 @@ func (p *Progress) keep(q *Progress) {
 		}
 	}
 }
+
+// later returns the later of two instants.
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}

@@ -117,7 +117,7 @@ func TestRecoverFailure(t *testing.T) {
 		{"last try: end written", two, in(scheduler.Faulted, two), third, history{faulted, last, other, one}, "drop"},
 		{"the fault of another occurrence is another", two, two, third, history{elsewhere, last, other, one}, "proceed; faulted 09:00:00; no baton, faulted"},
 		{"first try: passed on, and the others have ended", two, two, first, history{faulted, last, other, one}, "drop"},
-		{"disabled before the retry was passed on", two, in(scheduler.Disabled, two), first, history{one}, "proceed; no baton, disabled"},
+		{"disabled before the retry was passed on", two, in(scheduler.Disabled, two), first, history{one}, "proceed; next 09:00:00 due 09:00:11 try 2, disabled"},
 		{"its errorAction: failure recorded", handled, handled, main, history{mainFailed}, "proceed; next 09:00:00 due 09:00:01 try 2 of the errorAction"},
 		{"its errorAction: ran, not recorded", handled, handled, onError, history{mainFailed}, "again; run 09:00:00 try 2 of the errorAction"},
 		{"its errorAction: success recorded, fault not", handled, handled, onError, history{errorEnded, mainFailed}, "proceed; faulted 09:00:00; no baton, faulted"},

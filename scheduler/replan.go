@@ -37,7 +37,7 @@ func (j *Job) Replan(was State, f Found, now time.Time) (Replanning, Step) {
 		return DeriveAgain, Step{}
 	case !b.BelongsTo(j): // left by a delete that was cut short
 		return ReplaceIt, j.Begin(j.Progress, now)
-	case b.Kind.IsManual() && was == Disabled && b.Schedule == j.ScheduleGen:
+	case was == Disabled && b.Schedule == j.ScheduleGen && !b.NeedsOpen():
 		return j.resume(*b, now)
 	case b.Begun(), b.Revision == j.Revision, b.Kind.IsManual() && b.Deferred(): // a run by hand is not planned anew
 		return LeaveAlone, Step{}
@@ -54,44 +54,25 @@ func (j *Job) Replan(was State, f Found, now time.Time) (Replanning, Step) {
 	}
 }
 
-// resume lets the schedule of a job that was disabled go on after the run by
-// hand b, which waits still.
+// resume lets the schedule of a job that was disabled continue after b, a manual
+// run or an occurrence that has begun, which still waits.
 func (j *Job) resume(b Baton, now time.Time) (Replanning, Step) {
 	s := j.Rejoin(b.Progress, now)
-	if s.Next != nil && s.Next.Nominal.Equal(b.Resume) {
+	switch {
+	case b.Kind == Planned && len(s.Records) == 0, s.Next != nil && s.Next.Nominal.Equal(b.Resume):
 		return LeaveAlone, Step{}
-	}
-	b.Progress = s.Progress // when nothing is left, its Seen says so
-	if s.Next != nil {
+	case b.Kind == Manual && s.Next != nil:
 		b.Resume = s.Next.Nominal
 	}
+	b.Progress = s.Progress // when nothing is left, its Seen says so
 	return ReplaceIt, Step{Next: &b, State: j.State, Progress: b.Progress, Records: s.Records}
 }
 
-// Unfinished returns what follows for a job that was disabled and has no
-// occurrence left. When it was disabled while its last one waited for a retry or
-// an errorAction, it goes on with that; when that one has faulted meanwhile, the
-// job has. s is what follows otherwise.
-func (j *Job) Unfinished(s Step, search *PlaceSearch) Step {
-	last := search.Found
-	if last == nil || !last.IsAttempt() || last.Kind != Planned || last.Schedule != j.ScheduleGen {
-		return s
-	}
-	if search.Faulted() {
+// Rejoined returns the step s of a job that was disabled and has no occurrence
+// left: the job faulted if its last occurrence did, as search found.
+func (j *Job) Rejoined(s Step, search *PlaceSearch) Step {
+	if last := search.Found; last != nil && last.Kind == Planned && last.Schedule == j.ScheduleGen && search.Faulted() {
 		s.State = Faulted
-		return s
 	}
-	next := last.baton()
-	if last.Outcome != OutcomePostponed {
-		again, ok := j.again(next, last.result(), last.Ended)
-		if !ok {
-			return s
-		}
-		next = *again
-	}
-	if next.Phase == MainPhase { // an errorAction may stand elsewhere by now
-		next.Revision = j.Revision
-	}
-	next.Progress = s.Progress // runs by hand may have been added
-	return Step{Next: &next, State: j.State, Progress: next.Progress}
+	return s
 }

@@ -70,7 +70,9 @@ func TestReplan(t *testing.T) {
 		{"there is none: the job was disabled, with another schedule", hourly, scheduler.Disabled, scheduler.Found{}, "replace; skipped for disabled 1 at 09:00:00; next 10:00:00"},
 
 		{"the job was disabled, and its run by hand waits still", edit, scheduler.Disabled, waits(hand, seen("09:04:00"), deferred("09:10:00")), "replace; skipped for disabled 1 at 09:05:00; next 09:04:07 by hand deferred until 09:10:00 resume 09:06:00"},
-		{"likewise, and nothing has fallen due", edit, scheduler.Disabled, waits(hand, seen("09:05:00"), begun, byHand("09:06:00")), "leave alone"},
+		{"the job was disabled, and its occurrence waits for a retry still", edit, scheduler.Disabled, waits(begun, seen("09:05:00")), "leave alone"},
+		{"likewise, and some fell due", edit, scheduler.Disabled, waits(begun, seen("09:03:00")), "replace; skipped for disabled 2 from 09:04:00 to 09:05:00; next 09:05:00 due 09:05:10 try 2"},
+		{"likewise, by hand, and nothing has fallen due", edit, scheduler.Disabled, waits(hand, seen("09:05:00"), begun, byHand("09:06:00")), "leave alone"},
 	} {
 		r, s := row.job.Replan(row.was, row.found, at("09:05:30"))
 		mustSay(t, row.name, replanned(r, s), row.want)

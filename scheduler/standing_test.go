@@ -58,7 +58,7 @@ func TestStandingOf(t *testing.T) {
 		{"a planned occurrence of an enabled job in a closed collection", itsJob, enabled, planned, no, no, scheduler.Closed},
 		{"a planned occurrence of an enabled job that has begun, the collection open or not", itsJob, enabled, planned, yes, openOrShut, scheduler.GoesOn},
 		{"a planned occurrence of a disabled job", itsJob, disabled, planned, no, openOrShut, scheduler.Over},
-		{"a planned occurrence of a disabled job that has begun", itsJob, disabled, planned, yes, openOrShut, scheduler.Over},
+		{"a planned occurrence of a disabled job that has begun", itsJob, disabled, planned, yes, openOrShut, scheduler.GoesOn},
 		{"a planned occurrence of a job that has come to its end", itsJob, final, planned, whether, openOrShut, scheduler.Over},
 
 		{"a run by hand of an enabled job, the collection open or not", itsJob, enabled, manual, whether, openOrShut, scheduler.GoesOn},

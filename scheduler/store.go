@@ -99,7 +99,7 @@ type Batons interface { //nolint:interfacebloat // every move of a baton
 	Arm(ctx context.Context, slot Slot, body []byte, at time.Time, waiting uint64) error
 	Fire(ctx context.Context, slot Slot, body []byte, waiting uint64) error
 	PassOn(ctx context.Context, slot Slot, body []byte, at time.Time, running uint64) error
-	Cancel(ctx context.Context, slot Slot) error
+	Cancel(ctx context.Context, slot Slot, waiting uint64) error
 	Discard(ctx context.Context, slot Slot, sequence uint64) error
 	Clear(ctx context.Context, k Key) error
 

@@ -201,9 +201,14 @@ func (s *Store) timer(slot scheduler.Slot, fire string, body []byte, at time.Tim
 	return m
 }
 
-// Cancel removes the waiting baton, if one waits.
-func (s *Store) Cancel(ctx context.Context, slot scheduler.Slot) error {
-	return translate(s.timers[s.Lane(slot.Key)].Purge(ctx, jetstream.WithPurgeSubject(s.timerSubject(slot))))
+// Cancel removes the waiting baton, if one waits: the one with the sequence waiting,
+// or, with 0, any. A baton that was armed after that one stays.
+func (s *Store) Cancel(ctx context.Context, slot scheduler.Slot, waiting uint64) error {
+	options := []jetstream.StreamPurgeOpt{jetstream.WithPurgeSubject(s.timerSubject(slot))}
+	if waiting != 0 {
+		options = append(options, jetstream.WithPurgeSequence(waiting+1))
+	}
+	return translate(s.timers[s.Lane(slot.Key)].Purge(ctx, options...))
 }
 
 // Clear removes every baton of a job, waiting or running, detached runs included.

@@ -115,7 +115,7 @@ func TestMoves(t *testing.T) {
 		}, nil, "new", "old"},
 		{"arm in place of a baton that was canceled", func(m *moves) error {
 			seq := m.armed()
-			m.must(m.store.Cancel(m.ctx, m.slot))
+			m.must(m.store.Cancel(m.ctx, m.slot, 0))
 			return m.arm("new", seq)
 		}, scheduler.ErrConflict, "", ""},
 
@@ -181,14 +181,14 @@ func TestMoves(t *testing.T) {
 
 		{"cancel what waits", func(m *moves) error {
 			m.armed()
-			return m.store.Cancel(m.ctx, m.slot)
+			return m.store.Cancel(m.ctx, m.slot, 0)
 		}, nil, "", ""},
 		{"cancel what runs already", func(m *moves) error {
 			m.fired()
-			return m.store.Cancel(m.ctx, m.slot)
+			return m.store.Cancel(m.ctx, m.slot, 0)
 		}, nil, "", "old"},
 		{"cancel nothing", func(m *moves) error {
-			return m.store.Cancel(m.ctx, m.slot)
+			return m.store.Cancel(m.ctx, m.slot, 0)
 		}, nil, "", ""},
 	}
 	for _, slot := range []scheduler.Slot{own, beside("x1")} {
@@ -215,7 +215,7 @@ func TestCanceledTimerNeverFires(t *testing.T) {
 		"armed in its place": func(m *moves, waiting uint64) error {
 			return m.store.Arm(m.ctx, m.slot, []byte("new"), time.Now().Add(24*time.Hour), waiting)
 		},
-		"canceled": func(m *moves, _ uint64) error { return m.store.Cancel(m.ctx, m.slot) },
+		"canceled": func(m *moves, _ uint64) error { return m.store.Cancel(m.ctx, m.slot, 0) },
 		"cleared":  func(m *moves, _ uint64) error { return m.store.Clear(m.ctx, m.slot.Key) },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -391,7 +391,7 @@ func TestUnavailable(t *testing.T) {
 			"Arm":         s.Arm(ctx, own, nil, time.Now().Add(time.Hour), 0),
 			"Fire":        s.Fire(ctx, own, nil, 0),
 			"PassOn":      s.PassOn(ctx, own, nil, time.Time{}, 1),
-			"Cancel":      s.Cancel(ctx, own),
+			"Cancel":      s.Cancel(ctx, own, 0),
 			"Clear":       s.Clear(ctx, job),
 			"Waiting":     second(s.Waiting(ctx, own)),
 			"Running":     second(s.Running(ctx, own)),

@@ -72,7 +72,7 @@ func (p *planner) foreseen(ctx context.Context, j *scheduler.Job, was scheduler.
 		what, s = scheduler.ReplaceIt, search.Next(now)
 	}
 	if what == scheduler.ReplaceIt {
-		s, err = p.unfinished(ctx, j, was, s)
+		s, err = p.rejoined(ctx, j, was, s)
 		return s.Next, false, err
 	}
 	return cmp.Or(found.Waiting, found.Running), found.Running != nil, nil

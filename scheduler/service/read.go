@@ -35,7 +35,7 @@ func (r Reader) Get(ctx context.Context, k scheduler.Key) (*view.Job, error) {
 // view adds the status that the baton carries or, of a job that has none any more,
 // what its history says that it has come to.
 func (r Reader) view(ctx context.Context, j *scheduler.Job) (*view.Job, error) {
-	if j.State != scheduler.Enabled {
+	if j.State.Final() {
 		return view.NewJob(j, j.Progress), nil
 	}
 	k := j.Key
@@ -43,6 +43,8 @@ func (r Reader) view(ctx context.Context, j *scheduler.Job) (*view.Job, error) {
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("job %s: %w", j.Key, err)
+	case j.State == scheduler.Disabled && (b == nil || b.NeedsOpen()):
+		return view.NewJob(j, j.Progress), nil
 	case b == nil:
 		if j, err = r.shared.steps.Settled(ctx, j); err != nil {
 			return nil, fmt.Errorf("job %s: %w", k, err)

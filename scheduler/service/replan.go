@@ -132,7 +132,7 @@ func (p *planner) replanOnce(ctx context.Context, j *scheduler.Job, was schedule
 	case scheduler.LookAgain:
 		return true, nil
 	case scheduler.ReplaceIt:
-		if s, err = p.unfinished(ctx, j, was, s); err != nil {
+		if s, err = p.rejoined(ctx, j, was, s); err != nil {
 			return false, err
 		}
 		return false, p.shared.steps.CarryOut(ctx, j, s, from)
@@ -174,7 +174,7 @@ func (p *planner) locate(ctx context.Context, k scheduler.Key) (f scheduler.Foun
 	}
 	if err != nil { // nothing can follow from it: the job is planned anew, as if it had been lost
 		p.shared.Logger.Error("damaged baton removed; the job is planned anew", "job", k.String(), "err", err)
-		return f, from, p.shared.Store.Cancel(ctx, slot)
+		return f, from, p.shared.Store.Cancel(ctx, slot, st.Revision)
 	}
 	from.Waiting = st.Revision
 	return scheduler.Found{Waiting: &b}, from, nil
@@ -198,16 +198,16 @@ func (p *planner) goOn(ctx context.Context, j *scheduler.Job) error {
 	if err := p.cancelPlanned(ctx, j); err != nil || j.State != scheduler.Enabled {
 		return err
 	}
-	_, err := p.shared.Store.Running(ctx, scheduler.Slot{Key: j.Key})
-	if errors.Is(err, scheduler.ErrNotFound) {
-		return p.rederive(ctx, j)
+	there, err := p.occupied(ctx, scheduler.Slot{Key: j.Key})
+	if there || err != nil {
+		return err
 	}
-	return err
+	return p.rederive(ctx, j)
 }
 
-// unfinished returns the step s of a job that is enabled again or, when that ends
-// it, what its last occurrence has left to do.
-func (p *planner) unfinished(ctx context.Context, j *scheduler.Job, was scheduler.State, s scheduler.Step) (scheduler.Step, error) {
+// rejoined returns the step s of a job that is enabled again. When that ends it,
+// the history says how.
+func (p *planner) rejoined(ctx context.Context, j *scheduler.Job, was scheduler.State, s scheduler.Step) (scheduler.Step, error) {
 	if was != scheduler.Disabled || s.Next != nil {
 		return s, nil
 	}
@@ -215,7 +215,7 @@ func (p *planner) unfinished(ctx context.Context, j *scheduler.Job, was schedule
 	if err != nil {
 		return s, err
 	}
-	return j.Unfinished(s, search), nil
+	return j.Rejoined(s, search), nil
 }
 
 // progress returns how far a job has got: from its baton, or, when it has
@@ -251,8 +251,8 @@ func (p *planner) occupied(ctx context.Context, slot scheduler.Slot) (bool, erro
 	return err == nil, err
 }
 
-// cancelPlanned removes the waiting baton of a job that was disabled. One of a
-// run by hand stays: that is not the schedule's, and goes on to its end.
+// cancelPlanned removes the waiting baton of a job that was disabled. A manual run
+// and an occurrence that has begun keep theirs, and end as usual.
 func (p *planner) cancelPlanned(ctx context.Context, j *scheduler.Job) error {
 	slot := scheduler.Slot{Key: j.Key}
 	st, err := p.shared.Store.Waiting(ctx, slot)
@@ -262,8 +262,8 @@ func (p *planner) cancelPlanned(ctx context.Context, j *scheduler.Job) error {
 	if err != nil {
 		return err
 	}
-	if b, err := scheduler.DecodeBaton(st.Data); err == nil && b.Kind.IsManual() && b.BelongsTo(j) {
+	if b, err := scheduler.DecodeBaton(st.Data); err == nil && !b.NeedsOpen() && b.BelongsTo(j) {
 		return nil
 	}
-	return p.shared.Store.Cancel(ctx, slot)
+	return p.shared.Store.Cancel(ctx, slot, st.Revision)
 }

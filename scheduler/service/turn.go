@@ -11,15 +11,15 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-// Enable lets a job run again that is disabled or paused. Instants that passed meanwhile are
-// recorded as skipped; a job that has no occurrence left goes on with the retries
-// that its last one had left. ErrConflict when the job is completed or faulted.
+// Enable lets a job run again that is disabled or paused. Instants that passed
+// meanwhile are recorded as skipped. ErrConflict when the job is completed or
+// faulted.
 func (e Editor) Enable(ctx context.Context, k scheduler.Key) (*view.Job, error) {
 	return e.Turn(ctx, k, scheduler.Enabled, 0)
 }
 
-// Disable stops a job until it is enabled; an attempt that is running ends, and
-// so does a run by hand, however long its target or its retries take.
+// Disable stops a job until it is enabled. An occurrence that has begun ends as
+// usual, and so does a manual run, however long the target or the retries take.
 // ErrConflict when the job is completed or faulted.
 func (e Editor) Disable(ctx context.Context, k scheduler.Key) (*view.Job, error) {
 	return e.Turn(ctx, k, scheduler.Disabled, 0)

@@ -74,7 +74,7 @@ func (r Reader) asked(ctx context.Context, q *why.Question) error {
 		return err
 	}
 	q.Closed = !r.shared.open(ctx, q.Key.Collection)
-	if j.State == scheduler.Enabled {
+	if !j.State.Final() {
 		if q.Baton, q.Running, err = r.plans.baton(ctx, j); err != nil {
 			return err
 		}

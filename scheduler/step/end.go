@@ -19,7 +19,7 @@ func (e *Executor) EndingOf(j *scheduler.Job, s scheduler.Step, from From) sched
 // end takes a waiting baton away and writes what the job has come to.
 func (e *Executor) end(ctx context.Context, j *scheduler.Job, s scheduler.Step, from From) error {
 	if from.Waiting != 0 {
-		if err := e.cfg.Store.Cancel(ctx, from.Slot); err != nil {
+		if err := e.cfg.Store.Cancel(ctx, from.Slot, from.Waiting); err != nil {
 			return err
 		}
 	}

@@ -82,7 +82,7 @@ func (q *Question) placed(a *Answer, p Place) bool {
 	switch {
 	case q.Closed && b.NeedsOpen():
 		q.closed(a)
-	case q.Job.State == scheduler.Disabled && !b.Kind.IsManual() && (!b.Kind.IsDetached() || !b.Begun()):
+	case q.Job.State == scheduler.Disabled && !b.Kind.IsManual() && !b.Begun():
 		return false
 	case b.NeedsOpen() && !q.Job.OneShot() && q.Job.PausedAt(b.Nominal):
 		q.paused(a)

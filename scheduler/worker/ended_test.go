@@ -290,7 +290,7 @@ func TestLostIsNotEnded(t *testing.T) {
 		w.put("ended", `{`+action+`}`)
 		w.put("lost", `{`+action+`, "recurrence": {"frequency": "Hour"}}`)
 		time.Sleep(time.Minute)
-		if err := w.store.Cancel(t.Context(), scheduler.Slot{Key: key("lost")}); err != nil {
+		if err := w.store.Cancel(t.Context(), scheduler.Slot{Key: key("lost")}, 0); err != nil {
 			t.Fatal(err)
 		}
 		if s := w.get("lost").Job.State; s != scheduler.Enabled {

@@ -74,7 +74,7 @@ func (m *model) checkJob(name string) {
 		return
 	}
 	p := view.Status{}
-	ids, ended := map[string]int{}, map[string]int{}
+	ids, begun, ended := map[string]int{}, map[string]int{}, map[string]int{}
 	records := m.history(name)
 	var told []string
 	for _, r := range records {
@@ -87,6 +87,7 @@ func (m *model) checkJob(name string) {
 		switch r.Outcome { //nolint:exhaustive // the others are not counted
 		case scheduler.OutcomeCompleted, scheduler.OutcomeFailed:
 			ids[r.ID]++
+			begun[r.Occurrence]++
 			p.Executions++
 			if r.Outcome == scheduler.OutcomeFailed {
 				p.Failures++
@@ -107,6 +108,11 @@ func (m *model) checkJob(name string) {
 	for id, n := range ended {
 		if n > 1 {
 			m.complainf("%s has ended %d times", id, n)
+		}
+	}
+	for occurrence := range begun {
+		if ended[occurrence] == 0 {
+			m.complainf("%s has failed, and nothing says how it ended", occurrence)
 		}
 	}
 	m.checkRecorded(name, v, ids)

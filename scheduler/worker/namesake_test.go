@@ -289,7 +289,7 @@ func TestDeleteCutShortBesideOneOff(t *testing.T) {
 		}
 		time.Sleep(15 * time.Second)
 		w.stopWorker() // as if it had died before it passed the baton on
-		err = w.store.Cancel(t.Context(), slot)
+		err = w.store.Cancel(t.Context(), slot, 0)
 		if err == nil {
 			err = w.store.Fire(t.Context(), slot, st.Data, 0)
 		}

@@ -207,8 +207,8 @@ func (b *brittle) PassOn(ctx context.Context, slot scheduler.Slot, body []byte, 
 	return b.do(fmt.Sprintf("pass on %s %s from message %d", slot.Job, slot.Detached, running), func() error { return b.Store.PassOn(ctx, slot, body, at, running) })
 }
 
-func (b *brittle) Cancel(ctx context.Context, slot scheduler.Slot) error {
-	return b.do("cancel", func() error { return b.Store.Cancel(ctx, slot) })
+func (b *brittle) Cancel(ctx context.Context, slot scheduler.Slot, waiting uint64) error {
+	return b.do("cancel", func() error { return b.Store.Cancel(ctx, slot, waiting) })
 }
 
 func (b *brittle) Clear(ctx context.Context, k scheduler.Key) error {

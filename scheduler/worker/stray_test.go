@@ -202,7 +202,7 @@ func TestDamagedBatonsAreSetAside(t *testing.T) {
 				w.startWorker(func(c *worker.Config) { c.OnTakeover = func() { takeovers <- struct{}{} } })
 				start := time.Now().Add(time.Hour).UTC().Truncate(time.Second)
 				w.put("job", `{`+action+`, "startTime": "`+start.Format(time.RFC3339)+`", "recurrence": {"frequency": "Hour"}}`)
-				if err := w.store.Cancel(t.Context(), scheduler.Slot{Key: key("job")}); err != nil {
+				if err := w.store.Cancel(t.Context(), scheduler.Slot{Key: key("job")}, 0); err != nil {
 					t.Fatal(err)
 				}
 				if err := w.store.Fire(t.Context(), scheduler.Slot{Key: key("job")}, []byte(body), 0); err != nil {
@@ -231,7 +231,7 @@ func TestEditMendsDamagedBaton(t *testing.T) {
 		doc := `{` + action + `, "startTime": "` + start.Format(time.RFC3339) + `", "recurrence": {"frequency": "Hour"}`
 		w.put("job", doc+`}`)
 		slot := scheduler.Slot{Key: key("job")}
-		if err := w.store.Cancel(t.Context(), slot); err != nil {
+		if err := w.store.Cancel(t.Context(), slot, 0); err != nil {
 			t.Fatal(err)
 		}
 		if err := w.store.Arm(t.Context(), slot, []byte(`{"rev":`), start, 0); err != nil {
