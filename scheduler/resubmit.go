@@ -126,3 +126,8 @@ func (b Baton) Resubmit(r *Resubmission) *Baton {
 // ResubmittedName is the last subject token of the message of a detached run that
 // repeats the occurrence of an instant: there is one at a time.
 func ResubmittedName(nominal time.Time) string { return "again-" + DetachedName(nominal) }
+
+// Rides reports whether a detached run's message may be named so and carry b.
+func (b *Baton) Rides(name string) bool {
+	return name == DetachedName(b.Nominal) || b.Resubmits != nil && name == ResubmittedName(b.Resubmits.Nominal)
+}

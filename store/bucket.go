@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/nats-io/nats.go"
@@ -124,12 +125,9 @@ func (b bucket) Remove(ctx context.Context, name string, revision uint64) error 
 
 // Each calls f for every value.
 func (b bucket) Each(ctx context.Context, f func(scheduler.Stored) error) error {
-	names, err := b.kv.Keys(ctx)
-	if errors.Is(err, jetstream.ErrNoKeysFound) {
-		return nil
-	}
+	names, err := b.names(ctx)
 	if err != nil {
-		return translate(err)
+		return err
 	}
 	for _, name := range names {
 		st, err := b.Load(ctx, name)
@@ -144,6 +142,32 @@ func (b bucket) Each(ctx context.Context, f func(scheduler.Stored) error) error 
 		}
 	}
 	return nil
+}
+
+// names lists the values. The server marks the end of the list: without the mark, as after a lost connection, the list is
+// incomplete, which KeyValue.Keys does not report.
+func (b bucket) names(ctx context.Context) ([]string, error) {
+	w, err := b.kv.WatchAll(ctx, jetstream.IgnoreDeletes(), jetstream.MetaOnly())
+	if err != nil {
+		return nil, translate(err)
+	}
+	defer func() { _ = w.Stop() }()
+	var names []string
+	for {
+		select {
+		case e, ok := <-w.Updates():
+			if !ok {
+				return nil, fmt.Errorf("%w: the list of bucket %s was cut off", scheduler.ErrUnavailable, b.kv.Bucket())
+			}
+			if e == nil {
+				slices.Sort(names)
+				return slices.Compact(names), nil
+			}
+			names = append(names, e.Key())
+		case <-ctx.Done():
+			return nil, translate(context.Cause(ctx))
+		}
+	}
 }
 
 // Watch calls changed for every value, first as it is and then at every change,

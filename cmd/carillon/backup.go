@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -22,6 +23,8 @@ type backupCmd struct {
 	File   string `arg:"" help:"File to write; - for standard output."`
 	Prefix string `help:"Prefix of the scheduler on NATS." env:"CARILLON_PREFIX" default:"carillon" placeholder:"NAME"`
 	Tokens bool   `help:"Take access tokens, too: their hashes, which are no secrets." default:"true" negatable:""`
+
+	Partial bool `help:"Write a backup without damaged jobs, runs, collections, secrets and tokens, instead of failing."`
 }
 
 // Help shows examples.
@@ -38,6 +41,7 @@ Examples:
     carillon backup carillon.backup
     carillon backup carillon.backup --nats-url nats://n1,nats://n2 --creds carillon.creds
     carillon backup - | ssh vault 'cat > carillon.backup'
+    carillon backup carillon.backup --partial
     carillon restore --check carillon.backup`
 }
 
@@ -86,8 +90,13 @@ func (c backupCmd) take(ctx context.Context, t *terminal.Terminal, st *store.Sto
 		return backup.Summary{}, err
 	}
 	err = backup.Take(ctx, backup.TakeConfig{
-		Store: st, Tokens: c.Tokens, Progress: progress(t, "taken", 0), Logger: slog.New(slog.NewTextHandler(t.Err, nil)),
+		Store: st, Tokens: c.Tokens, Partial: c.Partial,
+		Progress: progress(t, "taken", 0), Logger: slog.New(slog.NewTextHandler(t.Err, nil)),
 	}, w)
+	if _, ok := errors.AsType[*backup.OmittedError](err); ok {
+		return backup.Summary{}, terminal.Hinted(err, "no backup was written; repair or delete the damaged entry "+
+			"(carillon doctor --fix), or run the command with --partial")
+	}
 	if err != nil {
 		return backup.Summary{}, err
 	}
@@ -120,11 +129,19 @@ func (r *backupReport) print(t *terminal.Terminal) error {
 	} else {
 		t.Printf("%s: %s\n", r.File, text)
 	}
+	warnPartial(t, r.Omitted)
 	if len(r.Keys) > 0 {
 		t.Complain("note", fmt.Sprintf("the secrets in it are sealed with the key %s, which is not in it: keep the key file apart",
 			strings.Join(r.Keys, ", ")))
 	}
 	return nil
+}
+
+// warnPartial warns of a partial backup.
+func warnPartial(t *terminal.Terminal, omitted int) {
+	if omitted > 0 {
+		t.Complain("warning", "this backup is partial: it lacks "+terminal.Plural(omitted, "damaged entry", "damaged entries"))
+	}
 }
 
 // contents tells a summary to people.

@@ -83,6 +83,7 @@ func (c restoreCmd) Run(ctx context.Context, t *terminal.Terminal) error {
 		report := backupReport{File: f.Name(), Header: header, Summary: has}
 		return report.printChecked(t)
 	}
+	warnPartial(t, has.Omitted)
 	report := restoreReport{Made: header.Made, DryRun: c.DryRun, Keys: has.Keys}
 	began := time.Now()
 	if err := c.restore(ctx, t, f, &has, &report); err != nil {
@@ -228,6 +229,7 @@ func (r *backupReport) printChecked(t *terminal.Terminal) error {
 		return t.PrintJSON(r)
 	}
 	t.Printf("%s is whole: %s\n", r.File, contents(&r.Counts))
+	warnPartial(t, r.Omitted)
 	t.Printf("made %s by carillon %s, of prefix %s with %s\n", t.Time(r.Made, terminal.Dated), r.Version, r.Prefix,
 		terminal.Plural(r.Lanes, "lane", "lanes"))
 	if len(r.Keys) > 0 {

@@ -106,8 +106,8 @@ func (e *Entry) check() error {
 		if err := b.Check(slot); err != nil {
 			return fmt.Errorf("job %s: %w", e.Name, err)
 		}
-		if b.Detached != "" && b.Detached != scheduler.DetachedName(b.Nominal) {
-			return fmt.Errorf("job %s: the baton of a detached run is called %q, and not by its instant", e.Name, b.Detached)
+		if b.Detached != "" && !b.Rides(b.Detached) {
+			return fmt.Errorf("job %s: detached run %q: the name does not match the instant of its baton", e.Name, b.Detached)
 		}
 		if seen[b.Detached] {
 			return fmt.Errorf("job %s: it has two batons of one name", e.Name)
@@ -162,8 +162,9 @@ func (c *Counts) add(kind Kind) {
 type Summary struct {
 	Counts
 
-	Batons int      `json:"batons"`
-	Keys   []string `json:"keys,omitempty"` // the ids of the keys that seal the secrets in it
+	Batons  int      `json:"batons"`
+	Keys    []string `json:"keys,omitempty"`    // the ids of the keys that seal the secrets in it
+	Omitted int      `json:"omitted,omitempty"` // entries and batons that a partial backup lacks, as they were damaged
 }
 
 func (s *Summary) add(e *Entry) {

@@ -183,7 +183,7 @@ func TestHostileFile(t *testing.T) {
 		},
 		"a detached wildcard": {
 			header + `{"job":"a/b","data":{},"batons":[{"detached":">","body":{"nominal":"2000-01-02T03:04:05Z","oneOff":true}}]}` + "\n",
-			"not by its instant",
+			"does not match the instant",
 		},
 		"records of nothing": {header + `{"job":"a/b","data":{},"records":[` + strings.Repeat("{},", 5_000_000) + "{}]}\n", "more than 100 batons"},
 		"no list":            {header + `{"job":"a/b","data":{},"batons":{}}` + "\n", "something else than a list"},

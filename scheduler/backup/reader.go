@@ -140,6 +140,7 @@ func (r *Reader) finish(last *end) error {
 	if last.Sum != hex.EncodeToString(r.sum.Sum(nil)) {
 		return r.wrong("the checksum at its end is another one than that of what stands before: it was changed", nil)
 	}
+	r.summary.Omitted = last.Omitted
 	if !reflect.DeepEqual(last.Summary, r.summary) {
 		return r.wrong("it counts something else than what stands before", nil)
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"sync"
 
@@ -23,8 +24,24 @@ type TakeConfig struct {
 	// Progress is called with how many jobs are taken, from time to time and never twice at once. Default: none.
 	Progress func(jobs int)
 
-	// Logger takes what is damaged, and so left out. Default: discard.
+	// Partial omits damaged entries and batons, and counts them in the summary. Default: [Take] fails with an [*OmittedError].
+	Partial bool
+
+	// Logger logs each damaged entry and baton. Default: discard.
 	Logger *slog.Logger
+}
+
+// OmittedError says that a backup would lack entries or batons that are damaged.
+type OmittedError struct {
+	Names []string // of the entries and batons, such as "job default/report"
+}
+
+// Error names the first one.
+func (e *OmittedError) Error() string {
+	if len(e.Names) == 1 {
+		return e.Names[0] + " is damaged and cannot be backed up"
+	}
+	return fmt.Sprintf("%d entries are damaged and cannot be backed up, such as %s", len(e.Names), e.Names[0])
 }
 
 // Take writes all that a store has into a backup, while schedulers work with it. It does not close w.
@@ -35,14 +52,21 @@ func Take(ctx context.Context, cfg TakeConfig, w *Writer) error {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	t := &taker{TakeConfig: cfg, to: w}
+	t := &taker{TakeConfig: cfg, to: w, omitted: map[string]bool{}}
 	if err := t.takeValues(ctx); err != nil {
 		return err
 	}
 	if err := t.takeJobs(ctx); err != nil {
 		return err
 	}
-	return t.takeValues(ctx) // those that jobs use which were put meanwhile
+	if err := t.takeValues(ctx); err != nil { // those that jobs use which were put meanwhile
+		return err
+	}
+	if len(t.omitted) > 0 && !t.Partial {
+		return &OmittedError{slices.Sorted(maps.Keys(t.omitted))}
+	}
+	w.omit(len(t.omitted))
+	return nil
 }
 
 // taker takes one backup.
@@ -53,6 +77,19 @@ type taker struct {
 
 	mu sync.Mutex
 	to *Writer
+
+	omitting sync.Mutex
+	omitted  map[string]bool // damaged entries and batons, by kind and name
+}
+
+// omit notes that something damaged is missing in the backup.
+func (t *taker) omit(name string, err error) {
+	t.omitting.Lock()
+	defer t.omitting.Unlock()
+	if !t.omitted[name] {
+		t.omitted[name] = true
+		t.Logger.Warn("a damaged entry cannot be backed up", "entry", name, "err", err)
+	}
 }
 
 func (t *taker) takeValues(ctx context.Context) error {
@@ -181,14 +218,15 @@ func (t *taker) batonsOf(ctx context.Context, jobs []scheduler.Stored) (map[sche
 	return batons, err
 }
 
-// read reads a baton. One that is damaged, or of an earlier job of the name, is left out: nobody would run it.
+// read reads a baton. It reports false for a damaged one, which it notes as omitted, and for one of an earlier job of the name,
+// which no worker would run.
 func (t *taker) read(slot scheduler.Slot, job, st scheduler.Stored, running bool) (Baton, bool) {
 	b, err := scheduler.DecodeBaton(st.Data)
 	if err == nil {
 		err = b.Check(slot)
 	}
 	if err != nil {
-		t.Logger.Warn("a damaged baton is left out; the audit derives it again", "job", slot.String(), "err", err)
+		t.omit("the baton of job "+slot.String(), err)
 		return Baton{}, false
 	}
 	return Baton{b, slot.Detached, running}, scheduler.SameIncarnation(b.UID, scheduler.StoredIncarnation(job.Data))
@@ -234,11 +272,11 @@ func (t *taker) write(
 	return nil
 }
 
-// sound reports whether an entry can be in a backup. What nobody but a stranger has put into the store cannot, and is told.
+// sound reports whether an entry can be in a backup. It notes others as omitted: no scheduler can have written them.
 func (t *taker) sound(e *Entry) bool {
 	err := e.check()
 	if err != nil {
-		t.Logger.Warn("it is left out: no scheduler can have written it", "kind", string(e.Kind), "name", e.Name, "err", err)
+		t.omit(string(e.Kind)+" "+e.Name, err)
 	}
 	return err == nil
 }

@@ -130,3 +130,73 @@ func checkSeconds(t *testing.T, file []byte, began time.Time, jobs int) {
 		t.Errorf("%d jobs in the backup", seen)
 	}
 }
+
+// TestBackupHasResubmittedRuns takes a backup while a resubmitted run waits for its retry, and restores it: the run continues.
+func TestBackupHasResubmittedRuns(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *server.Server) {
+		key1 := newKey(t)
+		from := newSystem(t, s, key1, store.Config{Prefix: "from"})
+		from.put("failing", `{"startTime": "2000-01-01T00:00:05Z", `+to("fail", `}, "retryPolicy": {"retryType": "fixed", "retryInterval": "PT1M", "retryCount": 1}`)+`}`)
+		from.start()
+		time.Sleep(2 * time.Minute)
+		_, err := from.service.Resubmit(t.Context(), key("failing"), []byte(`{"occurrence": "default/failing@2000-01-01T00:00:05Z"}`))
+		from.must(err)
+		time.Sleep(5 * time.Second)
+		file := from.take()
+		entries, _, err := read(file)
+		from.must(err)
+		var names []string
+		for _, e := range entries {
+			if e.Kind != backup.Job {
+				continue
+			}
+			names = append(names, e.Name)
+			if len(e.Batons) != 1 || e.Batons[0].Resubmits == nil {
+				t.Errorf("%s has the batons %+v", e.Name, e.Batons)
+			}
+		}
+		if !slices.Equal(names, []string{"default/failing"}) {
+			t.Fatalf("the backup has the jobs %v", names)
+		}
+		from.halt()
+		back := newSystem(t, s, key1, store.Config{Prefix: "back"})
+		_, err = back.restore(file)
+		back.must(err)
+		back.start()
+		time.Sleep(2 * time.Minute)
+		if calls := back.sink.seen("failing"); len(calls) != 1 {
+			t.Errorf("the restored run made the calls %+v, want its retry", calls)
+		}
+	})
+}
+
+// TestBackupFailsOnDamage damages a token and a baton: a backup fails and names them, and a partial one counts them.
+func TestBackupFailsOnDamage(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *server.Server) {
+		from := newSystem(t, s, newKey(t), store.Config{Prefix: "from"})
+		from.put("later", `{"startTime": "2000-01-01T00:30:00Z", `+to("", fine)+`}`)
+		from.must(from.store.Clear(t.Context(), key("later")))
+		from.must(from.store.Arm(t.Context(), scheduler.Slot{Key: key("later")}, []byte("garbage"), time.Now().Add(time.Hour), 0))
+		_, err := from.store.Tokens().Save(t.Context(), "NOT-AN-ID", []byte(`{}`), 0)
+		from.must(err)
+		take := func(partial bool) ([]byte, error) {
+			var file bytes.Buffer
+			w, err := backup.NewWriter(&file, backup.Header{Prefix: "from"})
+			from.must(err)
+			err = backup.Take(t.Context(), backup.TakeConfig{Store: from.store, Tokens: true, Partial: partial}, w)
+			_, failed := w.Close()
+			from.must(failed)
+			return file.Bytes(), err
+		}
+		_, err = take(false)
+		omitted, ok := errors.AsType[*backup.OmittedError](err)
+		if !ok || !slices.Equal(omitted.Names, []string{"the baton of job default/later", "token NOT-AN-ID"}) {
+			t.Errorf("a backup of damaged entries: %v", err)
+		}
+		file, err := take(true)
+		from.must(err)
+		if _, has, err := read(file); err != nil || has.Omitted != 2 || has.Jobs != 1 || has.Tokens != 0 {
+			t.Errorf("a partial backup has %+v, %v", has, err)
+		}
+	})
+}

@@ -81,6 +81,9 @@ func (w *Writer) writeEntry(e *Entry) (err error) {
 	return w.write(w.line)
 }
 
+// omit notes in the end of the backup that something is missing.
+func (w *Writer) omit(n int) { w.summary.Omitted = n }
+
 // Close writes the end. A backup without it is none.
 func (w *Writer) Close() (Summary, error) {
 	last, err := json.Marshal(map[string]any{"end": end{w.summary, hex.EncodeToString(w.sum.Sum(nil))}})
