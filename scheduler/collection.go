@@ -15,7 +15,7 @@ type Collection struct {
 	Scope    Scope  // as it was written when the collection was created
 	Revision uint64
 
-	State            State           // enabled or disabled; a disabled collection postpones its jobs
+	State            State           // enabled, disabled or deleting; a disabled collection postpones its jobs
 	Suspended        bool            // it is disabled, and called suspended, as Azure Scheduler has it
 	Plan             Plan            // its sku; "": none, and no quota but its own
 	MaxJobCount      int             // its own quota; 0: that of its plan
@@ -32,15 +32,15 @@ type Collection struct {
 type storedCollection struct {
 	Subscription string          `json:"subscription,omitempty"` // of its scope; "" and "" for the default one
 	Group        string          `json:"resourceGroup,omitempty"`
-	Suspended    bool            `json:"suspended,omitempty"` // beside the state disabled, which is all that some read
+	State        string          `json:"state,omitempty"` // suspended or deleting, which no document may ask for or which means disabled
 	Top          json.RawMessage `json:"top"`
 	Properties   json.RawMessage `json:"properties"`
 }
 
-// NewDefaultCollection is what the default collection is until someone puts it.
-func NewDefaultCollection() *Collection {
+// NewCollection returns a collection without settings.
+func NewCollection(name string) *Collection {
 	return &Collection{
-		Name: DefaultCollection, State: Enabled,
+		Name: name, State: Enabled,
 		properties: document.ObjectValue(), top: document.ObjectValue(),
 	}
 }
@@ -118,10 +118,12 @@ func (c *Collection) readProperties(o *document.Object) {
 // Encode returns the collection as it is stored.
 func (c *Collection) Encode() ([]byte, error) {
 	properties := c.properties
-	if c.Suspended {
+	state := ""
+	if c.Suspended || c.State == Deleting {
+		state = c.ShownState()
 		properties = properties.With(document.StringValue(string(Disabled)), "state")
 	}
-	return json.Marshal(storedCollection{c.Scope.Subscription, c.Scope.Group, c.Suspended, c.top.JSON(), properties.JSON()})
+	return json.Marshal(storedCollection{c.Scope.Subscription, c.Scope.Group, state, c.top.JSON(), properties.JSON()})
 }
 
 // DecodeCollection reads a stored collection. The error is a [*DamagedError].
@@ -148,18 +150,40 @@ func decodeCollection(name string, data []byte) (*Collection, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.Scope, c.Suspended = Scope{s.Subscription, s.Group}, s.Suspended
-	if c.Suspended {
-		c.properties = c.properties.With(document.StringValue(suspended), "state")
+	c.Scope = Scope{s.Subscription, s.Group}
+	if s.State != "" {
+		c = c.Turned(State(s.State))
 	}
 	c.top, err = document.Parse(s.Top)
 	return c, err
 }
 
-// Turned returns the collection enabled or disabled.
+// Closed says why the collection's jobs do not run; "" when they may.
+func (c *Collection) Closed() string {
+	switch c.State { //nolint:exhaustive // a collection has no other state
+	case Disabled:
+		return "is disabled"
+	case Deleting:
+		return "is being deleted"
+	}
+	return ""
+}
+
+// CheckKept returns [ErrConflict] while the collection is being deleted: nothing in it may change.
+func (c *Collection) CheckKept() error {
+	if c.State != Deleting {
+		return nil
+	}
+	return fmt.Errorf("collection %s: %w: it is being deleted with its jobs; wait until it is gone", c.Name, ErrConflict)
+}
+
+// Turned returns the collection in another state.
 func (c *Collection) Turned(state State) *Collection {
 	next := *c
-	next.State, next.Suspended = state, false
+	next.State, next.Suspended = state, state == suspended
+	if next.Suspended {
+		next.State = Disabled
+	}
 	next.properties = document.Merge(c.properties, document.ObjectValue(
 		document.Member{Name: "state", Value: document.StringValue(string(state))},
 	))
@@ -178,9 +202,7 @@ func (c *Collection) Over(before *Collection) *Collection {
 	if _, named := c.properties.Member("state"); named || before.State == c.State {
 		return &next
 	}
-	turned := next.Turned(before.State)
-	turned.Suspended = before.Suspended
-	return turned
+	return next.Turned(State(before.ShownState()))
 }
 
 // Placed checks that the scope of a new collection is known, which only its id

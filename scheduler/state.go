@@ -12,6 +12,9 @@ const (
 	Completed State = "completed" // the last occurrence succeeded or was skipped
 	Faulted   State = "faulted"   // the last occurrence failed after all retries
 
+	// Deleting is the state of a collection that is being deleted with its jobs: none of them runs, and none can be added.
+	Deleting State = "deleting"
+
 	// Damaged is shown of a job, or a collection, whose document in the store cannot be read; see [DamagedError].
 	Damaged State = "damaged"
 )

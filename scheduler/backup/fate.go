@@ -58,7 +58,7 @@ func compareValue(have []byte, e *Entry) standing {
 	case bytes.Equal(have, e.Data):
 		return restored
 	case e.Kind == Collection && e.Name == scheduler.DefaultCollection:
-		if fresh, err := scheduler.NewDefaultCollection().Encode(); err == nil && bytes.Equal(have, fresh) {
+		if fresh, err := scheduler.NewCollection(scheduler.DefaultCollection).Encode(); err == nil && bytes.Equal(have, fresh) {
 			return missing
 		}
 	}

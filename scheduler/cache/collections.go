@@ -36,7 +36,23 @@ func (c *Collections) Get(ctx context.Context, name string) (*scheduler.Collecti
 // does not stop them.
 func (c *Collections) Open(name string) bool {
 	known, ok := c.Known(name)
-	return !ok || known.State != scheduler.Disabled
+	return !ok || known.Closed() == ""
+}
+
+// IsDeleting reports whether a collection is being deleted with its jobs.
+func (c *Collections) IsDeleting(name string) bool {
+	known, ok := c.Known(name)
+	return ok && known.State == scheduler.Deleting
+}
+
+// Deleting returns the collections that are being deleted with their jobs, as far as the watch has reported them.
+func (c *Collections) Deleting() (all []*scheduler.Collection) {
+	c.Each(func(one *scheduler.Collection) {
+		if one.State == scheduler.Deleting {
+			all = append(all, one)
+		}
+	})
+	return all
 }
 
 // Rule returns what a collection imposes on attempts to a target, nil for

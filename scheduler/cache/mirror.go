@@ -87,6 +87,17 @@ func (m *Mirror[K, V]) Known(key K) (V, bool) {
 	return e.value, ok
 }
 
+// Each calls f with every value that is known. f must not call the mirror.
+func (m *Mirror[K, V]) Each(f func(V)) {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	for _, e := range m.table.entries {
+		if !e.deleted {
+			f(e.value)
+		}
+	}
+}
+
 // Current returns a value as it is now, from the store if need be. atLeast is a
 // revision that is known to exist, or 0: what the mirror holds may be older for
 // the moment in which the watch has not told of it yet. The error is that of

@@ -31,18 +31,29 @@ func (a Auditor) auditStray(ctx context.Context, k scheduler.Key, last uint64, f
 	return nil
 }
 
-// auditCollections names collections that are missing, and have jobs.
+// auditCollections names collections that are missing, and have jobs, and those whose deletion is not complete.
 func (a Auditor) auditCollections(ctx context.Context, rep *AuditReport) error {
+	there := map[string]bool{}
+	err := a.shared.Store.Collections().Each(ctx, func(st scheduler.Stored) error {
+		name := st.Key.Job
+		there[name] = true
+		if c, err := scheduler.DecodeCollection(name, st.Revision, st.Data); err == nil && c.State == scheduler.Deleting {
+			rep.add(Finding{
+				Job:     scheduler.Key{Collection: name},
+				Problem: "is being deleted, and its jobs do not run; if this stays, delete it again",
+			})
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("collections: %w", err)
+	}
 	for name := range rep.collections {
-		_, err := a.shared.Store.Collections().Load(ctx, name)
-		switch {
-		case errors.Is(err, scheduler.ErrNotFound):
+		if !there[name] {
 			rep.add(Finding{
 				Job: scheduler.Key{Collection: name}, Lost: true,
 				Problem: "its settings are lost, and it has jobs: they run, and none can be put into it before it is put again",
 			})
-		case err != nil:
-			return fmt.Errorf("collection %s: %w", name, err)
 		}
 	}
 	return nil

@@ -24,7 +24,7 @@ type CollectionKeeper struct {
 
 // EnsureDefault creates the default collection at the first start.
 func (c CollectionKeeper) EnsureDefault(ctx context.Context) error {
-	data, err := scheduler.NewDefaultCollection().Encode()
+	data, err := scheduler.NewCollection(scheduler.DefaultCollection).Encode()
 	if err != nil {
 		return err
 	}
@@ -269,54 +269,4 @@ func (c CollectionKeeper) Collections(ctx context.Context) ([]*scheduler.Collect
 	})
 	sort.Slice(all, func(i, j int) bool { return all[i].Name < all[j].Name })
 	return all, err
-}
-
-// DeleteCollection deletes a collection with all its jobs; or, onlyEmpty, one
-// that has none. ErrConflict for one that has, and for the default collection,
-// which cannot be deleted.
-func (c CollectionKeeper) DeleteCollection(ctx context.Context, name string, onlyEmpty bool) error {
-	if name == scheduler.DefaultCollection {
-		return fmt.Errorf("collection %s: %w: it is always there", name, scheduler.ErrConflict)
-	}
-	one, err := c.Collection(ctx, name)
-	if err != nil {
-		return err
-	}
-	if err := c.meets(name, one); err != nil {
-		return err
-	}
-	if onlyEmpty {
-		if err := c.checkEmpty(ctx, name); err != nil {
-			return err
-		}
-	}
-	e := &trail.Entry{Kind: trail.Collection, Op: "delete", Collection: name, Result: "deleted", OldRevision: one.Revision}
-	err = c.shared.audited(ctx, e, func(*trail.Entry) error { return c.bucket().Remove(ctx, name, one.Revision) })
-	if err != nil {
-		return fmt.Errorf("collection %s: %w", name, err)
-	}
-	c.shared.Collections.Note(name, one.Revision+1, nil) // its marker's, or one before
-	err = c.shared.Store.EachJob(ctx, name, func(k scheduler.Key) error {
-		err := c.edits.Delete(ctx, k, 0)
-		if errors.Is(err, scheduler.ErrNotFound) {
-			return nil
-		}
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	return c.shared.Store.DropLedger(ctx, name)
-}
-
-// checkEmpty refuses a collection that has jobs, completed ones included.
-func (c CollectionKeeper) checkEmpty(ctx context.Context, name string) error {
-	keys, err := c.edits.reads.keys(ctx, name)
-	if err != nil {
-		return err
-	}
-	if keys, err = c.edits.reads.existing(ctx, keys, len(keys)); err != nil || len(keys) == 0 {
-		return err
-	}
-	return fmt.Errorf("collection %s: %w: it has jobs (%d), which would be deleted with it", name, scheduler.ErrConflict, len(keys))
 }

@@ -37,10 +37,13 @@ func checkJob(when scheduler.Condition, k scheduler.Key, j *scheduler.Job) error
 	return when.Check("job "+k.String(), etag)
 }
 
-// meets checks the condition of a change of a collection, nil for none.
+// meets checks whether a collection, nil for none, can be changed, and the condition of the change.
 func (c CollectionKeeper) meets(name string, cur *scheduler.Collection) error {
 	etag := ""
 	if cur != nil {
+		if err := cur.CheckKept(); err != nil {
+			return err
+		}
 		etag = cur.ETag()
 	}
 	return c.when.Check("collection "+name, etag)

@@ -50,6 +50,9 @@ func (e Editor) open(ctx context.Context, edit Edit) (*scheduler.Collection, doc
 	if errors.Is(err, scheduler.ErrNotFound) {
 		err = fmt.Errorf("collection %s: %w; create it first", edit.Key.Collection, scheduler.ErrNotFound)
 	}
+	if err == nil {
+		err = c.CheckKept()
+	}
 	return c, v, err
 }
 

@@ -57,17 +57,25 @@ func (r Reader) view(ctx context.Context, j *scheduler.Job) (*view.Job, error) {
 // running is the view of a job with its baton.
 func (h *shared) running(ctx context.Context, j *scheduler.Job, b *scheduler.Baton, withWorker bool) *view.Job {
 	v := view.NewRunning(j, b, withWorker, h.Store.Now())
-	if !h.open(ctx, j.Key.Collection) {
-		return v.Closed(b)
+	if closed := h.closed(ctx, j.Key.Collection); closed != "" {
+		return v.Closed(b, closed)
 	}
 	return v
 }
 
-// open reports whether the jobs of a collection may run. One that cannot be read
-// does not stop them.
+// open reports whether the jobs of a collection may run.
 func (h *shared) open(ctx context.Context, collection string) bool {
+	return h.closed(ctx, collection) == ""
+}
+
+// closed says why the jobs of a collection do not run; "" when they may. A damaged collection
+// does not stop its jobs.
+func (h *shared) closed(ctx context.Context, collection string) string {
 	c, err := h.Collections.Get(ctx, collection)
-	return err != nil || c.State != scheduler.Disabled
+	if err != nil {
+		return ""
+	}
+	return c.Closed()
 }
 
 // exists returns ErrNotFound when there is no such collection. One that is damaged has its jobs still.

@@ -170,6 +170,7 @@ func (s *Service) Run(ctx context.Context) error {
 		watches.Go(func() { s.shared.Tokens.Run(ctx, s.shared.lost("access tokens")) })
 	}
 	watches.Go(func() { s.shared.index.Run(ctx) })
+	watches.Go(func() { s.completeAll(ctx) })
 	watches.Wait()
 	return nil
 }

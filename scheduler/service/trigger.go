@@ -53,6 +53,11 @@ func (r Runner) start(
 	ctx context.Context, j *scheduler.Job, asked time.Time, again *repetition,
 ) (occurrence string, err error) {
 	k, id := j.Key, scheduler.OccurrenceID(j.Key, asked)
+	if c, err := r.shared.Collections.Get(ctx, k.Collection); err == nil {
+		if err := c.CheckKept(); err != nil {
+			return "", err
+		}
+	}
 	if j.State != scheduler.Enabled {
 		return id, r.startDetached(ctx, j, asked, again)
 	}

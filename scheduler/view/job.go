@@ -133,12 +133,12 @@ func (v *Job) ETag() string {
 	return v.Job.ETag()
 }
 
-// Closed returns the view of a job whose collection is disabled. It is neither
+// Closed returns the view of a job whose collection does not let it run, and why. It is neither
 // running nor about to, unless it was begun before or is a run by hand.
-func (v *Job) Closed(b *scheduler.Baton) *Job {
+func (v *Job) Closed(b *scheduler.Baton, why string) *Job {
 	if b.NeedsOpen() {
 		v.Status.Running, v.Status.Next = false, time.Time{}
-		v.Status.WaitsFor = "collection " + v.Job.Key.Collection + ", which is disabled"
+		v.Status.WaitsFor = "collection " + v.Job.Key.Collection + ", which " + why
 	}
 	return v
 }

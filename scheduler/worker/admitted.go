@@ -30,6 +30,9 @@ func (w *Worker) due(r *run) {
 // admit has package scheduler decide what a due baton amounts to. What was known
 // when it fell due goes on at once, unless something is to be read or written.
 func (w *Worker) admit(r *run) stage {
+	if w.cfg.Collections.IsDeleting(r.key().Collection) {
+		return w.nakFor(r, deletionPause)
+	}
 	j, atOnce := r.current, r.current != nil
 	r.current, r.latest = nil, nil
 	if !atOnce {
@@ -62,6 +65,9 @@ func (w *Worker) admit(r *run) stage {
 	}
 	return w.carry(r, j, d)
 }
+
+// deletionPause is how long a baton waits whose collection is being deleted. The deletion removes it.
+const deletionPause = 5 * time.Second
 
 // submit queues r for a slot of its target; a worker that stops gives it back.
 // ran is the definition that it runs under.
@@ -114,6 +120,9 @@ const patience = time.Second
 // occurrence on, as for one that runs.
 func (w *Worker) standing(r *run) scheduler.Standing {
 	open := w.cfg.Collections.Open(r.key().Collection)
+	if w.cfg.Collections.IsDeleting(r.key().Collection) {
+		return scheduler.Closed
+	}
 	if w.jobs.Unchanged(r.key(), r.since) { // only its collection may have been
 		if open || !r.baton.NeedsOpen() {
 			return scheduler.GoesOn

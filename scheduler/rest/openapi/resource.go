@@ -65,7 +65,7 @@ func schemas(own []reflect.Type) map[string]Schema {
 		"dryRun":   with(reference("DryRun"), "description", "of a dry run: what would be"),
 	})
 	all["ShownCollectionProperties"] = shown(all["CollectionProperties"], map[string]Schema{
-		"state": with(Text, "description", "enabled, disabled, suspended or damaged; on Azure's paths with a capital"),
+		"state": with(Text, "description", "enabled, disabled, suspended, deleting or damaged; on Azure's paths with a capital"),
 	}, "state")
 	all["ShownCollection"] = resource("Collection", reference("ShownCollectionProperties"), map[string]Schema{
 		"location": Text, "tags": {"type": "object", "additionalProperties": Text},
