@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -157,7 +156,7 @@ func (r *restorer) replaces(ctx context.Context, k scheduler.Key, p place) (uint
 
 // arm arms the batons of a job that are not in place.
 func (r *restorer) arm(ctx context.Context, e *Entry, own bool, revision uint64) error {
-	now := time.Now()
+	now := r.Store.Now()
 	for i := range e.Batons {
 		b := &e.Batons[i]
 		if own && b.Detached == "" {

@@ -6,7 +6,6 @@ import (
 	"math"
 	"regexp"
 	"strings"
-	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
@@ -120,7 +119,7 @@ func doBare(ctx context.Context, s *service.Service, r request) answer {
 func do(ctx context.Context, s *service.Service, r request) answer {
 	d, err := carryOut(ctx, s, r.verb, service.Edit{
 		Key: r.key(), Body: r.body, Strict: r.how.strict, DryRun: r.how.dryRun,
-	}, time.Now())
+	}, s.Now())
 	switch {
 	case err != nil:
 		return answer{err: err}
@@ -196,7 +195,7 @@ func history(ctx context.Context, s *service.Service, r request) answer {
 		return answer{err: err}
 	}
 	asked := service.HistoryQuery{Key: r.key()}
-	asked.RecordFilter, err = view.HistoryFilter(q.Filter, time.Now())
+	asked.RecordFilter, err = view.HistoryFilter(q.Filter, s.Now())
 	page := q.page()
 	if err == nil {
 		page.Before, err = view.ReadHistoryToken(q.After)

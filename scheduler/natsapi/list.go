@@ -3,7 +3,6 @@ package natsapi
 import (
 	"context"
 	"encoding/json"
-	"time"
 
 	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/service"
@@ -16,7 +15,7 @@ func list(ctx context.Context, s *service.Service, r request) answer {
 	if err != nil {
 		return answer{err: err}
 	}
-	query, err := q.Query(time.Now())
+	query, err := q.Query(s.Now())
 	if err != nil {
 		return answer{err: err}
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-	"time"
 
 	"github.com/carillon-sched/carillon/scheduler/awx"
 	"github.com/carillon-sched/carillon/scheduler/document"
@@ -37,7 +36,7 @@ func (a *api) previewAWX(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	p, err := a.service.PreviewAWX(r.Context(), rrule, time.Now())
+	p, err := a.service.PreviewAWX(r.Context(), rrule)
 	if err != nil {
 		return err
 	}

@@ -2,7 +2,6 @@ package rest
 
 import (
 	"net/http"
-	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/access"
@@ -13,7 +12,7 @@ import (
 // history answers with a page of the records of a job, a collection or of all, or
 // follows them.
 func (a *api) history(w http.ResponseWriter, r *http.Request) error {
-	q, err := historyQuery(r)
+	q, err := a.historyQuery(r)
 	if err != nil {
 		return err
 	}
@@ -49,8 +48,8 @@ func (a *api) history(w http.ResponseWriter, r *http.Request) error {
 }
 
 // historyQuery reads which records are asked for.
-func historyQuery(r *http.Request) (q service.HistoryQuery, err error) {
-	if q.RecordFilter, err = view.HistoryFilter(r.URL.Query().Get("$filter"), time.Now()); err != nil {
+func (a *api) historyQuery(r *http.Request) (q service.HistoryQuery, err error) {
+	if q.RecordFilter, err = view.HistoryFilter(r.URL.Query().Get("$filter"), a.service.Now()); err != nil {
 		return q, err
 	}
 	q.Key, q.UID, q.Sees = key(r), r.URL.Query().Get("uid"), access.Sees(r.Context())

@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
-	"time"
 
 	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/view"
@@ -30,7 +29,7 @@ func (a *api) search(w http.ResponseWriter, r *http.Request, collections []strin
 		Action: options.Get("actionType"), NextAfter: options.Get("nextAfter"), NextBefore: options.Get("nextBefore"),
 		Text: options.Get("text"), Outcome: options.Get("lastOutcome"),
 	}
-	query, err := search.Query(time.Now())
+	query, err := search.Query(a.service.Now())
 	if err != nil {
 		return err
 	}

@@ -29,7 +29,7 @@ func (e Editor) create(ctx context.Context, rev uint64, edit Edit, r *scheduler.
 	if first.Next == nil && j.State == scheduler.Enabled {
 		j.State = scheduler.Completed // it has no instant left
 	}
-	v := view.NewJob(j, scheduler.Progress{})
+	v := view.NewJob(j, scheduler.Progress{}, e.shared.Store.Now())
 	if j.State == scheduler.Enabled {
 		v = e.shared.running(ctx, j, first.Next, false)
 	}

@@ -35,7 +35,7 @@ func (e Editor) mend(
 	}
 	var v *view.Job
 	if edit.DryRun {
-		v = view.NewJob(j, j.Progress)
+		v = view.NewJob(j, j.Progress, r.Now)
 		v.DryRun = view.NewDryRun(j, j.Begin(j.Progress, r.Now).Next).Over(nil, nil, j)
 		_, err = j.Encode(e.shared.Secrets)
 	} else {

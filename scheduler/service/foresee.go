@@ -38,7 +38,7 @@ func (e Editor) foreseen(ctx context.Context, cur, next *scheduler.Job) (*view.J
 		next = next.Stopped(cur, p)
 	}
 	if next.State != scheduler.Enabled {
-		return view.NewJob(next, next.Progress), nil
+		return view.NewJob(next, next.Progress, e.shared.Store.Now()), nil
 	}
 	edited := *next
 	edited.Revision++ // as it would be: no baton follows it yet
@@ -48,7 +48,7 @@ func (e Editor) foreseen(ctx context.Context, cur, next *scheduler.Job) (*view.J
 	}
 	if b == nil {
 		edited.State = scheduler.Completed
-		return view.NewJob(&edited, edited.Progress), nil
+		return view.NewJob(&edited, edited.Progress, e.shared.Store.Now()), nil
 	}
 	v := view.NewRunning(&edited, b, running, e.shared.Store.Now())
 	v.DryRun = view.NewDryRun(&edited, b)

@@ -239,7 +239,7 @@ func (s *jobSearch) read(
 		shown = shared.running(ctx, j, b, own.Running)
 	default:
 		j = own.Job(j)
-		shown = view.NewJob(j, j.Progress)
+		shown = view.NewJob(j, j.Progress, shared.Store.Now())
 	}
 	return j, b, shown, nil //nolint:nilerr // own.Bad is no error here
 }

@@ -274,7 +274,7 @@ func TestPreviewsTakeTurns(t *testing.T) {
 			over <- err
 		}()
 		go func() {
-			_, err := p.PreviewAWX(t.Context(), "DTSTART:20310101T000000Z RRULE:FREQ=DAILY;INTERVAL=1", time.Now())
+			_, err := p.PreviewAWX(t.Context(), "DTSTART:20310101T000000Z RRULE:FREQ=DAILY;INTERVAL=1")
 			answered <- err
 		}()
 		synctest.Wait()

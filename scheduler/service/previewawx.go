@@ -3,20 +3,20 @@ package service
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/spec"
 )
 
-// PreviewAWX returns the next ten instants after now of a recurrence in AWX's
+// PreviewAWX returns the next ten instants of a recurrence in AWX's
 // dialect. The error is a [spec.AWXErrors], or the cause of the end of ctx.
-func (p Previewer) PreviewAWX(ctx context.Context, rrule string, now time.Time) (*spec.Preview, error) {
+func (p Previewer) PreviewAWX(ctx context.Context, rrule string) (*spec.Preview, error) {
 	release, err := p.takeTurn(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer release()
+	now := p.now()
 	rule, err := spec.ParseRRule(rrule, spec.AWX)
 	if err != nil {
 		return nil, asAWX(err)

@@ -36,7 +36,7 @@ func (r Reader) Get(ctx context.Context, k scheduler.Key) (*view.Job, error) {
 // what its history says that it has come to.
 func (r Reader) view(ctx context.Context, j *scheduler.Job) (*view.Job, error) {
 	if j.State.Final() {
-		return view.NewJob(j, j.Progress), nil
+		return view.NewJob(j, j.Progress, r.shared.Store.Now()), nil
 	}
 	k := j.Key
 	b, running, err := r.plans.baton(ctx, j)
@@ -44,12 +44,12 @@ func (r Reader) view(ctx context.Context, j *scheduler.Job) (*view.Job, error) {
 	case err != nil:
 		return nil, fmt.Errorf("job %s: %w", j.Key, err)
 	case j.State == scheduler.Disabled && (b == nil || b.NeedsOpen()):
-		return view.NewJob(j, j.Progress), nil
+		return view.NewJob(j, j.Progress, r.shared.Store.Now()), nil
 	case b == nil:
 		if j, err = r.shared.steps.Settled(ctx, j); err != nil {
 			return nil, fmt.Errorf("job %s: %w", k, err)
 		}
-		return view.NewJob(j, j.Progress), nil
+		return view.NewJob(j, j.Progress, r.shared.Store.Now()), nil
 	}
 	return r.shared.running(ctx, j, b, running), nil
 }

@@ -106,6 +106,9 @@ type Service struct {
 	shared *shared
 }
 
+// Now returns the time by which jobs run.
+func (s *Service) Now() time.Time { return s.shared.Store.Now() }
+
 // JobShape returns what a job document may be, of the action types that the service knows, without an envelope. It is learned
 // when it is asked for first.
 func (s *Service) JobShape() *document.Shape { return s.shared.shape() }

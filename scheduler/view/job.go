@@ -21,6 +21,8 @@ type Job struct {
 	Result   Result         // whether the edit changed the job; "" in other answers
 	Warnings []spec.Warning // what the writer might not expect
 	DryRun   *DryRun        // of what would be; nil: it is
+
+	now time.Time // when it was read
 }
 
 // Result is the effect of an edit: a put, a patch, or a change of state or pause.
@@ -104,9 +106,9 @@ func secretPaths(d *scheduler.Definition) []string {
 	return append(open, locked...)
 }
 
-// NewJob returns the view of a job that has no baton, with the progress p.
-func NewJob(j *scheduler.Job, p scheduler.Progress) *Job {
-	return &Job{Job: j, Status: Status{
+// NewJob returns the view of a job that has no baton, with the progress p at now.
+func NewJob(j *scheduler.Job, p scheduler.Progress, now time.Time) *Job {
+	return &Job{Job: j, now: now, Status: Status{
 		Occurrences: p.Number, Executions: p.Executions, Failures: p.Failures, Faults: p.Faults, Last: p.Last.UTC(), Over: j.Over(),
 	}}
 }
@@ -119,7 +121,7 @@ func NewDamaged(e *scheduler.DamagedError) *Job {
 // NewRunning returns the view of a job with its baton, which may be with a worker.
 // A worker holds those that are due soon: these wait still.
 func NewRunning(j *scheduler.Job, b *scheduler.Baton, withWorker bool, now time.Time) *Job {
-	v := NewJob(j, b.Progress)
+	v := NewJob(j, b.Progress, now)
 	running := withWorker && !b.MayRun().After(now)
 	v.Status.Running, v.Status.Retry, v.Status.Next = running, b.Attempt, b.MayRun().UTC()
 	return v

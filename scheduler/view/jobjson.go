@@ -36,7 +36,7 @@ func (v *Job) appendJSON(b []byte) []byte {
 		b = append(b, ',')
 	}
 	b = appendText(append(b, `"state":`...), string(v.Job.State))
-	if v.Job.State != scheduler.Damaged && v.Job.PausedAt(time.Now()) { // one that has passed is without effect
+	if v.Job.State != scheduler.Damaged && v.Job.PausedAt(v.now) { // a pause that has ended has no effect
 		b = appendTime(b, `,"pausedUntil":"`, v.Job.PausedUntil)
 	}
 	b = append(v.appendStatus(append(b, `,"status":`...)), '}')

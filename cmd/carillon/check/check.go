@@ -77,7 +77,7 @@ func (c *Checker) Job(k scheduler.Key, body []byte, strict bool) (*view.Job, err
 		return nil, scheduler.RefuseWarnings(warnings)
 	}
 	first := j.Begin(scheduler.Progress{}, now)
-	v := view.NewJob(j, scheduler.Progress{})
+	v := view.NewJob(j, scheduler.Progress{}, now)
 	v.Result, v.Warnings, v.DryRun = view.Created, warnings, view.NewDryRun(j, first.Next)
 	return v, nil
 }

@@ -113,7 +113,7 @@ func (r room) historyOf(ctx context.Context, c *frame.Call, k scheduler.Key, bas
 		return base + "?" + q.Encode()
 	}
 	h.Page = link(c.Query(beforeField))
-	f, err := view.HistoryFilter(h.Asked, time.Now())
+	f, err := view.HistoryFilter(h.Asked, r.service.Now())
 	var before uint64
 	if err == nil {
 		before, err = view.ReadSequence(beforeField, c.Query(beforeField))

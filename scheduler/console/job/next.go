@@ -61,7 +61,7 @@ func (r room) nextOf(ctx context.Context, c *frame.Call, v *view.Job, n int) (*c
 		next.If = c.Say("job.next.waits", v.Status.WaitsFor)
 	}
 	if next.If != "" {
-		p := v.Job.Plan.Preview(time.Now(), n+1)
+		p := v.Job.Plan.Preview(r.service.Now(), n+1)
 		nominal, due = p.Times, p.Times
 	}
 	if len(nominal) > n {

@@ -102,7 +102,7 @@ func (r room) statusOf(ctx context.Context, c *frame.Call, k scheduler.Key) (*vi
 	if err != nil {
 		return nil, nil, err
 	}
-	now := time.Now()
+	now := r.service.Now()
 	return v, &status{
 		name: nameOf(c, k), Is: standingOf(v, beside, now), Job: v.Job, Now: v.Status, Beside: beside, Etag: v.ETag(),
 		Paused: v.Job.PausedAt(now) && v.Job.State == scheduler.Enabled,

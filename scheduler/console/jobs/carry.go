@@ -100,7 +100,7 @@ func (r room) carryOne(ctx context.Context, c *frame.Call, o *operation, k sched
 		return one, ctx.Err() == nil
 	}
 	var as view.Result
-	asked := time.Now()
+	asked := r.service.Now()
 	err := patiently(ctx, func() (err error) {
 		as, err = frame.Guarded(c, func() (view.Result, error) { return r.change(ctx, o, k, asked) })
 		return err

@@ -98,7 +98,7 @@ func (r room) list(c *frame.Call) error {
 
 // find fills a table.
 func (r room) find(c *frame.Call, t *table) error {
-	q, err := t.Filter.query(c, time.Now())
+	q, err := t.Filter.query(c, r.service.Now())
 	if err != nil {
 		return err
 	}
@@ -180,7 +180,7 @@ func (r room) refresh(c *frame.Call) error {
 			rows = append(rows, row{Key: k, State: "deleted"})
 			continue
 		}
-		rows = append(rows, newRow(c, jobs[i], time.Now()))
+		rows = append(rows, newRow(c, jobs[i], r.service.Now()))
 	}
 	return c.Show(&frame.Page{Template: listPage, Part: "shown", Data: rows})
 }

@@ -39,7 +39,7 @@ func (r room) ask(c *frame.Call) error {
 		}
 	case pause:
 		o.Until = strings.TrimSpace(form.Get("until"))
-		if _, err := why.ParseFuture(o.Until, c.Zone(), time.Now()); err != nil { // each job's own clock decides
+		if _, err := why.ParseFuture(o.Until, c.Zone(), r.service.Now()); err != nil { // each job's own clock decides
 			c.Note(c.Say("jobs.until.wrong", err.Error()))
 			return c.Redirect(f.address())
 		}
@@ -75,7 +75,7 @@ func (r room) pick(c *frame.Call, o *operation, f filter, form url.Values) error
 		o.Count = len(o.Keys)
 		return nil
 	}
-	q, err := f.query(c, time.Now())
+	q, err := f.query(c, r.service.Now())
 	if err != nil {
 		return err
 	}

@@ -115,7 +115,7 @@ func (r room) show(c *frame.Call) error {
 // list reads the page of the history that is asked for.
 func (r room) list(c *frame.Call, f *filter) (l list, err error) {
 	l = list{Base: f.with(Path), Filters: !f.IsEmpty(), Most: linesKept}
-	q, err := f.query(c.Context(), time.Now())
+	q, err := f.query(c.Context(), r.service.Now())
 	if err != nil {
 		return l, err
 	}
@@ -155,7 +155,7 @@ const turn = 250 * time.Millisecond
 // events sends what is recorded from a place on, as it comes.
 func (r room) events(c *frame.Call) error {
 	f := readFilter(c.Request.URL.Query())
-	q, err := f.query(c.Context(), time.Now())
+	q, err := f.query(c.Context(), r.service.Now())
 	if err != nil {
 		return err
 	}
