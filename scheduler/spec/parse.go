@@ -9,7 +9,7 @@ import (
 // error is a *[SyntaxError] or several of them, joined.
 func ParseCron(text string, dialect Dialect) (Rule, error) { return cron.Parse(text, dialect) }
 
-// ParseRRule reads an iCalendar recurrence: properties DTSTART, RRULE and EXRULE. The error is one or several
+// ParseRRule reads an iCalendar recurrence: properties DTSTART, RRULE, EXRULE, RDATE and EXDATE. The error is one or several
 // *[SyntaxError], joined, or [AWXErrors] in the dialect AWX.
 func ParseRRule(text string, dialect Dialect) (Rule, error) { return rrule.Parse(text, dialect) }
 

@@ -50,10 +50,11 @@ takes from the name what it does not say itself.
     carillon preview 'H H(0-7) * * *' --dialect dsari --name backup
     carillon preview 'RRULE:FREQ=DAILY;BYDAY=MO,TH' --dialect dsari --name backup
 
-rfc5545: RRULE and EXRULE of iCalendar, mostly with a DTSTART that says where they count from.
+rfc5545: RRULE, EXRULE, RDATE and EXDATE of iCalendar, mostly with a DTSTART that says where they count from.
 
     carillon preview 'DTSTART;TZID=Europe/Berlin:20260101T090000 RRULE:FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1'
     carillon preview 'FREQ=WEEKLY;INTERVAL=2;BYDAY=MO' --start 2026-01-05T09:00Z
+    carillon preview 'DTSTART:20260105T090000Z RRULE:FREQ=DAILY EXDATE;VALUE=DATE:20260501,20261225'
 
 awx: the same within the limitations of AWX, with its messages.
 

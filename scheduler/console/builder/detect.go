@@ -39,7 +39,7 @@ func (r *reading) takePasted() {
 var (
 	wrapper   = regexp.MustCompile(`(?i)^(?:-\s*)?"?(?:cron|schedule|crontab|cron_?expression|expression)"?\s*[:=]\s*`)
 	isYAML    = regexp.MustCompile(`(?m)^"?(?:recurrence|properties|frequency|startTime)"?:(?:\s|$)|^(?:cron|rrule):\s.*\n\s*\w+:\s`)
-	isRRule   = regexp.MustCompile(`(?im)(?:^|[\s"])(?:RRULE|EXRULE|DTSTART)[:;]|\bFREQ=[A-Z]`)
+	isRRule   = regexp.MustCompile(`(?im)(?:^|[\s"])(?:RRULE|EXRULE|DTSTART|RDATE|EXDATE)[:;]|\bFREQ=[A-Z]`)
 	everySo   = regexp.MustCompile(`(?i)^(?:rate\(|@?every\s+)?(\d+)\s*(s|sec|second|m|min|minute|h|hour|d|day|week|w|month)s?\)?$`)
 	everyOne  = regexp.MustCompile(`(?i)^(?:every\s+)(second|minute|hour|day|week|month)$`)
 	everyLong = regexp.MustCompile(`(?i)^@?every\s+((?:\d+[hms])+)$`)
@@ -158,7 +158,7 @@ func properties(text string) string {
 	var lines []string
 	for line := range strings.Lines(text) {
 		end := max(0, strings.IndexAny(line, ":;"))
-		if slices.Contains([]string{"DTSTART", "RRULE", "EXRULE"}, strings.ToUpper(line[:end])) {
+		if slices.Contains([]string{"DTSTART", "RRULE", "EXRULE", "RDATE", "EXDATE"}, strings.ToUpper(line[:end])) {
 			lines = append(lines, strings.TrimSpace(line))
 		}
 	}

@@ -32,6 +32,7 @@ func TestDetect(t *testing.T) {
 		{"BEGIN:VCALENDAR\nBEGIN:VTIMEZONE\nDTSTART:19700101T000000\nEND:VTIMEZONE\nBEGIN:VEVENT\nSUMMARY:x\nDTSTART:20260101T090000Z\nRRULE:FREQ=DAI\n LY\nEND:VEVENT\nEND:VCALENDAR", choiceRRule, `{"recurrence":{"rrule":"DTSTART:20260101T090000Z\nRRULE:FREQ=DAILY"}}`},
 		{`{"frequency": "week", "schedule": {"weekDays": ["friday"], "hours": [18]}}`, choiceAzure, `{"recurrence":{"frequency":"week","schedule":{"hours":[18],"weekDays":["friday"]}}}`},
 		{`{"properties": {"recurrence": {"cron": "0 9 * * *"}, "timeZone": "Asia/Tokyo"}}`, choiceDaily, `{"recurrence":{"cron":"0 9 * * *"},"timeZone":"Asia/Tokyo"}`},
+		{"BEGIN:VEVENT\nDTSTART:20260101T090000Z\nRRULE:FREQ=DAILY\nEXDATE:20260102T090000Z\nRDATE:20260102T\n 100000Z\nEND:VEVENT", choiceRRule, `{"recurrence":{"rrule":"DTSTART:20260101T090000Z\nRRULE:FREQ=DAILY\nEXDATE:20260102T090000Z\nRDATE:20260102T100000Z"}}`},
 		{`{"rrule": "RRULE:FREQ=DAILY", "dialect": "dsari"}`, choiceRRule, `{"recurrence":{"dialect":"dsari","rrule":"RRULE:FREQ=DAILY"}}`},
 		{"every 5 minutes", choiceEvery, `{"recurrence":{"frequency":"minute","interval":5}}`},
 		{"Every hour", choiceEvery, `{"recurrence":{"frequency":"hour"}}`},

@@ -26,7 +26,7 @@ func (r *Set) Compile(s language.Setting) (instant.Schedule, error) {
 		c.loc = s.Location()
 	}
 	c.zone = tz.Of(c.loc)
-	if !r.hasStart && r.dialect != language.Dsari {
+	if !r.hasStart && r.dialect != language.Dsari && len(r.rules) > 0 {
 		if s.Start.IsZero() {
 			return nil, &language.SyntaxError{
 				Message: "DTSTART is missing, and the job has no startTime to count from",
@@ -40,11 +40,16 @@ func (r *Set) Compile(s language.Setting) (instant.Schedule, error) {
 	if r.dialect == language.RFC5545 {
 		gap = instant.GapShift
 	}
-	schedule, err := c.schedule(s.DST.Or(gap, instant.OverlapFirst))
-	if err != nil || r.hasStart || r.dialect == language.Dsari {
-		return schedule, err
+	dst := s.DST.Or(gap, instant.OverlapFirst)
+	schedule, err := c.schedule(dst)
+	if err != nil {
+		return nil, err
 	}
-	return instant.Delay(schedule, time.Duration(s.Start.Nanosecond())), nil
+	by := time.Duration(s.Start.Nanosecond())
+	if r.hasStart || r.dialect == language.Dsari {
+		by = 0
+	}
+	return c.withSingles(schedule, dst, by)
 }
 
 // Differs implements [language.Rule].

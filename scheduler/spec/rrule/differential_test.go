@@ -89,10 +89,34 @@ func TestRRuleAgainstRRuleGo(t *testing.T) {
 			t.Fatalf("%s: rrule-go: %v", text, err)
 		}
 		const most = 50
-		var want []time.Time
+		var instances []time.Time
 		next := theirs.Iterator()
+		for at, ok := next(); ok && len(instances) < most; at, ok = next() {
+			instances = append(instances, at)
+		}
+		set := rrulego.Set{}
+		set.RRule(theirs)
+		single := rapid.Custom(func(t *rapid.T) time.Time {
+			if len(instances) > 0 && rapid.Bool().Draw(t, "instance") {
+				return rapid.SampledFrom(instances).Draw(t, "at")
+			}
+			return start.Add(time.Duration(rapid.Int64Range(-1000, 100_000).Draw(t, "minutes")) * time.Minute)
+		})
+		for _, date := range []struct {
+			name string
+			add  func(time.Time)
+		}{{"RDATE", set.RDate}, {"EXDATE", set.ExDate}} {
+			for _, at := range rapid.SliceOfN(single, 0, 4).Draw(t, date.name) {
+				date.add(at)
+				text += " " + date.name + ":" + at.Format("20060102T150405Z")
+			}
+		}
+		var want []time.Time
+		next = set.Iterator()
 		for at, ok := next(); ok && len(want) < most; at, ok = next() {
-			want = append(want, at)
+			if len(want) == 0 || !at.Equal(want[len(want)-1]) { // it has an instant of two of its lists twice
+				want = append(want, at)
+			}
 		}
 		rule, err := Parse("DTSTART:"+start.Format("20060102T150405Z")+" RRULE:"+text, language.RFC5545)
 		if err != nil {
@@ -108,6 +132,11 @@ func TestRRuleAgainstRRuleGo(t *testing.T) {
 		}
 		if !slices.EqualFunc(got, want, time.Time.Equal) {
 			t.Fatalf("from %v: %s\n got %v\nwant %v", start, text, got, want)
+		}
+		for i, at := range want {
+			if last, ok := s.Last(at.Add(time.Second - 1)); !ok || !last.Equal(at) || s.Count(want[0], at) != i+1 {
+				t.Fatalf("from %v: %s: last until %v: %v, %d instants", start, text, at, last, s.Count(want[0], at))
+			}
 		}
 	})
 }

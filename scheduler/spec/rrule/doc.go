@@ -1,4 +1,4 @@
-// Package rrule is the iCalendar recurrence of RFC 5545 (DTSTART, RRULE and EXRULE), within the limitations of AWX
+// Package rrule is the iCalendar recurrence of RFC 5545 (DTSTART, RRULE, EXRULE, RDATE and EXDATE), within the limitations of AWX
 // (awx/docs/schedules.md) and with the hashed positions of dsari (the page "Schedule Format"). Where RFC 5545 is silent
 // it follows python-dateutil; [Parse] says where.
 //

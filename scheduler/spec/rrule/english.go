@@ -39,8 +39,16 @@ func (r *Set) DescribeCompiled(s language.Setting, compiled instant.Schedule) st
 		u := s.Begin().Unix()
 		w.begin = u + tz.Of(w.zone).At(u).Offset
 	}
-	phrase := strings.Join(append([]string{strings.Join(w.each(set.rules), "; and ")}, w.each(set.excluded)...), ", except ")
-	if set.hasStart {
+	phrases := w.each(set.rules)
+	if len(set.added) > 0 {
+		phrases = append(phrases, w.singleWords(set.added))
+	}
+	phrases = append([]string{strings.Join(phrases, "; and ")}, w.each(set.excluded)...)
+	if len(set.dropped) > 0 {
+		phrases = append(phrases, w.singleWords(set.dropped))
+	}
+	phrase := strings.Join(phrases, ", except ")
+	if set.hasStart && len(set.rules) > 0 {
 		phrase += ", from " + w.startWords() + " on"
 	}
 	if compiled != nil && !strings.HasPrefix(phrase, "never") {

@@ -19,13 +19,13 @@ const (
 	maxRRuleNumber = 999_999_999
 )
 
-// Parse reads an iCalendar recurrence: properties DTSTART, RRULE and EXRULE, separated by line ends or blanks, in
-// any order and any letter case. A rule may stand without its "RRULE:" in the dialects RFC5545 and Dsari.
+// Parse reads an iCalendar recurrence: properties DTSTART, RRULE, EXRULE and, in the dialect RFC5545, RDATE and EXDATE,
+// separated by line ends or blanks, in any order and any letter case. A rule may stand without its "RRULE:" in the dialects RFC5545 and Dsari.
 //
 // It is strict. What RFC 5545 forbids for its form is refused, with these exceptions, which follow python-dateutil:
 // parts that the RFC does not allow together limit each other, and DTSTART may be missing, in which case the schedule's
-// start stands for it. COUNT and UNTIL in one rule are refused, as by section 3.3.10. Not supported are RDATE, EXDATE and
-// the parts of RFC 7529.
+// start stands for it. COUNT and UNTIL in one rule are refused, as by section 3.3.10. Not supported are
+// the PERIODs of RDATE and the parts of RFC 7529.
 // BYSECOND=60, the leap second, is valid and never matches.
 //
 // The error is one or several *[language.SyntaxError], joined, or [AWXErrors] in the dialect AWX.
@@ -108,11 +108,8 @@ func (p *rruleParser) property(t rruleText) {
 			p.problem(param.column(), name, fmt.Sprintf("parameter %q is not allowed here", param.text), "")
 		}
 		p.rule(value, name == "EXRULE")
-	case "RDATE":
-		p.problem(t.column(), name, "single dates are not supported", "add another RRULE for them")
-	case "EXDATE":
-		p.problem(t.column(), name, "single dates cannot be excluded",
-			"exclude them with a rule, such as EXRULE:FREQ=YEARLY;BYMONTH=12;BYMONTHDAY=25")
+	case "RDATE", "EXDATE":
+		p.singles(name, t, params, value)
 	default:
 		p.unknown(params, t, name)
 	}
@@ -169,69 +166,75 @@ func (p *rruleParser) dtstart(t rruleText, params []rruleText, value rruleText) 
 		return
 	}
 	p.started, p.start, p.set.hasStart = true, value, true
-	kind := p.startParams(params)
-	start, problem := parseRRuleTime(value.text, p.set.dialect == language.AWX)
-	switch {
-	case problem != "":
-		p.problem(value.column(), "DTSTART", fmt.Sprintf("%q %s", spelling.Short(value.text), problem), rruleTimeHint(value.text))
-	case start.utc && p.set.zone != nil:
-		p.problem(value.column(), "DTSTART", "has a TZID and ends in Z", "leave one of them out")
-	case start.date && kind != "DATE":
-		p.problem(value.column(), "DTSTART", fmt.Sprintf("%q has no time", value.text),
-			fmt.Sprintf("write %sT000000, or DTSTART;VALUE=DATE:%s", value.text, value.text))
-	case !start.date && kind == "DATE":
-		p.problem(value.column(), "DTSTART", fmt.Sprintf("VALUE=DATE, but %q has a time", value.text), "")
-	}
-	if start.utc && p.set.zone == nil {
-		p.set.zone = time.UTC
-	}
-	p.set.start, p.set.dateOnly = start.at, start.date
+	kind, zone := p.params("DTSTART", params)
+	start, zone := p.time("DTSTART", kind, zone, value)
+	p.set.zone, p.set.start, p.set.dateOnly = zone, start.at, start.date
 }
 
-// startParams reads the parameters of DTSTART and returns its VALUE.
-func (p *rruleParser) startParams(params []rruleText) (kind string) {
+// time reads a time of a kind of VALUE and in a zone, nil for the set's own, and returns its zone.
+func (p *rruleParser) time(field, kind string, zone *time.Location, value rruleText) (rruleTime, *time.Location) {
+	t, problem := parseRRuleTime(value.text, p.set.dialect == language.AWX)
+	switch {
+	case problem != "":
+		p.problem(value.column(), field, fmt.Sprintf("%q %s", spelling.Short(value.text), problem), rruleTimeHint(value.text))
+	case t.utc && zone != nil:
+		p.problem(value.column(), field, "has a TZID and ends in Z", "leave one of them out")
+	case t.date && kind != "DATE":
+		p.problem(value.column(), field, fmt.Sprintf("%q has no time", value.text),
+			fmt.Sprintf("write %sT000000, or %s;VALUE=DATE:%s", value.text, field, value.text))
+	case !t.date && kind == "DATE":
+		p.problem(value.column(), field, fmt.Sprintf("VALUE=DATE, but %q has a time", value.text), "")
+	}
+	if t.utc && zone == nil {
+		zone = time.UTC
+	}
+	return t, zone
+}
+
+// params reads the parameters of DTSTART, RDATE or EXDATE and returns their VALUE and the zone of their TZID.
+func (p *rruleParser) params(field string, params []rruleText) (kind string, zone *time.Location) {
 	seen := map[string]bool{}
 	for _, param := range params {
 		equals := param.index('=')
 		if equals < 0 {
-			p.problem(param.column(), "DTSTART", fmt.Sprintf("parameter %q has no value", param.text), "")
+			p.problem(param.column(), field, fmt.Sprintf("parameter %q has no value", param.text), "")
 			continue
 		}
 		name, value := param.before(equals).upper(), param.after(equals)
 		if seen[name] {
-			p.problem(param.column(), "DTSTART", "parameter "+name+" stands here again", "")
+			p.problem(param.column(), field, "parameter "+name+" stands here again", "")
 			continue
 		}
 		seen[name] = true
 		switch name {
 		case "TZID":
-			p.zone(value)
+			zone = p.zone(field, value)
 		case "VALUE":
 			kind = value.upper()
 			if kind != "DATE" && kind != "DATE-TIME" {
-				p.problem(value.column(), "DTSTART", fmt.Sprintf("VALUE is %q; DATE and DATE-TIME are allowed", value.text), "")
+				p.problem(value.column(), field, fmt.Sprintf("VALUE is %q; DATE and DATE-TIME are allowed", value.text), "")
 			}
 		default:
-			p.problem(param.column(), "DTSTART", fmt.Sprintf("parameter %q is not TZID or VALUE", spelling.Short(name)),
+			p.problem(param.column(), field, fmt.Sprintf("parameter %q is not TZID or VALUE", spelling.Short(name)),
 				spelling.DidYouMean(name, []string{"TZID", "VALUE"}))
 		}
 	}
-	return kind
+	return kind, zone
 }
 
 // zone reads a TZID. On an unknown one it assumes UTC, so that no other error follows from it.
-func (p *rruleParser) zone(value rruleText) {
+func (p *rruleParser) zone(field string, value rruleText) *time.Location {
 	name := value.text
 	if len(name) > 1 && name[0] == '"' && name[len(name)-1] == '"' {
 		name = name[1 : len(name)-1]
 	}
 	zone, err := tz.Load(name)
 	if err != nil {
-		zone = time.UTC
-		p.problem(value.column(), "DTSTART", fmt.Sprintf("TZID %q is not a time zone of the IANA database", spelling.Short(name)),
+		p.problem(value.column(), field, fmt.Sprintf("TZID %q is not a time zone of the IANA database", spelling.Short(name)),
 			strings.ReplaceAll(tz.Hint(name), `"`, ""))
+		return time.UTC
 	}
-	p.set.zone = zone
+	return zone
 }
 
 // rule reads the value of an RRULE or EXRULE.
@@ -250,10 +253,12 @@ func (p *rruleParser) rule(value rruleText, excluded bool) {
 
 // finish checks what only the whole text shows.
 func (p *rruleParser) finish() {
-	if len(p.set.rules) == 0 && len(p.problems) == 0 {
+	if len(p.set.rules)+len(p.set.added)+len(p.problems) == 0 {
 		switch {
 		case len(p.set.excluded) > 0:
 			p.problem(0, "", "there is an EXRULE, but no RRULE from which it could take something out", "")
+		case len(p.set.dropped) > 0:
+			p.problem(0, "", "there is an EXDATE, but no RRULE from which it could take something out", "")
 		case p.started:
 			p.problem(0, "", "there is a DTSTART, but no RRULE", "add RRULE:FREQ=DAILY, or use startTime alone for a single run")
 		default:

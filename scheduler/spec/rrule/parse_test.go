@@ -105,8 +105,15 @@ func TestParseRRuleErrors(t *testing.T) {
 		{"RRULE:FREQ=YEARLY;X-NOTE=3", `column 19, RRULE part X-NOTE: there is no such part; hint: parts of one's own are not supported; leave it out`},
 		{"RRULE:FREQ=DAILY; BYDAY=MO", "column 18, RRULE: a part is empty: there is a semicolon too many\n" +
 			`column 19: "BYDAY=MO" is not DTSTART:…, RRULE:… or EXRULE:…; hint: a rule has no blanks in it`},
-		{"RRULE:FREQ=DAILY EXDATE:20240101", `column 18, EXDATE: single dates cannot be excluded; hint: exclude them with a rule, such as EXRULE:FREQ=YEARLY;BYMONTH=12;BYMONTHDAY=25`},
-		{"RRULE:FREQ=DAILY RDATE:20240101", `column 18, RDATE: single dates are not supported; hint: add another RRULE for them`},
+		{"RRULE:FREQ=DAILY EXDATE:20240101", `column 25, EXDATE: "20240101" has no time; hint: write 20240101T000000, or EXDATE;VALUE=DATE:20240101`},
+		{"RRULE:FREQ=DAILY RDATE;VALUE=DATE:20240101T090000", `column 35, RDATE: VALUE=DATE, but "20240101T090000" has a time`},
+		{"RRULE:FREQ=DAILY RDATE;VALUE=PERIOD:20240101T090000Z/PT1H", `column 30, RDATE: VALUE is "PERIOD"; DATE and DATE-TIME are allowed` + "\n" +
+			`column 37, RDATE: "20240101T090000Z/PT1H" is not a date such as 20300115 or a time such as 20300115T120000`},
+		{"RRULE:FREQ=DAILY EXDATE;TZID=Europe/Berlin:20240101T090000,20240102T090000Z", `column 60, EXDATE: has a TZID and ends in Z; hint: leave one of them out`},
+		{"RRULE:FREQ=DAILY RDATE;TZID=Mars/Base:20240101T090000", `column 29, RDATE: TZID "Mars/Base" is not a time zone of the IANA database`},
+		{"RRULE:FREQ=DAILY RDATE:20240101T090000,,20240131T090000", `column 40, RDATE: "" is not a date such as 20300115 or a time such as 20300115T120000`},
+		{"RRULE:FREQ=DAILY EXDATE:20240230T090000", `column 25, EXDATE: "20240230T090000" has day 30; that month has 01-29`},
+		{"EXDATE:20240101T000000", `there is an EXDATE, but no RRULE from which it could take something out`},
 		{"DTSTART:20240101 RRULE:FREQ=DAILY", `column 9, DTSTART: "20240101" has no time; hint: write 20240101T000000, or DTSTART;VALUE=DATE:20240101`},
 		{"DTSTART;VALUE=DATE:20240101T000000 RRULE:FREQ=DAILY", `column 20, DTSTART: VALUE=DATE, but "20240101T000000" has a time`},
 		{"DTSTART;TZID=America/New_York:20240101T000000Z RRULE:FREQ=DAILY", `column 31, DTSTART: has a TZID and ends in Z; hint: leave one of them out`},

@@ -9,8 +9,8 @@ import (
 // localTime is a reading of a clock: the seconds from 1970-01-01T00:00:00 on that clock.
 type localTime int64
 
-// Set is an iCalendar recurrence: a start and the rules that are counted from it. What the excluded rules name is
-// taken out of what the others name. It is immutable.
+// Set is an iCalendar recurrence: a start and the rules that are counted from it, with single dates.
+// Excluded rules and dates are taken out of the others. It is immutable.
 type Set struct {
 	dialect language.Dialect // [RFC5545], [language.AWX] or [language.Dsari]
 
@@ -22,8 +22,10 @@ type Set struct {
 	// zone is that of DTSTART: its TZID, or UTC if it ends in Z. nil: none was written, the setting's zone applies.
 	zone *time.Location
 
-	rules    []rrule // RRULEs, at least one
-	excluded []rrule // EXRULEs
+	rules    []rrule  // RRULEs, at least one if there is no RDATE
+	excluded []rrule  // EXRULEs
+	added    []single // RDATEs
+	dropped  []single // EXDATEs
 }
 
 // rrule is one RRULE or EXRULE. Lists are ascending and without duplicates; an empty one means that the part was not

@@ -11,7 +11,7 @@ type Dialect string
 const (
 	Obsidian Dialect = "obsidian" // Obsidian Scheduler's cron, with L, W, #, year, zone, ";" and @recur
 	Dsari    Dialect = "dsari"    // dsari's cron with hashes, and its RRULE with hashed positions
-	RFC5545  Dialect = "rfc5545"  // iCalendar: DTSTART, RRULE and EXRULE
+	RFC5545  Dialect = "rfc5545"  // iCalendar: DTSTART, RRULE, EXRULE, RDATE and EXDATE
 	AWX      Dialect = "awx"      // iCalendar within AWX's limitations
 )
 
