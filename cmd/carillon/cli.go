@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"regexp"
 	"slices"
 
 	"github.com/alecthomas/kong"
@@ -75,6 +76,7 @@ A job is a JSON or YAML document: when to run, what to call, how to retry. Start
 // run carries a command line out and returns the exit code.
 func run(args []string, t *terminal.Terminal) int {
 	parser, c := newParser(t)
+	args = joinNegative(args)
 	if len(args) == 0 {
 		_, _ = parser.Parse([]string{"--help"})
 		return terminal.ExitUsage
@@ -99,6 +101,27 @@ func run(args []string, t *terminal.Terminal) int {
 	command.Bind(commandLine(args))
 	return t.Fail(ended(ctx, command.Run(t)))
 }
+
+// joinNegative has "--at -2h" mean "--at=-2h": no flag begins with a digit.
+func joinNegative(args []string) (joined []string) {
+	for i := 0; i < len(args); i++ {
+		if args[i] == "--" {
+			return append(joined, args[i:]...)
+		}
+		if next := i + 1; next < len(args) && longFlag.MatchString(args[i]) && negative.MatchString(args[next]) {
+			joined = append(joined, args[i]+"="+args[next])
+			i = next
+			continue
+		}
+		joined = append(joined, args[i])
+	}
+	return joined
+}
+
+var (
+	longFlag = regexp.MustCompile(`^--[a-z][a-z-]*$`)
+	negative = regexp.MustCompile(`^-P?[0-9]`)
+)
 
 func newParser(t *terminal.Terminal) (*kong.Kong, *cli) {
 	c := &cli{Enable: enableCmd, Disable: disableCmd, Delete: deleteCmd}

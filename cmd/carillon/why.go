@@ -17,7 +17,7 @@ type whyCmd struct {
 	remote.Within
 
 	Name string `arg:"" name:"job" help:"Name of a job: job, or collection/job."`
-	At   string `help:"The time in question: 2026-03-08T02:30 on the job's clock, 2026-03-08T07:30Z, now, 2h, which is two hours ago, or +2h." default:"now" placeholder:"TIME"`
+	At   string `help:"The time in question: 2026-03-08T02:30 on the job's clock, 2026-03-08T07:30Z, now, 2h or -2h, which is two hours ago, or +2h. Default: the latest that did not run, else the next." placeholder:"TIME"`
 }
 
 // Help shows examples.
@@ -25,13 +25,15 @@ func (whyCmd) Help() string {
 	return `Tells why a job ran at a time, or did not: that it ran, and how late; that it failed, with each attempt; that it was
 skipped, and for what reason; that it waits for its target or its collection; that nothing was due, with the
 occurrences before and after; that it was disabled, was not there yet, or had another schedule; or that the history
-does not go back that far. A time without seconds means all of its minute.
+does not go back that far. A time without seconds means all of its minute. Without --at the answer is about the
+latest time that did not run, else the next; a job that is disabled or paused, or whose collection is disabled, says so.
 
 A time without an offset is on the clock of the job's time zone, as the schedule is. The answer has times on that clock
 and in UTC.
 
 Examples:
 
+    carillon why report
     carillon why report --at 2026-03-08T02:30
     carillon why billing/report --at 2026-03-08T07:30:00Z
     carillon why report --at 2h
@@ -49,7 +51,7 @@ func (c whyCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Clien
 	if _, err := document.ParseDuration(at); err == nil { // as with history: 2h is two hours ago
 		at = "-" + at
 	}
-	if _, err := why.ParseMoment(at, time.UTC, time.Now()); err != nil {
+	if _, err := why.ParseMoment(at, time.UTC, time.Now()); at != "" && err != nil {
 		return terminal.Usagef("--at: %s", err)
 	}
 	r, err := api.Why(ctx, k, at)

@@ -23,7 +23,8 @@ func (r *Reasons) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, &r.Answer)
 }
 
-// Why asks why a job ran at a time, or did not. at is as [why.ParseMoment] reads it.
+// Why asks why a job ran at a time, or did not. at is as [why.ParseMoment] reads it; "" is the
+// latest instant that did not run, else the next one.
 func (c *Client) Why(ctx context.Context, k scheduler.Key, at string) (*Reasons, error) {
 	r := &Reasons{}
 	_, err := c.call(ctx, http.MethodGet, jobPath(k)+"/why?"+url.Values{"at": {at}}.Encode(), nil, r)

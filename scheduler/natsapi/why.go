@@ -8,8 +8,8 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-// explain tells why a job ran at a time, or did not. The body is empty, which asks
-// about now, or {"at": "…"}.
+// explain answers why a job ran at a time, or did not. The body is {"at": "…"}, or empty as
+// [service.Reader.Why] without a time.
 func explain(ctx context.Context, s *service.Service, r request) answer {
 	at := ""
 	err := readBody(ctx, r.body, func(o *document.Object) { at, _ = o.String("at") })

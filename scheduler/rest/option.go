@@ -49,7 +49,7 @@ var options = map[string][]openapi.Parameter{
 
 // Options that several operations have.
 var (
-	whyOption    = openapi.Query("at", openapi.Text, "when, such as 2026-03-02T09:00, 09:00 or yesterday 09:00; default: now")
+	whyOption    = openapi.Query("at", openapi.Text, "when, such as 2026-03-02T09:00, now or -2h; default: the latest instant that did not run, else the next one")
 	dryRunOption = openapi.Query("dryRun", openapi.Truth, "check everything, and write nothing")
 	editOptions  = []openapi.Parameter{openapi.Query("strict", openapi.Truth, "warnings are errors"), dryRunOption}
 	pageOptions  = []openapi.Parameter{

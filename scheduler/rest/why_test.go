@@ -44,12 +44,21 @@ func TestWhy(t *testing.T) {
 	if a := w.explained(recurring, "2099-03-03T09:00:00Z"); a.Code != why.NotDue || a.After == nil || a.After.Local != "2099-03-09T09:00:00+01:00" {
 		t.Errorf("not due: %+v", a)
 	}
+	if a := w.explained(recurring, ""); a.Code != why.Planned {
+		t.Errorf("the next: %+v", a)
+	}
+	if a := w.explained(path, ""); a.Code != why.Failed || a.Attempts != 1 {
+		t.Errorf("at its end: %+v", a)
+	}
 	if a := w.explained(recurring, "-2h"); a.Code != why.NotCreated {
 		t.Errorf("before it was put: %+v", a)
 	}
 	w.must(http.MethodPost, recurring+"/disable", "")
 	if a := w.explained(recurring, "2099-03-02T09:00"); a.Code != why.Disabled || a.Since.IsZero() {
 		t.Errorf("disabled: %+v", a)
+	}
+	if a := w.explained(recurring, ""); a.Code != why.Disabled || a.After != nil {
+		t.Errorf("disabled, without a time: %+v", a)
 	}
 	w.must(http.MethodDelete, recurring, "")
 	if a := w.explained(recurring, "now"); a.Code != why.Deleted {

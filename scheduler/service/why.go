@@ -14,8 +14,8 @@ import (
 // are few, and stand together but for those of runs beside it.
 const whyReach = 512
 
-// Why tells why a job ran at a time, or did not. at is as [why.ParseMoment] reads it,
-// on the job's clock; "" is now.
+// Why explains why a job ran at a time, or did not. at is as [why.ParseMoment] reads it,
+// on the job's clock; "" is the time that [why.Question.Latest] returns.
 //
 // Errors: ErrInvalid for the names and the time; ErrNotFound when there is neither
 // the collection nor the job, and nothing is known of an earlier job of the name.
@@ -37,10 +37,12 @@ func (r Reader) Why(ctx context.Context, k scheduler.Key, at string) (*why.Answe
 	}
 	q.Now = r.shared.Store.Now().UTC()
 	if at == "" {
-		at = "now"
+		err = r.latest(ctx, q)
+	} else if q.Moment, err = why.ParseMoment(at, q.Zone, q.Now); err != nil {
+		err = scheduler.Invalid("at", err.Error())
 	}
-	if q.Moment, err = why.ParseMoment(at, q.Zone, q.Now); err != nil {
-		return nil, scheduler.Invalid("at", err.Error())
+	if err != nil {
+		return nil, err
 	}
 	if err := r.around(ctx, q); err != nil {
 		return nil, err
@@ -53,6 +55,23 @@ func (r Reader) Why(ctx context.Context, k scheduler.Key, at string) (*why.Answe
 		return nil, notThere(k)
 	}
 	return &a, nil
+}
+
+// latest chooses the time of a question without one.
+func (r Reader) latest(ctx context.Context, q *why.Question) error {
+	var last *scheduler.Record
+	seen := 0
+	err := r.shared.Store.Recent(ctx, q.Key, 0, []scheduler.Outcome{
+		scheduler.OutcomeFaulted, scheduler.OutcomeSkipped, scheduler.OutcomePostponed,
+	}, func(rec *scheduler.Record) bool {
+		seen++
+		if q.Missed(rec) {
+			last = rec
+		}
+		return last == nil && seen < whyReach
+	})
+	q.Moment = q.Latest(last)
+	return err
 }
 
 // asked finds the job that is asked about, and its batons.

@@ -20,11 +20,11 @@ func (q *Question) expected(a *Answer) {
 		a.say(Edited, "the job had another schedule then: that was changed at "+q.say(q.Job.Anchor)+
 			", and what it was before is not known any more", "no record tells of a run at the time, either")
 	case q.jumped(a, j):
-	case !q.isDue(j):
-		q.idle(a, j)
-	case q.hasPassed(j) && q.At.Before(q.Kept):
+	case q.isDue(j) && q.hasPassed(j) && q.At.Before(q.Kept):
 		q.unknown(a, "; by its schedule, it was due")
 	case q.stopped(a):
+	case !q.isDue(j):
+		q.idle(a, j)
 	case q.hasPassed(j):
 		q.missed(a)
 	default:
@@ -105,8 +105,8 @@ func (q *Question) idle(a *Answer, j *scheduler.Job) {
 		a.say(Ended, "it runs once, at "+q.say(first), "put it with another startTime, or with a recurrence")
 	default:
 		text := "nothing is due then"
-		if more {
-			text += ": the next occurrence is that of " + q.say(next)
+		if t, ok := q.following(j); ok {
+			text += ": the next occurrence is that of " + q.say(t)
 		}
 		if earlier {
 			text += ", the one before that of " + q.say(last)
@@ -115,27 +115,42 @@ func (q *Question) idle(a *Answer, j *scheduler.Job) {
 	}
 }
 
+// following returns the first occurrence after the time that will take place in the present state.
+func (q *Question) following(j *scheduler.Job) (time.Time, bool) {
+	t, ok := q.plan(j).Next(q.end().Add(-1))
+	if !ok || t.Before(q.Now) {
+		return t, ok && !q.Job.State.Final()
+	}
+	if !j.OneShot() && q.Job.PausedAt(t) {
+		t, ok = q.plan(j).Next(q.Job.PausedUntil.Add(-1))
+	}
+	return t, ok && !q.Closed && q.Job.State == scheduler.Enabled
+}
+
 // stopped answers for a job that is disabled, paused, over, or in a disabled collection, of
-// what was or will be due since.
+// all times since, whether anything is due then or not.
 func (q *Question) stopped(a *Answer) bool {
 	j := q.Job
 	switch {
-	case j.State == scheduler.Disabled && !q.At.Before(q.disabledSince()):
+	case j.State == scheduler.Disabled && q.isSince(q.disabledSince()):
 		q.disabled(a)
-	case j.State.Final():
+	case j.State.Final() && (q.isDue(j) || !q.end().Before(q.Now)):
 		a.say(Ended, "the job was over: "+j.Over(), "")
 		if !j.Progress.Last.IsZero() {
 			a.Notes = append(a.Notes, "its last attempt began at "+q.say(j.Progress.Last))
 		}
 	case q.isPaused(j):
 		q.paused(a)
-	case q.Closed && (q.Baton == nil || q.Baton.NeedsOpen()) && q.unsettled():
+	case q.Closed && q.unsettled():
 		q.closed(a)
 	default:
 		return false
 	}
 	return true
 }
+
+// isSince reports whether the time is at or after the change that led to the present state. Now always is.
+func (q *Question) isSince(change time.Time) bool { return !q.At.Before(change) || q.has(q.Now) }
 
 // disabled answers for a job that is disabled.
 func (q *Question) disabled(a *Answer) {
@@ -149,13 +164,16 @@ func (q *Question) disabled(a *Answer) {
 	a.say(Disabled, text, "carillon enable "+q.Key.String()+" lets it run again")
 }
 
-// isPaused reports whether the occurrence at the time falls into the pause of j, and has no record yet.
+// isPaused reports whether the time falls into the pause of j. An occurrence at that time has no record yet.
 func (q *Question) isPaused(j *scheduler.Job) bool {
-	t, ok := q.next(j, q.At.Add(-1))
-	if !ok || j.OneShot() || !j.PausedAt(t) {
+	if j.OneShot() {
 		return false
 	}
-	return !t.Before(q.Now) || q.Baton != nil && !q.Baton.PausedFrom.IsZero() && !t.Before(q.Baton.PausedFrom)
+	if t, ok := q.next(j, q.At.Add(-1)); ok && q.has(t) {
+		return j.PausedAt(t) && (!t.Before(q.Now) || q.Baton != nil && !q.Baton.PausedFrom.IsZero() && !t.Before(q.Baton.PausedFrom))
+	}
+	c, known := q.last(Halted, time.Time{})
+	return j.PausedAt(q.Now) && j.PausedAt(q.At) && (!q.end().Before(q.Now) || known && q.isSince(c.At))
 }
 
 // paused answers for what falls into the pause of a job.
@@ -168,9 +186,12 @@ func (q *Question) paused(a *Answer) {
 		"carillon enable "+q.Key.String()+" ends the pause now")
 }
 
-// unsettled reports whether a disabled collection postpones what is due at the time:
-// the future, and what its baton has passed over without a record yet.
+// unsettled reports whether the disabled collection holds back runs at the time. If the audit log does not have the time
+// of that change, only future runs count, and those that the baton has passed over without a record.
 func (q *Question) unsettled() bool {
+	if c, ok := q.last(Shut, time.Time{}); ok {
+		return q.isSince(c.At)
+	}
 	return !q.end().Before(q.Now) || q.Baton != nil && q.Baton.PostponementRecorded && q.At.After(q.Baton.Seen)
 }
 

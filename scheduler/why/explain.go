@@ -150,15 +150,12 @@ func (q *Question) nearest(a *Answer) {
 	if j == nil || j.Plan == nil || a.Code == NotCreated {
 		return
 	}
-	plan := j.Plan
-	if q.Baton != nil && j == q.Job {
-		plan = plan.Moved(q.Baton.Base)
-	}
+	plan := q.plan(j)
 	times := make([]time.Time, 0, 1)
 	if t, ok := plan.Last(q.At.Add(-1)); ok && !t.Before(j.Anchor) {
 		a.Before = q.time(t)
 	}
-	if t, ok := plan.Next(q.end().Add(-1)); ok && !j.State.Final() {
+	if t, ok := q.following(j); ok {
 		a.After = q.time(t)
 		times = append(times, t)
 	}

@@ -117,7 +117,7 @@ func TestWhatTheHistorySays(t *testing.T) {
 		{"ran", "2026-03-02T09:00Z", records(good), why.Ran, []string{"one attempt, begun at 2026-03-02T09:00:00.012Z, 12ms late", "completed with status 200 of target:80 after 1s"}, ""},
 		{"ran, late", "2026-03-02T09:00Z", records(attempt("09:00:00", 1, completed, 5*time.Minute)), why.Ran, []string{"began 5m0s after it was due"}, ""},
 		{"ran, at the second try", "2026-03-02T09:00Z", records(attempt("09:00:00", 1, failed, 0), attempt("09:00:00", 2, completed, 30*time.Second)), why.Ran, []string{"2 attempts"}, ""},
-		{"asked for its jittered time", "2026-03-02T09:20Z", records(jittered), why.Ran, []string{"2026-03-02T09:20:00Z"}, ""},
+		{"asked for its jittered time", "2026-03-02T09:20Z", records(jittered), why.Ran, []string{"2026-03-02T09:20:00Z, delayed by 20m0s, as its jitter", "and 0s late"}, ""},
 		{"asked while it ran", "2026-03-02T09:00:01Z", records(attempt("09:00:00", 1, completed, 300*time.Millisecond)), why.Ran, nil, ""},
 		{"by hand", "2026-03-02T09:17Z", records(manual), why.Ran, []string{"a run by hand"}, ""},
 		{"the schedule's comes before one by hand", "2026-03-02T09:00Z", records(good, func() *scheduler.Record { r := *manual; r.Nominal = at("09:00:30"); return &r }()), why.Ran, []string{"12ms late"}, ""},
@@ -208,7 +208,17 @@ func TestWhatTheScheduleSays(t *testing.T) {
 			q.Changes = []why.Change{{At: at("08:30:00"), What: why.Turned, By: "ada"}}
 		}, why.Disabled, []string{"since 2026-03-02T08:30:00Z by ada"}, ""}, in(scheduler.Disabled, j, "08:30:00")},
 		{row{"disabled for the future", "2026-03-02T15:00Z", nil, why.Disabled, nil, ""}, in(scheduler.Disabled, j, "08:30:00")},
-		{row{"disabled, and not due either", "2026-03-02T09:30Z", nil, why.NotDue, nil, ""}, in(scheduler.Disabled, j, "08:30:00")},
+		{row{"disabled, and not due either", "2026-03-02T09:30Z", nil, why.Disabled, nil, ""}, in(scheduler.Disabled, j, "08:30:00")},
+		{row{"disabled, and not due now", "now", func(q *why.Question) { q.Now = at("12:30:00"); q.At = q.Now }, why.Disabled, nil, "carillon enable"}, in(scheduler.Disabled, j, "08:30:00")},
+		{row{"not due before it was disabled", "2026-03-02T08:15Z", nil, why.NotDue, []string{"the next occurrence is that of 2026-03-02T09:00:00Z"}, ""}, in(scheduler.Disabled, j, "08:30:00")},
+		{row{"over, and asked about now", "now", nil, why.Ended, []string{"it ran already and is over"}, ""}, over},
+		{row{"paused, and not due", "2026-03-02T12:30Z", waiting(baton("15:00:00")), why.Paused, []string{"until 2026-03-02T15:00:00Z"}, "carillon enable"}, j.Paused(at("15:00:00"), at("11:30:00"))},
+		{row{"paused, and not due since", "2026-03-02T11:45Z", changes("05:00:00", why.Change{At: at("11:30:00"), What: why.Halted, By: "ada"}), why.Paused, []string{"by ada"}, ""}, j.Paused(at("15:00:00"), at("11:30:00"))},
+		{row{"not due before the pause", "2026-03-02T11:15Z", changes("05:00:00", why.Change{At: at("11:30:00"), What: why.Halted, By: "ada"}), why.NotDue, nil, ""}, j.Paused(at("15:00:00"), at("11:30:00"))},
+		{row{"not due after the pause", "2026-03-02T15:30Z", waiting(baton("15:00:00")), why.NotDue, []string{"the next occurrence is that of 2026-03-02T16:00:00Z"}, ""}, j.Paused(at("15:00:00"), at("11:30:00"))},
+		{row{"its collection is disabled, and it is not due", "2026-03-02T12:30Z", all(waiting(baton("13:00:00")), closed), why.Postponed, nil, "carillon collection enable"}, j},
+		{row{"its collection is disabled, behind one that is retried", "2026-03-02T11:00Z", all(waiting(baton("10:00:00", begun("12:10:00"))), closed, changes("05:00:00", why.Change{At: at("10:30:00"), What: why.Shut, By: "dora"})), why.Postponed, []string{"by dora"}, "carillon collection enable"}, j},
+		{row{"behind one that is retried, before its collection was disabled", "2026-03-02T11:00Z", all(waiting(baton("10:00:00", begun("12:10:00"))), closed, changes("05:00:00", why.Change{At: at("11:30:00"), What: why.Shut, By: "dora"})), why.Skipped, nil, "overlap"}, j},
 		{row{"edited since", "2026-03-02T09:00Z", nil, why.Edited, []string{"changed at 2026-03-02T10:30:00Z"}, ""}, other},
 		{row{"edited since, and its schedule is known", "2026-03-02T09:30Z", func(q *why.Question) { q.Then = j }, why.NotDue, []string{"the schedule that the job had then: every hour"}, ""}, other},
 		{row{"edited since, and was due", "2026-03-02T09:00Z", func(q *why.Question) { q.Then = j }, why.Unrecorded, nil, ""}, other},
@@ -279,6 +289,69 @@ func TestChangesIn(t *testing.T) {
 	} {
 		if got := why.ChangesIn(test.job); !slices.Equal(got, test.want) {
 			t.Errorf("%s: %+v, want %+v", name, got, test.want)
+		}
+	}
+}
+
+// TestNoNext asks for the occurrences around a time of a job that does not run at the next one.
+func TestNoNext(t *testing.T) {
+	j := job(t, "05:00:00", hourly)
+	for _, test := range []struct {
+		row
+
+		job   *scheduler.Job
+		after string // "": none
+	}{
+		{row{"disabled", "now", nil, why.Disabled, nil, ""}, in(scheduler.Disabled, j, "08:30:00"), ""},
+		{row{"its collection is", "now", closed, why.Postponed, nil, ""}, j, ""},
+		{row{"paused", "now", nil, why.Paused, nil, ""}, j.Paused(at("15:00:00"), at("11:30:00")), "15:00:00"},
+		{row{"disabled, and asked about before", "2026-03-02T08:15Z", nil, why.NotDue, nil, ""}, in(scheduler.Disabled, j, "08:30:00"), "09:00:00"},
+	} {
+		a := explain(t, test.job, test.row)
+		if a.After == nil != (test.after == "") || a.After != nil && !a.After.UTC.Equal(at(test.after)) {
+			t.Errorf("%s: next %+v, want %s", test.name, a.After, test.after)
+		}
+	}
+}
+
+// TestLatest asks questions without a time.
+func TestLatest(t *testing.T) {
+	j := job(t, "05:00:00", hourly)
+	faulted := attempt("09:00:00", 2, scheduler.OutcomeFaulted, 30*time.Second)
+	faulted.ID = ""
+	skipped := omitted(scheduler.OutcomeSkipped, scheduler.ReasonOverlap, "07:00:00", "08:00:00", 2)
+	for name, test := range map[string]struct {
+		job  *scheduler.Job
+		ask  func(*why.Question)
+		last *scheduler.Record
+		want string
+	}{
+		"nothing was left out":                  {j, waiting(baton("13:00:00")), nil, "13:00:00"},
+		"skipped":                               {j, waiting(baton("13:00:00")), skipped, "08:00:00"},
+		"failed after all retries":              {j, waiting(baton("13:00:00")), faulted, "09:00:00"},
+		"retried":                               {j, waiting(baton("12:00:00", begun("12:45:00"))), skipped, "12:00:00"},
+		"runs, and one is skipped meanwhile":    {j, running(baton("10:00:00")), skipped, "12:00:00"},
+		"waits for its target":                  {j, waiting(baton("12:00:00", deferred("12:45:00"))), nil, "12:00:00"},
+		"disabled":                              {in(scheduler.Disabled, j, "08:30:00"), func(*why.Question) {}, skipped, "12:30:00"},
+		"paused":                                {j.Paused(at("15:00:00"), at("11:30:00")), waiting(baton("15:00:00")), skipped, "12:30:00"},
+		"its collection is disabled":            {j, all(waiting(baton("13:00:00")), closed), skipped, "12:30:00"},
+		"its baton is lost":                     {j, func(*why.Question) {}, nil, "13:00:00"},
+		"there is no job":                       {nil, func(*why.Question) {}, nil, "12:30:00"},
+		"with jitter, whose instant has passed": {j, waiting(baton("12:00:00", func(b *scheduler.Baton) { b.Due = at("12:40:00") })), nil, "12:00:00"},
+	} {
+		q := &why.Question{Key: key, Now: at("12:30:00"), Zone: time.UTC, Job: test.job}
+		test.ask(q)
+		if got := q.Latest(test.last); !got.At.Equal(at(test.want)) {
+			t.Errorf("%s: %s, want %s", name, got.At, test.want)
+		}
+	}
+	q := &why.Question{Job: j}
+	waits := attempt("09:00:00", 1, scheduler.OutcomePostponed, 0)
+	foreign := *skipped
+	foreign.UID = "fedcba98"
+	for r, want := range map[*scheduler.Record]bool{faulted: true, skipped: true, waits: false, &foreign: false} {
+		if q.Missed(r) != want {
+			t.Errorf("missed %+v: %t", r, !want)
 		}
 	}
 }

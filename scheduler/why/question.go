@@ -75,3 +75,41 @@ func (q *Question) job() *scheduler.Job {
 	}
 	return q.Job
 }
+
+// Missed reports whether a record is of an instant of the job that did not run, or failed after all retries.
+func (q *Question) Missed(r *scheduler.Record) bool {
+	return q.Job != nil && !r.Damaged && scheduler.SameIncarnation(r.UID, q.Job.Incarnation()) &&
+		(r.Outcome == scheduler.OutcomeFaulted || !r.IsAttempt())
+}
+
+// Latest is the time that a question without one is about: now, if the state of the job or of its collection explains it;
+// else the latest instant that has not ended or did not run, whose record is last, nil for none; else the next one.
+// A faulted job is explained by the run that it failed in.
+func (q *Question) Latest(last *scheduler.Record) Moment {
+	at, b := q.Now, q.Baton
+	switch {
+	case q.Job == nil || q.Closed || q.Job.State != scheduler.Enabled && q.Job.State != scheduler.Faulted ||
+		q.Job.PausedAt(q.Now) && !q.Job.OneShot():
+	case b != nil && (b.Begun() || b.Deferred() || !b.MayRun().After(q.Now)):
+		at = b.Nominal
+		if t, ok := q.plan(q.Job).Last(q.Now); ok && t.After(at) {
+			at = t
+		}
+	case b != nil && !b.PausedFrom.IsZero() && b.PausedFrom.Before(q.Now): // it has no record yet
+		at = b.PausedFrom
+		if t, ok := q.plan(q.Job).Last(q.Job.PausedUntil.Add(-1)); ok && t.After(at) {
+			at = t
+		}
+	case last != nil && last.Outcome == scheduler.OutcomeFaulted:
+		at = last.Nominal
+	case last != nil:
+		at = last.To
+	case b != nil:
+		at = b.Nominal
+	default:
+		if t, ok := q.next(q.Job, q.Now.Add(-1)); ok {
+			at = t
+		}
+	}
+	return Moment{At: at.UTC().Truncate(time.Second), Span: time.Second}
+}

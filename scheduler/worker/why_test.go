@@ -166,3 +166,47 @@ func TestWhyBeyondTheHistory(t *testing.T) {
 		w.mustExplain("job", "2000-01-01T01:30:10Z", why.NotDue, "")
 	})
 }
+
+// TestWhyWithoutTime asks about the latest instant that did not run: of a job that runs, is behind, is paused, is disabled, and
+// whose collection is.
+func TestWhyWithoutTime(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		w.put("job", hourlyJob)
+		at := func(clock string) { time.Sleep(time.Until(timeOfDay(t, clock))) }
+		at("01:30:00")
+		w.mustExplain("job", "", why.Planned, "2000-01-01T02:00:00Z")
+
+		w.must(w.service.Pause(w.as("ada"), key("job"), "2000-01-01T03:30:00Z"))
+		at("02:30:00")
+		if a := w.mustExplain("job", "", why.Paused, "by ada"); a.After == nil || !a.After.UTC.Equal(timeOfDay(t, "04:00:00")) {
+			t.Errorf("next: %+v", a.After)
+		}
+		at("03:45:00")
+		w.mustExplain("job", "", why.Paused, "until 2000-01-01T03:30:00Z")
+		at("04:01:00")
+		w.mustExplain("job", "", why.Skipped, "the job was paused")
+
+		w.must(w.service.Disable(w.as("ada"), key("job")))
+		at("05:30:00")
+		if a := w.mustExplain("job", "", why.Disabled, "by ada"); a.After != nil {
+			t.Errorf("next: %+v", a.After)
+		}
+		w.must(w.service.Enable(w.as("ada"), key("job")))
+		w.mustExplain("job", "", why.Skipped, "the job was disabled")
+
+		w.sink.answers(after(25*time.Minute, http.StatusOK))
+		w.put("slow", `{"recurrence": {"frequency": "Minute", "interval": 10}, "startTime": "2000-01-01T06:00:00Z", "timeout": "PT30M", `+failOnce+`}`)
+		at("06:05:00")
+		w.mustExplain("slow", "", why.Running, "2000-01-01T06:00:00Z")
+		at("06:11:00")
+		w.mustExplain("slow", "", why.Skipped, "still under way")
+		w.must(w.service.TurnCollection(w.as("dora"), scheduler.DefaultCollection, scheduler.Disabled))
+		at("06:21:00")
+		if a := w.mustExplain("slow", "2000-01-01T06:20Z", why.Postponed, "by dora"); strings.Contains(a.Hint, "overlap") {
+			t.Errorf("hint: %s", a.Hint)
+		}
+		if a := w.mustExplain("job", "", why.Postponed, "by dora"); a.After != nil {
+			t.Errorf("next: %+v", a.After)
+		}
+	})
+}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -41,21 +42,22 @@ var momentLayouts = []string{
 var days = regexp.MustCompile(`^(\d{1,5})([dw])$`)
 
 // Moment reads a moment as a flag has it: a date or a time (RFC 3339, or as this
-// terminal shows it), or how long ago it was, such as 90m, 2h or 7d.
+// terminal shows it), or how long ago it was, such as 90m, 2h, -2h or 7d.
 func (t *Terminal) Moment(flag, text string, now time.Time) (time.Time, error) {
 	for _, layout := range momentLayouts {
 		if at, err := time.ParseInLocation(layout, text, t.Zone()); err == nil {
 			return at, nil
 		}
 	}
-	if m := days.FindStringSubmatch(text); m != nil {
+	ago := strings.TrimPrefix(text, "-")
+	if m := days.FindStringSubmatch(ago); m != nil {
 		n, _ := strconv.Atoi(m[1])
 		if m[2] == "w" {
 			n *= 7
 		}
 		return now.Add(-time.Duration(n) * 24 * time.Hour), nil
 	}
-	if d, err := time.ParseDuration(text); err == nil && d >= 0 {
+	if d, err := time.ParseDuration(ago); err == nil && d >= 0 {
 		return now.Add(-d), nil
 	}
 	return time.Time{}, Usage(fmt.Errorf("--%s: %q is neither a date or time such as 2026-03-08 or 2026-03-08T02:30Z, "+

@@ -384,9 +384,12 @@ func TestWhy(t *testing.T) {
 	await(t, w, "default/report", scheduler.OutcomeCompleted, 1)
 	at := records(t, w, "default/report")[0].Nominal.Format(time.RFC3339)
 	w.Put("default/idle", `{`+yearly+`, "action": {"type": "http", "request": {"method": "GET", "uri": "`+w.Target()+`"}}}`)
-	for _, query := range []string{"", "at=now"} { // the other one has just run
-		has(t, w.Get("/console/jobs/default/idle/why?"+query), "<h1>Why?</h1>", "its schedule begins later")
+	has(t, w.Get("/console/jobs/default/idle/why?at=now"), "<h1>Why?</h1>", "its schedule begins later") // the other one has just run
+	has(t, w.Get("/console/jobs/default/idle/why"), "<h1>Why?</h1>", "it is to run at 2030-01-01T00:00:00Z")
+	if _, err := w.Service.Pause(t.Context(), consoletest.Key("default/idle"), "2h"); err != nil {
+		t.Fatal(err)
 	}
+	has(t, w.Part("/console/jobs/default/idle/why?at=now"), "class=\"state paused\"", "the job is paused until")
 	for query, want := range map[string]string{
 		"at=-2h": "not there yet", "at=" + url.QueryEscape(at): "class=\"state completed\"",
 		"at=2030-01-01T00:00": "class=\"state waiting\"", "at=soon": "soon",

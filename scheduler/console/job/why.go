@@ -7,6 +7,7 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
+	"github.com/carillon-sched/carillon/scheduler/view"
 	"github.com/carillon-sched/carillon/scheduler/why"
 )
 
@@ -64,8 +65,10 @@ func stateOf(code why.Code) string {
 		return "retrying"
 	case why.Skipped, why.Unrecorded:
 		return "skipped"
-	case why.Postponed, why.Paused:
+	case why.Postponed:
 		return "postponed"
+	case why.Paused:
+		return string(view.Paused)
 	case why.Planned:
 		return "waiting"
 	case why.Damaged:
