@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -49,6 +50,9 @@ type Attempt struct {
 	Timeout    time.Duration
 	Previous   time.Time // nominal instant of the occurrence that ran before this one; zero: none
 	Failure    *Failure  // of an errorAction: how the main action failed; nil for that one
+
+	// Data is the object that a manual run gives to templates, as JSON; nil: none.
+	Data json.RawMessage
 
 	// Trace is what its target is to continue; zero when nothing is traced.
 	Trace TraceContext

@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"encoding/json"
 	"errors"
 	"strconv"
 	"time"
@@ -26,6 +27,9 @@ type Baton struct { //nolint:recvcheck // Begin and tally return changed copies
 
 	Resubmits *Resubmission `json:"resubmits,omitempty"` // by hand: the occurrence that is repeated
 	Trace     *BatonTrace   `json:"trace,omitempty"`     // nil: the occurrence begins one of its own, or there are none
+
+	// Data is the object that a manual run gives to templates, as JSON; nil: none.
+	Data json.RawMessage `json:"data,omitempty"`
 
 	// The collection is disabled, and the first record of that is written. There
 	// may be instants after Seen and before Nominal then that have none yet.
@@ -197,7 +201,7 @@ func (b *Baton) AttemptOf(k Key) Attempt {
 	}
 	return Attempt{
 		Job: k, Occurrence: id, ID: id + "#" + strconv.Itoa(b.Try+1), Key: key,
-		Nominal: nominal, Due: b.Due, Try: b.Try + 1, Phase: b.Phase, Previous: previous, Failure: b.Failed,
+		Nominal: nominal, Due: b.Due, Try: b.Try + 1, Phase: b.Phase, Previous: previous, Failure: b.Failed, Data: b.Data,
 	}
 }
 

@@ -32,7 +32,7 @@ const (
 // that is not said to be due later, and removes one without an instant as damaged. A
 // waiting baton is on the disk only, so its length takes no memory.
 func (b *Baton) Encode() []byte {
-	size := batonSize
+	size := batonSize + len(b.Data)
 	if b.Any() {
 		size += batonProgressSize
 	}
@@ -57,6 +57,7 @@ func (b *Baton) Encode() []byte {
 	b.Failed.write(&w)
 	b.Resubmits.write(&w)
 	b.Trace.write(&w)
+	w.OptRaw("data", b.Data)
 	w.OptTrue("waits", b.PostponementRecorded)
 	w.OptTime("pausedFrom", b.PausedFrom)
 	w.OptTime("gap", b.Gap)
@@ -111,6 +112,7 @@ func readBaton(data []byte) (b Baton, ok bool) {
 	b.Failed = readFailure(&r)
 	b.Resubmits = readResubmission(&r)
 	b.Trace = readTrace(&r)
+	r.Raw("data", (*[]byte)(&b.Data))
 	r.True("waits", &b.PostponementRecorded)
 	r.Time("pausedFrom", &b.PausedFrom)
 	r.Time("gap", &b.Gap)

@@ -206,6 +206,8 @@ func fill(t *testing.T, v reflect.Value) {
 		v.Set(reflect.ValueOf(time.Date(2026, 3, 2, 9, 0, 0, 1, time.UTC)))
 	case v.Type() == reflect.TypeFor[scheduler.Phase]():
 		v.SetString(string(scheduler.ErrorPhase))
+	case v.Type() == reflect.TypeFor[json.RawMessage]():
+		v.SetBytes([]byte(`{"order":7}`))
 	case v.Kind() == reflect.String:
 		v.SetString("text")
 	case v.Kind() == reflect.Bool:

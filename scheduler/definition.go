@@ -22,6 +22,7 @@ type Definition struct {
 	Labels      map[string]string
 	Description string
 	Data        document.Value // what its templates may use: an object, or null for none
+	Input       document.Value // JSON Schema of the data of a manual run: an object, or null for none
 
 	properties   document.Value       // canonical, without state, pausedUntil and status
 	secrets      bool                 // secrets stand in the properties, locked or not
@@ -98,6 +99,11 @@ func RefuseWarnings(warnings []spec.Warning) error {
 // UsesData reports whether a template of the definition uses a member of Data.
 func (d *Definition) UsesData(name string) bool {
 	return slices.Contains(d.usedData, name) || slices.Contains(d.usedData, "*")
+}
+
+// TakesData reports whether a manual run may give the job data, as far as its schema allows.
+func (d *Definition) TakesData() bool {
+	return len(d.usedData) > 0 || d.Input.Kind() == document.KindObject
 }
 
 // schedule is the canonical text of what decides when the job runs, to tell

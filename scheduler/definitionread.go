@@ -71,11 +71,19 @@ func (d *Definition) readTiming(o *document.Object, r *Reading) {
 	}
 }
 
-// readData reads what the actions' templates may use.
+// readData reads the values that the actions' templates may use, and the schema of those that a run may give.
 func (d *Definition) readData(o *document.Object) {
 	if _, ok := o.Object("data"); ok {
 		d.Data, _ = o.Value("data")
 		o.Reader().Data = d.Data
+	}
+	if _, ok := o.Object("input"); ok {
+		d.Input, _ = o.Value("input")
+		o.Reader().Input = d.Input
+		if !o.Reader().Stored {
+			_, err := compileInput(d.Input)
+			reportSchema(o.Reader(), o.Path("input"), err)
+		}
 	}
 }
 

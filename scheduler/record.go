@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"encoding/json"
 	"strings"
 	"time"
 
@@ -91,6 +92,8 @@ type Record struct {
 	Resubmits   *Resubmission // by hand: the occurrence that is repeated
 	Trace       *BatonTrace   // of the occurrence; nil: it was not traced
 
+	Data json.RawMessage // of a manual run: the object that it gave to templates, as JSON; nil: none
+
 	// GivenUp is, of faulted, when the occurrence was over, its errorAction
 	// included. All else is of the last attempt of the main action: that is why.
 	GivenUp time.Time
@@ -136,7 +139,7 @@ func recordOf(k Key, b *Baton, outcome Outcome, ended time.Time) Record {
 		Job: k, Occurrence: OccurrenceID(k, b.Nominal), Outcome: outcome, Nominal: b.Nominal, Due: b.Due, Ended: ended,
 		Attempt: b.Attempt, Try: b.Try + 1, Phase: b.Phase, ErrorAction: b.ErrorAction, Kind: b.Kind, UID: b.UID, Revision: b.Revision,
 		Schedule: b.Schedule, Progress: b.Progress, Resubmits: b.Resubmits,
-		Trace: b.Trace,
+		Trace: b.Trace, Data: b.Data,
 	}
 }
 
@@ -259,7 +262,7 @@ func (r *Record) baton() Baton {
 		UID: r.UID, Revision: r.Revision, Schedule: r.Schedule, Nominal: r.Nominal, Due: r.Due,
 		Attempt: r.Attempt, Try: r.Try - 1, Phase: r.Phase, ErrorAction: r.ErrorAction, Kind: r.Kind,
 		Resume: r.Resume, Progress: r.Progress, Failed: r.Failed, Resubmits: r.Resubmits,
-		Trace: r.Trace,
+		Trace: r.Trace, Data: r.Data,
 	}
 }
 

@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 	"time"
@@ -37,13 +38,16 @@ type RecordForm struct {
 	Response   string    `json:"response,omitempty"`   // excerpt of the target's answer
 	Manual     bool      `json:"manual,omitempty"`     // a run by hand
 	Resubmits  string    `json:"resubmits,omitempty"`  // by hand: the occurrence that it repeats
-	Reason     Reason    `json:"reason,omitempty"`     // why instants were skipped
-	From       time.Time `json:"from,omitzero"`        // the first of the skipped or postponed instants
-	To         time.Time `json:"to,omitzero"`          // and the last
-	Count      int       `json:"count,omitempty"`      // how many there were
-	GivenUp    time.Time `json:"faultedTime,omitzero"` // of faulted: when the occurrence was given up, its errorAction included
-	UID        string    `json:"uid,omitempty"`        // tells the job from an earlier one of its name
-	Trace      string    `json:"traceId,omitempty"`    // of the occurrence's trace, also where the sampler did not keep it; "": none
+
+	Reason  Reason    `json:"reason,omitempty"`     // why instants were skipped
+	From    time.Time `json:"from,omitzero"`        // the first of the skipped or postponed instants
+	To      time.Time `json:"to,omitzero"`          // and the last
+	Count   int       `json:"count,omitempty"`      // how many there were
+	GivenUp time.Time `json:"faultedTime,omitzero"` // of faulted: when the occurrence was given up, its errorAction included
+	UID     string    `json:"uid,omitempty"`        // tells the job from an earlier one of its name
+	Trace   string    `json:"traceId,omitempty"`    // of the occurrence's trace, also where the sampler did not keep it; "": none
+
+	Data json.RawMessage `json:"data,omitempty"` // of a manual run: the values that it gave to templates, an object
 }
 
 // Form returns the record as users see it.
@@ -55,7 +59,7 @@ func (r *Record) Form() RecordForm {
 		Occurrence: r.Occurrence, Attempt: r.ID, ActionType: r.Type, ActionPath: r.Path, Target: r.Target,
 		StatusCode: r.Status, Final: r.Final,
 		RetryAfter: Seconds(r.RetryAfter), Response: r.Response, Manual: r.Kind.IsManual(), Reason: r.Reason, Count: r.Count, UID: r.UID,
-		Trace: r.Trace.ID(),
+		Trace: r.Trace.ID(), Data: r.Data,
 	}
 	if r.Resubmits != nil {
 		f.Resubmits = r.Resubmits.of(r.Occurrence)
@@ -78,7 +82,7 @@ func (f *RecordForm) record() *Record {
 		Ended: f.Ended, Attempt: f.Retry, Phase: phaseNamed(f.Action), Status: f.StatusCode, Message: f.Message, Response: f.Response,
 		Final: f.Final, RetryAfter: time.Duration(f.RetryAfter), Type: f.ActionType, Path: f.ActionPath, Target: f.Target,
 		GivenUp: f.GivenUp,
-		Reason:  f.Reason, From: f.From, To: f.To, Count: f.Count, UID: f.UID,
+		Reason:  f.Reason, From: f.From, To: f.To, Count: f.Count, UID: f.UID, Data: f.Data,
 	}
 	if f.Duration != nil {
 		r.Duration = time.Duration(*f.Duration)

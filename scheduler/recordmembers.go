@@ -6,7 +6,7 @@ import "github.com/carillon-sched/carillon/scheduler/internal/plainjson"
 // [storedRecord]. responseLength is only read.
 
 func (s *storedRecord) encode() ([]byte, error) {
-	size := recordSize + len(s.Message) + len(s.Response) + 2*len(s.Occurrence)
+	size := recordSize + len(s.Data) + len(s.Message) + len(s.Response) + 2*len(s.Occurrence)
 	if s.Engine.Failed != nil {
 		size += len(s.Engine.Failed.Message)
 	}
@@ -63,6 +63,7 @@ func (f *RecordForm) writeForm(w *plainjson.Writer) {
 	w.OptTime("faultedTime", f.GivenUp)
 	w.OptText("uid", f.UID)
 	w.OptText("traceId", f.Trace)
+	w.OptRaw("data", f.Data)
 }
 
 func (f *RecordForm) readForm(r *plainjson.Reader) {
@@ -97,6 +98,7 @@ func (f *RecordForm) readForm(r *plainjson.Reader) {
 	r.Time("faultedTime", &f.GivenUp)
 	r.Text("uid", &f.UID)
 	r.Text("traceId", &f.Trace)
+	r.Raw("data", (*[]byte)(&f.Data))
 }
 
 // write writes the member engine, if there is anything in it.

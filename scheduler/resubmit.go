@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -110,6 +111,9 @@ func (s *OccurrenceSearch) Resubmission(force bool) (*Resubmission, error) {
 		return &Resubmission{s.nominal, previous}, nil
 	}
 }
+
+// Data is what the run that was found gave to templates: one that repeats it gives the same.
+func (s *OccurrenceSearch) Data() json.RawMessage { return s.Found.Data }
 
 // Repeats reports whether b is the occurrence of an instant, or repeats it: it has
 // not ended then.

@@ -239,7 +239,7 @@ func (c *checker) member(pos parse.Pos, path []string) reflect.Type {
 // hint says what an object has.
 func (v values) hint() string {
 	if len(v) == 0 {
-		return `: give it one in "data" of the job, or beside the template`
+		return `: give it one in "data" of the job or next to the template, or declare it in the job's "input"`
 	}
 	return "; it has ." + strings.Join(slices.Sorted(maps.Keys(v)), ", .")
 }

@@ -128,7 +128,7 @@ func (c *Content) readTemplate(action, inner *document.Object, given bool) {
 	if !given {
 		return
 	}
-	c.data = merged(data, inner.Reader().Data)
+	c.data = merged(declared(inner.Reader().Input), data, inner.Reader().Data)
 	t, uses, err := compile(c.text, c.data)
 	inner.Reader().UseData(slices.Sorted(maps.Keys(uses))...)
 	if err != nil {
@@ -157,8 +157,11 @@ func (c *Content) Envelope() Envelope {
 func (c *Content) Render(a scheduler.Attempt) (Message, error) {
 	text := c.text
 	if c.template != nil {
-		var err error
-		if text, err = execute(c.template, c.text, c.data, a); err != nil {
+		data, err := c.given(a)
+		if err == nil {
+			text, err = execute(c.template, c.text, data, a)
+		}
+		if err != nil {
 			return Message{}, fmt.Errorf("template in %s: %w", c.member, err)
 		}
 	}
@@ -180,6 +183,20 @@ func (c *Content) Render(a scheduler.Attempt) (Message, error) {
 }
 
 // position is the place of a byte in a text, for messages: both counted from 1, columns in characters.
+// given returns the template's data for an attempt: what the job gives, and over that, what its run does.
+func (c *Content) given(a scheduler.Attempt) (values, error) {
+	if a.Data == nil {
+		return c.data, nil
+	}
+	v, err := document.Parse(a.Data)
+	if err != nil {
+		return nil, fmt.Errorf("the data of the run: %w", err)
+	}
+	data := maps.Clone(c.data)
+	maps.Copy(data, merged(v))
+	return data, nil
+}
+
 func position(text string, offset int) string {
 	before := text[:max(0, min(offset, len(text)))]
 	line := strings.Count(before, "\n") + 1

@@ -35,6 +35,21 @@ func merged(objects ...document.Value) values {
 	return all
 }
 
+// declared returns the properties of a JSON Schema with their defaults: that of the property, its own properties for an
+// object, else null.
+func declared(schema document.Value) document.Value {
+	properties, _ := schema.Member("properties")
+	members := make([]document.Member, 0, len(properties.Members()))
+	for _, m := range properties.Members() {
+		value, ok := m.Value.Member("default")
+		if _, object := m.Value.Member("properties"); object && !ok {
+			value = declared(m.Value)
+		}
+		members = append(members, document.Member{Name: m.Name, Value: value})
+	}
+	return document.ObjectValue(members...)
+}
+
 // valueOf returns a value as templates have it. Null is no time: it prints as nothing.
 func valueOf(v document.Value) any {
 	switch v.Kind() {

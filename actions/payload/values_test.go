@@ -83,7 +83,7 @@ func TestDataIsChecked(t *testing.T) {
 		}
 	}
 	_, _, err := readGiven(t, "{}", "{}", "{{.Data.x}}")
-	if err == nil || !strings.Contains(err.Error(), `.Data has no member .x: give it one in "data" of the job, or beside the template`) {
+	if err == nil || !strings.Contains(err.Error(), `.Data has no member .x: give it one in "data" of the job or next to the template, or declare it in the job's "input"`) {
 		t.Error(err)
 	}
 	_, err = read(t, `{"data": {"a": 1}, "queueMessage": {"message": "{{.Data.a}}"}}`)

@@ -19,6 +19,7 @@ import (
 type runCmd struct {
 	remote.Jobs
 
+	Data    string        `help:"Values for the job's templates: an object in JSON, such as '{\"order\": 7}'. They are no secrets: the history shows them." placeholder:"JSON"`
 	Wait    bool          `short:"w" help:"Wait until the runs have ended, and print how."`
 	Timeout time.Duration `help:"With --wait: how long to wait at most. The runs go on." default:"0s" placeholder:"DURATION"`
 }
@@ -27,6 +28,9 @@ type runCmd struct {
 func (runCmd) Help() string {
 	return `The schedule goes on as planned, and the run does not count for recurrence.count. A disabled job runs once. A
 job that is running or waits for a retry is a conflict (exit code 4).
+
+With --data the run gives values to the job's templates as {{.Data.order}}, over those in the job's data. The job's field
+input, a JSON Schema, says what is accepted. The history shows the values, and retries and resubmissions keep them.
 
 With --wait every attempt is printed, retries too. The exit code is 0 when all runs completed, and 1 when one faulted,
 which is when its retries are used up, or when the time is.
@@ -37,6 +41,7 @@ Examples:
 
     carillon run hello
     carillon run billing/report billing/invoices
+    carillon run ship --data '{"order": 7}'
     carillon run report --wait --timeout 5m
     carillon run -l team=billing --wait --json`
 }
@@ -49,16 +54,22 @@ func (c runCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Clien
 	case c.Timeout > 0 && !c.Wait:
 		return terminal.Usagef("--timeout goes with --wait")
 	}
+	var data json.RawMessage
+	if c.Data != "" {
+		if data = json.RawMessage(c.Data); !json.Valid(data) {
+			return terminal.Usagef("--data: is not valid JSON: quote it for your shell, as in --data '{\"order\": 7}'")
+		}
+	}
 	keys, err := c.Keys(ctx, t, api, "run", c.All)
 	if err != nil {
 		return err
 	}
 	if c.Wait {
-		return c.await(ctx, t, api, keys)
+		return c.await(ctx, t, api, keys, data)
 	}
 	occurrences := map[scheduler.Key]string{}
 	return remote.EachOf(ctx, t, keys, "started", func(k scheduler.Key) (err error) {
-		occurrences[k], err = api.Run(ctx, k)
+		occurrences[k], err = api.RunWith(ctx, k, data)
 		return err
 	}, func(k scheduler.Key) any {
 		return map[string]string{"job": k.String(), "occurrence": occurrences[k], "result": "started"}
@@ -72,7 +83,7 @@ var errFaulted = errors.New("the run faulted")
 var errTime = errors.New("the time is up")
 
 // await runs jobs side by side and waits for them.
-func (c runCmd) await(ctx context.Context, t *terminal.Terminal, api *client.Client, keys []scheduler.Key) error {
+func (c runCmd) await(ctx context.Context, t *terminal.Terminal, api *client.Client, keys []scheduler.Key, data json.RawMessage) error {
 	if c.Timeout > 0 {
 		timed, cancel := context.WithTimeoutCause(ctx, c.Timeout, errTime)
 		defer cancel()
@@ -85,7 +96,7 @@ func (c runCmd) await(ctx context.Context, t *terminal.Terminal, api *client.Cli
 		g.SetLimit(sideBySide)
 		for _, k := range keys {
 			g.Go(func() error {
-				api.RunAndWait(ctx, k, func(e client.Ended) { events <- e })
+				api.RunAndWait(ctx, k, data, func(e client.Ended) { events <- e })
 				return nil
 			})
 		}

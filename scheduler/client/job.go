@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -146,10 +147,21 @@ func (c *Client) job(ctx context.Context, method, path string, body []byte, head
 
 // Run runs a job now, besides its schedule, and returns the id of the occurrence.
 func (c *Client) Run(ctx context.Context, k scheduler.Key) (occurrence string, err error) {
+	return c.RunWith(ctx, k, nil)
+}
+
+// RunWith is [Client.Run] with values for the job's templates: an object as JSON, nil for none. The history shows them.
+func (c *Client) RunWith(ctx context.Context, k scheduler.Key, data json.RawMessage) (occurrence string, err error) {
+	var body []byte
+	if data != nil {
+		if body, err = json.Marshal(map[string]json.RawMessage{"data": data}); err != nil {
+			return "", fmt.Errorf("data: %w", err)
+		}
+	}
 	var started struct {
 		Occurrence string `json:"occurrence"`
 	}
-	_, err = c.call(ctx, http.MethodPost, jobPath(k)+"/run", nil, &started)
+	_, err = c.call(ctx, http.MethodPost, jobPath(k)+"/run", body, &started)
 	return started.Occurrence, err
 }
 

@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"strings"
 	"time"
@@ -21,12 +22,12 @@ type Ended struct {
 // errWaited ends a wait: what it waited for has come.
 var errWaited = errors.New("it has ended")
 
-// RunAndWait runs a job now, and tells of every record of that run until its last one, or of an error that ends the wait.
+// RunAndWait runs a job now, with data as for [Client.RunWith], and reports every record of that run up to the last one, or of an error that ends the wait.
 // The run goes on when ctx is done. A server that goes away meanwhile is waited for.
-func (c *Client) RunAndWait(ctx context.Context, k scheduler.Key, tell func(Ended)) {
+func (c *Client) RunAndWait(ctx context.Context, k scheduler.Key, data json.RawMessage, tell func(Ended)) {
 	occurrence := ""
 	err := c.await(ctx, k, func(ctx context.Context) (over bool, err error) {
-		occurrence, err = c.Run(ctx, k)
+		occurrence, err = c.RunWith(ctx, k, data)
 		return false, err
 	}, func(_ context.Context, r *Record) (over bool, err error) {
 		if r.Occurrence != occurrence {

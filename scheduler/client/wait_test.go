@@ -40,7 +40,7 @@ func TestRunAndWait(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got []string
-	c.RunAndWait(t.Context(), scheduler.Key{Collection: "default", Job: "job"}, func(e client.Ended) {
+	c.RunAndWait(t.Context(), scheduler.Key{Collection: "default", Job: "job"}, nil, func(e client.Ended) {
 		if e.Err != nil {
 			t.Error(e.Err)
 			return

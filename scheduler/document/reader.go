@@ -17,6 +17,9 @@ type Reader struct {
 	// that it finds there what it uses.
 	Data Value
 
+	// Input is a JSON Schema. Its properties are names that templates may use, as a run may give them values.
+	Input Value
+
 	problems Problems
 	unnamed  int      // problems beyond the first maxProblems, which are only counted
 	uses     []string // of Data

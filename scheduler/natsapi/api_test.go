@@ -47,7 +47,7 @@ func TestAPI(t *testing.T) {
 		{"pause.default.job", "", `400`},
 		{"try.default.job", "", `409 no attempts are made here`},
 		{"try.default.job", `{"action": 5}`, `409 no attempts are made here`},
-		{"run.default.job", "now", `400 this takes no document, and this is a string`},
+		{"run.default.job", "now", `400 the document must be an object, not a string`},
 		{"enable.default.job", "{}", `200 "state":"enabled"`},
 		{"list.default", "", `200 {"value":[{"id":"/jobCollections/default/jobs/job" ],"nextLink":null}`},
 		{"list.other", "", `404 "message":"collection other: not found"`},

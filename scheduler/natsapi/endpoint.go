@@ -64,7 +64,7 @@ var endpoints = []endpoint{
 	{name: "get", subject: "get.*.*", answers: "the job", call: get},
 	{name: "patch", subject: "patch.*.*", answers: "the job", call: do},
 	{name: "delete", subject: "delete.*.*", answers: "nothing", call: do},
-	{name: "run", subject: "run.*.*", answers: "the id of the occurrence", call: doBare},
+	{name: "run", subject: "run.*.*", answers: "the id of the occurrence", call: do},
 	{name: "resubmit", subject: "resubmit.*.*", answers: "the ids of the occurrence, and of the one that it repeats", call: resubmit},
 	{name: "enable", subject: "enable.*.*", answers: "the job", call: doBare},
 	{name: "disable", subject: "disable.*.*", answers: "the job", call: doBare},

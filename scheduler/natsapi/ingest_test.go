@@ -126,16 +126,16 @@ func TestLargeSpec(t *testing.T) {
 	w.ingest()
 	next := w.results()
 	body := `{"description": "` + strings.Repeat("x", 1_000_000) + `"}`
-	for _, subject := range []string{"put.default.job", "patch.default.job"} {
+	for _, subject := range []string{"put.default.job", "patch.default.job", "run.default.job"} {
 		w.publish(subject, body)
 		want := fmt.Sprintf("rejected BadRequest: [] the document is %d bytes long, at most 16384 (16 KB) are allowed", len(body))
 		if e := next(); e.summary() != want {
 			t.Errorf("%s: got %s, want %s", subject, e.summary(), want)
 		}
 	}
-	w.publish("run.default.job", body) // the body is ignored
+	w.publish("enable.default.job", body) // the body is ignored
 	if e := next(); !strings.Contains(e.summary(), "ResourceNotFound") {
-		t.Errorf("run: %s", e.summary())
+		t.Errorf("enable: %s", e.summary())
 	}
 }
 
@@ -387,7 +387,11 @@ func TestRepeatedAfterStop(t *testing.T) {
 		{"enable.default.job", "accepted unchanged revision next"},
 		{"delete.default.job", "accepted"},
 	} {
-		w.publish(step.subject, later)
+		body := later
+		if strings.HasPrefix(step.subject, "run.") {
+			body = `{"data": {}}`
+		}
+		w.publish(step.subject, body)
 		source := newFaulty(w.store, func(string) bool { return true })
 		stop := w.ingest(func(c *natsapi.IngestConfig) { c.Source = source })
 		first := <-source.refused

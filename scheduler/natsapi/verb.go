@@ -35,7 +35,7 @@ func carryOut(ctx context.Context, s *service.Service, verb string, e service.Ed
 	case "delete":
 		err = s.Delete(ctx, e.Key, e.SpecSequence)
 	case "run":
-		d.occurrence, err = s.TriggerAt(ctx, e.Key, asked)
+		d.occurrence, err = s.RunBy(ctx, e.Key, e.Body, asked)
 	case "enable":
 		d.view, err = s.Turn(ctx, e.Key, scheduler.Enabled, e.SpecSequence)
 	case "disable":
@@ -78,7 +78,7 @@ func (it *item) knownVerb() string {
 	return otherVerb
 }
 
-func (it *item) takesBody() bool { return it.Verb == "put" || it.Verb == "patch" }
+func (it *item) takesBody() bool { return it.Verb == "put" || it.Verb == "patch" || it.Verb == "run" }
 
 // decide carries a spec out. The error is one that says to try again, or that
 // the ingest has stopped; every other one is part of the result.

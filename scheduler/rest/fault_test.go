@@ -100,7 +100,7 @@ func TestNothingToRead(t *testing.T) {
 	w.steps([]step{
 		{"POST", job + "/disable", `{"reason": "holiday", "until": 1}`, `400 {"path":"reason","message":"unknown field; this takes no document"}|"path":"until"`},
 		{"POST", job + "/enable", "now", `400 this takes no document, and this is a string`},
-		{"POST", job + "/run", `[]`, `400 this takes no document, and this is an array`},
+		{"POST", job + "/run", `[]`, `400 the document must be an object, not an array`},
 		{"POST", job + "/run", `{"at": `, `400 "BadRequest"`},
 		{"POST", "/doctor", `{"fix": true}`, `400 "path":"fix"`},
 		{"POST", "/secrets/rotate", `{"key": "k"}`, `400 "path":"key"`},

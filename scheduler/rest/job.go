@@ -2,6 +2,7 @@ package rest
 
 import (
 	"net/http"
+	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
@@ -77,7 +78,11 @@ func (a *api) runJob(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	id, err := s.Trigger(lasting(r), key(r))
+	body, err := readBody(w, r)
+	if err != nil {
+		return err
+	}
+	id, err := s.RunBy(lasting(r), key(r), body, time.Time{})
 	if err != nil {
 		return err
 	}

@@ -92,7 +92,7 @@ const anyVersion = "api-version"
 
 // bare are the operations of POST that take no document.
 var bare = map[string]bool{
-	"/jobCollections/{c}/jobs/{j}/run": true, "/jobCollections/{c}/jobs/{j}/enable": true,
+	"/jobCollections/{c}/jobs/{j}/enable":  true,
 	"/jobCollections/{c}/jobs/{j}/disable": true, "/doctor": true,
 	"/jobCollections/{c}/enable": true, "/jobCollections/{c}/disable": true,
 }

@@ -28,6 +28,10 @@ var ofJobs = map[string]Description{
 	"job.data": {
 		"Values for the templates of the job's actions, as {{.Data.region}}. They are no secrets.", "none", `{"region": "eu"}`,
 	},
+	"job.input": {
+		"A JSON Schema of the data that a manual run may give to the templates. Its properties are names that templates may use.",
+		"none: only names that a template uses", `{"properties": {"order": {"type": "integer"}}, "required": ["order"]}`,
+	},
 	"job.startTime": {
 		"When the job begins: ISO 8601, in UTC unless it has an offset. A job without recurrence runs at this time, once.",
 		"now", "2026-12-07T09:00:00+01:00",

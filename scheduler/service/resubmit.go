@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
@@ -60,11 +61,11 @@ func (r Runner) resubmit(ctx context.Context, j *scheduler.Job, nominal time.Tim
 	if err != nil {
 		return nil, err
 	}
-	again, err := r.resubmission(ctx, j, nominal, force)
+	again, data, err := r.resubmission(ctx, j, nominal, force)
 	if err != nil {
 		return nil, err
 	}
-	id, err := r.start(ctx, j, r.shared.Store.Now().UTC(), &repetition{again, from.Waiting})
+	id, err := r.start(ctx, j, r.shared.Store.Now().UTC(), &repetition{again, from.Waiting}, data)
 	if err != nil {
 		return nil, err
 	}
@@ -123,22 +124,24 @@ func (r Runner) nominalOf(ctx context.Context, k scheduler.Key, text string) (no
 	return nominal, err
 }
 
-// resubmission looks for an occurrence that may run again.
-func (r Runner) resubmission(ctx context.Context, j *scheduler.Job, nominal time.Time, force bool) (*scheduler.Resubmission, error) {
+// resubmission looks for an occurrence that may run again, and for the data of its run.
+func (r Runner) resubmission(
+	ctx context.Context, j *scheduler.Job, nominal time.Time, force bool,
+) (*scheduler.Resubmission, json.RawMessage, error) {
 	for {
 		search := scheduler.NewOccurrenceSearch(j, nominal)
 		if err := r.shared.Store.Recent(ctx, j.Key, 0, nil, search.Look); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		again, err := search.Resubmission(force)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if err := r.ended(ctx, j, nominal); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if again.Nominal.Equal(nominal) {
-			return again, nil
+			return again, search.Data(), nil
 		}
 		nominal = again.Nominal // it was a resubmission: of that one, others may have succeeded
 	}

@@ -1,11 +1,14 @@
 package service
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/intake"
 	"github.com/carillon-sched/carillon/scheduler/step"
 	"github.com/carillon-sched/carillon/scheduler/tracing"
 	"github.com/carillon-sched/carillon/scheduler/trail"
@@ -23,7 +26,23 @@ type Runner struct {
 // run does not use up recurrence.count. ErrConflict when the job is running,
 // waiting for a retry, completed or faulted. A disabled job runs once.
 func (r Runner) Trigger(ctx context.Context, k scheduler.Key) (occurrence string, err error) {
-	return r.TriggerAt(ctx, k, r.shared.Store.Now())
+	return r.trigger(ctx, k, time.Time{}, nil)
+}
+
+// RunBy is [Runner.TriggerAt], or with a zero time [Runner.Trigger], with a body: empty, or {"data": {…}}, which the
+// job's templates get over the job's own data. ErrInvalid when the job does not accept that, see [scheduler.Definition.CheckRun].
+func (r Runner) RunBy(ctx context.Context, k scheduler.Key, body []byte, asked time.Time) (occurrence string, err error) {
+	var data json.RawMessage
+	if len(bytes.TrimSpace(body)) > 0 {
+		v, err := intake.Parse(ctx, body)
+		if err != nil {
+			return "", err
+		}
+		if data, err = scheduler.ReadRun(v); err != nil {
+			return "", err
+		}
+	}
+	return r.trigger(ctx, k, asked, data)
 }
 
 // TriggerAt is [Runner.Trigger] for a request that was made at the instant
@@ -31,6 +50,13 @@ func (r Runner) Trigger(ctx context.Context, k scheduler.Key) (occurrence string
 // knows whether it was carried out, has the same occurrence id again, and so
 // the same idempotency key.
 func (r Runner) TriggerAt(ctx context.Context, k scheduler.Key, asked time.Time) (occurrence string, err error) {
+	return r.trigger(ctx, k, asked, nil)
+}
+
+func (r Runner) trigger(ctx context.Context, k scheduler.Key, asked time.Time, data json.RawMessage) (occurrence string, err error) {
+	if asked.IsZero() {
+		asked = r.shared.Store.Now()
+	}
 	if err := k.Validate(); err != nil {
 		return "", err
 	}
@@ -44,13 +70,15 @@ func (r Runner) TriggerAt(ctx context.Context, k scheduler.Key, asked time.Time)
 	if err := checkJob(r.when, k, j); err != nil {
 		return "", err
 	}
-	return r.start(ctx, j, asked.UTC(), nil)
+	if err := j.Def.CheckRun(data); err != nil {
+		return "", err
+	}
+	return r.start(ctx, j, asked.UTC(), nil, data)
 }
 
-// start runs a job by hand; again is the occurrence that this repeats, nil for
-// none.
+// start runs a job now. again is the occurrence that the run repeats, and data its values for templates; nil for none.
 func (r Runner) start(
-	ctx context.Context, j *scheduler.Job, asked time.Time, again *repetition,
+	ctx context.Context, j *scheduler.Job, asked time.Time, again *repetition, data json.RawMessage,
 ) (occurrence string, err error) {
 	k, id := j.Key, scheduler.OccurrenceID(j.Key, asked)
 	if c, err := r.shared.Collections.Get(ctx, k.Collection); err == nil {
@@ -59,7 +87,7 @@ func (r Runner) start(
 		}
 	}
 	if j.State != scheduler.Enabled {
-		return id, r.startDetached(ctx, j, asked, again)
+		return id, r.startDetached(ctx, j, asked, again, data)
 	}
 	found, from, err := r.plans.locate(ctx, k)
 	switch {
@@ -82,6 +110,7 @@ func (r Runner) start(
 	if err := r.shared.steps.Record(ctx, k, records, true); err != nil {
 		return id, err
 	}
+	b.Data = data
 	err = r.fire(ctx, j, scheduler.Slot{Key: k}, b.Resubmit(again.of()), asked, from.Waiting)
 	r.shared.index.Suspect(k)
 	if errors.Is(err, scheduler.ErrConflict) { // it has fired meanwhile
@@ -109,12 +138,15 @@ func (r Runner) fire(
 }
 
 // startDetached runs a job once that has no baton, because it is disabled or over.
-func (r Runner) startDetached(ctx context.Context, j *scheduler.Job, asked time.Time, again *repetition) error {
+func (r Runner) startDetached(
+	ctx context.Context, j *scheduler.Job, asked time.Time, again *repetition, data json.RawMessage,
+) error {
 	own, _, _ := r.plans.baton(ctx, j) // one that cannot be read is no such request
 	b := j.TriggerDisabled(own, asked)
 	if b == nil {
 		return nil
 	}
+	b.Data = data
 	slot := scheduler.Slot{Key: j.Key, Detached: scheduler.DetachedName(b.Nominal)}
 	if again != nil {
 		slot.Detached = scheduler.ResubmittedName(again.Nominal)

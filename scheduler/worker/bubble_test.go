@@ -3,6 +3,7 @@ package worker_test
 import (
 	"context"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"runtime"
@@ -244,6 +245,7 @@ type call struct {
 	key      string
 	try      string
 	expected string // the nominal time
+	body     string // the request's
 	n        int    // calls with the same key before this one
 	host     string
 	ctx      context.Context //nolint:containedctx // the request, as far as a test wants it
@@ -254,6 +256,10 @@ func (s *sink) RoundTrip(req *http.Request) (*http.Response, error) {
 	c := &call{
 		at: time.Now(), url: req.URL.String(), key: req.Header.Get("Idempotency-Key"), host: req.URL.Host,
 		try: req.Header.Get("X-Carillon-Attempt"), expected: req.Header.Get("X-Ms-Scheduler-Expected-Execution-Time"), ctx: req.Context(),
+	}
+	if req.Body != nil {
+		sent, _ := io.ReadAll(req.Body)
+		c.body = string(sent)
 	}
 	status, body := s.note(c)
 	if status == 0 {

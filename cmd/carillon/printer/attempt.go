@@ -25,6 +25,7 @@ func Attempt(t *terminal.Terminal, r *client.Record, request string) {
 	line("Outcome", "%s", outcome)
 	line("Occurrence", "%s", r.Occurrence)
 	line("Repeats", "%s", r.Resubmits)
+	line("Data", "%s", r.Data)
 	line("Action", "%s", e.action())
 	line("Request", "%s", request)
 	line("Target", "%s", r.Target)

@@ -3,9 +3,12 @@ package job
 import (
 	"cmp"
 	"encoding/json"
+	"strings"
+	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
+	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
 // done answers a change: with what it did, to a script, or with the page of the job, which says it.
@@ -18,7 +21,19 @@ func done(c *frame.Call, text string) error {
 }
 
 func (r room) run(c *frame.Call) error {
-	if _, err := r.service.Trigger(c.Lasting(), key(c)); err != nil {
+	form, err := c.Form()
+	if err != nil {
+		return err
+	}
+	var body []byte
+	if data := form.Get("data"); strings.TrimSpace(data) != "" {
+		v, err := document.Parse([]byte(data))
+		if err != nil {
+			return scheduler.Invalid("data", err.Error())
+		}
+		body = document.ObjectValue(document.Member{Name: "data", Value: v}).JSON()
+	}
+	if _, err := r.service.RunBy(c.Lasting(), key(c), body, time.Time{}); err != nil {
 		return err
 	}
 	return done(c, c.Say("job.did.run"))

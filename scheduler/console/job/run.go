@@ -24,6 +24,7 @@ type run struct {
 	Retries    int           // of the main action
 	Manual     bool
 	Resubmits  string // the occurrence that it repeats
+	Data       string // the values for its templates, as JSON
 	Trace      string
 	Attempts   []attempt // the oldest first
 	Missing    int       // attempts before these, which other records tell of
@@ -119,6 +120,9 @@ func (o *run) add(r *scheduler.Record, most int) {
 	}
 	if f := r.Form(); f.Resubmits != "" {
 		o.Resubmits = f.Resubmits
+	}
+	if r.Data != nil {
+		o.Data = string(r.Data)
 	}
 	o.because(r)
 	if o.weight(string(r.Outcome), r.Phase) > o.weight(o.State, scheduler.MainPhase) {

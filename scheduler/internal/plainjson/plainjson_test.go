@@ -10,20 +10,21 @@ import (
 
 // all has a member of each kind, each left out when it is zero but the first four.
 type all struct {
-	Int     int         `json:"int"`
-	Uint    uint64      `json:"uint"`
-	Time    time.Time   `json:"time"`
-	Text    string      `json:"text"`
-	OptInt  int         `json:"optInt,omitempty"`
-	OptUint uint64      `json:"optUint,omitempty"`
-	OptTime time.Time   `json:"optTime,omitzero"`
-	OptText string      `json:"optText,omitempty"`
-	Ints    []int64     `json:"ints,omitempty"`
-	True    bool        `json:"true,omitempty"`
-	Word    string      `json:"word,omitempty"`
-	Number  json.Number `json:"number,omitempty"`
-	Inner   inner       `json:"inner,omitzero"`
-	Last    int         `json:"last,omitempty"`
+	Int     int             `json:"int"`
+	Uint    uint64          `json:"uint"`
+	Time    time.Time       `json:"time"`
+	Text    string          `json:"text"`
+	OptInt  int             `json:"optInt,omitempty"`
+	OptUint uint64          `json:"optUint,omitempty"`
+	OptTime time.Time       `json:"optTime,omitzero"`
+	OptText string          `json:"optText,omitempty"`
+	Ints    []int64         `json:"ints,omitempty"`
+	True    bool            `json:"true,omitempty"`
+	Word    string          `json:"word,omitempty"`
+	Number  json.Number     `json:"number,omitempty"`
+	Inner   inner           `json:"inner,omitzero"`
+	Raw     json.RawMessage `json:"raw,omitempty"`
+	Last    int             `json:"last,omitempty"`
 }
 
 type inner struct {
@@ -51,6 +52,7 @@ func (a *all) write() ([]byte, error) {
 	w.OptInt("a", a.Inner.A)
 	w.OptInt("b", a.Inner.B)
 	w.OptEnd(at)
+	w.OptRaw("raw", a.Raw)
 	w.OptInt("last", a.Last)
 	return w.Bytes()
 }
@@ -74,6 +76,7 @@ func read(text string) (a all, ok bool) {
 		r.Int("b", &a.Inner.B)
 		r.End()
 	}
+	r.Raw("raw", (*[]byte)(&a.Raw))
 	r.Int("last", &a.Last)
 	return a, r.Done()
 }
@@ -82,7 +85,7 @@ const (
 	leastText = `{"int":0,"uint":0,"time":"0001-01-01T00:00:00Z","text":""}`
 	mostText  = `{"int":-9223372036854775808,"uint":18446744073709551615,"time":"2026-03-02T09:00:00.123456789+05:30",` +
 		`"text":"\u003ca\"\\\n\u2028ß😀\u0000","optInt":1,"optUint":2,"optTime":"2026-03-02T09:00:00Z","optText":"b",` +
-		`"ints":[-1,9223372036854775807],"true":true,"word":"known","number":-0.25,"inner":{"b":3},"last":4}`
+		`"ints":[-1,9223372036854775807],"true":true,"word":"known","number":-0.25,"inner":{"b":3},"raw":{"a":{"b":["}\"{",1e9]},"c":null},"last":4}`
 )
 
 // TestWhatIsWrittenIsRead: a writer writes what encoding/json does, and a reader reads that as it does.
@@ -147,7 +150,7 @@ func TestReaderRefuses(t *testing.T) {
 		`{"text":null}`, `{"text":1}`, `{"word":"\x"}`, `{"word":known}`,
 		`{"ints":[]}`, `{"ints":[1,]}`, `{"ints":[,1]}`, `{"ints":[1 ,2]}`, `{"ints":[1}`, `{"ints":[1,2`, `{"ints":[1.5]}`, `{"ints":1}`, `{"ints":null}`,
 		`{"true":false}`, `{"true":tru`, `{"true":"true"}`, `{"inner":{"b":1,"a":1}}`, `{"inner":{"a":1}`, `{"inner":null}`, `{"inner":[]}`,
-		`{"inner":{"a":1},}`, `{"inner":{"a":1}"last":1}`, `{"inner":{"a":1,}}`,
+		`{"inner":{"a":1},}`, `{"inner":{"a":1}"last":1}`, `{"inner":{"a":1,}}`, `{"raw":1}`, `{"raw":null}`, `{"raw":[{}]}`, `{"raw":{"a":1,}}`, `{"raw":{"a":1}`, `{"raw":{"}`,
 	} {
 		if a, ok := read(text); ok {
 			t.Errorf("%q is read as %+v", text, a)

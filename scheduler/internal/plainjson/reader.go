@@ -2,6 +2,7 @@ package plainjson
 
 import (
 	"bytes"
+	"encoding/json"
 	"strconv"
 	"time"
 )
@@ -71,6 +72,31 @@ func (r *Reader) Begin(name string) bool {
 func (r *Reader) End() {
 	r.take('}')
 	r.first = false
+}
+
+// Raw reads an object as it is written.
+func (r *Reader) Raw(name string, to *[]byte) {
+	if !r.has(name) {
+		return
+	}
+	start := r.pos
+	for depth := 0; !r.bad && r.pos < len(r.text); {
+		switch r.text[r.pos] {
+		case '"':
+			r.quoted()
+			continue
+		case '{':
+			depth++
+		case '}':
+			depth--
+		}
+		if r.pos++; depth == 0 {
+			*to = bytes.Clone(r.text[start:r.pos])
+			r.bad = r.bad || (*to)[0] != '{' || !json.Valid(*to)
+			return
+		}
+	}
+	r.bad = true
 }
 
 // Int reads a number.

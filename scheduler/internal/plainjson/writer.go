@@ -102,6 +102,13 @@ func (w *Writer) Number(name string, text []byte) {
 	w.text = append(w.text, text...)
 }
 
+// OptRaw writes a value that is JSON already, if there is one.
+func (w *Writer) OptRaw(name string, text []byte) {
+	if len(text) > 0 {
+		w.Number(name, text)
+	}
+}
+
 // OptTrue writes a truth.
 func (w *Writer) OptTrue(name string, truth bool) {
 	if truth {

@@ -93,7 +93,8 @@ var operations = map[string]Operation{
 		ID: "deleteJob", Summary: "Delete a job with its history", Tag: jobs, Answers: ok(""), Faults: missing,
 	},
 	"POST /jobCollections/{c}/jobs/{j}/run": {
-		ID: "runJob", Summary: "Run a job now, beside its schedule", Tag: jobs, Answers: ok("StartedRun"), Faults: either,
+		ID: "runJob", Summary: "Run a job now, in addition to its schedule", Text: "The document may be left out.", Tag: jobs,
+		Body: "RunRequest", Answers: ok("StartedRun"), Faults: either,
 	},
 	"POST /jobCollections/{c}/jobs/{j}/resubmit": {
 		ID: "resubmitJob", Summary: "Run an occurrence again that failed, was skipped or was postponed", Tag: jobs,

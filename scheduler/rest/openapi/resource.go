@@ -102,6 +102,9 @@ var lists = map[string]string{
 
 // requests are what operations take.
 var requests = map[string]Schema{
+	"RunRequest": object(map[string]Schema{
+		"data": {"type": "object", "description": "values for the job's templates, over the job's data; the history shows them"},
+	}),
 	"ResubmitRequest": object(map[string]Schema{
 		"occurrence": with(Text, "description", "its nominal time, its id, the id of one of its attempts, or of one of its records"),
 		"force":      with(Truth, "description", "also when it succeeded"),

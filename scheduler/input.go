@@ -1,0 +1,196 @@
+package scheduler
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/carillon-sched/carillon/scheduler/document"
+)
+
+// The limits of a run's data and of the schema that checks it. The schema's parts bound the work of a check, as each of
+// them looks at each value of the data at most once.
+const (
+	MaxRunData    = 4 << 10 // bytes as JSON: the baton and every record of the run carry them
+	maxInputParts = 1000    // objects and arrays of a schema, those behind a $ref counted again at each use
+	maxInputRange = 400     // power of ten of a number
+)
+
+// ReadRun reads the body of a request to run a job, {"data": {…}}, and returns the data as JSON, nil for none.
+func ReadRun(v document.Value) (json.RawMessage, error) {
+	r := document.NewReader()
+	o := r.Object(v, "")
+	var data json.RawMessage
+	if _, ok := o.Object("data"); ok {
+		given, _ := o.Value("data")
+		if data = given.JSON(); len(data) > MaxRunData {
+			o.Problem("data", "is %d bytes long as JSON, at most %d are allowed: send a reference to what is larger", len(data), MaxRunData)
+		}
+	}
+	o.Done()
+	return data, AsInvalid(r.Err())
+}
+
+// CheckRun returns [ErrInvalid] if a run of the job must not have that data: its schema input decides, or, when it has
+// none, whether its templates use the names.
+func (d *Definition) CheckRun(data json.RawMessage) error {
+	v := document.ObjectValue()
+	if data != nil {
+		var err error
+		if v, err = document.Parse(data); err != nil {
+			return Invalid("data", err.Error())
+		}
+	}
+	r := document.NewReader()
+	switch {
+	case d.Input.Kind() == document.KindObject:
+		schema, err := compileInput(d.Input)
+		if err == nil {
+			err = checkNumbers(v)
+		}
+		if err == nil {
+			err = schema.Validate(plainValue(v))
+		}
+		reportSchema(r, "data", err)
+	default:
+		for _, m := range v.Members() {
+			if !d.UsesData(m.Name) {
+				r.Problem("data."+m.Name, "no template of the job uses it: correct the name, or declare it in the job's input")
+			}
+		}
+	}
+	return AsInvalid(r.Err())
+}
+
+// compileInput compiles a JSON Schema. It refuses one that refers to another document, or is too expensive to apply.
+func compileInput(v document.Value) (*jsonschema.Schema, error) {
+	b := schemaBounds{root: v}
+	if err := cmp.Or(checkNumbers(v), b.walk(v)); err != nil {
+		return nil, err
+	}
+	const url = "carillon:///input"
+	c := jsonschema.NewCompiler()
+	c.UseLoader(jsonschema.SchemeURLLoader{}) // finds no other document
+	c.AssertFormat()
+	if err := c.AddResource(url, plainValue(v)); err != nil {
+		return nil, err
+	}
+	return c.Compile(url)
+}
+
+// plainValue returns a value as the schema library takes it.
+func plainValue(v document.Value) any {
+	plain, _ := jsonschema.UnmarshalJSON(bytes.NewReader(v.JSON())) // a value always encodes to JSON
+	return plain
+}
+
+// schemaBounds counts the parts of a schema.
+type schemaBounds struct {
+	root  document.Value
+	parts int
+}
+
+func (b *schemaBounds) walk(v document.Value) error {
+	if b.parts++; b.parts > maxInputParts {
+		return fmt.Errorf("has more than %d parts, what its $ref repeat included; one must not refer to itself", maxInputParts)
+	}
+	for _, m := range v.Members() {
+		if m.Value.Kind() != document.KindString {
+			continue
+		}
+		switch m.Name {
+		case "$ref":
+			to, ok := b.find(m.Value.Text())
+			if !ok {
+				return fmt.Errorf("$ref %q: only parts of the same schema can be referred to, such as #/$defs/order", m.Value.Text())
+			}
+			if err := b.walk(to); err != nil {
+				return err
+			}
+		case "$id", "id", "$dynamicRef", "$recursiveRef":
+			return fmt.Errorf("%s is not supported: refer to parts of the schema by $ref", m.Name)
+		case "$schema":
+			if !strings.Contains(m.Value.Text(), "/draft/2020-12/schema") {
+				return fmt.Errorf("$schema %q is not supported: leave it out, or use https://json-schema.org/draft/2020-12/schema", m.Value.Text())
+			}
+		}
+	}
+	for _, inner := range innerValues(v) {
+		if inner.Kind() == document.KindObject || inner.Kind() == document.KindArray {
+			if err := b.walk(inner); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// find returns the part of the schema at a JSON pointer that begins with #.
+func (b *schemaBounds) find(pointer string) (v document.Value, ok bool) {
+	v = b.root
+	if pointer == "#" {
+		return v, true
+	}
+	rest, ok := strings.CutPrefix(pointer, "#/")
+	if !ok {
+		return v, false
+	}
+	for name := range strings.SplitSeq(rest, "/") {
+		name = strings.NewReplacer("~1", "/", "~0", "~").Replace(name)
+		if n, err := strconv.Atoi(name); err == nil && n >= 0 && n < len(v.Items()) {
+			v = v.Items()[n]
+		} else if v, ok = v.Member(name); !ok {
+			return v, false
+		}
+	}
+	return v, v.Kind() == document.KindObject || v.Kind() == document.KindBool
+}
+
+// innerValues returns the members of an object, or the items of an array.
+func innerValues(v document.Value) []document.Value {
+	inner := v.Items()
+	for _, m := range v.Members() {
+		inner = append(inner, m.Value)
+	}
+	return inner
+}
+
+// checkNumbers refuses numbers whose exact value is too long to compute with.
+func checkNumbers(v document.Value) error {
+	for _, inner := range innerValues(v) {
+		if err := checkNumbers(inner); err != nil {
+			return err
+		}
+	}
+	_, exponent, _ := strings.Cut(strings.ToLower(v.Text()), "e")
+	if n, err := strconv.Atoi(exponent); v.Kind() == document.KindNumber && exponent != "" && (err != nil || max(n, -n) > maxInputRange) {
+		return fmt.Errorf("the number %s is out of range: its exponent is beyond %d", v.Text(), maxInputRange)
+	}
+	return nil
+}
+
+// reportSchema reports the problems in an error of the schema library, with their paths below path.
+func reportSchema(r *document.Reader, path string, err error) {
+	if wrong, ok := errors.AsType[*jsonschema.SchemaValidationError](err); ok {
+		err = wrong.Err
+	}
+	invalid, ok := errors.AsType[*jsonschema.ValidationError](err)
+	if !ok {
+		if err != nil {
+			r.Problem(path, "%v", err)
+		}
+		return
+	}
+	for _, cause := range invalid.Causes {
+		reportSchema(r, path, cause)
+	}
+	if len(invalid.Causes) == 0 {
+		r.Problem(strings.Join(append([]string{path}, invalid.InstanceLocation...), "."), "%s", invalid.BasicOutput().Error)
+	}
+}
