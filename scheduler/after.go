@@ -38,12 +38,12 @@ func (j *Job) after(ran *Job, b Baton, res Result, ended time.Time) (s Step, fau
 		return Step{Next: next, State: j.State, Progress: next.Progress}, false
 	}
 	faulted = b.Phase == ErrorPhase || res.Failed
-	return j.occurred(b, faulted, ended), faulted
+	return j.occurred(ran, b, faulted, ended), faulted
 }
 
-// occurred plans what follows the occurrence of b, which is over. faulted: it
-// failed for good.
-func (j *Job) occurred(b Baton, faulted bool, ended time.Time) Step {
+// occurred plans what follows the occurrence of b, which has ended under the
+// definition ran. faulted: it failed after all retries.
+func (j *Job) occurred(ran *Job, b Baton, faulted bool, ended time.Time) Step {
 	p := b.Progress
 	if faulted {
 		p.Faults++
@@ -51,7 +51,7 @@ func (j *Job) occurred(b Baton, faulted bool, ended time.Time) Step {
 	if b.Kind.IsDetached() || b.Kind == Manual && j.State == Disabled { // the schedule does not follow from it
 		return Step{State: j.State, Progress: p}
 	}
-	s := j.following(p, b, ended)
+	s := j.leave(ran, p, b, j.following(p, b, ended))
 	if s.Next == nil && s.State == Completed && faulted && b.Kind == Planned {
 		s.State = Faulted
 	}

@@ -85,17 +85,21 @@ func (j *Job) skipUpTo(b Baton, to, now time.Time) arrival {
 	return arrival{run: true, baton: b, skips: append(skips, more...)}
 }
 
+// passOver takes from b all instants from its own to last: they are to be recorded as
+// s says, and changes of the clock among them.
+func (j *Job) passOver(b Baton, last time.Time, s skip) (Baton, []skip) {
+	s.from, s.to = b.Nominal, last
+	s = s.counted(j.plan(b.Progress))
+	b.Seen = b.Nominal
+	gaps := j.gapsUpTo(b.Progress, last)
+	b.Seen = last
+	return b, append(gaps, s)
+}
+
 // skipThrough skips everything from b's instant to last and plans the one after.
 func (j *Job) skipThrough(b Baton, last, now time.Time) arrival {
-	p := b.Progress
-	p.Seen = b.Nominal
-	gaps := j.gapsUpTo(p, last)
-	p.Seen = last
-	plan := j.plan(p)
-	next, ok := plan.Next(last)
-	s := j.step(p, next, ok && !j.OneShot(), now)
-	missed := skip{from: b.Nominal, to: last, reason: ReasonCatchUp}.counted(plan)
-	s = s.after(j.skipped(gaps, now, p))
-	s.Records = append(s.Records, missed.record(j, now, p))
-	return arrival{baton: b, step: s}
+	passed, skips := j.passOver(b, last, skip{reason: ReasonCatchUp})
+	next, ok := j.plan(passed.Progress).Next(last)
+	s := j.step(passed.Progress, next, ok && !j.OneShot(), now)
+	return arrival{baton: b, step: s.after(j.skipped(skips, now, passed.Progress))}
 }

@@ -61,7 +61,7 @@ const (
 	Wait
 
 	// Restart: the job has another schedule than the one the baton was armed
-	// for. Carry out [PlaceSearch.Restart].
+	// for. [PlaceSearch.Restart] decides.
 	Restart
 
 	// Proceed: an attempt is recorded. Carry out Step.
@@ -100,6 +100,9 @@ func Decide(j *Job, open bool, b Baton, now time.Time) Decision {
 	case Foreign:
 		return Decision{Verdict: Orphan}
 	case Over:
+		if b.NeedsOpen() && b.Schedule != j.ScheduleGen && j.State == Disabled {
+			return Decision{Verdict: Restart}
+		}
 		return Decision{Verdict: Skip, Step: j.stop(b, now)}
 	case Dropped:
 		s := j.end(b.Progress, []skip{{from: b.Nominal, to: b.Nominal, count: 1, reason: ReasonDisabled}}, now)
@@ -167,17 +170,13 @@ func (j *Job) stop(b Baton, now time.Time) Step {
 	if j.State != Disabled || !b.NeedsOpen() {
 		return j.end(b.Progress, nil, now)
 	}
-	if b.Schedule == j.ScheduleGen {
-		b, skips = j.settle(b, now)
-	}
+	b, skips = j.settle(b, now)
 	if !b.MayRun().After(now) {
-		if b.Schedule == j.ScheduleGen {
-			var gaps []skip
-			b, gaps = j.passGaps(b, now)
-			skips = append(skips, gaps...)
-		}
-		skips = append(skips, skip{from: b.Nominal, to: b.Nominal, count: 1, reason: ReasonDisabled})
-		b.Seen = b.Nominal
+		var gaps []skip
+		b, gaps = j.passGaps(b, now)
+		skips = append(skips, gaps...)
+		b, gaps = j.passOver(b, j.lastDue(b, now), skip{reason: ReasonDisabled})
+		skips = append(skips, gaps...)
 	}
 	return j.end(b.Progress, skips, now)
 }

@@ -143,9 +143,9 @@ func TestRestart(t *testing.T) {
 		"there is no gap":                             {edited(t, old, after, daily), old, baton(old, monday), "next 2026-03-09T08:00:00Z"},
 		"the schedule before is not kept":             {edited(t, old, after, daily), edited(t, old, after, daily), waits, "next 2026-03-09T08:00:00Z"},
 	} {
-		mustSay(t, name, stepSaid(test.j.Restart(test.old, test.b, at("2026-03-08T13:00:00Z"))), test.want)
+		mustSay(t, name, said(test.j.Restart(test.old, true, test.b, at("2026-03-08T13:00:00Z"))), "proceed; "+test.want)
 	}
 	j := edited(t, old, after, daily)
-	s := j.Restart(old, baton(old, monday, ran(3), seen(saturday)), at("2026-03-08T13:00:00Z"))
-	mustSay(t, "its count begins again", progressSaid(s.Next.Progress), "begun 3")
+	d := j.Restart(old, true, baton(old, monday, ran(3), seen(saturday)), at("2026-03-08T13:00:00Z"))
+	mustSay(t, "its count begins again", progressSaid(d.Step.Next.Progress), "begun 3")
 }

@@ -93,18 +93,18 @@ func (s *PlaceSearch) Next(now time.Time) Step {
 	}
 	if s.Faulted() && !s.Found.Kind.IsDetached() { // it is over, whatever an edit says since of retries
 		b := s.Found.baton()
-		return s.unwritten(s.job.occurred(b, true, s.Found.Ended))
+		return s.unwritten(s.job.occurred(s.job, b, true, s.Found.Ended))
 	}
 	return s.unwritten(s.job.Rederive(s.Found, now)).counting(&s.job.Progress)
 }
 
-// Restart is [Job.Restart] for what was found: a schedule that has begun already goes
-// on from there.
-func (s *PlaceSearch) Restart(old *Job, b Baton, now time.Time) Step {
+// Restart is [Job.Restart] for what was found: a schedule that has begun already
+// continues from there.
+func (s *PlaceSearch) Restart(old *Job, open bool, b Baton, now time.Time) Decision {
 	if last := s.Found; last != nil && last.IsAttempt() && last.Schedule == s.job.ScheduleGen {
-		return s.Next(now)
+		return Decision{Verdict: Proceed, Step: s.Next(now)}
 	}
-	return s.job.Restart(old, b, now)
+	return s.job.Restart(old, open, b, now)
 }
 
 // unwritten returns the step without the changes of the clock that are recorded.

@@ -41,20 +41,6 @@ func (j *Job) Rejoin(p Progress, now time.Time) Step {
 	return j.skipTo(p, n, ok, now, ReasonDisabled)
 }
 
-// Restart begins the present schedule of j with a baton of the schedule before,
-// which was not due yet. What the clock jumped over until then, the old one left
-// out, and what its disabled collection postponed is settled; old is the
-// definition the baton was armed with, as far as it is kept.
-func (j *Job) Restart(old *Job, b Baton, now time.Time) Step {
-	s := j.Begin(b.Progress, now)
-	if old.ScheduleGen != b.Schedule {
-		return s
-	}
-	b, skips := old.settle(b, j.Anchor)
-	_, gaps := old.passGaps(b, j.Anchor)
-	return s.after(j.skipped(append(skips, gaps...), now, b.Progress))
-}
-
 // following plans the occurrence after the one of b, which ended now.
 func (j *Job) following(p Progress, b Baton, now time.Time) Step {
 	if b.Schedule != j.ScheduleGen {

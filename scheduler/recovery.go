@@ -123,6 +123,8 @@ func (j *Job) Rederive(last *Record, now time.Time) Step {
 		b := last.baton()
 		b.DeferredUntil, b.DeferredSince, b.DeferralRecorded = last.Ended, last.Ended, true
 		return Step{Next: &b, State: j.State, Progress: b.Progress}
+	case !last.IsAttempt() && last.Schedule != j.ScheduleGen: // the schedule before was left after it
+		return j.Begin(last.Progress, now)
 	case !last.IsAttempt(): // skipped, or postponed with its collection
 		return j.onwards(last.Progress, last.To, now)
 	}

@@ -41,6 +41,8 @@ func (j *Job) Replan(was State, f Found, now time.Time) (Replanning, Step) {
 		return j.resume(*b, now)
 	case b.Begun(), b.Revision == j.Revision, b.Kind.IsManual() && b.Deferred(): // a run by hand is not planned anew
 		return LeaveAlone, Step{}
+	case b.Schedule != j.ScheduleGen && !b.MayRun().After(j.Anchor): // it was due before the edit
+		return LeaveAlone, Step{}
 	case b.Schedule != j.ScheduleGen:
 		return ReplaceIt, j.Begin(b.Progress, now)
 	default:
@@ -66,6 +68,73 @@ func (j *Job) resume(b Baton, now time.Time) (Replanning, Step) {
 	}
 	b.Progress = s.Progress // when nothing is left, its Seen says so
 	return ReplaceIt, Step{Next: &b, State: j.State, Progress: b.Progress, Records: s.Records}
+}
+
+// Restart decides about b, which was armed for the schedule before the present one of
+// j, and has not begun. The instants that fell due before the edit are decided under
+// old, the definition b was armed with, as if the edit had yet to come: one of them
+// may run. The present schedule begins after them. open says whether the
+// collection's jobs may run.
+func (j *Job) Restart(old *Job, open bool, b Baton, now time.Time) Decision {
+	edited := j.Anchor
+	if old.ScheduleGen != b.Schedule { // it is not kept any more
+		var missed []skip
+		if !b.MayRun().After(edited) {
+			missed = []skip{{from: b.Nominal, to: b.Nominal, count: 1, reason: ReasonCatchUp}}
+		}
+		return j.begin(b.Progress, j.skipped(missed, edited, b.Progress), now)
+	}
+	b, skips := old.settle(b, edited)
+	b, gaps := old.passGaps(b, edited)
+	skips = append(skips, gaps...)
+	last := old.lastDue(b, edited)
+	due := skip{reason: ReasonCatchUp}
+	switch {
+	case b.MayRun().After(edited):
+		return j.begin(b.Progress, old.skipped(skips, edited, b.Progress), now)
+	case j.State == Disabled:
+		due.reason = ReasonDisabled
+	case !open:
+		due = old.postponed(b.Nominal, last)
+	case !j.PausedAt(now) && now.Sub(last) <= old.Def.CatchUp.Window:
+		d := old.admit(b, skips, edited)
+		switch d.Verdict { //nolint:exhaustive // admit returns no others
+		case Run:
+		case Detach:
+			if d.Step.Next.MayRun().After(edited) {
+				d.Step = j.Begin(d.Step.Progress, now)
+			}
+		default: // Skip, or Wait for one that is not due before the edit
+			return j.begin(d.Step.Progress, d.Step.Records, now)
+		}
+		return d
+	}
+	b, gaps = old.passOver(b, last, due)
+	return j.begin(b.Progress, old.skipped(append(skips, gaps...), edited, b.Progress), now)
+}
+
+// begin lets the present schedule of j begin after what was recorded of the one
+// before.
+func (j *Job) begin(p Progress, records []Record, now time.Time) Decision {
+	s := j.end(p, nil, now)
+	if j.State == Enabled {
+		s = j.Begin(p, now)
+	}
+	return Decision{Verdict: Proceed, Step: s.after(records)}
+}
+
+// leave returns the step s, which begins the present schedule of j after the
+// occurrence of b, with what became under the definition ran of the instants that
+// fell due before the edit: they are skipped, or, under [CatchUpAll], run first.
+func (j *Job) leave(ran *Job, p Progress, b Baton, s Step) Step {
+	if ran.ScheduleGen != b.Schedule || b.Schedule == j.ScheduleGen {
+		return s
+	}
+	old := ran.following(p, b, j.Anchor)
+	if next := old.Next; next != nil && !next.MayRun().After(j.Anchor) && j.State == Enabled {
+		return old
+	}
+	return s.after(old.Records)
 }
 
 // Rejoined returns the step s of a job that was disabled and has no occurrence

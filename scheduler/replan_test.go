@@ -2,6 +2,7 @@ package scheduler_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -103,4 +104,47 @@ func TestReplanResumesAtTheEnd(t *testing.T) {
 	mustSay(t, "what fell due is skipped", replanned(r, s), "replace; skipped for disabled 2 from 09:01:00 to 09:02:00; next 09:00:07 by hand resume 09:01:00")
 	mustSay(t, "it knows that nothing is left", progressSaid(s.Next.Progress), "seen 09:02:00")
 	mustFollow(t, []afterRow{{"and the job is completed by it", j, j, *s.Next, "09:30:00", succeeds, "proceed; no baton, completed"}})
+}
+
+// TestRestartOverdue has schedules that were changed while a baton was overdue, as after an outage: what fell due before the edit is
+// decided under the schedule before, and the present one begins after that.
+func TestRestartOverdue(t *testing.T) {
+	const half = "09:20:30" // when it was edited
+	j, all, skips := job(t, minutely), job(t, minutely+catchUp("all", "")), job(t, minutely+catchUp("skip", ""))
+	narrow := job(t, minutely+catchUp("once", "PT10S"))
+	overlapping := job(t, minutely+`, "overlap": "allow"`)
+	hourly := func(old *scheduler.Job) *scheduler.Job {
+		return edited(t, old, half, `"startTime": "2026-03-02T10:00:00Z", "recurrence": {"frequency": "Hour"}`)
+	}
+	lost := hourly(j)
+	lost.ScheduleGen++
+	for _, row := range []struct {
+		name   string
+		j, old *scheduler.Job
+		shut   bool
+		b      scheduler.Baton
+		now    string
+		want   string
+	}{
+		{"the latest runs", hourly(j), j, false, baton(j, "09:05:00"), half, "run 09:20:00 (later); skipped for catchUp 15 from 09:05:00 to 09:19:00"},
+		{"all run", hourly(all), all, false, baton(all, "09:05:00"), half, "run 09:05:00"},
+		{"none runs", hourly(skips), skips, false, baton(skips, "09:05:00"), half, "proceed; skipped for catchUp 16 from 09:05:00 to 09:20:00; next 10:00:00"},
+		{"the window was narrow", hourly(narrow), narrow, false, baton(narrow, "09:05:00"), half, "proceed; skipped for catchUp 16 from 09:05:00 to 09:20:00; next 10:00:00"},
+		{"the edit is long ago", hourly(j), j, false, baton(j, "09:05:00"), "10:20:30", "proceed; skipped for catchUp 16 from 09:05:00 to 09:20:00; next 10:00:00"},
+		{"the job was disabled, too", in(scheduler.Disabled, hourly(j)), j, false, baton(j, "09:05:00"), half, "proceed; skipped for disabled 16 from 09:05:00 to 09:20:00; no baton, disabled"},
+		{"the collection is disabled", hourly(j), j, true, baton(j, "09:05:00"), half, "proceed; postponed 16 from 09:05:00 to 09:20:00; next 10:00:00"},
+		{"the job was paused, too", hourly(j).Paused(at("09:40:00"), at(half)), j, false, baton(j, "09:05:00"), half, "proceed; skipped for catchUp 16 from 09:05:00 to 09:20:00; next 10:00:00"},
+		{"it runs detached", hourly(overlapping), overlapping, false, baton(overlapping, "09:05:00"), half, "detach 09:20:00 (later); skipped for catchUp 15 from 09:05:00 to 09:19:00; next 10:00:00"},
+		{"it was not due yet", hourly(j), j, false, baton(j, "09:21:00"), half, "proceed; next 10:00:00"},
+		{"the schedule before is not kept", lost, hourly(j), false, baton(j, "09:05:00"), half, "proceed; skipped for catchUp 1 at 09:05:00; next 10:00:00"},
+	} {
+		mustSay(t, row.name, said(row.j.Restart(row.old, !row.shut, row.b, at(row.now))), row.want)
+	}
+	mustFollow(t, []afterRow{
+		{"the run of the schedule before ended", j, hourly(j), baton(j, "09:20:00"), "09:20:30", succeeds, "proceed; next 10:00:00"},
+		{"it ran across others, and the edit", j, hourly(j), baton(j, "09:05:00"), "09:05:00", lasting(20*time.Minute, succeeds), "proceed; skipped for overlap 15 from 09:06:00 to 09:20:00; next 10:00:00"},
+		{"others are to be caught up", all, hourly(all), baton(all, "09:05:00"), "09:20:31", succeeds, "proceed; next 09:06:00"},
+		{"the last of these", all, hourly(all), baton(all, "09:20:00"), "09:20:31", succeeds, "proceed; next 10:00:00"},
+		{"a manual run ran across others, and the edit", j, hourly(j), baton(j, "09:04:30", byHand("09:05:00")), "09:04:30", lasting(20*time.Minute, succeeds), "proceed; skipped for overlap 16 from 09:05:00 to 09:20:00; next 10:00:00"},
+	})
 }

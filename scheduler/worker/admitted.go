@@ -47,6 +47,12 @@ func (w *Worker) admit(r *run) stage {
 		w.liveOn(admitted{r})
 		return nil
 	}
+	if d.Verdict == scheduler.Restart {
+		var err error
+		if d, err = w.restart(r, j); err != nil {
+			return w.retryLater(r, err)
+		}
+	}
 	if d.Later && r.suspect {
 		r.baton = d.Baton
 		if next, found := w.recover(r); found {

@@ -2,6 +2,7 @@ package worker_test
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -134,4 +135,49 @@ func TestDisabledCollectionPostpones(t *testing.T) {
 			t.Errorf("history %q, want %q", got, want)
 		}
 	})
+}
+
+// TestEditAfterOutage changes schedules after a time without a worker, before one starts: each instant that was due until the edit has
+// a record, by the policy and the schedule of then, and the present schedule begins after that.
+func TestEditAfterOutage(t *testing.T) {
+	for name, test := range map[string]struct {
+		catchUp, edit, want string
+	}{
+		"once":             {"", "", "skipped(catchUp 20) completed"},
+		"all":              {`, "catchUp": {"policy": "all", "window": "PT10S"}`, "", "skipped(catchUp 11) " + strings.TrimSpace(strings.Repeat("completed ", 10))},
+		"skip":             {`, "catchUp": {"policy": "skip", "window": "PT1S"}`, "", "skipped(catchUp 21)"},
+		"overlapping":      {`, "overlap": "allow"`, "", "skipped(catchUp 20) completed"},
+		"disabled, too":    {"", `, "state": "disabled"`, "skipped(disabled 21)"},
+		"paused, too":      {"", `, "pausedUntil": "2001-01-01T00:00:00Z"`, "skipped(catchUp 21)"},
+		"only the action":  {"", "same schedule", "skipped(catchUp 20) completed"},
+		"disabled instead": {"", "disable", "skipped(disabled 21)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, w *world) {
+				w.stopWorker()
+				start := time.Now().UTC()
+				job := `{` + action + `, "startTime": "` + start.Format(time.RFC3339Nano) + `"` + test.catchUp + `, "recurrence": {"frequency": "Second", `
+				w.put("job", job+`"interval": 1}}`)
+				time.Sleep(20*time.Second + 500*time.Millisecond)
+				switch test.edit {
+				case "same schedule":
+					w.put("job", job+`"interval": 1}, "timeout": "PT9S"}`)
+				case "disable":
+					w.must(w.service.Disable(t.Context(), key("job")))
+				default:
+					w.put("job", job+`"interval": 999}`+test.edit+`}`)
+				}
+				w.startWorker()
+				time.Sleep(3 * time.Second)
+				got := w.outcomes("job")
+				if name == "only the action" { // and it goes on
+					got = strings.Join(strings.Fields(got)[:3], " ")
+				}
+				if got != test.want {
+					t.Errorf("history %q, want %q", got, test.want)
+				}
+				w.mustBeInOrder()
+			})
+		})
+	}
 }

@@ -83,30 +83,26 @@ func (w *Worker) carry(r *run, j *scheduler.Job, d scheduler.Decision) stage {
 		return w.dropOrphan(r)
 	case scheduler.Astray:
 		return w.astray(r)
-	case scheduler.Restart:
-		if err := w.restart(r, j); err != nil {
-			return w.retryLater(r, err)
-		}
-	case scheduler.Run, scheduler.Detach, scheduler.Skip, scheduler.Wait, scheduler.Proceed:
+	case scheduler.Restart, scheduler.Run, scheduler.Detach, scheduler.Skip, scheduler.Wait, scheduler.Proceed:
 		r.step = d.Step
 	}
 	r.current = j
 	return passed{r}
 }
 
-// restart has r's baton follow the schedule that j has now. That may have run already,
-// when an edit which another one has overtaken armed the baton afterwards.
-func (w *Worker) restart(r *run, j *scheduler.Job) error {
+// restart decides about r, whose baton was armed for another schedule than the one
+// that j has now. That may have run already, when an edit which another one has
+// overtaken armed the baton afterwards.
+func (w *Worker) restart(r *run, j *scheduler.Job) (d scheduler.Decision, err error) {
 	search, err := w.steps.Place(w.settles, j)
 	if err != nil {
-		return err
+		return d, err
 	}
-	old := j
-	if !r.baton.Gap.IsZero() || r.baton.PostponementRecorded {
-		old = w.definition(r, j)
+	open := w.cfg.Collections.Open(r.key().Collection)
+	d = search.Restart(w.definition(r, j), open, r.baton, w.cfg.Store.Now())
+	if d.Verdict == scheduler.Proceed {
+		r.baton.Schedule = j.ScheduleGen // what follows is of the present one, also the end
+		r.attempt = search.Found
 	}
-	r.step = search.Restart(old, r.baton, w.cfg.Store.Now())
-	r.baton.Schedule = j.ScheduleGen // what follows is of the present one, also the end
-	r.attempt = search.Found
-	return nil
+	return d, nil
 }
