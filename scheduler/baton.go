@@ -254,3 +254,19 @@ func (f kindFlags) kind() Kind {
 	}
 	return Planned
 }
+
+// Unrecorded is the first instant of the schedule that b, a job's own baton, has yet to record: its nominal time, or an
+// earlier instant that it passes over because of a pause or a disabled collection.
+func (b *Baton) Unrecorded() time.Time {
+	first := b.Nominal
+	if b.Kind == Manual {
+		first = b.Resume
+	}
+	if b.PostponementRecorded && b.Seen.Before(first) {
+		first = b.Seen.Add(1)
+	}
+	if !b.PausedFrom.IsZero() && b.PausedFrom.Before(first) {
+		first = b.PausedFrom
+	}
+	return first
+}

@@ -1,7 +1,5 @@
 package web
 
-import "github.com/carillon-sched/carillon/scheduler"
-
 // The headers that the scheduler fills in, in canonical spelling.
 const (
 	headerKey         = "Idempotency-Key"
@@ -12,7 +10,7 @@ const (
 	headerTag         = "X-Ms-Execution-Tag"
 	headerRegion      = "X-Ms-Scheduler-Execution-Region"
 	headerExpected    = "X-Ms-Scheduler-Expected-Execution-Time"
-	headerJob         = scheduler.JobHeader
+	headerJob         = "X-Ms-Scheduler-Jobid"
 	headerAgent       = "User-Agent"
 	headerContentType = "Content-Type"
 	headerHost        = "Host"

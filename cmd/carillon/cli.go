@@ -46,6 +46,7 @@ type cli struct {
 	History    historyCmd         `cmd:"" aliases:"logs" help:"Show what ran, and how it ended."`
 	Audit      auditCmd           `cmd:"" help:"Show who changed what."`
 	Why        whyCmd             `cmd:"" help:"Tell why a job ran at a time, or did not."`
+	Account    accountCmd         `cmd:"" help:"Check that every instant that was due in a period has a record."`
 	Forecast   forecastCmd        `cmd:"" help:"Show what is planned, minute by minute, and what would lower its peaks."`
 	Preview    preview.Command    `cmd:"" help:"Show when a schedule would run."`
 	Secrets    secrets.Command    `cmd:"" aliases:"secret" help:"Keep secrets that jobs name, and the keys that seal them."`

@@ -36,7 +36,7 @@ func refusing(t *testing.T) string {
 				return
 			}
 		}
-		_, _ = w.Write([]byte(`{"value":[],"nextLink":null,"name":"default/good","properties":{"state":"enabled"},"findings":[{"job":"default/lost","problem":"no baton"}]}`))
+		_, _ = w.Write([]byte(`{"value":[],"nextLink":null,"name":"default/good","properties":{"state":"enabled"},"lacking":1,"findings":[{"job":"default/lost","problem":"no baton"}]}`))
 	}))
 	t.Cleanup(s.Close)
 	return s.URL
@@ -78,6 +78,8 @@ func TestExitCodes(t *testing.T) {
 		{"apply " + empty, terminal.ExitFailure, "Failure"},
 		{"run broken", terminal.ExitFailure, "InternalError"},
 		{"doctor", terminal.ExitFailure, "Failure"},
+		{"account job --from 1h", terminal.ExitFailure, "Failure"},
+		{"account job", terminal.ExitUsage, "Usage"},
 		{"secrets set bad --value-file " + good, terminal.ExitFailure, "BadRequest"},
 		{"secrets set door --value-file " + file, terminal.ExitOK, ""},
 		{"serve --secret-key-file " + key, terminal.ExitFailure, "Failure"},
@@ -179,7 +181,7 @@ func TestExitCodes(t *testing.T) {
 
 // runOnce runs a command line and returns its exit code and what it says on stderr.
 func runOnce(server string, args ...string) (code int, out string) {
-	if slices.Contains([]string{"apply", "run", "get", "delete", "doctor", "secrets", "history", "collection"}, args[0]) &&
+	if slices.Contains([]string{"apply", "run", "get", "delete", "doctor", "secrets", "history", "collection", "account"}, args[0]) &&
 		!slices.Contains(args, "--server") && !slices.Contains(args, "keygen") {
 		args = append(args, "--server", server)
 	}

@@ -42,6 +42,7 @@ var operations = []operation{
 	{http.MethodPost, "/jobCollections/…/jobs/…/try", "try", ofJob, ""},
 	{http.MethodPost, "/jobCollections/…/jobs/…/resubmit", "resubmit", ofJob, ""},
 	{http.MethodGet, "/jobCollections/…/jobs/…/why", "why", ofJob, ""},
+	{http.MethodGet, "/jobCollections/…/jobs/…/account", "account", ofJob, ""},
 	{http.MethodGet, "/jobCollections/…/jobs/…/history", "history", ofJob, ""},
 	{http.MethodGet, "/jobCollections/…/history", "history", ofCollection, ""},
 	{http.MethodGet, "/history", "history", nil, ""},

@@ -10,6 +10,14 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/why"
 )
 
+// Account lists every instant of a job that was due in a period, with its record or the lack of one. The scheduler reads
+// the bounds with [why.ParseMoment]. If [why.Account.Next] is set, the period exceeds one answer.
+func (c *Client) Account(ctx context.Context, k scheduler.Key, from, to string) (*why.Account, error) {
+	a := &why.Account{}
+	_, err := c.call(ctx, http.MethodGet, jobPath(k)+"/account?"+url.Values{"from": {from}, "to": {to}}.Encode(), nil, a)
+	return a, err
+}
+
 // Reasons is the answer to why a job ran at a time, or did not.
 type Reasons struct {
 	why.Answer

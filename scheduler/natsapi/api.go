@@ -72,6 +72,7 @@ type APIConfig struct {
 //	<prefix>.api.follow.<collection>         likewise, of all jobs of a collection
 //	<prefix>.api.follow                      likewise, of all jobs
 //	<prefix>.api.why.<collection>.<job>      body: {"at": "…"} or none, which is now; answers why it ran then, or did not ([why.Answer])
+//	<prefix>.api.account.<collection>.<job>  body: {"from", "to"}; answers all instants that were due, with their records ([why.Account])
 //	<prefix>.api.forecast                    body: {"hours", "from", "proposals"} or none; answers what is planned ([forecast.Report])
 //	<prefix>.api.forecast.<collection>       likewise, of the jobs of a collection
 //	<prefix>.api.audit.<collection>.<job>    answers {"value": […], "nextLink": …}, who changed the job ([trail.Entry]), newest first

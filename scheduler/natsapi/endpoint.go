@@ -74,6 +74,7 @@ var endpoints = []endpoint{
 	{name: "history-collection", subject: "history.*", answers: "a page of the records of a collection, newest first", call: history},
 	{name: "history-all", subject: "history", answers: "a page of the records of all jobs, newest first", call: history},
 	{name: "why", subject: "why.*.*", answers: "why the job ran at a time, or did not", call: explain},
+	{name: "account", subject: "account.*.*", answers: "all instants that were due in a period, with their records", call: account},
 	{name: "forecast", subject: "forecast", answers: "what is planned, minute by minute", call: foresee},
 	{name: "forecast-collection", subject: "forecast.*", answers: "what is planned of a collection, minute by minute", call: foresee},
 	{name: "audit", subject: "audit.*.*", answers: "a page of who changed the job, newest first", call: audit},

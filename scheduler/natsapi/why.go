@@ -22,3 +22,20 @@ func explain(ctx context.Context, s *service.Service, r request) answer {
 	}
 	return answer{body: view.JSON(v)}
 }
+
+// account lists all instants that were due in a period, with their records: {"from": "…", "to": "…"}.
+func account(ctx context.Context, s *service.Service, r request) answer {
+	var from, to string
+	err := readBody(ctx, r.body, func(o *document.Object) {
+		from, _ = o.String("from")
+		to, _ = o.String("to")
+	})
+	if err != nil {
+		return answer{err: err}
+	}
+	v, err := s.Account(ctx, r.key(), from, to)
+	if err != nil {
+		return answer{err: err}
+	}
+	return answer{body: view.JSON(v)}
+}

@@ -117,6 +117,7 @@ var resourceExchanges = []exchange{
 	{"GET", "/c/jobs/job/history", "", 200, ""},
 	{"GET", "/c/jobs/job/audit", "", 200, ""},
 	{"GET", "/c/jobs/job/why", "", 200, ""},
+	{"GET", "/c/jobs/job/account?from=-1h", "", 200, ""},
 	{"GET", "/c/jobs/job/runs.ics", "", 200, ""},
 	{"GET", "/c/jobs/job/runs.ics", "", 304, "If-None-Match: *"},
 	{"GET", "/c/runs.ics", "", 200, ""},

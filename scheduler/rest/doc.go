@@ -24,6 +24,7 @@
 //	POST   /jobCollections/{c}/jobs/{j}/resubmit      {"occurrence": …, "force": false}
 //	GET    /jobCollections/{c}/jobs/{j}/history       newest first; $top, $skip, $skiptoken, $filter ([view.HistoryFilter]), uid, earlier
 //	GET    /jobCollections/{c}/jobs/{j}/why           why it ran at a time, or did not ([why.Answer]); at ([why.ParseMoment])
+//	GET    /jobCollections/{c}/jobs/{j}/account       all instants that were due from…to, with their records ([why.Account])
 //	GET    /jobCollections/{c}/history, /history      likewise, of a collection or of all jobs
 //	GET    …/history?follow=true&after=5&as=sse       live tail of each of them; also with Accept: text/event-stream
 //	GET    /secrets                                   shared secrets by name, without their values

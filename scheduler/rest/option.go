@@ -18,21 +18,22 @@ import (
 
 // options are the query parameters of an operation, by method and path. An operation that is not here has none.
 var options = map[string][]openapi.Parameter{
-	"PUT /jobCollections/{c}":                   {dryRunOption},
-	"PATCH /jobCollections/{c}":                 {dryRunOption},
-	"DELETE /jobCollections/{c}":                {openapi.Query("onlyEmpty", openapi.Truth, "409 while it has any jobs")},
-	"GET /jobCollections/{c}/history":           historyOptions,
-	"GET /jobCollections/{c}/audit":             auditOptions,
-	"GET /jobCollections/{c}/jobs":              searchOptions,
-	"POST /jobCollections/{c}/jobs":             editOptions,
-	"PUT /jobCollections/{c}/jobs/{j}":          editOptions,
-	"PATCH /jobCollections/{c}/jobs/{j}":        editOptions,
-	"GET /jobCollections/{c}/jobs/{j}/history":  historyOptions,
-	"GET /jobCollections/{c}/jobs/{j}/audit":    auditOptions,
-	"GET /jobCollections/{c}/jobs/{j}/why":      {whyOption},
-	"GET /jobs":                                 searchOptions,
-	"GET /history":                              historyOptions,
-	"GET /audit":                                auditOptions,
+	"PUT /jobCollections/{c}":                  {dryRunOption},
+	"PATCH /jobCollections/{c}":                {dryRunOption},
+	"DELETE /jobCollections/{c}":               {openapi.Query("onlyEmpty", openapi.Truth, "409 while it has any jobs")},
+	"GET /jobCollections/{c}/history":          historyOptions,
+	"GET /jobCollections/{c}/audit":            auditOptions,
+	"GET /jobCollections/{c}/jobs":             searchOptions,
+	"POST /jobCollections/{c}/jobs":            editOptions,
+	"PUT /jobCollections/{c}/jobs/{j}":         editOptions,
+	"PATCH /jobCollections/{c}/jobs/{j}":       editOptions,
+	"GET /jobCollections/{c}/jobs/{j}/history": historyOptions,
+	"GET /jobCollections/{c}/jobs/{j}/audit":   auditOptions,
+	"GET /jobCollections/{c}/jobs/{j}/why":     {whyOption},
+	"GET /jobCollections/{c}/jobs/{j}/account": accountOptions,
+	"GET /jobs":    searchOptions,
+	"GET /history": historyOptions,
+	"GET /audit":   auditOptions,
 	"GET /jobCollections/{c}/jobs/{j}/runs.ics": runsOptions,
 	"GET /jobCollections/{c}/runs.ics":          runsOptions,
 	"GET /runs.ics":                             runsOptions,
@@ -49,7 +50,11 @@ var options = map[string][]openapi.Parameter{
 
 // Options that several operations have.
 var (
-	whyOption    = openapi.Query("at", openapi.Text, "when, such as 2026-03-02T09:00, now or -2h; default: the latest instant that did not run, else the next one")
+	whyOption      = openapi.Query("at", openapi.Text, "when, such as 2026-03-02T09:00, now or -2h; default: the latest instant that did not run, else the next one")
+	accountOptions = []openapi.Parameter{
+		openapi.Query("from", openapi.Text, "where the period begins, such as 2026-03-02T09:00Z or -24h; required"),
+		openapi.Query("to", openapi.Text, "where it ends, exclusive; default: now"),
+	}
 	dryRunOption = openapi.Query("dryRun", openapi.Truth, "check everything, and write nothing")
 	editOptions  = []openapi.Parameter{openapi.Query("strict", openapi.Truth, "warnings are errors"), dryRunOption}
 	pageOptions  = []openapi.Parameter{

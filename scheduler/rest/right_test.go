@@ -69,6 +69,7 @@ var needs = map[string]string{
 	"POST /jobCollections/{c}/jobs/{j}/try":           "w",
 	"GET /jobCollections/{c}/jobs/{j}/history":        "r",
 	"GET /jobCollections/{c}/jobs/{j}/why":            "r",
+	"GET /jobCollections/{c}/jobs/{j}/account":        "r",
 	"GET /jobCollections/{c}/jobs/{j}/runs.ics":       "r",
 	"GET /jobCollections/{c}/runs.ics":                "r",
 	"GET /runs.ics":                                   "R",

@@ -51,6 +51,7 @@ var resources = []operation{
 	{http.MethodGet, "/jobCollections/{c}/jobs/{j}/history", (*api).jobHistory},
 	{http.MethodGet, "/jobCollections/{c}/jobs/{j}/audit", (*api).audit},
 	{http.MethodGet, "/jobCollections/{c}/jobs/{j}/why", (*api).why},
+	{http.MethodGet, "/jobCollections/{c}/jobs/{j}/account", (*api).account},
 	{http.MethodGet, "/jobCollections/{c}/jobs/{j}/runs.ics", (*api).runs},
 	{http.MethodGet, "/jobCollections/{c}/runs.ics", (*api).runs},
 }

@@ -10,3 +10,13 @@ func (a *api) why(w http.ResponseWriter, r *http.Request) error {
 	}
 	return answer(w, http.StatusOK, v)
 }
+
+// account lists all instants of a job that were due in a period, with their records.
+func (a *api) account(w http.ResponseWriter, r *http.Request) error {
+	q := r.URL.Query()
+	v, err := a.service.Account(r.Context(), key(r), q.Get("from"), q.Get("to"))
+	if err != nil {
+		return err
+	}
+	return answer(w, http.StatusOK, v)
+}

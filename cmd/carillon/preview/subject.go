@@ -51,8 +51,7 @@ func (c Command) subject(ctx context.Context, t *terminal.Terminal) (*subject, [
 	text := c.Expression[0]
 	s, faults := c.read(t, "", text)
 	if len(faults) > 0 && isFile(text) {
-		c.File = text
-		return c.file(ctx, t)
+		return nil, []fault{misuse("\""+text+"\" is a file, not an expression", "carillon preview -f "+text)}
 	}
 	return s, faults
 }

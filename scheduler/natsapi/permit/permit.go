@@ -68,6 +68,7 @@ var published = []subject{
 	{name: "api.follow", least: access.Reader, global: true},
 	{name: "api.unfollow.*", least: access.Reader}, // of a tail that only who has it can name
 	{name: "api.why.{c}.*", least: access.Reader},
+	{name: "api.account.{c}.*", least: access.Reader},
 	{name: "api.forecast.{c}", least: access.Reader},
 	{name: "api.forecast", least: access.Reader, global: true},
 	{name: "api.collection-get.{c}", least: access.Reader},

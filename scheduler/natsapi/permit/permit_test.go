@@ -225,7 +225,7 @@ func TestExampleHasThePermissionsOfTheTable(t *testing.T) {
 // R reader of all; p publishers may, too.
 var least = map[string]string{
 	"api.get.C.job": "r", "api.list.C": "r", "api.history.C.job": "r", "api.history.C": "r", "api.collection-get.C": "r",
-	"api.follow.C.job": "r", "api.follow.C": "r", "api.follow": "R", "api.unfollow.t": "any", "api.why.C.job": "r",
+	"api.follow.C.job": "r", "api.follow.C": "r", "api.follow": "R", "api.unfollow.t": "any", "api.why.C.job": "r", "api.account.C.job": "r",
 	"api.preview": "any", "api.list": "R", "api.history": "R", "api.collection-list": "R",
 	"api.put.C.job": "w", "api.patch.C.job": "w", "api.delete.C.none": "w", "api.run.C.job": "w", "api.resubmit.C.job": "w",
 	"api.enable.C.job": "w", "api.disable.C.job": "w", "api.pause.C.job": "w", "api.try.C.job": "w",

@@ -131,6 +131,10 @@ var operations = map[string]Operation{
 	"GET /jobCollections/{c}/jobs/{j}/why": {
 		ID: "why", Summary: "Tell why a job ran at a time, or did not", Tag: history, Answers: ok("Why"), Faults: missing,
 	},
+	"GET /jobCollections/{c}/jobs/{j}/account": {
+		ID: "account", Summary: "Show each instant that was due in a period with its record, or the lack of one", Tag: history,
+		Answers: ok("Account"), Faults: missing,
+	},
 	"GET /forecast": {
 		ID: "forecast", Summary: "Count what is planned, and propose what lowers its peaks", Tag: history,
 		Answers: ok("Forecast"), Faults: missing,

@@ -21,6 +21,7 @@ var named = map[reflect.Type]string{
 	reflect.TypeFor[view.Status]():          "JobStatus",
 	reflect.TypeFor[why.Answer]():           "Why",
 	reflect.TypeFor[why.Time]():             "ClockTime",
+	reflect.TypeFor[why.Gap]():              "AccountGap",
 	reflect.TypeFor[scheduler.RecordForm](): "Record",
 	reflect.TypeFor[trail.Entry]():          "AuditRecord",
 	reflect.TypeFor[trail.By]():             "AuditBy",
@@ -42,7 +43,7 @@ var answered = []reflect.Type{
 	reflect.TypeFor[view.Resubmitted](), reflect.TypeFor[view.Trial](),
 	reflect.TypeFor[view.Previewed](), reflect.TypeFor[view.AWXPreviewed](),
 	reflect.TypeFor[view.RecordProperties](), reflect.TypeFor[view.Gap](), reflect.TypeFor[view.End](), reflect.TypeFor[why.Answer](),
-	reflect.TypeFor[trail.Entry](), reflect.TypeFor[forecast.Report](), reflect.TypeFor[awx.List](),
+	reflect.TypeFor[why.Account](), reflect.TypeFor[trail.Entry](), reflect.TypeFor[forecast.Report](), reflect.TypeFor[awx.List](),
 }
 
 // schemas are the components of all schemas. own are types of answers that only the server knows.
