@@ -37,6 +37,9 @@ type ActionReader interface {
 	Types() []string
 }
 
+// JobHeader marks the HTTP requests of jobs. All of them have it.
+const JobHeader = "X-Ms-Scheduler-Jobid"
+
 // Attempt is what an action is told about the run it serves.
 type Attempt struct {
 	Job        Key       // the job

@@ -11,7 +11,35 @@ type connection struct {
 	net.Conn
 
 	guard   *Guard
+	ends    ends
 	refused atomic.Pointer[RefusedError] // why the guard has ended it; nil: it has not
+}
+
+// ends are the addresses of a connection, as the process that has opened it sees them.
+type ends struct{ local, remote netip.AddrPort }
+
+func endsOf(local, remote net.Addr) ends {
+	return ends{addrPort(local), addrPort(remote)}
+}
+
+func addrPort(a net.Addr) netip.AddrPort {
+	tcp, ok := a.(*net.TCPAddr)
+	if !ok {
+		return netip.AddrPort{}
+	}
+	p := tcp.AddrPort()
+	return netip.AddrPortFrom(p.Addr().Unmap(), p.Port())
+}
+
+// Dialed reports whether a job has opened the connection that a server of this process has accepted from client on its own
+// address. Neither a name, a redirect nor a spelling of the address conceals that.
+func (g *Guard) Dialed(client, server net.Addr) bool {
+	if g == nil {
+		return false
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.open[endsOf(client, server)] != nil
 }
 
 // Replace lets other networks pass in place of those that [NewGuard] was given, from now on. What stands with an address
@@ -24,7 +52,7 @@ func (g *Guard) Replace(allow ...netip.Prefix) (ended int) {
 	g.allow.Store(canonical(allow))
 	g.mu.Lock()
 	open := make([]*connection, 0, len(g.open))
-	for c := range g.open {
+	for _, c := range g.open {
 		open = append(open, c)
 	}
 	g.mu.Unlock()
@@ -39,9 +67,9 @@ func (g *Guard) Replace(allow ...netip.Prefix) (ended int) {
 // keep returns a connection as one that can be ended. The networks may have been replaced since its address was checked,
 // so that is done again once [Guard.Replace] can find it.
 func (g *Guard) keep(conn net.Conn) (net.Conn, error) {
-	c := &connection{Conn: conn, guard: g}
+	c := &connection{Conn: conn, guard: g, ends: endsOf(conn.LocalAddr(), conn.RemoteAddr())}
 	g.mu.Lock()
-	g.open[c] = struct{}{}
+	g.open[c.ends] = c
 	g.mu.Unlock()
 	if refused := c.check(); refused != nil {
 		return nil, refused
@@ -80,7 +108,9 @@ func (c *connection) Write(p []byte) (int, error) {
 // Close closes the connection.
 func (c *connection) Close() error {
 	c.guard.mu.Lock()
-	delete(c.guard.open, c)
+	if c.guard.open[c.ends] == c { // it may be closed twice
+		delete(c.guard.open, c.ends)
+	}
 	c.guard.mu.Unlock()
 	return c.Conn.Close()
 }

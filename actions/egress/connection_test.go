@@ -155,3 +155,41 @@ func within(t *testing.T, what string, happened <-chan struct{}) {
 		t.Fatalf("waited in vain for %s", what)
 	}
 }
+
+// TestDialed asks a guard which connections of a server jobs have opened: those that it dialled, until they are closed.
+func TestDialed(t *testing.T) {
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	g := egress.NewGuard(netip.MustParsePrefix("127.0.0.0/8"))
+	dials := map[string]func(context.Context, string, string) (net.Conn, error){
+		"a job":  g.DialContext(g.Dialer(time.Minute)),
+		"others": new(net.Dialer).DialContext,
+	}
+	for who, dial := range dials {
+		_, port, _ := net.SplitHostPort(l.Addr().String())
+		conn, err := dial(t.Context(), "tcp", "[::ffff:127.0.0.1]:"+port)
+		if err != nil {
+			t.Fatal(err)
+		}
+		accepted, err := l.Accept()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer accepted.Close()
+		if got, want := g.Dialed(accepted.RemoteAddr(), accepted.LocalAddr()), who == "a job"; got != want {
+			t.Errorf("%s: dialled by a job: %t, want %t", who, got, want)
+		}
+		if err := conn.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if g.Dialed(accepted.RemoteAddr(), accepted.LocalAddr()) {
+			t.Errorf("%s: a closed connection is still known", who)
+		}
+	}
+	if (*egress.Guard)(nil).Dialed(l.Addr(), l.Addr()) {
+		t.Error("a nil guard has dialled")
+	}
+}

@@ -27,7 +27,9 @@
 //  5. [Guard.Replace] counts for connections that stand, too: those that lead to
 //     what passes no more are ended, in use or not, and what they were used for
 //     fails with a [RefusedError].
-//  6. A name is judged as it goes out, mapped to ASCII (IDNA, UTS #46): one in
+//  6. A server of this process recognizes the connections that jobs have
+//     opened ([Guard.Dialed]).
+//  7. A name is judged as it goes out, mapped to ASCII (IDNA, UTS #46): one in
 //     Unicode may be an address then. What IDNA does not take is refused.
 //
 // Names are not judged otherwise, only what they lead to. What a proxy does with

@@ -21,13 +21,13 @@ type Guard struct {
 	exact sync.Map // keys: netip.AddrPort
 
 	mu   sync.Mutex
-	open map[*connection]struct{} // what [Guard.DialContext] has opened
+	open map[ends]*connection // what [Guard.DialContext] has opened
 }
 
 // NewGuard returns a guard that lets the given networks pass. An IPv4-mapped
 // prefix means the IPv4 network it maps.
 func NewGuard(allow ...netip.Prefix) *Guard {
-	g := &Guard{open: map[*connection]struct{}{}}
+	g := &Guard{open: map[ends]*connection{}}
 	g.allow.Store(canonical(allow))
 	return g
 }

@@ -1,5 +1,7 @@
 package web
 
+import "github.com/carillon-sched/carillon/scheduler"
+
 // The headers that the scheduler fills in, in canonical spelling.
 const (
 	headerKey         = "Idempotency-Key"
@@ -10,7 +12,7 @@ const (
 	headerTag         = "X-Ms-Execution-Tag"
 	headerRegion      = "X-Ms-Scheduler-Execution-Region"
 	headerExpected    = "X-Ms-Scheduler-Expected-Execution-Time"
-	headerJob         = "X-Ms-Scheduler-Jobid"
+	headerJob         = scheduler.JobHeader
 	headerAgent       = "User-Agent"
 	headerContentType = "Content-Type"
 	headerHost        = "Host"

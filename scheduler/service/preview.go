@@ -27,7 +27,7 @@ const (
 
 // Preview tells when a job would run. Nothing is stored, and no collection is
 // asked. The document is a job's, in either of its forms, of which only
-// startTime, timeZone, dst and recurrence are read; beside them it may have
+// startTime, timeZone, dst, recurrence and pausedUntil are read. It may also have
 //
 //	name   from which dsari's hashes are made; default "". If there is an action, the job of collection/job
 //	now    when the job is created; default: the present, or after if that is earlier
@@ -51,7 +51,7 @@ func (p Previewer) Preview(ctx context.Context, body []byte) (*spec.Preview, err
 	if err := r.Err(); err != nil {
 		return nil, scheduler.AsInvalid(err)
 	}
-	preview := q.plan.Preview(q.after, q.count)
+	preview := q.plan.PreviewPaused(q.paused, q.after, q.count)
 	return &preview, nil
 }
 
@@ -71,9 +71,10 @@ func (p Previewer) takeTurn(ctx context.Context) (release func(), err error) {
 
 // previewQuery is a request for a preview.
 type previewQuery struct {
-	plan  *spec.Plan
-	after time.Time // zero: from the first run on
-	count int
+	plan   *spec.Plan
+	after  time.Time // zero: from the first run on
+	paused time.Time // until then; zero: not at all
+	count  int
 }
 
 // readPreview reads a request. What is wrong goes to the reader. The members of a job that say how it keeps to its times go
@@ -87,6 +88,8 @@ func (p Previewer) readPreview(r *document.Reader, v document.Value, policies fu
 	}
 	policies(properties)
 	timing := readPreviewed(properties)
+	q.paused, _ = properties.Time("pausedUntil")
+	properties.Null("pausedUntil")
 	sound := r.Err() == nil // else the problems of a plan would be repetitions
 	timing.Name = readPreviewName(o, properties.Has("action"))
 	now, known := o.Time("now")

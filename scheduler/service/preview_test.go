@@ -124,6 +124,10 @@ func TestPreview(t *testing.T) {
 		{"never", `{"recurrence": {"cron": "0 0 30 2 *"}}`, `"utc":[],"local":[],"complete":true|"notes":["never runs`},
 		{"ends before it starts", `{"startTime": "2030-01-02", "recurrence": {"frequency": "day", "endTime": "2030-01-01"}}`, `"utc":[],"local":[],"complete":true|"notes":["never runs: endTime is before startTime"]`},
 		{"a count", `{"recurrence": {"frequency": "day", "count": 3}}`, `"2000-01-03T00:00:00Z"],"local"|"complete":true`},
+		{"paused", `{"recurrence": {"frequency": "day"}, "startTime": "2000-01-01T05:00:00Z", "pausedUntil": "2000-01-03T05:00:00Z", "count": 2}`, `"utc":["2000-01-03T05:00:00Z","2000-01-04T05:00:00Z"]|"notes":["paused until 2000-01-03T05:00:00Z: runs due before that are skipped"]`},
+		{"paused, after that", `{"recurrence": {"frequency": "day"}, "pausedUntil": "2000-01-03T05:00:00Z", "after": "2000-01-05", "count": 1}`, `"utc":["2000-01-06T00:00:00Z"]|"notes":[]`},
+		{"paused, and runs once", `{"properties": {"startTime": "2000-01-02", "pausedUntil": "2000-01-03T05:00:00Z"}}`, `"utc":["2000-01-03T05:00:00Z"]|it runs then`},
+		{"not paused", `{"startTime": "2000-01-02", "pausedUntil": null}`, `"utc":["2000-01-02T00:00:00Z"]|"notes":[]`},
 		{"a count, partly passed", `{"recurrence": {"frequency": "day", "count": 3}, "after": "2000-01-02"}`, `{"utc":["2000-01-03T00:00:00Z"],|"complete":true`},
 	} {
 		t.Run(test.name, func(t *testing.T) {

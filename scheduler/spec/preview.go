@@ -54,6 +54,29 @@ func (p *Plan) Preview(after time.Time, n int) Preview {
 	return v
 }
 
+// PreviewPaused is [Plan.Preview] of a job that is paused until an instant; the zero time or one in the past is no pause.
+// Skipped runs leave the count as it is, so there may be more runs than the preview has.
+func (p *Plan) PreviewPaused(until, after time.Time, n int) Preview {
+	if !until.After(p.created) || !until.After(after) {
+		return p.Preview(after, n)
+	}
+	note := "paused until " + until.UTC().Format(time.RFC3339Nano)
+	if p.timing.Recurrence == nil {
+		v := p.Preview(after, n)
+		if len(v.Times) > 0 && v.Times[0].Before(until) {
+			v.Times[0] = until.UTC()
+			v.Notes = append(v.Notes, note+": it runs then")
+		}
+		return v
+	}
+	v := p.Preview(until.Add(-1), n)
+	v.Notes = append(v.Notes, note+": runs due before that are skipped")
+	if p.MaxRuns() > 0 {
+		v.Notes = append(v.Notes, "skipped runs use up nothing of the count: there may be more runs than this list has")
+	}
+	return v
+}
+
 // walkable is how many runs are counted one by one, at most.
 const walkable = 20_000
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/integration/emulator/connlimit"
+	"github.com/carillon-sched/carillon/scheduler"
 )
 
 // The bounds of a side server.
@@ -73,6 +74,10 @@ func guarded(allowed func(host string) bool, h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if allowed != nil && !allowed(r.Host) {
 			http.Error(w, "not the name of this machine", http.StatusMisdirectedRequest)
+			return
+		}
+		if r.Header[scheduler.JobHeader] != nil {
+			http.Error(w, "jobs do not reach this listener", http.StatusForbidden)
 			return
 		}
 		h.ServeHTTP(w, r)

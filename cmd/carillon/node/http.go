@@ -7,14 +7,17 @@ import (
 	"log"
 	"net"
 	"net/http"
+	"net/netip"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/carillon-sched/carillon/integration/emulator/connlimit"
+	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/console"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 	"github.com/carillon-sched/carillon/scheduler/rest"
+	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // The bounds of the HTTP server. There is none on the time of an answer, as a
@@ -91,12 +94,41 @@ func (n *Node) handler() http.Handler {
 		mux.Handle(pattern, h)
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if n.byJob(r) && !n.openToJobs(mux, r) {
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(http.StatusForbidden)
+			_, _ = w.Write(refusedJob)
+			return
+		}
 		if rest.Unclean(r.URL.Path) { // the mux would send it on to another path
 			api.ServeHTTP(w, r)
 			return
 		}
 		mux.ServeHTTP(w, r)
 	})
+}
+
+// refusedJob answers jobs.
+var refusedJob = view.JSON(view.Error{
+	Code: "Forbidden", Message: "jobs reach /echo only; to let one use the API, give its request an Authorization header with an access token",
+}.Document())
+
+// byJob reports whether a job has sent a request, and marks the request as such: its connection says so, or its header where
+// the connection is another process's.
+func (n *Node) byJob(r *http.Request) bool {
+	server, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
+	if client, err := netip.ParseAddrPort(r.RemoteAddr); err == nil && n.cfg.Delivery.Guard.Dialed(net.TCPAddrFromAddrPort(client), server) {
+		r.Header.Set(scheduler.JobHeader, "")
+	}
+	return r.Header[scheduler.JobHeader] != nil
+}
+
+// openToJobs reports whether a job may send a request: to the other handlers, and with credentials to the API, which checks
+// them.
+func (n *Node) openToJobs(mux *http.ServeMux, r *http.Request) bool {
+	_, pattern := mux.Handler(r)
+	return n.cfg.Handlers[pattern] != nil && !rest.Unclean(r.URL.Path) ||
+		r.Header["Authorization"] != nil || r.TLS != nil && len(r.TLS.PeerCertificates) > 0
 }
 
 // console returns the pages for people.

@@ -3,16 +3,23 @@ package node_test
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/netip"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/carillon-sched/carillon/actions/builtin"
+	"github.com/carillon-sched/carillon/actions/egress"
 	"github.com/carillon-sched/carillon/cmd/carillon/node"
 	"github.com/carillon-sched/carillon/cmd/carillon/node/nodetest"
 	"github.com/carillon-sched/carillon/scheduler"
@@ -170,5 +177,62 @@ func TestListenerFails(t *testing.T) {
 	defer cancel()
 	if err := n.Run(ctx, always); !errors.Is(err, net.ErrClosed) || ctx.Err() != nil {
 		t.Errorf("got %v", err)
+	}
+}
+
+// TestJobsReachTheEchoOnly calls the API of a scheduler that asks nobody for a token, by jobs: in every spelling of its address,
+// by a redirect, and through a process in between. Only /echo answers, and the API when the job gives a token.
+func TestJobsReachTheEchoOnly(t *testing.T) {
+	k1, err := seal.NewKey("k1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	guard := egress.NewGuard(netip.MustParsePrefix("127.0.0.0/8"))
+	s := nodetest.Start(t, node.Config{Keys: seal.NewKeyring(k1), Delivery: builtin.Config{Guard: guard}}, nil)
+	elsewhere := httptest.NewServer(http.RedirectHandler(s.API+"/jobCollections", http.StatusTemporaryRedirect))
+	defer elsewhere.Close()
+	u, err := url.Parse(s.API)
+	if err != nil {
+		t.Fatal(err)
+	}
+	between := httptest.NewServer(httputil.NewSingleHostReverseProxy(u))
+	defer between.Close()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.API+"/tokens", strings.NewReader(`{"grants": [{"role": "admin"}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	var token struct{ Token string }
+	if err := json.NewDecoder(resp.Body).Decode(&token); err != nil || token.Token == "" {
+		t.Fatalf("%d: no token, %v", resp.StatusCode, err)
+	}
+	own := `"headers": {"X-Ms-Scheduler-JobId": "", "Authorization": "Bearer ` + token.Token + `"}`
+	for name, test := range map[string]struct{ uri, more, want string }{
+		"echo":      {s.API + "/echo", `"method": "GET"`, "Completed"},
+		"api":       {s.API + "/jobCollections", `"method": "GET"`, "403"},
+		"console":   {s.API + "/", `"method": "GET"`, "403"},
+		"health":    {s.API + "/healthz", `"method": "GET"`, "403"},
+		"unclean":   {s.API + "/echo/../jobCollections", `"method": "GET"`, "403"},
+		"localhost": {"http://localhost:" + u.Port() + "/jobCollections", `"method": "GET"`, "403"},
+		"mapped":    {"http://[::ffff:127.0.0.1]:" + u.Port() + "/jobCollections", `"method": "GET"`, "403"},
+		"redirect":  {elsewhere.URL, `"method": "GET"`, "403"},
+		"between":   {between.URL + "/jobCollections", `"method": "GET"`, "403"},
+		"write":     {s.API + "/jobCollections/default/jobs/evil", `"method": "PUT", "body": "{}", "headers": {"X-Ms-Scheduler-JobId": ""}`, "403"},
+		"token":     {s.API + "/jobCollections", `"method": "GET", ` + own, "Completed"},
+		"no token":  {s.API + "/jobCollections", `"method": "GET", "headers": {"Authorization": "Bearer x"}`, "401"},
+	} {
+		k := scheduler.Key{Collection: "default", Job: strings.ReplaceAll(name, " ", "-")}
+		body := `{"action": {"type": "http", "request": {"uri": "` + test.uri + `", ` + test.more + `}, "retryPolicy": {"retryType": "none"}}}`
+		if _, _, err := s.Node.Service().Put(t.Context(), service.Edit{Key: k, Body: []byte(body)}); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		_, tail := get(t, s.API+"/jobCollections/default/jobs/"+k.Job+"/history?follow=true&after=0")
+		if line, err := bufio.NewReader(tail).ReadString('\n'); err != nil || !strings.Contains(line, test.want) {
+			t.Errorf("%s: got %q, %v, want %s", name, line, err, test.want)
+		}
 	}
 }

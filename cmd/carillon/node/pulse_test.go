@@ -106,7 +106,7 @@ func TestOverviewOfTwo(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	const all, failed = "% of 41 runs", "404 Not Found"
+	const all, failed = "% of 41 runs", "403 Forbidden"
 	k := scheduler.Key{Collection: "default", Job: "broken"}
 	if _, _, err := one.Node.Service().Put(t.Context(), service.Edit{Key: k, Body: []byte(
 		`{"action": {"type": "http", "request": {"method": "GET", "uri": "` + one.API + `/nowhere"}, "retryPolicy": {"retryType": "none"}}}`,

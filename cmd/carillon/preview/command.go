@@ -14,7 +14,7 @@ import (
 
 // Command is `carillon preview`.
 type Command struct {
-	Expression []string `arg:"" name:"expression" optional:"" help:"A schedule in any language, or the text of a job, in single quotes."`
+	Expression []string `arg:"" name:"expression" optional:"" help:"A schedule in any language or the text of a job, in single quotes, or a job file."`
 
 	File     string `short:"f" help:"A job file to read instead, or - for standard input." placeholder:"FILE"`
 	Dialect  string `help:"Language: obsidian, dsari, rfc5545 or awx. Default: rfc5545 for an RRULE, else obsidian." enum:"obsidian,dsari,rfc5545,awx," default:"" placeholder:"NAME"`
@@ -63,7 +63,7 @@ awx: the same within the limitations of AWX, with its messages.
 A recurrence as in a job, or a whole job, in JSON or YAML. Flags replace what the job says.
 
     carillon preview '{"frequency": "month", "schedule": {"monthDays": [-1], "hours": [18], "minutes": [0]}}'
-    carillon preview -f examples/jobs/weekdays.json --count 20
+    carillon preview examples/jobs/weekdays.json --count 20
 
 For other programs:
 
@@ -87,11 +87,9 @@ func (c Command) Run(ctx context.Context, t *terminal.Terminal) error {
 	if len(faults) > 0 {
 		return refuse(t, faults)
 	}
-	s.pause(&flags)
 	p := &preview{
-		Preview: plan.Preview(flags.after, c.Count), subject: s, flags: flags, count: c.Count, strict: s.strict(flags.now),
+		Preview: plan.PreviewPaused(s.paused, flags.after, c.Count), subject: s, flags: flags, count: c.Count, strict: s.strict(flags.now),
 	}
-	s.wait(p.Times)
 	switch {
 	case t.JSON:
 		return p.printJSON(t)

@@ -51,7 +51,8 @@ func (c Command) subject(ctx context.Context, t *terminal.Terminal) (*subject, [
 	text := c.Expression[0]
 	s, faults := c.read(t, "", text)
 	if len(faults) > 0 && isFile(text) {
-		return nil, []fault{misuse("\""+text+"\" is a file, not an expression", "carillon preview -f "+text)}
+		c.File = text
+		return c.file(ctx, t)
 	}
 	return s, faults
 }

@@ -99,7 +99,7 @@ func (c *Config) open(ctx context.Context) (bool, error) {
 	return !some && err == nil, err
 }
 
-// Find returns who sends a request. The error is an [*access.Unknown] when that is not known, a [*throttle.Exceeded],
+// Find returns who sends a request. A job needs a token even where others need none: else its author could do everything. The error is an [*access.Unknown] when that is not known, a [*throttle.Exceeded],
 // or that of the store or the issuer.
 func (f *Finder) Find(r *http.Request) (*access.Principal, error) {
 	cfg, address := f.cfg.Load(), addressOf(r)
@@ -110,7 +110,7 @@ func (f *Finder) Find(r *http.Request) (*access.Principal, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the tokens cannot be read: %w", err)
 	}
-	if open {
+	if open && r.Header[scheduler.JobHeader] == nil {
 		via := access.ViaOpen
 		if cfg.Local {
 			via = access.ViaLoopback

@@ -142,7 +142,7 @@ func firstWeek(weekday, start int) int {
 // positions compiles BYSETPOS of a frequency of a day or more: of the days and times of each period, in order, those at
 // certain places. Place number p of a period with t times a day is the time p mod t of the day p div t.
 func (e *expander) positions(d calendar.Dates) []localtime.Tile {
-	if e.freq == freqDaily {
+	if e.freq == freqDaily || len(e.byEaster) > 0 { // one day of a period at most
 		tiles := []localtime.Tile{}
 		for _, t := range e.choose(e.times()) {
 			tiles = append(tiles, localtime.Tile{Dates: d, Times: t})

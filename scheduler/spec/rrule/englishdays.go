@@ -14,6 +14,14 @@ import (
 // month if that is a Friday". One part names the days; those that are left over become conditions.
 func (r *ruleWords) days() string {
 	year, month := "every year", "every month"
+	if len(r.byEaster) > 0 {
+		rest := *r
+		rest.byEaster = nil
+		if words := rest.days(); words != everyDayWords {
+			return words + " if that is " + easterWords(r.byEaster, "or")
+		}
+		return "on " + easterWords(r.byEaster, "and") + " of every year"
+	}
 	if r.freq == freqYearly {
 		year = english.Each(r.interval, "year")
 	}
@@ -171,6 +179,22 @@ func numberedDays(values []int, conjunction string) string {
 	}
 	for i := len(values) - 1; i >= from; i-- { // the last one first
 		words = append(words, "the "+english.Ordinal(values[i])+" day")
+	}
+	return english.List(words, conjunction)
+}
+
+// easterWords returns days by their distance from Easter Sunday.
+func easterWords(offsets []int, conjunction string) string {
+	words := make([]string, len(offsets))
+	for i, n := range offsets {
+		switch {
+		case n < 0:
+			words[i] = english.Count(-n, "day") + " before Easter Sunday"
+		case n == 0:
+			words[i] = "Easter Sunday"
+		default:
+			words[i] = english.Count(n, "day") + " after Easter Sunday"
+		}
 	}
 	return english.List(words, conjunction)
 }

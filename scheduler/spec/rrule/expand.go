@@ -58,7 +58,7 @@ type defaults struct {
 
 // complete fills in what is not given of a period longer than the part itself.
 func (r *rrule) complete(d defaults) {
-	if len(r.byWeekNo)+len(r.byYearDay)+len(r.byMonthDay)+len(r.byDay) == 0 {
+	if len(r.byWeekNo)+len(r.byYearDay)+len(r.byMonthDay)+len(r.byDay)+len(r.byEaster) == 0 {
 		if r.freq == freqYearly && len(r.byMonth) == 0 {
 			r.byMonth = []int{d.month}
 		}
@@ -109,11 +109,19 @@ func (e *expander) times() calendar.Times {
 
 // daily compiles a frequency of a day or more.
 func (e *expander) daily() []localtime.Tile {
-	d := e.dates()
+	d := e.ofEaster(e.dates())
 	if len(e.bySetPos) == 0 {
 		return []localtime.Tile{{Dates: d, Times: e.times()}}
 	}
 	return e.positions(d)
+}
+
+// ofEaster returns those of some dates that BYEASTER leaves.
+func (e *expander) ofEaster(d calendar.Dates) calendar.Dates {
+	if len(e.byEaster) == 0 {
+		return d
+	}
+	return d.OfEaster(e.work, e.byEaster)
 }
 
 // dates returns the days that the parts and the interval of a frequency of a day or more leave.
@@ -154,7 +162,7 @@ func (e *expander) sinceWeekStart(day int64) int64 {
 func (e *expander) hourly() (p piece) {
 	unit := e.freq.seconds()
 	anchor, _ := calendar.Divide(e.begin, unit)
-	d := calendar.Dates{Days: e.days()}
+	d := e.ofEaster(calendar.Dates{Days: e.days()})
 	repeats := e.repeats(anchor)
 	for _, part := range localtime.Merge(e.work, chosen(e.choose(e.times()))) {
 		if !e.work.Spend(calendar.JoinWork) {
@@ -168,7 +176,7 @@ func (e *expander) hourly() (p piece) {
 		s := localtime.NewStepSet(unit, anchor, int64(e.interval), localtime.Tile{Dates: d, Times: t})
 		if tiles := s.DailyTiles(e.work); tiles != nil {
 			p.tiles = append(p.tiles, tiles...)
-		} else if s.Sparse() {
+		} else if s.Sparse() && len(e.byEaster) == 0 {
 			p.tiles = append(p.tiles, s.Tiles(e.work)...)
 		} else if s.Reach(e.work) {
 			p.stepSets = append(p.stepSets, s)

@@ -12,7 +12,7 @@ import (
 func partHint(name string) string {
 	switch {
 	case name == "BYEASTER":
-		return "BYEASTER is not part of RFC 5545"
+		return "BYEASTER is not part of RFC 5545; the dialect dsari has it"
 	case name == "RSCALE" || name == "SKIP":
 		return "the extensions of RFC 7529 are not supported"
 	case name == "BYWEEKDAY" || name == "BYWEEKDAYS" || name == "BYNWEEKDAY":

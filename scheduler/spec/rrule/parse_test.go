@@ -100,7 +100,7 @@ func TestParseRRuleErrors(t *testing.T) {
 		{"RRULE:FREQ=DAILY;BYMINUTE=*/5", `column 27, RRULE part BYMINUTE: "*/5" is not in 0-59; hint: steps are written out, or are the rule's INTERVAL`},
 		{"RRULE:FREQ=DAILY;BYSECOND=61", `column 27, RRULE part BYSECOND: "61" is not in 0-60`},
 		{"RRULE:FREQ=YEARLY;BYMONTH=JUN", `column 27, RRULE part BYMONTH: "JUN" is not in 1-12; hint: months are numbers: 6`},
-		{"RRULE:FREQ=YEARLY;BYEASTER=0", `column 19, RRULE part BYEASTER: there is no such part; hint: BYEASTER is not part of RFC 5545`},
+		{"RRULE:FREQ=YEARLY;BYEASTER=0", `column 19, RRULE part BYEASTER: there is no such part; hint: BYEASTER is not part of RFC 5545; the dialect dsari has it`},
 		{"RRULE:FREQ=YEARLY;BYMONHT=3", `column 19, RRULE part BYMONHT: there is no such part; hint: did you mean BYMONTH?`},
 		{"RRULE:FREQ=YEARLY;X-NOTE=3", `column 19, RRULE part X-NOTE: there is no such part; hint: parts of one's own are not supported; leave it out`},
 		{"RRULE:FREQ=DAILY; BYDAY=MO", "column 18, RRULE: a part is empty: there is a semicolon too many\n" +

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/carillon-sched/carillon/scheduler/spec/internal/calendar"
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/language"
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/spelling"
 )
@@ -29,6 +30,9 @@ var rruleLists = map[string]rruleList{
 	"BYSECOND":   {0, 60, false, func(r *rrule) *[]int { return &r.bySecond }},
 	"BYSETPOS":   {1, 366, true, func(r *rrule) *[]int { return &r.bySetPos }},
 }
+
+// easterList is BYEASTER, the days from Easter Sunday, which python-dateutil has and RFC 5545 has not.
+var easterList = rruleList{calendar.FirstOfEaster, calendar.LastOfEaster, true, func(r *rrule) *[]int { return &r.byEaster }}
 
 // rrulePartNames returns the names of all parts, in the order of RFC 5545.
 func rrulePartNames() []string {
@@ -68,6 +72,9 @@ func (p *rruleParser) parts(value rruleText) rrule {
 		}
 		seen[name] = true
 		p.part(&r, name, part.before(equals), part.after(equals))
+	}
+	if len(r.byEaster) > 1 && len(r.bySetPos) > 0 && r.freq < freqDaily {
+		p.problem(value.column(), partField("BYSETPOS"), "is not supported with several days of BYEASTER", "write a rule for each of them")
 	}
 	if !seen["FREQ"] {
 		p.problem(value.column(), "RRULE", "FREQ is missing", "FREQ=DAILY is one of "+strings.Join(rruleFreqNames, ", "))
@@ -114,6 +121,9 @@ func (p *rruleParser) part(r *rrule, name string, at, value rruleText) {
 		p.days(r, value)
 	default:
 		list, ok := rruleLists[name]
+		if name == "BYEASTER" && p.set.dialect == language.Dsari {
+			list, ok = easterList, true
+		}
 		if !ok {
 			p.problem(at.column(), partField(name), "there is no such part", partHint(name))
 			return
@@ -147,7 +157,7 @@ func (p *rruleParser) numbers(into *[]int, list rruleList, name string, value rr
 		switch {
 		case item.text == "":
 			p.problem(item.column(), partField(name), "an item of the list is empty: there is a comma too many", "")
-		case !ok || max(n, -n) < list.min || max(n, -n) > list.max:
+		case !ok || list.min < 0 && (n < list.min || n > list.max) || max(n, -n) < list.min || max(n, -n) > list.max:
 			p.problem(item.column(), partField(name), fmt.Sprintf("%q is not %s", spelling.Short(item.text), list.allowed()),
 				numberHint(name, item.upper()))
 		default:
@@ -160,6 +170,9 @@ func (p *rruleParser) numbers(into *[]int, list rruleList, name string, value rr
 
 // allowed says which numbers there are.
 func (l *rruleList) allowed() string {
+	if l.min < 0 {
+		return fmt.Sprintf("a number of days from Easter Sunday, %d to %d", l.min, l.max)
+	}
 	if l.signed {
 		return fmt.Sprintf("in %d-%d or, from the end, -%d to -%d", l.min, l.max, l.max, l.min)
 	}

@@ -46,6 +46,7 @@ type rrule struct {
 	byMinute   []int    // 0…59
 	bySecond   []int    // 0…60; 60 is the leap second, which no clock of this package shows
 	bySetPos   []int    // -366…366 without 0
+	byEaster   []int    // days from Easter Sunday, in dsari
 
 	// anchor replaces the set's start for this rule if hasAnchor is set: dsari's hashes put each rule on its own grid.
 	anchor    localTime

@@ -46,6 +46,7 @@ const (
 	ByDay                   // from 1970-01-01
 	ByMonth                 // from January of the year 0
 	ByYear                  // of our era
+	listed                  // rare has all days, without a cycle
 )
 
 // EveryDate is all days.
@@ -69,8 +70,11 @@ func YearCycle(years []int) *Cycle {
 
 // SameCycle reports whether two sets are limited in the same way.
 func (d *Dates) SameCycle(o *Dates) bool {
-	if d.Unit != o.Unit || d.Unit == EachDay {
+	switch {
+	case d.Unit != o.Unit || d.Unit == EachDay:
 		return d.Unit == o.Unit
+	case d.Unit == listed:
+		return slices.Equal(d.rare, o.rare)
 	}
 	a, b := d.Cycle, o.Cycle
 	return a.Anchor == b.Anchor && a.Step == b.Step && a.Length == b.Length && slices.Equal(a.phases, b.phases)
@@ -81,7 +85,7 @@ func (d *Dates) Inside(m *work.Meter, other *Dates) bool {
 	if other.Unit == EachDay {
 		return true
 	}
-	if d.Unit != other.Unit {
+	if d.Unit != other.Unit || d.Unit == listed {
 		return false
 	}
 	const most = 4096
@@ -143,6 +147,10 @@ func (d *Dates) Has(day int64) bool { return d.HasDate(DateOf(day)) }
 
 // HasDate reports whether the day is in the set.
 func (d *Dates) HasDate(date Date) bool {
+	if d.Unit == listed {
+		_, found := slices.BinarySearch(d.rare, date.day)
+		return found
+	}
 	if !d.Days.years[date.shape].Has(date.dayOfYear) {
 		return false
 	}

@@ -91,7 +91,7 @@ func (s *StepSet) Reach(m *work.Meter) bool {
 	}
 	if weekdays != 1<<7-1 {
 		m.Spend(calendar.FillWork + calendar.JoinWork)
-		s.tile.Dates.Days = s.tile.Dates.Days.And(calendar.DaysOfWeek(weekdays))
+		s.tile.Dates = s.tile.Dates.Less(m, s.tile.Dates.Days.And(calendar.DaysOfWeek(weekdays)))
 		s.measure()
 	}
 	return !s.tile.Never(m)
