@@ -148,6 +148,9 @@ func (f cronField) englishMonthDays(h language.Hash, of string) string {
 // englishWeek describes days of the week: "every Friday", "on Monday to Friday", "on the second Friday of every month".
 func (f cronField) englishWeek(h language.Hash, months string) string {
 	if words := f.numbered(ofMonth(months)); len(words) > 0 {
+		if weekdays := fromMonday(f.mask(cronWeekday, h)); weekdays != 0 {
+			words = append([]string{"every " + english.Weekdays(weekdays) + ofMonth(months)}, words...)
+		}
 		return "on " + english.List(words, "and")
 	}
 	names := "every day"
@@ -163,21 +166,18 @@ func (f cronField) englishWeek(h language.Hash, months string) string {
 // englishAny describes days of the week as one of several conditions: "a Friday", "a Monday or a Friday", "any day from
 // Monday to Friday", "the last Friday".
 func (f cronField) englishAny(h language.Hash, of string) string {
-	if words := f.numbered(of); len(words) > 0 {
-		return english.List(words, "or")
+	var names []string
+	switch weekdays := calendar.Ones(fromMonday(f.mask(cronWeekday, h))); {
+	case len(weekdays) == 7:
+		names = []string{"any day of the week"}
+	case len(weekdays) > 2 && english.Contiguous(weekdays):
+		names = []string{"any day from " + english.Weekday(weekdays[0]) + " to " + english.Weekday(weekdays[len(weekdays)-1])}
+	default:
+		for _, weekday := range weekdays {
+			names = append(names, "a "+english.Weekday(weekday))
+		}
 	}
-	weekdays := calendar.Ones(fromMonday(f.mask(cronWeekday, h)))
-	if len(weekdays) == 7 {
-		return "any day of the week"
-	}
-	if len(weekdays) > 2 && english.Contiguous(weekdays) {
-		return "any day from " + english.Weekday(weekdays[0]) + " to " + english.Weekday(weekdays[len(weekdays)-1])
-	}
-	names := make([]string, len(weekdays))
-	for i, weekday := range weekdays {
-		names[i] = "a " + english.Weekday(weekday)
-	}
-	return english.List(names, "or")
+	return english.List(append(names, f.numbered(of)...), "or")
 }
 
 // numbered returns the numbered weekdays of the field: "the second Friday of every month".

@@ -122,7 +122,6 @@ var cronErrors = []struct {
 	{language.Obsidian, `0 0 * * #2`, []string{`column 9, field 5 (day of week): # needs a day of the week before it; hint: 5#2 is the second Friday of the month`}},
 	{language.Obsidian, `0 0 * * 8#2`, []string{`column 9, field 5 (day of week): 8 is not in 0-7; hint: 0 and 7 are Sunday, 6 is Saturday`}},
 	{language.Obsidian, `0 0 * * 15W`, []string{`column 9, field 5 (day of week): "15W" is not a day of the week; hint: W stands in field 3 (day of month): 15W is the weekday nearest to the 15th`}},
-	{language.Obsidian, `0 0 * * 5#2,1`, []string{`column 9, field 5 (day of week): "5#2,1" mixes plain weekdays with L or #; hint: unite two patterns with a semicolon, one for the weekdays and one for the rest`}},
 	{language.Obsidian, `L * * * *`, []string{`column 1, field 1 (minute): "L" is not a minute; minutes are 0-59; hint: L and W stand in field 3 (day of month), L and # in field 5 (day of week)`}},
 	{language.Obsidian, `0 0 * * *;`, []string{`column 10: pattern 2 of 2 is empty; hint: a semicolon stands between two patterns`}},
 	{language.Obsidian, `;0 0 * * *`, []string{`column 1: pattern 1 of 2 is empty; hint: a semicolon stands between two patterns`}},

@@ -13,8 +13,11 @@ import (
 //
 //   - A field of days is restricted unless it is a bare *; if both are, a day that either allows is right. See And.
 //   - 31W is skipped in a month without a 31st, as 31 is.
-//   - 1/2 in the day of week runs to Saturday. 7 is Sunday also at the end of a range, and so are SUN and 0 there:
-//     FRI-SUN. Every other range that runs backwards is an error.
+//   - A step without an end runs to the end of its field. Obsidian's days of the week are 0-7, so its 1/2 is Monday,
+//     Wednesday, Friday and Sunday, and 6/1 the weekend; with dsari, as in croniter, it ends on Saturday.
+//   - 7 is Sunday also at the end of a range, and so are SUN and 0 there: FRI-SUN. Every other range that runs backwards
+//     is an error.
+//   - A list of weekdays with L or # is the days of any of its elements.
 //   - A step that is longer than its range gives the range's first value.
 //   - A list of years that is over, or a day that never comes, is no error; there is no next instant.
 //   - An H in the day of month may be 29 to 31, as croniter has it, and skips shorter months; so does @monthly. A day

@@ -48,16 +48,7 @@ func (f *fieldParser) field(word cronWord) cronField {
 		field = append(field, item)
 		column += len(text) + 1
 	}
-	if len(f.problems) == 0 && field.mixed() {
-		f.wrong(word.column, fmt.Sprintf("%s mixes plain weekdays with L or #", f.quote(word)),
-			"unite two patterns with a semicolon, one for the weekdays and one for the rest")
-	}
 	return field
-}
-
-// mixed reports whether plain weekdays stand beside numbered ones. Obsidian's page does not say what that means.
-func (f cronField) mixed() bool {
-	return f.has(plainValues) && (f.has(lastWeekday) || f.has(numberedWeekday))
 }
 
 // item reads one element of a list. If it returns false and has not said why, the whole element means nothing.
@@ -98,8 +89,12 @@ func (f *fieldParser) span(w cronWord, stepped bool) (cronItem, bool) {
 		return cronItem{}, false
 	}
 	switch {
-	case !ranged && stepped: // Obsidian: the value before the slash is the start
-		return cronItem{lo: lo, hi: max(lo, f.part.most()), step: 1}, true
+	case !ranged && stepped: // Obsidian: the value before the slash is the start, and days of the week are 0-7
+		hi := f.part.most()
+		if f.dialect == language.Obsidian {
+			hi = info.hi
+		}
+		return cronItem{lo: lo, hi: max(lo, hi), step: 1}, true
 	case !ranged:
 		return cronItem{lo: lo, hi: lo, step: 1}, true
 	}

@@ -21,7 +21,7 @@ type oracle struct {
 	seconds, minutes, hours   [60]bool
 	zone                      *time.Location
 	dst                       instant.DST
-	and                       bool
+	and, obsidian             bool
 
 	begin, end    time.Time // between which the clock was not changed
 	before, start time.Time // what it would have shown at begin, and what it showed
@@ -29,7 +29,7 @@ type oracle struct {
 
 func newOracle(text string, dialect language.Dialect, zone *time.Location, dst instant.DST) *oracle {
 	f := strings.Fields(strings.ToUpper(text))
-	o := oracle{day: f[2], month: f[3], weekday: f[4], year: "*", zone: zone, dst: dst}
+	o := oracle{day: f[2], month: f[3], weekday: f[4], year: "*", zone: zone, dst: dst, obsidian: dialect == language.Obsidian}
 	second := "0"
 	if len(f) > 5 && dialect == language.Dsari {
 		second = f[5]
@@ -147,11 +147,16 @@ func (o *oracle) matchesWeekday(w time.Time) bool {
 			}
 		case inList(element, int(w.Weekday()), 0, 6):
 			return true
-		case w.Weekday() == time.Sunday && (strings.Contains(element, "-") && inList(element, 7, 0, 7) || element[0] == '7'):
+		case w.Weekday() == time.Sunday && (o.toSeventh(element) && inList(element, 7, 0, 7) || element[0] == '7'):
 			return true
 		}
 	}
 	return false
+}
+
+// toSeventh reports whether an element of the days of the week may reach a Sunday that is 7.
+func (o *oracle) toSeventh(element string) bool {
+	return strings.Contains(element, "-") || o.obsidian && strings.Contains(element, "/") && element[0] != '*'
 }
 
 func inList(list string, n, lo, hi int) bool {
@@ -261,7 +266,7 @@ func randomCron(r *rand.Rand, dialect language.Dialect) string {
 	case 0:
 		fields[2] = pick("L", "15,L", "1W", "15W", "31W", "29W", number(1, 31)+"W")
 	case 1:
-		fields[4] = pick("5L", "0L", "7L", "FRIL", "5#2", "7#1", "1#5", "SUN#3", "1#2,3#4", "2#1,5L")
+		fields[4] = pick("5L", "0L", "7L", "FRIL", "5#2", "7#1", "1#5", "SUN#3", "1#2,3#4", "2#1,5L", "1-3,5#2", "MON,5L", "5L,SAT,7#1", "6/1", "1/2", "3/4,2#2")
 	}
 	if r.IntN(5) == 0 {
 		fields = append(fields, pick("*", "2024-2027", "2024/2", "*/3", "2026", "2024,2026"))
