@@ -23,3 +23,31 @@ func TestStartFraction(t *testing.T) {
 		t.Errorf("%v, want %v", times, want)
 	}
 }
+
+// TestStartFractionKeepsNotes shows that a start's fraction of a second hides neither what a change of the clock does nor
+// that the schedule can be counted.
+func TestStartFractionKeepsNotes(t *testing.T) {
+	zone, err := LoadZone("America/New_York")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rule, err := ParseRRule("FREQ=DAILY", RFC5545)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, fraction := range []int{0, 250_000_000} {
+		start := time.Date(2026, 3, 6, 2, 30, 0, fraction, zone)
+		p, err := NewPlan(Timing{Start: start, Zone: zone, Recurrence: &Recurrence{Rule: rule, Count: 50_000}}, start.Add(-time.Hour))
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := p.Preview(time.Time{}, 5)
+		if want := []string{"2026-03-08 02:30 does not exist in America/New_York: runs at 03:30"}; !slices.Equal(v.Notes, want) {
+			t.Errorf("fraction %d: notes %q, want %q", fraction, v.Notes, want)
+		}
+		late := p.Preview(start.AddDate(100, 0, 0), 1) // of more runs than are counted one by one
+		for _, note := range late.Notes {
+			t.Errorf("fraction %d: %s", fraction, note)
+		}
+	}
+}

@@ -53,3 +53,9 @@ func (d *delayed) move(t time.Time, ok bool) (time.Time, bool) {
 func (d *delayed) nextGap(m *work.Meter, from, to int64) (gap, bool) {
 	return gapsOf(d.schedule).nextGap(m, from, to)
 }
+
+func (d *delayed) notes(m *work.Meter, from, to int64) []note {
+	return notesOf(m, d.schedule, from, to)
+}
+
+func (d *delayed) Countable() bool { return Countable(d.schedule) }
