@@ -61,7 +61,8 @@ func alone(v Value, err error) ([]Value, error) {
 // fewDocuments is how many documents are counted where one is expected.
 const fewDocuments = 100
 
-// readText returns data as text, and whether it is JSON. A comment of JSON is no beginning of YAML either.
+// readText returns data as text, and whether it is JSON. A comment of JSON is no beginning of YAML either. JSON with a line
+// that is "---", as at its end, is a stream of YAML.
 func readText(data []byte) (text string, isJSON bool, err error) {
 	data = bytes.TrimPrefix(data, []byte("\uFEFF"))
 	if len(data) > maxSize {
@@ -76,7 +77,15 @@ func readText(data []byte) (text string, isJSON bool, err error) {
 	if start == "" {
 		return "", false, Problem{Message: "the document is empty"}
 	}
-	return text, strings.ContainsAny(start[:1], "{[") || beginsComment(start), nil
+	if !strings.ContainsAny(start[:1], "{[") && !beginsComment(start) {
+		return text, false, nil
+	}
+	for line := range strings.Lines(text) {
+		if marks(line, "---") {
+			return text, false, nil
+		}
+	}
+	return text, true, nil
 }
 
 // at returns the place of a byte offset, line and column both counted from 1, columns in characters.

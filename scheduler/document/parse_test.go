@@ -144,6 +144,9 @@ func TestParseAll(t *testing.T) {
 		{"# head\n%YAML 1.2\n---\na: 1\n...\n---\nb: 2", []string{`{"a":1}`, `{"b":2}`}},
 		{"a: |\n  ---\n  x\n---\n- 1\n", []string{`{"a":"---\nx\n"}`, `[1]`}},
 		{"--- {a: 1}\n--- [2]\n", []string{`{"a":1}`, `[2]`}},
+		{"{\"a\": 1}\n---\n", []string{`{"a":1}`}},
+		{"{\"a\": 1}\n---\n{\"a\": 2}\n---", []string{`{"a":1}`, `{"a":2}`}},
+		{"a: 1\n---", []string{`{"a":1}`}},
 		{"---x: 1\n", []string{`{"---x":1}`}},
 	}
 	for _, test := range tests {

@@ -1,11 +1,15 @@
 package rest
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"mime"
 	"net/http"
+	"strconv"
+	"strings"
 
 	"github.com/carillon-sched/carillon/scheduler"
 )
@@ -18,20 +22,25 @@ const maxDrained = 1 << 20
 func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	rest := http.MaxBytesReader(w, r.Body, maxDrained)
 	body, err := io.ReadAll(io.LimitReader(rest, scheduler.MaxJobSize+1))
+	size := strconv.Itoa(len(body))
 	if err == nil && len(body) > scheduler.MaxJobSize {
 		var more int64
 		more, err = io.Copy(io.Discard, rest)
-		if err == nil {
-			return nil, scheduler.CheckSize(len(body) + int(more))
-		}
+		size = strconv.Itoa(len(body) + int(more))
 	}
-	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
+	if _, endless := errors.AsType[*http.MaxBytesError](err); endless {
+		size, err = "more than "+strconv.Itoa(maxDrained), nil
+	}
+	if err == nil && len(body) > scheduler.MaxJobSize {
 		return nil, fault{http.StatusRequestEntityTooLarge, "RequestTooLarge", fmt.Sprintf(
-			"the body is longer than %d bytes; a document may have %d", maxDrained, scheduler.MaxJobSize,
+			"the body is %s bytes long, at most %d (16 KB) are allowed", size, scheduler.MaxJobSize,
 		)}
 	}
 	if err != nil {
 		return nil, scheduler.Invalid("", "the body ends before its time: "+err.Error())
+	}
+	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); strings.HasSuffix(kind, "xml") || bytes.HasPrefix(bytes.TrimSpace(body), []byte("<")) {
+		return nil, fault{http.StatusUnsupportedMediaType, "UnsupportedMediaType", "the body is XML; send JSON or YAML"}
 	}
 	return body, nil
 }

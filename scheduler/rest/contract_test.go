@@ -395,6 +395,10 @@ func (w *world) beWrong() {
 		path = strings.Replace(path, "/api/v2/schedules/{id}/", id, 1)
 		return w.do(method, address(path, op, "d", "job"), strings.Repeat(" ", 1<<20+1))
 	})
+	w.each(http.StatusUnsupportedMediaType, func(method, path string, op promised) reply {
+		path = strings.Replace(path, "/api/v2/schedules/{id}/", id, 1)
+		return w.do(method, address(path, op, "d", "job"), "<job/>", "Content-Type: text/xml; charset=utf-8")
+	})
 	w.each(http.StatusPreconditionFailed, func(method, path string, op promised) reply {
 		return w.do(method, address(path, op, "d", "job"), bodyFor(op), `If-Match: "other"`)
 	})

@@ -83,14 +83,14 @@
 //  2. An error is {"error": {"code", "message", "details": [{"path", "message"}]}}
 //     with the status and code of [view.Error]; details has
 //     every problem of the input. Beyond those of the service there are 404
-//     UnknownRoute, 405 MethodNotAllowed (with Allow), 413 RequestTooLarge
-//     and 403 CrossOrigin. 503 carries Retry-After. The text of a defect
+//     UnknownRoute, 405 MethodNotAllowed (with Allow), 413 RequestTooLarge,
+//     415 UnsupportedMediaType and 403 CrossOrigin. 503 carries Retry-After. The text of a defect
 //     (500) goes to the log only. The paths of AWX tell their errors as AWX
 //     does: {"rrule": ["message", …]} by field, or {"detail": "message"} for
 //     what is no field's fault.
-//  3. Bodies are JSON or YAML, told apart by their first character and not by
-//     Content-Type; on the paths of AWX, JSON. More than 16 KB is 400 and
-//     says how much came; more than 1 MB is not read to its end, and 413.
+//  3. Bodies are JSON or YAML, distinguished by their first character and not by
+//     Content-Type; on the paths of AWX, JSON. XML is 415. More than 16 KB is 413
+//     and says how much came, up to 1 MB.
 //  4. An edit that has been received is carried out even when its client goes
 //     away in the middle.
 //  5. A listing has up to 100 entries ($top: 1 to 100) and, when there are

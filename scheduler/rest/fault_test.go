@@ -52,10 +52,12 @@ func TestFaults(t *testing.T) {
 		{"GET", jobs + "/job/history?earlier=true", "", `200 {"value":[],"nextLink":null}`},
 		{"POST", "/doctor?fix=perhaps", "", `400 "path":"fix"`},
 		{"PUT", jobs + "/job", "", `400 is empty`},
-		{"PUT", jobs + "/job", strings.Repeat("x", 17<<10), `400 is 17408 bytes long, at most 16384 (16 KB)`},
-		{"PUT", jobs + "/job", strings.Repeat("x", 1<<20), `400 is 1048576 bytes long`},
+		{"PUT", jobs + "/job", strings.Repeat("x", 17<<10), `413 is 17408 bytes long, at most 16384 (16 KB)`},
+		{"PUT", jobs + "/job", strings.Repeat("x", 1<<20), `413 is 1048576 bytes long`},
 		{"PATCH", jobs + "/job", strings.Repeat("x", 1<<20+1), `413 "RequestTooLarge"`},
-		{"PUT", "/jobCollections/c", strings.Repeat(" ", 20000), `400 is 20000 bytes long`},
+		{"PUT", jobs + "/job", strings.Repeat("x", 3<<20), `413 "RequestTooLarge"|more than 1048576 bytes`},
+		{"PUT", jobs + "/job", "\n<?xml version=\"1.0\"?><job/>", `415 "UnsupportedMediaType"|send JSON or YAML`},
+		{"PUT", "/jobCollections/c", strings.Repeat(" ", 20000), `413 is 20000 bytes long`},
 	})
 	if r := w.do(http.MethodDelete, jobs+"/job/history", ""); r.header.Get("Allow") != "GET, HEAD" {
 		t.Errorf("Allow: %s", r.header.Get("Allow"))

@@ -40,7 +40,7 @@ func TestPreview(t *testing.T) {
 		{"POST", "/preview", `{"count": 1001}`, `400 {"path":"count","message":"1001 is not in 1-1000"}`},
 		{"POST", "/preview", `{"count": 2.0}`, `400 {"path":"count","message":"must be a whole number, not 2.0"}`},
 		{"POST", "/preview", `{"count": 1, "count": 2}`, `400 duplicate field`},
-		{"POST", "/preview", strings.Repeat("x", 17<<10), `400 is 17408 bytes long, at most 16384 (16 KB)`},
+		{"POST", "/preview", strings.Repeat("x", 17<<10), `413 is 17408 bytes long, at most 16384 (16 KB)`},
 		{"POST", "/preview", strings.Repeat("x", 1<<20+1), `413 "RequestTooLarge"`},
 		{"GET", "/preview", "", `405 "MethodNotAllowed"|POST`},
 		{"POST", "/preview/", "{}", `404 "UnknownRoute"`},

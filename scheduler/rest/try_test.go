@@ -98,7 +98,7 @@ func TestTry(t *testing.T) {
 		{"POST", tried, `{"action": 5}`, `400 "path":"action"`},
 		{"POST", tried, `{"properties": {"action": {"type": "Http", "request": {"uri": "ftp://x", "method": "GET"}}}}`, `400 "path":"properties.action.request.uri"`},
 		{"POST", tried, `nonsense`, `400`},
-		{"POST", tried, strings.Repeat(" ", 20<<10) + calling(p.URL, ""), `400`},
+		{"POST", tried, strings.Repeat(" ", 20<<10) + calling(p.URL, ""), `413`},
 		{"POST", "/jobCollections/none/jobs/job/try", calling(p.URL, ""), `404 collection none: not found; create it first`},
 		{"POST", "/jobCollections/default/jobs/a.b/try", calling(p.URL, ""), `400`},
 		{"PUT", "/jobCollections/default/jobs/job", calling(p.URL, ""), `201`},

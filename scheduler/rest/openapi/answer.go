@@ -137,7 +137,7 @@ func (op *Operation) faults(r *Route) []int {
 		all = append(all, http.StatusForbidden)
 	}
 	if r.Bare || op.Body != "" {
-		all = append(all, http.StatusRequestEntityTooLarge)
+		all = append(all, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
 	}
 	if r.Conditional || op.Tagged && !r.changes() {
 		all = append(all, http.StatusPreconditionFailed)
