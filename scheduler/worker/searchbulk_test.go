@@ -151,7 +151,7 @@ func TestBulkAgreesWithScan(t *testing.T) {
 		indexed := w.newSearcher(func(st *watched) { st.threshold = 1 })
 		w.awaitIndex(indexed)
 		compared := 0
-		for round := range 24 {
+		for round := 0; round < 24 || (compared < 100 || indexed.store.inBulk() < 5) && round < 240; round++ {
 			for range r.IntN(30) {
 				w.searchMove(r, indexed)
 			}

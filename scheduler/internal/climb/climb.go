@@ -106,17 +106,18 @@ func Span(tb testing.TB) (span time.Duration, asked bool) {
 	return span, true
 }
 
-// Rounds counts the rounds of a test that draws what it tries: so many, a tenth of them with -short, and as many more as there is
-// time for when [FuzzTime] says how long.
-func Rounds(tb testing.TB, count int) iter.Seq[int] {
+// Rounds counts the rounds of a test that draws what it tries: so many, a tenth of them with -short, and more until it has seen
+// enough, but no more than ten times as many. With [FuzzTime] it goes on for so long.
+func Rounds(tb testing.TB, count int, enough func() bool) iter.Seq[int] {
 	tb.Helper()
+	most := 10 * count
 	if testing.Short() {
 		count /= 10
 	}
 	span, asked := Span(tb)
 	end := time.Now().Add(span)
 	return func(yield func(int) bool) {
-		for n := 0; n < count || asked && time.Now().Before(end); n++ {
+		for n := 0; n < count || n < most && !enough() || asked && time.Now().Before(end); n++ {
 			if !yield(n) {
 				return
 			}
