@@ -27,15 +27,15 @@ func OpenBeside(ctx context.Context, nc *nats.Conn, cfg Config, create bool) (*S
 	if err := s.checkServer(ctx); err != nil {
 		return nil, err
 	}
-	settings := "KV_" + cfg.bucket("settings")
-	st, err := js.Stream(ctx, settings)
+	jobs := "KV_" + cfg.bucket(jobsBucket) // the tool for access tokens creates the settings
+	st, err := js.Stream(ctx, jobs)
 	switch {
 	case errors.Is(err, jetstream.ErrStreamNotFound) && create:
 		return Open(ctx, nc, cfg)
 	case errors.Is(err, jetstream.ErrStreamNotFound):
 		return nil, fmt.Errorf("a scheduler's store with the prefix %s: %w", cfg.Prefix, scheduler.ErrNotFound)
 	case err != nil:
-		return nil, s.openError("stream "+settings, err)
+		return nil, s.openError("stream "+jobs, err)
 	}
 	have := st.CachedInfo().Config
 	cfg.Lanes, cfg.Replicas, cfg.Storage = 0, 0, have.Storage

@@ -11,7 +11,6 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/trail"
 )
 
 // bucket keeps values by name in a key-value bucket: collections, shared secrets
@@ -35,24 +34,27 @@ func (s *Store) Secrets() scheduler.Bucket { return bucket{s, secretsBucket, s.s
 // Tokens keeps access tokens, of which it gets hashes.
 func (s *Store) Tokens() scheduler.Bucket { return bucket{s, tokensBucket, s.tokens} }
 
-// OpenTokens opens the access tokens and the audit trail alone, for a tool beside the schedulers: nothing else is created,
-// and no setting is fixed. They have as many replicas as are stored or, before the first start of a scheduler, as the Config
+// TokenLedger authenticates the bucket of access tokens from another stream (package tokens).
+func (s *Store) TokenLedger() scheduler.Bucket { return bucket{s, "settings", s.settings} }
+
+// OpenTokens opens the access tokens, their ledger and the audit trail alone, for a tool outside the schedulers. It creates
+// nothing else, and fixes no setting. They have as many replicas as are stored or, before the first start of a scheduler, as the Config
 // says, and so the age of the trail.
-func OpenTokens(ctx context.Context, nc *nats.Conn, cfg Config) (scheduler.Bucket, trail.Store, error) {
+func OpenTokens(ctx context.Context, nc *nats.Conn, cfg Config) (*Store, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	js, err := jetstream.New(nc, jetstream.WithDefaultTimeout(publishTimeout))
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	s := &Store{cfg: cfg, nc: nc, js: js, replicas: max(1, cfg.Replicas)}
 	if err := s.checkServer(ctx); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if s.publisher, err = newPublisher(nc, cfg.Logger); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if info, err := s.info(ctx, "KV_"+cfg.bucket("settings")); err == nil {
 		s.replicas, s.cfg.Storage = info.Config.Replicas, info.Config.Storage
@@ -60,14 +62,13 @@ func OpenTokens(ctx context.Context, nc *nats.Conn, cfg Config) (scheduler.Bucke
 	if info, err := s.info(ctx, s.cfg.stream(auditStream)); err == nil {
 		s.cfg.AuditAge = info.Config.MaxAge
 	}
-	if s.tokens, err = s.openTokens(ctx); err == nil {
-		err = s.openTrail(ctx)
+	if err := s.openSettingsBucket(ctx); err != nil {
+		return nil, err
 	}
-	if err != nil {
-		return nil, nil, err
+	if s.tokens, err = s.openTokens(ctx); err != nil {
+		return nil, err
 	}
-	bucket := s.Tokens()
-	return bucket, s, nil
+	return s, s.openTrail(ctx)
 }
 
 // Load returns a value as it was saved. scheduler.ErrNotFound when there is none.

@@ -6,7 +6,7 @@
 //	collections       bucket carillon-collections              <collection>
 //	shared secrets    bucket carillon-secrets                  <name>
 //	access tokens     bucket carillon-tokens                   <id>
-//	settings          bucket carillon-settings                 lanes
+//	settings          bucket carillon-settings                 lanes, token-key, token-revoked-<id>, …
 //	batons            streams CARILLON_TIMERS_<lane>           carillon.timer.<lane>.<collection>.<job>, carillon.fire.…
 //	history           stream CARILLON_HISTORY                  carillon.history.<collection>.<job>.<outcome>
 //	specs             stream CARILLON_SPECS                    carillon.spec.<verb>.<collection>.<job>

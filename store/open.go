@@ -148,13 +148,10 @@ func (s *Store) checkServer(ctx context.Context) error {
 // openSettings reads the settings every replica shares, or writes them at the
 // first start.
 func (s *Store) openSettings(ctx context.Context) error {
-	kv, err := s.openBucket(ctx, jetstream.KeyValueConfig{
-		Bucket: s.cfg.bucket("settings"), Description: "Carillon: settings shared by all replicas",
-	})
-	if err != nil {
+	if err := s.openSettingsBucket(ctx); err != nil {
 		return err
 	}
-	s.settings = kv
+	kv := s.settings
 	if err := s.takeSchema(ctx, kv); err != nil {
 		return err
 	}
@@ -172,7 +169,7 @@ func (s *Store) openSettings(ctx context.Context) error {
 			want = there
 		}
 	}
-	_, err = kv.Create(ctx, lanesKey, []byte(strconv.Itoa(want)))
+	_, err := kv.Create(ctx, lanesKey, []byte(strconv.Itoa(want)))
 	if err == nil {
 		s.lanes = want
 		return s.checkLanes()
@@ -191,6 +188,13 @@ func (s *Store) openSettings(ctx context.Context) error {
 		), Cause: err}
 	}
 	return s.checkLanes()
+}
+
+func (s *Store) openSettingsBucket(ctx context.Context) (err error) {
+	s.settings, err = s.openBucket(ctx, jetstream.KeyValueConfig{
+		Bucket: s.cfg.bucket("settings"), Description: "Carillon: settings shared by all replicas",
+	})
+	return err
 }
 
 // lanesKey is where the settings have the number of lanes.

@@ -14,6 +14,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/backup"
+	"github.com/carillon-sched/carillon/scheduler/tokens"
 	"github.com/carillon-sched/carillon/scheduler/trail"
 	"github.com/carillon-sched/carillon/store"
 )
@@ -116,7 +117,7 @@ func (c restoreCmd) restore(
 	err := c.withStore(ctx, cfg, !c.DryRun, func(st *store.Store) (err error) {
 		with := backup.RestoreConfig{
 			Store: st, Existing: c.Existing, Disabled: c.Disabled, Tokens: c.Tokens, Jobs: has.Jobs,
-			Progress: progress(t, "compared", has.Jobs),
+			Sign: tokens.NewKeeper(st.Tokens(), st.TokenLedger()).Sign, Progress: progress(t, "compared", has.Jobs),
 		}
 		if c.DryRun || c.Existing == backup.Refuse {
 			if report.Report, err = c.read(ctx, f, with, backup.Plan); err != nil {

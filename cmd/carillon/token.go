@@ -88,11 +88,11 @@ func (s tokenStore) with(ctx context.Context, t *terminal.Terminal, use func(tok
 		return err
 	}
 	defer node.CloseConn(nc)
-	bucket, trail, err := store.OpenTokens(ctx, nc, store.Config{Prefix: s.Prefix})
+	st, err := store.OpenTokens(ctx, nc, store.Config{Prefix: s.Prefix})
 	if err != nil {
 		return err
 	}
-	return use(keptTokens{service.NewTokenKeeper(tokens.NewKeeper(bucket), trail)})
+	return use(keptTokens{service.NewTokenKeeper(tokens.NewKeeper(st.Tokens(), st.TokenLedger()), st, st)})
 }
 
 // operating says who uses the store itself: a user of NATS, who says to be the one whom the system knows.

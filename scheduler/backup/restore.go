@@ -25,6 +25,10 @@ type RestoreConfig struct {
 	// Tokens restores access tokens, too.
 	Tokens bool
 
+	// Sign makes a stored token of the backup one of this store; see tokens.Keeper. Default: it stays as it is, and
+	// cannot be verified.
+	Sign func(ctx context.Context, id string, data []byte, create bool) ([]byte, error)
+
 	// Progress is called with how many jobs are done with, from time to time and never twice at once. Default: none.
 	Progress func(jobs int)
 
@@ -133,7 +137,12 @@ func (r *restorer) restoreValue(ctx context.Context, bucket scheduler.Bucket, e 
 		return nil
 	}
 	var f fate
-	err := again(ctx, func() error {
+	err := again(ctx, func() (err error) {
+		if e.Kind == Token && r.Sign != nil {
+			if e.Data, err = r.Sign(ctx, e.Name, e.Data, !r.dry); err != nil {
+				return err
+			}
+		}
 		st, err := bucket.Load(ctx, e.Name)
 		switch {
 		case errors.Is(err, scheduler.ErrNotFound):

@@ -32,7 +32,7 @@ func (w *world) replica() string {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	keeper := tokens.NewKeeper(st.Tokens())
+	keeper := tokens.NewKeeper(st.Tokens(), st.TokenLedger())
 	s := service.New(service.Config{Store: st, Actions: w.actions, Secrets: w.vault, Tokens: keeper})
 	ended := make(chan error, 1)
 	ctx := w.t.Context()
@@ -104,6 +104,50 @@ func TestTokensOnReplicas(t *testing.T) {
 	both(root.Token, http.StatusUnauthorized)
 	both("", http.StatusUnauthorized)
 	both(reader.Token, http.StatusOK)
+}
+
+// TestTokenBucketIsReplaced empties the bucket of tokens, and brings an old copy of a revoked token back: a process that starts
+// after that asks for a token, and does not take that one.
+func TestTokenBucketIsReplaced(t *testing.T) {
+	w := newWorld(t)
+	one := w.replica()
+	made := w.do(http.MethodPost, one+"/tokens", `{"grants": [{"role": "admin"}]}`)
+	var root struct {
+		ID    string `json:"id"`
+		Token string `json:"token"`
+	}
+	if err := json.Unmarshal([]byte(made.body), &root); err != nil {
+		t.Fatal(made, err)
+	}
+	bucket := w.store.Tokens()
+	old, err := bucket.Load(t.Context(), root.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := w.do(http.MethodDelete, one+"/tokens/"+root.ID, "", "Authorization: Bearer "+root.Token); r.status != http.StatusOK {
+		t.Fatalf("revoking: %d %s", r.status, r.body)
+	}
+	now, err := bucket.Load(t.Context(), root.ID)
+	if err == nil {
+		err = bucket.Remove(t.Context(), root.ID, now.Revision)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := func(when string) {
+		t.Helper()
+		two := w.replica()
+		for _, headers := range [][]string{nil, {"Authorization: Bearer " + root.Token}} {
+			if r := w.do(http.MethodGet, two+"/jobCollections", "", headers...); r.status != http.StatusUnauthorized {
+				t.Errorf("%s, with %d headers: %d %s", when, len(headers), r.status, r.body)
+			}
+		}
+	}
+	check("with an empty bucket")
+	if _, err := bucket.Save(t.Context(), root.ID, old.Data, 0); err != nil {
+		t.Fatal(err)
+	}
+	check("with an old copy")
 }
 
 // TestRevokedTokenEndsItsTail shows that a live tail of any form ends on each of two processes when its token is revoked on one of them:

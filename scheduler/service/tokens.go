@@ -14,9 +14,10 @@ import (
 // TokenKeeper keeps access tokens. Package tokens says how.
 type TokenKeeper struct{ shared *shared }
 
-// NewTokenKeeper returns one without a service, for a tool beside the schedulers. The trail tells of what it does.
-func NewTokenKeeper(keeper *tokens.Keeper, t trail.Store) TokenKeeper {
-	return TokenKeeper{&shared{Config: Config{Tokens: keeper, Trail: t, Logger: slog.New(slog.DiscardHandler)}}}
+// NewTokenKeeper returns one without a service, for a tool outside the schedulers. It records its changes in the trail, by the
+// clock of the store.
+func NewTokenKeeper(keeper *tokens.Keeper, st scheduler.Store, t trail.Store) TokenKeeper {
+	return TokenKeeper{&shared{Config: Config{Tokens: keeper, Store: st, Trail: t, Logger: slog.New(slog.DiscardHandler)}}}
 }
 
 // errNoTokens is what a service without a keeper has.

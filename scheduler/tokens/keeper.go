@@ -3,7 +3,6 @@ package tokens
 import (
 	"context"
 	"crypto/subtle"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -20,15 +19,18 @@ import (
 // the store is read each time. It is safe for concurrent use.
 type Keeper struct {
 	bucket scheduler.Bucket
+	ledger scheduler.Bucket
+	secret atomic.Pointer[[]byte] // the key of the MACs, once it was read
 	mirror *cache.Mirror[string, *stored]
 
 	stands atomic.Bool // the watch does, and has told of all tokens
 	some   atomic.Bool // a token was seen; it stays so
 }
 
-// NewKeeper returns a keeper of the tokens in a bucket. It does no I/O.
-func NewKeeper(bucket scheduler.Bucket) *Keeper {
-	k := &Keeper{bucket: bucket}
+// NewKeeper returns a keeper of the tokens in a bucket. The ledger is another bucket, which keeps the key that authenticates
+// them, and which of them are revoked. It does no I/O.
+func NewKeeper(bucket, ledger scheduler.Bucket) *Keeper {
+	k := &Keeper{bucket: bucket, ledger: ledger}
 	k.mirror = cache.New(cache.Config[string, *stored]{Watch: k.watch, Load: k.load, Decode: decode})
 	return k
 }
@@ -41,7 +43,8 @@ func (k *Keeper) watch(ctx context.Context, ready func(), changed func(id string
 	defer k.stands.Store(false)
 	return k.bucket.Watch(ctx, func() {
 		ready()
-		k.stands.Store(true)
+		_, err := k.look(ctx)
+		k.stands.Store(err == nil)
 	}, func(id string, revision uint64, data []byte) {
 		if data != nil {
 			k.some.Store(true)
@@ -67,12 +70,23 @@ func (k *Keeper) Any(ctx context.Context) (bool, error) {
 	if k.some.Load() || stands {
 		return k.some.Load(), nil
 	}
-	err := k.bucket.Each(ctx, func(scheduler.Stored) error { return errFound })
-	if errors.Is(err, errFound) {
-		k.some.Store(true)
-		return true, nil
+	return k.look(ctx)
+}
+
+// look asks the ledger, and then the bucket: tokens without a ledger are not taken, and do not open the scheduler either.
+func (k *Keeper) look(ctx context.Context) (bool, error) {
+	_, err := k.ledger.Load(ctx, keyEntry)
+	if errors.Is(err, scheduler.ErrNotFound) {
+		err = k.bucket.Each(ctx, func(scheduler.Stored) error { return errFound })
+		if err == nil {
+			return false, nil
+		}
 	}
-	return false, err
+	if err != nil && !errors.Is(err, errFound) {
+		return false, err
+	}
+	k.some.Store(true)
+	return true, nil
 }
 
 // Familiar reports whether a text has the id of a token that is known here without reading the store.
@@ -107,6 +121,12 @@ func (k *Keeper) Verify(ctx context.Context, text string) (*Token, error) {
 	if reason := refusal(&s.Token, time.Now()); reason != "" {
 		return nil, &access.Unknown{Reason: reason}
 	}
+	switch problem, err := k.check(ctx, s); {
+	case err != nil:
+		return nil, err
+	case problem != "":
+		return nil, &access.Unknown{Reason: problem}
+	}
 	return &s.Token, nil
 }
 
@@ -127,7 +147,7 @@ func (k *Keeper) Create(ctx context.Context, body []byte) (t *Token, text string
 	}
 	s.ID, text = newText()
 	s.Hash = hash(text)
-	data, err := json.Marshal(s)
+	data, err := k.sign(ctx, s)
 	if err != nil {
 		return nil, "", err
 	}
@@ -166,8 +186,13 @@ func (k *Keeper) count(ctx context.Context, now time.Time) (over []*stored, err 
 func (k *Keeper) List(ctx context.Context) ([]*Token, error) {
 	all := []*Token{}
 	err := k.bucket.Each(ctx, func(st scheduler.Stored) error {
-		s, _ := decode(st.Key.Job, st.Revision, st.Data) // what is wrong with it, it tells
-		all = append(all, &s.Token)
+		s, err := decode(st.Key.Job, st.Revision, st.Data)
+		if err == nil && s.Revoked.IsZero() {
+			if s.Problem, err = k.check(ctx, s); err != nil {
+				return err
+			}
+		}
+		all = append(all, &s.Token) // a damaged one says so
 		return nil
 	})
 	slices.SortFunc(all, func(a, b *Token) int {
@@ -192,11 +217,15 @@ func (k *Keeper) Revoke(ctx context.Context, id string) (*Token, error) {
 		if s == nil {
 			return nil, fmt.Errorf("token %s: %w", id, err)
 		}
+		_, err = k.ledger.Save(ctx, revokedEntry(id), []byte("revoked"), 0) // first: no copy of the token counts from now on
+		if err != nil && !errors.Is(err, scheduler.ErrConflict) {
+			return nil, fmt.Errorf("token %s: %w", id, err)
+		}
 		if !s.Revoked.IsZero() {
 			return &s.Token, nil
 		}
 		s.Revoked, s.Hash, s.Problem = time.Now().UTC(), "", "" // one that is damaged, too
-		data, err := json.Marshal(s)
+		data, err := k.sign(ctx, s)
 		if err != nil {
 			return nil, err
 		}

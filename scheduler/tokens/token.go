@@ -1,9 +1,13 @@
 package tokens
 
 import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
@@ -46,8 +50,21 @@ type stored struct {
 	Token
 
 	Hash string `json:"hash,omitempty"` // of the text; none when it is revoked
+	MAC  string `json:"mac,omitempty"`  // of all the above; see [Keeper.Sign]
 
 	revision uint64
+	sound    atomic.Bool // it was verified
+}
+
+// sum is the HMAC-SHA256 of a token.
+func (s *stored) sum(key []byte) string {
+	h := hmac.New(sha256.New, key)
+	_ = json.NewEncoder(h).Encode(struct { //nolint:errchkjson // the times were read, or are now
+		Token
+
+		Hash string
+	}{s.Token, s.Hash})
+	return hex.EncodeToString(h.Sum(nil))
 }
 
 // decode reads a token. With an error it has no more than its id.

@@ -30,11 +30,20 @@ type bucket struct {
 	revision uint64
 	loads    int
 	err      error // of every read
+	ledger   *bucket
 	watches  map[int]func(string, uint64, []byte)
 	lose     chan struct{} // closed: the watches are lost, and none can be had
 }
 
 func newBucket() *bucket {
+	b := memory()
+	b.ledger = memory()
+	return b
+}
+
+func keep(b *bucket) *tokens.Keeper { return tokens.NewKeeper(b, b.ledger) }
+
+func memory() *bucket {
 	return &bucket{values: map[string]scheduler.Stored{}, watches: map[int]func(string, uint64, []byte){}, lose: make(chan struct{})}
 }
 
@@ -132,7 +141,7 @@ const operator = `{"name": "ci", "grants": [{"role": "operator", "collections": 
 // TestToken makes a token, and takes it, and nothing that only looks like it.
 func TestToken(t *testing.T) {
 	b := newBucket()
-	k := tokens.NewKeeper(b)
+	k := keep(b)
 	made, text := create(t, k, operator)
 	if !regexp.MustCompile(`^crl_[a-z2-7]{10}_[0-9A-Za-z]{49}$`).MatchString(text) || !strings.Contains(text, made.ID) {
 		t.Errorf("the token is %s, its id %s", text, made.ID)
@@ -149,7 +158,7 @@ func TestToken(t *testing.T) {
 	if got, want := fmt.Sprint(p, p.Grants, p.ID == made.ID, p.Address), "token ci [operator@partners reader] true192.0.2.1"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	_, other := create(t, tokens.NewKeeper(newBucket()), operator)
+	_, other := create(t, keep(newBucket()), operator)
 	loads := b.loads
 	for _, wrong := range []string{
 		"", "crl_", text[:len(text)-1], text + "x", text[:20] + "!" + text[21:], strings.ToUpper(text), flip(text), "crl_" + text,
@@ -169,7 +178,7 @@ func TestToken(t *testing.T) {
 // TestTokenWithAnothersID is refused: the id is not secret.
 func TestTokenWithAnothersID(t *testing.T) {
 	a, b := newBucket(), newBucket()
-	own, foreign := tokens.NewKeeper(a), tokens.NewKeeper(b)
+	own, foreign := keep(a), keep(b)
 	made, _ := create(t, foreign, operator)
 	_, text := create(t, own, operator)
 	var renamed map[string]any
@@ -206,7 +215,7 @@ func isUnknown(err error, reason string) bool {
 func TestTokenEnds(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		b := newBucket()
-		here, there := tokens.NewKeeper(b), tokens.NewKeeper(b)
+		here, there := keep(b), keep(b)
 		ctx, cancel := context.WithCancel(t.Context())
 		for _, k := range []*tokens.Keeper{here, there} {
 			go k.Run(ctx, func(error) {})
@@ -268,18 +277,18 @@ func TestTokenEnds(t *testing.T) {
 func TestTokenWithoutWatch(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		b := newBucket()
-		k := tokens.NewKeeper(b)
+		k := keep(b)
 		ctx, cancel := context.WithCancel(t.Context())
 		defer func() { cancel(); synctest.Wait() }()
 		go k.Run(ctx, func(error) {})
 		synctest.Wait()
-		made, text := create(t, tokens.NewKeeper(b), operator)
+		made, text := create(t, keep(b), operator)
 		if _, err := k.Verify(t.Context(), text); err != nil {
 			t.Error(err)
 		}
 		close(b.lose)
 		synctest.Wait()
-		if _, err := tokens.NewKeeper(b).Revoke(t.Context(), made.ID); err != nil {
+		if _, err := keep(b).Revoke(t.Context(), made.ID); err != nil {
 			t.Error(err)
 		}
 		if _, err := k.Verify(t.Context(), text); !isUnknown(err, "was revoked") {
@@ -291,7 +300,8 @@ func TestTokenWithoutWatch(t *testing.T) {
 		if _, err := k.Verify(t.Context(), text); !errors.Is(err, scheduler.ErrUnavailable) {
 			t.Errorf("got %v", err)
 		}
-		if _, err := tokens.NewKeeper(b).Any(t.Context()); err == nil {
+		b.ledger.err = scheduler.ErrUnavailable
+		if _, err := keep(b).Any(t.Context()); err == nil {
 			b.mu.Lock()
 			t.Error("a store that does not answer has no tokens", len(b.values))
 			b.mu.Unlock()
@@ -303,7 +313,7 @@ func TestTokenWithoutWatch(t *testing.T) {
 // revoked, also one that was started after that.
 func TestRevokedTokensKeepTheDoorShut(t *testing.T) {
 	b := newBucket()
-	k := tokens.NewKeeper(b)
+	k := keep(b)
 	if some, err := k.Any(t.Context()); some || err != nil {
 		t.Error(some, err)
 	}
@@ -311,14 +321,14 @@ func TestRevokedTokensKeepTheDoorShut(t *testing.T) {
 	if _, err := k.Revoke(t.Context(), made.ID); err != nil {
 		t.Fatal(err)
 	}
-	if some, err := tokens.NewKeeper(b).Any(t.Context()); !some || err != nil {
+	if some, err := keep(b).Any(t.Context()); !some || err != nil {
 		t.Error(some, err)
 	}
 }
 
 // TestTokenRequests names what is wrong with a request.
 func TestTokenRequests(t *testing.T) {
-	k := tokens.NewKeeper(newBucket())
+	k := keep(newBucket())
 	for body, want := range map[string]string{
 		`{}`:                              "grants: ",
 		`{"grants": []}`:                  "grants: has 0 grants",
@@ -350,7 +360,7 @@ func TestTokenRequests(t *testing.T) {
 // TestDamagedToken shows one that cannot be read in the list, and lets it be revoked, and nobody in with it.
 func TestDamagedToken(t *testing.T) {
 	b := newBucket()
-	k := tokens.NewKeeper(b)
+	k := keep(b)
 	made, text := create(t, k, operator)
 	b.values[made.ID] = scheduler.Stored{Key: scheduler.Key{Job: made.ID}, Revision: 1, Data: []byte(`{"id": 5`)}
 	if _, err := k.Verify(t.Context(), text); !isUnknown(err, "cannot be read") {
@@ -366,4 +376,75 @@ func TestDamagedToken(t *testing.T) {
 	if all, err = k.List(t.Context()); err != nil || all[0].Problem != "" || all[0].Revoked.IsZero() {
 		t.Error(all, err)
 	}
+}
+
+// TestTokensAreAuthenticated changes the stored tokens past the scheduler: nothing that is forged, changed or brought back counts,
+// and an empty bucket does not open the scheduler. A new token works after each damage.
+func TestTokensAreAuthenticated(t *testing.T) {
+	admin := func(text string) []byte { return []byte(strings.ReplaceAll(text, "operator", "admin")) }
+	for name, test := range map[string]struct {
+		damage func(b *bucket, id string, old scheduler.Stored)
+		want   string
+	}{
+		"changed":     {func(b *bucket, id string, old scheduler.Stored) { b.put(id, admin(string(old.Data))) }, "cannot be verified"},
+		"without MAC": {func(b *bucket, id string, old scheduler.Stored) { b.put(id, bare(t, old.Data)) }, "cannot be verified"},
+		"revoked, and an old copy": {func(b *bucket, id string, old scheduler.Stored) {
+			if _, err := keep(b).Revoke(t.Context(), id); err != nil {
+				t.Fatal(err)
+			}
+			b.put(id, old.Data)
+		}, "revoked"},
+		"emptied":     {func(b *bucket, _ string, _ scheduler.Stored) { clear(b.values) }, "no such token"},
+		"without key": {func(b *bucket, _ string, _ scheduler.Stored) { clear(b.ledger.values) }, "cannot be verified"},
+		"damaged key": {func(b *bucket, _ string, _ scheduler.Stored) { b.ledger.put("token-key", []byte("short")) }, "cannot be verified"},
+		"key of a store": {func(b *bucket, _ string, _ scheduler.Stored) {
+			other := newBucket()
+			create(t, keep(other), operator)
+			b.ledger = other.ledger
+		}, "cannot be verified"},
+	} {
+		b := newBucket()
+		made, text := create(t, keep(b), operator)
+		if _, err := keep(b).Verify(t.Context(), text); err != nil {
+			t.Fatalf("%s: before: %v", name, err)
+		}
+		test.damage(b, made.ID, b.values[made.ID])
+		if _, err := keep(b).Verify(t.Context(), text); !isUnknown(err, test.want) {
+			t.Errorf("%s: got %v, want %s", name, err, test.want)
+		}
+		if some, err := keep(b).Any(t.Context()); !some || err != nil {
+			t.Errorf("%s: the scheduler asks for a token: %t, %v", name, some, err)
+		}
+		if all, err := keep(b).List(t.Context()); err != nil || len(all) > 0 && all[0].Problem == "" {
+			t.Errorf("%s: the list has %+v, %v", name, all, err)
+		}
+		k := keep(b)
+		if _, text = create(t, k, operator); text == "" {
+			t.Fatal("no token")
+		}
+		if _, err := keep(b).Verify(t.Context(), text); err != nil {
+			t.Errorf("%s: a new token: %v", name, err)
+		}
+	}
+}
+
+// put writes a value past the keeper.
+func (b *bucket) put(name string, data []byte) {
+	b.revision++
+	b.values[name] = scheduler.Stored{Key: scheduler.Key{Job: name}, Revision: b.revision, Data: data}
+}
+
+// bare is a stored token without its MAC, as another program would write it.
+func bare(t *testing.T, data []byte) []byte {
+	t.Helper()
+	var all map[string]any
+	if err := json.Unmarshal(data, &all); err != nil {
+		t.Fatal(err)
+	}
+	delete(all, "mac")
+	text, err := json.Marshal(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
 }

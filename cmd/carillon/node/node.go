@@ -54,7 +54,7 @@ func Open(ctx context.Context, cfg Config) (*Node, error) {
 	n.health = &health{check: st.Check, mend: cfg.Mend, log: n.log}
 	cfg.Delivery.Version, cfg.Delivery.Conn, cfg.Delivery.Prefix = cfg.Version, cfg.Conn, cfg.Store.Prefix
 	n.actions = builtin.New(cfg.Delivery)
-	n.tokens = tokens.NewKeeper(st.Tokens())
+	n.tokens = tokens.NewKeeper(st.Tokens(), st.TokenLedger())
 	cfg.Access.Tokens = n.tokens
 	n.finder = identity.New(cfg.Access)
 	n.metrics = n.newMetrics()

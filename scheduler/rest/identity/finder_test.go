@@ -27,7 +27,10 @@ type bucket struct {
 	values map[string]scheduler.Stored
 	loads  int
 	err    error
+	ledger *bucket
 }
+
+func newBucket() *bucket { return &bucket{values: map[string]scheduler.Stored{}} }
 
 func (b *bucket) Load(_ context.Context, name string) (scheduler.Stored, error) {
 	b.loads++
@@ -109,16 +112,17 @@ func TestChange(t *testing.T) {
 
 // TestWhoAsks finds out who asks in each of the ways, and refuses what is no way.
 func TestWhoAsks(t *testing.T) {
-	b := &bucket{values: map[string]scheduler.Stored{}}
-	keeper := tokens.NewKeeper(b)
+	b := newBucket()
+	b.ledger = newBucket()
+	keeper := tokens.NewKeeper(b, b.ledger)
 	_, ci, err := keeper.Create(t.Context(), []byte(`{"name": "ci", "grants": [{"role": "reader"}]}`))
 	if err != nil {
 		t.Fatal(err)
 	}
 	all := identity.Config{Demand: identity.Always, Tokens: keeper, Issuer: anIssuer{}}
 	own := identity.Config{Demand: identity.OnceThereAre, Tokens: keeper}
-	fresh := identity.Config{Demand: identity.OnceThereAre, Tokens: tokens.NewKeeper(&bucket{}), Local: true}
-	issued := identity.Config{Demand: identity.OnceThereAre, Tokens: tokens.NewKeeper(&bucket{}), Issuer: anIssuer{}}
+	fresh := identity.Config{Demand: identity.OnceThereAre, Tokens: tokens.NewKeeper(newBucket(), newBucket()), Local: true}
+	issued := identity.Config{Demand: identity.OnceThereAre, Tokens: tokens.NewKeeper(newBucket(), newBucket()), Issuer: anIssuer{}}
 	tests := map[string]struct {
 		cfg    identity.Config
 		header []string
@@ -150,8 +154,8 @@ func TestWhoAsks(t *testing.T) {
 	if _, err := identity.New(own).Find(request("192.0.2.1", "Authorization: Bearer "+ci)); !errors.Is(err, scheduler.ErrUnavailable) {
 		t.Errorf("a store that does not answer: %v", err)
 	}
-	b.values = nil
-	unsure := identity.Config{Demand: identity.OnceThereAre, Tokens: tokens.NewKeeper(b)}
+	b.values, b.ledger.err = nil, scheduler.ErrUnavailable
+	unsure := identity.Config{Demand: identity.OnceThereAre, Tokens: tokens.NewKeeper(b, b.ledger)}
 	if _, err := identity.New(unsure).Find(request("192.0.2.1")); !errors.Is(err, scheduler.ErrUnavailable) {
 		t.Errorf("a store that does not say whether there are tokens: %v", err)
 	}
@@ -160,8 +164,9 @@ func TestWhoAsks(t *testing.T) {
 // TestGuessesAreBounded shows that an address which tries tokens is told to wait without a look at the store, while others
 // and its own good token get in.
 func TestGuessesAreBounded(t *testing.T) {
-	b := &bucket{values: map[string]scheduler.Stored{}}
-	keeper := tokens.NewKeeper(b)
+	b := newBucket()
+	b.ledger = newBucket()
+	keeper := tokens.NewKeeper(b, b.ledger)
 	f := identity.New(identity.Config{Demand: identity.Always, Tokens: keeper})
 	_, good, err := keeper.Create(t.Context(), []byte(`{"grants": [{"role": "reader"}]}`))
 	if err != nil {
@@ -169,7 +174,7 @@ func TestGuessesAreBounded(t *testing.T) {
 	}
 	refused := 0
 	for range 1000 {
-		_, guess, err := tokens.NewKeeper(&bucket{values: map[string]scheduler.Stored{}}).Create(t.Context(), []byte(`{"grants": [{"role": "admin"}]}`))
+		_, guess, err := tokens.NewKeeper(newBucket(), newBucket()).Create(t.Context(), []byte(`{"grants": [{"role": "admin"}]}`))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -200,7 +205,7 @@ func TestCertificates(t *testing.T) {
 	}
 	var untrusted error
 	f := identity.New(identity.Config{
-		Demand: identity.OnceThereAre, Certificates: rules, Tokens: tokens.NewKeeper(&bucket{}),
+		Demand: identity.OnceThereAre, Certificates: rules, Tokens: tokens.NewKeeper(newBucket(), newBucket()),
 		Trusted: func([]*x509.Certificate) error { return untrusted },
 	})
 	spiffe := &url.URL{Scheme: "spiffe", Host: "x", Path: "/y"}
