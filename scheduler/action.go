@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
+	"strings"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler/document"
@@ -87,6 +89,18 @@ type Failure struct {
 	Due     time.Time `json:"due,omitzero"`
 	Started time.Time `json:"started,omitzero"`
 	Ended   time.Time `json:"ended,omitzero"`
+}
+
+// ResponseHeaders separates the reason in a message from the headers and the body of the response.
+const ResponseHeaders = " Response Headers:"
+
+// typed is the beginning of a message: the type of the action.
+var typed = regexp.MustCompile(`^[A-Za-z]+ Action - `)
+
+// ReasonIn is the short reason in the message of an attempt, without the type of the action and without the response.
+func ReasonIn(message string) string {
+	reason, _, _ := strings.Cut(message, ResponseHeaders)
+	return typed.ReplaceAllString(strings.TrimSpace(reason), "")
 }
 
 // Phase tells the job's action from its errorActions.

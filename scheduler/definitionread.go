@@ -25,6 +25,9 @@ func (r *Reading) properties(o *document.Object) *Definition {
 	d.readAction(o, r)
 	d.readPolicies(o)
 	d.readNotes(o)
+	for _, w := range o.Reader().Warnings {
+		r.warnings = append(r.warnings, spec.Warning{Path: w.Path, Message: w.Message})
+	}
 	d.warnings, d.raised, d.minimum = r.warnings, r.raised, r.minRetryInterval()
 	return d
 }

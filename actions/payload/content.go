@@ -1,8 +1,10 @@
 package payload
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
+	"mime"
 	"slices"
 	"strings"
 	"text/template"
@@ -143,6 +145,25 @@ func (c *Content) Text() string { return c.text }
 
 // Templated reports whether the text is a template, so that what is sent differs from [Content.Text].
 func (c *Content) Templated() bool { return c.template != nil }
+
+// BreaksJSON reports whether a template makes text that is no valid JSON, of a sample that has quotation marks in its failure.
+func (c *Content) BreaksJSON() bool {
+	if c.template == nil {
+		return false
+	}
+	for _, a := range []scheduler.Attempt{firstSample, laterSample} {
+		if made, err := execute(c.template, c.text, c.data, a); err == nil && made != "" && !json.Valid([]byte(made)) {
+			return true
+		}
+	}
+	return false
+}
+
+// MediaType is the type of a Content-Type without its parameters; "" for one that is wrong.
+func MediaType(contentType string) string {
+	kind, _, _ := mime.ParseMediaType(contentType)
+	return kind
+}
 
 // Envelope returns what is put around the text.
 func (c *Content) Envelope() Envelope {

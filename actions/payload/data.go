@@ -47,4 +47,7 @@ func (f *failure) Attempts() int { return f.value().Attempts }
 // Message is that of the last attempt.
 func (f *failure) Message() string { return f.value().Message }
 
+// Reason is the message without the headers and the body of a response, in one line.
+func (f *failure) Reason() string { return scheduler.ReasonIn(f.value().Message) }
+
 func (f *failure) String() string { return f.value().Message }

@@ -70,7 +70,8 @@ var (
 		a.Try, a.Phase, a.Key = 6, scheduler.ErrorPhase, a.Key+"/error"
 		a.Due = a.Due.Add(2*time.Minute + 123456789)
 		a.Previous = a.Nominal.AddDate(0, 0, -1)
-		a.Failure = &scheduler.Failure{Status: 503, Attempts: 5, Message: "Http Action - Response from host 'x': 'Service Unavailable'"}
+		a.Failure = &scheduler.Failure{Status: 503, Attempts: 5, Message: "Http Action - Response from host 'x': 'Service Unavailable' " +
+			"Response Headers: A: b\r\n Body: {\"busy\": true}\n"}
 		return a
 	}()
 )

@@ -117,7 +117,7 @@ func TestTemplateProblems(t *testing.T) {
 	for _, test := range []struct{ text, want string }{
 		{"a\nbé {{.Foo}}", "line 2, column 6: the data has no field .Foo; it has .Attempt, .Data, .Due, .Failure, .Job, .Key, .Nominal, .Occurrence, .Previous"},
 		{"{{.Job.Id}}", "line 1, column 7: a job has no field .Id; it has .Collection, .Name"},
-		{"{{.Failure.Code}}", "line 1, column 11: a failure has no field .Code; it has .Attempts, .Message, .Status"},
+		{"{{.Failure.Code}}", "line 1, column 11: a failure has no field .Code; it has .Attempts, .Message, .Reason, .Status"},
 		{"{{.Nominal.Zone}}", "line 1, column 11: a time has no field or method .Zone; it has .Add, .Day, .Format, .Hour, .In, .Minute, .Month, " +
 			".Second, .Truncate, .UTC, .Unix, .UnixMilli, .Weekday, .Year, .YearDay"},
 		{"{{.Key.X}}", "line 1, column 7: a text has no field .X"},

@@ -3,6 +3,7 @@ package web
 import (
 	"net/http"
 	"net/url"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/carillon-sched/carillon/actions/payload"
@@ -57,6 +58,9 @@ func (r *request) read(c *Client, o *document.Object, secure bool) bool {
 			Member: "body", MaxSize: maxRequestBody,
 			Envelopes: envelopes, Region: c.config.Region,
 		})
+		if !ro.Reader().Stored && strings.HasSuffix(payload.MediaType(r.header.Get(headerContentType)), "json") && r.body.BreaksJSON() {
+			ro.Warn("body", "makes invalid JSON, at the latest of a text with quotation marks: write values as {{json .Failure.Reason}}")
+		}
 		r.readSuccess(ro)
 		r.readRedirects(ro)
 		r.readAuthentication(c, ro)

@@ -59,6 +59,11 @@ func (o *Object) Problem(path, format string, args ...any) { //nolint:goprintffu
 	o.reader.Problem(join(o.path(), path), format, args...)
 }
 
+// Warn warns of a member.
+func (o *Object) Warn(name, message string) {
+	o.reader.Warnings = append(o.reader.Warnings, Problem{Path: o.Path(name), Message: message})
+}
+
 // Report reports a problem that was found inside the object by other means, with its path seen from the object. It
 // keeps its cause.
 func (o *Object) Report(p Problem) {

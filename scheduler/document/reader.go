@@ -20,6 +20,9 @@ type Reader struct {
 	// Input is a JSON Schema. Its properties are names that templates may use, as a run may give them values.
 	Input Value
 
+	// Warnings are what the writer might not expect, with its path.
+	Warnings []Problem
+
 	problems Problems
 	unnamed  int      // problems beyond the first maxProblems, which are only counted
 	uses     []string // of Data

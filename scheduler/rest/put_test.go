@@ -28,6 +28,14 @@ func TestPutResult(t *testing.T) {
 		{"POST", "/jobCollections/default/jobs/never/run", "", `409 it is completed: it never ran, and its schedule has no time left; put it with another schedule`},
 		{"POST", "/doctor", "", `200 "findings":[]|"neverRan":["default/never"]`},
 		{"PUT", "/jobCollections/default/jobs/never", later, `200 "state":"enabled"|"result":"updated"`},
+		{"PUT", "/jobCollections/default/jobs/json", templatedJSON(`{\"why\": \"{{.Failure.Message}}\"}`), `201 "warnings":[{"path":"action.request.body","message":"makes invalid JSON|{{json .Failure.Reason}}`},
+		{"PUT", "/jobCollections/default/jobs/json", templatedJSON(`{\"why\": {{json .Failure.Reason}}}`), `200 }},"result":"updated"}`},
 		{"PUT", "/jobCollections/none/jobs/job?dryRun=true", later, `404 create it first`},
 	})
+}
+
+// templatedJSON is a job that sends a template as JSON.
+func templatedJSON(body string) string {
+	return `{"startTime": "2099-01-01", "action": {"type": "Http", "request": {"method": "POST", "uri": "http://x.example", "template": true,
+		"headers": {"Content-Type": "application/json; charset=utf-8"}, "body": "` + body + `"}}}`
 }

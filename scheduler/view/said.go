@@ -15,13 +15,10 @@ type Said struct {
 	Headers []string // of the response
 }
 
-// typed is what such a message begins with: the type of the action, which the record tells.
-var typed = regexp.MustCompile(`^[A-Za-z]+ Action - `)
-
 // SaidIn takes a message apart.
 func SaidIn(message string) Said {
-	before, rest, found := strings.Cut(message, " Response Headers:")
-	s := Said{Text: typed.ReplaceAllString(strings.TrimSpace(before), "")}
+	_, rest, found := strings.Cut(message, scheduler.ResponseHeaders)
+	s := Said{Text: scheduler.ReasonIn(message)}
 	if !found {
 		return s
 	}
