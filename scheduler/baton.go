@@ -28,6 +28,9 @@ type Baton struct { //nolint:recvcheck // Begin and tally return changed copies
 	Resubmits *Resubmission `json:"resubmits,omitempty"` // by hand: the occurrence that is repeated
 	Trace     *BatonTrace   `json:"trace,omitempty"`     // nil: the occurrence begins one of its own, or there are none
 
+	// Defaults is the revision of the collection whose defaults the occurrence began with; 0: none.
+	Defaults uint64 `json:"defaults,omitempty"`
+
 	// Data is the object that a manual run gives to templates, as JSON; nil: none.
 	Data json.RawMessage `json:"data,omitempty"`
 

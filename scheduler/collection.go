@@ -22,6 +22,8 @@ type Collection struct {
 	MaxRecurrence    spec.Recurrence // likewise: the most often a job may recur; zero frequency: that of its plan
 	MinRetryInterval time.Duration   // 0: the process's, 15 s by default
 
+	Defaults *Defaults // of its jobs, where the reader knows the action types; nil for none
+
 	Targets map[string]*TargetRule // by host, host and port, or "*" for each other target
 
 	properties document.Value // canonical
@@ -97,6 +99,7 @@ func (c *Collection) readProperties(o *document.Object) {
 		c.MinRetryInterval = d
 	}
 	c.Targets = readTargets(o)
+	_, _ = o.Object("defaults") // read by ReadDefaults, which knows the action types
 	q, ok := o.Object("quota")
 	if !ok {
 		return

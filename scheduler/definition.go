@@ -24,6 +24,8 @@ type Definition struct {
 	Data        document.Value // what its templates may use: an object, or null for none
 	Input       document.Value // JSON Schema of the data of a manual run: an object, or null for none
 
+	Inherited document.Value // of the collection's defaults, see [Job.Inheriting]; null for none
+
 	properties   document.Value       // canonical, without state, pausedUntil and status
 	secrets      bool                 // secrets stand in the properties, locked or not
 	usedData     []string             // members of Data that its templates use; * for all

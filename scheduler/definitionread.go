@@ -143,21 +143,24 @@ const (
 )
 
 func (d *Definition) readNotes(o *document.Object) {
-	if labels, ok := o.StringMap("labels"); ok {
-		if len(labels) > maxLabels {
-			o.Problem("labels", "has %d members, at most %d are allowed", len(labels), maxLabels)
-		}
-		for name, value := range labels {
-			if name == "" || len(name) > maxLabelLength || len(value) > maxLabelLength {
-				o.Problem("labels", "label %q: names must not be empty, names and values at most %d bytes", name, maxLabelLength)
-			}
-		}
-		d.Labels = labels
-	}
+	d.Labels = readLabels(o)
 	if text, ok := o.String("description"); ok {
 		if len(text) > MaxDescription {
 			o.Problem("description", "is %d bytes long, at most %d are allowed", len(text), MaxDescription)
 		}
 		d.Description = text
 	}
+}
+
+func readLabels(o *document.Object) map[string]string {
+	labels, _ := o.StringMap("labels")
+	if len(labels) > maxLabels {
+		o.Problem("labels", "has %d fields, at most %d are allowed", len(labels), maxLabels)
+	}
+	for name, value := range labels {
+		if name == "" || len(name) > maxLabelLength || len(value) > maxLabelLength {
+			o.Problem("labels", "label %q: names must not be empty, names and values at most %d bytes", name, maxLabelLength)
+		}
+	}
+	return labels
 }

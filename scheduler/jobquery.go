@@ -20,7 +20,11 @@ type JobQuery struct {
 	Prefix string   // their names begin with it
 	State  State    // "": in any
 	Labels Selector // nil: with whatever labels
-	Action string   // their action's type, in any letter case; "": of any
+
+	// Inherited returns the labels that a collection gives to its jobs; nil: none does.
+	Inherited func(collection string) map[string]string
+
+	Action string // their action's type, in any letter case; "": of any
 
 	// Text is contained, in any letter case, in their name, in a label written name=value, or in what their action is sent
 	// to ([Definition.Address]). One with a slash is also that of collection/name. "": whatever these are.

@@ -110,6 +110,7 @@ type Record struct {
 	UID      string // of the baton: the job's incarnation, see [Job.Incarnation]
 	Revision uint64
 	Schedule int
+	Defaults uint64 // see [Baton]
 	Resume   time.Time
 	Progress Progress // after this record
 }
@@ -139,7 +140,7 @@ func recordOf(k Key, b *Baton, outcome Outcome, ended time.Time) Record {
 		Job: k, Occurrence: OccurrenceID(k, b.Nominal), Outcome: outcome, Nominal: b.Nominal, Due: b.Due, Ended: ended,
 		Attempt: b.Attempt, Try: b.Try + 1, Phase: b.Phase, ErrorAction: b.ErrorAction, Kind: b.Kind, UID: b.UID, Revision: b.Revision,
 		Schedule: b.Schedule, Progress: b.Progress, Resubmits: b.Resubmits,
-		Trace: b.Trace, Data: b.Data,
+		Trace: b.Trace, Data: b.Data, Defaults: b.Defaults,
 	}
 }
 
@@ -262,7 +263,7 @@ func (r *Record) baton() Baton {
 		UID: r.UID, Revision: r.Revision, Schedule: r.Schedule, Nominal: r.Nominal, Due: r.Due,
 		Attempt: r.Attempt, Try: r.Try - 1, Phase: r.Phase, ErrorAction: r.ErrorAction, Kind: r.Kind,
 		Resume: r.Resume, Progress: r.Progress, Failed: r.Failed, Resubmits: r.Resubmits,
-		Trace: r.Trace, Data: r.Data,
+		Trace: r.Trace, Data: r.Data, Defaults: r.Defaults,
 	}
 }
 

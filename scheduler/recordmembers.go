@@ -112,6 +112,7 @@ func (e *storedEngine) write(w *plainjson.Writer) {
 	e.Trace.write(w)
 	w.OptUint("revision", e.Revision)
 	w.OptInt("schedule", e.Schedule)
+	w.OptUint("defaults", e.Defaults)
 	w.OptTime("resume", e.Resume)
 	progress := w.OptBegin("progress")
 	e.Progress.writeProgress(w)
@@ -131,6 +132,7 @@ func (e *storedEngine) read(r *plainjson.Reader) {
 	e.Trace = readTrace(r)
 	r.Uint("revision", &e.Revision)
 	r.Int("schedule", &e.Schedule)
+	r.Uint("defaults", &e.Defaults)
 	r.Time("resume", &e.Resume)
 	if r.Begin("progress") {
 		e.Progress.readProgress(r)

@@ -38,6 +38,7 @@ type storedEngine struct {
 	Trace       *BatonTrace   `json:"trace,omitempty"`
 	Revision    uint64        `json:"revision,omitempty"`
 	Schedule    int           `json:"schedule,omitempty"`
+	Defaults    uint64        `json:"defaults,omitempty"`
 	Resume      time.Time     `json:"resume,omitzero"`
 	Progress    Progress      `json:"progress,omitzero"` // its number is the record's repeatCount
 }
@@ -51,7 +52,7 @@ func (r *Record) Encode() ([]byte, error) {
 // stored is the record in the form in which it is stored.
 func (r *Record) stored() storedRecord {
 	s := storedRecord{Version: RecordVersion, RecordForm: r.Form(), Engine: storedEngine{
-		r.Try, r.Kind.IsDetached(), r.ErrorAction, r.Resubmits, r.Failed, r.Trace, r.Revision, r.Schedule, r.Resume, r.Progress,
+		r.Try, r.Kind.IsDetached(), r.ErrorAction, r.Resubmits, r.Failed, r.Trace, r.Revision, r.Schedule, r.Defaults, r.Resume, r.Progress,
 	}}
 	s.Engine.Progress.Number = 0
 	return s
@@ -90,7 +91,7 @@ func (s *storedRecord) whole() *Record {
 	r, engine := s.record(), &s.Engine
 	r.Kind = kindFlags{s.Manual, engine.Detached}.kind()
 	r.Try, r.ErrorAction, r.Failed, r.Revision, r.Schedule = engine.Try, engine.ErrorAction, engine.Failed, engine.Revision, engine.Schedule
-	r.Resubmits, r.Trace, r.Resume, r.Progress = engine.Resubmits, engine.Trace, engine.Resume, engine.Progress
+	r.Resubmits, r.Trace, r.Defaults, r.Resume, r.Progress = engine.Resubmits, engine.Trace, engine.Defaults, engine.Resume, engine.Progress
 	r.Progress.Number = s.Repeat
 	if s.ResponseLength > 0 {
 		r.takeResponse(s.ResponseLength)

@@ -81,6 +81,8 @@ type Bucket interface { //nolint:interfacebloat // all that named values need
 // the bucket has changed since.
 type CheckedBucket interface {
 	Bucket
+	// LoadAt returns a value as it was at a revision. [ErrNotFound] when that is not kept.
+	LoadAt(ctx context.Context, name string, revision uint64) (Stored, error)
 	SaveAfter(ctx context.Context, check func() error, name string, data []byte, replaces uint64) (uint64, error)
 }
 

@@ -80,6 +80,15 @@ func (b bucket) Load(ctx context.Context, name string) (scheduler.Stored, error)
 	return scheduler.Stored{Key: scheduler.Key{Job: name}, Revision: e.Revision(), Data: e.Value()}, nil
 }
 
+// LoadAt returns a value as it was at a revision. scheduler.ErrNotFound when that is not kept.
+func (b bucket) LoadAt(ctx context.Context, name string, revision uint64) (scheduler.Stored, error) {
+	e, err := b.kv.GetRevision(ctx, name, revision)
+	if err != nil {
+		return scheduler.Stored{}, translate(err)
+	}
+	return scheduler.Stored{Key: scheduler.Key{Job: name}, Revision: e.Revision(), Data: e.Value()}, nil
+}
+
 // Save writes a value over the revision it replaces (0: none may exist) and
 // returns the new revision. scheduler.ErrConflict when the revision is stale.
 func (b bucket) Save(ctx context.Context, name string, data []byte, replaces uint64) (uint64, error) {

@@ -254,7 +254,7 @@ func (s *Store) openBuckets(ctx context.Context) (err error) {
 	s.jobStream = s.allowBatches(ctx, s.jobStream, true)
 	s.jobBatches = s.jobStream.CachedInfo().Config.AllowAtomicPublish
 	s.collections, err = s.openBucket(ctx, jetstream.KeyValueConfig{
-		Bucket: s.cfg.bucket(collectionsBucket), Description: "Carillon: job collections", History: 1,
+		Bucket: s.cfg.bucket(collectionsBucket), Description: "Carillon: job collections", History: jobRevisions,
 		RePublish: s.cfg.tells(collectionsBucket),
 	})
 	if err != nil {

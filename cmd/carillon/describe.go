@@ -96,6 +96,7 @@ func describeJob(t *terminal.Terminal, j *client.Job, runs []time.Time, now time
 		return
 	}
 	printer.Field(t, "Schedule", when(j.Properties))
+	printer.Field(t, "Inherited", string(j.Inherited))
 	for i, r := range requestsOf(j.Properties) {
 		name := "Request"
 		if i > 0 {

@@ -11,20 +11,61 @@ import (
 // occurrence asks for one.
 type Collections struct {
 	*Mirror[string, *scheduler.Collection]
+
+	decode func(name string, revision uint64, data []byte) (*scheduler.Collection, error)
+	bucket scheduler.CheckedBucket
 }
 
-// NewCollections returns a mirror of the bucket of collections. It does no I/O.
-func NewCollections(bucket scheduler.Bucket) *Collections {
+// NewCollections returns a mirror of the bucket of collections, whose defaults have these actions. It does no I/O.
+func NewCollections(bucket scheduler.CheckedBucket, actions scheduler.ActionReader) *Collections {
+	decode := func(name string, revision uint64, data []byte) (*scheduler.Collection, error) {
+		c, err := scheduler.DecodeCollection(name, revision, data)
+		if err == nil {
+			c.Defaults, err = c.ReadDefaults(actions)
+		}
+		return c, err
+	}
 	return &Collections{New(Config[string, *scheduler.Collection]{
-		Watch: bucket.Watch, Retain: true, Decode: scheduler.DecodeCollection,
+		Watch: bucket.Watch, Retain: true, Decode: decode,
 		Load: func(ctx context.Context, name string) (*scheduler.Collection, error) {
 			st, err := bucket.Load(ctx, name)
 			if err != nil {
 				return nil, fmt.Errorf("collection %s: %w", name, err)
 			}
-			return scheduler.DecodeCollection(name, st.Revision, st.Data)
+			return decode(name, st.Revision, st.Data)
 		},
-	})}
+	}), decode, bucket}
+}
+
+// Inherit returns a job with the defaults of its collection. A collection that cannot be read gives none.
+func (c *Collections) Inherit(ctx context.Context, j *scheduler.Job) *scheduler.Job {
+	if known, err := c.Get(ctx, j.Key.Collection); err == nil {
+		return j.Inheriting(known.Defaults)
+	}
+	return j
+}
+
+// InheritFor is Inherit for an occurrence: once it has begun, it keeps the defaults that it began with, as long as these
+// are stored. Until then, b notes the present ones.
+func (c *Collections) InheritFor(ctx context.Context, b *scheduler.Baton, j *scheduler.Job) *scheduler.Job {
+	known, err := c.Get(ctx, j.Key.Collection)
+	switch {
+	case err != nil:
+		return j
+	case !b.Begun():
+		if b.Defaults = 0; known.Defaults != nil {
+			b.Defaults = known.Revision
+		}
+	case b.Defaults == 0:
+		return j
+	case b.Defaults != known.Revision:
+		if st, err := c.bucket.LoadAt(ctx, known.Name, b.Defaults); err == nil {
+			if then, err := c.decode(known.Name, st.Revision, st.Data); err == nil {
+				known = then
+			}
+		}
+	}
+	return j.Inheriting(known.Defaults)
 }
 
 // Get returns a collection, from the store unless the watch stands.
@@ -53,6 +94,14 @@ func (c *Collections) Deleting() (all []*scheduler.Collection) {
 		}
 	})
 	return all
+}
+
+// Labels returns the labels that a collection gives to its jobs.
+func (c *Collections) Labels(name string) map[string]string {
+	if known, ok := c.Known(name); ok && known.Defaults != nil {
+		return known.Defaults.Labels
+	}
+	return nil
 }
 
 // Rule returns what a collection imposes on attempts to a target, nil for

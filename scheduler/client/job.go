@@ -21,7 +21,8 @@ type Job struct {
 	State       scheduler.State
 	PausedUntil time.Time // until when it is paused; zero: it is not
 	Status      view.Status
-	Secrets     []string // paths of what the job has and the API does not show
+	Secrets     []string        // paths of what the job has and the API does not show
+	Inherited   json.RawMessage // settings of the collection's defaults that apply to the job; nil: none
 	Labels      map[string]string
 	Properties  json.RawMessage
 	Document    json.RawMessage // all of it
@@ -61,7 +62,8 @@ func (j *Job) UnmarshalJSON(data []byte) error {
 		Status      struct {
 			view.Status
 
-			Secrets []string `json:"secrets"`
+			Secrets   []string        `json:"secrets"`
+			Inherited json.RawMessage `json:"inherited"`
 		} `json:"status"`
 	}
 	if err := json.Unmarshal(data, &doc); err != nil {
@@ -72,7 +74,7 @@ func (j *Job) UnmarshalJSON(data []byte) error {
 	}
 	*j = Job{
 		Name: doc.Name, ETag: doc.ETag, State: properties.State, PausedUntil: properties.PausedUntil,
-		Status: properties.Status.Status, Secrets: properties.Status.Secrets,
+		Status: properties.Status.Status, Secrets: properties.Status.Secrets, Inherited: properties.Status.Inherited,
 		Labels: properties.Labels, Properties: doc.Properties, Document: append(json.RawMessage(nil), data...),
 		Result: doc.Result, Warnings: doc.Warnings, DryRun: doc.DryRun,
 	}

@@ -2,6 +2,7 @@ package index
 
 import (
 	"bytes"
+	"maps"
 	"strings"
 
 	"github.com/carillon-sched/carillon/scheduler"
@@ -44,6 +45,8 @@ type search struct {
 	byTime, byName bool
 	labels         *labels   // whose numbers matched has
 	matched        []verdict // sets of labels that were looked at: 1 + the verdict
+	of             *shelf    // to whose collection matched applies
+	inherited      map[string]string
 
 	ended ended
 	text  *texts // nil: whatever text
@@ -89,14 +92,28 @@ func (s *search) prepare() {
 	s.matched = append(s.matched, make([]verdict, len(s.labels.sets)-len(s.matched))...)
 }
 
-// labelled reports whether a set of labels is one that is looked for.
-func (s *search) labelled(set uint32) bool {
+// labelled reports whether a query matches a set of labels, together with those that a collection gives.
+func (s *search) labelled(of *shelf, set uint32) bool {
 	if s.query.Labels == nil {
 		return true
 	}
+	if s.of != of && s.query.Inherited != nil {
+		before := s.inherited
+		s.of, s.inherited = of, s.query.Inherited(of.collection)
+		if !maps.Equal(before, s.inherited) {
+			clear(s.matched)
+		}
+	}
 	if s.matched[set] == 0 {
 		s.matched[set] = 1 + no
-		if s.query.Labels.MatchesBy(func(name string) (string, bool) { return s.x.labels.get(set, name) }) {
+		if s.query.Labels.MatchesBy(func(name string) (string, bool) {
+			value, own := s.x.labels.get(set, name)
+			if own {
+				return value, true
+			}
+			value, own = s.inherited[name]
+			return value, own
+		}) {
 			s.matched[set] = 1 + may
 		}
 	}
@@ -109,7 +126,7 @@ func (s *search) judge(of *shelf, b *block, i int) verdict {
 		return may
 	}
 	r := &b.recs[i]
-	v := s.known(r)
+	v := s.known(of, r)
 	untellable := r.flags&changed != 0 || r.state == unknown || r.state == damaged
 	if !untellable && !s.paused(of, b, i) {
 		return no
@@ -126,7 +143,7 @@ func (s *search) paused(of *shelf, b *block, i int) bool {
 }
 
 // known is the part of judge that does not depend on texts.
-func (s *search) known(r *record) verdict {
+func (s *search) known(of *shelf, r *record) verdict {
 	switch {
 	case r.flags&changed != 0, r.state == unknown:
 		return stale
@@ -134,7 +151,7 @@ func (s *search) known(r *record) verdict {
 		return may // only who reads a job whole can tell
 	case r.state == damaged:
 		return s.ifSo(s.query.State == "" && !s.byTime && s.ended == untold)
-	case s.query.Action != "" && !s.kinds[r.action], !s.labelled(r.labels):
+	case s.query.Action != "" && !s.kinds[r.action], !s.labelled(of, r.labels):
 		return no
 	}
 	return s.timely(r)

@@ -72,7 +72,7 @@ func (a Auditor) bare(
 		if look.Occupied(st.Key) {
 			continue
 		}
-		j, err := a.shared.decode(st)
+		j, err := a.shared.decode(ctx, st)
 		if err != nil {
 			continue // damaged: there is no telling what its baton would be; see [Auditor.Doctor]
 		}

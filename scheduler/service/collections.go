@@ -43,7 +43,7 @@ func (c CollectionKeeper) bucket() scheduler.CheckedBucket { return c.shared.Sto
 func (c CollectionKeeper) PutCollection(
 	ctx context.Context, name string, body []byte,
 ) (put *scheduler.Collection, result view.Result, err error) {
-	wish, err := readCollection(ctx, name, body)
+	wish, err := c.readCollection(ctx, name, body)
 	if err != nil {
 		return nil, "", err
 	}
@@ -107,6 +107,9 @@ func (c CollectionKeeper) patched(
 		return nil, err
 	}
 	next, err := cur.Patched(patch)
+	if err == nil {
+		_, err = next.ReadDefaults(c.shared.Actions)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +136,7 @@ func (c CollectionKeeper) TurnCollection(ctx context.Context, name string, state
 
 // readCollection reads the settings of a collection. An empty body asks for
 // none.
-func readCollection(ctx context.Context, name string, body []byte) (*scheduler.Collection, error) {
+func (c CollectionKeeper) readCollection(ctx context.Context, name string, body []byte) (*scheduler.Collection, error) {
 	if err := scheduler.ValidateCollection(name); err != nil {
 		return nil, err
 	}
@@ -144,7 +147,11 @@ func readCollection(ctx context.Context, name string, body []byte) (*scheduler.C
 			return nil, err
 		}
 	}
-	return scheduler.ReadCollection(name, v)
+	wish, err := scheduler.ReadCollection(name, v)
+	if err == nil {
+		_, err = wish.ReadDefaults(c.shared.Actions)
+	}
+	return wish, err
 }
 
 // change stores what edit makes of a collection, which is nil when there is

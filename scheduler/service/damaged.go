@@ -115,7 +115,7 @@ func (a Auditor) damaged(ctx context.Context) ([]Finding, error) {
 				if err := gctx.Err(); err != nil {
 					return err
 				}
-				_, err := a.shared.decode(st)
+				_, err := a.shared.decode(ctx, st)
 				note(err)
 			}
 			return err

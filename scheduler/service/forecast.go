@@ -111,7 +111,7 @@ func (h *shared) compiled(ctx context.Context, keys []scheduler.Key) (jobs []*sc
 			if err := ctx.Err(); err != nil {
 				return nil, context.Cause(ctx)
 			}
-			if j, err := h.decode(st); err == nil {
+			if j, err := h.decode(ctx, st); err == nil {
 				found[st.Key] = j
 			}
 		}

@@ -11,7 +11,7 @@ import (
 
 // ForeseeCollection returns what PutCollection would make of a collection, and changes nothing.
 func (c CollectionKeeper) ForeseeCollection(ctx context.Context, name string, body []byte) (*view.ForeseenCollection, error) {
-	wish, err := readCollection(ctx, name, body)
+	wish, err := c.readCollection(ctx, name, body)
 	if err != nil {
 		return nil, err
 	}

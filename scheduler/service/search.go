@@ -104,7 +104,7 @@ func (r Reader) checkSearch(ctx context.Context, q *scheduler.JobQuery, p view.P
 	if q.Outcome != "" && !slices.Contains(scheduler.LastOutcomes, q.Outcome) {
 		return at, scheduler.Invalid("lastOutcome", fmt.Sprintf("%q is none; there are %s", q.Outcome, words(scheduler.LastOutcomes)))
 	}
-	q.Collections = sorted(q.Collections)
+	q.Collections, q.Inherited = sorted(q.Collections), r.shared.Collections.Labels
 	if !alone(q) {
 		at.Collection, at.Job, _ = strings.Cut(p.After, "/")
 		if p.After != "" && at.Job == "" {

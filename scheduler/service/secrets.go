@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/secrets"
@@ -23,7 +24,7 @@ func newSecrets(h *shared) SecretKeeper {
 // refers reports whether a stored job refers to a shared secret, also when this
 // process cannot tell.
 func (h *shared) refers(st scheduler.Stored, name string) bool {
-	j, err := h.decode(st)
+	j, err := scheduler.DecodeJobWith(h.plans, st.Key, st.Revision, st.Data, h.Actions, h.Secrets)
 	return err != nil || j.Def.Refers(name)
 }
 
@@ -52,8 +53,26 @@ func (s SecretKeeper) DeleteSecret(ctx context.Context, name string, force bool)
 	if err := scheduler.ValidateName("secret", name); err != nil {
 		return err
 	}
+	if err := s.checkCollections(ctx, name); err != nil && !force {
+		return err
+	}
 	e := &trail.Entry{Kind: trail.Secret, Op: "delete", Name: name, Result: "deleted"}
 	return s.shared.audited(ctx, e, func(*trail.Entry) error { return s.manager.Delete(ctx, name, force) })
+}
+
+// checkCollections returns ErrConflict when the defaults of a collection refer to a shared secret.
+func (s SecretKeeper) checkCollections(ctx context.Context, secret string) error {
+	return s.shared.Store.Collections().Each(ctx, func(st scheduler.Stored) error {
+		c, err := scheduler.DecodeCollection(st.Key.Job, st.Revision, st.Data)
+		if err == nil {
+			c.Defaults, err = c.ReadDefaults(s.shared.Actions)
+		}
+		if err != nil || c.Defaults.Refers(secret) {
+			return fmt.Errorf("secret %s: %w: the defaults of collection %s refer to it, or cannot be read",
+				secret, scheduler.ErrConflict, st.Key.Job)
+		}
+		return nil
+	})
 }
 
 // RotateSecrets is [secrets.Manager.Rotate].

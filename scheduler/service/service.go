@@ -82,7 +82,7 @@ func (c Config) withDefaults() Config {
 		c.Secrets = secrets.NewVault(secrets.Config{Store: c.Store.Secrets()})
 	}
 	if c.Collections == nil {
-		c.Collections = cache.NewCollections(c.Store.Collections())
+		c.Collections = cache.NewCollections(c.Store.Collections(), c.Actions)
 	}
 	return c
 }
@@ -186,7 +186,7 @@ func (h *shared) lost(what string) func(error) {
 
 // find returns the job, or nil and what its delete marker says.
 func (h *shared) find(ctx context.Context, k scheduler.Key) (*scheduler.Job, scheduler.Stored, error) {
-	return h.findWith(ctx, k, h.decode)
+	return h.findWith(ctx, k, func(st scheduler.Stored) (*scheduler.Job, error) { return h.decode(ctx, st) })
 }
 
 // findInTurn is find for who came with nothing but a name.
@@ -276,11 +276,16 @@ func (h *shared) decodeInTurn(ctx context.Context, st scheduler.Stored) (*schedu
 		return nil, err
 	}
 	defer release()
-	return h.decode(st)
+	return h.decode(ctx, st)
 }
 
-func (h *shared) decode(st scheduler.Stored) (*scheduler.Job, error) {
-	return scheduler.DecodeJobWith(h.plans, st.Key, st.Revision, st.Data, h.Actions, h.Secrets)
+// decode reads a stored job, with what it inherits from its collection.
+func (h *shared) decode(ctx context.Context, st scheduler.Stored) (*scheduler.Job, error) {
+	j, err := scheduler.DecodeJobWith(h.plans, st.Key, st.Revision, st.Data, h.Actions, h.Secrets)
+	if err != nil {
+		return nil, err
+	}
+	return h.Collections.Inherit(ctx, j), nil
 }
 
 // casTries bounds the repetitions of an edit that others keep overtaking.

@@ -87,6 +87,9 @@ func (v *Job) appendStatus(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
+	if inherited := v.Job.Def.Inherited; inherited.Kind() == document.KindObject {
+		b = inherited.AppendJSON(append(b, `,"inherited":`...))
+	}
 	return append(b, '}')
 }
 

@@ -65,7 +65,7 @@ func (w *Worker) admit(r *run) stage {
 	switch d.Verdict { //nolint:exhaustive // the others do not let it run
 	case scheduler.Run:
 		r.latest = j
-		return w.submit(r, w.jobs.At(w.settles, d.Baton.Revision, j), d)
+		return w.submit(r, w.definition(&d.Baton, j), d)
 	case scheduler.Detach:
 		return w.detach(r, j, d)
 	}

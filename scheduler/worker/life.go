@@ -99,7 +99,7 @@ func (w *Worker) restart(r *run, j *scheduler.Job) (d scheduler.Decision, err er
 		return d, err
 	}
 	open := w.cfg.Collections.Open(r.key().Collection)
-	d = search.Restart(w.definition(r, j), open, r.baton, w.cfg.Store.Now())
+	d = search.Restart(w.definition(&r.baton, j), open, r.baton, w.cfg.Store.Now())
 	if d.Verdict == scheduler.Proceed {
 		r.baton.Schedule = j.ScheduleGen // what follows is of the present one, also the end
 		r.attempt = search.Found

@@ -63,6 +63,6 @@ func (w *Worker) open(r *run) bool {
 		return false
 	}
 	r.baton, r.latest = d.Baton, j
-	r.use(j)
+	r.use(w.definition(&r.baton, j))
 	return true
 }

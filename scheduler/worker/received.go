@@ -92,7 +92,7 @@ func (w *Worker) recover(r *run) (next stage, found bool) {
 	if err != nil {
 		return w.retryLater(r, err), true // the record says how far it got
 	}
-	return w.carry(r, j, scheduler.Recover(w.definition(r, j), j, search, w.cfg.Store.Now())), true
+	return w.carry(r, j, scheduler.Recover(w.definition(&r.baton, j), j, search, w.cfg.Store.Now())), true
 }
 
 // occupancy is what a slot has: the sequences of its batons, 0 for none.

@@ -82,13 +82,13 @@ func (w *Worker) jobOf(r *run) (*scheduler.Job, error) {
 	return j, err
 }
 
-// definition returns the one that r's baton was armed with, or, when that is not
-// kept any more, j.
-func (w *Worker) definition(r *run, j *scheduler.Job) *scheduler.Job {
+// definition returns the definition that the occurrence of b runs under: the one that b was armed with, or j when the store
+// has deleted that, with the defaults of the collection.
+func (w *Worker) definition(b *scheduler.Baton, j *scheduler.Job) *scheduler.Job {
 	if j == nil {
 		return nil
 	}
-	return w.jobs.At(w.settles, r.baton.Revision, j)
+	return w.cfg.Collections.InheritFor(w.settles, b, w.jobs.At(w.settles, b.Revision, j))
 }
 
 // weighs sets how many bytes r counts for.

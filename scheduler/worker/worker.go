@@ -89,7 +89,7 @@ func (c Config) withDefaults() Config {
 		c.Secrets = secrets.NewVault(secrets.Config{Store: c.Store.Secrets()})
 	}
 	if c.Collections == nil {
-		c.Collections = cache.NewCollections(c.Store.Collections())
+		c.Collections = cache.NewCollections(c.Store.Collections(), c.Actions)
 	}
 	if c.OnTakeover == nil {
 		c.OnTakeover = func() {}

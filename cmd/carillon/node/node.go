@@ -61,7 +61,7 @@ func Open(ctx context.Context, cfg Config) (*Node, error) {
 	n.pulses = newPulses(n)
 	record := both(n.metrics.Record, n.pulses.Record)
 	vault := secrets.NewVault(secrets.Config{Store: st.Secrets(), Keys: cfg.Keys})
-	collections := cache.NewCollections(st.Collections())
+	collections := cache.NewCollections(st.Collections(), n.actions)
 	n.service = service.New(service.Config{
 		Store: st, Actions: n.actions, Limits: cfg.Limits, Secrets: vault, Collections: collections, Logger: n.log,
 		Damaged: cfg.Damaged, Tokens: n.tokens, HistoryMemory: cfg.HistoryMemory, OnRecord: record, Try: n.try,

@@ -99,5 +99,8 @@ func settingsOf(j *scheduler.Job) []setting {
 	if d.Timeout > 0 {
 		add(words.Say("job.setting.timeout"), frame.Took(d.Timeout))
 	}
+	for _, m := range d.Inherited.Members() {
+		add(words.Say("job.setting.inherited", m.Name), m.Value.String())
+	}
 	return all
 }

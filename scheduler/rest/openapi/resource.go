@@ -56,6 +56,9 @@ func schemas(own []reflect.Type) map[string]Schema {
 	all["JobStatus"]["properties"].(map[string]Schema)["secrets"] = Schema{
 		"type": "array", "items": Text, "description": "where the secrets of the job stand, which no answer shows",
 	}
+	all["JobStatus"]["properties"].(map[string]Schema)["inherited"] = Schema{
+		"type": "object", "description": "settings of the collection's defaults that apply to the job, as they stand there",
+	}
 	written(all)
 	all["ShownJobProperties"] = shown(all["JobProperties"], map[string]Schema{
 		"state": {"type": "string", "enum": r.sources["scheduler.State"].Values}, "status": reference("JobStatus"),
