@@ -140,6 +140,7 @@ func shown(t *time.Time) string {
 func TestTemplateKey(t *testing.T) {
 	for name, want := range map[string]string{
 		"report": "default/report", "team.report": "team/report", "team/report": "team/report", "report++team": "team/report",
+		"7": "default/template-7", "team.7": "team/template-7", "7++team": "team/template-7", "07": "", "template-7": "default/template-7",
 		"": "", "a b": "", "team.report.x": "", "report++": "", "../x": "",
 	} {
 		k, err := awx.TemplateKey(name)

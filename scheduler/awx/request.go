@@ -91,6 +91,9 @@ func (r *reader) optional(field string) *string {
 	case !ok:
 	case v.Kind() == document.KindNull:
 		r.add(field, notNull)
+	case v.Kind() == document.KindNumber: // AWX takes numbers for texts, and its clients send them as ids
+		text := v.String()
+		return &text
 	case v.Kind() != document.KindString:
 		r.add(field, notString)
 	case strings.ContainsRune(v.Text(), 0):
@@ -168,14 +171,21 @@ func (r *reader) rrule(text string) {
 	}
 }
 
+// TemplateKinds are the collections of AWX's API whose members have schedules. AWX numbers all of them together, and here
+// all of them are jobs.
+var TemplateKinds = []string{"job_templates", "projects", "inventory_sources", "system_jobs", "workflow_job_templates"}
+
 // TemplateKey reads the name of a template: collection.job, collection/job or, as AWX names things in URLs, job++collection;
-// a job alone is one of the default collection.
+// a job alone is one of the default collection. Names of jobs begin with a letter, so the number 7 is the job template-7.
 func TemplateKey(name string) (scheduler.Key, error) {
 	k := scheduler.Key{Collection: scheduler.DefaultCollection, Job: name}
 	if job, collection, ok := strings.Cut(name, "++"); ok {
 		k = scheduler.Key{Collection: collection, Job: job}
 	} else if i := strings.IndexAny(name, "./"); i >= 0 {
 		k = scheduler.Key{Collection: name[:i], Job: name[i+1:]}
+	}
+	if _, number := ParseID(k.Job); number {
+		k.Job = "template-" + k.Job
 	}
 	return k, k.Validate()
 }

@@ -146,7 +146,7 @@ func TestAWX(t *testing.T) {
 		{"HEAD", zones, "", `200`},
 		{"POST", zones, "{}", `405 {"detail":"Method \"POST\" not allowed."}`},
 		{"GET", "/api/v2/schedules/none/", "", `404 {"detail":"Not found."}`},
-		{"GET", zones + "more", "", `404 "UnknownRoute"`},
+		{"GET", zones + "more", "", `404 {"detail":"Not found."}`},
 	})
 	if r := w.do(http.MethodGet, preview, ""); r.header.Get("Allow") != "POST" {
 		t.Errorf("Allow: %s", r.header.Get("Allow"))

@@ -24,7 +24,7 @@ var awxSchedules = slashed(
 	operation{http.MethodPost, templatePath, (*api).createTemplateSchedule},
 )
 
-const templatePath = "/api/v2/job_templates/{template}/schedules/"
+const templatePath = "/api/v2/{kind}/{template}/schedules/"
 
 // slashed returns operations whose paths end with a slash, and the same
 // without it.
@@ -67,9 +67,9 @@ func (a *api) listSchedules(w http.ResponseWriter, r *http.Request) error {
 // listTemplateSchedules lists the schedules of a template, also of one that has
 // been deleted since, as long as it has any.
 func (a *api) listTemplateSchedules(w http.ResponseWriter, r *http.Request) error {
-	template, err := awx.TemplateKey(r.PathValue("template"))
+	template, err := templateIn(r)
 	if err != nil {
-		return errNoSchedule
+		return err
 	}
 	jobs, err := a.service.SchedulesOf(r.Context(), template)
 	if err != nil {
@@ -98,6 +98,18 @@ func answerSchedules(w http.ResponseWriter, r *http.Request, jobs []*scheduler.J
 	}
 	return answer(w, http.StatusOK, page)
 }
+
+// templateIn returns the template that the path names.
+func templateIn(r *http.Request) (scheduler.Key, error) {
+	template, err := awx.TemplateKey(r.PathValue("template"))
+	if err != nil || !slices.Contains(awx.TemplateKinds, r.PathValue("kind")) {
+		return template, errNoSchedule
+	}
+	return template, nil
+}
+
+// noAWX answers for the paths of AWX that are not served.
+func noAWX(*api, http.ResponseWriter, *http.Request) error { return errNoSchedule }
 
 // scheduleID returns the id that the path names.
 func scheduleID(r *http.Request) (int, error) {
@@ -134,9 +146,9 @@ func (a *api) mayChange(r *http.Request, id int) error {
 
 // createTemplateSchedule makes a schedule of the template in the path.
 func (a *api) createTemplateSchedule(w http.ResponseWriter, r *http.Request) error {
-	template, err := awx.TemplateKey(r.PathValue("template"))
+	template, err := templateIn(r)
 	if err != nil {
-		return errNoSchedule
+		return err
 	}
 	q, err := readSchedule(w, r, "name", "rrule")
 	if err != nil {

@@ -108,6 +108,43 @@ func TestAWXSchedule(t *testing.T) {
 	})
 }
 
+// TestAWXTemplatesOfEveryKind makes schedules of jobs under all names that AWX has for templates, by name and by number.
+func TestAWXTemplatesOfEveryKind(t *testing.T) {
+	w := newWorld(t)
+	w.must(http.MethodPut, "/jobCollections/team", "")
+	for _, job := range []string{"default/jobs/report", "default/jobs/template-7", "team/jobs/template-7"} {
+		w.must(http.MethodPut, "/jobCollections/"+job, later)
+	}
+	const body = `{"name": "%s", "rrule": "` + daily + `", "extra_data": {}}`
+	for _, kind := range []string{"job_templates", "projects", "inventory_sources", "system_jobs", "workflow_job_templates"} {
+		path := "/api/v2/" + kind + "/"
+		w.steps([]step{
+			{"POST", path + "report/schedules/", fmt.Sprintf(body, kind), `201 "unified_job_template":"default/report"`},
+			{"POST", path + "7/schedules/", fmt.Sprintf(body, kind), `201 "unified_job_template":"default/template-7"`},
+			{"POST", path + "7/schedules", fmt.Sprintf(body, kind), `400 {"__all__":["Schedule with this Unified`},
+			{"POST", path + "team.7/schedules/", fmt.Sprintf(body, kind), `201 "unified_job_template":"team/template-7"`},
+			{"POST", path + "7/schedules/", `{}`, `400 {"name":["This field is required."],"rrule":["This field is required."]}`},
+			{"GET", path + "8/schedules/", "", `404 {"detail":"Not found."}`},
+			{"POST", path + "8/schedules/", fmt.Sprintf(body, kind), `404 {"detail":"Not found."}`},
+			{"DELETE", path + "7/schedules/", "", `405 {"detail":"Method \"DELETE\" not allowed."}`},
+			{"GET", path + "7/", "", `404 {"detail":"Not found."}`},
+		})
+	}
+	w.steps([]step{
+		{"POST", schedules, `{"name": "by number", "rrule": "` + daily + `", "unified_job_template": 7}`, `201 "unified_job_template":"default/template-7"`},
+		{"POST", schedules, `{"name": "by number", "rrule": "` + daily + `", "unified_job_template": 8}`, `400 {"unified_job_template":["Invalid pk \"8\" - object does not exist."]}`},
+		{"POST", schedules, `{"name": true, "rrule": "` + daily + `", "unified_job_template": 7}`, `400 {"name":["Not a valid string."]}`},
+		{"POST", "/api/v2/inventories/7/schedules/", fmt.Sprintf(body, "x"), `404 {"detail":"Not found."}`},
+		{"GET", "/api/v2/inventories/7/schedules/", "", `404 {"detail":"Not found."}`},
+		{"GET", "/api/v2/ping/", "", `404 {"detail":"Not found."}`},
+	})
+	for path, want := range map[string]int{"projects/7/schedules/": 6, "system_jobs/report/schedules/": 5, "schedules/?unified_job_template=7": 6} {
+		if n := w.schedules("/api/v2/" + path).Count; n != want {
+			t.Errorf("%s: %d schedules, want %d", path, n, want)
+		}
+	}
+}
+
 // TestAWXScheduleErrors makes schedules that cannot be.
 func TestAWXScheduleErrors(t *testing.T) {
 	w := newWorld(t)

@@ -306,7 +306,7 @@ func (w *world) tails() {
 
 // filled puts names into a path of the document.
 func filled(path, collection, job string) string {
-	return strings.NewReplacer("{c}", collection, "{j}", job, "{s}", "s", "{g}", "g", "{name}", job, "{id}", job, "{template}", collection+"."+job).Replace(path)
+	return strings.NewReplacer("{c}", collection, "{j}", job, "{s}", "s", "{g}", "g", "{name}", job, "{id}", job, "{kind}", "job_templates", "{template}", collection+"."+job).Replace(path)
 }
 
 // each asks every operation for the answer of a status, if it has one.

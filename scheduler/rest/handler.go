@@ -104,6 +104,7 @@ func New(cfg Config) http.Handler {
 	a.register(mux, "", strict(resources), (*api).refuse)
 	a.register(mux, "", strict(slices.Concat(secrets, accessTokens, process)), (*api).refuse)
 	a.register(mux, "", slices.Concat(awxTools, awxSchedules), (*api).refuseAWX)
+	mux.Handle("/api/v2/", a.handler(noAWX, (*api).refuseAWX))
 	a.register(mux, armGroup+armProvider, managed(), (*api).refuseARM)
 	a.register(mux, "", withoutConditions(manager), (*api).refuseARM)
 	mux.Handle("/", a.handler(func(_ *api, _ http.ResponseWriter, r *http.Request) error {

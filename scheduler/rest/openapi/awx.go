@@ -52,13 +52,13 @@ var awxOperations = map[string]Operation{
 		Answers: map[int]string{http.StatusNoContent: ""},
 		Faults:  []int{http.StatusBadRequest, http.StatusNotFound},
 	},
-	"GET /api/v2/job_templates/{template}/schedules": {
+	"GET /api/v2/{kind}/{template}/schedules": {
 		ID: "awxListTemplateSchedules", Summary: "List the schedules of a template",
-		Path:    "/api/v2/job_templates/{template}/schedules/",
+		Path:    "/api/v2/{kind}/{template}/schedules/",
 		Options: awxQuery, Answers: ok("AWXScheduleList"), Faults: []int{http.StatusBadRequest, http.StatusNotFound},
 	},
-	"POST /api/v2/job_templates/{template}/schedules": {
-		ID: "awxCreateTemplateSchedule", Summary: "Make a schedule of a template", Path: "/api/v2/job_templates/{template}/schedules/",
+	"POST /api/v2/{kind}/{template}/schedules": {
+		ID: "awxCreateTemplateSchedule", Summary: "Make a schedule of a template", Path: "/api/v2/{kind}/{template}/schedules/",
 		Body: "AWXScheduleRequest", Answers: map[int]string{http.StatusCreated: "AWXSchedule"},
 		Faults: []int{http.StatusBadRequest, http.StatusNotFound, http.StatusConflict},
 	},

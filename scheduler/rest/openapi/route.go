@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/awx"
 )
 
 // Style says whose ways an operation has.
@@ -99,7 +100,8 @@ var wildcards = map[string]Parameter{
 	"g":        {Description: "resource group", Schema: Text},
 	"name":     {Description: "name of a shared secret", Schema: Text},
 	"id":       {Description: "id", Schema: Text},
-	"template": {Description: "a job, as collection.job, or job for one of the collection default", Schema: Text},
+	"kind":     {Description: "what AWX calls the template; it makes no difference", Schema: Schema{"type": "string", "enum": awx.TemplateKinds}},
+	"template": {Description: "a job, as collection.job, or job for one of the collection default; the number N is the job template-N", Schema: Text},
 }
 
 // parameters returns those of an operation of a route: of its path, its query and its headers.
