@@ -34,7 +34,7 @@ type framing interface {
 	surgery
 }
 
-// surgery is about b from which no record can be cut.
+// surgery is about b, in which no intact record begins.
 type surgery interface {
 	// torn reports whether b is what an unfinished write leaves at the end of a file.
 	torn(b []byte, at Position) bool

@@ -131,7 +131,7 @@ func (l *Log) restore() error {
 		record, after, ok := l.format.framing.cut(rest, position)
 		if !ok {
 			const problem = "a part of the snapshot is damaged"
-			skipped := l.find(rest, position)
+			skipped, _ := l.find(rest, position)
 			if !l.pass(name, offset+int64(position), int64(skipped), problem) {
 				return &CorruptError{File: name, Offset: offset + int64(position), Problem: problem}
 			}
@@ -220,20 +220,31 @@ func (l *Log) keep(name string) (string, error) {
 	return kept, err
 }
 
-// find returns how many bytes of b are before the next intact record, after the first byte; all if there is none. The length of the
-// damaged one is believed if an intact one is behind it: to try every byte of a long record takes long.
-func (l *Log) find(b []byte, at Position) int {
+// searched is how many bytes [Log.find] reads for checksums at most. Without a limit, the search of a long record that looks
+// like the heads of many others takes time by the square of its length.
+const searched = 1 << 30
+
+// find returns how many bytes of b are before the next intact record, after the first byte; len(b) without one, or if the
+// search exceeds its limit. It trusts the length of the damaged record if an intact one follows.
+func (l *Log) find(b []byte, at Position) (skipped int, exhausted bool) {
 	if i, ok := l.format.framing.believed(b); ok && i < len(b) {
 		if _, _, ok := l.format.framing.cut(b[i:], at+Position(i)); ok {
-			return i
+			return i, false
 		}
 	}
-	for i := 1; i < len(b); i++ {
+	for i, read := 1, 0; i < len(b); i++ {
+		size, ok := l.format.framing.believed(b[i:])
+		if !ok || size > len(b)-i {
+			continue
+		}
+		if read += size; read > searched {
+			return len(b), true
+		}
 		if _, _, ok := l.format.framing.cut(b[i:], at+Position(i)); ok {
-			return i
+			return i, false
 		}
 	}
-	return len(b)
+	return len(b), false
 }
 
 // Salvaged reports whether something was passed over when the log was opened ([Config.Damaged]).
@@ -252,10 +263,12 @@ func (l *Log) replay(number int64, last bool) error {
 	}
 	l.number, l.begin = number, l.next
 	head := int64(len(l.format.head(number)))
+	exhausted := false
 	for len(rest) > 0 {
 		record, after, ok := l.format.framing.cut(rest, l.next)
 		if !ok {
-			skipped := l.find(rest, l.next)
+			var skipped int
+			skipped, exhausted = l.find(rest, l.next)
 			if last && skipped == len(rest) {
 				break
 			}
@@ -274,7 +287,7 @@ func (l *Log) replay(number int64, last bool) error {
 		}
 	}
 	offset := head + int64(l.next-l.begin)
-	if err := l.cutOff(name, rest, offset, last); err != nil {
+	if err := l.cutOff(name, rest, offset, exhausted); err != nil {
 		return err
 	}
 	if !last {
@@ -291,14 +304,15 @@ func (l *Log) replay(number int64, last bool) error {
 	return err
 }
 
-// cutOff tells of what is at the end of a file and is no record, or fails, unless it is a record that was never finished: such is the
-// end of a process, which nobody needs to hear of.
-func (l *Log) cutOff(name string, rest []byte, offset int64, last bool) error {
-	torn := last && l.format.framing.torn(rest, l.next)
+// cutOff decides about the end of the last file, in which no intact record was found. A record that is longer than the rest of
+// the file was never finished or confirmed, so its end needs no report. Other damage is reported, or is an error if the
+// search did not read all of it.
+func (l *Log) cutOff(name string, rest []byte, offset int64, exhausted bool) error {
+	torn := l.format.framing.torn(rest, l.next)
 	switch {
 	case len(rest) == 0, torn && l.format.framing.unfinished(rest, l.next):
 		return nil
-	case l.pass(name, offset, int64(len(rest)), "the end is damaged, and was cut off"), torn:
+	case l.pass(name, offset, int64(len(rest)), "the end is damaged, and was cut off"), torn && !exhausted:
 		return nil
 	default:
 		return &CorruptError{File: name, Offset: offset, Problem: "a record is damaged"}

@@ -108,15 +108,43 @@ func TestDamageBeforeMuch(t *testing.T) {
 	})
 }
 
-// counting counts how often it was tried to cut a record off.
+// TestLongTornTail has a long record that was not finished, and that looks like the heads of many long ones. The search for
+// an intact record in it is bounded.
+func TestLongTornTail(t *testing.T) {
+	eachFormat(t, func(t *testing.T, format Format) {
+		record := strings.Repeat("\x00\x00\x7f\xff\xff\x7f\x00\x00", 128<<10)
+		whole, _ := framed(format, firstNumber(format), "whole", record)
+		tried := &counting{framing: format.framing}
+		format.framing = tried
+		dir := t.TempDir()
+		place(t, dir, format, whole[:len(whole)-1])
+		c := &contents{}
+		config := c.config(dir, format)
+		config.Damaged = func(e *CorruptError) { t.Error(e) }
+		l, err := Open(config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		closeLog(t, l)
+		same(t, []string{"whole"}, c.records)
+		if tried.bytes > searched {
+			t.Errorf("%d MiB were read for checksums", tried.bytes>>20)
+		}
+	})
+}
+
+// counting counts attempts to cut a record off, and the bytes that their checksums read.
 type counting struct {
 	framing
 
-	cuts int
+	cuts, bytes int
 }
 
 func (c *counting) cut(b []byte, at Position) (record, rest []byte, ok bool) {
 	c.cuts++
+	if size, ok := c.believed(b); ok && size <= len(b) {
+		c.bytes += size
+	}
 	return c.framing.cut(b, at)
 }
 
