@@ -149,3 +149,17 @@ func TestTierCounts(t *testing.T) {
 	}
 	wantStatus(t, server, ask("PUT /t/Subscriptions/s1/Rules/r?api-version=2021-05", "", description("RuleDescription", "")), http.StatusCreated)
 }
+
+// TestSizesOutOfRange gives sizes that no entity can have. Each is an error that names its element.
+func TestSizesOutOfRange(t *testing.T) {
+	server := startREST(t, servicebus.Config{})
+	for _, size := range []string{"-1", "1099511627776"} {
+		for _, name := range []string{"MaxSizeInMegabytes", "MaxMessageSizeInKilobytes"} {
+			members := "<" + name + ">" + size + "</" + name + ">"
+			response, body := speak(t, server, ask("PUT /made?api-version=2021-05", "", description("QueueDescription", members)))
+			if response.StatusCode != http.StatusBadRequest || !strings.Contains(body, name+": "+size+" is not between 0 and") {
+				t.Errorf("%s: %d %s", members, response.StatusCode, body)
+			}
+		}
+	}
+}

@@ -120,7 +120,10 @@ func (q *query) partitioning(field *bool, kind string) member {
 	return m
 }
 
-// size is a member that is in units of its field, and that of an entity without a limit a large one.
+// largestSize bounds the sizes that a description may give, in their units, so that they fit into a field in bytes.
+const largestSize = 1 << 40
+
+// size is a member in units of its field. The size of an entity without a limit is byDefault.
 func size(name string, field *int64, unit, byDefault int64) member {
 	value := byDefault
 	if *field != 0 {
@@ -128,10 +131,14 @@ func size(name string, field *int64, unit, byDefault int64) member {
 	}
 	return member{name: name, value: value, set: func(text string) error {
 		n, err := parseInteger(text)
-		if err == nil && n >= 0 && n < 1<<40 {
-			*field = n * unit
+		if err == nil && (n < 0 || n >= largestSize) {
+			err = fmt.Errorf("%s: %d is not between 0 and %d", name, n, int64(largestSize)-1)
 		}
-		return err
+		if err != nil {
+			return err
+		}
+		*field = n * unit
+		return nil
 	}}
 }
 
@@ -214,7 +221,7 @@ const (
 )
 
 type (
-	// authorizationRules are kept and have no effect: keys are those of the emulator.
+	// authorizationRules are the keys of an entity, in addition to those of the emulator.
 	authorizationRules struct {
 		Rules []authorizationRule `xml:"AuthorizationRule"`
 	}

@@ -91,7 +91,7 @@ func (e *entity) goOn(m *message, target *entity, now int64, en *entry) {
 	if m.again {
 		in[0].id = ""
 	}
-	if err := target.accepts(in); err != nil {
+	if err := target.accepts(in, 0); err != nil {
 		c := cause{reason: string(Condition(err)), description: err.Error()}
 		if target.settings.RequiresSession && !properties.HasGroupID {
 			c = causeSession

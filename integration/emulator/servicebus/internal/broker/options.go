@@ -47,15 +47,14 @@ type QueueOptions struct {
 	MaxMessageSize int64
 	Status         Status
 	UserMetadata   string
-	// Partitioning, Express and NoBatching are kept for whoever asks, and have no effect; AuthorizationRules are its keys.
+	// Partitioning, Express and NoBatching are stored and have no effect. AuthorizationRules are keys that give access to the entity.
 	Partitioning       bool
 	Express            bool
 	NoBatching         bool
 	AuthorizationRules []AuthorizationRule
 }
 
-// An AuthorizationRule describes a key of an entity as administration clients write it. The broker keeps it and gives it back; what it
-// opens is up to those who look at keys.
+// An AuthorizationRule is a key of an entity as administration clients write it. The broker stores it; the server authorizes with it.
 type AuthorizationRule struct {
 	Type         string   // "SharedAccessAuthorizationRule", say
 	ClaimType    string   // "SharedAccessKey", say

@@ -88,7 +88,8 @@ func (s *Source) Purge() (int, Receipt, error) {
 	return s.remove(math.MaxInt, func(m *message) bool { return m.state != locked })
 }
 
-// Delete removes up to most messages that are not locked and were enqueued before a time (zero for any). It returns how many.
+// Delete removes up to most available messages, neither locked nor deferred nor scheduled, that were enqueued before a time (zero for
+// any). It returns their number.
 func (s *Source) Delete(most int, before time.Time) (int, Receipt, error) {
 	return s.remove(most, func(m *message) bool {
 		return m.state == ready && (before.IsZero() || m.enqueued < before.UnixMilli())

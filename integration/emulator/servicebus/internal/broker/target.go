@@ -71,7 +71,7 @@ func (t *Target) send(messages []amqp.Message, txn *Txn, numbers []int64) ([]int
 	} else {
 		defer unlockAll(all)
 	}
-	if err := e.accepts(intakes); err != nil {
+	if err := e.accepts(intakes, 0); err != nil {
 		return nil, Receipt{}, err
 	}
 	now, en := nowMilli(), b.entry()
@@ -98,8 +98,8 @@ func (e *entity) lockForSend() []*entity {
 	return e.broker.lockTargets([]*entity{e})
 }
 
-// accepts reports why an entity does not take messages in, if so.
-func (e *entity) accepts(intakes []intake) error {
+// accepts reports why an entity refuses messages, if so. pending is the size of messages that the entity is to store before them.
+func (e *entity) accepts(intakes []intake, pending int64) error {
 	if err := e.may(SendDisabled); err != nil {
 		return err
 	}
@@ -118,7 +118,7 @@ func (e *entity) accepts(intakes []intake) error {
 		}
 		size += in.message.size()
 	}
-	if quota := cmp.Or(e.settings.MaxSize, e.broker.config.Tier.entitySize()); quota > 0 && e.size+size > quota {
+	if quota := cmp.Or(e.settings.MaxSize, e.broker.config.Tier.entitySize()); quota > 0 && e.size+pending+size > quota {
 		return fail(ResourceLimitExceeded, "The maximum entity size has been reached or exceeded for '%s': %d of %d bytes are in use.",
 			e.path, e.size, quota)
 	}

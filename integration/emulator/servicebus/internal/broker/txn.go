@@ -56,7 +56,7 @@ func (t *Txn) send(e *entity, intakes []intake) error {
 		return err
 	}
 	defer e.unlock()
-	if err := e.accepts(intakes); err != nil {
+	if err := e.accepts(intakes, t.pending(e, len(t.sends))); err != nil {
 		return err
 	}
 	if err := t.counts(len(intakes)); err != nil {
@@ -139,12 +139,25 @@ func (t *Txn) check(now int64) error {
 			return errLockLost()
 		}
 	}
-	for _, s := range t.sends {
-		if err := s.target.accepts(s.intakes); err != nil {
+	for i, s := range t.sends {
+		if err := s.target.accepts(s.intakes, t.pending(s.target, i)); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// pending returns the size of the messages for an entity among the first n sends.
+func (t *Txn) pending(e *entity, n int) (size int64) {
+	for _, s := range t.sends[:n] {
+		if s.target != e {
+			continue
+		}
+		for i := range s.intakes {
+			size += s.intakes[i].message.size()
+		}
+	}
+	return size
 }
 
 // forget lets go of the messages. Their entities are locked.

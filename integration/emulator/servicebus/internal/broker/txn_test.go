@@ -82,6 +82,25 @@ func TestCommitToDeletedQueue(t *testing.T) {
 	})
 }
 
+// TestTxnExceedsEntitySize sends messages in a transaction, of which each has room in the queue but not both together.
+func TestTxnExceedsEntitySize(t *testing.T) {
+	queue(t, broker.QueueOptions{MaxSize: 500}, func(t *testing.T, b *broker.Broker) {
+		to, half := target(t, b, "q"), build(t, spec{id: "half", label: string(make([]byte, 300))})
+		txn := b.Begin()
+		must(to.Send([]amqp.Message{half}, txn))
+		_, err := to.Send([]amqp.Message{half}, txn)
+		wantCondition(t, err, broker.ResourceLimitExceeded)
+		txn.Rollback()
+
+		txn = b.Begin()
+		must(to.Send([]amqp.Message{half}, txn))
+		send(t, b, "q", spec{id: "other", label: string(make([]byte, 300))})
+		_, err = txn.Commit()
+		wantCondition(t, err, broker.TransactionRollback)
+		wantIDs(t, peek(t, b, "q"), "other")
+	})
+}
+
 // TestTxnOfManyMessages shows of how many messages a transaction may be.
 func TestTxnOfManyMessages(t *testing.T) {
 	for tier, most := range map[broker.Tier]int{"": 150, broker.Standard: 100} {

@@ -324,7 +324,7 @@ func (w *Window) Resubmit(sequence int64, message amqp.Message, toTopic bool) (R
 	}
 	intakes := []intake{in}
 	e.size -= dead.size() // it makes room for what comes instead
-	err = target.accepts(intakes)
+	err = target.accepts(intakes, 0)
 	e.size += dead.size()
 	if err != nil {
 		return Receipt{}, err
