@@ -4,7 +4,9 @@ import (
 	"context"
 	"crypto/sha256"
 	"crypto/x509"
+	"encoding/base64"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -144,9 +146,10 @@ func (f *Finder) find(c *Config, r *http.Request, address string) (*access.Princ
 	return f.guessed(r.Context(), c, address, token)
 }
 
-// guessed does what costs more than a look, unless the address has failed at it too often: a success costs it nothing.
+// guessed does what costs more than a look, unless the address has failed at it too often: a success costs it nothing. Tokens
+// of an issuer count by their issuer and key, too: an issuer whose new key fails locks out nobody else at the address.
 func (f *Finder) guessed(ctx context.Context, c *Config, address, token string) (p *access.Principal, err error) {
-	network := throttle.Network(address)
+	network := throttle.Network(address) + signer(token)
 	if wait, ok := f.guesses.Peek(network); !ok {
 		return nil, &throttle.Exceeded{After: wait, Message: "too many tokens came from here that are not taken; wait a while"}
 	}
@@ -163,6 +166,29 @@ func (f *Finder) guessed(ctx context.Context, c *Config, address, token string) 
 	}
 	return p, err
 }
+
+// signer tells the keys apart that tokens of issuers (RFC 7519) name, "" for other tokens. Names at random gain nothing: a
+// token of an unknown key costs no more than a look.
+func signer(token string) string {
+	parts := strings.Split(token, ".")
+	var named struct {
+		Issuer string `json:"iss"`
+		Key    string `json:"kid"`
+	}
+	if len(parts) != jwtParts {
+		return ""
+	}
+	for _, part := range parts[:2] { // the header, and the claims
+		data, err := base64.RawURLEncoding.DecodeString(part)
+		if err != nil || json.Unmarshal(data, &named) != nil {
+			return ""
+		}
+	}
+	sum := sha256.Sum256([]byte(named.Issuer + "\x00" + named.Key)) // of a fixed length: many are kept
+	return " " + string(sum[:8])
+}
+
+const jwtParts = 3
 
 func (c *Config) byToken(ctx context.Context, token string) (*access.Principal, error) {
 	t, err := c.Tokens.Verify(ctx, token)

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"net/http"
@@ -190,6 +191,51 @@ func TestGuessesAreBounded(t *testing.T) {
 	}
 	if _, err := f.Find(request("192.0.2.1", "Authorization: Bearer "+good)); err != nil {
 		t.Error(err)
+	}
+}
+
+// keyIssuer is an issuer one of whose keys fails.
+type keyIssuer struct{}
+
+func (keyIssuer) Verify(_ context.Context, token string) (*access.Principal, error) {
+	if !strings.HasPrefix(token, jwt("good", "")) {
+		return nil, &access.Unknown{Reason: "the key is not known"}
+	}
+	return &access.Principal{Name: "alice"}, nil
+}
+
+// jwt is a token of an issuer that names its key.
+func jwt(key, signature string) string {
+	part := base64.RawURLEncoding.EncodeToString
+	return part([]byte(`{"kid": "`+key+`"}`)) + "." + part([]byte(`{"iss": "https://issuer.test"}`)) + "." + signature
+}
+
+// TestFailingKeyLocksOutNobodyElse sends many tokens of a key that fails from one address: tokens of the issuer's other key, and
+// those of the scheduler, are still taken from there.
+func TestFailingKeyLocksOutNobodyElse(t *testing.T) {
+	b := newBucket()
+	keeper := tokens.NewKeeper(b, newBucket())
+	_, own, err := keeper.Create(t.Context(), []byte(`{"grants": [{"role": "reader"}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := identity.New(identity.Config{Demand: identity.Always, Tokens: keeper, Issuer: keyIssuer{}})
+	find := func(token string) error {
+		_, err := f.Find(request("192.0.2.1", "Authorization: Bearer "+token))
+		return err
+	}
+	limited := false
+	for range 200 {
+		_, exceeded := errors.AsType[*throttle.Exceeded](find(jwt("failing", "x")))
+		limited = limited || exceeded
+	}
+	if !limited {
+		t.Error("tokens of the failing key are not limited")
+	}
+	for what, token := range map[string]string{"the other key": jwt("good", "x"), "the scheduler": own} {
+		if err := find(token); err != nil {
+			t.Errorf("a token of %s: %v", what, err)
+		}
 	}
 }
 
