@@ -2,6 +2,7 @@ package access
 
 import (
 	"context"
+	"slices"
 	"strings"
 )
 
@@ -83,4 +84,11 @@ func With(ctx context.Context, p *Principal) context.Context {
 func From(ctx context.Context) *Principal {
 	p, _ := ctx.Value(principalKey{}).(*Principal)
 	return p
+}
+
+// SameGrants reports whether two principals may do the same.
+func SameGrants(a, b *Principal) bool {
+	return slices.EqualFunc(a.Grants, b.Grants, func(a, b Grant) bool {
+		return a.Role == b.Role && slices.Equal(a.Collections, b.Collections)
+	})
 }

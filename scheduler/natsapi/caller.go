@@ -16,6 +16,9 @@ const (
 	// service import).
 	infoHeader = "Nats-Request-Info"
 
+	// traceHeader has a server report the way of a message (NATS ADR-41).
+	traceHeader = "Nats-Trace-Dest"
+
 	// importReply begins the subject of the answer to such a request. The server lets no client send one, so what the
 	// header says then is the server's word; else anybody may have written it.
 	importReply = "_R_."

@@ -120,7 +120,7 @@ func guarded(op operation) action {
 		}
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
-		stop := a.watchOver(r, right, collection, cancel)
+		stop := a.watchOver(r, who, right, collection, cancel)
 		defer stop()
 		return op.do(a, w, r.WithContext(ctx))
 	}
@@ -129,16 +129,17 @@ func guarded(op operation) action {
 // askAgainEvery is how often who asks must still be allowed to, while they are answered: a live tail lasts.
 const askAgainEvery = 2 * time.Second
 
-// watchOver ends a request whose caller may not ask for it any more, as when a token is revoked. The function returned
-// stops it. A store that does not answer ends nothing.
-func (a *api) watchOver(r *http.Request, right access.Right, collection string, end func()) (stop func()) {
+// watchOver ends a request whose caller may not ask for it any more, as when a token is revoked. It also ends one about many
+// collections whose caller has other grants than asked had: they select the records that it shows. The function returned stops it. A
+// store that does not answer ends nothing.
+func (a *api) watchOver(r *http.Request, asked *access.Principal, right access.Right, collection string, end func()) (stop func()) {
 	var mu sync.Mutex
 	var again *time.Timer
 	stopped := false
 	look := func() {
 		who, err := a.identify(r)
 		_, unknown := errors.AsType[*access.Unknown](err)
-		if unknown || err == nil && !access.May(who, right, collection) {
+		if unknown || err == nil && (!access.May(who, right, collection) || right == access.ReadAny && !access.SameGrants(who, asked)) {
 			end()
 			return
 		}

@@ -6,11 +6,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/carillon-sched/carillon/scheduler"
@@ -412,5 +414,32 @@ func TestSameNameInAnotherGroup(t *testing.T) {
 	}
 	if r := w.do(http.MethodGet, elsewhere+version, "", root); !strings.Contains(r.body, "mine") {
 		t.Errorf("an admin: %s", r.body)
+	}
+}
+
+// TestChangedGrantsEndTails follows the history of all collections, and takes the reader one of its collections: the tail ends, as
+// it would go on to show what may not be seen any more.
+func TestChangedGrantsEndTails(t *testing.T) {
+	var grants atomic.Pointer[[]access.Grant]
+	grants.Store(&[]access.Grant{{Role: access.Reader, Collections: []string{"default", "partners"}}})
+	w := newWorld(t, func(cfg *rest.Config) {
+		cfg.Identify = func(*http.Request) (*access.Principal, error) {
+			return &access.Principal{Name: "reader", Via: access.ViaOIDC, Grants: *grants.Load()}, nil
+		}
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, w.api.URL+"/history?follow=true", http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	grants.Store(&[]access.Grant{{Role: access.Reader, Collections: []string{"default"}}})
+	if _, err := io.Copy(io.Discard, resp.Body); err != nil || resp.StatusCode != http.StatusOK {
+		t.Errorf("the tail did not end: %d, %v", resp.StatusCode, err)
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -243,7 +242,7 @@ func (f *Frame) watchOver(r *http.Request, asked *access.Principal, right access
 	look := func() {
 		who, err := f.cfg.Identify(r)
 		_, unknown := errors.AsType[*access.Unknown](err)
-		if unknown || err == nil && (!access.May(who, right, r.PathValue("c")) || !slices.EqualFunc(who.Grants, asked.Grants, sameGrant)) {
+		if unknown || err == nil && (!access.May(who, right, r.PathValue("c")) || !access.SameGrants(who, asked)) {
 			end()
 			return
 		}
@@ -262,10 +261,6 @@ func (f *Frame) watchOver(r *http.Request, asked *access.Principal, right access
 		cancel()
 		again.Stop()
 	}
-}
-
-func sameGrant(a, b access.Grant) bool {
-	return a.Role == b.Role && slices.Equal(a.Collections, b.Collections)
 }
 
 // payer is whose requests count together, as in the APIs.

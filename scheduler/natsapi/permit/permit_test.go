@@ -368,6 +368,28 @@ func TestServerTellsTheAuditLogWhoAsked(t *testing.T) {
 	}
 }
 
+// TestChangesWithoutAnAskerAreRefused asks for changes without a reply subject, and with a trace: nothing is changed, as the audit
+// log would not get who asked.
+func TestChangesWithoutAnAskerAreRefused(t *testing.T) {
+	w := newWorld(t, true)
+	before := w.last()
+	nc := w.user("partners-operator")
+	if err := nc.Publish("carillon.api.enable.partners.job", nil); err != nil {
+		t.Fatal(err)
+	}
+	m := nats.NewMsg("carillon.api.enable.partners.job")
+	m.Header.Set("Nats-Trace-Dest", "carillon.api.get.partners.none") // which the user may publish to
+	if resp, err := nc.RequestMsg(m, patience); err != nil || resp.Header.Get("Nats-Service-Error-Code") != "400" {
+		t.Errorf("a traced change: %+v, %v", resp, err)
+	}
+	if resp, err := nc.Request("carillon.api.get.partners.job", nil, patience); err != nil || !strings.Contains(strings.ToLower(string(resp.Data)), `"state":"disabled"`) {
+		t.Errorf("after the changes: %+v, %v", resp, err)
+	}
+	if e := w.last(); e.Sequence != before.Sequence {
+		t.Errorf("changed: %+v", e)
+	}
+}
+
 // TestForgedInfoIsNotBelieved shows that within the scheduler's account, where the server says nothing, nobody passes for
 // another.
 func TestForgedInfoIsNotBelieved(t *testing.T) {

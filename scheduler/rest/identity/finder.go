@@ -147,7 +147,7 @@ func (f *Finder) find(c *Config, r *http.Request, address string) (*access.Princ
 }
 
 // guessed does what costs more than a look, unless the address has failed at it too often: a success costs it nothing. Tokens
-// of an issuer count by their issuer and key, too: an issuer whose new key fails locks out nobody else at the address.
+// of an issuer count by their issuer and key, too: an issuer whose new key fails locks out no other user at the address.
 func (f *Finder) guessed(ctx context.Context, c *Config, address, token string) (p *access.Principal, err error) {
 	network := throttle.Network(address) + signer(token)
 	if wait, ok := f.guesses.Peek(network); !ok {
@@ -167,7 +167,7 @@ func (f *Finder) guessed(ctx context.Context, c *Config, address, token string) 
 	return p, err
 }
 
-// signer tells the keys apart that tokens of issuers (RFC 7519) name, "" for other tokens. Names at random gain nothing: a
+// signer identifies the issuer and key that a JWT (RFC 7519) names; "" for other tokens. Names at random gain nothing: a
 // token of an unknown key costs no more than a look.
 func signer(token string) string {
 	parts := strings.Split(token, ".")
