@@ -27,6 +27,7 @@ func report(t *terminal.Terminal, problems []jobfile.Problem, results []jobfile.
 	if err := firstUnavailable(problems); err != nil {
 		return err
 	}
+	problems = onePerCollection(problems)
 	for _, r := range results {
 		if !t.JSON {
 			printResult(t, r)
@@ -126,6 +127,29 @@ func firstUnavailable(problems []jobfile.Problem) error {
 	return nil
 }
 
+// onePerCollection keeps the first of the problems about a collection that does not exist, and says how many jobs share it.
+func onePerCollection(problems []jobfile.Problem) []jobfile.Problem {
+	var kept []jobfile.Problem
+	first, jobs := map[string]int{}, map[string]int{}
+	for _, p := range problems {
+		collection, _, _ := strings.Cut(p.Job, "/")
+		if !errors.Is(p.Cause, scheduler.ErrNotFound) || !strings.HasPrefix(p.Message, "collection ") {
+			kept = append(kept, p)
+			continue
+		}
+		if jobs[collection]++; jobs[collection] == 1 {
+			first[collection] = len(kept)
+			kept = append(kept, p)
+		}
+	}
+	for collection, i := range first {
+		if n := jobs[collection]; n > 1 {
+			kept[i].Message += fmt.Sprintf(" (%d jobs are for it)", n)
+		}
+	}
+	return kept
+}
+
 // nearFile returns the file beside one that is not there which was probably meant, or "".
 func nearFile(file string) string {
 	entries, err := os.ReadDir(filepath.Dir(file))
@@ -151,6 +175,9 @@ func applyHint(problems []jobfile.Problem) string {
 		case errors.Is(p.Cause, scheduler.ErrNotFound):
 			collection, _, _ := strings.Cut(p.Job, "/")
 			return fmt.Sprintf("create the collection first: %q", "carillon collection create "+collection)
+		case (strings.HasSuffix(p.Path, ".sasToken") || strings.HasSuffix(p.Path, ".sasKey")) && p.Message == "is required":
+			member := p.Path[strings.LastIndexByte(p.Path, '.')+1:]
+			return fmt.Sprintf("keep it as a secret, with %q, and write %s: {secretRef: NAME}", "carillon secrets set NAME", member)
 		case errors.Is(p.Cause, fs.ErrNotExist) && nearFile(p.File) != "":
 			return "did you mean " + nearFile(p.File) + "?"
 		}

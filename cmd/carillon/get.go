@@ -132,7 +132,11 @@ func (c getCmd) list(ctx context.Context, t *terminal.Terminal, api *client.Clie
 		return err
 	}
 	if len(jobs) == 0 && !t.JSON {
-		t.Complain("hint", c.noneHint())
+		hint := c.noneHint()
+		if others, err := client.Collect(api.List(ctx, client.Query{}), 1); !c.picks() && err == nil && len(others) > 0 {
+			hint = "the collection " + c.Collection + ` has no jobs, but others have: "carillon get -A"`
+		}
+		t.Complain("hint", hint)
 		return nil
 	}
 	return c.print(t, jobs)

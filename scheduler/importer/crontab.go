@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"fmt"
 	"path"
 	"regexp"
 	"slices"
@@ -21,6 +22,9 @@ var nicknames = map[string]string{
 
 // crontab reads a crontab, as those of Debian's cron and of cronie are written.
 func crontab(r *reading, data []byte) error {
+	if line := userColumn(data); line > 0 && !r.System {
+		return fmt.Errorf("line %d names a user, as a system crontab does: import it with --system", line)
+	}
 	c := crontabFile{reading: r}
 	for i, line := range strings.Split(strings.ReplaceAll(string(data), "\r\n", "\n"), "\n") {
 		entry := "line " + strconv.Itoa(i+1)
@@ -34,6 +38,25 @@ func crontab(r *reading, data []byte) error {
 		}
 	}
 	return nil
+}
+
+// entryOf takes an entry apart into its first word behind the schedule and what follows.
+var entryOf = regexp.MustCompile(`^\s*(?:@[a-z]+|[-0-9*](?:\S*\s+){5})\s*([a-z_][a-z0-9_-]*)\s+\S`)
+
+// users are the accounts that system crontabs name.
+var users = []string{
+	"root", "daemon", "bin", "nobody", "www-data", "apache", "nginx", "http", "postgres", "mysql", "redis", "backup", "mail",
+	"list", "man", "news", "logcheck", "munin", "smmsp", "git", "jenkins", "debian-spamd", "amavis",
+}
+
+// userColumn returns the number of the first line that names a user where other crontabs have the command; 0 for none.
+func userColumn(data []byte) int {
+	for i, line := range strings.Split(string(data), "\n") {
+		if m := entryOf.FindStringSubmatch(line); m != nil && slices.Contains(users, m[1]) {
+			return i + 1
+		}
+	}
+	return 0
 }
 
 // crontabFile is what the lines so far have set.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"regexp"
 	"strings"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/check"
@@ -91,9 +92,15 @@ func (c Command) Run(ctx context.Context, t *terminal.Terminal) error {
 		return t.PrintJSON(map[string]string{"job": key.String(), "file": path, "result": "wrote"})
 	}
 	t.Printf("%-9s %s\n", "wrote", path)
+	for _, m := range secretNamed.FindAllStringSubmatch(text, -1) {
+		t.Complain("hint", fmt.Sprintf("it needs a secret first: %q", "carillon secrets set "+m[1]))
+	}
 	t.Complain("hint", fmt.Sprintf("%q shows when it runs, %q starts it", "carillon preview -f "+path, "carillon apply "+path))
 	return nil
 }
+
+// secretNamed finds the names of the secrets that a job file uses, outside of comments.
+var secretNamed = regexp.MustCompile(`(?m)^[^#\n]*\{secretRef: ([^}]+)\}`)
 
 // Text returns the job file, and the job's name.
 func (c Command) Text() (text string, k scheduler.Key, err error) {

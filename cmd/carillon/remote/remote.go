@@ -38,10 +38,14 @@ func (r Server) ProvideClient(t *terminal.Terminal) (*client.Client, error) {
 	if err := r.check(); err != nil {
 		return nil, err
 	}
+	c, err := (*client.Client)(nil), error(nil)
 	if r.NATS != "" {
-		return r.connect(r.Files)
+		c, err = r.connect(r.Files)
+	} else {
+		c, err = r.Client(t)
 	}
-	return r.Client(t)
+	t.Suggest = func(err error) string { return suggest(c, err) }
+	return c, err
 }
 
 // Client returns a client of the scheduler. Of the context it takes the token, the authorities and the certificate, if
@@ -196,10 +200,13 @@ func each[T any](
 		case errors.Is(err, scheduler.ErrUnavailable), ctx.Err() != nil:
 			return failed, err
 		case err != nil:
-			if !t.JSON {
+			failure := &terminal.Failure{Path: fmt.Sprint(thing), Message: err.Error(), Err: err}
+			if t.JSON {
+				failure.Hint = t.HintOf(err)
+			} else {
 				t.Fail(err)
 			}
-			failed = append(failed, &terminal.Failure{Path: fmt.Sprint(thing), Message: err.Error(), Err: err})
+			failed = append(failed, failure)
 		default:
 			done(thing, result)
 		}

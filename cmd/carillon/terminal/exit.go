@@ -67,7 +67,7 @@ func (t *Terminal) Fail(err error) int {
 			t.Complain("error", strings.TrimSuffix(line, "\n"))
 		}
 	}
-	if hint := hintOf(err); hint != "" && !hintTold(err) {
+	if hint := t.HintOf(err); hint != "" && !hintTold(err) {
 		t.Complain("hint", hint)
 	}
 	return code
@@ -88,6 +88,16 @@ func (t *Terminal) Complain(kind, text string) {
 	case kind != "error":
 		_ = printJSON(t.Err, map[string]any{kind: map[string]string{"message": text}})
 	}
+}
+
+// HintOf is the hint for an error. A hint that the terminal suggests for a name that does not exist comes before others.
+func (t *Terminal) HintOf(err error) string {
+	if t.Suggest != nil && errors.Is(err, scheduler.ErrNotFound) && !is[*reportedError](err) {
+		if hint := t.Suggest(err); hint != "" {
+			return hint
+		}
+	}
+	return hintOf(err)
 }
 
 // Hint says what to do about an error; "" when nobody knows.

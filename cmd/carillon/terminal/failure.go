@@ -36,7 +36,7 @@ var failureCodes = map[int]string{
 
 // failJSON prints an error that ends with an exit code.
 func (t *Terminal) failJSON(err error, code int) {
-	v := failureView{Code: failureCode(err, code), Message: err.Error(), Hint: hintOf(err), Details: details(err)}
+	v := failureView{Code: failureCode(err, code), Message: err.Error(), Hint: t.HintOf(err), Details: details(err)}
 	if r, ok := errors.AsType[*reportedError](err); ok && len(r.all) > 1 {
 		v.Message = fmt.Sprintf("%d things went wrong", len(r.all))
 	} else if ok {

@@ -21,6 +21,9 @@ type Terminal struct {
 
 	Version string // of this program
 
+	// Suggest returns a hint for an error about a name that does not exist, "" for none. Default: none.
+	Suggest func(error) string
+
 	JSON   bool // Out is for programs
 	UTC    bool // times are shown in UTC
 	Colour bool // Out shows colours

@@ -19,6 +19,7 @@ func TestMoment(t *testing.T) {
 		"2026-03-01 10:00:00.250 +01:00": "2026-03-01 09:00:00.250 Z",
 		"2026-03-01 10:00:00.250 Z":      "2026-03-01 10:00:00.250 Z",
 		"2h":                             "2026-03-08 07:00:00.000 Z",
+		"-2h":                            "2026-03-08 07:00:00.000 Z",
 		"1h30m":                          "2026-03-08 07:30:00.000 Z",
 		"7d":                             "2026-03-01 09:00:00.000 Z",
 		"1w":                             "2026-03-01 09:00:00.000 Z",
@@ -28,7 +29,7 @@ func TestMoment(t *testing.T) {
 			t.Errorf("%s: got %s, %v, want %s", text, got, err, want)
 		}
 	}
-	for _, wrong := range []string{"", "soon", "-2h", "2026-13-01", "2 h", "2026"} {
+	for _, wrong := range []string{"", "soon", "--2h", "2026-13-01", "2 h", "2026"} {
 		if at, err := utc.Moment("since", wrong, now); ExitCode(err) != ExitUsage {
 			t.Errorf("%q is read as %s, %v", wrong, at, err)
 		}
