@@ -89,7 +89,7 @@ var probes = []string{"/healthz", "/readyz", "/metrics"}
 
 // trace begins the span of a request. A live tail has none: it may last for days.
 func (a *api) trace(r *http.Request) (context.Context, tracing.Span) {
-	if a.tracer == nil || slices.Contains(probes, r.URL.Path) || r.URL.Query().Has("follow") {
+	if a.tracer == nil || slices.Contains(probes, r.URL.Path) || Streams(r) {
 		return r.Context(), tracing.Span{}
 	}
 	return a.tracer.Request(r.Context(), r.Method, r.Header)

@@ -51,6 +51,7 @@ func TestObserve(t *testing.T) {
 	w.do(http.MethodPost, "/doctor?fix=perhaps", "", root)
 	w.do(http.MethodGet, "/history?follow=true&after=x", "", root)
 	w.glance("/history?follow=true", root)
+	w.glance("/audit?follow=true", root)
 	if r := w.do(http.MethodGet, "/metrics", "", as("reader")); r.status != http.StatusOK || r.body != "up 1\n" {
 		t.Errorf("metrics: %d %s", r.status, r.body)
 	}

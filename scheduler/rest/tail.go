@@ -26,7 +26,6 @@ func (a *api) follow(w http.ResponseWriter, r *http.Request, q service.HistoryQu
 		return err
 	}
 	defer end()
-	askingOf(r.Context()).tail = true
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	t := &tail{form: form, asked: asked, to: w, control: http.NewResponseController(w), failed: cancel}

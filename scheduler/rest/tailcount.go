@@ -21,6 +21,7 @@ func newTailCount(most int) *tailCount { return &tailCount{throttle.NewPlaces(mo
 func (c *tailCount) begin(r *http.Request) (end func(), err error) {
 	caller := callerOf(r)
 	end, err = c.places.Take(caller)
+	askingOf(r.Context()).tail = err == nil
 	full, ok := errors.AsType[*throttle.Full](err)
 	switch {
 	case !ok:

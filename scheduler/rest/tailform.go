@@ -90,6 +90,9 @@ func tailFormOf(r *http.Request) (*tailForm, error) {
 	}
 }
 
+// Streams reports whether a request may ask for a live tail, which lasts until its client goes.
+func Streams(r *http.Request) bool { return r.URL.Query().Has("follow") || acceptsEvents(r) }
+
 // acceptsEvents reports whether a request asks for server-sent events by its header.
 func acceptsEvents(r *http.Request) bool {
 	for _, header := range r.Header.Values("Accept") {

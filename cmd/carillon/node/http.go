@@ -159,7 +159,7 @@ func (n *Node) learn(ctx context.Context) {
 // a shutdown would wait for them in vain.
 func endTails(stopped context.Context, h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !r.URL.Query().Has("follow") {
+		if !rest.Streams(r) {
 			h.ServeHTTP(w, r)
 			return
 		}

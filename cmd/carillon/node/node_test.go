@@ -72,6 +72,16 @@ func get(t *testing.T, url string) (int, io.Reader) {
 func TestStopEndsLiveTails(t *testing.T) {
 	n := start(t, always)
 	_, tail := get(t, n.url+"/history?follow=true")
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, n.url+"/history", http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Accept", "text/event-stream")
+	events, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer events.Body.Close()
 	k := scheduler.Key{Collection: "default", Job: "once"}
 	body := `{"action": {"type": "http", "request": {"method": "GET", "uri": "` + n.url + `/echo"}}}`
 	if _, _, err := n.Service().Put(t.Context(), service.Edit{Key: k, Body: []byte(body)}); err != nil {
@@ -86,6 +96,9 @@ func TestStopEndsLiveTails(t *testing.T) {
 	}
 	if rest, err := io.ReadAll(r); err != nil || len(rest) > 0 {
 		t.Errorf("after the stop: %q, %v", rest, err)
+	}
+	if _, err := io.Copy(io.Discard, events.Body); err != nil {
+		t.Errorf("events that the header asks for are cut off: %v", err)
 	}
 }
 

@@ -101,8 +101,8 @@ func (c *Config) open(ctx context.Context) (bool, error) {
 	return !some && err == nil, err
 }
 
-// Find returns who sends a request. A job needs a token even where others need none: else its author could do everything. The error is an [*access.Unknown] when that is not known, a [*throttle.Exceeded],
-// or that of the store or the issuer.
+// Find returns who sends a request. A job needs a token even where others need none: else its author could do everything. The
+// error is an [*access.Unknown] when that is not known, a [*throttle.Exceeded], or that of the store or the issuer.
 func (f *Finder) Find(r *http.Request) (*access.Principal, error) {
 	cfg, address := f.cfg.Load(), addressOf(r)
 	open, err := cfg.open(r.Context())
