@@ -35,6 +35,8 @@ func (j *Job) Replan(was State, f Found, now time.Time) (Replanning, Step) {
 		return ReplaceIt, j.Rejoin(j.Progress, now)
 	case b == nil:
 		return DeriveAgain, Step{}
+	case !b.BelongsTo(j) && b.Revision > j.Revision: // j was deleted meanwhile, and put again
+		return LeaveAlone, Step{}
 	case !b.BelongsTo(j): // left by a delete that was cut short
 		return ReplaceIt, j.Begin(j.Progress, now)
 	case was == Disabled && b.Schedule == j.ScheduleGen && !b.NeedsOpen():

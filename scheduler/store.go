@@ -103,7 +103,7 @@ type Batons interface { //nolint:interfacebloat // every move of a baton
 	PassOn(ctx context.Context, slot Slot, body []byte, at time.Time, running uint64) error
 	Cancel(ctx context.Context, slot Slot, waiting uint64) error
 	Discard(ctx context.Context, slot Slot, sequence uint64) error
-	Clear(ctx context.Context, k Key) error
+	Clear(ctx context.Context, k Key, of func(*Baton) bool) error
 
 	Lanes() int
 	Waits() bool          // for the disk, at every write
@@ -115,7 +115,7 @@ type Batons interface { //nolint:interfacebloat // every move of a baton
 // History keeps records.
 type History interface { //nolint:interfacebloat // all that records need
 	Append(ctx context.Context, r *Record) error
-	Forget(ctx context.Context, k Key) error
+	Forget(ctx context.Context, k Key, through uint64) error
 	Recent(ctx context.Context, k Key, before uint64, outcomes []Outcome, f func(*Record) bool) error
 	Newest(ctx context.Context, k Key, outcomes []Outcome, f func(*Record) bool) error // all that are stored, in a cluster too
 	LastRecords(ctx context.Context, keys []Key, outcomes []Outcome, each func(*Record)) error

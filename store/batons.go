@@ -211,49 +211,55 @@ func (s *Store) Cancel(ctx context.Context, slot scheduler.Slot, waiting uint64)
 	return translate(s.timers[s.Lane(slot.Key)].Purge(ctx, options...))
 }
 
-// Clear removes every baton of a job, waiting or running, detached runs included.
-func (s *Store) Clear(ctx context.Context, k scheduler.Key) error {
+// Clear removes those batons of a job that of reports, waiting or running, detached
+// runs included, and those that cannot be read; with nil, all of them.
+func (s *Store) Clear(ctx context.Context, k scheduler.Key, of func(*scheduler.Baton) bool) error {
+	slot := scheduler.Slot{Key: k}
+	fire, timer := s.fireSubject(slot), s.timerSubject(slot)
 	// A worker passes on only while its running baton is there: that goes
 	// first. A timer may fire between the two, so what runs goes again.
-	if err := s.removeRunning(ctx, k); err != nil {
-		return err
-	}
-	st, timer := s.timers[s.Lane(k)], s.timerSubject(scheduler.Slot{Key: k})
-	for _, filter := range []string{timer, timer + ".>"} {
-		if err := st.Purge(ctx, jetstream.WithPurgeSubject(filter)); err != nil {
-			return translate(err)
+	for _, subject := range []string{fire, timer, fire} {
+		if err := s.clear(ctx, k, subject, of); err != nil {
+			return err
 		}
 	}
-	return s.removeRunning(ctx, k)
+	return nil
 }
 
-// removeRunning removes the running batons of a job, one by one. To purge their
-// subjects would have the server take those of other jobs for acknowledged that were
-// delivered before them (consumer.purge, up to nats-server 2.15 at least): these would
-// never come again, should their worker die.
-func (s *Store) removeRunning(ctx context.Context, k scheduler.Key) error {
-	st, fire := s.timers[s.Lane(k)], s.fireSubject(scheduler.Slot{Key: k})
-	get := directRequest{Subjects: []string{fire, fire + ".*"}, Batch: runningAtOnce}
+// clear is Clear for the running or the waiting batons. It removes them one by one:
+// to purge the subjects of running ones would have the server take those of other
+// jobs for acknowledged that were delivered before them (consumer.purge, up to
+// nats-server 2.15 at least), and these would never come again, should their worker
+// die. Those of a later job of the name stay.
+func (s *Store) clear(ctx context.Context, k scheduler.Key, subject string, of func(*scheduler.Baton) bool) error {
+	get, running := directRequest{Subjects: []string{subject, subject + ".*"}, Batch: runningAtOnce}, subject == s.fireSubject(scheduler.Slot{Key: k})
 	for {
-		var found []uint64
+		var found []*jetstream.RawStreamMsg
 		err := s.directGet(ctx, s.cfg.stream(timersStream(s.Lane(k))), get, get.Batch, func(m *jetstream.RawStreamMsg) bool {
-			found = append(found, m.Sequence)
+			if b, err := scheduler.DecodeBaton(m.Data); err != nil || of == nil || of(&b) {
+				found = append(found, m)
+			}
 			return true
 		}, func(*nats.Msg) {})
-		if err != nil || len(found) == 0 {
+		if err != nil {
 			return err
 		}
 		removed := 0
-		for _, sequence := range found {
-			switch err := st.DeleteMsg(ctx, sequence); {
+		for _, m := range found {
+			if running {
+				err = s.timers[s.Lane(k)].DeleteMsg(ctx, m.Sequence)
+			} else {
+				err = s.timers[s.Lane(k)].Purge(ctx, jetstream.WithPurgeSubject(m.Subject), jetstream.WithPurgeSequence(m.Sequence+1))
+			}
+			switch {
 			case err == nil:
 				removed++
 			case !errors.Is(err, jetstream.ErrMsgDeleteUnsuccessful): // else it has just been acknowledged
 				return translate(err)
 			}
 		}
-		if removed == 0 {
-			return nil // a replica that lags behind shows them still
+		if removed == 0 || !running && len(found) < runningAtOnce {
+			return nil // a replica that lags behind may show them still
 		}
 	}
 }

@@ -170,7 +170,7 @@ func TestMoves(t *testing.T) {
 		{"pass on what has been removed", func(m *moves) error {
 			m.fired()
 			seq := m.running()
-			m.must(m.store.Clear(m.ctx, m.slot.Key))
+			m.must(m.store.Clear(m.ctx, m.slot.Key, nil))
 			return m.passToTimer("new", seq)
 		}, scheduler.ErrConflict, "", ""},
 		{"pass on to wait in place of one that waits: whoever runs it is the last to plan", func(m *moves) error {
@@ -216,7 +216,7 @@ func TestCanceledTimerNeverFires(t *testing.T) {
 			return m.store.Arm(m.ctx, m.slot, []byte("new"), time.Now().Add(24*time.Hour), waiting)
 		},
 		"canceled": func(m *moves, _ uint64) error { return m.store.Cancel(m.ctx, m.slot, 0) },
-		"cleared":  func(m *moves, _ uint64) error { return m.store.Clear(m.ctx, m.slot.Key) },
+		"cleared":  func(m *moves, _ uint64) error { return m.store.Clear(m.ctx, m.slot.Key, nil) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(t *testing.T, w *world) {
@@ -260,7 +260,7 @@ func TestClear(t *testing.T) {
 			w.must(w.store.Arm(ctx, slot, []byte("t"), later, 0))
 			w.must(w.store.Fire(ctx, slot, []byte("f"), 0))
 		}
-		w.must(w.store.Clear(ctx, job))
+		w.must(w.store.Clear(ctx, job, nil))
 		for _, slot := range slots {
 			var want error
 			if slot.Key == job {
@@ -271,7 +271,7 @@ func TestClear(t *testing.T) {
 			mustBe(t, slot.String()+" "+slot.Detached+", waiting", waiting, want)
 			mustBe(t, slot.String()+" "+slot.Detached+", running", running, want)
 		}
-		w.must(w.store.Clear(ctx, job)) // there is nothing to do
+		w.must(w.store.Clear(ctx, job, nil)) // there is nothing to do
 	})
 }
 
@@ -289,7 +289,7 @@ func TestClearLeavesOthersWithTheirWorkers(t *testing.T) {
 			d := h.take()
 			held[d.Slot.Key] = d
 		}
-		w.must(w.store.Clear(ctx, job))
+		w.must(w.store.Clear(ctx, job, nil))
 		w.must(held[alike[2]].Lease.Ack())
 		w.must(w.store.Fire(ctx, scheduler.Slot{Key: scheduler.Key{Collection: "c", Job: "later"}}, []byte("later"), 0))
 		w.must(h.take().Lease.Ack())
@@ -392,7 +392,7 @@ func TestUnavailable(t *testing.T) {
 			"Fire":        s.Fire(ctx, own, nil, 0),
 			"PassOn":      s.PassOn(ctx, own, nil, time.Time{}, 1),
 			"Cancel":      s.Cancel(ctx, own, 0),
-			"Clear":       s.Clear(ctx, job),
+			"Clear":       s.Clear(ctx, job, nil),
 			"Waiting":     second(s.Waiting(ctx, own)),
 			"Running":     second(s.Running(ctx, own)),
 			"FindBatons":  s.FindBatons(ctx, []scheduler.Key{job}, func(scheduler.Stored, bool) {}),
@@ -421,7 +421,7 @@ func TestUnavailable(t *testing.T) {
 			"HistorySpan": second(s.HistorySpan(ctx)),
 			"RecordsFrom": s.RecordsFrom(ctx, 1, func(*scheduler.Record) bool { return true }),
 			"Follow":      s.Follow(ctx, job, 0, func(*scheduler.Record) {}),
-			"Forget":      s.Forget(ctx, job),
+			"Forget":      s.Forget(ctx, job, 1e5),
 			"IsFirst":     second(s.IsFirstSpec(ctx, "c.job", 1)),
 			"FirstSpec":   second(s.FirstSpec(ctx)),
 			"EraseSpec":   s.EraseSpec(ctx, 1),

@@ -46,7 +46,7 @@ func TestRecordsFrom(t *testing.T) {
 			w.record(alike[i%2], scheduler.OutcomeCompleted, strconv.Itoa(i))
 		}
 		w.record(job, scheduler.OutcomeFailed, "last")
-		w.must(w.store.Forget(t.Context(), alike[1]))
+		w.must(w.store.Forget(t.Context(), alike[1], 1e5))
 		for _, from := range []uint64{0, 1, 2, 1500, 2500, 2501, 2502} {
 			next := max(501, from|1) // a job keeps 1,000, and the others were forgotten
 			w.must(w.store.RecordsFrom(t.Context(), from, func(r *scheduler.Record) bool {

@@ -302,9 +302,14 @@ func (s *Store) historyFilter(k scheduler.Key) string {
 	return filter + ">"
 }
 
-// Forget removes the history of a job.
-func (s *Store) Forget(ctx context.Context, k scheduler.Key) error {
-	return translate(s.history.Purge(ctx, jetstream.WithPurgeSubject(s.historyFilter(k))))
+// Forget removes the records of a job up to a sequence. Later ones may be of
+// another job of the name.
+func (s *Store) Forget(ctx context.Context, k scheduler.Key, through uint64) error {
+	if through == 0 {
+		return nil
+	}
+	filter := jetstream.WithPurgeSubject(s.historyFilter(k))
+	return translate(s.history.Purge(ctx, filter, jetstream.WithPurgeSequence(through+1)))
 }
 
 // HistoryAge is how long records are kept.

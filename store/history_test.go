@@ -103,7 +103,7 @@ func TestHistoryIsBounded(t *testing.T) {
 // TestHistoryPerJobIsBroughtUp changes how many records a store keeps that exists.
 func TestHistoryPerJobIsBroughtUp(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
-		w.must(w.store.Forget(t.Context(), job))
+		w.must(w.store.Forget(t.Context(), job, 1e5))
 		for _, test := range []struct{ most, want int }{{3, 3}, {store.Unlimited, 1203}, {5, 5}} {
 			s, err := open(t, w.connect(), store.Config{HistoryPerJob: int64(test.most), HistoryAge: time.Hour})
 			w.must(err)
@@ -121,12 +121,12 @@ func TestHistoryPerJobIsBroughtUp(t *testing.T) {
 // TestForget removes the records of one job.
 func TestForget(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
-		w.must(w.store.Forget(t.Context(), job)) // there are none
+		w.must(w.store.Forget(t.Context(), job, 1e5)) // there are none
 		for _, k := range append(alike, job) {
 			w.record(k, scheduler.OutcomeCompleted, "1")
 			w.record(k, scheduler.OutcomeSkipped, "2")
 		}
-		w.must(w.store.Forget(t.Context(), job))
+		w.must(w.store.Forget(t.Context(), job, 1e5))
 		if got := w.recent(job, 0, 99); len(got) != 0 {
 			t.Errorf("found %q", got)
 		}
@@ -279,7 +279,7 @@ func TestRecentOfMany(t *testing.T) {
 			w.record(r.k, r.outcome, r.text)
 			all = append(all, r)
 		}
-		w.must(w.store.Forget(t.Context(), alike[1]))
+		w.must(w.store.Forget(t.Context(), alike[1], 1e5))
 		for _, test := range []struct {
 			of       scheduler.Key
 			before   uint64

@@ -109,7 +109,7 @@ func TestListingWhileWritten(t *testing.T) {
 		w.must(w.store.EachBaton(ctx, 0, func(s scheduler.Slot, _ bool) error {
 			told[s.String()]++
 			if len(told) == 1 {
-				w.must(w.store.Clear(ctx, key(0)))
+				w.must(w.store.Clear(ctx, key(0), nil))
 				w.must(w.store.Arm(ctx, scheduler.Slot{Key: key(0)}, []byte("t"), later, 0))
 			}
 			return nil

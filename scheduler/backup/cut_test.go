@@ -52,8 +52,8 @@ func (d *dying) Append(ctx context.Context, r *scheduler.Record) error {
 	return d.do(func() error { return d.Store.Append(ctx, r) })
 }
 
-func (d *dying) Clear(ctx context.Context, k scheduler.Key) error {
-	return d.do(func() error { return d.Store.Clear(ctx, k) })
+func (d *dying) Clear(ctx context.Context, k scheduler.Key, of func(*scheduler.Baton) bool) error {
+	return d.do(func() error { return d.Store.Clear(ctx, k, of) })
 }
 
 func (d *dying) SaveJob(ctx context.Context, k scheduler.Key, data []byte, replaces uint64, final bool) (rev uint64, err error) {

@@ -83,7 +83,7 @@ func fill(t *testing.T, s *system) {
 	_, err = s.service.TurnCollection(ctx, "stopped", scheduler.Disabled)
 	s.must(err)
 	time.Sleep(2 * time.Minute)
-	s.must(s.store.Clear(ctx, key("lostBaton")))
+	s.must(s.store.Clear(ctx, key("lostBaton"), nil))
 	now, err := s.store.LoadJob(ctx, key("hasEnded"))
 	s.must(err)
 	_, err = s.store.SaveJob(ctx, key("hasEnded"), before.Data, now.Revision, false) // as before somebody had leisure to write that

@@ -110,7 +110,7 @@ func (r *restorer) places(ctx context.Context, entries []*Entry) (map[scheduler.
 func (r *restorer) write(ctx context.Context, e *Entry, p place, f fate, revision uint64) error {
 	k := e.Key()
 	if f == replaced {
-		if err := r.Store.Clear(ctx, k); err != nil {
+		if err := r.Store.Clear(ctx, k, nil); err != nil {
 			return err
 		}
 		p.baton = false

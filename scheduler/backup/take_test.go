@@ -175,7 +175,7 @@ func TestBackupFailsOnDamage(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *server.Server) {
 		from := newSystem(t, s, newKey(t), store.Config{Prefix: "from"})
 		from.put("later", `{"startTime": "2000-01-01T00:30:00Z", `+to("", fine)+`}`)
-		from.must(from.store.Clear(t.Context(), key("later")))
+		from.must(from.store.Clear(t.Context(), key("later"), nil))
 		from.must(from.store.Arm(t.Context(), scheduler.Slot{Key: key("later")}, []byte("garbage"), time.Now().Add(time.Hour), 0))
 		_, err := from.store.Tokens().Save(t.Context(), "NOT-AN-ID", []byte(`{}`), 0)
 		from.must(err)

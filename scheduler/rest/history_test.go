@@ -212,7 +212,7 @@ func TestHistoryPagesWhileRecordsCome(t *testing.T) {
 	w := newWorld(t)
 	w.must(http.MethodPut, "/jobCollections/default/jobs/job", later)
 	for path, of := range map[string]string{"/jobCollections/default/jobs/job/history": "job", "/history": "all", "/jobCollections/default/history": "collection"} {
-		if err := w.store.Forget(t.Context(), scheduler.Key{Collection: "default", Job: "job"}); err != nil {
+		if err := w.store.Forget(t.Context(), scheduler.Key{Collection: "default", Job: "job"}, 1e5); err != nil {
 			t.Fatal(err)
 		}
 		n := 0

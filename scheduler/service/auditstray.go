@@ -22,7 +22,7 @@ func (a Auditor) auditStray(ctx context.Context, k scheduler.Key, last uint64, f
 	case stray.Fate() != scheduler.Deleted:
 		told.Lost = true
 	case fix:
-		if err := a.shared.Store.Clear(ctx, k); err != nil {
+		if err := a.shared.Store.Clear(ctx, k, scheduler.Left("", stray.Marker)); err != nil {
 			return err
 		}
 		told.Fixed = true

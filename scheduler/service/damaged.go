@@ -59,7 +59,7 @@ func (e Editor) putMended(ctx context.Context, j *scheduler.Job, damaged *schedu
 	}
 	if j.UID == damaged.Job().UID {
 		err = e.plans.goOn(ctx, j)
-	} else if err = e.shared.Store.Clear(ctx, j.Key); err == nil && j.State == scheduler.Enabled {
+	} else if err = e.shared.Store.Clear(ctx, j.Key, scheduler.Left("", damaged.Revision)); err == nil && j.State == scheduler.Enabled {
 		err = e.plans.rederive(ctx, j)
 	}
 	if err != nil && !errors.Is(err, scheduler.ErrConflict) { // the audit was faster, then

@@ -115,9 +115,12 @@ func (c CollectionKeeper) clear(ctx context.Context, one *scheduler.Collection) 
 
 // clearJob deletes a job as it was read. It leaves a job that has changed since to the next pass.
 func (c CollectionKeeper) clearJob(ctx context.Context, st scheduler.Stored) error {
-	err := c.edits.remove(ctx, st.Key, st, 0)
+	last, err := c.edits.lastRecord(ctx, st.Key)
 	if err == nil {
-		return c.edits.sweep(ctx, st.Key)
+		err = c.edits.remove(ctx, st.Key, st, 0)
+	}
+	if err == nil {
+		return c.edits.sweep(ctx, remains{st, last})
 	}
 	if errors.Is(err, scheduler.ErrConflict) || errors.Is(err, scheduler.ErrNotFound) {
 		return nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/step"
@@ -85,9 +86,15 @@ func (e Editor) Delete(ctx context.Context, k scheduler.Key, specSequence uint64
 		return err
 	}
 	for range casTries {
+		last, err := e.lastRecord(ctx, k)
+		if err != nil {
+			return err
+		}
 		st, err := e.shared.Store.LoadJob(ctx, k)
+		st.Key = k
+		left := remains{st, last}
 		if errors.Is(err, scheduler.ErrNotFound) && specSequence > 0 && st.SpecSequence == specSequence {
-			return e.shared.audited(ctx, deletion(k, st), func(*trail.Entry) error { return e.sweep(ctx, k) }) // it was cut short
+			return e.shared.audited(ctx, deletion(k, st), func(*trail.Entry) error { return e.sweep(ctx, left) }) // it was cut short
 		}
 		if errors.Is(err, scheduler.ErrNotFound) {
 			stray, _, failed := e.shared.stray(ctx, k)
@@ -95,9 +102,9 @@ func (e Editor) Delete(ctx context.Context, k scheduler.Key, specSequence uint64
 			case failed != nil:
 				return failed
 			case stray != nil && stray.Fate() == scheduler.Deleted:
-				return e.sweep(ctx, k) // a delete was cut short, perhaps this one
+				return e.sweep(ctx, left) // a delete was cut short, perhaps this one
 			case stray != nil:
-				err = nil // its definition was lost
+				err, left.Revision = nil, math.MaxUint64 // its definition was lost: whatever is there is its own
 			}
 		}
 		if err != nil {
@@ -116,7 +123,7 @@ func (e Editor) Delete(ctx context.Context, k scheduler.Key, specSequence uint64
 		if err != nil {
 			return fmt.Errorf("job %s: %w", k, err)
 		}
-		return e.sweep(ctx, k)
+		return e.sweep(ctx, left)
 	}
 	return contended("job " + k.String())
 }
@@ -143,10 +150,27 @@ func deletion(k scheduler.Key, st scheduler.Stored) *trail.Entry {
 	}
 }
 
-// sweep removes what a deleted job leaves.
-func (e Editor) sweep(ctx context.Context, k scheduler.Key) error {
-	if err := e.shared.Store.Clear(ctx, k); err != nil {
-		return fmt.Errorf("job %s: deleted, but its baton is still there and will be dropped when due: %w", k, err)
+// remains are what a deleted job leaves. Another job of the name may have been put since.
+type remains struct {
+	scheduler.Stored // the definition, or its delete marker
+
+	last uint64 // the sequence of its last record before it was deleted
+}
+
+// lastRecord returns the sequence of the last record of a name, 0 without one.
+func (e Editor) lastRecord(ctx context.Context, k scheduler.Key) (last uint64, err error) {
+	err = e.shared.Store.LastRecords(ctx, []scheduler.Key{k}, scheduler.Outcomes, func(r *scheduler.Record) { last = max(last, r.Sequence) })
+	if err != nil {
+		err = fmt.Errorf("job %s: %w", k, err)
 	}
-	return e.shared.Store.Forget(ctx, k)
+	return last, err
+}
+
+// sweep removes what a deleted job leaves.
+func (e Editor) sweep(ctx context.Context, left remains) error {
+	of := scheduler.Left(scheduler.StoredIncarnation(left.Data), left.Revision)
+	if err := e.shared.Store.Clear(ctx, left.Key, of); err != nil {
+		return fmt.Errorf("job %s: deleted, but its baton is still there and will be dropped when due: %w", left.Key, err)
+	}
+	return e.shared.Store.Forget(ctx, left.Key, left.last)
 }

@@ -137,7 +137,7 @@ func (e *Executor) Move(ctx context.Context, j *scheduler.Job, s scheduler.Step,
 	doubtful := from.Doubtful
 	return e.cfg.Persist(ctx, j.Key, func(ctx context.Context) error {
 		if doubtful && from.Running != 0 {
-			if err := e.unmoved(ctx, from.Slot); err != nil {
+			if err := e.unmoved(ctx, from.Slot, next.UID); err != nil {
 				return err
 			}
 		}
@@ -149,13 +149,13 @@ func (e *Executor) Move(ctx context.Context, j *scheduler.Job, s scheduler.Step,
 
 // unmoved makes sure that a running baton was not passed on by a try whose answer was
 // lost: what waits may have been changed since, and must not be replaced.
-// [scheduler.ErrConflict] when one waits.
-func (e *Executor) unmoved(ctx context.Context, slot scheduler.Slot) error {
-	_, err := e.cfg.Store.Waiting(ctx, slot)
+// [scheduler.ErrConflict] when one of the incarnation waits.
+func (e *Executor) unmoved(ctx context.Context, slot scheduler.Slot, incarnation string) error {
+	st, err := e.cfg.Store.Waiting(ctx, slot)
 	switch {
-	case err == nil:
+	case err == nil && st.IsOf(incarnation):
 		return fmt.Errorf("job %s: %w: its baton was passed on already", slot.Key, scheduler.ErrConflict)
-	case errors.Is(err, scheduler.ErrNotFound):
+	case err == nil, errors.Is(err, scheduler.ErrNotFound):
 		return nil
 	}
 	return err

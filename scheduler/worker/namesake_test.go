@@ -175,7 +175,7 @@ func TestLateRecordIsNotOfTheNextJob(t *testing.T) {
 type forgetful struct{ scheduler.Store }
 
 // Clear leaves everything as it is.
-func (forgetful) Clear(context.Context, scheduler.Key) error { return nil }
+func (forgetful) Clear(context.Context, scheduler.Key, func(*scheduler.Baton) bool) error { return nil }
 
 // TestDeleteCutShort leaves the baton of a deleted job in its place. It does not run as the next job of the name, and that one
 // gets its own.
@@ -319,4 +319,4 @@ func TestDeleteCutShortBesideOneOff(t *testing.T) {
 }
 
 // Forget leaves everything as it is.
-func (forgetful) Forget(context.Context, scheduler.Key) error { return nil }
+func (forgetful) Forget(context.Context, scheduler.Key, uint64) error { return nil }

@@ -191,8 +191,8 @@ func (b *brittle) Append(ctx context.Context, r *scheduler.Record) error {
 	return b.do(fmt.Sprintf("record %s %s", r.Outcome, r.ID), func() error { return b.Store.Append(ctx, r) })
 }
 
-func (b *brittle) Forget(ctx context.Context, k scheduler.Key) error {
-	return b.do("forget", func() error { return b.Store.Forget(ctx, k) })
+func (b *brittle) Forget(ctx context.Context, k scheduler.Key, through uint64) error {
+	return b.do("forget", func() error { return b.Store.Forget(ctx, k, through) })
 }
 
 func (b *brittle) Arm(ctx context.Context, slot scheduler.Slot, body []byte, at time.Time, waiting uint64) error {
@@ -211,8 +211,8 @@ func (b *brittle) Cancel(ctx context.Context, slot scheduler.Slot, waiting uint6
 	return b.do("cancel", func() error { return b.Store.Cancel(ctx, slot, waiting) })
 }
 
-func (b *brittle) Clear(ctx context.Context, k scheduler.Key) error {
-	return b.do("clear", func() error { return b.Store.Clear(ctx, k) })
+func (b *brittle) Clear(ctx context.Context, k scheduler.Key, of func(*scheduler.Baton) bool) error {
+	return b.do("clear", func() error { return b.Store.Clear(ctx, k, of) })
 }
 
 func (b *brittle) RemoveJob(ctx context.Context, k scheduler.Key, revision, spec uint64) error {

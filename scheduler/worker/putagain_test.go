@@ -158,7 +158,7 @@ func TestPutAgainOfFaultedJob(t *testing.T) {
 		}
 		later := time.Now().Add(time.Hour).UTC()
 		w.put("job", strings.TrimSuffix(body(twice), "}")+`, "startTime": "`+later.Format(time.RFC3339Nano)+`"}`)
-		if err := w.store.Clear(t.Context(), key("job")); err != nil { // as if it had died before
+		if err := w.store.Clear(t.Context(), key("job"), nil); err != nil { // as if it had died before
 			t.Fatal(err)
 		}
 		if _, err := w.service.Audit(t.Context(), true); err != nil {

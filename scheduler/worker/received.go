@@ -109,7 +109,7 @@ func (w *Worker) look(r *run) (now occupancy, err error) {
 		if err != nil && !errors.Is(err, scheduler.ErrNotFound) {
 			return now, err
 		}
-		if err == nil {
+		if err == nil && (one.is == &now.running || st.IsOf(r.baton.UID)) { // an edit that raced a delete may have armed another's
 			*one.is = st.Revision
 		}
 	}

@@ -1,0 +1,157 @@
+package worker_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/carillon-sched/carillon/integration/bubble"
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/service"
+	"github.com/carillon-sched/carillon/scheduler/view"
+	"github.com/carillon-sched/carillon/scheduler/worker"
+)
+
+// TestPutRacesDelete has many clients put, delete and run jobs of a few names at once. Each put of a name calls a path of
+// its own, so that a call shows which definition made it. An occurrence is called at most once, and the history of each
+// job that is left has its own records only.
+func TestPutRacesDelete(t *testing.T) {
+	operations := 10_000
+	if testing.Short() {
+		operations = 1500
+	}
+	const clients, names = 16, 3
+	freshTimers()
+	bubble.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.service = w.newServiceOn(laggard{w.store}, newKey(t, "k1"))
+		w.startWorker(func(c *worker.Config) { c.Store = laggard{w.store} })
+		w.sink.answers(func(c *call) (int, string) { // some attempts are long enough to meet a delete
+			return after(time.Duration(len(c.key)+c.at.Nanosecond()/1000)%7*time.Millisecond, http.StatusOK)(c)
+		})
+		var all sync.WaitGroup
+		for client := range clients {
+			all.Go(func() {
+				random := rand.New(rand.NewPCG(1, uint64(client)))
+				for i := range operations / clients {
+					name := fmt.Sprintf("job%d", random.IntN(names))
+					if err := w.race(t.Context(), name, fmt.Sprintf("p%d-%d", client, i), random); err != nil {
+						t.Errorf("%s: %v", name, err)
+					}
+					time.Sleep(time.Duration(random.IntN(200)) * time.Millisecond)
+				}
+			})
+		}
+		all.Wait()
+		time.Sleep(time.Minute)
+		times := map[string]int{}
+		for _, c := range w.sink.seen() {
+			if one := c.url + " " + c.key; times[one] == 0 {
+				times[one]++
+			} else {
+				t.Errorf("%s was called again", one)
+			}
+		}
+		if n := len(w.sink.seen()); n < operations/10 {
+			t.Errorf("%d calls: too few to show anything", n)
+		}
+		for i := range names {
+			w.mustHaveOwnHistory(fmt.Sprintf("job%d", i))
+		}
+		w.mustBeInOrder()
+	})
+}
+
+// laggard is a store whose server takes a moment for some requests, so that others come in between.
+type laggard struct{ scheduler.Store }
+
+func lag() { time.Sleep(time.Duration(rand.IntN(30)) * time.Millisecond) } //nolint:gosec // it is no secret
+
+func (l laggard) Clear(ctx context.Context, k scheduler.Key, of func(*scheduler.Baton) bool) error {
+	lag()
+	return l.Store.Clear(ctx, k, of)
+}
+
+func (l laggard) Forget(ctx context.Context, k scheduler.Key, through uint64) error {
+	lag()
+	return l.Store.Forget(ctx, k, through)
+}
+
+func (l laggard) Cancel(ctx context.Context, slot scheduler.Slot, waiting uint64) error {
+	lag()
+	return l.Store.Cancel(ctx, slot, waiting)
+}
+
+func (l laggard) Arm(ctx context.Context, slot scheduler.Slot, body []byte, at time.Time, waiting uint64) error {
+	lag()
+	return l.Store.Arm(ctx, slot, body, at, waiting)
+}
+
+func (l laggard) Fire(ctx context.Context, slot scheduler.Slot, body []byte, waiting uint64) error {
+	lag()
+	return l.Store.Fire(ctx, slot, body, waiting)
+}
+
+func (l laggard) Append(ctx context.Context, r *scheduler.Record) error {
+	lag()
+	return l.Store.Append(ctx, r)
+}
+
+// race does one of several operations. Others may have been faster: conflicts and missing jobs are no errors.
+func (w *world) race(ctx context.Context, name, path string, random *rand.Rand) (err error) {
+	switch what := random.IntN(10); {
+	case what < 4:
+		body := `{"startTime": "` + time.Now().UTC().Add(time.Duration(random.IntN(100))*time.Millisecond).Format(time.RFC3339Nano) + `", "recurrence": {"frequency": "Second"},
+			"action": {"type": "Http", "request": {"uri": "http://target.example/` + path + `", "method": "POST"}, "retryPolicy": {"retryType": "none"}}}`
+		_, _, err = w.service.Put(ctx, service.Edit{Key: key(name), Body: []byte(body)})
+	case what < 7:
+		err = w.service.Delete(ctx, key(name), 0)
+	case what < 8:
+		_, err = w.service.Trigger(ctx, key(name))
+	case what < 9:
+		_, err = w.service.Disable(ctx, key(name))
+	default:
+		_, err = w.service.Enable(ctx, key(name))
+	}
+	if errors.Is(err, scheduler.ErrNotFound) || errors.Is(err, scheduler.ErrConflict) {
+		return nil
+	}
+	return err
+}
+
+// mustHaveOwnHistory compares a job's history, as users see it, with what its present incarnation can have done.
+func (w *world) mustHaveOwnHistory(name string) {
+	w.t.Helper()
+	v, err := w.service.Get(w.t.Context(), key(name))
+	if errors.Is(err, scheduler.ErrNotFound) {
+		return
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	records, _, err := w.service.History(w.t.Context(), service.HistoryQuery{Key: key(name)}, view.Page{Top: 100})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	ran := map[string]bool{}
+	for _, r := range records {
+		if !scheduler.SameIncarnation(r.UID, v.Job.Incarnation()) || r.UID == "" {
+			w.t.Errorf("%s: a record of %q is shown for %q", name, r.UID, v.Job.Incarnation())
+		}
+		if r.Outcome == scheduler.OutcomeCompleted {
+			if ran[r.Occurrence] {
+				w.t.Errorf("%s completed twice", r.Occurrence)
+			}
+			ran[r.Occurrence] = true
+		}
+	}
+	if v.Job.State == scheduler.Enabled && !strings.Contains(w.outcomes(name), "completed") {
+		w.t.Errorf("%s has not run for a minute: %q", name, w.outcomes(name))
+	}
+}
