@@ -15,7 +15,7 @@ import (
 func (s *Store) Deliver(ctx context.Context, lane int, wake <-chan struct{}, room func() int, take func(*scheduler.Delivery)) error {
 	s.presence.begin()
 	defer s.presence.end()
-	return s.pull(ctx, s.cfg.stream(timersStream(lane)), pulling{wake: wake, room: room}, func(m *nats.Msg) {
+	return s.pull(ctx, s.cfg.stream(timersStream(lane)), pulling{wake: wake, room: room, all: &s.asked, share: s.lanes}, func(m *nats.Msg) {
 		if d, ok := s.delivery(m); ok {
 			take(d)
 		}

@@ -85,17 +85,26 @@ func (s *Store) Recent(
 	if err != nil {
 		return err
 	}
-	return s.walk(ctx, k, heads, f)
+	return s.walk(ctx, k, heads, outcomes, f)
 }
+
+// walkMost is how many records of a job are read one by one. Who wants more gets
+// them in batches.
+const walkMost = 4
 
 // walk calls f for the last records of some outcomes of a job, and for those before
 // them, newest first, until f returns false.
-func (s *Store) walk(ctx context.Context, k scheduler.Key, heads []*scheduler.Record, f func(*scheduler.Record) bool) error {
-	for len(heads) > 0 {
+func (s *Store) walk(
+	ctx context.Context, k scheduler.Key, heads []*scheduler.Record, outcomes []scheduler.Outcome, f func(*scheduler.Record) bool,
+) error {
+	for n := 1; len(heads) > 0; n++ {
 		i := newest(heads)
 		r := heads[i]
 		if !f(r) {
 			return nil
+		}
+		if n == walkMost {
+			return s.scanAll(ctx, k, r.Sequence, outcomes, f)
 		}
 		next, err := s.lastRecord(ctx, k, r.Outcome, r.Sequence)
 		if err != nil {

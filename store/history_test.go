@@ -341,3 +341,48 @@ func TestRecentFindsManyBehindFew(t *testing.T) {
 		}
 	})
 }
+
+// TestHistoryIsReadInBatches counts the requests for the records of a job among those of others.
+func TestHistoryIsReadInBatches(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		for i := range 300 {
+			w.record(job, scheduler.OutcomeCompleted, strconv.Itoa(i))
+			for range 5 {
+				w.record(alike[0], scheduler.OutcomeFailed, "other")
+			}
+		}
+		for _, outcomes := range [][]scheduler.Outcome{nil, {scheduler.OutcomeCompleted, scheduler.OutcomeSkipped}} {
+			n, before := 0, w.nc.Stats().OutMsgs
+			w.must(w.store.Recent(t.Context(), job, 0, outcomes, func(r *scheduler.Record) bool {
+				if want := strconv.Itoa(299 - n); r.Job != job || r.Message != want {
+					t.Errorf("record %q of %s, want %s", r.Message, r.Job, want)
+				}
+				n++
+				return n < 100
+			}))
+			if requests := w.nc.Stats().OutMsgs - before; n != 100 || requests > 20 {
+				t.Errorf("%d requests for %d records", requests, n)
+			}
+		}
+	})
+}
+
+// TestHistoryScanReadsOnce reads a stretch with few records of a job, behind one that has more than fit into a batch: what is
+// read before its turn is not read again.
+func TestHistoryScanReadsOnce(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		for range 1000 {
+			w.record(job, scheduler.OutcomeCompleted, "")
+			w.record(job, scheduler.OutcomeFailed, "")
+			w.record(job, scheduler.OutcomeSkipped, "")
+		}
+		for range 4000 {
+			w.record(alike[0], scheduler.OutcomeCompleted, "")
+		}
+		n, before := 0, w.nc.Stats().InMsgs
+		w.must(w.store.Recent(t.Context(), job, 0, nil, func(*scheduler.Record) bool { n++; return true }))
+		if got := w.nc.Stats().InMsgs - before; n != 3000 || got > 3000+60 {
+			t.Errorf("%d messages for %d records", got, n)
+		}
+	})
+}

@@ -31,7 +31,7 @@ func (s *Store) Newest(ctx context.Context, k scheduler.Key, outcomes []schedule
 	if err := g.Wait(); err != nil {
 		return err
 	}
-	return s.walk(ctx, k, slices.DeleteFunc(heads, func(r *scheduler.Record) bool { return r == nil }), f)
+	return s.walk(ctx, k, slices.DeleteFunc(heads, func(r *scheduler.Record) bool { return r == nil }), outcomes, f)
 }
 
 // newestRecord asks the leader of the history for the newest record of one outcome;

@@ -36,8 +36,9 @@ type Store struct {
 	specs       jetstream.Stream
 	pulse       string // the stream; "": there is none
 	timers      []jetstream.Stream
-	opened      []string // the streams behind all these, in the order in which they were opened
-	leases      *leases  // of batons and specs
+	opened      []string     // the streams behind all these, in the order in which they were opened
+	leases      *leases      // of batons and specs
+	asked       atomic.Int64 // batons of all lanes that were asked for, and have not come
 	presence    *presence
 	publisher   *publisher
 	unasked     names  // streams whose purge the NATS user may not ask for

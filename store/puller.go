@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -62,6 +63,8 @@ type puller struct {
 type pulling struct {
 	wake  <-chan struct{} // there is room again
 	room  func() int      // for so many messages
+	all   *atomic.Int64   // messages that all pullers with the same room have asked for
+	share int             // how many they are
 	bytes int             // of a request at most, but for a message that is longer alone; 0: any
 }
 
@@ -82,6 +85,7 @@ func (s *Store) pull(ctx context.Context, stream string, how pulling, deliver fu
 	_ = sub.SetPendingLimits(-1, -1) // bounded by what is asked for
 	check, beat := time.NewTicker(p.beat/2), time.NewTicker(stallBeat)
 	defer check.Stop()
+	defer p.forget()
 	defer beat.Stop()
 	connected := s.nc.StatusChanged(nats.CONNECTED)
 	defer s.nc.RemoveStatusListener(connected)
@@ -124,6 +128,12 @@ func (p *puller) drain(sub *nats.Subscription) error {
 	return nil
 }
 
+// setAsked changes how many messages are asked for. The lock is held.
+func (p *puller) setAsked(n int) {
+	p.all.Add(int64(n - p.asked))
+	p.asked = n
+}
+
 // ask requests as many messages as there is room for.
 func (p *puller) ask() {
 	p.mu.Lock()
@@ -131,7 +141,7 @@ func (p *puller) ask() {
 	if p.done || p.asked > pullBatch/2 {
 		return
 	}
-	n := min(p.room(), pullBatch) - p.asked
+	n := min((p.room()-int(p.all.Load())+p.share-1)/p.share, pullBatch-p.asked)
 	expires, heartbeat := pullExpires, time.Duration(0) // its end is a sign of life, too
 	if time.Since(p.lastCame) > pullExpires {
 		n, expires, heartbeat = min(n, 1-p.asked), pullQuiet, p.beat
@@ -156,7 +166,7 @@ func (p *puller) ask() {
 		if p.asked == 0 {
 			p.lastSeen = time.Now() // nothing was to be seen while nothing was asked for
 		}
-		p.asked += n
+		p.setAsked(p.asked + n)
 		p.single = false
 	}
 }
@@ -178,7 +188,7 @@ func (p *puller) receive(m *nats.Msg) {
 		if err != nil {
 			pending = p.asked
 		}
-		p.asked = max(0, p.asked-pending)
+		p.setAsked(max(0, p.asked-pending))
 	}
 	p.mu.Unlock()
 	switch status {
@@ -207,7 +217,7 @@ func (p *puller) receive(m *nats.Msg) {
 func (p *puller) came() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.asked = max(0, p.asked-1)
+	p.setAsked(max(0, p.asked-1))
 }
 
 // completed is what the server says at the end of a request that had as many
@@ -257,6 +267,6 @@ func (p *puller) checkAlive() {
 
 func (p *puller) forget() {
 	p.mu.Lock()
-	p.asked = 0
+	p.setAsked(0)
 	p.mu.Unlock()
 }

@@ -1,9 +1,11 @@
 package store_test
 
 import (
+	"context"
 	"fmt"
 	"net"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -196,5 +198,33 @@ func TestForeignMessage(t *testing.T) {
 		if n := w.messages("CARILLON_TIMERS_0"); n != 1 {
 			t.Errorf("%d messages are left, want the baton", n)
 		}
+	})
+}
+
+// TestLanesShareRoom: several lanes with the same room do not ask for more messages than it has, each for all of it.
+func TestLanesShareRoom(t *testing.T) {
+	const lanes, room = 4, 40
+	inBubble(t, func(t *testing.T, w *world) {
+		s, err := open(t, w.connect(), store.Config{Prefix: "many", Lanes: lanes})
+		w.must(err)
+		for i := range 20 * room {
+			slot := scheduler.Slot{Key: scheduler.Key{Collection: "c", Job: "job" + strconv.Itoa(i)}}
+			w.must(s.Fire(t.Context(), slot, []byte("x"), 0))
+		}
+		var held atomic.Int64
+		ctx, cancel := context.WithCancel(t.Context())
+		var all sync.WaitGroup
+		for lane := range lanes {
+			all.Go(func() {
+				free := func() int { return room - int(held.Load()) }
+				w.must(s.Deliver(ctx, lane, nil, free, func(*scheduler.Delivery) { held.Add(1) }))
+			})
+		}
+		time.Sleep(5 * time.Second)
+		if n := held.Load(); n < room*3/4 || n > room+lanes {
+			t.Errorf("%d batons are held, where there is room for %d", n, room)
+		}
+		cancel()
+		all.Wait()
 	})
 }

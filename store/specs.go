@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -19,7 +20,7 @@ import (
 func (s *Store) DeliverSpecs(ctx context.Context, wake <-chan struct{}, room func() int, take func(scheduler.PublishedSpec)) error {
 	s.presence.begin()
 	defer s.presence.end()
-	return s.pull(ctx, s.cfg.stream("SPECS"), pulling{wake: wake, room: room, bytes: specBytes}, func(m *nats.Msg) {
+	return s.pull(ctx, s.cfg.stream("SPECS"), pulling{wake: wake, room: room, all: &atomic.Int64{}, share: 1, bytes: specBytes}, func(m *nats.Msg) {
 		of, ok := readDelivered(m.Reply)
 		if !ok {
 			s.cfg.Logger.Error("spec without JetStream metadata", "subject", m.Subject, "reply", m.Reply)

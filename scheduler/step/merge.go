@@ -9,16 +9,20 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/intake"
 )
 
-// mergePause is the time between looks for a job's baton that is on its way.
-const mergePause = 200 * time.Millisecond
+// The times between looks for a job's baton that is with a worker, which may be for
+// long: each is twice as long as the one before.
+const (
+	mergePause    = 200 * time.Millisecond
+	mergeMaxPause = 30 * time.Second
+)
 
 // merge adds the counts of a detached run that has ended to those of its job, by
 // compare-and-set: on the waiting baton, or on the definition when there is
 // none. It waits while the baton is in a worker's hands.
 func (e *Executor) merge(ctx context.Context, k scheduler.Key, detached scheduler.Baton, p scheduler.Progress) error {
-	for {
+	for pause := mergePause; ; pause = min(2*pause, mergeMaxPause) {
 		err := e.cfg.Persist(ctx, k, func(ctx context.Context) error { return e.mergeOnce(ctx, k, detached, p) })
-		if !errors.Is(err, scheduler.ErrConflict) || !intake.Pause(ctx, mergePause) {
+		if !errors.Is(err, scheduler.ErrConflict) || !intake.Pause(ctx, pause) {
 			return err
 		}
 	}

@@ -3,6 +3,7 @@ package trail
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
@@ -164,5 +165,5 @@ func Clip(text string) string {
 	if len(text) <= MaxText {
 		return text
 	}
-	return text[:MaxText]
+	return strings.ToValidUTF8(text[:MaxText], "")
 }

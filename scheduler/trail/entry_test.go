@@ -2,8 +2,10 @@ package trail_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -61,6 +63,16 @@ func TestEntryNamesWhatWasChanged(t *testing.T) {
 	} {
 		if got := test.entry.Target(); got != test.want {
 			t.Errorf("%q, want %q", got, test.want)
+		}
+	}
+}
+
+// TestClipKeepsRunes cuts a long text between two characters.
+func TestClipKeepsRunes(t *testing.T) {
+	for lead := range 4 {
+		text := strings.Repeat("a", lead) + strings.Repeat("€", trail.MaxText)
+		if got := trail.Clip(text); !utf8.ValidString(got) || !strings.HasPrefix(text, got) || len(got) < trail.MaxText-2 {
+			t.Errorf("%d bytes, valid %t", len(got), utf8.ValidString(got))
 		}
 	}
 }

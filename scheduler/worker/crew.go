@@ -12,16 +12,21 @@ type crew struct {
 	mu    sync.Mutex
 	idle  []chan stage
 	ended bool
-	under sync.WaitGroup // way
+	under int        // way
+	calm  *sync.Cond // none is
 }
 
 // newCrew returns a crew without a member.
-func newCrew(most int, live func(stage)) *crew { return &crew{most: most, live: live} }
+func newCrew(most int, live func(stage)) *crew {
+	c := &crew{most: most, live: live}
+	c.calm = sync.NewCond(&c.mu)
+	return c
+}
 
 // take has a run live on from a stage. It does not block.
 func (c *crew) take(s stage) {
-	c.under.Add(1)
 	c.mu.Lock()
+	c.under++
 	last := len(c.idle) - 1
 	if last < 0 {
 		c.mu.Unlock()
@@ -39,7 +44,6 @@ func (c *crew) work(s stage) {
 	next := make(chan stage, 1)
 	for {
 		c.live(s)
-		c.under.Done()
 		if !c.rest(next) {
 			return
 		}
@@ -50,10 +54,14 @@ func (c *crew) work(s stage) {
 	}
 }
 
-// rest has who reads next wait for a run. False when enough do.
+// rest notes that a run is done, and has who reads next wait for another. False when
+// enough do.
 func (c *crew) rest(next chan stage) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.under--; c.under == 0 {
+		c.calm.Broadcast()
+	}
 	if c.ended || len(c.idle) >= c.most {
 		return false
 	}
@@ -62,7 +70,13 @@ func (c *crew) rest(next chan stage) bool {
 }
 
 // wait returns when no run is under way.
-func (c *crew) wait() { c.under.Wait() }
+func (c *crew) wait() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for c.under > 0 {
+		c.calm.Wait()
+	}
+}
 
 // end lets those go that wait. What is taken after it is seen through all the same.
 func (c *crew) end() {

@@ -52,3 +52,25 @@ func TestCrewIsReused(t *testing.T) {
 		}
 	})
 }
+
+// TestCrewTakesWhileItIsWaitedFor: runs may come while a stop waits for those under way.
+func TestCrewTakesWhileItIsWaitedFor(t *testing.T) {
+	c := newCrew(1, func(stage) {})
+	taken := make(chan struct{})
+	go func() {
+		for range 20_000 {
+			c.take(nil)
+		}
+		close(taken)
+	}()
+	for ended := false; !ended; {
+		c.wait()
+		select {
+		case <-taken:
+			ended = true
+		default:
+		}
+	}
+	c.end()
+	c.wait()
+}
