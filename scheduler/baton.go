@@ -102,13 +102,13 @@ func (b *Baton) gapFirst() bool { return !b.Gap.IsZero() && b.Gap.Before(b.Nomin
 // Position is which of the job's actions comes next.
 func (b *Baton) Position() Position { return Position{b.Phase, b.ErrorAction} }
 
-// Left returns which batons of a name a deleted job has left: those of an incarnation, and those that were armed by a
-// revision or an earlier one. A job that was put since has another UID and later revisions.
+// Left returns a predicate for the batons of a deleted job: it matches the incarnation, and any baton armed by revision
+// through or earlier. A later job of the name has another UID and later revisions.
 func Left(incarnation string, through uint64) func(*Baton) bool {
 	return func(b *Baton) bool { return b.Revision <= through || b.UID != "" && b.UID == incarnation }
 }
 
-// IsOf reports whether a stored baton may be of an incarnation. One that cannot be read may be of any.
+// IsOf reports whether a stored baton may be of an incarnation: an unreadable one may be.
 func (st Stored) IsOf(incarnation string) bool {
 	b, err := DecodeBaton(st.Data)
 	return err != nil || SameIncarnation(b.UID, incarnation)

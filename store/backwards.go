@@ -53,14 +53,14 @@ func (b *backwards) each(ctx context.Context, filters []string, end uint64, f fu
 // cursor goes backwards through the messages of a stream that match a filter,
 // which the server can only read forwards. It looks at ranges of sequences, the
 // latest first: a range with few matches makes the next one wider, and one with
-// more than fit into a batch is narrowed. What was read of that is kept until its
-// turn comes. So the work is that of the messages which are read, and a few
-// requests besides, however rare they are.
+// more than fit into a batch is narrowed. The cursor keeps the messages of such a
+// range until their turn comes. It reads each message once, and makes few extra
+// requests even if matches are rare.
 type cursor struct {
 	backwards
 
 	filter   string
-	end      uint64                    // what is from here on was read
+	end      uint64                    // messages from here on were read
 	messages []*jetstream.RawStreamMsg // read, and not yet taken, the oldest first
 	early    []early                   // read before their turn, the latest last
 }

@@ -211,8 +211,8 @@ func (s *Store) Cancel(ctx context.Context, slot scheduler.Slot, waiting uint64)
 	return translate(s.timers[s.Lane(slot.Key)].Purge(ctx, options...))
 }
 
-// Clear removes those batons of a job that of reports, waiting or running, detached
-// runs included, and those that cannot be read; with nil, all of them.
+// Clear removes the batons of a job that match of, waiting or running, detached
+// runs included, and unreadable ones; with nil, all of them.
 func (s *Store) Clear(ctx context.Context, k scheduler.Key, of func(*scheduler.Baton) bool) error {
 	slot := scheduler.Slot{Key: k}
 	fire, timer := s.fireSubject(slot), s.timerSubject(slot)
@@ -227,10 +227,10 @@ func (s *Store) Clear(ctx context.Context, k scheduler.Key, of func(*scheduler.B
 }
 
 // clear is Clear for the running or the waiting batons. It removes them one by one:
-// to purge the subjects of running ones would have the server take those of other
+// to purge the subjects of running ones would have the server take batons of other
 // jobs for acknowledged that were delivered before them (consumer.purge, up to
 // nats-server 2.15 at least), and these would never come again, should their worker
-// die. Those of a later job of the name stay.
+// die. Batons of a later job of the name stay.
 func (s *Store) clear(ctx context.Context, k scheduler.Key, subject string, of func(*scheduler.Baton) bool) error {
 	get, running := directRequest{Subjects: []string{subject, subject + ".*"}, Batch: runningAtOnce}, subject == s.fireSubject(scheduler.Slot{Key: k})
 	for {

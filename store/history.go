@@ -88,8 +88,8 @@ func (s *Store) Recent(
 	return s.walk(ctx, k, heads, outcomes, f)
 }
 
-// walkMost is how many records of a job are read one by one. Who wants more gets
-// them in batches.
+// walkMost is how many records of a job are read one by one. The rest is read
+// in batches.
 const walkMost = 4
 
 // walk calls f for the last records of some outcomes of a job, and for those before

@@ -104,7 +104,7 @@ func (e Editor) Delete(ctx context.Context, k scheduler.Key, specSequence uint64
 			case stray != nil && stray.Fate() == scheduler.Deleted:
 				return e.sweep(ctx, left) // a delete was cut short, perhaps this one
 			case stray != nil:
-				err, left.Revision = nil, math.MaxUint64 // its definition was lost: whatever is there is its own
+				err, left.Revision = nil, math.MaxUint64 // the definition was lost: all batons are the job's
 			}
 		}
 		if err != nil {
@@ -150,7 +150,7 @@ func deletion(k scheduler.Key, st scheduler.Stored) *trail.Entry {
 	}
 }
 
-// remains are what a deleted job leaves. Another job of the name may have been put since.
+// remains identify the batons and records of a deleted job. A later job of the name may exist.
 type remains struct {
 	scheduler.Stored // the definition, or its delete marker
 

@@ -54,8 +54,8 @@ func (c *crew) work(s stage) {
 	}
 }
 
-// rest notes that a run is done, and has who reads next wait for another. False when
-// enough do.
+// rest notes that a run is done, and adds the goroutine that reads next to the idle
+// ones. It returns false when enough are idle.
 func (c *crew) rest(next chan stage) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
