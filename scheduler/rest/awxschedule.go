@@ -108,7 +108,7 @@ func templateIn(r *http.Request) (scheduler.Key, error) {
 	return template, nil
 }
 
-// noAWX answers for the paths of AWX that are not served.
+// noAWX refuses a path of AWX that has no operation.
 func noAWX(*api, http.ResponseWriter, *http.Request) error { return errNoSchedule }
 
 // scheduleID returns the id that the path names.

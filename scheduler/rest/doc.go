@@ -52,7 +52,7 @@
 //	PUT    /api/v2/schedules/{id}/                    name and rrule; takes the action of the template afresh
 //	PATCH  /api/v2/schedules/{id}/
 //	DELETE /api/v2/schedules/{id}/                    204
-//	GET    /api/v2/{kind}/{t}/schedules/              those of a template, collection.job; the kinds are awx.TemplateKinds
+//	GET    /api/v2/{kind}/{t}/schedules/              the schedules of a template, collection.job; kinds: awx.TemplateKinds
 //	POST   /api/v2/{kind}/{t}/schedules/              {"name": "…", "rrule": "…", "extra_data": {…}}: make one (201)
 //	GET    /api/v2/schedules/zoneinfo/                [{"name": "Africa/Abidjan"}, …], as in AWX
 //

@@ -50,7 +50,10 @@ var ofJobs = map[string]Description{
 	"count":     {"How many times the job runs. It is over then, or at endTime, whichever comes first.", "no limit", "10"},
 	"endTime":   {"When the job is over: ISO 8601, in UTC unless it has an offset.", "never", "2027-01-01T00:00:00Z"},
 	"cron":      {"A cron expression, in the dialect of Obsidian or dsari.", "", "15 5,17 * * 1-5"},
-	"rrule":     {"A recurrence of RFC 5545: DTSTART, RRULE, EXRULE, RDATE and EXDATE. AWX and dsari have no RDATE and EXDATE.", "", "RRULE:FREQ=DAILY;BYHOUR=9"},
+	"rrule": {
+		"A recurrence of RFC 5545: DTSTART, RRULE, EXRULE, RDATE and EXDATE, the last two not in awx or dsari.",
+		"", "RRULE:FREQ=DAILY;BYHOUR=9",
+	},
 	"dialect":   {"How cron or rrule is read: obsidian or dsari of cron; rfc5545, awx or dsari of rrule.", "obsidian, or rfc5545", "dsari"},
 	"anchor":    {"What the interval is counted from: the grid of startTime, or the last execution.", "grid", "lastExecution"},
 	"schedule":  {"At which times of its unit a recurrence with a frequency runs, in UTC.", "those of startTime", ""},

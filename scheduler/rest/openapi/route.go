@@ -92,6 +92,8 @@ func header(name, text string) Parameter {
 // wildcard is a part of a path that stands for a name.
 var wildcard = regexp.MustCompile(`\{(\w+)\}`)
 
+var kindSchema = Schema{"type": "string", "enum": awx.TemplateKinds}
+
 // wildcards are what the names in paths are.
 var wildcards = map[string]Parameter{
 	"c":        {Description: "name of a collection", Schema: name},
@@ -100,8 +102,8 @@ var wildcards = map[string]Parameter{
 	"g":        {Description: "resource group", Schema: Text},
 	"name":     {Description: "name of a shared secret", Schema: Text},
 	"id":       {Description: "id", Schema: Text},
-	"kind":     {Description: "what AWX calls the template; it makes no difference", Schema: Schema{"type": "string", "enum": awx.TemplateKinds}},
-	"template": {Description: "a job, as collection.job, or job for one of the collection default; the number N is the job template-N", Schema: Text},
+	"kind":     {Description: "what AWX calls the template; it makes no difference", Schema: kindSchema},
+	"template": {Description: "a job: collection.job, or job for one of the collection default; N is the job template-N", Schema: Text},
 }
 
 // parameters returns those of an operation of a route: of its path, its query and its headers.

@@ -116,7 +116,7 @@ func (e *expander) daily() []localtime.Tile {
 	return e.positions(d)
 }
 
-// ofEaster returns those of some dates that BYEASTER leaves.
+// ofEaster limits dates by BYEASTER.
 func (e *expander) ofEaster(d calendar.Dates) calendar.Dates {
 	if len(e.byEaster) == 0 {
 		return d

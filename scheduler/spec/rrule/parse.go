@@ -20,12 +20,13 @@ const (
 )
 
 // Parse reads an iCalendar recurrence: properties DTSTART, RRULE, EXRULE and, in the dialect RFC5545, RDATE and EXDATE,
-// separated by line ends or blanks, in any order and any letter case. A rule may stand without its "RRULE:" in the dialects RFC5545 and Dsari.
+// separated by line ends or blanks, in any order and any letter case. The dialects RFC5545 and Dsari accept a rule without
+// its "RRULE:".
 //
 // It is strict. What RFC 5545 forbids for its form is refused, with these exceptions, which follow python-dateutil:
 // parts that the RFC does not allow together limit each other, and DTSTART may be missing, in which case the schedule's
-// start stands for it. COUNT and UNTIL in one rule are refused, as by section 3.3.10. Not supported are
-// the PERIODs of RDATE and the parts of RFC 7529.
+// start replaces it. COUNT and UNTIL in one rule are refused, as by section 3.3.10. PERIODs of RDATE and the parts of
+// RFC 7529 are not supported.
 // BYSECOND=60, the leap second, is valid and never matches.
 //
 // The error is one or several *[language.SyntaxError], joined, or [AWXErrors] in the dialect AWX.

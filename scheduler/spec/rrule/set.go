@@ -22,7 +22,7 @@ type Set struct {
 	// zone is that of DTSTART: its TZID, or UTC if it ends in Z. nil: none was written, the setting's zone applies.
 	zone *time.Location
 
-	rules    []rrule  // RRULEs, at least one if there is no RDATE
+	rules    []rrule  // RRULEs, at least one without an RDATE
 	excluded []rrule  // EXRULEs
 	added    []single // RDATEs
 	dropped  []single // EXDATEs

@@ -12,7 +12,8 @@ type List []int64
 // Next implements [Set].
 func (l List) Next(m *work.Meter, w int64) (int64, bool) {
 	i, _ := slices.BinarySearch(l, w)
-	if m.Spend(1); i == len(l) {
+	m.Spend(1)
+	if i == len(l) {
 		return 0, false
 	}
 	return l[i], true
@@ -21,7 +22,8 @@ func (l List) Next(m *work.Meter, w int64) (int64, bool) {
 // Last implements [Set].
 func (l List) Last(m *work.Meter, w int64) (int64, bool) {
 	i, _ := slices.BinarySearch(l, w+1)
-	if m.Spend(1); i == 0 {
+	m.Spend(1)
+	if i == 0 {
 		return 0, false
 	}
 	return l[i-1], true
