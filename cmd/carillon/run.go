@@ -19,7 +19,7 @@ import (
 type runCmd struct {
 	remote.Jobs
 
-	Data    string        `help:"Values for the job's templates: an object in JSON, such as '{\"order\": 7}'. They are no secrets: the history shows them." placeholder:"JSON"`
+	Data    string        `help:"Values for the job's templates, a JSON object. The history shows them." placeholder:"JSON"`
 	Wait    bool          `short:"w" help:"Wait until the runs have ended, and print how."`
 	Timeout time.Duration `help:"With --wait: how long to wait at most. The runs go on." default:"0s" placeholder:"DURATION"`
 }

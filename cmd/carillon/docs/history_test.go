@@ -24,7 +24,7 @@ func TestHistoryMembers(t *testing.T) {
 	}
 	documented := map[string]string{}
 	var order []string
-	for _, row := range regexp.MustCompile("(?m)^\\| `(\\w+)` +\\| (time|text|number|seconds|boolean) +\\| ").FindAllStringSubmatch(page.Text, -1) {
+	for _, row := range regexp.MustCompile("(?m)^\\| `(\\w+)` +\\| (time|text|number|seconds|boolean|object) +\\| ").FindAllStringSubmatch(page.Text, -1) {
 		documented[row[1]] = row[2]
 		order = append(order, row[1])
 	}
@@ -60,6 +60,7 @@ func fullest(t *testing.T) *scheduler.Record {
 		Job: scheduler.Key{Collection: "c", Job: "j"}, Sequence: 7, Kind: scheduler.Manual, Try: 1,
 		Trace:     &scheduler.BatonTrace{TraceContext: scheduler.TraceContext{Parent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"}},
 		Resubmits: &scheduler.Resubmission{Nominal: at}, Progress: scheduler.Progress{Number: 3},
+		Data: json.RawMessage(`{"order":7}`),
 	}
 	v := reflect.ValueOf(r).Elem()
 	for i := range v.NumField() {
