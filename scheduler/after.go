@@ -25,6 +25,8 @@ func After(ran, j *Job, b Baton, res Result, ended time.Time) Decision {
 	switch {
 	case b.Kind.IsDetached():
 		s.Merge = s.Next == nil
+	case j.State == Disabled && s.Next != nil && s.Next.NeedsOpen() && s.Next.MayRun().Before(ended):
+		s = j.stop(*s.Next, ended).after(s.Records) // its instants fell due while the occurrence ran
 	case j.State == Disabled && (s.Next == nil || s.Next.NeedsOpen()):
 		s.Next, s.State = nil, Disabled
 	}
