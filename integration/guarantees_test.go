@@ -21,7 +21,10 @@ var guarantees = []struct {
 	}},
 	{"A job never forks.", []string{"store: TestMoves", "scheduler/worker: TestCrashPoints", "scheduler/worker: TestTwoWorkersShare"}},
 	{"Never early.", []string{"scheduler/worker: TestTwoDays", "scheduler/worker: TestLateClockHolds", "scheduler/worker: TestHeldFarAhead"}},
-	{"At least once.", []string{"scheduler/worker: TestCrashPoints", "scheduler/worker: TestCrashAtEveryErrorAction"}},
+	{"At least once.", []string{
+		"scheduler/worker: TestCrashPoints", "scheduler/worker: TestCrashAtEveryErrorAction",
+		"scheduler/worker: TestUnrecordedAttemptsAreBounded", "integration/chaos: TestCluster",
+	}},
 	{"Nothing is silent.", []string{
 		"scheduler/worker: TestAuditNamesWhatNeverRan", "scheduler/worker: TestLeftOut", "scheduler/worker: TestSkippedToItsEnd",
 		"scheduler/worker: TestDisabledCollectionPostpones", "scheduler/worker: TestCatchUp", "scheduler/worker: TestLostIsNotEnded",

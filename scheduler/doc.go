@@ -61,7 +61,9 @@
 //  3. Never early. No action begins before the occurrence's nominal time plus
 //     its jitter.
 //  4. At least once. A target sees a call again only after a crash between its
-//     answer and the record of it, under the same idempotency key.
+//     answer and the record of it, under the same idempotency key. A process leaves
+//     at most as many such attempts as it has slots, and starts none while a record
+//     has waited for a second.
 //  5. Nothing is silent. Every due instant ends in at least one [Record]:
 //     completed, failed, faulted, postponed, or skipped with a [Reason].
 //  6. An occurrence ends under the definition it began with, retries and

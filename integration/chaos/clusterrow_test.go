@@ -56,7 +56,7 @@ func (r *row) took(began, healed time.Time, leaderless, still time.Duration) {
 
 func seconds(d time.Duration) float64 { return d.Round(time.Millisecond).Seconds() }
 
-// inFlight is how many attempts a scheduler has in flight at most.
+// inFlight is how many attempts a scheduler has at most that run, or have run and have no record yet.
 const inFlight = 256
 
 // leaderBound is how late an occurrence may be when a leader is lost. Those of every second are as late as the servers of
@@ -116,7 +116,7 @@ func (r *row) judge(t *testing.T, c *cluster, duties []duty, began time.Time, re
 		most = one
 	}
 	if r.Repeated > inFlight*len(c.schedulers) {
-		t.Errorf("%d calls were repeated; %d attempts may be in flight", r.Repeated, inFlight*len(c.schedulers))
+		t.Errorf("%d calls were repeated; %d attempts may be without a record", r.Repeated, inFlight*len(c.schedulers))
 	}
 	records.attempts(t, calls, most)
 	t.Logf("%+v", *r)

@@ -17,6 +17,19 @@ var errStopping = errors.New("the scheduler is stopping")
 
 // attempt runs the action of a run that has been given a slot, and frees the slot.
 func (w *Worker) attempt(r *run) stage {
+	if !w.unrecorded.begin(w.attempts) {
+		w.limiter.Forgo(r)
+		return w.nak(r)
+	}
+	next := w.attemptOnce(r)
+	if _, ran := next.(recorded); !ran {
+		w.unrecorded.end(r)
+	}
+	return next
+}
+
+// attemptOnce runs the action of a run if it may still run.
+func (w *Worker) attemptOnce(r *run) stage {
 	if !r.delivery.Lease.Stands() {
 		w.limiter.Forgo(r)
 		return w.drop(r)
@@ -62,6 +75,7 @@ func (w *Worker) attempt(r *run) stage {
 		return w.nak(r) // cut short by the stop, not by the target: repeated under the same key
 	}
 	r.baton.Trace = spans.Trace()
+	w.unrecorded.wait(r)
 	return recorded{r}
 }
 

@@ -56,3 +56,43 @@ func TestAwayStoreIsToldSeldom(t *testing.T) {
 		}
 	})
 }
+
+// mute is a store that takes no records of attempts for a while.
+type mute struct {
+	scheduler.Store
+
+	away atomic.Bool
+}
+
+func (m *mute) Append(ctx context.Context, r *scheduler.Record) error {
+	if m.away.Load() {
+		return scheduler.ErrUnavailable
+	}
+	return m.Store.Append(ctx, r)
+}
+
+// TestUnrecordedAttemptsAreBounded has a run due every 100 ms while no attempt can be recorded: all but those of the first second
+// wait until the store takes records again, and none is repeated.
+func TestUnrecordedAttemptsAreBounded(t *testing.T) {
+	const jobs = 300
+	inBubble(t, func(t *testing.T, w *world) {
+		w.stopWorker()
+		start := time.Date(2000, 1, 1, 0, 10, 0, 0, time.UTC)
+		for i := range jobs {
+			at := start.Add(time.Duration(i) * 100 * time.Millisecond).Format(time.RFC3339Nano)
+			w.put(fmt.Sprint("j", i), `{`+action+`, "startTime": "`+at+`"}`)
+		}
+		st := &mute{Store: w.store}
+		st.away.Store(true)
+		w.startWorker(func(c *worker.Config) { c.Store = st })
+		time.Sleep(time.Until(start.Add(40 * time.Second)))
+		if n := len(w.sink.seen()); n < 10 || n > 12 {
+			t.Errorf("%d attempts have run without a record, want those of the first second: 11", n)
+		}
+		st.away.Store(false)
+		time.Sleep(time.Minute)
+		if n := len(w.sink.seen()); n != jobs {
+			t.Errorf("%d calls, want %d", n, jobs)
+		}
+	})
+}

@@ -10,6 +10,7 @@ func (w *Worker) record(r *run) stage {
 	if err == nil {
 		r.doubtful, err = w.steps.Append(w.settles, attempt)
 	}
+	w.unrecorded.end(r)
 	if err != nil {
 		return w.nak(r)
 	}

@@ -118,6 +118,8 @@ type Worker struct {
 	finalizer *finalizer
 	underway  underway
 
+	unrecorded *unrecorded
+
 	told    damages
 	trouble troubles
 	away    intake.Seldom // batons put back while the store is
@@ -138,6 +140,7 @@ func New(cfg Config) *Worker {
 	w := &Worker{
 		cfg: cfg, log: cfg.Logger, jobs: cache.NewJobs(cfg.Store, cfg.Actions, cfg.Secrets),
 		room: newRoom(cfg.HoldMemory, cfg.Store.Lanes()), writes: intake.NewPersister(cfg.Logger),
+		unrecorded: newUnrecorded(cfg.Concurrency),
 	}
 	w.connect()
 	w.jobs.Changed = w.edited
