@@ -32,6 +32,7 @@ type Period struct {
 	rows  map[time.Time]*AccountRow
 	order []time.Time // the instants of the schedule among them
 	runs  []AccountRow
+	last  map[int]time.Time // by schedule: the run that used up its count
 }
 
 // Account lists every instant of a job that was due in a period, with its record or the lack of one.
@@ -108,7 +109,7 @@ const maxInstants = 5_000
 
 // Begin finds the instants that were due, and the gaps of the account. Call [Period.Take] with the records next.
 func (p *Period) Begin() (unknown []Gap) {
-	p.rows, p.end = map[time.Time]*AccountRow{}, p.To
+	p.rows, p.last, p.end = map[time.Time]*AccountRow{}, map[int]time.Time{}, p.To
 	add := func(from, to time.Time, reason string) {
 		if from, to = later(from, later(p.From, p.Versions[0].Created)), earlier(to, p.To); from.Before(to) {
 			unknown = append(unknown, Gap{from.UTC(), to.UTC(), reason})
@@ -254,6 +255,11 @@ func (p *Period) takeAttempt(r *scheduler.Record) {
 	case p.carried(r.Nominal, r.Kind):
 		outcome = Pending
 	}
+	if i := slices.IndexFunc(p.Versions, func(j *scheduler.Job) bool { return j.ScheduleGen == r.Schedule }); i >= 0 && r.Kind == scheduler.Planned {
+		if most := p.Versions[i].Plan.MaxRuns(); most > 0 && r.Progress.Runs >= most {
+			p.last[r.Schedule] = r.Nominal
+		}
+	}
 	row := p.settle(r.Nominal, r, outcome)
 	if row != nil && !r.Started.IsZero() && r.Outcome != scheduler.OutcomeFaulted {
 		row.Attempts++
@@ -293,7 +299,10 @@ func (p *Period) Account(unknown []Gap) *Account {
 	if p.end.Before(p.To) {
 		a.Next = p.end.UTC()
 	}
-	for _, row := range p.rows {
+	for at, row := range p.rows {
+		if last, ok := p.last[row.schedule]; ok && row.Record == 0 && at.After(last) {
+			continue // its count leaves nothing after that run
+		}
 		row.Count = 1
 		a.Rows = append(a.Rows, *row)
 	}

@@ -74,6 +74,9 @@ func TestAccount(t *testing.T) {
 		}
 		return list
 	}
+	counted := job(t, "05:00:00", `"startTime": "2026-03-02T06:00:00Z", "recurrence": {"frequency": "Hour", "count": 2}`)
+	second := attempt("07:00:00", 1, scheduler.OutcomeFailed, 0)
+	second.Progress.Runs = 2
 	these := func(records ...*scheduler.Record) []*scheduler.Record { return records }
 	for _, row := range []struct {
 		name     string
@@ -97,6 +100,7 @@ func TestAccount(t *testing.T) {
 		{"enabled again", []*scheduler.Job{on, off, every}, baton("10:00:00"), all(ran("06:00:00", "07:00:00"), these(skip(scheduler.ReasonDisabled, "08:00:00", "09:00:00", 2))), "", "06:00 completed, 07:00 completed, 08:00-09:00×2 skipped/disabled"},
 		{"paused, and not recorded yet", []*scheduler.Job{every}, baton("12:00:00", func(b *scheduler.Baton) { b.PausedFrom = at("08:00:00") }), ran("06:00:00", "07:00:00"), "", "06:00 completed, 07:00 completed, 08:00-09:00×2 pending"},
 		{"postponed, and not recorded since", []*scheduler.Job{every}, baton("10:00:00", func(b *scheduler.Baton) { b.PostponementRecorded, b.Seen = true, at("07:00:00") }), all(ran("06:00:00"), these(omitted(scheduler.OutcomePostponed, "", "07:00:00", "07:00:00", 1))), "", "06:00 completed, 07:00 postponed, 08:00-09:00×2 pending"},
+		{"its count is used up, and the last run is retried", []*scheduler.Job{counted}, baton("07:00:00", tried), all(ran("06:00:00"), these(second)), "", "06:00 completed, 07:00 pending"},
 		{"edited", []*scheduler.Job{half, every}, baton("09:30:00"), all(ran("06:00:00", "07:00:00", "08:00:00"), these(renewed)), "", "06:00 completed, 07:00 completed, 08:00 completed, 08:30 skipped/catchUp, 09:30 pending"},
 		{"what the new schedule skips has no record of the old one's", []*scheduler.Job{half, every}, baton("09:30:00"), all(ran("06:00:00", "07:00:00"), these(renewed)), "", "06:00 completed, 07:00 completed, 08:00 missing, 08:30 skipped/catchUp, 09:30 pending"},
 		{"edited, and the definition before is not kept", []*scheduler.Job{half}, baton("09:30:00"), these(renewed), "08:30:00", "08:30 skipped/catchUp, 09:30 pending, edited until 08:30"},
