@@ -72,7 +72,7 @@ type Config struct {
 const (
 	DefaultPrefix        = "carillon"
 	DefaultHistoryAge    = 60 * 24 * time.Hour
-	DefaultHistoryPerJob = 1000
+	DefaultHistoryPerJob = 90_000 // a record a minute for DefaultHistoryAge
 	DefaultFinalAge      = 60 * 24 * time.Hour
 	DefaultResultAge     = 7 * 24 * time.Hour
 	DefaultAuditAge      = 400 * 24 * time.Hour // a year, and the month in which it is looked at

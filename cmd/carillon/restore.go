@@ -97,7 +97,7 @@ func (c restoreCmd) Run(ctx context.Context, t *terminal.Terminal) error {
 func (c restoreCmd) check() error {
 	return firstOf(checkURLs(c.URL), checkPrefix(c.Prefix), c.checkFiles(),
 		checkMost("lanes", c.Lanes, store.MaxLanes), checkMost("replicas", c.Replicas, store.MaxReplicas),
-		checkLeast("final-age", c.FinalAge, time.Second))
+		checkLeast("final-age", c.FinalAge, time.Hour))
 }
 
 // explain names the file that is damaged.

@@ -76,8 +76,8 @@ type storeFlags struct {
 	Storage    string        `help:"Where NATS keeps it: file or memory, which is for tests." enum:"file,memory" env:"CARILLON_STORAGE" default:"file" placeholder:"KIND"`
 	AuditAge   time.Duration `help:"How long it is kept who changed what; see carillon audit." env:"CARILLON_AUDIT_AGE" default:"9600h" placeholder:"DURATION"`
 	HistoryAge time.Duration `help:"How long history is kept, as far as --history-per-job has room for it." env:"CARILLON_HISTORY_AGE" default:"1440h" placeholder:"DURATION"`
-	HistoryPer int64         `name:"history-per-job" help:"How many records of each outcome a job keeps, and so what limits the age; 0: no limit." env:"CARILLON_HISTORY_PER_JOB" default:"1000" placeholder:"N"`
-	FinalAge   time.Duration `help:"How long completed and faulted jobs are kept." env:"CARILLON_FINAL_AGE" default:"1440h" placeholder:"DURATION"`
+	HistoryPer int64         `name:"history-per-job" help:"How many records of each outcome a job keeps, and so what limits the age; 0: no limit." env:"CARILLON_HISTORY_PER_JOB" default:"90000" placeholder:"N"`
+	FinalAge   time.Duration `help:"How long completed and faulted jobs are kept, at least an hour." env:"CARILLON_FINAL_AGE" default:"1440h" placeholder:"DURATION"`
 	ResultAge  time.Duration `help:"How long the results of published specs are kept." env:"CARILLON_RESULT_AGE" default:"168h" placeholder:"DURATION"`
 }
 

@@ -24,7 +24,7 @@ func (c serveCmd) check() error {
 		checkLeast("nats-wait", c.Wait, 0),
 		checkMost("lanes", c.Lanes, store.MaxLanes), checkMost("replicas", c.Replicas, store.MaxReplicas),
 		checkLeast("history-age", c.HistoryAge, time.Second), checkLeast("history-per-job", c.HistoryPer, 0),
-		checkLeast("final-age", c.FinalAge, time.Second), checkLeast("result-age", c.ResultAge, time.Second),
+		checkLeast("final-age", c.FinalAge, time.Hour), checkLeast("result-age", c.ResultAge, time.Second),
 		checkLeast("audit-age", c.AuditAge, time.Hour),
 		checkLeast("concurrency", c.Concurrency, 1), checkLeast("per-target", c.PerTarget, 0),
 		checkHold(c.HoldMemory), checkLeast("grace", c.Grace, time.Millisecond),
