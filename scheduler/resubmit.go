@@ -45,8 +45,9 @@ func ParseOccurrence(k Key, text string) (time.Time, error) {
 // OccurrenceSearch looks through a history, newest first, for what became of an
 // occurrence, and of those who repeated it.
 type OccurrenceSearch struct {
-	Found    *Record // the last record of it; nil: there is none
-	Repeated string  // the occurrence that repeated it with success; "": none
+	Found    *Record   // the last record of it; nil: there is none
+	Repeated string    // the occurrence that repeated it with success; "": none
+	Tried    time.Time // when the last attempt began that repeated it; zero: there is none
 
 	job     *Job
 	nominal time.Time
@@ -60,6 +61,9 @@ func NewOccurrenceSearch(j *Job, nominal time.Time) *OccurrenceSearch {
 // Look takes the next record, and reports whether to go on. Records of an earlier
 // job of the name are not looked at.
 func (s *OccurrenceSearch) Look(r *Record) bool {
+	if r.Resubmits != nil && r.Resubmits.Nominal.Equal(s.nominal) && r.Started.After(s.Tried) {
+		s.Tried = r.Started
+	}
 	switch {
 	case r.Ended.Before(s.job.Created), !SameIncarnation(r.UID, s.job.Incarnation()):
 	case r.Resubmits != nil && r.Resubmits.Nominal.Equal(s.nominal) && r.succeeded():
@@ -87,6 +91,9 @@ func (s *OccurrenceSearch) concerns(r *Record) bool {
 // succeeded reports whether r says that an occurrence did.
 func (r *Record) succeeded() bool { return r.Outcome == OutcomeCompleted && r.Phase == MainPhase }
 
+// ErrSucceeded is the [ErrConflict] of an occurrence that need not run again.
+var ErrSucceeded = fmt.Errorf("%w", ErrConflict)
+
 // Resubmission returns how the occurrence that was found is repeated, or what it
 // repeated itself: who resubmits a resubmission means the occurrence. force lets
 // one be repeated that succeeded. [ErrNotFound] when the history does not have
@@ -97,10 +104,10 @@ func (s *OccurrenceSearch) Resubmission(force bool) (*Resubmission, error) {
 	case r == nil:
 		return nil, fmt.Errorf("occurrence %s: %w in the history of its job", id, ErrNotFound)
 	case r.succeeded() && !force:
-		return nil, fmt.Errorf("occurrence %s: %w: it succeeded; force runs it again", id, ErrConflict)
+		return nil, fmt.Errorf("occurrence %s: %w: it succeeded; force runs it again", id, ErrSucceeded)
 	case s.Repeated != "" && !force:
 		return nil, fmt.Errorf("occurrence %s: %w: it was resubmitted as %s, which succeeded; force runs it again",
-			id, ErrConflict, s.Repeated)
+			id, ErrSucceeded, s.Repeated)
 	case r.Resubmits != nil:
 		return r.Resubmits, nil
 	default:

@@ -37,6 +37,9 @@ type Store interface { //nolint:interfacebloat // the sum of its parts
 
 	// Secrets keeps shared secrets by name, as sealed as it gets them.
 	Secrets() Bucket
+
+	// Operations keeps operations on many jobs by ID, for 7 days after their last change.
+	Operations() Bucket
 }
 
 // Jobs keeps definitions. They are written by compare-and-set.

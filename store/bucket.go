@@ -31,6 +31,9 @@ func (s *Store) Collections() scheduler.CheckedBucket {
 // Secrets keeps shared secrets.
 func (s *Store) Secrets() scheduler.Bucket { return bucket{s, secretsBucket, s.secrets} }
 
+// Operations keeps operations on many jobs.
+func (s *Store) Operations() scheduler.Bucket { return bucket{s, operationsBucket, s.operations} }
+
 // Tokens keeps access tokens, of which it gets hashes.
 func (s *Store) Tokens() scheduler.Bucket { return bucket{s, tokensBucket, s.tokens} }
 

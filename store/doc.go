@@ -6,6 +6,7 @@
 //	collections       bucket carillon-collections              <collection>
 //	shared secrets    bucket carillon-secrets                  <name>
 //	access tokens     bucket carillon-tokens                   <id>
+//	operations        bucket carillon-operations               <id>
 //	settings          bucket carillon-settings                 lanes, token-key, token-revoked-<id>, …
 //	batons            streams CARILLON_TIMERS_<lane>           carillon.timer.<lane>.<collection>.<job>, carillon.fire.…
 //	history           stream CARILLON_HISTORY                  carillon.history.<collection>.<job>.<outcome>
@@ -13,7 +14,7 @@
 //	spec results      stream CARILLON_SPEC_RESULTS             carillon.spec-result.<verdict>.<collection>.<job>
 //	audit trail       stream CARILLON_AUDIT                    carillon.audit.<kind>.<collection>[.<job>]
 //	what is done      stream CARILLON_PULSE                    carillon.pulse.hour.<process>.<hour>, carillon.pulse.report.<process>
-//	what has changed  published again by the first four        carillon.changed.<jobs|collections|secrets|tokens>.<name>
+//	what has changed  published again by the first five        carillon.changed.<bucket>.<name>
 //
 // A waiting baton is a message with a delivery time (NATS ADR-51): the server
 // moves it to its fire subject when that comes. One subject holds one message,

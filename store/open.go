@@ -27,6 +27,7 @@ type Store struct {
 	collections jetstream.KeyValue
 	secrets     jetstream.KeyValue
 	tokens      jetstream.KeyValue
+	operations  jetstream.KeyValue
 	history     jetstream.Stream
 	records     *batcher // of the history
 	results     *batcher // of specs
@@ -235,7 +236,11 @@ const (
 	collectionsBucket = "collections"
 	secretsBucket     = "secrets"
 	tokensBucket      = "tokens"
+	operationsBucket  = "operations"
 )
+
+// operationAge is how long an operation is kept after its last change.
+const operationAge = 7 * 24 * time.Hour
 
 // markerAge is how long the store remembers that a job was deleted.
 const markerAge = time.Hour
@@ -264,6 +269,13 @@ func (s *Store) openBuckets(ctx context.Context) (err error) {
 	s.secrets, err = s.openBucket(ctx, jetstream.KeyValueConfig{
 		Bucket: s.cfg.bucket(secretsBucket), Description: "Carillon: shared secrets, sealed", History: 1,
 		RePublish: s.cfg.tells(secretsBucket),
+	})
+	if err != nil {
+		return err
+	}
+	s.operations, err = s.openBucket(ctx, jetstream.KeyValueConfig{
+		Bucket: s.cfg.bucket(operationsBucket), Description: "Carillon: operations on many jobs", History: 1, TTL: operationAge,
+		RePublish: s.cfg.tells(operationsBucket),
 	})
 	if err != nil {
 		return err
@@ -308,7 +320,7 @@ func (s *Store) checkBucket(ctx context.Context, cfg jetstream.KeyValueConfig) e
 	switch {
 	case have.Storage != s.cfg.Storage:
 		wrong = fmt.Sprintf("is kept in %s storage, %s was asked for", have.Storage, s.cfg.Storage)
-	case have.MaxAge != 0:
+	case have.MaxAge != cfg.TTL:
 		wrong = fmt.Sprintf("drops its values after %s (max_age)", have.MaxAge)
 	case have.MaxMsgsPerSubject < int64(cfg.History):
 		wrong = fmt.Sprintf("keeps %d revisions of a key, %d are needed", have.MaxMsgsPerSubject, cfg.History)

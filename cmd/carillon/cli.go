@@ -14,6 +14,7 @@ import (
 	"github.com/carillon-sched/carillon/cmd/carillon/importfile"
 	"github.com/carillon-sched/carillon/cmd/carillon/initfile"
 	"github.com/carillon-sched/carillon/cmd/carillon/natsuser"
+	"github.com/carillon-sched/carillon/cmd/carillon/operation"
 	"github.com/carillon-sched/carillon/cmd/carillon/preview"
 	"github.com/carillon-sched/carillon/cmd/carillon/remote"
 	"github.com/carillon-sched/carillon/cmd/carillon/secrets"
@@ -42,6 +43,7 @@ type cli struct {
 	Disable    jobsCmd            `cmd:"" help:"Stop jobs until they are enabled."`
 	Pause      pauseCmd           `cmd:"" help:"Stop jobs until a time, after which they go on by themselves."`
 	Delete     jobsCmd            `cmd:"" aliases:"rm" help:"Delete jobs with their history."`
+	Operation  operation.Command  `cmd:"" aliases:"operations" help:"List, show and cancel operations on many jobs."`
 	Collection collection.Command `cmd:"" aliases:"collections" help:"Create, show, stop and delete collections of jobs."`
 	History    historyCmd         `cmd:"" aliases:"logs" help:"Show what ran, and how it ended."`
 	Audit      auditCmd           `cmd:"" help:"Show who changed what."`

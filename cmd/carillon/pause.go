@@ -42,6 +42,9 @@ func (p *pausing) String() string {
 
 // Run pauses the jobs.
 func (c pauseCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
+	if c.Picks() {
+		return c.Operate(ctx, t, api, client.Bulk{Verb: "pause", Until: c.Until})
+	}
 	keys, err := c.Keys(ctx, t, api, "pause", true)
 	if err != nil {
 		return err

@@ -2,19 +2,31 @@ package main
 
 import (
 	"context"
+	"strconv"
+	"strings"
+	"time"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/remote"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/scheduler/client"
+	"github.com/carillon-sched/carillon/scheduler/view"
+	"github.com/carillon-sched/carillon/scheduler/why"
 )
 
 type resubmitCmd struct {
 	remote.Server
 	remote.Within
+	remote.Picked
 
-	Name       string `arg:"" name:"job" help:"Name of a job: job, or collection/job."`
-	Occurrence string `arg:"" help:"What to run again: its time by the schedule, or the id of the occurrence, of an attempt or of a record, as the history has them."`
+	Name       string `arg:"" optional:"" name:"job" help:"Name of a job: job, or collection/job."`
+	Occurrence string `arg:"" optional:"" help:"What to run again: its time by the schedule, or the id of the occurrence, of an attempt or of a record, as the history has them."`
 	Force      bool   `help:"Also what succeeded."`
+
+	FailedSince string `help:"Run again all occurrences that failed from this time on: 12:00, 2026-03-08T02:30Z, or 2h, which is two hours ago." placeholder:"TIME"`
+	Until       string `help:"With --failed-since: and until then. Default: now." placeholder:"TIME"`
+	Target      string `help:"With --failed-since: only calls of this host, or host and port." placeholder:"HOST"`
+	DryRun      bool   `help:"With --failed-since: only show what would run again."`
+	Rate        string `help:"With --failed-since: how many a second, such as 10/s. Default: as many as possible." placeholder:"N/s"`
 }
 
 // Help shows examples.
@@ -23,14 +35,28 @@ func (resubmitCmd) Help() string {
 the schedule, and its records in the history name the occurrence that it repeats. What succeeded, or has not ended, is a
 conflict (exit code 4), and so is a job that is running.
 
+With --failed-since it is done to each occurrence that failed in a period, once: to those of the collection, of all
+collections with -A, or of jobs with labels. An occurrence that was resubmitted with success is left out. Those of one
+job run one after the other.
+
 Examples:
 
+    carillon resubmit -A --failed-since 12:00 --target api.example.com --dry-run
+    carillon resubmit -c billing --failed-since 2h --until 1h --rate 10/s
     carillon resubmit report 2026-03-02T09:00:00Z
     carillon resubmit report billing/report@2026-03-02T09:00:00Z --force -c billing`
 }
 
 // Run resubmits the occurrence.
 func (c resubmitCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
+	switch {
+	case c.FailedSince != "" && c.Name != "":
+		return terminal.Usagef("--failed-since goes without a job; -l or -c pick jobs")
+	case c.FailedSince != "":
+		return c.failed(ctx, t, api)
+	case c.Occurrence == "":
+		return terminal.Hinted(terminal.Usagef("which occurrence of which job?"), "--failed-since runs all again that failed since a time")
+	}
 	k, err := c.Key(c.Name)
 	if err != nil {
 		return err
@@ -44,4 +70,58 @@ func (c resubmitCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.
 	}
 	t.Printf("%-9s %s, which repeats %s\n", "started", v.Occurrence, v.Resubmits)
 	return nil
+}
+
+// failed resubmits what failed in a period.
+func (c resubmitCmd) failed(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
+	q, err := c.Query(c.Within)
+	if err != nil {
+		return err
+	}
+	b := client.Bulk{Verb: view.VerbResubmit, Collection: q.Collection, Labels: q.Labels, Target: c.Target, DryRun: c.DryRun}
+	now := time.Now()
+	for _, at := range []struct {
+		flag, text string
+		to         *string
+	}{{"failed-since", c.FailedSince, &b.FailedSince}, {"until", c.Until, &b.FailedUntil}} {
+		if at.text == "" {
+			continue
+		}
+		instant, err := moment(t, at.flag, at.text, now)
+		if err != nil {
+			return err
+		}
+		*at.to = instant.Format(time.RFC3339Nano)
+	}
+	if c.Rate != "" {
+		if b.Rate, err = strconv.ParseFloat(strings.TrimSuffix(c.Rate, "/s"), 64); err != nil || b.Rate <= 0 {
+			return terminal.Usagef("--rate: %q is not a rate such as 10/s", c.Rate)
+		}
+	}
+	op, err := api.CreateOperation(ctx, b)
+	switch {
+	case err != nil:
+		return err
+	case c.DryRun && t.JSON:
+		return t.PrintJSON(op)
+	case c.DryRun:
+		for _, f := range op.Failures {
+			t.Printf("%s\n", f.Occurrence)
+		}
+		t.Printf("%s would run again\n", terminal.Plural(op.Expected, "occurrence", "occurrences"))
+		return nil
+	}
+	return remote.Follow(ctx, t, api, op)
+}
+
+// moment reads a time in the past: a clock time too, which [terminal.Terminal.Moment] does not know.
+func moment(t *terminal.Terminal, flag, text string, now time.Time) (time.Time, error) {
+	at, err := t.Moment(flag, text, now)
+	if err == nil {
+		return at, nil
+	}
+	if at, failed := why.ParseMoment(text, t.Zone(), now); failed == nil {
+		return at.At, nil
+	}
+	return at, err
 }

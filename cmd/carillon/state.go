@@ -24,6 +24,9 @@ func (c jobsCmd) Help() string { return c.help }
 
 // Run does it.
 func (c jobsCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
+	if c.Picks() {
+		return c.Operate(ctx, t, api, client.Bulk{Verb: c.verb})
+	}
 	keys, err := c.Keys(ctx, t, api, c.verb, true)
 	if err != nil {
 		return err
@@ -47,7 +50,8 @@ func resultOf(j *client.Job, done string) string {
 // askHelp is of all of them.
 const askHelp = `
 Jobs are named, or picked by their labels or all of a collection. What is picked is shown first, and you are asked
-whether it is meant; without a terminal --yes says so.
+whether it is meant; without a terminal --yes says so. The scheduler does it to all of them as one operation, which
+"carillon operation" lists, shows and cancels: an interrupt leaves it running.
 `
 
 // The commands that do one thing to each of several jobs.

@@ -80,6 +80,22 @@ func With(ctx context.Context, p *Principal) context.Context {
 	return context.WithValue(ctx, principalKey{}, p)
 }
 
+// Within returns a context whose principal has its rights on one collection only; "" changes nothing.
+func Within(ctx context.Context, collection string) context.Context {
+	p := From(ctx)
+	if p == nil || collection == "" {
+		return ctx
+	}
+	limited := *p
+	limited.Grants = nil
+	for _, g := range p.Grants {
+		if g.on(collection) {
+			limited.Grants = append(limited.Grants, Grant{g.Role, []string{collection}})
+		}
+	}
+	return With(ctx, &limited)
+}
+
 // From returns who asks, or nil when that is not known.
 func From(ctx context.Context) *Principal {
 	p, _ := ctx.Value(principalKey{}).(*Principal)

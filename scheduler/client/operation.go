@@ -50,6 +50,10 @@ var operations = []operation{
 	{http.MethodGet, "/jobCollections/…/audit", "audit", ofCollection, ""},
 	{http.MethodGet, "/audit", "audit", nil, ""},
 	{http.MethodGet, "/forecast", "forecast", nil, "collection"},
+	{http.MethodPost, "/operations", "operation-create", nil, "collection"},
+	{http.MethodGet, "/operations", "operation-list", nil, "collection"},
+	{http.MethodGet, "/operations/…", "operation-get", ofOperation, "collection"},
+	{http.MethodPost, "/operations/…/cancel", "operation-cancel", ofOperation, "collection"},
 	{http.MethodGet, "/secrets", "secret-list", nil, ""},
 	{http.MethodPut, "/secrets/…", "secret-put", ofSecret, ""},
 	{http.MethodDelete, "/secrets/…", "secret-delete", ofSecret, ""},
@@ -62,6 +66,7 @@ var (
 	ofCollection = []string{"collection"}
 	ofJob        = []string{"collection", "job"}
 	ofSecret     = []string{"secret"}
+	ofOperation  = []string{"operation"}
 )
 
 // operationOf finds the operation of a request, and the names in its path.

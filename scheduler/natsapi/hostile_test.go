@@ -101,7 +101,7 @@ func kindOf(verb string) hostile.Kind {
 // changing are the beginnings of subjects whose requests change something.
 var changing = []string{
 	"put", "patch", "delete", "run", "resubmit", "enable", "disable", "pause", "collection-put", "collection-patch", "collection-delete", "collection-enable",
-	"collection-disable", "secret-put", "secret-delete", "secret-rotate",
+	"collection-disable", "operation-create", "operation-cancel", "secret-put", "secret-delete", "secret-rotate",
 }
 
 // ask sends a request to the micro service, and returns its status and what is wrong with what becomes of it.

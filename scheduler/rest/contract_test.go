@@ -139,6 +139,12 @@ var ownExchanges = []exchange{
 	{"GET", "/forecast?hours=1000", "", 400, ""},
 	{"GET", "/forecast", "", 200, ""},
 	{"GET", "/forecast?collection=absent", "", 404, ""},
+	{"POST", "/operations", `{"verb": "disable", "all": true, "dryRun": true}`, 200, ""},
+	{"POST", "/operations", `{"verb": "disable", "jobs": ["default/job"]}`, 201, ""},
+	{"POST", "/operations", `{"verb": "disable"}`, 400, ""},
+	{"GET", "/operations", "", 200, ""},
+	{"GET", "/operations/ABC", "", 404, ""},
+	{"POST", "/operations/ABC/cancel", "", 404, ""},
 	{"GET", "/runs.ics", "", 200, ""},
 	{"GET", "/runs.ics", "", 304, "If-None-Match: *"},
 	{"POST", "/preview", contractJob, 200, ""},
@@ -227,6 +233,10 @@ func (w *world) succeed() {
 	w.awxContract()
 	token := regexp.MustCompile(`"id":"([^"]+)"`).FindStringSubmatch(w.do("GET", "/tokens", "").body)
 	w.exchange([]exchange{{"DELETE", "/tokens/" + token[1], "", 200, ""}}, target, func(path string) string { return path })
+	id := regexp.MustCompile(`"id":"([^"]+)"`).FindStringSubmatch(w.do("GET", "/operations", "").body)[1]
+	w.exchange([]exchange{
+		{"GET", "/operations/" + id, "", 200, ""}, {"POST", "/operations/" + id + "/cancel", "", 200, ""},
+	}, target, func(path string) string { return path })
 	w.tails()
 	w.work()
 	for _, as := range []func(string) string{short, azure} {

@@ -44,8 +44,12 @@ var options = map[string][]openapi.Parameter{
 		openapi.Query("proposals", openapi.Between(0, forecast.MaxProposals),
 			fmt.Sprintf("how many edits it proposes at most; default: %d", forecast.DefaultProposals)),
 	},
-	"POST /doctor":           {openapi.Query("fix", openapi.Truth, "mend what is found")},
-	"DELETE /secrets/{name}": {openapi.Query("force", openapi.Truth, "also while jobs refer to it")},
+	"POST /operations":             {operationOption},
+	"GET /operations":              {operationOption},
+	"GET /operations/{id}":         {operationOption},
+	"POST /operations/{id}/cancel": {operationOption},
+	"POST /doctor":                 {openapi.Query("fix", openapi.Truth, "mend what is found")},
+	"DELETE /secrets/{name}":       {openapi.Query("force", openapi.Truth, "also while jobs refer to it")},
 }
 
 // Options that several operations have.
@@ -55,9 +59,10 @@ var (
 		openapi.Query("from", openapi.Text, "where the period begins, such as 2026-03-02T09:00Z or -24h; required"),
 		openapi.Query("to", openapi.Text, "where it ends, exclusive; default: now"),
 	}
-	dryRunOption = openapi.Query("dryRun", openapi.Truth, "check everything, and write nothing")
-	editOptions  = []openapi.Parameter{openapi.Query("strict", openapi.Truth, "warnings are errors"), dryRunOption}
-	pageOptions  = []openapi.Parameter{
+	operationOption = openapi.Query("collection", openapi.Text, "with the rights on that collection only")
+	dryRunOption    = openapi.Query("dryRun", openapi.Truth, "check everything, and write nothing")
+	editOptions     = []openapi.Parameter{openapi.Query("strict", openapi.Truth, "warnings are errors"), dryRunOption}
+	pageOptions     = []openapi.Parameter{
 		openapi.Query("$top", openapi.Between(1, view.MaxPage),
 			fmt.Sprintf("how many entries the page has at most; default: %d", view.MaxPage)),
 		openapi.Query("$skip", openapi.AtLeast(0), "how many to leave out before it"),
@@ -98,7 +103,7 @@ const anyVersion = "api-version"
 // bare are the operations of POST that take no document.
 var bare = map[string]bool{
 	"/jobCollections/{c}/jobs/{j}/enable":  true,
-	"/jobCollections/{c}/jobs/{j}/disable": true, "/doctor": true,
+	"/jobCollections/{c}/jobs/{j}/disable": true, "/doctor": true, "/operations/{id}/cancel": true,
 	"/jobCollections/{c}/enable": true, "/jobCollections/{c}/disable": true,
 }
 

@@ -76,6 +76,11 @@ var rights = map[string]access.Right{
 	"GET /api/v2/{kind}/{template}/schedules":   access.Read,
 	"POST /api/v2/{kind}/{template}/schedules":  access.Operate,
 
+	"POST /operations":             access.OperateAny,
+	"GET /operations":              access.ReadAny,
+	"GET /operations/{id}":         access.ReadAny,
+	"POST /operations/{id}/cancel": access.OperateAny,
+
 	"GET /subscriptions":                                       access.ReadAny,
 	"GET " + armSubscription:                                   access.Known,
 	"GET " + armSubscription + "/resourceGroups":               access.ReadAny,

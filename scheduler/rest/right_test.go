@@ -104,6 +104,11 @@ var needs = map[string]string{
 	"GET /api/v2/{kind}/{template}/schedules":    "r",
 	"POST /api/v2/{kind}/{template}/schedules":   "w",
 
+	"POST /operations":             "W",
+	"GET /operations":              "R",
+	"GET /operations/{id}":         "R",
+	"POST /operations/{id}/cancel": "W",
+
 	"GET /subscriptions":                                                  "R",
 	"GET /subscriptions/{s}":                                              "k",
 	"GET /subscriptions/{s}/resourceGroups":                               "R",

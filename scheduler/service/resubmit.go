@@ -72,6 +72,42 @@ func (r Runner) resubmit(ctx context.Context, j *scheduler.Job, nominal time.Tim
 	return &view.Resubmitted{Occurrence: id, Resubmits: scheduler.OccurrenceID(j.Key, again.Nominal)}, nil
 }
 
+// The patience of [Runner.resubmitFailed] with a job that is running.
+const (
+	busyPause    = 200 * time.Millisecond
+	busyPatience = 2 * time.Minute
+)
+
+// resubmitFailed resubmits an occurrence that failed, unless a run that repeats it succeeded, or began after an instant.
+// It waits while the job is running, so that several occurrences of a job run one after the other.
+func (r Runner) resubmitFailed(ctx context.Context, k scheduler.Key, nominal, since time.Time) (view.Result, error) {
+	ctx = asking(ctx, "resubmit")
+	for waited := time.Duration(0); ; waited += busyPause {
+		j, err := r.shared.loadSettled(ctx, k)
+		if err != nil {
+			return "", err
+		}
+		search := scheduler.NewOccurrenceSearch(j, nominal)
+		if err := r.shared.Store.Recent(ctx, k, 0, nil, search.Look); err != nil {
+			return "", err
+		}
+		if search.Tried.After(since) {
+			return view.Unchanged, nil
+		}
+		_, err = r.resubmit(ctx, j, nominal, false)
+		switch {
+		case errors.Is(err, scheduler.ErrSucceeded):
+			return view.Unchanged, nil
+		case errors.Is(err, step.ErrOvertaken):
+		case !errors.Is(err, scheduler.ErrConflict) || waited >= busyPatience:
+			return view.Updated, err
+		}
+		if !sleep(ctx, busyPause) {
+			return "", ctx.Err()
+		}
+	}
+}
+
 // repetition is an occurrence that is to run again.
 type repetition struct {
 	*scheduler.Resubmission

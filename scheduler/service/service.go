@@ -102,6 +102,7 @@ type Service struct {
 	TrailKeeper
 	Forecaster
 	Trier
+	OperationKeeper
 
 	shared *shared
 }
@@ -155,7 +156,8 @@ func New(cfg Config) *Service {
 	collections := CollectionKeeper{shared: h, edits: editor}
 	return &Service{
 		Editor: editor, Runner: Runner{shared: h, plans: planner}, Reader: reader, CollectionKeeper: collections,
-		Auditor: Auditor{h, planner, secrets}, SecretKeeper: secrets, TokenKeeper: TokenKeeper{h}, shared: h,
+		OperationKeeper: OperationKeeper{h, editor, Runner{shared: h, plans: planner}, reader},
+		Auditor:         Auditor{h, planner, secrets}, SecretKeeper: secrets, TokenKeeper: TokenKeeper{h}, shared: h,
 		ScheduleKeeper: ScheduleKeeper{h, editor, collections}, Previewer: Previewer{h.computing, h.Store.Now}, TrailKeeper: TrailKeeper{h},
 		Forecaster: Forecaster{h}, Trier: Trier{h, editor, newTrials()},
 	}
@@ -174,6 +176,7 @@ func (s *Service) Run(ctx context.Context) error {
 	}
 	watches.Go(func() { s.shared.index.Run(ctx) })
 	watches.Go(func() { s.completeAll(ctx) })
+	watches.Go(func() { s.OperationKeeper.run(ctx) })
 	watches.Wait()
 	return nil
 }

@@ -19,15 +19,16 @@ const (
 	Collection Kind = "collection"
 	Secret     Kind = "secret"
 	Token      Kind = "token"
-	System     Kind = "system" // the scheduler itself: repairs, rotation of keys
+	Operation  Kind = "operation" // on many jobs
+	System     Kind = "system"    // the scheduler itself: repairs, rotation of keys
 )
 
 // Kinds are all kinds.
-var Kinds = []Kind{Job, Collection, Secret, Token, System}
+var Kinds = []Kind{Job, Collection, Secret, Token, Operation, System}
 
 // Ops are all that may have been done to them.
 var Ops = []string{
-	"put", "patch", "delete", "enable", "disable", "pause", "run", "try", "resubmit", "create", "revoke", "rotate", "repair", "restore",
+	"put", "patch", "delete", "enable", "disable", "pause", "run", "try", "resubmit", "create", "revoke", "rotate", "repair", "restore", "cancel",
 }
 
 // By is who made a change, as far as that is certain.
@@ -106,7 +107,7 @@ func (e *Entry) Target() string {
 		return e.Key().String()
 	case Collection:
 		return "collection " + e.Collection
-	case Secret, Token, System:
+	case Secret, Token, Operation, System:
 	}
 	return string(e.Kind) + " " + e.Name
 }

@@ -46,7 +46,7 @@ type Jobs struct {
 // Keys returns the jobs that are named or picked. verb is what is done to them, of which a person is asked whether it is
 // meant where they are picked, if ask.
 func (s Jobs) Keys(ctx context.Context, t *terminal.Terminal, api *client.Client, verb string, ask bool) ([]scheduler.Key, error) {
-	picks := s.Labels != "" || s.All
+	picks := s.Picks()
 	switch {
 	case picks && len(s.Names) > 0:
 		return nil, terminal.Usagef("names of jobs go neither with --selector nor with --all")

@@ -74,6 +74,10 @@ var published = []subject{
 	{name: "api.collection-get.{c}", least: access.Reader},
 	{name: "api.collection-list", least: access.Reader, global: true},
 	{name: "api.preview", least: access.Reader},
+	{name: "api.operation-list.{c}", least: access.Reader},
+	{name: "api.operation-list", least: access.Reader, global: true},
+	{name: "api.operation-get.*.{c}", least: access.Reader},
+	{name: "api.operation-get.*", least: access.Reader, global: true},
 	{name: "api.put.{c}.*", least: access.Operator},
 	{name: "api.patch.{c}.*", least: access.Operator},
 	{name: "api.delete.{c}.*", least: access.Operator},
@@ -83,6 +87,10 @@ var published = []subject{
 	{name: "api.disable.{c}.*", least: access.Operator},
 	{name: "api.pause.{c}.*", least: access.Operator},
 	{name: "api.try.{c}.*", least: access.Operator},
+	{name: "api.operation-create.{c}", least: access.Operator},
+	{name: "api.operation-create", least: access.Operator, global: true},
+	{name: "api.operation-cancel.*.{c}", least: access.Operator},
+	{name: "api.operation-cancel.*", least: access.Operator, global: true},
 	{name: "spec.put.{c}.*", least: access.Operator, spec: true},
 	{name: "spec.patch.{c}.*", least: access.Operator, spec: true},
 	{name: "spec.delete.{c}.*", least: access.Operator, spec: true},
@@ -206,7 +214,7 @@ func ofScheduler(cfg Config) Permissions {
 		},
 		Responses: true,
 	}
-	for _, name := range []string{"settings", "jobs", "collections", "secrets", "tokens"} {
+	for _, name := range []string{"settings", "jobs", "collections", "secrets", "tokens", "operations"} {
 		p.Publish = append(p.Publish, "$KV."+bucket+"-"+name+".>")
 	}
 	return p

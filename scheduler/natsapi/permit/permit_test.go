@@ -233,7 +233,9 @@ var least = map[string]string{
 	"api.follow-audit.C.job": "a", "api.follow-audit.C": "a", "api.follow-audit": "A",
 	"api.collection-put.C": "a", "api.collection-patch.C": "a", "api.collection-delete.C": "a", "api.collection-enable.C": "a",
 	"api.collection-disable.C": "a",
-	"api.secret-put.s":         "A", "api.secret-delete.s": "A", "api.secret-list": "A", "api.secret-rotate": "A",
+	"api.operation-list.C":     "r", "api.operation-list": "R", "api.operation-get.ID.C": "r", "api.operation-get.ID": "R",
+	"api.operation-create.C": "w", "api.operation-create": "W", "api.operation-cancel.ID.C": "w", "api.operation-cancel.ID": "W",
+	"api.secret-put.s": "A", "api.secret-delete.s": "A", "api.secret-list": "A", "api.secret-rotate": "A",
 	"spec.put.C.job": "wp", "spec.patch.C.job": "wp", "spec.delete.C.none": "wp", "spec.run.C.job": "wp", "spec.enable.C.job": "wp",
 	"spec.disable.C.job": "wp",
 	"sub history.C.>":    "r", "sub spec-result.*.C.>": "rp", "sub audit.job.C.>": "a", "sub audit.collection.C": "a", "sub audit.>": "A",
@@ -301,6 +303,8 @@ func may(c permit.Config, needs, collection string) bool {
 		return within && rank >= 3
 	case "R":
 		return len(c.Collections) == 0 && rank >= 1
+	case "W":
+		return len(c.Collections) == 0 && rank >= 2
 	case "A":
 		return len(c.Collections) == 0 && rank >= 3
 	}

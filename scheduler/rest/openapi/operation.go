@@ -145,6 +145,20 @@ var operations = map[string]Operation{
 	"GET /jobCollections/{c}/audit":             audited("collectionAudit", "List who changed what in a collection, newest first"),
 	"GET /jobCollections/{c}/jobs/{j}/audit":    audited("jobAudit", "List who changed a job, newest first"),
 	"GET /audit":                                audited("audit", "List who changed what, newest first"),
+	"POST /operations": {
+		ID: "createOperation", Summary: "Do one thing to many jobs", Tag: jobs, Body: "OperationRequest",
+		Text: "With dryRun it answers 200 with what the operation would be, and does nothing.", Answers: put("Operation"),
+	},
+	"GET /operations": {
+		ID: "listOperations", Summary: "List the operations of the last 7 days, the newest first", Tag: jobs,
+		Answers: ok("OperationList"),
+	},
+	"GET /operations/{id}": {
+		ID: "getOperation", Summary: "Show an operation", Tag: jobs, Answers: ok("Operation"), Faults: missing,
+	},
+	"POST /operations/{id}/cancel": {
+		ID: "cancelOperation", Summary: "Stop an operation between jobs", Tag: jobs, Answers: ok("Operation"), Faults: missing,
+	},
 	"GET /secrets": {
 		ID: "listSecrets", Summary: "List the shared secrets, without their values", Tag: administration,
 		Answers: ok("SharedSecretList"),

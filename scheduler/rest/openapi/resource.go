@@ -40,7 +40,7 @@ var answered = []reflect.Type{
 	reflect.TypeFor[view.Document](), reflect.TypeFor[view.Status](), reflect.TypeFor[view.DryRun](), reflect.TypeFor[spec.Warning](),
 	reflect.TypeFor[view.AuditReport](), reflect.TypeFor[view.SharedSecret](), reflect.TypeFor[view.Rotation](),
 	reflect.TypeFor[view.Token](), reflect.TypeFor[view.NewToken](), reflect.TypeFor[view.TokenRequest](),
-	reflect.TypeFor[view.Resubmitted](), reflect.TypeFor[view.Trial](),
+	reflect.TypeFor[view.Resubmitted](), reflect.TypeFor[view.Trial](), reflect.TypeFor[view.Operation](),
 	reflect.TypeFor[view.Previewed](), reflect.TypeFor[view.AWXPreviewed](),
 	reflect.TypeFor[view.RecordProperties](), reflect.TypeFor[view.Gap](), reflect.TypeFor[view.End](), reflect.TypeFor[why.Answer](),
 	reflect.TypeFor[why.Account](), reflect.TypeFor[trail.Entry](), reflect.TypeFor[forecast.Report](), reflect.TypeFor[awx.List](),
@@ -102,6 +102,7 @@ func schemas(own []reflect.Type) map[string]Schema {
 var lists = map[string]string{
 	"JobList": "ShownJob", "CollectionList": "ShownCollection", "HistoryRecordList": "HistoryRecord", "AuditRecordList": "AuditRecord",
 	"SharedSecretList": "SharedSecret", "TokenList": "Token", "ArmResourceList": "ArmResource",
+	"OperationList": "Operation",
 }
 
 // requests are what operations take.
@@ -116,6 +117,22 @@ var requests = map[string]Schema{
 	"PauseRequest": object(map[string]Schema{
 		"until": with(Text, "description", "an instant, or, on the job's clock, 2h, 9:00, tomorrow 9:00 and the like"),
 	}, "until"),
+	"OperationRequest": object(map[string]Schema{
+		"verb":          OneOf(view.OperationVerbs...),
+		"jobs":          {"type": "array", "items": Text, "description": "names, as collection/job; or the jobs of a search:"},
+		"collection":    with(Text, "description", "only its jobs"),
+		"$filter":       with(Text, "description", "as in a list of jobs, like the following"),
+		"labelSelector": Text, "prefix": Text, "actionType": Text, "nextAfter": Text, "nextBefore": Text, "text": Text,
+		"lastOutcome":   Text,
+		"all":           with(Truth, "description", "required to name all jobs"),
+		"until":         with(Text, "description", "of pause"),
+		"label":         with(Text, "description", "of label, name=value, and of unlabel, name"),
+		"failedSince":   with(Text, "description", "of resubmit: an instant, or a length of time from now on, such as -1h"),
+		"failedUntil":   with(Text, "description", "likewise; default: now"),
+		"target":        with(Text, "description", "of resubmit: only calls of that host, or host and port"),
+		"ratePerSecond": with(Schema{"type": "number"}, "description", "at most so many; default: no limit"),
+		"dryRun":        with(Truth, "description", "only count; of resubmit, failures has the occurrences"),
+	}, "verb"),
 	"SharedSecretRequest": object(map[string]Schema{
 		"value": with(Text, "description", "no answer shows it"), "description": Text,
 	}, "value"),

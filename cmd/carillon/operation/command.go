@@ -1,0 +1,112 @@
+// Package operation has the commands that deal with operations on many jobs.
+package operation
+
+import (
+	"context"
+
+	"github.com/carillon-sched/carillon/cmd/carillon/remote"
+	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+	"github.com/carillon-sched/carillon/scheduler/client"
+	"github.com/carillon-sched/carillon/scheduler/view"
+)
+
+// Command are the commands that deal with operations.
+type Command struct {
+	List   List   `cmd:"" aliases:"ls" help:"List operations, the newest first."`
+	Show   Show   `cmd:"" aliases:"get" help:"Show an operation and what failed."`
+	Cancel Cancel `cmd:"" help:"Stop operations between jobs."`
+}
+
+// Help tells what operations are.
+func (Command) Help() string {
+	return `An operation does one thing to many jobs: enable, disable, pause, delete and resubmit create one for jobs that are
+picked by labels or with --all. Any scheduler carries it out, and keeps it for 7 days.`
+}
+
+// scope is the flag of callers with rights on one collection.
+type scope struct {
+	remote.Server
+
+	Collection string `short:"c" help:"Only operations on this collection, with the rights on it." placeholder:"NAME"`
+}
+
+// List lists operations.
+type List struct{ scope }
+
+// Help shows examples.
+func (List) Help() string {
+	return `Examples:
+
+    carillon operation list
+    carillon operation list -c billing --json`
+}
+
+// Run lists the operations.
+func (c List) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
+	all, err := api.Operations(ctx, c.Collection)
+	if err != nil {
+		return err
+	}
+	if t.JSON {
+		return t.PrintJSON(terminal.List[*view.Operation]{Value: append([]*view.Operation{}, all...)})
+	}
+	rows := make([][]string, len(all))
+	for i, op := range all {
+		rows[i] = []string{
+			op.ID, op.Verb, string(op.State), remote.Progress(op), t.Time(op.Created, terminal.Dated), op.By.Name,
+		}
+	}
+	return t.Table([]string{"OPERATION", "VERB", "STATE", "DONE", "CREATED", "BY"}, rows)
+}
+
+// Show shows an operation.
+type Show struct {
+	scope
+
+	ID     string `arg:"" name:"operation" help:"ID of the operation."`
+	Follow bool   `short:"f" help:"Wait until it has ended. The exit code is 1 when something failed."`
+}
+
+// Help shows examples.
+func (Show) Help() string {
+	return `Examples:
+
+    carillon operation show K3P7TQXLZ2M4N6R5UAVBWCYDEF
+    carillon operation show K3P7TQXLZ2M4N6R5UAVBWCYDEF --follow`
+}
+
+// Run shows the operation.
+func (c Show) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
+	op, err := api.Operation(ctx, c.ID, c.Collection)
+	switch {
+	case err != nil:
+		return err
+	case c.Follow:
+		return remote.Follow(ctx, t, api, op)
+	}
+	return remote.ShowOperation(t, op)
+}
+
+// Cancel cancels operations.
+type Cancel struct {
+	scope
+
+	IDs []string `arg:"" name:"operation" help:"IDs of operations."`
+}
+
+// Help shows examples.
+func (Cancel) Help() string {
+	return `What is done stays done.
+
+Example:
+
+    carillon operation cancel K3P7TQXLZ2M4N6R5UAVBWCYDEF`
+}
+
+// Run cancels the operations.
+func (c Cancel) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
+	return remote.EachResult(ctx, t, c.IDs, func(id string) (string, error) {
+		op, err := api.CancelOperation(ctx, id, c.Collection)
+		return string(op.State), err
+	}, func(id, result string) any { return map[string]string{"operation": id, "result": result} })
+}

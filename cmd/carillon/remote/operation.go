@@ -1,0 +1,109 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+	"github.com/carillon-sched/carillon/scheduler/client"
+	"github.com/carillon-sched/carillon/scheduler/view"
+)
+
+// Picks reports whether jobs are picked, and not named.
+func (s Jobs) Picks() bool { return s.Labels != "" || s.All }
+
+// Operate has the scheduler do something to the jobs that are picked, and follows its progress.
+func (s Jobs) Operate(ctx context.Context, t *terminal.Terminal, api *client.Client, b client.Bulk) error {
+	keys, err := s.Keys(ctx, t, api, b.Verb, true)
+	if err != nil || len(keys) == 0 {
+		return err
+	}
+	b.Labels, b.All = s.Labels, s.All
+	if !s.AllCollections {
+		b.Collection = s.Collection
+	}
+	op, err := api.CreateOperation(ctx, b)
+	if err != nil {
+		return err
+	}
+	return Follow(ctx, t, api, op)
+}
+
+// followEvery is how often the scheduler is asked for the progress of an operation.
+const followEvery = 200 * time.Millisecond
+
+// Follow waits for the end of an operation, and shows it. An interrupt leaves it running.
+func Follow(ctx context.Context, t *terminal.Terminal, api *client.Client, op *view.Operation) error {
+	id, collection := op.ID, op.Collection
+	for shown := ""; !op.Over(); {
+		if now := Progress(op); t.Watched() && now != shown {
+			shown = now
+			t.Errorf("%s %s\n", op.Verb, now)
+		}
+		var err error
+		select {
+		case <-time.After(followEvery):
+			op, err = api.Operation(ctx, id, collection)
+		case <-ctx.Done():
+			err = ctx.Err()
+		}
+		if err != nil {
+			scope := ""
+			if collection != "" {
+				scope = " -c " + collection
+			}
+			return terminal.Hinted(err, fmt.Sprintf(
+				`the operation continues: "carillon operation show %[1]s --follow%[2]s" follows it, "carillon operation cancel %[1]s%[2]s" stops it`,
+				id, scope,
+			))
+		}
+	}
+	return ShowOperation(t, op)
+}
+
+// Progress is how far an operation is: "1200 of 3000".
+func Progress(op *view.Operation) string {
+	return fmt.Sprintf("%d of %d", op.Done, max(op.Done, op.Expected))
+}
+
+// ShowOperation prints an operation. What failed, of one that has ended, is an error.
+func ShowOperation(t *terminal.Terminal, op *view.Operation) error {
+	if t.JSON {
+		if err := t.PrintJSON(op); err != nil {
+			return err
+		}
+	} else {
+		what := []string{}
+		for _, result := range view.OperationResults {
+			if n := op.Counts[result]; n > 0 {
+				what = append(what, fmt.Sprintf("%d %s", n, result))
+			}
+		}
+		if len(what) == 0 {
+			what = []string{"nothing done"}
+		}
+		took := ""
+		if !op.Ended.IsZero() {
+			took = " in " + op.Ended.Sub(op.Created).Round(10*time.Millisecond).String()
+		}
+		t.Printf("%s %s: %s%s (operation %s)\n", op.Verb, op.State, strings.Join(what, ", "), took, op.ID)
+	}
+	var failed []error
+	for _, f := range op.Failures {
+		name := f.Job
+		if f.Occurrence != "" {
+			name = f.Occurrence
+		}
+		if !t.JSON {
+			t.Complain("error", fmt.Sprintf("%s: %s", name, f.Message))
+		}
+		failed = append(failed, &terminal.Failure{Path: name, Message: f.Message, Err: errFailed})
+	}
+	return terminal.Reported(failed...)
+}
+
+// errFailed is a job for which an operation failed.
+var errFailed = errors.New("the operation failed for the job")

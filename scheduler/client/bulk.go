@@ -1,0 +1,68 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+
+	"github.com/carillon-sched/carillon/scheduler/view"
+)
+
+// Bulk is one thing that is to be done to many jobs: see [view.Operation].
+type Bulk struct {
+	Verb       string   `json:"verb"`
+	Jobs       []string `json:"jobs,omitempty"`
+	Collection string   `json:"collection,omitempty"`
+	Labels     string   `json:"labelSelector,omitempty"`
+	All        bool     `json:"all,omitempty"`
+
+	Until       string  `json:"until,omitempty"`
+	FailedSince string  `json:"failedSince,omitempty"`
+	FailedUntil string  `json:"failedUntil,omitempty"`
+	Target      string  `json:"target,omitempty"`
+	Rate        float64 `json:"ratePerSecond,omitempty"`
+	DryRun      bool    `json:"dryRun,omitempty"`
+}
+
+// CreateOperation begins an operation on many jobs.
+func (c *Client) CreateOperation(ctx context.Context, b Bulk) (*view.Operation, error) {
+	body, err := json.Marshal(b)
+	if err != nil {
+		return nil, err
+	}
+	op := &view.Operation{}
+	_, err = c.call(ctx, http.MethodPost, "/operations"+inCollection(b.Collection), body, op)
+	return op, err
+}
+
+// Operations returns the operations of the last 7 days, the newest first; with a collection, those of its jobs.
+func (c *Client) Operations(ctx context.Context, collection string) ([]*view.Operation, error) {
+	var page struct {
+		Value []*view.Operation `json:"value"`
+	}
+	_, err := c.call(ctx, http.MethodGet, "/operations"+inCollection(collection), nil, &page)
+	return page.Value, err
+}
+
+// Operation returns an operation. collection is that of all its jobs, which is needed where the caller has rights on that
+// alone; else "".
+func (c *Client) Operation(ctx context.Context, id, collection string) (*view.Operation, error) {
+	op := &view.Operation{}
+	_, err := c.call(ctx, http.MethodGet, "/operations/"+url.PathEscape(id)+inCollection(collection), nil, op)
+	return op, err
+}
+
+// CancelOperation stops an operation between jobs. collection is as for [Client.Operation].
+func (c *Client) CancelOperation(ctx context.Context, id, collection string) (*view.Operation, error) {
+	op := &view.Operation{}
+	_, err := c.call(ctx, http.MethodPost, "/operations/"+url.PathEscape(id)+"/cancel"+inCollection(collection), nil, op)
+	return op, err
+}
+
+func inCollection(name string) string {
+	if name == "" {
+		return ""
+	}
+	return "?collection=" + url.QueryEscape(name)
+}

@@ -1,0 +1,411 @@
+package service
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/trail"
+	"github.com/carillon-sched/carillon/scheduler/view"
+)
+
+// Every process looks for operations that run and have no worker. The first one to write its name into the operation
+// carries it out: page by page, the jobs of a page concurrently. After each page it stores the counts and the cursor, so
+// that another process can continue there. What is done to a job can be repeated.
+
+// The rhythm of operations.
+const (
+	operationTick   = 3 * time.Second // between looks for operations without a worker, and between renewals of a lease
+	operationPage   = 256             // jobs between two writes
+	operationAtOnce = 32              // jobs that a process changes concurrently
+)
+
+// operator carries out operations in this process.
+type operator struct {
+	keep  OperationKeeper
+	name  string
+	slots chan struct{} // of jobs that are being changed
+
+	mu     sync.Mutex
+	ready  map[string]bool               // that run, as far as the watch has reported
+	active map[string]context.CancelFunc // that this process carries out
+	wake   chan struct{}
+	ended  sync.WaitGroup
+}
+
+// run carries out operations until ctx is done.
+func (o OperationKeeper) run(ctx context.Context) {
+	w := &operator{
+		keep: o, name: rand.Text(), slots: make(chan struct{}, operationAtOnce),
+		ready: map[string]bool{}, active: map[string]context.CancelFunc{}, wake: make(chan struct{}, 1),
+	}
+	w.ended.Go(func() {
+		for ctx.Err() == nil {
+			if err := o.bucket().Watch(ctx, func() {}, w.changed); err != nil {
+				o.shared.lost("operations")(err)
+			}
+			sleep(ctx, time.Second)
+		}
+	})
+	tick := time.NewTicker(operationTick)
+	defer tick.Stop()
+	for ctx.Err() == nil {
+		for _, id := range w.waiting() {
+			w.begin(ctx, id)
+		}
+		select {
+		case <-tick.C:
+		case <-w.wake:
+		case <-ctx.Done():
+		}
+	}
+	w.ended.Wait()
+}
+
+// sleep waits, unless ctx is done. It reports whether it is not.
+func sleep(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+	return ctx.Err() == nil
+}
+
+// changed takes a change of an operation.
+func (w *operator) changed(id string, _ uint64, data []byte) {
+	var op struct{ State view.OperationState }
+	_ = json.Unmarshal(data, &op) // one that was deleted has no state
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if op.State == view.Running {
+		w.ready[id] = true
+		select {
+		case w.wake <- struct{}{}:
+		default:
+		}
+		return
+	}
+	delete(w.ready, id)
+	if stop := w.active[id]; stop != nil {
+		stop()
+	}
+}
+
+// waiting returns the operations that run, and that this process does not carry out.
+func (w *operator) waiting() (ids []string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for id := range w.ready {
+		if w.active[id] == nil {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// begin carries out an operation if it has no other worker.
+func (w *operator) begin(ctx context.Context, id string) {
+	op, rev, err := w.keep.read(ctx, id)
+	now := w.keep.shared.Store.Now()
+	if err != nil || op.State != view.Running || op.Worker != "" && op.Worker != w.name && now.Sub(op.Renewed) < leaseAge {
+		return
+	}
+	c := &carrier{operator: w, op: op, rev: rev}
+	if !c.save(ctx) {
+		return
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	w.mu.Lock()
+	w.active[id] = cancel
+	w.mu.Unlock()
+	w.ended.Go(func() {
+		defer cancel()
+		if err := c.carry(ctx); err != nil && ctx.Err() == nil {
+			w.keep.shared.Logger.Warn("an operation is interrupted, and continues later", "operation", id, "err", err)
+		}
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		delete(w.active, id)
+	})
+}
+
+// carrier carries out one operation.
+type carrier struct {
+	*operator
+
+	op   *operation
+	rev  uint64
+	next time.Time // when the rate allows the next job
+
+	pace sync.Mutex // of next
+}
+
+// save stores the operation and renews the lease. False: it was canceled, another process has it, or the store does not
+// answer. One that was canceled keeps the counts.
+func (c *carrier) save(ctx context.Context) bool {
+	ctx = context.WithoutCancel(ctx) // also at the end
+	for range casTries {
+		c.op.Worker, c.op.Renewed = c.name, c.keep.shared.Store.Now().UTC()
+		if c.op.Over() {
+			c.op.Worker = ""
+		}
+		rev, err := c.keep.save(ctx, c.op, c.rev)
+		if err == nil {
+			c.rev = rev
+			return true
+		}
+		if !errors.Is(err, scheduler.ErrConflict) {
+			return false
+		}
+		stored, rev, err := c.keep.read(ctx, c.op.ID)
+		if err != nil || stored.State != view.Canceled || stored.Worker != c.name {
+			return false
+		}
+		c.op.State, c.op.Ended, c.rev = stored.State, stored.Ended, rev
+	}
+	return false
+}
+
+// errLeaseLost says that this process has to leave an operation to another one.
+var errLeaseLost = errors.New("the operation has another worker, or the store does not answer")
+
+// carry works on page after page.
+func (c *carrier) carry(ctx context.Context) error {
+	p := c.op.Caller
+	ctx = WithClaim(access.With(WithCaller(ctx, "operation "+c.op.ID), &p), c.op.Claim)
+	for c.op.State == view.Running {
+		var page []item
+		var cursor string
+		err := patiently(ctx, func() (err error) {
+			page, cursor, err = c.keep.page(ctx, c.op, c.pageSize())
+			return err
+		})
+		if err != nil {
+			c.release(ctx)
+			return err
+		}
+		results, err := c.carryPage(ctx, page)
+		if err != nil {
+			return err
+		}
+		for i := range results {
+			c.op.take(results[i])
+		}
+		if ctx.Err() != nil || c.op.State != view.Running {
+			c.release(ctx)
+			return nil
+		}
+		if c.op.Cursor = cursor; cursor == "" {
+			c.op.State, c.op.Ended = view.Completed, c.keep.shared.Store.Now().UTC()
+		}
+		if !c.save(ctx) {
+			return errLeaseLost
+		}
+	}
+	return nil
+}
+
+// release lets another process continue at once. Of a canceled operation it stores the counts.
+func (c *carrier) release(ctx context.Context) {
+	stored, rev, err := c.keep.read(context.WithoutCancel(ctx), c.op.ID)
+	if err == nil && (stored.Worker == c.name || stored.Worker == "") {
+		if stored.State == view.Canceled {
+			stored.Done, stored.Counts, stored.Failures = c.op.Done, c.op.Counts, c.op.Failures
+		}
+		stored.Worker = ""
+		_, _ = c.keep.save(context.WithoutCancel(ctx), stored, rev) // else the lease ends by itself
+	}
+}
+
+// pageSize is how many jobs are done between two writes: with a rate, those of a second.
+func (c *carrier) pageSize() int {
+	if c.op.Rate > 0 {
+		return max(1, min(operationPage, int(c.op.Rate)))
+	}
+	return operationPage
+}
+
+// carryPage works on a page, and renews the lease meanwhile. The occurrences of one job come one after the other.
+func (c *carrier) carryPage(ctx context.Context, page []item) (results []result, err error) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	jobs := map[scheduler.Key][]item{}
+	for _, it := range page {
+		jobs[it.key] = append(jobs[it.key], it)
+	}
+	var mu sync.Mutex
+	var g errgroup.Group
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for _, it := range page {
+			own := jobs[it.key]
+			if delete(jobs, it.key); own == nil {
+				continue
+			}
+			select {
+			case c.slots <- struct{}{}:
+			case <-ctx.Done():
+				continue
+			}
+			g.Go(func() error {
+				defer func() { <-c.slots }()
+				for _, it := range own {
+					if r, ok := c.carryOne(ctx, it); ok {
+						mu.Lock()
+						results = append(results, r)
+						mu.Unlock()
+					}
+				}
+				return nil
+			})
+		}
+		_ = g.Wait() // results have the errors
+	}()
+	renew := time.NewTicker(operationTick)
+	defer renew.Stop()
+	for {
+		select {
+		case <-done:
+			return results, err
+		case <-renew.C:
+			if ctx.Err() == nil && !c.save(ctx) && c.op.State != view.Canceled {
+				err = errLeaseLost
+				stop()
+			}
+		}
+	}
+}
+
+// result is what an operation made of a job or an occurrence.
+type result struct {
+	item
+
+	kind, message string
+}
+
+// take counts a result.
+func (op *operation) take(r result) {
+	op.Done++
+	if op.Counts == nil {
+		op.Counts = map[string]int{}
+	}
+	op.Counts[r.kind]++
+	if r.message == "" || len(op.Failures) >= view.MaxFailures {
+		return
+	}
+	failure := view.OperationResult{Job: r.key.String(), Message: trail.Clip(r.message)}
+	if !r.nominal.IsZero() {
+		failure.Occurrence = scheduler.OccurrenceID(r.key, r.nominal)
+	}
+	op.Failures = append(op.Failures, failure)
+}
+
+// carryOne works on one job or occurrence. ok is false when it was stopped.
+func (c *carrier) carryOne(ctx context.Context, it item) (r result, ok bool) {
+	if !c.await(ctx) {
+		return r, false
+	}
+	r = result{item: it, kind: view.ResultFailed}
+	if err := access.Check(ctx, access.Operate, it.key.Collection); err != nil {
+		r.message = err.Error()
+		return r, true
+	}
+	var as view.Result
+	err := patiently(ctx, func() (err error) {
+		as, err = c.keep.change(ctx, c.op, it)
+		return err
+	})
+	switch {
+	case err == nil && as == view.Unchanged:
+		r.kind = view.ResultUnchanged
+	case err == nil:
+		r.kind = view.ResultChanged
+	case errors.Is(err, scheduler.ErrNotFound):
+		r.kind = view.ResultMissing
+	case ctx.Err() != nil:
+		return r, false
+	default:
+		e := view.DescribeError(err)
+		r.message = e.Message
+		for _, d := range e.Details {
+			r.message += "; " + d.Path + ": " + d.Message
+		}
+	}
+	return r, true
+}
+
+// await waits until the rate allows another job. False: it was stopped.
+func (c *carrier) await(ctx context.Context) bool {
+	if c.op.Rate <= 0 {
+		return ctx.Err() == nil
+	}
+	c.pace.Lock()
+	if now := time.Now(); c.next.Before(now) {
+		c.next = now
+	}
+	at := c.next
+	c.next = at.Add(time.Duration(float64(time.Second) / c.op.Rate))
+	c.pace.Unlock()
+	return sleep(ctx, time.Until(at))
+}
+
+// change does to one job what an operation asks for.
+func (o OperationKeeper) change(ctx context.Context, op *operation, it item) (view.Result, error) {
+	j, err := o.shared.load(ctx, it.key)
+	switch {
+	case err != nil && op.Verb != view.VerbDelete:
+		return "", err
+	case err == nil && j.Created.After(op.Created), err == nil && it.uid != "" && it.uid != j.Incarnation():
+		return "", fmt.Errorf("job %s: %w", it.key, scheduler.ErrNotFound) // another one has the name
+	}
+	var v *view.Job
+	switch op.Verb {
+	case view.VerbEnable:
+		v, err = o.edits.Enable(ctx, it.key)
+	case view.VerbDisable:
+		v, err = o.edits.Disable(ctx, it.key)
+	case view.VerbPause:
+		v, err = o.edits.PauseAt(ctx, it.key, op.Until, op.Created)
+	case view.VerbRun:
+		_, err = o.runs.TriggerAt(ctx, it.key, op.Created)
+	case view.VerbDelete:
+		err = o.edits.Delete(ctx, it.key, 0)
+	case view.VerbLabel, view.VerbUnlabel:
+		v, err = o.edits.Patch(ctx, Edit{Key: it.key, Body: op.labelPatch()})
+	case view.VerbResubmit:
+		return o.runs.resubmitFailed(ctx, it.key, it.nominal, op.Created)
+	}
+	if v == nil {
+		return view.Updated, err
+	}
+	return v.Result, err
+}
+
+// The patience with a store that does not answer, or has too much to do.
+const (
+	patienceTries = 8
+	patiencePause = 100 * time.Millisecond
+)
+
+// patiently repeats something while the scheduler has no time for it.
+func patiently(ctx context.Context, try func() error) error {
+	pause := patiencePause
+	for n := 1; ; n++ {
+		err := try()
+		if !errors.Is(err, scheduler.ErrUnavailable) || n == patienceTries || !sleep(ctx, pause) {
+			return err
+		}
+		pause *= 2
+	}
+}

@@ -1,0 +1,204 @@
+package service
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/trail"
+	"github.com/carillon-sched/carillon/scheduler/view"
+)
+
+// OperationKeeper keeps operations on many jobs, and carries them out.
+type OperationKeeper struct {
+	shared *shared
+	edits  Editor
+	runs   Runner
+	reads  Reader
+}
+
+// operation is an operation as it is stored. Its worker is the process that carries it out; when that has not renewed
+// its lease for leaseAge, another process continues after the cursor.
+type operation struct {
+	view.Operation
+
+	Caller access.Principal `json:"caller"` // whose rights count
+	Claim  string           `json:"claim,omitempty"`
+
+	Cursor  string    `json:"cursor,omitempty"` // of the source: what comes before it is done, and counted
+	Worker  string    `json:"worker,omitempty"`
+	Renewed time.Time `json:"renewed,omitzero"`
+}
+
+// leaseAge is how long a worker of an operation may be silent before another one continues.
+const leaseAge = 10 * time.Second
+
+func (o OperationKeeper) bucket() scheduler.Bucket { return o.shared.Store.Operations() }
+
+// CreateOperation begins an operation on many jobs, with the rights of who asks for it. With proposed it waits for
+// [OperationKeeper.StartOperation]. A dry run is not stored, and has the occurrences that it would resubmit in its
+// Failures, without a message.
+//
+// collection is that of all its jobs; "": the body may name one.
+func (o OperationKeeper) CreateOperation(ctx context.Context, collection string, body []byte, proposed bool) (*view.Operation, error) {
+	op, dryRun, err := readOperation(ctx, collection, body, o.shared.Store.Now().UTC())
+	if err != nil {
+		return nil, err
+	}
+	if err := o.mayBegin(ctx, op); err != nil {
+		return nil, err
+	}
+	op.Caller = *access.From(ctx)
+	op.By = view.OperationCaller{Name: trail.Clip(op.Caller.Name), Via: op.Caller.Via}
+	op.Claim, _ = ctx.Value(claimKey{}).(string)
+	op.State = view.Running
+	if err := o.count(ctx, op, dryRun); err != nil || dryRun {
+		return &op.Operation, err
+	}
+	op.ID = rand.Text()
+	if proposed {
+		op.State = view.Proposed
+		_, err = o.save(ctx, op, 0)
+		return &op.Operation, err
+	}
+	err = o.shared.audited(ctx, o.entry(op, "create"), func(*trail.Entry) error {
+		_, err := o.save(ctx, op, 0)
+		return err
+	})
+	return &op.Operation, err
+}
+
+// mayBegin checks the right to do something to the jobs of an operation. That to do it to each is checked when it is
+// its turn.
+func (OperationKeeper) mayBegin(ctx context.Context, op *operation) error {
+	if op.Collection != "" {
+		return access.Check(ctx, access.Operate, op.Collection)
+	}
+	return access.Check(ctx, access.OperateAny, "")
+}
+
+// entry is the audit record of a change of an operation.
+func (OperationKeeper) entry(op *operation, verb string) *trail.Entry {
+	return &trail.Entry{Kind: trail.Operation, Op: verb, Name: op.ID, Result: op.Verb}
+}
+
+// StartOperation begins an operation that was proposed.
+func (o OperationKeeper) StartOperation(ctx context.Context, id string) (*view.Operation, error) {
+	return o.turn(ctx, id, view.Running)
+}
+
+// CancelOperation stops an operation: what was not begun is left alone.
+func (o OperationKeeper) CancelOperation(ctx context.Context, id string) (*view.Operation, error) {
+	return o.turn(ctx, id, view.Canceled)
+}
+
+// turn gives an operation another state, unless it has that, or has ended.
+func (o OperationKeeper) turn(ctx context.Context, id string, to view.OperationState) (*view.Operation, error) {
+	for range casTries {
+		op, rev, err := o.load(ctx, id, access.Operate)
+		if err != nil || op.State == to || op.Over() {
+			return show(op), err
+		}
+		verb := "cancel"
+		if to == view.Running {
+			verb = "create"
+		}
+		if op.State = to; op.Over() {
+			op.Ended = o.shared.Store.Now().UTC()
+		}
+		err = o.shared.audited(ctx, o.entry(op, verb), func(*trail.Entry) error {
+			_, err := o.save(ctx, op, rev)
+			return err
+		})
+		if !errors.Is(err, scheduler.ErrConflict) {
+			return show(op), err
+		}
+	}
+	return nil, contended("operation " + id)
+}
+
+func show(op *operation) *view.Operation {
+	if op == nil {
+		return nil
+	}
+	return &op.Operation
+}
+
+// Operation returns an operation. ErrNotFound when there is none that the caller may see.
+func (o OperationKeeper) Operation(ctx context.Context, id string) (*view.Operation, error) {
+	op, _, err := o.load(ctx, id, access.Read)
+	return show(op), err
+}
+
+// Operations returns the operations that the caller may see, the newest first, without their failures.
+func (o OperationKeeper) Operations(ctx context.Context) ([]*view.Operation, error) {
+	all := []*view.Operation{}
+	err := o.bucket().Each(ctx, func(st scheduler.Stored) error {
+		op := &operation{}
+		if json.Unmarshal(st.Data, op) == nil && op.State != view.Proposed && op.visible(ctx, access.Read) {
+			op.Failures = nil
+			all = append(all, &op.Operation)
+		}
+		return nil
+	})
+	slices.SortFunc(all, func(a, b *view.Operation) int { return cmp.Or(b.Created.Compare(a.Created), cmp.Compare(a.ID, b.ID)) })
+	return all, err
+}
+
+// visible reports whether the caller may see the operation, or cancel it: its own, or with the right on its jobs.
+func (op *operation) visible(ctx context.Context, right access.Right) bool {
+	p := access.From(ctx)
+	if p == nil {
+		return false
+	}
+	own := p.Via == op.Caller.Via && p.Name == op.Caller.Name && p.ID == op.Caller.ID
+	if p.Name+p.ID == "" {
+		own = own && p.Address == op.Caller.Address && p.Address != ""
+	}
+	return own || op.State != view.Proposed && access.May(p, right, op.Collection)
+}
+
+// load reads an operation that the caller has a right on.
+func (o OperationKeeper) load(ctx context.Context, id string, right access.Right) (op *operation, rev uint64, err error) {
+	if isID(id) {
+		op, rev, err = o.read(ctx, id)
+	}
+	switch {
+	case op == nil, errors.Is(err, scheduler.ErrNotFound), err == nil && !op.visible(ctx, right):
+		return nil, 0, fmt.Errorf("operation %q: %w; operations are kept for 7 days", id, scheduler.ErrNotFound)
+	case err != nil:
+		return nil, 0, fmt.Errorf("operation %s: %w", id, err)
+	}
+	return op, rev, nil
+}
+
+// isID reports whether a text can be the id of an operation, as [rand.Text] makes them.
+func isID(id string) bool {
+	return id != "" && strings.Trim(id, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567") == ""
+}
+
+func (o OperationKeeper) read(ctx context.Context, id string) (*operation, uint64, error) {
+	op := &operation{}
+	st, err := o.bucket().Load(ctx, id)
+	if err == nil {
+		err = json.Unmarshal(st.Data, op)
+	}
+	return op, st.Revision, err
+}
+
+// save writes an operation over a revision.
+func (o OperationKeeper) save(ctx context.Context, op *operation, replaces uint64) (uint64, error) {
+	data, err := json.Marshal(op)
+	if err != nil {
+		return 0, err
+	}
+	return o.bucket().Save(ctx, op.ID, data, replaces)
+}

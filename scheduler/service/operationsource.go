@@ -1,0 +1,211 @@
+package service
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/view"
+)
+
+// item is a job, or an occurrence of a job, that an operation is about.
+type item struct {
+	key     scheduler.Key
+	nominal time.Time // of an occurrence
+	uid     string    // likewise: of its job
+}
+
+// page returns the next items of an operation. cursor is where the page after it begins; "" when there is none.
+func (o OperationKeeper) page(ctx context.Context, op *operation, size int) (items []item, cursor string, err error) {
+	if op.Verb == view.VerbResubmit {
+		return o.failed(ctx, op, size)
+	}
+	if op.Jobs != nil {
+		at, _ := strconv.Atoi(op.Cursor)
+		end := min(at+size, len(op.Jobs))
+		for _, name := range op.Jobs[at:end] {
+			k, _ := keyOf(name)
+			items = append(items, item{key: k})
+		}
+		if end < len(op.Jobs) {
+			cursor = strconv.Itoa(end)
+		}
+		return items, cursor, nil
+	}
+	q, err := op.query(ctx)
+	if err != nil {
+		return nil, "", err
+	}
+	views, next, err := o.reads.Search(ctx, q, view.Page{Top: min(size, view.MaxPage), After: op.Cursor})
+	for _, v := range views {
+		items = append(items, item{key: v.Job.Key})
+	}
+	if err == nil && next != nil {
+		cursor = next.After
+	}
+	return items, cursor, err
+}
+
+// query is the search of an operation, among the jobs that its caller may see.
+func (op *operation) query(ctx context.Context) (scheduler.JobQuery, error) {
+	q, err := op.Query(op.Created)
+	if op.Collection != "" {
+		q.Collections = []string{op.Collection}
+	}
+	q.Sees = access.Sees(ctx)
+	return q, err
+}
+
+// failedReach is how many records are looked at for a page of failed occurrences.
+const failedReach = 50_000
+
+// failed returns occurrences that faulted in the period of an operation, in the order in which they did. The cursor is
+// the sequence of the record after which the next page begins.
+func (o OperationKeeper) failed(ctx context.Context, op *operation, size int) (items []item, cursor string, err error) {
+	q, err := op.query(ctx)
+	if err != nil {
+		return nil, "", err
+	}
+	from, err := o.firstFailed(ctx, op)
+	if from == 0 || err != nil {
+		return nil, "", err
+	}
+	seen, last := 0, from
+	var found []item
+	err = o.shared.Store.RecordsFrom(ctx, from, func(r *scheduler.Record) bool {
+		if r.Stored.After(op.FailedUntil) {
+			last = 0
+			return false
+		}
+		seen, last = seen+1, r.Sequence
+		if r.Outcome == scheduler.OutcomeFaulted && q.Within(r.Job.Collection) && op.calls(r.Target) &&
+			(op.Jobs == nil || slices.Contains(op.Jobs, r.Job.String())) {
+			it := item{key: r.Job, nominal: r.Nominal, uid: r.UID}
+			if r.Resubmits != nil {
+				it.nominal = r.Resubmits.Nominal
+			}
+			if !slices.Contains(found, it) {
+				found = append(found, it)
+			}
+		}
+		return len(found) < size && seen < failedReach
+	})
+	if err != nil {
+		return nil, "", err
+	}
+	if last != 0 && (len(found) == size || seen == failedReach) {
+		cursor = strconv.FormatUint(last+1, 10)
+	}
+	items, err = o.wanted(ctx, &q, found)
+	return items, cursor, err
+}
+
+// firstFailed is the sequence of the first record that may be in a page; 0: there is none.
+func (o OperationKeeper) firstFailed(ctx context.Context, op *operation) (from uint64, err error) {
+	if op.Cursor != "" {
+		return strconv.ParseUint(op.Cursor, 10, 64)
+	}
+	err = o.shared.Store.RecordsSince(ctx, scheduler.Key{Collection: op.Collection}, op.FailedSince, func(r *scheduler.Record) bool {
+		from = r.Sequence
+		return false
+	})
+	return from, err
+}
+
+// calls reports whether a target is the one that an operation is about, which may be named without its port.
+func (op *operation) calls(target string) bool {
+	host := target[:max(0, strings.LastIndexByte(target, ':'))]
+	return op.Target == "" || strings.EqualFold(op.Target, target) || strings.EqualFold(op.Target, host)
+}
+
+// wanted returns the occurrences whose jobs are searched for.
+func (o OperationKeeper) wanted(ctx context.Context, q *scheduler.JobQuery, found []item) (items []item, err error) {
+	keys := make([]scheduler.Key, len(found))
+	for i, it := range found {
+		keys[i] = it.key
+	}
+	jobs, err := o.shared.stored(ctx, keys)
+	if err != nil {
+		return nil, err
+	}
+	wants := map[scheduler.Key]string{}
+	for _, st := range jobs {
+		j, err := o.shared.decodeInTurn(ctx, st)
+		if _, damaged := errors.AsType[*scheduler.DamagedError](err); damaged {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if strings.HasPrefix(j.Key.Job, q.Prefix) && q.Wants(j, time.Time{}) {
+			wants[j.Key] = j.Incarnation()
+		}
+	}
+	for _, it := range found {
+		if uid, ok := wants[it.key]; ok && scheduler.SameIncarnation(it.uid, uid) {
+			it.uid = uid
+			items = append(items, it)
+		}
+	}
+	return items, nil
+}
+
+// count counts what an operation is about. list keeps the occurrences, as far as there is room for them.
+func (o OperationKeeper) count(ctx context.Context, op *operation, list bool) error {
+	if op.Verb != view.VerbResubmit {
+		if op.Expected = len(op.Jobs); op.Jobs != nil {
+			return nil
+		}
+		q, err := op.query(ctx)
+		if err != nil {
+			return err
+		}
+		page, err := o.reads.Browse(ctx, q, "", false, 1)
+		if errors.Is(err, scheduler.ErrUnavailable) { // there is no index, so this takes a while
+			views, next, err := o.reads.Search(ctx, q, view.Page{})
+			for op.Expected = len(views); err == nil && next != nil; op.Expected += len(views) {
+				views, next, err = o.reads.Search(ctx, q, *next)
+			}
+			return err
+		}
+		if err == nil {
+			op.Expected = page.Count
+		}
+		return err
+	}
+	for at := *op; ; {
+		items, cursor, err := o.failed(ctx, &at, operationPage)
+		if err != nil {
+			return err
+		}
+		for _, it := range items {
+			if op.Expected++; list && len(op.Failures) < view.MaxFailures {
+				op.Failures = append(op.Failures, view.OperationResult{Job: it.key.String(), Occurrence: scheduler.OccurrenceID(it.key, it.nominal)})
+			}
+		}
+		if at.Cursor = cursor; cursor == "" {
+			return nil
+		}
+	}
+}
+
+// labelPatch is the patch of a job that sets or removes a label.
+func (op *operation) labelPatch() []byte {
+	name, value, _ := strings.Cut(op.Label, "=")
+	set := map[string]*string{strings.TrimSpace(name): nil}
+	if op.Verb == view.VerbLabel {
+		value = strings.TrimSpace(value)
+		set[strings.TrimSpace(name)] = &value
+	}
+	body, err := json.Marshal(map[string]any{"properties": map[string]any{"labels": set}})
+	if err != nil {
+		return nil // of strings there is no error
+	}
+	return body
+}
