@@ -50,3 +50,21 @@ func TestPreview(t *testing.T) {
 		t.Errorf("Allow: %s", r.header.Get("Allow"))
 	}
 }
+
+// TestDryRunSaysWhatItDidNotFind puts a rule whose second run takes too much work to find.
+func TestDryRunSaysWhatItDidNotFind(t *testing.T) {
+	w := newWorld(t)
+	const rule = "DTSTART:20990101T000000Z RRULE:FREQ=HOURLY;INTERVAL=86399;BYMONTH=1,6 RRULE:FREQ=HOURLY;INTERVAL=13;BYHOUR=1,2,3" +
+		" EXRULE:FREQ=MINUTELY;INTERVAL=61;BYHOUR=1,2,3 EXRULE:FREQ=MINUTELY;INTERVAL=13;BYHOUR=1,2,3"
+	const action = `"action": {"type": "Http", "request": {"method": "GET", "uri": "http://192.0.2.1/"}}`
+	w.steps([]step{
+		{
+			"PUT", "/jobCollections/default/jobs/costly?dryRun=true", `{"recurrence": {"rrule": "` + rule + `"}, ` + action + `}`,
+			`200 "nextRuns":["2099-01-01T00:00:00Z"]|the list is cut short`,
+		},
+		{
+			"PUT", "/jobCollections/default/jobs/once?dryRun=true", `{"recurrence": {"rrule": "DTSTART:20990101T000000Z RRULE:FREQ=DAILY;COUNT=1"}, ` + action + `}`,
+			`200 "nextRuns":["2099-01-01T00:00:00Z"]|"notes":[]`,
+		},
+	})
+}

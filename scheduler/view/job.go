@@ -52,8 +52,11 @@ func NewDryRun(j *scheduler.Job, b *scheduler.Baton) *DryRun {
 		return nil
 	}
 	d := &DryRun{NextRuns: j.Upcoming(b, foreseen), Notes: []string{}}
-	if len(d.NextRuns) > 0 {
+	if n := len(d.NextRuns); n > 0 {
 		d.Notes = append(d.Notes, j.Plan.ClockNotes(d.NextRuns[0], d.NextRuns)...)
+		if n < foreseen && spec.GaveUp(j.Plan.Next(d.NextRuns[n-1])) {
+			d.Notes = append(d.Notes, "the list is cut short: it would take too much work to find more runs of this rule")
+		}
 	}
 	return d
 }
