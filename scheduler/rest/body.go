@@ -39,7 +39,8 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if err != nil {
 		return nil, scheduler.Invalid("", "the body ends before its time: "+err.Error())
 	}
-	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); strings.HasSuffix(kind, "xml") || bytes.HasPrefix(bytes.TrimSpace(body), []byte("<")) {
+	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if strings.HasSuffix(kind, "xml") || bytes.HasPrefix(bytes.TrimSpace(body), []byte("<")) {
 		return nil, fault{http.StatusUnsupportedMediaType, "UnsupportedMediaType", "the body is XML; send JSON or YAML"}
 	}
 	return body, nil

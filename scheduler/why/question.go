@@ -88,8 +88,7 @@ func (q *Question) Missed(r *scheduler.Record) bool {
 func (q *Question) Latest(last *scheduler.Record) Moment {
 	at, b := q.Now, q.Baton
 	switch {
-	case q.Job == nil || q.Closed || q.Job.State != scheduler.Enabled && q.Job.State != scheduler.Faulted ||
-		q.Job.PausedAt(q.Now) && !q.Job.OneShot():
+	case q.isHeld():
 	case b != nil && (b.Begun() || b.Deferred() || !b.MayRun().After(q.Now)):
 		at = b.Nominal
 		if t, ok := q.plan(q.Job).Last(q.Now); ok && t.After(at) {
@@ -112,4 +111,10 @@ func (q *Question) Latest(last *scheduler.Record) Moment {
 		}
 	}
 	return Moment{At: at.UTC().Truncate(time.Second), Span: time.Second}
+}
+
+// isHeld reports whether the state of the job, of its collection or its pause keeps it from running now.
+func (q *Question) isHeld() bool {
+	return q.Job == nil || q.Closed || q.Job.State != scheduler.Enabled && q.Job.State != scheduler.Faulted ||
+		q.Job.PausedAt(q.Now) && !q.Job.OneShot()
 }

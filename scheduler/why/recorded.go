@@ -143,7 +143,8 @@ func (q *Question) began(a *Answer, of, ran []*scheduler.Record) {
 		if d := first.Due.Sub(first.Nominal); d > 0 && first.Attempt == 0 {
 			after = fmt.Sprintf("delayed by %s, as its jitter or a pause says, and ", span(d))
 		}
-		a.say(Ran, fmt.Sprintf("it ran: %s, begun at %s, %s%s late; %s", tries, q.say(first.Started), after, span(first.Lateness()), result(last)), "")
+		a.say(Ran, fmt.Sprintf("it ran: %s, begun at %s, %s%s late; %s",
+			tries, q.say(first.Started), after, span(first.Lateness()), result(last)), "")
 	case faulted:
 		a.say(Failed, "it ran and failed for good, after "+tries+q.handled(ran)+": "+result(lastOfMain(ran)),
 			failedHint(q.Key, a.Occurrence))

@@ -76,8 +76,12 @@ func (e *editing) review() error {
 	r := &review{Unchanged: v.Result == view.Unchanged, Warnings: v.Warnings, Seal: e.seal(patch)}
 	if d := v.DryRun; d != nil {
 		r.Notes = d.Notes
-		r.Before, r.After = d.Before[:min(len(d.Before), shownRuns)], d.NextRuns[:min(len(d.NextRuns), shownRuns)]
+		r.Before, r.After = d.Before, d.NextRuns
 		r.SameRuns = slices.EqualFunc(r.Before, r.After, time.Time.Equal)
+		first := min(len(r.Before), len(r.After), shownRuns)
+		if r.SameRuns || !slices.EqualFunc(r.Before[:first], r.After[:first], time.Time.Equal) { // else all of them are shown
+			r.Before, r.After = r.Before[:min(len(r.Before), shownRuns)], r.After[:min(len(r.After), shownRuns)]
+		}
 		for _, c := range d.Changes {
 			r.Changes = append(r.Changes, differenceOf(c))
 		}

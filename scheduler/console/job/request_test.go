@@ -32,6 +32,10 @@ func TestRequest(t *testing.T) {
 	run := html.UnescapeString(w.Get(path + "/runs/" + at))
 	has(t, run, "POST "+target+"/charge?fail=…&run=…", "Headers of the answer", "Content-Length: 5")
 	hasNone(t, run, "hunter2")
+	if _, err := w.Service.Pause(t.Context(), consoletest.Key("default/charge"), "2h"); err != nil {
+		t.Fatal(err)
+	}
+	hasNone(t, w.Part(path), "the job was changed after this") // a pause changes no request
 	put("/elsewhere")
 	has(t, w.Part(path), "POST "+target+"/elsewhere", "as it asks now; the job was changed after this")
 	if err := w.Service.Delete(t.Context(), consoletest.Key("default/charge"), 0); err != nil {

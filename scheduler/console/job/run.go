@@ -3,6 +3,7 @@ package job
 import (
 	"fmt"
 	"hash/fnv"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -178,6 +179,9 @@ func (*run) weight(outcome string, phase scheduler.Phase) int {
 	return 0
 }
 
+// stateChanges are the edits of a job that leave its action as it is.
+var stateChanges = []string{"enable", "disable", "pause"}
+
 // ask notes what the attempts asked for, by the job as it is now; nil when it is not there, or cannot be read.
 func (o *run) ask(j *scheduler.Job) {
 	if j == nil || j.Def == nil {
@@ -188,7 +192,7 @@ func (o *run) ask(j *scheduler.Job) {
 		a := &o.Attempts[i]
 		form := a.Record.Form()
 		if r, ok := view.RequestOf(all, &form); ok && r.Type == a.Record.Type {
-			a.Request, a.Edited = r.Shown(), a.Record.Started.Before(j.Updated)
+			a.Request, a.Edited = r.Shown(), a.Record.Started.Before(j.Updated) && !slices.Contains(stateChanges, j.Origin.Op)
 		}
 	}
 }

@@ -177,6 +177,8 @@ func TestStanding(t *testing.T) {
 		"enabled":       {in(scheduler.Enabled, view.Status{Next: next}), nil, "enabled  Waits for its next run"},
 		"running":       {in(scheduler.Enabled, view.Status{Next: next, Running: true}), nil, "running  Runs now."},
 		"running again": {in(scheduler.Enabled, view.Status{Next: next, Running: true, Retry: 2}), nil, "running  Runs now: retry 2"},
+		"failing":       {in(scheduler.Enabled, view.Status{Next: next, Occurrences: 3, Faults: 3}), nil, "failed problem Enabled, but every run so far has failed"},
+		"failed once":   {in(scheduler.Enabled, view.Status{Next: next, Occurrences: 3, Faults: 1}), nil, "enabled  Waits for its next run"},
 		"retrying":      {in(scheduler.Enabled, view.Status{Next: next, Retry: 1}), nil, "retrying  The last attempt failed: one retry"},
 		"paused": {
 			&view.Job{Job: &scheduler.Job{Key: aKey, State: scheduler.Enabled, PausedUntil: noon.Add(time.Hour)}, Status: view.Status{Next: next}}, nil,

@@ -45,6 +45,9 @@ func standingOf(v *view.Job, beside []service.Beside, now time.Time) standing {
 		s.State, s.Text = "retrying", words.Count("job.is.retrying", v.Status.Retry)
 	case v.Status.Next.IsZero():
 		s.Class, s.Text, s.Hint = "warning", words.Say("job.is.stranded"), words.Say("job.is.stranded.hint")
+	case v.Status.Occurrences > 1 && v.Status.Faults >= v.Status.Occurrences:
+		s.State, s.Class = string(scheduler.OutcomeFailed), "problem"
+		s.Text, s.Hint = words.Say("job.is.failing"), words.Say("job.is.failing.hint")
 	default:
 		s.Text = words.Say("job.is.enabled")
 	}
