@@ -29,7 +29,8 @@ func ReadRun(v document.Value) (json.RawMessage, error) {
 	var data json.RawMessage
 	if _, ok := o.Object("data"); ok {
 		given, _ := o.Value("data")
-		if data = given.JSON(); len(data) > MaxRunData {
+		data = given.JSON()
+		if len(data) > MaxRunData {
 			o.Problem("data", "is %d bytes long as JSON, at most %d are allowed: send a reference to what is larger", len(data), MaxRunData)
 		}
 	}
@@ -97,7 +98,8 @@ type schemaBounds struct {
 }
 
 func (b *schemaBounds) walk(v document.Value) error {
-	if b.parts++; b.parts > maxInputParts {
+	b.parts++
+	if b.parts > maxInputParts {
 		return fmt.Errorf("has more than %d parts, what its $ref repeat included; one must not refer to itself", maxInputParts)
 	}
 	for _, m := range v.Members() {

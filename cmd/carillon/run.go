@@ -56,7 +56,8 @@ func (c runCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Clien
 	}
 	var data json.RawMessage
 	if c.Data != "" {
-		if data = json.RawMessage(c.Data); !json.Valid(data) {
+		data = json.RawMessage(c.Data)
+		if !json.Valid(data) {
 			return terminal.Usagef("--data: is not valid JSON: quote it for your shell, as in --data '{\"order\": 7}'")
 		}
 	}

@@ -53,7 +53,8 @@ func (c *Collections) InheritFor(ctx context.Context, b *scheduler.Baton, j *sch
 	case err != nil:
 		return j
 	case !b.Begun():
-		if b.Defaults = 0; known.Defaults != nil {
+		b.Defaults = 0
+		if known.Defaults != nil {
 			b.Defaults = known.Revision
 		}
 	case b.Defaults == 0:
