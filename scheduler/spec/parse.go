@@ -13,14 +13,6 @@ func ParseCron(text string, dialect Dialect) (Rule, error) { return cron.Parse(t
 // *[SyntaxError], joined, or [AWXErrors] in the dialect AWX.
 func ParseRRule(text string, dialect Dialect) (Rule, error) { return rrule.Parse(text, dialect) }
 
-// parseRRule is [ParseRRule], of a stored text with what earlier versions accepted.
-func parseRRule(text string, dialect Dialect, stored bool) (Rule, error) {
-	if stored {
-		return rrule.ParseStored(text, dialect)
-	}
-	return rrule.Parse(text, dialect)
-}
-
 // Cron is a cron expression, parsed.
 type Cron = cron.Expression
 

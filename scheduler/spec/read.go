@@ -68,7 +68,7 @@ func readRule(o *document.Object) Rule {
 		rule, err = ParseCron(cron, dialect)
 	case isRRule && !o.Has(memberCron):
 		member = memberRRule
-		rule, err = parseRRule(rrule, dialect, o.Reader().Stored)
+		rule, err = ParseRRule(rrule, dialect)
 	}
 	if err != nil {
 		for _, p := range problemsOf(member, err) {

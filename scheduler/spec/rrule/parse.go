@@ -38,25 +38,11 @@ func Parse(text string, dialect language.Dialect) (language.Rule, error) {
 	return set, nil
 }
 
-// ParseStored reads a text that was accepted once. It takes what earlier versions did: COUNT with UNTIL, of which the
-// first ends the rule.
-func ParseStored(text string, dialect language.Dialect) (language.Rule, error) {
-	if dialect != language.RFC5545 {
-		return Parse(text, dialect)
-	}
-	p := parseRRule(text, dialect)
-	if len(p.problems) > 0 {
-		return nil, language.Join(p.problems, maxRRuleErrors)
-	}
-	return &p.set, nil
-}
-
 func parseRuleSet(text string, dialect language.Dialect) (*Set, error) {
 	if dialect == language.AWX {
 		return parseAWX(text)
 	}
 	p := parseRRule(text, dialect)
-	p.checkEnds()
 	if len(p.problems) > 0 {
 		return nil, language.Join(p.problems, maxRRuleErrors)
 	}
@@ -267,17 +253,11 @@ func (p *rruleParser) finish() {
 		}
 	}
 	for _, r := range slices.Concat(p.set.rules, p.set.excluded) {
-		p.checkUntil(&r)
-	}
-}
-
-// checkEnds reports rules with COUNT and UNTIL, which "MUST NOT occur in the same recur" (RFC 5545, section 3.3.10).
-func (p *rruleParser) checkEnds() {
-	for _, r := range slices.Concat(p.set.rules, p.set.excluded) {
 		if r.count > 0 && r.until.given && p.set.dialect == language.RFC5545 {
 			p.problem(r.until.column, "RRULE part UNTIL", "must not stand beside COUNT (RFC 5545, section 3.3.10)",
 				"leave one of them out; the job's recurrence.endTime or recurrence.count can do its work")
 		}
+		p.checkUntil(&r)
 	}
 }
 

@@ -26,11 +26,13 @@ type rruleRow struct {
 // checkRRule compares the first instants of a rule after a given one.
 func checkRRule(t *testing.T, row *rruleRow, dialect language.Dialect, setting language.Setting, want []time.Time) {
 	t.Helper()
-	parse := Parse
-	if row.ID == "amb-invalid-25" { // COUNT with UNTIL, which is refused as the RFC has it, and stored by earlier versions
-		parse = ParseStored
+	rule, err := Parse(row.Text, dialect)
+	if row.ID == "amb-invalid-25" { // COUNT with UNTIL, which is refused as the RFC has it
+		if err == nil {
+			t.Errorf("%s: %q is accepted", row.ID, row.Text)
+		}
+		return
 	}
-	rule, err := parse(row.Text, dialect)
 	if err != nil {
 		t.Errorf("%s: %q: %v", row.ID, row.Text, err)
 		return
