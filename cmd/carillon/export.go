@@ -128,7 +128,7 @@ func (c exportCmd) write(t *terminal.Terminal, documents []export.Document) erro
 		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil { //nolint:gosec // as the umask says: there are no secrets in it
 			return terminal.Unavailable(err)
 		}
-		if err := os.WriteFile(path, d.YAML(), 0o666); err != nil { //nolint:gosec // likewise
+		if err := terminal.WritePrivate(path, d.YAML()); err != nil {
 			return terminal.Unavailable(err)
 		}
 		t.Printf("%-9s %s\n", "wrote", path)

@@ -5,7 +5,6 @@ package importfile
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,6 +16,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/importer"
+	"github.com/carillon-sched/carillon/scheduler/intake"
 	"github.com/carillon-sched/carillon/scheduler/variable"
 )
 
@@ -115,7 +115,7 @@ func read(ctx context.Context, t *terminal.Terminal, path string) ([]byte, error
 		defer file.Close()
 		in = file
 	}
-	data, err := io.ReadAll(io.LimitReader(in, maxSource))
+	data, err := intake.ReadAll(in, maxSource)
 	if err != nil {
 		return nil, unreadable(path, err)
 	}
@@ -207,7 +207,7 @@ func (c Command) write(t *terminal.Terminal, r importer.Result) error {
 		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil { //nolint:gosec // as the umask says
 			return terminal.Unavailable(err)
 		}
-		if err := os.WriteFile(path, d.YAML(), 0o666); err != nil { //nolint:gosec // likewise
+		if err := terminal.WritePrivate(path, d.YAML()); err != nil {
 			return terminal.Unavailable(err)
 		}
 		t.Printf("%-9s %s\n", "wrote", path)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/intake"
 	"github.com/carillon-sched/carillon/scheduler/variable"
 )
 
@@ -93,13 +94,21 @@ func (r Reader) readFile(file string) ([]Job, []Problem) {
 
 func (r Reader) load(file string) ([]byte, error) {
 	if file != Stdin {
-		return os.ReadFile(file)
+		f, err := os.Open(file)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		return intake.ReadAll(f, maxFile)
 	}
 	if r.Stdin == nil {
 		return nil, errors.New("is not connected")
 	}
-	return io.ReadAll(r.Stdin)
+	return intake.ReadAll(r.Stdin, maxFile)
 }
+
+// maxFile is most of a job file, in bytes: some thousand of the longest jobs.
+const maxFile = 64 << 20
 
 // sourced is a document and where it comes from.
 type sourced struct {

@@ -91,7 +91,7 @@ func (n *Node) handler() http.Handler {
 		mux.Handle(frame.Root+"/", pages)
 	}
 	for pattern, h := range n.cfg.Handlers {
-		mux.Handle(pattern, h)
+		mux.Handle(pattern, n.named(h))
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if n.byJob(r) && !n.openToJobs(mux, r) {
@@ -129,6 +129,17 @@ func (n *Node) openToJobs(mux *http.ServeMux, r *http.Request) bool {
 	_, pattern := mux.Handler(r)
 	return n.cfg.Handlers[pattern] != nil && !rest.Unclean(r.URL.Path) ||
 		r.Header["Authorization"] != nil || r.TLS != nil && len(r.TLS.PeerCertificates) > 0
+}
+
+// named serves requests that call the server by one of its names, as the API does: a page of the web may lead another name here.
+func (n *Node) named(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if n.cfg.AllowHost != nil && !n.cfg.AllowHost(r.Host) {
+			http.Error(w, "not a name of this server; start it with --allowed-host if it is", http.StatusMisdirectedRequest)
+			return
+		}
+		h.ServeHTTP(w, r)
+	})
 }
 
 // console returns the pages for people.

@@ -129,6 +129,26 @@ func TestUncleanPathsReachTheAPI(t *testing.T) {
 	}
 }
 
+// TestEchoChecksTheHost calls /echo by a name that is not the server's, as a page with a rebound name would.
+func TestEchoChecksTheHost(t *testing.T) {
+	s := nodetest.Start(t, node.Config{AllowHost: func(host string) bool { return host != "evil.test" }}, nil)
+	for host, want := range map[string]int{"evil.test": http.StatusMisdirectedRequest, "": http.StatusOK} {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.API+"/echo", http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Host = host
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		if resp.StatusCode != want {
+			t.Errorf("host %q: got %d, want %d", host, resp.StatusCode, want)
+		}
+	}
+}
+
 // TestNotConnected shows that a node without a connection says so, and not how
 // it has found out.
 func TestNotConnected(t *testing.T) {

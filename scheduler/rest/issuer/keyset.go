@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"sync"
@@ -15,6 +14,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/intake"
 )
 
 // keySet is the keys that an issuer publishes.
@@ -172,7 +172,7 @@ func (k *keySet) fetch(ctx context.Context) ([]jose.JSONWebKey, error) {
 	if resp.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("%s answered %s", where.Keys, resp.Status)
 	}
-	data, err := io.ReadAll(io.LimitReader(resp.Body, maxKeySet))
+	data, err := intake.ReadAll(resp.Body, maxKeySet)
 	if err != nil {
 		return nil, err
 	}
