@@ -34,17 +34,19 @@ func renewAge(held int) time.Duration {
 // while there are any.
 type leases struct {
 	nc      *nats.Conn
-	lost    func(error) // some could not be renewed
-	taken   func()      // something is held after there was nothing; nil, as the next: nobody wants to know
-	emptied func()      // nothing is held any more
-	dropped func()      // something was let go without a word; only when shared
-	cut     func() bool // the others may take this process for one that has vanished; nil: they may not
+	lost    func(error)               // leases cannot be renewed; called once, until they are again
+	renewed func(after time.Duration) // they are renewed again
+	taken   func()                    // something is held after there was nothing; nil, as the next: nobody wants to know
+	emptied func()                    // nothing is held any more
+	dropped func()                    // something was let go without a word; only when shared
+	cut     func() bool               // the others may take this process for one that has vanished; nil: they may not
 
 	mu     sync.Mutex
 	held   map[place]*lease
 	idle   chan struct{} // closed when nothing is held any more; ends the goroutine
 	shared bool          // other processes take messages of the same consumers
 	apart  time.Time     // since when there is no connection; zero: there is one
+	failed time.Time     // since when leases are not renewed; zero: they are
 }
 
 // place is where a message lies.
@@ -208,10 +210,18 @@ func (k *leases) renewStale(now time.Time, age time.Duration) {
 	due := k.stale(now, age)
 	for i, r := range due {
 		if err := k.nc.Publish(r.reply, renewVerb); err != nil {
-			k.notRenewed(due[i:])
-			k.lost(err)
+			if k.notRenewed(due[i:], now) {
+				k.lost(err)
+			}
 			return
 		}
+	}
+	k.mu.Lock()
+	since := k.failed
+	k.failed = time.Time{}
+	k.mu.Unlock()
+	if !since.IsZero() {
+		k.renewed(now.Sub(since))
 	}
 }
 
@@ -240,8 +250,8 @@ func (k *leases) stale(now time.Time, age time.Duration) []renewal {
 	return due
 }
 
-// notRenewed counts leases as not renewed, since the server could not be told.
-func (k *leases) notRenewed(failed []renewal) {
+// notRenewed restores the times of leases that could not be renewed, and reports whether they are the first ones.
+func (k *leases) notRenewed(failed []renewal, now time.Time) (first bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, r := range failed {
@@ -249,6 +259,10 @@ func (k *leases) notRenewed(failed []renewal) {
 			r.lease.renewed = r.before
 		}
 	}
+	if first = k.failed.IsZero(); first {
+		k.failed = now
+	}
+	return first
 }
 
 // overdue reports whether the server may have run out of patience with l, and

@@ -115,6 +115,35 @@ func TestDropOfARepetition(t *testing.T) {
 	})
 }
 
+// TestLeasesNotRenewed has no connection for a minute: that is one line, and its end another.
+func TestLeasesNotRenewed(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
+		connect := startServer(t, nil)
+		closed, open := connect(), connect()
+		closed.Close()
+		lost, renewed := 0, []time.Duration{}
+		k := &leases{
+			nc: closed, lost: func(error) { lost++ }, renewed: func(after time.Duration) { renewed = append(renewed, after) },
+			held: map[place]*lease{{"S", 1}: {reply: "answer"}},
+		}
+		look := func(times int) {
+			for range times {
+				k.renewStale(time.Now(), 0)
+				time.Sleep(time.Second)
+			}
+		}
+		look(60)
+		if lost != 1 || len(renewed) != 0 {
+			t.Errorf("during the outage: lost %d times, renewed after %v", lost, renewed)
+		}
+		k.nc = open
+		look(10)
+		if lost != 1 || len(renewed) != 1 || renewed[0] != time.Minute {
+			t.Errorf("after the outage: lost %d times, renewed after %v", lost, renewed)
+		}
+	})
+}
+
 // TestRenewAge: the more leases are held, the later each is renewed, so that there are not many more messages, but always
 // three seconds before the server gives it to another, the second between two looks included.
 func TestRenewAge(t *testing.T) {

@@ -75,10 +75,12 @@ func Open(ctx context.Context, nc *nats.Conn, cfg Config) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{cfg: cfg, nc: nc, js: js, replicas: max(1, cfg.Replicas), suspicions: make(chan struct{}, 1), indexPage: indexPage}
-	notRenewed := func(err error) { cfg.Logger.Warn("leases not renewed", "err", err) }
 	s.presence = newPresence(s)
 	s.leases = &leases{
-		nc: nc, lost: notRenewed, taken: s.presence.taken, emptied: s.presence.emptied, dropped: s.presence.suspect,
+		nc:      nc,
+		lost:    func(err error) { cfg.Logger.Warn("leases are not renewed; trying again each second", "err", err) },
+		renewed: func(after time.Duration) { cfg.Logger.Info("leases are renewed again", "after", after.String()) },
+		taken:   s.presence.taken, emptied: s.presence.emptied, dropped: s.presence.suspect,
 		cut: func() bool { return s.publisher.other.cutOff(time.Now()) },
 	}
 	if err := s.checkServer(ctx); err != nil {

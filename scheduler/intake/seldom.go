@@ -6,28 +6,45 @@ import (
 	"time"
 )
 
-// tellEvery is how often the log is told of what happens to many at once: what
-// hangs for hours is found, and what else is told is not buried.
-const tellEvery = 10 * time.Second
+// lineEvery is the least time between two lines of one matter.
+const lineEvery = 10 * time.Second
 
-// Seldom thins out what the log is told of one matter that comes by thousands at
-// once, such as what the store's absence makes of jobs. Its zero value is ready for use.
+// Seldom limits the log lines of one matter that thousands of jobs have at the same time, such as the absence of the store. Its
+// zero value is ready for use.
 type Seldom struct {
-	mu     sync.Mutex
-	told   time.Time
-	untold int
+	mu      sync.Mutex
+	logged  time.Time
+	omitted int
 }
 
-// Level is that of the next line: warn, but debug when one was at warn less than
-// ten seconds ago. untold is how many were at debug before one at warn.
-func (s *Seldom) Level() (level slog.Level, untold int) {
+// Level returns the level of the next line: warn, or debug if one was logged at warn in the last ten seconds. omitted is the
+// number of lines at debug before one at warn.
+func (s *Seldom) Level() (level slog.Level, omitted int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	now := time.Now()
-	if now.Sub(s.told) < tellEvery {
-		s.untold++
+	if time.Since(s.logged) < lineEvery {
+		s.omitted++
 		return slog.LevelDebug, 0
 	}
-	untold, s.told, s.untold = s.untold, now, 0
-	return slog.LevelWarn, untold
+	return slog.LevelWarn, s.take()
+}
+
+// Rest returns the number of lines at debug that no line at warn has reported yet, or false if the last line at warn is less
+// than ten seconds old.
+func (s *Seldom) Rest() (omitted int, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if time.Since(s.logged) < lineEvery {
+		return 0, false
+	}
+	if s.omitted == 0 {
+		return 0, true
+	}
+	return s.take(), true
+}
+
+// take begins another ten seconds. The lock is held.
+func (s *Seldom) take() (omitted int) {
+	omitted, s.logged, s.omitted = s.omitted, time.Now(), 0
+	return omitted
 }

@@ -23,15 +23,19 @@ type loader struct {
 	loading            atomic.Int64 // how many are on their way through here
 }
 
-// loadBatch is the most definitions read in one request.
-const loadBatch = 128
+const (
+	// loadBatch is the most definitions read in one request.
+	loadBatch = 128
+	// loaders is how many requests may be in flight, so that other jobs do not wait for one that the store answers late.
+	loaders = 4
+)
 
 // compilers is how many schedules are compiled at a time: half of the processors
 // stay free for what is due.
 func compilers() int { return max(1, runtime.GOMAXPROCS(0)/2) }
 
 func newLoader(jobs *cache.Jobs, take func(*run, cache.Read) bool, done func(*run)) *loader {
-	return &loader{jobs: jobs, take: take, done: done, unread: newLine(1, loadBatch), uncompiled: newLine(compilers(), 1)}
+	return &loader{jobs: jobs, take: take, done: done, unread: newLine(loaders, loadBatch), uncompiled: newLine(compilers(), 1)}
 }
 
 // add reads r's definition soon. It does not block.
@@ -50,7 +54,11 @@ func (l *loader) work(ctx context.Context) {
 	for range compilers() {
 		side.Go(func() { l.uncompiled.work(reading, func(batch []*run) { l.compile(ctx, batch) }) })
 	}
-	l.unread.work(ctx, func(batch []*run) { l.load(context.WithoutCancel(ctx), batch) })
+	var loading sync.WaitGroup
+	for range loaders {
+		loading.Go(func() { l.unread.work(ctx, func(batch []*run) { l.load(context.WithoutCancel(ctx), batch) }) })
+	}
+	loading.Wait()
 	read()
 	side.Wait()
 }

@@ -5,8 +5,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/carillon-sched/carillon/actions"
 	"github.com/carillon-sched/carillon/actions/web"
@@ -101,5 +103,48 @@ func TestLoaderEndsEmpty(t *testing.T) {
 		if len(done) != cap(done) {
 			t.Errorf("%d of %d runs went on", len(done), cap(done))
 		}
+	})
+}
+
+// slowDefinitions answer the first request after a minute only.
+type slowDefinitions struct {
+	definitions
+
+	asked *atomic.Int64
+}
+
+func (d slowDefinitions) LoadJob(ctx context.Context, k scheduler.Key) (st scheduler.Stored, err error) {
+	if d.asked.Add(1) == 1 {
+		time.Sleep(time.Minute)
+	}
+	err = d.LoadJobs(ctx, []scheduler.Key{k}, func(found scheduler.Stored) { st = found })
+	return st, err
+}
+
+// TestJobsDoNotWaitForSlowRead has the store answer one request late: jobs of other requests are loaded meanwhile.
+func TestJobsDoNotWaitForSlowRead(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		jobs := cache.NewJobs(slowDefinitions{asked: &atomic.Int64{}}, actions.New(web.New(web.Config{})), nil)
+		done := make(chan string, 10)
+		l := newLoader(jobs, notPacked, func(r *run) { done <- r.key().Job })
+		ended := make(chan struct{})
+		go func() {
+			l.work(ctx)
+			close(ended)
+		}()
+		for i := range 3 {
+			slot := scheduler.Slot{Key: scheduler.Key{Collection: "default", Job: strconv.Itoa(i)}}
+			l.add(&run{delivery: &scheduler.Delivery{Slot: slot}})
+			synctest.Wait()
+		}
+		if got := []string{<-done, <-done}; !slices.Equal(got, []string{"1", "2"}) {
+			t.Errorf("%v are loaded first, want those that the store answers soon", got)
+		}
+		if late := <-done; late != "0" {
+			t.Errorf("%s is loaded last", late)
+		}
+		cancel()
+		<-ended
 	})
 }

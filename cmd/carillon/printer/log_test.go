@@ -2,13 +2,62 @@ package printer
 
 import (
 	"bytes"
+	"encoding/json"
+	"fmt"
 	"log/slog"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/bubble"
 	"github.com/carillon-sched/carillon/scheduler"
 )
+
+// TestOutageIsFewLines has 3,000 jobs fail at one target for 45 seconds, and a few at another: each target has a line in ten
+// seconds, and the lines count all failures.
+func TestOutageIsFewLines(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		q := NewLog(slog.New(slog.NewJSONHandler(&out, nil)), false)
+		taken := map[string]int{}
+		fail := func(i int, target string) {
+			q.Take(&scheduler.Record{
+				Job: scheduler.Key{Collection: "c", Job: fmt.Sprintf("j%d", i)}, Occurrence: "o", Outcome: scheduler.OutcomeFailed,
+				Target: target, Status: 503, Started: time.Now(), Message: fmt.Sprintf("503 Busy, request %d", i),
+			})
+			taken[target]++
+		}
+		for range 15 {
+			for i := range 3000 {
+				fail(i, "down.example")
+			}
+			fail(0, "ill.example")
+			time.Sleep(3 * time.Second)
+		}
+		time.Sleep(time.Minute)
+		q.End()
+		lines, counted := map[string]int{}, map[string]int{}
+		for text := range strings.Lines(out.String()) {
+			var line struct {
+				Msg, Target   string
+				Others, Count int
+			}
+			if err := json.Unmarshal([]byte(text), &line); err != nil {
+				t.Fatal(err)
+			}
+			lines[line.Target]++
+			counted[line.Target] += line.Others + line.Count
+			if line.Msg == "attempt" {
+				counted[line.Target]++
+			}
+		}
+		for target, n := range taken {
+			if lines[target] == 0 || lines[target] > 6 || counted[target] != n {
+				t.Errorf("%s: %d lines, which count %d failures of %d", target, lines[target], counted[target], n)
+			}
+		}
+	})
+}
 
 // TestLogLevels logs a record of each outcome, with and without somebody who watches.
 func TestLogLevels(t *testing.T) {

@@ -4,10 +4,12 @@ import (
 	"encoding/json"
 	"log/slog"
 	"sync/atomic"
+	"time"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/client"
+	"github.com/carillon-sched/carillon/scheduler/intake"
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
@@ -19,11 +21,15 @@ type Queue struct {
 
 	wanted  func(*scheduler.Record) bool
 	print   func(*scheduler.Record)
-	lost    func(n int64) // tells that so many were left out
+	lost    func(n int64) // reports that n records were left out
+	rest    func()        // reports what was summed up, every ten seconds; nil: nothing is
 	records chan *scheduler.Record
 	dropped atomic.Int64
 	ended   chan struct{}
 }
+
+// restEvery is how often a queue reports what it has summed up.
+const restEvery = 10 * time.Second
 
 // queueLength is how many records may wait to be printed.
 const queueLength = 1 << 14
@@ -48,13 +54,13 @@ func NewQueue(t *terminal.Terminal) *Queue {
 	return q.start()
 }
 
-// NewLog returns a queue that logs until it is ended: failures at warn, and all
-// else at info where somebody watches, at debug where not.
+// NewLog returns a queue that logs until it is ended: failures at warn, one line for each target and cause in ten seconds, and
+// everything else at info while a person watches, at debug otherwise.
 func NewLog(log *slog.Logger, watched bool) *Queue {
-	l := recordLog{log, watched}
+	l := recordLog{log, watched, map[cause]*intake.Seldom{}}
 	q := &Queue{
 		Widen:  func(string) {}, // there are no columns
-		wanted: l.wants, print: l.print,
+		wanted: l.wants, print: l.print, rest: l.rest,
 		lost: func(n int64) { log.Warn("records were left out of the log; the history has them", "count", n) },
 	}
 	return q.start()
@@ -68,8 +74,20 @@ func (q *Queue) start() *Queue {
 
 func (q *Queue) run() {
 	defer close(q.ended)
-	for r := range q.records {
-		q.print(r)
+	tick := time.NewTicker(restEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case r, ok := <-q.records:
+			if !ok {
+				return
+			}
+			q.print(r)
+		case <-tick.C:
+			if q.rest != nil {
+				q.rest()
+			}
+		}
 		if n := q.dropped.Swap(0); n > 0 {
 			q.lost(n)
 		}
