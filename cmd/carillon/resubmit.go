@@ -22,11 +22,11 @@ type resubmitCmd struct {
 	Occurrence string `arg:"" optional:"" help:"What to run again: its time by the schedule, or the id of the occurrence, of an attempt or of a record, as the history has them."`
 	Force      bool   `help:"Also what succeeded."`
 
-	FailedSince string `help:"Run again all occurrences that failed from this time on: 12:00, 2026-03-08T02:30Z, or 2h, which is two hours ago." placeholder:"TIME"`
+	FailedSince string `help:"Run again all that failed from this time on: 12:00, 2026-03-08T02:30Z, or 2h, which is two hours ago." placeholder:"TIME"`
 	Until       string `help:"With --failed-since: and until then. Default: now." placeholder:"TIME"`
 	Target      string `help:"With --failed-since: only calls of this host, or host and port." placeholder:"HOST"`
 	DryRun      bool   `help:"With --failed-since: only show what would run again."`
-	Rate        string `help:"With --failed-since: how many a second, such as 10/s. Default: as many as possible." placeholder:"N/s"`
+	Rate        string `help:"With --failed-since: how many a second, such as 10/s." placeholder:"N/s"`
 }
 
 // Help shows examples.

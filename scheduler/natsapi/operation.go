@@ -11,7 +11,7 @@ import (
 )
 
 func createOperation(ctx context.Context, s *service.Service, r request) answer {
-	op, err := s.CreateOperation(access.Within(ctx, r.name), r.name, r.body, false)
+	op, err := s.CreateOperation(access.Within(ctx, r.name), r.name, r.body)
 	ans := operation(op, err)
 	if err == nil && op.ID != "" {
 		ans.status = 201
@@ -40,6 +40,12 @@ func aboutOperation(
 		return operation(do(s, access.Within(ctx, collection), id))
 	}
 }
+
+// What is asked of one operation.
+var (
+	showOperation   = (*service.Service).Operation
+	cancelOperation = (*service.Service).CancelOperation
+)
 
 func operation(op *view.Operation, err error) answer {
 	if err != nil {

@@ -19,7 +19,7 @@ func (a *api) createOperation(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	r, collection := within(r)
-	op, err := a.service.CreateOperation(lasting(r), collection, body, false)
+	op, err := a.service.CreateOperation(lasting(r), collection, body)
 	switch {
 	case err != nil:
 		return err

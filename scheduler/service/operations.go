@@ -43,37 +43,52 @@ const leaseAge = 10 * time.Second
 
 func (o OperationKeeper) bucket() scheduler.Bucket { return o.shared.Store.Operations() }
 
-// CreateOperation begins an operation on many jobs, with the rights of who asks for it. With proposed it waits for
-// [OperationKeeper.StartOperation]. A dry run is not stored, and has the occurrences that it would resubmit in its
-// Failures, without a message.
+// CreateOperation begins an operation on many jobs, with the rights of who asks for it. A dry run is not stored, and has
+// the occurrences that it would resubmit in its Failures, without a message.
 //
 // collection is that of all its jobs; "": the body may name one.
-func (o OperationKeeper) CreateOperation(ctx context.Context, collection string, body []byte, proposed bool) (*view.Operation, error) {
+func (o OperationKeeper) CreateOperation(ctx context.Context, collection string, body []byte) (*view.Operation, error) {
 	op, dryRun, err := readOperation(ctx, collection, body, o.shared.Store.Now().UTC())
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = o.prepare(ctx, op, dryRun)
 	}
-	if err := o.mayBegin(ctx, op); err != nil {
-		return nil, err
+	if err != nil || dryRun {
+		return show(op), err
 	}
-	op.Caller = *access.From(ctx)
-	op.By = view.OperationCaller{Name: trail.Clip(op.Caller.Name), Via: op.Caller.Via}
-	op.Claim, _ = ctx.Value(claimKey{}).(string)
-	op.State = view.Running
-	if err := o.count(ctx, op, dryRun); err != nil || dryRun {
-		return &op.Operation, err
-	}
-	op.ID = rand.Text()
-	if proposed {
-		op.State = view.Proposed
-		_, err = o.save(ctx, op, 0)
-		return &op.Operation, err
-	}
+	op.ID, op.State = rand.Text(), view.Running
 	err = o.shared.audited(ctx, o.entry(op, "create"), func(*trail.Entry) error {
 		_, err := o.save(ctx, op, 0)
 		return err
 	})
 	return &op.Operation, err
+}
+
+// ProposeOperation stores an operation that waits for [OperationKeeper.StartOperation]. One that is about nothing is not
+// stored, and has no ID.
+func (o OperationKeeper) ProposeOperation(ctx context.Context, asked view.Operation) (*view.Operation, error) {
+	op := &operation{Operation: asked}
+	op.Created = o.shared.Store.Now().UTC()
+	err := op.check(op.Created)
+	if err == nil {
+		err = o.prepare(ctx, op, false)
+	}
+	if err != nil || op.Expected == 0 {
+		return show(op), err
+	}
+	op.ID, op.State = rand.Text(), view.Proposed
+	_, err = o.save(ctx, op, 0)
+	return &op.Operation, err
+}
+
+// prepare notes who asks for an operation, and counts what it is about.
+func (o OperationKeeper) prepare(ctx context.Context, op *operation, list bool) error {
+	if err := o.mayBegin(ctx, op); err != nil {
+		return err
+	}
+	op.Caller = *access.From(ctx)
+	op.By = view.OperationCaller{Name: trail.Clip(op.Caller.Name), Via: op.Caller.Via}
+	op.Claim, _ = ctx.Value(claimKey{}).(string)
+	return o.count(ctx, op, list)
 }
 
 // mayBegin checks the right to do something to the jobs of an operation. That to do it to each is checked when it is

@@ -91,7 +91,7 @@ func (r Runner) resubmitFailed(ctx context.Context, k scheduler.Key, nominal, si
 		if err := r.shared.Store.Recent(ctx, k, 0, nil, search.Look); err != nil {
 			return "", err
 		}
-		if search.Tried.After(since) {
+		if _, err := search.Resubmission(false); search.Tried.After(since) || errors.Is(err, scheduler.ErrSucceeded) {
 			return view.Unchanged, nil
 		}
 		_, err = r.resubmit(ctx, j, nominal, false)

@@ -25,7 +25,7 @@ func admin(t *testing.T) context.Context {
 // operate creates an operation.
 func (w *world) operate(ctx context.Context, body string) *view.Operation {
 	w.t.Helper()
-	op, err := w.service.CreateOperation(ctx, "", []byte(body), false)
+	op, err := w.service.CreateOperation(ctx, "", []byte(body))
 	w.must(nil, err)
 	return op
 }
@@ -93,11 +93,11 @@ func TestOperationHasTheRightsOfItsCaller(t *testing.T) {
 			`{"verb": "resubmit", "all": true}`, `{"verb": "enable", "jobs": ["a"]}`, `{"verb": "explode", "all": true}`,
 			`{"verb": "enable", "all": true, "ratePerSecond": 0}`,
 		} {
-			if _, err := w.service.CreateOperation(me, "", []byte(body), false); !errors.Is(err, scheduler.ErrInvalid) {
+			if _, err := w.service.CreateOperation(me, "", []byte(body)); !errors.Is(err, scheduler.ErrInvalid) {
 				t.Errorf("%s: %v", body, err)
 			}
 		}
-		if _, err := w.service.CreateOperation(me, "", []byte(`{"verb": "enable", "collection": "other"}`), false); err == nil {
+		if _, err := w.service.CreateOperation(me, "", []byte(`{"verb": "enable", "collection": "other"}`)); err == nil {
 			t.Error("an operation on a collection in which its caller may do nothing")
 		}
 		stranger := access.With(t.Context(), &access.Principal{Via: access.ViaToken, ID: "2", Name: "you", Grants: []access.Grant{
@@ -195,7 +195,7 @@ func TestResubmitWhatFailed(t *testing.T) {
 		w.must(nil, w.service.Delete(t.Context(), key("c"), 0))
 		w.put("c", unretried)
 
-		dry, err := w.service.CreateOperation(admin(t), "", []byte(`{"verb": "resubmit", "failedSince": "`+since+`", "dryRun": true}`), false)
+		dry, err := w.service.CreateOperation(admin(t), "", []byte(`{"verb": "resubmit", "failedSince": "`+since+`", "dryRun": true}`))
 		if w.must(nil, err); dry.ID != "" || dry.Expected != 6 || len(dry.Failures) != 6 || dry.Failures[0].Occurrence == "" {
 			t.Errorf("dry run: %+v", dry)
 		}

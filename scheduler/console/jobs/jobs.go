@@ -3,12 +3,7 @@
 //
 // # Many at once
 //
-// What is asked for is kept in the memory of the process, under an id that nobody guesses, from the moment that it is asked
-// until an hour after it has ended. It begins when it was confirmed, once, however often the confirmation is sent, and goes
-// on without the browser. A few jobs are worked on at a time, as a caller of its own, so that nobody waits behind it, neither
-// others nor who asked for it. For each job it is asked again whether they may. When the process ends, so does what it was
-// doing: the audit trail tells what was done, and nothing goes on by itself. The id says which process was asked, so that another
-// one behind the same address can say that it is another one.
+// What is to be done to many jobs is an operation of the service, proposed until somebody confirms it.
 package jobs
 
 import (
@@ -39,8 +34,7 @@ const (
 )
 
 type room struct {
-	service    *service.Service
-	operations *operations
+	service *service.Service
 }
 
 // Room returns the pages.
@@ -49,7 +43,7 @@ func Room(s *service.Service) frame.Room {
 	if err != nil {
 		panic(err) // it is part of the program
 	}
-	r := room{s, newOperations()}
+	r := room{s}
 	return frame.Room{Name: "jobs", Path: listPath, Key: "j", Right: access.ReadAny, Assets: own, Routes: []frame.Route{
 		{Method: http.MethodGet, Path: listPath, Right: access.ReadAny, Do: r.list},
 		{Method: http.MethodPost, Path: manyPath, Right: access.OperateAny, Do: r.ask},

@@ -12,8 +12,12 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
+	"github.com/carillon-sched/carillon/scheduler/view"
 	"github.com/carillon-sched/carillon/scheduler/why"
 )
+
+// verbs are those that need nothing but jobs.
+var verbs = []string{view.VerbEnable, view.VerbDisable, view.VerbRun, view.VerbDelete}
 
 // samples is how many jobs a confirmation names.
 const samples = 10
@@ -24,106 +28,169 @@ func (r room) ask(c *frame.Call) error {
 	if err != nil {
 		return err
 	}
-	o := &operation{owner: ownerOf(c.Who), Do: form.Get("do")}
+	op := view.Operation{Verb: form.Get("do")}
 	f := readFilter(form)
-	if o.Do == label && form.Get("tag") == "" && form.Get("until") != "" { // Enter there is the first button of the form
-		o.Do = pause
+	if op.Verb == view.VerbLabel && form.Get("tag") == "" && form.Get("until") != "" { // Enter there is the first button of the form
+		op.Verb = view.VerbPause
 	}
-	switch o.Do {
-	case enable, disable, run, remove:
-	case label, unlabel:
-		name, value, _ := strings.Cut(strings.TrimSpace(form.Get("tag")), "=")
-		if o.Label = (scheduler.Label{Name: strings.TrimSpace(name), Value: strings.TrimSpace(value)}); o.Label.Name == "" {
-			c.Note(c.Say("jobs.tag.missing"))
-			return c.Redirect(f.address())
-		}
-	case pause:
-		o.Until = strings.TrimSpace(form.Get("until"))
-		if _, err := why.ParseFuture(o.Until, c.Zone(), r.service.Now()); err != nil { // each job's own clock decides
-			c.Note(c.Say("jobs.until.wrong", err.Error()))
-			return c.Redirect(f.address())
-		}
-	default:
-		return unknown(c, o.Do)
+	if wrong := complete(c, &op, form); wrong != "" {
+		c.Note(wrong)
+		return c.Redirect(f.address())
 	}
-	if err := r.pick(c, o, f, form); err != nil {
+	if !slices.Contains(view.OperationVerbs, op.Verb) {
+		return unknown(c, op.Verb)
+	}
+	picked, err := r.pick(c, &op, f, form)
+	if err != nil {
 		return err
 	}
-	if o.Count == 0 {
+	made := &op
+	if picked {
+		if made, err = r.service.ProposeOperation(c.Lasting(), op); err != nil {
+			return err
+		}
+	}
+	if made.ID == "" {
 		c.Note(c.Say("jobs.pick.none"))
 		return c.Redirect(f.address())
 	}
-	r.operations.add(o)
-	return c.Redirect(manyPath + "/" + o.ID)
+	return c.Redirect(manyPath + "/" + made.ID)
 }
 
-// pick notes which jobs an operation is about.
-func (r room) pick(c *frame.Call, o *operation, f filter, form url.Values) error {
+// complete reads what a verb needs besides jobs. It returns what is wrong with that.
+func complete(c *frame.Call, op *view.Operation, form url.Values) (wrong string) {
+	now := time.Now()
+	switch op.Verb {
+	case view.VerbLabel, view.VerbUnlabel:
+		name, value, _ := strings.Cut(form.Get("tag"), "=")
+		if op.Label = strings.TrimSpace(name); op.Label == "" {
+			return c.Say("jobs.tag.missing")
+		}
+		if op.Verb == view.VerbLabel {
+			op.Label += "=" + strings.TrimSpace(value)
+		}
+	case view.VerbPause:
+		op.Until = strings.TrimSpace(form.Get("until"))
+		if _, err := why.ParseFuture(op.Until, c.Zone(), now); err != nil { // each job's own clock decides
+			return c.Say("jobs.until.wrong", err.Error())
+		}
+	case view.VerbResubmit:
+		text := strings.TrimSpace(form.Get("since"))
+		if ago, err := time.ParseDuration(strings.TrimPrefix(text, "-")); err == nil {
+			op.FailedSince = now.Add(-ago).UTC()
+			break
+		}
+		moment, err := why.ParseMoment(text, c.Zone(), now)
+		if err != nil {
+			return c.Say("jobs.until.wrong", err.Error())
+		}
+		op.FailedSince = moment.At
+	}
+	return ""
+}
+
+// pick notes which jobs an operation is about. It returns false for none.
+func (r room) pick(c *frame.Call, op *view.Operation, f filter, form url.Values) (picked bool, err error) {
 	if form.Get("all") == "" {
 		if len(form["job"]) > maxPicked { // before each is compared with the others
-			return frame.Problem{Status: http.StatusBadRequest, Text: c.Say("jobs.toomany", maxPicked)}
+			return false, frame.Problem{Status: http.StatusBadRequest, Text: c.Say("jobs.toomany", maxPicked)}
 		}
 		for _, text := range form["job"] {
 			k, ok := readKey(text)
 			if !ok {
-				return unknown(c, text)
+				return false, unknown(c, text)
 			}
-			if !slices.Contains(o.Keys, k) {
-				o.Keys = append(o.Keys, k)
+			if !slices.Contains(op.Jobs, k.String()) {
+				op.Jobs = append(op.Jobs, k.String())
 			}
 		}
-		o.Count = len(o.Keys)
-		return nil
+		return len(op.Jobs) > 0, nil
 	}
-	q, err := f.query(c, r.service.Now())
-	if err != nil {
-		return err
+	if _, err := f.query(c, time.Now()); err != nil {
+		return false, err
 	}
-	q.WithOutcome = false
-	page, err := r.service.Browse(c.Context(), q, "", false, 1)
-	if err != nil {
-		return err
+	op.Collection = f.Collection
+	op.JobSearch = view.JobSearch{Labels: f.Label, Action: f.Action, NextBefore: f.Within, Text: f.Text, Outcome: f.Outcome}
+	if f.State != "" {
+		op.Filter = "state eq " + f.State
 	}
-	q.Sees = nil // of who it is that has it carried out
-	o.Query, o.Count = &q, page.Count
-	return nil
+	return true, nil
 }
 
 // maxPicked is how many jobs are picked one by one at most.
 const maxPicked = 1000
 
 // operation returns the one that a request is about.
-func (r room) operation(c *frame.Call) (*operation, error) {
-	id := c.Request.PathValue("id")
-	o := r.operations.get(id, ownerOf(c.Who))
-	if o == nil && !r.operations.own(id) {
-		return nil, frame.Problem{Status: http.StatusNotFound, Text: c.Say("jobs.many.elsewhere"), Hint: c.Say("jobs.many.elsewhere.hint")}
-	}
-	if o == nil {
+func (r room) operation(c *frame.Call) (*view.Operation, error) {
+	op, err := r.service.Operation(c.Context(), c.Request.PathValue("id"))
+	if errors.Is(err, scheduler.ErrNotFound) {
 		return nil, frame.Problem{Status: http.StatusNotFound, Text: c.Say("jobs.many.unknown"), Hint: c.Say("jobs.many.unknown.hint")}
 	}
-	return o, nil
+	return op, err
+}
+
+// progress is an operation as it is shown.
+type progress struct {
+	*view.Operation
+
+	Proposed, Running, Stopped bool
+	All                        bool
+	Count                      int
+	Verdicts                   []counted
+	LeftOut                    int // failures that are not shown
+	Confirms                   bool
+	Wrong                      bool // what was typed to confirm it
+	Samples                    []scheduler.Key
+	Others                     int // besides the samples
+	MayNot                     int // of those that were picked
+}
+
+// counted is how often an operation had a result.
+type counted struct {
+	Result string
+	N      int
+}
+
+// shownFailures is how many failures a page has.
+const shownFailures = 200
+
+func progressOf(op *view.Operation) progress {
+	p := progress{
+		Operation: op, Proposed: op.State == view.Proposed, Running: op.State == view.Running, Stopped: op.State == view.Canceled,
+		All: op.Jobs == nil, Count: max(op.Expected, op.Done), Confirms: op.Verb == view.VerbDelete,
+	}
+	for _, result := range view.OperationResults {
+		if n := op.Counts[result]; n > 0 {
+			p.Verdicts = append(p.Verdicts, counted{result, n})
+		}
+	}
+	if shown := *op; len(op.Failures) > shownFailures {
+		shown.Failures = op.Failures[:shownFailures]
+		p.Operation = &shown
+	}
+	p.LeftOut = op.Counts[view.ResultFailed] - len(p.Failures)
+	return p
 }
 
 // showMany shows an operation: its confirmation, its progress, or its end.
 func (r room) showMany(c *frame.Call) error {
-	o, err := r.operation(c)
+	op, err := r.operation(c)
 	if err != nil {
 		return err
 	}
-	return r.show(c, o, false)
+	return r.show(c, op, false)
 }
 
-func (r room) show(c *frame.Call, o *operation, wrong bool) error {
-	p := o.progress()
+func (r room) show(c *frame.Call, op *view.Operation, wrong bool) error {
+	p := progressOf(op)
 	p.Wrong = wrong
-	if p.Began.IsZero() {
-		if err := r.sample(c, o, &p); err != nil {
+	if p.Proposed {
+		if err := r.sample(c, &p); err != nil {
 			return err
 		}
 	}
 	page := &frame.Page{
-		Title: c.Say("jobs.do." + p.Do), Template: manyPage, Data: p, NoHeading: true,
+		Title: c.Say("jobs.do." + p.Verb), Template: manyPage, Data: p, NoHeading: true,
 		Styles: []string{"jobs/jobs.css"},
 	}
 	if wrong {
@@ -133,30 +200,39 @@ func (r room) show(c *frame.Call, o *operation, wrong bool) error {
 }
 
 // sample names some of the jobs that an operation is about.
-func (r room) sample(c *frame.Call, o *operation, p *progress) error {
-	if o.Query == nil {
-		p.Samples = o.Keys[:min(len(o.Keys), samples)]
-		for _, k := range o.Keys {
-			if !c.May(access.Operate, k.Collection) {
-				p.MayNot++
-			}
+func (r room) sample(c *frame.Call, p *progress) error {
+	for _, text := range p.Jobs {
+		k, _ := readKey(text)
+		if len(p.Samples) < samples {
+			p.Samples = append(p.Samples, k)
 		}
-		p.Others = len(o.Keys) - len(p.Samples)
-		return nil
+		if !c.May(access.Operate, k.Collection) {
+			p.MayNot++
+		}
 	}
-	q := *o.Query
-	q.Sees = access.Sees(c.Context())
-	page, err := r.service.Browse(c.Context(), q, "", false, samples)
-	if errors.Is(err, scheduler.ErrUnavailable) {
-		return nil // the confirmation does without
+	if p.All && p.Verb != view.VerbResubmit {
+		q, err := p.Query(p.Created)
+		if err != nil {
+			return err
+		}
+		q.Sees = access.Sees(c.Context())
+		if p.Collection != "" {
+			q.Collections = []string{p.Collection}
+		}
+		page, err := r.service.Browse(c.Context(), q, "", false, samples)
+		if errors.Is(err, scheduler.ErrUnavailable) {
+			return nil // the confirmation does without
+		}
+		if err != nil {
+			return err
+		}
+		for _, v := range page.Jobs {
+			p.Samples = append(p.Samples, v.Job.Key)
+		}
 	}
-	if err != nil {
-		return err
+	if p.Samples != nil && p.Verb != view.VerbResubmit {
+		p.Others = max(0, p.Count-len(p.Samples))
 	}
-	for _, v := range page.Jobs {
-		p.Samples = append(p.Samples, v.Job.Key)
-	}
-	p.Others = max(0, o.Count-len(p.Samples))
 	return nil
 }
 
@@ -166,41 +242,32 @@ func (r room) start(c *frame.Call) error {
 	if err != nil {
 		return err
 	}
-	o, err := r.operation(c)
+	op, err := r.operation(c)
 	if err != nil {
 		return err
 	}
-	if o.Do == remove {
+	if op.Verb == view.VerbDelete {
 		typed := strings.TrimSpace(form.Get("typed"))
-		if typed != strconv.Itoa(o.Count) && !strings.EqualFold(typed, c.Say("jobs.confirm.word")) {
-			return r.show(c, o, true)
+		if typed != strconv.Itoa(op.Expected) && !strings.EqualFold(typed, c.Say("jobs.confirm.word")) {
+			return r.show(c, op, true)
 		}
 	}
-	if o.confirmed().IsZero() && r.operations.busy(o.owner) {
-		return frame.Problem{
-			Status: http.StatusTooManyRequests, Text: c.Say("jobs.many.running", runningMost), Hint: c.Say("jobs.many.running.hint"),
-		}
+	if _, err := r.service.StartOperation(c.Lasting(), op.ID); err != nil {
+		return err
 	}
-	ctx, end := c.Background(access.OperateAny)
-	if o.begin(end) {
-		go func() {
-			defer end()
-			r.carry(ctx, c, o)
-		}()
-	} else {
-		end()
-	}
-	return c.Redirect(manyPath + "/" + o.ID)
+	return c.Redirect(manyPath + "/" + op.ID)
 }
 
 // stop has an operation leave the rest alone.
 func (r room) stop(c *frame.Call) error {
-	o, err := r.operation(c)
+	op, err := r.operation(c)
+	if err == nil {
+		_, err = r.service.CancelOperation(c.Lasting(), op.ID)
+	}
 	if err != nil {
 		return err
 	}
-	o.stop()
-	return c.Redirect(manyPath + "/" + o.ID)
+	return c.Redirect(manyPath + "/" + op.ID)
 }
 
 // followEvery is how often the progress is shown.
@@ -208,7 +275,7 @@ const followEvery = 300 * time.Millisecond
 
 // followMany shows the progress as it goes on.
 func (r room) followMany(c *frame.Call) error {
-	o, err := r.operation(c)
+	op, err := r.operation(c)
 	if err != nil {
 		return err
 	}
@@ -216,7 +283,7 @@ func (r room) followMany(c *frame.Call) error {
 	tick := time.NewTicker(followEvery)
 	defer tick.Stop()
 	for beat := time.Now(); ; {
-		if l.Part("progress", manyPage, "progress", o.progress()) != nil {
+		if l.Part("progress", manyPage, "progress", progressOf(op)) != nil {
 			return nil // the browser has gone
 		}
 		if time.Since(beat) > frame.Beat {
@@ -229,6 +296,9 @@ func (r room) followMany(c *frame.Call) error {
 		case <-tick.C:
 		case <-c.Context().Done():
 			return nil
+		}
+		if now, err := r.operation(c); err == nil { // else it is as it was
+			op = now
 		}
 	}
 }
