@@ -19,6 +19,7 @@ var measures = map[string]int{
 	"service/audit.go Audit":           2,
 	"service/auditjobs.go Finish":      2,
 	"service/auditjobs.go bare":        2,
+	"service/carry.go await":           2, // of a rate
 	"service/historykeeper.go ask":     1,
 	"service/historykeeper.go refresh": 2,
 	"service/historykeeper.go wanted":  1,
@@ -27,13 +28,15 @@ var measures = map[string]int{
 	"service/outlines.go fresh":        1,
 	"service/preview.go now":           1, // of a previewer without a store
 	"service/trailcheck.go CheckTrail": 2,
-	"worker/attempted.go attempt":      2,
+	"worker/attempted.go attemptOnce":  2,
 	"worker/finalizer.go add":          1,
 	"worker/finalizer.go leisure":      1,
 	"worker/finalizer.go work":         2,
 	"worker/pace.go join":              1,
 	"worker/pace.go next":              1,
 	"worker/trial.go Try":              2,
+	"worker/unrecorded.go full":        1,
+	"worker/unrecorded.go wait":        1,
 }
 
 // TestDecisionsUseTheStoresClock: packages that decide ask [scheduler.Store] what time it is. The clock of one machine may
