@@ -128,7 +128,8 @@ func reported(t *terminal.Terminal, jobs int, accounts []*why.Account) error {
 		if err := t.Table([]string{"JOB", "AT", "TO", "COUNT", "OUTCOME", "REASON", "RECORD"}, rows); err != nil {
 			return err
 		}
-		t.Printf("%s of %s, %d without a record of its end\n", terminal.Plural(due, "instant", "instants"), terminal.Plural(jobs, "job", "jobs"), lacking)
+		t.Printf("%s of %s, %d without a record of its end\n", terminal.Plural(due, "instant", "instants"),
+			terminal.Plural(jobs, "job", "jobs"), lacking)
 	}
 	switch {
 	case lacking > 0:
