@@ -114,8 +114,8 @@ func (j *Job) skipTo(p Progress, n time.Time, ok bool, now time.Time, why Reason
 	return s
 }
 
-// DueAt is when the occurrence at nominal is due: nominal plus its jitter.
-func (j *Job) DueAt(nominal time.Time) time.Time { return j.due(j.Progress, nominal) }
+// DueAt is when the occurrence at nominal is due: nominal plus its jitter, or the end of the pause that a one-shot waits for.
+func (j *Job) DueAt(nominal time.Time) time.Time { return j.mayBegin(j.Progress, nominal) }
 
 // due is the instant at which the occurrence at nominal runs: nominal plus its
 // jitter. The jitter is a hash of the occurrence, so every replica and every

@@ -255,7 +255,8 @@ func (p *Period) takeAttempt(r *scheduler.Record) {
 	case p.carried(r.Nominal, r.Kind):
 		outcome = Pending
 	}
-	if i := slices.IndexFunc(p.Versions, func(j *scheduler.Job) bool { return j.ScheduleGen == r.Schedule }); i >= 0 && r.Kind == scheduler.Planned {
+	i := slices.IndexFunc(p.Versions, func(j *scheduler.Job) bool { return j.ScheduleGen == r.Schedule })
+	if i >= 0 && r.Kind == scheduler.Planned {
 		if most := p.Versions[i].Plan.MaxRuns(); most > 0 && r.Progress.Runs >= most {
 			p.last[r.Schedule] = r.Nominal
 		}
@@ -294,7 +295,8 @@ func (p *Period) isNext(at time.Time) bool {
 // Account returns the account of the records taken so far. Begin returned unknown.
 func (p *Period) Account(unknown []Gap) *Account {
 	a := &Account{
-		Job: p.Key.String(), From: p.From.UTC(), To: p.end.UTC(), Unknown: unknown, Counts: map[Settlement]int{}, Rows: append([]AccountRow{}, p.runs...),
+		Job: p.Key.String(), From: p.From.UTC(), To: p.end.UTC(), Unknown: unknown, Counts: map[Settlement]int{},
+		Rows: append([]AccountRow{}, p.runs...),
 	}
 	if p.end.Before(p.To) {
 		a.Next = p.end.UTC()

@@ -1,7 +1,7 @@
 package why_test
 
 import (
-	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -19,7 +19,7 @@ func sentence(a *why.Account) string {
 	for _, r := range a.Rows {
 		text := r.At.Format("15:04")
 		if !r.To.IsZero() {
-			text += "-" + r.To.Format("15:04") + "×" + fmt.Sprint(r.Count)
+			text += "-" + r.To.Format("15:04") + "×" + strconv.Itoa(r.Count)
 		}
 		text += " " + string(r.Outcome)
 		if r.Reason != "" {
@@ -77,6 +77,7 @@ func TestAccount(t *testing.T) {
 	counted := job(t, "05:00:00", `"startTime": "2026-03-02T06:00:00Z", "recurrence": {"frequency": "Hour", "count": 2}`)
 	second := attempt("07:00:00", 1, scheduler.OutcomeFailed, 0)
 	second.Progress.Runs = 2
+	paused := once.Paused(at("12:00:00"), at("06:00:00"))
 	these := func(records ...*scheduler.Record) []*scheduler.Record { return records }
 	for _, row := range []struct {
 		name     string
@@ -106,6 +107,7 @@ func TestAccount(t *testing.T) {
 		{"edited, and the definition before is not kept", []*scheduler.Job{half}, baton("09:30:00"), these(renewed), "08:30:00", "08:30 skipped/catchUp, 09:30 pending, edited until 08:30"},
 		{"at its end", []*scheduler.Job{&over}, nil, ran("06:00:00", "07:00:00"), "", "06:00 completed, 07:00 completed"},
 		{"the jitter is still to come", []*scheduler.Job{jittered}, nil, ran("06:00:00", "07:00:00", "08:00:00"), "", "06:00 completed, 07:00 completed, 08:00 completed, 09:00 pending"},
+		{"a one-shot was disabled in its pause", []*scheduler.Job{in(scheduler.Disabled, paused, "09:00:00"), paused, once}, nil, nil, "", ""},
 		{"a one-shot waits for its collection", []*scheduler.Job{once}, baton("07:00:00", func(b *scheduler.Baton) { b.PostponementRecorded = true }), these(omitted(scheduler.OutcomePostponed, "", "07:00:00", "07:00:00", 1)), "", "07:00 pending"},
 	} {
 		p := &why.Period{
