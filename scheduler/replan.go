@@ -147,3 +147,14 @@ func (j *Job) Rejoined(s Step, search *PlaceSearch) Step {
 	}
 	return s
 }
+
+// Unbegun returns records of the instants that are due by the schedule of j when an edit replaces it before it has begun: an
+// occurrence of an earlier schedule, whose progress is p, still runs.
+func (j *Job) Unbegun(p Progress, now time.Time) []Record {
+	s := j.Begin(p, now)
+	if s.Next == nil || s.Next.MayRun().After(now) {
+		return nil
+	}
+	b, skips := j.passOver(*s.Next, j.lastDue(*s.Next, now), skip{reason: ReasonOverlap})
+	return j.skipped(skips, now, b.Progress)
+}

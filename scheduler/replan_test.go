@@ -148,3 +148,27 @@ func TestRestartOverdue(t *testing.T) {
 		{"a manual run ran across others, and the edit", j, hourly(j), baton(j, "09:04:30", byHand("09:05:00")), "09:04:30", lasting(20*time.Minute, succeeds), "proceed; skipped for overlap 16 from 09:05:00 to 09:20:00; next 10:00:00"},
 	})
 }
+
+// TestUnbegun has a schedule replaced that an occurrence of the one before has kept from beginning.
+func TestUnbegun(t *testing.T) {
+	j := job(t, twoRetries+minutely)
+	once := edited(t, j, "09:00:30", noRetry+`"startTime": "2026-03-02T09:00:30Z"`)
+	every := edited(t, j, "09:00:30", noRetry+`"recurrence": {"frequency": "Minute"}`)
+	for _, row := range []struct {
+		name, now string
+		job       *scheduler.Job
+		count     int
+	}{
+		{"a one-shot that was due", "09:00:31", once, 1},
+		{"some instants were due", "09:03:45", every, 3},
+		{"none was due yet", "09:01:15", every, 0},
+	} {
+		records := row.job.Unbegun(baton(j, "09:00:00").Progress, at(row.now))
+		if row.count == 0 && len(records) == 0 {
+			continue
+		}
+		if len(records) != 1 || records[0].Count != row.count || records[0].Reason != scheduler.ReasonOverlap {
+			t.Errorf("%s: %+v, want one record of %d skipped instants", row.name, records, row.count)
+		}
+	}
+}

@@ -278,6 +278,11 @@ func (e Editor) replace(ctx context.Context, cur, next *scheduler.Job) (*view.Jo
 			return nil, err
 		}
 	}
+	if next.ScheduleGen != cur.ScheduleGen && cur.State == scheduler.Enabled {
+		if err := e.plans.recordUnbegun(ctx, cur); err != nil {
+			return nil, err
+		}
+	}
 	if next.State == scheduler.Disabled {
 		p, err := e.plans.progress(ctx, cur)
 		if err != nil {

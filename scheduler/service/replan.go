@@ -120,6 +120,16 @@ func (p *planner) settle(ctx context.Context, j *scheduler.Job) error {
 	return nil // workers have it all the while, and settle it
 }
 
+// recordUnbegun records what is due by the schedule of j, before an edit replaces it, if an occurrence of an earlier one
+// has kept it from beginning.
+func (p *planner) recordUnbegun(ctx context.Context, j *scheduler.Job) error {
+	b, _, err := p.baton(ctx, j)
+	if err != nil || b == nil || b.Schedule == j.ScheduleGen {
+		return err
+	}
+	return p.shared.steps.Record(ctx, j.Key, j.Unbegun(b.Progress, p.shared.Store.Now().UTC()), false)
+}
+
 // replanOnce looks for the baton and decides; again says to look once more.
 func (p *planner) replanOnce(ctx context.Context, j *scheduler.Job, was scheduler.State) (again bool, err error) {
 	found, from, err := p.locate(ctx, j.Key)
