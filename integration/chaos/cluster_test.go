@@ -7,6 +7,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/carillon-sched/carillon/scheduler/service"
+	"github.com/carillon-sched/carillon/scheduler/why"
 )
 
 // How [TestCluster] is run. The full form is what the project promises.
@@ -225,6 +227,38 @@ func (r *row) run(ctx context.Context, t *testing.T, f fault) {
 	r.took(began, healed, c.lost.longest(t), still.sum())
 	r.judge(t, c, duties, began, records)
 	c.settled(ctx, t)
+	c.accounted(ctx, t)
+}
+
+// accounted has a scheduler account for the jobs: every instant that was due has a record of its end.
+func (c *cluster) accounted(ctx context.Context, t *testing.T) {
+	t.Helper()
+	var a *api
+	for _, p := range c.schedulers {
+		if e, ok := p.reach(); ok && p.running() {
+			a = newAPI(t, e.HTTP)
+		}
+	}
+	due, names := 0, make([]string, 0, c.load.Jobs+c.load.OneShots)
+	for i := range c.load.Jobs {
+		names = append(names, fmt.Sprintf("job-%d", i))
+	}
+	for i := range c.load.OneShots {
+		names = append(names, fmt.Sprintf("once-%d", i))
+	}
+	for _, name := range names {
+		var account why.Account
+		if err := a.do(ctx, http.MethodGet, jobPath(name)+"/account?from=-1h", nil, &account); err != nil {
+			t.Fatal(err)
+		}
+		due += account.Due
+		if account.Lacking > 0 || len(account.Unknown) > 0 || account.Counts[why.Pending] > 0 {
+			t.Errorf("the account of %s: %+v", name, account)
+		}
+	}
+	if want := len(c.load.duties(c.start)); due != want {
+		t.Errorf("the accounts have %d instants, want %d", due, want)
+	}
 }
 
 // settled checks that no baton is left but those of jobs that are due in an hour.
