@@ -67,6 +67,7 @@ func TestExitCodes(t *testing.T) {
 	}{
 		{"docs", terminal.ExitOK, ""},
 		{"preview @daily --after 2026-01-01", terminal.ExitOK, ""},
+		{"preview " + good, terminal.ExitOK, ""},
 		{"apply " + good, terminal.ExitOK, ""},
 
 		// Refused input, and failures.
@@ -104,7 +105,6 @@ func TestExitCodes(t *testing.T) {
 		{"preview 0 9 * * *", terminal.ExitUsage, "Usage"},
 		{"preview @daily --tz Mars", terminal.ExitUsage, "Usage"},
 		{"preview @daily --count 0", terminal.ExitUsage, "Usage"},
-		{"preview " + good, terminal.ExitUsage, "Usage"},
 		{"secrets set door --value-file " + none, terminal.ExitUsage, "Usage"},
 		{"secrets set do.or --value-file " + good, terminal.ExitUsage, "Usage"},
 		{"secrets delete do.or", terminal.ExitUsage, "Usage"},

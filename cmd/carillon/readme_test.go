@@ -158,8 +158,8 @@ func words(line string) []string {
 // TestReadmeSchedules reads the example of every schedule language.
 func TestReadmeSchedules(t *testing.T) {
 	examples := regexp.MustCompile("(?m)^ {4}({.*})$").FindAllStringSubmatch(read(t, pageFile("schedules")), -1)
-	if len(examples) != 8 {
-		t.Errorf("%d examples were found, want 8", len(examples))
+	if len(examples) != 9 {
+		t.Errorf("%d examples were found, want 9", len(examples))
 	}
 	drifts := 0
 	for _, m := range examples {
