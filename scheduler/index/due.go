@@ -37,7 +37,7 @@ func (x *Index) Due(ctx context.Context, sees func(collection string) bool, leng
 	if !x.Ready() {
 		return due, false, nil
 	}
-	c := &census{now: x.cfg.Store.Now().UnixMilli()}
+	c := &census{now: x.cfg.Now().UnixMilli()}
 	for _, d := range lengths {
 		c.until = append(c.until, c.now+d.Milliseconds())
 	}

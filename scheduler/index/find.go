@@ -54,7 +54,7 @@ type search struct {
 
 func (x *Index) search(q *scheduler.JobQuery) *search {
 	s := &search{
-		x: x, query: q, state: stateOf(q.State), now: x.cfg.Store.Now().UnixMilli(), byTime: q.ByTime(), byName: q.ByName(),
+		x: x, query: q, state: stateOf(q.State), now: x.cfg.Now().UnixMilli(), byTime: q.ByTime(), byName: q.ByName(),
 		from: 1, until: 1<<63 - 1,
 	}
 	if q.Outcome != "" {

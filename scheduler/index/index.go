@@ -15,7 +15,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/intake"
 )
 
-// Config says what an index is of. All but Logger are required.
+// Config configures an index. Store, Actions and Secrets are required.
 type Config struct {
 	Store   scheduler.Store
 	Actions scheduler.ActionReader
@@ -24,6 +24,9 @@ type Config struct {
 	// Bulk is from how many jobs on those that have changed, or have run, are read as they lie in the store, and not looked up.
 	// Default: 8192.
 	Bulk int
+
+	// Now is the clock that jobs are due by. Default: time.Now.
+	Now func() time.Time
 
 	// Logger takes what no caller can be told. Default: discard.
 	Logger *slog.Logger
@@ -60,6 +63,9 @@ type waiter struct {
 func New(cfg Config) *Index {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
 	}
 	cfg.Bulk = cmp.Or(cfg.Bulk, 1<<13)
 	x := &Index{cfg: cfg, began: time.Now(), wake: make(chan struct{}, 1)}

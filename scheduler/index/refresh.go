@@ -78,7 +78,7 @@ func (x *Index) busy() bool {
 
 // lookUp looks up the batons of jobs that have run since.
 func (x *Index) lookUp(ctx context.Context) error {
-	before := x.cfg.Store.Now().Add(-passedGrace).UnixMilli()
+	before := x.cfg.Now().Add(-passedGrace).UnixMilli()
 	have := func(r *record) bool {
 		return r.state == enabled && r.flags == 0 && r.next < before && x.since(r.at) >= passedEvery
 	}
