@@ -35,7 +35,7 @@ func TestPause(t *testing.T) {
 		if v := w.get("job"); !v.Status.Next.Equal(end) && !v.Status.Next.After(end) {
 			t.Errorf("it runs next at %s, in its pause until %s", v.Status.Next, end)
 		}
-		w.mustExplain("job", time.Now().Add(5*time.Minute).UTC().Format(time.RFC3339), why.NotDue, "")
+		w.mustExplain("job", time.Now().Add(5*time.Minute).UTC().Format(time.RFC3339), why.Paused, "by ann")
 		at := time.Now().UTC().Truncate(10 * time.Second).Add(5 * time.Minute)
 		w.mustExplain("job", at.Format("2006-01-02T15:04"), why.Paused, "by ann")
 		revision := w.get("job").Job.Revision
