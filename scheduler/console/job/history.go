@@ -200,5 +200,31 @@ func (r room) occurrenceOf(ctx context.Context, k scheduler.Key, text string, be
 	return nil, fmt.Errorf("occurrence %s: %w", name, scheduler.ErrNotFound)
 }
 
+// repeatsOf returns the runs that repeated a run, newest first, and the sequence of the newest record of its job.
+func (r room) repeatsOf(ctx context.Context, k scheduler.Key, of *run) ([]*run, uint64, error) {
+	last, _, err := r.service.History(ctx, service.HistoryQuery{Key: k}, view.Page{Top: 1})
+	if err != nil || len(last) == 0 {
+		return nil, 0, err
+	}
+	manual := true
+	q := service.HistoryQuery{Key: k, RecordFilter: scheduler.RecordFilter{Since: of.Nominal, Manual: &manual}}
+	var own []*scheduler.Record
+	var before uint64
+	for range occurrenceReach {
+		records, next, err := r.service.History(ctx, q, view.Page{Before: before})
+		if err != nil {
+			return nil, 0, err
+		}
+		own = append(own, slices.DeleteFunc(records, func(rec *scheduler.Record) bool {
+			return rec.Form().Resubmits != of.Occurrence
+		})...)
+		if before = next; next == 0 {
+			break
+		}
+	}
+	repeats := runsOf(own, excerptLength)
+	return repeats, last[0].Sequence, r.askedBy(ctx, k, repeats)
+}
+
 // wholeLength is how many bytes of a text are shown where there is nothing else: more than a record keeps.
 const wholeLength = 64 << 10

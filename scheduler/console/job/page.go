@@ -212,6 +212,20 @@ func (r room) showNext(c *frame.Call) error {
 	}{nameOf(c, k), next}))
 }
 
+// occurrencePage is one run with the runs that repeated it.
+type occurrencePage struct {
+	name
+
+	Run     *run
+	Repeats []*run // newest first
+	After   uint64 // the sequence that live events resume after
+}
+
+// Repeated reports whether a run that repeated it succeeded.
+func (p occurrencePage) Repeated() bool {
+	return slices.ContainsFunc(p.Repeats, func(o *run) bool { return o.State == string(scheduler.OutcomeCompleted) })
+}
+
 // showOccurrence answers with all that is kept of one run.
 func (r room) showOccurrence(c *frame.Call) error {
 	k := key(c)
@@ -219,13 +233,15 @@ func (r room) showOccurrence(c *frame.Call) error {
 	if err != nil {
 		return err
 	}
-	one, err := r.occurrenceOf(c.Context(), k, c.Request.PathValue("occurrence"), before)
-	if err != nil {
+	p := occurrencePage{name: nameOf(c, k)}
+	if p.Run, err = r.occurrenceOf(c.Context(), k, c.Request.PathValue("occurrence"), before); err != nil {
 		return err
 	}
-	return c.Show(shown(one.Occurrence, "occurrence", struct {
-		name
-
-		Run *run
-	}{nameOf(c, k), one}))
+	if p.Repeats, p.After, err = r.repeatsOf(c.Context(), k, p.Run); err != nil {
+		return err
+	}
+	if c.Part() {
+		return c.Show(&frame.Page{Template: page, Part: "job-occurrence", Data: p})
+	}
+	return c.Show(shown(p.Run.Occurrence, "occurrence", p))
 }

@@ -423,6 +423,17 @@ func TestActs(t *testing.T) {
 	do("resubmit", url.Values{"occurrence": {failed}})
 	await(t, w, "default/report", scheduler.OutcomeCompleted, 1)
 	has(t, w.Get(path), "run again", "It repeats", failed)
+	_, at, _ := strings.Cut(failed, "@")
+	repeated := records(t, w, "default/report")[0]
+	_, again, _ := strings.Cut(repeated.Occurrence, "@")
+	whole := w.Get(path + "/runs/" + at)
+	has(t, whole, "Run again since:", `class="state completed"`, path+"/runs/"+again, "Attempt 1",
+		fmt.Sprintf(`data-events="%s/events?follow=true&amp;after=%d"`, path, repeated.Sequence))
+	hasNone(t, whole, "Run it again")
+	part := w.Part(path + "/runs/" + at)
+	has(t, part, "Run again since:", path+"/runs/"+again)
+	hasNone(t, part, "<html", "data-events")
+	hasNone(t, w.Get(path+"/runs/"+again), "Run again since:")
 	if r := w.Post(path+"/resubmit", url.Values{"occurrence": {failed}}); r.Status != http.StatusConflict {
 		t.Errorf("what succeeded runs again: %d %s", r.Status, r.Body)
 	}
@@ -439,9 +450,9 @@ func TestActs(t *testing.T) {
 	}
 	do("resume", nil)
 	has(t, w.Get(path), ">It goes on.<", `class="state enabled"`)
-	part := w.Post(path+"/run", nil, "X-Carillon-Part: 1")
-	if part.Status != http.StatusOK || !strings.Contains(part.Body, "Started.") || strings.Contains(part.Body, "<html") {
-		t.Errorf("to a script: %d %s", part.Status, part.Body)
+	said := w.Post(path+"/run", nil, "X-Carillon-Part: 1")
+	if said.Status != http.StatusOK || !strings.Contains(said.Body, "Started.") || strings.Contains(said.Body, "<html") {
+		t.Errorf("to a script: %d %s", said.Status, said.Body)
 	}
 	await(t, w, "default/report", scheduler.OutcomeCompleted, 2)
 	ask := w.Get(path + "/delete")

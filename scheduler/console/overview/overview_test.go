@@ -273,6 +273,15 @@ func TestWithoutSource(t *testing.T) {
 	events(t, w, "/console/overview/events?follow=1", "cards")
 }
 
+// TestAuditTime shows that an audit in order is of its time, and how to run another.
+func TestAuditTime(t *testing.T) {
+	w, s := open(t)
+	at := time.Now().Add(-40 * time.Minute).UTC()
+	s.reports.Store(&[]pulse.Report{{ID: "id", Audit: &pulse.Audit{At: at, Jobs: 4}}})
+	has(t, "the page", w.Get("/"), "All 4 jobs were in order at this check.</span> Checked <time datetime=\""+at.Format(time.RFC3339Nano),
+		"The next check runs within two hours.", "<code>carillon doctor</code>")
+}
+
 // TestHostileNames shows that what others have named is text.
 func TestHostileNames(t *testing.T) {
 	w, s := open(t)
