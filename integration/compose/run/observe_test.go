@@ -24,8 +24,13 @@ type service struct {
 	Volumes     []string          `yaml:"volumes"`
 	Environment map[string]string `yaml:"environment"`
 	ReadOnly    bool              `yaml:"read_only"`
-	CapDrop     []string          `yaml:"cap_drop"`
-	SecurityOpt []string          `yaml:"security_opt"`
+	MemLimit    string            `yaml:"mem_limit"`
+	Logging     struct {
+		Driver  string            `yaml:"driver"`
+		Options map[string]string `yaml:"options"`
+	} `yaml:"logging"`
+	CapDrop     []string `yaml:"cap_drop"`
+	SecurityOpt []string `yaml:"security_opt"`
 	Networks    map[string]struct {
 		Aliases []string `yaml:"aliases"`
 	} `yaml:"networks"`
@@ -43,6 +48,20 @@ func decode(t *testing.T, file string, into any, options ...yaml.Option) {
 	}
 	if err := yaml.Load(data, into, options...); err != nil {
 		t.Fatalf("%s: %v", file, err)
+	}
+}
+
+// TestBounded checks that every service has a memory limit and rotates its log.
+func TestBounded(t *testing.T) {
+	var file composed
+	decode(t, composeFile, &file)
+	for name, s := range file.Services {
+		if s.MemLimit == "" {
+			t.Errorf("%s has no memory limit", name)
+		}
+		if o := s.Logging.Options; s.Logging.Driver != "json-file" || o["max-size"] == "" || o["max-file"] == "" {
+			t.Errorf("%s does not rotate its log", name)
+		}
 	}
 }
 
