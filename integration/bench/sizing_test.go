@@ -16,7 +16,7 @@ const (
 	exampleMinutely = 1_000
 	exampleMidnight = 50_000
 	exampleDays     = 60
-	examplePerJob   = 1_000 // --history-per-job
+	examplePerJob   = 90_000 // the default of --history-per-job
 )
 
 const hours, minutes = 24, 24 * 60 // of a day
@@ -83,9 +83,9 @@ func exampleRows(t *testing.T) [][]string {
 		{"processor time at midnight", fmt.Sprintf("%.0f s", exampleMidnight*(herd["cpu_us_per_job"]+herd["rest_cpu_us_per_job"])/1e6)},
 		{"memory, but for midnight", fmt.Sprintf("%.1f GB", jobs*hold["rss_gc_bytes_per_job"]/1e9)},
 		{"disk for jobs", fmt.Sprintf("%.1f GB", jobs*(hold["disk_bytes_per_definition"]+often["disk_bytes_per_baton"]+hold["disk_bytes_per_change"])/1e9)},
-		{"disk for history, as it is", fmt.Sprintf("%s, %.0f million records", gigabytes(records(examplePerJob)*record), records(examplePerJob)/1e6)},
-		{"with `--history-per-job 0`", fmt.Sprintf("%s, %.0f million records", gigabytes(records(1<<30)*record), records(1<<30)/1e6)},
-		{"with `--history-per-job 100`", fmt.Sprintf("%s, %.0f million records", gigabytes(records(100)*record), records(100)/1e6)},
+		{"disk for history, by default", fmt.Sprintf("%s, %.0f million records", gigabytes(records(examplePerJob)*record), records(examplePerJob)/1e6)},
+		{"`--history-per-job 1000`", fmt.Sprintf("%s, %.0f million records", gigabytes(records(1000)*record), records(1000)/1e6)},
+		{"`--history-per-job 100`", fmt.Sprintf("%s, %.0f million records", gigabytes(records(100)*record), records(100)/1e6)},
 	}
 }
 
