@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/store"
 )
 
 // TestFollowSurvivesItsConnection: the server ends the connection of a follower again and again, while records are stored;
@@ -42,6 +43,9 @@ func TestFollowSurvivesItsConnection(t *testing.T) {
 // TestRecordsFrom reads a history in its order, over what is not kept any more.
 func TestRecordsFrom(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
+		var err error
+		w.store, err = open(t, w.connect(), store.Config{HistoryPerJob: 1000, HistoryAge: 2 * time.Hour})
+		w.must(err)
 		for i := range 2500 { // more than the server is asked for at once
 			w.record(alike[i%2], scheduler.OutcomeCompleted, strconv.Itoa(i))
 		}
