@@ -54,10 +54,18 @@ func (c healthCmd) Run(ctx context.Context, t *terminal.Terminal) error {
 	if status != http.StatusOK {
 		return fmt.Errorf("%s: %d: %s", target, status, reason(body))
 	}
-	if t.JSON {
+	var told struct{ Status, Reason string }
+	degraded := json.Unmarshal(body, &told) == nil && told.Status == "degraded"
+	switch {
+	case t.JSON && degraded:
+		return t.PrintJSON(map[string]any{"ready": true, "degraded": told.Reason, "url": target.String()})
+	case t.JSON:
 		return t.PrintJSON(map[string]any{"ready": true, "url": target.String()})
+	case degraded:
+		t.Printf("%s is ready, but degraded: %s\n", target, told.Reason)
+	default:
+		t.Printf("%s is ready\n", target)
 	}
-	t.Printf("%s is ready\n", target)
 	return nil
 }
 

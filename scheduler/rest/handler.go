@@ -25,6 +25,10 @@ type Config struct {
 	// asks it. Default: always ready.
 	Ready func(ctx context.Context) error
 
+	// Degraded is why a process that can serve may soon not be able to, and what
+	// to do about it; "" for no reason. Default: none.
+	Degraded func() string
+
 	// AllowHost decides which names the API answers to, as they stand in the
 	// header Host. It keeps out pages of the web whose names lead here. Default:
 	// all.
@@ -63,6 +67,7 @@ type Config struct {
 type api struct {
 	service  *service.Service
 	ready    func(ctx context.Context) error
+	degraded func() string
 	identify func(r *http.Request) (*access.Principal, error)
 	rate     *throttle.Throttle
 	tails    *tailCount
@@ -77,7 +82,7 @@ type api struct {
 // New returns the API's handler. It serves any number of requests at once.
 func New(cfg Config) http.Handler {
 	a := &api{
-		service: cfg.Service, ready: cfg.Ready, identify: cfg.Identify, rate: cfg.Rate,
+		service: cfg.Service, ready: cfg.Ready, degraded: cfg.Degraded, identify: cfg.Identify, rate: cfg.Rate,
 		metrics: cfg.Metrics, observed: cfg.Observe, tracer: cfg.Tracer, log: cfg.Logger, version: cfg.Version,
 	}
 	if cfg.MaxTails <= 0 {
@@ -86,6 +91,9 @@ func New(cfg Config) http.Handler {
 	a.tails = newTailCount(cfg.MaxTails)
 	if a.ready == nil {
 		a.ready = func(context.Context) error { return nil }
+	}
+	if a.degraded == nil {
+		a.degraded = func() string { return "" }
 	}
 	if a.observed == nil {
 		a.observed = func(string, int, time.Duration) {}

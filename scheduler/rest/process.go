@@ -6,6 +6,7 @@ import "net/http"
 type processStatus struct {
 	Status  string `json:"status"`
 	Version string `json:"version,omitempty"`
+	Reason  string `json:"reason,omitempty"`  // why it is degraded
 	Indexed bool   `json:"indexed,omitempty"` // searches of jobs have their index
 }
 
@@ -17,7 +18,11 @@ func (a *api) readiness(w http.ResponseWriter, r *http.Request) error {
 	if err := a.ready(r.Context()); err != nil {
 		return fault{http.StatusServiceUnavailable, "NotReady", err.Error()}
 	}
-	return answer(w, http.StatusOK, processStatus{Status: "ready", Indexed: a.service.Indexed()})
+	told := processStatus{Status: "ready", Reason: a.degraded(), Indexed: a.service.Indexed()}
+	if told.Reason != "" {
+		told.Status = "degraded"
+	}
+	return answer(w, http.StatusOK, told)
 }
 
 // showMetrics answers a scrape, if the process counts anything.

@@ -48,7 +48,7 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{cfg: cfg, options: options, lock: lock}
-	if n, known := free(cfg.Dir); known && n < Room {
+	if n, _, known := space(cfg.Dir); known && n < Room {
 		s.Close()
 		return nil, dirError(cfg.Dir, syscall.ENOSPC)
 	}
@@ -168,6 +168,9 @@ func (s *Server) await(ctx context.Context) error {
 		}
 	}
 }
+
+// Space is how many bytes are free for the data directory, and of how many; false when that is not known.
+func (s *Server) Space() (free, total uint64, known bool) { return space(s.cfg.Dir) }
 
 // Connect opens a connection inside the process, with [ConnectOptions] and
 // then opts.

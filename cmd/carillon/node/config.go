@@ -107,6 +107,10 @@ type Config struct {
 	// can; the log says what to do.
 	Mend func(ctx context.Context) error
 
+	// Space is how many bytes are free on the disk of the NATS server, and of
+	// how many; false when that is not known. Default: never.
+	Space func() (free, total uint64, known bool)
+
 	// Tracer tells of requests, occurrences and attempts. Default: nothing is
 	// traced.
 	Tracer *tracing.Tracer

@@ -78,7 +78,7 @@ func (n *Node) serveHTTP(ctx context.Context, g *errgroup.Group) *webServer {
 // handler returns the REST API with the other handlers beside it.
 func (n *Node) handler() http.Handler {
 	api := rest.New(rest.Config{
-		Service: n.service, Ready: n.Ready, Logger: n.log, Version: n.cfg.Version, AllowHost: n.cfg.AllowHost,
+		Service: n.service, Ready: n.Ready, Degraded: n.disk.scarce, Logger: n.log, Version: n.cfg.Version, AllowHost: n.cfg.AllowHost,
 		Metrics: n.metrics, Observe: n.metrics.Requests("rest"), Identify: n.finder.Find, Rate: n.cfg.Rate,
 		Tracer:   n.cfg.Tracer,
 		MaxTails: min(rest.DefaultMaxTails, max(1, n.cfg.MaxConnections/2)), // the others' requests have their part

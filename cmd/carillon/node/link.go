@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,10 +22,9 @@ type Link struct {
 	reconnected func()
 
 	mu   sync.Mutex
-	lost time.Time // zero while it stands
+	lost time.Time // when the outage began; zero once a ping was answered
+	back time.Time // when the connection came back in it
 	err  error     // of the loss, and then of the last attempt to get it back
-
-	pinged time.Time // the first ping that was not answered
 }
 
 // NewLink returns a Link, which calls reconnected each time the connection is back.
@@ -43,7 +43,7 @@ func (l *Link) Options() []nats.Option {
 		}),
 		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) { l.note(time.Now(), err) }),
 		nats.ReconnectHandler(func(nc *nats.Conn) {
-			l.note(time.Time{}, nil)
+			l.restored(time.Now())
 			l.log.Info("connection to NATS is back", "server", Connected(nc))
 			l.reconnected()
 		}),
@@ -61,34 +61,46 @@ func (l *Link) Options() []nats.Option {
 	}
 }
 
-// note keeps why there is no connection at an instant; a zero one says that there is.
-func (l *Link) note(at time.Time, err error) {
+// sameOutage is how soon after a reconnection a failure belongs to the same outage.
+const sameOutage = time.Minute
+
+// note keeps why the connection, or a ping, fails at an instant, and returns when the outage began. A server
+// that hangs may take connections again and again.
+func (l *Link) note(at time.Time, err error) (since time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.lost.IsZero() || at.IsZero() {
+	if l.lost.IsZero() || !l.back.IsZero() && at.Sub(l.back) > sameOutage {
 		l.lost = at
 	}
-	if err != nil || at.IsZero() {
-		l.err = err
-	}
+	l.back = time.Time{}
+	l.err = cmp.Or(err, l.err)
+	return l.lost
+}
+
+// restored keeps when there is a connection again.
+func (l *Link) restored(at time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.back, l.err = at, nil
+}
+
+// answered ends the outage: the server has answered a ping.
+func (l *Link) answered() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.lost, l.back, l.err = time.Time{}, time.Time{}, nil
 }
 
 // ping makes sure that the server answers at all, within the time of ctx.
 func (l *Link) ping(ctx context.Context, nc *nats.Conn) error {
 	asked := time.Now()
 	err := nc.FlushWithContext(ctx)
-	l.mu.Lock()
-	if err == nil {
-		l.pinged = time.Time{}
-	} else if l.pinged.IsZero() {
-		l.pinged = asked
-	}
-	since := l.pinged
-	l.mu.Unlock()
 	switch {
 	case err == nil:
+		l.answered()
 		return nil
 	case errors.Is(err, context.DeadlineExceeded):
+		since := l.note(asked, nil)
 		return fmt.Errorf("NATS at %s has answered no ping since %s; see whether it hangs, or the network to it fails",
 			Connected(nc), clock(since))
 	}

@@ -32,6 +32,7 @@ type Node struct {
 	worker  *worker.Worker
 	actions *actions.Registry
 	health  *health
+	disk    *disk
 	tokens  *tokens.Keeper
 	finder  *identity.Finder
 	metrics *metrics.Metrics
@@ -52,6 +53,7 @@ func Open(ctx context.Context, cfg Config) (*Node, error) {
 	}
 	n := &Node{cfg: cfg, log: cfg.Logger, store: st, takeover: make(chan struct{}, 1)}
 	n.health = &health{check: st.Check, mend: cfg.Mend, log: n.log}
+	n.disk = &disk{space: cfg.Space, log: n.log}
 	cfg.Delivery.Version, cfg.Delivery.Conn, cfg.Delivery.Prefix = cfg.Version, cfg.Conn, cfg.Store.Prefix
 	n.actions = builtin.New(cfg.Delivery)
 	n.tokens = tokens.NewKeeper(st.Tokens(), st.TokenLedger())
@@ -162,6 +164,7 @@ func (n *Node) Run(ctx context.Context, ready func() error) error {
 	engine.Go(func() error { n.audit(engineCtx); return nil })
 	engine.Go(func() error { n.watchClock(engineCtx); return nil })
 	engine.Go(func() error { n.health.run(engineCtx, n.store.Suspicions()); return nil })
+	engine.Go(func() error { n.disk.run(engineCtx); return nil })
 	engine.Go(func() error { n.store.Spread(engineCtx, n.cfg.SpreadAfter); return nil })
 	engine.Go(func() error { return web.failure(engineCtx) })
 	n.working.Store(true)
