@@ -95,3 +95,38 @@ func TestImages(t *testing.T) {
 		t.Error("no page names an image")
 	}
 }
+
+// TestImageTags refuses an image without a full version: what is started would differ from day to day.
+func TestImageTags(t *testing.T) {
+	full := regexp.MustCompile(`:v?\d+\.\d+\.\d+[\w.-]*(@sha256:[0-9a-f]{64})?$|:\d{4}-CU\d+-[\w.-]+$`)
+	for name, want := range map[string]bool{
+		"nats": false, "nats:latest": false, "nats:2": false, "nats:2.15-alpine": false, "nats:2.15.2-alpine": true,
+		"registry.example:5000/nats": false, "prom/prometheus:v3.8.1": true,
+	} {
+		if full.MatchString(name) != want {
+			t.Errorf("%s: its tag counts as full: %t", name, !want)
+		}
+	}
+	named := regexp.MustCompile(`(?m)^\s*(?:- )?(?:image:|FROM(?: --\S+)*) +"?([^\s"]+)(?: +AS +(\S+))?`)
+	root := filepath.Join("..", "..", "..")
+	files, _ := filepath.Glob(filepath.Join(root, "examples", "kubernetes", "*.yaml"))
+	files = append(files, filepath.Join(root, "docker-compose.yml"), filepath.Join(root, "cmd", "carillon", "Dockerfile"))
+	found := 0
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		stages := []string{"scratch"}
+		for _, image := range named.FindAllStringSubmatch(string(text), -1) {
+			found++
+			if !slices.Contains(stages, image[1]) && !full.MatchString(image[1]) {
+				t.Errorf("%s: image %s has no full version as its tag", file, image[1])
+			}
+			stages = append(stages, image[2])
+		}
+	}
+	if found < 10 {
+		t.Errorf("found %d images", found)
+	}
+}

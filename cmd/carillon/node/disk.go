@@ -75,6 +75,6 @@ func (d *disk) scarce() string {
 	if d.limit != scarceFree {
 		return ""
 	}
-	return d.reason + ", less than " + fmt.Sprint(scarceFree) + " % since " + clock(d.since) +
-		"; free space on it before the NATS server stops taking writes"
+	return fmt.Sprintf("%s, less than %d %% since %s; free space on it before the NATS server stops taking writes",
+		d.reason, scarceFree, clock(d.since))
 }

@@ -45,7 +45,7 @@ func (r *run) build(ctx context.Context) error {
 			return err
 		}
 	}
-	for image, target := range map[string]string{"carillon": "carillon", "carillon-consume": "consume"} {
+	for image, target := range map[string]string{"carillon:v0.1.0": "carillon", "carillon-consume:v0.1.0": "consume"} {
 		r.say("build " + image)
 		args := []string{"docker", "build", "--network", "host", "-f", dockerfile, "--target", target, "-t", image}
 		if proxy, err := quiet(ctx, "go", "env", "GOPROXY"); err == nil {
