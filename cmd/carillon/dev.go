@@ -41,6 +41,7 @@ import (
 
 type devCmd struct {
 	terminal.Logging `embed:"" set:"loglevel=warn"`
+	historyFlags     `embed:""`
 
 	Paths     []string `arg:"" name:"path" optional:"" help:"Job files, or directories of them, to apply at the start."`
 	Watch     bool     `short:"w" help:"Apply job files again when they change. Jobs whose files go away stay."`
@@ -167,7 +168,7 @@ func (c devCmd) listeners() []listen.Flag {
 
 // check makes sure that the flags can be meant.
 func (c devCmd) check(ctx context.Context) error {
-	err := errors.Join(listen.Check(c.listeners()...), listen.CheckHosts(c.Hosts), checkHold(c.Hold), profiles.CheckAddress(ctx, c.Pprof))
+	err := errors.Join(listen.Check(c.listeners()...), listen.CheckHosts(c.Hosts), checkHold(c.Hold), c.historyFlags.check(), profiles.CheckAddress(ctx, c.Pprof))
 	if err != nil {
 		return err
 	}
@@ -258,7 +259,9 @@ func (d *dev) run(ctx context.Context) error {
 	defer sender.Close(ctx)
 	log = sender.Logger(log)
 	n, err := node.Open(ctx, node.Config{
-		Store:  store.Config{SyncAlways: d.cmd.Sync == syncAlways},
+		Store: store.Config{
+			SyncAlways: d.cmd.Sync == syncAlways, HistoryAge: d.cmd.HistoryAge, HistoryPerJob: perJob(d.cmd.HistoryPer),
+		},
 		Tracer: sender.Tracer(),
 		Conn:   nc, Link: link, Listener: d.listener, Keys: keys, Logger: log, Version: thisBuild().Version,
 		Mend: d.nats.Restart, Space: d.nats.Space, Damaged: d.damaged(),

@@ -67,18 +67,29 @@ type natsConn struct {
 	Key   string `name:"nats-key" help:"Key of the client certificate, as PEM." env:"CARILLON_NATS_KEY" type:"existingfile" placeholder:"FILE"`
 }
 
-type storeFlags struct {
-	Prefix     string        `help:"Begins every subject, stream and bucket name; schedulers with different ones share nothing." env:"CARILLON_PREFIX" default:"carillon" placeholder:"NAME"`
-	Lanes      int           `help:"Partitions of the waiting jobs, 1 to 256; fixed at the first start. 0: as stored, or 1." env:"CARILLON_LANES" default:"0" placeholder:"N"`
-	Replicas   int           `help:"Copies of everything in a NATS cluster, 1 to 5; what has fewer gets more. 0: as stored, or 1." env:"CARILLON_REPLICAS" default:"0" placeholder:"N"`
-	Reduce     bool          `name:"reduce-replicas" help:"Let --replicas give up copies, when it is less than what is stored." env:"CARILLON_REDUCE_REPLICAS"`
-	Spread     time.Duration `name:"spread-leaders" help:"How long some servers of a NATS cluster may lead more streams than others before one is asked to give a stream up. 0: they are left alone." env:"CARILLON_SPREAD_LEADERS" default:"1m" placeholder:"DURATION"`
-	Storage    string        `help:"Where NATS keeps it: file or memory, which is for tests." enum:"file,memory" env:"CARILLON_STORAGE" default:"file" placeholder:"KIND"`
-	AuditAge   time.Duration `help:"How long it is kept who changed what; see carillon audit." env:"CARILLON_AUDIT_AGE" default:"9600h" placeholder:"DURATION"`
+// historyFlags are the flags that bound the history.
+type historyFlags struct {
 	HistoryAge time.Duration `help:"How long history is kept, as far as --history-per-job has room for it." env:"CARILLON_HISTORY_AGE" default:"1440h" placeholder:"DURATION"`
 	HistoryPer int64         `name:"history-per-job" help:"How many records of each outcome a job keeps, and so what limits the age; 0: no limit." env:"CARILLON_HISTORY_PER_JOB" default:"90000" placeholder:"N"`
-	FinalAge   time.Duration `help:"How long completed and faulted jobs are kept, at least an hour." env:"CARILLON_FINAL_AGE" default:"1440h" placeholder:"DURATION"`
-	ResultAge  time.Duration `help:"How long the results of published specs are kept." env:"CARILLON_RESULT_AGE" default:"168h" placeholder:"DURATION"`
+}
+
+// check rejects bounds that the store would replace with its defaults.
+func (h historyFlags) check() error {
+	return errors.Join(checkLeast("history-age", h.HistoryAge, time.Second), checkLeast("history-per-job", h.HistoryPer, 0))
+}
+
+type storeFlags struct {
+	historyFlags `embed:""`
+
+	Prefix    string        `help:"Begins every subject, stream and bucket name; schedulers with different ones share nothing." env:"CARILLON_PREFIX" default:"carillon" placeholder:"NAME"`
+	Lanes     int           `help:"Partitions of the waiting jobs, 1 to 256; fixed at the first start. 0: as stored, or 1." env:"CARILLON_LANES" default:"0" placeholder:"N"`
+	Replicas  int           `help:"Copies of everything in a NATS cluster, 1 to 5; what has fewer gets more. 0: as stored, or 1." env:"CARILLON_REPLICAS" default:"0" placeholder:"N"`
+	Reduce    bool          `name:"reduce-replicas" help:"Let --replicas give up copies, when it is less than what is stored." env:"CARILLON_REDUCE_REPLICAS"`
+	Spread    time.Duration `name:"spread-leaders" help:"How long some servers of a NATS cluster may lead more streams than others before one is asked to give a stream up. 0: they are left alone." env:"CARILLON_SPREAD_LEADERS" default:"1m" placeholder:"DURATION"`
+	Storage   string        `help:"Where NATS keeps it: file or memory, which is for tests." enum:"file,memory" env:"CARILLON_STORAGE" default:"file" placeholder:"KIND"`
+	AuditAge  time.Duration `help:"How long it is kept who changed what; see carillon audit." env:"CARILLON_AUDIT_AGE" default:"9600h" placeholder:"DURATION"`
+	FinalAge  time.Duration `help:"How long completed and faulted jobs are kept, at least an hour." env:"CARILLON_FINAL_AGE" default:"1440h" placeholder:"DURATION"`
+	ResultAge time.Duration `help:"How long the results of published specs are kept." env:"CARILLON_RESULT_AGE" default:"168h" placeholder:"DURATION"`
 }
 
 type workFlags struct {

@@ -23,7 +23,7 @@ func (c serveCmd) check() error {
 		checkLeast("min-retry-interval", c.MinRetryTime, time.Second),
 		checkLeast("nats-wait", c.Wait, 0),
 		checkMost("lanes", c.Lanes, store.MaxLanes), checkMost("replicas", c.Replicas, store.MaxReplicas),
-		checkLeast("history-age", c.HistoryAge, time.Second), checkLeast("history-per-job", c.HistoryPer, 0),
+		c.historyFlags.check(),
 		checkLeast("final-age", c.FinalAge, time.Hour), checkLeast("result-age", c.ResultAge, time.Second),
 		checkLeast("audit-age", c.AuditAge, time.Hour),
 		checkLeast("concurrency", c.Concurrency, 1), checkLeast("per-target", c.PerTarget, 0),
