@@ -82,6 +82,10 @@ type APIConfig struct {
 //	<prefix>.api.list.<collection>           answers {"value": […], "nextLink": …}, by name
 //	<prefix>.api.list                        likewise, of all collections
 //	<prefix>.api.preview                     body: a job ([service.Previewer.Preview]); answers when it would run
+//	<prefix>.api.operation-create[.<collection>]      body: one thing to do to many jobs; answers the operation ([view.Operation])
+//	<prefix>.api.operation-list[.<collection>]        answers {"value": […], "nextLink": …}, newest first
+//	<prefix>.api.operation-get.<id>[.<collection>]    answers the operation
+//	<prefix>.api.operation-cancel.<id>[.<collection>] likewise
 //	<prefix>.api.collection-put.<collection>     body: the collection, JSON or YAML, or none; answers the collection
 //	<prefix>.api.collection-get.<collection>     answers the collection
 //	<prefix>.api.collection-patch.<collection>   body: what changes (RFC 7396); answers the collection

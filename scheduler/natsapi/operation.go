@@ -41,7 +41,7 @@ func aboutOperation(
 	}
 }
 
-// What is asked of one operation.
+// The requests about one operation.
 var (
 	showOperation   = (*service.Service).Operation
 	cancelOperation = (*service.Service).CancelOperation

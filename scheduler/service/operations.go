@@ -43,7 +43,7 @@ const leaseAge = 10 * time.Second
 
 func (o OperationKeeper) bucket() scheduler.Bucket { return o.shared.Store.Operations() }
 
-// CreateOperation begins an operation on many jobs, with the rights of who asks for it. A dry run is not stored, and has
+// CreateOperation begins an operation on many jobs, with the rights of its caller. A dry run is not stored, and has
 // the occurrences that it would resubmit in its Failures, without a message.
 //
 // collection is that of all its jobs; "": the body may name one.
@@ -63,7 +63,7 @@ func (o OperationKeeper) CreateOperation(ctx context.Context, collection string,
 	return &op.Operation, err
 }
 
-// ProposeOperation stores an operation that waits for [OperationKeeper.StartOperation]. One that is about nothing is not
+// ProposeOperation stores an operation that waits for [OperationKeeper.StartOperation]. An operation without jobs is not
 // stored, and has no ID.
 func (o OperationKeeper) ProposeOperation(ctx context.Context, asked view.Operation) (*view.Operation, error) {
 	op := &operation{Operation: asked}
@@ -75,17 +75,17 @@ func (o OperationKeeper) ProposeOperation(ctx context.Context, asked view.Operat
 	if err != nil || op.Expected == 0 {
 		return show(op), err
 	}
-	op.ID, op.State = rand.Text(), view.Proposed
+	op.ID = rand.Text()
 	_, err = o.save(ctx, op, 0)
 	return &op.Operation, err
 }
 
-// prepare notes who asks for an operation, and counts what it is about.
+// prepare notes the caller of an operation, and counts its jobs or occurrences.
 func (o OperationKeeper) prepare(ctx context.Context, op *operation, list bool) error {
 	if err := o.mayBegin(ctx, op); err != nil {
 		return err
 	}
-	op.Caller = *access.From(ctx)
+	op.Caller, op.State = *access.From(ctx), view.Proposed
 	op.By = view.OperationCaller{Name: trail.Clip(op.Caller.Name), Via: op.Caller.Via}
 	op.Claim, _ = ctx.Value(claimKey{}).(string)
 	return o.count(ctx, op, list)

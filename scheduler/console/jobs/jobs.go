@@ -3,7 +3,7 @@
 //
 // # Many at once
 //
-// What is to be done to many jobs is an operation of the service, proposed until somebody confirms it.
+// A change of many jobs is an operation of the service, proposed until the user confirms it.
 package jobs
 
 import (

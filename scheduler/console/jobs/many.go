@@ -57,7 +57,7 @@ func (r room) ask(c *frame.Call) error {
 	return c.Redirect(manyPath + "/" + made.ID)
 }
 
-// complete reads what a verb needs besides jobs. It returns what is wrong with that.
+// complete reads the parameters of a verb. It returns a message if one is invalid.
 func complete(c *frame.Call, op *view.Operation, form url.Values) (wrong string) {
 	now := time.Now()
 	switch op.Verb {
@@ -139,9 +139,9 @@ type progress struct {
 	Verdicts                   []counted
 	LeftOut                    int // failures that are not shown
 	Confirms                   bool
-	Wrong                      bool // what was typed to confirm it
+	Wrong                      bool // the confirmation that was typed
 	Samples                    []scheduler.Key
-	Others                     int // besides the samples
+	Others                     int // jobs in addition to the samples
 	MayNot                     int // of those that were picked
 }
 
