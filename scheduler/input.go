@@ -119,7 +119,8 @@ func (b *schemaBounds) walk(v document.Value) error {
 			return fmt.Errorf("%s is not supported: refer to parts of the schema by $ref", m.Name)
 		case "$schema":
 			if !strings.Contains(m.Value.Text(), "/draft/2020-12/schema") {
-				return fmt.Errorf("$schema %q is not supported: leave it out, or use https://json-schema.org/draft/2020-12/schema", m.Value.Text())
+				return fmt.Errorf("$schema %q is not supported: leave it out, or use https://json-schema.org/draft/2020-12/schema",
+					m.Value.Text())
 			}
 		}
 	}

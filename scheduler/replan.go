@@ -100,7 +100,7 @@ func (j *Job) Restart(old *Job, open bool, b Baton, now time.Time) Decision {
 		due = old.postponed(b.Nominal, last)
 	case !j.PausedAt(now) && now.Sub(last) <= old.Def.CatchUp.Window:
 		d := old.admit(b, skips, edited)
-		switch d.Verdict { //nolint:exhaustive // admit returns no others
+		switch d.Verdict {
 		case Run:
 		case Detach:
 			if d.Step.Next.MayRun().After(edited) {

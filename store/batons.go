@@ -232,7 +232,8 @@ func (s *Store) Clear(ctx context.Context, k scheduler.Key, of func(*scheduler.B
 // nats-server 2.15 at least), and these would never come again, should their worker
 // die. Batons of a later job of the name stay.
 func (s *Store) clear(ctx context.Context, k scheduler.Key, subject string, of func(*scheduler.Baton) bool) error {
-	get, running := directRequest{Subjects: []string{subject, subject + ".*"}, Batch: runningAtOnce}, subject == s.fireSubject(scheduler.Slot{Key: k})
+	get := directRequest{Subjects: []string{subject, subject + ".*"}, Batch: runningAtOnce}
+	running := subject == s.fireSubject(scheduler.Slot{Key: k})
 	for {
 		var found []*jetstream.RawStreamMsg
 		err := s.directGet(ctx, s.cfg.stream(timersStream(s.Lane(k))), get, get.Batch, func(m *jetstream.RawStreamMsg) bool {

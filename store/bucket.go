@@ -71,7 +71,8 @@ func OpenTokens(ctx context.Context, nc *nats.Conn, cfg Config) (*Store, error) 
 	if s.tokens, err = s.openTokens(ctx); err != nil {
 		return nil, err
 	}
-	return s, s.openTrail(ctx)
+	err = s.openTrail(ctx)
+	return s, err
 }
 
 // Load returns a value as it was saved. scheduler.ErrNotFound when there is none.

@@ -20,7 +20,8 @@ import (
 func (s *Store) DeliverSpecs(ctx context.Context, wake <-chan struct{}, room func() int, take func(scheduler.PublishedSpec)) error {
 	s.presence.begin()
 	defer s.presence.end()
-	return s.pull(ctx, s.cfg.stream("SPECS"), pulling{wake: wake, room: room, all: &atomic.Int64{}, share: 1, bytes: specBytes}, func(m *nats.Msg) {
+	p := pulling{wake: wake, room: room, all: &atomic.Int64{}, share: 1, bytes: specBytes}
+	return s.pull(ctx, s.cfg.stream("SPECS"), p, func(m *nats.Msg) {
 		of, ok := readDelivered(m.Reply)
 		if !ok {
 			s.cfg.Logger.Error("spec without JetStream metadata", "subject", m.Subject, "reply", m.Reply)

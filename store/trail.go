@@ -80,7 +80,7 @@ func (s *Store) entrySubject(e *trail.Entry) string {
 		return subject + e.Collection + "." + e.Job
 	case trail.Collection:
 		return subject + e.Collection
-	case trail.Secret, trail.Token, trail.System:
+	case trail.Secret, trail.Token, trail.Operation, trail.System:
 	}
 	return subject + e.Name
 }

@@ -25,6 +25,9 @@ func (s *Store) RecentEntries(ctx context.Context, of trail.Scope, before uint64
 	scan := backwards{store: s, stream: s.cfg.stream(auditStream), first: max(info.State.FirstSeq, 1), width: firstWidth}
 	return scan.each(ctx, s.scopeSubjects(of), end, func(m *jetstream.RawStreamMsg) (bool, error) {
 		e, err := trail.Decode(m.Sequence, m.Data)
-		return err != nil || f(e), nil
+		if err != nil {
+			return true, nil //nolint:nilerr // an entry that cannot be read is left out
+		}
+		return f(e), nil
 	})
 }

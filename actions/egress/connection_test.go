@@ -178,7 +178,7 @@ func TestDialed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer accepted.Close()
+		t.Cleanup(func() { accepted.Close() })
 		if got, want := g.Dialed(accepted.RemoteAddr(), accepted.LocalAddr()), who == "a job"; got != want {
 			t.Errorf("%s: dialled by a job: %t, want %t", who, got, want)
 		}

@@ -117,7 +117,8 @@ func reported(t *terminal.Terminal, jobs int, accounts []*why.Account) error {
 			if gap.Reason != why.GapMoves {
 				unknown++
 			}
-			rows = append(rows, []string{a.Job, t.Time(gap.From, terminal.Dated), t.Time(gap.To, terminal.Dated), "", "unknown", gap.Reason, ""})
+			from, to := t.Time(gap.From, terminal.Dated), t.Time(gap.To, terminal.Dated)
+			rows = append(rows, []string{a.Job, from, to, "", "unknown", gap.Reason, ""})
 		}
 	}
 	if t.JSON {

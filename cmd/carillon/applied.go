@@ -137,7 +137,8 @@ func onePerCollection(problems []jobfile.Problem) []jobfile.Problem {
 			kept = append(kept, p)
 			continue
 		}
-		if jobs[collection]++; jobs[collection] == 1 {
+		jobs[collection]++
+		if jobs[collection] == 1 {
 			first[collection] = len(kept)
 			kept = append(kept, p)
 		}

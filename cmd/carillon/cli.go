@@ -123,7 +123,7 @@ func joinNegative(args []string) (joined []string) {
 
 var (
 	longFlag = regexp.MustCompile(`^--[a-z][a-z-]*$`)
-	negative = regexp.MustCompile(`^-P?[0-9]`)
+	negative = regexp.MustCompile(`^-P?\d`)
 )
 
 func newParser(t *terminal.Terminal) (*kong.Kong, *cli) {

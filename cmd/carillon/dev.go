@@ -168,7 +168,8 @@ func (c devCmd) listeners() []listen.Flag {
 
 // check makes sure that the flags can be meant.
 func (c devCmd) check(ctx context.Context) error {
-	err := errors.Join(listen.Check(c.listeners()...), listen.CheckHosts(c.Hosts), checkHold(c.Hold), c.historyFlags.check(), profiles.CheckAddress(ctx, c.Pprof))
+	err := errors.Join(listen.Check(c.listeners()...), listen.CheckHosts(c.Hosts), checkHold(c.Hold), c.historyFlags.check(),
+		profiles.CheckAddress(ctx, c.Pprof))
 	if err != nil {
 		return err
 	}

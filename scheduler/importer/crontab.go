@@ -52,7 +52,7 @@ var users = []string{
 // userColumn returns the number of the first line that names a user where other crontabs have the command; 0 for none.
 func userColumn(data []byte) int {
 	for i, line := range strings.Split(string(data), "\n") {
-		if m := entryOf.FindStringSubmatch(line); m != nil && slices.Contains(users, m[1]) {
+		if m := entryOf.FindStringSubmatch(line); len(m) > 1 && slices.Contains(users, m[1]) {
 			return i + 1
 		}
 	}

@@ -54,7 +54,8 @@ var options = map[string][]openapi.Parameter{
 
 // Options that several operations have.
 var (
-	whyOption      = openapi.Query("at", openapi.Text, "when, such as 2026-03-02T09:00, now or -2h; default: the latest instant that did not run, else the next one")
+	whyOption = openapi.Query("at", openapi.Text,
+		"when, such as 2026-03-02T09:00, now or -2h; default: the latest instant that did not run, else the next one")
 	accountOptions = []openapi.Parameter{
 		openapi.Query("from", openapi.Text, "where the period begins, such as 2026-03-02T09:00Z or -24h; required"),
 		openapi.Query("to", openapi.Text, "where it ends, exclusive; default: now"),

@@ -83,7 +83,9 @@ func sleep(ctx context.Context, d time.Duration) bool {
 
 // changed takes a change of an operation.
 func (w *operator) changed(id string, _ uint64, data []byte) {
-	var op struct{ State view.OperationState }
+	var op struct {
+		State view.OperationState `json:"state"`
+	}
 	_ = json.Unmarshal(data, &op) // one that was deleted has no state
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -203,7 +205,7 @@ func (c *carrier) carry(ctx context.Context) error {
 		}
 		if ctx.Err() != nil || c.op.State != view.Running {
 			c.release(ctx)
-			return nil
+			return nil //nolint:nilerr // another process continues
 		}
 		if c.op.Cursor = cursor; cursor == "" {
 			c.op.State, c.op.Ended = view.Completed, c.keep.shared.Store.Now().UTC()
@@ -236,7 +238,7 @@ func (c *carrier) pageSize() int {
 }
 
 // carryPage works on a page, and renews the lease meanwhile. The occurrences of one job come one after the other.
-func (c *carrier) carryPage(ctx context.Context, page []item) (results []result, err error) {
+func (c *carrier) carryPage(ctx context.Context, page []item) ([]result, error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	jobs := map[scheduler.Key][]item{}
@@ -244,13 +246,15 @@ func (c *carrier) carryPage(ctx context.Context, page []item) (results []result,
 		jobs[it.key] = append(jobs[it.key], it)
 	}
 	var mu sync.Mutex
+	var results []result
 	var g errgroup.Group
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		for _, it := range page {
 			own := jobs[it.key]
-			if delete(jobs, it.key); own == nil {
+			delete(jobs, it.key)
+			if own == nil {
 				continue
 			}
 			select {
@@ -274,6 +278,7 @@ func (c *carrier) carryPage(ctx context.Context, page []item) (results []result,
 	}()
 	renew := time.NewTicker(operationTick)
 	defer renew.Stop()
+	var err error
 	for {
 		select {
 		case <-done:

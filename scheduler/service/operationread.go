@@ -62,7 +62,8 @@ func readOperation(ctx context.Context, collection string, body []byte, now time
 	if !all && op.Jobs == nil && op.Collection == "" && op.JobSearch == (view.JobSearch{}) && op.FailedSince.IsZero() {
 		return nil, false, scheduler.Invalid("", "names no jobs; name jobs, a collection or a search, or set all to true")
 	}
-	return op, dryRun, op.check(now)
+	err = op.check(now)
+	return op, dryRun, err
 }
 
 // check checks an operation that is asked for, and completes it.

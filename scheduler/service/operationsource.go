@@ -185,8 +185,11 @@ func (o OperationKeeper) count(ctx context.Context, op *operation, list bool) er
 			return err
 		}
 		for _, it := range items {
-			if op.Expected++; list && len(op.Failures) < view.MaxFailures {
-				op.Failures = append(op.Failures, view.OperationResult{Job: it.key.String(), Occurrence: scheduler.OccurrenceID(it.key, it.nominal)})
+			op.Expected++
+			if list && len(op.Failures) < view.MaxFailures {
+				op.Failures = append(op.Failures, view.OperationResult{
+					Job: it.key.String(), Occurrence: scheduler.OccurrenceID(it.key, it.nominal),
+				})
 			}
 		}
 		if at.Cursor = cursor; cursor == "" {

@@ -159,7 +159,9 @@ type remains struct {
 
 // lastRecord returns the sequence of the last record of a name, 0 without one.
 func (e Editor) lastRecord(ctx context.Context, k scheduler.Key) (last uint64, err error) {
-	err = e.shared.Store.LastRecords(ctx, []scheduler.Key{k}, scheduler.Outcomes, func(r *scheduler.Record) { last = max(last, r.Sequence) })
+	err = e.shared.Store.LastRecords(ctx, []scheduler.Key{k}, scheduler.Outcomes, func(r *scheduler.Record) {
+		last = max(last, r.Sequence)
+	})
 	if err != nil {
 		err = fmt.Errorf("job %s: %w", k, err)
 	}

@@ -84,7 +84,8 @@ func (k *Keeper) check(ctx context.Context, s *stored) (problem string, err erro
 		return "", err
 	}
 	if key == nil || !hmac.Equal([]byte(s.MAC), []byte(s.sum(key))) {
-		return "this token cannot be verified: something else than a scheduler has changed the stored tokens, or their key; make a new token", nil
+		return "this token cannot be verified: something else than a scheduler has changed the stored tokens, " +
+			"or their key; make a new token", nil
 	}
 	if _, err := k.ledger.Load(ctx, revokedEntry(s.ID)); err == nil {
 		return "this token was revoked", nil

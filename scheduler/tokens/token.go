@@ -62,7 +62,7 @@ func (s *stored) sum(key []byte) string {
 	_ = json.NewEncoder(h).Encode(struct { //nolint:errchkjson // the times were read, or are now
 		Token
 
-		Hash string
+		Hash string `json:"Hash"`
 	}{s.Token, s.Hash})
 	return hex.EncodeToString(h.Sum(nil))
 }

@@ -28,7 +28,8 @@ var Kinds = []Kind{Job, Collection, Secret, Token, Operation, System}
 
 // Ops are all that may have been done to them.
 var Ops = []string{
-	"put", "patch", "delete", "enable", "disable", "pause", "run", "try", "resubmit", "create", "revoke", "rotate", "repair", "restore", "cancel",
+	"put", "patch", "delete", "enable", "disable", "pause", "run", "try", "resubmit",
+	"create", "revoke", "rotate", "repair", "restore", "cancel",
 }
 
 // By is who made a change, as far as that is certain.

@@ -11,7 +11,8 @@ type Operation struct {
 	// Which jobs: those named, or those of a search, in one collection or in all.
 	Jobs       []string `json:"jobs,omitempty"` // collection/job
 	Collection string   `json:"collection,omitempty"`
-	JobSearch
+
+	JobSearch //nolint:embeddedstructfieldcheck // the id and the verb are the first members
 
 	Until       string    `json:"until,omitempty"`         // pause: as [Operation] Created is read by each job's clock
 	Label       string    `json:"label,omitempty"`         // label: name=value; unlabel: name

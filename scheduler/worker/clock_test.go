@@ -2,7 +2,6 @@ package worker_test
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -132,7 +131,7 @@ func TestSkewedEdits(t *testing.T) {
 		edit("end of the pause", err)
 		var got []string
 		for _, c := range w.sink.seen() {
-			got = append(got, fmt.Sprint(c.at.Add(-s.ahead).Sub(s.Now()).Round(time.Second)))
+			got = append(got, c.at.Add(-s.ahead).Sub(s.Now()).Round(time.Second).String())
 		}
 		if n := len(got); n < 12 || n > 15 { // 31 s at 10 s, 0, 31 s at 10 s, 62 s at 15 s and a run by hand, 0, 31 s at 15 s
 			t.Errorf("%d calls: %s", n, strings.Join(got, " "))

@@ -59,7 +59,8 @@ func (c *crew) work(s stage) {
 func (c *crew) rest(next chan stage) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.under--; c.under == 0 {
+	c.under--
+	if c.under == 0 {
 		c.calm.Broadcast()
 	}
 	if c.ended || len(c.idle) >= c.most {

@@ -54,7 +54,7 @@ func TestCrewIsReused(t *testing.T) {
 }
 
 // TestCrewTakesWhileItIsWaitedFor: runs may come while a stop waits for those under way.
-func TestCrewTakesWhileItIsWaitedFor(t *testing.T) {
+func TestCrewTakesWhileItIsWaitedFor(*testing.T) {
 	c := newCrew(1, func(stage) {})
 	taken := make(chan struct{})
 	go func() {

@@ -59,7 +59,8 @@ func mustBeDeleted(t *testing.T, w *world) {
 		}
 	}
 	rep, err := w.service.Audit(t.Context(), false)
-	if w.must(nil, err); len(rep.Findings) > 0 {
+	w.must(nil, err)
+	if len(rep.Findings) > 0 {
 		t.Errorf("doctor finds %+v", rep.Findings)
 	}
 }
@@ -75,7 +76,8 @@ func TestInterruptedDeletion(t *testing.T) {
 			t.Errorf("%d calls, and %d a minute after the collection was deleted", before, got)
 		}
 		c, err := w.service.Collection(t.Context(), "c")
-		if w.must(nil, err); c.ShownState() != "deleting" {
+		w.must(nil, err)
+		if c.ShownState() != "deleting" {
 			t.Errorf("the state of the collection is %s", c.ShownState())
 		}
 		k := scheduler.Key{Collection: "c", Job: "late"}
@@ -86,7 +88,8 @@ func TestInterruptedDeletion(t *testing.T) {
 			t.Errorf("the collection enabled: %v", err)
 		}
 		rep, err := w.service.Audit(t.Context(), false)
-		if w.must(nil, err); len(rep.Findings) != 1 || !strings.Contains(rep.Findings[0].Problem, "is being deleted") {
+		w.must(nil, err)
+		if len(rep.Findings) != 1 || !strings.Contains(rep.Findings[0].Problem, "is being deleted") {
 			t.Errorf("doctor finds %+v", rep.Findings)
 		}
 		w.must(nil, w.service.DeleteCollection(t.Context(), "c", false))

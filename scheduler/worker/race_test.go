@@ -71,7 +71,7 @@ func TestPutRacesDelete(t *testing.T) {
 // laggard is a store whose server takes a moment for some requests, so that others come in between.
 type laggard struct{ scheduler.Store }
 
-func lag() { time.Sleep(time.Duration(rand.IntN(30)) * time.Millisecond) } //nolint:gosec // it is no secret
+func lag() { time.Sleep(time.Duration(rand.IntN(30)) * time.Millisecond) }
 
 func (l laggard) Clear(ctx context.Context, k scheduler.Key, of func(*scheduler.Baton) bool) error {
 	lag()

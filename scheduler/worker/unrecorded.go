@@ -31,11 +31,12 @@ func (u *unrecorded) begin(ctx context.Context) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.full() {
-		defer context.AfterFunc(ctx, func() {
+		stop := context.AfterFunc(ctx, func() {
 			u.mu.Lock()
 			defer u.mu.Unlock()
 			u.freed.Broadcast()
-		})()
+		})
+		defer stop()
 	}
 	for u.full() && ctx.Err() == nil {
 		u.freed.Wait()

@@ -110,14 +110,16 @@ func (n *Node) handler() http.Handler {
 
 // refusedJob answers jobs.
 var refusedJob = view.JSON(view.Error{
-	Code: "Forbidden", Message: "jobs reach /echo only; to let one use the API, give its request an Authorization header with an access token",
+	Code:    "Forbidden",
+	Message: "jobs reach /echo only; to let one use the API, give its request an Authorization header with an access token",
 }.Document())
 
 // byJob reports whether a job has sent a request, and marks the request as such: its connection says so, or its header where
 // the connection is another process's.
 func (n *Node) byJob(r *http.Request) bool {
 	server, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
-	if client, err := netip.ParseAddrPort(r.RemoteAddr); err == nil && n.cfg.Delivery.Guard.Dialed(net.TCPAddrFromAddrPort(client), server) {
+	client, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err == nil && n.cfg.Delivery.Guard.Dialed(net.TCPAddrFromAddrPort(client), server) {
 		r.Header.Set(scheduler.JobHeader, "")
 	}
 	return r.Header[scheduler.JobHeader] != nil

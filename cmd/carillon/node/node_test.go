@@ -142,7 +142,7 @@ func TestEchoChecksTheHost(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer resp.Body.Close()
+		resp.Body.Close()
 		if resp.StatusCode != want {
 			t.Errorf("host %q: got %d, want %d", host, resp.StatusCode, want)
 		}
@@ -239,7 +239,9 @@ func TestJobsReachTheEchoOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer resp.Body.Close()
-	var token struct{ Token string }
+	var token struct {
+		Token string `json:"token"`
+	}
 	if err := json.NewDecoder(resp.Body).Decode(&token); err != nil || token.Token == "" {
 		t.Fatalf("%d: no token, %v", resp.StatusCode, err)
 	}

@@ -39,8 +39,10 @@ func TestOutageIsFewLines(t *testing.T) {
 		lines, counted := map[string]int{}, map[string]int{}
 		for text := range strings.Lines(out.String()) {
 			var line struct {
-				Msg, Target   string
-				Others, Count int
+				Msg    string `json:"msg"`
+				Target string `json:"target"`
+				Others int    `json:"others"`
+				Count  int    `json:"count"`
 			}
 			if err := json.Unmarshal([]byte(text), &line); err != nil {
 				t.Fatal(err)

@@ -56,7 +56,8 @@ func Follow(ctx context.Context, t *terminal.Terminal, api *client.Client, op *v
 				scope = " -c " + collection
 			}
 			return terminal.Hinted(err, fmt.Sprintf(
-				`the operation continues: "carillon operation show %[1]s --follow%[2]s" follows it, "carillon operation cancel %[1]s%[2]s" stops it`,
+				`the operation continues: "carillon operation show %[1]s --follow%[2]s" follows it, `+
+					`"carillon operation cancel %[1]s%[2]s" stops it`,
 				id, scope,
 			))
 		}

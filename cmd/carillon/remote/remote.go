@@ -38,7 +38,8 @@ func (r Server) ProvideClient(t *terminal.Terminal) (*client.Client, error) {
 	if err := r.check(); err != nil {
 		return nil, err
 	}
-	c, err := (*client.Client)(nil), error(nil)
+	var c *client.Client
+	var err error
 	if r.NATS != "" {
 		c, err = r.connect(r.Files)
 	} else {

@@ -90,7 +90,8 @@ func (r *Reader) Raw(name string, to *[]byte) {
 		case '}':
 			depth--
 		}
-		if r.pos++; depth == 0 {
+		r.pos++
+		if depth == 0 {
 			*to = bytes.Clone(r.text[start:r.pos])
 			r.bad = r.bad || (*to)[0] != '{' || !json.Valid(*to)
 			return

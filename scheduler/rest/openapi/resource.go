@@ -64,7 +64,8 @@ func schemas(own []reflect.Type) map[string]Schema {
 		"state": {"type": "string", "enum": r.sources["scheduler.State"].Values}, "status": reference("JobStatus"),
 	}, "state", "status")
 	all["ShownJob"] = resource("Job", reference("ShownJobProperties"), map[string]Schema{
-		"result":   with(OneOf(view.Created, view.Updated, view.Unchanged), "description", "of an edit: its effect. Enable, disable and pause answer it, too"),
+		"result": with(OneOf(view.Created, view.Updated, view.Unchanged),
+			"description", "of an edit: its effect. Enable, disable and pause answer it, too"),
 		"warnings": {"type": "array", "items": reference("Warning"), "description": "likewise: what its writer might not expect"},
 		"dryRun":   with(reference("DryRun"), "description", "of a dry run: what would be"),
 	})
