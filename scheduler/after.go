@@ -18,10 +18,12 @@ func After(ran, j *Job, b Baton, res Result, ended time.Time) Decision {
 	case j.State.Final() && !b.Kind.IsDetached():
 		return Decision{Verdict: Drop} // its end is written
 	}
-	s, faulted := j.after(ran, b, res, ended)
-	if faulted {
-		s = s.after([]Record{faultedRecord(ran, &b, res, ended, s.Progress)})
-	}
+	return Decision{Verdict: Proceed, Step: j.settled(&b, j.after(ran, b, res, ended), ended)}
+}
+
+// settled returns the step s after the occurrence of b as the kind of b and the
+// state of j want it.
+func (j *Job) settled(b *Baton, s Step, ended time.Time) Step {
 	switch {
 	case b.Kind.IsDetached():
 		s.Merge = s.Next == nil
@@ -30,17 +32,25 @@ func After(ran, j *Job, b Baton, res Result, ended time.Time) Decision {
 	case j.State == Disabled && (s.Next == nil || s.Next.NeedsOpen()):
 		s.Next, s.State = nil, Disabled
 	}
-	return Decision{Verdict: Proceed, Step: s}
+	return s
 }
 
-// after plans what follows an attempt for a job that is there, and reports
-// whether its occurrence failed for good.
-func (j *Job) after(ran *Job, b Baton, res Result, ended time.Time) (s Step, faulted bool) {
-	if next, ok := ran.again(b, res, ended); ok {
-		return Step{Next: next, State: j.State, Progress: next.Progress}, false
+// after plans what follows an attempt for a job that is there. When its occurrence
+// failed after all retries, or is canceled, the step has the record of that.
+func (j *Job) after(ran *Job, b Baton, res Result, ended time.Time) Step {
+	canceled := j.Canceling(&b)
+	if next, ok := ran.again(b, res, ended); ok && canceled == nil {
+		return Step{Next: next, State: j.State, Progress: next.Progress}
 	}
-	faulted = b.Phase == ErrorPhase || res.Failed
-	return j.occurred(ran, b, faulted, ended), faulted
+	if b.Phase == MainPhase && !res.Failed {
+		return j.occurred(ran, b, false, ended)
+	}
+	s := j.occurred(ran, b, true, ended)
+	faulted := faultedRecord(ran, &b, res, ended, s.Progress)
+	if canceled != nil {
+		ran.cancels(&faulted, &b, canceled)
+	}
+	return s.after([]Record{faulted})
 }
 
 // occurred plans what follows the occurrence of b, which has ended under the

@@ -110,6 +110,9 @@ func Decide(j *Job, open bool, b Baton, now time.Time) Decision {
 		return Decision{Verdict: Skip, Step: s}
 	case GoesOn, Closed:
 	}
+	if c := j.Canceling(&b); c != nil {
+		return Decision{Verdict: Skip, Step: j.cancel(b, c, now)}
+	}
 	if b.NeedsOpen() && b.Schedule != j.ScheduleGen {
 		return Decision{Verdict: Restart}
 	}

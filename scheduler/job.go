@@ -23,9 +23,10 @@ type Job struct {
 	Anchor       time.Time // when its schedule was last changed; stands in for a missing startTime
 	SpecSequence uint64    // stream sequence of the spec that wrote it, 0 if none did
 	State        State
-	PausedUntil  time.Time // before it, no planned occurrence begins; zero or past: it is not paused
-	Origin       Origin    // of the last edit; zero when an earlier version wrote it
-	Progress     Progress  // of a job without a baton (disabled or final), as of the last write
+	PausedUntil  time.Time      // before it, no planned occurrence begins; zero or past: it is not paused
+	Origin       Origin         // of the last edit; zero when an earlier version wrote it
+	Canceled     []Cancellation // the oldest first
+	Progress     Progress       // of a job without a baton (disabled or final), as of the last write
 
 	Def  *Definition
 	Plan *spec.Plan

@@ -33,6 +33,7 @@ const (
 	ReasonCatchUp   Reason = "catchUp"   // missed while no scheduler ran, and not caught up
 	ReasonDisabled  Reason = "disabled"  // the job was disabled, or deleted
 	ReasonPaused    Reason = "paused"    // the job was paused until a later time
+	ReasonCanceled  Reason = "canceled"  // somebody canceled it; also of faulted, after its first attempt
 
 	// ReasonDST: the clock jumped over them, and the schedule leaves such times
 	// out. They are no instants, so Nominal, From and To are the change of the
@@ -46,7 +47,7 @@ const (
 )
 
 // Reasons lists all of them.
-var Reasons = []Reason{ReasonOverlap, ReasonPostponed, ReasonCatchUp, ReasonDisabled, ReasonPaused, ReasonDST, ReasonCostly}
+var Reasons = []Reason{ReasonOverlap, ReasonPostponed, ReasonCatchUp, ReasonDisabled, ReasonPaused, ReasonCanceled, ReasonDST, ReasonCostly}
 
 // reasonWords are the same, as they are written.
 var reasonWords = func() (words []string) {
@@ -98,7 +99,7 @@ type Record struct {
 	// included. All else is of the last attempt of the main action: that is why.
 	GivenUp time.Time
 
-	Reason Reason    // of skipped
+	Reason Reason    // of skipped, and of faulted that was canceled
 	From   time.Time // skipped, postponed: the first instant
 	To     time.Time // and the last
 	Count  int       // how many

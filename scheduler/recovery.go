@@ -128,12 +128,7 @@ func (j *Job) Rederive(last *Record, now time.Time) Step {
 	case !last.IsAttempt(): // skipped, or postponed with its collection
 		return j.onwards(last.Progress, last.To, now)
 	}
-	b := last.baton()
-	s, faulted := j.after(j, b, last.result(), last.Ended)
-	if faulted {
-		s = s.after([]Record{faultedRecord(j, &b, last.result(), last.Ended, s.Progress)})
-	}
-	return s
+	return j.after(j, last.baton(), last.result(), last.Ended)
 }
 
 // onwards goes on with the schedule after an instant.

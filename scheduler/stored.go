@@ -126,7 +126,7 @@ func (m *storedMeta) job(k Key, revision uint64, size int, def *Definition) (*Jo
 	j := &Job{
 		Key: k, Revision: revision, Size: size, UID: m.UID, Generation: m.Generation, ScheduleGen: m.ScheduleGen, BegunGen: m.BegunGen,
 		Created: m.Created, Updated: m.Updated, Anchor: m.Anchor, SpecSequence: m.SpecSequence,
-		State: m.State, PausedUntil: m.PausedUntil, Origin: m.Origin, Progress: m.Progress, Def: def,
+		State: m.State, PausedUntil: m.PausedUntil, Origin: m.Origin, Canceled: m.Canceled, Progress: m.Progress, Def: def,
 	}
 	if !j.plain() {
 		return j, nil

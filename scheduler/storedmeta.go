@@ -25,14 +25,17 @@ type storedMeta struct {
 	State        State     `json:"state"`
 	PausedUntil  time.Time `json:"pausedUntil,omitzero"`
 	Origin       Origin    `json:"origin,omitzero"`
-	Progress     Progress  `json:"progress,omitzero"`
+
+	Canceled []Cancellation `json:"canceled,omitempty"`
+
+	Progress Progress `json:"progress,omitzero"`
 }
 
 // meta is what is stored of j beside its properties.
 func (j *Job) meta() *storedMeta {
 	return &storedMeta{
 		j.UID, j.Generation, j.ScheduleGen, j.BegunGen, j.Created, j.Updated, j.Anchor, j.SpecSequence,
-		j.State, j.PausedUntil, j.Origin, j.Progress,
+		j.State, j.PausedUntil, j.Origin, j.Canceled, j.Progress,
 	}
 }
 
@@ -70,6 +73,13 @@ func appendMeta(b []byte, m *storedMeta) ([]byte, error) {
 	}
 	if m.Origin.Op != "" {
 		b = appendOrigin(b, &m.Origin)
+	}
+	if len(m.Canceled) > 0 {
+		canceled, err := json.Marshal(m.Canceled)
+		if err != nil {
+			return nil, err
+		}
+		b = append(append(b, `,"canceled":`...), canceled...)
 	}
 	if m.Progress.none() {
 		return b, nil

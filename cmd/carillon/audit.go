@@ -22,7 +22,7 @@ type auditCmd struct {
 	Follow bool       `short:"f" help:"Print what is changed from now on, until interrupted."`
 	Top    int        `short:"n" help:"How many of the last changes to show." default:"20" placeholder:"N"`
 	Who    string     `help:"Show only what this one changed, or who said to be this one." placeholder:"NAME"`
-	Op     string     `help:"Show only this operation: put, patch, delete, enable, disable, pause, run, try, resubmit, create, revoke, rotate, repair, restore." placeholder:"OP"`
+	Op     string     `help:"Show only this operation: put, patch, delete, enable, disable, pause, cancel, run, try, resubmit, create, revoke, rotate, repair, restore." placeholder:"OP"`
 	Kind   trail.Kind `help:"Show only changes of this kind: job, collection, secret, token, operation or system." enum:",job,collection,secret,token,operation,system" default:"" placeholder:"KIND"`
 	Since  string     `help:"Show only changes not before: 2026-03-08, 2026-03-08T02:30Z, or 2h, which is two hours ago." placeholder:"TIME"`
 	Until  string     `help:"Show only changes not after, likewise." placeholder:"TIME"`

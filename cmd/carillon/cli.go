@@ -40,7 +40,8 @@ type cli struct {
 	Try        tryCmd             `cmd:"" help:"Make one attempt of a job now, stored or not, and show the answer."`
 	Resubmit   resubmitCmd        `cmd:"" help:"Run occurrences again that failed."`
 	Enable     jobsCmd            `cmd:"" help:"Let jobs run again that are disabled or paused."`
-	Disable    jobsCmd            `cmd:"" help:"Stop jobs until they are enabled."`
+	Disable    disableCmd         `cmd:"" help:"Stop jobs until they are enabled."`
+	Cancel     cancelCmd          `cmd:"" help:"End what has begun of a job: the attempt in flight, and its retries."`
 	Pause      pauseCmd           `cmd:"" help:"Stop jobs until a time, after which they go on by themselves."`
 	Delete     jobsCmd            `cmd:"" aliases:"rm" help:"Delete jobs with their history."`
 	Operation  operation.Command  `cmd:"" aliases:"operations" help:"List, show and cancel operations on many jobs."`
@@ -127,7 +128,7 @@ var (
 )
 
 func newParser(t *terminal.Terminal) (*kong.Kong, *cli) {
-	c := &cli{Enable: enableCmd, Disable: disableCmd, Delete: deleteCmd}
+	c := &cli{Enable: enableCmd, Delete: deleteCmd}
 	parser, err := kong.New(c,
 		kong.Name("carillon"), kong.Description(description), kong.Writers(t.Out, t.Err),
 		kong.Exit(func(int) { t.Helped = true }), // only help exits by itself

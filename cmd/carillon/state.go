@@ -67,17 +67,6 @@ Examples:
     carillon enable -l team=billing --yes`,
 	}
 
-	disableCmd = jobsCmd{
-		verb: "disable", done: "disabled", do: (*client.Client).Disable,
-		help: `An attempt that is running comes to its end, and so does a run by hand, or one that runs beside the next, with
-its retries. Nothing else follows.
-` + askHelp + `
-Examples:
-
-    carillon disable billing/report
-    carillon disable -A -l 'team=billing,env in (test,staging)'`,
-	}
-
 	deleteCmd = jobsCmd{
 		verb: "delete", done: "deleted",
 		do: func(api *client.Client, ctx context.Context, k scheduler.Key) (*client.Job, error) {

@@ -35,7 +35,7 @@ func (tokenCmd) Help() string {
 	return `Who has an access token may do over REST what its roles say:
 
     reader      see collections, jobs and histories
-    operator    and put, change, delete, try, run, resubmit, enable, disable and pause jobs
+    operator    and put, change, delete, try, run, resubmit, cancel, enable, disable and pause jobs
     admin       and make, change and delete collections; on all collections, also secrets, tokens and the doctor
 
 A role counts on the collections it is given for, or on all. A scheduler on a loopback address asks for a token from

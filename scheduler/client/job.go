@@ -199,6 +199,34 @@ func (c *Client) Pause(ctx context.Context, k scheduler.Key, until string) (*Job
 	return c.job(ctx, http.MethodPost, jobPath(k)+"/pause", body)
 }
 
+// CancelOptions say what to cancel.
+type CancelOptions struct {
+	Occurrence string `json:"occurrence,omitempty"` // of a job: its time or its id. Default: all that have begun
+	Reason     string `json:"reason,omitempty"`     // for the history and the audit log
+	DryRun     bool   `json:"dryRun,omitempty"`     // only name what would be canceled
+}
+
+// Cancel ends occurrences of a job that have begun: attempts in flight are canceled, and no retry follows. The error
+// is an [scheduler.ErrConflict] when there is none.
+func (c *Client) Cancel(ctx context.Context, k scheduler.Key, o CancelOptions) (*view.Cancellation, error) {
+	return c.cancel(ctx, jobPath(k), o)
+}
+
+// CancelCollection is [Client.Cancel] for all jobs of a collection. None at all is no error.
+func (c *Client) CancelCollection(ctx context.Context, name string, o CancelOptions) (*view.Cancellation, error) {
+	return c.cancel(ctx, collectionPath(name), o)
+}
+
+func (c *Client) cancel(ctx context.Context, path string, o CancelOptions) (*view.Cancellation, error) {
+	body, err := json.Marshal(o)
+	if err != nil {
+		return nil, err
+	}
+	v := &view.Cancellation{}
+	_, err = c.call(ctx, http.MethodPost, path+"/cancel", body, v)
+	return v, err
+}
+
 // tryTimeout is longer than a trial takes: a minute, and some seconds for a slot, behind others of the same caller.
 const tryTimeout = 5 * time.Minute
 

@@ -39,6 +39,8 @@ var operations = []operation{
 	{http.MethodPost, "/jobCollections/…/jobs/…/enable", "enable", ofJob, ""},
 	{http.MethodPost, "/jobCollections/…/jobs/…/disable", "disable", ofJob, ""},
 	{http.MethodPost, "/jobCollections/…/jobs/…/pause", "pause", ofJob, ""},
+	{http.MethodPost, "/jobCollections/…/jobs/…/cancel", "cancel", ofJob, ""},
+	{http.MethodPost, "/jobCollections/…/cancel", "collection-cancel", ofCollection, ""},
 	{http.MethodPost, "/jobCollections/…/jobs/…/try", "try", ofJob, ""},
 	{http.MethodPost, "/jobCollections/…/jobs/…/resubmit", "resubmit", ofJob, ""},
 	{http.MethodGet, "/jobCollections/…/jobs/…/why", "why", ofJob, ""},

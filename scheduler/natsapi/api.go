@@ -63,6 +63,8 @@ type APIConfig struct {
 //	<prefix>.api.enable.<collection>.<job>   answers the job
 //	<prefix>.api.disable.<collection>.<job>  answers the job
 //	<prefix>.api.pause.<collection>.<job>    takes {"until"}; answers the job
+//	<prefix>.api.cancel.<collection>.<job>   takes {"occurrence", "reason", "dryRun"} or nothing, answers {"canceled": […]}
+//	<prefix>.api.collection-cancel.<collection> likewise, of all jobs of a collection, without an occurrence
 //	<prefix>.api.try.<collection>.<job>      body: the job to try, or none; answers what became of one attempt
 //	<prefix>.api.resubmit.<collection>.<job> takes {"occurrence", "force"}, answers {"occurrence", "resubmits"}
 //	<prefix>.api.history.<collection>.<job>  answers {"value": […], "nextLink": …}, newest first

@@ -69,6 +69,8 @@ var endpoints = []endpoint{
 	{name: "enable", subject: "enable.*.*", answers: "the job", call: doBare},
 	{name: "disable", subject: "disable.*.*", answers: "the job", call: doBare},
 	{name: "pause", subject: "pause.*.*", answers: "the job", call: pause},
+	{name: "cancel", subject: "cancel.*.*", answers: "the ids of the occurrences that were canceled", call: cancel},
+	{name: "collection-cancel", subject: "collection-cancel.*", answers: "likewise, of a collection", call: cancelCollection},
 	{name: "try", subject: "try.*.*", answers: "what became of one attempt of the job", call: try},
 	{name: "history", subject: "history.*.*", answers: "a page of records, newest first", call: history},
 	{name: "history-collection", subject: "history.*", answers: "a page of the records of a collection, newest first", call: history},
@@ -112,6 +114,7 @@ var endpoints = []endpoint{
 	{name: "malformed-collection-delete", subject: "collection-delete.*.>", answers: "why the name is wrong", call: malformed},
 	{name: "malformed-collection-enable", subject: "collection-enable.*.>", answers: "why the name is wrong", call: malformed},
 	{name: "malformed-collection-disable", subject: "collection-disable.*.>", answers: "why the name is wrong", call: malformed},
+	{name: "malformed-collection-cancel", subject: "collection-cancel.*.>", answers: "why the name is wrong", call: malformed},
 	{name: "malformed-secret-put", subject: "secret-put.*.>", answers: "why the name is wrong", call: malformed},
 	{name: "malformed-secret-delete", subject: "secret-delete.*.>", answers: "why the name is wrong", call: malformed},
 }
@@ -159,6 +162,22 @@ func resubmit(ctx context.Context, s *service.Service, r request) answer {
 
 func pause(ctx context.Context, s *service.Service, r request) answer {
 	return job(s.PauseBy(ctx, r.key(), r.body))
+}
+
+func cancel(ctx context.Context, s *service.Service, r request) answer {
+	v, err := s.Cancel(ctx, r.key(), r.body)
+	if err != nil {
+		return answer{err: err}
+	}
+	return answer{body: view.JSON(v)}
+}
+
+func cancelCollection(ctx context.Context, s *service.Service, r request) answer {
+	v, err := s.CancelCollection(ctx, r.name, r.body)
+	if err != nil {
+		return answer{err: err}
+	}
+	return answer{body: view.JSON(v)}
 }
 
 func try(ctx context.Context, s *service.Service, r request) answer {

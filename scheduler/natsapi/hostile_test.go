@@ -100,7 +100,7 @@ func kindOf(verb string) hostile.Kind {
 
 // changing are the beginnings of subjects whose requests change something.
 var changing = []string{
-	"put", "patch", "delete", "run", "resubmit", "enable", "disable", "pause", "collection-put", "collection-patch", "collection-delete", "collection-enable",
+	"put", "patch", "delete", "run", "resubmit", "enable", "disable", "pause", "cancel", "collection-cancel", "collection-put", "collection-patch", "collection-delete", "collection-enable",
 	"collection-disable", "operation-create", "operation-cancel", "secret-put", "secret-delete", "secret-rotate",
 }
 
@@ -150,7 +150,7 @@ func headerOf(m *nats.Msg, name string) (values []string) {
 func (d *door) readBack(verb, name string, ans *nats.Msg) []string {
 	read := "get."
 	switch of, rest, found := strings.Cut(verb, "-"); {
-	case of == "secret", verb == "run", verb == "resubmit":
+	case of == "secret", verb == "run", verb == "resubmit", verb == "cancel", rest == "cancel":
 		return nil
 	case found:
 		read, verb = "collection-get.", rest

@@ -73,7 +73,7 @@ func (o order) checkFor(verb string) error {
 			wrong = append(wrong, scheduler.Invalid(strictHeader, "there are no warnings about collections"))
 		}
 		return errors.Join(wrong...)
-	case "get", "delete", "enable", "disable", "pause", "run":
+	case "get", "delete", "enable", "disable", "pause", "cancel", "run":
 	default:
 		if !o.when.IsZero() {
 			wrong = append(wrong, scheduler.Invalid(ifMatchHeader, "there is no ETag here that a condition could ask for"))

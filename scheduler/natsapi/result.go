@@ -6,6 +6,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/spec"
 	"github.com/carillon-sched/carillon/scheduler/view"
@@ -83,7 +84,10 @@ func (r *result) event() *event {
 	e.Occurrence = d.occurrence
 	if v := d.view; v != nil {
 		e.Result, e.Warnings, e.Message = v.Result, v.Warnings, v.Status.Over
-		e.Superseded, e.State, e.Revision, e.Next = v.Superseded, string(v.Job.State), v.Job.Revision, v.Status.Next.UTC()
+		e.Superseded, e.State, e.Revision = v.Superseded, string(v.Job.State), v.Job.Revision
+		if v.Job.State != scheduler.Disabled { // else it is that of a retry
+			e.Next = v.Status.Next.UTC()
+		}
 		e.ETag, e.DryRun = v.ETag(), v.DryRun
 	}
 	return e

@@ -23,7 +23,7 @@ const (
 var (
 	armNamed = []string{"subscriptions", "resourceGroups", "jobCollections", "jobs"}
 	armWords = append([]string{
-		"providers", "Microsoft.Scheduler", "register", "enable", "disable", "pause", "try", "run", "resubmit", "history",
+		"providers", "Microsoft.Scheduler", "register", "enable", "disable", "pause", "cancel", "try", "run", "resubmit", "history",
 	}, armNamed...)
 )
 

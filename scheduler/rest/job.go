@@ -132,6 +132,34 @@ func (a *api) pauseJob(w http.ResponseWriter, r *http.Request) error {
 	return answerJob(w, r, http.StatusOK, v, err)
 }
 
+func (a *api) cancelJob(w http.ResponseWriter, r *http.Request) error {
+	s, err := a.held(r)
+	if err != nil {
+		return err
+	}
+	body, err := readBody(w, r)
+	if err != nil {
+		return err
+	}
+	v, err := s.Cancel(lasting(r), key(r), body)
+	if err != nil {
+		return err
+	}
+	return answer(w, http.StatusOK, v)
+}
+
+func (a *api) cancelCollection(w http.ResponseWriter, r *http.Request) error {
+	body, err := readBody(w, r)
+	if err != nil {
+		return err
+	}
+	v, err := a.service.CancelCollection(lasting(r), r.PathValue("c"), body)
+	if err != nil {
+		return err
+	}
+	return answer(w, http.StatusOK, v)
+}
+
 func (a *api) tryJob(w http.ResponseWriter, r *http.Request) error {
 	body, err := readBody(w, r)
 	if err != nil {

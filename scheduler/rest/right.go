@@ -38,6 +38,8 @@ var rights = map[string]access.Right{
 	"POST /jobCollections/{c}/jobs/{j}/enable":   access.Operate,
 	"POST /jobCollections/{c}/jobs/{j}/disable":  access.Operate,
 	"POST /jobCollections/{c}/jobs/{j}/pause":    access.Operate,
+	"POST /jobCollections/{c}/jobs/{j}/cancel":   access.Operate,
+	"POST /jobCollections/{c}/cancel":            access.Operate,
 	"POST /jobCollections/{c}/jobs/{j}/try":      access.Operate,
 	"GET /jobCollections/{c}/jobs/{j}/history":   access.Read,
 	"GET /jobCollections/{c}/jobs/{j}/audit":     access.Administer,

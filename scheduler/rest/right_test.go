@@ -68,6 +68,8 @@ var needs = map[string]string{
 	"POST /jobCollections/{c}/jobs/{j}/enable":   "w",
 	"POST /jobCollections/{c}/jobs/{j}/disable":  "w",
 	"POST /jobCollections/{c}/jobs/{j}/pause":    "w",
+	"POST /jobCollections/{c}/jobs/{j}/cancel":   "w",
+	"POST /jobCollections/{c}/cancel":            "w",
 	"POST /jobCollections/{c}/jobs/{j}/try":      "w",
 	"GET /jobCollections/{c}/jobs/{j}/history":   "r",
 	"GET /jobCollections/{c}/jobs/{j}/why":       "r",

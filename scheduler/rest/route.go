@@ -47,6 +47,8 @@ var resources = []operation{
 	{http.MethodPost, "/jobCollections/{c}/jobs/{j}/enable", (*api).enableJob},
 	{http.MethodPost, "/jobCollections/{c}/jobs/{j}/disable", (*api).disableJob},
 	{http.MethodPost, "/jobCollections/{c}/jobs/{j}/pause", (*api).pauseJob},
+	{http.MethodPost, "/jobCollections/{c}/jobs/{j}/cancel", (*api).cancelJob},
+	{http.MethodPost, "/jobCollections/{c}/cancel", (*api).cancelCollection},
 	{http.MethodPost, "/jobCollections/{c}/jobs/{j}/try", (*api).tryJob},
 	{http.MethodGet, "/jobCollections/{c}/jobs/{j}/history", (*api).jobHistory},
 	{http.MethodGet, "/jobCollections/{c}/jobs/{j}/audit", (*api).audit},

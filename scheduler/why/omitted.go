@@ -62,6 +62,8 @@ func reasonOf(r scheduler.Reason) (why, hint string) {
 		return "the job was disabled", "what falls due while a job is disabled is not made up for"
 	case scheduler.ReasonPaused:
 		return "the job was paused", "what falls due while a job is paused is not made up for"
+	case scheduler.ReasonCanceled:
+		return "it was canceled before it began", ""
 	case scheduler.ReasonDST:
 		return "the clock jumped over its time", `"dst": {"gap": "next"} runs it at the first instant after such a gap`
 	case scheduler.ReasonCostly:

@@ -132,7 +132,7 @@ func (q *Question) began(a *Answer, of, ran []*scheduler.Record) {
 	tries := count(len(ran), "attempt", "attempts")
 	p := q.placeOf(last)
 	b := p.Baton
-	faulted := slices.ContainsFunc(of, func(r *scheduler.Record) bool { return r.Outcome == scheduler.OutcomeFaulted })
+	faulted := slices.IndexFunc(of, func(r *scheduler.Record) bool { return r.Outcome == scheduler.OutcomeFaulted })
 	succeeded := slices.ContainsFunc(ran, func(r *scheduler.Record) bool {
 		return r.Outcome == scheduler.OutcomeCompleted && r.Phase == scheduler.MainPhase
 	})
@@ -145,7 +145,10 @@ func (q *Question) began(a *Answer, of, ran []*scheduler.Record) {
 		}
 		a.say(Ran, fmt.Sprintf("it ran: %s, begun at %s, %s%s late; %s",
 			tries, q.say(first.Started), after, span(first.Lateness()), result(last)), "")
-	case faulted:
+	case faulted >= 0 && of[faulted].Reason == scheduler.ReasonCanceled:
+		a.Reason = scheduler.ReasonCanceled
+		a.say(Failed, "it did not succeed: after "+tries+q.handled(ran)+", it was "+of[faulted].Message, failedHint(q.Key, a.Occurrence))
+	case faulted >= 0:
 		a.say(Failed, "it ran and failed for good, after "+tries+q.handled(ran)+": "+result(lastOfMain(ran)),
 			failedHint(q.Key, a.Occurrence))
 	case b != nil && p.Running && !b.MayRun().After(q.Now):

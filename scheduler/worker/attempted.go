@@ -12,8 +12,11 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/tracing"
 )
 
-// errStopping is why an attempt is canceled when the worker stops.
-var errStopping = errors.New("the scheduler is stopping")
+// Why the context of an attempt is canceled.
+var (
+	errStopping = errors.New("the scheduler is stopping")
+	errCanceled = errors.New("the occurrence was canceled")
+)
 
 // attempt runs the action of a run that has been given a slot, and frees the slot.
 func (w *Worker) attempt(r *run) stage {
@@ -52,31 +55,53 @@ func (w *Worker) attemptOnce(r *run) stage {
 			return admitted{r} // decide again
 		}
 	}
-	ctx, cancel := context.WithTimeout(w.attempts, r.job.Def.Timeout)
+	ctx, halt := context.WithCancelCause(w.attempts)
+	defer halt(nil)
+	ctx, cancel := context.WithTimeout(ctx, r.job.Def.Timeout)
 	defer cancel()
+	r.started, r.halt = w.cfg.Store.Now(), halt
+	w.underway.begin(r)
+	if w.canceled(r) { // before it was listed
+		w.underway.end(r)
+		w.limiter.Forgo(r)
+		return admitted{r}
+	}
 	redactor := &secrets.Redactor{}
 	attempt := r.baton.AttemptOf(r.key())
 	attempt.Timeout, attempt.Redact, attempt.Veiled = r.job.Def.Timeout, redactor.Add, redactor.Veiled
 	attempt.Shared = func(name string) (string, error) { return w.cfg.Secrets.Shared(ctx, name) }
-	r.started = w.cfg.Store.Now()
 	within, spans := w.cfg.Tracer.Begin(ctx, tracing.Fired{
 		Job: r.job, Baton: &r.baton, Action: r.action, Attempt: attempt, At: r.delivery.Fired, Wake: r.wake, Now: r.started,
 	})
 	attempt.Trace = spans.Context()
-	w.underway.begin(r)
 	began := time.Now()
 	r.result = redactor.Clean(w.invoke(within, r.action.Run, attempt))
 	w.underway.end(r)
 	r.result.Duration = time.Since(began)
 	r.result.Final = r.result.Failed && r.action.Retry.Final(r.result)
 	spans.End(r.result, ctx.Err())
-	w.limiter.Done(r, r.result)
+	if r.result.Failed && errors.Is(context.Cause(ctx), errCanceled) {
+		r.result.Message = "canceled while it ran"
+		w.limiter.Forgo(r) // it says nothing about the target
+	} else {
+		w.limiter.Done(r, r.result)
+	}
 	if r.result.Failed && errors.Is(context.Cause(ctx), errStopping) {
 		return w.nak(r) // cut short by the stop, not by the target: repeated under the same key
 	}
 	r.baton.Trace = spans.Trace()
 	w.unrecorded.wait(r)
 	return recorded{r}
+}
+
+// canceled reports whether the occurrence of r was canceled since its job was looked
+// at. A job that cannot be read now is looked at again after the attempt.
+func (w *Worker) canceled(r *run) bool {
+	if w.jobs.Unchanged(r.key(), r.since) {
+		return false
+	}
+	j, err := w.jobs.Current(w.settles, r.key(), r.job.Revision)
+	return err == nil && r.baton.BelongsTo(j) && j.Canceling(&r.baton) != nil
 }
 
 // invoke calls the action; a panic is a failed attempt.

@@ -18,6 +18,9 @@ func (w *Worker) sendBack(r *run, d limits.Deferral) stage {
 		case scheduler.Foreign:
 			return w.dropOrphan(r)
 		}
+		if w.canceled(r) {
+			return admitted{r}
+		}
 	}
 	r.current, r.step = r.job, r.job.Defer(r.baton, d.For(&r.Call, now), now)
 	return passed{r}

@@ -18,7 +18,7 @@ func (w *Worker) hold(r *run) stage {
 		w.liveOn(admitted{r})
 		return nil
 	}
-	if r.known != nil && r.baton.Outdated(r.known) {
+	if r.known != nil && (r.baton.Outdated(r.known) || r.known.Canceling(&r.baton) != nil) {
 		r.known = nil
 		w.liveOn(admitted{r})
 		return nil
@@ -42,13 +42,16 @@ func (w *Worker) hold(r *run) stage {
 }
 
 // edited has a job's definition read again, and looked at, while its baton is held:
-// it may be due earlier now.
+// it may be due earlier now. An attempt of the job may have been canceled.
 func (w *Worker) edited(k scheduler.Key) {
 	if r := w.timers.remove(k); r != nil {
 		if r.packed != nil {
 			r.unpackBaton()
 		}
 		w.loader.add(r) // then held
+	}
+	if e := w.underway.of(k); len(e.attempts) > 0 {
+		w.liveOn(e)
 	}
 }
 

@@ -44,6 +44,9 @@ func (w *Worker) live(s stage) {
 			s = w.sendBack(at.run, at.Deferral)
 		case attempted: // → recorded; or admitted again, when its turn came too late
 			s = w.attempt(at.run)
+		case edited: // the end: these runs live on elsewhere
+			w.abort(at)
+			s = nil
 		case recorded: // → passed, shortly after, with others
 			w.pace.join()
 			s = w.record(at.run)

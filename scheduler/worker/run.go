@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"context"
 	"errors"
 	"math"
 	"time"
@@ -41,6 +42,8 @@ type course struct {
 	attempt *scheduler.Record     // of it, in the history
 	current *scheduler.Job        // the definition that what follows was decided for
 	step    scheduler.Step        // what follows
+
+	halt context.CancelCauseFunc // ends the attempt while it runs
 
 	before, after *run // in [underway], while the attempt is
 }

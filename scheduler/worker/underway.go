@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"context"
 	"sync"
 	"time"
 
@@ -65,4 +66,40 @@ func (u *underway) oldest(most int) (all []Attempt) {
 		all = append(all, Attempt{Job: r.key(), Nominal: r.baton.Nominal, Try: r.baton.Try + 1, Started: r.started, Target: r.Target})
 	}
 	return all
+}
+
+// edited are attempts of a job that has been edited since they began.
+type edited struct {
+	key      scheduler.Key
+	attempts []abortable
+}
+
+// abortable is an attempt as it was when it began.
+type abortable struct {
+	baton scheduler.Baton
+	halt  context.CancelCauseFunc
+}
+
+// of returns the attempts of a job.
+func (u *underway) of(k scheduler.Key) edited {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	e := edited{key: k}
+	for r := u.first; r != nil; r = r.after {
+		if r.key() == k {
+			e.attempts = append(e.attempts, abortable{r.baton, r.halt})
+		}
+	}
+	return e
+}
+
+// abort ends the attempts that were canceled. Where the job cannot be read, they end
+// by themselves, and it is read again then.
+func (w *Worker) abort(e edited) {
+	j, err := w.jobs.Current(w.settles, e.key, 0)
+	for _, a := range e.attempts {
+		if err == nil && a.baton.BelongsTo(j) && j.Canceling(&a.baton) != nil {
+			a.halt(errCanceled)
+		}
+	}
 }

@@ -74,19 +74,33 @@ func (c Enable) Run(ctx context.Context, t *terminal.Terminal, api *client.Clien
 }
 
 // Disable disables collections.
-type Disable struct{ names }
+type Disable struct {
+	names
+
+	StopRetries bool `name:"stop-retries" help:"Also cancel what has begun: attempts in flight, and retries."`
+}
 
 // Help shows examples.
 func (Disable) Help() string {
-	return `The jobs keep their own states, and their schedules. What falls due is postponed; attempts that are running come to
-their end.
+	return `The jobs keep their own states and schedules. Due occurrences are postponed. Occurrences that have begun continue to
+their end, with their retries, unless --stop-retries cancels them.
 
-Example:
+Examples:
 
-    carillon collection disable billing`
+    carillon collection disable billing
+    carillon collection disable billing --stop-retries`
 }
 
 // Run disables the collections.
 func (c Disable) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
-	return c.each(ctx, t, "disabled", func(name string) error { return api.DisableCollection(ctx, name) })
+	active := 0
+	defer func() { remote.Continuing(t, active, c.StopRetries) }()
+	return c.each(ctx, t, "disabled", func(name string) error {
+		if err := api.DisableCollection(ctx, name); err != nil {
+			return err
+		}
+		v, err := api.CancelCollection(ctx, name, client.CancelOptions{Reason: remote.StopReason, DryRun: !c.StopRetries})
+		active += len(v.Occurrences)
+		return err
+	})
 }

@@ -69,13 +69,13 @@ func (e event) detail(show func(time.Time) string) string {
 		}
 	}
 	add(e.attempted() && e.StatusCode != 0, "%d in %s", e.StatusCode, milliseconds(e.Duration))
-	add(e.outcome() == scheduler.OutcomeFaulted, "the occurrence failed for good")
+	add(e.outcome() == scheduler.OutcomeFaulted && e.Reason == "", "the occurrence failed for good")
 	add(e.Manual && e.Resubmits == "", "run by hand")
 	add(e.Resubmits != "", "repeats %s", e.repeated(show))
 	add(e.Action == "ErrorAction" && e.attempted(), "%s", cmp.Or(strings.TrimPrefix(e.ActionPath, "action."), "errorAction"))
 	add(e.Retry > 0 && e.attempted(), "retry %d", e.Retry)
 	add(e.Count > 0, "%s", e.instants(show))
-	add(e.Reason != "", "because of %s", e.Reason)
+	add(e.Reason != "" && e.Reason != scheduler.ReasonCanceled, "because of %s", e.Reason)
 	add(e.outcome() != scheduler.OutcomeCompleted && e.Message != "", "%s", brief(e.Message))
 	return strings.Join(parts, ", ")
 }

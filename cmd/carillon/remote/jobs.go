@@ -108,3 +108,19 @@ func (Jobs) meant(ctx context.Context, t *terminal.Terminal, keys []scheduler.Ke
 	t.Complain("hint", "nothing was done")
 	return nil, nil
 }
+
+// StopReason is why occurrences are canceled with what is disabled.
+const StopReason = "disabled with --stop-retries"
+
+// Continuing tells how many occurrences that have begun were canceled with what was
+// disabled or, if not stopped, continue.
+func Continuing(t *terminal.Terminal, n int, stopped bool) {
+	what := terminal.Plural(n, "occurrence that has begun", "occurrences that have begun")
+	switch {
+	case n == 0 || t.JSON:
+	case stopped:
+		t.Complain("hint", "canceled "+what)
+	default:
+		t.Complain("hint", what+" will continue, retries included; --stop-retries cancels such")
+	}
+}

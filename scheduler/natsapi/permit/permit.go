@@ -86,6 +86,8 @@ var published = []subject{
 	{name: "api.enable.{c}.*", least: access.Operator},
 	{name: "api.disable.{c}.*", least: access.Operator},
 	{name: "api.pause.{c}.*", least: access.Operator},
+	{name: "api.cancel.{c}.*", least: access.Operator},
+	{name: "api.collection-cancel.{c}", least: access.Operator},
 	{name: "api.try.{c}.*", least: access.Operator},
 	{name: "api.operation-create.{c}", least: access.Operator},
 	{name: "api.operation-create", least: access.Operator, global: true},

@@ -113,6 +113,14 @@ var operations = map[string]Operation{
 		Body:    "PauseRequest",
 		Answers: ok("ShownJob"), Tagged: true, Faults: either,
 	},
+	"POST /jobCollections/{c}/jobs/{j}/cancel": {
+		ID: "cancelJob", Summary: "End occurrences of a job that have begun, retries included", Text: "The document may be left out.",
+		Tag: jobs, Body: "CancelRequest", Answers: ok("Cancellation"), Faults: either,
+	},
+	"POST /jobCollections/{c}/cancel": {
+		ID: "cancelCollection", Summary: "End all occurrences of a collection that have begun, retries included",
+		Text: "The document may be left out.", Tag: jobs, Body: "CancelCollectionRequest", Answers: ok("Cancellation"), Faults: missing,
+	},
 	"POST /jobCollections/{c}/jobs/{j}/try": {
 		ID: "tryJob", Summary: "Make one attempt of a job now, and tell what became of it",
 		Text: "Nothing is stored, and nothing follows. Without a document it is the stored job.", Tag: jobs,

@@ -40,7 +40,7 @@ var answered = []reflect.Type{
 	reflect.TypeFor[view.Document](), reflect.TypeFor[view.Status](), reflect.TypeFor[view.DryRun](), reflect.TypeFor[spec.Warning](),
 	reflect.TypeFor[view.AuditReport](), reflect.TypeFor[view.SharedSecret](), reflect.TypeFor[view.Rotation](),
 	reflect.TypeFor[view.Token](), reflect.TypeFor[view.NewToken](), reflect.TypeFor[view.TokenRequest](),
-	reflect.TypeFor[view.Resubmitted](), reflect.TypeFor[view.Trial](), reflect.TypeFor[view.Operation](),
+	reflect.TypeFor[view.Resubmitted](), reflect.TypeFor[view.Cancellation](), reflect.TypeFor[view.Trial](), reflect.TypeFor[view.Operation](),
 	reflect.TypeFor[view.Previewed](), reflect.TypeFor[view.AWXPreviewed](),
 	reflect.TypeFor[view.RecordProperties](), reflect.TypeFor[view.Gap](), reflect.TypeFor[view.End](), reflect.TypeFor[why.Answer](),
 	reflect.TypeFor[why.Account](), reflect.TypeFor[trail.Entry](), reflect.TypeFor[forecast.Report](), reflect.TypeFor[awx.List](),
@@ -115,6 +115,12 @@ var requests = map[string]Schema{
 		"occurrence": with(Text, "description", "its nominal time, its id, the id of one of its attempts, or of one of its records"),
 		"force":      with(Truth, "description", "also when it succeeded"),
 	}, "occurrence"),
+	"CancelRequest": object(map[string]Schema{
+		"occurrence": with(Text, "description", "its nominal time, its id, or that of one of its attempts; default: all"),
+		"reason":     with(Text, "description", "for the history and the audit log, at most 256 bytes"),
+		"dryRun":     with(Truth, "description", "only name what would be canceled"),
+	}),
+	"CancelCollectionRequest": object(map[string]Schema{"reason": Text, "dryRun": Truth}),
 	"PauseRequest": object(map[string]Schema{
 		"until": with(Text, "description", "an instant, or, on the job's clock, 2h, 9:00, tomorrow 9:00 and the like"),
 	}, "until"),

@@ -1,0 +1,117 @@
+package worker_test
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/why"
+)
+
+// cancel cancels occurrences of a job, and returns how many.
+func (w *world) cancel(name, body string) int {
+	w.t.Helper()
+	v, err := w.service.Cancel(w.as("ada"), key(name), []byte(body))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return len(v.Occurrences)
+}
+
+// TestCancel cancels occurrences that wait for a retry, run, wait for their target, or run detached, with two workers: they end at
+// once, nothing follows them but the schedule, and the history says who canceled them and why.
+func TestCancel(t *testing.T) {
+	const slowly = 10 * time.Minute
+	const policy = `"retryPolicy": {"retryCount": 2, "retryInterval": "PT10M"}`
+	to := func(host, rest string) string {
+		return `{"type": "Http", "request": {"uri": "http://` + host + `.example/", "method": "POST"}` + rest + `}`
+	}
+	alarm := `"errorAction": {"type": "Http", "request": {"uri": "http://alarm.example/", "method": "POST"}}`
+	hourly, minutely := `, "timeout": "PT30M", "recurrence": {"frequency": "Hour"}`, `, "timeout": "PT30M", "recurrence": {"frequency": "Minute"}`
+	for name, test := range map[string]struct {
+		job      string
+		answer   func(*call) (int, string)
+		first    func(w *world)
+		canceled int
+		outcomes string
+		says     string
+	}{
+		"waits for a retry":          {to("main", `, `+policy+`, `+alarm) + hourly, failingAt("main"), nil, 1, "failed faulted", "canceled by ada: too late; its errorAction did not run"},
+		"waits for its errorAction":  {to("main", `, "retryPolicy": {"retryType": "none"}, `+strings.Replace(alarm, `"POST"}`, `"POST"}, `+policy, 1)) + hourly, failingAt("main alarm"), nil, 1, "failed failed/error faulted", "canceled by ada: too late"},
+		"runs":                       {to("main", `, `+policy+`, `+alarm) + hourly, after(slowly, http.StatusOK), nil, 1, "failed faulted", "canceled by ada: too late; its errorAction did not run; before that: canceled while it ran"},
+		"runs detached":              {to("main", `, `+policy) + minutely + `, "overlap": "allow"`, after(slowly, http.StatusOK), func(*world) { time.Sleep(time.Minute) }, 2, "failed faulted failed faulted", "canceled by ada: too late; before that: canceled while it ran"},
+		"waits detached for a retry": {to("main", `, `+policy) + hourly + `, "overlap": "allow"`, failingAt("main"), nil, 1, "failed faulted", "canceled by ada: too late"},
+		"is disabled":                {to("main", `, `+policy) + hourly, failingAt("main"), func(w *world) { w.must(w.service.Disable(w.t.Context(), key("job"))) }, 1, "failed faulted", "canceled by ada: too late"},
+		"one-shot":                   {to("main", `, `+policy), failingAt("main"), nil, 1, "failed faulted", "canceled by ada: too late"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, w *world) {
+				w.startWorker()
+				w.sink.answers(test.answer)
+				w.put("job", `{"action": `+test.job+`}`)
+				time.Sleep(2 * time.Second)
+				if test.first != nil {
+					test.first(w)
+				}
+				if n := w.cancel("job", `{"dryRun": true}`); n != test.canceled {
+					t.Errorf("%d would be canceled, want %d", n, test.canceled)
+				}
+				if n := w.cancel("job", `{"reason": "too late"}`); n != test.canceled {
+					t.Errorf("%d canceled, want %d", n, test.canceled)
+				}
+				time.Sleep(2 * time.Second)
+				if got := w.outcomes("job"); got != test.outcomes {
+					t.Errorf("history %q, want %q", got, test.outcomes)
+				}
+				last := w.history("job")
+				if r := last[len(last)-1]; r.Reason != scheduler.ReasonCanceled || !strings.HasPrefix(r.Message, test.says) {
+					t.Errorf("reason %q, %q; want %q", r.Reason, r.Message, test.says)
+				}
+				if v := w.get("job"); v.Status.Faults != test.canceled || v.Status.Retry != 0 {
+					t.Errorf("status %+v", v.Status)
+				}
+				calls := len(w.sink.seen())
+				w.mustExplain("job", "2000-01-01T00:00Z", why.Failed, "canceled by ada: too late")
+				if _, err := w.service.Cancel(t.Context(), key("job"), nil); !errors.Is(err, scheduler.ErrConflict) {
+					t.Errorf("once more: %v, want a conflict", err)
+				}
+				if name != "runs detached" {
+					time.Sleep(30 * time.Minute)
+					if n := len(w.sink.seen()); n != calls {
+						t.Errorf("%d calls after it was canceled", n-calls)
+					}
+				}
+				w.mustBeInOrder()
+			})
+		})
+	}
+}
+
+// TestCancelOne cancels one of the occurrences of a job, and all of its collection.
+func TestCancelOne(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		w.sink.answers(after(time.Hour, http.StatusOK))
+		const slow = ` "timeout": "PT30M", "overlap": "allow", "recurrence": {"frequency": "Minute", "count": 3}}`
+		w.put("job", `{`+action+`,`+slow)
+		w.put("other", `{`+action+`,`+slow)
+		time.Sleep(150 * time.Second)
+		if w.cancel("job", `{"occurrence": "`+w.sink.seen()[0].key+`"}`) != 1 {
+			t.Errorf("not one was canceled")
+		}
+		time.Sleep(time.Second)
+		if got := w.outcomes("job"); got != "failed faulted" {
+			t.Errorf("history %q", got)
+		}
+		for want := range 2 {
+			v, err := w.service.CancelCollection(t.Context(), scheduler.DefaultCollection, nil)
+			if err != nil || len(v.Occurrences) != 5*(1-want) {
+				t.Errorf("collection: %+v, %v", v, err)
+			}
+			time.Sleep(time.Second)
+		}
+		w.mustBeInOrder()
+	})
+}
