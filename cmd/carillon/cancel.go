@@ -79,8 +79,11 @@ Examples:
     carillon disable -A -l 'team=billing,env in (test,staging)'`
 }
 
-// Run disables the jobs.
+// Run disables the jobs: those that are picked in one operation of the scheduler, unless it must also cancel what has begun.
 func (c disableCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
+	if c.Picks() && !c.StopRetries {
+		return c.Operate(ctx, t, api, client.Bulk{Verb: "disable"})
+	}
 	keys, err := c.Keys(ctx, t, api, "disable", true)
 	if err != nil {
 		return err
