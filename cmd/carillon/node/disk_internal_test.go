@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,9 +19,10 @@ import (
 func TestDiskStates(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
-		free := uint64(50)
+		var free atomic.Uint64
+		free.Store(50)
 		d := &disk{
-			space: func() (uint64, uint64, bool) { return free << 30, 100 << 30, true },
+			space: func() (uint64, uint64, bool) { return free.Load() << 30, 100 << 30, true },
 			log:   slog.New(slog.NewTextHandler(&out, nil)),
 		}
 		go d.run(t.Context())
@@ -40,11 +42,15 @@ func TestDiskStates(t *testing.T) {
 			{free: 10, log: 3},
 			{free: 11, log: 4},
 		} {
-			free = step.free
+			free.Store(step.free)
 			time.Sleep(10 * checkEvery)
 			synctest.Wait()
-			if reason := d.scarce(); (reason != "") != (step.scarce == 1) || strings.Count(out.String(), "\n") != step.log {
-				t.Errorf("%d %% free: %q\n%s", step.free, reason, out.String())
+			reason := d.scarce()
+			d.mu.Lock()
+			logged := out.String()
+			d.mu.Unlock()
+			if (reason != "") != (step.scarce == 1) || strings.Count(logged, "\n") != step.log {
+				t.Errorf("%d %% free: %q\n%s", step.free, reason, logged)
 			} else if reason != "" && !strings.Contains(reason, "since 00:06:50Z;") {
 				t.Errorf("%d %% free: another beginning: %q", step.free, reason)
 			}
