@@ -125,8 +125,14 @@ func Decide(j *Job, open bool, b Baton, now time.Time) Decision {
 	if b.Begun() || b.Kind.IsDetached() {
 		return Decision{Verdict: Run, Baton: b}
 	}
+	return j.decideUnbegun(b, standing == Closed, now)
+}
+
+// decideUnbegun is Decide for a baton of the schedule that is due and has not begun. closed says that the collection's jobs
+// may not run.
+func (j *Job) decideUnbegun(b Baton, closed bool, now time.Time) Decision {
 	var skips []skip
-	if standing != Closed || !b.PausedFrom.IsZero() || !b.Gap.IsZero() && !b.Gap.After(now) {
+	if !closed || !b.PausedFrom.IsZero() || !b.Gap.IsZero() && !b.Gap.After(now) {
 		b, skips = j.settle(b, now)
 	}
 	if !b.Gap.IsZero() {
@@ -139,7 +145,7 @@ func Decide(j *Job, open bool, b Baton, now time.Time) Decision {
 	if j.outlasted(&b, now) {
 		return Decision{Verdict: Skip, Step: j.endPaused(b, now).after(j.skipped(skips, now, b.Progress))}
 	}
-	if standing == Closed {
+	if closed {
 		return Decision{Verdict: Skip, Step: j.postpone(b, skips, now)}
 	}
 	return j.admit(b, skips, now)

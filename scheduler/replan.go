@@ -24,17 +24,8 @@ const (
 // may take the place of a running baton, which a worker has yet to let go.
 func (j *Job) Replan(was State, f Found, now time.Time) (Replanning, Step) {
 	switch b := f.Waiting; {
-	case b == nil && was.Final() && (f.Running == nil || f.Running.Schedule != j.ScheduleGen):
-		return ReplaceIt, j.Begin(j.Progress, now) // what the worker has still, and the history, are of before its end
-	case b == nil && f.Running != nil:
-		if f.Running.Revision == j.Revision {
-			return LeaveAlone, Step{}
-		}
-		return LookAgain, Step{}
-	case b == nil && was == Disabled:
-		return ReplaceIt, j.Rejoin(j.Progress, now)
 	case b == nil:
-		return DeriveAgain, Step{}
+		return j.replanWithoutWaiting(was, f.Running, now)
 	case !b.BelongsTo(j) && b.Revision > j.Revision: // j was deleted meanwhile, and put again
 		return LeaveAlone, Step{}
 	case !b.BelongsTo(j): // left by a delete that was cut short
@@ -56,6 +47,21 @@ func (j *Job) Replan(was State, f Found, now time.Time) (Replanning, Step) {
 		}
 		return ReplaceIt, Step{Next: &next, State: j.State, Progress: b.Progress}
 	}
+}
+
+// replanWithoutWaiting is Replan for a job without a waiting baton. running is the one that a worker has, nil without one.
+func (j *Job) replanWithoutWaiting(was State, running *Baton, now time.Time) (Replanning, Step) {
+	switch {
+	case was.Final() && (running == nil || running.Schedule != j.ScheduleGen):
+		return ReplaceIt, j.Begin(j.Progress, now) // what the worker has still, and the history, are of before its end
+	case running != nil && running.Revision == j.Revision:
+		return LeaveAlone, Step{}
+	case running != nil:
+		return LookAgain, Step{}
+	case was == Disabled:
+		return ReplaceIt, j.Rejoin(j.Progress, now)
+	}
+	return DeriveAgain, Step{}
 }
 
 // resume lets the schedule of a job that was disabled continue after b, a manual

@@ -72,6 +72,21 @@ func (op *operation) check(now time.Time) error {
 	problem := func(path, format string, args ...any) {
 		wrong = append(wrong, document.Problem{Path: path, Message: fmt.Sprintf(format, args...)})
 	}
+	op.checkVerb(problem, now)
+	op.checkJobs(problem)
+	if len(wrong) > 0 {
+		return scheduler.AsInvalid(wrong)
+	}
+	query, err := op.Query(now)
+	if err == nil {
+		op.JobSearch = op.Fixed(&query)
+	}
+	return err
+}
+
+// checkVerb checks that an operation has the members that its verb requires, and no others. A period of failures ends now at
+// the latest.
+func (op *operation) checkVerb(problem func(path, format string, args ...any), now time.Time) {
 	needs := func(verb, path string, given bool) {
 		is := op.Verb == verb || verb == view.VerbLabel && op.Verb == view.VerbUnlabel
 		switch {
@@ -103,6 +118,10 @@ func (op *operation) check(now time.Time) error {
 			problem("failedSince", "goes with neither nextAfter, nextBefore nor lastOutcome")
 		}
 	}
+}
+
+// checkJobs checks the jobs that an operation names.
+func (op *operation) checkJobs(problem func(path, format string, args ...any)) {
 	if op.Jobs != nil && op.JobSearch != (view.JobSearch{}) {
 		problem("jobs", "goes with no search")
 	}
@@ -114,14 +133,6 @@ func (op *operation) check(now time.Time) error {
 			problem(fmt.Sprintf("jobs[%d]", i), "%q is not in collection %s", name, op.Collection)
 		}
 	}
-	if len(wrong) > 0 {
-		return scheduler.AsInvalid(wrong)
-	}
-	query, err := op.Query(now)
-	if err == nil {
-		op.JobSearch = op.Fixed(&query)
-	}
-	return err
 }
 
 // keyOf reads collection/job.

@@ -51,17 +51,22 @@ func standingOf(v *view.Job, beside []service.Beside, now time.Time) standing {
 	default:
 		s.Text = words.Say("job.is.enabled")
 	}
-	if n := len(beside); n > 0 {
-		s.Text += " " + words.Count("job.is.beside", n)
-		if s.State == string(scheduler.Disabled) || s.State == string(scheduler.Enabled) {
-			for _, b := range beside {
-				if b.Running {
-					s.State = "running"
-				}
+	if len(beside) > 0 {
+		s.addBeside(beside)
+	}
+	return s
+}
+
+// addBeside adds the occurrences that run beside the job's own.
+func (s *standing) addBeside(beside []service.Beside) {
+	s.Text += " " + words.Count("job.is.beside", len(beside))
+	if s.State == string(scheduler.Disabled) || s.State == string(scheduler.Enabled) {
+		for _, b := range beside {
+			if b.Running {
+				s.State = "running"
 			}
 		}
 	}
-	return s
 }
 
 // onClock is an instant on a job's clock.
