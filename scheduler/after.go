@@ -35,8 +35,8 @@ func (j *Job) settled(b *Baton, s Step, ended time.Time) Step {
 	return s
 }
 
-// after plans what follows an attempt for a job that is there. When its occurrence
-// failed after all retries, or is canceled, the step has the record of that.
+// after plans the step that follows an attempt of an existing job. The step includes a
+// record if the occurrence failed after all retries or was canceled.
 func (j *Job) after(ran *Job, b Baton, res Result, ended time.Time) Step {
 	canceled := j.Canceling(&b)
 	if next, ok := ran.again(b, res, ended); ok && canceled == nil {

@@ -26,7 +26,7 @@ const (
 // MaxCancelReason is the most bytes of the reason of a cancellation.
 const MaxCancelReason = 256
 
-// String tells who canceled the occurrence, and why.
+// String names the user who canceled the occurrence, and the reason.
 func (c *Cancellation) String() string {
 	text := "canceled"
 	if c.By != "" {
@@ -56,7 +56,7 @@ func (b *Baton) Cancelable(running bool, now time.Time) bool {
 	return !b.NeedsOpen() || b.Deferred() || running && !b.MayRun().After(now)
 }
 
-// Canceling returns the cancellation of the occurrence of b, nil if there is none.
+// Canceling returns the cancellation of the occurrence of b, or nil.
 func (j *Job) Canceling(b *Baton) *Cancellation {
 	for i := range j.Canceled {
 		if c := &j.Canceled[i]; c.Schedule == b.Schedule && c.Nominal.Equal(b.Nominal) {

@@ -85,8 +85,8 @@ func (j *Job) skipUpTo(b Baton, to, now time.Time) arrival {
 	return arrival{run: true, baton: b, skips: append(skips, more...)}
 }
 
-// passOver takes from b all instants from its own to last: they are to be recorded as
-// s says, and changes of the clock among them.
+// passOver takes all instants up to last from b. It returns the records to write for
+// them: s, and the changes of the clock among the instants.
 func (j *Job) passOver(b Baton, last time.Time, s skip) (Baton, []skip) {
 	s.from, s.to = b.Nominal, last
 	s = s.counted(j.plan(b.Progress))

@@ -8,7 +8,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
-// Defaults are the settings that the jobs of a collection inherit where they have none of their own.
+// Defaults are the settings of a collection that apply to its jobs. A setting of a job overrides the default.
 type Defaults struct {
 	Labels map[string]string
 
@@ -47,7 +47,7 @@ func (c *Collection) ReadDefaults(actions ActionReader) (*Defaults, error) {
 	return d, AsInvalid(r.Err())
 }
 
-// Inheriting returns j with the defaults of its collection, nil for none, where it has no setting of its own.
+// Inheriting returns j with the defaults of its collection for all settings that j leaves out. d may be nil.
 func (j *Job) Inheriting(d *Defaults) *Job {
 	if d == nil {
 		return j

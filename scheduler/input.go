@@ -69,7 +69,7 @@ func (d *Definition) CheckRun(data json.RawMessage) error {
 	return AsInvalid(r.Err())
 }
 
-// compileInput compiles a JSON Schema. It refuses one that refers to another document, or is too expensive to apply.
+// compileInput compiles a JSON Schema. It rejects references to other documents, and schemas that are too expensive to apply.
 func compileInput(v document.Value) (*jsonschema.Schema, error) {
 	b := schemaBounds{root: v}
 	if err := cmp.Or(checkNumbers(v), b.walk(v)); err != nil {

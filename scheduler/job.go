@@ -26,7 +26,7 @@ type Job struct {
 	PausedUntil  time.Time      // before it, no planned occurrence begins; zero or past: it is not paused
 	Origin       Origin         // of the last edit; zero when an earlier version wrote it
 	Canceled     []Cancellation // the oldest first
-	Progress     Progress       // of a job without a baton (disabled or final), as of the last write
+	Progress     Progress       // of a job without a baton (disabled or final), at the last write
 
 	Def  *Definition
 	Plan *spec.Plan

@@ -98,7 +98,7 @@ func (s *PlaceSearch) Next(now time.Time) Step {
 	return s.unwritten(s.job.Rederive(s.Found, now)).counting(&s.job.Progress)
 }
 
-// Restart is [Job.Restart] for what was found: a schedule that has begun already
+// Restart is [Job.Restart] for the found record: a schedule that has begun already
 // continues from there.
 func (s *PlaceSearch) Restart(old *Job, open bool, b Baton, now time.Time) Decision {
 	if last := s.Found; last != nil && last.IsAttempt() && last.Schedule == s.job.ScheduleGen {

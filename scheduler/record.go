@@ -33,7 +33,7 @@ const (
 	ReasonCatchUp   Reason = "catchUp"   // missed while no scheduler ran, and not caught up
 	ReasonDisabled  Reason = "disabled"  // the job was disabled, or deleted
 	ReasonPaused    Reason = "paused"    // the job was paused until a later time
-	ReasonCanceled  Reason = "canceled"  // somebody canceled it; also of faulted, after its first attempt
+	ReasonCanceled  Reason = "canceled"  // a user canceled it; also of faulted, after its first attempt
 
 	// ReasonDST: the clock jumped over them, and the schedule leaves such times
 	// out. They are no instants, so Nominal, From and To are the change of the

@@ -43,8 +43,8 @@ type RecordForm struct {
 	From    time.Time `json:"from,omitzero"`        // the first of the skipped or postponed instants
 	To      time.Time `json:"to,omitzero"`          // and the last
 	Count   int       `json:"count,omitempty"`      // how many there were
-	GivenUp time.Time `json:"faultedTime,omitzero"` // of faulted: when the occurrence was given up, its errorAction included
-	UID     string    `json:"uid,omitempty"`        // tells the job from an earlier one of its name
+	GivenUp time.Time `json:"faultedTime,omitzero"` // of faulted: when the occurrence failed permanently, its errorAction included
+	UID     string    `json:"uid,omitempty"`        // distinguishes the job from an earlier job of the same name
 	Trace   string    `json:"traceId,omitempty"`    // of the occurrence's trace, also where the sampler did not keep it; "": none
 
 	Data json.RawMessage `json:"data,omitempty"` // of a manual run: the values that it gave to templates, an object

@@ -112,7 +112,7 @@ func (j *Job) Restart(old *Job, open bool, b Baton, now time.Time) Decision {
 			if d.Step.Next.MayRun().After(edited) {
 				d.Step = j.Begin(d.Step.Progress, now)
 			}
-		default: // Skip, or Wait for one that is not due before the edit
+		default: // Skip, or Wait for an instant that is not due before the edit
 			return j.begin(d.Step.Progress, d.Step.Records, now)
 		}
 		return d
@@ -121,8 +121,8 @@ func (j *Job) Restart(old *Job, open bool, b Baton, now time.Time) Decision {
 	return j.begin(b.Progress, old.skipped(append(skips, gaps...), edited, b.Progress), now)
 }
 
-// begin lets the present schedule of j begin after what was recorded of the one
-// before.
+// begin starts the current schedule of j after the recorded instants of the previous
+// schedule.
 func (j *Job) begin(p Progress, records []Record, now time.Time) Decision {
 	s := j.end(p, nil, now)
 	if j.State == Enabled {

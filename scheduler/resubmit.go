@@ -45,9 +45,9 @@ func ParseOccurrence(k Key, text string) (time.Time, error) {
 // OccurrenceSearch looks through a history, newest first, for what became of an
 // occurrence, and of those who repeated it.
 type OccurrenceSearch struct {
-	Found    *Record   // the last record of it; nil: there is none
+	Found    *Record   // its last record; nil: none
 	Repeated string    // the occurrence that repeated it with success; "": none
-	Tried    time.Time // when the last attempt began that repeated it; zero: there is none
+	Tried    time.Time // start of the last attempt that repeated it; zero: none
 
 	job     *Job
 	nominal time.Time
@@ -119,7 +119,7 @@ func (s *OccurrenceSearch) Resubmission(force bool) (*Resubmission, error) {
 	}
 }
 
-// Data is what the run that was found gave to templates: one that repeats it gives the same.
+// Data returns the data of the found run. A run that repeats it has the same data.
 func (s *OccurrenceSearch) Data() json.RawMessage { return s.Found.Data }
 
 // Repeats reports whether b is the occurrence of an instant, or repeats it: it has

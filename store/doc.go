@@ -14,7 +14,7 @@
 //	spec results      stream CARILLON_SPEC_RESULTS             carillon.spec-result.<verdict>.<collection>.<job>
 //	audit trail       stream CARILLON_AUDIT                    carillon.audit.<kind>.<collection>[.<job>]
 //	what is done      stream CARILLON_PULSE                    carillon.pulse.hour.<process>.<hour>, carillon.pulse.report.<process>
-//	what has changed  published again by the first five        carillon.changed.<bucket>.<name>
+//	changes           published again by the first five        carillon.changed.<bucket>.<name>
 //
 // A waiting baton is a message with a delivery time (NATS ADR-51): the server
 // moves it to its fire subject when that comes. One subject holds one message,

@@ -36,10 +36,10 @@ type leases struct {
 	nc      *nats.Conn
 	lost    func(error)               // leases cannot be renewed; called once, until they are again
 	renewed func(after time.Duration) // they are renewed again
-	taken   func()                    // something is held after there was nothing; nil, as the next: nobody wants to know
+	taken   func()                    // the first lease is held; nil, like emptied: no callback
 	emptied func()                    // nothing is held any more
 	dropped func()                    // something was let go without a word; only when shared
-	cut     func() bool               // the others may take this process for one that has vanished; nil: they may not
+	cut     func() bool               // reports that other processes may consider this one dead; nil: never
 
 	mu     sync.Mutex
 	held   map[place]*lease

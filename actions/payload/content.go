@@ -159,7 +159,7 @@ func (c *Content) BreaksJSON() bool {
 	return false
 }
 
-// MediaType is the type of a Content-Type without its parameters; "" for one that is wrong.
+// MediaType returns the type of a Content-Type without its parameters, "" for a malformed one.
 func MediaType(contentType string) string {
 	kind, _, _ := mime.ParseMediaType(contentType)
 	return kind
@@ -203,8 +203,7 @@ func (c *Content) Render(a scheduler.Attempt) (Message, error) {
 	return Message{Body: text}, nil
 }
 
-// position is the place of a byte in a text, for messages: both counted from 1, columns in characters.
-// given returns the template's data for an attempt: what the job gives, and over that, what its run does.
+// given returns the template data of an attempt: the job's data, overridden by the data of its run.
 func (c *Content) given(a scheduler.Attempt) (values, error) {
 	if a.Data == nil {
 		return c.data, nil
@@ -218,6 +217,7 @@ func (c *Content) given(a scheduler.Attempt) (values, error) {
 	return data, nil
 }
 
+// position returns the line and column of a byte in a text, for messages. Both count from 1; columns count characters.
 func position(text string, offset int) string {
 	before := text[:max(0, min(offset, len(text)))]
 	line := strings.Count(before, "\n") + 1

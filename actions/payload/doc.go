@@ -20,7 +20,7 @@
 //	{{.Attempt}}      1 for the occurrence's first attempt
 //	{{.Job}}          collection/job; .Job.Collection and .Job.Name are its parts
 //	{{.Key}}          idempotency key, the same for every try
-//	{{.Data.NAME}}    what the member data has of that name, of the run, of the job, or next to the template
+//	{{.Data.NAME}}    the value NAME in the data of the run, of the job, or next to the template
 //	{{.Failure}}      of an errorAction, the message of what failed; .Failure.Status and .Failure.Attempts are numbers;
 //	                  in a main action they are empty and 0
 //

@@ -35,8 +35,8 @@ func merged(objects ...document.Value) values {
 	return all
 }
 
-// declared returns the properties of a JSON Schema with their defaults: that of the property, its own properties for an
-// object, else null.
+// declared returns the properties of a JSON Schema with their defaults. An object without a default has the defaults of its
+// properties; any other property without one is null.
 func declared(schema document.Value) document.Value {
 	properties, _ := schema.Member("properties")
 	members := make([]document.Member, 0, len(properties.Members()))

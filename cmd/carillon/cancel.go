@@ -79,7 +79,7 @@ Examples:
     carillon disable -A -l 'team=billing,env in (test,staging)'`
 }
 
-// Run disables the jobs: those that are picked in one operation of the scheduler, unless it must also cancel what has begun.
+// Run disables the jobs. The scheduler disables selected jobs in one operation, except with --stop-retries.
 func (c disableCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
 	if c.Picks() && !c.StopRetries {
 		return c.Operate(ctx, t, api, client.Bulk{Verb: "disable"})

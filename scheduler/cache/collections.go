@@ -45,8 +45,8 @@ func (c *Collections) Inherit(ctx context.Context, j *scheduler.Job) *scheduler.
 	return j
 }
 
-// InheritFor is Inherit for an occurrence: once it has begun, it keeps the defaults that it began with, as long as these
-// are stored. Until then, b notes the present ones.
+// InheritFor is Inherit for an occurrence. After its first attempt begins, an occurrence keeps its defaults as long as the
+// store has them. Before, InheritFor notes the current defaults in b.
 func (c *Collections) InheritFor(ctx context.Context, b *scheduler.Baton, j *scheduler.Job) *scheduler.Job {
 	known, err := c.Get(ctx, j.Key.Collection)
 	switch {

@@ -9,7 +9,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-// Bulk is one thing that is to be done to many jobs: see [view.Operation].
+// Bulk is a request to apply one verb to many jobs: see [view.Operation].
 type Bulk struct {
 	Verb       string   `json:"verb"`
 	Jobs       []string `json:"jobs,omitempty"`
@@ -36,7 +36,8 @@ func (c *Client) CreateOperation(ctx context.Context, b Bulk) (*view.Operation, 
 	return op, err
 }
 
-// Operations returns the operations of the last 7 days, the newest first; with a collection, those of its jobs.
+// Operations returns the operations of the last 7 days, newest first. With a collection, it returns only operations on its
+// jobs.
 func (c *Client) Operations(ctx context.Context, collection string) ([]*view.Operation, error) {
 	var page struct {
 		Value []*view.Operation `json:"value"`
@@ -45,8 +46,8 @@ func (c *Client) Operations(ctx context.Context, collection string) ([]*view.Ope
 	return page.Value, err
 }
 
-// Operation returns an operation. collection is that of all its jobs, which is needed where the caller has rights on that
-// alone; else "".
+// Operation returns an operation. A caller with rights on a single collection must name this collection; all jobs of the
+// operation are in it. Other callers may pass "".
 func (c *Client) Operation(ctx context.Context, id, collection string) (*view.Operation, error) {
 	op := &view.Operation{}
 	_, err := c.call(ctx, http.MethodGet, "/operations/"+url.PathEscape(id)+inCollection(collection), nil, op)

@@ -21,13 +21,13 @@ type Job struct {
 	State       scheduler.State
 	PausedUntil time.Time // until when it is paused; zero: it is not
 	Status      view.Status
-	Secrets     []string        // paths of what the job has and the API does not show
+	Secrets     []string        // paths of the secrets in the job, which the API hides
 	Inherited   json.RawMessage // settings of the collection's defaults that apply to the job; nil: none
 	Labels      map[string]string
 	Properties  json.RawMessage
 	Document    json.RawMessage // all of it
 
-	// Of the answer to an edit.
+	// Set only in the answer to an edit.
 	Result   view.Result
 	Warnings []spec.Warning
 	DryRun   *view.DryRun // of a dry run of a job that would run
@@ -206,8 +206,8 @@ type CancelOptions struct {
 	DryRun     bool   `json:"dryRun,omitempty"`     // only name what would be canceled
 }
 
-// Cancel ends occurrences of a job that have begun: attempts in flight are canceled, and no retry follows. The error
-// is an [scheduler.ErrConflict] when there is none.
+// Cancel ends the active occurrences of a job: it cancels attempts in flight, and no retry follows. The error is a
+// [scheduler.ErrConflict] if the job has no active occurrence.
 func (c *Client) Cancel(ctx context.Context, k scheduler.Key, o CancelOptions) (*view.Cancellation, error) {
 	return c.cancel(ctx, jobPath(k), o)
 }

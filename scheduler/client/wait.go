@@ -23,7 +23,7 @@ type Ended struct {
 var errWaited = errors.New("it has ended")
 
 // RunAndWait runs a job now, with data as for [Client.RunWith], and reports every record of that run up to the last one, or
-// an error that ends the wait. The run goes on when ctx is done. A server that goes away meanwhile is waited for.
+// an error that ends the wait. The run continues after ctx is done. If the connection fails, RunAndWait waits for the server.
 func (c *Client) RunAndWait(ctx context.Context, k scheduler.Key, data json.RawMessage, tell func(Ended)) {
 	occurrence := ""
 	err := c.await(ctx, k, func(ctx context.Context) (over bool, err error) {

@@ -20,7 +20,7 @@ type Reader struct {
 	// Input is a JSON Schema. Its properties are names that templates may use, as a run may give them values.
 	Input Value
 
-	// Warnings are what the writer might not expect, with its path.
+	// Warnings are surprising but valid values, with their paths.
 	Warnings []Problem
 
 	problems Problems

@@ -5,7 +5,7 @@ import (
 	"io"
 )
 
-// ReadAll reads what comes from outside: at most so many bytes. More is an error, and not cut off silently.
+// ReadAll reads untrusted input of at most the given number of bytes. Longer input is an error; ReadAll never truncates it.
 func ReadAll(from io.Reader, most int64) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(from, most+1))
 	if err == nil && int64(len(data)) > most {

@@ -64,7 +64,7 @@ type APIConfig struct {
 //	<prefix>.api.disable.<collection>.<job>  answers the job
 //	<prefix>.api.pause.<collection>.<job>    takes {"until"}; answers the job
 //	<prefix>.api.cancel.<collection>.<job>   takes {"occurrence", "reason", "dryRun"} or nothing, answers {"canceled": […]}
-//	<prefix>.api.collection-cancel.<collection> likewise, of all jobs of a collection, without an occurrence
+//	<prefix>.api.collection-cancel.<collection> the same for all jobs of a collection, without an occurrence
 //	<prefix>.api.try.<collection>.<job>      body: the job to try, or none; answers what became of one attempt
 //	<prefix>.api.resubmit.<collection>.<job> takes {"occurrence", "force"}, answers {"occurrence", "resubmits"}
 //	<prefix>.api.history.<collection>.<job>  answers {"value": […], "nextLink": …}, newest first
@@ -87,7 +87,7 @@ type APIConfig struct {
 //	<prefix>.api.operation-create[.<collection>]      body: one thing to do to many jobs; answers the operation ([view.Operation])
 //	<prefix>.api.operation-list[.<collection>]        answers {"value": […], "nextLink": …}, newest first
 //	<prefix>.api.operation-get.<id>[.<collection>]    answers the operation
-//	<prefix>.api.operation-cancel.<id>[.<collection>] likewise
+//	<prefix>.api.operation-cancel.<id>[.<collection>] answers the operation
 //	<prefix>.api.collection-put.<collection>     body: the collection, JSON or YAML, or none; answers the collection
 //	<prefix>.api.collection-get.<collection>     answers the collection
 //	<prefix>.api.collection-patch.<collection>   body: what changes (RFC 7396); answers the collection

@@ -85,7 +85,7 @@ func (r *result) event() *event {
 	if v := d.view; v != nil {
 		e.Result, e.Warnings, e.Message = v.Result, v.Warnings, v.Status.Over
 		e.Superseded, e.State, e.Revision = v.Superseded, string(v.Job.State), v.Job.Revision
-		if v.Job.State != scheduler.Disabled { // else it is that of a retry
+		if v.Job.State != scheduler.Disabled { // a disabled job has only the time of a retry
 			e.Next = v.Status.Next.UTC()
 		}
 		e.ETag, e.DryRun = v.ETag(), v.DryRun

@@ -20,8 +20,8 @@
 //	POST   /jobCollections/{c}/jobs/{j}/enable
 //	POST   /jobCollections/{c}/jobs/{j}/disable
 //	POST   /jobCollections/{c}/jobs/{j}/pause         {"until": …}
-//	POST   /jobCollections/{c}/jobs/{j}/cancel        end what has begun: {"occurrence": …, "reason": …, "dryRun": false}
-//	POST   /jobCollections/{c}/cancel                 likewise, of all jobs of a collection, without an occurrence
+//	POST   /jobCollections/{c}/jobs/{j}/cancel        end active occurrences: {"occurrence": …, "reason": …, "dryRun": false}
+//	POST   /jobCollections/{c}/cancel                 the same for all jobs of a collection, without an occurrence
 //	POST   /jobCollections/{c}/jobs/{j}/try           the job to try, or nothing: the stored one
 //	POST   /jobCollections/{c}/jobs/{j}/resubmit      {"occurrence": …, "force": false}
 //	GET    /jobCollections/{c}/jobs/{j}/history       newest first; $top, $skip, $skiptoken, $filter ([view.HistoryFilter]), uid, earlier

@@ -31,8 +31,8 @@ type cancelRequest struct {
 // The body is {"occurrence": …, "reason": …, "dryRun": false}, or empty. Default:
 // all occurrences. A dry run names those that would be canceled.
 //
-// Errors: ErrInvalid with every problem of the body; ErrNotFound when there is no
-// such job; ErrConflict when nothing of it has begun.
+// Errors: ErrInvalid with every problem of the body; ErrNotFound if the job does not
+// exist; ErrConflict if it has no active occurrence.
 func (e Editor) Cancel(ctx context.Context, k scheduler.Key, body []byte) (*view.Cancellation, error) {
 	if err := k.Validate(); err != nil {
 		return nil, err
@@ -87,7 +87,7 @@ func (e Editor) CancelCollection(ctx context.Context, collection string, body []
 	return all, nil
 }
 
-// active returns the jobs of a collection of which something may have begun.
+// active returns the jobs of a collection that may have an active occurrence.
 func (e Editor) active(ctx context.Context, collection string) (map[scheduler.Key]bool, error) {
 	keys := map[scheduler.Key]bool{}
 	now := e.shared.Store.Now()
@@ -142,7 +142,7 @@ type begun struct {
 	waiting uint64 // sequence of its baton while that waits; 0: a worker has it
 }
 
-// cancel cancels what has begun of a job.
+// cancel cancels the active occurrences of a job.
 func (e Editor) cancel(ctx context.Context, k scheduler.Key, req cancelRequest) (*view.Cancellation, error) {
 	var nominal time.Time
 	if req.occurrence != "" {
@@ -184,8 +184,8 @@ func (e Editor) cancel(ctx context.Context, k scheduler.Key, req cancelRequest) 
 	return nil, contended("job " + k.String())
 }
 
-// begun returns the occurrences of a job that can be canceled: all, or that of one
-// instant.
+// begun returns the cancelable occurrences of a job: all, or only the occurrence at
+// nominal.
 func (e Editor) begun(ctx context.Context, j *scheduler.Job, nominal time.Time) (all []begun, err error) {
 	now := e.shared.Store.Now()
 	add := func(slot scheduler.Slot, b *scheduler.Baton, waiting uint64) {

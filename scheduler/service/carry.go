@@ -19,7 +19,7 @@ import (
 
 // Every process looks for operations that run and have no worker. The first one to write its name into the operation
 // carries it out: page by page, the jobs of a page concurrently. After each page it stores the counts and the cursor, so
-// that another process can continue there. What is done to a job can be repeated.
+// that another process can continue there. Repeating the change of a job is safe.
 
 // The rhythm of operations.
 const (
@@ -86,7 +86,7 @@ func (w *operator) changed(id string, _ uint64, data []byte) {
 	var op struct {
 		State view.OperationState `json:"state"`
 	}
-	_ = json.Unmarshal(data, &op) // one that was deleted has no state
+	_ = json.Unmarshal(data, &op) // a deleted operation has no state
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if op.State == view.Running {
@@ -152,8 +152,8 @@ type carrier struct {
 	pace sync.Mutex // of next
 }
 
-// save stores the operation and renews the lease. False: it was canceled, another process has it, or the store does not
-// answer. One that was canceled keeps the counts.
+// save stores the operation and renews the lease. It returns false if another process has the operation or the store does
+// not answer. A canceled operation stays canceled, and save stores its counts.
 func (c *carrier) save(ctx context.Context) bool {
 	ctx = context.WithoutCancel(ctx) // also at the end
 	for range casTries {
@@ -217,7 +217,7 @@ func (c *carrier) carry(ctx context.Context) error {
 	return nil
 }
 
-// release lets another process continue at once. Of a canceled operation it stores the counts.
+// release lets another process continue immediately. It stores the counts of a canceled operation.
 func (c *carrier) release(ctx context.Context) {
 	stored, rev, err := c.keep.read(context.WithoutCancel(ctx), c.op.ID)
 	if err == nil && (stored.Worker == c.name || stored.Worker == "") {
@@ -229,7 +229,7 @@ func (c *carrier) release(ctx context.Context) {
 	}
 }
 
-// pageSize is how many jobs are done between two writes: with a rate, those of a second.
+// pageSize is the number of jobs between two writes. With a rate, it is the number per second.
 func (c *carrier) pageSize() int {
 	if c.op.Rate > 0 {
 		return max(1, min(operationPage, int(c.op.Rate)))
@@ -292,7 +292,7 @@ func (c *carrier) carryPage(ctx context.Context, page []item) ([]result, error) 
 	}
 }
 
-// result is what an operation made of a job or an occurrence.
+// result is the result of an operation for one job or occurrence.
 type result struct {
 	item
 
@@ -365,7 +365,7 @@ func (c *carrier) await(ctx context.Context) bool {
 	return sleep(ctx, time.Until(at))
 }
 
-// change does to one job what an operation asks for.
+// change applies an operation to one job.
 func (o OperationKeeper) change(ctx context.Context, op *operation, it item) (view.Result, error) {
 	j, err := o.shared.load(ctx, it.key)
 	switch {

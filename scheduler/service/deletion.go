@@ -14,8 +14,8 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/trail"
 )
 
-// A collection that is deleted with its jobs is first stored as deleting, which stops its jobs. Then its jobs go, and it
-// goes last. Any process can complete the deletion: the first one, another one in the background, or that of a second request.
+// To delete a collection with its jobs, the process first stores it as deleting, which stops its jobs. It then deletes the jobs,
+// and the collection last. Any process can complete the deletion, in the background or for a second request.
 
 // DeleteCollection deletes a collection with all its jobs; or, onlyEmpty, one
 // that has none. A repeated call completes a deletion that was interrupted. ErrConflict for a collection that has jobs, and
@@ -92,7 +92,7 @@ func (c CollectionKeeper) clear(ctx context.Context, one *scheduler.Collection) 
 		for batch := range slices.Chunk(keys, batchKeys) {
 			jobs, err := c.shared.stored(ctx, batch)
 			if err == nil {
-				err = c.kept(ctx, one) // so that they are not those of a new collection of the name
+				err = c.kept(ctx, one) // else the jobs may belong to a new collection of the same name
 			}
 			if err != nil {
 				return err

@@ -14,7 +14,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/why"
 )
 
-// maxRate is how many jobs a second an operation may be told to do at most.
+// maxRate is the highest rate of an operation, in jobs per second.
 const maxRate = 10_000
 
 // readOperation reads the document of an operation that is asked for, and whether it is a dry run.

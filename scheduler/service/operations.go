@@ -33,7 +33,7 @@ type operation struct {
 	Caller access.Principal `json:"caller"` // whose rights count
 	Claim  string           `json:"claim,omitempty"`
 
-	Cursor  string    `json:"cursor,omitempty"` // of the source: what comes before it is done, and counted
+	Cursor  string    `json:"cursor,omitempty"` // of the source: all earlier items are done and counted
 	Worker  string    `json:"worker,omitempty"`
 	Renewed time.Time `json:"renewed,omitzero"`
 }
@@ -46,7 +46,7 @@ func (o OperationKeeper) bucket() scheduler.Bucket { return o.shared.Store.Opera
 // CreateOperation begins an operation on many jobs, with the rights of its caller. A dry run is not stored, and has
 // the occurrences that it would resubmit in its Failures, without a message.
 //
-// collection is that of all its jobs; "": the body may name one.
+// collection is the collection of all its jobs. If it is "", the body may name a collection.
 func (o OperationKeeper) CreateOperation(ctx context.Context, collection string, body []byte) (*view.Operation, error) {
 	op, dryRun, err := readOperation(ctx, collection, body, o.shared.Store.Now().UTC())
 	if err == nil {
@@ -110,7 +110,7 @@ func (o OperationKeeper) StartOperation(ctx context.Context, id string) (*view.O
 	return o.turn(ctx, id, view.Running)
 }
 
-// CancelOperation stops an operation: what was not begun is left alone.
+// CancelOperation stops an operation. Jobs that it has not reached stay unchanged.
 func (o OperationKeeper) CancelOperation(ctx context.Context, id string) (*view.Operation, error) {
 	return o.turn(ctx, id, view.Canceled)
 }
@@ -147,7 +147,7 @@ func show(op *operation) *view.Operation {
 	return &op.Operation
 }
 
-// Operation returns an operation. ErrNotFound when there is none that the caller may see.
+// Operation returns an operation, or ErrNotFound if it does not exist or the caller may not see it.
 func (o OperationKeeper) Operation(ctx context.Context, id string) (*view.Operation, error) {
 	op, _, err := o.load(ctx, id, access.Read)
 	return show(op), err

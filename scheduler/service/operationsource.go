@@ -18,10 +18,10 @@ import (
 type item struct {
 	key     scheduler.Key
 	nominal time.Time // of an occurrence
-	uid     string    // likewise: of its job
+	uid     string    // of its job, only with nominal
 }
 
-// page returns the next items of an operation. cursor is where the page after it begins; "" when there is none.
+// page returns the next items of an operation. cursor is the start of the following page, "" after the last one.
 func (o OperationKeeper) page(ctx context.Context, op *operation, size int) (items []item, cursor string, err error) {
 	if op.Verb == view.VerbResubmit {
 		return o.failed(ctx, op, size)
@@ -106,7 +106,7 @@ func (o OperationKeeper) failed(ctx context.Context, op *operation, size int) (i
 	return items, cursor, err
 }
 
-// firstFailed is the sequence of the first record that may be in a page; 0: there is none.
+// firstFailed returns the sequence of the first record that may be in a page, 0 if no record can be.
 func (o OperationKeeper) firstFailed(ctx context.Context, op *operation) (from uint64, err error) {
 	if op.Cursor != "" {
 		return strconv.ParseUint(op.Cursor, 10, 64)
@@ -118,7 +118,7 @@ func (o OperationKeeper) firstFailed(ctx context.Context, op *operation) (from u
 	return from, err
 }
 
-// calls reports whether a target is the one that an operation is about, which may be named without its port.
+// calls reports whether an operation selects a target. The operation may name the target without its port.
 func (op *operation) calls(target string) bool {
 	host := target[:max(0, strings.LastIndexByte(target, ':'))]
 	return op.Target == "" || strings.EqualFold(op.Target, target) || strings.EqualFold(op.Target, host)
@@ -156,7 +156,7 @@ func (o OperationKeeper) wanted(ctx context.Context, q *scheduler.JobQuery, foun
 	return items, nil
 }
 
-// count counts what an operation is about. list keeps the occurrences, as far as there is room for them.
+// count counts the jobs or occurrences of an operation. With list it keeps the occurrences, up to the limit.
 func (o OperationKeeper) count(ctx context.Context, op *operation, list bool) error {
 	if op.Verb != view.VerbResubmit {
 		if op.Expected = len(op.Jobs); op.Jobs != nil {
@@ -167,7 +167,7 @@ func (o OperationKeeper) count(ctx context.Context, op *operation, list bool) er
 			return err
 		}
 		page, err := o.reads.Browse(ctx, q, "", false, 1)
-		if errors.Is(err, scheduler.ErrUnavailable) { // there is no index, so this takes a while
+		if errors.Is(err, scheduler.ErrUnavailable) { // without an index, the search reads every job
 			views, next, err := o.reads.Search(ctx, q, view.Page{})
 			for op.Expected = len(views); err == nil && next != nil; op.Expected += len(views) {
 				views, next, err = o.reads.Search(ctx, q, *next)
@@ -208,7 +208,7 @@ func (op *operation) labelPatch() []byte {
 	}
 	body, err := json.Marshal(map[string]any{"properties": map[string]any{"labels": set}})
 	if err != nil {
-		return nil // of strings there is no error
+		return nil // strings never fail to encode
 	}
 	return body
 }

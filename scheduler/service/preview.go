@@ -73,7 +73,7 @@ func (p Previewer) takeTurn(ctx context.Context) (release func(), err error) {
 type previewQuery struct {
 	plan   *spec.Plan
 	after  time.Time // zero: from the first run on
-	paused time.Time // until then; zero: not at all
+	paused time.Time // the end of the pause; zero: not paused
 	count  int
 }
 

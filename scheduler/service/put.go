@@ -243,8 +243,8 @@ func warningsOf(def *scheduler.Definition, next *scheduler.Job, edit Edit) ([]sp
 	return nil, scheduler.RefuseWarnings(warnings)
 }
 
-// unchanged answers an edit that changes nothing. It also checks the baton, because the edit
-// may repeat one that a crash interrupted.
+// unchanged answers an edit that changes nothing. It also checks the baton, because a crash
+// may have interrupted an earlier try of the same edit.
 func (e Editor) unchanged(ctx context.Context, j *scheduler.Job) (*view.Job, error) {
 	v, err := e.rearmed(ctx, j)
 	if v != nil {

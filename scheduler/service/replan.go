@@ -120,8 +120,8 @@ func (p *planner) settle(ctx context.Context, j *scheduler.Job) error {
 	return nil // workers have it all the while, and settle it
 }
 
-// recordUnbegun records what is due by the schedule of j, before an edit replaces it, if an occurrence of an earlier one
-// has kept it from beginning.
+// recordUnbegun records the due instants of the schedule of j before an edit replaces it. This applies to a schedule that has
+// not begun because an occurrence of an earlier schedule has not ended.
 func (p *planner) recordUnbegun(ctx context.Context, j *scheduler.Job) error {
 	b, _, err := p.baton(ctx, j)
 	if err != nil || b == nil || b.Schedule == j.ScheduleGen {

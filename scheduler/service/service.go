@@ -284,7 +284,7 @@ func (h *shared) decodeInTurn(ctx context.Context, st scheduler.Stored) (*schedu
 	return h.decode(ctx, st)
 }
 
-// decode reads a stored job, with what it inherits from its collection.
+// decode reads a stored job, with the defaults of its collection.
 func (h *shared) decode(ctx context.Context, st scheduler.Stored) (*scheduler.Job, error) {
 	j, err := scheduler.DecodeJobWith(h.plans, st.Key, st.Revision, st.Data, h.Actions, h.Secrets)
 	if err != nil {

@@ -41,7 +41,7 @@
 // minute or hour; and what remains of such sets when others are taken out. A zone then makes instants of the seconds.
 //
 // Steps that meet times of certain weekdays, or of all days, are computed: when, by Euclid's algorithm, and how often, by
-// sums of quotients. Searches for other cycles that meet give up after many thousand steps, which takes longer than the 400
-// years in which the calendar repeats itself. Such a search reports that ([GaveUp]). Days that meet a cycle a few hundred times in the
-// whole calendar are looked up once, when the rule is compiled.
+// sums of quotients. A search for other cycles that meet stops after many thousand steps, which cover more than the 400 years
+// in which the calendar repeats itself, and reports this ([GaveUp]). Days that meet a cycle a few hundred times in the whole
+// calendar are looked up once, when the rule is compiled.
 package spec

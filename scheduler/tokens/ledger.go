@@ -23,8 +23,8 @@ func revokedEntry(id string) string { return "token-revoked-" + id }
 var errKey = errors.New("the entry " + keyEntry + " of the settings is damaged: an operator makes new tokens on NATS, " +
 	"with \"carillon token create --nats-url\"")
 
-// key returns the key of the MACs. With create it makes one where there is none, or a damaged one: tokens that were made with
-// another key count no more.
+// key returns the key of the MACs. With create it replaces a missing or damaged key, which invalidates all tokens made with
+// another key.
 func (k *Keeper) key(ctx context.Context, create bool) ([]byte, error) {
 	if key := k.secret.Load(); key != nil {
 		return *key, nil
@@ -47,7 +47,7 @@ func (k *Keeper) key(ctx context.Context, create bool) ([]byte, error) {
 	return st.Data, nil
 }
 
-// sign returns what is stored of a token.
+// sign returns the stored form of a token, with its MAC.
 func (k *Keeper) sign(ctx context.Context, s *stored) ([]byte, error) {
 	key, err := k.key(ctx, true)
 	if err != nil {
@@ -57,8 +57,8 @@ func (k *Keeper) sign(ctx context.Context, s *stored) ([]byte, error) {
 	return json.Marshal(s)
 }
 
-// Sign returns a stored token of a backup as this store keeps it. A damaged one stays damaged. Only with create does it make
-// the key if there is none.
+// Sign returns a stored token of a backup, signed with this store's key. A damaged token stays damaged. With create, Sign makes
+// a missing key; without it, it returns the token unchanged.
 func (k *Keeper) Sign(ctx context.Context, id string, data []byte, create bool) ([]byte, error) {
 	s, err := decode(id, 0, data)
 	if err != nil {
@@ -70,8 +70,8 @@ func (k *Keeper) Sign(ctx context.Context, id string, data []byte, create bool) 
 	return k.sign(ctx, s)
 }
 
-// check returns why a token that is stored does not count, "" when it does. What was written by another program has no right
-// MAC; the MAC of an old copy of a revoked token is right, but the ledger has its end.
+// check returns why a stored token is invalid, or "". A token written by another program has a wrong MAC. An old copy of a
+// revoked token has a valid MAC, but the ledger records its revocation.
 func (k *Keeper) check(ctx context.Context, s *stored) (problem string, err error) {
 	if s.sound.Load() {
 		return "", nil

@@ -2,13 +2,13 @@ package view
 
 import "time"
 
-// Operation is one thing that is done to many jobs: what was asked for, and how far it is.
+// Operation applies one verb to many jobs. It has the request and the progress.
 type Operation struct {
 	ID   string          `json:"id"`
 	Verb string          `json:"verb"` // one of [OperationVerbs]
 	By   OperationCaller `json:"by"`
 
-	// Which jobs: those named, or those of a search, in one collection or in all.
+	// The selected jobs: a list of names, or a search in one collection or in all.
 	Jobs       []string `json:"jobs,omitempty"` // collection/job
 	Collection string   `json:"collection,omitempty"`
 

@@ -26,7 +26,7 @@ type loader struct {
 const (
 	// loadBatch is the most definitions read in one request.
 	loadBatch = 128
-	// loaders is how many requests may be in flight, so that other jobs do not wait for one that the store answers late.
+	// loaders is the number of concurrent requests. Several are needed so that one slow answer of the store delays no other job.
 	loaders = 4
 )
 

@@ -85,8 +85,8 @@ func (w *Worker) jobOf(r *run) (*scheduler.Job, error) {
 	return j, err
 }
 
-// definition returns the definition that the occurrence of b runs under: the one that b was armed with, or j when the store
-// has deleted that, with the defaults of the collection.
+// definition returns the definition for the occurrence of b, with the defaults of the collection: the revision that armed b, or
+// j if the store has deleted this revision.
 func (w *Worker) definition(b *scheduler.Baton, j *scheduler.Job) *scheduler.Job {
 	if j == nil {
 		return nil

@@ -41,7 +41,7 @@ func (d *disk) run(ctx context.Context) {
 	}
 }
 
-// note keeps what is free. The log has each change of state once.
+// note stores the free disk space, and logs each change of state once.
 func (d *disk) note(free, total float64, now time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

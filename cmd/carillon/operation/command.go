@@ -17,7 +17,7 @@ type Command struct {
 	Cancel Cancel `cmd:"" help:"Stop operations between jobs."`
 }
 
-// Help tells what operations are.
+// Help explains operations.
 func (Command) Help() string {
 	return `An operation does one thing to many jobs: enable, disable, pause, delete and resubmit create one for jobs that are
 picked by labels or with --all. Any scheduler carries it out, and keeps it for 7 days.`

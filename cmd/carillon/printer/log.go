@@ -9,15 +9,15 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/intake"
 )
 
-// recordLog logs records for operators. Of failures with one cause, it logs one in ten seconds, with the number of the others: in
-// an outage, thousands of jobs fail at the same target.
+// recordLog logs records for operators. It logs one failure per cause every ten seconds, with the number of the others,
+// because thousands of jobs fail at the same target during an outage.
 type recordLog struct {
 	log      *slog.Logger
 	watched  bool // by a person
 	failures map[cause]*intake.Seldom
 }
 
-// cause is what the failures have in common that share a line.
+// cause groups the failures that share a log line.
 type cause struct {
 	outcome scheduler.Outcome
 	target  string

@@ -22,13 +22,13 @@ type Queue struct {
 	wanted  func(*scheduler.Record) bool
 	print   func(*scheduler.Record)
 	lost    func(n int64) // reports that n records were left out
-	rest    func()        // reports what was summed up, every ten seconds; nil: nothing is
+	rest    func()        // reports the suppressed failures every ten seconds; nil: never
 	records chan *scheduler.Record
 	dropped atomic.Int64
 	ended   chan struct{}
 }
 
-// restEvery is how often a queue reports what it has summed up.
+// restEvery is the interval between two reports of suppressed failures.
 const restEvery = 10 * time.Second
 
 // queueLength is how many records may wait to be printed.

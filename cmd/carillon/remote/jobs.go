@@ -109,11 +109,10 @@ func (Jobs) meant(ctx context.Context, t *terminal.Terminal, keys []scheduler.Ke
 	return nil, nil
 }
 
-// StopReason is why occurrences are canceled with what is disabled.
+// StopReason is the reason recorded for occurrences that are canceled because you disable their job.
 const StopReason = "disabled with --stop-retries"
 
-// Continuing tells how many occurrences that have begun were canceled with what was
-// disabled or, if not stopped, continue.
+// Continuing prints how many active occurrences of the disabled jobs were canceled or, unless stopped, continue.
 func Continuing(t *terminal.Terminal, n int, stopped bool) {
 	what := terminal.Plural(n, "occurrence that has begun", "occurrences that have begun")
 	switch {

@@ -70,7 +70,7 @@ func Progress(op *view.Operation) string {
 	return fmt.Sprintf("%d of %d", op.Done, max(op.Done, op.Expected))
 }
 
-// ShowOperation prints an operation. What failed, of one that has ended, is an error.
+// ShowOperation prints an operation. Once the operation has ended, its failures are an error.
 func ShowOperation(t *terminal.Terminal, op *view.Operation) error {
 	if t.JSON {
 		if err := t.PrintJSON(op); err != nil {

@@ -106,8 +106,8 @@ func Span(tb testing.TB) (span time.Duration, asked bool) {
 	return span, true
 }
 
-// Rounds counts the rounds of a test that draws what it tries: so many, a tenth of them with -short, and more until it has seen
-// enough, but no more than ten times as many. With [FuzzTime] it goes on for so long.
+// Rounds counts the rounds of a randomized test: count, or a tenth of it with -short. It adds rounds until enough returns true,
+// at most ten times count. With [FuzzTime] it continues for the whole duration.
 func Rounds(tb testing.TB, count int, enough func() bool) iter.Seq[int] {
 	tb.Helper()
 	most := 10 * count

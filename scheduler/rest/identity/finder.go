@@ -101,8 +101,8 @@ func (c *Config) open(ctx context.Context) (bool, error) {
 	return !some && err == nil, err
 }
 
-// Find returns who sends a request. A job needs a token even where others need none: else its author could do everything. The
-// error is an [*access.Unknown] when that is not known, a [*throttle.Exceeded], or that of the store or the issuer.
+// Find returns the sender of a request. A job always needs a token, even on an open server: otherwise its author would have full
+// access. The error is an [*access.Unknown] for an unknown sender, a [*throttle.Exceeded], or an error of the store or issuer.
 func (f *Finder) Find(r *http.Request) (*access.Principal, error) {
 	cfg, address := f.cfg.Load(), addressOf(r)
 	open, err := cfg.open(r.Context())

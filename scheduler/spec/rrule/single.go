@@ -17,7 +17,7 @@ import (
 type single struct {
 	rruleTime
 
-	zone *time.Location // nil: that of the set
+	zone *time.Location // nil: the zone of the set
 }
 
 // singles reads RDATE or EXDATE.
@@ -39,7 +39,7 @@ func (p *rruleParser) singles(name string, t rruleText, params []rruleText, valu
 }
 
 // withSingles adds the single dates to the instants of the rules, and takes the excluded ones out of both, as
-// python-dateutil does: DTSTART, COUNT and UNTIL bound the rules alone. Those are delayed by a fraction of a second.
+// python-dateutil does: DTSTART, COUNT and UNTIL bound the rules alone. by, a fraction of a second, delays only the rules.
 func (c *setCompiler) withSingles(rules instant.Schedule, dst instant.DST, by time.Duration) (instant.Schedule, error) {
 	var out []instant.Span
 	for i := range c.dropped {
@@ -77,7 +77,7 @@ func (c *setCompiler) withSingles(rules instant.Schedule, dst instant.DST, by ti
 	return instant.UnionOf(rules, instant.Without(added, out)), nil
 }
 
-// spans returns the instants that an item stands for: all those of a day, for a date without a time.
+// spans returns the instants of an item. A date without a time covers all instants of its day.
 func (c *setCompiler) spans(s *single, dst instant.DST) (list []instant.Span) {
 	zone := c.zoneOf(s)
 	if s.date {

@@ -6,7 +6,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/work"
 )
 
-// The offsets from Easter Sunday whose day is in the same year, whatever the year.
+// The offsets from Easter Sunday whose day is in the same year, for every year.
 const (
 	FirstOfEaster = -80
 	LastOfEaster  = 250

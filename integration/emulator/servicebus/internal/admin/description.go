@@ -221,7 +221,7 @@ const (
 )
 
 type (
-	// authorizationRules are the keys of an entity, in addition to those of the emulator.
+	// authorizationRules are the keys of an entity, in addition to the emulator's keys.
 	authorizationRules struct {
 		Rules []authorizationRule `xml:"AuthorizationRule"`
 	}
