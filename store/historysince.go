@@ -43,7 +43,7 @@ func (s *Store) RecordsSince(ctx context.Context, k scheduler.Key, since time.Ti
 // have expired ([Config.HistoryAge]), or gave way to later ones of their outcome
 // ([Config.HistoryPerJob]).
 func (s *Store) Kept(ctx context.Context, k scheduler.Key) (since time.Time, err error) {
-	since = s.Now().Add(-s.cfg.HistoryAge).UTC()
+	since = s.Now().Add(-s.cfg.HistoryAge).UTC() //nolint:contextcheck // what Now asks the server is for later calls
 	if s.cfg.HistoryPerJob <= 0 {
 		return since, nil
 	}

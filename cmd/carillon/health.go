@@ -54,7 +54,10 @@ func (c healthCmd) Run(ctx context.Context, t *terminal.Terminal) error {
 	if status != http.StatusOK {
 		return fmt.Errorf("%s: %d: %s", target, status, reason(body))
 	}
-	var told struct{ Status, Reason string }
+	var told struct {
+		Status string `json:"status"`
+		Reason string `json:"reason"`
+	}
 	degraded := json.Unmarshal(body, &told) == nil && told.Status == "degraded"
 	switch {
 	case t.JSON && degraded:

@@ -47,7 +47,8 @@ func (e Editor) Cancel(ctx context.Context, k scheduler.Key, body []byte) (*view
 		if req.occurrence != "" {
 			what = "occurrence " + what + " is not one that"
 		}
-		return nil, fmt.Errorf("job %s: %w: %s runs or waits for a retry; to keep the job from running, disable it", k, scheduler.ErrConflict, what)
+		return nil, fmt.Errorf("job %s: %w: %s runs or waits for a retry; to keep the job from running, disable it",
+			k, scheduler.ErrConflict, what)
 	}
 	return v, err
 }
@@ -102,7 +103,7 @@ func (e Editor) active(ctx context.Context, collection string) (map[scheduler.Ke
 			return nil, err
 		}
 		err = e.shared.Store.EachBaton(ctx, lane, func(slot scheduler.Slot, _ bool) error {
-			if slot.Detached != "" && slot.Key.Collection == collection {
+			if slot.Detached != "" && slot.Collection == collection {
 				keys[slot.Key] = true
 			}
 			return nil
