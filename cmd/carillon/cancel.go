@@ -64,7 +64,7 @@ func (c cancelCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Cl
 type disableCmd struct {
 	remote.Jobs
 
-	StopRetries bool `name:"stop-retries" help:"Also cancel what has begun: attempts in flight, and retries."`
+	StopRetries bool `name:"stop-retries" help:"Also cancel attempts in flight and waiting retries."`
 }
 
 // Help shows examples.

@@ -41,7 +41,7 @@ type cli struct {
 	Resubmit   resubmitCmd        `cmd:"" help:"Run occurrences again that failed."`
 	Enable     jobsCmd            `cmd:"" help:"Let jobs run again that are disabled or paused."`
 	Disable    disableCmd         `cmd:"" help:"Stop jobs until they are enabled."`
-	Cancel     cancelCmd          `cmd:"" help:"End what has begun of a job: the attempt in flight, and its retries."`
+	Cancel     cancelCmd          `cmd:"" help:"Cancel a job's attempt in flight and its retries."`
 	Pause      pauseCmd           `cmd:"" help:"Stop jobs until a time, after which they go on by themselves."`
 	Delete     jobsCmd            `cmd:"" aliases:"rm" help:"Delete jobs with their history."`
 	Operation  operation.Command  `cmd:"" aliases:"operations" help:"List, show and cancel operations on many jobs."`

@@ -23,7 +23,7 @@ type resubmitCmd struct {
 	Force      bool   `help:"Also what succeeded."`
 
 	FailedSince string `help:"Run again all that failed from this time on: 12:00, 2026-03-08T02:30Z, or 2h, which is two hours ago." placeholder:"TIME"`
-	Until       string `help:"With --failed-since: and until then. Default: now." placeholder:"TIME"`
+	Until       string `help:"With --failed-since: the end of the period. Default: now." placeholder:"TIME"`
 	Target      string `help:"With --failed-since: only calls of this host, or host and port." placeholder:"HOST"`
 	DryRun      bool   `help:"With --failed-since: only show what would run again."`
 	Rate        string `help:"With --failed-since: how many a second, such as 10/s." placeholder:"N/s"`
@@ -35,8 +35,8 @@ func (resubmitCmd) Help() string {
 the schedule, and its records in the history name the occurrence that it repeats. What succeeded, or has not ended, is a
 conflict (exit code 4), and so is a job that is running.
 
-With --failed-since it is done to each occurrence that failed in a period, once: to those of the collection, of all
-collections with -A, or of jobs with labels. An occurrence that was resubmitted with success is left out. Those of one
+With --failed-since, the scheduler resubmits every occurrence of a period that failed, once: in the collection, in all
+collections with -A, or of jobs with labels. It skips occurrences whose resubmission succeeded. The occurrences of one
 job run one after the other.
 
 Examples:

@@ -77,7 +77,7 @@ func (c Enable) Run(ctx context.Context, t *terminal.Terminal, api *client.Clien
 type Disable struct {
 	names
 
-	StopRetries bool `name:"stop-retries" help:"Also cancel what has begun: attempts in flight, and retries."`
+	StopRetries bool `name:"stop-retries" help:"Also cancel attempts in flight and waiting retries."`
 }
 
 // Help shows examples.

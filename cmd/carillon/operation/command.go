@@ -96,7 +96,7 @@ type Cancel struct {
 
 // Help shows examples.
 func (Cancel) Help() string {
-	return `What is done stays done.
+	return `Jobs that the operation has already changed stay changed.
 
 Example:
 
