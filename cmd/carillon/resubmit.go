@@ -10,7 +10,6 @@ import (
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/scheduler/client"
 	"github.com/carillon-sched/carillon/scheduler/view"
-	"github.com/carillon-sched/carillon/scheduler/why"
 )
 
 type resubmitCmd struct {
@@ -87,7 +86,7 @@ func (c resubmitCmd) failed(ctx context.Context, t *terminal.Terminal, api *clie
 		if at.text == "" {
 			continue
 		}
-		instant, err := moment(t, at.flag, at.text, now)
+		instant, err := t.Moment(at.flag, at.text, now)
 		if err != nil {
 			return err
 		}
@@ -112,16 +111,4 @@ func (c resubmitCmd) failed(ctx context.Context, t *terminal.Terminal, api *clie
 		return nil
 	}
 	return remote.Follow(ctx, t, api, op)
-}
-
-// moment reads a time in the past: a clock time too, which [terminal.Terminal.Moment] does not know.
-func moment(t *terminal.Terminal, flag, text string, now time.Time) (time.Time, error) {
-	at, err := t.Moment(flag, text, now)
-	if err == nil {
-		return at, nil
-	}
-	if at, failed := why.ParseMoment(text, t.Zone(), now); failed == nil {
-		return at.At, nil
-	}
-	return at, err
 }

@@ -41,13 +41,22 @@ var momentLayouts = []string{
 // days is a span of days or weeks, which [time.ParseDuration] does not know.
 var days = regexp.MustCompile(`^(\d{1,5})([dw])$`)
 
-// Moment reads a moment as a flag has it: a date or a time (RFC 3339, or as this
-// terminal shows it), or how long ago it was, such as 90m, 2h, -2h or 7d.
+// Moment parses the time of a flag: a date or time (RFC 3339, or as this terminal shows it), the latest time of day such as
+// 12:00 that is not after now, or a duration before now, such as 90m, 2h, -2h or 7d. The error is a usage error that names
+// the flag.
 func (t *Terminal) Moment(flag, text string, now time.Time) (time.Time, error) {
 	for _, layout := range momentLayouts {
 		if at, err := time.ParseInLocation(layout, text, t.Zone()); err == nil {
 			return at, nil
 		}
+	}
+	if clock, err := time.Parse("15:04", text); err == nil {
+		y, m, d := now.In(t.Zone()).Date()
+		at := time.Date(y, m, d, clock.Hour(), clock.Minute(), 0, 0, t.Zone())
+		if at.After(now) {
+			at = time.Date(y, m, d-1, clock.Hour(), clock.Minute(), 0, 0, t.Zone())
+		}
+		return at, nil
 	}
 	ago := strings.TrimPrefix(text, "-")
 	if m := days.FindStringSubmatch(ago); m != nil {
@@ -60,6 +69,6 @@ func (t *Terminal) Moment(flag, text string, now time.Time) (time.Time, error) {
 	if d, err := time.ParseDuration(ago); err == nil && d >= 0 {
 		return now.Add(-d), nil
 	}
-	return time.Time{}, Usage(fmt.Errorf("--%s: %q is neither a date or time such as 2026-03-08 or 2026-03-08T02:30Z, "+
+	return time.Time{}, Usage(fmt.Errorf("--%s: %q is neither a date or time such as 2026-03-08, 2026-03-08T02:30Z or 12:00, "+
 		"nor how long ago it was, such as 2h or 7d", flag, text))
 }

@@ -23,13 +23,15 @@ func TestMoment(t *testing.T) {
 		"1h30m":                          "2026-03-08 07:30:00.000 Z",
 		"7d":                             "2026-03-01 09:00:00.000 Z",
 		"1w":                             "2026-03-01 09:00:00.000 Z",
+		"08:30":                          "2026-03-08 08:30:00.000 Z",
+		"12:00":                          "2026-03-07 12:00:00.000 Z",
 	} {
 		at, err := utc.Moment("since", text, now)
 		if got := utc.Time(at, Dated); err != nil || got != want {
 			t.Errorf("%s: got %s, %v, want %s", text, got, err, want)
 		}
 	}
-	for _, wrong := range []string{"", "soon", "--2h", "2026-13-01", "2 h", "2026"} {
+	for _, wrong := range []string{"", "soon", "--2h", "2026-13-01", "2 h", "2026", "25:00"} {
 		if at, err := utc.Moment("since", wrong, now); ExitCode(err) != ExitUsage {
 			t.Errorf("%q is read as %s, %v", wrong, at, err)
 		}
