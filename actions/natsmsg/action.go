@@ -208,6 +208,10 @@ func (a *action) request(ctx context.Context, conn *connection, m *nats.Msg) (sc
 	if err != nil {
 		return scheduler.Result{}, err
 	}
+	if n := reply.Size() - len(reply.Subject) - len(reply.Reply) - len(reply.Data); n > maxHeaders {
+		text := fmt.Sprintf("the answer has headers of %d bytes, at most %d are read", n, maxHeaders)
+		return scheduler.Result{}, &statusError{http.StatusBadGateway, text, true}
+	}
 	verdict := judgeReply(reply.Header)
 	response := excerpt(reply.Data)
 	return scheduler.Result{

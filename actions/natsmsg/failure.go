@@ -34,7 +34,7 @@ type secretError struct{ error }
 type statusError struct {
 	status    int
 	text      string
-	blameless bool // it is about one stream, or about the job's credentials
+	blameless bool // it is about one stream, one subject, or the job's credentials
 }
 
 // Error returns the text.

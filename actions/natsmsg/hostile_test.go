@@ -94,6 +94,8 @@ var bombs = map[string]string{
 	"HMSG":               "HMSG a 1 12 9223372036854775000\r\nNATS/1.0\r\n\r\n",
 	"lower case":         "msg a 1 1000000000000000\r\nx",
 	"tabs":               "MSG\ta\t1\t1000000000000000\r\nx",
+	"headers":            "HMSG a 1 65537 65540\r\nx",
+	"no size of headers": "HMSG 65540\r\nx",
 	"in parts":           "MS|G a| 1 10000000|000000000|\r|\n|x",
 	"more than 64 bits":  "MSG a 1 18446744073709551617\r\nx",
 	"negative":           "MSG a 1 -5\r\nx",

@@ -14,6 +14,7 @@ import (
 const (
 	maxLine    = 64 << 10 // bytes of a line, such as INFO; servers send some KiB in large clusters
 	maxPayload = 8 << 20  // bytes of a message, the most that the documentation of NATS recommends
+	maxHeaders = 64 << 10 // bytes of its headers, as of an HTTP response; the client makes a map of them
 )
 
 // inspector reads along what a server sends (NATS Client Protocol), as the client
@@ -23,6 +24,8 @@ type inspector struct {
 	skip int64 // bytes of a payload that are still to come
 	rest bool  // of the line behind a payload, which the client leaves out
 }
+
+var errHeaders = fmt.Errorf("the server sends a message with headers of more than %d bytes", maxHeaders)
 
 var errLine = fmt.Errorf("the server sends a line of more than %d bytes", maxLine)
 
@@ -75,6 +78,11 @@ func (in *inspector) judge(line string) error {
 	size, err := strconv.ParseUint(words[len(words)-1], 10, 63)
 	if err != nil || size > maxPayload {
 		return fmt.Errorf("the server sends a message of more than %d bytes", maxPayload)
+	}
+	if words[0][0]|' ' == 'h' {
+		if n, err := strconv.ParseUint(words[len(words)-2], 10, 63); err != nil || n > maxHeaders {
+			return errHeaders
+		}
 	}
 	in.skip, in.rest = int64(size)+1, true // and the first byte of the line break
 	return nil

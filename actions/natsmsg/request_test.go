@@ -38,6 +38,7 @@ func TestRequest(t *testing.T) {
 	answer(t, nc, "refused", "", nats.Header{"Status": {"409"}, "Description": {"Consumer Deleted"}})
 	answer(t, nc, "busy", "later", nats.Header{"Nats-Service-Error-Code": {"429"}, "Nats-Service-Error": {"busy"}, "Retry-After": {"90"}})
 	answer(t, nc, "odd", "", nats.Header{"Nats-Service-Error-Code": {"E17"}, "Nats-Service-Error": {"no luck"}})
+	answer(t, nc, "heavy", "", nats.Header{"Status": {"200"}, "X": {strings.Repeat("x", 64<<10)}})
 	answer(t, nc, "bare", "", nats.Header{"Nats-Service-Error": {"just so"}, "Retry-After": {"soon"}})
 	c := client(t, natsmsg.Config{Conn: nc})
 	tests := map[string]struct {
@@ -54,6 +55,7 @@ func TestRequest(t *testing.T) {
 		"busy":    {outcome{429, true, false, "'429 busy' Body: later"}, "later", 90 * time.Second},
 		"odd":     {outcome{500, true, false, "'E17 no luck'"}, "", 0},
 		"bare":    {outcome{500, true, false, "'just so'"}, "", 0},
+		"heavy":   {outcome{502, true, false, "the answer has headers of 65"}, "", 0},
 		"nobody":  {outcome{503, true, false, "Request to subject 'nobody' failed: no responders"}, "", 0},
 	}
 	for subject, test := range tests {

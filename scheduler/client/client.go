@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"io"
+	"errors"
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/carillon-sched/carillon/scheduler/intake"
 )
 
 // Client asks a scheduler. It is safe for concurrent use.
@@ -74,8 +76,11 @@ func (c *Client) send(ctx context.Context, method, path string, body []byte, hea
 // body reads the body of an answer.
 func (c *Client) body(ctx context.Context, resp *http.Response) ([]byte, error) {
 	defer resp.Body.Close()
-	data, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
-	if err != nil {
+	data, err := intake.ReadAll(resp.Body, maxAnswer)
+	switch {
+	case errors.Is(err, intake.ErrTooLong):
+		return nil, &Error{Status: resp.StatusCode, Message: c.server + ": the answer " + err.Error() + "; ask for less"}
+	case err != nil:
 		return nil, unreachable(ctx, c.server, err)
 	}
 	return data, nil

@@ -48,6 +48,7 @@ func TestErrors(t *testing.T) {
 		{409, `{"error": {"code": "Conflict", "message": "m"}}`, scheduler.ErrConflict, "m"},
 		{503, `{"error": {"code": "ServiceUnavailable", "message": "m"}}`, scheduler.ErrUnavailable, "m"},
 		{502, `<html>`, scheduler.ErrUnavailable, "SERVER/jobCollections/a/jobs/b answered 502 Bad Gateway"},
+		{200, `"` + strings.Repeat("x", 64<<20) + `"`, nil, "SERVER: the answer is longer than 67108864 bytes, the most that is read; ask for less"},
 		{200, `hello`, nil, "SERVER does not answer as Carillon does: invalid character 'h' looking for beginning of value"},
 	}
 	for _, test := range tests {
@@ -58,7 +59,7 @@ func TestErrors(t *testing.T) {
 			want = c.URL() + rest
 		}
 		if err == nil || err.Error() != want {
-			t.Errorf("%d %s: got %v, want %s", test.status, test.body, err, want)
+			t.Errorf("%d %.100s: got %v, want %s", test.status, test.body, err, want)
 		}
 		for _, sentinel := range []error{scheduler.ErrInvalid, scheduler.ErrNotFound, scheduler.ErrConflict, scheduler.ErrUnavailable} {
 			if errors.Is(err, sentinel) != errors.Is(test.is, sentinel) {

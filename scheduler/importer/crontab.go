@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
@@ -66,6 +67,7 @@ type crontabFile struct {
 	named string // time zone
 	delay int    // minutes
 	env   fields
+	size  int // of env in bytes
 }
 
 func unquoted(s string) string {
@@ -94,9 +96,14 @@ func (c *crontabFile) set(entry, name, value string) {
 	}
 	for i, m := range c.env {
 		if m.Name == name {
-			c.env = append(c.env[:i:i], c.env[i+1:]...)
+			c.env, c.size = append(c.env[:i:i], c.env[i+1:]...), c.size-len(name)-len(m.Value.Text())
 			break
 		}
+	}
+	if c.size += len(name) + len(value); c.size > scheduler.MaxJobSize {
+		c.notef(Dropped, entry, name, "a job has no room for more than %d bytes of variables", scheduler.MaxJobSize)
+		c.size -= len(name) + len(value)
+		return
 	}
 	c.env = append(c.env, fieldsOf(name, value)...)
 }

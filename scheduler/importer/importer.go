@@ -73,19 +73,25 @@ func Import(format string, data []byte, o Options) (Result, error) {
 	if o.Collection == "" {
 		o.Collection = scheduler.DefaultCollection
 	}
-	r := &reading{Options: o, names: map[scheduler.Key]bool{}}
+	r := &reading{Options: o, names: map[scheduler.Key]int{}}
 	if err := read(r, data); err != nil {
 		return Result{}, scheduler.AsInvalid(err)
 	}
+	if len(r.Jobs) > maxJobs {
+		return Result{}, scheduler.Invalid("", fmt.Sprintf("has more than %d entries; split it", maxJobs))
+	}
 	return r.Result, nil
 }
+
+// maxJobs is the most jobs of one source.
+const maxJobs = 10_000
 
 // reading is a source on its way to jobs.
 type reading struct {
 	Options
 	Result
 
-	names map[scheduler.Key]bool
+	names map[scheduler.Key]int // the last number behind a name; 1: none; 0: the name is free
 }
 
 // notef adds a line to the report.
@@ -95,16 +101,20 @@ func (r *reading) notef(level Level, entry, field, format string, args ...any) {
 
 // add adds a job: its members without a name, and with one that is free.
 func (r *reading) add(entry, collection, name string, members fields) {
+	if len(r.Jobs) > maxJobs {
+		return
+	}
 	from := len(r.Notes)
 	for from > 0 && r.Notes[from-1].Entry == entry && r.Notes[from-1].Job == "" {
 		from--
 	}
 	k := scheduler.Key{Collection: collection, Job: jobName(name)}
-	base := k.Job
-	for n := 2; r.names[k]; n++ {
-		k.Job = fmt.Sprintf("%s-%d", base, n)
+	base := k
+	for r.names[k] > 0 {
+		r.names[base]++
+		k.Job = fmt.Sprintf("%s-%d", base.Job, r.names[base])
 	}
-	r.names[k] = true
+	r.names[k] = 1
 	if k.Job != name {
 		r.notef(Changed, entry, "name", "the job is called %s", k.Job)
 	}

@@ -12,11 +12,11 @@ import (
 
 	"github.com/carillon-sched/carillon/cmd/carillon/check"
 	"github.com/carillon-sched/carillon/cmd/carillon/export"
+	"github.com/carillon-sched/carillon/cmd/carillon/jobfile"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/importer"
-	"github.com/carillon-sched/carillon/scheduler/intake"
 	"github.com/carillon-sched/carillon/scheduler/variable"
 )
 
@@ -56,9 +56,6 @@ Examples:
     carillon import arm template.json | carillon apply -`
 }
 
-// maxSource is how much of a file is read.
-const maxSource = 64 << 20
-
 // Run imports files.
 func (c Command) Run(ctx context.Context, t *terminal.Terminal) error {
 	if !slices.Contains(importer.Formats(), c.Format) {
@@ -76,9 +73,9 @@ func (c Command) Run(ctx context.Context, t *terminal.Terminal) error {
 	var all importer.Result
 	made := map[scheduler.Key]string{}
 	for _, path := range c.Paths {
-		data, err := read(ctx, t, path)
+		data, err := jobfile.Load(path, t.Input(ctx))
 		if err != nil {
-			return err
+			return terminal.Usagef("%s: %w", path, terminal.WithoutPath(err))
 		}
 		result, err := importer.Import(c.Format, data, importer.Options{
 			Collection: c.Collection, Runner: c.Target, TimeZone: c.TimeZone, System: c.System,
@@ -103,28 +100,6 @@ func near(format string) string {
 		return fmt.Sprintf("did you mean %q?", meant)
 	}
 	return `"carillon import --help" says what each is of`
-}
-
-func read(ctx context.Context, t *terminal.Terminal, path string) ([]byte, error) {
-	in := t.Input(ctx)
-	if path != "-" {
-		file, err := os.Open(path)
-		if err != nil {
-			return nil, unreadable(path, err)
-		}
-		defer file.Close()
-		in = file
-	}
-	data, err := intake.ReadAll(in, maxSource)
-	if err != nil {
-		return nil, unreadable(path, err)
-	}
-	return data, nil
-}
-
-// unreadable says that a file cannot be read, which is a mistake on the command line.
-func unreadable(path string, err error) error {
-	return terminal.Usagef("%s: %w", path, terminal.WithoutPath(err))
 }
 
 // distinct leaves out what an earlier file has made already, and says so. made are the files of what was made.

@@ -67,7 +67,7 @@ func (r Reader) Read(files []string) (jobs []Job, problems []Problem) {
 }
 
 func (r Reader) readFile(file string) ([]Job, []Problem) {
-	data, err := r.load(file)
+	data, err := Load(file, r.Stdin)
 	if file == Stdin {
 		file = stdinName
 	}
@@ -92,23 +92,24 @@ func (r Reader) readFile(file string) ([]Job, []Problem) {
 	return jobs, problems
 }
 
-func (r Reader) load(file string) ([]byte, error) {
-	if file != Stdin {
-		f, err := os.Open(file)
+// Load returns the content of a file, or of stdin if its path is [Stdin]. A file of more than 4 MiB is an error.
+func Load(path string, stdin io.Reader) ([]byte, error) {
+	if path != Stdin {
+		f, err := os.Open(path)
 		if err != nil {
 			return nil, err
 		}
 		defer f.Close()
-		return intake.ReadAll(f, maxFile)
+		stdin = f
 	}
-	if r.Stdin == nil {
+	if stdin == nil {
 		return nil, errors.New("is not connected")
 	}
-	return intake.ReadAll(r.Stdin, maxFile)
+	return intake.ReadAll(stdin, maxFile)
 }
 
-// maxFile is most of a job file, in bytes: some thousand of the longest jobs.
-const maxFile = 64 << 20
+// maxFile is the most bytes of a file, as of [document.ParseFile].
+const maxFile = 4 << 20
 
 // sourced is a document and where it comes from.
 type sourced struct {

@@ -3,7 +3,6 @@ package preview
 import (
 	"cmp"
 	"context"
-	"io"
 	"os"
 	"regexp"
 	"strings"
@@ -64,18 +63,16 @@ func isFile(path string) bool {
 
 // file reads the subject from a file.
 func (c Command) file(ctx context.Context, t *terminal.Terminal) (*subject, []fault) {
-	if c.File != "-" {
-		data, err := os.ReadFile(c.File)
-		if err != nil {
-			return nil, []fault{misuse(c.File+": "+terminal.WithoutPath(err).Error(), "")}
-		}
-		return c.read(t, c.File, string(data))
-	}
-	data, err := io.ReadAll(t.Input(ctx))
-	if err != nil {
+	data, err := jobfile.Load(c.File, t.Input(ctx))
+	switch {
+	case c.File != jobfile.Stdin && err != nil:
+		return nil, []fault{misuse(c.File+": "+terminal.WithoutPath(err).Error(), "")}
+	case err != nil:
 		return nil, []fault{{text: "standard input: " + terminal.WithoutPath(err).Error(), cause: err}}
+	case c.File == jobfile.Stdin:
+		return c.read(t, "", string(data))
 	}
-	return c.read(t, "", string(data))
+	return c.read(t, c.File, string(data))
 }
 
 // read reads the subject from a text. file is where it comes from; empty if it was typed or piped.
