@@ -279,3 +279,20 @@ func TestOpenTellsWhatItMakes(t *testing.T) {
 		}
 	}
 }
+
+// TestStreamsAreAll compares the streams whose leaders are spread with those of the server: a stream that is not counted
+// leaves the servers uneven.
+func TestStreamsAreAll(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		var want []string
+		for name := range w.js.StreamNames(t.Context()).Name() {
+			want = append(want, name)
+		}
+		got := w.store.Streams()
+		slices.Sort(got)
+		slices.Sort(want)
+		if !slices.Equal(got, want) {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	})
+}

@@ -56,12 +56,8 @@ func (s *Store) takeReplicas(ctx context.Context) error {
 
 // replicate brings every stream and bucket to the number of replicas that was asked for, and tells the log how it goes.
 func (s *Store) replicate(ctx context.Context) error {
-	names := s.opened
-	if s.pulse != "" {
-		names = append(slices.Clone(names), s.pulse)
-	}
 	var have []held
-	for _, name := range names {
+	for _, name := range s.streams() {
 		info, err := s.info(ctx, name)
 		if err != nil {
 			return err
@@ -79,6 +75,14 @@ func (s *Store) replicate(ctx context.Context) error {
 		}
 	}
 	return s.awaitCopies(ctx, change)
+}
+
+// streams returns the names of all streams and buckets of the store.
+func (s *Store) streams() []string {
+	if s.pulse == "" {
+		return s.opened
+	}
+	return append(slices.Clone(s.opened), s.pulse)
 }
 
 func (s *Store) info(ctx context.Context, stream string) (*jetstream.StreamInfo, error) {

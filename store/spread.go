@@ -169,8 +169,11 @@ func (s *Store) spreadOnce(ctx context.Context, patience time.Duration) (again b
 // groups asks for those of all streams and queues; none where nothing could be moved.
 func (s *Store) groups(ctx context.Context) ([]raftGroup, error) {
 	var groups []raftGroup
-	for _, name := range s.opened {
+	for _, name := range s.streams() {
 		st, err := s.js.Stream(ctx, name)
+		if name == s.pulse && errors.Is(err, jetstream.ErrStreamNotFound) {
+			continue // the store works without it
+		}
 		if err != nil {
 			return nil, err
 		}
