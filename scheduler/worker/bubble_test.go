@@ -214,8 +214,13 @@ func (w *world) history(name string) []*scheduler.Record {
 // outcomes returns the history in short: one word for each record.
 func (w *world) outcomes(name string) string {
 	w.t.Helper()
+	return short(w.history(name))
+}
+
+// short returns one word for each record.
+func short(records []*scheduler.Record) string {
 	var words []string
-	for _, r := range w.history(name) {
+	for _, r := range records {
 		word := string(r.Outcome)
 		if r.Phase == scheduler.ErrorPhase && r.Outcome != scheduler.OutcomeFaulted {
 			word += "/error"
