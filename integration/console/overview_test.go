@@ -15,7 +15,7 @@ func TestOverviewLives(t *testing.T) {
 		page.Go("/"),
 		page.Text("#running", "Nothing runs at the moment"),
 		page.Text("#replicas", "carillon-embedded"),
-		page.Text("#audit", "There were no jobs to look at"),
+		page.Text("#audit", "There were no jobs at this check"),
 		page.Click("main details summary"),
 		page.Text("#figures", "Nothing ran in this time"),
 	)
