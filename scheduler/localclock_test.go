@@ -15,6 +15,23 @@ import (
 // measures lists the functions that may read the clock of this machine, with how often they do: to measure how long
 // something takes, or how old something in memory is.
 var measures = map[string]int{
+	"console/job/events.go serve":      2,
+	"console/jobs/list.go list":        2,
+	"console/jobs/many.go followMany":  3,
+	"console/load/load.go countingOf":  1,
+	"console/load/look.go at":          2,
+	"console/load/look.go fresh":       1,
+	"console/load/look.go last":        1,
+	"console/load/past.go ran":         2,
+	"natsapi/api.go answer":            2,
+	"natsapi/eraser.go erase":          3,
+	"natsapi/eraser.go newEraser":      1,
+	"natsapi/stats.go begin":           1,
+	"natsapi/stats.go end":             1,
+	"natsapi/verb.go awaitTurn":        2,
+	"natsapi/verb.go isFirst":          2,
+	"rest/observe.go observe":          3,
+	"rest/tail.go put":                 1, // a deadline of a connection
 	"service/admission.go haveRoom":    2,
 	"service/audit.go Audit":           2,
 	"service/auditjobs.go Finish":      2,
@@ -43,7 +60,10 @@ var measures = map[string]int{
 // be wrong, and decisions by it lose or repeat runs.
 func TestDecisionsUseTheStoresClock(t *testing.T) {
 	got := map[string]int{}
-	for _, dir := range []string{"limits", "service", "step", "worker"} {
+	for _, dir := range []string{
+		"console/collections", "console/edit", "console/job", "console/jobform", "console/jobs", "console/load", "console/newjob",
+		"limits", "natsapi", "rest", "service", "step", "tokens", "worker",
+	} {
 		files, err := filepath.Glob(filepath.Join(dir, "*.go"))
 		if err != nil || len(files) == 0 {
 			t.Fatalf("%s: no files: %v", dir, err)

@@ -71,6 +71,7 @@ func OpenTokens(ctx context.Context, nc *nats.Conn, cfg Config) (*Store, error) 
 	if s.tokens, err = s.openTokens(ctx); err != nil {
 		return nil, err
 	}
+	s.askClock(ctx)
 	err = s.openTrail(ctx)
 	return s, err
 }

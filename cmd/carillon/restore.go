@@ -117,7 +117,7 @@ func (c restoreCmd) restore(
 	err := c.withStore(ctx, cfg, !c.DryRun, func(st *store.Store) (err error) {
 		with := backup.RestoreConfig{
 			Store: st, Existing: c.Existing, Disabled: c.Disabled, Tokens: c.Tokens, Jobs: has.Jobs,
-			Sign: tokens.NewKeeper(st.Tokens(), st.TokenLedger()).Sign, Progress: progress(t, "compared", has.Jobs),
+			Sign: tokens.NewKeeper(st.Tokens(), st.TokenLedger(), st.Now).Sign, Progress: progress(t, "compared", has.Jobs),
 		}
 		if c.DryRun || c.Existing == backup.Refuse {
 			if report.Report, err = c.read(ctx, f, with, backup.Plan); err != nil {

@@ -92,7 +92,7 @@ func (s tokenStore) with(ctx context.Context, t *terminal.Terminal, use func(tok
 	if err != nil {
 		return err
 	}
-	return use(keptTokens{service.NewTokenKeeper(tokens.NewKeeper(st.Tokens(), st.TokenLedger()), st, st)})
+	return use(keptTokens{service.NewTokenKeeper(tokens.NewKeeper(st.Tokens(), st.TokenLedger(), st.Now), st, st)})
 }
 
 // operating says who uses the store itself: a user of NATS, who says to be the one whom the system knows.

@@ -6,6 +6,7 @@ import (
 	"math"
 	"regexp"
 	"strings"
+	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
@@ -22,7 +23,7 @@ type endpoint struct {
 	call    func(ctx context.Context, s *service.Service, r request) answer
 
 	// tail is for what is answered with more than one message, in place of call: it reads which.
-	tail func(ctx context.Context, k scheduler.Key, body []byte) (following, error)
+	tail func(ctx context.Context, now time.Time, k scheduler.Key, body []byte) (following, error)
 }
 
 // request is a request as an endpoint sees it.

@@ -98,7 +98,7 @@ func (a *API) follow(ctx context.Context, e endpoint, m micro.Request) error {
 		return err
 	}
 	_, name, _ := strings.Cut(strings.TrimPrefix(m.Subject(), a.cfg.Prefix+".api."), ".")
-	follow, err := e.tail(ctx, keyOf(name), m.Data())
+	follow, err := e.tail(ctx, a.cfg.Service.Now(), keyOf(name), m.Data())
 	if err != nil {
 		return err
 	}
@@ -123,7 +123,7 @@ func (a *API) follow(ctx context.Context, e endpoint, m micro.Request) error {
 }
 
 // followHistory follows the history of a job, of a collection or of all.
-func followHistory(ctx context.Context, k scheduler.Key, body []byte) (following, error) {
+func followHistory(ctx context.Context, now time.Time, k scheduler.Key, body []byte) (following, error) {
 	var after *uint64
 	filter, uid, earlier := "", "", false
 	err := readBody(ctx, body, func(o *document.Object) {
@@ -136,7 +136,7 @@ func followHistory(ctx context.Context, k scheduler.Key, body []byte) (following
 		return nil, err
 	}
 	q := service.HistoryQuery{Key: k}
-	q.RecordFilter, err = view.HistoryFilter(filter, time.Now())
+	q.RecordFilter, err = view.HistoryFilter(filter, now)
 	q.UID, q.Earlier = uid, earlier
 	return func(ctx context.Context, s *service.Service, t *tail) error {
 		record := func(r *scheduler.Record) { t.send(r.Sequence, view.JSON(view.Record(r))) }

@@ -205,7 +205,7 @@ func (n *Ingest) handle(q *queue, it *item) {
 		span.End(err)
 	default:
 		span.Verdict(r.verdict(), r.err != nil)
-		body := r.event().encode()
+		body := r.event(n.cfg.Service.Now()).encode()
 		err = n.persist(it, func(ctx context.Context) error {
 			return n.cfg.Source.PublishResult(ctx, r.verdict(), resultName(it.Name), body)
 		})

@@ -67,10 +67,10 @@ type event struct {
 }
 
 // event returns what is told of the result.
-func (r *result) event() *event {
+func (r *result) event(now time.Time) *event {
 	e := &event{
 		Verdict: r.verdict(), Verb: clip(r.item.Verb), Job: clip(r.item.key().String()), Claim: r.item.claim,
-		SpecSequence: r.item.Sequence, Time: time.Now().UTC(),
+		SpecSequence: r.item.Sequence, Time: now.UTC(),
 	}
 	if r.err != nil {
 		described := view.DescribeError(r.err)

@@ -73,7 +73,7 @@ func (q *trailQuery) read(o *document.Object, k scheduler.Key) (asked service.Tr
 }
 
 // followTrail follows the audit log of a job, of a collection and its jobs, or of all.
-func followTrail(ctx context.Context, k scheduler.Key, body []byte) (following, error) {
+func followTrail(ctx context.Context, _ time.Time, k scheduler.Key, body []byte) (following, error) {
 	var asked service.TrailQuery
 	var after *uint64
 	err := readBody(ctx, body, func(o *document.Object) {

@@ -61,7 +61,7 @@ func (a *api) listSchedules(w http.ResponseWriter, r *http.Request) error {
 	}
 	sees := access.Sees(r.Context())
 	jobs = slices.DeleteFunc(jobs, func(j *scheduler.Job) bool { return !sees(j.Key.Collection) })
-	return answerSchedules(w, r, jobs)
+	return answerSchedules(w, r, jobs, a.service.Now())
 }
 
 // listTemplateSchedules lists the schedules of a template, also of one that has
@@ -80,16 +80,16 @@ func (a *api) listTemplateSchedules(w http.ResponseWriter, r *http.Request) erro
 			return awxMissing(err)
 		}
 	}
-	return answerSchedules(w, r, jobs)
+	return answerSchedules(w, r, jobs, a.service.Now())
 }
 
 // answerSchedules answers with the page of schedules that the request asks for.
-func answerSchedules(w http.ResponseWriter, r *http.Request, jobs []*scheduler.Job) error {
+func answerSchedules(w http.ResponseWriter, r *http.Request, jobs []*scheduler.Job, now time.Time) error {
 	query, err := awx.ReadQuery(r.URL.Query())
 	if err != nil {
 		return awxFault(err.Error())
 	}
-	page, ok, err := query.Page(r.Context(), jobs, time.Now(), r.URL)
+	page, ok, err := query.Page(r.Context(), jobs, now, r.URL)
 	if err != nil {
 		return err
 	}
@@ -129,7 +129,7 @@ func (a *api) getSchedule(w http.ResponseWriter, r *http.Request) error {
 	if err == nil && !access.Sees(r.Context())(j.Key.Collection) {
 		return errNoSchedule
 	}
-	return answerSchedule(w, http.StatusOK, j, err)
+	return a.answerSchedule(w, http.StatusOK, j, err)
 }
 
 // mayChange returns an error unless who asks may change a schedule: that there is none, unless they may see it.
@@ -155,7 +155,7 @@ func (a *api) createTemplateSchedule(w http.ResponseWriter, r *http.Request) err
 		return err
 	}
 	j, err := a.service.CreateSchedule(lasting(r), template, q)
-	return answerSchedule(w, http.StatusCreated, j, err)
+	return a.answerSchedule(w, http.StatusCreated, j, err)
 }
 
 // createSchedule makes a schedule of the template in the body.
@@ -176,7 +176,7 @@ func (a *api) createSchedule(w http.ResponseWriter, r *http.Request) error {
 	if errors.Is(err, scheduler.ErrNotFound) {
 		err = awx.NoTemplate(*q.Template)
 	}
-	return answerSchedule(w, http.StatusCreated, j, err)
+	return a.answerSchedule(w, http.StatusCreated, j, err)
 }
 
 func (a *api) putSchedule(w http.ResponseWriter, r *http.Request) error {
@@ -200,7 +200,7 @@ func (a *api) changeSchedule(w http.ResponseWriter, r *http.Request, renew bool,
 		return err
 	}
 	j, err := a.service.ChangeSchedule(lasting(r), id, q, renew)
-	return answerSchedule(w, http.StatusOK, j, err)
+	return a.answerSchedule(w, http.StatusOK, j, err)
 }
 
 func (a *api) deleteSchedule(w http.ResponseWriter, r *http.Request) error {
@@ -231,11 +231,11 @@ func readSchedule(w http.ResponseWriter, r *http.Request, needed ...string) (awx
 	return awx.Read(v, needed...)
 }
 
-func answerSchedule(w http.ResponseWriter, status int, j *scheduler.Job, err error) error {
+func (a *api) answerSchedule(w http.ResponseWriter, status int, j *scheduler.Job, err error) error {
 	if err != nil {
 		return awxMissing(err)
 	}
-	return answer(w, status, awx.View(j, time.Now()))
+	return answer(w, status, awx.View(j, a.service.Now()))
 }
 
 // awxMissing tells as AWX does that there is nothing.

@@ -36,7 +36,7 @@ func TestContract(t *testing.T) {
 		return hand.Try(ctx, action, a)
 	}
 	w.service = service.New(service.Config{
-		Store: w.store, Actions: w.actions, Secrets: w.vault, Tokens: tokens.NewKeeper(w.store.Tokens(), w.store.TokenLedger()), Try: try,
+		Store: w.store, Actions: w.actions, Secrets: w.vault, Tokens: tokens.NewKeeper(w.store.Tokens(), w.store.TokenLedger(), w.store.Now), Try: try,
 	})
 	w.serve([]func(*rest.Config){func(cfg *rest.Config) { cfg.Metrics = scraped{} }})
 	w.succeed()

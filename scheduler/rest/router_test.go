@@ -44,7 +44,7 @@ func newRouter(tb testing.TB) *router {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	s := service.New(service.Config{Store: w.store, Actions: w.actions, Secrets: w.vault, Tokens: tokens.NewKeeper(w.store.Tokens(), w.store.TokenLedger())})
+	s := service.New(service.Config{Store: w.store, Actions: w.actions, Secrets: w.vault, Tokens: tokens.NewKeeper(w.store.Tokens(), w.store.TokenLedger(), w.store.Now)})
 	run, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- s.Run(run) }()

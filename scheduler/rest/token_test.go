@@ -32,7 +32,7 @@ func (w *world) replica() string {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	keeper := tokens.NewKeeper(st.Tokens(), st.TokenLedger())
+	keeper := tokens.NewKeeper(st.Tokens(), st.TokenLedger(), st.Now)
 	s := service.New(service.Config{Store: st, Actions: w.actions, Secrets: w.vault, Tokens: keeper})
 	ended := make(chan error, 1)
 	ctx := w.t.Context()

@@ -20,6 +20,7 @@ import (
 type Keeper struct {
 	bucket scheduler.Bucket
 	ledger scheduler.Bucket
+	now    func() time.Time
 	secret atomic.Pointer[[]byte] // the key of the MACs, once it was read
 	mirror *cache.Mirror[string, *stored]
 
@@ -28,9 +29,9 @@ type Keeper struct {
 }
 
 // NewKeeper returns a keeper of the tokens in a bucket. The ledger is another bucket, which keeps the key that authenticates
-// them, and which of them are revoked. It does no I/O.
-func NewKeeper(bucket, ledger scheduler.Bucket) *Keeper {
-	k := &Keeper{bucket: bucket, ledger: ledger}
+// them, and which of them are revoked. now is the clock of the store: tokens expire by it. NewKeeper does no I/O.
+func NewKeeper(bucket, ledger scheduler.Bucket, now func() time.Time) *Keeper {
+	k := &Keeper{bucket: bucket, ledger: ledger, now: now}
 	k.mirror = cache.New(cache.Config[string, *stored]{Watch: k.watch, Load: k.load, Decode: decode})
 	return k
 }
@@ -114,11 +115,11 @@ func (k *Keeper) Verify(ctx context.Context, text string) (*Token, error) {
 	case err != nil:
 		return nil, err
 	case !s.Revoked.IsZero(): // its hash is gone
-		return nil, &access.Unknown{Reason: refusal(&s.Token, time.Now())}
+		return nil, &access.Unknown{Reason: refusal(&s.Token, k.now())}
 	case subtle.ConstantTimeCompare([]byte(hash(text)), []byte(s.Hash)) != 1:
 		return nil, &access.Unknown{Reason: "this scheduler has no such token"}
 	}
-	if reason := refusal(&s.Token, time.Now()); reason != "" {
+	if reason := refusal(&s.Token, k.now()); reason != "" {
 		return nil, &access.Unknown{Reason: reason}
 	}
 	switch problem, err := k.check(ctx, s); {
@@ -136,7 +137,7 @@ const maxTokens = 10_000
 // Create makes a token of a request's body, and returns it with its text, which nobody can show again. ErrInvalid with
 // every problem; ErrConflict when there are too many.
 func (k *Keeper) Create(ctx context.Context, body []byte) (t *Token, text string, err error) {
-	now := time.Now()
+	now := k.now()
 	s, err := request(body, now)
 	if err != nil {
 		return nil, "", err
@@ -224,7 +225,7 @@ func (k *Keeper) Revoke(ctx context.Context, id string) (*Token, error) {
 		if !s.Revoked.IsZero() {
 			return &s.Token, nil
 		}
-		s.Revoked, s.Hash, s.Problem = time.Now().UTC(), "", "" // one that is damaged, too
+		s.Revoked, s.Hash, s.Problem = k.now().UTC(), "", "" // one that is damaged, too
 		data, err := k.sign(ctx, s)
 		if err != nil {
 			return nil, err

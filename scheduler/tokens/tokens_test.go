@@ -41,7 +41,7 @@ func newBucket() *bucket {
 	return b
 }
 
-func keep(b *bucket) *tokens.Keeper { return tokens.NewKeeper(b, b.ledger) }
+func keep(b *bucket) *tokens.Keeper { return tokens.NewKeeper(b, b.ledger, time.Now) }
 
 func memory() *bucket {
 	return &bucket{values: map[string]scheduler.Stored{}, watches: map[int]func(string, uint64, []byte){}, lose: make(chan struct{})}
@@ -137,6 +137,26 @@ func create(t *testing.T, k *tokens.Keeper, body string) (*tokens.Token, string)
 }
 
 const operator = `{"name": "ci", "grants": [{"role": "operator", "collections": ["partners"]}, {"role": "Reader"}]}`
+
+// TestStoresClock: tokens are created, expire and are revoked by the clock of the store, even if this machine's is an hour off.
+func TestStoresClock(t *testing.T) {
+	for _, ahead := range []time.Duration{-time.Hour, time.Hour} {
+		b, now := newBucket(), time.Now().Add(ahead)
+		k := tokens.NewKeeper(b, b.ledger, func() time.Time { return now })
+		body := fmt.Sprintf(`{"expires": %q, "grants": [{"role": "reader"}]}`, now.Add(time.Minute).Format(time.RFC3339Nano))
+		made, text := create(t, k, body)
+		if _, err := k.Verify(t.Context(), text); err != nil || !made.Created.Equal(now) {
+			t.Errorf("%s ahead: created %s, %v", ahead, made.Created, err)
+		}
+		now = now.Add(2 * time.Minute)
+		if _, err := k.Verify(t.Context(), text); !isUnknown(err, "expired") {
+			t.Errorf("%s ahead: after its end: %v", ahead, err)
+		}
+		if revoked, err := k.Revoke(t.Context(), made.ID); err != nil || !revoked.Revoked.Equal(now) {
+			t.Errorf("%s ahead: revoked at %s, %v", ahead, revoked.Revoked, err)
+		}
+	}
+}
 
 // TestToken makes a token, and takes it, and nothing that only looks like it.
 func TestToken(t *testing.T) {

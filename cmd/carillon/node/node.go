@@ -56,7 +56,7 @@ func Open(ctx context.Context, cfg Config) (*Node, error) {
 	n.disk = &disk{space: cfg.Space, log: n.log}
 	cfg.Delivery.Version, cfg.Delivery.Conn, cfg.Delivery.Prefix = cfg.Version, cfg.Conn, cfg.Store.Prefix
 	n.actions = builtin.New(cfg.Delivery)
-	n.tokens = tokens.NewKeeper(st.Tokens(), st.TokenLedger())
+	n.tokens = tokens.NewKeeper(st.Tokens(), st.TokenLedger(), st.Now)
 	cfg.Access.Tokens = n.tokens
 	n.finder = identity.New(cfg.Access)
 	n.metrics = n.newMetrics()

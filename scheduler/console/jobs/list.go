@@ -119,7 +119,7 @@ func (r room) find(c *frame.Call, t *table) error {
 		far := r.service.IndexProgress()
 		t.Behind, t.Percent = 2*far.Behind > t.Unread, far.Percent
 	}
-	t.take(c, page.Jobs)
+	t.take(c, page.Jobs, r.service.Now())
 	return nil
 }
 
@@ -144,12 +144,11 @@ func (r room) findWithoutIndex(c *frame.Call, t *table, q scheduler.JobQuery) er
 			t.After = unindexed + q.Collections[0] + "/" + next.After
 		}
 	}
-	t.take(c, jobs)
+	t.take(c, jobs, r.service.Now())
 	return nil
 }
 
-func (t *table) take(c *frame.Call, jobs []*view.Job) {
-	now := time.Now()
+func (t *table) take(c *frame.Call, jobs []*view.Job, now time.Time) {
 	for _, v := range jobs {
 		one := newRow(c, v, now)
 		t.Rows = append(t.Rows, one)

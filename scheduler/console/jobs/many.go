@@ -33,7 +33,7 @@ func (r room) ask(c *frame.Call) error {
 	if op.Verb == view.VerbLabel && form.Get("tag") == "" && form.Get("until") != "" { // Enter there is the first button of the form
 		op.Verb = view.VerbPause
 	}
-	if wrong := complete(c, &op, form); wrong != "" {
+	if wrong := complete(c, &op, form, r.service.Now()); wrong != "" {
 		c.Note(wrong)
 		return c.Redirect(f.address())
 	}
@@ -58,8 +58,7 @@ func (r room) ask(c *frame.Call) error {
 }
 
 // complete reads the parameters of a verb. It returns a message if one is invalid.
-func complete(c *frame.Call, op *view.Operation, form url.Values) (wrong string) {
-	now := time.Now()
+func complete(c *frame.Call, op *view.Operation, form url.Values, now time.Time) (wrong string) {
 	switch op.Verb {
 	case view.VerbLabel, view.VerbUnlabel:
 		name, value, _ := strings.Cut(form.Get("tag"), "=")
@@ -106,7 +105,7 @@ func (r room) pick(c *frame.Call, op *view.Operation, f filter, form url.Values)
 		}
 		return len(op.Jobs) > 0, nil
 	}
-	if _, err := f.query(c, time.Now()); err != nil {
+	if _, err := f.query(c, r.service.Now()); err != nil {
 		return false, err
 	}
 	op.Collection = f.Collection

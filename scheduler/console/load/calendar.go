@@ -118,7 +118,7 @@ type weekCell struct {
 
 func (r room) calendar(c *frame.Call) error {
 	s := calendarShown{Zones: zones}
-	w, err := readWhere(c)
+	w, err := readWhere(c, r.service.Now())
 	s.where, s.ZoneName = w, w.zone.String()
 	s.Feed = feedOf(c, w.key())
 	status := http.StatusOK
@@ -145,10 +145,10 @@ func (r room) calendar(c *frame.Call) error {
 }
 
 // readWhere reads the address.
-func readWhere(c *frame.Call) (w where, err error) {
+func readWhere(c *frame.Call, now time.Time) (w where, err error) {
 	w = where{
 		Collection: c.Query("collection"), Job: c.Query("job"), Zone: c.Query("zone"), Week: c.Query("view") == "week",
-		Date: c.Query("date"), zone: c.Zone(), now: time.Now(),
+		Date: c.Query("date"), zone: c.Zone(), now: now,
 	}
 	if w.Zone != "" {
 		zone, err := time.LoadLocation(w.Zone)

@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/access"
@@ -115,15 +116,15 @@ func TestChange(t *testing.T) {
 func TestWhoAsks(t *testing.T) {
 	b := newBucket()
 	b.ledger = newBucket()
-	keeper := tokens.NewKeeper(b, b.ledger)
+	keeper := tokens.NewKeeper(b, b.ledger, time.Now)
 	_, ci, err := keeper.Create(t.Context(), []byte(`{"name": "ci", "grants": [{"role": "reader"}]}`))
 	if err != nil {
 		t.Fatal(err)
 	}
 	all := identity.Config{Demand: identity.Always, Tokens: keeper, Issuer: anIssuer{}}
 	own := identity.Config{Demand: identity.OnceThereAre, Tokens: keeper}
-	fresh := identity.Config{Demand: identity.OnceThereAre, Tokens: tokens.NewKeeper(newBucket(), newBucket()), Local: true}
-	issued := identity.Config{Demand: identity.OnceThereAre, Tokens: tokens.NewKeeper(newBucket(), newBucket()), Issuer: anIssuer{}}
+	fresh := identity.Config{Demand: identity.OnceThereAre, Tokens: tokens.NewKeeper(newBucket(), newBucket(), time.Now), Local: true}
+	issued := identity.Config{Demand: identity.OnceThereAre, Tokens: tokens.NewKeeper(newBucket(), newBucket(), time.Now), Issuer: anIssuer{}}
 	tests := map[string]struct {
 		cfg    identity.Config
 		header []string
@@ -156,7 +157,7 @@ func TestWhoAsks(t *testing.T) {
 		t.Errorf("a store that does not answer: %v", err)
 	}
 	b.values, b.ledger.err = nil, scheduler.ErrUnavailable
-	unsure := identity.Config{Demand: identity.OnceThereAre, Tokens: tokens.NewKeeper(b, b.ledger)}
+	unsure := identity.Config{Demand: identity.OnceThereAre, Tokens: tokens.NewKeeper(b, b.ledger, time.Now)}
 	if _, err := identity.New(unsure).Find(request("192.0.2.1")); !errors.Is(err, scheduler.ErrUnavailable) {
 		t.Errorf("a store that does not say whether there are tokens: %v", err)
 	}
@@ -167,7 +168,7 @@ func TestWhoAsks(t *testing.T) {
 func TestGuessesAreBounded(t *testing.T) {
 	b := newBucket()
 	b.ledger = newBucket()
-	keeper := tokens.NewKeeper(b, b.ledger)
+	keeper := tokens.NewKeeper(b, b.ledger, time.Now)
 	f := identity.New(identity.Config{Demand: identity.Always, Tokens: keeper})
 	_, good, err := keeper.Create(t.Context(), []byte(`{"grants": [{"role": "reader"}]}`))
 	if err != nil {
@@ -175,7 +176,7 @@ func TestGuessesAreBounded(t *testing.T) {
 	}
 	refused := 0
 	for range 1000 {
-		_, guess, err := tokens.NewKeeper(newBucket(), newBucket()).Create(t.Context(), []byte(`{"grants": [{"role": "admin"}]}`))
+		_, guess, err := tokens.NewKeeper(newBucket(), newBucket(), time.Now).Create(t.Context(), []byte(`{"grants": [{"role": "admin"}]}`))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -214,7 +215,7 @@ func jwt(key, signature string) string {
 // those of the scheduler, are still taken from there.
 func TestFailingKeyLocksOutNobodyElse(t *testing.T) {
 	b := newBucket()
-	keeper := tokens.NewKeeper(b, newBucket())
+	keeper := tokens.NewKeeper(b, newBucket(), time.Now)
 	_, own, err := keeper.Create(t.Context(), []byte(`{"grants": [{"role": "reader"}]}`))
 	if err != nil {
 		t.Fatal(err)
@@ -251,7 +252,7 @@ func TestCertificates(t *testing.T) {
 	}
 	var untrusted error
 	f := identity.New(identity.Config{
-		Demand: identity.OnceThereAre, Certificates: rules, Tokens: tokens.NewKeeper(newBucket(), newBucket()),
+		Demand: identity.OnceThereAre, Certificates: rules, Tokens: tokens.NewKeeper(newBucket(), newBucket(), time.Now),
 		Trusted: func([]*x509.Certificate) error { return untrusted },
 	})
 	spiffe := &url.URL{Scheme: "spiffe", Host: "x", Path: "/y"}
