@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -159,30 +160,22 @@ func (b bucket) Each(ctx context.Context, f func(scheduler.Stored) error) error 
 	return nil
 }
 
-// names lists the values. The server marks the end of the list: without the mark, as after a lost connection, the list is
-// incomplete, which KeyValue.Keys does not report.
+// names lists the values, and those that were deleted a short time ago.
 func (b bucket) names(ctx context.Context) ([]string, error) {
-	w, err := b.kv.WatchAll(ctx, jetstream.IgnoreDeletes(), jetstream.MetaOnly())
+	st, err := b.store.bucketStream(ctx, b.name)
 	if err != nil {
-		return nil, translate(err)
+		return nil, err
 	}
-	defer func() { _ = w.Stop() }()
+	prefix := "$KV." + b.kv.Bucket() + "."
+	l := listing{stream: st, filter: prefix + ">", whole: true}
+	l.matches = func(subject string) bool { return strings.HasPrefix(subject, prefix) }
 	var names []string
-	for {
-		select {
-		case e, ok := <-w.Updates():
-			if !ok {
-				return nil, fmt.Errorf("%w: the list of bucket %s was cut off", scheduler.ErrUnavailable, b.kv.Bucket())
-			}
-			if e == nil {
-				slices.Sort(names)
-				return slices.Compact(names), nil
-			}
-			names = append(names, e.Key())
-		case <-ctx.Done():
-			return nil, translate(context.Cause(ctx))
-		}
-	}
+	err = b.store.each(ctx, l, func(subject string) error {
+		names = append(names, strings.TrimPrefix(subject, prefix))
+		return nil
+	})
+	slices.Sort(names)
+	return slices.Compact(names), err
 }
 
 // Watch calls changed for every value, first as it is and then at every change,

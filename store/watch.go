@@ -83,19 +83,12 @@ func (w *watch) owe(c change) {
 
 // all reads every value that there is.
 func (w *watch) all(ctx context.Context) error {
-	st, err := w.bucket.store.bucketStream(ctx, w.bucket.name)
+	names, err := w.bucket.names(ctx)
 	if err != nil {
 		return err
 	}
-	prefix := w.subject("")
-	l := listing{stream: st, filter: w.subject(">"), whole: true}
-	l.matches = func(subject string) bool { return strings.HasPrefix(subject, prefix) }
-	err = w.bucket.store.each(ctx, l, func(subject string) error {
-		w.owe(change{name: w.nameOf(subject)})
-		return nil
-	})
-	if err != nil {
-		return err
+	for _, name := range names {
+		w.owe(change{name: name})
 	}
 	return w.read(ctx)
 }

@@ -265,7 +265,7 @@ func (d *dev) run(ctx context.Context) error {
 		},
 		Tracer: sender.Tracer(),
 		Conn:   nc, Link: link, Listener: d.listener, Keys: keys, Logger: log, Version: thisBuild().Version,
-		Mend: d.nats.Restart, Space: d.nats.Space, Damaged: d.damaged(),
+		Mend: d.nats.Restart, Space: d.nats.Space,
 		Access:    who.Config{Demand: who.OnceThereAre, Local: len(listen.Exposed(ctx, d.cmd.listeners()[0])) == 0},
 		NoConsole: d.cmd.NoConsole, Rooms: []frame.Room{queues.Room(d.emulators.Room("carillon dev --show-connections"))},
 		Handlers: echoes(), Delivery: delivery, AllowHost: listen.Hosts(ctx, d.cmd.HTTP, d.cmd.Hosts),
@@ -291,15 +291,6 @@ func (d *dev) run(ctx context.Context) error {
 	err = n.Run(ctx, func() error { return d.ready(ctx) })
 	d.side.Wait()
 	return errors.Join(err, listen.RemovePorts(d.cmd.PortsFile))
-}
-
-// damaged is what the start of the server has found wrong with the data directory.
-func (d *dev) damaged() []string {
-	var all []string
-	for _, found := range d.nats.Damage() {
-		all = append(all, found.String())
-	}
-	return all
 }
 
 // reconnected tells the scheduler that its server was restarted.

@@ -98,9 +98,6 @@ func printReport(t *terminal.Terminal, r *view.AuditReport) {
 		}
 		t.Printf("%s  %s  %s\n", mark, f.Name, f.Problem)
 	}
-	for _, damage := range r.DamagedFiles {
-		t.Printf("%s %s\n", t.Paint(terminal.Red, "damaged"), damage)
-	}
 	for _, name := range r.NeverRan {
 		t.Printf("%s   %s  is over and never ran: its schedule has no time left; put it with another schedule\n",
 			t.Paint(terminal.Yellow, "never"), name)

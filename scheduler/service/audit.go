@@ -65,9 +65,7 @@ const (
 // read; only jobs without a baton are read.
 func (a Auditor) Audit(ctx context.Context, fix bool) (*AuditReport, error) {
 	began := time.Now()
-	rep := &AuditReport{
-		AuditReport: view.AuditReport{Findings: []Finding{}, DamagedFiles: a.shared.Damaged}, collections: map[string]bool{},
-	}
+	rep := &AuditReport{AuditReport: view.AuditReport{Findings: []Finding{}}, collections: map[string]bool{}}
 	if err := a.auditStranded(ctx, rep, fix); err != nil {
 		return rep, err
 	}

@@ -42,10 +42,6 @@ type Config struct {
 	// Tokens are the access tokens. Default: none, and none can be made.
 	Tokens *tokens.Keeper
 
-	// Damaged is what the start found wrong with the files of the store, for people:
-	// an audit tells it again. Default: nothing.
-	Damaged []string
-
 	// IndexBulk is from how many jobs on those that have changed are read in bulk for the index of searches. Default: 8192.
 	IndexBulk int
 

@@ -22,10 +22,6 @@ type AuditReport struct {
 	// as a sample of the jobs shows.
 	Undecryptable []Undecryptable `json:"unopened,omitempty"`
 
-	// DamagedFiles is what the start of this process found wrong with the files of its
-	// store, and what was lost with that, for people.
-	DamagedFiles []string `json:"damagedFiles,omitempty"`
-
 	// Duration of the audit.
 	Duration scheduler.Seconds `json:"duration"`
 }

@@ -5,9 +5,7 @@ import (
 	"errors"
 	"net"
 	"os"
-	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -16,7 +14,6 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/carillon-sched/carillon/store/embedded/disk"
 	"github.com/carillon-sched/carillon/store/wire"
 )
 
@@ -29,14 +26,12 @@ type Server struct {
 	restarting sync.Mutex // one restart at a time, and none after the end
 	closed     bool
 
-	mu     sync.Mutex
-	nats   *server.Server
-	damage []disk.Damage
+	mu   sync.Mutex
+	nats *server.Server
 }
 
-// Start starts a server and waits until JetStream answers. It checks what the
-// directory holds, takes out what is damaged, which the log tells of, and reads the
-// rest back, a few seconds for a million waiting jobs.
+// Start starts a server and waits until JetStream answers, a few seconds for a
+// million waiting jobs.
 func Start(ctx context.Context, cfg Config) (*Server, error) {
 	cfg = cfg.withDefaults()
 	options, err := cfg.options(ctx)
@@ -94,9 +89,6 @@ func (c Config) options(ctx context.Context) (*server.Options, error) {
 }
 
 func (s *Server) start(ctx context.Context) error {
-	if err := s.check(ctx); err != nil {
-		return err
-	}
 	n, err := server.NewServer(s.options.Clone())
 	if err != nil {
 		return startError(s.cfg.Dir, err.Error())
@@ -111,29 +103,6 @@ func (s *Server) start(ctx context.Context) error {
 		return startError(s.cfg.Dir, reason)
 	}
 	return s.await(ctx)
-}
-
-// check looks for damage, and mends what can be mended.
-func (s *Server) check(ctx context.Context) error {
-	found, err := disk.Check(ctx, s.cfg.Dir)
-	for _, d := range found {
-		s.cfg.Logger.Error("the data directory is damaged", "stream", d.Stream, "file", d.File, "problem", d.Problem,
-			"lost", strings.Join(d.Messages, " "), "kept", d.Kept)
-	}
-	s.mu.Lock()
-	s.damage = append(s.damage, found...)
-	s.mu.Unlock()
-	if err != nil {
-		return dirError(s.cfg.Dir, reason(err))
-	}
-	return nil
-}
-
-// Damage is what the start, and each restart, has found wrong with the directory.
-func (s *Server) Damage() []disk.Damage {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Clone(s.damage)
 }
 
 func (s *Server) current() *server.Server {
@@ -218,9 +187,6 @@ func (s *Server) stop() {
 	if n := s.current(); n != nil {
 		n.Shutdown()
 		n.WaitForShutdown()
-		if err := disk.Seal(s.cfg.Dir); err != nil {
-			s.cfg.Logger.Warn("checksums not written: the next start cannot tell whether files were changed", "err", err)
-		}
 	}
 }
 

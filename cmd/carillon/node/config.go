@@ -119,10 +119,6 @@ type Config struct {
 	// Default: dev.
 	Version string
 
-	// Damaged is what the start found wrong with the files of the store. Default:
-	// nothing.
-	Damaged []string
-
 	// Logger takes what no caller can be told. Default: discard.
 	Logger *slog.Logger
 }
