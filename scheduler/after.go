@@ -27,7 +27,7 @@ func (j *Job) settled(b *Baton, s Step, ended time.Time) Step {
 	switch {
 	case b.Kind.IsDetached():
 		s.Merge = s.Next == nil
-	case j.State == Disabled && s.Next != nil && s.Next.NeedsOpen() && s.Next.MayRun().Before(ended):
+	case j.State == Disabled && s.Next != nil && s.Next.NeedsOpen() && s.Next.Unrecorded().Before(ended):
 		s = j.stop(*s.Next, ended).after(s.Records) // its instants fell due while the occurrence ran
 	case j.State == Disabled && (s.Next == nil || s.Next.NeedsOpen()):
 		s.Next, s.State = nil, Disabled
@@ -60,7 +60,7 @@ func (j *Job) occurred(ran *Job, b Baton, faulted bool, ended time.Time) Step {
 	if faulted {
 		p.Faults++
 	}
-	if b.Kind.IsDetached() || b.Kind == Manual && j.State == Disabled { // the schedule does not follow from it
+	if b.Kind.IsDetached() { // the schedule does not follow from it
 		return Step{State: j.State, Progress: p}
 	}
 	s := j.leave(ran, p, b, j.following(p, b, ended))

@@ -201,10 +201,13 @@ func TestAfterMeanwhile(t *testing.T) {
 	stricter, milder := edited(t, j, "08:59:00", noRetry+minutely), edited(t, none, "08:59:00", twoRetries+minutely)
 	long := lasting(200*time.Second, succeeds)
 	all := job(t, noRetry+minutely+`, "catchUp": {"policy": "all"}`)
+	allOff := in(scheduler.Disabled, edited(t, all, "09:02:30", noRetry+`"startTime": "2026-03-02T09:30:00Z", "recurrence": {"frequency": "Hour"}, "catchUp": {"policy": "all"}`))
 	onceOff := in(scheduler.Disabled, edited(t, j, "09:00:30", noRetry+`"startTime": "2026-03-02T09:00:30Z"`))
 	mustFollow(t, []afterRow{
 		{"disabled, and all that fell due was to be made up for", all, in(scheduler.Disabled, all), baton(all, "09:00:00"), "09:00:00", long, "proceed; skipped for disabled 3 from 09:01:00 to 09:03:00; no baton, disabled"},
 		{"edited to run once, and then disabled", j, onceOff, baton(j, "09:00:00"), "09:00:00", lasting(50*time.Second, succeeds), "proceed; skipped for disabled 1 at 09:00:30; no baton, disabled"},
+		{"edited and disabled, and all that fell due was to be made up for", all, allOff, baton(all, "09:00:00"), "09:00:00", long, "proceed; skipped for disabled 2 from 09:01:00 to 09:02:00; no baton, disabled"},
+		{"disabled during a run by hand, and some fell due", j, off, baton(j, "09:00:07", byHand("09:01:00")), "09:00:07", long, "proceed; skipped for overlap 3 from 09:01:00 to 09:03:00; no baton, disabled"},
 		{"disabled", j, off, baton(j, "09:00:00"), "09:00:00", succeeds, "proceed; no baton, disabled"},
 		{"disabled: it is retried all the same", j, off, baton(j, "09:00:00"), "09:00:00", fails, "proceed; next 09:00:00 due 09:00:11 try 2, disabled"},
 		{"disabled, and it faulted", j, off, baton(j, "09:00:00", try(3)), "09:00:00", fails, "proceed; faulted 09:00:00; no baton, disabled"},

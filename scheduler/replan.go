@@ -133,14 +133,18 @@ func (j *Job) begin(p Progress, records []Record, now time.Time) Decision {
 
 // leave returns the step s, which begins the present schedule of j after the
 // occurrence of b, with what became under the definition ran of the instants that
-// fell due before the edit: they are skipped, or, under [CatchUpAll], run first.
+// fell due before the edit: they are skipped, or, under [CatchUpAll], run first, unless j is disabled.
 func (j *Job) leave(ran *Job, p Progress, b Baton, s Step) Step {
 	if ran.ScheduleGen != b.Schedule || b.Schedule == j.ScheduleGen {
 		return s
 	}
 	old := ran.following(p, b, j.Anchor)
-	if next := old.Next; next != nil && !next.MayRun().After(j.Anchor) && j.State == Enabled {
-		return old
+	if next := old.Next; next != nil && !next.MayRun().After(j.Anchor) {
+		if j.State == Enabled {
+			return old
+		}
+		passed, skips := ran.passOver(*next, ran.lastDue(*next, j.Anchor), skip{reason: ReasonDisabled})
+		s = s.after(ran.skipped(skips, j.Anchor, passed.Progress))
 	}
 	return s.after(old.Records)
 }

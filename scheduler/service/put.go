@@ -273,27 +273,16 @@ func (e Editor) rearmed(ctx context.Context, j *scheduler.Job) (*view.Job, error
 
 // replace stores an edited job and re-plans it.
 func (e Editor) replace(ctx context.Context, cur, next *scheduler.Job) (*view.Job, error) {
-	if next.State == scheduler.Disabled || next.ScheduleGen != cur.ScheduleGen || !next.PausedUntil.Equal(cur.PausedUntil) {
-		if err := e.plans.settle(ctx, cur); err != nil {
-			return nil, err
-		}
-	}
-	if next.ScheduleGen != cur.ScheduleGen && cur.State == scheduler.Enabled {
-		if err := e.plans.recordUnbegun(ctx, cur); err != nil {
-			return nil, err
-		}
+	at, err := e.plans.leave(ctx, cur, next)
+	if err != nil {
+		return nil, err
 	}
 	if next.State == scheduler.Disabled {
-		p, err := e.plans.progress(ctx, cur)
-		if err != nil {
-			return nil, err
-		}
-		next = next.Stopped(cur, p)
+		next = next.Stopped(cur, at)
 	}
 	if err := e.save(ctx, cur, next, cur.Revision); err != nil {
 		return nil, err
 	}
-	var err error
 	switch next.State { //nolint:exhaustive // a final state has been written, and needs no baton
 	case scheduler.Disabled:
 		err = e.plans.cancelPlanned(ctx, next)

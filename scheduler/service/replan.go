@@ -100,34 +100,45 @@ func (p *planner) replan(ctx context.Context, j *scheduler.Job, was scheduler.St
 	return fmt.Errorf("job %s: %w: its baton kept moving; try again", j.Key, scheduler.ErrConflict)
 }
 
-// settle records what the waiting baton of j passes over because its collection is
-// disabled, before an edit after which nobody could tell.
-func (p *planner) settle(ctx context.Context, j *scheduler.Job) error {
-	for range casTries {
+// leave records the instants that are due by the definition j and that have no record yet, before an edit replaces j by next. A
+// lost baton is derived again first, so that its worker decides them. It returns how far the job has got.
+func (p *planner) leave(ctx context.Context, j, next *scheduler.Job) (at scheduler.Progress, err error) {
+	at = j.Progress
+	anew := next.ScheduleGen != j.ScheduleGen
+	if next.State != scheduler.Disabled && !anew && next.PausedUntil.Equal(j.PausedUntil) {
+		return at, nil
+	}
+	for look := range casTries {
 		found, from, err := p.locate(ctx, j.Key)
-		if found.Waiting == nil || err != nil || !found.Waiting.BelongsTo(j) {
-			return err
+		if err != nil {
+			return at, err
 		}
-		s, some := j.Settle(*found.Waiting, p.shared.Store.Now().UTC())
-		if !some {
-			return nil
+		b, now := cmp.Or(found.Waiting, found.Running), p.shared.Store.Now().UTC()
+		if b == nil && look == 0 && j.State == scheduler.Enabled {
+			if err := p.rederive(ctx, j); err != nil && !errors.Is(err, scheduler.ErrConflict) {
+				return at, err
+			}
+			continue
 		}
-		from.Schedule = j.ScheduleGen
+		if b == nil || !b.BelongsTo(j) {
+			return at, nil
+		}
+		if at = b.Progress; b.Schedule != j.ScheduleGen { // an occurrence of an earlier schedule has not ended
+			if anew && j.State == scheduler.Enabled {
+				err = p.shared.steps.Record(ctx, j.Key, j.Unbegun(at, now), false)
+			}
+			return at, err
+		}
+		s, some := j.Settle(*b, now)
+		if found.Waiting == nil || !some {
+			return at, nil
+		}
+		from.Schedule, at = j.ScheduleGen, s.Progress
 		if err := p.shared.steps.CarryOut(ctx, j, s, from); !errors.Is(err, scheduler.ErrConflict) {
-			return err
+			return at, err
 		}
 	}
-	return nil // workers have it all the while, and settle it
-}
-
-// recordUnbegun records the due instants of the schedule of j before an edit replaces it. This applies to a schedule that has
-// not begun because an occurrence of an earlier schedule has not ended.
-func (p *planner) recordUnbegun(ctx context.Context, j *scheduler.Job) error {
-	b, _, err := p.baton(ctx, j)
-	if err != nil || b == nil || b.Schedule == j.ScheduleGen {
-		return err
-	}
-	return p.shared.steps.Record(ctx, j.Key, j.Unbegun(b.Progress, p.shared.Store.Now().UTC()), false)
+	return at, nil // workers have it all the while, and settle it
 }
 
 // replanOnce looks for the baton and decides; again says to look once more.
@@ -261,8 +272,9 @@ func (p *planner) occupied(ctx context.Context, slot scheduler.Slot) (bool, erro
 	return err == nil, err
 }
 
-// cancelPlanned removes the waiting baton of a job that was disabled. A manual run
-// and an occurrence that has begun keep theirs, and end as usual.
+// cancelPlanned removes the waiting baton of a job that was disabled, unless it is due: its
+// worker records that it is skipped. A manual run and an occurrence that has begun
+// keep theirs, and end as usual.
 func (p *planner) cancelPlanned(ctx context.Context, j *scheduler.Job) error {
 	slot := scheduler.Slot{Key: j.Key}
 	st, err := p.shared.Store.Waiting(ctx, slot)
@@ -272,7 +284,7 @@ func (p *planner) cancelPlanned(ctx context.Context, j *scheduler.Job) error {
 	if err != nil {
 		return err
 	}
-	if b, err := scheduler.DecodeBaton(st.Data); err == nil && !b.NeedsOpen() && b.BelongsTo(j) {
+	if b, err := scheduler.DecodeBaton(st.Data); err == nil && b.BelongsTo(j) && (!b.NeedsOpen() || !b.MayRun().After(j.Updated)) {
 		return nil
 	}
 	return p.shared.Store.Cancel(ctx, slot, st.Revision)

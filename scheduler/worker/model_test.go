@@ -1,6 +1,7 @@
 package worker_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"flag"
@@ -36,22 +37,39 @@ var modelFound = []uint64{
 	1860475239470359681,  // the baton that a disabled job had kept knew what was counted in, and was cancelled
 	4293868018689983977,  // a job that was enabled, and lost its baton, forgot what had run by hand while it was disabled
 	14447001257779798614, // two audits fired what was missing, one after the other had run; depends on who is first
+	// from here on of modelKinds
+	52,   // an instant that was due during a manual run had no record once the job was disabled
+	1022, // a job whose first baton was never armed was disabled, and its instant had no record
+	3071, // the same job was edited
 }
 
-// TestModel draws lives of jobs at random: they are put, edited, turned off and on, run by hand, deleted and put again by two
-// processes, whose writes are cut short, and which die between any two of them. When all is over, no run was early, none was made
-// twice but by a process that had died, and under the same key; calls and records match, one for one; counters, lists and views agree
-// with the history; every instant of a schedule that nobody touched ran or was skipped for a reason; and there is nothing to audit.
-// CARILLON_FUZZ_TIME=10m goes on for ten minutes, with -model.from=0 by seeds that nobody tried before, and -model.seed repeats one.
+// foundBefore are the seeds of modelFound that were drawn from foundKinds.
+const foundBefore = 7
+
+// modelLives are the lives that TestModel draws at least.
+const modelLives = 8
+
+// TestModel draws random lives of jobs: two processes put, edit, pause, disable, enable, run, cancel, resubmit and delete them, and
+// disable their collection. Writes fail, get lost or lose their answers, and processes die between any two of them. Once nothing is
+// pending:
+//   - no run was early, and none was repeated except after the death of a process, and under the same key;
+//   - the history alone accounts for every instant that was due: each has exactly one final record;
+//   - calls and records match, one for one; counters, lists and views agree with the history;
+//   - the consistency check finds nothing.
+//
+// CARILLON_FUZZ_TIME=10m continues for ten minutes, with -model.from=0 by new seeds. -model.seed repeats one.
 func TestModel(t *testing.T) {
 	if *modelSeed != 0 {
 		live(t, *modelSeed, drawMoves(*modelSeed), true)
 		return
 	}
-	span, _ := climb.Span(t)
+	span, asked := climb.Span(t)
+	if !asked && !testing.Short() {
+		span *= 10
+	}
 	end := time.Now().Add(span)
 	lives := 0
-	for ; lives < len(modelFound) || time.Now().Before(end); lives++ {
+	for ; lives < len(modelFound)+modelLives || time.Now().Before(end); lives++ {
 		seed := *modelFrom + uint64(lives) // the same ones every time: what is tested is not left to chance
 		switch {
 		case lives < len(modelFound):
@@ -121,16 +139,29 @@ var modelDocs = []string{
 	`{SLOW, "overlap": "allow", "recurrence": {"frequency": "Second", "interval": 2, "count": 5}}`,
 	`{FLAKY, "overlap": "allow", "recurrence": {"frequency": "Second", "interval": 5}}`,
 	`{ACTION, "recurrence": {"frequency": "Minute"}}`,
+	`{ONCE, "recurrence": {"frequency": "Second", "interval": 3}}`,
+	`{LATEST, "jitter": "PT3S", "recurrence": {"frequency": "Second", "interval": 6}}`,
+	`{FALLBACK, "startTime": "START", "recurrence": {"frequency": "Second", "interval": 4}}`,
+	`{ONCE, "recurrence": {"frequency": "Second"}}`,
 }
+
+// The documents and the kinds of moves that the seeds of modelFound were drawn from.
+const (
+	foundDocs  = 11
+	foundKinds = "put put put put put patch patch disable enable enable delete run run strike strike strike strike kill reconnect wait"
+	modelKinds = foundKinds + " put patch disable enable pause pause run cancel cancel resubmit close open strike kill"
+)
 
 // modelDoc is one of them, with an action that is told apart by n.
 func modelDoc(doc, n int) string {
-	action := func(host string) string {
-		return fmt.Sprintf(`"catchUp": {"policy": "all"}, "action": {"type": "Http", "request": {"uri": "http://%s.example/%d", "method": "POST"},
-			"retryPolicy": {"retryInterval": "PT2S", "retryCount": 2}}`, host, n)
+	action := func(host, policy, more string) string {
+		return fmt.Sprintf(`"catchUp": {"policy": %q}, "action": {"type": "Http", "request": {"uri": "http://%s.example/%d", "method": "POST"},
+			"retryPolicy": {"retryInterval": "PT2S", "retryCount": 2}%s}`, policy, host, n, more)
 	}
+	fallback := `, "errorAction": {"type": "Http", "request": {"uri": "http://flaky.example/fallback", "method": "POST"}}`
 	return strings.NewReplacer(
-		"ACTION", action("fine"), "FLAKY", action("flaky"), "SLOW", action("slow"),
+		"ACTION", action("fine", "all", ""), "FLAKY", action("flaky", "all", ""), "SLOW", action("slow", "all", ""),
+		"ONCE", action("slow", "skip", ""), "LATEST", action("flaky", "once", ""), "FALLBACK", action("flaky", "all", fallback),
 		"START", time.Now().UTC().Add(1500*time.Millisecond).Format(time.RFC3339Nano),
 	).Replace(modelDocs[doc])
 }
@@ -138,12 +169,15 @@ func modelDoc(doc, n int) string {
 // drawMoves draws what happens.
 func drawMoves(seed uint64) []move {
 	r := rand.New(rand.NewPCG(seed, 1))
-	kinds := strings.Fields("put put put put put patch patch disable enable enable delete run run strike strike strike strike kill reconnect wait")
+	kinds, docs := strings.Fields(modelKinds), len(modelDocs)
+	if slices.Contains(modelFound[:foundBefore], seed) {
+		kinds, docs = strings.Fields(foundKinds), foundDocs
+	}
 	waits := []time.Duration{0, 0, 20 * time.Millisecond, 300 * time.Millisecond, time.Second, 2500 * time.Millisecond, 4 * time.Second, 11 * time.Second}
 	moves := make([]move, 5+r.IntN(25))
 	for i := range moves {
 		moves[i] = move{
-			what: kinds[r.IntN(len(kinds))], process: r.IntN(2), job: r.IntN(modelJobs), doc: r.IntN(len(modelDocs)),
+			what: kinds[r.IntN(len(kinds))], process: r.IntN(2), job: r.IntN(modelJobs), doc: r.IntN(docs),
 			fault: fault{r.IntN(8), cut(r.IntN(4))}, wait: waits[r.IntN(len(waits))], beside: r.IntN(4) == 0,
 		}
 	}
@@ -200,7 +234,15 @@ type model struct {
 	beside    sync.WaitGroup
 	puts      int
 	touched   map[string][]time.Time // when somebody changed a job, or may have
+	versions  []scheduler.Stored     // of all jobs, the oldest first
 	wrong     []string
+}
+
+// saved notes a definition that is stored from now on.
+func (m *model) saved(k scheduler.Key, data []byte) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.versions = append(m.versions, scheduler.Stored{Key: k, Data: bytes.Clone(data)})
 }
 
 func (m *model) complainf(format string, args ...any) {
@@ -219,9 +261,13 @@ func (m *model) sayf(format string, args ...any) {
 func (m *model) begin() {
 	m.touched = map[string][]time.Time{}
 	for i := range m.processes {
-		m.processes[i] = newProcess(m.world, m.target, func(f string, args ...any) { m.sayf("  %d: "+f, append([]any{i}, args...)...) })
+		m.processes[i] = m.newProcess(i)
 		m.keepers.Go(func() { m.keep(i) })
 	}
+}
+
+func (m *model) newProcess(i int) *process {
+	return newProcess(m.world, m.target, m.saved, func(f string, args ...any) { m.sayf("  %d: "+f, append([]any{i}, args...)...) })
 }
 
 func (m *model) keep(i int) {
@@ -241,7 +287,7 @@ func (m *model) keep(i int) {
 		if ending {
 			return
 		}
-		next := newProcess(m.world, m.target, func(f string, args ...any) { m.sayf("  %d: "+f, append([]any{i}, args...)...) })
+		next := m.newProcess(i)
 		m.mu.Lock()
 		m.processes[i] = next
 		m.mu.Unlock()
@@ -288,9 +334,7 @@ func (m *model) ask(p *process, v move) {
 	n := m.puts
 	m.mu.Unlock()
 	time.Sleep(time.Duration(n) * time.Microsecond) // no two at the same instant: its name is an occurrence's
-	m.mu.Lock()
-	m.touched[name] = append(m.touched[name], time.Now())
-	m.mu.Unlock()
+	m.touch(v, name)
 	var err error
 	switch v.what {
 	case "put":
@@ -305,13 +349,37 @@ func (m *model) ask(p *process, v move) {
 		err = p.service.Delete(ctx, key(name), 0)
 	case "run":
 		_, err = p.service.Trigger(ctx, key(name))
+	case "pause":
+		until := time.Now().UTC().Add(time.Duration(v.doc) * 2 * time.Second)
+		_, err = p.service.Patch(ctx, service.Edit{Key: key(name), Body: fmt.Appendf(nil, `{"pausedUntil": %q}`, until.Format(time.RFC3339Nano))})
+	case "cancel":
+		_, err = p.service.Cancel(ctx, key(name), nil)
+	case "resubmit":
+		records := m.history(name)
+		i := slices.IndexFunc(records, func(r *scheduler.Record) bool { return r.Occurrence != "" && r.Outcome != scheduler.OutcomeCompleted })
+		if i >= 0 {
+			_, err = p.service.Resubmit(ctx, key(name), fmt.Appendf(nil, `{"occurrence": %q}`, records[i].Occurrence))
+		}
+	case "close":
+		_, err = p.service.TurnCollection(ctx, scheduler.DefaultCollection, scheduler.Disabled)
+	case "open":
+		_, err = p.service.TurnCollection(ctx, scheduler.DefaultCollection, scheduler.Enabled)
 	}
-	m.mu.Lock()
-	m.touched[name] = append(m.touched[name], time.Now())
-	m.mu.Unlock()
+	m.touch(v, name)
 	m.sayf("  %s %s: %v", v.what, name, err)
 	if errors.Is(err, scheduler.ErrInvalid) {
 		m.complainf("%s: %v", v, err)
+	}
+}
+
+// touch notes that a move changes a job, or all jobs of the collection.
+func (m *model) touch(v move, name string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for i := range modelJobs {
+		if other := fmt.Sprintf("job%d", i); other == name || v.what == "close" || v.what == "open" {
+			m.touched[other] = append(m.touched[other], time.Now())
+		}
 	}
 }
 
@@ -320,6 +388,10 @@ func (m *model) end() {
 	m.beside.Wait()
 	for i := range m.processes {
 		m.process(i).store.spare()
+	}
+	m.touch(move{what: "open"}, "")
+	if _, err := m.service.TurnCollection(m.t.Context(), scheduler.DefaultCollection, scheduler.Enabled); err != nil {
+		m.complainf("open: %v", err)
 	}
 	time.Sleep(3 * time.Minute) // two audits, and all that is finite
 	m.check()

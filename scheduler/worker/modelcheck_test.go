@@ -9,6 +9,7 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/view"
+	"github.com/carillon-sched/carillon/scheduler/why"
 )
 
 // check looks for what is wrong.
@@ -128,9 +129,82 @@ func (m *model) checkJob(name string) {
 	if stored := m.storedState(name); stored != v.Job.State {
 		m.complainf("%s is %s, and stored as %s", name, v.Job.State, stored)
 	}
+	m.checkAccount(v, records)
 	if len(m.wrong) > wrong {
 		m.wrong = append(m.wrong, told...)
 	}
+}
+
+// checkAccount has the history alone account for every instant that was due by one of the definitions that the job has had.
+func (m *model) checkAccount(v *view.Job, records []*scheduler.Record) {
+	period := why.Period{Key: v.Job.Key, From: v.Job.Created, To: time.Now(), Now: time.Now(), Versions: m.versionsOf(v.Job)}
+	unknown := period.Begin()
+	for _, r := range records {
+		period.Take(r)
+	}
+	for _, row := range period.Account(unknown).Rows {
+		if row.Outcome.Lacks() || row.Outcome == why.Pending {
+			m.complainf("%s: the history has no end of %s, nor of %d more until %s: %s", v.Job.Key.Job, row.At.Format(clock), row.Count-1,
+				row.To.Format(clock), row.Outcome)
+		}
+	}
+	for i, r := range records {
+		of := slices.IndexFunc(period.Versions, func(j *scheduler.Job) bool { return j.ScheduleGen == r.Schedule })
+		if r.UID != v.Job.Incarnation() || of >= 0 && period.Versions[of].OneShot() { // that runs after all once it is enabled
+			continue
+		}
+		for _, other := range records[:i] {
+			if other.UID == r.UID && other.Schedule == r.Schedule && settlesTwice(other, r) {
+				m.complainf("%s: %s %s to %s and %s %s to %s are two ends", v.Job.Key.Job, other.Outcome, other.From.Format(clock),
+					other.To.Format(clock), r.Outcome, r.From.Format(clock), r.To.Format(clock))
+			}
+		}
+	}
+}
+
+// settlesTwice reports whether two records are different ends of one instant of the schedule.
+func settlesTwice(a, b *scheduler.Record) bool {
+	ends := func(r *scheduler.Record) bool {
+		switch r.Outcome { //nolint:exhaustive // an attempt may be repeated, and what is postponed may run
+		case scheduler.OutcomeCompleted:
+			return r.Phase == scheduler.MainPhase
+		case scheduler.OutcomeSkipped:
+			return r.Reason != scheduler.ReasonDST && r.Reason != scheduler.ReasonCostly
+		}
+		return r.Outcome == scheduler.OutcomeFaulted
+	}
+	span := func(r *scheduler.Record) (from, to time.Time) {
+		if r.Outcome == scheduler.OutcomeSkipped {
+			return r.From, r.To
+		}
+		return r.Nominal, r.Nominal
+	}
+	if !ends(a) || !ends(b) || a.Outcome == b.Outcome || a.Kind.IsManual() != b.Kind.IsManual() {
+		return false
+	}
+	aFrom, aTo := span(a)
+	bFrom, bTo := span(b)
+	return !aFrom.After(bTo) && !bFrom.After(aTo)
+}
+
+// versionsOf returns the definitions that a job has had, the newest first.
+func (m *model) versionsOf(j *scheduler.Job) []*scheduler.Job {
+	m.mu.Lock()
+	stored := slices.Clone(m.versions)
+	m.mu.Unlock()
+	versions := []*scheduler.Job{j}
+	for _, st := range slices.Backward(stored) {
+		if st.Key != j.Key {
+			continue
+		}
+		older, err := scheduler.DecodeJob(st.Key, 0, st.Data, m.actions(), m.vault)
+		if err != nil {
+			m.complainf("%s: %v", st.Key, err)
+		} else if older.UID == j.UID && older.Generation < versions[len(versions)-1].Generation {
+			versions = append(versions, older)
+		}
+	}
+	return versions
 }
 
 // checkRecorded compares the attempts in a job's history with the calls.

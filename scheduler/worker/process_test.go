@@ -27,10 +27,12 @@ type process struct {
 	ended    sync.WaitGroup
 }
 
-// newProcess starts a process: a worker, and audits as the program has them. sayf takes what it writes.
-func newProcess(w *world, sink *tally, sayf func(string, ...any)) *process {
+// newProcess starts a process: a worker, and audits as the program has them. sayf takes what it writes, and saved the definitions
+// among it that took effect.
+func newProcess(w *world, sink *tally, saved func(scheduler.Key, []byte), sayf func(string, ...any)) *process {
 	nc, st := w.open()
-	p := &process{w: w, store: &brittle{Store: st, sayf: sayf, nc: nc, died: make(chan struct{})}, takeover: make(chan struct{}, 1)}
+	fragile := &brittle{Store: st, saved: saved, sayf: sayf, nc: nc, died: make(chan struct{})}
+	p := &process{w: w, store: fragile, takeover: make(chan struct{}, 1)}
 	of := actions.New(web.New(web.Config{Transport: sink.of(p)}))
 	vault := secrets.NewVault(secrets.Config{Store: p.store.Secrets()})
 	p.service = service.New(service.Config{
@@ -99,9 +101,10 @@ type fault struct {
 type brittle struct {
 	scheduler.Store
 
-	sayf func(format string, args ...any)
-	nc   *nats.Conn
-	died chan struct{}
+	saved func(scheduler.Key, []byte)
+	sayf  func(format string, args ...any)
+	nc    *nats.Conn
+	died  chan struct{}
 
 	mu     sync.Mutex
 	faults []fault
@@ -221,14 +224,24 @@ func (b *brittle) RemoveJob(ctx context.Context, k scheduler.Key, revision, spec
 
 func (b *brittle) SaveJob(ctx context.Context, k scheduler.Key, data []byte, replaces uint64, final bool) (rev uint64, err error) {
 	err = b.do(fmt.Sprintf("save %s over %d, final %t", k.Job, replaces, final), func() error {
-		rev, err = b.Store.SaveJob(ctx, k, data, replaces, final)
+		if rev, err = b.Store.SaveJob(ctx, k, data, replaces, final); err == nil {
+			b.saved(k, data)
+		}
 		return err
 	})
 	return rev, err
 }
 
 func (b *brittle) EndJobs(ctx context.Context, jobs []scheduler.JobEnd) (errs []error) {
-	if err := b.do("end", func() error { errs = b.Store.EndJobs(ctx, jobs); return nil }); err != nil {
+	if err := b.do("end", func() error {
+		errs = b.Store.EndJobs(ctx, jobs)
+		for i, err := range errs {
+			if err == nil {
+				b.saved(jobs[i].Key, jobs[i].Data)
+			}
+		}
+		return nil
+	}); err != nil {
 		return slices.Repeat([]error{err}, len(jobs))
 	}
 	return errs
