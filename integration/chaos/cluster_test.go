@@ -23,6 +23,7 @@ var (
 	fullFlag  = flag.Bool("full", false, "run every fault of TestCluster, one after the other, with the whole load; allow nothing for what else the machine does")
 	tableFlag = flag.String("table", "", "file that takes the results of TestCluster as JSON")
 	everyFlag = flag.Int("each-second", 0, "one of so many jobs of TestCluster runs every second; 0: 40, or 10 without -full")
+	skewFlag  = flag.Duration("skew", 5*time.Minute, "clocks of the first two schedulers of TestCluster: so much ahead, and behind")
 	faultFlag = flag.String("faults", "", "faults of TestCluster to run, separated by commas; default: all of the form")
 )
 
@@ -136,8 +137,9 @@ func newCluster(ctx context.Context, t *testing.T, f fault, l load) *cluster {
 		dirs = f.dirs(t)
 	}
 	c := &cluster{trio: newTrio(ctx, t, dirs...), target: newSink(t, nil), lives: map[string]int64{}, load: l, fault: f}
+	skewClocks(t)
 	for i := range c.schedulers {
-		c.serve(ctx, i, f.program)
+		c.serve(ctx, i)
 	}
 	for _, p := range c.schedulers {
 		p.ready(ctx, t)
@@ -148,15 +150,12 @@ func newCluster(ctx context.Context, t *testing.T, f fault, l load) *cluster {
 	return c
 }
 
-// serve starts a scheduler in the place of another one. The first may be a program that was built in another way.
-func (c *cluster) serve(ctx context.Context, i int, program string) {
+// serve starts a scheduler in the place of another one.
+func (c *cluster) serve(ctx context.Context, i int) {
 	c.t.Helper()
 	region := fmt.Sprintf("serve-%d", len(c.lives)+1)
 	c.lives[region] = int64(len(c.lives) + 1)
-	if program == "" || i > 0 {
-		program = "carillon"
-	}
-	c.schedulers[i] = c.serveAs(ctx, program, region)
+	c.schedulers[i] = c.serveAs(ctx, steppedAs(i), region)
 }
 
 // calls returns all calls so far, each with the process it came from.

@@ -10,22 +10,21 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 )
 
-// The clock of a host cannot be stepped for one process. So carillon is built with a time.Now that adds to what the system
-// says as many nanoseconds as a file in memory holds, and nothing to the time that has passed: what the program sees on a
-// host whose clock makes a step. Nothing else of it is changed.
-const (
-	steppedProgram = "carillon-stepped"
-	clockFile      = "clock"
-)
+// The clock of a host cannot be set for one process. So carillon is built with a time.Now that adds as many nanoseconds as the
+// file next to the program holds, and nothing to the monotonic clock: what the program sees on a host whose clock is wrong, or
+// makes a step. Nothing else of it is changed.
+const steppedProgram = "carillon-stepped"
 
-// timeSteps is beside time.Now in the package of the standard library.
+// steppedAs is the program of the i-th scheduler, which has a clock of its own.
+func steppedAs(i int) string { return fmt.Sprintf("%s-%d", steppedProgram, i) }
+
+// timeSteps is next to time.Now in the package of the standard library.
 const timeSteps = `package time
 
 import (
@@ -34,12 +33,15 @@ import (
 	"unsafe"
 )
 
-var stepFile string // by the linker
-
 var step *int64
 
 func init() {
-	fd, err := syscall.Open(stepFile, syscall.O_RDONLY, 0)
+	name := make([]byte, 4096)
+	n, err := syscall.Readlink("/proc/self/exe", name)
+	if err != nil {
+		panic(err)
+	}
+	fd, err := syscall.Open(string(name[:n])+".clock", syscall.O_RDONLY, 0)
 	if err != nil {
 		panic(err)
 	}
@@ -64,7 +66,11 @@ var steppedBuild = sync.OnceValue(buildStepped)
 
 // buildStepped builds carillon with a clock that makes steps.
 func buildStepped() error {
-	source := filepath.Join(runtime.GOROOT(), "src", "time", "time.go") //nolint:staticcheck // of the go command that builds the test
+	root, err := exec.Command("go", "env", "GOROOT").Output() // what is built with -trimpath does not know it
+	if err != nil {
+		return err
+	}
+	source := filepath.Join(strings.TrimSpace(string(root)), "src", "time", "time.go")
 	data, err := os.ReadFile(source)
 	if err != nil {
 		return err
@@ -95,21 +101,23 @@ func buildStepped() error {
 	if err := os.WriteFile(file, list, 0o600); err != nil {
 		return err
 	}
-	if err := setClock(0); err != nil {
-		return err
-	}
-	cmd := exec.Command("go", "build", "-overlay", file, "-ldflags", "-X time.stepFile="+filepath.Join(binaries.dir, clockFile),
-		"-o", filepath.Join(binaries.dir, steppedProgram), "./cmd/carillon")
+	built := filepath.Join(dir, "carillon")
+	cmd := exec.Command("go", "build", "-overlay", file, "-o", built, "./cmd/carillon")
 	cmd.Dir = filepath.Join("..", "..")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("go build: %w\n%s", err, out)
 	}
+	for i := range len(cluster{}.schedulers) {
+		if err := os.Link(built, filepath.Join(binaries.dir, steppedAs(i))); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
-// setClock sets the clock of the host of all programs that were built like that ahead of the real one.
-func setClock(ahead time.Duration) error {
-	f, err := os.OpenFile(filepath.Join(binaries.dir, clockFile), os.O_CREATE|os.O_WRONLY, 0o600)
+// setClock sets the clock of the i-th scheduler's host ahead of the real one.
+func setClock(i int, ahead time.Duration) error {
+	f, err := os.OpenFile(filepath.Join(binaries.dir, steppedAs(i)+".clock"), os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
@@ -118,24 +126,28 @@ func setClock(ahead time.Duration) error {
 	return err
 }
 
-// needsSteps builds the program, and sets its clock right.
-func needsSteps(t *testing.T) string {
+// skewed returns how far ahead the clock of the i-th scheduler's host is: the first by -skew, and the second by that behind.
+func skewed(i int) time.Duration { return []time.Duration{*skewFlag, -*skewFlag, 0}[i] }
+
+// skewClocks builds the program whose clock can be set, and sets the clocks of the schedulers' hosts.
+func skewClocks(t *testing.T) {
 	t.Helper()
 	program(t, "carillon")
 	if err := steppedBuild(); err != nil {
 		t.Fatal(err)
 	}
-	if err := setClock(0); err != nil {
-		t.Fatal(err)
+	for i := range len(cluster{}.schedulers) {
+		if err := setClock(i, skewed(i)); err != nil {
+			t.Fatal(err)
+		}
 	}
-	return ""
 }
 
-// steps sets the clock of the first scheduler's host again and again, and right in the end.
+// steps sets the clock of the first scheduler's host again and again, and back in the end.
 func steps(ctx context.Context, c *cluster, all ...time.Duration) {
 	c.t.Helper()
 	for _, ahead := range append(all, 0) {
-		if err := setClock(ahead); err != nil {
+		if err := setClock(0, skewed(0)+ahead); err != nil {
 			c.t.Fatal(err)
 		}
 		if ahead != 0 {

@@ -11,15 +11,14 @@ import (
 
 // fault is something that happens to a cluster.
 type fault struct {
-	name    string
-	about   string
-	short   bool                      // it belongs to the short form
-	strict  bool                      // each process leaves at most one attempt of each job to be repeated
-	bound   time.Duration             // how late jobs may be that wait for their time; 0: none
-	needs   func(*testing.T) string   // why it cannot happen here; nil: nothing is needed
-	dirs    func(*testing.T) []string // where the nodes store; nil: anywhere
-	program string                    // of the first scheduler; default: carillon
-	happen  func(context.Context, *cluster)
+	name   string
+	about  string
+	short  bool                      // it belongs to the short form
+	strict bool                      // each process leaves at most one attempt of each job to be repeated
+	bound  time.Duration             // how late jobs may be that wait for their time; 0: none
+	needs  func(*testing.T) string   // why it cannot happen here; nil: nothing is needed
+	dirs   func(*testing.T) []string // where the nodes store; nil: anywhere
+	happen func(context.Context, *cluster)
 }
 
 // How long faults last.
@@ -36,6 +35,15 @@ var faults = []fault{
 	{
 		name: "leader-killed", about: "kill -9 of the NATS server that leads most lanes; it stays away", short: true, bound: leaderBound,
 		happen: func(ctx context.Context, c *cluster) { c.kill(c.leading(ctx)) },
+	},
+	{
+		name: "leader-and-serve-killed", bound: failoverBound,
+		about: "kill -9 of the NATS server that leads most lanes and of a scheduler, at the same moment; both stay away",
+		happen: func(ctx context.Context, c *cluster) {
+			i := c.leading(ctx)
+			c.schedulers[0].kill()
+			c.kill(i)
+		},
 	},
 	{
 		name: "node-lost", about: "kill -9 of the NATS server that leads most lanes, which is back after 20 s",
@@ -86,7 +94,7 @@ var faults = []fault{
 				p.kill()
 			}
 			for i := range c.schedulers {
-				c.serve(ctx, i, "")
+				c.serve(ctx, i)
 			}
 			for _, p := range c.schedulers {
 				p.ready(ctx, c.t)
@@ -99,7 +107,6 @@ var faults = []fault{
 	},
 	{
 		name: "clock-stepped", about: "the clock of a scheduler's host is set 30 s and then 2 s forward, then 30 s back, for 6 s each",
-		needs: needsSteps, program: steppedProgram,
 		happen: func(ctx context.Context, c *cluster) { steps(ctx, c, 30*time.Second, 2*time.Second, -30*time.Second) },
 	},
 }

@@ -63,6 +63,9 @@ const inFlight = 256
 // the cluster are in choosing another one: up to nine seconds, and what that does to the consumers.
 const leaderBound = 5 * time.Second
 
+// failoverBound is how late an occurrence may be when a leader and a scheduler are lost together.
+const failoverBound = 8 * time.Second
+
 // everySecond is the kind of jobs whose batons never wait.
 const everySecond = "every 1s"
 
