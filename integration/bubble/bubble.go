@@ -17,7 +17,7 @@ import (
 // The detector finds races by what happens before what, so it needs no second processor.
 func Test(t *testing.T, f func(*testing.T)) {
 	t.Helper()
-	if raceDetector {
+	if RaceDetector {
 		single.begin()
 		defer single.end()
 	}

@@ -2,4 +2,5 @@
 
 package bubble
 
-const raceDetector = false
+// RaceDetector tells whether the race detector watches, which makes a program about ten times slower.
+const RaceDetector = false

@@ -2,4 +2,5 @@
 
 package bubble
 
-const raceDetector = true
+// RaceDetector tells whether the race detector watches, which makes a program about ten times slower.
+const RaceDetector = true

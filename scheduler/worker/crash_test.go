@@ -82,6 +82,15 @@ func (m *mortal) do(op string, f func() error) error {
 	return err
 }
 
+// WatchJobs waits instead of failing once a second, for as long as a test lasts, once the process is dead.
+func (m *mortal) WatchJobs(ctx context.Context, ready func(), changed func(scheduler.Key, uint64)) error {
+	err := m.Store.WatchJobs(ctx, ready, changed)
+	if m.dead.Load() {
+		<-ctx.Done()
+	}
+	return err
+}
+
 func (m *mortal) Append(ctx context.Context, r *scheduler.Record) error {
 	return m.do("record "+string(r.Outcome), func() error { return m.Store.Append(ctx, r) })
 }

@@ -23,8 +23,11 @@ import (
 // job that is left has its own records only.
 func TestPutRacesDelete(t *testing.T) {
 	operations := 10_000
-	if testing.Short() {
+	switch {
+	case testing.Short():
 		operations = 1500
+	case bubble.RaceDetector:
+		operations = 3000
 	}
 	const clients, names = 16, 3
 	freshTimers()
