@@ -69,43 +69,43 @@ func (w *world) mustTell(name string, count int, text string) {
 }
 
 func TestLeftOut(t *testing.T) {
-	const daily = "30 2 * * *"
-	inSpring(t, 25*time.Hour+30*time.Minute, func(t *testing.T, w *world) {
-		w.inNewYork("daily", daily, gapSkip)
-		w.inNewYork("limited", daily, `, "count": 2`+gapSkip)
+	const evenly = "30 0,2,4 * * *"
+	inSpring(t, 2*time.Hour+30*time.Minute, func(t *testing.T, w *world) {
+		w.inNewYork("evenly", evenly, gapSkip)
+		w.inNewYork("limited", evenly, `, "count": 2`+gapSkip)
 		w.inNewYork("hourly", "0 * * * *", plain)
 		w.inNewYork("jitter", "0 * * * *", `}, "jitter": "PT10M"`)
 		w.inNewYork("beside", "0 * * * *", `}, "overlap": "allow"`)
-		w.inNewYork("moved", daily, plain)
+		w.inNewYork("moved", evenly, plain)
 		w.inNewYork("elsewhere", "30 3 * * *", gapSkip)
 		w.inNewYork("last", "30 2 8 3 * 2026", gapSkip)
 
 		until(-time.Minute)
-		for _, name := range []string{"daily", "limited", "hourly", "jitter", "beside", "moved", "elsewhere"} {
+		for _, name := range []string{"evenly", "limited", "hourly", "jitter", "beside", "moved", "elsewhere"} {
 			if list := w.leftOut(name); len(list) > 0 {
 				t.Errorf("%s: recorded before the clock was changed", name)
 			}
 		}
-		next := spring.Add(23*time.Hour + 30*time.Minute)
-		if got := w.get("daily").Status.Next; !got.Equal(next) {
+		next := spring.Add(90 * time.Minute)
+		if got := w.get("evenly").Status.Next; !got.Equal(next) {
 			t.Errorf("next at %s, want %s", got, next)
 		}
 		until(15 * time.Minute)
-		w.mustTell("daily", 1, "2026-03-08 02:30 does not exist in America/New_York: does not run")
-		if got := w.leftOut("daily")[0].Ended; !got.Equal(spring) {
+		w.mustTell("evenly", 1, "2026-03-08 02:30 does not exist in America/New_York: does not run")
+		if got := w.leftOut("evenly")[0].Ended; !got.Equal(spring) {
 			t.Errorf("recorded at %s, want %s", got, spring)
 		}
-		if got := w.get("daily").Status.Next; !got.Equal(next) {
+		if got := w.get("evenly").Status.Next; !got.Equal(next) {
 			t.Errorf("next at %s, want %s", got, next)
 		}
-		until(25*time.Hour + 15*time.Minute)
-		for _, name := range []string{"daily", "limited", "last"} {
+		until(2*time.Hour + 15*time.Minute)
+		for _, name := range []string{"evenly", "limited", "last"} {
 			w.mustTell(name, 1, "2026-03-08 02:30")
 		}
 		for _, name := range []string{"hourly", "jitter", "beside"} {
 			w.mustTell(name, 1, "2026-03-08 02:00")
-			if got := strings.Count(w.outcomes(name), "completed"); got != 51 {
-				t.Errorf("%s: %d runs, want 51", name, got)
+			if got := strings.Count(w.outcomes(name), "completed"); got != 5 {
+				t.Errorf("%s: %d runs, want 5", name, got)
 			}
 		}
 		for _, name := range []string{"moved", "elsewhere"} {
