@@ -21,6 +21,7 @@ import (
 const (
 	spreadLooks = 6        // within the time for which leaders may be uneven
 	movedRests  = 10       // times as long as that, before a leader is moved again
+	spreadLag   = 100      // entries that a copy may lack: a busy stream always has some on their way to the slower server
 	spreadKey   = "spread" // the setting that tells who looks, since when leaders are uneven, and which were moved
 )
 
@@ -202,7 +203,7 @@ func (s *Store) groups(ctx context.Context) ([]raftGroup, error) {
 func groupOf(kind, stream string, c *jetstream.ClusterInfo) raftGroup {
 	g := raftGroup{kind: kind, stream: stream, leader: c.Leader, whole: true}
 	for _, r := range c.Replicas {
-		if r.Offline || !r.Current && r.Lag > 0 {
+		if r.Offline || !r.Current && r.Lag > spreadLag {
 			g.whole = false
 			continue
 		}

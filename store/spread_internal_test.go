@@ -5,6 +5,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
 )
 
 // lanesOf returns lanes of a cluster of three servers by who leads them, such as "aab"; a capital has a copy that is behind.
@@ -74,6 +76,22 @@ func TestSpreadNext(t *testing.T) {
 		}
 		if got != test.want || !s.Uneven.Equal(test.since) {
 			t.Errorf("%s: moves %q, uneven since %s; want %q, %s", test.name, got, s.Uneven, test.want, test.since)
+		}
+	}
+}
+
+// TestGroupOfABusyStream: entries that are on their way to a copy do not keep leaders from being spread. Under load some always are.
+func TestGroupOfABusyStream(t *testing.T) {
+	for lag, whole := range map[uint64]bool{0: true, 1: true, spreadLag: true, spreadLag + 1: false} {
+		g := groupOf("lanes", "L0", &jetstream.ClusterInfo{Leader: "a", Replicas: []*jetstream.PeerInfo{
+			{Name: "c", Current: lag == 0, Lag: lag}, {Name: "b", Current: true},
+		}})
+		ready := []string{"b", "c"}
+		if !whole {
+			ready = ready[:1]
+		}
+		if g.whole != whole || !slices.Equal(g.ready, ready) {
+			t.Errorf("%d entries behind: whole %t, ready %q", lag, g.whole, g.ready)
 		}
 	}
 }
