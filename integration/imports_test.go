@@ -96,7 +96,6 @@ var layers = []layer{
 	{path: "integration/emulator/storagequeue/...", imports: []string{"integration/emulator/connlimit", "integration/emulator/internal/..."}},
 	{path: "integration/emulator/emulatortest", imports: []string{"integration/emulator/servicebus", "integration/emulator/storagequeue"}},
 	{path: "integration/sdk/...", imports: []string{"integration/emulator/...", "integration/internal/group"}},
-	{path: "integration/bench", imports: append([]string{"integration/emulator/..."}, product...)},
 	{path: "integration/...", imports: product},
 }
 

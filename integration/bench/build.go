@@ -2,72 +2,70 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 )
 
-// The packages that the programs are built from: the scheduler of this source, and the NATS server of its go.mod.
-const (
-	carillonPackage = "github.com/carillon-sched/carillon/cmd/carillon"
-	serverPackage   = "github.com/nats-io/nats-server/v2"
-)
-
-// programs are the files that the processes run.
-type programs struct{ carillon, server string }
-
-// workshop builds the programs once, when they are first needed.
-type workshop struct {
-	once  sync.Once
-	dir   string
-	built programs
-	err   error
+// programs are the paths of the measured programs.
+type programs struct {
+	carillon, server string
+	against          string // the other carillon, or ""
 }
 
-// programs returns the files that were given, and builds those that were not.
-func (w *workshop) programs(ctx context.Context, o *options, p *progress) (programs, error) {
-	w.once.Do(func() {
-		w.built = programs{o.carillon, o.natsServer}
-		if w.built.carillon != "" && w.built.server != "" {
-			return
+const carillonPackage = "github.com/carillon-sched/carillon/cmd/carillon"
+
+// build builds, in dir, Carillon of this source, nats-server of its go.mod, and the build that -against names.
+func (b *bench) build(ctx context.Context, dir string) (err error) {
+	b.log.Printf("build the programs")
+	if b.programs.carillon == "" {
+		b.programs = programs{carillon: filepath.Join(dir, "carillon"), server: filepath.Join(dir, "nats-server")}
+		if _, err = execute(ctx, "", "go", "build", "-o", dir, carillonPackage, "github.com/nats-io/nats-server/v2"); err != nil {
+			return err
 		}
-		if w.dir, w.err = os.MkdirTemp(o.dir, "carillon-bench-"); w.err != nil {
-			return
-		}
-		p.sayf("building the programs")
-		for _, program := range []struct {
-			file      *string
-			name, pkg string
-		}{
-			{&w.built.carillon, "carillon", carillonPackage},
-			{&w.built.server, "nats-server", serverPackage},
-		} {
-			if *program.file == "" {
-				*program.file = filepath.Join(w.dir, program.name)
-				w.err = errors.Join(w.err, build(ctx, *program.file, program.pkg))
-			}
-		}
-	})
-	return w.built, w.err
+	}
+	if b.against == "" {
+		return nil
+	}
+	if info, err := os.Stat(b.against); err == nil && info.Mode().IsRegular() {
+		b.programs.against, err = filepath.Abs(b.against)
+		return err
+	}
+	b.programs.against, err = buildRevision(ctx, dir, b.against)
+	return err
 }
 
-// build runs go build, which needs the module around the working directory.
-func build(ctx context.Context, file, pkg string) error {
-	out, err := exec.CommandContext(ctx, "go", "build", "-o", file, pkg).CombinedOutput() //nolint:gosec // both are this program's
+// buildRevision builds the carillon of a git revision and returns its path.
+func buildRevision(ctx context.Context, dir, revision string) (string, error) {
+	root, err := execute(ctx, "", "git", "rev-parse", "--show-toplevel")
 	if err != nil {
-		return fmt.Errorf("go build %s: %w\n%s\n(run bench inside the module, or name files with -carillon and -nats-server)",
-			pkg, err, strings.TrimSpace(string(out)))
+		return "", err
 	}
-	return nil
+	source, file := filepath.Join(dir, "source"), filepath.Join(dir, "carillon-against")
+	if err := os.Mkdir(source, 0o700); err != nil {
+		return "", err
+	}
+	for _, command := range [][]string{
+		{root, "git", "archive", "-o", source + ".tar", revision},
+		{source, "tar", "-xf", source + ".tar"},
+		{source, "go", "build", "-o", file, carillonPackage},
+	} {
+		if _, err := execute(ctx, command[0], command[1], command[2:]...); err != nil {
+			return "", err
+		}
+	}
+	return file, nil
 }
 
-// close removes what was built.
-func (w *workshop) close() {
-	if w.dir != "" {
-		_ = os.RemoveAll(w.dir)
+// execute runs a command in a directory and returns the line that it prints.
+func execute(ctx context.Context, dir, name string, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("%s: %w\n%s", strings.Join(cmd.Args, " "), err, out)
 	}
+	return strings.TrimSpace(string(out)), nil
 }

@@ -1,24 +1,24 @@
-// Command bench measures Carillon: a NATS server on a fresh directory, the
-// scheduler, and the HTTP sink that its jobs call, in one process, or with
-// -shape processes in one each, as users run them.
+// Command bench measures Carillon in the shape of production: nats-server, `carillon serve` and the HTTP target of all jobs
+// run as separate processes, on a fresh data directory, and bench loads them.
 //
-//	go run ./integration/bench -scenario herd|deliver|steady|hold|register|kill|profile|next -n N [-shape processes] [-json]
-//	go run ./integration/bench -scenario api|search|console|history -n N [-json]
+//	go run ./integration/bench -scenario herd|steady|hold|restart|register|kill [-n N] [-against REV] [-json]
+//	go run ./integration/bench -capacity DIR
 //
-// -h explains the scenarios and every figure. What it prints holds:
+// -h explains the scenarios, the flags and every figure. The rules of a measurement:
 //
-//  1. Everything is included: the load generator, the sink, the server and its
-//     files share the machine with what is measured, and in one process that
-//     too. No figure is of a scheduler that had the machine for itself. Of
-//     processes apart, the costs are those of nats-server and scheduler, whose
-//     sum is told, and each one's beside it.
-//  2. Lateness is measured by the sink, from the instant in the call's
-//     Idempotency-Key to the call's arrival.
-//  3. Every call is accounted for. A due instant without a call is lost, a call
-//     before its instant is early, a call that repeats a key is duplicated, and
-//     a call whose key belongs to no planned instant is stray. The exit status
-//     is 1 when anything was lost, early or stray.
-//  4. The herd's baseline runs in the same shape after, or before, the same
-//     number of jobs: JetStream schedules, a consumer, and an HTTP client as
-//     wide as Carillon's, with nothing recorded and nothing planned.
+//  1. No two jobs share a URL, a body or a definition. The target checks that each call carries the URL and body of its job.
+//  2. The target measures lateness: from the instant in the Idempotency-Key to the arrival of the call.
+//  3. Every call is accounted for. A due instant without a call is lost, a call before its instant is early, a call with a
+//     known key is repeated, and a call that belongs to no instant is unexpected.
+//  4. Costs are the processor time, allocations and memory of nats-server and `carillon serve`. The target and bench
+//     itself use the same machine, and are reported but not added.
+//  5. Compare ratios, not runs: a machine changes from minute to minute. -against measures another build of Carillon in
+//     turn with this one, and the herd is also measured bare: JetStream schedules, a consumer and an HTTP client as wide as
+//     Carillon's, without definitions, history and planning.
+//
+// One run of a scenario:
+//
+//	bench ──put jobs (NATS)──▶ nats-server ◀──▶ carillon serve ──HTTP──▶ target
+//	  ▲                            │ counts of streams                      │ a line for each call
+//	  └────────────────────────────┴────────────────────────────────────────┘
 package main

@@ -2,178 +2,160 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"slices"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 )
 
-// herd lets all jobs fall due at one instant, in Carillon and in the baseline.
-func herd(ctx context.Context, b *bench) ([]part, error) {
-	ofCarillon := func(ctx context.Context, b *bench) (part, error) { return b.herdTo(ctx, orderCarillon, toHTTP) }
-	sides := []func(context.Context, *bench) (part, error){ofCarillon, herdOfBare}
-	if !b.baseline {
-		sides = sides[:1]
+// herd is the scenario of jobs that are due at the same instant.
+func herd(ctx context.Context, s *stage) (figures, error) {
+	if s.side == sideBare {
+		return herdBare(ctx, s)
 	}
-	if b.order == orderBare || b.order == orderAlternate && b.run%2 == 1 {
-		slices.Reverse(sides)
+	if _, err := s.startWorker(ctx); err != nil {
+		return nil, err
 	}
-	parts := make([]part, 0, len(sides))
-	for _, measure := range sides {
-		p, err := measure(ctx, b)
-		if err != nil {
-			return nil, err
-		}
-		parts = append(parts, p)
-	}
-	if len(parts) == 1 {
-		return parts, nil
-	}
-	if parts[0].name == orderBare {
-		slices.Reverse(parts)
-	}
-	carillon, _ := parts[0].figures.find("delivered_s")
-	bare, _ := parts[1].figures.find("delivered_s")
-	cpu, _ := parts[0].figures.find("cpu_us_per_job")
-	bareCPU, _ := parts[1].figures.find("cpu_us_per_job")
-	parts[0].figures = append(parts[0].figures,
-		figure{"ratio", bare / carillon}, figure{"delivered_vs_bare", carillon / bare}, figure{"cpu_vs_bare", cpu / bareCPU})
-	return parts, nil
+	return s.newHerd().measure(ctx)
 }
 
-// herdTo measures Carillon's herd on a target.
-func (b *bench) herdTo(ctx context.Context, name string, open func(context.Context, *stage) (*target, error)) (p part, err error) {
-	st, err := b.newStage(ctx)
-	if err != nil {
-		return p, err
-	}
-	defer st.close()
-	to, err := open(ctx, st)
-	if err != nil {
-		return p, err
-	}
-	defer func() { err = errors.Join(err, to.close()) }()
-	sys, err := st.startSystem(ctx, to)
-	if err != nil {
-		return p, err
-	}
-	defer func() { err = errors.Join(err, sys.close()) }()
-	return st.herdOf(name, sys, to).measure(ctx)
+// herdRun is a herd of Carillon, or of bare JetStream.
+type herdRun struct {
+	*stage
+	calendar
+
+	quiet    time.Duration // between the registration and the instant: part of the measurement
+	patience time.Duration // for the calls, and a millisecond for each
+	register func(ctx context.Context, c calendar) (time.Duration, error)
+	settle   func(ctx context.Context, c calendar, deadline time.Time) (figures, error)
 }
 
-// herdOf is the herd of a system.
-func (s *stage) herdOf(name string, sys *system, to *target) *herdRun {
-	h := s.newHerd(name, herdQuiet(s.n))
-	h.calendar.action, h.target = to.action, to
-	h.register = func(ctx context.Context) (took time.Duration, err error) {
-		return sys.putAll(ctx, s.progress, h.calendar, s.sink.url)
+// newHerd plans a herd. The server fires batons 2.5 s early, or 10.5 s in a large herd, which is part of the measurement.
+func (s *stage) newHerd() *herdRun {
+	h := &herdRun{stage: s, quiet: 3 * time.Second, patience: 15 * time.Second, register: s.putAll, settle: s.settle}
+	if s.n > 20_000 {
+		h.quiet = 11 * time.Second
 	}
-	h.settle = func(ctx context.Context, until time.Time) (figures, error) { return sys.settle(ctx, h.calendar, until) }
+	h.calendar = calendar{prefix: "job-", jobs: s.n, first: time.Now().UTC().Add(h.quiet + s.lead(s.n)).Truncate(time.Millisecond)}
 	return h
 }
 
-// herdRun is one herd, of Carillon or bare.
-type herdRun struct {
-	*stage
-	*target
-
-	name     string
-	calendar calendar
-	patience time.Duration // how long the calls may take, beside a millisecond for each
-	quiet    time.Duration // before the instant: the registration must be over, and the measurement begins
-	register func(ctx context.Context) (took time.Duration, err error)
-	settle   func(ctx context.Context, until time.Time) (figures, error)
-}
-
-// herdQuiet is the quiet before Carillon's herd, which fires up to 2.5 s early, a
-// large one up to 10.5 s: that is to be part of the measurement.
-func herdQuiet(jobs int) time.Duration {
-	if jobs <= 20_000 {
-		return 3 * time.Second
+// lead is the time to create jobs.
+func (s *stage) lead(jobs int) time.Duration {
+	if s.ahead > 0 {
+		return s.ahead
 	}
-	return 11 * time.Second
+	return 7*time.Second + time.Duration(jobs)*time.Second/2000
 }
 
-// herdPatience ends the wait for calls that do not come.
-const herdPatience = 15 * time.Second
-
-func (s *stage) newHerd(name string, quiet time.Duration) *herdRun {
-	due := time.Now().UTC().Add(s.lead(s.n) - herdQuiet(s.n) + quiet).Truncate(time.Millisecond)
-	return &herdRun{
-		stage: s, name: name, quiet: quiet, patience: herdPatience,
-		calendar: calendar{collection: "default", prefix: "job-", jobs: s.n, first: due},
-		target:   newTarget(s.sink),
-	}
-}
-
-// measure registers the herd, waits for the instant, and accounts for what
-// arrives.
-func (h *herdRun) measure(ctx context.Context) (part, error) {
-	due := h.calendar.first
-	h.progress.sayf("%s: due at %s", h.name, due.Format("15:04:05.000"))
-	took, err := h.register(ctx)
+// measure registers the herd, waits for the instant, and accounts for the calls.
+func (h *herdRun) measure(ctx context.Context) (figures, error) {
+	h.log.Printf("%s: due at %s", h.side, h.first.Format("15:04:05.000"))
+	took, err := h.register(ctx, h.calendar)
 	if err != nil {
-		return part{}, err
+		return nil, err
 	}
-	if time.Until(due) < h.quiet {
-		return part{}, fmt.Errorf("%s: the registration took %s, and the herd is due in %s; give it more time with -ahead",
-			h.name, took, time.Until(due))
+	if time.Until(h.first) < h.quiet {
+		return nil, fmt.Errorf("the registration took %s: give it more time with -ahead", took)
 	}
-	if err := sleep(ctx, due.Add(-h.quiet)); err != nil {
-		return part{}, err
+	if err := sleep(ctx, h.first.Add(-h.quiet)); err != nil {
+		return nil, err
 	}
-	h.forgetPeaks()
-	end, err := h.profile(ctx, h.name, h.quiet+profileHerd+time.Duration(h.n)*profilePerJob)
+	h.resetPeaks()
+	before, err := h.readUsage(ctx)
 	if err != nil {
-		return part{}, err
+		return nil, err
 	}
-	m := h.startMeter(ctx)
 	settled, err := h.release(ctx)
-	used := m.stop(ctx)
-	memory := h.memory()
-	rest, restErr := h.rest(ctx)
-	if err = errors.Join(err, restErr, end()); err != nil {
-		return part{}, err
+	if err != nil {
+		return nil, err
 	}
-	if err := h.collect(ctx); err != nil {
-		return part{}, err
+	used, err := h.usageSince(ctx, before, h.n, "job")
+	if err != nil {
+		return nil, err
 	}
-	p := h.part(took, settled, used)
-	p.figures = append(append(p.figures, figure{"rest_cpu_us_per_job", micros(rest) / float64(h.n)}), memory...)
-	return p, nil
+	resident, peak := h.memory("VmRSS", "rss_mb"), h.memory("VmHWM", "rss_peak_mb")
+	rest, err := h.rest(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := h.target.read(); err != nil { // the repeated calls, too
+		return nil, err
+	}
+	t := h.target.account(h.calendar, h.first, h.first.Add(1))
+	return merge(rate("register", h.n, took), rate("delivered", len(t.late), t.last.Sub(h.first)), t.figures(), settled, used,
+		resident, peak, figures{"rest_cpu_us_per_job": rest / float64(h.n)}), nil
 }
 
-// release waits until all have arrived, and are settled.
+// release waits until all calls have arrived, and the jobs are settled.
 func (h *herdRun) release(ctx context.Context) (figures, error) {
-	due := h.calendar.first
-	until := due.Add(h.patience + time.Duration(h.n)*time.Millisecond)
-	if err := sleep(ctx, due); err != nil {
+	if err := sleep(ctx, h.first); err != nil {
 		return nil, err
 	}
-	stop := h.progress.follow(h.name+": arrived", h.n, h.arrived)
-	defer stop()
-	if err := await(ctx, until, func() bool { return h.arrived() >= h.n }); err != nil {
+	deadline := h.first.Add(h.patience + time.Duration(h.n)*time.Millisecond)
+	if _, err := h.arrive(ctx, h.n, deadline); err != nil {
 		return nil, err
 	}
-	return h.settle(ctx, until)
+	return h.settle(ctx, h.calendar, deadline)
 }
 
-// part puts the figures together.
-func (h *herdRun) part(register time.Duration, settled figures, used usage) part {
-	due := h.calendar.first
-	t := h.sink.account(h.calendar, due, due.Add(1))
-	delivered := t.last.Sub(due).Seconds()
-	fs := figures{
-		{"register_s", register.Seconds()},
-		{"register_per_s", float64(h.n) / register.Seconds()},
-		{"delivered_s", delivered},
-		{"delivered_per_s", float64(len(t.late)) / delivered},
+// arrive waits until n different calls have arrived, and returns their number.
+func (s *stage) arrive(ctx context.Context, n int, deadline time.Time) (arrived int, err error) {
+	_, err = poll(ctx, 5*time.Millisecond, deadline, func() (bool, error) {
+		arrived, err = s.target.read()
+		return arrived >= n, err
+	})
+	return arrived, err
+}
+
+// settle waits until every one-shot has its record and no baton is left.
+func (s *stage) settle(ctx context.Context, c calendar, deadline time.Time) (figures, error) {
+	settled, records, err := s.awaitMessages(ctx, streamHistory, deadline, func(n int) bool { return n >= c.jobs })
+	if err != nil {
+		return nil, err
 	}
-	fs = append(fs, t.lateness()...)
-	fs = append(fs, settled...)
-	if drained, ok := settled.find("drained_s"); ok {
-		fs = append(fs, figure{"drained_after_s", drained - delivered})
+	drained, batons, err := s.awaitMessages(ctx, streamTimers, deadline, func(n int) bool { return n == 0 })
+	return figures{
+		"settled_s":       settled.Sub(c.first).Seconds(),
+		"drained_s":       drained.Sub(c.first).Seconds(),
+		"unsettled":       float64(max(0, c.jobs-records) + batons),
+		"surplus_records": float64(max(0, records-c.jobs)),
+	}, err
+}
+
+// kill is the scenario of a herd during which one of two processes of carillon serve is killed.
+func kill(ctx context.Context, s *stage) (fs figures, err error) {
+	victim, err := s.startWorker(ctx)
+	if err != nil {
+		return nil, err
 	}
-	fs = append(fs, t.faults()...)
-	return part{h.name, append(fs, used.per(h.n, "job")...)}
+	s.leave(victim) // its costs are not measured
+	defer victim.kill()
+	if _, err = s.startWorker(ctx); err != nil {
+		return nil, err
+	}
+	h := s.newHerd()
+	h.patience = 3 * time.Minute // the other process repeats calls
+	var killed figures
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() (err error) { fs, err = h.measure(ctx); return err })
+	g.Go(func() (err error) { killed, err = h.kill(ctx, victim); return err })
+	err = g.Wait()
+	return merge(killed, fs), err
+}
+
+// kill kills the victim after a tenth of the calls.
+func (h *herdRun) kill(ctx context.Context, victim *process) (figures, error) {
+	if err := sleep(ctx, h.first); err != nil {
+		return nil, err
+	}
+	arrived, err := h.arrive(ctx, h.n/10, h.first.Add(patience))
+	if err != nil {
+		return nil, err
+	}
+	if err := victim.alive(); err != nil {
+		return nil, err
+	}
+	victim.kill()
+	return figures{"killed_s": time.Since(h.first).Seconds(), "killed_arrived": float64(arrived)}, nil
 }

@@ -4,127 +4,133 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
-	"runtime/debug"
+	"strings"
 	"time"
 )
 
-// The instants of the held jobs: from a month to ten from now.
+// The instants of jobs that only wait.
 const (
 	holdFirst = 30 * 24 * time.Hour
 	holdLast  = 300 * 24 * time.Hour
 )
 
-// hold keeps many jobs that are not due for long.
-func hold(ctx context.Context, b *bench) ([]part, error) {
-	st, err := b.newStage(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer st.close()
-	fs, err := st.withSystem(ctx, func(sys *system) (figures, error) { return st.fill(ctx, sys) })
-	if err != nil || !b.restart {
-		return []part{{orderCarillon, fs}}, err
-	}
-	again, err := st.reopen(ctx)
-	return []part{{orderCarillon, append(fs, again...)}}, err
-}
-
-// distant is when the held jobs are due.
-func (b *bench) distant() calendar {
+// distant is a calendar of jobs that only wait.
+func (s *stage) distant(prefix string) calendar {
 	return calendar{
-		collection: "default", prefix: "job-", jobs: b.n, grain: time.Millisecond,
-		first: time.Now().UTC().Add(holdFirst).Truncate(time.Millisecond), step: (holdLast - holdFirst) / time.Duration(b.n),
+		prefix: prefix, jobs: s.n, first: time.Now().UTC().Add(holdFirst).Truncate(time.Millisecond),
+		step: (holdLast - holdFirst) / time.Duration(s.n),
 	}
 }
 
-// fill puts the jobs and reads the memory.
-func (s *stage) fill(ctx context.Context, sys *system) (figures, error) {
-	end, err := s.profile(ctx, orderCarillon, profileHerd+time.Duration(s.n)*profilePerJob)
+// fill creates the jobs that wait.
+func (s *stage) fill(ctx context.Context) (figures, error) {
+	took, err := s.putAll(ctx, s.distant("job-"))
 	if err != nil {
 		return nil, err
 	}
-	took, err := sys.putAll(ctx, s.progress, s.distant(), s.sink.url)
-	if err := errors.Join(err, end()); err != nil {
-		return nil, err
-	}
-	if n, err := sys.messages(ctx, timersStream); err != nil || n != s.n {
-		return nil, errors.Join(err, fmt.Errorf("%d batons wait for %d jobs", n, s.n))
-	}
-	s.progress.sayf("put; idle for %s", s.idle)
-	if err := sleep(ctx, time.Now().Add(s.idle)); err != nil {
-		return nil, err
-	}
-	fs := figures{
-		{"register_s", took.Seconds()},
-		{"register_per_s", float64(s.n) / took.Seconds()},
-	}
-	held, err := s.held(ctx)
-	if err != nil {
-		return nil, err
-	}
-	fs = append(fs, held...)
-	if calls := s.sink.distinct(); calls > 0 {
-		return nil, fmt.Errorf("%d jobs ran, a month early", calls)
-	}
-	size, err := diskUse(s.data())
-	if err != nil {
-		return nil, err
-	}
-	each, err := sys.sizes(ctx)
-	fs = append(fs, figure{"disk_mb", float64(size) / 1e6}, figure{"disk_bytes_per_job", float64(size) / float64(s.n)})
-	return append(fs, each...), err
+	return rate("register", s.n, took), s.checkBatons(ctx)
 }
 
-// held reads what memory the jobs need, as it is and after a collection.
-func (s *stage) held(ctx context.Context) (figures, error) {
-	if s.apart() {
-		return s.heldApart(ctx)
+// checkBatons fails unless a baton waits for each job.
+func (s *stage) checkBatons(ctx context.Context) error {
+	_, batons, err := s.awaitMessages(ctx, streamTimers, time.Now().Add(patience), func(n int) bool { return n == s.n })
+	if err == nil && batons != s.n {
+		err = fmt.Errorf("%d batons wait for %d jobs", batons, s.n)
 	}
-	n := float64(s.n)
-	idle, peak := resident(self)
-	debug.FreeOSMemory()
-	collected, _ := resident(self)
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return figures{
-		{"rss_peak_mb", float64(peak) / 1e6},
-		{"rss_idle_mb", float64(idle) / 1e6},
-		{"rss_idle_bytes_per_job", float64(idle) / n},
-		{"rss_gc_mb", float64(collected) / 1e6},
-		{"rss_gc_bytes_per_job", float64(collected) / n},
-		{"heap_bytes_per_job", float64(m.HeapAlloc) / n},
-	}, nil
+	return err
 }
 
-// heldApart reads what memory the jobs need in NATS server and scheduler, and what of it is live.
-func (s *stage) heldApart(ctx context.Context) (figures, error) {
-	n := float64(s.n)
-	fs := s.residentNow("rss_idle_mb")
-	idle, _ := fs.find("rss_idle_mb")
-	fs = append(fs, figure{"rss_idle_bytes_per_job", idle * 1e6 / n})
-	sum := 0.0
-	for _, r := range s.measured() {
-		live := 0.0
-		for _, p := range r.processes {
-			stats, err := p.heapStats(ctx, "&gc=1")
-			if err != nil {
-				return nil, err
-			}
-			live += float64(stats["HeapAlloc"])
+// hold is the scenario of the memory and the disk that waiting jobs need.
+func hold(ctx context.Context, s *stage) (figures, error) {
+	if _, err := s.startWorker(ctx); err != nil {
+		return nil, err
+	}
+	fs, err := s.fill(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := s.rest(ctx); err != nil {
+		return nil, err
+	}
+	idle, heap := s.memory("VmRSS", "rss_idle_mb"), figures{}
+	for _, p := range append(s.role(roleServer), s.role(roleWorker)...) {
+		stats, err := p.heapStats(ctx, "&gc=1")
+		if err != nil {
+			return nil, err
 		}
-		sum += live
-		fs = append(fs, figure{r.name + "_heap_bytes_per_job", live / n})
+		heap["heap_bytes_per_job"] += stats["HeapAlloc"] / float64(s.n)
+		heap[p.role+"_heap_bytes_per_job"] = stats["HeapAlloc"] / float64(s.n)
 	}
-	fs = append(fs, figure{"heap_bytes_per_job", sum / n})
-	if err := sleep(ctx, time.Now().Add(giveBack)); err != nil {
+	if err := sleep(ctx, time.Now().Add(5*time.Second)); err != nil { // Go returns free memory to the system
 		return nil, err
 	}
-	fs = append(fs, s.residentNow("rss_gc_mb")...)
-	collected, _ := fs.find("rss_gc_mb")
-	return append(fs, figure{"rss_gc_bytes_per_job", collected * 1e6 / n}), nil
+	resident := s.memory("VmRSS", "rss_gc_mb")
+	resident["rss_gc_bytes_per_job"] = resident["rss_gc_mb"] * 1e6 / float64(s.n)
+	if calls, err := s.target.read(); err != nil || calls > 0 {
+		return nil, errors.Join(err, fmt.Errorf("%d jobs ran a month early", calls))
+	}
+	disk, err := s.disk(ctx)
+	return merge(fs, idle, heap, resident, disk), err
 }
 
-// giveBack is how long other processes have after a collection to give free memory back to the system, which Go does in the
-// background.
-const giveBack = 5 * time.Second
+// restart is the scenario of a start with many jobs, after a graceful stop and after kill -9.
+func restart(ctx context.Context, s *stage) (figures, error) {
+	worker, err := s.startWorker(ctx)
+	if err != nil {
+		return nil, err
+	}
+	fs, err := s.fill(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := worker.stop(); err != nil {
+		return nil, err
+	}
+	began := time.Now()
+	if err := s.server.stop(); err != nil {
+		return nil, err
+	}
+	fs["stop_s"] = time.Since(began).Seconds()
+	s.leave(worker, s.server)
+	worker, started, err := s.startAgain(ctx, 1)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := s.rest(ctx); err != nil { // the consistency check of the start
+		return nil, err
+	}
+	fs = merge(fs, started, s.memory("VmRSS", "rss_restart_mb"))
+	worker.kill()
+	s.server.kill()
+	s.leave(worker, s.server)
+	_, started, err = s.startAgain(ctx, 2)
+	return merge(fs, started.prefixed("killed_")), err
+}
+
+// startAgain starts both processes on the same data and waits until a new job has called the target. It is start number nth.
+func (s *stage) startAgain(ctx context.Context, nth int) (worker *process, fs figures, err error) {
+	fs = figures{}
+	began := time.Now()
+	s.nc.Close()
+	if err := s.startServer(ctx, strings.TrimPrefix(s.url, "nats://")); err != nil {
+		return nil, nil, err
+	}
+	if err := s.server.await(ctx, func() bool { _, err := s.js.AccountInfo(ctx); return err == nil }); err != nil {
+		return nil, nil, err
+	}
+	fs["server_s"] = time.Since(began).Seconds()
+	if worker, err = s.startWorker(ctx); err != nil {
+		return nil, nil, err
+	}
+	fs["api_s"] = time.Since(began).Seconds()
+	job := calendar{prefix: fmt.Sprintf("extra-%d-", nth), jobs: 1, first: time.Now().UTC()}
+	if err := s.put(ctx, job, 0); err != nil {
+		return nil, nil, err
+	}
+	calls, err := s.arrive(ctx, nth, time.Now().Add(patience))
+	if err != nil || calls != nth {
+		return nil, nil, errors.Join(err, fmt.Errorf("%d calls after %d starts with one new job each", calls, nth))
+	}
+	fs["ready_s"] = time.Since(began).Seconds()
+	return worker, fs, s.checkBatons(ctx)
+}

@@ -3,38 +3,48 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 )
 
-// process is a program that was started for the measurement.
+// The roles of processes. Names of figures begin with them.
+const (
+	roleServer = "server" // nats-server
+	roleWorker = "worker" // carillon serve, or the bare consumer
+	roleTarget = "target"
+	roleLoad   = "load" // bench itself
+)
+
+// patience limits how long a process may take to start, to stop or to answer.
+const patience = time.Minute
+
+// process is a program that bench has started.
 type process struct {
-	name  string // one of processServer, …
-	pprof string // URL of its profiles, with a slash at the end; "" without
+	role  string
+	pprof string // URL of its profiles, with a slash at the end; "" if it has none
 	cmd   *exec.Cmd
 	log   string // file
-	input io.Closer
 	ended chan struct{}
 }
 
-// spawn starts a program whose output goes to a file in dir.
-func spawn(name, dir, program string, env []string, args ...string) (*process, error) {
-	log, err := os.CreateTemp(dir, name+"-*.log")
+// spawn starts a program that stops with the stage, at the latest.
+func (s *stage) spawn(role, program string, args ...string) (*process, error) {
+	log, err := os.CreateTemp(s.dir, role+"-*.log")
 	if err != nil {
 		return nil, err
 	}
 	defer log.Close()
-	p := &process{name: name, log: log.Name(), ended: make(chan struct{})}
-	p.cmd = exec.Command(program, args...) //nolint:gosec,noctx // the programs are this one's; stop ends them
-	p.cmd.Env = append(os.Environ(), env...)
+	p := &process{role: role, log: log.Name(), ended: make(chan struct{})}
+	p.cmd = exec.Command(program, args...) //nolint:gosec,noctx // bench chooses the programs, and the stage stops them
 	p.cmd.Stdout, p.cmd.Stderr = log, log
-	if p.input, err = p.cmd.StdinPipe(); err != nil { // it ends with this process
+	if _, err := p.cmd.StdinPipe(); err != nil { // closes when bench ends, which ends its children
 		return nil, err
 	}
 	if err := p.cmd.Start(); err != nil {
@@ -44,46 +54,53 @@ func spawn(name, dir, program string, env []string, args ...string) (*process, e
 		_ = p.cmd.Wait()
 		close(p.ended)
 	}()
+	s.processes = append(s.processes, p)
 	return p, nil
 }
 
-// patience is how long a process may take to start, or to end. It only ends what hangs.
-const patience = time.Minute
-
-// started waits until ready finds what it looks for, or the process has ended.
-func (p *process) started(ctx context.Context, ready func() bool) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	tick := time.Tick(time.Millisecond)
-	for !ready() {
-		select {
-		case <-tick:
-		case <-p.ended:
-			return p.failure("ended: " + p.cmd.ProcessState.String())
-		case <-ctx.Done():
-			return p.failure("is not ready: " + context.Cause(ctx).Error())
-		}
+// await polls until ready reports true. It fails when the process has ended.
+func (p *process) await(ctx context.Context, ready func() bool) error {
+	ok, err := poll(ctx, time.Millisecond, time.Now().Add(patience), func() (bool, error) { return ready(), p.alive() })
+	if err == nil && !ok {
+		err = p.failure("is not ready")
 	}
-	return nil
+	return err
 }
 
-// failure is an error with the end of the process's output.
-func (p *process) failure(what string) error {
+// awaitFile polls a file until parse accepts its content.
+func (p *process) awaitFile(ctx context.Context, file string, parse func([]byte) bool) error {
+	return p.await(ctx, func() bool {
+		data, err := os.ReadFile(file)
+		return err == nil && parse(data)
+	})
+}
+
+// alive returns an error if the process has ended.
+func (p *process) alive() error {
+	select {
+	case <-p.ended:
+		return p.failure("has ended: " + p.cmd.ProcessState.String())
+	default:
+		return nil
+	}
+}
+
+// failure is an error with the end of the process's log.
+func (p *process) failure(problem string) error {
 	data, err := os.ReadFile(p.log)
 	if err != nil {
-		return fmt.Errorf("%s %s: %w", p.name, what, err)
+		return fmt.Errorf("%s %s: %w", p.role, problem, err)
 	}
-	data = data[max(0, len(data)-2048):]
-	return fmt.Errorf("%s %s\n%s", p.name, what, bytes.TrimSpace(data))
+	return fmt.Errorf("%s %s\n%s", p.role, problem, bytes.TrimSpace(data[max(0, len(data)-2048):]))
 }
 
-// kill ends the process as kill -9 does, and returns when it is gone.
+// kill ends the process as kill -9 does, and waits for its end.
 func (p *process) kill() {
 	_ = p.cmd.Process.Kill()
 	<-p.ended
 }
 
-// stop asks the process to end, and returns when it has. One that does not is killed.
+// stop asks the process to end, and kills it after patience.
 func (p *process) stop() error {
 	_ = p.cmd.Process.Signal(syscall.SIGTERM)
 	select {
@@ -91,46 +108,74 @@ func (p *process) stop() error {
 		return nil
 	case <-time.After(patience):
 		p.kill()
-		return p.failure("did not end when asked to")
+		return p.failure("did not stop")
 	}
 }
 
-// pid is how the system's files name the process.
 func (p *process) pid() string { return strconv.Itoa(p.cmd.Process.Pid) }
 
-// remove stops a process that may have ended, and removes its output.
-func (p *process) remove() {
-	_ = p.stop()
-	_ = os.Remove(p.log)
+// children are bench's own child processes, by the first argument. They call ready with a line for the parent.
+var children = map[string]func(ctx context.Context, ready func(line string) error, args []string) error{
+	"__target": runTarget,
+	"__bare":   runBare,
 }
 
-// spent is the processor time that the process has used, in hundredths of a second, as Linux tells it; zero elsewhere.
-func (p *process) spent() time.Duration {
-	data, err := os.ReadFile("/proc/" + p.pid() + "/stat")
+// runChild runs a child process until ctx ends or its parent has gone. ok is false if args are no child's.
+func runChild(ctx context.Context, args []string) (status int, ok bool) {
+	if len(args) < 3 || children[args[0]] == nil {
+		return 0, false
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	go func() {
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		stop()
+	}()
+	ready := func(line string) error { return os.WriteFile(args[1], []byte(line+"\n"), 0o600) }
+	if err := children[args[0]](ctx, ready, args[2:]); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return exitFailure, true
+	}
+	return exitOK, true
+}
+
+// spawnChild starts a child process and returns its line when it is ready.
+func (s *stage) spawnChild(ctx context.Context, role, child string, args ...string) (line string, err error) {
+	program, err := os.Executable()
 	if err != nil {
-		return 0
+		return "", err
 	}
-	// pid (name) state ppid … : the name may hold anything, and user and system time are the 12th and 13th after it.
-	fields := bytes.Fields(data[bytes.LastIndexByte(data, ')')+1:])
-	var ticks int64
-	for _, at := range []int{11, 12} {
-		if at < len(fields) {
-			n, _ := strconv.ParseInt(string(fields[at]), 10, 64)
-			ticks += n
-		}
+	file := filepath.Join(s.dir, role+".ready")
+	p, err := s.spawn(role, program, append([]string{child, file}, args...)...)
+	if err != nil {
+		return "", err
 	}
-	return time.Duration(ticks) * time.Second / userHZ
+	err = p.awaitFile(ctx, file, func(data []byte) (whole bool) {
+		line, whole = strings.CutSuffix(string(data), "\n")
+		return whole
+	})
+	return line, err
 }
 
-// errEnded says that a process ended that nobody had asked to.
-var errEnded = errors.New("it ended by itself")
-
-// alive returns an error when the process has ended.
-func (p *process) alive() error {
+// sleep waits until t.
+func sleep(ctx context.Context, t time.Time) error {
 	select {
-	case <-p.ended:
-		return p.failure(errEnded.Error() + ": " + p.cmd.ProcessState.String())
-	default:
+	case <-time.After(time.Until(t)):
 		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// poll calls done until it reports true, or until the deadline, after which it returns false.
+func poll(ctx context.Context, interval time.Duration, deadline time.Time, done func() (bool, error)) (bool, error) {
+	for {
+		ok, err := done()
+		if ok || err != nil || time.Now().After(deadline) {
+			return ok, err
+		}
+		if err := sleep(ctx, time.Now().Add(interval)); err != nil {
+			return false, err
+		}
 	}
 }

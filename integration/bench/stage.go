@@ -2,114 +2,188 @@ package main
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"slices"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/carillon-sched/carillon/store/embedded"
 )
 
-// stage is what a part of a run plays on: a server on an empty directory, and
-// a sink.
+// The sides of a run. Each is measured by itself, in turn.
+const (
+	sideCarillon = "carillon"
+	sideAgainst  = "against" // the build that -against names
+	sideBare     = "bare"    // JetStream without Carillon
+)
+
+// bench measures a scenario.
+type bench struct {
+	options
+
+	log      *log.Logger
+	programs programs
+}
+
+// run measures the scenario as often as -runs says, and prints the report.
+func (b *bench) run(ctx context.Context, stdout io.Writer) error {
+	dir, err := os.MkdirTemp("", "carillon-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	if err := b.build(ctx, dir); err != nil {
+		return err
+	}
+	sides := []string{sideCarillon}
+	if b.against != "" {
+		sides = append(sides, sideAgainst)
+	}
+	if b.scenario.name == "herd" && b.bare {
+		sides = append(sides, sideBare)
+	}
+	var runs []map[string]figures
+	for i := range b.runs {
+		order := slices.Clone(sides)
+		if i%2 == 1 { // no side is always the first
+			slices.Reverse(order)
+		}
+		run := map[string]figures{}
+		for _, side := range order {
+			if run[side], err = b.measure(ctx, side); err != nil {
+				return fmt.Errorf("%s, %s, run %d of %d: %w", b.scenario.name, side, i+1, b.runs, err)
+			}
+		}
+		runs = append(runs, run)
+	}
+	r := newReport(b.options, runs)
+	if err := r.write(stdout, b.json); err != nil || len(r.Faults) == 0 {
+		return err
+	}
+	return errors.New(strings.Join(r.Faults, "; "))
+}
+
+// measure measures a side on a fresh stage.
+func (b *bench) measure(ctx context.Context, side string) (fs figures, err error) {
+	dir, err := os.MkdirTemp("", "carillon-bench-")
+	if err != nil {
+		return nil, err
+	}
+	s := &stage{bench: b, dir: dir, side: side, carillon: b.programs.carillon}
+	if side == sideAgainst {
+		s.carillon = b.programs.against
+	}
+	defer func() { err = errors.Join(err, s.close()) }()
+	if s.target, err = s.startTarget(ctx); err != nil {
+		return nil, err
+	}
+	if err = s.startServer(ctx, "127.0.0.1:-1"); err != nil {
+		return nil, err
+	}
+	return b.scenario.measure(ctx, s)
+}
+
+// stage is the set of processes that one side of a run is measured on: nats-server on a fresh directory, the target, and the
+// processes that the scenario starts. Its connection creates jobs and looks at streams.
 type stage struct {
 	*bench
 
-	dir    string
-	engine *engine
-	sink   *sink
-
-	// Of processes apart.
-	files     programs
-	key       string // environment of the schedulers
-	processes []*process
+	side      string
+	carillon  string // program
+	dir       string
+	target    *target
+	server    *process
+	url       string // of nats-server
+	nc        *nats.Conn
+	js        jetstream.JetStream
+	processes []*process // running
 }
 
-// newStage makes a stage. Its processes are those of the shape that was asked for.
-func (b *bench) newStage(ctx context.Context) (*stage, error) {
-	debug.FreeOSMemory() // what came before must neither help nor hinder
-	forgetPeak(self)
-	dir, err := os.MkdirTemp(b.dir, "carillon-bench-")
-	if err != nil {
-		return nil, err
+// startServer starts nats-server on the stage's data, with its default settings, and connects. Port -1 is a free one.
+func (s *stage) startServer(ctx context.Context, addr string) (err error) {
+	sync := ""
+	if s.sync != "" {
+		sync = ", sync_interval: " + s.sync
 	}
-	s := &stage{bench: b, dir: dir}
-	if b.apart() {
-		err = s.spawn(ctx)
-	} else if s.sink, err = newSink(ctx); err == nil {
-		s.engine, err = startEngine(ctx, s.data(), &b.options)
-	}
-	if err != nil {
-		s.close()
-		return nil, err
-	}
-	return s, nil
-}
-
-// spawn starts the NATS server and the sink as processes of their own.
-func (s *stage) spawn(ctx context.Context) (err error) {
-	if s.files, err = s.workshop.programs(ctx, &s.options, s.progress); err != nil {
+	config := filepath.Join(s.dir, "nats-server.conf")
+	text := fmt.Sprintf("listen: %q\nprof_port: -1\njetstream { store_dir: %q%s }\n", addr, filepath.Join(s.dir, "data"), sync)
+	if err = os.WriteFile(config, []byte(text), 0o600); err != nil {
 		return err
 	}
-	if s.key, err = secretKey(); err != nil {
+	if s.server, err = s.spawn(roleServer, s.programs.server, "--config", config, "--ports_file_dir", s.dir); err != nil {
 		return err
 	}
-	sink, p, err := spawnSink(ctx, s.dir)
+	var ports struct {
+		NATS    []string `json:"nats"`
+		Profile []string `json:"profile"`
+	}
+	file := filepath.Join(s.dir, fmt.Sprintf("%s_%s.ports", filepath.Base(s.programs.server), s.server.pid()))
+	err = s.server.awaitFile(ctx, file, func(data []byte) bool {
+		return json.Unmarshal(data, &ports) == nil && len(ports.NATS) > 0 && len(ports.Profile) > 0
+	})
 	if err != nil {
 		return err
 	}
-	s.sink = sink
-	s.adopt(p)
-	return s.spawnServer(ctx, "127.0.0.1:-1")
-}
-
-// spawnServer starts the NATS server on the stage's directory.
-func (s *stage) spawnServer(ctx context.Context, addr string) (err error) {
-	if s.engine, err = spawnServer(ctx, s.files.server, s.dir, s.data(), addr, s.sync); err == nil {
-		s.adopt(s.engine.process)
+	s.url, s.server.pprof = ports.NATS[0], ports.Profile[0]+"/debug/pprof/"
+	s.log.Printf("%s: nats-server is profiled at %s", s.side, s.server.pprof)
+	if s.nc, err = nats.Connect(s.url, append(embedded.ConnectOptions(), nats.ReconnectWait(10*time.Millisecond))...); err != nil {
+		return err
 	}
+	s.js, err = jetstream.New(s.nc, jetstream.WithDefaultTimeout(patience), jetstream.WithPublishAsyncMaxPending(publishWindow))
 	return err
 }
 
-// data is the directory of the NATS server's files.
-func (s *stage) data() string { return filepath.Join(s.dir, "data") }
+// startWorker starts carillon serve and waits until its API on NATS answers.
+func (s *stage) startWorker(ctx context.Context) (*process, error) {
+	dir, err := os.MkdirTemp(s.dir, "serve-")
+	if err != nil {
+		return nil, err
+	}
+	file := filepath.Join(dir, "ports.json")
+	args := []string{
+		"serve", "--nats-url", s.url, "--http", "127.0.0.1:0", "--pprof", "127.0.0.1:0", "--ports-file", file,
+		"--allow-target", "127.0.0.1", "--log-level", "warn",
+	}
+	if s.sync == "always" {
+		args = append(args, "--nats-sync-always")
+	}
+	p, err := s.spawn(roleWorker, s.carillon, args...)
+	if err != nil {
+		return nil, err
+	}
+	var ports struct {
+		Pprof string `json:"pprof"`
+	}
+	if err := p.awaitFile(ctx, file, func(data []byte) bool { return json.Unmarshal(data, &ports) == nil }); err != nil {
+		return nil, err
+	}
+	p.pprof = ports.Pprof
+	s.log.Printf("%s: carillon serve is profiled at %s", s.side, p.pprof)
+	return p, p.await(ctx, func() bool {
+		_, err := s.request(ctx, "get", "none", nil)
+		return err == nil
+	})
+}
 
-// adopt makes a process one that is measured, and ended with the stage.
-func (s *stage) adopt(p *process) { s.processes = append(s.processes, p) }
-
-// leave forgets processes that have ended.
+// leave forgets processes that the scenario has stopped.
 func (s *stage) leave(gone ...*process) {
 	s.processes = slices.DeleteFunc(s.processes, func(p *process) bool { return slices.Contains(gone, p) })
 }
 
-// alone measures a system that runs on a stage for nothing else.
-func (b *bench) alone(ctx context.Context, measure func(*stage, *system) (figures, error)) ([]part, error) {
-	p, err := b.part(ctx, orderCarillon, measure)
-	return []part{p}, err
-}
-
-// part measures a system that runs on a stage for nothing else, under a name.
-func (b *bench) part(ctx context.Context, name string, measure func(*stage, *system) (figures, error)) (p part, err error) {
-	st, err := b.newStage(ctx)
-	if err != nil {
-		return p, err
+// close stops all processes, the first one last, and removes the directory. A process that has already ended is an error.
+func (s *stage) close() (err error) {
+	for _, p := range slices.Backward(s.processes) {
+		err = errors.Join(err, p.alive(), p.stop())
 	}
-	defer st.close()
-	fs, err := st.withSystem(ctx, func(sys *system) (figures, error) {
-		fs, err := measure(st, sys)
-		return append(fs, st.memory()...), err
-	})
-	return part{name, fs}, err
-}
-
-// close stops what runs and removes the directory.
-func (s *stage) close() {
-	for _, p := range slices.Backward(s.processes) { // the server last but for the sink
-		p.remove()
-	}
-	if s.engine != nil && s.engine.server != nil {
-		_ = s.engine.close()
-	}
-	if s.sink != nil {
-		s.sink.close()
-	}
-	_ = os.RemoveAll(s.dir)
+	s.nc.Close()
+	return errors.Join(err, os.RemoveAll(s.dir))
 }

@@ -2,105 +2,69 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 )
 
-// steadyGrace is how long after the end of the measurement a call may arrive.
-const steadyGrace = 10 * time.Second
+const (
+	steadyInterval = 10 * time.Second // between the instants of a job
+	steadyWarmup   = 5 * time.Second  // before the measurement
+	steadyGrace    = 10 * time.Second // after the measurement, for late calls
+)
 
-// steady lets jobs recur so that they fall due at an even rate.
-func steady(ctx context.Context, b *bench) ([]part, error) {
-	return b.alone(ctx, func(st *stage, sys *system) (figures, error) { return st.recur(ctx, sys) })
-}
-
-func (s *stage) recur(ctx context.Context, sys *system) (figures, error) {
-	c, took, err := s.putSteady(ctx, sys)
+// steady is the scenario of jobs that are due at an even rate.
+func steady(ctx context.Context, s *stage) (figures, error) {
+	if _, err := s.startWorker(ctx); err != nil {
+		return nil, err
+	}
+	jobs := s.rate * int(steadyInterval/time.Second)
+	c := calendar{
+		prefix: "job-", jobs: jobs, step: steadyInterval / time.Duration(jobs), interval: steadyInterval,
+		first: time.Now().UTC().Add(s.lead(jobs)).Truncate(time.Second).Add(time.Millisecond),
+	}
+	s.log.Printf("%s: %d jobs every %s, from %s", s.side, jobs, c.interval, c.first.Format("15:04:05.000"))
+	took, err := s.putAll(ctx, c)
+	if err == nil && time.Until(c.first) < 0 {
+		err = fmt.Errorf("the registration took %s: give it more time with -ahead", took)
+	}
 	if err != nil {
 		return nil, err
 	}
-	fs, err := s.observe(ctx, c, c.first.Add(s.warmup))
+	fs, err := s.observe(ctx, c, c.first.Add(steadyWarmup))
 	if err != nil {
 		return nil, err
 	}
-	each, err := sys.sizes(ctx)
-	fs = append(figures{{"register_s", took.Seconds()}, {"register_per_s", float64(c.jobs) / took.Seconds()}}, fs...)
-	return append(fs, each...), err
+	disk, err := s.disk(ctx)
+	return merge(rate("register", jobs, took), fs, disk), err
 }
 
-// putSteady puts jobs that fall due at the rate that was asked for, before the first of them does.
-func (s *stage) putSteady(ctx context.Context, sys *system) (c calendar, took time.Duration, err error) {
-	c = s.steadyCalendar()
-	s.progress.sayf("%d jobs every %s, the first due at %s", c.jobs, s.interval, c.first.Format("15:04:05.000"))
-	if took, err = sys.putAll(ctx, s.progress, c, s.sink.url); err == nil && time.Until(c.first) < 0 {
-		err = fmt.Errorf("the registration took %s, and the first instant has passed; give it more time with -ahead", took)
-	}
-	return c, took, err
-}
-
-// observe measures what falls due from an instant on, for the window that was asked for.
+// observe measures the instants of a window.
 func (s *stage) observe(ctx context.Context, c calendar, from time.Time) (figures, error) {
-	used, err := s.steadyWindow(ctx, c, from)
+	to, due := from.Add(time.Duration(s.seconds*float64(time.Second))), 0
+	for range c.within(from, to) {
+		due++
+	}
+	if err := sleep(ctx, from); err != nil {
+		return nil, err
+	}
+	s.resetPeaks()
+	before, err := s.readUsage(ctx)
 	if err != nil {
 		return nil, err
 	}
-	t := s.sink.account(c, from, from.Add(s.window))
-	n := len(t.late) + t.lost
-	fs := append(figures{{"occurrences", float64(n)}}, t.lateness()...)
-	fs = append(fs, t.faults()...)
-	fs = append(fs, figure{"cpu_cores", used.cpu.Seconds() / used.wall.Seconds()})
-	return append(fs, used.per(n, "run")...), nil
-}
-
-// steadyCalendar has as many jobs as it takes to reach the rate, at whole
-// milliseconds.
-func (b *bench) steadyCalendar() calendar {
-	jobs := b.rate * int(b.interval/time.Second)
-	return calendar{
-		collection: "default", prefix: "job-", jobs: jobs,
-		first: time.Now().UTC().Add(b.lead(jobs)).Truncate(time.Second).Add(time.Millisecond),
-		step:  b.interval / time.Duration(jobs), grain: time.Millisecond, interval: b.interval,
+	if err := sleep(ctx, to); err != nil {
+		return nil, err
 	}
-}
-
-// steadyWindow waits for the beginning of the measurement and for its end, and
-// then until every call has come or is lost.
-func (s *stage) steadyWindow(ctx context.Context, c calendar, from time.Time) (used usage, err error) {
-	to := from.Add(s.window)
-	if err := sleep(ctx, from); err != nil {
-		return used, err
-	}
-	end, err := s.profile(ctx, orderCarillon, s.window)
+	used, err := s.usageSince(ctx, before, due, "run")
 	if err != nil {
-		return used, err
+		return nil, err
 	}
-	s.forgetPeaks()
-	m, arrived := s.startMeter(ctx), s.sink.distinct()
-	planned := s.rate * int(s.window/time.Millisecond) / 1000
-	stop := s.progress.follow("arrived", planned, func() int { return s.sink.distinct() - arrived })
-	err = sleep(ctx, to)
-	used = m.stop(ctx)
-	stop()
-	if err = errors.Join(err, end()); err != nil {
-		return used, err
-	}
-	return used, s.complete(ctx, c, from, to)
-}
-
-// complete waits until every call that was due in [from, to) has come, or is lost.
-func (s *stage) complete(ctx context.Context, c calendar, from, to time.Time) error {
-	var failure error
-	err := await(ctx, to.Add(steadyGrace), func() bool {
-		if failure = s.sink.collect(ctx); failure != nil {
-			return true
-		}
-		for key := range c.within(from, to) {
-			if _, ok := s.sink.find(key); !ok {
-				return false
-			}
-		}
-		return true
+	resident, peak := s.memory("VmRSS", "rss_mb"), s.memory("VmHWM", "rss_peak_mb")
+	var t tally
+	_, err = poll(ctx, look, to.Add(steadyGrace), func() (bool, error) {
+		_, err := s.target.read()
+		t = s.target.account(c, from, to)
+		return t.lost == 0, err
 	})
-	return errors.Join(err, failure)
+	return merge(figures{"occurrences": float64(due)}, t.figures(), used, resident, peak), err
 }

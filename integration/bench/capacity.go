@@ -1,0 +1,109 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+)
+
+// The capacity model computes, from measured reports, the cost of a job, a run and a record, and the needs of an example:
+// jobs every hour, jobs every minute, jobs that are due at midnight, and days of history.
+const (
+	exampleHourly   = 100_000
+	exampleMinutely = 1_000
+	exampleMidnight = 50_000
+	exampleDays     = 60
+	examplePerJob   = 90_000 // the default of --history-per-job
+)
+
+// capacityReports are the measured figures, by the file of a report.
+type capacityReports map[string]map[string]float64
+
+func readCapacity(dir string) (capacityReports, error) {
+	reports := capacityReports{}
+	for _, name := range []string{"steady45", "steady500", "herd50k", "hold100k", "register20k"} {
+		data, err := os.ReadFile(filepath.Join(dir, name+".json"))
+		if err != nil {
+			return nil, err
+		}
+		var rep report
+		if err := json.Unmarshal(data, &rep); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		if reports[name] = rep.Figures[sideCarillon]; len(rep.Faults) > 0 || reports[name] == nil {
+			return nil, fmt.Errorf("%s: %d figures, faults: %q", name, len(reports[name]), rep.Faults)
+		}
+	}
+	return reports, nil
+}
+
+// units are the costs of one job, run or record.
+func (c capacityReports) units() [][2]string {
+	cost := func(report, prefix, unit string) string {
+		own := func(name string) float64 { return c[report][prefix+name+"cpu_us_per_"+unit] }
+		return fmt.Sprintf("%.2f ms (NATS: %.0f %%)", (own("")+own("rest_"))/1e3, 100*own("server_")/own(""))
+	}
+	memory := func(report string) string {
+		return fmt.Sprintf("NATS: %.0f MB, `serve`: %.0f MB", c[report]["server_rss_peak_mb"], c[report]["worker_rss_peak_mb"])
+	}
+	disk := func(of string) float64 { return c["steady500"]["disk_bytes_per_"+of] }
+	return [][2]string{
+		{"processor time of a run, 45 a second", cost("steady45", "", "run")},
+		{"processor time of a run, 500 a second", cost("steady500", "", "run")},
+		{"processor time of a run, 50,000 at one instant", cost("herd50k", "", "job")},
+		{"processor time of a new job, by an API request", cost("register20k", "requested_", "job")},
+		{"processor time of a new job, by a published spec", cost("register20k", "published_", "job")},
+		{"memory of a waiting job, at most", kilobytes(c["hold100k"]["rss_gc_bytes_per_job"])},
+		{"memory at 500 runs a second", memory("steady500")},
+		{"memory with 50,000 runs at one instant", memory("herd50k")},
+		{"disk for a job with its baton", kilobytes(disk("definition") + disk("baton"))},
+		{"disk for a history record", kilobytes(disk("record")) + ", and twice the stored answer"},
+		{"disk for a change in the audit log", kilobytes(disk("change"))},
+		{"disk for the result of a spec", kilobytes(c["register20k"]["disk_bytes_per_result"])},
+	}
+}
+
+// example is the needs of the example.
+func (c capacityReports) example() [][2]string {
+	jobs := float64(exampleHourly + exampleMinutely + exampleMidnight)
+	runs := float64(exampleHourly)/3600 + float64(exampleMinutely)/60
+	herd, disk := c["herd50k"], c["steady500"]
+	job := disk["disk_bytes_per_definition"] + disk["disk_bytes_per_baton"] + disk["disk_bytes_per_change"]
+	history := func(perJob int) string {
+		records := exampleHourly*min(24*exampleDays, perJob) + exampleMinutely*min(24*60*exampleDays, perJob) + exampleMidnight*exampleDays
+		return fmt.Sprintf("%.0f GB, %.0f million records", float64(records)*disk["disk_bytes_per_record"]/1e9, float64(records)/1e6)
+	}
+	return [][2]string{
+		{"runs", fmt.Sprintf("%.0f a second, and 50,000 at midnight", runs)},
+		{"processors, all day", fmt.Sprintf("%.0f %% of one", 100*runs*c["steady45"]["cpu_us_per_run"]/1e6)},
+		{"processor time at midnight", fmt.Sprintf("%.0f s", exampleMidnight*(herd["cpu_us_per_job"]+herd["rest_cpu_us_per_job"])/1e6)},
+		{"memory, except at midnight", fmt.Sprintf("%.1f GB", jobs*c["hold100k"]["rss_gc_bytes_per_job"]/1e9)},
+		{"disk for jobs", fmt.Sprintf("%.1f GB", jobs*job/1e9)},
+		{"disk for history, by default", history(examplePerJob)},
+		{"with `--history-per-job 1000`", history(1000)},
+		{"with `--history-per-job 100`", history(100)},
+	}
+}
+
+func kilobytes(n float64) string { return fmt.Sprintf("%.1f kB", n/1e3) }
+
+// writeCapacity prints the rows of both tables in Markdown.
+func writeCapacity(w io.Writer, dir string) error {
+	c, err := readCapacity(dir)
+	if err != nil {
+		return err
+	}
+	for _, table := range [][][2]string{c.units(), c.example()} {
+		widths := [2]int{}
+		for _, row := range table {
+			widths[0], widths[1] = max(widths[0], len(row[0])), max(widths[1], len(row[1]))
+		}
+		for _, row := range table {
+			fmt.Fprintf(w, "| %-*s | %-*s |\n", widths[0], row[0], widths[1], row[1])
+		}
+		fmt.Fprintln(w)
+	}
+	return nil
+}
