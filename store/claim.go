@@ -1,9 +1,11 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -35,6 +37,11 @@ const (
 	claimSpread  = 100 * time.Millisecond // of processes that notice at once; the first one to ask claims
 	queueTimeout = 2 * time.Second        // for the server to change a consumer
 	queuesAtOnce = 16
+
+	// A cluster that has lost a server is choosing leaders when the server's processes are missed. A question to a queue
+	// without a leader has no answer, also when there is a leader a moment later: so it is repeated soon.
+	leaderTimeout = 500 * time.Millisecond
+	leaderPause   = 100 * time.Millisecond
 
 	// earlierFor is how long after its last check of the streams, which comes
 	// every ten seconds, an earlier version counts as one that may hold batons.
@@ -83,8 +90,9 @@ func (p *presence) claiming() {
 // claim has what vanished processes held given out again. It is tried for as long
 // as it is of use: what was not claimed by then, the server gives out by itself.
 func (p *presence) claim(ctx context.Context) {
-	pause := rand.N(claimSpread) //nolint:gosec // it need not be secret
-	for range claimTries {
+	pause, warned := rand.N(claimSpread), false //nolint:gosec // it need not be secret
+	began := time.Now()
+	for tries := 0; tries < claimTries && time.Since(began) < ackWait; tries++ {
 		rest(ctx, pause)
 		pause = claimPause
 		if p.otherClaims(time.Now()) {
@@ -95,7 +103,12 @@ func (p *presence) claim(ctx context.Context) {
 		if ctx.Err() != nil || err == nil && !left {
 			return
 		}
-		if err != nil {
+		if errors.Is(err, errLeaderless) {
+			pause = leaderPause
+			tries--
+		}
+		if err != nil && !warned {
+			warned = true
 			p.store.cfg.Logger.Warn("batons and specs of a process that has vanished are not claimed yet", "err", err)
 		}
 	}
@@ -122,27 +135,29 @@ func (p *presence) otherClaims(now time.Time) bool {
 	return false
 }
 
-// errUnanswered is why there is no claim for now: a process that holds batons
-// or specs may not have renewed them.
-var errUnanswered = errors.New("a process that holds batons or specs does not answer")
+// Why there is no claim for now.
+var (
+	errUnanswered = errors.New("a process that holds batons or specs does not answer") // it may not have renewed them
+	errLeaderless = errors.New("a queue of batons or specs has no leader")
+)
 
-// claimOnce reports whether there may be more to claim.
+// claimOnce claims what the queues have whose leaders answer. It reports whether there may be more to claim.
 func (p *presence) claimOnce(ctx context.Context) (left bool, err error) {
-	queues, err := p.unheld(ctx, p.store.leases.count())
-	if err != nil || len(queues) == 0 {
-		return false, err
+	queues, silent := p.unheld(ctx, p.store.queues(), p.store.leases.count())
+	if len(queues) == 0 {
+		return false, silent
 	}
 	asked := time.Now()
 	p.enter(p.id, asked)
 	a, err := p.askAll(asked.Add(answerWait))
 	if err == nil {
-		queues, err = p.unheld(ctx, a.held)
+		queues, err = p.unheld(ctx, queues, a.held)
 	}
 	a.end()
 	if err != nil || len(queues) == 0 || time.Since(asked) > phaseEnds/2 {
 		p.say(notice{Says: saysDone})
 		p.leave(p.id)
-		return err != nil || len(queues) > 0, err
+		return len(queues) > 0, cmp.Or(err, silent)
 	}
 	err = p.setWait(ctx, queues, shortWait)
 	rest(ctx, time.Until(asked.Add(phaseEnds)))
@@ -154,48 +169,50 @@ func (p *presence) claimOnce(ctx context.Context) (left bool, err error) {
 	return true, err
 }
 
-// unheld returns the queues of which more is delivered than is known to be held,
-// none while a process may hold some of it that knows nothing of claims.
-func (p *presence) unheld(ctx context.Context, held map[string]int) ([]queue, error) {
+// unheld returns those of the queues of which more is delivered than is known to be held, none while a process may hold some
+// of it that knows nothing of claims. The error is of queues that did not answer.
+func (p *presence) unheld(ctx context.Context, of []queue, held map[string]int) (queues []queue, silent error) {
 	var (
-		mu     sync.Mutex
-		queues []queue
-		now    time.Time // by the server
+		mu  sync.Mutex
+		now time.Time // by the server
 	)
-	err := p.each(ctx, p.store.queues(), func(ctx context.Context, q queue) error {
+	_ = p.each(ctx, leaderTimeout, of, func(ctx context.Context, q queue) error {
 		c, err := q.stream.Consumer(ctx, workers)
-		if err != nil {
-			return err
-		}
-		info := c.CachedInfo()
 		mu.Lock()
 		defer mu.Unlock()
+		if err != nil {
+			silent = fmt.Errorf("%w: %w", errLeaderless, translate(err))
+			return nil // the others may answer
+		}
+		info := c.CachedInfo()
 		now = info.TimeStamp
 		if info.NumAckPending > held[info.Stream] {
 			queues = append(queues, q)
 		}
 		return nil
 	})
-	if err != nil || len(queues) == 0 {
-		return nil, err
+	if len(queues) == 0 {
+		return nil, silent
 	}
+	ctx, cancel := context.WithTimeout(ctx, leaderTimeout)
+	defer cancel()
 	e, err := p.store.settings.Get(ctx, writtenKey)
 	switch {
 	case errors.Is(err, jetstream.ErrKeyNotFound):
-		return queues, nil
+		return queues, silent
 	case err != nil:
-		return nil, translate(err)
+		return nil, fmt.Errorf("%w: %w", errLeaderless, translate(err))
 	case now.Sub(e.Created()) < earlierFor:
 		p.store.cfg.Logger.Warn("batons and specs are not claimed: a process works beside this one that does not tell of its presence",
 			"after", ackWait)
 		return nil, nil
 	}
-	return queues, nil
+	return queues, silent
 }
 
 // each does something for some queues.
-func (p *presence) each(ctx context.Context, queues []queue, f func(context.Context, queue) error) error {
-	ctx, cancel := context.WithTimeout(ctx, queueTimeout)
+func (p *presence) each(ctx context.Context, limit time.Duration, queues []queue, f func(context.Context, queue) error) error {
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(queuesAtOnce)
@@ -358,7 +375,7 @@ func (p *presence) endure(now time.Time, late []string) {
 
 // setWait changes how long the server waits for a sign of life.
 func (p *presence) setWait(ctx context.Context, queues []queue, wait time.Duration) error {
-	return p.each(ctx, queues, func(ctx context.Context, q queue) error {
+	return p.each(ctx, queueTimeout, queues, func(ctx context.Context, q queue) error {
 		return p.store.consumer(ctx, q.stream, q.consumer(wait))
 	})
 }

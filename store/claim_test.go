@@ -80,6 +80,23 @@ func TestVanishedProcess(t *testing.T) {
 	})
 }
 
+// TestClaimWithoutOneQueue claims what a killed process held although another queue does not answer, as one without a leader.
+func TestClaimWithoutOneQueue(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		a, b := w.holder(5), w.holder(0)
+		w.fire(5)
+		if n := len(a.all(time.Second)); n != 5 {
+			t.Fatalf("%d held", n)
+		}
+		w.must(w.js.DeleteConsumer(t.Context(), "CARILLON_SPECS", "workers"))
+		a.kill()
+		b.grow(5)
+		if n := len(b.all(quick)); n != 5 {
+			t.Errorf("%d of 5 came within %s", n, quick)
+		}
+	})
+}
+
 // TestPredecessor shows that a process which starts takes over at once what the
 // one before it held, and nothing of one that lives.
 func TestPredecessor(t *testing.T) {

@@ -33,6 +33,9 @@ deferred attempt: nothing will record how these ended. Manual runs of the period
 The exit code is 1 if any instant lacks a record of its end, or if the scheduler no longer has the records or the
 definitions of a part of the period.
 
+A schedule that counts from its last run (@recur, or an anchor) has no instants before it runs: its jobs are listed by
+their records alone. Each job is one request.
+
 Examples:
 
     carillon account --from 24h

@@ -37,7 +37,7 @@ var faults = []fault{
 		happen: func(ctx context.Context, c *cluster) { c.kill(c.leading(ctx)) },
 	},
 	{
-		name: "leader-and-serve-killed", bound: failoverBound,
+		name: "leader-and-serve-killed", short: true, bound: failoverBound,
 		about: "kill -9 of the NATS server that leads most lanes and of a scheduler, at the same moment; both stay away",
 		happen: func(ctx context.Context, c *cluster) {
 			i := c.leading(ctx)
