@@ -79,10 +79,10 @@ Examples:
     carillon disable -A -l 'team=billing,env in (test,staging)'`
 }
 
-// Run disables the jobs. The scheduler disables selected jobs in one operation, except with --stop-retries.
+// Run disables the jobs.
 func (c disableCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
-	if c.Picks() && !c.StopRetries {
-		return c.Operate(ctx, t, api, client.Bulk{Verb: "disable"})
+	if c.Picks() {
+		return c.Operate(ctx, t, api, client.Bulk{Verb: "disable", StopRetries: c.StopRetries})
 	}
 	keys, err := c.Keys(ctx, t, api, "disable", true)
 	if err != nil {

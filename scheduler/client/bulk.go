@@ -14,10 +14,12 @@ type Bulk struct {
 	Verb       string   `json:"verb"`
 	Jobs       []string `json:"jobs,omitempty"`
 	Collection string   `json:"collection,omitempty"`
+	Filter     string   `json:"$filter,omitempty"` // such as "state eq paused"
 	Labels     string   `json:"labelSelector,omitempty"`
 	All        bool     `json:"all,omitempty"`
 
 	Until       string  `json:"until,omitempty"`
+	StopRetries bool    `json:"stopRetries,omitempty"`
 	FailedSince string  `json:"failedSince,omitempty"`
 	FailedUntil string  `json:"failedUntil,omitempty"`
 	Target      string  `json:"target,omitempty"`

@@ -24,8 +24,8 @@ import (
 // The rhythm of operations.
 const (
 	operationTick   = 3 * time.Second // between looks for operations without a worker, and between renewals of a lease
-	operationPage   = 256             // jobs between two writes
-	operationAtOnce = 32              // jobs that a process changes concurrently
+	operationPage   = 512             // jobs between two writes
+	operationAtOnce = 64              // jobs that a process changes concurrently
 )
 
 // operator carries out operations in this process.
@@ -185,18 +185,16 @@ var errLeaseLost = errors.New("the operation has another worker, or the store do
 func (c *carrier) carry(ctx context.Context) error {
 	p := c.op.Caller
 	ctx = WithClaim(access.With(WithCaller(ctx, "operation "+c.op.ID), &p), c.op.Claim)
-	for c.op.State == view.Running {
-		var page []item
-		var cursor string
-		err := patiently(ctx, func() (err error) {
-			page, cursor, err = c.keep.page(ctx, c.op, c.pageSize())
-			return err
-		})
-		if err != nil {
+	for next := c.look(ctx, c.op.Cursor); c.op.State == view.Running; {
+		page := <-next
+		if page.err != nil {
 			c.release(ctx)
-			return err
+			return page.err
 		}
-		results, err := c.carryPage(ctx, page)
+		if page.cursor != "" {
+			next = c.look(ctx, page.cursor)
+		}
+		results, err := c.carryPage(ctx, page.items)
 		if err != nil {
 			return err
 		}
@@ -207,7 +205,7 @@ func (c *carrier) carry(ctx context.Context) error {
 			c.release(ctx)
 			return nil //nolint:nilerr // another process continues
 		}
-		if c.op.Cursor = cursor; cursor == "" {
+		if c.op.Cursor = page.cursor; page.cursor == "" {
 			c.op.State, c.op.Ended = view.Completed, c.keep.shared.Store.Now().UTC()
 		}
 		if !c.save(ctx) {
@@ -217,12 +215,34 @@ func (c *carrier) carry(ctx context.Context) error {
 	return nil
 }
 
+// found is a page of an operation.
+type found struct {
+	items  []item
+	cursor string // of the next one
+	err    error
+}
+
+// look looks for the page at a cursor, while the process works on the one before.
+func (c *carrier) look(ctx context.Context, cursor string) <-chan found {
+	at, page := *c.op, make(chan found, 1)
+	at.Cursor = cursor
+	c.ended.Go(func() {
+		var f found
+		f.err = patiently(ctx, func() (err error) {
+			f.items, f.cursor, err = c.keep.page(ctx, &at, c.pageSize())
+			return err
+		})
+		page <- f
+	})
+	return page
+}
+
 // release lets another process continue immediately. It stores the counts of a canceled operation.
 func (c *carrier) release(ctx context.Context) {
 	stored, rev, err := c.keep.read(context.WithoutCancel(ctx), c.op.ID)
 	if err == nil && (stored.Worker == c.name || stored.Worker == "") {
 		if stored.State == view.Canceled {
-			stored.Done, stored.Counts, stored.Failures = c.op.Done, c.op.Counts, c.op.Failures
+			stored.Done, stored.Begun, stored.Counts, stored.Failures = c.op.Done, c.op.Begun, c.op.Counts, c.op.Failures
 		}
 		stored.Worker = ""
 		_, _ = c.keep.save(context.WithoutCancel(ctx), stored, rev) // else the lease ends by itself
@@ -297,11 +317,13 @@ type result struct {
 	item
 
 	kind, message string
+	begun         int // active occurrences
 }
 
 // take counts a result.
 func (op *operation) take(r result) {
 	op.Done++
+	op.Begun += r.begun
 	if op.Counts == nil {
 		op.Counts = map[string]int{}
 	}
@@ -328,7 +350,7 @@ func (c *carrier) carryOne(ctx context.Context, it item) (r result, ok bool) {
 	}
 	var as view.Result
 	err := patiently(ctx, func() (err error) {
-		as, err = c.keep.change(ctx, c.op, it)
+		as, r.begun, err = c.keep.change(ctx, c.op, it)
 		return err
 	})
 	switch {
@@ -365,23 +387,34 @@ func (c *carrier) await(ctx context.Context) bool {
 	return sleep(ctx, time.Until(at))
 }
 
-// change applies an operation to one job.
-func (o OperationKeeper) change(ctx context.Context, op *operation, it item) (view.Result, error) {
-	j, err := o.shared.load(ctx, it.key)
+// stopReason is the reason of a cancellation because the job is disabled.
+const stopReason = "disabled with stopRetries"
+
+// change applies an operation to one job. begun is the number of active occurrences of a job that is disabled.
+func (o OperationKeeper) change(ctx context.Context, op *operation, it item) (as view.Result, begun int, err error) {
+	edits := o.edits
+	edits.known = it.job
+	j, err := edits.load(ctx, it.key, 0)
 	switch {
 	case err != nil && op.Verb != view.VerbDelete:
-		return "", err
+		return "", 0, err
 	case err == nil && j.Created.After(op.Created), err == nil && it.uid != "" && it.uid != j.Incarnation():
-		return "", fmt.Errorf("job %s: %w", it.key, scheduler.ErrNotFound) // another one has the name
+		return "", 0, fmt.Errorf("job %s: %w", it.key, scheduler.ErrNotFound) // another one has the name
 	}
 	var v *view.Job
 	switch op.Verb {
 	case view.VerbEnable:
-		v, err = o.edits.Enable(ctx, it.key)
+		v, err = edits.Enable(ctx, it.key)
 	case view.VerbDisable:
-		v, err = o.edits.Disable(ctx, it.key)
+		v, err = edits.Disable(ctx, it.key)
+		if err == nil && (op.StopRetries || !it.idle) {
+			var active *view.Cancellation
+			if active, err = o.edits.cancel(asking(ctx, "cancel"), it.key, cancelRequest{reason: stopReason, dryRun: !op.StopRetries}); err == nil {
+				begun = len(active.Occurrences)
+			}
+		}
 	case view.VerbPause:
-		v, err = o.edits.PauseAt(ctx, it.key, op.Until, op.Created)
+		v, err = edits.PauseAt(ctx, it.key, op.Until, op.Created)
 	case view.VerbRun:
 		_, err = o.runs.TriggerAt(ctx, it.key, op.Created)
 	case view.VerbDelete:
@@ -389,12 +422,13 @@ func (o OperationKeeper) change(ctx context.Context, op *operation, it item) (vi
 	case view.VerbLabel, view.VerbUnlabel:
 		v, err = o.edits.Patch(ctx, Edit{Key: it.key, Body: op.labelPatch()})
 	case view.VerbResubmit:
-		return o.runs.resubmitFailed(ctx, it.key, it.nominal, op.Created)
+		as, err = o.runs.resubmitFailed(ctx, it.key, it.nominal, op.Created)
+		return as, 0, err
 	}
 	if v == nil {
-		return view.Updated, err
+		return view.Updated, 0, err
 	}
-	return v.Result, err
+	return v.Result, begun, err
 }
 
 // The patience with a store that does not answer, or has too much to do.

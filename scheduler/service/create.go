@@ -119,8 +119,10 @@ func (e Editor) save(ctx context.Context, cur, j *scheduler.Job, replaces uint64
 	}
 	if edit && cur != nil {
 		j.Origin.Replaces = cur.Revision
-		if err := e.shared.retold(ctx, lastEdit(cur)); err != nil {
-			return fmt.Errorf("job %s: the audit trail cannot be read: %w", j.Key, err)
+		if e.known == nil || e.known.Revision != cur.Revision {
+			if err := e.shared.retold(ctx, lastEdit(cur)); err != nil {
+				return fmt.Errorf("job %s: the audit trail cannot be read: %w", j.Key, err)
+			}
 		}
 	}
 	data, err := j.Encode(e.shared.Secrets)

@@ -53,6 +53,7 @@ func readOperation(ctx context.Context, collection string, body []byte, now time
 			o.Problem("ratePerSecond", "must be above 0 and at most %d, got %s", maxRate, text)
 		}
 	}
+	op.StopRetries, _ = o.Bool("stopRetries")
 	all, _ := o.Bool("all")
 	dryRun, _ = o.Bool("dryRun")
 	o.Done()
@@ -99,6 +100,9 @@ func (op *operation) checkVerb(problem func(path, format string, args ...any), n
 	needs(view.VerbPause, "until", op.Until != "")
 	needs(view.VerbLabel, "label", op.Label != "")
 	needs(view.VerbResubmit, "failedSince", !op.FailedSince.IsZero())
+	if op.Verb != view.VerbDisable && op.StopRetries {
+		problem("stopRetries", "goes with disable, not with %s", op.Verb)
+	}
 	if op.Verb != view.VerbResubmit && op.Target != "" {
 		problem("target", "goes with resubmit, not with %s", op.Verb)
 	}

@@ -19,6 +19,9 @@ type item struct {
 	key     scheduler.Key
 	nominal time.Time // of an occurrence
 	uid     string    // of its job, only with nominal
+
+	job  *scheduler.Job // as it is stored, with its last edit in the audit log; nil: not read yet
+	idle bool           // the job has no active occurrence
 }
 
 // page returns the next items of an operation. cursor is the start of the following page, "" after the last one.
@@ -42,14 +45,26 @@ func (o OperationKeeper) page(ctx context.Context, op *operation, size int) (ite
 	if err != nil {
 		return nil, "", err
 	}
-	views, next, err := o.reads.Search(ctx, q, view.Page{Top: min(size, view.MaxPage), After: op.Cursor})
-	for _, v := range views {
-		items = append(items, item{key: v.Job.Key})
+	var edits []*storedEdit
+	for next := (&view.Page{After: op.Cursor}); next != nil && len(items) < size; {
+		var views []*view.Job
+		views, next, err = o.reads.Search(ctx, q, view.Page{Top: min(size-len(items), view.MaxPage), After: next.After})
+		if err != nil {
+			return nil, "", err
+		}
+		for _, v := range views {
+			it := item{key: v.Job.Key}
+			if v.Job.State != scheduler.Damaged {
+				it.job, edits = v.Job, append(edits, lastEdit(v.Job))
+				it.idle = !v.Status.Running && v.Status.Retry == 0 && v.Job.Def.Overlap != scheduler.OverlapAllow
+			}
+			items = append(items, it)
+		}
+		if cursor = ""; next != nil {
+			cursor = next.After
+		}
 	}
-	if err == nil && next != nil {
-		cursor = next.After
-	}
-	return items, cursor, err
+	return items, cursor, o.shared.retold(ctx, edits...)
 }
 
 // query is the search of an operation, among the jobs that its caller may see.

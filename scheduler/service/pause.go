@@ -30,8 +30,8 @@ func (e Editor) PauseAt(ctx context.Context, k scheduler.Key, until string, aske
 		return nil, err
 	}
 	ctx = asking(ctx, "pause")
-	for range casTries {
-		cur, err := e.shared.load(ctx, k)
+	for try := range casTries {
+		cur, err := e.load(ctx, k, try)
 		if err != nil {
 			return nil, err
 		}

@@ -34,6 +34,16 @@ type Editor struct {
 	creating *atomic.Bool // the last job that was put was new
 
 	when scheduler.Condition // of every edit
+
+	known *scheduler.Job // what [item] has of the job that an operation edits; nil: it is read, and the answer shows it
+}
+
+// load returns a job as it is stored, which may have been read before the first try.
+func (e Editor) load(ctx context.Context, k scheduler.Key, try int) (*scheduler.Job, error) {
+	if try == 0 && e.known != nil {
+		return e.known, nil
+	}
+	return e.shared.load(ctx, k)
 }
 
 // Put creates a job, or replaces its definition: everything the document does
@@ -259,6 +269,9 @@ func (e Editor) rearmed(ctx context.Context, j *scheduler.Job) (*view.Job, error
 		if err := e.plans.replan(ctx, j, scheduler.Enabled); err != nil {
 			return nil, err
 		}
+		if e.known != nil {
+			return &view.Job{Job: j}, nil
+		}
 		if b, running, err := e.plans.baton(ctx, j); err == nil && b != nil && !running {
 			return e.shared.running(ctx, j, b, false), nil
 		}
@@ -291,6 +304,9 @@ func (e Editor) replace(ctx context.Context, cur, next *scheduler.Job) (*view.Jo
 	}
 	if err != nil {
 		return nil, fmt.Errorf("job %s: stored, but not planned yet: %w", next.Key, err)
+	}
+	if e.known != nil {
+		return &view.Job{Job: next, Result: view.Updated}, nil
 	}
 	v, err := e.reads.Get(ctx, next.Key)
 	if v != nil {

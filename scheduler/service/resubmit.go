@@ -46,7 +46,7 @@ func (r Runner) Resubmit(ctx context.Context, k scheduler.Key, body []byte) (*vi
 		return nil, err
 	}
 	for range casTries {
-		v, err := r.resubmit(ctx, j, nominal, force)
+		v, err := r.resubmit(ctx, j, nominal, time.Time{}, force)
 		if !errors.Is(err, step.ErrOvertaken) {
 			return v, err
 		}
@@ -55,13 +55,14 @@ func (r Runner) Resubmit(ctx context.Context, k scheduler.Key, body []byte) (*vi
 }
 
 // resubmit runs the occurrence of an instant again, unless the job's baton moves
-// while the history is read: what moved it may have been the same request.
-func (r Runner) resubmit(ctx context.Context, j *scheduler.Job, nominal time.Time, force bool) (*view.Resubmitted, error) {
+// while the history is read: what moved it may have been the same request. A run
+// that repeats it and began after since, if that is not zero, counts as a success.
+func (r Runner) resubmit(ctx context.Context, j *scheduler.Job, nominal, since time.Time, force bool) (*view.Resubmitted, error) {
 	_, from, err := r.plans.locate(ctx, j.Key)
 	if err != nil {
 		return nil, err
 	}
-	again, data, err := r.resubmission(ctx, j, nominal, force)
+	again, data, err := r.resubmission(ctx, j, nominal, since, force)
 	if err != nil {
 		return nil, err
 	}
@@ -87,14 +88,7 @@ func (r Runner) resubmitFailed(ctx context.Context, k scheduler.Key, nominal, si
 		if err != nil {
 			return "", err
 		}
-		search := scheduler.NewOccurrenceSearch(j, nominal)
-		if err := r.shared.Store.Recent(ctx, k, 0, nil, search.Look); err != nil {
-			return "", err
-		}
-		if _, err := search.Resubmission(false); search.Tried.After(since) || errors.Is(err, scheduler.ErrSucceeded) {
-			return view.Unchanged, nil
-		}
-		_, err = r.resubmit(ctx, j, nominal, false)
+		_, err = r.resubmit(ctx, j, nominal, since, false)
 		switch {
 		case errors.Is(err, scheduler.ErrSucceeded):
 			return view.Unchanged, nil
@@ -162,7 +156,7 @@ func (r Runner) nominalOf(ctx context.Context, k scheduler.Key, text string) (no
 
 // resubmission looks for an occurrence that may run again, and for the data of its run.
 func (r Runner) resubmission(
-	ctx context.Context, j *scheduler.Job, nominal time.Time, force bool,
+	ctx context.Context, j *scheduler.Job, nominal, since time.Time, force bool,
 ) (*scheduler.Resubmission, json.RawMessage, error) {
 	for {
 		search := scheduler.NewOccurrenceSearch(j, nominal)
@@ -170,6 +164,9 @@ func (r Runner) resubmission(
 			return nil, nil, err
 		}
 		again, err := search.Resubmission(force)
+		if !since.IsZero() && search.Tried.After(since) {
+			err = scheduler.ErrSucceeded
+		}
 		if err != nil {
 			return nil, nil, err
 		}

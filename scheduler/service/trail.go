@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
@@ -129,12 +130,17 @@ func changed(cur, next *scheduler.Job) []string {
 // [Auditor.CheckTrail] has looked.
 const recentEdit = 3 * time.Hour
 
-// retold makes sure that the last edit of a job is in the trail before something takes its place.
-func (h *shared) retold(ctx context.Context, edit *storedEdit) error {
-	if h.Trail == nil || edit.Op == "" || h.Store.Now().Sub(edit.At) > recentEdit {
+// retold makes sure that the last edits of jobs are in the trail before something takes their places.
+func (h *shared) retold(ctx context.Context, edits ...*storedEdit) error {
+	if h.Trail == nil {
 		return nil
 	}
-	_, err := h.retell(ctx, []*storedEdit{edit})
+	now := h.Store.Now()
+	edits = slices.DeleteFunc(edits, func(e *storedEdit) bool { return e.Op == "" || now.Sub(e.At) > recentEdit })
+	if len(edits) == 0 {
+		return nil
+	}
+	_, err := h.retell(ctx, edits)
 	return err
 }
 

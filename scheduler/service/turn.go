@@ -34,8 +34,8 @@ func (e Editor) Turn(ctx context.Context, k scheduler.Key, state scheduler.State
 		return nil, err
 	}
 	ctx = asking(ctx, turns[state])
-	for range casTries {
-		cur, err := e.shared.load(ctx, k)
+	for try := range casTries {
+		cur, err := e.load(ctx, k, try)
 		if err != nil {
 			return nil, err
 		}

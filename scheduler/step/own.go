@@ -143,6 +143,12 @@ func (e *Executor) Settled(ctx context.Context, j *scheduler.Job) (*scheduler.Jo
 	if j.State != scheduler.Enabled {
 		return j, nil
 	}
+	slot := scheduler.Slot{Key: j.Key}
+	if st, err := e.cfg.Store.Waiting(ctx, slot); err == nil { // which is cheaper than a look
+		if b, err := scheduler.DecodeBaton(st.Data); err == nil && b.Check(slot) == nil && b.BelongsTo(j) {
+			return j, nil
+		}
+	}
 	look, err := e.Look(ctx, []scheduler.Key{j.Key})
 	if err != nil {
 		return nil, err

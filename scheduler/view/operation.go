@@ -15,6 +15,7 @@ type Operation struct {
 	JobSearch //nolint:embeddedstructfieldcheck // the id and the verb are the first members
 
 	Until       string    `json:"until,omitempty"`         // pause: as [Operation] Created is read by each job's clock
+	StopRetries bool      `json:"stopRetries,omitempty"`   // disable: also cancels attempts in flight and waiting retries
 	Label       string    `json:"label,omitempty"`         // label: name=value; unlabel: name
 	FailedSince time.Time `json:"failedSince,omitzero"`    // resubmit: which occurrences, by when they ended
 	FailedUntil time.Time `json:"failedUntil,omitzero"`    // Default: Created
@@ -26,6 +27,7 @@ type Operation struct {
 	Ended    time.Time         `json:"ended,omitzero"`
 	Expected int               `json:"expected"` // jobs, or occurrences, when it was created
 	Done     int               `json:"done"`
+	Begun    int               `json:"begun,omitempty"`    // disable: active occurrences, which continue or, with StopRetries, were canceled
 	Counts   map[string]int    `json:"counts,omitempty"`   // by result: one of [OperationResults]
 	Failures []OperationResult `json:"failures,omitempty"` // the first [MaxFailures]
 }

@@ -1,14 +1,17 @@
 package worker_test
 
 import (
+	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/why"
+	"github.com/carillon-sched/carillon/scheduler/worker"
 )
 
 // cancel cancels occurrences of a job, and returns how many.
@@ -113,7 +116,8 @@ func TestCancelOne(t *testing.T) {
 		w.put("job", `{`+action+`,`+slow)
 		w.put("other", `{`+action+`,`+slow)
 		time.Sleep(150 * time.Second)
-		if w.cancel("job", `{"occurrence": "`+w.sink.seen()[0].key+`"}`) != 1 {
+		first := slices.IndexFunc(w.sink.seen(), func(c *call) bool { return strings.HasPrefix(c.key, "default/job@") })
+		if w.cancel("job", `{"occurrence": "`+w.sink.seen()[first].key+`"}`) != 1 {
 			t.Errorf("not one was canceled")
 		}
 		time.Sleep(time.Second)
@@ -128,5 +132,37 @@ func TestCancelOne(t *testing.T) {
 			time.Sleep(time.Second)
 		}
 		w.mustBeInOrder()
+	})
+}
+
+// TestCancelOnAnotherReplica cancels an attempt that a worker of another process runs, which had begun before this one started.
+func TestCancelOnAnotherReplica(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		w.sink.answers(after(10*time.Minute, http.StatusOK))
+		w.put("job", `{"action": {"type": "Http", "request": {"uri": "http://main.example/", "method": "POST"}}, "timeout": "PT30M"}`)
+		time.Sleep(2 * time.Second)
+		_, st := w.open()
+		asked := worker.New(worker.Config{Store: st, Actions: w.actions(), Secrets: w.vault})
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- asked.Run(ctx) }()
+		defer func() {
+			stop()
+			if err := <-ended; err != nil {
+				t.Error(err)
+			}
+		}()
+		time.Sleep(2 * time.Second)
+		if here, there := asked.Stats().InFlight, w.worker.Stats().InFlight; here != 0 || there != 1 {
+			t.Fatalf("%d attempts here, %d on the other replica", here, there)
+		}
+		v, err := w.newServiceOn(st).Cancel(w.as("ada"), key("job"), nil)
+		if err != nil || len(v.Occurrences) != 1 {
+			t.Fatalf("%+v, %v", v, err)
+		}
+		time.Sleep(2 * time.Second)
+		if got, n := w.outcomes("job"), w.worker.Stats().InFlight; got != "failed faulted" || n != 0 {
+			t.Errorf("history %q, %d attempts in flight", got, n)
+		}
 	})
 }

@@ -235,3 +235,54 @@ func TestResubmitWhatFailed(t *testing.T) {
 		}
 	})
 }
+
+// TestOperationAsksLittle pauses many jobs: each takes few messages to the server, as many jobs are read together.
+func TestOperationAsksLittle(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		defer carryOut(t, w.service)()
+		const jobs = 300
+		for i := range jobs {
+			w.put(fmt.Sprintf("j%03d", i), hourlyJob)
+		}
+		for _, body := range []string{`"pause", "until": "2h"`, `"enable"`, `"disable"`} {
+			before := w.nc.Stats().OutMsgs
+			op := w.endOf(w.operate(admin(t), `{"verb": `+body+`, "all": true}`))
+			mustCount(t, op, map[string]int{"changed": jobs})
+			if sent := float64(w.nc.Stats().OutMsgs-before) / jobs; sent > 8 {
+				t.Errorf("%s: %.1f messages for each job", op.Verb, sent)
+			}
+		}
+		w.mustBeInOrder()
+	})
+}
+
+// TestDisableManyWithTheirRetries disables jobs that wait for a retry, run, or do neither: the operation says how many occurrences
+// continue, or cancels them.
+func TestDisableManyWithTheirRetries(t *testing.T) {
+	for _, stop := range []bool{false, true} {
+		inBubble(t, func(t *testing.T, w *world) {
+			defer carryOut(t, w.service)()
+			w.sink.answers(failingAt("main"))
+			const failing = `{"action": {"type": "Http", "request": {"uri": "http://main.example/", "method": "POST"},
+				"retryPolicy": {"retryCount": 1, "retryInterval": "PT10M"}}}`
+			w.put("a", failing)
+			w.put("b", failing)
+			w.put("c", hourlyJob)
+			w.must(w.service.Pause(t.Context(), key("c"), "2h"))
+			time.Sleep(2 * time.Second)
+			op := w.endOf(w.operate(admin(t), fmt.Sprintf(`{"verb": "disable", "all": true, "stopRetries": %t}`, stop)))
+			mustCount(t, op, map[string]int{"changed": 3})
+			time.Sleep(2 * time.Second)
+			want := "failed"
+			if stop {
+				want = "failed faulted"
+			}
+			if got := w.outcomes("a"); op.Begun != 2 || got != want {
+				t.Errorf("stop %t: %d had begun, history %q, want %q", stop, op.Begun, got, want)
+			}
+			if _, err := w.service.CreateOperation(admin(t), "", []byte(`{"verb": "enable", "all": true, "stopRetries": true}`)); err == nil {
+				t.Error("enable takes stopRetries")
+			}
+		})
+	}
+}

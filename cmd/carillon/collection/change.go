@@ -8,6 +8,7 @@ import (
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/client"
+	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // names are the arguments of a command that does one thing to each of some
@@ -103,4 +104,61 @@ func (c Disable) Run(ctx context.Context, t *terminal.Terminal, api *client.Clie
 		active += len(v.Occurrences)
 		return err
 	})
+}
+
+// operate applies an operation to the jobs of each collection.
+func (n names) operate(ctx context.Context, t *terminal.Terminal, api *client.Client, b client.Bulk) error {
+	if err := checkNames(n.Names...); err != nil {
+		return err
+	}
+	for _, name := range n.Names {
+		b.Collection = name
+		op, err := api.CreateOperation(ctx, b)
+		if err == nil {
+			err = remote.Follow(ctx, t, api, op)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Pause pauses the jobs of collections.
+type Pause struct {
+	names
+
+	Until string `required:"true" help:"When the pause ends, as for carillon pause: 2h, 'tomorrow 9:00', 2026-03-02T09:00Z." placeholder:"TIME"`
+}
+
+// Help shows examples.
+func (Pause) Help() string {
+	return `The scheduler pauses each job of the collection in one operation: see "carillon pause" and "carillon operation". The jobs'
+earlier pauses are replaced. Jobs that you add later are not paused; to stop these too, disable the collection.
+
+Example:
+
+    carillon collection pause billing --until 'tomorrow 9:00'`
+}
+
+// Run pauses the jobs.
+func (c Pause) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
+	return c.operate(ctx, t, api, client.Bulk{Verb: view.VerbPause, Until: c.Until})
+}
+
+// Resume ends the pauses of the jobs of collections.
+type Resume struct{ names }
+
+// Help shows examples.
+func (Resume) Help() string {
+	return `Only paused jobs are changed: disabled jobs stay disabled. Pauses of single jobs end too.
+
+Example:
+
+    carillon collection resume billing`
+}
+
+// Run resumes the jobs.
+func (c Resume) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
+	return c.operate(ctx, t, api, client.Bulk{Verb: view.VerbEnable, Filter: "state eq paused"})
 }

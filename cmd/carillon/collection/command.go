@@ -24,6 +24,8 @@ type Command struct {
 	Delete  Delete  `cmd:"" aliases:"rm" help:"Delete collections."`
 	Enable  Enable  `cmd:"" help:"Let the jobs of disabled collections run again."`
 	Disable Disable `cmd:"" help:"Stop the jobs of collections until they are enabled."`
+	Pause   Pause   `cmd:"" help:"Pause the jobs of collections until a time."`
+	Resume  Resume  `cmd:"" help:"End the pauses of the jobs of collections."`
 }
 
 // Help tells what collections are.

@@ -46,18 +46,16 @@ type Jobs struct {
 // Keys returns the jobs that are named or picked. verb is what is done to them, of which a person is asked whether it is
 // meant where they are picked, if ask.
 func (s Jobs) Keys(ctx context.Context, t *terminal.Terminal, api *client.Client, verb string, ask bool) ([]scheduler.Key, error) {
-	picks := s.Picks()
 	switch {
-	case picks && len(s.Names) > 0:
-		return nil, terminal.Usagef("names of jobs go neither with --selector nor with --all")
-	case !picks && s.AllCollections:
+	case s.Picks():
+	case s.AllCollections:
 		return nil, terminal.Usagef("--all-collections goes with --selector or --all")
-	case !picks && len(s.Names) == 0:
+	case len(s.Names) == 0:
 		return nil, terminal.Hinted(terminal.Usagef("which jobs?"), "name some, or pick them with --selector or --all")
-	case !picks:
+	default:
 		return s.named()
 	}
-	q, err := s.Query(s.Within)
+	q, err := s.query()
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +64,7 @@ func (s Jobs) Keys(ctx context.Context, t *terminal.Terminal, api *client.Client
 		return nil, err
 	}
 	if len(jobs) == 0 {
-		t.Complain("hint", "there are no such jobs")
+		t.Complain("hint", noJobs)
 		return nil, nil
 	}
 	keys := make([]scheduler.Key, len(jobs))
@@ -77,6 +75,17 @@ func (s Jobs) Keys(ctx context.Context, t *terminal.Terminal, api *client.Client
 		return keys, nil
 	}
 	return s.meant(ctx, t, keys, verb)
+}
+
+// noJobs is the hint if no job is picked.
+const noJobs = "no job matches"
+
+// query is the search for the jobs that are picked.
+func (s Jobs) query() (client.Query, error) {
+	if len(s.Names) > 0 {
+		return client.Query{}, terminal.Usagef("names of jobs go neither with --selector nor with --all")
+	}
+	return s.Query(s.Within)
 }
 
 // named reads the names.

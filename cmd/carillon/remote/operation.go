@@ -17,17 +17,24 @@ func (s Jobs) Picks() bool { return s.Labels != "" || s.All }
 
 // Operate has the scheduler do something to the jobs that are picked, and follows its progress.
 func (s Jobs) Operate(ctx context.Context, t *terminal.Terminal, api *client.Client, b client.Bulk) error {
-	keys, err := s.Keys(ctx, t, api, b.Verb, true)
-	if err != nil || len(keys) == 0 {
-		return err
+	if !s.Yes {
+		keys, err := s.Keys(ctx, t, api, b.Verb, true)
+		if err != nil || len(keys) == 0 {
+			return err
+		}
 	}
-	b.Labels, b.All = s.Labels, s.All
-	if !s.AllCollections {
-		b.Collection = s.Collection
-	}
-	op, err := api.CreateOperation(ctx, b)
+	q, err := s.query()
 	if err != nil {
 		return err
+	}
+	b.Labels, b.All, b.Collection = q.Labels, s.All, q.Collection
+	op, err := api.CreateOperation(ctx, b)
+	switch {
+	case err != nil:
+		return err
+	case op.Expected == 0:
+		t.Complain("hint", noJobs)
+		return nil
 	}
 	return Follow(ctx, t, api, op)
 }
@@ -92,6 +99,7 @@ func ShowOperation(t *terminal.Terminal, op *view.Operation) error {
 		}
 		t.Printf("%s %s: %s%s (operation %s)\n", op.Verb, op.State, strings.Join(what, ", "), took, op.ID)
 	}
+	Continuing(t, op.Begun, op.StopRetries)
 	var failed []error
 	for _, f := range op.Failures {
 		name := f.Job

@@ -135,8 +135,11 @@ func TestRights(t *testing.T) {
 	has(t, list, "partners")
 	hasNone(t, list, "secret", "New collection")
 	page := w.Get(one)
-	hasNone(t, page, `method="post"`, "/delete", "Save")
-	has(t, page, "Settings", "no limit")
+	hasNone(t, page, `action="`+one, "/delete", "Save")
+	has(t, page, "Settings", "no limit", "Pause jobs…")
+	w.Be("reader@partners")
+	hasNone(t, w.Get(one), `method="post"`)
+	w.Be("operator@partners")
 	for path, status := range map[string]int{
 		root: http.StatusForbidden, one: http.StatusForbidden, one + "/enable": http.StatusForbidden, one + "/disable": http.StatusForbidden,
 		one + "/delete": http.StatusForbidden,

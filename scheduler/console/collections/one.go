@@ -22,6 +22,7 @@ type sheet struct {
 	Often      string // the most often a job may recur, in words; "" for as often as it likes
 	Targets    string // as they are written
 	Admin      bool
+	Operate    bool
 	Form       form
 	Wrong      *frame.Problem
 	Faults     faults // what is wrong, beside the fields
@@ -55,7 +56,8 @@ func (r room) sheetOf(c *frame.Call) (*sheet, error) {
 	}
 	s := &sheet{
 		Name: one.Name, Path: path(one.Name), State: one.ShownState(), Default: one.Name == scheduler.DefaultCollection, Etag: one.ETag(),
-		Quota: one.Quota(), Admin: c.May(access.Administer, one.Name), Form: formOf(one),
+		Quota: one.Quota(), Form: formOf(one),
+		Admin: c.May(access.Administer, one.Name), Operate: c.May(access.Operate, one.Name),
 	}
 	s.Targets = s.Form.Targets
 	if q := s.Quota.MaxRecurrence; q.Frequency != 0 {

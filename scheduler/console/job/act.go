@@ -7,7 +7,9 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
+	"github.com/carillon-sched/carillon/scheduler/console/words"
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
@@ -87,6 +89,35 @@ func (r room) resubmit(c *frame.Call) error {
 		return err
 	}
 	return done(c, c.Say("job.did.resubmit"))
+}
+
+// cancel ends one occurrence that has begun, or all.
+func (r room) cancel(c *frame.Call) error {
+	form, err := c.Form()
+	if err != nil {
+		return err
+	}
+	body, err := json.Marshal(map[string]string{"occurrence": form.Get("occurrence"), "reason": strings.TrimSpace(form.Get("reason"))})
+	if err != nil {
+		return err
+	}
+	v, err := r.service.Cancel(c.Lasting(), key(c), body)
+	if err != nil {
+		return err
+	}
+	return done(c, words.Count("job.did.cancel", len(v.Occurrences)))
+}
+
+// active returns the occurrences of a job that the user can cancel.
+func (r room) active(c *frame.Call, k scheduler.Key) ([]string, error) {
+	if !c.May(access.Operate, k.Collection) {
+		return nil, nil
+	}
+	v, err := r.service.Cancel(c.Context(), k, []byte(`{"dryRun": true}`))
+	if err != nil {
+		return nil, err
+	}
+	return v.Occurrences, nil
 }
 
 // confirmDelete asks whether the job is to be deleted, where no script does.

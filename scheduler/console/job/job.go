@@ -72,6 +72,7 @@ func Room(cfg Config) frame.Room {
 		post("/pause", r.pause),
 		post("/resume", r.resume),
 		post("/resubmit", r.resubmit),
+		post("/cancel", r.cancel),
 		post("/delete", r.remove),
 	}}
 }

@@ -39,6 +39,7 @@ type status struct {
 	Beside []service.Beside
 	Etag   string
 	Paused bool
+	Active []string // occurrences that the user can cancel
 }
 
 // sheet is the whole page.
@@ -102,10 +103,16 @@ func (r room) statusOf(ctx context.Context, c *frame.Call, k scheduler.Key) (*vi
 	if err != nil {
 		return nil, nil, err
 	}
+	var active []string
+	if v.Status.Running || v.Status.Retry > 0 || v.Status.WaitsFor != "" || len(beside) > 0 {
+		if active, err = r.active(c, k); err != nil {
+			return nil, nil, err
+		}
+	}
 	now := r.service.Now()
 	return v, &status{
 		name: nameOf(c, k), Is: standingOf(v, beside, now), Job: v.Job, Now: v.Status, Beside: beside, Etag: v.ETag(),
-		Paused: v.Job.PausedAt(now) && v.Job.State == scheduler.Enabled,
+		Paused: v.Job.PausedAt(now) && v.Job.State == scheduler.Enabled, Active: active,
 	}, nil
 }
 
@@ -219,6 +226,7 @@ type occurrencePage struct {
 	Run     *run
 	Repeats []*run // newest first
 	After   uint64 // the sequence that live events resume after
+	Active  bool   // the user can cancel it
 }
 
 // Repeated reports whether a run that repeated it succeeded.
@@ -239,6 +247,13 @@ func (r room) showOccurrence(c *frame.Call) error {
 	}
 	if p.Repeats, p.After, err = r.repeatsOf(c.Context(), k, p.Run); err != nil {
 		return err
+	}
+	if p.Run.State == string(scheduler.OutcomeFailed) || p.Run.State == string(scheduler.OutcomePostponed) {
+		active, err := r.active(c, k)
+		if err != nil && !errors.Is(err, scheduler.ErrNotFound) { // the job may be deleted
+			return err
+		}
+		p.Active = slices.Contains(active, p.Run.Occurrence)
 	}
 	if c.Part() {
 		return c.Show(&frame.Page{Template: page, Part: "job-occurrence", Data: p})

@@ -2,6 +2,8 @@ package job_test
 
 import (
 	"html"
+	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -40,5 +42,38 @@ func TestRequest(t *testing.T) {
 	has(t, w.Part(path), "POST "+target+"/elsewhere", "as it asks now; the job was changed after this")
 	if err := w.Service.Delete(t.Context(), consoletest.Key("default/charge"), 0); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestCancel cancels a run that waits for its retry, on the page of the job. Readers cannot, and an ended run cannot be canceled.
+func TestCancel(t *testing.T) {
+	w := consoletest.New(t)
+	w.Work()
+	w.Put("default/broken", `{`+yearly+`, "action": {"type": "http", "request": {"method": "GET", "uri": "http://127.0.0.1:1/"},
+		"retryPolicy": {"retryInterval": "PT1H"}}}`)
+	const path = "/console/jobs/default/broken"
+	hasNone(t, w.Get(path), "Cancel run")
+	w.Run("default/broken")
+	await(t, w, "default/broken", scheduler.OutcomeFailed, 1)
+	_, at, _ := strings.Cut(records(t, w, "default/broken")[0].Occurrence, "@")
+	for _, page := range []string{path, path + "/runs/" + at} {
+		has(t, w.Get(page), "Cancel run…", `action="`+path+`/cancel"`, `name="reason"`)
+		w.Be("reader")
+		hasNone(t, w.Get(page), "Cancel run")
+		if r := w.Post(path+"/cancel", nil); r.Status != http.StatusForbidden {
+			t.Errorf("a reader cancels: %d", r.Status)
+		}
+		w.Anybody()
+	}
+	form := url.Values{"occurrence": {"default/broken@" + at}, "reason": {"wrong month"}}
+	if r := w.Post(path+"/cancel", form); r.Status != http.StatusSeeOther {
+		t.Fatalf("%d %s", r.Status, r.Body)
+	}
+	await(t, w, "default/broken", scheduler.OutcomeFaulted, 1)
+	page := w.Get(path)
+	has(t, page, "canceled by", "wrong month")
+	hasNone(t, page, "Cancel run…")
+	if r := w.Post(path+"/cancel", form); r.Status != http.StatusConflict {
+		t.Errorf("once more: %d", r.Status)
 	}
 }

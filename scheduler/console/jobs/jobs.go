@@ -23,8 +23,9 @@ var files embed.FS
 var assets embed.FS
 
 var (
-	listPage = frame.Templates(files, "list.html", "row.html")
-	manyPage = frame.Templates(files, "many.html")
+	listPage   = frame.Templates(files, "list.html", "row.html")
+	manyPage   = frame.Templates(files, "many.html")
+	operations = frame.Templates(files, "operations.html")
 )
 
 // The paths of the room.
@@ -47,6 +48,7 @@ func Room(s *service.Service) frame.Room {
 	return frame.Room{Name: "jobs", Path: listPath, Key: "j", Right: access.ReadAny, Assets: own, Routes: []frame.Route{
 		{Method: http.MethodGet, Path: listPath, Right: access.ReadAny, Do: r.list},
 		{Method: http.MethodPost, Path: manyPath, Right: access.OperateAny, Do: r.ask},
+		{Method: http.MethodGet, Path: manyPath, Right: access.OperateAny, Do: r.listMany},
 		{Method: http.MethodGet, Path: manyPath + "/{id}", Right: access.OperateAny, Do: r.showMany},
 		{Method: http.MethodGet, Path: manyPath + "/{id}/events", Right: access.OperateAny, Do: r.followMany, Live: true},
 		{Method: http.MethodPost, Path: manyPath + "/{id}/start", Right: access.OperateAny, Do: r.start},

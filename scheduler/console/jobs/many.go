@@ -133,6 +133,7 @@ type progress struct {
 	*view.Operation
 
 	Proposed, Running, Stopped bool
+	MayStop                    bool
 	All                        bool
 	Count                      int
 	Verdicts                   []counted
@@ -169,6 +170,20 @@ func progressOf(op *view.Operation) progress {
 	}
 	p.LeftOut = op.Counts[view.ResultFailed] - len(p.Failures)
 	return p
+}
+
+// listMany shows the operations that the user may see, newest first.
+func (r room) listMany(c *frame.Call) error {
+	all, err := r.service.Operations(c.Context())
+	if err != nil {
+		return err
+	}
+	rows := make([]progress, len(all))
+	for i, op := range all {
+		rows[i] = progressOf(op)
+		rows[i].MayStop = rows[i].Running && c.May(access.Operate, op.Collection)
+	}
+	return c.Show(&frame.Page{Title: c.Say("jobs.operations"), Template: operations, Data: rows, Styles: []string{"jobs/jobs.css"}})
 }
 
 // showMany shows an operation: its confirmation, its progress, or its end.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/console/consoletest"
 	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/scheduler/view"
@@ -300,4 +301,55 @@ func TestTooManyPicked(t *testing.T) {
 	if r.Status != http.StatusBadRequest || !strings.Contains(r.Body, "1000") {
 		t.Errorf("%d %.2000s", r.Status, r.Body)
 	}
+}
+
+// TestPauseCollection pauses the jobs of a collection from its page, and resumes those that are enabled.
+func TestPauseCollection(t *testing.T) {
+	w := consoletest.New(t)
+	w.Put("default/a", never)
+	w.Put("default/b", never)
+	indexed(w)
+	page := w.Get("/console/collections/default")
+	contains(t, page, "Pause jobs…", `name="until"`, `name="state" value="paused"`, `name="collection" value="default"`)
+	whole := url.Values{"all": {"1"}, "collection": {"default"}}
+	form := func(more ...string) url.Values {
+		f := url.Values{}
+		for name, values := range whole {
+			f[name] = values
+		}
+		for i := 0; i < len(more); i += 2 {
+			f.Set(more[i], more[i+1])
+		}
+		return f
+	}
+	contains(t, confirm(w, ask(w, form("do", "pause", "until", "2h")), nil), "<dt>done</dt><dd>2</dd>")
+	if _, err := w.Service.Disable(t.Context(), consoletest.Key("default/b")); err != nil {
+		t.Fatal(err)
+	}
+	contains(t, confirm(w, ask(w, form("do", "enable", "state", "paused")), nil), "<dt>done</dt><dd>1</dd>")
+	v, err := w.Service.Get(t.Context(), consoletest.Key("default/a"))
+	if err != nil || !v.Job.PausedUntil.IsZero() || state(w, "default/b") != scheduler.Disabled {
+		t.Errorf("paused until %s, %s, %v", v.Job.PausedUntil, state(w, "default/b"), err)
+	}
+}
+
+// TestOperations lists the operations of all replicas, and has one canceled.
+func TestOperations(t *testing.T) {
+	w := consoletest.New(t)
+	contains(t, w.Get("/console/many"), "No operations in the last 7 days")
+	w.Put("default/a", never)
+	other := service.New(service.Config{Store: w.Store, Actions: w.Actions, Secrets: w.Vault})
+	ctx := access.With(t.Context(), access.Anybody(access.ViaLoopback, "127.0.0.1"))
+	op, err := other.CreateOperation(ctx, "", []byte(`{"verb": "disable", "jobs": ["default/a", "default/none"], "ratePerSecond": 0.001}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := "/console/many/" + op.ID
+	contains(t, w.Get("/console/many"), `<a href="`+at+`">Disable`, "running", "0 of 2", `action="`+at+`/stop"`)
+	if r := w.Post(at+"/stop", nil); r.Status != http.StatusSeeOther {
+		t.Errorf("%d", r.Status)
+	}
+	contains(t, w.Get("/console/many"), "canceled")
+	w.Be("operator@elsewhere")
+	contains(t, w.Get("/console/many"), "No operations in the last 7 days")
 }

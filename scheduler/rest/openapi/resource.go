@@ -134,6 +134,7 @@ var requests = map[string]Schema{
 		"lastOutcome":   Text,
 		"all":           with(Truth, "description", "required to name all jobs"),
 		"until":         with(Text, "description", "of pause"),
+		"stopRetries":   with(Truth, "description", "of disable: also cancels the occurrences that have begun"),
 		"label":         with(Text, "description", "of label, name=value, and of unlabel, name"),
 		"failedSince":   with(Text, "description", "of resubmit: an instant, or a length of time from now on, such as -1h"),
 		"failedUntil":   with(Text, "description", "likewise; default: now"),
