@@ -70,6 +70,7 @@ func TestCancel(t *testing.T) {
 		t.Fatalf("%d %s", r.Status, r.Body)
 	}
 	await(t, w, "default/broken", scheduler.OutcomeFaulted, 1)
+	has(t, w.Get(path+"/runs/"+at), "canceled by", "wrong month")
 	page := w.Get(path)
 	has(t, page, "canceled by", "wrong month")
 	hasNone(t, page, "Cancel run…")

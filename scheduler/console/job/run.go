@@ -32,6 +32,7 @@ type run struct {
 	Left       *leftOut  // what did not run; nil: it did
 	Why        string    // what the last failure was, or else the last record that says something, short
 	GivenUp    time.Time
+	Canceled   bool
 
 	newest, oldest uint64 // sequences of its records
 	failed         bool   // Why is of an attempt that failed
@@ -151,9 +152,10 @@ func (o *run) add(r *scheduler.Record, most int) {
 }
 
 // because takes why it ended as it did from the next older record: the last failure of the main action tells most, as it has
-// the answer.
+// the answer. A cancellation says who canceled it.
 func (o *run) because(r *scheduler.Record) {
-	failure := r.Outcome == scheduler.OutcomeFailed && r.Phase == scheduler.MainPhase
+	o.Canceled = o.Canceled || r.Reason == scheduler.ReasonCanceled
+	failure := o.Canceled || r.Outcome == scheduler.OutcomeFailed && r.Phase == scheduler.MainPhase
 	if o.Why != "" && (o.failed || !failure) {
 		return
 	}
