@@ -35,14 +35,18 @@ func TestNewJob(t *testing.T) {
 func TestPaste(t *testing.T) {
 	page := open(t, needed(t).stage.HTTP, tab.Look{})
 	must(t, page.Go("/console/jobs/new"), page.Text("#schedule-outlook", "At 09:00"))
+	must(t, page.Await(`(window.fetch = ((send) => (...what) => { window.asked++; return send(...what) })(window.fetch))`))
 	for _, row := range []struct{ text, when, field, value, english string }{
 		{"*/5 * * * * /usr/bin/true", "cron", "schedule.recurrence.cron", "*/5 * * * *", "Every 5 minutes"},
 		{"RRULE:FREQ=DAILY;BYHOUR=9;BYMINUTE=0;BYSECOND=0;COUNT=2 DTSTART:20390101T000000Z", "rrule", "schedule.recurrence.rrule", "", ""},
 		{"every 3 hours", "every", "schedule.plain.n", "3", "3 hours"},
 		{"17:45", "daily", "schedule.plain.times", "17:45", "At 17:45"},
 	} {
-		must(t, page.Fill(`[name="schedule.paste"]`, row.text), page.Press("\r"))
+		must(t, page.Await("(window.asked = 0) === 0"), page.Fill(`[name="schedule.paste"]`, row.text), page.Press("\r"))
 		must(t, page.Await(`document.querySelector('[name="schedule.when"]:checked').value === '`+row.when+`'`))
+		if asked, err := tab.Eval[int](page, "window.asked"); err != nil || asked != 1 { // a later answer would move the focus again
+			t.Errorf("%s: %d requests, want 1 (%v)", row.text, asked, err)
+		}
 		if row.english != "" {
 			must(t, page.Text("#schedule-outlook", row.english))
 		}

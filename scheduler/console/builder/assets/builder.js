@@ -84,6 +84,8 @@ const first = { cron: 'recurrence.cron', rrule: 'recurrence.rrule', azure: 'recu
 // exchange takes other fields, after something was pasted; the focus goes to where it is now.
 function exchange(old, fresh) {
   const focused = old.contains(document.activeElement);
+  const field = document.getElementById(paste);
+  if (field) field.value = ''; // or the browser reports a change as the field goes, and the same text is asked for again
   old.replaceWith(fresh);
   dress(fresh);
   const when = $('[name="schedule.when"]:checked', fresh)?.value;
