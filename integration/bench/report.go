@@ -184,7 +184,7 @@ const explanations = `
   disk_bytes_per_definition disk_bytes_per_baton disk_bytes_per_record disk_bytes_per_change disk_bytes_per_result
                            size as JetStream counts it, also of a change in the audit log, and of the result of a spec
   stop_s                   restart: time to stop nats-server gracefully
-  server_s                 restart: from the start of both processes until nats-server answers
-  api_s ready_s            restart: until the API answers, and until a new job has called the target
+  server_s                 restart: from the start of nats-server until it answers
+  api_s ready_s            restart: until carillon serve, started then, answers, and until a new job has called the target
   rss_restart_mb           restart: resident memory when the processes are idle again
 `
