@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 	"net/url"
 
@@ -29,13 +28,7 @@ type Bulk struct {
 
 // CreateOperation begins an operation on many jobs.
 func (c *Client) CreateOperation(ctx context.Context, b Bulk) (*view.Operation, error) {
-	body, err := json.Marshal(b)
-	if err != nil {
-		return nil, err
-	}
-	op := &view.Operation{}
-	_, err = c.call(ctx, http.MethodPost, "/operations"+inCollection(b.Collection), body, op)
-	return op, err
+	return send[view.Operation](ctx, c, "/operations"+inCollection(b.Collection), b)
 }
 
 // Operations returns the operations of the last 7 days, newest first. With a collection, it returns only operations on its
@@ -58,9 +51,7 @@ func (c *Client) Operation(ctx context.Context, id, collection string) (*view.Op
 
 // CancelOperation stops an operation between jobs. collection is as for [Client.Operation].
 func (c *Client) CancelOperation(ctx context.Context, id, collection string) (*view.Operation, error) {
-	op := &view.Operation{}
-	_, err := c.call(ctx, http.MethodPost, "/operations/"+url.PathEscape(id)+"/cancel"+inCollection(collection), nil, op)
-	return op, err
+	return send[view.Operation](ctx, c, "/operations/"+url.PathEscape(id)+"/cancel"+inCollection(collection), nil)
 }
 
 func inCollection(name string) string {

@@ -170,13 +170,7 @@ func (c *Client) RunWith(ctx context.Context, k scheduler.Key, data json.RawMess
 // Resubmit runs an occurrence of a job again, as a run by hand. force says to do so
 // although it succeeded.
 func (c *Client) Resubmit(ctx context.Context, k scheduler.Key, occurrence string, force bool) (*view.Resubmitted, error) {
-	body, err := json.Marshal(map[string]any{"occurrence": occurrence, "force": force})
-	if err != nil {
-		return nil, err
-	}
-	v := &view.Resubmitted{}
-	_, err = c.call(ctx, http.MethodPost, jobPath(k)+"/resubmit", body, v)
-	return v, err
+	return send[view.Resubmitted](ctx, c, jobPath(k)+"/resubmit", map[string]any{"occurrence": occurrence, "force": force})
 }
 
 // Enable lets a disabled or paused job run again. The Result of the returned job says whether that changed anything.
@@ -192,11 +186,7 @@ func (c *Client) Disable(ctx context.Context, k scheduler.Key) (*Job, error) {
 // Pause keeps a job from starting anything until a time, after which it goes on by itself: an RFC 3339 time, or on the job's
 // clock 2h, 9:00, "tomorrow 9:00" and the like. It returns the job. Enable ends a pause.
 func (c *Client) Pause(ctx context.Context, k scheduler.Key, until string) (*Job, error) {
-	body, err := json.Marshal(map[string]string{"until": until})
-	if err != nil {
-		return nil, err
-	}
-	return c.job(ctx, http.MethodPost, jobPath(k)+"/pause", body)
+	return send[Job](ctx, c, jobPath(k)+"/pause", map[string]string{"until": until})
 }
 
 // CancelOptions say what to cancel.
@@ -209,21 +199,25 @@ type CancelOptions struct {
 // Cancel ends the active occurrences of a job: it cancels attempts in flight, and no retry follows. The error is a
 // [scheduler.ErrConflict] if the job has no active occurrence.
 func (c *Client) Cancel(ctx context.Context, k scheduler.Key, o CancelOptions) (*view.Cancellation, error) {
-	return c.cancel(ctx, jobPath(k), o)
+	return send[view.Cancellation](ctx, c, jobPath(k)+"/cancel", o)
 }
 
 // CancelCollection is [Client.Cancel] for all jobs of a collection. None at all is no error.
 func (c *Client) CancelCollection(ctx context.Context, name string, o CancelOptions) (*view.Cancellation, error) {
-	return c.cancel(ctx, collectionPath(name), o)
+	return send[view.Cancellation](ctx, c, collectionPath(name)+"/cancel", o)
 }
 
-func (c *Client) cancel(ctx context.Context, path string, o CancelOptions) (*view.Cancellation, error) {
-	body, err := json.Marshal(o)
-	if err != nil {
-		return nil, err
+// send posts a document, nil for none, and returns the answer.
+func send[T any](ctx context.Context, c *Client, path string, document any) (*T, error) {
+	var body []byte
+	if document != nil {
+		var err error
+		if body, err = json.Marshal(document); err != nil {
+			return nil, err
+		}
 	}
-	v := &view.Cancellation{}
-	_, err = c.call(ctx, http.MethodPost, path+"/cancel", body, v)
+	v := new(T)
+	_, err := c.call(ctx, http.MethodPost, path, body, v)
 	return v, err
 }
 

@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 	"net/url"
 
@@ -11,13 +10,7 @@ import (
 
 // CreateToken makes an access token. Its text is in the answer, and nobody can show it again.
 func (c *Client) CreateToken(ctx context.Context, q view.TokenRequest) (*view.NewToken, error) {
-	body, err := json.Marshal(q)
-	if err != nil {
-		return nil, err
-	}
-	t := &view.NewToken{}
-	_, err = c.call(ctx, http.MethodPost, "/tokens", body, t)
-	return t, err
+	return send[view.NewToken](ctx, c, "/tokens", q)
 }
 
 // Tokens returns all access tokens without their texts, the latest last.

@@ -154,11 +154,7 @@ type started struct {
 }
 
 func resubmit(ctx context.Context, s *service.Service, r request) answer {
-	v, err := s.Resubmit(ctx, r.key(), r.body)
-	if err != nil {
-		return answer{err: err}
-	}
-	return answer{body: view.JSON(v)}
+	return shown(s.Resubmit(ctx, r.key(), r.body))
 }
 
 func pause(ctx context.Context, s *service.Service, r request) answer {
@@ -166,27 +162,15 @@ func pause(ctx context.Context, s *service.Service, r request) answer {
 }
 
 func cancel(ctx context.Context, s *service.Service, r request) answer {
-	v, err := s.Cancel(ctx, r.key(), r.body)
-	if err != nil {
-		return answer{err: err}
-	}
-	return answer{body: view.JSON(v)}
+	return shown(s.Cancel(ctx, r.key(), r.body))
 }
 
 func cancelCollection(ctx context.Context, s *service.Service, r request) answer {
-	v, err := s.CancelCollection(ctx, r.name, r.body)
-	if err != nil {
-		return answer{err: err}
-	}
-	return answer{body: view.JSON(v)}
+	return shown(s.CancelCollection(ctx, r.name, r.body))
 }
 
 func try(ctx context.Context, s *service.Service, r request) answer {
-	v, err := s.Try(ctx, r.key(), r.body)
-	if err != nil {
-		return answer{err: err}
-	}
-	return answer{body: view.JSON(v)}
+	return shown(s.Try(ctx, r.key(), r.body))
 }
 
 func get(ctx context.Context, s *service.Service, r request) answer {
@@ -207,6 +191,14 @@ func (r request) unlessKnown(what string, ans answer) answer {
 	case scheduler.Holds:
 	}
 	return ans
+}
+
+// shown answers with a document.
+func shown[T any](v T, err error) answer {
+	if err != nil {
+		return answer{err: err}
+	}
+	return answer{body: view.JSON(v)}
 }
 
 // job answers with a job's document.

@@ -12,7 +12,7 @@ import (
 
 func createOperation(ctx context.Context, s *service.Service, r request) answer {
 	op, err := s.CreateOperation(access.Within(ctx, r.name), r.name, r.body)
-	ans := operation(op, err)
+	ans := shown(op, err)
 	if err == nil && op.ID != "" {
 		ans.status = 201
 	}
@@ -37,7 +37,7 @@ func aboutOperation(
 			return answer{err: err}
 		}
 		id, collection, _ := strings.Cut(r.name, ".")
-		return operation(do(s, access.Within(ctx, collection), id))
+		return shown(do(s, access.Within(ctx, collection), id))
 	}
 }
 
@@ -46,10 +46,3 @@ var (
 	showOperation   = (*service.Service).Operation
 	cancelOperation = (*service.Service).CancelOperation
 )
-
-func operation(op *view.Operation, err error) answer {
-	if err != nil {
-		return answer{err: err}
-	}
-	return answer{body: view.JSON(op)}
-}

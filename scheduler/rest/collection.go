@@ -27,7 +27,7 @@ func (a *api) putCollection(w http.ResponseWriter, r *http.Request) error {
 	}
 	if dryRun {
 		f, err := s.ForeseeCollection(lasting(r), r.PathValue("c"), body)
-		return answerForeseen(w, f, err)
+		return shown(w, f, err)
 	}
 	c, result, err := s.PutCollection(lasting(r), r.PathValue("c"), body)
 	if err != nil {
@@ -69,7 +69,7 @@ func (a *api) patchCollection(w http.ResponseWriter, r *http.Request) error {
 	}
 	if dryRun {
 		f, err := s.ForeseeCollectionPatch(lasting(r), r.PathValue("c"), body)
-		return answerForeseen(w, f, err)
+		return shown(w, f, err)
 	}
 	c, err := s.PatchCollection(lasting(r), r.PathValue("c"), body)
 	return answerCollection(w, r, c, err)
@@ -116,11 +116,4 @@ func answerCollection(w http.ResponseWriter, r *http.Request, c *scheduler.Colle
 		return err
 	}
 	return answer(w, http.StatusOK, view.Collection(c))
-}
-
-func answerForeseen(w http.ResponseWriter, f *view.ForeseenCollection, err error) error {
-	if err != nil {
-		return err
-	}
-	return answer(w, http.StatusOK, f)
 }

@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"context"
 	"net/http"
 	"time"
 
@@ -89,83 +90,65 @@ func (a *api) runJob(w http.ResponseWriter, r *http.Request) error {
 	return answer(w, http.StatusOK, document.ObjectValue(document.Member{Name: "occurrence", Value: document.StringValue(id)}))
 }
 
-func (a *api) resubmitJob(w http.ResponseWriter, r *http.Request) error {
-	body, err := readBody(w, r)
-	if err != nil {
-		return err
-	}
-	v, err := a.service.Resubmit(lasting(r), key(r), body)
-	if err != nil {
-		return err
-	}
-	return answer(w, http.StatusOK, v)
-}
-
 func (a *api) enableJob(w http.ResponseWriter, r *http.Request) error {
-	s, err := a.held(r)
-	if err != nil {
-		return err
-	}
-	v, err := s.Enable(lasting(r), key(r))
-	return answerJob(w, r, http.StatusOK, v, err)
+	return a.turnJob(w, r, (*service.Service).Enable)
 }
 
 func (a *api) disableJob(w http.ResponseWriter, r *http.Request) error {
+	return a.turnJob(w, r, (*service.Service).Disable)
+}
+
+func (a *api) turnJob(
+	w http.ResponseWriter, r *http.Request, do func(*service.Service, context.Context, scheduler.Key) (*view.Job, error),
+) error {
 	s, err := a.held(r)
 	if err != nil {
 		return err
 	}
-	v, err := s.Disable(lasting(r), key(r))
+	v, err := do(s, lasting(r), key(r))
 	return answerJob(w, r, http.StatusOK, v, err)
 }
 
-func (a *api) pauseJob(w http.ResponseWriter, r *http.Request) error {
-	s, err := a.held(r)
-	if err != nil {
-		return err
+// asked returns an action that does what the body of a request asks for, and answers with the result.
+func asked[T any](do func(s *service.Service, r *http.Request, body []byte) (T, error)) action {
+	return func(a *api, w http.ResponseWriter, r *http.Request) error {
+		s, err := a.held(r)
+		if err != nil {
+			return err
+		}
+		body, err := readBody(w, r)
+		if err != nil {
+			return err
+		}
+		v, err := do(s, r, body)
+		if j, ok := any(v).(*view.Job); ok {
+			return answerJob(w, r, http.StatusOK, j, err)
+		}
+		return shown(w, v, err)
 	}
-	body, err := readBody(w, r)
-	if err != nil {
-		return err
-	}
-	v, err := s.PauseBy(lasting(r), key(r), body)
-	return answerJob(w, r, http.StatusOK, v, err)
 }
 
-func (a *api) cancelJob(w http.ResponseWriter, r *http.Request) error {
-	s, err := a.held(r)
-	if err != nil {
-		return err
-	}
-	body, err := readBody(w, r)
-	if err != nil {
-		return err
-	}
-	v, err := s.Cancel(lasting(r), key(r), body)
-	if err != nil {
-		return err
-	}
-	return answer(w, http.StatusOK, v)
-}
+// The actions that a body describes.
+var (
+	pauseJob = asked(func(s *service.Service, r *http.Request, body []byte) (*view.Job, error) {
+		return s.PauseBy(lasting(r), key(r), body)
+	})
+	resubmitJob = asked(func(s *service.Service, r *http.Request, body []byte) (*view.Resubmitted, error) {
+		return s.Resubmit(lasting(r), key(r), body)
+	})
+	cancelJob = asked(func(s *service.Service, r *http.Request, body []byte) (*view.Cancellation, error) {
+		return s.Cancel(lasting(r), key(r), body)
+	})
+	cancelCollection = asked(func(s *service.Service, r *http.Request, body []byte) (*view.Cancellation, error) {
+		return s.CancelCollection(lasting(r), r.PathValue("c"), body)
+	})
+	tryJob = asked(func(s *service.Service, r *http.Request, body []byte) (*view.Trial, error) {
+		return s.Try(r.Context(), key(r), body)
+	})
+)
 
-func (a *api) cancelCollection(w http.ResponseWriter, r *http.Request) error {
-	body, err := readBody(w, r)
-	if err != nil {
-		return err
-	}
-	v, err := a.service.CancelCollection(lasting(r), r.PathValue("c"), body)
-	if err != nil {
-		return err
-	}
-	return answer(w, http.StatusOK, v)
-}
-
-func (a *api) tryJob(w http.ResponseWriter, r *http.Request) error {
-	body, err := readBody(w, r)
-	if err != nil {
-		return err
-	}
-	v, err := a.service.Try(r.Context(), key(r), body)
+// shown answers with a document, or returns the error.
+func shown[T any](w http.ResponseWriter, v T, err error) error {
 	if err != nil {
 		return err
 	}

@@ -32,26 +32,17 @@ func (a *api) createOperation(w http.ResponseWriter, r *http.Request) error {
 func (a *api) listOperations(w http.ResponseWriter, r *http.Request) error {
 	r, _ = within(r)
 	all, err := a.service.Operations(r.Context())
-	if err != nil {
-		return err
-	}
-	return answer(w, http.StatusOK, view.NewList(all, ""))
+	return shown(w, view.NewList(all, ""), err)
 }
 
 func (a *api) getOperation(w http.ResponseWriter, r *http.Request) error {
 	r, _ = within(r)
 	op, err := a.service.Operation(r.Context(), r.PathValue("id"))
-	if err != nil {
-		return err
-	}
-	return answer(w, http.StatusOK, op)
+	return shown(w, op, err)
 }
 
 func (a *api) cancelOperation(w http.ResponseWriter, r *http.Request) error {
 	r, _ = within(r)
 	op, err := a.service.CancelOperation(lasting(r), r.PathValue("id"))
-	if err != nil {
-		return err
-	}
-	return answer(w, http.StatusOK, op)
+	return shown(w, op, err)
 }

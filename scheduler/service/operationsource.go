@@ -145,19 +145,12 @@ func (o OperationKeeper) wanted(ctx context.Context, q *scheduler.JobQuery, foun
 	for i, it := range found {
 		keys[i] = it.key
 	}
-	jobs, err := o.shared.stored(ctx, keys)
+	jobs, err := o.shared.readable(ctx, keys)
 	if err != nil {
 		return nil, err
 	}
 	wants := map[scheduler.Key]string{}
-	for _, st := range jobs {
-		j, err := o.shared.decodeInTurn(ctx, st)
-		if _, damaged := errors.AsType[*scheduler.DamagedError](err); damaged {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
+	for _, j := range jobs {
 		if strings.HasPrefix(j.Key.Job, q.Prefix) && q.Wants(j, time.Time{}) {
 			wants[j.Key] = j.Incarnation()
 		}

@@ -2,7 +2,6 @@ package service
 
 import (
 	"context"
-	"errors"
 	"strings"
 
 	"github.com/carillon-sched/carillon/scheduler"
@@ -67,19 +66,5 @@ func (c CollectionKeeper) jobsOf(ctx context.Context, collection string) (jobs [
 	if err != nil {
 		return nil, err
 	}
-	stored, err := c.shared.stored(ctx, keys)
-	if err != nil {
-		return nil, err
-	}
-	for _, st := range stored {
-		j, err := c.shared.decodeInTurn(ctx, st)
-		if _, damaged := errors.AsType[*scheduler.DamagedError](err); damaged {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		jobs = append(jobs, j)
-	}
-	return jobs, nil
+	return c.shared.readable(ctx, keys)
 }

@@ -269,6 +269,25 @@ func (h *shared) stored(ctx context.Context, keys []scheduler.Key) (all []schedu
 	return all, err
 }
 
+// readable returns those jobs that exist and are not damaged.
+func (h *shared) readable(ctx context.Context, keys []scheduler.Key) (jobs []*scheduler.Job, err error) {
+	stored, err := h.stored(ctx, keys)
+	if err != nil {
+		return nil, err
+	}
+	for _, st := range stored {
+		j, err := h.decodeInTurn(ctx, st)
+		if _, damaged := errors.AsType[*scheduler.DamagedError](err); damaged {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		jobs = append(jobs, j)
+	}
+	return jobs, nil
+}
+
 // decodeInTurn reads a stored job when it is the caller's turn: its schedule may take as long to compile as one that is
 // put, and to ask for it takes a name. Nobody who has a place calls it. ErrUnavailable when too many wait already.
 func (h *shared) decodeInTurn(ctx context.Context, st scheduler.Stored) (*scheduler.Job, error) {
