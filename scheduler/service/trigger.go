@@ -95,7 +95,8 @@ func (r Runner) start(
 		return "", err
 	case found.Waiting == nil:
 		return id, j.TriggerBusy(found.Running, r.shared.open(ctx, k.Collection), asked, r.shared.Store.Now())
-	case !found.Waiting.BelongsTo(j): // left by a delete that was cut short
+	case !found.Waiting.BelongsTo(j), found.Waiting.NeedsOpen() && found.Waiting.Schedule != j.ScheduleGen:
+		// left by a delete or an edit that was cut short: the run would resume with what that one waits for
 		if err := r.plans.replan(ctx, j, scheduler.Enabled); err != nil {
 			return "", err
 		}

@@ -2,6 +2,7 @@ package worker_test
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"strings"
 	"testing"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/carillon-sched/carillon/integration/bubble"
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/scheduler/worker"
 )
 
@@ -279,5 +281,39 @@ func TestNewScheduleWhileEndIsWritten(t *testing.T) {
 			t.Errorf("%d calls, want 2: %s", n, w.outcomes("job"))
 		}
 		w.mustBeInOrder()
+	})
+}
+
+// unarmed is a store that moves no batons.
+type unarmed struct{ scheduler.Store }
+
+func (unarmed) Arm(context.Context, scheduler.Slot, []byte, time.Time, uint64) error {
+	return scheduler.ErrUnavailable
+}
+
+// TestRunAfterEditCutShort edits a job, whose baton stays as it was, and runs it by hand: its new schedule begins all the same.
+func TestRunAfterEditCutShort(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		w.put("job", `{`+action+`, "recurrence": {"frequency": "Hour"}}`)
+		time.Sleep(time.Second)
+		body := []byte(`{"recurrence": {"frequency": "Second", "interval": 10}}`)
+		_, err := w.newServiceOn(unarmed{w.store}).Patch(t.Context(), service.Edit{Key: key("job"), Body: body})
+		if !errors.Is(err, scheduler.ErrUnavailable) {
+			t.Fatal(err)
+		}
+		_, err = w.service.Trigger(t.Context(), key("job"))
+		for range 3 {
+			if errors.Is(err, scheduler.ErrConflict) {
+				time.Sleep(time.Second)
+				_, err = w.service.Trigger(t.Context(), key("job"))
+			}
+		}
+		w.must(nil, err)
+		time.Sleep(time.Minute)
+		account, err := w.service.Account(t.Context(), key("job"), "2000-01-01T00:00:00Z", "")
+		w.must(nil, err)
+		if account.Due < 7 || account.Lacking > 0 {
+			t.Errorf("%d due, %d without a record: %v", account.Due, account.Lacking, account.Rows)
+		}
 	})
 }
