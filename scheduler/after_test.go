@@ -233,13 +233,24 @@ func TestAfterMeanwhile(t *testing.T) {
 func TestAfterMoves(t *testing.T) {
 	recur := job(t, once+`, "recurrence": {"cron": "@recur 10 minutes"}`)
 	anchored := job(t, once+`, "recurrence": {"frequency": "Minute", "interval": 10, "anchor": "lastExecution"}`)
+	grid := job(t, once+`, "recurrence": {"cron": "@recur 10 minutes", "anchor": "grid"}`)
+	based := func(start string) func(*scheduler.Baton) { return func(b *scheduler.Baton) { b.Base = at(start) } }
 	mustFollow(t, []afterRow{
-		{"@recur: on time", recur, recur, baton(recur, "09:10:00"), "09:10:59", succeeds, "proceed; next 09:20:00"},
+		{"@recur: on time", recur, recur, baton(recur, "09:10:00"), "09:10:00.9", succeeds, "proceed; next 09:20:00"},
+		{"@recur: late by less than a minute", recur, recur, baton(recur, "09:10:00"), "09:10:50.5", succeeds, "proceed; next 09:20:50.5"},
+		{"@recur: late, with retries", recur, recur, baton(recur, "09:10:00", try(2), based("09:10:09")), "09:11:30", succeeds, "proceed; next 09:20:09"},
+		{"@recur: on time, with retries", recur, recur, baton(recur, "09:10:00", try(2)), "09:11:30", succeeds, "proceed; next 09:20:00"},
+		{"@recur: a retry is as long as the interval", recur, recur, baton(recur, "09:10:00", try(2), based("09:10:09")), "09:20:30", succeeds, "proceed; skipped for overlap 1 at 09:20:09; next 09:30:09"},
+		{"@recur: by hand, with retries", recur, recur, baton(recur, "09:13:07", byHand("09:20:00"), try(2), based("09:13:08")), "09:14:00", succeeds, "proceed; next 09:23:08"},
+		{"@recur on the grid: late", grid, grid, baton(grid, "09:10:00"), "09:12:00", succeeds, "proceed; next 09:20:00"},
+		{"@recur on the grid: by hand", grid, grid, baton(grid, "09:13:07", byHand("09:20:00")), "09:13:07", succeeds, "proceed; next 09:20:00"},
 		{"@recur: late by a minute", recur, recur, baton(recur, "09:10:00"), "09:11:00", succeeds, "proceed; next 09:21:00"},
 		{"@recur: by hand", recur, recur, baton(recur, "09:13:07", byHand("09:20:00")), "09:13:07", succeeds, "proceed; next 09:23:07"},
 		{"@recur: by hand, and long", recur, recur, baton(recur, "09:13:07", byHand("09:20:00")), "09:13:07", lasting(15*time.Minute, succeeds), "proceed; skipped for overlap 1 at 09:23:07; next 09:33:07"},
 		{"the last execution: on time", anchored, anchored, baton(anchored, "09:10:00"), "09:10:00", succeeds, "proceed; next 09:20:00"},
 		{"the last execution: late", anchored, anchored, baton(anchored, "09:10:00"), "09:14:00", succeeds, "proceed; next 09:24:00"},
+		{"the last execution: a retry moves nothing", anchored, anchored, baton(anchored, "09:10:00", try(2), based("09:10:01")), "09:14:00", succeeds, "proceed; next 09:20:01"},
+		{"the last execution: by hand", anchored, anchored, baton(anchored, "09:13:07", byHand("09:20:00")), "09:13:07", succeeds, "proceed; next 09:23:07"},
 	})
 }
 

@@ -152,11 +152,22 @@ func (b Baton) tally(started time.Time, res Result) Progress {
 	return p
 }
 
+// rebase has the schedule of j count from the occurrence of b, whose attempt started at started. An execution begins with
+// its first attempt: retries and errorActions move nothing.
+func (b *Baton) rebase(j *Job, started time.Time) {
+	if base, moves := j.Plan.Base(b.Nominal, started, b.Kind.IsManual()); moves && !b.Begun() {
+		b.Base = base
+	}
+}
+
+// Rebased reports whether the schedule counts from the occurrence of b, which has begun.
+func (b *Baton) Rebased() bool { return !b.Base.Before(b.Nominal) }
+
 // Detached is the baton that carries the occurrence of b beside the job's own.
 // Its counters start at zero: they are added to the job's when it has ended.
 func (b Baton) Detached() Baton {
 	b.Kind = Detached
-	b.Progress = Progress{Number: b.Number, Runs: b.Runs, Ran: b.Ran, Prior: b.Prior}
+	b.Progress = Progress{Number: b.Number, Runs: b.Runs, Base: b.Base, Ran: b.Ran, Prior: b.Prior}
 	return b
 }
 

@@ -168,7 +168,7 @@ func (j *Job) admit(b Baton, skips []skip, now time.Time) Decision {
 	}
 	d.Records = j.skipped(skips, now, next.Progress)
 	if j.Def.Overlap == OverlapAllow && b.Kind == Planned {
-		d.Verdict, d.Step = Detach, j.beside(next, now)
+		d.Verdict, d.Step = Detach, j.beside(next, now, now)
 	}
 	return d
 }

@@ -54,11 +54,7 @@ func (j *Job) following(p Progress, b Baton, now time.Time) Step {
 	if b.Deferred() {
 		why = ReasonPostponed
 	}
-	if j.Plan.Moves() && (manual || p.Last.Sub(b.Nominal) >= spec.OnTime) {
-		p.Base = p.Last
-		n, ok := j.plan(p).First()
-		return j.skipTo(p, n, ok, now, why)
-	}
+	manual = manual && !b.Rebased()
 	if manual && b.Resume.After(p.Seen) {
 		s := j.skipTo(p, b.Resume, true, now, why)
 		if s.Next != nil && j.OneShot() {
@@ -69,14 +65,15 @@ func (j *Job) following(p Progress, b Baton, now time.Time) Step {
 	if manual { // skipped meanwhile, as the last of the schedule
 		return j.step(p, b.Resume, false, now)
 	}
-	n, ok := j.plan(p).NextAfterRun(later(b.Nominal, p.Seen), p.Last)
+	n, ok := j.plan(p).Next(later(b.Nominal, p.Seen))
 	return j.skipTo(p, n, ok, now, why)
 }
 
 // beside takes the job's own baton on from the occurrence of b, which runs
-// detached.
-func (j *Job) beside(b Baton, now time.Time) Step {
+// detached since started.
+func (j *Job) beside(b Baton, started, now time.Time) Step {
 	b = b.Begin()
+	b.rebase(j, started)
 	b.Seen = b.Nominal
 	b.ran(b.Nominal)
 	n, ok := j.plan(b.Progress).Next(b.Nominal)

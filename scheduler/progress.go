@@ -14,7 +14,7 @@ type Progress struct {
 	Faults     int       `json:"faults,omitempty"`     // occurrences that failed for good
 	Last       time.Time `json:"last,omitzero"`        // start of the last attempt
 	Seen       time.Time `json:"seen,omitzero"`        // last nominal instant that was run or skipped
-	Base       time.Time `json:"base,omitzero"`        // last execution that moved the schedule, see [spec.Plan.Moved]
+	Base       time.Time `json:"base,omitzero"`        // start of the last execution that moved the schedule: [spec.Plan.Base]
 	Ran        time.Time `json:"ran,omitzero"`         // nominal instant of the last occurrence that ran
 	Prior      time.Time `json:"prior,omitzero"`       // and of the one before
 

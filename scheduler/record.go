@@ -150,6 +150,7 @@ func recordOf(k Key, b *Baton, outcome Outcome, ended time.Time) Record {
 func AttemptRecord(j *Job, b Baton, started time.Time, res Result) (*Record, Baton) {
 	b = b.Begin()
 	b.Progress = b.tally(started, res)
+	b.rebase(j, started)
 	r := recordOf(j.Key, &b, OutcomeCompleted, started.Add(res.Duration))
 	if res.Failed {
 		r.Outcome = OutcomeFailed

@@ -24,7 +24,7 @@ func Recover(ran, j *Job, search *AttemptSearch, now time.Time) Decision {
 			return Decision{Verdict: Orphan}
 		case GoesOn, Over, Dropped, Closed:
 		}
-		return Decision{Verdict: Proceed, Baton: b, Step: j.beside(b, now)}
+		return Decision{Verdict: Proceed, Baton: b, Step: j.beside(b, record.Started, now)}
 	}
 	d := After(ran, j, b, record.result(), record.Ended)
 	d.Baton = b
@@ -117,7 +117,7 @@ func (j *Job) Rederive(last *Record, now time.Time) Step {
 		return s
 	case last.Kind.IsDetached(): // overlap allow: the schedule goes on after it
 		p := j.Progress
-		p.Number, p.Runs, p.Seen = last.Progress.Number, last.Progress.Runs, last.Nominal
+		p.Number, p.Runs, p.Seen, p.Base = last.Progress.Number, last.Progress.Runs, last.Nominal, last.Progress.Base
 		return j.onwards(p, last.Nominal, now)
 	case last.Outcome == OutcomePostponed && last.IsAttempt(): // deferred because of its target
 		b := last.baton()

@@ -117,6 +117,9 @@ func (j *Job) MergeStored(detached Baton, p Progress) (*Job, bool) {
 		return nil, false
 	}
 	next.Progress.Number += detached.Uncounted(p)
+	if detached.Schedule == j.ScheduleGen {
+		next.Progress.Base = later(next.Progress.Base, p.Base)
+	}
 	if p.Faults > 0 && j.State == Completed && detached.Number == j.Progress.Number && !detached.Kind.IsManual() {
 		next.State = Faulted
 	}

@@ -8,7 +8,7 @@ import "time"
 func (j *Job) Upcoming(b *Baton, n int) []time.Time {
 	plan, t, ok := j.plan(b.Progress), b.Nominal, true
 	switch {
-	case b.Kind.IsManual():
+	case b.Kind.IsManual() && !b.Rebased():
 		t, ok = b.Resume, !b.Resume.IsZero()
 	case b.Begun():
 		t, ok = plan.Next(b.Nominal)

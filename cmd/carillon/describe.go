@@ -152,6 +152,10 @@ func nextRuns(ctx context.Context, j *client.Job) []time.Time {
 	if recurrence["count"] != nil { // nobody tells how many are left
 		return runs
 	}
+	if countsFromRuns(recurrence) {
+		p["recurrence"], _ = json.Marshal(recurrence)
+		delete(p, "startTime")
+	}
 	if p["startTime"] == nil { // it counts from when it was put, and so from each of its runs
 		if p["jitter"] != nil || j.Status.Retry > 0 {
 			return runs
@@ -170,6 +174,18 @@ func nextRuns(ctx context.Context, j *client.Job) []time.Time {
 		runs = append(runs, at.UTC())
 	}
 	return runs
+}
+
+// countsFromRuns reports whether a recurrence counts from its last execution. An @recur loses its start then.
+func countsFromRuns(recurrence map[string]json.RawMessage) bool {
+	var cron, anchor string
+	_, _ = json.Unmarshal(recurrence["cron"], &cron), json.Unmarshal(recurrence["anchor"], &anchor)
+	fields := strings.Fields(cron)
+	if len(fields) < 3 || !strings.EqualFold(fields[0], "@recur") || strings.EqualFold(anchor, "grid") {
+		return strings.EqualFold(anchor, "lastExecution")
+	}
+	recurrence["cron"], _ = json.Marshal(strings.Join(fields[:3], " "))
+	return true
 }
 
 // retriesOf is a retry policy in words; the default's when there is none.

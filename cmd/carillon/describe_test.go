@@ -27,6 +27,9 @@ func TestNextRuns(t *testing.T) {
 		"jitter hides where it was":  {`{"recurrence": {"frequency": "hour"}, "jitter": "PT1M"}`, view.Status{Next: next}, "09:30"},
 		"a count hides the end":      {`{"recurrence": {"frequency": "hour", "count": 3}}`, view.Status{Next: next}, "09:30"},
 		"a count from its start":     {`{"startTime": "2026-03-02T08:30Z", "recurrence": {"frequency": "hour", "count": 3}}`, view.Status{Next: next}, "09:30"},
+		"from its last execution":    {`{"startTime": "2026-03-01T00:00Z", "recurrence": {"frequency": "hour", "interval": 3, "anchor": "lastExecution"}}`, view.Status{Next: next}, "09:30 12:30 15:30 18:30 21:30"},
+		"@recur":                     {`{"recurrence": {"cron": "@recur 3 h 2026-03-01 00:00"}}`, view.Status{Next: next}, "09:30 12:30 15:30 18:30 21:30"},
+		"@recur on the grid":         {`{"recurrence": {"cron": "@recur 3 h 2026-03-01 00:30", "anchor": "grid"}}`, view.Status{Next: next}, "09:30 12:30 15:30 18:30 21:30"},
 		"a schedule nobody knows of": {`{"recurrence": {"frequency": "fortnight"}}`, view.Status{Next: next}, "09:30"},
 	} {
 		j := &client.Job{Name: "default/job", Status: test.status, Properties: json.RawMessage(test.properties)}

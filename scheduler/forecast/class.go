@@ -105,16 +105,11 @@ func (f *Forecast) stepOf(j *scheduler.Job) (time.Duration, bool) {
 	return by, by >= time.Second
 }
 
-// stepped is the class of jobs that recur in equal steps. One that counts from its
-// last execution counts from the instant of its baton.
-func (f *Forecast) stepped(plan *spec.Plan, b *scheduler.Baton, start time.Time, by time.Duration) *class {
-	first := start
-	if b == nil {
-		t, ok := f.next(plan, start.Add(-1))
-		if !ok {
-			t = f.to
-		}
-		first = t
+// stepped is the class of jobs that recur in equal steps.
+func (f *Forecast) stepped(plan *spec.Plan, start time.Time, by time.Duration) *class {
+	first, ok := f.next(plan, start.Add(-1))
+	if !ok {
+		first = f.to
 	}
 	key := step{int64(by / time.Second), first.Unix() - f.from.Unix()}
 	if key.length%60 == 0 {

@@ -65,8 +65,7 @@ func NeedsBaton(j *scheduler.Job) bool {
 	if r == nil {
 		return false
 	}
-	_, moves := r.Rule.(*spec.Recur)
-	return moves || r.Count > 0 || r.Anchor == spec.AnchorLastExecution
+	return r.Count > 0 || r.Anchor == spec.AnchorLastExecution
 }
 
 // Add counts the runs of a job. One that is not enabled is told as left out. b is its
@@ -138,7 +137,7 @@ func (f *Forecast) classOf(j *scheduler.Job, b *scheduler.Baton) (*class, error)
 		return f.spread(j.Key, plan, start, width, limit), nil
 	}
 	if by, ok := f.stepOf(j); ok && limit < 0 {
-		return f.stepped(plan, b, start, by), nil
+		return f.stepped(plan, start, by), nil
 	}
 	return f.walked(plan, start, limit), nil
 }
@@ -205,7 +204,7 @@ func (f *Forecast) schedule(j *scheduler.Job) (*schedule, error) {
 func (f *Forecast) resumed(plan *spec.Plan, b *scheduler.Baton) (start time.Time, limit int) {
 	start, limit = b.Nominal, -1
 	switch {
-	case b.Kind.IsManual():
+	case b.Kind.IsManual() && !b.Rebased():
 		start = b.Resume
 	case b.Begun():
 		start = b.Nominal.Add(1)

@@ -54,8 +54,11 @@ var ofJobs = map[string]Description{
 		"A recurrence of RFC 5545: DTSTART, RRULE, EXRULE, RDATE and EXDATE, the last two not in awx or dsari.",
 		"", "RRULE:FREQ=DAILY;BYHOUR=9",
 	},
-	"dialect":   {"How cron or rrule is read: obsidian or dsari of cron; rfc5545, awx or dsari of rrule.", "obsidian, or rfc5545", "dsari"},
-	"anchor":    {"What the interval is counted from: the grid of startTime, or the last execution.", "grid", "lastExecution"},
+	"dialect": {"How cron or rrule is read: obsidian or dsari of cron; rfc5545, awx or dsari of rrule.", "obsidian, or rfc5545", "dsari"},
+	"anchor": {
+		"The base of the interval of a frequency or an @recur: the grid of startTime, or the start of the last execution.",
+		"grid, and lastExecution of @recur", "lastExecution",
+	},
 	"schedule":  {"At which times of its unit a recurrence with a frequency runs, in UTC.", "those of startTime", ""},
 	"minutes":   {"Minutes of the hour, 0 to 59.", "that of startTime", "[0, 30]"},
 	"hours":     {"Hours of the day, 0 to 23.", "that of startTime", "[9, 17]"},

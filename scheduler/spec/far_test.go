@@ -48,7 +48,7 @@ func TestFarFuture(t *testing.T) {
 			t.Errorf("%s: %v, %v %v, %v, %d", test.job, first, next, more, last, p.Count(first, end))
 		}
 		if strings.Contains(test.job, "lastExecution") {
-			if next, ok := p.NextAfterRun(first, first.Add(time.Hour)); !ok || !next.Equal(first.Add(25*time.Hour)) {
+			if next, ok := afterRun(p, first, first.Add(time.Hour)); !ok || !next.Equal(first.Add(25*time.Hour)) {
 				t.Errorf("%s: after a late run %v, %v", test.job, next, ok)
 			}
 		}

@@ -244,51 +244,45 @@ func (p *Plan) count(m *work.Meter, from, to time.Time) int {
 	return n
 }
 
-// base is a rule whose occurrences are counted from the last execution that moved them: Obsidian's @recur.
+// base is a rule whose occurrences can be counted from the last execution: Obsidian's @recur.
 type base interface {
 	// AnchoredAt returns the occurrences after an execution at t, the first of them one interval later.
 	AnchoredAt(t time.Time, s Setting) Schedule
 }
 
-// Moves reports whether an execution by hand, or a late one, moves the occurrences that follow ([Plan.Moved]), as it
-// does with @recur (Obsidian's page Cron, the note on ad hoc jobs).
-func (p *Plan) Moves() bool {
-	_, moves := p.recurrence.Rule.(base)
-	return moves
+// Moves reports whether the occurrences are counted from the last execution ([AnchorLastExecution]): a late or a manual
+// run moves those that follow ([Plan.Moved]).
+func (p *Plan) Moves() bool { return p.recurrence.Anchor == AnchorLastExecution }
+
+// onTime is how late an execution may start without moving an @recur, so that the delays of dispatch do not add up.
+const onTime = time.Second
+
+// Base returns from when the occurrences count after an execution of nominal that started at started. It returns false
+// if they count as before.
+func (p *Plan) Base(nominal, started time.Time, manual bool) (time.Time, bool) {
+	if !p.Moves() || p.recurrence.Rule != nil && !manual && started.Sub(nominal) < onTime {
+		return time.Time{}, false
+	}
+	return instant.Later(nominal, started).Round(0).UTC(), true
 }
 
-// OnTime is how late an execution may start without moving the base of an @recur, which counts minutes.
-const OnTime = time.Minute
-
-// Moved returns the plan of a job whose last execution that moved its occurrences was at that time. It is the plan
+// Moved returns the plan of a job whose occurrences count from an execution at that time ([Plan.Base]). It is the plan
 // itself if nothing moves it, or for a zero time.
 func (p *Plan) Moved(at time.Time) *Plan {
-	rule, moves := p.recurrence.Rule.(base)
-	if !moves || at.IsZero() {
+	if !p.Moves() || at.IsZero() {
 		return p
 	}
 	moved := *p
-	moved.schedule = instant.Clip(rule.AnchoredAt(at, p.timing.setting(p.created)), p.timing.Start, p.recurrence.End)
+	if rule, ok := p.recurrence.Rule.(base); ok {
+		moved.schedule = rule.AnchoredAt(at, p.timing.setting(p.created))
+	} else {
+		moved.schedule = p.recurrence.azure().Compile(at, at)
+	}
+	moved.schedule = instant.Clip(moved.schedule, instant.Later(p.timing.Start, at.Add(1)), p.recurrence.End)
 	moved.first, moved.runs = moved.schedule.Next(at)
+	moved.extra = false
 	return &moved
 }
-
-// NextAfterRun returns the run after the occurrence nominal, which was really started at started. On a grid that is
-// Next(nominal). With [AnchorLastExecution] it is one interval after started, so that a late start moves all that
-// follow.
-func (p *Plan) NextAfterRun(nominal, started time.Time) (time.Time, bool) {
-	if p.recurrence.Anchor != AnchorLastExecution {
-		return p.Next(nominal)
-	}
-	next := p.recurrence.azure().After(instant.Later(nominal, started).Round(0).UTC())
-	if end := p.recurrence.End; !p.runs || next.After(calendar.EndOfTime) || !end.IsZero() && next.After(end) {
-		return time.Time{}, false
-	}
-	return next, true
-}
-
-// Anchor says what the occurrences are counted from.
-func (p *Plan) Anchor() Anchor { return p.recurrence.Anchor }
 
 // MaxRuns returns the recurrence's count, zero if there is no limit.
 func (p *Plan) MaxRuns() int { return p.recurrence.Count }

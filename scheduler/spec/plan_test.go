@@ -103,17 +103,27 @@ func TestPlanAnchors(t *testing.T) {
 		{`{"frequency":"day","anchor":"lastExecution"}`, "2024-01-03", "2024-01-01", "2024-01-04T00:00:00Z"}, // a clock that lags
 		{`{"frequency":"day","anchor":"lastExecution","endTime":"2024-01-04T00:00:06Z"}`, "2024-01-03", "2024-01-03T00:00:07Z", ""},
 		{`{"frequency":"year","interval":9000,"anchor":"lastExecution"}`, "2024-01-01", "2024-01-01", ""},
+		{`{"cron":"@recur 10 min"}`, "2024-01-01T00:10:00Z", "2024-01-01T00:10:00.9Z", "2024-01-01T00:20:00Z"},
+		{`{"cron":"@recur 10 min"}`, "2024-01-01T00:10:00Z", "2024-01-01T00:10:09.5Z", "2024-01-01T00:20:09.5Z"},
+		{`{"cron":"@recur 10 min","anchor":"lastexecution"}`, "2024-01-01T00:10:00Z", "2024-01-01T00:15:00Z", "2024-01-01T00:25:00Z"},
+		{`{"cron":"@recur 10 min","anchor":"grid"}`, "2024-01-01T00:10:00Z", "2024-01-01T00:15:00Z", "2024-01-01T00:20:00Z"},
 	}
 	for _, test := range tests {
 		p, err := planOf([]byte(`{"startTime":"2024-01-01","recurrence":`+test.recurrence+`}`), instant(t, "2024-01-01"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		next, ok := p.NextAfterRun(instant(t, test.nominal), instant(t, test.started))
+		next, ok := afterRun(p, instant(t, test.nominal), instant(t, test.started))
 		if got := next.Format(time.RFC3339Nano); ok != (test.want != "") || ok && got != test.want {
 			t.Errorf("%s: the run after %s, started %s, is %s, %v; want %s", test.recurrence, test.nominal, test.started, got, ok, test.want)
 		}
 	}
+}
+
+// afterRun returns the run after a planned one that started then.
+func afterRun(p *spec.Plan, nominal, started time.Time) (time.Time, bool) {
+	base, _ := p.Base(nominal, started, false)
+	return p.Moved(base).Next(nominal)
 }
 
 func TestPlanIntervals(t *testing.T) {

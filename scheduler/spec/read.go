@@ -17,6 +17,7 @@ func ReadRecurrence(o *document.Object) Recurrence {
 	var r Recurrence
 	if checkSources(o) {
 		r.Rule = readRule(o)
+		r.Anchor = readAnchor(o, r.Rule)
 		r.Count, r.End = readLimits(o)
 		return r
 	}
@@ -24,6 +25,18 @@ func ReadRecurrence(o *document.Object) Recurrence {
 	r.Count, r.End = readLimits(o)
 	r.Schedule, r.Anchor = azure.ReadSchedule(o, r.Frequency)
 	return r
+}
+
+// readAnchor reads the base of a rule. "Recurring intervals are calculated from the last execution time, if
+// available" (Obsidian's page).
+func readAnchor(o *document.Object, r Rule) Anchor {
+	if _, ok := r.(base); ok {
+		return azure.ReadAnchor(o, AnchorLastExecution)
+	}
+	if o.Has("anchor") && r != nil {
+		o.Problem("anchor", "goes with frequency or @recur only; %s says it itself", memberOf(r))
+	}
+	return azure.ReadAnchor(o, AnchorGrid)
 }
 
 // readLimits reads what ends a recurrence of any kind.
@@ -91,7 +104,7 @@ func checkSources(o *document.Object) (text bool) {
 	}
 	text = given[len(given)-1] != "frequency"
 	if text {
-		for _, name := range []string{"interval", "schedule", "anchor"} {
+		for _, name := range []string{"interval", "schedule"} {
 			if o.Has(name) {
 				o.Problem(name, "goes with frequency only; %s says it itself", given[len(given)-1])
 				o.Ignore(name)

@@ -11,8 +11,8 @@ import (
 // Recurrence describes when a job recurs: as Azure Scheduler has it, or by a rule in one of the other languages.
 // [ReadRecurrence] reads one from JSON.
 type Recurrence struct {
-	// Rule is the text of recurrence.cron or recurrence.rrule. With it, of the other fields only Count and End are
-	// used.
+	// Rule is the text of recurrence.cron or recurrence.rrule. With it, of the other fields only Count, End and Anchor
+	// are used.
 	Rule Rule
 
 	// Frequency is the unit between occurrences. Required without a Rule.
@@ -32,7 +32,8 @@ type Recurrence struct {
 	// Schedule limits or expands the occurrences within the frequency. Zero: as is.
 	Schedule Elements
 
-	// Anchor says what the occurrences are counted from. Default: the start. See [Plan.NextAfterRun].
+	// Anchor is the base of a Frequency or an @recur. [ReadRecurrence] defaults to the start, and for an @recur to the
+	// last execution. See [Plan.Moved].
 	Anchor Anchor
 }
 

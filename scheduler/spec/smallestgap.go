@@ -31,7 +31,7 @@ func (p *Plan) smallestGap(m *work.Meter, enough time.Duration) time.Duration {
 	switch {
 	case p.schedule == nil || !p.runs:
 		return Forever
-	case p.recurrence.Anchor == AnchorLastExecution:
+	case p.Moves() && p.recurrence.Rule == nil:
 		return p.recurrence.ShortestInterval()
 	}
 	s := gapSearch{schedule: p.schedule, zone: p.clock(), smallest: Forever, enough: enough, left: gapSteps, meter: m}

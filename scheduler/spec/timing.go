@@ -35,7 +35,7 @@ func (t Timing) zone() *time.Location { return Setting{Zone: t.Zone}.Location() 
 func (t Timing) setting(created time.Time) Setting {
 	s := Setting{Name: t.Name, Seed: t.Seed, Zone: t.Zone, DST: t.DST, Start: t.Start, Created: created}
 	if t.Recurrence != nil {
-		s.End = t.Recurrence.End
+		s.End, s.Grid = t.Recurrence.End, t.Recurrence.Anchor == AnchorGrid
 	}
 	return s
 }

@@ -125,7 +125,7 @@ func (p *Period) Begin() (unknown []Gap) {
 		}
 		switch {
 		case j.State == scheduler.Disabled || j.Plan == nil || !since.Before(until):
-		case j.Plan.Moves() || j.Plan.Anchor() == spec.AnchorLastExecution:
+		case j.Plan.Moves():
 			add(since, until, GapMoves)
 		default:
 			p.due(j, since, until)

@@ -140,7 +140,7 @@ func detectDocument(text string) (url.Values, bool) {
 	}
 	f := Fields([]byte(text))
 	for name := range f.values {
-		if strings.HasPrefix(name, "was.") {
+		if strings.HasPrefix(name, "was.") && name != "was.anchor" {
 			f.values.Del(name)
 		}
 	}

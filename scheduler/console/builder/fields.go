@@ -103,6 +103,7 @@ func (f Form) recurs(rec *recurrence, zone *time.Location) {
 		f.set("when", choiceCron)
 		f.set("recurrence.cron", rec.Cron)
 		f.keep("cron.dialect", rec.Dialect)
+		f.keep("was.anchor", rec.Anchor)
 		if rec.Dialect == "" || rec.Dialect == string(spec.Obsidian) {
 			f.plainCron(rec.Cron)
 		}

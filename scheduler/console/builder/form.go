@@ -207,7 +207,7 @@ var weekdayNames = []string{"monday", "tuesday", "wednesday", "thursday", "frida
 func (f Form) Kept() []string {
 	var list []string
 	for _, name := range []string{
-		"was.startTime", "was.endTime", "was.timeZone", "was.dialect", "was.interval", "was.weekDays",
+		"was.startTime", "was.endTime", "was.timeZone", "was.dialect", "was.anchor", "was.interval", "was.weekDays",
 	} {
 		if f.text(name) != "" {
 			list = append(list, name)

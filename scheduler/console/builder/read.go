@@ -144,6 +144,9 @@ func (r *reading) recurrence() *recurrence {
 		rec = r.azure()
 	case choiceCron:
 		rec = &recurrence{Cron: r.required("recurrence.cron", words.Say("builder.cron.missing")), Dialect: r.dialect("cron", spec.Obsidian)}
+		if strings.HasPrefix(strings.ToLower(rec.Cron), "@recur") {
+			rec.Anchor = r.text("was.anchor")
+		}
 	case choiceRRule:
 		text := strings.ReplaceAll(r.required("recurrence.rrule", words.Say("builder.rrule.missing")), "\r", "")
 		rec = &recurrence{RRule: text, Dialect: r.dialect("rrule", spec.RFC5545)}

@@ -134,6 +134,7 @@ func TestStoredSchedulesStay(t *testing.T) {
 		choiceCron: {
 			`{"recurrence":{"cron":"0 09 * * *"}}`, `{"recurrence":{"cron":"0 9 * * 1"}}`, `{"recurrence":{"cron":"0 9 * * MON,SUN,TUE"}}`,
 			`{"recurrence":{"cron":"0 17 * * *; 0 9 * * *"}}`, `{"recurrence":{"cron":"*/5 * * * *"}}`, `{"recurrence":{"cron":"@daily"}}`,
+			`{"recurrence":{"anchor":"grid","cron":"@recur 3 days"}}`,
 			`{"recurrence":{"cron":"0 9 1 13 *"}}`, `{"recurrence":{"dialect":"dsari","cron":"0 9 * * *"}}`, `{"recurrence":{"cron":"0 99 * * *"}}`,
 		},
 		choiceDaily: {

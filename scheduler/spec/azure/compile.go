@@ -3,8 +3,6 @@ package azure
 import (
 	"time"
 
-	"github.com/carillon-sched/carillon/scheduler/document"
-
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/calendar"
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/instant"
 )
@@ -144,17 +142,4 @@ func mask(values []int, all uint64) uint64 {
 		return all
 	}
 	return calendar.BitsOf(values)
-}
-
-// After returns the instant one interval after t.
-func (r Recurrence) After(t time.Time) time.Time {
-	n := r.interval()
-	switch r.Frequency {
-	case Year:
-		return document.Duration{Months: 12 * min(n, 10_000)}.AddTo(t)
-	case Month:
-		return document.Duration{Months: n}.AddTo(t)
-	default:
-		return t.Add(r.Frequency.Times(n))
-	}
 }

@@ -25,11 +25,17 @@ func ReadSchedule(o *document.Object, f Frequency) (e Elements, a Anchor) {
 		e = readElements(inner)
 		e.check(f, inner.Problem)
 	}
-	if name, _ := o.Enum("anchor", anchorNames...); name == anchorNames[AnchorLastExecution] {
-		a = AnchorLastExecution
-	}
+	a = ReadAnchor(o, AnchorGrid)
 	Recurrence{Schedule: e, Anchor: a}.checkAnchor(o.Problem)
 	return e, a
+}
+
+// ReadAnchor reads the member anchor, with a default.
+func ReadAnchor(o *document.Object, a Anchor) Anchor {
+	if name, ok := o.Enum("anchor", anchorNames...); ok {
+		a = Anchor(slices.Index(anchorNames, name))
+	}
+	return a
 }
 
 func readElements(o *document.Object) Elements {

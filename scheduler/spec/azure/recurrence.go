@@ -52,8 +52,8 @@ const (
 	// AnchorGrid counts from the start, so that occurrences do not drift.
 	AnchorGrid Anchor = iota
 
-	// AnchorLastExecution counts from the moment the last occurrence was really started, as Azure did. It applies to a
-	// recurrence without schedule.
+	// AnchorLastExecution counts from the start of the last execution, as Azure and Obsidian did. It applies to a
+	// recurrence without schedule, and to an @recur.
 	AnchorLastExecution
 )
 

@@ -107,6 +107,8 @@ func (r *Recur) Describe(s language.Setting) string {
 	if !r.start.IsZero() {
 		origin = r.start.Format(recurLayout)
 	}
-	return fmt.Sprintf("%s, counted from the last run, at first from %s%s",
-		english.Every(r.n, r.unit.name()), origin, english.Zone(s.Location()))
+	if !s.Grid {
+		origin = "the last run, at first from " + origin
+	}
+	return fmt.Sprintf("%s, counted from %s%s", english.Every(r.n, r.unit.name()), origin, english.Zone(s.Location()))
 }

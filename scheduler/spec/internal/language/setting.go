@@ -32,6 +32,9 @@ type Setting struct {
 	// End is the last instant at which the job may run. Zero: none.
 	End time.Time
 
+	// Grid makes an @recur count from the start alone, and not from the last execution.
+	Grid bool
+
 	// Work counts what compiling takes. Who compiles with it asks it whether it is exhausted, before the rule's instants are
 	// used. nil: it is not counted.
 	Work *work.Meter
