@@ -140,10 +140,14 @@ func (b Baton) Begin() Baton {
 // tally returns the progress with an attempt that ended.
 func (b Baton) tally(started time.Time, res Result) Progress {
 	p := b.Progress
-	p.Executions++
+	executions, failures := &p.Executions, &p.Failures
+	if b.Phase == ErrorPhase {
+		executions, failures = &p.Errors, &p.ErrorFails
+	}
+	*executions++
 	p.Last = started
 	if res.Failed {
-		p.Failures++
+		*failures++
 	}
 	p.ran(b.Nominal)
 	if !b.Kind.IsManual() {

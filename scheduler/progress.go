@@ -9,8 +9,10 @@ import (
 type Progress struct {
 	Number     int       `json:"number,omitempty"`     // occurrences begun, by schedule or by hand
 	Runs       int       `json:"runs,omitempty"`       // occurrences begun by schedule: what recurrence.count limits
-	Executions int       `json:"executions,omitempty"` // attempts that ended
+	Executions int       `json:"executions,omitempty"` // attempts of the main action that ended
 	Failures   int       `json:"failures,omitempty"`   // of these, the failed ones
+	Errors     int       `json:"errors,omitempty"`     // attempts of errorActions that ended
+	ErrorFails int       `json:"errorFails,omitempty"` // of these, the failed ones
 	Faults     int       `json:"faults,omitempty"`     // occurrences that failed for good
 	Last       time.Time `json:"last,omitzero"`        // start of the last attempt
 	Seen       time.Time `json:"seen,omitzero"`        // last nominal instant that was run or skipped
@@ -38,7 +40,7 @@ func (p *Progress) afresh() Progress {
 // equal reports whether p and q say the same.
 func (p *Progress) equal(q *Progress) bool {
 	return p.Number == q.Number && p.Runs == q.Runs && p.Executions == q.Executions && p.Failures == q.Failures && p.Faults == q.Faults &&
-		p.GaveUp == q.GaveUp && slices.Equal(p.Merged, q.Merged) && p.Last.Equal(q.Last) && p.Seen.Equal(q.Seen) &&
+		p.Errors == q.Errors && p.ErrorFails == q.ErrorFails && p.GaveUp == q.GaveUp && slices.Equal(p.Merged, q.Merged) && p.Last.Equal(q.Last) && p.Seen.Equal(q.Seen) &&
 		p.Base.Equal(q.Base) && p.Ran.Equal(q.Ran) && p.Prior.Equal(q.Prior)
 }
 
@@ -47,8 +49,8 @@ func (p *Progress) Any() bool { return p.Number > 0 || p.Executions > 0 }
 
 // none reports whether p is zero: nothing has run, been skipped or been given up.
 func (p *Progress) none() bool {
-	return p.Number == 0 && p.Runs == 0 && p.Executions == 0 && p.Failures == 0 && p.Faults == 0 && !p.GaveUp && p.Merged == nil &&
-		p.Last.IsZero() && p.Seen.IsZero() && p.Base.IsZero() && p.Ran.IsZero() && p.Prior.IsZero()
+	return p.Number == 0 && p.Runs == 0 && p.Executions == 0 && p.Failures == 0 && p.Faults == 0 && p.Errors == 0 &&
+		p.ErrorFails == 0 && !p.GaveUp && p.Merged == nil && p.Last.IsZero() && p.Seen.IsZero() && p.Base.IsZero() && p.Ran.IsZero() && p.Prior.IsZero()
 }
 
 // ran notes that the occurrence of an instant runs.
@@ -72,6 +74,8 @@ func (p *Progress) Merge(q Progress, nominal time.Time) bool {
 	p.Merged = append(slices.Clone(p.Merged[max(0, len(p.Merged)-mergedKept+1):]), id)
 	p.Executions += q.Executions
 	p.Failures += q.Failures
+	p.Errors += q.Errors
+	p.ErrorFails += q.ErrorFails
 	p.Faults += q.Faults
 	if q.Last.After(p.Last) {
 		p.Last = q.Last
@@ -85,6 +89,7 @@ func (p *Progress) Merge(q Progress, nominal time.Time) bool {
 func (p *Progress) keep(q *Progress) {
 	p.Number, p.Executions = max(p.Number, q.Number), max(p.Executions, q.Executions)
 	p.Failures, p.Faults = max(p.Failures, q.Failures), max(p.Faults, q.Faults)
+	p.Errors, p.ErrorFails = max(p.Errors, q.Errors), max(p.ErrorFails, q.ErrorFails)
 	if q.Last.After(p.Last) {
 		p.Last = q.Last
 	}

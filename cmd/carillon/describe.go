@@ -113,7 +113,11 @@ func describeJob(t *terminal.Terminal, j *client.Job, runs []time.Time, now time
 			printer.Field(t, "Then", text)
 		}
 	}
-	printer.Field(t, "Attempts", fmt.Sprintf("%d, of which %d failed", s.Executions, s.Failures))
+	counts := fmt.Sprintf("%d, of which %d failed", s.Executions, s.Failures)
+	if s.Errors > 0 {
+		counts += fmt.Sprintf("; %d of errorActions, of which %d failed", s.Errors, s.ErrorFails)
+	}
+	printer.Field(t, "Attempts", counts)
 	printer.Field(t, "Occurrences", fmt.Sprintf("%d, of which %d failed for good", s.Occurrences, s.Faults))
 }
 

@@ -87,17 +87,19 @@ func wholeOf(j *scheduler.Job) document.Value {
 
 // Status is what the scheduler reports of a job.
 type Status struct {
-	Schedule    string    `json:"schedule"`                   // in English; empty for a damaged job
-	Occurrences int       `json:"occurrenceCount"`            // occurrences begun, by schedule or by hand
-	Executions  int       `json:"executionCount"`             // attempts run, as in Azure Scheduler
-	Failures    int       `json:"failureCount"`               // attempts that failed
-	Faults      int       `json:"faultedCount"`               // occurrences that failed after all retries
-	Last        time.Time `json:"lastExecutionTime,omitzero"` // start of the last attempt; zero: none
-	Next        time.Time `json:"nextExecutionTime,omitzero"` // when the attempt that comes next, or is under way, is due; zero: none
-	Running     bool      `json:"running,omitempty"`          // the baton is due, and with a worker: running, or about to
-	Retry       int       `json:"retryCount,omitempty"`       // of the occurrence under way: retries so far
-	WaitsFor    string    `json:"waitsFor,omitempty"`         // what must change before the job runs, in English; there is no Next then
-	Over        string    `json:"message,omitempty"`          // what a job at its end has come to ([scheduler.Job.Over]), or what is damaged
+	Schedule    string    `json:"schedule"`                          // in English; empty for a damaged job
+	Occurrences int       `json:"occurrenceCount"`                   // occurrences begun, by schedule or by hand
+	Executions  int       `json:"executionCount"`                    // attempts of the main action, as in Azure Scheduler
+	Failures    int       `json:"failureCount"`                      // of these, the failed ones
+	Errors      int       `json:"errorActionCount,omitempty"`        // attempts of errorActions
+	ErrorFails  int       `json:"errorActionFailureCount,omitempty"` // of these, the failed ones
+	Faults      int       `json:"faultedCount"`                      // occurrences that failed after all retries
+	Last        time.Time `json:"lastExecutionTime,omitzero"`        // start of the last attempt; zero: none
+	Next        time.Time `json:"nextExecutionTime,omitzero"`        // when the attempt that comes next, or is under way, is due; zero: none
+	Running     bool      `json:"running,omitempty"`                 // the baton is due, and with a worker: running, or about to
+	Retry       int       `json:"retryCount,omitempty"`              // of the occurrence under way: retries so far
+	WaitsFor    string    `json:"waitsFor,omitempty"`                // what must change before the job runs, in English; there is no Next then
+	Over        string    `json:"message,omitempty"`                 // what a job at its end has come to ([scheduler.Job.Over]), or what is damaged
 }
 
 // secretPaths returns where the secrets of a definition stand.
@@ -112,7 +114,8 @@ func secretPaths(d *scheduler.Definition) []string {
 // NewJob returns the view of a job that has no baton, with the progress p at now.
 func NewJob(j *scheduler.Job, p scheduler.Progress, now time.Time) *Job {
 	return &Job{Job: j, now: now, Status: Status{
-		Occurrences: p.Number, Executions: p.Executions, Failures: p.Failures, Faults: p.Faults, Last: p.Last.UTC(), Over: j.Over(),
+		Occurrences: p.Number, Executions: p.Executions, Failures: p.Failures, Faults: p.Faults,
+		Errors: p.Errors, ErrorFails: p.ErrorFails, Last: p.Last.UTC(), Over: j.Over(),
 	}}
 }
 

@@ -64,6 +64,12 @@ func (v *Job) appendStatus(b []byte) []byte {
 	b = strconv.AppendInt(append(b, `,"occurrenceCount":`...), int64(s.Occurrences), 10)
 	b = strconv.AppendInt(append(b, `,"executionCount":`...), int64(s.Executions), 10)
 	b = strconv.AppendInt(append(b, `,"failureCount":`...), int64(s.Failures), 10)
+	if s.Errors != 0 {
+		b = strconv.AppendInt(append(b, `,"errorActionCount":`...), int64(s.Errors), 10)
+	}
+	if s.ErrorFails != 0 {
+		b = strconv.AppendInt(append(b, `,"errorActionFailureCount":`...), int64(s.ErrorFails), 10)
+	}
 	b = strconv.AppendInt(append(b, `,"faultedCount":`...), int64(s.Faults), 10)
 	b = appendTime(b, `,"lastExecutionTime":"`, s.Last)
 	b = appendTime(b, `,"nextExecutionTime":"`, s.Next)

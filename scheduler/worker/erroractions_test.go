@@ -71,7 +71,8 @@ func TestCompositeErrorAction(t *testing.T) {
 				if fail != "" {
 					state = scheduler.Faulted
 				}
-				if v := w.get("job"); v.Job.State != state || v.Status.Executions != len(w.sink.seen()) {
+				if v := w.get("job"); v.Job.State != state || v.Status.Executions != 1 ||
+					v.Status.Errors != len(w.sink.seen())-1 || v.Status.ErrorFails != max(0, len(strings.Fields(fail))-1) {
 					t.Errorf("state %s, status %+v", v.Job.State, v.Status)
 				}
 			})

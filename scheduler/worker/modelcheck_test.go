@@ -89,9 +89,13 @@ func (m *model) checkJob(name string) {
 		case scheduler.OutcomeCompleted, scheduler.OutcomeFailed:
 			ids[r.ID]++
 			begun[r.Occurrence]++
-			p.Executions++
+			executions, failures := &p.Executions, &p.Failures
+			if r.Phase == scheduler.ErrorPhase {
+				executions, failures = &p.Errors, &p.ErrorFails
+			}
+			*executions++
 			if r.Outcome == scheduler.OutcomeFailed {
-				p.Failures++
+				*failures++
 			}
 		case scheduler.OutcomeFaulted:
 			p.Faults++
@@ -118,9 +122,9 @@ func (m *model) checkJob(name string) {
 	}
 	m.checkRecorded(name, v, ids)
 	s := v.Status
-	if s.Executions != p.Executions || s.Failures != p.Failures || s.Faults != p.Faults {
-		m.complainf("%s: %d executions, %d failures, %d faults are shown, and %d, %d, %d recorded", name,
-			s.Executions, s.Failures, s.Faults, p.Executions, p.Failures, p.Faults)
+	shown := view.Status{Executions: s.Executions, Failures: s.Failures, Faults: s.Faults, Errors: s.Errors, ErrorFails: s.ErrorFails}
+	if shown != p {
+		m.complainf("%s: %+v is shown, and %+v recorded", name, shown, p)
 	}
 	listed := m.listed(v.Job.State)
 	if !slices.Contains(listed, name) {

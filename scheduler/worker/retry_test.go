@@ -40,7 +40,7 @@ func TestRetryAndErrorAction(t *testing.T) {
 				calls[0].key, calls[2].key, calls[3].key)
 		}
 		v := w.get("job")
-		if v.Job.State != scheduler.Faulted || v.Status.Executions != 4 || v.Status.Failures != 3 || v.Status.Faults != 1 {
+		if v.Job.State != scheduler.Faulted || v.Status.Executions != 3 || v.Status.Failures != 3 || v.Status.Errors != 1 || v.Status.Faults != 1 {
 			t.Errorf("state %s, status %+v", v.Job.State, v.Status)
 		}
 	})

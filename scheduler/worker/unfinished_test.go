@@ -59,7 +59,7 @@ func TestDisableLetsBegunEnd(t *testing.T) {
 					t.Errorf("history %q, want %q", got, test.outcomes)
 				}
 				v := w.get("job")
-				if v.Job.State != test.state || v.Status.Executions != len(w.sink.seen()) || v.Status.Faults != 1 {
+				if v.Job.State != test.state || v.Status.Executions+v.Status.Errors != len(w.sink.seen()) || v.Status.Faults != 1 {
 					t.Errorf("state %s, status %+v, want %s and %d executions", v.Job.State, v.Status, test.state, len(w.sink.seen()))
 				}
 				w.mustExplain("job", "2000-01-01T00:00Z", why.Failed, "failed for good")
