@@ -111,11 +111,9 @@ func StoredEditCount(data []byte) (uid string, generation int, ok bool) {
 // Counted reports whether the counters of the detached run that b is of were added to p, so that it has ended.
 func (p *Progress) Counted(b Baton) bool { return slices.Contains(p.Merged, instantID(b.Nominal)) }
 
-// StoredEnd returns about when a stored job ended: when it was last run or edited.
+// StoredEnd returns about when a stored job ended: when it last ran or was skipped, or got its schedule. Other edits do not
+// count.
 func StoredEnd(data []byte) time.Time {
-	m, err := decodeMeta(data)
-	if err != nil || m.Progress.Last.Before(m.Updated) {
-		return m.Updated
-	}
-	return m.Progress.Last
+	m, _ := decodeMeta(data)
+	return later(later(m.Progress.Last, m.Progress.Seen), m.Anchor)
 }

@@ -117,8 +117,8 @@ func (s *Store) endJob(ctx context.Context, j *scheduler.JobEnd, now time.Time) 
 	return err
 }
 
-// RewriteJob writes a definition over a revision that says the same in other
-// words, and returns the new revision. A final one expires when the one before
+// RewriteJob writes a definition over a revision with the same schedule and
+// state, and returns the new revision. A final one expires when the one before
 // would have, or in an hour: the server lets nothing expire sooner that leaves a
 // marker. scheduler.ErrConflict when the revision is stale.
 func (s *Store) RewriteJob(ctx context.Context, k scheduler.Key, data []byte, replaces uint64, final bool) (uint64, error) {

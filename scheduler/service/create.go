@@ -142,9 +142,12 @@ func (e Editor) save(ctx context.Context, cur, j *scheduler.Job, replaces uint64
 
 // store writes the definition of j over a revision: one that is new if its collection has room for it.
 func (e Editor) store(ctx context.Context, cur, j *scheduler.Job, data []byte, replaces uint64) (rev uint64, err error) {
-	if cur == nil {
+	switch {
+	case cur == nil:
 		rev, err = e.admit(ctx, j, data, replaces)
-	} else {
+	case cur.State.Final() && j.State.Final(): // it expires when it would have without the edit
+		rev, err = e.shared.Store.RewriteJob(ctx, j.Key, data, replaces, true)
+	default:
 		rev, err = e.shared.Store.SaveJob(ctx, j.Key, data, replaces, j.State.Final())
 	}
 	if _, full := errors.AsType[*quotaError](err); full {

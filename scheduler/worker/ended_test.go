@@ -247,6 +247,40 @@ func TestFinalAgeCountsFromTheEnd(t *testing.T) {
 	})
 }
 
+// TestFinalAgeOutlivesEdits edits a job after its end: it is kept no longer for that, unless the edit has it run again.
+func TestFinalAgeOutlivesEdits(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		for _, name := range []string{"job", "revived"} {
+			w.put(name, `{`+action+`}`) // kept for two hours after its end
+		}
+		time.Sleep(50 * time.Minute) // the server keeps all for an hour at least
+		for _, name := range []string{"job", "revived"} {
+			edit := `{"labels": {"team": "billing"}, "description": "late"}`
+			if name == "revived" {
+				edit = `{"startTime": "` + time.Now().UTC().Format(time.RFC3339) + `"}`
+			}
+			if _, err := w.service.Patch(t.Context(), service.Edit{Key: key(name), Body: []byte(edit)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		time.Sleep(69 * time.Minute)
+		if v := w.get("job"); v.Job.State != scheduler.Completed || v.Status.Executions != 1 {
+			t.Errorf("%s after %d executions", v.Job.State, v.Status.Executions)
+		}
+		time.Sleep(2 * time.Minute)
+		if _, err := w.service.Get(t.Context(), key("job")); !errors.Is(err, scheduler.ErrNotFound) {
+			t.Errorf("two hours after its end, which an edit followed: %v", err)
+		}
+		if v := w.get("revived"); v.Job.State != scheduler.Completed || v.Status.Executions != 2 {
+			t.Errorf("revived: %s after %d executions", v.Job.State, v.Status.Executions)
+		}
+		time.Sleep(50 * time.Minute)
+		if _, err := w.service.Get(t.Context(), key("revived")); !errors.Is(err, scheduler.ErrNotFound) {
+			t.Errorf("two hours after its second end: %v", err)
+		}
+	})
+}
+
 // TestListAfterHerd lists the jobs of a herd that has just ended, page by page, by their state.
 func TestListAfterHerd(t *testing.T) {
 	inEndlessBubble(t, func(t *testing.T, w *world) {
