@@ -26,7 +26,8 @@ type describeCmd struct {
 // Help shows examples.
 func (describeCmd) Help() string {
 	return `Shows a job in short: what it does, when it runs next, and its last attempt whole, with what may be done about it.
-Times are those of this machine's zone; --utc shows UTC. --json prints {"job", "runs", "lastAttempt"}.
+"History" is the time since which all its records are kept. Times are those of this machine's zone; --utc shows UTC.
+--json prints {"job", "historySince", "runs", "lastAttempt"}.
 
 Examples:
 
@@ -36,9 +37,10 @@ Examples:
 
 // described is what is told of a job.
 type described struct {
-	Job  json.RawMessage `json:"job"`
-	Runs []time.Time     `json:"runs"`
-	Last json.RawMessage `json:"lastAttempt"`
+	Job   json.RawMessage `json:"job"`
+	Since time.Time       `json:"historySince,omitzero"`
+	Runs  []time.Time     `json:"runs"`
+	Last  json.RawMessage `json:"lastAttempt"`
 }
 
 // Run describes a job.
@@ -58,14 +60,21 @@ func (c describeCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.
 		return err
 	}
 	runs := nextRuns(ctx, j)
+	reasons, err := api.Why(ctx, k, "")
+	if err != nil && j.State != scheduler.Damaged {
+		return err
+	}
 	if t.JSON {
-		d := described{Job: j.Document, Runs: runs, Last: json.RawMessage("null")}
+		d := described{Job: j.Document, Since: reasons.HistorySince, Runs: runs, Last: json.RawMessage("null")}
 		for _, r := range records {
 			d.Last = r.Document
 		}
 		return t.PrintJSON(d)
 	}
 	describeJob(t, j, runs, time.Now())
+	if since := reasons.HistorySince; !since.IsZero() {
+		printer.Field(t, "History", "complete since "+t.Time(since, terminal.Dated))
+	}
 	if len(records) == 0 {
 		printer.Field(t, "Last attempt", "none yet")
 		return nil
