@@ -97,16 +97,6 @@ func (g *Registry) ReadAction(kind string, o *document.Object) scheduler.Action 
 	return action
 }
 
-// ReadTarget implements [scheduler.TargetReader] for the types whose readers do.
-func (g *Registry) ReadTarget(kind string, action document.Raw) (string, bool) {
-	e := g.readers[strings.ToLower(kind)]
-	reader, ok := e.reader.(scheduler.TargetReader)
-	if !ok {
-		return "", false
-	}
-	return reader.ReadTarget(e.kind, action)
-}
-
 // Types implements [scheduler.ActionReader].
 func (g *Registry) Types() []string { return slices.Clone(g.types) }
 

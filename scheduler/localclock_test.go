@@ -40,9 +40,6 @@ var measures = map[string]int{
 	"service/historykeeper.go ask":     1,
 	"service/historykeeper.go refresh": 2,
 	"service/historykeeper.go wanted":  1,
-	"service/outlines.go crowded":      1,
-	"service/outlines.go eachForeseen": 2,
-	"service/outlines.go fresh":        1,
 	"service/preview.go now":           1, // of a previewer without a store
 	"service/trailcheck.go CheckTrail": 2,
 	"worker/attempted.go attemptOnce":  2,

@@ -106,12 +106,6 @@ func (c *Client) Types() []string { return []string{typeName} }
 // Member returns the member of an action that holds what belongs to a type.
 func (*Client) Member(string) string { return member }
 
-// ReadTarget implements [scheduler.TargetReader] for what goes over the scheduler's own connection.
-func (*Client) ReadTarget(_ string, action document.Raw) (string, bool) {
-	message := action.Member(member)
-	return ownTarget, message != nil && message.Member("servers") == nil
-}
-
 // ReadAction implements [scheduler.ActionReader]: it reads the member
 // natsMessage of o.
 func (c *Client) ReadAction(kind string, o *document.Object) scheduler.Action {

@@ -109,16 +109,6 @@ func (*Client) Member(name string) string {
 	return k.member
 }
 
-// ReadTarget implements [scheduler.TargetReader]: it looks at no more than the namespace.
-func (c *Client) ReadTarget(name string, action document.Raw) (string, bool) {
-	text, ok := action.Member(c.Member(name)).Member("namespace").Plain()
-	if !ok {
-		return "", false
-	}
-	n, err := readNamespace(string(text), c.config.Endpoints)
-	return n.target, err == nil
-}
-
 // ReadAction implements [scheduler.ActionReader]: it reads the member
 // serviceBusQueueMessage or serviceBusTopicMessage of o.
 func (c *Client) ReadAction(name string, o *document.Object) scheduler.Action {

@@ -68,16 +68,6 @@ func (c *Client) Types() []string { return []string{typeQueue} }
 // Member returns the member of an action that holds what belongs to a type.
 func (*Client) Member(string) string { return member }
 
-// ReadTarget implements [scheduler.TargetReader]: it looks at no more than the account.
-func (c *Client) ReadTarget(_ string, action document.Raw) (string, bool) {
-	text, ok := action.Member(member).Member("storageAccount").Plain()
-	if !ok {
-		return "", false
-	}
-	a, err := findAccount(string(text), c.endpoints)
-	return a.target, err == nil
-}
-
 // ReadAction implements [scheduler.ActionReader]: it reads the member queueMessage of o.
 func (c *Client) ReadAction(kind string, o *document.Object) scheduler.Action {
 	if !strings.EqualFold(kind, typeQueue) {

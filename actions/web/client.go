@@ -135,19 +135,6 @@ func (c *Client) ReadAction(kind string, o *document.Object) scheduler.Action {
 	return a
 }
 
-// ReadTarget implements [scheduler.TargetReader]: it looks at no more than the URI.
-func (c *Client) ReadTarget(_ string, action document.Raw) (string, bool) {
-	text, ok := action.Member(member).Member("uri").Plain()
-	if !ok {
-		return "", false
-	}
-	u, err := parseURI(string(text), false)
-	if err != nil {
-		return "", false
-	}
-	return hostPort(u), true
-}
-
 // Close closes the connections that no request uses. A process
 // calls it when its worker has stopped.
 func (c *Client) Close() {

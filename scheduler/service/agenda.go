@@ -95,7 +95,7 @@ func (f Forecaster) addAllPlanned(ctx context.Context, q *AgendaQuery, to *forec
 		return err
 	}
 	defer release()
-	return f.shared.eachForeseen(ctx, q.Key.Collection, q.Sees, telling(to, q.Counted))
+	return f.shared.eachPlanned(ctx, q.Key.Collection, q.Sees, telling(to, q.Counted))
 }
 
 // addPlanned counts one job.

@@ -84,7 +84,7 @@ func (f Forecaster) Forecast(ctx context.Context, q ForecastQuery) (*forecast.Re
 	}
 	defer release()
 	counted := forecast.New(q.From, q.Hours)
-	if err := f.shared.eachForeseen(ctx, q.Collection, q.Sees, telling(counted, q.Counted)); err != nil {
+	if err := f.shared.eachPlanned(ctx, q.Collection, q.Sees, telling(counted, q.Counted)); err != nil {
 		return nil, err
 	}
 	report := counted.Report()
@@ -303,4 +303,19 @@ func (r *planReader) batons(ctx context.Context, keys []scheduler.Key) (map[sche
 		}
 	}
 	return found, nil
+}
+
+// inChunks does something to all of a list, some at a time, on all processors.
+func inChunks[T any](ctx context.Context, all []T, do func(ctx context.Context, chunk []T) error) error {
+	g, gctx := errgroup.WithContext(ctx)
+	g.SetLimit(runtime.GOMAXPROCS(0))
+	for chunk := range slices.Chunk(all, batchKeys) {
+		g.Go(func() error {
+			if err := gctx.Err(); err != nil {
+				return context.Cause(gctx)
+			}
+			return do(gctx, chunk)
+		})
+	}
+	return g.Wait()
 }

@@ -12,13 +12,11 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/service"
-	"github.com/carillon-sched/carillon/scheduler/trail"
 )
 
 // fleet is a store with many jobs, each with an action of its own: what is left is the work of the service itself.
 type fleet struct {
 	taking
-	trail.Store
 
 	keys []scheduler.Key
 	jobs map[scheduler.Key]scheduler.Stored
@@ -48,10 +46,6 @@ func (f *fleet) EachStoredJob(_ context.Context, each func(scheduler.Stored) err
 	}
 	return nil
 }
-
-func (*fleet) LastRevision(context.Context) (uint64, error) { return 1, nil }
-
-func (*fleet) WrittenJobs(context.Context, uint64, func(trail.Written) bool) error { return nil }
 
 // schedules are those of a fleet: most on the hour, some often, some with jitter or a hash, and one each second.
 var schedules = []string{
@@ -104,27 +98,15 @@ func newFleet(tb testing.TB, jobs int) *fleet {
 
 var readers = actions.New(web.New(web.Config{}))
 
-// BenchmarkForecast foresees a day of 100,000 jobs, for the first time and again.
+// BenchmarkForecast counts the runs of a day of 100,000 jobs.
 func BenchmarkForecast(b *testing.B) {
-	f := newFleet(b, 100_000)
-	config := service.Config{Store: f, Actions: readers}
-	again := service.New(config)
-	if _, err := again.Forecast(b.Context(), service.ForecastQuery{}); err != nil {
-		b.Fatal(err)
-	}
-	for name, s := range map[string]func() *service.Service{
-		"first": func() *service.Service { return service.New(config) },
-		"again": func() *service.Service { return again },
-	} {
-		b.Run(name, func(b *testing.B) {
-			for b.Loop() {
-				r, err := s().Forecast(b.Context(), service.ForecastQuery{Proposals: 100})
-				if err != nil {
-					b.Fatal(err)
-				}
-				b.ReportMetric(float64(r.Jobs), "jobs")
-				b.ReportMetric(float64(len(r.Proposals)), "proposals")
-			}
-		})
+	s := service.New(service.Config{Store: newFleet(b, 100_000), Actions: readers})
+	for b.Loop() {
+		r, err := s.Forecast(b.Context(), service.ForecastQuery{Proposals: 100})
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.ReportMetric(float64(r.Jobs), "jobs")
+		b.ReportMetric(float64(len(r.Proposals)), "proposals")
 	}
 }

@@ -119,10 +119,8 @@ type shared struct {
 	index *index.Index // of jobs, for who searches
 
 	histories *historyKeeper
-	roster    *roster                   // of jobs, for who follows
-	stream    *stream                   // of records, likewise
-	outlines  atomic.Pointer[outlines]  // of the last forecast; nil: none are kept
-	tooMany   atomic.Pointer[time.Time] // when there were too many jobs for that; nil: never
+	roster    *roster // of jobs, for who follows
+	stream    *stream // of records, likewise
 
 	admissions admissions
 	editing    lines // of jobs, by those whom others have overtaken
