@@ -2,8 +2,6 @@ package store_test
 
 import (
 	"context"
-	"errors"
-	"sync"
 	"testing"
 	"time"
 
@@ -100,39 +98,6 @@ func inWatched(t *testing.T, f func(t *testing.T, w *world, bucket string)) {
 		t.Run(bucket, func(t *testing.T) {
 			inBubble(t, func(t *testing.T, w *world) { f(t, w, bucket) })
 		})
-	}
-}
-
-// TestEarlierBucketsAreBroughtUp opens a store that an earlier version has made, by several processes at once.
-func TestEarlierBucketsAreBroughtUp(t *testing.T) {
-	s := run(t, nil)
-	nc := connect(t, s)
-	if _, err := open(t, nc, store.Config{}); err != nil {
-		t.Fatal(err)
-	}
-	js, err := jetstream.New(nc)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := map[string]jetstream.RePublish{}
-	for _, bucket := range watched {
-		want[bucket] = telling(t, js, bucket)
-		tells(t, js, bucket, false)
-	}
-	var wg sync.WaitGroup
-	errs := make([]error, 4)
-	for i := range errs {
-		nc := connect(t, s)
-		wg.Go(func() { _, errs[i] = open(t, nc, store.Config{}) })
-	}
-	wg.Wait()
-	if err := errors.Join(errs...); err != nil {
-		t.Fatal(err)
-	}
-	for _, bucket := range watched {
-		if got := telling(t, js, bucket); got != want[bucket] || !got.HeadersOnly {
-			t.Errorf("%s: %+v, want %+v", bucket, got, want[bucket])
-		}
 	}
 }
 

@@ -328,28 +328,10 @@ func (s *Store) checkBucket(ctx context.Context, cfg jetstream.KeyValueConfig) e
 		wrong = fmt.Sprintf("keeps %d revisions of a key, %d are needed", have.MaxMsgsPerSubject, cfg.History)
 	case cfg.LimitMarkerTTL > 0 && !have.AllowMsgTTL:
 		wrong = "does not allow a time to live per key (allow_msg_ttl)"
-	case cfg.RePublish != nil && have.RePublish == nil: // of an earlier version
-		return s.letTell(ctx, have, cfg.RePublish)
 	default:
 		return nil
 	}
 	return incompatible("bucket "+cfg.Bucket, wrong)
-}
-
-// letTell lets a bucket of an earlier version tell its changes. It works without,
-// if the NATS user may not change it.
-func (s *Store) letTell(ctx context.Context, have jetstream.StreamConfig, tells *jetstream.RePublish) error {
-	subject := "$JS.API.STREAM.UPDATE." + have.Name
-	if may, ok := s.permissions(ctx); ok && !may.publish(subject) {
-		return nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, publishTimeout)
-	defer cancel()
-	have.RePublish = tells
-	if _, err := s.js.UpdateStream(ctx, have); err != nil && !s.forbidden(subject) {
-		return s.openError("stream "+have.Name, err)
-	}
-	return nil
 }
 
 func incompatible(what, wrong string) error {
