@@ -119,6 +119,40 @@ func TestAttemptRecord(t *testing.T) {
 	}
 }
 
+// TestLate has only the first attempt of an occurrence late, after lateAfter has passed since it was due with its jitter.
+func TestLate(t *testing.T) {
+	minute := job(t, `"lateAfter": "PT1M", `+errorAction+minutely)
+	for _, test := range []struct {
+		job     *scheduler.Job
+		started string
+		retry   bool
+		want    bool
+	}{
+		{minute, "09:01:30", false, false},
+		{minute, "09:01:30.001", false, true},
+		{minute, "09:59:00", true, false},
+		{job(t, errorAction+minutely), "09:59:00", false, false},
+	} {
+		b := baton(test.job, "09:00:00")
+		b.Due = at("09:00:30") // by its jitter
+		if test.retry {
+			b.Attempt, b.Try = 1, 1
+		}
+		r, _ := scheduler.AttemptRecord(test.job, b, at(test.started), scheduler.Result{})
+		data, err := r.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		stored, err := scheduler.DecodeRecord(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Late != test.want || stored.Late != test.want {
+			t.Errorf("%s: got %t, stored as %t", test.started, r.Late, stored.Late)
+		}
+	}
+}
+
 // TestFaultedRecord has what is recorded of an occurrence whose errorAction came from a version that did not keep the times
 // of the main action's last attempt.
 func TestFaultedRecord(t *testing.T) {

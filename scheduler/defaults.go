@@ -12,10 +12,11 @@ import (
 type Defaults struct {
 	Labels map[string]string
 
-	timeout  time.Duration // 0: none
-	action   ActionSpec    // its retry policy and errorActions only
-	document document.Value
-	refs     []document.SecretRef
+	timeout   time.Duration // 0: none
+	lateAfter time.Duration // 0: none
+	action    ActionSpec    // its retry policy and errorActions only
+	document  document.Value
+	refs      []document.SecretRef
 }
 
 // Refers reports whether the defaults, nil for none, name a shared secret.
@@ -35,6 +36,7 @@ func (c *Collection) ReadDefaults(actions ActionReader) (*Defaults, error) {
 	o := r.Object(v.Clone(), at)
 	d := &Defaults{document: v}
 	d.timeout, _ = o.ExactDuration("timeout", MinTimeout, MaxTimeout)
+	d.lateAfter, _ = o.ExactDuration("lateAfter", time.Second, maxWindow)
 	d.Labels = readLabels(o)
 	reading := Reading{Actions: actions, Limits: Limits{MinRetryInterval: c.MinRetryInterval}}
 	d.action.Retry = reading.retryPolicy(o, reading.defaultRetryPolicy(), at)
@@ -70,6 +72,8 @@ func (j *Job) Inheriting(d *Defaults) *Job {
 			maps.Copy(def.Labels, j.Def.Labels)
 		case "timeout":
 			def.Timeout = d.timeout
+		case "lateAfter":
+			def.LateAfter = d.lateAfter
 		case "retryPolicy":
 			def.Action.Retry = d.action.Retry
 		case errorAction:

@@ -19,6 +19,7 @@ type Definition struct {
 	CatchUp     CatchUp
 	Overlap     Overlap
 	Timeout     time.Duration // per attempt
+	LateAfter   time.Duration // an occurrence that begins later than this after it was due is late; 0: none is
 	Labels      map[string]string
 	Description string
 	Data        document.Value // what its templates may use: an object, or null for none
@@ -56,6 +57,7 @@ const (
 	MinTimeout           = time.Second
 	MaxTimeout           = 30 * time.Minute
 	MaxJobSize           = 16 << 10 // bytes of a job document (Azure Scheduler's 16 K)
+	maxWindow            = 366 * 24 * time.Hour
 	unlimitedWindow      = 1 << 62
 )
 

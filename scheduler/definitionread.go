@@ -102,8 +102,8 @@ func (d *Definition) readAction(o *document.Object, r *Reading) {
 	ao.Done()
 }
 
-// CheckPolicies reads the members jitter, timeout, overlap and catchUp of a job's properties, for who does not read the rest.
-// What is wrong goes to the object's reader.
+// CheckPolicies reads jitter, timeout, lateAfter, overlap and catchUp of a job's properties, for callers that do not read
+// the rest. It reports problems to the object's reader.
 func CheckPolicies(o *document.Object) { new(Definition).readPolicies(o) }
 
 func (d *Definition) readPolicies(o *document.Object) {
@@ -113,6 +113,7 @@ func (d *Definition) readPolicies(o *document.Object) {
 	if v, ok := o.ExactDuration("timeout", MinTimeout, MaxTimeout); ok {
 		d.Timeout = v
 	}
+	d.LateAfter, _ = o.ExactDuration("lateAfter", time.Second, maxWindow)
 	if v, ok := o.Enum("overlap", string(OverlapSkip), string(OverlapAllow)); ok {
 		d.Overlap = Overlap(v)
 	}
@@ -127,7 +128,7 @@ func (d *Definition) readPolicies(o *document.Object) {
 	if v, ok := co.Enum("policy", string(CatchUpOnce), string(CatchUpAll), string(CatchUpSkip)); ok {
 		d.CatchUp.Policy = CatchUpPolicy(v)
 	}
-	if v, ok := co.ExactDuration("window", time.Second, 366*24*time.Hour); ok {
+	if v, ok := co.ExactDuration("window", time.Second, maxWindow); ok {
 		d.CatchUp.Window = v
 	}
 	co.Done()

@@ -84,6 +84,7 @@ type Record struct {
 	Message     string
 	Response    string
 	Duration    time.Duration
+	Late        bool          // first attempt: it began later than the job's lateAfter allows
 	Final       bool          // failed, and no retry could help
 	RetryAfter  time.Duration // what the target asked for
 	Type        string        // the action's
@@ -158,6 +159,7 @@ func AttemptRecord(j *Job, b Baton, started time.Time, res Result) (*Record, Bat
 	r.ID, r.Started, r.Failed, r.Resume = b.attemptID(j.Key), started, b.Failed, b.Resume
 	r.Status, r.Message, r.Response, r.Duration = res.Status, res.Message, res.Response, res.Duration
 	r.Final, r.RetryAfter = res.Final, res.RetryAfter
+	r.Late = j.Def.LateAfter > 0 && b.Try == 0 && r.Lateness() > j.Def.LateAfter
 	r.attribute(j, b.Position())
 	return &r, b
 }

@@ -21,6 +21,7 @@ type RecordFilter struct {
 	Targets     []string // host:port, or a host for all of its ports, in any letter case; none: all
 	Phases      []Phase  // of the main action, or of the errorAction; none: both
 	Manual      *bool    // run by hand, or not; nil: both
+	Late        bool     // began later than lateAfter of the job allows; false: any
 
 	// A record may be of an earlier job of the name: an attempt of it was under
 	// way while it was deleted. UID asks for the records of the job with that
@@ -61,18 +62,19 @@ type RecordTrait struct {
 	Outcome Outcome
 	Phase   Phase
 	Manual  bool
+	Late    bool
 	Type    string
 	Target  string
 }
 
 // Trait returns what a filter asks of the record.
 func (r *Record) Trait() RecordTrait {
-	return RecordTrait{Outcome: r.Outcome, Phase: r.Phase, Manual: r.Kind.IsManual(), Type: r.Type, Target: r.Target}
+	return RecordTrait{Outcome: r.Outcome, Phase: r.Phase, Manual: r.Kind.IsManual(), Late: r.Late, Type: r.Type, Target: r.Target}
 }
 
 // AdmitsTrait reports whether a record that is like this may be wanted.
 func (f *RecordFilter) AdmitsTrait(t RecordTrait) bool {
-	return among(f.Outcomes, t.Outcome) && among(f.Phases, t.Phase) && (f.Manual == nil || *f.Manual == t.Manual) &&
+	return among(f.Outcomes, t.Outcome) && among(f.Phases, t.Phase) && (f.Manual == nil || *f.Manual == t.Manual) && (!f.Late || t.Late) &&
 		anyOf(f.ActionTypes, t.Type, strings.EqualFold) && anyOf(f.Targets, t.Target, isTarget)
 }
 
@@ -98,7 +100,7 @@ func isTarget(target, asked string) bool {
 // IsSelective reports whether records are wanted for what only they themselves say,
 // and not for their outcome or job.
 func (f *RecordFilter) IsSelective() bool {
-	return len(f.ActionTypes) > 0 || len(f.Targets) > 0 || len(f.Phases) > 0 || f.Manual != nil ||
+	return len(f.ActionTypes) > 0 || len(f.Targets) > 0 || len(f.Phases) > 0 || f.Manual != nil || f.Late ||
 		!f.Since.IsZero() || !f.Until.IsZero() || !f.EndedSince.IsZero() || !f.EndedUntil.IsZero()
 }
 

@@ -28,6 +28,7 @@ type RecordForm struct {
 	Attempt    string    `json:"attemptId,omitempty"`
 	Due        time.Time `json:"dueTime,omitzero"`     // nominal plus jitter, or a retry's time
 	Lateness   *Seconds  `json:"lateness,omitempty"`   // from dueTime to startTime, if there is one
+	Late       bool      `json:"late,omitempty"`       // the occurrence began later than the job's lateAfter allows
 	Duration   *Seconds  `json:"duration,omitempty"`   // from startTime to the end, likewise
 	ActionType string    `json:"actionType,omitempty"` // as in the job: Http, StorageQueue, …
 	ActionPath string    `json:"actionPath,omitempty"` // which of several errorActions it was: action.errorAction[1]
@@ -57,7 +58,7 @@ func (r *Record) Form() RecordForm {
 		From: r.From.UTC(), To: r.To.UTC(), GivenUp: r.GivenUp.UTC(),
 		Action: r.Phase.ActionName(), Status: r.Outcome.title(), Message: r.Message, Retry: r.Attempt, Repeat: r.Progress.Number,
 		Occurrence: r.Occurrence, Attempt: r.ID, ActionType: r.Type, ActionPath: r.Path, Target: r.Target,
-		StatusCode: r.Status, Final: r.Final,
+		StatusCode: r.Status, Late: r.Late, Final: r.Final,
 		RetryAfter: Seconds(r.RetryAfter), Response: r.Response, Manual: r.Kind.IsManual(), Reason: r.Reason, Count: r.Count, UID: r.UID,
 		Trace: r.Trace.ID(), Data: r.Data,
 	}
@@ -81,8 +82,8 @@ func (f *RecordForm) record() *Record {
 		ID: f.Attempt, Occurrence: f.Occurrence, Outcome: outcomeTitled(f.Status), Nominal: f.Nominal, Due: f.Due, Started: f.Started,
 		Ended: f.Ended, Attempt: f.Retry, Phase: phaseNamed(f.Action), Status: f.StatusCode, Message: f.Message, Response: f.Response,
 		Final: f.Final, RetryAfter: time.Duration(f.RetryAfter), Type: f.ActionType, Path: f.ActionPath, Target: f.Target,
-		GivenUp: f.GivenUp,
-		Reason:  f.Reason, From: f.From, To: f.To, Count: f.Count, UID: f.UID, Data: f.Data,
+		GivenUp: f.GivenUp, Late: f.Late,
+		Reason: f.Reason, From: f.From, To: f.To, Count: f.Count, UID: f.UID, Data: f.Data,
 	}
 	if f.Duration != nil {
 		r.Duration = time.Duration(*f.Duration)

@@ -78,10 +78,10 @@
 //     most MaxConns are open; with all in use, attempts wait. Certificates are
 //     checked; credentials are sent unencrypted only to a server without TLS
 //     that is not given as tls or wss.
-//  6. What such a server sends is looked at before the client sees it: lines and
-//     headers have 64 KiB at most, messages 8 MiB. The connection of one that
-//     sends more is ended. An answer on the scheduler's own connection with more
-//     headers fails the attempt (502).
+//  6. Such a server may send lines and headers of at most 64 KiB, messages of at
+//     most 8 MiB. This package ends its connection before the client sees more.
+//     An answer on the scheduler's own connection with more headers fails the
+//     attempt (502).
 //
 // Not guaranteed: that a message is sent once. One whose acknowledgement was
 // lost is sent again under the same Nats-Msg-Id, which a stream drops within

@@ -14,7 +14,7 @@ import (
 const (
 	maxLine    = 64 << 10 // bytes of a line, such as INFO; servers send some KiB in large clusters
 	maxPayload = 8 << 20  // bytes of a message, the most that the documentation of NATS recommends
-	maxHeaders = 64 << 10 // bytes of its headers, as of an HTTP response; the client makes a map of them
+	maxHeaders = 64 << 10 // bytes of its headers, which the client reads into a map
 )
 
 // inspector reads along what a server sends (NATS Client Protocol), as the client

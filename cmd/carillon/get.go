@@ -232,9 +232,16 @@ func wideRow(j *client.Job, now time.Time) []string {
 		} `json:"action"`
 	}
 	_ = json.Unmarshal(j.Properties, &p) // it was read as a job before
-	labels := make([]string, 0, len(j.Labels))
-	for _, name := range slices.Sorted(maps.Keys(j.Labels)) {
-		labels = append(labels, name+"="+j.Labels[name])
+	var inherited struct {
+		Labels map[string]string `json:"labels"`
+	}
+	_ = json.Unmarshal(j.Inherited, &inherited) // empty if it inherits nothing
+	all := map[string]string{}
+	maps.Copy(all, inherited.Labels)
+	maps.Copy(all, j.Labels)
+	var labels []string
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		labels = append(labels, name+"="+all[name])
 	}
 	return append(cells[:len(cells)-1], strconv.Itoa(j.Status.Executions), p.Action.Type, cmp.Or(strings.Join(labels, ","), "-"), schedule)
 }

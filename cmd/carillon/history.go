@@ -27,6 +27,7 @@ type historyCmd struct {
 	Action  []string            `help:"Show only this action: its type, such as Http or StorageQueue, or mainAction or errorAction. As often as --outcome." placeholder:"ACTION"`
 	Target  []string            `help:"Show only what loads this target: example.com:443, or example.com for all of its ports. Likewise." placeholder:"HOST[:PORT]"`
 	Manual  *bool               `help:"Show only what was run by hand; with --no-manual, only what was not." negatable:""`
+	Late    bool                `help:"Show only occurrences that began later than lateAfter of their job allows."`
 	Since   string              `help:"Show only what started not before: 2026-03-08, 2026-03-08T02:30Z, or 2h, which is two hours ago." placeholder:"TIME"`
 	Until   string              `help:"Show only what started not after, likewise." placeholder:"TIME"`
 	ByEnd   bool                `help:"Have --since and --until ask when it ended, not when it started."`
@@ -109,7 +110,7 @@ func (c historyCmd) query(t *terminal.Terminal, now time.Time) (q client.History
 	if c.Last && (c.Follow || c.Top != nil) {
 		return q, terminal.Usagef("--last shows one attempt; leave --follow and --top out")
 	}
-	q.RecordFilter = scheduler.RecordFilter{Outcomes: c.Outcome, Targets: c.Target, Manual: c.Manual, UID: c.UID, Earlier: c.Earlier}
+	q.RecordFilter = scheduler.RecordFilter{Outcomes: c.Outcome, Targets: c.Target, Manual: c.Manual, Late: c.Late, UID: c.UID, Earlier: c.Earlier}
 	for _, action := range c.Action {
 		if phase, ok := scheduler.PhaseOf(action); ok {
 			q.Phases = append(q.Phases, phase)

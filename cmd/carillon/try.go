@@ -13,6 +13,7 @@ import (
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/client"
+	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
@@ -21,6 +22,7 @@ type tryCmd struct {
 	remote.Within
 
 	What string `arg:"" name:"file|job" help:"A job file, - for standard input, or the name of a stored job: job, or collection/job."`
+	Data string `help:"Values for the job's templates, a JSON object, as of a run." placeholder:"JSON"`
 	Job  string `help:"Of a file with several jobs, which one." placeholder:"NAME"`
 }
 
@@ -39,6 +41,7 @@ Examples:
 
     carillon try report.yaml
     carillon try billing/report
+    carillon try ship --data '{"order": 7}'
     carillon try jobs.yaml --job report --json`
 }
 
@@ -50,6 +53,11 @@ func (c tryCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Clien
 	k, body, err := c.subject(ctx, t, api)
 	if err != nil {
 		return err
+	}
+	if c.Data != "" {
+		if body, err = c.withData(body); err != nil {
+			return err
+		}
 	}
 	v, err := api.Try(ctx, k, body)
 	if err != nil {
@@ -64,6 +72,27 @@ func (c tryCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Clien
 		return errors.Join(err, terminal.Reported(errTried))
 	}
 	return err
+}
+
+// withData adds the data to a document, whose own values they replace, or returns that for the stored job.
+func (c tryCmd) withData(body []byte) ([]byte, error) {
+	data, err := document.Parse([]byte(c.Data))
+	if err != nil || data.Kind() != document.KindObject {
+		return nil, terminal.Usagef("--data: is not a JSON object: quote it for your shell, as in --data '{\"order\": 7}'")
+	}
+	doc, at := document.ObjectValue(), "data."
+	if body != nil {
+		if doc, err = document.Parse(body); err != nil {
+			return nil, err
+		}
+		if _, enveloped := doc.Member("properties"); enveloped {
+			at = "properties.data."
+		}
+	}
+	for _, m := range data.Members() {
+		doc = doc.With(m.Value, at+m.Name)
+	}
+	return doc.JSON(), nil
 }
 
 // subject is what is to be tried: a document, or nothing for a stored job.

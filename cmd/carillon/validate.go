@@ -25,7 +25,8 @@ func (validateCmd) Help() string {
 	return `Reads job files as "carillon apply" does, and says everything that is wrong with them. It needs no scheduler and
 changes nothing, and is made for editors and continuous integration: the exit code is 1 when something is wrong.
 
-What only a scheduler knows is not checked: whether a collection is there, and what it and the scheduler allow.
+What only a scheduler knows is not checked: whether a collection is there, and what it and the scheduler allow. Jobs of a
+collection in these files are checked against its quota, limits and defaults.
 ${CARILLON_ECHO} need not be set.
 
 Examples:

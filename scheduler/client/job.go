@@ -225,7 +225,7 @@ func send[T any](ctx context.Context, c *Client, path string, document any) (*T,
 const tryTimeout = 5 * time.Minute
 
 // Try runs one attempt of a job that is not stored, or of the stored one without a body, and returns what became of it. A
-// failed attempt is no error.
+// failed attempt is no error. The body {"data": {…}} gives data to the stored job, as [Client.RunWith] does.
 func (c *Client) Try(ctx context.Context, k scheduler.Key, body []byte) (*view.Trial, error) {
 	p, done := c.patient()
 	defer done()

@@ -61,7 +61,7 @@ func (x *Index) search(q *scheduler.JobQuery) *search {
 		s.ended = endedAs(q.Outcome)
 	}
 	if q.Text != "" {
-		s.text = newTexts(x, q.Text)
+		s.text = newTexts(x, q)
 	}
 	if !q.From.IsZero() {
 		s.from = q.From.UnixMilli()

@@ -2,6 +2,7 @@ package index
 
 import (
 	"bytes"
+	"maps"
 	"sort"
 	"strings"
 
@@ -13,6 +14,10 @@ import (
 type texts struct {
 	x    *Index
 	text string // folded
+
+	inherits  func(collection string) map[string]string // the labels that a collection gives to its jobs; nil: none does
+	of        *shelf
+	inherited map[string]string // those of its collection that have the text
 
 	labels  *labels
 	sets    []verdict // of labels, that were looked through: 1 + the verdict
@@ -28,8 +33,8 @@ type texts struct {
 	folded []byte
 }
 
-func newTexts(x *Index, text string) *texts {
-	t := &texts{x: x, text: scheduler.FoldText(text)}
+func newTexts(x *Index, q *scheduler.JobQuery) *texts {
+	t := &texts{x: x, text: scheduler.FoldText(q.Text), inherits: q.Inherited}
 	t.collection, t.name, t.slash = strings.Cut(t.text, "/")
 	return t
 }
@@ -53,7 +58,23 @@ func (t *texts) tell(of *shelf, b *block, i int) bool {
 		t.enter(of, b)
 	}
 	r := &b.recs[i]
-	return t.hit[i/64]&(1<<(i%64)) != 0 || t.labelled(r.labels) || t.targeted(r.target)
+	return t.hit[i/64]&(1<<(i%64)) != 0 || t.labelled(r.labels) || t.targeted(r.target) || t.inheritedBy(of, r.labels)
+}
+
+// inheritedBy reports whether a job of a collection inherits a label with the text: it has none of that name itself.
+func (t *texts) inheritedBy(of *shelf, set uint32) bool {
+	if t.of != of && t.inherits != nil {
+		t.of, t.inherited = of, maps.Clone(t.inherits(of.collection))
+		maps.DeleteFunc(t.inherited, func(name, value string) bool {
+			return !strings.Contains(scheduler.FoldText(name+"="+value), t.text)
+		})
+	}
+	for name := range t.inherited {
+		if _, own := t.labels.get(set, name); !own {
+			return true
+		}
+	}
+	return false
 }
 
 func (t *texts) labelled(set uint32) bool {

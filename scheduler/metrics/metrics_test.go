@@ -94,10 +94,17 @@ func TestRecord(t *testing.T) {
 	}
 	early := attempt("Http", scheduler.OutcomeCompleted, 0)
 	early.Started = due.Add(-time.Millisecond) // by another clock
+	late := attempt("Http", scheduler.OutcomeCompleted, 0)
+	late.Late, late.Job = true, scheduler.Key{Collection: "billing", Job: "report"}
 	for name, test := range map[string]struct {
 		record scheduler.Record
 		want   []string
 	}{
+		"late": {late, []string{
+			`carillon_attempts_total{action_type="Http",outcome="completed"} 1`, `carillon_occurrences_late_total{collection="billing"} 1`,
+			`carillon_attempt_duration_seconds_count{action_type="Http"} 1`, `carillon_attempt_duration_seconds_sum{action_type="Http"} 2`,
+			`carillon_attempt_lateness_seconds_count 1`, `carillon_attempt_lateness_seconds_sum 0.25`,
+		}},
 		"completed": {attempt("Http", scheduler.OutcomeCompleted, 0), []string{
 			`carillon_attempts_total{action_type="Http",outcome="completed"} 1`,
 			`carillon_attempt_duration_seconds_count{action_type="Http"} 1`, `carillon_attempt_duration_seconds_sum{action_type="Http"} 2`,

@@ -24,6 +24,7 @@ type records struct {
 	skips     *prometheus.CounterVec
 	postpones *prometheus.CounterVec
 	lateness  prometheus.Histogram
+	late      *prometheus.CounterVec
 
 	actions      map[string]*action // by type
 	skipped      map[scheduler.Reason]prometheus.Counter
@@ -50,6 +51,7 @@ func newRecords(types []string) records {
 		lateness: prometheus.NewHistogram(histogram(
 			"carillon_attempt_lateness_seconds", "How long after it was due an attempt began.", latenessBuckets,
 		)),
+		late:    counter("carillon_occurrences_late_total", "Occurrences that began later than lateAfter of their job allows.", "collection"),
 		actions: map[string]*action{}, skipped: map[scheduler.Reason]prometheus.Counter{},
 	}
 	for _, name := range append([]string{other}, types...) {
@@ -68,7 +70,7 @@ func newRecords(types []string) records {
 }
 
 func (r *records) collectors() []prometheus.Collector {
-	return []prometheus.Collector{r.attempts, r.duration, r.retries, r.faulted, r.skips, r.postpones, r.lateness}
+	return []prometheus.Collector{r.attempts, r.duration, r.retries, r.faulted, r.skips, r.postpones, r.lateness, r.late}
 }
 
 // Record counts a record that was stored. It does not block.
@@ -105,5 +107,8 @@ func (r *records) attempt(a *action, rec *scheduler.Record) {
 	r.lateness.Observe(max(0, rec.Lateness().Seconds()))
 	if rec.Attempt > 0 {
 		a.retries.Inc()
+	}
+	if rec.Late {
+		r.late.WithLabelValues(rec.Job.Collection).Inc()
 	}
 }

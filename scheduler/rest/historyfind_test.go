@@ -155,6 +155,8 @@ func TestHistoryReadsNoMoreThanItFinds(t *testing.T) {
 			r.Target = "rare:443"
 		case 4:
 			r.Kind = scheduler.Manual
+		case 5:
+			r.Late = true
 		}
 		appends.Go(func() error { return w.store.Append(t.Context(), r) })
 	}
@@ -170,6 +172,7 @@ func TestHistoryReadsNoMoreThanItFinds(t *testing.T) {
 		"a collection":             {Key: scheduler.Key{Collection: "other"}},
 		"a target":                 {RecordFilter: scheduler.RecordFilter{Targets: []string{"rare"}}},
 		"runs by hand":             {RecordFilter: scheduler.RecordFilter{Manual: &yes}},
+		"late":                     {RecordFilter: scheduler.RecordFilter{Late: true}},
 		"an old minute":            {RecordFilter: scheduler.RecordFilter{Since: started, Until: started.Add(8 * time.Second)}},
 		"an old minute of its end": {RecordFilter: scheduler.RecordFilter{EndedSince: started, EndedUntil: started.Add(8 * time.Second)}},
 	} {

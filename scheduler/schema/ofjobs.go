@@ -71,8 +71,12 @@ var ofJobs = map[string]Description{
 	"monthlyOccurrences.day":        {"The day of the week.", "", "Friday"},
 	"monthlyOccurrences.occurrence": {"Which of them in the month: 1 to 5, or from its end, -1 to -5.", "each", "-1"},
 
-	"job.jitter":     {"Each occurrence is put off by its own share of this, always the same.", "none", "PT5M"},
-	"job.timeout":    {"How long one attempt may take.", "PT60S", "PT2M"},
+	"job.jitter":  {"Each occurrence is put off by its own share of this, always the same.", "none", "PT5M"},
+	"job.timeout": {"How long one attempt may take.", "PT60S", "PT2M"},
+	"job.lateAfter": {
+		"How late an occurrence may begin. One that begins later is marked late in the history, and counted for an alert.",
+		"none", "PT1M",
+	},
 	"job.overlap":    {"Whether an occurrence that falls due while the one before runs is skipped, or runs beside it.", "skip", "allow"},
 	"job.catchUp":    {"Which of the times run that were missed while no scheduler ran.", "once, of those in the last hour", ""},
 	"catchUp.policy": {"The last of the missed times runs once, all of them do, or none.", "once", "all"},

@@ -131,7 +131,9 @@ func readPreviewed(o *document.Object) spec.Timing {
 }
 
 // ignorePolicies lets a preview have members that do not count.
-func ignorePolicies(o *document.Object) { o.Ignore("jitter", "timeout", "overlap", "catchUp") }
+func ignorePolicies(o *document.Object) {
+	o.Ignore("jitter", "timeout", "lateAfter", "overlap", "catchUp")
+}
 
 // readPreviewName reads the members that name a job. Any name will do, as it is
 // but a seed here. That of a whole job, which has an action, may be

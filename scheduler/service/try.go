@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 	"sync"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/intake"
 	"github.com/carillon-sched/carillon/scheduler/secrets"
 	"github.com/carillon-sched/carillon/scheduler/spec"
 	"github.com/carillon-sched/carillon/scheduler/trail"
@@ -86,6 +88,8 @@ func (t *trials) leave(caller string) {
 // stored; without a document it is the job as it is. Nothing is recorded in a history and nothing follows: neither a retry
 // nor an errorAction. The audit trail tells of it. It waits a minute at most, whatever the job's timeout.
 //
+// The body {"data": {…}} tries the stored job with the data of a run, see [Runner.RunBy].
+//
 // Secrets that the document has nothing for are those of the stored job of the name, if it sends them where that does; see
 // [scheduler.CheckKept]. What was sent of secrets is in no answer, also where the target repeats it.
 //
@@ -105,14 +109,24 @@ func (t Trier) Try(ctx context.Context, k scheduler.Key, body []byte) (*view.Tri
 		return nil, fmt.Errorf("job %s: %w: no attempts are made here", k, scheduler.ErrConflict)
 	}
 	v := &view.Trial{Job: k.String(), Stored: len(bytes.TrimSpace(body)) == 0}
+	var data json.RawMessage
+	if doc, err := intake.Parse(ctx, body); err == nil && len(doc.Members()) == 1 && strings.EqualFold(doc.Members()[0].Name, "data") {
+		v.Stored = true
+		if data, err = scheduler.ReadRun(doc); err != nil {
+			return nil, err
+		}
+	}
 	def, err := t.read(ctx, k, body, v)
+	if err == nil && data != nil {
+		err = def.CheckRun(data)
+	}
 	if err != nil {
 		return nil, err
 	}
 	v.Type, v.Target = def.Action.Type, def.Action.Run.Target()
 	entry := &trail.Entry{Kind: trail.Job, Op: "try", Collection: k.Collection, Job: k.Job, Name: trail.Clip(v.Target)}
 	err = t.shared.audited(ctx, entry, func(e *trail.Entry) error {
-		if err := t.attempt(ctx, k, def, v); err != nil {
+		if err := t.attempt(ctx, k, def, data, v); err != nil {
 			return err
 		}
 		e.Result = string(v.Outcome)
@@ -179,11 +193,11 @@ func aboutActions(warnings []spec.Warning) (about []spec.Warning) {
 }
 
 // attempt makes the attempt, and writes down what became of it.
-func (t Trier) attempt(ctx context.Context, k scheduler.Key, def *scheduler.Definition, v *view.Trial) error {
+func (t Trier) attempt(ctx context.Context, k scheduler.Key, def *scheduler.Definition, data json.RawMessage, v *view.Trial) error {
 	now := t.shared.Store.Now().UTC()
 	redactor := &secrets.Redactor{}
 	a := scheduler.TrialOf(k, def, strings.ToLower(rand.Text()[:trialMark]), now)
-	a.Redact, a.Veiled = redactor.Add, redactor.Veiled
+	a.Data, a.Redact, a.Veiled = data, redactor.Add, redactor.Veiled
 	a.Shared = func(name string) (string, error) { return t.shared.Secrets.Shared(ctx, name) }
 	a.Heard = func(name, value string) {
 		if len(v.Headers) < maxTrialHeaders {

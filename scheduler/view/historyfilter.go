@@ -110,6 +110,14 @@ var choices = []choice{
 		},
 		given: func(f *scheduler.RecordFilter) bool { return f.Manual != nil },
 	},
+	{
+		names: []string{"late"}, form: "true", few: true,
+		take: func(f *scheduler.RecordFilter, value string) bool {
+			f.Late = strings.EqualFold(value, "true")
+			return f.Late
+		},
+		given: func(f *scheduler.RecordFilter) bool { return f.Late },
+	},
 }
 
 // add adds a value that is not there yet.
@@ -173,7 +181,7 @@ func choiceOf(name string) *choice {
 }
 
 // errUnknownTerm says what may be asked.
-var errUnknownTerm = errors.New("is not of the form: status|actionType|actionName|target|manual eq VALUE; several may be joined by or; " +
+var errUnknownTerm = errors.New("is not of the form: status|actionType|actionName|target|manual|late eq VALUE; several may be joined by or; " +
 	"nor of the form: startTime|endTime ge|gt|le|lt TIME")
 
 // bound reads what a time is compared with.
@@ -275,6 +283,9 @@ func HistoryFilterText(f *scheduler.RecordFilter) string {
 	oneOf("target", f.Targets)
 	if f.Manual != nil {
 		terms = append(terms, fmt.Sprintf("manual eq %t", *f.Manual))
+	}
+	if f.Late {
+		terms = append(terms, "late eq true")
 	}
 	for _, bound := range []struct {
 		comparison string

@@ -76,6 +76,7 @@ func TestHistoryFilter(t *testing.T) {
 		"startTime ge 1w2d":                               {Since: now.Add(-9 * 24 * time.Hour)},
 		"target eq 'example.com:443' or target eq [::1]":  {Targets: []string{"example.com:443", "[::1]"}},
 		"actionType eq http and manual eq TRUE":           {ActionTypes: []string{"http"}, Manual: &yes},
+		"late eq true and manual eq true":                 {Late: true, Manual: &yes},
 		"(ACTIONNAME eq erroraction) and manual eq false": {Phases: []scheduler.Phase{scheduler.ErrorPhase}, Manual: &no},
 		"actionName eq MainAction":                        {Phases: []scheduler.Phase{scheduler.MainPhase}},
 		"target eq ''":                                    {Targets: []string{""}},
@@ -92,7 +93,7 @@ func TestHistoryFilter(t *testing.T) {
 	for filter, want := range map[string]string{
 		"status eq late": `$filter: "status eq late" is not of the form: status eq completed|failed|faulted|postponed|skipped; ` +
 			`several may be joined by or`,
-		"state eq failed": `$filter: "state eq failed" is not of the form: status|actionType|actionName|target|manual eq VALUE; ` +
+		"state eq failed": `$filter: "state eq failed" is not of the form: status|actionType|actionName|target|manual|late eq VALUE; ` +
 			`several may be joined by or; nor of the form: startTime|endTime ge|gt|le|lt TIME`,
 		"status eq failed or target eq a": `$filter: "status eq failed or target eq a" is not of the form: ` +
 			`status eq completed|failed|faulted|postponed|skipped; several may be joined by or`,

@@ -1,10 +1,11 @@
 // Package check reads jobs and collections as a scheduler does, without one.
 //
-// What only a scheduler knows is not checked: whether a collection is there and what it allows, which shared secrets
+// What only a scheduler knows is not checked: whether a collection is there and what it allows unless it was read, too, which shared secrets
 // there are, and which addresses and subjects its jobs may reach.
 package check
 
 import (
+	"sync"
 	"time"
 
 	"github.com/carillon-sched/carillon/actions"
@@ -21,6 +22,7 @@ const Echo = "http://127.0.0.1:8080/echo"
 type Checker struct {
 	actions *actions.Registry
 	limits  scheduler.Limits
+	known   sync.Map // the collections that were read, by name
 }
 
 // Config says for what scheduler documents are checked.
@@ -31,20 +33,30 @@ type Config struct {
 
 // New returns a checker. It does no I/O.
 func New(c Config) *Checker {
-	return &Checker{builtin.New(builtin.Config{AnyKey: c.AnyKey}), scheduler.Limits{MinRetryInterval: c.MinRetryInterval}}
+	return &Checker{
+		actions: builtin.New(builtin.Config{AnyKey: c.AnyKey}), limits: scheduler.Limits{MinRetryInterval: c.MinRetryInterval},
+	}
 }
 
 // Close ends the checker.
 func (c *Checker) Close() { c.actions.Close() }
 
 // Document reads the document of a job called k or, if k names none, of a collection. The error matches
-// [scheduler.ErrInvalid] and holds every problem with its path. warnings are about a job that is in order, and may not do
+// [scheduler.ErrInvalid] and holds every problem with its path. Jobs are checked against a collection of theirs that was
+// read before: its limits and defaults apply. warnings are about a job that is in order, and may not do
 // what its author expects; strict makes problems of them.
 func (c *Checker) Document(k scheduler.Key, body []byte, strict bool) (warnings []spec.Warning, err error) {
 	if k.Job == "" {
 		v, err := scheduler.ParseDocument(body)
+		if err != nil {
+			return nil, err
+		}
+		known, err := scheduler.ReadCollection(k.Collection, v)
 		if err == nil {
-			_, err = scheduler.ReadCollection(k.Collection, v)
+			known.Defaults, err = known.ReadDefaults(c.actions)
+		}
+		if err == nil {
+			c.known.Store(k.Collection, known)
 		}
 		return nil, err
 	}
@@ -63,8 +75,17 @@ func (c *Checker) Job(k scheduler.Key, body []byte, strict bool) (*view.Job, err
 		return nil, err
 	}
 	now := time.Now().UTC()
-	r := &scheduler.Reading{Limits: c.limits, Actions: c.actions, Key: k, UID: k.String(), Now: now}
+	in := scheduler.NewCollection(k.Collection)
+	limits := c.limits
+	if known, ok := c.known.Load(k.Collection); ok {
+		in = known.(*scheduler.Collection) //nolint:forcetypeassert // nothing else is stored
+		limits = in.Limits(limits)
+	}
+	r := &scheduler.Reading{Limits: limits, Actions: c.actions, Key: k, UID: k.String(), Now: now}
 	def, err := r.Document(doc).Definition()
+	if err == nil {
+		err = in.Admits(def, r)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -76,6 +97,7 @@ func (c *Checker) Job(k scheduler.Key, body []byte, strict bool) (*view.Job, err
 	if strict && len(warnings) > 0 {
 		return nil, scheduler.RefuseWarnings(warnings)
 	}
+	j = j.Inheriting(in.Defaults)
 	first := j.Begin(scheduler.Progress{}, now)
 	v := view.NewJob(j, scheduler.Progress{}, now)
 	v.Result, v.Warnings, v.DryRun = view.Created, warnings, view.NewDryRun(j, first.Next)

@@ -108,7 +108,7 @@ func Load(path string, stdin io.Reader) ([]byte, error) {
 	return intake.ReadAll(stdin, maxFile)
 }
 
-// maxFile is the most bytes of a file, as of [document.ParseFile].
+// maxFile is the limit of [document.ParseFile], in bytes.
 const maxFile = 4 << 20
 
 // sourced is a document and where it comes from.

@@ -70,6 +70,7 @@ func (e event) detail(show func(time.Time) string) string {
 	}
 	add(e.attempted() && e.StatusCode != 0, "%d in %s", e.StatusCode, milliseconds(e.Duration))
 	add(e.outcome() == scheduler.OutcomeFaulted && e.Reason == "", "the occurrence failed for good")
+	add(e.Late, "late")
 	add(e.Manual && e.Resubmits == "", "run by hand")
 	add(e.Resubmits != "", "repeats %s", e.repeated(show))
 	add(e.Action == "ErrorAction" && e.attempted(), "%s", cmp.Or(strings.TrimPrefix(e.ActionPath, "action."), "errorAction"))

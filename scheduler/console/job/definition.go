@@ -99,6 +99,9 @@ func settingsOf(j *scheduler.Job) []setting {
 	if d.Timeout > 0 {
 		add(words.Say("job.setting.timeout"), frame.Took(d.Timeout))
 	}
+	if d.LateAfter > 0 {
+		add(words.Say("job.setting.late"), frame.Took(d.LateAfter))
+	}
 	for _, m := range d.Inherited.Members() {
 		add(words.Say("job.setting.inherited", m.Name), m.Value.String())
 	}

@@ -123,7 +123,7 @@ var operations = map[string]Operation{
 	},
 	"POST /jobCollections/{c}/jobs/{j}/try": {
 		ID: "tryJob", Summary: "Make one attempt of a job now, and tell what became of it",
-		Text: "Nothing is stored, and nothing follows. Without a document it is the stored job.", Tag: jobs,
+		Text: "Nothing is stored, and nothing follows. Without a document, or with {\"data\": {…}}, it is the stored job.", Tag: jobs,
 		Body: "Job", Answers: ok("Trial"), Faults: either,
 	},
 	"GET /jobs": {
