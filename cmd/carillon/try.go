@@ -22,7 +22,7 @@ type tryCmd struct {
 	remote.Within
 
 	What string `arg:"" name:"file|job" help:"A job file, - for standard input, or the name of a stored job: job, or collection/job."`
-	Data string `help:"Values for the job's templates, a JSON object, as of a run." placeholder:"JSON"`
+	Data string `help:"Values for the job's templates, a JSON object, as in carillon run." placeholder:"JSON"`
 	Job  string `help:"Of a file with several jobs, which one." placeholder:"NAME"`
 }
 

@@ -25,8 +25,8 @@ func (validateCmd) Help() string {
 	return `Reads job files as "carillon apply" does, and says everything that is wrong with them. It needs no scheduler and
 changes nothing, and is made for editors and continuous integration: the exit code is 1 when something is wrong.
 
-What only a scheduler knows is not checked: whether a collection is there, and what it and the scheduler allow. Jobs of a
-collection in these files are checked against its quota, limits and defaults.
+Jobs are checked against the quota, limits and defaults of their collection, if these files have it. Only a scheduler can
+check other collections and its own limits.
 ${CARILLON_ECHO} need not be set.
 
 Examples:

@@ -17,7 +17,7 @@ type texts struct {
 
 	inherits  func(collection string) map[string]string // the labels that a collection gives to its jobs; nil: none does
 	of        *shelf
-	inherited map[string]string // those of its collection that have the text
+	inherited map[string]string // the labels of its collection with the text
 
 	labels  *labels
 	sets    []verdict // of labels, that were looked through: 1 + the verdict

@@ -7,7 +7,7 @@
 //     there anyway. What the NATS server has to be asked for is asked once in
 //     five seconds at most, and for two seconds at most.
 //  3. Labels have few values, which this version knows: no name of a job or a
-//     target is one, and that of a collection only for its late occurrences. An action of a type that it does not know
+//     target is one; only the counter of late occurrences names collections. An action of a type that it does not know
 //     counts as "other".
 //  4. The rooms do not know this package: they offer functions to be observed by
 //     (OnRecord, Observe) and to be asked (Stats, Load).

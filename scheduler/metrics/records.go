@@ -65,6 +65,7 @@ func newRecords(types []string) records {
 	for _, reason := range scheduler.Reasons {
 		r.skipped[reason] = r.skips.WithLabelValues(string(reason))
 	}
+	r.late.WithLabelValues(scheduler.DefaultCollection) // others follow with their first late occurrence
 	r.byTarget, r.byCollection = r.postpones.WithLabelValues("target"), r.postpones.WithLabelValues("collection")
 	return r
 }

@@ -74,7 +74,7 @@ var ofJobs = map[string]Description{
 	"job.jitter":  {"Each occurrence is put off by its own share of this, always the same.", "none", "PT5M"},
 	"job.timeout": {"How long one attempt may take.", "PT60S", "PT2M"},
 	"job.lateAfter": {
-		"How late an occurrence may begin. One that begins later is marked late in the history, and counted for an alert.",
+		"How late an occurrence may begin. The history marks later ones as late, and a metric counts them for an alert.",
 		"none", "PT1M",
 	},
 	"job.overlap":    {"Whether an occurrence that falls due while the one before runs is skipped, or runs beside it.", "skip", "allow"},

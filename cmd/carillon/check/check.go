@@ -1,7 +1,7 @@
 // Package check reads jobs and collections as a scheduler does, without one.
 //
-// What only a scheduler knows is not checked: whether a collection is there and what it allows unless it was read, too, which shared secrets
-// there are, and which addresses and subjects its jobs may reach.
+// A checker cannot know collections that it has not read, the scheduler's shared secrets, and the addresses and subjects
+// that jobs may reach.
 package check
 
 import (
