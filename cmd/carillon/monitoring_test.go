@@ -199,7 +199,7 @@ var (
 	grouping = regexp.MustCompile(`\b(?:by|without)\s*\(([^)]*)\)`)
 	matchers = regexp.MustCompile(`([a-z_]+)\{([^}]*)\}`)
 	matcher  = regexp.MustCompile(`([a-z_]+)(=~?)"([^"]*)"`)
-	span     = regexp.MustCompile(`\[[^\]]*\]`)
+	span     = regexp.MustCompile(`\[[^\]]*\]|\boffset \w+|\b(?:or|unless)\b`)
 	name     = regexp.MustCompile(`\b([a-z_]+)\b(\s*\()?`)
 )
 
