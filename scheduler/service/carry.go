@@ -349,8 +349,13 @@ func (c *carrier) carryOne(ctx context.Context, it item) (r result, ok bool) {
 		return r, true
 	}
 	var as view.Result
+	changing, done := ctx, func() {}
+	if c.op.Verb != view.VerbResubmit { // which may wait for a run
+		changing, done = lingering(ctx)
+	}
+	defer done()
 	err := patiently(ctx, func() (err error) {
-		as, r.begun, err = c.keep.change(ctx, c.op, it)
+		as, r.begun, err = c.keep.change(changing, c.op, it)
 		return err
 	})
 	switch {
@@ -370,6 +375,13 @@ func (c *carrier) carryOne(ctx context.Context, it item) (r result, ok bool) {
 		}
 	}
 	return r, true
+}
+
+// lingering returns a context that is canceled two seconds after ctx, so that a change that has begun ends and is counted.
+func lingering(ctx context.Context) (context.Context, context.CancelFunc) {
+	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(2*time.Second, cancel) })
+	return longer, func() { stop(); cancel() }
 }
 
 // await waits until the rate allows another job. False: it was stopped.
