@@ -28,6 +28,11 @@ type access struct {
 // own reports whether the scheduler's own connection is meant.
 func (a *access) own() bool { return len(a.servers) == 0 }
 
+// named reports whether the job says who it is.
+func (a *access) named() bool {
+	return a.user != "" || !a.token.IsZero() || !a.credentials.IsZero()
+}
+
 // ownTarget is the target of all that goes over the scheduler's own connection.
 const ownTarget = "nats"
 

@@ -75,6 +75,9 @@ func (a *action) Invoke(ctx context.Context, at scheduler.Attempt) scheduler.Res
 		return fail(err)
 	}
 	defer release()
+	if err := a.client.trespass(conn, a); err != nil {
+		return fail(&finalError{err})
+	}
 	c := &call{subject: m.Subject, replyTo: m.Reply, asks: a.mode != publish}
 	watched, end := conn.watch.begin(ctx, c)
 	defer end()
@@ -97,6 +100,27 @@ func (a *action) Invoke(ctx context.Context, at scheduler.Attempt) scheduler.Res
 		return fail(cause)
 	}
 	return fail(err)
+}
+
+// trespass refuses a subject that is not for jobs on the scheduler's own NATS system, which a job reaches by its address. Only the
+// NATS server can say that a job is more than anybody: it must ask who connects, and the job must have said so.
+func (c *Client) trespass(conn *connection, a *action) error {
+	if a.access.own() || c.own == nil || !sameSystem(conn.nc, c.own.nc) || conn.nc.AuthRequired() && a.access.named() {
+		return nil
+	}
+	for _, subject := range []string{a.subject, a.replyTo} {
+		if err := c.rules.foreign(subject); err != nil {
+			return fmt.Errorf("%w; servers names the scheduler's NATS servers, which do not know who the job is: "+
+				"have them ask for a user, and give the job one", err)
+		}
+	}
+	return nil
+}
+
+// sameSystem reports whether two connections lead to the same server or cluster.
+func sameSystem(a, b *nats.Conn) bool {
+	cluster := a.ConnectedClusterName()
+	return a.ConnectedServerId() == b.ConnectedServerId() || cluster != "" && cluster == b.ConnectedClusterName()
 }
 
 // onSubject reports whether err, on the scheduler's own connection, is about who

@@ -68,6 +68,9 @@
 //     because settings change. What other schedulers of the same account have
 //     for prefixes is not known here: where there are some, Allow must leave
 //     their subjects out, or their jobs can be changed by a message.
+//     The same holds on a connection of the job's own to the same server or
+//     cluster, unless the server asks who connects and the job has a user, a
+//     token or credentials there.
 //  3. An attempt fails when its connection breaks. On the scheduler's
 //     connection nothing is sent while it is being opened again; a connection
 //     to a job's own servers is opened anew by the next attempt.

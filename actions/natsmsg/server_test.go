@@ -20,6 +20,7 @@ import (
 
 	"github.com/nats-io/jwt/v2"
 	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nkeys"
 
 	"github.com/carillon-sched/carillon/actions/actiontest"
@@ -61,6 +62,49 @@ func TestUserAndToken(t *testing.T) {
 			check(t, got, test.want)
 			if test.want.failed && !strings.Contains(got.Message, " on "+strings.Split(test.url, ",")[0]) {
 				t.Errorf("the message does not name the server: %s", got.Message)
+			}
+		})
+	}
+}
+
+// TestOwnServerByAddress: on the scheduler's NATS server, a job that names it in servers can do no more than on the scheduler's
+// connection, unless the server knows its user.
+func TestOwnServerByAddress(t *testing.T) {
+	open := run(t)
+	closed := run(t, func(o *server.Options) {
+		o.Users = []*server.User{{Username: "carillon", Password: "x"}, {Username: "job", Password: "x"}}
+	})
+	anyone := run(t, func(o *server.Options) {
+		o.Users = []*server.User{{Username: "carillon", Password: "x"}, {Username: "job", Password: "x"}}
+		o.NoAuthUser = "job"
+	})
+	const refused, user = "which do not know who the job is", `, "user": "job", "password": "x"`
+	for name, test := range map[string]struct {
+		server  *server.Server
+		message string
+		want    string // in the result, "" for a message that is published
+	}{
+		"the API":                  {open, `"subject": "carillon.api.delete.default.job"`, refused},
+		"a spec":                   {open, `"subject": "carillon.spec.delete.default.job"`, refused},
+		"with a user nobody knows": {open, `"subject": "carillon.api.delete.default.job"` + user, refused},
+		"JetStream":                {open, `"subject": "$JS.API.STREAM.DELETE.CARILLON_HISTORY"`, refused},
+		"an answer":                {open, `"subject": "shop.order", "replyTo": "carillon.spec.delete.default.job"`, refused},
+		"not allowed":              {open, `"subject": "elsewhere.order"`, refused},
+		"anything else":            {open, `"subject": "shop.order"`, ""},
+		"nobody":                   {anyone, `"subject": "carillon.api.delete.default.job"`, refused},
+		"a user of the server":     {closed, `"subject": "carillon.api.get.default.job"` + user, ""},
+		"a user beside a default":  {anyone, `"subject": "carillon.api.get.default.job"` + user, refused}, // no client can tell that from nobody
+		"another server":           {run(t), `"subject": "carillon.api.get.default.job"`, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			at := test.server
+			if name == "another server" {
+				at = open
+			}
+			c := client(t, natsmsg.Config{Conn: connect(t, at, nats.UserInfo("carillon", "x")), Allow: []string{"shop.>"}})
+			got := invoke(t, c, attempt(), `{`+test.message+`, "servers": "`+test.server.ClientURL()+`"}`)
+			if got.Failed != (test.want != "") || got.Final != got.Failed || !strings.Contains(got.Message, test.want) {
+				t.Errorf("%+v", got)
 			}
 		})
 	}

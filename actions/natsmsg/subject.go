@@ -77,23 +77,30 @@ func (s subjectRules) check(o *document.Object, subject, replyTo string) {
 // refuses says why jobs may not use a subject on the scheduler's connection;
 // nil means that they may.
 func (s subjectRules) refuses(subject string) error {
-	const hint = "; on a connection of the job's own, with servers, it would be the job's matter"
+	if err := s.foreign(subject); err != nil {
+		return fmt.Errorf("%w; on a connection of the job's own, with servers, it would be the job's matter", err)
+	}
+	return nil
+}
+
+// foreign returns why a subject is not for jobs, nil if it is.
+func (s subjectRules) foreign(subject string) error {
 	switch {
 	case subject == "":
 		return nil // there is none, or it was reported
 	case matches(s.prefix+".>", subject) || subject == s.prefix:
-		return fmt.Errorf("%q belongs to the scheduler, whose subjects begin with %s"+hint, subject, s.prefix)
+		return fmt.Errorf("%q belongs to the scheduler, whose subjects begin with %s", subject, s.prefix)
 	case matches(DefaultPrefix+".>", subject) || subject == DefaultPrefix:
-		return fmt.Errorf("%q belongs to a scheduler, whose subjects begin with %s"+hint, subject, DefaultPrefix)
+		return fmt.Errorf("%q belongs to a scheduler, whose subjects begin with %s", subject, DefaultPrefix)
 	case subject[0] == '$' || subject[0] == '_':
-		return fmt.Errorf("%q belongs to NATS itself, as all subjects do that begin with $ or _"+hint, subject)
+		return fmt.Errorf("%q belongs to NATS itself, as all subjects do that begin with $ or _", subject)
 	case s.inbox != "" && matches(s.inbox+".>", subject):
-		return fmt.Errorf("%q is among the scheduler's inboxes"+hint, subject)
+		return fmt.Errorf("%q is among the scheduler's inboxes", subject)
 	}
 	if slices.ContainsFunc(s.allow, func(pattern string) bool { return matches(pattern, subject) }) {
 		return nil
 	}
-	return fmt.Errorf("%q is none of the subjects that this scheduler lets jobs use: %s"+hint, subject, strings.Join(s.allow, ", "))
+	return fmt.Errorf("%q is none of the subjects that this scheduler lets jobs use: %s", subject, strings.Join(s.allow, ", "))
 }
 
 // matches reports whether a subject matches a pattern with the wildcards * and
