@@ -11,7 +11,7 @@
 //	batons            streams CARILLON_TIMERS_<lane>           carillon.timer.<lane>.<collection>.<job>, carillon.fire.…
 //	history           stream CARILLON_HISTORY                  carillon.history.<collection>.<job>.<outcome>
 //	specs             stream CARILLON_SPECS                    carillon.spec.<verb>.<collection>.<job>
-//	spec results      stream CARILLON_SPEC_RESULTS             carillon.spec-result.<verdict>.<collection>.<job>
+//	spec results      stream CARILLON_SPEC_RESULTS             carillon.spec-result.<verdict>.<collection>.<job>, carillon.spec-id.<hash>
 //	audit trail       stream CARILLON_AUDIT                    carillon.audit.<kind>.<collection>[.<job>]
 //	what is done      stream CARILLON_PULSE                    carillon.pulse.hour.<process>.<hour>, carillon.pulse.report.<process>
 //	changes           published again by the first five        carillon.changed.<bucket>.<name>

@@ -384,6 +384,7 @@ func (s *Store) openStreams(ctx context.Context) (err error) {
 	s.specs, err = s.stream(ctx, jetstream.StreamConfig{
 		Name: s.cfg.stream("SPECS"), Description: "Carillon: published job specs",
 		Subjects: []string{s.cfg.Prefix + ".spec.>"}, Retention: jetstream.WorkQueuePolicy, AllowDirect: true,
+		Sources: s.noDuplicates(),
 	})
 	if err != nil {
 		return err
@@ -393,10 +394,16 @@ func (s *Store) openStreams(ctx context.Context) (err error) {
 	}
 	_, s.results, err = s.batched(ctx, jetstream.StreamConfig{
 		Name: s.cfg.stream("SPEC_RESULTS"), Description: "Carillon: what became of each published spec",
-		Subjects: []string{s.cfg.Prefix + ".spec-result.>"}, AllowDirect: true,
+		Subjects: []string{s.cfg.Prefix + ".spec-result.>", s.cfg.Prefix + ".spec-id.*"}, AllowDirect: true, AllowMsgTTL: true,
 		MaxAge: s.cfg.ResultAge, Duplicates: time.Second,
 	})
 	return err
+}
+
+// noDuplicates turns off the duplicate window of the specs stream, which would compare the IDs of all subjects: see [Store.ClaimSpec].
+// The server has no window shorter than 100 ms, except for a stream with a source. This one never matches a message.
+func (s *Store) noDuplicates() []*jetstream.StreamSource {
+	return []*jetstream.StreamSource{{Name: s.cfg.stream("SPECS"), FilterSubject: s.cfg.Prefix + ".none"}}
 }
 
 // stream opens a stream, or creates it, and refuses one whose settings would
@@ -416,17 +423,32 @@ func (s *Store) stream(ctx context.Context, want jetstream.StreamConfig) (jetstr
 	}
 	s.opened = append(s.opened, want.Name)
 	have := st.CachedInfo().Config
+	changed := upgrade(&have, want)
 	if wrong := mismatch(have, want); wrong != "" {
 		return nil, incompatible("stream "+want.Name, wrong)
 	}
 	if want.MaxAge != 0 && (have.MaxAge != want.MaxAge || bound(have.MaxMsgsPerSubject) != bound(want.MaxMsgsPerSubject)) {
 		have.MaxAge, have.MaxMsgsPerSubject = want.MaxAge, want.MaxMsgsPerSubject
 		have.Duplicates = min(have.Duplicates, want.MaxAge) // more is refused
+		changed = true
+	}
+	if changed {
 		if st, err = s.js.UpdateStream(ctx, have); err != nil {
 			return nil, s.openError("stream "+want.Name, err)
 		}
 	}
 	return st, nil
+}
+
+// upgrade gives a stream of an earlier version what this one needs. It returns false if that has it.
+func upgrade(have *jetstream.StreamConfig, want jetstream.StreamConfig) (changed bool) {
+	if len(have.Sources) < len(want.Sources) {
+		have.Sources, have.Duplicates, changed = want.Sources, want.Duplicates, true
+	}
+	if want.AllowMsgTTL && !have.AllowMsgTTL {
+		have.Subjects, have.AllowMsgTTL, changed = want.Subjects, true, true
+	}
+	return changed
 }
 
 // bound is a bound as the server keeps it: -1 is none.

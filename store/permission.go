@@ -34,7 +34,7 @@ func (s *Store) checkSubjects(ctx context.Context) error {
 	if may, ok := s.permissions(ctx); ok {
 		loud := []string{
 			s.historySubject(slot.Key, scheduler.OutcomeCompleted),
-			s.cfg.Prefix + ".spec-result.accepted.probe.probe",
+			s.cfg.Prefix + ".spec-result.accepted.probe.probe", s.cfg.Prefix + ".spec-id.probe",
 		}
 		if subject := s.ackSubject(); !may.replies && !may.publish(subject) && !may.publish(s.longAckSubject()) {
 			loud = append(loud, subject)

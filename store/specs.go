@@ -2,11 +2,14 @@ package store
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -106,6 +109,48 @@ func (s *Store) EraseSpec(ctx context.Context, sequence uint64) error {
 		}
 	}
 	return translate(err)
+}
+
+// claimAge is how long a claim lasts. Publishers may rely on two minutes, the server's default for duplicates.
+const claimAge = 3 * time.Minute
+
+// claimHeader names the spec that has claimed an ID.
+const claimHeader = "Carillon-Sequence"
+
+// ClaimSpec claims an ID, such as a Nats-Msg-Id, for the first spec of its subject that has it. It returns nothing for that spec,
+// also if it is delivered again, and the result of the first one for every other.
+func (s *Store) ClaimSpec(ctx context.Context, subject, id string, sequence uint64) (result []byte, err error) {
+	m := s.claim(subject, id, sequence, nil)
+	key := m.Subject
+	setHeader(m, jetstream.ExpectedLastSubjSeqHeader, "0")
+	if _, err = s.publish(ctx, m); !errors.Is(err, scheduler.ErrConflict) {
+		return nil, err
+	}
+	claim, err := s.lastBefore(ctx, s.cfg.stream("SPEC_RESULTS"), key, 0)
+	switch {
+	case err != nil && !errors.Is(err, jetstream.ErrMsgNotFound):
+		return nil, translate(err)
+	case err == nil && claim.Header.Get(claimHeader) == strconv.FormatUint(sequence, 10):
+		return nil, nil
+	case err == nil && len(claim.Data) > 0:
+		return claim.Data, nil
+	}
+	return nil, fmt.Errorf("%w: the first spec with this ID has no result yet", scheduler.ErrUnavailable) // or this replica is behind
+}
+
+// SettleClaim stores the result of a spec, whose ID it has claimed.
+func (s *Store) SettleClaim(ctx context.Context, subject, id string, sequence uint64, result []byte) error {
+	_, err := s.publish(ctx, s.claim(subject, id, sequence, result))
+	return err
+}
+
+// claim returns the message of a claim. Its subject has a hash that no publisher can make collide with another's.
+func (s *Store) claim(subject, id string, sequence uint64, result []byte) *nats.Msg {
+	sum := sha256.Sum256([]byte(subject + "\x00" + id))
+	m := s.message(s.cfg.Prefix+".spec-id."+hex.EncodeToString(sum[:16]), result)
+	setHeader(m, claimHeader, strconv.FormatUint(sequence, 10))
+	setHeader(m, jetstream.MsgTTLHeader, claimAge.String())
+	return m
 }
 
 // PublishResult records what became of a spec: verdict is accepted or

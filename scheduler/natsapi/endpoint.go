@@ -158,7 +158,7 @@ func resubmit(ctx context.Context, s *service.Service, r request) answer {
 }
 
 func pause(ctx context.Context, s *service.Service, r request) answer {
-	return job(s.PauseBy(ctx, r.key(), r.body))
+	return job(s.PauseBy(ctx, r.key(), r.body, s.Now()))
 }
 
 func cancel(ctx context.Context, s *service.Service, r request) answer {

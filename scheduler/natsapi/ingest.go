@@ -27,6 +27,16 @@ type Source interface {
 	PublishResult(ctx context.Context, verdict, name string, body []byte) error
 
 	SpecLog
+	SpecClaims
+}
+
+// SpecClaims tells specs of one subject with the same ID apart.
+type SpecClaims interface {
+	// ClaimSpec claims the ID for a spec, or returns the result of the spec that has it.
+	ClaimSpec(ctx context.Context, subject, id string, sequence uint64) (result []byte, err error)
+
+	// SettleClaim stores the result of a spec that has claimed its ID.
+	SettleClaim(ctx context.Context, subject, id string, sequence uint64, result []byte) error
 }
 
 // SpecLog is where published specs lie until they are done with.
@@ -207,6 +217,11 @@ func (n *Ingest) handle(q *queue, it *item) {
 		span.Verdict(r.verdict(), r.err != nil)
 		body := r.event(n.cfg.Service.Now()).encode()
 		err = n.persist(it, func(ctx context.Context) error {
+			if it.claimed {
+				if err := n.cfg.Source.SettleClaim(ctx, it.subject(), it.id, it.Sequence, body); err != nil {
+					return err
+				}
+			}
 			return n.cfg.Source.PublishResult(ctx, r.verdict(), resultName(it.Name), body)
 		})
 	}

@@ -42,6 +42,10 @@ func TestVerbs(t *testing.T) {
 		{"put.other.job", later, "rejected ResourceNotFound: collection other: not found; create it first"},
 		{"put.default.job", `{"state": "disabled", ` + action + `}`, "accepted created created=true revision"},
 		{"enable.default.job", "", "accepted updated revision next"},
+		{"pause.default.job", `{"until": "2098-01-01T00:00:00Z"}`, "accepted updated revision next"},
+		{"pause.default.job", `{"until": "2098-01-01T00:00:00Z"}`, "accepted unchanged revision next"},
+		{"pause.default.job", `{}`, "rejected BadRequest: [until] is required"},
+		{"resubmit.default.job", `{"occurrence": "2001-01-01T00:00:00Z"}`, "rejected ResourceNotFound: occurrence default/job@2001-01-01T00:00:00Z: not found in the history of its job"},
 		{"put.default.never", `{"recurrence": {"cron": "0 9 31 2 *"}, ` + action + `}`, "accepted created created=true revision over warning: recurrence.cron"},
 		{"patch.default.never", `{"timeZone": "Asia/Tokyo"}`, "accepted updated revision over warning: recurrence.cron"},
 	}
@@ -91,6 +95,45 @@ func (e *event) summary() string {
 	return s
 }
 
+// TestSameID: an ID tells specs of one subject apart, also after a restart, and nothing of other subjects.
+func TestSameID(t *testing.T) {
+	w := newWorld(t)
+	next := w.results()
+	if _, _, err := w.service.PutCollection(w.ctx, "other", []byte(`{}`)); err != nil {
+		t.Fatal(err)
+	}
+	disabled := `{"state": "disabled", ` + action + `}`
+	for i, s := range []struct {
+		subject, body, id string
+		restart           bool
+		want              string
+		of                uint64
+	}{
+		{"put.default.job", later, "1", true, "accepted created created=true revision next", 0},
+		{"put.other.job", later, "1", false, "accepted created created=true revision next", 0},
+		{"put.default.job", disabled, "1", false, "accepted created created=true revision next", 1},
+		{"put.default.job", disabled, "2", false, "accepted updated created=false revision", 0},
+		{"put.default.job", later, "1", true, "accepted created created=true revision next", 1},
+		{"put.default.job", disabled, "", false, "accepted unchanged created=false revision", 0},
+		{"run.default.job", "", "1", false, "accepted occurrence", 0},
+		{"run.default.job", "", "1", true, "accepted occurrence", 7},
+		{"delete.other.none", "", "1", false, "rejected ResourceNotFound: job other/none: not found", 0},
+		{"delete.other.none", "", "1", false, "rejected ResourceNotFound: job other/none: not found", 9},
+	} {
+		w.publish(s.subject, s.body, jetstream.WithMsgID(s.id))
+		if s.restart {
+			w.ingest()() // of nothing, or of a part
+			w.store, w.service = w.open()
+		}
+		stop := w.ingest()
+		if e := next(); e.summary() != s.want || e.Duplicate != s.of || e.Sequence != uint64(i+1) {
+			t.Errorf("step %d: %s of %d, want %s of %d", i+1, e.summary(), e.Duplicate, s.want, s.of)
+		}
+		w.awaitNoSpecs()
+		stop()
+	}
+}
+
 // TestMalformedSubjects publishes to subjects that name no job or no verb.
 func TestMalformedSubjects(t *testing.T) {
 	w := newWorld(t)
@@ -98,13 +141,13 @@ func TestMalformedSubjects(t *testing.T) {
 	next := w.results()
 	long := strings.Repeat("x", 3800)
 	tests := []struct{ subject, result, want string }{
-		{"putt.default.job", "rejected.default.job", `[verb] "putt" is not one of delete, disable, enable, patch, put, run`},
+		{"putt.default.job", "rejected.default.job", `[verb] "putt" is not one of delete, disable, enable, patch, pause, put, resubmit, run`},
 		{"PUT.default.job", "rejected.default.job", `[verb] "PUT" is not one of`},
 		{"put", "rejected", `[collection] must not be empty [job] must not be empty`},
 		{"put.default", "rejected.default", `[job] must not be empty`},
 		{"run.default.my.job", "rejected.default.my.job", `[job] "my.job" must not contain '.'`},
 		{"put.1st.2nd", "rejected.1st.2nd", `[collection] "1st" must begin with a letter [job] "2nd" must begin with a letter`},
-		{"x.1st.a.b", "rejected.1st.a.b", `[verb] "x" is not one of delete, disable, enable, patch, put, run [collection] "1st" must begin with a letter [job] "a.b" must not`},
+		{"x.1st.a.b", "rejected.1st.a.b", `[verb] "x" is not one of delete, disable, enable, patch, pause, put, resubmit, run [collection] "1st" must begin with a letter [job] "a.b" must not`},
 		{"put.default.*", "rejected.default._", `[job] "*" must begin with a letter`},
 		{"put.default.a>b", "rejected.default.a_b", `[job] "a>b" must not contain '>'`},
 		{"put.default.ä", "rejected.default.ä", `[job] "ä" must begin with a letter a to z`},
@@ -391,7 +434,7 @@ func TestRepeatedAfterStop(t *testing.T) {
 		if strings.HasPrefix(step.subject, "run.") {
 			body = `{"data": {}}`
 		}
-		w.publish(step.subject, body)
+		w.publish(step.subject, body, jetstream.WithMsgID("the same for every subject"+body))
 		source := newFaulty(w.store, func(string) bool { return true })
 		stop := w.ingest(func(c *natsapi.IngestConfig) { c.Source = source })
 		first := <-source.refused

@@ -18,11 +18,17 @@ type item struct {
 	slots  int64 // it has while it is under way
 	marked bool  // as under way
 
+	id      string // the Nats-Msg-Id, which no other spec of the subject has
+	claimed bool   // by this spec
+
 	answer bool   // it is an answer to a request of somebody
 	claim  string // who its publisher says that it is
 
 	trace scheduler.TraceContext // that it continues
 }
+
+// subject is what the spec was published on, below the prefix.
+func (it *item) subject() string { return it.Verb + "." + it.Name }
 
 func newItem(s scheduler.PublishedSpec) *item {
 	it := &item{PublishedSpec: s, size: len(s.Body)}
@@ -31,6 +37,7 @@ func newItem(s scheduler.PublishedSpec) *item {
 	}
 	header := nats.Header(s.Header)
 	it.how, it.wrong = readOrder(header)
+	it.id = header.Get(nats.MsgIdHdr)
 	it.trace = tracing.Incoming(header)
 	it.answer, it.claim, it.Header = isAnswer(header, it.Body, it.takesBody()), trail.Clip(header.Get(ClaimHeader)), nil
 	return it

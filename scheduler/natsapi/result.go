@@ -16,7 +16,8 @@ import (
 type result struct {
 	item     *item
 	decision decision
-	err      error // why it was rejected
+	err      error  // why it was rejected
+	first    *event // of the spec that this one repeats; nil: of none
 }
 
 // The verdicts, which are also tokens of the result's subject.
@@ -26,8 +27,11 @@ const (
 )
 
 func (r *result) verdict() string {
-	if r.err != nil {
+	switch {
+	case r.err != nil:
 		return rejected
+	case r.first != nil:
+		return r.first.Verdict
 	}
 	return accepted
 }
@@ -52,7 +56,8 @@ type event struct {
 	Claim        string         `json:"claim,omitempty"`      // who its publisher said that it was; unchecked
 	Result       view.Result    `json:"result,omitempty"`     // of put and patch: created, updated or unchanged
 	Created      *bool          `json:"created,omitempty"`    // of put
-	Occurrence   string         `json:"occurrence,omitempty"` // of run: what it started
+	Occurrence   string         `json:"occurrence,omitempty"` // of run and resubmit: what they started
+	Resubmits    string         `json:"resubmits,omitempty"`  // of resubmit: what it repeats
 	Superseded   bool           `json:"superseded,omitempty"`
 	State        string         `json:"state,omitempty"`
 	Revision     uint64         `json:"revision,omitempty"`
@@ -60,8 +65,9 @@ type event struct {
 	Next         time.Time      `json:"nextExecutionTime,omitzero"`
 	Message      string         `json:"message,omitempty"` // of a job at its end: what it has come to
 	Error        *view.Error    `json:"error,omitempty"`
-	Warnings     []spec.Warning `json:"warnings,omitempty"` // of put and patch: what the publisher might not expect
-	DryRun       *view.DryRun   `json:"dryRun,omitempty"`   // of a put or a patch that was only to be tried
+	Warnings     []spec.Warning `json:"warnings,omitempty"`    // of put and patch: what the publisher might not expect
+	DryRun       *view.DryRun   `json:"dryRun,omitempty"`      // of a put or a patch that was only to be tried
+	DuplicateOf  uint64         `json:"duplicateOf,omitempty"` // the spec that had the same ID, and this result
 	SpecSequence uint64         `json:"specSequence"`
 	Time         time.Time      `json:"time"`
 }
@@ -77,11 +83,16 @@ func (r *result) event(now time.Time) *event {
 		e.Error = &described
 		return e
 	}
+	if r.first != nil {
+		first := *r.first
+		first.DuplicateOf, first.SpecSequence, first.Claim, first.Time = first.SpecSequence, e.SpecSequence, e.Claim, e.Time
+		return &first
+	}
 	d := &r.decision
 	if r.item.Verb == "put" {
 		e.Created = &d.created
 	}
-	e.Occurrence = d.occurrence
+	e.Occurrence, e.Resubmits = d.occurrence, d.resubmits
 	if v := d.view; v != nil {
 		e.Result, e.Warnings, e.Message = v.Result, v.Warnings, v.Status.Over
 		e.Superseded, e.State, e.Revision = v.Superseded, string(v.Job.State), v.Job.Revision
@@ -99,7 +110,7 @@ const eventSize = 384
 // encode returns the event as it is published. That of a job that is new, or was
 // changed, is written without reflection: there is one for each spec.
 func (e *event) encode() []byte {
-	if e.Error != nil || e.DryRun != nil || len(e.Warnings) > 0 || e.Message != "" {
+	if e.Error != nil || e.DryRun != nil || e.DuplicateOf != 0 || e.Resubmits != "" || len(e.Warnings) > 0 || e.Message != "" {
 		return view.JSON(e)
 	}
 	b := make([]byte, 0, eventSize)

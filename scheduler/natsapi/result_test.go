@@ -16,7 +16,8 @@ func TestEventIsWrittenAsByReflection(t *testing.T) {
 	at, yes := time.Date(2026, 3, 1, 9, 30, 0, 120, time.UTC), true
 	for name, e := range map[string]event{
 		"nothing":    {},
-		"put":        {accepted, "put", "default/a", "alice", view.Created, &yes, "", false, "enabled", 7, `"u-1"`, at, "", nil, nil, nil, 12, at},
+		"put":        {accepted, "put", "default/a", "alice", view.Created, &yes, "", "", false, "enabled", 7, `"u-1"`, at, "", nil, nil, nil, 0, 12, at},
+		"duplicate":  {Verdict: accepted, Verb: "run", DuplicateOf: 3, SpecSequence: 4, Time: at},
 		"run":        {Verdict: accepted, Verb: "run", Job: "default/a", Occurrence: "20260301T093000Z", SpecSequence: 1, Time: at},
 		"superseded": {Verdict: accepted, Verb: "enable", Job: "default/a", Superseded: true, State: "disabled", Revision: 1<<64 - 1, Time: at},
 		"over":       {Verdict: accepted, Verb: "put", Job: "default/a", State: "completed", Message: "\u2028 <over>", Time: at},

@@ -2,6 +2,7 @@ package natsapi
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"runtime/debug"
@@ -17,13 +18,14 @@ import (
 
 // decision is what a verb did.
 type decision struct {
-	view       *view.Job // nil after delete and run
+	view       *view.Job // nil after delete, run and resubmit
 	created    bool      // put made the job
-	occurrence string    // run: what it started
+	occurrence string    // run, resubmit: what it started
+	resubmits  string    // resubmit: what that repeats
 }
 
 // verbs are all that can be asked for of a job, sorted.
-var verbs = []string{"delete", "disable", "enable", "patch", "put", "run"}
+var verbs = []string{"delete", "disable", "enable", "patch", "pause", "put", "resubmit", "run"}
 
 // carryOut does what a verb asks for. asked is when that was.
 func carryOut(ctx context.Context, s *service.Service, verb string, e service.Edit, asked time.Time) (d decision, err error) {
@@ -36,6 +38,13 @@ func carryOut(ctx context.Context, s *service.Service, verb string, e service.Ed
 		err = s.Delete(ctx, e.Key, e.SpecSequence)
 	case "run":
 		d.occurrence, err = s.RunBy(ctx, e.Key, e.Body, asked)
+	case "resubmit":
+		var again *view.Resubmitted
+		if again, err = s.ResubmitAt(ctx, e.Key, e.Body, asked); err == nil {
+			d.occurrence, d.resubmits = again.Occurrence, again.Resubmits
+		}
+	case "pause":
+		d.view, err = s.PauseBy(ctx, e.Key, e.Body, asked)
 	case "enable":
 		d.view, err = s.Turn(ctx, e.Key, scheduler.Enabled, e.SpecSequence)
 	case "disable":
@@ -78,7 +87,9 @@ func (it *item) knownVerb() string {
 	return otherVerb
 }
 
-func (it *item) takesBody() bool { return it.Verb == "put" || it.Verb == "patch" || it.Verb == "run" }
+func (it *item) takesBody() bool {
+	return slices.Contains([]string{"put", "patch", "run", "resubmit", "pause"}, it.Verb)
+}
 
 // decide carries a spec out. The error is one that says to try again, or that
 // the ingest has stopped; every other one is part of the result.
@@ -96,6 +107,17 @@ func (n *Ingest) decide(ctx context.Context, q *queue, it *item) (result, error)
 		return r, nil
 	case err != nil:
 		return r, err
+	}
+	if it.id != "" {
+		first, err := n.cfg.Source.ClaimSpec(ctx, it.subject(), it.id, it.Sequence)
+		if err != nil {
+			return r, err
+		}
+		if it.claimed = first == nil; !it.claimed {
+			r.first = &event{}
+			r.err = json.Unmarshal(first, r.first)
+			return r, nil
+		}
 	}
 	if !it.Lease.Stands() {
 		return r, errLost

@@ -180,9 +180,9 @@ func (w *world) api(change ...func(*natsapi.APIConfig)) (stop func()) {
 }
 
 // publish publishes a spec and waits until it is stored.
-func (w *world) publish(subject, body string) {
+func (w *world) publish(subject, body string, opts ...jetstream.PublishOpt) {
 	w.tb.Helper()
-	if _, err := w.js.Publish(w.ctx, "carillon.spec."+subject, []byte(body)); err != nil {
+	if _, err := w.js.Publish(w.ctx, "carillon.spec."+subject, []byte(body), opts...); err != nil {
 		w.tb.Fatalf("%s: %v", subject, err)
 	}
 }
@@ -201,6 +201,7 @@ type event struct {
 	Revision   uint64         `json:"revision"`
 	Next       string         `json:"nextExecutionTime"`
 	Occurrence string         `json:"occurrence"`
+	Duplicate  uint64         `json:"duplicateOf"`
 	Sequence   uint64         `json:"specSequence"`
 	Time       time.Time      `json:"time"`
 	Error      *errorValue    `json:"error"`

@@ -131,7 +131,7 @@ func asked[T any](do func(s *service.Service, r *http.Request, body []byte) (T, 
 // The actions that a body describes.
 var (
 	pauseJob = asked(func(s *service.Service, r *http.Request, body []byte) (*view.Job, error) {
-		return s.PauseBy(lasting(r), key(r), body)
+		return s.PauseBy(lasting(r), key(r), body, s.Now())
 	})
 	resubmitJob = asked(func(s *service.Service, r *http.Request, body []byte) (*view.Resubmitted, error) {
 		return s.Resubmit(lasting(r), key(r), body)

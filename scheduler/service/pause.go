@@ -62,8 +62,8 @@ func (e Editor) PauseAt(ctx context.Context, k scheduler.Key, until string, aske
 	return nil, contended("job " + k.String())
 }
 
-// PauseBy is [Editor.Pause] for the body of a request, {"until": …}.
-func (e Editor) PauseBy(ctx context.Context, k scheduler.Key, body []byte) (*view.Job, error) {
+// PauseBy is [Editor.PauseAt] for the body of a request, {"until": …}.
+func (e Editor) PauseBy(ctx context.Context, k scheduler.Key, body []byte, asked time.Time) (*view.Job, error) {
 	v, err := intake.Parse(ctx, body)
 	if err != nil {
 		return nil, err
@@ -77,5 +77,5 @@ func (e Editor) PauseBy(ctx context.Context, k scheduler.Key, body []byte) (*vie
 	if err := reader.Err(); err != nil {
 		return nil, scheduler.AsInvalid(err)
 	}
-	return e.Pause(ctx, k, until)
+	return e.PauseAt(ctx, k, until, asked)
 }

@@ -29,6 +29,11 @@ import (
 // such job, or its history does not have the occurrence; ErrConflict when that
 // succeeded or has not ended, or the job is running or waits for a retry.
 func (r Runner) Resubmit(ctx context.Context, k scheduler.Key, body []byte) (*view.Resubmitted, error) {
+	return r.ResubmitAt(ctx, k, body, r.shared.Store.Now())
+}
+
+// ResubmitAt is [Runner.Resubmit] as it was requested at an instant, which identifies the new run as in [Runner.TriggerAt].
+func (r Runner) ResubmitAt(ctx context.Context, k scheduler.Key, body []byte, asked time.Time) (*view.Resubmitted, error) {
 	if err := k.Validate(); err != nil {
 		return nil, err
 	}
@@ -46,7 +51,7 @@ func (r Runner) Resubmit(ctx context.Context, k scheduler.Key, body []byte) (*vi
 		return nil, err
 	}
 	for range casTries {
-		v, err := r.resubmit(ctx, j, nominal, time.Time{}, force)
+		v, err := r.resubmit(ctx, j, nominal, time.Time{}, force, asked)
 		if !errors.Is(err, step.ErrOvertaken) {
 			return v, err
 		}
@@ -57,7 +62,9 @@ func (r Runner) Resubmit(ctx context.Context, k scheduler.Key, body []byte) (*vi
 // resubmit runs the occurrence of an instant again, unless the job's baton moves
 // while the history is read: what moved it may have been the same request. A run
 // that repeats it and began after since, if that is not zero, counts as a success.
-func (r Runner) resubmit(ctx context.Context, j *scheduler.Job, nominal, since time.Time, force bool) (*view.Resubmitted, error) {
+func (r Runner) resubmit(
+	ctx context.Context, j *scheduler.Job, nominal, since time.Time, force bool, asked time.Time,
+) (*view.Resubmitted, error) {
 	_, from, err := r.plans.locate(ctx, j.Key)
 	if err != nil {
 		return nil, err
@@ -66,7 +73,7 @@ func (r Runner) resubmit(ctx context.Context, j *scheduler.Job, nominal, since t
 	if err != nil {
 		return nil, err
 	}
-	id, err := r.start(ctx, j, r.shared.Store.Now().UTC(), &repetition{again, from.Waiting}, data)
+	id, err := r.start(ctx, j, asked.UTC(), &repetition{again, from.Waiting}, data)
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +95,7 @@ func (r Runner) resubmitFailed(ctx context.Context, k scheduler.Key, nominal, si
 		if err != nil {
 			return "", err
 		}
-		_, err = r.resubmit(ctx, j, nominal, since, false)
+		_, err = r.resubmit(ctx, j, nominal, since, false, r.shared.Store.Now())
 		switch {
 		case errors.Is(err, scheduler.ErrSucceeded):
 			return view.Unchanged, nil

@@ -97,6 +97,8 @@ var published = []subject{
 	{name: "spec.patch.{c}.*", least: access.Operator, spec: true},
 	{name: "spec.delete.{c}.*", least: access.Operator, spec: true},
 	{name: "spec.run.{c}.*", least: access.Operator, spec: true},
+	{name: "spec.resubmit.{c}.*", least: access.Operator, spec: true},
+	{name: "spec.pause.{c}.*", least: access.Operator, spec: true},
 	{name: "spec.enable.{c}.*", least: access.Operator, spec: true},
 	{name: "spec.disable.{c}.*", least: access.Operator, spec: true},
 	{name: "api.collection-put.{c}", least: access.Admin},
