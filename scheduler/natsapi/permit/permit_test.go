@@ -239,7 +239,7 @@ var least = map[string]string{
 	"api.secret-put.s": "A", "api.secret-delete.s": "A", "api.secret-list": "A", "api.secret-rotate": "A",
 	"spec.put.C.job": "wp", "spec.patch.C.job": "wp", "spec.delete.C.none": "wp", "spec.run.C.job": "wp", "spec.enable.C.job": "wp",
 	"spec.disable.C.job": "wp", "spec.pause.C.job": "wp", "spec.resubmit.C.job": "wp",
-	"sub history.C.>":    "r", "sub spec-result.*.C.>": "rp", "sub audit.job.C.>": "a", "sub audit.collection.C": "a", "sub audit.>": "A",
+	"sub history.C.>": "r", "sub spec-result.*.C.>": "rp", "sub audit.job.C.>": "a", "sub audit.collection.C": "a", "sub audit.>": "A",
 	"sub history.>": "R", "sub spec-result.>": "R", "sub spec.>": "", "sub api.>": "", "sub fire.>": "", "sub timer.>": "", "sub changed.>": "", "sub >": "",
 }
 
