@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -46,6 +47,7 @@ func (r Server) ProvideClient(t *terminal.Terminal) (*client.Client, error) {
 		c, err = r.Client(t)
 	}
 	t.Suggest = func(err error) string { return suggest(c, err) }
+	t.Missing = func(err error) error { return missing(c, err) }
 	return c, err
 }
 
@@ -191,7 +193,8 @@ func EachResult[T any](
 	return terminal.Reported(failed...)
 }
 
-// each does do to every thing, and returns the errors that it has reported. It stops without a scheduler.
+// each does do to every thing, and returns the errors that it has reported: one for a collection that does not exist, and not one
+// for each of its jobs. It stops without a scheduler.
 func each[T any](
 	ctx context.Context, t *terminal.Terminal, things []T, do func(T) (string, error), done func(T, string),
 ) (failed []error, err error) {
@@ -201,6 +204,13 @@ func each[T any](
 		case errors.Is(err, scheduler.ErrUnavailable), ctx.Err() != nil:
 			return failed, err
 		case err != nil:
+			if t.Missing != nil && errors.Is(err, scheduler.ErrNotFound) {
+				of := t.Missing(err)
+				if of != nil && slices.ContainsFunc(failed, func(f error) bool { return f.Error() == of.Error() }) {
+					continue
+				}
+				err = cmp.Or(of, err)
+			}
 			failure := &terminal.Failure{Path: fmt.Sprint(thing), Message: err.Error(), Err: err}
 			if t.JSON {
 				failure.Hint = t.HintOf(err)

@@ -21,14 +21,32 @@ const (
 	suggestMost    = 1000 // jobs that are compared
 )
 
-// suggest returns a hint about a job that does not exist: the collection that has it, or the closest name.
+// noCollection is the error about a collection that does not exist.
+var noCollection = regexp.MustCompile(`\bcollection ([^/\s:]+): not found`)
+
+// missing returns the error about the collection of a job that does not exist, nil if the collection does.
+func missing(api *client.Client, err error) error {
+	if m := notFound.FindStringSubmatch(err.Error()); m != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), suggestTimeout)
+		defer cancel()
+		if _, of := api.Collection(ctx, m[1]); errors.Is(of, scheduler.ErrNotFound) {
+			return of
+		}
+	}
+	return nil
+}
+
+// suggest returns a hint about a job or a collection that does not exist: the collection that has the job, or the closest name.
 func suggest(api *client.Client, err error) string {
+	ctx, cancel := context.WithTimeout(context.Background(), suggestTimeout)
+	defer cancel()
+	if m := noCollection.FindStringSubmatch(err.Error()); m != nil {
+		return nearestCollection(ctx, api, m[1])
+	}
 	m := notFound.FindStringSubmatch(err.Error())
 	if m == nil {
 		return ""
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), suggestTimeout)
-	defer cancel()
 	own, err := client.Collect(api.List(ctx, client.Query{Collection: m[1]}), suggestMost)
 	if errors.Is(err, scheduler.ErrNotFound) {
 		own, err = nil, nil
@@ -51,6 +69,18 @@ func suggest(api *client.Client, err error) string {
 		if j.Key().Job == near {
 			return fmt.Sprintf("did you mean %s?", j.Key())
 		}
+	}
+	return ""
+}
+
+func nearestCollection(ctx context.Context, api *client.Client, name string) string {
+	all, _ := api.Collections(ctx)
+	names := make([]string, len(all))
+	for i, c := range all {
+		names[i] = c.Name
+	}
+	if near := document.Nearest(name, names); near != "" {
+		return fmt.Sprintf("did you mean the collection %s?", near)
 	}
 	return ""
 }

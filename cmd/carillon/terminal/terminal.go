@@ -21,6 +21,9 @@ type Terminal struct {
 
 	Version string // of this program
 
+	// Missing returns the error about the collection of a job that does not exist, nil if the collection does. Default: none.
+	Missing func(error) error
+
 	// Suggest returns a hint for an error about a name that does not exist, "" for none. Default: none.
 	Suggest func(error) string
 
