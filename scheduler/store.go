@@ -169,7 +169,7 @@ type Lease interface { //nolint:interfacebloat // all that becomes of a message
 // PublishedSpec is a job spec that someone published for the scheduler to take
 // in, as it came.
 type PublishedSpec struct {
-	Verb      string // such as put, or whatever was sent
+	Verb      string // such as put, or any other word
 	Name      string // <collection>.<job> when it is well formed
 	Body      []byte
 	Header    map[string][]string // what came beside it; nil for nothing

@@ -440,7 +440,7 @@ func (s *Store) stream(ctx context.Context, want jetstream.StreamConfig) (jetstr
 	return st, nil
 }
 
-// upgrade gives a stream of an earlier version what this one needs. It returns false if that has it.
+// upgrade adds the settings of this version to a stream of an earlier one. It returns false if the stream has them.
 func upgrade(have *jetstream.StreamConfig, want jetstream.StreamConfig) (changed bool) {
 	if len(have.Sources) < len(want.Sources) {
 		have.Sources, have.Duplicates, changed = want.Sources, want.Duplicates, true

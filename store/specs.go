@@ -117,8 +117,8 @@ const claimAge = 3 * time.Minute
 // claimHeader names the spec that has claimed an ID.
 const claimHeader = "Carillon-Sequence"
 
-// ClaimSpec claims an ID, such as a Nats-Msg-Id, for the first spec of its subject that has it. It returns nothing for that spec,
-// also if it is delivered again, and the result of the first one for every other.
+// ClaimSpec claims an ID, such as a Nats-Msg-Id, for the first spec of its subject that has it. It returns nothing for the first
+// spec, also if it is delivered again, and the result of the first one for every other.
 func (s *Store) ClaimSpec(ctx context.Context, subject, id string, sequence uint64) (result []byte, err error) {
 	m := s.claim(subject, id, sequence, nil)
 	key := m.Subject

@@ -102,8 +102,8 @@ func (a *action) Invoke(ctx context.Context, at scheduler.Attempt) scheduler.Res
 	return fail(err)
 }
 
-// trespass refuses a subject that is not for jobs on the scheduler's own NATS system, which a job reaches by its address. Only the
-// NATS server can say that a job is more than anybody: it must ask who connects, and the job must have said so.
+// trespass refuses a subject that is not for jobs on the scheduler's own NATS system, which a job reaches by its address. A job
+// with a user that the server requires has the permissions of that user.
 func (c *Client) trespass(conn *connection, a *action) error {
 	if a.access.own() || c.own == nil || !sameSystem(conn.nc, c.own.nc) || conn.nc.AuthRequired() && a.access.named() {
 		return nil

@@ -8,7 +8,7 @@
 //
 //	put      create the job, or replace its definition; the body is the job, JSON or YAML
 //	patch    merge the body into the definition (RFC 7396)
-//	run      start it now, besides its schedule; the body is {"data"}, or empty
+//	run      start it now, in addition to its schedule; the body is {"data"}, or empty
 //	resubmit run an occurrence again; the body is {"occurrence", "force"}
 //	pause    skip its runs until a time; the body is {"until"}
 //	delete   remove the job; the body is ignored, as with the verbs below
@@ -64,9 +64,9 @@
 //  6. A spec that was in the hands of a process that ended is taken in alone by
 //     the next. When two processes have ended with it alone in their hands, it
 //     is rejected, and says so: no spec ends process after process.
-//  7. Of the specs on one subject with the same Nats-Msg-Id, one takes effect.
-//     The others get its result, with its sequence in duplicateOf, for at least
-//     two minutes after it. IDs on other subjects do not matter.
+//  7. A spec with the Nats-Msg-Id of an earlier one on its subject takes no
+//     effect, for at least two minutes after that one. It gets the result of the
+//     earlier spec, with its sequence in duplicateOf.
 //
 // # Request and reply
 //

@@ -30,7 +30,7 @@ type Source interface {
 	SpecClaims
 }
 
-// SpecClaims tells specs of one subject with the same ID apart.
+// SpecClaims detects duplicates: specs on the same subject with the same ID.
 type SpecClaims interface {
 	// ClaimSpec claims the ID for a spec, or returns the result of the spec that has it.
 	ClaimSpec(ctx context.Context, subject, id string, sequence uint64) (result []byte, err error)

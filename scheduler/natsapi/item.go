@@ -27,7 +27,7 @@ type item struct {
 	trace scheduler.TraceContext // that it continues
 }
 
-// subject is what the spec was published on, below the prefix.
+// subject returns the subject of the spec without the prefix.
 func (it *item) subject() string { return it.Verb + "." + it.Name }
 
 func newItem(s scheduler.PublishedSpec) *item {

@@ -56,8 +56,8 @@ type event struct {
 	Claim        string         `json:"claim,omitempty"`      // who its publisher said that it was; unchecked
 	Result       view.Result    `json:"result,omitempty"`     // of put and patch: created, updated or unchanged
 	Created      *bool          `json:"created,omitempty"`    // of put
-	Occurrence   string         `json:"occurrence,omitempty"` // of run and resubmit: what they started
-	Resubmits    string         `json:"resubmits,omitempty"`  // of resubmit: what it repeats
+	Occurrence   string         `json:"occurrence,omitempty"` // of run and resubmit: the ID of the new run
+	Resubmits    string         `json:"resubmits,omitempty"`  // of resubmit: the ID of the repeated occurrence
 	Superseded   bool           `json:"superseded,omitempty"`
 	State        string         `json:"state,omitempty"`
 	Revision     uint64         `json:"revision,omitempty"`

@@ -20,8 +20,8 @@ import (
 type decision struct {
 	view       *view.Job // nil after delete, run and resubmit
 	created    bool      // put made the job
-	occurrence string    // run, resubmit: what it started
-	resubmits  string    // resubmit: what that repeats
+	occurrence string    // run, resubmit: the ID of the new run
+	resubmits  string    // resubmit: the ID of the repeated occurrence
 }
 
 // verbs are all that can be asked for of a job, sorted.
