@@ -162,36 +162,45 @@ func (s *Store) openSettings(ctx context.Context) error {
 	if err := s.takeReplicas(ctx); err != nil {
 		return err
 	}
-	want := max(1, s.cfg.Lanes)
-	if _, err := kv.Get(ctx, lanesKey); errors.Is(err, jetstream.ErrKeyNotFound) {
+	return s.takeLanes(ctx, kv)
+}
+
+// takeLanes reads the number of lanes, or writes it at the first start. Another process may write it first, and the member of
+// the cluster that answers a read may not have it yet.
+func (s *Store) takeLanes(ctx context.Context, settings jetstream.KeyValue) error {
+	for {
+		e, err := settings.Get(ctx, lanesKey)
+		if err == nil {
+			s.lanes, err = strconv.Atoi(string(e.Value()))
+			if err != nil || s.lanes < 1 || s.lanes > MaxLanes {
+				return &SettingError{Setting: "lanes", Message: fmt.Sprintf(
+					"the stored value %q in bucket %s is not a number of lanes", e.Value(), s.cfg.bucket("settings"),
+				), Cause: err}
+			}
+			return s.checkLanes()
+		}
+		if !errors.Is(err, jetstream.ErrKeyNotFound) {
+			return translate(err)
+		}
 		there, err := s.lanesThere(ctx)
 		if err != nil {
 			return err
 		}
+		s.lanes = max(1, s.cfg.Lanes)
 		if there > 0 { // the first start has made them
-			s.cfg.Logger.Error("the settings have lost the number of lanes; it is taken from the streams that are there", "lanes", there)
-			want = there
+			s.lanes = there
 		}
-	}
-	_, err := kv.Create(ctx, lanesKey, []byte(strconv.Itoa(want)))
-	if err == nil {
-		s.lanes = want
+		_, err = settings.Create(ctx, lanesKey, []byte(strconv.Itoa(s.lanes)))
+		switch {
+		case errors.Is(err, jetstream.ErrKeyExists):
+			continue
+		case err != nil:
+			return translate(err)
+		case there > 0:
+			s.cfg.Logger.Error("the settings have lost the number of lanes; it is taken from the streams that are there", "lanes", there)
+		}
 		return s.checkLanes()
 	}
-	if !errors.Is(err, jetstream.ErrKeyExists) {
-		return translate(err)
-	}
-	e, err := kv.Get(ctx, lanesKey)
-	if err != nil {
-		return translate(err)
-	}
-	s.lanes, err = strconv.Atoi(string(e.Value()))
-	if err != nil || s.lanes < 1 || s.lanes > MaxLanes {
-		return &SettingError{Setting: "lanes", Message: fmt.Sprintf(
-			"the stored value %q in bucket %s is not a number of lanes", e.Value(), s.cfg.bucket("settings"),
-		), Cause: err}
-	}
-	return s.checkLanes()
 }
 
 func (s *Store) openSettingsBucket(ctx context.Context) (err error) {

@@ -30,11 +30,13 @@ func (k *Keeper) key(ctx context.Context, create bool) ([]byte, error) {
 		return *key, nil
 	}
 	st, err := k.ledger.Load(ctx, keyEntry)
-	if create && (errors.Is(err, scheduler.ErrNotFound) || err == nil && len(st.Data) != keyBytes) {
+	for create && (errors.Is(err, scheduler.ErrNotFound) || err == nil && len(st.Data) != keyBytes) {
 		fresh := make([]byte, keyBytes)
 		_, _ = rand.Read(fresh) // never fails
-		if _, err = k.ledger.Save(ctx, keyEntry, fresh, st.Revision); err == nil || errors.Is(err, scheduler.ErrConflict) {
-			st, err = k.ledger.Load(ctx, keyEntry) // another process may have made it
+		if _, err = k.ledger.Save(ctx, keyEntry, fresh, st.Revision); err == nil {
+			st.Data = fresh
+		} else if errors.Is(err, scheduler.ErrConflict) { // another process has made it, and a read may not show it yet
+			st, err = k.ledger.Load(ctx, keyEntry)
 		}
 	}
 	switch {
