@@ -16,15 +16,8 @@ func Recover(ran, j *Job, search *AttemptSearch, now time.Time) Decision {
 	if search.wentOn { // passing on came to pass, and the acknowledgement not
 		return Decision{Verdict: Drop, Baton: b}
 	}
-	if search.besideIt() { // it has ended: the job's own baton goes on alone
-		switch b.StandingOf(j, true) {
-		case Gone:
-			return Decision{Verdict: Astray}
-		case Foreign:
-			return Decision{Verdict: Orphan}
-		case GoesOn, Over, Dropped, Closed:
-		}
-		return Decision{Verdict: Proceed, Baton: b, Step: j.beside(b, record.Started, now)}
+	if search.besideIt() {
+		return RecoverDetached(j, b, record.Started, now)
 	}
 	d := After(ran, j, b, record.result(), record.Ended)
 	d.Baton = b
@@ -32,6 +25,28 @@ func Recover(ran, j *Job, search *AttemptSearch, now time.Time) Decision {
 		d.Step = d.Step.WithoutFaulted()
 	}
 	return d
+}
+
+// RecoverDetached decides about b, the own baton of a job, whose occurrence runs detached since started, or has ended: the baton
+// goes on alone.
+func RecoverDetached(j *Job, b Baton, started, now time.Time) Decision {
+	d := Decision{Verdict: Proceed, Baton: b}
+	switch b.StandingOf(j, true) {
+	case Gone:
+		return Decision{Verdict: Astray}
+	case Foreign:
+		return Decision{Verdict: Orphan}
+	case Over: // disabled, or ended
+		d.Step = j.end(j.beside(b, started, now).Progress, nil, now)
+	case GoesOn, Dropped, Closed:
+		d.Step = j.beside(b, started, now)
+	}
+	return d
+}
+
+// SkipsDisabled reports whether r says that the occurrence of b was skipped because its job is disabled.
+func (r *Record) SkipsDisabled(b Baton) bool {
+	return SameIncarnation(r.UID, b.UID) && r.Reason == ReasonDisabled && !b.Nominal.Before(r.From) && !b.Nominal.After(r.To)
 }
 
 // HistoryDepth is how many records are looked through for that of an attempt.

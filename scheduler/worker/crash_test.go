@@ -291,3 +291,31 @@ func TestCrashAfterEditWhileHeld(t *testing.T) {
 		}
 	})
 }
+
+// TestDisabledAfterDetaching disables a job with overlap allow whose worker stopped between starting a run and passing the
+// job's own baton on: the occurrence has one end, whichever of its two messages arrives first.
+func TestDisabledAfterDetaching(t *testing.T) {
+	freshTimers()
+	bubble.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		_, other := w.open()
+		nc, own := w.open()
+		m := &mortal{Store: own, nc: nc, point: "pass on", before: true}
+		w.sink.answers(after(time.Minute, http.StatusOK))
+		w.startWorker(func(c *worker.Config) { c.Store = m; c.Logger = nil })
+		dying, ended := w.stop, w.ended
+		w.put("job", `{`+action+`, "overlap": "allow", "timeout": "PT5M", "recurrence": {"frequency": "Minute"}}`)
+		m.awaitDeath(t)
+		w.must(w.service.Disable(t.Context(), key("job")))
+		w.startWorker(func(c *worker.Config) { c.Store = other })
+		time.Sleep(5 * time.Minute)
+		if got := w.outcomes("job"); got != "skipped(disabled 1)" {
+			t.Errorf("history %q, want one skipped instant", got)
+		}
+		w.mustBeInOrder()
+		dying()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+}

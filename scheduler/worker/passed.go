@@ -48,7 +48,7 @@ func (w *Worker) pass(r *run) stage {
 // to remove its message; when that was cut short, this one lies where the
 // present job's baton ought to be, and the audit has to look.
 func (w *Worker) dropOrphan(r *run) stage {
-	now, err := w.look(r)
+	now, err := w.look(r, r.delivery.Slot)
 	w.ack(r)
 	if err != nil || !now.passedOn(r) {
 		w.cfg.OnTakeover()

@@ -68,7 +68,7 @@ func (w *Worker) receive(r *run) stage {
 // such as one whose occurrence runs detached: what has become of the next baton
 // since must not be undone. found is false when r is still to be decided about.
 func (w *Worker) recover(r *run) (next stage, found bool) {
-	now, err := w.look(r) // before the history: whatever followed r and is gone by then has its record
+	now, err := w.look(r, r.delivery.Slot) // before the history: whatever followed r and is gone by then has its record
 	if err != nil {
 		return w.retryLater(r, err), true
 	}
@@ -81,7 +81,7 @@ func (w *Worker) recover(r *run) (next stage, found bool) {
 		if now.followed(r) {
 			return w.ack(r), true
 		}
-		return nil, false
+		return w.recoverDetached(r)
 	}
 	r.skipped, r.attempt = nil, search.Found // what was skipped is recorded before the attempt
 	if now.passedOn(r) {
@@ -95,17 +95,50 @@ func (w *Worker) recover(r *run) (next stage, found bool) {
 	return w.carry(r, j, scheduler.Recover(w.definition(&r.baton, j), j, search, w.cfg.Store.Now())), true
 }
 
+// recoverDetached passes on the job's own baton if the worker before has started its occurrence detached. It still runs and has
+// no record, or was skipped since, because the job is disabled.
+func (w *Worker) recoverDetached(r *run) (next stage, found bool) {
+	if r.baton.Kind != scheduler.Planned {
+		return nil, false
+	}
+	j, err := w.jobOf(r)
+	if err != nil {
+		return w.retryLater(r, err), true
+	}
+	if ran := w.definition(&r.baton, j); ran == nil || ran.Def.Overlap != scheduler.OverlapAllow {
+		return nil, false
+	}
+	now, err := w.look(r, scheduler.Slot{Key: r.key(), Detached: scheduler.DetachedName(r.baton.Nominal)})
+	found = now != occupancy{}
+	if err == nil && !found && j.State == scheduler.Disabled {
+		looked := 0
+		err = w.cfg.Store.Newest(w.settles, r.key(), []scheduler.Outcome{scheduler.OutcomeSkipped}, func(rec *scheduler.Record) bool {
+			looked++
+			found = rec.SkipsDisabled(r.baton)
+			return !found && looked < scheduler.HistoryDepth
+		})
+	}
+	switch {
+	case err != nil:
+		return w.retryLater(r, err), true
+	case !found:
+		return nil, false
+	}
+	at := w.cfg.Store.Now()
+	return w.carry(r, j, scheduler.RecoverDetached(j, r.baton, at, at)), true
+}
+
 // occupancy is what a slot has: the sequences of its batons, 0 for none.
 type occupancy struct{ waiting, running uint64 }
 
-// look returns what r's slot has. It asks for what waits first, which may be fired
+// look returns what a slot of r's job has. It asks for what waits first, which may be fired
 // meanwhile.
-func (w *Worker) look(r *run) (now occupancy, err error) {
+func (w *Worker) look(r *run, slot scheduler.Slot) (now occupancy, err error) {
 	for _, one := range []struct {
 		ask func(context.Context, scheduler.Slot) (scheduler.Stored, error)
 		is  *uint64
 	}{{w.cfg.Store.Waiting, &now.waiting}, {w.cfg.Store.Running, &now.running}} {
-		st, err := one.ask(w.settles, r.delivery.Slot)
+		st, err := one.ask(w.settles, slot)
 		if err != nil && !errors.Is(err, scheduler.ErrNotFound) {
 			return now, err
 		}
