@@ -40,8 +40,8 @@ func (p *Progress) afresh() Progress {
 // equal reports whether p and q say the same.
 func (p *Progress) equal(q *Progress) bool {
 	return p.Number == q.Number && p.Runs == q.Runs && p.Executions == q.Executions && p.Failures == q.Failures && p.Faults == q.Faults &&
-		p.Errors == q.Errors && p.ErrorFails == q.ErrorFails && p.GaveUp == q.GaveUp && slices.Equal(p.Merged, q.Merged) && p.Last.Equal(q.Last) && p.Seen.Equal(q.Seen) &&
-		p.Base.Equal(q.Base) && p.Ran.Equal(q.Ran) && p.Prior.Equal(q.Prior)
+		p.Errors == q.Errors && p.ErrorFails == q.ErrorFails && p.GaveUp == q.GaveUp && slices.Equal(p.Merged, q.Merged) &&
+		p.Last.Equal(q.Last) && p.Seen.Equal(q.Seen) && p.Base.Equal(q.Base) && p.Ran.Equal(q.Ran) && p.Prior.Equal(q.Prior)
 }
 
 // Any reports whether the job has run at all, by schedule or by hand.
@@ -50,7 +50,8 @@ func (p *Progress) Any() bool { return p.Number > 0 || p.Executions > 0 }
 // none reports whether p is zero: nothing has run, been skipped or been given up.
 func (p *Progress) none() bool {
 	return p.Number == 0 && p.Runs == 0 && p.Executions == 0 && p.Failures == 0 && p.Faults == 0 && p.Errors == 0 &&
-		p.ErrorFails == 0 && !p.GaveUp && p.Merged == nil && p.Last.IsZero() && p.Seen.IsZero() && p.Base.IsZero() && p.Ran.IsZero() && p.Prior.IsZero()
+		p.ErrorFails == 0 && !p.GaveUp && p.Merged == nil && p.Last.IsZero() && p.Seen.IsZero() &&
+		p.Base.IsZero() && p.Ran.IsZero() && p.Prior.IsZero()
 }
 
 // ran notes that the occurrence of an instant runs.

@@ -35,19 +35,6 @@ func tells(t *testing.T, js jetstream.JetStream, bucket string, does bool) {
 	}
 }
 
-// telling returns what a bucket publishes again.
-func telling(t *testing.T, js jetstream.JetStream, bucket string) jetstream.RePublish {
-	t.Helper()
-	st, err := js.Stream(t.Context(), "KV_carillon-"+bucket)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := st.CachedInfo().Config.RePublish; got != nil {
-		return *got
-	}
-	return jetstream.RePublish{}
-}
-
 // watchOf watches a bucket until the test ends, and returns what the watch ends with, once it stands.
 func watchOf(t *testing.T, s *store.Store, bucket string, changed func(name string)) <-chan error {
 	t.Helper()

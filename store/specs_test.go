@@ -179,7 +179,8 @@ func TestClaimSpec(t *testing.T) {
 		claim := func(subject string, sequence uint64, want string, kind error) {
 			t.Helper()
 			result, err := st.ClaimSpec(ctx, subject, "1", sequence)
-			if mustBe(t, subject, err, kind); string(result) != want {
+			mustBe(t, subject, err, kind)
+			if string(result) != want {
 				t.Errorf("%s: %s, want %s", subject, result, want)
 			}
 		}

@@ -159,14 +159,18 @@ func nextRuns(ctx context.Context, j *client.Job) []time.Time {
 	if json.Unmarshal(j.Properties, &p) != nil || p["recurrence"] == nil {
 		return runs
 	}
-	var recurrence map[string]json.RawMessage
+	var recurrence map[string]any
 	_ = json.Unmarshal(p["recurrence"], &recurrence) // it is an object
 	query := map[string]any{"name": j.Name, "properties": p, "after": first, "count": shownRuns - 1}
 	if recurrence["count"] != nil { // nobody tells how many are left
 		return runs
 	}
 	if countsFromRuns(recurrence) {
-		p["recurrence"], _ = json.Marshal(recurrence)
+		changed, err := json.Marshal(recurrence)
+		if err != nil {
+			return runs
+		}
+		p["recurrence"] = changed
 		delete(p, "startTime")
 	}
 	if p["startTime"] == nil { // it counts from when it was put, and so from each of its runs
@@ -190,14 +194,14 @@ func nextRuns(ctx context.Context, j *client.Job) []time.Time {
 }
 
 // countsFromRuns reports whether a recurrence counts from its last execution. An @recur loses its start then.
-func countsFromRuns(recurrence map[string]json.RawMessage) bool {
-	var cron, anchor string
-	_, _ = json.Unmarshal(recurrence["cron"], &cron), json.Unmarshal(recurrence["anchor"], &anchor)
+func countsFromRuns(recurrence map[string]any) bool {
+	cron, _ := recurrence["cron"].(string)
+	anchor, _ := recurrence["anchor"].(string)
 	fields := strings.Fields(cron)
 	if len(fields) < 3 || !strings.EqualFold(fields[0], "@recur") || strings.EqualFold(anchor, "grid") {
 		return strings.EqualFold(anchor, "lastExecution")
 	}
-	recurrence["cron"], _ = json.Marshal(strings.Join(fields[:3], " "))
+	recurrence["cron"] = strings.Join(fields[:3], " ")
 	return true
 }
 

@@ -110,7 +110,9 @@ func (c historyCmd) query(t *terminal.Terminal, now time.Time) (q client.History
 	if c.Last && (c.Follow || c.Top != nil) {
 		return q, terminal.Usagef("--last shows one attempt; leave --follow and --top out")
 	}
-	q.RecordFilter = scheduler.RecordFilter{Outcomes: c.Outcome, Targets: c.Target, Manual: c.Manual, Late: c.Late, UID: c.UID, Earlier: c.Earlier}
+	q.RecordFilter = scheduler.RecordFilter{
+		Outcomes: c.Outcome, Targets: c.Target, Manual: c.Manual, Late: c.Late, UID: c.UID, Earlier: c.Earlier,
+	}
 	for _, action := range c.Action {
 		if phase, ok := scheduler.PhaseOf(action); ok {
 			q.Phases = append(q.Phases, phase)

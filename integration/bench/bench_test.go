@@ -25,7 +25,7 @@ func testMain(m *testing.M) int {
 	if status, ok := runChild(context.Background(), os.Args[1:]); ok {
 		return status
 	}
-	flag.Parse()
+	flag.Parse()                       //nolint:revive // of TestMain
 	_ = flag.Set("test.parallel", "8") // the scenarios wait most of the time
 	dir, err := os.MkdirTemp("", "bench-test-")
 	if err == nil {
@@ -35,7 +35,7 @@ func testMain(m *testing.M) int {
 		log.Print(err)
 		return exitFailure
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }()
 	status := m.Run()
 	if left, _ := filepath.Glob(filepath.Join(dir, "carillon-bench-*")); len(left) > 0 {
 		log.Printf("left behind: %q", left)
@@ -81,7 +81,7 @@ func TestScenarios(t *testing.T) {
 			if got := slices.Sorted(maps.Keys(r.Figures)); !slices.Equal(got, slices.Sorted(slices.Values(sides))) {
 				t.Errorf("got figures of %q, want %q", got, sides)
 			}
-			for _, name := range strings.Fields(want) {
+			for name := range strings.FieldsSeq(want) {
 				if _, ok := r.Figures[sideCarillon][name]; !ok {
 					t.Errorf("%s is missing", name)
 				}
@@ -117,7 +117,7 @@ func runJSON(t *testing.T, files programs, args string) *report {
 // explained reports whether -h explains a figure, with its prefixes or without.
 func explained(name string) bool {
 	words := strings.Fields(explanations)
-	for _, prefix := range strings.Fields("killed_ published_ requested_ server_ worker_ target_ load_ -") {
+	for prefix := range strings.FieldsSeq("killed_ published_ requested_ server_ worker_ target_ load_ -") {
 		if slices.Contains(words, strings.NewReplacer("_per_s", "_s", "_per_run", "_per_job").Replace(name)) {
 			return true
 		}
@@ -134,8 +134,11 @@ func TestDistinct(t *testing.T) {
 	for i := range c.jobs {
 		var job struct {
 			Action struct {
-				Request struct{ URI, Body string }
-			}
+				Request struct {
+					URI  string `json:"uri"`
+					Body string `json:"body"`
+				} `json:"request"`
+			} `json:"action"`
 		}
 		document := c.document(i, "http://127.0.0.1:1/")
 		if err := json.Unmarshal(document, &job); err != nil {

@@ -61,7 +61,7 @@ func buildRevision(ctx context.Context, dir, revision string) (string, error) {
 
 // execute runs a command in a directory and returns the line that it prints.
 func execute(ctx context.Context, dir, name string, args ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, name, args...)
+	cmd := exec.CommandContext(ctx, name, args...) //nolint:gosec // commands of this package
 	cmd.Dir = dir
 	out, err := cmd.CombinedOutput()
 	if err != nil {

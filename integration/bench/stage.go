@@ -40,7 +40,7 @@ func (b *bench) run(ctx context.Context, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }()
 	if err := b.build(ctx, dir); err != nil {
 		return err
 	}
@@ -168,10 +168,11 @@ func (s *stage) startWorker(ctx context.Context) (*process, error) {
 	}
 	p.pprof = ports.Pprof
 	s.log.Printf("%s: carillon serve is profiled at %s", s.side, p.pprof)
-	return p, p.await(ctx, func() bool {
+	err = p.await(ctx, func() bool {
 		_, err := s.request(ctx, "get", "none", nil)
 		return err == nil
 	})
+	return p, err
 }
 
 // leave forgets processes that the scenario has stopped.

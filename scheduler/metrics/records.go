@@ -51,7 +51,7 @@ func newRecords(types []string) records {
 		lateness: prometheus.NewHistogram(histogram(
 			"carillon_attempt_lateness_seconds", "How long after it was due an attempt began.", latenessBuckets,
 		)),
-		late:    counter("carillon_occurrences_late_total", "Occurrences that began later than lateAfter of their job allows.", "collection"),
+		late:    counter("carillon_occurrences_late_total", "Occurrences that began later than their lateAfter.", "collection"),
 		actions: map[string]*action{}, skipped: map[scheduler.Reason]prometheus.Counter{},
 	}
 	for _, name := range append([]string{other}, types...) {

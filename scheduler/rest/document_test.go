@@ -147,7 +147,17 @@ func TestExamples(t *testing.T) {
 			return err
 		}
 		for _, d := range documents {
+			var named struct {
+				Name string `json:"name"`
+				Type string `json:"type"`
+			}
+			if err := json.Unmarshal(d.JSON(), &named); err != nil {
+				continue // no object
+			}
 			if _, ok := d.Member("action"); !ok {
+				if named.Type == "Microsoft.Scheduler/jobCollections" {
+					w.must(http.MethodPut, "/jobCollections/"+named.Name, string(d.JSON()))
+				}
 				continue
 			}
 			jobs++
@@ -157,9 +167,12 @@ func TestExamples(t *testing.T) {
 			for _, found := range secretName.FindAllStringSubmatch(string(d.JSON()), -1) {
 				w.must(http.MethodPut, "/secrets/"+found[1], `{"value": "x"}`)
 			}
-			name := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
-			w.do(http.MethodDelete, "/jobCollections/default/jobs/"+name, "") // of an example of the same name in another folder
-			if r := w.do(http.MethodPut, "/jobCollections/default/jobs/"+name, string(d.JSON())); r.status != http.StatusCreated {
+			target := "/jobCollections/default/jobs/" + strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
+			if collection, job, ok := strings.Cut(named.Name, "/"); ok {
+				target = "/jobCollections/" + collection + "/jobs/" + job
+			}
+			w.do(http.MethodDelete, target, "") // of an example of the same name in another folder
+			if r := w.do(http.MethodPut, target, string(d.JSON())); r.status != http.StatusCreated {
 				t.Errorf("%s: %d %s", path, r.status, r.body)
 			}
 		}

@@ -91,7 +91,8 @@ var (
 	}
 	historyOptions = slices.Concat(pageOptions, []openapi.Parameter{
 		openapi.Query("$filter", openapi.Text,
-			"status|actionType|actionName|target|manual|late eq VALUE, startTime|endTime ge|gt|le|lt TIME, joined by and, alternatives by or"),
+			"status|actionType|actionName|target|manual|late eq VALUE, startTime|endTime ge|gt|le|lt TIME, joined by and, "+
+				"alternatives by or"),
 		openapi.Query("uid", openapi.Text, "only those of the job of that uid, and not of an earlier one of its name"),
 		openapi.Query("earlier", openapi.Truth, "also those of earlier jobs of the name"),
 	}, followOptions, []openapi.Parameter{openapi.Query("as", openapi.OneOf("ndjson", "sse"), "the form of a live tail")})

@@ -420,10 +420,7 @@ func (o OperationKeeper) change(ctx context.Context, op *operation, it item) (as
 	case view.VerbDisable:
 		v, err = edits.Disable(ctx, it.key)
 		if err == nil && (op.StopRetries || !it.idle) {
-			var active *view.Cancellation
-			if active, err = o.edits.cancel(asking(ctx, "cancel"), it.key, cancelRequest{reason: stopReason, dryRun: !op.StopRetries}); err == nil {
-				begun = len(active.Occurrences)
-			}
+			begun, err = o.stop(asking(ctx, "cancel"), it.key, op.StopRetries)
 		}
 	case view.VerbPause:
 		v, err = edits.PauseAt(ctx, it.key, op.Until, op.Created)
@@ -441,6 +438,15 @@ func (o OperationKeeper) change(ctx context.Context, op *operation, it item) (as
 		return view.Updated, 0, err
 	}
 	return v.Result, begun, err
+}
+
+// stop cancels the active occurrences of a disabled job, or only counts them.
+func (o OperationKeeper) stop(ctx context.Context, k scheduler.Key, retries bool) (begun int, err error) {
+	active, err := o.edits.cancel(ctx, k, cancelRequest{reason: stopReason, dryRun: !retries})
+	if err != nil {
+		return 0, err
+	}
+	return len(active.Occurrences), nil
 }
 
 // The patience with a store that does not answer, or has too much to do.

@@ -181,8 +181,8 @@ func choiceOf(name string) *choice {
 }
 
 // errUnknownTerm says what may be asked.
-var errUnknownTerm = errors.New("is not of the form: status|actionType|actionName|target|manual|late eq VALUE; several may be joined by or; " +
-	"nor of the form: startTime|endTime ge|gt|le|lt TIME")
+var errUnknownTerm = errors.New("is not of the form: status|actionType|actionName|target|manual|late eq VALUE; " +
+	"several may be joined by or; nor of the form: startTime|endTime ge|gt|le|lt TIME")
 
 // bound reads what a time is compared with.
 func (r filterReader) bound(since, until *time.Time, term []string) error {

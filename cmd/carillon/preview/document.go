@@ -109,7 +109,9 @@ func (s *subject) readDocument(v document.Value) error {
 			o.Done()
 			o = inner
 		}
-		o.Ignore("action", "state", "status", "jitter", "timeout", "lateAfter", "overlap", "catchUp", "labels", "description", "data", "input")
+		o.Ignore(
+			"action", "state", "status", "jitter", "timeout", "lateAfter", "overlap", "catchUp", "labels", "description", "data", "input",
+		)
 		if until, ok := o.Time(pausedUntil); ok {
 			s.paused = until
 		} else {

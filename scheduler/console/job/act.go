@@ -2,6 +2,7 @@ package job
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"strings"
 	"time"
@@ -109,11 +110,11 @@ func (r room) cancel(c *frame.Call) error {
 }
 
 // active returns the occurrences of a job that the user can cancel.
-func (r room) active(c *frame.Call, k scheduler.Key) ([]string, error) {
+func (r room) active(ctx context.Context, c *frame.Call, k scheduler.Key) ([]string, error) {
 	if !c.May(access.Operate, k.Collection) {
 		return nil, nil
 	}
-	v, err := r.service.Cancel(c.Context(), k, []byte(`{"dryRun": true}`))
+	v, err := r.service.Cancel(ctx, k, []byte(`{"dryRun": true}`))
 	if err != nil {
 		return nil, err
 	}

@@ -105,7 +105,7 @@ func (r room) statusOf(ctx context.Context, c *frame.Call, k scheduler.Key) (*vi
 	}
 	var active []string
 	if v.Status.Running || v.Status.Retry > 0 || v.Status.WaitsFor != "" || len(beside) > 0 {
-		if active, err = r.active(c, k); err != nil {
+		if active, err = r.active(ctx, c, k); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -249,7 +249,7 @@ func (r room) showOccurrence(c *frame.Call) error {
 		return err
 	}
 	if p.Run.State == string(scheduler.OutcomeFailed) || p.Run.State == string(scheduler.OutcomePostponed) {
-		active, err := r.active(c, k)
+		active, err := r.active(c.Context(), c, k)
 		if err != nil && !errors.Is(err, scheduler.ErrNotFound) { // the job may be deleted
 			return err
 		}

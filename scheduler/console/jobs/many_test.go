@@ -2,6 +2,7 @@ package jobs_test
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -313,10 +314,7 @@ func TestPauseCollection(t *testing.T) {
 	contains(t, page, "Pause jobs…", `name="until"`, `name="state" value="paused"`, `name="collection" value="default"`)
 	whole := url.Values{"all": {"1"}, "collection": {"default"}}
 	form := func(more ...string) url.Values {
-		f := url.Values{}
-		for name, values := range whole {
-			f[name] = values
-		}
+		f := maps.Clone(whole)
 		for i := 0; i < len(more); i += 2 {
 			f.Set(more[i], more[i+1])
 		}
