@@ -28,7 +28,7 @@ func Recover(ran, j *Job, search *AttemptSearch, now time.Time) Decision {
 }
 
 // RecoverDetached decides about b, the own baton of a job, whose occurrence runs detached since started, or has ended: the baton
-// goes on alone.
+// continues alone.
 func RecoverDetached(j *Job, b Baton, started, now time.Time) Decision {
 	d := Decision{Verdict: Proceed, Baton: b}
 	switch b.StandingOf(j, true) {

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"io"
 	"log/slog"
 	"testing"
 
@@ -18,7 +17,8 @@ type lagging struct {
 }
 
 func (l *lagging) Get(ctx context.Context, key string) (jetstream.KeyValueEntry, error) {
-	if l.reads++; l.reads <= 2 {
+	l.reads++
+	if l.reads <= 2 {
 		return nil, jetstream.ErrKeyNotFound
 	}
 	return l.KeyValue.Get(ctx, key)
@@ -38,7 +38,7 @@ func TestLanesOfAQuickerReplica(t *testing.T) {
 	if _, err := kv.Create(t.Context(), lanesKey, []byte("3")); err != nil {
 		t.Fatal(err)
 	}
-	s := &Store{js: js, cfg: Config{Prefix: DefaultPrefix, Logger: slog.New(slog.NewTextHandler(io.Discard, nil))}}
+	s := &Store{js: js, cfg: Config{Prefix: DefaultPrefix, Logger: slog.New(slog.DiscardHandler)}}
 	if err := s.takeLanes(t.Context(), &lagging{KeyValue: kv}); err != nil || s.lanes != 3 {
 		t.Errorf("%d lanes, %v", s.lanes, err)
 	}

@@ -2,5 +2,5 @@
 
 package bubble
 
-// RaceDetector tells whether the race detector watches, which makes a program about ten times slower.
+// RaceDetector reports whether the race detector is on, which makes a program about ten times slower.
 const RaceDetector = false

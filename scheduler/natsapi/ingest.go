@@ -27,7 +27,6 @@ type Source interface {
 	PublishResult(ctx context.Context, verdict, name string, body []byte) error
 
 	SpecLog
-	SpecClaims
 }
 
 // SpecClaims detects duplicates: specs on the same subject with the same ID.
@@ -59,9 +58,10 @@ type SpecOrder interface {
 	FirstSpec(ctx context.Context) (uint64, error)
 }
 
-// SpecMarks is where it is noted that a process takes a spec in, for those
-// that come after it.
+// SpecMarks records which specs a process has taken in, and which of them have claimed their ID.
 type SpecMarks interface {
+	SpecClaims
+
 	// MarkSpec notes it, and returns how often that was noted of the spec.
 	MarkSpec(ctx context.Context, sequence uint64) (marks int, err error)
 
