@@ -284,7 +284,12 @@ func (p *planner) cancelPlanned(ctx context.Context, j *scheduler.Job) error {
 	if err != nil {
 		return err
 	}
-	if b, err := scheduler.DecodeBaton(st.Data); err == nil && b.BelongsTo(j) && (!b.NeedsOpen() || !b.MayRun().After(j.Updated)) {
+	b, err := scheduler.DecodeBaton(st.Data)
+	switch {
+	case err != nil:
+	case b.Revision > j.Revision: // armed by a later edit, or for a job that has the name since
+		return nil
+	case b.BelongsTo(j) && (!b.NeedsOpen() || !b.MayRun().After(j.Updated)):
 		return nil
 	}
 	return p.shared.Store.Cancel(ctx, slot, st.Revision)

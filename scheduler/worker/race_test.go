@@ -158,3 +158,40 @@ func (w *world) mustHaveOwnHistory(name string) {
 		w.t.Errorf("%s has not run for a minute: %q", name, w.outcomes(name))
 	}
 }
+
+// overtaken is a store of a process that hangs after it has saved a job, until then has been done.
+type overtaken struct {
+	scheduler.Store
+
+	then func()
+}
+
+func (o *overtaken) SaveJob(ctx context.Context, k scheduler.Key, data []byte, replaces uint64, final bool) (uint64, error) {
+	rev, err := o.Store.SaveJob(ctx, k, data, replaces, final)
+	if then := o.then; then != nil {
+		o.then = nil
+		then()
+	}
+	return rev, err
+}
+
+// TestEnableOvertakesDisable enables a job, or deletes it and puts it again, before a slow process has removed the baton of the
+// job that it disabled. The new baton stays.
+func TestEnableOvertakesDisable(t *testing.T) {
+	const doc = `{` + action + `, "recurrence": {"frequency": "Hour"}, "startTime": "2000-01-01T01:00:00Z"}`
+	for name, then := range map[string]func(*world){
+		"enabled":   func(w *world) { w.must(w.service.Enable(w.t.Context(), key("job"))) },
+		"put again": func(w *world) { w.must(nil, w.service.Delete(w.t.Context(), key("job"), 0)); w.put("job", doc) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, w *world) {
+				w.put("job", doc)
+				slow := w.newServiceOn(&overtaken{w.store, func() { then(w) }})
+				if _, err := slow.Disable(t.Context(), key("job")); err != nil && !errors.Is(err, scheduler.ErrNotFound) {
+					t.Fatal(err)
+				}
+				w.mustBeInOrder()
+			})
+		})
+	}
+}
