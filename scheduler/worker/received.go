@@ -68,7 +68,7 @@ func (w *Worker) receive(r *run) stage {
 // such as one whose occurrence runs detached: what has become of the next baton
 // since must not be undone. found is false when r is still to be decided about.
 func (w *Worker) recover(r *run) (next stage, found bool) {
-	now, err := w.look(r, r.delivery.Slot) // before the history: whatever followed r and is gone by then has its record
+	now, err := w.look(r, r.delivery.Slot) // before the history, which then has a record of each baton that followed r and ended
 	if err != nil {
 		return w.retryLater(r, err), true
 	}
