@@ -30,18 +30,14 @@ func Recover(ran, j *Job, search *AttemptSearch, now time.Time) Decision {
 // RecoverDetached decides about b, the own baton of a job, whose occurrence runs detached since started, or has ended: the baton
 // continues alone.
 func RecoverDetached(j *Job, b Baton, started, now time.Time) Decision {
-	d := Decision{Verdict: Proceed, Baton: b}
 	switch b.StandingOf(j, true) {
 	case Gone:
 		return Decision{Verdict: Astray}
 	case Foreign:
 		return Decision{Verdict: Orphan}
-	case Over: // disabled, or ended
-		d.Step = j.end(j.beside(b, started, now).Progress, nil, now)
-	case GoesOn, Dropped, Closed:
-		d.Step = j.beside(b, started, now)
+	case GoesOn, Over, Dropped, Closed:
 	}
-	return d
+	return Decision{Verdict: Proceed, Baton: b, Step: j.settled(&b, j.beside(b, started, now), now)}
 }
 
 // SkipsDisabled reports whether r says that the occurrence of b was skipped because its job is disabled.

@@ -141,7 +141,7 @@ func TestRecoverOverlap(t *testing.T) {
 		{"the detached run is recorded, and the job's baton not passed on", j, j, own, history{ended}, "proceed; next 09:01:00"},
 		{"whether that failed or not", j, j, own, history{failed}, "proceed; next 09:01:00"},
 		{"it was the last of a count", three, three, last, history{attempt(three, lastBeside, "09:02:00", succeeds)}, "proceed; no baton, completed"},
-		{"the job is disabled: its next baton will end", j, in(scheduler.Disabled, j), own, history{ended}, "proceed; next 09:01:00, disabled"},
+		{"the job is disabled, and has no instant that is due", j, in(scheduler.Disabled, j), own, history{ended}, "proceed; no baton, disabled"},
 		{"the job has no definition", nil, nil, own, history{ended}, "astray"},
 		{"another job has the name", namesake(j), namesake(j), own, history{ended}, "orphan"},
 		{"detached: ran, not recorded", j, j, beside, nil, "again; run 09:00:00 detached"},

@@ -135,13 +135,13 @@ func (p *presence) otherClaims(now time.Time) bool {
 	return false
 }
 
-// Why there is no claim for now.
+// Reasons to postpone a claim.
 var (
 	errUnanswered = errors.New("a process that holds batons or specs does not answer") // it may not have renewed them
 	errLeaderless = errors.New("a queue of batons or specs has no leader")
 )
 
-// claimOnce claims what the queues have whose leaders answer. It reports whether there may be more to claim.
+// claimOnce claims the messages of the queues whose leaders answer. It reports whether more may be left.
 func (p *presence) claimOnce(ctx context.Context) (left bool, err error) {
 	queues, silent := p.unheld(ctx, p.store.queues(), p.store.leases.count())
 	if len(queues) == 0 {
@@ -169,8 +169,8 @@ func (p *presence) claimOnce(ctx context.Context) (left bool, err error) {
 	return true, err
 }
 
-// unheld returns those of the queues of which more is delivered than is known to be held, none while a process may hold some
-// of it that knows nothing of claims. The error is of queues that did not answer.
+// unheld returns the queues with more delivered messages than processes report to hold. It returns none while a process that
+// does not support claims may hold some. The error is about queues that did not answer.
 func (p *presence) unheld(ctx context.Context, of []queue, held map[string]int) (queues []queue, silent error) {
 	var (
 		mu  sync.Mutex

@@ -81,8 +81,8 @@
 //     most MaxConns are open; with all in use, attempts wait. Certificates are
 //     checked; credentials are sent unencrypted only to a server without TLS
 //     that is not given as tls or wss.
-//  6. Such a server may send lines and headers of at most 64 KiB, messages of at
-//     most 8 MiB. This package ends its connection before the client sees more.
+//  6. A job's own server may send lines and headers of at most 64 KiB, messages of
+//     at most 8 MiB. This package ends its connection before the client sees more.
 //     An answer on the scheduler's own connection with more headers fails the
 //     attempt (502).
 //

@@ -58,7 +58,7 @@ type SpecOrder interface {
 	FirstSpec(ctx context.Context) (uint64, error)
 }
 
-// SpecMarks records which specs a process has taken in, and which of them have claimed their ID.
+// SpecMarks records which specs a process has accepted, and which of them have claimed their ID.
 type SpecMarks interface {
 	SpecClaims
 

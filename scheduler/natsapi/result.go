@@ -65,7 +65,7 @@ type event struct {
 	Next         time.Time      `json:"nextExecutionTime,omitzero"`
 	Message      string         `json:"message,omitempty"` // of a job at its end: what it has come to
 	Error        *view.Error    `json:"error,omitempty"`
-	Warnings     []spec.Warning `json:"warnings,omitempty"`    // of put and patch: what the publisher might not expect
+	Warnings     []spec.Warning `json:"warnings,omitempty"`    // of put and patch: effects that the publisher might not expect
 	DryRun       *view.DryRun   `json:"dryRun,omitempty"`      // of a put or a patch that was only to be tried
 	DuplicateOf  uint64         `json:"duplicateOf,omitempty"` // the spec that had the same ID, and this result
 	SpecSequence uint64         `json:"specSequence"`

@@ -109,7 +109,7 @@ func (a *api) turnJob(
 	return answerJob(w, r, http.StatusOK, v, err)
 }
 
-// asked returns an action that does what the body of a request asks for, and answers with the result.
+// asked returns an action that passes the body of a request to do, and answers with the result.
 func asked[T any](do func(s *service.Service, r *http.Request, body []byte) (T, error)) action {
 	return func(a *api, w http.ResponseWriter, r *http.Request) error {
 		s, err := a.held(r)

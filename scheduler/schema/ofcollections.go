@@ -21,7 +21,7 @@ var ofCollections = map[string]Description{
 	"sku":      {"The collection's plan, as Azure Scheduler had them.", "none", ""},
 	"sku.name": {"The plan, with quotas where the collection has none of its own.", "none", "Standard"},
 	"defaults": {
-		"Settings that its jobs inherit where they have none of their own: errorAction, retryPolicy, timeout, lateAfter and labels.",
+		"Settings that jobs inherit unless they set them: errorAction, retryPolicy, timeout, lateAfter and labels.",
 		"none",
 		`{"labels": {"team": "billing"}, "timeout": "PT2M"}`,
 	},

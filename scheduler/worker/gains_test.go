@@ -80,7 +80,7 @@ var gains = []gain{
 	// Retries go on with the right attempt, and an errorAction with its own.
 	{"default/retrying", "06:46:00 #3", "2 completed", "enabled 4/2/0 next 02T08:22:00"},
 	{"default/backoff", "06:51:19 #4", "1 completed", "completed 4/3/0"},
-	{"default/erroraction", "06:50:00 #4", "1 completed, 1 faulted", "enabled 4/3/1 next 02T08:34:00"},
+	{"default/erroraction", "06:50:00 #4", "1 completed, 1 faulted", "enabled 3/3/1 next 02T08:34:00"},
 
 	// What was put off runs, once.
 	{"default/limited1", inTurn, "1 completed", "completed 1/0/0"},

@@ -123,7 +123,7 @@ var operations = map[string]Operation{
 	},
 	"POST /jobCollections/{c}/jobs/{j}/try": {
 		ID: "tryJob", Summary: "Make one attempt of a job now, and tell what became of it",
-		Text: "Nothing is stored, and nothing follows. Without a document, or with {\"data\": {…}}, it is the stored job.", Tag: jobs,
+		Text: "The scheduler stores no record and does not retry. Without a document, or with {\"data\": {…}}, it tries the stored job.", Tag: jobs,
 		Body: "Job", Answers: ok("Trial"), Faults: either,
 	},
 	"GET /jobs": {
@@ -155,7 +155,7 @@ var operations = map[string]Operation{
 	"GET /audit":                                audited("audit", "List who changed what, newest first"),
 	"POST /operations": {
 		ID: "createOperation", Summary: "Do one thing to many jobs", Tag: jobs, Body: "OperationRequest",
-		Text: "With dryRun it answers 200 with what the operation would be, and does nothing.", Answers: put("Operation"),
+		Text: "With dryRun it answers 200 with the operation, and changes no job.", Answers: put("Operation"),
 	},
 	"GET /operations": {
 		ID: "listOperations", Summary: "List the operations of the last 7 days, the newest first", Tag: jobs,
