@@ -123,7 +123,8 @@ var operations = map[string]Operation{
 	},
 	"POST /jobCollections/{c}/jobs/{j}/try": {
 		ID: "tryJob", Summary: "Make one attempt of a job now, and tell what became of it",
-		Text: "The scheduler stores no record and does not retry. Without a document, or with {\"data\": {…}}, it tries the stored job.", Tag: jobs,
+		Text: "The scheduler stores no record and does not retry. Without a document, or with {\"data\": {…}}, it tries the stored job.",
+		Tag:  jobs,
 		Body: "Job", Answers: ok("Trial"), Faults: either,
 	},
 	"GET /jobs": {
