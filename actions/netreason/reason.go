@@ -121,6 +121,7 @@ func system(err error) string {
 // closed explains that a connection has ended before its time.
 func closed(err error) string {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		errors.Is(err, net.ErrClosed) || // net/http closes a connection that the host has closed, while it writes
 		strings.Contains(err.Error(), "server closed idle connection") { // by net/http, which does not export it
 		return "connection closed by the host"
 	}

@@ -60,6 +60,7 @@ func TestReason(t *testing.T) {
 		{"dial: connect: " + syscall.EPROTONOSUPPORT.Error(), system("dial", "connect", syscall.EPROTONOSUPPORT)},
 
 		{"connection closed by the host", io.EOF},
+		{"connection closed by the host", &net.OpError{Op: "readfrom", Net: "tcp", Err: &net.OpError{Op: "write", Net: "tcp", Err: net.ErrClosed}}},
 		{"connection closed by the host", fmt.Errorf("net/http: HTTP/1.x transport connection broken: %w", io.ErrUnexpectedEOF)},
 		{"connection closed by the host", errors.New("http: server closed idle connection")},
 

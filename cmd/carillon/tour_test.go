@@ -116,7 +116,7 @@ var tourRules = []struct {
 }{
 	{regexp.MustCompile(`(\d{4}-\d\d-\d\d[T ])?\d\d:\d\d:\d\d\.\d+( ?Z)?`), "MOMENT"},
 	{regexp.MustCompile(`\+?\d+(\.\d+)? ?(ns|µs|ms)\b`), "DURATION"},
-	{regexp.MustCompile(`\b(now|in [\dhms.]+|in DURATION)(, retry \d)?  +(-|[\dhms.]+ ago|DURATION ago)`), "NEXT LAST"},
+	{regexp.MustCompile(`\b(now|in [\ddhms.]+|in DURATION)(, retry \d)?  +(-|[\dhms.]+ ago|DURATION ago)`), "NEXT LAST"},
 	{regexp.MustCompile(`- +([\dhms.]+|DURATION) ago`), "- LAST"},
 	{regexp.MustCompile(`LAST +\d+ +\d+ `), "LAST RUNS FAILED "},
 	{regexp.MustCompile(`\d+ → \d+`), "REVISIONS"},
@@ -374,6 +374,7 @@ func TestTourComparison(t *testing.T) {
 		{"12:11:05.052  default/hello  completed  +34.1 ms  200 in 2.2 ms", "12:11:05.052  default/hello  failed  +34.1 ms  200 in 2.2 ms", "*"},
 		{"j  enabled  in 1s  4s ago  1  0  at once", "j  enabled  now  1m2s ago  12  3  at once", ""},
 		{"j  enabled  in 1s  4s ago  1  0  at once", "j  disabled  in 1s  4s ago  1  0  at once", "*"},
+		{"j  enabled  in 9h49m  -  0  0  at once", "j  enabled  in 2d7h  -  0  0  at once", ""},
 		{"j  completed  -  9s ago  1  0  once", "j  completed  -  12ms ago  2  0  once", ""},
 		{"at 10:00, UTC\n2026-03-06T22:00Z", "at 10:00, UTC\n2026-03-06T22:01Z", "2026-03-06T22:00Z"},
 		{"a\n…\nd", "a\nb\nc\nd\n", ""},

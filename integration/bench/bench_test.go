@@ -59,13 +59,13 @@ func TestScenarios(t *testing.T) {
 		t.Fatal(err)
 	}
 	for args, want := range map[string]string{
-		"herd -n 50 -ahead 2s": `delivered_s settled_s drained_s late_p99_ms cpu_us_per_job target_cpu_us_per_job allocs_per_job
+		"herd -n 50 -ahead 15s": `delivered_s settled_s drained_s late_p99_ms cpu_us_per_job target_cpu_us_per_job allocs_per_job
 			server_rss_peak_mb worker_rss_peak_mb rest_cpu_us_per_job`,
-		"steady -rate 20 -seconds 1 -ahead 3s -sync always": "occurrences late_p50_ms cpu_us_per_run disk_bytes_per_record",
-		"hold -n 50":           "rss_gc_bytes_per_job worker_heap_bytes_per_job disk_bytes_per_baton",
-		"restart -n 50":        "stop_s server_s api_s ready_s killed_ready_s rss_restart_mb",
-		"register -n 50":       "published_armed_per_s requested_register_per_s requested_cpu_us_per_job disk_bytes_per_result",
-		"kill -n 50 -ahead 2s": "killed_s killed_arrived late_max_ms repeated",
+		"steady -rate 20 -seconds 1 -ahead 15s -sync always": "occurrences late_p50_ms cpu_us_per_run disk_bytes_per_record",
+		"hold -n 50":            "rss_gc_bytes_per_job worker_heap_bytes_per_job disk_bytes_per_baton",
+		"restart -n 50":         "stop_s server_s api_s ready_s killed_ready_s rss_restart_mb",
+		"register -n 50":        "published_armed_per_s requested_register_per_s requested_cpu_us_per_job disk_bytes_per_result",
+		"kill -n 50 -ahead 15s": "killed_s killed_arrived late_max_ms repeated",
 		"hold -n 5 -runs 2 -against " + files.carillon: "rss_gc_mb",
 	} {
 		t.Run(args, func(t *testing.T) {
