@@ -39,13 +39,10 @@ var binaries struct {
 	err   error
 }
 
-// program returns the path of carillon, natsd or nats-server; what is a path already, it returns as it is. They are built
-// without the race detector, however the tests are: it would only make them slow.
+// program returns the path of carillon, natsd or nats-server. They are built without the race detector, however the
+// tests are: it would only make them slow.
 func program(t *testing.T, name string) string {
 	t.Helper()
-	if filepath.IsAbs(name) {
-		return name
-	}
 	readTree(t)
 	binaries.build.Do(build)
 	if binaries.err != nil {

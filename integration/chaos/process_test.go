@@ -49,7 +49,7 @@ func start(ctx context.Context, t *testing.T, name string, args ...string) *proc
 // launch starts a program as start does that does not say where it can be reached.
 func launch(ctx context.Context, t *testing.T, name string, args ...string) *process {
 	t.Helper()
-	id := filepath.Base(name) + "-" + strconv.FormatInt(processes.Add(1), 10)
+	id := name + "-" + strconv.FormatInt(processes.Add(1), 10)
 	p := &process{name: id, ended: make(chan struct{}), log: filepath.Join(t.ArtifactDir(), id+".log")}
 	log, err := os.Create(p.log)
 	if err != nil {
@@ -159,13 +159,7 @@ func dev(ctx context.Context, t *testing.T, dir string) *process {
 // serve starts `carillon serve` beside a NATS server. Its targets are told that it is in the region.
 func serve(ctx context.Context, t *testing.T, url, region string) *process {
 	t.Helper()
-	return serveFile(ctx, t, "carillon", url, region)
-}
-
-// serveFile is serve with a program that was built in another way.
-func serveFile(ctx context.Context, t *testing.T, path, url, region string) *process {
-	t.Helper()
-	return start(ctx, t, path, "serve", "--http", "127.0.0.1:0", "--nats-url", url, "--region", region, "--allow-target", "127.0.0.1",
+	return start(ctx, t, "carillon", "serve", "--http", "127.0.0.1:0", "--nats-url", url, "--region", region, "--allow-target", "127.0.0.1",
 		"--min-retry-interval", "1s")
 }
 
