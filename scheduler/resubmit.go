@@ -59,14 +59,15 @@ func NewOccurrenceSearch(j *Job, nominal time.Time) *OccurrenceSearch {
 }
 
 // Look takes the next record, and reports whether to go on. Records of an earlier
-// job of the name are not looked at.
+// job of the name are not looked at. A search that begins with the last known record in Found
+// takes later records in their order.
 func (s *OccurrenceSearch) Look(r *Record) bool {
 	if r.Resubmits != nil && r.Resubmits.Nominal.Equal(s.nominal) && r.Started.After(s.Tried) {
 		s.Tried = r.Started
 	}
 	switch {
 	case r.Ended.Before(s.job.Created), !SameIncarnation(r.UID, s.job.Incarnation()):
-	case r.Resubmits != nil && r.Resubmits.Nominal.Equal(s.nominal) && r.succeeded():
+	case r.Resubmits != nil && r.Resubmits.Nominal.Equal(s.nominal) && r.Succeeded():
 		s.Repeated = r.Occurrence
 	case s.concerns(r):
 		s.Found = r
@@ -88,8 +89,8 @@ func (s *OccurrenceSearch) concerns(r *Record) bool {
 	return s.nominal.Equal(r.To) || s.job.plan(r.Progress).Count(s.nominal, s.nominal) == 1
 }
 
-// succeeded reports whether r says that an occurrence did.
-func (r *Record) succeeded() bool { return r.Outcome == OutcomeCompleted && r.Phase == MainPhase }
+// Succeeded reports whether r says that an occurrence did.
+func (r *Record) Succeeded() bool { return r.Outcome == OutcomeCompleted && r.Phase == MainPhase }
 
 // ErrSucceeded is the [ErrConflict] of an occurrence that need not run again.
 var ErrSucceeded = fmt.Errorf("%w", ErrConflict)
@@ -103,7 +104,7 @@ func (s *OccurrenceSearch) Resubmission(force bool) (*Resubmission, error) {
 	switch r := s.Found; {
 	case r == nil:
 		return nil, fmt.Errorf("occurrence %s: %w in the history of its job", id, ErrNotFound)
-	case r.succeeded() && !force:
+	case r.Succeeded() && !force:
 		return nil, fmt.Errorf("occurrence %s: %w: it succeeded; force runs it again", id, ErrSucceeded)
 	case s.Repeated != "" && !force:
 		return nil, fmt.Errorf("occurrence %s: %w: it was resubmitted as %s, which succeeded; force runs it again",

@@ -124,7 +124,7 @@ type History interface { //nolint:interfacebloat // all that records need
 	LastRecords(ctx context.Context, keys []Key, outcomes []Outcome, each func(*Record)) error
 	HistorySpan(ctx context.Context) (HistorySpan, error)
 	RecordsSince(ctx context.Context, k Key, since time.Time, f func(*Record) bool) error
-	RecordsFrom(ctx context.Context, from uint64, f func(*Record) bool) error
+	RecordsFrom(ctx context.Context, k Key, from uint64, f func(*Record) bool) error
 	Kept(ctx context.Context, k Key) (since time.Time, err error)
 	Follow(ctx context.Context, k Key, after uint64, f func(*Record)) error
 }

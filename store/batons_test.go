@@ -419,7 +419,7 @@ func TestUnavailable(t *testing.T) {
 			"Recent":      s.Recent(ctx, job, 0, nil, func(*scheduler.Record) bool { return true }),
 			"Recents":     s.Recent(ctx, scheduler.Key{}, 0, nil, func(*scheduler.Record) bool { return true }),
 			"HistorySpan": second(s.HistorySpan(ctx)),
-			"RecordsFrom": s.RecordsFrom(ctx, 1, func(*scheduler.Record) bool { return true }),
+			"RecordsFrom": s.RecordsFrom(ctx, scheduler.Key{}, 1, func(*scheduler.Record) bool { return true }),
 			"Follow":      s.Follow(ctx, job, 0, func(*scheduler.Record) {}),
 			"Forget":      s.Forget(ctx, job, 1e5),
 			"IsFirst":     second(s.IsFirstSpec(ctx, "c.job", 1)),

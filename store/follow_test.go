@@ -53,7 +53,7 @@ func TestRecordsFrom(t *testing.T) {
 		w.must(w.store.Forget(t.Context(), alike[1], 1e5))
 		for _, from := range []uint64{0, 1, 2, 1500, 2500, 2501, 2502} {
 			next := max(501, from|1) // a job keeps 1,000, and the others were forgotten
-			w.must(w.store.RecordsFrom(t.Context(), from, func(r *scheduler.Record) bool {
+			w.must(w.store.RecordsFrom(t.Context(), scheduler.Key{}, from, func(r *scheduler.Record) bool {
 				if r.Sequence != next {
 					t.Errorf("from %d: got %d, want %d", from, r.Sequence, next)
 				}
@@ -65,7 +65,7 @@ func TestRecordsFrom(t *testing.T) {
 			}
 		}
 		n := 0
-		w.must(w.store.RecordsFrom(t.Context(), 1, func(*scheduler.Record) bool { n++; return n < 3 }))
+		w.must(w.store.RecordsFrom(t.Context(), scheduler.Key{}, 1, func(*scheduler.Record) bool { n++; return n < 3 }))
 		span, err := w.store.HistorySpan(t.Context())
 		if n != 3 || err != nil || span.First != 501 || span.Last != 2501 || span.Records != 1001 {
 			t.Errorf("got %d, and there is %+v, %v", n, span, err)

@@ -229,11 +229,15 @@ func (s *Store) HistorySpan(ctx context.Context) (scheduler.HistorySpan, error) 
 	}, nil
 }
 
-// RecordsFrom calls f for the records of all jobs in their order, from a sequence
-// on, until f returns false or there are no more.
-func (s *Store) RecordsFrom(ctx context.Context, from uint64, f func(*scheduler.Record) bool) error {
+// RecordsFrom calls f for the records of a job, of a collection when k.Job is empty, or of all jobs when k is the zero Key,
+// in their order, from a sequence on, until f returns false or there are no more.
+func (s *Store) RecordsFrom(ctx context.Context, k scheduler.Key, from uint64, f func(*scheduler.Record) bool) error {
+	filter := anySubject
+	if k.Collection != "" {
+		filter = s.historyFilter(k)
+	}
 	for {
-		messages, all, err := s.forward(ctx, s.cfg.stream("HISTORY"), anySubject, max(from, 1), math.MaxInt64, batchSize)
+		messages, all, err := s.forward(ctx, s.cfg.stream("HISTORY"), filter, max(from, 1), math.MaxInt64, batchSize)
 		if err != nil {
 			return err
 		}

@@ -36,8 +36,8 @@ func (s *counting) Recent(
 	})
 }
 
-func (s *counting) RecordsFrom(ctx context.Context, from uint64, f func(*scheduler.Record) bool) error {
-	return s.Store.RecordsFrom(ctx, from, func(r *scheduler.Record) bool {
+func (s *counting) RecordsFrom(ctx context.Context, k scheduler.Key, from uint64, f func(*scheduler.Record) bool) error {
+	return s.Store.RecordsFrom(ctx, k, from, func(r *scheduler.Record) bool {
 		s.onward.Add(1)
 		return f(r)
 	})
@@ -111,7 +111,7 @@ func (f *finding) pages(s *service.Service, q service.HistoryQuery, top int, bet
 // wanted are the sequences of the records that the store has and a query asks for, the newest first: the plain way.
 func (f *finding) wanted(q *service.HistoryQuery) (all []uint64) {
 	f.t.Helper()
-	err := f.store.RecordsFrom(f.t.Context(), 0, func(r *scheduler.Record) bool {
+	err := f.store.RecordsFrom(f.t.Context(), scheduler.Key{}, 0, func(r *scheduler.Record) bool {
 		st, err := f.store.LoadJob(f.t.Context(), r.Job)
 		if (q.Key.Collection == "" || r.Job.Collection == q.Key.Collection) && (q.Key.Job == "" || r.Job.Job == q.Key.Job) &&
 			q.Admits(r, scheduler.StoredIncarnation(st.Data), err == nil) {

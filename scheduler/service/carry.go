@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -23,9 +24,11 @@ import (
 
 // The rhythm of operations.
 const (
-	operationTick   = 3 * time.Second // between looks for operations without a worker, and between renewals of a lease
-	operationPage   = 512             // jobs between two writes
-	operationAtOnce = 64              // jobs that a process changes concurrently
+	operationTick   = 3 * time.Second        // between looks for operations without a worker, and between renewals of a lease
+	operationPage   = 512                    // jobs between two writes
+	operationAtOnce = 64                     // jobs that a process changes concurrently
+	operationWaits  = 4096                   // occurrences that wait for their jobs
+	busyPause       = 200 * time.Millisecond // between attempts, when nothing else is to be done
 )
 
 // operator carries out operations in this process.
@@ -145,9 +148,10 @@ func (w *operator) begin(ctx context.Context, id string) {
 type carrier struct {
 	*operator
 
-	op   *operation
-	rev  uint64
-	next time.Time // when the rate allows the next job
+	op    *operation
+	rev   uint64
+	next  time.Time // when the rate allows the next job
+	again reruns
 
 	pace sync.Mutex // of next
 }
@@ -181,23 +185,31 @@ func (c *carrier) save(ctx context.Context) bool {
 // errLeaseLost says that this process has to leave an operation to another one.
 var errLeaseLost = errors.New("the operation has another worker, or the store does not answer")
 
-// carry works on page after page.
+// carry works on page after page. An occurrence whose job is running waits, and holds up only those of the same job.
 func (c *carrier) carry(ctx context.Context) error {
 	p := c.op.Caller
 	ctx = WithClaim(access.With(WithCaller(ctx, "operation "+c.op.ID), &p), c.op.Claim)
-	for next := c.look(ctx, c.op.Cursor); c.op.State == view.Running; {
-		page := <-next
-		if page.err != nil {
-			c.release(ctx)
-			return page.err
+	var queues []*queue
+	cursor := c.op.Cursor
+	for next := c.look(ctx, cursor); c.op.State == view.Running; {
+		if next != nil && waiting(queues) < operationWaits {
+			page := <-next
+			if page.err != nil {
+				c.release(ctx)
+				return page.err
+			}
+			queues, cursor, next = enqueue(queues, page.items), page.cursor, nil
+			if cursor != "" {
+				next = c.look(ctx, cursor)
+			}
+		} else {
+			sleep(ctx, busyPause)
 		}
-		if page.cursor != "" {
-			next = c.look(ctx, page.cursor)
-		}
-		results, err := c.carryPage(ctx, page.items)
+		results, err := c.carryPage(ctx, queues)
 		if err != nil {
 			return err
 		}
+		queues = slices.DeleteFunc(queues, func(q *queue) bool { return len(q.items) == 0 })
 		for i := range results {
 			c.op.take(results[i])
 		}
@@ -205,7 +217,7 @@ func (c *carrier) carry(ctx context.Context) error {
 			c.release(ctx)
 			return nil //nolint:nilerr // another process continues
 		}
-		if c.op.Cursor = page.cursor; page.cursor == "" {
+		if c.op.Cursor = before(queues, cursor); next == nil && len(queues) == 0 {
 			c.op.State, c.op.Ended = view.Completed, c.keep.shared.Store.Now().UTC()
 		}
 		if !c.save(ctx) {
@@ -229,7 +241,7 @@ func (c *carrier) look(ctx context.Context, cursor string) <-chan found {
 	c.ended.Go(func() {
 		var f found
 		f.err = patiently(ctx, func() (err error) {
-			f.items, f.cursor, err = c.keep.page(ctx, &at, c.pageSize())
+			f.items, f.cursor, err = c.keep.page(ctx, &at, &c.again, c.pageSize())
 			return err
 		})
 		page <- f
@@ -257,26 +269,17 @@ func (c *carrier) pageSize() int {
 	return operationPage
 }
 
-// carryPage works on a page, and renews the lease meanwhile. The occurrences of one job come one after the other.
-func (c *carrier) carryPage(ctx context.Context, page []item) ([]result, error) {
+// carryPage works on each queue until it is empty or its job is busy, and renews the lease meanwhile.
+func (c *carrier) carryPage(ctx context.Context, queues []*queue) ([]result, error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	jobs := map[scheduler.Key][]item{}
-	for _, it := range page {
-		jobs[it.key] = append(jobs[it.key], it)
-	}
 	var mu sync.Mutex
 	var results []result
 	var g errgroup.Group
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		for _, it := range page {
-			own := jobs[it.key]
-			delete(jobs, it.key)
-			if own == nil {
-				continue
-			}
+		for _, q := range queues {
 			select {
 			case c.slots <- struct{}{}:
 			case <-ctx.Done():
@@ -284,12 +287,15 @@ func (c *carrier) carryPage(ctx context.Context, page []item) ([]result, error) 
 			}
 			g.Go(func() error {
 				defer func() { <-c.slots }()
-				for _, it := range own {
-					if r, ok := c.carryOne(ctx, it); ok {
-						mu.Lock()
-						results = append(results, r)
-						mu.Unlock()
+				for len(q.items) > 0 {
+					r, ok := c.carryOne(ctx, q)
+					if !ok {
+						return nil
 					}
+					q.items, q.busy, q.paced = q.items[1:], time.Time{}, false
+					mu.Lock()
+					results = append(results, r)
+					mu.Unlock()
 				}
 				return nil
 			})
@@ -338,21 +344,19 @@ func (op *operation) take(r result) {
 	op.Failures = append(op.Failures, failure)
 }
 
-// carryOne works on one job or occurrence. ok is false when it was stopped.
-func (c *carrier) carryOne(ctx context.Context, it item) (r result, ok bool) {
-	if !c.await(ctx) {
+// carryOne works on the first item of a queue. ok is false when it was stopped, or has to wait for its job.
+func (c *carrier) carryOne(ctx context.Context, q *queue) (r result, ok bool) {
+	if q.paced = q.paced || c.await(ctx); !q.paced {
 		return r, false
 	}
+	it := q.items[0]
 	r = result{item: it, kind: view.ResultFailed}
 	if err := access.Check(ctx, access.Operate, it.key.Collection); err != nil {
 		r.message = err.Error()
 		return r, true
 	}
 	var as view.Result
-	changing, done := ctx, func() {}
-	if c.op.Verb != view.VerbResubmit { // which may wait for a run
-		changing, done = lingering(ctx)
-	}
+	changing, done := lingering(ctx)
 	defer done()
 	err := patiently(ctx, func() (err error) {
 		as, r.begun, err = c.keep.change(changing, c.op, it)
@@ -366,6 +370,8 @@ func (c *carrier) carryOne(ctx context.Context, it item) (r result, ok bool) {
 	case errors.Is(err, scheduler.ErrNotFound):
 		r.kind = view.ResultMissing
 	case ctx.Err() != nil:
+		return r, false
+	case c.op.Verb == view.VerbResubmit && isBusy(err) && q.waits(c.keep.shared.Store.Now()):
 		return r, false
 	default:
 		e := view.DescribeError(err)
@@ -431,7 +437,7 @@ func (o OperationKeeper) change(ctx context.Context, op *operation, it item) (as
 	case view.VerbLabel, view.VerbUnlabel:
 		v, err = o.edits.Patch(ctx, Edit{Key: it.key, Body: op.labelPatch()})
 	case view.VerbResubmit:
-		as, err = o.runs.resubmitFailed(ctx, it.key, it.nominal, op.Created)
+		as, err = o.runs.resubmitFailed(ctx, it, op.Created)
 		return as, 0, err
 	}
 	if v == nil {

@@ -118,7 +118,7 @@ func (h *historyKeeper) readInTurn(ctx context.Context, x *historyindex.Index) (
 func (h *historyKeeper) readOn(ctx context.Context, x *historyindex.Index, most int) (whole bool, err error) {
 	_, to := x.Span()
 	n, whole := 0, true
-	read := h.store.RecordsFrom(ctx, to, func(r *scheduler.Record) bool {
+	read := h.store.RecordsFrom(ctx, scheduler.Key{}, to, func(r *scheduler.Record) bool {
 		if err = x.Append(r); err != nil {
 			return false
 		}

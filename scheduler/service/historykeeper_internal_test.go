@@ -25,7 +25,9 @@ func (a *away) HistorySpan(context.Context) (scheduler.HistorySpan, error) {
 	return scheduler.HistorySpan{}, scheduler.ErrUnavailable
 }
 
-func (*away) RecordsFrom(context.Context, uint64, func(*scheduler.Record) bool) error { return nil }
+func (*away) RecordsFrom(context.Context, scheduler.Key, uint64, func(*scheduler.Record) bool) error {
+	return nil
+}
 
 // TestLostHistoryIsToldOnce: a minute without the store is one line of the log, and another minute another one.
 func TestLostHistoryIsToldOnce(t *testing.T) {

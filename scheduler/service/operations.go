@@ -33,7 +33,7 @@ type operation struct {
 	Caller access.Principal `json:"caller"` // whose rights count
 	Claim  string           `json:"claim,omitempty"`
 
-	Cursor  string    `json:"cursor,omitempty"` // of the source: all earlier items are done and counted
+	Cursor  string    `json:"cursor,omitempty"` // of the source: all earlier items are done and counted, and some later ones
 	Worker  string    `json:"worker,omitempty"`
 	Renewed time.Time `json:"renewed,omitzero"`
 }

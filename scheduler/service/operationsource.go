@@ -19,15 +19,16 @@ type item struct {
 	key     scheduler.Key
 	nominal time.Time // of an occurrence
 	uid     string    // of its job, only with nominal
+	failure *failure  // of an occurrence
 
 	job  *scheduler.Job // as it is stored, with its last edit in the audit log; nil: not read yet
 	idle bool           // the job has no active occurrence
 }
 
 // page returns the next items of an operation. cursor is the start of the following page, "" after the last one.
-func (o OperationKeeper) page(ctx context.Context, op *operation, size int) (items []item, cursor string, err error) {
+func (o OperationKeeper) page(ctx context.Context, op *operation, again *reruns, size int) (items []item, cursor string, err error) {
 	if op.Verb == view.VerbResubmit {
-		return o.failed(ctx, op, size)
+		return o.failed(ctx, op, again, size)
 	}
 	if op.Jobs != nil {
 		at, _ := strconv.Atoi(op.Cursor)
@@ -77,12 +78,53 @@ func (op *operation) query(ctx context.Context) (scheduler.JobQuery, error) {
 	return q, err
 }
 
+// failure is what the history says about an occurrence that failed, up to a sequence.
+type failure struct {
+	fault, rerun *scheduler.Record // the rerun that succeeded, or else the last one; nil: none
+	next         uint64            // of the first record that was not read
+}
+
+// reruns are the runs that repeat an occurrence, from the beginning of an operation's period until now. They are read once,
+// as to search the history of a job for each of its occurrences would take too long.
+type reruns struct {
+	next uint64 // sequence of the first record that was not read
+	of   map[occurrence]*scheduler.Record
+}
+
+// occurrence identifies an occurrence of all jobs that had the name.
+type occurrence struct {
+	key     scheduler.Key
+	nominal int64 // Unix nanoseconds
+}
+
+// read reads the records that were added since the last call. The first call reads from a sequence on.
+func (a *reruns) read(ctx context.Context, history scheduler.History, collection string, from uint64) error {
+	if a.of == nil {
+		a.of = map[occurrence]*scheduler.Record{}
+	}
+	a.next = max(a.next, from)
+	return history.RecordsFrom(ctx, scheduler.Key{Collection: collection}, a.next, func(r *scheduler.Record) bool {
+		a.next = r.Sequence + 1
+		if r.Resubmits == nil {
+			return true
+		}
+		of := occurrence{r.Job, r.Resubmits.Nominal.UnixNano()}
+		if old := a.of[of]; old == nil || !scheduler.SameIncarnation(old.UID, r.UID) || !old.Succeeded() || r.Succeeded() {
+			a.of[of] = &scheduler.Record{
+				Job: r.Job, UID: r.UID, Occurrence: r.Occurrence, Outcome: r.Outcome, Phase: r.Phase,
+				Started: r.Started, Ended: r.Ended, Resubmits: r.Resubmits,
+			}
+		}
+		return true
+	})
+}
+
 // failedReach is how many records are looked at for a page of failed occurrences.
 const failedReach = 50_000
 
-// failed returns occurrences that faulted in the period of an operation, in the order in which they did. The cursor is
-// the sequence of the record after which the next page begins.
-func (o OperationKeeper) failed(ctx context.Context, op *operation, size int) (items []item, cursor string, err error) {
+// failed returns occurrences that faulted in the period of an operation, in the order in which they did, without those that
+// were repeated with success before it. The cursor is the sequence of the record after which the next page begins.
+func (o OperationKeeper) failed(ctx context.Context, op *operation, again *reruns, size int) (items []item, cursor string, err error) {
 	q, err := op.query(ctx)
 	if err != nil {
 		return nil, "", err
@@ -91,9 +133,9 @@ func (o OperationKeeper) failed(ctx context.Context, op *operation, size int) (i
 	if from == 0 || err != nil {
 		return nil, "", err
 	}
-	seen, last := 0, from
+	seen, last, known := 0, from, map[occurrence]bool{}
 	var found []item
-	err = o.shared.Store.RecordsFrom(ctx, from, func(r *scheduler.Record) bool {
+	err = o.shared.Store.RecordsFrom(ctx, scheduler.Key{Collection: op.Collection}, from, func(r *scheduler.Record) bool {
 		if r.Stored.After(op.FailedUntil) {
 			last = 0
 			return false
@@ -101,11 +143,12 @@ func (o OperationKeeper) failed(ctx context.Context, op *operation, size int) (i
 		seen, last = seen+1, r.Sequence
 		if r.Outcome == scheduler.OutcomeFaulted && q.Within(r.Job.Collection) && op.calls(r.Target) &&
 			(op.Jobs == nil || slices.Contains(op.Jobs, r.Job.String())) {
-			it := item{key: r.Job, nominal: r.Nominal, uid: r.UID}
+			it := item{key: r.Job, nominal: r.Nominal, uid: r.UID, failure: &failure{fault: r}}
 			if r.Resubmits != nil {
 				it.nominal = r.Resubmits.Nominal
 			}
-			if !slices.Contains(found, it) {
+			if of := it.occurrence(); !known[of] {
+				known[of] = true
 				found = append(found, it)
 			}
 		}
@@ -117,9 +160,22 @@ func (o OperationKeeper) failed(ctx context.Context, op *operation, size int) (i
 	if last != 0 && (len(found) == size || seen == failedReach) {
 		cursor = strconv.FormatUint(last+1, 10)
 	}
+	if err := again.read(ctx, o.shared.Store, op.Collection, from); err != nil {
+		return nil, "", err
+	}
+	found = slices.DeleteFunc(found, func(it item) bool {
+		it.failure.next = again.next
+		if r := again.of[it.occurrence()]; r != nil && scheduler.SameIncarnation(r.UID, it.uid) {
+			it.failure.rerun = r
+			return r.Succeeded() && r.Started.Before(op.Created)
+		}
+		return false
+	})
 	items, err = o.wanted(ctx, &q, found)
 	return items, cursor, err
 }
+
+func (it item) occurrence() occurrence { return occurrence{it.key, it.nominal.UnixNano()} }
 
 // firstFailed returns the sequence of the first record that may be in a page, 0 if no record can be.
 func (o OperationKeeper) firstFailed(ctx context.Context, op *operation) (from uint64, err error) {
@@ -187,8 +243,8 @@ func (o OperationKeeper) count(ctx context.Context, op *operation, list bool) er
 		}
 		return err
 	}
-	for at := *op; ; {
-		items, cursor, err := o.failed(ctx, &at, operationPage)
+	for at, again := *op, new(reruns); ; {
+		items, cursor, err := o.failed(ctx, &at, again, operationPage)
 		if err != nil {
 			return err
 		}

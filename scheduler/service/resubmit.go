@@ -51,7 +51,7 @@ func (r Runner) ResubmitAt(ctx context.Context, k scheduler.Key, body []byte, as
 		return nil, err
 	}
 	for range casTries {
-		v, err := r.resubmit(ctx, j, nominal, time.Time{}, force, asked)
+		v, err := r.resubmit(ctx, j, nominal, force, asked)
 		if !errors.Is(err, step.ErrOvertaken) {
 			return v, err
 		}
@@ -60,16 +60,15 @@ func (r Runner) ResubmitAt(ctx context.Context, k scheduler.Key, body []byte, as
 }
 
 // resubmit runs the occurrence of an instant again, unless the job's baton moves
-// while the history is read: what moved it may have been the same request. A run
-// that repeats it and began after since, if that is not zero, counts as a success.
+// while the history is read: what moved it may have been the same request.
 func (r Runner) resubmit(
-	ctx context.Context, j *scheduler.Job, nominal, since time.Time, force bool, asked time.Time,
+	ctx context.Context, j *scheduler.Job, nominal time.Time, force bool, asked time.Time,
 ) (*view.Resubmitted, error) {
 	_, from, err := r.plans.locate(ctx, j.Key)
 	if err != nil {
 		return nil, err
 	}
-	again, data, err := r.resubmission(ctx, j, nominal, since, force)
+	again, data, err := r.resubmission(ctx, j, nominal, force)
 	if err != nil {
 		return nil, err
 	}
@@ -80,33 +79,49 @@ func (r Runner) resubmit(
 	return &view.Resubmitted{Occurrence: id, Resubmits: scheduler.OccurrenceID(j.Key, again.Nominal)}, nil
 }
 
-// The patience of [Runner.resubmitFailed] with a job that is running.
-const (
-	busyPause    = 200 * time.Millisecond
-	busyPatience = 2 * time.Minute
-)
-
 // resubmitFailed resubmits an occurrence that failed, unless a run that repeats it succeeded, or began after an instant.
-// It waits while the job is running, so that several occurrences of a job run one after the other.
-func (r Runner) resubmitFailed(ctx context.Context, k scheduler.Key, nominal, since time.Time) (view.Result, error) {
-	ctx = asking(ctx, "resubmit")
-	for waited := time.Duration(0); ; waited += busyPause {
-		j, err := r.shared.loadSettled(ctx, k)
-		if err != nil {
-			return "", err
-		}
-		_, err = r.resubmit(ctx, j, nominal, since, false, r.shared.Store.Now())
-		switch {
-		case errors.Is(err, scheduler.ErrSucceeded):
-			return view.Unchanged, nil
-		case errors.Is(err, step.ErrOvertaken):
-		case !errors.Is(err, scheduler.ErrConflict) || waited >= busyPatience:
-			return view.Updated, err
-		}
-		if !sleep(ctx, busyPause) {
-			return "", ctx.Err()
-		}
+// [isBusy] tells of the error whether it can be resubmitted later.
+func (r Runner) resubmitFailed(ctx context.Context, it item, since time.Time) (view.Result, error) {
+	j, err := r.shared.loadSettled(ctx, it.key)
+	if err != nil {
+		return "", err
 	}
+	found, from, err := r.plans.locate(ctx, it.key)
+	switch {
+	case err != nil && found.Running == nil:
+		return "", err
+	case found.Waiting == nil && j.State == scheduler.Enabled:
+		now := r.shared.Store.Now()
+		return "", j.TriggerBusy(found.Running, r.shared.open(ctx, it.key.Collection), now, now)
+	}
+	search := scheduler.NewOccurrenceSearch(j, it.nominal)
+	search.Found = it.failure.fault
+	if it.failure.rerun != nil {
+		search.Look(it.failure.rerun)
+	}
+	err = r.shared.Store.RecordsFrom(ctx, it.key, it.failure.next, func(rec *scheduler.Record) bool {
+		search.Look(rec)
+		return true
+	})
+	if err != nil {
+		return "", err
+	}
+	again, err := search.Resubmission(false)
+	if errors.Is(err, scheduler.ErrSucceeded) || search.Tried.After(since) {
+		return view.Unchanged, nil
+	}
+	if err == nil {
+		err = r.ended(ctx, j, it.nominal)
+	}
+	if err == nil {
+		_, err = r.start(asking(ctx, "resubmit"), j, r.shared.Store.Now().UTC(), &repetition{again, from.Waiting}, search.Data())
+	}
+	return view.Updated, err
+}
+
+// isBusy reports whether a job can be run later, because it is running, or about to.
+func isBusy(err error) bool {
+	return errors.Is(err, step.ErrOvertaken) || errors.Is(err, scheduler.ErrConflict)
 }
 
 // repetition is an occurrence that is to run again.
@@ -163,7 +178,7 @@ func (r Runner) nominalOf(ctx context.Context, k scheduler.Key, text string) (no
 
 // resubmission looks for an occurrence that may run again, and for the data of its run.
 func (r Runner) resubmission(
-	ctx context.Context, j *scheduler.Job, nominal, since time.Time, force bool,
+	ctx context.Context, j *scheduler.Job, nominal time.Time, force bool,
 ) (*scheduler.Resubmission, json.RawMessage, error) {
 	for {
 		search := scheduler.NewOccurrenceSearch(j, nominal)
@@ -171,9 +186,6 @@ func (r Runner) resubmission(
 			return nil, nil, err
 		}
 		again, err := search.Resubmission(force)
-		if !since.IsZero() && search.Tried.After(since) {
-			err = scheduler.ErrSucceeded
-		}
 		if err != nil {
 			return nil, nil, err
 		}
