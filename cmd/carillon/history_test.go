@@ -28,7 +28,7 @@ func followed(ts *testscript.TestScript, _ bool, args []string) {
 	path, err := exec.LookPath(args[2])
 	ts.Check(err)
 	cmd := exec.CommandContext(ctx, path, args[3:]...)
-	cmd.Env = append(os.Environ(), "CARILLON_SERVER="+ts.Getenv("CARILLON_SERVER"), "GORACE="+ts.Getenv("GORACE"))
+	cmd.Env = append(os.Environ(), "CARILLON_SERVER="+ts.Getenv("CARILLON_SERVER"))
 	cmd.Stderr = ts.Stderr()
 	out, err := cmd.StdoutPipe()
 	ts.Check(err)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"net/http"
@@ -22,10 +23,37 @@ import (
 
 	"github.com/carillon-sched/carillon/cmd/carillon/listen"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+	"github.com/carillon-sched/carillon/integration/bubble"
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"carillon": main})
+	testscript.Main(tests{m}, map[string]func(){"carillon": main})
+}
+
+// tests are those of the package. Under -race their commands are of a binary without the race detector, which starts
+// four times as fast: what runs concurrently is tested with the detector by packages node, worker and others.
+type tests struct{ *testing.M }
+
+func (t tests) Run() int {
+	if !bubble.RaceDetector {
+		return t.M.Run()
+	}
+	dir, err := os.MkdirTemp("", "carillon-test-")
+	if err == nil {
+		defer func() { _ = os.RemoveAll(dir) }()
+		var out []byte
+		if out, err = exec.Command("go", "build", "-o", dir, ".").CombinedOutput(); err != nil {
+			err = fmt.Errorf("%w\n%s", err, out)
+		}
+	}
+	if err == nil {
+		err = os.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return t.M.Run()
 }
 
 // TestScripts runs sessions as users type them: testdata/*.txtar. Beside the
@@ -80,7 +108,6 @@ func TestScripts(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("EXAMPLES", examples)
 			e.Setenv("FREE", "127.0.0.1:0")
-			e.Setenv("GORACE", "atexit_sleep_ms=0") // else every command takes a second longer under -race
 			return nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
@@ -185,7 +212,7 @@ func tail(ts *testscript.TestScript, _ bool, args []string) {
 	path, err := exec.LookPath(args[1])
 	ts.Check(err)
 	cmd := exec.CommandContext(ctx, path, args[2:]...)
-	cmd.Env = append(os.Environ(), "CARILLON_SERVER="+ts.Getenv("CARILLON_SERVER"), "GORACE="+ts.Getenv("GORACE"))
+	cmd.Env = append(os.Environ(), "CARILLON_SERVER="+ts.Getenv("CARILLON_SERVER"))
 	out, err := cmd.StdoutPipe()
 	ts.Check(err)
 	ts.Check(cmd.Start())

@@ -196,7 +196,7 @@ func newWalk(t *testing.T) *walk {
 	w.must(err)
 	w.must(os.WriteFile(filepath.Join(bin, "go"), fmt.Appendf(nil, goRun, goTool, repository, bin), 0o700))
 	w.env = append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"), "TZ=UTC",
-		"CARILLON_CONFIG="+filepath.Join(w.dir, "config.yaml"), "GORACE=atexit_sleep_ms=0")
+		"CARILLON_CONFIG="+filepath.Join(w.dir, "config.yaml"))
 	return w
 }
 
