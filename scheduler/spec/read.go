@@ -27,16 +27,22 @@ func ReadRecurrence(o *document.Object) Recurrence {
 	return r
 }
 
-// readAnchor reads the base of a rule. "Recurring intervals are calculated from the last execution time, if
-// available" (Obsidian's page).
+// readAnchor reads the base of a rule.
 func readAnchor(o *document.Object, r Rule) Anchor {
-	if _, ok := r.(base); ok {
-		return azure.ReadAnchor(o, AnchorLastExecution)
-	}
-	if o.Has("anchor") && r != nil {
+	anchor := DefaultAnchor(r)
+	if anchor == AnchorGrid && o.Has("anchor") && r != nil {
 		o.Problem("anchor", "goes with frequency or @recur only; %s says it itself", memberOf(r))
 	}
-	return azure.ReadAnchor(o, AnchorGrid)
+	return azure.ReadAnchor(o, anchor)
+}
+
+// DefaultAnchor returns the anchor of a rule in a recurrence without one. "Recurring intervals are calculated from the
+// last execution time, if available" (Obsidian's page).
+func DefaultAnchor(r Rule) Anchor {
+	if _, ok := r.(base); ok {
+		return AnchorLastExecution
+	}
+	return AnchorGrid
 }
 
 // readLimits reads what ends a recurrence of any kind.

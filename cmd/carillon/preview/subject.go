@@ -90,7 +90,7 @@ func (c Command) read(t *terminal.Terminal, file, text string) (*subject, []faul
 		return nil, faultsOf(s.where, text, err)
 	}
 	s.dsari = dialect == spec.Dsari
-	s.timing.Recurrence = &spec.Recurrence{Rule: rule}
+	s.timing.Recurrence = &spec.Recurrence{Rule: rule, Anchor: spec.DefaultAnchor(rule)}
 	return s, nil
 }
 
