@@ -3,7 +3,7 @@ package scheduler
 import "github.com/carillon-sched/carillon/scheduler/internal/plainjson"
 
 // The members of a stored record, written and read in the order of the fields of
-// [storedRecord]. responseLength is only read.
+// [storedRecord].
 
 func (s *storedRecord) encode() ([]byte, error) {
 	size := recordSize + len(s.Data) + len(s.Message) + len(s.Response) + 2*len(s.Occurrence)
@@ -26,7 +26,6 @@ func (s *storedRecord) read(data []byte) bool {
 	r := plainjson.NewReader(data)
 	r.Int("version", &s.Version)
 	s.readForm(&r)
-	r.Int("responseLength", &s.ResponseLength)
 	s.Engine.read(&r)
 	return r.Done()
 }

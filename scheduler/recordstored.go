@@ -1,7 +1,6 @@
 package scheduler
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -9,7 +8,7 @@ import (
 
 // RecordVersion is the version of [RecordForm]: of what is stored, and of what the
 // APIs show, whatever was stored. It changes when a member changes its meaning or
-// goes, and not when one is added.
+// goes, and not when one is added. Version 1 was never released.
 const RecordVersion = 2
 
 // storedRecord is a record as it lies in the store, and as everybody gets it who
@@ -19,10 +18,6 @@ type storedRecord struct {
 	Version int `json:"version"`
 
 	RecordForm //nolint:embeddedstructfieldcheck // the version is the first member
-
-	// ResponseLength is read only: an earlier version wrote it instead of the
-	// response when the message ends with it, how many bytes of it that is.
-	ResponseLength int `json:"responseLength,omitempty"`
 
 	Engine storedEngine `json:"engine,omitzero"`
 }
@@ -58,14 +53,8 @@ func (r *Record) stored() storedRecord {
 	return s
 }
 
-// versionMember begins every stored record but those of the first version.
-var versionMember = []byte(`{"version":`)
-
-// DecodeRecord reads a stored record, of this version or the first.
+// DecodeRecord reads a stored record.
 func DecodeRecord(data []byte) (*Record, error) {
-	if !bytes.HasPrefix(data, versionMember) {
-		return decodeFirstRecord(data)
-	}
 	var stored storedRecord
 	if stored.read(data) && stored.Version == RecordVersion {
 		return stored.whole(), nil
@@ -81,7 +70,7 @@ func decodeForeignRecord(data []byte) (*Record, error) {
 		return nil, err
 	}
 	if stored.Version != RecordVersion {
-		return nil, fmt.Errorf("version %d is not known: a later version of Carillon wrote it", stored.Version)
+		return nil, fmt.Errorf("version %d is not known, only %d: a later version of Carillon may have written it", stored.Version, RecordVersion)
 	}
 	return stored.whole(), nil
 }
@@ -93,66 +82,5 @@ func (s *storedRecord) whole() *Record {
 	r.Try, r.ErrorAction, r.Failed, r.Revision, r.Schedule = engine.Try, engine.ErrorAction, engine.Failed, engine.Revision, engine.Schedule
 	r.Resubmits, r.Trace, r.Defaults, r.Resume, r.Progress = engine.Resubmits, engine.Trace, engine.Defaults, engine.Resume, engine.Progress
 	r.Progress.Number = s.Repeat
-	if s.ResponseLength > 0 {
-		r.takeResponse(s.ResponseLength)
-	}
 	return r
-}
-
-// takeResponse takes the last n bytes of the message for the response.
-func (r *Record) takeResponse(n int) {
-	if n > 0 && n <= len(r.Message) {
-		r.Response = r.Message[len(r.Message)-n:]
-	}
-}
-
-// firstRecord is a record as the first version stored it.
-type firstRecord struct {
-	kindFlags
-
-	ID         string        `json:"id"`
-	Occurrence string        `json:"occurrence"`
-	Outcome    Outcome       `json:"outcome"`
-	Nominal    time.Time     `json:"nominal"`
-	Due        time.Time     `json:"due"`
-	Started    time.Time     `json:"started"`
-	Ended      time.Time     `json:"ended"`
-	Attempt    int           `json:"attempt"`
-	Try        int           `json:"try"`
-	Phase      Phase         `json:"phase"`
-	Status     int           `json:"status"`
-	Message    string        `json:"message"`
-	Response   string        `json:"response"`
-	Tail       int           `json:"tail"`     // the last Tail bytes of Message are the response
-	Duration   time.Duration `json:"duration"` // nanoseconds
-	Final      bool          `json:"final"`
-	RetryAfter time.Duration `json:"retryAfter"` // nanoseconds
-	Type       string        `json:"type"`
-	Target     string        `json:"target"`
-	Failed     *Failure      `json:"failed"`
-	Reason     Reason        `json:"reason"`
-	From       time.Time     `json:"from"`
-	To         time.Time     `json:"to"`
-	Count      int           `json:"count"`
-	UID        string        `json:"uid"`
-	Revision   uint64        `json:"rev"`
-	Schedule   int           `json:"sched"`
-	Resume     time.Time     `json:"resume"`
-	Progress   Progress      `json:"progress"`
-}
-
-func decodeFirstRecord(data []byte) (*Record, error) {
-	var f firstRecord
-	if err := json.Unmarshal(data, &f); err != nil {
-		return nil, err
-	}
-	r := &Record{
-		ID: f.ID, Occurrence: f.Occurrence, Outcome: f.Outcome, Nominal: f.Nominal, Due: f.Due, Started: f.Started, Ended: f.Ended,
-		Attempt: f.Attempt, Try: f.Try, Phase: f.Phase, Kind: f.kind(), Status: f.Status, Message: f.Message, Response: f.Response,
-		Duration: f.Duration, Final: f.Final, RetryAfter: f.RetryAfter, Type: f.Type, Target: f.Target, Failed: f.Failed,
-		Reason: f.Reason, From: f.From, To: f.To, Count: f.Count, UID: f.UID, Revision: f.Revision, Schedule: f.Schedule,
-		Resume: f.Resume, Progress: f.Progress,
-	}
-	r.takeResponse(f.Tail)
-	return r, nil
 }
