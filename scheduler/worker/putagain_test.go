@@ -242,8 +242,8 @@ func TestPutOverNeverRunning(t *testing.T) {
 		if len(v.Warnings) != 1 || !strings.HasPrefix(v.Status.Over, "it never ran") {
 			t.Errorf("%q, warnings %+v", v.Status.Over, v.Warnings)
 		}
-		mustBe(t, w.put("job", `{`+action+`, "recurrence": {"cron": "0 9 * * *"}}`), view.Updated, scheduler.Enabled)
-		time.Sleep(25 * time.Hour)
+		mustBe(t, w.put("job", `{`+action+`, "recurrence": {"cron": "0 * * * *"}}`), view.Updated, scheduler.Enabled)
+		time.Sleep(61 * time.Minute)
 		if got := w.outcomes("job"); !strings.HasPrefix(got, "completed") {
 			t.Errorf("history %q", got)
 		}
