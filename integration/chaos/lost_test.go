@@ -64,7 +64,8 @@ func TestLostTimers(t *testing.T) {
 
 	began := time.Now()
 	publishFar(ctx, t, js, n-4*ofEachKind, newJob(target.url, began.Add(24*time.Hour)))
-	begin := time.Now().UTC().Truncate(time.Second).Add(10 * time.Second) // when all are put
+	await(ctx, t, "all jobs are stored", 2*patience, func() bool { return messages(ctx, js, specsStream) == 0 })
+	begin := time.Now().UTC().Truncate(time.Second).Add(20 * time.Second) // when all are put
 	for _, kind := range kinds {
 		body := kindOf(kind, target.url, begin).document()
 		for i := range ofEachKind {
@@ -73,7 +74,6 @@ func TestLostTimers(t *testing.T) {
 			}
 		}
 	}
-	await(ctx, t, "all jobs are stored", 2*patience, func() bool { return messages(ctx, js, specsStream) == 0 })
 	t.Logf("%d enabled jobs put in %s", n, time.Since(began).Round(time.Millisecond))
 	records := follow(ctx, t, js)
 	await(ctx, t, "the first runs", patience, func() bool { return ranBefore(records) })
