@@ -72,6 +72,7 @@ func TestReadmeIsShort(t *testing.T) {
 // TestReadmeCommands parses every command line of the README and of all pages.
 func TestReadmeCommands(t *testing.T) {
 	command := regexp.MustCompile(`(?m)^(?: {4}\$ )?\(?(?:umask 077; )?(?:go run \./cmd/)?carillon (.*)$`)
+	parser, _ := newParser(&terminal.Terminal{Out: io.Discard, Err: io.Discard})
 	count := 0
 	for _, file := range documents() {
 		text := read(t, file)
@@ -80,7 +81,6 @@ func TestReadmeCommands(t *testing.T) {
 			for _, m := range command.FindAllStringSubmatch(block, -1) {
 				line, _, _ := strings.Cut(m[1], " # ")
 				line, _, _ = strings.Cut(line, " > ")
-				parser, _ := newParser(&terminal.Terminal{Out: io.Discard, Err: io.Discard})
 				if _, err := parser.Parse(words(line)); err != nil {
 					t.Errorf("%s: carillon %s: %v", file, line, err)
 				}
@@ -104,6 +104,7 @@ func TestConsoleCommands(t *testing.T) {
 		files = append(files, found...)
 	}
 	command := regexp.MustCompile(`carillon ([a-z]+(?: (?:--?[a-zA-Z][a-z-]*|%s/%s|[A-Z]+|[a-z]+/[a-zA-Z]+|[a-z]+(?:["<&]|$)))*)`)
+	parser, _ := newParser(&terminal.Terminal{Out: io.Discard, Err: io.Discard})
 	count := 0
 	for _, file := range files {
 		text, err := os.ReadFile(file)
@@ -112,7 +113,6 @@ func TestConsoleCommands(t *testing.T) {
 		}
 		for _, m := range command.FindAllStringSubmatch(string(text), -1) {
 			count++
-			parser, _ := newParser(&terminal.Terminal{Out: io.Discard, Err: io.Discard})
 			_, err := parser.Parse(words(strings.TrimRight(m[1], `"<&`)))
 			if err != nil && strings.Contains(err.Error(), "unknown") {
 				t.Errorf("%s: carillon %s: %v", filepath.Base(file), m[1], err)
@@ -138,7 +138,6 @@ func TestCommandHelp(t *testing.T) {
 			t.Errorf("%s: has no examples in its help", command.FullPath())
 		}
 		for _, m := range examples {
-			parser, _ := newParser(&terminal.Terminal{Out: io.Discard, Err: io.Discard})
 			if _, err := parser.Parse(words(m[1])); err != nil && !strings.Contains(err.Error(), "no such file") {
 				t.Errorf("%s: carillon %s: %v", command.FullPath(), m[1], err)
 			}

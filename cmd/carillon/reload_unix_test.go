@@ -47,7 +47,7 @@ func TestReloadsUnderLoad(t *testing.T) {
 			return strings.Count(log, "settings have changed")+strings.Count(log, "settings cannot be used") > before
 		})
 	}
-	for n := range 60 {
+	for n := range 30 {
 		changed(n + 1)
 	}
 	close(load.enough)

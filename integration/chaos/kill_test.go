@@ -67,8 +67,8 @@ func TestKill9(t *testing.T) {
 	k := &killing{t: t, target: target, dir: t.TempDir(), still: watchStillness(t)}
 	k.begin(ctx)
 	registering := k.register(ctx, rand.New(rand.NewPCG(rng.Uint64(), 1)))
-	random := k.random(ctx, rng, size(20, 3))
-	aimed := k.aimed(ctx, rng, size(5, 1))
+	random := k.random(ctx, rng, size(8, 3))
+	aimed := k.aimed(ctx, rng, size(3, 1))
 	e := k.current.Load().ready(ctx, t)
 	healed := time.Now()
 	ones := registering()
