@@ -25,8 +25,9 @@ func (d *Defaults) Refers(secret string) bool {
 }
 
 // ReadDefaults reads the collection's defaults; nil for none. The error matches [ErrInvalid]. A collection stores no
-// secret: its errorActions refer to shared secrets, which are sealed and rotated.
-func (c *Collection) ReadDefaults(actions ActionReader) (*Defaults, error) {
+// secret: its errorActions refer to shared secrets, which are sealed and rotated. The limits of the process do not
+// apply to a stored collection. A default retry interval that they raise is written into the collection.
+func (c *Collection) ReadDefaults(actions ActionReader, process Limits) (*Defaults, error) {
 	v, ok := c.properties.Member("defaults")
 	if !ok {
 		return nil, nil //nolint:nilnil // absence is an answer
@@ -35,18 +36,25 @@ func (c *Collection) ReadDefaults(actions ActionReader) (*Defaults, error) {
 	r := document.NewReader()
 	o := r.Object(v.Clone(), at)
 	d := &Defaults{document: v}
-	d.timeout, _ = o.ExactDuration("timeout", MinTimeout, MaxTimeout)
-	d.lateAfter, _ = o.ExactDuration("lateAfter", time.Second, maxWindow)
-	d.Labels = readLabels(o)
-	reading := Reading{Actions: actions, Limits: Limits{MinRetryInterval: c.MinRetryInterval}}
-	d.action.Retry = reading.retryPolicy(o, reading.defaultRetryPolicy(), at)
-	d.action.OnError = reading.errorActions(o, d.action.Retry, "defaults")
-	o.Done()
+	reading := &Reading{Actions: actions, Limits: c.Limits(process), stored: c.Revision > 0}
+	d.read(o, reading)
 	if r.HasSecrets() {
 		r.Problem(at+"."+errorAction, `must not contain a secret: refer to a shared one, as in {"secretRef": "slack"}`)
 	}
 	d.refs = r.SecretRefs()
+	if !reading.stored {
+		c.properties = (&Definition{raised: reading.raised, minimum: reading.minRetryInterval()}).raise(c.properties)
+	}
 	return d, AsInvalid(r.Err())
+}
+
+func (d *Defaults) read(o *document.Object, r *Reading) {
+	d.timeout, _ = o.ExactDuration("timeout", MinTimeout, MaxTimeout)
+	d.lateAfter, _ = o.ExactDuration("lateAfter", time.Second, maxWindow)
+	d.Labels = readLabels(o)
+	d.action.Retry = r.retryPolicy(o, r.defaultRetryPolicy(), "defaults")
+	d.action.OnError = r.errorActions(o, d.action.Retry, "defaults")
+	o.Done()
 }
 
 // Inheriting returns j with the defaults of its collection for all settings that j leaves out. d may be nil.
@@ -62,14 +70,17 @@ func (j *Job) Inheriting(d *Defaults) *Job {
 		if m.Name == "retryPolicy" || m.Name == errorAction {
 			from = action
 		}
-		if _, own := from.Member(m.Name); own && m.Name != "labels" {
+		own, is := from.Member(m.Name)
+		if is && m.Name != "labels" {
 			continue
 		}
 		switch m.Name {
 		case "labels":
-			m.Value = m.Value.Except(slices.Collect(maps.Keys(def.Labels))...)
 			def.Labels = maps.Clone(d.Labels)
-			maps.Copy(def.Labels, j.Def.Labels)
+			for _, label := range own.Members() {
+				m.Value = m.Value.Except(label.Name)
+				def.Labels[label.Name] = j.Def.Labels[label.Name]
+			}
 		case "timeout":
 			def.Timeout = d.timeout
 		case "lateAfter":

@@ -62,6 +62,8 @@ func (c *Collection) Limits(process Limits) Limits {
 		least = max(least, process.MinRetryInterval)
 	}
 	process.MinRetryInterval = least
+	defaults, _ := c.properties.Member("defaults")
+	_, process.retries = defaults.Member("retryPolicy")
 	return process
 }
 

@@ -2,6 +2,7 @@ package scheduler_test
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -93,6 +94,61 @@ func TestMinRetryInterval(t *testing.T) {
 			if ok != (want > 0) || ok && due.Sub(at("09:00:00")) != want {
 				t.Errorf("%s: as stored, the next try is after %v, %v; want %v", row.name, due.Sub(at("09:00:00")), ok, want)
 			}
+		}
+	}
+}
+
+// TestMinRetryIntervalOfDefaults: the retry policy of defaults has the limits of those of jobs, which inherit it, and stays
+// as it was stored when the limits of the process change.
+func TestMinRetryIntervalOfDefaults(t *testing.T) {
+	const two, short = `"minRetryInterval": "PT2M"`, `{"retryInterval": "PT2S"}`
+	for _, row := range []struct {
+		name, collection, policy string
+		process                  time.Duration
+		want                     string        // what is wrong
+		after                    time.Duration // the first retry of a job that inherits the policy
+	}{
+		{"a process that allows it", ``, short, time.Second, "", 2 * time.Second},
+		{"one that does not", ``, short, 0, "properties.defaults.retryPolicy.retryInterval: PT2S is shorter than the allowed PT15S", 0},
+		{"a collection that does not", two, short, time.Second, "properties.defaults.retryPolicy.retryInterval: PT2S is shorter than the allowed PT2M", 0},
+		{"the free plan", `"sku": {"name": "Free"}`, short, time.Second, "properties.defaults.retryPolicy.retryInterval: PT2S is shorter than the allowed PT1H", 0},
+		{"no interval, in a collection with a minimum", two, `{"retryCount": 2}`, time.Second, "", 2 * time.Minute},
+		{"none, in a collection with a minimum", two, `{"retryType": "none"}`, time.Second, "", 0},
+		{"no interval, in a process with one", ``, `{"retryCount": 2}`, time.Minute, "", time.Minute},
+	} {
+		c := collection(t, strings.TrimPrefix(row.collection+`, "defaults": {"retryPolicy": `+row.policy+`}`, ", "))
+		limits := scheduler.Limits{MinRetryInterval: row.process}
+		if _, err := c.ReadDefaults(noActions{}, limits); err != nil || row.want != "" {
+			mustSay(t, row.name, fmt.Sprint(err), row.want)
+			continue
+		}
+		data, err := c.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c, err = scheduler.DecodeCollection("quota", 1, data); err == nil {
+			c.Defaults, err = c.ReadDefaults(noActions{}, scheduler.Limits{})
+		}
+		if err != nil {
+			t.Errorf("%s: as stored, %v", row.name, err)
+			continue
+		}
+		reading := scheduler.Reading{Limits: c.Limits(limits), Actions: noActions{}, Key: key, UID: uid, Now: at("08:00:00")}
+		v, err := document.Parse([]byte(`{"action": {"type": "None"}}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		def, err := reading.Definition(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		j, err := scheduler.NewJob(key, uid, def, at("08:00:00"), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		due, ok := j.Inheriting(c.Defaults).Def.Action.Retry.Next(0, "id", scheduler.Result{Failed: true}, at("09:00:00"))
+		if got := due.Sub(at("09:00:00")); ok != (row.after > 0) || ok && got != row.after {
+			t.Errorf("%s: the next try is after %v, %v; want %v", row.name, got, ok, row.after)
 		}
 	}
 }

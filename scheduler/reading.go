@@ -12,6 +12,7 @@ import (
 // Limits are what a collection, or the process, allows its jobs.
 type Limits struct {
 	MinRetryInterval time.Duration // 0: 15 s
+	retries          bool          // jobs inherit a retryPolicy
 }
 
 // Reading says for whom and within what limits a job document is read. Actions
@@ -38,10 +39,7 @@ func (r *Reading) warn(o *document.Object, name, message string) {
 }
 
 func (r *Reading) minRetryInterval() time.Duration {
-	switch {
-	case r.stored:
-		return 0
-	case r.MinRetryInterval > 0:
+	if r.MinRetryInterval > 0 {
 		return r.MinRetryInterval
 	}
 	return DefaultMinRetryInterval

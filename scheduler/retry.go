@@ -138,7 +138,7 @@ func (r *Reading) defaultRetryPolicy() RetryPolicy {
 func (r *Reading) retryPolicy(o *document.Object, inherited RetryPolicy, at string) RetryPolicy {
 	ro, ok := o.Object("retryPolicy")
 	if !ok {
-		if at == mainPath {
+		if at == mainPath && !r.retries {
 			r.raise(at)
 		}
 		return inherited
@@ -155,7 +155,11 @@ func (r *Reading) retryPolicy(o *document.Object, inherited RetryPolicy, at stri
 		}
 	}
 	if d, ok := ro.Duration("retryInterval"); ok {
-		p.readInterval(ro, d, r.minRetryInterval())
+		shortest := r.minRetryInterval()
+		if r.stored {
+			shortest = 0
+		}
+		p.readInterval(ro, d, shortest)
 	} else if p.Type != RetryNone {
 		r.raise(at)
 	}

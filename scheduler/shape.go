@@ -14,7 +14,17 @@ func JobShape(actions ActionReader) *document.Shape {
 }
 
 // CollectionShape returns what the document of a collection may be. It is
-// learned from what reads collections.
-func CollectionShape() *document.Shape {
-	return document.ShapeOf(func(o *document.Object) { new(Collection).read(o) })
+// learned from what reads collections, except for the errorAction of its
+// defaults: it has the members of the action in the shape of a job.
+func CollectionShape(actions ActionReader, job *document.Shape) *document.Shape {
+	shape := document.ShapeOf(func(o *document.Object) {
+		new(Collection).read(o)
+		properties, _ := o.Object(envelope)
+		if defaults, ok := properties.Object("defaults"); ok {
+			new(Defaults).read(defaults, &Reading{Actions: actions})
+		}
+	})
+	action := job.Members.Member(envelope).Members.Member("action")
+	shape.Members.Member(envelope).Members.Member("defaults").Members.Member(errorAction).Members = action.Members
+	return shape
 }

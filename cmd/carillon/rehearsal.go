@@ -19,7 +19,7 @@ import (
 type rehearsal struct {
 	api     *client.Client
 	options putting
-	made    sync.Map // name of a collection that would be created
+	made    sync.Map // documents of collections that would be created, by name
 }
 
 func newRehearsal(api *client.Client, o putting) *rehearsal {
@@ -31,51 +31,67 @@ func (r *rehearsal) put(ctx context.Context, j jobfile.Job) (a jobfile.Answer, e
 	if j.IsCollection() {
 		a, err = putCollectionOver(ctx, r.api, j, r.options.PutOptions)
 		if a.Result == view.Created {
-			r.made.Store(j.Key.Collection, true)
+			r.made.Store(j.Key.Collection, j.Body)
 		}
 		return a, err
 	}
-	if _, made := r.made.Load(j.Key.Collection); made {
-		return r.foresee(j)
+	if made, ok := r.made.Load(j.Key.Collection); ok {
+		return r.foresee(j, made.([]byte)) //nolint:forcetypeassert // nothing else is stored
 	}
 	before, err := r.api.Get(ctx, j.Key)
 	if err != nil && !errors.Is(err, scheduler.ErrNotFound) {
 		return a, err
 	}
 	if err == nil {
-		a.Before = without(before.Properties, "status")
+		a.Before = shown(before)
 	}
 	got, err := putJob(ctx, r.api, j, r.options)
 	if err != nil {
 		return jobfile.Answer{}, err
 	}
 	a.Result, a.Over, a.Warnings = got.Result, got.Status.Over, got.Warnings
-	a.DryRun, a.After = got.DryRun, without(got.Properties, "status")
+	a.DryRun, a.After = got.DryRun, shown(got)
 	return a, nil
 }
 
 // unchecked is said of a job whose collection is not there yet.
-const unchecked = "its collection is not there yet: quotas, other limits and names of secrets are checked once it is"
+const unchecked = "its collection is not there yet: limits of the scheduler and names of secrets are checked once it is"
 
-// foresee checks a job of a collection that would be created, as far as that can be done without a scheduler: what may
-// be allowed is.
-func (r *rehearsal) foresee(j jobfile.Job) (a jobfile.Answer, err error) {
+// foresee checks a job of a collection that would be created by its document, as far as that can be done without a
+// scheduler: what may be allowed is.
+func (r *rehearsal) foresee(j jobfile.Job, collection []byte) (a jobfile.Answer, err error) {
 	checker := check.New(check.Config{MinRetryInterval: time.Millisecond, AnyKey: true})
 	defer checker.Close()
+	if _, err := checker.Document(scheduler.Key{Collection: j.Key.Collection}, collection, false); err != nil {
+		return a, err
+	}
 	v, err := checker.Job(j.Key, j.Body, r.options.Strict)
 	if err != nil {
 		return a, err
 	}
-	shown := &client.Job{}
-	if err := shown.UnmarshalJSON(view.JSON(v)); err != nil {
+	would := &client.Job{}
+	if err := would.UnmarshalJSON(view.JSON(v)); err != nil {
 		return a, err
 	}
-	a = jobfile.Answer{Result: v.Result, Warnings: v.Warnings, After: without(shown.Properties, "status"), DryRun: v.DryRun}
+	a = jobfile.Answer{Result: v.Result, Warnings: v.Warnings, After: shown(would), DryRun: v.DryRun}
 	if a.DryRun == nil {
 		a.DryRun = &view.DryRun{NextRuns: []time.Time{}}
 	}
 	a.DryRun.Notes = append(a.DryRun.Notes, unchecked)
 	return a, nil
+}
+
+// shown returns the properties of a job and its inherited settings, without its status.
+func shown(j *client.Job) []byte {
+	v, err := document.Parse(j.Properties)
+	if err != nil {
+		return j.Properties
+	}
+	v = v.Without("status")
+	if inherited, err := document.Parse(j.Inherited); err == nil {
+		v = v.With(inherited, "inherited")
+	}
+	return v.JSON()
 }
 
 // without returns a document without some members.

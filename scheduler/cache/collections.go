@@ -21,7 +21,7 @@ func NewCollections(bucket scheduler.CheckedBucket, actions scheduler.ActionRead
 	decode := func(name string, revision uint64, data []byte) (*scheduler.Collection, error) {
 		c, err := scheduler.DecodeCollection(name, revision, data)
 		if err == nil {
-			c.Defaults, err = c.ReadDefaults(actions)
+			c.Defaults, err = c.ReadDefaults(actions, scheduler.Limits{})
 		}
 		return c, err
 	}

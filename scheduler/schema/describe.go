@@ -18,8 +18,12 @@ type Description struct {
 
 // Describe returns the description of a path, such as job.recurrence.schedule or
 // collection.targets.*; the envelope and the indexes of lists are left out. It is
-// the one with the longest end of the path.
+// the one with the longest end of the path. Defaults of a collection are described as settings of jobs, errorActions as actions.
 func Describe(path string) (d Description, key string) {
+	path = strings.Replace(path, "collection.defaults.", "job.", 1)
+	if at := strings.LastIndex(path, errorActionMember+"."); at >= 0 {
+		path = "job.action" + path[at+len(errorActionMember):]
+	}
 	for key = path; ; {
 		for _, table := range []map[string]Description{ofJobs, ofActions, ofCollections} {
 			if d, ok := table[key]; ok {

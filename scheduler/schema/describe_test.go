@@ -24,9 +24,9 @@ func TestEveryPathIsDescribed(t *testing.T) {
 		}
 		used[key] = true
 	}
-	for root, shape := range map[string]*document.Shape{
-		"job": scheduler.JobShape(registry(t)), "collection": scheduler.CollectionShape(),
-	} {
+	all := registry(t)
+	job := scheduler.JobShape(all)
+	for root, shape := range map[string]*document.Shape{"job": job, "collection": scheduler.CollectionShape(all, job)} {
 		see(root, shape)
 		eachPath(root, shape.Members, see)
 	}

@@ -30,7 +30,7 @@ func Job(actions scheduler.ActionReader) document.Value {
 	shape := scheduler.JobShape(actions)
 	w.define("job", w.plainJob(shape))
 	w.define("envelopedJob", w.object("job", shape.Members, "object"))
-	w.define("collection", w.object("collection", scheduler.CollectionShape().Members, "object"))
+	w.define("collection", w.object("collection", scheduler.CollectionShape(actions, shape).Members, "object"))
 	return object(
 		is("$schema", text(draft)), is("$id", text("urn:carillon:job")), is("title", text("Carillon job")),
 		is("description", text("A job of Carillon, as in job files and over the APIs, with or without an envelope \"properties\" around "+
@@ -56,10 +56,10 @@ func Job(actions scheduler.ActionReader) document.Value {
 	)
 }
 
-// Collection returns the schema of a collection.
-func Collection() document.Value {
+// Collection returns the schema of a collection, whose defaults have the action types of a registry.
+func Collection(actions scheduler.ActionReader) document.Value {
 	w := writer{}
-	schema := w.object("collection", scheduler.CollectionShape().Members, "object")
+	schema := w.object("collection", scheduler.CollectionShape(actions, scheduler.JobShape(actions)).Members, "object")
 	return object(append([]document.Member{
 		is("$schema", text(draft)), is("$id", text("urn:carillon:collection")), is("title", text("Carillon collection")),
 		is("description", text("A collection of jobs, with quotas and rules for targets, as in job files and over the APIs. Names may be "+

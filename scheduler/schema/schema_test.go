@@ -25,7 +25,9 @@ func registry(t *testing.T) *actions.Registry {
 
 // TestFilesAreWhatIsMade compares the files with what the readers ask for; go test -update writes them.
 func TestFilesAreWhatIsMade(t *testing.T) {
-	for file, made := range map[string]document.Value{"job.json": schema.Job(registry(t)), "collection.json": schema.Collection()} {
+	for file, made := range map[string]document.Value{
+		"job.json": schema.Job(registry(t)), "collection.json": schema.Collection(registry(t)),
+	} {
 		var want bytes.Buffer
 		if err := json.Indent(&want, made.JSON(), "", "  "); err != nil {
 			t.Fatal(err)

@@ -53,7 +53,11 @@ func readable(actions scheduler.ActionReader, v document.Value) error {
 		return scheduler.ErrInvalid
 	}
 	if kind, _ := v.Member("type"); strings.HasSuffix(kind.Text(), "/jobCollections") {
-		if _, err := scheduler.ReadCollection(nameOf(v, "c"), v); err != nil || !v.Equal(document.Merge(document.ObjectValue(), v)) {
+		c, err := scheduler.ReadCollection(nameOf(v, "c"), v)
+		if err == nil {
+			_, err = c.ReadDefaults(actions, scheduler.Limits{MinRetryInterval: time.Second})
+		}
+		if err != nil || !v.Equal(document.Merge(document.ObjectValue(), v)) {
 			return scheduler.ErrInvalid
 		}
 		return nil

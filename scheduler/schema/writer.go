@@ -138,8 +138,11 @@ func (w *writer) kinds(path string, m *document.Members) []document.Member {
 	return append(members, is("allOf", values(cases)))
 }
 
-// typeMember is the member that tells an object's kind.
-const typeMember = "type"
+// typeMember is the member that selects an object's kind. The value of errorActionMember is an action.
+const (
+	typeMember        = "type"
+	errorActionMember = "errorAction"
+)
 
 // member returns the schema of a member. One that is null counts as absent.
 func (w *writer) member(path string, s *document.Shape) document.Value {
@@ -215,7 +218,9 @@ func (w *writer) members(path string, s *document.Shape, null []string) document
 	var ref document.Value
 	switch {
 	case s.Members.Recurs:
-		ref = w.ref(outer[strings.LastIndexByte(outer, '.')+1:])
+		ref = w.ref("action")
+	case s.Name == errorActionMember:
+		ref = w.share("job.action", w.object("job.action", s.Members, "object", "null"))
 	case s.Name == envelope:
 		ref = w.share(path, w.object(outer, s.Members, "object", "null"))
 	default:

@@ -108,7 +108,7 @@ func (c CollectionKeeper) patched(
 	}
 	next, err := cur.Patched(patch)
 	if err == nil {
-		_, err = next.ReadDefaults(c.shared.Actions)
+		_, err = next.ReadDefaults(c.shared.Actions, c.shared.Limits)
 	}
 	if err != nil {
 		return nil, err
@@ -149,7 +149,7 @@ func (c CollectionKeeper) readCollection(ctx context.Context, name string, body 
 	}
 	wish, err := scheduler.ReadCollection(name, v)
 	if err == nil {
-		_, err = wish.ReadDefaults(c.shared.Actions)
+		_, err = wish.ReadDefaults(c.shared.Actions, c.shared.Limits)
 	}
 	return wish, err
 }

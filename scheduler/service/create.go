@@ -51,6 +51,7 @@ func (e Editor) create(ctx context.Context, rev uint64, edit Edit, r *scheduler.
 	if err != nil {
 		return nil, err
 	}
+	v.Job = e.shared.Collections.Inherit(ctx, j)
 	return v, nil
 }
 

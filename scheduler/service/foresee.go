@@ -22,6 +22,7 @@ func (e Editor) foresee(ctx context.Context, cur, next *scheduler.Job) (*view.Jo
 		}
 	}
 	v.DryRun = v.DryRun.Over(cur, now, v.Job)
+	v.Job = e.shared.Collections.Inherit(ctx, v.Job)
 	return v, nil
 }
 

@@ -65,7 +65,7 @@ func (s SecretKeeper) checkCollections(ctx context.Context, secret string) error
 	return s.shared.Store.Collections().Each(ctx, func(st scheduler.Stored) error {
 		c, err := scheduler.DecodeCollection(st.Key.Job, st.Revision, st.Data)
 		if err == nil {
-			c.Defaults, err = c.ReadDefaults(s.shared.Actions)
+			c.Defaults, err = c.ReadDefaults(s.shared.Actions, scheduler.Limits{})
 		}
 		if err != nil || c.Defaults.Refers(secret) {
 			return fmt.Errorf("secret %s: %w: the defaults of collection %s refer to it, or cannot be read",

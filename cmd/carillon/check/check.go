@@ -53,7 +53,7 @@ func (c *Checker) Document(k scheduler.Key, body []byte, strict bool) (warnings 
 		}
 		known, err := scheduler.ReadCollection(k.Collection, v)
 		if err == nil {
-			known.Defaults, err = known.ReadDefaults(c.actions)
+			known.Defaults, err = known.ReadDefaults(c.actions, c.limits)
 		}
 		if err == nil {
 			c.known.Store(k.Collection, known)

@@ -23,6 +23,10 @@ func TestFind(t *testing.T) {
 		"action.errorAction[0].errorAction.type":  "job.action.errorAction.errorAction.type word",
 		"job.action.request.authentication.scope": "job.action.request.authentication.scope string",
 		"job.labels":                              "job.labels object of strings",
+		"collection.defaults":                     "collection.defaults object",
+		"defaults.retryPolicy.retryCount":         "collection.defaults.retryPolicy.retryCount integer",
+		"defaults.errorAction[0].type":            "collection.defaults.errorAction.type word",
+		"defaults.errorAction.errorAction.type":   "collection.defaults.errorAction.errorAction.type word",
 	} {
 		m, err := documents.Find(path)
 		if got := m.Path + " " + m.Kind; err != nil || got != want {
@@ -78,5 +82,33 @@ func TestBelow(t *testing.T) {
 		if got := strings.Join(paths, " "); got != want {
 			t.Errorf("%q goes on with %q, want %q", word, got, want)
 		}
+	}
+}
+
+// TestDefaultsOfCollections: the defaults of a collection have members and descriptions as those of jobs have.
+func TestDefaultsOfCollections(t *testing.T) {
+	documents := explain.Ours()
+	for defaults, same := range map[string]string{
+		"collection.defaults.retryPolicy": "job.action.retryPolicy", "collection.defaults.errorAction": "job.action",
+		"collection.defaults.labels": "job.labels", "collection.defaults.errorAction.request": "job.action.request",
+	} {
+		got, err := documents.Find(defaults)
+		want, other := documents.Find(same)
+		if err != nil || other != nil || len(got.Members) != len(want.Members) {
+			t.Fatalf("%s has %d members, %s %d; %v, %v", defaults, len(got.Members), same, len(want.Members), err, other)
+		}
+		for i, m := range got.Members {
+			if w := want.Members[i]; m.Name != w.Name || m.Kind != w.Kind || m.Description == "" || m.Description != w.Description {
+				t.Errorf("%s has %s %s, %q, and %s has %s %s, %q", defaults, m.Name, m.Kind, m.Description, same, w.Name, w.Kind, w.Description)
+			}
+		}
+	}
+	m, err := documents.Find("collection.defaults")
+	var names []string
+	for _, inner := range m.Members {
+		names = append(names, inner.Name)
+	}
+	if got := strings.Join(names, " "); err != nil || got != "timeout lateAfter labels retryPolicy errorAction" {
+		t.Errorf("the defaults have %q, %v", got, err)
 	}
 }

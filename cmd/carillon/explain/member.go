@@ -48,7 +48,8 @@ type Documents map[string]*document.Shape
 
 // New returns the documents for the action types of a registry.
 func New(actions scheduler.ActionReader) Documents {
-	return Documents{"job": scheduler.JobShape(actions).Flat(envelope), "collection": scheduler.CollectionShape().Flat(envelope)}
+	job := scheduler.JobShape(actions)
+	return Documents{"job": job.Flat(envelope), "collection": scheduler.CollectionShape(actions, job).Flat(envelope)}
 }
 
 // envelope is the member of a document that holds the others.
