@@ -222,7 +222,6 @@ func TestAfterMeanwhile(t *testing.T) {
 		{"at its end, by hand", j, in(scheduler.Faulted, j), baton(j, "08:50:07", byHand("09:00:00")), "08:50:07", succeeds, "drop"},
 		{"its definition is gone", j, nil, baton(j, "09:00:00"), "09:00:00", succeeds, "astray"},
 		{"deleted, and its name used again", j, namesake(j), baton(j, "09:00:00"), "09:00:00", succeeds, "orphan"},
-		{"likewise, and the baton does not say whose it is", j, namesake(j), baton(j, "09:00:00", unmarked), "09:00:00", succeeds, "orphan"},
 	})
 	if d := scheduler.After(nil, nil, baton(j, "09:00:00"), succeeds, at("09:00:01")); d.Verdict != scheduler.Astray {
 		t.Errorf("deleted, and its definition, too: %s", said(d))

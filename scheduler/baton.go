@@ -63,7 +63,7 @@ type Baton struct { //nolint:recvcheck // Begin and tally return changed copies
 
 // Check says what about a baton in a slot cannot be: a run by hand without the
 // occurrence that it was put in front of, a kind that does not ride there, or one
-// without an instant. It would go round for ever.
+// without an instant or an incarnation. It would go round for ever.
 func (b *Baton) Check(slot Slot) error {
 	switch {
 	case b.Kind.IsDetached() != (slot.Detached != ""):
@@ -72,6 +72,8 @@ func (b *Baton) Check(slot Slot) error {
 		return errors.New("baton: a run by hand does not say with what the schedule goes on (resume)")
 	case b.Nominal.IsZero():
 		return errors.New("baton: it has no instant (nominal)")
+	case b.UID == "":
+		return errors.New("baton: it does not name its job's incarnation (uid)")
 	case min(b.Attempt, b.Try, b.ErrorAction, b.Number, b.Runs) < 0:
 		return errors.New("baton: it counts below zero")
 	}
@@ -105,18 +107,21 @@ func (b *Baton) Position() Position { return Position{b.Phase, b.ErrorAction} }
 // Left returns a predicate for the batons of a deleted job: it matches the incarnation, and any baton armed by revision
 // through or earlier. A later job of the name has another UID and later revisions.
 func Left(incarnation string, through uint64) func(*Baton) bool {
-	return func(b *Baton) bool { return b.Revision <= through || b.UID != "" && b.UID == incarnation }
+	return func(b *Baton) bool { return b.Revision <= through || b.UID == incarnation }
 }
 
 // IsOf reports whether a stored baton may be of an incarnation: an unreadable one may be.
 func (st Stored) IsOf(incarnation string) bool {
 	b, err := DecodeBaton(st.Data)
-	return err != nil || SameIncarnation(b.UID, incarnation)
+	return err != nil || b.IsOf(incarnation)
 }
+
+// IsOf reports whether b may be of an incarnation. The incarnation of a damaged definition is empty: then the name decides.
+func (b *Baton) IsOf(incarnation string) bool { return incarnation == "" || b.UID == incarnation }
 
 // BelongsTo reports whether b is of j, and not of an earlier job of its name
 // that was deleted.
-func (b *Baton) BelongsTo(j *Job) bool { return SameIncarnation(b.UID, j.Incarnation()) }
+func (b *Baton) BelongsTo(j *Job) bool { return b.IsOf(j.Incarnation()) }
 
 // Begun reports whether an attempt of the baton's occurrence has already run.
 func (b *Baton) Begun() bool { return b.Try > 0 }

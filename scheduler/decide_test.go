@@ -158,7 +158,7 @@ func TestDecideMarks(t *testing.T) {
 	j := job(t, minutely)
 	newer := *j
 	newer.Revision = 9
-	b := scheduler.Decide(&newer, true, baton(j, "09:00:00", unmarked), at("09:00:00")).Baton
+	b := scheduler.Decide(&newer, true, baton(j, "09:00:00"), at("09:00:00")).Baton
 	if b.Revision != 9 || b.UID != incarnation {
 		t.Errorf("an occurrence runs as of revision %d of %q", b.Revision, b.UID)
 	}

@@ -113,8 +113,5 @@ func ran(n int) change { return func(b *scheduler.Baton) { b.Number, b.Runs = n,
 // postponed says that the record of the closed collection is written.
 func postponed(b *scheduler.Baton) { b.PostponementRecorded = true }
 
-// unmarked makes of the baton one of a version that did not write whose it is.
-func unmarked(b *scheduler.Baton) { b.UID = "" }
-
 // outdated makes of the baton one that was armed with the schedule before.
 func outdated(b *scheduler.Baton) { b.Schedule--; b.Revision-- }

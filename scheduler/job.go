@@ -129,10 +129,6 @@ const incarnationLength = 8
 // records.
 func (j *Job) Incarnation() string { return j.UID[:min(incarnationLength, len(j.UID))] }
 
-// SameIncarnation compares two incarnations. A baton or record without one
-// comes from a version that wrote none, and fits any job of the name.
-func SameIncarnation(a, b string) bool { return a == "" || b == "" || a == b }
-
 // OneShot reports whether the job has no recurrence: it runs once.
 func (j *Job) OneShot() bool { return j.Def.Timing.Recurrence == nil }
 

@@ -36,8 +36,7 @@ func (s *PlaceSearch) Look(r *Record) bool {
 	s.seen++
 	j := s.job
 	switch {
-	case r.Damaged, !SameIncarnation(r.UID, j.Incarnation()):
-	case r.UID == "" && r.Ended.Before(j.Created): // it does not say of which job it is
+	case r.UID != j.Incarnation():
 	case r.Schedule < j.BegunGen: // of before its end, since which it has begun again
 	case r.Reason.namesNone():
 		s.note(r)

@@ -129,10 +129,16 @@ func (r *Record) Lateness() time.Duration { return r.Started.Sub(r.Due) }
 // deferred, and not of instants that were skipped.
 func (r *Record) IsAttempt() bool { return r.ID != "" }
 
+// IsOf reports whether the record may be of an incarnation. A damaged record does not name one, and the incarnation of a
+// damaged definition is empty: then the name decides.
+func (r *Record) IsOf(incarnation string) bool {
+	return r.Damaged || incarnation == "" || r.UID == incarnation
+}
+
 // Same reports whether two records of a job say the same of the same: one that
 // is written again, because nobody knows whether it was stored.
 func (r *Record) Same(other *Record) bool {
-	return SameIncarnation(other.UID, r.UID) && other.ID == r.ID && other.Occurrence == r.Occurrence &&
+	return other.UID == r.UID && other.ID == r.ID && other.Occurrence == r.Occurrence &&
 		other.Nominal.Equal(r.Nominal) && other.Ended.Equal(r.Ended)
 }
 

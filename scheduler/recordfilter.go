@@ -36,7 +36,7 @@ func (f *RecordFilter) Admits(r *Record, present string, exists bool) bool {
 	if !f.AdmitsTrait(r.Trait()) || !f.admitsTimes(r) {
 		return false
 	}
-	isOf := exists && SameIncarnation(r.UID, present)
+	isOf := exists && r.IsOf(present)
 	switch {
 	case f.UID != "":
 		return f.Names(r.UID)

@@ -1,6 +1,7 @@
 package scheduler_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -15,12 +16,12 @@ func TestRecordFilter(t *testing.T) {
 	const present, gone = "present1", "gone5678"
 	for name, test := range map[string]struct {
 		filter scheduler.RecordFilter
-		want   string // of the records: a the present job's, b an earlier one's, c of a version that wrote no uid
+		want   string // of the records: a and c the present job's, b an earlier one's
 		alone  string // the same where there is no such job any more
 	}{
 		"nothing is asked":       {scheduler.RecordFilter{}, "ac", ""},
 		"earlier":                {scheduler.RecordFilter{Earlier: true}, "b", "abc"},
-		"of the present one":     {scheduler.RecordFilter{UID: present}, "a", "a"},
+		"of the present one":     {scheduler.RecordFilter{UID: present}, "ac", "ac"},
 		"of a full uid":          {scheduler.RecordFilter{UID: gone + "ABCDEF"}, "b", "b"},
 		"of nobody":              {scheduler.RecordFilter{UID: "gone"}, "", ""},
 		"an outcome":             {scheduler.RecordFilter{Outcomes: []scheduler.Outcome{scheduler.OutcomeFailed, scheduler.OutcomeSkipped}}, "c", ""},
@@ -50,7 +51,7 @@ func TestRecordFilter(t *testing.T) {
 				UID: gone, Outcome: scheduler.OutcomeCompleted, Started: at, Ended: at.Add(time.Second), Type: "StorageQueue",
 				Target: "example.com:8443", Phase: scheduler.ErrorPhase, Kind: scheduler.ManualDetached,
 			},
-			"c": {Outcome: scheduler.OutcomeSkipped, Ended: at.Add(2 * time.Second)},
+			"c": {UID: present, Outcome: scheduler.OutcomeSkipped, Ended: at.Add(2 * time.Second)},
 		}
 		var got, alone []string
 		for _, letter := range []string{"a", "b", "c"} {
@@ -64,6 +65,16 @@ func TestRecordFilter(t *testing.T) {
 		}
 		if strings.Join(got, "") != test.want || strings.Join(alone, "") != test.alone {
 			t.Errorf("%s: got %q and %q, want %q and %q", name, got, alone, test.want, test.alone)
+		}
+	}
+}
+
+// TestRecordFilterAdmitsDamaged: a record that cannot be read counts as the present job's, and one of a damaged job as its.
+func TestRecordFilterAdmitsDamaged(t *testing.T) {
+	damaged, whole := scheduler.DamagedRecord(scheduler.OutcomeFailed, time.Time{}, errors.New("torn")), &scheduler.Record{UID: "present1"}
+	for r, present := range map[*scheduler.Record]string{damaged: "present1", whole: ""} {
+		if !new(scheduler.RecordFilter).Admits(r, present, true) || (&scheduler.RecordFilter{Earlier: true}).Admits(r, present, true) {
+			t.Errorf("%+v counts as an earlier job's", r)
 		}
 	}
 }

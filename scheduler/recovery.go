@@ -42,7 +42,7 @@ func RecoverDetached(j *Job, b Baton, started, now time.Time) Decision {
 
 // SkipsDisabled reports whether r says that the occurrence of b was skipped because its job is disabled.
 func (r *Record) SkipsDisabled(b Baton) bool {
-	return SameIncarnation(r.UID, b.UID) && r.Reason == ReasonDisabled && !b.Nominal.Before(r.From) && !b.Nominal.After(r.To)
+	return r.UID == b.UID && r.Reason == ReasonDisabled && !b.Nominal.Before(r.From) && !b.Nominal.After(r.To)
 }
 
 // HistoryDepth is how many records are looked through for that of an attempt.
@@ -89,7 +89,7 @@ func (s *AttemptSearch) besideIt() bool {
 func (s *AttemptSearch) Look(r *Record) bool {
 	s.seen++
 	switch {
-	case !SameIncarnation(r.UID, s.baton.UID):
+	case r.UID != s.baton.UID:
 	case r.Outcome == OutcomeFaulted:
 		s.Faulted = s.Faulted || r.Occurrence == s.occurrence
 	case r.ID == s.id:

@@ -182,8 +182,6 @@ func TestAttemptSearch(t *testing.T) {
 		{"only the try before is recorded", b, history{attempt(j, baton(j, "09:00:00"), "09:00:00", fails)}, ""},
 		{"only the try after is recorded", b, history{attempt(j, baton(j, "09:00:00", try(3)), "09:00:22", fails)}, ""},
 		{"an earlier job of the name had such an attempt", b, history{marked(found, "fedcba98")}, ""},
-		{"the record does not say whose it is", b, history{marked(found, "")}, "found"},
-		{"the baton does not say whose it is", baton(j, "09:00:00", try(2), unmarked), history{found}, "found"},
 		{"it faulted, too", b, history{faulted, found}, "found, faulted"},
 		{"an earlier job of the name faulted", b, history{marked(faulted, "fedcba98"), found}, "found"},
 		{"it is the last one that is looked at", b, append(slices.Clone(others[:scheduler.HistoryDepth-1]), found), "found"},

@@ -53,7 +53,6 @@ func TestReplan(t *testing.T) {
 		{"it waits, by hand, for its target", edit, scheduler.Enabled, waits(hand, deferred("09:10:00")), "leave alone"},
 		{"it waits, planned, for its target", edit, scheduler.Enabled, waits(deferred("09:10:00")), "replace; next 09:05:00 deferred until 09:10:00"},
 		{"it is of an earlier job of the name", namesake(edit), scheduler.Enabled, waits(), "replace; next 09:00:00"},
-		{"it does not say whose it is", edit, scheduler.Enabled, waits(unmarked), "replace; next 09:05:00"},
 
 		{"its schedule is another now", hourly, scheduler.Enabled, waits(), "replace; next 09:00:00"},
 		{"its schedule is another now: a retry ends first", hourly, scheduler.Enabled, waits(begun), "leave alone"},
@@ -83,11 +82,11 @@ func TestReplan(t *testing.T) {
 // TestReplanMarks: the baton that follows an edit is the one that waits, as of the edit.
 func TestReplanMarks(t *testing.T) {
 	j := job(t, minutely)
-	b := baton(j, "09:05:00", ran(4), seen("09:04:00"), gapAt("09:04:30"), unmarked)
+	b := baton(j, "09:05:00", ran(4), seen("09:04:00"), gapAt("09:04:30"))
 	edit := edited(t, j, "08:30:00", minutely+`, "jitter": "PT40S"`)
 	_, s := edit.Replan(scheduler.Enabled, scheduler.Found{Waiting: &b}, at("09:04:30"))
 	want := b
-	want.UID, want.Revision, want.Due = incarnation, edit.Revision, s.Next.Due
+	want.Revision, want.Due = edit.Revision, s.Next.Due
 	if diff := cmp.Diff(want, *s.Next); diff != "" {
 		t.Error("(-want +got)\n" + diff)
 	}

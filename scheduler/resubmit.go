@@ -66,7 +66,7 @@ func (s *OccurrenceSearch) Look(r *Record) bool {
 		s.Tried = r.Started
 	}
 	switch {
-	case r.Ended.Before(s.job.Created), !SameIncarnation(r.UID, s.job.Incarnation()):
+	case r.Ended.Before(s.job.Created), r.UID != s.job.Incarnation():
 	case r.Resubmits != nil && r.Resubmits.Nominal.Equal(s.nominal) && r.Succeeded():
 		s.Repeated = r.Occurrence
 	case s.concerns(r):

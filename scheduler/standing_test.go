@@ -134,19 +134,18 @@ func combinations(yield func(combination) bool) {
 	}
 }
 
-// TestBelongsTo: a baton of a version that did not write whose it is fits any job of its name.
+// TestBelongsTo: a baton is of the job with its uid, or of any of its name whose definition is too damaged to tell.
 func TestBelongsTo(t *testing.T) {
 	j := job(t, minutely)
-	marked, plain := baton(j, "09:00:00"), baton(j, "09:00:00", unmarked)
+	b, damaged := baton(j, "09:00:00"), (&scheduler.DamagedError{Key: key}).Job()
 	for name, test := range map[string]struct {
 		b    scheduler.Baton
 		j    *scheduler.Job
 		want bool
 	}{
-		"its job":                        {marked, j, true},
-		"a later job of the name":        {marked, namesake(j), false},
-		"no mark, its job":               {plain, j, true},
-		"no mark, any other of the name": {plain, namesake(j), true},
+		"its job":                 {b, j, true},
+		"a later job of the name": {b, namesake(j), false},
+		"a damaged one":           {b, damaged, true},
 	} {
 		if got := test.b.BelongsTo(test.j); got != test.want {
 			t.Errorf("%s: got %t", name, got)

@@ -27,8 +27,11 @@ func sample(tb testing.TB) ([]byte, []*backup.Entry) {
 		{
 			Kind: backup.Job, Name: "default/report", Data: []byte(`{"properties":{"a":{"$sealed":"v1.k1.abc"},"b":"<&>"}}`),
 			Batons: []backup.Baton{
-				{Baton: scheduler.Baton{Revision: 7, Nominal: nominal, Due: nominal}, Running: true},
-				{Baton: scheduler.Baton{Revision: 7, Nominal: nominal, Due: nominal, Kind: scheduler.Detached}, Detached: scheduler.DetachedName(nominal)},
+				{Baton: scheduler.Baton{UID: "UVXYZ234", Revision: 7, Nominal: nominal, Due: nominal}, Running: true},
+				{
+					Baton:    scheduler.Baton{UID: "U", Revision: 7, Nominal: nominal, Due: nominal, Kind: scheduler.Detached},
+					Detached: scheduler.DetachedName(nominal),
+				},
 			},
 		},
 		{
@@ -156,6 +159,7 @@ func TestHostileFile(t *testing.T) {
 	}
 	header, _, _ := strings.Cut(text, "\n")
 	header += "\n"
+	const planned = `{"uid":"UVXYZ234","nominal":"2000-01-02T03:04:05Z"`
 	for name, test := range map[string]struct{ text, want string }{
 		"nothing":             {"", "empty"},
 		"no line":             {"hello", "cut off"},
@@ -175,21 +179,24 @@ func TestHostileFile(t *testing.T) {
 		"a secret's wildcard": {header + `{"secret":"*","data":{}}` + "\n", "must begin with a letter"},
 		"a token's wildcard":  {header + `{"token":"a.>","data":{}}` + "\n", "no id of a token"},
 		"a collection's name": {header + `{"collection":"a b","data":{}}` + "\n", "must not contain"},
-		"batons of a secret":  {header + `{"secret":"a","data":{},"batons":[{"body":{"nominal":"2000-01-02T03:04:05Z"}}]}` + "\n", "only jobs"},
+		"batons of a secret":  {header + `{"secret":"a","data":{},"batons":[{"body":` + planned + `}}]}` + "\n", "only jobs"},
 		"a baton of nothing":  {header + `{"job":"a/b","data":{},"batons":[{"body":{}}]}` + "\n", "no instant"},
 		"two own batons": {
-			header + `{"job":"a/b","data":{},"batons":[{"body":{"nominal":"2000-01-02T03:04:05Z"}},{"body":{"nominal":"2000-01-02T03:04:05Z"}}]}` + "\n",
+			header + `{"job":"a/b","data":{},"batons":[{"body":` + planned + `}},{"body":` + planned + `}}]}` + "\n",
 			"two batons",
 		},
 		"a detached wildcard": {
-			header + `{"job":"a/b","data":{},"batons":[{"detached":">","body":{"nominal":"2000-01-02T03:04:05Z","oneOff":true}}]}` + "\n",
+			header + `{"job":"a/b","data":{},"batons":[{"detached":">","body":` + planned + `,"oneOff":true}}]}` + "\n",
 			"does not match the instant",
 		},
-		"records of nothing": {header + `{"job":"a/b","data":{},"records":[` + strings.Repeat("{},", 5_000_000) + "{}]}\n", "more than 100 batons"},
-		"no list":            {header + `{"job":"a/b","data":{},"batons":{}}` + "\n", "something else than a list"},
-		"a long end":         {header + `{"end":{"keys":[` + strings.Repeat(`"",`, 1_000_000) + `""]}}` + "\n", "its end has"},
-		"a long line":        {header + `{"collection":"a","data":{"x":"` + strings.Repeat("x", 17<<20) + `"}}` + "\n", "longer than"},
-		"a long value":       {header + `{"collection":"a","data":{"x":"` + strings.Repeat("x", 1<<20) + `"}}` + "\n", "its data are of"},
+		"records of nothing": {
+			header + `{"job":"a/b","data":{},"records":[` + strings.Repeat(`{"version":2},`, 1_000_000) + `{"version":2}]}` + "\n",
+			"more than 100 batons",
+		},
+		"no list":      {header + `{"job":"a/b","data":{},"batons":{}}` + "\n", "something else than a list"},
+		"a long end":   {header + `{"end":{"keys":[` + strings.Repeat(`"",`, 1_000_000) + `""]}}` + "\n", "its end has"},
+		"a long line":  {header + `{"collection":"a","data":{"x":"` + strings.Repeat("x", 17<<20) + `"}}` + "\n", "longer than"},
+		"a long value": {header + `{"collection":"a","data":{"x":"` + strings.Repeat("x", 1<<20) + `"}}` + "\n", "its data are of"},
 	} {
 		_, _, err := read(pack(t, test.text))
 		if err == nil || !strings.Contains(err.Error(), test.want) {

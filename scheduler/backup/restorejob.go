@@ -100,7 +100,7 @@ func (r *restorer) places(ctx context.Context, entries []*Entry) (map[scheduler.
 		p := places[st.Key]
 		p.baton = true
 		b, err := scheduler.DecodeBaton(st.Data)
-		p.stray = p.stray || p.definition == nil && (err != nil || !scheduler.SameIncarnation(b.UID, incarnations[st.Key]))
+		p.stray = p.stray || p.definition == nil && (err != nil || !b.IsOf(incarnations[st.Key]))
 	})
 }
 

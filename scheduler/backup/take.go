@@ -229,7 +229,7 @@ func (t *taker) read(slot scheduler.Slot, job, st scheduler.Stored, running bool
 		t.omit("the baton of job "+slot.String(), err)
 		return Baton{}, false
 	}
-	return Baton{b, slot.Detached, running}, scheduler.SameIncarnation(b.UID, scheduler.StoredIncarnation(job.Data))
+	return Baton{b, slot.Detached, running}, b.IsOf(scheduler.StoredIncarnation(job.Data))
 }
 
 // write writes jobs with their batons. Those that are late may be there already.
@@ -313,7 +313,7 @@ func (t *taker) lastRecords(ctx context.Context, bare map[scheduler.Key]*Entry) 
 		keys = append(keys, k)
 	}
 	err := t.Store.LastRecords(ctx, keys, scheduler.PlaceOutcomes, func(r *scheduler.Record) {
-		if e := bare[r.Job]; scheduler.SameIncarnation(r.UID, scheduler.StoredIncarnation(e.Data)) {
+		if e := bare[r.Job]; r.IsOf(scheduler.StoredIncarnation(e.Data)) {
 			e.Records = append(e.Records, r)
 		}
 	})

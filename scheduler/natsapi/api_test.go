@@ -306,10 +306,15 @@ func TestHistoryPages(t *testing.T) {
 	if _, _, err := w.service.Put(w.ctx, service.Edit{Key: k, Body: []byte(later)}); err != nil {
 		t.Fatal(err)
 	}
+	st, err := w.store.LoadJob(w.ctx, k)
+	if err != nil {
+		t.Fatal(err)
+	}
 	at := time.Date(2026, 3, 8, 9, 0, 0, 0, time.UTC)
 	record := func(n int) {
 		r := &scheduler.Record{
-			Job: k, Outcome: scheduler.Outcomes[n%2], Started: at.Add(time.Duration(n) * time.Minute), Ended: at, Message: strings.Repeat("x", 20_000),
+			Job: k, UID: scheduler.StoredIncarnation(st.Data), Outcome: scheduler.Outcomes[n%2],
+			Started: at.Add(time.Duration(n) * time.Minute), Ended: at, Message: strings.Repeat("x", 20_000),
 		}
 		if err := w.store.Append(w.ctx, r); err != nil {
 			t.Fatal(err)

@@ -242,7 +242,7 @@ func TestHistoryOfAllJobs(t *testing.T) {
 	w.record("a", "anotherA", scheduler.OutcomeFailed, 2)
 	w.record("gone", "gone1234", scheduler.OutcomeCompleted, 3)
 	w.record("b", b, scheduler.OutcomeCompleted, 4)
-	w.record("a", "", scheduler.OutcomeFaulted, 5)
+	w.record("a", a, scheduler.OutcomeFaulted, 5)
 	for query, want := range map[string]string{
 		"/history":                                               "5 4 1 0",
 		"/history?$top=1":                                        "5 4 1 0",
@@ -256,7 +256,7 @@ func TestHistoryOfAllJobs(t *testing.T) {
 		"/history?$filter=status eq completed and startTime gt 2026-03-08T09:00Z":            "4",
 		"/jobCollections/default/jobs/a/history":                                             "5 0",
 		"/jobCollections/default/jobs/a/history?earlier=true":                                "2",
-		"/jobCollections/default/jobs/a/history?uid=" + a:                                    "0",
+		"/jobCollections/default/jobs/a/history?uid=" + a:                                    "5 0",
 		"/jobCollections/default/jobs/a/history?$filter=startTime le 2026-03-08T09:00Z":      "0",
 		"/jobCollections/default/jobs/gone/history?earlier=true":                             "3",
 		"/jobCollections/default/jobs/gone/history?uid=gone1234":                             "3",

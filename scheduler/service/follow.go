@@ -168,7 +168,7 @@ func (t *follower) verify(ctx context.Context) {
 // take takes the next record.
 func (t *follower) take(ctx context.Context, r *scheduler.Record) {
 	p, err := t.register.present(ctx, r.Job)
-	foreign := !p.exists || !scheduler.SameIncarnation(r.UID, p.incarnation)
+	foreign := !p.exists || !r.IsOf(p.incarnation)
 	if err == nil && foreign { // or of a job so new that nobody has told of it
 		t.register.forget(r.Job)
 		p, err = t.register.present(ctx, r.Job)

@@ -177,7 +177,7 @@ func (s *jobSearch) outcome(ctx context.Context, j *scheduler.Job, b *scheduler.
 	}
 	var last *scheduler.Record
 	for _, r := range s.last[j.Key] {
-		if scheduler.SameIncarnation(r.UID, j.Incarnation()) && (last == nil || r.Sequence > last.Sequence) {
+		if r.IsOf(j.Incarnation()) && (last == nil || r.Sequence > last.Sequence) {
 			last = r
 		}
 	}

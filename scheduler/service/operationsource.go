@@ -109,7 +109,7 @@ func (a *reruns) read(ctx context.Context, history scheduler.History, collection
 			return true
 		}
 		of := occurrence{r.Job, r.Resubmits.Nominal.UnixNano()}
-		if old := a.of[of]; old == nil || !scheduler.SameIncarnation(old.UID, r.UID) || !old.Succeeded() || r.Succeeded() {
+		if old := a.of[of]; old == nil || old.UID != r.UID || !old.Succeeded() || r.Succeeded() {
 			a.of[of] = &scheduler.Record{
 				Job: r.Job, UID: r.UID, Occurrence: r.Occurrence, Outcome: r.Outcome, Phase: r.Phase,
 				Started: r.Started, Ended: r.Ended, Resubmits: r.Resubmits,
@@ -165,7 +165,7 @@ func (o OperationKeeper) failed(ctx context.Context, op *operation, again *rerun
 	}
 	found = slices.DeleteFunc(found, func(it item) bool {
 		it.failure.next = again.next
-		if r := again.of[it.occurrence()]; r != nil && scheduler.SameIncarnation(r.UID, it.uid) {
+		if r := again.of[it.occurrence()]; r != nil && r.UID == it.uid {
 			it.failure.rerun = r
 			return r.Succeeded() && r.Started.Before(op.Created)
 		}
@@ -212,8 +212,7 @@ func (o OperationKeeper) wanted(ctx context.Context, q *scheduler.JobQuery, foun
 		}
 	}
 	for _, it := range found {
-		if uid, ok := wants[it.key]; ok && scheduler.SameIncarnation(it.uid, uid) {
-			it.uid = uid
+		if uid, ok := wants[it.key]; ok && it.uid == uid {
 			items = append(items, it)
 		}
 	}

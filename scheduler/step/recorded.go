@@ -26,7 +26,7 @@ func (e *Executor) recordedGaps(ctx context.Context, k scheduler.Key, incarnatio
 		n := 0
 		return e.cfg.Store.Recent(ctx, k, 0, []scheduler.Outcome{scheduler.OutcomeSkipped}, func(r *scheduler.Record) bool {
 			n++
-			if r.Reason == scheduler.ReasonDST && scheduler.SameIncarnation(r.UID, incarnation) {
+			if r.Reason == scheduler.ReasonDST && r.UID == incarnation {
 				there[r.Nominal.Unix()] = true
 			}
 			return n < scheduler.HistoryDepth

@@ -219,7 +219,7 @@ func (p *Period) carried(nominal time.Time, kind scheduler.Kind) bool {
 // Take takes a record of the job. It must have been stored after the instants of the period.
 func (p *Period) Take(r *scheduler.Record) {
 	switch {
-	case r.Damaged || r.Occurrence == "" || !scheduler.SameIncarnation(r.UID, p.Versions[0].Incarnation()):
+	case r.Damaged || r.Occurrence == "" || !r.IsOf(p.Versions[0].Incarnation()):
 	case r.IsAttempt() || r.Outcome == scheduler.OutcomeFaulted:
 		p.takeAttempt(r)
 	case r.Count <= 1:

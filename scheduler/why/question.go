@@ -50,7 +50,7 @@ type Place struct {
 func (q *Question) own() []*scheduler.Record {
 	var own []*scheduler.Record
 	for _, r := range q.Records {
-		if !r.Damaged && (q.Job == nil || scheduler.SameIncarnation(r.UID, q.Job.Incarnation())) {
+		if !r.Damaged && (q.Job == nil || r.IsOf(q.Job.Incarnation())) {
 			own = append(own, r)
 		}
 	}
@@ -78,7 +78,7 @@ func (q *Question) job() *scheduler.Job {
 
 // Missed reports whether a record is of an instant of the job that did not run, or failed after all retries.
 func (q *Question) Missed(r *scheduler.Record) bool {
-	return q.Job != nil && !r.Damaged && scheduler.SameIncarnation(r.UID, q.Job.Incarnation()) &&
+	return q.Job != nil && !r.Damaged && r.IsOf(q.Job.Incarnation()) &&
 		(r.Outcome == scheduler.OutcomeFaulted || !r.IsAttempt())
 }
 

@@ -215,37 +215,6 @@ func TestDeleteCutShort(t *testing.T) {
 	}
 }
 
-// TestBatonWithoutUID shows that a baton which an earlier version wrote, without the job's uid, is run and passed on.
-func TestBatonWithoutUID(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
-		w.put("job", `{`+action+`, "recurrence": {"frequency": "Minute", "count": 3}}`)
-		time.Sleep(10 * time.Second)
-		slot := scheduler.Slot{Key: key("job")}
-		st, err := w.store.Waiting(t.Context(), slot)
-		if err != nil {
-			t.Fatal(err)
-		}
-		b, err := scheduler.DecodeBaton(st.Data)
-		if err != nil || b.UID == "" {
-			t.Fatalf("baton %s, %v", st.Data, err)
-		}
-		b.UID = ""
-		if strings.Contains(string(b.Encode()), "uid") {
-			t.Fatal("it has a uid still")
-		}
-		if err := w.store.Arm(t.Context(), slot, b.Encode(), b.Due.Add(-time.Second), st.Revision); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(time.Hour)
-		if got := w.outcomes("job"); got != "completed completed completed" {
-			t.Errorf("history %q", got)
-		}
-		if v := w.get("job"); v.Job.State != scheduler.Completed {
-			t.Errorf("state %s", v.Job.State)
-		}
-	})
-}
-
 // TestNameUsedAgainAfterSkips deletes a job while the attempt runs that is late after an outage. The skips that are recorded
 // with it are not taken for the next job's.
 func TestNameUsedAgainAfterSkips(t *testing.T) {

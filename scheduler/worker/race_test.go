@@ -144,7 +144,7 @@ func (w *world) mustHaveOwnHistory(name string) {
 	}
 	ran := map[string]bool{}
 	for _, r := range records {
-		if !scheduler.SameIncarnation(r.UID, v.Job.Incarnation()) || r.UID == "" {
+		if r.UID != v.Job.Incarnation() {
 			w.t.Errorf("%s: a record of %q is shown for %q", name, r.UID, v.Job.Incarnation())
 		}
 		if r.Outcome == scheduler.OutcomeCompleted {

@@ -172,6 +172,15 @@ func (w *World) Collect(name string) {
 	w.ok(err)
 }
 
+// Append appends a record of the job that has the name.
+func (w *World) Append(r *scheduler.Record) {
+	w.T.Helper()
+	st, err := w.Store.LoadJob(w.T.Context(), r.Job)
+	w.ok(err)
+	r.UID = scheduler.StoredIncarnation(st.Data)
+	w.ok(w.Store.Append(w.T.Context(), r))
+}
+
 // Run runs a job by hand.
 func (w *World) Run(key string) {
 	w.T.Helper()

@@ -187,9 +187,7 @@ func TestMany(t *testing.T) {
 			Message: noise(i, 2048), Response: noise(-i, 2048), Type: "Http", Target: "127.0.0.1:1", Phase: scheduler.MainPhase,
 		}
 		r.ID = fmt.Sprintf("%s#%d", r.Occurrence, r.Try)
-		if err := w.Store.Append(t.Context(), r); err != nil {
-			t.Fatal(err)
-		}
+		w.Append(r)
 	}
 	page := w.Do(http.MethodGet, "/console/jobs/default/busy", "", "Accept-Encoding: gzip")
 	if page.Status != http.StatusOK || page.Header.Get("Content-Encoding") != "gzip" || len(page.Body) > 100_000 {
@@ -234,9 +232,7 @@ func TestLongAgo(t *testing.T) {
 			Attempt: try - 1, Type: "Http", Target: "127.0.0.1:1", Phase: scheduler.MainPhase, Message: message,
 		}
 		r.ID = fmt.Sprintf("%s#%d", r.Occurrence, try)
-		if err := w.Store.Append(t.Context(), r); err != nil {
-			t.Fatal(err)
-		}
+		w.Append(r)
 	}
 	add(1, scheduler.OutcomeFailed, 1, "the first attempt")
 	add(1, scheduler.OutcomeFailed, 2, "the second attempt")
@@ -281,9 +277,7 @@ func TestFilter(t *testing.T) {
 		at := time.Now().Add(time.Duration(i-3) * time.Hour).UTC()
 		r.Job, r.Nominal, r.Due, r.Started, r.Ended, r.Try, r.Occurrence = k, at, at, at, at, 1, scheduler.OccurrenceID(k, at)
 		r.ID, r.Type, r.Phase = r.Occurrence+"#1", "Http", scheduler.MainPhase
-		if err := w.Store.Append(t.Context(), r); err != nil {
-			t.Fatal(err)
-		}
+		w.Append(r)
 	}
 	all := []string{"one", "two", "three"}
 	for query, want := range map[string]string{
