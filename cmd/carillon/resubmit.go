@@ -26,6 +26,7 @@ type resubmitCmd struct {
 	Target      string `help:"With --failed-since: only calls of this host, or host and port." placeholder:"HOST"`
 	DryRun      bool   `help:"With --failed-since: only show what would run again."`
 	Rate        string `help:"With --failed-since: how many a second, such as 10/s." placeholder:"N/s"`
+	Yes         bool   `short:"y" help:"With --failed-since: do not ask whether all that failed is meant."`
 }
 
 // Help shows examples.
@@ -36,12 +37,13 @@ conflict (exit code 4), and so is a job that is running.
 
 With --failed-since, the scheduler resubmits every occurrence of a period that failed, once: in the collection, in all
 collections with -A, or of jobs with labels. It skips occurrences whose resubmission succeeded. The occurrences of one
-job run one after the other.
+job run one after the other. They are listed first, and you are asked whether they are meant; without a terminal, --yes
+confirms.
 
 Examples:
 
     carillon resubmit -A --failed-since 12:00 --target api.example.com --dry-run
-    carillon resubmit -c billing --failed-since 2h --until 1h --rate 10/s
+    carillon resubmit -c billing --failed-since 2h --until 1h --rate 10/s --yes
     carillon resubmit report 2026-03-02T09:00:00Z
     carillon resubmit report billing/report@2026-03-02T09:00:00Z --force -c billing`
 }
@@ -77,7 +79,7 @@ func (c resubmitCmd) failed(ctx context.Context, t *terminal.Terminal, api *clie
 	if err != nil {
 		return err
 	}
-	b := client.Bulk{Verb: view.VerbResubmit, Collection: q.Collection, Labels: q.Labels, Target: c.Target, DryRun: c.DryRun}
+	b := client.Bulk{Verb: view.VerbResubmit, Collection: q.Collection, Labels: q.Labels, Target: c.Target}
 	now := time.Now()
 	for _, at := range []struct {
 		flag, text string
@@ -97,18 +99,44 @@ func (c resubmitCmd) failed(ctx context.Context, t *terminal.Terminal, api *clie
 			return terminal.Usagef("--rate: %q is not a rate such as 10/s", c.Rate)
 		}
 	}
-	op, err := api.CreateOperation(ctx, b)
-	switch {
-	case err != nil:
-		return err
-	case c.DryRun && t.JSON:
-		return t.PrintJSON(op)
-	case c.DryRun:
-		for _, f := range op.Failures {
-			t.Printf("%s\n", f.Occurrence)
+	if !c.Yes || c.DryRun {
+		if yes, err := c.preview(ctx, t, api, b); err != nil || !yes {
+			return err
 		}
-		t.Printf("%s would run again\n", terminal.Plural(op.Expected, "occurrence", "occurrences"))
-		return nil
+	}
+	op, err := api.CreateOperation(ctx, b)
+	if err != nil {
+		return err
 	}
 	return remote.Follow(ctx, t, api, op)
+}
+
+// preview lists what would run again. It reports whether that is confirmed.
+func (c resubmitCmd) preview(ctx context.Context, t *terminal.Terminal, api *client.Client, b client.Bulk) (bool, error) {
+	b.DryRun = true
+	op, err := api.CreateOperation(ctx, b)
+	if err == nil && c.DryRun && t.JSON {
+		err = t.PrintJSON(op)
+		return false, err
+	}
+	if err != nil {
+		return false, err
+	}
+	what := terminal.Plural(op.Expected, "occurrence", "occurrences")
+	occurrences := make([]string, len(op.Failures))
+	for i, f := range op.Failures {
+		occurrences[i] = f.Occurrence
+	}
+	switch {
+	case c.DryRun:
+		for _, occurrence := range occurrences {
+			t.Printf("%s\n", occurrence)
+		}
+		t.Printf("%s would run again\n", what)
+		return false, nil
+	case op.Expected == 0:
+		t.Complain("hint", "no occurrence matches")
+		return false, nil
+	}
+	return remote.Meant(ctx, t, b.Verb, what, "--dry-run lists them", occurrences)
 }

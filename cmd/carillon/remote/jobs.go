@@ -74,7 +74,11 @@ func (s Jobs) Keys(ctx context.Context, t *terminal.Terminal, api *client.Client
 	if !ask || s.Yes {
 		return keys, nil
 	}
-	return s.meant(ctx, t, keys, verb)
+	yes, err := Meant(ctx, t, verb, terminal.Plural(len(keys), "job", "jobs"), "carillon get takes the same flags", keys)
+	if !yes {
+		keys = nil
+	}
+	return keys, err
 }
 
 // noJobs is the hint if no job is picked.
@@ -100,22 +104,20 @@ func (s Jobs) named() ([]scheduler.Key, error) {
 	return keys, nil
 }
 
-// meant asks whether something is to be done to jobs. None are left when it is not.
-func (Jobs) meant(ctx context.Context, t *terminal.Terminal, keys []scheduler.Key, verb string) ([]scheduler.Key, error) {
-	what := terminal.Plural(len(keys), "job", "jobs")
+// Meant asks whether all that is picked is meant, which it lists: what counts it, and look says how to see it without a
+// terminal.
+func Meant[T any](ctx context.Context, t *terminal.Terminal, verb, what, look string, all []T) (bool, error) {
 	if !t.Asks() {
-		return nil, terminal.Hinted(terminal.Usagef("to %s %s needs --yes", verb, what),
-			"look at them first: carillon get takes the same flags")
+		return false, terminal.Hinted(terminal.Usagef("to %s %s needs --yes", verb, what), "look at them first: "+look)
 	}
-	for _, k := range keys {
-		t.Errorf("  %s\n", k)
+	for _, one := range all {
+		t.Errorf("  %v\n", one)
 	}
 	yes, err := t.Confirm(ctx, fmt.Sprintf("Really %s %s?", verb, what))
-	if err != nil || yes {
-		return keys, err
+	if err == nil && !yes {
+		t.Complain("hint", "nothing was done")
 	}
-	t.Complain("hint", "nothing was done")
-	return nil, nil
+	return yes, err
 }
 
 // StopReason is the reason recorded for occurrences that are canceled because you disable their job.
