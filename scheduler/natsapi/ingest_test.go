@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -412,6 +413,85 @@ func TestUnavailable(t *testing.T) {
 	w.awaitNoSpecs()
 	if got := source.deliveries(); len(source.refused) != 2 || len(got) != 1 {
 		t.Errorf("%d results refused, deliveries %v", len(source.refused), got)
+	}
+}
+
+// TestResubmit resubmits a failed occurrence by a spec, whose process stops before its result is stored. The next process
+// finds it done, also when the run has ended in the meantime.
+func TestResubmit(t *testing.T) {
+	w := newWorld(t)
+	next := w.results()
+	k := scheduler.Key{Collection: "default", Job: "job"}
+	if _, _, err := w.service.Put(w.ctx, service.Edit{Key: k, Body: []byte(later)}); err != nil {
+		t.Fatal(err)
+	}
+	st, err := w.store.LoadJob(w.ctx, k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	nominal := w.store.Now().UTC().Truncate(time.Second)
+	failed := scheduler.OccurrenceID(k, nominal)
+	timers, err := w.js.Stream(w.ctx, "CARILLON_TIMERS_0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	record := func(r scheduler.Record) {
+		t.Helper()
+		r.Job, r.UID, r.Started, r.Ended = k, scheduler.StoredIncarnation(st.Data), w.store.Now(), w.store.Now()
+		if err := w.store.Append(w.ctx, &r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	record(scheduler.Record{Occurrence: failed, Nominal: nominal, Due: nominal, Outcome: scheduler.OutcomeFaulted})
+	last := func() uint64 {
+		t.Helper()
+		info, err := timers.Info(w.ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.State.LastSeq
+	}
+	purge := func() {
+		t.Helper()
+		if err := timers.Purge(w.ctx, jetstream.WithPurgeSubject("carillon.fire.>")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, state := range []scheduler.State{scheduler.Enabled, scheduler.Disabled} {
+		for _, ended := range []bool{false, true} {
+			if _, err := w.service.Turn(w.ctx, k, state, 0); err != nil {
+				t.Fatal(err)
+			}
+			w.publish("resubmit.default.job", `{"occurrence": "`+failed+`"}`)
+			source := newFaulty(w.store, func(string) bool { return true })
+			stop := w.ingest(func(c *natsapi.IngestConfig) { c.Source = source })
+			first := <-source.refused
+			stop()
+			if _, asked, ok := strings.Cut(first, `"occurrence":"default/job@`); ended && ok {
+				asked, _, _ = strings.Cut(asked, `"`)
+				at, err := time.Parse(time.RFC3339Nano, asked)
+				if err != nil {
+					t.Fatal(err)
+				}
+				record(scheduler.Record{
+					Occurrence: scheduler.OccurrenceID(k, at), Nominal: at, Due: at, Outcome: scheduler.OutcomeFaulted,
+					Resubmits: &scheduler.Resubmission{Nominal: nominal},
+				})
+				purge()
+			}
+			before := last()
+			stop = w.ingest()
+			e := next()
+			w.awaitNoSpecs()
+			stop()
+			if e.summary() != "accepted occurrence" || e.Resubmits != failed || !strings.Contains(first, e.Occurrence) {
+				t.Errorf("%s, ended: %v: got %s of %s, which repeats %s, after %s", state, ended, e.summary(), e.Occurrence, e.Resubmits, first)
+			}
+			if now := last(); now != before {
+				t.Errorf("%s, ended: %v: the job ran again: sequence %d after %d", state, ended, now, before)
+			}
+			purge()
+		}
 	}
 }
 

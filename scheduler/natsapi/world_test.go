@@ -201,6 +201,7 @@ type event struct {
 	Revision   uint64         `json:"revision"`
 	Next       string         `json:"nextExecutionTime"`
 	Occurrence string         `json:"occurrence"`
+	Resubmits  string         `json:"resubmits"`
 	Duplicate  uint64         `json:"duplicateOf"`
 	Sequence   uint64         `json:"specSequence"`
 	Time       time.Time      `json:"time"`

@@ -219,8 +219,8 @@ func (p *planner) goOn(ctx context.Context, j *scheduler.Job) error {
 	if err := p.cancelPlanned(ctx, j); err != nil || j.State != scheduler.Enabled {
 		return err
 	}
-	there, err := p.occupied(ctx, scheduler.Slot{Key: j.Key})
-	if there || err != nil {
+	there, err := p.occupant(ctx, scheduler.Slot{Key: j.Key})
+	if there != nil || err != nil {
 		return err
 	}
 	return p.rederive(ctx, j)
@@ -260,16 +260,20 @@ func (p *planner) baton(ctx context.Context, j *scheduler.Job) (b *scheduler.Bat
 	return b, found.Running != nil, nil
 }
 
-// occupied reports whether a slot has a baton, waiting or with a worker.
-func (p *planner) occupied(ctx context.Context, slot scheduler.Slot) (bool, error) {
-	_, err := p.shared.Store.Waiting(ctx, slot)
+// occupant returns the baton of a slot, waiting or with a worker; nil for none. One that cannot be read is empty.
+func (p *planner) occupant(ctx context.Context, slot scheduler.Slot) (*scheduler.Baton, error) {
+	st, err := p.shared.Store.Waiting(ctx, slot)
 	if errors.Is(err, scheduler.ErrNotFound) {
-		_, err = p.shared.Store.Running(ctx, slot)
+		st, err = p.shared.Store.Running(ctx, slot)
 	}
 	if errors.Is(err, scheduler.ErrNotFound) {
-		return false, nil
+		return nil, nil //nolint:nilnil // absence is an answer
 	}
-	return err == nil, err
+	if err != nil {
+		return nil, err
+	}
+	b, _ := scheduler.DecodeBaton(st.Data)
+	return &b, nil
 }
 
 // cancelPlanned removes the waiting baton of a job that was disabled, unless it is due: its

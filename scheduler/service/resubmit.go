@@ -29,10 +29,11 @@ import (
 // such job, or its history does not have the occurrence; ErrConflict when that
 // succeeded or has not ended, or the job is running or waits for a retry.
 func (r Runner) Resubmit(ctx context.Context, k scheduler.Key, body []byte) (*view.Resubmitted, error) {
-	return r.ResubmitAt(ctx, k, body, r.shared.Store.Now())
+	return r.ResubmitAt(ctx, k, body, time.Time{})
 }
 
-// ResubmitAt is [Runner.Resubmit] as it was requested at an instant, which identifies the new run as in [Runner.TriggerAt].
+// ResubmitAt is [Runner.Resubmit] as it was requested at an instant, which identifies the new run as in [Runner.TriggerAt]:
+// the same request again returns that run. Zero: now.
 func (r Runner) ResubmitAt(ctx context.Context, k scheduler.Key, body []byte, asked time.Time) (*view.Resubmitted, error) {
 	if err := k.Validate(); err != nil {
 		return nil, err
@@ -68,12 +69,15 @@ func (r Runner) resubmit(
 	if err != nil {
 		return nil, err
 	}
-	again, data, err := r.resubmission(ctx, j, nominal, force)
-	if err != nil {
-		return nil, err
+	again, data, err := r.resubmission(ctx, j, nominal, force, asked)
+	if asked.IsZero() {
+		asked = r.shared.Store.Now()
 	}
-	id, err := r.start(ctx, j, asked.UTC(), &repetition{again, from.Waiting}, data)
-	if err != nil {
+	id := scheduler.OccurrenceID(j.Key, asked.UTC())
+	if err == nil {
+		_, err = r.start(ctx, j, asked.UTC(), &repetition{again, from.Waiting}, data)
+	}
+	if err != nil && !errors.Is(err, errCarriedOut) {
 		return nil, err
 	}
 	return &view.Resubmitted{Occurrence: id, Resubmits: scheduler.OccurrenceID(j.Key, again.Nominal)}, nil
@@ -111,7 +115,7 @@ func (r Runner) resubmitFailed(ctx context.Context, it item, since time.Time) (v
 		return view.Unchanged, nil
 	}
 	if err == nil {
-		err = r.ended(ctx, j, it.nominal)
+		err = r.ended(ctx, j, it.nominal, time.Time{})
 	}
 	if err == nil {
 		_, err = r.start(asking(ctx, "resubmit"), j, r.shared.Store.Now().UTC(), &repetition{again, from.Waiting}, search.Data())
@@ -176,21 +180,35 @@ func (r Runner) nominalOf(ctx context.Context, k scheduler.Key, text string) (no
 	return nominal, err
 }
 
-// resubmission looks for an occurrence that may run again, and for the data of its run.
+// errCarriedOut is the error of a request that was carried out before.
+var errCarriedOut = errors.New("carried out before")
+
+// resubmission looks for an occurrence that may run again, and for the data of its run. errCarriedOut says that the run
+// that was requested at the instant asked exists.
 func (r Runner) resubmission(
-	ctx context.Context, j *scheduler.Job, nominal time.Time, force bool,
+	ctx context.Context, j *scheduler.Job, nominal time.Time, force bool, asked time.Time,
 ) (*scheduler.Resubmission, json.RawMessage, error) {
 	for {
 		search := scheduler.NewOccurrenceSearch(j, nominal)
-		if err := r.shared.Store.Recent(ctx, j.Key, 0, nil, search.Look); err != nil {
+		var before *scheduler.Resubmission
+		err := r.shared.Store.Recent(ctx, j.Key, 0, nil, func(rec *scheduler.Record) bool {
+			if rec.Resubmits != nil && rec.Nominal.Equal(asked) {
+				before = rec.Resubmits
+			}
+			return before == nil && search.Look(rec)
+		})
+		switch {
+		case err != nil:
 			return nil, nil, err
+		case before != nil:
+			return before, nil, errCarriedOut
 		}
 		again, err := search.Resubmission(force)
 		if err != nil {
 			return nil, nil, err
 		}
-		if err := r.ended(ctx, j, nominal); err != nil {
-			return nil, nil, err
+		if err := r.ended(ctx, j, nominal, asked); err != nil {
+			return again, nil, err
 		}
 		if again.Nominal.Equal(nominal) {
 			return again, search.Data(), nil
@@ -200,24 +218,30 @@ func (r Runner) resubmission(
 }
 
 // ended returns ErrConflict when a baton still has the occurrence of an instant, or
-// one that repeats it.
-func (r Runner) ended(ctx context.Context, j *scheduler.Job, nominal time.Time) error {
+// one that repeats it, or errCarriedOut when that is the run that was requested at the instant asked.
+func (r Runner) ended(ctx context.Context, j *scheduler.Job, nominal, asked time.Time) error {
 	own, _, err := r.plans.baton(ctx, j)
 	if err != nil {
 		return err
 	}
-	under := own != nil && own.Repeats(nominal)
+	if own != nil && !own.Repeats(nominal) {
+		own = nil
+	}
 	for _, name := range []string{scheduler.DetachedName(nominal), scheduler.ResubmittedName(nominal)} {
-		there, err := r.plans.occupied(ctx, scheduler.Slot{Key: j.Key, Detached: name})
-		if err != nil {
+		if own != nil {
+			break
+		}
+		if own, err = r.plans.occupant(ctx, scheduler.Slot{Key: j.Key, Detached: name}); err != nil {
 			return err
 		}
-		under = under || there
 	}
-	if under {
-		return notEnded(j, nominal)
+	switch {
+	case own == nil:
+		return nil
+	case own.Resubmits != nil && own.Nominal.Equal(asked):
+		return errCarriedOut
 	}
-	return nil
+	return notEnded(j, nominal)
 }
 
 // notEnded refuses to repeat the occurrence of an instant that is under way.
