@@ -14,15 +14,14 @@ type DefinitionKeeper interface {
 }
 
 // ReadJobWith is [ReadJob] for who keeps definitions. Those with secrets of their own
-// are each job's, as its name is part of how they are sealed, and those that are not
-// trusted are read each time.
+// are each job's, as its name is part of how they are sealed.
 func ReadJobWith(defs DefinitionKeeper, k Key, revision uint64, data []byte, actions ActionReader, secrets Sealer) (*Job, error) {
 	head, properties, err := SplitStored(data)
 	if err != nil || document.MayHoldSealed(properties) {
 		return ReadJob(k, revision, data, actions, secrets)
 	}
-	if trust, err := trusted(data); !trust || err != nil {
-		return ReadJob(k, revision, data, actions, secrets)
+	if err := checkForm(data); err != nil {
+		return nil, damagedJob(k, revision, data, err)
 	}
 	def := defs.Kept(properties)
 	if def == nil {

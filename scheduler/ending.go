@@ -45,11 +45,9 @@ func (j *Job) End(x Ending) (*Job, EndingVerdict) {
 }
 
 // Over returns a stored job as x leaves it, without reading or sealing its
-// properties again: in the present form if it is, and else in the first, in which
-// it is validated when it is read. The error is of a job that cannot be read.
+// properties again. The error is of a job that cannot be read.
 func (x *Ending) Over(data []byte) ([]byte, EndingVerdict, error) {
-	trust, err := trusted(data)
-	if err != nil {
+	if err := checkForm(data); err != nil {
 		return nil, EndingWritten, err
 	}
 	m, err := decodeMeta(data)
@@ -65,17 +63,9 @@ func (x *Ending) Over(data []byte) ([]byte, EndingVerdict, error) {
 	if err != nil {
 		return nil, verdict, err
 	}
-	begin := "{"
-	if trust {
-		begin = formMark
-	}
-	over, err := appendMeta(append(make([]byte, 0, len(data)+usualSize/2), begin...), &m)
+	over, err := appendMeta(append(make([]byte, 0, len(data)+usualSize/2), formMark...), &m)
 	if err != nil {
 		return nil, verdict, err
 	}
-	over = append(append(append(over, propertiesMember...), properties...), '}')
-	if trust {
-		over = signed(over)
-	}
-	return over, verdict, nil
+	return signed(append(append(append(over, propertiesMember...), properties...), '}')), verdict, nil
 }

@@ -5,9 +5,14 @@ import (
 	"encoding/json"
 )
 
-// Signed is a stored job of an earlier version in the form of this one.
+// Signed is a stored job with the mark of its form.
 func Signed(formless []byte) []byte {
 	return signed(append([]byte(formMark), bytes.TrimPrefix(formless, []byte("{"))...))
+}
+
+// ReadValidated is [ReadJob] without trust in what is stored.
+func ReadValidated(k Key, revision uint64, data []byte, actions ActionReader, secrets Sealer) (*Job, error) {
+	return readJob(k, revision, data, Reading{Actions: actions, Key: k, stored: true}, secrets)
 }
 
 // BatonByReflection is what encoding/json writes of a baton.

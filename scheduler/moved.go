@@ -1,7 +1,6 @@
 package scheduler
 
 import (
-	"bytes"
 	"slices"
 	"time"
 )
@@ -39,10 +38,9 @@ func MovedJobDisabled(data []byte, p *Progress) []byte {
 }
 
 // remade returns a stored job after a change of what is stored beside its properties; change reports whether it made one.
-// A job of no form stays of none, and is validated when it is read; one that is damaged, or of a later form, is left alone.
+// One that is damaged, or of another form, is left alone.
 func remade(data []byte, change func(*storedMeta) bool) []byte {
-	trust, err := trusted(data)
-	if err != nil || !trust && bytes.HasPrefix(data, []byte(formMark[:formVersionAt])) {
+	if checkForm(data) != nil {
 		return data
 	}
 	head, properties, err := SplitStored(data)
@@ -53,20 +51,11 @@ func remade(data []byte, change func(*storedMeta) bool) []byte {
 	if m.decode(head) != nil || !change(&m) {
 		return data
 	}
-	next := make([]byte, 0, len(data)+usualSize)
-	if trust {
-		next = append(next, formMark...)
-	} else {
-		next = append(next, '{')
-	}
-	if next, err = appendMeta(next, &m); err != nil {
+	next, err := appendMeta(append(make([]byte, 0, len(data)+usualSize), formMark...), &m)
+	if err != nil {
 		return data
 	}
-	next = append(append(append(next, propertiesMember...), properties...), '}')
-	if trust {
-		next = signed(next)
-	}
-	return next
+	return signed(append(append(append(next, propertiesMember...), properties...), '}'))
 }
 
 // Moved returns b as it is armed in another store, in which its definition gets a revision that is not below atLeast, and

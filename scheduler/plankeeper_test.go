@@ -1,6 +1,7 @@
 package scheduler_test
 
 import (
+	"bytes"
 	"errors"
 	"strings"
 	"testing"
@@ -28,7 +29,7 @@ func (k keeper) Keep(_ scheduler.Key, revision uint64, plan *spec.Plan, err erro
 }
 
 // TestDecodeJobWithKeptPlans shows that a stored job is compiled once for a revision, whether that ends well or not. One that
-// an earlier version let pass and that is too costly is damaged, with the reason.
+// is too costly is damaged, with the reason.
 func TestDecodeJobWithKeptPlans(t *testing.T) {
 	stored := func(rrule string) []byte {
 		j := job(t, `"recurrence": {"rrule": "DTSTART:20310101T000000Z RRULE:FREQ=DAILY"}`)
@@ -36,7 +37,7 @@ func TestDecodeJobWithKeptPlans(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return []byte(strings.Replace(string(formless(data)), "DTSTART:20310101T000000Z RRULE:FREQ=DAILY", rrule, 1))
+		return scheduler.Signed(bytes.Replace(formless(data), []byte("DTSTART:20310101T000000Z RRULE:FREQ=DAILY"), []byte(rrule), 1))
 	}
 	kept := keeper{}
 	decode := func(revision uint64, data []byte) (*scheduler.Job, error) {

@@ -94,12 +94,11 @@ func decodeStored(k Key, data []byte, secrets Sealer) (s storedJob, err error) {
 // known stays locked: it is stored again as it was, and attempts that need it
 // fail. The error is a [*DamagedError].
 func ReadJob(k Key, revision uint64, data []byte, actions ActionReader, secrets Sealer) (*Job, error) {
-	trust, err := trusted(data)
-	if err != nil {
+	if err := checkForm(data); err != nil {
 		return nil, damagedJob(k, revision, data, err)
 	}
-	j, err := readJob(k, revision, data, Reading{Actions: actions, Key: k, stored: true, trusted: trust}, secrets)
-	if err != nil && trust { // this process may know less than the one that wrote it, and is to say what
+	j, err := readJob(k, revision, data, Reading{Actions: actions, Key: k, stored: true, trusted: true}, secrets)
+	if err != nil { // this process may know less than the one that wrote it, and is to say what
 		j, err = readJob(k, revision, data, Reading{Actions: actions, Key: k, stored: true}, secrets)
 	}
 	if err != nil {

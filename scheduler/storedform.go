@@ -10,12 +10,9 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
-// The first member of a stored job tells its form: a digit, the version, and
-// eight hexadecimal digits, a checksum of all that follows the member. Whoever
-// finds that right reads what was valid and canonical when it was written, and
-// does not validate it again. A job without the member was written by an earlier
-// version, one with another digit by a later one: both are validated as they are
-// read. One whose checksum is wrong was changed since, and is damaged.
+// The first member of a stored job tells its form: a digit, the version, and eight hexadecimal digits, a checksum of all
+// that follows the member. A reader that finds it right has what was valid and canonical when it was written, and does not
+// validate it again. A job of another form, or with a wrong checksum, is damaged.
 const (
 	formMark      = `{"form":"1--------",`
 	formVersionAt = len(`{"form":"`)
@@ -23,19 +20,21 @@ const (
 	formSumEnd    = formSumAt + 8
 )
 
-// errChanged is why a job whose checksum is wrong is damaged.
-var errChanged = errors.New("form: the checksum is not that of what follows: it was changed outside Carillon, or the disk did")
+// Reasons why a stored job is damaged.
+var (
+	errForm    = errors.New("form: unknown: a later version of Carillon may have written it")
+	errChanged = errors.New("form: the checksum is not that of what follows: it was changed outside Carillon, or the disk did")
+)
 
-// trusted reports whether a stored job is as it was written in the present form.
-// The error says that it was, and is not any more.
-func trusted(data []byte) (bool, error) {
+// checkForm returns an error unless a stored job is as this version has written it.
+func checkForm(data []byte) error {
 	if len(data) < len(formMark) || string(data[:formSumAt]) != formMark[:formSumAt] || string(data[formSumEnd:len(formMark)]) != `",` {
-		return false, nil
+		return errForm
 	}
 	if sum := checksum(data[len(formMark):]); !bytes.Equal(data[formSumAt:formSumEnd], sum[:]) {
-		return false, errChanged
+		return errChanged
 	}
-	return true, nil
+	return nil
 }
 
 // signed writes the checksum into a stored job that begins with formMark.
@@ -49,9 +48,8 @@ func signed(data []byte) []byte {
 // finds every change of up to four bytes in a row.
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// checksum is that of what follows the form, but for sealed texts: these are
-// authenticated themselves, and a rotation of keys by an earlier version, which
-// knows no form, writes new ones.
+// checksum is that of what follows the form, but for sealed texts: these are authenticated themselves, and a rotation of
+// keys writes new ones.
 func checksum(data []byte) (digits [8]byte) {
 	sum := uint32(0)
 	for {

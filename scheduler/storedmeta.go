@@ -131,12 +131,9 @@ var storedStates = []State{Enabled, Disabled, Completed, Faulted}
 // encoding/json does. It returns false for anything else.
 func (m *storedMeta) read(head []byte) bool {
 	r := metaReader{rest: head, ok: true}
-	if r.skip(formMark[:formVersionAt]) {
-		r.plain()
-		r.need(`,`)
-	} else {
-		r.need(`{`)
-	}
+	r.need(formMark[:formVersionAt])
+	r.plain()
+	r.need(`,`)
 	r.need(`"uid":"`)
 	m.UID = string(r.plain())
 	r.need(`,"generation":`)

@@ -3,6 +3,8 @@ package cache
 import (
 	"context"
 	"errors"
+	"fmt"
+	"hash/crc32"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -59,12 +61,13 @@ func (noAction) Invoke(context.Context, scheduler.Attempt) scheduler.Result {
 	panic("nobody runs it")
 }
 
-// put stores a job that an earlier version has let pass, whatever its recurrence.
+// put stores a job, whatever its recurrence.
 func (s *jobStore) put(t *testing.T, name, recurrence string) scheduler.Key {
 	t.Helper()
 	k := scheduler.Key{Collection: "default", Job: name}
-	s.data[k] = []byte(`{"uid":"U","generation":1,"scheduleGeneration":1,"created":"2026-01-01T00:00:00Z","updated":"2026-01-01T00:00:00Z",` +
-		`"anchor":"2026-01-01T00:00:00Z","state":"enabled","properties":{"action":{"type":"None"}` + recurrence + `}}`)
+	rest := `"uid":"U","generation":1,"scheduleGeneration":1,"created":"2026-01-01T00:00:00Z","updated":"2026-01-01T00:00:00Z",` +
+		`"anchor":"2026-01-01T00:00:00Z","state":"enabled","properties":{"action":{"type":"None"}` + recurrence + `}}`
+	s.data[k] = fmt.Appendf(nil, `{"form":"1%08x",%s`, crc32.Checksum([]byte(rest), crc32.MakeTable(crc32.Castagnoli)), rest)
 	return k
 }
 

@@ -24,7 +24,7 @@ func (x *Index) build(ctx context.Context) error {
 			first = st.Revision
 		}
 		x.built.Store(int32(50 * (st.Revision - first) / max(last-min(first, last), st.Revision-first, 1))) // they come in their order
-		summary := scheduler.Summarize(st, x.cfg.Actions, x.cfg.Secrets)
+		summary := scheduler.Summarize(st)
 		x.mu.Lock()
 		x.take(st, &summary)
 		x.mu.Unlock()

@@ -15,11 +15,9 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/intake"
 )
 
-// Config configures an index. Store, Actions and Secrets are required.
+// Config configures an index. Store is required.
 type Config struct {
-	Store   scheduler.Store
-	Actions scheduler.ActionReader
-	Secrets scheduler.Sealer
+	Store scheduler.Store
 
 	// Bulk is from how many jobs on those that have changed, or have run, are read as they lie in the store, and not looked up.
 	// Default: 8192.

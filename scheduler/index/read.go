@@ -119,7 +119,7 @@ func (x *Index) begin(keys []scheduler.Key) []reading {
 func (x *Index) takeDefinitions(readings []reading, found map[scheduler.Key]scheduler.Stored) {
 	summaries := make(map[scheduler.Key]scheduler.Summary, len(found))
 	for k, st := range found {
-		summaries[k] = scheduler.Summarize(st, x.cfg.Actions, x.cfg.Secrets)
+		summaries[k] = scheduler.Summarize(st)
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()

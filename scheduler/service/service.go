@@ -142,9 +142,7 @@ func New(cfg Config) *Service {
 	h.roster, h.stream = &roster{store: h.Store}, &stream{store: h.Store}
 	h.histories = newHistoryKeeper(h.Store, h.HistoryMemory)
 	h.steps = step.New(step.Config{Store: h.Store, Secrets: h.Secrets, Load: h.load, OnRecord: h.OnRecord})
-	h.index = index.New(index.Config{
-		Store: h.Store, Actions: h.Actions, Secrets: h.Secrets, Bulk: h.IndexBulk, Now: h.Store.Now, Logger: h.Logger,
-	})
+	h.index = index.New(index.Config{Store: h.Store, Bulk: h.IndexBulk, Now: h.Store.Now, Logger: h.Logger})
 	planner := &planner{h}
 	reader := Reader{h, planner}
 	editor := Editor{shared: h, plans: planner, reads: reader, creating: &atomic.Bool{}}

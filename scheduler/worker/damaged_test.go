@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -53,11 +54,12 @@ var damages = map[string]func(string) string{
 	"not an object": func(s string) string { return strings.Replace(s, `"properties":{`, `"properties":[{`, 1) },
 	"a byte":        func(s string) string { return strings.Replace(s, "target.example", "tarhet.example", 1) },
 	"a later form":  func(s string) string { return strings.Replace(s, `{"form":"1`, `{"form":"2`, 1)[:len(s)-5] },
-	"too costly": func(s string) string { // which an earlier version has let pass
+	"too costly": func(s string) string {
 		_, rest, _ := strings.Cut(s, ",")
-		return "{" + strings.Replace(rest, `{"frequency":"minute"}`, `{"rrule":"DTSTART:20310101T000000Z`+strings.Repeat(
+		rest = strings.Replace(rest, `{"frequency":"minute"}`, `{"rrule":"DTSTART:20310101T000000Z`+strings.Repeat(
 			" RRULE:FREQ=MINUTELY;INTERVAL=438;BYMONTHDAY=-3,-5,13,14,15,16,17,18,19;COUNT=99000000", 20,
 		)+`"}`, 1)
+		return fmt.Sprintf(`{"form":"1%08x",%s`, crc32.Checksum([]byte(rest), crc32.MakeTable(crc32.Castagnoli)), rest)
 	},
 	"another's type": func(s string) string { return strings.Replace(s, `"Http"`, `"Telegram"`, 1) },
 }

@@ -2,6 +2,8 @@ package worker
 
 import (
 	"context"
+	"fmt"
+	"hash/crc32"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,9 +28,13 @@ func (definitions) LoadJobs(_ context.Context, keys []scheduler.Key, each func(s
 		if i%2 == 0 {
 			recurrence = `,"recurrence":{"rrule":"DTSTART:20240101T000000Z RRULE:FREQ=WEEKLY EXRULE:FREQ=HOURLY;INTERVAL=7"}`
 		}
-		each(scheduler.Stored{Key: k, Revision: 1, Data: []byte(`{"uid":"U","generation":1,"scheduleGeneration":1,` +
+		rest := `"uid":"U","generation":1,"scheduleGeneration":1,` +
 			`"created":"2026-01-01T00:00:00Z","updated":"2026-01-01T00:00:00Z","anchor":"2026-01-01T00:00:00Z","state":"enabled",` +
-			`"properties":{"action":{"type":"Http","request":{"uri":"http://target.example/","method":"GET"}}` + recurrence + `}}`)})
+			`"properties":{"action":{"type":"Http","request":{"uri":"http://target.example/","method":"GET"}}` + recurrence + `}}`
+		each(scheduler.Stored{
+			Key: k, Revision: 1,
+			Data: fmt.Appendf(nil, `{"form":"1%08x",%s`, crc32.Checksum([]byte(rest), crc32.MakeTable(crc32.Castagnoli)), rest),
+		})
 	}
 	return nil
 }
