@@ -54,7 +54,7 @@ func (j *Job) replanWithoutWaiting(was State, running *Baton, now time.Time) (Re
 	switch {
 	case was.Final() && (running == nil || running.Schedule != j.ScheduleGen):
 		return ReplaceIt, j.Begin(j.Progress, now) // what the worker has still, and the history, are of before its end
-	case running != nil && running.Revision == j.Revision:
+	case running != nil && (running.Revision == j.Revision || running.awaits(j, now)):
 		return LeaveAlone, Step{}
 	case running != nil:
 		return LookAgain, Step{}
@@ -62,6 +62,14 @@ func (j *Job) replanWithoutWaiting(was State, running *Baton, now time.Time) (Re
 		return ReplaceIt, j.Rejoin(j.Progress, now)
 	}
 	return DeriveAgain, Step{}
+}
+
+// newsReach is more than the time until every worker knows of an edit.
+const newsReach = 100 * time.Millisecond
+
+// awaits reports whether a worker holds b in memory until it is due, and then decides about it by the edited job j.
+func (b *Baton) awaits(j *Job, now time.Time) bool {
+	return b.Schedule == j.ScheduleGen && b.Wake().After(now.Add(newsReach)) && !b.Early(now)
 }
 
 // resume lets the schedule of a job that was disabled continue after b, a manual

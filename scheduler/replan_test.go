@@ -36,6 +36,7 @@ func TestReplan(t *testing.T) {
 		return scheduler.Found{Running: &b}
 	}
 	newer := func(b *scheduler.Baton) { b.Revision = edit.Revision }
+	due := func(clock string) change { return func(b *scheduler.Baton) { b.Due = at(clock) } }
 	hand := func(b *scheduler.Baton) { b.Nominal, b.Due = at("09:04:07"), at("09:04:07"); byHand("09:05:00")(b) }
 	had := in(scheduler.Enabled, edit)
 	had.Progress = scheduler.Progress{Runs: 3, Seen: at("09:02:00")}
@@ -61,6 +62,11 @@ func TestReplan(t *testing.T) {
 		{"a worker has it, as it was", edit, scheduler.Enabled, runs(), "look again"},
 		{"a worker has it, as it is", edit, scheduler.Enabled, runs(newer), "leave alone"},
 		{"a worker has it, and it was disabled", edit, scheduler.Disabled, runs(), "look again"},
+		{"a worker holds it until it is due", edit, scheduler.Enabled, runs(due("09:05:31")), "leave alone"},
+		{"a worker holds it, and it was disabled", edit, scheduler.Disabled, runs(due("09:05:31")), "leave alone"},
+		{"a worker holds it, and it is almost due", edit, scheduler.Enabled, runs(due("09:05:30.1")), "look again"},
+		{"a worker holds it, and its schedule is another now", hourly, scheduler.Enabled, runs(due("09:05:31")), "look again"},
+		{"a worker has it, long before it is due", edit, scheduler.Enabled, runs(due("10:05:31")), "look again"},
 
 		{"it is lost", edit, scheduler.Enabled, scheduler.Found{}, "derive again"},
 		{"the job was at its end", again, scheduler.Completed, scheduler.Found{}, "replace; next 09:05:29"},

@@ -45,7 +45,8 @@ func (e Editor) PauseAt(ctx context.Context, k scheduler.Key, until string, aske
 		if !end.After(e.shared.Store.Now()) {
 			return nil, scheduler.Invalid("until", fmt.Sprintf("%q was %s, which has passed meanwhile", until, end.Format(time.RFC3339)))
 		}
-		if cur, err = e.shared.steps.Settled(ctx, cur); err != nil {
+		cur, at, err := e.shared.steps.Find(ctx, cur)
+		if err != nil {
 			return nil, err
 		}
 		if cur.State.Final() {
@@ -54,7 +55,7 @@ func (e Editor) PauseAt(ctx context.Context, k scheduler.Key, until string, aske
 		if cur.PausedUntil.Equal(end) {
 			return e.unchanged(ctx, cur)
 		}
-		v, err := e.replace(ctx, cur, cur.Paused(end, e.shared.Store.Now().UTC()))
+		v, err := e.replace(ctx, cur, cur.Paused(end, e.shared.Store.Now().UTC()), at)
 		if !errors.Is(err, step.ErrOvertaken) {
 			return v, err
 		}

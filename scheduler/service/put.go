@@ -231,7 +231,7 @@ func (e Editor) write(
 	case same && edit.SpecSequence <= cur.SpecSequence:
 		v, err = e.unchanged(ctx, stored)
 	default:
-		v, err = e.replace(ctx, cur, next)
+		v, err = e.replace(ctx, cur, next, step.From{})
 	}
 	if err != nil {
 		return nil, err
@@ -266,7 +266,7 @@ func (e Editor) unchanged(ctx context.Context, j *scheduler.Job) (*view.Job, err
 // rearmed makes the baton of a job follow its definition, and returns the job.
 func (e Editor) rearmed(ctx context.Context, j *scheduler.Job) (*view.Job, error) {
 	if j.State == scheduler.Enabled {
-		if err := e.plans.replan(ctx, j, scheduler.Enabled); err != nil {
+		if err := e.plans.replan(ctx, j, scheduler.Enabled, step.From{}); err != nil {
 			return nil, err
 		}
 		if e.known != nil {
@@ -284,9 +284,9 @@ func (e Editor) rearmed(ctx context.Context, j *scheduler.Job) (*view.Job, error
 	return e.reads.view(ctx, j)
 }
 
-// replace stores an edited job and re-plans it.
-func (e Editor) replace(ctx context.Context, cur, next *scheduler.Job) (*view.Job, error) {
-	at, err := e.plans.leave(ctx, cur, next)
+// replace stores an edited job and re-plans it. seen is where the baton waits, zero if that is not known.
+func (e Editor) replace(ctx context.Context, cur, next *scheduler.Job, seen step.From) (*view.Job, error) {
+	at, err := e.plans.leave(ctx, cur, next, &seen)
 	if err != nil {
 		return nil, err
 	}
@@ -300,7 +300,7 @@ func (e Editor) replace(ctx context.Context, cur, next *scheduler.Job) (*view.Jo
 	case scheduler.Disabled:
 		err = e.plans.cancelPlanned(ctx, next)
 	case scheduler.Enabled:
-		err = e.plans.replan(ctx, next, cur.State)
+		err = e.plans.replan(ctx, next, cur.State, seen)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("job %s: stored, but not planned yet: %w", next.Key, err)

@@ -80,11 +80,12 @@ const (
 )
 
 // replan makes an enabled job's baton follow its definition. was is the state
-// before the edit.
-func (p *planner) replan(ctx context.Context, j *scheduler.Job, was scheduler.State) error {
+// before the edit, at where the baton waited then, zero if that is not known.
+func (p *planner) replan(ctx context.Context, j *scheduler.Job, was scheduler.State, at step.From) error {
 	looks := 0
 	for range casTries {
-		again, err := p.replanOnce(ctx, j, was)
+		again, err := p.replanOnce(ctx, j, was, at)
+		at = step.From{}
 		if again {
 			looks++
 			if looks > runningLooks {
@@ -101,15 +102,16 @@ func (p *planner) replan(ctx context.Context, j *scheduler.Job, was scheduler.St
 }
 
 // leave records the instants that are due by the definition j and that have no record yet, before an edit replaces j by next. A
-// lost baton is derived again first, so that its worker decides them. It returns how far the job has got.
-func (p *planner) leave(ctx context.Context, j, next *scheduler.Job) (at scheduler.Progress, err error) {
+// lost baton is derived again first, so that its worker decides them. It returns how far the job has got. seen is where the
+// baton waits, zero if that is not known, or if leave has moved it.
+func (p *planner) leave(ctx context.Context, j, next *scheduler.Job, seen *step.From) (at scheduler.Progress, err error) {
 	at = j.Progress
 	anew := next.ScheduleGen != j.ScheduleGen
 	if next.State != scheduler.Disabled && !anew && next.PausedUntil.Equal(j.PausedUntil) {
 		return at, nil
 	}
 	for look := range casTries {
-		found, from, err := p.locate(ctx, j.Key)
+		found, from, err := p.seen(ctx, j.Key, *seen)
 		if err != nil {
 			return at, err
 		}
@@ -133,7 +135,7 @@ func (p *planner) leave(ctx context.Context, j, next *scheduler.Job) (at schedul
 		if found.Waiting == nil || !some {
 			return at, nil
 		}
-		from.Schedule, at = j.ScheduleGen, s.Progress
+		from.Schedule, at, *seen = j.ScheduleGen, s.Progress, step.From{}
 		if err := p.shared.steps.CarryOut(ctx, j, s, from); !errors.Is(err, scheduler.ErrConflict) {
 			return at, err
 		}
@@ -141,14 +143,18 @@ func (p *planner) leave(ctx context.Context, j, next *scheduler.Job) (at schedul
 	return at, nil // workers have it all the while, and settle it
 }
 
-// replanOnce looks for the baton and decides; again says to look once more.
-func (p *planner) replanOnce(ctx context.Context, j *scheduler.Job, was scheduler.State) (again bool, err error) {
-	found, from, err := p.locate(ctx, j.Key)
+// replanOnce looks for the baton and decides; again says to look once more. A look before the edit is enough to replace the
+// baton: the step fails with ErrConflict if the baton has moved.
+func (p *planner) replanOnce(ctx context.Context, j *scheduler.Job, was scheduler.State, at step.From) (again bool, err error) {
+	found, from, err := p.seen(ctx, j.Key, at)
 	if err != nil && found.Running == nil {
 		return false, err
 	}
 	from.Schedule, from.Doubtful = j.ScheduleGen, from.Waiting == 0
 	what, s := j.Replan(was, found, p.shared.Store.Now().UTC())
+	if at.Waiting != 0 && what != scheduler.ReplaceIt {
+		return p.replanOnce(ctx, j, was, step.From{})
+	}
 	switch what {
 	case scheduler.LookAgain:
 		return true, nil
@@ -162,6 +168,14 @@ func (p *planner) replanOnce(ctx context.Context, j *scheduler.Job, was schedule
 	case scheduler.LeaveAlone:
 	}
 	return false, nil
+}
+
+// seen is locate, unless the place where the baton waits is known.
+func (p *planner) seen(ctx context.Context, k scheduler.Key, at step.From) (scheduler.Found, step.From, error) {
+	if at.Waiting != 0 {
+		return scheduler.Found{Waiting: at.Baton}, at, nil
+	}
+	return p.locate(ctx, k)
 }
 
 // locate looks for a job's own baton, and says where a step that moves it starts

@@ -47,7 +47,8 @@ func (e Editor) Turn(ctx context.Context, k scheduler.Key, state scheduler.State
 				return nil, err
 			}
 		}
-		if cur, err = e.shared.steps.Settled(ctx, cur); err != nil {
+		cur, at, err := e.shared.steps.Find(ctx, cur)
+		if err != nil {
 			return nil, err
 		}
 		if cur.State.Final() {
@@ -59,7 +60,7 @@ func (e Editor) Turn(ctx context.Context, k scheduler.Key, state scheduler.State
 			}
 			return e.unchanged(ctx, cur)
 		}
-		v, err := e.replace(ctx, cur, cur.Turned(state, e.shared.Store.Now().UTC(), specSequence))
+		v, err := e.replace(ctx, cur, cur.Turned(state, e.shared.Store.Now().UTC(), specSequence), at)
 		if !errors.Is(err, step.ErrOvertaken) {
 			return v, err
 		}

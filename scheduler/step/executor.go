@@ -62,7 +62,7 @@ type From struct {
 	Slot     scheduler.Slot
 	Waiting  uint64           // sequence of the waiting baton
 	Running  uint64           // sequence of the running baton
-	Baton    *scheduler.Baton // of a detached run that is to be merged
+	Baton    *scheduler.Baton // a detached run to merge, or the waiting baton that [Executor.Find] returns
 	Schedule int              // generation of the schedule that the step was decided for
 	Doubtful bool             // nothing waits: another may have gone on from what ran or was missing, and all that followed be over
 }

@@ -140,18 +140,24 @@ func (e *Executor) Place(ctx context.Context, j *scheduler.Job) (*scheduler.Plac
 // when its definition has yet to say so, or its baton has yet to go. A baton that
 // cannot be read is its worker's to see to.
 func (e *Executor) Settled(ctx context.Context, j *scheduler.Job) (*scheduler.Job, error) {
+	j, _, err := e.Find(ctx, j)
+	return j, err
+}
+
+// Find is [Executor.Settled], and also returns the waiting baton of j with its sequence. Without one, from is zero.
+func (e *Executor) Find(ctx context.Context, j *scheduler.Job) (_ *scheduler.Job, from From, err error) {
 	if j.State != scheduler.Enabled {
-		return j, nil
+		return j, from, nil
 	}
 	slot := scheduler.Slot{Key: j.Key}
 	if st, err := e.cfg.Store.Waiting(ctx, slot); err == nil { // which is cheaper than a look
 		if b, err := scheduler.DecodeBaton(st.Data); err == nil && b.Check(slot) == nil && b.BelongsTo(j) {
-			return j, nil
+			return j, From{Slot: slot, Waiting: st.Revision, Baton: &b}, nil
 		}
 	}
 	look, err := e.Look(ctx, []scheduler.Key{j.Key})
 	if err != nil {
-		return nil, err
+		return nil, from, err
 	}
 	own, err := look.Own(ctx, j)
 	if err == nil && own.Running {
@@ -161,7 +167,7 @@ func (e *Executor) Settled(ctx context.Context, j *scheduler.Job) (*scheduler.Jo
 		}
 	}
 	if err != nil {
-		return nil, err
+		return nil, from, err
 	}
-	return own.Job(j), nil
+	return own.Job(j), from, nil
 }

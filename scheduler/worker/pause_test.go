@@ -9,6 +9,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/service"
+	"github.com/carillon-sched/carillon/scheduler/view"
 	"github.com/carillon-sched/carillon/scheduler/why"
 )
 
@@ -89,6 +90,46 @@ func (w *world) patchPause(name, body string) {
 	if _, err := w.service.Patch(w.t.Context(), service.Edit{Key: key(name), Body: []byte(body)}); err != nil {
 		w.t.Fatal(err)
 	}
+}
+
+// TestPauseWhileHeld pauses a job whose baton a worker holds: the answer does not wait for the worker, which then does not run it.
+// The answer does not wait either when somebody ends the pause.
+func TestPauseWhileHeld(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		w.put("job", `{`+action+`, `+every10s+`}`)
+		hold := func() (began time.Time) {
+			time.Sleep(time.Until(w.get("job").Status.Next.Add(-200 * time.Millisecond)))
+			if _, err := w.store.Running(t.Context(), scheduler.Slot{Key: key("job")}); err != nil {
+				t.Fatal(err)
+			}
+			return time.Now()
+		}
+		mustBeQuick := func(began time.Time) {
+			if took := time.Since(began); took > 50*time.Millisecond {
+				t.Errorf("it took %s", took)
+			}
+		}
+		time.Sleep(15 * time.Second)
+		began := hold()
+		w.pause("job", w.get("job").Status.Next.Add(30*time.Second).Format(time.RFC3339))
+		mustBeQuick(began)
+		time.Sleep(11 * time.Second)
+		if n := len(w.sink.seen()); n != 2 {
+			t.Errorf("%d calls, want those before the pause", n)
+		}
+		time.Sleep(5 * time.Second)
+		began = hold()
+		v, err := w.service.Enable(t.Context(), key("job"))
+		if err != nil || v.Result != view.Updated {
+			t.Fatalf("%s, %v", v.Result, err)
+		}
+		mustBeQuick(began)
+		time.Sleep(5 * time.Second)
+		if got := w.outcomes("job"); got != "completed completed skipped(paused 3) completed" {
+			t.Errorf("history %q", got)
+		}
+		w.mustBeInOrder()
+	})
 }
 
 // TestPauseWhileRunning: what runs ends, with its retries, and nothing follows until the pause is over.
