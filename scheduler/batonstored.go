@@ -25,12 +25,8 @@ const (
 	batonTraceSize    = 128 // without its state
 )
 
-// Encode returns the baton's message body. Of what is always there, much is what one
-// would take for granted: a job is in its first schedule, and is due at its nominal
-// instant. But while a cluster is brought up process by process, the version before
-// reads batons of this one, too. It takes nothing for granted: it would run one early
-// that is not said to be due later, and removes one without an instant as damaged. A
-// waiting baton is on the disk only, so its length takes no memory.
+// Encode returns the baton's message body. A waiting baton is on the disk only, so its length takes no memory: no field
+// that a reader needs is left out for a default.
 func (b *Baton) Encode() []byte {
 	size := batonSize + len(b.Data)
 	if b.Any() {

@@ -24,7 +24,7 @@ type Job struct {
 	SpecSequence uint64    // stream sequence of the spec that wrote it, 0 if none did
 	State        State
 	PausedUntil  time.Time      // before it, no planned occurrence begins; zero or past: it is not paused
-	Origin       Origin         // of the last edit; zero when an earlier version wrote it
+	Origin       Origin         // of the last edit
 	Canceled     []Cancellation // the oldest first
 	Progress     Progress       // of a job without a baton (disabled or final), at the last write
 

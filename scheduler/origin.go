@@ -31,7 +31,7 @@ type LastEdit struct {
 }
 
 // StoredEdit returns the last edit of a stored job without reading the rest of it; false when what is stored does not
-// tell: an earlier version has written it, or it is damaged.
+// tell, as it is damaged.
 func StoredEdit(data []byte) (LastEdit, bool) {
 	m, err := decodeMeta(data)
 	if err != nil || m.Origin.Op == "" {

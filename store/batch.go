@@ -17,24 +17,22 @@ func (s *Store) batched(ctx context.Context, want jetstream.StreamConfig) (jetst
 	if err != nil {
 		return nil, nil, err
 	}
-	st = s.allowBatches(ctx, st, want.AllowAtomicPublish)
+	if want.AllowAtomicPublish {
+		st = s.allowBatches(ctx, st)
+	}
 	return st, &batcher{store: s, together: s.cfg.SyncAlways && st.CachedInfo().Config.AllowAtomicPublish}, nil
 }
 
-// allowBatches lets a stream take batches that was made without. Versions between
-// two releases have let it take batches of another form, which no server before
-// nats-server 2.14 serves: that is taken back. Where the stream cannot be changed,
-// it is used as it is.
-func (s *Store) allowBatches(ctx context.Context, st jetstream.Stream, atomic bool) jetstream.Stream {
+// allowBatches lets a stream take batches that was made without. Where the stream cannot be changed, it is used as it is.
+func (s *Store) allowBatches(ctx context.Context, st jetstream.Stream) jetstream.Stream {
 	have := st.CachedInfo().Config
-	if !have.AllowBatchPublish && (have.AllowAtomicPublish || !atomic) {
+	if have.AllowAtomicPublish {
 		return st
 	}
 	if may, ok := s.permissions(ctx); ok && !may.publish("$JS.API.STREAM.UPDATE."+have.Name) {
 		return st
 	}
-	have.AllowBatchPublish = false
-	have.AllowAtomicPublish = have.AllowAtomicPublish || atomic
+	have.AllowAtomicPublish = true
 	changed, err := s.js.UpdateStream(ctx, have)
 	if err != nil {
 		s.cfg.Logger.Warn("a stream's batches cannot be set; it is used as it is", "stream", have.Name, "err", err)

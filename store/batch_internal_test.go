@@ -238,37 +238,6 @@ func TestRecordsApart(t *testing.T) {
 	})
 }
 
-// TestFastBatchesTakenBack shows that a stream which an earlier version has set to
-// take fast batches is served by an earlier server again.
-func TestFastBatchesTakenBack(t *testing.T) {
-	withHistory(t, false, func(t *testing.T, h *history) {
-		for _, name := range []string{"CARILLON_HISTORY", "CARILLON_SPEC_RESULTS"} {
-			config := func() jetstream.StreamConfig {
-				st, err := h.store.js.Stream(t.Context(), name)
-				if err != nil {
-					t.Fatal(err)
-				}
-				return st.CachedInfo().Config
-			}
-			cfg := config()
-			cfg.AllowBatchPublish = true
-			if _, err := h.store.js.UpdateStream(t.Context(), cfg); err != nil {
-				t.Fatal(err)
-			}
-			const needs = "_nats.req.level" // in the metadata: the API level of the servers that serve it
-			if got := config().Metadata[needs]; got != "4" {
-				t.Fatalf("%s needs level %q with fast batches", name, got)
-			}
-			if _, err := Open(t.Context(), h.nc, Config{}); err != nil {
-				t.Fatal(err)
-			}
-			if after := config(); after.AllowBatchPublish || after.Metadata[needs] == "4" {
-				t.Errorf("%s takes fast batches: %v, and needs level %q", name, after.AllowBatchPublish, after.Metadata[needs])
-			}
-		}
-	})
-}
-
 // TestGroupInDoubt shows that nobody of a group is told that it is stored when no
 // end of it is heard, and that what comes behind it is sent then.
 func TestGroupInDoubt(t *testing.T) {

@@ -51,7 +51,7 @@ func OpenBeside(ctx context.Context, nc *nats.Conn, cfg Config, create bool) (*S
 	} {
 		st, err := js.Stream(ctx, cfg.stream(kept.stream))
 		if errors.Is(err, jetstream.ErrStreamNotFound) {
-			continue // lost, or of an earlier version
+			continue // lost
 		}
 		if err != nil {
 			return nil, s.openError("stream "+cfg.stream(kept.stream), err)

@@ -16,7 +16,7 @@ import (
 // watched are the buckets whose changes are told.
 var watched = []string{"jobs", "collections", "secrets"}
 
-// tells lets a bucket tell its changes, or not, as in an earlier version.
+// tells lets a bucket announce its changes, or not.
 func tells(t *testing.T, js jetstream.JetStream, bucket string, does bool) {
 	t.Helper()
 	st, err := js.Stream(t.Context(), "KV_carillon-"+bucket)

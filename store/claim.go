@@ -43,9 +43,9 @@ const (
 	leaderTimeout = 500 * time.Millisecond
 	leaderPause   = 100 * time.Millisecond
 
-	// earlierFor is how long after its last check of the streams, which comes
-	// every ten seconds, an earlier version counts as one that may hold batons.
-	earlierFor = 30 * time.Second
+	// silentFor is how long after its last check of the streams, which comes every ten seconds, a process that may not tell
+	// of its presence counts as one that may hold batons.
+	silentFor = 30 * time.Second
 )
 
 // phase is a claim under way.
@@ -202,7 +202,7 @@ func (p *presence) unheld(ctx context.Context, of []queue, held map[string]int) 
 		return queues, silent
 	case err != nil:
 		return nil, fmt.Errorf("%w: %w", errLeaderless, translate(err))
-	case now.Sub(e.Created()) < earlierFor:
+	case now.Sub(e.Created()) < silentFor:
 		p.store.cfg.Logger.Warn("batons and specs are not claimed: a process works beside this one that does not tell of its presence",
 			"after", ackWait)
 		return nil, nil

@@ -131,7 +131,7 @@ func TestLateTakeover(t *testing.T) {
 		other func(w *world)
 	}{
 		{"a process that holds something is connected and does not answer", func(w *world) { w.sleeper() }},
-		{"a process of an earlier version works, too", func(w *world) {
+		{"a process works, too, that may not tell of its presence", func(w *world) {
 			kv, err := w.js.KeyValue(w.t.Context(), "carillon-settings")
 			w.must(err)
 			_, err = kv.Put(w.t.Context(), "written", []byte("1"))

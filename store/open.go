@@ -156,7 +156,7 @@ func (s *Store) openSettings(ctx context.Context) error {
 		return err
 	}
 	kv := s.settings
-	if err := s.takeSchema(ctx, kv); err != nil {
+	if err := takeSchema(ctx, kv); err != nil {
 		return err
 	}
 	if err := s.takeReplicas(ctx); err != nil {
@@ -203,7 +203,7 @@ func (s *Store) openBuckets(ctx context.Context) (err error) {
 	if err != nil {
 		return translate(err)
 	}
-	s.jobStream = s.allowBatches(ctx, s.jobStream, true)
+	s.jobStream = s.allowBatches(ctx, s.jobStream)
 	s.jobBatches = s.jobStream.CachedInfo().Config.AllowAtomicPublish
 	s.collections, err = s.openBucket(ctx, jetstream.KeyValueConfig{
 		Bucket: s.cfg.bucket(collectionsBucket), Description: "Carillon: job collections", History: jobRevisions,
@@ -367,32 +367,17 @@ func (s *Store) stream(ctx context.Context, want jetstream.StreamConfig) (jetstr
 	}
 	s.opened = append(s.opened, want.Name)
 	have := st.CachedInfo().Config
-	changed := upgrade(&have, want)
 	if wrong := mismatch(have, want); wrong != "" {
 		return nil, incompatible("stream "+want.Name, wrong)
 	}
 	if want.MaxAge != 0 && (have.MaxAge != want.MaxAge || bound(have.MaxMsgsPerSubject) != bound(want.MaxMsgsPerSubject)) {
 		have.MaxAge, have.MaxMsgsPerSubject = want.MaxAge, want.MaxMsgsPerSubject
 		have.Duplicates = min(have.Duplicates, want.MaxAge) // more is refused
-		changed = true
-	}
-	if changed {
 		if st, err = s.js.UpdateStream(ctx, have); err != nil {
 			return nil, s.openError("stream "+want.Name, err)
 		}
 	}
 	return st, nil
-}
-
-// upgrade adds the settings of this version to a stream of an earlier one. It returns false if the stream has them.
-func upgrade(have *jetstream.StreamConfig, want jetstream.StreamConfig) (changed bool) {
-	if len(have.Sources) < len(want.Sources) {
-		have.Sources, have.Duplicates, changed = want.Sources, want.Duplicates, true
-	}
-	if want.AllowMsgTTL && !have.AllowMsgTTL {
-		have.Subjects, have.AllowMsgTTL, changed = want.Subjects, true, true
-	}
-	return changed
 }
 
 // bound is a bound as the server keeps it: -1 is none.
@@ -421,6 +406,8 @@ func mismatch(have, want jetstream.StreamConfig) string {
 		return fmt.Sprintf("is kept in %s storage, %s was asked for (storage)", have.Storage, want.Storage)
 	case want.AllowMsgSchedules && !have.AllowMsgSchedules:
 		return "does not allow message schedules (allow_msg_schedules)"
+	case want.AllowMsgTTL && !have.AllowMsgTTL:
+		return "does not allow a time to live per message (allow_msg_ttl)"
 	case !have.AllowDirect:
 		return "does not allow direct get (allow_direct)"
 	case want.Retention == jetstream.WorkQueuePolicy && limited(have):

@@ -69,9 +69,9 @@ func TestPulseOfManyProcesses(t *testing.T) {
 	})
 }
 
-// TestPulseOfAnEarlierStore shows that a store of an earlier version gets the stream at the start, and that a scheduler
-// works without one that is of no use.
-func TestPulseOfAnEarlierStore(t *testing.T) {
+// TestPulseStreamLost shows that a store without the stream gets it at the start, and that a scheduler works without one that
+// is of no use.
+func TestPulseStreamLost(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		const stream = "CARILLON_PULSE"
 		w.must(w.js.DeleteStream(t.Context(), stream))

@@ -43,9 +43,8 @@ const (
 	checkAtOnce  = 64
 )
 
-// The setting that each check writes: one for processes that tell of their
-// presence, and one for those that do not, such as all of earlier versions, so
-// that the others know of these (see [presence]).
+// The setting that each check writes: one for processes that tell of their presence, and one for those whose NATS user may
+// not, so that the others know of these (see [presence]).
 const (
 	presentKey = "present"
 	writtenKey = "written"

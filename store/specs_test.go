@@ -156,20 +156,10 @@ func TestEraseSpec(t *testing.T) {
 	})
 }
 
-// TestClaimSpec claims IDs, on a store whose streams are from an earlier version: the server does not compare IDs of specs anymore.
+// TestClaimSpec claims IDs, which the server does not compare.
 func TestClaimSpec(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		ctx := t.Context()
-		for name, subject := range map[string]string{"CARILLON_SPECS": "carillon.spec.>", "CARILLON_SPEC_RESULTS": "carillon.spec-result.>"} {
-			st, err := w.js.Stream(ctx, name)
-			w.must(err)
-			cfg := st.CachedInfo().Config
-			w.must(w.js.DeleteStream(ctx, name))
-			cfg.Sources, cfg.Subjects, cfg.AllowMsgTTL = nil, []string{subject}, false
-			_, err = w.js.CreateStream(ctx, cfg)
-			w.must(err)
-		}
-		_, st := w.open()
 		for i, subject := range []string{"put.a.job", "put.b.job", "put.a.job"} {
 			ack, err := w.js.Publish(ctx, "carillon.spec."+subject, nil, jetstream.WithMsgID("1"))
 			if err != nil || ack.Duplicate || ack.Sequence != uint64(i+1) {
@@ -178,7 +168,7 @@ func TestClaimSpec(t *testing.T) {
 		}
 		claim := func(subject string, sequence uint64, want string, kind error) {
 			t.Helper()
-			result, err := st.ClaimSpec(ctx, subject, "1", sequence)
+			result, err := w.store.ClaimSpec(ctx, subject, "1", sequence)
 			mustBe(t, subject, err, kind)
 			if string(result) != want {
 				t.Errorf("%s: %s, want %s", subject, result, want)
@@ -188,7 +178,7 @@ func TestClaimSpec(t *testing.T) {
 		claim("put.a.job", 1, "", nil)
 		claim("put.b.job", 2, "", nil)
 		claim("put.a.job", 3, "", scheduler.ErrUnavailable) // what has become of the first?
-		w.must(st.SettleClaim(ctx, "put.a.job", "1", 1, []byte("done")))
+		w.must(w.store.SettleClaim(ctx, "put.a.job", "1", 1, []byte("done")))
 		claim("put.a.job", 1, "", nil)
 		claim("put.a.job", 3, "done", nil)
 		time.Sleep(2 * time.Minute)

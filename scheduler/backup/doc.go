@@ -17,7 +17,7 @@
 // each collection, secret, token and job, no name twice; the last one counts them, and has the SHA-256 of all lines before
 // it. [Reader] refuses a file with anything else in it, one that was cut off, and one that was changed.
 //
-//	{"carillonBackup":1,"made":"…","version":"…","prefix":"carillon","lanes":4,"schema":2}
+//	{"carillonBackup":1,"made":"…","version":"…","prefix":"carillon","lanes":4,"schema":1}
 //	{"collection":"default","data":{…}}
 //	{"secret":"api-key","data":{…}}
 //	{"token":"k3v9x2mqpa","data":{…}}

@@ -48,43 +48,11 @@ func (q *Query) options() url.Values {
 // List returns jobs by collection and name, page after page as they are taken. The
 // first error ends it.
 func (c *Client) List(ctx context.Context, q Query) iter.Seq2[*Job, error] {
+	path := "/jobs"
 	if q.Collection != "" {
-		return c.listIn(ctx, q)
+		path = "/jobCollections/" + url.PathEscape(q.Collection) + "/jobs"
 	}
-	return func(yield func(*Job, error) bool) {
-		for j, err := range pages[*Job](ctx, c, "/jobs", q.options(), 0) {
-			if errors.Is(err, scheduler.ErrNotFound) { // an earlier version has no list of all
-				c.listInEach(ctx, q, yield)
-				return
-			}
-			if !yield(j, err) || err != nil {
-				return
-			}
-		}
-	}
-}
-
-func (c *Client) listInEach(ctx context.Context, q Query, yield func(*Job, error) bool) {
-	collections, err := c.Collections(ctx)
-	if err != nil {
-		yield(nil, err)
-		return
-	}
-	for _, one := range collections {
-		q.Collection = one.Name
-		for j, err := range c.listIn(ctx, q) {
-			if errors.Is(err, scheduler.ErrNotFound) {
-				break // deleted meanwhile
-			}
-			if !yield(j, err) || err != nil {
-				return
-			}
-		}
-	}
-}
-
-func (c *Client) listIn(ctx context.Context, q Query) iter.Seq2[*Job, error] {
-	return pages[*Job](ctx, c, "/jobCollections/"+url.PathEscape(q.Collection)+"/jobs", q.options(), 0)
+	return pages[*Job](ctx, c, path, q.options(), 0)
 }
 
 // Collect takes things from a list, no more than most; all when that is 0. The error is

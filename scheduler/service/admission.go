@@ -27,8 +27,8 @@ type count struct {
 	at     time.Time // when they were counted
 }
 
-// countTrusted is how long a count is gone by that only the ledger keeps right: a process of an earlier version, or one
-// that has not heard of the quota yet, makes jobs without an entry.
+// countTrusted is how long a count is gone by that only the ledger keeps right: a process that has not heard of the
+// quota yet makes jobs without an entry.
 const countTrusted = 5 * time.Second
 
 // admissionTries bounds how often a job is counted again that others overtake, and admissionPause how long a process waits
