@@ -141,8 +141,8 @@ func (j *Job) plain() bool {
 }
 
 // Compiled returns a job that [ReadJob] has read, with its plan: j itself when it
-// has one. The error is a [*DamagedError]: an earlier version may have let pass
-// what is too costly.
+// has one. The error is a [*DamagedError]: the schedule is too costly to
+// compile.
 func (j *Job) Compiled() (*Job, error) {
 	if j.Plan != nil {
 		return j, nil

@@ -71,7 +71,7 @@ func (s *jobStore) put(t *testing.T, name, recurrence string) scheduler.Key {
 	return k
 }
 
-// costly is a schedule that no version lets pass any more.
+// costly is a schedule that is refused, also of a stored job.
 var costly = `,"recurrence":{"rrule":"DTSTART:20310101T000000Z` +
 	strings.Repeat(" RRULE:FREQ=MINUTELY;INTERVAL=438;BYMONTHDAY=-3,-5,13,14,15,16,17,18,19;COUNT=99000000", 20) + `"}`
 

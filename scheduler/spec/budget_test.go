@@ -70,7 +70,7 @@ func TestLaterRunThatIsHardToFind(t *testing.T) {
 	}
 }
 
-// TestStoredRulesHaveMorePatience shows that a rule which an earlier version let pass, and which would be refused today, is
+// TestStoredRulesHaveMorePatience shows that a rule which would be refused now is
 // still a plan when it is read from the store, with the runs that it always had.
 func TestStoredRulesHaveMorePatience(t *testing.T) {
 	created := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)

@@ -73,7 +73,7 @@ func newPlan(t Timing, created time.Time, other *Plan) (*Plan, error) {
 }
 
 // Work returns how much work it was to compile the rule, from 0 for one that was not compiled to 1 for one that is almost
-// too costly, and beyond for one that was let pass by an earlier version. Who reads many jobs keeps the plans of those that
+// too costly, and beyond for a stored one that would be refused now. Who reads many jobs keeps the plans of those that
 // cost much.
 func (p *Plan) Work() float64 { return float64(p.work) / compileWork }
 

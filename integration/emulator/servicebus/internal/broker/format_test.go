@@ -15,9 +15,8 @@ import (
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/filter"
 )
 
-// firstFormat has what fill does, as the first version with a journal wrote it. It is never written again: whoever
-// changes the format adds another one.
-const firstFormat = "testdata/format1"
+// golden has the bytes that a journal has after fill. Data of users has this format: it does not change.
+const golden = "testdata/format1"
 
 // fill has one of everything that is kept, part of it in a snapshot and part of it in the log after.
 func fill(t *testing.T, b *broker.Broker) {
@@ -78,25 +77,24 @@ func setState(t *testing.T, b *broker.Broker, id, state string) {
 	must(source(t, b, "sessions").SetSessionState(id, []byte(state)))
 }
 
-// TestFirstFormat opens data that an earlier version wrote: all is there as if this version had done it, and in the
-// same bytes.
-func TestFirstFormat(t *testing.T) {
+// TestFormat holds the journal to its format: fill writes the golden bytes, and data with these is read as it was.
+func TestFormat(t *testing.T) {
 	durable(t, func(t *testing.T, b *broker.Broker, dir string) {
 		fill(t, b)
-		for _, name := range dataFiles(t, firstFormat) {
-			want, got := must(os.ReadFile(filepath.Join(firstFormat, name))), must(os.ReadFile(filepath.Join(dir, name)))
+		for _, name := range dataFiles(t, golden) {
+			want, got := must(os.ReadFile(filepath.Join(golden, name))), must(os.ReadFile(filepath.Join(dir, name)))
 			if !bytes.Equal(want, got) {
 				t.Errorf("%s is written in other bytes", name)
 			}
 		}
 		kept := t.TempDir()
-		if err := os.CopyFS(kept, os.DirFS(firstFormat)); err != nil {
+		if err := os.CopyFS(kept, os.DirFS(golden)); err != nil {
 			t.Fatal(err)
 		}
 		old, stop := start(t, broker.Config{Dir: kept})
 		defer stop()
 		if diff := cmp.Diff(look(t, b), look(t, old), cmp.Comparer(bytes.Equal)); diff != "" {
-			t.Errorf("the data of an earlier version (-want +got): %s", diff)
+			t.Errorf("the golden data (-want +got): %s", diff)
 		}
 		use(t, old)
 	})

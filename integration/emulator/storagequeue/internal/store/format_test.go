@@ -17,9 +17,8 @@ import (
 	"github.com/carillon-sched/carillon/integration/emulator/storagequeue/internal/wire"
 )
 
-// firstFormat has what fill does, as the first version with a file wrote it. It is never written again: whoever changes
-// the format adds another one.
-const firstFormat = "testdata/format1"
+// golden has the bytes that a file has after fill. Data of users has this format: it does not change.
+const golden = "testdata/format1"
 
 // filledAt is when fill was.
 var filledAt = start.Add(time.Minute)
@@ -60,10 +59,10 @@ func fill(t *testing.T, s *Store) {
 	check(s.DeleteQueue(gone))
 }
 
-// TestFirstFormat opens a file that an earlier version wrote: all is there and goes on from there.
-func TestFirstFormat(t *testing.T) {
+// TestFormat opens golden data: it holds what fill writes, and can be used.
+func TestFormat(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.CopyFS(dir, os.DirFS(firstFormat)); err != nil {
+	if err := os.CopyFS(dir, os.DirFS(golden)); err != nil {
 		t.Fatal(err)
 	}
 	old, err := Open(Config{Dir: dir})
@@ -85,7 +84,7 @@ func TestFirstFormat(t *testing.T) {
 	wantProperties, wantQueues := want.state()
 	properties, queues := got.state()
 	if diff := gocmp.Diff(wantProperties, properties) + gocmp.Diff(wantQueues, queues, unlike); diff != "" {
-		t.Errorf("the data of an earlier version (-want +got):\n%s", diff)
+		t.Errorf("the golden data (-want +got):\n%s", diff)
 	}
 	if got := texts(queues[0].Messages); !slices.Equal(got, []string{"taken twice", "hidden", "updated", "visible"}) {
 		t.Errorf("the messages are %q", got)
@@ -101,13 +100,13 @@ func TestFirstFormat(t *testing.T) {
 	}
 }
 
-// TestSameBytes writes the records of an earlier version again.
+// TestSameBytes writes the golden records again.
 func TestSameBytes(t *testing.T) {
-	want, err := os.ReadFile(filepath.Join(firstFormat, "queues-000002.log"))
+	want, err := os.ReadFile(filepath.Join(golden, "queues-000002.log"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := rewritten(t, firstFormat); !bytes.Equal(got, want) {
+	if got := rewritten(t, golden); !bytes.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
@@ -137,8 +136,7 @@ func rewritten(t *testing.T, dir string) []byte {
 	return content
 }
 
-// moveFormat has a message that was moved from one queue into another, as the first version that could do that wrote it. Versions
-// before that refuse it, see [TestNewerFormat].
+// moveFormat has a message that was moved from one queue into another.
 const moveFormat = "testdata/move"
 
 // fillMove moves a message.
