@@ -266,6 +266,33 @@ func (j *Job) skipped(skips []skip, now time.Time, p Progress) []Record {
 	return records
 }
 
+// Beyond takes from r, of skipped instants of j, those that the history has in there, its records of the job's incarnation,
+// oldest first. It reports whether any are left. Decisions that are repeated begin with the same instant.
+func (r *Record) Beyond(there []*Record, j *Job) bool {
+	for _, other := range there {
+		switch {
+		case other.Reason != r.Reason || other.UID != r.UID:
+		case r.Reason == ReasonDST:
+			if other.Nominal.Unix() == r.Nominal.Unix() {
+				return false
+			}
+		case other.Schedule != r.Schedule || !other.From.Equal(r.From):
+		case !r.To.After(other.To):
+			return false
+		case j != nil && j.ScheduleGen == r.Schedule:
+			next, ok := j.plan(r.Progress).Next(other.To)
+			if !ok || next.After(r.To) {
+				return false
+			}
+			r.Nominal, r.From, r.Count = next, next, max(1, r.Count-other.Count)
+			if r.Occurrence != "" {
+				r.Occurrence = OccurrenceID(r.Job, next)
+			}
+		}
+	}
+	return true
+}
+
 // baton returns the begun baton whose attempt r records: with it the audit and
 // a redelivery take up a sequence where the history left it.
 func (r *Record) baton() Baton {

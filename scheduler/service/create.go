@@ -63,7 +63,7 @@ func (e Editor) begin(ctx context.Context, j *scheduler.Job, rev uint64, first s
 		return err
 	}
 	if first.Next == nil { // all it had may be left out by a clock
-		if err := e.shared.steps.Record(ctx, j.Key, first.Records, true); err != nil {
+		if err := e.shared.steps.Record(ctx, j, first.Records, true); err != nil {
 			return err
 		}
 	}

@@ -108,7 +108,7 @@ func (r Runner) start(
 	if err != nil || b == nil {
 		return id, err
 	}
-	if err := r.shared.steps.Record(ctx, k, records, true); err != nil {
+	if err := r.shared.steps.Record(ctx, j, records, true); err != nil {
 		return id, err
 	}
 	b.Data = data

@@ -70,13 +70,17 @@ type From struct {
 // CarryOut records what the step says, which may be in the history already, and
 // then moves the job's baton or writes its end.
 func (e *Executor) CarryOut(ctx context.Context, j *scheduler.Job, s scheduler.Step, from From) error {
-	if err := e.Record(ctx, j.Key, s.Records, true); err != nil {
+	if err := e.Record(ctx, j, s.Records, true); err != nil {
 		return err
 	}
 	if s.Next != nil && !s.Next.Gap.IsZero() {
-		gaps, err := e.recordedGaps(ctx, j.Key, j.Incarnation())
+		there, err := e.recordedSkips(ctx, j.Key, j.Incarnation())
 		if err != nil {
 			return err
+		}
+		gaps := map[int64]bool{} // by their Unix seconds
+		for _, r := range there {
+			gaps[r.Nominal.Unix()] = gaps[r.Nominal.Unix()] || r.Reason == scheduler.ReasonDST
 		}
 		next := j.PassRecordedGaps(*s.Next, gaps)
 		s.Next = &next
@@ -84,12 +88,12 @@ func (e *Executor) CarryOut(ctx context.Context, j *scheduler.Job, s scheduler.S
 	return e.Move(ctx, j, s, from)
 }
 
-// Record writes records, in order. Those of changes of the clock that the
-// history has already are left out if they are doubtful.
-func (e *Executor) Record(ctx context.Context, k scheduler.Key, records []scheduler.Record, doubtful bool) error {
+// Record writes records of a decision about j, in order. If they are doubtful, it
+// leaves out what the history already has as skipped.
+func (e *Executor) Record(ctx context.Context, j *scheduler.Job, records []scheduler.Record, doubtful bool) error {
 	if doubtful {
 		var err error
-		if records, err = e.unrecorded(ctx, k, records); err != nil {
+		if records, err = e.unrecorded(ctx, j, records); err != nil {
 			return err
 		}
 	}

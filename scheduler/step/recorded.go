@@ -18,31 +18,36 @@ func (e *Executor) recorded(ctx context.Context, r *scheduler.Record) (there boo
 	return there, err
 }
 
-// recordedGaps returns the changes of the clock, by their Unix seconds, that are
-// among the last records of what was omitted of an incarnation of a job.
-func (e *Executor) recordedGaps(ctx context.Context, k scheduler.Key, incarnation string) (map[int64]bool, error) {
-	there := map[int64]bool{}
-	err := e.cfg.Persist(ctx, k, func(ctx context.Context) error {
+// recordedSkips returns the last records of what was skipped of an incarnation of a job, oldest first.
+func (e *Executor) recordedSkips(ctx context.Context, k scheduler.Key, incarnation string) (there []*scheduler.Record, err error) {
+	err = e.cfg.Persist(ctx, k, func(ctx context.Context) error {
 		n := 0
+		there = nil
 		return e.cfg.Store.Recent(ctx, k, 0, []scheduler.Outcome{scheduler.OutcomeSkipped}, func(r *scheduler.Record) bool {
 			n++
-			if r.Reason == scheduler.ReasonDST && r.UID == incarnation {
-				there[r.Nominal.Unix()] = true
+			if r.UID == incarnation {
+				there = append(there, r)
 			}
 			return n < scheduler.HistoryDepth
 		})
 	})
+	slices.Reverse(there)
 	return there, err
 }
 
-// unrecorded returns those of the records that the history does not have: a
-// change of the clock is recorded once, also when what recorded it was cut short.
-func (e *Executor) unrecorded(ctx context.Context, k scheduler.Key, records []scheduler.Record) ([]scheduler.Record, error) {
-	isGap := func(r scheduler.Record) bool { return r.Reason == scheduler.ReasonDST }
-	first := slices.IndexFunc(records, isGap)
+// unrecorded returns the records, of a decision about j, that the history does not have: an instant is recorded as skipped
+// once, also when the process that recorded it ended before it passed the baton on.
+func (e *Executor) unrecorded(ctx context.Context, j *scheduler.Job, records []scheduler.Record) (left []scheduler.Record, err error) {
+	isSkip := func(r scheduler.Record) bool { return r.Outcome == scheduler.OutcomeSkipped }
+	first := slices.IndexFunc(records, isSkip)
 	if first < 0 {
 		return records, nil
 	}
-	there, err := e.recordedGaps(ctx, k, records[first].UID)
-	return slices.DeleteFunc(slices.Clone(records), func(r scheduler.Record) bool { return isGap(r) && there[r.Nominal.Unix()] }), err
+	there, err := e.recordedSkips(ctx, records[first].Job, records[first].UID)
+	for _, r := range records {
+		if !isSkip(r) || r.Beyond(there, j) {
+			left = append(left, r)
+		}
+	}
+	return left, err
 }

@@ -99,7 +99,7 @@ func (w *Worker) queue(r *run) stage {
 // message comes first; a crash in between is found by its subject.
 func (w *Worker) detach(r *run, j *scheduler.Job, d scheduler.Decision) stage {
 	// Who finds the detached run takes what was skipped before it for recorded.
-	if err := w.steps.Record(w.settles, r.key(), d.Records, r.suspect); err != nil {
+	if err := w.steps.Record(w.settles, j, d.Records, r.suspect); err != nil {
 		return w.nak(r)
 	}
 	detached := d.Baton.Detached()

@@ -226,31 +226,72 @@ func TestLeftOutOnceAfterCrash(t *testing.T) {
 		w.inNewYork("hourly", "0 * * * *", plain)
 		until(-time.Minute)
 		w.stopWorker()
-		w.startWorker(func(c *worker.Config) { c.Store = &doubtful{Store: w.store} })
+		w.startWorker(func(c *worker.Config) { c.Store = &doubtful{Store: w.store, reason: scheduler.ReasonDST} })
 		until(2 * time.Hour)
 		w.mustTell("daily", 1, "2026-03-08 02:30")
 		w.mustTell("hourly", 1, "2026-03-08 02:00")
 	})
 }
 
-// doubtful is a store that records what is left out and says that it did
+// doubtful is a store that records what is left out for a reason and says that it did
 // not, once for each job: the run is given back.
 type doubtful struct {
 	*store.Store
 
+	reason scheduler.Reason
 	failed sync.Map // by job
 }
 
 // Append implements [scheduler.Store].
 func (d *doubtful) Append(ctx context.Context, r *scheduler.Record) error {
 	err := d.Store.Append(ctx, r)
-	if err != nil || r.Reason != scheduler.ReasonDST {
+	if err != nil || r.Reason != d.reason {
 		return err
 	}
 	if _, again := d.failed.LoadOrStore(r.Job, true); !again {
 		return scheduler.ErrConflict
 	}
 	return nil
+}
+
+// TestSkippedOnce interrupts a worker after it has recorded what it skips, and before it passes the baton on. The next delivery
+// records only what was skipped since.
+func TestSkippedOnce(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		w.sink.answers(func(c *call) (int, string) {
+			if strings.HasPrefix(c.host, "slow") {
+				time.Sleep(3500 * time.Millisecond)
+			}
+			return http.StatusOK, ""
+		})
+		w.stopWorker()
+		w.startWorker(func(c *worker.Config) { c.Store = &doubtful{Store: w.store, reason: scheduler.ReasonOverlap} })
+		start := time.Now().UTC().Truncate(time.Second).Add(2 * time.Second)
+		w.put("job", `{"startTime": "`+start.Format(time.RFC3339)+`", "recurrence": {"frequency": "second", "count": 20}, "action": `+to("slow", "")+`}`)
+		time.Sleep(time.Minute)
+		skipped := map[time.Time]int{}
+		for _, r := range w.history("job") {
+			if r.Outcome != scheduler.OutcomeSkipped {
+				continue
+			}
+			n := 0
+			for at := r.From; !at.After(r.To); at = at.Add(time.Second) {
+				skipped[at]++
+				n++
+			}
+			if n != r.Count {
+				t.Errorf("%d instants from %s to %s are counted as %d", n, r.From, r.To, r.Count)
+			}
+		}
+		for at, n := range skipped {
+			if n > 1 {
+				t.Errorf("%s was skipped %d times", at, n)
+			}
+		}
+		if len(skipped) == 0 {
+			t.Error("nothing was skipped")
+		}
+	})
 }
 
 // Nothing runs while the clock is changed, and the schedule is edited before

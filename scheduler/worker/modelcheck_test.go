@@ -166,7 +166,7 @@ func (m *model) checkAccount(v *view.Job, records []*scheduler.Record) {
 	}
 }
 
-// settlesTwice reports whether two records are different ends of one instant of the schedule.
+// settlesTwice reports whether two records are different ends of one instant of the schedule, or the same skip of it.
 func settlesTwice(a, b *scheduler.Record) bool {
 	ends := func(r *scheduler.Record) bool {
 		switch r.Outcome { //nolint:exhaustive // an attempt may be repeated, and what is postponed may run
@@ -183,7 +183,8 @@ func settlesTwice(a, b *scheduler.Record) bool {
 		}
 		return r.Nominal, r.Nominal
 	}
-	if !ends(a) || !ends(b) || a.Outcome == b.Outcome || a.Kind.IsManual() != b.Kind.IsManual() {
+	same := a.Outcome == b.Outcome && (a.Outcome != scheduler.OutcomeSkipped || a.Reason != b.Reason)
+	if !ends(a) || !ends(b) || same || a.Kind.IsManual() != b.Kind.IsManual() {
 		return false
 	}
 	aFrom, aTo := span(a)

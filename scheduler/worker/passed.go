@@ -18,7 +18,7 @@ func (w *Worker) pass(r *run) stage {
 		Slot: r.delivery.Slot, Running: r.delivery.Sequence, Baton: &r.baton, Schedule: r.baton.Schedule, Doubtful: r.doubtful,
 	}
 	r.skipped = append(r.skipped, s.Records...)
-	if err := w.steps.Record(w.settles, r.key(), r.skipped, r.suspect); err != nil {
+	if err := w.steps.Record(w.settles, r.current, r.skipped, r.suspect); err != nil {
 		return w.nak(r)
 	}
 	ends := s.Next == nil && !s.Merge

@@ -6,7 +6,7 @@ import "github.com/carillon-sched/carillon/scheduler"
 // has package scheduler decide what follows.
 func (w *Worker) record(r *run) stage {
 	attempt, b := scheduler.AttemptRecord(r.job, r.baton, r.started, r.result)
-	err := w.steps.Record(w.settles, r.key(), r.skipped, r.suspect)
+	err := w.steps.Record(w.settles, r.job, r.skipped, r.suspect)
 	if err == nil {
 		r.doubtful, err = w.steps.Append(w.settles, attempt)
 	}
