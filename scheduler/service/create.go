@@ -105,7 +105,7 @@ func (e Editor) adopt(ctx context.Context, j *scheduler.Job, old *scheduler.Bato
 	if next.State == scheduler.Disabled {
 		err = e.plans.cancelPlanned(ctx, next)
 	} else {
-		err = e.plans.replan(ctx, next, scheduler.Enabled, step.From{})
+		err = e.plans.replan(ctx, next, next, step.From{})
 	}
 	if err != nil {
 		return fmt.Errorf("job %s: stored, but not planned yet: %w", next.Key, err)

@@ -266,7 +266,7 @@ func (e Editor) unchanged(ctx context.Context, j *scheduler.Job) (*view.Job, err
 // rearmed makes the baton of a job follow its definition, and returns the job.
 func (e Editor) rearmed(ctx context.Context, j *scheduler.Job) (*view.Job, error) {
 	if j.State == scheduler.Enabled {
-		if err := e.plans.replan(ctx, j, scheduler.Enabled, step.From{}); err != nil {
+		if err := e.plans.replan(ctx, j, j, step.From{}); err != nil {
 			return nil, err
 		}
 		if e.known != nil {
@@ -300,7 +300,7 @@ func (e Editor) replace(ctx context.Context, cur, next *scheduler.Job, seen step
 	case scheduler.Disabled:
 		err = e.plans.cancelPlanned(ctx, next)
 	case scheduler.Enabled:
-		err = e.plans.replan(ctx, next, cur.State, seen)
+		err = e.plans.replan(ctx, next, cur, seen)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("job %s: stored, but not planned yet: %w", next.Key, err)

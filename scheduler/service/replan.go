@@ -79,16 +79,16 @@ const (
 	runningPause = 100 * time.Millisecond
 )
 
-// replan makes an enabled job's baton follow its definition. was is the state
+// replan makes an enabled job's baton follow its definition. was is the job
 // before the edit, at where the baton waited then, zero if that is not known.
-func (p *planner) replan(ctx context.Context, j *scheduler.Job, was scheduler.State, at step.From) error {
+func (p *planner) replan(ctx context.Context, j, was *scheduler.Job, at step.From) error {
 	looks := 0
 	for range casTries {
-		again, err := p.replanOnce(ctx, j, was, at)
+		again, err := p.replanOnce(ctx, j, was.State, at)
 		at = step.From{}
 		if again {
 			looks++
-			if looks > runningLooks {
+			if looks > runningLooks || extendsPause(was, j) {
 				return nil
 			}
 			intake.Pause(ctx, runningPause)
@@ -99,6 +99,12 @@ func (p *planner) replan(ctx context.Context, j *scheduler.Job, was scheduler.St
 		}
 	}
 	return fmt.Errorf("job %s: %w: its baton kept moving; try again", j.Key, scheduler.ErrConflict)
+}
+
+// extendsPause reports whether an edit leaves the schedule of a job as it is and pauses the job for longer. A worker that has
+// not heard of it may arm an instant in the pause, which is then skipped when it comes.
+func extendsPause(was, j *scheduler.Job) bool {
+	return was.State == scheduler.Enabled && was.ScheduleGen == j.ScheduleGen && j.PausedUntil.After(was.PausedUntil)
 }
 
 // leave records the instants that are due by the definition j and that have no record yet, before an edit replaces j by next. A

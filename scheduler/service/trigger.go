@@ -97,7 +97,7 @@ func (r Runner) start(
 		return id, j.TriggerBusy(found.Running, r.shared.open(ctx, k.Collection), asked, r.shared.Store.Now())
 	case !found.Waiting.BelongsTo(j), found.Waiting.NeedsOpen() && found.Waiting.Schedule != j.ScheduleGen:
 		// left by a delete or an edit that was cut short: the run would resume with what that one waits for
-		if err := r.plans.replan(ctx, j, scheduler.Enabled, step.From{}); err != nil {
+		if err := r.plans.replan(ctx, j, j, step.From{}); err != nil {
 			return "", err
 		}
 		return "", j.TriggerBusy(nil, true, asked, r.shared.Store.Now())

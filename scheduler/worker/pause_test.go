@@ -138,7 +138,11 @@ func TestPauseWhileRunning(t *testing.T) {
 		w.sink.answers(after(5*time.Second, 503))
 		w.put("job", `{`+failOnce+`, "recurrence": {"frequency": "Minute"}}`)
 		time.Sleep(2 * time.Second)
+		began := time.Now()
 		w.pause("job", "10m")
+		if took := time.Since(began); took > 50*time.Millisecond {
+			t.Errorf("it took %s: it has waited for the run", took)
+		}
 		time.Sleep(9 * time.Minute)
 		if got := w.outcomes("job"); got != "failed faulted" {
 			t.Errorf("history %q", got)
