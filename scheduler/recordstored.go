@@ -70,7 +70,8 @@ func decodeForeignRecord(data []byte) (*Record, error) {
 		return nil, err
 	}
 	if stored.Version != RecordVersion {
-		return nil, fmt.Errorf("version %d is not known, only %d: a later version of Carillon may have written it", stored.Version, RecordVersion)
+		return nil, fmt.Errorf("version %d is not known, only %d: a later version of Carillon may have written it",
+			stored.Version, RecordVersion)
 	}
 	return stored.whole(), nil
 }

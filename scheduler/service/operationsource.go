@@ -119,6 +119,17 @@ func (a *reruns) read(ctx context.Context, history scheduler.History, collection
 	})
 }
 
+// succeeded notes the rerun of an occurrence, and reports whether it began before an instant and succeeded.
+func (a *reruns) succeeded(it item, before time.Time) bool {
+	it.failure.next = a.next
+	r := a.of[it.occurrence()]
+	if r == nil || r.UID != it.uid {
+		return false
+	}
+	it.failure.rerun = r
+	return r.Succeeded() && r.Started.Before(before)
+}
+
 // failedReach is how many records are looked at for a page of failed occurrences.
 const failedReach = 50_000
 
@@ -163,14 +174,7 @@ func (o OperationKeeper) failed(ctx context.Context, op *operation, again *rerun
 	if err := again.read(ctx, o.shared.Store, op.Collection, from); err != nil {
 		return nil, "", err
 	}
-	found = slices.DeleteFunc(found, func(it item) bool {
-		it.failure.next = again.next
-		if r := again.of[it.occurrence()]; r != nil && r.UID == it.uid {
-			it.failure.rerun = r
-			return r.Succeeded() && r.Started.Before(op.Created)
-		}
-		return false
-	})
+	found = slices.DeleteFunc(found, func(it item) bool { return again.succeeded(it, op.Created) })
 	items, err = o.wanted(ctx, &q, found)
 	return items, cursor, err
 }
