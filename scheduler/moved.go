@@ -38,7 +38,7 @@ func MovedJobDisabled(data []byte, p *Progress) []byte {
 }
 
 // remade returns a stored job after a change of what is stored beside its properties; change reports whether it made one.
-// One that is damaged, or of another form, is left alone.
+// A damaged job, or a job of another form, stays unchanged.
 func remade(data []byte, change func(*storedMeta) bool) []byte {
 	if checkForm(data) != nil {
 		return data

@@ -28,7 +28,7 @@ const (
 	operationPage   = 512                    // jobs between two writes
 	operationAtOnce = 64                     // jobs that a process changes concurrently
 	operationWaits  = 4096                   // occurrences that wait for their jobs
-	busyPause       = 200 * time.Millisecond // between attempts, when nothing else is to be done
+	busyPause       = 200 * time.Millisecond // between attempts while every job is busy
 )
 
 // operator carries out operations in this process.
@@ -185,7 +185,7 @@ func (c *carrier) save(ctx context.Context) bool {
 // errLeaseLost says that this process has to leave an operation to another one.
 var errLeaseLost = errors.New("the operation has another worker, or the store does not answer")
 
-// carry works on page after page. An occurrence whose job is running waits, and holds up only those of the same job.
+// carry works on page after page. An occurrence waits while its job is running. Meanwhile, other jobs continue.
 func (c *carrier) carry(ctx context.Context) error {
 	p := c.op.Caller
 	ctx = WithClaim(access.With(WithCaller(ctx, "operation "+c.op.ID), &p), c.op.Claim)

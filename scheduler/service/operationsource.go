@@ -78,7 +78,7 @@ func (op *operation) query(ctx context.Context) (scheduler.JobQuery, error) {
 	return q, err
 }
 
-// failure is what the history says about an occurrence that failed, up to a sequence.
+// failure has the records of an occurrence that failed, up to a sequence.
 type failure struct {
 	fault, rerun *scheduler.Record // the rerun that succeeded, or else the last one; nil: none
 	next         uint64            // of the first record that was not read

@@ -311,6 +311,9 @@ func (e Editor) replace(ctx context.Context, cur, next *scheduler.Job, seen step
 	v, err := e.reads.Get(ctx, next.Key)
 	if v != nil {
 		v.Result = view.Updated
+		if next.State == scheduler.Enabled {
+			v.Status.Over = "" // the job may have run and ended since: that is no advice for this edit
+		}
 	}
 	return v, err
 }

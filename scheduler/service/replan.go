@@ -280,7 +280,7 @@ func (p *planner) baton(ctx context.Context, j *scheduler.Job) (b *scheduler.Bat
 	return b, found.Running != nil, nil
 }
 
-// occupant returns the baton of a slot, waiting or with a worker; nil for none. One that cannot be read is empty.
+// occupant returns the baton of a slot, waiting or with a worker; nil for none. A baton that cannot be decoded is returned empty.
 func (p *planner) occupant(ctx context.Context, slot scheduler.Slot) (*scheduler.Baton, error) {
 	st, err := p.shared.Store.Waiting(ctx, slot)
 	if errors.Is(err, scheduler.ErrNotFound) {
