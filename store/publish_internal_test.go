@@ -337,3 +337,22 @@ func BenchmarkPublish(b *testing.B) {
 }
 
 var plain = []byte(`{"stream":"CARILLON_TIMERS_0","seq":123456}`)
+
+// TestFailedWriteNamesStreamsThatTakeNone fails a write after a check that found one stream shut, and the consumer of another
+// gone: the error names the first only, for the second takes writes.
+func TestFailedWriteNamesStreamsThatTakeNone(t *testing.T) {
+	s := &Store{suspicions: make(chan struct{}, 1)}
+	idle, shut := Shut{Stream: "A", Idle: true, Reason: noAnswer}, Shut{Stream: "B", Reason: noLeader}
+	for _, c := range []struct {
+		found Shuts
+		want  string
+	}{
+		{Shuts{idle}, jetstream.ErrAsyncPublishTimeout.Error()},
+		{Shuts{idle, shut}, "no writes are taken by stream B: " + noLeader + "; start the NATS servers that are away, and see their logs"},
+	} {
+		s.shut.Store(&c.found)
+		if err := s.suspect(jetstream.ErrAsyncPublishTimeout); err.Error() != c.want {
+			t.Errorf("%v: got %q, want %q", c.found, err, c.want)
+		}
+	}
+}

@@ -141,17 +141,18 @@ func (p *puller) ask() {
 	if p.done || p.asked > pullBatch/2 {
 		return
 	}
-	n := min((p.room()-int(p.all.Load())+p.share-1)/p.share, pullBatch-p.asked)
-	expires, heartbeat := pullExpires, time.Duration(0) // its end is a sign of life, too
+	most, expires, heartbeat := pullBatch-p.asked, pullExpires, time.Duration(0) // its end is a sign of life, too
 	if time.Since(p.lastCame) > pullExpires {
-		n, expires, heartbeat = min(n, 1-p.asked), pullQuiet, p.beat
-	}
-	if n <= 0 {
-		return
+		most, expires, heartbeat = 1-p.asked, pullQuiet, p.beat
 	}
 	bytes := p.bytes
 	if p.single {
-		n, bytes = 1, 0
+		most, bytes = min(most, 1), 0
+	}
+	before := p.asked
+	n := p.reserve(most)
+	if n <= 0 {
+		return
 	}
 	req, err := json.Marshal(struct {
 		Expires   time.Duration `json:"expires"`
@@ -159,15 +160,32 @@ func (p *puller) ask() {
 		Bytes     int           `json:"max_bytes,omitempty"`
 		Heartbeat time.Duration `json:"idle_heartbeat,omitempty"`
 	}{expires, n, bytes, heartbeat})
-	if err != nil {
-		return // plain numbers: cannot happen
+	if err == nil {
+		err = p.nc.PublishRequest(p.subject, p.inbox, req)
 	}
-	if p.nc.PublishRequest(p.subject, p.inbox, req) == nil {
-		if p.asked == 0 {
-			p.lastSeen = time.Now() // nothing was to be seen while nothing was asked for
+	if err != nil {
+		p.setAsked(before)
+		return
+	}
+	if before == 0 {
+		p.lastSeen = time.Now() // nothing was to be seen while nothing was asked for
+	}
+	p.single = false
+}
+
+// reserve counts as many messages as this puller may ask for, at most so many, and returns how many they are. Pullers that
+// share the room reserve at the same time: what one of them takes, the others see. The lock is held.
+func (p *puller) reserve(most int) int {
+	for {
+		taken := p.all.Load() // before the room: a message that comes in between is counted twice rather than not at all
+		n := min((p.room()-int(taken)+p.share-1)/p.share, most)
+		if n <= 0 {
+			return 0
 		}
-		p.setAsked(p.asked + n)
-		p.single = false
+		if p.all.CompareAndSwap(taken, taken+int64(n)) {
+			p.asked += n
+			return n
+		}
 	}
 }
 

@@ -223,10 +223,15 @@ func (s *Store) suspect(err error) error {
 	case s.suspicions <- struct{}{}:
 	default:
 	}
-	if shut := s.shut.Load(); shut != nil && len(*shut) > 0 {
-		return &explained{shut.Explain(s.cfg.Restarts), err}
+	found := s.shut.Load()
+	if found == nil {
+		return err
 	}
-	return err
+	shut := slices.DeleteFunc(slices.Clone(*found), func(f Shut) bool { return f.Idle }) // these take writes
+	if len(shut) == 0 {
+		return err
+	}
+	return &explained{shut.Explain(s.cfg.Restarts), err}
 }
 
 // names is a set of names that grows.

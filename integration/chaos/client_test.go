@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -34,6 +35,9 @@ func newAPI(t *testing.T, url string) *api {
 	return &api{url, &http.Client{Transport: transport, Timeout: patience}}
 }
 
+// errUnavailable is the error of a request that is refused with a 503, which clients try again.
+var errUnavailable = errors.New("unavailable")
+
 // do sends a request and decodes the answer into out, unless that is nil.
 func (a *api) do(ctx context.Context, method, path string, body []byte, out any) error {
 	req, err := http.NewRequestWithContext(ctx, method, a.url+path, bytes.NewReader(body))
@@ -50,7 +54,11 @@ func (a *api) do(ctx context.Context, method, path string, body []byte, out any)
 		return err
 	}
 	if resp.StatusCode >= http.StatusMultipleChoices {
-		return fmt.Errorf("%s %s: %s: %s", method, path, resp.Status, data)
+		err = fmt.Errorf("%s %s: %s: %s", method, path, resp.Status, data)
+		if resp.StatusCode == http.StatusServiceUnavailable {
+			err = errors.Join(errUnavailable, err)
+		}
+		return err
 	}
 	if out == nil {
 		return nil
@@ -157,13 +165,18 @@ func (j job) occurrences(before time.Time) iter.Seq[time.Time] {
 	}
 }
 
-// putAll puts jobs, and notes when they were there.
+// putAll puts jobs, and notes when they were there. As any client does, it tries again what is refused with a 503: on a busy
+// machine, an election may take longer than a request.
 func (a *api) putAll(ctx context.Context, t *testing.T, jobs map[string]job) {
 	t.Helper()
 	for name, j := range jobs {
-		if err := a.put(ctx, name, j.document()); err != nil {
-			t.Fatal(err)
-		}
+		await(ctx, t, "job "+name+" is stored", patience, func() bool {
+			err := a.put(ctx, name, j.document())
+			if err != nil && !errors.Is(err, errUnavailable) {
+				t.Fatal(err)
+			}
+			return err == nil
+		})
 		j.acked = time.Now()
 		jobs[name] = j
 	}
