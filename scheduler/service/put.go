@@ -311,8 +311,8 @@ func (e Editor) replace(ctx context.Context, cur, next *scheduler.Job, seen step
 	v, err := e.reads.Get(ctx, next.Key)
 	if v != nil {
 		v.Result = view.Updated
-		if next.State == scheduler.Enabled {
-			v.Status.Over = "" // the job may have run and ended since: that is no advice for this edit
+		if next.State == scheduler.Enabled && v.Status.Over != "" && v.Status.Occurrences > at.Number {
+			v.Status.Over = "" // it has run and ended since: how to enable it again is no advice for this edit
 		}
 	}
 	return v, err
