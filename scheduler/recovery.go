@@ -94,16 +94,23 @@ func (s *AttemptSearch) Look(r *Record) bool {
 		s.Faulted = s.Faulted || r.Occurrence == s.occurrence
 	case r.ID == s.id:
 		s.Found = r
-	case s.follows(r):
+	case s.sameSlot(r) && s.precedes(r):
+		return false
+	case s.sameSlot(r):
 		s.wentOn = true
 	}
 	return s.Found == nil && s.seen < HistoryDepth
 }
 
-// follows reports whether r, which is newer than what was found so far, is of an
-// attempt that a baton on the message's slot has run: one after the other does, and
-// the next only when the one before was passed on.
-func (s *AttemptSearch) follows(r *Record) bool {
+// precedes reports whether r, an attempt of the same slot, ended before the attempt that is looked for began: so did all
+// attempts with older records. Each attempt counts one more than the baton that it ran.
+func (s *AttemptSearch) precedes(r *Record) bool {
+	return r.Progress.Executions+r.Progress.Errors <= s.baton.Executions+s.baton.Errors
+}
+
+// sameSlot reports whether r is of an attempt that a baton on the message's slot has run: one after the other does, and the
+// next only when the one before was passed on.
+func (s *AttemptSearch) sameSlot(r *Record) bool {
 	if s.baton.Kind.IsDetached() {
 		return r.Kind == s.baton.Kind && r.Occurrence == s.occurrence
 	}

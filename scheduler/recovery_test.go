@@ -208,3 +208,29 @@ func TestAttemptSearch(t *testing.T) {
 		}
 	}
 }
+
+// TestAttemptSearchStopsAtAnEarlierAttempt: what is older than an attempt that ended before the one that is looked for is not
+// read. After a stall, each of many batons would read 64 records.
+func TestAttemptSearchStopsAtAnEarlierAttempt(t *testing.T) {
+	j := job(t, twoRetries+minutely)
+	counted := func(executions, failed int) func(*scheduler.Baton) {
+		return func(b *scheduler.Baton) { b.Executions, b.Errors = executions, failed }
+	}
+	b := baton(j, "09:00:00", try(2), counted(7, 1))
+	before := attempt(j, baton(j, "09:00:00", counted(6, 1)), "09:00:00", fails)
+	after := attempt(j, baton(j, "09:00:00", try(3), counted(8, 1)), "09:00:22", fails)
+	for _, row := range []struct {
+		name string
+		r    *scheduler.Record
+		goOn bool
+	}{
+		{"the try before", before, false},
+		{"the try after", after, true},
+		{"a fault", fault(t, j, baton(j, "08:59:00", try(3), counted(2, 0)), "08:59:00", fails), true},
+		{"a detached run", attempt(j, baton(j, "08:59:00", counted(2, 0)).Detached(), "08:59:00", fails), true},
+	} {
+		if search := scheduler.NewAttemptSearch(key, b); search.Look(row.r) != row.goOn || search.Found != nil {
+			t.Errorf("%s: found %v, want the search to go on: %v", row.name, search.Found, row.goOn)
+		}
+	}
+}
