@@ -133,7 +133,7 @@ func (p *planner) leave(ctx context.Context, j, next *scheduler.Job, seen *step.
 		}
 		if at = b.Progress; b.Schedule != j.ScheduleGen { // an occurrence of an earlier schedule has not ended
 			if anew && j.State == scheduler.Enabled {
-				err = p.shared.steps.Record(ctx, j, j.Unbegun(at, now), false)
+				err = p.shared.steps.Record(ctx, j, j.Unbegun(at, now), true)
 			}
 			return at, err
 		}

@@ -2,6 +2,8 @@ package worker_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"sync"
@@ -10,6 +12,7 @@ import (
 
 	"github.com/carillon-sched/carillon/integration/bubble"
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/scheduler/worker"
 	"github.com/carillon-sched/carillon/store"
 )
@@ -269,29 +272,59 @@ func TestSkippedOnce(t *testing.T) {
 		start := time.Now().UTC().Truncate(time.Second).Add(2 * time.Second)
 		w.put("job", `{"startTime": "`+start.Format(time.RFC3339)+`", "recurrence": {"frequency": "second", "count": 20}, "action": `+to("slow", "")+`}`)
 		time.Sleep(time.Minute)
-		skipped := map[time.Time]int{}
-		for _, r := range w.history("job") {
-			if r.Outcome != scheduler.OutcomeSkipped {
-				continue
-			}
-			n := 0
-			for at := r.From; !at.After(r.To); at = at.Add(time.Second) {
-				skipped[at]++
-				n++
-			}
-			if n != r.Count {
-				t.Errorf("%d instants from %s to %s are counted as %d", n, r.From, r.To, r.Count)
-			}
-		}
-		for at, n := range skipped {
-			if n > 1 {
-				t.Errorf("%s was skipped %d times", at, n)
-			}
-		}
-		if len(skipped) == 0 {
-			t.Error("nothing was skipped")
-		}
+		w.mustSkipOnce("job")
 	})
+}
+
+// TestSkippedOnceByAnEdit interrupts an edit after it has recorded what was due by the schedule that it replaces, and before it
+// is stored. The edit that follows records only what was due since.
+func TestSkippedOnceByAnEdit(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		slow := sync.OnceFunc(func() { time.Sleep(20 * time.Second) })
+		w.sink.answers(func(*call) (int, string) { slow(); return http.StatusOK, "" })
+		w.startWorker()
+		every := func(n int) service.Edit {
+			return service.Edit{Key: key("job"), Body: fmt.Appendf(nil, `{"recurrence": {"frequency": "second", "interval": %d}, "action": %s}`, n, to("slow", ""))}
+		}
+		w.put("job", string(every(4).Body))
+		time.Sleep(5 * time.Second)
+		w.put("job", string(every(1).Body))
+		time.Sleep(5 * time.Second)
+		cut := w.newServiceOn(&doubtful{Store: w.store, reason: scheduler.ReasonOverlap}, newKey(t, "k1"))
+		if _, _, err := cut.Put(t.Context(), every(2)); !errors.Is(err, scheduler.ErrConflict) {
+			t.Fatalf("the edit was not interrupted: %v", err)
+		}
+		time.Sleep(2 * time.Second)
+		w.put("job", string(every(2).Body))
+		time.Sleep(time.Minute)
+		w.mustSkipOnce("job")
+	})
+}
+
+// mustSkipOnce fails the test unless a job that runs in whole seconds has skipped some instants, and none twice.
+func (w *world) mustSkipOnce(name string) {
+	w.t.Helper()
+	type instant struct {
+		schedule int
+		at       time.Time
+	}
+	skipped := map[instant]int{}
+	for _, r := range w.history(name) {
+		if r.Outcome != scheduler.OutcomeSkipped {
+			continue
+		}
+		for at := r.From; !at.After(r.To); at = at.Add(time.Second) {
+			skipped[instant{r.Schedule, at}]++
+		}
+	}
+	for i, n := range skipped {
+		if n > 1 {
+			w.t.Errorf("%s of schedule %d was skipped %d times", i.at, i.schedule, n)
+		}
+	}
+	if len(skipped) == 0 {
+		w.t.Error("nothing was skipped")
+	}
 }
 
 // Nothing runs while the clock is changed, and the schedule is edited before
