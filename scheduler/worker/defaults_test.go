@@ -85,6 +85,13 @@ func TestCollectionDefaults(t *testing.T) {
 		run()
 		time.Sleep(3 * time.Minute)
 		w.mustCall("alert main later")
+		// The default retry policy is that of the main action. The errorAction of a job has its own, of 4 retries if it names none.
+		w.put("third", `{"startTime": "2001-01-01T00:00:00Z", "action": `+action("main")+`, "errorAction": `+action("main")+`}}}`)
+		if _, err := w.service.Trigger(t.Context(), key("third")); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Hour)
+		w.mustCall("later main main main main main main")
 	})
 }
 
