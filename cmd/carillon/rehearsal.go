@@ -20,6 +20,7 @@ type rehearsal struct {
 	api     *client.Client
 	options putting
 	made    sync.Map // documents of collections that would be created, by name
+	edited  sync.Map // names of collections that would be updated
 }
 
 func newRehearsal(api *client.Client, o putting) *rehearsal {
@@ -30,8 +31,11 @@ func newRehearsal(api *client.Client, o putting) *rehearsal {
 func (r *rehearsal) put(ctx context.Context, j jobfile.Job) (a jobfile.Answer, err error) {
 	if j.IsCollection() {
 		a, err = putCollectionOver(ctx, r.api, j, r.options.PutOptions)
-		if a.Result == view.Created {
+		switch a.Result {
+		case view.Created:
 			r.made.Store(j.Key.Collection, j.Body)
+		case view.Updated:
+			r.edited.Store(j.Key.Collection, true)
 		}
 		return a, err
 	}
@@ -51,8 +55,14 @@ func (r *rehearsal) put(ctx context.Context, j jobfile.Job) (a jobfile.Answer, e
 	}
 	a.Result, a.Over, a.Warnings = got.Result, got.Status.Over, got.Warnings
 	a.DryRun, a.After = got.DryRun, shown(got)
+	if _, edited := r.edited.Load(j.Key.Collection); edited && a.DryRun != nil {
+		a.DryRun.Notes = append(a.DryRun.Notes, currentDefaults)
+	}
 	return a, nil
 }
+
+// currentDefaults is said of a job whose collection would be updated too.
+const currentDefaults = "its collection would be updated too: quotas and inherited settings are those of now"
 
 // unchecked is said of a job whose collection is not there yet.
 const unchecked = "its collection is not there yet: limits of the scheduler and names of secrets are checked once it is"
