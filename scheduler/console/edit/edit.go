@@ -16,7 +16,6 @@ package edit
 
 import (
 	"embed"
-	"html/template"
 	"io/fs"
 	"net/http"
 	"sync"
@@ -35,7 +34,7 @@ var files embed.FS
 //go:embed assets
 var assets embed.FS
 
-var page = template.Must(template.Must(frame.Templates(files, "*.html").ParseFS(jobform.Files, "*.html")).ParseFS(builder.Files, "*.html"))
+var page = frame.Templates(files, "*.html").With(jobform.Files, "*.html").With(builder.Files, "*.html")
 
 type room struct {
 	service *service.Service

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"html/template"
 	"net/http"
 	"strings"
 	"time"
@@ -78,7 +77,7 @@ func (l *Live) End(p Problem) error {
 func (l *Live) LastID() string { return l.call.Request.Header.Get("Last-Event-Id") }
 
 // Part sends a template as the new content of the element id, unless it has that already.
-func (l *Live) Part(id string, t *template.Template, name string, data any) error {
+func (l *Live) Part(id string, t Set, name string, data any) error {
 	text, err := written(t, name, data)
 	if was, sent := l.last[id]; err != nil || sent && was == text {
 		return err
@@ -88,7 +87,7 @@ func (l *Live) Part(id string, t *template.Template, name string, data any) erro
 }
 
 // Add sends a template that comes before what the element id has. mark is what [Live.LastID] is after a lost connection.
-func (l *Live) Add(id, mark string, t *template.Template, name string, data any) error {
+func (l *Live) Add(id, mark string, t Set, name string, data any) error {
 	text, err := written(t, name, data)
 	if err != nil {
 		return err
@@ -140,8 +139,8 @@ func (f *Frame) ended(c *Call, err error) {
 	f.log.ErrorContext(c.Context(), "live answer ended because of a defect", "path", c.Request.URL.Path, "err", err)
 }
 
-func written(t *template.Template, name string, data any) (string, error) {
+func written(t Set, name string, data any) (string, error) {
 	var out strings.Builder
-	err := t.ExecuteTemplate(&out, name, data)
+	err := t().ExecuteTemplate(&out, name, data)
 	return out.String(), err
 }

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"net/http"
 	"strconv"
+	"sync"
 
 	"github.com/carillon-sched/carillon/scheduler/access"
 )
@@ -17,7 +18,7 @@ import (
 type Page struct {
 	Status   int    // default 200
 	Title    string // of the document, and its first heading unless NoHeading
-	Template *template.Template
+	Template Set
 	Data     any
 
 	// Part is the template that is sent alone: a part of a page. Default: the template "main", in the layout, and above the
@@ -35,20 +36,26 @@ type Page struct {
 var templates embed.FS
 
 // own are the templates of the frame itself: "main" tells a [Problem].
-var own = template.Must(layout().ParseFS(templates, "templates/problem.html"))
+var own = Templates(templates, "templates/problem.html")
 
 // signInPage has the form of a sign-in.
-var signInPage = template.Must(layout().ParseFS(templates, "templates/signin.html"))
+var signInPage = Templates(templates, "templates/signin.html")
 
 // layout returns what all templates begin with.
 func layout() *template.Template {
 	return template.Must(template.New("").Funcs(functions).ParseFS(templates, "templates/layout.html", "templates/common.html"))
 }
 
-// Templates reads a template of a room from its files, which define "main" and the parts: with the layout and the functions
-// of [functions]. It panics when they are wrong, as templates are part of the program.
-func Templates(files fs.FS, patterns ...string) *template.Template {
-	return template.Must(layout().ParseFS(files, patterns...))
+// A Set is the templates of a page. They are parsed when they are first used, as every command of the program has them in it.
+// It panics if they are wrong: templates are part of the program.
+type Set func() *template.Template
+
+// Templates returns the templates in files, which define "main" and the parts, with the layout and the functions of [functions].
+func Templates(files fs.FS, patterns ...string) Set { return Set(layout).With(files, patterns...) }
+
+// With returns the set with more templates.
+func (s Set) With(files fs.FS, patterns ...string) Set {
+	return sync.OnceValue(func() *template.Template { return template.Must(s().ParseFS(files, patterns...)) })
 }
 
 // shown is what the layout gets.
@@ -81,7 +88,7 @@ func (c *Call) Show(p *Page) error {
 		name, data = "layout", c.dress(p)
 	}
 	var body bytes.Buffer
-	if err := p.Template.ExecuteTemplate(&body, name, data); err != nil {
+	if err := p.Template().ExecuteTemplate(&body, name, data); err != nil {
 		return fmt.Errorf("template %s: %w", name, err)
 	}
 	h := c.Writer.Header()
@@ -122,7 +129,7 @@ func (c *Call) open() bool {
 
 // Above is what stands above the heading: the template "above" of the page, if it has one.
 func (s *shown) Above() (template.HTML, error) {
-	if s.Template.Lookup("above") == nil {
+	if s.Template().Lookup("above") == nil {
 		return "", nil
 	}
 	return s.written("above")
@@ -133,6 +140,6 @@ func (s *shown) Content() (template.HTML, error) { return s.written("main") }
 
 func (s *shown) written(name string) (template.HTML, error) {
 	var body bytes.Buffer
-	err := s.Template.ExecuteTemplate(&body, name, s.Data)
+	err := s.Template().ExecuteTemplate(&body, name, s.Data)
 	return template.HTML(body.String()), err //nolint:gosec // a template wrote it, which escapes
 }

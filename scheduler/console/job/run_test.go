@@ -224,7 +224,7 @@ func TestTimeline(t *testing.T) {
 		t.Errorf("%s\nwant %s", d.Summary, want)
 	}
 	var out strings.Builder
-	if err := page.ExecuteTemplate(&out, "job-timeline", d); err != nil {
+	if err := page().ExecuteTemplate(&out, "job-timeline", d); err != nil {
 		t.Fatal(err)
 	}
 	for _, one := range []string{

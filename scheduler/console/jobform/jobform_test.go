@@ -25,14 +25,11 @@ var written = template()
 
 func template() func(tb testing.TB, r *jobform.Reading) string {
 	files := fstest.MapFS{"page.html": {Data: []byte(`{{define "page"}}<form>{{template "jobform-problems" .}}{{template "jobform" .}}</form>{{end}}`)}}
-	all, err := frame.Templates(files, "page.html").ParseFS(jobform.Files, "*.html")
+	all := frame.Templates(files, "page.html").With(jobform.Files, "*.html")
 	return func(tb testing.TB, r *jobform.Reading) string {
 		tb.Helper()
-		if err != nil {
-			tb.Fatal(err)
-		}
 		var b strings.Builder
-		if err := all.ExecuteTemplate(&b, "page", r); err != nil {
+		if err := all().ExecuteTemplate(&b, "page", r); err != nil {
 			tb.Fatal(err)
 		}
 		return b.String()

@@ -282,6 +282,6 @@ func placeOf(c *frame.Call) (*uint64, error) {
 // written is a template as it is sent in an event.
 func written(name string, data any) (string, error) {
 	var out strings.Builder
-	err := templates.ExecuteTemplate(&out, name, data)
+	err := templates().ExecuteTemplate(&out, name, data)
 	return out.String(), err
 }

@@ -2,7 +2,6 @@ package newjob
 
 import (
 	"embed"
-	"html/template"
 	"io/fs"
 	"net/http"
 	"net/url"
@@ -30,10 +29,7 @@ var files embed.FS
 //go:embed assets
 var assets embed.FS
 
-var page = func() *template.Template {
-	t := template.Must(frame.Templates(files, "newjob.html").ParseFS(builder.Files, "*.html"))
-	return template.Must(t.ParseFS(jobform.Files, "*.html"))
-}()
+var page = frame.Templates(files, "newjob.html").With(builder.Files, "*.html").With(jobform.Files, "*.html")
 
 type room struct {
 	service *service.Service

@@ -13,7 +13,6 @@ package queues
 import (
 	"embed"
 	"errors"
-	"html/template"
 	"io/fs"
 	"net/http"
 	"net/url"
@@ -49,8 +48,8 @@ var templates embed.FS
 //go:embed assets
 var assets embed.FS
 
-// set parses a page with the parts that several have.
-func set(page string) *template.Template { return frame.Templates(templates, "parts.html", page) }
+// set returns a page with the parts that several have.
+func set(page string) frame.Set { return frame.Templates(templates, "parts.html", page) }
 
 var (
 	listPage    = set("list.html")
