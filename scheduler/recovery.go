@@ -45,8 +45,8 @@ func (r *Record) SkipsDisabled(b Baton) bool {
 	return r.UID == b.UID && r.Reason == ReasonDisabled && !b.Nominal.Before(r.From) && !b.Nominal.After(r.To)
 }
 
-// HistoryDepth is how many records are looked through for that of an attempt.
-// It is among the last ones unless many detached runs ended beside it.
+// HistoryDepth is how many records are looked through for that of an attempt, besides those that are stored after the attempt
+// was due: many detached runs may have ended beside it.
 const HistoryDepth = 64
 
 // AttemptSearch looks through a history, newest first, for the record of a
@@ -99,7 +99,7 @@ func (s *AttemptSearch) Look(r *Record) bool {
 	case s.sameSlot(r):
 		s.wentOn = true
 	}
-	return s.Found == nil && s.seen < HistoryDepth
+	return s.Found == nil && (s.seen < HistoryDepth || r.Stored.After(s.baton.Due))
 }
 
 // precedes reports whether r, an attempt of the same slot, ended before the attempt that is looked for began: so did all

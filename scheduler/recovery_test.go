@@ -169,6 +169,8 @@ func TestAttemptSearch(t *testing.T) {
 		return &other
 	}
 	faulted := fault(t, j, baton(j, "09:00:00", try(3)), "09:00:22", fails)
+	late := attempt(j, baton(j, "08:59:00").Detached(), "08:59:00", succeeds)
+	late.Stored = b.Due.Add(time.Second)
 	others := slices.Repeat(history{attempt(j, baton(j, "08:59:00"), "08:59:00", succeeds)}, scheduler.HistoryDepth)
 	for _, row := range []struct {
 		name    string
@@ -186,6 +188,7 @@ func TestAttemptSearch(t *testing.T) {
 		{"an earlier job of the name faulted", b, history{marked(faulted, "fedcba98"), found}, "found"},
 		{"it is the last one that is looked at", b, append(slices.Clone(others[:scheduler.HistoryDepth-1]), found), "found"},
 		{"it lies too deep", b, append(slices.Clone(others), found), ""},
+		{"all before it ended after it was due", b, append(slices.Repeat(history{late}, 3*scheduler.HistoryDepth), found), "found"},
 	} {
 		search := scheduler.NewAttemptSearch(key, row.b)
 		looks := 0
@@ -203,7 +206,7 @@ func TestAttemptSearch(t *testing.T) {
 			words = append(words, "faulted")
 		}
 		mustSay(t, row.name, strings.Join(words, ", "), row.want)
-		if looks > scheduler.HistoryDepth {
+		if looks > scheduler.HistoryDepth && search.Found == nil {
 			t.Errorf("%s: %d records looked at", row.name, looks)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 // long: each is twice as long as the one before.
 const (
 	mergePause    = 200 * time.Millisecond
-	mergeMaxPause = 30 * time.Second
+	mergeMaxPause = 5 * time.Second
 )
 
 // merge adds the counts of a detached run that has ended to those of its job, by
