@@ -63,6 +63,10 @@ const inFlight = 256
 // the cluster are in choosing another one: up to nine seconds, and what that does to the consumers.
 const leaderBound = 5 * time.Second
 
+// afterElection is how late an occurrence may be once NATS has a leader again. On a busy machine NATS may need several
+// elections, and longer than the other bounds.
+const afterElection = 2 * time.Second
+
 // failoverBound is how late an occurrence may be when a leader and a scheduler are lost together.
 const failoverBound = 8 * time.Second
 
@@ -108,8 +112,9 @@ func (r *row) judge(t *testing.T, c *cluster, duties []duty, began time.Time, re
 	r.Before, r.During, r.Kinds = spreadOf(before), spreadOf(during), map[string]spread{}
 	for kind, late := range kinds {
 		r.Kinds[kind] = spreadOf(late)
-		if worst := r.Kinds[kind].Max; c.fault.bound > 0 && kind != everySecond && worst > (c.fault.bound+crowded()).Seconds()+r.Still {
-			t.Errorf("%s: %.3f s late, which may be %s", kind, worst, c.fault.bound)
+		allowed := max((c.fault.bound + crowded()).Seconds(), r.Leaderless+afterElection.Seconds()) + r.Still
+		if worst := r.Kinds[kind].Max; c.fault.bound > 0 && kind != everySecond && worst > allowed {
+			t.Errorf("%s: %.3f s late, which may be %.1f s: %s, or the time without a leader", kind, worst, allowed, c.fault.bound)
 		}
 	}
 	r.Repeated = repeated(t, calls)
