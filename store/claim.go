@@ -90,13 +90,13 @@ func (p *presence) claiming() {
 // claim has what vanished processes held given out again. It is tried for as long
 // as it is of use: what was not claimed by then, the server gives out by itself.
 func (p *presence) claim(ctx context.Context) {
-	pause, warned := rand.N(claimSpread), false //nolint:gosec // it need not be secret
+	wait, warned := rand.N(claimSpread), false //nolint:gosec // it need not be secret
 	began := time.Now()
 	for tries := 0; tries < claimTries && time.Since(began) < ackWait; tries++ {
-		rest(ctx, pause)
-		pause = claimPause
+		pause(ctx, wait)
+		wait = claimPause
 		if p.otherClaims(time.Now()) {
-			pause = standBack // then see what it has left
+			wait = standBack // then see what it has left
 			continue
 		}
 		left, err := p.claimOnce(ctx)
@@ -104,22 +104,13 @@ func (p *presence) claim(ctx context.Context) {
 			return
 		}
 		if errors.Is(err, errLeaderless) {
-			pause = leaderPause
+			wait = leaderPause
 			tries--
 		}
 		if err != nil && !warned {
 			warned = true
 			p.store.cfg.Logger.Warn("batons and specs of a process that has vanished are not claimed yet", "err", err)
 		}
-	}
-}
-
-func rest(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
 	}
 }
 
@@ -160,7 +151,7 @@ func (p *presence) claimOnce(ctx context.Context) (left bool, err error) {
 		return len(queues) > 0, cmp.Or(err, silent)
 	}
 	err = p.setWait(ctx, queues, shortWait)
-	rest(ctx, time.Until(asked.Add(phaseEnds)))
+	pause(ctx, time.Until(asked.Add(phaseEnds)))
 	if e := p.setWait(ctx, queues, ackWait); e != nil {
 		return true, e // the phase goes on: see endure
 	}

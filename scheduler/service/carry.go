@@ -14,6 +14,7 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/intake"
 	"github.com/carillon-sched/carillon/scheduler/trail"
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
@@ -55,7 +56,7 @@ func (o OperationKeeper) run(ctx context.Context) {
 			if err := o.bucket().Watch(ctx, func() {}, w.changed); err != nil {
 				o.shared.lost("operations")(err)
 			}
-			sleep(ctx, time.Second)
+			intake.Pause(ctx, time.Second)
 		}
 	})
 	tick := time.NewTicker(operationTick)
@@ -71,17 +72,6 @@ func (o OperationKeeper) run(ctx context.Context) {
 		}
 	}
 	w.ended.Wait()
-}
-
-// sleep waits, unless ctx is done. It reports whether it is not.
-func sleep(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-	}
-	return ctx.Err() == nil
 }
 
 // changed takes a change of an operation.
@@ -203,7 +193,7 @@ func (c *carrier) carry(ctx context.Context) error {
 				next = c.look(ctx, cursor)
 			}
 		} else {
-			sleep(ctx, busyPause)
+			intake.Pause(ctx, busyPause)
 		}
 		results, err := c.carryPage(ctx, queues)
 		if err != nil {
@@ -402,7 +392,7 @@ func (c *carrier) await(ctx context.Context) bool {
 	at := c.next
 	c.next = at.Add(time.Duration(float64(time.Second) / c.op.Rate))
 	c.pace.Unlock()
-	return sleep(ctx, time.Until(at))
+	return intake.Pause(ctx, time.Until(at))
 }
 
 // stopReason is the reason of a cancellation because the job is disabled.
@@ -466,7 +456,7 @@ func patiently(ctx context.Context, try func() error) error {
 	pause := patiencePause
 	for n := 1; ; n++ {
 		err := try()
-		if !errors.Is(err, scheduler.ErrUnavailable) || n == patienceTries || !sleep(ctx, pause) {
+		if !errors.Is(err, scheduler.ErrUnavailable) || n == patienceTries || !intake.Pause(ctx, pause) {
 			return err
 		}
 		pause *= 2
