@@ -27,6 +27,9 @@ const (
 	// cluster, a leader may fall after it has stored and before it has told.
 	checkEvery = 10 * time.Second
 
+	// wholeChecks is how many checks there are for one of the bucket itself, which costs many times as much.
+	wholeChecks = 6
+
 	// settling is how long the servers of a cluster need to tell each other who
 	// listens, and the replicas of a stream to learn what was stored before.
 	settling = time.Second
@@ -65,6 +68,8 @@ type listener struct {
 	stands chan struct{}           // closed when created and base are known
 	closed chan struct{}           // closed when nothing is told any more
 
+	stream  jetstream.Stream
+	checks  int
 	created time.Time     // when the stream was
 	base    uint64        // the last change before it stood
 	last    atomic.Uint64 // the last change that it knows of
@@ -141,7 +146,7 @@ func (s *Store) stand(ctx context.Context, l *listener, subject string) error {
 	if have, want := info.Config.RePublish, s.cfg.tells(l.bucket); have == nil || *have != *want {
 		return fmt.Errorf("%w: stream %s does not publish them to %s", errDeaf, info.Config.Name, subject)
 	}
-	l.created, l.base = info.Created, info.State.LastSeq
+	l.stream, l.created, l.base = st, info.Created, info.State.LastSeq
 	l.last.Store(l.base)
 	close(l.stands)
 	if info.Cluster == nil || info.Cluster.Name == "" { // a server by itself
@@ -157,9 +162,18 @@ func (s *Store) bucketStream(ctx context.Context, bucket string) (jetstream.Stre
 	return st, translate(err)
 }
 
-// check asks for the last change, and gives what was not heard of a moment to come.
+// check asks for a change after the last one that was heard of, and gives it a moment to come. Now and then it asks whether the
+// bucket is the one that it was.
 func (s *Store) check(ctx context.Context, l *listener) error {
 	heard := l.last.Load()
+	if l.checks++; l.checks%wholeChecks != 0 {
+		switch _, err := l.stream.GetMsg(ctx, heard+1, jetstream.WithGetMsgSubject(">")); {
+		case errors.Is(err, jetstream.ErrMsgNotFound):
+			return nil
+		case err != nil:
+			return translate(err)
+		}
+	}
 	st, err := s.bucketStream(ctx, l.bucket)
 	if err != nil {
 		return err
@@ -200,7 +214,7 @@ func (l *listener) receive(m *nats.Msg) {
 	revision, err := strconv.ParseUint(m.Header.Get(jetstream.SequenceHeader), 10, 64)
 	switch {
 	case err == nil && revision == l.last.Load()+1:
-	case err == nil && revision <= l.base:
+	case err == nil && revision <= l.base && l.last.Load() == l.base:
 		return // it was stored before
 	default: // a gap; or a leader of the stream tells what another one has told
 		l.end(missed(l.bucket, "one was not told"))
