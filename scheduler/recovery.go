@@ -102,10 +102,11 @@ func (s *AttemptSearch) Look(r *Record) bool {
 	return s.Found == nil && (s.seen < HistoryDepth || r.Stored.After(s.baton.Due))
 }
 
-// precedes reports whether r, an attempt of the same slot, ended before the attempt that is looked for began: so did all
-// attempts with older records. Each attempt counts one more than the baton that it ran.
+// precedes reports whether r, an attempt of the same slot, ended before the attempt that is looked for was due: so did all
+// attempts with older records. Each attempt counts one more than the baton that it ran, but an edit may take the counts from a
+// definition that is behind them.
 func (s *AttemptSearch) precedes(r *Record) bool {
-	return r.Progress.Executions+r.Progress.Errors <= s.baton.Executions+s.baton.Errors
+	return r.Stored.Before(s.baton.Due) && r.Progress.Executions+r.Progress.Errors <= s.baton.Executions+s.baton.Errors
 }
 
 // sameSlot reports whether r is of an attempt that a baton on the message's slot has run: one after the other does, and the

@@ -221,7 +221,11 @@ func TestAttemptSearchStopsAtAnEarlierAttempt(t *testing.T) {
 	}
 	b := baton(j, "09:00:00", try(2), counted(7, 1))
 	before := attempt(j, baton(j, "09:00:00", counted(6, 1)), "09:00:00", fails)
+	before.Stored = b.Due.Add(-time.Second)
 	after := attempt(j, baton(j, "09:00:00", try(3), counted(8, 1)), "09:00:22", fails)
+	after.Stored = b.Due.Add(-time.Second)
+	behind := *before
+	behind.Stored = b.Due.Add(time.Second)
 	for _, row := range []struct {
 		name string
 		r    *scheduler.Record
@@ -229,6 +233,7 @@ func TestAttemptSearchStopsAtAnEarlierAttempt(t *testing.T) {
 	}{
 		{"the try before", before, false},
 		{"the try after", after, true},
+		{"a try after whose counts are behind", &behind, true},
 		{"a fault", fault(t, j, baton(j, "08:59:00", try(3), counted(2, 0)), "08:59:00", fails), true},
 		{"a detached run", attempt(j, baton(j, "08:59:00", counted(2, 0)).Detached(), "08:59:00", fails), true},
 	} {

@@ -18,24 +18,24 @@ func TestCatchUp(t *testing.T) {
 		last    time.Duration // nominal time of the last run, after the start
 	}{
 		"once": {
-			"", 24*time.Hour + 10*time.Minute,
-			"skipped(catchUp 72) completed", 24 * time.Hour,
+			"", 4*time.Hour + 10*time.Minute,
+			"skipped(catchUp 12) completed", 4 * time.Hour,
 		},
 		"once, nothing in the window": {
-			`, "catchUp": {"window": "PT10M"}`, 12*time.Hour + 15*time.Minute,
-			"skipped(catchUp 37)", 0,
+			`, "catchUp": {"window": "PT10M"}`, 2*time.Hour + 15*time.Minute,
+			"skipped(catchUp 7)", 0,
 		},
 		"all": {
-			`, "catchUp": {"policy": "all"}`, 12*time.Hour + 10*time.Minute,
-			"skipped(catchUp 34) completed completed completed", 12 * time.Hour,
+			`, "catchUp": {"policy": "all"}`, 2*time.Hour + 10*time.Minute,
+			"skipped(catchUp 4) completed completed completed", 2 * time.Hour,
 		},
 		"all, wide window": {
 			`, "catchUp": {"policy": "all", "window": "P10D"}`, 100*time.Minute + time.Second,
 			"completed completed completed completed completed completed", 100 * time.Minute,
 		},
 		"skip": {
-			`, "catchUp": {"policy": "skip"}`, 12*time.Hour + 10*time.Minute,
-			"skipped(catchUp 37)", 0,
+			`, "catchUp": {"policy": "skip"}`, 2*time.Hour + 10*time.Minute,
+			"skipped(catchUp 7)", 0,
 		},
 	}
 	for name, test := range tests {

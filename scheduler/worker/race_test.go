@@ -23,11 +23,8 @@ import (
 // job that is left has its own records only.
 func TestPutRacesDelete(t *testing.T) {
 	operations := 10_000
-	switch {
-	case testing.Short():
+	if testing.Short() || bubble.RaceDetector {
 		operations = 1500
-	case bubble.RaceDetector:
-		operations = 3000
 	}
 	const clients, names = 16, 3
 	freshTimers()
