@@ -239,7 +239,7 @@ func TestQuietPresence(t *testing.T) {
 				words = append(words, n.Says)
 			}
 		}
-		if got := said(24 * time.Hour); len(got) > 0 {
+		if got := said(2 * time.Hour); len(got) > 0 {
 			t.Errorf("while nothing is held: %d words, %v", len(got), got[:1])
 		}
 		w.fire(1)
@@ -252,7 +252,7 @@ func TestQuietPresence(t *testing.T) {
 		if got = said(5 * time.Second); len(got) == 0 || len(got) > 6 || got[len(got)-1] != "rests" {
 			t.Errorf("after the end: %v", got)
 		}
-		if got := said(24 * time.Hour); len(got) > 0 {
+		if got := said(2 * time.Hour); len(got) > 0 {
 			t.Errorf("while nothing is held any more: %v", got)
 		}
 		a.grow(1)

@@ -20,7 +20,7 @@ import (
 )
 
 // writers is how many write at once.
-const writers = 200
+const writers = 100
 
 // crowd writes through two replicas: over REST through either, and over NATS through whichever the server chooses.
 type crowd struct {
