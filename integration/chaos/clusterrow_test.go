@@ -112,7 +112,7 @@ func (r *row) judge(t *testing.T, c *cluster, duties []duty, began time.Time, re
 	r.Before, r.During, r.Kinds = spreadOf(before), spreadOf(during), map[string]spread{}
 	for kind, late := range kinds {
 		r.Kinds[kind] = spreadOf(late)
-		allowed := max((c.fault.bound + crowded()).Seconds(), r.Leaderless+afterElection.Seconds()) + r.Still
+		allowed := max((c.fault.bound+crowded()).Seconds(), r.Leaderless+afterElection.Seconds()) + r.Still
 		if worst := r.Kinds[kind].Max; c.fault.bound > 0 && kind != everySecond && worst > allowed {
 			t.Errorf("%s: %.3f s late, which may be %.1f s: %s, or the time without a leader", kind, worst, allowed, c.fault.bound)
 		}
