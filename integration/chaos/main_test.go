@@ -14,6 +14,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/carillon-sched/carillon/integration/bubble"
 )
 
 var seedFlag = flag.Uint64("seed", 0, "seed of the faults; 0 draws one")
@@ -90,9 +92,9 @@ func chance(t *testing.T) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, 0))
 }
 
-// size returns n, or few with -short.
+// size returns n, or few with -short, and under the race detector without -full: the processes that are killed have none.
 func size(n, few int) int {
-	if testing.Short() {
+	if testing.Short() || bubble.RaceDetector && !*fullFlag {
 		return few
 	}
 	return n
