@@ -235,8 +235,9 @@ func TestProposalsLowerThePeak(t *testing.T) {
 			after.Add(patched(t, jobs[p.Job], p.Patch), nil)
 			delete(jobs, p.Job)
 		}
-		if !strings.Contains(string(r.Proposals[0].Patch), test.patch) {
-			t.Errorf("%s: %s", name, r.Proposals[0].Patch)
+		i := slices.IndexFunc(r.Proposals, func(p forecast.Proposal) bool { return p.Way == test.way }) // jitter suits some jobs better
+		if i < 0 || !strings.Contains(string(r.Proposals[i].Patch), test.patch) {
+			t.Errorf("%s: no proposal has %s: %+v", name, test.patch, r.Proposals[max(i, 0)])
 		}
 		for _, j := range jobs {
 			after.Add(uncompiled(j), nil)
