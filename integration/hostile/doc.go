@@ -1,7 +1,7 @@
 // Package hostile sends mutated documents, specs, requests and frames to a running `carillon dev`, by the ten thousand on
 // each of its doors, while a job of every second runs.
 //
-//	go test ./integration/hostile -v                # 10,000 on each door
+//	go test ./integration/hostile -v                # 1,000 on each door
 //	go test ./integration/hostile -v -mutants 1000000     # until you have seen enough
 //
 // It fails when a run of that job is missing, when an answer says that the server is to blame (5xx), when the process

@@ -16,7 +16,7 @@ import (
 )
 
 var (
-	count    = flag.Int("mutants", 10_000, "how many mutants each door gets")
+	count    = flag.Int("mutants", 1_000, "how many mutants each door gets")
 	seedFlag = flag.Uint64("seed", 1, "seed of the mutations")
 )
 
