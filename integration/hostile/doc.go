@@ -1,4 +1,4 @@
-// Package hostile sends mutated documents, specs, requests and frames to a running `carillon dev`, by the ten thousand on
+// Package hostile sends mutated documents, specs, requests and frames to a running `carillon dev`, by the thousand on
 // each of its doors, while a job of every second runs.
 //
 //	go test ./integration/hostile -v                # 1,000 on each door
