@@ -91,25 +91,22 @@ func TestLostTimers(t *testing.T) {
 	await(ctx, t, "every enabled job has its baton", patience, func() bool { return messages(ctx, js, timersStream) >= n })
 	whole := time.Since(second.began)
 	var report service.AuditReport
-	await(ctx, t, "the doctor finds nothing", patience, func() bool {
+	await(ctx, t, "the doctor finds nothing, and sees all batons", patience, func() bool { // not one that is just passed on
 		var err error
 		if report, err = b.doctor(ctx); err != nil {
 			t.Fatal(err)
 		}
-		return len(report.Findings) == 0
+		return len(report.Findings) == 0 && report.Waiting+report.Running >= n
 	})
 	t.Logf("the stream of %d batons was deleted; started again: ready after %s, every enabled job had its baton after %s, the doctor agreed after %s (its look took %s)",
 		n, ready.Round(time.Millisecond), whole.Round(time.Millisecond), time.Since(second.began).Round(time.Millisecond), time.Duration(report.Duration).Round(time.Millisecond))
-	if want := n + 2*ofEachKind; report.Jobs != want || report.Waiting+report.Running < n {
-		t.Errorf("doctor: %d jobs, %d batons wait, %d run; want %d jobs, of which %d are enabled", report.Jobs, report.Waiting, report.Running, want, n)
+	if want := n + 2*ofEachKind; report.Jobs != want {
+		t.Errorf("doctor: %d jobs; want %d, of which %d are enabled", report.Jobs, want, n)
 	}
-	places, strays, err := batons(ctx, js)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(places) != n || len(strays) > 0 {
-		t.Errorf("%d jobs have a baton, want %d; beside them there are %v", len(places), n, strays)
-	}
+	await(ctx, t, "each enabled job has a baton, and nothing is beside them", patience, func() bool {
+		places, strays, err := batons(ctx, js)
+		return err == nil && len(places) == n && len(strays) == 0
+	})
 	await(ctx, t, "the jobs of every second run again", patience, func() bool {
 		for i := range ofEachKind {
 			if len(records.of(fmt.Sprintf("default/second-%d", i))) < before[fmt.Sprintf("second-%d", i)].attempts+runsBefore {
