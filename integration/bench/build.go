@@ -33,12 +33,12 @@ func (b *bench) build(ctx context.Context, dir string) (err error) {
 		b.programs.against, err = filepath.Abs(b.against)
 		return err
 	}
-	b.programs.against, err = buildRevision(ctx, dir, b.against)
+	b.programs.against, err = buildRevision(ctx, dir, b.against, carillonPackage)
 	return err
 }
 
-// buildRevision builds the carillon of a git revision and returns its path.
-func buildRevision(ctx context.Context, dir, revision string) (string, error) {
+// buildRevision builds a program of a git revision and returns its path.
+func buildRevision(ctx context.Context, dir, revision, program string) (string, error) {
 	root, err := execute(ctx, "", "git", "rev-parse", "--show-toplevel")
 	if err != nil {
 		return "", err
@@ -50,7 +50,7 @@ func buildRevision(ctx context.Context, dir, revision string) (string, error) {
 	for _, command := range [][]string{
 		{root, "git", "archive", "-o", source + ".tar", revision},
 		{source, "tar", "-xf", source + ".tar"},
-		{source, "go", "build", "-o", file, carillonPackage},
+		{source, "go", "build", "-o", file, program},
 	} {
 		if _, err := execute(ctx, command[0], command[1], command[2:]...); err != nil {
 			return "", err
