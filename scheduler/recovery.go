@@ -45,8 +45,8 @@ func (r *Record) SkipsDisabled(b Baton) bool {
 	return r.UID == b.UID && r.Reason == ReasonDisabled && !b.Nominal.Before(r.From) && !b.Nominal.After(r.To)
 }
 
-// HistoryDepth is how many records are looked through for that of an attempt, besides those that are stored after the attempt
-// was due: many detached runs may have ended beside it.
+// HistoryDepth limits how many records a search for an attempt reads. Records stored after the attempt was due do not count:
+// many detached runs may have ended in the meantime.
 const HistoryDepth = 64
 
 // AttemptSearch looks through a history, newest first, for the record of a
@@ -102,15 +102,13 @@ func (s *AttemptSearch) Look(r *Record) bool {
 	return s.Found == nil && (s.seen < HistoryDepth || r.Stored.After(s.baton.Due))
 }
 
-// precedes reports whether r, an attempt of the same slot, ended before the attempt that is looked for was due: so did all
-// attempts with older records. Each attempt counts one more than the baton that it ran, but an edit may take the counts from a
-// definition that is behind them.
+// precedes reports whether r, an attempt of the same slot, ended before the wanted attempt was due. Attempts with older records
+// did, too. An attempt counts one more than its baton, but an edit may restart the counts from an older definition.
 func (s *AttemptSearch) precedes(r *Record) bool {
 	return r.Stored.Before(s.baton.Due) && r.Progress.Executions+r.Progress.Errors <= s.baton.Executions+s.baton.Errors
 }
 
-// sameSlot reports whether r is of an attempt that a baton on the message's slot has run: one after the other does, and the
-// next only when the one before was passed on.
+// sameSlot reports whether a baton of the message's slot ran the attempt of r. A slot runs its attempts one after the other.
 func (s *AttemptSearch) sameSlot(r *Record) bool {
 	if s.baton.Kind.IsDetached() {
 		return r.Kind == s.baton.Kind && r.Occurrence == s.occurrence

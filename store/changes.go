@@ -27,7 +27,7 @@ const (
 	// cluster, a leader may fall after it has stored and before it has told.
 	checkEvery = 10 * time.Second
 
-	// wholeChecks is how many checks there are for one of the bucket itself, which costs many times as much.
+	// wholeChecks is how many checks there are to one that verifies the bucket itself, which is far more expensive.
 	wholeChecks = 6
 
 	// settling is how long the servers of a cluster need to tell each other who
@@ -162,8 +162,8 @@ func (s *Store) bucketStream(ctx context.Context, bucket string) (jetstream.Stre
 	return st, translate(err)
 }
 
-// check asks for a change after the last one that was heard of, and gives it a moment to come. Now and then it asks whether the
-// bucket is the one that it was.
+// check asks the stream for a change after the last known one, and gives its notification a moment to arrive. Every sixth check
+// also verifies that the bucket was not replaced.
 func (s *Store) check(ctx context.Context, l *listener) error {
 	heard := l.last.Load()
 	if l.checks++; l.checks%wholeChecks != 0 {

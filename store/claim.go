@@ -96,7 +96,7 @@ func (p *presence) claim(ctx context.Context) {
 		pause(ctx, wait)
 		wait = claimPause
 		if p.otherClaims(time.Now()) {
-			wait = standBack // then see what it has left
+			wait = standBack // then claim the rest
 			continue
 		}
 		left, err := p.claimOnce(ctx)

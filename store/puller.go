@@ -173,8 +173,8 @@ func (p *puller) ask() {
 	p.single = false
 }
 
-// reserve counts as many messages as this puller may ask for, at most so many, and returns how many they are. Pullers that
-// share the room reserve at the same time: what one of them takes, the others see. The lock is held.
+// reserve reserves room for at most so many messages, and returns for how many. Other pullers may reserve a part of the same
+// room concurrently. The lock is held.
 func (p *puller) reserve(most int) int {
 	for {
 		taken := p.all.Load() // before the room: a message that comes in between is counted twice rather than not at all

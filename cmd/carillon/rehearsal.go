@@ -20,7 +20,7 @@ type rehearsal struct {
 	api     *client.Client
 	options putting
 	made    sync.Map // documents of collections that would be created, by name
-	edited  sync.Map // names of collections that would be updated
+	edited  sync.Map // names of existing collections that would change
 }
 
 func newRehearsal(api *client.Client, o putting) *rehearsal {
@@ -61,8 +61,8 @@ func (r *rehearsal) put(ctx context.Context, j jobfile.Job) (a jobfile.Answer, e
 	return a, nil
 }
 
-// currentDefaults is said of a job whose collection would be updated too.
-const currentDefaults = "its collection would be updated too: quotas and inherited settings are those of now"
+// currentDefaults is a note on a job if apply would update its collection too.
+const currentDefaults = "the update of its collection is not considered: quotas and inherited settings are the current ones"
 
 // unchecked is said of a job whose collection is not there yet.
 const unchecked = "its collection is not there yet: limits of the scheduler and names of secrets are checked once it is"

@@ -312,7 +312,7 @@ func (e Editor) replace(ctx context.Context, cur, next *scheduler.Job, seen step
 	if v != nil {
 		v.Result = view.Updated
 		if next.State == scheduler.Enabled && v.Status.Over != "" && v.Status.Occurrences > at.Number {
-			v.Status.Over = "" // it has run and ended since: how to enable it again is no advice for this edit
+			v.Status.Over = "" // it ran and ended in the meantime: the advice to enable it again would mislead
 		}
 	}
 	return v, err
