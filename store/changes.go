@@ -166,7 +166,8 @@ func (s *Store) bucketStream(ctx context.Context, bucket string) (jetstream.Stre
 // also verifies that the bucket was not replaced.
 func (s *Store) check(ctx context.Context, l *listener) error {
 	heard := l.last.Load()
-	if l.checks++; l.checks%wholeChecks != 0 {
+	l.checks++
+	if l.checks%wholeChecks != 0 {
 		switch _, err := l.stream.GetMsg(ctx, heard+1, jetstream.WithGetMsgSubject(">")); {
 		case errors.Is(err, jetstream.ErrMsgNotFound):
 			return nil

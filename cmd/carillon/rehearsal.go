@@ -36,6 +36,7 @@ func (r *rehearsal) put(ctx context.Context, j jobfile.Job) (a jobfile.Answer, e
 			r.made.Store(j.Key.Collection, j.Body)
 		case view.Updated:
 			r.edited.Store(j.Key.Collection, true)
+		case view.Unchanged:
 		}
 		return a, err
 	}

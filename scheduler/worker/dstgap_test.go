@@ -260,7 +260,7 @@ func (d *doubtful) Append(ctx context.Context, r *scheduler.Record) error {
 // TestSkippedOnce interrupts a worker after it has recorded what it skips, and before it passes the baton on. The next delivery
 // records only what was skipped since.
 func TestSkippedOnce(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(_ *testing.T, w *world) {
 		w.sink.answers(func(c *call) (int, string) {
 			if strings.HasPrefix(c.host, "slow") {
 				time.Sleep(3500 * time.Millisecond)
