@@ -143,11 +143,15 @@ var modelDocs = []string{
 	`{LATEST, "jitter": "PT3S", "recurrence": {"frequency": "Second", "interval": 6}}`,
 	`{FALLBACK, "startTime": "START", "recurrence": {"frequency": "Second", "interval": 4}}`,
 	`{ONCE, "recurrence": {"frequency": "Second"}}`,
+	`{ACTION, "recurrence": {"cron": "@recur 1 min"}}`,
+	`{SLOW, "recurrence": {"frequency": "Second", "interval": 2, "count": 6, "anchor": "lastExecution"}}`,
+	`{FLAKY, "startTime": "START", "recurrence": {"frequency": "Second", "interval": 3, "anchor": "lastExecution"}}`,
 }
 
 // The documents and the kinds of moves that the seeds of modelFound were drawn from.
 const (
-	foundDocs  = 11
+	foundDocs  = 11 // by the first of them
+	laterDocs  = 15 // by the others
 	foundKinds = "put put put put put patch patch disable enable enable delete run run strike strike strike strike kill reconnect wait"
 	modelKinds = foundKinds + " put patch disable enable pause pause run cancel cancel resubmit close open strike kill"
 )
@@ -170,8 +174,12 @@ func modelDoc(doc, n int) string {
 func drawMoves(seed uint64) []move {
 	r := rand.New(rand.NewPCG(seed, 1))
 	kinds, docs := strings.Fields(modelKinds), len(modelDocs)
-	if slices.Contains(modelFound[:foundBefore], seed) {
+	switch i := slices.Index(modelFound, seed); {
+	case i < 0:
+	case i < foundBefore:
 		kinds, docs = strings.Fields(foundKinds), foundDocs
+	default:
+		docs = laterDocs
 	}
 	waits := []time.Duration{0, 0, 20 * time.Millisecond, 300 * time.Millisecond, time.Second, 2500 * time.Millisecond, 4 * time.Second, 11 * time.Second}
 	moves := make([]move, 5+r.IntN(25))
