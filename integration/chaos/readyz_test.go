@@ -52,7 +52,7 @@ func TestReadyzTells(t *testing.T) {
 	for _, n := range c.nodes {
 		n.process.signal(syscall.SIGSTOP)
 	}
-	expect("all hang", "has answered no ping since ", "see whether it hangs")
+	expect("all hang", "NATS at ", " since ", "hangs") // the scheduler may have left the server for another by then
 	if err := a.put(ctx, "one", newJob("http://127.0.0.1:1", time.Now().Add(time.Hour)).document()); err == nil ||
 		!strings.Contains(err.Error(), "NATS at ") || strings.Contains(err.Error(), "deadline") {
 		t.Errorf("a request is refused with %v", err)

@@ -117,7 +117,7 @@ func (l *Link) Err(nc *nats.Conn) error {
 		text += " since " + clock(lost)
 	}
 	if err == nil {
-		return errors.New(text + "; see whether it runs, and its log")
+		return errors.New(text + "; see whether it runs or hangs, and its log")
 	}
 	return fmt.Errorf("%s: %w; see whether it runs, and its log", text, err)
 }
