@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -26,9 +27,6 @@ const (
 	// checkEvery is how long a loss may go unnoticed that nothing follows. In a
 	// cluster, a leader may fall after it has stored and before it has told.
 	checkEvery = 10 * time.Second
-
-	// wholeChecks is how many checks there are to one that verifies the bucket itself, which is far more expensive.
-	wholeChecks = 6
 
 	// settling is how long the servers of a cluster need to tell each other who
 	// listens, and the replicas of a stream to learn what was stored before.
@@ -68,11 +66,10 @@ type listener struct {
 	stands chan struct{}           // closed when created and base are known
 	closed chan struct{}           // closed when nothing is told any more
 
-	stream  jetstream.Stream
-	checks  int
 	created time.Time     // when the stream was
 	base    uint64        // the last change before it stood
-	last    atomic.Uint64 // the last change that it knows of
+	stored  atomic.Int64  // when the last known change was stored, in Unix nanoseconds
+	last    atomic.Uint64 // the last known change
 }
 
 // listen calls tell for every change of a bucket, in their order, until ctx is done.
@@ -146,7 +143,8 @@ func (s *Store) stand(ctx context.Context, l *listener, subject string) error {
 	if have, want := info.Config.RePublish, s.cfg.tells(l.bucket); have == nil || *have != *want {
 		return fmt.Errorf("%w: stream %s does not publish them to %s", errDeaf, info.Config.Name, subject)
 	}
-	l.stream, l.created, l.base = st, info.Created, info.State.LastSeq
+	l.created, l.base = info.Created, info.State.LastSeq
+	l.stored.Store(info.State.LastTime.UnixNano())
 	l.last.Store(l.base)
 	close(l.stands)
 	if info.Cluster == nil || info.Cluster.Name == "" { // a server by itself
@@ -162,18 +160,12 @@ func (s *Store) bucketStream(ctx context.Context, bucket string) (jetstream.Stre
 	return st, translate(err)
 }
 
-// check asks the stream for a change after the last known one, and gives its notification a moment to arrive. Every sixth check
-// also verifies that the bucket was not replaced.
+// check verifies that the bucket is still the same and has no change after the last known one. It gives the notification of a
+// newer change a moment to arrive.
 func (s *Store) check(ctx context.Context, l *listener) error {
 	heard := l.last.Load()
-	l.checks++
-	if l.checks%wholeChecks != 0 {
-		switch _, err := l.stream.GetMsg(ctx, heard+1, jetstream.WithGetMsgSubject(">")); {
-		case errors.Is(err, jetstream.ErrMsgNotFound):
-			return nil
-		case err != nil:
-			return translate(err)
-		}
+	if s.unchanged(ctx, l, heard) {
+		return nil
 	}
 	st, err := s.bucketStream(ctx, l.bucket)
 	if err != nil {
@@ -196,6 +188,13 @@ func (s *Store) check(ctx context.Context, l *listener) error {
 	return nil
 }
 
+// unchanged reports whether the last known change is the last message of its bucket. It costs a fraction of what asking for
+// the state of the stream does.
+func (s *Store) unchanged(ctx context.Context, l *listener, heard uint64) bool {
+	found, all, err := s.forward(ctx, "KV_"+s.cfg.bucket(l.bucket), anySubject, max(heard, 1), math.MaxInt64, 1)
+	return err == nil && all && len(found) == 1 && found[0].Sequence == heard && found[0].Time.UnixNano() == l.stored.Load()
+}
+
 // missed is the error of a watch that may have missed changes.
 func missed(bucket, why string) error {
 	return fmt.Errorf("%w: changes of bucket %s may have been missed: %s", scheduler.ErrUnavailable, bucket, why)
@@ -215,13 +214,16 @@ func (l *listener) receive(m *nats.Msg) {
 	revision, err := strconv.ParseUint(m.Header.Get(jetstream.SequenceHeader), 10, 64)
 	switch {
 	case err == nil && revision == l.last.Load()+1:
-	case err == nil && revision <= l.base && l.last.Load() == l.base:
+	case err == nil && revision <= l.base:
 		return // it was stored before
 	default: // a gap; or a leader of the stream tells what another one has told
 		l.end(missed(l.bucket, "one was not told"))
 		return
 	}
 	l.tell(change{strings.TrimPrefix(m.Subject, strings.TrimSuffix(m.Sub.Subject, ">")), revision})
+	if stored, err := time.Parse(time.RFC3339Nano, m.Header.Get(jetstream.TimeStampHeaer)); err == nil {
+		l.stored.Store(stored.UnixNano())
+	}
 	l.last.Store(revision)
 }
 

@@ -139,7 +139,7 @@ func TestAnotherBucketEndsWatch(t *testing.T) {
 		select {
 		case err := <-ended:
 			mustBe(t, "the watch", err, scheduler.ErrUnavailable)
-		case <-time.After(65 * time.Second):
+		case <-time.After(15 * time.Second):
 			t.Error("the watch goes on")
 		}
 	})
