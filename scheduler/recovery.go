@@ -45,9 +45,11 @@ func (r *Record) SkipsDisabled(b Baton) bool {
 	return r.UID == b.UID && r.Reason == ReasonDisabled && !b.Nominal.Before(r.From) && !b.Nominal.After(r.To)
 }
 
-// HistoryDepth limits how many records a search for an attempt reads. Records stored after the attempt was due do not count:
-// many detached runs may have ended in the meantime.
+// HistoryDepth limits how many records a search for an attempt reads.
 const HistoryDepth = 64
+
+// busyDepth is the limit as long as the records were stored after the attempt was due: many detached runs may have ended since.
+const busyDepth = 64 * HistoryDepth
 
 // AttemptSearch looks through a history, newest first, for the record of a
 // baton's attempt.
@@ -99,7 +101,7 @@ func (s *AttemptSearch) Look(r *Record) bool {
 	case s.sameSlot(r):
 		s.wentOn = true
 	}
-	return s.Found == nil && (s.seen < HistoryDepth || r.Stored.After(s.baton.Due))
+	return s.Found == nil && (s.seen < HistoryDepth || s.seen < busyDepth && r.Stored.After(s.baton.Due))
 }
 
 // precedes reports whether r, an attempt of the same slot, ended before the wanted attempt was due. Attempts with older records

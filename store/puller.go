@@ -173,12 +173,12 @@ func (p *puller) ask() {
 	p.single = false
 }
 
-// reserve reserves room for at most so many messages, and returns for how many. Other pullers may reserve a part of the same
-// room concurrently. The lock is held.
-func (p *puller) reserve(most int) int {
+// reserve claims room for up to limit messages and returns for how many. Other pullers may claim a part of the same room
+// concurrently. The lock is held.
+func (p *puller) reserve(limit int) int {
 	for {
 		taken := p.all.Load() // before the room: a message that comes in between is counted twice rather than not at all
-		n := min((p.room()-int(taken)+p.share-1)/p.share, most)
+		n := min((p.room()-int(taken)+p.share-1)/p.share, limit)
 		if n <= 0 {
 			return 0
 		}

@@ -33,7 +33,7 @@ const (
 
 var faults = []fault{
 	{
-		name: "leader-killed", about: "kill -9 of the NATS server that leads most lanes; it stays away", bound: leaderBound,
+		name: "leader-killed", about: "kill -9 of the NATS server that leads most lanes; it stays away", short: true, bound: leaderBound,
 		happen: func(ctx context.Context, c *cluster) { c.kill(c.leading(ctx)) },
 	},
 	{

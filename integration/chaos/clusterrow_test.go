@@ -63,8 +63,8 @@ const inFlight = 256
 // the cluster are in choosing another one: up to nine seconds, and what that does to the consumers.
 const leaderBound = 5 * time.Second
 
-// afterElection is how late an occurrence may be once NATS has a leader again. On a busy machine NATS may need several
-// elections, and longer than the other bounds.
+// afterElection is how long after NATS has a leader again an occurrence may start, without -full. Where other tests run at the
+// same time, NATS may need several elections, and more time than the other bounds allow.
 const afterElection = 2 * time.Second
 
 // failoverBound is how late an occurrence may be when a leader and a scheduler are lost together.
@@ -112,9 +112,12 @@ func (r *row) judge(t *testing.T, c *cluster, duties []duty, began time.Time, re
 	r.Before, r.During, r.Kinds = spreadOf(before), spreadOf(during), map[string]spread{}
 	for kind, late := range kinds {
 		r.Kinds[kind] = spreadOf(late)
-		allowed := max((c.fault.bound+crowded()).Seconds(), r.Leaderless+afterElection.Seconds()) + r.Still
+		allowed := (c.fault.bound + crowded()).Seconds() + r.Still
+		if !*fullFlag {
+			allowed = max(allowed, r.Leaderless+afterElection.Seconds()+r.Still)
+		}
 		if worst := r.Kinds[kind].Max; c.fault.bound > 0 && kind != everySecond && worst > allowed {
-			t.Errorf("%s: %.3f s late, which may be %.1f s: %s, or the time without a leader", kind, worst, allowed, c.fault.bound)
+			t.Errorf("%s: %.3f s late, which may be %.1f s", kind, worst, allowed)
 		}
 	}
 	r.Repeated = repeated(t, calls)

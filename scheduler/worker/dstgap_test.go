@@ -272,7 +272,7 @@ func TestSkippedOnce(t *testing.T) {
 		start := time.Now().UTC().Truncate(time.Second).Add(2 * time.Second)
 		w.put("job", `{"startTime": "`+start.Format(time.RFC3339)+`", "recurrence": {"frequency": "second", "count": 20}, "action": `+to("slow", "")+`}`)
 		time.Sleep(time.Minute)
-		w.mustSkipOnce("job")
+		w.mustSkipOnce("job", time.Second)
 	})
 }
 
@@ -297,12 +297,13 @@ func TestSkippedOnceByAnEdit(t *testing.T) {
 		time.Sleep(2 * time.Second)
 		w.put("job", string(every(2).Body))
 		time.Sleep(time.Minute)
-		w.mustSkipOnce("job")
+		w.mustSkipOnce("job", 4*time.Second, time.Second, 2*time.Second)
 	})
 }
 
-// mustSkipOnce fails the test unless a job that runs in whole seconds has skipped some instants, and none twice.
-func (w *world) mustSkipOnce(name string) {
+// mustSkipOnce fails the test unless a job has skipped some instants, none twice, and its records count them. every has the
+// interval of each of its schedules.
+func (w *world) mustSkipOnce(name string, every ...time.Duration) {
 	w.t.Helper()
 	type instant struct {
 		schedule int
@@ -313,8 +314,13 @@ func (w *world) mustSkipOnce(name string) {
 		if r.Outcome != scheduler.OutcomeSkipped {
 			continue
 		}
-		for at := r.From; !at.After(r.To); at = at.Add(time.Second) {
+		n := 0
+		for at := r.From; !at.After(r.To); at = at.Add(every[r.Schedule-1]) {
 			skipped[instant{r.Schedule, at}]++
+			n++
+		}
+		if n != r.Count {
+			w.t.Errorf("%d instants from %s to %s are counted as %d", n, r.From, r.To, r.Count)
 		}
 	}
 	for i, n := range skipped {

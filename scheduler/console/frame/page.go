@@ -46,14 +46,14 @@ func layout() *template.Template {
 	return template.Must(template.New("").Funcs(functions).ParseFS(templates, "templates/layout.html", "templates/common.html"))
 }
 
-// A Set is the templates of a page. They are parsed when they are first used, as every command of the program has them in it.
-// It panics if they are wrong: templates are part of the program.
+// A Set parses the templates of a page at its first use, so that commands without a console start faster. It panics on an error:
+// templates are part of the program.
 type Set func() *template.Template
 
-// Templates returns the templates in files, which define "main" and the parts, with the layout and the functions of [functions].
+// Templates returns the set of the files that match: they define "main" and the parts, and have the layout and [functions].
 func Templates(files fs.FS, patterns ...string) Set { return Set(layout).With(files, patterns...) }
 
-// With returns the set with more templates.
+// With returns a set that adds templates to s. Use only the result: both share the parsed templates.
 func (s Set) With(files fs.FS, patterns ...string) Set {
 	return sync.OnceValue(func() *template.Template { return template.Must(s().ParseFS(files, patterns...)) })
 }
