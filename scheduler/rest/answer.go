@@ -55,10 +55,10 @@ func describe(err error) view.Error {
 }
 
 // refusal sends an error.
-type refusal func(a *api, w http.ResponseWriter, r *http.Request, err error)
+type refusal func(a *server, w http.ResponseWriter, r *http.Request, err error)
 
 // refuse sends an error as its document.
-func (a *api) refuse(w http.ResponseWriter, r *http.Request, err error) {
+func (a *server) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	d := describe(err)
 	if errors.Is(err, scheduler.ErrUnavailable) {
 		d.Message = explained(d.Message, a.ready(r.Context()))
@@ -77,7 +77,7 @@ func explained(message string, why error) string {
 }
 
 // note does what belongs to an error beside its document.
-func (a *api) note(w http.ResponseWriter, r *http.Request, status int, err error) {
+func (a *server) note(w http.ResponseWriter, r *http.Request, status int, err error) {
 	if failed, ok := errors.AsType[*scheduler.PreconditionError](err); ok && failed.ETag != "" {
 		w.Header().Set("ETag", failed.ETag)
 	}
@@ -109,7 +109,7 @@ func challenge(w http.ResponseWriter, err error) {
 }
 
 // handler makes an action an HTTP handler.
-func (a *api) handler(do action, refuse refusal) http.Handler {
+func (a *server) handler(do action, refuse refusal) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := do(a, w, r); err != nil {
 			refuse(a, w, r, err)

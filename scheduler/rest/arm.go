@@ -10,41 +10,27 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/api"
 	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/intake"
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-// managed are the operations on collections and jobs below a resource group: those
-// of the short paths, whose handlers find the collection under the name that its
-// scope gives it. What they answer is told as the resource manager tells it.
-func managed() []operation {
-	own := []operation{{http.MethodGet, "/jobCollections", (*api).listGroup}}
-	for _, op := range strict(resources) {
-		if op.path == "/jobCollections" {
-			continue
+// enter has an operation of the short paths answer requests of the resource manager: its collection is the one that the
+// scope of the path gives that name, and its answer is as the resource manager has it.
+func enter(op *api.Operation, do action) action {
+	return func(a *server, w http.ResponseWriter, r *http.Request) error {
+		s, err := scoped(w, r, op)
+		if err != nil {
+			return err
 		}
-		do := op.do
-		op.do = func(a *api, w http.ResponseWriter, r *http.Request) error {
-			s, err := enter(w, r, op)
-			if err != nil {
-				return err
-			}
-			return a.dressed(w, r, s, op, do)
-		}
-		own = append(own, op)
+		return a.dressed(w, r, s, op, do)
 	}
-	return own
 }
 
-// silent are operations that Azure answers with a status alone.
-var silent = map[string]bool{
-	"POST /jobCollections/{c}/enable": true, "POST /jobCollections/{c}/disable": true, "POST /jobCollections/{c}/jobs/{j}/run": true,
-}
-
-// enter makes a request of the resource manager one that the handlers of the short
+// scoped makes a request of the resource manager one that the handlers of the short
 // paths can answer, and returns its scope.
-func enter(w http.ResponseWriter, r *http.Request, op operation) (s scheduler.Scope, err error) {
+func scoped(w http.ResponseWriter, r *http.Request, op *api.Operation) (s scheduler.Scope, err error) {
 	if err = checkVersion(r); err != nil {
 		return s, err
 	}
@@ -60,7 +46,7 @@ func enter(w http.ResponseWriter, r *http.Request, op operation) (s scheduler.Sc
 	}
 	r.Header.Del("Accept") // there is one form
 	r.SetPathValue("c", s.Collection(name))
-	if op.method == http.MethodPut && op.path == "/jobCollections/{c}" {
+	if op.ID == "putCollection" {
 		return s, identify(w, r, s.Provider()+"/jobCollections/"+name)
 	}
 	return s, nil
@@ -93,14 +79,14 @@ func identify(w http.ResponseWriter, r *http.Request, id string) error {
 }
 
 // dressed answers a request as the resource manager does.
-func (a *api) dressed(w http.ResponseWriter, r *http.Request, s scheduler.Scope, op operation, do action) error {
+func (a *server) dressed(w http.ResponseWriter, r *http.Request, s scheduler.Scope, op *api.Operation, do action) error {
 	kept := &keptAnswer{ResponseWriter: w, status: http.StatusOK}
 	if err := do(a, kept, r); err != nil {
 		return err
 	}
 	body := kept.body.Bytes()
 	switch {
-	case silent[op.method+" "+op.path]:
+	case op.Silent:
 		body = nil
 		w.Header().Del("Content-Type")
 	case len(body) > 0 && strings.HasPrefix(w.Header().Get("Content-Type"), "application/json"):
@@ -134,7 +120,7 @@ func (k *keptAnswer) WriteHeader(status int) { k.status = status }
 func (k *keptAnswer) Write(p []byte) (int, error) { return k.body.Write(p) }
 
 // refuseARM sends an error without the names that scopes have inside.
-func (a *api) refuseARM(w http.ResponseWriter, r *http.Request, err error) {
+func (a *server) refuseARM(w http.ResponseWriter, r *http.Request, err error) {
 	d := describe(err)
 	a.note(w, r, d.Status, err)
 	if s, err := armScope(r); err == nil && !s.IsDefault() {
@@ -144,7 +130,7 @@ func (a *api) refuseARM(w http.ResponseWriter, r *http.Request, err error) {
 }
 
 // listGroup answers with the collections of a resource group.
-func (a *api) listGroup(w http.ResponseWriter, r *http.Request) error {
+func (a *server) listGroup(w http.ResponseWriter, r *http.Request) error {
 	s, err := armScope(r)
 	if err != nil {
 		return err
@@ -153,7 +139,7 @@ func (a *api) listGroup(w http.ResponseWriter, r *http.Request) error {
 }
 
 // listSubscription answers with the collections of a subscription.
-func (a *api) listSubscription(w http.ResponseWriter, r *http.Request) error {
+func (a *server) listSubscription(w http.ResponseWriter, r *http.Request) error {
 	return a.listWhere(w, r, func(c *scheduler.Collection) bool {
 		subscription, _ := c.Scope.Names()
 		return strings.EqualFold(subscription, r.PathValue("s")) && c.Placed() == nil
@@ -161,7 +147,7 @@ func (a *api) listSubscription(w http.ResponseWriter, r *http.Request) error {
 }
 
 // listWhere answers with some of the collections.
-func (a *api) listWhere(w http.ResponseWriter, r *http.Request, has func(c *scheduler.Collection) bool) error {
+func (a *server) listWhere(w http.ResponseWriter, r *http.Request, has func(c *scheduler.Collection) bool) error {
 	if err := checkVersion(r); err != nil {
 		return err
 	}

@@ -9,14 +9,6 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// The paths of Azure's resource manager under which the operations of a
-// subscription, and those of a resource group, stand.
-const (
-	armSubscription = "/subscriptions/{s}"
-	armGroup        = armSubscription + "/resourceGroups/{g}"
-	armProvider     = "/providers/Microsoft.Scheduler"
-)
-
 // armWords are the fixed parts of such paths as they are written here: the
 // resource manager takes them in any letter case. After each of armNamed comes a
 // name, which is left as it is.

@@ -9,26 +9,9 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/api"
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
-
-// manager are the operations of the resource manager that clients of Azure
-// Scheduler begin with: what there is, and that Microsoft.Scheduler is registered.
-// Subscriptions and resource groups are names. Whoever names one has it, so that
-// there is nothing to keep of a group that is put, and nothing left of one to delete
-// when it has no collections.
-var manager = []operation{
-	{http.MethodGet, "/subscriptions", (*api).listSubscriptions},
-	{http.MethodGet, armSubscription, (*api).getSubscription},
-	{http.MethodGet, armSubscription + "/resourceGroups", (*api).listGroups},
-	{http.MethodGet, armGroup, (*api).getGroup},
-	{http.MethodPut, armGroup, (*api).putGroup},
-	{http.MethodDelete, armGroup, (*api).deleteGroup},
-	{http.MethodGet, armSubscription + "/providers", (*api).listProviders},
-	{http.MethodGet, armSubscription + armProvider, (*api).getProvider},
-	{http.MethodPost, armSubscription + armProvider + "/register", (*api).getProvider},
-	{http.MethodGet, armSubscription + armProvider + "/jobCollections", (*api).listSubscription},
-}
 
 // managerVersion is what a version of the resource manager's own API looks like.
 // There are dozens, and what is answered here is the same in all.
@@ -99,7 +82,7 @@ var armLocations = []string{
 func providerResource(subscription string) armResource {
 	versions := slices.Clone(armVersions)
 	resource := armResource{
-		ID: "/subscriptions/" + subscription + armProvider, Namespace: "Microsoft.Scheduler", Registration: "Registered",
+		ID: "/subscriptions/" + subscription + api.AzureProvider, Namespace: "Microsoft.Scheduler", Registration: "Registered",
 	}
 	for _, name := range []string{"jobcollections", "jobcollections/jobs", "jobcollections/jobs/history"} {
 		resource.Types = append(resource.Types, armResourceType{name, armLocations, versions})
@@ -108,7 +91,7 @@ func providerResource(subscription string) armResource {
 }
 
 // scopes returns the scopes of the collections that may be seen, and the default one, which is always there.
-func (a *api) scopes(r *http.Request) ([]scheduler.Scope, error) {
+func (a *server) scopes(r *http.Request) ([]scheduler.Scope, error) {
 	if err := checkManagerVersion(r); err != nil {
 		return nil, err
 	}
@@ -122,7 +105,7 @@ func (a *api) scopes(r *http.Request) ([]scheduler.Scope, error) {
 	return found, err
 }
 
-func (a *api) listSubscriptions(w http.ResponseWriter, r *http.Request) error {
+func (a *server) listSubscriptions(w http.ResponseWriter, r *http.Request) error {
 	scopes, err := a.scopes(r)
 	if err != nil {
 		return err
@@ -137,7 +120,7 @@ func (a *api) listSubscriptions(w http.ResponseWriter, r *http.Request) error {
 	return answer(w, http.StatusOK, view.ListOf(names, subscriptionResource, ""))
 }
 
-func (a *api) getSubscription(w http.ResponseWriter, r *http.Request) error {
+func (a *server) getSubscription(w http.ResponseWriter, r *http.Request) error {
 	s, err := managerScope(r)
 	if err != nil {
 		return err
@@ -145,7 +128,7 @@ func (a *api) getSubscription(w http.ResponseWriter, r *http.Request) error {
 	return answer(w, http.StatusOK, subscriptionResource(s.Subscription))
 }
 
-func (a *api) listGroups(w http.ResponseWriter, r *http.Request) error {
+func (a *server) listGroups(w http.ResponseWriter, r *http.Request) error {
 	scopes, err := a.scopes(r)
 	if err != nil {
 		return err
@@ -161,7 +144,7 @@ func (a *api) listGroups(w http.ResponseWriter, r *http.Request) error {
 
 // getGroup answers with a resource group; to HEAD, which asks whether there is one,
 // as the resource manager does, with 204.
-func (a *api) getGroup(w http.ResponseWriter, r *http.Request) error {
+func (a *server) getGroup(w http.ResponseWriter, r *http.Request) error {
 	s, err := managerScope(r)
 	if err != nil {
 		return err
@@ -174,7 +157,7 @@ func (a *api) getGroup(w http.ResponseWriter, r *http.Request) error {
 }
 
 // putGroup answers as if a resource group were put, with what GET answers: scripts put one before its first collection.
-func (a *api) putGroup(w http.ResponseWriter, r *http.Request) error {
+func (a *server) putGroup(w http.ResponseWriter, r *http.Request) error {
 	s, err := managerScope(r)
 	if err != nil {
 		return err
@@ -195,7 +178,7 @@ func (a *api) putGroup(w http.ResponseWriter, r *http.Request) error {
 
 // deleteGroup answers that a resource group is gone, as one without collections is. Of one that has some it is too much to
 // ask for: they are deleted one by one, by who means it.
-func (a *api) deleteGroup(w http.ResponseWriter, r *http.Request) error {
+func (a *server) deleteGroup(w http.ResponseWriter, r *http.Request) error {
 	if err := checkManagerVersion(r); err != nil {
 		return err
 	}
@@ -217,7 +200,7 @@ func (a *api) deleteGroup(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-func (a *api) listProviders(w http.ResponseWriter, r *http.Request) error {
+func (a *server) listProviders(w http.ResponseWriter, r *http.Request) error {
 	s, err := managerScope(r)
 	if err != nil {
 		return err
@@ -226,7 +209,7 @@ func (a *api) listProviders(w http.ResponseWriter, r *http.Request) error {
 }
 
 // getProvider answers that Microsoft.Scheduler is registered, as it always is.
-func (a *api) getProvider(w http.ResponseWriter, r *http.Request) error {
+func (a *server) getProvider(w http.ResponseWriter, r *http.Request) error {
 	s, err := managerScope(r)
 	if err != nil {
 		return err

@@ -3,32 +3,19 @@ package rest
 import (
 	"context"
 	"net/http"
-	"slices"
 	"strconv"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/api"
 	"github.com/carillon-sched/carillon/scheduler/document"
-	"github.com/carillon-sched/carillon/scheduler/rest/openapi"
 	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/scheduler/trail"
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-// auditOptions are the parameters of the audit log. One that is followed has neither pages nor an end.
-var (
-	auditOptions = slices.Concat(pageOptions, []openapi.Parameter{
-		openapi.Query("kind", openapi.OneOf(trail.Kinds...), "only changes of such things"),
-		openapi.Query("who", openapi.Text, "only those that somebody of that name made"),
-		openapi.Query("op", openapi.OneOf(trail.Ops...), "only such changes"),
-		openapi.Query("since", openapi.Instant, "only those at that time, or later"),
-		openapi.Query("until", openapi.Instant, "only those before that time"),
-	}, followOptions)
-	auditTailOptions = []string{"kind", "who", "op", "since", "follow", "after"}
-)
-
 // audit answers with a page of the audit log of a job, a collection or of all, newest first, or follows it.
-func (a *api) audit(w http.ResponseWriter, r *http.Request) error {
+func (a *server) audit(w http.ResponseWriter, r *http.Request) error {
 	q, err := auditQuery(r)
 	if err != nil {
 		return err
@@ -89,8 +76,8 @@ func auditQuery(r *http.Request) (q service.TrailQuery, err error) {
 
 // followAudit sends the records of the audit log that are asked for, after a sequence or from now on, a line each, until
 // the client goes.
-func (a *api) followAudit(w http.ResponseWriter, r *http.Request, q service.TrailQuery) error {
-	if err := checkOptions(r.URL.RawQuery, auditTailOptions); err != nil {
+func (a *server) followAudit(w http.ResponseWriter, r *http.Request, q service.TrailQuery) error {
+	if err := checkOptions(r.URL.RawQuery, api.AuditTail); err != nil {
 		return err
 	}
 	var after *uint64

@@ -12,18 +12,8 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-// awxTools are the operations that AWX has at the same paths. A path
-// without its last slash is answered too, and not redirected: that would lose
-// the body.
-var awxTools = []operation{
-	{http.MethodPost, "/api/v2/schedules/preview", (*api).previewAWX},
-	{http.MethodPost, "/api/v2/schedules/preview/{$}", (*api).previewAWX},
-	{http.MethodGet, "/api/v2/schedules/zoneinfo", (*api).zoneInfo},
-	{http.MethodGet, "/api/v2/schedules/zoneinfo/{$}", (*api).zoneInfo},
-}
-
 // previewAWX tells the next ten instants of a recurrence.
-func (a *api) previewAWX(w http.ResponseWriter, r *http.Request) error {
+func (a *server) previewAWX(w http.ResponseWriter, r *http.Request) error {
 	body, err := readBody(w, r)
 	if err != nil {
 		return err
@@ -49,7 +39,7 @@ type awxZone struct {
 }
 
 // zoneInfo names all time zones.
-func (a *api) zoneInfo(w http.ResponseWriter, _ *http.Request) error {
+func (a *server) zoneInfo(w http.ResponseWriter, _ *http.Request) error {
 	names := spec.ZoneNames()
 	zones := make([]awxZone, len(names))
 	for i, name := range names {
@@ -99,7 +89,7 @@ func awxFault(message string) error {
 }
 
 // refuseAWX sends an error in AWX's shape.
-func (a *api) refuseAWX(w http.ResponseWriter, r *http.Request, err error) {
+func (a *server) refuseAWX(w http.ResponseWriter, r *http.Request, err error) {
 	if wrong, ok := errors.AsType[spec.AWXErrors](err); ok {
 		messages := make([]document.Value, len(wrong))
 		for i, message := range wrong.Messages() {

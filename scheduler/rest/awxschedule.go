@@ -11,50 +11,24 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/awx"
 )
 
-// awxSchedules are the operations on schedules that AWX has at the same paths,
-// with and without their last slash.
-var awxSchedules = slashed(
-	operation{http.MethodGet, awx.SchedulePath, (*api).listSchedules},
-	operation{http.MethodPost, awx.SchedulePath, (*api).createSchedule},
-	operation{http.MethodGet, awx.SchedulePath + "{id}/", (*api).getSchedule},
-	operation{http.MethodPut, awx.SchedulePath + "{id}/", (*api).putSchedule},
-	operation{http.MethodPatch, awx.SchedulePath + "{id}/", (*api).patchSchedule},
-	operation{http.MethodDelete, awx.SchedulePath + "{id}/", (*api).deleteSchedule},
-	operation{http.MethodGet, templatePath, (*api).listTemplateSchedules},
-	operation{http.MethodPost, templatePath, (*api).createTemplateSchedule},
-)
-
-const templatePath = "/api/v2/{kind}/{template}/schedules/"
-
-// slashed returns operations whose paths end with a slash, and the same
-// without it.
-func slashed(operations ...operation) []operation {
-	all := make([]operation, 0, 2*len(operations))
-	for _, op := range operations {
-		op.do = downright(op)
-		all = append(all, operation{op.method, op.path + "{$}", op.do}, operation{op.method, op.path[:len(op.path)-1], op.do})
-	}
-	return all
-}
-
 // downright refuses a dry run, and a condition, of an operation that changes something: AWX has neither, and one that is left out would
 // pass for one that was kept to.
-func downright(op operation) action {
-	return func(a *api, w http.ResponseWriter, r *http.Request) error {
-		if op.method != http.MethodGet && r.URL.Query().Has("dryRun") {
+func downright(do action) action {
+	return func(a *server, w http.ResponseWriter, r *http.Request) error {
+		if r.URL.Query().Has("dryRun") {
 			return awxFault("dryRun: there are no dry runs of schedules; POST /api/v2/schedules/preview/ tells when one would run")
 		}
-		if err := unconditional(r, op.method+" "+op.path); err != nil {
+		if err := unconditional(askingOf(r.Context()).operation, r); err != nil {
 			return err
 		}
-		return op.do(a, w, r)
+		return do(a, w, r)
 	}
 }
 
 // errNoSchedule is what AWX says where it has nothing.
 var errNoSchedule = fault{http.StatusNotFound, "ResourceNotFound", "Not found."}
 
-func (a *api) listSchedules(w http.ResponseWriter, r *http.Request) error {
+func (a *server) listSchedules(w http.ResponseWriter, r *http.Request) error {
 	jobs, err := a.service.Schedules(r.Context())
 	if err != nil {
 		return err
@@ -66,7 +40,7 @@ func (a *api) listSchedules(w http.ResponseWriter, r *http.Request) error {
 
 // listTemplateSchedules lists the schedules of a template, also of one that has
 // been deleted since, as long as it has any.
-func (a *api) listTemplateSchedules(w http.ResponseWriter, r *http.Request) error {
+func (a *server) listTemplateSchedules(w http.ResponseWriter, r *http.Request) error {
 	template, err := templateIn(r)
 	if err != nil {
 		return err
@@ -109,7 +83,7 @@ func templateIn(r *http.Request) (scheduler.Key, error) {
 }
 
 // noAWX refuses a path of AWX that has no operation.
-func noAWX(*api, http.ResponseWriter, *http.Request) error { return errNoSchedule }
+func noAWX(*server, http.ResponseWriter, *http.Request) error { return errNoSchedule }
 
 // scheduleID returns the id that the path names.
 func scheduleID(r *http.Request) (int, error) {
@@ -120,7 +94,7 @@ func scheduleID(r *http.Request) (int, error) {
 	return id, nil
 }
 
-func (a *api) getSchedule(w http.ResponseWriter, r *http.Request) error {
+func (a *server) getSchedule(w http.ResponseWriter, r *http.Request) error {
 	id, err := scheduleID(r)
 	if err != nil {
 		return err
@@ -133,7 +107,7 @@ func (a *api) getSchedule(w http.ResponseWriter, r *http.Request) error {
 }
 
 // mayChange returns an error unless who asks may change a schedule: that there is none, unless they may see it.
-func (a *api) mayChange(r *http.Request, id int) error {
+func (a *server) mayChange(r *http.Request, id int) error {
 	j, err := a.service.Schedule(r.Context(), id)
 	if err != nil {
 		return awxMissing(err)
@@ -145,7 +119,7 @@ func (a *api) mayChange(r *http.Request, id int) error {
 }
 
 // createTemplateSchedule makes a schedule of the template in the path.
-func (a *api) createTemplateSchedule(w http.ResponseWriter, r *http.Request) error {
+func (a *server) createTemplateSchedule(w http.ResponseWriter, r *http.Request) error {
 	template, err := templateIn(r)
 	if err != nil {
 		return err
@@ -159,7 +133,7 @@ func (a *api) createTemplateSchedule(w http.ResponseWriter, r *http.Request) err
 }
 
 // createSchedule makes a schedule of the template in the body.
-func (a *api) createSchedule(w http.ResponseWriter, r *http.Request) error {
+func (a *server) createSchedule(w http.ResponseWriter, r *http.Request) error {
 	q, err := readSchedule(w, r, "name", "rrule", "unified_job_template")
 	if err != nil {
 		return err
@@ -179,15 +153,15 @@ func (a *api) createSchedule(w http.ResponseWriter, r *http.Request) error {
 	return a.answerSchedule(w, http.StatusCreated, j, err)
 }
 
-func (a *api) putSchedule(w http.ResponseWriter, r *http.Request) error {
+func (a *server) putSchedule(w http.ResponseWriter, r *http.Request) error {
 	return a.changeSchedule(w, r, true, "name", "rrule")
 }
 
-func (a *api) patchSchedule(w http.ResponseWriter, r *http.Request) error {
+func (a *server) patchSchedule(w http.ResponseWriter, r *http.Request) error {
 	return a.changeSchedule(w, r, false)
 }
 
-func (a *api) changeSchedule(w http.ResponseWriter, r *http.Request, renew bool, needed ...string) error {
+func (a *server) changeSchedule(w http.ResponseWriter, r *http.Request, renew bool, needed ...string) error {
 	id, err := scheduleID(r)
 	if err != nil {
 		return err
@@ -203,7 +177,7 @@ func (a *api) changeSchedule(w http.ResponseWriter, r *http.Request, renew bool,
 	return a.answerSchedule(w, http.StatusOK, j, err)
 }
 
-func (a *api) deleteSchedule(w http.ResponseWriter, r *http.Request) error {
+func (a *server) deleteSchedule(w http.ResponseWriter, r *http.Request) error {
 	id, err := scheduleID(r)
 	if err != nil {
 		return err
@@ -231,7 +205,7 @@ func readSchedule(w http.ResponseWriter, r *http.Request, needed ...string) (awx
 	return awx.Read(v, needed...)
 }
 
-func (a *api) answerSchedule(w http.ResponseWriter, status int, j *scheduler.Job, err error) error {
+func (a *server) answerSchedule(w http.ResponseWriter, status int, j *scheduler.Job, err error) error {
 	if err != nil {
 		return awxMissing(err)
 	}

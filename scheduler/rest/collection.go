@@ -10,7 +10,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-func (a *api) listCollections(w http.ResponseWriter, r *http.Request) error {
+func (a *server) listCollections(w http.ResponseWriter, r *http.Request) error {
 	all, err := a.service.Collections(r.Context())
 	if err != nil {
 		return err
@@ -20,7 +20,7 @@ func (a *api) listCollections(w http.ResponseWriter, r *http.Request) error {
 	return answer(w, http.StatusOK, view.ListOf(all, view.Collection, ""))
 }
 
-func (a *api) putCollection(w http.ResponseWriter, r *http.Request) error {
+func (a *server) putCollection(w http.ResponseWriter, r *http.Request) error {
 	s, body, dryRun, err := a.editing(w, r)
 	if err != nil {
 		return err
@@ -40,7 +40,7 @@ func (a *api) putCollection(w http.ResponseWriter, r *http.Request) error {
 }
 
 // editing reads what a put or a patch of a collection brings, and under which condition, and whether it is a rehearsal.
-func (a *api) editing(w http.ResponseWriter, r *http.Request) (s *service.Service, body []byte, dryRun bool, err error) {
+func (a *server) editing(w http.ResponseWriter, r *http.Request) (s *service.Service, body []byte, dryRun bool, err error) {
 	if body, err = readBody(w, r); err == nil {
 		dryRun, err = flag(r, "dryRun")
 	}
@@ -57,12 +57,12 @@ func putStatus(created bool) int {
 	return http.StatusOK
 }
 
-func (a *api) getCollection(w http.ResponseWriter, r *http.Request) error {
+func (a *server) getCollection(w http.ResponseWriter, r *http.Request) error {
 	c, err := a.service.Collection(r.Context(), r.PathValue("c"))
 	return answerCollection(w, r, c, err)
 }
 
-func (a *api) patchCollection(w http.ResponseWriter, r *http.Request) error {
+func (a *server) patchCollection(w http.ResponseWriter, r *http.Request) error {
 	s, body, dryRun, err := a.editing(w, r)
 	if err != nil {
 		return err
@@ -75,15 +75,15 @@ func (a *api) patchCollection(w http.ResponseWriter, r *http.Request) error {
 	return answerCollection(w, r, c, err)
 }
 
-func (a *api) enableCollection(w http.ResponseWriter, r *http.Request) error {
+func (a *server) enableCollection(w http.ResponseWriter, r *http.Request) error {
 	return a.turnCollection(w, r, scheduler.Enabled)
 }
 
-func (a *api) disableCollection(w http.ResponseWriter, r *http.Request) error {
+func (a *server) disableCollection(w http.ResponseWriter, r *http.Request) error {
 	return a.turnCollection(w, r, scheduler.Disabled)
 }
 
-func (a *api) turnCollection(w http.ResponseWriter, r *http.Request, to scheduler.State) error {
+func (a *server) turnCollection(w http.ResponseWriter, r *http.Request, to scheduler.State) error {
 	s, err := a.held(r)
 	if err != nil {
 		return err
@@ -92,7 +92,7 @@ func (a *api) turnCollection(w http.ResponseWriter, r *http.Request, to schedule
 	return answerCollection(w, r, c, err)
 }
 
-func (a *api) deleteCollection(w http.ResponseWriter, r *http.Request) error {
+func (a *server) deleteCollection(w http.ResponseWriter, r *http.Request) error {
 	onlyEmpty, err := flag(r, "onlyEmpty")
 	if err != nil {
 		return err

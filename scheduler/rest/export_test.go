@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/api"
 )
 
 // Route is an operation of the API, for tests that look at all of them.
@@ -17,24 +18,22 @@ type Route struct {
 func Routes() []Route {
 	var all []Route
 	for _, r := range routes() {
-		named := Route{Method: r.Method, Path: r.Path, Right: r.Right}
-		for _, option := range r.Options {
-			named.Options = append(named.Options, option.Name)
+		for _, path := range r.patterns() {
+			all = append(all, Route{Method: r.Method, Path: path, Right: r.Right, Options: r.ParamNames()})
 		}
-		all = append(all, named)
 	}
 	return all
 }
 
 // ManagedPath begins the paths of the resource manager for collections.
-const ManagedPath = armGroup + armProvider
+const ManagedPath = managedPath
 
 // WithoutRight returns a handler of an operation that names no right.
 func WithoutRight(identify func(*http.Request) (*access.Principal, error)) http.Handler {
-	a := &api{identify: identify}
-	do := func(_ *api, w http.ResponseWriter, _ *http.Request) error {
+	a := &server{identify: identify}
+	do := func(_ *server, w http.ResponseWriter, _ *http.Request) error {
 		w.WriteHeader(http.StatusOK)
 		return nil
 	}
-	return a.handler(guarded(operation{http.MethodGet, "/of/nobody", do}), (*api).refuse)
+	return a.handler(guarded(&api.Operation{Method: http.MethodGet, Path: "/of/nobody"}, do), (*server).refuse)
 }

@@ -8,12 +8,11 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/document"
-	"github.com/carillon-sched/carillon/scheduler/forecast"
 	"github.com/carillon-sched/carillon/scheduler/service"
 )
 
 // forecast tells what is planned, minute by minute.
-func (a *api) forecast(w http.ResponseWriter, r *http.Request) error {
+func (a *server) forecast(w http.ResponseWriter, r *http.Request) error {
 	q := service.ForecastQuery{Collection: r.URL.Query().Get("collection"), Sees: access.Sees(r.Context())}
 	var err error
 	if q.Collection != "" {
@@ -21,10 +20,10 @@ func (a *api) forecast(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 	}
-	if q.Hours, err = number(r, "hours", 1, forecast.MaxHours, forecast.DefaultHours); err != nil {
+	if q.Hours, err = number(r, "hours"); err != nil {
 		return err
 	}
-	if q.Proposals, err = number(r, "proposals", 0, forecast.MaxProposals, forecast.DefaultProposals); err != nil {
+	if q.Proposals, err = number(r, "proposals"); err != nil {
 		return err
 	}
 	if text := r.URL.Query().Get("from"); text != "" {
@@ -39,16 +38,16 @@ func (a *api) forecast(w http.ResponseWriter, r *http.Request) error {
 	return answer(w, http.StatusOK, report)
 }
 
-// number reads a parameter that is a whole number in least…most; otherwise is its
-// value when it is absent.
-func number(r *http.Request, name string, least, most, otherwise int) (int, error) {
+// number reads a parameter that is a whole number within its bounds, or returns its default if it is absent.
+func number(r *http.Request, name string) (int, error) {
 	text := r.URL.Query().Get(name)
+	p, _ := askingOf(r.Context()).operation.Param(name)
 	if text == "" {
-		return otherwise, nil
+		return p.Default, nil
 	}
 	n, err := strconv.Atoi(text)
-	if err != nil || n < least || n > most {
-		return 0, scheduler.Invalid(name, fmt.Sprintf("%q is not a number in %d-%d", text, least, most))
+	if err != nil || n < p.Min || n > p.Max {
+		return 0, scheduler.Invalid(name, fmt.Sprintf("%q is not a number in %d-%d", text, p.Min, p.Max))
 	}
 	return n, nil
 }

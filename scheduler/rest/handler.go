@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"net/http"
 	"path"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -63,8 +62,8 @@ type Config struct {
 	Version string
 }
 
-// api serves the requests.
-type api struct {
+// server serves the requests.
+type server struct {
 	service  *service.Service
 	ready    func(ctx context.Context) error
 	degraded func() string
@@ -81,7 +80,7 @@ type api struct {
 
 // New returns the API's handler. It serves any number of requests at once.
 func New(cfg Config) http.Handler {
-	a := &api{
+	a := &server{
 		service: cfg.Service, ready: cfg.Ready, degraded: cfg.Degraded, identify: cfg.Identify, rate: cfg.Rate,
 		metrics: cfg.Metrics, observed: cfg.Observe, tracer: cfg.Tracer, log: cfg.Logger, version: cfg.Version,
 	}
@@ -109,24 +108,20 @@ func New(cfg Config) http.Handler {
 	}
 	a.document = sync.OnceValue(func() constant { return newConstant("application/json", OpenAPI(a.version)) })
 	mux := http.NewServeMux()
-	a.register(mux, "", strict(resources), (*api).refuse)
-	a.register(mux, "", strict(slices.Concat(secrets, accessTokens, process)), (*api).refuse)
-	a.register(mux, "", slices.Concat(awxTools, awxSchedules), (*api).refuseAWX)
-	mux.Handle("/api/v2/", a.handler(noAWX, (*api).refuseAWX))
-	a.register(mux, armGroup+armProvider, managed(), (*api).refuseARM)
-	a.register(mux, "", withoutConditions(manager), (*api).refuseARM)
-	mux.Handle("/", a.handler(func(_ *api, _ http.ResponseWriter, r *http.Request) error {
+	a.register(mux)
+	mux.Handle("/api/v2/", a.handler(noAWX, (*server).refuseAWX))
+	mux.Handle("/", a.handler(func(_ *server, _ http.ResponseWriter, r *http.Request) error {
 		return fault{http.StatusNotFound, "UnknownRoute", "there is nothing at " + r.URL.Path}
-	}, (*api).refuse))
+	}, (*server).refuse))
 	guard := http.NewCrossOriginProtection()
-	guard.SetDenyHandler(a.handler(func(*api, http.ResponseWriter, *http.Request) error {
+	guard.SetDenyHandler(a.handler(func(*server, http.ResponseWriter, *http.Request) error {
 		return fault{http.StatusForbidden, "CrossOrigin", "a page of another origin may not do this"}
-	}, (*api).refuse))
+	}, (*server).refuse))
 	return a.observe(a.hosts(cfg.AllowHost, guard.Handler(a.plain(armSpelled(mux)))))
 }
 
 // hosts refuses requests to other names than those that are allowed; nil allows all.
-func (a *api) hosts(allowed func(host string) bool, next http.Handler) http.Handler {
+func (a *server) hosts(allowed func(host string) bool, next http.Handler) http.Handler {
 	if allowed == nil {
 		return next
 	}
@@ -149,7 +144,7 @@ func Unclean(p string) bool {
 }
 
 // plain refuses unclean paths.
-func (a *api) plain(next http.Handler) http.Handler {
+func (a *server) plain(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if Unclean(r.URL.Path) {
 			a.refuse(w, r, fault{http.StatusNotFound, "UnknownRoute", fmt.Sprintf(

@@ -11,7 +11,7 @@ import (
 
 // history answers with a page of the records of a job, a collection or of all, or
 // follows them.
-func (a *api) history(w http.ResponseWriter, r *http.Request) error {
+func (a *server) history(w http.ResponseWriter, r *http.Request) error {
 	q, err := a.historyQuery(r)
 	if err != nil {
 		return err
@@ -48,7 +48,7 @@ func (a *api) history(w http.ResponseWriter, r *http.Request) error {
 }
 
 // historyQuery reads which records are asked for.
-func (a *api) historyQuery(r *http.Request) (q service.HistoryQuery, err error) {
+func (a *server) historyQuery(r *http.Request) (q service.HistoryQuery, err error) {
 	if q.RecordFilter, err = view.HistoryFilter(r.URL.Query().Get("$filter"), a.service.Now()); err != nil {
 		return q, err
 	}

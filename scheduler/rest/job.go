@@ -31,7 +31,7 @@ func edit(w http.ResponseWriter, r *http.Request) (service.Edit, error) {
 	return service.Edit{Key: key(r), Body: body, Strict: strict, DryRun: dryRun}, err
 }
 
-func (a *api) putJob(w http.ResponseWriter, r *http.Request) error {
+func (a *server) putJob(w http.ResponseWriter, r *http.Request) error {
 	e, err := edit(w, r)
 	if err != nil {
 		return err
@@ -44,12 +44,12 @@ func (a *api) putJob(w http.ResponseWriter, r *http.Request) error {
 	return answerJob(w, r, putStatus(created && !e.DryRun), v, err)
 }
 
-func (a *api) getJob(w http.ResponseWriter, r *http.Request) error {
+func (a *server) getJob(w http.ResponseWriter, r *http.Request) error {
 	v, err := a.service.Get(r.Context(), key(r))
 	return answerJob(w, r, http.StatusOK, v, err)
 }
 
-func (a *api) patchJob(w http.ResponseWriter, r *http.Request) error {
+func (a *server) patchJob(w http.ResponseWriter, r *http.Request) error {
 	e, err := edit(w, r)
 	if err != nil {
 		return err
@@ -62,7 +62,7 @@ func (a *api) patchJob(w http.ResponseWriter, r *http.Request) error {
 	return answerJob(w, r, http.StatusOK, v, err)
 }
 
-func (a *api) deleteJob(w http.ResponseWriter, r *http.Request) error {
+func (a *server) deleteJob(w http.ResponseWriter, r *http.Request) error {
 	s, err := a.held(r)
 	if err != nil {
 		return err
@@ -74,7 +74,7 @@ func (a *api) deleteJob(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-func (a *api) runJob(w http.ResponseWriter, r *http.Request) error {
+func (a *server) runJob(w http.ResponseWriter, r *http.Request) error {
 	s, err := a.held(r)
 	if err != nil {
 		return err
@@ -90,15 +90,15 @@ func (a *api) runJob(w http.ResponseWriter, r *http.Request) error {
 	return answer(w, http.StatusOK, document.ObjectValue(document.Member{Name: "occurrence", Value: document.StringValue(id)}))
 }
 
-func (a *api) enableJob(w http.ResponseWriter, r *http.Request) error {
+func (a *server) enableJob(w http.ResponseWriter, r *http.Request) error {
 	return a.turnJob(w, r, (*service.Service).Enable)
 }
 
-func (a *api) disableJob(w http.ResponseWriter, r *http.Request) error {
+func (a *server) disableJob(w http.ResponseWriter, r *http.Request) error {
 	return a.turnJob(w, r, (*service.Service).Disable)
 }
 
-func (a *api) turnJob(
+func (a *server) turnJob(
 	w http.ResponseWriter, r *http.Request, do func(*service.Service, context.Context, scheduler.Key) (*view.Job, error),
 ) error {
 	s, err := a.held(r)
@@ -111,7 +111,7 @@ func (a *api) turnJob(
 
 // asked returns an action that passes the body of a request to do, and answers with the result.
 func asked[T any](do func(s *service.Service, r *http.Request, body []byte) (T, error)) action {
-	return func(a *api, w http.ResponseWriter, r *http.Request) error {
+	return func(a *server, w http.ResponseWriter, r *http.Request) error {
 		s, err := a.held(r)
 		if err != nil {
 			return err

@@ -8,7 +8,7 @@ import (
 
 // jobHistory answers with a page of the records of a job, or none of them when it
 // is asked for those of a job in another state than it has; or follows them.
-func (a *api) jobHistory(w http.ResponseWriter, r *http.Request) error {
+func (a *server) jobHistory(w http.ResponseWriter, r *http.Request) error {
 	q := r.URL.Query()
 	filter, state, err := view.HistoryState(q.Get("$filter"))
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 
 // createJob makes a job of a document, under a name that nobody chose. Azure
 // Scheduler's classic API ("Create Job") had it; its resource manager has not.
-func (a *api) createJob(w http.ResponseWriter, r *http.Request) error {
+func (a *server) createJob(w http.ResponseWriter, r *http.Request) error {
 	e, err := edit(w, r)
 	if err != nil {
 		return err

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/carillon-sched/carillon/scheduler/api"
 	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/scheduler/tracing"
 	"github.com/carillon-sched/carillon/scheduler/view"
@@ -45,7 +46,7 @@ func echo(h http.Header, r *http.Request, id string) {
 
 // observe gives every request its id, logs it, and turns a panic into an
 // answer.
-func (a *api) observe(next http.Handler) http.Handler {
+func (a *server) observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { //nolint:contextcheck // it is made of the request's, below
 		begin := time.Now()
 		id := requestID()
@@ -71,10 +72,13 @@ func (a *api) observe(next http.Handler) http.Handler {
 			if p != nil {
 				send(out, http.StatusInternalServerError, view.JSON(describe(fmt.Errorf("panic: %v", p)).Document()))
 			}
-			if !asked.tail {
-				a.observed(cmp.Or(asked.operation, otherOperation), cmp.Or(out.status, http.StatusOK), time.Since(begin))
-			}
 			name, route := asked.name()
+			if !asked.tail {
+				a.observed(name, cmp.Or(out.status, http.StatusOK), time.Since(begin))
+			}
+			if route == "" {
+				name = "HTTP " + name
+			}
 			span.Answered(name, route, cmp.Or(out.status, http.StatusOK))
 			a.log.DebugContext(ctx, "request", "method", r.Method, "path", r.URL.Path, "status", out.status,
 				"duration", time.Since(begin), "requestId", id)
@@ -88,7 +92,7 @@ func (a *api) observe(next http.Handler) http.Handler {
 var probes = []string{"/healthz", "/readyz", "/metrics"}
 
 // trace begins the span of a request. A live tail has none: it may last for days.
-func (a *api) trace(r *http.Request) (context.Context, tracing.Span) {
+func (a *server) trace(r *http.Request) (context.Context, tracing.Span) {
 	if a.tracer == nil || slices.Contains(probes, r.URL.Path) || Streams(r) {
 		return r.Context(), tracing.Span{}
 	}
@@ -100,16 +104,17 @@ const otherOperation = "other"
 
 // asking is what turns out to be asked for.
 type asking struct {
-	operation string // as [rights] has it; "": none
-	tail      bool   // it lasts as long as its reader wants
+	operation *api.Operation // nil: none
+	tail      bool           // it lasts as long as its reader wants
 }
 
-// name is what a span calls the request, and its route; "" for none.
+// name is the name of the operation, and its route; "" for none.
 func (a *asking) name() (name, route string) {
-	if _, route, _ = strings.Cut(a.operation, " "); route == "" {
-		return "HTTP " + otherOperation, ""
+	if a.operation == nil {
+		return otherOperation, ""
 	}
-	return a.operation, route
+	name = a.operation.Name()
+	return name, strings.TrimPrefix(name, a.operation.Method+" ")
 }
 
 type askingKey struct{}

@@ -13,7 +13,7 @@ func within(r *http.Request) (scoped *http.Request, collection string) {
 	return r.WithContext(access.Within(r.Context(), collection)), collection
 }
 
-func (a *api) createOperation(w http.ResponseWriter, r *http.Request) error {
+func (a *server) createOperation(w http.ResponseWriter, r *http.Request) error {
 	body, err := readBody(w, r)
 	if err != nil {
 		return err
@@ -29,19 +29,19 @@ func (a *api) createOperation(w http.ResponseWriter, r *http.Request) error {
 	return answer(w, http.StatusCreated, op)
 }
 
-func (a *api) listOperations(w http.ResponseWriter, r *http.Request) error {
+func (a *server) listOperations(w http.ResponseWriter, r *http.Request) error {
 	r, _ = within(r)
 	all, err := a.service.Operations(r.Context())
 	return shown(w, view.NewList(all, ""), err)
 }
 
-func (a *api) getOperation(w http.ResponseWriter, r *http.Request) error {
+func (a *server) getOperation(w http.ResponseWriter, r *http.Request) error {
 	r, _ = within(r)
 	op, err := a.service.Operation(r.Context(), r.PathValue("id"))
 	return shown(w, op, err)
 }
 
-func (a *api) cancelOperation(w http.ResponseWriter, r *http.Request) error {
+func (a *server) cancelOperation(w http.ResponseWriter, r *http.Request) error {
 	r, _ = within(r)
 	op, err := a.service.CancelOperation(lasting(r), r.PathValue("id"))
 	return shown(w, op, err)

@@ -7,7 +7,7 @@ import (
 )
 
 // preview tells when a job would run.
-func (a *api) preview(w http.ResponseWriter, r *http.Request) error {
+func (a *server) preview(w http.ResponseWriter, r *http.Request) error {
 	body, err := readBody(w, r)
 	if err != nil {
 		return err

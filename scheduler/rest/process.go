@@ -10,11 +10,11 @@ type processStatus struct {
 	Indexed bool   `json:"indexed,omitempty"` // searches of jobs have their index
 }
 
-func (a *api) health(w http.ResponseWriter, _ *http.Request) error {
+func (a *server) health(w http.ResponseWriter, _ *http.Request) error {
 	return answer(w, http.StatusOK, processStatus{Status: "ok", Version: a.version})
 }
 
-func (a *api) readiness(w http.ResponseWriter, r *http.Request) error {
+func (a *server) readiness(w http.ResponseWriter, r *http.Request) error {
 	if err := a.ready(r.Context()); err != nil {
 		return fault{http.StatusServiceUnavailable, "NotReady", err.Error()}
 	}
@@ -26,7 +26,7 @@ func (a *api) readiness(w http.ResponseWriter, r *http.Request) error {
 }
 
 // showMetrics answers a scrape, if the process counts anything.
-func (a *api) showMetrics(w http.ResponseWriter, r *http.Request) error {
+func (a *server) showMetrics(w http.ResponseWriter, r *http.Request) error {
 	if a.metrics == nil {
 		return fault{http.StatusNotFound, "UnknownRoute", "this process has no metrics"}
 	}
@@ -35,7 +35,7 @@ func (a *api) showMetrics(w http.ResponseWriter, r *http.Request) error {
 }
 
 // doctor runs the audit.
-func (a *api) doctor(w http.ResponseWriter, r *http.Request) error {
+func (a *server) doctor(w http.ResponseWriter, r *http.Request) error {
 	fix, err := flag(r, "fix")
 	if err != nil {
 		return err

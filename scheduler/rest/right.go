@@ -9,107 +9,21 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/api"
 	"github.com/carillon-sched/carillon/scheduler/awx"
 	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/scheduler/throttle"
 )
 
-// rights are what operations need of who asks, by method and path, that without its last slash. One that is not here is
-// refused to everybody. The collection is that of the path. Where the path names none, [access.Read] and the like are
-// asked for on all collections; with [access.ReadAny] the operation leaves out what may not be seen, and with
-// [access.OperateAny] it asks for the collection that it finds.
-var rights = map[string]access.Right{
-	"GET /jobCollections":                        access.ReadAny,
-	"PUT /jobCollections/{c}":                    access.Administer,
-	"GET /jobCollections/{c}":                    access.Read,
-	"PATCH /jobCollections/{c}":                  access.Administer,
-	"DELETE /jobCollections/{c}":                 access.Administer,
-	"POST /jobCollections/{c}/enable":            access.Administer,
-	"POST /jobCollections/{c}/disable":           access.Administer,
-	"GET /jobCollections/{c}/history":            access.Read,
-	"GET /jobCollections/{c}/audit":              access.Administer,
-	"GET /jobCollections/{c}/jobs":               access.Read,
-	"PUT /jobCollections/{c}/jobs/{j}":           access.Operate,
-	"GET /jobCollections/{c}/jobs/{j}":           access.Read,
-	"PATCH /jobCollections/{c}/jobs/{j}":         access.Operate,
-	"DELETE /jobCollections/{c}/jobs/{j}":        access.Operate,
-	"POST /jobCollections/{c}/jobs/{j}/run":      access.Operate,
-	"POST /jobCollections/{c}/jobs/{j}/resubmit": access.Operate,
-	"POST /jobCollections/{c}/jobs/{j}/enable":   access.Operate,
-	"POST /jobCollections/{c}/jobs/{j}/disable":  access.Operate,
-	"POST /jobCollections/{c}/jobs/{j}/pause":    access.Operate,
-	"POST /jobCollections/{c}/jobs/{j}/cancel":   access.Operate,
-	"POST /jobCollections/{c}/cancel":            access.Operate,
-	"POST /jobCollections/{c}/jobs/{j}/try":      access.Operate,
-	"GET /jobCollections/{c}/jobs/{j}/history":   access.Read,
-	"GET /jobCollections/{c}/jobs/{j}/audit":     access.Administer,
-	"GET /jobCollections/{c}/jobs/{j}/why":       access.Read,
-	"GET /jobCollections/{c}/jobs/{j}/account":   access.Read,
-	"GET /jobs":              access.ReadAny,
-	"GET /history":           access.ReadAny,
-	"GET /audit":             access.Administer,
-	"GET /secrets":           access.Administer,
-	"PUT /secrets/{name}":    access.Administer,
-	"DELETE /secrets/{name}": access.Administer,
-	"POST /secrets/{name}":   access.Administer,
-	"GET /jobCollections/{c}/jobs/{j}/runs.ics": access.Read,
-	"GET /jobCollections/{c}/runs.ics":          access.Read,
-	"GET /runs.ics":                             access.ReadAny,
-	"GET /forecast":                             access.ReadAny,
-	"GET /tokens":                               access.Administer,
-	"POST /tokens":                              access.Administer,
-	"DELETE /tokens/{id}":                       access.Administer,
-	"POST /preview":                             access.Known,
-	"POST /doctor":                              access.Administer,
-	"GET /openapi.json":                         access.Open,
-	"GET /healthz":                              access.Open,
-	"GET /readyz":                               access.Open,
-	"GET /metrics":                              access.Read,
-	"GET /schemas/job.json":                     access.Open,
-	"GET /schemas/collection.json":              access.Open,
-	"POST /api/v2/schedules/preview":            access.Known,
-	"GET /api/v2/schedules/zoneinfo":            access.Known,
-	"GET /api/v2/schedules":                     access.ReadAny,
-	"POST /api/v2/schedules":                    access.OperateAny,
-	"GET /api/v2/schedules/{id}":                access.ReadAny,
-	"PUT /api/v2/schedules/{id}":                access.OperateAny,
-	"PATCH /api/v2/schedules/{id}":              access.OperateAny,
-	"DELETE /api/v2/schedules/{id}":             access.OperateAny,
-	"GET /api/v2/{kind}/{template}/schedules":   access.Read,
-	"POST /api/v2/{kind}/{template}/schedules":  access.Operate,
-
-	"POST /operations":             access.OperateAny,
-	"GET /operations":              access.ReadAny,
-	"GET /operations/{id}":         access.ReadAny,
-	"POST /operations/{id}/cancel": access.OperateAny,
-
-	"GET /subscriptions":                                       access.ReadAny,
-	"GET " + armSubscription:                                   access.Known,
-	"GET " + armSubscription + "/resourceGroups":               access.ReadAny,
-	"GET " + armGroup:                                          access.Known,
-	"PUT " + armGroup:                                          access.Known,
-	"DELETE " + armGroup:                                       access.Administer,
-	"GET " + armSubscription + "/providers":                    access.Known,
-	"GET " + armSubscription + armProvider:                     access.Known,
-	"POST " + armSubscription + armProvider + "/register":      access.Known,
-	"GET " + armSubscription + armProvider + "/jobCollections": access.ReadAny,
-	"POST /jobCollections/{c}/jobs":                            access.Operate,
-}
-
-// rightOf returns what an operation needs; "" is nobody's.
-func rightOf(op operation) access.Right {
-	return rights[op.name()]
-}
-
 // guarded returns the operation's action for those who may have it done: it is known who asks then. [access.From] tells
 // it to whatever is done.
-func guarded(op operation) action {
-	right, name := rightOf(op), op.name()
-	return func(a *api, w http.ResponseWriter, r *http.Request) error {
-		askingOf(r.Context()).operation = name
+func guarded(op *api.Operation, do action) action {
+	right := op.Right
+	return func(a *server, w http.ResponseWriter, r *http.Request) error {
+		askingOf(r.Context()).operation = op
 		collection := collectionIn(r) // before anybody changes what the path says
 		if right == access.Open {
-			return op.do(a, w, r)
+			return do(a, w, r)
 		}
 		who, err := a.identify(r)
 		if err != nil {
@@ -129,7 +43,7 @@ func guarded(op operation) action {
 		defer cancel()
 		stop := a.watchOver(r, who, right, collection, cancel)
 		defer stop()
-		return op.do(a, w, r.WithContext(ctx))
+		return do(a, w, r.WithContext(ctx))
 	}
 }
 
@@ -139,7 +53,7 @@ const askAgainEvery = 2 * time.Second
 // watchOver ends a request whose caller may not ask for it any more, as when a token is revoked. It also ends one about many
 // collections whose caller has other grants than asked had: they select the records that it shows. The function returned stops it. A
 // store that does not answer ends nothing.
-func (a *api) watchOver(r *http.Request, asked *access.Principal, right access.Right, collection string, end func()) (stop func()) {
+func (a *server) watchOver(r *http.Request, asked *access.Principal, right access.Right, collection string, end func()) (stop func()) {
 	var mu sync.Mutex
 	var again *time.Timer
 	stopped := false

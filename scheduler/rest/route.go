@@ -6,107 +6,233 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/api"
 	"github.com/carillon-sched/carillon/scheduler/schema"
 )
 
-// operation is one thing that can be done at a path.
-type operation struct {
-	method string
-	path   string // below a prefix
-	do     action
-}
-
-// name is the operation's in [rights]: method and path, that without its last slash.
-func (op operation) name() string {
-	return op.method + " " + strings.TrimSuffix(strings.TrimSuffix(op.path, "{$}"), "/")
-}
-
 // action answers a request, or returns the error to answer with.
-type action func(*api, http.ResponseWriter, *http.Request) error
+type action func(*server, http.ResponseWriter, *http.Request) error
 
-// resources are the operations on collections and jobs. Their paths may begin
-// with a prefix, whose wildcards they do not know.
-var resources = []operation{
-	{http.MethodGet, "/jobCollections", (*api).listCollections},
-	{http.MethodPut, "/jobCollections/{c}", (*api).putCollection},
-	{http.MethodGet, "/jobCollections/{c}", (*api).getCollection},
-	{http.MethodPatch, "/jobCollections/{c}", (*api).patchCollection},
-	{http.MethodDelete, "/jobCollections/{c}", (*api).deleteCollection},
-	{http.MethodPost, "/jobCollections/{c}/enable", (*api).enableCollection},
-	{http.MethodPost, "/jobCollections/{c}/disable", (*api).disableCollection},
-	{http.MethodGet, "/jobCollections/{c}/history", (*api).history},
-	{http.MethodGet, "/jobCollections/{c}/audit", (*api).audit},
-	{http.MethodGet, "/jobCollections/{c}/jobs", (*api).listJobs},
-	{http.MethodPost, "/jobCollections/{c}/jobs", (*api).createJob},
-	{http.MethodPut, "/jobCollections/{c}/jobs/{j}", (*api).putJob},
-	{http.MethodGet, "/jobCollections/{c}/jobs/{j}", (*api).getJob},
-	{http.MethodPatch, "/jobCollections/{c}/jobs/{j}", (*api).patchJob},
-	{http.MethodDelete, "/jobCollections/{c}/jobs/{j}", (*api).deleteJob},
-	{http.MethodPost, "/jobCollections/{c}/jobs/{j}/run", (*api).runJob},
-	{http.MethodPost, "/jobCollections/{c}/jobs/{j}/resubmit", resubmitJob},
-	{http.MethodPost, "/jobCollections/{c}/jobs/{j}/enable", (*api).enableJob},
-	{http.MethodPost, "/jobCollections/{c}/jobs/{j}/disable", (*api).disableJob},
-	{http.MethodPost, "/jobCollections/{c}/jobs/{j}/pause", pauseJob},
-	{http.MethodPost, "/jobCollections/{c}/jobs/{j}/cancel", cancelJob},
-	{http.MethodPost, "/jobCollections/{c}/cancel", cancelCollection},
-	{http.MethodPost, "/jobCollections/{c}/jobs/{j}/try", tryJob},
-	{http.MethodGet, "/jobCollections/{c}/jobs/{j}/history", (*api).jobHistory},
-	{http.MethodGet, "/jobCollections/{c}/jobs/{j}/audit", (*api).audit},
-	{http.MethodGet, "/jobCollections/{c}/jobs/{j}/why", (*api).why},
-	{http.MethodGet, "/jobCollections/{c}/jobs/{j}/account", (*api).account},
-	{http.MethodGet, "/jobCollections/{c}/jobs/{j}/runs.ics", (*api).runs},
-	{http.MethodGet, "/jobCollections/{c}/runs.ics", (*api).runs},
+// actions perform the operations, by ID.
+var actions = map[string]action{
+	"listCollections":   (*server).listCollections,
+	"putCollection":     (*server).putCollection,
+	"getCollection":     (*server).getCollection,
+	"patchCollection":   (*server).patchCollection,
+	"deleteCollection":  (*server).deleteCollection,
+	"enableCollection":  (*server).enableCollection,
+	"disableCollection": (*server).disableCollection,
+	"cancelCollection":  cancelCollection,
+	"listJobs":          (*server).listJobs,
+	"listAllJobs":       (*server).listAllJobs,
+	"createJob":         (*server).createJob,
+	"putJob":            (*server).putJob,
+	"getJob":            (*server).getJob,
+	"patchJob":          (*server).patchJob,
+	"deleteJob":         (*server).deleteJob,
+	"runJob":            (*server).runJob,
+	"resubmitJob":       resubmitJob,
+	"enableJob":         (*server).enableJob,
+	"disableJob":        (*server).disableJob,
+	"pauseJob":          pauseJob,
+	"cancelJob":         cancelJob,
+	"tryJob":            tryJob,
+	"preview":           (*server).preview,
+	"createOperation":   (*server).createOperation,
+	"listOperations":    (*server).listOperations,
+	"getOperation":      (*server).getOperation,
+	"cancelOperation":   (*server).cancelOperation,
+	"jobHistory":        (*server).jobHistory,
+	"collectionHistory": (*server).history,
+	"history":           (*server).history,
+	"why":               (*server).why,
+	"account":           (*server).account,
+	"forecast":          (*server).forecast,
+	"jobRuns":           (*server).runs,
+	"collectionRuns":    (*server).runs,
+	"runs":              (*server).runs,
+	"jobAudit":          (*server).audit,
+	"collectionAudit":   (*server).audit,
+	"audit":             (*server).audit,
+	"listSecrets":       (*server).listSecrets,
+	"putSecret":         (*server).putSecret,
+	"deleteSecret":      (*server).deleteSecret,
+	"rotateSecrets":     (*server).rotateSecrets,
+	"listTokens":        (*server).listTokens,
+	"createToken":       (*server).createToken,
+	"revokeToken":       (*server).revokeToken,
+	"doctor":            (*server).doctor,
+	"healthz":           (*server).health,
+	"readyz":            (*server).readiness,
+	"metrics":           (*server).showMetrics,
+	"jobSchema":         serveSchema(schema.JobText),
+	"collectionSchema":  serveSchema(schema.CollectionText),
+	"openapi":           (*server).openAPI,
+
+	"armListCollections":             (*server).listGroup,
+	"armListSubscriptions":           (*server).listSubscriptions,
+	"armGetSubscription":             (*server).getSubscription,
+	"armListResourceGroups":          (*server).listGroups,
+	"armGetResourceGroup":            (*server).getGroup,
+	"armPutResourceGroup":            (*server).putGroup,
+	"armDeleteResourceGroup":         (*server).deleteGroup,
+	"armListProviders":               (*server).listProviders,
+	"armGetProvider":                 (*server).getProvider,
+	"armRegisterProvider":            (*server).getProvider,
+	"armListSubscriptionCollections": (*server).listSubscription,
+
+	"awxPreviewSchedule":        (*server).previewAWX,
+	"awxListZones":              (*server).zoneInfo,
+	"awxListSchedules":          (*server).listSchedules,
+	"awxCreateSchedule":         downright((*server).createSchedule),
+	"awxGetSchedule":            (*server).getSchedule,
+	"awxPutSchedule":            downright((*server).putSchedule),
+	"awxPatchSchedule":          downright((*server).patchSchedule),
+	"awxDeleteSchedule":         downright((*server).deleteSchedule),
+	"awxListTemplateSchedules":  (*server).listTemplateSchedules,
+	"awxCreateTemplateSchedule": downright((*server).createTemplateSchedule),
 }
 
-// process are the operations on the process as a whole, and on no job.
-var process = []operation{
-	{http.MethodPost, "/preview", (*api).preview},
-	{http.MethodGet, "/jobs", (*api).listAllJobs},
-	{http.MethodGet, "/history", (*api).history},
-	{http.MethodGet, "/audit", (*api).audit},
-	{http.MethodGet, "/forecast", (*api).forecast},
-	{http.MethodGet, "/runs.ics", (*api).runs},
-	{http.MethodPost, "/operations", (*api).createOperation},
-	{http.MethodGet, "/operations", (*api).listOperations},
-	{http.MethodGet, "/operations/{id}", (*api).getOperation},
-	{http.MethodPost, "/operations/{id}/cancel", (*api).cancelOperation},
-	{http.MethodPost, "/doctor", (*api).doctor},
-	{http.MethodGet, "/openapi.json", (*api).openAPI},
-	{http.MethodGet, "/healthz", (*api).health},
-	{http.MethodGet, "/readyz", (*api).readiness},
-	{http.MethodGet, "/metrics", (*api).showMetrics},
-	{http.MethodGet, "/schemas/job.json", serveSchema(schema.JobText)},
-	{http.MethodGet, "/schemas/collection.json", serveSchema(schema.CollectionText)},
+// route is an operation as it is served.
+type route struct {
+	*api.Operation
+
+	style  api.Style
+	prefix string // before its pattern
 }
 
-// register adds operations to mux under a prefix. A method that a path does
-// not have is refused, with those that it has. Methods are told apart here and
-// not by mux, which takes GET /x/{id} and /x/preview for a conflict.
-func (a *api) register(mux *http.ServeMux, prefix string, operations []operation, refuse refusal) {
-	paths := map[string]map[string]action{}
-	for _, op := range operations {
-		op.do = guarded(op)
-		if paths[op.path] == nil {
-			paths[op.path] = map[string]action{}
+// routes are all operations as they are served: those on resources are also served below a resource group.
+func routes() []route {
+	var all []route
+	for i := range api.Operations {
+		op := &api.Operations[i]
+		r := route{op, op.Style, ""}
+		if op.Style == api.Managed {
+			r.prefix = managedPath
 		}
-		paths[op.path][op.method] = op.do
-		if op.method == http.MethodGet {
-			paths[op.path][http.MethodHead] = op.do
+		all = append(all, r)
+		if op.Style == api.Short && strings.HasPrefix(op.Path, "/jobCollections/") {
+			all = append(all, route{op, api.Managed, managedPath})
+		}
+	}
+	return all
+}
+
+// managedPath begins the paths of resources below a resource group.
+const managedPath = api.AzureGroup + api.AzureProvider
+
+// patterns are those of the route's paths in the mux. Paths of AWX end with a slash, which may be left out: a redirect
+// would lose the body.
+func (r *route) patterns() []string {
+	path := r.prefix + r.Pattern()
+	if r.style == api.AWX {
+		return []string{path + "{$}", strings.TrimSuffix(path, "/")}
+	}
+	return []string{path}
+}
+
+// refusal returns how the route's errors are sent.
+func (r *route) refusal() refusal {
+	switch r.style {
+	case api.AWX:
+		return (*server).refuseAWX
+	case api.Managed, api.Manager:
+		return (*server).refuseARM
+	case api.Short:
+	}
+	return (*server).refuse
+}
+
+// serve returns the action of the route with the checks before it.
+func (r *route) serve() action {
+	do := actions[r.ID]
+	switch {
+	case r.style == api.Managed && r.Style == api.Short:
+		do = enter(r.Operation, strict(r.Operation, do))
+	case r.style == api.Short:
+		do = strict(r.Operation, do)
+	case r.style == api.Manager:
+		do = withoutConditions(r.Operation, do)
+	}
+	return guarded(r.Operation, do)
+}
+
+// register adds all routes to mux. A method that a path does not have is refused, with those that it has. Methods are told
+// apart here and not by mux, which takes GET /x/{id} and /x/preview for a conflict.
+func (a *server) register(mux *http.ServeMux) {
+	paths, refusals := map[string]map[string]action{}, map[string]refusal{}
+	for _, r := range routes() {
+		do := r.serve()
+		for _, path := range r.patterns() {
+			if paths[path] == nil {
+				paths[path] = map[string]action{}
+			}
+			paths[path][r.Method], refusals[path] = do, r.refusal()
+			if r.Method == http.MethodGet {
+				paths[path][http.MethodHead] = do
+			}
 		}
 	}
 	for path, methods := range paths {
-		mux.Handle(prefix+path, a.handler(byMethod(methods), refuse))
+		mux.Handle(path, a.handler(byMethod(methods), refusals[path]))
 	}
 }
 
 // byMethod returns the action that does what the request's method asks for.
 func byMethod(methods map[string]action) action {
 	allow := strings.Join(slices.Sorted(maps.Keys(methods)), ", ")
-	return func(a *api, w http.ResponseWriter, r *http.Request) error {
+	return func(a *server, w http.ResponseWriter, r *http.Request) error {
 		if do, ok := methods[r.Method]; ok {
 			return do(a, w, r)
 		}
 		w.Header().Set("Allow", allow)
 		return fault{http.StatusMethodNotAllowed, "MethodNotAllowed", r.Method + " is not possible here, only " + allow}
 	}
+}
+
+// strict has an operation refuse what nobody would look at: a page, an order or a condition that is left out would pass for
+// the one that was asked for.
+func strict(op *api.Operation, do action) action {
+	known := op.ParamNames()
+	return func(a *server, w http.ResponseWriter, r *http.Request) error {
+		if op.Served != "" && r.URL.Path != op.Path {
+			return fault{http.StatusNotFound, "UnknownRoute", "there is nothing to " + r.Method + " at " + r.URL.Path}
+		}
+		if err := checkOptions(r.URL.RawQuery, known); err != nil {
+			return err
+		}
+		if err := unconditional(op, r); err != nil {
+			return err
+		}
+		if op.Bare {
+			if err := checkBare(w, r); err != nil {
+				return err
+			}
+		}
+		return do(a, w, r)
+	}
+}
+
+// withoutConditions has an operation refuse the conditions that it does not heed.
+func withoutConditions(op *api.Operation, do action) action {
+	return func(a *server, w http.ResponseWriter, r *http.Request) error {
+		if err := unconditional(op, r); err != nil {
+			return err
+		}
+		return do(a, w, r)
+	}
+}
+
+// unconditional refuses the conditions of a change that heeds none.
+func unconditional(op *api.Operation, r *http.Request) error {
+	if op == nil || !op.Changes() || op.Conditional {
+		return nil
+	}
+	for _, header := range []string{scheduler.IfMatch, scheduler.IfNoneMatch} {
+		if len(r.Header.Values(header)) > 0 {
+			return scheduler.Invalid(header, "there is no ETag here that a condition could ask for")
+		}
+	}
+	return nil
 }

@@ -13,14 +13,6 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/service"
 )
 
-// The bounds of a calendar of coming runs.
-const (
-	defaultRunDays = 30
-	maxRunDays     = 366
-	defaultRuns    = 1000
-	maxRuns        = 10_000
-)
-
 // How often calendar programs are to ask again, and for how long an answer is fresh.
 const (
 	calendarRefresh = time.Hour
@@ -28,13 +20,13 @@ const (
 )
 
 // runs answers with the coming runs of a job, a collection or all, as a calendar.
-func (a *api) runs(w http.ResponseWriter, r *http.Request) error {
+func (a *server) runs(w http.ResponseWriter, r *http.Request) error {
 	q := service.RunsQuery{Key: key(r), Sees: access.Sees(r.Context())}
 	var err error
-	if q.Days, err = number(r, "days", 1, maxRunDays, defaultRunDays); err != nil {
+	if q.Days, err = number(r, "days"); err != nil {
 		return err
 	}
-	if q.Most, err = number(r, "max", 1, maxRuns, defaultRuns); err != nil {
+	if q.Most, err = number(r, "max"); err != nil {
 		return err
 	}
 	runs, err := a.service.Runs(r.Context(), q)

@@ -36,5 +36,5 @@ func (c constant) answer(w http.ResponseWriter, r *http.Request) error {
 // serveSchema returns an operation that answers with a schema, to anybody.
 func serveSchema(text []byte) action {
 	c := newConstant(schema.MediaType, text)
-	return func(_ *api, w http.ResponseWriter, r *http.Request) error { return c.answer(w, r) }
+	return func(_ *server, w http.ResponseWriter, r *http.Request) error { return c.answer(w, r) }
 }

@@ -10,14 +10,16 @@ import (
 )
 
 // listJobs lists the jobs of a collection.
-func (a *api) listJobs(w http.ResponseWriter, r *http.Request) error {
+func (a *server) listJobs(w http.ResponseWriter, r *http.Request) error {
 	return a.search(w, r, []string{r.PathValue("c")})
 }
 
 // listAllJobs lists the jobs of all collections that may be seen.
-func (a *api) listAllJobs(w http.ResponseWriter, r *http.Request) error { return a.search(w, r, nil) }
+func (a *server) listAllJobs(w http.ResponseWriter, r *http.Request) error {
+	return a.search(w, r, nil)
+}
 
-func (a *api) search(w http.ResponseWriter, r *http.Request, collections []string) error {
+func (a *server) search(w http.ResponseWriter, r *http.Request, collections []string) error {
 	page, err := pageOf(r)
 	if err != nil {
 		return err

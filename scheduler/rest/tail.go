@@ -8,13 +8,14 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/api"
 	"github.com/carillon-sched/carillon/scheduler/service"
 )
 
 // follow sends the records that are asked for, after a place or from now on,
 // until the client goes, or the job is deleted.
-func (a *api) follow(w http.ResponseWriter, r *http.Request, q service.HistoryQuery, form *tailForm) error {
-	if err := checkOptions(r.URL.RawQuery, tailOptions); err != nil {
+func (a *server) follow(w http.ResponseWriter, r *http.Request, q service.HistoryQuery, form *tailForm) error {
+	if err := checkOptions(r.URL.RawQuery, api.HistoryTail); err != nil {
 		return err
 	}
 	asked, err := placeOf(r)

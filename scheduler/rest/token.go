@@ -6,14 +6,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-// accessTokens are the operations on access tokens.
-var accessTokens = []operation{
-	{http.MethodGet, "/tokens", (*api).listTokens},
-	{http.MethodPost, "/tokens", (*api).createToken},
-	{http.MethodDelete, "/tokens/{id}", (*api).revokeToken},
-}
-
-func (a *api) listTokens(w http.ResponseWriter, r *http.Request) error {
+func (a *server) listTokens(w http.ResponseWriter, r *http.Request) error {
 	all, err := a.service.Tokens(r.Context())
 	if err != nil {
 		return err
@@ -21,7 +14,7 @@ func (a *api) listTokens(w http.ResponseWriter, r *http.Request) error {
 	return answer(w, http.StatusOK, view.NewList(all, ""))
 }
 
-func (a *api) createToken(w http.ResponseWriter, r *http.Request) error {
+func (a *server) createToken(w http.ResponseWriter, r *http.Request) error {
 	body, err := readBody(w, r)
 	if err != nil {
 		return err
@@ -33,7 +26,7 @@ func (a *api) createToken(w http.ResponseWriter, r *http.Request) error {
 	return answer(w, http.StatusCreated, view.NewToken{Token: made, Text: text})
 }
 
-func (a *api) revokeToken(w http.ResponseWriter, r *http.Request) error {
+func (a *server) revokeToken(w http.ResponseWriter, r *http.Request) error {
 	revoked, err := a.service.RevokeToken(lasting(r), r.PathValue("id"))
 	if err != nil {
 		return err

@@ -4,61 +4,43 @@ import (
 	"cmp"
 	"net/http"
 	"slices"
+
+	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/api"
 )
 
 // Media types.
 const (
-	typeJSON     = "application/json"
-	typeYAML     = "application/yaml"
-	typePatch    = "application/merge-patch+json"
-	typeLines    = "application/x-ndjson"
-	typeEvents   = "text/event-stream"
-	typeCalendar = "text/calendar"
-	typeMetrics  = "text/plain"
+	typeJSON   = "application/json"
+	typeYAML   = "application/yaml"
+	typePatch  = "application/merge-patch+json"
+	typeLines  = "application/x-ndjson"
+	typeEvents = "text/event-stream"
 )
 
-// Operation is what the tables tell of an operation, beside what its route does.
-type Operation struct {
-	ID, Summary, Text string
-	Path              string // where it differs from the route's
-	Tag               string // "": that of its style
-
-	Body     string // the schema of what it takes; "": nothing
-	MayEmpty bool   // the body may be left out
-
-	Answers map[int]string // schemas by status; "": nothing but the status
-	Media   string         // media type of the answer; "": JSON
-	Lines   string         // the schema of a line of a live tail; "": there is none
-	Events  bool           // the live tail may be server-sent events
-	Tagged  bool           // the answer has the ETag of a job or a collection
-	Tag304  bool           // it has another ETag, and only If-None-Match is heeded
-	Located bool           // what was created has another path, in Location
-
-	Options     []Parameter // of the query, where the route does not know them
-	Faults      []int       // that can come beside those that the route tells
-	ShortFaults []int       // likewise, on the short paths alone
-}
-
-func (op *Operation) tag(r *Route) string {
+func (r *Route) tag() string {
 	switch {
-	case r.Style == AWX:
+	case r.Style == api.AWX:
 		return "AWX"
-	case r.Style != Short:
+	case r.Style != api.Short:
 		return "Azure"
 	}
-	return op.Tag
+	return r.Group
 }
 
 // answers returns the schemas of what is answered where nothing is wrong.
-func (op *Operation) answers(r *Route) map[int]string {
-	all := map[int]string{}
-	for status, schema := range op.Answers {
-		if r.Silent {
-			schema = ""
-		}
+func (r *Route) answers() map[int]string {
+	all, schema := map[int]string{}, r.Answer
+	if r.Silent && r.Style == api.Managed {
+		schema = ""
+	}
+	for _, status := range r.Statuses {
 		all[status] = schema
 	}
-	if (op.Tagged || op.Tag304) && !r.changes() {
+	if len(r.Statuses) == 0 {
+		all[http.StatusOK] = schema
+	}
+	if (r.Tagged || r.Tag304) && !r.Changes() {
 		all[http.StatusNotModified] = ""
 	}
 	return all
@@ -71,34 +53,34 @@ var meanings = map[int]string{
 }
 
 // answer returns what is answered with a status.
-func (op *Operation) answer(r *Route, status int, schema string) *Response {
+func (r *Route) answer(status int, schema string) *Response {
 	a := &Response{Description: meanings[status], Headers: identified()}
-	if op.Tagged || op.Tag304 {
+	if r.Tagged || r.Tag304 {
 		a.Headers["ETag"] = &Header{Ref: "#/components/headers/ETag"}
 	}
 	if status == http.StatusNotModified {
 		return a
 	}
-	if op.Located && status == http.StatusCreated {
+	if r.Located && status == http.StatusCreated {
 		a.Headers["Location"] = &Header{Ref: "#/components/headers/Location"}
 	}
 	a.Content = map[string]Media{}
 	switch {
 	case schema != "":
-		a.Content[cmp.Or(op.Media, typeJSON)] = Media{reference(schema)}
-	case op.Media != "":
-		a.Content[op.Media] = Media{Text}
+		a.Content[cmp.Or(r.Media, typeJSON)] = Media{reference(schema)}
+	case r.Media != "":
+		a.Content[r.Media] = Media{Text}
 	}
-	if r.Style == Short && op.Lines != "" {
+	if r.Style == api.Short && r.Line != "" {
 		a.Content[typeLines] = Media{Schema{
-			"description": "a line of a live tail", "oneOf": []any{reference(op.Lines), reference("End")},
+			"description": "a line of a live tail", "oneOf": []any{reference(r.Line), reference("End")},
 		}}
 		a.Headers["Carillon-Sequence"] = &Header{Ref: "#/components/headers/CarillonSequence"}
 	}
-	if r.Style == Short && op.Events {
+	if r.Style == api.Short && r.Events {
 		a.Content[typeEvents] = Media{Schema{
 			"description": "the data of an event: a record, or of an event gap or end what it says",
-			"oneOf":       []any{reference(op.Lines), reference("Gap"), reference("Error")},
+			"oneOf":       []any{reference(r.Line), reference("Gap"), reference("Error")},
 		}}
 		a.Headers["Carillon-First-Sequence"] = &Header{Ref: "#/components/headers/CarillonFirstSequence"}
 	}
@@ -106,16 +88,16 @@ func (op *Operation) answer(r *Route, status int, schema string) *Response {
 }
 
 // body returns what an operation takes.
-func (op *Operation) body(r *Route) *Body {
+func (r *Route) body() *Body {
 	switch {
 	case r.Bare:
 		nothing := Schema{"type": "object", "maxProperties": 0}
 		return &Body{Description: "nothing, or an object without members", Content: map[string]Media{typeJSON: {nothing}}}
-	case op.Body == "":
+	case r.Body == "":
 		return nil
 	}
-	b := &Body{Required: !op.MayEmpty, Content: map[string]Media{typeJSON: {reference(op.Body)}}}
-	if r.Style != AWX {
+	b := &Body{Required: !r.MayEmpty, Content: map[string]Media{typeJSON: {reference(r.Body)}}}
+	if r.Style != api.AWX {
 		b.Content[typeYAML] = b.Content[typeJSON]
 	}
 	if r.Method == http.MethodPatch {
@@ -125,24 +107,24 @@ func (op *Operation) body(r *Route) *Body {
 }
 
 // faults returns the statuses of what can be wrong.
-func (op *Operation) faults(r *Route) []int {
-	all := append([]int{http.StatusMisdirectedRequest}, op.Faults...)
-	if r.Style != AWX {
+func (r *Route) faults() []int {
+	all := append([]int{http.StatusMisdirectedRequest}, r.Errors...)
+	if r.Style != api.AWX {
 		all = append(all, http.StatusBadRequest)
 	}
-	if r.Style == Short {
-		all = append(all, op.ShortFaults...)
+	if r.Style == api.Short {
+		all = append(all, r.ShortErrors...)
 	}
-	if r.changes() {
+	if r.Changes() {
 		all = append(all, http.StatusForbidden)
 	}
-	if r.Bare || op.Body != "" {
+	if r.Bare || r.Body != "" {
 		all = append(all, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
 	}
-	if r.Conditional || op.Tagged && !r.changes() {
+	if r.Conditional || r.Tagged && !r.Changes() {
 		all = append(all, http.StatusPreconditionFailed)
 	}
-	if !r.Open() {
+	if r.Right != access.Open {
 		all = append(all, http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests,
 			http.StatusInternalServerError, http.StatusServiceUnavailable)
 	}

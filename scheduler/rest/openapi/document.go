@@ -1,11 +1,11 @@
 package openapi
 
 import (
-	"errors"
-	"fmt"
 	"reflect"
 	"strconv"
 	"strings"
+
+	"github.com/carillon-sched/carillon/scheduler/access"
 )
 
 // Document is an OpenAPI document, as far as it is used here (OpenAPI Specification 3.1.1, section 4.8).
@@ -99,9 +99,18 @@ const summary = `Carillon is a job scheduler on NATS JetStream. The short paths 
 * A last slash may be left out on the paths of AWX.
 * Answers may get members that are not here yet; those that are here stay.`
 
-// New returns the document of an API of a version that serves routes, some with answers of types that only it knows. The
-// error names every route that cannot be told of.
-func New(version string, routes []Route, types []reflect.Type) (*Document, error) {
+// tags are the groups of operations.
+var tags = []Tag{
+	{"Collections", "Groups of jobs, with quotas and rules."},
+	{"Jobs", "What runs when."},
+	{"History", "What ran, what is planned, and why."},
+	{"Administration", "Secrets, tokens, and the process itself."},
+	{"Azure", "The paths of Azure's resource manager, for clients of Azure Scheduler."},
+	{"AWX", "Schedules as AWX has them."},
+}
+
+// New returns the document of an API of a version that serves routes, some with answers of types that only it knows.
+func New(version string, routes []Route, types []reflect.Type) *Document {
 	d := &Document{
 		OpenAPI: "3.1.1", Info: Info{"Carillon", summary, version}, Servers: []Server{{"/", "the scheduler that serves this document"}},
 		Tags: tags, Security: []map[string][]string{{"bearer": {}}, {"certificate": {}}, {}},
@@ -114,43 +123,29 @@ func New(version string, routes []Route, types []reflect.Type) (*Document, error
 			},
 		},
 	}
-	var wrong []error
 	for i := range routes {
-		wrong = append(wrong, d.add(&routes[i]))
+		r := &routes[i]
+		if d.Paths[r.Path] == nil {
+			d.Paths[r.Path] = map[string]*Described{}
+		}
+		d.Paths[r.Path][strings.ToLower(r.Method)] = r.described()
 	}
-	return d, errors.Join(wrong...)
-}
-
-// add adds the operation of a route.
-func (d *Document) add(r *Route) error {
-	op, ok := r.operation()
-	if !ok {
-		return fmt.Errorf("no table tells what %s %s is", r.Method, r.Path)
-	}
-	path := op.Path
-	if path == "" {
-		path = r.Path
-	}
-	if d.Paths[path] == nil {
-		d.Paths[path] = map[string]*Described{}
-	}
-	d.Paths[path][strings.ToLower(r.Method)] = op.described(r, path)
-	return nil
+	return d
 }
 
 // described returns the operation of a route as the document has it.
-func (op *Operation) described(r *Route, path string) *Described {
+func (r *Route) described() *Described {
 	t := &Described{
-		ID: op.ID, Summary: op.Summary, Description: strings.TrimSpace(op.Text + " " + needs[r.Right]), Tags: []string{op.tag(r)},
-		Right: string(r.Right), Parameters: op.parameters(r, path), Body: op.body(r), Responses: map[string]*Response{},
+		ID: r.name(), Summary: r.Summary, Description: strings.TrimSpace(r.Text + " " + needs[r.Right]), Tags: []string{r.tag()},
+		Right: string(r.Right), Parameters: r.parameters(), Body: r.body(), Responses: map[string]*Response{},
 	}
-	if r.Open() {
+	if r.Right == access.Open {
 		t.Security = []map[string][]string{{}}
 	}
-	for status, schema := range op.answers(r) {
-		t.Responses[strconv.Itoa(status)] = op.answer(r, status, schema)
+	for status, schema := range r.answers() {
+		t.Responses[strconv.Itoa(status)] = r.answer(status, schema)
 	}
-	for _, status := range op.faults(r) {
+	for _, status := range r.faults() {
 		t.Responses[strconv.Itoa(status)] = &Response{Ref: "#/components/responses/" + refusalName(r.Style, status)}
 	}
 	return t

@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/carillon-sched/carillon/scheduler/api"
 )
 
 // Fault is an error that an answer can be.
@@ -38,9 +40,9 @@ var Faults = []Fault{
 }
 
 // refusalName is the component that an error of a status is.
-func refusalName(s Style, status int) string {
+func refusalName(s api.Style, status int) string {
 	name := strings.ReplaceAll(http.StatusText(status), " ", "")
-	if s == AWX && status != http.StatusMisdirectedRequest {
+	if s == api.AWX && status != http.StatusMisdirectedRequest {
 		return "AWX" + name
 	}
 	return name
@@ -60,9 +62,9 @@ func refusals() map[string]*Response {
 		if status == http.StatusForbidden || status == http.StatusInternalServerError {
 			awx = Schema{"oneOf": []any{awx, own}}
 		}
-		all[refusalName(Short, status)] = refusal(status, text, own)
+		all[refusalName(api.Short, status)] = refusal(status, text, own)
 		if status != http.StatusMisdirectedRequest {
-			all[refusalName(AWX, status)] = refusal(status, text, awx)
+			all[refusalName(api.AWX, status)] = refusal(status, text, awx)
 		}
 	}
 	return all

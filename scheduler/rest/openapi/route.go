@@ -1,63 +1,28 @@
 package openapi
 
 import (
-	"net/http"
-	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/api"
 	"github.com/carillon-sched/carillon/scheduler/awx"
-)
-
-// Style says whose ways an operation has.
-type Style int
-
-// The styles.
-const (
-	Short   Style = iota // the scheduler's own
-	Managed              // a resource below a resource group, as Azure's resource manager has it
-	Manager              // the resource manager's own
-	AWX
 )
 
 // Route is an operation as it is served.
 type Route struct {
-	Method, Path string
-	Key          string // method and path in the tables here: the path below its prefix
-	Style        Style
-	Right        access.Right
-	Options      []Parameter // of its query
-	Versions     []string    // that its api-version may have; none: it needs none
-	Conditional  bool        // it changes what has an ETag, and heeds If-Match and If-None-Match
-	Bare         bool        // it takes no document
-	Silent       bool        // it answers with a status alone
+	*api.Operation
+
+	Path     string
+	Style    api.Style
+	Versions []string // that its api-version may have; none: it needs none
 }
 
-// Open reports whether anybody may ask, also who is unknown.
-func (r *Route) Open() bool { return r.Right == access.Open }
-
-// changes reports whether it may change something: a browser does not do that for a page of another origin.
-func (r *Route) changes() bool { return r.Method != http.MethodGet && r.Method != http.MethodHead }
-
-// operation returns what the tables tell of the route.
-func (r *Route) operation() (Operation, bool) {
-	var op Operation
-	var ok bool
-	switch r.Style {
-	case AWX:
-		op, ok = awxOperations[r.Key]
-	case Manager:
-		op, ok = managerOperations[r.Key]
-	case Managed:
-		if op, ok = managerOperations[r.Key]; !ok {
-			op, ok = operations[r.Key]
-			op.ID = "arm" + strings.ToUpper(op.ID[:min(1, len(op.ID))]) + op.ID[min(1, len(op.ID)):]
-		}
-	case Short:
-		op, ok = operations[r.Key]
+// name is the route's operationId: an operation that is also served below a resource group has another one there.
+func (r *Route) name() string {
+	if r.Style == api.Managed && r.Operation.Style == api.Short {
+		return "arm" + strings.ToUpper(r.ID[:1]) + r.ID[1:]
 	}
-	return op, ok
+	return r.ID
 }
 
 // needs say what a right is, for people.
@@ -80,59 +45,64 @@ type Parameter struct {
 	Schema      Schema `json:"schema"`
 }
 
-// Query returns a parameter of the query that may be left out.
-func Query(name string, schema Schema, text string) Parameter {
-	return Parameter{Name: name, In: "query", Description: text, Schema: schema}
+// query returns a parameter of the query as the document has it.
+func query(p *api.Param) Parameter {
+	s := Text
+	switch p.Kind {
+	case api.Flag:
+		s = Truth
+	case api.Instant:
+		s = Instant
+	case api.Word:
+		s = OneOf(p.Words...)
+	case api.Number:
+		s = AtLeast(p.Min)
+		if p.Max > 0 {
+			s = Between(p.Min, p.Max)
+		}
+	case api.Text:
+	}
+	return Parameter{Name: p.Name, In: "query", Description: p.Description(), Schema: s}
 }
 
 func header(name, text string) Parameter {
 	return Parameter{Name: name, In: "header", Description: text, Schema: Text}
 }
 
-// wildcard is a part of a path that stands for a name.
-var wildcard = regexp.MustCompile(`\{(\w+)\}`)
+// nameSchemas are those of the names in paths that are not any text.
+var nameSchemas = map[string]Schema{"c": name, "j": name, "kind": {"type": "string", "enum": awx.TemplateKinds}}
 
-var kindSchema = Schema{"type": "string", "enum": awx.TemplateKinds}
-
-// wildcards are what the names in paths are.
-var wildcards = map[string]Parameter{
-	"c":        {Description: "name of a collection", Schema: name},
-	"j":        {Description: "name of a job", Schema: name},
-	"s":        {Description: "subscription", Schema: Text},
-	"g":        {Description: "resource group", Schema: Text},
-	"name":     {Description: "name of a shared secret", Schema: Text},
-	"id":       {Description: "id", Schema: Text},
-	"kind":     {Description: "what AWX calls the template; it makes no difference", Schema: kindSchema},
-	"template": {Description: "a job: collection.job, or job for one of the collection default; N is the job template-N", Schema: Text},
-}
-
-// parameters returns those of an operation of a route: of its path, its query and its headers.
-func (op *Operation) parameters(r *Route, path string) []Parameter {
+// parameters returns those of a route: of its path, its query and its headers.
+func (r *Route) parameters() []Parameter {
 	var all []Parameter
-	for _, found := range wildcard.FindAllStringSubmatch(path, -1) {
-		p := wildcards[found[1]]
-		p.Name, p.In, p.Required = found[1], "path", true
-		all = append(all, p)
+	for _, in := range api.NamesIn(r.Path) {
+		s, ok := nameSchemas[in]
+		if !ok {
+			s = Text
+		}
+		all = append(all, Parameter{Name: in, In: "path", Required: true, Description: api.Names[in], Schema: s})
 	}
 	if r.Versions != nil {
-		version := Query("api-version", Schema{"type": "string", "examples": r.Versions}, "version of Azure's API, such as "+r.Versions[0])
-		version.Required = true
-		all = append(all, version)
+		all = append(all, Parameter{
+			Name: "api-version", In: "query", Required: true, Description: "version of Azure's API, such as " + r.Versions[0],
+			Schema: Schema{"type": "string", "examples": r.Versions},
+		})
 	}
-	for _, p := range slices.Concat(r.Options, op.Options) {
-		if r.Style != Managed || p.Name != "follow" && p.Name != "after" && p.Name != "as" {
+	for i := range r.Query {
+		p := query(&r.Query[i])
+		if r.Style != api.Managed || p.Name != "follow" && p.Name != "after" && p.Name != "as" {
 			all = append(all, p)
 		}
 	}
 	switch {
-	case r.Conditional, op.Tagged && !r.changes():
+	case r.Conditional, r.Tagged && !r.Changes():
 		all = append(all,
 			header("If-Match", "only while the ETag is one of these, or * for any: else 412"),
 			header("If-None-Match", "only while it is none of these, or * for none at all: else 412, and 304 for GET"))
-	case op.Tag304:
+	case r.Tag304:
 		all = append(all, header("If-None-Match", "only when it is none of these: else 304"))
 	}
-	if op.Events && r.Style == Short {
+	if r.Events && r.Style == api.Short {
 		all = append(all, header("Last-Event-ID", "of server-sent events: the place after which to begin, before that of after"))
 	}
 	return append(all,

@@ -1,0 +1,135 @@
+package api
+
+import (
+	"net/http"
+
+	"github.com/carillon-sched/carillon/scheduler/access"
+)
+
+// Prefixes of the paths of Azure's resource manager: of a subscription, of a resource group and of its resources.
+const (
+	AzureSubscription = "/subscriptions/{s}"
+	AzureGroup        = AzureSubscription + "/resourceGroups/{g}"
+	AzureProvider     = "/providers/Microsoft.Scheduler"
+)
+
+// azureOperations are the requests with which clients of Azure's resource manager begin. In addition, all operations below
+// /jobCollections exist below a resource group.
+var azureOperations = []Operation{
+	{
+		ID: "armListCollections", Summary: "List the collections of a resource group", Style: Managed,
+		Method: "GET", Path: "/jobCollections", Right: access.ReadAny, Answer: "CollectionList",
+	},
+	{
+		ID: "armListSubscriptions", Summary: "List the subscriptions that have collections", Style: Manager,
+		Method: "GET", Path: "/subscriptions", Right: access.ReadAny, Answer: "ArmResourceList",
+	},
+	{
+		ID: "armGetSubscription", Summary: "Show a subscription: whoever names one has it", Style: Manager,
+		Method: "GET", Path: AzureSubscription, Right: access.Known, Answer: "ArmResource",
+	},
+	{
+		ID: "armListResourceGroups", Summary: "List the resource groups that have collections", Style: Manager,
+		Method: "GET", Path: AzureSubscription + "/resourceGroups", Right: access.ReadAny, Answer: "ArmResourceList",
+	},
+	{
+		ID: "armGetResourceGroup", Summary: "Show a resource group: whoever names one has it", Text: "HEAD is answered with 204.",
+		Style: Manager, Method: "GET", Path: AzureGroup, Right: access.Known, Answer: "ArmResource",
+	},
+	{
+		ID: "armPutResourceGroup", Summary: "Answer as if a resource group were put, and keep nothing", Style: Manager,
+		Method: "PUT", Path: AzureGroup, Right: access.Known, Body: "ArmResource", MayEmpty: true, Answer: "ArmResource", Statuses: put,
+	},
+	{
+		ID: "armDeleteResourceGroup", Summary: "Tell that a resource group is gone, unless it has collections", Style: Manager,
+		Method: "DELETE", Path: AzureGroup, Right: access.Administer, Errors: []int{http.StatusConflict},
+	},
+	{
+		ID: "armListProviders", Summary: "List the resource providers", Style: Manager,
+		Method: "GET", Path: AzureSubscription + "/providers", Right: access.Known, Answer: "ArmResourceList",
+	},
+	{
+		ID: "armGetProvider", Summary: "Tell that Microsoft.Scheduler is registered", Style: Manager,
+		Method: "GET", Path: AzureSubscription + AzureProvider, Right: access.Known, Answer: "ArmResource",
+	},
+	{
+		ID: "armRegisterProvider", Summary: "Register Microsoft.Scheduler, which it always is", Style: Manager,
+		Method: "POST", Path: AzureSubscription + AzureProvider + "/register", Right: access.Known, Answer: "ArmResource",
+	},
+	{
+		ID: "armListSubscriptionCollections", Summary: "List the collections of a subscription", Style: Manager,
+		Method: "GET", Path: AzureSubscription + AzureProvider + "/jobCollections", Right: access.ReadAny, Answer: "CollectionList",
+	},
+}
+
+const (
+	awxSchedules = "/api/v2/schedules/"
+	awxTemplate  = "/api/v2/{kind}/{template}/schedules/"
+)
+
+// awxQuery are the parameters of a list of schedules (awx.ReadQuery).
+var awxQuery = []Param{
+	{Name: "page", Kind: Number, Min: 1, Text: "number of the page, from 1"},
+	{Name: "page_size", Kind: Number, Min: 1, Text: "how many schedules a page has: 25, at most 200"},
+	{Name: "order_by", Text: "id, name, created, modified or next_run, several with commas, with - for the reverse"},
+	{Name: "id", Kind: Number, Min: 1, Text: "only the one of that id"},
+	{Name: "name", Text: "only those of that name"},
+	{Name: "name__icontains", Text: "only those whose name has that in it"},
+	{Name: "search", Text: "only those whose name or description has that in it"},
+	{Name: "enabled", Kind: Flag, Text: "only those that are, or are not"},
+	{Name: "unified_job_template", Text: "only those of that template, as collection/job"},
+}
+
+// awxOperations are the operations on the paths of AWX. The last slash is optional.
+var awxOperations = []Operation{
+	{
+		ID: "awxPreviewSchedule", Summary: "Tell the next ten instants of a recurrence", Style: AWX,
+		Method: "POST", Path: awxSchedules + "preview/", Right: access.Known,
+		Body: "AWXPreviewRequest", Answer: "AWXPreviewed", Errors: []int{http.StatusBadRequest},
+	},
+	{
+		ID: "awxListZones", Summary: "List the time zones", Style: AWX,
+		Method: "GET", Path: awxSchedules + "zoneinfo/", Right: access.Known, Answer: "AwxZoneList",
+	},
+	{
+		ID: "awxListSchedules", Summary: "List the schedules", Style: AWX,
+		Method: "GET", Path: awxSchedules, Right: access.ReadAny,
+		Query: awxQuery, Answer: "AWXScheduleList", Errors: []int{http.StatusBadRequest, http.StatusNotFound},
+	},
+	{
+		ID: "awxCreateSchedule", Summary: "Make a schedule of the template that the body names", Style: AWX,
+		Method: "POST", Path: awxSchedules, Right: access.OperateAny,
+		Body: "AWXScheduleRequest", Answer: "AWXSchedule", Statuses: []int{http.StatusCreated},
+		Errors: []int{http.StatusBadRequest, http.StatusConflict},
+	},
+	{
+		ID: "awxGetSchedule", Summary: "Show a schedule", Style: AWX,
+		Method: "GET", Path: awxSchedules + "{id}/", Right: access.ReadAny, Answer: "AWXSchedule", Errors: missing,
+	},
+	{
+		ID: "awxPutSchedule", Summary: "Replace a schedule", Text: "It takes the action of its template afresh.", Style: AWX,
+		Method: "PUT", Path: awxSchedules + "{id}/", Right: access.OperateAny,
+		Body: "AWXScheduleRequest", Answer: "AWXSchedule", Errors: []int{http.StatusBadRequest, http.StatusNotFound},
+	},
+	{
+		ID: "awxPatchSchedule", Summary: "Change a schedule", Style: AWX,
+		Method: "PATCH", Path: awxSchedules + "{id}/", Right: access.OperateAny,
+		Body: "AWXScheduleRequest", Answer: "AWXSchedule", Errors: []int{http.StatusBadRequest, http.StatusNotFound},
+	},
+	{
+		ID: "awxDeleteSchedule", Summary: "Delete a schedule", Style: AWX,
+		Method: "DELETE", Path: awxSchedules + "{id}/", Right: access.OperateAny,
+		Statuses: []int{http.StatusNoContent}, Errors: []int{http.StatusBadRequest, http.StatusNotFound},
+	},
+	{
+		ID: "awxListTemplateSchedules", Summary: "List the schedules of a template", Style: AWX,
+		Method: "GET", Path: awxTemplate, Right: access.Read,
+		Query: awxQuery, Answer: "AWXScheduleList", Errors: []int{http.StatusBadRequest, http.StatusNotFound},
+	},
+	{
+		ID: "awxCreateTemplateSchedule", Summary: "Make a schedule of a template", Style: AWX,
+		Method: "POST", Path: awxTemplate, Right: access.Operate,
+		Body: "AWXScheduleRequest", Answer: "AWXSchedule", Statuses: []int{http.StatusCreated},
+		Errors: []int{http.StatusBadRequest, http.StatusNotFound, http.StatusConflict},
+	},
+}

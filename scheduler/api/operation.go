@@ -1,0 +1,120 @@
+package api
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/carillon-sched/carillon/scheduler/access"
+)
+
+// Operation is a row of the table.
+type Operation struct {
+	ID      string // what generated clients call it: unique, in lower camel case
+	Summary string // its effect, in the imperative
+	Text    string // details, one or two sentences. Default: none
+	Group   string // of the documentation. Default: the group of the Style
+	Style   Style
+
+	Method, Path string
+	Served       string // the pattern of the path in the HTTP server, where it differs
+	Right        access.Right
+
+	// Subject is the request's subject over NATS, below <prefix>.api. Default: the operation is not available over NATS.
+	Subject string
+	Follow  string // subject of the live tail. Default: it has none
+	Scoped  bool   // over NATS, the parameter collection is the last name in the subject
+	Returns string // what endpoints of the NATS service say of the answer
+
+	// Query lists the query parameters, which over NATS are fields of the body. The scheduler refuses any other.
+	Query []Param
+
+	Body     string // name of the schema of its document. Default: it takes none
+	MayEmpty bool   // the document may be left out
+	Bare     bool   // it takes a body, which must be empty or an object without fields
+
+	// Conditional operations change something that has an ETag. They heed If-Match and If-None-Match; others that change
+	// something refuse these: an ignored condition would pass for a met condition.
+	Conditional     bool
+	ConditionalNATS bool // it is conditional over NATS only
+	Tagged          bool // the answer has the ETag of the object
+	Tag304          bool // the answer has another ETag, and only If-None-Match is heeded
+
+	Answer   string // name of the schema of the answer. Default: it answers a status alone
+	Statuses []int  // of success. Default: 200
+	Media    string // media type of the answer. Default: JSON
+	Line     string // name of the schema of a line of its live tail. Default: it has none
+	Events   bool   // its live tail may be server-sent events
+	Located  bool   // the created object has another path, in Location
+	Silent   bool   // on Azure's paths it answers a status alone
+
+	Errors      []int // statuses of its errors, without those that every operation of its kind has
+	ShortErrors []int // statuses of its errors on the short paths only
+}
+
+// Style is the API whose conventions an operation follows.
+type Style int
+
+// The styles.
+const (
+	Short   Style = iota // the scheduler's own
+	Managed              // a resource below a resource group, as in Azure's resource manager
+	Manager              // the resource manager's own
+	AWX
+)
+
+// Changes reports whether the operation may change something. A browser does not perform it for a page of another origin.
+func (op *Operation) Changes() bool { return op.Method != "GET" }
+
+// Pattern is the pattern of the path in the HTTP server.
+func (op *Operation) Pattern() string {
+	if op.Served != "" {
+		return op.Served
+	}
+	return op.Path
+}
+
+// Name is the operation's name in metrics and traces: its method and pattern, without the last slash.
+func (op *Operation) Name() string { return op.Method + " " + strings.TrimSuffix(op.Pattern(), "/") }
+
+// Param returns a query parameter by its name.
+func (op *Operation) Param(name string) (Param, bool) {
+	for _, p := range op.Query {
+		if p.Name == name {
+			return p, true
+		}
+	}
+	return Param{}, false
+}
+
+// ParamNames are the names of the query parameters.
+func (op *Operation) ParamNames() []string {
+	names := make([]string, len(op.Query))
+	for i := range op.Query {
+		names[i] = op.Query[i].Name
+	}
+	return names
+}
+
+// wildcard is a name in a path.
+var wildcard = regexp.MustCompile(`\{(\w+)\}`)
+
+// NamesIn are the names that a path has, as keys of [Names].
+func NamesIn(path string) []string {
+	var names []string
+	for _, found := range wildcard.FindAllStringSubmatch(path, -1) {
+		names = append(names, found[1])
+	}
+	return names
+}
+
+// Names describes the names in paths.
+var Names = map[string]string{
+	"c":        "name of a collection",
+	"j":        "name of a job",
+	"s":        "subscription",
+	"g":        "resource group",
+	"name":     "name of a shared secret",
+	"id":       "id",
+	"kind":     "what AWX calls the template; it makes no difference",
+	"template": "a job: collection.job, or job for one of the collection default; N is the job template-N",
+}

@@ -1,0 +1,114 @@
+package api
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/carillon-sched/carillon/scheduler/forecast"
+	"github.com/carillon-sched/carillon/scheduler/trail"
+	"github.com/carillon-sched/carillon/scheduler/view"
+)
+
+// Param is a query parameter.
+type Param struct {
+	Name    string
+	Kind    Kind
+	Text    string
+	Min     int      // of a Number
+	Max     int      // of a Number; 0: no limit
+	Default int      // of a Number; 0: none
+	Words   []string // of a Word: its values
+}
+
+// Kind is the type of a parameter.
+type Kind int
+
+// The kinds.
+const (
+	Text    Kind = iota
+	Flag         // true or false
+	Number       // a whole number
+	Instant      // a time (RFC 3339)
+	Word         // one of some words
+)
+
+// Description is the parameter's text with its default.
+func (p *Param) Description() string {
+	if p.Default == 0 {
+		return p.Text
+	}
+	return p.Text + "; default: " + strconv.Itoa(p.Default)
+}
+
+// Parameters of several operations.
+var (
+	dryRun       = Param{Name: "dryRun", Kind: Flag, Text: "check everything, and write nothing"}
+	editing      = []Param{{Name: "strict", Kind: Flag, Text: "warnings are errors"}, dryRun}
+	ofCollection = Param{Name: "collection", Text: "with the rights on that collection only"}
+
+	page = []Param{
+		{Name: "$top", Kind: Number, Min: 1, Max: view.MaxPage, Default: view.MaxPage, Text: "how many entries the page has at most"},
+		{Name: "$skip", Kind: Number, Text: "how many to leave out before it"},
+		{Name: "$skiptoken", Text: "where the page begins: that of a nextLink"},
+	}
+	search = append(slices.Clone(page),
+		Param{Name: "$filter", Text: "state eq enabled|disabled|completed|faulted|damaged|paused"},
+		Param{Name: "labelSelector", Text: "what the labels must meet, as in Kubernetes: team=billing,env!=prod"},
+		Param{Name: "prefix", Text: "how the names begin"},
+		Param{Name: "actionType", Text: "type of the action, such as Http"},
+		Param{Name: "nextAfter", Text: "the next run is then or later: an instant, or a length of time from now on, such as 24h"},
+		Param{Name: "nextBefore", Text: "the next run is before that: likewise"},
+		Param{
+			Name: "text", Text: "what a name, a label (name=value) or a target (host, queue, topic, subject) has in it, in any letter case",
+		},
+		Param{
+			Name: "lastOutcome", Text: "how what the job did last ended: completed, failed, faulted, skipped, postponed or never",
+		},
+	)
+	runs = []Param{
+		{Name: "days", Kind: Number, Min: 1, Max: 366, Default: 30, Text: "how far ahead"},
+		{Name: "max", Kind: Number, Min: 1, Max: 10_000, Default: 1000, Text: "how many runs at most"},
+	}
+	planned = []Param{
+		{Name: "hours", Kind: Number, Min: 1, Max: forecast.MaxHours, Default: forecast.DefaultHours, Text: "how far ahead"},
+		{Name: "from", Kind: Instant, Text: "where it begins; default: now"},
+		{Name: "collection", Text: "only the jobs of that collection"},
+		{
+			Name: "proposals", Kind: Number, Max: forecast.MaxProposals, Default: forecast.DefaultProposals,
+			Text: "how many edits it proposes at most",
+		},
+	}
+	follow = []Param{
+		{Name: "follow", Kind: Flag, Text: "a live tail instead of a page"},
+		{Name: "after", Kind: Number, Text: "of a live tail: the sequence after which it begins; default: from now on"},
+	}
+	history = slices.Concat(page, []Param{
+		{
+			Name: "$filter", Text: "status|actionType|actionName|target|manual|late eq VALUE, startTime|endTime ge|gt|le|lt TIME, joined by and, " +
+				"alternatives by or",
+		},
+		{Name: "uid", Text: "only those of the job of that uid, and not of an earlier one of its name"},
+		{Name: "earlier", Kind: Flag, Text: "also those of earlier jobs of the name"},
+	}, follow, []Param{{Name: "as", Kind: Word, Words: []string{"ndjson", "sse"}, Text: "the form of a live tail"}})
+	audit = slices.Concat(page, []Param{
+		{Name: "kind", Kind: Word, Words: words(trail.Kinds), Text: "only changes of such things"},
+		{Name: "who", Text: "only those that somebody of that name made"},
+		{Name: "op", Kind: Word, Words: trail.Ops, Text: "only such changes"},
+		{Name: "since", Kind: Instant, Text: "only those at that time, or later"},
+		{Name: "until", Kind: Instant, Text: "only those before that time"},
+	}, follow)
+)
+
+func words[T ~string](from []T) []string {
+	all := make([]string, len(from))
+	for i, word := range from {
+		all[i] = string(word)
+	}
+	return all
+}
+
+// HistoryTail and AuditTail are the parameters of a live tail; parameters of a page are refused.
+var (
+	HistoryTail = []string{"$filter", "uid", "earlier", "follow", "after", "as"}
+	AuditTail   = []string{"kind", "who", "op", "since", "follow", "after"}
+)
