@@ -48,7 +48,7 @@ func TestBeside(t *testing.T) {
 				for range 100 {
 					Test(t, func(t *testing.T) {
 						time.Sleep(time.Second)
-						if n := runtime.GOMAXPROCS(0); RaceDetector && n != 1 {
+						if n := runtime.GOMAXPROCS(0); n != 1 {
 							t.Errorf("%d processors in a bubble", n)
 						}
 					})
