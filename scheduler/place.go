@@ -31,7 +31,8 @@ func (s *PlaceSearch) Faulted() bool {
 }
 
 // Look takes the next record, and reports whether to go on. Detached runs end
-// in any order: of these, the latest instant counts.
+// in any order: of these, the latest instant counts. An edit that was overtaken may
+// leave records of an earlier schedule behind those of the present one, which count.
 func (s *PlaceSearch) Look(r *Record) bool {
 	s.seen++
 	j := s.job
@@ -47,11 +48,15 @@ func (s *PlaceSearch) Look(r *Record) bool {
 		if s.Found == nil || r.Nominal.After(s.Found.Nominal) {
 			s.Found = r
 		}
-	case s.Found == nil:
+	case s.Found == nil, s.earlier() && r.Schedule == j.ScheduleGen:
 		s.Found = r
 	}
-	return (s.Found == nil || s.Found.Kind.IsDetached()) && s.seen < HistoryDepth
+	more := s.Found == nil || s.Found.Kind.IsDetached() || s.earlier() && r.Stored.After(j.Anchor)
+	return more && s.seen < HistoryDepth
 }
+
+// earlier reports whether what was found is of an earlier schedule.
+func (s *PlaceSearch) earlier() bool { return s.Found != nil && s.Found.Schedule < s.job.ScheduleGen }
 
 // note takes a record of what is no occurrence.
 func (s *PlaceSearch) note(r *Record) {

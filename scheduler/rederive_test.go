@@ -37,6 +37,8 @@ func TestPlaceSearch(t *testing.T) {
 	gap.Outcome, gap.Reason = scheduler.OutcomeSkipped, scheduler.ReasonDST
 	skipped := last(t, scheduler.Decide(j, false, baton(j, "09:05:00"), at("09:05:00")).Step.Records)
 	postponed := deferral(t, j, baton(j, "09:05:00"), "09:05:00")
+	overtaken, ran := own("08:11:00"), attempt(other, baton(other, "08:11:30"), "08:11:30", succeeds)
+	overtaken.Stored = at("08:12:00")
 	beyond := slices.Repeat(history{byHand}, scheduler.HistoryDepth)
 	for _, row := range []struct {
 		name    string
@@ -57,6 +59,8 @@ func TestPlaceSearch(t *testing.T) {
 		{"the latest of the detached runs, whatever ended last", j, history{beside("09:06:00"), beside("09:08:00"), beside("09:07:00")}, beside("09:08:00")},
 		{"a detached run before the job's own record", j, history{beside("09:06:00"), own("09:05:00")}, beside("09:06:00")},
 		{"not a detached run that began before", j, history{own("09:05:00"), beside("09:06:00")}, own("09:05:00")},
+		{"what ran by the present schedule, before an edit that was overtaken", other, history{overtaken, ran}, ran},
+		{"the last of the schedule before, which has just been replaced", other, history{overtaken, own("08:09:00")}, overtaken},
 		{"the last one that is looked at", j, append(slices.Clone(beyond[1:]), own("09:05:00")), own("09:05:00")},
 		{"one that lies too deep", j, append(slices.Clone(beyond), own("09:05:00")), nil},
 	} {

@@ -79,6 +79,9 @@ const (
 	runningPause = 100 * time.Millisecond
 )
 
+// armingTime is how long after its creation a job may have no baton yet.
+const armingTime = 500 * time.Millisecond
+
 // replan makes an enabled job's baton follow its definition. was is the job
 // before the edit, at where the baton waited then, zero if that is not known.
 func (p *planner) replan(ctx context.Context, j, was *scheduler.Job, at step.From) error {
@@ -156,6 +159,11 @@ func (p *planner) replanOnce(ctx context.Context, j *scheduler.Job, was schedule
 	if err != nil && found.Running == nil {
 		return false, err
 	}
+	if found.Waiting == nil && found.Running == nil || found.Waiting != nil && found.Waiting.Revision > j.Revision {
+		if over, err := p.overtaken(ctx, j); over || err != nil {
+			return false, err
+		}
+	}
 	from.Schedule, from.Doubtful = j.ScheduleGen, from.Waiting == 0
 	what, s := j.Replan(was, found, p.shared.Store.Now().UTC())
 	if at.Waiting != 0 && what != scheduler.ReplaceIt {
@@ -174,6 +182,16 @@ func (p *planner) replanOnce(ctx context.Context, j *scheduler.Job, was schedule
 	case scheduler.LeaveAlone:
 	}
 	return false, nil
+}
+
+// overtaken reports whether a job has been written since: whoever did so sees to its baton. What j says may be of a schedule
+// that has been replaced, or of instants that have run since.
+func (p *planner) overtaken(ctx context.Context, j *scheduler.Job) (bool, error) {
+	st, err := p.shared.Store.LoadJob(ctx, j.Key)
+	if errors.Is(err, scheduler.ErrNotFound) {
+		return true, nil
+	}
+	return st.Revision != j.Revision, err
 }
 
 // seen is locate, unless the place where the baton waits is known.
@@ -222,11 +240,16 @@ func (p *planner) locate(ctx context.Context, k scheduler.Key) (f scheduler.Foun
 }
 
 // rederive arms the baton that follows the last thing the history knows of the
-// job; without a history, the first one.
+// job; without a history, the first one. [scheduler.ErrConflict], after a moment, while
+// whoever has created the job may be about to arm that.
 func (p *planner) rederive(ctx context.Context, j *scheduler.Job) error {
 	search, err := p.shared.steps.Place(ctx, j)
 	if err != nil {
 		return err
+	}
+	if search.Found == nil && p.shared.Store.Now().Sub(j.Created) < armingTime {
+		intake.Pause(ctx, runningPause)
+		return fmt.Errorf("job %s: %w: it has just been created", j.Key, scheduler.ErrConflict)
 	}
 	from := step.From{Slot: scheduler.Slot{Key: j.Key}, Schedule: j.ScheduleGen, Doubtful: true}
 	return p.shared.steps.CarryOut(ctx, j, search.Next(p.shared.Store.Now().UTC()), from)

@@ -20,7 +20,8 @@ import (
 
 // TestPutRacesDelete has many clients put, delete and run jobs of a few names at once. Each put of a name calls a path of
 // its own, so that a call shows which definition made it. An occurrence is called at most once, and the history of each
-// job that is left has its own records only.
+// job that is left has its own records only. Times are drawn to the nanosecond: runs by hand that are asked for at the same one
+// are one run.
 func TestPutRacesDelete(t *testing.T) {
 	operations := 10_000
 	if testing.Short() || bubble.RaceDetector {
@@ -44,7 +45,7 @@ func TestPutRacesDelete(t *testing.T) {
 					if err := w.race(t.Context(), name, fmt.Sprintf("p%d-%d", client, i), random); err != nil {
 						t.Errorf("%s: %v", name, err)
 					}
-					time.Sleep(time.Duration(random.IntN(200)) * time.Millisecond)
+					time.Sleep(time.Duration(random.IntN(int(200 * time.Millisecond))))
 				}
 			})
 		}
@@ -71,7 +72,7 @@ func TestPutRacesDelete(t *testing.T) {
 // laggard is a store whose server takes a moment for some requests, so that others come in between.
 type laggard struct{ scheduler.Store }
 
-func lag() { time.Sleep(time.Duration(rand.IntN(30)) * time.Millisecond) }
+func lag() { time.Sleep(rand.N(30 * time.Millisecond)) }
 
 func (l laggard) Clear(ctx context.Context, k scheduler.Key, of func(*scheduler.Baton) bool) error {
 	lag()
@@ -107,7 +108,7 @@ func (l laggard) Append(ctx context.Context, r *scheduler.Record) error {
 func (w *world) race(ctx context.Context, name, path string, random *rand.Rand) (err error) {
 	switch what := random.IntN(10); {
 	case what < 4:
-		body := `{"startTime": "` + time.Now().UTC().Add(time.Duration(random.IntN(100))*time.Millisecond).Format(time.RFC3339Nano) + `", "recurrence": {"frequency": "Second"},
+		body := `{"startTime": "` + time.Now().UTC().Add(time.Duration(random.IntN(int(100*time.Millisecond)))).Format(time.RFC3339Nano) + `", "recurrence": {"frequency": "Second"},
 			"action": {"type": "Http", "request": {"uri": "http://target.example/` + path + `", "method": "POST"}, "retryPolicy": {"retryType": "none"}}}`
 		_, _, err = w.service.Put(ctx, service.Edit{Key: key(name), Body: []byte(body)})
 	case what < 7:
@@ -191,4 +192,70 @@ func TestEnableOvertakesDisable(t *testing.T) {
 			})
 		})
 	}
+}
+
+// late is a store of a process that hangs after it has looked for a waiting baton, until then has been done. It counts what the
+// process arms afterwards.
+type late struct {
+	scheduler.Store
+
+	then  func()
+	armed int
+}
+
+func (l *late) Waiting(ctx context.Context, slot scheduler.Slot) (scheduler.Stored, error) {
+	st, err := l.Store.Waiting(ctx, slot)
+	if then := l.then; then != nil {
+		l.then = nil
+		then()
+	}
+	return st, err
+}
+
+func (l *late) Arm(ctx context.Context, slot scheduler.Slot, body []byte, at time.Time, waiting uint64) error {
+	l.armed++
+	return l.Store.Arm(ctx, slot, body, at, waiting)
+}
+
+func (l *late) Fire(ctx context.Context, slot scheduler.Slot, body []byte, waiting uint64) error {
+	l.armed++
+	return l.Store.Fire(ctx, slot, body, waiting)
+}
+
+// TestLateEditArmsNothing has a process look for the baton of a job, hang, and go on when the job was edited, has run and was
+// disabled. What it knows of the job is over: it arms nothing.
+func TestLateEditArmsNothing(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		w.put("job", `{`+action+`, "recurrence": {"frequency": "Hour"}}`)
+		w.must(nil, w.store.Clear(t.Context(), key("job"), nil)) // lost
+		slow := &late{w.store, func() {
+			w.put("job", `{`+action+`, "recurrence": {"frequency": "Minute"}}`)
+			time.Sleep(90 * time.Second)
+			w.must(w.service.Disable(t.Context(), key("job")))
+		}, 0}
+		if _, err := w.newServiceOn(slow).Enable(t.Context(), key("job")); err != nil || slow.armed > 0 {
+			t.Errorf("it has armed %d batons of a job that is disabled (%v)", slow.armed, err)
+		}
+	})
+}
+
+// TestCreatedWhileEdited disables a job that another process has just stored and is about to arm. It runs once at most.
+func TestCreatedWhileEdited(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		creates := w.newServiceOn(&overtaken{w.store, func() {
+			w.must(w.service.Disable(t.Context(), key("job")))
+			time.Sleep(time.Second)
+			w.must(w.service.Enable(t.Context(), key("job")))
+			time.Sleep(time.Second)
+		}})
+		_, _, err := creates.Put(t.Context(), service.Edit{Key: key("job"), Body: []byte(`{` + action + `, "recurrence": {"frequency": "Hour"}}`)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		if n := len(w.sink.seen()); n > 1 {
+			t.Errorf("the first occurrence was called %d times", n)
+		}
+		w.mustBeInOrder()
+	})
 }
