@@ -54,9 +54,6 @@ type Jobs interface { //nolint:interfacebloat // all that definitions need
 	EachStoredJob(ctx context.Context, f func(Stored) error) error
 	EachJobFrom(ctx context.Context, from uint64, f func(st Stored, deleted bool) error) error
 	SaveJob(ctx context.Context, k Key, data []byte, replaces uint64, final bool) (uint64, error)
-	Ledger(ctx context.Context, collection string) (uint64, error)
-	CreateJob(ctx context.Context, k Key, data []byte, replaces, ledger uint64, final bool) (uint64, error)
-	DropLedger(ctx context.Context, collection string) error
 	EndJobs(ctx context.Context, jobs []JobEnd) []error
 	RewriteJob(ctx context.Context, k Key, data []byte, replaces uint64, final bool) (uint64, error)
 	RemoveJob(ctx context.Context, k Key, revision, specSequence uint64) error

@@ -23,7 +23,6 @@ type Store struct {
 	settings    jetstream.KeyValue
 	jobs        jetstream.KeyValue
 	jobStream   jetstream.Stream
-	jobBatches  bool // the stream takes batches
 	collections jetstream.KeyValue
 	secrets     jetstream.KeyValue
 	tokens      jetstream.KeyValue
@@ -203,8 +202,6 @@ func (s *Store) openBuckets(ctx context.Context) (err error) {
 	if err != nil {
 		return translate(err)
 	}
-	s.jobStream = s.allowBatches(ctx, s.jobStream)
-	s.jobBatches = s.jobStream.CachedInfo().Config.AllowAtomicPublish
 	s.collections, err = s.openBucket(ctx, jetstream.KeyValueConfig{
 		Bucket: s.cfg.bucket(collectionsBucket), Description: "Carillon: job collections", History: jobRevisions,
 		RePublish: s.cfg.tells(collectionsBucket),

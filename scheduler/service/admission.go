@@ -2,50 +2,46 @@ package service
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"math/rand/v2"
 	"sync"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// admissions lets jobs into collections that have a quota on their number. In a process those of one collection come one
-// after the other; between processes the ledger of the collection decides ([scheduler.Jobs], CreateJob): a job is made only
-// if none was since the jobs were counted. Collections without a quota have none of this.
+// admissions lets jobs into collections that have a quota on their number, one after the other. Replicas do not wait for each
+// other: jobs that they make at the same moment may exceed the quota by their number.
 type admissions struct {
 	lines  lines
 	counts sync.Map // *count, by collection: whoever has its turn may use it
 }
 
-// count is how many jobs a collection had at most when its ledger stood where it did.
+// count is how many jobs a collection had at an instant, with those that this process has made since.
 type count struct {
-	known  bool // what follows
-	ledger uint64
-	most   int
-	at     time.Time // when they were counted
+	jobs int
+	at   time.Time
 }
 
-// countTrusted is how long a count is gone by that only the ledger keeps right: a process that has not heard of the
-// quota yet makes jobs without an entry.
-const countTrusted = 5 * time.Second
-
-// admissionTries bounds how often a job is counted again that others overtake, and admissionPause how long a process waits
-// before, at most, so that the others get on: with as many processes as there may be, each is likely to come first once.
+// A count is used again for a while, so that jobs that come in a herd are not counted for each of them: the less room there
+// is, the shorter, as other replicas make jobs, too.
 const (
-	admissionTries = 64
-	admissionPause = 20 * time.Millisecond
+	countTrusted = time.Second
+	timePerJob   = time.Millisecond
 )
+
+// hasRoom reports whether there is certainly room for one more.
+func (n *count) hasRoom(quota int) bool {
+	return time.Since(n.at) < min(countTrusted, time.Duration(quota-n.jobs-1)*timePerJob)
+}
 
 // admit makes a job in a collection, over a revision (0: there was none), unless that has as many as its quota allows.
 func (e Editor) admit(ctx context.Context, j *scheduler.Job, data []byte, replaces uint64) (uint64, error) {
 	collection := j.Key.Collection
 	c, err := e.shared.Collections.Get(ctx, collection)
-	if err != nil || c.Quota().MaxJobCount == 0 {
-		if err != nil {
-			return 0, err
-		}
+	if err != nil {
+		return 0, err
+	}
+	if c.Quota().MaxJobCount == 0 {
 		return e.shared.Store.SaveJob(ctx, j.Key, data, replaces, j.State.Final())
 	}
 	release, err := e.shared.admissions.lines.take(ctx, collection)
@@ -55,30 +51,15 @@ func (e Editor) admit(ctx context.Context, j *scheduler.Job, data []byte, replac
 	defer release()
 	found, _ := e.shared.admissions.counts.LoadOrStore(collection, &count{})
 	r, _ := found.(*count)
-	for range admissionTries {
-		if err := e.haveRoom(ctx, r, collection); err != nil {
-			return 0, err
-		}
-		ledger := r.ledger
-		rev, err := e.shared.Store.CreateJob(ctx, j.Key, data, replaces, ledger, j.State.Final())
-		if err == nil {
-			r.ledger, r.most = rev-1, r.most+1
-			return rev, nil
-		}
-		r.known = false
-		if !errors.Is(err, scheduler.ErrConflict) {
-			return 0, err
-		}
-		if now, failed := e.shared.Store.Ledger(ctx, collection); failed != nil || now == ledger {
-			return 0, errors.Join(err, failed) // it is the job itself that somebody else has made
-		}
-		select {
-		case <-time.After(rand.N(admissionPause)): //nolint:gosec // it is no secret
-		case <-ctx.Done():
-			return 0, context.Cause(ctx)
-		}
+	if err := e.haveRoom(ctx, r, collection); err != nil {
+		return 0, err
 	}
-	return 0, fmt.Errorf("collection %s: %w: others make jobs all the while; try again", collection, scheduler.ErrUnavailable)
+	rev, err := e.shared.Store.SaveJob(ctx, j.Key, data, replaces, j.State.Final())
+	if err != nil {
+		r.at = time.Time{} // the job may be there
+	}
+	r.jobs++
+	return rev, err
 }
 
 // haveRoom counts the jobs of a collection, unless it is known that there is room for one more. Its quota is that of now, as
@@ -89,22 +70,18 @@ func (e Editor) haveRoom(ctx context.Context, r *count, collection string) error
 		return err
 	}
 	quota := c.Quota().MaxJobCount
-	if r.known && r.most < quota && time.Since(r.at) < countTrusted {
+	if quota == 0 || r.hasRoom(quota) {
 		return nil
-	}
-	r.known = false
-	if r.ledger, err = e.shared.Store.Ledger(ctx, c.Name); err != nil || quota == 0 { // before they are counted
-		return err
 	}
 	began := time.Now()
 	n, err := e.countJobs(ctx, c)
 	if err != nil {
 		return err
 	}
+	r.jobs, r.at = n, began
 	if n >= quota {
 		return fullError(c)
 	}
-	r.known, r.most, r.at = true, n, began
 	return nil
 }
 

@@ -58,9 +58,6 @@ var errReplaced = errors.New("the collection has been deleted")
 func (c CollectionKeeper) complete(ctx context.Context, one *scheduler.Collection) error {
 	err := c.clear(ctx, one)
 	if err == nil {
-		err = c.shared.Store.DropLedger(ctx, one.Name)
-	}
-	if err == nil {
 		err = c.remove(ctx, one)
 	}
 	if err != nil && errors.Is(c.kept(ctx, one), errReplaced) {
