@@ -51,9 +51,8 @@ func (r Reader) Follow(ctx context.Context, q HistoryQuery, tail Tail) error {
 	default:
 		begins.After = *tail.After
 	}
-	watched := r.shared.roster.enter(ctx)
-	defer r.shared.roster.release(watched)
-	register := watched.of
+	register := r.shared.roster.enter(ctx)
+	defer r.shared.roster.release(register)
 	followed, stop := context.WithCancelCause(ctx)
 	t := &follower{register: register, query: &q, tail: &tail, stop: stop, touched: make(chan struct{}, 1)}
 	untell := register.tell(t)
@@ -61,7 +60,7 @@ func (r Reader) Follow(ctx context.Context, q HistoryQuery, tail Tail) error {
 	var watch sync.WaitGroup
 	defer watch.Wait()
 	defer stop(nil)
-	watch.Go(func() { t.watch(followed, watched) })
+	watch.Go(func() { t.watch(followed) })
 	select {
 	case <-register.stands:
 	case <-followed.Done():
@@ -71,12 +70,7 @@ func (r Reader) Follow(ctx context.Context, q HistoryQuery, tail Tail) error {
 	if followed.Err() == nil {
 		tail.Ready(begins)
 		take := func(rec *scheduler.Record) { t.take(followed, rec) }
-		if q.Key == (scheduler.Key{}) {
-			err = r.shared.stream.follow(followed, begins.After, span.Last, take)
-		} else {
-			err = r.shared.Store.Follow(followed, q.Key, begins.After, take)
-		}
-		if err != nil {
+		if err := r.shared.Store.Follow(followed, q.Key, begins.After, take); err != nil {
 			return err
 		}
 	}
@@ -104,7 +98,7 @@ func (t *follower) rouse() {
 }
 
 // watch stops following when nobody tells of changes any more, or the query's job is not there any more.
-func (t *follower) watch(ctx context.Context, watched *ref[*register]) {
+func (t *follower) watch(ctx context.Context) {
 	for {
 		select {
 		case <-t.touched:
@@ -114,8 +108,8 @@ func (t *follower) watch(ctx context.Context, watched *ref[*register]) {
 			if own.exists {
 				t.verify(ctx)
 			}
-		case <-watched.ended:
-			t.stop(watched.err)
+		case <-t.register.ended:
+			t.stop(t.register.err)
 			return
 		case <-ctx.Done():
 			return

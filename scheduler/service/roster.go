@@ -12,15 +12,20 @@ import (
 // roster knows which jobs there are, for all who follow histories: each job is looked up once for all of them, and one watch
 // tells of changes. It has neither while nobody follows. It is safe for concurrent use.
 type roster struct {
-	refcounted[*register]
-
 	store scheduler.Store
+
+	mu  sync.Mutex
+	now *register // nil: nobody follows
 }
 
 // register is what a roster knows from one watch, which ends when something may have been missed.
 type register struct {
 	store  scheduler.Store
 	stands chan struct{} // closed when what is asked from then on is known to stay
+	end    context.CancelFunc
+	ended  chan struct{} // closed when the watch has ended; err says why
+	err    error
+	users  int // guarded by the roster
 
 	mu     sync.Mutex
 	known  map[scheduler.Key]presence
@@ -36,18 +41,48 @@ type question struct {
 
 var errUnwatched = errors.Join(scheduler.ErrUnavailable, errors.New("the watch of job definitions ended"))
 
-// enter begins to watch, or joins who watches already. release is to be called for what it returns.
-func (s *roster) enter(ctx context.Context) *ref[*register] {
-	return s.acquire(ctx, func() (*register, func(context.Context) error) {
-		r := &register{
-			store: s.store, stands: make(chan struct{}),
+// enter begins to watch, or joins who watches already. release is to be called for what it returns. The watch has the values of
+// the first user's context.
+func (s *roster) enter(ctx context.Context) *register {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.now == nil {
+		watching, end := context.WithCancel(context.WithoutCancel(ctx))
+		s.now = &register{
+			store: s.store, stands: make(chan struct{}), end: end, ended: make(chan struct{}),
 			known: map[scheduler.Key]presence{}, asking: map[scheduler.Key]*question{}, told: map[*follower]struct{}{},
 		}
-		return r, func(ctx context.Context) error {
-			err := s.store.WatchJobs(ctx, func() { close(r.stands) }, func(k scheduler.Key, _ uint64) { r.changed(k) })
-			return cmp.Or(err, errUnwatched)
-		}
-	})
+		go s.watch(watching, s.now)
+	}
+	s.now.users++
+	return s.now
+}
+
+// watch hears of changes for a register. When it ends, who comes next begins another.
+func (s *roster) watch(ctx context.Context, r *register) {
+	err := s.store.WatchJobs(ctx, func() { close(r.stands) }, func(k scheduler.Key, _ uint64) { r.changed(k) })
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.now == r {
+		s.now = nil
+	}
+	r.err = cmp.Or(err, errUnwatched)
+	close(r.ended)
+}
+
+// release ends the watch when nobody else uses it, and waits for that.
+func (s *roster) release(r *register) {
+	s.mu.Lock()
+	r.users--
+	last := r.users == 0
+	if last && s.now == r {
+		s.now = nil
+	}
+	s.mu.Unlock()
+	if last {
+		r.end()
+		<-r.ended
+	}
 }
 
 // tell has a follower told when the definition of its job was written or deleted, until the returned function is called.

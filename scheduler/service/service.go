@@ -120,7 +120,6 @@ type shared struct {
 
 	histories *historyKeeper
 	roster    *roster // of jobs, for who follows
-	stream    *stream // of records, likewise
 
 	admissions admissions
 	editing    lines // of jobs, by those whom others have overtaken
@@ -139,7 +138,7 @@ func New(cfg Config) *Service {
 		computing: newQueue(few()), searching: newQueue(few()), doctoring: newQueue(1),
 	}
 	h.shape = sync.OnceValue(func() *document.Shape { return scheduler.JobShape(h.Actions).Flat("properties") })
-	h.roster, h.stream = &roster{store: h.Store}, &stream{store: h.Store}
+	h.roster = &roster{store: h.Store}
 	h.histories = newHistoryKeeper(h.Store, h.HistoryMemory)
 	h.steps = step.New(step.Config{Store: h.Store, Secrets: h.Secrets, Load: h.load, OnRecord: h.OnRecord})
 	h.index = index.New(index.Config{Store: h.Store, Bulk: h.IndexBulk, Now: h.Store.Now, Logger: h.Logger})

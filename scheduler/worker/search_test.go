@@ -35,14 +35,6 @@ type watched struct {
 
 	watches int // of definitions
 	loads   int // of one definition
-	follows int // of histories
-}
-
-func (s *watched) Follow(ctx context.Context, k scheduler.Key, after uint64, f func(*scheduler.Record)) error {
-	s.mu.Lock()
-	s.follows++
-	s.mu.Unlock()
-	return s.Store.Follow(ctx, k, after, f)
 }
 
 func (s *watched) LoadJob(ctx context.Context, k scheduler.Key) (scheduler.Stored, error) {
