@@ -71,7 +71,7 @@ var layers = []layer{
 	{path: "scheduler/throttle"},
 	{path: "scheduler/pulse", imports: append([]string{"scheduler/view"}, decisions...), never: outside},
 	{path: "scheduler/importer", imports: decisions, never: outside},
-	{path: "scheduler/client", imports: append([]string{"scheduler/access", "scheduler/forecast", "scheduler/intake", "scheduler/trail", "scheduler/view", "scheduler/why"}, decisions...), never: server},
+	{path: "scheduler/client", imports: append([]string{"scheduler/access", "scheduler/api", "scheduler/forecast", "scheduler/intake", "scheduler/trail", "scheduler/view", "scheduler/why"}, decisions...), never: server},
 	{path: "scheduler/rest/...", imports: apis},
 	{path: "scheduler/natsapi/...", imports: apis},
 	{path: "scheduler/console/words", never: outside},

@@ -20,10 +20,11 @@ type Operation struct {
 	Right        access.Right
 
 	// Subject is the request's subject over NATS, below <prefix>.api. Default: the operation is not available over NATS.
-	Subject string
-	Follow  string // subject of the live tail. Default: it has none
-	Scoped  bool   // over NATS, the parameter collection is the last name in the subject
-	Returns string // what endpoints of the NATS service say of the answer
+	Subject   string
+	Follow    string // subject of the live tail. Default: it has none
+	Scoped    bool   // over NATS, the parameter collection is the last name in the subject
+	Published bool   // it is also available as a published spec
+	Returns   string // what endpoints of the NATS service say of the answer
 
 	// Query lists the query parameters, which over NATS are fields of the body. The scheduler refuses any other.
 	Query []Param

@@ -109,7 +109,7 @@ var jobOperations = []Operation{
 	{
 		ID: "putJob", Summary: "Create or replace a job", Text: dryText, Group: jobs,
 		Method: "PUT", Path: "/jobCollections/{c}/jobs/{j}", Right: access.Operate,
-		Subject: "put.{c}.{j}", Returns: "the job",
+		Subject: "put.{c}.{j}", Published: true, Returns: "the job",
 		Query: editing, Body: "Job", Conditional: true, Tagged: true, Answer: "ShownJob", Statuses: put, Errors: refused,
 	},
 	{
@@ -121,43 +121,43 @@ var jobOperations = []Operation{
 	{
 		ID: "patchJob", Summary: "Merge into a job (RFC 7396)", Text: dryText, Group: jobs,
 		Method: "PATCH", Path: "/jobCollections/{c}/jobs/{j}", Right: access.Operate,
-		Subject: "patch.{c}.{j}", Returns: "the job",
+		Subject: "patch.{c}.{j}", Published: true, Returns: "the job",
 		Query: editing, Body: "JobPatch", Conditional: true, Tagged: true, Answer: "ShownJob", Errors: refused,
 	},
 	{
 		ID: "deleteJob", Summary: "Delete a job with its history", Group: jobs,
 		Method: "DELETE", Path: "/jobCollections/{c}/jobs/{j}", Right: access.Operate,
-		Subject: "delete.{c}.{j}", Returns: "nothing",
+		Subject: "delete.{c}.{j}", Published: true, Returns: "nothing",
 		Conditional: true, Errors: missing,
 	},
 	{
 		ID: "runJob", Summary: "Run a job now, in addition to its schedule", Text: bodyText, Group: jobs,
 		Method: "POST", Path: "/jobCollections/{c}/jobs/{j}/run", Right: access.Operate,
-		Subject: "run.{c}.{j}", Returns: "the id of the occurrence",
+		Subject: "run.{c}.{j}", Published: true, Returns: "the id of the occurrence",
 		Body: "RunRequest", Conditional: true, Answer: "StartedRun", Silent: true, Errors: refused,
 	},
 	{
 		ID: "resubmitJob", Summary: "Run an occurrence again that failed, was skipped or was postponed", Group: jobs,
 		Method: "POST", Path: "/jobCollections/{c}/jobs/{j}/resubmit", Right: access.Operate,
-		Subject: "resubmit.{c}.{j}", Returns: "the ids of the occurrence, and of the one that it repeats",
+		Subject: "resubmit.{c}.{j}", Published: true, Returns: "the ids of the occurrence, and of the one that it repeats",
 		Body: "ResubmitRequest", Answer: "Resubmitted", Errors: refused,
 	},
 	{
 		ID: "enableJob", Summary: "Let a job run again that is disabled or paused", Group: jobs,
 		Method: "POST", Path: "/jobCollections/{c}/jobs/{j}/enable", Right: access.Operate,
-		Subject: "enable.{c}.{j}", Returns: "the job",
+		Subject: "enable.{c}.{j}", Published: true, Returns: "the job",
 		Bare: true, Conditional: true, Tagged: true, Answer: "ShownJob", Errors: refused,
 	},
 	{
 		ID: "disableJob", Summary: "Stop a job until it is enabled", Group: jobs,
 		Method: "POST", Path: "/jobCollections/{c}/jobs/{j}/disable", Right: access.Operate,
-		Subject: "disable.{c}.{j}", Returns: "the job",
+		Subject: "disable.{c}.{j}", Published: true, Returns: "the job",
 		Bare: true, Conditional: true, Tagged: true, Answer: "ShownJob", Errors: refused,
 	},
 	{
 		ID: "pauseJob", Summary: "Keep a job from starting anything until a time, after which it goes on by itself", Group: jobs,
 		Method: "POST", Path: "/jobCollections/{c}/jobs/{j}/pause", Right: access.Operate,
-		Subject: "pause.{c}.{j}", Returns: "the job",
+		Subject: "pause.{c}.{j}", Published: true, Returns: "the job",
 		Body: "PauseRequest", Conditional: true, Tagged: true, Answer: "ShownJob", Errors: refused,
 	},
 	{

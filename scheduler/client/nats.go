@@ -82,18 +82,19 @@ func (t *natsTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // message is a request as the micro service takes it.
 func (t *natsTransport) message(r *http.Request) (*nats.Msg, error) {
-	o, names, ok := operationOf(r.Method, r.URL.Path)
+	o, ok := requestOf(r.Method, r.URL.Path)
 	if !ok {
 		return nil, &UnsupportedError{r.Method + " " + r.URL.Path}
 	}
 	q := r.URL.Query()
-	o, names = o.live(q).within(names, q)
-	for i, name := range names {
+	o.follow(q)
+	o.scope(q)
+	for i, name := range o.names {
 		if name == "" || strings.ContainsAny(name, " \t\r\n*>") {
 			return nil, scheduler.ValidateName(o.kinds[i], name)
 		}
 	}
-	m := nats.NewMsg(strings.Join(append([]string{t.cfg.Prefix, "api", o.verb}, names...), "."))
+	m := nats.NewMsg(strings.Join(append([]string{t.cfg.Prefix, "api", o.verb}, o.names...), "."))
 	for name, own := range conditionHeaders {
 		if values := r.Header.Values(name); len(values) > 0 {
 			m.Header[own] = values

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -16,6 +15,7 @@ import (
 	"github.com/nats-io/nats.go/micro"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/api"
 	"github.com/carillon-sched/carillon/scheduler/fairqueue"
 	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/scheduler/throttle"
@@ -55,52 +55,14 @@ type APIConfig struct {
 // API is the micro service "carillon". Its replicas share the requests. A
 // request goes to one of
 //
-//	<prefix>.api.put.<collection>.<job>      body: the job, JSON or YAML; answers the job
-//	<prefix>.api.get.<collection>.<job>      answers the job
-//	<prefix>.api.patch.<collection>.<job>    body: what changes (RFC 7396); answers the job
-//	<prefix>.api.delete.<collection>.<job>   answers nothing
-//	<prefix>.api.run.<collection>.<job>      answers {"occurrence": "<id>"}
-//	<prefix>.api.enable.<collection>.<job>   answers the job
-//	<prefix>.api.disable.<collection>.<job>  answers the job
-//	<prefix>.api.pause.<collection>.<job>    takes {"until"}; answers the job
-//	<prefix>.api.cancel.<collection>.<job>   takes {"occurrence", "reason", "dryRun"} or nothing, answers {"canceled": […]}
-//	<prefix>.api.collection-cancel.<collection> the same for all jobs of a collection, without an occurrence
-//	<prefix>.api.try.<collection>.<job>      body: the job to try, or none; answers what became of one attempt
-//	<prefix>.api.resubmit.<collection>.<job> takes {"occurrence", "force"}, answers {"occurrence", "resubmits"}
-//	<prefix>.api.history.<collection>.<job>  answers {"value": […], "nextLink": …}, newest first
-//	<prefix>.api.history.<collection>        likewise, of all jobs of a collection
-//	<prefix>.api.history                     likewise, of all jobs
-//	<prefix>.api.follow.<collection>.<job>   answers the records of a job as they come; see below
-//	<prefix>.api.follow.<collection>         likewise, of all jobs of a collection
-//	<prefix>.api.follow                      likewise, of all jobs
-//	<prefix>.api.why.<collection>.<job>      body: {"at": "…"} or none, which is now; answers why it ran then, or did not ([why.Answer])
-//	<prefix>.api.account.<collection>.<job>  body: {"from", "to"}; answers all instants that were due, with their records ([why.Account])
-//	<prefix>.api.forecast                    body: {"hours", "from", "proposals"} or none; answers what is planned ([forecast.Report])
-//	<prefix>.api.forecast.<collection>       likewise, of the jobs of a collection
-//	<prefix>.api.audit.<collection>.<job>    answers {"value": […], "nextLink": …}, who changed the job ([trail.Entry]), newest first
-//	<prefix>.api.audit.<collection>          likewise, of a collection and its jobs
-//	<prefix>.api.audit                       likewise, of everything
-//	<prefix>.api.follow-audit…               likewise, as they come: as follow does
-//	<prefix>.api.list.<collection>           answers {"value": […], "nextLink": …}, by name
-//	<prefix>.api.list                        likewise, of all collections
-//	<prefix>.api.preview                     body: a job ([service.Previewer.Preview]); answers when it would run
-//	<prefix>.api.operation-create[.<collection>]      body: one thing to do to many jobs; answers the operation ([view.Operation])
-//	<prefix>.api.operation-list[.<collection>]        answers {"value": […], "nextLink": …}, newest first
-//	<prefix>.api.operation-get.<id>[.<collection>]    answers the operation
-//	<prefix>.api.operation-cancel.<id>[.<collection>] answers the operation
-//	<prefix>.api.collection-put.<collection>     body: the collection, JSON or YAML, or none; answers the collection
-//	<prefix>.api.collection-get.<collection>     answers the collection
-//	<prefix>.api.collection-patch.<collection>   body: what changes (RFC 7396); answers the collection
-//	<prefix>.api.collection-delete.<collection>  body: none, or {"onlyEmpty": true}, to keep one that has jobs; answers nothing
-//	<prefix>.api.collection-enable.<collection>  answers the collection
-//	<prefix>.api.collection-disable.<collection> answers the collection
-//	<prefix>.api.collection-list                 answers {"value": […], "nextLink": …}, by name
-//	<prefix>.api.secret-put.<name>           body: {"value": "…", "description": "…"}; answers the shared secret without its value
-//	<prefix>.api.secret-delete.<name>        body: none, or {"force": true}, where jobs refer to it; answers nothing
-//	<prefix>.api.secret-list                 answers {"value": […], "nextLink": …}, by name, without values
-//	<prefix>.api.secret-rotate               answers what was sealed again ([service.SecretKeeper.RotateSecrets])
+//	<prefix>.api.<verb>
+//	<prefix>.api.<verb>.<collection>
+//	<prefix>.api.<verb>.<collection>.<job>
 //
-// and the JSON is that of the REST API. history and the lists take a body
+// with the subjects of the table of operations ([api.Operations]); where an operation is Scoped, a collection may follow. The
+// body is the document of the operation. An operation without a document takes an object with its query parameters, or nothing.
+//
+// The JSON is the same as in the REST API. history and the lists take a body
 // {"$top": 100, "$skip": 0, "$filter": "status eq Failed"} or none; history and
 // list take "$skiptoken" too, the place after which to begin, list what
 // [view.JobSearch] has, and history "uid" and "earlier". audit takes "kind", "who", "op", "since" and "until", and no $filter.
@@ -179,7 +141,8 @@ func (a *API) Run(ctx context.Context) error {
 	a.work, a.abandon = context.WithCancel(context.WithoutCancel(ctx))
 	defer a.abandon()
 	defer a.crew.dismiss()
-	for _, e := range slices.Concat(endpoints, tailEndpoints) {
+	all := endpoints()
+	for _, e := range all {
 		a.counters[e.name] = &counters{}
 	}
 	svc, err := micro.AddService(a.cfg.Conn, micro.Config{
@@ -189,14 +152,8 @@ func (a *API) Run(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("micro service: %w", err)
 	}
-	for _, e := range tailEndpoints {
-		if err := a.addTail(ctx, svc, e); err != nil {
-			_ = svc.Stop()
-			return fmt.Errorf("micro service: endpoint %s: %w", e.name, err)
-		}
-	}
-	for _, e := range endpoints {
-		if err := a.add(svc, e); err != nil { //nolint:contextcheck // requests end with the service
+	for _, e := range all {
+		if err := a.add(ctx, svc, e); err != nil {
 			_ = svc.Stop()
 			return fmt.Errorf("micro service: endpoint %s: %w", e.name, err)
 		}
@@ -206,11 +163,13 @@ func (a *API) Run(ctx context.Context) error {
 	return nil
 }
 
-// add subscribes to an endpoint's subject.
-func (a *API) add(svc micro.Service, e endpoint) error {
-	prefix := a.cfg.Prefix + ".api."
-	return svc.AddEndpoint(e.name, micro.HandlerFunc(func(m micro.Request) { a.accept(e, m) }),
-		micro.WithEndpointSubject(prefix+e.subject),
+// add subscribes to an endpoint's subject. Live tails end with ctx, other requests with the service.
+func (a *API) add(ctx context.Context, svc micro.Service, e endpoint) error {
+	handle := func(m micro.Request) { a.accept(e, m) } //nolint:contextcheck // see above
+	if e.live {
+		handle = func(m micro.Request) { a.acceptTail(ctx, e, m) }
+	}
+	return svc.AddEndpoint(e.name, micro.HandlerFunc(handle), micro.WithEndpointSubject(a.cfg.Prefix+".api."+e.subject),
 		micro.WithEndpointMetadata(map[string]string{"answers": e.answers}))
 }
 
@@ -303,7 +262,7 @@ func (a *API) call(ctx context.Context, e endpoint, m micro.Request) (ans answer
 		}
 	}()
 	verb, name, _ := strings.Cut(strings.TrimPrefix(m.Subject(), a.cfg.Prefix+".api."), ".")
-	how, err := orderOf(m, verb)
+	how, err := orderOf(m, e.op)
 	if err != nil {
 		return answer{err: err}
 	}
@@ -312,14 +271,14 @@ func (a *API) call(ctx context.Context, e endpoint, m micro.Request) (ans answer
 	})
 }
 
-// orderOf reads the headers of a request, and refuses those that its verb cannot heed.
-func orderOf(m micro.Request, verb string) (order, error) {
+// orderOf reads the headers of a request, and refuses those that its operation, nil for none, cannot heed.
+func orderOf(m micro.Request, op *api.Operation) (order, error) {
 	if m.Headers().Get(traceHeader) != "" { // the trace, not the audit log, would get who asked
 		return order{}, scheduler.Invalid(traceHeader, "is not allowed in requests; remove the header")
 	}
 	how, err := readOrder(m.Headers())
-	if err == nil {
-		err = how.checkFor(verb)
+	if err == nil && op != nil {
+		err = how.checkFor(op)
 	}
 	return how, err
 }

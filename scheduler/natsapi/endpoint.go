@@ -3,27 +3,130 @@ package natsapi
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"math"
 	"regexp"
+	"slices"
 	"strings"
-	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/api"
 	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/intake"
 	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-// endpoint is one operation of the micro service.
+// call answers a request with one message.
+type call func(ctx context.Context, s *service.Service, r request) answer
+
+// endpoint is a subject of the micro service.
 type endpoint struct {
 	name    string
-	subject string // below <prefix>.api.
-	answers string // for people who look at the service's info
-	call    func(ctx context.Context, s *service.Service, r request) answer
+	subject string         // below <prefix>.api
+	answers string         // shown by nats micro info
+	op      *api.Operation // nil: the endpoint is for malformed names
+	call    call
+	live    bool // it answers with a live tail, not with call
+}
 
-	// tail is for what is answered with more than one message, in place of call: it reads which.
-	tail func(ctx context.Context, now time.Time, k scheduler.Key, body []byte) (following, error)
+// calls perform the operations that are answered with one message, by ID.
+var calls = map[string]call{
+	"listCollections":   listCollections,
+	"putCollection":     putCollection,
+	"getCollection":     getCollection,
+	"patchCollection":   patchCollection,
+	"deleteCollection":  removeCollection,
+	"enableCollection":  turnCollection(scheduler.Enabled),
+	"disableCollection": turnCollection(scheduler.Disabled),
+	"cancelCollection":  cancelCollection,
+	"listJobs":          list,
+	"listAllJobs":       list,
+	"putJob":            do,
+	"getJob":            get,
+	"patchJob":          do,
+	"deleteJob":         do,
+	"runJob":            do,
+	"resubmitJob":       resubmit,
+	"enableJob":         doBare,
+	"disableJob":        doBare,
+	"pauseJob":          pause,
+	"cancelJob":         cancel,
+	"tryJob":            try,
+	"preview":           preview,
+	"createOperation":   createOperation,
+	"listOperations":    listOperations,
+	"getOperation":      aboutOperation(showOperation),
+	"cancelOperation":   aboutOperation(cancelOperation),
+	"jobHistory":        history,
+	"collectionHistory": history,
+	"history":           history,
+	"why":               explain,
+	"account":           account,
+	"forecast":          foresee,
+	"jobAudit":          audit,
+	"collectionAudit":   audit,
+	"audit":             audit,
+	"listSecrets":       listSecrets,
+	"putSecret":         putSecret,
+	"deleteSecret":      removeSecret,
+	"rotateSecrets":     rotateSecrets,
+}
+
+// names match the names in a subject of the table.
+var names = regexp.MustCompile(`\{\w+\}`)
+
+// endpoints returns the endpoints of the table, followed by endpoints for names with a dot: such a name is more than one token,
+// so that no endpoint of the table matches it.
+func endpoints() []endpoint {
+	var all []endpoint
+	for _, e := range api.Endpoints() {
+		answers := e.Returns
+		if e.Live {
+			answers = "a live tail: " + answers
+		}
+		all = append(all, endpoint{e.Name, names.ReplaceAllString(e.Subject, "*"), answers, e.Operation, calls[e.ID], e.Live})
+	}
+	all = append(all, malformed("malformed", "*.*.*.>"))
+	for _, verb := range slices.Sorted(maps.Keys(single)) {
+		all = append(all, malformed("malformed-"+verb, verb+".*.>"))
+	}
+	return all
+}
+
+// single has the check of the name for each verb none of whose subjects has more than one.
+var single = func() map[string]func(name string) error {
+	all := map[string]func(name string) error{}
+	for _, e := range api.Endpoints() {
+		switch found := api.NamesIn(e.Subject); {
+		case len(found) > 1:
+			all[e.Verb()] = nil
+		case len(found) == 1:
+			if _, known := all[e.Verb()]; !known {
+				all[e.Verb()] = checks[found[0]]
+			}
+		}
+	}
+	maps.DeleteFunc(all, func(_ string, check func(string) error) bool { return check == nil })
+	return all
+}()
+
+// checks of names, by their keys in the table.
+var checks = map[string]func(name string) error{
+	"c":    scheduler.ValidateCollection,
+	"name": func(name string) error { return scheduler.ValidateName("secret", name) },
+}
+
+// malformed returns an endpoint that explains the error of a name.
+func malformed(name, subject string) endpoint {
+	return endpoint{name: name, subject: subject, answers: "why the name is wrong", call: tellName}
+}
+
+func tellName(_ context.Context, _ *service.Service, r request) answer {
+	if check := single[r.verb]; check != nil {
+		return answer{err: check(r.name)}
+	}
+	return answer{err: r.key().Validate()}
 }
 
 // request is a request as an endpoint sees it.
@@ -58,66 +161,6 @@ func (a answer) code() int {
 		return view.DescribeError(a.err).Status
 	}
 	return max(a.status, 200)
-}
-
-var endpoints = []endpoint{
-	{name: "put", subject: "put.*.*", answers: "the job", call: do},
-	{name: "get", subject: "get.*.*", answers: "the job", call: get},
-	{name: "patch", subject: "patch.*.*", answers: "the job", call: do},
-	{name: "delete", subject: "delete.*.*", answers: "nothing", call: do},
-	{name: "run", subject: "run.*.*", answers: "the id of the occurrence", call: do},
-	{name: "resubmit", subject: "resubmit.*.*", answers: "the ids of the occurrence, and of the one that it repeats", call: resubmit},
-	{name: "enable", subject: "enable.*.*", answers: "the job", call: doBare},
-	{name: "disable", subject: "disable.*.*", answers: "the job", call: doBare},
-	{name: "pause", subject: "pause.*.*", answers: "the job", call: pause},
-	{name: "cancel", subject: "cancel.*.*", answers: "the ids of the occurrences that were canceled", call: cancel},
-	{name: "collection-cancel", subject: "collection-cancel.*", answers: "likewise, of a collection", call: cancelCollection},
-	{name: "try", subject: "try.*.*", answers: "what became of one attempt of the job", call: try},
-	{name: "history", subject: "history.*.*", answers: "a page of records, newest first", call: history},
-	{name: "history-collection", subject: "history.*", answers: "a page of the records of a collection, newest first", call: history},
-	{name: "history-all", subject: "history", answers: "a page of the records of all jobs, newest first", call: history},
-	{name: "why", subject: "why.*.*", answers: "why the job ran at a time, or did not", call: explain},
-	{name: "account", subject: "account.*.*", answers: "all instants that were due in a period, with their records", call: account},
-	{name: "forecast", subject: "forecast", answers: "what is planned, minute by minute", call: foresee},
-	{name: "forecast-collection", subject: "forecast.*", answers: "what is planned of a collection, minute by minute", call: foresee},
-	{name: "audit", subject: "audit.*.*", answers: "a page of who changed the job, newest first", call: audit},
-	{name: "audit-collection", subject: "audit.*", answers: "a page of who changed a collection and its jobs, newest first", call: audit},
-	{name: "audit-all", subject: "audit", answers: "a page of who changed what, newest first", call: audit},
-	{name: "list", subject: "list.*", answers: "a page of jobs, by name", call: list},
-	{name: "list-all", subject: "list", answers: "a page of the jobs of all collections, by collection and name", call: list},
-	{name: "preview", subject: "preview", answers: "when a job would run", call: preview},
-	{name: "collection-put", subject: "collection-put.*", answers: "the collection", call: putCollection},
-	{name: "collection-get", subject: "collection-get.*", answers: "the collection", call: getCollection},
-	{name: "collection-patch", subject: "collection-patch.*", answers: "the collection", call: patchCollection},
-	{name: "collection-delete", subject: "collection-delete.*", answers: "nothing", call: removeCollection},
-	{name: "collection-enable", subject: "collection-enable.*", answers: "the collection", call: turnCollection(scheduler.Enabled)},
-	{name: "collection-disable", subject: "collection-disable.*", answers: "the collection", call: turnCollection(scheduler.Disabled)},
-	{name: "operation-create", subject: "operation-create", answers: "the operation", call: createOperation},
-	{name: "operation-create-collection", subject: "operation-create.*", answers: "the operation", call: createOperation},
-	{name: "operation-list", subject: "operation-list", answers: "operations, the newest first", call: listOperations},
-	{name: "operation-list-collection", subject: "operation-list.*", answers: "those of a collection, likewise", call: listOperations},
-	{name: "operation-get", subject: "operation-get.*", answers: "the operation", call: aboutOperation(showOperation)},
-	{name: "operation-get-collection", subject: "operation-get.*.*", answers: "the operation", call: aboutOperation(showOperation)},
-	{name: "operation-cancel", subject: "operation-cancel.*", answers: "the operation", call: aboutOperation(cancelOperation)},
-	{name: "operation-cancel-collection", subject: "operation-cancel.*.*", answers: "the operation", call: aboutOperation(cancelOperation)},
-	{name: "collection-list", subject: "collection-list", answers: "a page of collections, by name", call: listCollections},
-	{name: "secret-put", subject: "secret-put.*", answers: "the secret, without its value", call: putSecret},
-	{name: "secret-delete", subject: "secret-delete.*", answers: "nothing", call: removeSecret},
-	{name: "secret-list", subject: "secret-list", answers: "all shared secrets, without their values", call: listSecrets},
-	{name: "secret-rotate", subject: "secret-rotate", answers: "what was sealed again", call: rotateSecrets},
-	// A name with a dot is more than one token. It would find nobody.
-	{name: "malformed", subject: "*.*.*.>", answers: "why the name is wrong", call: malformed},
-	{name: "malformed-forecast", subject: "forecast.*.>", answers: "why the name is wrong", call: malformed},
-	{name: "malformed-list", subject: "list.*.>", answers: "why the name is wrong", call: malformed},
-	{name: "malformed-collection-put", subject: "collection-put.*.>", answers: "why the name is wrong", call: malformed},
-	{name: "malformed-collection-get", subject: "collection-get.*.>", answers: "why the name is wrong", call: malformed},
-	{name: "malformed-collection-patch", subject: "collection-patch.*.>", answers: "why the name is wrong", call: malformed},
-	{name: "malformed-collection-delete", subject: "collection-delete.*.>", answers: "why the name is wrong", call: malformed},
-	{name: "malformed-collection-enable", subject: "collection-enable.*.>", answers: "why the name is wrong", call: malformed},
-	{name: "malformed-collection-disable", subject: "collection-disable.*.>", answers: "why the name is wrong", call: malformed},
-	{name: "malformed-collection-cancel", subject: "collection-cancel.*.>", answers: "why the name is wrong", call: malformed},
-	{name: "malformed-secret-put", subject: "secret-put.*.>", answers: "why the name is wrong", call: malformed},
-	{name: "malformed-secret-delete", subject: "secret-delete.*.>", answers: "why the name is wrong", call: malformed},
 }
 
 // doBare is do for what takes no document.
@@ -247,17 +290,6 @@ func preview(ctx context.Context, s *service.Service, r request) answer {
 		return answer{err: err}
 	}
 	return answer{body: view.JSON(view.Preview(p))}
-}
-
-// malformed tells what is wrong with a name of too many tokens.
-func malformed(_ context.Context, _ *service.Service, r request) answer {
-	switch what, _, _ := strings.Cut(r.verb, "-"); what {
-	case "list", "collection", "forecast":
-		return answer{err: scheduler.ValidateCollection(r.name)}
-	case "secret":
-		return answer{err: scheduler.ValidateName("secret", r.name)}
-	}
-	return answer{err: r.key().Validate()}
 }
 
 // query is the part of a listing that is asked for: the body of a request, and

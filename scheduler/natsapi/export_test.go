@@ -1,7 +1,6 @@
 package natsapi
 
 import (
-	"slices"
 	"time"
 )
 
@@ -14,7 +13,7 @@ func AtLeisure(n *Ingest) *Ingest {
 
 // Subjects returns those of all endpoints, below <prefix>.api., and of all specs, below <prefix>.spec..
 func Subjects() (requests, specs []string) {
-	for _, e := range slices.Concat(endpoints, tailEndpoints) {
+	for _, e := range endpoints() {
 		requests = append(requests, e.subject)
 	}
 	for _, verb := range verbs {

@@ -44,14 +44,9 @@ const (
 // maxTails is how many live tails a process serves. Each costs the store a consumer.
 const maxTails = 256
 
-// tailEndpoints answer with more than one message.
-var tailEndpoints = []endpoint{
-	{name: "follow", subject: "follow.*.*", answers: "the records of a job as they come", tail: followHistory},
-	{name: "follow-collection", subject: "follow.*", answers: "the records of a collection as they come", tail: followHistory},
-	{name: "follow-all", subject: "follow", answers: "the records of all jobs as they come", tail: followHistory},
-	{name: "follow-audit", subject: "follow-audit.*.*", answers: "who changes a job, as they do", tail: followTrail},
-	{name: "follow-audit-collection", subject: "follow-audit.*", answers: "who changes a collection and its jobs", tail: followTrail},
-	{name: "follow-audit-all", subject: "follow-audit", answers: "who changes what, as they do", tail: followTrail},
+// readers read which live tail a request asks for, by the verb of its subject.
+var readers = map[string]func(ctx context.Context, now time.Time, k scheduler.Key, body []byte) (following, error){
+	"follow": followHistory, "follow-audit": followTrail,
 }
 
 // following sends what is asked for as it comes, until ctx is done or nothing more can come.
@@ -72,33 +67,31 @@ func (a *API) beginTail(caller string) (end func(), err error) {
 		scheduler.ErrUnavailable, full.Most)
 }
 
-// addTail subscribes to the subject of a live tail. It ends with the service.
-func (a *API) addTail(ctx context.Context, svc micro.Service, e endpoint) error {
-	return svc.AddEndpoint(e.name, micro.HandlerFunc(func(m micro.Request) {
-		if !a.takes(m) || m.Reply() == "" || !a.begin() {
-			return // a stopped replica's caller asks again
+// acceptTail has a goroutine answer a request for a live tail.
+func (a *API) acceptTail(ctx context.Context, e endpoint, m micro.Request) {
+	if !a.takes(m) || m.Reply() == "" || !a.begin() {
+		return // a stopped replica's caller asks again
+	}
+	go func() {
+		defer a.answers.Done()
+		c := a.counters[e.name]
+		began := c.begin()
+		err := a.follow(ctx, e, m)
+		c.end(began, err)
+		if err != nil {
+			a.reply(m, answer{err: err})
 		}
-		go func() {
-			defer a.answers.Done()
-			c := a.counters[e.name]
-			began := c.begin()
-			err := a.follow(ctx, e, m)
-			c.end(began, err)
-			if err != nil {
-				a.reply(m, answer{err: err})
-			}
-		}()
-	}), micro.WithEndpointSubject(a.cfg.Prefix+".api."+e.subject), micro.WithEndpointMetadata(map[string]string{"answers": e.answers}))
+	}()
 }
 
 // follow sends a live tail until its time is up, nothing more can come, or its caller has it end. An error is one
 // that came before the first message.
 func (a *API) follow(ctx context.Context, e endpoint, m micro.Request) error {
-	if _, err := orderOf(m, "follow"); err != nil {
+	if _, err := orderOf(m, e.op); err != nil {
 		return err
 	}
-	_, name, _ := strings.Cut(strings.TrimPrefix(m.Subject(), a.cfg.Prefix+".api."), ".")
-	follow, err := e.tail(ctx, a.cfg.Service.Now(), keyOf(name), m.Data())
+	verb, name, _ := strings.Cut(strings.TrimPrefix(m.Subject(), a.cfg.Prefix+".api."), ".")
+	follow, err := readers[verb](ctx, a.cfg.Service.Now(), keyOf(name), m.Data())
 	if err != nil {
 		return err
 	}

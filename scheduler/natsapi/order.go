@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/api"
 )
 
 // The headers of requests, and of published specs, that say under which condition, and how, they are carried out. They
@@ -62,27 +63,22 @@ func orderHeaders(headers map[string][]string) (found map[string][]string) {
 	return found
 }
 
-// checkFor refuses what an order says and its verb cannot heed: what is left out would pass for what was done. A verb of
-// collections begins with "collection-".
-func (o order) checkFor(verb string) error {
+// checkFor refuses headers that the operation does not heed: the caller would take an ignored header for a heeded one.
+func (o order) checkFor(op *api.Operation) error {
 	var wrong []error
-	what, about := strings.CutPrefix(verb, "collection-")
-	switch what {
-	case "put", "patch":
-		if about && o.strict {
-			wrong = append(wrong, scheduler.Invalid(strictHeader, "there are no warnings about collections"))
-		}
-		return errors.Join(wrong...)
-	case "get", "delete", "enable", "disable", "pause", "cancel", "run":
-	default:
-		if !o.when.IsZero() {
-			wrong = append(wrong, scheduler.Invalid(ifMatchHeader, "there is no ETag here that a condition could ask for"))
-		}
+	_, strict := op.Param("strict")
+	_, dryRun := op.Param("dryRun")
+	if !o.when.IsZero() && !op.Heeds() {
+		wrong = append(wrong, scheduler.Invalid(ifMatchHeader, "there is no ETag here that a condition could ask for"))
 	}
-	if o.strict {
-		wrong = append(wrong, scheduler.Invalid(strictHeader, "is for put and patch"))
+	if o.strict && !strict {
+		why := "is for put and patch"
+		if dryRun {
+			why = "there are no warnings about collections"
+		}
+		wrong = append(wrong, scheduler.Invalid(strictHeader, why))
 	}
-	if o.dryRun {
+	if o.dryRun && !dryRun {
 		wrong = append(wrong, scheduler.Invalid(dryRunHeader, "is for put and patch"))
 	}
 	return errors.Join(wrong...)

@@ -5,12 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/api"
 	"github.com/carillon-sched/carillon/scheduler/intake"
 	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/scheduler/view"
@@ -24,8 +26,11 @@ type decision struct {
 	resubmits  string    // resubmit: the ID of the repeated occurrence
 }
 
-// verbs are all that can be asked for of a job, sorted.
-var verbs = []string{"delete", "disable", "enable", "patch", "pause", "put", "resubmit", "run"}
+// published are the operations that specs can perform, and verbs their verbs, sorted.
+var (
+	published = api.Published()
+	verbs     = slices.Sorted(maps.Keys(published))
+)
 
 // carryOut does what a verb asks for. asked is when that was.
 func carryOut(ctx context.Context, s *service.Service, verb string, e service.Edit, asked time.Time) (d decision, err error) {
@@ -59,7 +64,7 @@ func (it *item) key() scheduler.Key { return keyOf(it.Name) }
 func (it *item) check() error {
 	k := it.key()
 	var wrong []error
-	if !slices.Contains(verbs, it.Verb) {
+	if published[it.Verb] == nil {
 		wrong = append(wrong, scheduler.Invalid("verb", fmt.Sprintf("%q is not one of %s", clip(it.Verb), strings.Join(verbs, ", "))))
 	}
 	wrong = append(wrong, scheduler.ValidateCollection(k.Collection), scheduler.ValidateName("job", k.Job))
@@ -71,7 +76,7 @@ func (it *item) check() error {
 	}
 	wrong = append(wrong, it.wrong)
 	if it.knownVerb() != otherVerb {
-		wrong = append(wrong, it.how.checkFor(it.Verb))
+		wrong = append(wrong, it.how.checkFor(published[it.Verb]))
 	}
 	return errors.Join(wrong...)
 }
@@ -81,14 +86,15 @@ const otherVerb = "other"
 
 // knownVerb is what is asked for, as one of few words.
 func (it *item) knownVerb() string {
-	if slices.Contains(verbs, it.Verb) {
+	if published[it.Verb] != nil {
 		return it.Verb
 	}
 	return otherVerb
 }
 
 func (it *item) takesBody() bool {
-	return slices.Contains([]string{"put", "patch", "run", "resubmit", "pause"}, it.Verb)
+	op := published[it.Verb]
+	return op != nil && op.Body != ""
 }
 
 // decide carries a spec out. The error is one that says to try again, or that

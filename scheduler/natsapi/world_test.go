@@ -174,7 +174,7 @@ func (w *world) api(change ...func(*natsapi.APIConfig)) (stop func()) {
 	stop = w.background(natsapi.NewAPI(cfg).Run)
 	w.await("the micro service", func() bool {
 		m, err := w.nc.Request("$SRV.INFO.carillon", nil, time.Second)
-		return err == nil && strings.Contains(string(m.Data), "malformed-secret-delete") // the last endpoint
+		return err == nil && strings.Contains(string(m.Data), "malformed-secret-put") // the last endpoint
 	})
 	return stop
 }

@@ -1,5 +1,5 @@
 // Package permit says which NATS subjects each role needs: what to write into the permissions of a user of the NATS server,
-// which then decides who may do what over NATS. It is one table; the command line, the documentation and the tests use it.
+// which then decides who may do what over NATS. The subjects follow from the table of operations (package api).
 //
 // Everything is by permission to publish and to subscribe, and nothing is denied: what no role needs, none has, above all
 // the API of JetStream ($JS.API), the buckets ($KV) and the subjects of batons. A user gets its answers below a prefix of
@@ -15,6 +15,7 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/api"
 )
 
 // Role is who a NATS user is to Carillon: one of the roles of package access, or one of those below.
@@ -55,67 +56,30 @@ type subject struct {
 	spec   bool        // publishers have it, too
 }
 
-// published are the subjects that users publish to.
-var published = []subject{
-	{name: "api.get.{c}.*", least: access.Reader},
-	{name: "api.list.{c}", least: access.Reader},
-	{name: "api.list", least: access.Reader, global: true},
-	{name: "api.history.{c}.*", least: access.Reader},
-	{name: "api.history.{c}", least: access.Reader},
-	{name: "api.history", least: access.Reader, global: true},
-	{name: "api.follow.{c}.*", least: access.Reader},
-	{name: "api.follow.{c}", least: access.Reader},
-	{name: "api.follow", least: access.Reader, global: true},
-	{name: "api.unfollow.*", least: access.Reader}, // of a tail that only who has it can name
-	{name: "api.why.{c}.*", least: access.Reader},
-	{name: "api.account.{c}.*", least: access.Reader},
-	{name: "api.forecast.{c}", least: access.Reader},
-	{name: "api.forecast", least: access.Reader, global: true},
-	{name: "api.collection-get.{c}", least: access.Reader},
-	{name: "api.collection-list", least: access.Reader, global: true},
-	{name: "api.preview", least: access.Reader},
-	{name: "api.operation-list.{c}", least: access.Reader},
-	{name: "api.operation-list", least: access.Reader, global: true},
-	{name: "api.operation-get.*.{c}", least: access.Reader},
-	{name: "api.operation-get.*", least: access.Reader, global: true},
-	{name: "api.put.{c}.*", least: access.Operator},
-	{name: "api.patch.{c}.*", least: access.Operator},
-	{name: "api.delete.{c}.*", least: access.Operator},
-	{name: "api.run.{c}.*", least: access.Operator},
-	{name: "api.resubmit.{c}.*", least: access.Operator},
-	{name: "api.enable.{c}.*", least: access.Operator},
-	{name: "api.disable.{c}.*", least: access.Operator},
-	{name: "api.pause.{c}.*", least: access.Operator},
-	{name: "api.cancel.{c}.*", least: access.Operator},
-	{name: "api.collection-cancel.{c}", least: access.Operator},
-	{name: "api.try.{c}.*", least: access.Operator},
-	{name: "api.operation-create.{c}", least: access.Operator},
-	{name: "api.operation-create", least: access.Operator, global: true},
-	{name: "api.operation-cancel.*.{c}", least: access.Operator},
-	{name: "api.operation-cancel.*", least: access.Operator, global: true},
-	{name: "spec.put.{c}.*", least: access.Operator, spec: true},
-	{name: "spec.patch.{c}.*", least: access.Operator, spec: true},
-	{name: "spec.delete.{c}.*", least: access.Operator, spec: true},
-	{name: "spec.run.{c}.*", least: access.Operator, spec: true},
-	{name: "spec.resubmit.{c}.*", least: access.Operator, spec: true},
-	{name: "spec.pause.{c}.*", least: access.Operator, spec: true},
-	{name: "spec.enable.{c}.*", least: access.Operator, spec: true},
-	{name: "spec.disable.{c}.*", least: access.Operator, spec: true},
-	{name: "api.collection-put.{c}", least: access.Admin},
-	{name: "api.collection-patch.{c}", least: access.Admin},
-	{name: "api.collection-delete.{c}", least: access.Admin},
-	{name: "api.collection-enable.{c}", least: access.Admin},
-	{name: "api.collection-disable.{c}", least: access.Admin},
-	{name: "api.audit.{c}.*", least: access.Admin},
-	{name: "api.audit.{c}", least: access.Admin},
-	{name: "api.audit", least: access.Admin, global: true},
-	{name: "api.follow-audit.{c}.*", least: access.Admin},
-	{name: "api.follow-audit.{c}", least: access.Admin},
-	{name: "api.follow-audit", least: access.Admin, global: true},
-	{name: "api.secret-put.*", least: access.Admin, global: true},
-	{name: "api.secret-delete.*", least: access.Admin, global: true},
-	{name: "api.secret-list", least: access.Admin, global: true},
-	{name: "api.secret-rotate", least: access.Admin, global: true},
+// published are the subjects that users publish to: all operations, and the request to end a live tail, which only its
+// owner can name.
+var published = append(ofOperations(), subject{name: "api.unfollow.*", least: access.Reader})
+
+// leastOf are the least roles that have a right.
+var leastOf = map[access.Right]access.Role{
+	access.Known: access.Reader, access.Read: access.Reader, access.ReadAny: access.Reader,
+	access.Operate: access.Operator, access.OperateAny: access.Operator,
+	access.Administer: access.Admin,
+}
+
+// ofOperations are the subjects of the operations, and of their published specs.
+func ofOperations() []subject {
+	var all []subject
+	names := strings.NewReplacer("{j}", "*", "{id}", "*", "{name}", "*")
+	for _, e := range api.Endpoints() {
+		name, least := names.Replace(e.Subject), leastOf[e.Right]
+		global := !strings.Contains(name, "{c}") && e.Right != access.Known
+		all = append(all, subject{name: "api." + name, least: least, global: global})
+		if e.Published {
+			all = append(all, subject{name: "spec." + name, least: least, spec: true})
+		}
+	}
+	return all
 }
 
 // subscribed are the subjects that users subscribe to.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 
@@ -215,7 +216,8 @@ func TestExampleHasThePermissionsOfTheTable(t *testing.T) {
 		got := permit.Permissions{
 			Publish: u.Permissions.Publish.Allow, Subscribe: u.Permissions.Subscribe.Allow, Responses: u.Permissions.Response != nil,
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
+		inAnyOrder := cmpopts.SortSlices(func(a, b string) bool { return a < b })
+		if diff := cmp.Diff(want, got, inAnyOrder); diff != "" {
 			t.Errorf("%s: %s", u.Username, diff)
 		}
 	}
