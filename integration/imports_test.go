@@ -52,6 +52,7 @@ var layers = []layer{
 	{path: "scheduler/why", imports: append([]string{"scheduler/access", "scheduler/trail"}, decisions...), never: outside},
 	{path: "scheduler/forecast", imports: decisions, never: outside},
 	{path: "scheduler/api", imports: append([]string{"scheduler/access", "scheduler/forecast", "scheduler/schema", "scheduler/trail", "scheduler/view"}, decisions...), never: []string{"github.com/nats-io/..."}},
+	{path: "scheduler/api/dispatch", imports: append([]string{"scheduler/access", "scheduler/api", "scheduler/service", "scheduler/view"}, decisions...), never: []string{"github.com/nats-io/..."}},
 	{path: "scheduler/ical", never: outside},
 	{path: "scheduler/limits", imports: []string{"scheduler", "scheduler/document"}, never: outside},
 	{path: "scheduler/fairqueue", never: outside},
@@ -105,7 +106,7 @@ var (
 	server    = []string{"github.com/nats-io/nats-server/..."} // programs that only ask a scheduler are small
 	decisions = []string{"scheduler", "scheduler/spec", "scheduler/document"}
 	rooms     = append([]string{"scheduler/access", "scheduler/cache", "scheduler/intake", "scheduler/secrets/...", "scheduler/step", "scheduler/tracing", "scheduler/trail"}, decisions...)
-	apis      = append([]string{"scheduler/access", "scheduler/api", "scheduler/awx", "scheduler/fairqueue", "scheduler/forecast", "scheduler/ical", "scheduler/intake", "scheduler/schema", "scheduler/secrets", "scheduler/service", "scheduler/throttle", "scheduler/tokens", "scheduler/tracing", "scheduler/trail", "scheduler/variable", "scheduler/view", "scheduler/why"}, decisions...)
+	apis      = append([]string{"scheduler/access", "scheduler/api/...", "scheduler/awx", "scheduler/fairqueue", "scheduler/forecast", "scheduler/ical", "scheduler/intake", "scheduler/schema", "scheduler/secrets", "scheduler/service", "scheduler/throttle", "scheduler/tokens", "scheduler/tracing", "scheduler/trail", "scheduler/variable", "scheduler/view", "scheduler/why"}, decisions...)
 	product   = []string{"scheduler/...", "store/...", "actions/..."}
 )
 

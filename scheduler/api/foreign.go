@@ -25,7 +25,7 @@ var azureOperations = []Operation{
 		Method: "GET", Path: "/subscriptions", Right: access.ReadAny, Answer: "ArmResourceList",
 	},
 	{
-		ID: "armGetSubscription", Summary: "Show a subscription: whoever names one has it", Style: Manager,
+		ID: "armGetSubscription", Summary: "Show a subscription", Text: "Every name is a subscription.", Style: Manager,
 		Method: "GET", Path: AzureSubscription, Right: access.Known, Answer: "ArmResource",
 	},
 	{
@@ -33,15 +33,15 @@ var azureOperations = []Operation{
 		Method: "GET", Path: AzureSubscription + "/resourceGroups", Right: access.ReadAny, Answer: "ArmResourceList",
 	},
 	{
-		ID: "armGetResourceGroup", Summary: "Show a resource group: whoever names one has it", Text: "HEAD is answered with 204.",
+		ID: "armGetResourceGroup", Summary: "Show a resource group", Text: "Every name is a resource group. The answer to HEAD is 204.",
 		Style: Manager, Method: "GET", Path: AzureGroup, Right: access.Known, Answer: "ArmResource",
 	},
 	{
-		ID: "armPutResourceGroup", Summary: "Answer as if a resource group were put, and keep nothing", Style: Manager,
+		ID: "armPutResourceGroup", Summary: "Acknowledge a resource group", Text: "The scheduler stores nothing.", Style: Manager,
 		Method: "PUT", Path: AzureGroup, Right: access.Known, Body: "ArmResource", MayEmpty: true, Answer: "ArmResource", Statuses: put,
 	},
 	{
-		ID: "armDeleteResourceGroup", Summary: "Tell that a resource group is gone, unless it has collections", Style: Manager,
+		ID: "armDeleteResourceGroup", Summary: "Delete a resource group without collections", Style: Manager,
 		Method: "DELETE", Path: AzureGroup, Right: access.Administer, Errors: []int{http.StatusConflict},
 	},
 	{
@@ -49,11 +49,11 @@ var azureOperations = []Operation{
 		Method: "GET", Path: AzureSubscription + "/providers", Right: access.Known, Answer: "ArmResourceList",
 	},
 	{
-		ID: "armGetProvider", Summary: "Tell that Microsoft.Scheduler is registered", Style: Manager,
+		ID: "armGetProvider", Summary: "Show the resource provider Microsoft.Scheduler", Style: Manager,
 		Method: "GET", Path: AzureSubscription + AzureProvider, Right: access.Known, Answer: "ArmResource",
 	},
 	{
-		ID: "armRegisterProvider", Summary: "Register Microsoft.Scheduler, which it always is", Style: Manager,
+		ID: "armRegisterProvider", Summary: "Register Microsoft.Scheduler", Style: Manager,
 		Method: "POST", Path: AzureSubscription + AzureProvider + "/register", Right: access.Known, Answer: "ArmResource",
 	},
 	{
@@ -72,18 +72,18 @@ var awxQuery = []Param{
 	{Name: "page", Kind: Number, Min: 1, Text: "number of the page, from 1"},
 	{Name: "page_size", Kind: Number, Min: 1, Text: "how many schedules a page has: 25, at most 200"},
 	{Name: "order_by", Text: "id, name, created, modified or next_run, several with commas, with - for the reverse"},
-	{Name: "id", Kind: Number, Min: 1, Text: "only the one of that id"},
-	{Name: "name", Text: "only those of that name"},
-	{Name: "name__icontains", Text: "only those whose name has that in it"},
-	{Name: "search", Text: "only those whose name or description has that in it"},
-	{Name: "enabled", Kind: Flag, Text: "only those that are, or are not"},
-	{Name: "unified_job_template", Text: "only those of that template, as collection/job"},
+	{Name: "id", Kind: Number, Min: 1, Text: "only the schedule with that id"},
+	{Name: "name", Text: "only schedules with that name"},
+	{Name: "name__icontains", Text: "only schedules whose name contains the text"},
+	{Name: "search", Text: "only schedules whose name or description contains the text"},
+	{Name: "enabled", Kind: Flag, Text: "only enabled, or only disabled, schedules"},
+	{Name: "unified_job_template", Text: "only schedules of that template, as collection/job"},
 }
 
 // awxOperations are the operations on the paths of AWX. The last slash is optional.
 var awxOperations = []Operation{
 	{
-		ID: "awxPreviewSchedule", Summary: "Tell the next ten instants of a recurrence", Style: AWX,
+		ID: "awxPreviewSchedule", Summary: "Preview the next ten occurrences of a recurrence", Style: AWX,
 		Method: "POST", Path: awxSchedules + "preview/", Right: access.Known,
 		Body: "AWXPreviewRequest", Answer: "AWXPreviewed", Errors: []int{http.StatusBadRequest},
 	},
@@ -97,7 +97,7 @@ var awxOperations = []Operation{
 		Query: awxQuery, Answer: "AWXScheduleList", Errors: []int{http.StatusBadRequest, http.StatusNotFound},
 	},
 	{
-		ID: "awxCreateSchedule", Summary: "Make a schedule of the template that the body names", Style: AWX,
+		ID: "awxCreateSchedule", Summary: "Create a schedule of the template in the document", Style: AWX,
 		Method: "POST", Path: awxSchedules, Right: access.OperateAny,
 		Body: "AWXScheduleRequest", Answer: "AWXSchedule", Statuses: []int{http.StatusCreated},
 		Errors: []int{http.StatusBadRequest, http.StatusConflict},
@@ -107,7 +107,7 @@ var awxOperations = []Operation{
 		Method: "GET", Path: awxSchedules + "{id}/", Right: access.ReadAny, Answer: "AWXSchedule", Errors: missing,
 	},
 	{
-		ID: "awxPutSchedule", Summary: "Replace a schedule", Text: "It takes the action of its template afresh.", Style: AWX,
+		ID: "awxPutSchedule", Summary: "Replace a schedule", Text: "The schedule takes the current action of its template.", Style: AWX,
 		Method: "PUT", Path: awxSchedules + "{id}/", Right: access.OperateAny,
 		Body: "AWXScheduleRequest", Answer: "AWXSchedule", Errors: []int{http.StatusBadRequest, http.StatusNotFound},
 	},
@@ -127,7 +127,7 @@ var awxOperations = []Operation{
 		Query: awxQuery, Answer: "AWXScheduleList", Errors: []int{http.StatusBadRequest, http.StatusNotFound},
 	},
 	{
-		ID: "awxCreateTemplateSchedule", Summary: "Make a schedule of a template", Style: AWX,
+		ID: "awxCreateTemplateSchedule", Summary: "Create a schedule of a template", Style: AWX,
 		Method: "POST", Path: awxTemplate, Right: access.Operate,
 		Body: "AWXScheduleRequest", Answer: "AWXSchedule", Statuses: []int{http.StatusCreated},
 		Errors: []int{http.StatusBadRequest, http.StatusNotFound, http.StatusConflict},

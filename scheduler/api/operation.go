@@ -33,6 +33,8 @@ type Operation struct {
 	MayEmpty bool   // the document may be left out
 	Bare     bool   // it takes a body, which must be empty or an object without fields
 
+	Abortable bool // it ends when its caller disconnects; by default, only operations that change nothing do
+
 	// Conditional operations change something that has an ETag. They heed If-Match and If-None-Match; others that change
 	// something refuse these: an ignored condition would pass for a met condition.
 	Conditional     bool

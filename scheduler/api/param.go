@@ -42,27 +42,27 @@ func (p *Param) Description() string {
 
 // Parameters of several operations.
 var (
-	dryRun       = Param{Name: "dryRun", Kind: Flag, Text: "check everything, and write nothing"}
+	dryRun       = Param{Name: "dryRun", Kind: Flag, Text: "check everything and write nothing"}
 	editing      = []Param{{Name: "strict", Kind: Flag, Text: "warnings are errors"}, dryRun}
 	ofCollection = Param{Name: "collection", Text: "with the rights on that collection only"}
 
 	page = []Param{
 		{Name: "$top", Kind: Number, Min: 1, Max: view.MaxPage, Default: view.MaxPage, Text: "how many entries the page has at most"},
-		{Name: "$skip", Kind: Number, Text: "how many to leave out before it"},
-		{Name: "$skiptoken", Text: "where the page begins: that of a nextLink"},
+		{Name: "$skip", Kind: Number, Text: "how many entries to skip before it"},
+		{Name: "$skiptoken", Text: "where the page begins: the value in a nextLink"},
 	}
 	search = append(slices.Clone(page),
 		Param{Name: "$filter", Text: "state eq enabled|disabled|completed|faulted|damaged|paused"},
-		Param{Name: "labelSelector", Text: "what the labels must meet, as in Kubernetes: team=billing,env!=prod"},
-		Param{Name: "prefix", Text: "how the names begin"},
+		Param{Name: "labelSelector", Text: "a label selector, as in Kubernetes: team=billing,env!=prod"},
+		Param{Name: "prefix", Text: "prefix of the names"},
 		Param{Name: "actionType", Text: "type of the action, such as Http"},
 		Param{Name: "nextAfter", Text: "the next run is then or later: an instant, or a length of time from now on, such as 24h"},
-		Param{Name: "nextBefore", Text: "the next run is before that: likewise"},
+		Param{Name: "nextBefore", Text: "the next run is before this time: an instant or a length of time"},
 		Param{
-			Name: "text", Text: "what a name, a label (name=value) or a target (host, queue, topic, subject) has in it, in any letter case",
+			Name: "text", Text: "part of a name, a label (name=value) or a target (host, queue, topic, subject), in any letter case",
 		},
 		Param{
-			Name: "lastOutcome", Text: "how what the job did last ended: completed, failed, faulted, skipped, postponed or never",
+			Name: "lastOutcome", Text: "outcome of the last run: completed, failed, faulted, skipped, postponed or never",
 		},
 	)
 	runs = []Param{
@@ -87,15 +87,15 @@ var (
 			Name: "$filter", Text: "status|actionType|actionName|target|manual|late eq VALUE, startTime|endTime ge|gt|le|lt TIME, joined by and, " +
 				"alternatives by or",
 		},
-		{Name: "uid", Text: "only those of the job of that uid, and not of an earlier one of its name"},
-		{Name: "earlier", Kind: Flag, Text: "also those of earlier jobs of the name"},
+		{Name: "uid", Text: "only records of the job with that uid, and not of an earlier job of the same name"},
+		{Name: "earlier", Kind: Flag, Text: "also records of earlier jobs of the name"},
 	}, follow, []Param{{Name: "as", Kind: Word, Words: []string{"ndjson", "sse"}, Text: "the form of a live tail"}})
 	audit = slices.Concat(page, []Param{
-		{Name: "kind", Kind: Word, Words: words(trail.Kinds), Text: "only changes of such things"},
-		{Name: "who", Text: "only those that somebody of that name made"},
+		{Name: "kind", Kind: Word, Words: words(trail.Kinds), Text: "only changes to such objects"},
+		{Name: "who", Text: "only changes by the caller of that name"},
 		{Name: "op", Kind: Word, Words: trail.Ops, Text: "only such changes"},
-		{Name: "since", Kind: Instant, Text: "only those at that time, or later"},
-		{Name: "until", Kind: Instant, Text: "only those before that time"},
+		{Name: "since", Kind: Instant, Text: "only changes at that time or later"},
+		{Name: "until", Kind: Instant, Text: "only changes before that time"},
 	}, follow)
 )
 

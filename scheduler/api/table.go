@@ -18,10 +18,11 @@ const (
 
 // Texts of several operations.
 const (
-	tailText  = "With follow=true it is a live tail of what is recorded from now on, or after a sequence: a record on each line."
-	eventText = tailText + " As server-sent events it is asked for by as=sse or Accept."
-	dryText   = "With dryRun it answers 200 with what would be, and writes nothing."
-	bodyText  = "The document may be left out."
+	tailText   = "With follow=true, the answer is a live tail of new records, or of all records after a sequence: one record per line."
+	eventText  = tailText + " Use as=sse or the header Accept to get server-sent events."
+	dryText    = "With dryRun, the answer is 200 with the would-be result, and nothing is written."
+	bodyText   = "The document is optional."
+	cancelText = "No retry follows. " + bodyText
 )
 
 // Statuses of several operations: missing is an absent object; refused adds what its state or a quota does not allow.
@@ -63,25 +64,25 @@ var collectionOperations = []Operation{
 		Answer: "ShownCollection", Errors: refused,
 	},
 	{
-		ID: "deleteCollection", Summary: "Delete a collection with its jobs and their histories", Group: collections,
+		ID: "deleteCollection", Summary: "Delete a collection with its jobs and histories", Group: collections,
 		Method: "DELETE", Path: "/jobCollections/{c}", Right: access.Administer,
 		Subject: "collection-delete.{c}", Returns: "nothing",
 		Query: []Param{{Name: "onlyEmpty", Kind: Flag, Text: "409 while it has any jobs"}}, Conditional: true, Errors: refused,
 	},
 	{
-		ID: "enableCollection", Summary: "Let the jobs of a collection run", Group: collections,
+		ID: "enableCollection", Summary: "Enable a collection: its jobs run", Group: collections,
 		Method: "POST", Path: "/jobCollections/{c}/enable", Right: access.Administer,
 		Subject: "collection-enable.{c}", Returns: "the collection",
 		Bare: true, Conditional: true, Tagged: true, Answer: "ShownCollection", Silent: true, Errors: missing,
 	},
 	{
-		ID: "disableCollection", Summary: "Stop the jobs of a collection", Group: collections,
+		ID: "disableCollection", Summary: "Disable a collection: its jobs do not run", Group: collections,
 		Method: "POST", Path: "/jobCollections/{c}/disable", Right: access.Administer,
 		Subject: "collection-disable.{c}", Returns: "the collection",
 		Bare: true, Conditional: true, Tagged: true, Answer: "ShownCollection", Silent: true, Errors: missing,
 	},
 	{
-		ID: "cancelCollection", Summary: "End all occurrences of a collection that have begun, retries included", Text: bodyText, Group: jobs,
+		ID: "cancelCollection", Summary: "Cancel all active occurrences of a collection", Text: cancelText, Group: jobs,
 		Method: "POST", Path: "/jobCollections/{c}/cancel", Right: access.Operate,
 		Subject: "collection-cancel.{c}", Returns: "the ids of the occurrences that were canceled",
 		Body: "CancelCollectionRequest", ConditionalNATS: true, Answer: "Cancellation", Errors: missing,
@@ -90,19 +91,19 @@ var collectionOperations = []Operation{
 
 var jobOperations = []Operation{
 	{
-		ID: "listJobs", Summary: "List the jobs of a collection, by name", Group: jobs,
+		ID: "listJobs", Summary: "List the jobs of a collection by name", Group: jobs,
 		Method: "GET", Path: "/jobCollections/{c}/jobs", Right: access.Read,
 		Subject: "list.{c}", Returns: "a page of jobs, by name",
 		Query: search, Answer: "JobList", Errors: missing,
 	},
 	{
-		ID: "listAllJobs", Summary: "List the jobs of all collections, by collection and name", Group: jobs,
+		ID: "listAllJobs", Summary: "List all jobs by collection and name", Group: jobs,
 		Method: "GET", Path: "/jobs", Right: access.ReadAny,
 		Subject: "list", Returns: "a page of the jobs of all collections, by collection and name",
 		Query: search, Answer: "JobList",
 	},
 	{
-		ID: "createJob", Summary: "Create a job of a name that nobody chose", Text: dryText, Group: jobs,
+		ID: "createJob", Summary: "Create a job under a generated name", Text: dryText, Group: jobs,
 		Method: "POST", Path: "/jobCollections/{c}/jobs", Right: access.Operate,
 		Query: editing, Body: "Job", Tagged: true, Answer: "ShownJob", Statuses: put, Located: true, Errors: refused,
 	},
@@ -137,57 +138,57 @@ var jobOperations = []Operation{
 		Body: "RunRequest", Conditional: true, Answer: "StartedRun", Silent: true, Errors: refused,
 	},
 	{
-		ID: "resubmitJob", Summary: "Run an occurrence again that failed, was skipped or was postponed", Group: jobs,
+		ID: "resubmitJob", Summary: "Repeat a failed, skipped or postponed occurrence", Group: jobs,
 		Method: "POST", Path: "/jobCollections/{c}/jobs/{j}/resubmit", Right: access.Operate,
-		Subject: "resubmit.{c}.{j}", Published: true, Returns: "the ids of the occurrence, and of the one that it repeats",
+		Subject: "resubmit.{c}.{j}", Published: true, Returns: "the ids of the occurrence and of its original",
 		Body: "ResubmitRequest", Answer: "Resubmitted", Errors: refused,
 	},
 	{
-		ID: "enableJob", Summary: "Let a job run again that is disabled or paused", Group: jobs,
+		ID: "enableJob", Summary: "Enable a disabled or paused job", Group: jobs,
 		Method: "POST", Path: "/jobCollections/{c}/jobs/{j}/enable", Right: access.Operate,
 		Subject: "enable.{c}.{j}", Published: true, Returns: "the job",
 		Bare: true, Conditional: true, Tagged: true, Answer: "ShownJob", Errors: refused,
 	},
 	{
-		ID: "disableJob", Summary: "Stop a job until it is enabled", Group: jobs,
+		ID: "disableJob", Summary: "Disable a job", Group: jobs,
 		Method: "POST", Path: "/jobCollections/{c}/jobs/{j}/disable", Right: access.Operate,
 		Subject: "disable.{c}.{j}", Published: true, Returns: "the job",
 		Bare: true, Conditional: true, Tagged: true, Answer: "ShownJob", Errors: refused,
 	},
 	{
-		ID: "pauseJob", Summary: "Keep a job from starting anything until a time, after which it goes on by itself", Group: jobs,
+		ID: "pauseJob", Summary: "Pause a job until a time", Text: "The job resumes automatically.", Group: jobs,
 		Method: "POST", Path: "/jobCollections/{c}/jobs/{j}/pause", Right: access.Operate,
 		Subject: "pause.{c}.{j}", Published: true, Returns: "the job",
 		Body: "PauseRequest", Conditional: true, Tagged: true, Answer: "ShownJob", Errors: refused,
 	},
 	{
-		ID: "cancelJob", Summary: "End occurrences of a job that have begun, retries included", Text: bodyText, Group: jobs,
+		ID: "cancelJob", Summary: "Cancel active occurrences of a job", Text: cancelText, Group: jobs,
 		Method: "POST", Path: "/jobCollections/{c}/jobs/{j}/cancel", Right: access.Operate,
 		Subject: "cancel.{c}.{j}", Returns: "the ids of the occurrences that were canceled",
 		Body: "CancelRequest", ConditionalNATS: true, Answer: "Cancellation", Errors: refused,
 	},
 	{
-		ID: "tryJob", Summary: "Make one attempt of a job now, and tell what became of it", Group: jobs,
+		ID: "tryJob", Summary: "Test a job with a single attempt now", Group: jobs,
 		Text:   "The scheduler stores no record and does not retry. Without a document, or with {\"data\": {…}}, it tries the stored job.",
 		Method: "POST", Path: "/jobCollections/{c}/jobs/{j}/try", Right: access.Operate,
 		Subject: "try.{c}.{j}", Returns: "what became of one attempt of the job",
-		Body: "Job", Answer: "Trial", Errors: refused,
+		Body: "Job", Abortable: true, Answer: "Trial", Errors: refused,
 	},
 	{
-		ID: "preview", Summary: "Tell when a job would run", Text: "Nothing is stored.", Group: jobs,
+		ID: "preview", Summary: "Show when a job would run", Text: "The scheduler stores nothing.", Group: jobs,
 		Method: "POST", Path: "/preview", Right: access.Known,
 		Subject: "preview", Returns: "when a job would run",
-		Body: "PreviewRequest", Answer: "Previewed",
+		Body: "PreviewRequest", Abortable: true, Answer: "Previewed",
 	},
 	{
-		ID: "createOperation", Summary: "Do one thing to many jobs", Group: jobs,
-		Text:   "With dryRun it answers 200 with the operation, and changes no job.",
+		ID: "createOperation", Summary: "Apply one change to many jobs", Group: jobs,
+		Text:   "With dryRun, the answer is 200 with the operation, and no job changes.",
 		Method: "POST", Path: "/operations", Right: access.OperateAny,
 		Subject: "operation-create", Scoped: true, Returns: "the operation",
 		Query: []Param{ofCollection}, Body: "OperationRequest", Answer: "Operation", Statuses: put,
 	},
 	{
-		ID: "listOperations", Summary: "List the operations of the last 7 days, the newest first", Group: jobs,
+		ID: "listOperations", Summary: "List recent operations, newest first", Text: "The scheduler keeps them for 7 days.", Group: jobs,
 		Method: "GET", Path: "/operations", Right: access.ReadAny,
 		Subject: "operation-list", Scoped: true, Returns: "operations, the newest first",
 		Query: []Param{ofCollection}, Answer: "OperationList",
@@ -208,25 +209,25 @@ var jobOperations = []Operation{
 
 var historyOperations = []Operation{
 	{
-		ID: "jobHistory", Summary: "List what ran of a job, newest first", Text: eventText, Group: past,
+		ID: "jobHistory", Summary: "List the records of a job, newest first", Text: eventText, Group: past,
 		Method: "GET", Path: "/jobCollections/{c}/jobs/{j}/history", Right: access.Read,
 		Subject: "history.{c}.{j}", Follow: "follow.{c}.{j}", Returns: "a page of records, newest first",
 		Query: history, Answer: "HistoryRecordList", Line: "HistoryRecord", Events: true, Errors: missing,
 	},
 	{
-		ID: "collectionHistory", Summary: "List what ran in a collection, newest first", Text: eventText, Group: past,
+		ID: "collectionHistory", Summary: "List the records of a collection, newest first", Text: eventText, Group: past,
 		Method: "GET", Path: "/jobCollections/{c}/history", Right: access.Read,
 		Subject: "history.{c}", Follow: "follow.{c}", Returns: "a page of the records of a collection, newest first",
 		Query: history, Answer: "HistoryRecordList", Line: "HistoryRecord", Events: true, Errors: missing,
 	},
 	{
-		ID: "history", Summary: "List what ran, newest first", Text: eventText, Group: past,
+		ID: "history", Summary: "List all records, newest first", Text: eventText, Group: past,
 		Method: "GET", Path: "/history", Right: access.ReadAny,
 		Subject: "history", Follow: "follow", Returns: "a page of the records of all jobs, newest first",
 		Query: history, Answer: "HistoryRecordList", Line: "HistoryRecord", Events: true,
 	},
 	{
-		ID: "why", Summary: "Tell why a job ran at a time, or did not", Group: past,
+		ID: "why", Summary: "Explain why a job ran at a time, or did not", Group: past,
 		Method: "GET", Path: "/jobCollections/{c}/jobs/{j}/why", Right: access.Read,
 		Subject: "why.{c}.{j}", Returns: "why the job ran at a time, or did not",
 		Query: []Param{{
@@ -235,7 +236,7 @@ var historyOperations = []Operation{
 		Answer: "Why", Errors: missing,
 	},
 	{
-		ID: "account", Summary: "Show each instant that was due in a period with its record, or the lack of one", Group: past,
+		ID: "account", Summary: "List all due times of a period with their records", Group: past,
 		Method: "GET", Path: "/jobCollections/{c}/jobs/{j}/account", Right: access.Read,
 		Subject: "account.{c}.{j}", Returns: "all instants that were due in a period, with their records",
 		Query: []Param{
@@ -245,23 +246,23 @@ var historyOperations = []Operation{
 		Answer: "Account", Errors: missing,
 	},
 	{
-		ID: "forecast", Summary: "Count what is planned, and propose what lowers its peaks", Group: past,
+		ID: "forecast", Summary: "Forecast runs per minute", Text: "The report suggests how to flatten peaks.", Group: past,
 		Method: "GET", Path: "/forecast", Right: access.ReadAny,
 		Subject: "forecast", Scoped: true, Returns: "what is planned, minute by minute",
 		Query: planned, Answer: "Forecast", Errors: missing,
 	},
 	{
-		ID: "jobRuns", Summary: "The coming runs of a job, as a calendar", Group: past,
+		ID: "jobRuns", Summary: "Export a job's coming runs as a calendar", Group: past,
 		Method: "GET", Path: "/jobCollections/{c}/jobs/{j}/runs.ics", Right: access.Read,
 		Query: runs, Tag304: true, Media: "text/calendar", Errors: missing,
 	},
 	{
-		ID: "collectionRuns", Summary: "The coming runs of a collection, as a calendar", Group: past,
+		ID: "collectionRuns", Summary: "Export a collection's coming runs as a calendar", Group: past,
 		Method: "GET", Path: "/jobCollections/{c}/runs.ics", Right: access.Read,
 		Query: runs, Tag304: true, Media: "text/calendar", Errors: missing,
 	},
 	{
-		ID: "runs", Summary: "The coming runs, as a calendar", Group: past,
+		ID: "runs", Summary: "Export all coming runs as a calendar", Group: past,
 		Method: "GET", Path: "/runs.ics", Right: access.ReadAny,
 		Query: runs, Tag304: true, Media: "text/calendar",
 	},
@@ -272,13 +273,13 @@ var historyOperations = []Operation{
 		Query: audit, Answer: "AuditRecordList", Line: "AuditRecord",
 	},
 	{
-		ID: "collectionAudit", Summary: "List who changed what in a collection, newest first", Text: tailText, Group: administration,
+		ID: "collectionAudit", Summary: "List who changed a collection, newest first", Text: tailText, Group: administration,
 		Method: "GET", Path: "/jobCollections/{c}/audit", Right: access.Administer,
 		Subject: "audit.{c}", Follow: "follow-audit.{c}", Returns: "a page of who changed a collection and its jobs, newest first",
 		Query: audit, Answer: "AuditRecordList", Line: "AuditRecord",
 	},
 	{
-		ID: "audit", Summary: "List who changed what, newest first", Text: tailText, Group: administration,
+		ID: "audit", Summary: "List all changes, newest first", Text: tailText, Group: administration,
 		Method: "GET", Path: "/audit", Right: access.Administer,
 		Subject: "audit", Follow: "follow-audit", Returns: "a page of who changed what, newest first",
 		Query: audit, Answer: "AuditRecordList", Line: "AuditRecord",
@@ -287,13 +288,13 @@ var historyOperations = []Operation{
 
 var adminOperations = []Operation{
 	{
-		ID: "listSecrets", Summary: "List the shared secrets, without their values", Group: administration,
+		ID: "listSecrets", Summary: "List the shared secrets without their values", Group: administration,
 		Method: "GET", Path: "/secrets", Right: access.Administer,
 		Subject: "secret-list", Returns: "all shared secrets, without their values",
 		Answer: "SharedSecretList",
 	},
 	{
-		ID: "putSecret", Summary: "Make or replace a shared secret", Group: administration,
+		ID: "putSecret", Summary: "Create or replace a shared secret", Group: administration,
 		Method: "PUT", Path: "/secrets/{name}", Right: access.Administer,
 		Subject: "secret-put.{name}", Returns: "the secret, without its value",
 		Body: "SharedSecretRequest", Answer: "SharedSecret", Statuses: put,
@@ -305,18 +306,18 @@ var adminOperations = []Operation{
 		Query: []Param{{Name: "force", Kind: Flag, Text: "also while jobs refer to it"}}, Errors: refused,
 	},
 	{
-		ID: "rotateSecrets", Summary: "Seal everything with the first key", Group: administration,
+		ID: "rotateSecrets", Summary: "Seal all secrets with the first key", Group: administration,
 		Method: "POST", Path: "/secrets/rotate", Served: "/secrets/{name}", Right: access.Administer,
 		Subject: "secret-rotate", Returns: "what was sealed again",
 		Bare: true, Answer: "Rotation",
 	},
 	{
-		ID: "listTokens", Summary: "List the access tokens, without their texts", Group: administration,
+		ID: "listTokens", Summary: "List the access tokens without their texts", Group: administration,
 		Method: "GET", Path: "/tokens", Right: access.Administer,
 		Answer: "TokenList",
 	},
 	{
-		ID: "createToken", Summary: "Make an access token, and show its text this once", Group: administration,
+		ID: "createToken", Summary: "Create an access token and show its text once", Group: administration,
 		Method: "POST", Path: "/tokens", Right: access.Administer,
 		Body: "TokenRequest", Answer: "NewToken", Statuses: []int{http.StatusCreated},
 	},
@@ -326,37 +327,38 @@ var adminOperations = []Operation{
 		Answer: "Token", Errors: missing,
 	},
 	{
-		ID: "doctor", Summary: "Compare jobs with the messages that make them run", Group: administration,
+		ID: "doctor", Summary: "Check that every job is scheduled", Text: "It compares jobs with batons.", Group: administration,
 		Method: "POST", Path: "/doctor", Right: access.Administer,
-		Query: []Param{{Name: "fix", Kind: Flag, Text: "mend what is found"}}, Bare: true, Answer: "DoctorReport",
+		Query: []Param{{Name: "fix", Kind: Flag, Text: "repair all findings"}}, Bare: true, Abortable: true,
+		Answer: "DoctorReport",
 	},
 	{
-		ID: "healthz", Summary: "Tell that the process lives", Group: administration,
+		ID: "healthz", Summary: "Report that the process is alive", Group: administration,
 		Method: "GET", Path: "/healthz", Right: access.Open,
 		Answer: "ProcessStatus",
 	},
 	{
-		ID: "readyz", Summary: "Tell whether the process can serve", Group: administration,
+		ID: "readyz", Summary: "Report whether the process can serve", Group: administration,
 		Method: "GET", Path: "/readyz", Right: access.Open,
 		Answer: "ProcessStatus", Errors: []int{http.StatusInternalServerError, http.StatusServiceUnavailable},
 	},
 	{
-		ID: "metrics", Summary: "Tell what the process does, for Prometheus", Group: administration,
+		ID: "metrics", Summary: "Export metrics for Prometheus", Group: administration,
 		Method: "GET", Path: "/metrics", Right: access.Read,
 		Media: "text/plain", Errors: missing,
 	},
 	{
-		ID: "jobSchema", Summary: "The JSON Schema of a job", Group: administration,
+		ID: "jobSchema", Summary: "Show the JSON Schema of a job", Group: administration,
 		Method: "GET", Path: "/schemas/job.json", Right: access.Open,
 		Tagged: true, Answer: "JSONSchema", Media: schema.MediaType,
 	},
 	{
-		ID: "collectionSchema", Summary: "The JSON Schema of a collection", Group: administration,
+		ID: "collectionSchema", Summary: "Show the JSON Schema of a collection", Group: administration,
 		Method: "GET", Path: "/schemas/collection.json", Right: access.Open,
 		Tagged: true, Answer: "JSONSchema", Media: schema.MediaType,
 	},
 	{
-		ID: "openapi", Summary: "This document", Group: administration,
+		ID: "openapi", Summary: "Show the OpenAPI document", Group: administration,
 		Method: "GET", Path: "/openapi.json", Right: access.Open,
 		Tagged: true, Answer: "OpenAPI",
 	},

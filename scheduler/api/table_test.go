@@ -14,7 +14,8 @@ func TestTable(t *testing.T) {
 	seen := map[string]string{}
 	for i := range api.Operations {
 		op := &api.Operations[i]
-		for _, key := range []string{"ID " + op.ID, fmt.Sprintf("%d %s %s", op.Style, op.Method, op.Path), "subject " + op.Subject, "subject " + op.Follow} {
+		route := fmt.Sprintf("%d %s %s", op.Style, op.Method, op.Path)
+		for _, key := range []string{"ID " + op.ID, route, "subject " + op.Subject, "subject " + op.Follow} {
 			if other, twice := seen[key]; twice && !strings.HasSuffix(key, " ") {
 				t.Errorf("%s: %s has %s, too", op.ID, other, key)
 			}

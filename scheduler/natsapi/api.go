@@ -267,7 +267,7 @@ func (a *API) call(ctx context.Context, e endpoint, m micro.Request) (ans answer
 		return answer{err: err}
 	}
 	return e.call(asking(ctx, m), a.cfg.Service.If(how.when), request{
-		verb: verb, name: name, body: m.Data(), how: how, room: int(a.cfg.Conn.MaxPayload()) - replyMargin,
+		op: e.op, verb: verb, name: name, body: m.Data(), how: how, room: int(a.cfg.Conn.MaxPayload()) - replyMargin,
 	})
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/api"
+	"github.com/carillon-sched/carillon/scheduler/api/dispatch"
 	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/intake"
 	"github.com/carillon-sched/carillon/scheduler/service"
@@ -30,47 +31,16 @@ type endpoint struct {
 	live    bool // it answers with a live tail, not with call
 }
 
-// calls perform the operations that are answered with one message, by ID.
+// calls answer the lists that are too long for one message, by the ID of the operation.
 var calls = map[string]call{
-	"listCollections":   listCollections,
-	"putCollection":     putCollection,
-	"getCollection":     getCollection,
-	"patchCollection":   patchCollection,
-	"deleteCollection":  removeCollection,
-	"enableCollection":  turnCollection(scheduler.Enabled),
-	"disableCollection": turnCollection(scheduler.Disabled),
-	"cancelCollection":  cancelCollection,
 	"listJobs":          list,
 	"listAllJobs":       list,
-	"putJob":            do,
-	"getJob":            get,
-	"patchJob":          do,
-	"deleteJob":         do,
-	"runJob":            do,
-	"resubmitJob":       resubmit,
-	"enableJob":         doBare,
-	"disableJob":        doBare,
-	"pauseJob":          pause,
-	"cancelJob":         cancel,
-	"tryJob":            try,
-	"preview":           preview,
-	"createOperation":   createOperation,
-	"listOperations":    listOperations,
-	"getOperation":      aboutOperation(showOperation),
-	"cancelOperation":   aboutOperation(cancelOperation),
 	"jobHistory":        history,
 	"collectionHistory": history,
 	"history":           history,
-	"why":               explain,
-	"account":           account,
-	"forecast":          foresee,
 	"jobAudit":          audit,
 	"collectionAudit":   audit,
 	"audit":             audit,
-	"listSecrets":       listSecrets,
-	"putSecret":         putSecret,
-	"deleteSecret":      removeSecret,
-	"rotateSecrets":     rotateSecrets,
 }
 
 // names match the names in a subject of the table.
@@ -85,7 +55,11 @@ func endpoints() []endpoint {
 		if e.Live {
 			answers = "a live tail: " + answers
 		}
-		all = append(all, endpoint{e.Name, names.ReplaceAllString(e.Subject, "*"), answers, e.Operation, calls[e.ID], e.Live})
+		call := calls[e.ID]
+		if dispatch.Performs(e.Operation) {
+			call = perform
+		}
+		all = append(all, endpoint{e.Name, names.ReplaceAllString(e.Subject, "*"), answers, e.Operation, call, e.Live})
 	}
 	all = append(all, malformed("malformed", "*.*.*.>"))
 	for _, verb := range slices.Sorted(maps.Keys(single)) {
@@ -131,6 +105,7 @@ func tellName(_ context.Context, _ *service.Service, r request) answer {
 
 // request is a request as an endpoint sees it.
 type request struct {
+	op   *api.Operation
 	verb string
 	name string // what follows the verb in the subject: <collection>.<job>, or <collection>
 	body []byte
@@ -163,67 +138,6 @@ func (a answer) code() int {
 	return max(a.status, 200)
 }
 
-// doBare is do for what takes no document.
-func doBare(ctx context.Context, s *service.Service, r request) answer {
-	if err := intake.CheckNoDocument(ctx, r.body); err != nil {
-		return answer{err: err}
-	}
-	return do(ctx, s, r)
-}
-
-// do carries out what the request's verb asks for of a job.
-func do(ctx context.Context, s *service.Service, r request) answer {
-	d, err := carryOut(ctx, s, r.verb, service.Edit{
-		Key: r.key(), Body: r.body, Strict: r.how.strict, DryRun: r.how.dryRun,
-	}, s.Now())
-	switch {
-	case err != nil:
-		return answer{err: err}
-	case d.occurrence != "":
-		return answer{body: view.JSON(started{d.occurrence})}
-	case d.view == nil:
-		return answer{}
-	}
-	ans := job(d.view, nil)
-	if d.created && !r.how.dryRun {
-		ans.status = 201
-	}
-	return ans
-}
-
-// started tells of a run by hand.
-type started struct {
-	Occurrence string `json:"occurrence"` // its id
-}
-
-func resubmit(ctx context.Context, s *service.Service, r request) answer {
-	return shown(s.Resubmit(ctx, r.key(), r.body))
-}
-
-func pause(ctx context.Context, s *service.Service, r request) answer {
-	return job(s.PauseBy(ctx, r.key(), r.body, s.Now()))
-}
-
-func cancel(ctx context.Context, s *service.Service, r request) answer {
-	return shown(s.Cancel(ctx, r.key(), r.body))
-}
-
-func cancelCollection(ctx context.Context, s *service.Service, r request) answer {
-	return shown(s.CancelCollection(ctx, r.name, r.body))
-}
-
-func try(ctx context.Context, s *service.Service, r request) answer {
-	return shown(s.Try(ctx, r.key(), r.body))
-}
-
-func get(ctx context.Context, s *service.Service, r request) answer {
-	v, err := s.Get(ctx, r.key())
-	if err != nil {
-		return answer{err: err}
-	}
-	return r.unlessKnown("job "+v.Job.Key.String(), job(v, nil))
-}
-
 // unlessKnown is the answer to who asks for something, unless its condition says otherwise: 304 is for who knows it.
 func (r request) unlessKnown(what string, ans answer) answer {
 	switch r.how.when.Judge(ans.etag, true) {
@@ -234,22 +148,6 @@ func (r request) unlessKnown(what string, ans answer) answer {
 	case scheduler.Holds:
 	}
 	return ans
-}
-
-// shown answers with a document.
-func shown[T any](v T, err error) answer {
-	if err != nil {
-		return answer{err: err}
-	}
-	return answer{body: view.JSON(v)}
-}
-
-// job answers with a job's document.
-func job(v *view.Job, err error) answer {
-	if err != nil {
-		return answer{err: err}
-	}
-	return answer{body: view.JSON(v), etag: v.ETag()}
 }
 
 // history answers with records of a job, of a collection or of all.
@@ -282,14 +180,6 @@ func history(ctx context.Context, s *service.Service, r request) answer {
 		}
 		return q.after(view.HistoryToken(before), 0)
 	}, r.room)
-}
-
-func preview(ctx context.Context, s *service.Service, r request) answer {
-	p, err := s.Preview(ctx, r.body)
-	if err != nil {
-		return answer{err: err}
-	}
-	return answer{body: view.JSON(view.Preview(p))}
 }
 
 // query is the part of a listing that is asked for: the body of a request, and

@@ -42,3 +42,21 @@ func list(ctx context.Context, s *service.Service, r request) answer {
 	}
 	return listing(values, following != nil, after, r.room)
 }
+
+// few answers with the page that a request asks for of a short list.
+func few(ctx context.Context, r request, all []any) answer {
+	q, err := readQuery(ctx, r.body, shortList)
+	if err != nil {
+		return answer{err: err}
+	}
+	all = all[min(q.Skip, len(all)):]
+	more := q.Top > 0 && len(all) > q.Top
+	if more {
+		all = all[:q.Top]
+	}
+	values := make([]json.RawMessage, len(all))
+	for i, one := range all {
+		values[i] = view.JSON(one)
+	}
+	return listing(values, more, q.behind, r.room)
+}

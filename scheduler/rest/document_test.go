@@ -18,34 +18,6 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/service"
 )
 
-// TestDocumentHasEveryRoute finds each route in the document, and nothing else there.
-func TestDocumentHasEveryRoute(t *testing.T) {
-	bare := func(method, path string) string {
-		return method + " " + strings.TrimSuffix(strings.TrimSuffix(path, "{$}"), "/")
-	}
-	routes, documented := map[string]string{}, map[string]string{}
-	for _, r := range rest.Routes() {
-		path := r.Path
-		if r.Method == http.MethodPost && path == "/secrets/{name}" {
-			path = "/secrets/rotate"
-		}
-		routes[bare(r.Method, path)] = string(r.Right)
-	}
-	for path, operations := range theAPI().Paths {
-		for method, op := range operations {
-			documented[bare(strings.ToUpper(method), path)] = op.Right
-		}
-	}
-	for route, right := range routes {
-		if documented[route] != right {
-			t.Errorf("%s needs %q, and the document says %q", route, right, documented[route])
-		}
-	}
-	if len(documented) != len(routes) {
-		t.Errorf("%d routes, %d operations", len(routes), len(documented))
-	}
-}
-
 // TestDocumentRules holds the document against what the OpenAPI Specification 3.1.1 asks for, section 4.8, beyond the names
 // and kinds of members that Go types give it.
 func TestDocumentRules(t *testing.T) {

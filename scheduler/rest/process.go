@@ -33,16 +33,3 @@ func (a *server) showMetrics(w http.ResponseWriter, r *http.Request) error {
 	a.metrics.ServeHTTP(w, r)
 	return nil
 }
-
-// doctor runs the audit.
-func (a *server) doctor(w http.ResponseWriter, r *http.Request) error {
-	fix, err := flag(r, "fix")
-	if err != nil {
-		return err
-	}
-	report, err := a.service.Doctor(r.Context(), fix)
-	if err != nil {
-		return err
-	}
-	return answer(w, http.StatusOK, report)
-}

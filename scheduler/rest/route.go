@@ -8,61 +8,26 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/api"
+	"github.com/carillon-sched/carillon/scheduler/api/dispatch"
 	"github.com/carillon-sched/carillon/scheduler/schema"
 )
 
 // action answers a request, or returns the error to answer with.
 type action func(*server, http.ResponseWriter, *http.Request) error
 
-// actions perform the operations, by ID.
+// actions perform the operations that package dispatch does not, by ID.
 var actions = map[string]action{
-	"listCollections":   (*server).listCollections,
-	"putCollection":     (*server).putCollection,
-	"getCollection":     (*server).getCollection,
-	"patchCollection":   (*server).patchCollection,
-	"deleteCollection":  (*server).deleteCollection,
-	"enableCollection":  (*server).enableCollection,
-	"disableCollection": (*server).disableCollection,
-	"cancelCollection":  cancelCollection,
 	"listJobs":          (*server).listJobs,
 	"listAllJobs":       (*server).listAllJobs,
-	"createJob":         (*server).createJob,
-	"putJob":            (*server).putJob,
-	"getJob":            (*server).getJob,
-	"patchJob":          (*server).patchJob,
-	"deleteJob":         (*server).deleteJob,
-	"runJob":            (*server).runJob,
-	"resubmitJob":       resubmitJob,
-	"enableJob":         (*server).enableJob,
-	"disableJob":        (*server).disableJob,
-	"pauseJob":          pauseJob,
-	"cancelJob":         cancelJob,
-	"tryJob":            tryJob,
-	"preview":           (*server).preview,
-	"createOperation":   (*server).createOperation,
-	"listOperations":    (*server).listOperations,
-	"getOperation":      (*server).getOperation,
-	"cancelOperation":   (*server).cancelOperation,
 	"jobHistory":        (*server).jobHistory,
 	"collectionHistory": (*server).history,
 	"history":           (*server).history,
-	"why":               (*server).why,
-	"account":           (*server).account,
-	"forecast":          (*server).forecast,
 	"jobRuns":           (*server).runs,
 	"collectionRuns":    (*server).runs,
 	"runs":              (*server).runs,
 	"jobAudit":          (*server).audit,
 	"collectionAudit":   (*server).audit,
 	"audit":             (*server).audit,
-	"listSecrets":       (*server).listSecrets,
-	"putSecret":         (*server).putSecret,
-	"deleteSecret":      (*server).deleteSecret,
-	"rotateSecrets":     (*server).rotateSecrets,
-	"listTokens":        (*server).listTokens,
-	"createToken":       (*server).createToken,
-	"revokeToken":       (*server).revokeToken,
-	"doctor":            (*server).doctor,
 	"healthz":           (*server).health,
 	"readyz":            (*server).readiness,
 	"metrics":           (*server).showMetrics,
@@ -147,6 +112,9 @@ func (r *route) refusal() refusal {
 // serve returns the action of the route with the checks before it.
 func (r *route) serve() action {
 	do := actions[r.ID]
+	if dispatch.Performs(r.Operation) {
+		do = perform(r.Operation)
+	}
 	switch {
 	case r.style == api.Managed && r.Style == api.Short:
 		do = enter(r.Operation, strict(r.Operation, do))

@@ -21,14 +21,11 @@ const (
 
 // runs answers with the coming runs of a job, a collection or all, as a calendar.
 func (a *server) runs(w http.ResponseWriter, r *http.Request) error {
-	q := service.RunsQuery{Key: key(r), Sees: access.Sees(r.Context())}
-	var err error
-	if q.Days, err = number(r, "days"); err != nil {
+	asked, err := read(askingOf(r.Context()).operation, r)
+	if err != nil {
 		return err
 	}
-	if q.Most, err = number(r, "max"); err != nil {
-		return err
-	}
+	q := service.RunsQuery{Key: asked.Key, Sees: access.Sees(r.Context()), Days: asked.Number("days"), Most: asked.Number("max")}
 	runs, err := a.service.Runs(r.Context(), q)
 	if err != nil {
 		return err

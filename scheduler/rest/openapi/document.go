@@ -102,8 +102,8 @@ const summary = `Carillon is a job scheduler on NATS JetStream. The short paths 
 // tags are the groups of operations.
 var tags = []Tag{
 	{"Collections", "Groups of jobs, with quotas and rules."},
-	{"Jobs", "What runs when."},
-	{"History", "What ran, what is planned, and why."},
+	{"Jobs", "Definitions and manual runs."},
+	{"History", "Past runs, planned runs, and explanations."},
 	{"Administration", "Secrets, tokens, and the process itself."},
 	{"Azure", "The paths of Azure's resource manager, for clients of Azure Scheduler."},
 	{"AWX", "Schedules as AWX has them."},

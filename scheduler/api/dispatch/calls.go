@@ -1,0 +1,206 @@
+package dispatch
+
+import (
+	"context"
+	"crypto/rand"
+	"slices"
+	"strings"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/service"
+	"github.com/carillon-sched/carillon/scheduler/view"
+)
+
+// call performs an operation.
+type call func(ctx context.Context, s *service.Service, r *Request) (Answer, error)
+
+// calls perform the operations, by ID.
+var calls = map[string]call{
+	"listCollections":   listCollections,
+	"putCollection":     putCollection,
+	"patchCollection":   patchCollection,
+	"enableCollection":  turnCollection(scheduler.Enabled),
+	"disableCollection": turnCollection(scheduler.Disabled),
+	"getCollection": func(ctx context.Context, s *service.Service, r *Request) (Answer, error) {
+		return collection(s.Collection(ctx, r.Key.Collection))
+	},
+	"deleteCollection": func(ctx context.Context, s *service.Service, r *Request) (Answer, error) {
+		return Answer{}, s.DeleteCollection(ctx, r.Key.Collection, r.Flag("onlyEmpty"))
+	},
+	"cancelCollection": func(ctx context.Context, s *service.Service, r *Request) (Answer, error) {
+		return shown(s.CancelCollection(ctx, r.Key.Collection, r.Body))
+	},
+
+	"createJob": createJob,
+	"putJob":    putJob,
+	"getJob": func(ctx context.Context, s *service.Service, r *Request) (Answer, error) {
+		return job(s.Get(ctx, r.Key))
+	},
+	"patchJob": func(ctx context.Context, s *service.Service, r *Request) (Answer, error) {
+		return job(s.Patch(ctx, edit(r)))
+	},
+	"deleteJob": func(ctx context.Context, s *service.Service, r *Request) (Answer, error) {
+		return Answer{}, s.Delete(ctx, r.Key, 0)
+	},
+	"runJob": func(ctx context.Context, s *service.Service, r *Request) (Answer, error) {
+		id, err := s.RunBy(ctx, r.Key, r.Body, s.Now())
+		return shown(started{id}, err)
+	},
+	"resubmitJob": func(ctx context.Context, s *service.Service, r *Request) (Answer, error) {
+		return shown(s.Resubmit(ctx, r.Key, r.Body))
+	},
+	"enableJob": func(ctx context.Context, s *service.Service, r *Request) (Answer, error) {
+		return job(s.Enable(ctx, r.Key))
+	},
+	"disableJob": func(ctx context.Context, s *service.Service, r *Request) (Answer, error) {
+		return job(s.Disable(ctx, r.Key))
+	},
+	"pauseJob": func(ctx context.Context, s *service.Service, r *Request) (Answer, error) {
+		return job(s.PauseBy(ctx, r.Key, r.Body, s.Now()))
+	},
+	"cancelJob": func(ctx context.Context, s *service.Service, r *Request) (Answer, error) {
+		return shown(s.Cancel(ctx, r.Key, r.Body))
+	},
+	"tryJob": func(ctx context.Context, s *service.Service, r *Request) (Answer, error) {
+		return shown(s.Try(ctx, r.Key, r.Body))
+	},
+	"preview": func(ctx context.Context, s *service.Service, r *Request) (Answer, error) {
+		p, err := s.Preview(ctx, r.Body)
+		if err != nil {
+			return Answer{}, err
+		}
+		return Answer{Document: view.Preview(p)}, nil
+	},
+
+	"createOperation": func(ctx context.Context, s *service.Service, r *Request) (Answer, error) {
+		op, err := s.CreateOperation(within(ctx, r), r.Text("collection"), r.Body)
+		return created(op, err == nil && op.ID != "", err) // a dry run has no ID
+	},
+	"listOperations": func(ctx context.Context, s *service.Service, r *Request) (Answer, error) {
+		all, err := s.Operations(within(ctx, r))
+		return listed(all, err, same)
+	},
+	"getOperation": func(ctx context.Context, s *service.Service, r *Request) (Answer, error) {
+		return shown(s.Operation(within(ctx, r), r.Name))
+	},
+	"cancelOperation": func(ctx context.Context, s *service.Service, r *Request) (Answer, error) {
+		return shown(s.CancelOperation(within(ctx, r), r.Name))
+	},
+
+	"why": func(ctx context.Context, s *service.Service, r *Request) (Answer, error) {
+		return shown(s.Why(ctx, r.Key, r.Text("at")))
+	},
+	"account": func(ctx context.Context, s *service.Service, r *Request) (Answer, error) {
+		return shown(s.Account(ctx, r.Key, r.Text("from"), r.Text("to")))
+	},
+	"forecast": forecast,
+
+	"listSecrets": func(ctx context.Context, s *service.Service, _ *Request) (Answer, error) {
+		all, err := s.Secrets(ctx)
+		return listed(all, err, same)
+	},
+	"putSecret": func(ctx context.Context, s *service.Service, r *Request) (Answer, error) {
+		return created(s.PutSecret(ctx, r.Name, r.Body))
+	},
+	"deleteSecret": func(ctx context.Context, s *service.Service, r *Request) (Answer, error) {
+		return Answer{}, s.DeleteSecret(ctx, r.Name, r.Flag("force"))
+	},
+	"rotateSecrets": func(ctx context.Context, s *service.Service, _ *Request) (Answer, error) {
+		return shown(s.RotateSecrets(ctx))
+	},
+	"listTokens": func(ctx context.Context, s *service.Service, _ *Request) (Answer, error) {
+		all, err := s.Tokens(ctx)
+		return listed(all, err, same)
+	},
+	"createToken": func(ctx context.Context, s *service.Service, r *Request) (Answer, error) {
+		made, text, err := s.CreateToken(ctx, r.Body)
+		return created(view.NewToken{Token: made, Text: text}, true, err)
+	},
+	"revokeToken": func(ctx context.Context, s *service.Service, r *Request) (Answer, error) {
+		return shown(s.RevokeToken(ctx, r.Name))
+	},
+	"doctor": func(ctx context.Context, s *service.Service, r *Request) (Answer, error) {
+		return shown(s.Doctor(ctx, r.Flag("fix")))
+	},
+}
+
+// started is the answer to a manual run.
+type started struct {
+	Occurrence string `json:"occurrence"` // its id
+}
+
+// within limits a request about operations on many jobs to a collection, if it names one.
+func within(ctx context.Context, r *Request) context.Context {
+	return access.Within(ctx, r.Text("collection"))
+}
+
+func edit(r *Request) service.Edit {
+	return service.Edit{Key: r.Key, Body: r.Body, Strict: r.Flag("strict"), DryRun: r.Flag("dryRun")}
+}
+
+func putJob(ctx context.Context, s *service.Service, r *Request) (Answer, error) {
+	v, isNew, err := s.Put(ctx, edit(r))
+	a, err := job(v, err)
+	a.Created = isNew && !r.Flag("dryRun")
+	return a, err
+}
+
+// createJob makes a job under a new name. Azure Scheduler's classic API ("Create Job") had it; its resource manager has not.
+func createJob(ctx context.Context, s *service.Service, r *Request) (Answer, error) {
+	e := edit(r)
+	e.Key.Job = newName()
+	v, _, err := s.Put(ctx, e)
+	a, err := job(v, err)
+	if !e.DryRun {
+		a.Created, a.Located = true, e.Key.Job
+	}
+	return a, err
+}
+
+// newName is a name for a job, of 130 random bits.
+func newName() string { return "job-" + strings.ToLower(rand.Text()) }
+
+func listCollections(ctx context.Context, s *service.Service, _ *Request) (Answer, error) {
+	all, err := s.Collections(ctx)
+	sees := access.Sees(ctx)
+	all = slices.DeleteFunc(all, func(c *scheduler.Collection) bool { return !sees(c.Name) })
+	return listed(all, err, func(c *scheduler.Collection) any { return view.Collection(c) })
+}
+
+func putCollection(ctx context.Context, s *service.Service, r *Request) (Answer, error) {
+	if r.Flag("dryRun") {
+		return shown(s.ForeseeCollection(ctx, r.Key.Collection, r.Body))
+	}
+	c, result, err := s.PutCollection(ctx, r.Key.Collection, r.Body)
+	if err != nil {
+		return Answer{}, err
+	}
+	return Answer{Document: view.PutCollection(c, result), ETag: c.ETag(), Created: result == view.Created}, nil
+}
+
+func patchCollection(ctx context.Context, s *service.Service, r *Request) (Answer, error) {
+	if r.Flag("dryRun") {
+		return shown(s.ForeseeCollectionPatch(ctx, r.Key.Collection, r.Body))
+	}
+	return collection(s.PatchCollection(ctx, r.Key.Collection, r.Body))
+}
+
+func turnCollection(to scheduler.State) call {
+	return func(ctx context.Context, s *service.Service, r *Request) (Answer, error) {
+		return collection(s.TurnCollection(ctx, r.Key.Collection, to))
+	}
+}
+
+func forecast(ctx context.Context, s *service.Service, r *Request) (Answer, error) {
+	q := service.ForecastQuery{
+		Collection: r.Text("collection"), Sees: access.Sees(ctx), From: r.Time("from"),
+		Hours: r.Number("hours"), Proposals: r.Number("proposals"),
+	}
+	if q.Collection != "" {
+		if err := access.Check(ctx, access.Read, q.Collection); err != nil {
+			return Answer{}, err
+		}
+	}
+	return shown(s.Forecast(ctx, q))
+}

@@ -1,0 +1,122 @@
+package rest
+
+import (
+	"cmp"
+	"fmt"
+	"net/http"
+	"strconv"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/api"
+	"github.com/carillon-sched/carillon/scheduler/api/dispatch"
+	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/view"
+)
+
+// key returns the job that the path names.
+func key(r *http.Request) scheduler.Key {
+	return scheduler.Key{Collection: r.PathValue("c"), Job: r.PathValue("j")}
+}
+
+// perform returns the action of an operation of package dispatch.
+func perform(op *api.Operation) action {
+	return func(a *server, w http.ResponseWriter, r *http.Request) error {
+		asked, err := read(op, r)
+		if err != nil {
+			return err
+		}
+		s, ctx := a.service, r.Context()
+		if op.Conditional {
+			if s, err = a.held(r); err != nil {
+				return err
+			}
+		}
+		if op.Body != "" {
+			if asked.Body, err = readBody(w, r); err != nil {
+				return err
+			}
+		}
+		if op.Changes() && !op.Abortable {
+			ctx = lasting(r)
+		}
+		v, err := dispatch.Do(ctx, s, asked)
+		if err != nil {
+			return err
+		}
+		return reply(w, r, v)
+	}
+}
+
+// read returns the request for an operation, without its body.
+func read(op *api.Operation, r *http.Request) (*dispatch.Request, error) {
+	asked := &dispatch.Request{
+		Op: op, Key: key(r), Name: cmp.Or(r.PathValue("id"), r.PathValue("name")), Params: map[string]any{},
+	}
+	q := r.URL.Query()
+	for i := range op.Query {
+		p := &op.Query[i]
+		text := q.Get(p.Name)
+		if text == "" {
+			continue
+		}
+		v, err := parameter(p, text)
+		if err != nil {
+			return nil, err
+		}
+		asked.Params[p.Name] = v
+	}
+	return asked, nil
+}
+
+// parameter reads the value of a query parameter.
+func parameter(p *api.Param, text string) (any, error) {
+	switch p.Kind {
+	case api.Flag:
+		on, err := strconv.ParseBool(text)
+		if err != nil {
+			return nil, scheduler.Invalid(p.Name, fmt.Sprintf("%q is neither true nor false", text))
+		}
+		return on, nil
+	case api.Number:
+		n, err := strconv.Atoi(text)
+		if err != nil || n < p.Min || n > p.Max {
+			return nil, scheduler.Invalid(p.Name, fmt.Sprintf("%q is not a number in %d-%d", text, p.Min, p.Max))
+		}
+		return n, nil
+	case api.Instant:
+		t, err := document.ParseTime(text)
+		if err != nil {
+			return nil, scheduler.Invalid(p.Name, err.Error())
+		}
+		return t, nil
+	case api.Text, api.Word:
+	}
+	return text, nil
+}
+
+// putStatus is the status of a request that may have created something.
+func putStatus(created bool) int {
+	if created {
+		return http.StatusCreated
+	}
+	return http.StatusOK
+}
+
+// reply sends the answer of an operation.
+func reply(w http.ResponseWriter, r *http.Request, v dispatch.Answer) error {
+	if v.Located != "" {
+		w.Header().Set("Location", r.URL.EscapedPath()+"/"+v.Located)
+	}
+	if done, err := tag(w, r, v.What, v.ETag); done || err != nil {
+		return err
+	}
+	status := putStatus(v.Created)
+	switch {
+	case v.Items != nil:
+		return answer(w, status, view.NewList(v.Items, ""))
+	case v.Document != nil:
+		return answer(w, status, v.Document)
+	}
+	w.WriteHeader(status)
+	return nil
+}
