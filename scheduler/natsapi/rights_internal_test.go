@@ -8,9 +8,9 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/natsapi/permit"
 )
 
-// TestEveryEndpointIsServed checks that every subject of the table of operations has a function that answers it, and a role
+// TestEveryEndpointHasARole checks that every subject of the table of operations has a function that answers it, and a role
 // that may publish to it.
-func TestEveryEndpointIsServed(t *testing.T) {
+func TestEveryEndpointHasARole(t *testing.T) {
 	for _, e := range endpoints() {
 		if e.call == nil && !e.live || e.live && readers[api.Verb(e.subject)] == nil {
 			t.Errorf("nothing answers %s", e.subject)
