@@ -4,8 +4,6 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"net/http"
@@ -23,42 +21,13 @@ import (
 
 	"github.com/carillon-sched/carillon/cmd/carillon/listen"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
-	"github.com/carillon-sched/carillon/integration/bubble"
 )
-
-func TestMain(m *testing.M) {
-	testscript.Main(tests{m}, map[string]func(){"carillon": main})
-}
-
-// tests are those of the package. Under -race their commands are of a binary without the race detector, which starts
-// four times as fast: what runs concurrently is tested with the detector by packages node, worker and others.
-type tests struct{ *testing.M }
-
-func (t tests) Run() int {
-	if !bubble.RaceDetector {
-		return t.M.Run()
-	}
-	dir, err := os.MkdirTemp("", "carillon-test-")
-	if err == nil {
-		defer func() { _ = os.RemoveAll(dir) }()
-		var out []byte
-		if out, err = exec.Command("go", "build", "-o", dir, ".").CombinedOutput(); err != nil {
-			err = fmt.Errorf("%w\n%s", err, out)
-		}
-	}
-	if err == nil {
-		err = os.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	return t.M.Run()
-}
 
 // TestScripts runs sessions as users type them: testdata/*.txtar. Beside the
 // commands of testscript there are
 //
+//	carillon ARG…          run the program in a process that others have used; exec runs it in its own
+//	pipe FILE              the standard input of the next carillon
 //	ready FILE             wait for a ports file; sets $HTTP, $NATS, $HTTP_ADDR, $NATS_ADDR, $CARILLON_SERVER,
 //	                       $AMQP, $QUEUE, $QUEUE_ADDR, $SERVICE_BUS, $SERVICE_BUS_ADMIN, $STORAGE_QUEUE
 //	until PATTERN CMD…     run a command again and again until its output matches
@@ -108,10 +77,13 @@ func TestScripts(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("EXAMPLES", examples)
 			e.Setenv("FREE", "127.0.0.1:0")
-			return nil
+			names, err := scriptVariables(e.Vars)
+			e.Values[sessionKey{}] = &session{variables: names}
+			return err
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"ready": ready, "until": until, "refused": refused, "code": code, "term": terminate, "insist": insist, "tail": tail, "http": request, "keep": keep,
+			"ready": ready, "carillon": carillon, "pipe": pipe, "until": until, "refused": refused, "code": code, "keep": keep,
+			"term": terminate, "insist": insist, "tail": tail, "http": request,
 			"make": makeQueue, "send": send, "receive": receive,
 			"flood": flood, "salvage": salvage, "followed": followed, "certificate": certificate, "authority": certify, "trust": trust, "store": put,
 			"publish": publish, "monitored": monitored, "hangup": hangup, "poll": poll, "exposition": exposition, "dashboard": dashboard,
@@ -140,52 +112,15 @@ func ready(ts *testscript.TestScript, _ bool, args []string) {
 		data, err := os.ReadFile(ts.MkAbs(args[0]))
 		return err == nil && json.Unmarshal(data, &p) == nil // it is there as a whole or not at all
 	})
-	ts.Setenv("HTTP", p.HTTP)
-	ts.Setenv("NATS", p.NATS)
-	ts.Setenv("PPROF", p.Pprof)
-	ts.Setenv("METRICS", p.Metrics)
-	ts.Setenv("CONSOLE", p.Console)
-	ts.Setenv("CONSOLE_ADDR", strings.TrimPrefix(p.Console, "http://"))
 	_, address, _ := strings.Cut(p.HTTP, "://")
-	ts.Setenv("HTTP_ADDR", address)
-	ts.Setenv("NATS_ADDR", strings.TrimPrefix(p.NATS, "nats://"))
-	ts.Setenv("CARILLON_SERVER", p.HTTP)
-	ts.Setenv("AMQP", p.AMQP)
-	ts.Setenv("QUEUE", p.Queue)
-	ts.Setenv("QUEUE_ADDR", strings.TrimPrefix(p.Queue, "http://"))
-	ts.Setenv("SERVICE_BUS", p.ServiceBus)
-	ts.Setenv("SERVICE_BUS_ADMIN", p.ServiceBusAdmin)
-	ts.Setenv("STORAGE_QUEUE", p.StorageQueue)
-}
-
-func until(ts *testscript.TestScript, _ bool, args []string) {
-	pattern, err := regexp.Compile("(?m)" + args[0])
-	ts.Check(err)
-	eventually(ts, args[0], func() bool {
-		err := ts.Exec(args[1], args[2:]...)
-		return err == nil && pattern.MatchString(ts.ReadFile("stdout"))
-	})
-}
-
-// refused is until for a command that is to fail: its errors match.
-func refused(ts *testscript.TestScript, _ bool, args []string) {
-	pattern, err := regexp.Compile("(?m)" + args[0])
-	ts.Check(err)
-	eventually(ts, args[0], func() bool {
-		err := ts.Exec(args[1], args[2:]...)
-		return err != nil && pattern.MatchString(ts.ReadFile("stderr"))
-	})
-}
-
-func code(ts *testscript.TestScript, _ bool, args []string) {
-	want, err := strconv.Atoi(args[0])
-	ts.Check(err)
-	got := 0
-	if exit, ok := errors.AsType[*exec.ExitError](ts.Exec(args[1], args[2:]...)); ok {
-		got = exit.ExitCode()
-	}
-	if got != want {
-		ts.Fatalf("exit code %d, want %d", got, want)
+	for name, value := range map[string]string{
+		"HTTP": p.HTTP, "NATS": p.NATS, "PPROF": p.Pprof, "METRICS": p.Metrics, "CONSOLE": p.Console, "AMQP": p.AMQP, "QUEUE": p.Queue,
+		"HTTP_ADDR": address, "CONSOLE_ADDR": strings.TrimPrefix(p.Console, "http://"), "NATS_ADDR": strings.TrimPrefix(p.NATS, "nats://"),
+		"QUEUE_ADDR": strings.TrimPrefix(p.Queue, "http://"), "SERVICE_BUS": p.ServiceBus, "SERVICE_BUS_ADMIN": p.ServiceBusAdmin,
+		"STORAGE_QUEUE": p.StorageQueue, "CARILLON_SERVER": p.HTTP,
+	} {
+		ts.Setenv(name, value)
+		ts.Value(sessionKey{}).(*session).variables[name] = true
 	}
 }
 
