@@ -54,12 +54,6 @@ func (n *Node) serveHTTP(ctx context.Context, g *errgroup.Group) *webServer {
 		BaseContext: func(net.Listener) context.Context { return ctx },
 	}
 	clients.Watch(w.server, readBodyTimeout)
-	if !n.cfg.NoConsole {
-		g.Go(func() error {
-			n.learn(ctx)
-			return nil
-		})
-	}
 	g.Go(func() error {
 		l := clients.Listen(n.cfg.Listener)
 		if n.cfg.TLS != nil {
@@ -152,20 +146,6 @@ func (n *Node) console() http.Handler {
 		MaxLive: min(rest.DefaultMaxTails, max(1, n.cfg.MaxConnections/4)),
 		Observe: n.metrics.Requests("console"), Identify: n.finder.Find, Rate: n.cfg.Rate,
 	})
-}
-
-// learnAfter is when the forms of the console are made ready: a start has more
-// urgent work.
-const learnAfter = time.Second
-
-// learn makes the forms of the console ready, so that the first one who opens one
-// does not wait.
-func (n *Node) learn(ctx context.Context) {
-	select {
-	case <-time.After(learnAfter):
-		n.service.JobShape()
-	case <-ctx.Done():
-	}
 }
 
 // endTails makes live tails end with stopped: nothing else would end them, and
