@@ -3,12 +3,15 @@ package consoletest
 
 import (
 	"context"
+	"errors"
 	"io"
 	"log/slog"
 	"net/http"
 	"net/http/cookiejar"
 	"net/http/httptest"
 	"net/url"
+	"os"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -47,6 +50,79 @@ type World struct {
 	browser *http.Client
 }
 
+// shared is the world of [Shared]; its T is the test that uses it.
+var shared *World
+
+// Shared returns a world that all tests of a package use, one after the other, without a worker. Jobs, collections and secrets
+// of a test end with it. The package's TestMain calls [Main].
+func Shared(tb testing.TB) *World {
+	tb.Helper()
+	if shared == nil {
+		shared = New(forAll{tb})
+	}
+	w := shared
+	w.T = tb
+	w.Anybody()
+	tb.Cleanup(w.clear)
+	return w
+}
+
+// Main runs the tests of a package that call [Shared].
+func Main(m *testing.M) {
+	code := m.Run()
+	slices.Reverse(atEnd)
+	for _, f := range atEnd {
+		f()
+	}
+	os.Exit(code)
+}
+
+// atEnd is what the shared world does after the last test, in reverse order.
+var atEnd []func()
+
+// forAll is the test that starts the shared world, which outlives it.
+type forAll struct{ testing.TB }
+
+// Cleanup has f called after the last test.
+func (forAll) Cleanup(f func()) { atEnd = append(atEnd, f) }
+
+// Context returns one that does not end.
+func (forAll) Context() context.Context { return context.Background() }
+
+// TempDir makes a directory.
+func (f forAll) TempDir() string {
+	dir, err := os.MkdirTemp("", "consoletest-")
+	if err != nil {
+		f.Fatal(err)
+	}
+	atEnd = append(atEnd, func() { _ = os.RemoveAll(dir) })
+	return dir
+}
+
+// clear removes what a test has made.
+func (w *World) clear() {
+	ctx := context.Background()
+	var jobs []scheduler.Key
+	w.ok(w.Store.EachJob(ctx, "", func(k scheduler.Key) error { jobs = append(jobs, k); return nil }))
+	for _, k := range jobs {
+		if err := w.Service.Delete(ctx, k, 0); !errors.Is(err, scheduler.ErrNotFound) { // a deleted job's key stays for a while
+			w.ok(err)
+		}
+	}
+	collections, err := w.Service.Collections(ctx)
+	w.ok(err)
+	for _, c := range collections {
+		if c.Name != scheduler.DefaultCollection {
+			w.ok(w.Service.DeleteCollection(ctx, c.Name, false))
+		}
+	}
+	secrets, err := w.Service.Secrets(ctx)
+	w.ok(err)
+	for _, s := range secrets {
+		w.ok(w.Service.DeleteSecret(ctx, s.Name, true))
+	}
+}
+
 // New starts one. Everybody may do everything in it until [World.Be]. change changes how the console is made.
 func New(tb testing.TB, change ...func(w *World, cfg *console.Config)) *World {
 	tb.Helper()
@@ -76,7 +152,7 @@ func New(tb testing.TB, change ...func(w *World, cfg *console.Config)) *World {
 	w.ok(w.Service.EnsureDefault(tb.Context()))
 	cfg := console.Config{
 		Service: w.Service, Identify: w.identify, Version: "1.2.3",
-		Logger: slog.New(slog.NewTextHandler(complaints{tb}, nil)),
+		Logger: slog.New(slog.NewTextHandler(complaints{w}, nil)),
 	}
 	for _, f := range change {
 		f(w, &cfg)
@@ -90,11 +166,11 @@ func New(tb testing.TB, change ...func(w *World, cfg *console.Config)) *World {
 }
 
 // complaints fails a test for every defect that the console logs.
-type complaints struct{ testing.TB }
+type complaints struct{ world *World }
 
 func (c complaints) Write(p []byte) (int, error) {
 	if strings.Contains(string(p), "level=ERROR") {
-		c.Errorf("the console logs %s", p)
+		c.world.T.Errorf("the console logs %s", p)
 	}
 	return len(p), nil
 }

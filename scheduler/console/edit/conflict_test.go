@@ -10,7 +10,7 @@ import (
 
 // TestConflict has somebody else change a job that is being edited.
 func TestConflict(t *testing.T) {
-	w := consoletest.New(t)
+	w := consoletest.Shared(t)
 	for _, as := range []string{"form", "yaml"} {
 		t.Run(as, func(t *testing.T) {
 			key := "default/" + as
@@ -74,7 +74,7 @@ func TestConflict(t *testing.T) {
 
 // TestConflictOfTypes has somebody make another action of it: its members belong together.
 func TestConflictOfTypes(t *testing.T) {
-	w := consoletest.New(t)
+	w := consoletest.Shared(t)
 	w.Put("default/a", simple)
 	p := open(t, w, "default/a", "form")
 	p.set("action.request.uri", "http://mine.example/")
@@ -91,7 +91,7 @@ func TestConflictOfTypes(t *testing.T) {
 
 // TestConflictAtOnce takes all of theirs, or all of mine.
 func TestConflictAtOnce(t *testing.T) {
-	w := consoletest.New(t)
+	w := consoletest.Shared(t)
 	for which, want := range map[string]string{"theirs": `"description":"theirs"`, "mine": `"description":"mine"`} {
 		key := "default/" + which
 		w.Put(key, guarded)

@@ -12,6 +12,8 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/service"
 )
 
+func TestMain(m *testing.M) { consoletest.Main(m) }
+
 const simple = `{"recurrence": {"frequency": "day"}, "action": {"type": "Http", "request": {"method": "GET", "uri": "http://x.example/"}}}`
 
 // guarded is a job with secrets in all places.
@@ -24,7 +26,7 @@ var storedSecrets = []string{"stored-in-header", "stored-password", "c3RvcmVkLWl
 
 // TestExamplesStay opens each example in both ways, and asks what would change.
 func TestExamplesStay(t *testing.T) {
-	w := consoletest.New(t)
+	w := consoletest.Shared(t)
 	for _, name := range []string{"partner-pfx", "partner-password", "echo-api-key"} {
 		if _, _, err := w.Service.PutSecret(t.Context(), name, []byte(`{"value": "c2VjcmV0"}`)); err != nil {
 			t.Fatal(err)
@@ -74,7 +76,7 @@ func TestExamplesStay(t *testing.T) {
 
 // TestChange changes fields, looks at what will be different, and saves it.
 func TestChange(t *testing.T) {
-	w := consoletest.New(t)
+	w := consoletest.Shared(t)
 	w.Put("default/a", guarded)
 	p := open(t, w, "default/a", "form", storedSecrets...)
 	p.set("description", "as typed\r\nin two lines", "action.request.uri", "https://x.example/other", "timeout", "PT2M",
@@ -102,7 +104,7 @@ func TestChange(t *testing.T) {
 
 // TestSaveIsOfWhatWasShown changes something after the review.
 func TestSaveIsOfWhatWasShown(t *testing.T) {
-	w := consoletest.New(t)
+	w := consoletest.Shared(t)
 	w.Put("default/a", simple)
 	p := open(t, w, "default/a", "form")
 	p.set("description", "first")
@@ -122,7 +124,7 @@ func TestSaveIsOfWhatWasShown(t *testing.T) {
 
 // TestProblems shows problems beside their fields, with what was typed.
 func TestProblems(t *testing.T) {
-	w := consoletest.New(t)
+	w := consoletest.Shared(t)
 	w.Put("default/a", simple)
 	p := open(t, w, "default/a", "form")
 	p.set("action.request.uri", "not a uri", "action.retryPolicy.retryCount", "many", "timeout", "3 weeks", "schedule.plain.n", "0")
@@ -143,7 +145,7 @@ func TestProblems(t *testing.T) {
 
 // TestRows adds and removes rows and errorActions, and changes types, without scripts.
 func TestRows(t *testing.T) {
-	w := consoletest.New(t)
+	w := consoletest.Shared(t)
 	w.Put("default/a", simple)
 	p := open(t, w, "default/a", "form")
 	p.press("add:labels")
@@ -190,7 +192,7 @@ func TestRows(t *testing.T) {
 
 // TestRights shows the page to nobody who may not change the job.
 func TestRights(t *testing.T) {
-	w := consoletest.New(t)
+	w := consoletest.Shared(t)
 	w.Put("default/a", simple)
 	p := open(t, w, "default/a", "form")
 	w.Be("reader")
@@ -231,7 +233,7 @@ func TestNothingIsLost(t *testing.T) {
 
 // TestHostile shows and keeps what looks like markup.
 func TestHostile(t *testing.T) {
-	w := consoletest.New(t)
+	w := consoletest.Shared(t)
 	const evil = `</textarea><script>alert(1)</script>"'><img src=x onerror=alert(1)>` + "\u202Eevil"
 	v := document.ObjectValue().With(document.StringValue(evil), "description").With(document.StringValue(evil), "action.request.body").
 		With(document.StringValue("Http"), "action.type").With(document.StringValue("POST"), "action.request.method").
@@ -258,7 +260,7 @@ func TestHostile(t *testing.T) {
 
 // TestOnRequest takes a job its schedule, and gives it another one.
 func TestOnRequest(t *testing.T) {
-	w := consoletest.New(t)
+	w := consoletest.Shared(t)
 	w.Put("default/a", simple)
 	p := open(t, w, "default/a", "form")
 	p.set("schedule.when", "asked").save()
@@ -279,7 +281,7 @@ func TestOnRequest(t *testing.T) {
 
 // TestDamaged has nothing to edit.
 func TestDamaged(t *testing.T) {
-	w := consoletest.New(t)
+	w := consoletest.Shared(t)
 	w.Put("default/a", simple)
 	ctx := t.Context()
 	st, err := w.Store.LoadJob(ctx, consoletest.Key("default/a"))

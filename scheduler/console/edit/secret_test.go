@@ -12,7 +12,7 @@ import (
 
 // TestSecrets keeps, replaces, names and removes secrets: none is ever in a page.
 func TestSecrets(t *testing.T) {
-	w := consoletest.New(t)
+	w := consoletest.Shared(t)
 	if _, _, err := w.Service.PutSecret(t.Context(), "shared-one", []byte(`{"value": "c2VjcmV0"}`)); err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func TestSecrets(t *testing.T) {
 
 // TestSecretOfAnotherType changes the way of authentication: the secret of the one before is not sent in another way.
 func TestSecretOfAnotherType(t *testing.T) {
-	w := consoletest.New(t)
+	w := consoletest.Shared(t)
 	w.Put("default/a", guarded)
 	p := open(t, w, "default/a", "form", append([]string{"typed-secret"}, storedSecrets...)...)
 	p.set("action.request.authentication.type", "OAuth2")
@@ -87,7 +87,7 @@ const listed = `{"recurrence": {"frequency": "day"}, "action": {"type": "Http", 
 
 // TestSecretsInLists changes elements of a list: their secrets stay.
 func TestSecretsInLists(t *testing.T) {
-	w := consoletest.New(t)
+	w := consoletest.Shared(t)
 	for _, as := range []string{"form", "yaml"} {
 		t.Run(as, func(t *testing.T) {
 			key := "default/" + as
@@ -130,7 +130,7 @@ func inList(t *testing.T, w *consoletest.World, key, text string, secrets ...str
 
 // TestSecretsOfMovedElements moves elements of a list: no secret goes with another one, or is lost without a word.
 func TestSecretsOfMovedElements(t *testing.T) {
-	w := consoletest.New(t)
+	w := consoletest.Shared(t)
 	w.Put("default/a", listed)
 	secrets := []string{"stored-first", "stored-second"}
 	p := open(t, w, "default/a", "form", secrets...)
@@ -162,7 +162,7 @@ func TestSecretsOfMovedElements(t *testing.T) {
 
 // TestSecretsOfListsInConflict has somebody else turn a list around meanwhile.
 func TestSecretsOfListsInConflict(t *testing.T) {
-	w := consoletest.New(t)
+	w := consoletest.Shared(t)
 	w.Put("default/a", listed)
 	p := open(t, w, "default/a", "form", "stored-first", "stored-second", "other-secret")
 	p.set("action.errorAction[1].request.body", "b")
@@ -193,7 +193,7 @@ func TestSecretsOfOneAndMany(t *testing.T) {
 		}
 		return fmt.Sprintf(one, secret)
 	}
-	w := consoletest.New(t)
+	w := consoletest.Shared(t)
 	for _, tc := range []struct{ name, was, is string }{
 		{"many", "%s", "[%s]"},
 		{"one", "[%s]", "%s"},

@@ -10,7 +10,7 @@ import (
 
 // TestYAML changes a job as text, and shows problems at their lines.
 func TestYAML(t *testing.T) {
-	w := consoletest.New(t)
+	w := consoletest.Shared(t)
 	w.Put("default/a", guarded)
 	p := open(t, w, "default/a", "yaml", storedSecrets...)
 	text := p.form.Get("text")
@@ -40,7 +40,7 @@ func TestYAML(t *testing.T) {
 
 // TestJSON takes JSON, with an envelope too, and syntax errors with their lines.
 func TestJSON(t *testing.T) {
-	w := consoletest.New(t)
+	w := consoletest.Shared(t)
 	w.Put("default/a", simple)
 	p := open(t, w, "default/a", "yaml")
 	p.set("text", "{\n  \"name\": \"a\",\n  \"properties\": {\"recurrence\": {\"frequency\": \"day\"},\n  \"timeout\": \"soon\",\n"+
@@ -66,7 +66,7 @@ func TestJSON(t *testing.T) {
 
 // TestTypedSecretsInText types secrets into the text, right and wrong: they are stored, and no page has them.
 func TestTypedSecretsInText(t *testing.T) {
-	w := consoletest.New(t)
+	w := consoletest.Shared(t)
 	w.Put("default/a", simple)
 	const typed = "typed-secret-4711"
 	for _, authentication := range []string{
@@ -115,7 +115,7 @@ func itoa(n int) string {
 
 // TestTooLong refuses texts that are more than any job, before anything is made of them, and keeps their secrets off the page.
 func TestTooLong(t *testing.T) {
-	w := consoletest.New(t)
+	w := consoletest.Shared(t)
 	w.Put("default/a", simple)
 	long := "password: typed-password\n" + strings.Repeat("# more\n", 10_000)
 	p := open(t, w, "default/a", "yaml")

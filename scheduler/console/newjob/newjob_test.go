@@ -19,6 +19,8 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
+func TestMain(m *testing.M) { consoletest.Main(m) }
+
 // fields is the form of a page, with what a browser sends of it.
 func fields(tb testing.TB, page string) url.Values {
 	tb.Helper()
@@ -61,7 +63,7 @@ func TestFirstAttempt(t *testing.T) {
 
 // TestScript makes a job as the script does: it is led on by the answer.
 func TestScript(t *testing.T) {
-	w := consoletest.New(t)
+	w := consoletest.Shared(t)
 	r := w.Post(newjob.Path, filled(t, w), "X-Carillon-Part: 1")
 	if r.Status != http.StatusOK || !strings.Contains(r.Body, `data-go-on="/console/jobs/default/report"`) {
 		t.Fatalf("%d %.3000s", r.Status, r.Body)
@@ -74,7 +76,7 @@ func TestScript(t *testing.T) {
 
 // TestNothingIsOverwritten makes a job of a name that there is: it stays, and the name is told to be taken.
 func TestNothingIsOverwritten(t *testing.T) {
-	w := consoletest.New(t)
+	w := consoletest.Shared(t)
 	w.Put("default/report", `{"action": {"type": "http", "request": {"method": "GET", "uri": "http://127.0.0.1:9/old"}}, "startTime": "2039-01-01"}`)
 	r := w.Post(newjob.Path, filled(t, w))
 	if r.Status != http.StatusPreconditionFailed || !strings.Contains(html.UnescapeString(r.Body), "There is a job report in the collection default already") {
@@ -88,7 +90,7 @@ func TestNothingIsOverwritten(t *testing.T) {
 
 // TestMistakes has all mistakes of a form at once, each beside its field, and nothing is made.
 func TestMistakes(t *testing.T) {
-	w := consoletest.New(t)
+	w := consoletest.Shared(t)
 	r := w.Post(newjob.Path, filled(t, w, "name=9 lives", "action.request.uri=", "schedule.when=cron", "schedule.recurrence.cron=0 0 32 * *", "schedule.jitter=2d"))
 	text := html.UnescapeString(r.Body)
 	for _, want := range []string{
@@ -110,7 +112,7 @@ func TestMistakes(t *testing.T) {
 
 // TestHints: what is required, and a choice that has the default as a word, do not say once more what holds without it.
 func TestHints(t *testing.T) {
-	page := html.UnescapeString(consoletest.New(t).Get(newjob.Path))
+	page := html.UnescapeString(consoletest.Shared(t).Get(newjob.Path))
 	for _, text := range []string{"The collection that the job is in.</p>", "Default: enabled</option>", "in either state.</p>", "Without it: none."} {
 		if !strings.Contains(page, text) {
 			t.Errorf("the form does not have %q", text)
@@ -123,7 +125,7 @@ func TestHints(t *testing.T) {
 
 // TestTypedSecrets types secrets and a mistake: neither the page nor the part that a script gets has them, and both say so.
 func TestTypedSecrets(t *testing.T) {
-	w := consoletest.New(t)
+	w := consoletest.Shared(t)
 	const secret = "correct-horse-battery-staple"
 	form := filled(t, w, "action.request.authentication.type=Basic", "name=")
 	form.Set("do", "retype:action.request.authentication.type")
@@ -165,7 +167,7 @@ func TestTypedSecrets(t *testing.T) {
 
 // TestCopy begins with another job, and makes one like it.
 func TestCopy(t *testing.T) {
-	w := consoletest.New(t)
+	w := consoletest.Shared(t)
 	w.Collect("billing")
 	w.Put("billing/nightly", `{"description": "<b>books</b>", "labels": {"team": "billing"}, "timeZone": "Europe/Berlin", "recurrence": {"cron": "30 2 * * MON-FRI"},
 		"jitter": "PT30S", "action": {"type": "http", "request": {"method": "POST", "uri": "http://127.0.0.1:9/books", "body": "{}"}, "retryPolicy": {"retryType": "none"}}}`)
@@ -194,7 +196,7 @@ func TestCopy(t *testing.T) {
 
 // TestRights: who may make jobs somewhere gets the page with these collections, and nobody makes one elsewhere.
 func TestRights(t *testing.T) {
-	w := consoletest.New(t)
+	w := consoletest.Shared(t)
 	w.Collect("billing")
 	w.Collect("partners")
 	w.Put("partners/theirs", `{"action": {"type": "http", "request": {"method": "POST", "uri": "http://127.0.0.1:9/theirs"}}, "startTime": "2039-01-01"}`)
@@ -228,7 +230,7 @@ func TestRights(t *testing.T) {
 
 // TestHostileText fills all fields with markup: it comes back as text.
 func TestHostileText(t *testing.T) {
-	w := consoletest.New(t)
+	w := consoletest.Shared(t)
 	for _, text := range []string{`"><script>alert(1)</script>`, `</textarea></select><img src=x onerror=alert(1)>`, "\u202e{{.}}`${1}"} {
 		form := filled(t, w)
 		for name := range form {
@@ -253,7 +255,7 @@ func TestHostileText(t *testing.T) {
 
 // TestPreviewPart has what a script gets: where things belong, and other fields once something was pasted.
 func TestPreviewPart(t *testing.T) {
-	w := consoletest.New(t)
+	w := consoletest.Shared(t)
 	ask := func(form url.Values) string {
 		r := w.Post("/console/preview", form, "X-Carillon-Part: 1")
 		if r.Status != http.StatusOK {
@@ -282,7 +284,7 @@ func TestPreviewPart(t *testing.T) {
 
 // TestDuplicate follows the link of a job's page.
 func TestDuplicate(t *testing.T) {
-	w := consoletest.New(t)
+	w := consoletest.Shared(t)
 	w.Put("default/report", `{"action": {"type": "http", "request": {"method": "POST", "uri": "http://127.0.0.1:9/report"}}, "startTime": "2039-01-01"}`)
 	page := w.Get("/console/jobs/default/report")
 	_, link, _ := strings.Cut(page, `href="/console/jobs/new?from=`)
@@ -299,7 +301,7 @@ func TestDuplicate(t *testing.T) {
 // TestTry tries a job out that has no name yet, and a schedule with a mistake: the target is asked once, its answer is shown
 // as text and without the secret, and nothing is stored.
 func TestTry(t *testing.T) {
-	w := consoletest.New(t)
+	w := consoletest.Shared(t)
 	const secret = "correct-horse-battery-staple"
 	var asked atomic.Int64
 	target := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
@@ -342,7 +344,7 @@ func TestTry(t *testing.T) {
 
 // TestTryErrorAction tries out what is done after a failure, alone and as one of two, with a mistake in it first.
 func TestTryErrorAction(t *testing.T) {
-	w := consoletest.New(t)
+	w := consoletest.Shared(t)
 	asked := make(chan string, 9)
 	target := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)

@@ -22,7 +22,7 @@ const azureJob = `{"id": "/subscriptions/x", "type": "Microsoft.Scheduler/jobCol
 // TestPastedJob pastes a whole job where schedules are: all of it is taken over, not its schedule alone, and what a page shows
 // then makes that job. Its secret is on no page.
 func TestPastedJob(t *testing.T) {
-	w := consoletest.New(t)
+	w := consoletest.Shared(t)
 	form := filled(t, w, "name=", "action.request.uri=http://127.0.0.1:9/typed-before", "schedule.paste="+azureJob)
 	r := w.Post(newjob.Path, form)
 	if page := html.UnescapeString(r.Body); r.Status != http.StatusOK || !strings.Contains(page, "The whole job is taken over") || !strings.Contains(page, "Its secrets are not") ||
@@ -52,7 +52,7 @@ func TestPastedJob(t *testing.T) {
 
 // TestPastedMistakes pastes a job that cannot be: what is wrong is told, also of what the form has no field for.
 func TestPastedMistakes(t *testing.T) {
-	w := consoletest.New(t)
+	w := consoletest.Shared(t)
 	for pasted, want := range map[string]string{
 		`{"action": {"type": "http", "request": {"method": "GET", "uri": "nowhere"}}}`:                                   "action.request.uri",
 		"action:\n  type: http\n  request: {method: GET, uri: 'http://127.0.0.1:9/'}\nrecurrings: {frequency: day}":      "recurrings",
@@ -69,7 +69,7 @@ func TestPastedMistakes(t *testing.T) {
 // TestCopiedCommands has the page show a job as a file and as a request: what carillon apply would replace in a text stands for
 // itself, and who has signed in is asked for a token.
 func TestCopiedCommands(t *testing.T) {
-	w := consoletest.New(t)
+	w := consoletest.Shared(t)
 	form := filled(t, w, "do=show", "action.request.body=it's ${CARILLON_HOME} $(date)")
 	for _, who := range []string{"", "operator"} {
 		if who != "" {
