@@ -13,7 +13,6 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/natsapi"
 	"github.com/carillon-sched/carillon/scheduler/service"
-	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // ask asks the micro service and returns status and body.
@@ -105,6 +104,8 @@ func TestAPI(t *testing.T) {
 		{"audit", `{"op": "nonsense"}`, `400 "path":"op"`},
 		{"audit", `{"$skiptoken": "x"}`, `400 "path":"$skiptoken"`},
 		{"audit", `{"since": "soon", "$filter": ""}`, `400 "path":"since" "path":"$filter"`},
+		{"preview", later, `200 {"utc":["2099-01-01T00:00:00Z"]`},
+		{"preview", "", `400 the document is empty`},
 		{"delete.default.job", "", "200"},
 		{"delete.default.job", "", `404 job default/job: not found"`},
 		{"get.default.my.job", "", `400 "path":"job" must not contain '.'`},
@@ -122,30 +123,6 @@ func TestAPI(t *testing.T) {
 	}
 	if _, err := w.nc.Request("carillon.api.nothing.default.job", nil, patience); err == nil {
 		t.Error("an unknown operation was answered")
-	}
-}
-
-// TestPreview asks when jobs would run. Nothing is stored.
-func TestPreview(t *testing.T) {
-	w := newWorld(t)
-	w.api()
-	for _, step := range []struct{ body, want string }{
-		{
-			`{"properties": {"timeZone": "Europe/Berlin", "recurrence": {"cron": "0 9 * * MON"}}, "now": "2030-07-01T12:00:00Z", "count": 1}`,
-			`200 {"utc":["2030-07-08T07:00:00Z"],"local":["2030-07-08T09:00:00+02:00"],"complete":false,"description":"`,
-		},
-		{later, `200 {"utc":["2099-01-01T00:00:00Z"],"local":["2099-01-01T00:00:00Z"],"complete":true,`},
-		{`{"recurrence": {"frequency": "minute"}, "count": 1000}`, `200 {"utc":["`},
-		{``, `400 {"error":{"code":"BadRequest","message":"the document is empty"`},
-		{`{"count": 0}`, `400 {"error":{"code":"BadRequest","message":"count: 0 is not in 1-1000","details":[{"path":"count",`},
-	} {
-		status, body := w.ask(t, "preview", step.body)
-		if got := status + " " + string(body); !strings.HasPrefix(got, step.want) {
-			t.Errorf("%s: got %s, want %s", step.body, got, step.want)
-		}
-	}
-	if views, _, err := w.service.List(w.ctx, "default", "", view.Page{}); err != nil || len(views) > 0 {
-		t.Errorf("jobs: %v, %v", views, err)
 	}
 }
 

@@ -2,18 +2,15 @@ package natsapi_test
 
 import (
 	"encoding/json"
-	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 
 	"github.com/nats-io/nats.go/micro"
 
-	"github.com/carillon-sched/carillon/scheduler/rest"
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-// wrong is input that every door refuses in the same words.
+// wrong is input that the service and a spec refuse with the same message.
 var wrong = []struct {
 	name string
 	job  string // default: job
@@ -46,14 +43,12 @@ var wrong = []struct {
 	},
 }
 
-// TestWrongInput puts wrong jobs through every door: the error is the same,
-// names every place, and nothing has changed.
+// TestWrongInput sends wrong jobs as specs and as requests: the error is the same and names every place, and nothing has
+// changed. The REST API performs requests with the same function (package dispatch).
 func TestWrongInput(t *testing.T) {
 	w := newWorld(t)
 	w.ingest()
 	w.api()
-	web := httptest.NewServer(rest.New(rest.Config{Service: w.service}))
-	t.Cleanup(web.Close)
 	next := w.results()
 	for _, test := range wrong {
 		t.Run(test.name, func(t *testing.T) {
@@ -75,9 +70,6 @@ func TestWrongInput(t *testing.T) {
 			if got := w.request(t, "put.default."+job, test.body, "400").String(); got != spec {
 				t.Errorf("micro service:\ngot  %s\nwant %s", got, spec)
 			}
-			if got := askOverHTTP(t, http.MethodPut, web.URL+"/jobCollections/default/jobs/"+job, test.body).String(); got != overHTTP(spec) {
-				t.Errorf("REST:\ngot  %s\nwant %s", got, overHTTP(spec))
-			}
 			if _, more, err := w.service.List(w.ctx, "default", "", view.Page{}); err != nil || more != nil {
 				t.Errorf("list: %v, %v", more, err)
 			}
@@ -85,32 +77,6 @@ func TestWrongInput(t *testing.T) {
 	}
 	if views, _, err := w.service.List(w.ctx, "default", "", view.Page{}); err != nil || len(views) > 0 {
 		t.Errorf("jobs: %v, %v", views, err)
-	}
-}
-
-// TestWrongPreview asks every door for a preview of something wrong: the error
-// is the same.
-func TestWrongPreview(t *testing.T) {
-	w := newWorld(t)
-	w.api()
-	web := httptest.NewServer(rest.New(rest.Config{Service: w.service}))
-	t.Cleanup(web.Close)
-	for _, test := range []struct{ body, want string }{
-		{"", "BadRequest: [] the document is empty"},
-		{"[]", "BadRequest: [] the document must be an object, not an array"},
-		{
-			`{"properties": {"timeZone": "Europe/Berln", "recurrence": {"cron": "0 0 32 * *"}}, "count": 1001, "cuont": 1}`,
-			`BadRequest: [properties.timeZone] "Europe/Berln" is not a time zone; did you mean "Europe/Berlin"? [properties.recurrence.cron] column 5, field 3`,
-		},
-		{`{"x": "` + strings.Repeat("x", 17<<10) + `"}`, "BadRequest: [] the document is 17417 bytes long, at most 16384 (16 KB) are allowed"},
-	} {
-		got := w.request(t, "preview", test.body, "400").String()
-		if !strings.HasPrefix(got, test.want) {
-			t.Errorf("%.100s: got %s, want %s", test.body, got, test.want)
-		}
-		if other := askOverHTTP(t, http.MethodPost, web.URL+"/preview", test.body).String(); other != overHTTP(got) {
-			t.Errorf("REST:\ngot  %s\nwant %s", other, overHTTP(got))
-		}
 	}
 }
 
@@ -139,37 +105,6 @@ func errorIn(t *testing.T, data []byte) *errorValue {
 	var d errorDocument
 	if err := json.Unmarshal(data, &d); err != nil || d.Error == nil {
 		t.Fatalf("%v: %s", err, data)
-	}
-	return d.Error
-}
-
-// overHTTP returns the error that REST answers where the micro service answers spec: HTTP has a status for a long body.
-func overHTTP(spec string) string {
-	if strings.HasSuffix(spec, "(16 KB) are allowed") {
-		return strings.Replace(spec, "BadRequest: [] the document", "RequestTooLarge: the body", 1)
-	}
-	return spec
-}
-
-// askOverHTTP sends a document that is refused: with 413 if it is too long, with 400 otherwise.
-func askOverHTTP(t *testing.T, method, url, body string) *errorValue {
-	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer res.Body.Close()
-	want := http.StatusBadRequest
-	if len(body) > 16<<10 {
-		want = http.StatusRequestEntityTooLarge
-	}
-	var d errorDocument
-	if err := json.NewDecoder(res.Body).Decode(&d); err != nil || res.StatusCode != want || d.Error == nil {
-		t.Fatalf("%s: %s, %v", url, res.Status, err)
 	}
 	return d.Error
 }
