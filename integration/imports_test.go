@@ -96,6 +96,10 @@ var layers = []layer{
 	{path: "integration/emulator/connlimit"},
 	{path: "integration/emulator/servicebus/...", imports: []string{"integration/emulator/connlimit", "integration/emulator/internal/..."}},
 	{path: "integration/emulator/storagequeue/...", imports: []string{"integration/emulator/connlimit", "integration/emulator/internal/..."}},
+	// Their pages are of use without a scheduler.
+	{path: "integration/emulator/queues", imports: []string{
+		"integration/emulator/servicebus/browse", "integration/emulator/storagequeue", "scheduler/access", "scheduler/console/frame", "scheduler/console/words",
+	}},
 	{path: "integration/emulator/emulatortest", imports: []string{"integration/emulator/servicebus", "integration/emulator/storagequeue"}},
 	{path: "integration/sdk/...", imports: []string{"integration/emulator/...", "integration/internal/group"}},
 	{path: "integration/...", imports: product},

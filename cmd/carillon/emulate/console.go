@@ -7,8 +7,8 @@ import (
 
 	"github.com/carillon-sched/carillon/cmd/carillon/listen"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+	"github.com/carillon-sched/carillon/integration/emulator/queues"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
-	"github.com/carillon-sched/carillon/scheduler/console/queues"
 )
 
 // console is the flag --console: where the pages are; "" is nowhere.

@@ -16,11 +16,11 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue/v2"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/emulate"
+	"github.com/carillon-sched/carillon/integration/emulator/queues"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus"
 	"github.com/carillon-sched/carillon/integration/emulator/storagequeue"
 	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
-	"github.com/carillon-sched/carillon/scheduler/console/queues"
 )
 
 // drawer is the pages of emulators, with clients of these.

@@ -9,10 +9,10 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/messaging/azservicebus"
 
+	"github.com/carillon-sched/carillon/integration/emulator/queues"
 	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/console/consoletest"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
-	"github.com/carillon-sched/carillon/scheduler/console/queues"
 )
 
 // refused sends a form in which something is wrong.

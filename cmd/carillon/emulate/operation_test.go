@@ -10,17 +10,18 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/messaging/azservicebus"
 
+	"github.com/carillon-sched/carillon/integration/emulator/queues"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/browse"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
-	"github.com/carillon-sched/carillon/scheduler/console/queues"
 )
 
 // slow is a namespace in which a purge tells that it has begun, and then waits until it is stopped.
 type slow struct{ queues.Bus }
 
-func (s slow) Purge(ctx context.Context, _ queues.Batch, note func(queues.Tally)) (queues.Tally, error) {
-	note(queues.Tally{Done: 1})
+func (s slow) Purge(ctx context.Context, b browse.Batch) (browse.Tally, error) {
+	b.Note(browse.Tally{Done: 1})
 	<-ctx.Done()
-	return queues.Tally{Done: 1}, ctx.Err()
+	return browse.Tally{Done: 1}, ctx.Err()
 }
 
 // TestLongPurge has a purge that takes its time: the request is answered, a page follows it, and it can be stopped.
@@ -28,7 +29,8 @@ func TestLongPurge(t *testing.T) {
 	d := open(t)
 	d.send("orders", &azservicebus.Message{Body: []byte("a")}, &azservicebus.Message{Body: []byte("b")}, &azservicebus.Message{Body: []byte("c")})
 	cfg := d.servers.Room("carillon emulate")
-	cfg.Bus = slow{cfg.Bus}
+	bus := cfg.Bus
+	cfg.Bus = func() queues.Bus { return slow{bus()} }
 	pages := httptest.NewServer(frame.New(frame.Config{Rooms: []frame.Room{queues.Alone(cfg)}, Unlocked: true}))
 	t.Cleanup(pages.Close)
 	d.url = pages.URL

@@ -8,8 +8,10 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/carillon-sched/carillon/integration/emulator/queues"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/browse"
+	"github.com/carillon-sched/carillon/integration/emulator/storagequeue"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
-	"github.com/carillon-sched/carillon/scheduler/console/queues"
 )
 
 // countedBus and countedStorage count how often messages are looked at.
@@ -19,7 +21,7 @@ type countedBus struct {
 	looks *atomic.Int64
 }
 
-func (b countedBus) Peek(q queues.Query) (queues.Page, error) {
+func (b countedBus) Peek(q browse.Query) (browse.Page, error) {
 	b.looks.Add(1)
 	return b.Bus.Peek(q)
 }
@@ -30,7 +32,7 @@ type countedStorage struct {
 	looks *atomic.Int64
 }
 
-func (s countedStorage) Messages(account, queue string, from uint64, most int, text string) ([]queues.Letter, uint64, error) {
+func (s countedStorage) Messages(account, queue string, from uint64, most int, text string) ([]storagequeue.Message, uint64, error) {
 	s.looks.Add(1)
 	return s.Storage.Messages(account, queue, from, most, text)
 }
@@ -42,7 +44,9 @@ func TestSearchIsNotRepeated(t *testing.T) {
 	must(t, err)
 	looks := new(atomic.Int64)
 	cfg := d.servers.Room("carillon emulate")
-	cfg.Bus, cfg.Storage = countedBus{cfg.Bus, looks}, countedStorage{cfg.Storage, looks}
+	bus, storage := cfg.Bus, cfg.Storage
+	cfg.Bus = func() queues.Bus { return countedBus{bus(), looks} }
+	cfg.Storage = func() queues.Storage { return countedStorage{storage(), looks} }
 	pages := httptest.NewServer(frame.New(frame.Config{Rooms: []frame.Room{queues.Alone(cfg)}}))
 	t.Cleanup(func() { pages.CloseClientConnections(); pages.Close() })
 	// last is the last event of a first look.

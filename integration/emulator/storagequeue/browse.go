@@ -35,13 +35,10 @@ type Message struct {
 	Place        uint64 // among those that have arrived; it is another one after a restart
 	ID, Text     string
 	Inserted     time.Time
-	Expires      time.Time
+	Expires      time.Time // zero: never
 	NextVisible  time.Time
 	DequeueCount int
 }
-
-// Forever is when messages expire that never do.
-var Forever = wire.Forever
 
 // Queues returns all queues of all accounts, by name. Like all methods for people, it makes none.
 func (s *Server) Queues() []QueueStatus {
@@ -145,6 +142,9 @@ func has(m store.Seen, lower string) bool {
 }
 
 func messageOf(m store.Seen) Message {
+	if m.Expires.Equal(wire.Forever) {
+		m.Expires = time.Time{}
+	}
 	return Message{m.Place, m.ID, m.Text, m.Inserted, m.Expires, m.NextVisible, m.DequeueCount}
 }
 
@@ -168,8 +168,8 @@ func (s *Server) Put(account, queue, text string, hidden, ttl time.Duration) err
 }
 
 func expiry(now time.Time, ttl time.Duration) time.Time {
-	if ttl <= 0 || now.Add(ttl).After(Forever) {
-		return Forever
+	if ttl <= 0 || now.Add(ttl).After(wire.Forever) {
+		return wire.Forever
 	}
 	return now.Add(ttl)
 }

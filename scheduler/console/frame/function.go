@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/carillon-sched/carillon/scheduler/console/words"
 )
@@ -26,6 +28,7 @@ import (
 var functions = template.FuncMap{
 	"say": words.Say, "count": words.Count, "asset": known.address,
 	"instant": Instant, "relative": Relative, "ago": Ago, "took": Took, "number": Number, "dict": dict, "bytes": Bytes,
+	"visible": Visible, "shown": Shown,
 }
 
 // plainTime is how times are written without the script.
@@ -148,4 +151,51 @@ func dict(pairs ...any) (map[string]any, error) {
 		m[key] = pairs[i+1]
 	}
 	return m, nil
+}
+
+// Visible returns a text in which control characters, and those that change the direction of what is around them, can be seen.
+// What is no UTF-8 becomes the sign for that. Line ends and tabs stay.
+func Visible(s string) string {
+	if !strings.ContainsFunc(s, hidden) && utf8.ValidString(s) {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		switch {
+		case !hidden(r):
+			b.WriteRune(r)
+		case r == '\r':
+			b.WriteRune('␍')
+		case r < 0x20:
+			b.WriteRune(0x2400 + r)
+		case r == 0x7f:
+			b.WriteRune('␡')
+		default:
+			fmt.Fprintf(&b, "⟦U+%04X⟧", r)
+		}
+	}
+	return strings.ReplaceAll(b.String(), "␍\n", "\n")
+}
+
+// invisible are spaces without a width, and ends of lines and paragraphs that browsers pass over.
+const invisible = "\u200b\u200c\u200d\ufeff\u2028\u2029"
+
+// hidden reports whether a character has no look of its own.
+func hidden(r rune) bool {
+	if r == '\n' || r == '\t' {
+		return false
+	}
+	return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || strings.ContainsRune(invisible, r)
+}
+
+// shownMost is how much [Shown] shows.
+const shownMost = 8 << 10
+
+// Shown is [Visible] for the beginning of a text that may be long.
+func Shown(s string) string {
+	end := min(len(s), shownMost)
+	for end < len(s) && end > 0 && !utf8.RuneStart(s[end]) {
+		end--
+	}
+	return Visible(s[:end])
 }

@@ -17,7 +17,7 @@ var used = regexp.MustCompile(`(?:\bsay|\bcount|\.Say\(|words\.Say\(|words\.Coun
 func TestTexts(t *testing.T) {
 	named, begun := map[string]string{}, []string{}
 	begins := regexp.MustCompile(`"([a-z]+(?:\.[a-zA-Z0-9-]+)*[.-])(?:%s)?"`)
-	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
+	read := func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || strings.HasSuffix(path, "_test.go") || filepath.Ext(path) != ".go" && filepath.Ext(path) != ".html" {
 			return err
 		}
@@ -31,9 +31,11 @@ func TestTexts(t *testing.T) {
 			begun = append(begun, m[1])
 		}
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
+	}
+	for _, root := range []string{"..", "../../../integration/emulator/queues"} {
+		if err := filepath.WalkDir(root, read); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for key, path := range named {
 		if !Has(key) {

@@ -33,7 +33,7 @@ const (
 )
 
 // An Entity is a queue, a topic or a subscription.
-type Entity struct {
+type Entity struct { //nolint:recvcheck // templates have copies
 	Path   string // "orders", "events/Subscriptions/all"
 	Name   string
 	Topic  string // of a subscription
@@ -264,4 +264,18 @@ func (n *Namespace) Send(path string, d Draft) error {
 		return err
 	}
 	return receipt.Wait()
+}
+
+// Waiting is how many messages wait for receivers, or are with one.
+func (e Entity) Waiting() int64 { return e.Active + e.Transfer - e.Deferred }
+
+// Buried is how many dead letters there are.
+func (e Entity) Buried() int64 { return e.DeadLetter + e.TransferDeadLetter }
+
+// Grave is where they are.
+func (e Entity) Grave() Part {
+	if e.DeadLetter == 0 && e.TransferDeadLetter > 0 {
+		return Transfer
+	}
+	return Dead
 }

@@ -1,12 +1,12 @@
 package queues
 
 import (
-	"errors"
 	"net/http"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/emulator/storagequeue"
 	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 )
@@ -22,7 +22,7 @@ const poisonAfter = 5
 
 // storeView is what the page of a storage queue shows.
 type storeView struct {
-	Queue     StorageQueue
+	Queue     storagequeue.QueueStatus
 	Rows      []letterRow
 	From      uint64
 	Search    string
@@ -38,14 +38,14 @@ type storeView struct {
 
 // A letterRow is a message in a list.
 type letterRow struct {
-	Letter
+	storagequeue.Message
 
 	Preview string
 	Hidden  bool
 	Failing bool // it was taken as often as Azure Functions would
 }
 
-func rowOf(m Letter) letterRow {
+func rowOf(m storagequeue.Message) letterRow {
 	text := m.Text
 	if b, ok := decoded(text); ok && isText(b) {
 		text = string(b)
@@ -54,16 +54,16 @@ func rowOf(m Letter) letterRow {
 }
 
 // queueOf returns the storage queue that a request is about.
-func (r *room) queueOf(c *frame.Call) (StorageQueue, error) {
+func (r *room) queueOf(c *frame.Call) (storagequeue.QueueStatus, error) {
 	return r.queueAt(c, c.Query("account"), c.Query("queue"))
 }
 
 // queueAt returns a storage queue by its names.
-func (r *room) queueAt(c *frame.Call, account, name string) (StorageQueue, error) {
-	q, err := r.storage.Queue(account, name)
-	if errors.Is(err, ErrMissing) {
+func (r *room) queueAt(c *frame.Call, account, name string) (storagequeue.QueueStatus, error) {
+	q, err := r.storage().Queue(account, name)
+	if missing(err) {
 		return q, frame.Problem{
-			Status: http.StatusNotFound, Text: c.Say("queues.store.missing", visible(name), visible(account)),
+			Status: http.StatusNotFound, Text: c.Say("queues.store.missing", frame.Visible(name), frame.Visible(account)),
 			Hint: c.Say("queues.entity.missing.hint"),
 		}
 	}
@@ -89,10 +89,10 @@ func (r *room) storeOutside(c *frame.Call) (*storeView, error) {
 	v.From, _ = strconv.ParseUint(c.Query("from"), 10, 64)
 	v.First = v.From == 0 && v.Search == ""
 	if origin, ok := strings.CutSuffix(q.Name, poisonSuffix); ok {
-		if _, err := r.storage.Queue(q.Account, origin); err == nil {
+		if _, err := r.storage().Queue(q.Account, origin); err == nil {
 			v.Origin = origin
 		}
-	} else if _, err := r.storage.Queue(q.Account, q.Name+poisonSuffix); err == nil {
+	} else if _, err := r.storage().Queue(q.Account, q.Name+poisonSuffix); err == nil {
 		v.Poison = q.Name + poisonSuffix
 	}
 	v.Movable = len(r.beside(q)) > 0
@@ -103,7 +103,7 @@ func (r *room) storeOutside(c *frame.Call) (*storeView, error) {
 // peekLetters looks at the messages that are asked for.
 func (r *room) peekLetters(c *frame.Call, v *storeView) error {
 	q := v.Queue
-	page, next, err := r.storage.Messages(q.Account, q.Name, v.From, perPage, v.Search)
+	page, next, err := r.storage().Messages(q.Account, q.Name, v.From, perPage, v.Search)
 	if err != nil {
 		return problem(c, err)
 	}
@@ -150,19 +150,19 @@ func (r *room) followStore(c *frame.Call) error {
 
 // letterView is what the page of a storage queue's message shows.
 type letterView struct {
-	Queue     StorageQueue
+	Queue     storagequeue.QueueStatus
 	Letter    letterRow
 	Body      shownBody
 	Origin    string
 	MayChange bool
 }
 
-func (r *room) letterOf(c *frame.Call) (StorageQueue, Letter, error) {
+func (r *room) letterOf(c *frame.Call) (storagequeue.QueueStatus, storagequeue.Message, error) {
 	q, err := r.queueOf(c)
 	if err != nil {
-		return q, Letter{}, err
+		return q, storagequeue.Message{}, err
 	}
-	m, err := r.storage.Message(q.Account, q.Name, c.Query("id"))
+	m, err := r.storage().Message(q.Account, q.Name, c.Query("id"))
 	return q, m, problem(c, err)
 }
 
@@ -173,7 +173,7 @@ func (r *room) letter(c *frame.Call) error {
 	}
 	v := letterView{Queue: q, Letter: rowOf(m), Body: showLetter(m.Text, c.Query("view")), MayChange: c.May(access.Operate, "")}
 	if origin, ok := strings.CutSuffix(q.Name, poisonSuffix); ok {
-		if _, err := r.storage.Queue(q.Account, origin); err == nil {
+		if _, err := r.storage().Queue(q.Account, origin); err == nil {
 			v.Origin = origin
 		}
 	}
@@ -215,7 +215,7 @@ func (r *room) downloadLetter(c *frame.Call) error {
 
 // putView is the form of a storage queue's message.
 type putView struct {
-	Queue       StorageQueue
+	Queue       storagequeue.QueueStatus
 	Text        string
 	Encode      bool
 	Hidden, TTL string
@@ -271,12 +271,12 @@ func (r *room) put(c *frame.Call) error {
 		if v.Encode {
 			text = encoded(text)
 		}
-		err := r.storage.Put(q.Account, q.Name, text, hidden, ttl)
+		err := r.storage().Put(q.Account, q.Name, text, hidden, ttl)
 		switch {
 		case err == nil:
 			c.Note(c.Say("queues.sent", q.Name))
 			return c.Redirect(storeAddress(q))
-		case errors.Is(err, ErrMissing):
+		case missing(err):
 			return problem(c, err)
 		}
 		v.Wrong["text"] = err.Error()
@@ -284,7 +284,7 @@ func (r *room) put(c *frame.Call) error {
 	return showPut(c, v, http.StatusUnprocessableEntity)
 }
 
-func storeAddress(q StorageQueue) string {
+func storeAddress(q storagequeue.QueueStatus) string {
 	return address("/storage", "account", q.Account, "queue", q.Name)
 }
 
@@ -294,7 +294,7 @@ func (r *room) confirmClear(c *frame.Call) error {
 		return err
 	}
 	v := confirmation{
-		Text: many(c, "queues.clear", q.Messages, q.Name), Hint: c.Say("queues.clear.hint"), Danger: true, Steps: q.crumbs(),
+		Text: many(c, "queues.clear", q.Messages, q.Name), Hint: c.Say("queues.clear.hint"), Danger: true, Steps: storeCrumbs(q),
 		Button: many(c, "queues.purge.button", q.Messages), Action: Path + "/storage/clear", Count: int64(q.Messages),
 		Fields: [][2]string{{"account", q.Account}, {"queue", q.Name}}, Back: storeAddress(q),
 	}
@@ -305,7 +305,7 @@ func (r *room) confirmClear(c *frame.Call) error {
 }
 
 // change carries something out on the storage queue of a form, and leads back to it.
-func (r *room) change(c *frame.Call, do func(q StorageQueue) (note string, err error)) error {
+func (r *room) change(c *frame.Call, do func(q storagequeue.QueueStatus) (note string, err error)) error {
 	form, err := c.Form()
 	if err != nil {
 		return err
@@ -323,8 +323,8 @@ func (r *room) change(c *frame.Call, do func(q StorageQueue) (note string, err e
 }
 
 func (r *room) clear(c *frame.Call) error {
-	return r.change(c, func(q StorageQueue) (string, error) {
-		n, err := r.storage.Clear(q.Account, q.Name)
+	return r.change(c, func(q storagequeue.QueueStatus) (string, error) {
+		n, err := r.storage().Clear(q.Account, q.Name)
 		return many(c, "queues.purged", n), err
 	})
 }
@@ -341,7 +341,7 @@ func showStoreForm(c *frame.Call, v storeForm, status int) error {
 }
 
 func (r *room) newStore(c *frame.Call) error {
-	return showStoreForm(c, storeForm{Accounts: r.storage.Accounts()}, http.StatusOK)
+	return showStoreForm(c, storeForm{Accounts: r.storage().Accounts()}, http.StatusOK)
 }
 
 func (r *room) createStore(c *frame.Call) error {
@@ -349,13 +349,13 @@ func (r *room) createStore(c *frame.Call) error {
 	if err != nil {
 		return err
 	}
-	v := storeForm{Accounts: r.storage.Accounts(), Account: form.Get("account"), Name: strings.TrimSpace(form.Get("name"))}
-	if err := r.storage.Create(v.Account, v.Name); err != nil {
+	v := storeForm{Accounts: r.storage().Accounts(), Account: form.Get("account"), Name: strings.TrimSpace(form.Get("name"))}
+	if err := r.storage().Create(v.Account, v.Name); err != nil {
 		v.Wrong = c.Describe(problem(c, err)).Text
 		return showStoreForm(c, v, http.StatusUnprocessableEntity)
 	}
 	c.Note(c.Say("queues.new.done", v.Name))
-	return c.Redirect(storeAddress(StorageQueue{Account: v.Account, Name: v.Name}))
+	return c.Redirect(storeAddress(storagequeue.QueueStatus{Account: v.Account, Name: v.Name}))
 }
 
 func (r *room) confirmDropStore(c *frame.Call) error {
@@ -364,7 +364,7 @@ func (r *room) confirmDropStore(c *frame.Call) error {
 		return err
 	}
 	v := confirmation{
-		Text: many(c, "queues.drop.queue", q.Messages, q.Name), Hint: c.Say("queues.drop.hint"), Danger: true, Steps: q.crumbs(),
+		Text: many(c, "queues.drop.queue", q.Messages, q.Name), Hint: c.Say("queues.drop.hint"), Danger: true, Steps: storeCrumbs(q),
 		Button: c.Say("queues.drop.button"), Action: Path + "/storage/drop",
 		Fields: [][2]string{{"account", q.Account}, {"queue", q.Name}}, Back: storeAddress(q), Count: 1,
 	}
@@ -376,7 +376,7 @@ func (r *room) dropStore(c *frame.Call) error {
 	if err != nil {
 		return err
 	}
-	if err := r.storage.Drop(form.Get("account"), form.Get("queue")); err != nil {
+	if err := r.storage().Drop(form.Get("account"), form.Get("queue")); err != nil {
 		return problem(c, err)
 	}
 	c.Note(c.Say("queues.drop.done", form.Get("queue")))

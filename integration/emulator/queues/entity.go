@@ -1,11 +1,11 @@
 package queues
 
 import (
-	"errors"
 	"net/http"
 	"strconv"
 	"strings"
 
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/browse"
 	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 )
@@ -18,16 +18,16 @@ const perPage = 50
 
 // entityView is what the page of an entity shows.
 type entityView struct {
-	Entity    Entity
+	Entity    browse.Entity
 	Topic     bool
 	Tabs      []tab
-	Part      Part
+	Part      browse.Part
 	From      int64
 	Search    string
-	Page      Page
+	Page      browse.Page
 	Rows      []row
 	Facts     []fact
-	Subs      []Entity
+	Subs      []browse.Entity
 	MayChange bool
 	MayManage bool
 	BySession bool // messages of one session alone
@@ -41,14 +41,14 @@ type entityView struct {
 
 // A tab is one of the lists of messages.
 type tab struct {
-	Part    Part
+	Part    browse.Part
 	Count   int64
 	Current bool
 }
 
 // A row is a message in a list.
 type row struct {
-	Message
+	browse.Message
 
 	Preview string
 }
@@ -60,28 +60,29 @@ type fact struct {
 }
 
 // entityOf returns the entity that a request is about.
-func (r *room) entityOf(c *frame.Call) (Entity, error) {
+func (r *room) entityOf(c *frame.Call) (browse.Entity, error) {
 	return r.at(c, c.Query("at"))
 }
 
 // at returns the entity of a path.
-func (r *room) at(c *frame.Call, path string) (Entity, error) {
-	e, err := r.bus.Entity(path)
-	if errors.Is(err, ErrMissing) {
+func (r *room) at(c *frame.Call, path string) (browse.Entity, error) {
+	e, err := r.bus().Entity(path)
+	if missing(err) {
 		return e, frame.Problem{
-			Status: http.StatusNotFound, Text: c.Say("queues.entity.missing", visible(path)), Hint: c.Say("queues.entity.missing.hint"),
+			Status: http.StatusNotFound,
+			Text:   c.Say("queues.entity.missing", frame.Visible(path)), Hint: c.Say("queues.entity.missing.hint"),
 		}
 	}
 	return e, problem(c, err)
 }
 
 // partOf is the part that a request is about.
-func partOf(name string) Part {
-	switch p := Part(name); p {
-	case Scheduled, Deferred, Dead, Transfer:
+func partOf(name string) browse.Part {
+	switch p := browse.Part(name); p {
+	case browse.Scheduled, browse.Deferred, browse.Dead, browse.Transfer:
 		return p
 	default:
-		return Active
+		return browse.Active
 	}
 }
 
@@ -101,7 +102,7 @@ func (r *room) outside(c *frame.Call) (*entityView, error) {
 		return nil, err
 	}
 	v := &entityView{
-		Entity: e, Topic: e.Kind == Topic, Part: partOf(c.Query("part")), Search: c.Query("q"), Facts: facts(c, e),
+		Entity: e, Topic: e.Kind == browse.Topic, Part: partOf(c.Query("part")), Search: c.Query("q"), Facts: facts(c, e),
 		MayChange: c.May(access.Operate, ""), MayManage: c.May(access.Administer, ""), Connect: r.connect,
 		Newest: c.Query("order") == newest,
 	}
@@ -110,8 +111,8 @@ func (r *room) outside(c *frame.Call) (*entityView, error) {
 		v.BySession, v.Session = true, *session
 	}
 	if v.Topic {
-		v.Part = Scheduled
-		for _, other := range r.bus.Entities() {
+		v.Part = browse.Scheduled
+		for _, other := range r.bus().Entities() {
 			if other.Topic == e.Name {
 				v.Subs = append(v.Subs, other)
 			}
@@ -127,17 +128,17 @@ func (r *room) outside(c *frame.Call) (*entityView, error) {
 
 // peek looks at the messages that are asked for.
 func (r *room) peek(c *frame.Call, v *entityView) (err error) {
-	q := Query{
+	q := browse.Query{
 		Path: v.Entity.Path, Part: v.Part, From: v.From, Most: perPage, Text: v.Search, Session: sessionOf(c),
 		Newest: v.Newest,
 	}
-	v.Page, err = r.bus.Peek(q)
+	v.Page, err = r.bus().Peek(q)
 	if err != nil {
 		return problem(c, err)
 	}
 	if v.Page.Next != 0 && v.Search == "" && len(v.Page.Messages) > 0 { // what is behind may be of another part
 		q.From, q.Most = v.Page.Next, 1
-		if behind, err := r.bus.Peek(q); err == nil && len(behind.Messages) == 0 {
+		if behind, err := r.bus().Peek(q); err == nil && len(behind.Messages) == 0 {
 			v.Page.Next = behind.Next
 		}
 	}
@@ -153,18 +154,18 @@ func (r *room) peek(c *frame.Call, v *entityView) (err error) {
 }
 
 // tabs are the parts of an entity with how much is in them.
-func tabs(e Entity, current Part) []tab {
+func tabs(e browse.Entity, current browse.Part) []tab {
 	all := []tab{
-		{Part: Active, Count: e.Waiting()},
-		{Part: Scheduled, Count: e.Scheduled},
-		{Part: Deferred, Count: e.Deferred},
-		{Part: Dead, Count: e.DeadLetter},
+		{Part: browse.Active, Count: e.Waiting()},
+		{Part: browse.Scheduled, Count: e.Scheduled},
+		{Part: browse.Deferred, Count: e.Deferred},
+		{Part: browse.Dead, Count: e.DeadLetter},
 	}
-	if e.TransferDeadLetter > 0 || current == Transfer || e.ForwardTo != "" || e.ForwardDeadLettersTo != "" {
-		all = append(all, tab{Part: Transfer, Count: e.TransferDeadLetter})
+	if e.TransferDeadLetter > 0 || current == browse.Transfer || e.ForwardTo != "" || e.ForwardDeadLettersTo != "" {
+		all = append(all, tab{Part: browse.Transfer, Count: e.TransferDeadLetter})
 	}
-	if e.Kind == Topic {
-		all = []tab{{Part: Scheduled, Count: e.Scheduled}}
+	if e.Kind == browse.Topic {
+		all = []tab{{Part: browse.Scheduled, Count: e.Scheduled}}
 	}
 	for i := range all {
 		all[i].Current = all[i].Part == current
@@ -208,7 +209,7 @@ func (r *room) followEntity(c *frame.Call) error {
 }
 
 // facts are the properties of an entity, in plain words.
-func facts(c *frame.Call, e Entity) []fact {
+func facts(c *frame.Call, e browse.Entity) []fact {
 	var all []fact
 	add := func(key string, args ...any) {
 		all = append(all, fact{Name: c.Say("queues.fact." + key), Text: c.Say("queues.fact."+key+".text", args...)})
@@ -223,10 +224,10 @@ func facts(c *frame.Call, e Entity) []fact {
 		}
 		add(key + ".no")
 	}
-	if e.Kind == Subscription {
+	if e.Kind == browse.Subscription {
 		link("topic", e.Topic)
 	}
-	if e.Kind != Topic {
+	if e.Kind != browse.Topic {
 		add("lock", length(e.LockDuration))
 		add("deliveries", e.MaxDeliveryCount)
 		choose("sessions", e.RequiresSession)
@@ -236,11 +237,11 @@ func facts(c *frame.Call, e Entity) []fact {
 	} else {
 		add("ttl.none")
 	}
-	if e.Kind != Topic {
+	if e.Kind != browse.Topic {
 		choose("expired", e.DeadLetterOnExpiration)
 	}
 	switch {
-	case e.Kind == Subscription:
+	case e.Kind == browse.Subscription:
 		choose("filter", e.DropOnFilterError)
 	case e.DuplicateWindow > 0:
 		add("duplicates", length(e.DuplicateWindow))
@@ -263,7 +264,7 @@ func facts(c *frame.Call, e Entity) []fact {
 		add("quota", megabytes(e.MaxSize))
 	}
 	if e.UserMetadata != "" {
-		all = append(all, fact{Name: c.Say("queues.fact.metadata"), Text: visible(e.UserMetadata)})
+		all = append(all, fact{Name: c.Say("queues.fact.metadata"), Text: frame.Visible(e.UserMetadata)})
 	}
 	return all
 }
@@ -277,7 +278,7 @@ func megabytes(n int64) string {
 }
 
 // preview is the beginning of a body for a list.
-func preview(b Body) string {
+func preview(b browse.Body) string {
 	const most = 160
 	switch b.Kind {
 	case "data":

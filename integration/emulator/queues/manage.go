@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/browse"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 )
 
@@ -18,34 +19,37 @@ type setting struct {
 	Input string // text, number, check, status or entity
 	of    string // the kinds of entities that have it
 	fixed bool   // it cannot be changed
-	read  func(e *Entity, text string) error
-	text  func(e Entity) string
+	read  func(e *browse.Entity, text string) error
+	text  func(e browse.Entity) string
 }
 
 // settings are the fields, in the order of the form.
 var settings = []setting{
 	{
 		Name: "status", Input: "status", of: "queue topic subscription",
-		read: func(e *Entity, text string) error { e.Status = text; return nil },
-		text: func(e Entity) string { return e.Status },
+		read: func(e *browse.Entity, text string) error { e.Status = text; return nil },
+		text: func(e browse.Entity) string { return e.Status },
 	},
-	span("lock", "queue subscription", func(e *Entity) *time.Duration { return &e.LockDuration }),
-	number64("deliveries", "queue subscription", func(e *Entity, n int64) { e.MaxDeliveryCount = int(n) }, func(e Entity) int64 {
-		return int64(e.MaxDeliveryCount)
+	span("lock", "queue subscription", func(e *browse.Entity) *time.Duration { return &e.LockDuration }),
+	number64(
+		"deliveries", "queue subscription",
+		func(e *browse.Entity, n int64) { e.MaxDeliveryCount = int(n) }, func(e browse.Entity) int64 { return int64(e.MaxDeliveryCount) },
+	),
+	span("ttl", "queue topic subscription", func(e *browse.Entity) *time.Duration { return &e.DefaultTTL }),
+	flag("sessions", "queue subscription", func(e *browse.Entity) *bool { return &e.RequiresSession }).once(),
+	span("duplicates", "queue topic", func(e *browse.Entity) *time.Duration { return &e.DuplicateWindow }),
+	flag("expired", "queue subscription", func(e *browse.Entity) *bool { return &e.DeadLetterOnExpiration }),
+	flag("filter", "subscription", func(e *browse.Entity) *bool { return &e.DropOnFilterError }),
+	other("forward", func(e *browse.Entity) *string { return &e.ForwardTo }),
+	other("forwarddead", func(e *browse.Entity) *string { return &e.ForwardDeadLettersTo }),
+	span("idle", "queue topic subscription", func(e *browse.Entity) *time.Duration { return &e.AutoDeleteOnIdle }),
+	number64("quota", "queue topic", func(e *browse.Entity, n int64) { e.MaxSize = n << 20 }, func(e browse.Entity) int64 {
+		return e.MaxSize >> 20
 	}),
-	span("ttl", "queue topic subscription", func(e *Entity) *time.Duration { return &e.DefaultTTL }),
-	flag("sessions", "queue subscription", func(e *Entity) *bool { return &e.RequiresSession }).once(),
-	span("duplicates", "queue topic", func(e *Entity) *time.Duration { return &e.DuplicateWindow }),
-	flag("expired", "queue subscription", func(e *Entity) *bool { return &e.DeadLetterOnExpiration }),
-	flag("filter", "subscription", func(e *Entity) *bool { return &e.DropOnFilterError }),
-	other("forward", func(e *Entity) *string { return &e.ForwardTo }),
-	other("forwarddead", func(e *Entity) *string { return &e.ForwardDeadLettersTo }),
-	span("idle", "queue topic subscription", func(e *Entity) *time.Duration { return &e.AutoDeleteOnIdle }),
-	number64("quota", "queue topic", func(e *Entity, n int64) { e.MaxSize = n << 20 }, func(e Entity) int64 { return e.MaxSize >> 20 }),
 	{
 		Name: "metadata", Input: "text", of: "queue topic subscription",
-		read: func(e *Entity, text string) error { e.UserMetadata = text; return nil },
-		text: func(e Entity) string { return e.UserMetadata },
+		read: func(e *browse.Entity, text string) error { e.UserMetadata = text; return nil },
+		text: func(e browse.Entity) string { return e.UserMetadata },
 	},
 }
 
@@ -55,21 +59,21 @@ func (s setting) once() setting {
 	return s
 }
 
-func span(name, of string, at func(*Entity) *time.Duration) setting {
+func span(name, of string, at func(*browse.Entity) *time.Duration) setting {
 	return setting{
 		Name: name, Input: "text", of: of,
-		read: func(e *Entity, text string) (err error) {
+		read: func(e *browse.Entity, text string) (err error) {
 			*at(e), err = parseSpan(text)
 			return err
 		},
-		text: func(e Entity) string { return spanText(*at(&e)) },
+		text: func(e browse.Entity) string { return spanText(*at(&e)) },
 	}
 }
 
-func number64(name, of string, put func(*Entity, int64), get func(Entity) int64) setting {
+func number64(name, of string, put func(*browse.Entity, int64), get func(browse.Entity) int64) setting {
 	return setting{
 		Name: name, Input: "number", of: of,
-		read: func(e *Entity, text string) error {
+		read: func(e *browse.Entity, text string) error {
 			if text == "" {
 				put(e, 0)
 				return nil
@@ -81,7 +85,7 @@ func number64(name, of string, put func(*Entity, int64), get func(Entity) int64)
 			put(e, n)
 			return err
 		},
-		text: func(e Entity) string {
+		text: func(e browse.Entity) string {
 			if n := get(e); n > 0 {
 				return strconv.FormatInt(n, 10)
 			}
@@ -93,11 +97,11 @@ func number64(name, of string, put func(*Entity, int64), get func(Entity) int64)
 // checked is what the field of a flag has when it is set.
 const checked = "1"
 
-func flag(name, of string, at func(*Entity) *bool) setting {
+func flag(name, of string, at func(*browse.Entity) *bool) setting {
 	return setting{
 		Name: name, Input: "check", of: of,
-		read: func(e *Entity, text string) error { *at(e) = text != ""; return nil },
-		text: func(e Entity) string {
+		read: func(e *browse.Entity, text string) error { *at(e) = text != ""; return nil },
+		text: func(e browse.Entity) string {
 			if *at(&e) {
 				return checked
 			}
@@ -107,16 +111,16 @@ func flag(name, of string, at func(*Entity) *bool) setting {
 }
 
 // other is the name of another entity.
-func other(name string, at func(*Entity) *string) setting {
+func other(name string, at func(*browse.Entity) *string) setting {
 	return setting{
 		Name: name, Input: "entity", of: "queue subscription",
-		read: func(e *Entity, text string) error { *at(e) = strings.TrimSpace(text); return nil },
-		text: func(e Entity) string { return *at(&e) },
+		read: func(e *browse.Entity, text string) error { *at(e) = strings.TrimSpace(text); return nil },
+		text: func(e browse.Entity) string { return *at(&e) },
 	}
 }
 
 // settingsOf are the fields of an entity that is made, or changed.
-func settingsOf(e Entity, fresh bool) []setting {
+func settingsOf(e browse.Entity, fresh bool) []setting {
 	return slices.DeleteFunc(slices.Clone(settings), func(s setting) bool {
 		duplicates := s.Name == "duplicates" && !fresh && e.DuplicateWindow == 0
 		return !slices.Contains(strings.Fields(s.of), e.Kind) || s.fixed && !fresh || duplicates || s.Name == "status" && fresh
@@ -125,7 +129,7 @@ func settingsOf(e Entity, fresh bool) []setting {
 
 // entityForm is the form of an entity.
 type entityForm struct {
-	Entity   Entity
+	Entity   browse.Entity
 	Fresh    bool
 	Settings []setting
 	Values   map[string]string
@@ -141,14 +145,14 @@ type entityForm struct {
 func (v entityForm) Crumbs() [][2]string {
 	switch {
 	case !v.Fresh:
-		return v.Entity.crumbs()
+		return crumbs(v.Entity)
 	case v.Entity.Topic != "":
 		return [][2]string{{address("/entity", "at", v.Entity.Topic), v.Entity.Topic}}
 	}
 	return nil
 }
 
-func (r *room) formOf(e Entity, fresh bool) entityForm {
+func (r *room) formOf(e browse.Entity, fresh bool) entityForm {
 	v := entityForm{
 		Entity: e, Fresh: fresh, Settings: settingsOf(e, fresh), Back: Path,
 		Values: map[string]string{"name": e.Name}, Wrong: map[string]string{},
@@ -163,8 +167,8 @@ func (r *room) formOf(e Entity, fresh bool) entityForm {
 		v.Values[s.Name] = s.text(e)
 	}
 	v.Was = v.begin()
-	for _, o := range r.bus.Entities() {
-		if o.Kind != Subscription && o.Path != e.Path && len(v.Others) < maxListed {
+	for _, o := range r.bus().Entities() {
+		if o.Kind != browse.Subscription && o.Path != e.Path && len(v.Others) < maxListed {
 			v.Others = append(v.Others, o.Path)
 		}
 	}
@@ -172,25 +176,25 @@ func (r *room) formOf(e Entity, fresh bool) entityForm {
 }
 
 // blank is a new entity of a kind, as the service makes one that is not told more.
-func blank(kind, topic string) Entity {
-	e := Entity{Kind: kind, Topic: topic}
-	if kind != Topic {
+func blank(kind, topic string) browse.Entity {
+	e := browse.Entity{Kind: kind, Topic: topic}
+	if kind != browse.Topic {
 		e.LockDuration, e.MaxDeliveryCount = time.Minute, 10
 	}
 	return e
 }
 
 // kindOf is the kind of a new entity that a request is about.
-func (r *room) kindOf(c *frame.Call, kind, topic string) (Entity, error) {
+func (r *room) kindOf(c *frame.Call, kind, topic string) (browse.Entity, error) {
 	switch {
-	case kind == Queue || kind == Topic:
+	case kind == browse.Queue || kind == browse.Topic:
 		return blank(kind, ""), nil
-	case kind != Subscription:
-		return Entity{}, frame.Problem{Status: http.StatusBadRequest, Text: c.Say("queues.kind.unknown", kind)}
+	case kind != browse.Subscription:
+		return browse.Entity{}, frame.Problem{Status: http.StatusBadRequest, Text: c.Say("queues.kind.unknown", kind)}
 	}
 	e, err := r.at(c, topic)
-	if err == nil && e.Kind != Topic {
-		err = frame.Problem{Status: http.StatusNotFound, Text: c.Say("queues.topic.missing", visible(topic))}
+	if err == nil && e.Kind != browse.Topic {
+		err = frame.Problem{Status: http.StatusNotFound, Text: c.Say("queues.topic.missing", frame.Visible(topic))}
 	}
 	return blank(kind, e.Name), problem(c, err)
 }
@@ -220,7 +224,7 @@ func (r *room) changeEntity(c *frame.Call) error {
 }
 
 // fill reads a form into an entity. What is wrong stands in the form.
-func (v entityForm) fill(c *frame.Call, form url.Values) Entity {
+func (v entityForm) fill(c *frame.Call, form url.Values) browse.Entity {
 	e := v.Entity
 	for _, s := range v.Settings {
 		text := form.Get(s.Name)
@@ -252,13 +256,13 @@ func (r *room) create(c *frame.Call) error {
 	e = v.fill(c, form)
 	e.Name = strings.TrimSpace(form.Get("name"))
 	v.Values["name"], e.Path = e.Name, e.Name
-	if e.Kind == Subscription {
+	if e.Kind == browse.Subscription {
 		e.Path = e.Topic + "/Subscriptions/" + e.Name
 	}
 	if e.Name == "" {
 		v.Wrong["name"] = c.Say("queues.wrong.noname")
 	}
-	return saved(c, v, e, v.save(c, e, r.bus.Create), "queues.new.done")
+	return saved(c, v, e, v.save(c, e, r.bus().Create), "queues.new.done")
 }
 
 func (r *room) update(c *frame.Call) error {
@@ -275,7 +279,7 @@ func (r *room) update(c *frame.Call) error {
 
 // changed gives an entity the settings of a form, unless others have changed it since that was shown. The status is that of the
 // answer, which nobody waits for who wants to change something, too.
-func (r *room) changed(c *frame.Call, form url.Values) (v entityForm, e Entity, status int, err error) {
+func (r *room) changed(c *frame.Call, form url.Values) (v entityForm, e browse.Entity, status int, err error) {
 	r.changing.Lock() // what is looked at is what is changed
 	defer r.changing.Unlock()
 	if e, err = r.at(c, form.Get("at")); err != nil {
@@ -289,7 +293,7 @@ func (r *room) changed(c *frame.Call, form url.Values) (v entityForm, e Entity, 
 			return v, e, http.StatusConflict, nil
 		}
 	}
-	return v, e, v.save(c, e, r.bus.Update), nil
+	return v, e, v.save(c, e, r.bus().Update), nil
 }
 
 // begin is what the values are now, for the form to bring back.
@@ -340,11 +344,11 @@ func (s setting) shown(c *frame.Call, value string) string {
 	case value == "":
 		return c.Say("queues.changed.empty")
 	}
-	return visible(value)
+	return frame.Visible(value)
 }
 
 // save carries out a form in which nothing is wrong, and returns the status of the answer.
-func (v entityForm) save(c *frame.Call, e Entity, do func(Entity) error) (status int) {
+func (v entityForm) save(c *frame.Call, e browse.Entity, do func(browse.Entity) error) (status int) {
 	if len(v.Wrong) == 0 {
 		err := do(e)
 		if err == nil {
@@ -356,7 +360,7 @@ func (v entityForm) save(c *frame.Call, e Entity, do func(Entity) error) (status
 }
 
 // saved leads on to an entity that was saved, or shows its form again.
-func saved(c *frame.Call, v entityForm, e Entity, status int, note string) error {
+func saved(c *frame.Call, v entityForm, e browse.Entity, status int, note string) error {
 	if status != http.StatusOK {
 		return showForm(c, v, status)
 	}
@@ -371,7 +375,7 @@ func (r *room) confirmDrop(c *frame.Call) error {
 	}
 	count := e.Active + e.Scheduled + e.DeadLetter + e.Transfer + e.TransferDeadLetter
 	hint := c.Say("queues.drop.hint")
-	if e.Kind == Topic && e.Subscriptions > 0 {
+	if e.Kind == browse.Topic && e.Subscriptions > 0 {
 		for _, s := range r.subscriptions(e) {
 			count += s.Active + s.Scheduled + s.DeadLetter + s.Transfer + s.TransferDeadLetter
 		}
@@ -379,7 +383,7 @@ func (r *room) confirmDrop(c *frame.Call) error {
 	}
 	v := confirmation{
 		Text: many(c, "queues.drop."+e.Kind, count, e.Path), Hint: hint, Button: c.Say("queues.drop.button"), Count: 1, Danger: true,
-		Steps:  e.crumbs(),
+		Steps:  crumbs(e),
 		Action: Path + "/drop", Fields: [][2]string{{"at", e.Path}}, Back: address("/entity", "at", e.Path),
 	}
 	return c.Show(&frame.Page{Title: c.Say("queues.drop.title", titled(e.Path)), Template: confirmPage, Data: v, Styles: styles})
@@ -392,7 +396,7 @@ func (r *room) drop(c *frame.Call) error {
 	}
 	e, err := r.at(c, form.Get("at"))
 	if err == nil {
-		err = r.bus.Remove(e.Path)
+		err = r.bus().Remove(e.Path)
 	}
 	if err != nil {
 		return problem(c, err)

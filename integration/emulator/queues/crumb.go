@@ -3,6 +3,9 @@ package queues
 import (
 	"slices"
 	"strings"
+
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/browse"
+	"github.com/carillon-sched/carillon/integration/emulator/storagequeue"
 )
 
 // What follows is where pages lead back to: address and text of each step.
@@ -10,7 +13,8 @@ import (
 // titled is a path for headings: that of a subscription can be broken between its topic and its name.
 func titled(path string) string { return strings.Replace(path, "/Subscriptions/", " / ", 1) }
 
-func (e Entity) crumbs() [][2]string {
+// crumbs leads to an entity.
+func crumbs(e browse.Entity) [][2]string {
 	var steps [][2]string
 	if e.Topic != "" {
 		steps = append(steps, [2]string{address("/entity", "at", e.Topic), e.Topic})
@@ -20,19 +24,21 @@ func (e Entity) crumbs() [][2]string {
 
 // Crumbs leads back from an entity: from a subscription to its topic.
 func (v *entityView) Crumbs() [][2]string {
-	steps := v.Entity.crumbs()
+	steps := crumbs(v.Entity)
 	return steps[:len(steps)-1]
 }
 
 // Crumbs leads back from a message.
 func (v messageView) Crumbs() [][2]string {
-	steps := v.Entity.crumbs()
+	steps := crumbs(v.Entity)
 	steps[len(steps)-1][0] = address("/entity", "at", v.At, "part", v.Part)
 	return steps
 }
 
 // Address is that of the message, without a view.
-func (v messageView) Address() string { return messageAddress(v.At, Part(v.Part), v.Message.Sequence) }
+func (v messageView) Address() string {
+	return messageAddress(v.At, browse.Part(v.Part), v.Message.Sequence)
+}
 
 // Download is where the body is.
 func (v messageView) Download() string {
@@ -43,7 +49,7 @@ func (v messageView) Download() string {
 func (p progress) Crumbs() [][2]string { return [][2]string{{p.Back(), titled(p.Path)}} }
 
 // Crumbs leads back from a form.
-func (v draftView) Crumbs() [][2]string { return v.Entity.crumbs() }
+func (v draftView) Crumbs() [][2]string { return crumbs(v.Entity) }
 
 // BodyKinds are the ways in which a body can be written.
 func (v draftView) BodyKinds() []string { return []string{asText, asBase64, asHex} }
@@ -57,15 +63,15 @@ func (v draftView) TypesWith(own string) []string {
 }
 
 // Crumbs leads back from the rules.
-func (v *rulesView) Crumbs() [][2]string { return v.Entity.crumbs() }
+func (v *rulesView) Crumbs() [][2]string { return crumbs(v.Entity) }
 
-// crumbs leads to a storage queue.
-func (q StorageQueue) crumbs() [][2]string {
+// storeCrumbs leads to a storage queue.
+func storeCrumbs(q storagequeue.QueueStatus) [][2]string {
 	return [][2]string{{storeAddress(q), q.Account + "/" + q.Name}}
 }
 
 // Crumbs leads back from a message.
-func (v letterView) Crumbs() [][2]string { return v.Queue.crumbs() }
+func (v letterView) Crumbs() [][2]string { return storeCrumbs(v.Queue) }
 
 // Address is that of the message, without a view.
 func (v letterView) Address() string {
@@ -78,21 +84,7 @@ func (v letterView) Download() string {
 }
 
 // Crumbs leads back from the form.
-func (v putView) Crumbs() [][2]string { return v.Queue.crumbs() }
+func (v putView) Crumbs() [][2]string { return storeCrumbs(v.Queue) }
 
 // Back is where the form is left to.
 func (v putView) Back() string { return storeAddress(v.Queue) }
-
-// Waiting is how many messages wait for receivers, or are with one.
-func (e Entity) Waiting() int64 { return e.Active + e.Transfer - e.Deferred }
-
-// Buried is how many dead letters there are.
-func (e Entity) Buried() int64 { return e.DeadLetter + e.TransferDeadLetter }
-
-// Grave is where they are.
-func (e Entity) Grave() Part {
-	if e.DeadLetter == 0 && e.TransferDeadLetter > 0 {
-		return Transfer
-	}
-	return Dead
-}

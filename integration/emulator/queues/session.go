@@ -1,6 +1,7 @@
 package queues
 
 import (
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/browse"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 )
 
@@ -9,7 +10,7 @@ const maxSessions = 200
 
 // sessionsView is what the page of sessions shows.
 type sessionsView struct {
-	Entity   Entity
+	Entity   browse.Entity
 	Search   string
 	Sessions []sessionRow
 	More     int
@@ -18,14 +19,14 @@ type sessionsView struct {
 
 // A sessionRow is a session in a list.
 type sessionRow struct {
-	Session
+	browse.Session
 
 	Preview string // of its state
 	Link    string // to its messages
 }
 
 // Label is the id of the session.
-func (s sessionRow) Label() string { return visible(s.ID) }
+func (s sessionRow) Label() string { return frame.Visible(s.ID) }
 
 // noID is what an address has besides the id of a session, as one without an id is a session, too.
 func noID(id string) string {
@@ -45,7 +46,7 @@ func sessionOf(c *frame.Call) *string {
 }
 
 // Crumbs leads back from the sessions.
-func (v *sessionsView) Crumbs() [][2]string { return v.Entity.crumbs() }
+func (v *sessionsView) Crumbs() [][2]string { return crumbs(v.Entity) }
 
 func (r *room) sessionsView(c *frame.Call) (*sessionsView, error) {
 	e, err := r.entityOf(c)
@@ -54,7 +55,7 @@ func (r *room) sessionsView(c *frame.Call) (*sessionsView, error) {
 	}
 	v := &sessionsView{Entity: e, Search: c.Query("q")}
 	v.Events = address("/sessions/events", "follow", "1", "at", e.Path, "q", v.Search)
-	found, more, err := r.bus.Sessions(e.Path, v.Search, maxSessions)
+	found, more, err := r.bus().Sessions(e.Path, v.Search, maxSessions)
 	if err != nil {
 		return nil, problem(c, err)
 	}

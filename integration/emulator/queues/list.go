@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/browse"
+	"github.com/carillon-sched/carillon/integration/emulator/storagequeue"
 	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 )
@@ -17,8 +19,8 @@ type list struct {
 	Filter       string
 	OnlyDead     bool
 	Total        int // entities without the filter
-	Entities     []Entity
-	Queues       []StorageQueue
+	Entities     []browse.Entity
+	Queues       []storagequeue.QueueStatus
 	TotalQueues  int
 	More         int // entities that are left out
 	MayManage    bool
@@ -52,7 +54,7 @@ func (r *room) listed(c *frame.Call) list {
 	l.Events = address("/events", "follow", "1", "q", l.Filter, "dead", only)
 	lower := strings.ToLower(l.Filter)
 	if l.Bus {
-		all := r.bus.Entities()
+		all := r.bus().Entities()
 		l.Total = len(all)
 		for _, e := range all {
 			if !strings.Contains(strings.ToLower(e.Path), lower) || l.OnlyDead && e.DeadLetter+e.TransferDeadLetter == 0 {
@@ -69,7 +71,7 @@ func (r *room) listed(c *frame.Call) list {
 		}
 	}
 	if l.Storage {
-		all := r.storage.Queues()
+		all := r.storage().Queues()
 		l.TotalQueues = len(all)
 		for _, q := range all {
 			if !strings.Contains(q.Account+"/"+q.Name, lower) || l.OnlyDead && !isPoison(q.Name) {

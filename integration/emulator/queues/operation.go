@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/browse"
 	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 )
@@ -21,13 +22,13 @@ const (
 // An operation goes on with many messages when the request that asked for it is answered. What is above mu does not change.
 type operation struct {
 	ID, Verb, Path string
-	Part           Part
+	Part           browse.Part
 	Count          int64 // of messages when it began
 	cancel         func()
 	over           chan struct{} // closed when it has ended
 
 	mu      sync.Mutex
-	tally   Tally
+	tally   browse.Tally
 	err     error
 	began   time.Time
 	ended   time.Time // zero: it goes on
@@ -38,14 +39,14 @@ type operation struct {
 func (o *operation) Back() string { return address("/entity", "at", o.Path, "part", string(o.Part)) }
 
 // note takes how far it is.
-func (o *operation) note(t Tally) {
+func (o *operation) note(t browse.Tally) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.tally = t
 }
 
 // end notes that it has ended.
-func (o *operation) end(t Tally, err error) {
+func (o *operation) end(t browse.Tally, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.tally, o.err, o.ended = t, err, time.Now()
@@ -66,7 +67,8 @@ func (o *operation) stop() {
 type progress struct {
 	*operation
 
-	Tally   Tally
+	Tally   browse.Tally
+	Why     string // the first was refused
 	Seen    int
 	Ended   time.Time
 	Stopped bool
@@ -77,6 +79,9 @@ func (o *operation) progress(c *frame.Call) progress {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	p := progress{operation: o, Tally: o.tally, Seen: o.tally.Done + o.tally.Held + o.tally.Refused, Ended: o.ended, Stopped: o.stopped}
+	if o.tally.Why != nil {
+		p.Why = reason(o.tally.Why)
+	}
 	if o.err != nil && !o.stopped {
 		p.Problem = c.Describe(problem(c, o.err)).Text
 	}
@@ -133,7 +138,7 @@ const patience = 700 * time.Millisecond
 
 // start begins an operation. When it is over soon, the page of its messages says so, or else a page shows how far it is.
 func (r *room) start(
-	c *frame.Call, verb string, b Batch, do func(ctx context.Context, b Batch, note func(Tally)) (Tally, error),
+	c *frame.Call, verb string, b browse.Batch, do func(ctx context.Context, b browse.Batch) (browse.Tally, error),
 ) error {
 	e, err := r.at(c, b.Path)
 	if err != nil {
@@ -153,7 +158,8 @@ func (r *room) start(
 	}
 	go func() {
 		defer end()
-		o.end(frame.Guarded(c, func() (Tally, error) { return do(ctx, b, o.note) }))
+		b.Note = o.note
+		o.end(frame.Guarded(c, func() (browse.Tally, error) { return do(ctx, b) }))
 	}()
 	soon := time.NewTimer(patience)
 	defer soon.Stop()

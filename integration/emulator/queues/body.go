@@ -8,6 +8,9 @@ import (
 	"io"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/browse"
+	"github.com/carillon-sched/carillon/scheduler/console/frame"
 )
 
 // How much of a body is shown.
@@ -38,7 +41,7 @@ type shownBody struct {
 }
 
 // showBody shows a body in a view, or with "" in the one that fits it.
-func showBody(b Body, view string) shownBody {
+func showBody(b browse.Body, view string) shownBody {
 	switch {
 	case b.Kind == "none":
 		return shownBody{Kind: b.Kind}
@@ -48,7 +51,7 @@ func showBody(b Body, view string) shownBody {
 		return s
 	case b.Text != "" && view != asHex:
 		return shownBody{
-			Kind: b.Kind, Type: b.Type, View: asText, Views: []string{asText, asHex}, Text: visible(cut(b.Text, maxText)),
+			Kind: b.Kind, Type: b.Type, View: asText, Views: []string{asText, asHex}, Text: frame.Visible(cut(b.Text, maxText)),
 			Size: b.Size, Shown: b.Size,
 		}
 	}
@@ -69,7 +72,7 @@ func showData(sections [][]byte, size int64, view string) shownBody {
 	switch s.View {
 	case asJSON:
 		if pretty, ok := prettyJSON(sections, size); ok {
-			s.Text, s.Shown = visible(cut(pretty, 4*maxText)), size
+			s.Text, s.Shown = frame.Visible(cut(pretty, 4*maxText)), size
 			return s
 		}
 		s.Invalid, s.View = true, asText
@@ -84,7 +87,7 @@ func showData(sections [][]byte, size int64, view string) shownBody {
 	if int64(len(b)) < size {
 		b = whole(b)
 	}
-	s.Text, s.Shown = visible(string(b)), int64(len(b))
+	s.Text, s.Shown = frame.Visible(string(b)), int64(len(b))
 	return s
 }
 
@@ -168,7 +171,7 @@ func hexLine(b []byte) string {
 }
 
 // reader reads what a download has: the data, the text of a value, or the encoding of something else.
-func reader(b Body) (io.Reader, int64) {
+func reader(b browse.Body) (io.Reader, int64) {
 	if b.Kind == "data" {
 		parts := make([]io.Reader, len(b.Data))
 		for i, s := range b.Data {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/browse"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 	"github.com/carillon-sched/carillon/scheduler/console/words"
 )
@@ -23,23 +24,23 @@ const (
 
 // ruleForm is the form of a rule.
 type ruleForm struct {
-	Entity     Entity
-	Rule       Rule
+	Entity     browse.Entity
+	Rule       browse.Rule
 	Fresh      bool
 	Kinds      []string
 	Types      []string
-	Fields     []Property // of the message itself
-	Properties []Property
-	Parameters []Property
+	Fields     []browse.Property // of the message itself
+	Properties []browse.Property
+	Parameters []browse.Property
 	Wrong      map[string]string
-	Was        string // stands for the rule that the form began with
-	Now        *Rule  // the one that others have put in its place meanwhile
+	Was        string       // stands for the rule that the form began with
+	Now        *browse.Rule // the one that others have put in its place meanwhile
 	Back       string
 }
 
 // Crumbs leads back from the form.
 func (v ruleForm) Crumbs() [][2]string {
-	return append(v.Entity.crumbs(), [2]string{v.Back, words.Say("queues.rules")})
+	return append(crumbs(v.Entity), [2]string{v.Back, words.Say("queues.rules")})
 }
 
 // TypesWith are the types that a property may have, and the one that it has.
@@ -50,9 +51,9 @@ var correlationFields = []string{
 	"sys.Label", "sys.CorrelationId", "sys.MessageId", "sys.SessionId", "sys.To", "sys.ReplyTo", "sys.ReplyToSessionId", "sys.ContentType",
 }
 
-func ruleFormOf(e Entity, rule Rule, fresh bool) ruleForm {
+func ruleFormOf(e browse.Entity, rule browse.Rule, fresh bool) ruleForm {
 	v := ruleForm{
-		Entity: e, Rule: rule, Fresh: fresh, Was: rule.stamp(),
+		Entity: e, Rule: rule, Fresh: fresh, Was: stamp(rule),
 		Kinds: []string{filterSQL, filterCorrelation, filterTrue, filterFalse}, Types: types,
 		Parameters: rule.Parameters, Back: address("/rules", "at", e.Path),
 	}
@@ -65,17 +66,17 @@ func ruleFormOf(e Entity, rule Rule, fresh bool) ruleForm {
 		}
 	}
 	for _, name := range correlationFields {
-		v.Fields = append(v.Fields, Property{Name: name, Type: "string", Value: given[name]})
+		v.Fields = append(v.Fields, browse.Property{Name: name, Type: "string", Value: given[name]})
 	}
 	for range blankProperties {
-		v.Properties = append(v.Properties, Property{Type: "string"})
+		v.Properties = append(v.Properties, browse.Property{Type: "string"})
 	}
-	v.Parameters = append(slices.Clip(v.Parameters), Property{Type: "string"}, Property{Type: "string"})
+	v.Parameters = append(slices.Clip(v.Parameters), browse.Property{Type: "string"}, browse.Property{Type: "string"})
 	return v
 }
 
 // stamp stands for what a rule does.
-func (r Rule) stamp() string {
+func stamp(r browse.Rule) string {
 	return fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%q", []any{r.Kind, r.Expression, r.Action, r.Parameters, r.Fields})))
 }
 
@@ -88,17 +89,17 @@ func showRule(c *frame.Call, v ruleForm, status int) error {
 }
 
 // ruleOf returns a rule of a subscription by its name.
-func (r *room) ruleOf(e Entity, name string) (Rule, error) {
-	rules, err := r.bus.Rules(e.Path)
+func (r *room) ruleOf(e browse.Entity, name string) (browse.Rule, error) {
+	rules, err := r.bus().Rules(e.Path)
 	if err != nil {
-		return Rule{}, err
+		return browse.Rule{}, err
 	}
 	for _, rule := range rules {
 		if strings.EqualFold(rule.Name, name) {
 			return rule, nil
 		}
 	}
-	return Rule{}, ErrMissing
+	return browse.Rule{}, errMissing
 }
 
 func (r *room) editRule(c *frame.Call) error {
@@ -108,7 +109,7 @@ func (r *room) editRule(c *frame.Call) error {
 	}
 	name := c.Query("name")
 	if name == "" {
-		return showRule(c, ruleFormOf(e, Rule{Kind: filterSQL}, true), http.StatusOK)
+		return showRule(c, ruleFormOf(e, browse.Rule{Kind: filterSQL}, true), http.StatusOK)
 	}
 	rule, err := r.ruleOf(e, name)
 	if err != nil {
@@ -118,11 +119,11 @@ func (r *room) editRule(c *frame.Call) error {
 }
 
 // rows reads the rows of a table of properties. wrong says at a place when a value has no name, or two have the same.
-func rows(c *frame.Call, form url.Values, prefix, place string, wrong map[string]string) []Property {
-	var all []Property
+func rows(c *frame.Call, form url.Values, prefix, place string, wrong map[string]string) []browse.Property {
+	var all []browse.Property
 	names, kinds, values := form[prefix+"name"], form[prefix+"type"], form[prefix+"value"]
 	for i := range min(len(names), len(kinds), len(values)) {
-		same := func(p Property) bool { return p.Name == names[i] }
+		same := func(p browse.Property) bool { return p.Name == names[i] }
 		switch {
 		case names[i] == "" && values[i] != "":
 			wrong[place] = c.Say("queues.wrong.name", values[i])
@@ -130,15 +131,17 @@ func rows(c *frame.Call, form url.Values, prefix, place string, wrong map[string
 		case slices.ContainsFunc(all, same):
 			wrong[place] = c.Say("queues.wrong.twice", names[i])
 		default:
-			all = append(all, Property{names[i], kinds[i], values[i]})
+			all = append(all, browse.Property{Name: names[i], Type: kinds[i], Value: values[i]})
 		}
 	}
 	return all
 }
 
 // readRule reads the form of a rule.
-func readRule(c *frame.Call, form url.Values, wrong map[string]string) Rule {
-	rule := Rule{Name: strings.TrimSpace(form.Get("name")), Kind: form.Get("kind"), Action: strings.TrimSpace(lines(form.Get("action")))}
+func readRule(c *frame.Call, form url.Values, wrong map[string]string) browse.Rule {
+	rule := browse.Rule{
+		Name: strings.TrimSpace(form.Get("name")), Kind: form.Get("kind"), Action: strings.TrimSpace(lines(form.Get("action"))),
+	}
 	rule.Parameters = rows(c, form, "a", "parameters", wrong)
 	switch rule.Kind {
 	case filterSQL:
@@ -146,7 +149,7 @@ func readRule(c *frame.Call, form url.Values, wrong map[string]string) Rule {
 	case filterCorrelation:
 		for _, name := range correlationFields {
 			if text := form.Get(name); text != "" {
-				rule.Fields = append(rule.Fields, Property{name, "string", text})
+				rule.Fields = append(rule.Fields, browse.Property{Name: name, Type: "string", Value: text})
 			}
 		}
 		rule.Fields = append(rule.Fields, rows(c, form, "p", "fields", wrong)...)
@@ -181,22 +184,22 @@ func (r *room) putRule(c *frame.Call) error {
 
 // ruled gives a subscription a rule, unless others have changed that since its form was shown. The status is that of the answer,
 // which nobody waits for who wants to change something, too.
-func (r *room) ruled(c *frame.Call, e Entity, rule Rule, form url.Values, wrong map[string]string) (v ruleForm, status int) {
+func (r *room) ruled(c *frame.Call, e browse.Entity, rule browse.Rule, form url.Values, wrong map[string]string) (v ruleForm, status int) {
 	fresh := form.Get("replace") == ""
 	r.changing.Lock() // what is looked at is what is changed
 	defer r.changing.Unlock()
-	if now, err := r.ruleOf(e, rule.Name); err == nil && form.Has("was") && form.Get("was") != now.stamp() && !fresh {
+	if now, err := r.ruleOf(e, rule.Name); err == nil && form.Has("was") && form.Get("was") != stamp(now) && !fresh {
 		v = ruleFormOf(e, rule, false)
-		v.Wrong, v.Now, v.Was = wrong, &now, now.stamp()
+		v.Wrong, v.Now, v.Was = wrong, &now, stamp(now)
 		return v, http.StatusConflict
 	}
 	if len(wrong) == 0 {
-		err := r.bus.PutRule(e.Path, rule, !fresh)
+		err := r.bus().PutRule(e.Path, rule, !fresh)
 		if err == nil {
 			return v, http.StatusOK
 		}
-		if part, ok := errors.AsType[*RuleError](err); ok {
-			wrong[part.Part] = part.Text
+		if part, ok := errors.AsType[*browse.RuleError](err); ok {
+			wrong[part.Part] = part.Error()
 		} else {
 			wrong["form"] = c.Describe(problem(c, err)).Text
 		}
@@ -212,7 +215,7 @@ func (r *room) deleteRule(c *frame.Call) error {
 		return err
 	}
 	path, name := form.Get("at"), form.Get("name")
-	if err := r.bus.DeleteRule(path, name); err != nil {
+	if err := r.bus().DeleteRule(path, name); err != nil {
 		return problem(c, err)
 	}
 	c.Note(c.Say("queues.rule.deleted", name))
@@ -228,7 +231,7 @@ func (r *room) confirmRule(c *frame.Call) error {
 	if err != nil {
 		return problem(c, err)
 	}
-	rules, err := r.bus.Rules(e.Path)
+	rules, err := r.bus().Rules(e.Path)
 	if err != nil {
 		return problem(c, err)
 	}
@@ -238,7 +241,7 @@ func (r *room) confirmRule(c *frame.Call) error {
 	}
 	v := confirmation{
 		Text: c.Say("queues.rule.drop", rule.Name, e.Path), Hint: hint, Button: c.Say("queues.rule.drop.button"), Count: 1, Danger: true,
-		Steps:  append(e.crumbs(), [2]string{address("/rules", "at", e.Path), c.Say("queues.rules")}),
+		Steps:  append(crumbs(e), [2]string{address("/rules", "at", e.Path), c.Say("queues.rules")}),
 		Action: Path + "/rule/delete", Fields: [][2]string{{"at", e.Path}, {"name", rule.Name}}, Back: address("/rules", "at", e.Path),
 	}
 	return c.Show(&frame.Page{Title: c.Say("queues.rule.drop.title", rule.Name), Template: confirmPage, Data: v, Styles: styles})

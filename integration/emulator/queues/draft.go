@@ -11,12 +11,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/browse"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 )
 
 // draftView is the form of a message.
 type draftView struct {
-	Entity   Entity
+	Entity   browse.Entity
 	At       string
 	Part     string
 	Sequence int64 // of the dead letter that is edited; 0: a new message
@@ -24,7 +25,7 @@ type draftView struct {
 	Back     string
 
 	Fields     []field
-	Properties []Property
+	Properties []browse.Property
 	Types      []string
 	Body       string
 	BodyAs     string
@@ -59,7 +60,7 @@ var types = []string{
 const blankProperties = 3
 
 // fieldsOf are the fields of a draft.
-func fieldsOf(d Draft, requiresSession bool) []field {
+func fieldsOf(d browse.Draft, requiresSession bool) []field {
 	scheduled, ttl := "", ""
 	if !d.Scheduled.IsZero() {
 		scheduled = d.Scheduled.UTC().Format("2006-01-02T15:04:05")
@@ -83,8 +84,8 @@ func fieldsOf(d Draft, requiresSession bool) []field {
 }
 
 // draftOf is the form of a dead letter.
-func draftOf(e Entity, m Message) draftView {
-	d := Draft{
+func draftOf(e browse.Entity, m browse.Message) draftView {
+	d := browse.Draft{
 		MessageID: m.MessageID, SessionID: m.SessionID, CorrelationID: m.CorrelationID, Subject: m.Subject, ContentType: m.ContentType,
 		To: m.To, ReplyTo: m.ReplyTo, ReplyToSessionID: m.ReplyToSessionID, PartitionKey: m.PartitionKey, TTL: m.TTL,
 	}
@@ -98,8 +99,8 @@ func draftOf(e Entity, m Message) draftView {
 }
 
 // ownProperties are those of a message that its sender has given it.
-func ownProperties(m Message) []Property {
-	var all []Property
+func ownProperties(m browse.Message) []browse.Property {
+	var all []browse.Property
 	for _, p := range m.Properties {
 		if p.Name != "DeadLetterReason" && p.Name != "DeadLetterErrorDescription" {
 			all = append(all, p)
@@ -109,7 +110,7 @@ func ownProperties(m Message) []Property {
 }
 
 // copyable reports whether a form can hold all of a message.
-func copyable(m Message) bool {
+func copyable(m browse.Message) bool {
 	for _, p := range ownProperties(m) {
 		if !slices.Contains(types, p.Type) {
 			return false
@@ -119,9 +120,9 @@ func copyable(m Message) bool {
 }
 
 // copyOf is the form of a new message that is like another.
-func copyOf(e Entity, m Message) draftView {
+func copyOf(e browse.Entity, m browse.Message) draftView {
 	v := emptyDraft(e)
-	v.Fields = fieldsOf(Draft{
+	v.Fields = fieldsOf(browse.Draft{
 		SessionID: m.SessionID, CorrelationID: m.CorrelationID, Subject: m.Subject, ContentType: m.ContentType,
 		To: m.To, ReplyTo: m.ReplyTo, ReplyToSessionID: m.ReplyToSessionID, PartitionKey: m.PartitionKey, TTL: m.TTL,
 	}, e.RequiresSession)
@@ -135,7 +136,7 @@ func copyOf(e Entity, m Message) draftView {
 }
 
 // editable returns a body that a form can take.
-func editable(b Body) (string, bool) {
+func editable(b browse.Body) (string, bool) {
 	if b.Kind == "none" {
 		return "", true
 	}
@@ -147,7 +148,7 @@ func editable(b Body) (string, bool) {
 }
 
 // sameLines reports whether a form gave a body back as it was: browsers change line ends.
-func sameLines(b Body, given []byte) bool {
+func sameLines(b browse.Body, given []byte) bool {
 	text, ok := editable(b)
 	return ok && b.Kind == "data" && lines(text) == lines(string(given))
 }
@@ -155,9 +156,9 @@ func sameLines(b Body, given []byte) bool {
 func lines(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") }
 
 // readDraft reads a form. wrong says what is, by the names of fields.
-func readDraft(c *frame.Call, form url.Values) (d Draft, wrong map[string]string) {
+func readDraft(c *frame.Call, form url.Values) (d browse.Draft, wrong map[string]string) {
 	wrong = map[string]string{}
-	d = Draft{
+	d = browse.Draft{
 		MessageID: form.Get("messageid"), SessionID: form.Get(fieldSession), CorrelationID: form.Get("correlation"),
 		Subject: form.Get("subject"), ContentType: form.Get("contenttype"), To: form.Get("to"), ReplyTo: form.Get("replyto"),
 		ReplyToSessionID: form.Get("replytosession"), PartitionKey: form.Get("partitionkey"),
@@ -202,7 +203,7 @@ func notBytes(c *frame.Call, err error) string {
 		return c.Say("queues.wrong.base64", int64(at)+1)
 	}
 	if odd, ok := errors.AsType[hex.InvalidByteError](err); ok {
-		return c.Say("queues.wrong.hex", visible(string(rune(odd))))
+		return c.Say("queues.wrong.hex", frame.Visible(string(rune(odd))))
 	}
 	return c.Say("queues.wrong.hex.odd")
 }
@@ -227,7 +228,7 @@ func (v draftView) refilled(form url.Values) draftView {
 	names, kinds, values := form["pname"], form["ptype"], form["pvalue"]
 	for i := range min(len(names), len(kinds), len(values)) {
 		if names[i] != "" || values[i] != "" {
-			v.Properties = append(v.Properties, Property{names[i], kinds[i], values[i]})
+			v.Properties = append(v.Properties, browse.Property{Name: names[i], Type: kinds[i], Value: values[i]})
 		}
 	}
 	v.Body, v.BodyAs = form.Get("body"), form.Get("bodyas")
@@ -241,7 +242,7 @@ func (r *room) draftAgain(c *frame.Call, v draftView, form url.Values, wrong map
 	title := c.Say("queues.send.title", titled(v.At))
 	if v.Sequence != 0 {
 		title = c.Say("queues.resubmit.title", v.Sequence, titled(v.At))
-		v.Back = messageAddress(v.At, Part(v.Part), v.Sequence)
+		v.Back = messageAddress(v.At, browse.Part(v.Part), v.Sequence)
 	}
 	return c.Show(&frame.Page{
 		Status: http.StatusUnprocessableEntity, Title: title, Template: draftPage, Data: v.padded(), Styles: styles, Scripts: scripts,
@@ -251,16 +252,16 @@ func (r *room) draftAgain(c *frame.Call, v draftView, form url.Values, wrong map
 // padded has rows for more properties.
 func (v draftView) padded() draftView {
 	for range blankProperties {
-		v.Properties = append(v.Properties, Property{Type: "string"})
+		v.Properties = append(v.Properties, browse.Property{Type: "string"})
 	}
 	return v
 }
 
 // emptyDraft is the form of a new message.
-func emptyDraft(e Entity) draftView {
+func emptyDraft(e browse.Entity) draftView {
 	return draftView{
 		Entity: e, At: e.Path, Action: Path + "/send", Back: address("/entity", "at", e.Path), Types: types, BodyAs: asText,
-		Fields: fieldsOf(Draft{ContentType: "application/json"}, e.RequiresSession),
+		Fields: fieldsOf(browse.Draft{ContentType: "application/json"}, e.RequiresSession),
 	}
 }
 
@@ -275,7 +276,7 @@ func (r *room) newDraft(c *frame.Call) error {
 		if err != nil {
 			return err
 		}
-		m, err := r.bus.Message(c.Query("from"), partOf(c.Query("part")), n)
+		m, err := r.bus().Message(c.Query("from"), partOf(c.Query("part")), n)
 		if err != nil {
 			return problem(c, err)
 		}
@@ -288,17 +289,17 @@ func (r *room) newDraft(c *frame.Call) error {
 }
 
 // sent tells where a message is that was sent.
-func (r *room) sent(c *frame.Call, e Entity, d Draft, part Part) string {
+func (r *room) sent(c *frame.Call, e browse.Entity, d browse.Draft, part browse.Part) string {
 	switch {
-	case part == Scheduled:
+	case part == browse.Scheduled:
 		return c.Say("queues.sent.later", e.Path)
-	case e.Kind != Topic:
+	case e.Kind != browse.Topic:
 		return c.Say("queues.sent", e.Path)
 	}
 	taken := 0
 	for _, s := range r.subscriptions(e) {
-		trials, err := r.bus.Try(s.Path, d)
-		if err == nil && slices.ContainsFunc(trials, func(t Trial) bool { return t.Passes }) {
+		trials, err := r.bus().Try(s.Path, d)
+		if err == nil && slices.ContainsFunc(trials, func(t browse.Trial) bool { return t.Passes }) {
 			taken++
 		}
 	}
@@ -320,11 +321,11 @@ func (r *room) send(c *frame.Call) error {
 	}
 	d, wrong := readDraft(c, form)
 	if len(wrong) == 0 {
-		err := r.bus.Send(e.Path, d)
+		err := r.bus().Send(e.Path, d)
 		if err == nil {
-			part := Active
+			part := browse.Active
 			if d.Scheduled.After(time.Now()) {
-				part = Scheduled
+				part = browse.Scheduled
 			}
 			c.Note(r.sent(c, e, d, part))
 			return c.Redirect(address("/entity", "at", e.Path, "part", string(part)))

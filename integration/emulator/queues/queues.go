@@ -1,7 +1,5 @@
-// Package queues is the console's part for queues: those of emulators of Service Bus and of storage queues. It shows entities,
-// messages and rules, sends, deletes and resubmits, and is of use without a scheduler.
-//
-// It knows no emulator: [Bus] and [Storage] are what it needs of them.
+// Package queues is the part of the console for the queues of the emulators. It shows entities, messages and rules, sends,
+// deletes and resubmits, and is of use without a scheduler.
 //
 // # Guarantees
 //
@@ -11,6 +9,7 @@
 package queues
 
 import (
+	"cmp"
 	"embed"
 	"errors"
 	"io/fs"
@@ -20,6 +19,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/browse"
+	"github.com/carillon-sched/carillon/integration/emulator/storagequeue"
 	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 )
@@ -29,8 +30,8 @@ const Path = frame.Root + "/queues"
 
 // Config says what is shown.
 type Config struct {
-	Bus     Bus     // nil: none
-	Storage Storage // nil: none
+	Bus     func() Bus     // the emulator that runs at the moment; nil: none
+	Storage func() Storage // likewise
 
 	// Connect is what brings somebody without a message to one.
 	Connect Connect
@@ -76,8 +77,8 @@ var (
 )
 
 type room struct {
-	bus     Bus
-	storage Storage
+	bus     func() Bus
+	storage func() Storage
 	connect Connect
 
 	operations operations
@@ -154,21 +155,32 @@ func Alone(cfg Config) frame.Room {
 	return alone
 }
 
-// problem describes an error of a seam for people.
+// problem describes an error of an emulator for people.
 func problem(c *frame.Call, err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case errors.Is(err, ErrMissing):
+	case missing(err):
 		return frame.Problem{Status: http.StatusNotFound, Text: c.Say("queues.missing"), Hint: c.Say("queues.missing.hint")}
-	case errors.Is(err, ErrHeld):
+	case browse.IsHeld(err):
 		return frame.Problem{Status: http.StatusConflict, Text: c.Say("queues.held"), Hint: c.Say("queues.held.hint")}
 	}
 	if p, ok := errors.AsType[frame.Problem](err); ok {
 		return p
 	}
-	return frame.Problem{Status: http.StatusUnprocessableEntity, Text: err.Error()}
+	return frame.Problem{Status: http.StatusUnprocessableEntity, Text: reason(err)}
 }
+
+// missing reports whether an error says that what is asked for is not there any more.
+func missing(err error) bool {
+	return errors.Is(err, errMissing) || browse.IsMissing(err) ||
+		errors.Is(err, storagequeue.ErrNoQueue) || errors.Is(err, storagequeue.ErrNoMessage)
+}
+
+var errMissing = errors.New("it is not there any more")
+
+// reason is what an error says to people.
+func reason(err error) string { return cmp.Or(browse.Reason(err), err.Error()) }
 
 // followEvery is how often a live part looks for changes.
 const followEvery = time.Second

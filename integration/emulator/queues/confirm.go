@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/browse"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 )
 
@@ -66,7 +67,7 @@ func (r *room) confirm(c *frame.Call, verb string) error {
 	v := confirmation{
 		Hint: c.Say("queues." + verb + ".hint"), Action: Path + "/" + verb, Danger: verb == verbPurge, Count: countOf(e, part),
 		Fields: [][2]string{{"at", e.Path}, {"part", string(part)}, {"all", "1"}},
-		Steps:  e.crumbs(), Back: address("/entity", "at", e.Path, "part", string(part)),
+		Steps:  crumbs(e), Back: address("/entity", "at", e.Path, "part", string(part)),
 	}
 	key, title := "queues."+verb+"."+string(part), "queues."+verb+".title.running"
 	switch {
@@ -96,7 +97,7 @@ var markedTitles = map[string]string{verbPurge: "queues.letters.delete.title"}
 func (r *room) confirmPurge(c *frame.Call) error { return r.confirm(c, verbPurge) }
 
 // countOf is how many messages a part has.
-func countOf(e Entity, part Part) int64 {
+func countOf(e browse.Entity, part browse.Part) int64 {
 	for _, t := range tabs(e, part) {
 		if t.Part == part {
 			return t.Count

@@ -9,14 +9,15 @@ import (
 	"strings"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/browse"
 	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 )
 
 // messageView is what the page of a message shows.
 type messageView struct {
-	Entity    Entity
-	Message   Message
+	Entity    browse.Entity
+	Message   browse.Message
 	Body      shownBody
 	System    []systemProperty
 	IsDead    bool
@@ -25,8 +26,8 @@ type messageView struct {
 	Next      string // the address of the message behind it
 	Previous  string
 	At, Part  string
-	Testable  []Entity // subscriptions whose rules can be asked
-	Copy      string   // where a message like it is sent; "" when no form can hold it
+	Testable  []browse.Entity // subscriptions whose rules can be asked
+	Copy      string          // where a message like it is sent; "" when no form can hold it
 }
 
 // A systemProperty is one of those that the service or the sender's library writes.
@@ -45,16 +46,16 @@ func number(c *frame.Call, text string) (int64, error) {
 }
 
 // messageOf returns the message that a request is about, and its entity.
-func (r *room) messageOf(c *frame.Call) (Entity, Message, error) {
+func (r *room) messageOf(c *frame.Call) (browse.Entity, browse.Message, error) {
 	e, err := r.entityOf(c)
 	if err != nil {
-		return e, Message{}, err
+		return e, browse.Message{}, err
 	}
 	n, err := number(c, c.Query("n"))
 	if err != nil {
-		return e, Message{}, err
+		return e, browse.Message{}, err
 	}
-	m, err := r.bus.Message(e.Path, partOf(c.Query("part")), n)
+	m, err := r.bus().Message(e.Path, partOf(c.Query("part")), n)
 	return e, m, problem(c, err)
 }
 
@@ -65,22 +66,22 @@ func (r *room) message(c *frame.Call) error {
 	}
 	v := messageView{
 		Entity: e, Message: m, Body: showBody(m.Body, c.Query("view")), System: system(c, m), At: e.Path, Part: string(m.Part),
-		IsDead: m.Part == Dead || m.Part == Transfer, MayChange: c.May(access.Operate, ""),
+		IsDead: m.Part == browse.Dead || m.Part == browse.Transfer, MayChange: c.May(access.Operate, ""),
 	}
-	v.MayBury = v.MayChange && (m.Part == Active || m.Part == Deferred) && !m.Held
-	beside := func(q Query) string {
+	v.MayBury = v.MayChange && (m.Part == browse.Active || m.Part == browse.Deferred) && !m.Held
+	beside := func(q browse.Query) string {
 		q.Path, q.Part, q.Most = e.Path, m.Part, 1
-		if page, err := r.bus.Peek(q); err == nil && len(page.Messages) > 0 {
+		if page, err := r.bus().Peek(q); err == nil && len(page.Messages) > 0 {
 			return messageAddress(e.Path, m.Part, page.Messages[0].Sequence)
 		}
 		return ""
 	}
-	v.Next = beside(Query{From: m.Sequence + 1})
+	v.Next = beside(browse.Query{From: m.Sequence + 1})
 	if m.Sequence > 1 {
-		v.Previous = beside(Query{From: m.Sequence - 1, Newest: true})
+		v.Previous = beside(browse.Query{From: m.Sequence - 1, Newest: true})
 	}
-	if e.Kind != Queue {
-		v.Testable = []Entity{e}
+	if e.Kind != browse.Queue {
+		v.Testable = []browse.Entity{e}
 	}
 	if to := cmp.Or(e.Topic, e.Path); v.MayChange && copyable(m) {
 		v.Copy = address("/send", "at", to, "from", e.Path, "part", v.Part, "n", strconv.FormatInt(m.Sequence, 10))
@@ -94,16 +95,16 @@ func (r *room) message(c *frame.Call) error {
 	return c.Show(p)
 }
 
-func messageAddress(path string, part Part, sequence int64) string {
+func messageAddress(path string, part browse.Part, sequence int64) string {
 	return address("/message", "at", path, "part", string(part), "n", strconv.FormatInt(sequence, 10))
 }
 
 // system are the system properties that a message has, with what they mean.
-func system(c *frame.Call, m Message) []systemProperty {
+func system(c *frame.Call, m browse.Message) []systemProperty {
 	var all []systemProperty
 	add := func(key, value string, when time.Time) {
 		name := "queues.system." + key
-		all = append(all, systemProperty{Name: c.Say(name), Value: visible(value), At: when, Meaning: c.Say(name + ".text")})
+		all = append(all, systemProperty{Name: c.Say(name), Value: frame.Visible(value), At: when, Meaning: c.Say(name + ".text")})
 	}
 	text := func(key, value string) {
 		if value != "" {
@@ -174,7 +175,7 @@ func attach(c *frame.Call, name string, body io.Reader, size int64) error {
 // selected is the message that a form is about.
 type selected struct {
 	path string
-	part Part
+	part browse.Part
 	n    int64
 }
 
@@ -193,7 +194,7 @@ func (r *room) remove(c *frame.Call) error {
 	if err != nil {
 		return err
 	}
-	if err := r.bus.Delete(s.path, s.part, s.n); err != nil {
+	if err := r.bus().Delete(s.path, s.part, s.n); err != nil {
 		return problem(c, err)
 	}
 	c.Note(c.Say("queues.deleted", s.n))
@@ -213,11 +214,11 @@ func (r *room) bury(c *frame.Call) error {
 	if len(reason) > maxReason || len(description) > maxReason {
 		return frame.Problem{Status: http.StatusUnprocessableEntity, Text: c.Say("queues.bury.long", maxReason)}
 	}
-	if err := r.bus.Bury(s.path, s.n, reason, description); err != nil {
+	if err := r.bus().Bury(s.path, s.n, reason, description); err != nil {
 		return problem(c, err)
 	}
 	c.Note(c.Say("queues.buried", s.n))
-	return c.Redirect(address("/entity", "at", s.path, "part", string(Dead)))
+	return c.Redirect(address("/entity", "at", s.path, "part", string(browse.Dead)))
 }
 
 func (r *room) purge(c *frame.Call) error {
@@ -229,7 +230,7 @@ func (r *room) purge(c *frame.Call) error {
 	if err != nil {
 		return err
 	}
-	return r.start(c, verbPurge, Batch{Path: form.Get("at"), Part: partOf(form.Get("part")), Only: marked}, r.bus.Purge)
+	return r.start(c, verbPurge, browse.Batch{Path: form.Get("at"), Part: partOf(form.Get("part")), Only: marked}, r.bus().Purge)
 }
 
 // edit shows a dead letter to be resubmitted with changes, or asks about all of them or those that were marked.
@@ -255,26 +256,26 @@ func (r *room) resubmit(c *frame.Call) error {
 	if err != nil {
 		return err
 	}
-	path, part, toTopic := form.Get("at"), partOf(form.Get("part")), form.Get("to") == Topic
+	path, part, toTopic := form.Get("at"), partOf(form.Get("part")), form.Get("to") == browse.Topic
 	back := address("/entity", "at", path, "part", string(part))
 	if form.Get("all") != "" {
 		marked, err := picked(c, form["n"])
 		if err != nil {
 			return err
 		}
-		return r.start(c, verbResubmit, Batch{Path: path, Part: part, Only: marked, ToTopic: toTopic}, r.bus.ResubmitAll)
+		return r.start(c, verbResubmit, browse.Batch{Path: path, Part: part, Only: marked, ToTopic: toTopic}, r.bus().ResubmitAll)
 	}
 	n, err := number(c, form.Get("n"))
 	if err != nil {
 		return err
 	}
-	var edited *Draft
+	var edited *browse.Draft
 	if form.Get("edited") != "" {
 		e, err := r.at(c, path)
 		if err != nil {
 			return err
 		}
-		m, err := r.bus.Message(path, part, n)
+		m, err := r.bus().Message(path, part, n)
 		if err != nil {
 			return problem(c, err)
 		}
@@ -285,7 +286,7 @@ func (r *room) resubmit(c *frame.Call) error {
 			return r.draftAgain(c, draftOf(e, m), form, wrong)
 		}
 	}
-	if err := r.bus.Resubmit(path, part, n, edited, toTopic); err != nil {
+	if err := r.bus().Resubmit(path, part, n, edited, toTopic); err != nil {
 		return problem(c, err)
 	}
 	c.Note(c.Say("queues.resubmitted", n))

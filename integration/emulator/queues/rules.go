@@ -4,13 +4,14 @@ import (
 	"net/http"
 	"strconv"
 
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/browse"
 	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 )
 
 // rulesView shows the rules of subscriptions, and what they make of a message.
 type rulesView struct {
-	Entity  Entity // a topic or a subscription
+	Entity  browse.Entity // a topic or a subscription
 	At      string
 	Rules   []ruleSet
 	Draft   draftView
@@ -18,7 +19,7 @@ type rulesView struct {
 	Of      string // the message that was tested; "" for what was typed
 	Problem string
 	Wrong   map[string]string
-	Found   []Message // to choose from
+	Found   []browse.Message // to choose from
 	Passes  int
 
 	MayManage bool
@@ -26,20 +27,20 @@ type rulesView struct {
 
 // A ruleSet is a subscription with its rules.
 type ruleSet struct {
-	Subscription Entity
-	Rules        []Rule
-	Trials       []Trial
+	Subscription browse.Entity
+	Rules        []browse.Rule
+	Trials       []browse.Trial
 	Passes       bool // of any rule
 }
 
 // subscriptions are those that a page of rules is about: one, or all of a topic.
-func (r *room) subscriptions(e Entity) []Entity {
-	if e.Kind == Subscription {
-		return []Entity{e}
+func (r *room) subscriptions(e browse.Entity) []browse.Entity {
+	if e.Kind == browse.Subscription {
+		return []browse.Entity{e}
 	}
-	var all []Entity
-	for _, other := range r.bus.Entities() {
-		if other.Topic == e.Name && e.Kind == Topic {
+	var all []browse.Entity
+	for _, other := range r.bus().Entities() {
+		if other.Topic == e.Name && e.Kind == browse.Topic {
 			all = append(all, other)
 		}
 	}
@@ -47,29 +48,29 @@ func (r *room) subscriptions(e Entity) []Entity {
 }
 
 // rulesOf is a page of rules without a test.
-func (r *room) rulesOf(c *frame.Call, e Entity) *rulesView {
+func (r *room) rulesOf(c *frame.Call, e browse.Entity) *rulesView {
 	v := &rulesView{Entity: e, At: e.Path, Draft: emptyDraft(e).padded(), MayManage: c.May(access.Administer, "")}
 	v.Draft.Test = true
 	for _, s := range r.subscriptions(e) {
-		rules, err := r.bus.Rules(s.Path)
+		rules, err := r.bus().Rules(s.Path)
 		if err != nil {
 			continue // deleted meanwhile
 		}
 		v.Rules = append(v.Rules, ruleSet{Subscription: s, Rules: rules})
-		for _, part := range []Part{Active, Dead} {
-			if page, err := r.bus.Peek(Query{Path: s.Path, Part: part, Most: 10}); err == nil && len(v.Found) < 20 {
+		for _, part := range []browse.Part{browse.Active, browse.Dead} {
+			if page, err := r.bus().Peek(browse.Query{Path: s.Path, Part: part, Most: 10}); err == nil && len(v.Found) < 20 {
 				v.Found = append(v.Found, page.Messages...)
 			}
 		}
 	}
-	if e.Kind == Topic {
+	if e.Kind == browse.Topic {
 		v.Found = nil // each has numbers of its own
 	}
 	return v
 }
 
 // try asks all rules about a message.
-func (v *rulesView) try(ask func(path string) ([]Trial, error)) error {
+func (v *rulesView) try(ask func(path string) ([]browse.Trial, error)) error {
 	v.Tested = true
 	for i := range v.Rules {
 		set := &v.Rules[i]
@@ -93,7 +94,7 @@ func (r *room) rules(c *frame.Call) error {
 	if err != nil {
 		return err
 	}
-	if e.Kind == Queue {
+	if e.Kind == browse.Queue {
 		return frame.Problem{Status: http.StatusNotFound, Text: c.Say("queues.rules.queue", e.Path), Hint: c.Say("queues.rules.queue.hint")}
 	}
 	v := r.rulesOf(c, e)
@@ -107,7 +108,9 @@ func (r *room) rules(c *frame.Call) error {
 			from = e.Path
 		}
 		v.Of = strconv.FormatInt(n, 10)
-		err = v.try(func(path string) ([]Trial, error) { return r.bus.TryMessage(path, from, partOf(c.Query("part")), n) })
+		err = v.try(func(path string) ([]browse.Trial, error) {
+			return r.bus().TryMessage(path, from, partOf(c.Query("part")), n)
+		})
 		if err != nil {
 			return problem(c, err)
 		}
@@ -131,7 +134,7 @@ func (r *room) try(c *frame.Call) error {
 	v.Draft.Wrong = wrong
 	status := http.StatusOK
 	if len(wrong) == 0 {
-		err = v.try(func(path string) ([]Trial, error) { return r.bus.Try(path, d) })
+		err = v.try(func(path string) ([]browse.Trial, error) { return r.bus().Try(path, d) })
 		if err != nil {
 			wrong["form"] = c.Describe(problem(c, err)).Text
 			v.Tested = false

@@ -1,11 +1,11 @@
 package queues
 
 import (
-	"errors"
 	"net/http"
 	"slices"
 	"strings"
 
+	"github.com/carillon-sched/carillon/integration/emulator/storagequeue"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 )
 
@@ -15,9 +15,9 @@ import (
 const maxMoved = 10_000
 
 // beside are the names of the other queues of an account.
-func (r *room) beside(q StorageQueue) []string {
+func (r *room) beside(q storagequeue.QueueStatus) []string {
 	var all []string
-	for _, other := range r.storage.Queues() {
+	for _, other := range r.storage().Queues() {
 		if other.Account == q.Account && other.Name != q.Name && len(all) < maxListed {
 			all = append(all, other.Name)
 		}
@@ -27,7 +27,7 @@ func (r *room) beside(q StorageQueue) []string {
 
 // confirmLetters is the question before something is done to messages of the storage queue that a request names: to those that
 // it names, too, or where none was meant to be, to all.
-func (r *room) confirmLetters(c *frame.Call) (q StorageQueue, v confirmation, marked bool, err error) {
+func (r *room) confirmLetters(c *frame.Call) (q storagequeue.QueueStatus, v confirmation, marked bool, err error) {
 	if q, err = r.queueOf(c); err != nil {
 		return q, v, false, err
 	}
@@ -36,7 +36,8 @@ func (r *room) confirmLetters(c *frame.Call) (q StorageQueue, v confirmation, ma
 		return q, v, marked, noneMarked(c)
 	}
 	v = confirmation{
-		Steps: q.crumbs(), Back: storeAddress(q), Fields: [][2]string{{"account", q.Account}, {"queue", q.Name}}, Count: int64(q.Messages),
+		Steps: storeCrumbs(q), Back: storeAddress(q), Count: int64(q.Messages),
+		Fields: [][2]string{{"account", q.Account}, {"queue", q.Name}},
 	}
 	for _, id := range ids {
 		v.Fields = append(v.Fields, [2]string{"id", id})
@@ -72,7 +73,7 @@ func (r *room) each(c *frame.Call, do func(id string) error) (done, gone int, er
 		switch err := do(id); {
 		case err == nil:
 			done++
-		case errors.Is(err, ErrMissing) && len(ids) > 1:
+		case missing(err) && len(ids) > 1:
 			gone++
 		default:
 			return done, gone, err
@@ -83,8 +84,8 @@ func (r *room) each(c *frame.Call, do func(id string) error) (done, gone int, er
 
 // removeLetters deletes the messages that a form names.
 func (r *room) removeLetters(c *frame.Call) error {
-	return r.change(c, func(q StorageQueue) (string, error) {
-		done, gone, err := r.each(c, func(id string) error { return r.storage.Delete(q.Account, q.Name, id) })
+	return r.change(c, func(q storagequeue.QueueStatus) (string, error) {
+		done, gone, err := r.each(c, func(id string) error { return r.storage().Delete(q.Account, q.Name, id) })
 		if len(c.Request.PostForm["id"]) == 1 {
 			return c.Say("queues.letter.deleted"), err
 		}
@@ -133,7 +134,7 @@ func nowhere(c *frame.Call, text string) error {
 // moveLetters moves the messages that a form names, or all, into another queue: that which the form says, or without one the queue
 // that they came from.
 func (r *room) moveLetters(c *frame.Call) error {
-	return r.change(c, func(q StorageQueue) (string, error) {
+	return r.change(c, func(q storagequeue.QueueStatus) (string, error) {
 		form := c.Request.PostForm
 		to := form.Get("to")
 		if to == "" {
@@ -143,10 +144,10 @@ func (r *room) moveLetters(c *frame.Call) error {
 			return "", nowhere(c, c.Say("queues.move.missing", to, q.Account))
 		}
 		if form.Get("all") != "" {
-			n, err := r.storage.MoveAll(q.Account, q.Name, to, maxMoved)
+			n, err := r.storage().MoveAll(q.Account, q.Name, to, maxMoved)
 			return many(c, "queues.move.done", n, to), err
 		}
-		done, gone, err := r.each(c, func(id string) error { return r.storage.Move(q.Account, q.Name, id, to) })
+		done, gone, err := r.each(c, func(id string) error { return r.storage().Move(q.Account, q.Name, id, to) })
 		if len(form["id"]) == 1 {
 			return c.Say("queues.letter.moved", to), err
 		}

@@ -1,0 +1,45 @@
+// Package frametest checks the parts of the console.
+package frametest
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/console/frame"
+)
+
+// Routes has who may only read change nothing, nor be asked whether to, and all parts that last be among those of which there
+// are only so many. asking are the paths of forms that change nothing of the scheduler, or ask for another right once they have
+// read the form.
+func Routes(tb testing.TB, rooms []frame.Room, asking ...string) {
+	tb.Helper()
+	elsewhere := []access.Right{access.Open, access.Known, access.ReadAny, access.OperateAny}
+	changing := []access.Right{access.Operate, access.OperateAny, access.Administer}
+	forms := []string{"delete", "edit", "new", "send", "resubmit", "purge", "put", "clear"}
+	seen := 0
+	for _, room := range rooms {
+		for _, r := range room.Routes {
+			seen++
+			last := r.Path[strings.LastIndexByte(r.Path, '/')+1:]
+			changes := r.Method == http.MethodPost && !slices.Contains(asking, r.Path) || slices.Contains(forms, last)
+			if changes && !slices.Contains(changing, r.Right) {
+				tb.Errorf("%s %s asks for no more than %s", r.Method, r.Path, r.Right)
+			}
+			if strings.Contains(r.Path, "{c}") && slices.Contains(elsewhere, r.Right) {
+				tb.Errorf("%s %s does not ask for a right on its collection, but for %s", r.Method, r.Path, r.Right)
+			}
+			if r.Live != (last == "events") {
+				tb.Errorf("%s %s: live is %v", r.Method, r.Path, r.Live)
+			}
+			if r.Method != http.MethodGet && r.Method != http.MethodPost {
+				tb.Errorf("%s %s is no method of forms", r.Method, r.Path)
+			}
+		}
+	}
+	if seen < 20 {
+		tb.Errorf("there are %d routes", seen)
+	}
+}
