@@ -170,6 +170,22 @@ func TestSettingErrors(t *testing.T) {
 			}),
 			setting: "prefix", want: "allow_msg_schedules",
 		},
+		"a stream without times to live": {
+			prepare: makeStream(jetstream.StreamConfig{
+				Name: "CARILLON_SPEC_RESULTS", Subjects: []string{"carillon.spec-result.>", "carillon.spec-id.*"}, AllowDirect: true,
+			}),
+			setting: "prefix", want: "allow_msg_ttl",
+		},
+		"a bucket without times to live": {
+			prepare: func(t *testing.T, js jetstream.JetStream) {
+				if _, err := js.CreateKeyValue(t.Context(), jetstream.KeyValueConfig{
+					Bucket: "carillon-jobs", History: 64, Storage: jetstream.MemoryStorage,
+				}); err != nil {
+					t.Fatal(err)
+				}
+			},
+			setting: "prefix", want: "allow_msg_ttl",
+		},
 		"a stream of another kind": {
 			prepare: makeStream(jetstream.StreamConfig{Name: "CARILLON_HISTORY", Subjects: []string{"elsewhere.>"}}),
 			setting: "prefix", want: "carillon.history.>",
