@@ -36,7 +36,7 @@ func TestAgainstOracle(t *testing.T) {
 }
 
 // checkAt compares Next, Last and Count at a random instant of the window with the runs in it.
-func checkAt(t *rapid.T, s spec.Schedule, runs []time.Time, from, to time.Time) {
+func checkAt(t *rapid.T, s *spec.Schedule, runs []time.Time, from, to time.Time) {
 	at := from.Add(time.Duration(rapid.Int64Range(0, int64(to.Sub(from))).Draw(t, "at")))
 	if len(runs) > 0 && rapid.Bool().Draw(t, "near a run") {
 		at = rapid.SampledFrom(runs).Draw(t, "run").Add(time.Duration(rapid.IntRange(-1, 1).Draw(t, "nanoseconds off")))
@@ -59,7 +59,7 @@ func checkAt(t *rapid.T, s spec.Schedule, runs []time.Time, from, to time.Time) 
 	}
 }
 
-func walk(s spec.Schedule, from, to time.Time) []time.Time {
+func walk(s *spec.Schedule, from, to time.Time) []time.Time {
 	var runs []time.Time
 	t, ok := s.Next(from.Add(-1))
 	for ok && !t.After(to) {

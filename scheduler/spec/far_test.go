@@ -35,6 +35,10 @@ func TestFarFuture(t *testing.T) {
 			`{"startTime":"2263-01-01","recurrence":{"frequency":"day","anchor":"lastExecution"}}`,
 			"2263-01-01T00:00:00Z", "2263-01-02T00:00:00Z", "9999-12-31T00:00:00Z", 2_825_881,
 		},
+		{ // the clock shows the year 10000 before the last instant
+			`{"timeZone":"Europe/Berlin","recurrence":{"cron":"0 0 1 1 *"}}`,
+			"2026-12-31T23:00:00Z", "2027-12-31T23:00:00Z", "9998-12-31T23:00:00Z", 7973,
+		},
 	} {
 		p, err := planOf([]byte(test.job), instant(t, "2026-01-01T00:00:00Z"))
 		if err != nil {

@@ -3,7 +3,6 @@ package spec
 import (
 	"time"
 
-	"github.com/carillon-sched/carillon/scheduler/spec/internal/instant"
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/work"
 )
 
@@ -14,5 +13,8 @@ import (
 // count. While the clock of the schedule is not changed between the two, the answer costs one look into the zone's
 // changes.
 func (p *Plan) DSTGap(after, until time.Time) (DSTGap, bool) {
-	return metered(searchWork, func(m *work.Meter) (DSTGap, bool) { return instant.NextGap(m, p.schedule, after, until) })
+	if p.schedule == nil {
+		return DSTGap{}, false
+	}
+	return metered(searchWork, func(m *work.Meter) (DSTGap, bool) { return p.schedule.NextGap(m, after, until) })
 }

@@ -25,8 +25,8 @@ type Plan struct {
 	timing     Timing
 	created    time.Time
 	recurrence Recurrence // zero for a job that runs once
-	rule       Schedule   // of the recurrence's rule alone, nil if it has none
-	schedule   Schedule   // nil for a job that runs once
+	rule       *Schedule  // of the recurrence's rule alone, nil if it has none
+	schedule   *Schedule  // nil for a job that runs once
 	first      time.Time
 	runs       bool // false: never
 	extra      bool // first is not in the schedule
@@ -85,8 +85,8 @@ func (p *Plan) compile(other *Plan) error {
 		if err != nil {
 			return err
 		}
-		p.schedule = instant.Clip(p.rule, start, r.End)
-		p.first, p.runs = instant.Next(search, p.schedule, instant.Later(start, created).Add(-1))
+		p.schedule = p.rule.Clip(start, r.End)
+		p.first, p.runs = p.schedule.NextIn(search, instant.Later(start, created).Add(-1))
 		if search.Exhausted() {
 			return costly("recurrence." + memberOf(r.Rule))
 		}
@@ -131,7 +131,7 @@ func (p *Plan) compileRule(other *Plan) (search *work.Meter, err error) {
 	if !p.timing.stored {
 		search.Reset(min(m.Left(), firstWork))
 	}
-	p.rule = instant.Begun(search, compiled)
+	p.rule = compiled.Begun(search)
 	return search, nil
 }
 
@@ -183,7 +183,7 @@ func (p *Plan) next(m *work.Meter, after time.Time) (time.Time, bool) {
 	case p.schedule == nil:
 		return time.Time{}, false
 	}
-	return instant.Next(m, p.schedule, after)
+	return p.schedule.NextIn(m, after)
 }
 
 // Last returns the last run not after t. It returns false without such a run, or if the search was too much work ([GaveUp]).
@@ -193,7 +193,7 @@ func (p *Plan) Last(notAfter time.Time) (time.Time, bool) {
 	}
 	if p.schedule != nil {
 		last, done := metered(p.patience(), func(m *work.Meter) (time.Time, bool) {
-			last, _ := instant.Last(m, p.schedule, notAfter)
+			last, _ := p.schedule.LastIn(m, notAfter)
 			return last, true
 		})
 		switch {
@@ -239,7 +239,7 @@ func (p *Plan) count(m *work.Meter, from, to time.Time) int {
 		n = 1
 	}
 	if p.schedule != nil {
-		n += instant.Count(m, p.schedule, instant.Later(from, p.first), to)
+		n += p.schedule.CountIn(m, instant.Later(from, p.first), to)
 	}
 	return n
 }
@@ -247,7 +247,7 @@ func (p *Plan) count(m *work.Meter, from, to time.Time) int {
 // base is a rule whose occurrences can be counted from the last execution: Obsidian's @recur.
 type base interface {
 	// AnchoredAt returns the occurrences after an execution at t, the first of them one interval later.
-	AnchoredAt(t time.Time, s Setting) Schedule
+	AnchoredAt(t time.Time, s Setting) *Schedule
 }
 
 // Moves reports whether the occurrences are counted from the last execution ([AnchorLastExecution]): a late or a manual
@@ -278,7 +278,7 @@ func (p *Plan) Moved(at time.Time) *Plan {
 	} else {
 		moved.schedule = p.recurrence.azure().Compile(at, at)
 	}
-	moved.schedule = instant.Clip(moved.schedule, instant.Later(p.timing.Start, at.Add(1)), p.recurrence.End)
+	moved.schedule = moved.schedule.Clip(instant.Later(p.timing.Start, at.Add(1)), p.recurrence.End)
 	moved.first, moved.runs = moved.schedule.Next(at)
 	moved.extra = false
 	return &moved
@@ -296,13 +296,13 @@ const few = 8
 
 // smallestGap returns the smallest of the first n gaps between instants of a schedule not before from, fewer if they are
 // hard to find.
-func smallestGap(s Schedule, from time.Time, n int) time.Duration {
+func smallestGap(s *Schedule, from time.Time, n int) time.Duration {
 	gap := Forever
 	m := work.New(spreadWork)
-	last, ok := instant.Next(m, s, from.Add(-1))
+	last, ok := s.NextIn(m, from.Add(-1))
 	for i := 0; ok && i < n; i++ {
 		var next time.Time
-		if next, ok = instant.Next(m, s, last); ok && !m.Exhausted() {
+		if next, ok = s.NextIn(m, last); ok && !m.Exhausted() {
 			gap, last = min(gap, next.Sub(last)), next
 		}
 	}

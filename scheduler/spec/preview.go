@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/calendar"
-	"github.com/carillon-sched/carillon/scheduler/spec/internal/instant"
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/work"
 )
 
@@ -105,7 +104,7 @@ func (p *Plan) spent(m *work.Meter, until time.Time) (n int, exact bool) {
 // countable reports whether the runs until an instant can be counted without walking, in a time that nobody notices.
 func (p *Plan) countable(until time.Time) bool {
 	const most = calendar.DaysPer400Years * calendar.DayLength
-	return until.Unix()-p.first.Unix() < most && instant.Countable(p.schedule)
+	return until.Unix()-p.first.Unix() < most && p.schedule.Countable()
 }
 
 // notes returns what is remarkable about the runs from an instant on.

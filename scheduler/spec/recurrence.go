@@ -57,7 +57,7 @@ func (r Recurrence) Validate() error {
 // Compile returns the occurrences of r, which has no Rule, from start on. A zero start is the time of creation: the
 // job's first run is then at once ([Plan] sees to it), and the occurrences count from there; those of a schedule are on
 // the full minute. The error is a [document.Problems].
-func (r Recurrence) Compile(start, created time.Time) (Schedule, error) {
+func (r Recurrence) Compile(start, created time.Time) (*Schedule, error) {
 	if err := r.Validate(); err != nil {
 		return nil, err
 	}

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/calendar"
-	"github.com/carillon-sched/carillon/scheduler/spec/internal/instant"
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/work"
 )
 
@@ -39,7 +38,7 @@ func (p *Plan) smallestGap(m *work.Meter, enough time.Duration) time.Duration {
 		s.left = min(s.left, most-1)
 	}
 	last, more := s.walk(p.first, calendar.EndOfTime)
-	if !more || s.smallest < enough || p.MaxRuns() > 0 && p.MaxRuns() <= gapSteps || !instant.Countable(p.schedule) {
+	if !more || s.smallest < enough || p.MaxRuns() > 0 && p.MaxRuns() <= gapSteps || !p.schedule.Countable() {
 		return s.smallest
 	}
 	s.left = gapSteps
@@ -60,7 +59,7 @@ func (p *Plan) clock() *time.Location {
 
 // gapSearch looks for the smallest distance between two instants of a schedule.
 type gapSearch struct {
-	schedule Schedule
+	schedule *Schedule
 	zone     *time.Location // nil: its clock is never changed
 	smallest time.Duration
 	enough   time.Duration
@@ -71,9 +70,9 @@ type gapSearch struct {
 // walk looks at the distances between the instants from…to and those before them. It returns the last instant that it
 // came to, and whether it may go on behind it.
 func (s *gapSearch) walk(from, to time.Time) (last time.Time, more bool) {
-	last, ok := instant.Next(s.meter, s.schedule, from.Add(-1))
+	last, ok := s.schedule.NextIn(s.meter, from.Add(-1))
 	for ok && s.left > 0 {
-		next, more := instant.Next(s.meter, s.schedule, last)
+		next, more := s.schedule.NextIn(s.meter, last)
 		s.meter.Spend(stepWork)
 		if s.meter.Exhausted() {
 			return last, false
@@ -99,7 +98,7 @@ func (s *gapSearch) days(first, last time.Time) {
 	seen := map[int]bool{}
 	at := first.Truncate(day)
 	for range gapDays {
-		n := instant.Count(s.meter, s.schedule, at, at.Add(day-1))
+		n := s.schedule.CountIn(s.meter, at, at.Add(day-1))
 		if !seen[n] && n > 0 {
 			seen[n] = true
 			if at.Add(day).After(last) { // it was not walked as a whole

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/english"
-	"github.com/carillon-sched/carillon/scheduler/spec/internal/instant"
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/work"
 )
 
@@ -17,7 +16,7 @@ type Warning struct {
 // doubtful is a rule whose text may mean something else than it looks like.
 type doubtful interface {
 	// Doubts says what, in sentences without a full stop. compiled are the rule's instants.
-	Doubts(s Setting, compiled Schedule) []string
+	Doubts(s Setting, compiled *Schedule) []string
 }
 
 // Warnings returns what the writer of the timing might not expect, whatever the time: that it never runs, that a member
@@ -66,7 +65,7 @@ func (p *Plan) ClockNotes(from time.Time, times []time.Time) []string {
 	if start := p.timing.Start; from.Before(start) {
 		from = start
 	}
-	return instant.Notes(work.New(listWork), p.schedule, from, times[len(times)-1])
+	return p.schedule.Notes(work.New(listWork), from, times[len(times)-1])
 }
 
 // whyNever says why a recurrence never runs.
@@ -74,7 +73,7 @@ func (p *Plan) whyNever() string {
 	if end := p.recurrence.End; !end.IsZero() {
 		return "no time matches until the end, " + english.Stamp(end) + " UTC"
 	}
-	if last, ok := instant.Last(work.New(listWork), p.schedule, p.created); ok {
+	if last, ok := p.schedule.LastIn(work.New(listWork), p.created); ok {
 		return "its last time was " + english.Stamp(last) + " UTC"
 	}
 	return "no time matches"

@@ -5,22 +5,23 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/calendar"
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/instant"
+	"github.com/carillon-sched/carillon/scheduler/spec/internal/localtime"
 )
 
 // Compile returns the occurrences of r, which is valid, from start on or, if that is zero, from the creation on.
-func (r Recurrence) Compile(start, created time.Time) instant.Schedule {
+func (r Recurrence) Compile(start, created time.Time) *instant.Schedule {
 	origin := r.origin(start, created)
 	c := compiler{Recurrence: r, start: origin.UTC(), seconds: origin.Unix()}
-	phase := time.Duration(origin.Nanosecond())
+	by := time.Duration(origin.Nanosecond())
 	if r.Frequency != Second {
 		second := c.start.Second()
-		phase += time.Duration(second) * time.Second
+		by += time.Duration(second) * time.Second
 		c.seconds -= int64(second)
 	}
 	if start.IsZero() {
 		start = created
 	}
-	return newSeries(c.pattern(), phase, start, r.End)
+	return instant.NewZoned(c.set(), time.UTC, instant.Literal).Delay(by).Clip(start, r.End).Begun(nil)
 }
 
 // origin returns what the occurrences are counted from: the start or, without one, the creation. A schedule knows no
@@ -37,73 +38,91 @@ func (r Recurrence) origin(start, created time.Time) time.Time {
 	return created.Truncate(time.Minute)
 }
 
-// compiler turns a recurrence into a pattern. The pattern has whole minutes, unless the frequency is Second; what the
-// start has beyond them is added to every occurrence.
+// compiler turns a recurrence into a set of whole minutes, unless the frequency is Second; the start's seconds beyond the
+// minute delay every occurrence.
 type compiler struct {
 	Recurrence
 
 	start   time.Time // UTC
-	seconds int64     // the start since the epoch, less what is added later
+	seconds int64     // the start since the epoch, less the delay
 }
 
-func (c *compiler) pattern() pattern {
-	switch f := c.Frequency; {
+func (c *compiler) set() localtime.Set {
+	f, unit := c.Frequency, int64(frequencies[c.Frequency].length/time.Second)
+	switch {
 	case f >= Month:
-		return pattern{86_400, c.monthly(), c.clock()}
+		return &localtime.Tile{Dates: c.monthly(), Times: c.clock()}
 	case c.Schedule.empty():
-		step := int64(c.interval()) * int64(frequencies[f].length/time.Second)
-		cycle := calendar.StepCycle(c.seconds, step)
-		return pattern{1, &cycle, sharp}
+		return localtime.Steps{Cycle: calendar.StepCycle(c.seconds, int64(c.interval())*unit)}
 	case f >= Day:
-		return pattern{86_400, c.limit(c.days(), 1), c.clock()}
-	default:
-		return c.grid()
+		return &localtime.Tile{Dates: c.days(), Times: c.clock()}
 	}
+	return c.grid(unit)
 }
 
-// grid returns the pattern of a frequency of less than a day with a schedule: the seconds, minutes or hours of the grid
-// whose hour (and minute) is allowed. The grid runs on over midnight; it comes back to the same times of day after a
-// whole number of days, which is the length of the cycle.
-func (c *compiler) grid() pattern {
-	unit := int64(frequencies[c.Frequency].length / time.Second)
-	perDay, interval := 86_400/unit, int64(c.interval())
-	anchor, _ := calendar.Divide(c.seconds, unit)
-	allowed := calendar.Times{Hours: hourMask(c.Schedule.Hours), Minutes: minuteMask(c.Schedule.Minutes), Seconds: 1}
-	times := sharp
-	if c.Frequency == Hour {
+// grid returns the set of a frequency of less than a day with a schedule: the seconds, minutes or hours of the grid
+// whose hour (and minute) is allowed. The grid runs on over midnight.
+func (c *compiler) grid(unit int64) localtime.Set {
+	times := calendar.Times{Hours: hourMask(c.Schedule.Hours), Minutes: minuteMask(c.Schedule.Minutes), Seconds: 1}
+	switch c.Frequency {
+	case Hour:
 		times.Minutes = c.clock().Minutes
-		allowed.Minutes = 1
+	case Second:
+		times.Seconds = calendar.AllMinutes
+	default:
 	}
-	cycle := calendar.NewCycle(anchor, interval, perDay/calendar.GCD(perDay, interval), func(phase int64) bool {
-		_, period := calendar.Divide(anchor+phase*interval, perDay)
-		second := period * unit
-		return allowed.Hours>>(second/3600)&1 == 1 && allowed.Minutes>>(second/60%60)&1 == 1
-	})
-	return pattern{unit, c.limit(cycle, perDay), times}
+	anchor, _ := calendar.Divide(c.seconds, unit)
+	tile := localtime.Tile{Dates: calendar.Dates{Days: c.inMonths()}, Times: times}
+	tiles, steps := localtime.Stepped(nil, unit, anchor, int64(c.interval()), tile)
+	if steps != nil {
+		return steps
+	}
+	return localtime.DifferenceOf(nil, tiles, nil)
 }
 
 // days returns the days of a daily or weekly recurrence. Weeks are counted from the Monday of the start's week (ISO
 // 8601; the page lists Monday first), so that with an interval of 2 a Sunday and the Monday after it are not in the
 // same week.
-func (c *compiler) days() calendar.Cycle {
-	day, _ := calendar.Divide(c.seconds, 86_400)
-	if c.Frequency == Day {
-		return calendar.StepCycle(day, int64(c.interval()))
+func (c *compiler) days() calendar.Dates {
+	day, _ := calendar.Divide(c.seconds, calendar.DayLength)
+	cycle := calendar.StepCycle(day, int64(c.interval()))
+	switch {
+	case c.Frequency == Day && c.interval() == 1:
+		return calendar.Dates{Days: c.inMonths()}
+	case c.Frequency == Week:
+		weekday := calendar.WeekdayOf(day)
+		mask := weekdayMask(c.Schedule.WeekDays)
+		if mask == 0 {
+			mask = 1 << weekday
+		}
+		cycle = calendar.MaskCycle(day-weekday, 7*int64(c.interval()), mask)
 	}
-	weekday := calendar.WeekdayOf(day)
-	mask := weekdayMask(c.Schedule.WeekDays)
-	if mask == 0 {
-		mask = 1 << weekday
-	}
-	return calendar.MaskCycle(day-weekday, 7*int64(c.interval()), mask)
+	return calendar.Dates{Days: c.inMonths(), Cycle: &cycle, Unit: calendar.ByDay}
 }
 
-// limit applies the months, if there are any, to a cycle of periods.
-func (c *compiler) limit(cycle calendar.Cycle, perDay int64) periods {
+// inMonths returns the days of the months, if there are any.
+func (c *compiler) inMonths() *calendar.YearDays {
 	if len(c.Schedule.Months) == 0 {
-		return &cycle
+		return calendar.EveryDay
 	}
-	return &limited{cycle, perDay, calendar.MaskCycle(0, 12, monthMask(c.Schedule.Months))}
+	return calendar.DaysOfMonths(monthMask(c.Schedule.Months))
+}
+
+// monthly returns the days of a monthly or yearly recurrence. A year without months has its start's month.
+func (c *compiler) monthly() calendar.Dates {
+	day, _ := calendar.Divide(c.seconds, calendar.DayLength)
+	mask, unit := monthMask(c.Schedule.Months), calendar.ByMonth
+	if c.Frequency == Year {
+		unit = calendar.ByYear
+		if len(c.Schedule.Months) == 0 {
+			mask = 1 << (c.start.Month() - 1)
+		}
+	}
+	days := calendar.NewYearDays(mask, calendar.NewMonthDays(c.monthDays()))
+	if c.interval() == 1 {
+		return calendar.Dates{Days: days}
+	}
+	return calendar.Stepped(nil, days, unit, day, int64(c.interval()))
 }
 
 // clock returns the times of day of a frequency of a day or more: each hour with each minute. "When a job has a
@@ -118,6 +137,38 @@ func (c *compiler) clock() calendar.Times {
 		times.Hours = hourMask(c.Schedule.Hours)
 	}
 	return times
+}
+
+// monthDays returns the function that says which days of a month the recurrence has.
+//
+// Without a schedule it is the start's day, or the last day of a shorter month: always counted from the start, so that
+// a job of 31 January does not stay on the 29th after February. With a schedule, days that a month lacks are skipped,
+// as the page says of MonthDays [31]; the start's day, the default of MonthDays, is no
+// exception.
+func (c *compiler) monthDays() func(weekday, length int) uint32 {
+	e, day := c.Schedule, c.start.Day()
+	switch {
+	case e.empty():
+		return func(_, length int) uint32 { return 1 << min(day, length) }
+	case len(e.MonthDays) == 0 && len(e.MonthlyOccurrences) == 0:
+		return func(_, _ int) uint32 { return 1 << day }
+	}
+	return func(weekday, length int) uint32 {
+		return calendar.DayMask(e.MonthDays, length) & occurrenceMask(e.MonthlyOccurrences, weekday, length)
+	}
+}
+
+// occurrenceMask returns the days of a month that begins on that weekday (from Monday); no occurrences say nothing and
+// are all days.
+func occurrenceMask(occurrences []MonthlyOccurrence, weekday, length int) uint32 {
+	if len(occurrences) == 0 {
+		return calendar.LengthMask(length)
+	}
+	set := uint32(0)
+	for _, m := range occurrences {
+		set |= calendar.NthWeekday(m.Day, m.Occurrence, weekday, length)
+	}
+	return set
 }
 
 // The masks of sets, January and Monday at bit 0. A set without elements says nothing and is all of them, except for

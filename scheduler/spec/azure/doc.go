@@ -13,5 +13,9 @@
 //   - Weeks begin on Monday. monthDays and monthlyOccurrences together mean both.
 //   - An empty array or an empty schedule says nothing.
 //
-// Guarantees: what [Recurrence.Check] lets pass compiles; the schedule finds its next instant by arithmetic.
+// A [Recurrence] compiles to a tile, to steps or to a step set of package localtime, in UTC. Seconds of the start that the
+// set does not have delay every occurrence.
+//
+// Guarantees: a recurrence without a problem in [Recurrence.Check] compiles; the schedule finds its next instant by
+// arithmetic.
 package azure

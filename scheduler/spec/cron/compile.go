@@ -14,7 +14,7 @@ import (
 
 // Compile implements [language.Rule]. Patterns of one zone and one policy become one set of local times; the others are
 // united as instants, equal ones once (Obsidian: "the job will fire if it matches any of the supplied patterns").
-func (c *Expression) Compile(s language.Setting) (instant.Schedule, error) {
+func (c *Expression) Compile(s language.Setting) (*instant.Schedule, error) {
 	c = c.seeded(s.Seed)
 	var clocks []cronClock
 	for i := range c.patterns {
@@ -26,13 +26,13 @@ func (c *Expression) Compile(s language.Setting) (instant.Schedule, error) {
 		}
 		clocks[place].tiles = append(clocks[place].tiles, p.tile(s.Work, language.HashOf(s.Name), c.And))
 	}
-	var schedules []instant.Schedule
+	var schedules []*instant.Schedule
 	for _, clock := range clocks {
 		for tiles := range slices.Chunk(clock.tiles, localtime.MaxTiles) {
 			schedules = append(schedules, instant.NewZoned(localtime.NewDifference(s.Work, tiles, nil), clock.zone, clock.dst))
 		}
 	}
-	return instant.Clip(instant.UnionOf(schedules...), s.Start, s.End), nil
+	return instant.UnionOf(schedules...).Clip(s.Start, s.End), nil
 }
 
 // Differs implements [language.Rule].

@@ -84,10 +84,10 @@ func TestCronNever(t *testing.T) {
 		}
 		schedule := compiled(t, rule, language.Setting{Zone: zoneNamed(t, "America/New_York")})
 		m, from := work.New(atOnce), time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
-		if at, ok := instant.Next(m, schedule, from); ok {
+		if at, ok := schedule.NextIn(m, from); ok {
 			t.Errorf("%q fires at %v", text, at)
 		}
-		if n := instant.Count(m, schedule, from, calendar.EndOfTime); n != 0 {
+		if n := schedule.CountIn(m, from, calendar.EndOfTime); n != 0 {
 			t.Errorf("%q fires %d times", text, n)
 		}
 		if m.Exhausted() {

@@ -11,7 +11,7 @@ import (
 
 // Doubts returns what is right in the expression and may not be meant so: a step that is longer than its field, and six
 // fields that look like those of a language which begins with the second.
-func (c *Expression) Doubts(language.Setting, instant.Schedule) []string {
+func (c *Expression) Doubts(language.Setting, *instant.Schedule) []string {
 	var doubts []string
 	for _, p := range c.patterns {
 		doubts = append(doubts, p.doubts...)

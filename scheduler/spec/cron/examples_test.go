@@ -65,7 +65,7 @@ func TestObsidianSeed(t *testing.T) {
 }
 
 // expectTimes compares the instants after a time, in UTC.
-func expectTimes(t *testing.T, name string, s instant.Schedule, after, expected string) {
+func expectTimes(t *testing.T, name string, s *instant.Schedule, after, expected string) {
 	t.Helper()
 	want := strings.Split(expected, ", ")
 	var got []string

@@ -203,7 +203,7 @@ func numberOf(text string) int {
 }
 
 // checkSpan compares a schedule with the oracle in every second, or every minute, of a span.
-func checkSpan(tb testing.TB, text string, o *oracle, s instant.Schedule, from time.Time, span, unit time.Duration) {
+func checkSpan(tb testing.TB, text string, o *oracle, s *instant.Schedule, from time.Time, span, unit time.Duration) {
 	tb.Helper()
 	from = from.Truncate(unit)
 	next, ok := s.Next(from.Add(-1))

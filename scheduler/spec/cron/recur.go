@@ -64,41 +64,41 @@ func (r *Recur) elapsed() bool { return r.unit <= recurHours }
 
 // Compile implements [language.Rule]. The interval is counted from the date and time of the text or, without it, from
 // where the setting begins, Obsidian's effective date. The first run is the first one not before both.
-func (r *Recur) Compile(s language.Setting) (instant.Schedule, error) {
+func (r *Recur) Compile(s language.Setting) (*instant.Schedule, error) {
 	if r.start.IsZero() {
-		return instant.Clip(r.countedFrom(s.Begin(), s), s.Begin(), s.End), nil
+		return r.countedFrom(s.Begin(), s).Clip(s.Begin(), s.End), nil
 	}
 	anchor := instant.FirstShown(r.start.Unix(), s.Location())
 	schedule := r.calendar(r.start, s)
 	if r.elapsed() {
 		schedule = r.steps(anchor)
 	}
-	return instant.Clip(schedule, instant.Later(anchor, s.Begin()), s.End), nil
+	return schedule.Clip(instant.Later(anchor, s.Begin()), s.End), nil
 }
 
 // Differs implements [language.Rule].
 func (r *Recur) Differs(a, b language.Setting) bool { return !a.Begin().Equal(b.Begin()) }
 
 // countedFrom returns the instant and the runs that follow it.
-func (r *Recur) countedFrom(anchor time.Time, s language.Setting) instant.Schedule {
+func (r *Recur) countedFrom(anchor time.Time, s language.Setting) *instant.Schedule {
 	anchor = anchor.Round(0)
 	nano := time.Duration(anchor.Nanosecond())
 	anchor = anchor.Add(-nano)
 	if r.elapsed() {
-		return instant.Delay(r.steps(anchor), nano)
+		return r.steps(anchor).Delay(nano)
 	}
 	schedule := r.calendar(anchor.In(s.Location()), s)
 	if schedule.Count(anchor, anchor) == 0 { // the second time that the clock shows this
 		schedule = instant.UnionOf(schedule, instant.NewZoned(localtime.Single(anchor.Unix()), time.UTC, instant.Literal))
 	}
-	return instant.Delay(schedule, nano)
+	return schedule.Delay(nano)
 }
 
 // AnchoredAt returns the runs after one that was really started at t, the first of them one interval later: "Recurring
 // intervals are calculated from the last execution time, if available" (Obsidian's page), so that a late run, and one
 // by hand, moves all that follow.
-func (r *Recur) AnchoredAt(t time.Time, s language.Setting) instant.Schedule {
-	return instant.Clip(r.countedFrom(t, s), t.Add(1), s.End)
+func (r *Recur) AnchoredAt(t time.Time, s language.Setting) *instant.Schedule {
+	return r.countedFrom(t, s).Clip(t.Add(1), s.End)
 }
 
 // Describe implements [language.Rule].

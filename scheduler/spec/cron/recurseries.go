@@ -10,7 +10,7 @@ import (
 )
 
 // steps returns the instants anchor + k·n minutes or hours, of elapsed time.
-func (r *Recur) steps(anchor time.Time) instant.Schedule {
+func (r *Recur) steps(anchor time.Time) *instant.Schedule {
 	seconds := int64(r.n) * 60
 	if r.unit == recurHours {
 		seconds *= 60
@@ -20,7 +20,7 @@ func (r *Recur) steps(anchor time.Time) instant.Schedule {
 
 // calendar returns the days, weeks or months counted from a date, each at its time of day on the zone's clock. The
 // policy at changes of the clock is that of RFC 5545, unless the job asks otherwise.
-func (r *Recur) calendar(anchor time.Time, s language.Setting) instant.Schedule {
+func (r *Recur) calendar(anchor time.Time, s language.Setting) *instant.Schedule {
 	day := calendar.FirstDay(int64(anchor.Year())*12+int64(anchor.Month())-1) + int64(anchor.Day()) - 1
 	var dates calendar.Dates
 	switch n := int64(r.n); r.unit {

@@ -20,7 +20,7 @@ func zoneNamed(tb testing.TB, name string) *time.Location {
 }
 
 // compiled compiles a rule.
-func compiled(tb testing.TB, rule language.Rule, s language.Setting) instant.Schedule {
+func compiled(tb testing.TB, rule language.Rule, s language.Setting) *instant.Schedule {
 	tb.Helper()
 	schedule, err := rule.Compile(s)
 	if err != nil {
@@ -30,7 +30,7 @@ func compiled(tb testing.TB, rule language.Rule, s language.Setting) instant.Sch
 }
 
 // nexts returns up to n instants after t.
-func nexts(s instant.Schedule, t time.Time, n int) []time.Time {
+func nexts(s *instant.Schedule, t time.Time, n int) []time.Time {
 	var list []time.Time
 	for len(list) < n {
 		var ok bool
@@ -43,7 +43,7 @@ func nexts(s instant.Schedule, t time.Time, n int) []time.Time {
 }
 
 // consistent checks that Last and Count agree with the instants that Next has listed.
-func consistent(tb testing.TB, s instant.Schedule, after time.Time, list []time.Time) {
+func consistent(tb testing.TB, s *instant.Schedule, after time.Time, list []time.Time) {
 	tb.Helper()
 	for i, at := range list {
 		if !at.After(after) || i > 0 && !at.After(list[i-1]) {

@@ -17,7 +17,7 @@ import (
 // match is none (as in python-dateutil; RFC 5545 leaves it undefined). COUNT counts local times, those in a gap of the
 // clock included. A set that excludes so much, in so irregular a way, that nothing is found among many thousand
 // instances is refused.
-func (r *Set) Compile(s language.Setting) (instant.Schedule, error) {
+func (r *Set) Compile(s language.Setting) (*instant.Schedule, error) {
 	if r.dialect == language.Dsari {
 		r = r.hashed(s.Name)
 	}
@@ -70,11 +70,11 @@ type setCompiler struct {
 
 // schedule returns the instants of the set. An UNTIL is an instant. Where a policy moves times, or repeats them, past
 // an UNTIL that other rules do not have, each rule is a schedule of its own.
-func (c *setCompiler) schedule(dst instant.DST) (instant.Schedule, error) {
+func (c *setCompiler) schedule(dst instant.DST) (*instant.Schedule, error) {
 	if dst.Gap != instant.GapShift && dst.Overlap == instant.OverlapFirst {
 		return c.instants(c.rules, dst)
 	}
-	var schedules []instant.Schedule
+	var schedules []*instant.Schedule
 	for rest := c.rules; len(rest) > 0; {
 		var same, others []rrule
 		for _, rule := range rest {
@@ -89,7 +89,7 @@ func (c *setCompiler) schedule(dst instant.DST) (instant.Schedule, error) {
 			return nil, err
 		}
 		if until := rest[0].until; until.given && until.utc {
-			schedule = instant.Clip(schedule, time.Time{}, time.Unix(int64(until.at), 0).UTC())
+			schedule = schedule.Clip(time.Time{}, time.Unix(int64(until.at), 0).UTC())
 		}
 		schedules, rest = append(schedules, schedule), others
 	}
@@ -97,7 +97,7 @@ func (c *setCompiler) schedule(dst instant.DST) (instant.Schedule, error) {
 }
 
 // instants returns the instants of some of the rules, without the excluded ones.
-func (c *setCompiler) instants(rules []rrule, dst instant.DST) (instant.Schedule, error) {
+func (c *setCompiler) instants(rules []rrule, dst instant.DST) (*instant.Schedule, error) {
 	set, err := c.set(rules)
 	if err != nil {
 		return nil, err

@@ -11,7 +11,7 @@ import (
 
 // Doubts returns what is right in the set and may not be meant so: a DTSTART that is no occurrence, where other readers
 // of RFC 5545, which leaves it undefined, see the first one, and an EXDATE that excludes nothing.
-func (r *Set) Doubts(s language.Setting, compiled instant.Schedule) []string {
+func (r *Set) Doubts(s language.Setting, compiled *instant.Schedule) []string {
 	zone := r.zone
 	if zone == nil {
 		zone = s.Location()
@@ -40,7 +40,7 @@ func (r *Set) Doubts(s language.Setting, compiled instant.Schedule) []string {
 }
 
 // idle returns the first EXDATE that excludes nothing, given all instants without exclusions.
-func (r *Set) idle(s language.Setting, zone *time.Location, all instant.Schedule) []string {
+func (r *Set) idle(s language.Setting, zone *time.Location, all *instant.Schedule) []string {
 	c := setCompiler{Set: r, loc: zone}
 	for i := range r.dropped {
 		for _, span := range c.spans(&r.dropped[i], s.DST.Or(instant.GapShift, instant.OverlapFirst)) {

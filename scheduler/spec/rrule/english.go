@@ -11,6 +11,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/english"
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/instant"
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/language"
+	"github.com/carillon-sched/carillon/scheduler/spec/internal/localtime"
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/tz"
 )
 
@@ -26,7 +27,7 @@ func (r *Set) Describe(s language.Setting) string {
 
 // DescribeCompiled is Describe for who has compiled the rule already. A nil schedule is not asked whether it ever
 // fires.
-func (r *Set) DescribeCompiled(s language.Setting, compiled instant.Schedule) string {
+func (r *Set) DescribeCompiled(s language.Setting, compiled *instant.Schedule) string {
 	set := r
 	if r.dialect == language.Dsari {
 		set = r.hashed(s.Name)
@@ -171,12 +172,12 @@ func (r *ruleWords) origin() string {
 }
 
 // drifts reports whether the rule steps through the days without coming back to the same times.
-func (r *ruleWords) drifts() bool { return r.freq > freqDaily && r.repeats(r.step()) == nil }
+func (r *ruleWords) drifts() bool { return r.freq > freqDaily && r.daily() == nil }
 
-// step returns the number, since 1970, of the hour, minute or second from which the rule is counted.
-func (r *ruleWords) step() int64 {
-	n, _ := calendar.Divide(r.begin, r.freq.seconds())
-	return n
+// daily returns the times of day that a frequency of less than a day visits, nil if they are not the same every day.
+func (r *ruleWords) daily() *calendar.Times {
+	anchor, _ := calendar.Divide(r.begin, r.freq.seconds())
+	return localtime.Daily(r.freq.seconds(), anchor, int64(r.interval))
 }
 
 // clock describes the times of day. AllDay says that they are spread over the whole day.
@@ -185,8 +186,8 @@ func (r *ruleWords) clock() (phrase string, allDay bool) {
 	if r.freq <= freqDaily {
 		return english.Times(t)
 	}
-	if repeats := r.repeats(r.step()); repeats != nil {
-		t = t.And(repeats)
+	if daily := r.daily(); daily != nil {
+		t = t.And(daily)
 		if t.Size() > 0 {
 			return english.Times(t)
 		}

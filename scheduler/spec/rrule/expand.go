@@ -157,29 +157,19 @@ func (e *expander) sinceWeekStart(day int64) int64 {
 	return calendar.Mod(calendar.WeekdayOf(day)-calendar.MondayBased(e.weekStart), 7)
 }
 
-// hourly compiles a frequency of less than a day. Steps that come back to the same times every day make tiles, and so
-// do those that meet few times of day, however seldom.
+// hourly compiles a frequency of less than a day.
 func (e *expander) hourly() (p piece) {
 	unit := e.freq.seconds()
 	anchor, _ := calendar.Divide(e.begin, unit)
 	d := e.ofEaster(calendar.Dates{Days: e.days()})
-	repeats := e.repeats(anchor)
 	for _, part := range localtime.Merge(e.work, chosen(e.choose(e.times()))) {
 		if !e.work.Spend(calendar.JoinWork) {
 			break
 		}
-		t := part.Times
-		if repeats != nil {
-			p.tiles = append(p.tiles, localtime.Tile{Dates: d, Times: t.And(repeats)})
-			continue
-		}
-		s := localtime.NewStepSet(unit, anchor, int64(e.interval), localtime.Tile{Dates: d, Times: t})
-		if tiles := s.DailyTiles(e.work); tiles != nil {
-			p.tiles = append(p.tiles, tiles...)
-		} else if s.Sparse() && len(e.byEaster) == 0 {
-			p.tiles = append(p.tiles, s.Tiles(e.work)...)
-		} else if s.Reach(e.work) {
-			p.stepSets = append(p.stepSets, s)
+		tiles, steps := localtime.Stepped(e.work, unit, anchor, int64(e.interval), localtime.Tile{Dates: d, Times: part.Times})
+		p.tiles = append(p.tiles, tiles...)
+		if steps != nil {
+			p.stepSets = append(p.stepSets, steps)
 		}
 	}
 	return p
@@ -192,21 +182,4 @@ func chosen(list []calendar.Times) []localtime.Tile {
 		tiles[i] = localtime.Tile{Dates: calendar.EveryDate, Times: t}
 	}
 	return tiles
-}
-
-// repeats returns the times of day that the steps visit if they are the same every day and a product of hours, minutes
-// and seconds, else nil.
-func (e *expander) repeats(anchor int64) *calendar.Times {
-	t := &calendar.Times{Hours: calendar.AllHours, Minutes: calendar.AllMinutes, Seconds: calendar.AllMinutes}
-	switch {
-	case e.freq == freqHourly && 24%e.interval == 0:
-		t.Hours = uint32(calendar.StepBits(calendar.Mod(anchor, 24), int64(e.interval), 24))
-	case e.freq == freqMinutely && 60%e.interval == 0:
-		t.Minutes = calendar.StepBits(calendar.Mod(anchor, 60), int64(e.interval), 60)
-	case e.freq == freqSecondly && 60%e.interval == 0:
-		t.Seconds = calendar.StepBits(calendar.Mod(anchor, 60), int64(e.interval), 60)
-	default:
-		return nil
-	}
-	return t
 }

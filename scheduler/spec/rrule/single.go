@@ -40,12 +40,12 @@ func (p *rruleParser) singles(name string, t rruleText, params []rruleText, valu
 
 // withSingles adds the single dates to the instants of the rules, and takes the excluded ones out of both, as
 // python-dateutil does: DTSTART, COUNT and UNTIL bound the rules alone. by, a fraction of a second, delays only the rules.
-func (c *setCompiler) withSingles(rules instant.Schedule, dst instant.DST, by time.Duration) (instant.Schedule, error) {
+func (c *setCompiler) withSingles(rules *instant.Schedule, dst instant.DST, by time.Duration) (*instant.Schedule, error) {
 	var out []instant.Span
 	for i := range c.dropped {
 		out = append(out, c.spans(&c.dropped[i], dst)...)
 	}
-	rules = instant.Delay(instant.Without(rules, out), by)
+	rules = rules.Without(out).Delay(by)
 	if len(c.added) == 0 {
 		return rules, nil
 	}
@@ -54,7 +54,7 @@ func (c *setCompiler) withSingles(rules instant.Schedule, dst instant.DST, by ti
 		zone := c.zoneOf(&s)
 		lists[zone] = append(lists[zone], int64(s.at))
 	}
-	schedules := []instant.Schedule{}
+	schedules := []*instant.Schedule{}
 	for zone, list := range lists {
 		slices.Sort(list)
 		schedules = append(schedules, instant.NewZoned(slices.Compact(list), zone, dst))
@@ -70,11 +70,11 @@ func (c *setCompiler) withSingles(rules instant.Schedule, dst instant.DST, by ti
 	}
 	excluded := instant.NewZoned(localtime.UnionOf(sets), c.loc, dst)
 	for t, ok := added.Next(time.Time{}); ok; t, ok = added.Next(t) {
-		if found, ok := instant.Next(c.work, excluded, t.Add(-1)); ok && found.Equal(t) {
+		if found, ok := excluded.NextIn(c.work, t.Add(-1)); ok && found.Equal(t) {
 			out = append(out, instant.Span{From: t.Unix(), To: t.Unix()})
 		}
 	}
-	return instant.UnionOf(rules, instant.Without(added, out)), nil
+	return instant.UnionOf(rules, added.Without(out)), nil
 }
 
 // spans returns the instants of an item. A date without a time covers all instants of its day.

@@ -164,7 +164,7 @@ func TestRRuleDSTVectors(t *testing.T) {
 func TestRRuleErrorVectors(t *testing.T) {
 	for _, row := range spectest.Rows[rruleRow](t, "../testdata/rrule_errors.jsonl") {
 		rule, err := Parse(row.Text, language.RFC5545)
-		var s instant.Schedule
+		var s *instant.Schedule
 		if err == nil {
 			s, err = rule.Compile(language.Setting{})
 		}

@@ -34,12 +34,6 @@ func StepCycle(anchor, step int64) Cycle {
 	return Cycle{anchor, step, 1, []uint64{1}, 1}
 }
 
-// Drop takes a phase out of the set.
-func (c *Cycle) Drop(phase int64) {
-	c.size -= int64(c.phases[phase/64] >> (phase % 64) & 1)
-	c.phases[phase/64] &^= 1 << (phase % 64)
-}
-
 // Next returns the first number of the set not before x, false if the set is empty.
 func (c *Cycle) Next(x int64) (int64, bool) {
 	if c.size == 0 {

@@ -143,7 +143,25 @@ func DateOf(day int64) Date {
 }
 
 // Has reports whether the day is in the set.
-func (d *Dates) Has(day int64) bool { return d.HasDate(DateOf(day)) }
+func (d *Dates) Has(day int64) bool {
+	if d.everyNth() {
+		found, ok := d.nth(day)
+		return ok && found == day
+	}
+	return d.HasDate(DateOf(day))
+}
+
+// everyNth reports whether the set is all days, or all days of a cycle: arithmetic finds them.
+func (d *Dates) everyNth() bool { return d.Days == EveryDay && d.Unit <= ByDay && d.rare == nil }
+
+// nth returns the first day of a set of every n-th day not before day.
+func (d *Dates) nth(day int64) (int64, bool) {
+	if d.Unit == EachDay {
+		return day, day <= lastDay
+	}
+	found, ok := d.Cycle.Next(day)
+	return found, ok && found <= lastDay
+}
 
 // HasDate reports whether the day is in the set.
 func (d *Dates) HasDate(date Date) bool {
@@ -167,6 +185,10 @@ func (d *Dates) HasDate(date Date) bool {
 
 // Next returns the first day of the set not before day.
 func (d *Dates) Next(m *work.Meter, day int64) (int64, bool) {
+	if d.everyNth() {
+		m.Spend(2)
+		return d.nth(day)
+	}
 	if d.rare != nil {
 		m.Spend(1)
 		i, _ := slices.BinarySearch(d.rare, day)
@@ -250,6 +272,8 @@ func (d *Dates) Count(m *work.Meter, a, b int64) int64 {
 	switch {
 	case a > b:
 		return 0
+	case d.Unit == EachDay && d.Days == EveryDay:
+		return max(0, min(b, lastDay)-a+1)
 	case d.Unit == EachDay:
 		m.Spend(1 + (min(b, lastDay)-a)>>yearBits)
 		return d.Days.Count(a, b)

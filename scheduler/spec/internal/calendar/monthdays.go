@@ -20,22 +20,6 @@ func NewMonthDays(days func(weekday, length int) uint32) *MonthDays {
 // LengthMask returns the mask of all days of a month.
 func LengthMask(length int) uint32 { return 1<<length<<1 - 2 }
 
-// Possible reports whether there is a year in which the month (0 is January) has one of the days.
-func (m *MonthDays) Possible(month int64) bool {
-	i := int(lengths[month]) - 28
-	for weekday := range m {
-		if m[weekday][i] != 0 || month == 1 && m[weekday][1] != 0 {
-			return true
-		}
-	}
-	return false
-}
-
-// In returns the days of a month, whose first day is given.
-func (m *MonthDays) In(month, first int64) uint32 {
-	return m[WeekdayOf(first)][MonthLength(month)-28]
-}
-
 // DayMask returns the days of a month of that length; no days say nothing and are all of them.
 func DayMask(days []int, length int) uint32 {
 	if len(days) == 0 {

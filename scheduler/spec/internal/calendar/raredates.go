@@ -18,7 +18,7 @@ func NewDates(m *work.Meter, days *YearDays, cycle *Cycle, unit dateUnit) Dates 
 		return EveryNth(m, days, cycle.Step, cycle.Anchor)[0]
 	case unit == ByMonth && cycle.Length == 1 && GCD(cycle.Step, 12) > 1:
 		months := StepBits(Mod(cycle.Anchor, 12), GCD(cycle.Step, 12), 12)
-		d.Days = days.And(NewYearDays(months, NewMonthDays(func(int, int) uint32 { return 1<<32 - 1 })))
+		d.Days = days.And(DaysOfMonths(months))
 	}
 	if d.Unit != EachDay && d.Days.inCalendar()*cycle.size/(cycle.Length*cycle.Step) < 4*fewDates {
 		d.rare = d.list(m)

@@ -26,7 +26,7 @@ func FillYearDays(fill func(s Shape, days *DayBits)) *YearDays {
 
 // NewYearDays returns the days that certain months (January at bit 0) have by their shape.
 func NewYearDays(months uint64, days *MonthDays) *YearDays {
-	return FillYearDays(func(s Shape, set *DayBits) {
+	y := FillYearDays(func(s Shape, set *DayBits) {
 		for rest := months & (1<<12 - 1); rest != 0; rest &= rest - 1 {
 			month := bits.TrailingZeros64(rest)
 			start := s.MonthStart(month)
@@ -34,6 +34,15 @@ func NewYearDays(months uint64, days *MonthDays) *YearDays {
 			set.put(start, uint64(days[(s.Weekday+start)%7][length-28])>>1)
 		}
 	})
+	if y.sizes == EveryDay.sizes {
+		return EveryDay
+	}
+	return y
+}
+
+// DaysOfMonths returns the days of certain months (January at bit 0).
+func DaysOfMonths(months uint64) *YearDays {
+	return NewYearDays(months, NewMonthDays(func(int, int) uint32 { return 1<<32 - 1 }))
 }
 
 // EveryDay is all days.

@@ -20,7 +20,7 @@ type Rule interface {
 	// Compile returns the instants of the rule. The error is a *[SyntaxError], or several, joined: what the text alone
 	// could not show, such as a start that is missing. With a meter in the setting that is exhausted then, the instants are
 	// of no use.
-	Compile(s Setting) (instant.Schedule, error)
+	Compile(s Setting) (*instant.Schedule, error)
 
 	// Differs reports whether the instants may be others for b than for a, two settings that differ in nothing but
 	// Name, Seed and Created. For settings that do not differ so, what was compiled for one serves the other.

@@ -32,16 +32,14 @@ func IsNothing(set Set) bool {
 	return none
 }
 
-// Countable reports whether a set is counted without walking through it.
+// Countable reports whether a set is counted by its days at most, and not by its seconds.
 func Countable(set Set) bool {
 	switch set := set.(type) {
 	case *Range:
 		_, nested := set.Set.(*Range)
 		return !nested && Countable(set.Set)
-	case *Tile, Steps:
+	case *Tile, Steps, *StepSet, *Difference:
 		return true
-	case *Difference:
-		return set.plain()
 	}
 	return false
 }

@@ -5,6 +5,44 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/work"
 )
 
+// Stepped returns the times of a tile in the units anchor + k·step, each of so many seconds. Steps that come back to the same
+// times every day make tiles, and so do those that meet few times of day, however seldom. Others make a step set, nil if
+// they never meet the tile.
+func Stepped(m *work.Meter, unit, anchor, step int64, t Tile) ([]Tile, *StepSet) {
+	if times := Daily(unit, anchor, step); times != nil {
+		t.Times = t.Times.And(times)
+		return []Tile{t}, nil
+	}
+	s := NewStepSet(unit, anchor, step, t)
+	if tiles := s.DailyTiles(m); tiles != nil {
+		return tiles, nil
+	}
+	if s.Sparse() && t.Dates.Unit == calendar.EachDay {
+		return s.Tiles(m), nil
+	}
+	if s.Reach(m) {
+		return nil, s
+	}
+	return nil, nil
+}
+
+// Daily returns the times of day that steps, as in [Stepped], visit, nil if they are not the same every day or not a
+// product of hours, minutes and seconds.
+func Daily(unit, anchor, step int64) *calendar.Times {
+	t := calendar.AllDay
+	switch {
+	case unit == 3600 && 24%step == 0:
+		t.Hours = uint32(calendar.StepBits(calendar.Mod(anchor, 24), step, 24))
+	case unit == 60 && 60%step == 0:
+		t.Minutes = calendar.StepBits(calendar.Mod(anchor, 60), step, 60)
+	case unit == 1 && 60%step == 0:
+		t.Seconds = calendar.StepBits(calendar.Mod(anchor, 60), step, 60)
+	default:
+		return nil
+	}
+	return &t
+}
+
 // Sparse reports whether the steps meet so few times of day that each is better looked for by itself.
 func (s *StepSet) Sparse() bool {
 	units := s.unitsOfDay()

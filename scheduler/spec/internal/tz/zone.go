@@ -16,6 +16,7 @@ import (
 // depend on nothing but the shape of a year: the weekday of its first day and whether it is a leap year.
 type Zone struct {
 	Name    string
+	fixed   bool               // its offset never changes
 	changes []transition       // ascending; the first is at the beginning of time
 	tail    [2][7][]transition // of years from 2100 on, by leap year and the weekday of 1 January; seconds from 1 January
 }
@@ -71,6 +72,7 @@ func newZone(loc *time.Location) *Zone {
 		}
 		z.tail[after-first-365][calendar.WeekdayOf(first)] = list
 	}
+	z.fixed = len(z.changes) == 1 && len(z.tail[0][0]) == 0
 	return z
 }
 
@@ -95,6 +97,9 @@ func changesOf(t time.Time, end int64) []transition {
 		}
 	}
 }
+
+// Fixed returns the offset of a zone that never changes it.
+func (z *Zone) Fixed() (offset int64, fixed bool) { return z.changes[0].offset, z.fixed }
 
 // At returns the interval of an instant.
 func (z *Zone) At(u int64) Interval {

@@ -105,7 +105,7 @@ func randomTimes(r *rand.Rand) calendar.Times {
 }
 
 // checkInstants walks a schedule through from…to with Next, Last and Count.
-func checkInstants(t *testing.T, s Schedule, from, to int64, want []int64) {
+func checkInstants(t *testing.T, s *Schedule, from, to int64, want []int64) {
 	t.Helper()
 	var forward []int64
 	at, ok := s.Next(time.Unix(from-1, 0))

@@ -1,0 +1,146 @@
+package instant
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler/spec/internal/calendar"
+	"github.com/carillon-sched/carillon/scheduler/spec/internal/english"
+	"github.com/carillon-sched/carillon/scheduler/spec/internal/localtime"
+	"github.com/carillon-sched/carillon/scheduler/spec/internal/tz"
+	"github.com/carillon-sched/carillon/scheduler/spec/internal/work"
+)
+
+// note is a remark about a change of a clock.
+type note struct {
+	at   int64 // the change, in seconds since the epoch
+	text string
+}
+
+// mostNotes bounds the remarks of one schedule.
+const mostNotes = 20
+
+// remark says what the change at the start of an interval does to the set, of which the times from first to b are
+// changed.
+func (c *clock) remark(m *work.Meter, st tz.Interval, first, b int64) string {
+	last, _ := c.set.Last(m, b)
+	times, words := localText(first, 0), verbs{"occurs", "does", "runs"}
+	if last > first {
+		times += " to " + localText(last, first)
+		words = verbs{"occur", "do", "run"}
+	}
+	if st.Offset > st.Before {
+		return fmt.Sprintf("%s %s not exist in %s: %s", times, words.do, c.zone.Name, c.instead(st, first, last > first))
+	}
+	often := "both times"
+	if c.once {
+		often = "the first time only"
+	}
+	return fmt.Sprintf("%s %s twice in %s: %s %s", times, words.occur, c.zone.Name, words.run, often)
+}
+
+// verbs are the verbs of a remark, in the singular or the plural.
+type verbs struct{ occur, do, run string }
+
+// instead describes the policy for times that are jumped over.
+func (c *clock) instead(st tz.Interval, first int64, many bool) string {
+	switch {
+	case c.gap == GapNext && many:
+		return "runs once for them, at " + localText(st.Start+st.Offset, first)
+	case c.gap == GapNext:
+		return "runs at " + localText(st.Start+st.Offset, first)
+	case c.gap == GapShift && many:
+		return "run " + (time.Duration(st.Offset-st.Before) * time.Second).String() + " later"
+	case c.gap == GapShift:
+		return "runs at " + localText(first+st.Offset-st.Before, first)
+	case many:
+		return "do not run"
+	}
+	return "does not run"
+}
+
+// localText writes a local time, without the date if another has the same.
+func localText(w, other int64) string {
+	day, second := calendar.Divide(w, calendar.DayLength)
+	clock := english.Clock(int(second/3600), int(second/60%60), int(second%60))
+	if same, _ := calendar.Divide(other, calendar.DayLength); other != 0 && same == day {
+		return clock
+	}
+	return time.Unix(day*calendar.DayLength, 0).UTC().Format("2006-01-02 ") + clock
+}
+
+// notes returns remarks about the changes in from…to, in order, a few at most.
+func (c *clock) notes(m *work.Meter, from, to int64) []note {
+	if !c.start.IsZero() {
+		from = max(from, c.start.Unix())
+	}
+	to = min(to, c.end.Unix())
+	var list []note
+	for st := c.zone.At(from); st.End <= to && len(list) < mostNotes; {
+		if st = c.zone.At(st.End); !m.Spend(changeWork) {
+			break
+		}
+		a, b := st.Changed()
+		first, ok := c.set.Next(m, a)
+		if !ok {
+			break
+		}
+		if first <= b {
+			list = append(list, note{st.Start, c.remark(m, st, first, b)})
+		} else if first-tz.Margin > st.End { // nothing happens at the changes in between
+			st = c.zone.At(first - tz.Margin)
+		}
+	}
+	return list
+}
+
+// gap is a change of a clock that jumps over times of a set of local times.
+type gap struct {
+	clock       *clock
+	interval    tz.Interval // that begins with the change
+	first, last int64       // local times: the first time of the set, and the last second that do not exist
+	count       int
+}
+
+// at returns the instant of the change.
+func (g gap) at() int64 { return g.interval.Start }
+
+// with returns what two clocks leave out at one change. In different zones they have nothing in common.
+func (g gap) with(m *work.Meter, other gap) gap {
+	if g.clock.zone != other.clock.zone {
+		g.count += other.count
+		return g
+	}
+	joint := *g.clock
+	joint.set = localtime.Union{g.clock.set, other.clock.set}
+	g.clock, g.first = &joint, min(g.first, other.first)
+	g.count = int(joint.set.Count(m, g.first, g.last))
+	return g
+}
+
+// nextGap returns the first change in from…to that takes times from the clock.
+func (c *clock) nextGap(m *work.Meter, from, to int64) (gap, bool) {
+	if c.gap != GapSkip {
+		return gap{}, false
+	}
+	if !c.start.IsZero() { // the nonexistent times come before the change
+		from = max(from, c.start.Unix()+1)
+	}
+	to = min(to, c.end.Unix())
+	for st := c.zone.At(from - 1); st.End <= to; {
+		if st = c.zone.At(st.End); !m.Spend(changeWork) {
+			break
+		}
+		a, b := st.Changed()
+		first, ok := c.set.Next(m, a)
+		switch {
+		case !ok:
+			return gap{}, false
+		case first > b && first-tz.Margin > st.End: // nothing happens at the changes in between
+			st = c.zone.At(first - tz.Margin)
+		case first <= b && st.Offset > st.Before:
+			return gap{c, st, first, b, int(c.set.Count(m, first, b))}, true
+		}
+	}
+	return gap{}, false
+}
