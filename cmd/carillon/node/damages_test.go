@@ -256,6 +256,7 @@ func TestDamages(t *testing.T) {
 				if testing.Short() && i%4 > 0 {
 					t.Skip("one damage of four: the others without -short")
 				}
+				t.Parallel() // the server does not answer a request for a damaged message, which takes seconds
 				dir := copySite(t, whole)
 				kind.change(t, filepath.Join(dir, streams, stream))
 				s := open(t, dir, key)
