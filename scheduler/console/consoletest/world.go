@@ -273,7 +273,7 @@ func Key(text string) scheduler.Key {
 // Await polls until ok, for what tells of itself in no other way.
 func (w *World) Await(what string, ok func() bool) {
 	w.T.Helper()
-	tick := time.NewTicker(time.Millisecond)
+	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
 	for deadline := time.Now().Add(Patience); !ok(); <-tick.C {
 		if time.Now().After(deadline) {
