@@ -7,9 +7,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/carillon-sched/carillon/integration/bubble"
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/worker"
 	"github.com/carillon-sched/carillon/store"
 )
 
@@ -29,9 +27,7 @@ func TestAuditRestoresBatons(t *testing.T) {
 		time.Sleep(5 * time.Second)
 		w.stopWorker()
 		js, err := jetstream.New(w.nc)
-		if err != nil {
-			t.Fatal(err)
-		}
+		w.must(nil, err)
 		if err := js.DeleteStream(t.Context(), "CARILLON_TIMERS_0"); err != nil {
 			t.Fatal(err)
 		}
@@ -39,9 +35,7 @@ func TestAuditRestoresBatons(t *testing.T) {
 			t.Fatal(err)
 		}
 		rep, err := w.service.Audit(t.Context(), true)
-		if err != nil {
-			t.Fatal(err)
-		}
+		w.must(nil, err)
 		if rep.Fixed != 3 || len(rep.Findings) != 3 {
 			t.Errorf("audit: %+v, want new, recurring and late restored", rep)
 		}
@@ -69,9 +63,7 @@ func TestAuditNamesWhatNeverRan(t *testing.T) {
 		w.put("on", `{`+action+`, "recurrence": {"cron": "0 9 * * *"}}`)
 		time.Sleep(time.Minute)
 		rep, err := w.service.Audit(t.Context(), true)
-		if err != nil {
-			t.Fatal(err)
-		}
+		w.must(nil, err)
 		if got := strings.Join(rep.NeverRan, " "); got != "default/never" || len(rep.Findings) > 0 {
 			t.Errorf("never ran: %s; findings: %+v", got, rep.Findings)
 		}
@@ -82,13 +74,9 @@ func TestAuditNamesWhatNeverRan(t *testing.T) {
 // stream is lost, too. The audit records the fault once, of the main action.
 func TestAuditRecordsFault(t *testing.T) {
 	for _, recorded := range []bool{false, true} {
-		freshTimers()
-		bubble.Test(t, func(t *testing.T) {
-			w := newWorld(t)
-			nc, own := w.open()
-			m := &mortal{Store: own, nc: nc, point: "record faulted", before: !recorded}
+		inWorld(t, func(t *testing.T, w *world) {
+			m := w.startMortal(&mortal{point: "record faulted", before: !recorded})
 			w.sink.answers(failingAt("main"))
-			w.startWorker(func(c *worker.Config) { c.Store = m; c.Logger = nil })
 			w.put("job", `{"action": `+to("main", `, "errorAction": `+to("alarm", ""))+`}`)
 			m.awaitDeath(t)
 			w.stopWorker()

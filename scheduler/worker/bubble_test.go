@@ -39,20 +39,24 @@ type world struct {
 	service *service.Service
 	vault   *secrets.Vault
 	sink    *sink
-	worker  *worker.Worker
-	stop    context.CancelFunc
-	ended   chan error
+	worker  *worker.Worker // the one that was started last
+	stop    func()         // stops it
 }
 
-// inBubble runs f on fake time.
+// inBubble runs f on fake time, with a worker.
 func inBubble(t *testing.T, f func(t *testing.T, w *world)) {
 	t.Helper()
-	freshTimers()
-	bubble.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+	inWorld(t, func(t *testing.T, w *world) {
 		w.startWorker()
 		f(t, w)
 	})
+}
+
+// inWorld runs f on fake time, without a worker.
+func inWorld(t *testing.T, f func(t *testing.T, w *world), change ...func(*store.Config)) {
+	t.Helper()
+	freshTimers()
+	bubble.Test(t, func(t *testing.T) { f(t, newWorld(t, change...)) })
 }
 
 // freshTimers empties the pool of timers that the NATS client keeps for the
@@ -86,9 +90,7 @@ func newWorld(t *testing.T, change ...func(*store.Config)) *world {
 	}
 	w.nc, w.store = w.open()
 	w.service = w.newService(newKey(t, "k1"))
-	if err := w.service.EnsureDefault(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	w.must(nil, w.service.EnsureDefault(t.Context()))
 	return w
 }
 
@@ -99,14 +101,10 @@ func (w *world) open() (*nats.Conn, *store.Store) {
 		time.Sleep(time.Millisecond)
 	}
 	nc, err := nats.Connect("", nats.InProcessServer(w.server))
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	w.must(nil, err)
 	w.t.Cleanup(nc.Close)
 	js, err := jetstream.New(nc)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	w.must(nil, err)
 	for { // the JetStream API answers a moment after Running reports true
 		if _, err := js.AccountInfo(w.t.Context()); err == nil {
 			break
@@ -114,9 +112,7 @@ func (w *world) open() (*nats.Conn, *store.Store) {
 		time.Sleep(time.Millisecond)
 	}
 	st, err := store.Open(w.t.Context(), nc, w.config)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	w.must(nil, err)
 	return nc, st
 }
 
@@ -151,7 +147,7 @@ func (w *world) actions() scheduler.ActionReader {
 	return actions.New(web.New(web.Config{Transport: w.sink}), lockedReader{w.sink})
 }
 
-// startWorker runs a worker until the test ends or stopWorker is called.
+// startWorker runs a worker until the test ends, or stopWorker stops it.
 func (w *world) startWorker(change ...func(*worker.Config)) {
 	cfg := worker.Config{
 		Store: w.store, Actions: w.actions(), Secrets: w.vault, Logger: slog.New(slog.NewTextHandler(testLog{w.t}, nil)),
@@ -163,29 +159,32 @@ func (w *world) startWorker(change ...func(*worker.Config)) {
 	run := w.worker.Run
 	ctx, cancel := context.WithCancel(w.t.Context())
 	ended := make(chan error, 1)
-	w.stop, w.ended = cancel, ended
 	go func() { ended <- run(ctx) }()
-	w.t.Cleanup(w.stopWorker)
+	w.stop = sync.OnceFunc(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			w.t.Errorf("worker: %v", err)
+		}
+	})
+	w.t.Cleanup(w.stop)
 }
 
-func (w *world) stopWorker() {
-	if w.stop == nil {
-		return
+// stopWorker stops the worker that was started last.
+func (w *world) stopWorker() { w.stop() }
+
+// must fails the test if a request to the service or the store fails.
+func (w *world) must(_ any, err error) {
+	w.t.Helper()
+	if err != nil {
+		w.t.Fatal(err)
 	}
-	w.stop()
-	if err := <-w.ended; err != nil {
-		w.t.Errorf("worker: %v", err)
-	}
-	w.stop = nil
 }
 
 // put puts a job document and fails the test when it is refused.
 func (w *world) put(name, body string) *view.Job {
 	w.t.Helper()
 	v, _, err := w.service.Put(w.t.Context(), service.Edit{Key: key(name), Body: []byte(body)})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	w.must(nil, err)
 	return v
 }
 
@@ -197,9 +196,7 @@ func key(name string) scheduler.Key {
 func (w *world) get(name string) *view.Job {
 	w.t.Helper()
 	v, err := w.service.Get(w.t.Context(), key(name))
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	w.must(nil, err)
 	return v
 }
 
@@ -211,9 +208,7 @@ func (w *world) history(name string) []*scheduler.Record {
 		all = append([]*scheduler.Record{r}, all...)
 		return true
 	})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	w.must(nil, err)
 	return all
 }
 

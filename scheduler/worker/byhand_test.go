@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"strings"
 	"testing"
 	"time"
 
-	"github.com/carillon-sched/carillon/integration/bubble"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/scheduler/worker"
@@ -26,20 +24,14 @@ func TestDisableWhileRunByHandIsPutOff(t *testing.T) {
 				w.put("job", `{"recurrence": {"frequency": "Hour"}, "startTime": "2000-01-01T01:00:00Z", `+quickly+`}`)
 				asked := time.Now().UTC()
 				id, err := w.service.TriggerAt(t.Context(), key("job"), asked)
-				if err != nil {
-					t.Fatal(err)
-				}
+				w.must(nil, err)
 				time.Sleep(time.Second)
-				if _, err := w.service.Disable(t.Context(), key("job")); err != nil {
-					t.Fatal(err)
-				}
+				w.must(w.service.Disable(t.Context(), key("job")))
 				if repeated, err := w.service.TriggerAt(t.Context(), key("job"), asked); err != nil || repeated != id {
 					t.Errorf("the same request again: %q, %v", repeated, err)
 				}
 				if again {
-					if _, err := w.service.Enable(t.Context(), key("job")); err != nil {
-						t.Fatal(err)
-					}
+					w.must(w.service.Enable(t.Context(), key("job")))
 				}
 				heal()
 				time.Sleep(5 * time.Minute)
@@ -67,133 +59,6 @@ func TestDisableWhileRunByHandIsPutOff(t *testing.T) {
 	}
 }
 
-// disabledWhileItsRunWaits puts a job, asks for a run of it that the circuit of its target puts off, and disables the job for
-// ten minutes. Then the target is in order again.
-func (w *world) disabledWhileItsRunWaits(body string) {
-	w.t.Helper()
-	heal := w.ail()
-	w.rules(`{"*": {"circuitBreaker": {"failures": 3, "openFor": "PT20M", "maxPostponement": "PT1H"}}}`)
-	w.openCircuit()
-	w.put("job", body)
-	if _, err := w.service.Trigger(w.t.Context(), key("job")); err != nil {
-		w.t.Fatal(err)
-	}
-	time.Sleep(time.Second)
-	if _, err := w.service.Disable(w.t.Context(), key("job")); err != nil {
-		w.t.Fatal(err)
-	}
-	time.Sleep(10 * time.Minute)
-	if _, err := w.service.Enable(w.t.Context(), key("job")); err != nil {
-		w.t.Fatal(err)
-	}
-	heal()
-}
-
-// TestEnableWhileRunByHandIsPutOff shows that what fell due while a job was disabled is not caught up when a run by hand, which
-// was there before, ends after that.
-func TestEnableWhileRunByHandIsPutOff(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
-		w.disabledWhileItsRunWaits(`{"catchUp": {"policy": "all"}, "recurrence": {"frequency": "Minute"}, "startTime": "2000-01-01T00:02:00Z", ` + failOnce + `}`)
-		time.Sleep(15 * time.Minute)
-		records := w.history("job")
-		if got := w.outcomes("job"); !strings.HasPrefix(got, "postponed/manual skipped(disabled 9) completed/manual completed") {
-			t.Fatalf("history %q", got)
-		}
-		if first := records[3].Nominal; first.Sub(records[1].To) != time.Minute {
-			t.Errorf("it goes on at %s after skipping up to %s", first, records[1].To)
-		}
-		w.mustBeInOrder()
-	})
-}
-
-// TestDisableWhileRunByHandWaits disables a job whose run by hand stands in a queue of its target, or waits for a retry.
-func TestDisableWhileRunByHandWaits(t *testing.T) {
-	t.Run("queue", func(t *testing.T) {
-		inBubble(t, func(t *testing.T, w *world) {
-			w.rules(`{"*": {"concurrency": 1}}`)
-			w.sink.answers(after(20*time.Second, http.StatusOK))
-			w.put("first", `{`+failOnce+`}`)
-			w.put("job", `{"startTime": "2040-01-01T00:00:00Z", `+failOnce+`}`)
-			time.Sleep(time.Second)
-			w.disableAfterRun("job")
-			time.Sleep(time.Minute)
-			if got := w.outcomes("job"); got != "completed/manual" {
-				t.Errorf("history %q", got)
-			}
-		})
-	})
-	t.Run("retry", func(t *testing.T) {
-		inBubble(t, func(t *testing.T, w *world) {
-			w.ail()
-			w.put("job", `{"startTime": "2040-01-01T00:00:00Z", `+quickly+`}`)
-			w.disableAfterRun("job")
-			time.Sleep(time.Minute)
-			if got := w.outcomes("job"); got != "failed/manual failed/manual failed/manual failed/manual faulted/manual" {
-				t.Errorf("history %q", got)
-			}
-			if v := w.get("job"); v.Job.State != scheduler.Disabled || v.Status.Executions != 4 || v.Status.Faults != 1 {
-				t.Errorf("state %s, status %+v", v.Job.State, v.Status)
-			}
-		})
-	})
-}
-
-// disableAfterRun asks for a run of a job, and disables the job two seconds later.
-func (w *world) disableAfterRun(name string) {
-	w.t.Helper()
-	if _, err := w.service.Trigger(w.t.Context(), key(name)); err != nil {
-		w.t.Fatal(err)
-	}
-	time.Sleep(2500 * time.Millisecond)
-	if _, err := w.service.Disable(w.t.Context(), key(name)); err != nil {
-		w.t.Fatal(err)
-	}
-}
-
-// TestEndWhileDisabled shows that what fell due while a job was disabled is skipped, and not caught up, also when it was the
-// last of the schedule.
-func TestEndWhileDisabled(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
-		w.disabledWhileItsRunWaits(`{"catchUp": {"policy": "all"}, "startTime": "2000-01-01T00:02:00Z", ` +
-			`"recurrence": {"frequency": "Minute", "endTime": "2000-01-01T00:08:00Z"}, ` + failOnce + `}`)
-		time.Sleep(45 * time.Minute)
-		if got := w.outcomes("job"); got != "postponed/manual skipped(disabled 7) completed/manual" {
-			t.Errorf("history %q", got)
-		}
-		if v := w.get("job"); v.Job.State != scheduler.Completed {
-			t.Errorf("state %s", v.Job.State)
-		}
-	})
-}
-
-// TestNewScheduleWhileRunByHandIsRetried gives a job a new schedule and disables it while a run by hand is retried: what ran
-// before does not use up the new schedule's count.
-func TestNewScheduleWhileRunByHandIsRetried(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
-		w.put("job", `{"recurrence": {"frequency": "Minute", "count": 5}, `+quickly+`}`)
-		time.Sleep(2*time.Minute + 10*time.Second)
-		heal := w.ail()
-		if _, err := w.service.Trigger(t.Context(), key("job")); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(1500 * time.Millisecond)
-		w.put("job", `{"state": "disabled", "recurrence": {"frequency": "Minute", "count": 2}, `+quickly+`}`)
-		time.Sleep(time.Minute)
-		heal()
-		before := w.outcomes("job")
-		if want := "completed completed completed failed/manual failed/manual failed/manual failed/manual faulted/manual"; before != want {
-			t.Fatalf("history %q", before)
-		}
-		if _, err := w.service.Enable(t.Context(), key("job")); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(10 * time.Minute)
-		if got := strings.TrimPrefix(w.outcomes("job"), before); got != " completed completed" {
-			t.Errorf("history goes on with %q", got)
-		}
-	})
-}
-
 // slowSaves is a store that takes seconds to write a definition.
 type slowSaves struct{ scheduler.Store }
 
@@ -214,9 +79,7 @@ func (s slowSaves) EndJobs(ctx context.Context, jobs []scheduler.JobEnd) []error
 func TestEnableWhileEndIsWritten(t *testing.T) {
 	for name, manual := range map[string]bool{"by schedule": false, "by hand": true} {
 		t.Run(name, func(t *testing.T) {
-			freshTimers()
-			bubble.Test(t, func(t *testing.T) {
-				w := newWorld(t)
+			inWorld(t, func(t *testing.T, w *world) {
 				w.startWorker(func(c *worker.Config) { c.Store = slowSaves{w.store} })
 				w.sink.answers(after(20*time.Second, http.StatusOK))
 				start := time.Now().Add(time.Hour)
@@ -226,23 +89,17 @@ func TestEnableWhileEndIsWritten(t *testing.T) {
 				w.put("job", `{"startTime": "`+start.UTC().Format(time.RFC3339Nano)+`", "recurrence": {"frequency": "Hour"}, `+failOnce+`}`)
 				if manual {
 					time.Sleep(5 * time.Second)
-					if _, err := w.service.Trigger(t.Context(), key("job")); err != nil {
-						t.Fatal(err)
-					}
+					w.must(w.service.Trigger(t.Context(), key("job")))
 				} else {
 					time.Sleep(time.Until(start))
 				}
 				time.Sleep(10 * time.Second)
-				if _, err := w.service.Disable(t.Context(), key("job")); err != nil {
-					t.Fatal(err)
-				}
+				w.must(w.service.Disable(t.Context(), key("job")))
 				time.Sleep(11 * time.Second)
 				if n := len(w.history("job")); n != 1 {
 					t.Fatalf("%d records before the end is written", n)
 				}
-				if _, err := w.service.Enable(t.Context(), key("job")); err != nil {
-					t.Fatal(err)
-				}
+				w.must(w.service.Enable(t.Context(), key("job")))
 				time.Sleep(150 * time.Minute)
 				if n := len(w.sink.seen()); n != 3 {
 					t.Errorf("%d calls, want 3: %s", n, w.outcomes("job"))
@@ -256,9 +113,7 @@ func TestEnableWhileEndIsWritten(t *testing.T) {
 // TestNewScheduleWhileEndIsWritten gives a job a new schedule while a worker writes down that it has completed: an audit is
 // asked for at once, and the job goes on.
 func TestNewScheduleWhileEndIsWritten(t *testing.T) {
-	freshTimers()
-	bubble.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+	inWorld(t, func(t *testing.T, w *world) {
 		looks := make(chan struct{}, 10)
 		w.startWorker(func(c *worker.Config) {
 			c.Store, c.OnTakeover = slowSaves{w.store}, func() { looks <- struct{}{} }
@@ -273,9 +128,7 @@ func TestNewScheduleWhileEndIsWritten(t *testing.T) {
 		if len(looks) == 0 {
 			t.Fatal("nobody asked for an audit")
 		}
-		if _, err := w.service.Audit(t.Context(), true); err != nil {
-			t.Fatal(err)
-		}
+		w.must(w.service.Audit(t.Context(), true))
 		time.Sleep(time.Hour)
 		if n := len(w.sink.seen()); n != 2 {
 			t.Errorf("%d calls, want 2: %s", n, w.outcomes("job"))

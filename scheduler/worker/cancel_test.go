@@ -18,9 +18,7 @@ import (
 func (w *world) cancel(name, body string) int {
 	w.t.Helper()
 	v, err := w.service.Cancel(w.as("ada"), key(name), []byte(body))
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	w.must(nil, err)
 	return len(v.Occurrences)
 }
 

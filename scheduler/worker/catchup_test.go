@@ -1,7 +1,6 @@
 package worker_test
 
 import (
-	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -69,54 +68,12 @@ func TestCatchUp(t *testing.T) {
 	}
 }
 
-// A one-shot has no later occurrence to take its place: it runs however late,
-// unless a window says otherwise.
-func TestCatchUpOneShot(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
-		w.stopWorker()
-		start := `"startTime": "` + time.Now().Add(time.Minute).UTC().Format(time.RFC3339) + `"`
-		w.put("late", `{`+action+`, `+start+`}`)
-		w.put("windowed", `{`+action+`, `+start+`, "catchUp": {"window": "PT1H"}}`)
-		time.Sleep(5 * time.Hour)
-		w.startWorker()
-		time.Sleep(time.Minute)
-		if got, want := w.outcomes("late"), "completed"; got != want {
-			t.Errorf("history %q, want %q", got, want)
-		}
-		if got, want := w.outcomes("windowed"), "skipped(catchUp 1)"; got != want {
-			t.Errorf("history %q, want %q", got, want)
-		}
-		if s := w.get("windowed").Job.State; s != scheduler.Completed {
-			t.Errorf("state %s", s)
-		}
-	})
-}
-
-// Under catchUp all, what falls due while an occurrence runs is run after it.
-func TestCatchUpAllBuffers(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
-		w.sink.answers(func(c *call) (int, string) {
-			if len(w.sink.seen()) == 1 {
-				return after(35*time.Second, http.StatusOK)(c)
-			}
-			return http.StatusOK, ""
-		})
-		w.put("job", `{`+action+`, "catchUp": {"policy": "all"}, "recurrence": {"frequency": "Second", "interval": 10, "count": 6}}`)
-		time.Sleep(52 * time.Second)
-		if got, want := w.outcomes("job"), "completed completed completed completed completed completed"; got != want {
-			t.Errorf("history %q, want %q", got, want)
-		}
-	})
-}
-
 func TestDisabledCollectionPostpones(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		state := func(s string) {
 			t.Helper()
 			_, _, err := w.service.PutCollection(t.Context(), scheduler.DefaultCollection, []byte(`{"properties": {"state": "`+s+`"}}`))
-			if err != nil {
-				t.Fatal(err)
-			}
+			w.must(nil, err)
 		}
 		state("disabled")
 		time.Sleep(time.Second)

@@ -8,7 +8,6 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/carillon-sched/carillon/integration/bubble"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/worker"
 )
@@ -51,9 +50,7 @@ func withSkew(t *testing.T, f func(t *testing.T, w *world, s skewed)) {
 	t.Helper()
 	for _, ahead := range []time.Duration{5 * time.Minute, -5 * time.Minute} {
 		t.Run(ahead.String(), func(t *testing.T) {
-			freshTimers()
-			bubble.Test(t, func(t *testing.T) {
-				w := newWorld(t)
+			inWorld(t, func(t *testing.T, w *world) {
 				s := skewed{w.store, ahead}
 				w.service = w.newServiceOn(s, newKey(t, "k1"))
 				w.startWorker(func(c *worker.Config) { c.Store = s })
@@ -71,14 +68,10 @@ func TestSkewedDeferral(t *testing.T) {
 		w.rules(breaker)
 		w.openCircuit()
 		js, err := jetstream.New(w.nc)
-		if err != nil {
-			t.Fatal(err)
-		}
+		w.must(nil, err)
 		writes := func() uint64 {
 			timers, err := js.Stream(t.Context(), "CARILLON_TIMERS_0")
-			if err != nil {
-				t.Fatal(err)
-			}
+			w.must(nil, err)
 			return timers.CachedInfo().State.LastSeq
 		}
 		before := writes()

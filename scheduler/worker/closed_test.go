@@ -13,9 +13,7 @@ import (
 func (w *world) turnCollection(state scheduler.State) {
 	w.t.Helper()
 	_, _, err := w.service.PutCollection(w.t.Context(), scheduler.DefaultCollection, []byte(`{"properties": {"state": "`+string(state)+`"}}`))
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	w.must(nil, err)
 	time.Sleep(100 * time.Millisecond)
 }
 
@@ -172,13 +170,5 @@ func TestClosedCollectionIsToldInRanges(t *testing.T) {
 				w.mustBeInOrder()
 			})
 		})
-	}
-}
-
-// must fails the test when something that is asked of the service did not work.
-func (w *world) must(_ any, err error) {
-	w.t.Helper()
-	if err != nil {
-		w.t.Fatal(err)
 	}
 }

@@ -12,7 +12,6 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"github.com/carillon-sched/carillon/integration/bubble"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/worker"
 )
@@ -29,6 +28,14 @@ type mortal struct {
 	point  string         // operation at which the process dies
 	before bool           // dies before it takes effect, otherwise right after
 	skip   int32          // operations of that name to let pass
+}
+
+// startMortal starts a worker with a connection and a store of its own, which die where m says.
+func (w *world) startMortal(m *mortal, change ...func(*worker.Config)) *mortal {
+	w.t.Helper()
+	m.nc, m.Store = w.open()
+	w.startWorker(append([]func(*worker.Config){func(c *worker.Config) { c.Store, c.Logger = m, nil }}, change...)...)
+	return m
 }
 
 // die reports whether the operation takes effect, and whether its caller
@@ -190,24 +197,17 @@ func TestCrashPoints(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			freshTimers()
-			bubble.Test(t, func(t *testing.T) {
-				w := newWorld(t)
-				_, other := w.open()
-				nc, own := w.open()
-				m := &mortal{Store: own, nc: nc, point: test.point, before: test.before, skip: test.skip}
+			inWorld(t, func(t *testing.T, w *world) {
+				m := w.startMortal(&mortal{point: test.point, before: test.before, skip: test.skip})
 				w.sink.answers(func(*call) (int, string) {
 					if test.want == failed {
 						return http.StatusInternalServerError, ""
 					}
 					return http.StatusOK, ""
 				})
-				w.startWorker(func(c *worker.Config) { c.Store = m; c.Logger = nil })
-				dying := w.stop
 				w.put("job", test.job)
 				m.awaitDeath(t)
-				ended := w.ended
-				w.startWorker(func(c *worker.Config) { c.Store = other })
+				w.startWorker()
 				time.Sleep(3 * time.Minute)
 				if test.point == "end" { // written behind: what was lost with the process is the audit's, and shows before
 					if v := w.get("job"); !v.Job.State.Final() {
@@ -233,10 +233,6 @@ func TestCrashPoints(t *testing.T) {
 					t.Errorf("stored as %s, %v", scheduler.StoredState(st.Data), err)
 				}
 				w.mustBeInOrder()
-				dying()
-				if err := <-ended; err != nil {
-					t.Error(err)
-				}
 			})
 		})
 	}
@@ -249,9 +245,7 @@ func (w *world) finish(ended int) {
 	if err != nil || rep.Ended != ended || len(rep.Findings) > 0 {
 		w.t.Fatalf("audit: %v; %d ended, want %d; findings: %+v", err, rep.Ended, ended, rep.Findings)
 	}
-	if err := w.service.Finish(w.t.Context(), rep); err != nil {
-		w.t.Fatal(err)
-	}
+	w.must(nil, w.service.Finish(w.t.Context(), rep))
 }
 
 // epoch is where fake time begins in every bubble.
@@ -261,15 +255,9 @@ var epoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 // attempt runs under the new definition, and so does what follows it, also when
 // its worker dies before the next baton is stored.
 func TestCrashAfterEditWhileHeld(t *testing.T) {
-	freshTimers()
-	bubble.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		_, other := w.open()
-		nc, own := w.open()
-		m := &mortal{Store: own, nc: nc, point: "pass on", before: true}
+	inWorld(t, func(t *testing.T, w *world) {
+		m := w.startMortal(&mortal{point: "pass on", before: true})
 		w.sink.answers(func(*call) (int, string) { return http.StatusInternalServerError, "" })
-		w.startWorker(func(c *worker.Config) { c.Store = m; c.Logger = nil })
-		dying := w.stop
 		start := time.Now().Add(20 * time.Second).UTC().Format(time.RFC3339Nano)
 		put := func(policy string) {
 			w.put("job", `{"startTime": "`+start+`", "action": {"type": "Http", "request": {"uri": "http://target.example/", "method": "GET"},
@@ -279,15 +267,10 @@ func TestCrashAfterEditWhileHeld(t *testing.T) {
 		time.Sleep(19600 * time.Millisecond)
 		put(`{"retryInterval": "PT1S", "retryCount": 2}`)
 		m.awaitDeath(t)
-		ended := w.ended
-		w.startWorker(func(c *worker.Config) { c.Store = other })
+		w.startWorker()
 		time.Sleep(time.Minute)
 		if got, want := w.outcomes("job"), "failed failed failed faulted"; got != want {
 			t.Errorf("history %q, want %q", got, want)
-		}
-		dying()
-		if err := <-ended; err != nil {
-			t.Error(err)
 		}
 	})
 }
@@ -295,27 +278,17 @@ func TestCrashAfterEditWhileHeld(t *testing.T) {
 // TestDisabledAfterDetaching disables a job with overlap allow whose worker stopped between starting a run and passing the
 // job's own baton on: the occurrence has one end, whichever of its two messages arrives first.
 func TestDisabledAfterDetaching(t *testing.T) {
-	freshTimers()
-	bubble.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		_, other := w.open()
-		nc, own := w.open()
-		m := &mortal{Store: own, nc: nc, point: "pass on", before: true}
+	inWorld(t, func(t *testing.T, w *world) {
+		m := w.startMortal(&mortal{point: "pass on", before: true})
 		w.sink.answers(after(time.Minute, http.StatusOK))
-		w.startWorker(func(c *worker.Config) { c.Store = m; c.Logger = nil })
-		dying, ended := w.stop, w.ended
 		w.put("job", `{`+action+`, "overlap": "allow", "timeout": "PT5M", "recurrence": {"frequency": "Minute"}}`)
 		m.awaitDeath(t)
 		w.must(w.service.Disable(t.Context(), key("job")))
-		w.startWorker(func(c *worker.Config) { c.Store = other })
+		w.startWorker()
 		time.Sleep(5 * time.Minute)
 		if got := w.outcomes("job"); got != "skipped(disabled 1)" {
 			t.Errorf("history %q, want one skipped instant", got)
 		}
 		w.mustBeInOrder()
-		dying()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
 	})
 }

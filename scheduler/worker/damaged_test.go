@@ -25,17 +25,11 @@ import (
 func (w *world) damage(bucket, key string, change func(string) string) {
 	w.t.Helper()
 	js, err := jetstream.New(w.nc)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	w.must(nil, err)
 	kv, err := js.KeyValue(w.t.Context(), bucket)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	w.must(nil, err)
 	e, err := kv.Get(w.t.Context(), key)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	w.must(nil, err)
 	if _, err := kv.PutString(w.t.Context(), key, change(string(e.Value()))); err != nil {
 		w.t.Fatal(err)
 	}
@@ -261,9 +255,7 @@ func TestDamagedRecord(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		w.put("job", `{`+action+`, "recurrence": {"frequency": "Minute"}}`)
 		time.Sleep(90 * time.Second)
-		if err := w.nc.Publish("carillon.history.default.job.completed", []byte(`{"version":99}`)); err != nil {
-			t.Fatal(err)
-		}
+		w.must(nil, w.nc.Publish("carillon.history.default.job.completed", []byte(`{"version":99}`)))
 		time.Sleep(time.Minute)
 		records := w.history("job")
 		if len(records) != 4 || !records[2].Damaged || !strings.Contains(records[2].Message, "version 99 is not known") {

@@ -58,9 +58,7 @@ func TestCollectionDefaults(t *testing.T) {
 		}
 		for selector, want := range map[string]int{"tier=1": 2, "team=all": 1, "team=own": 1, "tier!=1": 0} {
 			s, err := scheduler.ParseSelector(selector)
-			if err != nil {
-				t.Fatal(err)
-			}
+			w.must(nil, err)
 			found, _, err := w.service.Search(t.Context(), scheduler.JobQuery{Labels: s}, view.Page{})
 			if err != nil || len(found) != want {
 				t.Errorf("%s finds %d jobs, %v; want %d", selector, len(found), err, want)
@@ -68,18 +66,14 @@ func TestCollectionDefaults(t *testing.T) {
 		}
 		run := func() {
 			t.Helper()
-			if _, err := w.service.Trigger(t.Context(), key("job")); err != nil {
-				t.Fatal(err)
-			}
+			w.must(w.service.Trigger(t.Context(), key("job")))
 			time.Sleep(time.Second)
 		}
 		run()
 		time.Sleep(3 * time.Minute)
 		w.mustCall("main main alert")
 		run()
-		if err := w.defaults(`{"errorAction": ` + action("later") + `}, "retryPolicy": {"retryType": "none"}}`); err != nil {
-			t.Fatal(err)
-		}
+		w.must(nil, w.defaults(`{"errorAction": `+action("later")+`}, "retryPolicy": {"retryType": "none"}}`))
 		time.Sleep(3 * time.Minute)
 		w.mustCall("main main alert") // it began with the earlier ones
 		run()
@@ -87,9 +81,7 @@ func TestCollectionDefaults(t *testing.T) {
 		w.mustCall("alert main later")
 		// The default retry policy is that of the main action. The errorAction of a job has its own, of 4 retries if it names none.
 		w.put("third", `{"startTime": "2001-01-01T00:00:00Z", "action": `+action("main")+`, "errorAction": `+action("main")+`}}}`)
-		if _, err := w.service.Trigger(t.Context(), key("third")); err != nil {
-			t.Fatal(err)
-		}
+		w.must(w.service.Trigger(t.Context(), key("third")))
 		time.Sleep(time.Hour)
 		w.mustCall("later main main main main main main")
 	})
@@ -118,9 +110,7 @@ func TestCollectionDefaultsRefused(t *testing.T) {
 		if _, _, err := w.service.PutSecret(t.Context(), "slack", []byte(`{"value": "hidden"}`)); err != nil {
 			t.Fatal(err)
 		}
-		if err := w.defaults(`{"errorAction": {"type": "Http", ` + hook + `{"secretRef": "slack"}}}}}`); err != nil {
-			t.Fatal(err)
-		}
+		w.must(nil, w.defaults(`{"errorAction": {"type": "Http", `+hook+`{"secretRef": "slack"}}}}}`))
 		if err := w.service.DeleteSecret(t.Context(), "slack", false); !errors.Is(err, scheduler.ErrConflict) {
 			t.Errorf("a secret that defaults refer to is deleted: %v", err)
 		}

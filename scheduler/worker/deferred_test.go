@@ -1,7 +1,6 @@
 package worker_test
 
 import (
-	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -11,7 +10,6 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/carillon-sched/carillon/integration/bubble"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/scheduler/worker"
@@ -48,19 +46,13 @@ func (w *world) openCircuit() {
 func (w *world) loseTimers() {
 	w.t.Helper()
 	js, err := jetstream.New(w.nc)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	w.must(nil, err)
 	timers, err := js.Stream(w.t.Context(), "CARILLON_TIMERS_0")
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	w.must(nil, err)
 	if err := timers.Purge(w.t.Context()); err != nil {
 		w.t.Fatal(err)
 	}
-	if _, err := w.service.Audit(w.t.Context(), true); err != nil {
-		w.t.Fatal(err)
-	}
+	w.must(w.service.Audit(w.t.Context(), true))
 }
 
 // TestRuleGetsBreaker gives a target a circuit breaker while runs wait for it that came before there was one.
@@ -120,14 +112,10 @@ func TestDisabledWhileQueued(t *testing.T) {
 			case strings.HasPrefix(first[0].key, key(name).String()+"@"):
 			case left%2 == 0:
 				left++
-				if _, err := w.service.Disable(t.Context(), key(name)); err != nil {
-					t.Fatal(err)
-				}
+				w.must(w.service.Disable(t.Context(), key(name)))
 			default:
 				left++
-				if err := w.service.Delete(t.Context(), key(name), 0); err != nil {
-					t.Fatal(err)
-				}
+				w.must(nil, w.service.Delete(t.Context(), key(name), 0))
 			}
 		}
 		time.Sleep(10 * time.Minute)
@@ -139,9 +127,7 @@ func TestDisabledWhileQueued(t *testing.T) {
 
 // TestManyRatesStarveNobody fills the hold with jobs for several targets that have to wait for their rate.
 func TestManyRatesStarveNobody(t *testing.T) {
-	freshTimers()
-	bubble.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+	inWorld(t, func(t *testing.T, w *world) {
 		w.startWorker(func(c *worker.Config) { c.HoldMemory, c.Concurrency, c.PerTarget = 100*scheduler.UsualHeldBytes, 32, 8 })
 		w.rules(`{"*.limited.example": {"rate": {"limit": 1, "per": "PT1H"}}}`)
 		due := time.Now().Add(time.Minute).UTC().Truncate(time.Second)
@@ -217,49 +203,6 @@ func TestMostPostponement(t *testing.T) {
 	})
 }
 
-// TestRunNowWhilePutOff asks for runs of a job that its target's circuit holds back.
-func TestRunNowWhilePutOff(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
-		heal := w.ail()
-		w.rules(breaker)
-		w.openCircuit()
-		w.put("planned", `{"recurrence": {"frequency": "Day"}, `+failOnce+`}`)
-		w.put("byHand", `{"startTime": "2040-01-01T00:00:00Z", "recurrence": {"frequency": "Day"}, `+failOnce+`}`)
-		asked := time.Now().UTC()
-		id, err := w.service.TriggerAt(t.Context(), key("byHand"), asked)
-		if err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(time.Second)
-		if _, err := w.service.Trigger(t.Context(), key("planned")); !errors.Is(err, scheduler.ErrConflict) || !strings.Contains(err.Error(), "its target does not let it run before") {
-			t.Errorf("a run beside a planned one that is held: %v", err)
-		}
-		if again, err := w.service.TriggerAt(t.Context(), key("byHand"), asked); err != nil || again != id {
-			t.Errorf("the same request again: %q, %v", again, err)
-		}
-		if _, err := w.service.Trigger(t.Context(), key("byHand")); !errors.Is(err, scheduler.ErrConflict) {
-			t.Errorf("another request: %v", err)
-		}
-		if _, err := w.service.Patch(t.Context(), service.Edit{Key: key("byHand"), Body: []byte(`{"startTime": "2041-01-01T00:00:00Z"}`)}); err != nil {
-			t.Fatal(err)
-		}
-		if next := w.get("planned").Status.Next; !next.After(time.Now()) {
-			t.Errorf("the next execution is at %s, now it is %s", next, time.Now())
-		}
-		heal()
-		time.Sleep(5 * time.Minute)
-		if got := w.outcomes("planned"); got != "postponed completed" {
-			t.Errorf("history %q", got)
-		}
-		if got := w.outcomes("byHand"); got != "postponed/manual completed/manual" {
-			t.Errorf("history %q", got)
-		}
-		if next := w.get("byHand").Status.Next; next.Year() != 2041 {
-			t.Errorf("the next execution is at %s", next)
-		}
-	})
-}
-
 // TestEditWhilePutOff shows that a planned occurrence which is put off follows an edit of its job.
 func TestEditWhilePutOff(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
@@ -269,9 +212,7 @@ func TestEditWhilePutOff(t *testing.T) {
 		w.put("action", `{"recurrence": {"frequency": "Day"}, `+failOnce+`}`)
 		w.put("schedule", `{"recurrence": {"frequency": "Day"}, `+failOnce+`}`)
 		time.Sleep(time.Second)
-		if _, err := w.service.Patch(t.Context(), service.Edit{Key: key("action"), Body: []byte(`{"action": {"request": {"uri": "http://other.example/"}}}`)}); err != nil {
-			t.Fatal(err)
-		}
+		w.must(w.service.Patch(t.Context(), service.Edit{Key: key("action"), Body: []byte(`{"action": {"request": {"uri": "http://other.example/"}}}`)}))
 		start := time.Now().Add(10 * time.Second).UTC().Truncate(time.Second)
 		if _, err := w.service.Patch(t.Context(), service.Edit{Key: key("schedule"), Body: []byte(`{"startTime": "` + start.Format(time.RFC3339) + `",
 			"action": {"request": {"uri": "http://other.example/"}}}`)}); err != nil {
@@ -360,9 +301,7 @@ func TestNameUsedAgainWhileQueued(t *testing.T) {
 				time.Sleep(time.Second)
 				w.put("job", body)
 				time.Sleep(5 * time.Second)
-				if err := w.service.Delete(t.Context(), key("job"), 0); err != nil {
-					t.Fatal(err)
-				}
+				w.must(nil, w.service.Delete(t.Context(), key("job"), 0))
 				w.put("job", `{"startTime": "2040-01-01T00:00:00Z", "action": {"type": "Http", "request": {"uri": "http://new.example/", "method": "GET"}}}`)
 				time.Sleep(5 * time.Minute)
 				if n := len(w.sink.seen()); n != 1 || w.outcomes("job") != "" {
@@ -413,9 +352,7 @@ func TestEditWhileQueued(t *testing.T) {
 				time.Sleep(time.Second)
 				w.put("job", `{"catchUp": {"policy": "skip"}, "recurrence": {"frequency": "Day"}, `+failOnce+`}`)
 				time.Sleep(5 * time.Second)
-				if _, err := w.service.Patch(t.Context(), service.Edit{Key: key("job"), Body: []byte(patch)}); err != nil {
-					t.Fatal(err)
-				}
+				w.must(w.service.Patch(t.Context(), service.Edit{Key: key("job"), Body: []byte(patch)}))
 				time.Sleep(5 * time.Minute)
 				if got := w.outcomes("job"); got != "completed" {
 					t.Errorf("history %q", got)

@@ -68,9 +68,7 @@ func TestPutWithoutSecrets(t *testing.T) {
 			"a new job without a secret": "",
 		} {
 			if body == "" {
-				if err := w.service.Delete(t.Context(), key("job"), 0); err != nil {
-					t.Fatal(err)
-				}
+				w.must(nil, w.service.Delete(t.Context(), key("job"), 0))
 				body = without(apiKey, "")
 			}
 			w.put("job", body)

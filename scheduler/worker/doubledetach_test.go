@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/carillon-sched/carillon/integration/bubble"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/worker"
 )
@@ -55,18 +54,12 @@ func TestDetachedRunTakenOverBesideItsBaton(t *testing.T) {
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			freshTimers()
-			bubble.Test(t, func(t *testing.T) {
-				w := newWorld(t)
-				_, other := w.open()
-				nc, own := w.open()
-				m := &mortal{Store: own, nc: nc, point: "pass on", before: test.before}
+			inWorld(t, func(t *testing.T, w *world) {
+				m := w.startMortal(&mortal{point: "pass on", before: test.before})
 				w.sink.answers(after(200*time.Millisecond, test.status))
-				w.startWorker(func(c *worker.Config) { c.Store = m; c.Logger = nil })
-				dying, ended := w.stop, w.ended
 				w.put("job", test.job)
 				m.awaitDeath(t)
-				w.startWorker(func(c *worker.Config) { c.Store = sluggish{other} })
+				w.startWorker(func(c *worker.Config) { c.Store = sluggish{w.store} })
 				time.Sleep(5 * time.Minute)
 				if got := w.outcomes("job"); got != test.want {
 					t.Errorf("history %q, want %q", got, test.want)
@@ -76,10 +69,6 @@ func TestDetachedRunTakenOverBesideItsBaton(t *testing.T) {
 				}
 				if v := w.get("job"); !v.Job.State.Final() || v.Status.Executions != test.counted {
 					t.Errorf("state %s, status %+v, want final with %d executions", v.Job.State, v.Status, test.counted)
-				}
-				dying()
-				if err := <-ended; err != nil {
-					t.Error(err)
 				}
 			})
 		})

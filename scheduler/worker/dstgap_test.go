@@ -126,101 +126,6 @@ func TestLeftOut(t *testing.T) {
 	})
 }
 
-// What was missed and not caught up is told apart from what did not exist.
-func TestLeftOutWhileNothingRan(t *testing.T) {
-	inSpring(t, 90*time.Minute, func(t *testing.T, w *world) {
-		w.inNewYork("once", "*/30 * * * *", plain)
-		w.inNewYork("all", "0 * * * *", `}, "catchUp": {"policy": "all", "window": "P10D"}`)
-		w.inNewYork("skip", "*/30 * * * *", `}, "catchUp": {"policy": "skip"}`)
-		w.inNewYork("daily", "30 2 * * *", gapSkip)
-		until(-65 * time.Minute)
-		w.stopWorker()
-		until(40 * time.Minute)
-		w.startWorker()
-		until(55 * time.Minute)
-		w.mustTell("once", 2, "2026-03-08 02:00 to 02:30")
-		w.mustTell("all", 1, "2026-03-08 02:00")
-		w.mustTell("skip", 2, "2026-03-08 02:00 to 02:30")
-		w.mustTell("daily", 1, "2026-03-08 02:30")
-		for _, name := range []string{"once", "skip"} {
-			if !strings.Contains(w.outcomes(name), "skipped(catchUp") {
-				t.Errorf("%s: %s", name, w.outcomes(name))
-			}
-		}
-		w.mustBeInOrder()
-	})
-}
-
-// An occurrence runs while the clock is changed, and others are skipped.
-func TestLeftOutWhileOneRuns(t *testing.T) {
-	inSpring(t, 30*time.Minute, func(t *testing.T, w *world) {
-		w.sink.answers(after(25*time.Minute, http.StatusOK))
-		until(-20 * time.Minute)
-		w.inNewYork("job", "*/5 * * * *", `}, "timeout": "PT30M"`)
-		until(45 * time.Minute)
-		w.mustTell("job", 12, "2026-03-08 02:00 to 02:55")
-		if !strings.Contains(w.outcomes("job"), "skipped(overlap") {
-			t.Error(w.outcomes("job"))
-		}
-	})
-}
-
-// A job that is disabled, edited or turned off and on meanwhile.
-func TestLeftOutAcrossEdits(t *testing.T) {
-	inSpring(t, 2*time.Hour, func(t *testing.T, w *world) {
-		turn := func(name string, s scheduler.State) {
-			t.Helper()
-			if _, err := w.service.Turn(t.Context(), key(name), s, 0); err != nil {
-				t.Fatal(err)
-			}
-		}
-		for _, name := range []string{"described", "off", "again", "moved", "before", "restarted"} {
-			w.inNewYork(name, "30 2,6 * * *", gapSkip)
-		}
-		until(-time.Hour)
-		turn("off", scheduler.Disabled)
-		w.inNewYork("before", "30 5 * * *", gapSkip)
-		until(time.Hour)
-		turn("off", scheduler.Enabled)
-		turn("again", scheduler.Disabled)
-		w.inNewYork("described", "30 2,6 * * *", gapSkip+`, "description": "d"`)
-		w.inNewYork("moved", "31 2,6 * * *", gapSkip)
-		w.stopWorker()
-		w.startWorker()
-		until(2 * time.Hour)
-		turn("again", scheduler.Enabled)
-		until(4 * time.Hour)
-		for _, name := range []string{"described", "off", "again", "moved", "restarted"} {
-			w.mustTell(name, 1, "2026-03-08 02:30")
-		}
-		if list := w.leftOut("before"); len(list) > 0 {
-			t.Errorf("before: %s", w.outcomes("before"))
-		}
-	})
-}
-
-// The collection is disabled while the clock is changed.
-func TestLeftOutWhilePostponed(t *testing.T) {
-	inSpring(t, time.Hour, func(t *testing.T, w *world) {
-		w.inNewYork("daily", "30 2 * * *", gapSkip)
-		w.inNewYork("often", "*/30 * * * *", plain)
-		until(-40 * time.Minute)
-		off := []byte(`{"properties": {"state": "disabled"}}`)
-		if _, _, err := w.service.PutCollection(t.Context(), scheduler.DefaultCollection, off); err != nil {
-			t.Fatal(err)
-		}
-		until(40 * time.Minute)
-		w.mustTell("daily", 1, "2026-03-08 02:30")
-		w.mustTell("often", 2, "2026-03-08 02:00 to 02:30")
-		if got := w.outcomes("daily"); strings.Contains(got, "postponed") {
-			t.Errorf("history %q: nothing was due", got)
-		}
-		if got, want := w.outcomes("often"), "completed postponed skipped(dst 2) postponed"; !strings.HasSuffix(got, want) {
-			t.Errorf("history %q, want %q at its end", got, want)
-		}
-	})
-}
-
 // The worker dies after it has recorded the change, and before it has passed
 // the baton on; the baton comes again.
 func TestLeftOutOnceAfterCrash(t *testing.T) {
@@ -331,24 +236,6 @@ func (w *world) mustSkipOnce(name string, every ...time.Duration) {
 	if len(skipped) == 0 {
 		w.t.Error("nothing was skipped")
 	}
-}
-
-// Nothing runs while the clock is changed, and the schedule is edited before
-// a worker comes back.
-func TestLeftOutBeforeEdit(t *testing.T) {
-	inSpring(t, 50*time.Minute, func(t *testing.T, w *world) {
-		w.inNewYork("job", "30 1-2 * * *", gapSkip)
-		until(-time.Minute)
-		w.stopWorker()
-		until(time.Minute)
-		w.inNewYork("job", "30 4 * * *", gapSkip)
-		w.startWorker()
-		until(2 * time.Hour)
-		w.mustTell("job", 1, "2026-03-08 02:30")
-		if got, want := w.outcomes("job"), "completed skipped(dst 1) completed"; got != want {
-			t.Errorf("history %q, want %q", got, want)
-		}
-	})
 }
 
 // The timers stream is lost after the change has been recorded. The baton that

@@ -15,87 +15,18 @@ import (
 
 const every10s = `"recurrence": {"frequency": "Second", "interval": 10}`
 
-func TestDisableWhileWaiting(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
-		w.put("job", `{`+action+`, `+every10s+`}`)
-		time.Sleep(25 * time.Second)
-		if _, err := w.service.Disable(t.Context(), key("job")); err != nil {
-			t.Fatal(err)
-		}
-		n := len(w.sink.seen())
-		time.Sleep(time.Hour)
-		if got := len(w.sink.seen()); got != n {
-			t.Errorf("%d calls after the job was disabled", got-n)
-		}
-		if v := w.get("job"); v.Job.State != scheduler.Disabled || v.Status.Executions != 3 || !v.Status.Next.IsZero() {
-			t.Errorf("state %s, status %+v", v.Job.State, v.Status)
-		}
-		if _, err := w.service.Enable(t.Context(), key("job")); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(11 * time.Second)
-		want := "completed completed completed skipped(disabled 360) completed"
-		if got := w.outcomes("job"); !strings.HasPrefix(got, want) {
-			t.Errorf("history %q, want %q", got, want)
-		}
-	})
-}
-
 func TestDisableWhileRunning(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		w.sink.answers(after(5*time.Second, http.StatusOK))
 		w.put("job", `{`+action+`, `+every10s+`}`)
 		time.Sleep(2 * time.Second)
-		if _, err := w.service.Disable(t.Context(), key("job")); err != nil {
-			t.Fatal(err)
-		}
+		w.must(w.service.Disable(t.Context(), key("job")))
 		time.Sleep(time.Hour)
 		if got := w.outcomes("job"); got != "completed" {
 			t.Errorf("history %q: the attempt under way ends, and nothing follows", got)
 		}
 		if v := w.get("job"); v.Job.State != scheduler.Disabled || v.Status.Executions != 1 {
 			t.Errorf("state %s, status %+v", v.Job.State, v.Status)
-		}
-		w.mustBeInOrder()
-	})
-}
-
-// What an attempt kept from running before its job was disabled has a record.
-func TestDisableWhileOverlapping(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
-		w.sink.answers(after(25*time.Second, http.StatusOK))
-		w.put("job", `{`+action+`, `+every10s+`}`)
-		time.Sleep(24 * time.Second)
-		if _, err := w.service.Disable(t.Context(), key("job")); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(10 * time.Second)
-		if _, err := w.service.Enable(t.Context(), key("job")); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(time.Second)
-		if got, want := w.outcomes("job"), "completed skipped(overlap 2) skipped(disabled 1)"; got != want {
-			t.Errorf("history %q, want %q", got, want)
-		}
-	})
-}
-
-// A baton is fired half a second early. Disabling the job in that time keeps
-// it from running.
-func TestDisableWhileHeld(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
-		start := time.Now().Add(20 * time.Second).UTC()
-		w.put("job", `{`+action+`, "startTime": "`+start.Format(time.RFC3339Nano)+`", `+every10s+`}`)
-		time.Sleep(time.Until(start) - 100*time.Millisecond)
-		if !w.withWorker("job") {
-			t.Fatal("the baton is not with the worker yet")
-		}
-		if _, err := w.service.Disable(t.Context(), key("job")); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(time.Minute)
-		if got, want := w.outcomes("job"), "skipped(disabled 1)"; got != want {
-			t.Errorf("history %q, want %q", got, want)
 		}
 		w.mustBeInOrder()
 	})
@@ -120,99 +51,6 @@ func TestEditWhileRunning(t *testing.T) {
 	})
 }
 
-// An edit in the half second in which the baton is held already counts.
-func TestEditWhileHeld(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
-		start := time.Now().Add(20 * time.Second).UTC().Format(time.RFC3339Nano)
-		w.put("moved", `{`+action+`, "startTime": "`+start+`"}`)
-		w.put("changed", `{`+action+`, "startTime": "`+start+`"}`)
-		time.Sleep(19600 * time.Millisecond)
-		later := time.Now().Add(time.Hour).UTC()
-		w.put("moved", `{`+action+`, "startTime": "`+later.Format(time.RFC3339Nano)+`"}`)
-		w.put("changed", `{`+strings.ReplaceAll(action, "/hook", "/new")+`, "startTime": "`+start+`"}`)
-		time.Sleep(10 * time.Second)
-		calls := w.sink.seen()
-		if len(calls) != 1 || !strings.HasSuffix(calls[0].url, "/new") {
-			t.Fatalf("%d calls, want one to the new address", len(calls))
-		}
-		if next := w.get("moved").Status.Next; !next.Equal(later) {
-			t.Errorf("moved job is due %s, want %s", next, later)
-		}
-	})
-}
-
-func TestEditReplansTheWaitingBaton(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
-		far := time.Now().Add(30 * 24 * time.Hour).UTC()
-		w.put("job", `{`+action+`, "startTime": "`+far.Format(time.RFC3339)+`"}`)
-		near := time.Now().Add(10 * time.Second).UTC()
-		w.put("job", `{`+action+`, "startTime": "`+near.Format(time.RFC3339Nano)+`"}`)
-		time.Sleep(11 * time.Second)
-		if n := len(w.sink.seen()); n != 1 {
-			t.Errorf("%d calls, want 1", n)
-		}
-	})
-}
-
-func TestPutAgainChangesNothing(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
-		job := `{` + action + `, ` + every10s + `}`
-		v := w.put("job", job)
-		time.Sleep(5 * time.Second)
-		again := w.put("job", strings.ReplaceAll(job, "Second", "SECOND"))
-		if again.Job.Revision != v.Job.Revision || again.Job.Generation != 1 {
-			t.Errorf("revision %d, generation %d", again.Job.Revision, again.Job.Generation)
-		}
-		time.Sleep(6 * time.Second)
-		if n := len(w.sink.seen()); n != 2 {
-			t.Errorf("%d calls, want 2", n)
-		}
-	})
-}
-
-func TestFinalJobs(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
-		job := `{` + action + `}`
-		w.put("job", job)
-		time.Sleep(time.Second)
-		w.put("job", job) // as it was: nothing to do
-		_, err := w.service.Enable(t.Context(), key("job"))
-		if !errors.Is(err, scheduler.ErrConflict) {
-			t.Errorf("enabling a completed job: %v", err)
-		}
-		if err := w.service.Delete(t.Context(), key("job"), 0); err != nil {
-			t.Fatal(err)
-		}
-		w.put("job", job)
-		time.Sleep(time.Second)
-		if n := len(w.sink.seen()); n != 2 {
-			t.Errorf("%d calls, want 2: the name can be used again", n)
-		}
-	})
-}
-
-func TestDelete(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
-		w.sink.answers(after(5*time.Second, http.StatusOK))
-		w.put("job", `{`+action+`, `+every10s+`}`)
-		w.put("later", `{`+action+`, "startTime": "`+time.Now().Add(time.Minute).UTC().Format(time.RFC3339)+`"}`)
-		time.Sleep(2 * time.Second)
-		for _, name := range []string{"job", "later"} {
-			if err := w.service.Delete(t.Context(), key(name), 0); err != nil {
-				t.Fatal(err)
-			}
-		}
-		time.Sleep(time.Hour)
-		if n := len(w.sink.seen()); n != 1 {
-			t.Errorf("%d calls, want the one that was under way", n)
-		}
-		if err := w.service.Delete(t.Context(), key("job"), 0); !errors.Is(err, scheduler.ErrNotFound) {
-			t.Errorf("deleting it again: %v", err)
-		}
-		w.mustBeInOrder()
-	})
-}
-
 func TestPatch(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		w.put("job", `{`+action+`, "recurrence": {"frequency": "Week", "count": 10000, "endTime": "2100-01-01"}}`)
@@ -220,9 +58,7 @@ func TestPatch(t *testing.T) {
 			return w.service.Patch(t.Context(), service.Edit{Key: key("job"), Body: []byte(body)})
 		}
 		v, err := edit(`{"properties": {"recurrence": {"frequency": "Day", "interval": 1}}}`)
-		if err != nil {
-			t.Fatal(err)
-		}
+		w.must(nil, err)
 		got := string(view.JSON(v))
 		for _, want := range []string{`"frequency":"day"`, `"count":10000`, `"endTime":"2100-01-01"`} {
 			if !strings.Contains(got, want) {
@@ -249,31 +85,10 @@ func TestPatch(t *testing.T) {
 		} {
 			w.put("job", `{`+action+`, "state": "disabled", "startTime": "2040-01-01", "description": "x", "recurrence": {"frequency": "Week"}}`)
 			v, err := edit(body)
-			if err != nil {
-				t.Fatal(err)
-			}
+			w.must(nil, err)
 			gone := strings.Contains(body, "recurrence")
 			if d := v.Job.Def; (d.Timing.Recurrence == nil) != gone || d.Timing.Start.IsZero() == gone || (d.Description == "") == gone {
 				t.Errorf("%s: got %s", body, view.JSON(v))
-			}
-		}
-	})
-}
-
-// TestPatchOfFinalState asks a job that has ended to run again.
-func TestPatchOfFinalState(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
-		w.put("job", `{`+action+`}`)
-		time.Sleep(time.Minute)
-		for body, want := range map[string]error{
-			`{"state": "enabled"}`:                 scheduler.ErrConflict,
-			`{"properties": {"state": "enabled"}}`: scheduler.ErrConflict,
-			`{"state": "disabled"}`:                scheduler.ErrConflict,
-			`{"state": "completed"}`:               scheduler.ErrInvalid,
-			`{}`:                                   nil,
-		} {
-			if _, err := w.service.Patch(t.Context(), service.Edit{Key: key("job"), Body: []byte(body)}); !errors.Is(err, want) {
-				t.Errorf("%s: %v, want %v", body, err, want)
 			}
 		}
 	})
@@ -300,9 +115,7 @@ func TestDeletedJobsAreGone(t *testing.T) {
 		if err := put("d"); !errors.Is(err, scheduler.ErrConflict) || !strings.Contains(err.Error(), "is full") {
 			t.Errorf("a fourth job: %v", err)
 		}
-		if err := w.service.Delete(t.Context(), scheduler.Key{Collection: "few", Job: "b"}, 0); err != nil {
-			t.Fatal(err)
-		}
+		w.must(nil, w.service.Delete(t.Context(), scheduler.Key{Collection: "few", Job: "b"}, 0))
 		if err := put("d"); err != nil {
 			t.Errorf("in the place of a deleted job: %v", err)
 		}
@@ -330,33 +143,10 @@ func TestDeletedJobsAreGone(t *testing.T) {
 func (w *world) mustBeInOrder() {
 	w.t.Helper()
 	rep, err := w.service.Audit(w.t.Context(), false)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	w.must(nil, err)
 	for _, f := range rep.Findings {
 		w.t.Errorf("audit: %s: %s", f.Name, f.Problem)
 	}
-}
-
-// A new schedule begins its count again, also on a job that was disabled; and
-// an edit of a recurring job does not run it at once.
-func TestNewSchedule(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
-		w.put("job", `{`+action+`, "recurrence": {"frequency": "Minute", "count": 9}}`)
-		time.Sleep(150 * time.Second)
-		if _, err := w.service.Disable(t.Context(), key("job")); err != nil {
-			t.Fatal(err)
-		}
-		w.put("job", `{`+action+`, "state": "enabled", "recurrence": {"frequency": "Hour", "count": 3}}`)
-		time.Sleep(30 * time.Minute)
-		if n := len(w.sink.seen()); n != 3 {
-			t.Errorf("%d calls, want the 3 of the old schedule", n)
-		}
-		time.Sleep(6 * time.Hour)
-		if n := len(w.sink.seen()); n != 6 {
-			t.Errorf("%d calls, want 3 more of the new one", n)
-		}
-	})
 }
 
 // Only the last occurrence decides whether a job with overlap allow faulted.
@@ -387,28 +177,6 @@ func TestOverlapAllowFaults(t *testing.T) {
 	}
 }
 
-// An occurrence whose jitter is still to come has not been missed.
-func TestJitterIsNotOverlap(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
-		w.sink.answers(after(2*time.Minute, http.StatusOK))
-		w.put("job", `{`+action+`, "jitter": "PT5M", "timeout": "PT3M", "startTime": "`+time.Now().Add(time.Minute).UTC().Format(time.RFC3339)+`",
-			"recurrence": {"frequency": "Minute", "interval": 6}}`)
-		time.Sleep(96 * time.Minute)
-		for _, r := range w.history("job") {
-			if r.Outcome != scheduler.OutcomeSkipped {
-				continue
-			}
-			late := r.Ended.Sub(r.To)
-			if late < 0 {
-				t.Errorf("%s was skipped before it was due", r.Occurrence)
-			}
-		}
-		if n := len(w.sink.seen()); n < 13 {
-			t.Errorf("%d calls of 16", n)
-		}
-	})
-}
-
 // TestChangesOfAnotherProcess has another process edit a job and disable its collection. What the worker has read of both
 // is not believed any longer.
 func TestChangesOfAnotherProcess(t *testing.T) {
@@ -432,9 +200,7 @@ func TestChangesOfAnotherProcess(t *testing.T) {
 			t.Errorf("calls %q, want %q", got, want)
 		}
 		_, _, err := second.PutCollection(t.Context(), scheduler.DefaultCollection, []byte(`{"properties": {"state": "disabled"}}`))
-		if err != nil {
-			t.Fatal(err)
-		}
+		w.must(nil, err)
 		time.Sleep(time.Minute)
 		if got, want := w.outcomes("job"), "completed completed completed completed postponed"; got != want {
 			t.Errorf("history %q, want %q", got, want)

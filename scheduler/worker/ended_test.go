@@ -37,9 +37,7 @@ func inEndlessBubble(t *testing.T, f func(t *testing.T, w *world)) {
 func (w *world) storedState(name string) scheduler.State {
 	w.t.Helper()
 	st, err := w.store.LoadJob(w.t.Context(), key(name))
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	w.must(nil, err)
 	return scheduler.StoredState(st.Data)
 }
 
@@ -200,9 +198,7 @@ func TestEndOfJobBeforeIsNotItsOwn(t *testing.T) {
 		if w.get("job").Job.State != scheduler.Completed || w.storedState("job") != scheduler.Enabled {
 			t.Fatal("it has not ended, or that is written")
 		}
-		if err := w.service.Delete(t.Context(), key("job"), 0); err != nil {
-			t.Fatal(err)
-		}
+		w.must(nil, w.service.Delete(t.Context(), key("job"), 0))
 		start := time.Now().Add(time.Hour).UTC()
 		w.put("job", `{`+action+`, "startTime": "`+start.Format(time.RFC3339Nano)+`"}`)
 		if v := w.get("job"); v.Job.State != scheduler.Enabled || v.Status.Executions != 0 {
@@ -259,9 +255,7 @@ func TestFinalAgeOutlivesEdits(t *testing.T) {
 			if name == "revived" {
 				edit = `{"startTime": "` + time.Now().UTC().Format(time.RFC3339) + `"}`
 			}
-			if _, err := w.service.Patch(t.Context(), service.Edit{Key: key(name), Body: []byte(edit)}); err != nil {
-				t.Fatal(err)
-			}
+			w.must(w.service.Patch(t.Context(), service.Edit{Key: key(name), Body: []byte(edit)}))
 		}
 		time.Sleep(69 * time.Minute)
 		if v := w.get("job"); v.Job.State != scheduler.Completed || v.Status.Executions != 1 {
@@ -324,9 +318,7 @@ func TestLostIsNotEnded(t *testing.T) {
 		w.put("ended", `{`+action+`}`)
 		w.put("lost", `{`+action+`, "recurrence": {"frequency": "Hour"}}`)
 		time.Sleep(time.Minute)
-		if err := w.store.Cancel(t.Context(), scheduler.Slot{Key: key("lost")}, 0); err != nil {
-			t.Fatal(err)
-		}
+		w.must(nil, w.store.Cancel(t.Context(), scheduler.Slot{Key: key("lost")}, 0))
 		if s := w.get("lost").Job.State; s != scheduler.Enabled {
 			t.Errorf("it shows as %s", s)
 		}

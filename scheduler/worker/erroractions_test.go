@@ -9,11 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/carillon-sched/carillon/integration/bubble"
-	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/scheduler/view"
-	"github.com/carillon-sched/carillon/scheduler/worker"
 )
 
 // to is an action that calls a host of its own, and is not retried; rest are more of its members.
@@ -45,41 +42,6 @@ func (w *world) told() string {
 	return strings.Join(all, " ")
 }
 
-// TestCompositeErrorAction runs errorActions one after the other, each at its own target and under its own key.
-func TestCompositeErrorAction(t *testing.T) {
-	for fail, want := range map[string]string{
-		"":                        "main",
-		"main":                    "main first/error second/error-3",
-		"main first":              "main first/error inner/error-2 second/error-3",
-		"main first inner second": "main first/error inner/error-2 second/error-3",
-	} {
-		t.Run(fail, func(t *testing.T) {
-			inBubble(t, func(t *testing.T, w *world) {
-				w.sink.answers(failingAt(fail))
-				w.put("job", composite)
-				time.Sleep(time.Minute)
-				if got := w.told(); got != want {
-					t.Errorf("told %q, want %q", got, want)
-				}
-				records := w.history("job")
-				for i, c := range w.sink.seen() {
-					if r := records[i]; !strings.HasPrefix(r.Target, c.host) || r.Try != i+1 {
-						t.Errorf("the record of try %d at %s is of try %d at %s", i+1, c.host, r.Try, r.Target)
-					}
-				}
-				state := scheduler.Completed
-				if fail != "" {
-					state = scheduler.Faulted
-				}
-				if v := w.get("job"); v.Job.State != state || v.Status.Executions != 1 ||
-					v.Status.Errors != len(w.sink.seen())-1 || v.Status.ErrorFails != max(0, len(strings.Fields(fail))-1) {
-					t.Errorf("state %s, status %+v", v.Job.State, v.Status)
-				}
-			})
-		})
-	}
-}
-
 // TestCrashAtEveryErrorAction kills a worker at every step of an occurrence with several errorActions: each runs, and only
 // one whose record was not stored runs again, under the same key.
 func TestCrashAtEveryErrorAction(t *testing.T) {
@@ -100,19 +62,12 @@ func TestCrashAtEveryErrorAction(t *testing.T) {
 	} {
 		for skip := range test.times {
 			t.Run(fmt.Sprintf("%s, before %t, %d", test.point, test.before, skip), func(t *testing.T) {
-				freshTimers()
-				bubble.Test(t, func(t *testing.T) {
-					w := newWorld(t)
-					_, other := w.open()
-					nc, own := w.open()
-					m := &mortal{Store: own, nc: nc, point: test.point, before: test.before, skip: skip}
+				inWorld(t, func(t *testing.T, w *world) {
+					m := w.startMortal(&mortal{point: test.point, before: test.before, skip: skip})
 					w.sink.answers(func(*call) (int, string) { return http.StatusInternalServerError, "" })
-					w.startWorker(func(c *worker.Config) { c.Store = m; c.Logger = nil })
-					dying := w.stop
 					w.put("job", composite)
 					m.awaitDeath(t)
-					ended := w.ended
-					w.startWorker(func(c *worker.Config) { c.Store = other })
+					w.startWorker()
 					time.Sleep(time.Minute)
 					if got, want := w.outcomes("job"), "failed failed/error failed/error failed/error faulted"; got != want {
 						t.Errorf("history %q, want %q", got, want)
@@ -130,10 +85,6 @@ func TestCrashAtEveryErrorAction(t *testing.T) {
 						t.Errorf("%d repeated calls, want %d", got, test.repeats)
 					}
 					w.mustBeInOrder()
-					dying()
-					if err := <-ended; err != nil {
-						t.Error(err)
-					}
 				})
 			})
 		}

@@ -29,9 +29,7 @@ func TestFarAwayWaits(t *testing.T) {
 			w.mustWait(name, start)
 			w.mustWait(name+"-often", start)
 			id, err := w.service.Trigger(t.Context(), key(name))
-			if err != nil {
-				t.Fatal(err)
-			}
+			w.must(nil, err)
 			time.Sleep(time.Second)
 			if calls := w.sink.seen(); calls[len(calls)-1].key != id {
 				t.Errorf("%s: called with the key %s, want %s", name, calls[len(calls)-1].key, id)
@@ -63,12 +61,8 @@ func TestFarAwayIsArmedAgain(t *testing.T) {
 		w.put("soon", `{`+action+`, "startTime": "`+time.Now().Add(2*time.Hour).UTC().Format(time.RFC3339Nano)+`"}`)
 		for _, slot := range []scheduler.Slot{slot, {Key: key("soon")}} {
 			before, err := w.store.Waiting(t.Context(), slot)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := w.store.Fire(t.Context(), slot, before.Data, before.Revision); err != nil {
-				t.Fatal(err)
-			}
+			w.must(nil, err)
+			w.must(nil, w.store.Fire(t.Context(), slot, before.Data, before.Revision))
 			time.Sleep(time.Second)
 			after, err := w.store.Waiting(t.Context(), slot)
 			if err != nil {
@@ -114,12 +108,8 @@ func TestLateClockHolds(t *testing.T) {
 		w.put("job", `{`+action+`, "startTime": "`+due.UTC().Format(time.RFC3339Nano)+`"}`)
 		w.startWorker(func(c *worker.Config) { c.Store = ahead{c.Store, due.Add(-time.Second)} })
 		before, err := w.store.Waiting(t.Context(), slot)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := w.store.Fire(t.Context(), slot, before.Data, before.Revision); err != nil {
-			t.Fatal(err)
-		}
+		w.must(nil, err)
+		w.must(nil, w.store.Fire(t.Context(), slot, before.Data, before.Revision))
 		time.Sleep(time.Minute)
 		if _, err := w.store.Running(t.Context(), slot); err != nil {
 			t.Errorf("no worker holds it: %v", err)

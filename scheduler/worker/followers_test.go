@@ -69,9 +69,7 @@ func TestFollowersShareWhatTheyKnow(t *testing.T) {
 		own := scheduler.Key{Collection: "default", Job: "j0"}
 		all.Go(func() { ends <- follow(t.Context(), own) })
 		time.Sleep(time.Second)
-		if err := w.service.Delete(t.Context(), own, 0); err != nil {
-			t.Fatal(err)
-		}
+		w.must(nil, w.service.Delete(t.Context(), own, 0))
 		time.Sleep(time.Second)
 		synctest.Wait()
 		if len(ends) != 1 {

@@ -16,9 +16,7 @@ import (
 // TestHerdLeavesRoom has more jobs due at one instant than fit into memory. While those that fit wait for it, a job of every
 // second is punctual; the others run, too, each once, and none too early.
 func TestHerdLeavesRoom(t *testing.T) {
-	freshTimers()
-	bubble.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+	inWorld(t, func(t *testing.T, w *world) {
 		w.startWorker(func(c *worker.Config) { c.HoldMemory = 30 * scheduler.UsualHeldBytes })
 		due := time.Now().Add(20 * time.Second).UTC().Truncate(time.Second)
 		job := `{"startTime": "` + due.Format(time.RFC3339) + `", "action": {"type": "Http", "request": {"uri": "http://%s.example/", "method": "GET"}}}`
@@ -38,9 +36,7 @@ func TestHerdLeavesRoom(t *testing.T) {
 				continue
 			}
 			nominal, err := time.Parse(time.RFC3339Nano, c.expected)
-			if err != nil {
-				t.Fatal(err)
-			}
+			w.must(nil, err)
 			if late := c.at.Sub(nominal); nominal.Before(due) && late <= 100*time.Millisecond {
 				punctual++
 			}
@@ -109,12 +105,8 @@ func (w *world) ahead(name string, due time.Time, by time.Duration) {
 	w.t.Helper()
 	slot := scheduler.Slot{Key: key(name)}
 	st, err := w.store.Waiting(w.t.Context(), slot)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	if err := w.store.Arm(w.t.Context(), slot, st.Data, due.Add(-by), st.Revision); err != nil {
-		w.t.Fatal(err)
-	}
+	w.must(nil, err)
+	w.must(nil, w.store.Arm(w.t.Context(), slot, st.Data, due.Add(-by), st.Revision))
 	time.Sleep(time.Until(due.Add(-by)) + time.Second)
 	if !w.withWorker(name) {
 		w.t.Fatalf("%s is not with a worker %s before it is due", name, time.Until(due))
@@ -157,9 +149,7 @@ func TestHeldFarAhead(t *testing.T) {
 		}, "/old 0s", "completed", 0},
 	} {
 		heldFarAhead := func(t *testing.T, memory int) {
-			freshTimers()
-			bubble.Test(t, func(t *testing.T) {
-				w := newWorld(t)
+			inWorld(t, func(t *testing.T, w *world) {
 				w.startWorker(func(c *worker.Config) { c.HoldMemory = memory })
 				due := time.Now().Add(time.Minute).UTC().Truncate(time.Second)
 				w.put("job", at(due, "/old"))

@@ -2,7 +2,6 @@ package worker_test
 
 import (
 	"errors"
-	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -61,9 +60,7 @@ func TestRecurMoves(t *testing.T) {
 		start := time.Now().UTC()
 		w.put("job", `{`+action+`, "recurrence": {"cron": "@recur 3 hours"}}`)
 		time.Sleep(4 * time.Hour)
-		if _, err := w.service.Trigger(t.Context(), key("job")); err != nil {
-			t.Fatal(err)
-		}
+		w.must(w.service.Trigger(t.Context(), key("job")))
 		time.Sleep(6*time.Hour + time.Minute)
 		var got []time.Duration
 		for _, c := range w.sink.seen() {
@@ -72,36 +69,6 @@ func TestRecurMoves(t *testing.T) {
 		want := []time.Duration{0, 3 * time.Hour, 4 * time.Hour, 7 * time.Hour, 10 * time.Hour}
 		if !slices.Equal(got, want) {
 			t.Errorf("called after %v, want %v", got, want)
-		}
-	})
-}
-
-// TestRecurCatchUp shows that what is missed after a run by hand is counted on the grid that it has moved.
-func TestRecurCatchUp(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
-		start := time.Now().UTC().Truncate(time.Minute).Add(10 * time.Minute)
-		w.put("job", `{`+action+`, "startTime": "`+start.Format(time.RFC3339)+`", "recurrence": {"cron": "@recur 10 minutes", "count": 3}}`)
-		time.Sleep(time.Until(start.Add(7 * time.Minute)))
-		w.sink.answers(after(40*time.Second, http.StatusOK))
-		if _, err := w.service.Trigger(t.Context(), key("job")); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(time.Until(start.Add(20 * time.Minute)))
-		w.stopWorker()
-		time.Sleep(time.Until(start.Add(50 * time.Minute)))
-		w.startWorker()
-		time.Sleep(time.Hour)
-		var got []time.Duration
-		for _, c := range w.sink.seen() {
-			got = append(got, c.at.Sub(start).Truncate(time.Minute))
-		}
-		// The one of 27 and 37 minutes are missed; that of 47 runs late, which moves the grid, but it was the third and last.
-		want := []time.Duration{0, 7 * time.Minute, 17 * time.Minute, 50 * time.Minute}
-		if !slices.Equal(got, want) {
-			t.Errorf("called after %v, want %v", got, want)
-		}
-		if got, want := w.outcomes("job"), "completed completed/manual completed skipped(catchUp 2) completed"; got != want {
-			t.Errorf("history %q, want %q", got, want)
 		}
 	})
 }
@@ -150,9 +117,7 @@ func TestZoneEdit(t *testing.T) {
 		w.put("job", `{`+action+`, "timeZone": "America/New_York", "recurrence": {"cron": "0 12 * * *"}}`)
 		before := w.get("job").Status.Next
 		_, err := w.service.Patch(t.Context(), service.Edit{Key: key("job"), Body: []byte(`{"timeZone": "Europe/Paris"}`)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		w.must(nil, err)
 		after := w.get("job").Status.Next
 		if before.UTC().Hour() != 17 || after.UTC().Hour() != 11 {
 			t.Errorf("next run at %s, then at %s", before, after)

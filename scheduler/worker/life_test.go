@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/integration/bubble"
-	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/store"
 )
 
@@ -35,24 +34,6 @@ func TestHalfADay(t *testing.T) {
 	})
 }
 
-func TestOneShot(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
-		w.put("once", `{`+action+`}`)
-		time.Sleep(2 * time.Second)
-		if got := w.outcomes("once"); got != "completed" {
-			t.Errorf("history %q", got)
-		}
-		v := w.get("once")
-		if v.Job.State != scheduler.Completed || v.Status.Executions != 1 {
-			t.Errorf("state %s, status %+v", v.Job.State, v.Status)
-		}
-		time.Sleep(3 * time.Hour)
-		if _, err := w.service.Get(t.Context(), key("once")); err == nil {
-			t.Error("a completed job is still there after its time")
-		}
-	})
-}
-
 // Several lanes, under another prefix: every operation finds its job's lane.
 func TestLanes(t *testing.T) {
 	freshTimers()
@@ -64,12 +45,8 @@ func TestLanes(t *testing.T) {
 		}
 		time.Sleep(30 * time.Second)
 		for i := range 10 {
-			if _, err := w.service.Trigger(t.Context(), key(fmt.Sprintf("job%d", i))); err != nil {
-				t.Fatal(err)
-			}
-			if err := w.service.Delete(t.Context(), key(fmt.Sprintf("job%d", i+10)), 0); err != nil {
-				t.Fatal(err)
-			}
+			w.must(w.service.Trigger(t.Context(), key(fmt.Sprintf("job%d", i))))
+			w.must(nil, w.service.Delete(t.Context(), key(fmt.Sprintf("job%d", i+10)), 0))
 		}
 		time.Sleep(time.Hour)
 		if n := len(w.sink.seen()); n != 30*3+10+10 {

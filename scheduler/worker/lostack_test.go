@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/carillon-sched/carillon/integration/bubble"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/worker"
 )
@@ -34,19 +33,12 @@ func TestLostAcknowledgementIsNoBaton(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			freshTimers()
-			bubble.Test(t, func(t *testing.T) {
-				w := newWorld(t)
-				_, other := w.open()
-				nc, own := w.open()
-				m := &mortal{Store: own, nc: nc, point: "ack", before: true, skip: test.lost}
+			inWorld(t, func(t *testing.T, w *world) {
+				m := w.startMortal(&mortal{point: "ack", before: true, skip: test.lost}, func(c *worker.Config) { c.Store = endless{c.Store} })
 				w.sink.answers(failingAt("down"))
-				w.startWorker(func(c *worker.Config) { c.Store, c.Logger = endless{m}, nil })
-				dying := w.stop
 				w.put("job", test.job)
 				m.awaitDeath(t)
-				ended := w.ended
-				w.startWorker(func(c *worker.Config) { c.Store, c.Logger = endless{other}, nil })
+				w.startWorker(func(c *worker.Config) { c.Store, c.Logger = endless{w.store}, nil })
 				if test.edit != "" {
 					w.put("job", test.edit)
 				}
@@ -63,10 +55,6 @@ func TestLostAcknowledgementIsNoBaton(t *testing.T) {
 						t.Errorf("try %s of %s was called again", c.try, c.key)
 					}
 					calls[c.key+"#"+c.try] = true
-				}
-				dying()
-				if err := <-ended; err != nil {
-					t.Error(err)
 				}
 			})
 		})
@@ -103,9 +91,7 @@ func (d *deaf) PassOn(ctx context.Context, slot scheduler.Slot, body []byte, at 
 // TestLostAnswerIsNoRefusal has a run detached and its job's baton passed on, and the answers lost. Before each is tried again, the
 // run fails, waits for its retry, and is counted in on the baton that waits already. Nothing is run twice, and nothing taken back.
 func TestLostAnswerIsNoRefusal(t *testing.T) {
-	freshTimers()
-	bubble.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+	inWorld(t, func(t *testing.T, w *world) {
 		w.sink.answers(failingAt("down"))
 		w.startWorker(func(c *worker.Config) { c.Store, c.Logger = &deaf{Store: w.store}, nil })
 		w.put("job", `{"action": {"type": "Http", "request": {"uri": "http://down.example/", "method": "POST"},

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/carillon-sched/carillon/integration/bubble"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/scheduler/view"
@@ -22,9 +21,7 @@ func at(host string) string {
 // replace deletes a job and puts another of its name.
 func (w *world) replace(name, body string) {
 	w.t.Helper()
-	if err := w.service.Delete(w.t.Context(), key(name), 0); err != nil {
-		w.t.Fatal(err)
-	}
+	w.must(nil, w.service.Delete(w.t.Context(), key(name), 0))
 	w.put(name, body)
 }
 
@@ -158,9 +155,7 @@ func TestLateRecordIsNotOfTheNextJob(t *testing.T) {
 		w.sink.answers(after(4*time.Second, http.StatusOK))
 		w.replace("job", `{`+at("third")+`, "recurrence": {"frequency": "Day"}}`)
 		time.Sleep(2 * time.Second)
-		if err := w.service.Delete(t.Context(), key("job"), 0); err != nil {
-			t.Fatal(err)
-		}
+		w.must(nil, w.service.Delete(t.Context(), key("job"), 0))
 		time.Sleep(time.Minute)
 		if got := read(scheduler.RecordFilter{}, key("job")); got != "job default/job: not found" {
 			t.Errorf("history of no job: %q", got)
@@ -182,9 +177,7 @@ func (forgetful) Clear(context.Context, scheduler.Key, func(*scheduler.Baton) bo
 func TestDeleteCutShort(t *testing.T) {
 	for name, lead := range map[string]time.Duration{"waiting": 10 * time.Second, "held": 100 * time.Millisecond} {
 		t.Run(name, func(t *testing.T) {
-			freshTimers()
-			bubble.Test(t, func(t *testing.T) {
-				w := newWorld(t)
+			inWorld(t, func(t *testing.T, w *world) {
 				looks := make(chan struct{}, 10)
 				w.startWorker(func(c *worker.Config) { c.OnTakeover = func() { looks <- struct{}{} } })
 				due := time.Now().Add(20 * time.Second).UTC().Truncate(time.Second)
@@ -198,9 +191,7 @@ func TestDeleteCutShort(t *testing.T) {
 				time.Sleep(time.Minute)
 				for len(looks) > 0 {
 					<-looks
-					if _, err := w.service.Audit(t.Context(), true); err != nil {
-						t.Fatal(err)
-					}
+					w.must(w.service.Audit(t.Context(), true))
 				}
 				time.Sleep(time.Minute)
 				calls := w.sink.seen()
@@ -244,27 +235,21 @@ func TestNameUsedAgainAfterSkips(t *testing.T) {
 // TestDeleteCutShortBesideOneOff leaves the baton of a deleted job whose occurrence has ended on a one-off: a worker that takes
 // over does not plan the next job of the name from it.
 func TestDeleteCutShortBesideOneOff(t *testing.T) {
-	freshTimers()
-	bubble.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+	inWorld(t, func(t *testing.T, w *world) {
 		w.startWorker()
 		due := time.Now().Add(20 * time.Second).UTC().Truncate(time.Second).Format(time.RFC3339)
 		w.put("job", `{"overlap": "allow", "startTime": "`+due+`", "recurrence": {"frequency": "Day"}, `+at("old")+`}`)
 		time.Sleep(10 * time.Second)
 		slot := scheduler.Slot{Key: key("job")}
 		st, err := w.store.Waiting(t.Context(), slot)
-		if err != nil {
-			t.Fatal(err)
-		}
+		w.must(nil, err)
 		time.Sleep(15 * time.Second)
 		w.stopWorker() // as if it had died before it passed the baton on
 		err = w.store.Cancel(t.Context(), slot, 0)
 		if err == nil {
 			err = w.store.Fire(t.Context(), slot, st.Data, 0)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		w.must(nil, err)
 		cut := service.New(service.Config{Store: forgetful{w.store}, Actions: w.actions(), Secrets: w.vault})
 		if err := cut.Delete(t.Context(), key("job"), 0); err != nil {
 			t.Fatal(err)
@@ -277,9 +262,7 @@ func TestDeleteCutShortBesideOneOff(t *testing.T) {
 		if len(looks) == 0 {
 			t.Fatal("nobody asked for an audit")
 		}
-		if _, err := w.service.Audit(t.Context(), true); err != nil {
-			t.Fatal(err)
-		}
+		w.must(w.service.Audit(t.Context(), true))
 		time.Sleep(time.Hour)
 		if n := len(w.sink.seen()); n != 3 {
 			t.Errorf("%d calls, want one of the old job and two of the new: %s", n, w.outcomes("job"))

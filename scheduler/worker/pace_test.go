@@ -21,9 +21,7 @@ func TestRunsSettleTogether(t *testing.T) {
 			defer mu.Unlock()
 			stored[time.Since(due).Truncate(time.Millisecond)]++
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		w.must(nil, err)
 		defer func() { _ = sub.Unsubscribe() }()
 		const many = 50
 		job := `{"startTime": "%s", "action": {"type": "Http", "request": {"uri": "http://target.example/", "method": "GET"}}}`

@@ -10,7 +10,6 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/scheduler/view"
-	"github.com/carillon-sched/carillon/scheduler/why"
 )
 
 // pause pauses a job, as somebody.
@@ -18,43 +17,10 @@ func (w *world) pause(name, until string) {
 	w.t.Helper()
 	ctx := access.With(w.t.Context(), &access.Principal{Name: "ann", Via: access.ViaToken})
 	v, err := w.service.Pause(ctx, key(name), until)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	w.must(nil, err)
 	if v.Job.State != scheduler.Enabled || !v.Job.PausedAt(time.Now()) {
 		w.t.Fatalf("state %s, paused until %s", v.Job.State, v.Job.PausedUntil)
 	}
-}
-
-// TestPause lets a job be paused and go on by itself: no call comes in the pause, which leaves one record, and nothing is written.
-func TestPause(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
-		w.put("job", `{`+action+`, `+every10s+`}`)
-		time.Sleep(25 * time.Second)
-		w.pause("job", "1h")
-		end := w.get("job").Job.PausedUntil
-		if v := w.get("job"); !v.Status.Next.Equal(end) && !v.Status.Next.After(end) {
-			t.Errorf("it runs next at %s, in its pause until %s", v.Status.Next, end)
-		}
-		w.mustExplain("job", time.Now().Add(5*time.Minute).UTC().Format(time.RFC3339), why.Paused, "by ann")
-		at := time.Now().UTC().Truncate(10 * time.Second).Add(5 * time.Minute)
-		w.mustExplain("job", at.Format("2006-01-02T15:04"), why.Paused, "by ann")
-		revision := w.get("job").Job.Revision
-		time.Sleep(59 * time.Minute)
-		if n := len(w.sink.seen()); n != 3 {
-			t.Errorf("%d calls, want those before the pause", n)
-		}
-		w.mustExplain("job", at.Format("2006-01-02T15:04"), why.Paused, "until")
-		time.Sleep(2 * time.Minute)
-		if got, want := w.outcomes("job"), "completed completed completed skipped(paused 360) completed"; len(got) < len(want) || got[:len(want)] != want {
-			t.Errorf("history %q, want %q", got, want)
-		}
-		w.mustExplain("job", at.Format("2006-01-02T15:04"), why.Skipped, "the job was paused: until")
-		if v := w.get("job"); v.Job.Revision != revision || v.Job.State != scheduler.Enabled {
-			t.Errorf("revision %d, state %s: the end of a pause is nobody's doing", v.Job.Revision, v.Job.State)
-		}
-		w.mustBeInOrder()
-	})
 }
 
 // TestPauseEnds early, is made longer, and the job runs by hand meanwhile: every instant has one record.
@@ -64,9 +30,7 @@ func TestPauseEnds(t *testing.T) {
 		time.Sleep(5 * time.Second)
 		w.pause("job", "1h")
 		time.Sleep(60 * time.Second)
-		if _, err := w.service.Trigger(t.Context(), key("job")); err != nil {
-			t.Fatal(err)
-		}
+		w.must(w.service.Trigger(t.Context(), key("job")))
 		time.Sleep(60 * time.Second)
 		w.pause("job", "2h")
 		time.Sleep(60 * time.Second)
@@ -74,9 +38,7 @@ func TestPauseEnds(t *testing.T) {
 		time.Sleep(6 * time.Second)
 		w.pause("job", "2h")
 		time.Sleep(20 * time.Second)
-		if _, err := w.service.Enable(t.Context(), key("job")); err != nil {
-			t.Fatal(err)
-		}
+		w.must(w.service.Enable(t.Context(), key("job")))
 		time.Sleep(10 * time.Second)
 		want := "completed skipped(paused 6) completed/manual skipped(paused 6) skipped(paused 6) completed skipped(paused 2) completed"
 		if got := w.outcomes("job"); got != want {
@@ -87,9 +49,7 @@ func TestPauseEnds(t *testing.T) {
 
 func (w *world) patchPause(name, body string) {
 	w.t.Helper()
-	if _, err := w.service.Patch(w.t.Context(), service.Edit{Key: key(name), Body: []byte(body)}); err != nil {
-		w.t.Fatal(err)
-	}
+	w.must(w.service.Patch(w.t.Context(), service.Edit{Key: key(name), Body: []byte(body)}))
 }
 
 // TestPauseWhileHeld pauses a job whose baton a worker holds: the answer does not wait for the worker, which then does not run it.
@@ -99,9 +59,7 @@ func TestPauseWhileHeld(t *testing.T) {
 		w.put("job", `{`+action+`, `+every10s+`}`)
 		hold := func() (began time.Time) {
 			time.Sleep(time.Until(w.get("job").Status.Next.Add(-200 * time.Millisecond)))
-			if _, err := w.store.Running(t.Context(), scheduler.Slot{Key: key("job")}); err != nil {
-				t.Fatal(err)
-			}
+			w.must(w.store.Running(t.Context(), scheduler.Slot{Key: key("job")}))
 			return time.Now()
 		}
 		mustBeQuick := func(began time.Time) {
@@ -132,28 +90,6 @@ func TestPauseWhileHeld(t *testing.T) {
 	})
 }
 
-// TestPauseWhileRunning: what runs ends, with its retries, and nothing follows until the pause is over.
-func TestPauseWhileRunning(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
-		w.sink.answers(after(5*time.Second, 503))
-		w.put("job", `{`+failOnce+`, "recurrence": {"frequency": "Minute"}}`)
-		time.Sleep(2 * time.Second)
-		began := time.Now()
-		w.pause("job", "10m")
-		if took := time.Since(began); took > 50*time.Millisecond {
-			t.Errorf("it took %s: it has waited for the run", took)
-		}
-		time.Sleep(9 * time.Minute)
-		if got := w.outcomes("job"); got != "failed faulted" {
-			t.Errorf("history %q", got)
-		}
-		time.Sleep(130 * time.Second)
-		if got := w.outcomes("job"); got != "failed faulted skipped(paused 10) failed faulted" {
-			t.Errorf("history %q", got)
-		}
-	})
-}
-
 // TestPauseSurvives that its process ends, that the batons are lost, that its job is disabled and enabled, and a put that does not name it.
 func TestPauseSurvives(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
@@ -170,9 +106,7 @@ func TestPauseSurvives(t *testing.T) {
 		w.loseTimers()
 		w.put("job", hourly)
 		at("03:30:00")
-		if _, err := w.service.Disable(t.Context(), key("job")); err != nil {
-			t.Fatal(err)
-		}
+		w.must(w.service.Disable(t.Context(), key("job")))
 		at("04:30:00")
 		w.patchPause("job", `{"state": "enabled"}`)
 		at("08:30:00")
@@ -181,30 +115,6 @@ func TestPauseSurvives(t *testing.T) {
 		}
 		if got, want := w.outcomes("limited"), "completed skipped(paused 4) completed completed"; got != want {
 			t.Errorf("history %q, want %q", got, want)
-		}
-	})
-}
-
-// TestPauseOfOneShots: they run when their pause ends, once.
-func TestPauseOfOneShots(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
-		w.put("once", `{`+action+`, "startTime": "2000-01-01T01:00:00Z", "pausedUntil": "2000-01-01T03:00:00Z"}`)
-		w.put("missed", `{`+action+`, "startTime": "2000-01-01T01:00:00Z", "catchUp": {"policy": "skip"}}`)
-		w.pause("missed", "2000-01-01T03:00Z")
-		w.mustExplain("once", "2000-01-01T01:00Z", why.Planned, "2000-01-01T03:00:00Z, when its pause ends")
-		time.Sleep(170 * time.Minute)
-		if got := w.outcomes("once") + w.outcomes("missed"); got != "" {
-			t.Errorf("history %q", got)
-		}
-		time.Sleep(20 * time.Minute)
-		if got := w.outcomes("once") + ", " + w.outcomes("missed"); got != "completed, skipped(paused 1)" {
-			t.Errorf("history %q", got)
-		}
-		if got := w.get("missed").Job.State; got != scheduler.Completed {
-			t.Errorf("it is %s", got)
-		}
-		if got := w.sink.seen(); len(got) != 1 || got[0].at.Before(timeOfDay(t, "03:00:00")) {
-			t.Errorf("calls %v", got)
 		}
 	})
 }

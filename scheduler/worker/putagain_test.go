@@ -18,9 +18,7 @@ import (
 func (w *world) putSpec(body string, sequence uint64) *view.Job {
 	w.t.Helper()
 	v, _, err := w.service.Put(w.t.Context(), service.Edit{Key: key("job"), Body: []byte(body), SpecSequence: sequence})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	w.must(nil, err)
 	return v
 }
 
@@ -37,9 +35,7 @@ func TestPutKeepsDisabled(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		mustBe(t, w.put("job", `{`+action+`, `+every10s+`}`), view.Created, scheduler.Enabled)
 		time.Sleep(5 * time.Second)
-		if _, err := w.service.Disable(t.Context(), key("job")); err != nil {
-			t.Fatal(err)
-		}
+		w.must(w.service.Disable(t.Context(), key("job")))
 		mustBe(t, w.put("job", `{`+action+`, `+every10s+`}`), view.Unchanged, scheduler.Disabled)
 		mustBe(t, w.put("job", `{`+action+`, `+every10s+`, "timeout": "PT5S"}`), view.Updated, scheduler.Disabled)
 		mustBe(t, w.putSpec(`{`+action+`, `+every10s+`}`, 7), view.Updated, scheduler.Disabled)
@@ -124,14 +120,10 @@ func TestPutAgainAtOnce(t *testing.T) {
 func TestPutAgainWhileEndIsUnwritten(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		w.stopWorker()
-		nc, own := w.open()
-		m := &mortal{Store: own, nc: nc, point: "end", before: true}
-		w.startWorker(func(c *worker.Config) { c.Store, c.Logger = m, nil })
+		m := w.startMortal(&mortal{point: "end", before: true})
 		w.put("job", `{`+action+`}`)
 		m.awaitDeath(t)
-		w.stop, w.ended = nil, nil
-		_, other := w.open()
-		w.startWorker(func(c *worker.Config) { c.Store = other })
+		w.startWorker()
 		time.Sleep(time.Minute)
 		if v := w.put("job", `{`+action+`, "timeout": "PT5S"}`); v.Result != view.Updated {
 			t.Errorf("with a change: %s", v.Result)
@@ -161,9 +153,7 @@ func TestPutAgainOfFaultedJob(t *testing.T) {
 		if err := w.store.Clear(t.Context(), key("job"), nil); err != nil { // as if it had died before
 			t.Fatal(err)
 		}
-		if _, err := w.service.Audit(t.Context(), true); err != nil {
-			t.Fatal(err)
-		}
+		w.must(w.service.Audit(t.Context(), true))
 		time.Sleep(30 * time.Minute)
 		if n := len(w.sink.seen()); n != 1 {
 			t.Fatalf("%d calls before it starts, want 1", n)
@@ -172,26 +162,6 @@ func TestPutAgainOfFaultedJob(t *testing.T) {
 		time.Sleep(time.Hour)
 		if got, want := w.outcomes("job"), "failed faulted completed"; got != want {
 			t.Errorf("history %q, want %q", got, want)
-		}
-		w.mustBeInOrder()
-	})
-}
-
-// TestPutAgainOfRecurringJob puts a job again whose count is used up: it begins again, and its counters go on.
-func TestPutAgainOfRecurringJob(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
-		job := `{` + action + `, "recurrence": {"frequency": "Minute", "count": 2}`
-		w.put("job", job+`}`)
-		time.Sleep(time.Hour)
-		mustBe(t, w.put("job", job+`}`), view.Unchanged, scheduler.Completed)
-		mustBe(t, w.put("job", job+`, "timeout": "PT5S"}`), view.Updated, scheduler.Enabled)
-		time.Sleep(time.Second)
-		if n := len(w.sink.seen()); n != 2 {
-			t.Errorf("%d calls, want 2: an edit of a recurring job does not run it at once", n)
-		}
-		time.Sleep(time.Hour)
-		if v := w.get("job"); len(w.sink.seen()) != 4 || v.Status.Executions != 4 || v.Job.State != scheduler.Completed {
-			t.Errorf("%d calls, state %s, status %+v", len(w.sink.seen()), v.Job.State, v.Status)
 		}
 		w.mustBeInOrder()
 	})
@@ -216,55 +186,13 @@ func TestSpecTwice(t *testing.T) {
 		mustBe(t, w.putSpec(changed, 7), view.Unchanged, scheduler.Completed)
 		patch := service.Edit{Key: key("job"), Body: []byte(`{"timeout": "PT7S"}`), SpecSequence: 8}
 		for range 2 {
-			if _, err := w.service.Patch(t.Context(), patch); err != nil {
-				t.Fatal(err)
-			}
+			w.must(w.service.Patch(t.Context(), patch))
 			time.Sleep(time.Minute)
 		}
 		if n := len(w.sink.seen()); n != 4 {
 			t.Errorf("%d calls, want 4: one for each put and patch", n)
 		}
 		w.mustBeInOrder()
-	})
-}
-
-// TestPutOverNeverRunning gives a job that never runs a schedule that does.
-func TestPutOverNeverRunning(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
-		never := `{` + action + `, "recurrence": {"cron": "0 9 31 2 *"}}`
-		v := w.put("job", never)
-		mustBe(t, v, view.Created, scheduler.Completed)
-		if len(v.Warnings) != 1 || v.Warnings[0].Path != "recurrence.cron" || v.Warnings[0].Message != "never runs: no time matches" {
-			t.Errorf("warnings %+v", v.Warnings)
-		}
-		v = w.put("job", never)
-		mustBe(t, v, view.Unchanged, scheduler.Completed)
-		if len(v.Warnings) != 1 || !strings.HasPrefix(v.Status.Over, "it never ran") {
-			t.Errorf("%q, warnings %+v", v.Status.Over, v.Warnings)
-		}
-		mustBe(t, w.put("job", `{`+action+`, "recurrence": {"cron": "0 * * * *"}}`), view.Updated, scheduler.Enabled)
-		time.Sleep(61 * time.Minute)
-		if got := w.outcomes("job"); !strings.HasPrefix(got, "completed") {
-			t.Errorf("history %q", got)
-		}
-	})
-}
-
-// TestZeroStartRunsOnce puts what .NET sends for a job without startTime, and then the same without it.
-func TestZeroStartRunsOnce(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
-		v := w.put("job", `{`+action+`, "startTime": "0001-01-01T00:00:00Z"}`)
-		if len(v.Warnings) != 1 || v.Warnings[0].Path != "startTime" {
-			t.Errorf("warnings %+v", v.Warnings)
-		}
-		w.put("job", `{`+action+`}`)
-		time.Sleep(time.Minute)
-		mustBe(t, w.put("job", `{`+action+`, "startTime": "0001-01-01T00:00:00"}`), view.Unchanged, scheduler.Completed)
-		mustBe(t, w.put("job", `{`+action+`}`), view.Unchanged, scheduler.Completed)
-		time.Sleep(time.Minute)
-		if n := len(w.sink.seen()); n != 1 {
-			t.Errorf("%d calls, want 1", n)
-		}
 	})
 }
 

@@ -9,11 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/carillon-sched/carillon/integration/bubble"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/scheduler/view"
-	"github.com/carillon-sched/carillon/scheduler/worker"
 )
 
 // resubmit runs an occurrence again.
@@ -25,9 +23,7 @@ func (w *world) resubmit(name, occurrence string) (*view.Resubmitted, error) {
 func (w *world) mustResubmit(name, occurrence string) *view.Resubmitted {
 	w.t.Helper()
 	v, err := w.resubmit(name, occurrence)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	w.must(nil, err)
 	time.Sleep(time.Second)
 	return v
 }
@@ -73,9 +69,7 @@ func TestResubmitFaulted(t *testing.T) {
 			}
 		}
 		again, err := w.service.Resubmit(t.Context(), key("job"), []byte(`{"occurrence": "`+view.RecordID(first)+`", "force": true}`))
-		if err != nil {
-			t.Fatal(err)
-		}
+		w.must(nil, err)
 		time.Sleep(time.Second)
 		w.mustRepeat(first.Occurrence, again)
 		w.mustBeInOrder()
@@ -220,9 +214,7 @@ func TestResubmitOnce(t *testing.T) {
 func TestResubmitCrash(t *testing.T) {
 	for _, state := range []string{"enabled", "faulted"} {
 		for _, before := range []bool{true, false} {
-			freshTimers()
-			bubble.Test(t, func(t *testing.T) {
-				w := newWorld(t)
+			inWorld(t, func(t *testing.T, w *world) {
 				w.startWorker()
 				w.sink.answers(func(*call) (int, string) { return http.StatusInternalServerError, "" })
 				more := ""
@@ -233,17 +225,11 @@ func TestResubmitCrash(t *testing.T) {
 				time.Sleep(5 * time.Second)
 				w.stopWorker()
 				first := w.history("job")[0].Occurrence
-				_, other := w.open()
-				nc, own := w.open()
-				m := &mortal{Store: own, nc: nc, point: "record failed", before: before}
-				w.startWorker(func(c *worker.Config) { c.Store = m; c.Logger = nil })
-				dying, ended := w.stop, w.ended
+				m := w.startMortal(&mortal{point: "record failed", before: before})
 				v, err := w.resubmit("job", first)
-				if err != nil {
-					t.Fatal(err)
-				}
+				w.must(nil, err)
 				m.awaitDeath(t)
-				w.startWorker(func(c *worker.Config) { c.Store = other })
+				w.startWorker()
 				time.Sleep(time.Minute)
 				if got, want := w.outcomes("job"), "failed failed/error faulted failed/manual failed/error/manual faulted/manual"; got != want {
 					t.Errorf("history %q, want %q", got, want)
@@ -259,10 +245,6 @@ func TestResubmitCrash(t *testing.T) {
 					}
 				}
 				w.mustBeInOrder()
-				dying()
-				if err := <-ended; err != nil {
-					t.Error(err)
-				}
 			})
 		}
 	}

@@ -46,47 +46,6 @@ func TestRetryAndErrorAction(t *testing.T) {
 	})
 }
 
-// A recurring job whose occurrence faulted goes on, and what fell due while it
-// was retried is recorded as skipped.
-func TestFaultedOccurrenceOfRecurringJob(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
-		w.sink.answers(fails)
-		w.put("job", `{`+failing+`}, "recurrence": {"frequency": "Second", "interval": 15, "count": 2}}`)
-		time.Sleep(2 * time.Minute)
-		want := "failed failed failed faulted skipped(overlap 1) failed failed failed faulted"
-		if got := w.outcomes("job"); got != want {
-			t.Fatalf("history %q, want %q", got, want)
-		}
-		v := w.get("job")
-		if v.Job.State != scheduler.Faulted || v.Status.Faults != 2 || v.Status.Executions != 6 {
-			t.Errorf("state %s, status %+v", v.Job.State, v.Status)
-		}
-		if n := w.history("job")[5].Progress.Number; n != 2 {
-			t.Errorf("second occurrence has the number %d", n)
-		}
-	})
-}
-
-// The errorAction has a retry policy of its own, or the main action's.
-func TestErrorActionRetries(t *testing.T) {
-	for name, test := range map[string]struct{ policy, want string }{
-		"inherited": {"", "failed failed failed failed/error failed/error failed/error faulted"},
-		"its own":   {`, "retryPolicy": {"retryType": "none"}`, "failed failed failed failed/error faulted"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T, w *world) {
-				w.sink.answers(func(*call) (int, string) { return http.StatusBadGateway, "" })
-				w.put("job", `{`+failing+`, "errorAction": {"type": "Http",
-					"request": {"uri": "http://target.example/alarm", "method": "POST"}`+test.policy+`}}}`)
-				time.Sleep(2 * time.Minute)
-				if got := w.outcomes("job"); got != test.want {
-					t.Errorf("history %q, want %q", got, test.want)
-				}
-			})
-		})
-	}
-}
-
 func TestDefaultRetries(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		w.sink.answers(func(*call) (int, string) { return http.StatusServiceUnavailable, "" })
@@ -119,42 +78,6 @@ func TestPanicIsAFailedAttempt(t *testing.T) {
 		}
 		if m := w.history("job")[0].Message; !strings.Contains(m, "boom") {
 			t.Errorf("message %q does not name the panic", m)
-		}
-	})
-}
-
-// The counters are the ones of the Azure documentation's sample: one try and
-// four retries of one occurrence, nothing else in that time.
-func TestRetriesSuppressOccurrences(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
-		w.sink.answers(after(100*time.Millisecond, http.StatusInternalServerError))
-		w.put("job", `{`+action+`, "recurrence": {"frequency": "Minute"}}`)
-		time.Sleep(2*time.Minute + 10*time.Second)
-		v := w.get("job")
-		if s := v.Status; s.Executions != 5 || s.Failures != 5 || s.Faults != 1 {
-			t.Errorf("status %+v, want 5 executions, 5 failures, 1 faulted", s)
-		}
-		if v.Job.State != scheduler.Enabled {
-			t.Errorf("state %s", v.Job.State)
-		}
-	})
-}
-
-// TestExponentialRetries shows the pauses that a target sees.
-func TestExponentialRetries(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
-		w.sink.answers(func(*call) (int, string) { return http.StatusBadGateway, "" })
-		w.put("job", `{"action": {"type": "Http", "request": {"uri": "http://target.example/", "method": "GET"},
-			"retryPolicy": {"retryType": "exponential", "retryInterval": "PT2S", "retryCount": 3, "jitter": "PT0S"}}}`)
-		time.Sleep(time.Minute)
-		calls := w.sink.seen()
-		if len(calls) != 4 {
-			t.Fatalf("%d calls, want 4", len(calls))
-		}
-		for i, want := range []time.Duration{2 * time.Second, 4 * time.Second, 8 * time.Second} {
-			if d := calls[i+1].at.Sub(calls[i].at); d < want || d > want+50*time.Millisecond {
-				t.Errorf("retry %d after %v, want %v", i+1, d, want)
-			}
 		}
 	})
 }

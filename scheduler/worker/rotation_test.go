@@ -16,13 +16,9 @@ import (
 func (w *world) rotate() string {
 	w.t.Helper()
 	r, err := w.service.RotateSecrets(w.t.Context())
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	w.must(nil, err)
 	data, err := json.Marshal(r)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	w.must(nil, err)
 	return string(data)
 }
 
@@ -136,24 +132,16 @@ func TestRotationFailures(t *testing.T) {
 		w.put("kept", later+locked+`}`)
 		half := strings.Replace(w.raw("half"), `"key":{"$sealed":"v1.k2.`, `"key":{"$sealed":"v1.lost.`, 1)
 		st, err := w.store.LoadJob(t.Context(), key("half"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := w.store.SaveJob(t.Context(), key("half"), []byte(half), st.Revision, false); err != nil {
-			t.Fatal(err)
-		}
+		w.must(nil, err)
+		w.must(w.store.SaveJob(t.Context(), key("half"), []byte(half), st.Revision, false))
 		if _, err := w.store.Secrets().Save(t.Context(), "broken", []byte(`{"sealed`), 0); err != nil {
 			t.Fatal(err)
 		}
 		w.set("fake", planted)
 		st, err = w.store.Secrets().Load(t.Context(), "fake")
-		if err != nil {
-			t.Fatal(err)
-		}
+		w.must(nil, err)
 		fake := strings.Replace(string(st.Data), "v1.k2.", "v1.k3.", 1) // as a key of the same id seals it
-		if _, err := w.store.Secrets().Save(t.Context(), "fake", []byte(fake), st.Revision); err != nil {
-			t.Fatal(err)
-		}
+		w.must(w.store.Secrets().Save(t.Context(), "fake", []byte(fake), st.Revision))
 		w.process(k3, k2)
 		const why = `the key is not known here: it was sealed with key \"lost\""`
 		want := `{"key":"k3","jobs":1,"secrets":0,"skipped":0,"failures":5,"failed":[` +

@@ -51,9 +51,7 @@ func TestRunData(t *testing.T) {
 		}
 		mustSend("0 for all", "0 for all", "0 for all")
 		occurrence, err := run(`{"data": {"order": 7}}`)
-		if err != nil {
-			t.Fatal(err)
-		}
+		w.must(nil, err)
 		mustSend("7 for all", "7 for all", "7 for all")
 		n := 0
 		for _, r := range w.history("job") {
@@ -69,9 +67,7 @@ func TestRunData(t *testing.T) {
 		}
 		w.mustResubmit("job", occurrence)
 		mustSend("7 for all", "7 for all", "7 for all")
-		if _, err := w.service.Disable(t.Context(), key("job")); err != nil {
-			t.Fatal(err)
-		}
+		w.must(w.service.Disable(t.Context(), key("job")))
 		if _, err := run(`{"data": {"order": 8, "customer": "b"}}`); err != nil {
 			t.Fatal(err)
 		}

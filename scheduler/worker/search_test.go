@@ -145,9 +145,7 @@ func (w *world) found(s *service.Service, q scheduler.JobQuery, p view.Page) str
 	var names []string
 	for range 1000 {
 		views, next, err := s.Search(w.t.Context(), q, p)
-		if err != nil {
-			w.t.Fatal(err)
-		}
+		w.must(nil, err)
 		for _, v := range views {
 			names = append(names, v.Job.Key.String())
 		}
@@ -415,9 +413,7 @@ func TestPagesWhileJobsComeAndGo(t *testing.T) {
 		var got []string
 		for p := (&view.Page{Top: 4}); p != nil; {
 			views, next, err := s.Search(t.Context(), scheduler.JobQuery{Labels: selector(t, "stays")}, *p)
-			if err != nil {
-				t.Fatal(err)
-			}
+			w.must(nil, err)
 			for _, v := range views {
 				got = append(got, v.Job.Key.String())
 			}

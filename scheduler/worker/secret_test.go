@@ -23,9 +23,7 @@ const (
 func (w *world) raw(name string) string {
 	w.t.Helper()
 	st, err := w.store.LoadJob(w.t.Context(), key(name))
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	w.must(nil, err)
 	return string(st.Data)
 }
 
@@ -95,9 +93,7 @@ func TestPutSecretAgain(t *testing.T) {
 		if v.Job.Generation != 2 || v.Job.ScheduleGen != 1 {
 			t.Errorf("generation %d, of the schedule %d after a new secret", v.Job.Generation, v.Job.ScheduleGen)
 		}
-		if _, err := w.service.Trigger(t.Context(), key("job")); err != nil {
-			t.Fatal(err)
-		}
+		w.must(w.service.Trigger(t.Context(), key("job")))
 		time.Sleep(time.Second)
 		if got := w.calls(); got != "n "+other {
 			t.Errorf("the door was told %q", got)
@@ -237,15 +233,11 @@ func TestWithoutTheKey(t *testing.T) {
 		if w.get("job").Job.State != scheduler.Enabled {
 			t.Error("the job cannot be got")
 		}
-		if _, err := w.patch("job", `{"description": "d"}`); err != nil {
-			t.Fatal(err)
-		}
+		w.must(w.patch("job", `{"description": "d"}`))
 		if _, err := w.service.Disable(t.Context(), key("job")); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := w.service.Enable(t.Context(), key("job")); err != nil {
-			t.Fatal(err)
-		}
+		w.must(w.service.Enable(t.Context(), key("job")))
 		if got := w.raw("job"); !strings.Contains(got, sealed) || !strings.Contains(got, `"generation":4`) {
 			t.Errorf("stored as %s", got)
 		}
@@ -264,15 +256,11 @@ func TestWithoutTheKey(t *testing.T) {
 func TestSealedForItsPlace(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		w.put("job", `{"startTime": "2099-01-01T00:00:00Z", `+locked+`}`)
-		if _, err := w.store.SaveJob(t.Context(), key("thief"), []byte(w.raw("job")), 0, false); err != nil {
-			t.Fatal(err)
-		}
+		w.must(w.store.SaveJob(t.Context(), key("thief"), []byte(w.raw("job")), 0, false))
 		if _, err := w.service.Trigger(t.Context(), key("thief")); err == nil {
 			t.Fatal("it has no baton yet")
 		}
-		if _, err := w.service.Audit(t.Context(), true); err != nil {
-			t.Fatal(err)
-		}
+		w.must(w.service.Audit(t.Context(), true))
 		if _, err := w.service.Trigger(t.Context(), key("thief")); err != nil {
 			t.Fatal(err)
 		}

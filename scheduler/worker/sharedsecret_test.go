@@ -21,9 +21,7 @@ const refers = `"action": {"type": "locked", "door": {"key": {"secretRef": "fron
 func (w *world) set(name, value string) *secrets.SharedSecret {
 	w.t.Helper()
 	s, _, err := w.service.PutSecret(w.t.Context(), name, []byte(`{"value": "`+value+`"}`))
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	w.must(nil, err)
 	return s
 }
 
@@ -66,9 +64,7 @@ func TestSharedSecret(t *testing.T) {
 				if v := w.get("job"); v.Job.Generation != 1 {
 					t.Errorf("generation %d", v.Job.Generation)
 				}
-				if err := w.service.DeleteSecret(t.Context(), "front", true); err != nil {
-					t.Fatal(err)
-				}
+				w.must(nil, w.service.DeleteSecret(t.Context(), "front", true))
 				time.Sleep(time.Minute)
 				r := w.history("job")
 				const want = `shared secret "front": there is none of that name; set it with "carillon secrets set"`
@@ -188,9 +184,7 @@ func TestDeleteSecretInUse(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 		for _, name := range []string{"f", "e", "d", "c", "b", "a"} {
-			if err := w.service.Delete(t.Context(), key(name), 0); err != nil {
-				t.Fatal(err)
-			}
+			w.must(nil, w.service.Delete(t.Context(), key(name), 0))
 		}
 		if err := w.service.DeleteSecret(t.Context(), "front", false); err != nil {
 			t.Errorf("got %v", err)

@@ -6,9 +6,6 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
-
-	"github.com/carillon-sched/carillon/integration/bubble"
-	"github.com/carillon-sched/carillon/scheduler/worker"
 )
 
 // strand has the server count all that is fired as acknowledged, as it does when it was killed between an acknowledgement and
@@ -48,12 +45,8 @@ func TestAuditRescuesStranded(t *testing.T) {
 		{"after it was passed on", "pass on", false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			freshTimers()
-			bubble.Test(t, func(t *testing.T) {
-				w := newWorld(t)
-				nc, own := w.open()
-				m := &mortal{Store: own, nc: nc, point: test.point, before: test.before}
-				w.startWorker(func(c *worker.Config) { c.Store = m; c.Logger = nil })
+			inWorld(t, func(t *testing.T, w *world) {
+				m := w.startMortal(&mortal{point: test.point, before: test.before})
 				w.put("job", `{`+action+`, "recurrence": {"frequency": "Minute", "count": 3}}`)
 				m.awaitDeath(t)
 				w.stopWorker()
@@ -93,12 +86,8 @@ func TestAuditRescuesStranded(t *testing.T) {
 
 // TestRescue fires a stranded baton again without an audit of everything.
 func TestRescue(t *testing.T) {
-	freshTimers()
-	bubble.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		nc, own := w.open()
-		m := &mortal{Store: own, nc: nc, point: "take"}
-		w.startWorker(func(c *worker.Config) { c.Store = m; c.Logger = nil })
+	inWorld(t, func(t *testing.T, w *world) {
+		m := w.startMortal(&mortal{point: "take"})
 		w.put("job", `{`+action+`, "recurrence": {"frequency": "Minute", "count": 3}}`)
 		m.awaitDeath(t)
 		w.stopWorker()

@@ -20,13 +20,9 @@ import (
 func (w *world) loseDefinitions(names ...string) {
 	w.t.Helper()
 	js, err := jetstream.New(w.nc)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	w.must(nil, err)
 	st, err := js.Stream(w.t.Context(), "KV_carillon-jobs")
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	w.must(nil, err)
 	for _, name := range names {
 		if err := st.Purge(w.t.Context(), jetstream.WithPurgeSubject("$KV.carillon-jobs.default."+name)); err != nil {
 			w.t.Fatal(err)
@@ -38,9 +34,7 @@ func (w *world) loseDefinitions(names ...string) {
 func (w *world) audit() *service.AuditReport {
 	w.t.Helper()
 	rep, err := w.service.Audit(w.t.Context(), true)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	w.must(nil, err)
 	return rep
 }
 
@@ -131,17 +125,13 @@ func TestDeletedJobsBatonsGo(t *testing.T) {
 			if name == "old" {
 				continue
 			}
-			if err := w.store.RemoveJob(t.Context(), key(name), v.Job.Revision, 0); err != nil {
-				t.Fatal(err)
-			}
+			w.must(nil, w.store.RemoveJob(t.Context(), key(name), v.Job.Revision, 0))
 		}
 		time.Sleep(11 * time.Minute)
 		if rep := w.audit(); rep.Fixed != 1 || len(rep.Findings) != 1 || rep.Findings[0].Job != key("audited") || rep.Waiting != 2 {
 			t.Errorf("audit: %+v, want that audited is removed, and fired gone before", rep)
 		}
-		if err := w.store.RemoveJob(t.Context(), key("old"), w.get("old").Job.Revision, 0); err != nil {
-			t.Fatal(err)
-		}
+		w.must(nil, w.store.RemoveJob(t.Context(), key("old"), w.get("old").Job.Revision, 0))
 		time.Sleep(2 * time.Hour)
 		if got := lost(w.audit()); got != "old" {
 			t.Errorf("two hours later, lost: %q", got)
@@ -202,9 +192,7 @@ func TestDamagedBatonsAreSetAside(t *testing.T) {
 				w.startWorker(func(c *worker.Config) { c.OnTakeover = func() { takeovers <- struct{}{} } })
 				start := time.Now().Add(time.Hour).UTC().Truncate(time.Second)
 				w.put("job", `{`+action+`, "startTime": "`+start.Format(time.RFC3339)+`", "recurrence": {"frequency": "Hour"}}`)
-				if err := w.store.Cancel(t.Context(), scheduler.Slot{Key: key("job")}, 0); err != nil {
-					t.Fatal(err)
-				}
+				w.must(nil, w.store.Cancel(t.Context(), scheduler.Slot{Key: key("job")}, 0))
 				if err := w.store.Fire(t.Context(), scheduler.Slot{Key: key("job")}, []byte(body), 0); err != nil {
 					t.Fatal(err)
 				}
@@ -231,9 +219,7 @@ func TestEditMendsDamagedBaton(t *testing.T) {
 		doc := `{` + action + `, "startTime": "` + start.Format(time.RFC3339) + `", "recurrence": {"frequency": "Hour"}`
 		w.put("job", doc+`}`)
 		slot := scheduler.Slot{Key: key("job")}
-		if err := w.store.Cancel(t.Context(), slot, 0); err != nil {
-			t.Fatal(err)
-		}
+		w.must(nil, w.store.Cancel(t.Context(), slot, 0))
 		if err := w.store.Arm(t.Context(), slot, []byte(`{"rev":`), start, 0); err != nil {
 			t.Fatal(err)
 		}
@@ -260,13 +246,9 @@ func TestLostCollectionIsNamed(t *testing.T) {
 			t.Fatal(err)
 		}
 		js, err := jetstream.New(w.nc)
-		if err != nil {
-			t.Fatal(err)
-		}
+		w.must(nil, err)
 		st, err := js.Stream(t.Context(), "KV_carillon-collections")
-		if err != nil {
-			t.Fatal(err)
-		}
+		w.must(nil, err)
 		if err := st.Purge(t.Context(), jetstream.WithPurgeSubject("$KV.carillon-collections.ops")); err != nil {
 			t.Fatal(err)
 		}

@@ -7,10 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/carillon-sched/carillon/integration/bubble"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/worker"
-	"github.com/carillon-sched/carillon/store"
 )
 
 // TestKilledAmidHerd kills one of two workers in the middle of a herd. Nothing is
@@ -22,19 +20,13 @@ func TestKilledAmidHerd(t *testing.T) {
 		slots    = 32
 		inFlight = 2 * slots // those that are called, and those that have answered and are not recorded
 	)
-	freshTimers()
-	bubble.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		_, other := w.open()
-		nc, own := w.open()
-		m := &mortal{Store: own, nc: nc, point: "record completed", before: true, skip: herd / 8}
+	inWorld(t, func(t *testing.T, w *world) {
 		w.sink.answers(after(50*time.Millisecond, http.StatusOK))
 		small := func(c *worker.Config) {
 			c.Concurrency, c.PerTarget, c.HoldMemory = slots, slots, 2*herd*scheduler.UsualHeldBytes
 		}
-		w.startWorker(small, func(c *worker.Config) { c.Store = m; c.Logger = nil })
-		dying, ended := w.stop, w.ended
-		w.startWorker(small, func(c *worker.Config) { c.Store = other })
+		m := w.startMortal(&mortal{point: "record completed", before: true, skip: herd / 8}, small)
+		w.startWorker(small)
 		due := time.Now().Add(20 * time.Second)
 		for i := range herd {
 			w.put(fmt.Sprintf("job-%d", i), `{`+action+`, "startTime": "`+due.UTC().Format(time.RFC3339Nano)+`"}`)
@@ -71,32 +63,17 @@ func TestKilledAmidHerd(t *testing.T) {
 				t.Errorf("job-%d: history %q", i, got)
 			}
 		}
-		dying()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
 	})
 }
 
-// afterUnrecordedCall kills a worker between the call of a job of every minute and its record, and has f do the rest, with a
-// store for the next worker.
-func afterUnrecordedCall(t *testing.T, f func(t *testing.T, w *world, other *store.Store)) {
+// afterUnrecordedCall kills a worker between the call of a job of every minute and its record, and has f do the rest.
+func afterUnrecordedCall(t *testing.T, f func(t *testing.T, w *world)) {
 	t.Helper()
-	freshTimers()
-	bubble.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		_, other := w.open()
-		nc, own := w.open()
-		m := &mortal{Store: own, nc: nc, point: "record completed", before: true}
-		w.startWorker(func(c *worker.Config) { c.Store = m; c.Logger = nil })
-		dying, ended := w.stop, w.ended
+	inWorld(t, func(t *testing.T, w *world) {
+		m := w.startMortal(&mortal{point: "record completed", before: true})
 		w.put("job", `{`+action+`, "recurrence": {"frequency": "Minute"}}`)
 		m.awaitDeath(t)
-		f(t, w, other)
-		dying()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
+		f(t, w)
 	})
 }
 
@@ -104,11 +81,9 @@ func afterUnrecordedCall(t *testing.T, f func(t *testing.T, w *world, other *sto
 // disables the job before another worker takes it over. The job is not called again, and the
 // record of what was skipped says that it may have been called.
 func TestDisabledBeforeTakeover(t *testing.T) {
-	afterUnrecordedCall(t, func(t *testing.T, w *world, other *store.Store) {
-		if _, err := w.service.Disable(t.Context(), key("job")); err != nil {
-			t.Fatal(err)
-		}
-		w.startWorker(func(c *worker.Config) { c.Store = other })
+	afterUnrecordedCall(t, func(t *testing.T, w *world) {
+		w.must(w.service.Disable(t.Context(), key("job")))
+		w.startWorker()
 		time.Sleep(5 * time.Minute)
 		if n := len(w.sink.seen()); n != 1 {
 			t.Errorf("it was called %d times", n)
@@ -123,13 +98,11 @@ func TestDisabledBeforeTakeover(t *testing.T) {
 // TestDoubtEnds kills a worker amid a run. The one that takes the run over asks the history; the runs
 // that follow are not doubted any more.
 func TestDoubtEnds(t *testing.T) {
-	afterUnrecordedCall(t, func(t *testing.T, w *world, other *store.Store) {
-		w.startWorker(func(c *worker.Config) { c.Store = other })
+	afterUnrecordedCall(t, func(t *testing.T, w *world) {
+		w.startWorker()
 		time.Sleep(5 * time.Minute)
 		st, err := w.store.Waiting(t.Context(), scheduler.Slot{Key: key("job")})
-		if err != nil {
-			t.Fatal(err)
-		}
+		w.must(nil, err)
 		if b, err := scheduler.DecodeBaton(st.Data); err != nil || b.Suspect || b.Runs < 4 {
 			t.Errorf("the baton is %+v, %v", b, err)
 		}

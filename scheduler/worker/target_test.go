@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/carillon-sched/carillon/integration/bubble"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/worker"
 )
@@ -80,9 +79,7 @@ func TestSlowTargetEarnsSlots(t *testing.T) {
 // When the hold fills up with jobs for a dead target, they wait outside the
 // process, and all run in the end.
 func TestBusyTargetWaitsOutside(t *testing.T) {
-	freshTimers()
-	bubble.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+	inWorld(t, func(t *testing.T, w *world) {
 		w.startWorker(func(c *worker.Config) { c.HoldMemory, c.Concurrency, c.PerTarget = 200*scheduler.UsualHeldBytes, 16, 8 })
 		w.sink.answers(func(c *call) (int, string) {
 			if strings.HasPrefix(c.host, "slow") {
@@ -111,9 +108,7 @@ func TestBusyTargetWaitsOutside(t *testing.T) {
 // A worker that stops gives back what it holds, lets running attempts end, and
 // cuts those short that take longer than its grace.
 func TestStop(t *testing.T) {
-	freshTimers()
-	bubble.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+	inWorld(t, func(t *testing.T, w *world) {
 		w.startWorker(func(c *worker.Config) { c.Grace = 5 * time.Second })
 		w.sink.answers(func(c *call) (int, string) {
 			switch {

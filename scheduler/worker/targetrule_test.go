@@ -8,9 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/carillon-sched/carillon/integration/bubble"
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/worker"
 )
 
 // rules puts the collection "default" with rules for targets, and gives the worker the time to hear of it.
@@ -69,28 +67,6 @@ func TestRateOfATarget(t *testing.T) {
 		}
 		if n != 10 {
 			t.Errorf("%d calls, want 10", n)
-		}
-	})
-}
-
-// TestRateFillsNoHold shows that jobs which wait for their rate leave the process when others need the place.
-func TestRateFillsNoHold(t *testing.T) {
-	freshTimers()
-	bubble.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		w.startWorker(func(c *worker.Config) { c.HoldMemory, c.Concurrency, c.PerTarget = 100*scheduler.UsualHeldBytes, 16, 8 })
-		w.rules(`{"target.example": {"rate": {"limit": 10}}}`)
-		due := w.herd(300)
-		w.put("other", `{"startTime": "`+due.Add(5*time.Second).Format(time.RFC3339)+`", "action": {"type": "Http", "request": {"uri": "http://other.example/", "method": "GET"}}}`)
-		time.Sleep(time.Until(due) + 3*time.Minute)
-		calls := w.sink.seen()
-		for _, c := range calls {
-			if late := c.at.Sub(due.Add(5 * time.Second)); c.host == "other.example" && late > 3*time.Second {
-				t.Errorf("another target's job ran %s late", late)
-			}
-		}
-		if len(calls) != 301 {
-			t.Errorf("%d calls, want 301", len(calls))
 		}
 	})
 }

@@ -16,13 +16,9 @@ func TestUnopened(t *testing.T) {
 		audit := func() string {
 			t.Helper()
 			rep, err := w.service.Audit(t.Context(), true)
-			if err != nil {
-				t.Fatal(err)
-			}
+			w.must(nil, err)
 			data, err := json.Marshal(rep.Undecryptable)
-			if err != nil {
-				t.Fatal(err)
-			}
+			w.must(nil, err)
 			return string(data)
 		}
 		w.process(newKey(t, "old"))
@@ -31,9 +27,7 @@ func TestUnopened(t *testing.T) {
 		w.put("first", later+locked+`}`)
 		w.process(lost)
 		w.put("second", later+locked+`}`)
-		if _, err := w.store.Secrets().Save(t.Context(), "broken", []byte(`{"sealed`), 0); err != nil {
-			t.Fatal(err)
-		}
+		w.must(w.store.Secrets().Save(t.Context(), "broken", []byte(`{"sealed`), 0))
 		w.process(same)
 		w.put("third", later+locked+`}`)
 		const want = `[{"key":"","reason":"what is stored of it cannot be read: unexpected end of JSON input","secrets":1,"jobs":0,"example":"secret broken"},` +
@@ -53,9 +47,7 @@ func TestUnopened(t *testing.T) {
 			w.set(name, planted)
 		}
 		for _, name := range []string{"first", "second"} {
-			if err := w.service.Delete(t.Context(), key(name), 0); err != nil {
-				t.Fatal(err)
-			}
+			w.must(nil, w.service.Delete(t.Context(), key(name), 0))
 		}
 		if got := audit(); got != "[]" {
 			t.Errorf("when all were set again: %s", got)
