@@ -79,6 +79,7 @@ var layers = []layer{
 	{path: "scheduler/console/consoletest", imports: product}, // for tests
 	{path: "scheduler/console/...", imports: append([]string{"scheduler/pulse"}, apis...)},
 	{path: "store/embedded/clustertest", imports: []string{"integration/freeport"}}, // for tests
+	{path: "store/storetest", imports: []string{"integration/bubble"}},              // for tests
 	{path: "store/...", imports: append([]string{"scheduler/trail"}, decisions...)},
 	{path: "actions/natsmsg/...", imports: append([]string{"actions/..."}, decisions...)},
 	{path: "actions/builtin", imports: append([]string{"actions/..."}, decisions...)},

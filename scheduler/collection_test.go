@@ -2,6 +2,7 @@ package scheduler_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/carillon-sched/carillon/scheduler"
@@ -104,6 +105,27 @@ func TestCollectionEquals(t *testing.T) {
 	} {
 		if got := readCollection(t, `{}`).Equals(readCollection(t, other)); got != want {
 			t.Errorf("%s: %v", other, got)
+		}
+	}
+}
+
+func TestWrongTargetRules(t *testing.T) {
+	for targets, want := range map[string]string{
+		`5`:                                "properties.targets: must be an object, not a number",
+		`{"http://x": {}}`:                 `properties.targets["http://x"]: is not a target: write a host, a host and port, "*.example.com" or "*"`,
+		`{"x": {"concurrency": 0}}`:        "properties.targets.x.concurrency: 0 is not in 1-1048576",
+		`{"x": {"rate": {"per": "PT1S"}}}`: "properties.targets.x.rate.limit: is required",
+		`{"x": {"rate": 5}}`:               "properties.targets.x.rate: must be an object, not a number",
+		`{"x": {"concurency": 5}}`:         `properties.targets.x.concurency: unknown field; did you mean "concurrency"?`,
+		`{"x": {}}`:                        "properties.targets.x: has no rule: give concurrency, rate or circuitBreaker",
+		`{"X.example": {"concurrency": 1}, "x.example": {"concurrency": 2}}`:        `properties.targets["x.example"]: is given twice`,
+		`{"x:99999": {"concurrency": 1}}`:                                           `properties.targets["x:99999"]: is not a target`,
+		`{"a*.x": {"concurrency": 1}}`:                                              `properties.targets["a*.x"]: is not a target`,
+		`{"x": {"circuitBreaker": {"openFor": "PT1H", "maxPostponement": "PT1M"}}}`: "maxPostponement: PT1M is shorter than the allowed PT1H",
+		`{"x": {"circuitBreaker": {"openFor": "P1M"}}}`:                             "properties.targets.x.circuitBreaker.openFor: P1M must not use years or months",
+	} {
+		if _, err := scheduler.ReadCollection("other", parseDocument(t, `{"properties": {"targets": `+targets+`}}`)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want %s", targets, err, want)
 		}
 	}
 }

@@ -166,3 +166,35 @@ func TestAdmits(t *testing.T) {
 		t.Errorf("%v, want a conflict: %s", err, want)
 	}
 }
+
+// TestAdmitsRules: calendar days and months, and a job's own hash, satisfy a quota in their units.
+func TestAdmitsRules(t *testing.T) {
+	for _, row := range []struct {
+		quota, timing string
+		refused       bool
+	}{
+		{`"day"`, `"timeZone": "America/New_York", "recurrence": {"cron": "0 9 * * *"}`, false},
+		{`"day"`, `"recurrence": {"cron": "0 9,10 * * *"}`, true},
+		{`"month"`, `"recurrence": {"cron": "0 9 1 * *"}`, false},
+		{`"month"`, `"recurrence": {"cron": "0 9 1,15 * *"}`, true},
+		{`"minute", "interval": 30`, `"recurrence": {"cron": "H/59 * * * *", "dialect": "dsari"}`, false},
+		{`"hour"`, `"recurrence": {"cron": "*/30 * * * *"}`, true},
+		{`"hour"`, `"recurrence": {"frequency": "day", "schedule": {"minutes": [0, 15, 30, 45]}}`, true},
+		{`"hour"`, `"recurrence": {"frequency": "day", "schedule": {"minutes": [0]}}`, false},
+		{`"hour"`, `"recurrence": {"frequency": "minute", "interval": 60}`, false},
+		{`"hour"`, `"recurrence": {"frequency": "minute", "interval": 59}`, true},
+		{`"hour"`, `"recurrence": {"cron": "0 9 * * *; 30 9 1 1 *"}`, true},
+		{`"hour"`, `"recurrence": {"cron": "@recur 59 minutes"}`, true},
+		{`"hour"`, `"recurrence": {"rrule": "DTSTART:20240101T000000Z RRULE:FREQ=DAILY RRULE:FREQ=DAILY;BYHOUR=0;BYMINUTE=59"}`, true},
+		{`"hour"`, `"timeZone": "America/New_York", "recurrence": {"cron": "30 1,2,3 * * *"}`, false},
+		{`"week"`, `"recurrence": {"frequency": "week", "anchor": "lastExecution"}`, false},
+		{`"month"`, `"recurrence": {"frequency": "month"}`, false},
+	} {
+		c := collection(t, `"quota": {"maxRecurrence": {"frequency": `+row.quota+`}}`)
+		def := definition(t, "08:00:00", `"action": {"type": "None"}, `+row.timing)
+		err := c.Admits(def, &scheduler.Reading{Key: key, UID: uid, Now: at("08:00:00")})
+		if errors.Is(err, scheduler.ErrConflict) != row.refused || err != nil && !row.refused {
+			t.Errorf("%s in %s: %v", row.timing, row.quota, err)
+		}
+	}
+}

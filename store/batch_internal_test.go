@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -12,11 +11,12 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/carillon-sched/carillon/store/storetest"
+
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/carillon-sched/carillon/integration/bubble"
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
@@ -31,9 +31,7 @@ type history struct {
 // does not.
 func withHistory(t *testing.T, always bool, f func(t *testing.T, h *history)) {
 	t.Helper()
-	runtime.GC() //nolint:revive // as freshTimers: the client's pool of timers
-	runtime.GC() //nolint:revive // must hold none of another bubble
-	bubble.Test(t, func(t *testing.T) {
+	storetest.Test(t, func(t *testing.T) {
 		t.Cleanup(func() { time.Sleep(time.Second) }) // last: what writes files for the server ends a moment after it
 		nc := startServer(t, func(o *server.Options) { o.JetStream, o.StoreDir, o.SyncAlways = true, t.TempDir(), always })()
 		js, err := jetstream.New(nc)

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-sched/carillon/store/storetest"
+
 	"github.com/google/go-cmp/cmp"
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -28,7 +30,7 @@ func TestOpenBesideChangesNothing(t *testing.T) {
 		before := configs()
 		cfg := store.Config{Lanes: 7, HistoryAge: time.Hour, HistoryPerJob: 3, ResultAge: time.Hour, AuditAge: time.Hour}
 		for _, create := range []bool{false, true} {
-			st, err := store.OpenBeside(t.Context(), w.connect(), cfg, create)
+			st, err := store.OpenBeside(t.Context(), storetest.Connect(t, w.server), cfg, create)
 			w.must(err)
 			if st.Lanes() != w.store.Lanes() {
 				t.Errorf("it has %d lanes, want %d", st.Lanes(), w.store.Lanes())
@@ -38,12 +40,12 @@ func TestOpenBesideChangesNothing(t *testing.T) {
 			}
 		}
 		cfg.Prefix = "absent"
-		_, err := store.OpenBeside(t.Context(), w.connect(), cfg, false)
+		_, err := store.OpenBeside(t.Context(), storetest.Connect(t, w.server), cfg, false)
 		mustBe(t, "one that is not there", err, scheduler.ErrNotFound)
 		if diff := cmp.Diff(before, configs()); diff != "" {
 			t.Errorf("it was made: %s", diff)
 		}
-		st, err := store.OpenBeside(t.Context(), w.connect(), cfg, true)
+		st, err := store.OpenBeside(t.Context(), storetest.Connect(t, w.server), cfg, true)
 		w.must(err)
 		if st.Lanes() != 7 || st.Prefix() != "absent" {
 			t.Errorf("it was made with %d lanes and the prefix %s", st.Lanes(), st.Prefix())

@@ -7,11 +7,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-sched/carillon/store/storetest"
+
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/carillon-sched/carillon/integration/bubble"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/store"
 )
@@ -29,11 +30,10 @@ type world struct {
 // and final jobs for three.
 func inBubble(t *testing.T, f func(t *testing.T, w *world)) {
 	t.Helper()
-	freshTimers()
-	bubble.Test(t, func(t *testing.T) {
-		w := &world{t: t, server: run(t, nil)}
+	storetest.Test(t, func(t *testing.T) {
+		w := &world{t: t, server: storetest.Server(t)}
 		w.nc, w.store = w.open()
-		js, err := jetstream.New(w.connect())
+		js, err := jetstream.New(storetest.Connect(t, w.server))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -42,34 +42,10 @@ func inBubble(t *testing.T, f func(t *testing.T, w *world)) {
 	})
 }
 
-// freshTimers empties the pool of timers that the NATS client keeps for the
-// whole process: a timer of one bubble must not be used in the next. A
-// sync.Pool is empty after two collections.
-func freshTimers() {
-	runtime.GC() //nolint:revive // see above
-	runtime.GC() //nolint:revive // see above
-}
-
-// connect returns a connection once JetStream answers.
-func (w *world) connect() *nats.Conn {
-	w.t.Helper()
-	nc := connect(w.t, w.server)
-	js, err := jetstream.New(nc)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	for { // the JetStream API answers a moment after the server is ready
-		if _, err := js.AccountInfo(w.t.Context()); err == nil {
-			return nc
-		}
-		time.Sleep(time.Millisecond)
-	}
-}
-
 // open opens the store on a connection of its own, as one process does.
 func (w *world) open() (*nats.Conn, *store.Store) {
 	w.t.Helper()
-	nc := w.connect()
+	nc := storetest.Connect(w.t, w.server)
 	st, err := open(w.t, nc, store.Config{HistoryAge: 2 * time.Hour, FinalAge: 3 * time.Hour})
 	if err != nil {
 		w.t.Fatal(err)

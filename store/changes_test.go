@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-sched/carillon/store/storetest"
+
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -155,7 +157,7 @@ func TestUntoldChangesAreWatched(t *testing.T) {
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := run(t, func(o *server.Options) {
+			s := storetest.Server(t, func(o *server.Options) {
 				o.Users = []*server.User{{Username: "strong", Password: "x"}, {Username: "weak", Password: "x", Permissions: may}}
 			})
 			strong := connect(t, s, nats.UserInfo("strong", "x"))

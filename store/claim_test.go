@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-sched/carillon/store/storetest"
+
 	"github.com/nats-io/nats.go"
 
 	"github.com/carillon-sched/carillon/scheduler"
@@ -169,7 +171,7 @@ func TestClaimerVanishes(t *testing.T) {
 		}
 		a.grow(100)
 		b.grow(100)
-		nc := w.connect()
+		nc := storetest.Connect(t, w.server)
 		for range 3 {
 			_, err := nc.Request("carillon.presence.all", []byte(`{"id":"gone","says":"renew"}`), time.Second)
 			w.must(err)
@@ -193,7 +195,7 @@ func TestNotWaitedFor(t *testing.T) {
 		a := w.holder(2)
 		w.fire(1)
 		before := a.take()
-		nc := w.connect()
+		nc := storetest.Connect(t, w.server)
 		tell := func(says, more string) {
 			t.Helper()
 			w.must(nc.Publish("carillon.presence.all", []byte(`{"id":"other","says":"`+says+`"`+more+`}`)))

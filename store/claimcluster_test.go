@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-sched/carillon/store/storetest"
+
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -87,7 +89,7 @@ func sequences(deliveries []*scheduler.Delivery) (all []uint64) {
 // of either or a third: all of it, each once, and nothing of what others hold.
 func TestClaimInCluster(t *testing.T) {
 	t.Parallel()
-	freshTimers() // after those of the bubbles
+	storetest.DropTimers() // after those of the bubbles
 	servers := startCluster(t)
 	w := &world{t: t}
 	join := func(s *server.Server, n int) *holder {

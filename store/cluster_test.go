@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-sched/carillon/store/storetest"
+
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -62,7 +64,7 @@ func openPatiently(t *testing.T, nc *nats.Conn, cfg store.Config) *store.Store {
 // the server of one is gone: another process knows each edit in the end.
 func TestNoStaleDefinitionInCluster(t *testing.T) {
 	t.Parallel()
-	freshTimers() // after those of the bubbles
+	storetest.DropTimers() // after those of the bubbles
 	servers := startCluster(t)
 	writer, nc := openReplicated(t, servers[0])
 	reader, _ := openReplicated(t, servers[1])

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-sched/carillon/store/storetest"
+
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/store"
 )
@@ -44,7 +46,7 @@ func TestFollowSurvivesItsConnection(t *testing.T) {
 func TestRecordsFrom(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		var err error
-		w.store, err = open(t, w.connect(), store.Config{HistoryPerJob: 1000, HistoryAge: 2 * time.Hour})
+		w.store, err = open(t, storetest.Connect(t, w.server), store.Config{HistoryPerJob: 1000, HistoryAge: 2 * time.Hour})
 		w.must(err)
 		for i := range 2500 { // more than the server is asked for at once
 			w.record(alike[i%2], scheduler.OutcomeCompleted, strconv.Itoa(i))

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-sched/carillon/store/storetest"
+
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/store"
 )
@@ -80,7 +82,7 @@ func TestRecent(t *testing.T) {
 // outcome apart, so that many of one kind do not push out the others.
 func TestHistoryIsBounded(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
-		few, err := open(t, w.connect(), store.Config{Prefix: "few", HistoryPerJob: 3, HistoryAge: time.Hour})
+		few, err := open(t, storetest.Connect(t, w.server), store.Config{Prefix: "few", HistoryPerJob: 3, HistoryAge: time.Hour})
 		w.must(err)
 		w.store = few
 		w.record(job, scheduler.OutcomeFaulted, "faulted")
@@ -105,7 +107,7 @@ func TestHistoryPerJobIsBroughtUp(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		w.must(w.store.Forget(t.Context(), job, 1e5))
 		for _, test := range []struct{ most, want int }{{3, 3}, {store.Unlimited, 1203}, {5, 5}} {
-			s, err := open(t, w.connect(), store.Config{HistoryPerJob: int64(test.most), HistoryAge: time.Hour})
+			s, err := open(t, storetest.Connect(t, w.server), store.Config{HistoryPerJob: int64(test.most), HistoryAge: time.Hour})
 			w.must(err)
 			w.store = s
 			for range 1200 {

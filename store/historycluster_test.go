@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-sched/carillon/store/storetest"
+
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/store"
 )
@@ -12,7 +14,7 @@ import (
 // record of another job from one that comes again.
 func TestHistoryInCluster(t *testing.T) {
 	t.Parallel()
-	freshTimers() // after those of the bubbles
+	storetest.DropTimers() // after those of the bubbles
 	st, nc := openReplicated(t, startCluster(t)[0])
 	at := time.Now().UTC()
 	jobs := []scheduler.Key{{Collection: "c", Job: "a"}, {Collection: "c", Job: "b"}}

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-sched/carillon/store/storetest"
+
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/store"
 )
@@ -59,7 +61,7 @@ func TestRecordsSince(t *testing.T) {
 // outcome that has as many as there may be.
 func TestKept(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
-		few, err := open(t, w.connect(), store.Config{Prefix: "few", HistoryPerJob: 3, HistoryAge: time.Hour})
+		few, err := open(t, storetest.Connect(t, w.server), store.Config{Prefix: "few", HistoryPerJob: 3, HistoryAge: time.Hour})
 		w.must(err)
 		w.store = few
 		kept := func(k scheduler.Key) time.Duration {

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-sched/carillon/store/storetest"
+
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/carillon-sched/carillon/scheduler"
@@ -164,7 +166,7 @@ func TestListingAsksTheIndexOnce(t *testing.T) {
 			w.must(err)
 			w.must(w.store.Arm(ctx, scheduler.Slot{Key: k}, []byte("t"), later, 0))
 		}
-		listener := w.connect()
+		listener := storetest.Connect(t, w.server)
 		index, err := listener.SubscribeSync("$JS.API.STREAM.INFO.>")
 		w.must(err)
 		w.must(listener.Flush()) // the server knows of it

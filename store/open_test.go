@@ -9,31 +9,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-sched/carillon/store/storetest"
+
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/carillon-sched/carillon/store"
 )
-
-// run starts a server that is only reachable from this process.
-func run(t *testing.T, change func(*server.Options)) *server.Server {
-	t.Helper()
-	opts := &server.Options{DontListen: true, JetStream: true, StoreDir: t.TempDir(), NoLog: true, NoSigs: true}
-	if change != nil {
-		change(opts)
-	}
-	s, err := server.NewServer(opts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.Start()
-	t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
-	if !s.ReadyForConnections(10 * time.Second) {
-		t.Fatal("the server does not get ready")
-	}
-	return s
-}
 
 func connect(t *testing.T, s *server.Server, opts ...nats.Option) *nats.Conn {
 	t.Helper()
@@ -54,7 +37,7 @@ func open(t *testing.T, nc *nats.Conn, cfg store.Config) (*store.Store, error) {
 }
 
 func TestReplicasOpenTogether(t *testing.T) {
-	s := run(t, nil)
+	s := storetest.Server(t)
 	var wg sync.WaitGroup
 	errs := make([]error, 8)
 	for i := range errs {
@@ -81,7 +64,7 @@ func TestReplicasOpenTogether(t *testing.T) {
 func TestSecondOpenUpdatesNoStream(t *testing.T) {
 	for name, always := range map[string]bool{"": false, "sync always": true} {
 		t.Run(name, func(t *testing.T) {
-			s := run(t, func(o *server.Options) { o.SyncAlways = always })
+			s := storetest.Server(t, func(o *server.Options) { o.SyncAlways = always })
 			nc := connect(t, s)
 			cfg := store.Config{SyncAlways: always}
 			if _, err := open(t, nc, cfg); err != nil {
@@ -109,7 +92,7 @@ func TestSecondOpenUpdatesNoStream(t *testing.T) {
 }
 
 func TestPrefixesAreApart(t *testing.T) {
-	s := run(t, nil)
+	s := storetest.Server(t)
 	nc := connect(t, s)
 	for _, prefix := range []string{"", "staging", "team.one"} {
 		if _, err := open(t, nc, store.Config{Prefix: prefix}); err != nil {
@@ -223,7 +206,7 @@ func TestSettingErrors(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			s := run(t, test.server)
+			s := storetest.Server(t, test.server)
 			var opts []nats.Option
 			if test.user != "" {
 				opts = append(opts, nats.UserInfo(test.user, "x"))
@@ -256,7 +239,7 @@ func makeStream(cfg jetstream.StreamConfig) func(*testing.T, jetstream.JetStream
 }
 
 func TestBadConfig(t *testing.T) {
-	s := run(t, nil)
+	s := storetest.Server(t)
 	for name, cfg := range map[string]store.Config{
 		"prefix": {Prefix: "a b"}, "lanes": {Lanes: -1}, "replicas": {Replicas: 9},
 	} {
@@ -269,7 +252,7 @@ func TestBadConfig(t *testing.T) {
 // TestAcknowledgementsByResponse shows that a user who may answer what it receives
 // needs no leave beside that to acknowledge.
 func TestAcknowledgementsByResponse(t *testing.T) {
-	s := run(t, func(o *server.Options) {
+	s := storetest.Server(t, func(o *server.Options) {
 		o.Users = []*server.User{{Username: "answers", Password: "x", Permissions: &server.Permissions{
 			Publish:  &server.SubjectPermission{Allow: []string{"carillon.>", "$KV.>", "$JS.API.>", "$SYS.REQ.USER.INFO"}},
 			Response: &server.ResponsePermission{MaxMsgs: -1, Expires: time.Hour},
@@ -282,7 +265,7 @@ func TestAcknowledgementsByResponse(t *testing.T) {
 
 // TestOpenTellsWhatItMakes opens a store twice: the second time there is nothing to make.
 func TestOpenTellsWhatItMakes(t *testing.T) {
-	nc := connect(t, run(t, nil))
+	nc := connect(t, storetest.Server(t))
 	for _, made := range []bool{true, false} {
 		var told []string
 		if _, err := open(t, nc, store.Config{Progress: func(what string) { told = append(told, what) }}); err != nil {

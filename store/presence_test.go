@@ -12,11 +12,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-sched/carillon/store/storetest"
+
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/carillon-sched/carillon/integration/bubble"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/store"
 )
@@ -89,7 +90,7 @@ func (w *world) fire(n int) {
 // sleeper is a process that says it holds something, and stalls then.
 func (w *world) sleeper() *nats.Conn {
 	w.t.Helper()
-	nc := w.connect()
+	nc := storetest.Connect(w.t, w.server)
 	_, err := nc.SubscribeSync("carillon.presence.one.sleeper")
 	w.must(err)
 	w.must(nc.Publish("carillon.presence.all", []byte(`{"id":"sleeper","says":"holds"}`)))
@@ -222,7 +223,7 @@ func TestQuietPresence(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		a, b := w.holder(1), w.holder(0)
 		time.Sleep(time.Minute) // they have begun
-		sub, err := w.connect().SubscribeSync("carillon.presence.>")
+		sub, err := storetest.Connect(t, w.server).SubscribeSync("carillon.presence.>")
 		w.must(err)
 		_ = sub.SetPendingLimits(-1, -1)
 		said := func(d time.Duration) (words []string) {
@@ -276,9 +277,8 @@ func TestQuietPresence(t *testing.T) {
 // TestPresenceForbidden shows that a process whose user may not tell of its
 // presence works all the same, warns, and has the others leave it alone.
 func TestPresenceForbidden(t *testing.T) {
-	freshTimers()
-	bubble.Test(t, func(t *testing.T) {
-		w := &world{t: t, server: run(t, func(o *server.Options) {
+	storetest.Test(t, func(t *testing.T) {
+		w := &world{t: t, server: storetest.Server(t, func(o *server.Options) {
 			o.Users = []*server.User{
 				{Username: "free", Password: "p"},
 				{Username: "quiet", Password: "p", Permissions: &server.Permissions{
@@ -288,7 +288,7 @@ func TestPresenceForbidden(t *testing.T) {
 			o.NoAuthUser = "free"
 		})}
 		w.nc, w.store = w.open()
-		js, err := jetstream.New(w.connect())
+		js, err := jetstream.New(storetest.Connect(t, w.server))
 		w.must(err)
 		w.js = js
 		nc := connect(t, w.server, nats.UserInfo("quiet", "p"))

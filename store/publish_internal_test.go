@@ -4,16 +4,16 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"runtime"
 	"strconv"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/carillon-sched/carillon/store/storetest"
+
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/carillon-sched/carillon/integration/bubble"
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
@@ -28,9 +28,7 @@ type wire struct {
 // onWire runs f in a bubble.
 func onWire(t *testing.T, f func(t *testing.T, w *wire)) {
 	t.Helper()
-	runtime.GC() //nolint:revive // as freshTimers: the client's pool of timers
-	runtime.GC() //nolint:revive // must hold none of another bubble
-	bubble.Test(t, func(t *testing.T) {
+	storetest.Test(t, func(t *testing.T) {
 		connect := startServer(t, nil)
 		w := &wire{t: t, nc: connect(), other: connect()}
 		p, err := newPublisher(w.nc, slog.New(slog.DiscardHandler))

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-sched/carillon/store/storetest"
+
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -24,7 +26,7 @@ func TestPublishAcrossRestart(t *testing.T) {
 		dir := t.TempDir()
 		persistent := func(o *server.Options) { o.StoreDir = dir }
 		r := &relay{}
-		old := run(t, persistent)
+		old := storetest.Server(t, persistent)
 		r.to.Store(old)
 		nc, err := nats.Connect("", nats.InProcessServer(r), nats.MaxReconnects(-1))
 		w.must(err)
@@ -57,7 +59,7 @@ func TestPublishAcrossRestart(t *testing.T) {
 		time.Sleep(5*time.Second + time.Millisecond/2)
 		old.Shutdown()
 		old.WaitForShutdown()
-		r.to.Store(run(t, persistent))
+		r.to.Store(storetest.Server(t, persistent))
 		all.Wait()
 
 		js, err := jetstream.New(nc)

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-sched/carillon/store/storetest"
+
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 
@@ -148,7 +150,7 @@ func TestAnotherServer(t *testing.T) {
 		time.Sleep(time.Second)
 
 		old := w.server
-		w.server = run(t, nil)
+		w.server = storetest.Server(t)
 		_, other := w.open()
 		w.must(other.Fire(t.Context(), own, []byte("b"), 0))
 		r.to.Store(w.server)
@@ -205,7 +207,7 @@ func TestForeignMessage(t *testing.T) {
 func TestLanesShareRoom(t *testing.T) {
 	const lanes, room = 4, 40
 	inBubble(t, func(t *testing.T, w *world) {
-		s, err := open(t, w.connect(), store.Config{Prefix: "many", Lanes: lanes})
+		s, err := open(t, storetest.Connect(t, w.server), store.Config{Prefix: "many", Lanes: lanes})
 		w.must(err)
 		for i := range 20 * room {
 			slot := scheduler.Slot{Key: scheduler.Key{Collection: "c", Job: "job" + strconv.Itoa(i)}}

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-sched/carillon/store/storetest"
+
 	"github.com/google/go-cmp/cmp"
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
@@ -98,7 +100,7 @@ func TestPulseStreamLost(t *testing.T) {
 
 // TestPulseWithoutPermission has NATS users that may not create the stream, or not publish to it: a scheduler works without.
 func TestPulseWithoutPermission(t *testing.T) {
-	s := run(t, func(o *server.Options) {
+	s := storetest.Server(t, func(o *server.Options) {
 		user := func(name string, deny ...string) *server.User {
 			return &server.User{Username: name, Password: "x", Permissions: &server.Permissions{
 				Publish: &server.SubjectPermission{Allow: []string{">"}, Deny: deny},

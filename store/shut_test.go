@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-sched/carillon/store/storetest"
+
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -100,7 +102,7 @@ func TestCheckWithoutConnection(t *testing.T) {
 // stream stays shut, and the others work.
 func TestCheckFindsShutStream(t *testing.T) {
 	dir := t.TempDir()
-	s := run(t, func(o *server.Options) { o.StoreDir = dir })
+	s := storetest.Server(t, func(o *server.Options) { o.StoreDir = dir })
 	nc := connect(t, s)
 	st, err := store.Open(t.Context(), nc, store.Config{Lanes: 2})
 	if err != nil {
@@ -138,7 +140,7 @@ func TestCheckFindsShutStream(t *testing.T) {
 // TestCheckIsForbidden checks a store whose NATS user may not purge some of the streams: they are not asked, and not
 // taken to be shut.
 func TestCheckIsForbidden(t *testing.T) {
-	s := run(t, func(o *server.Options) {
+	s := storetest.Server(t, func(o *server.Options) {
 		o.Users = []*server.User{{
 			Username: "weak", Password: "x",
 			Permissions: &server.Permissions{Publish: &server.SubjectPermission{Deny: []string{"$JS.API.STREAM.PURGE.KV_carillon-jobs"}}},

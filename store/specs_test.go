@@ -8,6 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/carillon-sched/carillon/store/storetest"
+
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/carillon-sched/carillon/scheduler"
@@ -256,7 +258,7 @@ func TestSpecsAreAskedForInBytes(t *testing.T) {
 func TestCompletedRequest(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		var log strings.Builder
-		st, err := open(t, w.connect(), store.Config{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+		st, err := open(t, storetest.Connect(t, w.server), store.Config{Logger: slog.New(slog.NewTextHandler(&log, nil))})
 		w.must(err)
 		w.store = st
 		got := w.specs(func() int { return 2 })

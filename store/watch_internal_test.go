@@ -4,15 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"slices"
 	"testing"
 	"time"
 
+	"github.com/carillon-sched/carillon/store/storetest"
+
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/carillon-sched/carillon/integration/bubble"
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
@@ -28,9 +28,7 @@ func TestReplicaBehind(t *testing.T) {
 		"for too long": {0, nil, scheduler.ErrUnavailable},
 	} {
 		t.Run(name, func(t *testing.T) {
-			runtime.GC() // the client's pool of timers, which hold the time of their bubble, is empty
-			runtime.GC() // after two collections
-			bubble.Test(t, func(t *testing.T) {
+			storetest.Test(t, func(t *testing.T) {
 				st := inMemory(t)
 				var told []string
 				w := &watch{

@@ -3,17 +3,16 @@ package natsmsg_test
 import (
 	"context"
 	"fmt"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats-server/v2/server"
+	"github.com/carillon-sched/carillon/store/storetest"
+
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/carillon-sched/carillon/actions/natsmsg"
-	"github.com/carillon-sched/carillon/integration/bubble"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/scheduler/worker"
@@ -23,39 +22,7 @@ import (
 // inBubble runs f on fake time with a server that opens no sockets.
 func inBubble(t *testing.T, f func(t *testing.T, nc *nats.Conn)) {
 	t.Helper()
-	dropTimers()
-	defer dropTimers()
-	bubble.Test(t, func(t *testing.T) {
-		s, err := server.NewServer(&server.Options{DontListen: true, JetStream: true, StoreDir: t.TempDir(), NoLog: true, NoSigs: true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		s.Start()
-		t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
-		for !s.Running() {
-			time.Sleep(time.Millisecond)
-		}
-		nc := connect(t, s)
-		js, err := jetstream.New(nc)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for { // the JetStream API answers a moment after Running reports true
-			if _, err := js.AccountInfo(t.Context()); err == nil {
-				break
-			}
-			time.Sleep(time.Millisecond)
-		}
-		f(t, nc)
-	})
-}
-
-// dropTimers empties the pool of timers that the NATS client keeps for the
-// whole process: a timer of one bubble must not be used outside it. A sync.Pool
-// is empty after two collections.
-func dropTimers() {
-	runtime.GC() //nolint:revive // see above
-	runtime.GC() //nolint:revive // see above
+	storetest.Test(t, func(t *testing.T) { f(t, storetest.Connect(t, storetest.Server(t))) })
 }
 
 // Who does not answer is waited for as long as the job says.

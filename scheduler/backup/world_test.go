@@ -5,11 +5,12 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
-	"runtime"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/carillon-sched/carillon/store/storetest"
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
@@ -17,7 +18,6 @@ import (
 
 	"github.com/carillon-sched/carillon/actions"
 	"github.com/carillon-sched/carillon/actions/web"
-	"github.com/carillon-sched/carillon/integration/bubble"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/backup"
 	"github.com/carillon-sched/carillon/scheduler/secrets"
@@ -31,17 +31,7 @@ import (
 // inBubble runs f on fake time, with a NATS server.
 func inBubble(t *testing.T, f func(t *testing.T, s *server.Server)) {
 	t.Helper()
-	runtime.GC() //nolint:revive // empties the pool of timers that the NATS client keeps: those of one bubble must not be used in the next
-	runtime.GC() //nolint:revive // a sync.Pool is empty after two collections
-	bubble.Test(t, func(t *testing.T) {
-		s, err := server.NewServer(&server.Options{DontListen: true, JetStream: true, StoreDir: t.TempDir(), NoLog: true, NoSigs: true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		s.Start()
-		t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
-		f(t, s)
-	})
+	storetest.Test(t, func(t *testing.T) { f(t, storetest.Server(t)) })
 }
 
 // system is a scheduler with a prefix of its own: the real store, a service, a worker, and targets without sockets.
@@ -60,21 +50,8 @@ type system struct {
 func newSystem(t *testing.T, s *server.Server, key seal.Key, cfg store.Config) *system {
 	t.Helper()
 	sys := &system{t: t, sink: &sink{}}
+	sys.nc = storetest.Connect(t, s)
 	var err error
-	if sys.nc, err = nats.Connect("", nats.InProcessServer(s)); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(sys.nc.Close)
-	js, err := jetstream.New(sys.nc)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for { // the JetStream API answers a moment after the server runs
-		if _, err := js.AccountInfo(t.Context()); err == nil {
-			break
-		}
-		time.Sleep(time.Millisecond)
-	}
 	cfg.Storage = jetstream.MemoryStorage
 	if sys.store, err = store.Open(t.Context(), sys.nc, cfg); err != nil {
 		t.Fatal(err)

@@ -10,10 +10,9 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
-	"github.com/nats-io/nats-server/v2/server"
-	"github.com/nats-io/nats.go"
+	"github.com/carillon-sched/carillon/store/storetest"
+
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/carillon-sched/carillon/actions"
@@ -31,23 +30,10 @@ type replicas struct {
 
 func newReplicas(t *testing.T, n int) *replicas {
 	t.Helper()
-	s, err := server.NewServer(&server.Options{DontListen: true, JetStream: true, StoreDir: t.TempDir(), NoLog: true, NoSigs: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.Start()
-	t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
-	if !s.ReadyForConnections(time.Minute) {
-		t.Fatal("the NATS server does not start")
-	}
+	s := storetest.Server(t)
 	r := &replicas{}
 	for range n {
-		nc, err := nats.Connect("", nats.InProcessServer(s))
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(nc.Close)
-		st, err := store.Open(t.Context(), nc, store.Config{Storage: jetstream.FileStorage})
+		st, err := store.Open(t.Context(), storetest.Connect(t, s), store.Config{Storage: jetstream.FileStorage})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -36,7 +36,7 @@ func (u *unread) LoadJobs(ctx context.Context, keys []scheduler.Key, each func(s
 
 // TestAwayStoreIsToldSeldom: a herd falls due while no definition can be read. The log is not flooded, and all runs once.
 func TestAwayStoreIsToldSeldom(t *testing.T) {
-	const herd = 100
+	const herd = 30
 	inBubble(t, func(t *testing.T, w *world) {
 		w.stopWorker()
 		for i := range herd {

@@ -6,11 +6,12 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"runtime"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/carillon-sched/carillon/store/storetest"
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
@@ -18,7 +19,6 @@ import (
 
 	"github.com/carillon-sched/carillon/actions"
 	"github.com/carillon-sched/carillon/actions/web"
-	"github.com/carillon-sched/carillon/integration/bubble"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/secrets"
 	"github.com/carillon-sched/carillon/scheduler/secrets/seal"
@@ -55,34 +55,15 @@ func inBubble(t *testing.T, f func(t *testing.T, w *world)) {
 // inWorld runs f on fake time, without a worker.
 func inWorld(t *testing.T, f func(t *testing.T, w *world), change ...func(*store.Config)) {
 	t.Helper()
-	freshTimers()
-	bubble.Test(t, func(t *testing.T) { f(t, newWorld(t, change...)) })
-}
-
-// freshTimers empties the pool of timers that the NATS client keeps for the
-// whole process: a timer of one bubble must not be used in the next. A
-// sync.Pool is empty after two collections.
-func freshTimers() {
-	runtime.GC() //nolint:revive // see above
-	runtime.GC() //nolint:revive // see above
+	storetest.Test(t, func(t *testing.T) { f(t, newWorld(t, change...)) })
 }
 
 func newWorld(t *testing.T, change ...func(*store.Config)) *world {
 	t.Helper()
-	s, err := server.NewServer(&server.Options{
-		DontListen: true, JetStream: true, StoreDir: t.TempDir(), NoLog: true, NoSigs: true,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.Start()
-	t.Cleanup(func() {
-		// The server creates the consumer for the source of a stream 0.2 s later. Shutdown would wait for it with locks held, which
-		// stops the time of the bubble.
-		time.Sleep(time.Second)
-		s.Shutdown()
-		s.WaitForShutdown()
-	})
+	s := storetest.Server(t)
+	// The server creates the consumer for the source of a stream 0.2 s later. Shutdown would wait for it with locks held, which
+	// stops the time of the bubble.
+	t.Cleanup(func() { time.Sleep(time.Second) })
 	w := &world{t: t, server: s, sink: &sink{answer: func(*call) (int, string) { return http.StatusOK, "ok" }}}
 	w.config = store.Config{Storage: jetstream.MemoryStorage, FinalAge: 2 * time.Hour}
 	for _, f := range change {
@@ -97,20 +78,7 @@ func newWorld(t *testing.T, change ...func(*store.Config)) *world {
 // open connects and opens the store, as one process does.
 func (w *world) open() (*nats.Conn, *store.Store) {
 	w.t.Helper()
-	for !w.server.Running() {
-		time.Sleep(time.Millisecond)
-	}
-	nc, err := nats.Connect("", nats.InProcessServer(w.server))
-	w.must(nil, err)
-	w.t.Cleanup(nc.Close)
-	js, err := jetstream.New(nc)
-	w.must(nil, err)
-	for { // the JetStream API answers a moment after Running reports true
-		if _, err := js.AccountInfo(w.t.Context()); err == nil {
-			break
-		}
-		time.Sleep(time.Millisecond)
-	}
+	nc := storetest.Connect(w.t, w.server)
 	st, err := store.Open(w.t.Context(), nc, w.config)
 	w.must(nil, err)
 	return nc, st

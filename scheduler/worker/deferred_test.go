@@ -259,7 +259,7 @@ func TestRuleIsTakenBack(t *testing.T) {
 
 // TestRuleIsTakenBackAtOnce takes a rate back while what waits for it is being put off.
 func TestRuleIsTakenBackAtOnce(t *testing.T) {
-	for wait := 100 * time.Millisecond; wait < 3*time.Second; wait += 300 * time.Millisecond {
+	for wait := 100 * time.Millisecond; wait < 3*time.Second; wait += 900 * time.Millisecond {
 		inBubble(t, func(t *testing.T, w *world) {
 			w.rules(`{"*": {"rate": {"limit": 1, "per": "PT1H"}}}`)
 			due := w.herd(6)

@@ -10,7 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/carillon-sched/carillon/integration/bubble"
+	"github.com/carillon-sched/carillon/store/storetest"
+
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/scheduler/worker"
@@ -23,8 +24,7 @@ var spring = time.Date(2026, 3, 8, 7, 0, 0, 0, time.UTC)
 // inSpring runs f in a bubble whose time is so long before the change of the clock.
 func inSpring(t *testing.T, before time.Duration, f func(t *testing.T, w *world)) {
 	t.Helper()
-	freshTimers()
-	bubble.Test(t, func(t *testing.T) {
+	storetest.Test(t, func(t *testing.T) {
 		time.Sleep(time.Until(spring.Add(-before))) // no server ticks yet
 		w := newWorld(t)
 		w.startWorker()

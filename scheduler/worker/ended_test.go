@@ -153,7 +153,7 @@ func TestEndedJobIsOver(t *testing.T) {
 		if v := w.put("job", `{`+action+`}`); v.Result != view.Unchanged || v.Job.State != scheduler.Completed {
 			t.Errorf("put as it was: %s, %s", v.Result, v.Job.State)
 		}
-		time.Sleep(time.Hour)
+		time.Sleep(5 * time.Minute)
 		if n := len(w.sink.seen()); n != 1 {
 			t.Errorf("%d calls, want 1", n)
 		}
@@ -278,7 +278,7 @@ func TestFinalAgeOutlivesEdits(t *testing.T) {
 // TestListAfterHerd lists the jobs of a herd that has just ended, page by page, by their state.
 func TestListAfterHerd(t *testing.T) {
 	inEndlessBubble(t, func(t *testing.T, w *world) {
-		const herd = 300
+		const herd = 120
 		start := time.Now().Add(time.Minute).UTC().Format(time.RFC3339)
 		for i := range herd {
 			w.put(fmt.Sprintf("job-%03d", i), `{`+action+`, "startTime": "`+start+`"}`)

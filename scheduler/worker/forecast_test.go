@@ -49,7 +49,7 @@ func TestForecastFollowsWhatIsWritten(t *testing.T) {
 		for range 60 {
 			put()
 		}
-		for range 12 {
+		for range 6 {
 			for range 8 {
 				changes[random.IntN(len(changes))]()
 			}

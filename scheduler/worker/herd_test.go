@@ -7,7 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/carillon-sched/carillon/integration/bubble"
+	"github.com/carillon-sched/carillon/store/storetest"
+
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/worker"
 	"github.com/carillon-sched/carillon/store"
@@ -56,8 +57,7 @@ func TestHerdLeavesRoom(t *testing.T) {
 func TestHerdOfAStoreThatWaits(t *testing.T) {
 	for _, waits := range []bool{false, true} {
 		t.Run(fmt.Sprintf("waits %t", waits), func(t *testing.T) {
-			freshTimers()
-			bubble.Test(t, func(t *testing.T) {
+			storetest.Test(t, func(t *testing.T) {
 				w := newWorld(t, func(c *store.Config) { c.SyncAlways = waits })
 				w.startWorker()
 				due := time.Now().Add(time.Minute).UTC().Truncate(time.Second)

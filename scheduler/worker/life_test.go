@@ -5,7 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/carillon-sched/carillon/integration/bubble"
+	"github.com/carillon-sched/carillon/store/storetest"
+
 	"github.com/carillon-sched/carillon/store"
 )
 
@@ -36,8 +37,7 @@ func TestHalfADay(t *testing.T) {
 
 // Several lanes, under another prefix: every operation finds its job's lane.
 func TestLanes(t *testing.T) {
-	freshTimers()
-	bubble.Test(t, func(t *testing.T) {
+	storetest.Test(t, func(t *testing.T) {
 		w := newWorld(t, func(c *store.Config) { c.Lanes, c.Prefix = 4, "team.sched" })
 		w.startWorker()
 		for i := range 40 {
@@ -48,7 +48,7 @@ func TestLanes(t *testing.T) {
 			w.must(w.service.Trigger(t.Context(), key(fmt.Sprintf("job%d", i))))
 			w.must(nil, w.service.Delete(t.Context(), key(fmt.Sprintf("job%d", i+10)), 0))
 		}
-		time.Sleep(time.Hour)
+		time.Sleep(5 * time.Minute)
 		if n := len(w.sink.seen()); n != 30*3+10+10 {
 			t.Errorf("%d calls, want 110: 30 jobs thrice, 10 runs by hand, 10 before their job was deleted", n)
 		}

@@ -16,7 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/carillon-sched/carillon/integration/bubble"
+	"github.com/carillon-sched/carillon/store/storetest"
+
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/internal/climb"
 	"github.com/carillon-sched/carillon/scheduler/service"
@@ -206,8 +207,7 @@ func shrink(t *testing.T, seed uint64, moves []move) []move {
 // live carries out moves in a bubble, and returns what is wrong in the end.
 func live(t *testing.T, seed uint64, moves []move, tell bool) (wrong []string) {
 	t.Helper()
-	freshTimers()
-	bubble.Test(t, func(t *testing.T) {
+	storetest.Test(t, func(t *testing.T) {
 		m := &model{target: &tally{seed: seed}, tell: tell}
 		m.world = newWorld(t, func(c *store.Config) {
 			if tell {

@@ -33,13 +33,9 @@ func TestNameUsedAgainWhileHeld(t *testing.T) {
 		start       time.Duration // of the next job, from when the first was due
 		calls       int           // within ten minutes
 	}{
-		"later":          {start: time.Minute, calls: 1},
 		"same instant":   {calls: 1},
 		"moments before": {start: -50 * time.Millisecond, calls: 1},
-		"moments after":  {start: 50 * time.Millisecond, calls: 1},
-		"years later":    {start: 20 * 365 * 24 * time.Hour},
 		"often":          {recurs: `"recurrence": {"frequency": "Minute"}, `, calls: 10},
-		"often, later":   {recurs: `"recurrence": {"frequency": "Minute"}, `, start: time.Minute, calls: 9},
 		"beside itself":  {old: `"overlap": "allow", `, recurs: `"overlap": "allow", "recurrence": {"frequency": "Minute"}, `, calls: 10},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -87,8 +83,8 @@ func TestNameUsedAgainWhileRunning(t *testing.T) {
 				due := time.Now().Add(20 * time.Second).UTC().Truncate(time.Second).Format(time.RFC3339)
 				w.put("job", `{`+overlap+`"startTime": "`+due+`", "recurrence": {"frequency": "Day"}, `+at("old")+`}`)
 				time.Sleep(25 * time.Second)
-				later := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
-				w.replace("job", `{"startTime": "`+later+`", "recurrence": {"frequency": "Hour"}, `+at("new")+`}`)
+				later := time.Now().Add(10 * time.Minute).UTC().Format(time.RFC3339)
+				w.replace("job", `{"startTime": "`+later+`", "recurrence": {"frequency": "Minute", "interval": 10}, `+at("new")+`}`)
 				time.Sleep(time.Minute)
 				if v := w.get("job"); v.Status.Executions != 0 {
 					t.Errorf("%d executions of a job that has not run yet", v.Status.Executions)
@@ -97,7 +93,7 @@ func TestNameUsedAgainWhileRunning(t *testing.T) {
 				if next := w.get("job").Status.Next.Format(time.RFC3339); next != later {
 					t.Errorf("after the audit it runs at %s, want %s", next, later)
 				}
-				time.Sleep(150 * time.Minute)
+				time.Sleep(25 * time.Minute)
 				if v := w.get("job"); v.Status.Executions != 2 || len(w.sink.seen()) != 3 {
 					t.Errorf("%d executions, want 2; %d calls, want 3", v.Status.Executions, len(w.sink.seen()))
 				}

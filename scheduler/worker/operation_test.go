@@ -284,7 +284,7 @@ func TestResubmitPastBusyJob(t *testing.T) {
 func TestOperationAsksLittle(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		defer carryOut(t, w.service)()
-		const jobs = 300
+		const jobs = 100
 		for i := range jobs {
 			w.put(fmt.Sprintf("j%03d", i), hourlyJob)
 		}

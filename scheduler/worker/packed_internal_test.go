@@ -124,7 +124,7 @@ func (*nobody) Nak(time.Duration) error { return nil }
 // TestHeldBytesAreCounted has a worker hold a herd far ahead: all of it fits into its share of a HoldMemory that is enough
 // for 100,000 by default, so that none is put off and fired again, and it takes no more memory than it counts for.
 func TestHeldBytesAreCounted(t *testing.T) {
-	const herd = 10_000
+	const herd = 4_000
 	bubble.Test(t, func(t *testing.T) {
 		registry := actions.New(web.New(web.Config{}))
 		store := &herdStore{size: herd, due: time.Now().Add(10 * time.Minute).UTC(), reader: registry}

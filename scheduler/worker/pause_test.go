@@ -93,23 +93,23 @@ func TestPauseWhileHeld(t *testing.T) {
 // TestPauseSurvives that its process ends, that the batons are lost, that its job is disabled and enabled, and a put that does not name it.
 func TestPauseSurvives(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
-		const hourly = `{` + action + `, "startTime": "2000-01-01T01:00:00Z", "recurrence": {"frequency": "Hour"}}`
-		w.put("job", hourly)
-		w.put("limited", `{`+action+`, "startTime": "2000-01-01T01:00:00Z", "recurrence": {"frequency": "Hour", "count": 3}}`)
+		const often = `{` + action + `, "startTime": "2000-01-01T00:10:00Z", "recurrence": {"frequency": "Minute", "interval": 10}}`
+		w.put("job", often)
+		w.put("limited", `{`+action+`, "startTime": "2000-01-01T00:10:00Z", "recurrence": {"frequency": "Minute", "interval": 10, "count": 3}}`)
 		at := func(clock string) { time.Sleep(time.Until(timeOfDay(t, clock))) }
-		at("01:30:00")
-		w.pause("job", "2000-01-01T05:30Z")
-		w.pause("limited", "2000-01-01T05:30Z")
+		at("00:15:00")
+		w.pause("job", "2000-01-01T00:55Z")
+		w.pause("limited", "2000-01-01T00:55Z")
 		w.stopWorker()
-		at("02:30:00")
+		at("00:25:00")
 		w.startWorker()
 		w.loseTimers()
-		w.put("job", hourly)
-		at("03:30:00")
+		w.put("job", often)
+		at("00:35:00")
 		w.must(w.service.Disable(t.Context(), key("job")))
-		at("04:30:00")
+		at("00:45:00")
 		w.patchPause("job", `{"state": "enabled"}`)
-		at("08:30:00")
+		at("01:25:00")
 		if got, want := w.outcomes("job"), "completed skipped(paused 2) skipped(disabled 1) skipped(paused 1) completed completed completed"; got != want {
 			t.Errorf("history %q, want %q", got, want)
 		}

@@ -93,7 +93,7 @@ func TestPutAgainRunsAgain(t *testing.T) {
 
 // TestPutAgainAtOnce puts a one-shot with a change the moment its run has ended, before or after its end is written.
 func TestPutAgainAtOnce(t *testing.T) {
-	for _, pause := range []time.Duration{0, time.Microsecond, time.Millisecond, 5 * time.Millisecond, 20 * time.Millisecond} {
+	for _, pause := range []time.Duration{0, time.Millisecond, 20 * time.Millisecond} {
 		t.Run(pause.String(), func(t *testing.T) {
 			inBubble(t, func(t *testing.T, w *world) {
 				ended := make(chan struct{}, 1)

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-sched/carillon/store/storetest"
+
 	"github.com/carillon-sched/carillon/integration/bubble"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/service"
@@ -28,8 +30,7 @@ func TestPutRacesDelete(t *testing.T) {
 		operations = 1500
 	}
 	const clients, names = 16, 3
-	freshTimers()
-	bubble.Test(t, func(t *testing.T) {
+	storetest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		w.service = w.newServiceOn(laggard{w.store}, newKey(t, "k1"))
 		w.startWorker(func(c *worker.Config) { c.Store = laggard{w.store} })

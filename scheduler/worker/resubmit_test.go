@@ -104,21 +104,21 @@ func TestResubmitMovesRecur(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		start := time.Now().UTC()
 		w.sink.answers(func(*call) (int, string) {
-			if time.Since(start) < time.Hour {
+			if time.Since(start) < time.Minute {
 				return http.StatusInternalServerError, ""
 			}
 			return http.StatusOK, ""
 		})
-		w.put("job", `{"action": `+to("main", "")+`, "recurrence": {"cron": "@recur 3 hours"}}`)
-		time.Sleep(4 * time.Hour)
+		w.put("job", `{"action": `+to("main", "")+`, "recurrence": {"cron": "@recur 3 minutes"}}`)
+		time.Sleep(4 * time.Minute)
 		first := w.history("job")[0]
 		w.mustRepeat(first.Occurrence, w.mustResubmit("job", first.Occurrence))
-		time.Sleep(6*time.Hour + time.Minute)
+		time.Sleep(6*time.Minute + 10*time.Second)
 		var got []time.Duration
 		for _, c := range w.sink.seen() {
 			got = append(got, c.at.Sub(start).Truncate(time.Minute))
 		}
-		want := []time.Duration{0, 3 * time.Hour, 4 * time.Hour, 7 * time.Hour, 10 * time.Hour}
+		want := []time.Duration{0, 3 * time.Minute, 4 * time.Minute, 7 * time.Minute, 10 * time.Minute}
 		if !slices.Equal(got, want) {
 			t.Errorf("called after %v, want %v", got, want)
 		}

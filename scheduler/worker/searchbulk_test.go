@@ -9,7 +9,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/carillon-sched/carillon/integration/bubble"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/scheduler/view"
@@ -151,10 +150,8 @@ func TestBulkAgreesWithScan(t *testing.T) {
 		r := rand.New(rand.NewPCG(3, 14))
 		indexed := w.newSearcher(func(st *watched) { st.threshold = 1 })
 		w.awaitIndex(indexed)
-		compared, least := 0, 100
-		if bubble.RaceDetector {
-			least = 40
-		}
+		const least = 40
+		compared := 0
 		for round := 0; round < least/4 || (compared < least || indexed.store.inBulk() < 5) && round < 240; round++ {
 			for range r.IntN(30) {
 				w.searchMove(r, indexed)

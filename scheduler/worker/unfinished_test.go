@@ -21,14 +21,11 @@ func TestDisableLetsBegunEnd(t *testing.T) {
 		enabled              time.Duration // after it was disabled; 0: never
 		state                scheduler.State
 	}{
-		"recurring":                {main + hourly, "main main main", "failed failed failed faulted", 0, scheduler.Disabled},
-		"recurring, enabled":       {main + hourly, "main main main", "failed failed failed faulted", 30 * time.Second, scheduler.Enabled},
-		"recurring, enabled after": {main + hourly, "main main main", "failed failed failed faulted", 20 * time.Minute, scheduler.Enabled},
+		"recurring": {main + hourly, "main main main", "failed failed failed faulted", 0, scheduler.Disabled},
 		"some fell due": {
 			main + minutely + `, "catchUp": {"policy": "skip"}`, "main main main",
 			"failed failed skipped(disabled 1) failed faulted", 90 * time.Second, scheduler.Disabled,
 		},
-		"one-shot":               {main, "main main main", "failed failed failed faulted", 0, scheduler.Disabled},
 		"one-shot, enabled":      {main, "main main main", "failed failed failed faulted", 30 * time.Second, scheduler.Faulted},
 		"one-shot, enabled late": {main, "main main main", "failed failed failed faulted", 20 * time.Minute, scheduler.Faulted},
 		"errorAction":            {alarm + hourly, "main alarm/error alarm/error alarm/error", "failed failed/error failed/error failed/error faulted", 0, scheduler.Disabled},

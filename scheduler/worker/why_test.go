@@ -6,7 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/carillon-sched/carillon/integration/bubble"
+	"github.com/carillon-sched/carillon/store/storetest"
+
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/scheduler/why"
@@ -101,8 +102,7 @@ func TestWhyTellsWhoDisabled(t *testing.T) {
 
 // TestWhyBeyondTheHistory asks about runs whose records have given way to later ones.
 func TestWhyBeyondTheHistory(t *testing.T) {
-	freshTimers()
-	bubble.Test(t, func(t *testing.T) {
+	storetest.Test(t, func(t *testing.T) {
 		w := newWorld(t, func(c *store.Config) { c.HistoryPerJob = 10 })
 		w.startWorker()
 		w.put("job", `{"recurrence": {"frequency": "Minute"}, "startTime": "2000-01-01T01:00:00Z", `+failOnce+`}`)

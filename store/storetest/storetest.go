@@ -1,0 +1,93 @@
+// Package storetest runs a NATS server in the process of a test, on fake time or not. All tests that need the real store share it.
+package storetest
+
+import (
+	"os"
+	"runtime"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats-server/v2/server/ats"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/carillon-sched/carillon/integration/bubble"
+)
+
+// patience bounds every wait.
+const patience = time.Minute
+
+// Main is the TestMain of a package with servers in bubbles. It starts the server's access-time ticker outside every bubble: a
+// goroutine that waits on it inside one would keep fake time from passing.
+func Main(m *testing.M) {
+	ats.Register()
+	os.Exit(m.Run())
+}
+
+// Test calls f on fake time.
+func Test(t *testing.T, f func(*testing.T)) {
+	t.Helper()
+	DropTimers()
+	defer stale.Store(true)
+	bubble.Test(t, f)
+}
+
+// stale reports whether a bubble may have left timers in the pool of the NATS client.
+var stale atomic.Bool
+
+// DropTimers empties the pool of timers that the NATS client keeps for the whole process: a timer of one bubble must not be used
+// outside of it. A sync.Pool is empty after two collections.
+func DropTimers() {
+	if stale.Swap(false) {
+		runtime.GC() //nolint:revive // see above
+		runtime.GC() //nolint:revive // see above
+	}
+}
+
+// Server starts a server with JetStream that opens no sockets. It ends with the test.
+func Server(tb testing.TB, change ...func(*server.Options)) *server.Server {
+	tb.Helper()
+	DropTimers()
+	options := &server.Options{DontListen: true, JetStream: true, NoLog: true, NoSigs: true}
+	for _, f := range change {
+		f(options)
+	}
+	if options.StoreDir == "" {
+		options.StoreDir = tb.TempDir()
+	}
+	s, err := server.NewServer(options)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	s.Start()
+	tb.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
+	if !s.ReadyForConnections(patience) {
+		tb.Fatal("the NATS server does not start")
+	}
+	return s
+}
+
+// Connect connects to a server, and waits until JetStream answers, which is a moment after the server is ready. The connection
+// ends with the test.
+func Connect(tb testing.TB, s *server.Server, options ...nats.Option) *nats.Conn {
+	tb.Helper()
+	nc, err := nats.Connect("", append(options, nats.InProcessServer(s))...)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(nc.Close)
+	js, err := jetstream.New(nc)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	for end := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
+		if _, err = js.AccountInfo(tb.Context()); err == nil {
+			return nc
+		}
+		if time.Now().After(end) {
+			tb.Fatal(err)
+		}
+	}
+}
