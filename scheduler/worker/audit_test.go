@@ -41,12 +41,8 @@ func TestAuditRestoresBatons(t *testing.T) {
 		}
 		w.startWorker()
 		time.Sleep(10 * time.Minute)
-		if got, want := w.outcomes("recurring"), "completed completed completed completed completed"; got != want {
-			t.Errorf("history %q, want %q", got, want)
-		}
-		if got, want := w.outcomes("late"), "failed failed failed faulted"; got != want {
-			t.Errorf("history %q, want %q", got, want)
-		}
+		w.wantHistory("recurring", "completed completed completed completed completed")
+		w.wantHistory("late", "failed failed failed faulted")
 		if next := w.get("new").Status.Next; !next.Equal(far.Truncate(time.Second)) {
 			t.Errorf("next %s, want %s", next, far)
 		}
@@ -81,9 +77,7 @@ func TestAuditRecordsFault(t *testing.T) {
 			m.awaitDeath(t)
 			w.stopWorker()
 			w.loseTimers()
-			if got, want := w.outcomes("job"), "failed completed/error faulted"; got != want {
-				t.Errorf("history %q, want %q", got, want)
-			}
+			w.wantHistory("job", "failed completed/error faulted")
 			if r := w.history("job")[2]; r.Phase != scheduler.MainPhase || r.Target != "main.example:80" || r.Status != 500 {
 				t.Errorf("the fault is told of %q at %s, status %d", r.Phase, r.Target, r.Status)
 			}

@@ -91,8 +91,6 @@ func TestUnrecordedAttemptsAreBounded(t *testing.T) {
 		}
 		st.away.Store(false)
 		time.Sleep(time.Minute)
-		if n := len(w.sink.seen()); n != jobs {
-			t.Errorf("%d calls, want %d", n, jobs)
-		}
+		w.wantCalls(jobs)
 	})
 }

@@ -186,6 +186,22 @@ func (w *world) outcomes(name string) string {
 	return short(w.history(name))
 }
 
+// wantHistory fails the test unless these are the outcomes in a job's history.
+func (w *world) wantHistory(name, want string) {
+	w.t.Helper()
+	if got := w.outcomes(name); got != want {
+		w.t.Errorf("%s: history %q, want %q", name, got, want)
+	}
+}
+
+// wantCalls fails the test unless targets were called so often.
+func (w *world) wantCalls(want int) {
+	w.t.Helper()
+	if got := len(w.sink.seen()); got != want {
+		w.t.Errorf("%d calls, want %d", got, want)
+	}
+}
+
 // short returns one word for each record.
 func short(records []*scheduler.Record) string {
 	var words []string

@@ -35,9 +35,7 @@ func TestDisableWhileRunByHandIsPutOff(t *testing.T) {
 				}
 				heal()
 				time.Sleep(5 * time.Minute)
-				if got := w.outcomes("job"); got != "postponed/manual completed/manual" {
-					t.Errorf("history %q", got)
-				}
+				w.wantHistory("job", "postponed/manual completed/manual")
 				n := len(w.sink.seen())
 				if got := w.sink.seen()[n-1].key; got != id {
 					t.Errorf("the last call has the key %s, want %s", got, id)
@@ -101,9 +99,7 @@ func TestEnableWhileEndIsWritten(t *testing.T) {
 				}
 				w.must(w.service.Enable(t.Context(), key("job")))
 				time.Sleep(150 * time.Minute)
-				if n := len(w.sink.seen()); n != 3 {
-					t.Errorf("%d calls, want 3: %s", n, w.outcomes("job"))
-				}
+				w.wantCalls(3)
 				w.mustBeInOrder()
 			})
 		})
@@ -130,9 +126,7 @@ func TestNewScheduleWhileEndIsWritten(t *testing.T) {
 		}
 		w.must(w.service.Audit(t.Context(), true))
 		time.Sleep(time.Hour)
-		if n := len(w.sink.seen()); n != 2 {
-			t.Errorf("%d calls, want 2: %s", n, w.outcomes("job"))
-		}
+		w.wantCalls(2)
 		w.mustBeInOrder()
 	})
 }

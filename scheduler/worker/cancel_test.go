@@ -119,9 +119,7 @@ func TestCancelOne(t *testing.T) {
 			t.Errorf("not one was canceled")
 		}
 		time.Sleep(time.Second)
-		if got := w.outcomes("job"); got != "failed faulted" {
-			t.Errorf("history %q", got)
-		}
+		w.wantHistory("job", "failed faulted")
 		for want := range 2 {
 			v, err := w.service.CancelCollection(t.Context(), scheduler.DefaultCollection, nil)
 			if err != nil || len(v.Occurrences) != 5*(1-want) {

@@ -47,9 +47,7 @@ func TestCatchUp(t *testing.T) {
 				time.Sleep(test.off)
 				w.startWorker()
 				time.Sleep(time.Minute)
-				if got := w.outcomes("job"); got != test.want {
-					t.Errorf("history %q, want %q", got, test.want)
-				}
+				w.wantHistory("job", test.want)
 				calls := w.sink.seen()
 				if test.last == 0 {
 					if len(calls) > 0 {
@@ -80,17 +78,11 @@ func TestDisabledCollectionPostpones(t *testing.T) {
 		w.put("once", `{`+action+`}`)
 		w.put("often", `{`+action+`, "recurrence": {"frequency": "Minute"}}`)
 		time.Sleep(150 * time.Second)
-		if n := len(w.sink.seen()); n != 0 {
-			t.Errorf("%d calls while the collection is disabled", n)
-		}
+		w.wantCalls(0)
 		state("enabled")
 		time.Sleep(61 * time.Second)
-		if got, want := w.outcomes("once"), "postponed completed"; got != want {
-			t.Errorf("history %q, want %q", got, want)
-		}
-		if got, want := w.outcomes("often"), "postponed postponed completed"; got != want {
-			t.Errorf("history %q, want %q", got, want)
-		}
+		w.wantHistory("once", "postponed completed")
+		w.wantHistory("often", "postponed postponed completed")
 	})
 }
 

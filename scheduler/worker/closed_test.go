@@ -78,14 +78,10 @@ func TestRunInClosedCollection(t *testing.T) {
 		if got := len(w.sink.seen()); got != len(jobs) {
 			t.Errorf("%d calls in a disabled collection", got)
 		}
-		if got := w.outcomes("once"); got != "postponed completed/manual" {
-			t.Errorf("history of the one-shot %q", got)
-		}
+		w.wantHistory("once", "postponed completed/manual")
 		w.turnCollection(scheduler.Enabled)
 		time.Sleep(62 * time.Second)
-		if got := w.outcomes("once"); got != "postponed completed/manual completed" {
-			t.Errorf("history of the one-shot %q", got)
-		}
+		w.wantHistory("once", "postponed completed/manual completed")
 		w.mustBeInOrder()
 		w.mustTellAll("often", time.Second)
 		w.mustTellAll("minutely", time.Minute)

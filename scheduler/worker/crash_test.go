@@ -215,9 +215,7 @@ func TestCrashPoints(t *testing.T) {
 					}
 					w.finish(map[bool]int{true: 1, false: 0}[test.before])
 				}
-				if got := w.outcomes("job"); got != test.want {
-					t.Errorf("history %q, want %q", got, test.want)
-				}
+				w.wantHistory("job", test.want)
 				keys := map[string]bool{}
 				for _, c := range w.sink.seen() {
 					keys[c.key+"#"+c.try] = true
@@ -269,9 +267,7 @@ func TestCrashAfterEditWhileHeld(t *testing.T) {
 		m.awaitDeath(t)
 		w.startWorker()
 		time.Sleep(time.Minute)
-		if got, want := w.outcomes("job"), "failed failed failed faulted"; got != want {
-			t.Errorf("history %q, want %q", got, want)
-		}
+		w.wantHistory("job", "failed failed failed faulted")
 	})
 }
 
@@ -286,9 +282,7 @@ func TestDisabledAfterDetaching(t *testing.T) {
 		w.must(w.service.Disable(t.Context(), key("job")))
 		w.startWorker()
 		time.Sleep(5 * time.Minute)
-		if got := w.outcomes("job"); got != "skipped(disabled 1)" {
-			t.Errorf("history %q, want one skipped instant", got)
-		}
+		w.wantHistory("job", "skipped(disabled 1)")
 		w.mustBeInOrder()
 	})
 }

@@ -289,9 +289,7 @@ func TestDamagedJobWithRunsUnderWay(t *testing.T) {
 						t.Errorf("%d calls, want one and its retry: %s", len(calls), w.outcomes("job"))
 					}
 					time.Sleep(time.Hour)
-					if got := len(w.sink.seen()); got != 3 {
-						t.Errorf("%d calls an hour later: %s", got, w.outcomes("job"))
-					}
+					w.wantCalls(3)
 					w.mustBeInOrder()
 				})
 			})

@@ -119,9 +119,7 @@ func TestDisabledWhileQueued(t *testing.T) {
 			}
 		}
 		time.Sleep(10 * time.Minute)
-		if n := len(w.sink.seen()); n != 1 {
-			t.Errorf("%d calls, want 1", n)
-		}
+		w.wantCalls(1)
 	})
 }
 
@@ -140,9 +138,7 @@ func TestManyRatesStarveNobody(t *testing.T) {
 		if v := w.get("other"); v.Job.State != scheduler.Completed {
 			t.Errorf("another target's job is %s a minute after it was due", v.Job.State)
 		}
-		if n := len(w.sink.seen()); n != 5 {
-			t.Errorf("%d calls, want 5", n)
-		}
+		w.wantCalls(5)
 		postponed := 0
 		for i := range 160 {
 			if got := w.outcomes(fmt.Sprintf("job%d", i)); got == "postponed" {
@@ -171,9 +167,7 @@ func TestPostponedIsNotMissed(t *testing.T) {
 				time.Sleep(time.Until(start) + 2*time.Second)
 				heal()
 				time.Sleep(4 * time.Minute)
-				if got := w.outcomes("once"); got != "postponed completed" {
-					t.Errorf("history %q", got)
-				}
+				w.wantHistory("once", "postponed completed")
 				records := w.history("often")
 				if len(records) < 2 || records[0].Outcome != scheduler.OutcomePostponed || records[1].Outcome != scheduler.OutcomeCompleted ||
 					!records[1].Nominal.Equal(start) {
@@ -223,9 +217,7 @@ func TestEditWhilePutOff(t *testing.T) {
 			t.Errorf("the edited schedule ran %d times: %s", next.Status.Executions, w.outcomes("schedule"))
 		}
 		time.Sleep(time.Minute)
-		if got := w.outcomes("action"); got != "postponed failed faulted" {
-			t.Errorf("history %q", got)
-		}
+		w.wantHistory("action", "postponed failed faulted")
 		if calls := w.sink.seen(); calls[len(calls)-1].host != "other.example" {
 			t.Errorf("the last call went to %s", calls[len(calls)-1].host)
 		}
@@ -240,9 +232,7 @@ func TestRuleIsTakenBack(t *testing.T) {
 		time.Sleep(time.Until(due) + time.Minute)
 		w.rules(`{}`)
 		time.Sleep(6 * time.Minute)
-		if n := len(w.sink.seen()); n != 6 {
-			t.Errorf("%d calls, want 6", n)
-		}
+		w.wantCalls(6)
 		w.rules(`{"*": {"concurrency": 1}}`)
 		w.sink.answers(after(50*time.Second, http.StatusOK))
 		for i := range 4 {
@@ -251,9 +241,7 @@ func TestRuleIsTakenBack(t *testing.T) {
 		time.Sleep(time.Second)
 		w.rules(`{}`)
 		time.Sleep(2 * time.Second)
-		if n := len(w.sink.seen()); n != 10 {
-			t.Errorf("%d calls, want 10", n)
-		}
+		w.wantCalls(10)
 	})
 }
 
@@ -266,9 +254,7 @@ func TestRuleIsTakenBackAtOnce(t *testing.T) {
 			time.Sleep(time.Until(due) + wait)
 			w.rules(`{}`)
 			time.Sleep(6 * time.Minute)
-			if n := len(w.sink.seen()); n != 6 {
-				t.Errorf("%d calls, want 6", n)
-			}
+			w.wantCalls(6)
 		})
 	}
 }
@@ -280,9 +266,7 @@ func TestQuickestRate(t *testing.T) {
 		w.sink.answers(after(3*time.Second, http.StatusOK))
 		due := w.herd(50)
 		time.Sleep(time.Until(due) + time.Minute)
-		if n := len(w.sink.seen()); n != 50 {
-			t.Errorf("%d calls, want 50", n)
-		}
+		w.wantCalls(50)
 	})
 }
 
@@ -327,13 +311,9 @@ func TestDeletedWhilePutOff(t *testing.T) {
 		}
 		time.Sleep(2 * time.Hour)
 		for i := range 6 {
-			if got := w.outcomes(fmt.Sprintf("job%d", i)); got != "" {
-				t.Errorf("job%d: history %q", i, got)
-			}
+			w.wantHistory(fmt.Sprintf("job%d", i), "")
 		}
-		if n := len(w.sink.seen()); n != 1 {
-			t.Errorf("%d calls, want 1", n)
-		}
+		w.wantCalls(1)
 	})
 }
 
@@ -354,9 +334,7 @@ func TestEditWhileQueued(t *testing.T) {
 				time.Sleep(5 * time.Second)
 				w.must(w.service.Patch(t.Context(), service.Edit{Key: key("job"), Body: []byte(patch)}))
 				time.Sleep(5 * time.Minute)
-				if got := w.outcomes("job"); got != "completed" {
-					t.Errorf("history %q", got)
-				}
+				w.wantHistory("job", "completed")
 			})
 		})
 	}

@@ -61,9 +61,7 @@ func TestDetachedRunTakenOverBesideItsBaton(t *testing.T) {
 				m.awaitDeath(t)
 				w.startWorker(func(c *worker.Config) { c.Store = sluggish{w.store} })
 				time.Sleep(5 * time.Minute)
-				if got := w.outcomes("job"); got != test.want {
-					t.Errorf("history %q, want %q", got, test.want)
-				}
+				w.wantHistory("job", test.want)
 				if got := len(w.sink.seen()); got != test.counted && got != test.counted+1 {
 					t.Errorf("%d calls, want %d, and at most one of them repeated", got, test.counted)
 				}

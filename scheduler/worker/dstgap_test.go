@@ -116,9 +116,7 @@ func TestLeftOut(t *testing.T) {
 				t.Errorf("%s: %s", name, w.outcomes(name))
 			}
 		}
-		if got, want := w.outcomes("limited"), "completed skipped(dst 1) completed"; got != want {
-			t.Errorf("history %q, want %q", got, want)
-		}
+		w.wantHistory("limited", "completed skipped(dst 1) completed")
 		if got, want := w.get("limited").Job.State, scheduler.Completed; got != want {
 			t.Errorf("state %s, want %s", got, want)
 		}
@@ -251,8 +249,6 @@ func TestLeftOutOnceAfterLoss(t *testing.T) {
 		until(2 * time.Hour)
 		w.mustTell("daily", 1, "2026-03-08 02:30")
 		w.mustTell("fresh", 1, "2026-03-08 02:30")
-		if got, want := w.outcomes("fresh"), "skipped(dst 1) completed"; got != want {
-			t.Errorf("history %q, want %q", got, want)
-		}
+		w.wantHistory("fresh", "skipped(dst 1) completed")
 	})
 }

@@ -22,9 +22,7 @@ func TestDisableWhileRunning(t *testing.T) {
 		time.Sleep(2 * time.Second)
 		w.must(w.service.Disable(t.Context(), key("job")))
 		time.Sleep(2 * time.Minute)
-		if got := w.outcomes("job"); got != "completed" {
-			t.Errorf("history %q: the attempt under way ends, and nothing follows", got)
-		}
+		w.wantHistory("job", "completed")
 		if v := w.get("job"); v.Job.State != scheduler.Disabled || v.Status.Executions != 1 {
 			t.Errorf("state %s, status %+v", v.Job.State, v.Status)
 		}
@@ -202,8 +200,6 @@ func TestChangesOfAnotherProcess(t *testing.T) {
 		_, _, err := second.PutCollection(t.Context(), scheduler.DefaultCollection, []byte(`{"properties": {"state": "disabled"}}`))
 		w.must(nil, err)
 		time.Sleep(time.Minute)
-		if got, want := w.outcomes("job"), "completed completed completed completed postponed"; got != want {
-			t.Errorf("history %q, want %q", got, want)
-		}
+		w.wantHistory("job", "completed completed completed completed postponed")
 	})
 }

@@ -123,9 +123,7 @@ func TestEndedShowsAtOnce(t *testing.T) {
 			}
 		}
 		w.finish(0)
-		if n := len(w.sink.seen()); n != calls {
-			t.Errorf("%d calls after the audit, want %d", n, calls)
-		}
+		w.wantCalls(calls)
 	})
 }
 
@@ -154,9 +152,7 @@ func TestEndedJobIsOver(t *testing.T) {
 			t.Errorf("put as it was: %s, %s", v.Result, v.Job.State)
 		}
 		time.Sleep(5 * time.Minute)
-		if n := len(w.sink.seen()); n != 1 {
-			t.Errorf("%d calls, want 1", n)
-		}
+		w.wantCalls(1)
 		w.put("job", `{`+action+`, "timeout": "PT5S"}`)
 		time.Sleep(time.Minute)
 		if got := w.outcomes("job"); got != "completed completed" || w.get("job").Job.State != scheduler.Completed {
@@ -331,9 +327,7 @@ func TestLostIsNotEnded(t *testing.T) {
 			t.Errorf("audit: %v, %d ended, %d fixed", err, rep.Ended, rep.Fixed)
 		}
 		time.Sleep(time.Hour)
-		if got := w.outcomes("lost"); got != "completed completed" {
-			t.Errorf("history %q", got)
-		}
+		w.wantHistory("lost", "completed completed")
 	})
 }
 
@@ -352,8 +346,6 @@ func TestFaultOutlivesAnEdit(t *testing.T) {
 		}
 		w.finish(1)
 		time.Sleep(time.Minute)
-		if got := w.outcomes("job"); got != "failed faulted" {
-			t.Errorf("history %q", got)
-		}
+		w.wantHistory("job", "failed faulted")
 	})
 }

@@ -69,9 +69,7 @@ func TestCrashAtEveryErrorAction(t *testing.T) {
 					m.awaitDeath(t)
 					w.startWorker()
 					time.Sleep(time.Minute)
-					if got, want := w.outcomes("job"), "failed failed/error failed/error failed/error faulted"; got != want {
-						t.Errorf("history %q, want %q", got, want)
-					}
+					w.wantHistory("job", "failed failed/error failed/error failed/error faulted")
 					var order []string
 					for word := range strings.FieldsSeq(w.told()) {
 						if len(order) == 0 || order[len(order)-1] != word {

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/service"
 )
 
 // TestLanguages puts a job of every language, and checks when it runs first. What it runs at then is package spec's.
@@ -27,40 +26,6 @@ func TestLanguages(t *testing.T) {
 			if next := w.get(name).Status.Next; !next.Equal(timeOfDay(t, test.want)) {
 				t.Errorf("%s: runs first at %s, want %s", name, next, test.want)
 			}
-		}
-	})
-}
-
-// TestRecurMoves shows that an @recur counts from the last execution, one by hand included (Obsidian Scheduler, "Scheduling Jobs", the note on ad hoc
-// jobs).
-func TestRecurMoves(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
-		start := time.Now().UTC()
-		w.put("job", `{`+action+`, "recurrence": {"cron": "@recur 3 minutes"}}`)
-		time.Sleep(4 * time.Minute)
-		w.must(w.service.Trigger(t.Context(), key("job")))
-		time.Sleep(6*time.Minute + 10*time.Second)
-		var got []time.Duration
-		for _, c := range w.sink.seen() {
-			got = append(got, c.at.Sub(start).Truncate(time.Minute))
-		}
-		want := []time.Duration{0, 3 * time.Minute, 4 * time.Minute, 7 * time.Minute, 10 * time.Minute}
-		if !slices.Equal(got, want) {
-			t.Errorf("called after %v, want %v", got, want)
-		}
-	})
-}
-
-// TestZoneEdit shows that a new zone plans the job anew.
-func TestZoneEdit(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
-		w.put("job", `{`+action+`, "timeZone": "America/New_York", "recurrence": {"cron": "0 12 * * *"}}`)
-		before := w.get("job").Status.Next
-		_, err := w.service.Patch(t.Context(), service.Edit{Key: key("job"), Body: []byte(`{"timeZone": "Europe/Paris"}`)})
-		w.must(nil, err)
-		after := w.get("job").Status.Next
-		if before.UTC().Hour() != 17 || after.UTC().Hour() != 11 {
-			t.Errorf("next run at %s, then at %s", before, after)
 		}
 	})
 }

@@ -43,9 +43,7 @@ func TestLostAcknowledgementIsNoBaton(t *testing.T) {
 					w.put("job", test.edit)
 				}
 				time.Sleep(time.Minute)
-				if got := w.outcomes("job"); got != test.want {
-					t.Errorf("history %q, want %q", got, test.want)
-				}
+				w.wantHistory("job", test.want)
 				if v := w.get("job"); !v.Job.State.Final() {
 					t.Errorf("it is %s", v.Job.State)
 				}
@@ -97,9 +95,7 @@ func TestLostAnswerIsNoRefusal(t *testing.T) {
 		w.put("job", `{"action": {"type": "Http", "request": {"uri": "http://down.example/", "method": "POST"},
 			"retryPolicy": {"retryInterval": "PT10S", "retryCount": 1}}, "overlap": "allow", "recurrence": {"frequency": "Minute", "count": 9}}`)
 		time.Sleep(90 * time.Second)
-		if got, want := w.outcomes("job"), "failed failed faulted failed failed faulted"; got != want {
-			t.Errorf("history %q, want %q", got, want)
-		}
+		w.wantHistory("job", "failed failed faulted failed failed faulted")
 		if v := w.get("job"); v.Status.Executions != 4 {
 			t.Errorf("%d executions are counted", v.Status.Executions)
 		}

@@ -194,9 +194,7 @@ func TestDeleteCutShort(t *testing.T) {
 				if len(calls) != 1 || calls[0].host != "new.example" {
 					t.Errorf("%d calls, want one of the new job", len(calls))
 				}
-				if got := w.outcomes("job"); got != "completed" {
-					t.Errorf("history %q", got)
-				}
+				w.wantHistory("job", "completed")
 			})
 		})
 	}
@@ -260,9 +258,7 @@ func TestDeleteCutShortBesideOneOff(t *testing.T) {
 		}
 		w.must(w.service.Audit(t.Context(), true))
 		time.Sleep(time.Hour)
-		if n := len(w.sink.seen()); n != 3 {
-			t.Errorf("%d calls, want one of the old job and two of the new: %s", n, w.outcomes("job"))
-		}
+		w.wantCalls(3)
 	})
 }
 

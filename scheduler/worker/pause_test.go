@@ -41,9 +41,7 @@ func TestPauseEnds(t *testing.T) {
 		w.must(w.service.Enable(t.Context(), key("job")))
 		time.Sleep(10 * time.Second)
 		want := "completed skipped(paused 6) completed/manual skipped(paused 6) skipped(paused 6) completed skipped(paused 2) completed"
-		if got := w.outcomes("job"); got != want {
-			t.Errorf("history %q, want %q", got, want)
-		}
+		w.wantHistory("job", want)
 	})
 }
 
@@ -72,9 +70,7 @@ func TestPauseWhileHeld(t *testing.T) {
 		w.pause("job", w.get("job").Status.Next.Add(30*time.Second).Format(time.RFC3339))
 		mustBeQuick(began)
 		time.Sleep(11 * time.Second)
-		if n := len(w.sink.seen()); n != 2 {
-			t.Errorf("%d calls, want those before the pause", n)
-		}
+		w.wantCalls(2)
 		time.Sleep(5 * time.Second)
 		began = hold()
 		v, err := w.service.Enable(t.Context(), key("job"))
@@ -83,9 +79,7 @@ func TestPauseWhileHeld(t *testing.T) {
 		}
 		mustBeQuick(began)
 		time.Sleep(5 * time.Second)
-		if got := w.outcomes("job"); got != "completed completed skipped(paused 3) completed" {
-			t.Errorf("history %q", got)
-		}
+		w.wantHistory("job", "completed completed skipped(paused 3) completed")
 		w.mustBeInOrder()
 	})
 }
@@ -110,12 +104,8 @@ func TestPauseSurvives(t *testing.T) {
 		at("00:45:00")
 		w.patchPause("job", `{"state": "enabled"}`)
 		at("01:25:00")
-		if got, want := w.outcomes("job"), "completed skipped(paused 2) skipped(disabled 1) skipped(paused 1) completed completed completed"; got != want {
-			t.Errorf("history %q, want %q", got, want)
-		}
-		if got, want := w.outcomes("limited"), "completed skipped(paused 4) completed completed"; got != want {
-			t.Errorf("history %q, want %q", got, want)
-		}
+		w.wantHistory("job", "completed skipped(paused 2) skipped(disabled 1) skipped(paused 1) completed completed completed")
+		w.wantHistory("limited", "completed skipped(paused 4) completed completed")
 	})
 }
 

@@ -41,9 +41,7 @@ func TestPutKeepsDisabled(t *testing.T) {
 		mustBe(t, w.putSpec(`{`+action+`, `+every10s+`}`, 7), view.Updated, scheduler.Disabled)
 		mustBe(t, w.putSpec(`{`+action+`, `+every10s+`, "state": null}`, 8), view.Unchanged, scheduler.Disabled)
 		time.Sleep(time.Hour)
-		if n := len(w.sink.seen()); n != 1 {
-			t.Errorf("%d calls, want the one before it was disabled", n)
-		}
+		w.wantCalls(1)
 		mustBe(t, w.put("job", `{`+action+`, `+every10s+`, "state": "enabled"}`), view.Updated, scheduler.Enabled)
 		mustBe(t, w.put("job", `{`+action+`, `+every10s+`}`), view.Unchanged, scheduler.Enabled)
 		mustBe(t, w.put("job", `{`+action+`, `+every10s+`, "state": "disabled"}`), view.Updated, scheduler.Disabled)
@@ -104,9 +102,7 @@ func TestPutAgainAtOnce(t *testing.T) {
 				time.Sleep(pause)
 				w.put("job", `{`+strings.ReplaceAll(action, "/hook", "/other")+`}`)
 				time.Sleep(time.Minute)
-				if got := w.outcomes("job"); got != "completed completed" {
-					t.Errorf("history %q, want both runs", got)
-				}
+				w.wantHistory("job", "completed completed")
 				if s := w.get("job").Job.State; s != scheduler.Completed {
 					t.Errorf("state %s", s)
 				}
@@ -129,9 +125,7 @@ func TestPutAgainWhileEndIsUnwritten(t *testing.T) {
 			t.Errorf("with a change: %s", v.Result)
 		}
 		time.Sleep(time.Minute)
-		if got := w.outcomes("job"); got != "completed completed" {
-			t.Errorf("history %q, want both runs", got)
-		}
+		w.wantHistory("job", "completed completed")
 		w.mustBeInOrder()
 	})
 }
@@ -160,9 +154,7 @@ func TestPutAgainOfFaultedJob(t *testing.T) {
 		}
 		w.sink.answers(func(*call) (int, string) { return http.StatusOK, "" })
 		time.Sleep(time.Hour)
-		if got, want := w.outcomes("job"), "failed faulted completed"; got != want {
-			t.Errorf("history %q, want %q", got, want)
-		}
+		w.wantHistory("job", "failed faulted completed")
 		w.mustBeInOrder()
 	})
 }
@@ -189,9 +181,7 @@ func TestSpecTwice(t *testing.T) {
 			w.must(w.service.Patch(t.Context(), patch))
 			time.Sleep(time.Minute)
 		}
-		if n := len(w.sink.seen()); n != 4 {
-			t.Errorf("%d calls, want 4: one for each put and patch", n)
-		}
+		w.wantCalls(4)
 		w.mustBeInOrder()
 	})
 }
@@ -270,9 +260,7 @@ func TestDryRun(t *testing.T) {
 		mustBe(t, dry(job+`}`), view.Unchanged, scheduler.Completed)
 		mustBe(t, dry(job+`, "timeout": "PT5S"}`), view.Updated, scheduler.Enabled)
 		time.Sleep(2 * time.Hour)
-		if n := len(w.sink.seen()); n != 3 {
-			t.Errorf("%d calls, want 3", n)
-		}
+		w.wantCalls(3)
 		for body, want := range map[string]error{`{}`: scheduler.ErrInvalid, `{"action": {"type": "Http", "request": {"uri": "http://x", "method": "GET", "authentication": {"type": "Basic", "username": "u", "password": {"secret": "none"}}}}}`: scheduler.ErrInvalid} {
 			if _, _, err := w.service.Put(t.Context(), service.Edit{Key: key("other"), Body: []byte(body), DryRun: true}); !errors.Is(err, want) {
 				t.Errorf("%s: %v", body, err)
@@ -303,9 +291,7 @@ func TestPutAgainWhileEndIsWritten(t *testing.T) {
 					t.Errorf("with a change: %s", v.Result)
 				}
 				time.Sleep(10 * time.Minute)
-				if got := w.outcomes("job"); got != "completed completed" {
-					t.Errorf("history %q, want both runs", got)
-				}
+				w.wantHistory("job", "completed completed")
 				if s := w.get("job").Job.State; s != scheduler.Completed {
 					t.Errorf("state %s", s)
 				}

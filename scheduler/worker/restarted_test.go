@@ -60,9 +60,7 @@ func TestRestartBeginsNothingTwice(t *testing.T) {
 					w.must(nil, w.store.Fire(t.Context(), slot, stale.Data, 0))
 				}
 				time.Sleep(2 * time.Minute)
-				if got := w.outcomes("job"); got != test.want {
-					t.Errorf("history %q, want %q", got, test.want)
-				}
+				w.wantHistory("job", test.want)
 				if v := w.get("job"); v.Job.State != scheduler.Completed {
 					t.Errorf("it is %s", v.Job.State)
 				}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -73,55 +72,6 @@ func TestResubmitFaulted(t *testing.T) {
 		time.Sleep(time.Second)
 		w.mustRepeat(first.Occurrence, again)
 		w.mustBeInOrder()
-	})
-}
-
-// TestResubmitSkipped repeats an occurrence that was skipped while its job was disabled; the schedule goes on as planned, and no
-// count is used up.
-func TestResubmitSkipped(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
-		start := time.Now().UTC().Truncate(time.Minute).Add(time.Minute)
-		w.put("job", `{`+action+`, "startTime": "`+start.Format(time.RFC3339)+`", "recurrence": {"frequency": "Minute", "count": 3}}`)
-		time.Sleep(time.Until(start.Add(time.Second)))
-		w.must(w.service.Disable(t.Context(), key("job")))
-		time.Sleep(3*time.Minute + 9*time.Second)
-		w.must(w.service.Enable(t.Context(), key("job")))
-		missed := "default/job@" + start.Add(2*time.Minute).Format(time.RFC3339)
-		w.mustRepeat(missed, w.mustResubmit("job", missed))
-		time.Sleep(5 * time.Minute)
-		if got, want := w.outcomes("job"), "completed skipped(disabled 3) completed/manual completed completed"; got != want {
-			t.Errorf("history %q, want %q", got, want)
-		}
-		if v := w.get("job"); v.Job.State != scheduler.Completed || v.Status.Executions != 4 {
-			t.Errorf("state %s, status %+v", v.Job.State, v.Status)
-		}
-	})
-}
-
-// TestResubmitMovesRecur shows that a resubmission delays an @recur, which counts from the last execution (Obsidian Scheduler,
-// "Recurrence", the note on ad hoc jobs).
-func TestResubmitMovesRecur(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
-		start := time.Now().UTC()
-		w.sink.answers(func(*call) (int, string) {
-			if time.Since(start) < time.Minute {
-				return http.StatusInternalServerError, ""
-			}
-			return http.StatusOK, ""
-		})
-		w.put("job", `{"action": `+to("main", "")+`, "recurrence": {"cron": "@recur 3 minutes"}}`)
-		time.Sleep(4 * time.Minute)
-		first := w.history("job")[0]
-		w.mustRepeat(first.Occurrence, w.mustResubmit("job", first.Occurrence))
-		time.Sleep(6*time.Minute + 10*time.Second)
-		var got []time.Duration
-		for _, c := range w.sink.seen() {
-			got = append(got, c.at.Sub(start).Truncate(time.Minute))
-		}
-		want := []time.Duration{0, 3 * time.Minute, 4 * time.Minute, 7 * time.Minute, 10 * time.Minute}
-		if !slices.Equal(got, want) {
-			t.Errorf("called after %v, want %v", got, want)
-		}
 	})
 }
 
@@ -203,9 +153,7 @@ func TestResubmitOnce(t *testing.T) {
 			t.Errorf("%v, want that it was resubmitted with success", err)
 		}
 		time.Sleep(time.Second)
-		if got, want := w.outcomes("job"), "failed faulted completed/manual"; got != want {
-			t.Errorf("history %q, want %q", got, want)
-		}
+		w.wantHistory("job", "failed faulted completed/manual")
 	})
 }
 
@@ -231,9 +179,7 @@ func TestResubmitCrash(t *testing.T) {
 				m.awaitDeath(t)
 				w.startWorker()
 				time.Sleep(time.Minute)
-				if got, want := w.outcomes("job"), "failed failed/error faulted failed/manual failed/error/manual faulted/manual"; got != want {
-					t.Errorf("history %q, want %q", got, want)
-				}
+				w.wantHistory("job", "failed failed/error faulted failed/manual failed/error/manual faulted/manual")
 				for _, r := range w.history("job")[3:] {
 					if r.Occurrence != v.Occurrence || r.Resubmits == nil || scheduler.OccurrenceID(r.Job, r.Resubmits.Nominal) != first {
 						t.Errorf("a record of %s repeats %+v", r.Occurrence, r.Resubmits)

@@ -63,9 +63,7 @@ func TestRotation(t *testing.T) {
 		if got := len(w.sink.seen()) - n; got != 4 {
 			t.Errorf("%d calls in two minutes", got)
 		}
-		if got, want := w.outcomes("own"), "completed completed completed completed"; got != want {
-			t.Errorf("history %q, want %q", got, want)
-		}
+		w.wantHistory("own", "completed completed completed completed")
 		for _, name := range []string{"own", "over", "disabled"} {
 			if raw := w.raw(name); strings.Contains(raw, planted) || !strings.Contains(raw, `"v1.k2.`) {
 				t.Errorf("stored as %s", raw)

@@ -24,9 +24,7 @@ func TestOverlapAllow(t *testing.T) {
 			}
 		}
 		time.Sleep(time.Minute)
-		if got, want := w.outcomes("job"), "completed completed completed completed"; got != want {
-			t.Errorf("history %q, want %q", got, want)
-		}
+		w.wantHistory("job", "completed completed completed completed")
 		if v := w.get("job"); v.Job.State != scheduler.Completed || v.Status.Executions != 4 {
 			t.Errorf("state %s, status %+v", v.Job.State, v.Status)
 		}

@@ -61,9 +61,7 @@ func TestAuditRescuesStranded(t *testing.T) {
 					t.Errorf("found %+v", rep.Findings)
 				}
 				time.Sleep(10 * time.Minute)
-				if got, want := w.outcomes("job"), "completed completed completed"; got != want {
-					t.Errorf("history %q, want %q", got, want)
-				}
+				w.wantHistory("job", "completed completed completed")
 				keys := map[string]int{}
 				for _, c := range w.sink.seen() {
 					keys[c.key]++
@@ -99,8 +97,6 @@ func TestRescue(t *testing.T) {
 			}
 		}
 		time.Sleep(10 * time.Minute)
-		if got, want := w.outcomes("job"), "completed completed completed"; got != want {
-			t.Errorf("history %q, want %q", got, want)
-		}
+		w.wantHistory("job", "completed completed completed")
 	})
 }

@@ -143,9 +143,7 @@ func TestDeletedJobsBatonsGo(t *testing.T) {
 			t.Errorf("second delete: %v", err)
 		}
 		w.mustBeInOrder()
-		if n := len(w.sink.seen()); n != 0 {
-			t.Errorf("%d calls of deleted jobs", n)
-		}
+		w.wantCalls(0)
 	})
 }
 
@@ -160,18 +158,14 @@ func TestLostWhileItRuns(t *testing.T) {
 		w.put("job", doc+`, "description": "edited"}`) // so that the worker reads it again
 		w.loseDefinitions("job")
 		time.Sleep(time.Minute)
-		if got := w.outcomes("job"); got != "completed" {
-			t.Errorf("history %q", got)
-		}
+		w.wantHistory("job", "completed")
 		rep := w.audit()
 		if lost(rep) != "job" || !strings.Contains(rep.Findings[0].Problem, "next at "+start.Add(time.Hour).Format(time.RFC3339)+", run 1 times") {
 			t.Errorf("audit: %+v", rep)
 		}
 		w.put("job", doc+`}`)
 		time.Sleep(2 * time.Hour)
-		if got := w.outcomes("job"); got != "completed completed completed" {
-			t.Errorf("history %q", got)
-		}
+		w.wantHistory("job", "completed completed completed")
 	})
 }
 
@@ -202,9 +196,7 @@ func TestDamagedBatonsAreSetAside(t *testing.T) {
 					t.Errorf("audit: %+v", rep)
 				}
 				time.Sleep(25 * time.Minute)
-				if got := w.outcomes("job"); got != "completed completed" {
-					t.Errorf("history %q", got)
-				}
+				w.wantHistory("job", "completed completed")
 			})
 		})
 	}
@@ -226,9 +218,7 @@ func TestEditMendsDamagedBaton(t *testing.T) {
 			t.Errorf("next %s, want %s", next, start)
 		}
 		time.Sleep(130 * time.Minute)
-		if got := w.outcomes("job"); got != "completed completed" {
-			t.Errorf("history %q", got)
-		}
+		w.wantHistory("job", "completed completed")
 	})
 }
 
@@ -254,9 +244,7 @@ func TestLostCollectionIsNamed(t *testing.T) {
 		if rep := w.audit(); len(rep.Findings) != 1 || rep.Findings[0].Name != "collection ops" || !rep.Findings[0].Lost {
 			t.Errorf("audit: %+v", rep)
 		}
-		if n := len(w.sink.seen()); n != 3 {
-			t.Errorf("%d calls, want 3", n)
-		}
+		w.wantCalls(3)
 		if _, _, err := w.service.PutCollection(t.Context(), "ops", []byte(`{}`)); err != nil {
 			t.Fatal(err)
 		}

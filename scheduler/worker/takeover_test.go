@@ -59,9 +59,7 @@ func TestKilledAmidHerd(t *testing.T) {
 			t.Errorf("%d were called again, want those in flight, at most %d", again, inFlight)
 		}
 		for i := range herd {
-			if got := w.outcomes(fmt.Sprintf("job-%d", i)); got != "completed" {
-				t.Errorf("job-%d: history %q", i, got)
-			}
+			w.wantHistory(fmt.Sprintf("job-%d", i), "completed")
 		}
 	})
 }

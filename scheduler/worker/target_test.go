@@ -45,37 +45,6 @@ func TestDeadTargetsDelayNobody(t *testing.T) {
 	})
 }
 
-// A target that takes its time and succeeds is given more and more to do at
-// once; one that fails after as long is not.
-func TestSlowTargetEarnsSlots(t *testing.T) {
-	for name, test := range map[string]struct {
-		status int
-		last   time.Duration // when the last of the calls begins
-	}{
-		"succeeds": {http.StatusOK, 9 * time.Second},                  // 8, 16, 32, 44
-		"fails":    {http.StatusServiceUnavailable, 36 * time.Second}, // 8 a time
-	} {
-		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T, w *world) {
-				w.sink.answers(after(3*time.Second, test.status))
-				due := time.Now().Add(time.Minute).UTC().Truncate(time.Second)
-				for i := range 100 {
-					w.put(fmt.Sprintf("job%d", i), `{"startTime": "`+due.Format(time.RFC3339)+`", "action": {"type": "Http",
-						"request": {"uri": "http://target.example/", "method": "GET"}, "retryPolicy": {"retryType": "none"}}}`)
-				}
-				time.Sleep(time.Until(due) + 5*time.Minute)
-				calls := w.sink.seen()
-				if len(calls) != 100 {
-					t.Fatalf("%d calls, want 100", len(calls))
-				}
-				if late := calls[99].at.Sub(due); late < test.last || late > test.last+time.Second {
-					t.Errorf("the last call began after %s, want %s", late, test.last)
-				}
-			})
-		})
-	}
-}
-
 // When the hold fills up with jobs for a dead target, they wait outside the
 // process, and all run in the end.
 func TestBusyTargetWaitsOutside(t *testing.T) {
@@ -99,9 +68,7 @@ func TestBusyTargetWaitsOutside(t *testing.T) {
 			t.Errorf("the job for another target has %d records, want 1", n)
 		}
 		time.Sleep(10 * time.Minute)
-		if n := len(w.sink.seen()); n != 401 {
-			t.Errorf("%d calls, want 401: each job once", n)
-		}
+		w.wantCalls(401)
 	})
 }
 
@@ -140,9 +107,7 @@ func TestStop(t *testing.T) {
 				t.Errorf("%s: history %q, want %q", name, got, want)
 			}
 		}
-		if n := len(w.sink.seen()); n != 4 {
-			t.Errorf("%d calls, want 4: only the one cut short is repeated", n)
-		}
+		w.wantCalls(4)
 	})
 }
 
@@ -166,9 +131,7 @@ func TestTwoWorkersShare(t *testing.T) {
 		if err := <-ended; err != nil {
 			t.Error(err)
 		}
-		if n := len(w.sink.seen()); n != 200 {
-			t.Errorf("%d calls, want 200", n)
-		}
+		w.wantCalls(200)
 		if n := ran.Load(); n < 20 || n > 180 {
 			t.Errorf("the second worker ran %d of 200", n)
 		}

@@ -93,16 +93,10 @@ func TestCircuit(t *testing.T) {
 		w.put("second", `{`+action+`}`)
 		w.put("other", `{"action": {"type": "Http", "request": {"uri": "http://other.example/", "method": "GET"}, "retryPolicy": {"retryType": "none"}}}`)
 		time.Sleep(5 * time.Second)
-		if got, want := w.outcomes("second"), "postponed"; got != want {
-			t.Errorf("history %q, want %q", got, want)
-		}
-		if got, want := w.outcomes("other"), "failed faulted"; got != want {
-			t.Errorf("history of a job for another target %q, want %q", got, want)
-		}
+		w.wantHistory("second", "postponed")
+		w.wantHistory("other", "failed faulted")
 		time.Sleep(30 * time.Second) // one attempt has found out that the target is not back
-		if n := len(w.sink.seen()); n != 5 {
-			t.Errorf("%d calls, want 5: three, one to the other target, one to find out", n)
-		}
+		w.wantCalls(5)
 		well.Store(true)
 		time.Sleep(time.Minute)
 		for _, name := range []string{"first", "second"} {
@@ -146,9 +140,7 @@ func TestRefusalsOpenNoCircuit(t *testing.T) {
 		w.rules(breaker)
 		due := w.herd(10)
 		time.Sleep(time.Until(due) + 10*time.Second)
-		if n := len(w.sink.seen()); n != 10 {
-			t.Errorf("%d calls, want 10", n)
-		}
+		w.wantCalls(10)
 	})
 }
 

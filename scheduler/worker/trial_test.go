@@ -61,9 +61,8 @@ func TestTryWaitsForASlot(t *testing.T) {
 		if v, err := w.try(`{` + failOnce + `}`); err != nil || v.Failed() {
 			t.Errorf("after a while: %+v, %v", v, err)
 		}
-		if got := w.outcomes("job") + w.outcomes("trial"); got != "completed" {
-			t.Errorf("history %q", got)
-		}
+		w.wantHistory("job", "completed")
+		w.wantHistory("trial", "")
 	})
 }
 

@@ -52,9 +52,7 @@ func TestDisableLetsBegunEnd(t *testing.T) {
 				if got := w.told(); got != test.calls {
 					t.Errorf("told %q, want %q", got, test.calls)
 				}
-				if got := w.outcomes("job"); got != test.outcomes {
-					t.Errorf("history %q, want %q", got, test.outcomes)
-				}
+				w.wantHistory("job", test.outcomes)
 				v := w.get("job")
 				if v.Job.State != test.state || v.Status.Executions+v.Status.Errors != len(w.sink.seen()) || v.Status.Faults != 1 {
 					t.Errorf("state %s, status %+v, want %s and %d executions", v.Job.State, v.Status, test.state, len(w.sink.seen()))
@@ -76,9 +74,7 @@ func TestEnableAfterFault(t *testing.T) {
 		time.Sleep(time.Minute)
 		w.must(w.service.Enable(t.Context(), key("job")))
 		time.Sleep(time.Minute)
-		if got, want := w.outcomes("job"), "failed faulted"; got != want {
-			t.Errorf("history %q, want %q", got, want)
-		}
+		w.wantHistory("job", "failed faulted")
 		if v := w.get("job"); v.Job.State != scheduler.Faulted || v.Status.Executions != 1 || v.Status.Faults != 1 {
 			t.Errorf("state %s, status %+v", v.Job.State, v.Status)
 		}
