@@ -46,13 +46,15 @@ func DropTimers() {
 	}
 }
 
-// Server starts a server with JetStream that opens no sockets. It ends with the test.
+// Server starts a server with JetStream that opens no sockets. It ends with the test. change sets more options, nil none.
 func Server(tb testing.TB, change ...func(*server.Options)) *server.Server {
 	tb.Helper()
 	DropTimers()
 	options := &server.Options{DontListen: true, JetStream: true, NoLog: true, NoSigs: true}
 	for _, f := range change {
-		f(options)
+		if f != nil {
+			f(options)
+		}
 	}
 	if options.StoreDir == "" {
 		options.StoreDir = tb.TempDir()
