@@ -20,7 +20,7 @@ var guarantees = []struct {
 		"store: TestStalledProcessKeepsItsBatons", "integration/chaos: TestKill9",
 	}},
 	{"A job never forks.", []string{"store: TestMoves", "scheduler/worker: TestCrashPoints", "scheduler/worker: TestTwoWorkersShare"}},
-	{"Never early.", []string{"scheduler/worker: TestHalfADay", "scheduler/worker: TestLateClockHolds", "scheduler/worker: TestHeldFarAhead"}},
+	{"Never early.", []string{"scheduler/worker: TestPunctual", "scheduler/worker: TestLateClockHolds", "scheduler/worker: TestHeldFarAhead"}},
 	{"At least once.", []string{
 		"scheduler/worker: TestCrashPoints", "scheduler/worker: TestCrashAtEveryErrorAction",
 		"scheduler/worker: TestUnrecordedAttemptsAreBounded", "integration/chaos: TestCluster",

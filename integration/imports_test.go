@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/carillon-sched/carillon/store/storetest"
 )
 
 const module = "github.com/carillon-sched/carillon"

@@ -7,11 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/carillon-sched/carillon/store/storetest"
-
 	"github.com/nats-io/nats.go"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/store/storetest"
 )
 
 // quick is how long what a killed process held takes to come to another at most.

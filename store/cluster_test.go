@@ -5,8 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/carillon-sched/carillon/store/storetest"
-
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -15,6 +13,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/cache"
 	"github.com/carillon-sched/carillon/store"
 	"github.com/carillon-sched/carillon/store/embedded/clustertest"
+	"github.com/carillon-sched/carillon/store/storetest"
 )
 
 // patience is how long what happens by itself may take on a busy machine.

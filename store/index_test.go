@@ -10,11 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/carillon-sched/carillon/store/storetest"
-
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/store/storetest"
 )
 
 // TestListingBeyondAPage shows that a listing tells the same where the server's index has more than a page, and the messages

@@ -9,13 +9,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/carillon-sched/carillon/store/storetest"
-
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/carillon-sched/carillon/store"
+	"github.com/carillon-sched/carillon/store/storetest"
 )
 
 func connect(t *testing.T, s *server.Server, opts ...nats.Option) *nats.Conn {

@@ -9,12 +9,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/carillon-sched/carillon/store/storetest"
-
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/store/storetest"
 )
 
 // wire is a publisher whose stream is played by the test.

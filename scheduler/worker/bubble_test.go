@@ -11,8 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/carillon-sched/carillon/store/storetest"
-
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -26,6 +24,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/view"
 	"github.com/carillon-sched/carillon/scheduler/worker"
 	"github.com/carillon-sched/carillon/store"
+	"github.com/carillon-sched/carillon/store/storetest"
 )
 
 // world is a whole scheduler in a bubble: a real NATS server, the real store,

@@ -10,12 +10,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/carillon-sched/carillon/store/storetest"
-
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/scheduler/worker"
 	"github.com/carillon-sched/carillon/store"
+	"github.com/carillon-sched/carillon/store/storetest"
 )
 
 // spring is when the clocks of New York jump from 02:00 to 03:00.
