@@ -14,8 +14,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/carillon-sched/carillon/store/storetest"
 )
 
 const module = "github.com/carillon-sched/carillon"
