@@ -21,6 +21,7 @@ import (
 // inBubble runs f on fake time with a server that opens no sockets.
 func inBubble(t *testing.T, f func(t *testing.T, nc *nats.Conn)) {
 	t.Helper()
+	defer storetest.DropTimers() // some tests have a server of their own
 	storetest.Test(t, func(t *testing.T) { f(t, storetest.Connect(t, storetest.Server(t))) })
 }
 

@@ -29,6 +29,7 @@ func Main(m *testing.M) {
 // Test calls f on fake time.
 func Test(t *testing.T, f func(*testing.T)) {
 	t.Helper()
+	stale.Store(true) // also after tests without bubbles: their timers follow the real clock
 	DropTimers()
 	defer stale.Store(true)
 	bubble.Test(t, f)
