@@ -1,6 +1,7 @@
 package api
 
 import (
+	"net/http"
 	"regexp"
 	"strings"
 
@@ -66,7 +67,7 @@ const (
 )
 
 // Changes reports whether the operation may change something. A browser does not perform it for a page of another origin.
-func (op *Operation) Changes() bool { return op.Method != "GET" }
+func (op *Operation) Changes() bool { return op.Method != http.MethodGet }
 
 // Pattern is the pattern of the path in the HTTP server.
 func (op *Operation) Pattern() string {

@@ -84,7 +84,8 @@ var (
 	}
 	history = slices.Concat(page, []Param{
 		{
-			Name: "$filter", Text: "status|actionType|actionName|target|manual|late eq VALUE, startTime|endTime ge|gt|le|lt TIME, joined by and, " +
+			Name: "$filter",
+			Text: "status|actionType|actionName|target|manual|late eq VALUE, startTime|endTime ge|gt|le|lt TIME, joined by and, " +
 				"alternatives by or",
 		},
 		{Name: "uid", Text: "only records of the job with that uid, and not of an earlier job of the same name"},

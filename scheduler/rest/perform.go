@@ -2,6 +2,7 @@ package rest
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -37,7 +38,7 @@ func perform(op *api.Operation) action {
 			}
 		}
 		if op.Changes() && !op.Abortable {
-			ctx = lasting(r)
+			ctx = context.WithoutCancel(ctx)
 		}
 		v, err := dispatch.Do(ctx, s, asked)
 		if err != nil {
