@@ -2,6 +2,9 @@ package spec
 
 import (
 	"time"
+
+	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/spec/internal/instant"
 )
 
 // Timing is all that a job says about when it runs. [ReadTiming] reads one from JSON, [NewPlan] makes a plan of it.
@@ -38,4 +41,29 @@ func (t Timing) setting(created time.Time) Setting {
 		s.End, s.Grid = t.Recurrence.End, t.Recurrence.Anchor == AnchorGrid
 	}
 	return s
+}
+
+// ReadTiming reads the members startTime, timeZone, dst and recurrence of a job's properties. What is wrong goes to the
+// object's reader, all of it; the result is then of no use. The caller calls o.Done, so that it may ask for members of
+// its own, and gives the job's name.
+func ReadTiming(o *document.Object) Timing {
+	var t Timing
+	t.Start, _ = o.Time("startTime")
+	if name, ok := o.String("timeZone"); ok {
+		loc, err := LoadZone(name)
+		if err != nil {
+			o.Problem("timeZone", "%s", err)
+		}
+		t.Zone = loc
+	}
+	if inner, ok := o.Object("dst"); ok {
+		t.DST = instant.ReadDST(inner)
+		inner.Done()
+	}
+	if inner, ok := o.Object("recurrence"); ok {
+		r := ReadRecurrence(inner)
+		inner.Done()
+		t.Recurrence, t.stored = &r, o.Reader().Stored
+	}
+	return t
 }

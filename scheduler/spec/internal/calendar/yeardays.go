@@ -3,6 +3,7 @@ package calendar
 import (
 	"iter"
 	"math/bits"
+	"time"
 )
 
 // YearDays is a set of days of the calendar that looks the same in all years of one shape. What months, days of the
@@ -208,3 +209,166 @@ func DaysOfWeek(weekdays uint64) *YearDays {
 func (y *YearDays) Share() float64 {
 	return float64(y.inCalendar()) / float64(EveryDay.inCalendar())
 }
+
+// Shapes is how many shapes a year can have: weekdays of 1 January, and places of the leap years around. ISO weeks and
+// weeks cut by the new year look over the year's edges.
+const Shapes = 7 * 4
+
+// Where the leap years are.
+const (
+	noLeap   = iota // neither it nor its neighbours
+	leapYear        // the year itself
+	LeapPast        // the year before it
+	LeapNext        // the year after it
+)
+
+// ShapeOf returns the shape of a year, whose first day is given.
+func ShapeOf(year, first int64) int {
+	kind := noLeap
+	switch {
+	case leap(year):
+		kind = leapYear
+	case leap(year - 1):
+		kind = LeapPast
+	case leap(year + 1):
+		kind = LeapNext
+	}
+	return Shape{int(WeekdayOf(first)), kind}.number()
+}
+
+// Shape describes a shape of a year to the functions that fill it.
+type Shape struct {
+	Weekday int // of 1 January, from Monday
+	Kind    int
+}
+
+// number returns the shape's number, below shapes.
+func (s Shape) number() int { return s.Weekday*4 + s.Kind }
+
+// Length returns the number of the year's days.
+func (s Shape) Length() int {
+	if s.Kind == leapYear {
+		return 366
+	}
+	return 365
+}
+
+// MonthStart returns the day of the year, from 0, on which a month begins. Month 12 is the next January.
+func (s Shape) MonthStart(month int) int {
+	start := int(monthStarts[month])
+	if month > 1 && s.Kind == leapYear {
+		start++
+	}
+	return start
+}
+
+var monthStarts = [13]int16{0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334, 365}
+
+// Neighbours returns the shapes of the years before and after, as far as they matter in December and January.
+func (s Shape) Neighbours() (before, after Shape) {
+	before, after = Shape{(s.Weekday + 6) % 7, noLeap}, Shape{(s.Weekday + s.Length()) % 7, noLeap}
+	switch s.Kind {
+	case leapYear:
+		before.Kind, after.Kind = LeapNext, LeapPast
+	case LeapPast:
+		before.Weekday, before.Kind = (s.Weekday+5)%7, leapYear
+	case LeapNext:
+		after.Kind = leapYear
+	}
+	return before, after
+}
+
+// MonthDays holds the days of a month as a mask, bit 1 to bit 31, for each of the 28 shapes that a month can have: by
+// the weekday of its first day (from Monday) and its length less 28.
+type MonthDays [7][4]uint32
+
+// NewMonthDays returns the days that the function calls for in a month of each shape.
+func NewMonthDays(days func(weekday, length int) uint32) *MonthDays {
+	var m MonthDays
+	for weekday := range m {
+		for i := range m[weekday] {
+			m[weekday][i] = days(weekday, 28+i) & LengthMask(28+i)
+		}
+	}
+	return &m
+}
+
+// LengthMask returns the mask of all days of a month.
+func LengthMask(length int) uint32 { return 1<<length<<1 - 2 }
+
+// DayMask returns the days of a month of that length; no days say nothing and are all of them.
+func DayMask(days []int, length int) uint32 {
+	if len(days) == 0 {
+		return LengthMask(length)
+	}
+	set := uint32(0)
+	for _, day := range days {
+		if day < 0 {
+			day += length + 1
+		}
+		if day > 0 {
+			set |= 1 << day
+		}
+	}
+	return set
+}
+
+// ClampedTo returns the day of each month or, if it is too short, its last.
+func ClampedTo(day int) *MonthDays {
+	return NewMonthDays(func(_, length int) uint32 { return 1 << min(day, length) })
+}
+
+// NthWeekday returns the n-th weekday, from its start (1…5) or its end (-1…-5), of a month that begins on the weekday
+// first (from Monday): as a mask, empty if the month does not have it. Zero is every such weekday.
+func NthWeekday(day time.Weekday, n, first, length int) uint32 {
+	begin := 1 + (int(day+6)%7-first+7)%7
+	end := begin + (length-begin)/7*7
+	switch {
+	case n > 0:
+		return within(begin+7*(n-1), length)
+	case n < 0:
+		return within(end+7*(n+1), length)
+	}
+	set := uint32(0)
+	for d := begin; d <= end; d += 7 {
+		set |= 1 << d
+	}
+	return set
+}
+
+// within returns the mask of one day, empty if the month does not have it.
+func within(day, length int) uint32 {
+	if day < 1 || day > length {
+		return 0
+	}
+	return 1 << day
+}
+
+// DayBits holds the days of one year, 1 January at bit 0.
+type DayBits [6]uint64
+
+// Set puts a day into the set.
+func (d *DayBits) Set(day int) { d[day/64] |= 1 << (day % 64) }
+
+// Clear takes a day out of the set.
+func (d *DayBits) Clear(day int64) { d[day/64] &^= 1 << (day % 64) }
+
+// Has reports whether a day is in the set.
+func (d *DayBits) Has(day int64) bool { return d[day/64]>>(day%64)&1 == 1 }
+
+// put sets the days whose bits are set, the first of them at day.
+func (d *DayBits) put(day int, set uint64) {
+	d[day/64] |= set << (day % 64)
+	if day%64 > 0 && day/64 < 5 {
+		d[day/64+1] |= set >> (64 - day%64)
+	}
+}
+
+// From returns the first day not before day, or -1.
+func (d *DayBits) From(day int64) int64 { return nextBit(d[:], day) }
+
+// to returns the last day not after day, or -1.
+func (d *DayBits) to(day int64) int64 { return lastBit(d[:], day) }
+
+// Count returns how many days lie in a…b.
+func (d *DayBits) Count(a, b int64) int64 { return bitsBefore(d[:], b+1) - bitsBefore(d[:], a) }
