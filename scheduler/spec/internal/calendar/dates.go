@@ -186,8 +186,8 @@ func (d *Dates) HasDate(date Date) bool {
 // Next returns the first day of the set not before day.
 func (d *Dates) Next(m *work.Meter, day int64) (int64, bool) {
 	if d.everyNth() {
-		m.Spend(2)
-		return d.nth(day)
+		found, ok := d.nth(day)
+		return found, ok && m.Spend(2)
 	}
 	if d.rare != nil {
 		m.Spend(1)
@@ -273,6 +273,7 @@ func (d *Dates) Count(m *work.Meter, a, b int64) int64 {
 	case a > b:
 		return 0
 	case d.Unit == EachDay && d.Days == EveryDay:
+		m.Spend(1)
 		return max(0, min(b, lastDay)-a+1)
 	case d.Unit == EachDay:
 		m.Spend(1 + (min(b, lastDay)-a)>>yearBits)

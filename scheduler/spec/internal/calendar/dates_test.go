@@ -3,6 +3,8 @@ package calendar
 import (
 	"math/rand/v2"
 	"testing"
+
+	"github.com/carillon-sched/carillon/scheduler/spec/internal/work"
 )
 
 // TestRareDates compares dates that were looked up beforehand with the same dates, searched.
@@ -92,6 +94,25 @@ func TestCountOfSteppedWeekdays(t *testing.T) {
 		}
 		if got := d.Count(nil, from, to); got != want {
 			t.Fatalf("every %d days from %d, in %d…%d: %d, want %d", cycle.Step, cycle.Anchor, from, to, got, want)
+		}
+	}
+}
+
+// TestSearchesEndWithTheirMeter shows that no search finds anything with an exhausted meter, so that loops over finds end.
+func TestSearchesEndWithTheirMeter(t *testing.T) {
+	cycle := StepCycle(0, 3)
+	for name, dates := range map[string]Dates{
+		"every day":       EveryDate,
+		"every third day": {Days: EveryDay, Cycle: &cycle, Unit: ByDay},
+		"Mondays":         {Days: DaysOfWeek(1)},
+	} {
+		m := work.New(10)
+		n := 0
+		for day, ok := dates.Next(m, 0); ok && n < 100; day, ok = dates.Next(m, day+1) {
+			n++
+		}
+		if n == 0 || n == 100 {
+			t.Errorf("%s: %d found", name, n)
 		}
 	}
 }

@@ -39,15 +39,18 @@ func (c *clock) next(m *work.Meter, after time.Time) (time.Time, bool) {
 		after = c.start.Add(-1)
 	}
 	u, ok := c.from(m, max(c.floor(after), calendar.FirstSecond-1)+1)
-	for ok {
+	for ok && len(c.except) > 0 {
 		out := c.excluded(u)
 		if len(out) == 0 || u < out[0].From {
-			t := c.instant(u)
-			return t, !t.After(c.end)
+			break
 		}
 		u, ok = c.from(m, out[0].To+1)
 	}
-	return time.Time{}, false
+	if !ok {
+		return time.Time{}, false
+	}
+	t := c.instant(u)
+	return t, !t.After(c.end)
 }
 
 // last returns the last instant not after t.
@@ -56,15 +59,18 @@ func (c *clock) last(m *work.Meter, notAfter time.Time) (time.Time, bool) {
 		notAfter = c.end
 	}
 	u, ok := c.to(m, min(c.floor(notAfter), calendar.LastSecond))
-	for ok {
+	for ok && len(c.except) > 0 {
 		out := c.excluded(u)
 		if len(out) == 0 || u < out[0].From {
-			t := c.instant(u)
-			return t, !t.Before(c.start)
+			break
 		}
 		u, ok = c.to(m, out[0].From-1)
 	}
-	return time.Time{}, false
+	if !ok {
+		return time.Time{}, false
+	}
+	t := c.instant(u)
+	return t, !t.Before(c.start)
 }
 
 // count returns how many instants lie in from…to.
@@ -101,9 +107,6 @@ func (c *clock) instant(u int64) time.Time { return time.Unix(u+c.second, c.nano
 
 // excluded returns the spans that end at a second or later.
 func (c *clock) excluded(u int64) []Span {
-	if len(c.except) == 0 {
-		return nil
-	}
 	i, _ := slices.BinarySearchFunc(c.except, u, func(s Span, u int64) int { return cmp.Compare(s.To, u) })
 	return c.except[i:]
 }
