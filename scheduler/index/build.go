@@ -9,31 +9,28 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/intake"
 )
 
-// build reads all definitions and batons, one after the other as they lie in the store, which is much less work for it
-// than to look them up.
+// build reads all definitions and batons in the order in which they are stored, which is much less work for the store than
+// lookups.
 func (x *Index) build(ctx context.Context) error {
 	began := time.Now()
 	last, err := x.cfg.Store.LastRevision(ctx)
 	if err != nil {
 		return err
 	}
-	pace := newPace(ctx, func() int { return hurryShare })
+	pace := x.newPace(ctx)
 	var first uint64
 	err = x.cfg.Store.EachStoredJob(ctx, func(st scheduler.Stored) error {
 		if first == 0 {
 			first = st.Revision
 		}
-		x.built.Store(int32(50 * (st.Revision - first) / max(last-min(first, last), st.Revision-first, 1))) // they come in their order
-		summary := scheduler.Summarize(st)
-		x.mu.Lock()
-		x.take(st, &summary)
-		x.mu.Unlock()
-		return pace.rest()
+		x.built.Store(int32(50 * (st.Revision - first) / max(last-min(first, last), st.Revision-first, 1)))
+		x.take(st, false)
+		return pace.next()
 	})
 	if err != nil {
 		return fmt.Errorf("reading all definitions: %w", err)
 	}
-	if err := x.readThrough(ctx, pace); err != nil {
+	if err := x.readAllBatons(ctx); err != nil {
 		return err
 	}
 	x.mu.Lock()
@@ -41,45 +38,88 @@ func (x *Index) build(ctx context.Context) error {
 	x.advance(last)
 	x.ready = true
 	x.rouse()
-	x.cfg.Logger.Debug("the index of jobs is ready", "jobs", x.count(), "took", time.Since(began))
+	x.cfg.Logger.Debug("the index of jobs is ready", "jobs", x.jobs.count, "took", time.Since(began))
 	return nil
 }
 
-// take takes in a definition, unless a later one was told of.
-func (x *Index) take(st scheduler.Stored, summary *scheduler.Summary) {
-	s, r := x.record(st.Key)
-	if r == nil || st.Revision < r.told {
-		return
+// readChanged reads the definitions and deletion markers from a revision on, in the order in which they are stored.
+func (x *Index) readChanged(ctx context.Context, first uint64) error {
+	x.mu.RLock()
+	until := x.last
+	x.mu.RUnlock()
+	pace := x.newPace(ctx)
+	var read uint64
+	err := x.cfg.Store.EachJobFrom(ctx, first, func(st scheduler.Stored, deleted bool) error {
+		read = st.Revision
+		x.take(st, deleted)
+		return pace.next()
+	})
+	if err != nil {
+		return fmt.Errorf("reading changed definitions: %w", err)
 	}
-	x.define(s, st.Key.Job, r, st.Revision, summary)
-	if r.state != enabled {
-		return
+	if read > 0 { // else none of them is stored any more
+		until = min(until, read)
 	}
-	if time.Since(summary.Updated) < edited {
-		r.flags = moved
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for k := range x.dirty {
+		if r := x.jobs.get(k); r.flags&changed != 0 && r.told <= until {
+			x.mark(r, r.flags|missing)
+		}
 	}
-	r.at = x.clock()
+	return nil
 }
 
-// after compares two times of [Index.clock].
-func after(a, b uint32) bool { return int32(a-b) > 0 }
+// take accepts a definition or a deletion marker, unless a later one was announced.
+func (x *Index) take(st scheduler.Stored, deleted bool) {
+	x.mu.RLock()
+	wanted := x.wants(x.get(st.Key), st.Revision)
+	x.mu.RUnlock()
+	if !wanted {
+		return
+	}
+	var summary scheduler.Summary
+	if !deleted {
+		summary = scheduler.Summarize(st)
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	r := x.get(st.Key)
+	switch {
+	case !x.wants(r, st.Revision):
+	case !deleted:
+		if r == nil {
+			r = x.add(st.Key)
+		}
+		x.define(r, st.Revision, &summary)
+	case r != nil:
+		x.remove(r)
+	}
+}
 
-// readThrough takes in all batons, but those of jobs that are touched meanwhile: what was read of these may be older than
-// what is known.
-func (x *Index) readThrough(ctx context.Context, pace *pace) error {
+// wants reports whether a definition of a job is news. Only the build finds unknown jobs: later, an unknown one was deleted.
+func (x *Index) wants(r *record, revision uint64) bool {
+	if r == nil {
+		return !x.ready
+	}
+	return revision >= r.told && (!x.ready || r.flags&changed != 0)
+}
+
+// readAllBatons reads all batons in the order in which they are stored. It ignores those of jobs that change meanwhile,
+// because they may be older than what the index knows.
+func (x *Index) readAllBatons(ctx context.Context) error {
+	pace := x.newPace(ctx)
 	for lane := range x.cfg.Store.Lanes() {
 		began := x.clock()
 		x.built.Store(int32(50 + 50*lane/x.cfg.Store.Lanes()))
 		err := x.cfg.Store.EachStoredBaton(ctx, lane, func(st scheduler.Stored, _ bool) error {
 			b := batonOf(st)
 			x.mu.Lock()
-			if s := x.shelves[st.Key.Collection]; s != nil {
-				if r := s.find(st.Key.Job); r != nil && r.state == enabled && r.flags&changed == 0 && !after(r.at, began) {
-					x.place(r, b, r.flags&moved == 0 || x.since(r.at) >= edited)
-				}
+			if r := x.get(st.Key); r != nil && r.state == enabled && r.flags&changed == 0 && r.at <= began {
+				x.arm(r, b)
 			}
 			x.mu.Unlock()
-			return pace.rest()
+			return pace.next()
 		})
 		if err != nil {
 			return fmt.Errorf("reading all batons: %w", err)
@@ -88,43 +128,44 @@ func (x *Index) readThrough(ctx context.Context, pace *pace) error {
 	return nil
 }
 
-// count counts the jobs.
-func (x *Index) count() (n int) {
-	for _, s := range x.shelves {
-		for _, of := range s.counts {
-			n += of
-		}
-	}
-	return n
-}
-
-// pace has who reads many jobs in a row rest between them, so that others get on.
+// pace makes a reader of many jobs rest between them, so that it does not slow down the others.
 type pace struct {
 	ctx   context.Context //nolint:containedctx // of the reading
-	share func() int      // how many times as long as it works it rests
+	x     *Index
 	began time.Time
 	n     int
 }
 
-func newPace(ctx context.Context, share func() int) *pace {
-	return &pace{ctx: ctx, share: share, began: time.Now()}
-}
+func (x *Index) newPace(ctx context.Context) *pace { return &pace{ctx: ctx, x: x, began: time.Now()} }
 
 // paceEvery is how many jobs are read without a rest: some milliseconds.
 const paceEvery = 1024
 
-// rest is called after each job. The error says that the reading was called off.
-func (p *pace) rest() error {
+// next is called after each job. It returns an error if ctx is done.
+func (p *pace) next() error {
 	p.n++
 	if p.n%paceEvery != 0 {
 		return nil
 	}
-	return p.pause()
+	return p.rest()
 }
 
-// pause rests at once.
-func (p *pace) pause() error {
-	intake.Pause(p.ctx, time.Duration(p.share())*time.Since(p.began))
+// restShare is how many times as long as it reads the index rests, and hurryShare likewise while clients search or wait
+// for the index.
+const (
+	restShare  = 4
+	hurryShare = 1
+)
+
+// rest is called after some jobs. It returns an error if ctx is done.
+func (p *pace) rest() error {
+	p.x.mu.RLock()
+	share := time.Duration(restShare)
+	if !p.x.ready || time.Since(p.x.searched) < attended {
+		share = hurryShare
+	}
+	p.x.mu.RUnlock()
+	intake.Pause(p.ctx, share*time.Since(p.began))
 	p.began = time.Now()
 	return context.Cause(p.ctx)
 }

@@ -42,11 +42,7 @@ func (x *Index) Due(ctx context.Context, sees func(collection string) bool, leng
 		c.until = append(c.until, c.now+d.Milliseconds())
 	}
 	c.within = make([]int, len(lengths))
-	for done := false; !done; {
-		x.mu.RLock()
-		done = c.walk(x, sees)
-		x.mu.RUnlock()
-	}
+	x.walk(scheduler.Key{}, sees, "", c.count)
 	due = Due{Jobs: c.jobs, Enabled: c.enabled, Within: c.within}
 	all := slices.Concat(c.samples[hasRun].hits, c.samples[neverRead].hits)
 	if len(all) == 0 {
@@ -78,64 +74,28 @@ type census struct {
 
 	jobs, enabled int
 	samples       [kinds]sample
-	at            scheduler.Key
 }
 
-// walk counts some blocks, and reports whether there are no more.
-func (c *census) walk(x *Index, sees func(collection string) bool) (done bool) {
-	left := atOnce
-	for i := x.from(c.at.Collection); i < len(x.order); i++ {
-		collection := x.order[i]
-		s := x.shelves[collection]
-		if collection != c.at.Collection {
-			if sees != nil && !sees(collection) {
-				continue
-			}
-			c.at = scheduler.Key{Collection: collection}
-			c.enabled += s.counts[enabled]
-			for _, n := range s.counts {
-				c.jobs += n
-			}
-		}
-		if left = c.shelf(s, left); left == 0 {
-			return false
-		}
+// count counts a job. It returns true, for the walk.
+func (c *census) count(r *record) bool {
+	c.jobs++
+	if r.state == enabled {
+		c.enabled++
 	}
-	return true
-}
-
-// shelf counts the blocks of a collection from the last job on, so many at most, and returns how many are left.
-func (c *census) shelf(s *shelf, left int) int {
-	blk, at, found := s.seek(c.at.Job)
-	if found {
-		at++
-	}
-	for ; blk < len(s.blocks) && left > 0; blk, at, left = blk+1, 0, left-1 {
-		b := s.blocks[blk]
-		for ; at < len(b.recs); at++ {
-			c.count(s.collection, b, at)
-		}
-		c.at.Job = string(b.name(len(b.recs) - 1))
-	}
-	return left
-}
-
-// count counts a job.
-func (c *census) count(collection string, b *block, at int) {
-	r := &b.recs[at]
 	switch {
 	case r.flags&changed == 0 && r.state != enabled && r.state != unknown:
 	case r.flags == 0 && r.state == enabled && r.next > c.now:
 		c.place(r.next, c.within)
 	case r.state == enabled && r.next > 0:
-		c.samples[hasRun].draw(collection, b, at)
+		c.samples[hasRun].draw(r)
 	default:
-		c.samples[neverRead].draw(collection, b, at)
+		c.samples[neverRead].draw(r)
 	}
+	return true
 }
 
 // draw takes a job into the sample, or not, by chance.
-func (s *sample) draw(collection string, b *block, at int) {
+func (s *sample) draw(r *record) {
 	s.of++
 	i := len(s.hits)
 	if i < sampleMost {
@@ -143,7 +103,7 @@ func (s *sample) draw(collection string, b *block, at int) {
 	} else if i = rand.IntN(s.of); i >= sampleMost { //nolint:gosec // it need not be secret
 		return
 	}
-	s.hits[i] = Hit{Key: scheduler.Key{Collection: collection, Job: string(b.name(at))}, Stale: true}
+	s.hits[i] = Hit{Key: r.full(), Stale: true}
 }
 
 // place counts a job that runs next at a time.
@@ -161,11 +121,7 @@ func (x *Index) judged(c *census, sample []Hit) []int {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	for _, h := range sample {
-		s := x.shelves[h.Key.Collection]
-		if s == nil {
-			continue
-		}
-		if r := s.find(h.Key.Job); r != nil && r.state == enabled {
+		if r := x.get(h.Key); r != nil && r.state == enabled {
 			c.place(r.next, within)
 		}
 	}

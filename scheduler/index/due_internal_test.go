@@ -21,11 +21,10 @@ func dueOf(jobs ...int) *Index {
 		c := string(rune('a' + at))
 		for i := range n {
 			k := scheduler.Key{Collection: c, Job: fmt.Sprintf("job-%07d", i)}
-			x.take(scheduler.Stored{Key: k, Revision: 1}, &scheduler.Summary{State: scheduler.Enabled, Updated: now.Add(-time.Hour)})
-			x.shelves[c].find(k.Job).next = now.Add(time.Duration(i+1)*time.Second + time.Second/2).UnixMilli()
+			x.put(k, 1, &scheduler.Summary{State: scheduler.Enabled, Updated: now.Add(-time.Hour)}).next = now.Add(time.Duration(i+1)*time.Second + time.Second/2).UnixMilli()
 		}
 		k := scheduler.Key{Collection: c, Job: "off"}
-		x.take(scheduler.Stored{Key: k, Revision: 1}, &scheduler.Summary{State: scheduler.Disabled, Updated: now.Add(-time.Hour)})
+		x.put(k, 1, &scheduler.Summary{State: scheduler.Disabled, Updated: now.Add(-time.Hour)})
 	}
 	return x
 }
@@ -36,7 +35,7 @@ func TestDueCountsWhatMayBeSeen(t *testing.T) {
 }
 
 func testDueCountsWhatMayBeSeen(t *testing.T) {
-	const many = atOnce*blockMost + 17 // more than are looked at while the lock is held
+	const many = atOnce + 17 // more than are looked at while the lock is held
 	x := dueOf(many, 100, 5000)
 	tests := []struct {
 		name string
@@ -64,22 +63,16 @@ func testDueCountsWhatMayBeSeen(t *testing.T) {
 func TestTheSamplesAreFair(t *testing.T) {
 	x := dueOf(8*sampleMost, 8*sampleMost, 8*sampleMost)
 	now := time.Now()
-	for name, s := range x.shelves {
-		i := 0
-		for _, b := range s.blocks {
-			for at := range b.recs {
-				b.recs[at].next = 0
-				if i%8 == 0 && name != "c" {
-					b.recs[at].next = now.Add(-time.Second).UnixMilli()
-				}
-				i++
-			}
+	i := 0
+	for r := range x.jobs.all() {
+		r.next = 0
+		if i%8 == 0 && r.collection.Value() != "c" {
+			r.next = now.Add(-time.Second).UnixMilli()
 		}
+		i++
 	}
 	c := &census{now: now.UnixMilli()}
-	if !c.walk(x, nil) {
-		t.Fatal("it was not walked through")
-	}
+	x.walk(scheduler.Key{}, nil, "", c.count)
 	const some = 2 * sampleMost // that have run, about
 	for kind, want := range map[int]struct {
 		least, most int // there are
@@ -97,7 +90,7 @@ func TestTheSamplesAreFair(t *testing.T) {
 		if s.of < want.least || s.of > want.most || len(seen) != sampleMost {
 			t.Errorf("kind %d: %d of %d", kind, len(seen), s.of)
 		}
-		for name := range x.shelves { // sixty are seven standard deviations
+		for name := range want.of { // sixty are seven standard deviations
 			if n := by[name]; n < want.of[name]-60 || n > want.of[name]+60 {
 				t.Errorf("kind %d: %d are of collection %s, want about %d", kind, n, name, want.of[name])
 			}
@@ -108,12 +101,8 @@ func TestTheSamplesAreFair(t *testing.T) {
 // BenchmarkDue counts a million jobs.
 func BenchmarkDue(b *testing.B) {
 	x := dueOf(333_333, 333_333, 333_333)
-	for _, s := range x.shelves {
-		for _, block := range s.blocks {
-			for i := range block.recs {
-				block.recs[i].next += time.Hour.Milliseconds()
-			}
-		}
+	for r := range x.jobs.all() {
+		r.next += time.Hour.Milliseconds()
 	}
 	for b.Loop() {
 		if _, _, err := x.Due(context.Background(), nil, time.Minute, time.Hour); err != nil {

@@ -26,7 +26,7 @@ func endedAs(o scheduler.Outcome) ended {
 
 // ending is what is known of how a job last ended, and of when.
 type ending struct {
-	last  uint32
+	last  int64 // in Unix seconds
 	ended ended
 }
 
@@ -34,7 +34,7 @@ type ending struct {
 func endingOf(p *scheduler.Progress, b *scheduler.Baton) ending {
 	e := ending{ended: endedAs(scheduler.LastOutcome(p, b, nil))}
 	if !p.Last.IsZero() {
-		e.last = uint32(max(p.Last.Unix(), 1))
+		e.last = max(p.Last.Unix(), 1)
 	}
 	return e
 }
@@ -45,11 +45,9 @@ func (x *Index) readEndings(ctx context.Context, hits []Hit) error {
 	var keys []scheduler.Key
 	x.mu.RLock()
 	for _, h := range hits {
-		if s := x.shelves[h.Key.Collection]; s != nil {
-			if r := s.find(h.Key.Job); r != nil && r.ended == untold {
-				before[h.Key] = *r
-				keys = append(keys, h.Key)
-			}
+		if r := x.get(h.Key); r != nil && r.ended == untold {
+			before[h.Key] = *r
+			keys = append(keys, h.Key)
 		}
 	}
 	x.mu.RUnlock()
@@ -72,11 +70,7 @@ func (x *Index) readEndings(ctx context.Context, hits []Hit) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for k, was := range before {
-		s := x.shelves[k.Collection]
-		if s == nil {
-			continue
-		}
-		r := s.find(k.Job)
+		r := x.get(k)
 		if r == nil || r.ended != untold || r.next != was.next || r.told != was.told || r.last != was.last {
 			continue
 		}

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
-	"slices"
-	"sort"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -19,14 +17,13 @@ import (
 type Config struct {
 	Store scheduler.Store
 
-	// Bulk is from how many jobs on those that have changed, or have run, are read as they lie in the store, and not looked up.
-	// Default: 8192.
+	// Bulk is up to how many dirty jobs the refresh looks up. It reads more of them in bulk. Default: 8192.
 	Bulk int
 
 	// Now is the clock that jobs are due by. Default: time.Now.
 	Now func() time.Time
 
-	// Logger takes what no caller can be told. Default: discard.
+	// Logger reports a lost index. Default: discard.
 	Logger *slog.Logger
 }
 
@@ -34,27 +31,17 @@ type Config struct {
 type Index struct {
 	cfg   Config
 	began time.Time
-	wake  chan struct{} // there is something to read
-	built atomic.Int32  // how much of it is, in percent
+	wake  chan struct{} // there is a dirty job
+	built atomic.Int32  // the progress of the build, in percent
 
 	mu       sync.RWMutex
-	shelves  map[string]*shelf
-	order    []string // of the collections
-	labels   *labels
-	targets  *targets
-	actions  actions
+	jobs     sorted
+	dirty    map[key]struct{} // the jobs with flags
 	ready    bool
-	last     uint64    // up to which change everything is known to have been told, or read
-	noted    uint64    // the last change that was told of
-	heard    time.Time // when that was
-	searched time.Time // when somebody last searched
-	waiters  []waiter
-}
-
-// waiter waits for a change to be told of.
-type waiter struct {
-	revision uint64
-	told     chan struct{}
+	last     uint64        // the index has heard of, or read, all changes up to this revision
+	heard    time.Time     // when a change was last announced
+	searched time.Time     // when a client last searched
+	progress chan struct{} // is closed when last grows, or the index is lost; nil: nobody waits
 }
 
 // New returns an empty index, which knows nothing before Run. It does no I/O.
@@ -124,43 +111,60 @@ func (x *Index) follow(ctx context.Context) error {
 
 // clear forgets everything.
 func (x *Index) clear() {
-	x.shelves, x.order, x.labels, x.targets, x.actions = map[string]*shelf{}, nil, newLabels(), newTargets(), nil
-	x.ready, x.last, x.noted = false, 0, 0
+	x.jobs, x.dirty = sorted{}, map[key]struct{}{}
+	x.ready, x.last = false, 0
 	x.built.Store(0)
-	for _, w := range x.waiters {
-		close(w.told)
-	}
-	x.waiters = nil
+	x.report()
 }
 
-// clock is the time in milliseconds since the index was made, as records have it. It begins again after 49 days; only
-// differences count.
-func (x *Index) clock() uint32 { return uint32(time.Since(x.began).Milliseconds()) }
+// report wakes those that wait in Current.
+func (x *Index) report() {
+	if x.progress != nil {
+		close(x.progress)
+		x.progress = nil
+	}
+}
 
-// note takes in that a definition was changed.
+// advance notes that the index has heard of all changes up to a revision.
+func (x *Index) advance(revision uint64) {
+	if revision > x.last {
+		x.last = revision
+		x.report()
+	}
+}
+
+// clock is the time in milliseconds since the index was made.
+func (x *Index) clock() int64 { return time.Since(x.began).Milliseconds() }
+
+// since returns how long ago a time of clock was.
+func (x *Index) since(at int64) time.Duration { return time.Duration(x.clock()-at) * time.Millisecond }
+
+// note marks a job as dirty whose definition has changed.
 func (x *Index) note(k scheduler.Key, revision uint64) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.heard, x.noted = time.Now(), revision
+	x.heard = time.Now()
 	x.advance(revision)
-	_, r := x.record(k)
-	if r == nil || revision <= r.told {
+	r := x.get(k)
+	if r == nil {
+		r = x.add(k)
+	}
+	if revision <= r.told {
 		return
 	}
 	r.told, r.at = revision, x.clock()
-	r.flags = changed | moved | unseen
+	x.mark(r, changed|moved|unseen)
 	x.rouse()
 }
 
-// advance notes how far the index has been told.
-func (x *Index) advance(revision uint64) {
-	x.last = max(x.last, revision)
-	x.waiters = slices.DeleteFunc(x.waiters, func(w waiter) bool {
-		if w.revision <= x.last {
-			close(w.told)
-		}
-		return w.revision <= x.last
-	})
+// mark sets the flags of a job.
+func (x *Index) mark(r *record, f flags) {
+	r.flags = f
+	if f == 0 {
+		delete(x.dirty, r.key)
+	} else {
+		x.dirty[r.key] = struct{}{}
+	}
 }
 
 func (x *Index) rouse() {
@@ -170,57 +174,29 @@ func (x *Index) rouse() {
 	}
 }
 
-// Suspect tells that a job's baton was moved though its definition has not changed and it was not due: the job was run
-// by hand.
+// Suspect says that a manual run moved the job's baton, although its definition has not changed and it was not due.
 func (x *Index) Suspect(k scheduler.Key) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	s := x.shelves[k.Collection]
-	if s == nil {
-		return
-	}
-	if r := s.find(k.Job); r != nil {
+	if r := x.get(k); r != nil {
 		r.next, r.at = 0, max(r.at+1, x.clock())
 	}
 }
 
-// record returns the record of a job, and makes one if there is none; nil for what cannot be a job's name.
-func (x *Index) record(k scheduler.Key) (*shelf, *record) {
-	if k.Job == "" || len(k.Job) > nameMost {
-		return nil, nil
-	}
-	s := x.shelves[k.Collection]
-	if s == nil {
-		s = &shelf{collection: strings.Clone(k.Collection)}
-		x.shelves[s.collection] = s
-		at, _ := slices.BinarySearch(x.order, s.collection)
-		x.order = slices.Insert(x.order, at, s.collection)
-	}
-	r := s.find(k.Job)
-	if r == nil {
-		r = s.insert(k.Job)
-	}
-	return s, r
+// get returns nil for an unknown job.
+func (x *Index) get(k scheduler.Key) *record {
+	return x.jobs.get(keyOf(k))
 }
 
-// remove takes a job away.
-func (x *Index) remove(s *shelf, name string) {
-	r, was := s.remove(name)
-	if !was {
-		return
-	}
-	x.labels.release(r.labels)
-	x.targets.release(r.target)
-	if len(s.blocks) == 0 {
-		delete(x.shelves, s.collection)
-		if at, found := slices.BinarySearch(x.order, s.collection); found {
-			x.order = slices.Delete(x.order, at, at+1)
-		}
-	}
+func (x *Index) add(k scheduler.Key) *record {
+	k.Job = strings.Clone(k.Job) // without the message that it is part of
+	return x.jobs.insert(keyOf(k))
 }
 
-// from returns where the collections from one on begin.
-func (x *Index) from(collection string) int { return sort.SearchStrings(x.order, collection) }
+func (x *Index) remove(r *record) {
+	x.mark(r, 0)
+	x.jobs.remove(r.key)
+}
 
 // Ready reports whether the index is built.
 func (x *Index) Ready() bool {
@@ -229,21 +205,27 @@ func (x *Index) Ready() bool {
 	return x.ready
 }
 
-// Progress tells how far an index is with what it has to read.
+// Progress is how much the index has read.
 type Progress struct {
-	Behind  int // jobs that have been changed, or are new, and have yet to be read; those that it knows of
-	Percent int // of all, that have been read: 100 at the end
+	Behind  int // known jobs that the index must read: changed or new
+	Percent int // of all jobs, 100 at the end
 }
 
-// Progress looks at what is known of each job, which takes some milliseconds for a million.
+// Progress counts the dirty jobs.
 func (x *Index) Progress() Progress {
-	if !x.Ready() {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	if !x.ready {
 		return Progress{Percent: int(x.built.Load())}
 	}
-	to := x.backlog()
-	p := Progress{Behind: to.changed + to.moved, Percent: 100}
+	p := Progress{Percent: 100}
+	for k := range x.dirty {
+		if r := x.jobs.get(k); r.flags&missing == 0 && x.outdated(r) {
+			p.Behind++
+		}
+	}
 	if p.Behind > 0 {
-		p.Percent = min(99, 100*(to.jobs-p.Behind)/to.jobs)
+		p.Percent = min(99, 100*(x.jobs.count-p.Behind)/x.jobs.count)
 	}
 	return p
 }
@@ -265,46 +247,25 @@ func (x *Index) Current(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	told := x.await(last)
 	patience := time.NewTimer(lagPatience)
 	defer patience.Stop()
-	select {
-	case <-told:
-		x.mu.RLock()
-		defer x.mu.RUnlock()
-		return x.ready && x.last >= last, nil
-	case <-patience.C:
-		return false, nil
-	case <-ctx.Done():
-		return false, context.Cause(ctx)
-	}
-}
-
-// await returns a channel that is closed when a change was told of, or the index was lost.
-func (x *Index) await(revision uint64) <-chan struct{} {
-	told := make(chan struct{})
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.last >= revision || !x.ready {
-		close(told)
-		return told
-	}
-	x.waiters = append(x.waiters, waiter{revision, told})
-	return told
-}
-
-// stateNames are the states by number.
-var stateNames = map[state]scheduler.State{
-	enabled: scheduler.Enabled, disabled: scheduler.Disabled, completed: scheduler.Completed, faulted: scheduler.Faulted,
-	damaged: scheduler.Damaged,
-}
-
-// stateOf is the reverse of stateNames.
-func stateOf(name scheduler.State) state {
-	for st, other := range stateNames {
-		if other == name {
-			return st
+	for {
+		x.mu.Lock()
+		ready, current := x.ready, x.last >= last
+		if x.progress == nil {
+			x.progress = make(chan struct{})
+		}
+		progress := x.progress
+		x.mu.Unlock()
+		if !ready || current {
+			return ready, nil
+		}
+		select {
+		case <-progress:
+		case <-patience.C:
+			return false, nil
+		case <-ctx.Done():
+			return false, context.Cause(ctx)
 		}
 	}
-	return unknown
 }

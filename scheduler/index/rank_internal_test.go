@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unique"
 
 	"github.com/carillon-sched/carillon/scheduler"
 )
@@ -16,14 +17,14 @@ import (
 func rankedIndex(jobs int) *Index {
 	x, r := indexOf(jobs), rand.New(rand.NewPCG(5, 6))
 	soon := time.Now().Add(time.Hour).Unix()
-	for _, b := range x.shelves["default"].blocks {
-		for i := range b.recs {
-			x.shelves["default"].set(&b.recs[i], enabled)
-			b.recs[i].next = (soon + r.Int64N(int64(max(jobs/2, 1)))) * 1000
-			b.recs[i].last = uint32(r.IntN(max(jobs/2, 1)))
-			b.recs[i].ended = endedAs(scheduler.LastOutcomes[r.IntN(len(scheduler.LastOutcomes))])
-			b.recs[i].target = x.targets.use(fmt.Sprintf("host-%d.example", i%50))
-		}
+	i := 0
+	for j := range x.jobs.all() {
+		j.state = enabled
+		j.next = (soon + r.Int64N(int64(max(jobs/2, 1)))) * 1000
+		j.last = r.Int64N(int64(max(jobs/2, 1)))
+		j.ended = endedAs(scheduler.LastOutcomes[r.IntN(len(scheduler.LastOutcomes))])
+		j.target = unique.Make(fmt.Sprintf("host-%d.example", i%50))
+		i++
 	}
 	return x
 }
@@ -91,7 +92,7 @@ func checkPages(t *testing.T, x *Index, q *scheduler.JobQuery, all []Hit) {
 func TestTextsAreFound(t *testing.T) {
 	x := New(Config{})
 	put := func(collection, job, address string, labels ...scheduler.Label) {
-		x.take(scheduler.Stored{Key: scheduler.Key{Collection: collection, Job: job}, Revision: 1}, &scheduler.Summary{
+		x.put(scheduler.Key{Collection: collection, Job: job}, 1, &scheduler.Summary{
 			State: scheduler.Disabled, Address: address, Labels: labels, Updated: time.Now().Add(-time.Hour),
 		})
 	}
@@ -114,22 +115,6 @@ func TestTextsAreFound(t *testing.T) {
 		if strings.Join(got, " ") != want || len(hits) != len(got) {
 			t.Errorf("%q: %v, and found %v; want %s", text, got, hits, want)
 		}
-	}
-}
-
-// TestTargetsAreKeptOnce shares targets among jobs, and forgets those that no job has.
-func TestTargetsAreKeptOnce(t *testing.T) {
-	x := New(Config{})
-	s, r := x.record(scheduler.Key{Collection: "c", Job: "j"})
-	for i := range 10_000 {
-		x.define(s, "j", r, uint64(i), &scheduler.Summary{State: scheduler.Enabled, Address: fmt.Sprintf("host-%d", i)})
-	}
-	if n := len(x.targets.texts); n > 3 || x.targets.texts[r.target] != "host-9999" {
-		t.Errorf("%d targets, and the job has %q", n, x.targets.texts[r.target])
-	}
-	x.remove(s, "j")
-	if n := len(x.targets.number); n != 1 {
-		t.Errorf("%d targets that no job has", n-1)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"hash/crc32"
 	"slices"
 	"time"
+	"unique"
 
 	"github.com/carillon-sched/carillon/scheduler"
 )
@@ -16,17 +17,6 @@ const edited = time.Minute
 
 // readMost is how many jobs are read at once: the store looks up 512 batons in a request.
 const readMost = 512
-
-// reading is a job that is being read, as its record was before.
-type reading struct {
-	key  scheduler.Key
-	told uint64
-	at   uint32
-
-	definition bool // is read, too
-	deleted    bool // as its marker says, which is read instead of the definition
-	running    bool // its baton is to be looked up
-}
 
 // Refresh reads those of the hits of which too little is known to tell, for what a query asks.
 func (x *Index) Refresh(ctx context.Context, q *scheduler.JobQuery, hits []Hit) error {
@@ -52,136 +42,101 @@ func (x *Index) Refresh(ctx context.Context, q *scheduler.JobQuery, hits []Hit) 
 	return nil
 }
 
-// read reads what has to be read of some jobs: definitions that were changed, and batons.
-func (x *Index) read(ctx context.Context, keys []scheduler.Key) error {
-	readings := x.begin(keys)
-	var definitions []scheduler.Key
-	for i := range readings {
-		if readings[i].definition {
-			definitions = append(definitions, readings[i].key)
-		}
-	}
-	found := make(map[scheduler.Key]scheduler.Stored, len(definitions))
-	if len(definitions) > 0 {
-		if err := x.cfg.Store.LoadJobs(ctx, definitions, func(st scheduler.Stored) { found[st.Key] = st }); err != nil {
-			return err
-		}
-		x.takeDefinitions(readings, found)
-	}
-	return x.readBatons(ctx, readings)
+// version is the state of a record before a read.
+type version struct {
+	key  scheduler.Key
+	told uint64
+	at   int64
 }
 
-// readBatons looks up the batons of those jobs whose readings ask for it.
-func (x *Index) readBatons(ctx context.Context, readings []reading) error {
-	var enabled []scheduler.Key
-	for i := range readings {
-		if readings[i].running {
-			enabled = append(enabled, readings[i].key)
-		}
-	}
-	if len(enabled) == 0 {
-		return nil
-	}
-	batons := make(map[scheduler.Key]baton, len(enabled))
-	err := x.cfg.Store.FindBatons(ctx, enabled, func(st scheduler.Stored, running bool) {
-		b := batonOf(st)
-		if _, waiting := batons[st.Key]; !waiting || !running { // one that waits comes after one that runs
-			batons[st.Key] = b
-		}
-	})
-	if err == nil {
-		x.takeBatons(readings, batons)
-	}
-	return err
-}
-
-// begin notes how the records of jobs are before they are read.
-func (x *Index) begin(keys []scheduler.Key) []reading {
+// versions returns those of some jobs that a condition includes.
+func (x *Index) versions(keys []scheduler.Key, are func(*record) bool) (of []version, left []scheduler.Key) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	readings := make([]reading, 0, len(keys))
 	for _, k := range keys {
-		s := x.shelves[k.Collection]
-		if s == nil {
-			continue
-		}
-		if r := s.find(k.Job); r != nil {
-			readings = append(readings, reading{
-				key: k, told: r.told, at: r.at, definition: r.flags&changed != 0, running: r.state == enabled && r.flags&changed == 0,
-			})
+		if r := x.get(k); r != nil && are(r) {
+			of, left = append(of, version{k, r.told, r.at}), append(left, k)
 		}
 	}
-	return readings
+	return of, left
 }
 
-// takeDefinitions takes in definitions that were read. One that was not found may not be there yet, for a replica of the
-// store that lags behind; it is forgotten when it was not changed for a while.
-func (x *Index) takeDefinitions(readings []reading, found map[scheduler.Key]scheduler.Stored) {
-	summaries := make(map[scheduler.Key]scheduler.Summary, len(found))
-	for k, st := range found {
-		summaries[k] = scheduler.Summarize(st)
+// valid returns the record again, nil if the job's definition has changed since, as far as the index has heard.
+func (x *Index) valid(v version) *record {
+	r := x.get(v.key)
+	if r == nil || r.told != v.told {
+		return nil
+	}
+	return r
+}
+
+// read looks up the changed definitions of some jobs, and their batons.
+func (x *Index) read(ctx context.Context, keys []scheduler.Key) error {
+	sought, names := x.versions(keys, func(r *record) bool { return r.flags&changed != 0 })
+	if len(sought) > 0 {
+		if err := x.cfg.Store.LoadJobs(ctx, names, func(st scheduler.Stored) { x.take(st, false) }); err != nil {
+			return err
+		}
+		x.miss(sought)
+	}
+	sought, names = x.versions(keys, func(r *record) bool { return r.flags&changed == 0 && r.state == enabled })
+	if len(sought) == 0 {
+		return nil
+	}
+	batons := make(map[scheduler.Key]baton, len(sought))
+	err := x.cfg.Store.FindBatons(ctx, names, func(st scheduler.Stored, running bool) {
+		if _, waiting := batons[st.Key]; !waiting || !running { // a waiting one replaces a running one
+			batons[st.Key] = batonOf(st)
+		}
+	})
+	if err != nil {
+		return err
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	for i := range readings {
-		it := &readings[i]
-		s := x.shelves[it.key.Collection]
-		if !it.definition || s == nil {
-			continue
-		}
-		r := s.find(it.key.Job)
-		if r == nil {
-			continue
-		}
-		st, there := found[it.key]
-		switch {
-		case it.deleted && r.told == it.told:
-			x.remove(s, it.key.Job)
-		case there && st.Revision >= r.told:
-			summary := summaries[it.key]
-			x.define(s, it.key.Job, r, st.Revision, &summary)
-			it.told, it.at, it.running = r.told, r.at, r.state == enabled
-		case !there && r.told == it.told && x.since(r.at) >= edited:
-			x.remove(s, it.key.Job)
-		case !there && r.told == it.told:
-			r.flags |= missing
+	for _, v := range sought {
+		if r := x.valid(v); r != nil && r.at == v.at && r.state == enabled {
+			x.arm(r, batons[v.key])
 		}
 	}
-	x.tidy()
+	return nil
 }
 
-// since is how long ago a record was touched.
-func (x *Index) since(at uint32) time.Duration { return time.Duration(x.clock()-at) * time.Millisecond }
+// miss removes jobs whose definitions the store did not find. It waits while a replica of the store may lag behind.
+func (x *Index) miss(sought []version) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for _, v := range sought {
+		switch r := x.valid(v); {
+		case r == nil || r.flags&changed == 0:
+		case x.since(r.at) >= edited:
+			x.remove(r)
+		default:
+			x.mark(r, r.flags|missing)
+		}
+	}
+}
 
-// define fills a record with what its definition says.
-func (x *Index) define(s *shelf, name string, r *record, revision uint64, summary *scheduler.Summary) {
-	s.pause(name, summary.PausedUntil)
-	x.labels.release(r.labels)
-	r.labels = x.labels.use(summary.Labels)
-	target := x.targets.use(summary.Address)
-	x.targets.release(r.target)
-	r.target = target
-	r.action, r.tag, r.told = x.actions.number(summary.Action), tagOf(summary.Incarnation), revision
-	s.set(r, stateOf(summary.State))
-	r.flags &^= changed | missing
-	r.next = 0
-	if r.state != enabled {
-		r.flags = 0
+// define fills a record from the definition.
+func (x *Index) define(r *record, revision uint64, summary *scheduler.Summary) {
+	r.labels, r.target, r.action = labelSet(summary.Labels), unique.Make(summary.Address), unique.Make(summary.Action)
+	r.tag, r.told, r.state, r.next, r.paused = tagOf(summary.Incarnation), revision, stateOf(summary.State), 0, 0
+	if !summary.PausedUntil.IsZero() {
+		r.paused = summary.PausedUntil.UnixMilli()
+	}
+	f := r.flags &^ (changed | missing)
+	switch {
+	case r.state != enabled:
+		f = 0
 		e := endingOf(&summary.Progress, nil)
 		r.last, r.ended = e.last, e.ended
+	case !x.ready:
+		r.at = x.clock()
+		if time.Since(summary.Updated) < edited {
+			f |= moved
+		}
 	}
-}
-
-// tidy makes the labels anew when most of those that are kept are of no use.
-func (x *Index) tidy() {
-	if !x.labels.wasteful() {
-		return
-	}
-	fresh := newLabels()
-	for r := range x.records() {
-		r.labels = fresh.use(x.labels.of(r.labels))
-	}
-	x.labels = fresh
+	x.mark(r, f)
 }
 
 // baton is what the index needs to know of a job's baton.
@@ -211,39 +166,21 @@ func tagOf(incarnation string) uint16 {
 	return max(uint16(sum^sum>>16), 1)
 }
 
-// takeBatons takes in what was found of the batons of jobs, unless these were touched meanwhile.
-func (x *Index) takeBatons(readings []reading, found map[scheduler.Key]baton) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	for i := range readings {
-		it := &readings[i]
-		s := x.shelves[it.key.Collection]
-		if !it.running || s == nil {
-			continue
-		}
-		r := s.find(it.key.Job)
-		if r == nil || r.told != it.told || r.at != it.at || r.state != enabled {
-			continue
-		}
-		x.place(r, found[it.key], r.flags&moved == 0 || x.since(r.at) >= edited)
-	}
-}
-
-// place fills a record with what its baton says, the zero one if there is none. settled says that the baton does not
-// follow a change of the definition any more.
-func (x *Index) place(r *record, b baton, settled bool) {
+// arm fills a record from the baton, the zero one if there is none.
+func (x *Index) arm(r *record, b baton) {
 	if b.tag != 0 && r.tag != 0 && b.tag != r.tag {
 		b = baton{}
 	}
 	if b.ended != untold || b.next != r.next || b.last != r.last {
 		r.last, r.ended = b.last, b.ended
-	} // else it is the baton that was known, and its history may have been asked
+	} // else the index knows this baton, and may have asked the history
 	r.next = b.next
-	r.flags &^= unseen
-	if b.next != 0 && b.revision == r.told || settled {
-		r.flags &^= moved
+	f := r.flags &^ unseen
+	if b.next != 0 && b.revision == r.told || x.since(r.at) >= edited { // the baton has followed the definition
+		f &^= moved
 	}
-	if r.flags&moved == 0 {
+	x.mark(r, f)
+	if f&moved == 0 {
 		r.at = x.clock()
 	}
 }

@@ -2,37 +2,33 @@ package index
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/intake"
 )
 
-// The rhythm in which the index is brought up to date. What is not up to date is read by whoever searches.
+// The schedule of the refresh. A search reads by itself what it needs and the refresh has not read yet.
 const (
-	// quiet is how long nothing must have changed before changes are read: a herd that ends changes thousands of
-	// definitions, and is not to be slowed down. Changes do not wait for longer than overdue, though.
+	// quiet is how long no definition must change before the refresh reads: a herd that ends changes thousands of
+	// definitions, and the refresh must not slow it down. It waits no longer than overdue, though.
 	quiet   = 2 * time.Second
 	overdue = time.Minute
 
-	// attended is how long after a search another one is expected: until then nobody waits for quiet.
+	// attended is how long after a search the refresh expects another one, and does not wait for quiet.
 	attended = time.Minute
 
-	// lookEvery is how often it is looked whether something is to be read though nothing has changed.
+	// lookEvery is the longest time between two refreshes.
 	lookEvery = time.Minute
 
-	// passedEvery is how often jobs are looked up that have run since, and passedGrace how long after their time: most
-	// have their next baton by then.
+	// passedEvery is how often the refresh reads the batons of jobs that have run, and passedGrace how long after their
+	// time: most have their next baton by then.
 	passedEvery = 5 * time.Minute
 	passedGrace = 10 * time.Second
-
-	// restShare is how many times as long as it reads the refreshing rests, and hurryShare likewise while much is to be read
-	// and somebody searches.
-	restShare  = 4
-	hurryShare = 1
 )
 
-// refresh reads what has changed, and looks up the batons of jobs that have run, until ctx is done.
+// refresh reads the dirty jobs again until ctx is done.
 func (x *Index) refresh(ctx context.Context) error {
 	passed := time.Now()
 	for {
@@ -42,95 +38,106 @@ func (x *Index) refresh(ctx context.Context) error {
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
-		if err := x.catchUp(ctx); err != nil {
+		for began := time.Now(); x.busy() && time.Since(began) < overdue; {
+			intake.Pause(ctx, quiet)
+		}
+		if time.Since(passed) >= passedEvery {
+			x.markPassed()
+			passed = time.Now()
+		}
+		if err := x.reread(ctx); err != nil {
 			return err
 		}
-		if time.Since(passed) < passedEvery {
-			continue
-		}
-		if err := x.lookUp(ctx); err != nil {
-			return err
-		}
-		passed = time.Now()
 	}
 }
 
-// outdated reports whether a record is to be read anew: at once when its definition was changed, and once more when its
-// baton has had time to follow.
-func (x *Index) outdated(r *record) bool {
-	switch {
-	case r.flags == 0:
-		return false
-	case r.flags&missing != 0:
-		return x.since(r.at) >= edited
-	case r.flags&changed != 0:
-		return true
-	}
-	return x.unread(r)
-}
-
-// busy reports whether definitions are being changed, and nobody searches.
+// busy reports whether definitions are changing, and nobody searches.
 func (x *Index) busy() bool {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	return time.Since(x.heard) < quiet && time.Since(x.searched) > attended
 }
 
-// lookUp looks up the batons of jobs that have run since.
-func (x *Index) lookUp(ctx context.Context) error {
+// markPassed marks the jobs as dirty that have run since the index read their batons.
+func (x *Index) markPassed() {
 	before := x.cfg.Now().Add(-passedGrace).UnixMilli()
-	have := func(r *record) bool {
-		return r.state == enabled && r.flags == 0 && r.next < before && x.since(r.at) >= passedEvery
-	}
-	if x.howMany(have) > x.cfg.Bulk {
-		return x.readThrough(ctx, newPace(ctx, x.share))
-	}
-	for {
-		keys, left := x.collect(have)
-		if len(keys) == 0 {
-			return nil
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for r := range x.jobs.all() {
+		if r.state == enabled && r.flags == 0 && r.next < before && x.since(r.at) >= passedEvery {
+			x.mark(r, moved|unseen)
 		}
-		work := time.Now()
+	}
+}
+
+// mostly is the part of all jobs, one in so many, from which on the refresh reads all batons instead of looking some up: a
+// lookup is this much more work for the store.
+const mostly = 4
+
+// reread reads the dirty jobs: in bulk while they are many, and looks up the others.
+func (x *Index) reread(ctx context.Context) error {
+	to := x.backlog()
+	for ; to.changed > x.cfg.Bulk; to = x.backlog() {
+		if err := x.readChanged(ctx, to.first); err != nil {
+			return err
+		}
+	}
+	if to.moved > max(x.cfg.Bulk, to.jobs/mostly) {
+		if err := x.readAllBatons(ctx); err != nil {
+			return err
+		}
+		to = x.backlog()
+	}
+	pace := x.newPace(ctx)
+	for keys := range slices.Chunk(to.keys, readMost) {
 		if err := x.read(ctx, keys); err != nil {
 			return err
 		}
-		if !intake.Pause(ctx, restShare*time.Since(work)) || !left {
-			return context.Cause(ctx)
+		if err := pace.rest(); err != nil {
+			return err
 		}
 	}
+	return context.Cause(ctx)
 }
 
-// collect returns jobs by their records, as many as are read at once; left says that there are others.
-func (x *Index) collect(wanted func(*record) bool) (keys []scheduler.Key, left bool) {
-	x.mu.RLock()
-	defer x.mu.RUnlock()
-	for _, s := range x.shelves {
-		for _, b := range s.blocks {
-			for i := range b.recs {
-				if !wanted(&b.recs[i]) {
-					continue
-				}
-				if len(keys) == readMost {
-					return keys, true
-				}
-				keys = append(keys, scheduler.Key{Collection: s.collection, Job: string(b.name(i))})
+// backlog is what the refresh has to read now.
+type backlog struct {
+	jobs    int // all, dirty or not
+	keys    []scheduler.Key
+	changed int    // those whose definitions changed, and that were not missing
+	first   uint64 // the earliest revision of these
+	moved   int    // those of which only the baton has to be read
+}
+
+func (x *Index) backlog() (to backlog) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	to.jobs = x.jobs.count
+	if len(x.dirty) == 0 {
+		x.dirty = map[key]struct{}{} // a map that was large does not shrink
+	}
+	for k := range x.dirty {
+		switch r := x.jobs.get(k); {
+		case !x.outdated(r):
+			continue
+		case r.flags&changed == 0:
+			to.moved++
+		case r.flags&missing == 0:
+			to.changed++
+			if to.first == 0 || r.told < to.first {
+				to.first = r.told
 			}
 		}
+		to.keys = append(to.keys, k.full())
 	}
-	return keys, false
+	return to
 }
 
-// howMany counts jobs by their records, until they are more than are looked up.
-func (x *Index) howMany(are func(*record) bool) (n int) {
-	x.mu.RLock()
-	defer x.mu.RUnlock()
-	for r := range x.records() {
-		if are(r) {
-			n++
-		}
-		if n > x.cfg.Bulk {
-			break
-		}
+// outdated reports whether to read a dirty job now: immediately after a change of its definition, and again when its baton
+// has had time to follow.
+func (x *Index) outdated(r *record) bool {
+	if r.flags&missing == 0 && r.flags&(changed|unseen) != 0 {
+		return true
 	}
-	return n
+	return x.since(r.at) >= edited
 }
