@@ -105,8 +105,8 @@ func (x *Index) wants(r *record, revision uint64) bool {
 	return revision >= r.told && (!x.ready || r.flags&changed != 0)
 }
 
-// readAllBatons reads all batons in the order in which they are stored. It ignores those of jobs that change meanwhile,
-// because they may be older than what the index knows.
+// readAllBatons reads all batons in the order in which they are stored. It ignores the batons of jobs that change
+// meanwhile, because these batons may be outdated.
 func (x *Index) readAllBatons(ctx context.Context) error {
 	pace := x.newPace(ctx)
 	for lane := range x.cfg.Store.Lanes() {
@@ -150,8 +150,7 @@ func (p *pace) next() error {
 	return p.rest()
 }
 
-// restShare is how many times as long as it reads the index rests, and hurryShare likewise while clients search or wait
-// for the index.
+// restShare is the ratio of rest to reading, hurryShare the ratio while clients search or wait for the index.
 const (
 	restShare  = 4
 	hurryShare = 1

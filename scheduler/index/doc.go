@@ -6,7 +6,7 @@
 // [Index.Run] builds the index in the background from all definitions and batons, in
 // the order in which they are stored. Later a watch announces each changed definition,
 // which marks the job as dirty, and the refresh reads dirty jobs again: in bulk while
-// they are many. Nobody announces batons: a baton stays the same until it is due,
+// they are many. Batons are not announced: a baton stays the same until it is due,
 // unless its definition changes or a client runs the job. So the refresh also marks jobs
 // that have run since, every few minutes, and a search reads the stale jobs on its page.
 //
@@ -15,14 +15,14 @@
 // # Guarantees
 //
 //  1. [Index.Current] reports whether the index has heard of every definition that was
-//     stored before the call. It waits a moment for that. It returns false while the
+//     stored before the call, and waits up to a second. It returns false while the
 //     index is not built or is lost.
-//  2. Then [Index.Find] leaves out no matching job, except for one that another process
-//     runs manually, until that run has ended: the index expects its planned run.
+//  2. After that, [Index.Find] leaves out no matching job. Exception: while another
+//     process runs a job manually, the index expects its planned run.
 //  3. Find also returns stale jobs, which may not match. [Index.Refresh] reads these, a
 //     bounded number, and the index keeps the result. [Index.Rank] counts the jobs of
 //     which it knows too little: most of them have run since the index read them.
-//  4. A read never replaces what was announced after the read began.
+//  4. A read never replaces a change that was announced after the read began.
 //  5. A lost watch loses the index: it forgets everything, and is built again.
 //  6. The index holds no lock while it reads the store.
 //
@@ -30,5 +30,5 @@
 //
 // A job takes 125 bytes with a name of 11 bytes, 160 at most. Jobs share equal labels,
 // targets and action types by [unique.Handle]. A bulk read holds one definition or baton
-// at a time, besides those on their way.
+// at a time, and the store's messages in flight.
 package index

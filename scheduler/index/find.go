@@ -24,7 +24,7 @@ type Hit struct {
 	// Stale says that the index must read the job to know whether it matches: see [Index.Refresh].
 	Stale bool
 
-	// Sure says that the job matches, unless it is damaged and nobody has noticed.
+	// Sure says that the job matches, unless it is damaged and the index has not read it since.
 	Sure bool
 
 	// Value is what [Index.Rank] orders the job by.
@@ -52,7 +52,7 @@ type search struct {
 	target    memo[string] // with the text
 }
 
-// memo remembers the answer for each of the values that jobs share.
+// memo caches an answer per value that jobs share.
 type memo[T comparable] struct {
 	all    map[unique.Handle[T]]bool
 	last   unique.Handle[T]
@@ -108,7 +108,7 @@ func (s *search) judge(r *record) verdict {
 		return s.ifSo(s.query.State == scheduler.Damaged || s.query.State == "" && !s.byTime && s.ended == untold)
 	case !s.query.PausedAt.IsZero() && (r.state != enabled || r.paused <= s.query.PausedAt.UnixMilli()):
 		return no
-	case s.text != "" && !s.tells(r):
+	case s.text != "" && !s.matchesText(r):
 		return no
 	case s.query.State == scheduler.Damaged:
 		return may // only the reader of the whole job knows
@@ -144,8 +144,8 @@ func (s *search) selects(set labels) bool {
 	})
 }
 
-// tells reports whether a job has the text: in its name, its target or a label.
-func (s *search) tells(r *record) bool {
+// matchesText reports whether a job has the text: in its name, its target or a label.
+func (s *search) matchesText(r *record) bool {
 	name := r.name
 	if r.upper {
 		name = scheduler.FoldText(name)
@@ -253,7 +253,7 @@ func (x *Index) Find(q *scheduler.JobQuery, after scheduler.Key, skip, most int)
 	return hits, skipped, more
 }
 
-// Judge returns those of the hits that may still match after [Index.Refresh].
+// Judge returns the hits that may still match after [Index.Refresh].
 func (x *Index) Judge(q *scheduler.JobQuery, hits []Hit) (left []Hit) {
 	s := x.search(q)
 	x.mu.RLock()

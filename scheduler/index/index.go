@@ -41,7 +41,7 @@ type Index struct {
 	last     uint64        // the index has heard of, or read, all changes up to this revision
 	heard    time.Time     // when a change was last announced
 	searched time.Time     // when a client last searched
-	progress chan struct{} // is closed when last grows, or the index is lost; nil: nobody waits
+	progress chan struct{} // is closed when last grows, or the index is lost; nil: without waiting calls
 }
 
 // New returns an empty index, which knows nothing before Run. It does no I/O.

@@ -9,7 +9,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// Place is a position in an order of jobs: that of a job with a value.
+// Place is a position in an order of jobs.
 type Place struct {
 	Value int64
 	Key   scheduler.Key
@@ -20,8 +20,8 @@ type Ranking struct {
 	Hits []Hit
 	More bool // others follow
 
-	// Count is the number of all jobs that may match. Of Unread of them the index knows too little to say that they match,
-	// or where they belong. Stale are the first of these: [Index.Refresh] reads them.
+	// Count is the number of all jobs that may match. Unread is the number of jobs among them whose match or position is
+	// uncertain. Stale are the first of these: [Index.Refresh] reads them.
 	Count, Unread int
 	Stale         []Hit
 
@@ -165,7 +165,7 @@ func (w *ranker) unplaced(r *record) bool {
 	return w.query.Order != scheduler.OrderByName && w.passed(r) && !w.looked(r)
 }
 
-// value is what a job is ordered by: the least comes first.
+// value returns the sort key of a job: the least comes first.
 func (w *ranker) value(r *record) int64 {
 	var v int64
 	switch w.query.Order {

@@ -49,7 +49,7 @@ type version struct {
 	at   int64
 }
 
-// versions returns those of some jobs that a condition includes.
+// versions returns the jobs that meet a condition.
 func (x *Index) versions(keys []scheduler.Key, are func(*record) bool) (of []version, left []scheduler.Key) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -166,7 +166,7 @@ func tagOf(incarnation string) uint16 {
 	return max(uint16(sum^sum>>16), 1)
 }
 
-// arm fills a record from the baton, the zero one if there is none.
+// arm fills a record from the baton, the zero baton for a job without one.
 func (x *Index) arm(r *record, b baton) {
 	if b.tag != 0 && r.tag != 0 && b.tag != r.tag {
 		b = baton{}

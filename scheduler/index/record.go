@@ -14,7 +14,7 @@ type key struct {
 	name       string
 }
 
-// record is what the index knows of a job.
+// record is the knowledge about a job.
 type record struct {
 	key
 
@@ -40,7 +40,7 @@ const (
 	changed flags = 1 << iota // the definition changed
 	moved                     // the baton may have changed, with the definition or after it
 	missing                   // changed, but not found: deleted, or not yet on a replica that lags behind
-	unseen                    // moved, and nobody has read the baton since
+	unseen                    // moved, and the index has not read the baton since
 )
 
 // state is an index into states.

@@ -9,7 +9,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/intake"
 )
 
-// The schedule of the refresh. A search reads by itself what it needs and the refresh has not read yet.
+// The schedule of the refresh. A search reads the stale jobs on its page itself.
 const (
 	// quiet is how long no definition must change before the refresh reads: a herd that ends changes thousands of
 	// definitions, and the refresh must not slow it down. It waits no longer than overdue, though.
@@ -51,7 +51,7 @@ func (x *Index) refresh(ctx context.Context) error {
 	}
 }
 
-// busy reports whether definitions are changing, and nobody searches.
+// busy reports whether definitions are changing, without a recent search.
 func (x *Index) busy() bool {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -100,13 +100,13 @@ func (x *Index) reread(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// backlog is what the refresh has to read now.
+// backlog is the work of one refresh.
 type backlog struct {
 	jobs    int // all, dirty or not
 	keys    []scheduler.Key
-	changed int    // those whose definitions changed, and that were not missing
+	changed int    // jobs with a changed definition, not missing
 	first   uint64 // the earliest revision of these
-	moved   int    // those of which only the baton has to be read
+	moved   int    // jobs with only a baton to read
 }
 
 func (x *Index) backlog() (to backlog) {
