@@ -246,12 +246,7 @@ func TestDoctor(t *testing.T) {
 	w.steps([]step{
 		{"POST", "/doctor", "", `200 "jobs":1|"waiting":0|"job":"default/job"|"fixed":0`},
 		{"POST", "/doctor?fix=false", "", `200 "fixed":0`},
-	})
-	w.await("the repair of a job that is no longer new", func() bool {
-		r := w.do(http.MethodPost, "/doctor?fix=true", "")
-		return strings.Contains(r.body, `"job":"default/job"`) && strings.Contains(r.body, `"fixed":1`)
-	})
-	w.steps([]step{
+		{"POST", "/doctor?fix=true", "", `200 "job":"default/job"|"fixed":1`},
 		{"POST", "/doctor?fix=true", "", `200 "waiting":1,"running":0,"findings":[],"fixed":0`},
 	})
 }

@@ -126,7 +126,7 @@ func (p *planner) leave(ctx context.Context, j, next *scheduler.Job, seen *step.
 		}
 		b, now := cmp.Or(found.Waiting, found.Running), p.shared.Store.Now().UTC()
 		if b == nil && look == 0 && j.State == scheduler.Enabled {
-			if err := p.rederive(ctx, j); err != nil && !errors.Is(err, scheduler.ErrConflict) {
+			if err := p.rederiveEdited(ctx, j); err != nil && !errors.Is(err, scheduler.ErrConflict) {
 				return at, err
 			}
 			continue
@@ -178,7 +178,7 @@ func (p *planner) replanOnce(ctx context.Context, j *scheduler.Job, was schedule
 		}
 		return false, p.shared.steps.CarryOut(ctx, j, s, from)
 	case scheduler.DeriveAgain:
-		return false, p.rederive(ctx, j)
+		return false, p.rederiveEdited(ctx, j)
 	case scheduler.LeaveAlone:
 	}
 	return false, nil
@@ -240,9 +240,18 @@ func (p *planner) locate(ctx context.Context, k scheduler.Key) (f scheduler.Foun
 }
 
 // rederive arms the baton that follows the last thing the history knows of the
-// job; without a history, the first one. [scheduler.ErrConflict], after a moment, while
-// whoever has created the job may be about to arm that.
+// job; without a history, the first one.
 func (p *planner) rederive(ctx context.Context, j *scheduler.Job) error {
+	search, err := p.shared.steps.Place(ctx, j)
+	if err != nil {
+		return err
+	}
+	return p.follow(ctx, j, search)
+}
+
+// rederiveEdited is rederive for an edit, which may come between the creation of the job and its first baton.
+// [scheduler.ErrConflict], after a moment, while that may be so.
+func (p *planner) rederiveEdited(ctx context.Context, j *scheduler.Job) error {
 	search, err := p.shared.steps.Place(ctx, j)
 	if err != nil {
 		return err
@@ -251,6 +260,11 @@ func (p *planner) rederive(ctx context.Context, j *scheduler.Job) error {
 		intake.Pause(ctx, runningPause)
 		return fmt.Errorf("job %s: %w: it has just been created", j.Key, scheduler.ErrConflict)
 	}
+	return p.follow(ctx, j, search)
+}
+
+// follow arms the baton that follows what a search has found.
+func (p *planner) follow(ctx context.Context, j *scheduler.Job, search *scheduler.PlaceSearch) error {
 	from := step.From{Slot: scheduler.Slot{Key: j.Key}, Schedule: j.ScheduleGen, Doubtful: true}
 	return p.shared.steps.CarryOut(ctx, j, search.Next(p.shared.Store.Now().UTC()), from)
 }

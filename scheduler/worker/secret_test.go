@@ -260,7 +260,6 @@ func TestSealedForItsPlace(t *testing.T) {
 		if _, err := w.service.Trigger(t.Context(), key("thief")); err == nil {
 			t.Fatal("it has no baton yet")
 		}
-		time.Sleep(time.Minute) // an audit leaves a job alone that is new
 		w.must(w.service.Audit(t.Context(), true))
 		if _, err := w.service.Trigger(t.Context(), key("thief")); err != nil {
 			t.Fatal(err)
