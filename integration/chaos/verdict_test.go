@@ -132,8 +132,26 @@ type recordsOf func(called int) int
 func one(int) int            { return 1 }
 func oneEach(called int) int { return max(1, called) }
 
-// attempts checks the history against the calls: every call has a record, every attempt at most so many, and what ran was
-// not skipped. What was recorded of attempts around the last call or after it is left out: jobs may go on. It returns how
+// recorded reports whether every call until end has a record.
+func (l *ledger) recorded(called map[string]time.Time, end time.Time) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	ids := map[string]bool{}
+	for _, records := range l.records {
+		for _, r := range records {
+			ids[r.ID] = true
+		}
+	}
+	for id, at := range called {
+		if !ids[id] && !at.After(end) {
+			return false
+		}
+	}
+	return true
+}
+
+// attempts checks the history against the calls: every call has a record before long, every attempt at most so many, and what
+// ran was not skipped. What was recorded of attempts around the last call or after it is left out: jobs may go on. It returns how
 // many attempts each job had.
 func (l *ledger) attempts(t *testing.T, calls []call, most recordsOf) map[string]int {
 	t.Helper()
@@ -145,6 +163,7 @@ func (l *ledger) attempts(t *testing.T, calls []call, most recordsOf) map[string
 		end = later(end, c.at)
 	}
 	end = end.Add(-time.Second)
+	within(t.Context(), patience, func() bool { return l.recorded(called, end) })
 	recorded := map[string]int{}
 	counts := map[string]int{}
 	l.mu.Lock()
