@@ -24,7 +24,7 @@ func (x *Index) build(ctx context.Context) error {
 			first = st.Revision
 		}
 		x.built.Store(int32(50 * (st.Revision - first) / max(last-min(first, last), st.Revision-first, 1)))
-		x.take(st, false)
+		x.take(st, false, true)
 		return pace.next()
 	})
 	if err != nil {
@@ -51,7 +51,7 @@ func (x *Index) readChanged(ctx context.Context, first uint64) error {
 	var read uint64
 	err := x.cfg.Store.EachJobFrom(ctx, first, func(st scheduler.Stored, deleted bool) error {
 		read = st.Revision
-		x.take(st, deleted)
+		x.take(st, deleted, false)
 		return pace.next()
 	})
 	if err != nil {
@@ -70,10 +70,11 @@ func (x *Index) readChanged(ctx context.Context, first uint64) error {
 	return nil
 }
 
-// take accepts a definition or a deletion marker, unless a later one was announced.
-func (x *Index) take(st scheduler.Stored, deleted bool) {
+// take accepts a definition or a deletion marker, unless a later one was announced. Only the build adds unknown jobs: for other
+// readers an unknown job was deleted, also if a search began before the index was lost.
+func (x *Index) take(st scheduler.Stored, deleted, add bool) {
 	x.mu.RLock()
-	wanted := x.wants(x.get(st.Key), st.Revision)
+	wanted := x.wants(x.get(st.Key), st.Revision, add)
 	x.mu.RUnlock()
 	if !wanted {
 		return
@@ -86,7 +87,7 @@ func (x *Index) take(st scheduler.Stored, deleted bool) {
 	defer x.mu.Unlock()
 	r := x.get(st.Key)
 	switch {
-	case !x.wants(r, st.Revision):
+	case !x.wants(r, st.Revision, add):
 	case !deleted:
 		if r == nil {
 			r = x.add(st.Key)
@@ -97,10 +98,10 @@ func (x *Index) take(st scheduler.Stored, deleted bool) {
 	}
 }
 
-// wants reports whether a definition of a job is news. Only the build finds unknown jobs: later, an unknown one was deleted.
-func (x *Index) wants(r *record, revision uint64) bool {
+// wants reports whether a definition of a job is news, and whether to add an unknown job.
+func (x *Index) wants(r *record, revision uint64, add bool) bool {
 	if r == nil {
-		return !x.ready
+		return add
 	}
 	return revision >= r.told && (!x.ready || r.flags&changed != 0)
 }

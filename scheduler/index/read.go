@@ -74,7 +74,7 @@ func (x *Index) valid(v version) *record {
 func (x *Index) read(ctx context.Context, keys []scheduler.Key) error {
 	sought, names := x.versions(keys, func(r *record) bool { return r.flags&changed != 0 })
 	if len(sought) > 0 {
-		if err := x.cfg.Store.LoadJobs(ctx, names, func(st scheduler.Stored) { x.take(st, false) }); err != nil {
+		if err := x.cfg.Store.LoadJobs(ctx, names, func(st scheduler.Stored) { x.take(st, false, false) }); err != nil {
 			return err
 		}
 		x.miss(sought)

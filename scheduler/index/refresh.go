@@ -39,7 +39,9 @@ func (x *Index) refresh(ctx context.Context) error {
 			return context.Cause(ctx)
 		}
 		for began := time.Now(); x.busy() && time.Since(began) < overdue; {
-			intake.Pause(ctx, quiet)
+			if !intake.Pause(ctx, quiet) {
+				return context.Cause(ctx)
+			}
 		}
 		if time.Since(passed) >= passedEvery {
 			x.markPassed()
