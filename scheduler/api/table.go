@@ -85,7 +85,7 @@ var collectionOperations = []Operation{
 		ID: "cancelCollection", Summary: "Cancel all active occurrences of a collection", Text: cancelText, Group: jobs,
 		Method: "POST", Path: "/jobCollections/{c}/cancel", Right: access.Operate,
 		Subject: "collection-cancel.{c}", Returns: "the ids of the occurrences that were canceled",
-		Body: "CancelCollectionRequest", ConditionalNATS: true, Answer: "Cancellation", Errors: missing,
+		Body: "CancelCollectionRequest", MayEmpty: true, ConditionalNATS: true, Answer: "Cancellation", Errors: missing,
 	},
 }
 
@@ -135,7 +135,7 @@ var jobOperations = []Operation{
 		ID: "runJob", Summary: "Run a job now, in addition to its schedule", Text: bodyText, Group: jobs,
 		Method: "POST", Path: "/jobCollections/{c}/jobs/{j}/run", Right: access.Operate,
 		Subject: "run.{c}.{j}", Published: true, Returns: "the id of the occurrence",
-		Body: "RunRequest", Conditional: true, Answer: "StartedRun", Silent: true, Errors: refused,
+		Body: "RunRequest", MayEmpty: true, Conditional: true, Answer: "StartedRun", Silent: true, Errors: refused,
 	},
 	{
 		ID: "resubmitJob", Summary: "Repeat a failed, skipped or postponed occurrence", Group: jobs,
@@ -165,14 +165,14 @@ var jobOperations = []Operation{
 		ID: "cancelJob", Summary: "Cancel active occurrences of a job", Text: cancelText, Group: jobs,
 		Method: "POST", Path: "/jobCollections/{c}/jobs/{j}/cancel", Right: access.Operate,
 		Subject: "cancel.{c}.{j}", Returns: "the ids of the occurrences that were canceled",
-		Body: "CancelRequest", ConditionalNATS: true, Answer: "Cancellation", Errors: refused,
+		Body: "CancelRequest", MayEmpty: true, ConditionalNATS: true, Answer: "Cancellation", Errors: refused,
 	},
 	{
 		ID: "tryJob", Summary: "Test a job with a single attempt now", Group: jobs,
 		Text:   "The scheduler stores no record and does not retry. Without a document, or with {\"data\": {…}}, it tries the stored job.",
 		Method: "POST", Path: "/jobCollections/{c}/jobs/{j}/try", Right: access.Operate,
 		Subject: "try.{c}.{j}", Returns: "what became of one attempt of the job",
-		Body: "Job", Abortable: true, Answer: "Trial", Errors: refused,
+		Body: "Job", MayEmpty: true, Abortable: true, Answer: "Trial", Errors: refused,
 	},
 	{
 		ID: "preview", Summary: "Show when a job would run", Text: "The scheduler stores nothing.", Group: jobs,

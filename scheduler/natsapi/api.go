@@ -58,8 +58,10 @@ type APIConfig struct {
 //	<prefix>.api.<verb>
 //	<prefix>.api.<verb>.<collection>
 //	<prefix>.api.<verb>.<collection>.<job>
+//	<prefix>.api.<verb>.<id>
+//	<prefix>.api.<verb>.<name>
 //
-// with the subjects of the table of operations ([api.Operations]); where an operation is Scoped, a collection may follow. The
+// with the subjects of the table of operations ([api.Operations]): an <id> is that of an operation on many jobs, a <name> that of a shared secret. Where an operation is Scoped, a collection may follow. The
 // body is the document of the operation. An operation without a document takes an object with its query parameters, or nothing.
 //
 // The JSON is the same as in the REST API. history and the lists take a body

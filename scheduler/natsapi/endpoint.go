@@ -53,7 +53,7 @@ func endpoints() []endpoint {
 	for _, e := range api.Endpoints() {
 		answers := e.Returns
 		if e.Live {
-			answers = "a live tail: " + answers
+			answers = "a live tail of new records, or of all records after a sequence"
 		}
 		call := calls[e.ID]
 		if dispatch.Performs(e.Operation) {

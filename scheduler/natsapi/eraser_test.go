@@ -10,9 +10,9 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/carillon-sched/carillon/integration/bubble"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/natsapi"
+	"github.com/carillon-sched/carillon/store/storetest"
 )
 
 // laborious is a source that takes its time to overwrite a spec, as a server does whose blocks are full.
@@ -32,9 +32,7 @@ func (l laborious) EraseSpec(ctx context.Context, sequence uint64) error {
 // TestErasingHoldsUpNothing floods an ingest with specs that are rejected: that they are overwritten takes a part of the time
 // only, and what comes behind them need not wait for all of it.
 func TestErasingHoldsUpNothing(t *testing.T) {
-	freshTimers()
-	defer freshTimers()
-	bubble.Test(t, func(t *testing.T) {
+	storetest.Test(t, func(t *testing.T) {
 		w := newWorldIn(t, jetstream.MemoryStorage)
 		next := w.results()
 		const flood = 1000
@@ -104,9 +102,7 @@ func (k keeping) PublishResult(ctx context.Context, _, _ string, _ []byte) error
 
 // TestBacklogIsBoundedInBytes has many large specs wait: an ingest that does not get on takes some of them only.
 func TestBacklogIsBoundedInBytes(t *testing.T) {
-	freshTimers()
-	defer freshTimers()
-	bubble.Test(t, func(t *testing.T) {
+	storetest.Test(t, func(t *testing.T) {
 		w := newWorldIn(t, jetstream.MemoryStorage)
 		body := `{"description": "` + strings.Repeat("x", 16_000) + `"}`
 		for i := range 3000 {

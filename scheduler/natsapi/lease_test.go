@@ -2,16 +2,15 @@ package natsapi_test
 
 import (
 	"context"
-	"runtime"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/carillon-sched/carillon/integration/bubble"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/natsapi"
+	"github.com/carillon-sched/carillon/store/storetest"
 )
 
 // slow is a source that takes its time to store a result.
@@ -27,19 +26,10 @@ func (s slow) PublishResult(ctx context.Context, verdict, name string, body []by
 	return s.faulty.PublishResult(ctx, verdict, name, body)
 }
 
-// freshTimers empties the pool of timers that the NATS client keeps for the
-// whole process: a timer of a bubble must not be used outside of it.
-func freshTimers() {
-	runtime.GC() //nolint:revive // a sync.Pool is empty after two collections
-	runtime.GC() //nolint:revive // see above
-}
-
 // TestLeases has specs wait much longer than the server's ten seconds: they
 // are not delivered again.
 func TestLeases(t *testing.T) {
-	freshTimers()
-	defer freshTimers()
-	bubble.Test(t, func(t *testing.T) {
+	storetest.Test(t, func(t *testing.T) {
 		w := newWorldIn(t, jetstream.MemoryStorage)
 		source := slow{newFaulty(w.store, func(string) bool { return false }), 25 * time.Second}
 		w.ingest(func(c *natsapi.IngestConfig) { c.Source, c.Concurrency = source, 1 })
@@ -99,9 +89,7 @@ func (l lostLease) Drop() {
 // TestSpecOfAnother: a spec that another process may have been given meanwhile, which may have carried out later ones of its
 // job since, is let go, and carried out by whoever has it.
 func TestSpecOfAnother(t *testing.T) {
-	freshTimers()
-	defer freshTimers()
-	bubble.Test(t, func(t *testing.T) {
+	storetest.Test(t, func(t *testing.T) {
 		w := newWorldIn(t, jetstream.MemoryStorage)
 		source := &cutOff{Source: w.store}
 		w.ingest(func(c *natsapi.IngestConfig) { c.Source = source })

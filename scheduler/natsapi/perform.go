@@ -71,12 +71,16 @@ func (r request) read(ctx context.Context) (*dispatch.Request, error) {
 	return asked, nil
 }
 
-// readParams reads the parameters that are in the body. An operation without such parameters ignores its body.
+// readParams reads the parameters that are in the body. An operation without any parameters ignores its body, and few
+// reads the body of a short list.
 func (r request) readParams(ctx context.Context, params map[string]any) error {
 	fields := slices.Clone(r.op.Query)
 	fields = slices.DeleteFunc(fields, func(p api.Param) bool { _, elsewhere := params[p.Name]; return elsewhere })
-	if len(fields) == 0 {
+	switch {
+	case len(r.op.Query) == 0 || strings.HasSuffix(r.op.Answer, "List"):
 		return nil
+	case len(fields) == 0:
+		return intake.CheckNoDocument(ctx, r.body)
 	}
 	return readBody(ctx, r.body, func(o *document.Object) {
 		for i := range fields {

@@ -9,9 +9,9 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/carillon-sched/carillon/integration/bubble"
 	"github.com/carillon-sched/carillon/scheduler/natsapi"
 	"github.com/carillon-sched/carillon/store"
+	"github.com/carillon-sched/carillon/store/storetest"
 )
 
 // deadly is a source of a process that ends while it takes in a spec of that name.
@@ -61,9 +61,7 @@ func (w *world) mortal(name string) (die func()) {
 // TestDeadlySpecIsSetAside has processes end one after the other while they take in a spec: after the first time it is taken
 // in alone, after two more it is rejected with the reason, and nothing else is.
 func TestDeadlySpecIsSetAside(t *testing.T) {
-	freshTimers()
-	defer freshTimers()
-	bubble.Test(t, func(t *testing.T) {
+	storetest.Test(t, func(t *testing.T) {
 		w := newWorldIn(t, jetstream.MemoryStorage)
 		const evil = "default.evil"
 		results, err := w.nc.SubscribeSync("carillon.spec-result.*.default.*")
@@ -115,9 +113,7 @@ func TestDeadlySpecIsSetAside(t *testing.T) {
 
 // TestGivenBackSpecIsTakenIn has a process stop over and over with a spec in its hands: that is no reason to reject it.
 func TestGivenBackSpecIsTakenIn(t *testing.T) {
-	freshTimers()
-	defer freshTimers()
-	bubble.Test(t, func(t *testing.T) {
+	storetest.Test(t, func(t *testing.T) {
 		w := newWorldIn(t, jetstream.MemoryStorage)
 		next := w.results()
 		w.publish("put.default.job", later)

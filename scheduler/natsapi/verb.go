@@ -54,6 +54,8 @@ func carryOut(ctx context.Context, s *service.Service, verb string, e service.Ed
 		d.view, err = s.Turn(ctx, e.Key, scheduler.Enabled, e.SpecSequence)
 	case "disable":
 		d.view, err = s.Turn(ctx, e.Key, scheduler.Disabled, e.SpecSequence)
+	default:
+		err = fmt.Errorf("the verb %q of published specs is not implemented", verb)
 	}
 	return d, err
 }

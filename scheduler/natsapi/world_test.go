@@ -4,13 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
-	"os"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
-	"github.com/nats-io/nats-server/v2/server/ats"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -24,13 +22,10 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec"
 	"github.com/carillon-sched/carillon/scheduler/view"
 	"github.com/carillon-sched/carillon/store"
+	"github.com/carillon-sched/carillon/store/storetest"
 )
 
-// TestMain starts the server's access-time ticker outside every bubble.
-func TestMain(m *testing.M) {
-	ats.Register()
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { storetest.Main(m) }
 
 // patience bounds every wait of a test that something happens.
 const patience = time.Minute
@@ -57,6 +52,7 @@ func newWorld(tb testing.TB) *world {
 
 func newWorldIn(tb testing.TB, storage jetstream.StorageType) *world {
 	tb.Helper()
+	storetest.DropTimers()
 	dir := tb.TempDir()
 	s, err := server.NewServer(&server.Options{
 		DontListen: true, JetStream: true, StoreDir: dir, NoLog: true, NoSigs: true,

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"net/http"
 	"strconv"
 
@@ -79,9 +80,10 @@ func parameter(p *api.Param, text string) (any, error) {
 		}
 		return on, nil
 	case api.Number:
+		most := cmp.Or(p.Max, math.MaxInt32)
 		n, err := strconv.Atoi(text)
-		if err != nil || n < p.Min || n > p.Max {
-			return nil, scheduler.Invalid(p.Name, fmt.Sprintf("%q is not a number in %d-%d", text, p.Min, p.Max))
+		if err != nil || n < p.Min || n > most {
+			return nil, scheduler.Invalid(p.Name, fmt.Sprintf("%q is not a number in %d-%d", text, p.Min, most))
 		}
 		return n, nil
 	case api.Instant:

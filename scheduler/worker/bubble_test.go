@@ -39,7 +39,7 @@ type world struct {
 	vault   *secrets.Vault
 	sink    *sink
 	worker  *worker.Worker // the one that was started last
-	stop    func()         // stops it
+	stop    func()         // stops it, if there is one
 }
 
 // inBubble runs f on fake time, with a worker.
@@ -63,7 +63,7 @@ func newWorld(t *testing.T, change ...func(*store.Config)) *world {
 	// The server creates the consumer for the source of a stream 0.2 s later. Shutdown would wait for it with locks held, which
 	// stops the time of the bubble.
 	t.Cleanup(func() { time.Sleep(time.Second) })
-	w := &world{t: t, server: s, sink: &sink{answer: func(*call) (int, string) { return http.StatusOK, "ok" }}}
+	w := &world{t: t, server: s, stop: func() {}, sink: &sink{answer: func(*call) (int, string) { return http.StatusOK, "ok" }}}
 	w.config = store.Config{Storage: jetstream.MemoryStorage, FinalAge: 2 * time.Hour}
 	for _, f := range change {
 		f(&w.config)

@@ -1,4 +1,5 @@
-// Package dispatch performs the operations of package api: it is the one place between their interfaces and the service.
+// Package dispatch performs the operations of package api for the REST API and the NATS service. Published specs do not pass
+// through it: package natsapi calls the service for them.
 //
 //	REST ───┐ reads path, query, body and headers     ┌──► service ──► view
 //	        ├──► Request ──► Do ──► calls[operation] ─┤

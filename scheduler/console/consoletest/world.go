@@ -45,6 +45,7 @@ type World struct {
 	Service *service.Service
 	Console *httptest.Server
 
+	test    atomic.Pointer[testing.TB] // T, for the goroutines of the server
 	worker  *worker.Worker
 	who     atomic.Pointer[access.Principal]
 	browser *http.Client
@@ -62,6 +63,7 @@ func Shared(tb testing.TB) *World {
 	}
 	w := shared
 	w.T = tb
+	w.test.Store(&tb)
 	w.Anybody()
 	tb.Cleanup(w.clear)
 	return w
@@ -129,6 +131,7 @@ func New(tb testing.TB, change ...func(w *World, cfg *console.Config)) *World {
 	all := builtin.New(builtin.Config{})
 	tb.Cleanup(all.Close)
 	w := &World{T: tb, Actions: all}
+	w.test.Store(&tb)
 	s, err := server.NewServer(&server.Options{DontListen: true, JetStream: true, StoreDir: tb.TempDir(), NoLog: true, NoSigs: true})
 	w.ok(err)
 	s.Start()
@@ -170,7 +173,7 @@ type complaints struct{ world *World }
 
 func (c complaints) Write(p []byte) (int, error) {
 	if strings.Contains(string(p), "level=ERROR") {
-		c.world.T.Errorf("the console logs %s", p)
+		(*c.world.test.Load()).Errorf("the console logs %s", p)
 	}
 	return len(p), nil
 }

@@ -149,7 +149,8 @@ func (cfg *Config) subjects(table []subject) []string {
 	role := slices.Index(access.Roles(), access.Role(cfg.Role))
 	var names []string
 	for _, s := range table {
-		has := role >= slices.Index(access.Roles(), s.least)
+		least := slices.Index(access.Roles(), s.least)
+		has := least >= 0 && role >= least // a subject without a least role is for nobody
 		if cfg.Role == Publisher {
 			has = s.spec
 		}
