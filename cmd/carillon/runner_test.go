@@ -141,6 +141,8 @@ func (o order) execute() (r result, err error) {
 		err = s.out.Decode(&r)
 	}
 	if err != nil {
+		_ = s.process.Kill()
+		_, _ = s.process.Wait()
 		return r, fmt.Errorf("the runner has ended: %w", err)
 	}
 	select {
@@ -153,18 +155,19 @@ func (o order) execute() (r result, err error) {
 
 // session is what commands of a script get in addition to their arguments.
 type session struct {
-	in        []byte // of the next one
-	variables map[string]bool
+	in        []byte          // of the next one
+	variables map[string]bool // by name: whether commands get it even if it is empty
 }
 
 type sessionKey struct{}
 
-// scriptVariables are the names of the variables that scripts begin with, and all that they set.
-func scriptVariables(first []string) (names map[string]bool, err error) {
+// scriptVariables are the variables that scripts begin with, and all that they set. Commands get an empty variable only if the
+// script clears it: it may not be set yet otherwise.
+func scriptVariables(script string, first []string) (names map[string]bool, err error) {
 	names = map[string]bool{}
 	for _, v := range first {
 		name, _, _ := strings.Cut(v, "=")
-		names[name] = true
+		names[name] = false
 	}
 	files, err := filepath.Glob("testdata/*.txtar")
 	for _, file := range files {
@@ -173,10 +176,14 @@ func scriptVariables(first []string) (names map[string]bool, err error) {
 			return nil, err
 		}
 		for _, set := range regexp.MustCompile(`(?m)\b(?:env|keep) (\w+)`).FindAllSubmatch(data, -1) {
-			names[string(set[1])] = true
+			names[string(set[1])] = false
 		}
 	}
-	return names, err
+	data, missing := os.ReadFile(filepath.Join("testdata", script+".txtar"))
+	for _, cleared := range regexp.MustCompile(`(?m)^env (\w+)=$`).FindAllSubmatch(data, -1) {
+		names[string(cleared[1])] = true
+	}
+	return names, cmp.Or(err, missing)
 }
 
 // execute runs a command to its end: the program in a runner, any other as a process.
@@ -194,8 +201,8 @@ func execute(ts *testscript.TestScript, args []string) result {
 	session := ts.Value(sessionKey{}).(*session)
 	o := order{Dir: ts.MkAbs("."), In: session.in, Args: args[1:]}
 	session.in = nil
-	for name := range session.variables {
-		if v := ts.Getenv(name); v != "" {
+	for name, empty := range session.variables {
+		if v := ts.Getenv(name); v != "" || empty {
 			o.Env = append(o.Env, name+"="+v)
 		}
 	}
@@ -250,7 +257,10 @@ func repeat(ts *testscript.TestScript, args []string, ok func(result, *regexp.Re
 	ts.Check(err)
 	var r result
 	defer func() { r.print(ts) }()
+	session := ts.Value(sessionKey{}).(*session)
+	in := session.in
 	eventually(ts, args[0], func() bool {
+		session.in = in // of each attempt
 		r = execute(ts, args[1:])
 		return ok(r, pattern)
 	})
