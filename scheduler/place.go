@@ -45,7 +45,7 @@ func (s *PlaceSearch) Look(r *Record) bool {
 		s.faulted = append(s.faulted, r.Occurrence)
 	case r.Kind == ManualDetached, r.Kind == Detached && r.Schedule != j.ScheduleGen:
 	case r.Kind == Detached:
-		if s.Found == nil || r.Nominal.After(s.Found.Nominal) {
+		if s.Found == nil || s.earlier() || r.Nominal.After(s.Found.Nominal) {
 			s.Found = r
 		}
 	case s.Found == nil, s.earlier() && r.Schedule == j.ScheduleGen:
@@ -66,7 +66,7 @@ func (s *PlaceSearch) note(r *Record) {
 			s.gaps = map[int64]bool{}
 		}
 		s.gaps[r.Nominal.Unix()] = true
-	case s.Found == nil && s.gaveUp == nil && r.Schedule == s.job.ScheduleGen:
+	case (s.Found == nil || s.earlier()) && s.gaveUp == nil && r.Schedule == s.job.ScheduleGen:
 		s.gaveUp = r
 	}
 }

@@ -25,11 +25,11 @@ type count struct {
 // A count is used again for a while, so that jobs that come in a herd are not counted for each of them: the less room there
 // is, the shorter, as other replicas make jobs, too.
 const (
-	countTrusted = time.Second
+	countTrusted = 100 * time.Millisecond
 	timePerJob   = time.Millisecond
 )
 
-// hasRoom reports whether there is certainly room for one more.
+// hasRoom reports whether there is room for one more, unless other replicas have made jobs since.
 func (n *count) hasRoom(quota int) bool {
 	return time.Since(n.at) < min(countTrusted, time.Duration(quota-n.jobs-1)*timePerJob)
 }
@@ -80,6 +80,7 @@ func (e Editor) haveRoom(ctx context.Context, r *count, collection string) error
 	}
 	r.jobs, r.at = n, began
 	if n >= quota {
+		r.at = time.Time{} // more were not counted
 		return fullError(c)
 	}
 	return nil

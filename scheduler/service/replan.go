@@ -159,11 +159,6 @@ func (p *planner) replanOnce(ctx context.Context, j *scheduler.Job, was schedule
 	if err != nil && found.Running == nil {
 		return false, err
 	}
-	if found.Waiting == nil && found.Running == nil || found.Waiting != nil && found.Waiting.Revision > j.Revision {
-		if over, err := p.overtaken(ctx, j); over || err != nil {
-			return false, err
-		}
-	}
 	from.Schedule, from.Doubtful = j.ScheduleGen, from.Waiting == 0
 	what, s := j.Replan(was, found, p.shared.Store.Now().UTC())
 	if at.Waiting != 0 && what != scheduler.ReplaceIt {
@@ -173,6 +168,15 @@ func (p *planner) replanOnce(ctx context.Context, j *scheduler.Job, was schedule
 	case scheduler.LookAgain:
 		return true, nil
 	case scheduler.ReplaceIt:
+		if found.Waiting == nil || found.Waiting.Revision > j.Revision {
+			now, err := p.latest(ctx, j)
+			switch {
+			case now == nil || err != nil:
+				return false, err
+			case now.Revision != j.Revision:
+				return p.replanOnce(ctx, now, was, step.From{})
+			}
+		}
 		if s, err = p.rejoined(ctx, j, was, s); err != nil {
 			return false, err
 		}
@@ -184,14 +188,19 @@ func (p *planner) replanOnce(ctx context.Context, j *scheduler.Job, was schedule
 	return false, nil
 }
 
-// overtaken reports whether a job has been written since: whoever did so sees to its baton. What j says may be of a schedule
-// that has been replaced, or of instants that have run since.
-func (p *planner) overtaken(ctx context.Context, j *scheduler.Job) (bool, error) {
-	st, err := p.shared.Store.LoadJob(ctx, j.Key)
-	if errors.Is(err, scheduler.ErrNotFound) {
-		return true, nil
+// latest returns the job as it is stored now; nil when its schedule or its state has been changed since j: whoever did so sees
+// to its baton, and what j says may be of instants that have run.
+func (p *planner) latest(ctx context.Context, j *scheduler.Job) (*scheduler.Job, error) {
+	now, err := p.shared.load(ctx, j.Key)
+	switch {
+	case errors.Is(err, scheduler.ErrNotFound):
+		return nil, nil //nolint:nilnil // it has been deleted since
+	case err != nil:
+		return nil, err
+	case now.Incarnation() != j.Incarnation() || now.ScheduleGen != j.ScheduleGen || now.State != j.State:
+		return nil, nil //nolint:nilnil // there is none that j is a version of
 	}
-	return st.Revision != j.Revision, err
+	return now, nil
 }
 
 // seen is locate, unless the place where the baton waits is known.
@@ -256,15 +265,23 @@ func (p *planner) rederiveEdited(ctx context.Context, j *scheduler.Job) error {
 	if err != nil {
 		return err
 	}
-	if search.Found == nil && p.shared.Store.Now().Sub(j.Created) < armingTime {
+	age := p.shared.Store.Now().Sub(j.Created) // below 0 by another clock
+	if search.Found == nil && age >= 0 && age < armingTime {
 		intake.Pause(ctx, runningPause)
 		return fmt.Errorf("job %s: %w: it has just been created", j.Key, scheduler.ErrConflict)
 	}
 	return p.follow(ctx, j, search)
 }
 
-// follow arms the baton that follows what a search has found.
+// follow arms the baton that follows what a search has found, unless an edit has overtaken j.
 func (p *planner) follow(ctx context.Context, j *scheduler.Job, search *scheduler.PlaceSearch) error {
+	now, err := p.latest(ctx, j)
+	switch {
+	case now == nil || err != nil:
+		return err
+	case now.Revision != j.Revision:
+		return p.rederive(ctx, now)
+	}
 	from := step.From{Slot: scheduler.Slot{Key: j.Key}, Schedule: j.ScheduleGen, Doubtful: true}
 	return p.shared.steps.CarryOut(ctx, j, search.Next(p.shared.Store.Now().UTC()), from)
 }
