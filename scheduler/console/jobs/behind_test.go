@@ -65,7 +65,7 @@ func TestIndexCatchesUp(t *testing.T) {
 	is("when it is built", false, "data-again", "aria-live", "<progress")
 
 	// More than a page reads by itself.
-	const many = 5000
+	const many = 8000
 	var puts sync.WaitGroup
 	for from := range 32 {
 		puts.Go(func() {
