@@ -109,6 +109,7 @@ func (x *Index) wants(r *record, revision uint64, add bool) bool {
 // readAllBatons reads all batons in the order in which they are stored. It ignores the batons of jobs that change
 // meanwhile, because these batons may be outdated.
 func (x *Index) readAllBatons(ctx context.Context) error {
+	start := x.clock()
 	pace := x.newPace(ctx)
 	for lane := range x.cfg.Store.Lanes() {
 		began := x.clock()
@@ -126,7 +127,24 @@ func (x *Index) readAllBatons(ctx context.Context) error {
 			return fmt.Errorf("reading all batons: %w", err)
 		}
 	}
+	x.settle(start)
 	return nil
+}
+
+// settle notes which dirty jobs have no baton, after a read of all batons that started then.
+func (x *Index) settle(start int64) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for k := range x.dirty {
+		r := x.jobs.get(k)
+		switch {
+		case r.flags&changed != 0 || r.at > start:
+		case start-r.at >= edited.Milliseconds(): // the read would have found a baton, and cleared the flags
+			x.arm(r, baton{})
+		default:
+			x.mark(r, r.flags&^unseen)
+		}
+	}
 }
 
 // pace makes a reader of many jobs rest between them, so that it does not slow down the others.

@@ -59,13 +59,16 @@ type memo[T comparable] struct {
 	answer bool // for last: jobs with similar names often share values
 }
 
+// memoMost bounds the memory of a search: labels and targets may differ for every job.
+const memoMost = 4096
+
 func (m *memo[T]) get(of unique.Handle[T], answer func(T) bool) bool {
 	if of == m.last {
 		return m.answer
 	}
 	so, known := m.all[of]
 	if !known {
-		if m.all == nil {
+		if m.all == nil || len(m.all) == memoMost {
 			m.all = map[unique.Handle[T]]bool{}
 		}
 		so = answer(of.Value())

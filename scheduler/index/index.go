@@ -17,7 +17,8 @@ import (
 type Config struct {
 	Store scheduler.Store
 
-	// Bulk is up to how many dirty jobs the refresh looks up. It reads more of them in bulk. Default: 8192.
+	// Bulk is the most changed definitions that the refresh looks up: it reads more in bulk. It reads all batons if more than
+	// Bulk, and more than a quarter of all, may have moved. Default: 8192.
 	Bulk int
 
 	// Now is the clock that jobs are due by. Default: time.Now.
@@ -38,6 +39,7 @@ type Index struct {
 	jobs     sorted
 	dirty    map[key]struct{} // the jobs with flags
 	ready    bool
+	lost     uint64        // how often the index forgot everything
 	last     uint64        // the index has heard of, or read, all changes up to this revision
 	heard    time.Time     // when a change was last announced
 	searched time.Time     // when a client last searched
@@ -113,6 +115,7 @@ func (x *Index) follow(ctx context.Context) error {
 func (x *Index) clear() {
 	x.jobs, x.dirty = sorted{}, map[key]struct{}{}
 	x.ready, x.last = false, 0
+	x.lost++
 	x.built.Store(0)
 	x.report()
 }
@@ -205,13 +208,20 @@ func (x *Index) Ready() bool {
 	return x.ready
 }
 
+// Generation changes when the index forgets everything: an answer that took longer than a generation may be incomplete.
+func (x *Index) Generation() uint64 {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	return x.lost
+}
+
 // Progress is how much the index has read.
 type Progress struct {
 	Behind  int // known jobs that the index must read: changed or new
 	Percent int // of all jobs, 100 at the end
 }
 
-// Progress counts the dirty jobs.
+// Progress counts the dirty jobs, except those that have merely run.
 func (x *Index) Progress() Progress {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -220,7 +230,7 @@ func (x *Index) Progress() Progress {
 	}
 	p := Progress{Percent: 100}
 	for k := range x.dirty {
-		if r := x.jobs.get(k); r.flags&missing == 0 && x.outdated(r) {
+		if r := x.jobs.get(k); r.flags&moved != 0 && r.flags&missing == 0 && x.outdated(r) {
 			p.Behind++
 		}
 	}

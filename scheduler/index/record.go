@@ -40,7 +40,7 @@ const (
 	changed flags = 1 << iota // the definition changed
 	moved                     // the baton may have changed, with the definition or after it
 	missing                   // changed, but not found: deleted, or not yet on a replica that lags behind
-	unseen                    // moved, and the index has not read the baton since
+	unseen                    // the index has not read the baton since it moved or was due
 )
 
 // state is an index into states.

@@ -67,7 +67,7 @@ func (x *Index) markPassed() {
 	defer x.mu.Unlock()
 	for r := range x.jobs.all() {
 		if r.state == enabled && r.flags == 0 && r.next < before && x.since(r.at) >= passedEvery {
-			x.mark(r, moved|unseen)
+			x.mark(r, unseen)
 		}
 	}
 }
@@ -78,6 +78,7 @@ const mostly = 4
 
 // reread reads the dirty jobs: in bulk while they are many, and looks up the others.
 func (x *Index) reread(ctx context.Context) error {
+	x.shrink()
 	to := x.backlog()
 	for ; to.changed > x.cfg.Bulk; to = x.backlog() {
 		if err := x.readChanged(ctx, to.first); err != nil {
@@ -88,10 +89,9 @@ func (x *Index) reread(ctx context.Context) error {
 		if err := x.readAllBatons(ctx); err != nil {
 			return err
 		}
-		to = x.backlog()
 	}
 	pace := x.newPace(ctx)
-	for keys := range slices.Chunk(to.keys, readMost) {
+	for keys := range slices.Chunk(x.outdatedKeys(), readMost) {
 		if err := x.read(ctx, keys); err != nil {
 			return err
 		}
@@ -104,24 +104,19 @@ func (x *Index) reread(ctx context.Context) error {
 
 // backlog is the work of one refresh.
 type backlog struct {
-	jobs    int // all, dirty or not
-	keys    []scheduler.Key
+	jobs    int    // all, dirty or not
 	changed int    // jobs with a changed definition, not missing
 	first   uint64 // the earliest revision of these
 	moved   int    // jobs with only a baton to read
 }
 
 func (x *Index) backlog() (to backlog) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
+	x.mu.RLock()
+	defer x.mu.RUnlock()
 	to.jobs = x.jobs.count
-	if len(x.dirty) == 0 {
-		x.dirty = map[key]struct{}{} // a map that was large does not shrink
-	}
 	for k := range x.dirty {
 		switch r := x.jobs.get(k); {
 		case !x.outdated(r):
-			continue
 		case r.flags&changed == 0:
 			to.moved++
 		case r.flags&missing == 0:
@@ -130,9 +125,29 @@ func (x *Index) backlog() (to backlog) {
 				to.first = r.told
 			}
 		}
-		to.keys = append(to.keys, k.full())
 	}
 	return to
+}
+
+// outdatedKeys returns the dirty jobs to read now.
+func (x *Index) outdatedKeys() (keys []scheduler.Key) {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	for k := range x.dirty {
+		if x.outdated(x.jobs.get(k)) {
+			keys = append(keys, k.full())
+		}
+	}
+	return keys
+}
+
+// shrink replaces the set of dirty jobs if it is empty: a map that was large does not shrink.
+func (x *Index) shrink() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if len(x.dirty) == 0 {
+		x.dirty = map[key]struct{}{}
+	}
 }
 
 // outdated reports whether to read a dirty job now: immediately after a change of its definition, and again when its baton

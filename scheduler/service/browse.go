@@ -57,6 +57,7 @@ func (r Reader) Browse(ctx context.Context, q scheduler.JobQuery, place string, 
 		return nil, err
 	}
 	defer release()
+	generation := r.shared.index.Generation()
 	current, err := r.shared.index.Current(ctx)
 	if err != nil {
 		return nil, err
@@ -65,7 +66,11 @@ func (r Reader) Browse(ctx context.Context, q scheduler.JobQuery, place string, 
 		return nil, fmt.Errorf("%w: the index of jobs is being built", scheduler.ErrUnavailable)
 	}
 	b := &browsing{search: &jobSearch{reader: r, query: &q, page: view.Page{Top: size}, work: math.Inf(-1)}, from: from, back: back}
-	return b.run(ctx)
+	page, err := b.run(ctx)
+	if err == nil && r.shared.index.Generation() != generation {
+		return nil, fmt.Errorf("%w: the index of jobs was lost", scheduler.ErrUnavailable)
+	}
+	return page, err
 }
 
 // Some returns those of some jobs that are there, at most as many as a page has, with how they last ended.

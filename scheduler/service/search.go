@@ -44,6 +44,7 @@ func (r Reader) Search(ctx context.Context, q scheduler.JobQuery, p view.Page) (
 	}
 	defer release()
 	s := &jobSearch{reader: r, query: &q, page: p, at: at}
+	generation := r.shared.index.Generation()
 	current, err := r.shared.index.Current(ctx)
 	switch {
 	case err != nil:
@@ -56,6 +57,13 @@ func (r Reader) Search(ctx context.Context, q scheduler.JobQuery, p view.Page) (
 		}
 	}
 	more, err := s.run(ctx)
+	if err == nil && current && r.shared.index.Generation() != generation { // the answer may be incomplete
+		s = &jobSearch{reader: r, query: &q, page: p, at: at}
+		if s.source, err = r.scan(ctx, &q, s); err != nil {
+			return nil, nil, err
+		}
+		more, err = s.run(ctx)
+	}
 	if err != nil || !more {
 		return s.views, nil, err
 	}
