@@ -224,7 +224,7 @@ func (r *row) run(ctx context.Context, t *testing.T, f fault) {
 	records := follow(ctx, t, c.js)
 	await(ctx, t, "every occurrence has a record", patience, func() bool { return records.occurrences() >= len(duties) })
 	r.took(began, healed, c.lost.longest(t), still.sum())
-	r.judge(t, c, duties, began, records)
+	r.judge(ctx, t, c, duties, began, records)
 	c.settled(ctx, t)
 	c.accounted(ctx, t)
 }

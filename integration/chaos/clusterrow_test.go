@@ -3,6 +3,7 @@
 package chaos
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -74,7 +75,7 @@ const failoverBound = 8 * time.Second
 const everySecond = "every 1s"
 
 // judge compares what was called with what was due.
-func (r *row) judge(t *testing.T, c *cluster, duties []duty, began time.Time, records *ledger) {
+func (r *row) judge(ctx context.Context, t *testing.T, c *cluster, duties []duty, began time.Time, records *ledger) {
 	t.Helper()
 	calls := c.calls()
 	first := map[string]time.Time{}
@@ -129,7 +130,7 @@ func (r *row) judge(t *testing.T, c *cluster, duties []duty, began time.Time, re
 	if r.Repeated > inFlight*len(c.schedulers) {
 		t.Errorf("%d calls were repeated; %d attempts may be without a record", r.Repeated, inFlight*len(c.schedulers))
 	}
-	records.attempts(t, calls, most)
+	records.attempts(ctx, t, calls, most)
 	t.Logf("%+v", *r)
 }
 

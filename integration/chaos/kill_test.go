@@ -398,7 +398,7 @@ func (k *killing) judge(ctx context.Context, duties []duty, ones map[string]oneS
 	t.Logf("%d occurrences due, %d calls, latest %s, all within %s of the last start or of their instant; repeated under an equal key: %d after kills at random moments (%.2f %% of the calls; 0.1 %% is the promise), %d after kills in the middle of calls",
 		len(duties), v.runs, v.worst.Round(time.Millisecond), (bound + k.still.sum() - v.spare).Round(time.Millisecond), byChance, 100*float64(byChance)/float64(v.runs), byAim)
 
-	counts := records.attempts(t, calls, one)
+	counts := records.attempts(ctx, t, calls, one)
 	for name := range k.jobs {
 		st, err := a.get(ctx, name)
 		if err != nil {

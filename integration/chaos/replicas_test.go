@@ -76,7 +76,7 @@ func TestTwoReplicas(t *testing.T) {
 	for _, n := range repeats(t, calls, func(string) bool { return false }) {
 		repeated += n
 	}
-	records.attempts(t, calls, one)
+	records.attempts(ctx, t, calls, one)
 	late := lateness(target, at)
 	t.Logf("calls by process: %v; late p50 %s, p90 %s, p99 %s, last %s; %d repeated under an equal key (%.2f %%)", shares,
 		percentile(late, 50), percentile(late, 90), percentile(late, 99), v.worst.Round(time.Millisecond), repeated,

@@ -73,7 +73,7 @@ func TestServerRestart(t *testing.T) {
 	v := judge(t, duties, calls)
 	t.Logf("%d occurrences due, %d calls, latest %s, all within %s of the last start or of their instant; %d repeated",
 		len(duties), v.runs, v.worst.Round(time.Millisecond), (allowed - v.spare).Round(time.Millisecond), v.duplicates)
-	records.attempts(t, calls, one)
+	records.attempts(ctx, t, calls, one)
 	report, err := a.doctor(ctx)
 	if err != nil {
 		t.Fatal(err)

@@ -215,7 +215,7 @@ func (r *rolling) judge(ctx context.Context, settled time.Time) {
 	if v.duplicates > 0 {
 		t.Errorf("%d calls were repeated", v.duplicates)
 	}
-	records.attempts(t, calls, one)
+	records.attempts(ctx, t, calls, one)
 	report, err := r.crew[0].api.doctor(ctx)
 	if err != nil || len(report.Findings) > 0 {
 		t.Errorf("doctor: %v, findings %v", err, report.Findings)

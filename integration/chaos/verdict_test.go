@@ -1,6 +1,7 @@
 package chaos
 
 import (
+	"context"
 	"slices"
 	"testing"
 	"time"
@@ -153,7 +154,7 @@ func (l *ledger) recorded(called map[string]time.Time, end time.Time) bool {
 // attempts checks the history against the calls: every call has a record before long, every attempt at most so many, and what
 // ran was not skipped. What was recorded of attempts around the last call or after it is left out: jobs may go on. It returns how
 // many attempts each job had.
-func (l *ledger) attempts(t *testing.T, calls []call, most recordsOf) map[string]int {
+func (l *ledger) attempts(ctx context.Context, t *testing.T, calls []call, most recordsOf) map[string]int {
 	t.Helper()
 	called, times := map[string]time.Time{}, map[string]int{}
 	end := time.Time{}
@@ -163,7 +164,7 @@ func (l *ledger) attempts(t *testing.T, calls []call, most recordsOf) map[string
 		end = later(end, c.at)
 	}
 	end = end.Add(-time.Second)
-	within(t.Context(), patience, func() bool { return l.recorded(called, end) })
+	within(ctx, patience, func() bool { return l.recorded(called, end) })
 	recorded := map[string]int{}
 	counts := map[string]int{}
 	l.mu.Lock()

@@ -178,12 +178,12 @@ const (
 // rest is called after some jobs. It returns an error if ctx is done.
 func (p *pace) rest() error {
 	p.x.mu.RLock()
-	share := time.Duration(restShare)
+	share := restShare
 	if !p.x.ready || time.Since(p.x.searched) < attended {
 		share = hurryShare
 	}
 	p.x.mu.RUnlock()
-	intake.Pause(p.ctx, share*time.Since(p.began))
+	intake.Pause(p.ctx, time.Duration(share)*time.Since(p.began))
 	p.began = time.Now()
 	return context.Cause(p.ctx)
 }

@@ -14,7 +14,7 @@ func TestMemoryOfJob(t *testing.T) {
 	const jobs, most = 100_000, 160 // bytes each, with names of 11
 	heap := func() int {
 		var m runtime.MemStats
-		runtime.GC()
+		runtime.GC() //nolint:revive // what is live is measured
 		runtime.ReadMemStats(&m)
 		return int(m.HeapAlloc)
 	}

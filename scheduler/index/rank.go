@@ -97,7 +97,7 @@ type candidate struct {
 func (w *ranker) compare(a, b candidate) int {
 	c := cmp.Compare(a.value, b.value)
 	if c == 0 {
-		c = a.key.compare(&b.key)
+		c = a.compare(&b.key)
 	}
 	if w.back {
 		return -c

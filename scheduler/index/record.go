@@ -9,7 +9,7 @@ import (
 )
 
 // key is the key of a job.
-type key struct {
+type key struct { //nolint:recvcheck // records embed it
 	collection unique.Handle[string]
 	name       string
 }
@@ -80,6 +80,7 @@ func (k *key) compare(other *key) int {
 // labels is a set of labels as a list: a label and a handle of the others. The empty set is the zero value.
 type labels struct {
 	scheduler.Label
+
 	others unique.Handle[labels]
 }
 

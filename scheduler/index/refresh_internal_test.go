@@ -13,7 +13,7 @@ import (
 
 // impatient ends a goroutine that goes on with a canceled context.
 type impatient struct {
-	context.Context
+	context.Context //nolint:containedctx // it is one
 
 	left atomic.Int32
 }

@@ -52,9 +52,9 @@ func inBubble(t *testing.T, f func(t *testing.T, w *world)) {
 }
 
 // inWorld runs f on fake time, without a worker.
-func inWorld(t *testing.T, f func(t *testing.T, w *world), change ...func(*store.Config)) {
+func inWorld(t *testing.T, f func(t *testing.T, w *world)) {
 	t.Helper()
-	storetest.Test(t, func(t *testing.T) { f(t, newWorld(t, change...)) })
+	storetest.Test(t, func(t *testing.T) { f(t, newWorld(t)) })
 }
 
 func newWorld(t *testing.T, change ...func(*store.Config)) *world {

@@ -226,7 +226,7 @@ func TestEditWhilePutOff(t *testing.T) {
 
 // TestRuleIsTakenBack shows that runs which wait for a rate begin when the rule is gone.
 func TestRuleIsTakenBack(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(_ *testing.T, w *world) {
 		w.rules(`{"*": {"rate": {"limit": 1, "per": "PT1H"}}}`)
 		due := w.herd(6)
 		time.Sleep(time.Until(due) + time.Minute)
@@ -248,7 +248,7 @@ func TestRuleIsTakenBack(t *testing.T) {
 // TestRuleIsTakenBackAtOnce takes a rate back while what waits for it is being put off.
 func TestRuleIsTakenBackAtOnce(t *testing.T) {
 	for wait := 100 * time.Millisecond; wait < 3*time.Second; wait += 900 * time.Millisecond {
-		inBubble(t, func(t *testing.T, w *world) {
+		inBubble(t, func(_ *testing.T, w *world) {
 			w.rules(`{"*": {"rate": {"limit": 1, "per": "PT1H"}}}`)
 			due := w.herd(6)
 			time.Sleep(time.Until(due) + wait)
@@ -261,7 +261,7 @@ func TestRuleIsTakenBackAtOnce(t *testing.T) {
 
 // TestQuickestRate has a rate that is no limit any more.
 func TestQuickestRate(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(_ *testing.T, w *world) {
 		w.rules(`{"*": {"rate": {"limit": 1048576, "per": "PT0.001S"}}}`)
 		w.sink.answers(after(3*time.Second, http.StatusOK))
 		due := w.herd(50)
@@ -302,7 +302,7 @@ func TestNameUsedAgainWhileQueued(t *testing.T) {
 // TestDeletedWhilePutOff shows that nothing of a deleted job is in the history of the next job of the name: what waits for its
 // rate is put off a moment later.
 func TestDeletedWhilePutOff(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(_ *testing.T, w *world) {
 		w.rules(`{"*": {"rate": {"limit": 1, "per": "PT1H"}}}`)
 		due := w.herd(6)
 		time.Sleep(time.Until(due) + 10*time.Millisecond)

@@ -135,7 +135,7 @@ func TestCircuitIsBounded(t *testing.T) {
 
 // TestRefusalsOpenNoCircuit shows that a target which does not like the requests is not in trouble.
 func TestRefusalsOpenNoCircuit(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
+	inBubble(t, func(_ *testing.T, w *world) {
 		w.sink.answers(func(*call) (int, string) { return http.StatusNotFound, "" })
 		w.rules(breaker)
 		due := w.herd(10)

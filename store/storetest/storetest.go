@@ -23,7 +23,7 @@ const patience = time.Minute
 // goroutine that waits on it inside one would keep fake time from passing.
 func Main(m *testing.M) {
 	ats.Register()
-	os.Exit(m.Run())
+	os.Exit(m.Run()) //nolint:revive // of TestMain
 }
 
 // Test calls f on fake time.

@@ -76,7 +76,7 @@ func Main(m *testing.M) {
 	for _, f := range atEnd {
 		f()
 	}
-	os.Exit(code)
+	os.Exit(code) //nolint:revive // of TestMain
 }
 
 // atEnd is what the shared world does after the last test, in reverse order.

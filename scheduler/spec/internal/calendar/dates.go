@@ -14,6 +14,23 @@ type Dates struct {
 	rare  []int64 // all of them, in order, if it is known that they are few; else nil
 }
 
+// NewDates returns the days that lie in the units of a cycle, with the rare ones looked up beforehand: every search of
+// them would take as many steps as there are units without any.
+func NewDates(m *work.Meter, days *YearDays, cycle *Cycle, unit dateUnit) Dates {
+	d := Dates{Days: days, Cycle: cycle, Unit: unit}
+	switch {
+	case unit == ByDay && cycle.Length == 1:
+		return EveryNth(m, days, cycle.Step, cycle.Anchor)[0]
+	case unit == ByMonth && cycle.Length == 1 && GCD(cycle.Step, 12) > 1:
+		months := StepBits(Mod(cycle.Anchor, 12), GCD(cycle.Step, 12), 12)
+		d.Days = days.And(DaysOfMonths(months))
+	}
+	if d.Unit != EachDay && d.Days.inCalendar()*cycle.size/(cycle.Length*cycle.Step) < 4*fewDates {
+		d.rare = d.list(m)
+	}
+	return d
+}
+
 // Less returns the dates that are in some of the days.
 func (d *Dates) Less(m *work.Meter, days *YearDays) Dates {
 	part := Dates{Days: days, Cycle: d.Cycle, Unit: d.Unit}
@@ -309,23 +326,6 @@ func (d *Dates) Never(m *work.Meter) bool {
 
 // fewDates is how many days make dates rare.
 const fewDates = 512
-
-// NewDates returns the days that lie in the units of a cycle, with the rare ones looked up beforehand: every search of
-// them would take as many steps as there are units without any.
-func NewDates(m *work.Meter, days *YearDays, cycle *Cycle, unit dateUnit) Dates {
-	d := Dates{Days: days, Cycle: cycle, Unit: unit}
-	switch {
-	case unit == ByDay && cycle.Length == 1:
-		return EveryNth(m, days, cycle.Step, cycle.Anchor)[0]
-	case unit == ByMonth && cycle.Length == 1 && GCD(cycle.Step, 12) > 1:
-		months := StepBits(Mod(cycle.Anchor, 12), GCD(cycle.Step, 12), 12)
-		d.Days = days.And(DaysOfMonths(months))
-	}
-	if d.Unit != EachDay && d.Days.inCalendar()*cycle.size/(cycle.Length*cycle.Step) < 4*fewDates {
-		d.rare = d.list(m)
-	}
-	return d
-}
 
 // Stepped returns the days that lie in every n-th unit, counted from the unit of a day.
 func Stepped(m *work.Meter, days *YearDays, unit dateUnit, from, n int64) Dates {

@@ -71,7 +71,7 @@ func (s *Schedule) Clip(start, end time.Time) *Schedule {
 			c.end = end
 		}
 	})
-	if s.begun && !(s.some && s.first.Before(start)) {
+	if s.begun && (!s.some || !s.first.Before(start)) {
 		part.begun, part.first = true, s.first
 		part.some = s.some && (end.IsZero() || !s.first.After(end))
 	}
