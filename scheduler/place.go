@@ -31,8 +31,8 @@ func (s *PlaceSearch) Faulted() bool {
 }
 
 // Look takes the next record, and reports whether to go on. Detached runs end
-// in any order: of these, the latest instant counts. An edit that was overtaken may
-// leave records of an earlier schedule behind those of the present one, which count.
+// in any order: of these, the latest instant counts. An overtaken edit may append
+// records of an earlier schedule later: records of the present schedule win.
 func (s *PlaceSearch) Look(r *Record) bool {
 	s.seen++
 	j := s.job
@@ -55,7 +55,7 @@ func (s *PlaceSearch) Look(r *Record) bool {
 	return more && s.seen < HistoryDepth
 }
 
-// earlier reports whether what was found is of an earlier schedule.
+// earlier reports whether the found record belongs to an earlier schedule.
 func (s *PlaceSearch) earlier() bool { return s.Found != nil && s.Found.Schedule < s.job.ScheduleGen }
 
 // note takes a record of what is no occurrence.

@@ -61,11 +61,10 @@ type APIConfig struct {
 //	<prefix>.api.<verb>.<id>
 //	<prefix>.api.<verb>.<name>
 //
-// with the subjects of the table of operations ([api.Operations]): an <id> is
-// that of an operation on many jobs, a <name> that of a shared secret. Where an
-// operation is Scoped, a collection may follow. The body is the document of the
-// operation. An operation without a document takes an object with its query
-// parameters, or nothing.
+// with the subjects of the table of operations ([api.Operations]): <id> names an
+// operation on many jobs, <name> a shared secret. If an operation is Scoped, a
+// collection may follow. The body is the document of the operation. An operation
+// without a document takes an object with its query parameters, or nothing.
 //
 // The JSON is the same as in the REST API. history and the lists take a body
 // {"$top": 100, "$skip": 0, "$filter": "status eq Failed"} or none; history and

@@ -9,27 +9,27 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// admissions lets jobs into collections that have a quota on their number, one after the other. Replicas do not wait for each
-// other: jobs that they make at the same moment may exceed the quota by their number.
+// admissions creates jobs in collections with a quota, one after the other. Replicas do not wait for each other: a collection may
+// exceed its quota by the jobs that they create within countTrusted.
 type admissions struct {
 	lines  lines
 	counts sync.Map // *count, by collection: whoever has its turn may use it
 }
 
-// count is how many jobs a collection had at an instant, with those that this process has made since.
+// count is the number of jobs that a collection had at an instant, plus those that this process has created since.
 type count struct {
 	jobs int
 	at   time.Time
 }
 
-// A count is used again for a while, so that jobs that come in a herd are not counted for each of them: the less room there
-// is, the shorter, as other replicas make jobs, too.
+// A count is reused for a short time, so that a herd of new jobs does not count the collection for each of them. The less room is
+// left, the shorter that time, because other replicas create jobs, too.
 const (
 	countTrusted = 100 * time.Millisecond
 	timePerJob   = time.Millisecond
 )
 
-// hasRoom reports whether there is room for one more, unless other replicas have made jobs since.
+// hasRoom reports whether the collection has room for one more job, as far as this process knows.
 func (n *count) hasRoom(quota int) bool {
 	return time.Since(n.at) < min(countTrusted, time.Duration(quota-n.jobs-1)*timePerJob)
 }

@@ -115,6 +115,9 @@ func extendsPause(was, j *scheduler.Job) bool {
 // baton waits, zero if that is not known, or if leave has moved it.
 func (p *planner) leave(ctx context.Context, j, next *scheduler.Job, seen *step.From) (at scheduler.Progress, err error) {
 	at = j.Progress
+	if err := p.leaveDisabled(ctx, j, next); err != nil {
+		return at, err
+	}
 	anew := next.ScheduleGen != j.ScheduleGen
 	if next.State != scheduler.Disabled && !anew && next.PausedUntil.Equal(j.PausedUntil) {
 		return at, nil
@@ -150,6 +153,23 @@ func (p *planner) leave(ctx context.Context, j, next *scheduler.Job, seen *step.
 		}
 	}
 	return at, nil // workers have it all the while, and settle it
+}
+
+// leaveDisabled records the instants that passed while j was disabled, before next enables it. Should this process stop before it
+// arms the job, the catch-up policy does not apply to them.
+func (p *planner) leaveDisabled(ctx context.Context, j, next *scheduler.Job) error {
+	if j.State != scheduler.Disabled || next.State != scheduler.Enabled || next.ScheduleGen != j.ScheduleGen {
+		return nil
+	}
+	s := next.Rejoin(j.Progress, p.shared.Store.Now().UTC())
+	if s.Next == nil || len(s.Records) == 0 {
+		return nil
+	}
+	found, _, err := p.locate(ctx, j.Key)
+	if err != nil || found.Waiting != nil || found.Running != nil { // the schedule resumes after the occurrence under way
+		return err
+	}
+	return p.shared.steps.Record(ctx, next, s.Records, true)
 }
 
 // replanOnce looks for the baton and decides; again says to look once more. A look before the edit is enough to replace the
@@ -188,8 +208,8 @@ func (p *planner) replanOnce(ctx context.Context, j *scheduler.Job, was schedule
 	return false, nil
 }
 
-// latest returns the job as it is stored now; nil when its schedule or its state has been changed since j: whoever did so sees
-// to its baton, and what j says may be of instants that have run.
+// latest returns the stored version of j. It returns nil if an edit has changed the schedule or the state since j, or deleted the
+// job: that edit then arms the baton, and j may plan instants that have run.
 func (p *planner) latest(ctx context.Context, j *scheduler.Job) (*scheduler.Job, error) {
 	now, err := p.shared.load(ctx, j.Key)
 	switch {
@@ -258,8 +278,8 @@ func (p *planner) rederive(ctx context.Context, j *scheduler.Job) error {
 	return p.follow(ctx, j, search)
 }
 
-// rederiveEdited is rederive for an edit, which may come between the creation of the job and its first baton.
-// [scheduler.ErrConflict], after a moment, while that may be so.
+// rederiveEdited is rederive for an edit. While another process may be about to arm the first baton of a new job, it returns
+// [scheduler.ErrConflict] after runningPause.
 func (p *planner) rederiveEdited(ctx context.Context, j *scheduler.Job) error {
 	search, err := p.shared.steps.Place(ctx, j)
 	if err != nil {
@@ -273,7 +293,7 @@ func (p *planner) rederiveEdited(ctx context.Context, j *scheduler.Job) error {
 	return p.follow(ctx, j, search)
 }
 
-// follow arms the baton that follows what a search has found, unless an edit has overtaken j.
+// follow arms the baton after the record that search found, unless an edit has overtaken j.
 func (p *planner) follow(ctx context.Context, j *scheduler.Job, search *scheduler.PlaceSearch) error {
 	now, err := p.latest(ctx, j)
 	switch {

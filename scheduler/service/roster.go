@@ -41,8 +41,8 @@ type question struct {
 
 var errUnwatched = errors.Join(scheduler.ErrUnavailable, errors.New("the watch of job definitions ended"))
 
-// enter begins to watch, or joins who watches already. release is to be called for what it returns. The watch has the values of
-// the first user's context.
+// enter returns the shared register, and starts its watch for the first follower, with the values of that follower's context.
+// The caller must call release.
 func (s *roster) enter(ctx context.Context) *register {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -58,7 +58,7 @@ func (s *roster) enter(ctx context.Context) *register {
 	return s.now
 }
 
-// watch hears of changes for a register. When it ends, who comes next begins another.
+// watch watches the definitions for a register until ctx is done or the watch fails. The next follower starts another one.
 func (s *roster) watch(ctx context.Context, r *register) {
 	err := s.store.WatchJobs(ctx, func() { close(r.stands) }, func(k scheduler.Key, _ uint64) { r.changed(k) })
 	s.mu.Lock()
@@ -70,7 +70,7 @@ func (s *roster) watch(ctx context.Context, r *register) {
 	close(r.ended)
 }
 
-// release ends the watch when nobody else uses it, and waits for that.
+// release ends the watch after its last follower, and waits for the end.
 func (s *roster) release(r *register) {
 	s.mu.Lock()
 	r.users--

@@ -123,6 +123,12 @@ func TestClosedCollectionIsToldInRanges(t *testing.T) {
 		most      int // records
 		gone      bool
 	}{
+		"nothing": {func(*world) {}, 5, false},
+		"an edit": {func(w *world) { w.put("job", strings.Replace(everySecond, `"x"`, `"y"`, 1)) }, 5, false},
+		"the job is disabled": {func(w *world) {
+			w.must(w.service.Disable(w.t.Context(), key("job")))
+			w.must(w.service.Enable(w.t.Context(), key("job")))
+		}, 8, false},
 		"a run by hand":     {func(w *world) { w.must(w.service.Trigger(w.t.Context(), key("job"))) }, 8, false},
 		"no worker":         {func(w *world) { w.stopWorker(); time.Sleep(5 * time.Minute); w.startWorker() }, 6, false},
 		"its baton is lost": {func(w *world) { w.loseTimers() }, 7, false},

@@ -259,3 +259,23 @@ func TestCreatedWhileEdited(t *testing.T) {
 		w.mustBeInOrder()
 	})
 }
+
+// TestPatchOvertakesEnable patches the description of a job that another process has just enabled and is about to arm. The instants
+// while it was disabled stay skipped, and do not run late.
+func TestPatchOvertakesEnable(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		w.put("job", `{`+action+`, "recurrence": {"frequency": "Minute"}, "catchUp": {"policy": "all", "window": "P1D"}}`)
+		w.must(w.service.Disable(t.Context(), key("job")))
+		time.Sleep(10*time.Minute + time.Second)
+		called := len(w.sink.seen())
+		enables := w.newServiceOn(&overtaken{w.store, func() {
+			w.must(w.service.Patch(t.Context(), service.Edit{Key: key("job"), Body: []byte(`{"description": "x"}`)}))
+		}})
+		w.must(enables.Enable(t.Context(), key("job")))
+		time.Sleep(2 * time.Minute)
+		if n := len(w.sink.seen()) - called; n != 2 {
+			t.Errorf("%d calls in two minutes of a job of every minute: %s", n, w.outcomes("job"))
+		}
+		w.mustBeInOrder()
+	})
+}

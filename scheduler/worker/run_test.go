@@ -31,3 +31,16 @@ func TestOverlapAllow(t *testing.T) {
 		w.mustBeInOrder()
 	})
 }
+
+// TestStatusCountsOccurrences shows an occurrence that faulted as one, beside the attempts that it took.
+func TestStatusCountsOccurrences(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		w.sink.answers(func(*call) (int, string) { return http.StatusServiceUnavailable, "" })
+		w.put("job", `{`+action+`, "recurrence": {"frequency": "Hour"}}`)
+		time.Sleep(30 * time.Minute)
+		s := w.get("job").Status
+		if s.Occurrences != 1 || s.Faults != 1 || s.Executions != 5 || s.Failures != 5 {
+			t.Errorf("%+v", s)
+		}
+	})
+}

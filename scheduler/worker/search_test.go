@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/bubble"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/scheduler/view"
@@ -216,42 +217,48 @@ func searchDoc(r *rand.Rand) string {
 // TestIndexAgreesWithScan lets jobs live at random, under edits by a process with an index and by another one, while its watch is
 // lost now and then: whatever is searched for, the index finds what a look at all jobs finds.
 func TestIndexAgreesWithScan(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
-		w.sink.answers(func(c *call) (int, string) {
-			if strings.Contains(c.host, "fails") {
-				return 400, ""
+	seeds := uint64(2)
+	if bubble.RaceDetector {
+		seeds = 1
+	}
+	for seed := range seeds {
+		inBubble(t, func(t *testing.T, w *world) {
+			w.sink.answers(func(c *call) (int, string) {
+				if strings.Contains(c.host, "fails") {
+					return 400, ""
+				}
+				return 200, ""
+			})
+			r := rand.New(rand.NewPCG(seed, 13))
+			if _, _, err := w.service.PutCollection(t.Context(), "ops", nil); err != nil {
+				t.Fatal(err)
 			}
-			return 200, ""
+			indexed := w.newSearcher()
+			w.awaitIndex(indexed)
+			compared := 0
+			for round := 0; round < 24 || compared < 100 && round < 240; round++ {
+				for range r.IntN(12) {
+					w.searchMove(r, indexed)
+				}
+				time.Sleep([]time.Duration{0, 50 * time.Millisecond, time.Second, 9 * time.Second, 90 * time.Second, 6 * time.Minute}[r.IntN(6)])
+				if round%9 == 8 {
+					indexed.store.mu.Lock()
+					indexed.store.lose()
+					indexed.store.mu.Unlock()
+					time.Sleep(10 * time.Millisecond)
+				}
+				synctest.Wait()
+				compared += w.compare(fmt.Sprintf("seed %d, round %d", seed, round), indexed, r)
+				if t.Failed() {
+					return
+				}
+			}
+			w.awaitIndex(indexed)
+			if compared < 100 {
+				t.Errorf("only %d searches were compared", compared)
+			}
 		})
-		r := rand.New(rand.NewPCG(0, 13))
-		if _, _, err := w.service.PutCollection(t.Context(), "ops", nil); err != nil {
-			t.Fatal(err)
-		}
-		indexed := w.newSearcher()
-		w.awaitIndex(indexed)
-		compared := 0
-		for round := 0; round < 24 || compared < 100 && round < 240; round++ {
-			for range r.IntN(12) {
-				w.searchMove(r, indexed)
-			}
-			time.Sleep([]time.Duration{0, 50 * time.Millisecond, time.Second, 9 * time.Second, 90 * time.Second, 6 * time.Minute}[r.IntN(6)])
-			if round%9 == 8 {
-				indexed.store.mu.Lock()
-				indexed.store.lose()
-				indexed.store.mu.Unlock()
-				time.Sleep(10 * time.Millisecond)
-			}
-			synctest.Wait()
-			compared += w.compare(fmt.Sprintf("round %d", round), indexed, r)
-			if t.Failed() {
-				return
-			}
-		}
-		w.awaitIndex(indexed)
-		if compared < 100 {
-			t.Errorf("only %d searches were compared", compared)
-		}
-	})
+	}
 }
 
 // searchMove does something to a job.

@@ -137,3 +137,34 @@ func TestTwoWorkersShare(t *testing.T) {
 		}
 	})
 }
+
+// A target that takes its time and succeeds is given more and more to do at
+// once; one that fails after as long is not.
+func TestSlowTargetEarnsSlots(t *testing.T) {
+	for name, test := range map[string]struct {
+		status int
+		last   time.Duration // when the last of the calls begins
+	}{
+		"succeeds": {http.StatusOK, 9 * time.Second},                  // 8, 16, 32, 44
+		"fails":    {http.StatusServiceUnavailable, 36 * time.Second}, // 8 a time
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, w *world) {
+				w.sink.answers(after(3*time.Second, test.status))
+				due := time.Now().Add(time.Minute).UTC().Truncate(time.Second)
+				for i := range 100 {
+					w.put(fmt.Sprintf("job%d", i), `{"startTime": "`+due.Format(time.RFC3339)+`", "action": {"type": "Http",
+						"request": {"uri": "http://target.example/", "method": "GET"}, "retryPolicy": {"retryType": "none"}}}`)
+				}
+				time.Sleep(time.Until(due) + 5*time.Minute)
+				calls := w.sink.seen()
+				if len(calls) != 100 {
+					t.Fatalf("%d calls, want 100", len(calls))
+				}
+				if late := calls[99].at.Sub(due); late < test.last || late > test.last+time.Second {
+					t.Errorf("the last call began after %s, want %s", late, test.last)
+				}
+			})
+		})
+	}
+}

@@ -8,8 +8,8 @@ import (
 	"github.com/carillon-sched/carillon/integration/emulator/storagequeue"
 )
 
-// A Bus is what the pages need of a [browse.Namespace].
-type Bus interface { //nolint:interfacebloat // all that a namespace does
+// Bus is a [browse.Namespace]. Tests replace single methods.
+type Bus interface { //nolint:interfacebloat // all methods of a namespace
 	Entities() []browse.Entity
 	Entity(path string) (browse.Entity, error)
 	Create(e browse.Entity) error
@@ -33,8 +33,8 @@ type Bus interface { //nolint:interfacebloat // all that a namespace does
 	TryMessage(path, from string, part browse.Part, sequence int64) ([]browse.Trial, error)
 }
 
-// Storage is what the pages need of a [storagequeue.Server].
-type Storage interface { //nolint:interfacebloat // all that a server does
+// Storage is a [storagequeue.Server]. Tests replace single methods.
+type Storage interface { //nolint:interfacebloat // all methods of a server for pages
 	Accounts() []string
 	Queues() []storagequeue.QueueStatus
 	Queue(account, name string) (storagequeue.QueueStatus, error)

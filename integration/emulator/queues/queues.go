@@ -31,7 +31,7 @@ const Path = frame.Root + "/queues"
 // Config says what is shown.
 type Config struct {
 	Bus     func() Bus     // the emulator that runs at the moment; nil: none
-	Storage func() Storage // likewise
+	Storage func() Storage // the emulator that runs at the moment; nil: none
 
 	// Connect is what brings somebody without a message to one.
 	Connect Connect
@@ -171,7 +171,7 @@ func problem(c *frame.Call, err error) error {
 	return frame.Problem{Status: http.StatusUnprocessableEntity, Text: reason(err)}
 }
 
-// missing reports whether an error says that what is asked for is not there any more.
+// missing reports whether err means that an entity, queue or message does not exist.
 func missing(err error) bool {
 	return errors.Is(err, errMissing) || browse.IsMissing(err) ||
 		errors.Is(err, storagequeue.ErrNoQueue) || errors.Is(err, storagequeue.ErrNoMessage)
@@ -179,7 +179,7 @@ func missing(err error) bool {
 
 var errMissing = errors.New("it is not there any more")
 
-// reason is what an error says to people.
+// reason returns the text of err for users.
 func reason(err error) string { return cmp.Or(browse.Reason(err), err.Error()) }
 
 // followEvery is how often a live part looks for changes.

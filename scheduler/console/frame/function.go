@@ -153,8 +153,8 @@ func dict(pairs ...any) (map[string]any, error) {
 	return m, nil
 }
 
-// Visible returns a text in which control characters, and those that change the direction of what is around them, can be seen.
-// What is no UTF-8 becomes the sign for that. Line ends and tabs stay.
+// Visible replaces control characters, invisible characters and characters that change the text direction by visible signs.
+// Invalid UTF-8 becomes U+FFFD. Line ends and tabs stay.
 func Visible(s string) string {
 	if !strings.ContainsFunc(s, hidden) && utf8.ValidString(s) {
 		return s
@@ -180,7 +180,7 @@ func Visible(s string) string {
 // invisible are spaces without a width, and ends of lines and paragraphs that browsers pass over.
 const invisible = "\u200b\u200c\u200d\ufeff\u2028\u2029"
 
-// hidden reports whether a character has no look of its own.
+// hidden reports whether Visible replaces a character.
 func hidden(r rune) bool {
 	if r == '\n' || r == '\t' {
 		return false

@@ -11,9 +11,9 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 )
 
-// Routes has who may only read change nothing, nor be asked whether to, and all parts that last be among those of which there
-// are only so many. asking are the paths of forms that change nothing of the scheduler, or ask for another right once they have
-// read the form.
+// Routes checks that routes which change something, and the pages that ask for the change, require more than the right to read,
+// and that event streams are limited in number. asking lists the paths of forms that change nothing in the scheduler, or check
+// another right after reading the form.
 func Routes(tb testing.TB, rooms []frame.Room, asking ...string) {
 	tb.Helper()
 	elsewhere := []access.Right{access.Open, access.Known, access.ReadAny, access.OperateAny}
