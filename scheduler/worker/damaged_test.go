@@ -39,8 +39,15 @@ func (w *world) damage(bucket, key string, change func(string) string) {
 // The ways in which a stored job is damaged.
 var damages = map[string]func(string) string{
 	"cut":           func(s string) string { return s[:len(s)-5] },
+	"empty":         func(string) string { return "" },
+	"garbage":       func(string) string { return "\x00\xff{{{" },
 	"flipped":       func(s string) string { return strings.Replace(s, `"minute"`, `"manute"`, 1) },
 	"a later field": func(s string) string { return strings.Replace(s, `"properties":{`, `"properties":{"quantum":true,`, 1) },
+	"a later meta":  func(s string) string { return strings.Replace(s, `"generation":1`, `"generation":"one"`, 1) },
+	"no uid":        func(s string) string { return strings.Replace(s, `"uid"`, `"udi"`, 1) },
+	"not an object": func(s string) string { return strings.Replace(s, `"properties":{`, `"properties":[{`, 1) },
+	"a byte":        func(s string) string { return strings.Replace(s, "target.example", "tarhet.example", 1) },
+	"a later form":  func(s string) string { return strings.Replace(s, `{"form":"1`, `{"form":"2`, 1)[:len(s)-5] },
 	"too costly": func(s string) string {
 		_, rest, _ := strings.Cut(s, ",")
 		rest = strings.Replace(rest, `{"frequency":"minute"}`, `{"rrule":"DTSTART:20310101T000000Z`+strings.Repeat(

@@ -1,6 +1,7 @@
 package worker_test
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -363,6 +364,49 @@ func TestCollectionDisabledWhilePutOff(t *testing.T) {
 		}
 		if told < 10 {
 			t.Errorf("%d of ten instants are in the history: %s", told, w.outcomes("job"))
+		}
+	})
+}
+
+// TestRunNowWhilePutOff asks for runs of a job that its target's circuit holds back.
+func TestRunNowWhilePutOff(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		heal := w.ail()
+		w.rules(breaker)
+		w.openCircuit()
+		w.put("planned", `{"recurrence": {"frequency": "Day"}, `+failOnce+`}`)
+		w.put("byHand", `{"startTime": "2040-01-01T00:00:00Z", "recurrence": {"frequency": "Day"}, `+failOnce+`}`)
+		asked := time.Now().UTC()
+		id, err := w.service.TriggerAt(t.Context(), key("byHand"), asked)
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		if _, err := w.service.Trigger(t.Context(), key("planned")); !errors.Is(err, scheduler.ErrConflict) || !strings.Contains(err.Error(), "its target does not let it run before") {
+			t.Errorf("a run beside a planned one that is held: %v", err)
+		}
+		if again, err := w.service.TriggerAt(t.Context(), key("byHand"), asked); err != nil || again != id {
+			t.Errorf("the same request again: %q, %v", again, err)
+		}
+		if _, err := w.service.Trigger(t.Context(), key("byHand")); !errors.Is(err, scheduler.ErrConflict) {
+			t.Errorf("another request: %v", err)
+		}
+		if _, err := w.service.Patch(t.Context(), service.Edit{Key: key("byHand"), Body: []byte(`{"startTime": "2041-01-01T00:00:00Z"}`)}); err != nil {
+			t.Fatal(err)
+		}
+		if next := w.get("planned").Status.Next; !next.After(time.Now()) {
+			t.Errorf("the next execution is at %s, now it is %s", next, time.Now())
+		}
+		heal()
+		time.Sleep(5 * time.Minute)
+		if got := w.outcomes("planned"); got != "postponed completed" {
+			t.Errorf("history %q", got)
+		}
+		if got := w.outcomes("byHand"); got != "postponed/manual completed/manual" {
+			t.Errorf("history %q", got)
+		}
+		if next := w.get("byHand").Status.Next; next.Year() != 2041 {
+			t.Errorf("the next execution is at %s", next)
 		}
 	})
 }

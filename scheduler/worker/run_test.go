@@ -44,3 +44,19 @@ func TestStatusCountsOccurrences(t *testing.T) {
 		}
 	})
 }
+
+func TestRunDisabledJob(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		w.put("job", `{`+action+`, "state": "disabled", "recurrence": {"frequency": "Hour"}}`)
+		if _, err := w.service.Trigger(t.Context(), key("job")); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(5 * time.Hour)
+		if got, want := w.outcomes("job"), "completed/manual"; got != want {
+			t.Errorf("history %q, want %q", got, want)
+		}
+		if v := w.get("job"); v.Job.State != scheduler.Disabled || v.Status.Executions != 1 || v.Status.Occurrences != 1 {
+			t.Errorf("state %s, status %+v", v.Job.State, v.Status)
+		}
+	})
+}

@@ -111,3 +111,97 @@ func TestWhyBeyondTheHistory(t *testing.T) {
 		w.mustExplain("job", "2000-01-01T01:30:10Z", why.NotDue, "")
 	})
 }
+
+// TestWhyWithoutTime asks about the latest instant that did not run: of a job that runs, is behind, is paused, is disabled, and
+// whose collection is.
+func TestWhyWithoutTime(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		w.put("job", hourlyJob)
+		at := func(clock string) { time.Sleep(time.Until(timeOfDay(t, clock))) }
+		at("01:30:00")
+		w.mustExplain("job", "", why.Planned, "2000-01-01T02:00:00Z")
+
+		w.must(w.service.Pause(w.as("ada"), key("job"), "2000-01-01T03:30:00Z"))
+		at("02:30:00")
+		if a := w.mustExplain("job", "", why.Paused, "by ada"); a.After == nil || !a.After.UTC.Equal(timeOfDay(t, "04:00:00")) {
+			t.Errorf("next: %+v", a.After)
+		}
+		at("03:45:00")
+		w.mustExplain("job", "", why.Paused, "until 2000-01-01T03:30:00Z")
+		at("04:01:00")
+		w.mustExplain("job", "", why.Skipped, "the job was paused")
+
+		w.must(w.service.Disable(w.as("ada"), key("job")))
+		at("05:30:00")
+		if a := w.mustExplain("job", "", why.Disabled, "by ada"); a.After != nil {
+			t.Errorf("next: %+v", a.After)
+		}
+		w.must(w.service.Enable(w.as("ada"), key("job")))
+		w.mustExplain("job", "", why.Skipped, "the job was disabled")
+
+		w.sink.answers(after(25*time.Minute, http.StatusOK))
+		w.put("slow", `{"recurrence": {"frequency": "Minute", "interval": 10}, "startTime": "2000-01-01T06:00:00Z", "timeout": "PT30M", `+failOnce+`}`)
+		at("06:05:00")
+		w.mustExplain("slow", "", why.Running, "2000-01-01T06:00:00Z")
+		at("06:11:00")
+		w.mustExplain("slow", "", why.Skipped, "still under way")
+		w.must(w.service.TurnCollection(w.as("dora"), scheduler.DefaultCollection, scheduler.Disabled))
+		at("06:21:00")
+		if a := w.mustExplain("slow", "2000-01-01T06:20Z", why.Postponed, "by dora"); strings.Contains(a.Hint, "overlap") {
+			t.Errorf("hint: %s", a.Hint)
+		}
+		if a := w.mustExplain("job", "", why.Postponed, "by dora"); a.After != nil {
+			t.Errorf("next: %+v", a.After)
+		}
+	})
+}
+
+// TestWhyOfRuns lets a job run, overlap, be disabled with its collection and alone, and be edited, and asks about each.
+func TestWhyOfRuns(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		const hourly = `{"recurrence": {"frequency": "Hour"}, "startTime": "2000-01-01T01:00:00Z", "timeout": "PT30M", ` + failOnce + `}`
+		w.put("job", hourly)
+		at := func(clock string) { time.Sleep(time.Until(timeOfDay(t, clock))) }
+		at("00:30:00")
+		w.mustExplain("job", "2000-01-01T01:00Z", why.Planned, "")
+		at("01:30:00")
+		w.mustExplain("job", "2000-01-01T01:00", why.Ran, "one attempt")
+		w.mustExplain("job", "-30m", why.Ran, "one attempt")
+		w.mustExplain("job", "now", why.NotDue, "2000-01-01T02:00:00Z")
+
+		w.turnCollection(scheduler.Disabled)
+		at("03:30:00")
+		w.mustExplain("job", "2000-01-01T02:00Z", why.Postponed, "collection default is disabled")
+		w.mustExplain("job", "2000-01-01T03:00Z", why.Postponed, "collection default is disabled")
+		w.mustExplain("job", "2000-01-01T09:00Z", why.Postponed, "collection default is disabled")
+		w.turnCollection(scheduler.Enabled)
+		at("04:30:00")
+		w.mustExplain("job", "2000-01-01T03:00Z", why.Postponed, "collection default is disabled")
+		w.mustExplain("job", "2000-01-01T04:00Z", why.Ran, "")
+
+		if _, err := w.service.Disable(t.Context(), key("job")); err != nil {
+			t.Fatal(err)
+		}
+		at("06:30:00")
+		w.mustExplain("job", "2000-01-01T05:00Z", why.Disabled, "2000-01-01T04:30:00")
+		if _, err := w.service.Enable(t.Context(), key("job")); err != nil {
+			t.Fatal(err)
+		}
+		w.mustExplain("job", "2000-01-01T06:00Z", why.Skipped, "the job was disabled")
+
+		w.stopWorker()
+		at("09:30:00")
+		w.mustExplain("job", "2000-01-01T07:00Z", why.Overdue, "has not ended")
+		w.mustExplain("job", "2000-01-01T09:00Z", why.Overdue, "2000-01-01T07:00:00Z")
+		w.startWorker()
+		at("09:59:00")
+		w.mustExplain("job", "2000-01-01T08:00Z", why.Skipped, "no scheduler ran it in time")
+		w.mustExplain("job", "2000-01-01T09:00Z", why.Ran, "30m")
+
+		w.put("job", strings.Replace(hourly, `"Hour"`, `"Day"`, 1))
+		at("10:30:00")
+		w.mustExplain("job", "2000-01-01T09:00Z", why.Ran, "")
+		w.mustExplain("job", "2000-01-01T09:45Z", why.NotDue, "the schedule that the job had then: every hour")
+		w.mustExplain("job", "2000-01-01T10:00Z", why.NotDue, "begins later, at 2000-01-02T01:00:00Z")
+	})
+}
