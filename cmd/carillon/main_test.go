@@ -83,7 +83,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"ready": ready, "carillon": carillon, "pipe": pipe, "until": until, "refused": refused, "code": code, "keep": keep,
-			"term": terminate, "insist": insist, "tail": tail, "http": request,
+			"term": terminate, "calm": calm, "insist": insist, "tail": tail, "http": request,
 			"make": makeQueue, "send": send, "receive": receive,
 			"flood": flood, "salvage": salvage, "followed": followed, "certificate": certificate, "authority": certify, "trust": trust, "store": put,
 			"publish": publish, "monitored": monitored, "hangup": hangup, "poll": poll, "exposition": exposition, "dashboard": dashboard,
@@ -121,6 +121,17 @@ func ready(ts *testscript.TestScript, _ bool, args []string) {
 	} {
 		ts.Setenv(name, value)
 		ts.Value(sessionKey{}).(*session).variables[name] = true
+	}
+}
+
+// calm fails if the last command wrote a line to stderr that matches, unless it is that the disk of this machine gets full.
+func calm(ts *testscript.TestScript, _ bool, args []string) {
+	pattern, err := regexp.Compile(args[0])
+	ts.Check(err)
+	for line := range strings.Lines(ts.ReadFile("stderr")) {
+		if pattern.MatchString(line) && !strings.Contains(line, "the disk of the NATS server") {
+			ts.Fatalf("unexpected on stderr: %s", line)
+		}
 	}
 }
 

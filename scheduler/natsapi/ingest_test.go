@@ -277,24 +277,22 @@ func (w *world) awaitNoSpecs() {
 	})
 }
 
-// hold takes the next spec away from every ingest, as a process that dies with
-// it in its hands does. giveBack ends that.
+// hold has a process of its own take the next spec, which that renews until giveBack.
 func (w *world) hold() (giveBack func()) {
 	w.tb.Helper()
-	consumer, err := w.js.Consumer(w.ctx, "CARILLON_SPECS", "workers")
-	if err != nil {
-		w.tb.Fatal(err)
-	}
-	batch, err := consumer.Fetch(1, jetstream.FetchMaxWait(patience))
-	if err != nil {
-		w.tb.Fatal(err)
-	}
-	m, ok := <-batch.Messages()
-	if !ok {
-		w.tb.Fatalf("no spec to hold: %v", batch.Error())
-	}
+	holder, _ := w.open()
+	held := make(chan scheduler.PublishedSpec, 1)
+	var room atomic.Int64
+	room.Store(1)
+	w.background(func(ctx context.Context) error {
+		return holder.DeliverSpecs(ctx, nil, func() int { return int(room.Load()) }, func(s scheduler.PublishedSpec) {
+			room.Add(-1)
+			held <- s
+		})
+	})
+	w.await("a spec to hold", func() bool { return len(held) > 0 })
 	return func() {
-		if err := m.Nak(); err != nil {
+		if err := (<-held).Lease.Nak(0); err != nil {
 			w.tb.Error(err)
 		}
 	}
