@@ -77,6 +77,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("EXAMPLES", examples)
 			e.Setenv("FREE", "127.0.0.1:0")
+			e.Setenv("GORACE", os.Getenv("GORACE"))
 			names, err := scriptVariables(strings.TrimPrefix(filepath.Base(e.WorkDir), "script-"), e.Vars)
 			e.Values[sessionKey{}] = &session{variables: names}
 			return err
