@@ -85,7 +85,10 @@ var layers = []layer{
 	{path: "actions/builtin", imports: append([]string{"actions/..."}, decisions...)},
 	{path: "actions/actiontest", imports: append([]string{"integration/bubble"}, decisions...)}, // for tests
 	{path: "actions/...", imports: decisions, never: []string{"github.com/nats-io/..."}},
-	{path: "cmd/...", imports: append([]string{"integration/emulator/..."}, product...)}, // for `carillon emulate`
+	{path: "cmd/carillon/listen/connlimit"},                                                              // the emulators use it, too
+	{path: "cmd/carillon", imports: append([]string{"cmd/...", "integration/emulator/..."}, product...)}, // for `carillon dev`
+	{path: "cmd/carillon/emulate", imports: append([]string{"cmd/...", "integration/emulator/..."}, product...)},
+	{path: "cmd/...", imports: product},
 	{path: "examples/...", imports: append([]string{"integration/emulator/..."}, product...)},
 	{path: "integration/bubble"},   // for tests
 	{path: "integration/freeport"}, // for tests
@@ -94,9 +97,8 @@ var layers = []layer{
 	{path: "integration/internal/mutate", never: outside},
 	{path: "integration/emulator/internal/hostile", imports: []string{"integration/internal/mutate"}},
 	{path: "integration/emulator/internal/..."},
-	{path: "integration/emulator/connlimit"},
-	{path: "integration/emulator/servicebus/...", imports: []string{"integration/emulator/connlimit", "integration/emulator/internal/..."}},
-	{path: "integration/emulator/storagequeue/...", imports: []string{"integration/emulator/connlimit", "integration/emulator/internal/..."}},
+	{path: "integration/emulator/servicebus/...", imports: []string{"cmd/carillon/listen/connlimit", "integration/emulator/internal/..."}},
+	{path: "integration/emulator/storagequeue/...", imports: []string{"cmd/carillon/listen/connlimit", "integration/emulator/internal/..."}},
 	// Their pages are of use without a scheduler.
 	{path: "integration/emulator/queues", imports: []string{
 		"integration/emulator/servicebus/browse", "integration/emulator/storagequeue", "scheduler/access", "scheduler/console/frame", "scheduler/console/words",
@@ -183,6 +185,9 @@ func TestMisdirected(t *testing.T) {
 		{"actions/web", "store", "may not import"},
 		{"cmd/carillon", "integration/emulator/servicebus", ""},
 		{"cmd/carillon", "integration/bench", "may not import"},
+		{"cmd/carillon/emulate", "integration/emulator/storagequeue", ""},
+		{"cmd/carillon/listen", "integration/emulator/servicebus", "may not import"},
+		{"cmd/carillon/listen/connlimit", "cmd/carillon/listen", "may not import"},
 		{"integration/emulator/servicebus", "integration/emulator/servicebus/internal/broker", ""},
 		{"integration/emulator/servicebus", "integration/emulator/internal/wal", ""},
 		{"integration/emulator/servicebus", "integration/emulator/storagequeue", "may not import"},

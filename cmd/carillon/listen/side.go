@@ -8,7 +8,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/carillon-sched/carillon/integration/emulator/connlimit"
+	"github.com/carillon-sched/carillon/cmd/carillon/listen/connlimit"
 	"github.com/carillon-sched/carillon/scheduler"
 )
 

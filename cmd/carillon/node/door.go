@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/carillon-sched/carillon/integration/emulator/connlimit"
+	"github.com/carillon-sched/carillon/cmd/carillon/listen/connlimit"
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 

@@ -7,7 +7,7 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/carillon-sched/carillon/integration/emulator/connlimit"
+	"github.com/carillon-sched/carillon/cmd/carillon/listen/connlimit"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/auth"
 )
 

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/carillon-sched/carillon/integration/emulator/connlimit"
+	"github.com/carillon-sched/carillon/cmd/carillon/listen/connlimit"
 )
 
 // patience bounds every wait.
