@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"hash/fnv"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler/spec"
@@ -134,3 +135,55 @@ func (j *Job) due(p Progress, nominal time.Time) time.Time {
 
 // lastYear is the last one that a time can be written in (RFC 3339).
 const lastYear = 9999
+
+// Upcoming returns the nominal times of the next occurrences of j's schedule, n at
+// most, when b is its baton: that of the baton, unless it has begun, and those
+// after it. recurrence.count is applied as if each of them ran.
+func (j *Job) Upcoming(b *Baton, n int) []time.Time {
+	plan, t, ok := j.plan(b.Progress), b.Nominal, true
+	switch {
+	case b.Kind.IsManual() && !b.Rebased():
+		t, ok = b.Resume, !b.Resume.IsZero()
+	case b.Begun():
+		t, ok = plan.Next(b.Nominal)
+	}
+	if n > 0 && ok && !b.Begun() && j.OneShot() {
+		if j.PausedAt(t) {
+			t = j.PausedUntil
+		}
+		return []time.Time{t.UTC()}
+	}
+	if ok {
+		t, _ = j.beyondPause(b.Progress, t)
+		ok = !j.PausedAt(t) // nothing is left after the pause
+	}
+	if most := plan.MaxRuns(); most > 0 {
+		n = min(n, most-b.Runs)
+	}
+	times := []time.Time{}
+	if ok && n > 0 {
+		times = append([]time.Time{t.UTC()}, plan.After(t, n-1)...)
+	}
+	return times
+}
+
+// ScheduleText is the canonical text of what decides when a job of the definition
+// runs. Jobs with equal texts have equal schedules, but for what these take from
+// their names and from when they were put.
+func (d *Definition) ScheduleText() string { return d.schedule() }
+
+// PlanLike returns the plan of j, whose schedule has the same text as that of a plan:
+// its rule is not compiled again, if it does not depend on the job.
+func (j *Job) PlanLike(p *spec.Plan) (*spec.Plan, error) { return p.For(j.Key.Job, j.UID, j.Anchor) }
+
+// Jittered is when the occurrence of a job runs: its nominal instant, and a share of
+// width, which is a hash of the occurrence. So every replica and every restart
+// computes the same.
+func Jittered(k Key, nominal time.Time, width time.Duration) time.Time {
+	if width <= 0 {
+		return nominal
+	}
+	h := fnv.New64a()
+	_, _ = h.Write(appendOccurrence(nil, k, nominal))
+	return nominal.Add(time.Duration(h.Sum64() % uint64(width)))
+}

@@ -2,6 +2,9 @@ package service
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"maps"
 	"slices"
 	"sort"
 	"sync"
@@ -11,6 +14,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/intake"
+	"github.com/carillon-sched/carillon/scheduler/step"
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
@@ -164,3 +169,257 @@ func (r *AuditReport) add(f Finding) {
 // keySample is how many jobs an audit looks into for secrets that cannot be
 // opened. A key that is lost locks far more than one job in many.
 const keySample = 1024
+
+// auditJobs looks at definitions without a baton. Most are disabled, finished
+// or deleted. An enabled one has ended or is restored, unless its baton has
+// turned up: it was on its way while the census was taken.
+//
+// Thousands may have ended, with a herd whose worker was killed. So with fix, as in
+// the background, one batch of those is taken at a time, and others may work as
+// long in between.
+func (a Auditor) auditJobs(
+	ctx context.Context, keys []scheduler.Key, fix bool, present *atomic.Int64, one *sync.Mutex, found chan<- finding,
+) error {
+	enabled := map[scheduler.Key]scheduler.Stored{}
+	err := a.shared.Store.LoadJobs(ctx, keys, func(st scheduler.Stored) {
+		present.Add(1)
+		switch {
+		case scheduler.StoredState(st.Data) == scheduler.Enabled:
+			enabled[st.Key] = st
+		case scheduler.StoredNeverRan(st.Data):
+			found <- finding{Finding: Finding{Job: st.Key}, never: true}
+		}
+	})
+	if err != nil || len(enabled) == 0 {
+		return err
+	}
+	lost, err := a.bare(ctx, enabled, fix, one, found)
+	if err != nil {
+		return err
+	}
+	for _, j := range lost {
+		f := Finding{Job: j.Key, Problem: "enabled, but has no baton: it would never run"}
+		if fix {
+			err := a.plans.rederive(ctx, j)
+			if err != nil && !errors.Is(err, scheduler.ErrConflict) && !errors.Is(err, step.ErrOvertaken) {
+				return fmt.Errorf("job %s: %w", j.Key, err)
+			}
+			f.Fixed = err == nil
+		}
+		found <- finding{Finding: f}
+	}
+	return nil
+}
+
+// bare looks for what has become of enabled jobs that have no baton. It tells of
+// those that have ended, and returns those that have lost it.
+func (a Auditor) bare(
+	ctx context.Context, enabled map[scheduler.Key]scheduler.Stored, fix bool, one *sync.Mutex, found chan<- finding,
+) (lost []*scheduler.Job, err error) {
+	one.Lock()
+	defer one.Unlock()
+	began, ended := time.Now(), false
+	look, err := a.shared.steps.Look(ctx, slices.Collect(maps.Keys(enabled)))
+	if err != nil {
+		return nil, err
+	}
+	for _, st := range enabled {
+		if look.Occupied(st.Key) {
+			continue
+		}
+		j, err := a.shared.decode(ctx, st)
+		if err != nil {
+			continue // damaged: there is no telling what its baton would be; see [Auditor.Doctor]
+		}
+		own, err := look.Own(ctx, j)
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("job %s: %w", st.Key, err)
+		case own.Course == scheduler.AtEnd:
+			found <- finding{ending: &own.Ending}
+			ended = true
+		case own.Course == scheduler.BatonLost:
+			lost = append(lost, j)
+		}
+	}
+	if ended && fix {
+		intake.Pause(ctx, time.Since(began))
+	}
+	return lost, nil
+}
+
+// Finish writes the final forms of jobs that an audit has found to have ended, at
+// leisure. What others have written or changed meanwhile stays as it is. An error
+// leaves the rest to the next audit.
+func (a Auditor) Finish(ctx context.Context, r *AuditReport) error {
+	for batch := range slices.Chunk(r.endings, step.EndBatch) {
+		began := time.Now()
+		if _, err := a.shared.steps.EndAll(ctx, batch); err != nil {
+			return err
+		}
+		if !step.Rest(ctx, time.Since(began)) {
+			return context.Cause(ctx)
+		}
+	}
+	return nil
+}
+
+// strandedPause is how long a running baton that nobody is given has to stay: the
+// server may be about to remove it.
+const strandedPause = time.Second
+
+// Rescue fires running batons again that nobody is given, as an audit does, and returns
+// how many there were. It costs little: the server is asked for no more than what lies
+// below its ack floor.
+func (a Auditor) Rescue(ctx context.Context) (found int, err error) {
+	rep := &AuditReport{}
+	err = a.auditStranded(ctx, rep, true)
+	return len(rep.Findings), err
+}
+
+// auditStranded looks for running batons that nobody is given.
+func (a Auditor) auditStranded(ctx context.Context, rep *AuditReport, fix bool) error {
+	for lane := range a.shared.Store.Lanes() {
+		before, err := a.shared.Store.Stranded(ctx, lane)
+		if err != nil {
+			return fmt.Errorf("audit of lane %d: %w", lane, err)
+		}
+		if len(before) == 0 {
+			continue
+		}
+		if !intake.Pause(ctx, strandedPause) {
+			return context.Cause(ctx)
+		}
+		now, err := a.shared.Store.Stranded(ctx, lane)
+		if err != nil {
+			return fmt.Errorf("audit of lane %d: %w", lane, err)
+		}
+		for _, s := range now {
+			if !slices.ContainsFunc(before, func(b scheduler.Stranded) bool { return b.Sequence == s.Sequence }) {
+				continue
+			}
+			f := Finding{Job: s.Slot.Key, Problem: "its running baton was given to nobody: the server counts it as acknowledged"}
+			if fix {
+				if err := a.rescue(ctx, &s); err != nil {
+					return fmt.Errorf("job %s: %w", s.Slot.Key, err)
+				}
+				f.Fixed = true
+			}
+			rep.add(f)
+		}
+	}
+	return nil
+}
+
+// rescue fires a stranded baton again, unless it was passed on, and removes it.
+func (a Auditor) rescue(ctx context.Context, s *scheduler.Stranded) error {
+	var at [2]uint64
+	for i, look := range []func(context.Context, scheduler.Slot) (scheduler.Stored, error){a.shared.Store.Waiting, a.shared.Store.Running} {
+		st, err := look(ctx, s.Slot)
+		if err != nil && !errors.Is(err, scheduler.ErrNotFound) {
+			return err
+		}
+		at[i] = st.Revision
+	}
+	if s.Rescue(at[0], at[1]) == scheduler.FireAgain {
+		err := a.shared.Store.PassOn(ctx, s.Slot, s.Again(), time.Time{}, s.Sequence)
+		if err != nil && !errors.Is(err, scheduler.ErrConflict) { // another was faster, then
+			return err
+		}
+	}
+	return a.shared.Store.Discard(ctx, s.Slot, s.Sequence)
+}
+
+// auditStray looks at a job that has batons, but no definition in the index. last is
+// the last revision of any job.
+func (a Auditor) auditStray(ctx context.Context, k scheduler.Key, last uint64, fix bool, found chan<- finding) error {
+	stray, f, err := a.shared.stray(ctx, k)
+	if stray == nil || err != nil {
+		return err
+	}
+	stray.Next = last + 1
+	told := finding{Finding: Finding{Job: k, Problem: strayProblem(stray, f)}}
+	switch {
+	case stray.Fate() != scheduler.Deleted:
+		told.Lost = true
+	case fix:
+		if err := a.shared.Store.Clear(ctx, k, scheduler.Left("", stray.Marker)); err != nil {
+			return err
+		}
+		told.Fixed = true
+	}
+	found <- told
+	return nil
+}
+
+// auditCollections names collections that are missing, and have jobs, and those whose deletion is not complete.
+func (a Auditor) auditCollections(ctx context.Context, rep *AuditReport) error {
+	there := map[string]bool{}
+	err := a.shared.Store.Collections().Each(ctx, func(st scheduler.Stored) error {
+		name := st.Key.Job
+		there[name] = true
+		if c, err := scheduler.DecodeCollection(name, st.Revision, st.Data); err == nil && c.State == scheduler.Deleting {
+			rep.add(Finding{
+				Job:     scheduler.Key{Collection: name},
+				Problem: "is being deleted, and its jobs do not run; if this stays, delete it again",
+			})
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("collections: %w", err)
+	}
+	for name := range rep.collections {
+		if !there[name] {
+			rep.add(Finding{
+				Job: scheduler.Key{Collection: name}, Lost: true,
+				Problem: "its settings are lost, and it has jobs: they run, and none can be put into it before it is put again",
+			})
+		}
+	}
+	return nil
+}
+
+// stray looks for batons of a job that has no definition; nil when there is one, or
+// no baton. err says what is wrong with the baton that stray stands for.
+func (h *shared) stray(ctx context.Context, k scheduler.Key) (stray *scheduler.Stray, unreadable, err error) {
+	marker, err := h.Store.LoadJob(ctx, k)
+	if err == nil {
+		return nil, nil, nil // it has turned up
+	}
+	if !errors.Is(err, scheduler.ErrNotFound) {
+		return nil, nil, fmt.Errorf("job %s: %w", k, err)
+	}
+	st, err := h.Store.AnyBaton(ctx, k)
+	if st == nil || err != nil {
+		return nil, nil, err
+	}
+	stray = &scheduler.Stray{Marker: marker.Revision}
+	b, unreadable := scheduler.DecodeBaton(st.Data)
+	if unreadable == nil {
+		stray.Baton = &b
+	}
+	return stray, unreadable, nil
+}
+
+// strayProblem says what is wrong with a job that has batons, but no definition.
+func strayProblem(s *scheduler.Stray, unreadable error) string {
+	const ways = "; its baton waits until it is put again, and goes on then, or until it is deleted"
+	switch s.Fate() {
+	case scheduler.Deleted:
+		return "has a baton, but no definition: a delete was cut short"
+	case scheduler.Lost:
+		return fmt.Sprintf("its definition is lost: the baton was armed with revision %d, of which the store knows nothing%s%s",
+			s.Baton.Revision, strayPlace(s.Baton), ways)
+	case scheduler.Missing:
+	}
+	if unreadable != nil {
+		return "its definition is missing, nothing says that it was deleted, and its baton cannot be read: " + unreadable.Error()
+	}
+	return "its definition is missing, and nothing says that it was deleted" + strayPlace(s.Baton) + ways
+}
+
+// strayPlace says where a job was whose definition is lost.
+func strayPlace(b *scheduler.Baton) string {
+	return fmt.Sprintf(" (next at %s, run %d times)", b.Nominal.UTC().Format(time.RFC3339), b.Runs)
+}
