@@ -26,12 +26,12 @@
 //	  received.go    is it known? was it run before? ········▶ Recover  recovery.go
 //	     ▼
 //	  held.go        in memory, until the exact instant; one of many as it is stored,
-//	     ▼           which is read again when it has its slot (packed.go)
+//	     ▼           which is read again when it has its slot (hold.go)
 //	  admitted.go    may it run, and what? ··················▶ Decide   decide.go
 //	     │             run │ detach │ skip │ wait │ restart │ drop │ orphan
 //	     │             a disabled collection postpones: postpone.go
 //	     ▼           a slot of its target: limits/limiter.go,
-//	     │             or deferred.go: later ················▶ Defer    defer.go
+//	     │             or deferred.go: later ················▶ Defer    postpone.go
 //	  attempted.go   the action is called, secrets are redacted
 //	     ▼
 //	  recorded.go    the history has it ·····················▶ After    after.go

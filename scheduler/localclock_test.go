@@ -34,14 +34,14 @@ var measures = map[string]int{
 	"rest/tail.go put":                1, // a deadline of a connection
 	"service/admission.go hasRoom":    1, "service/admission.go haveRoom": 1,
 	"service/audit.go Audit":           2,
-	"service/auditjobs.go Finish":      2,
-	"service/auditjobs.go bare":        2,
+	"service/audit.go Finish":          2,
+	"service/audit.go bare":            2,
 	"service/carry.go await":           2, // of a rate
 	"service/historykeeper.go ask":     1,
 	"service/historykeeper.go refresh": 2,
 	"service/historykeeper.go wanted":  1,
 	"service/preview.go now":           1, // of a previewer without a store
-	"service/trailcheck.go CheckTrail": 2,
+	"service/trail.go CheckTrail":      2,
 	"worker/attempted.go attemptOnce":  2,
 	"worker/finalizer.go add":          1,
 	"worker/finalizer.go leisure":      1,
