@@ -3,6 +3,7 @@ package actiontest
 
 import (
 	"context"
+	"net/http"
 	"testing"
 	"time"
 
@@ -70,3 +71,15 @@ func Invoke(ctx context.Context, action scheduler.Action, at scheduler.Attempt) 
 	result.Duration = time.Since(start)
 	return result
 }
+
+// Tripper is an [http.RoundTripper] that is a function.
+type Tripper func(*http.Request) (*http.Response, error)
+
+// RoundTrip implements [http.RoundTripper].
+func (f Tripper) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
+
+// Stuck is a host that never answers.
+var Stuck = Tripper(func(req *http.Request) (*http.Response, error) {
+	<-req.Context().Done()
+	return nil, req.Context().Err()
+})

@@ -12,13 +12,13 @@ import (
 	"net/http/httptest"
 	"runtime"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/coder/websocket"
 	"github.com/nats-io/nats-server/v2/server"
 
+	"github.com/carillon-sched/carillon/actions/actiontest"
 	"github.com/carillon-sched/carillon/actions/natsmsg"
 )
 
@@ -55,36 +55,6 @@ func hostile(conn io.ReadWriter, follow string) {
 		}
 	}
 	_, _ = io.Copy(io.Discard, in)
-}
-
-// serveHostile listens until the test ends, and returns where.
-func serveHostile(t *testing.T, serve func(net.Conn)) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var open sync.WaitGroup
-	ctx, cancel := context.WithCancel(context.Background())
-	open.Go(func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			open.Go(func() {
-				defer conn.Close()
-				defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
-				serve(conn)
-			})
-		}
-	})
-	t.Cleanup(func() {
-		cancel()
-		_ = l.Close()
-		open.Wait()
-	})
-	return l.Addr().String()
 }
 
 // bombs are what hostile servers send. The client would make room for what messages say that they have, or keep lines for
@@ -135,15 +105,15 @@ func TestHostileServers(t *testing.T) {
 		covered.TLS = &tls.Config{Certificates: web.TLS.Certificates, MinVersion: tls.VersionTLS12}
 		covered.StartTLS()
 		servers := map[string]string{
-			"nats": "nats://" + serveHostile(t, func(conn net.Conn) {
+			"nats": "nats://" + actiontest.Listen(t, func(conn net.Conn) {
 				_, _ = fmt.Fprintf(conn, greeting, "")
 				hostile(conn, bomb)
 			}),
-			"tls": "tls://" + serveHostile(t, func(conn net.Conn) {
+			"tls": "tls://" + actiontest.Listen(t, func(conn net.Conn) {
 				_, _ = fmt.Fprintf(conn, greeting, `,"tls_available":true`)
 				hostile(secure(conn), bomb)
 			}),
-			"tls required": "nats://" + serveHostile(t, func(conn net.Conn) {
+			"tls required": "nats://" + actiontest.Listen(t, func(conn net.Conn) {
 				_, _ = fmt.Fprintf(conn, greeting, `,"tls_required":true`)
 				hostile(secure(conn), bomb)
 			}),
@@ -181,7 +151,7 @@ func TestHostileGreetings(t *testing.T) {
 		"empty":    {"\n", ""},
 		"no JSON":  {"INFO {{{\r\n", ""},
 	} {
-		address := serveHostile(t, func(conn net.Conn) {
+		address := actiontest.Listen(t, func(conn net.Conn) {
 			for part := range strings.SplitSeq(test.first, "|") {
 				for {
 					if _, err := io.WriteString(conn, part); err != nil || part != "endless" {

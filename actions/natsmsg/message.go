@@ -107,7 +107,7 @@ func (m *message) compose(at scheduler.Attempt) (*nats.Msg, error) {
 	id := payload.Identify(at)
 	h, err := m.header.begin(at)
 	if err != nil {
-		return nil, err
+		return nil, &secretError{err}
 	}
 	h.add(jetstream.MsgIDHeader, at.Key)
 	h.add(headerJob, at.Job.String())

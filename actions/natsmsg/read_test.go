@@ -124,39 +124,6 @@ func TestTarget(t *testing.T) {
 	}
 }
 
-// Secrets of an action are sealed in what is stored of its document.
-func TestSecretsAreMarked(t *testing.T) {
-	for name, member := range map[string]string{
-		"token": `"token": "planted-text"`, "password": `"user": "u", "password": "planted-text"`,
-		"credentials": `"credentials": "BEGIN NATS USER JWT planted-text BEGIN USER NKEY SEED"`,
-	} {
-		v, err := document.Parse([]byte(`{"natsMessage": {"subject": "a", "servers": "b", ` + member + `}}`))
-		if err != nil {
-			t.Fatal(err)
-		}
-		r := document.NewReader()
-		action := client(t, natsmsg.Config{}).ReadAction("NatsMessage", r.Object(v, ""))
-		if action == nil || !v.HasSecrets() {
-			t.Errorf("%s: read: %t, secrets marked: %t (%v)", name, action != nil, v.HasSecrets(), r.Err())
-		}
-	}
-}
-
-func TestOtherTypes(t *testing.T) {
-	r := document.NewReader()
-	v, err := document.Parse([]byte(`{"natsMessage": {"subject": "a"}}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := client(t, natsmsg.Config{})
-	if action := c.ReadAction("Http", r.Object(v, "")); action != nil || r.Err() != nil {
-		t.Errorf("action %v, error %v", action, r.Err())
-	}
-	if diff := cmp.Diff([]string{"NatsMessage"}, c.Types()); diff != "" {
-		t.Error(diff)
-	}
-}
-
 // TestConfides has who is shown the secrets of an action.
 func TestConfides(t *testing.T) {
 	c := client(t, natsmsg.Config{})

@@ -1,18 +1,10 @@
 package natsmsg_test
 
 import (
-	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
-	"crypto/x509/pkix"
 	"errors"
 	"fmt"
-	"math/big"
 	"net"
-	"net/netip"
 	"strings"
 	"sync"
 	"testing"
@@ -24,10 +16,8 @@ import (
 	"github.com/nats-io/nkeys"
 
 	"github.com/carillon-sched/carillon/actions/actiontest"
-	"github.com/carillon-sched/carillon/actions/egress"
 	"github.com/carillon-sched/carillon/actions/natsmsg"
 	"github.com/carillon-sched/carillon/integration/freeport"
-	"github.com/carillon-sched/carillon/scheduler"
 )
 
 func TestUserAndToken(t *testing.T) {
@@ -44,8 +34,6 @@ func TestUserAndToken(t *testing.T) {
 		"token":          {token.ClientURL(), `, "token": "secret-token"`, outcome{status: 202}},
 		"wrong token":    {token.ClientURL(), `, "token": "other-token"`, outcome{401, true, true, "refuses"}},
 		"shared":         {token.ClientURL(), `, "token": {"secretRef": "nats"}`, outcome{status: 202}},
-		"not shared":     {token.ClientURL(), `, "token": {"secretRef": "none"}`, outcome{0, true, false, `shared secret "none": not found`}},
-		"no such server": {"nats://127.0.0.1:1", ``, outcome{0, true, false, "connection refused"}},
 		"second server":  {"nats://127.0.0.1:1," + token.ClientURL(), `, "token": "secret-token"`, outcome{status: 202}},
 		"no TLS":         {strings.Replace(token.ClientURL(), "nats", "tls", 1), `, "token": "secret-token"`, outcome{0, true, false, "secure connection"}},
 	}
@@ -166,35 +154,10 @@ func public(t *testing.T, kp nkeys.KeyPair) string {
 	return key
 }
 
-// certificate returns a server's certificate for an address and who signed it.
-func certificate(t *testing.T) (tls.Certificate, *x509.CertPool) {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "test"},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true,
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	root, err := x509.ParseCertificate(der)
-	if err != nil {
-		t.Fatal(err)
-	}
-	roots := x509.NewCertPool()
-	roots.AddCert(root)
-	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, roots
-}
-
 // TLS is spoken when the URL or the server asks for it, and the certificate is
 // checked either way.
 func TestTLS(t *testing.T) {
-	cert, roots := certificate(t)
+	cert, roots := actiontest.Certificate(t)
 	s := run(t, func(o *server.Options) {
 		o.TLSConfig = &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12}
 		o.Websocket = server.WebsocketOpts{Host: "127.0.0.1", Port: -1, TLSConfig: o.TLSConfig}
@@ -207,24 +170,6 @@ func TestTLS(t *testing.T) {
 		check(t, invoke(t, trusting, attempt(), body), outcome{status: 202})
 		check(t, invoke(t, other, attempt(), body), outcome{0, true, false, "certificate signed by unknown authority"})
 	}
-}
-
-// The guard sees the address that is dialled, also behind a name.
-func TestGuard(t *testing.T) {
-	s := run(t)
-	_, port, _ := net.SplitHostPort(s.Addr().String())
-	c := client(t, natsmsg.Config{Guard: egress.NewGuard()})
-	for host, want := range map[string]string{
-		"127.0.0.1": "failed: 127.0.0.1 is a loopback address, which jobs must not reach; --allow-target 127.0.0.1/32 allows it",
-		"localhost": "is a loopback address, which jobs must not reach; --allow-target ",
-	} {
-		for _, scheme := range []string{"nats://", "ws://"} {
-			got := invoke(t, c, attempt(), `{"subject": "x", "servers": "`+scheme+host+`:`+port+`"}`)
-			check(t, got, outcome{0, true, true, want})
-		}
-	}
-	c = client(t, natsmsg.Config{Guard: egress.NewGuard(netip.MustParsePrefix("127.0.0.0/8"))})
-	check(t, invoke(t, c, attempt(), `{"subject": "x", "servers": "nats://127.0.0.1:`+port+`"}`), outcome{status: 202})
 }
 
 // clients waits until a server has so many clients.
@@ -331,51 +276,4 @@ func TestReconnect(t *testing.T) {
 	check(t, invoke(t, c, attempt(), body), outcome{0, true, false, "failed: "})
 	run(t, atPort)
 	check(t, invoke(t, c, attempt(), body), outcome{status: 202})
-}
-
-// An attempt on a server that accepts connections and says nothing ends with
-// its time, and closing the client ends the connection under way.
-func TestSilentServer(t *testing.T) {
-	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	c := client(t, natsmsg.Config{})
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-	defer cancel()
-	got := invokeIn(ctx, t, c, attempt(), `{"subject": "x", "servers": "nats://`+l.Addr().String()+`"}`)
-	check(t, got, outcome{0, true, false, "timed out after "})
-	begin := time.Now()
-	c.Close()
-	if d := time.Since(begin); d > 10*time.Second {
-		t.Errorf("closing took %v", d)
-	}
-}
-
-// A herd whose first attempt finds no server fails together, and each new
-// attempt tries again.
-func TestNoServerTogether(t *testing.T) {
-	c := client(t, natsmsg.Config{})
-	var wg sync.WaitGroup
-	for range 100 {
-		wg.Go(func() {
-			check(t, invoke(t, c, attempt(), `{"subject": "x", "servers": "nats://127.0.0.1:1"}`), outcome{0, true, false, "connection refused"})
-		})
-	}
-	wg.Wait()
-}
-
-// No spelling of an inner address is a server's.
-func TestGuardedInEverySpelling(t *testing.T) {
-	c := client(t, natsmsg.Config{Guard: egress.NewGuard()})
-	for _, scheme := range []string{"nats", "tls", "ws", "wss"} {
-		t.Run(scheme, func(t *testing.T) {
-			actiontest.CheckGuarded(t, actiontest.InnerAddresses, func(host, port string) (scheduler.Action, error) {
-				action, _, err := actiontest.Read(t, c, "NatsMessage",
-					`{"natsMessage": {"subject": "x", "servers": "`+scheme+`://`+host+`:`+port+`"}}`)
-				return action, err
-			})
-		})
-	}
 }

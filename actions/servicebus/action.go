@@ -65,7 +65,7 @@ func (a *action) Invoke(ctx context.Context, at scheduler.Attempt) scheduler.Res
 	}
 	secrets, err := a.revealed(at)
 	if err != nil {
-		return scheduler.Result{Failed: true, Message: a.unsent(err.Error())}
+		return scheduler.Result{Failed: true, Blameless: true, Message: a.unsent(err.Error())}
 	}
 	m, id := a.message(at, rendered, secrets, start)
 	to := destination{account{a.namespace.place, a.authentication.name, key}, a.entity}

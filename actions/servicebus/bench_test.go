@@ -7,8 +7,6 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/Azure/azure-sdk-for-go/sdk/messaging/azservicebus"
-
 	"github.com/carillon-sched/carillon/actions/servicebus"
 	"github.com/carillon-sched/carillon/integration/emulator/emulatortest"
 	emulator "github.com/carillon-sched/carillon/integration/emulator/servicebus"
@@ -77,29 +75,6 @@ func spread(b *testing.B, workers int, f func(i int64)) {
 	}
 	group.Wait()
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "sends/s")
-}
-
-// BenchmarkPlainSender does what BenchmarkInvoke does by means of the SDK
-// alone.
-func BenchmarkPlainSender(b *testing.B) {
-	for _, workers := range []int{1, 64, 256, 1024} {
-		b.Run(fmt.Sprintf("workers=%d", workers), func(b *testing.B) {
-			server, _ := start(b)
-			sender, err := consumer(b, server).NewSender("q1", nil)
-			if err != nil {
-				b.Fatal(err)
-			}
-			send := func(id string) {
-				if err := sender.SendMessage(b.Context(), &azservicebus.Message{Body: []byte(benchBody), MessageID: &id}, nil); err != nil {
-					b.Error(err)
-				}
-			}
-			send("first")
-			b.ReportAllocs()
-			b.ResetTimer()
-			spread(b, workers, func(i int64) { send(attempt().Key + strconv.FormatInt(i, 10)) })
-		})
-	}
 }
 
 // BenchmarkReadAction is what a herd of jobs costs that were not cached.

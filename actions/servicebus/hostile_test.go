@@ -6,9 +6,7 @@ import (
 	"net"
 	"runtime"
 	"strings"
-	"sync"
 	"testing"
-	"time"
 
 	"github.com/carillon-sched/carillon/actions/actiontest"
 	"github.com/carillon-sched/carillon/actions/servicebus"
@@ -31,34 +29,13 @@ func TestHostileFrames(t *testing.T) {
 		"just too much":   append(bytes.Clone(sasl), 0, 0x10, 0, 1, 2, 0, 0, 0),
 	} {
 		t.Run(name, func(t *testing.T) {
-			listener, err := net.Listen("tcp", "127.0.0.1:0")
-			if err != nil {
-				t.Fatal(err)
-			}
-			var serving sync.WaitGroup
-			serving.Go(func() {
-				for {
-					conn, err := listener.Accept()
-					if err != nil {
-						return
-					}
-					serving.Go(func() {
-						defer conn.Close()
-						_ = conn.SetDeadline(time.Now().Add(30 * time.Second))
-						_, err := io.ReadFull(conn, make([]byte, 8))
-						for part := first; err == nil; part = make([]byte, 64<<10) {
-							_, err = conn.Write(part)
-						}
-					})
+			address := actiontest.Listen(t, func(conn net.Conn) {
+				_, err := io.ReadFull(conn, make([]byte, 8))
+				for part := first; err == nil; part = make([]byte, 64<<10) {
+					_, err = conn.Write(part)
 				}
 			})
-			client := servicebus.New(servicebus.Config{})
-			t.Cleanup(func() {
-				client.Close()
-				_ = listener.Close()
-				serving.Wait()
-			})
-			action := actiontest.MustRead(t, client, "ServiceBusQueue", place("amqp://"+listener.Addr().String()))
+			action := actiontest.MustRead(t, newClient(t, servicebus.Config{}), "ServiceBusQueue", place("amqp://"+address))
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
 			result := actiontest.Invoke(t.Context(), action, attempt())

@@ -2,7 +2,6 @@ package servicebus_test
 
 import (
 	"context"
-	"errors"
 	"math"
 	"strings"
 	"testing"
@@ -211,13 +210,4 @@ func TestDuplicateDetection(t *testing.T) {
 	if more, err := receiver.PeekMessages(t.Context(), 1, nil); err != nil || len(more) > 0 {
 		t.Errorf("%d more, %v", len(more), err)
 	}
-}
-
-// TestCanceledBefore shows that an attempt without time sends nothing.
-func TestCanceledBefore(t *testing.T) {
-	_, client := start(t)
-	ctx, cancel := context.WithCancelCause(t.Context())
-	cancel(errors.New("the worker is stopping"))
-	wantFailure(t, toQueue(t, client, "q1").Invoke(ctx, attempt()), 0, false,
-		"ServiceBusQueue Action - Request to namespace 'ns' at 127.0.0.1:", " failed: canceled while connecting: the worker is stopping")
 }

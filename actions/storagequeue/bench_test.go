@@ -5,9 +5,6 @@ import (
 	"net/http"
 	"testing"
 
-	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
-	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue/v2"
-
 	"github.com/carillon-sched/carillon/actions/egress"
 	"github.com/carillon-sched/carillon/actions/storagequeue"
 	emulator "github.com/carillon-sched/carillon/integration/emulator/storagequeue"
@@ -38,31 +35,6 @@ func BenchmarkInvoke(b *testing.B) {
 				for pb.Next() {
 					if result := action.Invoke(b.Context(), attempt()); result.Failed {
 						b.Error(result.Message)
-					}
-				}
-			})
-		})
-	}
-}
-
-// BenchmarkPlainSDK does what BenchmarkInvoke does by means of the SDK alone.
-func BenchmarkPlainSDK(b *testing.B) {
-	for _, parallel := range []int{1, 64, 256} {
-		b.Run(fmt.Sprintf("parallel=%d", parallel), func(b *testing.B) {
-			transport := &http.Transport{MaxIdleConnsPerHost: 1024}
-			b.Cleanup(transport.CloseIdleConnections)
-			queue, err := azqueue.NewQueueClientWithNoCredential(lenient(b).URL()+"/myaccount/myqueue?TOKEN", &azqueue.ClientOptions{
-				ClientOptions: policy.ClientOptions{Transport: &http.Client{Transport: transport}},
-			})
-			if err != nil {
-				b.Fatal(err)
-			}
-			b.ReportAllocs()
-			b.SetParallelism(parallel)
-			b.RunParallel(func(pb *testing.PB) {
-				for pb.Next() {
-					if _, err := queue.EnqueueMessage(b.Context(), "hello", nil); err != nil {
-						b.Error(err)
 					}
 				}
 			})

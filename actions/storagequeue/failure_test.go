@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"os"
 	"strings"
 	"syscall"
 	"testing"
@@ -18,7 +17,6 @@ import (
 
 	"github.com/carillon-sched/carillon/actions/actiontest"
 	"github.com/carillon-sched/carillon/actions/storagequeue"
-	"github.com/carillon-sched/carillon/integration/bubble"
 	emulator "github.com/carillon-sched/carillon/integration/emulator/storagequeue"
 	"github.com/carillon-sched/carillon/scheduler"
 )
@@ -183,33 +181,6 @@ func TestOnce(t *testing.T) {
 	}
 }
 
-func TestRetryAfter(t *testing.T) {
-	bubble.Test(t, func(t *testing.T) {
-		for want, header := range map[time.Duration]http.Header{
-			0:                       {},
-			7 * time.Second:         {"Retry-After": {"7"}},
-			20 * time.Second:        {"Retry-After": {time.Now().Add(20 * time.Second).UTC().Format(http.TimeFormat)}},
-			1500 * time.Millisecond: {"X-Ms-Retry-After-Ms": {"1500"}, "Retry-After": {"7"}},
-			24 * time.Hour:          {"Retry-After": {"9223372036854775807"}},
-			3 * time.Second:         {"Retry-After": {"3"}, "X-Ms-Retry-After-Ms": {"soon"}},
-		} {
-			client := storagequeue.New(storagequeue.Config{Transport: tripper(func(*http.Request) (*http.Response, error) {
-				return reply{503, header, ""}.response(), nil
-			})})
-			if got := actiontest.Invoke(t.Context(), mustRead(t, client, job(nil)), attempt()).RetryAfter; got != want {
-				t.Errorf("%v: %v, want %v", header, got, want)
-			}
-		}
-		past := http.Header{"Retry-After": {time.Now().Add(-time.Hour).UTC().Format(http.TimeFormat)}}
-		client := storagequeue.New(storagequeue.Config{Transport: tripper(func(*http.Request) (*http.Response, error) {
-			return reply{503, past, ""}.response(), nil
-		})})
-		if got := actiontest.Invoke(t.Context(), mustRead(t, client, job(nil)), attempt()).RetryAfter; got != 0 {
-			t.Errorf("past: %v", got)
-		}
-	})
-}
-
 // TestNetwork has errors of the network. None of them may show the request's URL, which has the token.
 func TestNetwork(t *testing.T) {
 	const failed = "StorageQueue Action - Request to account 'myaccount' at 'myaccount.queue.core.windows.net' failed: "
@@ -217,19 +188,10 @@ func TestNetwork(t *testing.T) {
 		err  error
 		want string
 	}{
-		{&net.OpError{Op: "dial", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}, "connection refused"},
-		{&net.OpError{Op: "read", Err: os.NewSyscallError("read", syscall.ECONNRESET)}, "connection reset by the host"},
-		{&net.OpError{Op: "dial", Err: &net.DNSError{Err: "no such host", IsNotFound: true}}, "name not found. Hint: there may be no account of that name."},
 		{
 			&net.OpError{Op: "dial", Err: &net.DNSError{Err: "no such host", Name: "h", IsNotFound: true}},
 			"name not found: h. Hint: there may be no account of that name.",
 		},
-		{&net.OpError{Op: "dial", Err: &net.DNSError{Err: "server misbehaving"}}, "name lookup: server misbehaving"},
-		{io.EOF, "connection closed by the host"},
-		{errors.New("http: server closed idle connection"), "connection closed by the host"},
-		{errors.New("net/http: TLS handshake timeout"), "TLS: no handshake within 10s"},
-		{errors.New("net/http: HTTP/1.x transport connection broken: malformed HTTP response"), "malformed HTTP response"},
-		{&net.OpError{Op: "dial", Err: errors.New("address 10.0.0.1 is not allowed")}, "dial: address 10.0.0.1 is not allowed"},
 		{&url.Error{Op: "Post", URL: "https://x/?sig=TOKEN", Err: errors.New("no")}, "no"},
 		{errors.New(strings.Repeat("é", 200)), strings.Repeat("é", 128)},
 	} {
@@ -253,17 +215,6 @@ func TestEmulatorDown(t *testing.T) {
 			t.Errorf("got %+v", result)
 		}
 	}
-}
-
-func TestInterruptions(t *testing.T) {
-	actiontest.Interruptions(t, func(t *testing.T, transport http.RoundTripper) scheduler.Action {
-		t.Helper()
-		return mustRead(t, storagequeue.New(storagequeue.Config{Transport: transport}), job(nil))
-	}, func(t *testing.T, result scheduler.Result, reason string) {
-		t.Helper()
-		wantFailure(t, result, 0, false,
-			"StorageQueue Action - Request to account 'myaccount' at 'myaccount.queue.core.windows.net' failed: "+reason)
-	})
 }
 
 // listen starts a server that stands in for a service, and returns the members for it.
@@ -340,7 +291,7 @@ func TestSwitchingProtocols(t *testing.T) {
 		"StorageQueue Action - Response from account 'myaccount': 'Switching Protocols' (status 101)")
 }
 
-// TestSecret has secrets that cannot be read, or are not what they should be. Nothing is sent.
+// TestSecret has secrets that are not what they should be. Nothing is sent.
 func TestSecret(t *testing.T) {
 	client := serve(t, func(*http.Request) (*http.Response, error) {
 		t.Error("a request was sent")
@@ -349,9 +300,6 @@ func TestSecret(t *testing.T) {
 	action := mustRead(t, client, job(members{"sasToken": members{"secretRef": "queue"}}))
 	const nothing = "StorageQueue Action - Nothing sent to queue 'myqueue' of account 'myaccount': "
 	at := attempt()
-	wantFailure(t, actiontest.Invoke(t.Context(), action, at), 0, false, nothing+`shared secret "queue" cannot be read here`)
-	at.Shared = func(string) (string, error) { return "", errors.New("not found") }
-	wantFailure(t, actiontest.Invoke(t.Context(), action, at), 0, false, nothing+`shared secret "queue": not found`)
 	at.Shared = func(string) (string, error) { return emulator.DefaultKey, nil }
 	result := actiontest.Invoke(t.Context(), action, at)
 	wantFailure(t, result, 0, true, nothing+"sasToken is the key of the account, which may do everything: "+

@@ -3,7 +3,6 @@ package storagequeue_test
 import (
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"regexp"
@@ -14,7 +13,6 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue/v2/sas"
 	"github.com/google/go-cmp/cmp"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/carillon-sched/carillon/actions/actiontest"
 	"github.com/carillon-sched/carillon/actions/egress"
@@ -263,33 +261,5 @@ func TestTemplate(t *testing.T) {
 		if got := w.texts(); len(got) > 1 || test.failure == "" && !slices.Equal(got, []string{test.want}) || test.failure != "" && len(got) != 0 {
 			t.Errorf("%.80s: got %q, want %q", test.template, got, test.want)
 		}
-	}
-}
-
-// TestUnrendered has a template that makes what its envelope cannot hold, of what failed.
-func TestUnrendered(t *testing.T) {
-	client := serve(t, func(*http.Request) (*http.Response, error) { return nil, errors.New("a request was sent") })
-	at := attempt()
-	at.Phase, at.Failure = scheduler.ErrorPhase, &scheduler.Failure{Message: "\x01"}
-	action := mustRead(t, client, job(members{"template": true, "message": "{{.Failure}}", "envelope": "azureScheduler"}))
-	wantFailure(t, actiontest.Invoke(t.Context(), action, at), 0, true, "StorageQueue Action - Nothing sent to queue 'myqueue' of account 'myaccount': message: the character U+0001 at *")
-}
-
-// TestConcurrent runs attempts of one action at once, the first of which make its client.
-func TestConcurrent(t *testing.T) {
-	w := newWorld(t, emulator.Config{AutoCreate: true})
-	action := mustRead(t, w.actions, job(members{"sasToken": w.sign(nil)}))
-	var group errgroup.Group
-	for range 32 {
-		group.Go(func() error {
-			if result := actiontest.Invoke(t.Context(), action, attempt()); result.Failed {
-				return errors.New(result.Message)
-			}
-			return nil
-		})
-	}
-	w.must(group.Wait())
-	if n := len(w.get()); n != 32 {
-		t.Errorf("%d messages", n)
 	}
 }

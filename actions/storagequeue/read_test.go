@@ -25,17 +25,6 @@ func TestSeed(t *testing.T) {
 	}
 }
 
-func TestTypes(t *testing.T) {
-	client := newClient(t, storagequeue.Config{})
-	if got := client.Types(); !slices.Equal(got, []string{"StorageQueue"}) {
-		t.Errorf("types %q", got)
-	}
-	r := document.NewReader()
-	if action := client.ReadAction("Http", r.Object(document.ObjectValue(), "")); action != nil || r.Err() != nil {
-		t.Errorf("another type: %v, %v", action, r.Err())
-	}
-}
-
 func TestMissing(t *testing.T) {
 	client := newClient(t, storagequeue.Config{})
 	for text, want := range map[string]string{

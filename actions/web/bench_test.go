@@ -26,7 +26,7 @@ func sink(b *testing.B) *httptest.Server {
 }
 
 // BenchmarkInvoke runs attempts against a sink in this process, so the sink's
-// work is part of each number. Compare with BenchmarkPlainClient.
+// work is part of each number.
 func BenchmarkInvoke(b *testing.B) {
 	for _, parallel := range []int{1, 64, 256} {
 		b.Run(fmt.Sprintf("parallel=%d", parallel), func(b *testing.B) {
@@ -44,50 +44,6 @@ func BenchmarkInvoke(b *testing.B) {
 			})
 		})
 	}
-}
-
-// BenchmarkPlainClient does what BenchmarkInvoke does by means of http.Client
-// alone: a request with the same headers, and reading the answer.
-func BenchmarkPlainClient(b *testing.B) {
-	for _, parallel := range []int{1, 64, 256} {
-		b.Run(fmt.Sprintf("parallel=%d", parallel), func(b *testing.B) {
-			transport := http.DefaultTransport.(*http.Transport).Clone()
-			transport.MaxIdleConnsPerHost, transport.MaxIdleConns = 1024, 4096
-			b.Cleanup(transport.CloseIdleConnections)
-			client := &http.Client{Transport: transport}
-			url := sink(b).URL
-			b.ReportAllocs()
-			b.SetParallelism(parallel)
-			b.RunParallel(func(pb *testing.PB) {
-				for pb.Next() {
-					if err := plainPost(b, client, url); err != nil {
-						b.Error(err)
-					}
-				}
-			})
-		})
-	}
-}
-
-func plainPost(b *testing.B, client *http.Client, url string) error {
-	b.Helper()
-	req, err := http.NewRequestWithContext(b.Context(), http.MethodPost, url, strings.NewReader(benchBody))
-	if err != nil {
-		return err
-	}
-	for _, name := range []string{
-		"Idempotency-Key", "traceparent", "User-Agent", "x-carillon-attempt", "x-ms-client-request-id", "x-ms-execution-tag",
-		"x-ms-scheduler-execution-region", "x-ms-scheduler-expected-execution-time", "x-ms-scheduler-jobid",
-	} {
-		req.Header.Set(name, "default/nightly@2026-03-01T09:30:00Z")
-	}
-	resp, err := client.Do(req)
-	if err != nil {
-		return err
-	}
-	defer resp.Body.Close()
-	_, err = io.ReadAll(resp.Body)
-	return err
 }
 
 // BenchmarkInvokeAlone is the share of the action itself: its transport

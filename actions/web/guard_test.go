@@ -28,24 +28,6 @@ func wantRefusal(t *testing.T, result scheduler.Result, host, reason string) {
 
 const loopbackRefused = "127.0.0.1 is a loopback address, which jobs must not reach; --allow-target 127.0.0.1/32 allows it"
 
-func TestGuard(t *testing.T) {
-	server := listen(t, nil)
-	host := server.Listener.Addr().String()
-	guard := egress.NewGuard()
-	client := newClient(t, web.Config{Guard: guard})
-	wantRefusal(t, invoke(t, client, uri(server.URL)), host, loopbackRefused)
-	wantRefusal(t, invoke(t, client, uri("http://[::ffff:127.0.0.1]/")), "[::ffff:127.0.0.1]", loopbackRefused)
-	wantRefusal(t, invoke(t, client, uri("http://[::ffff:a9fe:a9fe]/latest/")), "[::ffff:a9fe:a9fe]",
-		"169.254.169.254 is a link-local address, which jobs must not reach")
-	if n := len(server.seen()); n != 0 {
-		t.Errorf("%d requests arrived", n)
-	}
-	guard.AllowAddr(netip.MustParseAddrPort(host))
-	if result := invoke(t, client, uri(server.URL)); result.Failed {
-		t.Error(result.Message)
-	}
-}
-
 // TestGuardRedirect has a target that may be reached and leads to one that may not.
 func TestGuardRedirect(t *testing.T) {
 	server := listen(t, func(w http.ResponseWriter, r *http.Request) {

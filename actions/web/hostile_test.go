@@ -20,7 +20,7 @@ import (
 // TestSlowHeader has a host that sends its header byte by byte and never ends.
 func TestSlowHeader(t *testing.T) {
 	gone := make(chan struct{})
-	host := raw(t, func(conn net.Conn) {
+	host := actiontest.Listen(t, func(conn net.Conn) {
 		defer close(gone)
 		_ = readRequest(conn)
 		_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\nSlow: ")
@@ -61,20 +61,9 @@ func TestSlowBody(t *testing.T) {
 	<-gone
 }
 
-// TestNeverAnswers has a host that takes the connection and is silent.
-func TestNeverAnswers(t *testing.T) {
-	host := raw(t, func(conn net.Conn) { _, _ = io.Copy(io.Discard, conn) })
-	for _, scheme := range []string{"http://", "https://"} {
-		at := attempt()
-		at.Timeout = 50 * time.Millisecond
-		result := actiontest.Invoke(t.Context(), mustRead(t, newClient(t, web.Config{}), "Http", uri(scheme+host)), at)
-		wantFailure(t, result, host, "timed out after 50ms")
-	}
-}
-
 // TestResetMidBody has a host that resets the connection within its answer.
 func TestResetMidBody(t *testing.T) {
-	host := raw(t, func(conn net.Conn) {
+	host := actiontest.Listen(t, func(conn net.Conn) {
 		_ = readRequest(conn)
 		_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc")
 		_ = conn.(*net.TCPConn).SetLinger(0)
@@ -128,7 +117,7 @@ func TestCompressedBomb(t *testing.T) {
 
 // TestEndlessInformation has a host that answers with interim answers for ever (RFC 9110, section 15.2).
 func TestEndlessInformation(t *testing.T) {
-	host := raw(t, func(conn net.Conn) {
+	host := actiontest.Listen(t, func(conn net.Conn) {
 		_ = readRequest(conn)
 		for {
 			if _, err := io.WriteString(conn, "HTTP/1.1 103 Early Hints\r\nLink: </a>; rel=preload\r\n\r\n"); err != nil {

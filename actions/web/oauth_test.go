@@ -305,7 +305,7 @@ func TestTokenFailures(t *testing.T) {
 			})})
 			result := invoke(t, client, oauthRequest)
 			want := "Http Action - Token request to host 'login' failed: " + test.want
-			if !result.Failed || result.Final != test.final || result.RetryAfter != test.after || result.Status != 0 || result.Message != want {
+			if !result.Failed || !result.Blameless || result.Final != test.final || result.RetryAfter != test.after || result.Status != 0 || result.Message != want {
 				t.Errorf("got  %+v\nwant %s", result, want)
 			}
 		})
@@ -439,4 +439,25 @@ func TestTokenWaitTimesOut(t *testing.T) {
 		}
 		wg.Wait()
 	})
+}
+
+// TestBlamelessRenewal has a target that takes no token, and a token server that has no other one.
+func TestBlamelessRenewal(t *testing.T) {
+	asked := 0
+	server := listen(t, func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.URL.Path != "/token":
+			w.WriteHeader(http.StatusUnauthorized)
+		case asked == 0:
+			asked++
+			_, _ = io.WriteString(w, `{"access_token":"t0ken"}`)
+		default:
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+	})
+	result := invoke(t, newClient(t, web.Config{}), fmt.Sprintf(`{"uri":"%s/","method":"GET",
+		"authentication":{"type":"OAuth2","clientId":"c","secret":"s3cret","tokenUrl":"%s/token"}}`, server.URL, server.URL))
+	if !result.Failed || !result.Blameless || !strings.Contains(result.Message, "Token request to host ") {
+		t.Errorf("got %+v", result)
+	}
 }

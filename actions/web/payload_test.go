@@ -3,7 +3,6 @@ package web_test
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -62,19 +61,6 @@ func TestTemplate(t *testing.T) {
 	got = envelope(t, `"template":true,"body":"{{if eq .Attempt 1}}x{{end}}"`)
 	if got.Body != "" || got.Header.Get("Content-Type") != "" {
 		t.Errorf("got %+v", got)
-	}
-}
-
-// TestTemplateFails has a template that cannot be filled in.
-func TestTemplateFails(t *testing.T) {
-	server := listen(t, nil)
-	at := attempt()
-	at.Failure = &scheduler.Failure{Message: strings.Repeat("x", 40_000)}
-	request := fmt.Sprintf(`{"uri":%q,"method":"POST","template":true,"body":"{{.Failure.Message}}{{.Failure.Message}}"}`, server.URL)
-	wantRefusal(t, mustRead(t, newClient(t, web.Config{}), "Http", request).Invoke(t.Context(), at), server.Listener.Addr().String(),
-		"template in body: the output is longer than the allowed 65536 bytes")
-	if len(server.seen()) != 0 {
-		t.Error("it was sent")
 	}
 }
 

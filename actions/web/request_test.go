@@ -158,12 +158,6 @@ func TestReadActionAccepts(t *testing.T) {
 	}
 }
 
-func TestReadActionOtherType(t *testing.T) {
-	if action, _ := read(t, web.New(web.Config{}), "StorageQueue", `{}`); action != nil {
-		t.Errorf("got %v, want nil", action)
-	}
-}
-
 func TestTarget(t *testing.T) {
 	for _, test := range [][2]string{
 		{"http://Example.COM", "example.com:80"},

@@ -7,10 +7,10 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"sync"
 	"sync/atomic"
 	"testing"
 
+	"github.com/carillon-sched/carillon/actions/actiontest"
 	"github.com/carillon-sched/carillon/actions/web"
 )
 
@@ -55,7 +55,7 @@ func TestConnectionReuse(t *testing.T) {
 func TestNoHiddenRepetition(t *testing.T) {
 	for _, own := range []string{"", `"headers":{"X-Idempotency-Key":"mine"},`} {
 		var requests atomic.Int32
-		host := raw(t, func(conn net.Conn) {
+		host := actiontest.Listen(t, func(conn net.Conn) {
 			for readRequest(conn) == nil && requests.Add(1) != 2 {
 				_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
 			}
@@ -96,28 +96,5 @@ func TestNoProxyFromEnvironment(t *testing.T) {
 	invoke(t, newClient(t, web.Config{}), uri("http://target.invalid/"))
 	if n := len(proxy.seen()); n != 0 {
 		t.Errorf("%d requests came through the proxy of the environment", n)
-	}
-}
-
-// TestConcurrentAttempts shares one action and one client among many.
-func TestConcurrentAttempts(t *testing.T) {
-	server := listen(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok") })
-	client := newClient(t, web.Config{})
-	action := mustRead(t, client, "Http", fmt.Sprintf(`{"uri":%q,"method":"POST","body":"x","success":{"bodyContains":"ok"}}`, server.URL))
-	var wg sync.WaitGroup
-	for range 32 {
-		wg.Go(func() {
-			for range 20 {
-				if result := action.Invoke(t.Context(), attempt()); result.Failed || result.Response != "ok" {
-					t.Errorf("got %+v", result)
-				}
-			}
-		})
-	}
-	wg.Wait()
-	for _, request := range server.seen() {
-		if request.Body != "x" || request.Header.Get("Idempotency-Key") != attempt().Key {
-			t.Fatalf("got %+v", request)
-		}
 	}
 }

@@ -1,0 +1,358 @@
+package actiontest
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/json"
+	"errors"
+	"maps"
+	"math/big"
+	"net"
+	"net/netip"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/carillon-sched/carillon/actions/egress"
+	"github.com/carillon-sched/carillon/integration/freeport"
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/document"
+)
+
+// Fields are the fields of an action that belong to its type.
+type Fields = map[string]any
+
+// Type is an action type, as [Conform] tests it.
+type Type struct {
+	Kind, Field string   // the type and the field of an action that holds what belongs to it, in canonical spelling
+	Text        string   // the field of the payload
+	Schemes     []string // of addresses; the first is without TLS, the second with TLS
+
+	// Open returns a reader whose actions connect through a guard and trust roots. It is closed with the test.
+	Open func(t *testing.T, guard *egress.Guard, roots *x509.CertPool) scheduler.ActionReader
+
+	// Serve starts a target on the loopback address, with TLS if config is not nil. received counts the messages so far.
+	Serve func(t *testing.T, config *tls.Config) (address string, received func() int)
+
+	// To returns the fields of an action for a target.
+	To func(scheme, address string) Fields
+
+	// Secrets are the fields whose values are secrets.
+	Secrets []Secret
+
+	// Answer returns the fields of an action that a target answers with an HTTP status and "retry after 7 seconds".
+	// Default: the type's answers have no such status.
+	Answer func(t *testing.T, status int) Fields
+}
+
+// Secret is a place for a secret in the fields of an action.
+type Secret struct {
+	Name  string
+	Valid string // a literal that the reader accepts
+	Set   func(fields Fields, value any)
+}
+
+// Conform tests what all action types have in common:
+//
+//	reading     the type in any letter case; problems with their path; secrets are not shown
+//	delivery    concurrent attempts share an action
+//	outcomes    which failures are final, which say nothing about the target, and how they are worded
+//	guard       no spelling of an inner address leads to one
+func Conform(t *testing.T, kind Type) {
+	t.Helper()
+	t.Run("reading", kind.reading)
+	t.Run("secrets", kind.secrets)
+	t.Run("delivery", kind.delivery)
+	t.Run("template", kind.template)
+	t.Run("network", kind.network)
+	t.Run("interruption", kind.interruption)
+	t.Run("TLS", kind.trust)
+	t.Run("answers", kind.answers)
+	t.Run("guard", kind.guard)
+}
+
+// with returns the fields of an action for a target, with another payload or field.
+func (k *Type) with(address, name string, value any) Fields {
+	fields := maps.Clone(k.To(k.Schemes[0], address))
+	fields[name] = value
+	return fields
+}
+
+// read reads an action with these fields.
+func (k *Type) read(t *testing.T, reader scheduler.ActionReader, fields any) (scheduler.Action, document.Value, error) {
+	t.Helper()
+	text, err := json.Marshal(Fields{k.Field: fields})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Read(t, reader, k.Kind, string(text))
+}
+
+// invoke runs an attempt of an action with these fields.
+func (k *Type) invoke(t *testing.T, reader scheduler.ActionReader, fields Fields, at scheduler.Attempt) scheduler.Result {
+	t.Helper()
+	action, _, err := k.read(t, reader, fields)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Invoke(t.Context(), action, at)
+}
+
+// failure is how an attempt without an answer fails.
+type failure struct {
+	final, blameless bool
+	reason           string // how the message ends, or with a * before it, what is in it
+}
+
+// check checks the result of an attempt without an answer.
+func (k *Type) check(t *testing.T, got scheduler.Result, want failure) {
+	t.Helper()
+	inside, anywhere := strings.CutPrefix(want.reason, "*")
+	worded := strings.HasSuffix(got.Message, want.reason) || anywhere && strings.Contains(got.Message, inside)
+	if !got.Failed || got.Status != 0 || got.Response != "" || got.Final != want.final || got.Blameless != want.blameless || !worded ||
+		!strings.HasPrefix(got.Message, k.Kind+" Action - ") {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+}
+
+func (k *Type) reading(t *testing.T) {
+	reader := k.Open(t, nil, nil)
+	to := k.To(k.Schemes[0], "127.0.0.1:1")
+	text, err := json.Marshal(Fields{k.Field: to})
+	if err != nil {
+		t.Fatal(err)
+	}
+	MustRead(t, reader, strings.ToUpper(k.Kind), string(text))
+	if action, _, _ := Read(t, reader, "Elsewhere", `{}`); action != nil {
+		t.Error("an action of another type was read")
+	}
+	path := "action." + k.Field
+	for problem, fields := range map[string]any{
+		path + ": is required":                                    nil,
+		path + ": must be an object, not a string":                "x",
+		path + ".nonesuch: unknown field":                         k.with("127.0.0.1:1", "nonesuch", 1),
+		path + "." + k.Text + ": must be a string, not a number":  k.with("127.0.0.1:1", k.Text, 1),
+		path + "." + k.Text + ": line 1, column ":                 k.with("127.0.0.1:1", k.Text, "{{.Nonesuch}}"),
+		path + `.envelope: "letter" is not one of none, `:         k.with("127.0.0.1:1", "envelope", "letter"),
+		path + ".template: must be a boolean, not a string":       k.with("127.0.0.1:1", "template", "yes"),
+		path + ".cloudEvent: goes with the envelopes cloudevents": k.with("127.0.0.1:1", "cloudEvent", Fields{}),
+	} {
+		if fields, ok := fields.(Fields); ok && fields[k.Text] == "{{.Nonesuch}}" {
+			fields["template"] = true
+		}
+		action, _, err := k.read(t, reader, fields)
+		if err == nil || action != nil || !strings.HasPrefix(err.Error(), problem) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("got %v, %v, want no action and %q", action, err, problem)
+		}
+	}
+}
+
+func (k *Type) secrets(t *testing.T) {
+	address, received := k.Serve(t, nil)
+	reader := k.Open(t, nil, nil)
+	for _, secret := range k.Secrets {
+		t.Run(secret.Name, func(t *testing.T) {
+			fields := k.with(address, k.Text, "hello")
+			secret.Set(fields, secret.Valid)
+			if _, shown, err := k.read(t, reader, fields); err != nil || !shown.HasSecrets() || strings.Contains(shown.String(), secret.Valid) {
+				t.Errorf("%v; shown as %s", err, shown)
+			}
+			secret.Set(fields, Fields{"ref": secret.Valid})
+			if _, _, err := k.read(t, reader, fields); err == nil || strings.Contains(err.Error(), secret.Valid) {
+				t.Errorf("got %v for a reference without a name", err)
+			}
+			secret.Set(fields, Fields{"secretRef": "vault"})
+			k.check(t, k.invoke(t, reader, fields, Attempt()), failure{blameless: true, reason: `shared secret "vault" cannot be read here`})
+			at := Attempt()
+			at.Shared = func(string) (string, error) { return "", errors.New("not found") }
+			k.check(t, k.invoke(t, reader, fields, at), failure{blameless: true, reason: `shared secret "vault": not found`})
+		})
+	}
+	if n := received(); n != 0 {
+		t.Errorf("%d messages were sent without their secrets", n)
+	}
+}
+
+// delivery runs a herd of attempts of one action.
+func (k *Type) delivery(t *testing.T) {
+	const herd = 64
+	address, received := k.Serve(t, nil)
+	action, _, err := k.read(t, k.Open(t, nil, nil), k.with(address, k.Text, "hello"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var attempts sync.WaitGroup
+	for range herd {
+		attempts.Go(func() {
+			result := Invoke(t.Context(), action, Attempt())
+			if result.Failed || result.Final || result.Blameless || result.Status < 200 || result.Status > 299 ||
+				!strings.HasPrefix(result.Message, k.Kind+" Action - ") {
+				t.Errorf("got %+v", result)
+			}
+		})
+	}
+	attempts.Wait()
+	if n := received(); n != herd {
+		t.Errorf("%d messages arrived, want %d", n, herd)
+	}
+}
+
+// template has a template that cannot be filled in.
+func (k *Type) template(t *testing.T) {
+	address, received := k.Serve(t, nil)
+	fields := k.with(address, k.Text, "{{.Failure.Message}}{{.Failure.Message}}")
+	fields["template"] = true
+	at := Attempt()
+	at.Failure = &scheduler.Failure{Message: strings.Repeat("x", 40_000)}
+	k.check(t, k.invoke(t, k.Open(t, nil, nil), fields, at), failure{
+		final: true, blameless: true, reason: "template in " + k.Text + ": the output is longer than the allowed 65536 bytes",
+	})
+	if received() != 0 {
+		t.Error("it was sent")
+	}
+}
+
+// network has hosts that refuse, close and do not speak TLS.
+func (k *Type) network(t *testing.T) {
+	reader := k.Open(t, nil, nil)
+	k.check(t, k.invoke(t, reader, k.To(k.Schemes[0], freeport.Address(t)), Attempt()), failure{reason: " failed: connection refused"})
+	closing := Listen(t, func(net.Conn) {})
+	k.check(t, k.invoke(t, reader, k.To(k.Schemes[0], closing), Attempt()), failure{reason: "*connection "})
+	mail := Listen(t, func(conn net.Conn) { _, _ = conn.Write([]byte("220 mail.example ESMTP\r\n")) })
+	k.check(t, k.invoke(t, reader, k.To(k.Schemes[1], mail), Attempt()), failure{reason: "* failed: "})
+}
+
+// interruption ends attempts on hosts that say nothing: by their timeout, and because the worker stops.
+func (k *Type) interruption(t *testing.T) {
+	mute := Listen(t, func(conn net.Conn) { _, _ = conn.Read(make([]byte, 1)); <-t.Context().Done() })
+	for _, scheme := range k.Schemes[:2] {
+		reader := k.Open(t, nil, nil)
+		action, _, err := k.read(t, reader, k.To(scheme, mute))
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := Attempt()
+		at.Timeout = 50 * time.Millisecond
+		k.check(t, Invoke(t.Context(), action, at), failure{reason: "*timed out after 50ms"})
+		ctx, cancel := context.WithCancelCause(t.Context())
+		stop := time.AfterFunc(50*time.Millisecond, func() { cancel(errors.New("the worker stops")) })
+		k.check(t, Invoke(ctx, action, Attempt()), failure{reason: ": the worker stops"})
+		stop.Stop()
+		k.check(t, Invoke(ctx, action, Attempt()), failure{reason: ": the worker stops"}) // it has stopped before
+	}
+}
+
+// trust has a certificate that is trusted, and one that is not.
+func (k *Type) trust(t *testing.T) {
+	certificate, roots := Certificate(t)
+	address, received := k.Serve(t, &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12})
+	to := k.To(k.Schemes[1], address)
+	if result := k.invoke(t, k.Open(t, nil, roots), to, Attempt()); result.Failed || received() != 1 {
+		t.Errorf("%d arrived: %+v", received(), result)
+	}
+	k.check(t, k.invoke(t, k.Open(t, nil, nil), to, Attempt()), failure{reason: " failed: TLS: certificate signed by unknown authority"})
+}
+
+// answers has each status of HTTP that is a class of its own.
+func (k *Type) answers(t *testing.T) {
+	if k.Answer == nil {
+		t.Skip("the type has answers of its own")
+	}
+	reader := k.Open(t, nil, nil)
+	for _, status := range []int{400, 401, 404, 408, 410, 413, 425, 429, 500, 501, 503} {
+		result := k.invoke(t, reader, k.Answer(t, status), Attempt())
+		final := status < 500 && status != 408 && status != 425 && status != 429
+		if !result.Failed || result.Status != status || result.Final != final || result.Blameless != (status == 501) ||
+			(status == 429 || status == 503) && result.RetryAfter != 7*time.Second {
+			t.Errorf("%d: got %+v", status, result)
+		}
+	}
+}
+
+func (k *Type) guard(t *testing.T) {
+	address, received := k.Serve(t, nil)
+	guard := egress.NewGuard()
+	reader := k.Open(t, guard, nil)
+	to := k.To(k.Schemes[0], address)
+	for range 2 { // the second is not treated differently because of the first
+		k.check(t, k.invoke(t, reader, to, Attempt()), failure{
+			final: true, blameless: true,
+			reason: "127.0.0.1 is a loopback address, which jobs must not reach; --allow-target 127.0.0.1/32 allows it",
+		})
+	}
+	if n := received(); n != 0 {
+		t.Errorf("%d messages arrived", n)
+	}
+	guard.AllowAddr(netip.MustParseAddrPort(address))
+	if result := k.invoke(t, reader, to, Attempt()); result.Failed || received() != 1 {
+		t.Errorf("allowed: %d arrived: %+v", received(), result)
+	}
+	for _, scheme := range k.Schemes {
+		t.Run(scheme, func(t *testing.T) {
+			CheckGuarded(t, InnerAddresses, func(host, port string) (scheduler.Action, error) {
+				action, _, err := k.read(t, k.Open(t, egress.NewGuard(), nil), k.To(scheme, host+":"+port))
+				return action, err
+			})
+		})
+	}
+}
+
+// Listen serves connections to a port of the loopback address until the test ends, each in a goroutine, and closes them.
+func Listen(tb testing.TB, serve func(net.Conn)) (address string) {
+	tb.Helper()
+	l, err := new(net.ListenConfig).Listen(tb.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	ctx := tb.Context() // ends before the cleanup
+	var serving sync.WaitGroup
+	serving.Go(func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			serving.Go(func() {
+				defer conn.Close()
+				defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
+				serve(conn)
+			})
+		}
+	})
+	tb.Cleanup(func() {
+		_ = l.Close()
+		serving.Wait()
+	})
+	return l.Addr().String()
+}
+
+// Certificate returns a certificate for the loopback address, which signs itself, and the roots that trust it.
+func Certificate(tb testing.TB) (tls.Certificate, *x509.CertPool) {
+	tb.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "test"},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, DNSNames: []string{"localhost"}, IsCA: true, BasicConstraintsValid: true,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	root, err := x509.ParseCertificate(der)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	roots := x509.NewCertPool()
+	roots.AddCert(root)
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, roots
+}
