@@ -50,7 +50,10 @@ func TestConformance(t *testing.T) {
 		Secrets: []actiontest.Secret{
 			{Name: "header", Valid: "s3cret-key", Set: func(f fields, value any) { f["headers"] = fields{"X-Api-Key": value} }},
 			{Name: "password", Valid: "s3cret-word", Set: authentication("Basic", fields{"username": "u", "password": nil})},
-			{Name: "client secret", Valid: "s3cret", Set: authentication("OAuth2", fields{"tokenUrl": "http://127.0.0.1:1/", "clientId": "c", "secret": nil})},
+			{
+				Name: "client secret", Valid: "s3cret",
+				Set: authentication("OAuth2", fields{"tokenUrl": "http://127.0.0.1:1/", "clientId": "c", "secret": nil}),
+			},
 			{Name: "webhook", Valid: webhookSecret, Set: func(f fields, value any) { f["webhook"] = fields{"secret": value} }},
 		},
 		Answer: func(t *testing.T, status int) fields {
