@@ -61,6 +61,9 @@ func httpProxy(t *testing.T) (*url.URL, *asked) {
 	return u, a
 }
 
+// redirectStatuses are those that redirect.
+var redirectStatuses = []int{301, 302, 303, 307, 308}
+
 // redirect answers with the status and to the place that the path and the query say, as in /302?to=URL.
 func redirect(w http.ResponseWriter, r *http.Request) {
 	if to := r.URL.Query().Get("to"); to != "" {
@@ -156,6 +159,7 @@ func TestProxyIsNeverAskedForInnerAddresses(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			proxy, asked := start(t)
 			client := newClient(t, web.Config{Proxy: proxy, Guard: egress.NewGuard()})
+			redirects := 0 // each host has one of the statuses
 			through := map[string]func(host string) string{
 				"uri":   func(host string) string { return uri("http://" + host + "/") },
 				"https": func(host string) string { return uri("https://" + host + ":8443/") },
@@ -164,11 +168,11 @@ func TestProxyIsNeverAskedForInnerAddresses(t *testing.T) {
 						"authentication":{"type":"OAuth2","tokenUrl":%q,"clientId":"c","secret":"s3cret"}}`, "http://"+host+"/")
 				},
 			}
-			for _, status := range []int{301, 302, 303, 307, 308} {
-				for _, scheme := range []string{"http", "https"} {
-					through[fmt.Sprint(status, " to ", scheme)] = func(host string) string {
-						return uri(fmt.Sprintf("http://target.test/%d?to=%s", status, url.QueryEscape(scheme+"://"+host+"/")))
-					}
+			for _, scheme := range []string{"http", "https"} {
+				through["redirect to "+scheme] = func(host string) string {
+					redirects++
+					status := redirectStatuses[redirects%len(redirectStatuses)]
+					return uri(fmt.Sprintf("http://target.test/%d?to=%s", status, url.QueryEscape(scheme+"://"+host+"/")))
 				}
 			}
 			for way, request := range through {

@@ -38,7 +38,8 @@ func TestBodyContainsTellsNoSecret(t *testing.T) {
 	}
 	for _, padding := range []int{0, 100, 32<<10 - 60, 32<<10 - 10, 64<<10 - 20, 100 << 10} {
 		for _, form := range forms {
-			body := strings.Repeat("x", padding) + "X-Api-Key: " + form + "; status=fine" + strings.Repeat("y", padding)
+			body := strings.Repeat("x", padding) + "X-Api-Key: " + form + "; status=fine" + strings.Repeat("y", min(padding, 33<<10))
+			elsewhere := strings.ReplaceAll(body, form, "\x00")
 			client := web.New(web.Config{Transport: tripper(func(*http.Request) (*http.Response, error) {
 				return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader(body))}, nil
 			})})
@@ -53,14 +54,14 @@ func TestBodyContainsTellsNoSecret(t *testing.T) {
 				))
 				return !action.Invoke(t.Context(), guarded()).Failed
 			}
-			step := 1
-			if padding > 100 {
-				step = 9
+			step := 9
+			if padding == 100 { // every position, with text before and behind it
+				step = 1
 			}
 			for i := 0; i < len(form); i += step {
 				for _, n := range []int{1, 3, 8, len(form)} {
 					guess := form[i:min(len(form), i+n)]
-					if strings.Contains(strings.ReplaceAll(body, form, "\x00"), guess) {
+					if strings.Contains(elsewhere, guess) {
 						continue // it is somewhere else, too
 					}
 					if contains(guess) {
