@@ -96,12 +96,11 @@ func TestScripts(t *testing.T) {
 // patience bounds every wait.
 const patience = time.Minute
 
-// eventually polls until ok.
+// eventually polls until ok, less often the longer it takes: each poll costs processor time.
 func eventually(ts *testscript.TestScript, what string, ok func() bool) {
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	for deadline := time.Now().Add(patience); !ok(); <-tick.C {
-		if time.Now().After(deadline) {
+	start := time.Now()
+	for ; !ok(); <-time.After(min(max(time.Since(start)/4, 10*time.Millisecond), 500*time.Millisecond)) {
+		if time.Since(start) > patience {
 			ts.Fatalf("waited in vain for %s", what)
 		}
 	}

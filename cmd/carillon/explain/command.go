@@ -3,6 +3,7 @@ package explain
 import (
 	"errors"
 	"strings"
+	"sync"
 
 	"github.com/carillon-sched/carillon/actions/builtin"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
@@ -29,12 +30,12 @@ Examples:
     carillon explain job.action.retryPolicy.retryInterval --json`
 }
 
-// Ours are the documents of this program.
-func Ours() Documents {
+// Ours returns the documents of this program, which take half a second to explore.
+var Ours = sync.OnceValue(func() Documents {
 	registry := builtin.New(builtin.Config{})
 	defer registry.Close()
 	return New(registry)
-}
+})
 
 // Run explains a member.
 func (c Command) Run(t *terminal.Terminal) error {
