@@ -2,13 +2,152 @@ package natsmsg
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/carillon-sched/carillon/actions/egress"
 	"github.com/carillon-sched/carillon/actions/pool"
 )
+
+// The bounds of what one server may take, within connectTimeout.
+const (
+	dialTimeout      = 5 * time.Second
+	handshakeTimeout = 5 * time.Second
+	writeTimeout     = 5 * time.Second
+)
+
+// connect opens a connection to a job's own servers. It is not reconnected:
+// when it breaks, the next attempt opens another, so nothing goes on in the
+// background of an attempt that has ended.
+func (c *Client) connect(ctx context.Context, who login, w *watch) (*nats.Conn, error) {
+	d := &dialer{ctx: ctx, dialer: c.guard.Dialer(dialTimeout), guard: c.guard, servers: who.servers, roots: c.roots, hostile: w.hostile}
+	o := nats.GetDefaultOptions()
+	o.Name = "carillon"
+	o.AllowReconnect = false
+	o.NoRandomize = true             // the first server is the job's first choice
+	o.IgnoreDiscoveredServers = true // they are not the job's choice
+	o.SkipHostLookup = true          // the dialer looks up what it checks
+	o.CustomDialer = d
+	o.Timeout = handshakeTimeout
+	o.FlusherTimeout = writeTimeout
+	o.AsyncErrorCB = w.failed
+	o.DisconnectedErrCB = w.lost
+	if err := who.apply(&o); err != nil {
+		return nil, err
+	}
+	o.Servers = plain(who.servers)
+	nc, err := o.Connect()
+	d.end()
+	if err != nil {
+		return nil, d.explain(err)
+	}
+	return nc, nil
+}
+
+// dialer dials for one connection under its context.
+type dialer struct {
+	ctx    context.Context //nolint:containedctx // nats.CustomDialer has no other way
+	dialer *net.Dialer
+	guard  *egress.Guard
+	conns  []func() bool
+
+	servers []string       // the job's, with their schemes
+	roots   *x509.CertPool // see [Config]
+	hostile func(error)    // is told what a server sends that no server does
+
+	refused error // a server's address, by the guard; nil: none
+	failed  error // to connect to another server, lately; nil: none has
+	reached bool  // a server, or one would have been
+}
+
+// Dial implements [nats.CustomDialer]. A connection that is still shaking
+// hands when the context ends is closed.
+func (d *dialer) Dial(network, address string) (net.Conn, error) {
+	conn, err := d.guard.DialContext(d.dialer)(d.ctx, network, address)
+	if refused, ok := errors.AsType[*egress.RefusedError](err); ok {
+		d.refused = refused
+		return nil, err
+	}
+	d.reached = true
+	if err != nil {
+		d.failed = err
+		return nil, err
+	}
+	d.conns = append(d.conns, context.AfterFunc(d.ctx, func() { _ = conn.Close() }))
+	return d.socket(conn, address), nil
+}
+
+// SkipTLSHandshake tells the client that the connections see to TLS themselves.
+func (*dialer) SkipTLSHandshake() bool { return true }
+
+// socket returns the connection to the server at an address.
+func (d *dialer) socket(conn net.Conn, address string) net.Conn {
+	host, _, _ := net.SplitHostPort(address)
+	s := &socket{
+		Conn: conn, ctx: d.ctx, inspect: &inspector{}, refused: d.hostile,
+		config: &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: d.roots, ServerName: host},
+	}
+	for _, server := range d.servers {
+		scheme, at, _ := strings.Cut(server, "://")
+		if at != address {
+			continue
+		}
+		switch scheme {
+		case "tls":
+			s.secure = true
+		case "wss":
+			s.upgrade = true
+			fallthrough
+		case "ws":
+			s.web, s.inspect = true, &frames{}
+		}
+	}
+	return s
+}
+
+// plain returns the URLs of servers as the client is to take them, which sees
+// nothing of TLS.
+func plain(servers []string) []string {
+	all := make([]string, len(servers))
+	for i, server := range servers {
+		scheme, rest, _ := strings.Cut(server, "://")
+		all[i] = map[string]string{"nats": "nats", "tls": "nats", "ws": "ws", "wss": "ws"}[scheme] + "://" + rest
+	}
+	return all
+}
+
+// end takes the connections from under the context.
+func (d *dialer) end() {
+	for _, stop := range d.conns {
+		stop()
+	}
+}
+
+// explain returns why no server could be used: what the last one said, but not
+// that the guard refused it if there were others, as a retry may reach these.
+// The client keeps to itself that a connection was refused.
+func (d *dialer) explain(err error) error {
+	isRefusal := egress.IsRefused(err)
+	switch {
+	case d.refused != nil && !d.reached:
+		return d.refused
+	case d.ctx.Err() != nil:
+		return fmt.Errorf("no connection within %v", connectTimeout)
+	case d.failed != nil && (isRefusal || errors.Is(err, nats.ErrNoServers)):
+		return d.failed
+	case isRefusal:
+		return errors.New("the other servers cannot be used, and " + err.Error())
+	}
+	return err
+}
 
 // connection is a connection to NATS and what belongs to it.
 type connection struct {

@@ -2,6 +2,7 @@ package pool
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 )
@@ -203,3 +204,118 @@ func (p *Pool[K, C]) Close() {
 	p.cancel(ErrClosed)
 	p.tasks.Wait()
 }
+
+// entry is a connection of a pool, opening or open.
+type entry[K comparable, C Conn] struct {
+	key   K
+	conn  C
+	dial  func() (C, error) // for a successor; nil unless there are successors
+	made  time.Time
+	ready chan struct{} // closed when it is open, or could not be opened
+	err   error         // why it is not open
+
+	// Guarded by the mutex of the pool.
+	users   int // opening it is one, too
+	open    bool
+	used    time.Time    // when the last user ended
+	next    *entry[K, C] // its successor, while that is opening
+	before  *entry[K, C] // whose successor it is, while it is opening
+	dropped bool
+}
+
+// broken reports whether a connection that was open can be used no more.
+func (e *entry[K, C]) broken() bool { return e.open && !e.conn.Usable() }
+
+// Lease is one use of a connection. Call Release when it has ended.
+type Lease[K comparable, C Conn] struct {
+	Conn C
+
+	pool  *Pool[K, C]
+	entry *entry[K, C]
+}
+
+// lease waits until e is open.
+func (p *Pool[K, C]) lease(ctx context.Context, e *entry[K, C]) (*Lease[K, C], error) {
+	var err error
+	select {
+	case <-e.ready:
+		err = e.err
+	case <-ctx.Done():
+		err = &WaitError{Cause: context.Cause(ctx)}
+	}
+	if err != nil {
+		p.release(e)
+		return nil, err
+	}
+	return &Lease[K, C]{Conn: e.conn, pool: p, entry: e}, nil
+}
+
+// Release ends the use, once.
+func (l *Lease[K, C]) Release() { l.pool.release(l.entry) }
+
+// Drop takes the connection from later users. It is to be released all the same.
+func (l *Lease[K, C]) Drop() {
+	l.pool.mu.Lock()
+	defer l.pool.mu.Unlock()
+	l.pool.drop(l.entry)
+}
+
+// Conn is a connection that a pool keeps.
+type Conn interface {
+	// Open opens it, once. ctx ends when the pool is closed. Users under way
+	// must then end by themselves, so that the pool can close the connection;
+	// that is also for Open to see to.
+	Open(ctx context.Context) error
+
+	// Usable reports whether somebody more may use it, false when it has
+	// broken. It is asked when it is open, and must not wait.
+	Usable() bool
+
+	// Close closes it, once, when nobody uses it any more. It is called for one
+	// that could not be opened, too.
+	Close()
+}
+
+// Config is how a pool keeps its connections.
+type Config struct {
+	// Max is how many connections are kept at once. It must be positive.
+	Max int
+
+	// IdleTimeout is how long one is kept that nobody uses. It must be
+	// positive.
+	IdleTimeout time.Duration
+
+	// RenewAfter is the age at which a connection that is in use, or was not
+	// long ago, gets a successor. Default: it gets none.
+	RenewAfter time.Duration
+
+	// MaxAge is the age above which a connection is given to nobody. Default:
+	// none.
+	MaxAge time.Duration
+
+	// Final reports whether an error of opening a successor is one that its
+	// predecessor must not outlive, such as that it may not be opened any more.
+	// Attempts then find out why. Default: none is.
+	Final func(error) bool
+}
+
+// ErrClosed is the error of those who ask a pool that is closed.
+var ErrClosed = errors.New("the scheduler is stopping")
+
+// WaitError is the error of those whose context ended while they waited for a
+// connection.
+type WaitError struct {
+	Full  bool  // they waited for room; false: for the connection to be opened
+	Cause error // of the context's end
+}
+
+// Error implements error.
+func (e *WaitError) Error() string {
+	if e.Full {
+		return "while all connections were in use: " + e.Cause.Error()
+	}
+	return "while connecting: " + e.Cause.Error()
+}
+
+// Unwrap returns the cause.
+func (e *WaitError) Unwrap() error { return e.Cause }

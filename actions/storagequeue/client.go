@@ -1,9 +1,14 @@
 package storagequeue
 
 import (
+	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"strings"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue/v2"
 
 	"github.com/carillon-sched/carillon/actions/egress"
 	"github.com/carillon-sched/carillon/actions/lru"
@@ -82,3 +87,82 @@ func (c *Client) ReadAction(kind string, o *document.Object) scheduler.Action {
 
 // Close closes the connections that no request uses. A process calls it when its worker has stopped.
 func (c *Client) Close() { (&http.Client{Transport: c.transport.RoundTripper}).CloseIdleConnections() }
+
+// maxQueues is how many of the SDK's clients are kept: the queues of a process that are in use at one time. A client less
+// costs some microseconds to make it anew.
+const maxQueues = 512
+
+// access is where a queue is, and what gives access to it.
+type access struct {
+	endpoint, queue string
+	secret          string // the token as it was revealed
+}
+
+// queue is an SDK client of one queue.
+type queue struct {
+	token  token
+	client *azqueue.QueueClient
+}
+
+// open returns the client of a queue. The error says what is wrong with the secret.
+func (c *Client) open(a access) (*queue, error) {
+	return c.queues.Get(a, func() (*queue, error) {
+		token, err := parseToken(a.secret)
+		if err != nil {
+			return nil, fmt.Errorf("sasToken %w", err)
+		}
+		client, err := azqueue.NewQueueClientWithNoCredential(a.endpoint+"/"+a.queue+"?"+token.query, options(c.transport))
+		if err != nil {
+			return nil, err
+		}
+		return &queue{token, client}, nil
+	})
+}
+
+// options are new for every client: the SDK writes into them.
+func options(t transport) *azqueue.ClientOptions {
+	return &azqueue.ClientOptions{ClientOptions: policy.ClientOptions{
+		Retry:     policy.RetryOptions{MaxRetries: -1},
+		Telemetry: policy.TelemetryOptions{ApplicationID: "Carillon"},
+		Transport: t,
+	}}
+}
+
+// maxAnswer is how many bytes of an answer's body are read; the service's have less than 1 KiB.
+const maxAnswer = 64 << 10
+
+// transport is what the SDK sends requests by. It follows no redirect and bounds the answer. Its own RoundTripper speaks
+// HTTP/1.1 alone, as the service does.
+type transport struct {
+	http.RoundTripper
+
+	route egress.Route // checks URLs; the zero route beside a transport of others
+}
+
+// newTransport returns the transport for a Config without one.
+func newTransport(route egress.Route) transport { return transport{route.Transport(nil), route} }
+
+// Do implements the SDK's Transporter. The SDK reads the body of every answer to its end, before the request's context is
+// looked at again.
+func (t transport) Do(req *http.Request) (*http.Response, error) {
+	req, err := t.route.Admit(req)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := t.RoundTrip(req)
+	switch {
+	case err != nil || resp.Body == nil:
+	case resp.StatusCode == http.StatusSwitchingProtocols: // not asked for, not a body, and not under the context's control
+		_ = resp.Body.Close()
+		resp.Body = http.NoBody
+	default:
+		resp.Body = bounded{io.LimitReader(resp.Body, maxAnswer), resp.Body}
+	}
+	return resp, err
+}
+
+// bounded is the beginning of a body.
+type bounded struct {
+	io.Reader
+	io.Closer
+}

@@ -3,7 +3,10 @@ package storagequeue
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/xml"
+	"errors"
+	"net"
 	"net/http"
 	"strings"
 	"time"
@@ -101,4 +104,13 @@ func (x *exchange) tokenHint() string {
 		return "sasToken is not valid before " + t.start.Format(time.RFC3339) + "."
 	}
 	return "sasToken may be signed with an old key, for another account or for another queue."
+}
+
+// reason says in a few words why there is no answer, or only a part of one. It shows no URL, which has the token in it.
+func (x *exchange) reason(ctx context.Context) string {
+	text := netreason.Explain(ctx, x.err, x.timeout, time.Since(x.start))
+	if dns, ok := errors.AsType[*net.DNSError](x.err); ok && dns.IsNotFound && ctx.Err() == nil {
+		text += ". Hint: there may be no account of that name."
+	}
+	return text
 }

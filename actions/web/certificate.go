@@ -6,10 +6,12 @@ import (
 	"crypto/x509"
 	"encoding/hex"
 	"errors"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/carillon-sched/carillon/actions/lru"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
@@ -132,4 +134,28 @@ func (a *certificate) authenticate(ctx context.Context, at scheduler.Attempt, _ 
 		return credential{}, &failure{what: "Client certificate", why: "pfx " + err.Error()}
 	}
 	return credential{transport: t}, nil
+}
+
+// transport is an [http.RoundTripper] whose idle connections can be closed.
+type transport interface {
+	http.RoundTripper
+	CloseIdleConnections()
+}
+
+// maxCertified is how many client certificates are kept decoded.
+const maxCertified = 256
+
+// withCertificate returns the transport that shows the certificate in pfx to
+// whoever asks for one.
+func (c *Client) withCertificate(ctx context.Context, pfx, password string) (http.RoundTripper, error) {
+	return c.certified.Get(lru.Digest(pfx, password), func() (transport, error) {
+		decoded, err := decodePFX(ctx, pfx, password)
+		if err != nil {
+			return nil, err
+		}
+		if c.config.Transport != nil {
+			return nil, errors.New("cannot be used: this process has a transport of its own")
+		}
+		return newTransport(&c.config, decoded), nil
+	})
 }

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/carillon-sched/carillon/actions/payload"
+	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
@@ -97,4 +99,57 @@ func setContentType(h http.Header, body string) {
 func mayBeJSON(text string) bool {
 	text = strings.TrimLeft(text, " \t\r\n")
 	return text != "" && strings.IndexByte(`{["-0123456789tfn`, text[0]) >= 0
+}
+
+// The headers that the scheduler fills in, in canonical spelling.
+const (
+	headerKey         = "Idempotency-Key"
+	headerTrace       = "Traceparent"
+	headerTraceState  = "Tracestate"
+	headerAttempt     = "X-Carillon-Attempt"
+	headerRequestID   = "X-Ms-Client-Request-Id"
+	headerTag         = "X-Ms-Execution-Tag"
+	headerRegion      = "X-Ms-Scheduler-Execution-Region"
+	headerExpected    = "X-Ms-Scheduler-Expected-Execution-Time"
+	headerJob         = scheduler.JobHeader
+	headerAgent       = "User-Agent"
+	headerContentType = "Content-Type"
+	headerHost        = "Host"
+
+	headerAuthorization = "Authorization"
+	headerCookie        = "Cookie"
+
+	identityHeaders = 7 // those that differ from attempt to attempt
+)
+
+// revealTo sets the headers that are secrets.
+func (a *action) revealTo(h http.Header, at scheduler.Attempt) error {
+	for _, s := range a.secrets {
+		text, err := s.Reveal(at)
+		if err != nil {
+			return unready(err)
+		}
+		hideParts(at, s.Name, text)
+		h[s.Name] = []string{text}
+	}
+	return nil
+}
+
+// hideParts hides what of a header's value is a secret by itself: a target may
+// show that without the rest.
+func hideParts(at scheduler.Attempt, name, text string) {
+	switch name {
+	case headerAuthorization, "Proxy-Authorization":
+		scheme, credentials, _ := strings.Cut(text, " ")
+		at.Hide(credentials)
+		if pair, err := base64.StdEncoding.DecodeString(credentials); err == nil && strings.EqualFold(scheme, "Basic") {
+			_, password, _ := strings.Cut(string(pair), ":")
+			at.Hide(password)
+		}
+	case headerCookie:
+		for pair := range strings.SplitSeq(text, ";") {
+			_, value, _ := strings.Cut(pair, "=")
+			at.Hide(strings.TrimSpace(value))
+		}
+	}
 }

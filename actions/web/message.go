@@ -1,13 +1,18 @@
 package web
 
 import (
+	"bytes"
 	"cmp"
+	"io"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"unicode/utf8"
 
 	"github.com/carillon-sched/carillon/actions/netreason"
+	"github.com/carillon-sched/carillon/scheduler"
 )
 
 // maxMessageHeader is the length in bytes at which the headers in a message
@@ -90,4 +95,158 @@ func appendHeader(b []byte, h http.Header) []byte {
 		return b
 	}
 	return append(b[:start+netreason.End(b[start:], maxMessageHeader)], "…\r\n"...)
+}
+
+// bodyReader takes in an answer's body: it keeps the beginning, looks for a text,
+// and bounds how much is read. Values are pooled.
+type bodyReader struct {
+	head   [scheduler.MaxResponse + utf8.UTFMax]byte // the beginning, and whether it is cut inside a rune
+	kept   int                                       // bytes in head
+	total  int64                                     // bytes read
+	ended  bool                                      // the body's end was seen
+	found  bool                                      // the wanted text was seen
+	window [8 << 10]byte                             // what was read last
+	out    []byte                                    // where the message is put together
+}
+
+var bodyReaders = sync.Pool{New: func() any { return new(bodyReader) }}
+
+// readVeiled is read, but what shows a secret is not looked at.
+func (in *bodyReader) readVeiled(body io.Reader, limit int64, want []byte, secrets veil) error {
+	if len(want) == 0 || !secrets.covers() {
+		return in.read(body, limit, want)
+	}
+	search := &veiledSearch{want: want, veil: secrets}
+	err := in.read(io.TeeReader(body, search), limit, nil)
+	search.decide(true)
+	in.found = search.found
+	return err
+}
+
+// read reads body to its end, or up to limit bytes, and looks for want. The
+// error is the body's own, never [io.EOF].
+func (in *bodyReader) read(body io.Reader, limit int64, want []byte) error {
+	in.kept, in.total, in.ended, in.found = 0, 0, false, len(want) == 0
+	carried := 0 // bytes at the window's start that may begin an occurrence of want
+	for in.total < limit {
+		room := in.window[carried:]
+		n, err := body.Read(room[:min(int64(len(room)), limit-in.total)])
+		in.kept += copy(in.head[in.kept:], room[:n])
+		in.total += int64(n)
+		if !in.found {
+			seen := in.window[:carried+n]
+			in.found = bytes.Contains(seen, want)
+			carried = copy(in.window[:], seen[max(0, len(seen)-len(want)+1):])
+		}
+		switch {
+		case err == io.EOF:
+			in.ended = true
+			return nil
+		case err != nil:
+			return err
+		}
+	}
+	return nil
+}
+
+// excerpt returns the beginning of the body, at most [scheduler.MaxResponse]
+// bytes of valid UTF-8.
+func (in *bodyReader) excerpt() []byte {
+	b := in.head[:in.kept]
+	if !utf8.Valid(b[:netreason.End(b, scheduler.MaxResponse)]) {
+		b = bytes.ToValidUTF8(b, []byte("\uFFFD"))
+	}
+	return b[:netreason.End(b, scheduler.MaxResponse)]
+}
+
+// toldHeaders are the headers of an answer that are told to who tries a job out: what the body is, where to go on, why the
+// request was refused, and what to name when asking the target's people.
+var toldHeaders = []string{
+	"Content-Type", "Content-Length", "Location", "Retry-After", "Www-Authenticate", "Allow", "Server", "Date",
+	"X-Request-Id", "X-Correlation-Id", "X-Ms-Request-Id", "Traceparent", "Webhook-Allowed-Rate",
+}
+
+// tellHeaders tells of the answer's headers, where somebody wants to know.
+func (x *exchange) tellHeaders(resp *http.Response) {
+	if x.attempt.Heard == nil {
+		return
+	}
+	for _, name := range toldHeaders {
+		for _, value := range resp.Header.Values(name) {
+			x.attempt.Heard(name, value)
+		}
+	}
+}
+
+// veil says where a text shows secrets, and how long they can be there; see
+// [scheduler.Attempt] Veiled.
+type veil func(text string) (spans [][2]int, reach int)
+
+// covers reports whether there is anything to look for. A nil veil covers nothing.
+func (v veil) covers() bool {
+	if v == nil {
+		return false
+	}
+	_, reach := v("")
+	return reach > 0
+}
+
+// veiledChunk is how many bytes of a body are searched at once, besides as many
+// as a secret can take.
+const veiledChunk = 32 << 10
+
+// veiledSearch looks for a text in a body, but not where that shows a secret: whether it is
+// there would tell what the secret has in it, to whoever may write the text and
+// not read the secret.
+type veiledSearch struct {
+	want  []byte
+	veil  veil
+	held  []byte // what is not decided yet
+	next  int    // the length of held at which it is
+	found bool
+}
+
+// Write takes in a part of the body.
+func (s *veiledSearch) Write(part []byte) (int, error) {
+	if !s.found {
+		s.held = append(s.held, part...)
+	}
+	if len(s.held) >= s.next {
+		s.decide(false)
+	}
+	return len(part), nil
+}
+
+// decide searches what is held. A secret that has begun is seen as a whole only
+// where it can take no more bytes than there are; what comes later is kept, unless
+// the body has ended.
+func (s *veiledSearch) decide(ended bool) {
+	if s.found {
+		return
+	}
+	spans, reach := s.veil(string(s.held))
+	sure := len(s.held)
+	if !ended {
+		sure = max(0, sure-reach)
+	}
+	for from := 0; ; {
+		i := bytes.Index(s.held[from:sure], s.want)
+		if i < 0 {
+			break
+		}
+		i += from
+		if !slices.ContainsFunc(spans, func(span [2]int) bool { return span[0] < i+len(s.want) && i < span[1] }) {
+			s.found = true
+			return
+		}
+		from = i + 1
+	}
+	keep := max(0, sure-len(s.want)+1)
+	for _, span := range spans {
+		if span[0] < keep && keep < span[1] {
+			keep = span[1] // nothing that begins in a secret counts
+		}
+	}
+	s.held = append(s.held[:0], s.held[keep:]...)
+	s.next = len(s.held) + max(veiledChunk, reach)
 }
