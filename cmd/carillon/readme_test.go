@@ -69,6 +69,20 @@ func TestReadmeIsShort(t *testing.T) {
 	}
 }
 
+// TestContributingNamesFiles looks for the files and folders that the lists of CONTRIBUTING send to.
+func TestContributingNamesFiles(t *testing.T) {
+	paths := regexp.MustCompile("`((?:actions|cmd|integration|scheduler|store)/[^` ]*)`").FindAllStringSubmatch(read(t, ".github/CONTRIBUTING.md"), -1)
+	for _, m := range paths {
+		path, _, _ := strings.Cut(m[1], "NAME")
+		if _, err := os.Stat(filepath.Join("..", "..", path)); err != nil {
+			t.Errorf("%s: %v", m[1], err)
+		}
+	}
+	if len(paths) < 20 {
+		t.Errorf("only %d paths are found", len(paths))
+	}
+}
+
 // TestReadmeCommands parses every command line of the README and of all pages.
 func TestReadmeCommands(t *testing.T) {
 	command := regexp.MustCompile(`(?m)^(?: {4}\$ )?\(?(?:umask 077; )?(?:go run \./cmd/)?carillon (.*)$`)
