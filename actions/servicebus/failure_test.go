@@ -113,7 +113,7 @@ func TestNotFound(t *testing.T) {
 	}
 	succeed(t, missing, attempt())
 	// A queue that goes away while it is in use.
-	if err := server.Broker().DeleteQueue("q2"); err != nil {
+	if err := server.Broker().Delete("q2"); err != nil {
 		t.Fatal(err)
 	}
 	fail(t, missing, 404, true)
@@ -127,7 +127,7 @@ func TestDetached(t *testing.T) {
 	action := mustRead(t, client, "ServiceBusQueue", withKey("q1", "send", `"r1ght"`))
 	for range 3 {
 		succeed(t, action, attempt())
-		if err := server.Broker().DeleteQueue("q1"); err != nil {
+		if err := server.Broker().Delete("q1"); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := server.Broker().CreateQueue("q1", emulator.QueueOptions{}); err != nil {

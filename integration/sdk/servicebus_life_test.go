@@ -179,7 +179,7 @@ func TestServiceBusManyConnections(t *testing.T) {
 		problems = append(problems, <-failures)
 	}
 	must(t, errors.Join(problems...))
-	info, err := server.Broker().Queue("orders")
+	info, err := server.Broker().Entity("orders")
 	must(t, err)
 	if info.Usage.Counts.Active != clients {
 		t.Errorf("%+v", info.Usage.Counts)

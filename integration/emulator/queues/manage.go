@@ -27,8 +27,8 @@ type setting struct {
 var settings = []setting{
 	{
 		Name: "status", Input: "status", of: "queue topic subscription",
-		read: func(e *browse.Entity, text string) error { e.Status = text; return nil },
-		text: func(e browse.Entity) string { return e.Status },
+		read: func(e *browse.Entity, text string) error { e.Status = browse.Status(text); return nil },
+		text: func(e browse.Entity) string { return string(e.Status) },
 	},
 	span("lock", "queue subscription", func(e *browse.Entity) *time.Duration { return &e.LockDuration }),
 	number64(

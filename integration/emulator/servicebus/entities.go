@@ -6,14 +6,15 @@ import (
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
 )
 
-// QueueOptions say how a queue works. The zero value is a plain queue.
-type QueueOptions = broker.QueueOptions
+// QueueOptions say how a queue works. The zero value is a plain queue. Fields that queues do not have are without effect.
+type QueueOptions = broker.Options
 
-// TopicOptions say how a topic works. The zero value is a plain topic.
-type TopicOptions = broker.TopicOptions
+// TopicOptions say how a topic works. The zero value is a plain topic. Fields that topics do not have are without effect.
+type TopicOptions = broker.Options
 
-// SubscriptionOptions say how a subscription works. The zero value is a plain subscription.
-type SubscriptionOptions = broker.SubscriptionOptions
+// SubscriptionOptions say how a subscription works. The zero value is a plain subscription. Fields that subscriptions do not have are
+// without effect.
+type SubscriptionOptions = broker.Options
 
 // Entities are queues and topics that a config names.
 type Entities struct {
@@ -30,7 +31,7 @@ type Queue struct {
 // A Topic is a topic to be made, with its subscriptions.
 type Topic struct {
 	Name          string
-	Options       broker.TopicOptions
+	Options       TopicOptions
 	Subscriptions []Subscription
 }
 
@@ -56,14 +57,14 @@ func (e Entities) install(b *broker.Broker) error {
 	for _, topic := range e.Topics {
 		_, err := b.CreateTopic(topic.Name, topic.Options)
 		if broker.Condition(err) == broker.EntityExists {
-			_, err = b.UpdateTopic(topic.Name, topic.Options)
+			_, err = b.Update(broker.TopicKind, topic.Name, topic.Options)
 		}
 		if err != nil {
 			return &EntityError{fmt.Sprintf("topic %q", topic.Name), err}
 		}
 	}
 	for _, queue := range e.Queues {
-		if _, err := b.UpdateQueue(queue.Name, queue.Options); err != nil {
+		if _, err := b.Update(broker.QueueKind, queue.Name, queue.Options); err != nil {
 			return &EntityError{fmt.Sprintf("queue %q", queue.Name), err}
 		}
 	}
@@ -84,7 +85,7 @@ func (s Subscription) install(b *broker.Broker, topic string) error {
 	}
 	_, err := b.CreateSubscription(topic, s.Name, s.Options, first)
 	if broker.Condition(err) == broker.EntityExists {
-		_, err = b.UpdateSubscription(topic, s.Name, s.Options)
+		_, err = b.Update(broker.SubscriptionKind, broker.SubscriptionPath(topic, s.Name), s.Options)
 	}
 	place := fmt.Sprintf("topic %q: subscription %q", topic, s.Name)
 	if err != nil {

@@ -46,7 +46,7 @@ func TestReadConfig(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := servicebus.Queue{Name: "queue.1", Options: broker.QueueOptions{
+	want := servicebus.Queue{Name: "queue.1", Options: broker.Options{
 		DefaultTTL: time.Hour, DuplicateWindow: 20 * time.Second, LockDuration: time.Minute, MaxDeliveryCount: 3,
 	}}
 	if diff := cmp.Diff([]servicebus.Queue{want}, got.Queues); diff != "" {

@@ -523,7 +523,7 @@ func wantReceivers(t *testing.T, server *servicebus.Server, n int) {
 	t.Helper()
 	deadline := time.After(patience)
 	for again := time.Tick(time.Millisecond); ; {
-		if info, err := server.Broker().Queue("q"); err != nil || info.Usage.Receivers == n {
+		if info, err := server.Broker().Entity("q"); err != nil || info.Usage.Receivers == n {
 			return
 		}
 		select {

@@ -68,16 +68,16 @@ func TestResubmitRefused(t *testing.T) {
 	queues := map[string]servicebus.QueueOptions{"disabled": {}, "full": {}, "small": {}, "held": {}, "gone": {}}
 	server := startBuried(t, queues)
 	b := server.Broker()
-	change := func(name string, options broker.QueueOptions) {
+	change := func(name string, options broker.Options) {
 		t.Helper()
 		options.MaxDeliveryCount = 1
-		if _, err := b.UpdateQueue(name, options); err != nil {
+		if _, err := b.Update(broker.QueueKind, name, options); err != nil {
 			t.Fatal(err)
 		}
 	}
-	change("disabled", broker.QueueOptions{Status: broker.SendDisabled})
-	change("full", broker.QueueOptions{MaxSize: 10})
-	change("small", broker.QueueOptions{MaxMessageSize: 10})
+	change("disabled", broker.Options{Status: broker.SendDisabled})
+	change("full", broker.Options{MaxSize: 10})
+	change("small", broker.Options{MaxMessageSize: 10})
 	if _, err := b.UpdateRule("t", "s", broker.Rule{Name: broker.DefaultRule, Filter: filter.FalseFilter()}); err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +96,7 @@ func TestResubmitRefused(t *testing.T) {
 		t.Errorf("a dead letter that a receiver holds: %s", body)
 	}
 	wantHas(t, server, "deadletters", "held", 1)
-	if err := b.DeleteQueue("gone"); err != nil {
+	if err := b.Delete("gone"); err != nil {
 		t.Fatal(err)
 	}
 	wantStatus(t, server, ask("POST /api/resubmit?entity=gone", "", ""), http.StatusNotFound)

@@ -133,18 +133,19 @@ func TestTierCounts(t *testing.T) {
 	for i := 0; err == nil && i < 3000; i++ {
 		_, err = b.CreateSubscription("t", fmt.Sprintf("s%d", i), servicebus.SubscriptionOptions{}, nil)
 	}
-	if topic, _ := b.Topic("t"); topic.Subscriptions != 2000 || err == nil || !strings.Contains(err.Error(), "amqp:resource-limit-exceeded") {
+	topic, _ := b.Entity("t")
+	if topic.Subscriptions != 2000 || err == nil || !strings.Contains(err.Error(), "amqp:resource-limit-exceeded") {
 		t.Errorf("%d subscriptions, %v", topic.Subscriptions, err)
 	}
 	err = nil
 	for i := 0; err == nil && i < 3000; i++ {
 		_, err = b.CreateQueue(fmt.Sprintf("q%d", i), servicebus.QueueOptions{})
 	}
-	if n := len(b.Queues()) + len(b.Topics()); n != 1000 || err == nil || !strings.Contains(err.Error(), "queues and topics") {
+	if n := len(b.Entities()) - topic.Subscriptions; n != 1000 || err == nil || !strings.Contains(err.Error(), "queues and topics") {
 		t.Errorf("%d queues and topics, %v", n, err)
 	}
 	wantStatus(t, server, ask("PUT /t/Subscriptions/s1/Rules/r?api-version=2021-05", "", description("RuleDescription", "")), http.StatusForbidden)
-	if err := b.DeleteSubscription("t", "s0"); err != nil {
+	if err := b.Delete("t/Subscriptions/s0"); err != nil {
 		t.Fatal(err)
 	}
 	wantStatus(t, server, ask("PUT /t/Subscriptions/s1/Rules/r?api-version=2021-05", "", description("RuleDescription", "")), http.StatusCreated)

@@ -91,7 +91,7 @@ func TestServiceBusDuplicates(t *testing.T) {
 			t.Fatalf("%s: history %q", name, got)
 		}
 	}
-	queue, err := s.bus.Broker().Queue("once")
+	queue, err := s.bus.Broker().Entity("once")
 	if err != nil || queue.Usage.Counts.Active != 1 {
 		t.Errorf("%d messages, %v", queue.Usage.Counts.Active, err)
 	}

@@ -12,70 +12,36 @@ import (
 // Create makes an entity of the kind, name, topic and settings that e has; what it holds is passed over. A new subscription takes
 // every message.
 func (n *Namespace) Create(e Entity) (err error) {
-	switch e.Kind {
+	switch options := e.options(Options{}); e.Kind {
 	case Topic:
-		_, err = n.broker.CreateTopic(e.Name, e.topicOptions(broker.TopicOptions{}))
+		_, err = n.broker.CreateTopic(e.Name, options)
 	case Subscription:
-		_, err = n.broker.CreateSubscription(e.Topic, e.Name, e.subscriptionOptions(broker.SubscriptionOptions{}), nil)
+		_, err = n.broker.CreateSubscription(e.Topic, e.Name, options, nil)
 	default:
-		_, err = n.broker.CreateQueue(e.Name, e.queueOptions(broker.QueueOptions{}))
+		_, err = n.broker.CreateQueue(e.Name, options)
 	}
 	return err
 }
 
-// Update gives an entity the settings that e has. Those that e does not know stay, as do its MaxMessageSize and whatever cannot be
-// changed.
+// Update gives an entity the settings that e has, but for its MaxMessageSize, those that no form has, and whatever cannot be changed.
 func (n *Namespace) Update(e Entity) error {
-	if topic, name, ok := broker.CutSubscription(e.Path); ok {
-		info, err := n.broker.Subscription(topic, name)
-		if err == nil {
-			_, err = n.broker.UpdateSubscription(topic, name, e.subscriptionOptions(info.Options))
-		}
-		return err
-	}
-	if info, err := n.broker.Queue(e.Path); err == nil {
-		_, err = n.broker.UpdateQueue(e.Path, e.queueOptions(info.Options))
-		return err
-	}
-	info, err := n.broker.Topic(e.Path)
+	info, err := n.broker.Entity(e.Path)
 	if err == nil {
-		_, err = n.broker.UpdateTopic(e.Path, e.topicOptions(info.Options))
+		_, err = n.broker.Update(info.Kind, e.Path, e.options(info.Options))
 	}
 	return err
 }
 
 // Remove deletes an entity with its messages, and of a topic the subscriptions.
-func (n *Namespace) Remove(path string) error {
-	if topic, name, ok := broker.CutSubscription(path); ok {
-		return n.broker.DeleteSubscription(topic, name)
-	}
-	if _, err := n.broker.Topic(path); err == nil {
-		return n.broker.DeleteTopic(path)
-	}
-	return n.broker.DeleteQueue(path)
-}
+func (n *Namespace) Remove(path string) error { return n.broker.Delete(path) }
 
-func (e *Entity) queueOptions(o broker.QueueOptions) broker.QueueOptions {
-	o.LockDuration, o.MaxDeliveryCount, o.RequiresSession = e.LockDuration, e.MaxDeliveryCount, e.RequiresSession
-	o.DefaultTTL, o.DeadLetterOnExpiration = e.DefaultTTL, e.DeadLetterOnExpiration
-	o.DuplicateDetection, o.DuplicateWindow = e.DuplicateWindow > 0, e.DuplicateWindow
-	o.ForwardTo, o.ForwardDeadLettersTo = same(o.ForwardTo, e.ForwardTo), same(o.ForwardDeadLettersTo, e.ForwardDeadLettersTo)
-	o.AutoDeleteOnIdle, o.MaxSize, o.Status, o.UserMetadata = e.AutoDeleteOnIdle, e.MaxSize, broker.Status(e.Status), e.UserMetadata
-	return o
-}
-
-func (e *Entity) topicOptions(o broker.TopicOptions) broker.TopicOptions {
-	o.DefaultTTL, o.AutoDeleteOnIdle, o.MaxSize = e.DefaultTTL, e.AutoDeleteOnIdle, e.MaxSize
-	o.DuplicateDetection, o.DuplicateWindow = e.DuplicateWindow > 0, e.DuplicateWindow
-	o.Status, o.UserMetadata = broker.Status(e.Status), e.UserMetadata
-	return o
-}
-
-func (e *Entity) subscriptionOptions(o broker.SubscriptionOptions) broker.SubscriptionOptions {
-	o.LockDuration, o.MaxDeliveryCount, o.RequiresSession = e.LockDuration, e.MaxDeliveryCount, e.RequiresSession
-	o.DefaultTTL, o.DeadLetterOnExpiration, o.DropOnFilterError = e.DefaultTTL, e.DeadLetterOnExpiration, e.DropOnFilterError
-	o.ForwardTo, o.ForwardDeadLettersTo = same(o.ForwardTo, e.ForwardTo), same(o.ForwardDeadLettersTo, e.ForwardDeadLettersTo)
-	o.AutoDeleteOnIdle, o.Status, o.UserMetadata = e.AutoDeleteOnIdle, broker.Status(e.Status), e.UserMetadata
+// options are those of an entity that has others now.
+func (e *Entity) options(now Options) Options {
+	o := e.Options
+	o.DuplicateDetection = o.DuplicateWindow > 0
+	o.ForwardTo, o.ForwardDeadLettersTo = same(now.ForwardTo, o.ForwardTo), same(now.ForwardDeadLettersTo, o.ForwardDeadLettersTo)
+	o.MaxMessageSize, o.AuthorizationRules, o.SupportOrdering = now.MaxMessageSize, now.AuthorizationRules, now.SupportOrdering
+	o.Partitioning, o.Express, o.NoBatching = now.Partitioning, now.Express, now.NoBatching
 	return o
 }
 
@@ -128,10 +94,10 @@ func (r Rule) compile() (broker.Rule, error) {
 		return rule, &RuleError{"parameters", err}
 	}
 	switch r.Kind {
-	case kinds[filter.True]:
-	case kinds[filter.False]:
+	case filterKinds[filter.True]:
+	case filterKinds[filter.False]:
 		rule.Filter = filter.FalseFilter()
-	case kinds[filter.Correlation]:
+	case filterKinds[filter.Correlation]:
 		if rule.Filter, err = r.correlation(); err != nil {
 			return rule, &RuleError{"fields", err}
 		}

@@ -16,34 +16,33 @@ import (
 
 // limit bounds the messages of a queue, which no form does.
 func (w *world) limit(name string, size int64) error {
-	info, err := w.broker.Queue(name)
+	info, err := w.broker.Entity(name)
 	if err != nil {
 		return err
 	}
 	info.Options.MaxMessageSize = size
-	_, err = w.broker.UpdateQueue(name, info.Options)
+	_, err = w.broker.Update(broker.QueueKind, name, info.Options)
 	return err
 }
 
 // held are the fields that an entity has of itself.
-var held = cmpopts.IgnoreFields(browse.Entity{}, "Created", "Updated", "Accessed")
+var held = cmpopts.IgnoreFields(broker.Usage{}, "Created", "Updated", "Accessed")
 
 // TestEntities makes one of each kind with all settings, and reads the same; and changes them.
 func TestEntities(t *testing.T) {
-	q := browse.Entity{
-		Path: "a/q", Name: "a/q", Kind: browse.Queue, Status: "Active", LockDuration: 30 * time.Second, DefaultTTL: time.Hour, MaxDeliveryCount: 3,
-		DeadLetterOnExpiration: true, DuplicateWindow: time.Minute, ForwardDeadLettersTo: "t", AutoDeleteOnIdle: 2 * time.Hour,
+	q := browse.Entity{Path: "a/q", Name: "a/q", Kind: browse.Queue, Options: browse.Options{
+		Status: "Active", LockDuration: 30 * time.Second, DefaultTTL: time.Hour, MaxDeliveryCount: 3, DeadLetterOnExpiration: true,
+		DuplicateDetection: true, DuplicateWindow: time.Minute, ForwardDeadLettersTo: "t", AutoDeleteOnIdle: 2 * time.Hour,
 		MaxSize: 1 << 20, MaxMessageSize: 8 << 20, UserMetadata: "note", RequiresSession: true,
-	}
-	topic := browse.Entity{
-		Path: "t", Name: "t", Kind: browse.Topic, Status: "SendDisabled", DefaultTTL: time.Hour, DuplicateWindow: time.Minute, Subscriptions: 1,
-		AutoDeleteOnIdle: time.Hour, MaxSize: 1 << 20, MaxMessageSize: 8 << 20, UserMetadata: "note",
-	}
-	s := browse.Entity{
-		Path: "t/Subscriptions/s", Name: "s", Topic: "t", Kind: browse.Subscription, Status: "ReceiveDisabled", LockDuration: time.Minute,
-		DefaultTTL: time.Hour, MaxDeliveryCount: 1, DeadLetterOnExpiration: true, DropOnFilterError: true, ForwardTo: "plain",
-		ForwardDeadLettersTo: "plain", AutoDeleteOnIdle: time.Hour, UserMetadata: "note",
-	}
+	}}
+	topic := browse.Entity{Path: "t", Name: "t", Kind: browse.Topic, Subscriptions: 1, Options: browse.Options{
+		Status: "SendDisabled", DefaultTTL: time.Hour, DuplicateDetection: true, DuplicateWindow: time.Minute, AutoDeleteOnIdle: time.Hour,
+		MaxSize: 1 << 20, MaxMessageSize: 8 << 20, UserMetadata: "note",
+	}}
+	s := browse.Entity{Path: "t/Subscriptions/s", Name: "s", Topic: "t", Kind: browse.Subscription, Options: browse.Options{
+		Status: "ReceiveDisabled", LockDuration: time.Minute, DefaultTTL: time.Hour, MaxDeliveryCount: 1, DeadLetterOnExpiration: true,
+		DropOnFilterError: true, ForwardTo: "plain", ForwardDeadLettersTo: "plain", AutoDeleteOnIdle: time.Hour, UserMetadata: "note",
+	}}
 	w := open(t, queue("plain"), q, topic, s)
 	wants := func(want ...browse.Entity) {
 		t.Helper()
@@ -90,7 +89,7 @@ func TestEntities(t *testing.T) {
 func TestForwardAddress(t *testing.T) {
 	w := open(t, queue("to"))
 	const address = "sb://somewhere.example/to"
-	_, err := w.broker.CreateQueue("from", broker.QueueOptions{ForwardTo: address})
+	_, err := w.broker.CreateQueue("from", broker.Options{ForwardTo: address})
 	w.must(err)
 	e, err := w.Entity("from")
 	w.must(err)
@@ -99,7 +98,7 @@ func TestForwardAddress(t *testing.T) {
 	}
 	e.UserMetadata = "changed"
 	w.must(w.Update(e))
-	if info, err := w.broker.Queue("from"); err != nil || info.Options.ForwardTo != address {
+	if info, err := w.broker.Entity("from"); err != nil || info.Options.ForwardTo != address {
 		t.Errorf("it forwards to %q, %v", info.Options.ForwardTo, err)
 	}
 }

@@ -11,8 +11,6 @@
 package browse
 
 import (
-	"time"
-
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
 )
@@ -32,140 +30,61 @@ const (
 	Subscription = "subscription"
 )
 
+var kinds = [...]string{broker.QueueKind: Queue, broker.TopicKind: Topic, broker.SubscriptionKind: Subscription}
+
 // An Entity is a queue, a topic or a subscription.
 type Entity struct { //nolint:recvcheck // templates have copies
-	Path   string // "orders", "events/Subscriptions/all"
-	Name   string
-	Topic  string // of a subscription
-	Kind   string
-	Status string
+	Path  string // "orders", "events/Subscriptions/all"
+	Name  string
+	Topic string // of a subscription
+	Kind  string
 
-	Active             int64 // with those that are deferred
-	Deferred           int64
-	Scheduled          int64
-	DeadLetter         int64
-	Transfer           int64 // on their way to another entity
-	TransferDeadLetter int64
-	Size               int64 // bytes of all messages
-	Receivers          int
-	Subscriptions      int
+	// Options are as people see them: names of entities instead of addresses, a DuplicateWindow of 0 if duplicates are not looked for,
+	// and the MaxMessageSize that counts.
+	Options
+	broker.Usage
 
-	Created, Updated time.Time
-	Accessed         time.Time // zero: not since the emulator runs
-
-	LockDuration           time.Duration
-	DefaultTTL             time.Duration // 0: for ever
-	MaxDeliveryCount       int
-	RequiresSession        bool
-	DeadLetterOnExpiration bool
-	DropOnFilterError      bool
-	DuplicateWindow        time.Duration // 0: duplicates are not looked for
-	ForwardTo              string
-	ForwardDeadLettersTo   string
-	AutoDeleteOnIdle       time.Duration // 0: never
-	MaxSize                int64         // 0: no limit
-	MaxMessageSize         int64
-	UserMetadata           string
+	Subscriptions int
 }
+
+// Options say how an entity works.
+type Options = broker.Options
+
+// A Status says what an entity lets happen.
+type Status = broker.Status
 
 // Entities are all, by kind and name: queues, then topics, each with its subscriptions behind it.
 func (n *Namespace) Entities() []Entity {
-	var all []Entity
-	for _, info := range n.broker.Queues() {
-		all = append(all, n.queue(info))
+	all := n.broker.Entities()
+	shown := make([]Entity, len(all))
+	for i, info := range all {
+		shown[i] = n.entity(info)
 	}
-	for _, info := range n.broker.Topics() {
-		all = append(all, n.topic(info))
-		subscriptions, err := n.broker.Subscriptions(info.Name)
-		if err != nil {
-			continue // deleted meanwhile
-		}
-		for _, s := range subscriptions {
-			all = append(all, subscription(s))
-		}
-	}
-	return all
+	return shown
 }
 
 // Entity returns one, by its path. It fails as [IsMissing] tells.
 func (n *Namespace) Entity(path string) (Entity, error) {
-	if topic, name, ok := broker.CutSubscription(path); ok {
-		info, err := n.broker.Subscription(topic, name)
-		if err != nil {
-			return Entity{}, err
-		}
-		return subscription(info), nil
-	}
-	if info, err := n.broker.Queue(path); err == nil {
-		return n.queue(info), nil
-	}
-	info, err := n.broker.Topic(path)
+	info, err := n.broker.Entity(path)
 	if err != nil {
 		return Entity{}, err
 	}
-	return n.topic(info), nil
+	return n.entity(info), nil
 }
 
-func (n *Namespace) queue(info broker.QueueInfo) Entity {
-	o := info.Options
+func (n *Namespace) entity(info broker.Info) Entity {
 	e := Entity{
-		Path: info.Name, Name: info.Name, Kind: Queue, LockDuration: o.LockDuration, DefaultTTL: o.DefaultTTL,
-		MaxDeliveryCount: o.MaxDeliveryCount, RequiresSession: o.RequiresSession, DeadLetterOnExpiration: o.DeadLetterOnExpiration,
-		ForwardTo: broker.TargetName(o.ForwardTo), ForwardDeadLettersTo: broker.TargetName(o.ForwardDeadLettersTo),
-		AutoDeleteOnIdle: o.AutoDeleteOnIdle, MaxSize: o.MaxSize, UserMetadata: o.UserMetadata,
+		Path: info.Path, Name: info.Name, Topic: info.Topic, Kind: kinds[info.Kind], Options: info.Options, Usage: info.Usage,
+		Subscriptions: info.Subscriptions,
 	}
-	if o.DuplicateDetection {
-		e.DuplicateWindow = o.DuplicateWindow
+	e.ForwardTo, e.ForwardDeadLettersTo = broker.TargetName(e.ForwardTo), broker.TargetName(e.ForwardDeadLettersTo)
+	if !e.DuplicateDetection {
+		e.DuplicateWindow = 0
 	}
-	e.MaxMessageSize = n.limit(o.MaxMessageSize)
-	e.use(o.Status, info.Usage)
+	if e.MaxMessageSize == 0 && info.Kind != broker.SubscriptionKind {
+		e.MaxMessageSize = n.broker.MaxMessageSize()
+	}
 	return e
-}
-
-func (n *Namespace) topic(info broker.TopicInfo) Entity {
-	o := info.Options
-	e := Entity{
-		Path: info.Name, Name: info.Name, Kind: Topic, Subscriptions: info.Subscriptions, DefaultTTL: o.DefaultTTL,
-		AutoDeleteOnIdle: o.AutoDeleteOnIdle, MaxSize: o.MaxSize, UserMetadata: o.UserMetadata,
-	}
-	if o.DuplicateDetection {
-		e.DuplicateWindow = o.DuplicateWindow
-	}
-	e.MaxMessageSize = n.limit(o.MaxMessageSize)
-	e.use(o.Status, info.Usage)
-	return e
-}
-
-// limit is how large a message may be in an entity that says so, or does not.
-func (n *Namespace) limit(own int64) int64 {
-	if own > 0 {
-		return own
-	}
-	return n.broker.MaxMessageSize()
-}
-
-func subscription(info broker.SubscriptionInfo) Entity {
-	o := info.Options
-	e := Entity{
-		Path: info.Topic + "/Subscriptions/" + info.Name, Name: info.Name, Topic: info.Topic, Kind: Subscription,
-		LockDuration: o.LockDuration, DefaultTTL: o.DefaultTTL, MaxDeliveryCount: o.MaxDeliveryCount, RequiresSession: o.RequiresSession,
-		DeadLetterOnExpiration: o.DeadLetterOnExpiration, DropOnFilterError: o.DropOnFilterError,
-		ForwardTo: broker.TargetName(o.ForwardTo), ForwardDeadLettersTo: broker.TargetName(o.ForwardDeadLettersTo),
-		AutoDeleteOnIdle: o.AutoDeleteOnIdle, UserMetadata: o.UserMetadata,
-	}
-	e.use(o.Status, info.Usage)
-	return e
-}
-
-// use adds what the entity holds.
-func (e *Entity) use(status broker.Status, u broker.Usage) {
-	if status == "" {
-		status = broker.Active
-	}
-	e.Status = string(status)
-	e.Active, e.Deferred, e.Scheduled, e.DeadLetter = u.Counts.Active, u.Deferred, u.Counts.Scheduled, u.Counts.DeadLetter
-	e.Transfer, e.TransferDeadLetter = u.Counts.Transfer, u.Counts.TransferDeadLetter
-	e.Size, e.Receivers, e.Created, e.Updated, e.Accessed = u.Size, u.Receivers, u.Created, u.Updated, u.Accessed
 }
 
 // IsMissing reports whether an error says that there is no such entity or message.

@@ -22,8 +22,8 @@ type Rule struct {
 	Created    time.Time
 }
 
-// kinds are the names of the kinds of filters.
-var kinds = [...]string{filter.True: "true", filter.False: "false", filter.SQL: "sql", filter.Correlation: "correlation"}
+// filterKinds are the names of the kinds of filters.
+var filterKinds = [...]string{filter.True: "true", filter.False: "false", filter.SQL: "sql", filter.Correlation: "correlation"}
 
 // Rules are those of a subscription, by name.
 func (n *Namespace) Rules(path string) ([]Rule, error) {
@@ -51,7 +51,7 @@ func describe(r broker.Rule) Rule {
 			shown.Parameters = append(shown.Parameters, p)
 		}
 	}
-	shown.Kind = kinds[r.Filter.Kind()]
+	shown.Kind = filterKinds[r.Filter.Kind()]
 	if r.Filter.Kind() != filter.Correlation {
 		return shown
 	}

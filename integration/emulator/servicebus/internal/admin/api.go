@@ -128,34 +128,24 @@ type (
 // listEntities lists all entities with their counts.
 func (h *handler) listEntities(*http.Request) (any, error) {
 	list := entitiesJSON{Queues: []entityJSON{}, Topics: []topicJSON{}}
-	for _, info := range h.broker.Queues() {
-		o := info.Options
-		list.Queues = append(list.Queues, newEntityJSON(info.Name, info.Name, o.Status, o.RequiresSession, info.Usage))
-	}
-	for _, info := range h.broker.Topics() {
-		topic := topicJSON{
-			Name: info.Name, Path: info.Name, Status: statusText(info.Options.Status), Size: info.Usage.Size,
-			Scheduled: info.Usage.Counts.Scheduled, Subscriptions: []entityJSON{},
+	for _, info := range h.broker.Entities() {
+		e := entityJSON{
+			Name: info.Name, Path: info.Path, Status: statusText(info.Options.Status), RequiresSession: info.Options.RequiresSession,
+			Size: info.Usage.Size, Counts: countsJSON(info.Usage.Counts),
 		}
-		subscriptions, err := h.broker.Subscriptions(info.Name)
-		if err != nil {
-			continue // deleted meanwhile
+		switch info.Kind {
+		case broker.QueueKind:
+			list.Queues = append(list.Queues, e)
+		case broker.TopicKind:
+			list.Topics = append(list.Topics, topicJSON{
+				Name: e.Name, Path: e.Path, Status: e.Status, Size: e.Size, Scheduled: e.Counts.Scheduled, Subscriptions: []entityJSON{},
+			})
+		case broker.SubscriptionKind:
+			topic := &list.Topics[len(list.Topics)-1]
+			topic.Subscriptions = append(topic.Subscriptions, e)
 		}
-		for _, s := range subscriptions {
-			topic.Subscriptions = append(topic.Subscriptions, newEntityJSON(
-				s.Name, s.Topic+"/Subscriptions/"+s.Name, s.Options.Status, s.Options.RequiresSession, s.Usage,
-			))
-		}
-		list.Topics = append(list.Topics, topic)
 	}
 	return list, nil
-}
-
-func newEntityJSON(name, path string, status broker.Status, sessions bool, u broker.Usage) entityJSON {
-	return entityJSON{
-		Name: name, Path: path, Status: statusText(status), RequiresSession: sessions, Size: u.Size,
-		Counts: countsJSON(u.Counts),
-	}
 }
 
 // number returns a parameter of the query that is a positive integer.

@@ -35,8 +35,8 @@ func TestDecodeQueue(t *testing.T) {
 	if err != nil || c.Queue == nil {
 		t.Fatal(err)
 	}
-	var info broker.QueueInfo
-	if err := c.Queue.apply(newQuery().queueMembers(&info)); err != nil {
+	var info broker.Info
+	if err := c.Queue.apply(newQuery().members(&info)); err != nil {
 		t.Fatal(err)
 	}
 	if o := info.Options; o.LockDuration.Seconds() != 30 || !o.RequiresSession || o.ForwardTo != "sb://host/other/queue" {
@@ -72,7 +72,7 @@ func TestBadEntries(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := c.Queue.apply(newQuery().queueMembers(&broker.QueueInfo{})); !errors.Is(err, errBadRequest) {
+		if err := c.Queue.apply(newQuery().members(&broker.Info{})); !errors.Is(err, errBadRequest) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -110,14 +110,12 @@ func FuzzDecodeEntry(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if c.Queue != nil {
-			_ = c.Queue.apply(newQuery().queueMembers(&broker.QueueInfo{}))
-		}
-		if c.Topic != nil {
-			_ = c.Topic.apply(newQuery().topicMembers(&broker.TopicInfo{}))
-		}
-		if c.Subscription != nil {
-			_ = c.Subscription.apply(newQuery().subscriptionMembers(&broker.SubscriptionInfo{}))
+		for kind, d := range map[broker.Kind]*description{
+			broker.QueueKind: c.Queue, broker.TopicKind: c.Topic, broker.SubscriptionKind: c.Subscription,
+		} {
+			if d != nil {
+				_ = d.apply(newQuery().members(&broker.Info{Kind: kind}))
+			}
 		}
 		if c.Rule == nil {
 			return

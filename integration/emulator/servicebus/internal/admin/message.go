@@ -100,9 +100,9 @@ func (h *handler) existing(r *http.Request, suffix string) (*broker.Source, erro
 	name, _, _ := cutFold(path, "/$deadletterqueue")
 	name, _, _ = cutFold(name, "/$transfer")
 	if topic, subscription, ok := cutFold(name, "/subscriptions"); ok {
-		_, err = h.broker.Subscription(topic, strings.Trim(subscription, "/"))
+		_, err = h.broker.Entity(broker.SubscriptionPath(topic, strings.Trim(subscription, "/")))
 	} else {
-		_, err = h.broker.Queue(name)
+		_, err = h.broker.Entity(name, broker.QueueKind)
 	}
 	if err != nil {
 		return nil, err
@@ -232,10 +232,21 @@ func (h *handler) purge(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := h.broker.Topic(path); err == nil {
-		return h.purgeTopic(path)
+	subscriptions, err := h.broker.Subscriptions(path)
+	if err != nil { // it is no topic
+		return h.purgeBelow(r, "")
 	}
-	return h.purgeBelow(r, "")
+	n, err := h.purgeOne(r, path)
+	for _, s := range subscriptions {
+		more := 0
+		if err == nil {
+			more, err = h.purgeOne(r, s.Path)
+		}
+		if n += more; browse.IsMissing(err) {
+			err = nil // deleted meanwhile
+		}
+	}
+	return map[string]int{"deleted": n}, err
 }
 
 // purgeDeadLetters deletes the dead letters of an entity.
@@ -248,40 +259,14 @@ func (h *handler) purgeBelow(r *http.Request, suffix string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	n, receipt, err := source.Purge()
-	if err != nil {
-		return nil, err
-	}
-	return map[string]int{"deleted": n}, receipt.Wait()
+	n, err := h.purgeOne(r, source.Path())
+	return map[string]int{"deleted": n}, err
 }
 
-func (h *handler) purgeTopic(name string) (any, error) {
-	n, receipt, err := h.broker.PurgeTopic(name)
-	if err != nil {
-		return nil, err
-	}
-	if err := receipt.Wait(); err != nil {
-		return nil, err
-	}
-	subscriptions, err := h.broker.Subscriptions(name)
-	if err != nil {
-		return nil, err
-	}
-	for _, s := range subscriptions {
-		source, err := h.broker.Source(name + "/Subscriptions/" + s.Name)
-		if err != nil {
-			continue // deleted meanwhile
-		}
-		more, receipt, err := source.Purge()
-		if err == nil {
-			err = receipt.Wait()
-		}
-		if err != nil {
-			return nil, err
-		}
-		n += more
-	}
-	return map[string]int{"deleted": n}, nil
+// purgeOne deletes what is at a path, also when nobody waits for the answer.
+func (h *handler) purgeOne(r *http.Request, path string) (int, error) {
+	t, err := browse.New(h.broker).Purge(context.WithoutCancel(r.Context()), browse.Batch{Path: path})
+	return t.Done, err
 }
 
 // resubmit sends dead letters again, to the queue or topic that they came from. Each is in one place at any time.

@@ -22,18 +22,8 @@ var (
 
 // collect tells of the entities, the connections and the operations.
 func (h *handler) collect(to chan<- prometheus.Metric) {
-	for _, q := range h.broker.Queues() {
-		collectUsage(to, q.Name, q.Usage)
-	}
-	for _, topic := range h.broker.Topics() {
-		collectUsage(to, topic.Name, topic.Usage)
-		subscriptions, err := h.broker.Subscriptions(topic.Name)
-		if err != nil {
-			continue // deleted meanwhile
-		}
-		for _, s := range subscriptions {
-			collectUsage(to, s.Topic+"/Subscriptions/"+s.Name, s.Usage)
-		}
+	for _, info := range h.broker.Entities() {
+		collectUsage(to, info.Path, info.Usage)
 	}
 	to <- connectionsMetric(float64(h.connections.Connections()))
 	for _, t := range h.broker.Tallies() {

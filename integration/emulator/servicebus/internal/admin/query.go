@@ -34,15 +34,15 @@ func (h *handler) serveATOM(w http.ResponseWriter, r *http.Request, path string)
 		q.namespace(h.started)
 		return
 	case lower == "$resources/queues":
-		q.listQueues()
+		q.list("Queues", broker.QueueKind)
 		return
 	case lower == "$resources/topics":
-		q.listTopics()
+		q.list("Topics", broker.TopicKind)
 		return
 	}
 	topic, rest, isSubscription := cutFold(path, "/subscriptions")
 	if !isSubscription {
-		q.entity(path)
+		q.entity("", path)
 		return
 	}
 	rest = strings.Trim(rest, "/")
@@ -52,7 +52,7 @@ func (h *handler) serveATOM(w http.ResponseWriter, r *http.Request, path string)
 	case rest == "":
 		q.listSubscriptions(topic)
 	case !isRule:
-		q.subscription(topic, rest)
+		q.entity(topic, rest)
 	case rule == "":
 		q.listRules(topic, name)
 	default:
@@ -69,32 +69,6 @@ func cutFold(path, separator string) (before, after string, found bool) {
 		}
 	}
 	return path, "", false
-}
-
-// entity acts on a queue or topic.
-func (q *query) entity(name string) {
-	q.act(func() (entry, error) {
-		if info, err := q.broker.Queue(name); err == nil {
-			return q.queueEntry(info), nil
-		}
-		info, err := q.broker.Topic(name)
-		return q.topicEntry(info), err
-	}, func() error {
-		err := q.broker.DeleteQueue(name)
-		if broker.Condition(err) == broker.NotFound {
-			return q.broker.DeleteTopic(name)
-		}
-		return err
-	}, func(c content) (entry, error) {
-		switch {
-		case c.Queue != nil:
-			return q.putQueue(name, c.Queue)
-		case c.Topic != nil:
-			return q.putTopic(name, c.Topic)
-		default:
-			return entry{}, badBody("The body has neither a QueueDescription nor a TopicDescription.")
-		}
-	})
 }
 
 // act does with one entity what the request asks for.

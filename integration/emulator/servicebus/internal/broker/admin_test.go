@@ -13,28 +13,28 @@ import (
 
 func TestOptions(t *testing.T) {
 	b := broker.New(broker.Config{})
-	want := broker.QueueOptions{LockDuration: time.Minute, MaxDeliveryCount: 10, DuplicateWindow: 10 * time.Minute, Status: broker.Active}
-	if diff := cmp.Diff(want, must(b.CreateQueue("Zeta", broker.QueueOptions{})).Options); diff != "" {
+	want := broker.Options{LockDuration: time.Minute, MaxDeliveryCount: 10, DuplicateWindow: 10 * time.Minute, Status: broker.Active}
+	if diff := cmp.Diff(want, must(b.CreateQueue("Zeta", broker.Options{})).Options); diff != "" {
 		t.Error(diff)
 	}
-	want = broker.QueueOptions{
+	want = broker.Options{
 		LockDuration: time.Second, MaxDeliveryCount: 3, RequiresSession: true, DefaultTTL: time.Hour, DeadLetterOnExpiration: true,
 		DuplicateDetection: true, DuplicateWindow: time.Second, ForwardDeadLettersTo: "zeta", AutoDeleteOnIdle: time.Hour, MaxSize: 1,
 		MaxMessageSize: 2, Status: broker.SendDisabled, UserMetadata: "meta", Partitioning: true, Express: true, NoBatching: true,
 	}
 	must(b.CreateQueue("alpha", want))
-	info := must(b.Queue("ALPHA"))
+	info := must(b.Entity("ALPHA"))
 	if diff := cmp.Diff(want, info.Options); diff != "" || info.Name != "alpha" {
 		t.Error(diff)
 	}
-	topic := broker.TopicOptions{
+	topic := broker.Options{
 		DefaultTTL: time.Hour, DuplicateDetection: true, DuplicateWindow: time.Second, AutoDeleteOnIdle: time.Hour, MaxSize: 1, MaxMessageSize: 2,
 		Status: broker.SendDisabled, UserMetadata: "meta", SupportOrdering: true, Partitioning: true, Express: true, NoBatching: true,
 	}
 	if diff := cmp.Diff(topic, must(b.CreateTopic("topic", topic)).Options); diff != "" {
 		t.Error(diff)
 	}
-	sub := broker.SubscriptionOptions{
+	sub := broker.Options{
 		LockDuration: time.Second, MaxDeliveryCount: 3, RequiresSession: true, DefaultTTL: time.Hour, DeadLetterOnExpiration: true,
 		DropOnFilterError: true, ForwardDeadLettersTo: "zeta", AutoDeleteOnIdle: time.Hour, Status: broker.ReceiveDisabled, UserMetadata: "meta",
 		NoBatching: true,
@@ -42,11 +42,11 @@ func TestOptions(t *testing.T) {
 	if diff := cmp.Diff(sub, must(b.CreateSubscription("topic", "sub", sub, nil)).Options); diff != "" {
 		t.Error(diff)
 	}
-	if queues := b.Queues(); len(queues) != 2 || queues[0].Name != "alpha" || queues[1].Name != "Zeta" {
-		t.Errorf("%+v", queues)
+	if got := paths(b); got != "[alpha Zeta topic topic/Subscriptions/sub]" {
+		t.Errorf("the entities are %s", got)
 	}
-	if topics := b.Topics(); len(topics) != 1 || topics[0].Subscriptions != 1 {
-		t.Errorf("%+v", topics)
+	if info := must(b.Entity("topic")); info.Subscriptions != 1 {
+		t.Errorf("%+v", info)
 	}
 	if subs := must(b.Subscriptions("topic")); len(subs) != 1 || subs[0].Topic != "topic" || subs[0].Name != "sub" {
 		t.Errorf("%+v", subs)
@@ -55,13 +55,13 @@ func TestOptions(t *testing.T) {
 
 func TestUpdates(t *testing.T) {
 	b := broker.New(broker.Config{})
-	must(b.CreateTopic("t", broker.TopicOptions{}))
-	must(b.CreateSubscription("t", "s", broker.SubscriptionOptions{}, nil))
-	if info := must(b.UpdateTopic("t", broker.TopicOptions{UserMetadata: "new"})); info.Options.UserMetadata != "new" {
+	must(b.CreateTopic("t", broker.Options{}))
+	must(b.CreateSubscription("t", "s", broker.Options{}, nil))
+	if info := must(b.Update(broker.TopicKind, "t", broker.Options{UserMetadata: "new"})); info.Options.UserMetadata != "new" {
 		t.Errorf("%+v", info)
 	}
 	r := receive(t, b, "t/Subscriptions/s", broker.ReceiverConfig{})
-	info := must(b.UpdateSubscription("t", "s", broker.SubscriptionOptions{ForwardTo: "q", MaxDeliveryCount: 2}))
+	info := must(b.Update(broker.SubscriptionKind, "t/Subscriptions/s", broker.Options{ForwardTo: "q", MaxDeliveryCount: 2}))
 	if info.Options.MaxDeliveryCount != 2 || info.Options.ForwardTo != "q" {
 		t.Errorf("%+v", info)
 	}
@@ -69,47 +69,47 @@ func TestUpdates(t *testing.T) {
 	if len(must(b.Rules("t", "s"))) != 1 {
 		t.Error("the rules have changed")
 	}
-	if err := b.DeleteSubscription("T", "S"); err != nil {
+	if err := b.Delete("T/Subscriptions/S"); err != nil {
 		t.Error(err)
 	}
-	_, err := b.UpdateSubscription("t", "s", broker.SubscriptionOptions{})
+	_, err := b.Update(broker.SubscriptionKind, "t/Subscriptions/s", broker.Options{})
 	wantCondition(t, err, broker.NotFound)
 }
 
 func TestConflicts(t *testing.T) {
 	b := broker.New(broker.Config{})
-	must(b.CreateQueue("q", broker.QueueOptions{}))
-	must(b.CreateTopic("t", broker.TopicOptions{}))
-	must(b.CreateSubscription("t", "s", broker.SubscriptionOptions{}, nil))
+	must(b.CreateQueue("q", broker.Options{}))
+	must(b.CreateTopic("t", broker.Options{}))
+	must(b.CreateSubscription("t", "s", broker.Options{}, nil))
 	try := func(want amqp.Symbol, err error) {
 		t.Helper()
 		wantCondition(t, err, want)
 	}
-	_, err := b.CreateQueue("Q", broker.QueueOptions{})
+	_, err := b.CreateQueue("Q", broker.Options{})
 	try(broker.EntityExists, err)
-	_, err = b.CreateQueue("T", broker.QueueOptions{})
+	_, err = b.CreateQueue("T", broker.Options{})
 	try(broker.EntityExists, err)
-	_, err = b.CreateTopic("q", broker.TopicOptions{})
+	_, err = b.CreateTopic("q", broker.Options{})
 	try(broker.EntityExists, err)
-	_, err = b.CreateSubscription("t", "S", broker.SubscriptionOptions{}, nil)
+	_, err = b.CreateSubscription("t", "S", broker.Options{}, nil)
 	try(broker.EntityExists, err)
-	_, err = b.CreateSubscription("q", "s", broker.SubscriptionOptions{}, nil)
+	_, err = b.CreateSubscription("q", "s", broker.Options{}, nil)
 	try(broker.NotFound, err)
-	_, err = b.UpdateQueue("missing", broker.QueueOptions{})
+	_, err = b.Update(broker.QueueKind, "missing", broker.Options{})
 	try(broker.NotFound, err)
-	_, err = b.UpdateQueue("t", broker.QueueOptions{})
+	_, err = b.Update(broker.QueueKind, "t", broker.Options{})
 	try(broker.NotFound, err)
-	_, err = b.UpdateQueue("q", broker.QueueOptions{RequiresSession: true})
+	_, err = b.Update(broker.QueueKind, "q", broker.Options{RequiresSession: true})
 	try(broker.ArgumentError, err)
-	_, err = b.CreateSubscription("t", "a/b", broker.SubscriptionOptions{}, nil)
+	_, err = b.CreateSubscription("t", "a/b", broker.Options{}, nil)
 	try(broker.ArgumentError, err)
 	_, err = b.CreateRule("t", "s", broker.Rule{Name: "a/b"})
 	try(broker.ArgumentError, err)
 	for _, name := range []string{"", "/", "a//b", "-a", "a b", "ä", strings.Repeat("x", 261), "t/subscriptions/x", "a/$management"} {
-		_, err = b.CreateQueue(name, broker.QueueOptions{})
+		_, err = b.CreateQueue(name, broker.Options{})
 		try(broker.ArgumentError, err)
 	}
-	for _, options := range []broker.QueueOptions{
+	for _, options := range []broker.Options{
 		{LockDuration: -1},
 		{MaxDeliveryCount: -1},
 		{Status: "Odd"},
@@ -121,12 +121,11 @@ func TestConflicts(t *testing.T) {
 		_, err = b.CreateQueue("z", options)
 		try(broker.ArgumentError, err)
 	}
-	try(broker.NotFound, b.DeleteTopic("q"))
-	try(broker.NotFound, b.DeleteSubscription("t", "missing"))
-	if err := b.DeleteTopic("T"); err != nil {
+	try(broker.NotFound, b.Delete("t/Subscriptions/missing"))
+	if err := b.Delete("T"); err != nil {
 		t.Error(err)
 	}
-	_, err = b.Subscription("t", "s")
+	_, err = b.Entity("t/Subscriptions/s")
 	try(broker.NotFound, err)
 	_, err = b.Source("t/Subscriptions/s")
 	try(broker.NotFound, err)
@@ -134,9 +133,9 @@ func TestConflicts(t *testing.T) {
 
 func TestPaths(t *testing.T) {
 	b := broker.New(broker.Config{})
-	must(b.CreateQueue("Path/To/Queue", broker.QueueOptions{}))
-	must(b.CreateTopic("Topic", broker.TopicOptions{}))
-	must(b.CreateSubscription("topic", "Sub", broker.SubscriptionOptions{}, nil))
+	must(b.CreateQueue("Path/To/Queue", broker.Options{}))
+	must(b.CreateTopic("Topic", broker.Options{}))
+	must(b.CreateSubscription("topic", "Sub", broker.Options{}, nil))
 	for path, want := range map[string]string{
 		"path/to/queue":                                      "Path/To/Queue",
 		"/path/to/queue/":                                    "Path/To/Queue",
@@ -167,8 +166,8 @@ func TestAutoCreate(t *testing.T) {
 	}
 	target(t, b, "new")
 	target(t, b, "sent")
-	if len(b.Queues()) != 2 || len(b.Topics()) != 2 {
-		t.Errorf("%d queues, %d topics", len(b.Queues()), len(b.Topics()))
+	if got := paths(b); got != "[queue sent new new/Subscriptions/sub other other/Subscriptions/sub]" {
+		t.Errorf("the entities are %s", got)
 	}
 	receiver, err := source(t, b, "queue").Receive(broker.ReceiverConfig{})
 	if err != nil {
@@ -193,9 +192,9 @@ func TestQueueBecomesTopic(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantIDs(t, peek(t, b, "t/Subscriptions/s"), "1", "2", "3")
-	must(b.Topic("t"))
+	must(b.Entity("t"))
 	same(t, b, dir)
-	must(b.CreateQueue("asked-for", broker.QueueOptions{}))
+	must(b.CreateQueue("asked-for", broker.Options{}))
 	_, err := b.Source("asked-for/Subscriptions/s")
 	wantCondition(t, err, broker.NotFound)
 }

@@ -4,15 +4,15 @@ package broker
 func (b *Broker) autoCreate(path string) *entity {
 	topicName, name, ok := CutSubscription(path)
 	if !ok {
-		_, _ = b.create(queueKind, "", path, settings{Auto: true}, []Rule{}) // another may be first, or the name is no name
+		_, _ = b.create(QueueKind, "", path, settings{Auto: true}, []Rule{}) // another may be first, or the name is no name
 		return b.entity(path)
 	}
 	topic := b.entity(topicName)
 	if topic == nil {
-		topic, _ = b.create(topicKind, "", topicName, settings{Auto: true}, []Rule{}) // as above
+		topic, _ = b.create(TopicKind, "", topicName, settings{Auto: true}, []Rule{}) // as above
 	}
-	became := topic != nil && topic.is(queueKind) && b.becomeTopic(topic)
-	_, _ = b.create(subscriptionKind, topicName, name, settings{Auto: true}, []Rule{{Name: DefaultRule}}) // as above
+	became := topic != nil && topic.is(QueueKind) && b.becomeTopic(topic)
+	_, _ = b.create(SubscriptionKind, topicName, name, settings{Auto: true}, []Rule{{Name: DefaultRule}}) // as above
 	if became {
 		topic.mu.Lock()
 		topic.pending = true // what was sent to the queue goes on to the subscription
@@ -31,7 +31,7 @@ func (b *Broker) becomeTopic(e *entity) bool {
 		main.shelf.Len() != main.ready.Len()+main.scheduled {
 		return false
 	}
-	e.kind.Store(uint32(topicKind))
+	e.kind.Store(uint32(TopicKind))
 	for _, m := range main.shelf.All() {
 		if m.state == ready {
 			m.due = 0

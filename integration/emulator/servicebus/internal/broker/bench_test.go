@@ -44,7 +44,7 @@ func BenchmarkSend(b *testing.B) {
 		b.Helper()
 		bus, stop := start(b, config)
 		defer stop()
-		must(bus.CreateQueue("q", broker.QueueOptions{DefaultTTL: time.Hour}))
+		must(bus.CreateQueue("q", broker.Options{DefaultTTL: time.Hour}))
 		to, raw, batch := target(b, bus, "q"), kilobyte(b), make([]amqp.Message, 1)
 		b.ReportAllocs()
 		n := 0
@@ -71,7 +71,7 @@ func BenchmarkSend(b *testing.B) {
 func BenchmarkConfirmedSend(b *testing.B) {
 	bus, stop := start(b, broker.Config{Dir: b.TempDir()})
 	defer stop()
-	must(bus.CreateQueue("q", broker.QueueOptions{}))
+	must(bus.CreateQueue("q", broker.Options{}))
 	to, raw := target(b, bus, "q"), kilobyte(b)
 	b.SetParallelism(32)
 	b.RunParallel(func(pb *testing.PB) {
@@ -89,7 +89,7 @@ func BenchmarkSendReceiveComplete(b *testing.B) {
 		b.Helper()
 		bus, stop := start(b, config)
 		defer stop()
-		must(bus.CreateQueue("q", broker.QueueOptions{DefaultTTL: time.Hour}))
+		must(bus.CreateQueue("q", broker.Options{DefaultTTL: time.Hour}))
 		to, raw, batch := target(b, bus, "q"), kilobyte(b), make([]amqp.Message, 1)
 		r := receive(b, bus, "q", broker.ReceiverConfig{})
 		var buf []byte
@@ -113,7 +113,7 @@ func BenchmarkSendReceiveComplete(b *testing.B) {
 func BenchmarkReceiveComplete(b *testing.B) {
 	bus, stop := start(b, broker.Config{})
 	defer stop()
-	must(bus.CreateQueue("q", broker.QueueOptions{DefaultTTL: time.Hour}))
+	must(bus.CreateQueue("q", broker.Options{DefaultTTL: time.Hour}))
 	to, raw, batch := target(b, bus, "q"), kilobyte(b), make([]amqp.Message, 1)
 	r := receive(b, bus, "q", broker.ReceiverConfig{})
 	var buf []byte
@@ -149,10 +149,10 @@ func BenchmarkReceiveComplete(b *testing.B) {
 func BenchmarkTopic(b *testing.B) {
 	bus, stop := start(b, broker.Config{})
 	defer stop()
-	must(bus.CreateTopic("t", broker.TopicOptions{}))
+	must(bus.CreateTopic("t", broker.Options{}))
 	var receivers []*client
 	for _, name := range []string{"a", "b", "c", "d"} {
-		subscribe(bus, name, broker.SubscriptionOptions{}, broker.Rule{Name: "r", Filter: sql("sys.Label = 'label' AND n > 3")})
+		subscribe(bus, name, broker.Options{}, broker.Rule{Name: "r", Filter: sql("sys.Label = 'label' AND n > 3")})
 		receivers = append(receivers, receive(b, bus, "t/Subscriptions/"+name, broker.ReceiverConfig{Mode: broker.ReceiveAndDelete}))
 	}
 	to, raw, batch := target(b, bus, "t"), kilobyte(b), make([]amqp.Message, 1)
@@ -176,7 +176,7 @@ func BenchmarkMemory(b *testing.B) {
 	raw := kilobyte(b)
 	for b.Loop() {
 		bus := broker.New(broker.Config{})
-		must(bus.CreateQueue("q", broker.QueueOptions{DefaultTTL: time.Hour}))
+		must(bus.CreateQueue("q", broker.Options{DefaultTTL: time.Hour}))
 		to, batch := target(b, bus, "q"), make([]amqp.Message, 1)
 		var before, after runtime.MemStats
 		runtime.GC() //nolint:revive // what is garbage does not count

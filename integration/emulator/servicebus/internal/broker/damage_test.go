@@ -20,7 +20,7 @@ func TestDamagedJournal(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		b, stop := start(t, broker.Config{Dir: dir})
 		for _, name := range []string{"one", "two"} {
-			must(b.CreateQueue(name, broker.QueueOptions{}))
+			must(b.CreateQueue(name, broker.Options{}))
 		}
 		for range 10 {
 			send(t, b, "one", ids(1)...)
@@ -67,7 +67,7 @@ func messagesOf(t *testing.T, dir string, log *strings.Builder) (n int) {
 	bubble.Test(t, func(t *testing.T) {
 		b, stop := start(t, broker.Config{Dir: dir, Logger: slog.New(slog.NewTextHandler(log, nil))})
 		defer stop()
-		for _, q := range b.Queues() {
+		for _, q := range b.Entities() {
 			n += len(peek(t, b, q.Name))
 		}
 	})

@@ -11,7 +11,7 @@ import (
 
 // A definition is what the journal has of an entity.
 type definition struct {
-	Kind     kind             `json:"kind"`
+	Kind     Kind             `json:"kind"`
 	Topic    uint64           `json:"topic,omitempty"`
 	Name     string           `json:"name"`
 	Created  int64            `json:"created"`
@@ -34,7 +34,7 @@ type ruleDefinition struct {
 }
 
 func (e *entity) definition() definition {
-	d := definition{Kind: kind(e.kind.Load()), Name: e.name, Created: e.created, Updated: e.updated, Settings: e.settings}
+	d := definition{Kind: Kind(e.kind.Load()), Name: e.name, Created: e.created, Updated: e.updated, Settings: e.settings}
 	if e.topic != nil {
 		d.Topic = e.topic.id
 	}

@@ -35,31 +35,26 @@ func crash(tb testing.TB, dir string) string {
 
 // state is all that can be seen of a broker.
 type state struct {
-	Queues        []broker.QueueInfo
-	Topics        []broker.TopicInfo
-	Subscriptions []broker.SubscriptionInfo
-	Rules         []string
-	Messages      map[string][][]byte
+	Entities []broker.Info
+	Rules    []string
+	Messages map[string][][]byte
 }
 
 func look(tb testing.TB, b *broker.Broker) state {
 	tb.Helper()
-	s := state{Queues: b.Queues(), Topics: b.Topics(), Messages: map[string][][]byte{}}
+	s := state{Entities: b.Entities(), Messages: map[string][][]byte{}}
 	var paths []string
-	for i, q := range s.Queues {
-		paths = append(paths, q.Name)
-		s.Queues[i].Usage.Accessed, s.Queues[i].Usage.Receivers = time.Time{}, 0
-	}
-	for i, topic := range s.Topics {
-		s.Topics[i].Usage.Accessed = time.Time{}
-		for _, sub := range must(b.Subscriptions(topic.Name)) {
-			sub.Usage.Accessed, sub.Usage.Receivers = time.Time{}, 0
-			s.Subscriptions = append(s.Subscriptions, sub)
-			paths = append(paths, topic.Name+"/Subscriptions/"+sub.Name)
-			for _, rule := range must(b.Rules(topic.Name, sub.Name)) {
-				s.Rules = append(s.Rules, fmt.Sprint(rule.Name, rule.Created, rule.Filter.Kind(), rule.Filter.Expression(), rule.Filter.Parameters(),
-					rule.Filter.Correlation(), rule.Action.Expression()))
-			}
+	for i, info := range s.Entities {
+		s.Entities[i].Usage.Accessed, s.Entities[i].Usage.Receivers = time.Time{}, 0
+		if info.Kind != broker.TopicKind {
+			paths = append(paths, info.Path)
+		}
+		if info.Kind != broker.SubscriptionKind {
+			continue
+		}
+		for _, rule := range must(b.Rules(info.Topic, info.Name)) {
+			s.Rules = append(s.Rules, fmt.Sprint(rule.Name, rule.Created, rule.Filter.Kind(), rule.Filter.Expression(), rule.Filter.Parameters(),
+				rule.Filter.Correlation(), rule.Action.Expression()))
 		}
 	}
 	for _, path := range paths {
@@ -98,20 +93,20 @@ func durable(t *testing.T, f func(t *testing.T, b *broker.Broker, dir string)) {
 
 func TestRestart(t *testing.T) {
 	durable(t, func(t *testing.T, b *broker.Broker, dir string) {
-		must(b.CreateQueue("q", broker.QueueOptions{DuplicateDetection: true, DeadLetterOnExpiration: true}))
-		must(b.CreateQueue("sessions", broker.QueueOptions{RequiresSession: true, UserMetadata: "x"}))
-		must(b.CreateQueue("forwards", broker.QueueOptions{ForwardTo: "q"}))
-		must(b.CreateTopic("t", broker.TopicOptions{}))
-		must(b.CreateSubscription("t", "s", broker.SubscriptionOptions{}, &broker.Rule{
+		must(b.CreateQueue("q", broker.Options{DuplicateDetection: true, DeadLetterOnExpiration: true}))
+		must(b.CreateQueue("sessions", broker.Options{RequiresSession: true, UserMetadata: "x"}))
+		must(b.CreateQueue("forwards", broker.Options{ForwardTo: "q"}))
+		must(b.CreateTopic("t", broker.Options{}))
+		must(b.CreateSubscription("t", "s", broker.Options{}, &broker.Rule{
 			Name: "r", Filter: must(filter.ParseSQL("n > @n", amqp.Map{{Key: "@n", Value: int64(1)}})),
 			Action: must(filter.ParseAction("SET n = n + 1", nil)),
 		}))
 		must(b.CreateRule("t", "s", broker.Rule{Name: "c", Filter: must(filter.NewCorrelation(filter.CorrelationFilter{
 			Label: "x", Properties: amqp.Map{{Key: "p", Value: int32(1)}},
 		}))}))
-		must(b.CreateQueue("gone", broker.QueueOptions{}))
+		must(b.CreateQueue("gone", broker.Options{}))
 		send(t, b, "gone", ids(3)...)
-		if err := b.DeleteQueue("gone"); err != nil {
+		if err := b.Delete("gone"); err != nil {
 			t.Fatal(err)
 		}
 		same(t, b, dir)
@@ -175,8 +170,8 @@ func TestRuleValuesAfterRestart(t *testing.T) {
 			{Key: "char", Value: amqp.Char('x')},
 			{Key: "short", Value: int16(5)},
 		}
-		must(b.CreateTopic("t", broker.TopicOptions{}))
-		must(b.CreateSubscription("t", "s", broker.SubscriptionOptions{}, &broker.Rule{
+		must(b.CreateTopic("t", broker.Options{}))
+		must(b.CreateSubscription("t", "s", broker.Options{}, &broker.Rule{
 			Name: "r", Filter: must(filter.NewCorrelation(filter.CorrelationFilter{Properties: want})),
 			Action: must(filter.ParseAction("SET a = @plain", want)),
 		}))
@@ -193,7 +188,7 @@ func TestRuleValuesAfterRestart(t *testing.T) {
 
 func TestDuplicatesAfterRestart(t *testing.T) {
 	durable(t, func(t *testing.T, b *broker.Broker, dir string) {
-		must(b.CreateQueue("q", broker.QueueOptions{DuplicateDetection: true}))
+		must(b.CreateQueue("q", broker.Options{DuplicateDetection: true}))
 		send(t, b, "q", spec{id: "a"})
 		again, stop := start(t, broker.Config{Dir: crash(t, dir)})
 		defer stop()
@@ -207,8 +202,8 @@ func TestScheduleAfterRestart(t *testing.T) {
 	dir := t.TempDir()
 	bubble.Test(t, func(t *testing.T) {
 		b, stop := start(t, broker.Config{Dir: dir})
-		must(b.CreateTopic("t", broker.TopicOptions{}))
-		must(b.CreateSubscription("t", "s", broker.SubscriptionOptions{}, nil))
+		must(b.CreateTopic("t", broker.Options{}))
+		must(b.CreateSubscription("t", "s", broker.Options{}, nil))
 		send(t, b, "t", spec{id: "1", at: time.Now().Add(time.Hour)})
 		stop()
 		time.Sleep(2 * time.Hour)
@@ -223,7 +218,7 @@ func TestScheduleAfterRestart(t *testing.T) {
 func TestJournalStaysShort(t *testing.T) {
 	dir := t.TempDir()
 	b, stop := start(t, broker.Config{Dir: dir, SnapshotAfter: 20_000})
-	must(b.CreateQueue("q", broker.QueueOptions{}))
+	must(b.CreateQueue("q", broker.Options{}))
 	send(t, b, "q", spec{id: "stays"})
 	r := receive(t, b, "q", broker.ReceiverConfig{})
 	r.SetCredit(1)
@@ -262,7 +257,7 @@ func sizeOf(dir string) int64 {
 // TestLargeSnapshot has more in one entity than fits one part.
 func TestLargeSnapshot(t *testing.T) {
 	durable(t, func(t *testing.T, b *broker.Broker, dir string) {
-		must(b.CreateQueue("q", broker.QueueOptions{}))
+		must(b.CreateQueue("q", broker.Options{}))
 		for i := range 20 {
 			send(t, b, "q", spec{id: strconv.Itoa(i), label: strings.Repeat("x", 500_000)})
 		}
@@ -276,7 +271,7 @@ func TestLargeSnapshot(t *testing.T) {
 
 func TestClosedJournal(t *testing.T) {
 	b, stop := start(t, broker.Config{Dir: t.TempDir()})
-	must(b.CreateQueue("q", broker.QueueOptions{}))
+	must(b.CreateQueue("q", broker.Options{}))
 	stop()
 	receipt, err := target(t, b, "q").Send([]amqp.Message{build(t, spec{})}, nil)
 	if err == nil {

@@ -10,26 +10,24 @@ import (
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/index"
 )
 
-// A kind is a kind of entity.
-type kind uint8
+// A Kind is a kind of entity.
+type Kind uint8
 
 const (
-	queueKind kind = iota
-	topicKind
-	subscriptionKind
+	QueueKind Kind = iota
+	TopicKind
+	SubscriptionKind
 )
 
 // String is the name of the kind in errors.
-func (k kind) String() string {
+func (k Kind) String() string {
 	return [...]string{"Queue", "Topic", "Subscription"}[k]
 }
 
-// settings are the options of an entity of any kind.
+// settings are what the journal has of an entity's options.
 type settings struct {
-	QueueOptions
+	Options
 
-	DropOnFilterError bool
-	SupportOrdering   bool
 	// Auto says that nobody but a sender or receiver has asked for the entity.
 	Auto bool
 }
@@ -71,7 +69,7 @@ type entity struct {
 	visitAt int64 // when the timetable has the next visit; 0 for never
 }
 
-func newEntity(b *Broker, id uint64, k kind, topic *entity, name string) *entity {
+func newEntity(b *Broker, id uint64, k Kind, topic *entity, name string) *entity {
 	now := time.Now().UnixMilli()
 	e := &entity{
 		broker: b, id: id, name: name, path: name, topic: topic,
@@ -90,7 +88,7 @@ func newEntity(b *Broker, id uint64, k kind, topic *entity, name string) *entity
 	return e
 }
 
-func (e *entity) is(k kind) bool { return kind(e.kind.Load()) == k }
+func (e *entity) is(k Kind) bool { return Kind(e.kind.Load()) == k }
 
 // pathOf is the path of one of an entity's queues.
 func (e *entity) pathOf(p part) string {
@@ -243,7 +241,7 @@ func (e *entity) usage() Usage {
 	switch {
 	case e.accessed != 0:
 		usage.Accessed = time.UnixMilli(e.accessed).UTC()
-	case e.is(subscriptionKind): // the service takes their creation for an access
+	case e.is(SubscriptionKind): // the service takes their creation for an access
 		usage.Accessed = usage.Created
 	}
 	return usage

@@ -21,18 +21,18 @@ const golden = "testdata/format1"
 // fill has one of everything that is kept, part of it in a snapshot and part of it in the log after.
 func fill(t *testing.T, b *broker.Broker) {
 	t.Helper()
-	must(b.CreateQueue("q", broker.QueueOptions{
+	must(b.CreateQueue("q", broker.Options{
 		DuplicateDetection: true, DeadLetterOnExpiration: true, LockDuration: 30 * time.Second, MaxDeliveryCount: 2,
 		UserMetadata: "mine",
 	}))
-	must(b.CreateQueue("sessions", broker.QueueOptions{RequiresSession: true}))
-	must(b.CreateQueue("forwards", broker.QueueOptions{ForwardTo: "q"}))
-	must(b.CreateTopic("t", broker.TopicOptions{DefaultTTL: 24 * time.Hour}))
-	must(b.CreateSubscription("t", "s", broker.SubscriptionOptions{}, &broker.Rule{
+	must(b.CreateQueue("sessions", broker.Options{RequiresSession: true}))
+	must(b.CreateQueue("forwards", broker.Options{ForwardTo: "q"}))
+	must(b.CreateTopic("t", broker.Options{DefaultTTL: 24 * time.Hour}))
+	must(b.CreateSubscription("t", "s", broker.Options{}, &broker.Rule{
 		Name: "sql", Filter: must(filter.ParseSQL("n > @n", amqp.Map{{Key: "@n", Value: int64(1)}})),
 		Action: must(filter.ParseAction("SET n = n + 1", nil)),
 	}))
-	must(b.CreateQueue("gone", broker.QueueOptions{}))
+	must(b.CreateQueue("gone", broker.Options{}))
 	send(t, b, "gone", ids(2)...)
 	send(t, b, "q", ids(6)...)
 	send(t, b, "q", spec{id: "annotated", delivery: amqp.Map{{Key: amqp.Symbol("x-opt-mine"), Value: "kept"}}})
@@ -48,7 +48,7 @@ func fill(t *testing.T, b *broker.Broker) {
 	if err := b.Snapshot(); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.DeleteQueue("gone"); err != nil {
+	if err := b.Delete("gone"); err != nil {
 		t.Fatal(err)
 	}
 	correlation := must(filter.NewCorrelation(filter.CorrelationFilter{

@@ -63,7 +63,7 @@ func (b *Broker) pumpSome(e *entity) (more bool) {
 
 // goOn moves one message to a target, or to the transfer dead-letter queue if that does not take it.
 func (e *entity) goOn(m *message, target *entity, now int64, en *entry) {
-	if e.is(topicKind) && m.queue.part == mainPart {
+	if e.is(TopicKind) && m.queue.part == mainPart {
 		copied := m.clone()
 		copied.seq = m.seq
 		m.remove(en)

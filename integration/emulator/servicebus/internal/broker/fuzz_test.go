@@ -14,16 +14,16 @@ import (
 // FuzzReplay has a broker restored from anything.
 func FuzzReplay(f *testing.F) {
 	b := broker.New(broker.Config{})
-	must(b.CreateQueue("q", broker.QueueOptions{DefaultTTL: time.Hour}))
+	must(b.CreateQueue("q", broker.Options{DefaultTTL: time.Hour}))
 	send(f, b, "q", spec{id: "1"}, spec{id: "2", at: time.Now().Add(time.Hour)})
 	f.Add(b.Record("q"))
-	must(b.CreateTopic("t", broker.TopicOptions{}))
+	must(b.CreateTopic("t", broker.Options{}))
 	f.Add(b.Record("t"))
-	must(b.CreateSubscription("t", "s", broker.SubscriptionOptions{}, &broker.Rule{Filter: sql("a = 1")}))
+	must(b.CreateSubscription("t", "s", broker.Options{}, &broker.Rule{Filter: sql("a = 1")}))
 	f.Add(b.Record("t/Subscriptions/s"))
 	f.Fuzz(func(t *testing.T, record []byte) {
 		b := broker.New(broker.Config{})
-		must(b.CreateQueue("q", broker.QueueOptions{}))
+		must(b.CreateQueue("q", broker.Options{}))
 		if err := b.Replay(record); err != nil {
 			return
 		}
@@ -46,7 +46,7 @@ func FuzzSend(f *testing.F) {
 			return
 		}
 		b := broker.New(broker.Config{})
-		must(b.CreateQueue("q", broker.QueueOptions{}))
+		must(b.CreateQueue("q", broker.Options{}))
 		if _, err := target(t, b, "q").Send([]amqp.Message{sent}, nil); err != nil {
 			return
 		}

@@ -41,6 +41,15 @@ func start(tb testing.TB, config broker.Config) (_ *broker.Broker, stop func()) 
 	}
 }
 
+// paths are those of all entities.
+func paths(b *broker.Broker) string {
+	var all []string
+	for _, info := range b.Entities() {
+		all = append(all, info.Path)
+	}
+	return fmt.Sprint(all)
+}
+
 // pass lets time pass, and the broker do what is due.
 func pass(d time.Duration) {
 	time.Sleep(d)

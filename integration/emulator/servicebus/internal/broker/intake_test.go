@@ -10,7 +10,7 @@ import (
 
 // TestIDsInCharacters has ids and keys at the limit of 128 characters, as .NET counts them, and one character beyond it.
 func TestIDsInCharacters(t *testing.T) {
-	queue(t, broker.QueueOptions{}, func(t *testing.T, b *broker.Broker) {
+	queue(t, broker.Options{}, func(t *testing.T, b *broker.Broker) {
 		for what, build := range map[string]func(id string) amqp.Message{
 			"message id":    func(id string) amqp.Message { return build(t, spec{id: id}) },
 			"session id":    func(id string) amqp.Message { return build(t, spec{session: id}) },
@@ -46,7 +46,7 @@ func TestAcceptCountsCharacters(t *testing.T) {
 }
 
 func TestMessageWithoutID(t *testing.T) {
-	queue(t, broker.QueueOptions{}, func(t *testing.T, b *broker.Broker) {
+	queue(t, broker.Options{}, func(t *testing.T, b *broker.Broker) {
 		send(t, b, "q", spec{}, spec{})
 		all := peek(t, b, "q")
 		if len(all) != 2 || len(all[0]) != 32 || all[0] == all[1] {

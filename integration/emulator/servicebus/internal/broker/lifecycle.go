@@ -32,8 +32,9 @@ func checkName(name string, longest int) error {
 	}
 }
 
-// complete sets what is not set to its default, and reports what is wrong.
-func (s *settings) complete(path string, k kind) error {
+// complete leaves out what entities of the kind do not have, sets what is not set to its default, and reports what is wrong.
+func (s *settings) complete(path string, k Kind) error {
+	s.Options = s.Options.of(k)
 	setDefault(&s.LockDuration, time.Minute)
 	setDefault(&s.DuplicateWindow, 10*time.Minute)
 	if s.MaxDeliveryCount == 0 {
@@ -54,7 +55,7 @@ func (s *settings) complete(path string, k kind) error {
 		return bad("unknown status '" + string(s.Status) + "'.")
 	case s.ForwardTo != "" && s.RequiresSession:
 		return bad("an entity that requires sessions cannot forward messages.")
-	case k == queueKind && (leadsTo(s.ForwardTo, path) || leadsTo(s.ForwardDeadLettersTo, path)):
+	case k == QueueKind && (leadsTo(s.ForwardTo, path) || leadsTo(s.ForwardDeadLettersTo, path)):
 		return bad("an entity cannot forward to itself.")
 	default:
 		return nil
@@ -79,17 +80,17 @@ func TargetName(address string) string {
 }
 
 // create makes an entity.
-func (b *Broker) create(k kind, topicName, name string, s settings, rules []Rule) (*entity, error) {
+func (b *Broker) create(k Kind, topicName, name string, s settings, rules []Rule) (*entity, error) {
 	longest := maxName
-	if k == subscriptionKind {
+	if k == SubscriptionKind {
 		longest = maxSubscriptionName
 	}
 	if err := checkName(name, longest); err != nil {
 		return nil, err
 	}
 	path := name
-	if k == subscriptionKind {
-		path = topicName + "/Subscriptions/" + name
+	if k == SubscriptionKind {
+		path = SubscriptionPath(topicName, name)
 	}
 	if err := s.complete(path, k); err != nil {
 		return nil, err
@@ -105,19 +106,19 @@ func (b *Broker) create(k kind, topicName, name string, s settings, rules []Rule
 }
 
 // register makes an entity with checked settings.
-func (b *Broker) register(k kind, topicName, name string, s settings, rules []Rule) (*entity, Receipt, error) {
+func (b *Broker) register(k Kind, topicName, name string, s settings, rules []Rule) (*entity, Receipt, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	var topic *entity
 	path := name
-	if k == subscriptionKind {
+	if k == SubscriptionKind {
 		topic = b.entities[lower(topicName)]
-		if topic == nil || !topic.is(topicKind) {
+		if topic == nil || !topic.is(TopicKind) {
 			return nil, Receipt{}, errNotFound(topicName)
 		}
 		topic.mu.Lock() // nothing is sent meanwhile
 		defer topic.mu.Unlock()
-		path = topic.name + "/Subscriptions/" + name
+		path = SubscriptionPath(topic.name, name)
 	}
 	if b.entities[lower(path)] != nil {
 		return nil, Receipt{}, fail(EntityExists, "The messaging entity '%s' already exists.", path)
@@ -142,7 +143,7 @@ func (b *Broker) register(k kind, topicName, name string, s settings, rules []Ru
 }
 
 // find returns the entity of a kind at a path.
-func (b *Broker) find(k kind, path string) (*entity, error) {
+func (b *Broker) find(k Kind, path string) (*entity, error) {
 	e := b.entity(path)
 	if e == nil || !e.is(k) {
 		return nil, errNotFound(path)
@@ -151,7 +152,7 @@ func (b *Broker) find(k kind, path string) (*entity, error) {
 }
 
 // update gives an entity other settings.
-func (b *Broker) update(k kind, path string, s settings) (*entity, error) {
+func (b *Broker) update(k Kind, path string, s settings) (*entity, error) {
 	e, err := b.find(k, path)
 	if err != nil {
 		return nil, err
@@ -201,7 +202,7 @@ func (e *entity) apply(s settings) (Receipt, error) {
 
 // mayBecome reports which setting cannot be changed, if it would be, in the words of the service.
 func (e *entity) mayBecome(s settings) error {
-	kind := kind(e.kind.Load())
+	kind := Kind(e.kind.Load())
 	switch {
 	case s.RequiresSession != e.settings.RequiresSession:
 		return errFixed("RequiresSession", kind)
@@ -212,7 +213,7 @@ func (e *entity) mayBecome(s settings) error {
 	}
 }
 
-func errFixed(property string, k kind) error {
+func errFixed(property string, k Kind) error {
 	return fail(ArgumentError, "The value for the %s property of an existing %v cannot be changed. ", property, k)
 }
 
@@ -223,15 +224,6 @@ func (q *queue) expel(err error, en *entry) {
 			r.detach(err, en)
 		}
 	}
-}
-
-// delete deletes the entity of a kind at a path.
-func (b *Broker) delete(k kind, path string) error {
-	e, err := b.find(k, path)
-	if err != nil {
-		return err
-	}
-	return b.remove(e, nil)
 }
 
 // remove deletes an entity and, of a topic, the subscriptions. expect says under which condition, asked with its lock held; nil is
@@ -297,33 +289,4 @@ func (b *Broker) deleteIdle(e *entity, now int64) {
 	if err != nil && Condition(err) != NotFound {
 		b.config.Logger.Error("auto-delete on idle", "entity", e.path, "err", err)
 	}
-}
-
-// infos describes entities, by name.
-func infos[T any](entities []*entity, describe func(*entity) T) []T {
-	slices.SortFunc(entities, func(a, b *entity) int { return strings.Compare(lower(a.name), lower(b.name)) })
-	described := make([]T, 0, len(entities))
-	for _, e := range entities {
-		e.mu.Lock()
-		if !e.deleted {
-			described = append(described, describe(e))
-		}
-		e.mu.Unlock()
-	}
-	return described
-}
-
-// describe describes one entity.
-func describe[T any](e *entity, err error, info func(*entity) T) (T, error) {
-	if err != nil {
-		var none T
-		return none, err
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return info(e), nil
-}
-
-func (b *Broker) ofKind(k kind) []*entity {
-	return slices.DeleteFunc(b.all(), func(e *entity) bool { return !e.is(k) })
 }

@@ -102,7 +102,7 @@ func (m *model) check(t *rapid.T) {
 			t.Fatalf("message %s has count %d and number %d, want %d and %d", g.id(), g.Header().DeliveryCount, g.Sequence, x.count, x.seq)
 		}
 	}
-	counts := must(m.broker.Queue("q")).Usage.Counts
+	counts := must(m.broker.Entity("q")).Usage.Counts
 	if counts.Active != int64(len(m.ids("ready", "locked", "deferred"))) || counts.DeadLetter != int64(len(m.ids("dead"))) {
 		t.Fatalf("counts %+v", counts)
 	}
@@ -255,8 +255,8 @@ func (m *model) restart(t *rapid.T) {
 
 func (m *model) open() {
 	m.broker, m.stop = start(m.t, broker.Config{Dir: m.dir})
-	if _, err := m.broker.Queue("q"); err != nil {
-		must(m.broker.CreateQueue("q", broker.QueueOptions{LockDuration: modelLock, MaxDeliveryCount: modelAttempts}))
+	if _, err := m.broker.Entity("q"); err != nil {
+		must(m.broker.CreateQueue("q", broker.Options{LockDuration: modelLock, MaxDeliveryCount: modelAttempts}))
 	}
 	m.receiver = receive(m.t, m.broker, "q", broker.ReceiverConfig{})
 	m.source = m.receiver.source

@@ -20,8 +20,9 @@ const (
 // MaxLockDuration is the longest lock there is.
 const MaxLockDuration = 5 * time.Minute
 
-// QueueOptions say how a queue works. The zero value is a plain queue.
-type QueueOptions struct {
+// Options say how an entity works. The zero value is a plain one. Options that entities of a kind do not have are without effect. The
+// journal has the fields in their order.
+type Options struct {
 	// LockDuration is how long a receiver has for a message, or a session, at most [MaxLockDuration]. Default: a minute.
 	LockDuration time.Duration
 	// MaxDeliveryCount is how often a message is tried before it becomes a dead letter. Default: 10.
@@ -39,9 +40,9 @@ type QueueOptions struct {
 	// or an address, see [TargetName], and kept as it is.
 	ForwardTo            string
 	ForwardDeadLettersTo string
-	// AutoDeleteOnIdle is after which time without use the queue deletes itself. Default: never.
+	// AutoDeleteOnIdle is after which time without use the entity deletes itself. Default: never.
 	AutoDeleteOnIdle time.Duration
-	// MaxSize is how many bytes the messages of the queue may have. Default: no limit.
+	// MaxSize is how many bytes the messages of the entity may have. Default: no limit.
 	MaxSize int64
 	// MaxMessageSize is how many bytes one message may have. Default: the broker's limit.
 	MaxMessageSize int64
@@ -52,6 +53,30 @@ type QueueOptions struct {
 	Express            bool
 	NoBatching         bool
 	AuthorizationRules []AuthorizationRule
+	// DropOnFilterError drops messages on which a filter of a subscription fails. Else they become its dead letters.
+	DropOnFilterError bool
+	// SupportOrdering of a topic is stored and has no effect.
+	SupportOrdering bool
+}
+
+// of returns the options that entities of a kind have.
+func (o Options) of(k Kind) Options {
+	if k != SubscriptionKind {
+		o.DropOnFilterError = false
+	}
+	if k != TopicKind {
+		o.SupportOrdering = false
+	}
+	switch k {
+	case QueueKind:
+	case TopicKind:
+		o.LockDuration, o.MaxDeliveryCount, o.RequiresSession, o.DeadLetterOnExpiration = 0, 0, false, false
+		o.ForwardTo, o.ForwardDeadLettersTo = "", ""
+	case SubscriptionKind:
+		o.DuplicateDetection, o.DuplicateWindow, o.MaxSize, o.MaxMessageSize = false, 0, 0, 0
+		o.Partitioning, o.Express, o.AuthorizationRules = false, false, nil
+	}
+	return o
 }
 
 // An AuthorizationRule is a key of an entity as administration clients write it. The broker stores it; the server authorizes with it.
@@ -63,40 +88,6 @@ type AuthorizationRule struct {
 	KeyName      string
 	PrimaryKey   string // in base64
 	SecondaryKey string // in base64
-}
-
-// TopicOptions say how a topic works. Fields are as those of [QueueOptions].
-type TopicOptions struct {
-	DefaultTTL         time.Duration
-	DuplicateDetection bool
-	DuplicateWindow    time.Duration
-	AutoDeleteOnIdle   time.Duration
-	MaxSize            int64
-	MaxMessageSize     int64
-	Status             Status
-	UserMetadata       string
-	SupportOrdering    bool
-	Partitioning       bool
-	Express            bool
-	NoBatching         bool
-	AuthorizationRules []AuthorizationRule
-}
-
-// SubscriptionOptions say how a subscription works. Fields are as those of [QueueOptions].
-type SubscriptionOptions struct {
-	LockDuration           time.Duration
-	MaxDeliveryCount       int
-	RequiresSession        bool
-	DefaultTTL             time.Duration
-	DeadLetterOnExpiration bool
-	// DropOnFilterError drops messages on which a filter fails. Else they become dead letters of the subscription.
-	DropOnFilterError    bool
-	ForwardTo            string
-	ForwardDeadLettersTo string
-	AutoDeleteOnIdle     time.Duration
-	Status               Status
-	UserMetadata         string
-	NoBatching           bool
 }
 
 // A Rule has the messages that a subscription takes, and what is changed on them.
@@ -126,7 +117,8 @@ func (c Counts) Total() int64 {
 
 // Usage is what an entity holds and when it was used.
 type Usage struct {
-	Counts   Counts
+	Counts
+
 	Deferred int64 // of those that are active, and not with a receiver at this moment
 	Size     int64 // bytes of all messages
 	// Receivers are those that are open at this moment, of dead letters too.
@@ -136,28 +128,17 @@ type Usage struct {
 	Accessed  time.Time // last send or receive since the broker was loaded; else zero, or when a subscription was created
 }
 
-// QueueInfo describes a queue.
-type QueueInfo struct {
+// An Info describes an entity. Active is always 0 for a topic, whose messages are in the subscriptions.
+type Info struct {
+	Kind    Kind
+	Path    string // "orders", "events/Subscriptions/all"
 	Name    string
-	Options QueueOptions
+	Topic   string // of a subscription
+	Options Options
 	Usage   Usage
-}
 
-// TopicInfo describes a topic.
-type TopicInfo struct {
-	Name          string
-	Options       TopicOptions
-	Usage         Usage // Active is always 0: messages are in the subscriptions
-	Subscriptions int
-	// Rules of the subscriptions, by kind. One that takes all messages, or none, is one of SQL.
+	Subscriptions int // of a topic
+	// Rules of the topic's subscriptions, by kind. One that takes all messages, or none, is one of SQL.
 	SQLFilters         int
 	CorrelationFilters int
-}
-
-// SubscriptionInfo describes a subscription.
-type SubscriptionInfo struct {
-	Topic   string
-	Name    string
-	Options SubscriptionOptions
-	Usage   Usage
 }

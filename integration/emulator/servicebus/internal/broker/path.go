@@ -78,7 +78,7 @@ func (b *Broker) Target(path string) (*Target, error) {
 	if e == nil {
 		return nil, errNotFound(path)
 	}
-	if e.is(subscriptionKind) || at.part != mainPart {
+	if e.is(SubscriptionKind) || at.part != mainPart {
 		return nil, fail(NotAllowed, "'%s' cannot be sent to.", path)
 	}
 	return &Target{e}, nil
@@ -96,7 +96,7 @@ func (b *Broker) Source(path string) (*Source, error) {
 	if e == nil {
 		return nil, errNotFound(path)
 	}
-	if e.is(topicKind) {
+	if e.is(TopicKind) {
 		return nil, fail(NotAllowed, "'%s' is a topic: receive from one of its subscriptions.", path)
 	}
 	return &Source{&e.queues[at.part]}, nil

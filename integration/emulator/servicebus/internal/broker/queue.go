@@ -32,7 +32,7 @@ func (q *queue) destination() string {
 
 // goesOn says that ready messages do not stay.
 func (q *queue) goesOn() bool {
-	return q.part == mainPart && q.entity.is(topicKind) || q.destination() != ""
+	return q.part == mainPart && q.entity.is(TopicKind) || q.destination() != ""
 }
 
 // add puts a message in a queue. Its place there is up to the caller.
@@ -62,7 +62,7 @@ func (q *queue) stand(m *message, en *entry) {
 		e.pending = true
 	}
 	m.due = 0
-	if q.part == mainPart && !e.is(topicKind) {
+	if q.part == mainPart && !e.is(TopicKind) {
 		m.due = m.expires
 	}
 	if m.due != 0 || m.index != 0 {

@@ -10,7 +10,7 @@ import (
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
 )
 
-func queue(t *testing.T, options broker.QueueOptions, f func(t *testing.T, b *broker.Broker)) {
+func queue(t *testing.T, options broker.Options, f func(t *testing.T, b *broker.Broker)) {
 	t.Helper()
 	onFakeTime(t, func(t *testing.T, b *broker.Broker) {
 		if _, err := b.CreateQueue("q", options); err != nil {
@@ -23,7 +23,7 @@ func queue(t *testing.T, options broker.QueueOptions, f func(t *testing.T, b *br
 const deadLetters = "q/$DeadLetterQueue"
 
 func TestSendAndReceive(t *testing.T) {
-	queue(t, broker.QueueOptions{LockDuration: 30 * time.Second}, func(t *testing.T, b *broker.Broker) {
+	queue(t, broker.Options{LockDuration: 30 * time.Second}, func(t *testing.T, b *broker.Broker) {
 		now := time.Now().UTC()
 		send(t, b, "Q", spec{id: "a", label: "hello", ttl: time.Hour, properties: amqp.Map{{Key: "k", Value: int32(5)}}})
 		r := receive(t, b, "q", broker.ReceiverConfig{})
@@ -59,14 +59,14 @@ func TestSendAndReceive(t *testing.T) {
 		r.settle(m, broker.Outcome{})
 		_, err := r.source.Settle(m.Token, broker.Outcome{}, nil)
 		wantCondition(t, err, broker.MessageLockLost)
-		if info := must(b.Queue("q")); info.Usage.Counts.Total() != 0 || info.Usage.Size != 0 {
+		if info := must(b.Entity("q")); info.Usage.Counts.Total() != 0 || info.Usage.Size != 0 {
 			t.Errorf("%+v", info.Usage)
 		}
 	})
 }
 
 func TestReceiveAndDelete(t *testing.T) {
-	queue(t, broker.QueueOptions{}, func(t *testing.T, b *broker.Broker) {
+	queue(t, broker.Options{}, func(t *testing.T, b *broker.Broker) {
 		send(t, b, "q", ids(100)...)
 		r := receive(t, b, "q", broker.ReceiverConfig{Mode: broker.ReceiveAndDelete})
 		r.SetCredit(99)
@@ -78,7 +78,7 @@ func TestReceiveAndDelete(t *testing.T) {
 }
 
 func TestReceiversTakeTurns(t *testing.T) {
-	queue(t, broker.QueueOptions{}, func(t *testing.T, b *broker.Broker) {
+	queue(t, broker.Options{}, func(t *testing.T, b *broker.Broker) {
 		var receivers []*client
 		for range 4 {
 			r := receive(t, b, "q", broker.ReceiverConfig{})
@@ -96,7 +96,7 @@ func TestReceiversTakeTurns(t *testing.T) {
 
 // TestSlowReceiver shows that one which does not fetch holds little, and not for long.
 func TestSlowReceiver(t *testing.T) {
-	queue(t, broker.QueueOptions{}, func(t *testing.T, b *broker.Broker) {
+	queue(t, broker.Options{}, func(t *testing.T, b *broker.Broker) {
 		send(t, b, "q", ids(200)...)
 		slow := receive(t, b, "q", broker.ReceiverConfig{})
 		slow.SetCredit(1000)
@@ -118,7 +118,7 @@ func TestSlowReceiver(t *testing.T) {
 }
 
 func TestUnfetchedDeliveryDoesNotCount(t *testing.T) {
-	queue(t, broker.QueueOptions{LockDuration: time.Second, MaxDeliveryCount: 1}, func(t *testing.T, b *broker.Broker) {
+	queue(t, broker.Options{LockDuration: time.Second, MaxDeliveryCount: 1}, func(t *testing.T, b *broker.Broker) {
 		send(t, b, "q", ids(1)...)
 		slow := receive(t, b, "q", broker.ReceiverConfig{})
 		slow.SetCredit(1)
@@ -136,7 +136,7 @@ func TestUnfetchedDeliveryDoesNotCount(t *testing.T) {
 }
 
 func TestAbandonKeepsOrder(t *testing.T) {
-	queue(t, broker.QueueOptions{}, func(t *testing.T, b *broker.Broker) {
+	queue(t, broker.Options{}, func(t *testing.T, b *broker.Broker) {
 		send(t, b, "q", ids(5)...)
 		r := receive(t, b, "q", broker.ReceiverConfig{})
 		r.SetCredit(3)
@@ -163,7 +163,7 @@ func TestAbandonKeepsOrder(t *testing.T) {
 }
 
 func TestLockExpiry(t *testing.T) {
-	queue(t, broker.QueueOptions{LockDuration: 10 * time.Second, MaxDeliveryCount: 2}, func(t *testing.T, b *broker.Broker) {
+	queue(t, broker.Options{LockDuration: 10 * time.Second, MaxDeliveryCount: 2}, func(t *testing.T, b *broker.Broker) {
 		send(t, b, "q", ids(1)...)
 		r := receive(t, b, "q", broker.ReceiverConfig{})
 		r.SetCredit(10)
@@ -195,7 +195,7 @@ func TestLockExpiry(t *testing.T) {
 }
 
 func TestDeadLetter(t *testing.T) {
-	queue(t, broker.QueueOptions{RequiresSession: true}, func(t *testing.T, b *broker.Broker) {
+	queue(t, broker.Options{RequiresSession: true}, func(t *testing.T, b *broker.Broker) {
 		send(t, b, "q", spec{id: "1", session: "s"})
 		session := must(source(t, b, "q").Accept("s"))
 		r := receive(t, b, "q", broker.ReceiverConfig{Session: session})
@@ -224,14 +224,14 @@ func TestDeadLetter(t *testing.T) {
 			t.Errorf("count %d", m.Header().DeliveryCount)
 		}
 		d.settle(m, broker.Outcome{})
-		if counts := must(b.Queue("q")).Usage.Counts; counts.Total() != 0 {
+		if counts := must(b.Entity("q")).Usage.Counts; counts.Total() != 0 {
 			t.Errorf("%+v", counts)
 		}
 	})
 }
 
 func TestDefer(t *testing.T) {
-	queue(t, broker.QueueOptions{LockDuration: 10 * time.Second}, func(t *testing.T, b *broker.Broker) {
+	queue(t, broker.Options{LockDuration: 10 * time.Second}, func(t *testing.T, b *broker.Broker) {
 		send(t, b, "q", ids(2)...)
 		r := receive(t, b, "q", broker.ReceiverConfig{})
 		r.SetCredit(5)
@@ -278,7 +278,7 @@ func TestDefer(t *testing.T) {
 
 func TestTTL(t *testing.T) {
 	for _, keep := range []bool{false, true} {
-		queue(t, broker.QueueOptions{DefaultTTL: time.Minute, DeadLetterOnExpiration: keep}, func(t *testing.T, b *broker.Broker) {
+		queue(t, broker.Options{DefaultTTL: time.Minute, DeadLetterOnExpiration: keep}, func(t *testing.T, b *broker.Broker) {
 			send(t, b, "q", spec{id: "long", ttl: time.Hour}, spec{id: "short", ttl: time.Second}, spec{id: "default"})
 			if ttl := first(t, b, "q").Header().TTL; ttl != time.Minute {
 				t.Errorf("ttl %v", ttl)
@@ -307,7 +307,7 @@ func TestTTL(t *testing.T) {
 func TestExpiredMessageIsNotDelivered(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		b := broker.New(broker.Config{}) // does not run
-		must(b.CreateQueue("q", broker.QueueOptions{DeadLetterOnExpiration: true, LockDuration: time.Second}))
+		must(b.CreateQueue("q", broker.Options{DeadLetterOnExpiration: true, LockDuration: time.Second}))
 		send(t, b, "q", spec{id: "1", ttl: time.Second}, spec{id: "2"})
 		time.Sleep(time.Second)
 		r := receive(t, b, "q", broker.ReceiverConfig{})
@@ -318,7 +318,7 @@ func TestExpiredMessageIsNotDelivered(t *testing.T) {
 }
 
 func TestSchedule(t *testing.T) {
-	queue(t, broker.QueueOptions{}, func(t *testing.T, b *broker.Broker) {
+	queue(t, broker.Options{}, func(t *testing.T, b *broker.Broker) {
 		at := time.Now().Add(time.Hour)
 		to := target(t, b, "q")
 		numbers, _, err := to.Schedule([]amqp.Message{build(t, spec{id: "1", at: at}), build(t, spec{id: "2", at: at})}, nil)
@@ -326,7 +326,7 @@ func TestSchedule(t *testing.T) {
 			t.Fatal(numbers, err)
 		}
 		send(t, b, "q", spec{id: "3"}, spec{id: "past", at: time.Now().Add(-time.Hour)})
-		if counts := must(b.Queue("q")).Usage.Counts; counts.Scheduled != 2 || counts.Active != 2 {
+		if counts := must(b.Entity("q")).Usage.Counts; counts.Scheduled != 2 || counts.Active != 2 {
 			t.Errorf("%+v", counts)
 		}
 		if got := first(t, b, "q"); got.MessageAnnotations().Get("x-opt-message-state") != int32(2) {
@@ -353,7 +353,7 @@ func TestSchedule(t *testing.T) {
 }
 
 func TestDuplicates(t *testing.T) {
-	queue(t, broker.QueueOptions{DuplicateDetection: true, DuplicateWindow: time.Minute}, func(t *testing.T, b *broker.Broker) {
+	queue(t, broker.Options{DuplicateDetection: true, DuplicateWindow: time.Minute}, func(t *testing.T, b *broker.Broker) {
 		send(t, b, "q", spec{id: "a"}, spec{id: "a"}, spec{id: "b"}, spec{}, spec{})
 		if n := len(peek(t, b, "q")); n != 4 {
 			t.Errorf("%d messages", n)
@@ -371,7 +371,7 @@ func TestDuplicates(t *testing.T) {
 }
 
 func TestBatchIsAllOrNothing(t *testing.T) {
-	queue(t, broker.QueueOptions{MaxSize: 1000, MaxMessageSize: 200}, func(t *testing.T, b *broker.Broker) {
+	queue(t, broker.Options{MaxSize: 1000, MaxMessageSize: 200}, func(t *testing.T, b *broker.Broker) {
 		to := target(t, b, "q")
 		big := build(t, spec{id: "big", label: string(make([]byte, 300))})
 		_, err := to.Send([]amqp.Message{build(t, spec{id: "1"}), big}, nil)
@@ -391,7 +391,7 @@ func TestBatchIsAllOrNothing(t *testing.T) {
 }
 
 func TestPeek(t *testing.T) {
-	queue(t, broker.QueueOptions{}, func(t *testing.T, b *broker.Broker) {
+	queue(t, broker.Options{}, func(t *testing.T, b *broker.Broker) {
 		send(t, b, "q", ids(300)...)
 		r := receive(t, b, "q", broker.ReceiverConfig{Mode: broker.ReceiveAndDelete})
 		r.SetCredit(200)
@@ -410,7 +410,7 @@ func TestPeek(t *testing.T) {
 }
 
 func TestDelete(t *testing.T) {
-	queue(t, broker.QueueOptions{}, func(t *testing.T, b *broker.Broker) {
+	queue(t, broker.Options{}, func(t *testing.T, b *broker.Broker) {
 		send(t, b, "q", ids(3)...)
 		pass(time.Second)
 		cutoff := time.Now()
@@ -430,9 +430,9 @@ func TestDelete(t *testing.T) {
 }
 
 func TestStatus(t *testing.T) {
-	queue(t, broker.QueueOptions{}, func(t *testing.T, b *broker.Broker) {
+	queue(t, broker.Options{}, func(t *testing.T, b *broker.Broker) {
 		r := receive(t, b, "q", broker.ReceiverConfig{})
-		must(b.UpdateQueue("q", broker.QueueOptions{Status: broker.ReceiveDisabled}))
+		must(b.Update(broker.QueueKind, "q", broker.Options{Status: broker.ReceiveDisabled}))
 		wantCondition(t, r.Err(), broker.EntityDisabled)
 		if r.woken != 1 {
 			t.Error("not woken")
@@ -440,7 +440,7 @@ func TestStatus(t *testing.T) {
 		send(t, b, "q", spec{id: "1"})
 		_, err := source(t, b, "q").Receive(broker.ReceiverConfig{})
 		wantCondition(t, err, broker.EntityDisabled)
-		must(b.UpdateQueue("q", broker.QueueOptions{Status: broker.SendDisabled}))
+		must(b.Update(broker.QueueKind, "q", broker.Options{Status: broker.SendDisabled}))
 		_, err = target(t, b, "q").Send([]amqp.Message{build(t, spec{})}, nil)
 		wantCondition(t, err, broker.EntityDisabled)
 		r.Close()
@@ -451,33 +451,33 @@ func TestStatus(t *testing.T) {
 }
 
 func TestAutoDeleteOnIdle(t *testing.T) {
-	queue(t, broker.QueueOptions{AutoDeleteOnIdle: 5 * time.Minute}, func(t *testing.T, b *broker.Broker) {
+	queue(t, broker.Options{AutoDeleteOnIdle: 5 * time.Minute}, func(t *testing.T, b *broker.Broker) {
 		pass(4 * time.Minute)
 		send(t, b, "q", spec{id: "1"})
 		pass(4 * time.Minute)
 		r := receive(t, b, "q", broker.ReceiverConfig{})
 		pass(time.Hour)
-		if _, err := b.Queue("q"); err != nil {
+		if _, err := b.Entity("q"); err != nil {
 			t.Fatal("deleted under a receiver")
 		}
 		r.Close()
 		pass(5*time.Minute - time.Millisecond)
-		if _, err := b.Queue("q"); err != nil {
+		if _, err := b.Entity("q"); err != nil {
 			t.Fatal("deleted too early")
 		}
 		pass(time.Millisecond)
-		_, err := b.Queue("q")
+		_, err := b.Entity("q")
 		wantCondition(t, err, broker.NotFound)
 	})
 }
 
 func TestDeleteQueue(t *testing.T) {
-	queue(t, broker.QueueOptions{}, func(t *testing.T, b *broker.Broker) {
+	queue(t, broker.Options{}, func(t *testing.T, b *broker.Broker) {
 		send(t, b, "q", ids(2)...)
 		to, r := target(t, b, "q"), receive(t, b, "q", broker.ReceiverConfig{})
 		r.SetCredit(1)
 		m := r.next()
-		if err := b.DeleteQueue("Q"); err != nil {
+		if err := b.Delete("Q"); err != nil {
 			t.Fatal(err)
 		}
 		wantCondition(t, r.Err(), broker.NotFound)
@@ -486,35 +486,7 @@ func TestDeleteQueue(t *testing.T) {
 		_, err = r.source.Settle(m.Token, broker.Outcome{}, nil)
 		wantCondition(t, err, broker.NotFound)
 		r.Close()
-		must(b.CreateQueue("q", broker.QueueOptions{}))
+		must(b.CreateQueue("q", broker.Options{}))
 		wantIDs(t, peek(t, b, "q"))
-	})
-}
-
-// TestPurge shows that all messages go but those that a receiver has, and that a session is forgotten with its last.
-func TestPurge(t *testing.T) {
-	onFakeTime(t, func(t *testing.T, b *broker.Broker) {
-		must(b.CreateQueue("q", broker.QueueOptions{}))
-		send(t, b, "q", ids(4)...)
-		send(t, b, "q", spec{id: "later", at: time.Now().Add(time.Hour)})
-		r := receive(t, b, "q", broker.ReceiverConfig{})
-		r.SetCredit(3)
-		r.settle(r.next(), broker.Outcome{Kind: broker.Defer})
-		r.settle(r.next(), broker.Outcome{Kind: broker.MoveDeadLetter})
-		held := r.next()
-		n, _, err := source(t, b, "q").Purge()
-		if err != nil || n != 3 {
-			t.Errorf("%d, %v", n, err)
-		}
-		r.settle(held, broker.Outcome{})
-		if info := must(b.Queue("q")); info.Usage.Counts != (broker.Counts{DeadLetter: 1}) || info.Usage.Size == 0 {
-			t.Errorf("%+v", info.Usage)
-		}
-		if n, _, err := source(t, b, "q/$DeadLetterQueue").Purge(); err != nil || n != 1 {
-			t.Errorf("%d, %v", n, err)
-		}
-		if info := must(b.Queue("q")); info.Usage.Size != 0 {
-			t.Errorf("%+v", info.Usage)
-		}
 	})
 }

@@ -9,7 +9,7 @@ import (
 
 // TestAnnotationsOfTheSender shows that they come back beside those of the broker, which a sender cannot forge.
 func TestAnnotationsOfTheSender(t *testing.T) {
-	queue(t, broker.QueueOptions{}, func(t *testing.T, b *broker.Broker) {
+	queue(t, broker.Options{}, func(t *testing.T, b *broker.Broker) {
 		send(t, b, "q", spec{id: "1", delivery: amqp.Map{
 			{Key: amqp.Symbol("x-opt-mine"), Value: "kept"}, {Key: amqp.Symbol("x-opt-lock-token"), Value: "forged"},
 		}})

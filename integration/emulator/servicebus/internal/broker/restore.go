@@ -131,12 +131,12 @@ func (r *restorer) define(id uint64, encoded []byte) error {
 	e := r.byID[id]
 	if e == nil {
 		var topic *entity
-		if d.Kind == subscriptionKind {
+		if d.Kind == SubscriptionKind {
 			if topic = r.byID[d.Topic]; topic == nil {
 				return fmt.Errorf("%w: subscription %q has no topic", errRecord, d.Name)
 			}
 		}
-		if err := checkName(d.Name, maxName); err != nil || d.Kind > subscriptionKind {
+		if err := checkName(d.Name, maxName); err != nil || d.Kind > SubscriptionKind {
 			return fmt.Errorf("%w: entity %q of kind %d", errRecord, d.Name, d.Kind)
 		}
 		e = newEntity(r.broker, id, d.Kind, topic, d.Name)
@@ -144,8 +144,8 @@ func (r *restorer) define(id uint64, encoded []byte) error {
 		r.broker.insert(e)
 		r.broker.lastID = max(r.broker.lastID, id)
 	}
-	if e.is(queueKind) && d.Kind == topicKind {
-		e.kind.Store(uint32(topicKind))
+	if e.is(QueueKind) && d.Kind == TopicKind {
+		e.kind.Store(uint32(TopicKind))
 	}
 	e.created, e.updated, e.settings = d.Created, d.Updated, d.Settings
 	e.seen.Window = d.Settings.DuplicateWindow

@@ -27,7 +27,7 @@ func errNoRule(name string) error {
 
 // changeRules replaces the rules of a subscription by what change makes of a copy.
 func (b *Broker) changeRules(topic, subscription string, change func([]Rule) ([]Rule, error)) error {
-	e, err := b.find(subscriptionKind, subscriptionPath(topic, subscription))
+	e, err := b.find(SubscriptionKind, SubscriptionPath(topic, subscription))
 	if err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ func (b *Broker) allowsRule(topic string, rule Rule) error {
 	if b.config.Tier == "" {
 		return nil
 	}
-	info, err := b.Topic(topic)
+	info, err := b.Entity(topic)
 	if err != nil {
 		return err
 	}
@@ -123,7 +123,7 @@ func (b *Broker) Rule(topic, subscription, name string) (Rule, error) {
 
 // Rules returns all rules of a subscription, by name.
 func (b *Broker) Rules(topic, subscription string) ([]Rule, error) {
-	e, err := b.find(subscriptionKind, subscriptionPath(topic, subscription))
+	e, err := b.find(SubscriptionKind, SubscriptionPath(topic, subscription))
 	if err != nil {
 		return nil, err
 	}

@@ -214,7 +214,7 @@ func TestSessionModel(t *testing.T) {
 		rapid.Check(undated{t}, func(rt *rapid.T) {
 			b, stop := start(t, broker.Config{})
 			defer stop()
-			must(b.CreateQueue("q", broker.QueueOptions{RequiresSession: true, LockDuration: modelLock, MaxDeliveryCount: modelAttempts}))
+			must(b.CreateQueue("q", broker.Options{RequiresSession: true, LockDuration: modelLock, MaxDeliveryCount: modelAttempts}))
 			m := &sessionModel{t: t, broker: b, source: source(t, b, "q"), sessions: []*modelSession{{id: "a"}, {id: "b"}, {id: "c"}}}
 			rt.Repeat(map[string]func(*rapid.T){
 				"": m.check, "send": m.send, "accept": m.accept, "acceptNext": m.acceptNext, "receive": m.receive, "settle": m.settle,

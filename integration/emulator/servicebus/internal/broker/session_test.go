@@ -14,7 +14,7 @@ import (
 
 func sessionQueue(t *testing.T, f func(t *testing.T, b *broker.Broker)) {
 	t.Helper()
-	queue(t, broker.QueueOptions{RequiresSession: true, LockDuration: 10 * time.Second, MaxDeliveryCount: 2}, f)
+	queue(t, broker.Options{RequiresSession: true, LockDuration: 10 * time.Second, MaxDeliveryCount: 2}, f)
 }
 
 func TestSessionIsRequired(t *testing.T) {
@@ -155,7 +155,7 @@ func TestAcceptNextWaits(t *testing.T) {
 			ended <- err
 		}()
 		synctest.Wait()
-		if err := b.DeleteQueue("q"); err != nil {
+		if err := b.Delete("q"); err != nil {
 			t.Error(err)
 		}
 		wantCondition(t, <-ended, broker.NotFound)
@@ -206,7 +206,7 @@ func TestSessionState(t *testing.T) {
 func TestTTLInSession(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		b := broker.New(broker.Config{}) // does not run, so that only receivers look
-		must(b.CreateQueue("q", broker.QueueOptions{RequiresSession: true, DeadLetterOnExpiration: true, LockDuration: 10 * time.Second}))
+		must(b.CreateQueue("q", broker.Options{RequiresSession: true, DeadLetterOnExpiration: true, LockDuration: 10 * time.Second}))
 		send(t, b, "q", spec{id: "1", session: "s", ttl: time.Second}, spec{id: "2", session: "s"})
 		from := source(t, b, "q")
 		r := receive(t, b, "q", broker.ReceiverConfig{Session: must(from.Accept("s"))})
@@ -278,7 +278,7 @@ func TestSessionsEndWithTheirEntity(t *testing.T) {
 		idle := receive(t, b, "q", broker.ReceiverConfig{Session: must(from.Accept("b"))})
 		idle.SetCredit(1)
 		alone := must(from.Accept("c"))
-		if err := b.DeleteQueue("q"); err != nil {
+		if err := b.Delete("q"); err != nil {
 			t.Fatal(err)
 		}
 		wantCondition(t, r.Err(), broker.NotFound)

@@ -1,7 +1,6 @@
 package broker
 
 import (
-	"math"
 	"slices"
 	"time"
 )
@@ -83,21 +82,9 @@ func (s *Source) ReceiveDeferred(sequence []int64, mode Mode, session *string) (
 	return deliveries, e.broker.commit(en), nil
 }
 
-// Purge removes all messages that are not locked: those that wait, that are deferred and that are scheduled. It returns how many.
-func (s *Source) Purge() (int, Receipt, error) {
-	return s.remove(math.MaxInt, func(m *message) bool { return m.state != locked })
-}
-
 // Delete removes up to most available messages, neither locked nor deferred nor scheduled, that were enqueued before a time (zero for
 // any). It returns their number.
 func (s *Source) Delete(most int, before time.Time) (int, Receipt, error) {
-	return s.remove(most, func(m *message) bool {
-		return m.state == ready && (before.IsZero() || m.enqueued < before.UnixMilli())
-	})
-}
-
-// remove removes up to most messages of a kind.
-func (s *Source) remove(most int, doomed func(*message) bool) (int, Receipt, error) {
 	q := s.queue
 	e := q.entity
 	if err := e.lock(); err != nil {
@@ -106,7 +93,7 @@ func (s *Source) remove(most int, doomed func(*message) bool) (int, Receipt, err
 	defer e.unlock()
 	var chosen []*message
 	q.shelf.Ascend(0, func(m *message) bool {
-		if doomed(m) && m.txn == nil {
+		if m.state == ready && m.txn == nil && (before.IsZero() || m.enqueued < before.UnixMilli()) {
 			chosen = append(chosen, m)
 		}
 		return len(chosen) < most

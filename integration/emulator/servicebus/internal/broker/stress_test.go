@@ -104,12 +104,12 @@ func TestManyAtOnce(t *testing.T) {
 	const senders, each = 4, 500
 	b, stop := start(t, broker.Config{Dir: t.TempDir()})
 	defer stop()
-	must(b.CreateQueue("q", broker.QueueOptions{}))
-	must(b.CreateQueue("in", broker.QueueOptions{ForwardTo: "t"}))
-	must(b.CreateTopic("t", broker.TopicOptions{}))
-	must(b.CreateSubscription("t", "all", broker.SubscriptionOptions{}, nil))
-	must(b.CreateSubscription("t", "on", broker.SubscriptionOptions{ForwardTo: "end"}, nil))
-	must(b.CreateQueue("end", broker.QueueOptions{}))
+	must(b.CreateQueue("q", broker.Options{}))
+	must(b.CreateQueue("in", broker.Options{ForwardTo: "t"}))
+	must(b.CreateTopic("t", broker.Options{}))
+	must(b.CreateSubscription("t", "all", broker.Options{}, nil))
+	must(b.CreateSubscription("t", "on", broker.Options{ForwardTo: "end"}, nil))
+	must(b.CreateQueue("end", broker.Options{}))
 	tallies := map[string]*tally{}
 	var group sync.WaitGroup
 	for _, path := range []string{"q", "t/Subscriptions/all", "end"} {
@@ -152,7 +152,7 @@ func TestManyAtOnce(t *testing.T) {
 	for _, y := range tallies {
 		y.check(t, senders*each)
 	}
-	for _, q := range b.Queues() {
+	for _, q := range b.Entities() {
 		if q.Usage.Counts.Total() != 0 || q.Usage.Size != 0 {
 			t.Errorf("%s has %+v", q.Name, q.Usage)
 		}
@@ -164,7 +164,7 @@ func TestSessionsAtOnce(t *testing.T) {
 	const sessions, each = 50, 20
 	b, stop := start(t, broker.Config{})
 	defer stop()
-	must(b.CreateQueue("q", broker.QueueOptions{RequiresSession: true}))
+	must(b.CreateQueue("q", broker.Options{RequiresSession: true}))
 	for i := range each {
 		for s := range sessions {
 			send(t, b, "q", spec{id: strconv.Itoa(i), session: strconv.Itoa(s)})
@@ -278,8 +278,8 @@ func kill(t *testing.T, dir string, said map[string][]string) {
 func victim(t *testing.T, dir string) {
 	t.Helper()
 	b, _ := start(t, broker.Config{Dir: dir})
-	if _, err := b.Queue("q"); err != nil {
-		must(b.CreateQueue("q", broker.QueueOptions{}))
+	if _, err := b.Entity("q"); err != nil {
+		must(b.CreateQueue("q", broker.Options{}))
 	}
 	r := receive(t, b, "q", broker.ReceiverConfig{})
 	for i := 0; ; i++ {

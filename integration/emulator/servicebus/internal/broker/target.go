@@ -88,9 +88,9 @@ func (t *Target) send(messages []amqp.Message, txn *Txn, numbers []int64) ([]int
 
 // lockForSend locks the entity, if it is a queue, and returns nil, or all that a topic needs.
 func (e *entity) lockForSend() []*entity {
-	if e.is(queueKind) {
+	if e.is(QueueKind) {
 		e.mu.Lock()
-		if e.is(queueKind) {
+		if e.is(QueueKind) {
 			return nil
 		}
 		e.mu.Unlock() // it has become a topic
@@ -151,7 +151,7 @@ func (e *entity) admit(in *intake, now int64, en *entry) int64 {
 		return m.seq
 	}
 	m.live(in.ttl, e.settings.DefaultTTL, now)
-	if e.is(topicKind) {
+	if e.is(TopicKind) {
 		e.seq++
 		en.sequence(e)
 		m.seq, m.enqueued = e.seq, now
@@ -167,7 +167,7 @@ func (e *entity) admit(in *intake, now int64, en *entry) int64 {
 
 // serve gives out what was admitted.
 func (e *entity) serve(now int64, en *entry) {
-	if !e.is(topicKind) {
+	if !e.is(TopicKind) {
 		e.queues[mainPart].dispatch(now, en)
 		return
 	}

@@ -77,11 +77,11 @@ func (t Tier) entitySize() int64 {
 }
 
 // allows reports what of an entity a tier does not have, if so, in the words of the service.
-func (t Tier) allows(k kind, s *settings) error {
+func (t Tier) allows(k Kind, s *settings) error {
 	if t == "" {
 		return nil
 	}
-	if t == Basic && k != queueKind {
+	if t == Basic && k != QueueKind {
 		return fail(ArgumentError, "Cannot operate on type %v because the namespace '%s' is using '%s' tier.", k, namespaceName, t)
 	}
 	for _, property := range []struct {
@@ -140,12 +140,12 @@ func (t Tier) entities() int {
 }
 
 // allowsMore reports that there are as many entities as there may be, if so. b.mu is held; topic is that of a subscription.
-func (b *Broker) allowsMore(k kind, topic *entity) error {
+func (b *Broker) allowsMore(k Kind, topic *entity) error {
 	t := b.config.Tier
 	if t == "" {
 		return nil
 	}
-	if k == subscriptionKind {
+	if k == SubscriptionKind {
 		if len(*topic.subscriptions.Load()) >= maxSubscriptions {
 			return fail(ResourceLimitExceeded, "The maximum number of subscriptions of the topic '%s', %d, has been reached.",
 				topic.path, maxSubscriptions)
@@ -166,7 +166,7 @@ func (b *Broker) allowsMore(k kind, topic *entity) error {
 }
 
 // allowsRule reports why there may not be a rule in addition to those of a topic, if so.
-func (t Tier) allowsRule(rule Rule, topic TopicInfo) error {
+func (t Tier) allowsRule(rule Rule, topic Info) error {
 	if t == "" {
 		return nil
 	}

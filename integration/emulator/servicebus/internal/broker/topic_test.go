@@ -12,14 +12,14 @@ import (
 func topic(t *testing.T, f func(t *testing.T, b *broker.Broker)) {
 	t.Helper()
 	onFakeTime(t, func(t *testing.T, b *broker.Broker) {
-		must(b.CreateTopic("t", broker.TopicOptions{}))
+		must(b.CreateTopic("t", broker.Options{}))
 		f(t, b)
 	})
 }
 
 func sql(expression string) filter.Filter { return must(filter.ParseSQL(expression, nil)) }
 
-func subscribe(b *broker.Broker, name string, options broker.SubscriptionOptions, rules ...broker.Rule) {
+func subscribe(b *broker.Broker, name string, options broker.Options, rules ...broker.Rule) {
 	must(b.CreateSubscription("t", name, options, nil))
 	for _, rule := range rules {
 		must(b.CreateRule("t", name, rule))
@@ -33,12 +33,12 @@ func subscribe(b *broker.Broker, name string, options broker.SubscriptionOptions
 
 func TestSubscriptions(t *testing.T) {
 	topic(t, func(t *testing.T, b *broker.Broker) {
-		subscribe(b, "all", broker.SubscriptionOptions{})
-		subscribe(b, "red", broker.SubscriptionOptions{}, broker.Rule{Name: "r", Filter: sql("sys.Label = 'red'")})
-		subscribe(b, "some", broker.SubscriptionOptions{},
+		subscribe(b, "all", broker.Options{})
+		subscribe(b, "red", broker.Options{}, broker.Rule{Name: "r", Filter: sql("sys.Label = 'red'")})
+		subscribe(b, "some", broker.Options{},
 			broker.Rule{Name: "a", Filter: must(filter.NewCorrelation(filter.CorrelationFilter{Label: "red"}))},
 			broker.Rule{Name: "b", Filter: sql("n > 1")})
-		subscribe(b, "none", broker.SubscriptionOptions{}, broker.Rule{Name: "no", Filter: filter.FalseFilter()})
+		subscribe(b, "none", broker.Options{}, broker.Rule{Name: "no", Filter: filter.FalseFilter()})
 		send(t, b, "t", spec{id: "0", label: "grey"}, spec{id: "1", label: "red"},
 			spec{id: "2", label: "red", properties: amqp.Map{{Key: "n", Value: int64(2)}}},
 			spec{id: "3", properties: amqp.Map{{Key: "n", Value: int64(2)}}})
@@ -59,7 +59,7 @@ func TestSubscriptions(t *testing.T) {
 
 func TestActions(t *testing.T) {
 	topic(t, func(t *testing.T, b *broker.Broker) {
-		subscribe(b, "s", broker.SubscriptionOptions{RequiresSession: true},
+		subscribe(b, "s", broker.Options{RequiresSession: true},
 			broker.Rule{Name: "a", Action: must(filter.ParseAction("SET sys.SessionId = 'a'; SET n = n + 1", nil))},
 			broker.Rule{Name: "b", Action: must(filter.ParseAction("SET sys.SessionId = 'b'; REMOVE n", nil))},
 			broker.Rule{Name: "c", Filter: sql("n = 1")})
@@ -82,9 +82,9 @@ func TestActions(t *testing.T) {
 func TestFilterErrors(t *testing.T) {
 	topic(t, func(t *testing.T, b *broker.Broker) {
 		bad := broker.Rule{Name: "bad", Filter: sql("1/0 = 1")}
-		subscribe(b, "keep", broker.SubscriptionOptions{}, bad)
-		subscribe(b, "drop", broker.SubscriptionOptions{DropOnFilterError: true}, bad)
-		subscribe(b, "session", broker.SubscriptionOptions{RequiresSession: true})
+		subscribe(b, "keep", broker.Options{}, bad)
+		subscribe(b, "drop", broker.Options{DropOnFilterError: true}, bad)
+		subscribe(b, "session", broker.Options{RequiresSession: true})
 		send(t, b, "t", spec{id: "1"})
 		wantIDs(t, peek(t, b, "t/subscriptions/keep"))
 		wantReason(t, first(t, b, "t/subscriptions/keep/$DeadLetterQueue"), "FilterEvaluationException")
@@ -95,15 +95,15 @@ func TestFilterErrors(t *testing.T) {
 
 func TestScheduleOnTopic(t *testing.T) {
 	topic(t, func(t *testing.T, b *broker.Broker) {
-		subscribe(b, "s", broker.SubscriptionOptions{DefaultTTL: time.Minute})
+		subscribe(b, "s", broker.Options{DefaultTTL: time.Minute})
 		send(t, b, "t", spec{id: "1", at: time.Now().Add(time.Hour)})
 		wantIDs(t, peek(t, b, "t/subscriptions/s"))
-		if counts := must(b.Topic("t")).Usage.Counts; counts.Scheduled != 1 {
+		if counts := must(b.Entity("t")).Usage.Counts; counts.Scheduled != 1 {
 			t.Errorf("%+v", counts)
 		}
 		pass(time.Hour)
 		wantIDs(t, peek(t, b, "t/subscriptions/s"), "1")
-		if counts := must(b.Topic("t")).Usage.Counts; counts.Total() != 0 {
+		if counts := must(b.Entity("t")).Usage.Counts; counts.Total() != 0 {
 			t.Errorf("%+v", counts)
 		}
 		pass(time.Minute)
@@ -113,7 +113,7 @@ func TestScheduleOnTopic(t *testing.T) {
 
 func TestRules(t *testing.T) {
 	topic(t, func(t *testing.T, b *broker.Broker) {
-		must(b.CreateSubscription("t", "s", broker.SubscriptionOptions{}, &broker.Rule{Name: "own", Filter: sql("a = 1")}))
+		must(b.CreateSubscription("t", "s", broker.Options{}, &broker.Rule{Name: "own", Filter: sql("a = 1")}))
 		_, err := b.CreateRule("t", "s", broker.Rule{Name: "OWN"})
 		wantCondition(t, err, broker.EntityExists)
 		must(b.CreateRule("t", "s", broker.Rule{Name: "Another"}))
@@ -137,11 +137,11 @@ func TestRules(t *testing.T) {
 
 func TestForward(t *testing.T) {
 	onFakeTime(t, func(t *testing.T, b *broker.Broker) {
-		must(b.CreateQueue("a", broker.QueueOptions{ForwardTo: "t"}))
-		must(b.CreateTopic("t", broker.TopicOptions{}))
-		must(b.CreateSubscription("t", "s", broker.SubscriptionOptions{ForwardTo: "sb://host/b/"}, nil))
-		must(b.CreateQueue("b", broker.QueueOptions{ForwardDeadLettersTo: "dead", DeadLetterOnExpiration: true}))
-		must(b.CreateQueue("dead", broker.QueueOptions{}))
+		must(b.CreateQueue("a", broker.Options{ForwardTo: "t"}))
+		must(b.CreateTopic("t", broker.Options{}))
+		must(b.CreateSubscription("t", "s", broker.Options{ForwardTo: "sb://host/b/"}, nil))
+		must(b.CreateQueue("b", broker.Options{ForwardDeadLettersTo: "dead", DeadLetterOnExpiration: true}))
+		must(b.CreateQueue("dead", broker.Options{}))
 		send(t, b, "b", spec{id: "0"})
 		send(t, b, "a", spec{id: "1"})
 		wantIDs(t, peek(t, b, "b"), "0", "1")
@@ -162,7 +162,7 @@ func TestForward(t *testing.T) {
 		send(t, b, "b", spec{id: "2", ttl: time.Second})
 		pass(time.Second)
 		wantIDs(t, peek(t, b, "dead"), "0", "2")
-		if counts := must(b.Queue("a")).Usage.Counts; counts.Total() != 0 {
+		if counts := must(b.Entity("a")).Usage.Counts; counts.Total() != 0 {
 			t.Errorf("%+v", counts)
 		}
 	})
@@ -171,23 +171,23 @@ func TestForward(t *testing.T) {
 func TestForwardThatCannot(t *testing.T) {
 	onFakeTime(t, func(t *testing.T, b *broker.Broker) {
 		const transfer = "/$Transfer/$DeadLetterQueue"
-		must(b.CreateQueue("x", broker.QueueOptions{ForwardTo: "y"}))
-		must(b.CreateQueue("y", broker.QueueOptions{ForwardTo: "x"}))
+		must(b.CreateQueue("x", broker.Options{ForwardTo: "y"}))
+		must(b.CreateQueue("y", broker.Options{ForwardTo: "x"}))
 		send(t, b, "x", spec{id: "loop"})
 		wantReason(t, first(t, b, "x"+transfer), "MaxTransferHopCountExceeded")
-		must(b.CreateQueue("a", broker.QueueOptions{ForwardTo: "later"}))
+		must(b.CreateQueue("a", broker.Options{ForwardTo: "later"}))
 		send(t, b, "a", spec{id: "lost"})
 		wantReason(t, first(t, b, "a"+transfer), "MessagingEntityNotFound")
-		must(b.CreateQueue("later", broker.QueueOptions{RequiresSession: true}))
+		must(b.CreateQueue("later", broker.Options{RequiresSession: true}))
 		send(t, b, "a", spec{id: "no session"}, spec{id: "fine", session: "s"})
 		wantIDs(t, peek(t, b, "later"), "fine")
 		wantIDs(t, peek(t, b, "a"+transfer), "lost", "no session")
-		if counts := must(b.Queue("a")).Usage.Counts; counts.TransferDeadLetter != 2 || counts.Total() != 2 {
+		if counts := must(b.Entity("a")).Usage.Counts; counts.TransferDeadLetter != 2 || counts.Total() != 2 {
 			t.Errorf("%+v", counts)
 		}
-		must(b.CreateQueue("was", broker.QueueOptions{}))
+		must(b.CreateQueue("was", broker.Options{}))
 		send(t, b, "was", ids(600)...)
-		must(b.UpdateQueue("was", broker.QueueOptions{ForwardTo: "now"}))
+		must(b.Update(broker.QueueKind, "was", broker.Options{ForwardTo: "now"}))
 		if n := len(peek(t, b, "was"+transfer)); n != 600 {
 			t.Errorf("%d messages have gone on", n)
 		}
@@ -196,8 +196,8 @@ func TestForwardThatCannot(t *testing.T) {
 
 func TestDuplicatesOnTopic(t *testing.T) {
 	onFakeTime(t, func(t *testing.T, b *broker.Broker) {
-		must(b.CreateTopic("t", broker.TopicOptions{DuplicateDetection: true}))
-		must(b.CreateSubscription("t", "s", broker.SubscriptionOptions{}, nil))
+		must(b.CreateTopic("t", broker.Options{DuplicateDetection: true}))
+		must(b.CreateSubscription("t", "s", broker.Options{}, nil))
 		send(t, b, "t", spec{id: "1"}, spec{id: "1"})
 		wantIDs(t, peek(t, b, "t/subscriptions/s"), "1")
 	})

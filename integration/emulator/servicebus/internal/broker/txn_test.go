@@ -10,8 +10,8 @@ import (
 
 func twoQueues(t *testing.T, f func(t *testing.T, b *broker.Broker, r *client, m got)) {
 	t.Helper()
-	queue(t, broker.QueueOptions{LockDuration: 10 * time.Second}, func(t *testing.T, b *broker.Broker) {
-		must(b.CreateQueue("other", broker.QueueOptions{}))
+	queue(t, broker.Options{LockDuration: 10 * time.Second}, func(t *testing.T, b *broker.Broker) {
+		must(b.CreateQueue("other", broker.Options{}))
 		send(t, b, "q", spec{id: "in"})
 		r := receive(t, b, "q", broker.ReceiverConfig{})
 		r.SetCredit(10)
@@ -73,7 +73,7 @@ func TestCommitToDeletedQueue(t *testing.T) {
 		txn := b.Begin()
 		must(target(t, b, "other").Send([]amqp.Message{build(t, spec{id: "out"})}, txn))
 		must(r.source.Settle(m.Token, broker.Outcome{}, txn))
-		if err := b.DeleteQueue("other"); err != nil {
+		if err := b.Delete("other"); err != nil {
 			t.Fatal(err)
 		}
 		_, err := txn.Commit()
@@ -84,7 +84,7 @@ func TestCommitToDeletedQueue(t *testing.T) {
 
 // TestTxnExceedsEntitySize sends messages in a transaction, of which each has room in the queue but not both together.
 func TestTxnExceedsEntitySize(t *testing.T) {
-	queue(t, broker.QueueOptions{MaxSize: 500}, func(t *testing.T, b *broker.Broker) {
+	queue(t, broker.Options{MaxSize: 500}, func(t *testing.T, b *broker.Broker) {
 		to, half := target(t, b, "q"), build(t, spec{id: "half", label: string(make([]byte, 300))})
 		txn := b.Begin()
 		must(to.Send([]amqp.Message{half}, txn))
@@ -105,7 +105,7 @@ func TestTxnExceedsEntitySize(t *testing.T) {
 func TestTxnOfManyMessages(t *testing.T) {
 	for tier, most := range map[broker.Tier]int{"": 150, broker.Standard: 100} {
 		b, stop := start(t, broker.Config{Tier: tier})
-		must(b.CreateQueue("q", broker.QueueOptions{}))
+		must(b.CreateQueue("q", broker.Options{}))
 		txn, sent := b.Begin(), 0
 		var err error
 		for err == nil && sent < 150 {
@@ -119,7 +119,7 @@ func TestTxnOfManyMessages(t *testing.T) {
 		if _, err := txn.Commit(); err != nil {
 			t.Error(err)
 		}
-		if n := must(b.Queue("q")).Usage.Counts.Active; n != int64(most) {
+		if n := must(b.Entity("q")).Usage.Counts.Active; n != int64(most) {
 			t.Errorf("tier %q: %d messages in the queue", tier, n)
 		}
 		stop()

@@ -15,7 +15,7 @@ type Window struct{ queue *queue }
 func (b *Broker) Window(path string) (*Window, error) {
 	at := parsePath(path)
 	e := b.entity(at.entity)
-	if e == nil || e.is(topicKind) && at.part != mainPart {
+	if e == nil || e.is(TopicKind) && at.part != mainPart {
 		return nil, errNotFound(path)
 	}
 	return &Window{&e.queues[at.part]}, nil
@@ -288,7 +288,7 @@ func (w *Window) Purge(from, to int64, stages Stage) (p Purged, receipt Receipt,
 // Send takes a message in, as [Target.Send] does. It fails with NotAllowed for what is no queue or topic.
 func (w *Window) Send(message amqp.Message) (Receipt, error) {
 	e := w.queue.entity
-	if e.is(subscriptionKind) || w.queue.part != mainPart {
+	if e.is(SubscriptionKind) || w.queue.part != mainPart {
 		return Receipt{}, fail(NotAllowed, "'%s' cannot be sent to.", w.Path())
 	}
 	return (&Target{e}).Send([]amqp.Message{message}, nil)
@@ -330,7 +330,7 @@ func (w *Window) Resubmit(sequence int64, message amqp.Message, toTopic bool) (R
 		return Receipt{}, err
 	}
 	now := nowMilli()
-	if target.is(topicKind) && !target.finds(in.message, now) {
+	if target.is(TopicKind) && !target.finds(in.message, now) {
 		return Receipt{}, fail(NotAllowed, "No subscription of '%s' takes the message with sequence number %d: its rules leave it out.",
 			target.path, sequence)
 	}

@@ -57,7 +57,7 @@ func purge(w *broker.Window, stages broker.Stage) (n int, err error) {
 // TestWindow has each stage of a message, and what can be done in it.
 func TestWindow(t *testing.T) {
 	onFakeTime(t, func(t *testing.T, b *broker.Broker) {
-		must(b.CreateQueue("q", broker.QueueOptions{AutoDeleteOnIdle: time.Hour}))
+		must(b.CreateQueue("q", broker.Options{AutoDeleteOnIdle: time.Hour}))
 		send(t, b, "q", ids(3)...)
 		send(t, b, "q", spec{id: "later", at: time.Now().Add(10 * time.Minute)}, spec{id: "short", ttl: time.Second})
 		c := receive(t, b, "q", broker.ReceiverConfig{})
@@ -72,7 +72,7 @@ func TestWindow(t *testing.T) {
 		wantIDs(t, browse(t, b, "q", broker.Deferred), "2")
 		wantIDs(t, browse(t, b, "q", broker.Waiting), "3")
 		wantIDs(t, browse(t, b, "q", broker.Scheduled), "later")
-		if u := must(b.Queue("q")).Usage; u.Deferred != 1 || u.Counts.Active != 3 {
+		if u := must(b.Entity("q")).Usage; u.Deferred != 1 || u.Counts.Active != 3 {
 			t.Errorf("counts are %+v", u)
 		}
 		w := window(t, b, "q")
@@ -102,8 +102,8 @@ func TestWindow(t *testing.T) {
 func TestWindowMakesNothing(t *testing.T) {
 	b, stop := start(t, broker.Config{AutoCreate: true})
 	defer stop()
-	if _, err := b.Window("q"); broker.Condition(err) != broker.NotFound || len(b.Queues()) != 0 {
-		t.Errorf("there are %d queues: %v", len(b.Queues()), err)
+	if _, err := b.Window("q"); broker.Condition(err) != broker.NotFound || len(b.Entities()) != 0 {
+		t.Errorf("there are %d queues: %v", len(b.Entities()), err)
 	}
 }
 
@@ -111,7 +111,7 @@ func TestWindowMakesNothing(t *testing.T) {
 func TestResubmit(t *testing.T) {
 	dir := t.TempDir()
 	b, stop := start(t, broker.Config{Dir: dir})
-	must(b.CreateQueue("q", broker.QueueOptions{DuplicateDetection: true}))
+	must(b.CreateQueue("q", broker.Options{DuplicateDetection: true}))
 	send(t, b, "q", ids(3)...)
 	c := receive(t, b, "q", broker.ReceiverConfig{})
 	c.SetCredit(3)
@@ -143,13 +143,13 @@ func TestResubmit(t *testing.T) {
 func TestResubmitRefused(t *testing.T) {
 	b, stop := start(t, broker.Config{})
 	defer stop()
-	must(b.CreateQueue("q", broker.QueueOptions{}))
+	must(b.CreateQueue("q", broker.Options{}))
 	send(t, b, "q", ids(1)...)
 	c := receive(t, b, "q", broker.ReceiverConfig{})
 	c.SetCredit(1)
 	c.settle(c.next(), broker.Outcome{Kind: broker.MoveDeadLetter})
 	c.Close()
-	must(b.UpdateQueue("q", broker.QueueOptions{Status: broker.SendDisabled}))
+	must(b.Update(broker.QueueKind, "q", broker.Options{Status: broker.SendDisabled}))
 	w := window(t, b, "q/$DeadLetterQueue")
 	_, err := w.Resubmit(1, must(w.Message(1)).Message(), false)
 	wantCondition(t, err, broker.EntityDisabled)
@@ -162,7 +162,7 @@ func TestResubmitWhileReceived(t *testing.T) {
 	const total = 2000
 	b, stop := start(t, broker.Config{})
 	defer stop()
-	must(b.CreateQueue("q", broker.QueueOptions{}))
+	must(b.CreateQueue("q", broker.Options{}))
 	send(t, b, "q", ids(total)...)
 	c := receive(t, b, "q", broker.ReceiverConfig{})
 	c.SetCredit(total)
@@ -212,7 +212,7 @@ func TestPurgeWhileReceived(t *testing.T) {
 	const rounds, each = 50, 100
 	b, stop := start(t, broker.Config{})
 	defer stop()
-	must(b.CreateQueue("q", broker.QueueOptions{}))
+	must(b.CreateQueue("q", broker.Options{}))
 	w := window(t, b, "q")
 	received, purged := 0, 0
 	for round := range rounds {
@@ -282,8 +282,8 @@ func resubmit(tb testing.TB, w *broker.Window, sequence int64, toTopic bool) err
 func TestResubmitToNobody(t *testing.T) {
 	b, stop := start(t, broker.Config{})
 	defer stop()
-	must(b.CreateTopic("t", broker.TopicOptions{DuplicateDetection: true}))
-	must(b.CreateSubscription("t", "s", broker.SubscriptionOptions{}, nil))
+	must(b.CreateTopic("t", broker.Options{DuplicateDetection: true}))
+	must(b.CreateSubscription("t", "s", broker.Options{}, nil))
 	send(t, b, "t", spec{id: "1", properties: amqp.Map{{Key: "n", Value: "text"}}})
 	const path = "t/Subscriptions/s"
 	bury(t, b, path, 1)
@@ -314,14 +314,14 @@ func TestResubmitForwarded(t *testing.T) {
 	for _, restarts := range []bool{false, true} {
 		dir := t.TempDir()
 		b, stop := start(t, broker.Config{Dir: dir})
-		must(b.CreateQueue("to", broker.QueueOptions{DuplicateDetection: true}))
-		must(b.CreateQueue("from", broker.QueueOptions{}))
+		must(b.CreateQueue("to", broker.Options{DuplicateDetection: true}))
+		must(b.CreateQueue("from", broker.Options{}))
 		send(t, b, "to", spec{id: "1"})
 		send(t, b, "from", spec{id: "1"})
 		bury(t, b, "from", 1)
 		w := window(t, b, "from/$DeadLetterQueue")
 		if !restarts {
-			must(b.UpdateQueue("from", broker.QueueOptions{ForwardTo: "to"}))
+			must(b.Update(broker.QueueKind, "from", broker.Options{ForwardTo: "to"}))
 		}
 		if err := resubmit(t, w, 1, false); err != nil {
 			t.Fatal(err)
@@ -329,11 +329,11 @@ func TestResubmitForwarded(t *testing.T) {
 		if restarts {
 			stop()
 			b, stop = start(t, broker.Config{Dir: dir})
-			must(b.UpdateQueue("from", broker.QueueOptions{ForwardTo: "to"}))
+			must(b.Update(broker.QueueKind, "from", broker.Options{ForwardTo: "to"}))
 			send(t, b, "from", spec{id: "2"}) // which has the others go on, too
 		}
 		deadline := time.Now().Add(20 * time.Second)
-		for must(b.Queue("from")).Usage.Counts.Total() > 0 && time.Now().Before(deadline) {
+		for must(b.Entity("from")).Usage.Counts.Total() > 0 && time.Now().Before(deadline) {
 			runtime.Gosched()
 		}
 		got := browse(t, b, "to", every)
@@ -348,15 +348,15 @@ func TestResubmitForwarded(t *testing.T) {
 func TestResubmitIntoFull(t *testing.T) {
 	b, stop := start(t, broker.Config{})
 	defer stop()
-	must(b.CreateQueue("q", broker.QueueOptions{}))
+	must(b.CreateQueue("q", broker.Options{}))
 	send(t, b, "q", ids(2)...)
 	bury(t, b, "q", 2)
 	w := window(t, b, "q/$DeadLetterQueue")
-	must(b.UpdateQueue("q", broker.QueueOptions{MaxSize: must(b.Queue("q")).Usage.Size}))
+	must(b.Update(broker.QueueKind, "q", broker.Options{MaxSize: must(b.Entity("q")).Usage.Size}))
 	if err := resubmit(t, w, 1, false); err != nil {
 		t.Error(err)
 	}
-	must(b.UpdateQueue("q", broker.QueueOptions{MaxSize: 10}))
+	must(b.Update(broker.QueueKind, "q", broker.Options{MaxSize: 10}))
 	wantCondition(t, resubmit(t, w, 2, false), broker.ResourceLimitExceeded)
 	wantIDs(t, browse(t, b, "q", every), "1")
 	wantIDs(t, browse(t, b, "q/$DeadLetterQueue", every), "2")
@@ -366,7 +366,7 @@ func TestResubmitIntoFull(t *testing.T) {
 func TestResubmitTorn(t *testing.T) {
 	dir := t.TempDir()
 	b, stop := start(t, broker.Config{Dir: dir})
-	must(b.CreateQueue("q", broker.QueueOptions{DuplicateDetection: true}))
+	must(b.CreateQueue("q", broker.Options{DuplicateDetection: true}))
 	send(t, b, "q", ids(1)...)
 	bury(t, b, "q", 1)
 	logs := must(filepath.Glob(filepath.Join(dir, "*.log")))

@@ -122,7 +122,7 @@ func TestMutatedFrames(t *testing.T) {
 		clients = 2000
 	}
 	w := newWorld(t, func(c *protocol.Config) { c.WriteTimeout, c.HandshakeTimeout = 5*time.Second, 5*time.Second })
-	if _, err := w.broker.CreateQueue("sessions", broker.QueueOptions{RequiresSession: true}); err != nil {
+	if _, err := w.broker.CreateQueue("sessions", broker.Options{RequiresSession: true}); err != nil {
 		t.Fatal(err)
 	}
 	beside := w.connect(t)
@@ -170,10 +170,10 @@ func (undated) SetWriteDeadline(time.Time) error { return nil }
 // heap returns what memory is in use when the messages are gone.
 func heap(t *testing.T, w *world) uint64 {
 	t.Helper()
-	if err := w.broker.DeleteQueue("orders"); err != nil {
+	if err := w.broker.Delete("orders"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.broker.CreateQueue("orders", broker.QueueOptions{}); err != nil {
+	if _, err := w.broker.CreateQueue("orders", broker.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	runtime.GC() //nolint:revive // what is garbage is not counted

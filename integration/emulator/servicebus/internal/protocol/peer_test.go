@@ -27,7 +27,7 @@ func newWorld(tb testing.TB, change ...func(*protocol.Config)) *world {
 	if err := b.Load(); err != nil {
 		tb.Fatal(err)
 	}
-	if _, err := b.CreateQueue("orders", broker.QueueOptions{}); err != nil {
+	if _, err := b.CreateQueue("orders", broker.Options{}); err != nil {
 		tb.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())

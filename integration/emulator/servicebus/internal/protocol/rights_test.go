@@ -116,7 +116,7 @@ func TestRightsOfKeys(t *testing.T) {
 // TestPlainRights shows that a client which gives a key instead of tokens may do what the key is for, with the key's entity alone.
 func TestPlainRights(t *testing.T) {
 	w := newWorld(t, strict)
-	if _, err := w.broker.CreateQueue("others", broker.QueueOptions{}); err != nil {
+	if _, err := w.broker.CreateQueue("others", broker.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	p := w.dial(t)

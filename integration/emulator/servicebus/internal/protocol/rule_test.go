@@ -38,14 +38,14 @@ var ruleValues = amqp.Map{
 // and matches messages that have the same.
 func TestRuleValues(t *testing.T) {
 	w := newWorld(t)
-	if _, err := w.broker.CreateTopic("events", broker.TopicOptions{}); err != nil {
+	if _, err := w.broker.CreateTopic("events", broker.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	for _, pair := range ruleValues {
 		name := pair.Key.(string)
 		t.Run(name, func(t *testing.T) {
 			none := broker.Rule{Name: broker.DefaultRule}
-			if _, err := w.broker.CreateSubscription("events", name, broker.SubscriptionOptions{}, &none); err != nil {
+			if _, err := w.broker.CreateSubscription("events", name, broker.Options{}, &none); err != nil {
 				t.Fatal(err)
 			}
 			if err := w.broker.DeleteRule("events", name, broker.DefaultRule); err != nil {
@@ -73,7 +73,7 @@ func TestRuleValues(t *testing.T) {
 			p.attachSender(0, &amqp.Terminus{Address: "events"})
 			p.transfer(0, nil, append(amqp.AppendApplicationProperties(nil, amqp.Map{pair}), data("x")...))
 			p.transfer(0, nil, append(amqp.AppendApplicationProperties(nil, amqp.Map{{Key: name, Value: "another"}}), data("x")...))
-			info, err := w.broker.Subscription("events", name)
+			info, err := w.broker.Entity("events/Subscriptions/" + name)
 			if err != nil || info.Usage.Counts.Active != 1 {
 				t.Errorf("%d messages match, %v", info.Usage.Counts.Active, err)
 			}

@@ -74,7 +74,7 @@ func inBubble(t *testing.T, change ...func(*protocol.Config)) *peer {
 	if err := b.Load(); err != nil {
 		t.Fatal(err)
 	}
-	for name, options := range map[string]broker.QueueOptions{"orders": {}, "sessions": {RequiresSession: true}} {
+	for name, options := range map[string]broker.Options{"orders": {}, "sessions": {RequiresSession: true}} {
 		if _, err := b.CreateQueue(name, options); err != nil {
 			t.Fatal(err)
 		}

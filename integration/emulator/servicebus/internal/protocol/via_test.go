@@ -12,7 +12,7 @@ import (
 // active counts the messages of a queue.
 func (w *world) active(tb testing.TB, queue string) int64 {
 	tb.Helper()
-	info, err := w.broker.Queue(queue)
+	info, err := w.broker.Entity(queue)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -23,7 +23,7 @@ func (w *world) active(tb testing.TB, queue string) int64 {
 // the commit of its transaction. A destination that does not exist refuses the link.
 func TestSendVia(t *testing.T) {
 	w := newWorld(t)
-	if _, err := w.broker.CreateQueue("invoices", broker.QueueOptions{}); err != nil {
+	if _, err := w.broker.CreateQueue("invoices", broker.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	p := w.connect(t)
@@ -61,7 +61,7 @@ func TestSendVia(t *testing.T) {
 // TestFiltersInForce shows that the answer to an attach has no filter but that for a session, as no other is applied.
 func TestFiltersInForce(t *testing.T) {
 	w := newWorld(t)
-	if _, err := w.broker.CreateQueue("sessions", broker.QueueOptions{RequiresSession: true}); err != nil {
+	if _, err := w.broker.CreateQueue("sessions", broker.Options{RequiresSession: true}); err != nil {
 		t.Fatal(err)
 	}
 	p := w.connect(t)
