@@ -5,12 +5,16 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"io"
+	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/browse"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
+	"github.com/carillon-sched/carillon/scheduler/console/words"
 )
 
 // How much of a body is shown.
@@ -197,3 +201,93 @@ func decoded(text string) ([]byte, bool) {
 
 // encoded writes a text in base64.
 func encoded(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
+
+// short returns the beginning of a text, in one line.
+func short(s string, most int) string {
+	s = frame.Visible(strings.Join(strings.Fields(cut(s, 4*most)), " "))
+	runes := []rune(s)
+	if len(runes) <= most {
+		return s
+	}
+	return string(runes[:most]) + "…"
+}
+
+// cut returns the beginning of a text, which does not end within a character.
+func cut(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	for most > 0 && !utf8.RuneStart(s[most]) {
+		most--
+	}
+	return s[:most]
+}
+
+// length tells a length of time in plain words: its two largest units.
+func length(d time.Duration) string {
+	units := []struct {
+		key string
+		of  time.Duration
+	}{{"days", 24 * time.Hour}, {"hours", time.Hour}, {"minutes", time.Minute}, {"seconds", time.Second}}
+	var parts []string
+	for _, u := range units {
+		if n := d / u.of; n > 0 && len(parts) < 2 {
+			parts = append(parts, words.Count("queues.length."+u.key, int(n)))
+			d %= u.of
+		}
+	}
+	if len(parts) == 0 {
+		return d.String()
+	}
+	return strings.Join(parts, " ")
+}
+
+// spanText writes a length of time as forms have it: 14d, 1d12h, 90s; nothing for none.
+func spanText(d time.Duration) string {
+	const day = 24 * time.Hour
+	if d <= 0 {
+		return ""
+	}
+	text := ""
+	if days := d / day; days > 0 {
+		text = strconv.FormatInt(int64(days), 10) + "d"
+	}
+	if rest := d % day; rest > 0 {
+		short := rest.String()
+		if strings.HasSuffix(short, "m0s") {
+			short = strings.TrimSuffix(short, "0s")
+		}
+		if strings.HasSuffix(short, "h0m") {
+			short = strings.TrimSuffix(short, "0m")
+		}
+		text += short
+	}
+	return text
+}
+
+var errSpan = errors.New("it is no length of time")
+
+// parseSpan reads a length of time as [time.ParseDuration] does, with days before it if need be. Nothing is 0.
+func parseSpan(text string) (time.Duration, error) {
+	text = strings.TrimSpace(text)
+	if text == "" {
+		return 0, nil
+	}
+	days, rest, ok := strings.Cut(text, "d")
+	if !ok {
+		days, rest = "0", text
+	}
+	n, err := strconv.ParseUint(days, 10, 16)
+	if err != nil {
+		return 0, errSpan
+	}
+	total := time.Duration(n) * 24 * time.Hour
+	if rest != "" {
+		d, err := time.ParseDuration(rest)
+		if err != nil || d < 0 || total+d < total {
+			return 0, errSpan
+		}
+		total += d
+	}
+	return total, nil
+}

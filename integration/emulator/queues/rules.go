@@ -1,12 +1,19 @@
 package queues
 
 import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
 	"net/http"
+	"net/url"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/browse"
 	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
+	"github.com/carillon-sched/carillon/scheduler/console/words"
 )
 
 // rulesView shows the rules of subscriptions, and what they make of a message.
@@ -151,4 +158,237 @@ func (r *room) showRules(c *frame.Call, v *rulesView, status int) error {
 		Status: status, Title: c.Say("queues.rules.title", titled(v.Entity.Path)), Template: rulesPage, Data: v,
 		Styles: styles, Scripts: scripts,
 	})
+}
+
+// The kinds of filters.
+const (
+	filterTrue        = "true"
+	filterFalse       = "false"
+	filterSQL         = "sql"
+	filterCorrelation = "correlation"
+)
+
+// ruleForm is the form of a rule.
+type ruleForm struct {
+	Entity     browse.Entity
+	Rule       browse.Rule
+	Fresh      bool
+	Kinds      []string
+	Types      []string
+	Fields     []browse.Property // of the message itself
+	Properties []browse.Property
+	Parameters []browse.Property
+	Wrong      map[string]string
+	Was        string       // stands for the rule that the form began with
+	Now        *browse.Rule // the one that others have put in its place meanwhile
+	Back       string
+}
+
+// Crumbs leads back from the form.
+func (v ruleForm) Crumbs() [][2]string {
+	return append(crumbs(v.Entity), [2]string{v.Back, words.Say("queues.rules")})
+}
+
+// TypesWith are the types that a property may have, and the one that it has.
+func (v ruleForm) TypesWith(own string) []string { return draftView{Types: v.Types}.TypesWith(own) }
+
+// correlationFields are the properties of a message itself that a correlation filter may ask about.
+var correlationFields = []string{
+	"sys.Label", "sys.CorrelationId", "sys.MessageId", "sys.SessionId", "sys.To", "sys.ReplyTo", "sys.ReplyToSessionId", "sys.ContentType",
+}
+
+func ruleFormOf(e browse.Entity, rule browse.Rule, fresh bool) ruleForm {
+	v := ruleForm{
+		Entity: e, Rule: rule, Fresh: fresh, Was: stamp(rule),
+		Kinds: []string{filterSQL, filterCorrelation, filterTrue, filterFalse}, Types: types,
+		Parameters: rule.Parameters, Back: address("/rules", "at", e.Path),
+	}
+	given := map[string]string{}
+	for _, f := range rule.Fields {
+		if strings.HasPrefix(f.Name, "sys.") {
+			given[f.Name] = f.Value
+		} else {
+			v.Properties = append(v.Properties, f)
+		}
+	}
+	for _, name := range correlationFields {
+		v.Fields = append(v.Fields, browse.Property{Name: name, Type: "string", Value: given[name]})
+	}
+	for range blankProperties {
+		v.Properties = append(v.Properties, browse.Property{Type: "string"})
+	}
+	v.Parameters = append(slices.Clip(v.Parameters), browse.Property{Type: "string"}, browse.Property{Type: "string"})
+	return v
+}
+
+// stamp stands for what a rule does.
+func stamp(r browse.Rule) string {
+	return fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%q", []any{r.Kind, r.Expression, r.Action, r.Parameters, r.Fields})))
+}
+
+func showRule(c *frame.Call, v ruleForm, status int) error {
+	title := c.Say("queues.rule.change.title", v.Rule.Name, titled(v.Entity.Path))
+	if v.Fresh {
+		title = c.Say("queues.rule.new.title", titled(v.Entity.Path))
+	}
+	return c.Show(&frame.Page{Status: status, Title: title, Template: rulePage, Data: v, Styles: styles, Scripts: scripts})
+}
+
+// ruleOf returns a rule of a subscription by its name.
+func (r *room) ruleOf(e browse.Entity, name string) (browse.Rule, error) {
+	rules, err := r.bus().Rules(e.Path)
+	if err != nil {
+		return browse.Rule{}, err
+	}
+	for _, rule := range rules {
+		if strings.EqualFold(rule.Name, name) {
+			return rule, nil
+		}
+	}
+	return browse.Rule{}, errMissing
+}
+
+func (r *room) editRule(c *frame.Call) error {
+	e, err := r.entityOf(c)
+	if err != nil {
+		return err
+	}
+	name := c.Query("name")
+	if name == "" {
+		return showRule(c, ruleFormOf(e, browse.Rule{Kind: filterSQL}, true), http.StatusOK)
+	}
+	rule, err := r.ruleOf(e, name)
+	if err != nil {
+		return problem(c, err)
+	}
+	return showRule(c, ruleFormOf(e, rule, false), http.StatusOK)
+}
+
+// rows reads the rows of a table of properties. wrong says at a place when a value has no name, or two have the same.
+func rows(c *frame.Call, form url.Values, prefix, place string, wrong map[string]string) []browse.Property {
+	var all []browse.Property
+	names, kinds, values := form[prefix+"name"], form[prefix+"type"], form[prefix+"value"]
+	for i := range min(len(names), len(kinds), len(values)) {
+		same := func(p browse.Property) bool { return p.Name == names[i] }
+		switch {
+		case names[i] == "" && values[i] != "":
+			wrong[place] = c.Say("queues.wrong.name", values[i])
+		case names[i] == "":
+		case slices.ContainsFunc(all, same):
+			wrong[place] = c.Say("queues.wrong.twice", names[i])
+		default:
+			all = append(all, browse.Property{Name: names[i], Type: kinds[i], Value: values[i]})
+		}
+	}
+	return all
+}
+
+// readRule reads the form of a rule.
+func readRule(c *frame.Call, form url.Values, wrong map[string]string) browse.Rule {
+	rule := browse.Rule{
+		Name: strings.TrimSpace(form.Get("name")), Kind: form.Get("kind"), Action: strings.TrimSpace(lines(form.Get("action"))),
+	}
+	rule.Parameters = rows(c, form, "a", "parameters", wrong)
+	switch rule.Kind {
+	case filterSQL:
+		rule.Expression = strings.TrimSpace(lines(form.Get("expression")))
+	case filterCorrelation:
+		for _, name := range correlationFields {
+			if text := form.Get(name); text != "" {
+				rule.Fields = append(rule.Fields, browse.Property{Name: name, Type: "string", Value: text})
+			}
+		}
+		rule.Fields = append(rule.Fields, rows(c, form, "p", "fields", wrong)...)
+		if len(rule.Fields) == 0 && wrong["fields"] == "" {
+			wrong["fields"] = c.Say("queues.wrong.fields")
+		}
+	}
+	if rule.Name == "" {
+		wrong["name"] = c.Say("queues.wrong.noname")
+	}
+	return rule
+}
+
+func (r *room) putRule(c *frame.Call) error {
+	form, err := c.Form()
+	if err != nil {
+		return err
+	}
+	e, err := r.at(c, form.Get("at"))
+	if err != nil {
+		return err
+	}
+	wrong := map[string]string{}
+	rule := readRule(c, form, wrong)
+	v, status := r.ruled(c, e, rule, form, wrong)
+	if status != http.StatusOK {
+		return showRule(c, v, status)
+	}
+	c.Note(c.Say("queues.rule.saved", rule.Name))
+	return c.Redirect(address("/rules", "at", e.Path))
+}
+
+// ruled gives a subscription a rule, unless others have changed that since its form was shown. The status is that of the answer,
+// which nobody waits for who wants to change something, too.
+func (r *room) ruled(c *frame.Call, e browse.Entity, rule browse.Rule, form url.Values, wrong map[string]string) (v ruleForm, status int) {
+	fresh := form.Get("replace") == ""
+	r.changing.Lock() // what is looked at is what is changed
+	defer r.changing.Unlock()
+	if now, err := r.ruleOf(e, rule.Name); err == nil && form.Has("was") && form.Get("was") != stamp(now) && !fresh {
+		v = ruleFormOf(e, rule, false)
+		v.Wrong, v.Now, v.Was = wrong, &now, stamp(now)
+		return v, http.StatusConflict
+	}
+	if len(wrong) == 0 {
+		err := r.bus().PutRule(e.Path, rule, !fresh)
+		if err == nil {
+			return v, http.StatusOK
+		}
+		if part, ok := errors.AsType[*browse.RuleError](err); ok {
+			wrong[part.Part] = part.Error()
+		} else {
+			wrong["form"] = c.Describe(problem(c, err)).Text
+		}
+	}
+	v = ruleFormOf(e, rule, fresh)
+	v.Wrong, v.Was = wrong, form.Get("was")
+	return v, http.StatusUnprocessableEntity
+}
+
+func (r *room) deleteRule(c *frame.Call) error {
+	form, err := c.Form()
+	if err != nil {
+		return err
+	}
+	path, name := form.Get("at"), form.Get("name")
+	if err := r.bus().DeleteRule(path, name); err != nil {
+		return problem(c, err)
+	}
+	c.Note(c.Say("queues.rule.deleted", name))
+	return c.Redirect(address("/rules", "at", path))
+}
+
+func (r *room) confirmRule(c *frame.Call) error {
+	e, err := r.entityOf(c)
+	if err != nil {
+		return err
+	}
+	rule, err := r.ruleOf(e, c.Query("name"))
+	if err != nil {
+		return problem(c, err)
+	}
+	rules, err := r.bus().Rules(e.Path)
+	if err != nil {
+		return problem(c, err)
+	}
+	hint := c.Say("queues.rule.drop.hint")
+	if len(rules) == 1 {
+		hint = c.Say("queues.rule.drop.last")
+	}
+	v := confirmation{
+		Text: c.Say("queues.rule.drop", rule.Name, e.Path), Hint: hint, Button: c.Say("queues.rule.drop.button"), Count: 1, Danger: true,
+		Steps:  append(crumbs(e), [2]string{address("/rules", "at", e.Path), c.Say("queues.rules")}),
+		Action: Path + "/rule/delete", Fields: [][2]string{{"at", e.Path}, {"name", rule.Name}}, Back: address("/rules", "at", e.Path),
+	}
+	return c.Show(&frame.Page{Title: c.Say("queues.rule.drop.title", rule.Name), Template: confirmPage, Data: v, Styles: styles})
 }

@@ -8,7 +8,10 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/listen/connlimit"
+	"github.com/carillon-sched/carillon/integration/emulator/internal/wal"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/auth"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
 )
 
 // Config says what an emulator has and where it listens. The zero value is one on the ports of Microsoft's emulator, without
@@ -100,3 +103,56 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	return c, errors.Join(problems...)
 }
+
+// ErrDataInUse is wrapped by the error of [Start] when another process uses the folder of the data.
+var ErrDataInUse = wal.ErrLocked
+
+// A ListenError says that Start cannot listen on an address.
+type ListenError struct {
+	Port string // "AMQP" for Config.Addr, or "HTTP" for Config.HTTPAddr
+	Addr string
+	Err  error
+}
+
+// Error names the port, the address and the reason.
+func (e *ListenError) Error() string { return e.Port + " address " + e.Addr + ": " + e.Err.Error() }
+
+// Unwrap returns the reason.
+func (e *ListenError) Unwrap() error { return e.Err }
+
+// An EntityError says that an entity of the config cannot be made.
+type EntityError struct {
+	Entity string // such as: topic "events": subscription "all"
+	Err    error
+}
+
+// Error names the entity and the reason, without its condition.
+func (e *EntityError) Error() string {
+	if refused, ok := errors.AsType[*amqp.Error](e.Err); ok && refused.Description != "" {
+		return e.Entity + ": " + refused.Description
+	}
+	return e.Entity + ": " + e.Err.Error()
+}
+
+// Unwrap returns the reason.
+func (e *EntityError) Unwrap() error { return e.Err }
+
+// A Tier is what kind of namespace is emulated.
+type Tier = broker.Tier
+
+// The tiers, with what they refuse by the service's page on quotas. All of them: an entity beyond its size (1024 MB unless it
+// says 1 to 5 times that), properties of more than 32 KB each or 64 KB together, more than 2,000 subscriptions or SQL filters of a
+// topic, and more than 100 messages in a transaction.
+const (
+	// Basic has queues without sessions, duplicate detection, forwarding and deletion when idle. Messages have 256 KB and live 14
+	// days.
+	Basic = broker.Basic
+	// Standard has messages of 256 KB, and 10,000 queues and topics.
+	Standard = broker.Standard
+	// Premium has messages of 1 MB, or up to 100 MB where an entity says so, 1,000 queues and topics, and neither express nor
+	// partitioned ones.
+	Premium = broker.Premium
+)
+
+// ParseTier returns the tier of a name, in any case; the empty name is none.
+func ParseTier(name string) (Tier, error) { return broker.ParseTier(name) }

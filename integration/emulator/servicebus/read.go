@@ -1,10 +1,12 @@
 package servicebus
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
@@ -279,4 +281,109 @@ func (c configCorrelation) filter() (filter.Filter, error) {
 		CorrelationID: c.CorrelationID, MessageID: c.MessageID, To: c.To, ReplyTo: c.ReplyTo, Label: c.Label,
 		SessionID: c.SessionID, ReplyToSessionID: c.ReplyToSessionID, ContentType: c.ContentType, Properties: properties,
 	})
+}
+
+// names are those that are taken, in lower case, with the path of whatever has them.
+type names map[string]string
+
+// take takes a name, or reports who has it.
+func (n names) take(d *decoding, path, name string) {
+	if name == "" {
+		return // reported already
+	}
+	if first, ok := n[strings.ToLower(name)]; ok {
+		d.problem(path+".Name", fmt.Errorf("%q exists: %s", name, first))
+		return
+	}
+	n[strings.ToLower(name)] = path
+}
+
+// A forwarding is from one entity to another.
+type forwarding struct {
+	path string // of the field
+	from string // the queue's name, or ""
+	to   string
+}
+
+// lock reads a lock duration.
+func (d *decoding) lock(path, text string) time.Duration {
+	length := d.duration(path, text)
+	if length > broker.MaxLockDuration {
+		d.problem(path, fmt.Errorf("%q is longer than PT5M", text))
+	}
+	return length
+}
+
+// forward notes where an entity forwards to.
+func (d *decoding) forward(at, from string, p configProperties) {
+	for _, f := range []forwarding{
+		{at + "ForwardTo", from, p.ForwardTo},
+		{at + "ForwardDeadLetteredMessagesTo", from, p.ForwardDeadLetteredMessagesTo},
+	} {
+		if f.to != "" {
+			d.forwardings = append(d.forwardings, f)
+		}
+	}
+}
+
+// checkForwardings reports those that lead nowhere, or back at once.
+func (d *decoding) checkForwardings(taken names) {
+	for _, f := range d.forwardings {
+		name := broker.TargetName(f.to)
+		switch _, ok := taken[strings.ToLower(name)]; {
+		case strings.EqualFold(name, f.from):
+			d.problem(f.path, errors.New("an entity cannot forward to itself"))
+		case !ok:
+			d.problem(f.path, fmt.Errorf("there is no queue or topic %q", name))
+		}
+	}
+}
+
+// withoutComments replaces the comments of a JSON text by spaces, so that offsets in error messages stay right.
+func withoutComments(raw []byte) []byte {
+	clean := bytes.Clone(bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf")))
+	for i := 0; i < len(clean); {
+		switch {
+		case clean[i] == '"':
+			i = afterString(clean, i)
+		case bytes.HasPrefix(clean[i:], []byte("//")):
+			i = blank(clean, i, bytes.IndexByte(clean[i:], '\n'))
+		case bytes.HasPrefix(clean[i:], []byte("/*")):
+			end := bytes.Index(clean[i+2:], []byte("*/"))
+			if end >= 0 {
+				end += 4
+			}
+			i = blank(clean, i, end)
+		default:
+			i++
+		}
+	}
+	return clean
+}
+
+// afterString returns where the string that begins at i ends.
+func afterString(b []byte, i int) int {
+	for i++; i < len(b); i++ {
+		switch b[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return len(b)
+}
+
+// blank overwrites n bytes from i on, or all if n is negative, and returns where they end.
+func blank(b []byte, i, n int) int {
+	end := i + n
+	if n < 0 {
+		end = len(b)
+	}
+	for ; i < end; i++ {
+		if b[i] != '\n' {
+			b[i] = ' '
+		}
+	}
+	return end
 }

@@ -3,6 +3,7 @@ package servicebus
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -21,8 +22,10 @@ import (
 	"github.com/carillon-sched/carillon/integration/emulator/internal/listen"
 	"github.com/carillon-sched/carillon/integration/emulator/internal/spelling"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/admin"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/auth"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/fault"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/protocol"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/rest"
 )
@@ -233,3 +236,85 @@ type Broker = broker.Broker
 
 // Broker is what has the entities, for tests that look at or change them without a client.
 func (s *Server) Broker() *Broker { return s.broker }
+
+// explainer returns what tells the developer of a client why a request over HTTP was refused, as it is told of AMQP. Without a
+// logger there is nobody to tell.
+func explainer(log *slog.Logger) func(r *http.Request, what, entity string, err error) {
+	if log == nil {
+		return nil
+	}
+	return func(r *http.Request, what, entity string, err error) {
+		attributes := []any{
+			slog.String("client", r.RemoteAddr), slog.String("agent", r.UserAgent()), slog.String("what", what),
+		}
+		if entity != "" {
+			attributes = append(attributes, slog.String("entity", entity))
+		}
+		attributes = append(attributes, slog.Any("err", err))
+		if hint := protocol.Hint(err); hint != "" {
+			attributes = append(attributes, slog.String("hint", hint))
+		}
+		log.Warn("refused a client", attributes...)
+	}
+}
+
+// sniffing is a listener of connections that speak TLS or do not.
+type sniffing struct {
+	net.Listener
+
+	config *tls.Config
+}
+
+// Accept returns the next connection.
+func (l sniffing) Accept() (net.Conn, error) {
+	socket, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return protocol.Sniff(socket, l.config), nil
+}
+
+type connKey struct{}
+
+// connContext lets handlers find the connection of a request.
+func connContext(ctx context.Context, socket net.Conn) context.Context {
+	return context.WithValue(spelling.ConnContext(ctx, socket), connKey{}, spelling.Unwrap(socket))
+}
+
+// tellTLS has requests say that they came through TLS. net/http knows only its own connections.
+func tellTLS(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if socket, ok := r.Context().Value(connKey{}).(net.Conn); ok && r.TLS == nil && protocol.Secure(socket) {
+			r.TLS = &tls.ConnectionState{HandshakeComplete: true}
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// A Fault is something that goes wrong on purpose, such as the next three sends to an entity failing as busy.
+type Fault = fault.Fault
+
+// A Condition is what an error of the service is known by, such as com.microsoft:server-busy.
+type Condition = amqp.Symbol
+
+// An Operation is what a [Fault] befalls.
+type Operation = fault.Operation
+
+// The operations. A fault for AnyOperation befalls the next, whatever it is.
+const (
+	AnyOperation = fault.AnyOperation
+	OpAttach     = fault.OpAttach
+	OpSend       = fault.OpSend
+	OpReceive    = fault.OpReceive
+	OpSettle     = fault.OpSettle
+	OpManage     = fault.OpManage // requests to $management
+)
+
+// Inject orders a fault.
+func (s *Server) Inject(fault Fault) { s.broker.Faults().Add(fault) }
+
+// Heal forgets all faults that have not befallen yet.
+func (s *Server) Heal() { s.broker.Faults().Clear() }
+
+// Disconnect cuts all connections as a broken network would, and returns how many there were.
+func (s *Server) Disconnect() int { return s.protocol.Drop() }

@@ -6,11 +6,15 @@ import (
 	"encoding/base64"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/emulator/storagequeue/internal/auth"
+	"github.com/carillon-sched/carillon/integration/emulator/storagequeue/internal/store"
 	"github.com/carillon-sched/carillon/integration/emulator/storagequeue/internal/wire"
 )
 
@@ -102,4 +106,169 @@ func isPrintable(s string) bool {
 		}
 	}
 	return true
+}
+
+// An operation is a call of the service.
+type operation struct {
+	name   string
+	level  level
+	method string
+	comp   string // query parameter that names it; "" for none
+	need   auth.Need
+	body   bool // has one
+	run    func(*call) error
+}
+
+// operations are the calls of the service. A signature of a queue permits only some of those on messages, and reading metadata;
+// no signature permits those on access policies.
+var operations = []operation{
+	{"ListQueues", serviceLevel, "GET", "list", auth.Need{Resource: 's', Account: "l"}, false, (*call).listQueues},
+	{"GetServiceProperties", serviceLevel, "GET", "properties", auth.Need{Resource: 's', Account: "r"}, false, (*call).getProperties},
+	{"SetServiceProperties", serviceLevel, "PUT", "properties", auth.Need{Resource: 's', Account: "w"}, true, (*call).setProperties},
+	{"GetServiceStats", serviceLevel, "GET", "stats", auth.Need{Resource: 's', Account: "r"}, false, (*call).getStatistics},
+	{"CreateQueue", queueLevel, "PUT", "", auth.Need{Resource: 'c', Account: "cw"}, false, (*call).createQueue},
+	{"DeleteQueue", queueLevel, "DELETE", "", auth.Need{Resource: 'c', Account: "d"}, false, (*call).deleteQueue},
+	{"GetQueueMetadata", queueLevel, "GET", "metadata", auth.Need{Resource: 'c', Account: "r", Queue: "r"}, false, (*call).getMetadata},
+	{"SetQueueMetadata", queueLevel, "PUT", "metadata", auth.Need{Resource: 'c', Account: "w"}, false, (*call).setMetadata},
+	{"GetQueueACL", queueLevel, "GET", "acl", auth.Need{Resource: 'c'}, false, (*call).getPolicies},
+	{"SetQueueACL", queueLevel, "PUT", "acl", auth.Need{Resource: 'c'}, true, (*call).setPolicies},
+	{"PutMessage", messagesLevel, "POST", "", auth.Need{Resource: 'o', Account: "a", Queue: "a"}, true, (*call).putMessage},
+	{"GetMessages", messagesLevel, "GET", "", auth.Need{Resource: 'o', Account: "p", Queue: "p"}, false, (*call).getMessages},
+	{"PeekMessages", messagesLevel, "GET", "peek", auth.Need{Resource: 'o', Account: "r", Queue: "r"}, false, (*call).peekMessages},
+	{"ClearMessages", messagesLevel, "DELETE", "", auth.Need{Resource: 'o', Account: "d"}, false, (*call).clearMessages},
+	{"UpdateMessage", messageLevel, "PUT", "", auth.Need{Resource: 'o', Account: "u", Queue: "u"}, true, (*call).updateMessage},
+	{"DeleteMessage", messageLevel, "DELETE", "", auth.Need{Resource: 'o', Account: "p", Queue: "p"}, false, (*call).deleteMessage},
+}
+
+// findOperation returns the operation of a request. HEAD is GET where the answer is in the headers.
+func findOperation(level level, method string, query url.Values) (*operation, error) {
+	comp, err := component(level, method, query)
+	if err != nil {
+		return nil, err
+	}
+	known := false
+	for i := range operations {
+		o := &operations[i]
+		if o.level != level || o.comp != comp {
+			continue
+		}
+		known = true
+		if o.method == method || method == http.MethodHead && o.method == http.MethodGet && level == queueLevel {
+			return o, nil
+		}
+	}
+	asked := method == http.MethodGet || method == http.MethodHead
+	switch {
+	case known && (comp != "" || level != queueLevel || !asked):
+		return nil, wire.UnsupportedVerb
+	case comp == "":
+		return nil, wire.MissingParameter.With("QueryParameterName", "comp")
+	}
+	return nil, wire.InvalidParameter.With("QueryParameterName", "comp").With("QueryParameterValue", comp)
+}
+
+// component returns the part of a thing that a query names.
+func component(level level, method string, query url.Values) (string, error) {
+	switch level {
+	case serviceLevel:
+		comp, restype := query.Get("comp"), query.Get("restype")
+		switch {
+		case comp != "" && comp != "list" && restype == "":
+			return "", wire.MissingParameter.With("QueryParameterName", "restype")
+		case restype != "" && restype != "service":
+			return "", wire.InvalidParameter.With("QueryParameterName", "restype").With("QueryParameterValue", restype)
+		}
+		return comp, nil
+	case messagesLevel:
+		peek := query.Get("peekonly")
+		switch {
+		case method != http.MethodGet || peek == "" || strings.EqualFold(peek, "false"):
+			return "", nil
+		case strings.EqualFold(peek, "true"):
+			return "peek", nil
+		}
+		return "", wire.InvalidParameter.With("QueryParameterName", "peekonly").With("QueryParameterValue", peek)
+	case messageLevel:
+		return "", nil
+	default:
+		return query.Get("comp"), nil
+	}
+}
+
+// A level is what kind of thing a URL names.
+type level int
+
+const (
+	serviceLevel level = iota
+	queueLevel
+	messagesLevel
+	messageLevel
+)
+
+const secondarySuffix = "-secondary"
+
+// A target is what a URL names: http://host/account/queue/messages/id, or http://account.queue.host/queue/messages/id.
+type target struct {
+	level     level
+	account   string
+	secondary bool // the copy of the account that can only be read
+	queue     string
+	message   string
+}
+
+func (t *target) name() store.Name {
+	return store.Name{Account: t.account, Queue: t.queue}
+}
+
+func parseTarget(r *http.Request) (target, error) {
+	parts := strings.Split(strings.TrimPrefix(r.URL.Path, "/"), "/")
+	account, ok := accountOfHost(r.Host)
+	if !ok {
+		account, parts = parts[0], parts[1:]
+	}
+	if len(parts) > 0 && parts[len(parts)-1] == "" {
+		parts = parts[:len(parts)-1]
+	}
+	var t target
+	t.account, t.secondary = strings.CutSuffix(strings.ToLower(account), secondarySuffix) // it is a host's name, elsewhere
+	if !isAccount(t.account) {
+		return t, wire.InvalidURI
+	}
+	switch {
+	case len(parts) == 0:
+		return t, nil
+	case len(parts) > 3 || len(parts) > 1 && parts[1] != "messages":
+		return t, wire.InvalidURI
+	case len(parts) == 3:
+		t.message = parts[2]
+	}
+	t.level, t.queue = level(len(parts)), parts[0]
+	return t, checkQueueName(t.queue)
+}
+
+// accountOfHost returns the account of a host name that has one: account.queue.host or account.localhost.
+func accountOfHost(hostport string) (string, bool) {
+	host, _, err := net.SplitHostPort(hostport)
+	if err != nil {
+		host = hostport
+	}
+	host = strings.ToLower(host)
+	account, rest, ok := strings.Cut(host, ".")
+	return account, ok && (rest == "localhost" || strings.HasPrefix(rest, "queue."))
+}
+
+// checkQueueName says what is wrong with the name of a queue.
+func checkQueueName(name string) error {
+	if len(name) < 3 || len(name) > 63 {
+		return wire.OutOfRangeName
+	}
+	for _, c := range []byte(name) {
+		if (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' {
+			return wire.InvalidResourceName
+		}
+	}
+	if name[0] == '-' || name[len(name)-1] == '-' || strings.Contains(name, "--") {
+		return wire.InvalidResourceName
+	}
+	return nil
 }

@@ -1,11 +1,14 @@
 package storagequeue
 
 import (
+	"errors"
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/carillon-sched/carillon/integration/emulator/internal/spelling"
+	"github.com/carillon-sched/carillon/integration/emulator/storagequeue/internal/store"
 	"github.com/carillon-sched/carillon/integration/emulator/storagequeue/internal/wire"
 )
 
@@ -120,4 +123,222 @@ func isIdentifier(name string) bool {
 		}
 	}
 	return name != ""
+}
+
+// maxListed is the number of queues in a page, at most.
+const maxListed = 5000
+
+func (c *call) listQueues() error {
+	limit, err := c.integer("maxresults", 0, 1, 1<<31-1)
+	if err != nil {
+		return err
+	}
+	include := c.query.Get("include")
+	if include != "" && include != "metadata" {
+		return wire.InvalidParameter.With("QueryParameterName", "include").With("QueryParameterValue", include)
+	}
+	marker := c.query.Get("marker")
+	from, ok := strings.CutPrefix(marker, "/"+c.target.account+"/")
+	if marker != "" && !ok {
+		return wire.InvalidMarker
+	}
+	listing := wire.Listing{Endpoint: c.endpoint(), Prefix: c.query.Get("prefix"), Marker: marker, MaxResults: limit}
+	if limit == 0 {
+		limit = maxListed
+	}
+	queues, next := c.handler.store.Queues(c.target.account, listing.Prefix, from, min(limit, maxListed))
+	for _, queue := range queues {
+		entry := wire.Queue{Name: queue.Name}
+		if include != "" {
+			entry.Metadata = queue.Metadata
+			if entry.Metadata == nil {
+				entry.Metadata = map[string]string{}
+			}
+		}
+		listing.Queues = append(listing.Queues, entry)
+	}
+	if next != "" {
+		listing.NextMarker = "/" + c.target.account + "/" + next
+	}
+	c.send(http.StatusOK, listing.Body())
+	return nil
+}
+
+// endpoint is the URL of the account as the client wrote it.
+func (c *call) endpoint() string {
+	scheme := "http://"
+	if c.secure {
+		scheme = "https://"
+	}
+	if _, ok := accountOfHost(c.r.Host); ok {
+		return scheme + c.r.Host + "/"
+	}
+	first, _, _ := strings.Cut(strings.TrimPrefix(c.r.URL.Path, "/"), "/")
+	return scheme + c.r.Host + "/" + first
+}
+
+func (c *call) getProperties() error {
+	c.send(http.StatusOK, c.handler.store.Properties(c.target.account).Body())
+	return nil
+}
+
+func (c *call) setProperties() error {
+	err := c.handler.store.ChangeProperties(c.target.account, func(old wire.Properties) (wire.Properties, error) {
+		return wire.ParseProperties(c.body, old)
+	})
+	if err != nil {
+		return err
+	}
+	c.send(http.StatusAccepted, nil)
+	return nil
+}
+
+// getStatistics answers at the secondary only: the copy is in step, since it is the same data.
+func (c *call) getStatistics() error {
+	if !c.target.secondary {
+		return wire.InvalidParameter.With("QueryParameterName", "comp").With("QueryParameterValue", "stats").
+			With("Reason", "Statistics are at the secondary endpoint.")
+	}
+	c.send(http.StatusOK, wire.Statistics(c.now))
+	return nil
+}
+
+const (
+	week           = 7 * 24 * 60 * 60 // seconds; the longest visibility timeout and the default time to live
+	defaultTimeout = 30               // seconds for which a message is hidden that was taken
+	maxMessages    = 32
+)
+
+func (c *call) putMessage() error {
+	text, ok, err := wire.ParseMessage(c.body)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return wire.InvalidXML.With("Reason", "there is no MessageText")
+	}
+	hidden, err := c.seconds("visibilitytimeout", 0, 0, week)
+	if err != nil {
+		return err
+	}
+	expires, err := c.expires(hidden)
+	if err != nil {
+		return err
+	}
+	message, err := c.handler.store.Put(c.target.name(), text, c.now.Add(hidden), expires, c.now)
+	if err != nil {
+		return err
+	}
+	c.send(http.StatusCreated, wire.Messages(wire.Put, []wire.Message{message}))
+	return nil
+}
+
+// expires reads when a message ends, which must be after it becomes visible.
+func (c *call) expires(hidden time.Duration) (time.Time, error) {
+	text := c.query.Get("messagettl")
+	seconds, err := c.integer("messagettl", week, -1<<31, 1<<31-1)
+	invalid := wire.InvalidParameter.With("QueryParameterName", "messagettl").With("QueryParameterValue", text)
+	switch {
+	case err != nil:
+		return time.Time{}, err
+	case seconds == -1:
+		return wire.Forever, nil
+	case seconds < 1:
+		return time.Time{}, invalid.With("Reason", "Value must be greater than or equal to 1, or -1 to indicate an infinite TTL.")
+	case text != "" && int(hidden/time.Second) >= seconds:
+		return time.Time{}, wire.InvalidParameter.With("QueryParameterName", "visibilitytimeout").
+			With("QueryParameterValue", c.query.Get("visibilitytimeout")).
+			With("Reason", "messagettl must be greater than visibilitytimeout.")
+	}
+	expires := c.now.Add(time.Duration(seconds) * time.Second)
+	if expires.After(wire.Forever) {
+		expires = wire.Forever
+	}
+	return expires, nil
+}
+
+func (c *call) getMessages() error {
+	limit, err := c.integer("numofmessages", 1, 1, maxMessages)
+	if err != nil {
+		return err
+	}
+	hidden, err := c.seconds("visibilitytimeout", defaultTimeout, 1, week)
+	if err != nil {
+		return err
+	}
+	messages, err := c.handler.store.Take(c.target.name(), limit, c.now.Add(hidden), c.now)
+	if err != nil {
+		return err
+	}
+	c.send(http.StatusOK, wire.Messages(wire.Taken, messages))
+	return nil
+}
+
+func (c *call) peekMessages() error {
+	limit, err := c.integer("numofmessages", 1, 1, maxMessages)
+	if err != nil {
+		return err
+	}
+	messages, err := c.handler.store.Peek(c.target.name(), limit, c.now)
+	if err != nil {
+		return err
+	}
+	c.send(http.StatusOK, wire.Messages(wire.Peeked, messages))
+	return nil
+}
+
+func (c *call) clearMessages() error {
+	return c.done(c.handler.store.Clear(c.target.name(), c.now))
+}
+
+func (c *call) updateMessage() error {
+	receipt, err := c.receipt()
+	if err != nil {
+		return err
+	}
+	if !c.query.Has("visibilitytimeout") {
+		return wire.MissingParameter.With("QueryParameterName", "visibilitytimeout")
+	}
+	hidden, err := c.seconds("visibilitytimeout", 0, 0, week)
+	if err != nil {
+		return err
+	}
+	text, ok, err := wire.ParseMessage(c.body)
+	if err != nil {
+		return err
+	}
+	change := &text
+	if !ok {
+		change = nil
+	}
+	message, err := c.handler.store.Update(c.target.name(), c.target.message, receipt, change, c.now.Add(hidden), c.now)
+	if errors.Is(err, store.ErrTooLate) {
+		return wire.OutOfRangeParameter.With("QueryParameterName", "visibilitytimeout").
+			With("QueryParameterValue", strconv.Itoa(int(hidden/time.Second))).
+			With("Reason", "The message expires before that.")
+	}
+	if err != nil {
+		return err
+	}
+	c.w.Header().Set("X-Ms-Popreceipt", message.Receipt)
+	c.w.Header().Set("X-Ms-Time-Next-Visible", wire.HTTPTime(message.NextVisible))
+	c.send(http.StatusNoContent, nil)
+	return nil
+}
+
+func (c *call) deleteMessage() error {
+	receipt, err := c.receipt()
+	if err != nil {
+		return err
+	}
+	return c.done(c.handler.store.Delete(c.target.name(), c.target.message, receipt, c.now))
+}
+
+// receipt reads the pop receipt, without which a message cannot be changed.
+func (c *call) receipt() (string, error) {
+	receipt := c.query.Get("popreceipt")
+	if receipt == "" {
+		return "", wire.MissingParameter.With("QueryParameterName", "popreceipt")
+	}
+	return receipt, nil
 }

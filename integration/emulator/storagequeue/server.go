@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"crypto/tls"
+	"encoding/base64"
 	"errors"
+	"fmt"
 	"log/slog"
 	"maps"
 	"net"
@@ -14,9 +16,14 @@ import (
 	"sync"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/carillon-sched/carillon/cmd/carillon/listen/connlimit"
+	"github.com/carillon-sched/carillon/integration/emulator/internal/exposition"
 	"github.com/carillon-sched/carillon/integration/emulator/internal/listen"
 	"github.com/carillon-sched/carillon/integration/emulator/internal/spelling"
+	"github.com/carillon-sched/carillon/integration/emulator/internal/wal"
+	"github.com/carillon-sched/carillon/integration/emulator/storagequeue/internal/wire"
 )
 
 // How long a client may take, and how long Close waits for requests that are being carried out.
@@ -191,3 +198,139 @@ func connContext(secure bool) func(context.Context, net.Conn) context.Context {
 		return spelling.ConnContext(ctx, socket)
 	}
 }
+
+// ErrDataInUse is wrapped by the error of [Start] and [Open] when another process uses the folder of the data.
+var ErrDataInUse = wal.ErrLocked
+
+// A ListenError says that Start cannot listen on an address.
+type ListenError struct {
+	Addr string
+	Err  error
+}
+
+// Error names the address and the reason.
+func (e *ListenError) Error() string { return "storage queue address " + e.Addr + ": " + e.Err.Error() }
+
+// Unwrap returns the reason.
+func (e *ListenError) Unwrap() error { return e.Err }
+
+const metricPrefix = "carillon_emulator_storagequeue_"
+
+var messagesMetric = exposition.Gauge(metricPrefix+"messages", "Messages in a queue, visible or not.", "account", "queue")
+
+// isMetrics reports whether a request is for the metrics. One for an account of the name has a query.
+func (c *call) isMetrics() bool {
+	return c.r.Method == http.MethodGet && c.r.URL.Path == "/metrics" && c.r.URL.RawQuery == ""
+}
+
+// metrics answers with numbers for Prometheus, for whoever asks.
+func (c *call) metrics() error {
+	if h := c.handler; h.answers != nil && !h.answers(c.r.Host) {
+		return wire.UnknownHost
+	}
+	c.status = http.StatusOK
+	c.handler.metrics.ServeHTTP(c.w, c.r)
+	return nil
+}
+
+// collect tells of the messages in each queue.
+func (h *Handler) collect(to chan<- prometheus.Metric) {
+	for _, q := range h.store.Counts(time.Now()) {
+		to <- messagesMetric(float64(q.Messages), q.Account, q.Queue)
+	}
+}
+
+// The account that every storage emulator has, and its key, which is no secret.
+const (
+	DefaultAccount = "devstoreaccount1"
+	DefaultKey     = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="
+)
+
+// DefaultAddr is where storage emulators serve queues.
+const DefaultAddr = "127.0.0.1:10001"
+
+// Keys says what a caller has to prove.
+type Keys int
+
+const (
+	// Strict verifies every signature and what it permits.
+	Strict Keys = iota
+	// Lenient takes every account and any key, signature or token, or none.
+	Lenient
+)
+
+// Config is what an emulator does. The zero value is of use: the default account at the default address, in memory.
+type Config struct {
+	// Addr is where to listen. Port 0 takes a free one. Default [DefaultAddr].
+	Addr string
+	// Accounts are the accounts by name, with their keys in base64. Default: [DefaultAccount] with [DefaultKey].
+	Accounts map[string]string
+	// AnyAccount makes every other account exist too, with [DefaultKey]. Default false; Lenient keys imply it.
+	AnyAccount bool
+	// Keys says whether signatures are verified. Default [Strict].
+	Keys Keys
+	// AutoCreate makes a queue when a message is put into it, taken, peeked or cleared. Default false: QueueNotFound.
+	AutoCreate bool
+	// Data is the folder that keeps everything across restarts. One process at a time can use it. Default: memory only.
+	Data string
+	// Sync flushes each change to the disk before it is answered, against loss of power. Default false.
+	Sync bool
+	// MaxConnections is how many clients are served at once. The next one takes the place of the one that has been silent longest.
+	// Default: an eighth of the files that the process may have open, at most 4,096.
+	MaxConnections int
+	// Certificate makes the server speak HTTPS. Default none.
+	Certificate *tls.Certificate
+	// AllowHost decides which names are answered to, as they stand in the header Host, so that no page of the web whose
+	// name leads here gets an answer. Default: all.
+	AllowHost func(host string) bool
+	// Logger gets a line for each request at debug level, and what goes wrong. Default none.
+	Logger *slog.Logger
+}
+
+// keyring returns the keys of the accounts.
+func (c *Config) keyring() (map[string][]byte, error) {
+	accounts := c.Accounts
+	if len(accounts) == 0 {
+		accounts = map[string]string{DefaultAccount: DefaultKey}
+	}
+	keys := map[string][]byte{}
+	var problems []error
+	for _, name := range slices.Sorted(maps.Keys(accounts)) {
+		if err := CheckAccount(name, accounts[name]); err != nil {
+			problems = append(problems, fmt.Errorf("accounts: %w", err))
+		}
+		key, _ := base64.StdEncoding.DecodeString(accounts[name])
+		keys[name] = key
+	}
+	if c.Keys != Strict && c.Keys != Lenient {
+		problems = append(problems, fmt.Errorf("keys: %d is neither Strict nor Lenient", c.Keys))
+	}
+	return keys, errors.Join(problems...)
+}
+
+// CheckAccount reports what is wrong with the name or the key of an account.
+func CheckAccount(name, key string) error {
+	raw, err := base64.StdEncoding.DecodeString(key)
+	switch {
+	case !isAccount(name):
+		return fmt.Errorf("%q: a name has up to 63 lower-case letters, digits and dashes", name)
+	case err != nil:
+		return fmt.Errorf("the key of %s: %w", name, err)
+	case len(raw) == 0:
+		return fmt.Errorf("the key of %s is empty", name)
+	}
+	return nil
+}
+
+// isAccount reports whether a name can be that of an account. Those of the service have 3 to 24 letters and digits.
+func isAccount(name string) bool {
+	for _, c := range []byte(name) {
+		if (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' {
+			return false
+		}
+	}
+	return name != "" && len(name) <= 63 && !strings.HasSuffix(name, secondarySuffix)
+}
+
+// defaultKey is [DefaultKey] as bytes.
+var defaultKey, _ = base64.StdEncoding.DecodeString(DefaultKey)

@@ -3,6 +3,7 @@ package wal
 import (
 	"bytes"
 	"encoding/binary"
+	"hash/crc32"
 	"os"
 	"path/filepath"
 	"slices"
@@ -140,4 +141,124 @@ func (f fileName) remove(dir string, limit int64) {
 			_ = os.Remove(filepath.Join(dir, f.of(number)))
 		}
 	}
+}
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// positioned frames records with a checksum that covers their position. There are no empty ones.
+type positioned struct{}
+
+const (
+	positionedHead = 8
+	// maxPositioned is the length of the longest record that is believed to be one.
+	maxPositioned = 256 << 20
+)
+
+// checksum covers a record and its position.
+func (positioned) checksum(at Position, record []byte) uint32 {
+	var head [12]byte
+	binary.BigEndian.PutUint64(head[:], uint64(at))
+	binary.BigEndian.PutUint32(head[8:], uint32(len(record)))
+	return crc32.Update(crc32.Checksum(head[:], castagnoli), castagnoli, record)
+}
+
+func (p positioned) append(dst []byte, at Position, record []byte) []byte {
+	dst = binary.BigEndian.AppendUint32(dst, uint32(len(record)))
+	dst = binary.BigEndian.AppendUint32(dst, p.checksum(at, record))
+	return append(dst, record...)
+}
+
+func (p positioned) cut(b []byte, at Position) (record, rest []byte, ok bool) {
+	if len(b) < positionedHead {
+		return nil, b, false
+	}
+	size, sum := binary.BigEndian.Uint32(b), binary.BigEndian.Uint32(b[4:])
+	if size == 0 || size > maxPositioned || uint64(size) > uint64(len(b)-positionedHead) {
+		return nil, b, false
+	}
+	record = b[positionedHead : positionedHead+int(size)]
+	if p.checksum(at, record) != sum {
+		return nil, b, false
+	}
+	return record, b[positionedHead+int(size):], true
+}
+
+// torn is true: any end without an intact record may be an unfinished write.
+func (positioned) torn([]byte, Position) bool { return true }
+
+// unfinished reports whether b has less than its record says, and is not a whole record of which only the length is damaged.
+func (p positioned) unfinished(b []byte, at Position) bool {
+	size, ok := p.believed(b)
+	switch {
+	case len(b) <= positionedHead || zeros(b):
+		return true
+	default:
+		return ok && size > len(b) && p.checksum(at, b[positionedHead:]) != binary.BigEndian.Uint32(b[4:])
+	}
+}
+
+func (positioned) believed(b []byte) (int, bool) {
+	if len(b) < positionedHead {
+		return 0, false
+	}
+	size := binary.BigEndian.Uint32(b)
+	return positionedHead + int(size), size != 0 && size <= maxPositioned
+}
+
+// summed frames records with a checksum of their own, and one of the head, wherever they are.
+type summed struct{}
+
+const (
+	summedHead = 12
+	// maxSummed is the length of the longest record that is believed to be one.
+	maxSummed = 16 << 20
+)
+
+func (summed) append(dst []byte, _ Position, record []byte) []byte {
+	head := len(dst)
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(record)))
+	dst = binary.LittleEndian.AppendUint32(dst, crc32.Checksum(record, castagnoli))
+	dst = binary.LittleEndian.AppendUint32(dst, crc32.Checksum(dst[head:], castagnoli))
+	return append(dst, record...)
+}
+
+// length is that of the record at the front of b, or false if its head is not intact.
+func (summed) length(b []byte) (int, bool) {
+	if len(b) < summedHead || binary.LittleEndian.Uint32(b[8:]) != crc32.Checksum(b[:8], castagnoli) {
+		return 0, false
+	}
+	length := binary.LittleEndian.Uint32(b)
+	return int(length), length <= maxSummed
+}
+
+func (s summed) cut(b []byte, _ Position) (record, rest []byte, ok bool) {
+	length, ok := s.length(b)
+	if !ok || length > len(b)-summedHead {
+		return nil, b, false
+	}
+	record = b[summedHead : summedHead+length]
+	if binary.LittleEndian.Uint32(b[4:]) != crc32.Checksum(record, castagnoli) {
+		return nil, b, false
+	}
+	return record, b[summedHead+length:], true
+}
+
+// torn reports whether b is a part of a head, zeros, or a record that is the last and not whole or has a hole.
+func (s summed) torn(b []byte, _ Position) bool {
+	if len(b) < summedHead || zeros(b) {
+		return true
+	}
+	length, ok := s.length(b)
+	return ok && length >= len(b)-summedHead
+}
+
+// unfinished reports whether b has less than its record says.
+func (s summed) unfinished(b []byte, _ Position) bool {
+	size, ok := s.believed(b)
+	return len(b) < summedHead || zeros(b) || ok && size > len(b)
+}
+
+func (s summed) believed(b []byte) (int, bool) {
+	length, ok := s.length(b)
+	return summedHead + length, ok
 }

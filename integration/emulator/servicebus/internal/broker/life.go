@@ -3,6 +3,7 @@ package broker
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
 )
@@ -84,4 +85,101 @@ func (e *entity) activate(m *message, now int64, en *entry) {
 	q := &e.queues[mainPart]
 	q.enqueue(active, now, en)
 	q.dispatchFor(active, now, en)
+}
+
+const (
+	// maxHops is how often a message may go on to another entity.
+	maxHops = 4
+	// pumpBatch is how many messages go on at a time.
+	pumpBatch = 256
+)
+
+// pump has the messages of an entity go on that do not stay there: those of queues that forward, and scheduled ones of a topic
+// that are due. No entity is locked by the caller.
+func (b *Broker) pump(e *entity) {
+	for b.pumpSome(e) {
+	}
+}
+
+// pumpSome moves some messages on and reports whether there are more.
+func (b *Broker) pumpSome(e *entity) (more bool) {
+	e.mu.Lock()
+	names := [parts]string{e.queues[mainPart].destination(), e.queues[deadPart].destination()}
+	e.mu.Unlock()
+	var targets [parts]*entity
+	involved := []*entity{e}
+	for i, name := range names {
+		if targets[i] = b.entity(name); targets[i] != nil {
+			involved = append(involved, targets[i])
+		}
+	}
+	all := b.lockTargets(involved)
+	defer unlockAll(all)
+	if e.deleted {
+		return false
+	}
+	now, en := nowMilli(), b.entry()
+	for i := range e.queues {
+		q := &e.queues[i]
+		if !q.goesOn() || q.destination() != names[i] {
+			continue
+		}
+		for range pumpBatch {
+			m := q.ready.Pop()
+			if m == nil {
+				break
+			}
+			m.state = gone
+			e.goOn(m, targets[i], now, en)
+		}
+		more = more || q.ready.Len() > 0
+		if targets[i] != nil {
+			targets[i].serve(now, en)
+		}
+	}
+	e.serve(now, en)
+	b.commit(en)
+	return more
+}
+
+// goOn moves one message to a target, or to the transfer dead-letter queue if that does not take it.
+func (e *entity) goOn(m *message, target *entity, now int64, en *entry) {
+	if e.is(TopicKind) && m.queue.part == mainPart {
+		copied := m.clone()
+		copied.seq = m.seq
+		m.remove(en)
+		e.fanOut(copied, now, en)
+		return
+	}
+	if m.hops >= maxHops {
+		e.moveTo(transferPart, m, causeHops, en)
+		return
+	}
+	if target == nil {
+		e.moveTo(transferPart, m, causeNowhere, en)
+		return
+	}
+	moved := m.clone()
+	moved.hops++
+	if m.queue.part == deadPart && (m.extra == nil || m.extra.source == "") {
+		moved.setSource(e.path)
+	}
+	properties := reparse(m.bare).Properties()
+	in := []intake{{
+		message: moved, id: amqp.IDString(properties.MessageID), session: properties.GroupID, hasSession: properties.HasGroupID,
+		ttl: time.Duration(m.ttl) * time.Millisecond,
+	}}
+	if m.again {
+		in[0].id = ""
+	}
+	if err := target.accepts(in, 0); err != nil {
+		c := cause{reason: string(Condition(err)), description: err.Error()}
+		if target.settings.RequiresSession && !properties.HasGroupID {
+			c = causeSession
+		}
+		e.moveTo(transferPart, m, c, en)
+		return
+	}
+	m.remove(en)
+	target.admit(&in[0], now, en)
 }

@@ -1,6 +1,11 @@
 package broker
 
 import (
+	"crypto/rand"
+	"encoding/binary"
+	"slices"
+	"time"
+
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/index"
 )
 
@@ -120,3 +125,177 @@ func (m *message) remove(en *entry) {
 	}
 	m.bare, m.extra, m.session = nil, nil, nil
 }
+
+// newNonce is where an entity begins to number its locks, so that a token of another entity or process fits none.
+func newNonce() uint64 {
+	var b [8]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return binary.LittleEndian.Uint64(b[:])
+}
+
+// nonceStep is odd, and so leads through all numbers.
+const nonceStep = 0x9e3779b97f4a7c15
+
+// dispatch gives ready messages to receivers with credit, in turn.
+func (q *queue) dispatch(now int64, en *entry) {
+	if q.goesOn() {
+		return
+	}
+	for len(q.hungry) > 0 {
+		m := q.ready.Pop()
+		if m == nil {
+			return
+		}
+		if m.expired(now) {
+			q.ready.Push(m) // expire takes it from where it stands
+			q.entity.expire(m, en)
+			continue
+		}
+		r := q.hungry[0]
+		if len(q.hungry) > 1 {
+			copy(q.hungry, q.hungry[1:])
+			q.hungry[len(q.hungry)-1] = r
+		}
+		r.give(m, now)
+	}
+}
+
+// dispatch gives the messages of a session to its receiver.
+func (s *session) dispatch(now int64, en *entry) {
+	r := s.receiver()
+	for r != nil && r.hungry {
+		m := s.ready.Pop()
+		if m == nil {
+			return
+		}
+		if m.expired(now) {
+			s.ready.Push(m)
+			m.queue.entity.expire(m, en)
+			continue
+		}
+		r.give(m, now)
+	}
+}
+
+// give locks a message for the receiver.
+func (r *Receiver) give(m *message, now int64) {
+	m.hold(r, now)
+	r.mailbox = append(r.mailbox, m)
+	r.setHungry()
+	if r.waiting {
+		r.waiting = false
+		r.config.Wake()
+	}
+}
+
+// hold locks a message, for a receiver or without one.
+func (m *message) hold(r *Receiver, now int64) {
+	e := m.queue.entity
+	e.nonce += nonceStep
+	m.state, m.holder, m.nonce, m.fetched = locked, r, e.nonce, r == nil
+	if m.session == nil {
+		m.lockedUntil = now + e.settings.LockDuration.Milliseconds()
+		m.due = m.lockedUntil
+		e.messages.Fix(m)
+		return
+	}
+	if m.index != 0 {
+		m.due = 0
+		e.messages.Fix(m)
+	}
+	m.lockedUntil = m.session.lockedUntil
+	m.session.locked = append(m.session.locked, m)
+	m.index = int32(len(m.session.locked))
+}
+
+// unhold ends the lock of a message.
+func (m *message) unhold() {
+	if s := m.session; s != nil {
+		last := len(s.locked) - 1
+		at := m.index - 1
+		s.locked[at] = s.locked[last]
+		s.locked[at].index = at + 1
+		s.locked[last] = nil
+		s.locked = s.locked[:last]
+		m.index = 0
+	}
+	if r := m.holder; r != nil && !m.fetched {
+		if i := slices.Index(r.mailbox, m); i >= 0 {
+			r.mailbox = slices.Delete(r.mailbox, i, i+1)
+			r.setHungry()
+		}
+	}
+	m.holder, m.nonce, m.lockedUntil, m.txn = nil, 0, 0, nil
+}
+
+// loseLock ends a lock whose time is over. It counts as a delivery if the receiver had fetched the message.
+func (e *entity) loseLock(m *message, now int64, en *entry) {
+	delivered := m.fetched
+	m.leave()
+	if delivered {
+		m.fail()
+		en.count(m)
+	}
+	e.giveBack(m, en)
+	m.queue.dispatchFor(m, now, en)
+}
+
+// giveBack has a message that was locked ready again, or makes it a dead letter if it has been delivered too often.
+func (e *entity) giveBack(m *message, en *entry) {
+	if limit := e.settings.MaxDeliveryCount; m.queue.part == mainPart && int(m.count) >= limit {
+		e.bury(m, maxDeliveryCount(limit), en)
+		return
+	}
+	if m.parked {
+		m.park()
+		return
+	}
+	m.queue.stand(m, en)
+}
+
+// park has a message wait until it is asked for by number.
+func (m *message) park() {
+	m.state, m.parked = deferred, true
+	m.queue.deferred++
+	if m.due = m.expires; m.due != 0 && m.queue.part == mainPart {
+		m.queue.entity.messages.Fix(m)
+	}
+}
+
+// dispatchFor gives out a message that may have become ready.
+func (q *queue) dispatchFor(m *message, now int64, en *entry) {
+	if m.session != nil {
+		m.session.dispatch(now, en)
+		return
+	}
+	q.dispatch(now, en)
+}
+
+// setHungry puts the receiver among those who get messages, or takes it out.
+func (r *Receiver) setHungry() {
+	hungry := r.err == nil && !r.closed && len(r.mailbox) < mailboxSize && uint64(len(r.mailbox)) < uint64(r.credit)
+	if hungry == r.hungry {
+		return
+	}
+	r.hungry = hungry
+	if r.config.Session != nil {
+		return
+	}
+	q := r.source.queue
+	if hungry {
+		q.hungry = append(q.hungry, r)
+	} else if i := slices.Index(q.hungry, r); i >= 0 {
+		q.hungry = slices.Delete(q.hungry, i, i+1)
+	}
+}
+
+// feed gives the receiver what it has credit for.
+func (r *Receiver) feed(now int64, en *entry) {
+	if r.config.Session != nil {
+		r.config.Session.state.dispatch(now, en)
+	} else {
+		r.source.queue.dispatch(now, en)
+	}
+}
+
+func nowMilli() int64 { return time.Now().UnixMilli() }

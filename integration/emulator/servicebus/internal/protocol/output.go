@@ -2,9 +2,11 @@ package protocol
 
 import (
 	"io"
+	"sync"
 	"time"
 
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
 )
 
 // The bounds of what waits to be written to one client.
@@ -127,4 +129,71 @@ func (c *conn) beat() time.Duration {
 		return time.Minute
 	}
 	return max(c.peerIdle/2, 10*time.Millisecond)
+}
+
+// completions are the ends of what the broker had to write first. Adding to them takes no other lock, so that the broker may do it
+// whatever it holds; the writer carries them out.
+type completions struct {
+	mu   sync.Mutex
+	ends []func()
+}
+
+func (c *completions) add(end func()) {
+	c.mu.Lock()
+	c.ends = append(c.ends, end)
+	c.mu.Unlock()
+}
+
+func (c *completions) take() []func() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	ends := c.ends
+	c.ends = nil
+	return ends
+}
+
+// finish calls end with the result of what the broker was asked to do: at once if err says that it failed or the receipt that it is
+// done, and later if it is still to be written. The caller holds c.mu, and so does whoever calls end.
+func (c *conn) finish(receipt broker.Receipt, err error, end func(error)) {
+	if err != nil || receipt.Done() {
+		if err == nil {
+			err = receipt.Wait()
+		}
+		end(err)
+		return
+	}
+	receipt.Then(func(err error) {
+		c.completed.add(func() { end(err) })
+		c.wake()
+	})
+}
+
+// readyLinks are the links of a connection that may have something to deliver. Adding to them takes no other lock, so that the
+// broker may do it whatever it holds.
+type readyLinks struct {
+	mu    sync.Mutex
+	links []*outgoing
+}
+
+// add puts a link in, once.
+func (r *readyLinks) add(l *outgoing) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !l.queued {
+		l.queued = true
+		r.links = append(r.links, l)
+	}
+}
+
+// take returns the links and leaves none.
+func (r *readyLinks) take(reuse []*outgoing) []*outgoing {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	taken := r.links
+	for _, l := range taken {
+		l.queued = false
+	}
+	clear(reuse)
+	r.links = reuse[:0]
+	return taken
 }

@@ -7,9 +7,12 @@ import (
 	"log/slog"
 	"maps"
 	"net"
+	"net/http"
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/coder/websocket"
 
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/auth"
@@ -152,4 +155,113 @@ func (s *Server) Close() {
 		c.shut(&amqp.Error{Condition: condForced, Description: "the server is shutting down"})
 	}
 	s.ended.Wait()
+}
+
+// WebSocketPath is where clients expect AMQP over WebSocket.
+const WebSocketPath = "/$servicebus/websocket"
+
+// subprotocol is the name of AMQP over WebSocket.
+const subprotocol = "AMQPWSB10"
+
+// ServeHTTP serves a connection over WebSocket.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	socket, err := websocket.Accept(w, r, &websocket.AcceptOptions{
+		Subprotocols:       []string{subprotocol},
+		InsecureSkipVerify: true, // pages of other machines do not get here
+	})
+	if err != nil {
+		return // Accept has answered
+	}
+	socket.SetReadLimit(-1) // frames are bounded by the reader, which takes a message in pieces
+	stream := websocket.NetConn(context.WithoutCancel(r.Context()), socket, websocket.MessageBinary)
+	s.ServeConn(webSocketConn{stream, socket}) //nolint:contextcheck // a connection outlives the request that it began with
+}
+
+// A webSocketConn closes without the handshake of WebSocket, for which AMQP has its own.
+type webSocketConn struct {
+	net.Conn
+
+	socket *websocket.Conn
+}
+
+// Close ends the connection at once.
+func (c webSocketConn) Close() error { return c.socket.CloseNow() }
+
+// tlsHandshake is the first byte of every TLS connection, and of nothing else that is served.
+const tlsHandshake = 0x16
+
+// Sniff returns a connection that speaks TLS if its first byte says so and config is not nil. That byte is read when the
+// connection first is, so Sniff itself does not block.
+func Sniff(socket net.Conn, config *tls.Config) net.Conn {
+	if config == nil {
+		return socket
+	}
+	return &sniffed{Conn: socket, config: config}
+}
+
+// Secure reports whether a connection from [Sniff] speaks TLS. It does not know before the first was read.
+func Secure(socket net.Conn) bool {
+	s, ok := socket.(*sniffed)
+	if !ok {
+		return false
+	}
+	_, secure := s.secure.(*tls.Conn)
+	return secure
+}
+
+// sniffed is a connection that decides at its first Read what it is. Nothing is written before something was read.
+type sniffed struct {
+	net.Conn
+
+	config *tls.Config
+	once   sync.Once
+	secure net.Conn // the connection through TLS, or as it is with its first byte
+	err    error
+}
+
+func (s *sniffed) decide() {
+	first := make([]byte, 1)
+	if _, s.err = s.Conn.Read(first); s.err != nil {
+		return
+	}
+	replay := &replayed{Conn: s.Conn, first: first}
+	if first[0] == tlsHandshake {
+		s.secure = tls.Server(replay, s.config)
+	} else {
+		s.secure = replay
+	}
+}
+
+// Read reads from the connection, through TLS if it is spoken.
+func (s *sniffed) Read(b []byte) (int, error) {
+	s.once.Do(s.decide)
+	if s.err != nil {
+		return 0, s.err
+	}
+	return s.secure.Read(b)
+}
+
+// Write writes to the connection, through TLS if it is spoken.
+func (s *sniffed) Write(b []byte) (int, error) {
+	s.once.Do(s.decide)
+	if s.err != nil {
+		return 0, s.err
+	}
+	return s.secure.Write(b)
+}
+
+// replayed is a connection of which the first byte has been read already.
+type replayed struct {
+	net.Conn
+
+	first []byte
+}
+
+func (r *replayed) Read(b []byte) (int, error) {
+	if len(r.first) > 0 && len(b) > 0 {
+		n := copy(b, r.first)
+		r.first = r.first[n:]
+		return n, nil
+	}
+	return r.Conn.Read(b)
 }

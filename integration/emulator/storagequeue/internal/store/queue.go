@@ -2,6 +2,9 @@ package store
 
 import (
 	"container/heap"
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/hex"
 	"fmt"
 	"time"
 
@@ -134,4 +137,136 @@ func (x *index) Pop() any {
 	x.messages[last] = nil
 	x.messages = x.messages[:last]
 	return m
+}
+
+// Put adds a message that becomes visible and expires at the given times.
+func (s *Store) Put(name Name, text string, visible, expires, now time.Time) (wire.Message, error) {
+	m := stored{ID: NewID(), Text: text, Inserted: now, Expires: expires, Visible: visible, Receipt: newReceipt()}
+	err := s.changeMessages(name, now, func(_ *queue, note func(record)) error {
+		note(record{Op: opPut, Message: &m})
+		return nil
+	})
+	return wire.Message{ID: m.ID, Text: text, Inserted: now, Expires: expires, NextVisible: visible, Receipt: m.Receipt}, err
+}
+
+// Take returns up to limit visible messages and hides them until the given time. Each gets a new receipt.
+func (s *Store) Take(name Name, limit int, visible, now time.Time) ([]wire.Message, error) {
+	var taken []wire.Message
+	err := s.changeMessages(name, now, func(q *queue, note func(record)) error {
+		found := q.first(limit, s.latest)
+		if len(found) == 0 {
+			return nil
+		}
+		var edits []edit
+		for _, m := range found {
+			edits = append(edits, edit{ID: m.ID, Visible: visible, Receipt: newReceipt(), Count: m.DequeueCount + 1})
+		}
+		note(record{Op: opEdit, Edits: edits})
+		for _, m := range found {
+			taken = append(taken, m.Message)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return taken, nil
+}
+
+// Peek returns up to limit visible messages and changes nothing.
+func (s *Store) Peek(name Name, limit int, now time.Time) ([]wire.Message, error) {
+	var seen []wire.Message
+	err := s.changeMessages(name, now, func(q *queue, _ func(record)) error {
+		for _, m := range q.first(limit, s.latest) {
+			seen = append(seen, m.Message)
+		}
+		return nil
+	})
+	return seen, err
+}
+
+// Update changes when a message becomes visible and, unless it is nil, its text. The message gets a new receipt. A message cannot
+// be hidden for longer than it lives: [ErrTooLate].
+func (s *Store) Update(name Name, id, receipt string, text *string, visible, now time.Time) (wire.Message, error) {
+	var updated wire.Message
+	err := s.changeMessages(name, now, func(q *queue, note func(record)) error {
+		m, err := q.held(id, receipt)
+		if err != nil {
+			return err
+		}
+		if visible.After(m.Expires) {
+			return ErrTooLate
+		}
+		note(record{Op: opEdit, Edits: []edit{{ID: id, Visible: visible, Receipt: newReceipt(), Count: m.DequeueCount, Text: text}}})
+		updated = m.Message
+		return nil
+	})
+	return updated, err
+}
+
+// Delete removes a message.
+func (s *Store) Delete(name Name, id, receipt string, now time.Time) error {
+	return s.changeMessages(name, now, func(q *queue, note func(record)) error {
+		if _, err := q.held(id, receipt); err != nil {
+			return err
+		}
+		note(record{Op: opDelete, ID: id})
+		return nil
+	})
+}
+
+// Clear removes all messages of a queue.
+func (s *Store) Clear(name Name, now time.Time) error {
+	return s.changeMessages(name, now, func(_ *queue, note func(record)) error {
+		note(record{Op: opClear})
+		return nil
+	})
+}
+
+// changeMessages is change for a queue, which is made if that is wanted.
+func (s *Store) changeMessages(name Name, now time.Time, f func(q *queue, note func(record)) error) error {
+	return s.change(func(note func(record)) error {
+		q := s.find(name)
+		if q == nil && s.cfg.AutoCreate {
+			note(record{Op: opQueue, Account: name.Account, Queue: name.Queue})
+			q = s.find(name)
+		}
+		if q == nil {
+			return ErrNoQueue
+		}
+		q.expire(s.settle(now))
+		return f(q, func(r record) {
+			r.Account, r.Queue = name.Account, name.Queue
+			note(r)
+		})
+	})
+}
+
+// held returns a message for which the receipt is good.
+func (q *queue) held(id, receipt string) (*message, error) {
+	m := q.messages[id]
+	switch {
+	case m == nil:
+		return nil, ErrNoMessage
+	case m.Receipt != receipt:
+		return nil, ErrReceipt
+	}
+	return m, nil
+}
+
+// NewID returns a random identifier in the form of a GUID.
+func NewID() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // it does not return errors
+	b[6] = b[6]&0x0f | 0x40
+	b[8] = b[8]&0x3f | 0x80
+	s := hex.EncodeToString(b[:])
+	return s[:8] + "-" + s[8:12] + "-" + s[12:16] + "-" + s[16:20] + "-" + s[20:]
+}
+
+// newReceipt returns a random receipt. As those of the service it has characters that a URL has to escape.
+func newReceipt() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // it does not return errors
+	return base64.StdEncoding.EncodeToString(b[:])
 }

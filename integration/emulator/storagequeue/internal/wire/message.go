@@ -2,6 +2,9 @@ package wire
 
 import (
 	"bytes"
+	"maps"
+	"net/http"
+	"slices"
 	"strconv"
 	"time"
 )
@@ -76,4 +79,86 @@ func Messages(face Face, messages []Message) []byte {
 	}
 	b.WriteString("</QueueMessagesList>")
 	return b.Bytes()
+}
+
+// A Listing is a page of an account's queues.
+type Listing struct {
+	Endpoint   string
+	Prefix     string // "" for none, as the next two
+	Marker     string
+	MaxResults int // 0 for none
+	Queues     []Queue
+	NextMarker string
+}
+
+// A Queue is an entry of a listing.
+type Queue struct {
+	Name     string
+	Metadata map[string]string // names as their client wrote them; nil when it was not asked for
+}
+
+// Body is the listing as the service answers it.
+func (l Listing) Body() []byte {
+	var b bytes.Buffer
+	b.WriteString(declaration)
+	b.WriteString(`<EnumerationResults ServiceEndpoint="`)
+	escape(&b, l.Endpoint)
+	b.WriteString(`">`)
+	optional(&b, "Prefix", l.Prefix)
+	optional(&b, "Marker", l.Marker)
+	if l.MaxResults > 0 {
+		element(&b, "MaxResults", strconv.Itoa(l.MaxResults))
+	}
+	b.WriteString("<Queues>")
+	for _, queue := range l.Queues {
+		b.WriteString("<Queue>")
+		element(&b, "Name", queue.Name)
+		if queue.Metadata != nil {
+			b.WriteString("<Metadata>")
+			for _, name := range slices.Sorted(maps.Keys(queue.Metadata)) {
+				element(&b, name, queue.Metadata[name])
+			}
+			b.WriteString("</Metadata>")
+		}
+		b.WriteString("</Queue>")
+	}
+	b.WriteString("</Queues>")
+	element(&b, "NextMarker", l.NextMarker)
+	b.WriteString("</EnumerationResults>")
+	return b.Bytes()
+}
+
+// Forever is when a message expires that never does.
+var Forever = time.Date(9999, time.December, 31, 23, 59, 59, 0, time.UTC)
+
+// HTTPTime is a time as messages and headers carry it, in whole seconds.
+func HTTPTime(t time.Time) string {
+	return t.UTC().Format(http.TimeFormat)
+}
+
+// ISOTime is a time as access policies carry it.
+func ISOTime(t time.Time) string {
+	return t.UTC().Format("2006-01-02T15:04:05.0000000Z")
+}
+
+// OptionalISOTime is ISOTime, but nothing for the zero time.
+func OptionalISOTime(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return ISOTime(t)
+}
+
+// isoForms are what access policies and signatures may write. A fraction of a second needs no form of its own.
+var isoForms = []string{"2006-01-02T15:04:05Z07:00", "2006-01-02T15:04Z07:00", "2006-01-02"}
+
+// ParseISOTime reads the time of an access policy or a signature, from the year 1 to 9999.
+func ParseISOTime(s string) (time.Time, bool) {
+	for _, form := range isoForms {
+		if t, err := time.Parse(form, s); err == nil {
+			t = t.UTC()
+			return t, t.Year() > 0 && t.Year() < 10000
+		}
+	}
+	return time.Time{}, false
 }
