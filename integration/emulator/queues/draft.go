@@ -51,10 +51,7 @@ const (
 )
 
 // types are those that a property may have, the usual ones first.
-var types = []string{
-	"string", "boolean", "int", "long", "double", "timestamp", "uuid", "byte", "short", "ubyte", "ushort", "uint", "ulong", "float", "char",
-	"symbol", "binary", "timespan", "null",
-}
+var types = browse.Types()
 
 // blankProperties are rows for more properties, for those without scripts.
 const blankProperties = 3

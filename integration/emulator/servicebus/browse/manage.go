@@ -2,6 +2,7 @@ package browse
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
@@ -122,21 +123,17 @@ const systemPrefix = "sys."
 func (r Rule) correlation() (filter.Filter, error) {
 	var f filter.CorrelationFilter
 	var own Draft
-	system := map[string]*string{
-		"CorrelationId": &f.CorrelationID, "MessageId": &f.MessageID, "To": &f.To, "ReplyTo": &f.ReplyTo, "Label": &f.Label,
-		"SessionId": &f.SessionID, "ReplyToSessionId": &f.ReplyToSessionID, "ContentType": &f.ContentType,
-	}
 	for _, field := range r.Fields {
 		name, ok := strings.CutPrefix(field.Name, systemPrefix)
 		if !ok {
 			own.Properties = append(own.Properties, field)
 			continue
 		}
-		place := system[name]
-		if place == nil {
+		known := slices.IndexFunc(filter.Fields[:], func(f filter.Field) bool { return f.Name == name })
+		if known < 0 {
 			return filter.Filter{}, fmt.Errorf("%s is none of the properties that a correlation filter may ask about", field.Name)
 		}
-		*place = field.Value
+		*filter.Fields[known].Of(&f) = field.Value
 	}
 	properties, err := own.application(amqp.Map{})
 	if err != nil {

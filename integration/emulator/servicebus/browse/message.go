@@ -260,7 +260,7 @@ func body(m amqp.Message) Body {
 	if !ok {
 		value, b.Kind = sequence(raw), SequenceBody
 	}
-	b.Type, b.Text = typeOf(value), text(value)
+	b.Type, b.Text = amqp.TypeOf(value), text(value)
 	return b
 }
 

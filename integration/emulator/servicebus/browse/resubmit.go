@@ -188,7 +188,7 @@ func (e *DraftError) Unwrap() error { return e.Err }
 func (d Draft) application(before amqp.Map) (amqp.Map, error) {
 	var all amqp.Map
 	for i, p := range d.Properties {
-		if old := before.Get(p.Name); before.Has(p.Name) && typeOf(old) == p.Type && text(old) == p.Value {
+		if old := before.Get(p.Name); before.Has(p.Name) && amqp.TypeOf(old) == p.Type && text(old) == p.Value {
 			all = append(all, amqp.Pair{Key: p.Name, Value: old})
 			continue
 		}

@@ -56,19 +56,9 @@ func describe(r broker.Rule) Rule {
 		return shown
 	}
 	f := r.Filter.Correlation()
-	for _, field := range []Property{
-		{"CorrelationId", "string", f.CorrelationID},
-		{"MessageId", "string", f.MessageID},
-		{"To", "string", f.To},
-		{"ReplyTo", "string", f.ReplyTo},
-		{"Label", "string", f.Label},
-		{"SessionId", "string", f.SessionID},
-		{"ReplyToSessionId", "string", f.ReplyToSessionID},
-		{"ContentType", "string", f.ContentType},
-	} {
-		if field.Value != "" {
-			field.Name = systemPrefix + field.Name
-			shown.Fields = append(shown.Fields, field)
+	for _, field := range filter.Fields {
+		if value := *field.Of(&f); value != "" {
+			shown.Fields = append(shown.Fields, Property{systemPrefix + field.Name, "string", value})
 		}
 	}
 	shown.Fields = append(shown.Fields, properties(f.Properties)...)
@@ -146,7 +136,7 @@ func try(r broker.Rule, m *filter.Message) Trial {
 		for _, f := range reason.Found {
 			found := Property{Name: f.Property}
 			if f.Value != nil {
-				found.Type, found.Value = typeOf(f.Value), text(f.Value)
+				found.Type, found.Value = amqp.TypeOf(f.Value), text(f.Value)
 			}
 			q.Found = append(q.Found, found)
 		}
@@ -186,24 +176,15 @@ func typed(value any) string {
 	if s, ok := value.(string); ok {
 		return strconv.Quote(s)
 	}
-	return text(value) + " (" + typeOf(value) + ")"
+	return text(value) + " (" + amqp.TypeOf(value) + ")"
 }
 
 // systemChanges are those of the message's own properties.
 func systemChanges(before, after amqp.Properties) []Change {
 	var all []Change
-	for _, p := range []struct{ name, before, after string }{
-		{"MessageId", amqp.IDString(before.MessageID), amqp.IDString(after.MessageID)},
-		{"CorrelationId", amqp.IDString(before.CorrelationID), amqp.IDString(after.CorrelationID)},
-		{"To", before.To, after.To},
-		{"ReplyTo", before.ReplyTo, after.ReplyTo},
-		{"Label", before.Subject, after.Subject},
-		{"SessionId", before.GroupID, after.GroupID},
-		{"ReplyToSessionId", before.ReplyToGroupID, after.ReplyToGroupID},
-		{"ContentType", before.ContentType, after.ContentType},
-	} {
-		if p.before != p.after {
-			all = append(all, Change{Property: systemPrefix + p.name, Before: p.before, After: p.after, Removed: p.after == ""})
+	for _, field := range filter.Fields {
+		if was, is := field.Get(&before), field.Get(&after); was != is {
+			all = append(all, Change{Property: systemPrefix + field.Name, Before: was, After: is, Removed: is == ""})
 		}
 	}
 	return all

@@ -28,70 +28,6 @@ func Types() []string {
 
 const timespan = amqp.Symbol("com.microsoft:timespan")
 
-// typeOf is the AMQP type of a value.
-func typeOf(value any) string {
-	switch v := value.(type) {
-	case nil:
-		return "null"
-	case bool:
-		return "boolean"
-	case string:
-		return "string"
-	case amqp.Symbol:
-		return "symbol"
-	case amqp.Char:
-		return "char"
-	case int8:
-		return "byte"
-	case int16:
-		return "short"
-	case int32:
-		return "int"
-	case int64:
-		return "long"
-	case uint8:
-		return "ubyte"
-	case uint16:
-		return "ushort"
-	case uint32:
-		return "uint"
-	case uint64:
-		return "ulong"
-	case float32:
-		return "float"
-	case float64:
-		return "double"
-	default:
-		return otherType(v)
-	}
-}
-
-func otherType(value any) string {
-	switch v := value.(type) {
-	case time.Time:
-		return "timestamp"
-	case amqp.UUID:
-		return "uuid"
-	case []byte:
-		return "binary"
-	case amqp.Decimal:
-		return "decimal" + strconv.Itoa(8*len(v))
-	case amqp.List:
-		return "list"
-	case amqp.Map:
-		return "map"
-	case amqp.Array:
-		return "array"
-	case amqp.Described:
-		if name, ok := v.Descriptor.(amqp.Symbol); ok {
-			return strings.TrimPrefix(string(name), "com.microsoft:")
-		}
-		return "described"
-	default:
-		return fmt.Sprintf("%T", value)
-	}
-}
-
 // text is a value for people. It can be parsed again, unless it is of several values.
 func text(value any) string {
 	switch v := value.(type) {
@@ -200,10 +136,8 @@ func (p Property) parse() (any, error) {
 		return nil, nil //nolint:nilnil // the value null
 	case "boolean":
 		return checked(strconv.ParseBool(strings.ToLower(s)))
-	case "byte", "short", "int", "long":
-		return integer(p.Type, s)
-	case "ubyte", "ushort", "uint", "ulong":
-		return natural(p.Type, s)
+	case "byte", "short", "int", "long", "ubyte", "ushort", "uint", "ulong":
+		return checked(amqp.ParseInteger(p.Type, s))
 	case "float":
 		f, err := strconv.ParseFloat(s, 32)
 		return checked(float32(f), err)
@@ -217,7 +151,7 @@ func (p Property) parse() (any, error) {
 	case "binary":
 		return checked(hex.DecodeString(s))
 	case "uuid":
-		return parseUUID(s)
+		return checked(amqp.ParseUUID(s))
 	case "char":
 		if r, n := utf8.DecodeRuneInString(s); n == len(s) && n > 0 {
 			return amqp.Char(r), nil
@@ -225,36 +159,6 @@ func (p Property) parse() (any, error) {
 		return nil, fmt.Errorf("%q is not one character", s)
 	default:
 		return nil, fmt.Errorf("is of type %s, which cannot be written", p.Type)
-	}
-}
-
-var bits = map[string]int{"byte": 8, "ubyte": 8, "short": 16, "ushort": 16, "int": 32, "uint": 32, "long": 64, "ulong": 64}
-
-func integer(kind, s string) (any, error) {
-	n, err := strconv.ParseInt(s, 10, bits[kind])
-	switch kind {
-	case "byte":
-		return checked(int8(n), err)
-	case "short":
-		return checked(int16(n), err)
-	case "int":
-		return checked(int32(n), err)
-	default:
-		return checked(n, err)
-	}
-}
-
-func natural(kind, s string) (any, error) {
-	n, err := strconv.ParseUint(s, 10, bits[kind])
-	switch kind {
-	case "ubyte":
-		return checked(uint8(n), err)
-	case "ushort":
-		return checked(uint16(n), err)
-	case "uint":
-		return checked(uint32(n), err)
-	default:
-		return checked(n, err)
 	}
 }
 
@@ -276,19 +180,11 @@ func ParseTime(s string) (time.Time, error) {
 	return time.Time{}, fmt.Errorf("%q is not a time such as 2026-11-23T17:00:00Z", s)
 }
 
-func parseUUID(s string) (any, error) {
-	raw, err := hex.DecodeString(strings.ReplaceAll(strings.Trim(s, "{}"), "-", ""))
-	if err != nil || len(raw) != 16 {
-		return nil, fmt.Errorf("%q is not a UUID", s)
-	}
-	return amqp.UUID(raw), nil
-}
-
 // properties lists a map.
 func properties(m amqp.Map) []Property {
 	var all []Property
 	for _, pair := range m {
-		all = append(all, Property{text(pair.Key), typeOf(pair.Value), text(pair.Value)})
+		all = append(all, Property{text(pair.Key), amqp.TypeOf(pair.Value), text(pair.Value)})
 	}
 	return all
 }

@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/hex"
 	"errors"
@@ -87,7 +88,7 @@ func parseValue(kind, text string) (parsed any, err error) {
 	case "anyURI":
 		parsed = amqp.Described{Descriptor: filter.URI, Value: text}
 	case "guid":
-		parsed, err = parseGUID(text)
+		parsed, err = amqp.ParseUUID(text)
 	case "char": // as a number
 		parsed, err = parseChar(text)
 	case "base64Binary":
@@ -107,42 +108,23 @@ func malformedValue(text, kind string) error {
 	return fmt.Errorf("%.100q is no value of type %s", text, kind)
 }
 
+// wholeTypes are the types of whole numbers, and what they are in AMQP.
+var wholeTypes = map[string]string{
+	"byte": "byte", "short": "short", "int": "int", "long": "long", "integer": "long", "positiveInteger": "long", "negativeInteger": "long",
+	"nonPositiveInteger": "long", "nonNegativeInteger": "long",
+	"unsignedByte": "ubyte", "unsignedShort": "ushort", "unsignedInt": "uint", "unsignedLong": "ulong",
+}
+
 // parseWhole returns a number of a type of whole numbers.
 func parseWhole(kind, text string) (any, error) {
-	signed := func(bits int) (int64, error) { return strconv.ParseInt(text, 10, bits) }
-	unsigned := func(bits int) (uint64, error) { return strconv.ParseUint(strings.TrimPrefix(text, "+"), 10, bits) }
-	var parsed any
-	var err error
-	var i int64
-	var u uint64
-	switch kind {
-	case "byte":
-		i, err = signed(8)
-		parsed = int8(i)
-	case "short":
-		i, err = signed(16)
-		parsed = int16(i)
-	case "int":
-		i, err = signed(32)
-		parsed = int32(i)
-	case "long", "integer", "positiveInteger", "negativeInteger", "nonPositiveInteger", "nonNegativeInteger":
-		i, err = signed(64)
-		parsed = i
-	case "unsignedByte":
-		u, err = unsigned(8)
-		parsed = uint8(u)
-	case "unsignedShort":
-		u, err = unsigned(16)
-		parsed = uint16(u)
-	case "unsignedInt":
-		u, err = unsigned(32)
-		parsed = uint32(u)
-	case "unsignedLong":
-		u, err = unsigned(64)
-		parsed = u
-	default:
+	of, ok := wholeTypes[kind]
+	if !ok {
 		return nil, fmt.Errorf("%q is no type of a value", kind)
 	}
+	if of[0] == 'u' { // which Go reads without a sign alone
+		text = strings.TrimPrefix(text, "+")
+	}
+	parsed, err := amqp.ParseInteger(of, text)
 	if err != nil {
 		return nil, malformedValue(text, kind)
 	}
@@ -191,14 +173,6 @@ func parseSpan(text string) (any, error) {
 	return filter.Span(d), nil
 }
 
-func parseGUID(text string) (amqp.UUID, error) {
-	raw, err := hex.DecodeString(strings.ReplaceAll(strings.Trim(text, "{}"), "-", ""))
-	if err != nil || len(raw) != 16 {
-		return amqp.UUID{}, strconv.ErrSyntax
-	}
-	return amqp.UUID(raw), nil
-}
-
 func parseChar(text string) (amqp.Char, error) {
 	code, err := strconv.ParseUint(text, 10, 16)
 	return amqp.Char(rune(code)), err
@@ -218,48 +192,37 @@ func newValue(value any) keyValueItem {
 	return keyValueItem{typed: typed{Write: "d6p1:" + kind}, Schema: space, Text: text}
 }
 
+// xmlTypes are the types of AMQP that XML has.
+var xmlTypes = map[string]string{
+	"boolean": "boolean", "byte": "byte", "short": "short", "int": "int", "long": "long", "ubyte": "unsignedByte", "ushort": "unsignedShort",
+	"uint": "unsignedInt", "ulong": "unsignedLong", "float": "float", "double": "double", "timestamp": "dateTime", "binary": "base64Binary",
+	"uuid": "guid", "char": "char",
+}
+
 // formatValue returns the type of a value and how it is written.
 func formatValue(value any) (space, kind, text string) {
-	space, text = schemaSpace, fmt.Sprint(value)
+	space, kind, text = schemaSpace, cmp.Or(xmlTypes[amqp.TypeOf(value)], "string"), fmt.Sprint(value)
 	switch v := value.(type) {
-	case bool:
-		kind = "boolean"
-	case int8:
-		kind = "byte"
-	case int16:
-		kind = "short"
-	case int32:
-		kind = "int"
-	case int64:
-		kind = "long"
-	case uint8:
-		kind = "unsignedByte"
-	case uint16:
-		kind = "unsignedShort"
-	case uint32:
-		kind = "unsignedInt"
-	case uint64:
-		kind = "unsignedLong"
 	case float32:
-		kind, text = "float", formatFloat(float64(v), 32)
+		text = formatFloat(float64(v), 32)
 	case float64:
-		kind, text = "double", formatFloat(v, 64)
+		text = formatFloat(v, 64)
 	case time.Time:
-		kind, text = "dateTime", formatTime(v)
+		text = formatTime(v)
 	case []byte:
-		kind, text = "base64Binary", base64.StdEncoding.EncodeToString(v)
+		text = base64.StdEncoding.EncodeToString(v)
 	case amqp.UUID:
-		space, kind, text = serializationSpace, "guid", v.String()
+		space = serializationSpace
 	case amqp.Char:
-		space, kind, text = serializationSpace, "char", strconv.Itoa(int(v))
-	default:
-		kind = "string"
+		space, text = serializationSpace, strconv.Itoa(int(v))
+	case amqp.Described:
 		if d, ok := filter.SpanLength(value); ok {
 			return serializationSpace, "duration", formatSpan(d)
 		}
-		if described, ok := value.(amqp.Described); ok && described.Descriptor == filter.URI {
-			return schemaSpace, "anyURI", fmt.Sprint(described.Value)
+		if v.Descriptor == filter.URI {
+			return schemaSpace, "anyURI", fmt.Sprint(v.Value)
 		}
+		kind = "string"
 	}
 	return space, kind, text
 }

@@ -97,12 +97,9 @@ func verdictOf(v value) Verdict {
 
 // explain compares what is asked for with what is there.
 func (c *correlation) explain(m *Message) []Reason {
-	p, want := m.Properties(), &c.fields
 	var reasons []Reason
-	ask := func(name, want, got string) {
-		if want == "" {
-			return
-		}
+	for _, field := range c.system {
+		name, want, got := "sys."+field.Name, *field.Of(&c.fields), field.Get(m.Properties())
 		finding := Finding{Property: name}
 		if got != "" {
 			finding.Value = got
@@ -111,14 +108,6 @@ func (c *correlation) explain(m *Message) []Reason {
 			Question: name + " = " + quoted(want), Verdict: verdictOf(boolOf(want == got)), Found: []Finding{finding},
 		})
 	}
-	ask("sys.CorrelationId", want.CorrelationID, amqp.IDString(p.CorrelationID))
-	ask("sys.MessageId", want.MessageID, amqp.IDString(p.MessageID))
-	ask("sys.To", want.To, p.To)
-	ask("sys.ReplyTo", want.ReplyTo, p.ReplyTo)
-	ask("sys.Label", want.Label, p.Subject)
-	ask("sys.SessionId", want.SessionID, p.GroupID)
-	ask("sys.ReplyToSessionId", want.ReplyToSessionID, p.ReplyToGroupID)
-	ask("sys.ContentType", want.ContentType, p.ContentType)
 	for _, expected := range c.properties {
 		order, ordered := compare(expected.value, m.user(expected.name))
 		reasons = append(reasons, Reason{

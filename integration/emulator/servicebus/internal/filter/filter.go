@@ -107,9 +107,42 @@ type CorrelationFilter struct {
 	Properties       amqp.Map // of application properties
 }
 
+// A Field is a property of a message itself that a correlation filter may ask about.
+type Field struct {
+	Name    string // without "sys."
+	AMQPKey string // in the description of a rule
+	Of      func(*CorrelationFilter) *string
+	Get     func(*amqp.Properties) string
+}
+
+// Fields are all, in the order that their values have in the description of a filter.
+var Fields = [...]Field{
+	{
+		"CorrelationId", "correlation-id", func(f *CorrelationFilter) *string { return &f.CorrelationID },
+		func(p *amqp.Properties) string { return amqp.IDString(p.CorrelationID) },
+	},
+	{
+		"MessageId", "message-id", func(f *CorrelationFilter) *string { return &f.MessageID },
+		func(p *amqp.Properties) string { return amqp.IDString(p.MessageID) },
+	},
+	{"To", "to", func(f *CorrelationFilter) *string { return &f.To }, func(p *amqp.Properties) string { return p.To }},
+	{"ReplyTo", "reply-to", func(f *CorrelationFilter) *string { return &f.ReplyTo }, func(p *amqp.Properties) string { return p.ReplyTo }},
+	{"Label", "label", func(f *CorrelationFilter) *string { return &f.Label }, func(p *amqp.Properties) string { return p.Subject }},
+	{"SessionId", "session-id", func(f *CorrelationFilter) *string { return &f.SessionID }, func(p *amqp.Properties) string { return p.GroupID }},
+	{
+		"ReplyToSessionId", "reply-to-session-id", func(f *CorrelationFilter) *string { return &f.ReplyToSessionID },
+		func(p *amqp.Properties) string { return p.ReplyToGroupID },
+	},
+	{
+		"ContentType", "content-type", func(f *CorrelationFilter) *string { return &f.ContentType },
+		func(p *amqp.Properties) string { return p.ContentType },
+	},
+}
+
 // A correlation is a compiled CorrelationFilter.
 type correlation struct {
 	fields     CorrelationFilter
+	system     []*Field // that have to have a value
 	properties []expectation
 }
 
@@ -122,6 +155,11 @@ type expectation struct {
 // NewCorrelation makes a correlation filter. It fails on a property whose key is not text or whose value is a list or map.
 func NewCorrelation(fields CorrelationFilter) (Filter, error) {
 	c := &correlation{fields: fields}
+	for i := range Fields {
+		if *Fields[i].Of(&fields) != "" {
+			c.system = append(c.system, &Fields[i])
+		}
+	}
 	for _, pair := range fields.Properties {
 		name, ok := pair.Key.(string)
 		if symbol, isSymbol := pair.Key.(amqp.Symbol); isSymbol {
@@ -140,13 +178,10 @@ func NewCorrelation(fields CorrelationFilter) (Filter, error) {
 }
 
 func (c *correlation) match(m *Message) bool {
-	p, want := m.Properties(), &c.fields
-	same := func(want, got string) bool { return want == "" || want == got }
-	sameID := func(want string, got any) bool { return want == "" || want == amqp.IDString(got) }
-	if !sameID(want.CorrelationID, p.CorrelationID) || !sameID(want.MessageID, p.MessageID) || !same(want.To, p.To) ||
-		!same(want.ReplyTo, p.ReplyTo) || !same(want.Label, p.Subject) || !same(want.SessionID, p.GroupID) ||
-		!same(want.ReplyToSessionID, p.ReplyToGroupID) || !same(want.ContentType, p.ContentType) {
-		return false
+	for _, field := range c.system {
+		if *field.Of(&c.fields) != field.Get(m.Properties()) {
+			return false
+		}
 	}
 	for _, expected := range c.properties {
 		if order, ordered := compare(expected.value, m.user(expected.name)); !ordered || order != 0 {

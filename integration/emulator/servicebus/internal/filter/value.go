@@ -2,7 +2,6 @@ package filter
 
 import (
 	"cmp"
-	"encoding/hex"
 	"math"
 	"strings"
 	"time"
@@ -167,11 +166,11 @@ func (v value) as(kind valueKind) value {
 		}
 		return value{}
 	}
-	raw, err := hex.DecodeString(strings.ReplaceAll(strings.Trim(v.text, "{}"), "-", ""))
-	if err != nil || len(raw) != 16 {
+	id, err := amqp.ParseUUID(v.text)
+	if err != nil {
 		return value{}
 	}
-	return value{kind: uuid, text: string(raw)}
+	return value{kind: uuid, text: string(id[:])}
 }
 
 // The descriptors of values of .NET that AMQP has no types for. A span and an instant are in ticks of 100 ns, the instant since the

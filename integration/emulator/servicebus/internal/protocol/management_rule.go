@@ -62,22 +62,12 @@ func parseFilter(description amqp.Map) (filter.Filter, error) {
 	if !ok {
 		return filter.TrueFilter(), nil
 	}
-	text := func(field string) string {
-		value, _ := correlation.Get(field).(string)
-		return value
-	}
 	properties, _ := correlation.Get("properties").(amqp.Map)
-	return filter.NewCorrelation(filter.CorrelationFilter{
-		CorrelationID:    text("correlation-id"),
-		MessageID:        text("message-id"),
-		To:               text("to"),
-		ReplyTo:          text("reply-to"),
-		Label:            text("label"),
-		SessionID:        text("session-id"),
-		ReplyToSessionID: text("reply-to-session-id"),
-		ContentType:      text("content-type"),
-		Properties:       asProperties(properties),
-	})
+	fields := filter.CorrelationFilter{Properties: asProperties(properties)}
+	for _, field := range filter.Fields {
+		*field.Of(&fields), _ = correlation.Get(field.AMQPKey).(string)
+	}
+	return filter.NewCorrelation(fields)
 }
 
 func (r *request) removeRule() response {
@@ -131,11 +121,11 @@ func describeFilter(f filter.Filter) amqp.Described {
 	case filter.SQL:
 		return amqp.Described{Descriptor: descSQL, Value: amqp.List{f.Expression(), int32(20)}}
 	default:
-		c := f.Correlation()
-		return amqp.Described{Descriptor: descCorrelation, Value: amqp.List{
-			optional(c.CorrelationID), optional(c.MessageID), optional(c.To), optional(c.ReplyTo), optional(c.Label),
-			optional(c.SessionID), optional(c.ReplyToSessionID), optional(c.ContentType), c.Properties,
-		}}
+		c, list := f.Correlation(), amqp.List{}
+		for _, field := range filter.Fields {
+			list = append(list, optional(*field.Of(&c)))
+		}
+		return amqp.Described{Descriptor: descCorrelation, Value: append(list, c.Properties)}
 	}
 }
 
