@@ -42,18 +42,9 @@ func (m *Metrics) ServeHTTP(w http.ResponseWriter, r *http.Request) { m.handler.
 
 // Gauge describes a number that goes up and down, by labels.
 func Gauge(name, help string, labels ...string) func(value float64, of ...string) prometheus.Metric {
-	return constant(prometheus.GaugeValue, name, help, labels)
-}
-
-// Counter describes a number that only grows, by labels.
-func Counter(name, help string, labels ...string) func(value float64, of ...string) prometheus.Metric {
-	return constant(prometheus.CounterValue, name, help, labels)
-}
-
-func constant(kind prometheus.ValueType, name, help string, labels []string) func(float64, ...string) prometheus.Metric {
 	desc := prometheus.NewDesc(name, help, labels, nil)
 	return func(value float64, of ...string) prometheus.Metric {
-		return prometheus.MustNewConstMetric(desc, kind, value, of...)
+		return prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, of...)
 	}
 }
 

@@ -166,8 +166,6 @@ var (
 	sizeMetric        = exposition.Gauge(MetricPrefix+"size_bytes", "Bytes of all messages in an entity.", "entity")
 	receiversMetric   = exposition.Gauge(MetricPrefix+"receivers", "Open receivers of an entity.", "entity")
 	connectionsMetric = exposition.Gauge(MetricPrefix+"connections", "Open connections of AMQP.")
-	operationsMetric  = exposition.Counter(MetricPrefix+"operations_total",
-		"Messages sent, received and settled, by outcome: ok or the condition of the error.", "operation", "outcome")
 )
 
 // collect tells of the entities, the connections and the operations.
@@ -176,9 +174,7 @@ func (h *handler) collect(to chan<- prometheus.Metric) {
 		collectUsage(to, info.Path, info.Usage)
 	}
 	to <- connectionsMetric(float64(h.connections.Connections()))
-	for _, t := range h.broker.Tallies() {
-		to <- operationsMetric(float64(t.Messages), t.Operation, t.Outcome)
-	}
+	h.broker.Operations().Collect(to)
 }
 
 // collectUsage tells of what is in an entity, and of who receives from it.

@@ -68,7 +68,7 @@ func New(config Config) *Broker {
 		config.Logger = slog.New(slog.DiscardHandler)
 	}
 	return &Broker{
-		config: config, timetable: index.NewTimetable[*entity](), salt: newNonce(),
+		config: config, timetable: index.NewTimetable[*entity](), salt: newNonce(), tally: newTally(),
 		snapshotDue: make(chan struct{}, 1), entities: map[string]*entity{},
 	}
 }

@@ -2,9 +2,8 @@ package broker
 
 import (
 	"cmp"
-	"slices"
-	"sync"
-	"sync/atomic"
+
+	"github.com/prometheus/client_golang/prometheus"
 )
 
 // An operation is what the tally tells apart.
@@ -23,56 +22,31 @@ func (o operation) String() string {
 	return [...]string{"send", "receive", "complete", "abandon", "release", "defer", "dead_letter"}[o]
 }
 
-// succeeded is the outcome of operations that have no condition.
-const succeeded = "ok"
-
-// A tally counts messages by operation and outcome.
+// A tally counts messages by operation and outcome: "ok", or the condition of the error.
 type tally struct {
-	good   [operations]atomic.Int64
-	mu     sync.Mutex
-	failed map[failure]int64
+	all  *prometheus.CounterVec
+	good [operations]prometheus.Counter
 }
 
-type failure struct {
-	operation operation
-	condition string
+func newTally() (t tally) {
+	t.all = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "carillon_emulator_servicebus_operations_total",
+		Help: "Messages sent, received and settled, by outcome: ok or the condition of the error.",
+	}, []string{"operation", "outcome"})
+	for o := range operations {
+		t.good[o] = t.all.WithLabelValues(o.String(), "ok")
+	}
+	return t
 }
 
 // count counts n messages that an operation was about, and its outcome.
 func (t *tally) count(o operation, n int, err error) {
 	if err == nil {
-		t.good[o].Add(int64(n))
+		t.good[o].Add(float64(n))
 		return
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.failed == nil {
-		t.failed = map[failure]int64{}
-	}
-	t.failed[failure{o, cmp.Or(string(Condition(err)), string(InternalError))}] += int64(n)
+	t.all.WithLabelValues(o.String(), cmp.Or(string(Condition(err)), string(InternalError))).Add(float64(n))
 }
 
-// A Tally is how many messages were sent, received or settled with an outcome: "ok", or the condition of the error.
-type Tally struct {
-	Operation string
-	Outcome   string
-	Messages  int64
-}
-
-// Tallies returns what was counted since the broker was made: what went well first, then errors in order.
-func (b *Broker) Tallies() []Tally {
-	t := &b.tally
-	all := make([]Tally, 0, operations)
-	for o := range operations {
-		all = append(all, Tally{o.String(), succeeded, t.good[o].Load()})
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for f, n := range t.failed {
-		all = append(all, Tally{f.operation.String(), f.condition, n})
-	}
-	slices.SortFunc(all[operations:], func(a, b Tally) int {
-		return cmp.Or(cmp.Compare(a.Operation, b.Operation), cmp.Compare(a.Outcome, b.Outcome))
-	})
-	return all
-}
+// Operations is the metric of what was sent, received and settled since the broker was made.
+func (b *Broker) Operations() prometheus.Collector { return b.tally.all }
