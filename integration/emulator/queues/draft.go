@@ -241,9 +241,7 @@ func (r *room) draftAgain(c *frame.Call, v draftView, form url.Values, wrong map
 		title = c.Say("queues.resubmit.title", v.Sequence, titled(v.At))
 		v.Back = messageAddress(v.At, browse.Part(v.Part), v.Sequence)
 	}
-	return c.Show(&frame.Page{
-		Status: http.StatusUnprocessableEntity, Title: title, Template: draftPage, Data: v.padded(), Styles: styles, Scripts: scripts,
-	})
+	return draftPage.show(c, http.StatusUnprocessableEntity, title, v.padded())
 }
 
 // padded has rows for more properties.
@@ -262,11 +260,7 @@ func emptyDraft(e browse.Entity) draftView {
 	}
 }
 
-func (r *room) newDraft(c *frame.Call) error {
-	e, err := r.entityOf(c)
-	if err != nil {
-		return err
-	}
+func (r *room) newDraft(c *frame.Call, e browse.Entity) error {
 	v := emptyDraft(e)
 	if text := c.Query("n"); text != "" { // like one that is there
 		n, err := number(c, text)
@@ -280,9 +274,7 @@ func (r *room) newDraft(c *frame.Call) error {
 		v = copyOf(e, m)
 		v.Back = messageAddress(c.Query("from"), m.Part, n)
 	}
-	return c.Show(&frame.Page{
-		Title: c.Say("queues.send.title", titled(e.Path)), Template: draftPage, Data: v.padded(), Styles: styles, Scripts: scripts,
-	})
+	return draftPage.show(c, 0, c.Say("queues.send.title", titled(e.Path)), v.padded())
 }
 
 // sent tells where a message is that was sent.
@@ -307,15 +299,7 @@ func (r *room) sent(c *frame.Call, e browse.Entity, d browse.Draft, part browse.
 }
 
 // send sends a message.
-func (r *room) send(c *frame.Call) error {
-	form, err := c.Form()
-	if err != nil {
-		return err
-	}
-	e, err := r.at(c, form.Get("at"))
-	if err != nil {
-		return err
-	}
+func (r *room) send(c *frame.Call, form url.Values, e browse.Entity) error {
 	d, wrong := readDraft(c, form)
 	if len(wrong) == 0 {
 		err := r.bus().Send(e.Path, d)

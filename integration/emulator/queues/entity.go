@@ -2,6 +2,7 @@ package queues
 
 import (
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 
@@ -74,6 +75,32 @@ func (r *room) at(c *frame.Call, path string) (browse.Entity, error) {
 		}
 	}
 	return e, problem(c, err)
+}
+
+// about has a page that is about the entity that a request names.
+func (r *room) about(do func(*frame.Call, browse.Entity) error) func(*frame.Call) error {
+	return func(c *frame.Call) error {
+		e, err := r.entityOf(c)
+		if err != nil {
+			return err
+		}
+		return do(c, e)
+	}
+}
+
+// posted takes a form that is about the entity that it names.
+func (r *room) posted(do func(*frame.Call, url.Values, browse.Entity) error) func(*frame.Call) error {
+	return func(c *frame.Call) error {
+		form, err := c.Form()
+		if err != nil {
+			return err
+		}
+		e, err := r.at(c, form.Get("at"))
+		if err != nil {
+			return err
+		}
+		return do(c, form, e)
+	}
 }
 
 // partOf is the part that a request is about.
@@ -178,11 +205,7 @@ func (r *room) entity(c *frame.Call) error {
 	if err != nil {
 		return err
 	}
-	p := &frame.Page{Title: titled(v.Entity.Path), Template: entityPage, Data: v, Styles: styles, Scripts: scripts}
-	if c.Part() {
-		p.Part = "messages"
-	}
-	return c.Show(p)
+	return entityPage.show(c, 0, titled(v.Entity.Path), v)
 }
 
 // followEntity keeps counts and the first messages up to date.
@@ -192,10 +215,10 @@ func (r *room) followEntity(c *frame.Call) error {
 		if err != nil {
 			return err
 		}
-		if err := l.Part("state", entityPage, "state", v); err != nil {
+		if err := l.Part("state", entityPage.set, "state", v); err != nil {
 			return err
 		}
-		if err := l.Part("tabs", entityPage, "tabs", v); err != nil {
+		if err := l.Part("tabs", entityPage.set, "tabs", v); err != nil {
 			return err
 		}
 		if !v.First {
@@ -204,7 +227,7 @@ func (r *room) followEntity(c *frame.Call) error {
 		if err := r.peek(c, v); err != nil {
 			return err
 		}
-		return l.Part("messages", entityPage, "messages", v)
+		return l.Part("messages", entityPage.set, "messages", v)
 	})
 }
 
@@ -369,13 +392,7 @@ func (r *room) sessions(c *frame.Call) error {
 	if err != nil {
 		return err
 	}
-	p := &frame.Page{
-		Title: c.Say("queues.sessions.title", titled(v.Entity.Path)), Template: sessionsPage, Data: v, Styles: styles, Scripts: scripts,
-	}
-	if c.Part() {
-		p.Part = "sessions"
-	}
-	return c.Show(p)
+	return sessionsPage.show(c, 0, c.Say("queues.sessions.title", titled(v.Entity.Path)), v)
 }
 
 // followSessions keeps the list up to date.
@@ -385,6 +402,6 @@ func (r *room) followSessions(c *frame.Call) error {
 		if err != nil {
 			return err
 		}
-		return l.Part("sessions", sessionsPage, "sessions", v)
+		return l.Part("sessions", sessionsPage.set, "sessions", v)
 	})
 }

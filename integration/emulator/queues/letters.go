@@ -59,7 +59,7 @@ func (r *room) confirmRemove(c *frame.Call) error {
 	}
 	v.Text, v.Hint, v.Action = many(c, "queues.purge.marked", v.Count, q.Name), c.Say("queues.clear.hint"), Path+"/storage/delete"
 	v.Button, v.Danger = many(c, "queues.purge.button", v.Count), true
-	return c.Show(&frame.Page{Title: c.Say("queues.letters.delete.title", q.Name), Template: confirmPage, Data: v, Styles: styles})
+	return confirmPage.show(c, 0, c.Say("queues.letters.delete.title", q.Name), v)
 }
 
 // each does something to each message that a form names, and tells how many there were, and how many were gone by then. Where one
@@ -123,7 +123,7 @@ func (r *room) confirmMove(c *frame.Call) error {
 		v.Text = c.Say("queues.move.none", q.Name)
 	}
 	v.Button = many(c, "queues.move.button", v.Count)
-	return c.Show(&frame.Page{Title: c.Say("queues.move.title", q.Name), Template: confirmPage, Data: v, Styles: styles})
+	return confirmPage.show(c, 0, c.Say("queues.move.title", q.Name), v)
 }
 
 // nowhere refuses to move messages into a queue that is not there.

@@ -102,14 +102,10 @@ func (r *room) strings() (all [][2]string) {
 }
 
 func (r *room) list(c *frame.Call) error {
-	p := &frame.Page{Title: c.Say("queues.title"), Template: listPage, Data: r.listed(c), Styles: styles, Scripts: scripts}
-	if c.Part() {
-		p.Part = "lists"
-	}
-	return c.Show(p)
+	return listPage.show(c, 0, c.Say("queues.title"), r.listed(c))
 }
 
 // followList keeps the list up to date.
 func (r *room) followList(c *frame.Call) error {
-	return follow(c, func(l *frame.Live) error { return l.Part("lists", listPage, "lists", r.listed(c)) })
+	return follow(c, func(l *frame.Live) error { return l.Part("lists", listPage.set, "lists", r.listed(c)) })
 }

@@ -204,7 +204,7 @@ func showForm(c *frame.Call, v entityForm, status int) error {
 	if v.Fresh {
 		title = c.Say("queues.new.title." + v.Entity.Kind)
 	}
-	return c.Show(&frame.Page{Status: status, Title: title, Template: managePage, Data: v, Styles: styles})
+	return managePage.show(c, status, title, v)
 }
 
 func (r *room) newEntity(c *frame.Call) error {
@@ -215,11 +215,7 @@ func (r *room) newEntity(c *frame.Call) error {
 	return showForm(c, r.formOf(e, true), http.StatusOK)
 }
 
-func (r *room) changeEntity(c *frame.Call) error {
-	e, err := r.entityOf(c)
-	if err != nil {
-		return err
-	}
+func (r *room) changeEntity(c *frame.Call, e browse.Entity) error {
 	return showForm(c, r.formOf(e, false), http.StatusOK)
 }
 
@@ -368,11 +364,7 @@ func saved(c *frame.Call, v entityForm, e browse.Entity, status int, note string
 	return c.Redirect(address("/entity", "at", e.Path))
 }
 
-func (r *room) confirmDrop(c *frame.Call) error {
-	e, err := r.entityOf(c)
-	if err != nil {
-		return err
-	}
+func (r *room) confirmDrop(c *frame.Call, e browse.Entity) error {
 	count := e.Active + e.Scheduled + e.DeadLetter + e.Transfer + e.TransferDeadLetter
 	hint := c.Say("queues.drop.hint")
 	if e.Kind == browse.Topic && e.Subscriptions > 0 {
@@ -386,7 +378,7 @@ func (r *room) confirmDrop(c *frame.Call) error {
 		Steps:  crumbs(e),
 		Action: Path + "/drop", Fields: [][2]string{{"at", e.Path}}, Back: address("/entity", "at", e.Path),
 	}
-	return c.Show(&frame.Page{Title: c.Say("queues.drop.title", titled(e.Path)), Template: confirmPage, Data: v, Styles: styles})
+	return confirmPage.show(c, 0, c.Say("queues.drop.title", titled(e.Path)), v)
 }
 
 func (r *room) drop(c *frame.Call) error {

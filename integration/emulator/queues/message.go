@@ -88,13 +88,7 @@ func (r *room) message(c *frame.Call) error {
 	if to := cmp.Or(e.Topic, e.Path); v.MayChange && copyable(m) {
 		v.Copy = address("/send", "at", to, "from", e.Path, "part", v.Part, "n", strconv.FormatInt(m.Sequence, 10))
 	}
-	p := &frame.Page{
-		Title: c.Say("queues.message.title", m.Sequence, titled(e.Path)), Template: messagePage, Data: v, Styles: styles, Scripts: scripts,
-	}
-	if c.Part() {
-		p.Part = "body"
-	}
-	return c.Show(p)
+	return messagePage.show(c, 0, c.Say("queues.message.title", m.Sequence, titled(e.Path)), v)
 }
 
 func messageAddress(path string, part browse.Part, sequence int64) string {
@@ -246,10 +240,7 @@ func (r *room) edit(c *frame.Call) error {
 	}
 	v := draftOf(e, m)
 	v.Back = messageAddress(e.Path, m.Part, m.Sequence)
-	return c.Show(&frame.Page{
-		Title: c.Say("queues.resubmit.title", m.Sequence, titled(e.Path)), Template: draftPage, Data: v.padded(),
-		Styles: styles, Scripts: scripts,
-	})
+	return draftPage.show(c, 0, c.Say("queues.resubmit.title", m.Sequence, titled(e.Path)), v.padded())
 }
 
 // resubmit puts dead letters back: one as it is, one that was edited, or all.

@@ -202,9 +202,7 @@ func (r *room) operation(c *frame.Call) error {
 	if err != nil {
 		return err
 	}
-	return c.Show(&frame.Page{
-		Title: c.Say("queues."+o.Verb+".title.running", titled(o.Path)), Template: operationPage, Data: o.progress(c), Styles: styles,
-	})
+	return operationPage.show(c, 0, c.Say("queues."+o.Verb+".title.running", titled(o.Path)), o.progress(c))
 }
 
 // followOperation shows how far it is as it goes on.
@@ -213,7 +211,7 @@ func (r *room) followOperation(c *frame.Call) error {
 	if err != nil {
 		return err
 	}
-	return follow(c, func(l *frame.Live) error { return l.Part("progress", operationPage, "progress", o.progress(c)) })
+	return follow(c, func(l *frame.Live) error { return l.Part("progress", operationPage.set, "progress", o.progress(c)) })
 }
 
 // stopOperation has one leave the rest alone.
@@ -307,7 +305,7 @@ func (r *room) confirm(c *frame.Call, verb string) error {
 	if v.Text = many(c, key, v.Count, e.Path); v.Count == 0 {
 		v.Text = c.Say("queues."+verb+".none", e.Path, c.Say("queues.part."+string(part)))
 	}
-	return c.Show(&frame.Page{Title: c.Say(title, titled(e.Path)), Template: confirmPage, Data: v, Styles: styles})
+	return confirmPage.show(c, 0, c.Say(title, titled(e.Path)), v)
 }
 
 // markedTitles are the titles of what is done to some messages only, where another one is for all.

@@ -50,32 +50,51 @@ var templates embed.FS
 //go:embed assets
 var assets embed.FS
 
-// set returns a page with the parts that several have.
-func set(page string) frame.Set { return frame.Templates(templates, "parts.html", page) }
+// A page is a template of the room.
+type page struct {
+	set   frame.Set
+	part  string // that may be asked for alone
+	plain bool   // it has no script
+}
+
+// of is a page of a template. part may be asked for alone.
+func of(name, part string) page {
+	return page{set: frame.Templates(templates, "parts.html", name), part: part}
+}
+
+// plain is a page without a script.
+func plain(name string) page {
+	return page{set: frame.Templates(templates, "parts.html", name), plain: true}
+}
 
 var (
-	listPage    = set("list.html")
-	entityPage  = set("entity.html")
-	messagePage = set("message.html")
-	draftPage   = set("draft.html")
-	confirmPage = set("confirm.html")
-	rulesPage   = set("rules.html")
-	storagePage = set("storage.html")
-	letterPage  = set("letter.html")
-	putPage     = set("put.html")
-
-	operationPage = set("operation.html")
-	managePage    = set("manage.html")
-	rulePage      = set("rule.html")
-	sessionsPage  = set("sessions.html")
-	newStorePage  = set("newstore.html")
+	listPage      = of("list.html", "lists")
+	entityPage    = of("entity.html", "messages")
+	sessionsPage  = of("sessions.html", "sessions")
+	messagePage   = of("message.html", "body")
+	draftPage     = of("draft.html", "")
+	confirmPage   = plain("confirm.html")
+	rulesPage     = of("rules.html", "")
+	rulePage      = of("rule.html", "")
+	managePage    = plain("manage.html")
+	operationPage = plain("operation.html")
+	storagePage   = of("storage.html", "letters")
+	letterPage    = of("letter.html", "body")
+	putPage       = of("put.html", "")
+	newStorePage  = plain("newstore.html")
 )
 
-// styles and scripts are those of the room's pages.
-var (
-	styles  = []string{"queues/queues.css"}
-	scripts = []string{"queues/queues.js"}
-)
+// show shows a page, or the part of it that is asked for.
+func (p page) show(c *frame.Call, status int, title string, data any) error {
+	shown := &frame.Page{Status: status, Title: title, Template: p.set, Data: data, Styles: []string{"queues/queues.css"}}
+	if !p.plain {
+		shown.Scripts = []string{"queues/queues.js"}
+	}
+	if c.Part() {
+		shown.Part = p.part
+	}
+	return c.Show(shown)
+}
 
 type room struct {
 	bus     func() Bus
@@ -118,8 +137,8 @@ func Room(cfg Config) frame.Room {
 		routes = append(
 			routes,
 			read("/entity", r.entity), live("/entity/events", r.followEntity), read("/message", r.message), read("/body", r.download),
-			read("/rules", r.rules), frame.Route{Method: http.MethodPost, Path: Path + "/rules", Right: access.Read, Do: r.try},
-			ask("/send", r.newDraft), change("/send", r.send),
+			read("/rules", r.about(r.rules)), frame.Route{Method: http.MethodPost, Path: Path + "/rules", Right: access.Read, Do: r.posted(r.try)},
+			ask("/send", r.about(r.newDraft)), change("/send", r.posted(r.send)),
 			ask("/resubmit", r.edit), change("/resubmit", r.resubmit),
 			ask("/purge", r.confirmPurge), change("/purge", r.purge), change("/delete", r.remove), change("/bury", r.bury),
 			ask("/operation", r.operation), lasting(ask("/operation/events", r.followOperation)),
@@ -127,21 +146,21 @@ func Room(cfg Config) frame.Room {
 			read("/sessions", r.sessions), live("/sessions/events", r.followSessions),
 		)
 		routes = slices.Concat(
-			routes, form("/new", r.newEntity, r.create), form("/change", r.changeEntity, r.update), form("/drop", r.confirmDrop, r.drop),
-			form("/rule", r.editRule, r.putRule), form("/rule/delete", r.confirmRule, r.deleteRule),
+			routes, form("/new", r.newEntity, r.create), form("/change", r.about(r.changeEntity), r.update), form("/drop", r.about(r.confirmDrop), r.drop),
+			form("/rule", r.about(r.editRule), r.posted(r.putRule)), form("/rule/delete", r.about(r.confirmRule), r.deleteRule),
 		)
 	}
 	if r.storage != nil {
 		routes = append(
 			routes,
 			read("/storage", r.store), live("/storage/events", r.followStore), read("/storage/message", r.letter),
-			read("/storage/body", r.downloadLetter), ask("/storage/put", r.newLetter), change("/storage/put", r.put),
-			ask("/storage/clear", r.confirmClear), change("/storage/clear", r.clear),
+			read("/storage/body", r.downloadLetter), ask("/storage/put", r.aboutQueue(r.newLetter)), change("/storage/put", r.put),
+			ask("/storage/clear", r.aboutQueue(r.confirmClear)), change("/storage/clear", r.clear),
 			ask("/storage/delete", r.confirmRemove), change("/storage/delete", r.removeLetters),
 			ask("/storage/move", r.confirmMove), change("/storage/move", r.moveLetters),
 		)
 		routes = slices.Concat(
-			routes, form("/storage/new", r.newStore, r.createStore), form("/storage/drop", r.confirmDropStore, r.dropStore),
+			routes, form("/storage/new", r.newStore, r.createStore), form("/storage/drop", r.aboutQueue(r.confirmDropStore), r.dropStore),
 		)
 	}
 	return frame.Room{Name: "queues", Path: Path, Key: "q", Right: access.Read, Routes: routes, Assets: files}

@@ -96,11 +96,7 @@ func (v *rulesView) try(ask func(path string) ([]browse.Trial, error)) error {
 	return nil
 }
 
-func (r *room) rules(c *frame.Call) error {
-	e, err := r.entityOf(c)
-	if err != nil {
-		return err
-	}
+func (r *room) rules(c *frame.Call, e browse.Entity) error {
 	if e.Kind == browse.Queue {
 		return frame.Problem{Status: http.StatusNotFound, Text: c.Say("queues.rules.queue", e.Path), Hint: c.Say("queues.rules.queue.hint")}
 	}
@@ -126,22 +122,14 @@ func (r *room) rules(c *frame.Call) error {
 }
 
 // try asks the rules about what was typed.
-func (r *room) try(c *frame.Call) error {
-	form, err := c.Form()
-	if err != nil {
-		return err
-	}
-	e, err := r.at(c, form.Get("at"))
-	if err != nil {
-		return err
-	}
+func (r *room) try(c *frame.Call, form url.Values, e browse.Entity) error {
 	v := r.rulesOf(c, e)
 	d, wrong := readDraft(c, form)
 	v.Draft = v.Draft.refilled(form).padded()
 	v.Draft.Wrong = wrong
 	status := http.StatusOK
 	if len(wrong) == 0 {
-		err = v.try(func(path string) ([]browse.Trial, error) { return r.bus().Try(path, d) })
+		err := v.try(func(path string) ([]browse.Trial, error) { return r.bus().Try(path, d) })
 		if err != nil {
 			wrong["form"] = c.Describe(problem(c, err)).Text
 			v.Tested = false
@@ -154,10 +142,7 @@ func (r *room) try(c *frame.Call) error {
 }
 
 func (r *room) showRules(c *frame.Call, v *rulesView, status int) error {
-	return c.Show(&frame.Page{
-		Status: status, Title: c.Say("queues.rules.title", titled(v.Entity.Path)), Template: rulesPage, Data: v,
-		Styles: styles, Scripts: scripts,
-	})
+	return rulesPage.show(c, status, c.Say("queues.rules.title", titled(v.Entity.Path)), v)
 }
 
 // The kinds of filters.
@@ -231,7 +216,7 @@ func showRule(c *frame.Call, v ruleForm, status int) error {
 	if v.Fresh {
 		title = c.Say("queues.rule.new.title", titled(v.Entity.Path))
 	}
-	return c.Show(&frame.Page{Status: status, Title: title, Template: rulePage, Data: v, Styles: styles, Scripts: scripts})
+	return rulePage.show(c, status, title, v)
 }
 
 // ruleOf returns a rule of a subscription by its name.
@@ -248,11 +233,7 @@ func (r *room) ruleOf(e browse.Entity, name string) (browse.Rule, error) {
 	return browse.Rule{}, errMissing
 }
 
-func (r *room) editRule(c *frame.Call) error {
-	e, err := r.entityOf(c)
-	if err != nil {
-		return err
-	}
+func (r *room) editRule(c *frame.Call, e browse.Entity) error {
 	name := c.Query("name")
 	if name == "" {
 		return showRule(c, ruleFormOf(e, browse.Rule{Kind: filterSQL}, true), http.StatusOK)
@@ -309,15 +290,7 @@ func readRule(c *frame.Call, form url.Values, wrong map[string]string) browse.Ru
 	return rule
 }
 
-func (r *room) putRule(c *frame.Call) error {
-	form, err := c.Form()
-	if err != nil {
-		return err
-	}
-	e, err := r.at(c, form.Get("at"))
-	if err != nil {
-		return err
-	}
+func (r *room) putRule(c *frame.Call, form url.Values, e browse.Entity) error {
 	wrong := map[string]string{}
 	rule := readRule(c, form, wrong)
 	v, status := r.ruled(c, e, rule, form, wrong)
@@ -368,11 +341,7 @@ func (r *room) deleteRule(c *frame.Call) error {
 	return c.Redirect(address("/rules", "at", path))
 }
 
-func (r *room) confirmRule(c *frame.Call) error {
-	e, err := r.entityOf(c)
-	if err != nil {
-		return err
-	}
+func (r *room) confirmRule(c *frame.Call, e browse.Entity) error {
 	rule, err := r.ruleOf(e, c.Query("name"))
 	if err != nil {
 		return problem(c, err)
@@ -390,5 +359,5 @@ func (r *room) confirmRule(c *frame.Call) error {
 		Steps:  append(crumbs(e), [2]string{address("/rules", "at", e.Path), c.Say("queues.rules")}),
 		Action: Path + "/rule/delete", Fields: [][2]string{{"at", e.Path}, {"name", rule.Name}}, Back: address("/rules", "at", e.Path),
 	}
-	return c.Show(&frame.Page{Title: c.Say("queues.rule.drop.title", rule.Name), Template: confirmPage, Data: v, Styles: styles})
+	return confirmPage.show(c, 0, c.Say("queues.rule.drop.title", rule.Name), v)
 }

@@ -70,6 +70,17 @@ func (r *room) queueAt(c *frame.Call, account, name string) (storagequeue.QueueS
 	return q, problem(c, err)
 }
 
+// aboutQueue has a page that is about the storage queue that a request names.
+func (r *room) aboutQueue(do func(*frame.Call, storagequeue.QueueStatus) error) func(*frame.Call) error {
+	return func(c *frame.Call) error {
+		q, err := r.queueOf(c)
+		if err != nil {
+			return err
+		}
+		return do(c, q)
+	}
+}
+
 // storeView looks at a storage queue, and at a page of its messages.
 func (r *room) storeView(c *frame.Call) (*storeView, error) {
 	v, err := r.storeOutside(c)
@@ -121,11 +132,7 @@ func (r *room) store(c *frame.Call) error {
 	if err != nil {
 		return err
 	}
-	p := &frame.Page{Title: v.Queue.Name, Template: storagePage, Data: v, Styles: styles, Scripts: scripts}
-	if c.Part() {
-		p.Part = "letters"
-	}
-	return c.Show(p)
+	return storagePage.show(c, 0, v.Queue.Name, v)
 }
 
 // followStore keeps counts and the first messages up to date.
@@ -135,7 +142,7 @@ func (r *room) followStore(c *frame.Call) error {
 		if err != nil {
 			return err
 		}
-		if err := l.Part("state", storagePage, "state", v); err != nil {
+		if err := l.Part("state", storagePage.set, "state", v); err != nil {
 			return err
 		}
 		if !v.First {
@@ -144,7 +151,7 @@ func (r *room) followStore(c *frame.Call) error {
 		if err := r.peekLetters(c, v); err != nil {
 			return err
 		}
-		return l.Part("letters", storagePage, "letters", v)
+		return l.Part("letters", storagePage.set, "letters", v)
 	})
 }
 
@@ -177,11 +184,7 @@ func (r *room) letter(c *frame.Call) error {
 			v.Origin = origin
 		}
 	}
-	p := &frame.Page{Title: c.Say("queues.letter.title", q.Name), Template: letterPage, Data: v, Styles: styles, Scripts: scripts}
-	if c.Part() {
-		p.Part = "body"
-	}
-	return c.Show(p)
+	return letterPage.show(c, 0, c.Say("queues.letter.title", q.Name), v)
 }
 
 // showLetter shows a text. The view may be that of what it encodes in base64: base64 itself, or one of the others with "64-"
@@ -222,11 +225,7 @@ type putView struct {
 	Wrong       map[string]string
 }
 
-func (r *room) newLetter(c *frame.Call) error {
-	q, err := r.queueOf(c)
-	if err != nil {
-		return err
-	}
+func (r *room) newLetter(c *frame.Call, q storagequeue.QueueStatus) error {
 	return showPut(c, putView{Queue: q, Encode: true, TTL: "7d"}, http.StatusOK)
 }
 
@@ -234,9 +233,7 @@ func (r *room) newLetter(c *frame.Call) error {
 const maxHidden = 7 * 24 * time.Hour
 
 func showPut(c *frame.Call, v putView, status int) error {
-	return c.Show(&frame.Page{
-		Status: status, Title: c.Say("queues.put.title", v.Queue.Name), Template: putPage, Data: v, Styles: styles, Scripts: scripts,
-	})
+	return putPage.show(c, status, c.Say("queues.put.title", v.Queue.Name), v)
 }
 
 func (r *room) put(c *frame.Call) error {
@@ -288,11 +285,7 @@ func storeAddress(q storagequeue.QueueStatus) string {
 	return address("/storage", "account", q.Account, "queue", q.Name)
 }
 
-func (r *room) confirmClear(c *frame.Call) error {
-	q, err := r.queueOf(c)
-	if err != nil {
-		return err
-	}
+func (r *room) confirmClear(c *frame.Call, q storagequeue.QueueStatus) error {
 	v := confirmation{
 		Text: many(c, "queues.clear", q.Messages, q.Name), Hint: c.Say("queues.clear.hint"), Danger: true, Steps: storeCrumbs(q),
 		Button: many(c, "queues.purge.button", q.Messages), Action: Path + "/storage/clear", Count: int64(q.Messages),
@@ -301,7 +294,7 @@ func (r *room) confirmClear(c *frame.Call) error {
 	if q.Messages == 0 {
 		v.Text = c.Say("queues.move.none", q.Name)
 	}
-	return c.Show(&frame.Page{Title: c.Say("queues.purge.title", q.Name), Template: confirmPage, Data: v, Styles: styles})
+	return confirmPage.show(c, 0, c.Say("queues.purge.title", q.Name), v)
 }
 
 // change carries something out on the storage queue of a form, and leads back to it.
@@ -337,7 +330,7 @@ type storeForm struct {
 }
 
 func showStoreForm(c *frame.Call, v storeForm, status int) error {
-	return c.Show(&frame.Page{Status: status, Title: c.Say("queues.new.title.storage"), Template: newStorePage, Data: v, Styles: styles})
+	return newStorePage.show(c, status, c.Say("queues.new.title.storage"), v)
 }
 
 func (r *room) newStore(c *frame.Call) error {
@@ -358,17 +351,13 @@ func (r *room) createStore(c *frame.Call) error {
 	return c.Redirect(storeAddress(storagequeue.QueueStatus{Account: v.Account, Name: v.Name}))
 }
 
-func (r *room) confirmDropStore(c *frame.Call) error {
-	q, err := r.queueOf(c)
-	if err != nil {
-		return err
-	}
+func (r *room) confirmDropStore(c *frame.Call, q storagequeue.QueueStatus) error {
 	v := confirmation{
 		Text: many(c, "queues.drop.queue", q.Messages, q.Name), Hint: c.Say("queues.drop.hint"), Danger: true, Steps: storeCrumbs(q),
 		Button: c.Say("queues.drop.button"), Action: Path + "/storage/drop",
 		Fields: [][2]string{{"account", q.Account}, {"queue", q.Name}}, Back: storeAddress(q), Count: 1,
 	}
-	return c.Show(&frame.Page{Title: c.Say("queues.drop.title", q.Name), Template: confirmPage, Data: v, Styles: styles})
+	return confirmPage.show(c, 0, c.Say("queues.drop.title", q.Name), v)
 }
 
 func (r *room) dropStore(c *frame.Call) error {
