@@ -146,7 +146,8 @@ func Room(cfg Config) frame.Room {
 			read("/sessions", r.sessions), live("/sessions/events", r.followSessions),
 		)
 		routes = slices.Concat(
-			routes, form("/new", r.newEntity, r.create), form("/change", r.about(r.changeEntity), r.update), form("/drop", r.about(r.confirmDrop), r.drop),
+			routes, form("/new", r.newEntity, r.create), form("/change", r.about(r.changeEntity), r.update),
+			form("/drop", r.about(r.confirmDrop), r.drop),
 			form("/rule", r.about(r.editRule), r.posted(r.putRule)), form("/rule/delete", r.about(r.confirmRule), r.deleteRule),
 		)
 	}

@@ -128,7 +128,10 @@ var Fields = [...]Field{
 	{"To", "to", func(f *CorrelationFilter) *string { return &f.To }, func(p *amqp.Properties) string { return p.To }},
 	{"ReplyTo", "reply-to", func(f *CorrelationFilter) *string { return &f.ReplyTo }, func(p *amqp.Properties) string { return p.ReplyTo }},
 	{"Label", "label", func(f *CorrelationFilter) *string { return &f.Label }, func(p *amqp.Properties) string { return p.Subject }},
-	{"SessionId", "session-id", func(f *CorrelationFilter) *string { return &f.SessionID }, func(p *amqp.Properties) string { return p.GroupID }},
+	{
+		"SessionId", "session-id", func(f *CorrelationFilter) *string { return &f.SessionID },
+		func(p *amqp.Properties) string { return p.GroupID },
+	},
 	{
 		"ReplyToSessionId", "reply-to-session-id", func(f *CorrelationFilter) *string { return &f.ReplyToSessionID },
 		func(p *amqp.Properties) string { return p.ReplyToGroupID },
