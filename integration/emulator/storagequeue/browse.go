@@ -22,13 +22,7 @@ var (
 )
 
 // A QueueStatus is what a queue holds.
-type QueueStatus struct {
-	Account, Name string
-	Metadata      map[string]string
-	Messages      int
-	Hidden        int   // of them, because they were taken or are not due; -1 when there are too many to count
-	Size          int64 // bytes of all texts
-}
+type QueueStatus = store.Summary
 
 // A Message is one in a queue, visible or not.
 type Message struct {
@@ -41,19 +35,11 @@ type Message struct {
 }
 
 // Queues returns all queues of all accounts, by name. Like all methods for people, it makes none.
-func (s *Server) Queues() []QueueStatus {
-	summaries := s.handler.store.Summaries(time.Now())
-	all := make([]QueueStatus, len(summaries))
-	for i, q := range summaries {
-		all[i] = statusOf(q)
-	}
-	return all
-}
+func (s *Server) Queues() []QueueStatus { return s.handler.store.Summaries(time.Now()) }
 
 // Queue returns one. It fails with [ErrNoQueue].
 func (s *Server) Queue(account, queue string) (QueueStatus, error) {
-	q, err := s.handler.store.Summary(store.Name{Account: account, Queue: queue}, time.Now())
-	return statusOf(q), err
+	return s.handler.store.Summary(store.Name{Account: account, Queue: queue}, time.Now())
 }
 
 // Accounts are the names of all accounts.
@@ -83,12 +69,6 @@ var (
 // Drop deletes a queue with its messages. It fails with [ErrNoQueue].
 func (s *Server) Drop(account, queue string) error {
 	return s.handler.store.DeleteQueue(store.Name{Account: account, Queue: queue})
-}
-
-func statusOf(q store.Summary) QueueStatus {
-	return QueueStatus{
-		Account: q.Account, Name: q.Queue, Metadata: q.Metadata, Messages: q.Messages, Hidden: q.Hidden, Size: q.Size,
-	}
 }
 
 // maxSearched is how many messages one call of [Server.Messages] looks at when it searches.

@@ -10,19 +10,18 @@ import (
 
 // A Summary is what a queue holds.
 type Summary struct {
-	Name
-
-	Metadata map[string]string
-	Messages int
-	Hidden   int // of them, because they were taken or are not due; -1 when there are too many to count
-	Size     int64
+	Account, Name string
+	Metadata      map[string]string
+	Messages      int
+	Hidden        int   // of them, because they were taken or are not due; -1 when there are too many to count
+	Size          int64 // bytes of all texts
 }
 
 // maxCounted is how many messages are looked at to count those that are hidden, as the store is locked meanwhile.
 const maxCounted = 100_000
 
 func (q *queue) summary(name Name, now time.Time) Summary {
-	s := Summary{Name: name, Metadata: q.metadata, Messages: len(q.messages), Size: q.size}
+	s := Summary{Account: name.Account, Name: name.Queue, Metadata: q.metadata, Messages: len(q.messages), Size: q.size}
 	if s.Messages > maxCounted {
 		s.Hidden = -1
 		return s
@@ -48,7 +47,7 @@ func (s *Store) Summaries(now time.Time) []Summary {
 		}
 	}
 	slices.SortFunc(all, func(a, b Summary) int {
-		return cmp.Or(cmp.Compare(a.Account, b.Account), cmp.Compare(a.Queue, b.Queue))
+		return cmp.Or(cmp.Compare(a.Account, b.Account), cmp.Compare(a.Name, b.Name))
 	})
 	return all
 }

@@ -257,31 +257,6 @@ func (s *Store) find(name Name) *queue {
 	return nil
 }
 
-// A Count is how many messages a queue has, visible or not.
-type Count struct {
-	Name
-
-	Messages int
-}
-
-// Counts returns the counts of all queues, by account and name.
-func (s *Store) Counts(now time.Time) []Count {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	now = s.settle(now)
-	var counts []Count
-	for account, a := range s.accounts {
-		for name, q := range a.queues {
-			q.expire(now)
-			counts = append(counts, Count{Name{account, name}, len(q.messages)})
-		}
-	}
-	slices.SortFunc(counts, func(a, b Count) int {
-		return cmp.Or(cmp.Compare(a.Account, b.Account), cmp.Compare(a.Queue, b.Queue))
-	})
-	return counts
-}
-
 // rewrite replaces the file by the records of what there is now, if it has become too long.
 func (s *Store) rewrite() {
 	s.mu.Lock()
