@@ -1,10 +1,8 @@
 package servicebus_test
 
 import (
-	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/messaging/azservicebus"
 
@@ -78,42 +76,5 @@ func TestBadKeys(t *testing.T) {
 	_, err = servicebus.Start(t.Context(), servicebus.Config{Rights: map[string][]string{"nobody": {"write"}}})
 	if err == nil || !strings.Contains(err.Error(), `there is no key "nobody"`) || !strings.Contains(err.Error(), `"write" is not Send`) {
 		t.Error(err)
-	}
-}
-
-// TestRightsOverREST shows that a key for sending does not receive over REST, one for listening does not send, and neither administers.
-func TestRightsOverREST(t *testing.T) {
-	server, err := servicebus.Start(t.Context(), servicebus.Config{
-		Addr: "127.0.0.1:0", HTTPAddr: "127.0.0.1:0", Auth: servicebus.Strict, AutoCreate: true,
-		Keys:   map[string]string{"sender": "s", "listener": "l", "root": "r"},
-		Rights: map[string][]string{"sender": {"send"}, "listener": {"Listen"}},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = server.Close() }()
-	requests := []struct{ method, path string }{
-		{http.MethodPost, "/orders/messages"}, {http.MethodDelete, "/orders/messages/head?timeout=0"}, {http.MethodGet, "/$Resources/Queues?api-version=2021-05"},
-	}
-	for _, key := range []struct {
-		name, text string
-		allowed    [3]bool
-	}{{"sender", "s", [3]bool{true, false, false}}, {"listener", "l", [3]bool{false, true, false}}, {"root", "r", [3]bool{true, true, true}}} {
-		for i, request := range requests {
-			url := "http://" + server.HTTPAddr() + request.path
-			asked, err := http.NewRequestWithContext(t.Context(), request.method, url, http.NoBody)
-			if err != nil {
-				t.Fatal(err)
-			}
-			asked.Header.Set("Authorization", servicebus.SignToken(key.name, key.text, url, time.Now().Add(time.Hour)))
-			answer, err := http.DefaultClient.Do(asked)
-			if err != nil {
-				t.Fatal(err)
-			}
-			_ = answer.Body.Close()
-			if refused := answer.StatusCode == http.StatusUnauthorized; refused == key.allowed[i] {
-				t.Errorf("%s, %s %s: %s", key.name, request.method, request.path, answer.Status)
-			}
-		}
 	}
 }

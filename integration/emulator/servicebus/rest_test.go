@@ -534,24 +534,6 @@ func wantReceivers(t *testing.T, server *servicebus.Server, n int) {
 	}
 }
 
-// TestCloseEndsREST shows that a receiver which waits does not hold up the end.
-func TestCloseEndsREST(t *testing.T) {
-	server := startREST(t, servicebus.Config{})
-	socket, err := new(net.Dialer).DialContext(t.Context(), "tcp", server.HTTPAddr())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = socket.Close() }()
-	if _, err := io.WriteString(socket, ask("DELETE /q/messages/head?timeout=3600", "", "")); err != nil {
-		t.Fatal(err)
-	}
-	wantReceivers(t, server, 1)
-	if err := server.Close(); err != nil {
-		t.Error(err)
-	}
-	wantReceivers(t, server, 0)
-}
-
 // TestRESTDeadLetters shows the dead letters of a subscription, and faults.
 func TestRESTDeadLetters(t *testing.T) {
 	server := startREST(t, servicebus.Config{})

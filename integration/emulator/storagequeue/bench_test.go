@@ -2,7 +2,6 @@ package storagequeue_test
 
 import (
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -17,28 +16,6 @@ func storages(b *testing.B, run func(b *testing.B, dir string)) {
 	b.Helper()
 	b.Run("memory", func(b *testing.B) { run(b, "") })
 	b.Run("file", func(b *testing.B) { run(b, b.TempDir()) })
-}
-
-// BenchmarkHandler puts messages without the network.
-func BenchmarkHandler(b *testing.B) {
-	storages(b, func(b *testing.B, dir string) {
-		b.Helper()
-		h, err := storagequeue.Open(storagequeue.Config{Data: dir, Keys: storagequeue.Lenient, AutoCreate: true})
-		if err != nil {
-			b.Fatal(err)
-		}
-		defer func() { _ = h.Close() }()
-		body := "<QueueMessage><MessageText>" + strings.Repeat("x", 200) + "</MessageText></QueueMessage>"
-		b.RunParallel(func(pb *testing.PB) {
-			for pb.Next() {
-				w := httptest.NewRecorder()
-				h.ServeHTTP(w, httptest.NewRequestWithContext(b.Context(), http.MethodPost, "/acc/orders/messages", strings.NewReader(body)))
-				if w.Code != http.StatusCreated {
-					b.Error(w.Code, w.Body)
-				}
-			}
-		})
-	})
 }
 
 // BenchmarkSDK puts a message, gets and deletes it, with the SDK over loopback and signatures verified.
@@ -79,17 +56,4 @@ func BenchmarkSDK(b *testing.B) {
 			}
 		})
 	})
-}
-
-// BenchmarkStart starts and closes an emulator.
-func BenchmarkStart(b *testing.B) {
-	for b.Loop() {
-		s, err := storagequeue.Start(b.Context(), storagequeue.Config{Addr: "127.0.0.1:0"})
-		if err != nil {
-			b.Fatal(err)
-		}
-		if err := s.Close(); err != nil {
-			b.Fatal(err)
-		}
-	}
 }

@@ -84,31 +84,6 @@ func BenchmarkConfirmedSend(b *testing.B) {
 	})
 }
 
-func BenchmarkSendReceiveComplete(b *testing.B) {
-	storages(b, func(b *testing.B, config broker.Config) {
-		b.Helper()
-		bus, stop := start(b, config)
-		defer stop()
-		must(bus.CreateQueue("q", broker.Options{DefaultTTL: time.Hour}))
-		to, raw, batch := target(b, bus, "q"), kilobyte(b), make([]amqp.Message, 1)
-		r := receive(b, bus, "q", broker.ReceiverConfig{})
-		var buf []byte
-		b.ReportAllocs()
-		for b.Loop() {
-			sendOne(b, to, raw, batch)
-			r.SetCredit(1)
-			d, ok := r.Next(buf)
-			if !ok {
-				b.Fatal("no message")
-			}
-			buf = d.Payload
-			if _, err := r.source.Settle(d.Token, broker.Outcome{}, nil); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
-}
-
 // BenchmarkReceiveComplete has 100,000 messages waiting, of which 100 are locked at a time.
 func BenchmarkReceiveComplete(b *testing.B) {
 	bus, stop := start(b, broker.Config{})
