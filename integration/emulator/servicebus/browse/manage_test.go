@@ -124,7 +124,7 @@ func TestSessions(t *testing.T) {
 	}
 	found, more, err = w.Sessions("q", "B", 2)
 	if err != nil || more != 0 || len(found) != 1 || found[0].Messages != 2 || found[0].LockedUntil.IsZero() || found[0].StateSize != 5000 ||
-		len(found[0].State) != browse.MaxSessionState || found[0].Updated.IsZero() {
+		len(found[0].State) != broker.MaxSessionState || found[0].Updated.IsZero() {
 		t.Errorf("%d found and %d more, %v", len(found), more, err)
 	}
 	if _, _, err := w.Sessions("none", "", 2); !browse.IsMissing(err) {

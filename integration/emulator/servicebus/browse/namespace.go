@@ -11,8 +11,6 @@
 package browse
 
 import (
-	"time"
-
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
 )
@@ -146,11 +144,7 @@ func (n *Namespace) Delete(path string, part Part, sequence int64) error {
 	if err != nil {
 		return err
 	}
-	receipt, err := w.Remove(sequence)
-	if err != nil {
-		return err
-	}
-	return receipt.Wait()
+	return written(w.Remove(sequence))
 }
 
 // Bury makes a dead letter of a message, with a reason and a description of it. A receiver may have it: [IsHeld].
@@ -159,11 +153,7 @@ func (n *Namespace) Bury(path string, sequence int64, reason, description string
 	if err != nil {
 		return err
 	}
-	receipt, err := w.Bury(sequence, reason, description)
-	if err != nil {
-		return err
-	}
-	return receipt.Wait()
+	return written(w.Bury(sequence, reason, description))
 }
 
 // Send sends a message to a queue or topic.
@@ -180,7 +170,11 @@ func (n *Namespace) Send(path string, d Draft) error {
 	if err != nil {
 		return err
 	}
-	receipt, err := w.Send(m)
+	return written(w.Send(m))
+}
+
+// written waits for what was done to be written, unless it was refused.
+func written(receipt broker.Receipt, err error) error {
 	if err != nil {
 		return err
 	}
@@ -202,17 +196,7 @@ func (e Entity) Grave() Part {
 }
 
 // A Session is one of an entity, as it was at a moment.
-type Session struct {
-	ID          string
-	Messages    int       // that nobody has completed, in all stages
-	LockedUntil time.Time // zero: no receiver has it
-	State       []byte    // what receivers keep with it, at most the first [MaxSessionState] bytes
-	StateSize   int       // -1: none
-	Updated     time.Time // of the state
-}
-
-// MaxSessionState is how much of a session's state is shown.
-const MaxSessionState = 4096
+type Session = broker.SessionGlimpse
 
 // Sessions are those of a queue or subscription whose ids have a text in any case of letters, up to most, by id; more is how many
 // others there are.
@@ -221,17 +205,5 @@ func (n *Namespace) Sessions(path, text string, most int) (found []Session, more
 	if err != nil {
 		return nil, 0, err
 	}
-	all, more, err := w.Sessions(text, most)
-	for _, s := range all {
-		found = append(found, session(s))
-	}
-	return found, more, err
-}
-
-func session(s broker.SessionGlimpse) Session {
-	shown := Session{ID: s.ID, Messages: s.Messages, LockedUntil: s.LockedUntil, StateSize: -1, Updated: s.Updated}
-	if s.HasState {
-		shown.State, shown.StateSize = s.State[:min(len(s.State), MaxSessionState)], len(s.State)
-	}
-	return shown
+	return w.Sessions(text, most)
 }

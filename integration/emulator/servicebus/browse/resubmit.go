@@ -17,11 +17,7 @@ func (n *Namespace) Resubmit(path string, part Part, sequence int64, edited *Dra
 	if err != nil {
 		return err
 	}
-	receipt, err := resubmit(w, sequence, edited, toTopic)
-	if err != nil {
-		return err
-	}
-	return receipt.Wait()
+	return written(resubmit(w, sequence, edited, toTopic))
 }
 
 func resubmit(w *broker.Window, sequence int64, edited *Draft, toTopic bool) (broker.Receipt, error) {

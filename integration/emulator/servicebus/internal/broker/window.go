@@ -345,15 +345,18 @@ func (w *Window) Resubmit(sequence int64, message amqp.Message, toTopic bool) (R
 	return e.broker.commit(en), nil
 }
 
-// A SessionGlimpse is a session as it was at a moment. Its state is the broker's.
+// A SessionGlimpse is a session as it was at a moment.
 type SessionGlimpse struct {
 	ID          string
-	Messages    int
-	LockedUntil time.Time // zero unless a receiver has it
-	State       []byte
-	HasState    bool
+	Messages    int       // that nobody has completed, in all stages
+	LockedUntil time.Time // zero: no receiver has it
+	State       []byte    // what receivers keep with it, at most the first [MaxSessionState] bytes; the broker's
+	StateSize   int       // -1: none
 	Updated     time.Time // of the state
 }
+
+// MaxSessionState is how much of a session's state is shown.
+const MaxSessionState = 4096
 
 // Sessions returns up to most of the sessions whose ids have a text in any case of letters, by id, and how many there are besides.
 func (w *Window) Sessions(text string, most int) (found []SessionGlimpse, more int, err error) {
@@ -367,12 +370,12 @@ func (w *Window) Sessions(text string, most int) (found []SessionGlimpse, more i
 		if !strings.Contains(lower(s.id), wanted) {
 			continue
 		}
-		g := SessionGlimpse{
-			ID: s.id, Messages: s.messages, LockedUntil: instant(s.lockedUntil), State: s.data, HasState: s.hasData,
-			Updated: instant(s.updated),
+		g := SessionGlimpse{ID: s.id, Messages: s.messages, StateSize: -1, Updated: instant(s.updated)}
+		if s.holder != nil {
+			g.LockedUntil = instant(s.lockedUntil)
 		}
-		if s.holder == nil {
-			g.LockedUntil = time.Time{}
+		if s.hasData {
+			g.State, g.StateSize = s.data[:min(len(s.data), MaxSessionState)], len(s.data)
 		}
 		found = append(found, g)
 	}
