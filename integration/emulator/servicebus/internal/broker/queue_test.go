@@ -65,18 +65,6 @@ func TestSendAndReceive(t *testing.T) {
 	})
 }
 
-func TestReceiveAndDelete(t *testing.T) {
-	queue(t, broker.Options{}, func(t *testing.T, b *broker.Broker) {
-		send(t, b, "q", ids(100)...)
-		r := receive(t, b, "q", broker.ReceiverConfig{Mode: broker.ReceiveAndDelete})
-		r.SetCredit(99)
-		if got := r.all(); len(got) != 99 {
-			t.Errorf("%d messages with a credit of 99", len(got))
-		}
-		wantIDs(t, peek(t, b, "q"), "100")
-	})
-}
-
 func TestReceiversTakeTurns(t *testing.T) {
 	queue(t, broker.Options{}, func(t *testing.T, b *broker.Broker) {
 		var receivers []*client

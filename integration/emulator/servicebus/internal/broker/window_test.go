@@ -139,23 +139,6 @@ func TestResubmit(t *testing.T) {
 	wantIDs(t, browse(t, b, "q/$DeadLetterQueue", every), "1", "3")
 }
 
-// TestResubmitRefused leaves a dead letter where it is when its entity does not take it.
-func TestResubmitRefused(t *testing.T) {
-	b, stop := start(t, broker.Config{})
-	defer stop()
-	must(b.CreateQueue("q", broker.Options{}))
-	send(t, b, "q", ids(1)...)
-	c := receive(t, b, "q", broker.ReceiverConfig{})
-	c.SetCredit(1)
-	c.settle(c.next(), broker.Outcome{Kind: broker.MoveDeadLetter})
-	c.Close()
-	must(b.Update(broker.QueueKind, "q", broker.Options{Status: broker.SendDisabled}))
-	w := window(t, b, "q/$DeadLetterQueue")
-	_, err := w.Resubmit(1, must(w.Message(1)).Message(), false)
-	wantCondition(t, err, broker.EntityDisabled)
-	wantIDs(t, browse(t, b, "q/$DeadLetterQueue", every), "1")
-}
-
 // TestResubmitWhileReceived resubmits dead letters while receivers take them, as well as what has come back: each message ends
 // once.
 func TestResubmitWhileReceived(t *testing.T) {
