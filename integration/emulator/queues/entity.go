@@ -77,7 +77,7 @@ func (r *room) at(c *frame.Call, path string) (browse.Entity, error) {
 	return e, problem(c, err)
 }
 
-// about has a page that is about the entity that a request names.
+// about passes a handler the entity that the query names.
 func (r *room) about(do func(*frame.Call, browse.Entity) error) func(*frame.Call) error {
 	return func(c *frame.Call) error {
 		e, err := r.entityOf(c)
@@ -88,7 +88,7 @@ func (r *room) about(do func(*frame.Call, browse.Entity) error) func(*frame.Call
 	}
 }
 
-// posted takes a form that is about the entity that it names.
+// posted passes a handler the form, and the entity that it names.
 func (r *room) posted(do func(*frame.Call, url.Values, browse.Entity) error) func(*frame.Call) error {
 	return func(c *frame.Call) error {
 		form, err := c.Form()

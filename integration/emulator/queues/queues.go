@@ -50,19 +50,19 @@ var templates embed.FS
 //go:embed assets
 var assets embed.FS
 
-// A page is a template of the room.
+// A page is an HTML template of the console.
 type page struct {
 	set   frame.Set
-	part  string // that may be asked for alone
-	plain bool   // it has no script
+	part  string // the name of the fragment that a request may ask for
+	plain bool   // without the script
 }
 
-// of is a page of a template. part may be asked for alone.
+// of returns a page with the script. Requests may ask for the fragment part.
 func of(name, part string) page {
 	return page{set: frame.Templates(templates, "parts.html", name), part: part}
 }
 
-// plain is a page without a script.
+// plain returns a page without the script.
 func plain(name string) page {
 	return page{set: frame.Templates(templates, "parts.html", name), plain: true}
 }
@@ -84,7 +84,7 @@ var (
 	newStorePage  = plain("newstore.html")
 )
 
-// show shows a page, or the part of it that is asked for.
+// show renders the page, or the fragment that the request asks for.
 func (p page) show(c *frame.Call, status int, title string, data any) error {
 	shown := &frame.Page{Status: status, Title: title, Template: p.set, Data: data, Styles: []string{"queues/queues.css"}}
 	if !p.plain {

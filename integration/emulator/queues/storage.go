@@ -70,7 +70,7 @@ func (r *room) queueAt(c *frame.Call, account, name string) (storagequeue.QueueS
 	return q, problem(c, err)
 }
 
-// aboutQueue has a page that is about the storage queue that a request names.
+// aboutQueue passes a handler the storage queue that the query names.
 func (r *room) aboutQueue(do func(*frame.Call, storagequeue.QueueStatus) error) func(*frame.Call) error {
 	return func(c *frame.Call) error {
 		q, err := r.queueOf(c)

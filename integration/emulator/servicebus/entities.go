@@ -8,14 +8,13 @@ import (
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/filter"
 )
 
-// QueueOptions say how a queue works. The zero value is a plain queue. Fields that queues do not have are without effect.
+// QueueOptions are the settings of a queue. The zero value is valid. Fields that queues lack have no effect.
 type QueueOptions = broker.Options
 
-// TopicOptions say how a topic works. The zero value is a plain topic. Fields that topics do not have are without effect.
+// TopicOptions are the settings of a topic. The zero value is valid. Fields that topics lack have no effect.
 type TopicOptions = broker.Options
 
-// SubscriptionOptions say how a subscription works. The zero value is a plain subscription. Fields that subscriptions do not have are
-// without effect.
+// SubscriptionOptions are the settings of a subscription. The zero value is valid. Fields that subscriptions lack have no effect.
 type SubscriptionOptions = broker.Options
 
 // Entities are queues and topics that a config names.

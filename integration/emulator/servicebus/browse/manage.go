@@ -24,7 +24,7 @@ func (n *Namespace) Create(e Entity) (err error) {
 	return err
 }
 
-// Update gives an entity the settings that e has, but for its MaxMessageSize, those that no form has, and whatever cannot be changed.
+// Update changes the settings of an entity. MaxMessageSize and settings that forms do not show stay as they are.
 func (n *Namespace) Update(e Entity) error {
 	info, err := n.broker.Entity(e.Path)
 	if err == nil {
@@ -36,7 +36,7 @@ func (n *Namespace) Update(e Entity) error {
 // Remove deletes an entity with its messages, and of a topic the subscriptions.
 func (n *Namespace) Remove(path string) error { return n.broker.Delete(path) }
 
-// options are those of an entity that has others now.
+// options returns the new options of an entity. Settings that forms do not show stay as they are now.
 func (e *Entity) options(now Options) Options {
 	o := e.Options
 	o.DuplicateDetection = o.DuplicateWindow > 0

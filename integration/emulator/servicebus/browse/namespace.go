@@ -39,15 +39,15 @@ type Entity struct { //nolint:recvcheck // templates have copies
 	Topic string // of a subscription
 	Kind  string
 
-	// Options are as people see them: names of entities instead of addresses, a DuplicateWindow of 0 if duplicates are not looked for,
-	// and the MaxMessageSize that counts.
+	// Options differ from those stored: ForwardTo has names instead of addresses, DuplicateWindow is 0 without duplicate detection,
+	// and MaxMessageSize is the effective limit.
 	Options
 	broker.Usage
 
 	Subscriptions int
 }
 
-// Options say how an entity works.
+// Options are the settings of an entity.
 type Options = broker.Options
 
 // A Status says what an entity lets happen.
@@ -173,7 +173,7 @@ func (n *Namespace) Send(path string, d Draft) error {
 	return written(w.Send(m))
 }
 
-// written waits for what was done to be written, unless it was refused.
+// written waits until a change is in the journal, or passes the error on.
 func written(receipt broker.Receipt, err error) error {
 	if err != nil {
 		return err

@@ -22,7 +22,7 @@ type Rule struct {
 	Created    time.Time
 }
 
-// filterKinds are the names of the kinds of filters.
+// filterKinds names the kinds of filters.
 var filterKinds = [...]string{filter.True: "true", filter.False: "false", filter.SQL: "sql", filter.Correlation: "correlation"}
 
 // Rules are those of a subscription, by name.

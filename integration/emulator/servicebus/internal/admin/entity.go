@@ -109,7 +109,7 @@ func (q *query) entry(info broker.Info) entry {
 	return q.newEntry(info.Path, info.Name, info.Usage.Created, info.Usage.Updated, c)
 }
 
-// members are those of an entity, in the order of the service.
+// members returns the elements of an entity in the order of the service.
 func (q *query) members(info *broker.Info) []member {
 	o, u := &info.Options, info.Usage
 	switch info.Kind {

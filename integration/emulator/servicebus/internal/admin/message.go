@@ -263,7 +263,7 @@ func (h *handler) purgeBelow(r *http.Request, suffix string) (any, error) {
 	return map[string]int{"deleted": n}, err
 }
 
-// purgeOne deletes what is at a path, also when nobody waits for the answer.
+// purgeOne deletes the messages at a path. It continues when the client disconnects.
 func (h *handler) purgeOne(r *http.Request, path string) (int, error) {
 	t, err := browse.New(h.broker).Purge(context.WithoutCancel(r.Context()), browse.Batch{Path: path})
 	return t.Done, err

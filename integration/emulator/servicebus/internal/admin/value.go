@@ -108,7 +108,7 @@ func malformedValue(text, kind string) error {
 	return fmt.Errorf("%.100q is no value of type %s", text, kind)
 }
 
-// wholeTypes are the types of whole numbers, and what they are in AMQP.
+// wholeTypes maps the integer types of XML Schema to those of AMQP.
 var wholeTypes = map[string]string{
 	"byte": "byte", "short": "short", "int": "int", "long": "long", "integer": "long", "positiveInteger": "long", "negativeInteger": "long",
 	"nonPositiveInteger": "long", "nonNegativeInteger": "long",
@@ -121,7 +121,7 @@ func parseWhole(kind, text string) (any, error) {
 	if !ok {
 		return nil, fmt.Errorf("%q is no type of a value", kind)
 	}
-	if of[0] == 'u' { // which Go reads without a sign alone
+	if of[0] == 'u' { // strconv refuses a sign
 		text = strings.TrimPrefix(text, "+")
 	}
 	parsed, err := amqp.ParseInteger(of, text)
@@ -192,7 +192,7 @@ func newValue(value any) keyValueItem {
 	return keyValueItem{typed: typed{Write: "d6p1:" + kind}, Schema: space, Text: text}
 }
 
-// xmlTypes are the types of AMQP that XML has.
+// xmlTypes maps types of AMQP to those of XML Schema.
 var xmlTypes = map[string]string{
 	"boolean": "boolean", "byte": "byte", "short": "short", "int": "int", "long": "long", "ubyte": "unsignedByte", "ushort": "unsignedShort",
 	"uint": "unsignedInt", "ulong": "unsignedLong", "float": "float", "double": "double", "timestamp": "dateTime", "binary": "base64Binary",

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// TypeOf is the name of the AMQP type of a value, and of a described one its descriptor.
+// TypeOf returns the name of the AMQP type of a value, or the descriptor of a described value.
 func TypeOf(value any) string {
 	switch v := value.(type) {
 	case nil:
@@ -72,7 +72,7 @@ func otherType(value any) string {
 	}
 }
 
-// integers are the types of whole numbers: how many bits they have, and what a number is in each.
+// integers are the integer types: their size in bits, and the conversion to the Go type.
 var integers = map[string]struct {
 	bits   int
 	signed func(int64) any
@@ -88,7 +88,7 @@ var integers = map[string]struct {
 	"ulong":  {64, nil, func(n uint64) any { return n }},
 }
 
-// ParseInteger reads a number of a type of whole numbers, such as "ubyte".
+// ParseInteger parses a number of an integer type, such as "ubyte".
 func ParseInteger(kind, text string) (any, error) {
 	of, ok := integers[kind]
 	switch {
@@ -103,7 +103,7 @@ func ParseInteger(kind, text string) (any, error) {
 	}
 }
 
-// ParseUUID reads a UUID, which may be in braces and without hyphens.
+// ParseUUID parses a UUID. Braces and hyphens are optional.
 func ParseUUID(text string) (UUID, error) {
 	raw, err := hex.DecodeString(strings.ReplaceAll(strings.Trim(text, "{}"), "-", ""))
 	if err != nil || len(raw) != 16 {

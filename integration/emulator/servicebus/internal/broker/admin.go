@@ -8,7 +8,7 @@ import (
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/filter"
 )
 
-// SubscriptionPath is the path of a subscription.
+// SubscriptionPath returns the path of a subscription.
 func SubscriptionPath(topic, name string) string { return topic + "/Subscriptions/" + name }
 
 // CreateQueue makes a queue. It fails with EntityExists if there is a queue or topic of the name, or ArgumentError.
@@ -35,12 +35,12 @@ func (b *Broker) CreateSubscription(topic, name string, options Options, rule *R
 	return describe(b.create(SubscriptionKind, topic, name, settings{Options: options}, []Rule{first}))
 }
 
-// Update changes the options of an entity. It fails with NotFound if there is none of the kind at the path.
+// Update changes the options of an entity. It fails with NotFound unless the path has an entity of the kind.
 func (b *Broker) Update(k Kind, path string, options Options) (Info, error) {
 	return describe(b.update(k, path, settings{Options: options}))
 }
 
-// Delete deletes an entity and its messages, and of a topic the subscriptions.
+// Delete deletes an entity with its messages and subscriptions.
 func (b *Broker) Delete(path string) error {
 	e := b.entity(path)
 	if e == nil {
@@ -49,7 +49,7 @@ func (b *Broker) Delete(path string) error {
 	return b.remove(e, nil)
 }
 
-// Entity describes the entity at a path. It fails with NotFound if there is none, or none of the kinds given; none is any.
+// Entity describes the entity at a path. It fails with NotFound if the path has no entity, or one of another kind than those given.
 func (b *Broker) Entity(path string, kinds ...Kind) (Info, error) {
 	e := b.entity(path)
 	if e == nil || len(kinds) > 0 && !slices.ContainsFunc(kinds, e.is) {
@@ -58,7 +58,7 @@ func (b *Broker) Entity(path string, kinds ...Kind) (Info, error) {
 	return describe(e, nil)
 }
 
-// Entities describes all entities, by kind and name: queues, then topics, each with its subscriptions behind it.
+// Entities describes all entities by kind and name: queues, then topics, each followed by its subscriptions.
 func (b *Broker) Entities() []Info {
 	all := infos(b.ofKind(QueueKind))
 	for _, topic := range infos(b.ofKind(TopicKind)) {
@@ -93,7 +93,7 @@ func infos(entities []*entity) []Info {
 	return described
 }
 
-// describe describes one entity, unless there is an error.
+// describe describes one entity, or passes the error on.
 func describe(e *entity, err error) (Info, error) {
 	if err != nil {
 		return Info{}, err

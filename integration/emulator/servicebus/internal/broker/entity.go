@@ -24,7 +24,7 @@ func (k Kind) String() string {
 	return [...]string{"Queue", "Topic", "Subscription"}[k]
 }
 
-// settings are what the journal has of an entity's options.
+// settings are the options of an entity as the journal stores them.
 type settings struct {
 	Options
 

@@ -41,7 +41,7 @@ func start(tb testing.TB, config broker.Config) (_ *broker.Broker, stop func()) 
 	}
 }
 
-// paths are those of all entities.
+// paths returns the paths of all entities.
 func paths(b *broker.Broker) string {
 	var all []string
 	for _, info := range b.Entities() {

@@ -32,7 +32,7 @@ func checkName(name string, longest int) error {
 	}
 }
 
-// complete leaves out what entities of the kind do not have, sets what is not set to its default, and reports what is wrong.
+// complete clears options that the kind does not have, sets defaults, and reports problems.
 func (s *settings) complete(path string, k Kind) error {
 	s.Options = s.Options.of(k)
 	setDefault(&s.LockDuration, time.Minute)

@@ -20,8 +20,8 @@ const (
 // MaxLockDuration is the longest lock there is.
 const MaxLockDuration = 5 * time.Minute
 
-// Options say how an entity works. The zero value is a plain one. Options that entities of a kind do not have are without effect. The
-// journal has the fields in their order.
+// Options are the settings of an entity. The zero value is valid. Fields that a kind of entity lacks have no effect. The journal
+// stores the fields in this order.
 type Options struct {
 	// LockDuration is how long a receiver has for a message, or a session, at most [MaxLockDuration]. Default: a minute.
 	LockDuration time.Duration
@@ -59,7 +59,7 @@ type Options struct {
 	SupportOrdering bool
 }
 
-// of returns the options that entities of a kind have.
+// of returns the options without those that a kind of entity lacks.
 func (o Options) of(k Kind) Options {
 	if k != SubscriptionKind {
 		o.DropOnFilterError = false
@@ -128,7 +128,7 @@ type Usage struct {
 	Accessed  time.Time // last send or receive since the broker was loaded; else zero, or when a subscription was created
 }
 
-// An Info describes an entity. Active is always 0 for a topic, whose messages are in the subscriptions.
+// An Info describes an entity. The active messages of a topic are in its subscriptions, so its Active is 0.
 type Info struct {
 	Kind    Kind
 	Path    string // "orders", "events/Subscriptions/all"

@@ -48,5 +48,5 @@ func (t *tally) count(o operation, n int, err error) {
 	t.all.WithLabelValues(o.String(), cmp.Or(string(Condition(err)), string(InternalError))).Add(float64(n))
 }
 
-// Operations is the metric of what was sent, received and settled since the broker was made.
+// Operations counts the messages sent, received and settled since the broker started.
 func (b *Broker) Operations() prometheus.Collector { return b.tally.all }

@@ -107,7 +107,7 @@ type CorrelationFilter struct {
 	Properties       amqp.Map // of application properties
 }
 
-// A Field is a property of a message itself that a correlation filter may ask about.
+// A Field is a system property that a correlation filter can compare.
 type Field struct {
 	Name    string // without "sys."
 	AMQPKey string // in the description of a rule
@@ -115,7 +115,7 @@ type Field struct {
 	Get     func(*amqp.Properties) string
 }
 
-// Fields are all, in the order that their values have in the description of a filter.
+// Fields are the system properties, in the order of the filter's AMQP description.
 var Fields = [...]Field{
 	{
 		"CorrelationId", "correlation-id", func(f *CorrelationFilter) *string { return &f.CorrelationID },
@@ -145,7 +145,7 @@ var Fields = [...]Field{
 // A correlation is a compiled CorrelationFilter.
 type correlation struct {
 	fields     CorrelationFilter
-	system     []*Field // that have to have a value
+	system     []*Field // compared by the filter
 	properties []expectation
 }
 
