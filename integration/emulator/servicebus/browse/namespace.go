@@ -34,16 +34,15 @@ var kinds = [...]string{broker.QueueKind: Queue, broker.TopicKind: Topic, broker
 
 // An Entity is a queue, a topic or a subscription.
 type Entity struct { //nolint:recvcheck // templates have copies
-	Path  string // "orders", "events/Subscriptions/all"
-	Name  string
-	Topic string // of a subscription
-	Kind  string
-
 	// Options differ from those stored: ForwardTo has names instead of addresses, DuplicateWindow is 0 without duplicate detection,
 	// and MaxMessageSize is the effective limit.
 	Options
 	broker.Usage
 
+	Path          string // "orders", "events/Subscriptions/all"
+	Name          string
+	Topic         string // of a subscription
+	Kind          string
 	Subscriptions int
 }
 
