@@ -137,7 +137,8 @@ func Room(cfg Config) frame.Room {
 		routes = append(
 			routes,
 			read("/entity", r.entity), live("/entity/events", r.followEntity), read("/message", r.message), read("/body", r.download),
-			read("/rules", r.about(r.rules)), frame.Route{Method: http.MethodPost, Path: Path + "/rules", Right: access.Read, Do: r.posted(r.try)},
+			read("/rules", r.about(r.rules)),
+			frame.Route{Method: http.MethodPost, Path: Path + "/rules", Right: access.Read, Do: r.posted(r.try)},
 			ask("/send", r.about(r.newDraft)), change("/send", r.posted(r.send)),
 			ask("/resubmit", r.edit), change("/resubmit", r.resubmit),
 			ask("/purge", r.confirmPurge), change("/purge", r.purge), change("/delete", r.remove), change("/bury", r.bury),

@@ -194,9 +194,9 @@ func newValue(value any) keyValueItem {
 
 // xmlTypes maps types of AMQP to those of XML Schema.
 var xmlTypes = map[string]string{
-	"boolean": "boolean", "byte": "byte", "short": "short", "int": "int", "long": "long", "ubyte": "unsignedByte", "ushort": "unsignedShort",
-	"uint": "unsignedInt", "ulong": "unsignedLong", "float": "float", "double": "double", "timestamp": "dateTime", "binary": "base64Binary",
-	"uuid": "guid", "char": "char",
+	"boolean": "boolean", "byte": "byte", "short": "short", "int": "int", "long": "long", "ubyte": "unsignedByte",
+	"ushort": "unsignedShort", "uint": "unsignedInt", "ulong": "unsignedLong", "float": "float", "double": "double",
+	"timestamp": "dateTime", "binary": "base64Binary", "uuid": "guid", "char": "char",
 }
 
 // formatValue returns the type of a value and how it is written.
