@@ -27,7 +27,7 @@ func TestConformance(t *testing.T) {
 			t.Helper()
 			server := emulatortest.ServiceBus(t, emulator.Config{AutoCreate: true, TLS: config})
 			return server.Addr(), func() int {
-				queue, err := server.Broker().Queue("q1")
+				queue, err := server.Broker().Entity("q1")
 				if err != nil {
 					return 0 // it is made when it is first used
 				}
