@@ -74,7 +74,7 @@ type Client struct {
 	agent     []string // header values, which all actions share
 	region    []string
 	login     *url.URL
-	tokens    tokens
+	tokens    *lru.Cache[lru.Key, *tokenEntry]
 	// certified are the transports with a client certificate, by what it is
 	// made of. Connections with different certificates must not mix, and those
 	// with the same are shared by all jobs. The requests of one that is dropped
@@ -90,6 +90,7 @@ func New(config Config) *Client {
 		agent:     []string{"Carillon/" + cmp.Or(config.Version, "dev")},
 		region:    []string{config.Region},
 		login:     cmp.Or(config.LoginEndpoint, loginEndpoint),
+		tokens:    lru.New[lru.Key, *tokenEntry](maxTokens, nil),
 		certified: lru.New[lru.Key](maxCertified, transport.CloseIdleConnections),
 	}
 	if config.Transport != nil {

@@ -93,7 +93,11 @@ func (a *oauth) authenticate(ctx context.Context, at scheduler.Attempt, stale st
 	if a.inHeader { // both are encoded like a form first (RFC 6749, section 2.3.1)
 		header = basicHeader(at, url.QueryEscape(a.clientID), url.QueryEscape(secret))
 	}
-	token, err := a.client.tokens.get(ctx, a.key(secret), stale, func() (token, error) {
+	entry, err := a.client.tokens.Get(a.key(secret), func() (*tokenEntry, error) { return new(tokenEntry), nil })
+	if err != nil {
+		return credential{}, err
+	}
+	token, err := entry.get(ctx, stale, func() (token, error) {
 		return a.client.requestToken(ctx, at.Timeout, &a.tokenRequest, secret, header)
 	})
 	if err != nil {

@@ -4,8 +4,6 @@ import (
 	"context"
 	"sync"
 	"time"
-
-	"github.com/carillon-sched/carillon/actions/lru"
 )
 
 // The life of a token in the cache.
@@ -22,17 +20,12 @@ type token struct {
 	life time.Duration
 }
 
-// tokens are the tokens of all jobs. For each request of tokens at most one is
-// under way; whoever needs the token meanwhile waits for it.
-type tokens struct {
-	mu      sync.Mutex
-	entries map[lru.Key]*tokenEntry
-}
-
+// tokenEntry is a token in the cache. At most one request for it is active, and attempts that need it meanwhile wait for that.
 type tokenEntry struct {
+	mu     sync.Mutex
 	text   string
-	renew  time.Time // when it is to be asked for again
-	flight *flight   // the request under way; nil: none
+	renew  time.Time // when it is requested again
+	flight *flight   // the active request; nil: none
 }
 
 // flight is a request of a token. Its other fields are set when done is closed.
@@ -46,14 +39,14 @@ type flight struct {
 // get returns a token other than stale: the cached one, or what fetch returns.
 // An error of the token server is everybody's who waited for it. The error is
 // a [failure], or ctx's.
-func (c *tokens) get(ctx context.Context, key lru.Key, stale string, fetch func() (token, error)) (string, error) {
+func (e *tokenEntry) get(ctx context.Context, stale string, fetch func() (token, error)) (string, error) {
 	for {
-		text, f, mine := c.look(key, stale)
+		text, f, mine := e.look(stale)
 		if f == nil {
 			return text, nil
 		}
 		if mine {
-			c.fly(ctx, key, f, fetch)
+			e.fly(ctx, f, fetch)
 			return f.text, f.err
 		}
 		select {
@@ -69,15 +62,9 @@ func (c *tokens) get(ctx context.Context, key lru.Key, stale string, fetch func(
 
 // look returns the cached token, or the flight that will bring one; mine when
 // the caller has to fly it.
-func (c *tokens) look(key lru.Key, stale string) (text string, f *flight, mine bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	e := c.entries[key]
-	if e == nil {
-		c.makeRoom()
-		e = new(tokenEntry)
-		c.entries[key] = e
-	}
+func (e *tokenEntry) look(stale string) (text string, f *flight, mine bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	if e.text != "" && e.text != stale && time.Now().Before(e.renew) {
 		return e.text, nil, false
 	}
@@ -89,45 +76,19 @@ func (c *tokens) look(key lru.Key, stale string) (text string, f *flight, mine b
 }
 
 // fly asks for a token and keeps it.
-func (c *tokens) fly(ctx context.Context, key lru.Key, f *flight, fetch func() (token, error)) {
+func (e *tokenEntry) fly(ctx context.Context, f *flight, fetch func() (token, error)) {
+	var life time.Duration
 	defer func() { // also when fetch panics
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		c.entries[key].flight = nil
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		if f.text != "" {
+			e.text, e.renew = f.text, time.Now().Add(life-min(life/10, maxTokenMargin))
+		}
+		e.flight = nil
 		close(f.done)
 	}()
 	t, err := fetch()
 	f.text, f.err = t.text, err
 	f.abandoned = err != nil && ctx.Err() != nil
-	if err == nil {
-		c.keep(key, t)
-	}
-}
-
-func (c *tokens) keep(key lru.Key, t token) {
-	life := min(t.life, maxTokenLife)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	e := c.entries[key]
-	e.text = t.text
-	e.renew = time.Now().Add(life - min(life/10, maxTokenMargin))
-}
-
-// makeRoom drops what is of no more use, and if that is too little anything
-// that nobody waits for.
-func (c *tokens) makeRoom() {
-	if c.entries == nil {
-		c.entries = make(map[lru.Key]*tokenEntry)
-	}
-	for _, every := range []bool{false, true} {
-		if len(c.entries) < maxTokens {
-			return
-		}
-		now := time.Now()
-		for key, e := range c.entries {
-			if e.flight == nil && (now.After(e.renew) || every && len(c.entries) >= maxTokens) {
-				delete(c.entries, key)
-			}
-		}
-	}
+	life = min(t.life, maxTokenLife)
 }
