@@ -1,9 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"reflect"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/alecthomas/kong"
 
@@ -79,7 +82,7 @@ A job is a JSON or YAML document: when to run, what to call, how to retry. Start
 
 // run carries a command line out and returns the exit code.
 func run(args []string, t *terminal.Terminal) int {
-	parser, c := newParser(t)
+	parser, c := newParser(t, args...)
 	args = joinNegative(args)
 	if len(args) == 0 {
 		_, _ = parser.Parse([]string{"--help"})
@@ -127,9 +130,10 @@ var (
 	negative = regexp.MustCompile(`^-P?\d`)
 )
 
-func newParser(t *terminal.Terminal) (*kong.Kong, *cli) {
+// newParser returns a parser of the command that args begin with, or of all commands.
+func newParser(t *terminal.Terminal, args ...string) (*kong.Kong, *cli) {
 	c := &cli{Enable: enableCmd, Delete: deleteCmd}
-	parser, err := kong.New(c,
+	parser, err := kong.New(c, kong.IgnoreFields(`^cli\.(`+strings.Join(otherCommands(args), "|")+`)$`),
 		kong.Name("carillon"), kong.Description(description), kong.Writers(t.Out, t.Err),
 		kong.Exit(func(int) { t.Helped = true }), // only help exits by itself
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true, NoExpandSubcommands: true, WrapUpperBound: 100}),
@@ -139,6 +143,26 @@ func newParser(t *terminal.Terminal) (*kong.Kong, *cli) {
 		panic(err) // the struct tags above are wrong
 	}
 	return parser, c
+}
+
+// otherCommands returns the fields of all commands that args do not begin with, or none if args begin with no command.
+// To build a parser of all flags takes longer than to run most commands.
+func otherCommands(args []string) (fields []string) {
+	found := false
+	for f := range reflect.TypeFor[cli]().Fields() {
+		_, command := f.Tag.Lookup("cmd")
+		names := append(strings.Split(f.Tag.Get("aliases"), ","), cmp.Or(f.Tag.Get("name"), strings.ToLower(f.Name)))
+		switch {
+		case command && len(args) > 0 && args[0] != "" && slices.Contains(names, args[0]):
+			found = true
+		case command:
+			fields = append(fields, f.Name)
+		}
+	}
+	if !found {
+		return nil
+	}
+	return fields
 }
 
 // describe is a flag's help with its default and its environment variable.

@@ -70,3 +70,23 @@ func TestComplete(t *testing.T) {
 		}
 	}
 }
+
+// TestParserOfOneCommand finds each command by its name and its aliases, alone.
+func TestParserOfOneCommand(t *testing.T) {
+	term := &terminal.Terminal{Out: io.Discard, Err: io.Discard}
+	all, _ := newParser(term)
+	if len(all.Model.Children) < 40 {
+		t.Fatalf("%d commands", len(all.Model.Children))
+	}
+	for _, command := range all.Model.Children {
+		for _, name := range append(command.Aliases, command.Name) {
+			one, _ := newParser(term, name)
+			if got := one.Model.Children; len(got) != 1 || got[0].Name != command.Name {
+				t.Errorf("%s: a parser of %d commands", name, len(got))
+			}
+		}
+	}
+	if unknown, _ := newParser(term, "frobnicate"); len(unknown.Model.Children) != len(all.Model.Children) {
+		t.Errorf("an unknown command: a parser of %d commands", len(unknown.Model.Children))
+	}
+}

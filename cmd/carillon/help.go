@@ -19,7 +19,7 @@ func (helpCmd) Help() string {
 
 // Run prints the help of a command.
 func (c helpCmd) Run(t *terminal.Terminal) error {
-	parser, _ := newParser(t)
+	parser, _ := newParser(t, c.Command...)
 	_, err := parser.Parse(append(c.Command, "--help"))
 	if t.Helped || err == nil {
 		return nil
