@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
-	"strings"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler/document"
@@ -80,27 +78,16 @@ type Attempt struct {
 
 // Failure is what every errorAction is told about the main action, which failed.
 type Failure struct {
-	Status   int    `json:"status,omitempty"` // the target's status code at the last attempt; 0 when it gave none
-	Attempts int    `json:"attempts"`         // how often the action was tried
-	Message  string `json:"message"`          // of the last attempt, cut at 2,048 bytes
+	Status   int    `json:"status,omitempty"`  // the target's status code at the last attempt; 0 when it gave none
+	Attempts int    `json:"attempts"`          // how often the action was tried
+	Message  string `json:"message"`           // of the last attempt, cut at 2,048 bytes
+	Summary  string `json:"summary,omitempty"` // of the last attempt, see [Result]; cut likewise
 
 	// The times of the last attempt, which the record of the fault has. Zero in
 	// what a version wrote that did not keep them.
 	Due     time.Time `json:"due,omitzero"`
 	Started time.Time `json:"started,omitzero"`
 	Ended   time.Time `json:"ended,omitzero"`
-}
-
-// ResponseHeaders separates the reason in a message from the headers and the body of the response.
-const ResponseHeaders = " Response Headers:"
-
-// typed is the beginning of a message: the type of the action.
-var typed = regexp.MustCompile(`^[A-Za-z]+ Action - `)
-
-// ReasonIn is the short reason in the message of an attempt, without the type of the action and without the response.
-func ReasonIn(message string) string {
-	reason, _, _ := strings.Cut(message, ResponseHeaders)
-	return typed.ReplaceAllString(strings.TrimSpace(reason), "")
 }
 
 // Phase tells the job's action from its errorActions.
@@ -117,7 +104,9 @@ type Result struct {
 	Failed   bool          // false: completed
 	Final    bool          // failed, and a retry cannot help, as far as the action knows; see [FinalStatus]
 	Status   int           // the target's status code, HTTP's or its nearest equivalent; 0 when it gave none
-	Message  string        // one line for people, e.g. Http Action - Response from host 'x': 'OK' …
+	Message  string        // Azure Scheduler's form of all that follows: Http Action - Response from host 'x': 'OK' …
+	Summary  string        // what became of it, in short: OK; "": Message is short
+	Headers  string        // of the target's answer, each with a line end
 	Response string        // excerpt of the target's answer, at most MaxResponse bytes
 	Duration time.Duration // from the start of the attempt to its end
 
@@ -130,6 +119,14 @@ type Result struct {
 	// server or an address that is refused, or it answered for a part of it
 	// only, such as a queue that is full. Its circuit does not count that.
 	Blameless bool
+}
+
+// By returns r with the message of an action of a type, unless it has one: the type and the summary.
+func (r Result) By(kind string) Result {
+	if r.Message == "" {
+		r.Message = kind + " Action - " + r.Summary
+	}
+	return r
 }
 
 // MaxResponse is the length in bytes at which a recorded response is cut

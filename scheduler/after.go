@@ -101,7 +101,8 @@ func (j *Job) again(b Baton, res Result, ended time.Time) (*Baton, bool) {
 func (b *Baton) failure(res Result, ended time.Time) *Failure {
 	return &Failure{
 		Status: res.Status, Attempts: b.Attempt + 1, Message: cutText(res.Message, maxFailureMessage),
-		Due: b.Due, Started: ended.Add(-res.Duration), Ended: ended,
+		Summary: cutText(res.Summary, maxFailureMessage),
+		Due:     b.Due, Started: ended.Add(-res.Duration), Ended: ended,
 	}
 }
 

@@ -22,7 +22,7 @@ const (
 // How attempts of these rows end, after a second.
 var (
 	succeeds   = scheduler.Result{Status: 200, Message: "fine", Duration: time.Second}
-	fails      = scheduler.Result{Failed: true, Status: 500, Message: "out of order", Duration: time.Second}
+	fails      = scheduler.Result{Failed: true, Status: 500, Message: "out of order", Summary: "order", Duration: time.Second}
 	failsFinal = scheduler.Result{Failed: true, Final: true, Status: 404, Message: "no such thing", Duration: time.Second}
 	asksLater  = scheduler.Result{Failed: true, Status: 503, RetryAfter: time.Minute, Duration: time.Second}
 )
@@ -46,7 +46,7 @@ func inErrorAction(n int) change {
 	return func(b *scheduler.Baton) {
 		*b = b.Begin()
 		b.Try, b.Attempt, b.Phase = n, n-1, scheduler.ErrorPhase
-		b.Failed = &scheduler.Failure{Status: 500, Attempts: 1, Message: "out of order"}
+		b.Failed = &scheduler.Failure{Status: 500, Attempts: 1, Message: "out of order", Summary: "order"}
 	}
 }
 
@@ -156,7 +156,7 @@ func TestRetryBaton(t *testing.T) {
 		}},
 		{afterRow{"the errorAction", handled, handled, baton(handled, "09:00:00", away), "09:00:30", fails, ""}, func(b *scheduler.Baton) {
 			b.Try, b.Phase, b.Failed, b.Due = 1, scheduler.ErrorPhase, &scheduler.Failure{
-				Status: 500, Attempts: 1, Message: "out of order", Due: at("09:00:00"), Started: at("09:00:30"), Ended: at("09:00:31"),
+				Status: 500, Attempts: 1, Message: "out of order", Summary: "order", Due: at("09:00:00"), Started: at("09:00:30"), Ended: at("09:00:31"),
 			}, at("09:00:31")
 		}},
 		{afterRow{"a retry of the errorAction", handled, handled, baton(handled, "09:00:00", inErrorAction(1), away), "09:00:30", fails, ""}, func(b *scheduler.Baton) {

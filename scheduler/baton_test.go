@@ -87,14 +87,15 @@ func TestNames(t *testing.T) {
 func TestAttemptRecord(t *testing.T) {
 	j := job(t, errorAction+minutely)
 	res := scheduler.Result{
-		Failed: true, Final: true, Status: 404, Message: "no such thing", Response: "thing", Duration: 2 * time.Second, RetryAfter: time.Second,
+		Failed: true, Final: true, Status: 404, Message: "no such thing", Summary: "no", Headers: "A: b", Response: "thing",
+		Duration: 2 * time.Second, RetryAfter: time.Second,
 	}
 	b := baton(j, "09:00:00", byHand("09:01:00"))
 	got, counted := scheduler.AttemptRecord(j, b, at("09:00:00.1"), res)
 	want := &scheduler.Record{
 		Job: key, ID: "default/job@2026-03-02T09:00:00Z#1", Occurrence: "default/job@2026-03-02T09:00:00Z", Outcome: scheduler.OutcomeFailed,
 		Nominal: at("09:00:00"), Due: at("09:00:00"), Started: at("09:00:00.1"), Ended: at("09:00:02.1"), Try: 1, Kind: scheduler.Manual,
-		Status: 404, Message: "no such thing", Response: "thing", Duration: 2 * time.Second, Final: true, RetryAfter: time.Second, Type: "None",
+		Status: 404, Message: "no such thing", Summary: "no", Headers: "A: b", Response: "thing", Duration: 2 * time.Second, Final: true, RetryAfter: time.Second, Type: "None",
 		Target: "target:80", UID: incarnation, Revision: revision, Schedule: 1, Resume: at("09:01:00"), Progress: counted.Progress,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -160,7 +161,7 @@ func TestFaultedRecord(t *testing.T) {
 	got := fault(t, j, baton(j, "09:00:00", inErrorAction(2)), "09:00:12", failsFinal)
 	want := &scheduler.Record{
 		Job: key, Occurrence: "default/job@2026-03-02T09:00:00Z", Outcome: scheduler.OutcomeFaulted, Nominal: at("09:00:00"),
-		Ended: at("09:00:13"), GivenUp: at("09:00:13"), Try: 1, Status: 500, Message: "out of order", UID: incarnation,
+		Ended: at("09:00:13"), GivenUp: at("09:00:13"), Try: 1, Status: 500, Message: "out of order", Summary: "order", UID: incarnation,
 		Type: "None", Target: "target:80", Revision: revision, Schedule: 1, Progress: got.Progress,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -97,5 +97,5 @@ func (j *Job) cancels(r *Record, b *Baton, c *Cancellation) {
 	if r.Message != "" {
 		says += "; before that: " + r.Message
 	}
-	r.Reason, r.Message = ReasonCanceled, says
+	r.Reason, r.Message, r.Summary = ReasonCanceled, says, ""
 }

@@ -24,18 +24,18 @@ const (
 		`"seen":"2026-03-02T09:00:00Z","base":"2026-03-02T08:00:00Z","ran":"2026-03-02T09:00:00Z","prior":"2026-03-02T08:59:00Z",` +
 		`"merged":[1,2],"uid":"01234567","rev":7,"sched":2,"nominal":"2026-03-02T09:00:00Z","due":"2026-03-02T09:00:10Z",` +
 		`"attempt":1,"try":2,"phase":"error","errorAction":3,"resume":"2026-03-02T09:01:00Z","waits":true,"told":true,` +
-		`"failed":{"status":500,"attempts":1,"message":"out of order"},"resubmits":{"nominal":"2026-03-02T08:00:00Z","previous":"2026-03-02T07:59:00Z"},"gap":"2026-03-02T08:30:00Z",` +
+		`"failed":{"status":500,"attempts":1,"message":"out of order","summary":"order"},"resubmits":{"nominal":"2026-03-02T08:00:00Z","previous":"2026-03-02T07:59:00Z"},"gap":"2026-03-02T08:30:00Z",` +
 		`"held":"2026-03-02T09:00:20Z","postponed":"2026-03-02T09:00:11Z"}`
 	leastRecord   = `{"version":2,"status":"Skipped","endTime":"2026-03-02T09:00:11Z","actionName":"MainAction","retryCount":0,"repeatCount":0}`
 	fullestRecord = `{"version":2,"startTime":"2026-03-02T09:00:10Z","endTime":"2026-03-02T09:00:11Z",` +
-		`"expectedExecutionTime":"2026-03-02T09:00:00Z","actionName":"ErrorAction","status":"Failed","message":"it said: out of order",` +
+		`"expectedExecutionTime":"2026-03-02T09:00:00Z","actionName":"ErrorAction","status":"Failed","message":"it said: out of order","summary":"order",` +
 		`"retryCount":1,"repeatCount":5,"occurrence":"default/job@2026-03-02T09:00:00Z",` +
 		`"attemptId":"default/job@2026-03-02T09:00:00Z#3","dueTime":"2026-03-02T09:00:10Z","lateness":0,"duration":1,` +
 		`"actionType":"Http","actionPath":"action.errorAction[3]","target":"target:80","statusCode":500,"final":true,"retryAfter":60,` +
-		`"response":"out of order","resubmits":"default/job@2026-03-02T08:00:00Z","reason":"overlap",` +
+		`"responseHeaders":"A: b\r\n","response":"out of order","resubmits":"default/job@2026-03-02T08:00:00Z","reason":"overlap",` +
 		`"from":"2026-03-02T09:00:00Z","to":"2026-03-02T09:02:00Z","count":3,"faultedTime":"2026-03-02T09:00:12Z",` +
 		`"uid":"01234567"}`
-	fullestEngine = `{"try":3,"errorAction":3,"failed":{"status":500,"attempts":1,"message":"out of order"},` +
+	fullestEngine = `{"try":3,"errorAction":3,"failed":{"status":500,"attempts":1,"message":"out of order","summary":"order"},` +
 		`"resubmits":{"nominal":"2026-03-02T08:00:00Z","previous":"2026-03-02T07:59:00Z"},"revision":7,"schedule":2,` +
 		`"resume":"2026-03-02T09:01:00Z","progress":{"runs":4}}`
 )
@@ -61,7 +61,7 @@ func members(t *testing.T, data []byte) map[string]any {
 
 var (
 	again   = &scheduler.Resubmission{Nominal: at("08:00:00"), Previous: at("07:59:00")}
-	failure = &scheduler.Failure{Status: 500, Attempts: 1, Message: "out of order"}
+	failure = &scheduler.Failure{Status: 500, Attempts: 1, Message: "out of order", Summary: "order"}
 	least   = scheduler.Baton{Revision: 7, Schedule: 1, Nominal: at("09:00:00"), Due: at("09:00:00")}
 	fullest = scheduler.Baton{
 		Progress: scheduler.Progress{
@@ -76,7 +76,7 @@ var (
 	whole    = scheduler.Record{
 		ID: "default/job@2026-03-02T09:00:00Z#3", Occurrence: "default/job@2026-03-02T09:00:00Z", Outcome: scheduler.OutcomeFailed,
 		Nominal: at("09:00:00"), Due: at("09:00:10"), Started: at("09:00:10"), Ended: at("09:00:11"), Attempt: 1, Try: 3,
-		Phase: scheduler.ErrorPhase, ErrorAction: 3, Path: "action.errorAction[3]", Status: 500, Message: "it said: out of order", Response: "out of order",
+		Phase: scheduler.ErrorPhase, ErrorAction: 3, Path: "action.errorAction[3]", Status: 500, Message: "it said: out of order", Summary: "order", Headers: "A: b\r\n", Response: "out of order",
 		Duration: time.Second, Final: true, RetryAfter: time.Minute, Type: "Http", Target: "target:80", Failed: failure, Resubmits: again, GivenUp: at("09:00:12"),
 		Reason: scheduler.ReasonOverlap, From: at("09:00:00"), To: at("09:02:00"), Count: 3, UID: incarnation,
 		Revision: 7, Schedule: 2, Resume: at("09:01:00"), Progress: scheduler.Progress{Number: 5, Runs: 4},
@@ -294,7 +294,8 @@ func batons() *rapid.Generator[scheduler.Baton] {
 		if flag.Draw(t, "failed") {
 			b.Failed = &scheduler.Failure{
 				Status: count.Draw(t, "status"), Attempts: count.Draw(t, "attempts"), Message: rapid.String().Draw(t, "message"),
-				Due: when.Draw(t, "main due"), Started: when.Draw(t, "main started"), Ended: when.Draw(t, "main ended"),
+				Summary: rapid.String().Draw(t, "main summary"),
+				Due:     when.Draw(t, "main due"), Started: when.Draw(t, "main started"), Ended: when.Draw(t, "main ended"),
 			}
 		}
 		return b
@@ -307,7 +308,7 @@ func recordsOf(b scheduler.Baton) *rapid.Generator[scheduler.Record] {
 		r := scheduler.Record{
 			ID: text.Draw(t, "id"), Occurrence: text.Draw(t, "occurrence"), Outcome: rapid.SampledFrom(scheduler.Outcomes).Draw(t, "outcome"),
 			Nominal: b.Nominal, Due: b.Due, Started: b.Last, Ended: b.Seen, Attempt: b.Attempt, Try: b.Try, Phase: b.Phase, ErrorAction: b.ErrorAction, Kind: b.Kind,
-			Status: b.Number, Message: text.Draw(t, "message"), Response: text.Draw(t, "response"), Duration: span.Draw(t, "duration"),
+			Status: b.Number, Message: text.Draw(t, "message"), Summary: text.Draw(t, "summary"), Headers: text.Draw(t, "headers"), Response: text.Draw(t, "response"), Duration: span.Draw(t, "duration"),
 			Final: b.PostponementRecorded, RetryAfter: span.Draw(t, "retryAfter"), Type: text.Draw(t, "type"), Target: text.Draw(t, "target"), Path: text.Draw(t, "path"),
 			Failed: b.Failed, Resubmits: b.Resubmits, Reason: scheduler.Reason(text.Draw(t, "reason")), From: b.Ran, To: b.Prior, Count: b.Runs, UID: b.UID,
 			Revision: b.Revision, Schedule: b.Schedule, Resume: b.Resume, Progress: b.Progress, Trace: b.Trace,

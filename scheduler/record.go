@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 	"time"
@@ -80,8 +81,10 @@ type Record struct {
 	Phase       Phase
 	ErrorAction int // error phase: which of the job's errorActions, see [Position]
 	Kind        Kind
-	Status      int // the target's status code
-	Message     string
+	Status      int    // the target's status code
+	Message     string // the facts of an attempt in one text, or what was decided
+	Summary     string // see [Result]
+	Headers     string
 	Response    string
 	Duration    time.Duration
 	Late        bool          // first attempt: it began later than the job's lateAfter allows
@@ -121,6 +124,9 @@ type Record struct {
 func DamagedRecord(outcome Outcome, stored time.Time, err error) *Record {
 	return &Record{Damaged: true, Outcome: outcome, Ended: stored, Message: "this record cannot be read: " + err.Error()}
 }
+
+// Short is what became of it, without what other fields say.
+func (r *Record) Short() string { return cmp.Or(r.Summary, r.Message) }
 
 // Lateness is how long after its due time the attempt started.
 func (r *Record) Lateness() time.Duration { return r.Started.Sub(r.Due) }
@@ -163,8 +169,8 @@ func AttemptRecord(j *Job, b Baton, started time.Time, res Result) (*Record, Bat
 		r.Outcome = OutcomeFailed
 	}
 	r.ID, r.Started, r.Failed, r.Resume = b.attemptID(j.Key), started, b.Failed, b.Resume
-	r.Status, r.Message, r.Response, r.Duration = res.Status, res.Message, res.Response, res.Duration
-	r.Final, r.RetryAfter = res.Final, res.RetryAfter
+	r.Status, r.Message, r.Summary, r.Headers, r.Response = res.Status, res.Message, res.Summary, res.Headers, res.Response
+	r.Duration, r.Final, r.RetryAfter = res.Duration, res.Final, res.RetryAfter
 	r.Late = j.Def.LateAfter > 0 && b.Try == 0 && r.Lateness() > j.Def.LateAfter
 	r.attribute(j, b.Position())
 	return &r, b
@@ -210,7 +216,7 @@ func faultedRecord(j *Job, b *Baton, res Result, ended time.Time, p Progress) Re
 		r.Ended = ended
 	}
 	r.Started, r.Duration, r.GivenUp = failure.Started, failure.Ended.Sub(failure.Started), ended
-	r.Status, r.Message, r.Progress = failure.Status, failure.Message, p
+	r.Status, r.Message, r.Summary, r.Progress = failure.Status, failure.Message, failure.Summary, p
 	if b.Phase == MainPhase {
 		r.Message = res.Message // whole
 	}
@@ -308,6 +314,6 @@ func (r *Record) baton() Baton {
 func (r *Record) result() Result {
 	return Result{
 		Failed: r.Outcome == OutcomeFailed, Final: r.Final, Status: r.Status,
-		Message: r.Message, Response: r.Response, Duration: r.Duration, RetryAfter: r.RetryAfter,
+		Message: r.Message, Summary: r.Summary, Headers: r.Headers, Response: r.Response, Duration: r.Duration, RetryAfter: r.RetryAfter,
 	}
 }

@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -20,25 +21,27 @@ type RecordForm struct {
 	Nominal time.Time `json:"expectedExecutionTime,omitzero"` // by the schedule
 	Action  string    `json:"actionName"`                     // MainAction or ErrorAction
 	Status  string    `json:"status,omitempty"`               // the outcome: Completed, Failed, Faulted, Postponed or Skipped
-	Message string    `json:"message,omitempty"`
-	Retry   int       `json:"retryCount"`  // 0: the first try of the action
-	Repeat  int       `json:"repeatCount"` // the number of the occurrence, from 1
+	Message string    `json:"message,omitempty"`              // what became of it, all in one text
+	Summary string    `json:"summary,omitempty"`              // of an attempt: the same in short, such as Bad Gateway
+	Retry   int       `json:"retryCount"`                     // 0: the first try of the action
+	Repeat  int       `json:"repeatCount"`                    // the number of the occurrence, from 1
 
 	Occurrence string    `json:"occurrence,omitempty"` // its id; the outgoing idempotency key
 	Attempt    string    `json:"attemptId,omitempty"`
-	Due        time.Time `json:"dueTime,omitzero"`     // nominal plus jitter, or a retry's time
-	Lateness   *Seconds  `json:"lateness,omitempty"`   // from dueTime to startTime, if there is one
-	Late       bool      `json:"late,omitempty"`       // the occurrence began later than the job's lateAfter allows
-	Duration   *Seconds  `json:"duration,omitempty"`   // from startTime to the end, likewise
-	ActionType string    `json:"actionType,omitempty"` // as in the job: Http, StorageQueue, …
-	ActionPath string    `json:"actionPath,omitempty"` // which of several errorActions it was: action.errorAction[1]
-	Target     string    `json:"target,omitempty"`     // what the action loads: host and port
-	StatusCode int       `json:"statusCode,omitempty"` // the target's, HTTP's or its nearest equivalent
-	Final      bool      `json:"final,omitempty"`      // failed, and no retry could help
-	RetryAfter Seconds   `json:"retryAfter,omitzero"`  // for which the target asked to be left alone
-	Response   string    `json:"response,omitempty"`   // excerpt of the target's answer
-	Manual     bool      `json:"manual,omitempty"`     // a run by hand
-	Resubmits  string    `json:"resubmits,omitempty"`  // by hand: the occurrence that it repeats
+	Due        time.Time `json:"dueTime,omitzero"`          // nominal plus jitter, or a retry's time
+	Lateness   *Seconds  `json:"lateness,omitempty"`        // from dueTime to startTime, if there is one
+	Late       bool      `json:"late,omitempty"`            // the occurrence began later than the job's lateAfter allows
+	Duration   *Seconds  `json:"duration,omitempty"`        // from startTime to the end, likewise
+	ActionType string    `json:"actionType,omitempty"`      // as in the job: Http, StorageQueue, …
+	ActionPath string    `json:"actionPath,omitempty"`      // which of several errorActions it was: action.errorAction[1]
+	Target     string    `json:"target,omitempty"`          // what the action loads: host and port
+	StatusCode int       `json:"statusCode,omitempty"`      // the target's, HTTP's or its nearest equivalent
+	Final      bool      `json:"final,omitempty"`           // failed, and no retry could help
+	RetryAfter Seconds   `json:"retryAfter,omitzero"`       // for which the target asked to be left alone
+	Headers    string    `json:"responseHeaders,omitempty"` // of the target's answer, each on a line
+	Response   string    `json:"response,omitempty"`        // excerpt of the target's answer
+	Manual     bool      `json:"manual,omitempty"`          // a run by hand
+	Resubmits  string    `json:"resubmits,omitempty"`       // by hand: the occurrence that it repeats
 
 	Reason  Reason    `json:"reason,omitempty"`     // why instants were skipped
 	From    time.Time `json:"from,omitzero"`        // the first of the skipped or postponed instants
@@ -56,10 +59,10 @@ func (r *Record) Form() RecordForm {
 	f := RecordForm{
 		Started: r.Started.UTC(), Ended: r.Ended.UTC(), Nominal: r.Nominal.UTC(), Due: r.Due.UTC(),
 		From: r.From.UTC(), To: r.To.UTC(), GivenUp: r.GivenUp.UTC(),
-		Action: r.Phase.ActionName(), Status: r.Outcome.title(), Message: r.Message, Retry: r.Attempt, Repeat: r.Progress.Number,
+		Action: r.Phase.ActionName(), Status: r.Outcome.title(), Message: r.Message, Summary: r.Summary, Retry: r.Attempt, Repeat: r.Progress.Number,
 		Occurrence: r.Occurrence, Attempt: r.ID, ActionType: r.Type, ActionPath: r.Path, Target: r.Target,
 		StatusCode: r.Status, Late: r.Late, Final: r.Final,
-		RetryAfter: Seconds(r.RetryAfter), Response: r.Response, Manual: r.Kind.IsManual(), Reason: r.Reason, Count: r.Count, UID: r.UID,
+		RetryAfter: Seconds(r.RetryAfter), Headers: r.Headers, Response: r.Response, Manual: r.Kind.IsManual(), Reason: r.Reason, Count: r.Count, UID: r.UID,
 		Trace: r.Trace.ID(), Data: r.Data,
 	}
 	if r.Resubmits != nil {
@@ -76,11 +79,14 @@ func (r *Record) Form() RecordForm {
 	return f
 }
 
+// Short is what became of it, without what other members say.
+func (f *RecordForm) Short() string { return cmp.Or(f.Summary, f.Message) }
+
 // record is the reverse of [Record.Form], but for what users do not see.
 func (f *RecordForm) record() *Record {
 	r := &Record{
 		ID: f.Attempt, Occurrence: f.Occurrence, Outcome: outcomeTitled(f.Status), Nominal: f.Nominal, Due: f.Due, Started: f.Started,
-		Ended: f.Ended, Attempt: f.Retry, Phase: phaseNamed(f.Action), Status: f.StatusCode, Message: f.Message, Response: f.Response,
+		Ended: f.Ended, Attempt: f.Retry, Phase: phaseNamed(f.Action), Status: f.StatusCode, Message: f.Message, Summary: f.Summary, Headers: f.Headers, Response: f.Response,
 		Final: f.Final, RetryAfter: time.Duration(f.RetryAfter), Type: f.ActionType, Path: f.ActionPath, Target: f.Target,
 		GivenUp: f.GivenUp, Late: f.Late,
 		Reason: f.Reason, From: f.From, To: f.To, Count: f.Count, UID: f.UID, Data: f.Data,

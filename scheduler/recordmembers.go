@@ -6,7 +6,7 @@ import "github.com/carillon-sched/carillon/scheduler/internal/plainjson"
 // [storedRecord].
 
 func (s *storedRecord) encode() ([]byte, error) {
-	size := recordSize + len(s.Data) + len(s.Message) + len(s.Response) + 2*len(s.Occurrence)
+	size := recordSize + len(s.Data) + len(s.Message) + len(s.Headers) + len(s.Response) + 2*len(s.Occurrence)
 	if s.Engine.Failed != nil {
 		size += len(s.Engine.Failed.Message)
 	}
@@ -37,6 +37,7 @@ func (f *RecordForm) writeForm(w *plainjson.Writer) {
 	w.Text("actionName", f.Action)
 	w.OptText("status", f.Status)
 	w.OptText("message", f.Message)
+	w.OptText("summary", f.Summary)
 	w.Int("retryCount", f.Retry)
 	w.Int("repeatCount", f.Repeat)
 	w.OptText("occurrence", f.Occurrence)
@@ -53,6 +54,7 @@ func (f *RecordForm) writeForm(w *plainjson.Writer) {
 	if f.RetryAfter != 0 {
 		f.RetryAfter.write(w, "retryAfter")
 	}
+	w.OptText("responseHeaders", f.Headers)
 	w.OptText("response", f.Response)
 	w.OptTrue("manual", f.Manual)
 	w.OptText("resubmits", f.Resubmits)
@@ -73,6 +75,7 @@ func (f *RecordForm) readForm(r *plainjson.Reader) {
 	r.Word("actionName", &f.Action, mainActionName, errorActionName)
 	r.Word("status", &f.Status, outcomeTitles...)
 	r.Text("message", &f.Message)
+	r.Text("summary", &f.Summary)
 	r.Int("retryCount", &f.Retry)
 	r.Int("repeatCount", &f.Repeat)
 	r.Text("occurrence", &f.Occurrence)
@@ -89,6 +92,7 @@ func (f *RecordForm) readForm(r *plainjson.Reader) {
 	if s := readSeconds(r, "retryAfter"); s != nil {
 		f.RetryAfter = *s
 	}
+	r.Text("responseHeaders", &f.Headers)
 	r.Text("response", &f.Response)
 	r.True("manual", &f.Manual)
 	r.Text("resubmits", &f.Resubmits)

@@ -49,6 +49,10 @@ func (a *action) Recipients() []scheduler.Recipient {
 // Invoke implements [scheduler.Action]: it sends the message and judges the
 // outcome.
 func (a *action) Invoke(ctx context.Context, at scheduler.Attempt) scheduler.Result {
+	return a.attempt(ctx, at).By(typeName)
+}
+
+func (a *action) attempt(ctx context.Context, at scheduler.Attempt) scheduler.Result {
 	start := time.Now()
 	fail := func(err error) scheduler.Result {
 		f := judge(err)
@@ -180,7 +184,7 @@ func (a *action) publish(ctx context.Context, conn *connection, m *nats.Msg, c *
 	}
 	return scheduler.Result{
 		Status:  http.StatusAccepted,
-		Message: a.says("Published to subject '%s'", a.subject),
+		Summary: fmt.Sprintf("Published to subject '%s'", a.subject),
 	}, err
 }
 
@@ -195,12 +199,12 @@ func (a *action) store(ctx context.Context, conn *connection, m *nats.Msg) (sche
 	case ack.Duplicate:
 		return scheduler.Result{
 			Status:  http.StatusOK,
-			Message: a.says("Subject '%s': stream '%s' has the message already, at sequence %d", a.subject, ack.Stream, ack.Sequence),
+			Summary: fmt.Sprintf("Subject '%s': stream '%s' has the message already, at sequence %d", a.subject, ack.Stream, ack.Sequence),
 		}, nil
 	}
 	return scheduler.Result{
 		Status:  http.StatusCreated,
-		Message: a.says("Subject '%s': stored in stream '%s' at sequence %d", a.subject, ack.Stream, ack.Sequence),
+		Summary: fmt.Sprintf("Subject '%s': stored in stream '%s' at sequence %d", a.subject, ack.Stream, ack.Sequence),
 	}, nil
 }
 
@@ -238,20 +242,17 @@ func (a *action) request(ctx context.Context, conn *connection, m *nats.Msg) (sc
 	}
 	verdict := judgeReply(reply.Header)
 	response := excerpt(reply.Data)
+	summary := fmt.Sprintf("Response from subject '%s': '%s'", a.subject, verdict.text)
 	return scheduler.Result{
 		Failed:     verdict.failed,
 		Final:      verdict.failed && scheduler.FinalStatus(verdict.status),
 		Blameless:  verdict.failed && (a.access.own() || verdict.status == http.StatusNotImplemented),
 		Status:     verdict.status,
-		Message:    a.says("Response from subject '%s': '%s' Body: ", a.subject, verdict.text) + response,
+		Summary:    summary,
+		Message:    typeName + " Action - " + summary + " Body: " + response,
 		Response:   response,
 		RetryAfter: verdict.retryAfter,
 	}, nil
-}
-
-// says returns the message of a result.
-func (*action) says(format string, args ...any) string {
-	return fmt.Sprintf("NatsMessage Action - "+format, args...)
 }
 
 // failed is the result of an attempt that came to nothing.
@@ -266,6 +267,6 @@ func (a *action) failed(f failure) scheduler.Result {
 		Final:     f.final,
 		Blameless: f.blameless,
 		Status:    f.status,
-		Message:   a.says("%s to subject '%s'%s failed: %s", what, a.subject, where, f.text),
+		Summary:   fmt.Sprintf("%s to subject '%s'%s failed: %s", what, a.subject, where, f.text),
 	}
 }

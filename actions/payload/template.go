@@ -220,7 +220,13 @@ func (f *failure) Attempts() int { return f.value().Attempts }
 // Message is that of the last attempt.
 func (f *failure) Message() string { return f.value().Message }
 
-// Reason is the message without the headers and the body of a response, in one line.
-func (f *failure) Reason() string { return scheduler.ReasonIn(f.value().Message) }
+// Reason is the message without the action's type, and without the headers and the body of a response, in one line.
+func (f *failure) Reason() string {
+	text, _, _ := strings.Cut(f.value().Message, " Response Headers:")
+	if _, reason, ok := strings.Cut(text, " Action - "); ok {
+		text = reason
+	}
+	return strings.TrimSpace(text)
+}
 
 func (f *failure) String() string { return f.value().Message }

@@ -51,21 +51,25 @@ func (a *action) Recipients() []scheduler.Recipient {
 // Invoke implements [scheduler.Action]: it renders the message of an attempt,
 // sends it, and tells how that ended.
 func (a *action) Invoke(ctx context.Context, at scheduler.Attempt) scheduler.Result {
+	return a.attempt(ctx, at).By(a.name)
+}
+
+func (a *action) attempt(ctx context.Context, at scheduler.Attempt) scheduler.Result {
 	start := time.Now()
 	rendered, err := a.content.Render(at)
 	if err != nil {
 		return scheduler.Result{
 			Failed: true, Final: true, Blameless: true,
-			Message: a.name + " Action - The message cannot be made: " + err.Error(),
+			Summary: "The message cannot be made: " + err.Error(),
 		}
 	}
 	key, final, err := a.authentication.reveal(at)
 	if err != nil {
-		return scheduler.Result{Failed: true, Final: final, Blameless: true, Message: a.unsent(err.Error())}
+		return scheduler.Result{Failed: true, Final: final, Blameless: true, Summary: a.unsent(err.Error())}
 	}
 	secrets, err := a.revealed(at)
 	if err != nil {
-		return scheduler.Result{Failed: true, Blameless: true, Message: a.unsent(err.Error())}
+		return scheduler.Result{Failed: true, Blameless: true, Summary: a.unsent(err.Error())}
 	}
 	m, id := a.message(at, rendered, secrets, start)
 	to := destination{account{a.namespace.place, a.authentication.name, key}, a.entity}
@@ -75,13 +79,13 @@ func (a *action) Invoke(ctx context.Context, at scheduler.Attempt) scheduler.Res
 	where := a.noun + " '" + a.entity + "' of namespace '" + a.namespace.name + "'"
 	return scheduler.Result{
 		Status:  http.StatusAccepted, // AMQP's outcome is called accepted
-		Message: a.name + " Action - Message '" + id + "' sent to " + where,
+		Summary: "Message '" + id + "' sent to " + where,
 	}
 }
 
-// unsent is the message of an attempt that got no answer.
+// unsent is the summary of an attempt that got no answer.
 func (a *action) unsent(reason string) string {
-	text := a.name + " Action - Request to namespace '" + a.namespace.name + "'"
+	text := "Request to namespace '" + a.namespace.name + "'"
 	if a.namespace.mapped {
 		text += " at " + a.namespace.address()
 	}

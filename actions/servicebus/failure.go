@@ -153,13 +153,13 @@ func aboutEntity(status int) bool {
 // failed tells how an attempt failed.
 func (a *action) failed(ctx context.Context, err error, timeout, elapsed time.Duration) scheduler.Result {
 	if i, ok := errors.AsType[*interruption](err); ok {
-		return scheduler.Result{Failed: true, Blameless: i.waited, Message: a.unsent(netreason.Ended(ctx, i.stage, timeout, elapsed))}
+		return scheduler.Result{Failed: true, Blameless: i.waited, Summary: a.unsent(netreason.Ended(ctx, i.stage, timeout, elapsed))}
 	}
 	f := judge(err)
 	if !f.answered {
-		return scheduler.Result{Failed: true, Final: f.final, Blameless: f.blameless, Message: a.unsent(f.text)}
+		return scheduler.Result{Failed: true, Final: f.final, Blameless: f.blameless, Summary: a.unsent(f.text)}
 	}
-	text := a.name + " Action - Response from namespace '" + a.namespace.name + "': '" + f.title + "'"
+	text := "Response from namespace '" + a.namespace.name + "': '" + f.title + "'"
 	if hint := a.hint(f); hint != "" {
 		text += " (" + hint + ")"
 	}
@@ -167,7 +167,7 @@ func (a *action) failed(ctx context.Context, err error, timeout, elapsed time.Du
 		text += " " + netreason.Line(f.text, maxDescription)
 	}
 	return scheduler.Result{
-		Failed: true, Final: f.final, Blameless: f.blameless, Status: f.status, Message: text, RetryAfter: wait(f),
+		Failed: true, Final: f.final, Blameless: f.blameless, Status: f.status, Summary: text, RetryAfter: wait(f),
 	}
 }
 

@@ -34,6 +34,10 @@ func (a *action) Recipients() []scheduler.Recipient {
 
 // Invoke implements [scheduler.Action].
 func (a *action) Invoke(ctx context.Context, at scheduler.Attempt) scheduler.Result {
+	return a.attempt(ctx, at).By(typeQueue)
+}
+
+func (a *action) attempt(ctx context.Context, at scheduler.Attempt) scheduler.Result {
 	start := time.Now()
 	if a.account.broken != "" {
 		return a.unsent(0, false, "the account "+a.account.broken) // it may be mended before the retry
@@ -71,6 +75,6 @@ func (a *action) unsent(status int, final bool, reason string) scheduler.Result 
 		Final:     final,
 		Blameless: true,
 		Status:    status,
-		Message:   prefix + "Nothing sent to queue '" + a.queue + "' of account '" + a.account.name + "': " + reason,
+		Summary:   "Nothing sent to queue '" + a.queue + "' of account '" + a.account.name + "': " + reason,
 	}
 }

@@ -15,9 +15,6 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// prefix begins every message, as in Azure Scheduler's history.
-const prefix = typeQueue + " Action - "
-
 // exchange is one attempt that was sent, and what came of it.
 type exchange struct {
 	*action
@@ -40,7 +37,7 @@ func (x *exchange) result(ctx context.Context) scheduler.Result {
 		refused := egress.IsRefused(x.err)
 		return scheduler.Result{
 			Failed: true, Final: refused, Blameless: refused,
-			Message: prefix + "Request to account '" + x.account.name + "' at '" + x.account.host + "' failed: " + x.reason(ctx),
+			Summary: "Request to account '" + x.account.name + "' at '" + x.account.host + "' failed: " + x.reason(ctx),
 		}
 	case x.raw.StatusCode == http.StatusCreated:
 		return x.created(ctx)
@@ -50,7 +47,7 @@ func (x *exchange) result(ctx context.Context) scheduler.Result {
 
 // done is the result of an attempt whose message is in the queue.
 func (x *exchange) done(text string) scheduler.Result {
-	return scheduler.Result{Status: http.StatusCreated, Message: prefix + text}
+	return scheduler.Result{Status: http.StatusCreated, Summary: text}
 }
 
 // receipt tells of the message in the queue: all but the pop receipt, with which it could be changed and deleted.
@@ -84,7 +81,7 @@ func (x *exchange) created(ctx context.Context) scheduler.Result {
 		return scheduler.Result{
 			Failed:   true,
 			Status:   http.StatusCreated,
-			Message:  prefix + "Response from account '" + x.account.name + "': 'Created' (status 201) is not the answer of a queue",
+			Summary:  "Response from account '" + x.account.name + "': 'Created' (status 201) is not the answer of a queue",
 			Response: netreason.Cut(string(body), scheduler.MaxResponse),
 		}
 	}
@@ -97,7 +94,7 @@ func (x *exchange) refused() scheduler.Result {
 	body, _ := runtime.Payload(x.raw) // as much as came
 	r := readRefusal(x.raw, body)
 	var b strings.Builder
-	b.WriteString(prefix + "Response from account '" + x.account.name + "': '" + r.code + "' (status " + strconv.Itoa(r.status) + ")")
+	b.WriteString("Response from account '" + x.account.name + "': '" + r.code + "' (status " + strconv.Itoa(r.status) + ")")
 	if r.text != "" {
 		b.WriteString(" " + r.text)
 	}
@@ -109,7 +106,7 @@ func (x *exchange) refused() scheduler.Result {
 		Final:      scheduler.FinalStatus(r.status) && r.status != http.StatusConflict, // what conflicts passes, as queues being deleted do
 		Blameless:  r.aboutQueue(),
 		Status:     r.status,
-		Message:    b.String(),
+		Summary:    b.String(),
 		Response:   netreason.Cut(string(body), scheduler.MaxResponse),
 		RetryAfter: egress.RetryAfter(x.raw.Header),
 	}

@@ -48,6 +48,11 @@ func TestMessage(t *testing.T) {
 			if result.Message != want {
 				t.Errorf("got  %q\nwant %q", result.Message, want)
 			}
+			const headers = "Content-Type: text/html\r\nVary: Accept\r\nVary: Cookie\r\n"
+			summary := strings.Replace(strings.TrimPrefix(test.want, ": '"), "'", "", 1)
+			if result.Summary != summary || result.Headers != headers {
+				t.Errorf("got %q, %q, want %q", result.Summary, result.Headers, summary)
+			}
 			if result.Failed != test.failed || result.Final || result.Status != test.status || result.Response != test.body {
 				t.Errorf("got %+v", result)
 			}

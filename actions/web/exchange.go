@@ -184,18 +184,17 @@ func (x *exchange) result() scheduler.Result {
 	if f := x.failure; f != nil {
 		return scheduler.Result{
 			Failed: true, Final: f.final, Blameless: f.blameless, RetryAfter: f.retryAfter,
-			Message: "Http Action - " + f.Error(),
-		}
+			Summary: f.Error(),
+		}.By(typeHTTP)
 	}
-	message, response := x.message()
 	success := x.success.Has(x.answer.StatusCode)
 	result := scheduler.Result{
-		Failed:   x.remark != "" || !success,
-		Final:    !success && scheduler.FinalStatus(x.answer.StatusCode),
-		Status:   x.answer.StatusCode,
-		Message:  message,
-		Response: response,
+		Failed:  x.remark != "" || !success,
+		Final:   !success && scheduler.FinalStatus(x.answer.StatusCode),
+		Status:  x.answer.StatusCode,
+		Summary: x.summary(),
 	}
+	result.Message, result.Headers, result.Response = x.message()
 	if result.Failed {
 		result.RetryAfter = retryAfter(x.answer)
 		result.Blameless = result.Status == http.StatusNotImplemented // of a method

@@ -21,13 +21,13 @@ const maxMessageHeader = 2048
 
 // message returns the answer in the words of Azure Scheduler's history
 // (its REST API 2016-03-01, Jobs - List Job History), with Carillon's remarks in
-// between, and the excerpt of the body, which is its last part:
+// between, and two parts of it, the headers and the excerpt of the body:
 //
 //	Http Action - Response from host 'example.com': 'OK' Response Headers: Date: …
 //	 Body: …
 //
-// Both share one allocation.
-func (x *exchange) message() (message, response string) {
+// All share one allocation.
+func (x *exchange) message() (message, headers, response string) {
 	b := x.in.out[:0]
 	b = append(b, "Http Action - Response from host '"...)
 	b = append(b, x.sent.URL.Host...)
@@ -42,13 +42,27 @@ func (x *exchange) message() (message, response string) {
 		b = append(b, ')')
 	}
 	b = append(b, " Response Headers: "...)
+	header := len(b)
 	b = appendHeader(b, x.answer.Header)
+	headed := len(b)
 	b = append(b, " Body: "...)
 	body := len(b)
 	b = append(b, x.in.excerpt()...)
 	x.in.out = b
 	message = string(b)
-	return message, message[body:]
+	return message, message[header:headed], message[body:]
+}
+
+// summary is what the status says, where it came from if that is not the host that was asked, and what was wrong besides.
+func (x *exchange) summary() string {
+	text := statusText(x.answer.StatusCode)
+	if x.followed > 0 {
+		text = string(x.appendRedirects([]byte(text + " from host '" + x.sent.URL.Host + "'")))
+	}
+	if x.remark != "" {
+		text += " (" + x.remark + ")"
+	}
+	return text
 }
 
 func (x *exchange) appendRedirects(b []byte) []byte {

@@ -38,11 +38,11 @@ type failure struct {
 	occurrence        string
 	at                time.Time
 	status            int
-	message, response string
+	summary, response string
 }
 
 func (f *failures) add(r *scheduler.Record) {
-	f.last[f.n%len(f.last)] = failure{r.Job, r.Occurrence, when(r), r.Status, r.Message, r.Response}
+	f.last[f.n%len(f.last)] = failure{r.Job, r.Occurrence, when(r), r.Status, r.Short(), r.Response}
 	f.n++
 	f.changed = true
 }
@@ -52,7 +52,7 @@ func (f *failures) told() []Failure {
 	all := make([]Failure, 0, len(f.last))
 	for i := max(0, f.n-len(f.last)); i < f.n; i++ {
 		one := &f.last[i%len(f.last)]
-		why := view.Answer(&scheduler.Record{Status: one.status, Message: one.message, Response: one.response})
+		why := view.Answer(&scheduler.Record{Status: one.status, Summary: one.summary, Response: one.response})
 		all = append(all, Failure{Job: one.job.String(), Occurrence: one.occurrence, At: one.at.UTC(), Why: short(why)})
 	}
 	return all

@@ -84,7 +84,7 @@ func (r *Redactor) Clean(res scheduler.Result) scheduler.Result {
 	} else {
 		res.Message = r.cleanText(res.Message)
 	}
-	res.Response = response
+	res.Summary, res.Headers, res.Response = r.cleanText(res.Summary), r.cleanText(res.Headers), response
 	return res
 }
 

@@ -24,8 +24,11 @@ func TestRedactor(t *testing.T) {
 		r := &Redactor{}
 		r.Add(secret)
 		response := "you sent " + form + " to us"
-		res := r.Clean(scheduler.Result{Message: "Response Headers: x: " + form + "\r\n Body: " + response, Response: response})
-		if strings.Contains(res.Message, form) || strings.Contains(res.Response, form) {
+		res := r.Clean(scheduler.Result{
+			Message: "Response Headers: x: " + form + "\r\n Body: " + response, Response: response,
+			Summary: "OK (the body does not contain " + form + ")", Headers: "x: " + form + "\r\n",
+		})
+		if strings.Contains(res.Message+res.Response+res.Summary+res.Headers, form) {
 			t.Errorf("%s: got %+v", name, res)
 		}
 		if !strings.HasSuffix(res.Message, res.Response) || !strings.HasPrefix(res.Response, "you sent "+Redacted) || !strings.HasSuffix(res.Response, " to us") {

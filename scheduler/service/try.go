@@ -2,6 +2,7 @@ package service
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -214,7 +215,8 @@ func (t Trier) attempt(ctx context.Context, k scheduler.Key, def *scheduler.Defi
 		v.Headers[i].Value = trail.Clip(text)
 	}
 	v.Key, v.Started, v.Duration = a.Key, now, scheduler.Seconds(res.Duration)
-	v.Status, v.Message, v.Body, v.RetryAfter = res.Status, res.Message, res.Response, scheduler.Seconds(res.RetryAfter)
+	v.Status, v.Message, v.Summary = res.Status, res.Message, cmp.Or(res.Summary, res.Message)
+	v.Body, v.RetryAfter = res.Response, scheduler.Seconds(res.RetryAfter)
 	v.Outcome = scheduler.OutcomeCompleted
 	if res.Failed {
 		v.Outcome, v.Hint = scheduler.OutcomeFailed, res.Hint(a.Timeout)

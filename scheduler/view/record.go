@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"hash/fnv"
 	"math"
+	"strconv"
+	"strings"
 
 	"github.com/carillon-sched/carillon/scheduler"
 )
@@ -37,6 +39,18 @@ type RecordProperties struct {
 	scheduler.RecordForm //nolint:embeddedstructfieldcheck // the version is the first member, as it is stored
 
 	Sequence uint64 `json:"sequence,omitempty"` // 0: it was not read from the history
+}
+
+// Answer is in one line what became of an attempt: the status, what it means, and the target's answer.
+func Answer(r *scheduler.Record) string {
+	text := r.Short()
+	if status := strconv.Itoa(r.Status); r.Status != 0 && !strings.Contains(text, status) {
+		text = status + " " + text
+	}
+	if response := strings.TrimSpace(r.Response); response != "" {
+		text = strings.TrimSpace(text) + ": " + response
+	}
+	return strings.Join(strings.Fields(text), " ")
 }
 
 // Ending returns the last line of a live tail of which nothing more can come:

@@ -17,7 +17,8 @@ type Trial struct {
 	Kept    []string          `json:"kept,omitempty"`    // paths of secrets that the document left out: those of the stored job were used
 	Outcome scheduler.Outcome `json:"outcome"`           // completed or failed
 	Status  int               `json:"status,omitempty"`  // the target's status code, HTTP's or its nearest equivalent
-	Message string            `json:"message,omitempty"` // in a line
+	Message string            `json:"message,omitempty"` // all of it in a line
+	Summary string            `json:"summary,omitempty"` // what became of it, in short, such as Bad Gateway
 	Hint    string            `json:"hint,omitempty"`    // what may be done about a failure
 	Headers []TrialHeader     `json:"headers,omitempty"` // of the answer: those that matter
 	Body    string            `json:"body,omitempty"`    // of the answer, its beginning

@@ -218,7 +218,7 @@ func result(r *scheduler.Record) string {
 		text += " after " + span(r.Duration)
 	}
 	if r.Message != "" && r.Outcome != scheduler.OutcomeCompleted {
-		text += ": " + r.Message
+		text += ": " + r.Short()
 	}
 	return text
 }

@@ -81,7 +81,7 @@ func (w *Worker) attemptOnce(r *run) stage {
 	r.result.Final = r.result.Failed && r.action.Retry.Final(r.result)
 	spans.End(r.result, ctx.Err())
 	if r.result.Failed && errors.Is(context.Cause(ctx), errCanceled) {
-		r.result.Message = "canceled while it ran"
+		r.result.Message, r.result.Summary = "canceled while it ran", ""
 		w.limiter.Forgo(r) // it says nothing about the target
 	} else {
 		w.limiter.Done(r, r.result)

@@ -10,7 +10,6 @@ import (
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/client"
-	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // Attempt prints a record whole, for people. request is what the attempt asked
@@ -43,11 +42,10 @@ func Attempt(t *terminal.Terminal, r *client.Record, request string) {
 	if r.RetryAfter > 0 {
 		line("Retry after", "%s, as the target asks", time.Duration(r.RetryAfter))
 	}
-	said := view.SaidIn(r.Message)
-	line("Message", "%s", said.Text)
-	for _, h := range said.Headers {
+	line("Message", "%s", r.Short())
+	for h := range strings.Lines(r.Headers) {
 		if tells(h) {
-			line("Header", "%s", h)
+			line("Header", "%s", strings.TrimSpace(h))
 		}
 	}
 	line("Trace", "%s", r.Trace)

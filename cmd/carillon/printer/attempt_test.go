@@ -26,8 +26,8 @@ func TestAttempt(t *testing.T) {
 				Status: "Failed", StatusCode: 429, Occurrence: "default/job@2026-03-08T09:00:00Z", Attempt: "a#2", Action: "MainAction", ActionType: "Http",
 				Trace: "4bf92f3577b34da6a3ce929d0e0e4736",
 				Retry: 1, Target: "a.example:443", Nominal: at, Started: at.Add(time.Second), Lateness: &second, Duration: &quick, RetryAfter: scheduler.Seconds(time.Minute),
-				Message: "Http Action - Response from host 'a.example': 'Too Many Requests' Response Headers: Content-Length: 5\r\nRetry-After: 60\r\n" +
-					"X-Request-Id: 7\r\n Body: two\nlines", Response: "two\nlines",
+				Message: "Http Action - …", Summary: "Too Many Requests", Headers: "Content-Length: 5\r\nRetry-After: 60\r\nX-Request-Id: 7\r\n",
+				Response: "two\nlines",
 			},
 			"Http GET https://a.example/b",
 			`Outcome:      failed, status 429
@@ -39,7 +39,7 @@ Planned:      2026-03-08 09:00:00.000 Z
 Started:      2026-03-08 09:00:01.000 Z, 1000.0 ms after it was due
 Duration:     1.5 ms
 Retry after:  1m0s, as the target asks
-Message:      Response from host 'a.example': 'Too Many Requests'
+Message:      Too Many Requests
 Header:       Retry-After: 60
 Header:       X-Request-Id: 7
 Trace:        4bf92f3577b34da6a3ce929d0e0e4736

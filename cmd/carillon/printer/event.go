@@ -10,7 +10,6 @@ import (
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/client"
-	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // event is a history record as one line for people.
@@ -77,7 +76,7 @@ func (e event) detail(show func(time.Time) string) string {
 	add(e.Retry > 0 && e.attempted(), "retry %d", e.Retry)
 	add(e.Count > 0, "%s", e.instants(show))
 	add(e.Reason != "" && e.Reason != scheduler.ReasonCanceled, "because of %s", e.Reason)
-	add(e.outcome() != scheduler.OutcomeCompleted && e.Message != "", "%s", brief(e.Message))
+	add(e.outcome() != scheduler.OutcomeCompleted && e.Message != "", "%s", brief(e.Short()))
 	return strings.Join(parts, ", ")
 }
 
@@ -95,9 +94,9 @@ func (e event) instants(show func(time.Time) string) string {
 // widest is the length at which a message is cut.
 const widest = 160
 
-// brief is a record's message without that and the response, on one line.
+// brief is the beginning of a message, on one line.
 func brief(message string) string {
-	message = strings.Join(strings.Fields(view.SaidIn(message).Text), " ")
+	message = strings.Join(strings.Fields(message), " ")
 	if utf8.RuneCountInString(message) <= widest {
 		return message
 	}

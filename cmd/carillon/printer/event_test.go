@@ -35,9 +35,9 @@ func TestEvents(t *testing.T) {
 		{
 			attempt(scheduler.Record{
 				Outcome: scheduler.OutcomeFailed, Status: 503, Attempt: 2, Kind: scheduler.Manual,
-				Message: "Http Action - Response from host 'h': 'Service Unavailable' Response Headers: A: b\r\n Body: x",
+				Message: "Http Action - …", Summary: "Service Unavailable",
 			}),
-			"10:00:00.001  team/report           failed        +1.5 ms  503 in 12.0 ms, run by hand, retry 2, Response from host 'h': 'Service Unavailable'",
+			"10:00:00.001  team/report           failed        +1.5 ms  503 in 12.0 ms, run by hand, retry 2, Service Unavailable",
 		},
 		{
 			attempt(scheduler.Record{
@@ -55,8 +55,12 @@ func TestEvents(t *testing.T) {
 			"10:00:00.001  team/report           completed     +1.5 ms  errorAction[0].errorAction",
 		},
 		{
-			attempt(scheduler.Record{Outcome: scheduler.OutcomeFailed, Message: "StorageQueue Action - Nothing sent to queue 'a Action - b'"}),
-			"10:00:00.001  team/report           failed        +1.5 ms  Nothing sent to queue 'a Action - b'",
+			attempt(scheduler.Record{Outcome: scheduler.OutcomeFailed, Message: "StorageQueue Action - Nothing sent", Summary: "Nothing sent"}),
+			"10:00:00.001  team/report           failed        +1.5 ms  Nothing sent",
+		},
+		{ // of a version that kept no summary
+			attempt(scheduler.Record{Outcome: scheduler.OutcomeFailed, Message: "StorageQueue Action - Nothing sent"}),
+			"10:00:00.001  team/report           failed        +1.5 ms  StorageQueue Action - Nothing sent",
 		},
 		{
 			scheduler.Record{Outcome: scheduler.OutcomeFaulted, Due: at, Ended: at.Add(time.Second), Message: "gave up"},

@@ -89,7 +89,7 @@ func (l recordLog) print(r *scheduler.Record) {
 	add(trace != "", slog.String("trace", trace))
 	add(r.Count > 0, slog.Int("count", r.Count))
 	add(r.Reason != "", slog.String("reason", string(r.Reason)))
-	add(r.Outcome != scheduler.OutcomeCompleted && r.Message != "", slog.String("err", brief(r.Message)))
+	add(r.Outcome != scheduler.OutcomeCompleted && r.Message != "", slog.String("err", brief(r.Short())))
 	add(others > 0, slog.Int("others", others))
 	if attempted {
 		l.log.LogAttrs(context.Background(), level, "attempt", attrs...)

@@ -54,9 +54,9 @@ type attempt struct {
 	ErrorAction bool
 	Deferred    bool // it did not begin: the target or the collection did not let it
 	Request     string
-	Edited      bool     // the job was changed since: the request is what it asks now
-	Said        excerpt  // what became of it, besides the answer
-	Headers     []string // of the answer
+	Edited      bool    // the job was changed since: the request is what it asks now
+	Said        excerpt // what became of it, besides the answer
+	Headers     string  // of the answer
 	Response    excerpt
 }
 
@@ -134,13 +134,12 @@ func (o *run) add(r *scheduler.Record, most int) {
 	case r.Outcome == scheduler.OutcomeFaulted:
 		o.GivenUp = r.GivenUp.UTC()
 	case r.IsAttempt():
-		said := view.SaidIn(r.Message)
 		a := attempt{
 			Record: r, ErrorAction: r.Phase == scheduler.ErrorPhase, Deferred: r.Outcome == scheduler.OutcomePostponed,
-			Said: excerptOf(said.Reason(), most), Headers: said.Headers, Response: excerptOf(r.Response, most),
+			Said: excerptOf(r.Short(), most), Headers: r.Headers, Response: excerptOf(r.Response, most),
 		}
 		if most <= excerptLength {
-			a.Headers = nil // the page of the run has them
+			a.Headers = "" // the page of the run has them
 		}
 		if !a.Deferred && r.Lateness() >= lateFrom {
 			a.Late = r.Lateness()

@@ -385,7 +385,7 @@ func TestTryErrorAction(t *testing.T) {
 	form.Set(first+"request.uri", target.URL+"/first")
 	form.Set(first+"request.template", "true")
 	form.Set(first+"request.body", "it said {{.Failure.Message}}")
-	post("try:action.errorAction", http.StatusOK, "{\n  &#34;told&#34;: &#34;&lt;b&gt;&#34;\n}", "200", "&#39;OK&#39;</p>")
+	post("try:action.errorAction", http.StatusOK, "{\n  &#34;told&#34;: &#34;&lt;b&gt;&#34;\n}", "200", "<p class=\"wrap\" dir=\"auto\">OK</p>")
 	sent("/first it said ")
 	post("add:action.errorAction", http.StatusOK)
 	form.Set(second+"type", "Http")

@@ -79,15 +79,6 @@ type trial struct {
 	Other bool // it was an errorAction
 }
 
-// Said is what is said of the attempt. What the target has answered follows in a message, and is shown besides.
-func (t *trial) Said() string {
-	if t.Status == 0 {
-		return t.Message
-	}
-	said, _, _ := strings.Cut(t.Message, " Response Headers: ")
-	return said
-}
-
 // Answer is the text that the target has answered; JSON in lines.
 func (t *trial) Answer() string {
 	var b bytes.Buffer
