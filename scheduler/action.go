@@ -225,6 +225,9 @@ func (s *ActionSpec) After(p Position, failed bool) (Position, bool) {
 // action reads an action or errorAction; inherited is the retry policy of one
 // that has none.
 func (r *Reading) action(o *document.Object, inherited RetryPolicy, at string) ActionSpec {
+	if o.EachKind(func(o *document.Object) { r.action(o, inherited, at) }, r.Actions.Types()...) {
+		return ActionSpec{}
+	}
 	s := ActionSpec{at: at}
 	kind, ok := o.Enum("type", r.Actions.Types()...)
 	if !ok {
@@ -247,6 +250,10 @@ const errorAction = "errorAction"
 // errorActions reads what is done when an action has failed: an action, or
 // several in order.
 func (r *Reading) errorActions(o *document.Object, inherited RetryPolicy, at string) []ActionSpec {
+	if o.Describes() {
+		_, _ = o.Object(errorAction)
+		_, _ = o.Objects(errorAction)
+	}
 	v, ok := o.Value(errorAction)
 	if !ok {
 		return nil

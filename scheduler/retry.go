@@ -198,7 +198,9 @@ func (p *RetryPolicy) readBackoff(o *document.Object) {
 				o.Problem(name, "goes with retryType exponential only")
 			}
 		}
-		return
+		if !o.Describes() {
+			return
+		}
 	}
 	p.Jitter, p.Doublings = -1, DefaultMaxDoublings
 	p.Most = max(DefaultMaxRetryInterval, p.Interval.Exact)

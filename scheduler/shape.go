@@ -4,18 +4,17 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
-// JobShape returns what a job document may be, of all action types, with an
-// envelope "properties" around the members of the job. It is learned from what
-// reads jobs, which takes the same members without an envelope, beside those
-// that stand in it here.
+// JobShape returns the shape of a job document, for all action types, with an
+// envelope "properties" around the fields of the job. Its reader describes it. It
+// accepts the same fields without the envelope, next to those around it here.
 func JobShape(actions ActionReader) *document.Shape {
 	reading := Reading{Actions: actions}
 	return document.ShapeOf(func(o *document.Object) { reading.document(o) })
 }
 
-// CollectionShape returns what the document of a collection may be. It is
-// learned from what reads collections, except for the errorAction of its
-// defaults: it has the members of the action in the shape of a job.
+// CollectionShape returns the shape of a collection document. Its reader
+// describes it, except for the errorAction of its defaults: that has the fields
+// of the action in the shape of a job.
 func CollectionShape(actions ActionReader, job *document.Shape) *document.Shape {
 	shape := document.ShapeOf(func(o *document.Object) {
 		new(Collection).read(o)

@@ -44,7 +44,7 @@ const anyTarget = "*"
 // target, which is a host, a host and port, "*.example.com" for every host
 // below, or "*" for each other one.
 func readTargets(o *document.Object) map[string]*TargetRule {
-	v, ok := o.Value("targets")
+	v, ok := o.Sample("targets", document.ObjectValue(document.Member{Name: anyTarget, Value: document.ObjectValue()}))
 	if !ok {
 		return nil
 	}

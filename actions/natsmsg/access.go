@@ -94,6 +94,10 @@ func isCredentials(text string) bool {
 // readServers reads the member servers: an array of URLs, or one string of
 // them with commas.
 func readServers(o *document.Object) []string {
+	if o.Describes() {
+		_, _ = o.Strings("servers")
+		_, _ = o.String("servers")
+	}
 	v, ok := o.Value("servers")
 	if !ok {
 		return nil

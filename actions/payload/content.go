@@ -64,6 +64,11 @@ func Read(action, inner *document.Object, rules Rules) Content {
 		inner.Problem(rules.Member, "is %d characters long, at most %d are allowed", n, rules.MaxSize)
 		given = false
 	}
+	if action.Describes() {
+		describe(action, rules.Envelopes)
+		describe(inner, rules.Envelopes)
+		return c
+	}
 	c.readEnvelope(action, inner, rules.Envelopes)
 	if templated, _ := place(action, inner, "template").Bool("template"); templated {
 		c.readTemplate(action, inner, given)
@@ -78,6 +83,24 @@ func Read(action, inner *document.Object, rules Rules) Content {
 		}
 	}
 	return c
+}
+
+// describe requests all fields that go with the text, for a description.
+func describe(o *document.Object, allowed []Envelope) {
+	readKind(o, allowed)
+	readEvent(o)
+	_, _ = o.Bool("template")
+	_, _ = o.Object("data")
+}
+
+// readKind reads the field envelope of o.
+func readKind(o *document.Object, allowed []Envelope) (Envelope, bool) {
+	words := []string{string(None)}
+	for _, envelope := range allowed {
+		words = append(words, string(envelope))
+	}
+	word, ok := o.Enum("envelope", words...)
+	return Envelope(word), ok
 }
 
 // place returns the object that holds the member name: inner, which is its canonical place, or the action around it.
@@ -99,13 +122,7 @@ func (c *Content) readEnvelope(action, inner *document.Object, allowed []Envelop
 	o := place(action, inner, "envelope")
 	ok := o.Has("envelope")
 	if ok {
-		words := []string{string(None)}
-		for _, envelope := range allowed {
-			words = append(words, string(envelope))
-		}
-		var word string
-		word, ok = o.Enum("envelope", words...)
-		c.envelope = Envelope(word)
+		c.envelope, ok = readKind(o, allowed)
 	}
 	if c.envelope == None {
 		c.envelope = ""
@@ -227,7 +244,7 @@ func position(text string, offset int) string {
 
 // ReadMember calls read for the member of an action that holds what belongs to
 // its type, and reports what that has left unread. It returns false when there
-// was any problem, such as that the member is missing.
+// was any problem, such as that the member is missing, and in a description.
 func ReadMember(action *document.Object, name string, read func(o *document.Object)) bool {
 	if !action.Require(name) {
 		return false
@@ -237,5 +254,5 @@ func ReadMember(action *document.Object, name string, read func(o *document.Obje
 		read(o)
 		o.Done()
 	}
-	return action.Reader().Problems() == before
+	return action.Reader().Problems() == before && !action.Describes()
 }

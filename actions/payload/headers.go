@@ -46,7 +46,7 @@ func (s SecretHeader) Reveal(at scheduler.Attempt) (string, error) {
 // ReadHeaders gives to every header of the object headers of o that is not null, and checks the limits. Those named like
 // credentials are secrets, and any may be a shared one.
 func ReadHeaders(o *document.Object, to Headers) {
-	v, ok := o.Value("headers")
+	v, ok := o.Sample("headers", document.ObjectValue(document.Member{Name: "*", Value: document.ObjectValue()}))
 	if !ok {
 		return
 	}

@@ -84,7 +84,10 @@ func readCustom(o *document.Object) (custom map[string]any, secrets []secretProp
 		return nil, nil
 	}
 	co.IgnoreRest()
-	v, _ := o.Value("customMessageProperties")
+	v, _ := o.Sample("customMessageProperties", document.ObjectValue(
+		document.Member{Name: "*", Value: document.BoolValue(true)}, document.Member{Name: "*", Value: document.NumberValue("1")},
+		document.Member{Name: "*", Value: document.StringValue("")}, document.Member{Name: "*", Value: document.ObjectValue()},
+	))
 	custom = make(map[string]any, len(v.Members()))
 	for _, m := range v.Members() {
 		value, wrong := customValue(co, m)

@@ -129,6 +129,9 @@ func (p *post) readTimes(o *document.Object) {
 
 // readTimeToLive reads the member timeToLive as the service's number of seconds; nil is the service's default.
 func readTimeToLive(o *document.Object) *int32 {
+	if o.Describes() {
+		_, _ = o.Duration("timeToLive")
+	}
 	v, ok := o.Value("timeToLive")
 	switch {
 	case !ok:

@@ -39,10 +39,16 @@ const (
 // readAuthentication reads request.authentication.
 func (r *request) readAuthentication(c *Client, o *document.Object) {
 	ao, ok := o.Object("authentication")
-	if !ok {
+	kinds := []string{authNone, authBasic, authCertificate, authDirectory, authOAuth2}
+	if !ok || ao.EachKind(func(ao *document.Object) { r.readTyped(c, o, ao, kinds) }, kinds...) {
 		return
 	}
-	kind, ok := ao.Enum("type", authNone, authBasic, authCertificate, authDirectory, authOAuth2)
+	r.readTyped(c, o, ao, kinds)
+}
+
+// readTyped reads an authentication and its type, one of kinds.
+func (r *request) readTyped(c *Client, o, ao *document.Object, kinds []string) {
+	kind, ok := ao.Enum("type", kinds...)
 	if !ok {
 		ao.Require("type")
 		return // what else belongs there depends on the type

@@ -12,7 +12,9 @@ func (o *Object) Ignore(names ...string) {
 
 // IgnoreRest makes every member that was not read yet known.
 func (o *Object) IgnoreRest() {
-	o.notes("", noteOpen)
+	if o.shape != nil {
+		o.shape.Members.opened = true
+	}
 	for i := range o.used {
 		o.used[i] = true
 	}

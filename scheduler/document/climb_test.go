@@ -65,11 +65,7 @@ func readAll(text string) {
 		return
 	}
 	r := document.NewReader()
-	r.Knows("", func() *document.Vocabulary {
-		known := &document.Vocabulary{}
-		known.Explore(document.ObjectValue(), readSome)
-		return known
-	})
+	r.Knows("", func() *document.Shape { return document.ShapeOf(readSome) })
 	readSome(r.Object(v, ""))
 	if err := r.Err(); err != nil {
 		_ = err.Error()

@@ -60,8 +60,11 @@ func (f Form) integer() bool { return f.Kind == FormInteger || f.Of == FormInteg
 // add adds a form to some, into the one of its kind if there is one. What differs is as wide as both.
 func (f Form) add(forms []Form) []Form {
 	i := slices.IndexFunc(forms, func(g Form) bool { return g.Kind == f.Kind && g.Of == f.Of })
-	if i < 0 {
-		return append(forms, f)
+	switch {
+	case i < 0 && f.Kind == FormAny && len(forms) > 0: // it is nothing new
+		return forms
+	case i < 0:
+		return append(slices.DeleteFunc(forms, func(g Form) bool { return g.Kind == FormAny }), f)
 	}
 	g := &forms[i]
 	for _, word := range f.Words {
@@ -81,40 +84,4 @@ func (f Form) add(forms []Form) []Form {
 // lengths is the form of durations from least to most.
 func lengths(least, most time.Duration) Form {
 	return Form{Kind: FormLength, Least: int64(least), Most: int64(most)}
-}
-
-// asked is something that a reader wanted of an object: a form of the member name, that it be there, or, without a name,
-// what is noted of the object itself.
-type asked struct {
-	object *Object
-	name   string
-	form   Form
-	note   note
-}
-
-// note is what a reader says of a member or an object, beside a form.
-type note uint8
-
-const (
-	noteNone     note = iota
-	noteRequired      // the member has to be there
-	noteEither        // one of these members has to be
-	noteClosed        // the object has no other members than those that were asked for
-	noteOpen          // it may have any
-)
-
-// wants notes that a reader wants the member in a form, for whoever explores it: one of some words, if there are any. These
-// are given beside the form for them not to be on the heap when nobody explores.
-func (o *Object) wants(name string, f Form, words ...string) {
-	if v := o.reader.explored; v != nil {
-		f.Words = slices.Clone(words)
-		v.asked = append(v.asked, asked{o, name, f, noteNone})
-	}
-}
-
-// notes keeps what a reader says of a member, or of the object itself if name is "", for whoever explores it.
-func (o *Object) notes(name string, n note) {
-	if v := o.reader.explored; v != nil {
-		v.asked = append(v.asked, asked{o, name, Form{}, n})
-	}
 }

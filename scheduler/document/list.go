@@ -46,8 +46,12 @@ func (o *Object) Enums(name string, allowed ...string) ([]string, bool) {
 // Objects returns a member that is an array of objects. Call Done on each.
 func (o *Object) Objects(name string) ([]*Object, bool) {
 	o.wants(name, Form{Kind: FormList, Of: FormObject})
-	if !o.Has(name) && o.invents(name) {
-		return []*Object{o.reader.object(ObjectValue(), spot{o, name, 0})}, true
+	if o.shape != nil {
+		inner, ok := o.described(name)
+		if !ok {
+			return nil, false
+		}
+		return []*Object{inner}, true
 	}
 	return elements(o, name, func(v Value, at spot) (*Object, bool) {
 		inner := o.reader.object(v, at)

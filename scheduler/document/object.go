@@ -18,6 +18,8 @@ type Object struct {
 	used    []bool   // members that were asked for
 	known   []string // names that were asked for, unless the document is trusted
 	broken  bool     // not an object at all, which was reported
+	shape   *Shape   // records a description; nil: a document is read
+	kind    string   // in a description: the value of type; "": any
 	few     [usualMembers]bool
 }
 
@@ -83,14 +85,17 @@ func (o *Object) Holds(name string) bool { return o.find(name) >= 0 }
 // Require reports the member as missing unless it is there and not null.
 func (o *Object) Require(name string) bool {
 	o.ask(name)
-	o.notes(name, noteRequired)
+	if o.shape != nil {
+		o.describe(name).Required = true
+		return true
+	}
 	if o.Has(name) {
 		return true
 	}
 	if !o.broken {
 		o.Report(Problem{member("", name), ErrRequired.Error(), ErrRequired})
 	}
-	return o.reader.explored != nil // which wants to see what comes next
+	return false
 }
 
 // RequireOne reports the first of some members as missing unless one of them is there and not null. It returns the names of
@@ -98,7 +103,9 @@ func (o *Object) Require(name string) bool {
 func (o *Object) RequireOne(names ...string) []string {
 	var given []string
 	for _, name := range names {
-		o.notes(name, noteEither)
+		if o.shape != nil {
+			o.shape.Members.Either = append(o.shape.Members.Either, name)
+		}
 		if o.Has(name) {
 			given = append(given, name)
 		}
@@ -154,12 +161,11 @@ func (o *Object) Set(name string, v Value) {
 func (o *Object) Object(name string) (*Object, bool) {
 	o.ask(name)
 	o.wants(name, Form{Kind: FormObject})
+	if o.shape != nil {
+		return o.described(name)
+	}
 	v, ok := o.Value(name)
-	switch {
-	case ok:
-	case o.invents(name):
-		v = ObjectValue()
-	default:
+	if !ok {
 		return nil, false
 	}
 	inner := o.reader.object(v, o.spot(name))
@@ -168,14 +174,19 @@ func (o *Object) Object(name string) (*Object, bool) {
 
 // Inner begins to read v, which the member name is known to hold, as an object.
 func (o *Object) Inner(name string, v Value) *Object {
-	o.wants(name, Form{Kind: FormObject})
+	if o.shape != nil {
+		inner, _ := o.Object(name)
+		return inner
+	}
 	return o.reader.object(v, o.spot(name))
 }
 
 // Done ends the reading: every member that nobody asked for is reported, with where it belongs ([Reader.Knows]) or the
 // nearest name that somebody did ask for.
 func (o *Object) Done() {
-	o.notes("", noteClosed)
+	if o.shape != nil {
+		o.shape.Members.close()
+	}
 	for i, m := range o.members {
 		if !o.used[i] {
 			o.unknown(m.Name)
@@ -229,11 +240,8 @@ func (o *Object) learn(name string) {
 	if o.reader.Trusted {
 		return // nobody made a mistake
 	}
-	if v := o.reader.explored; v != nil {
-		o.wants(name, Form{})
-		if v.homes != nil {
-			v.learn(o.path(), name)
-		}
+	if o.shape != nil {
+		o.describe(name)
 	}
 	if !slices.Contains(o.known, name) {
 		o.known = append(o.known, name)

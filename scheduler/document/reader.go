@@ -1,6 +1,9 @@
 package document
 
-import "fmt"
+import (
+	"fmt"
+	"sync"
+)
 
 // Reader collects problems while a document is read. Use [NewReader].
 type Reader struct {
@@ -29,29 +32,21 @@ type Reader struct {
 	refs     []SecretRef
 	secret   bool // one that stands in the document was read
 
-	words    func() *Vocabulary // nil: only what an object was asked for is known of it
-	base     string             // where the vocabulary's objects stand in the document
-	explored *Vocabulary        // of a reader that explores; else nil
-	strays   []stray
-	opened   []spot // of the objects that were read
-	asked    []spot // of the objects that were asked for
+	words  func() *Shape // nil: only what an object was asked for is known of it
+	base   string        // where the object of that shape stands in the document
+	strays []stray
+	opened []spot // of the objects that were read
+	asked  []spot // of the objects that were asked for
 }
 
 // NewReader returns a reader without problems.
 func NewReader() *Reader { return &Reader{} }
 
-// Knows gives the reader the words of the whole document, so that a member which stands in the wrong place is told where
-// it belongs. base is the path of the object that the vocabulary begins with. The function is called when a member is
-// unknown.
-func (r *Reader) Knows(base string, words func() *Vocabulary) {
-	var known *Vocabulary
+// Knows gives the reader the shape of the whole document, so that a member which stands in the wrong place is told where it
+// belongs. base is the path of the object of that shape. The function is called when a member is unknown.
+func (r *Reader) Knows(base string, shape func() *Shape) {
 	r.opened, r.asked = make([]spot, 0, usualMembers), make([]spot, 0, 2*usualMembers)
-	r.base, r.words = base, func() *Vocabulary {
-		if known == nil {
-			known = words()
-		}
-		return known
-	}
+	r.base, r.words = base, sync.OnceValue(shape)
 }
 
 // Problem adds a problem at path.

@@ -41,6 +41,9 @@ func (o *Object) Int(name string, minimum, maximum int64) (int64, bool) {
 // Enum returns a member that is one of the allowed words, in the spelling given here whatever its letter case there.
 func (o *Object) Enum(name string, allowed ...string) (string, bool) {
 	o.wants(name, Form{Kind: FormWord}, allowed...)
+	if o.kind != "" && name == typeMember {
+		return o.kind, true
+	}
 	v, ok := o.Value(name)
 	if !ok {
 		return "", false

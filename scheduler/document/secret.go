@@ -50,10 +50,10 @@ func (o *Object) Secret(name string) (Secret, bool) {
 	o.wants(name, Form{Kind: FormSecret})
 	v, ok := o.Value(name)
 	switch {
+	case v.kind == KindObject, o.shape != nil:
+		return o.secretRef(name)
 	case !ok:
 		return Secret{}, false
-	case v.kind == KindObject:
-		return o.secretRef(name)
 	case v.kind != KindString:
 		o.Problem(member("", name), "must be a string or {%q: name}, not %s", secretRef, v.kind)
 		return Secret{}, false

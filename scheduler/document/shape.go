@@ -2,7 +2,7 @@ package document
 
 import "slices"
 
-// Shape is what readers take at a place of a document. [ShapeOf] learns it from them.
+// Shape is what readers take at a place of a document, as they describe it to [ShapeOf].
 type Shape struct {
 	Name     string   // of the member; "*" of one whose name is free, "" of the document
 	Required bool     // it has to be there
@@ -32,6 +32,8 @@ type Members struct {
 	// Kinds are the kinds of the object, which its member type tells; each knows all members that it may have, that one
 	// among them. Nil: there is one kind, which Known tells.
 	Kinds []ObjectKind
+
+	opened bool // a reader ignores all other fields
 
 	// Recurs says that the object is like the one that it stands in, and nothing else is told of it here.
 	Recurs bool

@@ -6,69 +6,11 @@ import (
 	"strings"
 )
 
-// Vocabulary is the members that documents of a kind may have, and the objects that may have them. It is what readers ask
-// for, so that it cannot differ from them.
-type Vocabulary struct {
-	names []string            // in the order in which they were asked for
-	homes map[string][]string // the paths of the objects that may have a member, by its name in lower case; nil: only asked is kept
-	asked []asked             // in what forms, in the order in which they were asked for
-}
-
-// Explore returns what a reader asks for: it reads document, in which every object that is asked for and is not there
-// stands as an empty one. Objects that may hold one of their own kind are followed once.
-func (v *Vocabulary) Explore(document Value, read func(o *Object)) {
-	if v.homes == nil {
-		v.homes = map[string][]string{}
-	}
-	r := NewReader()
-	r.explored = v
-	read(r.Object(document.Clone(), ""))
-}
-
-// Objects returns the names of the objects that the object at a path may have.
-func (v *Vocabulary) Objects(path string) []string {
-	var names []string
-	for _, name := range v.names {
-		if v.isObject(member(path, name)) {
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
-// isObject reports whether a path is one of an object with members.
-func (v *Vocabulary) isObject(path string) bool {
-	for _, homes := range v.homes {
-		if slices.Contains(homes, path) {
-			return true
-		}
-	}
-	return false
-}
-
-// learn notes that the object at a path may have a member.
-func (v *Vocabulary) learn(path, name string) {
-	key := strings.ToLower(name)
-	if v.homes[key] == nil {
-		v.names = append(v.names, name)
-	}
-	if path = strings.ReplaceAll(path, "[0]", ""); !slices.Contains(v.homes[key], path) {
-		v.homes[key] = append(v.homes[key], path)
-	}
-}
-
 // ask notes that a reader wants an object of that name, or whatever it is, from the object.
 func (o *Object) ask(name string) {
 	if r := o.reader; r.words != nil {
 		r.asked = append(r.asked, o.spot(name))
 	}
-}
-
-// invents reports whether an object that is not in the document is to be read as an empty one, and not for ever.
-func (o *Object) invents(name string) bool {
-	return o.reader.explored != nil && !slices.Contains(strings.FieldsFunc(o.path(), func(r rune) bool {
-		return strings.ContainsRune(".[]", r)
-	}), name)
 }
 
 // stray is a member that nobody asked for where it stands.
@@ -92,7 +34,9 @@ func (r *Reader) judge(s *stray) string {
 		return "unknown field; did you mean " + strconv.Quote(near) + "?"
 	}
 	if r.words != nil {
-		if near = Nearest(s.name, r.words().names); near != "" {
+		var names []string
+		r.words().eachMember("", false, func(_, name string) { names = append(names, name) })
+		if near = Nearest(s.name, names); near != "" {
 			if homes := r.homesOf(s, near); len(homes) > 0 {
 				return "unknown field; did you mean " + strconv.Quote(near) + " " + phrase(homes) + "?"
 			}
@@ -107,16 +51,31 @@ func (r *Reader) homesOf(s *stray, name string) []string {
 		return nil
 	}
 	var homes []string
-	for _, home := range r.words().homes[strings.ToLower(name)] {
-		if strings.Contains(home, errorAction) { // it is like the action
-			continue
-		}
+	r.words().eachMember("", false, func(home, known string) {
 		home = r.below(s.object, home)
-		if home != s.object && r.mayHave(home) && !slices.Contains(homes, home) {
+		if strings.EqualFold(known, name) && home != s.object && !slices.Contains(homes, home) && r.mayHave(home) {
 			homes = append(homes, home)
 		}
-	}
+	})
 	return homes
+}
+
+// eachMember calls do for each field below an object at a path, with the path of the object that has it. It skips fields that
+// depend on the type of an object inside an object with a type.
+func (s *Shape) eachMember(path string, typed bool, do func(home, name string)) {
+	if s.Members == nil {
+		return
+	}
+	all := s.Members.Known
+	for _, kind := range s.Members.Kinds {
+		if !typed {
+			all = append(slices.Clip(all), kind.Members.Known...)
+		}
+	}
+	for _, inner := range all {
+		do(path, inner.Name)
+		inner.eachMember(member(path, inner.Name), typed || s.Members.Kinds != nil, do)
+	}
 }
 
 // errorAction is the member of an action that is an action itself.

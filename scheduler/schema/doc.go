@@ -1,8 +1,8 @@
 // Package schema has the JSON Schemas (draft 2020-12) of what users write: jobs
 // and collections.
 //
-// They are made of what the readers of these documents ask for
-// ([document.ShapeOf]), so that there is one source of what is right:
+// The readers of these documents describe them ([document.ShapeOf]), so that
+// there is one source of what is right:
 //
 //   - A document that a reader accepts is valid, if its members are spelled as
 //     here: readers take names in any letter case, and schemas cannot. Words may

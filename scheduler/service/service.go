@@ -106,9 +106,10 @@ type Service struct {
 // Now returns the time by which jobs run.
 func (s *Service) Now() time.Time { return s.shared.Store.Now() }
 
-// JobShape returns what a job document may be, of the action types that the service knows, without an envelope. It is learned
-// when it is asked for first.
-func (s *Service) JobShape() *document.Shape { return s.shared.shape() }
+// JobShape returns the shape of a job document without an envelope, for the action types of the service.
+func (s *Service) JobShape() *document.Shape {
+	return scheduler.JobShape(s.shared.Actions).Flat("properties")
+}
 
 // shared is what the parts of a service have in common.
 type shared struct {
@@ -124,8 +125,6 @@ type shared struct {
 	admissions admissions
 	editing    lines // of jobs, by those whom others have overtaken
 
-	shape func() *document.Shape // of jobs
-
 	computing *fairqueue.Queue // of requests that read a document or compute a schedule
 	searching *fairqueue.Queue // of those that look through many jobs or records
 	doctoring *fairqueue.Queue // of those that read all jobs, which takes seconds: one at a time
@@ -137,7 +136,6 @@ func New(cfg Config) *Service {
 		Config: cfg.withDefaults(), plans: &cache.Plans{},
 		computing: newQueue(few()), searching: newQueue(few()), doctoring: newQueue(1),
 	}
-	h.shape = sync.OnceValue(func() *document.Shape { return scheduler.JobShape(h.Actions).Flat("properties") })
 	h.roster = &roster{store: h.Store}
 	h.histories = newHistoryKeeper(h.Store, h.HistoryMemory)
 	h.steps = step.New(step.Config{Store: h.Store, Secrets: h.Secrets, Load: h.load, OnRecord: h.OnRecord})

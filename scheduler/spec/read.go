@@ -24,6 +24,9 @@ func ReadRecurrence(o *document.Object) Recurrence {
 	r.Frequency, r.Interval = azure.ReadStep(o)
 	r.Count, r.End = readLimits(o)
 	r.Schedule, r.Anchor = azure.ReadSchedule(o, r.Frequency)
+	if o.Describes() {
+		r.Rule = readRule(o)
+	}
 	return r
 }
 
@@ -73,6 +76,9 @@ func readRule(o *document.Object) Rule {
 	cron, isCron := o.String(memberCron)
 	rrule, isRRule := o.String(memberRRule)
 	dialects, dialect := []string{string(Obsidian), string(Dsari)}, Obsidian
+	if o.Describes() {
+		_, _ = o.Enum("dialect", string(RFC5545), string(AWX), string(Dsari))
+	}
 	if o.Has(memberRRule) {
 		dialects, dialect = []string{string(RFC5545), string(AWX), string(Dsari)}, RFC5545
 	}

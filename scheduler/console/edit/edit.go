@@ -38,7 +38,7 @@ var page = frame.Templates(files, "*.html").With(jobform.Files, "*.html").With(b
 
 type room struct {
 	service *service.Service
-	form    func() *jobform.Form // learning what jobs may be takes a moment
+	form    func() *jobform.Form
 	members func() []byte
 }
 

@@ -2,7 +2,7 @@
 //
 // # Guarantees
 //
-//  1. The form has what readers of jobs take, as it is learned from them ([document.ShapeOf]), with the descriptions, words and
+//  1. The form has what readers of jobs take, as they describe it ([document.ShapeOf]), with the descriptions, words and
 //     bounds that editors and `carillon explain` tell: what a job may have tomorrow is in the form tomorrow.
 //  2. It edits a document, and does not build one: a member that nobody touched is as it was, also one that the form does not
 //     know, and a value that no field can show.

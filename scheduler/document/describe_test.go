@@ -18,16 +18,20 @@ func readPost(o *document.Object) {
 		o.Problem(given[1], "is one too many")
 	}
 	_, _ = o.String("letter")
-	if o.Has("card") {
+	if o.Has("card") || o.Describes() {
 		_, _ = o.Bool("card")
 	}
-	if way, _ := o.Enum("way", "air", "sea"); way == "sea" {
+	if way, _ := o.Enum("way", "air", "sea"); way == "sea" || o.Describes() {
 		_, _ = o.String("port")
 	}
-	if wrapped, _ := o.Bool("wrapped"); wrapped {
+	if wrapped, _ := o.Bool("wrapped"); wrapped || o.Describes() {
 		_, _ = o.ExactDuration("hold", time.Second, time.Minute)
 	}
 	_, _ = o.Ints("stamps", 1, 99)
+	if o.Describes() {
+		_, _ = o.Strings("to")
+		_, _ = o.String("to")
+	}
 	switch v, ok := o.Value("to"); {
 	case !ok:
 	case v.Kind() == document.KindString:
@@ -36,7 +40,8 @@ func readPost(o *document.Object) {
 		_, _ = o.Strings("to")
 	}
 	if ho, ok := o.Object("marks"); ok {
-		for _, m := range valueOf(o, "marks").Members() {
+		marks, _ := o.Sample("marks", document.ObjectValue(document.Member{Name: "*"}))
+		for _, m := range marks.Members() {
 			_, _ = ho.Number(m.Name)
 		}
 	}
@@ -46,14 +51,13 @@ func readPost(o *document.Object) {
 	o.Done()
 }
 
-func valueOf(o *document.Object, name string) document.Value {
-	v, _ := o.Value(name)
-	return v
-}
-
 // readSeal reads an object whose type tells its kind.
 func readSeal(o *document.Object) {
-	switch kind, ok := o.Enum("type", "wax", "tape", "foil"); {
+	kinds := []string{"wax", "tape", "foil"}
+	if o.EachKind(readSeal, kinds...) {
+		return
+	}
+	switch kind, ok := o.Enum("type", kinds...); {
 	case !ok:
 		o.Require("type")
 		return
@@ -65,14 +69,16 @@ func readSeal(o *document.Object) {
 	o.Done()
 }
 
-// TestShapeOf learns from a reader what it takes.
+// TestShapeOf has a reader describe what it takes.
 func TestShapeOf(t *testing.T) {
 	const want = `
 etag any value
 letter string
 card boolean
 way word air|sea
+port string
 wrapped boolean
+hold duration 1000000000-60000000000
 stamps list of integer 1-99
 to list of string, string
 marks object
@@ -88,8 +94,6 @@ seal object
     type! word wax|tape|foil
     errorAction list of object
       (like the one around it)
-port string
-hold duration 1000000000-60000000000
 one of letter card
 `
 	s := document.ShapeOf(readPost)
