@@ -1,12 +1,23 @@
 package main
 
 import (
+	"cmp"
+	"encoding/json"
 	"fmt"
+	"io"
+	"runtime"
+	"runtime/debug"
+	"slices"
 	"strings"
 
+	"github.com/alecthomas/kong"
+
 	"github.com/carillon-sched/carillon/cmd/carillon/docs"
+	"github.com/carillon-sched/carillon/cmd/carillon/settings"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/rest"
+	"github.com/carillon-sched/carillon/scheduler/schema"
 )
 
 type docsCmd struct {
@@ -74,4 +85,137 @@ func missingPage(missing *docs.MissingError) error {
 		return terminal.Hinted(err, fmt.Sprintf("did you mean %q?", "carillon docs "+missing.Near[0]))
 	}
 	return terminal.Hinted(err, "several begin so: "+strings.Join(missing.Near, ", "))
+}
+
+type helpCmd struct {
+	Command []string `arg:"" optional:"" help:"The command. Without it, all are listed."`
+}
+
+// Help shows examples.
+func (helpCmd) Help() string {
+	return `Examples:
+
+    carillon help
+    carillon help apply
+    carillon help secrets set`
+}
+
+// Run prints the help of a command.
+func (c helpCmd) Run(t *terminal.Terminal) error {
+	parser, _ := newParser(t, c.Command...)
+	_, err := parser.Parse(append(c.Command, "--help"))
+	if t.Helped || err == nil {
+		return nil
+	}
+	return usage(err)
+}
+
+type schemaCmd struct {
+	Document string `arg:"" optional:"" help:"The document: job, collection, config or openapi." enum:"job,collection,config,openapi" default:"job"`
+}
+
+// Help shows examples.
+func (schemaCmd) Help() string {
+	return `Prints the JSON Schema (draft 2020-12) of jobs, or of collections: what this version takes, for editors and other programs.
+It needs no scheduler. A scheduler answers with the same at /schemas/job.json and /schemas/collection.json.
+
+With config it prints that of the file of settings of "carillon serve --config".
+
+With openapi it prints what the REST API is, as an OpenAPI 3.1 document: /openapi.json of a scheduler of this version.
+
+Editors that know the YAML language server find it by a line at the top of a job file:
+
+    # yaml-language-server: $schema=job.schema.json
+
+Examples:
+
+    carillon schema > job.schema.json
+    carillon schema collection
+    carillon schema config > serve.schema.json
+    carillon schema openapi > openapi.json
+    carillon schema --json           in one line`
+}
+
+// Run prints a schema.
+func (c schemaCmd) Run(t *terminal.Terminal) error {
+	var text []byte
+	var err error
+	switch c.Document {
+	case "job":
+		text = schema.JobText
+	case "collection":
+		text = schema.CollectionText
+	case "config":
+		text, err = settingsSchema()
+	case "openapi":
+		text = append(rest.OpenAPI(thisBuild().Version), '\n')
+	}
+	if err != nil {
+		return err
+	}
+	if t.JSON {
+		return t.PrintJSON(json.RawMessage(text))
+	}
+	t.Printf("%s", text)
+	return nil
+}
+
+// settingsSchema is the schema of the file of settings: what the flags of serve are.
+func settingsSchema() ([]byte, error) {
+	parser, _ := newParser(&terminal.Terminal{Out: io.Discard, Err: io.Discard})
+	i := slices.IndexFunc(parser.Model.Children, func(n *kong.Node) bool { return n.Name == "serve" })
+	return settings.Schema(parser.Model.Children[i])
+}
+
+// version is set by a release build: -ldflags "-X main.version=v1.2.3".
+var version string
+
+// build is what is known of this binary.
+type build struct {
+	Version string `json:"version"`
+	Commit  string `json:"commit,omitempty"`
+	Time    string `json:"commitTime,omitempty"`
+	Changed bool   `json:"changed,omitempty"` // built from files that differ from the commit
+	Go      string `json:"go"`
+	System  string `json:"system"`
+}
+
+func thisBuild() build {
+	b := build{Version: version, Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH}
+	info, _ := debug.ReadBuildInfo()
+	info = cmp.Or(info, &debug.BuildInfo{}) // without module support there is none
+	if info.Main.Version != "(devel)" {
+		b.Version = cmp.Or(b.Version, info.Main.Version)
+	}
+	b.Version = cmp.Or(b.Version, "0.0.0-dev")
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			b.Commit = s.Value
+		case "vcs.time":
+			b.Time = s.Value
+		case "vcs.modified":
+			b.Changed = s.Value == "true"
+		}
+	}
+	return b
+}
+
+type versionCmd struct{}
+
+// Run prints the version.
+func (versionCmd) Run(t *terminal.Terminal) error {
+	b := thisBuild()
+	if t.JSON {
+		return t.PrintJSON(b)
+	}
+	t.Printf("carillon %s, %s, %s\n", b.Version, b.Go, b.System)
+	if b.Commit != "" {
+		changed := ""
+		if b.Changed {
+			changed = ", with changes"
+		}
+		t.Printf("commit %s of %s%s\n", b.Commit, b.Time, changed)
+	}
+	return nil
 }

@@ -3,11 +3,13 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/coreos/go-systemd/v22/daemon"
@@ -21,6 +23,7 @@ import (
 	"github.com/carillon-sched/carillon/cmd/carillon/secrets"
 	"github.com/carillon-sched/carillon/cmd/carillon/settings"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+	"github.com/carillon-sched/carillon/cmd/carillon/tracing"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/secrets/seal"
 	"github.com/carillon-sched/carillon/scheduler/worker"
@@ -297,4 +300,28 @@ func perJob(flag int64) int64 {
 		return store.Unlimited
 	}
 	return flag
+}
+
+// startTracing sends traces where OpenTelemetry's environment variables say; nil when
+// they say nothing.
+func startTracing(ctx context.Context, t *terminal.Terminal, log *slog.Logger) (*tracing.Sender, error) {
+	sender, err := tracing.Start(ctx, tracing.Config{Version: thisBuild().Version, Out: t.Out, Logger: log})
+	if err != nil {
+		return nil, terminal.Hinted(terminal.Usagef("%v", err), "carillon docs tracing")
+	}
+	return sender, nil
+}
+
+// What this process needs of the files that it may have open.
+const (
+	leastFiles      = 128 // for each server its least connections, and the streams
+	filesPerAttempt = 2   // half is for attempts, with one connection each
+)
+
+// enoughFiles makes sure that a scheduler can work with so many open files: with fewer, it would fail here and there.
+func enoughFiles(files int) error {
+	if files >= leastFiles {
+		return nil
+	}
+	return terminal.Unavailable(fmt.Errorf("%w: this process may have %d, and needs %d", syscall.EMFILE, files, leastFiles))
 }

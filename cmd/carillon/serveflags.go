@@ -2,13 +2,20 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
+	"fmt"
+	"math"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/certificates"
+	"github.com/carillon-sched/carillon/cmd/carillon/jobfile"
 	"github.com/carillon-sched/carillon/cmd/carillon/listen"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+	"github.com/carillon-sched/carillon/scheduler/client"
+	"github.com/carillon-sched/carillon/scheduler/variable"
 	"github.com/carillon-sched/carillon/store"
 )
 
@@ -94,4 +101,95 @@ func checkSubject(flag, subject string) error {
 		}
 	}
 	return nil
+}
+
+// byteSize is a flag's number of bytes: 160MiB, 200MB or 200000000.
+type byteSize int64
+
+// byteUnits are what a byteSize may end with.
+var byteUnits = []struct {
+	suffix string
+	bytes  float64
+}{
+	{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"kB", 1e3}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"B", 1}, {"", 1},
+}
+
+// UnmarshalText reads a flag's value.
+func (b *byteSize) UnmarshalText(text []byte) error {
+	number, unit := string(text), 0.0
+	for _, u := range byteUnits {
+		if n, ok := strings.CutSuffix(number, u.suffix); ok {
+			number, unit = strings.TrimSpace(n), u.bytes
+			break
+		}
+	}
+	n, err := strconv.ParseFloat(number, 64)
+	if err != nil || math.IsNaN(n) || n < 0 || n*unit > 1<<50 {
+		return fmt.Errorf("%q is not a size such as 160MiB, 200MB or 200000000", text)
+	}
+	*b = byteSize(n * unit)
+	return nil
+}
+
+// String writes the size as UnmarshalText reads it.
+func (b byteSize) String() string {
+	for _, u := range []struct {
+		shift  int
+		suffix string
+	}{{30, "GiB"}, {20, "MiB"}, {10, "KiB"}} {
+		if b != 0 && b%(1<<u.shift) == 0 {
+			return strconv.FormatInt(int64(b)>>u.shift, 10) + u.suffix
+		}
+	}
+	return strconv.FormatInt(int64(b), 10) + "B"
+}
+
+// orNone is the size as a setting has it whose zero value is its default: 0 is none.
+func (b byteSize) orNone() int64 {
+	if b == 0 {
+		return -1
+	}
+	return int64(b)
+}
+
+// leastHold is the smallest --hold-memory: room for a thousand jobs or so, so that
+// more than one batch of them can be under way.
+const leastHold = 8 << 20
+
+// echoVariable is the variable that names a target for trying jobs out.
+const echoVariable = variable.Prefix + "ECHO"
+
+// lookupWith returns the environment with a default for CARILLON_ECHO.
+func lookupWith(env variable.Lookup, echo string) variable.Lookup {
+	return func(name string) (string, bool) {
+		if v, ok := env(name); ok || name != echoVariable {
+			return v, ok
+		}
+		return echo, true
+	}
+}
+
+// lookupAt returns the environment with the /echo of a scheduler for CARILLON_ECHO, if the scheduler has one. It is asked
+// once, when a file names the variable; one that does not answer will not take the jobs either.
+func lookupAt(ctx context.Context, env variable.Lookup, api *client.Client) variable.Lookup {
+	asked, has := false, false
+	return func(name string) (string, bool) {
+		if v, ok := env(name); ok || name != echoVariable {
+			return v, ok
+		}
+		if !asked {
+			found, err := api.HasEcho(ctx)
+			asked, has = true, found || err != nil
+		}
+		return api.URL() + client.EchoPath, has
+	}
+}
+
+// echoHint says what to do about a target that the scheduler has not; "" when that is not the problem.
+func echoHint(p jobfile.Problem) string {
+	if !strings.Contains(p.Message, "the variable "+echoVariable+" is not set") {
+		return ""
+	}
+	return "this scheduler has no /echo, which is for trying things out: start it with --echo, or set " + echoVariable +
+		" to the URL of a target of your own"
 }
