@@ -38,38 +38,42 @@ func (b *Baton) Encode() []byte {
 	if b.Failed != nil {
 		size += batonFailedSize + len(b.Failed.Message)
 	}
-	w := plainjson.NewWriter(size)
-	b.writeProgress(&w)
-	w.OptText("uid", b.UID)
-	w.Uint("rev", b.Revision)
-	w.Int("sched", b.Schedule)
-	w.Time("nominal", b.Nominal)
-	w.Time("due", b.Due)
-	w.OptInt("attempt", b.Attempt)
-	w.OptInt("try", b.Try)
-	w.OptText("phase", string(b.Phase))
-	w.OptInt("errorAction", b.ErrorAction)
-	w.OptTime("resume", b.Resume)
-	b.Failed.write(&w)
-	b.Resubmits.write(&w)
-	b.Trace.write(&w)
-	w.OptUint("defaults", b.Defaults)
-	w.OptRaw("data", b.Data)
-	w.OptTrue("waits", b.PostponementRecorded)
-	w.OptTime("pausedFrom", b.PausedFrom)
-	w.OptTime("gap", b.Gap)
-	w.OptTime("held", b.DeferredUntil)
-	w.OptTime("postponed", b.DeferredSince)
-	w.OptTrue("told", b.DeferralRecorded)
-	w.OptTrue("strayed", b.Suspect)
-	flags := b.Kind.flags()
-	w.OptTrue("manual", flags.Manual)
-	w.OptTrue("oneOff", flags.Detached)
-	data, err := w.Bytes()
+	c, flags := plainjson.NewWriter(size), b.Kind.flags()
+	b.code(&c, &flags)
+	data, err := c.Bytes()
 	if err != nil {
 		panic("scheduler: baton cannot be encoded: " + err.Error()) // an instant beyond the year 9999: a defect
 	}
 	return data
+}
+
+// code names the members of a stored baton.
+func (b *Baton) code(c *plainjson.Codec, flags *kindFlags) {
+	b.codeProgress(c)
+	c.OptText("uid", &b.UID)
+	c.Uint("rev", &b.Revision)
+	c.Int("sched", &b.Schedule)
+	c.Time("nominal", &b.Nominal)
+	c.Time("due", &b.Due)
+	c.OptInt("attempt", &b.Attempt)
+	c.OptInt("try", &b.Try)
+	c.OptWord("phase", (*string)(&b.Phase), string(ErrorPhase))
+	c.OptInt("errorAction", &b.ErrorAction)
+	c.OptTime("resume", &b.Resume)
+	codeFailure(c, &b.Failed)
+	codeResubmission(c, &b.Resubmits)
+	codeTrace(c, &b.Trace)
+	c.OptUint("defaults", &b.Defaults)
+	c.OptRaw("data", (*[]byte)(&b.Data))
+	c.OptTrue("waits", &b.PostponementRecorded)
+	c.OptTime("pausedFrom", &b.PausedFrom)
+	c.OptTime("gap", &b.Gap)
+	c.OptTime("held", &b.DeferredUntil)
+	c.OptTime("postponed", &b.DeferredSince)
+	c.OptTrue("told", &b.DeferralRecorded)
+	c.OptTrue("strayed", &b.Suspect)
+	c.OptTrue("manual", &flags.Manual)
+	c.OptTrue("oneOff", &flags.Detached)
 }
 
 // DecodeBaton reads a message body.
@@ -94,33 +98,8 @@ func decodeForeignBaton(data []byte) (Baton, error) {
 // readBaton is the reverse of [Baton.Encode]. False means that data is not as that
 // writes it.
 func readBaton(data []byte) (b Baton, ok bool) {
-	r := plainjson.NewReader(data)
-	b.readProgress(&r)
-	r.Text("uid", &b.UID)
-	r.Uint("rev", &b.Revision)
-	r.Int("sched", &b.Schedule)
-	r.Time("nominal", &b.Nominal)
-	r.Time("due", &b.Due)
-	r.Int("attempt", &b.Attempt)
-	r.Int("try", &b.Try)
-	r.Word("phase", (*string)(&b.Phase), string(ErrorPhase))
-	r.Int("errorAction", &b.ErrorAction)
-	r.Time("resume", &b.Resume)
-	b.Failed = readFailure(&r)
-	b.Resubmits = readResubmission(&r)
-	b.Trace = readTrace(&r)
-	r.Uint("defaults", &b.Defaults)
-	r.Raw("data", (*[]byte)(&b.Data))
-	r.True("waits", &b.PostponementRecorded)
-	r.Time("pausedFrom", &b.PausedFrom)
-	r.Time("gap", &b.Gap)
-	r.Time("held", &b.DeferredUntil)
-	r.Time("postponed", &b.DeferredSince)
-	r.True("told", &b.DeferralRecorded)
-	r.True("strayed", &b.Suspect)
-	var flags kindFlags
-	r.True("manual", &flags.Manual)
-	r.True("oneOff", &flags.Detached)
+	c, flags := plainjson.NewReader(data), kindFlags{}
+	b.code(&c, &flags)
 	b.Kind = flags.kind()
-	return b, r.Done()
+	return b, c.Done()
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/carillon-sched/carillon/scheduler/internal/plainjson"
 )
 
 // RecordForm is a record as users see it: the properties of a record over the
@@ -77,6 +79,57 @@ func (r *Record) Form() RecordForm {
 		f.Duration = &spans[1]
 	}
 	return f
+}
+
+// code names the members that users see.
+func (f *RecordForm) code(c *plainjson.Codec) {
+	c.OptTime("startTime", &f.Started)
+	c.OptTime("endTime", &f.Ended)
+	c.OptTime("expectedExecutionTime", &f.Nominal)
+	c.OptWord("actionName", &f.Action, mainActionName, errorActionName)
+	c.OptWord("status", &f.Status, outcomeTitles...)
+	c.OptText("message", &f.Message)
+	c.OptText("summary", &f.Summary)
+	c.Int("retryCount", &f.Retry)
+	c.Int("repeatCount", &f.Repeat)
+	c.OptText("occurrence", &f.Occurrence)
+	c.OptText("attemptId", &f.Attempt)
+	c.OptTime("dueTime", &f.Due)
+	codeSeconds(c, "lateness", &f.Lateness)
+	c.OptTrue("late", &f.Late)
+	codeSeconds(c, "duration", &f.Duration)
+	c.OptText("actionType", &f.ActionType)
+	c.OptText("actionPath", &f.ActionPath)
+	c.OptText("target", &f.Target)
+	c.OptInt("statusCode", &f.StatusCode)
+	c.OptTrue("final", &f.Final)
+	if retry := &f.RetryAfter; c.Reads() || *retry != 0 {
+		codeSeconds(c, "retryAfter", &retry)
+	}
+	c.OptText("responseHeaders", &f.Headers)
+	c.OptText("response", &f.Response)
+	c.OptTrue("manual", &f.Manual)
+	c.OptText("resubmits", &f.Resubmits)
+	c.OptWord("reason", (*string)(&f.Reason), reasonWords...)
+	c.OptTime("from", &f.From)
+	c.OptTime("to", &f.To)
+	c.OptInt("count", &f.Count)
+	c.OptTime("faultedTime", &f.GivenUp)
+	c.OptText("uid", &f.UID)
+	c.OptText("traceId", &f.Trace)
+	c.OptRaw("data", (*[]byte)(&f.Data))
+}
+
+// codeSeconds is a length of time, if there is one.
+func codeSeconds(c *plainjson.Codec, name string, s **Seconds) {
+	if !c.Reads() {
+		if *s != nil {
+			var text [secondsLength]byte
+			c.Number(name, (*s).append(text[:0]))
+		}
+	} else if text := c.ReadNumber(name); text != nil && made(s).UnmarshalJSON(text) != nil {
+		c.Refuse()
+	}
 }
 
 // Short is what became of it, without what other members say.

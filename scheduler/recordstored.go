@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"time"
+
+	"github.com/carillon-sched/carillon/scheduler/internal/plainjson"
 )
 
 // RecordVersion is the version of [RecordForm]: of what is stored, and of what the
@@ -11,9 +13,9 @@ import (
 // goes, and not when one is added. Version 1 was never released.
 const RecordVersion = 2
 
-// storedRecord is a record as it lies in the store, and as everybody gets it who
-// subscribes to the history. A field that is added to [Record] is added to
-// [RecordForm] if users are to see it, else to [storedEngine].
+// storedRecord is a record in the store, and as a subscriber of the history gets it. A new field of [Record] is added to
+// [RecordForm] if users see it, else to [storedEngine]: to the type, to its method code, and to the conversion in both
+// directions. The page history.md describes the former.
 type storedRecord struct {
 	Version int `json:"version"`
 
@@ -51,6 +53,56 @@ func (r *Record) stored() storedRecord {
 	}}
 	s.Engine.Progress.Number = 0
 	return s
+}
+
+func (s *storedRecord) encode() ([]byte, error) {
+	size := recordSize + len(s.Data) + len(s.Message) + len(s.Headers) + len(s.Response) + 2*len(s.Occurrence)
+	if s.Engine.Failed != nil {
+		size += len(s.Engine.Failed.Message)
+	}
+	c := plainjson.NewWriter(size)
+	s.code(&c)
+	return c.Bytes()
+}
+
+// recordSize is about how long a stored record is without its texts, some of whose
+// bytes are escaped.
+const recordSize = 832
+
+// read is the reverse of encode. False means that data is not as that writes it.
+func (s *storedRecord) read(data []byte) bool {
+	c := plainjson.NewReader(data)
+	s.code(&c)
+	return c.Done()
+}
+
+func (s *storedRecord) code(c *plainjson.Codec) {
+	c.Int("version", &s.Version)
+	s.RecordForm.code(c)
+	s.Engine.code(c)
+}
+
+// code names the members of engine, if there is anything in it.
+func (e *storedEngine) code(c *plainjson.Codec) {
+	at, there := c.OptBegin("engine")
+	if !there {
+		return
+	}
+	c.OptInt("try", &e.Try)
+	c.OptTrue("detached", &e.Detached)
+	c.OptInt("errorAction", &e.ErrorAction)
+	codeResubmission(c, &e.Resubmits)
+	codeFailure(c, &e.Failed)
+	codeTrace(c, &e.Trace)
+	c.OptUint("revision", &e.Revision)
+	c.OptInt("schedule", &e.Schedule)
+	c.OptUint("defaults", &e.Defaults)
+	c.OptTime("resume", &e.Resume)
+	if progress, there := c.OptBegin("progress"); there {
+		e.Progress.codeProgress(c)
+		c.OptEnd(progress)
+	}
+	c.OptEnd(at)
 }
 
 // DecodeRecord reads a stored record.

@@ -41,26 +41,14 @@ func (t *BatonTrace) ID() string {
 	return parts[1]
 }
 
-// write writes the member trace, if there is one.
-func (t *BatonTrace) write(w *plainjson.Writer) {
-	if t == nil {
+// codeTrace is the member trace.
+func codeTrace(c *plainjson.Codec, t **BatonTrace) {
+	if !c.Begin("trace", *t != nil) {
 		return
 	}
-	w.Begin("trace")
-	w.OptText("parent", t.Parent)
-	w.OptText("state", t.State)
-	w.OptText("first", t.First)
-	w.End()
-}
-
-func readTrace(r *plainjson.Reader) *BatonTrace {
-	if !r.Begin("trace") {
-		return nil
-	}
-	t := &BatonTrace{}
-	r.Text("parent", &t.Parent)
-	r.Text("state", &t.State)
-	r.Text("first", &t.First)
-	r.End()
-	return t
+	made := made(t)
+	c.OptText("parent", &made.Parent)
+	c.OptText("state", &made.State)
+	c.OptText("first", &made.First)
+	c.End()
 }

@@ -32,53 +32,42 @@ type inner struct {
 	B int `json:"b,omitempty"`
 }
 
-func (a *all) write() ([]byte, error) {
-	w := plainjson.NewWriter(0)
-	w.Int("int", a.Int)
-	w.Uint("uint", a.Uint)
-	w.Time("time", a.Time)
-	w.Text("text", a.Text)
-	w.OptInt("optInt", a.OptInt)
-	w.OptUint("optUint", a.OptUint)
-	w.OptTime("optTime", a.OptTime)
-	w.OptText("optText", a.OptText)
-	w.OptInts("ints", a.Ints)
-	w.OptTrue("true", a.True)
-	w.OptText("word", a.Word)
-	if a.Number != "" {
-		w.Number("number", []byte(a.Number))
+func (a *all) code(c *plainjson.Codec) {
+	c.Int("int", &a.Int)
+	c.Uint("uint", &a.Uint)
+	c.Time("time", &a.Time)
+	c.Text("text", &a.Text)
+	c.OptInt("optInt", &a.OptInt)
+	c.OptUint("optUint", &a.OptUint)
+	c.OptTime("optTime", &a.OptTime)
+	c.OptText("optText", &a.OptText)
+	c.OptInts("ints", &a.Ints)
+	c.OptTrue("true", &a.True)
+	c.OptWord("word", &a.Word, "known", "wörd")
+	if c.Reads() {
+		a.Number = json.Number(c.ReadNumber("number"))
+	} else if a.Number != "" {
+		c.Number("number", []byte(a.Number))
 	}
-	at := w.OptBegin("inner")
-	w.OptInt("a", a.Inner.A)
-	w.OptInt("b", a.Inner.B)
-	w.OptEnd(at)
-	w.OptRaw("raw", a.Raw)
-	w.OptInt("last", a.Last)
-	return w.Bytes()
+	if at, there := c.OptBegin("inner"); there {
+		c.OptInt("a", &a.Inner.A)
+		c.OptInt("b", &a.Inner.B)
+		c.OptEnd(at)
+	}
+	c.OptRaw("raw", (*[]byte)(&a.Raw))
+	c.OptInt("last", &a.Last)
+}
+
+func (a *all) write() ([]byte, error) {
+	c := plainjson.NewWriter(0)
+	a.code(&c)
+	return c.Bytes()
 }
 
 func read(text string) (a all, ok bool) {
-	r := plainjson.NewReader([]byte(text))
-	r.Int("int", &a.Int)
-	r.Uint("uint", &a.Uint)
-	r.Time("time", &a.Time)
-	r.Text("text", &a.Text)
-	r.Int("optInt", &a.OptInt)
-	r.Uint("optUint", &a.OptUint)
-	r.Time("optTime", &a.OptTime)
-	r.Text("optText", &a.OptText)
-	r.Ints("ints", &a.Ints)
-	r.True("true", &a.True)
-	r.Word("word", &a.Word, "known", "wörd")
-	a.Number = json.Number(r.Number("number"))
-	if r.Begin("inner") {
-		r.Int("a", &a.Inner.A)
-		r.Int("b", &a.Inner.B)
-		r.End()
-	}
-	r.Raw("raw", (*[]byte)(&a.Raw))
-	r.Int("last", &a.Last)
-	return a, r.Done()
+	c := plainjson.NewReader([]byte(text))
+	a.code(&c)
+	return a, c.Done()
 }
 
 const (

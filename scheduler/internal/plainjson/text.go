@@ -62,7 +62,7 @@ func reach(quoted []byte) int {
 	return i
 }
 
-// unquoted returns what a string stands for, given what is between its quotes. False means that it is not as a [Writer]
+// unquoted returns what a string stands for, given what is between its quotes. False means that it is not as a [Codec]
 // writes it.
 func unquoted(quoted []byte) (string, bool) {
 	n := reach(quoted)
@@ -87,7 +87,7 @@ func unquoted(quoted []byte) (string, bool) {
 }
 
 // special reads the character at the beginning of a quoted text, which is escaped or not of ASCII. The size is 0 when it is
-// not as a [Writer] writes it, such as half of a surrogate pair.
+// not as a [Codec] writes it, such as half of a surrogate pair.
 func special(quoted []byte) (r rune, size int) {
 	if quoted[0] != '\\' {
 		r, size = utf8.DecodeRune(quoted)
