@@ -92,7 +92,8 @@ var layers = []layer{
 	{path: "examples/...", imports: append([]string{"integration/emulator/..."}, product...)},
 	{path: "integration/bubble"},   // for tests
 	{path: "integration/freeport"}, // for tests
-	// The emulators are of use without the rest of the project, and each without the other.
+	// The emulators are of use without the rest of the project, and each without the other. They limit connections as the
+	// product does.
 	{path: "integration/internal/group", never: outside},
 	{path: "integration/internal/mutate", never: outside},
 	{path: "integration/emulator/internal/hostile", imports: []string{"integration/internal/mutate"}},

@@ -153,7 +153,7 @@ func (a Attempt) Reveal(s document.Secret) (string, error) {
 	return text, nil
 }
 
-// Hide keeps a text out of the attempt's record: its message and response show
+// Hide keeps a text out of the attempt's record: its message, summary, headers and response show
 // *** in its place, also where it is escaped as in JSON, HTML or a URL, or
 // encoded in base64 or hexadecimal. An action hides what it makes of secrets,
 // such as a token it was given for one.
@@ -225,11 +225,12 @@ func (s *ActionSpec) After(p Position, failed bool) (Position, bool) {
 // action reads an action or errorAction; inherited is the retry policy of one
 // that has none.
 func (r *Reading) action(o *document.Object, inherited RetryPolicy, at string) ActionSpec {
-	if o.EachKind(func(o *document.Object) { r.action(o, inherited, at) }, r.Actions.Types()...) {
+	kinds := r.Actions.Types()
+	if o.EachKind(func(o *document.Object) { r.action(o, inherited, at) }, kinds...) {
 		return ActionSpec{}
 	}
 	s := ActionSpec{at: at}
-	kind, ok := o.Enum("type", r.Actions.Types()...)
+	kind, ok := o.Enum("type", kinds...)
 	if !ok {
 		o.Require("type")
 		kind = r.likelyType(o)

@@ -36,7 +36,7 @@ func (b *Baton) Encode() []byte {
 		size += batonTraceSize + len(b.Trace.State)
 	}
 	if b.Failed != nil {
-		size += batonFailedSize + len(b.Failed.Message)
+		size += batonFailedSize + len(b.Failed.Message) + len(b.Failed.Summary)
 	}
 	c, flags := plainjson.NewWriter(size), b.Kind.flags()
 	b.code(&c, &flags)

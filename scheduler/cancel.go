@@ -94,8 +94,14 @@ func (j *Job) cancels(r *Record, b *Baton, c *Cancellation) {
 	if b.Phase == MainPhase && len(j.Def.Action.all()) > 1 {
 		says += "; its errorAction did not run"
 	}
-	if r.Message != "" {
-		says += "; before that: " + r.Message
+	after := func(text string) string {
+		if text == "" {
+			return says
+		}
+		return says + "; before that: " + text
 	}
-	r.Reason, r.Message, r.Summary = ReasonCanceled, says, ""
+	if r.Summary != "" {
+		r.Summary = after(r.Summary)
+	}
+	r.Reason, r.Message = ReasonCanceled, after(r.Message)
 }

@@ -61,10 +61,12 @@ func (r *Record) Form() RecordForm {
 	f := RecordForm{
 		Started: r.Started.UTC(), Ended: r.Ended.UTC(), Nominal: r.Nominal.UTC(), Due: r.Due.UTC(),
 		From: r.From.UTC(), To: r.To.UTC(), GivenUp: r.GivenUp.UTC(),
-		Action: r.Phase.ActionName(), Status: r.Outcome.title(), Message: r.Message, Summary: r.Summary, Retry: r.Attempt, Repeat: r.Progress.Number,
+		Action: r.Phase.ActionName(), Status: r.Outcome.title(), Message: r.Message, Summary: r.Summary,
+		Retry: r.Attempt, Repeat: r.Progress.Number,
 		Occurrence: r.Occurrence, Attempt: r.ID, ActionType: r.Type, ActionPath: r.Path, Target: r.Target,
 		StatusCode: r.Status, Late: r.Late, Final: r.Final,
-		RetryAfter: Seconds(r.RetryAfter), Headers: r.Headers, Response: r.Response, Manual: r.Kind.IsManual(), Reason: r.Reason, Count: r.Count, UID: r.UID,
+		RetryAfter: Seconds(r.RetryAfter), Headers: r.Headers, Response: r.Response,
+		Manual: r.Kind.IsManual(), Reason: r.Reason, Count: r.Count, UID: r.UID,
 		Trace: r.Trace.ID(), Data: r.Data,
 	}
 	if r.Resubmits != nil {
@@ -139,7 +141,8 @@ func (f *RecordForm) Short() string { return cmp.Or(f.Summary, f.Message) }
 func (f *RecordForm) record() *Record {
 	r := &Record{
 		ID: f.Attempt, Occurrence: f.Occurrence, Outcome: outcomeTitled(f.Status), Nominal: f.Nominal, Due: f.Due, Started: f.Started,
-		Ended: f.Ended, Attempt: f.Retry, Phase: phaseNamed(f.Action), Status: f.StatusCode, Message: f.Message, Summary: f.Summary, Headers: f.Headers, Response: f.Response,
+		Ended: f.Ended, Attempt: f.Retry, Phase: phaseNamed(f.Action), Status: f.StatusCode,
+		Message: f.Message, Summary: f.Summary, Headers: f.Headers, Response: f.Response,
 		Final: f.Final, RetryAfter: time.Duration(f.RetryAfter), Type: f.ActionType, Path: f.ActionPath, Target: f.Target,
 		GivenUp: f.GivenUp, Late: f.Late,
 		Reason: f.Reason, From: f.From, To: f.To, Count: f.Count, UID: f.UID, Data: f.Data,

@@ -56,9 +56,9 @@ func (r *Record) stored() storedRecord {
 }
 
 func (s *storedRecord) encode() ([]byte, error) {
-	size := recordSize + len(s.Data) + len(s.Message) + len(s.Headers) + len(s.Response) + 2*len(s.Occurrence)
+	size := recordSize + len(s.Data) + len(s.Message) + len(s.Summary) + len(s.Headers) + len(s.Response) + 2*len(s.Occurrence)
 	if s.Engine.Failed != nil {
-		size += len(s.Engine.Failed.Message)
+		size += len(s.Engine.Failed.Message) + len(s.Engine.Failed.Summary)
 	}
 	c := plainjson.NewWriter(size)
 	s.code(&c)
@@ -67,7 +67,7 @@ func (s *storedRecord) encode() ([]byte, error) {
 
 // recordSize is about how long a stored record is without its texts, some of whose
 // bytes are escaped.
-const recordSize = 832
+const recordSize = 872
 
 // read is the reverse of encode. False means that data is not as that writes it.
 func (s *storedRecord) read(data []byte) bool {

@@ -37,7 +37,7 @@ func TestEncodersWriteWhatReflectionDoes(t *testing.T) {
 		b.UID = text.Draw(t, "uid")
 		b.Due, b.Suspect, b.GaveUp = b.Due.In(zone.Draw(t, "zone")), rapid.Bool().Draw(t, "strayed"), rapid.Bool().Draw(t, "gave up")
 		if b.Failed != nil {
-			b.Failed.Message = text.Draw(t, "told")
+			b.Failed.Message, b.Failed.Summary = text.Draw(t, "message"), text.Draw(t, "summary")
 		}
 		written := b.Encode()
 		if want, err := scheduler.BatonByReflection(&b); err != nil || !bytes.Equal(written, want) {
@@ -47,7 +47,7 @@ func TestEncodersWriteWhatReflectionDoes(t *testing.T) {
 			t.Fatalf("reading %s takes encoding/json", written)
 		}
 		r := recordsOf(b).Draw(t, "record")
-		for _, to := range []*string{&r.ID, &r.Occurrence, &r.Message, &r.Response, &r.Type, &r.Target, &r.Path, (*string)(&r.Reason)} {
+		for _, to := range []*string{&r.ID, &r.Occurrence, &r.Message, &r.Summary, &r.Headers, &r.Response, &r.Type, &r.Target, &r.Path, (*string)(&r.Reason)} {
 			*to = text.Draw(t, "text")
 		}
 		r.GivenUp = b.Due

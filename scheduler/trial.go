@@ -32,7 +32,7 @@ func (r *Reading) Trial(j *Job, v document.Value) (d *Draft, kept []string) {
 
 // Hint says what may be done about a result that failed, which was waited for so long; "" when nothing is known but what its
 // message says.
-func (r *Result) Hint(timeout time.Duration) string {
+func (r Result) Hint(timeout time.Duration) string {
 	switch {
 	case !r.Failed:
 		return ""

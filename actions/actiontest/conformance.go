@@ -162,7 +162,8 @@ func (k *Type) secrets(t *testing.T) {
 		t.Run(secret.Name, func(t *testing.T) {
 			fields := k.with(address, k.Text, "hello")
 			secret.Set(fields, secret.Valid)
-			if _, shown, err := k.read(t, reader, fields); err != nil || !shown.HasSecrets() || strings.Contains(shown.String(), secret.Valid) {
+			_, shown, err := k.read(t, reader, fields)
+			if err != nil || !shown.HasSecrets() || strings.Contains(shown.String(), secret.Valid) {
 				t.Errorf("%v; shown as %s", err, shown)
 			}
 			secret.Set(fields, Fields{"ref": secret.Valid})
@@ -170,7 +171,8 @@ func (k *Type) secrets(t *testing.T) {
 				t.Errorf("got %v for a reference without a name", err)
 			}
 			secret.Set(fields, Fields{"secretRef": "vault"})
-			k.check(t, k.invoke(t, reader, fields, Attempt()), failure{blameless: true, reason: `shared secret "vault" cannot be read here`})
+			unread := failure{blameless: true, reason: `shared secret "vault" cannot be read here`}
+			k.check(t, k.invoke(t, reader, fields, Attempt()), unread)
 			at := Attempt()
 			at.Shared = func(string) (string, error) { return "", errors.New("not found") }
 			k.check(t, k.invoke(t, reader, fields, at), failure{blameless: true, reason: `shared secret "vault": not found`})
@@ -252,13 +254,21 @@ func (k *Type) interruption(t *testing.T) {
 
 // trust has a certificate that is trusted, and one that is not.
 func (k *Type) trust(t *testing.T) {
-	certificate, roots := Certificate(t)
+	certificate, roots := Certificate(t, "127.0.0.1")
 	address, received := k.Serve(t, &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12})
 	to := k.To(k.Schemes[1], address)
 	if result := k.invoke(t, k.Open(t, nil, roots), to, Attempt()); result.Failed || received() != 1 {
 		t.Errorf("%d arrived: %+v", received(), result)
 	}
 	k.check(t, k.invoke(t, k.Open(t, nil, nil), to, Attempt()), failure{reason: " failed: TLS: certificate signed by unknown authority"})
+
+	others, roots := Certificate(t, "other.test")
+	address, received = k.Serve(t, &tls.Config{Certificates: []tls.Certificate{others}, MinVersion: tls.VersionTLS12})
+	k.check(t, k.invoke(t, k.Open(t, nil, roots), k.To(k.Schemes[1], address), Attempt()),
+		failure{reason: " failed: TLS: the certificate is not valid for the host name"})
+	if n := received(); n != 0 {
+		t.Errorf("%d arrived under the certificate of another host", n)
+	}
 }
 
 // answers has each status of HTTP that is a class of its own.
@@ -334,8 +344,8 @@ func Listen(tb testing.TB, serve func(net.Conn)) (address string) {
 	return l.Addr().String()
 }
 
-// Certificate returns a certificate for the loopback address, which signs itself, and the roots that trust it.
-func Certificate(tb testing.TB) (tls.Certificate, *x509.CertPool) {
+// Certificate returns a certificate for a host, which signs itself, and the roots that trust it.
+func Certificate(tb testing.TB, host string) (tls.Certificate, *x509.CertPool) {
 	tb.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -344,7 +354,12 @@ func Certificate(tb testing.TB) (tls.Certificate, *x509.CertPool) {
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "test"},
 		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, DNSNames: []string{"localhost"}, IsCA: true, BasicConstraintsValid: true,
+		IsCA: true, BasicConstraintsValid: true,
+	}
+	if ip := net.ParseIP(host); ip != nil {
+		template.IPAddresses = []net.IP{ip}
+	} else {
+		template.DNSNames = []string{host}
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
 	if err != nil {

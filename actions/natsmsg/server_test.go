@@ -157,7 +157,7 @@ func public(t *testing.T, kp nkeys.KeyPair) string {
 // TLS is spoken when the URL or the server asks for it, and the certificate is
 // checked either way.
 func TestTLS(t *testing.T) {
-	cert, roots := actiontest.Certificate(t)
+	cert, roots := actiontest.Certificate(t, "127.0.0.1")
 	s := run(t, func(o *server.Options) {
 		o.TLSConfig = &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12}
 		o.Websocket = server.WebsocketOpts{Host: "127.0.0.1", Port: -1, TLSConfig: o.TLSConfig}

@@ -15,7 +15,7 @@ import (
 const benchBody = `{"order":"4711","amount":12.5}`
 
 // BenchmarkInvoke runs attempts against an emulator in this process, so its
-// work is part of each number. Compare with BenchmarkPlainSender.
+// work is part of each number.
 func BenchmarkInvoke(b *testing.B) {
 	for _, workers := range []int{1, 64, 256, 1024} {
 		b.Run(fmt.Sprintf("workers=%d", workers), func(b *testing.B) {

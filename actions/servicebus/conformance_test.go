@@ -31,7 +31,7 @@ func TestConformance(t *testing.T) {
 				if err != nil {
 					return 0 // it is made when it is first used
 				}
-				return int(queue.Usage.Counts.Active)
+				return int(queue.Usage.Active)
 			}
 		},
 		To: func(scheme, address string) fields {

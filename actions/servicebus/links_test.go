@@ -81,7 +81,7 @@ func TestRenewal(t *testing.T) {
 		t.Error("a new connection for a new link")
 	}
 	<-first.ctx.Done() // it was closed
-	if queue, err := server.Broker().Entity("q1"); err != nil || queue.Usage.Counts.Active != sent.Load() {
+	if queue, err := server.Broker().Entity("q1"); err != nil || queue.Usage.Active != sent.Load() {
 		t.Errorf("%+v has not %d messages, %v", queue, sent.Load(), err)
 	}
 }

@@ -22,7 +22,6 @@ func lenient(b *testing.B) *emulator.Server {
 }
 
 // BenchmarkInvoke runs attempts against an emulator in this process, so the emulator's work is part of each number.
-// Compare with BenchmarkPlainSDK.
 func BenchmarkInvoke(b *testing.B) {
 	for _, parallel := range []int{1, 64, 256} {
 		b.Run(fmt.Sprintf("parallel=%d", parallel), func(b *testing.B) {

@@ -20,7 +20,7 @@ type token struct {
 	life time.Duration
 }
 
-// tokenEntry is a token in the cache. At most one request for it is active, and attempts that need it meanwhile wait for that.
+// tokenEntry is a token in the cache. At most one request for an entry is active; attempts that need the token wait for it.
 type tokenEntry struct {
 	mu     sync.Mutex
 	text   string

@@ -125,7 +125,10 @@ func ready(ts *testscript.TestScript, _ bool, args []string) {
 }
 
 // calm fails if the last command wrote a line to stderr that matches, unless it is that the disk of this machine gets full.
-func calm(ts *testscript.TestScript, _ bool, args []string) {
+func calm(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: calm PATTERN")
+	}
 	pattern, err := regexp.Compile(args[0])
 	ts.Check(err)
 	for line := range strings.Lines(ts.ReadFile("stderr")) {

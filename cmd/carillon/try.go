@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -135,7 +136,7 @@ const trialName = "trial"
 func printTrial(t *terminal.Terminal, v *view.Trial) {
 	took := time.Duration(v.Duration).Round(time.Millisecond)
 	t.Printf("%-9s %s in %s: %s to %s\n", v.Outcome, v.Job, took, v.Type, v.Target)
-	printer.Field(t, "Message", v.Message)
+	printer.Field(t, "Message", cmp.Or(v.Summary, v.Message))
 	for _, h := range v.Headers {
 		printer.Field(t, h.Name, h.Value)
 	}

@@ -181,7 +181,7 @@ func TestServiceBusManyConnections(t *testing.T) {
 	must(t, errors.Join(problems...))
 	info, err := server.Broker().Entity("orders")
 	must(t, err)
-	if info.Usage.Counts.Active != clients {
+	if info.Usage.Active != clients {
 		t.Errorf("%+v", info.Usage.Counts)
 	}
 	if n := server.Disconnect(); n < clients {

@@ -52,8 +52,10 @@ func (r *Reader) homesOf(s *stray, name string) []string {
 	}
 	var homes []string
 	r.words().eachMember("", false, func(home, known string) {
-		home = r.below(s.object, home)
-		if strings.EqualFold(known, name) && home != s.object && !slices.Contains(homes, home) && r.mayHave(home) {
+		if !strings.EqualFold(known, name) {
+			return
+		}
+		if home = r.below(s.object, home); home != s.object && !slices.Contains(homes, home) && r.mayHave(home) {
 			homes = append(homes, home)
 		}
 	})

@@ -47,7 +47,7 @@ func Answer(r *scheduler.Record) string {
 	if status := strconv.Itoa(r.Status); r.Status != 0 && !strings.Contains(text, status) {
 		text = status + " " + text
 	}
-	if response := strings.TrimSpace(r.Response); response != "" {
+	if response := strings.TrimSpace(r.Response); response != "" && !strings.HasSuffix(strings.TrimSpace(text), response) {
 		text = strings.TrimSpace(text) + ": " + response
 	}
 	return strings.Join(strings.Fields(text), " ")

@@ -100,8 +100,9 @@ func (w *world) mustHaveCanceled(name string, occurrences int, outcomes, says st
 		if got := short(records); got != outcomes {
 			w.t.Errorf("history %q, want %q", got, outcomes)
 		}
-		if r := records[len(records)-1]; r.Reason != scheduler.ReasonCanceled || !strings.HasPrefix(r.Message, says) {
-			w.t.Errorf("reason %q, %q; want %q", r.Reason, r.Message, says)
+		if r := records[len(records)-1]; r.Reason != scheduler.ReasonCanceled || !strings.HasPrefix(r.Message, says) ||
+			!strings.HasPrefix(r.Short(), says) || strings.Contains(r.Short(), "Response Headers") {
+			w.t.Errorf("reason %q, %q, in short %q; want %q", r.Reason, r.Message, r.Short(), says)
 		}
 	}
 }

@@ -30,7 +30,7 @@ Examples:
     carillon explain job.action.retryPolicy.retryInterval --json`
 }
 
-// Ours returns the documents of this program, which take half a second to explore.
+// Ours returns the documents of this program.
 var Ours = sync.OnceValue(func() Documents {
 	registry := builtin.New(builtin.Config{})
 	defer registry.Close()

@@ -92,8 +92,8 @@ func TestServiceBusDuplicates(t *testing.T) {
 		}
 	}
 	queue, err := s.bus.Broker().Entity("once")
-	if err != nil || queue.Usage.Counts.Active != 1 {
-		t.Errorf("%d messages, %v", queue.Usage.Counts.Active, err)
+	if err != nil || queue.Usage.Active != 1 {
+		t.Errorf("%d messages, %v", queue.Usage.Active, err)
 	}
 }
 

@@ -37,7 +37,7 @@ func (r room) beginning(c *frame.Call, s *shown) (document.Value, error) {
 	}
 	name, doc := c.Query("template"), document.ObjectValue()
 	known := map[string]bool{}
-	for _, kind := range r.kinds() {
+	for _, kind := range r.service.ActionTypes() {
 		known[strings.ToLower(kind)] = true
 	}
 	for _, b := range beginnings {
@@ -67,19 +67,6 @@ func (r room) beginning(c *frame.Call, s *shown) (document.Value, error) {
 		}
 	}
 	return doc.With(document.StringValue(collection), "collection"), nil
-}
-
-// kinds are the types of actions that there are.
-func (r room) kinds() []string {
-	action := r.service.JobShape().Members.Member("action")
-	if action == nil || action.Members == nil {
-		return nil
-	}
-	var all []string
-	for _, k := range action.Members.Kinds {
-		all = append(all, k.Words...)
-	}
-	return all
 }
 
 // copyOf returns the document of a job that a new one is to be like. It has no secrets, and no name.

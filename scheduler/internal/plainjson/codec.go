@@ -25,15 +25,15 @@ type Codec struct {
 // NewWriter begins to write an object. size is about how many bytes it will take: with enough of them, there is one allocation.
 func NewWriter(size int) Codec { return Codec{text: append(make([]byte, 0, size), '{')} }
 
-// Bytes ends the object and returns it. The error is that of a time whose year is not in 0-9999.
-func (c *Codec) Bytes() ([]byte, error) { return append(c.text, '}'), c.err }
-
 // NewReader begins to read an object.
 func NewReader(text []byte) Codec {
 	c := Codec{text: text, reads: true, first: true}
 	c.take('{')
 	return c
 }
+
+// Bytes ends the object and returns it. The error is that of a time whose year is not in 0-9999.
+func (c *Codec) Bytes() ([]byte, error) { return append(c.text, '}'), c.err }
 
 // Done reports whether all of the object was read, and nothing follows it.
 func (c *Codec) Done() bool {
@@ -200,12 +200,14 @@ var truth = []byte("true")
 func (c *Codec) Time(name string, t *time.Time) {
 	switch {
 	case c.writes(name):
-		text, err := t.AppendText(append(c.text, '"'))
+		c.text = append(c.text, '"')
+		text, err := t.AppendText(c.text)
 		if err != nil {
 			c.err = fmt.Errorf("%s: %w", name, err)
 			return
 		}
-		c.text = append(text, '"')
+		c.text = text
+		c.text = append(c.text, '"')
 	case c.has(name):
 		text := c.quoted()
 		c.bad = c.bad || t.UnmarshalText(text) != nil

@@ -183,11 +183,11 @@ func collectUsage(to chan<- prometheus.Metric, path string, u broker.Usage) {
 		state string
 		n     int64
 	}{
-		{"active", u.Counts.Active},
-		{"dead_letter", u.Counts.DeadLetter},
-		{"scheduled", u.Counts.Scheduled},
-		{"transfer", u.Counts.Transfer},
-		{"transfer_dead_letter", u.Counts.TransferDeadLetter},
+		{"active", u.Active},
+		{"dead_letter", u.DeadLetter},
+		{"scheduled", u.Scheduled},
+		{"transfer", u.Transfer},
+		{"transfer_dead_letter", u.TransferDeadLetter},
 	} {
 		to <- messagesMetric(float64(count.n), path, count.state)
 	}

@@ -110,7 +110,7 @@ func (b *Broker) ofKind(k Kind) []*entity {
 // info describes the entity, whose mu is held.
 func (e *entity) info() Info {
 	k := Kind(e.kind.Load())
-	info := Info{Kind: k, Path: e.path, Name: e.name, Options: e.settings.Options.of(k), Usage: e.usage()}
+	info := Info{Kind: k, Path: e.path, Name: e.name, Options: e.settings.of(k), Usage: e.usage()}
 	if e.topic != nil {
 		info.Topic = e.topic.name
 	}

@@ -13,6 +13,7 @@ import (
 // A Kind is a kind of entity.
 type Kind uint8
 
+// The kinds of entities.
 const (
 	QueueKind Kind = iota
 	TopicKind

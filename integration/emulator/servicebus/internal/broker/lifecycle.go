@@ -34,7 +34,7 @@ func checkName(name string, longest int) error {
 
 // complete clears options that the kind does not have, sets defaults, and reports problems.
 func (s *settings) complete(path string, k Kind) error {
-	s.Options = s.Options.of(k)
+	s.Options = s.of(k)
 	setDefault(&s.LockDuration, time.Minute)
 	setDefault(&s.DuplicateWindow, 10*time.Minute)
 	if s.MaxDeliveryCount == 0 {

@@ -59,7 +59,7 @@ func TestSendAndReceive(t *testing.T) {
 		r.settle(m, broker.Outcome{})
 		_, err := r.source.Settle(m.Token, broker.Outcome{}, nil)
 		wantCondition(t, err, broker.MessageLockLost)
-		if info := must(b.Entity("q")); info.Usage.Counts.Total() != 0 || info.Usage.Size != 0 {
+		if info := must(b.Entity("q")); info.Usage.Total() != 0 || info.Usage.Size != 0 {
 			t.Errorf("%+v", info.Usage)
 		}
 	})

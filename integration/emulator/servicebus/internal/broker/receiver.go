@@ -41,6 +41,9 @@ type Receiver struct {
 	err     error
 }
 
+// A Source is a queue, a subscription or a sub-queue of dead letters to receive from.
+type Source struct{ queue *queue }
+
 // Receive makes a receiver. It fails with NotAllowed if the entity requires a session and config has none, and with
 // EntityDisabled.
 func (s *Source) Receive(config ReceiverConfig) (*Receiver, error) {
@@ -205,9 +208,6 @@ type Delivery struct {
 	LockedUntil time.Time // zero if not locked
 	Sequence    int64
 }
-
-// A Source is a queue, a subscription or a sub-queue of dead letters to receive from.
-type Source struct{ queue *queue }
 
 // Path is the entity's path as it was created.
 func (s *Source) Path() string { return s.queue.entity.pathOf(s.queue.part) }

@@ -153,7 +153,7 @@ func TestManyAtOnce(t *testing.T) {
 		y.check(t, senders*each)
 	}
 	for _, q := range b.Entities() {
-		if q.Usage.Counts.Total() != 0 || q.Usage.Size != 0 {
+		if q.Usage.Total() != 0 || q.Usage.Size != 0 {
 			t.Errorf("%s has %+v", q.Name, q.Usage)
 		}
 	}

@@ -119,7 +119,7 @@ func TestTxnOfManyMessages(t *testing.T) {
 		if _, err := txn.Commit(); err != nil {
 			t.Error(err)
 		}
-		if n := must(b.Entity("q")).Usage.Counts.Active; n != int64(most) {
+		if n := must(b.Entity("q")).Usage.Active; n != int64(most) {
 			t.Errorf("tier %q: %d messages in the queue", tier, n)
 		}
 		stop()

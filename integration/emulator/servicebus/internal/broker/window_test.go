@@ -72,7 +72,7 @@ func TestWindow(t *testing.T) {
 		wantIDs(t, browse(t, b, "q", broker.Deferred), "2")
 		wantIDs(t, browse(t, b, "q", broker.Waiting), "3")
 		wantIDs(t, browse(t, b, "q", broker.Scheduled), "later")
-		if u := must(b.Entity("q")).Usage; u.Deferred != 1 || u.Counts.Active != 3 {
+		if u := must(b.Entity("q")).Usage; u.Deferred != 1 || u.Active != 3 {
 			t.Errorf("counts are %+v", u)
 		}
 		w := window(t, b, "q")
@@ -316,7 +316,7 @@ func TestResubmitForwarded(t *testing.T) {
 			send(t, b, "from", spec{id: "2"}) // which has the others go on, too
 		}
 		deadline := time.Now().Add(20 * time.Second)
-		for must(b.Entity("from")).Usage.Counts.Total() > 0 && time.Now().Before(deadline) {
+		for must(b.Entity("from")).Usage.Total() > 0 && time.Now().Before(deadline) {
 			runtime.Gosched()
 		}
 		got := browse(t, b, "to", every)

@@ -49,6 +49,31 @@ func ParseSQL(expression string, parameters amqp.Map) (Filter, error) {
 	return Filter{kind: SQL, expression: expression, parameters: parameters, root: root, leaves: p.leaves}, nil
 }
 
+// NewCorrelation makes a correlation filter. It fails on a property whose key is not text or whose value is a list or map.
+func NewCorrelation(fields CorrelationFilter) (Filter, error) {
+	c := &correlation{fields: fields}
+	for i := range Fields {
+		if *Fields[i].Of(&fields) != "" {
+			c.system = append(c.system, &Fields[i])
+		}
+	}
+	for _, pair := range fields.Properties {
+		name, ok := pair.Key.(string)
+		if symbol, isSymbol := pair.Key.(amqp.Symbol); isSymbol {
+			name, ok = string(symbol), true
+		}
+		if !ok || name == "" {
+			return Filter{}, fmt.Errorf("a property of a correlation filter needs a name, not %v", pair.Key)
+		}
+		v := valueOf(pair.Value)
+		if v.kind == unknown {
+			return Filter{}, fmt.Errorf("property %q of a correlation filter has a value of type %T", name, pair.Value)
+		}
+		c.properties = append(c.properties, expectation{name, v})
+	}
+	return Filter{kind: Correlation, correlation: c}, nil
+}
+
 // Match reports whether a message matches. An error means that the expression cannot be evaluated on it.
 func (f Filter) Match(m *Message) (bool, error) {
 	switch f.kind {
@@ -153,31 +178,6 @@ type correlation struct {
 type expectation struct {
 	name  string
 	value value
-}
-
-// NewCorrelation makes a correlation filter. It fails on a property whose key is not text or whose value is a list or map.
-func NewCorrelation(fields CorrelationFilter) (Filter, error) {
-	c := &correlation{fields: fields}
-	for i := range Fields {
-		if *Fields[i].Of(&fields) != "" {
-			c.system = append(c.system, &Fields[i])
-		}
-	}
-	for _, pair := range fields.Properties {
-		name, ok := pair.Key.(string)
-		if symbol, isSymbol := pair.Key.(amqp.Symbol); isSymbol {
-			name, ok = string(symbol), true
-		}
-		if !ok || name == "" {
-			return Filter{}, fmt.Errorf("a property of a correlation filter needs a name, not %v", pair.Key)
-		}
-		v := valueOf(pair.Value)
-		if v.kind == unknown {
-			return Filter{}, fmt.Errorf("property %q of a correlation filter has a value of type %T", name, pair.Value)
-		}
-		c.properties = append(c.properties, expectation{name, v})
-	}
-	return Filter{kind: Correlation, correlation: c}, nil
 }
 
 func (c *correlation) match(m *Message) bool {

@@ -74,8 +74,8 @@ func TestRuleValues(t *testing.T) {
 			p.transfer(0, nil, append(amqp.AppendApplicationProperties(nil, amqp.Map{pair}), data("x")...))
 			p.transfer(0, nil, append(amqp.AppendApplicationProperties(nil, amqp.Map{{Key: name, Value: "another"}}), data("x")...))
 			info, err := w.broker.Entity("events/Subscriptions/" + name)
-			if err != nil || info.Usage.Counts.Active != 1 {
-				t.Errorf("%d messages match, %v", info.Usage.Counts.Active, err)
+			if err != nil || info.Usage.Active != 1 {
+				t.Errorf("%d messages match, %v", info.Usage.Active, err)
 			}
 		})
 	}

@@ -16,7 +16,7 @@ func (w *world) active(tb testing.TB, queue string) int64 {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return info.Usage.Counts.Active
+	return info.Usage.Active
 }
 
 // TestSendVia shows that a message which is sent via one entity is in the one that the link names as its destination: at once, or with

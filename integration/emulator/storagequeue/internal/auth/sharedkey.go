@@ -42,6 +42,20 @@ func parseAuthorization(header string) (authorization, bool) {
 	return a, ok && known && account != "" && signature != ""
 }
 
+// A Request is what of an HTTP request is signed, and what it asks for.
+type Request struct {
+	Method  string
+	Path    string // as it was sent, escaped
+	Query   url.Values
+	Header  http.Header
+	Length  int64  // of the body; 0 or less for none
+	Account string // without "-secondary"
+	Queue   string // "" for the account itself
+	Secure  bool   // came over TLS
+	Remote  netip.Addr
+	Need    Need
+}
+
 func (r *Request) verifyHeader(header string, key []byte, now time.Time) error {
 	a, ok := parseAuthorization(header)
 	if !ok {
@@ -157,20 +171,6 @@ func (r *Request) canonicalQuery() string {
 		b.WriteString("\n" + name + ":" + strings.Join(lines[name], ","))
 	}
 	return b.String()
-}
-
-// A Request is what of an HTTP request is signed, and what it asks for.
-type Request struct {
-	Method  string
-	Path    string // as it was sent, escaped
-	Query   url.Values
-	Header  http.Header
-	Length  int64  // of the body; 0 or less for none
-	Account string // without "-secondary"
-	Queue   string // "" for the account itself
-	Secure  bool   // came over TLS
-	Remote  netip.Addr
-	Need    Need
 }
 
 // A Need is what a signature in the URL has to permit.

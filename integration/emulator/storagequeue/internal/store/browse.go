@@ -52,6 +52,19 @@ func (s *Store) Summaries(now time.Time) []Summary {
 	return all
 }
 
+// EachCount calls f with the number of messages of each queue, visible or not. f must not use the store.
+func (s *Store) EachCount(now time.Time, f func(name Name, messages int)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now = s.settle(now)
+	for account, a := range s.accounts {
+		for name, q := range a.queues {
+			q.expire(now)
+			f(Name{account, name}, len(q.messages))
+		}
+	}
+}
+
 // A Seen is a message, visible or not, with its place among those that have arrived.
 type Seen struct {
 	wire.Message
