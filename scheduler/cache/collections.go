@@ -7,8 +7,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// Collections are all collections as they are now: there are few, and every
-// occurrence asks for one.
+// Collections caches all collections: they are few, and every occurrence needs one.
 type Collections struct {
 	*Mirror[string, *scheduler.Collection]
 
@@ -16,7 +15,8 @@ type Collections struct {
 	bucket scheduler.CheckedBucket
 }
 
-// NewCollections returns a mirror of the bucket of collections, whose defaults have these actions. It does no I/O.
+// NewCollections returns a mirror of the bucket. actions decodes the actions in the collections' defaults. It does no
+// I/O.
 func NewCollections(bucket scheduler.CheckedBucket, actions scheduler.ActionReader) *Collections {
 	decode := func(name string, revision uint64, data []byte) (*scheduler.Collection, error) {
 		c, err := scheduler.DecodeCollection(name, revision, data)
@@ -37,7 +37,7 @@ func NewCollections(bucket scheduler.CheckedBucket, actions scheduler.ActionRead
 	}), decode, bucket}
 }
 
-// Inherit returns a job with the defaults of its collection. A collection that cannot be read gives none.
+// Inherit returns j with the defaults of its collection. An unreadable collection contributes no defaults.
 func (c *Collections) Inherit(ctx context.Context, j *scheduler.Job) *scheduler.Job {
 	if known, err := c.Get(ctx, j.Key.Collection); err == nil {
 		return j.Inheriting(known.Defaults)
@@ -69,13 +69,12 @@ func (c *Collections) InheritFor(ctx context.Context, b *scheduler.Baton, j *sch
 	return j.Inheriting(known.Defaults)
 }
 
-// Get returns a collection, from the store unless the watch stands.
+// Get returns a collection. It reads the store unless the watch is live.
 func (c *Collections) Get(ctx context.Context, name string) (*scheduler.Collection, error) {
 	return c.Current(ctx, name, 0)
 }
 
-// Open reports whether the collection's jobs may run. One that is not known
-// does not stop them.
+// Open reports whether the collection's jobs may run. An unknown collection does not stop its jobs.
 func (c *Collections) Open(name string) bool {
 	known, ok := c.Known(name)
 	return !ok || known.Closed() == ""
@@ -87,7 +86,7 @@ func (c *Collections) IsDeleting(name string) bool {
 	return ok && known.State == scheduler.Deleting
 }
 
-// Deleting returns the collections that are being deleted with their jobs, as far as the watch has reported them.
+// Deleting returns the collections that are being deleted with their jobs, according to the watch.
 func (c *Collections) Deleting() (all []*scheduler.Collection) {
 	c.Each(func(one *scheduler.Collection) {
 		if one.State == scheduler.Deleting {
@@ -97,7 +96,7 @@ func (c *Collections) Deleting() (all []*scheduler.Collection) {
 	return all
 }
 
-// Labels returns the labels that a collection gives to its jobs.
+// Labels returns the labels that jobs inherit from a collection.
 func (c *Collections) Labels(name string) map[string]string {
 	if known, ok := c.Known(name); ok && known.Defaults != nil {
 		return known.Defaults.Labels
@@ -105,8 +104,7 @@ func (c *Collections) Labels(name string) map[string]string {
 	return nil
 }
 
-// Rule returns what a collection imposes on attempts to a target, nil for
-// nothing.
+// Rule returns the collection's rule for a target, or nil.
 func (c *Collections) Rule(name, target string) *scheduler.TargetRule {
 	known, ok := c.Known(name)
 	if !ok {

@@ -7,25 +7,23 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// Definitions keeps the definitions that many jobs have in common, such as those of a
-// herd that makes the same call. The zero value is ready for use. It implements
-// [scheduler.DefinitionKeeper].
+// Definitions shares equal definitions between jobs, such as those of a herd that makes the same call. It implements
+// [scheduler.DefinitionKeeper]. The zero value is ready for use.
 type Definitions struct {
 	once sync.Once
 	seed maphash.Seed
 
 	mu   sync.Mutex
 	kept map[string]*scheduler.Definition
-	seen [seenProperties]uint64 // hashes of properties that were read
+	seen [seenProperties]uint64 // hashes of the properties that were read
 }
 
 const (
-	// definitionsKept is how many are kept, about 5 KB each, but for the longest. When
-	// there are more, all are forgotten.
+	// definitionsKept limits the cached definitions, usually about 5 KB each. When the cache is full, it drops all of
+	// them.
 	definitionsKept = 256
 
-	// seenProperties is how many properties are remembered to have been read once: what
-	// no second job has in common with it is not kept.
+	// seenProperties limits the remembered hashes. A definition is cached when a second job has the same properties.
 	seenProperties = 4096
 )
 

@@ -1,38 +1,25 @@
-// Package cache mirrors a bucket of the store in the memory of a process: a
-// [Mirror] holds values by key, and a watch on the bucket keeps it honest.
+// Package cache mirrors a bucket of the store in memory: a [Mirror] caches values by key, and a watch on the bucket
+// invalidates or updates them.
 //
-// # Two kinds of watch
-//
-// A watch that tells values, with [Config.Decode], fills the mirror: what it has
-// told of is all that there is. It suits a bucket of few values, which all are
-// needed. A watch that tells only that something has changed empties it: what is
-// read is kept until then. It suits a bucket of many values, of which a process
-// needs some.
+//   - With [Config.Decode], the watch delivers values, and the mirror holds all of them. Use it for small buckets.
+//   - Without it, the watch delivers invalidations, and the mirror caches what the process reads. Use it for large
+//     buckets of which the process needs a part.
 //
 // # Guarantees
 //
-//  1. Peek answers only while a watch stands, and then with a value that was the
-//     latest when the watch last told of that key. A process's own write, once
-//     noted, is known at once.
-//  2. Current never answers with a revision older than the one it is asked for,
-//     or was told of: it reads the store when the mirror has no newer value, or no
-//     watch, and again while that does not know it. A store that does not know it
-//     for long, as one brought back from a copy, is believed. Errors of the store
-//     pass through, and nothing is kept of them.
-//  3. Nothing that was read is kept if a change to that key may have been told of
-//     since the read began, or if the watch was lost meanwhile. Changes are
-//     counted in shards, so a change to another key may be in the way, and costs
-//     one read. Nor is a value kept that is older than what was told of: a
-//     replica of the store may lag behind.
-//  4. What a watch tells of is believed when it has told of everything: until
-//     then it may speak of what others have changed since.
-//  5. Of one watch, a later revision takes the place of an earlier one and never
-//     the reverse, whoever notes them. A deletion is a revision like any other.
-//  6. What was deleted while there was no watch is not known any more when there
-//     is one again.
-//  7. When the watch is lost, nothing is kept, except for [Mirror.Known] where
-//     that is asked for ([Config.Retain]).
-//  8. Of any number of runners in a process one watches. When it ends, another
-//     takes over.
-//  9. No lock is held while the store is read.
+//  1. Peek answers only while a watch is live, with a value that was the latest when the watch last reported its key.
+//     A process's own write is visible as soon as it is noted.
+//  2. Current never returns a revision older than the one requested or reported. It reads the store if the mirror has
+//     no newer value or no watch, and retries for 150 ms if the store lags behind. Then it accepts the store's answer,
+//     as the store may have been restored from a backup. It returns store errors and does not cache them.
+//  3. The mirror does not keep a value if its key may have changed since the read began, if the watch was lost
+//     meanwhile, or if a newer revision was reported (a replica may lag behind). Shards count the changes, so a change
+//     to another key can cost one read.
+//  4. The mirror relies on a watch once it has reported every value: before that, the reports may be outdated.
+//  5. Within a watch, a later revision replaces an earlier one and never the reverse, whatever the order of the calls.
+//     A deletion is a revision like any other.
+//  6. A new watch removes the values that were deleted while none was live.
+//  7. A lost watch empties the mirror, except for [Mirror.Known] with [Config.Retain].
+//  8. Of several runners in a process, one watches. When it ends, another takes over.
+//  9. The mirror holds no lock while it reads the store.
 package cache

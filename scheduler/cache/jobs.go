@@ -6,14 +6,13 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// Jobs are the definitions that a process uses, so that in the steady state
-// firing a job reads nothing. A schedule is compiled when it is first asked for,
-// by who asks ([Jobs.Current]).
+// Jobs caches the definitions that a process uses, so that firing a job reads nothing in the steady state.
+// [Jobs.Current] compiles a schedule on first use.
 type Jobs struct {
 	*Mirror[scheduler.Key, *scheduler.Job]
 
-	// Changed is called with each job that the watch says was changed, before it is
-	// read again; nil for nothing. It must not block. Set it before Run.
+	// Changed is called with the key of each changed job before the job is read again. It must not block. Set it before
+	// Run. Default: none.
 	Changed func(scheduler.Key)
 
 	store   scheduler.Jobs
@@ -23,15 +22,15 @@ type Jobs struct {
 }
 
 const (
-	// jobsKept is how many definitions are kept, about 3 KB each, fewer of those whose schedules hold more.
+	// jobsKept limits the cached definitions, about 3 KB each. Large schedules count for more.
 	jobsKept = 1 << 15
 
-	// costlyWeight is as how many of them one counts whose schedule is almost too costly to compile: it holds some hundred
+	// costlyWeight is the weight of a schedule that is almost too expensive to compile. It holds several hundred
 	// kilobytes.
 	costlyWeight = 100
 
-	// jobShards are so many that a load is hardly ever in the way of another
-	// job's change, even when thousands change in a second.
+	// jobShards is large enough that another job's change rarely invalidates a load, even at thousands of changes per
+	// second.
 	jobShards = 1 << 16
 )
 
@@ -58,7 +57,7 @@ func NewJobs(store scheduler.Jobs, actions scheduler.ActionReader, secrets sched
 	return j
 }
 
-// Peek returns a job if it can be had without reading or compiling.
+// Peek returns a job if it is cached and compiled.
 func (j *Jobs) Peek(k scheduler.Key) (*scheduler.Job, bool) {
 	job, ok := j.Mirror.Peek(k)
 	if !ok || job.Plan == nil {
@@ -67,15 +66,14 @@ func (j *Jobs) Peek(k scheduler.Key) (*scheduler.Job, bool) {
 	return job, true
 }
 
-// Uncompiled reports whether a job has been read whose schedule is not compiled
-// yet.
+// Uncompiled reports whether a job is cached, but its schedule is not compiled yet.
 func (j *Jobs) Uncompiled(k scheduler.Key) bool {
 	job, ok := j.Mirror.Peek(k)
 	return ok && job.Plan == nil
 }
 
-// Current is [Mirror.Current], and compiles the job's schedule if that was not
-// done yet. The error may be a [*scheduler.DamagedError].
+// Current is [Mirror.Current], and compiles the job's schedule if necessary. The error may be a
+// [*scheduler.DamagedError].
 func (j *Jobs) Current(ctx context.Context, k scheduler.Key, atLeast uint64) (*scheduler.Job, error) {
 	before := j.Changes(k)
 	job, err := j.Mirror.Current(ctx, k, atLeast)
@@ -89,7 +87,7 @@ func (j *Jobs) Current(ctx context.Context, k scheduler.Key, atLeast uint64) (*s
 	return compiled, err
 }
 
-// Load reads a job from the store, and compiles its schedule.
+// Load reads a job from the store and compiles its schedule.
 func (j *Jobs) Load(ctx context.Context, k scheduler.Key) (*scheduler.Job, error) {
 	job, err := j.read(ctx, k)
 	if err != nil {
@@ -110,15 +108,14 @@ func (j *Jobs) decode(st scheduler.Stored) (*scheduler.Job, error) {
 	return scheduler.ReadJobWith(&j.shared, st.Key, st.Revision, st.Data, j.actions, j.secrets)
 }
 
-// At returns the job as it was at a revision, or as it is now when that is no
-// longer kept.
+// At returns the job at a revision, or current if the store no longer has that revision.
 func (j *Jobs) At(ctx context.Context, revision uint64, current *scheduler.Job) *scheduler.Job {
 	if current.Revision == revision {
 		return current
 	}
 	st, err := j.store.LoadJobAt(ctx, current.Key, revision)
 	if err != nil || current.SameDefinition(st.Data) {
-		return current // not kept, or written again for another reason, such as a new key for its secrets
+		return current // deleted, or rewritten for another reason, such as a rotation of its secrets' key
 	}
 	then, err := j.decode(st)
 	if err == nil {
@@ -135,17 +132,17 @@ type Read struct {
 	scheduler.Stored
 
 	Job     *scheduler.Job
-	Changes uint32 // that were counted before it was read, see [Mirror.Unchanged]
+	Changes uint32 // count of changes before the read, see [Mirror.Unchanged]
 }
 
-// Fill reads many jobs in one request, and compiles no schedule. What cannot be read now is read when it
-// is needed. take is called with each job, and may take it over: what it returns true for is not kept here.
+// Fill reads many jobs in one request and compiles no schedule. Jobs that it cannot read are read on demand. It calls
+// take with each job, and does not cache those for which take returns true.
 func (j *Jobs) Fill(ctx context.Context, keys []scheduler.Key, take func(Read) bool) {
 	before := make(map[scheduler.Key]uint32, len(keys))
 	for _, k := range keys {
 		before[k] = j.Changes(k)
 	}
-	for _, st := range j.load(ctx, keys) { // when all have come, as the store does not wait for long
+	for _, st := range j.load(ctx, keys) { // after all have arrived, because the store does not wait for slow readers
 		job, err := j.decode(st)
 		if err != nil {
 			continue
@@ -169,7 +166,7 @@ func (j *Jobs) load(ctx context.Context, keys []scheduler.Key) []scheduler.Store
 	return stored
 }
 
-// Unpack returns a job that was packed, and has not changed since.
+// Unpack returns an encoded job that has not changed since.
 func (j *Jobs) Unpack(k scheduler.Key, p *scheduler.Packed) (*scheduler.Job, error) {
 	if job, ok := j.Peek(k); ok && job.Revision == p.Revision {
 		return job, nil

@@ -11,45 +11,40 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/intake"
 )
 
-// Config says what a mirror shows and how much of it. Watch and Load are
-// required, and one of Decode and Revision.
+// Config configures a Mirror. Watch and Load are required, and one of Decode and Revision.
 type Config[K comparable, V any] struct {
-	// Watch calls changed for every change of a value, in the order of the
-	// changes of a key, until ctx is done or the watch is lost. With Decode, it
-	// first calls it for every value that there is; data is nil for one that was
-	// deleted. It calls ready once: from then on no change goes unseen, and with
-	// Decode every value has been told of. It calls neither after its return.
+	// Watch calls changed for every change of a value, in the order of the changes of a key, until ctx is done or the
+	// watch is lost. With Decode, it first calls changed for every existing value. data is nil for a deleted value. It
+	// calls ready once: afterwards it misses no change and, with Decode, has reported every value. It calls neither
+	// function after it returns.
 	Watch func(ctx context.Context, ready func(), changed func(key K, revision uint64, data []byte)) error
 
 	// Load reads a value from the store.
 	Load func(ctx context.Context, key K) (V, error)
 
-	// Decode makes a value of what the watch tells. One that cannot be decoded is
-	// not known: it is read when it is needed, and Load tells what is wrong with
-	// it. Default: none; data is not looked at, and a change removes the value.
+	// Decode decodes a value from the watch. A value that Decode rejects is unknown: it is read on demand, and Load
+	// reports the error. Default: none; the mirror ignores data, and a change removes the value.
 	Decode func(key K, revision uint64, data []byte) (V, error)
 
-	// Revision returns the revision of a value that was read. It is not needed
-	// with Decode, when nothing is kept but what the watch tells.
+	// Revision returns the revision of a value that Load returned. Not needed with Decode, which caches only the
+	// watch's values.
 	Revision func(V) uint64
 
-	// Limit is how many values are kept of those that were read. An eighth of
-	// them, at random, makes room for more. Default: no limit.
+	// Limit limits the cached values that were read. When it is reached, a random eighth makes room. Default: no limit.
 	Limit int
 
-	// Weight is as how many values one counts for Limit. Default: one each.
+	// Weight returns how much of Limit a value uses. Default: 1.
 	Weight func(V) int
 
-	// Shards is how many counts of changes there are. Default: one.
+	// Shards is the number of change counters. Default: 1.
 	Shards int
 
-	// Retain lets [Mirror.Known] answer also when the watch is lost, until the
-	// next one has told of everything.
+	// Retain lets [Mirror.Known] answer after the watch is lost, until the next watch has reported every value.
 	Retain bool
 }
 
-// Mirror holds the values of a bucket. It is safe for concurrent use. While
-// [Mirror.Run] does not run, it reads each value each time.
+// Mirror caches the values of a bucket. It is safe for concurrent use. While [Mirror.Run] is not running, it reads the
+// store for each request.
 type Mirror[K comparable, V any] struct {
 	cfg  Config[K, V]
 	seed maphash.Seed
@@ -70,7 +65,7 @@ func New[K comparable, V any](cfg Config[K, V]) *Mirror[K, V] {
 	}
 }
 
-// Peek returns a value if it can be had without reading, which takes a watch.
+// Peek returns a cached value. It requires a live watch.
 func (m *Mirror[K, V]) Peek(key K) (V, bool) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
@@ -78,8 +73,8 @@ func (m *Mirror[K, V]) Peek(key K) (V, bool) {
 	return e.value, ok
 }
 
-// Known returns a value as it was last known to be. There may be a newer one that
-// the watch has not told of, or has not because it is lost ([Config.Retain]).
+// Known returns the last known value. A newer one may exist that the watch has not reported yet, or cannot report
+// because it is lost ([Config.Retain]).
 func (m *Mirror[K, V]) Known(key K) (V, bool) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
@@ -87,7 +82,7 @@ func (m *Mirror[K, V]) Known(key K) (V, bool) {
 	return e.value, ok
 }
 
-// Each calls f with every value that is known. f must not call the mirror.
+// Each calls f with every known value. f must not call the mirror.
 func (m *Mirror[K, V]) Each(f func(V)) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
@@ -98,10 +93,8 @@ func (m *Mirror[K, V]) Each(f func(V)) {
 	}
 }
 
-// Current returns a value as it is now, from the store if need be. atLeast is a
-// revision that is known to exist, or 0: what the mirror holds may be older for
-// the moment in which the watch has not told of it yet. The error is that of
-// [Config.Load].
+// Current returns the current value, from the store if necessary. atLeast is a revision that is known to exist, or 0:
+// the mirror may briefly lag behind it. The error is that of [Config.Load].
 func (m *Mirror[K, V]) Current(ctx context.Context, key K, atLeast uint64) (V, error) {
 	m.mu.RLock()
 	e, ok := m.table.peek(key)
@@ -122,15 +115,14 @@ func (m *Mirror[K, V]) Current(ctx context.Context, key K, atLeast uint64) (V, e
 	}
 }
 
-// The pauses between reads while a replica of the store may lag behind, 150 ms
-// together. After that, what is there is taken for what there is: the store may have
-// been brought back from an older copy.
+// The pauses between reads while a replica of the store may lag behind, 150 ms in total. Then the mirror accepts the
+// store's answer: the store may have been restored from an older copy.
 const (
 	lagPause    = 10 * time.Millisecond
 	lagPatience = 80 * time.Millisecond
 )
 
-// late reports whether there is a later revision of a value that was read.
+// late reports whether a later revision than that of v is known.
 func (m *Mirror[K, V]) late(key K, v V, atLeast uint64) bool {
 	if m.cfg.Revision == nil {
 		return false
@@ -141,7 +133,7 @@ func (m *Mirror[K, V]) late(key K, v V, atLeast uint64) bool {
 	return revision < atLeast || m.table.outdated(at, revision)
 }
 
-// Changes counts the changes of keys like this one that were told of so far.
+// Changes returns the number of reported changes in the shard of key.
 func (m *Mirror[K, V]) Changes(key K) uint32 {
 	at := m.place(key)
 	m.mu.RLock()
@@ -149,8 +141,8 @@ func (m *Mirror[K, V]) Changes(key K) uint32 {
 	return m.table.shards[at.shard].changes
 }
 
-// Unchanged reports whether the mirror would have been told of a change of the
-// value since it had counted so many, and was not.
+// Unchanged reports whether the value has not changed since Changes returned since. It is false without a watch that
+// would have reported a change.
 func (m *Mirror[K, V]) Unchanged(key K, since uint32) bool {
 	at := m.place(key)
 	m.mu.RLock()
@@ -158,8 +150,7 @@ func (m *Mirror[K, V]) Unchanged(key K, since uint32) bool {
 	return m.table.unchanged(at, since)
 }
 
-// Latest reports whether a value that was read is the latest one, for all that was
-// told of, and would be kept by [Mirror.Keep].
+// Latest reports whether v, which was read, is the latest reported value. [Mirror.Keep] would then keep it.
 func (m *Mirror[K, V]) Latest(key K, v V, before uint32) bool {
 	at := m.place(key)
 	m.mu.RLock()
@@ -167,9 +158,8 @@ func (m *Mirror[K, V]) Latest(key K, v V, before uint32) bool {
 	return m.table.latestOf(at, m.cfg.Revision(v), before)
 }
 
-// Keep takes in a value that was read, unless there may be a newer one: before is
-// what [Mirror.Changes] returned before it was read. With [Config.Decode], it
-// does nothing.
+// Keep caches a value that was read, unless a newer one may exist. before is the result of [Mirror.Changes] before the
+// read. With [Config.Decode], Keep does nothing.
 func (m *Mirror[K, V]) Keep(key K, v V, before uint32) {
 	if m.cfg.Decode != nil {
 		return
@@ -183,15 +173,15 @@ func (m *Mirror[K, V]) Keep(key K, v V, before uint32) {
 	m.table.keep(key, at, e, before)
 }
 
-// Forget removes a value that is not needed again.
+// Forget removes a value that is no longer needed.
 func (m *Mirror[K, V]) Forget(key K) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.table.remove(key)
 }
 
-// Note takes in what the bucket holds for a key since a revision; data is nil for
-// nothing. A process notes its own writes, which the watch tells of later.
+// Note records the value of a key at a revision; nil data means deleted. A process notes its own writes, which the
+// watch reports later.
 func (m *Mirror[K, V]) Note(key K, revision uint64, data []byte) {
 	at, e := m.place(key), entry[V]{revision: revision, deleted: true}
 	if m.cfg.Decode != nil && data != nil {
@@ -208,9 +198,8 @@ func (m *Mirror[K, V]) Note(key K, revision uint64, data []byte) {
 	}
 }
 
-// Run watches until ctx is done. When the watch is lost, it calls lost and tries
-// again after a second; while it fails for the same reason, lost is not called
-// again. Of several runners one watches; the others wait until it ends.
+// Run watches the bucket until ctx is done. When the watch fails, Run calls lost and retries after a second; it does
+// not call lost again for the same reason. Of several runners, one watches and the others stand by.
 func (m *Mirror[K, V]) Run(ctx context.Context, lost func(error)) {
 	select {
 	case m.turn <- struct{}{}:

@@ -7,17 +7,16 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec"
 )
 
-// Plans keeps the plans of jobs whose schedules take long to compile, and of those that are too costly the reason, so that
-// a job which is read for every list is not compiled for every list. The zero value is ready for use. It implements
-// [scheduler.PlanKeeper].
+// Plans caches plans that take long to compile, and the errors of schedules that are too expensive, so that listing a
+// job repeatedly compiles it once. It implements [scheduler.PlanKeeper]. The zero value is ready for use.
 type Plans struct {
 	mu    sync.Mutex
 	kept  map[planKey]kept
-	order []planKey // as they were kept, the oldest first
-	work  float64   // of all that are kept
+	order []planKey // oldest first
+	work  float64 // total work of the cached plans
 }
 
-// planKey names a stored revision of a job.
+// planKey identifies a stored revision of a job.
 type planKey struct {
 	key      scheduler.Key
 	revision uint64
@@ -30,11 +29,11 @@ type kept struct {
 }
 
 const (
-	// leastWork is how much of what is too costly a schedule must take to be worth a place: half a millisecond or so.
+	// leastWork is the least work worth caching, as a fraction of the compile limit: about half a millisecond.
 	leastWork = 0.02
 
-	// mostWork bounds what is kept together. What a schedule holds in memory grows with the work that it took, to some
-	// megabytes for one that is almost too costly.
+	// mostWork limits the total work of the cached plans. Memory grows with work, up to several megabytes for a
+	// schedule just below the compile limit.
 	mostWork = 64
 )
 

@@ -1,49 +1,47 @@
 package cache
 
-// table is what a mirror knows, and how it stands with the watch. Its methods
-// are the rules; none of them waits.
+// table holds what a mirror knows and the state of its watch. Its methods implement the mirror's rules and never block.
 type table[K comparable, V any] struct {
 	entries map[K]entry[V]
 	shards  []shard
-	latest  uint64 // the highest revision that was told of
-	limit   int    // weight kept of those that were read; 0: no limit
+	latest  uint64 // the highest reported revision
+	limit   int // weight limit of the values that were read; 0: none
 	weight  int    // of all entries
 	retain  bool   // entries outlive the watch
 
-	watch    uint64 // number of the present watch, or the last one
-	watching bool   // a watch is being set up, or stands: it will tell of every change
-	live     bool   // the watch stands, and has told of all that there is
+	watch    uint64 // number of the current or last watch
+	watching bool // a watch is live or being set up: it will report every change
+	live     bool // the watch has reported every existing value
 }
 
-// shard is what was told of those keys that have it in common.
+// shard counts the reported changes of the keys that share it.
 type shard struct {
-	changes uint32 // told of
-	mark    uint32 // of the key that was told of last
+	changes uint32 // number of reported changes
+	mark    uint32 // of the key that was reported last
 	told    uint64 // its revision
-	floor   uint64 // the highest revision told of the other keys
+	floor   uint64 // the highest reported revision of the other keys
 }
 
-// place is where the changes of a key count: its shard, and by what it is told from
-// others there. Two keys that have even that in common are in each other's way.
+// place locates a key's change counter: its shard, and a mark that distinguishes it within the shard. A change of one
+// key invalidates reads of another with the same place.
 type place struct {
 	shard int
 	mark  uint32
 }
 
-// lagMost is how many changes a replica of the store may lag behind.
+// lagMost limits how many changes a replica of the store may lag behind.
 const lagMost = 4096
 
-// entry is what is known of a key.
+// entry is the knowledge about a key.
 type entry[V any] struct {
 	value    V
 	revision uint64
 	weight   int    // of the value; 0 is 1
-	deleted  bool   // there is no value, or none that can be decoded
-	watch    uint64 // that it is known from
+	deleted  bool // no value, or one that cannot be decoded
+	watch    uint64 // the watch that reported it
 }
 
-// begin notes that a watch is being set up. The bucket may be another one, which
-// counts its revisions from the beginning.
+// begin records that a watch is being set up. The bucket may have been recreated with revisions that start over.
 func (t *table[K, V]) begin() {
 	t.watch++
 	t.watching = true
@@ -53,8 +51,7 @@ func (t *table[K, V]) begin() {
 	}
 }
 
-// ready notes that the watch has told of everything: what it has not named was
-// deleted while there was no watch.
+// ready records that the watch has reported everything. Values that it did not report were deleted before it started.
 func (t *table[K, V]) ready() {
 	t.live = true
 	for key, e := range t.entries {
@@ -64,8 +61,7 @@ func (t *table[K, V]) ready() {
 	}
 }
 
-// lose notes that there is no watch: any value may change unseen until the next
-// one stands.
+// lose records that the watch is lost: any value may change unnoticed until the next watch is live.
 func (t *table[K, V]) lose() {
 	t.watching, t.live = false, false
 	if !t.retain {

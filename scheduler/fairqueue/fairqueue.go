@@ -1,5 +1,7 @@
-// Package fairqueue lets so many callers work at once, and queues the others fairly: of those who wait, each caller in turn
-// gets one slot, however many more another one asks for. Whoever asks for much waits behind himself.
+// Package fairqueue limits concurrent work and queues the excess fairly. Waiting callers receive slots in round-robin
+// order, so that a caller with many requests delays only its own. A [Queue] also limits the waiting requests, per
+// caller and in total: beyond the limits, Acquire fails immediately with [ErrFull]. It does not interrupt work that
+// holds a slot.
 package fairqueue
 
 import (
@@ -9,14 +11,14 @@ import (
 	"sync"
 )
 
-// ErrFull says that so many wait already that one more would wait in vain.
+// ErrFull is returned if the queue already has too many waiting requests.
 var ErrFull = errors.New("too many requests wait for their turn; try again")
 
-// Config says how many may work, and wait. All are required.
+// Config configures a Queue. All fields are required.
 type Config struct {
-	Slots     int // that may be held at once
-	PerCaller int // requests of one caller that may wait
-	Waiting   int // requests of all callers that may wait
+	Slots     int // limit of the slots in use
+	PerCaller int // limit of one caller's waiting requests
+	Waiting   int // limit of all waiting requests
 }
 
 // Queue hands out slots. It is safe for concurrent use.
@@ -26,20 +28,20 @@ type Queue struct {
 	mu      sync.Mutex
 	free    int
 	waiting int
-	callers []*caller // those who wait; the first one is next
+	callers []*caller // callers with waiting requests; the first is next
 }
 
-// caller is who waits, and for how many slots.
+// caller is a caller with waiting requests.
 type caller struct {
 	name  string
-	turns []chan struct{} // closed when it has a slot
+	turns []chan struct{} // each is closed when its request receives a slot
 }
 
 // New returns a queue with all slots free.
 func New(cfg Config) *Queue { return &Queue{cfg: cfg, free: cfg.Slots} }
 
-// Acquire waits for a slot, until ctx is done: the error is the cause of its end, or [ErrFull]. Whoever got a slot calls
-// release once. caller tells callers apart.
+// Acquire waits for a slot until ctx is done. It returns [ErrFull] or the cause of ctx's end. The caller must call
+// release exactly once.
 func (q *Queue) Acquire(ctx context.Context, caller string) (release func(), err error) {
 	turn, err := q.enter(caller)
 	if err != nil {
@@ -55,17 +57,17 @@ func (q *Queue) Acquire(ctx context.Context, caller string) (release func(), err
 		if q.leave(caller, turn) {
 			return nil, context.Cause(ctx)
 		}
-		return q.release, nil // the slot came in the same moment: what follows finds ctx done
+		return q.release, nil // the slot arrived at the same moment: the subsequent work finds ctx done
 	}
 }
 
-// enter takes a slot at once, or a turn to wait for.
+// enter takes a free slot, or queues a request.
 func (q *Queue) enter(name string) (chan struct{}, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.free > 0 {
 		q.free--
-		return nil, nil //nolint:nilnil // there is nothing to wait for
+		return nil, nil //nolint:nilnil // a slot was free
 	}
 	at := slices.IndexFunc(q.callers, func(c *caller) bool { return c.name == name })
 	if q.waiting >= q.cfg.Waiting || at >= 0 && len(q.callers[at].turns) >= q.cfg.PerCaller {
@@ -81,7 +83,7 @@ func (q *Queue) enter(name string) (chan struct{}, error) {
 	return turn, nil
 }
 
-// leave gives up a turn; false when it has come.
+// leave removes a waiting request. It returns false if the request already has a slot.
 func (q *Queue) leave(name string, turn chan struct{}) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -98,7 +100,7 @@ func (q *Queue) leave(name string, turn chan struct{}) bool {
 	return false
 }
 
-// release hands a slot to the caller whose turn it is.
+// release passes a slot to the next caller.
 func (q *Queue) release() {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -1,17 +1,13 @@
-// Package historyindex finds records of a history that are far apart. The store
-// reads them by the block, of some thousand records, so that a hundred of them
-// that are spread over a million take it a second; an [Index] holds what filters
-// ask of each record in a row of a table, and the records themselves packed.
+// Package historyindex finds scattered records of a history. The store reads records in blocks of about a thousand, so
+// reading a hundred records spread over a million takes about a second. An [Index] holds the fields that filters
+// compare, one table row per record, and the compressed records.
 //
 // # Guarantees
 //
-//  1. It is never the truth, which is the store. It is told of records in their
-//     order ([Index.Append]), and answers for a range of sequences alone
-//     ([Index.Span]); what is outside is to be asked of the store.
-//  2. It answers with records that were stored, and leaves none out. It drops the
-//     records that the store drops because a job has too many, or because they are
-//     too old ([Index.Drop]). Those of a deleted job it keeps until they are old:
-//     their incarnation tells them from those of a job that is there.
-//  3. Its memory is bounded: the oldest records are dropped, and the range begins
-//     later.
+//  1. The store remains the source of truth. The caller appends records in order ([Index.Append]). The index answers
+//     for one range of sequences ([Index.Span]); for records outside the range, ask the store.
+//  2. Within the range, [Index.Search] omits no matching record and returns only stored ones. The index drops records
+//     that the store drops by count per job or by age ([Index.Drop]). It keeps the records of deleted jobs until they
+//     reach that age: their incarnation distinguishes them from those of a current job.
+//  3. Memory is bounded: the index drops the oldest records, and its range begins later.
 package historyindex

@@ -2,13 +2,13 @@ package historyindex
 
 import "github.com/carillon-sched/carillon/scheduler"
 
-// subject is whose records the store counts together.
+// subject identifies records that the store counts together.
 type subject struct {
 	job     scheduler.Key
 	outcome scheduler.Outcome
 }
 
-// rowsOf are the rows of a subject, each of which knows the next.
+// rowsOf is the linked list of a subject's rows.
 type rowsOf struct {
 	subject
 
@@ -16,7 +16,7 @@ type rowsOf struct {
 	count          int64
 }
 
-// subjects are numbered, and have their rows.
+// subjects assigns numbers to subjects and holds their rows.
 type subjects struct {
 	numbers map[subject]uint32
 	all     []rowsOf
@@ -25,7 +25,7 @@ type subjects struct {
 
 func newSubjects() subjects { return subjects{numbers: map[subject]uint32{}} }
 
-// number is that of a subject.
+// number returns the number of a subject.
 func (s *subjects) number(of subject) uint32 {
 	n, ok := s.numbers[of]
 	if ok {
@@ -49,17 +49,17 @@ func (s *subjects) release(n uint32) {
 	s.free = append(s.free, n)
 }
 
-// traits are numbered.
+// traits assigns numbers to combinations of traits.
 type traits struct {
 	numbers map[scheduler.RecordTrait]uint32
 	all     []scheduler.RecordTrait
 }
 
-// traitsMost bounds the traits that are told apart. There are as many as targets of
-// jobs times some; those beyond are looked at one by one.
+// traitsMost limits the distinct combinations, a small multiple of the number of targets. Records beyond the limit are
+// examined individually.
 const traitsMost = 1 << 16
 
-// anyTrait is the number of the traits that are not told apart.
+// anyTrait is the number of all combinations beyond the limit.
 const anyTrait = 0
 
 func newTraits() traits {
@@ -73,5 +73,5 @@ func (t *traits) number(of scheduler.RecordTrait) uint32 {
 		t.all = append(t.all, of)
 		t.numbers[of] = n
 	}
-	return n // of one that is not told apart: anyTrait
+	return n // anyTrait beyond the limit
 }

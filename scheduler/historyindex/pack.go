@@ -10,7 +10,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// packer packs the contents of chunks.
+// packer compresses the contents of chunks.
 type packer struct {
 	encoder *zstd.Encoder
 	decoder *zstd.Decoder
@@ -22,7 +22,7 @@ func newPacker() *packer {
 		zstd.WithWindowSize(packWindow), zstd.WithLowerEncoderMem(true),
 	)
 	if err != nil {
-		panic(err) // of these options
+		panic(err) // invalid options
 	}
 	decoder, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(2))
 	if err != nil {
@@ -31,10 +31,10 @@ func newPacker() *packer {
 	return &packer{encoder, decoder}
 }
 
-// packWindow is about how long the contents of a chunk are.
+// packWindow is the approximate size of a chunk's contents.
 const packWindow = 64 << 10
 
-// pack packs contents, each behind its length.
+// pack compresses contents, each with a length prefix.
 func (p *packer) pack(contents [][]byte) []byte {
 	var all []byte
 	for _, c := range contents {
@@ -42,10 +42,10 @@ func (p *packer) pack(contents [][]byte) []byte {
 		all = append(all, c...)
 	}
 	packed := p.encoder.EncodeAll(all, nil)
-	return append(make([]byte, 0, len(packed)), packed...) // it stays for long
+	return append(make([]byte, 0, len(packed)), packed...) // a copy without spare capacity, because it is long-lived
 }
 
-// unpack is the reverse of pack.
+// unpack reverses pack.
 func (p *packer) unpack(packed []byte) (contents [][]byte, err error) {
 	all, err := p.decoder.DecodeAll(packed, nil)
 	if err != nil {
@@ -66,14 +66,14 @@ var errTorn = errors.New("history index: a chunk is torn")
 
 // The first byte of a content.
 const (
-	whole   = 'r' // a record follows, as it is stored
-	damaged = 'd' // the message of one that cannot be read
+	whole   = 'r' // an encoded record follows
+	damaged = 'd' // the error message of an unreadable record follows
 )
 
-// contentHead is the length of what precedes a record: the first byte, and when it was stored.
+// contentHead is the size of the prefix of a record: the first byte, and its storage time.
 const contentHead = 1 + 8
 
-// contentOf is a record as it is packed.
+// contentOf encodes a record for packing.
 func contentOf(r *scheduler.Record) ([]byte, error) {
 	kind, data := byte(damaged), []byte(r.Message)
 	if !r.Damaged {
@@ -89,7 +89,7 @@ func contentOf(r *scheduler.Record) ([]byte, error) {
 	return append(content, data...), nil
 }
 
-// recordOf is the reverse of contentOf, for the record of a row.
+// recordOf reverses contentOf, for the record of a row.
 func recordOf(content []byte, s subject, sequence uint64) (*scheduler.Record, error) {
 	stored := time.Unix(0, int64(binary.BigEndian.Uint64(content[1:]))).UTC()
 	var r *scheduler.Record

@@ -7,18 +7,17 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// Query says which records are looked for.
+// Query selects records.
 type Query struct {
 	scheduler.RecordFilter
 
-	Key  scheduler.Key                // of a job; of a collection when Job is empty; of all when it is the zero Key
-	Sees func(collection string) bool // of which collections; nil: of all
+	Key  scheduler.Key // a job; a collection if Job is empty; everything if it is the zero Key
+	Sees func(collection string) bool // the visible collections; nil: all
 }
 
-// Search returns the newest records before a sequence that a query may want, at
-// most most, newest first. It does not know of incarnations, so those are not
-// asked. The range must have the sequence, or end with it. done says that it has
-// no others: what precedes its range is to be asked of the store.
+// Search returns at most most records before a sequence that may match a query, newest first. It ignores the query's
+// incarnations. The range must contain the sequence or end with it. done reports that the index has no more candidates:
+// for earlier records, read the store.
 func (x *Index) Search(q *Query, before uint64, most int) (records []*scheduler.Record, done bool, err error) {
 	found, done := x.find(q, before, most)
 	var contents [][]byte
@@ -40,18 +39,18 @@ func (x *Index) Search(q *Query, before uint64, most int) (records []*scheduler.
 	return records, done, nil
 }
 
-// found is a row that may be wanted, and where its record is.
+// found is a candidate row and the location of its record.
 type found struct {
 	subject
 
-	chunk    *chunk // only to be compared
+	chunk    *chunk // compared only, never read
 	open     [][]byte
 	packed   []byte
 	at       int
 	sequence uint64
 }
 
-// find looks for rows.
+// find returns candidate rows.
 func (x *Index) find(q *Query, before uint64, most int) (all []found, done bool) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -80,7 +79,7 @@ func (x *Index) find(q *Query, before uint64, most int) (all []found, done bool)
 	return all, true
 }
 
-// wanted tells for each subject and each trait whether its records may be wanted.
+// wanted returns, per subject and per trait, whether its records may match.
 func (x *Index) wanted(q *Query) (subjects, traits []bool) {
 	subjects, traits = make([]bool, len(x.subjects.all)), make([]bool, len(x.traits.all))
 	for i := range subjects {
@@ -95,7 +94,7 @@ func (x *Index) wanted(q *Query) (subjects, traits []bool) {
 	return subjects, traits
 }
 
-// bounds are those of times, in whole seconds: the records are asked exactly.
+// bounds rounds times to whole seconds. The record itself is checked exactly.
 func bounds(since, until time.Time) (first, last uint32) {
 	last = ^uint32(0)
 	if !until.IsZero() {

@@ -1,9 +1,8 @@
-// Package intake bounds what a process takes from the store, and sees it
-// through: batons in the worker, published specs in the NATS API.
+// Package intake bounds the work that a process accepts from the store, and persists its results: batons in the worker,
+// published specs in the NATS API.
 //
 //  1. A process never holds more messages than the limit of its [Room].
-//  2. Messages are asked for in batches: little room is none.
-//  3. A write that the store did not take is repeated until the store takes or
-//     refuses it, or the process stops ([Persister]).
-//  4. What is parsed at once is bounded by its bytes ([Parse]).
+//  2. It requests messages in batches, and none while less than a batch has room.
+//  3. [Persister] repeats a write until the store accepts or rejects it, or the process stops.
+//  4. [Parse] bounds the total size of the documents that the process parses concurrently.
 package intake

@@ -1,37 +1,28 @@
-// Package limits hands out the slots in which attempts run: so many at once in
-// the process, so many to one target, and no more than a collection's rules for
-// a target let through. A run that has to wait long for its target is deferred:
-// handed back, to wait outside the process.
+// Package limits hands out the slots in which attempts run. It limits concurrent attempts per process and per target,
+// and applies a collection's rules for a target. A run that would wait long for its target is deferred: it is returned
+// to the caller and waits outside the process.
 //
-// # What is guaranteed
+// # Guarantees
 //
-//  1. A slow or dead target takes no slots that others need. A target begins
-//     with a few slots and earns one more with every quick answer and every
-//     success, however long that took, so that one which answers nothing never
-//     gets many. A target whose attempts take longer than a second is slow; all
-//     slow targets together get at most half of the slots.
-//  2. Free slots go to the targets that wait in turn, and the runs for one
-//     target begin in the order in which they came, but for guarantee 4.
-//  3. A collection's rule for a target holds beside that for the attempts of
-//     its own jobs: they are a target of their own here. No more of them are in
-//     flight than the rule's concurrency, and they begin evenly spread at its
-//     rate, at most 20 ms ahead of it.
-//  4. After so many attempts in a row that show the target in trouble its
-//     circuit opens, and runs are deferred until one attempt has found out
-//     that the target is back. A run that was deferred for as long as the rule
-//     allows at most goes first, whatever the circuit.
-//  5. A rule that is changed or taken back counts from the next review on, at
-//     the latest.
-//  6. A target without runs is forgotten when its rate lets the next attempt
-//     begin, and ten minutes after its last failure.
-//  7. No run is given a slot after Drain.
+//  1. A slow or unresponsive target does not take slots from others. A target starts with a few slots and earns one
+//     more with every fast response and every success, so an unresponsive target never gets many. A target whose
+//     attempts take longer than a second is slow; all slow targets together get at most half of the slots.
+//  2. Waiting targets receive free slots in round-robin order. Runs for one target start in order of arrival, except
+//     under guarantee 4.
+//  3. A collection's rule for a target applies in addition to the target's own limits. Here, the collection's attempts
+//     to the target count as a separate target. They never exceed the rule's concurrency, and start evenly spaced at its
+//     rate, at most 20 ms early.
+//  4. The circuit breaker of a target opens after a number of consecutive failures. Runs are then deferred until a probe
+//     succeeds. A run that has been deferred for the rule's maximum time goes first and ignores the circuit breaker.
+//  5. A changed or removed rule takes effect at the next review or earlier.
+//  6. A target without runs is forgotten once its rate allows the next attempt and ten minutes have passed since its
+//     last failure.
+//  7. No run receives a slot after Drain.
 //
-// Each process keeps the limits for itself: with n of them a target sees up to
-// n times as much.
+// Limits apply per process: with n processes, a target may receive n times as much.
 //
-// # Parts
+// # Structure
 //
-// [Limiter] has the lock, the one timer and the queues; it decides nothing. The
-// decisions are those of a target on its slots, pacer and breaker, and of what
-// to shed: values that are given the time.
+// [Limiter] owns the lock, the timer and the queues, and makes no decisions. The decisions are pure functions of time:
+// target combines slots, pacer and breaker, and shedding selects the runs to defer.
 package limits

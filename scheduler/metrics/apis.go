@@ -9,7 +9,7 @@ import (
 
 var requestBuckets = []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10}
 
-// apis count what was asked for.
+// apis counts API requests and published specs.
 type apis struct {
 	requests *prometheus.HistogramVec
 	specs    *prometheus.CounterVec
@@ -28,12 +28,13 @@ func (a *apis) collectors() []prometheus.Collector {
 	return []prometheus.Collector{a.requests, a.specs}
 }
 
-// Requests returns what is told of the requests to an API: the operation, one of few, the status as in HTTP, and how long it took.
+// Requests returns an observer for the requests to an API. It takes the operation (a small fixed set), the HTTP status
+// and the duration.
 func (a *apis) Requests(api string) func(operation string, status int, took time.Duration) {
 	return func(operation string, status int, took time.Duration) {
 		a.requests.WithLabelValues(api, operation, strconv.Itoa(status/100)+"xx").Observe(took.Seconds())
 	}
 }
 
-// Spec counts a published spec. verb and result are one of few.
+// Spec counts a published spec. verb and result are from small fixed sets.
 func (a *apis) Spec(verb, result string) { a.specs.WithLabelValues(verb, result).Inc() }

@@ -8,15 +8,15 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-// The kinds of findings of an audit.
+// The kinds of findings of a consistency check.
 const (
-	mended   = "mended"   // by the audit
-	damaged  = "damaged"  // what is stored of a job cannot be read
-	lost     = "lost"     // a definition is gone
-	unmended = "unmended" // anything else that is still wrong
+	mended   = "mended" // repaired by the check
+	damaged  = "damaged" // a job's stored data cannot be read
+	lost     = "lost" // a definition is missing
+	unmended = "unmended" // any other unrepaired problem
 )
 
-// audits tell of the audits of jobs and batons.
+// audits records the results of consistency checks.
 type audits struct {
 	runs     *prometheus.CounterVec
 	findings *prometheus.GaugeVec
@@ -49,7 +49,7 @@ func (a *audits) collectors() []prometheus.Collector {
 	return []prometheus.Collector{a.runs, a.findings, a.last, a.took}
 }
 
-// Audited tells of an audit. One that was cut short leaves the findings of the one before.
+// Audited records a consistency check. An interrupted check keeps the previous findings.
 func (a *audits) Audited(rep *view.AuditReport, err error) {
 	if err != nil {
 		a.runs.WithLabelValues("failed").Inc()

@@ -1,16 +1,12 @@
-// Package metrics shows Prometheus what a process does.
+// Package metrics exports the metrics of a process to Prometheus.
 //
-//  1. What is told beside an event (a record, a request, a spec, an audit) is
-//     counted when that is over, by a counter that was found before: for a run
-//     it takes less than a microsecond, in the goroutine that wrote its record.
-//  2. Everything else is asked for when somebody scrapes, from state that is
-//     there anyway. What the NATS server has to be asked for is asked once in
-//     five seconds at most, and for two seconds at most.
-//  3. Labels have few values, which this version knows: no name of a job or a
-//     target is one; only the counter of late occurrences names collections. An action of a type that it does not know
-//     counts as "other".
-//  4. The rooms do not know this package: they offer functions to be observed by
-//     (OnRecord, Observe) and to be asked (Stats, Load).
+//  1. Event counters (records, requests, specs, consistency checks) are updated after the event, through counters that
+//     are looked up in advance. For a run, this takes less than a microsecond in the goroutine that wrote its record.
+//  2. All other metrics are read at scrape time from existing state. Requests to the NATS server are shared for five
+//     seconds and time out after two.
+//  3. Label cardinality is bounded: no label contains the name of a job or target, and only the counter of late
+//     occurrences names collections. Actions of unknown types count as "other".
+//  4. Other packages do not import this one: they offer callbacks (OnRecord, Observe) and getters (Stats, Load).
 //
-// The metrics are listed in the page "monitoring" of the documentation.
+// The documentation's page "monitoring" lists the metrics.
 package metrics

@@ -15,47 +15,47 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/worker"
 )
 
-// Config says what is asked when somebody scrapes. All functions are required, and called from any goroutine.
+// Config provides the state that each scrape reads. All functions are required and must be safe for concurrent use.
 type Config struct {
-	// Version of the program, for carillon_build_info.
+	// Version is the program's version, for carillon_build_info.
 	Version string
 
-	// ActionTypes are the types of actions that there are, as records name them.
+	// ActionTypes lists the supported action types, as history records name them.
 	ActionTypes []string
 
-	// Worker says how busy the worker of this process is.
+	// Worker returns the load of this process's worker.
 	Worker func() worker.Stats
 
-	// Load says how much there is to do for all processes together.
+	// Load returns the load of all processes.
 	Load func(ctx context.Context) (scheduler.Load, error)
 
-	// Connection says how this process is connected to NATS.
+	// Connection returns the state of this process's NATS connection.
 	Connection func() Connection
 
-	// Settings says what became of the last change of the process's settings.
+	// Settings returns the result of the last change of the process's settings.
 	Settings func() Settings
 
-	// Shut is how many streams took no writes when that was last looked at.
+	// Shut returns the number of streams that did not accept writes at the last check.
 	Shut func() int
 
-	// ClockAhead is by how much this machine's clock was ahead of the NATS server's when that was last asked.
+	// ClockAhead returns by how much the local clock was ahead of the NATS server's at the last check.
 	ClockAhead func() time.Duration
 }
 
-// Connection is how a process is connected to NATS.
+// Connection is the state of a process's NATS connection.
 type Connection struct {
 	Connected  bool
 	Reconnects uint64 // since the start
 }
 
-// Settings is what became of the last change of a process's settings.
+// Settings is the result of the last change of a process's settings.
 type Settings struct {
-	Refused bool      // it could not be used; those before it count
-	Read    time.Time // when those were read that count
-	Pending int       // how many have changed that count after a restart only
+	Refused bool // invalid; the previous settings remain in effect
+	Read    time.Time // when the settings in effect were read
+	Pending int // changed settings that require a restart
 }
 
-// Metrics are those of one process. They may be used by any number of goroutines.
+// Metrics exports the metrics of one process. It is safe for concurrent use.
 type Metrics struct {
 	records
 	apis
@@ -64,7 +64,7 @@ type Metrics struct {
 	handler http.Handler
 }
 
-// New returns metrics that have counted nothing.
+// New returns metrics with all counters at zero.
 func New(cfg Config) *Metrics {
 	m := &Metrics{records: newRecords(cfg.ActionTypes), apis: newAPIs(), audits: newAudits()}
 	registry := prometheus.NewRegistry()
@@ -81,13 +81,13 @@ func New(cfg Config) *Metrics {
 	return m
 }
 
-// scrapesMost is how many may scrape at once; others are answered 503.
+// scrapesMost limits concurrent scrapes. Further scrapes fail with status 503.
 const scrapesMost = 8
 
 // ServeHTTP answers a scrape.
 func (m *Metrics) ServeHTTP(w http.ResponseWriter, r *http.Request) { m.handler.ServeHTTP(w, r) }
 
-// buildInfo is always 1: its labels tell the program.
+// buildInfo returns the gauge carillon_build_info, which is always 1 and has the version as a label.
 func buildInfo(version string) prometheus.Collector {
 	revision := "unknown"
 	if info, ok := debug.ReadBuildInfo(); ok {
@@ -105,7 +105,8 @@ func buildInfo(version string) prometheus.Collector {
 	return info
 }
 
-// histogram are the options of a histogram: native, and with classic buckets for those who do not scrape native ones.
+// histogram returns the options of a native histogram that also has classic buckets for scrapers without native
+// support.
 func histogram(name, help string, buckets []float64) prometheus.HistogramOpts {
 	return prometheus.HistogramOpts{
 		Name: name, Help: help, Buckets: buckets,

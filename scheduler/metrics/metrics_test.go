@@ -20,7 +20,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/worker"
 )
 
-// process is one that does nothing but what its fields say.
+// process is a fake process with fixed state.
 type process struct {
 	stats worker.Stats
 	load  scheduler.Load
@@ -41,7 +41,7 @@ func (p *process) metrics() *metrics.Metrics {
 		ClockAhead: func() time.Duration { return p.ahead },
 		Settings: func() metrics.Settings {
 			if p.settings == (metrics.Settings{}) {
-				return metrics.Settings{Refused: true, Read: time.Unix(0, 0)} // which is told in zeros
+				return metrics.Settings{Refused: true, Read: time.Unix(0, 0)} // exported as zeros
 			}
 			return p.settings
 		},
@@ -52,7 +52,7 @@ func (p *process) metrics() *metrics.Metrics {
 	})
 }
 
-// scrape returns the samples of Carillon's own metrics, without those that are 0 and the buckets.
+// scrape returns the samples of Carillon's own metrics, without zeros and buckets.
 func scrape(t *testing.T, m *metrics.Metrics) []string {
 	t.Helper()
 	w := httptest.NewRecorder()
@@ -71,7 +71,7 @@ func scrape(t *testing.T, m *metrics.Metrics) []string {
 	return samples
 }
 
-// want compares what is scraped with what is wanted, in any order.
+// want compares the scraped samples with the expected ones, in any order.
 func want(t *testing.T, m *metrics.Metrics, when string, samples ...string) {
 	t.Helper()
 	slices.Sort(samples)
@@ -82,7 +82,7 @@ func want(t *testing.T, m *metrics.Metrics, when string, samples ...string) {
 	}
 }
 
-// always is what is told of the processes of these tests that do nothing.
+// always is the sample that the fake processes export without any activity.
 const always = "carillon_streams_shut 2"
 
 func TestRecord(t *testing.T) {
@@ -162,7 +162,7 @@ func TestRequests(t *testing.T) {
 	)
 }
 
-// TestAudited has an audit that finds one of each kind, one that is cut short, and one that finds nothing.
+// TestAudited records a check with one finding of each kind, an interrupted check, and one without findings.
 func TestAudited(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		p := &process{}
@@ -185,8 +185,8 @@ func TestAudited(t *testing.T) {
 	})
 }
 
-// TestState shows what is asked for when somebody scrapes, and that NATS is asked once for all scrapes of five seconds, also
-// when it does not answer.
+// TestState checks the metrics that are read at scrape time, and that all scrapes within five seconds share one request
+// to NATS, even a failed one.
 func TestState(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		p := &process{
@@ -227,7 +227,7 @@ func TestState(t *testing.T) {
 	})
 }
 
-// BenchmarkRecord is what a run pays.
+// BenchmarkRecord measures the cost per run.
 func BenchmarkRecord(b *testing.B) {
 	m := (&process{}).metrics()
 	due := time.Now()

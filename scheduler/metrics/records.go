@@ -6,7 +6,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// other stands for what this version does not know.
+// other is the label value of unknown action types.
 const other = "other"
 
 // The classic buckets, in seconds.
@@ -15,7 +15,7 @@ var (
 	durationBuckets = []float64{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300, 1800}
 )
 
-// records count what goes into the history.
+// records counts history records.
 type records struct {
 	attempts  *prometheus.CounterVec
 	duration  *prometheus.HistogramVec
@@ -26,13 +26,13 @@ type records struct {
 	lateness  prometheus.Histogram
 	late      *prometheus.CounterVec
 
-	actions      map[string]*action // by type
+	actions      map[string]*action // by action type
 	skipped      map[scheduler.Reason]prometheus.Counter
-	byTarget     prometheus.Counter // postponed
+	byTarget     prometheus.Counter // postponed runs
 	byCollection prometheus.Counter
 }
 
-// action is what is counted of the actions of a type.
+// action holds the metrics of an action type.
 type action struct {
 	completed, failed, retries, faulted prometheus.Counter
 	duration                            prometheus.Observer
@@ -65,7 +65,7 @@ func newRecords(types []string) records {
 	for _, reason := range scheduler.Reasons {
 		r.skipped[reason] = r.skips.WithLabelValues(string(reason))
 	}
-	r.late.WithLabelValues(scheduler.DefaultCollection) // others follow with their first late occurrence
+	r.late.WithLabelValues(scheduler.DefaultCollection) // other collections appear with their first late occurrence
 	r.byTarget, r.byCollection = r.postpones.WithLabelValues("target"), r.postpones.WithLabelValues("collection")
 	return r
 }
@@ -74,7 +74,7 @@ func (r *records) collectors() []prometheus.Collector {
 	return []prometheus.Collector{r.attempts, r.duration, r.retries, r.faulted, r.skips, r.postpones, r.lateness, r.late}
 }
 
-// Record counts a record that was stored. It does not block.
+// Record counts a stored record. It does not block.
 func (r *records) Record(rec *scheduler.Record) {
 	a := r.actions[rec.Type]
 	if a == nil {
@@ -95,7 +95,7 @@ func (r *records) Record(rec *scheduler.Record) {
 		} else {
 			r.byCollection.Inc()
 		}
-	case scheduler.NeverRan: // of no record
+	case scheduler.NeverRan: // never recorded
 	case scheduler.OutcomeSkipped:
 		if c := r.skipped[rec.Reason]; c != nil {
 			c.Add(float64(max(rec.Count, 1)))

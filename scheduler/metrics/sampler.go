@@ -8,24 +8,24 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// The bounds of asking for the load.
+// The limits of load requests.
 const (
-	loadKept    = 5 * time.Second // an answer is for all scrapes of that time, also one that there was none
+	loadKept    = 5 * time.Second // how long scrapes share an answer, or a failure
 	loadTimeout = 2 * time.Second
 )
 
-// sampler asks for the load once for all that scrape at about the same time.
+// sampler shares one load request between concurrent scrapes.
 type sampler struct {
 	ask func(ctx context.Context) (scheduler.Load, error)
 
-	mu       sync.Mutex // held while it asks
-	at       time.Time  // of the last answer
+	mu       sync.Mutex // held during the request
+	at       time.Time // of the last answer
 	load     scheduler.Load
-	known    bool // the last answer was one
+	known    bool // the last request succeeded
 	failures uint64
 }
 
-// get returns the load, whether it is known, and how often it could not be had since the start.
+// get returns the load, whether it is known, and the number of failed requests since the start.
 func (s *sampler) get() (load scheduler.Load, known bool, failures uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

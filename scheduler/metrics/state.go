@@ -9,7 +9,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/worker"
 )
 
-// What is asked for when somebody scrapes.
+// The metrics that are read at scrape time.
 var (
 	inFlight     = gauge("carillon_attempts_in_flight", "Attempts that this process makes now.")
 	queued       = gauge("carillon_attempts_queued", "Due runs that wait in this process for a slot of their target.")
@@ -40,7 +40,7 @@ func total(name, help string, labels ...string) metric {
 	return metric{prometheus.NewDesc(name, help, labels, nil), prometheus.CounterValue}
 }
 
-// metric is one that is made anew for each scrape.
+// metric is a constant metric that each scrape creates.
 type metric struct {
 	desc *prometheus.Desc
 	kind prometheus.ValueType
@@ -50,7 +50,7 @@ func (m metric) is(value float64, labels ...string) prometheus.Metric {
 	return prometheus.MustNewConstMetric(m.desc, m.kind, value, labels...)
 }
 
-// state is what a process is asked for.
+// state is the collector of the metrics that are read at scrape time.
 type state struct {
 	cfg  Config
 	load *sampler
@@ -58,7 +58,7 @@ type state struct {
 
 func newState(cfg Config) *state { return &state{cfg, &sampler{ask: cfg.Load}} }
 
-// Describe tells what there is.
+// Describe implements [prometheus.Collector].
 func (*state) Describe(to chan<- *prometheus.Desc) {
 	for _, m := range []metric{
 		inFlight, queued, held, memory, memoryLimit, troubles, circuits, opened, connected, reconnects, shut, clockAhead,
@@ -69,7 +69,7 @@ func (*state) Describe(to chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect asks.
+// Collect implements [prometheus.Collector].
 func (s *state) Collect(to chan<- prometheus.Metric) {
 	collectWorker(to, s.cfg.Worker())
 	c := s.cfg.Connection()

@@ -1,15 +1,18 @@
-// Package pulse counts what processes do, minute by minute, and adds up what several of them have counted. It is pure: it
-// does no I/O, and is given the time.
+// Package pulse counts the activity of processes per minute and aggregates it across them. It is pure: it does no I/O,
+// and callers pass in the time.
 //
-// A [Recorder] is told of each record that its process has stored, and a [Report] says how busy that process is. Both are
-// written to bytes, for somebody to keep them where all processes find them, and a [Board] is made of everybody's.
+// Each process feeds its stored records to a [Recorder] and describes its load in a [Report]. Callers share the encoded
+// hours and reports between processes, and a [Board] combines them:
+//
+//	record ──▶ Recorder ──hours, failures──▶ Board ◀──reports── other processes
 //
 // # Guarantees
 //
-//  1. To count a record takes less than a microsecond and no memory, but for the first record of a target in five minutes.
-//     Of the last runs that failed for good it keeps the names and answers: ten at most.
-//  2. What is kept of a minute takes some hundred bytes, however much has run in it, and does not name a job.
-//  3. Boards do not depend on the order in which hours, reports and failures are added. Of two reports of a process the later counts.
-//  4. A percentile is wrong by a sixteenth at most ([Histogram]).
-//  5. What cannot be read, as of a later version, is left out, and never keeps the rest from being shown.
+//  1. Counting a record takes less than a microsecond and allocates nothing, except for the first record of a target
+//     in five minutes. A recorder keeps the job names and responses of the last failed runs, ten at most.
+//  2. A minute takes some hundred bytes, however many runs it counts, and names no job.
+//  3. A board does not depend on the order in which hours, reports and failures are added. Of two reports of a process,
+//     the later one counts.
+//  4. Percentiles have an error of at most one sixteenth ([Histogram]).
+//  5. Unreadable data, such as that of a later version, is ignored and does not hide the rest.
 package pulse

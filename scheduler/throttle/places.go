@@ -2,11 +2,11 @@ package throttle
 
 import "sync"
 
-// callersShare is the part of all places that one caller may have: one in so many.
+// callersShare limits a caller to this fraction of all places, one in callersShare.
 const callersShare = 4
 
-// Places are how many of something there may be at once, such as live tails: all together, and a quarter of these of one
-// caller. They are safe for concurrent use.
+// Places limits concurrent use of a resource, such as live tails, in total and to a quarter of that per caller. It is
+// safe for concurrent use.
 type Places struct {
 	most int
 
@@ -15,16 +15,16 @@ type Places struct {
 	byCaller map[string]int
 }
 
-// NewPlaces returns so many.
+// NewPlaces returns most free places.
 func NewPlaces(most int) *Places { return &Places{most: most, byCaller: map[string]int{}} }
 
-// Full is the error of who does not get a place.
+// Full is the error of a refused caller.
 type Full struct {
-	Own  bool // the caller has as many as one may have: it is for the caller to end one
-	Most int  // how many the caller, or all together, may have
+	Own  bool // the caller has reached its own limit
+	Most int // the limit that was reached
 }
 
-// Error says which there are too many of.
+// Error names the limit that was reached.
 func (f *Full) Error() string {
 	if f.Own {
 		return "the caller has as many as one caller may have"
@@ -32,7 +32,7 @@ func (f *Full) Error() string {
 	return "there are as many as there may be"
 }
 
-// Take gives a caller a place until leave is called, or says as a [*Full] why there is none.
+// Take gives a caller a place until leave is called. The error is a [*Full].
 func (p *Places) Take(caller string) (leave func(), err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -58,7 +58,7 @@ func (p *Places) leave(caller string) {
 	}
 }
 
-// Taken returns how many are taken, and by how many callers.
+// Taken returns the places in use, and the number of their callers.
 func (p *Places) Taken() (all, callers int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -1,5 +1,5 @@
-// Package throttle bounds how often each of many callers may do something, and how much of it at once. What it keeps of them
-// is bounded, too, however many there are.
+// Package throttle limits how often, and how many times concurrently, each caller may do something. [Throttle] is a
+// token bucket per caller, [Places] limits concurrent use. Their memory is bounded, however many callers there are.
 package throttle
 
 import (
@@ -10,34 +10,34 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Throttle is one bucket of tokens for each caller. It is safe for concurrent use; a nil one lets everybody do everything.
+// Throttle keeps one token bucket per caller. It is safe for concurrent use. A nil Throttle has no limit.
 type Throttle struct {
 	mu           sync.Mutex
-	every        rate.Limit // 0: none
+	every        rate.Limit // 0: no limit
 	burst        int
-	now, earlier map[string]*rate.Limiter // callers, and those of before that have not come again
+	now, earlier map[string]*rate.Limiter // recent callers, and those of the generation before
 }
 
-// Exceeded is the error of who does something too often.
+// Exceeded is the error of a caller that exceeds its rate limit.
 type Exceeded struct {
-	After   time.Duration // when it may be done again
+	After   time.Duration // time until the next attempt
 	Message string
 }
 
-// Error returns the message.
+// Error implements error.
 func (e *Exceeded) Error() string { return e.Message }
 
-// generation is how many callers are kept twice at most: some 100 bytes for each.
+// generation limits the callers in each of the two generations, some 100 bytes each.
 const generation = 1 << 14
 
-// New returns a throttle of so many times a second, and so many at once. perSecond 0 lets everybody do everything.
+// New returns a throttle with a rate and a burst. A perSecond of 0 disables the limit.
 func New(perSecond float64, burst int) *Throttle {
 	t := &Throttle{}
 	t.Set(perSecond, burst)
 	return t
 }
 
-// Set changes what [New] was given. If it is another limit, everybody begins anew, with a full bucket.
+// Set changes the rate and the burst. If they differ, every caller starts with a full bucket.
 func (t *Throttle) Set(perSecond float64, burst int) {
 	every, most := rate.Limit(max(0, perSecond)), max(1, burst)
 	t.mu.Lock()
@@ -49,7 +49,7 @@ func (t *Throttle) Set(perSecond float64, burst int) {
 	t.now, t.earlier = map[string]*rate.Limiter{}, nil
 }
 
-// Allow reports whether a caller may do it now, or after how long it may.
+// Allow takes a token of a caller. Without one, it returns how long to wait.
 func (t *Throttle) Allow(caller string) (wait time.Duration, ok bool) {
 	l := t.of(caller)
 	if l == nil {
@@ -63,7 +63,7 @@ func (t *Throttle) Allow(caller string) (wait time.Duration, ok bool) {
 	return 0, true
 }
 
-// Peek is [Throttle.Allow] without doing it.
+// Peek is [Throttle.Allow] without taking a token.
 func (t *Throttle) Peek(caller string) (wait time.Duration, ok bool) {
 	l := t.of(caller)
 	if l == nil {
@@ -76,8 +76,8 @@ func (t *Throttle) Peek(caller string) (wait time.Duration, ok bool) {
 	return time.Duration(missing / float64(l.Limit()) * float64(time.Second)), false
 }
 
-// of returns the bucket of a caller, nil where there are none. Those that have not come for the longest time are
-// forgotten, and begin with a full one when they come again.
+// of returns the bucket of a caller, or nil without a limit. It forgets the callers that have been absent longest; they
+// start with a full bucket when they return.
 func (t *Throttle) of(caller string) *rate.Limiter {
 	if t == nil {
 		return nil
@@ -101,15 +101,15 @@ func (t *Throttle) of(caller string) *rate.Limiter {
 	return l
 }
 
-// Len returns how many callers are kept.
+// Len returns the number of remembered callers.
 func (t *Throttle) Len() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return len(t.now) + len(t.earlier)
 }
 
-// Network returns what an address counts as: itself or, of IPv6, its network of 64 bits, which one machine may have to
-// itself (RFC 6177).
+// Network returns the caller that an address counts as: the address itself or, for IPv6, its /64 network, which one
+// host may have (RFC 6177).
 func Network(address string) string {
 	ip, err := netip.ParseAddr(address)
 	if err != nil {
