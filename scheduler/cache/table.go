@@ -73,8 +73,8 @@ func (t *table[K, V]) lose() {
 	}
 }
 
-// tell takes in an entry. One of an earlier watch does not stand in its way: the
-// bucket may be another one. Without a watch nobody would tell when it changes.
+// tell records a reported entry. It replaces an entry of an earlier watch in any case: the bucket may have been
+// recreated. Without a watch, it records nothing, because later changes would go unreported.
 func (t *table[K, V]) tell(key K, at place, e entry[V]) {
 	t.count(at, e.revision)
 	old := t.entries[key]
@@ -104,29 +104,26 @@ func (t *table[K, V]) count(at place, revision uint64) {
 	t.latest = max(t.latest, revision)
 }
 
-// outdated reports whether a later revision of a key was told of.
+// outdated reports whether a later revision of a key was reported.
 func (t *table[K, V]) outdated(at place, revision uint64) bool {
 	s := t.shards[at.shard]
 	return s.mark == at.mark && revision < s.told
 }
 
-// late reports whether a value that was read may be older than what was told of its
-// key before, as a replica of the store may have answered that lags behind. What
-// was told of another key in between may hide that, but not for long.
+// late reports whether a value that was read may be older than the last reported revision of its key, because a lagging
+// replica answered. A report for another key in the shard can hide this, but not for long.
 func (t *table[K, V]) late(at place, revision uint64) bool {
 	s := t.shards[at.shard]
 	return t.outdated(at, revision) || s.mark != at.mark && revision < s.floor && t.latest-s.floor < lagMost
 }
 
-// latestOf reports whether a revision that was read is the latest one of its key: none
-// may have been told of since the shard had counted so many changes, and the replica
-// that answered did not lag behind.
+// latestOf reports whether a revision that was read is the latest of its key: its shard has counted no change since,
+// and the replica that answered did not lag behind.
 func (t *table[K, V]) latestOf(at place, revision uint64, before uint32) bool {
 	return t.unchanged(at, before) && !t.late(at, revision)
 }
 
-// keep takes in a value that was read, unless a newer one may have been told of
-// since the shard had counted so many changes, or it was late.
+// keep caches a value that was read, unless its shard has counted a change since the read began, or the value is late.
 func (t *table[K, V]) keep(key K, at place, e entry[V], before uint32) {
 	if !t.latestOf(at, e.revision, before) {
 		return
@@ -146,7 +143,7 @@ func (t *table[K, V]) put(key K, e entry[V]) {
 	t.entries[key] = e
 }
 
-// remove removes an entry, if there is one.
+// remove removes an entry if it exists.
 func (t *table[K, V]) remove(key K) {
 	if old, ok := t.entries[key]; ok {
 		t.weight -= old.weigh()
@@ -156,8 +153,7 @@ func (t *table[K, V]) remove(key K) {
 
 func (e entry[V]) weigh() int { return max(1, e.weight) }
 
-// dropSome makes room for one of a weight: map order is random enough for a cache
-// whose misses cost one read.
+// dropSome makes room for an entry of a weight. Map order is random enough for a cache whose misses cost one read.
 func (t *table[K, V]) dropSome(weight int) {
 	enough := t.limit - max(weight, t.limit/8)
 	for key := range t.entries {
@@ -178,7 +174,7 @@ func (t *table[K, V]) known(key K) (entry[V], bool) {
 	return e, ok && !e.deleted
 }
 
-// peek returns the entry of a key that has a value which can be relied upon.
+// peek returns the entry of a key with a reliable value.
 func (t *table[K, V]) peek(key K) (entry[V], bool) {
 	if !t.live {
 		return entry[V]{}, false

@@ -12,63 +12,60 @@ import (
 
 // Index holds the records of a range of a history. It is safe for concurrent use.
 type Index struct {
-	most   int64 // bytes that it may take
-	perJob int64 // records of each job and outcome that the store keeps; not positive: all
+	most   int64 // memory limit in bytes
+	perJob int64 // records that the store keeps per job and outcome; not positive: all
 	packer *packer
 
 	mu       sync.RWMutex
-	from, to uint64   // it has the records with from <= sequence < to
-	chunks   []*chunk // of its rows, the oldest first; all but the last are full
-	dropped  uint64   // rows before those of the first chunk
-	bytes    int64    // about what it takes
-	alive    uint64   // rows of records that the store is thought to have
+	from, to uint64 // the range is from <= sequence < to
+	chunks   []*chunk // oldest first; all but the last are full
+	dropped  uint64 // rows before the first chunk
+	bytes    int64 // approximate memory use
+	alive    uint64 // rows whose records the store should still have
 	subjects subjects
 	traits   traits
 }
 
-// row is what is known of a record without unpacking it.
+// row is what a search reads of a record without unpacking it.
 type row struct {
 	sequence uint64
-	newer    uint64 // the number of the next row of its subject, if it is not the newest
+	newer    uint64 // number of the next row of its subject; unset for the newest
 	at       uint32 // seconds since 1970; see [scheduler.Record.At]
 	ended    uint32 // likewise
 	subject  uint32
 	trait    uint32
 }
 
-// gone is the subject of a row whose record the store does not have any more.
+// gone is the subject of a row whose record the store has removed.
 const gone = math.MaxUint32
 
-// chunkRows is how many rows are packed together: enough to have most of their
-// text in common, and few enough to be unpacked for one of them.
+// chunkRows is the number of rows that are packed together. Larger chunks share more text; smaller ones unpack faster.
 const chunkRows = 32
 
-// chunk is rows in a row, and their records.
+// chunk is a run of consecutive rows and their records.
 type chunk struct {
 	rows   []row
-	open   [][]byte // of a chunk that is not full
-	packed []byte   // of one that is
+	open   [][]byte // records of a chunk that is not full
+	packed []byte // records of a full chunk
 }
 
 const rowBytes = int64(unsafe.Sizeof(row{}))
 
-// New returns an index of no records yet, whose range begins with a sequence, that
-// takes about most bytes of memory. perJob is how many records the store keeps of
-// each job and outcome; if it is not positive, all.
+// New returns an empty index whose range begins at a sequence. It uses about most bytes of memory. perJob is the number
+// of records that the store keeps per job and outcome; not positive: all.
 func New(from uint64, most, perJob int64) *Index {
 	return &Index{most: most, perJob: perJob, packer: newPacker(), from: from, to: from, subjects: newSubjects(), traits: newTraits()}
 }
 
-// Span is the range of sequences it has the records of: from, and all before to.
+// Span returns the index's range: from <= sequence < to.
 func (x *Index) Span() (from, to uint64) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	return x.from, x.to
 }
 
-// Fits reports whether it is still worth to be told of more records: not when the
-// store keeps another number of them, or when more of its rows are of no use than
-// are of some.
+// Fits reports whether to keep the index. It returns false if the store's record limit has changed, the history was
+// recreated, or most rows are useless. The caller then builds a new index.
 func (x *Index) Fits(span scheduler.HistorySpan) bool {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -79,10 +76,10 @@ func (x *Index) Fits(span scheduler.HistorySpan) bool {
 	return span.PerJob == x.perJob && span.Last+1 >= x.to && rows-x.alive <= x.alive+wasteLeast && x.alive <= 2*span.Records+wasteLeast
 }
 
-// wasteLeast are rows of no use that are not worth to begin anew.
+// wasteLeast is the number of useless rows that never justify a rebuild.
 const wasteLeast = 1 << 16
 
-// Append takes the next record. One that it has is left out.
+// Append adds the next record. It ignores records that it already has.
 func (x *Index) Append(r *scheduler.Record) error {
 	content, err := contentOf(r)
 	if err != nil {
@@ -104,7 +101,7 @@ func (x *Index) Append(r *scheduler.Record) error {
 	return nil
 }
 
-// add adds a row, and has its subject keep no more than the store does.
+// add adds a row, and forgets the records of its subject that exceed the store's limit.
 func (x *Index) add(r row, content []byte) {
 	if n := len(x.chunks); n == 0 || len(x.chunks[n-1].rows) == chunkRows {
 		x.chunks = append(x.chunks, &chunk{rows: make([]row, 0, chunkRows)})
@@ -139,7 +136,7 @@ func (x *Index) pack(c *chunk) {
 	x.bytes += int64(len(c.packed))
 }
 
-// row is the row of a number.
+// row returns the row with a number.
 func (x *Index) row(number uint64) *row {
 	at := number - x.dropped
 	return &x.chunks[at/chunkRows].rows[at%chunkRows]
@@ -192,5 +189,5 @@ func (x *Index) dropChunk() {
 	}
 }
 
-// seconds are those since 1970, within what fits.
+// seconds converts a time to seconds since 1970, clamped to the range of uint32.
 func seconds(t time.Time) uint32 { return uint32(min(max(t.Unix(), 0), math.MaxUint32)) }

@@ -9,30 +9,30 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// Due tells how many jobs run within some lengths of time.
+// Due counts the jobs that run within given durations from now.
 type Due struct {
-	Jobs    int   // that there are, in any state
-	Enabled int   // of these
-	Within  []int // by length: those that run next after the present, and not after it is over
+	Jobs    int // jobs in any state
+	Enabled int // enabled jobs
+	Within  []int // for each duration, the jobs whose next run is within it
 
-	// Estimated says that more jobs have run since the index has last looked at them than are looked up for this: Within is
-	// right for those that it knows, and for the others what as many of them show as were looked up.
+	// Estimated reports that Within is extrapolated: more jobs have run since the index read them than Due looks up.
+	// Within is exact for the other jobs.
 	Estimated bool
 }
 
-// sampleMost is how many jobs are looked up of which too little is known: together in one request of the store's.
+// sampleMost limits the lookups for jobs with outdated data, which share one request to the store.
 const sampleMost = readMost / kinds
 
-// The kinds of jobs of which too little is known. They are drawn from apart: those that have run are soon due again, while of
-// those that were never looked at few may.
+// The kinds of jobs with outdated data. They are sampled separately: jobs that have run are soon due again, while jobs
+// that were never read are rarely due.
 const (
 	hasRun = iota
 	neverRead
 	kinds
 )
 
-// Due counts the jobs of some collections by when they run next. It looks at what is known of each job, which takes some
-// milliseconds for a million, and looks up sampleMost others. false when the index is not ready.
+// Due counts the jobs of some collections by their next run. It visits every job, some milliseconds for a million, and
+// looks up at most sampleMost others. It returns false while the index is not ready.
 func (x *Index) Due(ctx context.Context, sees func(collection string) bool, lengths ...time.Duration) (due Due, known bool, err error) {
 	if !x.Ready() {
 		return due, false, nil
@@ -60,13 +60,13 @@ func (x *Index) Due(ctx context.Context, sees func(collection string) bool, leng
 	return due, true, nil
 }
 
-// sample is some of the jobs of a kind, each as likely as any other.
+// sample is a uniform random sample of the jobs of a kind.
 type sample struct {
 	of   int
 	hits []Hit
 }
 
-// census is a count under way.
+// census is a count in progress.
 type census struct {
 	now    int64   // milliseconds since 1970
 	until  []int64 // likewise
@@ -76,7 +76,7 @@ type census struct {
 	samples       [kinds]sample
 }
 
-// count counts a job. It returns true, for the walk.
+// count counts a job. It always returns true, to continue the walk.
 func (c *census) count(r *record) bool {
 	c.jobs++
 	if r.state == enabled {
@@ -94,19 +94,19 @@ func (c *census) count(r *record) bool {
 	return true
 }
 
-// draw takes a job into the sample, or not, by chance.
+// draw adds a job to the sample with the probability that keeps it uniform.
 func (s *sample) draw(r *record) {
 	s.of++
 	i := len(s.hits)
 	if i < sampleMost {
 		s.hits = append(s.hits, Hit{})
-	} else if i = rand.IntN(s.of); i >= sampleMost { //nolint:gosec // it need not be secret
+	} else if i = rand.IntN(s.of); i >= sampleMost { //nolint:gosec // not used for security
 		return
 	}
 	s.hits[i] = Hit{Key: r.full(), Stale: true}
 }
 
-// place counts a job that runs next at a time.
+// place counts a job by its next run.
 func (c *census) place(next int64, within []int) {
 	for i, until := range c.until {
 		if next > c.now && next <= until {
@@ -115,7 +115,7 @@ func (c *census) place(next int64, within []int) {
 	}
 }
 
-// judged counts those of a sample that have been looked up.
+// judged counts the sampled jobs after their lookup.
 func (x *Index) judged(c *census, sample []Hit) []int {
 	within := make([]int, len(c.until))
 	x.mu.RLock()

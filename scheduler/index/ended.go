@@ -7,12 +7,12 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// ended is how what a job did last ended, by [scheduler.LastOutcomes].
+// ended is an index into [scheduler.LastOutcomes], the result of a job's last run.
 type ended uint8
 
 const (
-	untold  ended = iota // what is known of its baton does not tell, and nobody has asked its history
-	nowhere              // nor does its history
+	untold  ended = iota // the baton does not contain the result, and the history has not been read
+	nowhere // the history does not contain it either
 	firstEnded
 )
 
@@ -24,13 +24,13 @@ func endedAs(o scheduler.Outcome) ended {
 	return untold
 }
 
-// ending is what is known of how a job last ended, and of when.
+// ending is the result and the time of a job's last run, as far as known.
 type ending struct {
 	last  int64 // in Unix seconds
 	ended ended
 }
 
-// endingOf reads it from the progress of a job and its baton, nil for none.
+// endingOf derives it from the job's progress and its baton, which may be nil.
 func endingOf(p *scheduler.Progress, b *scheduler.Baton) ending {
 	e := ending{ended: endedAs(scheduler.LastOutcome(p, b, nil))}
 	if !p.Last.IsZero() {
@@ -39,7 +39,7 @@ func endingOf(p *scheduler.Progress, b *scheduler.Baton) ending {
 	return e
 }
 
-// readEndings asks the history of those jobs of which nothing else tells how they last ended.
+// readEndings reads the history of the jobs whose last result is otherwise unknown.
 func (x *Index) readEndings(ctx context.Context, hits []Hit) error {
 	before := map[scheduler.Key]record{}
 	var keys []scheduler.Key
@@ -58,7 +58,7 @@ func (x *Index) readEndings(ctx context.Context, hits []Hit) error {
 	err := x.cfg.Store.LastRecords(ctx, keys, scheduler.Outcomes, func(r *scheduler.Record) {
 		was := before[r.Job]
 		if tag := tagOf(r.UID); tag != 0 && was.tag != 0 && tag != was.tag {
-			return // of an earlier job of the name
+			return // of an earlier job with the same name
 		}
 		if old := newest[r.Job]; old == nil || r.Sequence > old.Sequence {
 			newest[r.Job] = r

@@ -10,15 +10,15 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// edited is how long after a change of a definition its baton may still be that of the one before: an edit stores the
-// definition, and moves the baton then. A process that dies in between leaves the baton as it is for longer, and nothing
-// that is shown says otherwise.
+// edited is how long after a definition's change the baton may still follow the previous definition: an edit stores the
+// definition, then moves the baton. If the process stops in between, the baton stays outdated for longer, and the index
+// cannot detect this.
 const edited = time.Minute
 
-// readMost is how many jobs are read at once: the store looks up 512 batons in a request.
+// readMost limits the jobs per read: the store looks up 512 batons in a request.
 const readMost = 512
 
-// Refresh reads those of the hits of which too little is known to tell, for what a query asks.
+// Refresh reads those of the hits whose data is too old for the query.
 func (x *Index) Refresh(ctx context.Context, q *scheduler.JobQuery, hits []Hit) error {
 	keys := make([]scheduler.Key, 0, len(hits))
 	for _, h := range hits {
@@ -61,7 +61,7 @@ func (x *Index) versions(keys []scheduler.Key, are func(*record) bool) (of []ver
 	return of, left
 }
 
-// valid returns the record again, nil if the job's definition has changed since, as far as the index has heard.
+// valid returns the record, or nil if the index has heard of a later definition.
 func (x *Index) valid(v version) *record {
 	r := x.get(v.key)
 	if r == nil || r.told != v.told {
@@ -117,7 +117,7 @@ func (x *Index) miss(sought []version) {
 	}
 }
 
-// define fills a record from the definition.
+// define updates a record from the definition.
 func (x *Index) define(r *record, revision uint64, summary *scheduler.Summary) {
 	r.labels, r.target, r.action = labelSet(summary.Labels), unique.Make(summary.Address), unique.Make(summary.Action)
 	r.tag, r.told, r.state, r.next, r.paused = tagOf(summary.Incarnation), revision, stateOf(summary.State), 0, 0
@@ -139,16 +139,16 @@ func (x *Index) define(r *record, revision uint64, summary *scheduler.Summary) {
 	x.mark(r, f)
 }
 
-// baton is what the index needs to know of a job's baton.
+// baton is the part of a job's baton that the index uses.
 type baton struct {
 	ending
 
 	next     int64
-	revision uint64 // of the definition that it was armed with
-	tag      uint16 // of the incarnation; 0: of any
+	revision uint64 // of the definition that armed it
+	tag      uint16 // of the incarnation; 0: any
 }
 
-// batonOf reads a baton. What cannot be read is one that may run at any time.
+// batonOf decodes a baton. An unreadable baton may run at any time.
 func batonOf(st scheduler.Stored) baton {
 	b, err := scheduler.DecodeBaton(st.Data)
 	if err != nil {
@@ -157,7 +157,8 @@ func batonOf(st scheduler.Stored) baton {
 	return baton{endingOf(&b.Progress, &b), max(b.MayRun().UnixMilli(), 1), b.Revision, tagOf(b.UID)}
 }
 
-// tagOf is a hash of an incarnation, to tell a job's baton from one that an earlier job of the name has left; 0 for none.
+// tagOf returns a hash of an incarnation, which distinguishes a job's baton from one of an earlier job with the same
+// name; 0 for none.
 func tagOf(incarnation string) uint16 {
 	if incarnation == "" {
 		return 0
@@ -166,7 +167,7 @@ func tagOf(incarnation string) uint16 {
 	return max(uint16(sum^sum>>16), 1)
 }
 
-// arm fills a record from the baton, the zero baton for a job without one.
+// arm updates a record from the baton; the zero baton means none.
 func (x *Index) arm(r *record, b baton) {
 	if b.tag != 0 && r.tag != 0 && b.tag != r.tag {
 		b = baton{}

@@ -6,10 +6,10 @@ import (
 	"io"
 )
 
-// ErrTooLong is the error of input that exceeds its limit.
+// ErrTooLong is returned for input that exceeds its limit.
 var ErrTooLong = errors.New("is longer")
 
-// ReadAll reads untrusted input of at most the given number of bytes. Longer input is an error; ReadAll never truncates it.
+// ReadAll reads untrusted input of at most most bytes. It rejects longer input and never truncates it.
 func ReadAll(from io.Reader, most int64) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(from, most+1))
 	if err == nil && int64(len(data)) > most {

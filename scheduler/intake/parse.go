@@ -9,21 +9,18 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
-// What is parsed at once in this process: in bytes of documents, so that few
-// large ones, which may take a thousand times as much memory, are as many small
-// ones.
+// The limit of concurrent parsing per process, in bytes of documents: parsing may take a thousand times the size of a
+// document in memory.
 const (
 	parsedAtOnce = 4 * scheduler.MaxJobSize
-	leastParsed  = 256 // bytes that a document counts for at least
+	leastParsed  = 256 // minimum size that a document counts as
 )
 
-// parsing is room for documents that are being parsed. It is the process's, as
-// the memory is.
+// parsing admits documents. It is global, like the memory that it protects.
 var parsing = semaphore.NewWeighted(parsedAtOnce)
 
-// Parse is [scheduler.ParseDocument] when there is room for the document: who
-// comes first is served first, and may give up with ctx, whose error is
-// returned then.
+// Parse is [scheduler.ParseDocument] with a limit on concurrent parsing. Callers wait in FIFO order. If ctx is done
+// first, Parse returns its error.
 func Parse(ctx context.Context, body []byte) (document.Value, error) {
 	if err := scheduler.CheckSize(len(body)); err != nil {
 		return document.Value{}, err
@@ -36,7 +33,7 @@ func Parse(ctx context.Context, body []byte) (document.Value, error) {
 	return scheduler.ParseDocument(body)
 }
 
-// CheckNoDocument is [scheduler.CheckNoDocument] in the same way.
+// CheckNoDocument is [scheduler.CheckNoDocument] with the same limit.
 func CheckNoDocument(ctx context.Context, body []byte) error {
 	size := int64(min(max(len(body), leastParsed), parsedAtOnce))
 	if err := parsing.Acquire(ctx, size); err != nil {

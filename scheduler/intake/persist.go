@@ -10,38 +10,36 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// The pauses between tries of a write that the store did not take.
+// The pauses between attempts of a write.
 const (
 	firstPause = 50 * time.Millisecond
 	lastPause  = 5 * time.Second
-	pausePart  = 8 // of the time since the first try
+	pausePart  = 8 // of the time since the first attempt
 )
 
-// pauseAfter returns how long to pause when a write has been tried for so long: an
-// eighth of that, so that what waits for a server that has been away is late by
-// little more than that server was.
+// pauseAfter returns the pause after a write has been tried for a time: one eighth of it. So the delay after an outage
+// is short compared with the outage.
 func pauseAfter(tried time.Duration) time.Duration {
 	return min(max(firstPause, tried/pausePart), lastPause)
 }
 
-// Persister repeats writes that the store did not take. It tells the log of all
-// of them together: when a server restarts amid a herd, thousands wait.
+// Persister repeats failed writes. It logs them in aggregate: thousands may wait while a server restarts during a herd.
 type Persister struct {
 	log    *slog.Logger
 	seldom Seldom
 
 	mu      sync.Mutex
-	waiting int  // writes that the store did not take
-	waited  int  // those that did since the first of them
-	named   bool // the log has been told of these
+	waiting int // writes that currently fail
+	waited  int // writes that succeeded after failing, since the first of them
+	named   bool // the log has a line about these
 }
 
-// NewPersister returns one that tells log.
+// NewPersister returns a Persister that logs to log.
 func NewPersister(log *slog.Logger) *Persister { return &Persister{log: log} }
 
-// Persist repeats a write until the store takes or refuses it. A write that is
-// under way ends with ctx, and the repetitions with stop. The log names a job at
-// warn, and how many wait, every ten seconds; at debug, each.
+// Persist repeats a write until the store accepts or rejects it. ctx cancels the write in progress, stop the
+// repetition. Every ten seconds, it logs one job and the number of waiting writes at warn; it logs each failed write at
+// debug.
 func (p *Persister) Persist(ctx, stop context.Context, job string, write func(context.Context) error) error {
 	began := time.Now()
 	err := write(ctx)
@@ -68,7 +66,7 @@ func (p *Persister) begin() {
 	p.waited++
 }
 
-// end tells the log when no write waits any more.
+// end logs when no write waits anymore.
 func (p *Persister) end() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -91,7 +89,7 @@ func (p *Persister) tell(ctx context.Context, job string, wait time.Duration, er
 	p.log.Log(ctx, level, "the store did not take a write; trying again", "job", job, "wait", wait.String(), "waiting", waiting, "err", err)
 }
 
-// Pause waits for d; false when ctx is done before.
+// Pause waits for d. It returns false if ctx is done first.
 func Pause(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()

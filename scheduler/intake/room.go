@@ -2,23 +2,21 @@ package intake
 
 import "sync"
 
-// Room counts what a process holds, and tells its sources when there is room
-// again.
+// Room tracks the messages that a process holds, and notifies its sources of free capacity.
 type Room[K comparable] struct {
-	limit int // the most messages
-	bytes int // the most to hold before no more is asked for; 0: any
-	each  int // as long as a message is taken to be before it has come
-	batch int // the least number of messages worth asking for
+	limit int // maximum number of messages
+	bytes int // size at which to stop requesting messages; 0: no limit
+	each  int // assumed size of a message that has not arrived
+	batch int // minimum number of messages to request
 	wake  []chan struct{}
 
 	mu   sync.Mutex
-	held map[K]int     // the messages, and their bytes
-	size int           // bytes held
-	busy chan struct{} // the first message came
+	held map[K]int // sizes in bytes by message
+	size int // total size in bytes
+	busy chan struct{} // signals the first message
 }
 
-// NewRoom returns room for limit messages from several sources. batch is the
-// least that is worth asking for.
+// NewRoom returns a Room for limit messages from several sources. batch is the minimum number of messages to request.
 func NewRoom[K comparable](limit, batch, sources int) *Room[K] {
 	r := &Room[K]{limit: limit, batch: batch, held: map[K]int{}, busy: make(chan struct{}, 1)}
 	for range sources {
@@ -27,20 +25,18 @@ func NewRoom[K comparable](limit, batch, sources int) *Room[K] {
 	return r
 }
 
-// Bound has no more messages be asked for than there is room for in so many
-// bytes beside those that are held, if one has as many as each. Call it before
-// the first one is kept.
+// Bound also limits the size of the held messages, in bytes. A message that has not arrived counts as each bytes. Call
+// Bound before the first Keep.
 func (r *Room[K]) Bound(bytes, each int) *Room[K] {
 	r.bytes, r.each = bytes, max(1, each)
 	return r
 }
 
-// Keep takes a message into account. False means that it is held already: the
-// server heard no sign of life for too long, as while the connection was lost,
-// and gave it out again.
+// Keep adds a message. It returns false if the message is already held: the server redelivers a message if it receives
+// no progress signal, for example while the connection is lost.
 func (r *Room[K]) Keep(message K) bool { return r.KeepSized(message, 0) }
 
-// KeepSized is Keep for a message of that many bytes.
+// KeepSized is Keep for a message of a size in bytes.
 func (r *Room[K]) KeepSized(message K, bytes int) bool {
 	r.mu.Lock()
 	if _, held := r.held[message]; held {
@@ -57,8 +53,7 @@ func (r *Room[K]) KeepSized(message K, bytes int) bool {
 	return true
 }
 
-// Resize has a message that is kept count for so many bytes from now on. When
-// that makes room, the sources are told as by Release.
+// Resize changes the size of a held message. Like Release, it notifies the sources of free capacity.
 func (r *Room[K]) Resize(message K, bytes int) {
 	r.change(func() {
 		if before, held := r.held[message]; held {
@@ -68,8 +63,7 @@ func (r *Room[K]) Resize(message K, bytes int) {
 	})
 }
 
-// Release ends a message in this process. When that makes room for a batch, the
-// sources are told.
+// Release removes a message. It notifies the sources if there is now capacity for a batch.
 func (r *Room[K]) Release(message K) {
 	r.change(func() {
 		r.size -= r.held[message]
@@ -77,7 +71,7 @@ func (r *Room[K]) Release(message K) {
 	})
 }
 
-// change tells the sources when f makes room.
+// change applies f and notifies the sources if it frees capacity for a batch.
 func (r *Room[K]) change(f func()) {
 	r.mu.Lock()
 	before := r.ask()
@@ -92,25 +86,24 @@ func (r *Room[K]) change(f func()) {
 	}
 }
 
-// Free is how many more messages can be held.
+// Free returns how many more messages fit.
 func (r *Room[K]) Free() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.limit - len(r.held)
 }
 
-// Size is how many bytes are held.
+// Size returns the total size of the held messages in bytes.
 func (r *Room[K]) Size() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.size
 }
 
-// Empty reports whether nothing is held.
+// Empty reports whether no message is held.
 func (r *Room[K]) Empty() bool { return r.Free() == r.limit }
 
-// Ask is how many more messages to ask for: none when that would be less than
-// a batch, or there are too many bytes.
+// Ask returns how many messages to request: 0 if less than a batch fits, or if the size limit is reached.
 func (r *Room[K]) Ask() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -128,10 +121,10 @@ func (r *Room[K]) ask() int {
 	return n
 }
 
-// Wake gives a value to a source when there is room again.
+// Wake returns a channel that signals a source when capacity is free again.
 func (r *Room[K]) Wake(source int) <-chan struct{} { return r.wake[source] }
 
-// Busy gives a value when the first message came after there was none.
+// Busy returns a channel that signals when the first message arrives after none was held.
 func (r *Room[K]) Busy() <-chan struct{} { return r.busy }
 
 func signal(c chan struct{}) {

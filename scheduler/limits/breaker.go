@@ -6,35 +6,33 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// breaker is the circuit of one target: closed while attempts go well, open
-// after too many in a row that did not, and half open once its time is over,
-// when one attempt, the probe, finds out whether the target is back.
+// breaker is the circuit breaker of a target. It is closed while attempts succeed and opens after several consecutive
+// failures. When the open period has ended, it is half open: one attempt, the probe, checks whether the target has
+// recovered.
 type breaker struct {
-	failures int       // in a row
-	until    time.Time // open until then, half open afterwards; zero: closed
-	probing  bool      // half open, and the probe is under way
-	last     time.Time // failure
+	failures int // consecutive
+	until    time.Time // open until then, half open afterward; zero: closed
+	probing  bool // half open, and the probe is running
+	last     time.Time // time of the last failure
 }
 
-// forgetAfter is how long the failures of a target without attempts are
-// remembered.
+// forgetAfter is how long the failures of an idle target are remembered.
 const forgetAfter = 10 * time.Minute
 
-// quiet reports whether nothing has to be remembered: there was no failure, or
-// the last is long past.
+// quiet reports whether the breaker holds no state worth keeping: no failure, or none recently.
 func (b *breaker) quiet(now time.Time) bool {
 	return b.failures == 0 || now.Sub(b.last) > forgetAfter && now.Sub(b.until) > forgetAfter
 }
 
-// open reports whether runs are to be deferred.
+// open reports whether to defer runs.
 func (b *breaker) open(now time.Time) bool { return now.Before(b.until) }
 
-// admits reports whether an attempt may begin.
+// admits reports whether an attempt may start.
 func (b *breaker) admits(now time.Time) bool {
 	return b.until.IsZero() || !b.probing && !now.Before(b.until)
 }
 
-// begin notes that an attempt begins, and reports whether it is the probe.
+// begin records the start of an attempt, and reports whether it is the probe.
 func (b *breaker) begin(now time.Time) (probe bool) {
 	if b.until.IsZero() || b.open(now) || b.probing {
 		return false
@@ -43,15 +41,15 @@ func (b *breaker) begin(now time.Time) (probe bool) {
 	return true
 }
 
-// forgo takes back that an attempt began.
+// forgo reverts begin.
 func (b *breaker) forgo(probe bool) {
 	if probe {
 		b.probing = false
 	}
 }
 
-// end notes how an attempt ended, and reports whether the circuit opened.
-// probe tells whether it was the probe.
+// end records the result of an attempt, and reports whether the breaker opened. probe states whether the attempt was
+// the probe.
 func (b *breaker) end(rule *scheduler.BreakerRule, res scheduler.Result, now time.Time, probe bool) (opened bool) {
 	if probe {
 		b.probing = false
@@ -72,8 +70,7 @@ func (b *breaker) end(rule *scheduler.BreakerRule, res scheduler.Result, now tim
 	return false
 }
 
-// trouble reports whether a result shows that the target is in trouble, and
-// not only that it does not like the request.
+// trouble reports whether a result indicates a problem of the target, as opposed to a rejected request.
 func trouble(res scheduler.Result) bool {
 	switch res.Status {
 	case 0, 408, 429, 500, 502, 503, 504:

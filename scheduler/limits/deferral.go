@@ -8,26 +8,24 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
-// Deferral says that a run goes back to waiting, outside the process, because
-// of its target.
+// Deferral returns a run to its caller, to wait for its target outside the process.
 type Deferral struct {
-	Until time.Time // when it may be tried again
+	Until time.Time // when to try again
 	Why   Delay
-	Rule  *scheduler.TargetRule // that delays it; nil when the target is only slow
+	Rule  *scheduler.TargetRule // the rule that delays the run; nil if the target is only slow
 }
 
-// Delay is why a run is deferred.
+// Delay is the reason of a deferral.
 type Delay uint8
 
 // The reasons of a deferral.
 const (
-	DelaySlow    Delay = iota // the target is slow, and others need the place
-	DelayPace                 // its turn comes later, by a rate or a number of attempts at once
-	DelayCircuit              // the target's circuit is open
+	DelaySlow    Delay = iota // the target is slow, and other runs need the memory
+	DelayPace // the rule's rate or concurrency delays the run
+	DelayCircuit // the circuit breaker is open
 )
 
-// For returns what becomes of a run that is deferred: when it may run, and what
-// its record says.
+// For returns the deferral of a run for package scheduler: when it may run, and the message of its record.
 func (d Deferral) For(c *Call, now time.Time) scheduler.Deferral {
 	run := scheduler.Deferral{At: d.Until, Circuit: d.Why == DelayCircuit, Ahead: d.Why == DelayPace}
 	if run.Circuit {
@@ -43,10 +41,9 @@ func (d Deferral) For(c *Call, now time.Time) scheduler.Deferral {
 	return run
 }
 
-// retryAt is when a run that a circuit has held back since a time tries again
-// whether that is closed: at a moment of its own after it may be, so that not
-// all come at once, and not always the same one first; but no later than the
-// rule allows. It is for deferrals by DelayCircuit.
+// retryAt returns when a run that has been deferred since a time checks an open circuit breaker again. The time has a
+// random offset per run, so that runs do not return together or always in the same order. It does not exceed the rule's
+// maximum. It requires DelayCircuit.
 func (d Deferral) retryAt(k scheduler.Key, since, now time.Time) time.Time {
 	spread := min(d.Rule.Breaker.OpenFor/4, 5*time.Second)
 	share := (uint64(k.Hash())*0x9E3779B97F4A7C15 + uint64(now.UnixNano())) % uint64(spread)
@@ -60,8 +57,7 @@ func (d Deferral) retryAt(k scheduler.Key, since, now time.Time) time.Time {
 	return at
 }
 
-// message says why a run for a target is deferred, until a time. It is for
-// deferrals by a rule.
+// message returns the record's message about a deferral by a rule.
 func (d Deferral) message(k scheduler.Key, target string, until time.Time) string {
 	at := until.UTC().Format(time.RFC3339)
 	switch {

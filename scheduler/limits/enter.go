@@ -5,15 +5,16 @@ import (
 	"time"
 )
 
-// Refusal says why a run was not given a slot, and when it may be tried again; zero: when others have ended.
+// Refusal is the reason why a run did not receive a slot. It includes when to try again; zero: when other runs have
+// ended.
 type Refusal struct {
 	Why   string
 	Until time.Time
-	Hard  bool // it is not worth to wait for a moment
+	Hard  bool // do not wait and retry
 }
 
-// Enter gives r a slot at once, which is its own until [Limiter.Done] or Forgo, or says why there is none: r waits in no
-// queue. Those who do go before it.
+// Enter gives r a slot immediately, which r keeps until [Limiter.Done] or Forgo, or returns the reason for a refusal.
+// It never queues r, and queued runs have priority.
 func (l *Limiter[R]) Enter(r R) *Refusal {
 	c, now := r.call(), l.cfg.Now()
 	c.enter(now)
@@ -42,7 +43,7 @@ func (l *Limiter[R]) Enter(r R) *Refusal {
 	return nil
 }
 
-// queueOf returns the queue that a run belongs to.
+// queueOf returns the queue of a run.
 func (l *Limiter[R]) queueOf(c *Call) *queue[R] {
 	q := l.groups[c.group]
 	if q == nil {

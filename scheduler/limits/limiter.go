@@ -7,25 +7,23 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// Config says how many slots there are, and what becomes of runs. All fields
-// are required.
+// Config configures a Limiter. All fields are required.
 type Config[R Caller] struct {
-	// Concurrency is how many attempts may be in flight.
+	// Concurrency limits the running attempts.
 	Concurrency int
 
-	// Now is the clock of all times here.
+	// Now is the clock of the limiter.
 	Now func() time.Time
 
-	// PerTarget is how many of them may go to one target.
+	// PerTarget limits the running attempts per target.
 	PerTarget int
 
-	// Start is called with a run that has been given a slot, which is its own
-	// until Done or Forgo. It must not block, and must not call the Limiter
-	// before it returns.
+	// Start is called with a run that received a slot, which it keeps until Done or Forgo. Start must not block, and
+	// must not call the Limiter before it returns.
 	Start func(R)
 
-	// Defer is called with a run that is to wait outside the process. It must
-	// not block, and must not call the Limiter before it returns.
+	// Defer is called with a run that must wait outside the process. It must not block, and must not call the Limiter
+	// before it returns.
 	Defer func(R, Deferral)
 }
 
@@ -35,23 +33,22 @@ type Limiter[R Caller] struct {
 
 	mu       sync.Mutex
 	groups   map[string]*queue[R]
-	ready    []*queue[R] // those with runs, in turn
+	ready    []*queue[R] // queues with runs, in round-robin order
 	inFlight int
-	slow     int    // attempts in flight to slow targets
-	opened   uint64 // how often a circuit did
+	slow     int // running attempts to slow targets
+	opened   uint64 // number of times that a circuit breaker opened
 	closed   bool
-	timer    *time.Timer // wakes the targets that wait for their rate; nil: none does
-	wake     time.Time   // when it does
+	timer    *time.Timer // wakes targets that wait for their rate; nil: none waits
+	wake     time.Time // when the timer fires
 }
 
-// New returns a Limiter with every slot free.
+// New returns a Limiter with all slots free.
 func New[R Caller](cfg Config[R]) *Limiter[R] {
 	return &Limiter[R]{cfg: cfg, groups: map[string]*queue[R]{}}
 }
 
-// Submit starts r when a slot is free, queues it behind its target's others
-// when none is, and defers it when its target's circuit is open. False means
-// that no more attempts are started.
+// Submit starts r if a slot is free, otherwise queues it. It defers r while its target's circuit breaker is open.
+// Submit returns false after Drain.
 func (l *Limiter[R]) Submit(r R) bool {
 	c := r.call()
 	c.enter(l.cfg.Now())
@@ -74,8 +71,8 @@ func (l *Limiter[R]) Submit(r R) bool {
 	return true
 }
 
-// Done frees the slot of a run whose attempt ended with res. When that opens
-// the circuit, runs that wait are deferred.
+// Done frees the slot of a run whose attempt ended with res. If the circuit breaker opens, Done defers the waiting
+// runs.
 func (l *Limiter[R]) Done(r R, res scheduler.Result) {
 	l.mu.Lock()
 	c, now := r.call(), l.cfg.Now()
@@ -94,7 +91,7 @@ func (l *Limiter[R]) Done(r R, res scheduler.Result) {
 	l.deferAll(late)
 }
 
-// Forgo frees the slot of a run that did not begin its attempt after all.
+// Forgo frees the slot of a run that did not start its attempt.
 func (l *Limiter[R]) Forgo(r R) {
 	l.mu.Lock()
 	c, now := r.call(), l.cfg.Now()
@@ -106,8 +103,7 @@ func (l *Limiter[R]) Forgo(r R) {
 	l.start(started)
 }
 
-// Backlog reports whether runs wait for a slot that an attempt to a quick
-// target will free.
+// Backlog reports whether runs wait for a slot of a target that is not slow.
 func (l *Limiter[R]) Backlog() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -119,10 +115,8 @@ func (l *Limiter[R]) Backlog() bool {
 	return false
 }
 
-// Review looks after targets by the clock, about every second: it finds those
-// slow that answer nothing, brings the rules up to date, and forgets targets
-// that are idle. rule returns what a collection has for a target now; it must
-// not call the Limiter.
+// Review detects unresponsive targets, updates the rules and forgets idle targets. Call it about every second. rule
+// returns a collection's current rule for a target and must not call the Limiter.
 func (l *Limiter[R]) Review(now time.Time, rule func(collection, target string) *scheduler.TargetRule) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -136,18 +130,18 @@ func (l *Limiter[R]) Review(now time.Time, rule func(collection, target string) 
 	l.refill()
 }
 
-// Pace defers what the rates of targets do not let begin soon.
+// Pace defers the runs that their targets' rates will not admit soon.
 func (l *Limiter[R]) Pace(now time.Time) {
 	l.shed(now, func(t *target) (shedding, bool) { return t.ahead(now) })
 }
 
-// Shed defers the runs for targets that are slow or let few attempts run at
-// once, all but the first few of each: others need the place.
+// Shed defers the runs for targets that are slow or have a low concurrency, except the first few of each, to free
+// memory.
 func (l *Limiter[R]) Shed(now time.Time, few int) {
 	l.shed(now, func(t *target) (shedding, bool) { return t.surplus(few) })
 }
 
-// Drain empties every queue, returns what waited, and starts nothing more.
+// Drain empties all queues and returns their runs. Afterwards, no run starts.
 func (l *Limiter[R]) Drain() []R {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -164,7 +158,7 @@ func (l *Limiter[R]) Drain() []R {
 	return all
 }
 
-// shed defers what by sheds of each queue.
+// shed defers the runs that by selects from each queue.
 func (l *Limiter[R]) shed(now time.Time, by func(*target) (shedding, bool)) {
 	l.mu.Lock() // held to the end, as in woken
 	defer l.mu.Unlock()
@@ -187,7 +181,7 @@ func (l *Limiter[R]) deferAll(runs []deferred[R]) {
 	}
 }
 
-// fill gives free slots to the targets that wait, in turn.
+// fill gives free slots to the waiting targets in round-robin order.
 func (l *Limiter[R]) fill(now time.Time) []R {
 	var started []R
 	for n := len(l.ready); n > 0 && l.inFlight < l.cfg.Concurrency; n-- {
@@ -195,7 +189,7 @@ func (l *Limiter[R]) fill(now time.Time) []R {
 		l.ready = l.ready[1:]
 		q.listed = false
 		if len(q.runs) == 0 {
-			continue // what waited was deferred
+			continue // its runs were deferred
 		}
 		at, ok := q.admits(q.runs[0].call(), l.slow < max(1, l.cfg.Concurrency/2), now)
 		if !ok {
@@ -208,13 +202,13 @@ func (l *Limiter[R]) fill(now time.Time) []R {
 		started = append(started, l.take(q, now))
 		if len(q.runs) > 0 {
 			l.list(q)
-			n++ // it may have another turn
+			n++ // it may receive another slot
 		}
 	}
 	return started
 }
 
-// list gives q a turn at the next slots when runs wait in it.
+// list adds q to the round-robin if it has waiting runs.
 func (l *Limiter[R]) list(q *queue[R]) {
 	if !q.listed && len(q.runs) > 0 {
 		q.listed = true
@@ -231,7 +225,7 @@ func (l *Limiter[R]) take(q *queue[R], now time.Time) R {
 	return q.pop(now)
 }
 
-// leave takes the slot of a run that is over, and returns where it had waited.
+// leave frees the slot of a run that has ended, and returns its queue.
 func (l *Limiter[R]) leave(c *Call) *queue[R] {
 	q := l.groups[c.group]
 	q.slots.inFlight--
@@ -242,14 +236,14 @@ func (l *Limiter[R]) leave(c *Call) *queue[R] {
 	return q
 }
 
-// prune forgets q when there is nothing to be remembered of it.
+// prune forgets q if it holds no state worth keeping.
 func (l *Limiter[R]) prune(q *queue[R], now time.Time) {
 	if len(q.runs) == 0 && q.idle(now) {
 		delete(l.groups, q.group)
 	}
 }
 
-// wakeAt fills slots again at a time.
+// wakeAt schedules a refill.
 func (l *Limiter[R]) wakeAt(at, now time.Time) {
 	if l.closed || l.timer != nil && !l.wake.After(at) {
 		return
@@ -261,8 +255,7 @@ func (l *Limiter[R]) wakeAt(at, now time.Time) {
 	l.timer = time.AfterFunc(at.Sub(now), l.woken)
 }
 
-// woken fills slots because time has passed. Nothing starts after Drain:
-// that waits for the lock.
+// woken refills slots when the timer fires. After Drain, which waits for the lock, it starts nothing.
 func (l *Limiter[R]) woken() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -6,26 +6,24 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// pacer spreads attempts evenly at a rate (the generic cell rate algorithm).
-// each is the time between two attempts at the rate.
+// pacer spaces attempts evenly at a rate (generic cell rate algorithm). The parameter each of its methods is the
+// interval between two attempts.
 type pacer struct {
-	next time.Time // when the next attempt would begin by the rate
+	next time.Time // when the rate admits the next attempt
 }
 
-// slack is how far ahead of the rate attempts may begin, so that quick rates
-// do not need a timer for each.
+// slack is how early an attempt may start, so that high rates do not need a timer per attempt.
 const slack = 20 * time.Millisecond
 
-// interval is the time between two attempts at the rate of a rule that has
-// one, more than none.
+// interval returns the interval between two attempts at the rate of a rule, which must have one.
 func interval(rule *scheduler.TargetRule) time.Duration {
 	return max(1, rule.Per/time.Duration(rule.Rate))
 }
 
-// ready returns when an attempt may begin, a time that has passed if at once.
+// ready returns when an attempt may start; it may be in the past.
 func (p *pacer) ready(each time.Duration) time.Time { return p.next.Add(-max(0, slack-each)) }
 
-// begin counts an attempt that begins.
+// begin counts an attempt that starts.
 func (p *pacer) begin(each time.Duration, now time.Time) {
 	if p.next.Before(now) {
 		p.next = now
@@ -33,9 +31,8 @@ func (p *pacer) begin(each time.Duration, now time.Time) {
 	p.next = p.next.Add(each)
 }
 
-// forgo takes an attempt back that did not begin after all.
+// forgo reverts begin.
 func (p *pacer) forgo(each time.Duration) { p.next = p.next.Add(-each) }
 
-// quiet reports whether nothing has to be remembered: the next attempt may
-// begin by the rate.
+// quiet reports whether the pacer holds no state worth keeping: the rate admits the next attempt.
 func (p *pacer) quiet(now time.Time) bool { return !p.next.After(now) }

@@ -2,34 +2,33 @@ package limits
 
 import "time"
 
-// shedding says which of the runs that wait for a target are deferred: all but
-// the first few, each for its place in the queue.
+// shedding selects the waiting runs of a target to defer: all except the first few, with delays that follow their order
+// in the queue.
 type shedding struct {
 	keep        int
 	why         Delay
-	first       time.Duration // until the first run's turn
-	each        float64       // nanoseconds between two turns
-	least, most time.Duration // bounds of how long a run is deferred
+	first       time.Duration // delay of the first run
+	each        float64 // nanoseconds between two runs
+	least, most time.Duration // limits of the delay
 }
 
 const (
-	// paceAhead is how far ahead of their turn runs for a target with a rate are
-	// kept: the others wait outside the process, and take no place from others.
+	// paceAhead is how long before their turn runs for a target with a rate remain in memory. Others wait outside the
+	// process.
 	paceAhead = 3 * time.Second
 
-	// The bounds of how long a run is deferred.
+	// The limits of a delay.
 	minDelay     = time.Second
 	maxDelay     = time.Minute
-	maxPaceDelay = 5 * time.Minute // a rule may change, and the turn come sooner
+	maxPaceDelay = 5 * time.Minute // the rule may change and admit the run earlier
 )
 
-// turn is how long from now the i-th run of the queue is deferred, from 0 on.
+// turn returns the delay of the i-th run of the queue, from 0.
 func (s shedding) turn(i int) time.Duration {
 	return min(max(s.first+time.Duration(float64(i)*s.each), s.least), s.most)
 }
 
-// ahead sheds what the target's rate does not let begin soon. False means that
-// there is no rate.
+// ahead selects the runs that the target's rate will not admit soon. It returns false without a rate.
 func (t *target) ahead(now time.Time) (s shedding, ok bool) {
 	if t.rule == nil || t.rule.Rate == 0 {
 		return s, false
@@ -42,8 +41,8 @@ func (t *target) ahead(now time.Time) (s shedding, ok bool) {
 	return s, true
 }
 
-// surplus sheds all but the first few runs for a target that is slow, or whose
-// rule lets few run at once. False means that it is neither.
+// surplus selects all except the first few runs of a target that is slow or whose rule has a low concurrency. It
+// returns false for other targets.
 func (t *target) surplus(few int) (s shedding, ok bool) {
 	s = shedding{keep: few, why: DelaySlow, least: minDelay, most: maxDelay}
 	n := t.slots.allowed

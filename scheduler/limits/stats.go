@@ -2,18 +2,18 @@ package limits
 
 import "time"
 
-// Stats is how busy a Limiter is.
+// Stats is the load of a Limiter.
 type Stats struct {
-	InFlight int      // attempts that have a slot
-	Queued   int      // runs that wait for one
-	Circuits Circuits // of the targets that are known now
-	Opened   uint64   // how often a circuit has opened since the start
+	InFlight int // running attempts
+	Queued   int // runs that wait for a slot
+	Circuits Circuits // circuit breakers of the known targets
+	Opened   uint64 // number of times that a circuit breaker opened since the start
 }
 
-// Circuits counts targets that have a circuit by its state.
+// Circuits counts the targets with a circuit breaker by state.
 type Circuits struct{ Closed, Open, HalfOpen int }
 
-// Stats returns how busy l is. It looks at every target that has anything to be remembered.
+// Stats returns the current load. It visits every known target.
 func (l *Limiter[R]) Stats(now time.Time) Stats {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -7,17 +7,16 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// target is one host and what it is doing, for all its attempts, or for those
-// of a collection that has a rule for it.
+// target holds the limits of one host: for all attempts, or for those of a collection with a rule for it.
 type target struct {
-	collection, name string                // whose rule it is, and for what
+	collection, name string // owner and target of the rule
 	rule             *scheduler.TargetRule // nil: none
 	slots            slots
 	pacer            pacer
 	breaker          breaker
 }
 
-// defers reports whether the circuit is open for a run.
+// defers reports whether the circuit breaker defers a run.
 func (t *target) defers(c *Call, now time.Time) (d Deferral, open bool) {
 	if t.rule == nil || t.rule.Breaker == nil || !t.breaker.open(now) || c.forced(t.rule.Breaker, now) {
 		return d, false
@@ -25,14 +24,12 @@ func (t *target) defers(c *Call, now time.Time) (d Deferral, open bool) {
 	return Deferral{Until: t.breaker.until, Why: DelayCircuit, Rule: t.rule}, true
 }
 
-// overtakes reports whether a run goes before the others: one that the circuit
-// does not defer any longer need not wait with them until the target is back.
+// overtakes reports whether a run goes before the others because it ignores the circuit breaker.
 func (t *target) overtakes(c *Call, now time.Time) bool {
 	return t.rule != nil && t.rule.Breaker != nil && c.forced(t.rule.Breaker, now)
 }
 
-// admits reports whether a run may begin. at is set when it only waits for its
-// rate: it may then.
+// admits reports whether a run may start. If it waits for its rate only, at is when it may start.
 func (t *target) admits(c *Call, slowRoom bool, now time.Time) (at time.Time, ok bool) {
 	switch r := t.rule; {
 	case !t.slots.admits(slowRoom):
@@ -52,7 +49,7 @@ func (t *target) admits(c *Call, slowRoom bool, now time.Time) (at time.Time, ok
 	return at, true
 }
 
-// begin counts a run that begins.
+// begin counts a run that starts.
 func (t *target) begin(c *Call, now time.Time) {
 	t.slots.begin(now)
 	if c.probe = false; t.rule != nil {
@@ -63,14 +60,14 @@ func (t *target) begin(c *Call, now time.Time) {
 	}
 }
 
-// end learns from the attempt of a run that is counted no more. opened tells
-// whether that opened the circuit; moved is that of [slots.judge].
+// end records the result of an attempt that has left its slot. opened reports whether the circuit breaker opened; moved
+// is the result of [slots.judge].
 func (t *target) end(c *Call, res scheduler.Result, most int, now time.Time) (moved int, opened bool) {
 	moved = t.slots.answered(res, most, now)
 	return moved, t.rule != nil && t.breaker.end(t.rule.Breaker, res, now, c.probe)
 }
 
-// forgo takes a run back that did not begin its attempt after all.
+// forgo reverts begin.
 func (t *target) forgo(c *Call) {
 	t.breaker.forgo(c.probe)
 	if t.rule != nil && t.rule.Rate > 0 {
@@ -78,8 +75,7 @@ func (t *target) forgo(c *Call) {
 	}
 }
 
-// idle reports whether there is nothing to be remembered of the target, once
-// no run waits for it.
+// idle reports whether the target, without waiting runs, holds no state worth keeping.
 func (t *target) idle(now time.Time) bool {
 	return t.slots.inFlight == 0 && t.breaker.quiet(now) && t.pacer.quiet(now)
 }
@@ -90,13 +86,12 @@ func (t *target) quick() bool {
 	return !t.slots.slow && (t.rule == nil || t.slots.inFlight > 0 && t.rule.Rate == 0)
 }
 
-// slots is how many attempts a target may have in flight, which it earns, and
-// how long they take.
+// slots holds how many concurrent attempts a target has earned, and how long its attempts take.
 type slots struct {
 	inFlight int
 	allowed  int
-	latency  time.Duration // moving average of its attempts
-	progress time.Time     // when an attempt last ended, or the first one began
+	latency  time.Duration // moving average
+	progress time.Time // when an attempt last ended, or the first one started
 	slow     bool
 }
 
@@ -104,15 +99,14 @@ const (
 	// slowAfter is the mean duration of an attempt from which a target is slow.
 	slowAfter = time.Second
 
-	// firstSlots is what a target may have before it has answered.
+	// firstSlots is the number of slots of a target that has not responded yet.
 	firstSlots = 8
 )
 
-// admits reports whether one more attempt may begin. slowRoom tells whether
-// one may to any slow target.
+// admits reports whether one more attempt may start. slowRoom states whether slow targets have a free slot.
 func (s *slots) admits(slowRoom bool) bool { return s.inFlight < s.allowed && (!s.slow || slowRoom) }
 
-// begin counts an attempt that begins.
+// begin counts an attempt that starts.
 func (s *slots) begin(now time.Time) {
 	if s.inFlight == 0 {
 		s.progress = now
@@ -120,8 +114,7 @@ func (s *slots) begin(now time.Time) {
 	s.inFlight++
 }
 
-// answered learns from an attempt that ended, and is counted no more. most is
-// how many slots a target may earn.
+// answered records the result of an attempt that has left its slot. most is the maximum number of slots.
 func (s *slots) answered(res scheduler.Result, most int, now time.Time) (moved int) {
 	s.progress = now
 	s.latency += (res.Duration - s.latency) / 4
@@ -131,8 +124,7 @@ func (s *slots) answered(res scheduler.Result, most int, now time.Time) (moved i
 	return s.judge()
 }
 
-// review judges a target whose attempts have not ended yet: one that answers
-// nothing at all would never be found slow by what it answers.
+// review detects an unresponsive target, whose attempts have not ended and so have not changed its latency.
 func (s *slots) review(now time.Time) (moved int) {
 	if waited := now.Sub(s.progress); s.inFlight > 0 && waited > max(slowAfter, s.latency) {
 		s.latency = waited
@@ -141,8 +133,7 @@ func (s *slots) review(now time.Time) (moved int) {
 	return 0
 }
 
-// judge decides whether the target is slow. moved is by how many there are
-// more attempts in flight to slow targets, or fewer.
+// judge decides whether the target is slow. moved is the change in the number of running attempts to slow targets.
 func (s *slots) judge() (moved int) {
 	slow := s.latency >= slowAfter
 	if slow == s.slow {
@@ -154,23 +145,23 @@ func (s *slots) judge() (moved int) {
 	return -s.inFlight
 }
 
-// queue is the runs that wait for one target.
+// queue holds the waiting runs of a target.
 type queue[R Caller] struct {
 	target
 
 	group  string
 	runs   []R
-	listed bool // among those that wait for a slot
+	listed bool // in the round-robin
 }
 
-// deferred is a run that leaves its queue for outside the process.
+// deferred is a run that leaves its queue to wait outside the process.
 type deferred[R Caller] struct {
 	Deferral
 
 	run R
 }
 
-// push puts r behind the others, or before them.
+// push adds r at the end or, if it overtakes, at the front.
 func (q *queue[R]) push(r R, now time.Time) {
 	if q.overtakes(r.call(), now) {
 		q.runs = slices.Insert(q.runs, 0, r)
@@ -179,7 +170,7 @@ func (q *queue[R]) push(r R, now time.Time) {
 	q.runs = append(q.runs, r)
 }
 
-// pop takes the first run out and counts it.
+// pop removes and counts the first run.
 func (q *queue[R]) pop(now time.Time) R {
 	var none R
 	r := q.runs[0]
@@ -189,7 +180,7 @@ func (q *queue[R]) pop(now time.Time) R {
 	return r
 }
 
-// retreat takes the runs out for which the circuit is open.
+// retreat removes the runs that the circuit breaker defers.
 func (q *queue[R]) retreat(now time.Time) []deferred[R] {
 	var out []deferred[R]
 	kept := q.runs[:0]
@@ -205,7 +196,7 @@ func (q *queue[R]) retreat(now time.Time) []deferred[R] {
 	return out
 }
 
-// shed takes out what s sheds.
+// shed removes the runs that s selects.
 func (q *queue[R]) shed(s shedding, now time.Time) []deferred[R] {
 	if len(q.runs) <= s.keep {
 		return nil

@@ -2,28 +2,28 @@ package limits
 
 import "time"
 
-// Target is one to which attempts are held back.
+// Target is a target whose attempts are held back.
 type Target struct {
 	Name       string
 	Collection string // whose rule it is; "": it has none
 	State      State
-	Until      time.Time // when the circuit is half open, of Open
-	InFlight   int       // attempts
-	Queued     int       // runs that wait in this process
+	Until      time.Time // end of state Open
+	InFlight   int // running attempts
+	Queued     int // runs that wait in this process
 }
 
-// State is why attempts to a target are held back.
+// State is the reason why attempts are held back.
 type State uint8
 
-// The states, from the one that holds back least.
+// The states, least restrictive first.
 const (
-	Limited  State = iota + 1 // by a collection's rule, and runs wait
-	Slow                      // its attempts take longer than a second, so that it gets fewer slots
-	HalfOpen                  // its circuit is: one attempt finds out whether it is back
-	Open                      // its circuit is: runs are deferred
+	Limited  State = iota + 1 // runs wait because of a collection's rule
+	Slow // attempts take longer than a second, so the target gets fewer slots
+	HalfOpen // the circuit breaker is half open: a probe checks whether the target has recovered
+	Open // the circuit breaker is open: runs are deferred
 )
 
-// Troubled returns the targets to which attempts are held back now.
+// Troubled returns the targets whose attempts are currently held back.
 func (l *Limiter[R]) Troubled(now time.Time) (all []Target) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -41,7 +41,7 @@ func (l *Limiter[R]) Troubled(now time.Time) (all []Target) {
 	return all
 }
 
-// state says why so many runs wait for the target; 0: for no reason but others.
+// state returns why runs wait for the target; 0: not because of the target.
 func (t *target) state(queued int, now time.Time) State {
 	circuit := t.rule != nil && t.rule.Breaker != nil && !t.breaker.until.IsZero()
 	switch {

@@ -7,43 +7,43 @@ import (
 	"time"
 )
 
-// Board is what several processes have told, together.
+// Board combines the activity of several processes.
 type Board struct {
 	Now      time.Time
-	Replicas []Report  // those that are there, by name
-	Running  []Running // the longest attempts of all, [RunningMost] at most
-	Targets  []Target  // the most troubled, [TargetsMost] at most
-	Failures []Failure // the last of all, [FailuresMost] at most, the latest first
-	Audit    *Audit    // the last of all; nil: there was none
-	Hour     Series    // the last sixty minutes
-	Day      Series    // the last day, by ten minutes
-	Last     Minute    // all of the last day, but for the lateness
+	Replicas []Report // active processes, by name
+	Running  []Running // longest-running attempts, at most [RunningMost]
+	Targets  []Target // most troubled targets, at most [TargetsMost]
+	Failures []Failure // latest failures, latest first, at most [FailuresMost]
+	Audit    *Audit // the latest consistency check; nil: none
+	Hour     Series // the last 60 minutes
+	Day      Series // the last day in steps of ten minutes
+	Last     Minute // total of the last day, without Lateness
 }
 
-// Series are steps of time, one after the other. The last one is not over.
+// Series is a sequence of time steps. The last step is incomplete.
 type Series struct {
 	Start time.Time
 	Step  time.Duration
 	Steps []Minute
 }
 
-// At is when a step begins.
+// At returns the start of a step.
 func (s *Series) At(i int) time.Time { return s.Start.Add(time.Duration(i) * s.Step) }
 
-// The lengths of what a board shows.
+// The time ranges of a board.
 const (
 	minutesShown = 60
 	dayStep      = 10 * time.Minute
 	stepsShown   = 24 * 6
 
-	// Kept is how long hours and what they have are of use after they were written.
+	// Kept is how long hours and failures remain useful after they are written.
 	Kept = 25 * time.Hour
 
-	// Present is how long a process counts as there after it has last said so.
+	// Present is how long a process counts as active after its last report.
 	Present = 30 * time.Second
 )
 
-// NewBoard returns a board at a time, with nothing on it.
+// NewBoard returns an empty board at a time.
 func NewBoard(now time.Time) *Board {
 	now = now.UTC()
 	minute, ten := now.Truncate(time.Minute), now.Truncate(dayStep)
@@ -54,8 +54,8 @@ func NewBoard(now time.Time) *Board {
 	}
 }
 
-// AddHour adds what a process has counted in an hour. What of it is not shown is left out. The error says that what
-// follows in data cannot be read.
+// AddHour adds the hour of a process, as far as the board shows it. It returns an error if it cannot decode data to the
+// end; the part before it counts.
 func (b *Board) AddHour(number Hour, data []byte) error {
 	start := number.Start()
 	if start.After(b.Now) || b.Now.Sub(start) > Kept {
@@ -78,7 +78,7 @@ func (s *Series) add(at time.Time, m *Minute) {
 	}
 }
 
-// AddReport adds what a process says of itself, unless that was long ago or it has stopped.
+// AddReport adds the report of a process, unless it is too old or final.
 func (b *Board) AddReport(r Report) {
 	i := slices.IndexFunc(b.Replicas, func(known Report) bool { return known.ID == r.ID })
 	switch {
@@ -89,17 +89,17 @@ func (b *Board) AddReport(r Report) {
 	}
 }
 
-// ReadReport reads what [Report.Encode] writes.
+// ReadReport decodes the output of [Report.Encode].
 func ReadReport(data []byte) (r Report, err error) {
 	err = json.Unmarshal(data, &r)
 	return r, err
 }
 
-// Finish puts together what all processes say.
+// Finish combines the reports of all processes.
 func (b *Board) Finish() {
 	b.boundFailures()
 	b.Audit = nil
-	for _, r := range b.Replicas { // those that have gone have had their audits, too
+	for _, r := range b.Replicas { // including checks of processes that have stopped
 		if r.Audit != nil && (b.Audit == nil || r.Audit.At.After(b.Audit.At)) {
 			b.Audit = r.Audit
 		}
@@ -125,7 +125,7 @@ func (b *Board) Finish() {
 	b.Running, b.Targets = all.Running, all.Targets
 }
 
-// InFlight is how many attempts all processes make.
+// InFlight returns the number of running attempts in all processes.
 func (b *Board) InFlight() (n int) {
 	for _, r := range b.Replicas {
 		n += r.InFlight
@@ -133,7 +133,7 @@ func (b *Board) InFlight() (n int) {
 	return n
 }
 
-// Waiting is how many due runs wait for a slot in all processes.
+// Waiting returns the number of due runs that wait for a slot in all processes.
 func (b *Board) Waiting() (n int) {
 	for _, r := range b.Replicas {
 		n += r.Queued

@@ -5,14 +5,14 @@ import (
 	"errors"
 )
 
-// The form of an hour: this byte, and then, for each minute in which anything was done, its number, the counts in the
-// order of [Minute.counts], how many buckets of the lateness follow, and for each the distance from the one before and its
+// The format of an hour: this byte and then, for each minute with activity, its number, the counts in the order of
+// [Minute.counts], the number of lateness buckets, and for each bucket its distance from the previous one and its
 // count. All are unsigned varints.
 const form = 1
 
 var errForm = errors.New("pulse: not the form of an hour")
 
-// encode writes the hour.
+// encode encodes the hour.
 func (h *hour) encode() []byte {
 	data := []byte{form}
 	for i := range h.minutes {
@@ -48,7 +48,7 @@ func (m *Minute) append(data []byte) []byte {
 	return data
 }
 
-// decode calls f for each minute of an hour. The minute is f's until it returns.
+// decode calls f for each minute of an hour. f must not retain the minute.
 func decode(data []byte, f func(number int, m *Minute)) error {
 	if len(data) == 0 || data[0] != form {
 		return errForm
@@ -78,13 +78,13 @@ func decode(data []byte, f func(number int, m *Minute)) error {
 	return nil
 }
 
-// reader reads numbers, until one is wrong.
+// reader reads numbers until the first invalid one.
 type reader struct {
 	data []byte
 	bad  bool
 }
 
-// next returns the next number, which must not be larger than most; 0 when it is, or there is none.
+// next returns the next number, or 0 if it exceeds most or the data has ended.
 func (r *reader) next(most uint64) uint64 {
 	n, width := binary.Uvarint(r.data)
 	if width <= 0 || n > most {

@@ -11,28 +11,28 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-// The bounds of what is told of failures.
+// The limits of reported failures.
 const (
-	FailuresMost = 10 // the last ones
+	FailuresMost = 10 // the latest failures
 	whyMost      = 240
 )
 
-// Failure is a run that failed for good, after all retries.
+// Failure is a run that failed after all retries.
 type Failure struct {
 	Job        string    `json:"job"`           // collection/job
-	Occurrence string    `json:"occurrence"`    // its id
-	At         time.Time `json:"at"`            // when it was given up
-	Why        string    `json:"why,omitempty"` // in a line: the status and the beginning of the answer, or why there was none
+	Occurrence string    `json:"occurrence"` // its ID
+	At         time.Time `json:"at"` // time of the final failure
+	Why        string    `json:"why,omitempty"` // one line: the status and the beginning of the response, or the error
 }
 
-// failures are the last ones of a process. What is shown of them is written only when somebody asks.
+// failures holds the latest failures of a process. It formats them on request only.
 type failures struct {
-	last    [FailuresMost]failure // the next one stands at n modulo their number
-	n       int                   // how many there were
-	changed bool                  // since they were last taken
+	last    [FailuresMost]failure // ring buffer; the next index is n modulo the length
+	n       int // number of failures so far
+	changed bool // since the last ChangedFailures
 }
 
-// failure is what a [Failure] is made of.
+// failure holds the data of a [Failure].
 type failure struct {
 	job               scheduler.Key
 	occurrence        string
@@ -47,7 +47,7 @@ func (f *failures) add(r *scheduler.Record) {
 	f.changed = true
 }
 
-// told returns them, the oldest first.
+// told returns the failures, oldest first.
 func (f *failures) told() []Failure {
 	all := make([]Failure, 0, len(f.last))
 	for i := max(0, f.n-len(f.last)); i < f.n; i++ {
@@ -58,7 +58,7 @@ func (f *failures) told() []Failure {
 	return all
 }
 
-// short returns the beginning of a text that is too long.
+// short truncates a long text.
 func short(text string) string {
 	if len(text) <= whyMost {
 		return text
@@ -70,15 +70,15 @@ func short(text string) string {
 	return text[:end] + "…"
 }
 
-// Failures returns the last runs of the process that failed for good, [FailuresMost] at most.
+// Failures returns the latest failed runs of the process, at most [FailuresMost].
 func (r *Recorder) Failures() []Failure {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.failures.told()
 }
 
-// ChangedFailures calls f with what [Recorder.Failures] returns, written as [ReadFailures] reads it, when there are others
-// than at the last call. When f returns false, it is called again the next time.
+// ChangedFailures calls f with the encoded failures if they have changed since the last call. If f returns false, the
+// next call repeats them.
 func (r *Recorder) ChangedFailures(f func(data []byte) bool) {
 	r.mu.Lock()
 	changed := r.failures.changed
@@ -96,13 +96,13 @@ func (r *Recorder) ChangedFailures(f func(data []byte) bool) {
 	}
 }
 
-// ReadFailures reads what [Recorder.ChangedFailures] writes.
+// ReadFailures decodes the output of [Recorder.ChangedFailures].
 func ReadFailures(data []byte) (all []Failure, err error) {
 	err = json.Unmarshal(data, &all)
 	return all, err
 }
 
-// AddFailures adds the last runs of a process that failed for good, unless that was longer ago than a day.
+// AddFailures adds the failed runs of a process that are at most a day old.
 func (b *Board) AddFailures(all []Failure) {
 	for _, f := range all {
 		if ago := b.Now.Sub(f.At); ago < 24*time.Hour {
@@ -111,7 +111,7 @@ func (b *Board) AddFailures(all []Failure) {
 	}
 }
 
-// boundFailures leaves the last failures of all, each once: a record that is stored again is told again.
+// boundFailures keeps the latest failures and removes duplicates: a record that is stored again is reported again.
 func (b *Board) boundFailures() {
 	slices.SortFunc(b.Failures, func(x, y Failure) int {
 		return cmp.Or(y.At.Compare(x.At), cmp.Compare(x.Job, y.Job), cmp.Compare(x.Occurrence, y.Occurrence), cmp.Compare(x.Why, y.Why))

@@ -5,17 +5,17 @@ import (
 	"time"
 )
 
-// Histogram counts lengths of time, from 16 µs to 19 hours, in buckets of an eighth of the power of two that they begin
-// at: what is told of one is wrong by a sixteenth at most. Histograms are added bucket by bucket.
+// Histogram counts durations from 16 µs to 19 hours. Each power of two has eight buckets, which limits the error of a
+// quantile to one sixteenth.
 type Histogram [buckets]uint32
 
 const (
-	finest  = 16 * time.Microsecond // the width of the first buckets
-	eighths = 8                     // buckets in each power of two
+	finest  = 16 * time.Microsecond // width of the first buckets
+	eighths = 8 // buckets per power of two
 	buckets = 240
 )
 
-// Observe counts a length of time. One below zero counts as none.
+// Observe counts a duration. A negative one counts as 0.
 func (h *Histogram) Observe(d time.Duration) { h[bucketOf(d)]++ }
 
 // Add adds the counts of another histogram.
@@ -25,7 +25,7 @@ func (h *Histogram) Add(other *Histogram) {
 	}
 }
 
-// Count is how many were observed.
+// Count returns the number of observations.
 func (h *Histogram) Count() (n uint64) {
 	for _, of := range h {
 		n += uint64(of)
@@ -33,7 +33,8 @@ func (h *Histogram) Count() (n uint64) {
 	return n
 }
 
-// Quantile returns the length that a part of all do not exceed, such as 0.99; false when there are none.
+// Quantile returns the duration that a fraction of the observations, such as 0.99, does not exceed. It returns false
+// without observations.
 func (h *Histogram) Quantile(part float64) (time.Duration, bool) {
 	total := h.Count()
 	if total == 0 {
@@ -49,17 +50,17 @@ func (h *Histogram) Quantile(part float64) (time.Duration, bool) {
 	return middle(buckets - 1), true
 }
 
-// bucketOf returns where a length of time is counted.
+// bucketOf returns the bucket of a duration.
 func bucketOf(d time.Duration) int {
 	v := uint64(max(d, 0) / finest)
 	if v < eighths {
 		return int(v)
 	}
-	power := bits.Len64(v) - 4 // 0 from 8 units on
+	power := bits.Len64(v) - 4 // 0 for 8 to 15 units
 	return min(eighths*power+int(v>>power), buckets-1)
 }
 
-// bounds returns the least length that is counted in a bucket, and the first that is not any more.
+// bounds returns the range of a bucket: from <= d < to.
 func bounds(i int) (from, to time.Duration) {
 	if i < eighths {
 		return time.Duration(i) * finest, time.Duration(i+1) * finest

@@ -6,22 +6,22 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// Minute is what was done in a minute, or in several that were added.
+// Minute counts the activity of a minute, or the sum of several.
 type Minute struct {
-	Completed uint64 // runs whose action succeeded
-	Failed    uint64 // runs that failed for good, after all retries
-	Attempts  uint64 // that have ended, those of an errorAction too
+	Completed uint64 // runs that succeeded
+	Failed    uint64 // runs that failed after all retries
+	Attempts  uint64 // attempts that ended, including those of an errorAction
 	Refused   uint64 // attempts that failed
-	Skipped   uint64 // due instants that did not run
-	Postponed uint64 // times that a run was put off
+	Skipped   uint64 // due times that did not run
+	Postponed uint64 // times that runs were postponed
 
-	Lateness Histogram // of attempts: how long after they were due they began
+	Lateness Histogram // from the due time to the start of each attempt
 }
 
-// Runs is how many runs have come to their end.
+// Runs returns the number of runs that have ended.
 func (m *Minute) Runs() uint64 { return m.Completed + m.Failed }
 
-// Add adds what was done in another minute.
+// Add adds another minute.
 func (m *Minute) Add(other *Minute) {
 	m.tally(other)
 	m.Lateness.Add(&other.Lateness)
@@ -35,12 +35,12 @@ func (m *Minute) tally(other *Minute) {
 	}
 }
 
-// counts are the numbers in the order in which they are written.
+// counts returns the counters in their encoding order.
 func (m *Minute) counts() [6]*uint64 {
 	return [6]*uint64{&m.Completed, &m.Failed, &m.Attempts, &m.Refused, &m.Skipped, &m.Postponed}
 }
 
-// empty reports whether nothing was done.
+// empty reports whether the minute has no activity.
 func (m *Minute) empty() bool {
 	for _, n := range m.counts() {
 		if *n != 0 {
@@ -67,7 +67,7 @@ func (m *Minute) count(r *scheduler.Record) {
 		m.Skipped += uint64(max(r.Count, 1))
 	case scheduler.OutcomePostponed:
 		m.Postponed++
-	case scheduler.NeverRan: // of no record
+	case scheduler.NeverRan: // never recorded
 	}
 }
 
@@ -76,7 +76,7 @@ func (m *Minute) attempt(r *scheduler.Record) {
 	m.Lateness.Observe(r.Lateness())
 }
 
-// when is the time for which a record counts.
+// when returns the time that a record counts for.
 func when(r *scheduler.Record) time.Time {
 	if r.Outcome == scheduler.OutcomeFaulted && !r.GivenUp.IsZero() {
 		return r.GivenUp

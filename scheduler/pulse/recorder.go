@@ -7,36 +7,36 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// Recorder counts the records of a process. It keeps the minutes of the present hour and of the one before. The zero value
-// is ready, and may be used by any number of goroutines.
+// Recorder counts the records of a process. It keeps the minutes of the current and the previous hour. It is safe for
+// concurrent use. The zero value is ready for use.
 type Recorder struct {
 	mu       sync.Mutex
-	hours    [2]hour // by their number, modulo two
+	hours    [2]hour // by number modulo two
 	targets  targets
 	failures failures
 }
 
-// hour is one hour of minutes.
+// hour holds the minutes of an hour.
 type hour struct {
 	number  Hour
 	minutes [60]Minute
-	changed bool // since it was last taken
+	changed bool // since the last Changed
 }
 
-// Hour is an hour, counted since 1970.
+// Hour is the number of hours since 1970.
 type Hour int64
 
 // HourOf returns the hour of a time.
 func HourOf(t time.Time) Hour { return Hour(floor(t.Unix(), 3600)) }
 
-// Start returns when the hour begins.
+// Start returns the start of the hour.
 func (h Hour) Start() time.Time { return time.Unix(int64(h)*3600, 0).UTC() }
 
 // Record counts a record that was just stored. It does not block.
 func (r *Recorder) Record(rec *scheduler.Record) { r.Add(rec, time.Now()) }
 
-// Add counts a record at a time: for the minute in which what it tells of ended. Where that is not kept any more, as after
-// the store was away for long, or is not yet there, the present minute has it.
+// Add counts a record at a time, in the minute in which its event ended. If that minute is in the future or no longer
+// kept, for example after a long outage of the store, the current minute counts it.
 func (r *Recorder) Add(rec *scheduler.Record, now time.Time) {
 	at := when(rec)
 	r.mu.Lock()
@@ -61,7 +61,7 @@ func (r *Recorder) Add(rec *scheduler.Record, now time.Time) {
 	}
 }
 
-// hour returns an hour that is kept, and forgets the one whose place it takes.
+// hour returns a kept hour, and replaces an older one if necessary.
 func (r *Recorder) hour(number Hour) *hour {
 	h := &r.hours[number&1]
 	if h.number < number {
@@ -70,8 +70,8 @@ func (r *Recorder) hour(number Hour) *hour {
 	return h
 }
 
-// Changed calls f for each hour in which something was counted since the last call, written by [Recorder.Hour]'s form. When
-// f returns false, it is called again the next time.
+// Changed calls f with each encoded hour that has changed since the last call. If f returns false, the next call
+// repeats the hour.
 func (r *Recorder) Changed(f func(number Hour, data []byte) bool) {
 	for i := range r.hours {
 		r.mu.Lock()
@@ -90,7 +90,7 @@ func (r *Recorder) Changed(f func(number Hour, data []byte) bool) {
 	}
 }
 
-// Hours calls f for each hour that is kept, written as [Board.AddHour] reads it.
+// Hours calls f with each kept hour, encoded for [Board.AddHour].
 func (r *Recorder) Hours(f func(number Hour, data []byte)) {
 	for i := range r.hours {
 		r.mu.Lock()
@@ -102,8 +102,7 @@ func (r *Recorder) Hours(f func(number Hour, data []byte)) {
 	}
 }
 
-// Targets returns what attempts at targets came to in the last five to ten minutes: of those that are in trouble, most
-// troubled first, so many at most.
+// Targets returns the most troubled targets of the last five to ten minutes, worst first, at most most.
 func (r *Recorder) Targets(now time.Time, most int) []Target {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -8,66 +8,66 @@ import (
 	"time"
 )
 
-// Report is what a process says of itself.
+// Report describes the state of a process.
 type Report struct {
-	ID      string    `json:"id"`   // no other process has it, nor this one after a restart
-	Name    string    `json:"name"` // for people: of the machine
+	ID      string    `json:"id"` // unique to the process; changes with each restart
+	Name    string    `json:"name"` // display name: the host
 	Version string    `json:"version"`
-	Server  string    `json:"server,omitempty"` // of NATS, to which it is connected
-	Since   time.Time `json:"since"`            // its start
-	At      time.Time `json:"at"`               // when it says this
+	Server  string    `json:"server,omitempty"` // the connected NATS server
+	Since   time.Time `json:"since"` // start time
+	At      time.Time `json:"at"` // report time
 	Stopped bool      `json:"stopped,omitempty"`
 
 	InFlight int `json:"inFlight"` // attempts
-	Queued   int `json:"queued"`   // due runs that wait for a slot
-	Held     int `json:"held"`     // batons that wait for their instant
+	Queued   int `json:"queued"` // due runs that wait for a slot
+	Held     int `json:"held"` // early batons in memory
 
-	Running []Running `json:"running,omitempty"` // the longest attempts
-	Targets []Target  `json:"targets,omitempty"` // the most troubled
-	Audit   *Audit    `json:"audit,omitempty"`   // its last; nil: there was none yet
+	Running []Running `json:"running,omitempty"` // longest-running attempts
+	Targets []Target  `json:"targets,omitempty"` // most troubled
+	Audit   *Audit    `json:"audit,omitempty"` // its latest consistency check; nil: none
 }
 
-// The bounds of a report.
+// The limits of a report.
 const (
 	RunningMost = 20
 	TargetsMost = 20
 	lostMost    = 5
 )
 
-// Running is an attempt that is under way.
+// Running is a running attempt.
 type Running struct {
 	Job        string    `json:"job"` // collection/job
 	Occurrence time.Time `json:"occurrence"`
-	Attempt    int       `json:"attempt"` // 1: the first
+	Attempt    int       `json:"attempt"` // from 1
 	Since      time.Time `json:"since"`
 	Target     string    `json:"target,omitempty"`
 }
 
-// Audit is what an audit of jobs and batons came to.
+// Audit is the result of a consistency check.
 type Audit struct {
 	At      time.Time     `json:"at"`
 	Took    time.Duration `json:"took,omitempty"`
 	Jobs    int           `json:"jobs,omitempty"`
 	Found   int           `json:"found,omitempty"`  // problems
-	Mended  int           `json:"mended,omitempty"` // of these
+	Mended  int           `json:"mended,omitempty"` // repaired problems
 	Damaged int           `json:"damaged,omitempty"`
-	Lost    int           `json:"lost,omitempty"`    // definitions
-	Secrets int           `json:"secrets,omitempty"` // keys that are missing
-	First   []string      `json:"first,omitempty"`   // some of what is not mended: collection/job: problem
-	Failed  string        `json:"failed,omitempty"`  // why it was cut short
+	Lost    int           `json:"lost,omitempty"` // lost definitions
+	Secrets int           `json:"secrets,omitempty"` // missing keys
+	First   []string      `json:"first,omitempty"` // examples of unrepaired problems, as collection/job: problem
+	Failed  string        `json:"failed,omitempty"` // why the check was interrupted
 }
 
-// Left is how many problems are not mended.
+// Left returns the number of unrepaired problems.
 func (a *Audit) Left() int { return a.Found - a.Mended }
 
-// Say adds a problem to the first ones, as long as there is room.
+// Say adds a problem to First while there is room.
 func (a *Audit) Say(problem string) {
 	if len(a.First) < lostMost {
 		a.First = append(a.First, problem)
 	}
 }
 
-// Bound leaves out of a report what is too much: the shortest attempts, and the least troubled targets.
+// Bound enforces the report's limits: it keeps the longest-running attempts and the most troubled targets.
 func (r *Report) Bound() {
 	slices.SortFunc(r.Running, byLength)
 	r.Running = r.Running[:min(len(r.Running), RunningMost)]
@@ -75,13 +75,13 @@ func (r *Report) Bound() {
 	r.Targets = r.Targets[:min(len(r.Targets), TargetsMost)]
 }
 
-// byLength orders attempts, the longest first.
+// byLength orders attempts, longest-running first.
 func byLength(a, b Running) int { return cmp.Or(a.Since.Compare(b.Since), cmp.Compare(a.Job, b.Job)) }
 
-// Encode writes the report.
+// Encode encodes the report.
 func (r *Report) Encode() ([]byte, error) { return json.Marshal(r) }
 
-// Same reports whether two reports say the same, but for when.
+// Same reports whether two reports are equal except for their time.
 func (r *Report) Same(other *Report) bool {
 	a, b := *r, *other
 	a.At, b.At = time.Time{}, time.Time{}
@@ -90,7 +90,7 @@ func (r *Report) Same(other *Report) bool {
 	return err == nil && wrong == nil && bytes.Equal(one, two)
 }
 
-// MergeTargets joins what the limits of a process know of its targets and what its attempts came to.
+// MergeTargets joins the state of the limits with the results of attempts.
 func MergeTargets(limited, tried []Target) []Target {
 	by := map[string]Target{}
 	for _, t := range tried {

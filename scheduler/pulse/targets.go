@@ -8,42 +8,42 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// Target is how a target does.
+// Target is the health of a target.
 type Target struct {
 	Name       string        `json:"name"`                 // host and port
 	Collection string        `json:"collection,omitempty"` // whose rule it is that holds; "": nobody's, or not known
 	State      string        `json:"state,omitempty"`      // one of the states below; "": nothing is wrong but what Failed and Mean tell
-	Until      time.Time     `json:"until,omitzero"`       // when State open ends
+	Until      time.Time     `json:"until,omitzero"` // end of the open state
 	InFlight   int           `json:"inFlight,omitempty"`   // attempts
-	Queued     int           `json:"queued,omitempty"`     // runs that wait for one to end
-	Attempts   uint64        `json:"attempts,omitempty"`   // in the last five to ten minutes
-	Failed     uint64        `json:"failed,omitempty"`     // of these
-	Mean       time.Duration `json:"mean,omitempty"`       // how long they took
+	Queued     int           `json:"queued,omitempty"` // runs that wait for a slot
+	Attempts   uint64        `json:"attempts,omitempty"` // in the last five to ten minutes
+	Failed     uint64        `json:"failed,omitempty"` // failed attempts
+	Mean       time.Duration `json:"mean,omitempty"` // mean duration of an attempt
 	Longest    time.Duration `json:"longest,omitempty"`
 }
 
-// The states of targets.
+// The states of a target.
 const (
-	TargetOpen    = "open"    // its circuit is: runs are put off
-	TargetHalf    = "half"    // its circuit is half open: one attempt finds out whether it is back
-	TargetSlow    = "slow"    // attempts take longer than a second, so that it gets fewer slots
-	TargetLimited = "limited" // runs wait because of a rule of its collection
+	TargetOpen    = "open" // its circuit breaker is open: runs are postponed
+	TargetHalf    = "half" // its circuit breaker is half open: a probe checks whether the target has recovered
+	TargetSlow    = "slow" // its attempts take longer than a second, so it gets fewer slots
+	TargetLimited = "limited" // runs wait because of a collection's rule
 )
 
-// The bounds of what is known of targets.
+// The limits of target tracking.
 const (
 	targetWindow = 5 * time.Minute
-	targetsMost  = 256         // in a window; the least troubled half makes room for others
-	slowFrom     = time.Second // a mean from which a target is told of
+	targetsMost  = 256 // per window; when full, the less troubled half is dropped
+	slowFrom     = time.Second // mean duration from which a target counts as troubled
 )
 
-// targets knows what attempts at targets came to, in the present window of time and the one before.
+// targets tracks the results of attempts in the current and the previous time window.
 type targets struct {
 	begun  time.Time
 	window [2]window
 }
 
-// window is a window of time.
+// window holds the results of a time window.
 type window struct {
 	by    map[string]int32
 	tally []tally
@@ -75,7 +75,7 @@ func (t *targets) add(rec *scheduler.Record, now time.Time) {
 	one.longest = max(one.longest, rec.Duration)
 }
 
-// turn begins another window when the present one is over.
+// turn starts a new window when the current one has ended.
 func (t *targets) turn(now time.Time) {
 	passed := now.Sub(t.begun)
 	if passed >= 0 && passed < targetWindow {
@@ -112,7 +112,7 @@ func (w *window) insert(name string) int32 {
 	return i
 }
 
-// target returns the tally as others are told it.
+// target returns the published form of the tally.
 func (t *tally) target() Target {
 	return Target{
 		Name: t.name, Attempts: t.attempts, Failed: t.failed, Longest: t.longest,
@@ -120,7 +120,7 @@ func (t *tally) target() Target {
 	}
 }
 
-// worst returns targets in trouble, the worst first.
+// worst returns the most troubled targets, worst first.
 func (t *targets) worst(now time.Time, most int) []Target {
 	t.turn(now)
 	all := map[string]Target{}
@@ -139,10 +139,10 @@ func (t *targets) worst(now time.Time, most int) []Target {
 	return out[:min(len(out), most)]
 }
 
-// troubled reports whether a target is worth a look.
+// troubled reports whether to show a target.
 func (t *Target) troubled() bool { return t.State != "" || t.Failed > 0 || t.Mean >= slowFrom }
 
-// merged adds what two know of a target. The state that holds more back counts.
+// merged combines the data of two sources about a target. The more restrictive state wins.
 func merged(a, b Target) Target {
 	n := a.Attempts + b.Attempts
 	out := Target{
@@ -159,12 +159,12 @@ func merged(a, b Target) Target {
 	return out
 }
 
-// rank orders the states of targets by how much they hold back.
+// rank orders the states, least restrictive first.
 func rank(state string) int {
 	return slices.Index([]string{"", TargetLimited, TargetSlow, TargetHalf, TargetOpen}, state)
 }
 
-// byTrouble orders targets, the most troubled first.
+// byTrouble orders targets, most troubled first.
 func byTrouble(a, b Target) int {
 	return cmp.Or(
 		cmp.Compare(rank(b.State), rank(a.State)), cmp.Compare(b.Failed, a.Failed), cmp.Compare(b.Mean, a.Mean),

@@ -10,7 +10,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// The headers of W3C's Trace Context, as HTTP and NATS spell them.
+// The W3C Trace Context headers, as spelled in HTTP and NATS.
 const (
 	parentHeader = "traceparent"
 	stateHeader  = "tracestate"
@@ -19,16 +19,15 @@ const (
 	stateCanonical  = "Tracestate"
 )
 
-// The longest that is taken in. A later version of the format may have a longer
-// traceparent than this one's 55 bytes; of a tracestate, W3C has everybody pass on
-// 512, and lets a longer one be dropped.
+// The limits of accepted headers. A traceparent has 55 bytes; a later version of the format may be longer. The W3C
+// requires systems to propagate a tracestate of up to 512 bytes, and allows them to drop a longer one.
 const (
 	maxParent = 128
 	maxState  = 512
 )
 
-// Incoming returns the trace context of the headers of a request or message. It is
-// zero when there is none, or more than one.
+// Incoming returns the trace context from the headers of a request or message. It is zero without a context, or with
+// several.
 func Incoming(header map[string][]string) scheduler.TraceContext {
 	parents := values(header, parentCanonical, parentHeader)
 	if len(parents) != 1 || len(parents[0]) > maxParent {
@@ -52,12 +51,12 @@ func values(header map[string][]string, canonical, lower string) []string {
 	return header[lower]
 }
 
-// Of returns the context of the span of ctx, for the next one; zero for none.
+// Of returns the span context of ctx for propagation. It is zero without a span.
 func Of(ctx context.Context) scheduler.TraceContext {
 	return contextOf(trace.SpanContextFromContext(ctx))
 }
 
-// ID is the id of the trace of ctx; "" for none.
+// ID returns the trace ID of ctx, or "".
 func ID(ctx context.Context) string {
 	if c := trace.SpanContextFromContext(ctx); c.IsValid() {
 		return c.TraceID().String()
@@ -65,7 +64,7 @@ func ID(ctx context.Context) string {
 	return ""
 }
 
-// contextOf writes a span context; zero for one that is not valid.
+// contextOf encodes a span context. It returns zero for an invalid one.
 func contextOf(c trace.SpanContext) scheduler.TraceContext {
 	if !c.IsValid() {
 		return scheduler.TraceContext{}
@@ -76,7 +75,7 @@ func contextOf(c trace.SpanContext) scheduler.TraceContext {
 	}
 }
 
-// remote reads a context that came from elsewhere. It is not valid when that is not.
+// remote decodes a received context. An invalid context results in an invalid span context.
 func remote(c scheduler.TraceContext) trace.SpanContext {
 	if c.Parent == "" || len(c.Parent) > maxParent {
 		return trace.SpanContext{}
@@ -88,7 +87,7 @@ func remote(c scheduler.TraceContext) trace.SpanContext {
 	return trace.SpanContextFromContext(ctx)
 }
 
-// carrier is a context that a propagator reads.
+// carrier adapts a context for a propagator.
 type carrier scheduler.TraceContext
 
 // Get implements [propagation.TextMapCarrier].
@@ -99,7 +98,7 @@ func (c *carrier) Get(key string) string {
 	return c.State
 }
 
-// Set implements [propagation.TextMapCarrier], for a propagator that only reads.
+// Set implements [propagation.TextMapCarrier]. It does nothing, because the propagator only reads.
 func (*carrier) Set(string, string) {}
 
 // Keys implements [propagation.TextMapCarrier].

@@ -15,18 +15,18 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// Fired is a baton that was delivered and whose attempt begins.
+// Fired describes the delivery of a baton whose attempt starts.
 type Fired struct {
 	Job     *scheduler.Job
 	Baton   *scheduler.Baton
 	Action  *scheduler.ActionSpec
 	Attempt scheduler.Attempt
-	At      time.Time // when it was fired
-	Wake    time.Time // until when it was held
-	Now     time.Time // by the clock that jobs are due by, as the others
+	At      time.Time // when the server fired the baton
+	Wake    time.Time // until when the worker held it
+	Now     time.Time // current time, by the store's clock like the others
 }
 
-// Attempt are the spans of an attempt that is under way. A nil one is of none.
+// Attempt holds the spans of a running attempt. A nil Attempt has none.
 type Attempt struct {
 	delivery, attempt trace.Span
 	kind              actionKind
@@ -34,7 +34,7 @@ type Attempt struct {
 	began             time.Time
 }
 
-// Begin begins the spans of an attempt, in ctx.
+// Begin starts the spans of an attempt in ctx.
 func (t *Tracer) Begin(ctx context.Context, f Fired) (context.Context, *Attempt) {
 	if t == nil {
 		return ctx, nil
@@ -63,7 +63,7 @@ func (t *Tracer) Begin(ctx context.Context, f Fired) (context.Context, *Attempt)
 	return ctx, a
 }
 
-// deliver begins the span of a delivery that was fired at an instant.
+// deliver starts the span of a delivery that was fired at an instant.
 func (t *Tracer) deliver(ctx context.Context, j *scheduler.Job, b *scheduler.Baton, at time.Time) (context.Context, trace.Span) {
 	name, parent := "occurrence", remote(b.Trace.Context())
 	options := []trace.SpanStartOption{trace.WithSpanKind(trace.SpanKindConsumer), trace.WithTimestamp(at)}
@@ -86,8 +86,7 @@ func (t *Tracer) deliver(ctx context.Context, j *scheduler.Job, b *scheduler.Bat
 	return t.otel.Start(ctx, name, options...) //nolint:spancheck // [Attempt.End] ends it
 }
 
-// firstAttempt is the context of the first attempt of an occurrence, which the retry
-// links to.
+// firstAttempt returns the context of the occurrence's first attempt, which a retry links to.
 func firstAttempt(b *scheduler.BatonTrace, occurrence trace.SpanContext) trace.SpanContext {
 	if b == nil || !occurrence.IsValid() {
 		return trace.SpanContext{}
@@ -99,8 +98,7 @@ func firstAttempt(b *scheduler.BatonTrace, occurrence trace.SpanContext) trace.S
 	return occurrence.WithSpanID(id)
 }
 
-// continued is the trace that the next delivery of an occurrence continues: the
-// first one's span, and the attempt that it made.
+// continued returns the trace for the occurrence's next delivery: the span of the first delivery and its attempt.
 func continued(b *scheduler.BatonTrace, delivery, attempt trace.SpanContext) *scheduler.BatonTrace {
 	if b != nil && b.First != "" && remote(b.TraceContext).IsValid() {
 		return b
@@ -111,7 +109,7 @@ func continued(b *scheduler.BatonTrace, delivery, attempt trace.SpanContext) *sc
 	return &scheduler.BatonTrace{TraceContext: contextOf(delivery), First: attempt.SpanID().String()}
 }
 
-// hold is the span of the time for which a baton was held until its instant.
+// hold records the span of the time during which the worker held a baton.
 func (t *Tracer) hold(ctx context.Context, fired, wake, now time.Time) {
 	if wake.After(now) {
 		wake = now
@@ -123,7 +121,7 @@ func (t *Tracer) hold(ctx context.Context, fired, wake, now time.Time) {
 	span.End(trace.WithTimestamp(wake))
 }
 
-// identity says of which attempt a span is.
+// identity returns the attributes that identify an attempt.
 func identity(f Fired) []attribute.KeyValue {
 	by := "schedule"
 	if f.Baton.Kind.IsManual() {
@@ -135,7 +133,7 @@ func identity(f Fired) []attribute.KeyValue {
 	}
 }
 
-// address is what an action loads: a host and a port, or a name.
+// address returns the attributes of a target: host and port, or a name.
 func address(target string) []attribute.KeyValue {
 	host, port, err := net.SplitHostPort(target)
 	if err != nil {
@@ -148,15 +146,14 @@ func address(target string) []attribute.KeyValue {
 	return []attribute.KeyValue{semconv.ServerAddress(host), semconv.ServerPort(n)}
 }
 
-// actionKind is what the span of an attempt says of its action.
+// actionKind describes how the span of an attempt represents its action.
 type actionKind struct {
 	span       trace.SpanKind
 	attributes []attribute.KeyValue
-	http       bool // the status is one of HTTP
+	http       bool // the status is an HTTP status
 }
 
-// kindOfAction tells the types of actions apart: those that call, and those that
-// send a message.
+// kindOfAction returns the kind of an action type: a call or a message.
 func kindOfAction(name string) actionKind {
 	sends := func(system attribute.KeyValue) actionKind {
 		return actionKind{span: trace.SpanKindProducer, attributes: []attribute.KeyValue{
@@ -176,7 +173,7 @@ func kindOfAction(name string) actionKind {
 	return actionKind{span: trace.SpanKindClient}
 }
 
-// Context is what the target is to continue; zero when nothing is traced.
+// Context returns the context to propagate to the target. It is zero without tracing.
 func (a *Attempt) Context() scheduler.TraceContext {
 	if a == nil {
 		return scheduler.TraceContext{}
@@ -184,7 +181,7 @@ func (a *Attempt) Context() scheduler.TraceContext {
 	return contextOf(a.attempt.SpanContext())
 }
 
-// Trace is the trace of the occurrence from now on; nil when nothing is traced.
+// Trace returns the occurrence's trace for later deliveries. It is nil without tracing.
 func (a *Attempt) Trace() *scheduler.BatonTrace {
 	if a == nil {
 		return nil
@@ -192,8 +189,7 @@ func (a *Attempt) Trace() *scheduler.BatonTrace {
 	return a.trace
 }
 
-// End ends the spans with what the attempt came to. cause is why its context ended,
-// nil if that did not.
+// End ends the spans with the attempt's result. cause is the cancellation cause of the attempt's context, or nil.
 func (a *Attempt) End(res scheduler.Result, cause error) {
 	if a == nil {
 		return
@@ -218,7 +214,7 @@ func (a *Attempt) End(res scheduler.Result, cause error) {
 	a.delivery.End(ended)
 }
 
-// failure names how an attempt failed.
+// failure names the kind of failure.
 func failure(res scheduler.Result, cause error) string {
 	switch {
 	case res.Status != 0:

@@ -14,36 +14,36 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// scope is what the spans are said to be made by.
+// scope is the instrumentation scope of the spans.
 const scope = "github.com/carillon-sched/carillon"
 
-// Attributes that the semantic conventions have no name for.
+// Attributes without a name in the semantic conventions.
 const (
 	keyCollection = attribute.Key("carillon.collection")
 	keyJob        = attribute.Key("carillon.job")        // collection/job
-	keyOccurrence = attribute.Key("carillon.occurrence") // its id
-	keyAttempt    = attribute.Key("carillon.attempt")    // its number, from 1
+	keyOccurrence = attribute.Key("carillon.occurrence") // its ID
+	keyAttempt    = attribute.Key("carillon.attempt") // from 1
 	keyOutcome    = attribute.Key("carillon.outcome")
 	keyLateness   = attribute.Key("carillon.lateness") // seconds from the due time to the start
 	keyAction     = attribute.Key("carillon.action.type")
-	keyBy         = attribute.Key("carillon.run")     // schedule or hand
-	keyAt         = attribute.Key("carillon.arm.at")  // when JetStream is to fire the baton
-	keyResult     = attribute.Key("carillon.result")  // of a published spec
-	keyEndpoint   = attribute.Key("carillon.request") // of the API over NATS
+	keyBy         = attribute.Key("carillon.run") // schedule or hand
+	keyAt         = attribute.Key("carillon.arm.at") // when JetStream fires the baton
+	keyResult     = attribute.Key("carillon.result") // of a published spec
+	keyEndpoint   = attribute.Key("carillon.request") // of the NATS API
 )
 
-// Tracer begins spans. A nil one traces nothing.
+// Tracer starts spans. A nil Tracer traces nothing.
 type Tracer struct{ otel trace.Tracer }
 
-// New returns a tracer whose spans go to a provider.
+// New returns a tracer that sends its spans to a provider.
 func New(p trace.TracerProvider) *Tracer {
 	return &Tracer{p.Tracer(scope, trace.WithSchemaURL(semconv.SchemaURL))}
 }
 
-// Span is a span that is under way. The zero one is none.
+// Span is a started span. The zero Span does nothing.
 type Span struct{ otel trace.Span }
 
-// End ends the span, with an error if there is one: its kind, and not its text.
+// End ends the span. It records the kind of a non-nil error, not its text.
 func (s Span) End(err error) {
 	if s.otel == nil {
 		return
@@ -54,13 +54,13 @@ func (s Span) End(err error) {
 	s.otel.End()
 }
 
-// fail says that what the span is of failed, and how: a status code or a kind.
+// fail marks the span as failed, with a status code or an error kind.
 func (s Span) fail(kind string) {
 	s.otel.SetStatus(codes.Error, "")
 	s.otel.SetAttributes(semconv.ErrorTypeKey.String(kind))
 }
 
-// kindOf tells errors apart without their texts, in which there may be anything.
+// kindOf classifies an error without its text, which may contain user data.
 func kindOf(err error) string {
 	for _, known := range [...]struct {
 		err  error
@@ -80,7 +80,7 @@ func kindOf(err error) string {
 	return semconv.ErrorTypeOther.Value.AsString()
 }
 
-// incoming returns ctx with the span that a request continues.
+// incoming returns ctx with the remote span that a request continues.
 func incoming(ctx context.Context, from scheduler.TraceContext) context.Context {
 	if c := remote(from); c.IsValid() {
 		return trace.ContextWithRemoteSpanContext(ctx, c)
@@ -88,7 +88,7 @@ func incoming(ctx context.Context, from scheduler.TraceContext) context.Context 
 	return ctx
 }
 
-// Request begins the span of a request over HTTP.
+// Request starts the span of an HTTP request.
 func (t *Tracer) Request(ctx context.Context, method string, header map[string][]string) (context.Context, Span) {
 	if t == nil {
 		return ctx, Span{}
@@ -100,7 +100,7 @@ func (t *Tracer) Request(ctx context.Context, method string, header map[string][
 	return ctx, Span{span}
 }
 
-// methodOf is a method, if it is known: a caller may send any text.
+// methodOf returns the attribute of an HTTP method. Unknown ones count as other: callers can send arbitrary text.
 func methodOf(method string) attribute.KeyValue {
 	switch method {
 	case "GET", "HEAD", "PUT", "POST", "PATCH", "DELETE", "OPTIONS":
@@ -109,7 +109,7 @@ func methodOf(method string) attribute.KeyValue {
 	return semconv.HTTPRequestMethodOther
 }
 
-// Answered ends the span of a request: the operation is method and route.
+// Answered ends the span of an HTTP request. The operation is the method and route.
 func (s Span) Answered(operation, route string, status int) {
 	if s.otel == nil {
 		return
@@ -127,7 +127,7 @@ func (s Span) Answered(operation, route string, status int) {
 	s.otel.End()
 }
 
-// Call begins the span of a request to an endpoint of the API over NATS.
+// Call starts the span of a request to an endpoint of the NATS API.
 func (t *Tracer) Call(ctx context.Context, endpoint string, header map[string][]string) (context.Context, Span) {
 	if t == nil {
 		return ctx, Span{}
@@ -139,7 +139,7 @@ func (t *Tracer) Call(ctx context.Context, endpoint string, header map[string][]
 	return ctx, Span{span}
 }
 
-// Replied ends the span of a call with the status that HTTP has for its answer.
+// Replied ends the span of a call with the equivalent HTTP status.
 func (s Span) Replied(status int) {
 	if s.otel == nil {
 		return
@@ -152,7 +152,7 @@ func (s Span) Replied(status int) {
 
 var systemNATS = semconv.MessagingSystemKey.String("nats")
 
-// Spec begins the span of a published spec.
+// Spec starts the span of a published spec.
 func (t *Tracer) Spec(ctx context.Context, verb string, from scheduler.TraceContext) (context.Context, Span) {
 	if t == nil {
 		return ctx, Span{}
@@ -165,7 +165,7 @@ func (t *Tracer) Spec(ctx context.Context, verb string, from scheduler.TraceCont
 	return ctx, Span{span}
 }
 
-// Verdict ends the span of a spec that was accepted or rejected.
+// Verdict ends the span of an accepted or rejected spec.
 func (s Span) Verdict(result string, rejected bool) {
 	if s.otel == nil {
 		return
@@ -179,8 +179,7 @@ func (s Span) Verdict(result string, rejected bool) {
 	s.otel.End()
 }
 
-// Arm begins the span of a baton that is to wait until at or, if that is zero, to
-// be fired at once, as part of the request of ctx. Without one there is no span.
+// Arm starts the span of arming a baton for at, or of firing it if at is zero. It starts no span unless ctx has one.
 func Arm(ctx context.Context, k scheduler.Key, at time.Time) (context.Context, Span) {
 	request := trace.SpanFromContext(ctx)
 	if !request.IsRecording() {
@@ -200,8 +199,7 @@ func Arm(ctx context.Context, k scheduler.Key, at time.Time) (context.Context, S
 	return ctx, Span{span}
 }
 
-// Edit is the traceparent that an edit in ctx leaves to the occurrences of its job,
-// which link to it; "" when there is nothing to link to.
+// Edit returns the traceparent of an edit in ctx, which later occurrences of its job link to, or "".
 func Edit(ctx context.Context) string {
 	if !trace.SpanContextFromContext(ctx).IsSampled() {
 		return ""
@@ -209,7 +207,7 @@ func Edit(ctx context.Context) string {
 	return Of(ctx).Parent
 }
 
-// ByHand is the trace of a run that the request of ctx asks for; nil for none.
+// ByHand returns the trace of a manual run that the request in ctx starts, or nil.
 func ByHand(ctx context.Context) *scheduler.BatonTrace {
 	if c := Of(ctx); c.Parent != "" {
 		return &scheduler.BatonTrace{TraceContext: c}
