@@ -6,8 +6,8 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// pacer spaces attempts evenly at a rate (generic cell rate algorithm). The parameter each of its methods is the
-// interval between two attempts.
+// pacer spaces attempts evenly at a rate (generic cell rate algorithm). The parameter each is the interval between
+// two attempts.
 type pacer struct {
 	next time.Time // when the rate admits the next attempt
 }

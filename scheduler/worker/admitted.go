@@ -27,8 +27,8 @@ func (w *Worker) due(r *run) {
 	w.live(admitted{r})
 }
 
-// admit has package scheduler decide what a due baton amounts to. What was known
-// when it fell due goes on at once, unless something is to be read or written.
+// admit lets package scheduler decide about a due baton. It continues immediately if everything is known and nothing
+// must be read or written.
 func (w *Worker) admit(r *run) stage {
 	if w.cfg.Collections.IsDeleting(r.key().Collection) {
 		return w.nakFor(r, deletionPause)
@@ -56,13 +56,13 @@ func (w *Worker) admit(r *run) stage {
 	if d.Later && r.suspect {
 		r.baton = d.Baton
 		if next, found := w.recover(r); found {
-			return next // the later occurrence has been run before
+			return next // the later occurrence has already run
 		}
 	}
 	if r.suspect {
 		d.Step = d.Step.Doubted(r.key(), r.baton)
 	}
-	switch d.Verdict { //nolint:exhaustive // the others do not let it run
+	switch d.Verdict { //nolint:exhaustive // the other verdicts do not run it
 	case scheduler.Run:
 		r.latest = j
 		return w.submit(r, w.definition(&d.Baton, j), d)
@@ -72,11 +72,11 @@ func (w *Worker) admit(r *run) stage {
 	return w.carry(r, j, d)
 }
 
-// deletionPause is how long a baton waits whose collection is being deleted. The deletion removes it.
+// deletionPause is how long a baton waits while its collection is being deleted. The deletion removes it.
 const deletionPause = 5 * time.Second
 
-// submit queues r for a slot of its target; a worker that stops gives it back.
-// ran is the definition that it runs under.
+// submit queues r for a slot of its target. During shutdown it releases r instead. ran is the definition for the
+// attempt.
 func (w *Worker) submit(r *run, ran *scheduler.Job, d scheduler.Decision) stage {
 	r.baton = d.Baton
 	r.skipped = append(r.skipped, d.Records...)
@@ -85,29 +85,29 @@ func (w *Worker) submit(r *run, ran *scheduler.Job, d scheduler.Decision) stage 
 	return w.queue(r)
 }
 
-// queue queues r for a slot of its target, which is known.
+// queue queues r for a slot of its target, which is set.
 func (w *Worker) queue(r *run) stage {
 	r.Key, r.Rule = r.key(), w.cfg.Collections.Rule(r.key().Collection, r.Target)
 	if !w.limiter.Submit(r) {
 		return w.nak(r)
 	}
-	return nil // then attempted, or deferred
+	return nil // then attempted or deferred
 }
 
-// detach lets an occurrence of a job with overlap allow run beside the next
-// one: it rides a message of its own, and the job's baton goes on at once. That
-// message comes first; a crash in between is found by its subject.
+// detach runs an occurrence of a job with overlap allow concurrently with the next one: the occurrence gets a separate
+// message, and the job's baton continues immediately. The separate message is stored first, so a crash in between is
+// detected by its subject.
 func (w *Worker) detach(r *run, j *scheduler.Job, d scheduler.Decision) stage {
-	// Who finds the detached run takes what was skipped before it for recorded.
+	// A worker that finds the detached run assumes that the earlier skips are recorded.
 	if err := w.steps.Record(w.settles, j, d.Records, r.suspect); err != nil {
 		return w.nak(r)
 	}
 	detached := d.Baton.Detached()
-	detached.Suspect = r.suspect // it may have been fired before, and be past its first attempt
+	detached.Suspect = r.suspect // it may have been fired before, and its first attempt may have ended
 	slot := scheduler.Slot{Key: j.Key, Detached: scheduler.DetachedName(detached.Nominal)}
 	err := w.persist(w.settles, j.Key, func(ctx context.Context) error {
 		err := w.cfg.Store.Fire(ctx, slot, detached.Encode(), 0)
-		detached.Suspect = true // the answer may have been lost, and the run be past its first attempt when this is repeated
+		detached.Suspect = true // the response may be lost, and the first attempt may end before this is repeated
 		return err
 	})
 	if err != nil && !errors.Is(err, scheduler.ErrConflict) {
@@ -117,19 +117,17 @@ func (w *Worker) detach(r *run, j *scheduler.Job, d scheduler.Decision) stage {
 	return w.carry(r, j, d)
 }
 
-// patience is how long a run may have waited for its slot without a second look
-// at whether it is still to run.
+// patience is how long a run may wait for its slot before the worker checks its eligibility again.
 const patience = time.Second
 
-// standing looks again whether a run may go on whose turn came late. What was
-// decided when it became due holds otherwise: an edit counts from the next
-// occurrence on, as for one that runs.
+// standing checks again whether a run is eligible after a long wait for its slot. Otherwise the decision at its due
+// time holds: as for a running attempt, an edit applies to the next occurrence.
 func (w *Worker) standing(r *run) scheduler.Standing {
 	open := w.cfg.Collections.Open(r.key().Collection)
 	if w.cfg.Collections.IsDeleting(r.key().Collection) {
 		return scheduler.Closed
 	}
-	if w.jobs.Unchanged(r.key(), r.since) { // only its collection may have been
+	if w.jobs.Unchanged(r.key(), r.since) { // only its collection may have changed
 		if open || !r.baton.NeedsOpen() {
 			return scheduler.GoesOn
 		}

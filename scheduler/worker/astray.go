@@ -7,11 +7,10 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// astray sees to a baton whose job has no definition. That of a job that was deleted
-// goes. Any other waits, and looks again from time to time: when the definition is
-// put back, it goes on from where it is.
+// astray handles a baton whose job has no definition. It removes the baton of a deleted job. Any other baton waits and
+// is checked periodically: when the definition is restored, the baton continues where it was.
 func (w *Worker) astray(r *run) stage {
-	b, err := scheduler.DecodeBaton(r.delivery.Body) // as it came
+	b, err := scheduler.DecodeBaton(r.delivery.Body) // as it was delivered
 	if err != nil {
 		return w.retryLater(r, err)
 	}
@@ -36,10 +35,10 @@ func (w *Worker) astray(r *run) stage {
 	return w.ack(r)
 }
 
-// errThere says that a definition has turned up that was missing.
+// errThere reports that a missing definition has reappeared.
 var errThere = errors.New("its definition has just been put")
 
-// fate is what has become of the definition of r, whose baton is b.
+// fate determines what happened to the definition of r, whose baton is b.
 func (w *Worker) fate(r *run, b *scheduler.Baton) (scheduler.Fate, error) {
 	marker, err := w.cfg.Store.LoadJob(w.settles, r.key())
 	if err == nil {
@@ -52,8 +51,8 @@ func (w *Worker) fate(r *run, b *scheduler.Baton) (scheduler.Fate, error) {
 	return stray.Fate(), nil
 }
 
-// ranUnder returns the definition of a run whose job has none any more, for what
-// follows its attempt: the one that it ran under, unless the job was deleted.
+// ranUnder returns the definition for the steps after an attempt of a run whose job has none anymore: the one of the
+// attempt, unless the job was deleted.
 func (w *Worker) ranUnder(r *run) (*scheduler.Job, error) {
 	fate, err := w.fate(r, &r.baton)
 	if err != nil || fate == scheduler.Deleted {

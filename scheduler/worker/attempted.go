@@ -12,13 +12,13 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/tracing"
 )
 
-// Why the context of an attempt is canceled.
+// The cancellation causes of an attempt's context.
 var (
 	errStopping = errors.New("the scheduler is stopping")
 	errCanceled = errors.New("the occurrence was canceled")
 )
 
-// attempt runs the action of a run that has been given a slot, and frees the slot.
+// attempt runs the action of a run that has a slot, and frees the slot.
 func (w *Worker) attempt(r *run) stage {
 	if !w.unrecorded.begin(w.attempts) {
 		w.limiter.Forgo(r)
@@ -31,7 +31,7 @@ func (w *Worker) attempt(r *run) stage {
 	return next
 }
 
-// attemptOnce runs the action of a run if it may still run.
+// attemptOnce runs the action of a run if it is still eligible.
 func (w *Worker) attemptOnce(r *run) stage {
 	if !r.delivery.Lease.Stands() {
 		w.limiter.Forgo(r)
@@ -87,15 +87,15 @@ func (w *Worker) attemptOnce(r *run) stage {
 		w.limiter.Done(r, r.result)
 	}
 	if r.result.Failed && errors.Is(context.Cause(ctx), errStopping) {
-		return w.nak(r) // cut short by the stop, not by the target: repeated under the same key
+		return w.nak(r) // interrupted by the shutdown, not by the target: repeated with the same idempotency key
 	}
 	r.baton.Trace = spans.Trace()
 	w.unrecorded.wait(r)
 	return recorded{r}
 }
 
-// canceled reports whether the occurrence of r was canceled since its job was looked
-// at. A job that cannot be read now is looked at again after the attempt.
+// canceled reports whether the occurrence of r was canceled since its job was read. If the job cannot be read now, the
+// worker checks again after the attempt.
 func (w *Worker) canceled(r *run) bool {
 	if w.jobs.Unchanged(r.key(), r.since) {
 		return false
@@ -104,7 +104,7 @@ func (w *Worker) canceled(r *run) bool {
 	return err == nil && r.baton.BelongsTo(j) && j.Canceling(&r.baton) != nil
 }
 
-// invoke calls the action; a panic is a failed attempt.
+// invoke calls the action. A panic counts as a failed attempt.
 func (w *Worker) invoke(ctx context.Context, action scheduler.Action, a scheduler.Attempt) (res scheduler.Result) {
 	defer func() {
 		if p := recover(); p != nil {

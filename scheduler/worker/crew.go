@@ -2,28 +2,27 @@ package worker
 
 import "sync"
 
-// crew is the goroutines that runs live in outside the queues. One that is done waits
-// for the next run, as its stack has grown to what a call takes: to grow one for each
-// attempt takes longer than all else that is done here for it.
+// crew is a pool of goroutines for runs outside the queues. It reuses goroutines because their stacks have grown to the
+// size of a call: growing a new stack for each attempt takes longer than all other work of the worker for it.
 type crew struct {
-	most int // that wait
+	most int // maximum number of idle goroutines
 	live func(stage)
 
 	mu    sync.Mutex
 	idle  []chan stage
 	ended bool
-	under int        // way
-	calm  *sync.Cond // none is
+	under int // running goroutines
+	calm  *sync.Cond // signals that none is running
 }
 
-// newCrew returns a crew without a member.
+// newCrew returns an empty crew.
 func newCrew(most int, live func(stage)) *crew {
 	c := &crew{most: most, live: live}
 	c.calm = sync.NewCond(&c.mu)
 	return c
 }
 
-// take has a run live on from a stage. It does not block.
+// take runs a stage in a goroutine. It does not block.
 func (c *crew) take(s stage) {
 	c.mu.Lock()
 	c.under++
@@ -33,13 +32,13 @@ func (c *crew) take(s stage) {
 		go c.work(s)
 		return
 	}
-	next := c.idle[last] // whose stack is the warmest
+	next := c.idle[last] // its stack is most likely cached
 	c.idle = c.idle[:last]
 	c.mu.Unlock()
 	next <- s
 }
 
-// work has runs live, one after the other, until it is not needed any more.
+// work runs stages until the goroutine is no longer needed.
 func (c *crew) work(s stage) {
 	next := make(chan stage, 1)
 	for {
@@ -54,8 +53,7 @@ func (c *crew) work(s stage) {
 	}
 }
 
-// rest notes that a run is done, and adds the goroutine that reads next to the idle
-// ones. It returns false when enough are idle.
+// rest returns a goroutine, which reads from next, to the pool. It returns false if the pool is full.
 func (c *crew) rest(next chan stage) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -70,7 +68,7 @@ func (c *crew) rest(next chan stage) bool {
 	return true
 }
 
-// wait returns when no run is under way.
+// wait waits until no run is in progress.
 func (c *crew) wait() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -79,7 +77,7 @@ func (c *crew) wait() {
 	}
 }
 
-// end lets those go that wait. What is taken after it is seen through all the same.
+// end stops the idle goroutines. The crew still completes stages that it receives afterwards.
 func (c *crew) end() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -6,16 +6,16 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// damages are the jobs, damaged or without a definition, that the log has been told of. Its zero value is ready for use.
+// damages remembers the jobs, damaged or without a definition, that have been logged. The zero value is ready for use.
 type damages struct {
 	mu   sync.Mutex
-	told map[scheduler.Key]uint64 // revisions
+	told map[scheduler.Key]uint64 // logged revisions
 }
 
-// toldMost is how many are remembered; when there are more, all are told of again.
+// toldMost limits the remembered jobs. When it is exceeded, all are logged again.
 const toldMost = 1 << 14
 
-// first reports whether a revision of a job is told of for the first time.
+// first reports whether a revision of a job has not been logged yet.
 func (d *damages) first(k scheduler.Key, revision uint64) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()

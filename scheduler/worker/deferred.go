@@ -5,14 +5,14 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/limits"
 )
 
-// sendBack lets a run wait for its target outside the process.
+// sendBack makes a run wait for its target outside the process.
 func (w *Worker) sendBack(r *run, d limits.Deferral) stage {
 	if r.packed != nil && !w.open(r) {
 		return admitted{r}
 	}
 	now := w.cfg.Store.Now()
 	if !w.jobs.Unchanged(r.key(), r.since) {
-		switch w.standing(r) { //nolint:exhaustive // the others do not hinder it
+		switch w.standing(r) { //nolint:exhaustive // the other results do not prevent it
 		case scheduler.Gone:
 			return w.astray(r)
 		case scheduler.Foreign:

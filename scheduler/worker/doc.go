@@ -1,21 +1,20 @@
-// Package worker runs the attempts of batons that become due. Any number of
-// workers, in any number of processes, share the jobs of one store; none of them
-// has a state that another would miss.
+// Package worker runs the attempts of due batons. Any number of workers, in any number of processes, share the jobs of a
+// store. No worker holds state that another one needs.
 //
-//  1. No action begins before the occurrence's nominal time plus its jitter.
-//  2. An attempt is recorded before its baton is passed on, and the baton is
-//     passed on before its message is acknowledged. Whoever dies in between is
-//     followed by another worker that finds how far it got.
-//     A job's last record is its end: its final form is written when there is leisure,
-//     by whoever comes to it, and one that the records do not tell before its
-//     message is acknowledged.
-//  3. A baton that may have been run before is looked up in the history first.
-//  4. What is decided about a baton is decided by package scheduler; a worker
-//     reads what that takes, and carries it out.
-//  5. A worker holds no more batons than it has room for, and calls no more
-//     targets at once than it has slots (package limits).
-//  6. A stop gives back what has not begun, and sees the rest to its end.
+//  1. No action starts before the occurrence's nominal time plus its jitter.
+//  2. A worker records an attempt, then passes its baton on, then acknowledges the baton's message. After a crash,
+//     another worker continues from the last completed step. A job's last record ends the job: a worker writes the final
+//     form of its definition in the background, or before the acknowledgment if the records do not show the end.
+//  3. A worker checks the history before it runs a baton that may have run before.
+//  4. Package scheduler makes all decisions about batons; the worker reads their inputs and executes them.
+//  5. A worker holds no more batons than fit into its memory limit, and starts no more attempts than it has slots
+//     (package limits).
+//  6. On shutdown, a worker releases batons that have not started and completes the others.
 //
-// The life of a run is written in life.go, with its stages as types; what each
-// stage does is in a file of its name.
+// The lifecycle of a run is defined in life.go, with a type per stage:
+//
+//	received ──▶ held ──▶ admitted ──▶ attempted ──▶ recorded ──▶ passed
+//	              │           │
+//	              ▼           ▼
+//	           crowded     deferred (both wait outside the process)
 package worker

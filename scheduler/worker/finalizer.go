@@ -12,50 +12,47 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/step"
 )
 
-// finalizer writes the final forms of jobs whose ends the history tells, when there
-// is leisure: nobody waits for them, as everybody asks the history ([scheduler.Job.Course]).
-// A job is kept for a while after its end, and then expires; that begins with its
-// final form.
+// finalizer writes the final forms of ended jobs in the background. No client waits for them, because readers derive
+// the end from the history ([scheduler.Job.Course]). The final form starts the period after which the job expires.
 //
-// What is here when the process dies, or does not fit, the next audit finds: the job
-// is enabled, has no baton, and its last record ended it.
+// If the process stops first, or the buffer is full, the next consistency check finds the job: it is enabled, has no
+// baton, and its last record ended it.
 type finalizer struct {
-	write func(ctx context.Context, endings []scheduler.Ending, again bool) error // again: the last batch was not taken
+	write func(ctx context.Context, endings []scheduler.Ending, again bool) error // again: the last batch failed
 	busy  func() bool
 
 	mu    sync.Mutex
 	queue []ending
-	over  bool // some did not fit
+	over  bool // some endings did not fit
 	wake  chan struct{}
 }
 
-// ending is one that waits for leisure.
+// ending is an ending that waits to be written.
 type ending struct {
 	scheduler.Ending
 
 	since time.Time
 }
 
-// The bounds of how endings are written.
+// The limits of the finalizer.
 const (
-	finalKept = 1 << 17 // endings in memory, about 300 bytes each
+	finalKept = 1 << 17 // buffered endings, about 300 bytes each
 
-	// Leisure is when nothing was to be done for finalQuiet, looked for every
-	// finalLook. Where it never comes, as when jobs end all the time, an ending
-	// waits for finalPatience.
+	// The finalizer writes when the worker has been idle for finalQuiet; it checks every finalLook. On a worker that is
+	// never idle, an ending waits for at most finalPatience.
 	finalQuiet    = 250 * time.Millisecond
 	finalLook     = 50 * time.Millisecond
 	finalPatience = 10 * time.Second
 
-	finalAway   = 5 * time.Second        // until what the store did not take is tried again
-	finalMoment = 500 * time.Millisecond // for what is left when the worker stops
+	finalAway   = 5 * time.Second // pause after a failed write
+	finalMoment = 500 * time.Millisecond // time for the remaining endings during shutdown
 )
 
 func newFinalizer(write func(context.Context, []scheduler.Ending, bool) error, busy func() bool) *finalizer {
 	return &finalizer{write: write, busy: busy, wake: make(chan struct{}, 1)}
 }
 
-// add takes an ending to be written. It does not block.
+// add buffers an ending. It does not block.
 func (f *finalizer) add(x scheduler.Ending) {
 	f.mu.Lock()
 	if len(f.queue) < finalKept {
@@ -74,8 +71,8 @@ func (f *finalizer) add(x scheduler.Ending) {
 	}
 }
 
-// work writes endings until ctx is done, and then of those that are left what takes
-// a moment. rest is called when some were left to an audit.
+// work writes endings until ctx is done, then spends a moment on the remaining ones. It calls rest if some are left to
+// a consistency check.
 func (f *finalizer) work(ctx context.Context, rest func()) {
 	for {
 		select {
@@ -100,18 +97,18 @@ func (f *finalizer) work(ctx context.Context, rest func()) {
 	}
 }
 
-// flush writes what it can in a moment.
+// flush writes as many endings as it can in a moment.
 func (f *finalizer) flush(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, finalMoment)
 	defer cancel()
 	for batch := f.next(); len(batch) > 0 && ctx.Err() == nil; batch = f.next() {
-		_ = f.write(ctx, plain(batch), true) // nobody is left to try again
+		_ = f.write(ctx, plain(batch), true) // this is the last attempt
 	}
 }
 
-// leisure waits until there is, or the oldest ending has waited for too long. quiet
-// says whether there was for the batch before: then there is until the worker is
-// busy again. False when ctx is done before.
+// leisure waits until the worker is idle or the oldest ending has waited too long. quiet states whether the worker was
+// idle for the previous batch: then it counts as idle until it is busy again. leisure returns false if ctx is done
+// first.
 func (f *finalizer) leisure(ctx context.Context, quiet *bool) bool {
 	*quiet = *quiet && !f.busy()
 	for was := time.Duration(0); !*quiet && time.Since(f.oldest()) < finalPatience; *quiet = was >= finalQuiet {
@@ -125,7 +122,7 @@ func (f *finalizer) leisure(ctx context.Context, quiet *bool) bool {
 	return ctx.Err() == nil
 }
 
-// oldest is since when the first ending waits; zero without any.
+// oldest returns when the first ending was added, or zero without any.
 func (f *finalizer) oldest() time.Time {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -148,14 +145,14 @@ func (f *finalizer) next() []ending {
 	return batch
 }
 
-// back returns a batch to the queue, behind those that may fare better.
+// back returns a batch to the end of the queue, so that others are tried first.
 func (f *finalizer) back(batch []ending) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.queue = append(f.queue, batch...)
 }
 
-// plain is a batch without since when it waits.
+// plain returns the endings of a batch.
 func plain(batch []ending) []scheduler.Ending {
 	endings := make([]scheduler.Ending, len(batch))
 	for i, x := range batch {
@@ -164,7 +161,7 @@ func plain(batch []ending) []scheduler.Ending {
 	return endings
 }
 
-// rested reports, once, whether some did not fit.
+// rested reports, once, whether some endings did not fit.
 func (f *finalizer) rested() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -173,24 +170,22 @@ func (f *finalizer) rested() bool {
 	return over
 }
 
-// finalize writes final forms. That the store is away is told once; what else cannot
-// be written is left to the audit.
+// finalize writes final forms. It logs an unavailable store once, and leaves other failures to the consistency check.
 func (w *Worker) finalize(ctx context.Context, endings []scheduler.Ending, again bool) error {
 	bounded, cancel := context.WithTimeout(ctx, finalPatience)
 	defer cancel()
 	overtaken, err := w.steps.EndAll(bounded, endings)
-	if overtaken > 0 && !errors.Is(err, scheduler.ErrUnavailable) { // else they are counted when it is tried again
-		w.cfg.OnTakeover() // an edit may have taken a baton that was about to go for one that goes on
+	if overtaken > 0 && !errors.Is(err, scheduler.ErrUnavailable) { // otherwise they are counted when the batch is retried
+		w.cfg.OnTakeover() // an edit may have adopted a baton that was about to be removed
 	}
-	if err != nil && !again && ctx.Err() == nil { // else the moment was over that a worker has which stops
+	if err != nil && !again && ctx.Err() == nil { // otherwise the shutdown timed out
 		w.log.Warn("the ends of jobs are not written yet", "first", endings[0].Key.String(), "err", err)
 	}
 	return err
 }
 
-// busy reports whether there is better to do than to write final forms: attempts
-// wait for a slot, definitions of batons that have come are to be read, or a baton
-// that is held is due in a moment.
+// busy reports whether the worker has more urgent work: attempts wait for a slot, definitions are being read, or a held
+// baton is due soon.
 func (w *Worker) busy() bool {
 	return w.limiter.Backlog() || w.loader.pending() || w.timers.within(finalLook) || w.room.Size() > w.cfg.HoldMemory/2
 }

@@ -9,10 +9,9 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// hold keeps a run in memory until it is due; a worker that stops gives it back.
-// One that is much too early is decided about at once, which lets it wait outside:
-// by the clock of the store, too, whose timer would come back at once otherwise,
-// again and again, to a worker whose clock is late.
+// hold keeps a run in memory until it is due; during shutdown it releases the run. A run that is much too early is
+// decided immediately and waits outside the process. That decision also uses the store's clock: otherwise a worker with
+// a slow clock would receive the baton again and again.
 func (w *Worker) hold(r *run) stage {
 	if r.baton.Early(w.cfg.Store.Now()) && r.baton.Early(r.delivery.Fired) {
 		w.liveOn(admitted{r})
@@ -36,13 +35,13 @@ func (w *Worker) hold(r *run) stage {
 		return w.nak(r)
 	}
 	if looked && !w.jobs.Unchanged(k, since) {
-		w.edited(k) // before it was among them
+		w.edited(k) // before the run was held
 	}
-	return nil // then admitted; or held again, when its job is edited before
+	return nil // then admitted, or held again after an edit
 }
 
-// edited has a job's definition read again, and looked at, while its baton is held:
-// it may be due earlier now. An attempt of the job may have been canceled.
+// edited handles a changed definition. It reads the definition again if the job's baton is held, because the baton may
+// be due earlier now. It also checks whether a running attempt was canceled.
 func (w *Worker) edited(k scheduler.Key) {
 	if r := w.timers.remove(k); r != nil {
 		if r.packed != nil {
@@ -55,49 +54,47 @@ func (w *Worker) edited(k scheduler.Key) {
 	}
 }
 
-// know has r keep the definition of its job while it is held, if that is known: a
-// herd has more of them than are kept without being in use.
+// know keeps the job's definition with the held run if it is cached: the cache may be too small for a herd.
 func (w *Worker) know(r *run) bool {
 	r.since = w.jobs.Changes(r.key())
 	r.known, _ = w.jobs.Peek(r.key())
 	return r.known != nil
 }
 
-// letWait has r wait outside the process until it is almost due.
+// letWait makes r wait outside the process until it is almost due.
 func (w *Worker) letWait(r *run) stage {
 	at := r.baton.ComesAgain(w.putOff.join(r.baton.Wake(), w.cfg.Store.Now()))
 	err := w.cfg.Store.PassOn(w.settles, r.delivery.Slot, r.delivery.Body, at, r.delivery.Sequence)
-	if err == nil || errors.Is(err, scheduler.ErrConflict) { // or it is elsewhere already
+	if err == nil || errors.Is(err, scheduler.ErrConflict) { // or it has already moved
 		return w.ack(r)
 	}
 	return w.nak(r)
 }
 
-// held is how much of the memory for batons is in use.
+// held returns the memory use of the batons.
 func (w *Worker) held() scheduler.Held {
 	return scheduler.Held{Budget: w.cfg.HoldMemory, Waiting: w.timers.bytes() + w.loader.bytes()}
 }
 
-// herds counts what was put off.
+// herds counts deferred batons by due time.
 type herds struct {
 	mu    sync.Mutex
 	herds scheduler.Herds
 }
 
-// join counts one more, and returns how many there are that are due with it.
+// join counts a baton, and returns how many share its due time.
 func (h *herds) join(due, now time.Time) int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.herds.Join(due, now)
 }
 
-// timers keeps batons in memory until the exact instant they are due, then hands
-// them on. One goroutine and one timer serve all of them.
+// timers keeps batons in memory until they are due, then hands them on. One goroutine and one timer serve all of them.
 type timers struct {
 	mu     sync.Mutex
 	queue  dueQueue
-	keys   map[scheduler.Key]*run // of the jobs' own batons in it
-	weight int                    // bytes of what is held
+	keys   map[scheduler.Key]*run // the held runs on jobs' own batons
+	weight int // size of the held runs in bytes
 	closed bool
 	nudge  chan struct{} // the earliest entry changed
 	now    func() time.Time
@@ -108,7 +105,7 @@ func newTimers(now func() time.Time, due func(*run)) *timers {
 	return &timers{now: now, keys: map[scheduler.Key]*run{}, nudge: make(chan struct{}, 1), due: due}
 }
 
-// add holds r until its baton wakes. False means that nothing more is taken.
+// add holds r until its baton wakes. It returns false after drain.
 func (h *timers) add(r *run) bool {
 	h.mu.Lock()
 	if h.closed {
@@ -131,14 +128,14 @@ func (h *timers) add(r *run) bool {
 	return true
 }
 
-// within reports whether a run that is held is due within d.
+// within reports whether a held run is due within d.
 func (h *timers) within(d time.Duration) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return len(h.queue) > 0 && h.queue[0].wake.Sub(h.now()) < d
 }
 
-// drain empties the timers, and takes nothing more.
+// drain removes and returns all runs. Afterwards, add accepts no run.
 func (h *timers) drain() []*run {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -149,7 +146,7 @@ func (h *timers) drain() []*run {
 	return q
 }
 
-// remove takes the own baton of a job out; nil when it is not held.
+// remove removes and returns the run on a job's own baton, or returns nil.
 func (h *timers) remove(k scheduler.Key) *run {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -161,7 +158,7 @@ func (h *timers) remove(k scheduler.Key) *run {
 	return r
 }
 
-// left notes that r is not held any more. The lock is held.
+// left records that r is no longer held. The caller holds the lock.
 func (h *timers) left(r *run) {
 	h.weight -= int(r.weight)
 	if h.keys[r.key()] == r {
@@ -169,21 +166,21 @@ func (h *timers) left(r *run) {
 	}
 }
 
-// len is how many are held.
+// len returns the number of held runs.
 func (h *timers) len() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return len(h.queue)
 }
 
-// bytes is how many bytes what is held counts for.
+// bytes returns the size of the held runs.
 func (h *timers) bytes() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.weight
 }
 
-// work hands on what becomes due, until stop is closed.
+// work hands on due runs until stop is closed.
 func (h *timers) work(stop <-chan struct{}) {
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
@@ -199,8 +196,7 @@ func (h *timers) work(stop <-chan struct{}) {
 	}
 }
 
-// release hands on everything due at now and returns how long the next one
-// has to wait.
+// release hands on all runs that are due at now, and returns the time until the next.
 func (h *timers) release(now time.Time) time.Duration {
 	for {
 		h.mu.Lock()

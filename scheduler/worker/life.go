@@ -5,58 +5,57 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/limits"
 )
 
-// stage is a run in one of the places of its life.
+// stage is a run at a stage of its lifecycle.
 type stage any
 
-// The stages of a run's life, in order. Each is in a file of its name.
+// The stages of a run, in order.
 type (
 	received  struct{ *run } // the store has delivered the baton
-	held      struct{ *run } // it is known, and waits in memory for its exact instant
-	crowded   struct{ *run } // it is off the straight way: the memory is full of others, and it waits outside until it is almost due
-	admitted  struct{ *run } // it is due: package scheduler decides whether it may run
-	attempted struct{ *run } // it has a slot of its target: the action is called
-	recorded  struct{ *run } // the attempt is over: the history gets it, and what follows is decided
-	passed    struct{ *run } // what follows is known: the next baton is stored, this one acknowledged
+	held      struct{ *run } // the run waits in memory until it is due
+	crowded   struct{ *run } // spilled: the memory is full, so the run waits outside the process until it is almost due
+	admitted  struct{ *run } // the run is due: package scheduler decides whether it runs
+	attempted struct{ *run } // the run has a slot: the worker calls the action
+	recorded  struct{ *run } // the attempt has ended: the worker records it and decides the next step
+	passed    struct{ *run } // the next step is known: the worker stores the next baton and acknowledges this one
 
-	// deferred is off the straight way: the target's limits do not let it run.
+	// deferred is a run that its target's limits hold back.
 	deferred struct {
 		*run
 		limits.Deferral
 	}
 )
 
-// live takes a run through its life from a stage on, until it waits in a queue,
-// which takes it on, or has left this process.
+// live takes a run through its stages until it waits in a queue or leaves the process.
 //
 //nolint:contextcheck,nolintlint // a run ends with the worker; the finding is where it is called
 func (w *Worker) live(s stage) {
 	for s != nil {
 		switch at := s.(type) {
-		case received: // → held; or passed, when the history has the attempt already
+		case received: // → held; or passed if the history already has the attempt
 			s = w.receive(at.run)
-		case held: // → admitted, by the timers
+		case held: // → admitted by the timers
 			s = w.hold(at.run)
-		case crowded: // the end
+		case crowded: // final
 			s = w.letWait(at.run)
-		case admitted: // → attempted or deferred, by the limiter; or passed, when it does not run
+		case admitted: // → attempted or deferred by the limiter; or passed if it does not run
 			s = w.admit(at.run)
 		case deferred: // → passed
 			s = w.sendBack(at.run, at.Deferral)
-		case attempted: // → recorded; or admitted again, when its turn came too late
+		case attempted: // → recorded; or admitted again after a long wait for the slot
 			s = w.attempt(at.run)
-		case edited: // the end: these runs live on elsewhere
+		case edited: // final: these runs continue elsewhere
 			w.abort(at)
 			s = nil
-		case recorded: // → passed, shortly after, with others
+		case recorded: // → passed, shortly after, together with others
 			w.pace.join()
 			s = w.record(at.run)
-		case passed: // the end
+		case passed: // final
 			s = w.pass(at.run)
 		}
 	}
 }
 
-// connect makes the queues between the stages, which take runs on.
+// connect creates the queues between the stages.
 func (w *Worker) connect() {
 	w.loader = newLoader(w.jobs, w.pack, func(r *run) {
 		if r.packed == nil {
@@ -73,11 +72,10 @@ func (w *Worker) connect() {
 	})
 }
 
-// liveOn is live in a goroutine of its own, for which a stop waits.
+// liveOn continues a run in a separate goroutine, for which a shutdown waits.
 func (w *Worker) liveOn(s stage) { w.crew.take(s) }
 
-// carry does what a decision says that does not let r run. j is the definition
-// that it was made for.
+// carry executes a decision not to run r. j is the definition that it was made for.
 func (w *Worker) carry(r *run, j *scheduler.Job, d scheduler.Decision) stage {
 	switch d.Verdict {
 	case scheduler.Drop:
@@ -93,9 +91,8 @@ func (w *Worker) carry(r *run, j *scheduler.Job, d scheduler.Decision) stage {
 	return passed{r}
 }
 
-// restart decides about r, whose baton was armed for another schedule than the one
-// that j has now. That may have run already, when an edit which another one has
-// overtaken armed the baton afterwards.
+// restart decides about r, whose baton was armed for another schedule than j's current one. The current schedule may
+// already have run: an overtaken edit may have armed the baton later.
 func (w *Worker) restart(r *run, j *scheduler.Job) (d scheduler.Decision, err error) {
 	search, err := w.steps.Place(w.settles, j)
 	if err != nil {
@@ -104,7 +101,7 @@ func (w *Worker) restart(r *run, j *scheduler.Job) (d scheduler.Decision, err er
 	open := w.cfg.Collections.Open(r.key().Collection)
 	d = search.Restart(w.definition(&r.baton, j), open, r.baton, w.cfg.Store.Now())
 	if d.Verdict == scheduler.Proceed {
-		r.baton.Schedule = j.ScheduleGen // what follows is of the present one, also the end
+		r.baton.Schedule = j.ScheduleGen // subsequent steps, including the end, belong to the current schedule
 		r.attempt = search.Found
 	}
 	return d, nil

@@ -5,20 +5,19 @@ import (
 	"sync"
 )
 
-// line is where runs stand until it is their turn to be worked on, a few at a
-// time.
+// line is a FIFO queue of runs, which workers process in batches.
 type line struct {
-	most int // runs that are worked on together
+	most int // maximum number of runs in a batch
 
 	mu    sync.Mutex
 	queue []*run
 	wake  chan struct{}
 }
 
-// newLine returns a line at which so many work, each on so many runs at a time.
+// newLine returns a queue for a number of workers, each with batches of at most most runs.
 func newLine(workers, most int) *line { return &line{most: most, wake: make(chan struct{}, workers)} }
 
-// add puts r at the end. It does not block.
+// add appends r. It does not block.
 func (l *line) add(r *run) {
 	l.mu.Lock()
 	l.queue = append(l.queue, r)
@@ -29,7 +28,7 @@ func (l *line) add(r *run) {
 	}
 }
 
-// work hands on runs until ctx is done and nothing is left.
+// work processes batches until ctx is done and the queue is empty.
 func (l *line) work(ctx context.Context, on func(batch []*run)) {
 	for {
 		for batch := l.next(); len(batch) > 0; batch = l.next() {

@@ -10,44 +10,43 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/cache"
 )
 
-// loader reads the definitions of batons that have come, many in one request
-// when many have: the batons of a herd come faster than single reads. Those whose
-// schedules are texts are compiled beside, so that no plain job waits for
-// thousands that take some hundredths of a second each.
+// loader reads the definitions of delivered batons in batches, because a herd arrives faster than single reads
+// complete. It compiles schedule texts separately, so that plain jobs do not wait for thousands of schedules that each
+// take some hundredths of a second.
 type loader struct {
 	jobs *cache.Jobs
-	take func(*run, cache.Read) bool // called with the definition of one that is packed; false: the mirror is to keep it
-	done func(*run)                  // called when the definition has been read, or could not be
+	take func(*run, cache.Read) bool // called with the definition of an encoded run; false: the mirror keeps the definition
+	done func(*run) // called after the definition was read, or the read failed
 
 	unread, uncompiled *line
-	loading            atomic.Int64 // how many are on their way through here
+	loading            atomic.Int64 // runs in the loader
 }
 
 const (
-	// loadBatch is the most definitions read in one request.
+	// loadBatch limits the definitions per request.
 	loadBatch = 128
-	// loaders is the number of concurrent requests. Several are needed so that one slow answer of the store delays no other job.
+	// loaders is the number of concurrent requests. Several are needed so that a slow response does not delay other
+	// jobs.
 	loaders = 4
 )
 
-// compilers is how many schedules are compiled at a time: half of the processors
-// stay free for what is due.
+// compilers is the number of concurrent compilations: half of the processors remain free for due runs.
 func compilers() int { return max(1, runtime.GOMAXPROCS(0)/2) }
 
 func newLoader(jobs *cache.Jobs, take func(*run, cache.Read) bool, done func(*run)) *loader {
 	return &loader{jobs: jobs, take: take, done: done, unread: newLine(loaders, loadBatch), uncompiled: newLine(compilers(), 1)}
 }
 
-// add reads r's definition soon. It does not block.
+// add queues r. It does not block.
 func (l *loader) add(r *run) {
 	l.loading.Add(1)
 	l.unread.add(r)
 }
 
-// pending reports whether definitions are to be read, or schedules compiled.
+// pending reports whether the loader has runs.
 func (l *loader) pending() bool { return l.loading.Load() > 0 }
 
-// work loads until ctx is done and nothing is left.
+// work loads until ctx is done and the queue is empty.
 func (l *loader) work(ctx context.Context) {
 	reading, read := context.WithCancel(context.WithoutCancel(ctx))
 	var side sync.WaitGroup
@@ -63,8 +62,7 @@ func (l *loader) work(ctx context.Context) {
 	side.Wait()
 }
 
-// load reads the definitions of a batch. One that is not found now is looked
-// for again, and missed, when its baton is due.
+// load reads the definitions of a batch. A definition that is not found is read again when its baton is due.
 func (l *loader) load(ctx context.Context, batch []*run) {
 	keys := make([]scheduler.Key, len(batch))
 	own := make(map[scheduler.Key]*run, len(batch))
@@ -87,8 +85,7 @@ func (l *loader) load(ctx context.Context, batch []*run) {
 	}
 }
 
-// compile compiles the schedules of a batch, unless the worker stops. What is
-// wrong with one shows again when its baton is due.
+// compile compiles the schedules of a batch, unless the worker stops. Errors show again when the baton is due.
 func (l *loader) compile(ctx context.Context, batch []*run) {
 	for _, r := range batch {
 		if ctx.Err() == nil && l.jobs.Uncompiled(r.key()) {
@@ -104,5 +101,5 @@ func (l *loader) loaded(r *run) {
 	l.loading.Add(-1)
 }
 
-// bytes is how many bytes what is on its way through here will count for.
+// bytes returns the estimated size of the loader's runs once they are held.
 func (l *loader) bytes() int { return int(l.loading.Load()) * scheduler.UsualHeldBytes }

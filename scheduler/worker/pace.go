@@ -6,36 +6,33 @@ import (
 )
 
 const (
-	// paceEvery is how long a run that has ended waits at most for others. At 500
-	// a second ten settle together, for 40 % of what the server has to do for ten
-	// by themselves; half as long would save half as much.
+	// paceEvery limits how long an ended run waits for others. At 500 runs per second, ten settle together, for 40 % of
+	// the server's work for ten single ones. Half the wait would save half as much.
 	paceEvery = 20 * time.Millisecond
 
-	// paceMost is how many may wait. More are together anyway, and a crash has so
-	// many more ended attempts that the history does not have.
+	// paceMost limits the waiting runs. A larger batch gains little, and after a crash the history lacks all waiting
+	// attempts.
 	paceMost = 16
 )
 
-// pace lets runs that end shortly after another settle together: what they store
-// comes to the server in few packets then, and so do its answers, each of which
-// wakes a goroutine or two on either side. At some hundred runs a second that is
-// most of what a run costs. One that ends by itself waits for nobody, and neither
-// does a herd. The zero value is ready.
+// pace lets runs that end shortly after each other settle together. Their writes, and the responses, then share
+// packets; each packet wakes a goroutine or two on either side, which is most of a run's cost at some hundred runs per
+// second. A single run, or a herd, does not wait. The zero value is ready for use.
 type pace struct {
 	mu     sync.Mutex
-	opened time.Time     // when the first went for whom the others wait
-	joined int           // since then
-	gone   chan struct{} // closed when those go that wait; nil: nobody does
+	opened time.Time // start of the current batch
+	joined int // runs since then
+	gone   chan struct{} // closed when the waiting runs may continue; nil: none waits
 }
 
-// join returns when it is time for a run to settle.
+// join returns when a run may settle.
 func (p *pace) join() {
 	if gone := p.company(time.Now()); gone != nil {
 		<-gone
 	}
 }
 
-// company is what a run has to wait for; nil: it may go.
+// company returns the channel that a run must wait for; nil: it may continue.
 func (p *pace) company(now time.Time) <-chan struct{} {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -57,8 +54,7 @@ func (p *pace) company(now time.Time) <-chan struct{} {
 	return p.gone
 }
 
-// next lets those go that wait for gone, if they have not. What comes now waits for
-// the next.
+// next releases the batch of gone, unless it is released. Later runs join the next batch.
 func (p *pace) next(gone chan struct{}) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -68,7 +64,7 @@ func (p *pace) next(gone chan struct{}) {
 	}
 }
 
-// release lets those go that wait. The lock is held.
+// release releases the waiting runs. The caller holds the lock.
 func (p *pace) release() {
 	if p.gone != nil {
 		close(p.gone)

@@ -7,14 +7,14 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/cache"
 )
 
-// pack has r, when it is about to be held, keep its definition as it is stored, if
-// there are many. False means that it was not taken.
+// pack makes r, which is about to be held, keep its definition in encoded form if many runs are held. It returns false
+// if it did not take the definition.
 func (w *Worker) pack(r *run, read cache.Read) bool {
 	if !w.held().Packs() || !r.baton.Packs(read.Job) {
 		return false
 	}
 	body := r.delivery.Body
-	data := make([]byte, 0, len(body)+len(read.Data)) // one piece, without the messages that they are part of
+	data := make([]byte, 0, len(body)+len(read.Data)) // one allocation, without the messages that contain them
 	data = append(append(data, body...), read.Data...)
 	r.delivery.Body = data[:len(body):len(body)]
 	r.packed = &scheduler.Packed{
@@ -24,21 +24,21 @@ func (w *Worker) pack(r *run, read cache.Read) bool {
 	return true
 }
 
-// unpack reads r's baton again, and its definition, as they were when it was packed.
+// unpack decodes r's baton and its definition from their encoded form.
 func (w *Worker) unpack(r *run) (*scheduler.Job, error) {
 	p := r.packed
 	r.unpackBaton()
 	return w.jobs.Unpack(r.key(), p)
 }
 
-// unpackBaton reads r's baton again. Its definition is read anew by who needs it.
+// unpackBaton decodes r's baton. Its definition is read on demand.
 func (r *run) unpackBaton() {
-	b, _ := scheduler.DecodeBaton(r.delivery.Body) // as when it came
+	b, _ := scheduler.DecodeBaton(r.delivery.Body) // as it was delivered
 	r.packed, r.course = nil, &course{baton: b}
 }
 
-// dueAndPacked is called when a baton is due that was packed while it was held. When
-// its job has not changed, nothing is to be decided before it has a slot.
+// dueAndPacked is called when an encoded run is due. If its job has not changed, the worker decides about it when it
+// has a slot.
 func (w *Worker) dueAndPacked(r *run) {
 	if !w.jobs.Unchanged(r.key(), r.since) {
 		r.unpackBaton()
@@ -49,8 +49,8 @@ func (w *Worker) dueAndPacked(r *run) {
 	w.queue(r)
 }
 
-// open reads the definition of a run that was packed until now, and decides what was to
-// be decided when it fell due. False means that it is to be decided anew.
+// open decodes the definition of an encoded run and makes the decision of its due time. It returns false if the run
+// must be decided again.
 func (w *Worker) open(r *run) bool {
 	due := w.cfg.Store.Now()
 	due = due.Add(-r.Waited(due))

@@ -10,8 +10,8 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/step"
 )
 
-// pass carries out what follows for the job, and acknowledges the baton. Whoever
-// finds that the job's baton is elsewhere already has nothing left to do.
+// pass executes the step for the job and acknowledges the baton. If the job's baton has already moved on, nothing
+// remains to be done.
 func (w *Worker) pass(r *run) stage {
 	s := r.step
 	from := step.From{
@@ -41,12 +41,11 @@ func (w *Worker) pass(r *run) stage {
 	case err == nil, errors.Is(err, scheduler.ErrConflict) && s.Next != nil, errors.Is(err, scheduler.ErrNotFound) && s.Next == nil:
 		return w.ack(r)
 	}
-	return w.nak(r) // it comes again, and is planned by what is stored then
+	return w.nak(r) // it is redelivered, and planned from the stored state
 }
 
-// dropOrphan ends a baton of an earlier job of the name. To delete that job was
-// to remove its message; when that was cut short, this one lies where the
-// present job's baton ought to be, and the audit has to look.
+// dropOrphan ends a baton of an earlier job with the same name. Its deletion was interrupted, and the message occupies
+// the place of the current job's baton: a consistency check is needed.
 func (w *Worker) dropOrphan(r *run) stage {
 	now, err := w.look(r, r.delivery.Slot)
 	w.ack(r)
@@ -56,7 +55,7 @@ func (w *Worker) dropOrphan(r *run) stage {
 	return nil
 }
 
-// ack ends a run in this process, and removes its message.
+// ack ends a run in this process and removes its message.
 func (w *Worker) ack(r *run) stage {
 	if err := r.delivery.Lease.Ack(); err != nil {
 		w.log.Warn("baton not acknowledged", r.named("err", err)...)
@@ -65,27 +64,27 @@ func (w *Worker) ack(r *run) stage {
 	return nil
 }
 
-// drop ends a run in this process, whose message may be another's by now.
+// drop ends a run in this process whose message may already belong to another process.
 func (w *Worker) drop(r *run) stage {
-	w.room.Release(r.place()) // first: it may come again at once
+	w.room.Release(r.place()) // first: it may be redelivered immediately
 	r.delivery.Lease.Drop()
 	return nil
 }
 
-// nak ends a run in this process, and lets another worker have its message.
+// nak ends a run in this process and returns its message for redelivery.
 func (w *Worker) nak(r *run) stage { return w.nakFor(r, 0) }
 
-// nakFor is nak for a message that nobody gets for a while.
+// nakFor is nak with a redelivery delay.
 func (w *Worker) nakFor(r *run, pause time.Duration) stage {
-	w.room.Release(r.place()) // first: it may come again at once
+	w.room.Release(r.place()) // first: it may be redelivered immediately
 	if err := r.delivery.Lease.Nak(pause); err != nil {
 		w.log.Warn("baton not returned", r.named("err", err)...)
 	}
 	return nil
 }
 
-// retryLater gives a baton back that could not be dealt with, after a moment. That of a damaged job waits longer and
-// longer, outside, until a put mends the job; each revision of it is told of once.
+// retryLater returns a baton after an error, with a short delay. For a damaged job, the delay grows until the job is
+// repaired; each damaged revision is logged once.
 func (w *Worker) retryLater(r *run, err error) stage {
 	w.trouble.count(err)
 	if damaged, ok := errors.AsType[*scheduler.DamagedError](err); ok {

@@ -7,8 +7,8 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// take receives a baton. It runs on the connection's goroutine and must not
-// block: what needs to read goes on in a goroutine of its own.
+// take receives a baton. It runs on the connection's goroutine and must not block: reads happen in a separate
+// goroutine.
 func (w *Worker) take(ctx context.Context, lane int, d *scheduler.Delivery) {
 	b, err := scheduler.DecodeBaton(d.Body)
 	if err == nil {
@@ -21,7 +21,7 @@ func (w *Worker) take(ctx context.Context, lane int, d *scheduler.Delivery) {
 	r.weighs(scheduler.HeldBytes(nil, r.suspect))
 	if !w.room.KeepSized(r.place(), int(r.weight)) {
 		d.Lease.Yield()
-		return // the run under way answers for it
+		return // the run in progress settles the message
 	}
 	if d.Deliveries > 1 {
 		w.cfg.OnTakeover()
@@ -44,11 +44,10 @@ func (w *Worker) take(ctx context.Context, lane int, d *scheduler.Delivery) {
 	}
 }
 
-// cutBody returns what the log shows of a damaged baton.
+// cutBody returns the part of a damaged baton that is logged.
 func cutBody(body []byte) string { return string(body[:min(len(body), 1024)]) }
 
-// receive looks whether a run that is suspect has been run before, and has its
-// definition read while there is time.
+// receive checks whether a suspect run has run before, and loads its definition in advance.
 func (w *Worker) receive(r *run) stage {
 	if r.suspect {
 		if next, found := w.recover(r); found {
@@ -62,11 +61,10 @@ func (w *Worker) receive(r *run) stage {
 	return held{r}
 }
 
-// recover goes on from the history record of r's attempt. An attempt that is in
-// the history is not run again: the baton is passed on from the record, unless
-// that happened too. Without a record it may have been passed on all the same,
-// such as one whose occurrence runs detached: what has become of the next baton
-// since must not be undone. found is false when r is still to be decided about.
+// recover continues from the history record of r's attempt. A recorded attempt does not run again: recover passes its
+// baton on, unless that has already happened. A baton may also have been passed on without a record, for example while
+// its occurrence runs detached: recover must not revert later changes of the job's baton. found is false if r has yet
+// to be decided.
 func (w *Worker) recover(r *run) (next stage, found bool) {
 	now, err := w.look(r, r.delivery.Slot) // before the history, which then has a record of each baton that followed r and ended
 	if err != nil {
@@ -83,20 +81,20 @@ func (w *Worker) recover(r *run) (next stage, found bool) {
 		}
 		return w.recoverDetached(r)
 	}
-	r.skipped, r.attempt = nil, search.Found // what was skipped is recorded before the attempt
+	r.skipped, r.attempt = nil, search.Found // skips are recorded before the attempt
 	if now.passedOn(r) {
 		return w.ack(r), true
 	}
 	r.baton = search.Baton()
 	j, err := w.jobOf(r)
 	if err != nil {
-		return w.retryLater(r, err), true // the record says how far it got
+		return w.retryLater(r, err), true // the record shows the progress
 	}
 	return w.carry(r, j, scheduler.Recover(w.definition(&r.baton, j), j, search, w.cfg.Store.Now())), true
 }
 
-// recoverDetached passes on the job's own baton if the worker before has started its occurrence detached. It still runs and has
-// no record, or was skipped since, because the job is disabled.
+// recoverDetached passes on the job's own baton if the previous worker has started its occurrence detached. That
+// occurrence is still running without a record, or was skipped because the job was disabled.
 func (w *Worker) recoverDetached(r *run) (next stage, found bool) {
 	if r.baton.Kind != scheduler.Planned {
 		return nil, false
@@ -128,11 +126,11 @@ func (w *Worker) recoverDetached(r *run) (next stage, found bool) {
 	return w.carry(r, j, scheduler.RecoverDetached(j, r.baton, at, at)), true
 }
 
-// occupancy is what a slot has: the sequences of its batons, 0 for none.
+// occupancy holds the sequences of a slot's batons, 0 for none.
 type occupancy struct{ waiting, running uint64 }
 
-// look returns what a slot of r's job has. It asks for what waits first, which may be fired
-// meanwhile.
+// look returns the occupancy of a slot of r's job. It asks for the waiting baton first, because that one may be fired
+// in between.
 func (w *Worker) look(r *run, slot scheduler.Slot) (now occupancy, err error) {
 	for _, one := range []struct {
 		ask func(context.Context, scheduler.Slot) (scheduler.Stored, error)
@@ -142,21 +140,21 @@ func (w *Worker) look(r *run, slot scheduler.Slot) (now occupancy, err error) {
 		if err != nil && !errors.Is(err, scheduler.ErrNotFound) {
 			return now, err
 		}
-		if err == nil && (one.is == &now.running || st.IsOf(r.baton.UID)) { // an edit that raced a delete may have armed another's
+		if err == nil && (one.is == &now.running || st.IsOf(r.baton.UID)) { // an edit that raced a delete may have armed another job's
 			*one.is = st.Revision
 		}
 	}
 	return now, nil
 }
 
-// followed reports whether the slot has a baton that was stored after r. None at
-// all proves nothing here: what is asked may not have stored r itself yet.
+// followed reports whether the slot has a baton that was stored after r. An empty slot proves nothing here: a lagging
+// replica may not have stored r yet.
 func (o occupancy) followed(r *run) bool {
 	return max(o.waiting, o.running) > r.delivery.Sequence
 }
 
-// passedOn reports whether the slot's baton has gone on from r already, which is
-// in the history. Where none runs, r was deleted, or acknowledged after all.
+// passedOn reports whether the slot's baton has moved on from r, which is recorded. If none is running, r was deleted
+// or acknowledged.
 func (o occupancy) passedOn(r *run) bool {
 	return o.waiting != 0 || o.running != r.delivery.Sequence
 }

@@ -2,8 +2,7 @@ package worker
 
 import "github.com/carillon-sched/carillon/scheduler"
 
-// record writes down the attempt, after what was skipped on the way to it, and
-// has package scheduler decide what follows.
+// record records the skips before the attempt, then the attempt, and decides the next step.
 func (w *Worker) record(r *run) stage {
 	attempt, b := scheduler.AttemptRecord(r.job, r.baton, r.started, r.result)
 	err := w.steps.Record(w.settles, r.job, r.skipped, r.suspect)
@@ -17,7 +16,7 @@ func (w *Worker) record(r *run) stage {
 	r.skipped, r.attempt = nil, attempt
 	j, err := w.jobOf(r)
 	if err != nil {
-		return w.retryLater(r, err) // the record says how far it got
+		return w.retryLater(r, err) // the record shows the progress
 	}
 	if j == nil {
 		if j, err = w.ranUnder(r); err != nil {

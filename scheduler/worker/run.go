@@ -10,45 +10,44 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/limits"
 )
 
-// run is a delivered baton on its way through this process. A herd waits for its
-// instant, and then for its slots, as many of these and no more: what is needed for
-// one that is looked at is its course.
+// run is a delivered baton on its way through this process. It is kept small, because a herd holds many runs that wait.
+// course has the data of the few runs that are being processed.
 type run struct {
 	limits.Call
-	*course // nil while it is packed
+	*course // nil while the run is encoded
 
 	delivery *scheduler.Delivery
-	wake     time.Time         // while it is held: when it is due
-	packed   *scheduler.Packed // its job, which has yet to be read for the attempt; nil: it has not
+	wake     time.Time // due time, while held
+	packed   *scheduler.Packed // its encoded job for the attempt; nil: decoded
 	lane     int32
-	weight   int32  // bytes that it counts for in the room
-	index    int32  // among what is held
-	since    uint32 // the changes of jobs like its own that were known when its job was looked at
-	suspect  bool   // it may have been run before
-	doubtful bool   // others may have gone on from the record of its attempt, which was written twice
-	faulted  bool   // the history says already that its occurrence faulted
+	weight   int32 // size in bytes
+	index    int32 // index in the timers' heap
+	since    uint32 // count of changes when its job was read
+	suspect  bool // it may have run before
+	doubtful bool // the record of its attempt was written twice, so other workers may have continued from it
+	faulted  bool // the history already has a fault of its occurrence
 }
 
-// course is what a run comes to.
+// course is the data of a run in progress.
 type course struct {
 	baton   scheduler.Baton
-	known   *scheduler.Job        // while it is held: its job, as long as that has not changed
-	latest  *scheduler.Job        // its job as it was when it began to wait for a slot
-	job     *scheduler.Job        // the definition it runs under
-	action  *scheduler.ActionSpec // of it, the main action or an errorAction
-	skipped []scheduler.Record    // on the way to the attempt, recorded before it
-	started time.Time             // when the attempt began
-	result  scheduler.Result      // of the attempt
-	attempt *scheduler.Record     // of it, in the history
-	current *scheduler.Job        // the definition that what follows was decided for
-	step    scheduler.Step        // what follows
+	known   *scheduler.Job // its job, while held and unchanged
+	latest  *scheduler.Job // its job at the start of the wait for a slot
+	job     *scheduler.Job // the definition of the attempt
+	action  *scheduler.ActionSpec // the main action or an errorAction
+	skipped []scheduler.Record // recorded before the attempt
+	started time.Time // start of the attempt
+	result  scheduler.Result // of the attempt
+	attempt *scheduler.Record // record of the attempt
+	current *scheduler.Job // the definition that step was decided for
+	step    scheduler.Step // the next step
 
-	halt context.CancelCauseFunc // ends the attempt while it runs
+	halt context.CancelCauseFunc // cancels the attempt while it runs
 
-	before, after *run // in [underway], while the attempt is
+	before, after *run // in [underway], during the attempt
 }
 
-// place names the message that a run came with.
+// place identifies the message of a run.
 type place struct {
 	lane     int
 	sequence uint64
@@ -58,7 +57,7 @@ func (r *run) place() place { return place{int(r.lane), r.delivery.Sequence} }
 
 func (r *run) key() scheduler.Key { return r.delivery.Slot.Key }
 
-// named is what a log line says of r, beside more: its job, and its trace if it has one.
+// named returns the log attributes of r: more, its job, and its trace if any.
 func (r *run) named(more ...any) []any {
 	of := []any{"job", r.key().String()}
 	if r.course != nil && r.baton.Trace != nil {
@@ -67,20 +66,20 @@ func (r *run) named(more ...any) []any {
 	return append(of, more...)
 }
 
-// use sets the definition that r runs under.
+// use sets the definition of the attempt.
 func (r *run) use(j *scheduler.Job) {
 	r.job, r.action = j, j.Def.Action.In(r.baton.Position())
 	r.Target = r.action.Run.Target()
 }
 
-// jobOf returns the job of r as it is now, nil when there is none.
+// jobOf returns the current job of r, or nil.
 func (w *Worker) jobOf(r *run) (*scheduler.Job, error) {
 	if r.latest != nil && w.jobs.Unchanged(r.key(), r.since) {
 		return r.latest, nil
 	}
 	j, err := w.jobs.Current(w.settles, r.key(), r.baton.Revision)
 	if errors.Is(err, scheduler.ErrNotFound) {
-		return nil, nil //nolint:nilnil // absence is an answer
+		return nil, nil //nolint:nilnil // absence is a valid result
 	}
 	return j, err
 }
@@ -94,5 +93,5 @@ func (w *Worker) definition(b *scheduler.Baton, j *scheduler.Job) *scheduler.Job
 	return w.cfg.Collections.InheritFor(w.settles, b, w.jobs.At(w.settles, b.Revision, j))
 }
 
-// weighs sets how many bytes r counts for.
+// weighs sets the size of r in bytes.
 func (r *run) weighs(bytes int) { r.weight = int32(min(bytes, math.MaxInt32)) }

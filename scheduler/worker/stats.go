@@ -8,29 +8,29 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/limits"
 )
 
-// Stats is how busy a worker is, and what it could not deal with since its start.
+// Stats is the load of a worker, and the batons it failed to process since its start.
 type Stats struct {
 	limits.Stats // of its attempts
 
-	Held       int // batons in memory that wait for their instant
-	HoldMemory int // bytes that all its batons count for, also those that run
-	HoldLimit  int // of these: [Config] HoldMemory
+	Held       int // early batons in memory
+	HoldMemory int // size in bytes of all its batons, including running ones
+	HoldLimit  int // limit of HoldMemory in bytes: [Config] HoldMemory
 	Troubles   map[Trouble]uint64
 }
 
-// Trouble is why a baton could not be dealt with when it came. One that waits for better times is counted each time it comes.
+// Trouble is the reason why a delivered baton could not be processed. A redelivered baton counts each time.
 type Trouble string
 
-// The troubles.
+// The reasons.
 const (
-	DamagedBaton     Trouble = "damaged_baton"     // it cannot be read, and was removed
-	DamagedJob       Trouble = "damaged_job"       // its job cannot be read
-	LostDefinition   Trouble = "lost_definition"   // its job has none, and was not deleted
-	StoreUnavailable Trouble = "store_unavailable" // the store did not answer
-	OtherTrouble     Trouble = "other"             // the log says what
+	DamagedBaton     Trouble = "damaged_baton" // the baton is unreadable and was removed
+	DamagedJob       Trouble = "damaged_job" // the job is unreadable
+	LostDefinition   Trouble = "lost_definition" // the job has no definition, and was not deleted
+	StoreUnavailable Trouble = "store_unavailable" // the store did not respond
+	OtherTrouble     Trouble = "other" // see the log
 )
 
-// Stats returns how busy w is.
+// Stats returns the current load of w.
 func (w *Worker) Stats() Stats {
 	return Stats{
 		Stats: w.limiter.Stats(w.cfg.Store.Now()), Held: w.timers.len(), HoldMemory: w.room.Size(), HoldLimit: w.cfg.HoldMemory,
@@ -38,16 +38,16 @@ func (w *Worker) Stats() Stats {
 	}
 }
 
-// troubles counts them. The zero value is ready.
+// troubles counts troubles. The zero value is ready for use.
 type troubles struct {
 	damagedBaton, damagedJob, lostDefinition, unavailable, other atomic.Uint64
 }
 
-// count counts what keeps a baton from being dealt with.
+// count counts an error by its trouble.
 func (t *troubles) count(err error) {
 	_, damaged := errors.AsType[*scheduler.DamagedError](err)
 	switch {
-	case errors.Is(err, errThere): // none any more
+	case errors.Is(err, errThere): // resolved
 	case damaged:
 		t.damagedJob.Add(1)
 	case errors.Is(err, scheduler.ErrUnavailable):

@@ -9,15 +9,15 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/limits"
 )
 
-// How long somebody who tries a job out waits for a slot, and how often it is looked for.
+// How long a test run waits for a slot, and how often it tries.
 const (
 	trialPatience = 10 * time.Second
 	trialLook     = 50 * time.Millisecond
 )
 
-// Try runs one attempt of an action now, beside all jobs, and answers with what became of it. It takes a slot of its target
-// like any other attempt, and waits a moment for one; nothing is recorded, and nothing follows. That it fails is not counted
-// against its target: a job that is tried out may be wrong itself. ErrConflict when there is no slot.
+// Try runs one attempt of an action now, independently of all jobs, and returns its result. It takes a slot of the
+// target like any attempt and waits briefly for one. It records nothing, and a failure does not count against the
+// target, because a job under test may itself be wrong. Without a slot it returns ErrConflict.
 func (w *Worker) Try(ctx context.Context, action scheduler.Action, a scheduler.Attempt) (scheduler.Result, error) {
 	r := &run{Call: limits.Call{Key: a.Job, Target: action.Target()}}
 	r.Rule = w.cfg.Collections.Rule(a.Job.Collection, r.Target)

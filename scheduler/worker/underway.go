@@ -9,28 +9,28 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/limits"
 )
 
-// Attempt is one that is under way.
+// Attempt is a running attempt.
 type Attempt struct {
 	Job     scheduler.Key
-	Nominal time.Time // of its occurrence
-	Try     int       // of the occurrence: 1 is the first
+	Nominal time.Time // nominal time of the occurrence
+	Try     int // from 1
 	Started time.Time // by the store's clock
 	Target  string
 }
 
-// Running returns the attempts that have been under way for longest, the oldest first, so many at most.
+// Running returns the longest-running attempts, oldest first, at most most.
 func (w *Worker) Running(most int) []Attempt { return w.underway.oldest(most) }
 
-// Troubled returns the targets to which w holds attempts back.
+// Troubled returns the targets whose attempts w holds back.
 func (w *Worker) Troubled() []limits.Target { return w.limiter.Troubled(w.cfg.Store.Now()) }
 
-// underway lists the runs whose attempts are under way, in the order in which these began. The zero value has none.
+// underway lists the running attempts in the order of their start. The zero value is empty.
 type underway struct {
 	mu          sync.Mutex
 	first, last *run
 }
 
-// begin adds a run. What [Attempt] tells of it stays as it is until it is taken out.
+// begin adds a run. The fields that [Attempt] shows do not change until end.
 func (u *underway) begin(r *run) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -42,7 +42,7 @@ func (u *underway) begin(r *run) {
 	u.last = r
 }
 
-// end takes a run out.
+// end removes a run.
 func (u *underway) end(r *run) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -68,13 +68,13 @@ func (u *underway) oldest(most int) (all []Attempt) {
 	return all
 }
 
-// edited are attempts of a job that has been edited since they began.
+// edited holds the running attempts of a job that has been edited since they started.
 type edited struct {
 	key      scheduler.Key
 	attempts []abortable
 }
 
-// abortable is an attempt as it was when it began.
+// abortable holds the data of an attempt at its start.
 type abortable struct {
 	baton scheduler.Baton
 	halt  context.CancelCauseFunc
@@ -93,8 +93,8 @@ func (u *underway) of(k scheduler.Key) edited {
 	return e
 }
 
-// abort ends the attempts that were canceled. Where the job cannot be read, they end
-// by themselves, and it is read again then.
+// abort cancels the attempts whose occurrences were canceled. If the job cannot be read, they continue, and it is read
+// again when they end.
 func (w *Worker) abort(e edited) {
 	j, err := w.jobs.Current(w.settles, e.key, 0)
 	for _, a := range e.attempts {

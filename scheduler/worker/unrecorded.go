@@ -6,18 +6,19 @@ import (
 	"time"
 )
 
-// recordPatience is how long an ended attempt may wait for its record before this worker starts no other attempt.
+// recordPatience is how long an ended attempt may wait for its record before this worker stops starting attempts.
 const recordPatience = time.Second
 
-// unrecorded bounds the attempts that a crash of this process would repeat: those that run, or have run and have no record
-// yet. At most as many as there are slots are begun; none begins while a record waits for longer than recordPatience.
+// unrecorded limits the attempts that a crash of this process would repeat: running ones, and ended ones without a
+// record. They never exceed the number of slots. No attempt starts while a record has waited longer than
+// recordPatience.
 type unrecorded struct {
 	most int
 
 	mu    sync.Mutex
 	freed sync.Cond
 	begun int
-	waits map[*run]time.Time // since when a record does
+	waits map[*run]time.Time // since when the record waits
 }
 
 func newUnrecorded(most int) *unrecorded {
@@ -26,7 +27,7 @@ func newUnrecorded(most int) *unrecorded {
 	return u
 }
 
-// begin waits until an attempt may begin. It returns false if ctx ends before.
+// begin waits until an attempt may start. It returns false if ctx ends first.
 func (u *unrecorded) begin(ctx context.Context) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()

@@ -18,54 +18,48 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/tracing"
 )
 
-// Config says how a worker works. Store and Actions are required.
+// Config configures a Worker. Store and Actions are required.
 type Config struct {
 	Store   scheduler.Store
 	Actions scheduler.ActionReader
 
-	// Secrets opens what is sealed in jobs, and finds shared secrets.
-	// Default: a vault without keys.
+	// Secrets unseals secrets in jobs and looks up shared secrets. Default: a vault without keys.
 	Secrets *secrets.Vault
 
-	// Collections are those of the store; a service in the same process may
-	// share them. Default: the worker's own.
+	// Collections caches the collections of Store. Set it to share the cache with other components of the process.
+	// Default: a separate cache.
 	Collections *cache.Collections
 
-	// Concurrency is how many attempts may be in flight in this process.
-	// Raise it when targets are many and slow. Default 256.
+	// Concurrency limits the running attempts in this process. Increase it if jobs call many slow targets. Default:
+	// 256.
 	Concurrency int
 
-	// PerTarget is how many of them may go to one target (host and port).
-	// Default a quarter of Concurrency.
+	// PerTarget limits the running attempts per target (host and port). Default: a quarter of Concurrency.
 	PerTarget int
 
-	// HoldMemory is how many bytes the batons have that this process holds, and
-	// their definitions: waiting for their instant, for a slot, or running. When
-	// it is used up, others wait in the store; so do those of herds that do not
-	// fit into seven eighths of it, until they are almost due. Raise it
-	// for larger herds. Default 160 MiB.
+	// HoldMemory limits the bytes of batons in this process, including their definitions: early, queued for a slot, or
+	// running. Batons beyond the limit wait in the store. Early batons can use seven eighths of it; the rest of a herd
+	// waits in the store until it is almost due. Increase it for larger herds. Default: 160 MiB.
 	HoldMemory int
 
-	// Grace is how long a stop waits for running attempts before it cancels
-	// them and lets another worker repeat them. Default 20 s.
+	// Grace is how long a shutdown waits for running attempts before it cancels them. Another worker repeats canceled
+	// attempts. Default: 20s.
 	Grace time.Duration
 
-	// OnRecord is called with every record this process writes to a history,
-	// after it is stored. It must not block. Default: none.
+	// OnRecord receives each history record that this process writes, after it is stored. It must not block. Default:
+	// none.
 	OnRecord func(*scheduler.Record)
 
-	// OnTakeover is called when a baton comes that another worker had before:
-	// that worker may have died, and left things undone that an audit
-	// finds. Likewise when a baton of a deleted job took the place of that of
-	// the next job of the name, when a job was edited before its end was
-	// written, and when more jobs have ended than there was room for. It must
-	// not block. Default: none.
+	// OnTakeover requests a consistency check. The worker calls it after a failover (a baton arrives that another
+	// worker held before), when a deleted job's baton replaced the baton of a new job with the same name, when a job
+	// was edited before its end was written, and when more jobs ended than the buffer holds. It must not block.
+	// Default: none.
 	OnTakeover func()
 
-	// Tracer tells of occurrences and attempts. Default: nothing is traced.
+	// Tracer creates spans for occurrences and attempts. Default: no tracing.
 	Tracer *tracing.Tracer
 
-	// Logger takes what no caller can be told. Default: discard.
+	// Logger receives errors that no caller can handle. Default: discard.
 	Logger *slog.Logger
 }
 
@@ -103,8 +97,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Worker runs attempts. Its methods are the stages of a run's life (life.go),
-// and what happens between them.
+// Worker runs attempts. Its methods are the stages of a run (life.go) and the transitions between them.
 type Worker struct {
 	cfg       Config
 	log       *slog.Logger
@@ -122,19 +115,19 @@ type Worker struct {
 
 	told    damages
 	trouble troubles
-	away    intake.Seldom // batons put back while the store is
+	away    intake.Seldom // limits log lines about batons that are returned because the store is unavailable
 	putOff  herds
 	pace    pace
-	suspect atomic.Int64 // batons fired before this Unix nanosecond may have been run already
+	suspect atomic.Int64 // batons fired before this Unix nanosecond may have run
 
-	crew     *crew           // runs under way outside the queues
-	attempts context.Context //nolint:containedctx // ends all attempts of this worker
+	crew     *crew // runs outside the queues
+	attempts context.Context //nolint:containedctx // cancels all attempts of this worker
 	cancel   context.CancelCauseFunc
-	settles  context.Context //nolint:containedctx // ends what the attempts leave to be stored
+	settles  context.Context //nolint:containedctx // cancels the writes after the attempts
 	abandon  context.CancelFunc
 }
 
-// New returns a worker that does nothing before Run.
+// New returns a worker. It does nothing before Run.
 func New(cfg Config) *Worker {
 	cfg = cfg.withDefaults()
 	w := &Worker{
@@ -152,21 +145,20 @@ func New(cfg Config) *Worker {
 	return w
 }
 
-// newRoom returns room for batons in so many bytes of memory.
+// newRoom returns a Room for batons in a number of bytes of memory.
 func newRoom(memory, lanes int) *intake.Room[place] {
 	usual := max(1, memory/scheduler.UsualHeldBytes)
 	return intake.NewRoom[place](max(1, memory/scheduler.LeastHeldBytes), min(256, max(1, usual/8)), lanes).
 		Bound(memory, scheduler.UsualHeldBytes)
 }
 
-// Suspect says that the server may have lost track of what was delivered, as
-// after a reconnect: batons fired until now are checked against the history
-// before they run.
+// Suspect reports that the server may have lost track of deliveries, for example after a reconnect. Batons fired until
+// now are checked against the history before they run.
 func (w *Worker) Suspect() { w.suspect.Store(w.cfg.Store.Now().UnixNano()) }
 
-// Run works until ctx is done, then stops in good order: it takes no more
-// batons, gives back those that have not started, waits Grace for the others,
-// and returns nil.
+// Run receives batons and runs due jobs until ctx is canceled, then shuts down gracefully: it accepts no new batons,
+// releases those that have not started, waits up to Grace for the others, and returns nil. Run returns an error only if
+// a delivery fails while ctx is active.
 func (w *Worker) Run(ctx context.Context) error {
 	w.Suspect()
 	base := context.WithoutCancel(ctx)
@@ -183,7 +175,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	side.Go(func() { w.finalizer.work(background, w.cfg.OnTakeover) })
 	side.Go(func() { w.loader.work(background) })
 	timing, letGo := context.WithCancel(base)
-	still := make(chan struct{}) // the timers hand on nothing more
+	still := make(chan struct{}) // closed when the timers have stopped
 	side.Go(func() {
 		w.timers.work(timing.Done())
 		close(still)
@@ -209,7 +201,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	return err
 }
 
-// stop gives back what has not started and sees the rest to its end.
+// stop releases runs that have not started and completes the others.
 func (w *Worker) stop() {
 	for _, r := range append(w.timers.drain(), w.limiter.Drain()...) {
 		w.nak(r)
@@ -242,26 +234,26 @@ func (w *Worker) lost(what string) func(error) {
 	}
 }
 
-// persist repeats a write until the store takes or refuses it. The baton stays
-// with this worker meanwhile; a stop ends the wait.
+// persist repeats a write until the store accepts or rejects it. This worker keeps the baton meanwhile; a shutdown ends
+// the wait.
 func (w *Worker) persist(ctx context.Context, k scheduler.Key, write func(context.Context) error) error {
 	return w.writes.Persist(ctx, w.attempts, k.String(), write)
 }
 
-// The rhythm of what a worker does by the clock.
+// The intervals of the worker's periodic tasks.
 const (
 	reviewEvery = time.Second
 	retryPause  = time.Second
 )
 
-// review looks after busy targets.
+// review reviews busy targets periodically.
 func (w *Worker) review(ctx context.Context) {
 	tick := time.NewTicker(reviewEvery)
 	defer tick.Stop()
 	for {
 		next := tick.C
 		if w.room.Empty() {
-			next = nil // nothing to look after
+			next = nil // nothing to review
 		}
 		select {
 		case <-next:
