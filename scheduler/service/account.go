@@ -10,8 +10,8 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/why"
 )
 
-// Account lists every instant of a job that was due in a period, with its record or the lack of one. [why.ParseMoment]
-// reads both bounds, on the job's clock; an empty to is now.
+// Account lists every due time of a job in a period, with its record or the lack of one. [why.ParseMoment] parses both
+// bounds, in the job's time zone; an empty to is now.
 //
 // Errors: ErrInvalid for the names and the bounds, ErrNotFound for a missing job, DamagedError for an unreadable one.
 func (r Reader) Account(ctx context.Context, k scheduler.Key, from, to string) (*why.Account, error) {
@@ -47,7 +47,7 @@ func (r Reader) Account(ctx context.Context, k scheduler.Key, from, to string) (
 	return p.Account(unknown), nil
 }
 
-// begun finds the job of an account, its batons, and the definitions that it had in the period.
+// begun loads the job of an account, its batons, and its definitions in the period.
 func (r Reader) begun(ctx context.Context, p *why.Period, from, to string) error {
 	j, err := r.shared.loadInTurn(ctx, p.Key)
 	if err != nil {
@@ -85,7 +85,7 @@ func (r Reader) begun(ctx context.Context, p *why.Period, from, to string) error
 	return nil
 }
 
-// bounds reads the bounds of a period.
+// bounds parses the bounds of a period.
 func bounds(j *scheduler.Job, from, to string, p *why.Period) (since, until time.Time, err error) {
 	read := func(name, text string) (at time.Time) {
 		if at, err := document.ParseTime(text); err == nil {
@@ -105,23 +105,23 @@ func bounds(j *scheduler.Job, from, to string, p *why.Period) (since, until time
 		err = scheduler.Invalid("to", "must be after from")
 	}
 	if until.After(p.Now) {
-		until = p.Now // later instants have no records yet
+		until = p.Now // later due times have no records yet
 	}
 	return since, until, err
 }
 
-// before returns the definition that an edit made j of; nil when it is not kept any more.
+// before returns the definition that an edit replaced by j, or nil if the store no longer has it.
 func (r Reader) before(ctx context.Context, j *scheduler.Job) (*scheduler.Job, error) {
 	st, err := r.shared.Store.LoadJobAsOf(ctx, j.Key, j.Updated)
 	if errors.Is(err, scheduler.ErrNotFound) {
-		return nil, nil //nolint:nilnil // absence is an answer
+		return nil, nil //nolint:nilnil // absence is a valid result
 	}
 	if err != nil {
 		return nil, err
 	}
 	older, err := r.shared.decodeInTurn(ctx, st)
 	if err != nil || older.UID != j.UID || older.Generation >= j.Generation {
-		return nil, nil //nolint:nilnil,nilerr // one that cannot be read is as if it were not kept
+		return nil, nil //nolint:nilnil,nilerr // treat an unreadable one as absent
 	}
 	return older, nil
 }

@@ -10,32 +10,32 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// admissions creates jobs in collections with a quota, one after the other. Replicas do not wait for each other: a collection may
-// exceed its quota by the jobs that they create within countTrusted.
+// admissions creates jobs in collections with a quota, one after the other. Replicas do not wait for each other: a
+// collection may exceed its quota by the jobs that they create within countTrusted.
 type admissions struct {
 	lines  lines
-	counts sync.Map // *count, by collection: whoever has its turn may use it
+	counts sync.Map // *count by collection; owned by the holder of the collection's turn
 }
 
-// count is the number of jobs that a collection had at an instant, plus those that this process has created since.
+// count is the number of jobs in a collection at an instant, plus those that this process has created since.
 type count struct {
 	jobs int
 	at   time.Time
 }
 
-// A count is reused for a short time, so that a herd of new jobs does not count the collection for each of them. The less room is
-// left, the shorter that time, because other replicas create jobs, too.
+// A count is reused for a short time, so that a herd of new jobs does not count the collection for each of them. Near
+// the quota, this time is shorter, because other replicas create jobs, too.
 const (
 	countTrusted = 100 * time.Millisecond
 	timePerJob   = time.Millisecond
 )
 
-// hasRoom reports whether the collection has room for one more job, as far as this process knows.
+// hasRoom reports whether the quota allows another job, as far as this process knows.
 func (n *count) hasRoom(quota int) bool {
 	return time.Since(n.at) < min(countTrusted, time.Duration(quota-n.jobs-1)*timePerJob)
 }
 
-// admit makes a job in a collection, over a revision (0: there was none), unless that has as many as its quota allows.
+// admit stores a new job over a revision (0: none) if its collection's quota allows it.
 func (e Editor) admit(ctx context.Context, j *scheduler.Job, data []byte, replaces uint64) (uint64, error) {
 	collection := j.Key.Collection
 	c, err := e.shared.Collections.Get(ctx, collection)
@@ -57,14 +57,14 @@ func (e Editor) admit(ctx context.Context, j *scheduler.Job, data []byte, replac
 	}
 	rev, err := e.shared.Store.SaveJob(ctx, j.Key, data, replaces, j.State.Final())
 	if err != nil {
-		r.at = time.Time{} // the job may be there
+		r.at = time.Time{} // the job may have been stored
 	}
 	r.jobs++
 	return rev, err
 }
 
-// haveRoom counts the jobs of a collection, unless it is known that there is room for one more. Its quota is that of now, as
-// others may have had their turn before.
+// haveRoom checks the quota, and counts the collection's jobs if necessary. It reads the current quota, which may have
+// changed during the wait.
 func (e Editor) haveRoom(ctx context.Context, r *count, collection string) error {
 	c, err := e.shared.Collections.Get(ctx, collection)
 	if err != nil {
@@ -81,14 +81,14 @@ func (e Editor) haveRoom(ctx context.Context, r *count, collection string) error
 	}
 	r.jobs, r.at = n, began
 	if n >= quota {
-		r.at = time.Time{} // more were not counted
+		r.at = time.Time{} // the count stopped at the quota
 		return fullError(c)
 	}
 	return nil
 }
 
-// countJobs counts the jobs of a collection, those included that finished but are still kept. Below its quota it may count
-// some that were deleted during the last hour, too.
+// countJobs counts the jobs of a collection, including finished jobs that are still kept. Below the quota, the count
+// may include jobs that were deleted during the last hour.
 func (e Editor) countJobs(ctx context.Context, c *scheduler.Collection) (int, error) {
 	keys, err := e.reads.keys(ctx, c.Name)
 	if err == nil && len(keys) >= c.Quota().MaxJobCount {
@@ -97,7 +97,7 @@ func (e Editor) countJobs(ctx context.Context, c *scheduler.Collection) (int, er
 	return len(keys), err
 }
 
-// checkJobCount checks the quota for a job that would be made.
+// checkJobCount checks the quota for a new job.
 func (e Editor) checkJobCount(ctx context.Context, collection string) error {
 	c, err := e.shared.Collections.Get(ctx, collection)
 	if err != nil || c.Quota().MaxJobCount == 0 {
@@ -110,18 +110,18 @@ func (e Editor) checkJobCount(ctx context.Context, collection string) error {
 	return err
 }
 
-// fullError says that a collection has as many jobs as it may have.
+// fullError reports that a collection has reached its quota.
 func fullError(c *scheduler.Collection) error {
 	return &quotaError{scheduler.PlainName(c.Name), c.Quota().MaxJobCount}
 }
 
-// quotaError is a conflict that trying again does not solve.
+// quotaError is a conflict that a retry does not resolve.
 type quotaError struct {
 	collection string
 	quota      int
 }
 
-// Error names the quota and what can be done.
+// Error names the quota and the remedy.
 func (e *quotaError) Error() string {
 	return fmt.Sprintf(
 		"%v: collection %s is full, its quota (maxJobCount) is %d: delete some of its jobs, such as those that are over, or raise it",
@@ -132,8 +132,7 @@ func (e *quotaError) Error() string {
 // Is reports whether target is [scheduler.ErrConflict].
 func (*quotaError) Is(target error) bool { return target == scheduler.ErrConflict }
 
-// checkPlan checks that a collection may have the free plan, where it has not had
-// it before. cur is what it is now, nil for a new one.
+// checkPlan checks whether a collection may change to the free plan. cur is the current collection, nil for a new one.
 func (c CollectionKeeper) checkPlan(ctx context.Context, cur, next *scheduler.Collection) error {
 	if !becomesFree(cur, next) {
 		return nil
@@ -151,13 +150,13 @@ func (c CollectionKeeper) checkPlan(ctx context.Context, cur, next *scheduler.Co
 	return next.CheckPlan(jobs, others)
 }
 
-// becomesFree reports whether a collection gets the free plan, of which there is one in a subscription.
+// becomesFree reports whether a collection changes to the free plan. A subscription can have one free collection.
 func becomesFree(cur, next *scheduler.Collection) bool {
 	return next.Plan == scheduler.Free && (cur == nil || cur.Plan != scheduler.Free)
 }
 
-// store writes a collection over a revision. One that becomes free is written only if no collection has changed since its
-// subscription was found to have no other one.
+// store writes a collection over a revision. It writes one that changes to the free plan only if no collection has
+// changed since its subscription was found to have no other.
 func (c CollectionKeeper) store(
 	ctx context.Context, cur, next *scheduler.Collection, data []byte, replaces uint64,
 ) (revision uint64, err error) {
@@ -181,8 +180,7 @@ func (c CollectionKeeper) freeBeside(ctx context.Context, of *scheduler.Collecti
 	return n, err
 }
 
-// jobsOf returns the jobs of a collection, but for those that are damaged. Of more
-// than any plan has, it returns some.
+// jobsOf returns the readable jobs of a collection, at most a few more than any plan allows.
 func (c CollectionKeeper) jobsOf(ctx context.Context, collection string) (jobs []*scheduler.Job, err error) {
 	keys, err := c.edits.reads.keys(ctx, collection)
 	if err == nil {

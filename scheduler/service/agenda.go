@@ -12,27 +12,27 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/forecast"
 )
 
-// AgendaQuery says of which parts of the time it is asked what is planned in them.
+// AgendaQuery selects planned runs by time slot.
 type AgendaQuery struct {
-	Key scheduler.Key // of a job; of a collection when Job is empty; of all jobs when it is the zero Key
+	Key scheduler.Key // a job; a collection if Job is empty; all jobs if it is the zero Key
 
-	// At are the instants between which the parts are, in order and on full minutes. What is before now is planned no more.
+	// At are the boundaries of the slots, in order and on full minutes. Slots in the past are empty.
 	At []time.Time
 
-	Named int // so many jobs of each part are named, at most
+	Named int // maximum number of jobs named per slot
 
-	// Sees and Counted are as [ForecastQuery] has them.
+	// Sees and Counted are as in [ForecastQuery].
 	Sees    func(collection string) bool
 	Counted func(jobs int)
 }
 
-// Agenda is what is planned in parts of the time.
+// Agenda lists the planned runs per time slot.
 type Agenda struct {
 	Slots      []forecast.Slot
-	Throughout forecast.Slot // jobs that run in most parts: they are named here alone
+	Throughout forecast.Slot // jobs that run in most slots; named only here
 }
 
-// longestAgenda is a week in which clocks are put back, with room.
+// longestAgenda is a week, including the additional hour at the end of daylight saving time.
 const longestAgenda = forecast.MaxHours + 2
 
 func (q *AgendaQuery) check(now time.Time) (from time.Time, hours int, err error) {
@@ -61,9 +61,10 @@ func (q *AgendaQuery) check(now time.Time) (from time.Time, hours int, err error
 	return from, int((last.Sub(from) + time.Hour - 1) / time.Hour), nil
 }
 
-// Agenda tells what is planned in parts of the time. It costs as much as [Forecaster.Forecast], but for one job.
+// Agenda returns the planned runs per time slot. It costs as much as [Forecaster.Forecast], except for a single job.
 //
-// Errors: ErrInvalid for the query; ErrNotFound without the job or the collection; ErrUnavailable when too many wait already.
+// Errors: ErrInvalid for the query; ErrNotFound without the job or the collection; ErrUnavailable if too many requests
+// wait.
 func (f Forecaster) Agenda(ctx context.Context, q AgendaQuery) (*Agenda, error) {
 	from, hours, err := q.check(f.shared.Store.Now().UTC())
 	if err != nil {
@@ -119,7 +120,7 @@ func (f Forecaster) addPlanned(ctx context.Context, k scheduler.Key, to *forecas
 	return nil
 }
 
-// telling is what takes the plans of jobs, and tells how many of them it has taken. tell may be nil.
+// telling wraps a receiver of plans and reports the number of jobs to tell, which may be nil.
 func telling(to planned, tell func(jobs int)) planned {
 	if tell == nil {
 		return to
@@ -127,14 +128,14 @@ func telling(to planned, tell func(jobs int)) planned {
 	return &countedPlans{to: to, tell: tell}
 }
 
-// countedPlans is what [telling] returns. It is for one goroutine, as what it counts for.
+// countedPlans is the result of [telling]. Like the wrapped receiver, it belongs to one goroutine.
 type countedPlans struct {
 	to   planned
 	tell func(jobs int)
 	jobs int
 }
 
-// tellEvery is after how many jobs it is told again.
+// tellEvery is the number of jobs between two reports.
 const tellEvery = 256
 
 func (c *countedPlans) count() {
@@ -144,37 +145,38 @@ func (c *countedPlans) count() {
 	}
 }
 
-// Add counts a job.
+// Add counts and forwards a job.
 func (c *countedPlans) Add(j *scheduler.Job, b *scheduler.Baton) { c.count(); c.to.Add(j, b) }
 
-// Closed counts one whose collection is disabled.
+// Closed counts and forwards a job whose collection is disabled.
 func (c *countedPlans) Closed() { c.count(); c.to.Closed() }
 
-// Damaged counts one that cannot be read.
+// Damaged counts and forwards an unreadable job.
 func (c *countedPlans) Damaged() { c.count(); c.to.Damaged() }
 
-// RunsQuery says which coming runs are asked for.
+// RunsQuery selects upcoming runs.
 type RunsQuery struct {
-	Key scheduler.Key // of a job; of a collection when Job is empty; of all jobs when it is the zero Key
+	Key scheduler.Key // a job; a collection if Job is empty; all jobs if it is the zero Key
 
-	Days int // how far ahead
-	Most int // how many at most: the next ones
+	Days int // number of days from now
+	Most int // maximum number of runs
 
-	// Sees says which collections may be seen; nil: all.
+	// Sees reports whether a collection is visible. Default: all.
 	Sees func(collection string) bool
 }
 
-// Run is a run that is to come.
+// Run is an upcoming run.
 type Run struct {
 	Job     *scheduler.Job // compiled
-	Nominal time.Time      // by the schedule
-	Due     time.Time      // with its jitter
+	Nominal time.Time // scheduled time
+	Due     time.Time // scheduled time plus jitter
 }
 
-// Runs returns the coming runs of a job, a collection or all, in the order in which they are due. Jobs that are disabled, or
-// whose collections are, have none. recurrence.count is applied as if each run took place.
+// Runs returns the upcoming runs of a job, a collection or all, in the order of their due times. Disabled jobs and
+// collections have none. Runs assumes that every run counts toward recurrence.count.
 //
-// Errors: ErrInvalid for the names; ErrNotFound without the job or the collection; ErrUnavailable when too many wait.
+// Errors: ErrInvalid for the names; ErrNotFound without the job or the collection; ErrUnavailable if too many requests
+// wait.
 func (f Forecaster) Runs(ctx context.Context, q RunsQuery) ([]Run, error) {
 	now := f.shared.Store.Now().UTC()
 	c := &comingRuns{now: now, until: now.AddDate(0, 0, q.Days), most: q.Most}
@@ -204,7 +206,7 @@ func (f Forecaster) Runs(ctx context.Context, q RunsQuery) ([]Run, error) {
 	return c.sorted(), nil
 }
 
-// runsOf takes the runs of one job.
+// runsOf adds the runs of one job.
 func (f Forecaster) runsOf(ctx context.Context, k scheduler.Key, to *comingRuns) error {
 	if err := k.Validate(); err != nil {
 		return err
@@ -224,14 +226,14 @@ func (f Forecaster) runsOf(ctx context.Context, k scheduler.Key, to *comingRuns)
 	return nil
 }
 
-// comingRuns keeps the next of all runs.
+// comingRuns keeps the earliest runs.
 type comingRuns struct {
-	now, until time.Time // until falls when there are enough before
+	now, until time.Time // until moves earlier when enough runs precede it
 	most       int
 	runs       []Run
 }
 
-// Add takes the runs of a job.
+// Add adds the runs of a job.
 func (c *comingRuns) Add(j *scheduler.Job, b *scheduler.Baton) {
 	if j.State != scheduler.Enabled {
 		return
@@ -253,13 +255,13 @@ func (c *comingRuns) Add(j *scheduler.Job, b *scheduler.Baton) {
 	}
 }
 
-// Closed and Damaged are of jobs that have no runs.
+// Closed ignores a job whose collection is disabled: it has no runs.
 func (*comingRuns) Closed() {}
 
-// Damaged is of a job that cannot be read.
+// Damaged ignores an unreadable job.
 func (*comingRuns) Damaged() {}
 
-// roomForRuns is how many times as many runs are kept as are asked for, before they are sorted out.
+// roomForRuns is the factor by which the buffer exceeds the requested number before it is trimmed.
 const roomForRuns = 4
 
 func (c *comingRuns) take(j *scheduler.Job, nominal time.Time) {
@@ -268,7 +270,7 @@ func (c *comingRuns) take(j *scheduler.Job, nominal time.Time) {
 		width = min(width, next.Sub(nominal))
 	}
 	r := Run{j, nominal, scheduler.Jittered(j.Key, nominal, width)}
-	if j.OneShot() && nominal.Equal(j.PausedUntil) { // it waits for that, whatever its jitter
+	if j.OneShot() && nominal.Equal(j.PausedUntil) { // it waits for the end of the pause, regardless of jitter
 		r.Due = nominal
 	}
 	if r.Due.After(c.until) || r.Due.Before(c.now) {
@@ -280,7 +282,7 @@ func (c *comingRuns) take(j *scheduler.Job, nominal time.Time) {
 	}
 }
 
-// sorted returns the next runs.
+// sorted returns the earliest runs.
 func (c *comingRuns) sorted() []Run {
 	slices.SortFunc(c.runs, func(a, b Run) int {
 		return cmp.Or(a.Due.Compare(b.Due), cmp.Compare(a.Job.Key.String(), b.Job.Key.String()))

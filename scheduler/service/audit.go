@@ -19,26 +19,26 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-// Auditor compares jobs with batons.
+// Auditor runs consistency checks: it compares jobs with batons.
 type Auditor struct {
 	shared  *shared
 	plans   *planner
 	secrets SecretKeeper
 }
 
-// AuditReport is what an audit found, and what it found besides to go on with.
+// AuditReport is the result of a consistency check, and the data for its later steps.
 type AuditReport struct {
 	view.AuditReport
 
 	sample      []scheduler.Key // of the jobs
 	endings     []scheduler.Ending
-	collections map[string]bool // that have jobs
+	collections map[string]bool // collections with jobs
 }
 
-// Finding is one thing an audit found wrong.
+// Finding is a problem that a consistency check found.
 type Finding = view.Finding
 
-// finding is what was found of a job: that something is wrong, that it has ended, or that it is over and never ran.
+// finding is the result for one job: a problem, an end that is not written yet, or an end without a run.
 type finding struct {
 	Finding
 
@@ -46,28 +46,28 @@ type finding struct {
 	never  bool
 }
 
-// neverRanKept is how many jobs that never ran a report names at most.
+// neverRanKept limits the jobs in a report that ended without a run.
 const neverRanKept = 1000
 
-// The bounds of an audit: how many chunks of jobs it looks at side by side, and
-// how large they are.
+// The limits of a consistency check: concurrent chunks of jobs, and jobs per chunk.
 const (
 	auditWorkers = 32
 	auditChunk   = 128
 )
 
-// Audit compares enabled jobs with batons. One without has ended, if its last record
-// says so: its worker went before there was leisure to write that into its
-// definition, or has yet to; [Auditor.Finish] does. Any other was cut off
-// between the writing of its definition and the arming, or lost its baton with the
-// timers stream. With fix it gets one that is derived again from the definition
-// and the last history record. A baton without a definition was left by a delete
-// that was cut short, and goes with fix; unless nothing says that its job was
-// deleted. Then the definition was lost, and the baton is all that there is: it
-// stays, whatever fix says, and waits until the job is put again or deleted.
+// Audit compares enabled jobs with batons.
 //
-// The names of batons and jobs are listed once each, so what is in order costs no
-// read; only jobs without a baton are read.
+// An enabled job without a baton has ended if its last record ended it: its worker has not written the final form yet,
+// or stopped before. [Auditor.Finish] writes it. Otherwise the edit was interrupted between storing the definition and
+// arming, or the baton was lost with the timers stream: with fix, Audit derives a baton from the definition and the
+// last history record.
+//
+// A baton without a definition remains from an interrupted delete, and fix removes it. But if no delete marker confirms
+// that the job was deleted, its definition was lost and the baton is the only remainder: it stays, regardless of fix,
+// and waits until the job is put again or deleted.
+//
+// Audit lists the names of batons and jobs once each, so consistent jobs cost no read. It reads only jobs without a
+// baton.
 func (a Auditor) Audit(ctx context.Context, fix bool) (*AuditReport, error) {
 	began := time.Now()
 	rep := &AuditReport{AuditReport: view.AuditReport{Findings: []Finding{}}, collections: map[string]bool{}}
@@ -102,7 +102,7 @@ func (a Auditor) Audit(ctx context.Context, fix bool) (*AuditReport, error) {
 	}()
 	g, gctx := errgroup.WithContext(ctx)
 	g.SetLimit(auditWorkers)
-	var present atomic.Int64 // others were deleted meanwhile
+	var present atomic.Int64 // some jobs were deleted meanwhile
 	var one sync.Mutex
 	for chunk := range bare.chunks(auditChunk) {
 		g.Go(func() error { return a.auditJobs(gctx, chunk, fix, &present, &one, found) })
@@ -129,12 +129,12 @@ func (a Auditor) Audit(ctx context.Context, fix bool) (*AuditReport, error) {
 	return rep, err
 }
 
-// sort puts the findings in the order of their names.
+// sort orders the findings by name.
 func (r *AuditReport) sort() {
 	sort.Slice(r.Findings, func(i, j int) bool { return r.Findings[i].Name < r.Findings[j].Name })
 }
 
-// take takes in what was found of a job.
+// take adds the finding of a job.
 func (r *AuditReport) take(f finding) {
 	switch {
 	case f.never && len(r.NeverRan) < neverRanKept:
@@ -151,8 +151,7 @@ func (r *AuditReport) take(f finding) {
 	}
 }
 
-// endingsKept is for how many jobs that have ended an audit writes that, about 300
-// bytes of memory each. The next one goes on.
+// endingsKept limits the ended jobs per check, about 300 bytes of memory each. The next check continues.
 const endingsKept = 1 << 17
 
 func (r *AuditReport) add(f Finding) {
@@ -166,17 +165,15 @@ func (r *AuditReport) add(f Finding) {
 	r.Findings = append(r.Findings, f)
 }
 
-// keySample is how many jobs an audit looks into for secrets that cannot be
-// opened. A key that is lost locks far more than one job in many.
+// keySample limits the jobs that a check inspects for secrets without a key. A lost key affects far more than one job
+// in keySample.
 const keySample = 1024
 
-// auditJobs looks at definitions without a baton. Most are disabled, finished
-// or deleted. An enabled one has ended or is restored, unless its baton has
-// turned up: it was on its way while the census was taken.
+// auditJobs examines definitions without a baton. Most are disabled, finished or deleted. An enabled job has ended or
+// is restored, unless its baton has appeared since: batons may move during the count.
 //
-// Thousands may have ended, with a herd whose worker was killed. So with fix, as in
-// the background, one batch of those is taken at a time, and others may work as
-// long in between.
+// Thousands of jobs may have ended in a herd whose worker was killed. So with fix, or in the background, auditJobs
+// processes one batch at a time and pauses as long in between, to leave capacity for others.
 func (a Auditor) auditJobs(
 	ctx context.Context, keys []scheduler.Key, fix bool, present *atomic.Int64, one *sync.Mutex, found chan<- finding,
 ) error {
@@ -211,8 +208,8 @@ func (a Auditor) auditJobs(
 	return nil
 }
 
-// bare looks for what has become of enabled jobs that have no baton. It tells of
-// those that have ended, and returns those that have lost it.
+// bare examines enabled jobs without a baton. It reports those that have ended, and returns those that have lost their
+// baton.
 func (a Auditor) bare(
 	ctx context.Context, enabled map[scheduler.Key]scheduler.Stored, fix bool, one *sync.Mutex, found chan<- finding,
 ) (lost []*scheduler.Job, err error) {
@@ -229,7 +226,7 @@ func (a Auditor) bare(
 		}
 		j, err := a.shared.decode(ctx, st)
 		if err != nil {
-			continue // damaged: there is no telling what its baton would be; see [Auditor.Doctor]
+			continue // damaged: its baton cannot be derived; see [Auditor.Doctor]
 		}
 		own, err := look.Own(ctx, j)
 		switch {
@@ -248,9 +245,8 @@ func (a Auditor) bare(
 	return lost, nil
 }
 
-// Finish writes the final forms of jobs that an audit has found to have ended, at
-// leisure. What others have written or changed meanwhile stays as it is. An error
-// leaves the rest to the next audit.
+// Finish writes the final forms of the ended jobs of a report, in the background. It does not touch jobs that have been
+// written or edited since. After an error, the next check handles the rest.
 func (a Auditor) Finish(ctx context.Context, r *AuditReport) error {
 	for batch := range slices.Chunk(r.endings, step.EndBatch) {
 		began := time.Now()
@@ -264,20 +260,18 @@ func (a Auditor) Finish(ctx context.Context, r *AuditReport) error {
 	return nil
 }
 
-// strandedPause is how long a running baton that nobody is given has to stay: the
-// server may be about to remove it.
+// strandedPause is how long a running baton must remain undelivered: the server may be about to remove it.
 const strandedPause = time.Second
 
-// Rescue fires running batons again that nobody is given, as an audit does, and returns
-// how many there were. It costs little: the server is asked for no more than what lies
-// below its ack floor.
+// Rescue fires running batons again that the server delivers to no worker, as a consistency check does, and returns
+// their number. It is cheap: it asks the server only about messages below the ack floor.
 func (a Auditor) Rescue(ctx context.Context) (found int, err error) {
 	rep := &AuditReport{}
 	err = a.auditStranded(ctx, rep, true)
 	return len(rep.Findings), err
 }
 
-// auditStranded looks for running batons that nobody is given.
+// auditStranded looks for running batons that the server delivers to no worker.
 func (a Auditor) auditStranded(ctx context.Context, rep *AuditReport, fix bool) error {
 	for lane := range a.shared.Store.Lanes() {
 		before, err := a.shared.Store.Stranded(ctx, lane)
@@ -323,15 +317,14 @@ func (a Auditor) rescue(ctx context.Context, s *scheduler.Stranded) error {
 	}
 	if s.Rescue(at[0], at[1]) == scheduler.FireAgain {
 		err := a.shared.Store.PassOn(ctx, s.Slot, s.Again(), time.Time{}, s.Sequence)
-		if err != nil && !errors.Is(err, scheduler.ErrConflict) { // another was faster, then
+		if err != nil && !errors.Is(err, scheduler.ErrConflict) { // another process was faster
 			return err
 		}
 	}
 	return a.shared.Store.Discard(ctx, s.Slot, s.Sequence)
 }
 
-// auditStray looks at a job that has batons, but no definition in the index. last is
-// the last revision of any job.
+// auditStray examines a job with batons, but without a definition in the index. last is the last revision of any job.
 func (a Auditor) auditStray(ctx context.Context, k scheduler.Key, last uint64, fix bool, found chan<- finding) error {
 	stray, f, err := a.shared.stray(ctx, k)
 	if stray == nil || err != nil {
@@ -352,7 +345,7 @@ func (a Auditor) auditStray(ctx context.Context, k scheduler.Key, last uint64, f
 	return nil
 }
 
-// auditCollections names collections that are missing, and have jobs, and those whose deletion is not complete.
+// auditCollections reports missing collections that have jobs, and incomplete deletions of collections.
 func (a Auditor) auditCollections(ctx context.Context, rep *AuditReport) error {
 	there := map[string]bool{}
 	err := a.shared.Store.Collections().Each(ctx, func(st scheduler.Stored) error {
@@ -380,12 +373,12 @@ func (a Auditor) auditCollections(ctx context.Context, rep *AuditReport) error {
 	return nil
 }
 
-// stray looks for batons of a job that has no definition; nil when there is one, or
-// no baton. err says what is wrong with the baton that stray stands for.
+// stray looks for batons of a job without a definition. It returns nil if the job has a definition or no baton. err
+// explains why a baton is unreadable.
 func (h *shared) stray(ctx context.Context, k scheduler.Key) (stray *scheduler.Stray, unreadable, err error) {
 	marker, err := h.Store.LoadJob(ctx, k)
 	if err == nil {
-		return nil, nil, nil // it has turned up
+		return nil, nil, nil // the definition has appeared
 	}
 	if !errors.Is(err, scheduler.ErrNotFound) {
 		return nil, nil, fmt.Errorf("job %s: %w", k, err)
@@ -402,7 +395,7 @@ func (h *shared) stray(ctx context.Context, k scheduler.Key) (stray *scheduler.S
 	return stray, unreadable, nil
 }
 
-// strayProblem says what is wrong with a job that has batons, but no definition.
+// strayProblem describes the problem of a job with batons, but without a definition.
 func strayProblem(s *scheduler.Stray, unreadable error) string {
 	const ways = "; its baton waits until it is put again, and goes on then, or until it is deleted"
 	switch s.Fate() {
@@ -419,7 +412,7 @@ func strayProblem(s *scheduler.Stray, unreadable error) string {
 	return "its definition is missing, and nothing says that it was deleted" + strayPlace(s.Baton) + ways
 }
 
-// strayPlace says where a job was whose definition is lost.
+// strayPlace returns the former schedule position of a job whose definition is lost.
 func strayPlace(b *scheduler.Baton) string {
 	return fmt.Sprintf(" (next at %s, run %d times)", b.Nominal.UTC().Format(time.RFC3339), b.Runs)
 }

@@ -13,34 +13,34 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-// Browsed is a page of jobs for somebody who turns pages.
+// Browsed is a page of jobs with links in both directions.
 type Browsed struct {
 	Jobs []*view.Job
 
-	// Before and After ask for the page before this one and for the one that follows: see [Reader.Browse]. "" for none.
+	// Before and After are the places of the previous and the next page, for [Reader.Browse]; "" if there is none.
 	Before, After string
 
-	// Count is how many jobs are looked for in all, and Unread of how many of these that is not known: they are among
-	// those that match, or not, and may belong elsewhere in the order.
+	// Count is the total number of matching jobs. For Unread of them, the index has outdated data: they may not match,
+	// or have another position.
 	Count, Unread int
 }
 
-// browseRounds is how often jobs that were read anew are put in order for a page, and how often it is filled up.
+// browseRounds limits how often a page is sorted again after its jobs are read, and how often it is filled up.
 const browseRounds = 4
 
-// browseRead is how many jobs are read for a page at most of which too little is known. Where there are more, so that reading
-// these does not tell how many match, behindRead are read, and the page is filled up with others that are known: the index reads
-// all of them in less time.
+// browseRead limits the jobs with outdated data that are read for a page. If there are more, reading them would not
+// complete the count: then only behindRead are read, and other jobs fill the page. The index catches up with all of
+// them sooner.
 const (
 	browseRead = 4096
 	behindRead = 256
 )
 
-// Browse returns a page of the jobs that are looked for, in the order that is asked for, size at most, and how many there
-// are. place is After or Before of an earlier page, "" for the beginning, and back says that it is Before.
+// Browse returns a page of matching jobs in the query's order, at most size, and their total number. place is After or
+// Before of an earlier page, or "" for the first page; back states that it is Before.
 //
-// A page goes on after a job, and not after a number of jobs, so that one that does not change its place in the order is on
-// one page, and on no other, whatever else comes and goes. It needs the index: while that is built, ErrUnavailable.
+// A page starts after a job, not after a number of jobs: a job that keeps its position appears on exactly one page,
+// even while others come and go. Browse requires the index. While the index is being built, it returns ErrUnavailable.
 func (r Reader) Browse(ctx context.Context, q scheduler.JobQuery, place string, back bool, size int) (*Browsed, error) {
 	if _, err := r.checkSearch(ctx, &q, view.Page{Top: size}); err != nil {
 		return nil, err
@@ -73,7 +73,7 @@ func (r Reader) Browse(ctx context.Context, q scheduler.JobQuery, place string, 
 	return page, err
 }
 
-// Some returns those of some jobs that are there, at most as many as a page has, with how they last ended.
+// Some returns the existing jobs among keys with their last result, at most one page.
 func (r Reader) Some(ctx context.Context, keys []scheduler.Key) ([]*view.Job, error) {
 	page := view.Page{Top: len(keys)}
 	if err := page.Validate(); err != nil || len(keys) == 0 {
@@ -96,7 +96,7 @@ func (r Reader) Some(ctx context.Context, keys []scheduler.Key) ([]*view.Job, er
 	return s.views, err
 }
 
-// browsing is the making of a page.
+// browsing builds a page.
 type browsing struct {
 	search *jobSearch
 	from   *index.Place
@@ -104,10 +104,10 @@ type browsing struct {
 
 	ranked  index.Ranking
 	jobs    []*view.Job
-	first   *index.Place // of what was looked at
+	first   *index.Place // of the examined jobs
 	last    *index.Place
-	further bool // there are others in the direction that is gone
-	known   bool // of others too little is known, and they are left out
+	further bool // there are more jobs in the direction of travel
+	known   bool // leave out further jobs with outdated data
 }
 
 func (b *browsing) run(ctx context.Context) (*Browsed, error) {
@@ -136,16 +136,16 @@ func (b *browsing) run(ctx context.Context) (*Browsed, error) {
 	switch {
 	case backwards && b.first != nil:
 		page.Before = writePlace(b.first)
-	case begun && !b.back: // what followed is gone
+	case begun && !b.back: // the jobs after the page are gone
 		page.Before = placeEnd
 	}
 	return page, nil
 }
 
-// placeEnd is that behind the last job, for who turns pages back from there.
+// placeEnd is the place after the last job, from which to browse backward.
 const placeEnd = "end"
 
-// rank finds what follows, and reads those of which too little is known, as many as may be.
+// rank selects the jobs of the page, and reads at most most of those with outdated data.
 func (b *browsing) rank(ctx context.Context, most int) error {
 	x := b.search.reader.shared.index
 	if b.known {
@@ -174,7 +174,7 @@ func (b *browsing) rank(ctx context.Context, most int) error {
 	return nil
 }
 
-// nearest returns those of the jobs of which too little is known that matter most to the page: on it, and then by name.
+// nearest returns the jobs with outdated data in the order of their importance for the page: those on it, then by name.
 func (b *browsing) nearest() []index.Hit {
 	var near []index.Hit
 	for _, h := range b.ranked.Hits {
@@ -188,7 +188,7 @@ func (b *browsing) nearest() []index.Hit {
 	return near
 }
 
-// look reads the jobs that were found, and takes those that are there and wanted.
+// look reads the selected jobs, and keeps those that exist and match.
 func (b *browsing) look(ctx context.Context) error {
 	hits := b.ranked.Hits
 	b.further = b.ranked.More
@@ -220,12 +220,12 @@ func (b *browsing) look(ctx context.Context) error {
 
 func placeOf(h index.Hit) *index.Place { return &index.Place{Value: h.Value, Key: h.Key} }
 
-// writePlace writes a place as value/collection/job.
+// writePlace encodes a place as value/collection/job.
 func writePlace(p *index.Place) string { return strconv.FormatInt(p.Value, 36) + "/" + p.Key.String() }
 
 func readPlace(text string) (*index.Place, error) {
 	if text == "" {
-		return nil, nil //nolint:nilnil // it is the beginning
+		return nil, nil //nolint:nilnil // the first page
 	}
 	parts := strings.Split(text, "/")
 	if len(parts) == 3 {

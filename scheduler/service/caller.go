@@ -11,49 +11,49 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/fairqueue"
 )
 
-// callerKey is where a context names the caller.
+// callerKey is the context key of the caller's name.
 type callerKey struct{}
 
-// WithCaller names who asks: an address, or whatever tells one caller of an API from another. Those who ask for much
-// wait behind themselves then, and not in front of others.
+// WithCaller adds the caller's name: an address, or another identity of an API client. Requests are queued per caller,
+// so a caller with many requests delays only its own.
 func WithCaller(ctx context.Context, name string) context.Context {
 	return context.WithValue(ctx, callerKey{}, name)
 }
 
-// newQueue returns a queue of requests that take processor time.
+// newQueue returns a queue for requests that use processor time.
 func newQueue(slots int) *fairqueue.Queue {
 	return fairqueue.New(fairqueue.Config{Slots: slots, PerCaller: 1024, Waiting: 4096})
 }
 
-// few is how many requests work at once that take milliseconds. Few at a time are done soonest, and leave the processors to
-// the jobs in between.
+// few limits concurrent requests that take milliseconds. A low limit completes them soonest, and leaves the processors
+// to jobs in between.
 func few() int { return 2 * runtime.GOMAXPROCS(0) }
 
-// takeTurn waits until the caller may go on. ErrUnavailable when too many wait already.
+// takeTurn waits for the caller's turn. It returns ErrUnavailable if too many requests wait.
 func takeTurn(ctx context.Context, q *fairqueue.Queue) (release func(), err error) {
 	name, _ := ctx.Value(callerKey{}).(string)
 	release, err = q.Acquire(ctx, name)
 	if errors.Is(err, fairqueue.ErrFull) {
 		err = fmt.Errorf("%w: %w", scheduler.ErrUnavailable, err)
 	}
-	runtime.Gosched() // Those who wake each other here would else keep the processors from what came over the network.
+	runtime.Gosched() // otherwise goroutines that wake each other here would starve those that read from the network
 	return release, err
 }
 
-// lines lets those who want the same thing at once have it one after the other, so that they need not overtake each other.
-// It is for the good of a process alone: what is right is decided by the store.
+// lines serializes requests for the same thing in a process, so that they do not overtake each other. It is only an
+// optimization: the store's compare-and-set guarantees correctness.
 type lines struct {
 	mu sync.Mutex
 	of map[string]*line
 }
 
-// line is those who want one thing.
+// line is the queue for one thing.
 type line struct {
-	turn  chan struct{} // has a value while somebody has it
-	users int           // who have it, or wait
+	turn  chan struct{} // holds a value while a request has the turn
+	users int // requests that have the turn or wait
 }
 
-// take waits until it is the caller's turn, and returns what ends it.
+// take waits for the caller's turn, and returns the function that ends it.
 func (l *lines) take(ctx context.Context, thing string) (release func(), err error) {
 	own := l.join(thing)
 	select {

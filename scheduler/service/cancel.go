@@ -24,15 +24,14 @@ type cancelRequest struct {
 	dryRun     bool
 }
 
-// Cancel ends occurrences of a job that have begun: the attempt in flight is
-// canceled, on whichever replica it runs, and no retry and no errorAction follows.
-// The history says who canceled them, and why. The job's schedule is not affected.
+// Cancel ends started occurrences of a job: it cancels the running attempt on any replica, and no retry or errorAction
+// follows. The history records the caller and the reason. The schedule is not affected.
 //
-// The body is {"occurrence": …, "reason": …, "dryRun": false}, or empty. Default:
-// all occurrences. A dry run names those that would be canceled.
+// The body is {"occurrence": …, "reason": …, "dryRun": false}, or empty. Default: all occurrences. A dry run lists the
+// occurrences that would be canceled.
 //
-// Errors: ErrInvalid with every problem of the body; ErrNotFound if the job does not
-// exist; ErrConflict if it has no active occurrence.
+// Errors: ErrInvalid with every problem of the body; ErrNotFound if the job does not exist; ErrConflict if it has no
+// active occurrence.
 func (e Editor) Cancel(ctx context.Context, k scheduler.Key, body []byte) (*view.Cancellation, error) {
 	if err := k.Validate(); err != nil {
 		return nil, err
@@ -53,8 +52,8 @@ func (e Editor) Cancel(ctx context.Context, k scheduler.Key, body []byte) (*view
 	return v, err
 }
 
-// CancelCollection is [Editor.Cancel] for all jobs of a collection. An occurrence
-// cannot be named, and none at all is no error.
+// CancelCollection is [Editor.Cancel] for all jobs of a collection. The body cannot name an occurrence. It is not an
+// error if none is active.
 func (e Editor) CancelCollection(ctx context.Context, collection string, body []byte) (*view.Cancellation, error) {
 	if err := scheduler.ValidateCollection(collection); err != nil {
 		return nil, err
@@ -115,7 +114,7 @@ func (e Editor) active(ctx context.Context, collection string) (map[scheduler.Ke
 	return keys, nil
 }
 
-// readCancel reads the body of a request to cancel.
+// readCancel parses the body of a request to cancel.
 func readCancel(ctx context.Context, body []byte) (req cancelRequest, err error) {
 	if len(body) == 0 {
 		return req, nil
@@ -140,7 +139,7 @@ func readCancel(ctx context.Context, body []byte) (req cancelRequest, err error)
 type begun struct {
 	slot    scheduler.Slot
 	baton   scheduler.Baton
-	waiting uint64 // sequence of its baton while that waits; 0: a worker has it
+	waiting uint64 // sequence of its waiting baton; 0: a worker has the baton
 }
 
 // cancel cancels the active occurrences of a job.
@@ -185,8 +184,7 @@ func (e Editor) cancel(ctx context.Context, k scheduler.Key, req cancelRequest) 
 	return nil, contended("job " + k.String())
 }
 
-// begun returns the cancelable occurrences of a job: all, or only the occurrence at
-// nominal.
+// begun returns the cancelable occurrences of a job: all, or only the occurrence at nominal.
 func (e Editor) begun(ctx context.Context, j *scheduler.Job, nominal time.Time) (all []begun, err error) {
 	now := e.shared.Store.Now()
 	add := func(slot scheduler.Slot, b *scheduler.Baton, waiting uint64) {
@@ -204,7 +202,7 @@ func (e Editor) begun(ctx context.Context, j *scheduler.Job, nominal time.Time) 
 	err = e.shared.Store.EachDetached(ctx, j.Key, func(slot scheduler.Slot, st scheduler.Stored, running bool) {
 		b, err := scheduler.DecodeBaton(st.Data)
 		if err != nil || b.Check(slot) != nil {
-			return // its worker sees to it
+			return // its worker cancels it
 		}
 		if running {
 			st.Revision = 0
@@ -214,8 +212,8 @@ func (e Editor) begun(ctx context.Context, j *scheduler.Job, nominal time.Time) 
 	return all, err
 }
 
-// writeCanceled notes in the definition of cur that occurrences are canceled, which
-// workers follow. The audit log has an entry for each.
+// writeCanceled stores the cancellation in the definition of cur, which workers watch. The audit log has an entry for
+// each occurrence.
 func (e Editor) writeCanceled(ctx context.Context, cur *scheduler.Job, batons []scheduler.Baton, ids []string, reason string) error {
 	o := origin(ctx)
 	who := cmp.Or(o.Name, o.Claim, access.Somebody(o.Via))
@@ -228,7 +226,7 @@ func (e Editor) writeCanceled(ctx context.Context, cur *scheduler.Job, batons []
 		_, err := e.store(ctx, cur, next, data, cur.Revision)
 		return err
 	}
-	for _, id := range ids { // the write is within all of them
+	for _, id := range ids { // one write covers all of them
 		entry := &trail.Entry{
 			Kind: trail.Job, Op: "cancel", Collection: cur.Key.Collection, Job: cur.Key.Job, Result: "canceled", Name: trail.Clip(reason),
 			UID: cur.UID, State: cur.State, Occurrence: id, OldRevision: cur.Revision,
@@ -239,7 +237,7 @@ func (e Editor) writeCanceled(ctx context.Context, cur *scheduler.Job, batons []
 	return write(nil)
 }
 
-// hasten fires the batons of canceled occurrences that wait: a worker ends them now.
+// hasten fires the waiting batons of canceled occurrences immediately, so that a worker ends them.
 func (e Editor) hasten(ctx context.Context, found []begun) error {
 	for _, f := range found {
 		if f.waiting == 0 {
@@ -247,7 +245,7 @@ func (e Editor) hasten(ctx context.Context, found []begun) error {
 		}
 		f.baton.Due, f.baton.DeferredUntil = e.shared.Store.Now().UTC(), time.Time{}
 		err := e.shared.Store.Fire(ctx, f.slot, f.baton.Encode(), f.waiting)
-		if err != nil && !errors.Is(err, scheduler.ErrConflict) { // it has moved, and its worker finds it canceled
+		if err != nil && !errors.Is(err, scheduler.ErrConflict) { // on conflict, it has moved, and its worker finds it canceled
 			return fmt.Errorf("job %s: canceled, but not ended yet: %w", f.slot.Key, err)
 		}
 	}

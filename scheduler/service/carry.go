@@ -19,33 +19,33 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-// Every process looks for operations that run and have no worker. The first one to write its name into the operation
-// carries it out: page by page, the jobs of a page concurrently. After each page it stores the counts and the cursor, so
-// that another process can continue there. Repeating the change of a job is safe.
+// Every process looks for running operations without a worker. The first one to write its name into the operation
+// becomes the worker: it processes page after page, and the jobs of a page concurrently. After each page it stores the
+// counts and the cursor, so that another process can continue there. Repeating a job's change is safe.
 
-// The rhythm of operations.
+// The intervals and limits of operations.
 const (
-	operationTick   = 3 * time.Second        // between looks for operations without a worker, and between renewals of a lease
-	operationPage   = 512                    // jobs between two writes
-	operationAtOnce = 64                     // jobs that a process changes concurrently
-	operationWaits  = 4096                   // occurrences that wait for their jobs
+	operationTick   = 3 * time.Second // between searches for operations without a worker, and between lease renewals
+	operationPage   = 512 // jobs between two writes
+	operationAtOnce = 64 // jobs that a process changes concurrently
+	operationWaits  = 4096 // occurrences that wait for their jobs
 	busyPause       = 200 * time.Millisecond // between attempts while every job is busy
 )
 
-// operator carries out operations in this process.
+// operator executes operations in this process.
 type operator struct {
 	keep  OperationKeeper
 	name  string
-	slots chan struct{} // of jobs that are being changed
+	slots chan struct{} // for concurrent changes of jobs
 
 	mu     sync.Mutex
-	ready  map[string]bool               // that run, as far as the watch has reported
-	active map[string]context.CancelFunc // that this process carries out
+	ready  map[string]bool // running operations, according to the watch
+	active map[string]context.CancelFunc // operations that this process executes
 	wake   chan struct{}
 	ended  sync.WaitGroup
 }
 
-// run carries out operations until ctx is done.
+// run executes operations until ctx is done.
 func (o OperationKeeper) run(ctx context.Context) {
 	w := &operator{
 		keep: o, name: rand.Text(), slots: make(chan struct{}, operationAtOnce),
@@ -74,7 +74,7 @@ func (o OperationKeeper) run(ctx context.Context) {
 	w.ended.Wait()
 }
 
-// changed takes a change of an operation.
+// changed handles a change of an operation.
 func (w *operator) changed(id string, _ uint64, data []byte) {
 	var op struct {
 		State view.OperationState `json:"state"`
@@ -96,7 +96,7 @@ func (w *operator) changed(id string, _ uint64, data []byte) {
 	}
 }
 
-// waiting returns the operations that run, and that this process does not carry out.
+// waiting returns the running operations that this process does not execute.
 func (w *operator) waiting() (ids []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -108,7 +108,7 @@ func (w *operator) waiting() (ids []string) {
 	return ids
 }
 
-// begin carries out an operation if it has no other worker.
+// begin executes an operation if it has no other worker.
 func (w *operator) begin(ctx context.Context, id string) {
 	op, rev, err := w.keep.read(ctx, id)
 	now := w.keep.shared.Store.Now()
@@ -134,7 +134,7 @@ func (w *operator) begin(ctx context.Context, id string) {
 	})
 }
 
-// carrier carries out one operation.
+// carrier executes one operation.
 type carrier struct {
 	*operator
 
@@ -143,13 +143,13 @@ type carrier struct {
 	next  time.Time // when the rate allows the next job
 	again reruns
 
-	pace sync.Mutex // of next
+	pace sync.Mutex // guards next
 }
 
-// save stores the operation and renews the lease. It returns false if another process has the operation or the store does
-// not answer. A canceled operation stays canceled, and save stores its counts.
+// save stores the operation and renews the lease. It returns false if another process has the operation or the store
+// does not answer. A canceled operation stays canceled, and save stores its counts.
 func (c *carrier) save(ctx context.Context) bool {
-	ctx = context.WithoutCancel(ctx) // also at the end
+	ctx = context.WithoutCancel(ctx) // also during shutdown
 	for range casTries {
 		c.op.Worker, c.op.Renewed = c.name, c.keep.shared.Store.Now().UTC()
 		if c.op.Over() {
@@ -172,10 +172,10 @@ func (c *carrier) save(ctx context.Context) bool {
 	return false
 }
 
-// errLeaseLost says that this process has to leave an operation to another one.
+// errLeaseLost reports that this process must leave the operation to another one.
 var errLeaseLost = errors.New("the operation has another worker, or the store does not answer")
 
-// carry works on page after page. An occurrence waits while its job is running. Meanwhile, other jobs continue.
+// carry processes page after page. An occurrence waits while its job is running; other jobs continue meanwhile.
 func (c *carrier) carry(ctx context.Context) error {
 	p := c.op.Caller
 	ctx = WithClaim(access.With(WithCaller(ctx, "operation "+c.op.ID), &p), c.op.Claim)
@@ -220,11 +220,11 @@ func (c *carrier) carry(ctx context.Context) error {
 // found is a page of an operation.
 type found struct {
 	items  []item
-	cursor string // of the next one
+	cursor string // of the next page
 	err    error
 }
 
-// look looks for the page at a cursor, while the process works on the one before.
+// look prefetches the page at a cursor while the process works on the previous one.
 func (c *carrier) look(ctx context.Context, cursor string) <-chan found {
 	at, page := *c.op, make(chan found, 1)
 	at.Cursor = cursor
@@ -247,7 +247,7 @@ func (c *carrier) release(ctx context.Context) {
 			stored.Done, stored.Begun, stored.Counts, stored.Failures = c.op.Done, c.op.Begun, c.op.Counts, c.op.Failures
 		}
 		stored.Worker = ""
-		_, _ = c.keep.save(context.WithoutCancel(ctx), stored, rev) // else the lease ends by itself
+		_, _ = c.keep.save(context.WithoutCancel(ctx), stored, rev) // otherwise the lease expires
 	}
 }
 
@@ -290,7 +290,7 @@ func (c *carrier) carryPage(ctx context.Context, queues []*queue) ([]result, err
 				return nil
 			})
 		}
-		_ = g.Wait() // results have the errors
+		_ = g.Wait() // errors are in the results
 	}()
 	renew := time.NewTicker(operationTick)
 	defer renew.Stop()
@@ -334,7 +334,7 @@ func (op *operation) take(r result) {
 	op.Failures = append(op.Failures, failure)
 }
 
-// carryOne works on the first item of a queue. ok is false when it was stopped, or has to wait for its job.
+// carryOne processes the first item of a queue. ok is false if it was stopped or must wait for its job.
 func (c *carrier) carryOne(ctx context.Context, q *queue) (r result, ok bool) {
 	if q.paced = q.paced || c.await(ctx); !q.paced {
 		return r, false
@@ -373,14 +373,15 @@ func (c *carrier) carryOne(ctx context.Context, q *queue) (r result, ok bool) {
 	return r, true
 }
 
-// lingering returns a context that is canceled two seconds after ctx, so that a change that has begun ends and is counted.
+// lingering returns a context that is canceled two seconds after ctx, so that a started change completes and is
+// counted.
 func lingering(ctx context.Context) (context.Context, context.CancelFunc) {
 	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() { time.AfterFunc(2*time.Second, cancel) })
 	return longer, func() { stop(); cancel() }
 }
 
-// await waits until the rate allows another job. False: it was stopped.
+// await waits until the rate allows another job. It returns false if it was stopped.
 func (c *carrier) await(ctx context.Context) bool {
 	if c.op.Rate <= 0 {
 		return ctx.Err() == nil
@@ -407,7 +408,7 @@ func (o OperationKeeper) change(ctx context.Context, op *operation, it item) (as
 	case err != nil && op.Verb != view.VerbDelete:
 		return "", 0, err
 	case err == nil && j.Created.After(op.Created), err == nil && it.uid != "" && it.uid != j.Incarnation():
-		return "", 0, fmt.Errorf("job %s: %w", it.key, scheduler.ErrNotFound) // another one has the name
+		return "", 0, fmt.Errorf("job %s: %w", it.key, scheduler.ErrNotFound) // another job has the name
 	}
 	var v *view.Job
 	switch op.Verb {
@@ -445,13 +446,13 @@ func (o OperationKeeper) stop(ctx context.Context, k scheduler.Key, retries bool
 	return len(active.Occurrences), nil
 }
 
-// The patience with a store that does not answer, or has too much to do.
+// The retries while the store does not answer or is overloaded.
 const (
 	patienceTries = 8
 	patiencePause = 100 * time.Millisecond
 )
 
-// patiently repeats something while the scheduler has no time for it.
+// patiently retries try while the scheduler is unavailable.
 func patiently(ctx context.Context, try func() error) error {
 	pause := patiencePause
 	for n := 1; ; n++ {

@@ -12,22 +12,21 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// census is what an audit keeps of the batons: a hash of the name of each job that
-// has any, eight bytes, and what is known of it. Fewer than one in ten million
-// audits of a million jobs take two for one, and overlook what the next one finds.
+// census holds what a consistency check knows of the batons: for each job with a baton, an eight-byte hash of its name
+// and a flag. In fewer than one of ten million checks of a million jobs, two names collide; the next check finds what
+// that one missed.
 type census struct {
 	seed    maphash.Seed
-	hashes  []uint64 // [ownBaton] is in the lowest bit
-	defined []bool   // whether the job has a definition, by the place of its hash
+	hashes  []uint64 // [ownBaton] is the lowest bit
+	defined []bool // whether the job has a definition, in the order of hashes
 }
 
-// ownBaton says of a job that it has a baton of its own: others have some of
-// detached runs alone.
+// ownBaton marks a job that has a baton on its own message. Other jobs have only batons of detached runs.
 const ownBaton = 1
 
 func newCensus() *census { return &census{seed: maphash.MakeSeed()} }
 
-// count takes in a job that has a baton, before [census.order].
+// count adds a job with a baton. Call it before [census.order].
 func (c *census) count(k scheduler.Key, own bool) {
 	hash := c.hash(k)
 	if own {
@@ -38,13 +37,13 @@ func (c *census) count(k scheduler.Key, own bool) {
 
 func (c *census) hash(k scheduler.Key) uint64 { return maphash.Comparable(c.seed, k) &^ ownBaton }
 
-// order ends the counting.
+// order sorts the jobs and completes the count.
 func (c *census) order() {
 	slices.Sort(c.hashes)
 	n := 0
 	for i, hash := range c.hashes {
 		if i+1 < len(c.hashes) && c.hashes[i+1]&^ownBaton == hash&^ownBaton {
-			continue // the last one knows of all
+			continue // the last one has the flags of all
 		}
 		c.hashes[n] = hash
 		n++
@@ -52,14 +51,14 @@ func (c *census) order() {
 	c.hashes, c.defined = c.hashes[:n], make([]bool, n)
 }
 
-// find returns the place of a job that has a baton; false of another.
+// find returns the position of a job with a baton.
 func (c *census) find(k scheduler.Key) (at int, ok bool) {
 	hash := c.hash(k)
 	at, _ = slices.BinarySearch(c.hashes, hash)
 	return at, at < len(c.hashes) && c.hashes[at]&^ownBaton == hash
 }
 
-// define notes that a job has a definition, and reports whether it has a baton of its own.
+// define marks a job as defined, and reports whether it has its own baton.
 func (c *census) define(k scheduler.Key) (own bool) {
 	at, ok := c.find(k)
 	if ok {
@@ -83,8 +82,7 @@ func (a Auditor) census(ctx context.Context, rep *AuditReport) (*census, error) 
 	return c, err
 }
 
-// strays lists the jobs that have batons and no definition. It reads the batons once
-// more, if there are any.
+// strays lists the jobs with batons, but without a definition. If there are any, it reads the batons again.
 func (a Auditor) strays(ctx context.Context, c *census) ([]scheduler.Key, error) {
 	if !slices.Contains(c.defined, false) {
 		return nil, nil
@@ -93,7 +91,7 @@ func (a Auditor) strays(ctx context.Context, c *census) ([]scheduler.Key, error)
 	err := a.eachBaton(ctx, func(slot scheduler.Slot, _ bool) {
 		if at, ok := c.find(slot.Key); ok && !c.defined[at] {
 			keys = append(keys, slot.Key)
-			c.defined[at] = true // named once
+			c.defined[at] = true // report each job once
 		}
 	})
 	return keys, err
@@ -112,8 +110,8 @@ func (a Auditor) eachBaton(ctx context.Context, f func(slot scheduler.Slot, wait
 	return nil
 }
 
-// withoutBaton lists the definitions that have none of their own. One that is written
-// meanwhile may be there twice.
+// withoutBaton lists the definitions of jobs without their own baton. A definition that changes meanwhile may appear
+// twice.
 func (a Auditor) withoutBaton(ctx context.Context, rep *AuditReport, c *census) (*roll, error) {
 	bare := &roll{}
 	err := a.shared.Store.EachKnownJob(ctx, func(k scheduler.Key, deleted bool) error {
@@ -133,9 +131,9 @@ func (a Auditor) withoutBaton(ctx context.Context, rep *AuditReport, c *census) 
 	return bare, err
 }
 
-// roll keeps the names of many jobs in little memory.
+// roll stores the names of many jobs compactly.
 type roll struct {
-	names []byte // COLLECTION/JOB, a line each
+	names []byte // COLLECTION/JOB, one per line
 	len   int
 }
 
@@ -144,7 +142,7 @@ func (r *roll) add(k scheduler.Key) {
 	r.len++
 }
 
-// chunks returns the names, at most n at a time.
+// chunks returns the names in chunks of at most n.
 func (r *roll) chunks(n int) iter.Seq[[]scheduler.Key] {
 	return func(yield func([]scheduler.Key) bool) {
 		var keys []scheduler.Key

@@ -14,7 +14,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-// CollectionKeeper keeps collections.
+// CollectionKeeper manages collections.
 type CollectionKeeper struct {
 	shared *shared
 	edits  Editor
@@ -30,16 +30,15 @@ func (c CollectionKeeper) EnsureDefault(ctx context.Context) error {
 	}
 	_, err = c.bucket().Save(ctx, scheduler.DefaultCollection, data, 0)
 	if errors.Is(err, scheduler.ErrConflict) {
-		return nil // it is there
+		return nil // it exists
 	}
 	return err
 }
 
 func (c CollectionKeeper) bucket() scheduler.CheckedBucket { return c.shared.Store.Collections() }
 
-// PutCollection creates a collection or replaces its settings; its jobs stay
-// as they are, and so does its state when the document names none. Settings
-// equal to the present ones change nothing.
+// PutCollection creates a collection or replaces its settings. Its jobs do not change, and neither does its state if
+// the document has none. Equal settings change nothing.
 func (c CollectionKeeper) PutCollection(
 	ctx context.Context, name string, body []byte,
 ) (put *scheduler.Collection, result view.Result, err error) {
@@ -63,7 +62,7 @@ func (c CollectionKeeper) PutCollection(
 	return put, result, err
 }
 
-// replaced returns a collection, nil for a new one, with other settings.
+// replaced returns a collection, nil for a new one, with new settings.
 func replaced(cur, wish *scheduler.Collection) (*scheduler.Collection, view.Result, error) {
 	next := wish.Over(cur)
 	switch {
@@ -76,8 +75,8 @@ func replaced(cur, wish *scheduler.Collection) (*scheduler.Collection, view.Resu
 	return next, view.Updated, nil
 }
 
-// PatchCollection merges a document into a collection's settings (RFC 7396).
-// ErrNotFound when there is none.
+// PatchCollection merges a document into a collection's settings (RFC 7396). It returns ErrNotFound if the collection
+// does not exist.
 func (c CollectionKeeper) PatchCollection(ctx context.Context, name string, body []byte) (*scheduler.Collection, error) {
 	patch, err := readCollectionPatch(ctx, name, body)
 	if err != nil {
@@ -96,7 +95,7 @@ func readCollectionPatch(ctx context.Context, name string, body []byte) (documen
 	return intake.Parse(ctx, body)
 }
 
-// patched returns a collection, nil for none, with a patch.
+// patched returns a collection, which may be nil, with a patch applied.
 func (c CollectionKeeper) patched(
 	ctx context.Context, name string, cur *scheduler.Collection, patch document.Value,
 ) (*scheduler.Collection, error) {
@@ -116,8 +115,8 @@ func (c CollectionKeeper) patched(
 	return next, c.checkPlan(ctx, cur, next)
 }
 
-// TurnCollection enables or disables a collection. The states of its jobs stay
-// as they are. ErrNotFound when there is none.
+// TurnCollection enables or disables a collection. The states of its jobs do not change. It returns ErrNotFound if the
+// collection does not exist.
 func (c CollectionKeeper) TurnCollection(ctx context.Context, name string, state scheduler.State) (*scheduler.Collection, error) {
 	if err := scheduler.ValidateCollection(name); err != nil {
 		return nil, err
@@ -134,8 +133,7 @@ func (c CollectionKeeper) TurnCollection(ctx context.Context, name string, state
 	})
 }
 
-// readCollection reads the settings of a collection. An empty body asks for
-// none.
+// readCollection parses the settings of a collection. An empty body has no settings.
 func (c CollectionKeeper) readCollection(ctx context.Context, name string, body []byte) (*scheduler.Collection, error) {
 	if err := scheduler.ValidateCollection(name); err != nil {
 		return nil, err
@@ -154,8 +152,8 @@ func (c CollectionKeeper) readCollection(ctx context.Context, name string, body 
 	return wish, err
 }
 
-// change stores what edit makes of a collection, which is nil when there is
-// none. It asks again when another change comes first.
+// change stores the result of edit, which receives nil if the collection does not exist. After a conflicting change it
+// calls edit again.
 func (c CollectionKeeper) change(
 	ctx context.Context, name string, edit func(cur *scheduler.Collection) (*scheduler.Collection, error),
 ) (*scheduler.Collection, error) {
@@ -175,7 +173,7 @@ func (c CollectionKeeper) change(
 	return nil, contended("collection " + name)
 }
 
-// save writes next over cur, unless nothing is different.
+// save writes next over cur, unless they are equal.
 func (c CollectionKeeper) save(ctx context.Context, cur, next *scheduler.Collection) error {
 	replaces := uint64(0)
 	if cur != nil {
@@ -188,8 +186,8 @@ func (c CollectionKeeper) save(ctx context.Context, cur, next *scheduler.Collect
 	return c.write(ctx, cur, next, replaces)
 }
 
-// write stores a collection, which was cur, over a revision. This process goes by it at once: the watch tells of it a
-// moment later.
+// write stores a collection over a revision; cur is its previous form. This process uses the new form immediately,
+// before the watch reports it.
 func (c CollectionKeeper) write(ctx context.Context, cur, next *scheduler.Collection, replaces uint64) error {
 	data, err := next.Encode()
 	if err != nil {
@@ -205,7 +203,8 @@ func (c CollectionKeeper) write(ctx context.Context, cur, next *scheduler.Collec
 	})
 }
 
-// edited is the entry of the audit trail for a collection, of which cur was read, or nothing that can be.
+// edited returns the audit log entry for a change of a collection. cur is nil if the previous form does not exist or is
+// unreadable.
 func (CollectionKeeper) edited(
 	ctx context.Context, cur *scheduler.Collection, data []byte, next *scheduler.Collection, replaces uint64,
 ) *trail.Entry {
@@ -231,13 +230,12 @@ func (CollectionKeeper) edited(
 	return e
 }
 
-// Collection returns a collection; of one that is damaged, what is wrong with it.
-// ErrNotFound when there is none.
+// Collection returns a collection. If it is damaged, the result describes the damage. ErrNotFound if it does not exist.
 func (c CollectionKeeper) Collection(ctx context.Context, name string) (*scheduler.Collection, error) {
 	return shownCollection(c.stored(ctx, name))
 }
 
-// ScopeOf returns the scope of a collection. ErrNotFound when there is none.
+// ScopeOf returns the scope of a collection, or ErrNotFound.
 func (c CollectionKeeper) ScopeOf(ctx context.Context, name string) (scheduler.Scope, error) {
 	known, err := c.shared.Collections.Get(ctx, name)
 	if err != nil {
@@ -246,7 +244,7 @@ func (c CollectionKeeper) ScopeOf(ctx context.Context, name string) (scheduler.S
 	return known.Scope, nil
 }
 
-// shownCollection shows what a collection is that was read, or that could not be.
+// shownCollection returns the view of a collection or of its damage.
 func shownCollection(one *scheduler.Collection, err error) (*scheduler.Collection, error) {
 	if damaged, ok := errors.AsType[*scheduler.DamagedError](err); ok {
 		return damaged.Collection(), nil
@@ -254,7 +252,7 @@ func shownCollection(one *scheduler.Collection, err error) (*scheduler.Collectio
 	return one, err
 }
 
-// stored returns a collection as it is stored. ErrNotFound when there is none.
+// stored returns a collection as it is stored, or ErrNotFound.
 func (c CollectionKeeper) stored(ctx context.Context, name string) (*scheduler.Collection, error) {
 	if err := scheduler.ValidateCollection(name); err != nil {
 		return nil, err
@@ -266,7 +264,7 @@ func (c CollectionKeeper) stored(ctx context.Context, name string) (*scheduler.C
 	return scheduler.DecodeCollection(name, st.Revision, st.Data)
 }
 
-// Collections returns all collections by name.
+// Collections returns all collections, by name.
 func (c CollectionKeeper) Collections(ctx context.Context) ([]*scheduler.Collection, error) {
 	var all []*scheduler.Collection
 	err := c.bucket().Each(ctx, func(st scheduler.Stored) error {

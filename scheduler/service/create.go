@@ -28,7 +28,7 @@ func (e Editor) create(ctx context.Context, rev uint64, edit Edit, r *scheduler.
 	}
 	first := j.Begin(scheduler.Progress{}, r.Now)
 	if first.Next == nil && j.State == scheduler.Enabled {
-		j.State = scheduler.Completed // it has no instant left
+		j.State = scheduler.Completed // it has no due time left
 	}
 	v := view.NewJob(j, scheduler.Progress{}, e.shared.Store.Now())
 	if j.State == scheduler.Enabled {
@@ -56,13 +56,13 @@ func (e Editor) create(ctx context.Context, rev uint64, edit Edit, r *scheduler.
 	return v, nil
 }
 
-// begin stores a new job and arms the baton that its first step has. It returns
-// errAdopted when the job had one, and goes on with that.
+// begin stores a new job and arms the baton of its first step. If the job already had a baton, begin continues with
+// that one and returns errAdopted.
 func (e Editor) begin(ctx context.Context, j *scheduler.Job, rev uint64, first scheduler.Step) error {
 	if err := e.save(ctx, nil, j, rev); err != nil {
 		return err
 	}
-	if first.Next == nil { // all it had may be left out by a clock
+	if first.Next == nil { // all its due times may fall into DST gaps
 		if err := e.shared.steps.Record(ctx, j, first.Records, true); err != nil {
 			return err
 		}
@@ -72,7 +72,7 @@ func (e Editor) begin(ctx context.Context, j *scheduler.Job, rev uint64, first s
 		first.Next.Revision = j.Revision
 		old, err := e.plans.armFirst(ctx, j, rev, first)
 		if old == nil {
-			return err // the definition stands: the audit, or a repetition, arms it
+			return err // the definition is stored: a consistency check, or a repetition, arms the job
 		}
 		return e.adopt(ctx, j, old)
 	case scheduler.Disabled:
@@ -85,12 +85,10 @@ func (e Editor) begin(ctx context.Context, j *scheduler.Job, rev uint64, first s
 	return nil
 }
 
-// errAdopted says that a job that was put for the first time goes on with a baton
-// that it had: its definition had been lost.
+// errAdopted reports that a new job continues with an existing baton, because its previous definition was lost.
 var errAdopted = errors.New("adopted")
 
-// adopt stores the new job j as the one that the stray baton old is of, and has that
-// baton follow it.
+// adopt stores the new job j as the owner of the orphaned baton old, and makes that baton follow it.
 func (e Editor) adopt(ctx context.Context, j *scheduler.Job, old *scheduler.Baton) error {
 	next, err := j.Adopt(*old)
 	if err != nil {
@@ -113,7 +111,8 @@ func (e Editor) adopt(ctx context.Context, j *scheduler.Job, old *scheduler.Bato
 	return errAdopted
 }
 
-// save writes j, which was cur (nil: is new), over a revision and sets its new one. The audit trail tells of it.
+// save writes j over a revision and sets its new revision. cur is the previous form, nil for a new job. It writes an
+// audit log entry.
 func (e Editor) save(ctx context.Context, cur, j *scheduler.Job, replaces uint64) error {
 	edit := !sameEdit(cur, j)
 	if edit {
@@ -142,7 +141,7 @@ func (e Editor) save(ctx context.Context, cur, j *scheduler.Job, replaces uint64
 	return nil
 }
 
-// store writes the definition of j over a revision: one that is new if its collection has room for it.
+// store writes the definition of j over a revision. A new job requires room in its collection's quota.
 func (e Editor) store(ctx context.Context, cur, j *scheduler.Job, data []byte, replaces uint64) (rev uint64, err error) {
 	switch {
 	case cur == nil:
@@ -158,5 +157,5 @@ func (e Editor) store(ctx context.Context, cur, j *scheduler.Job, data []byte, r
 	return rev, overtaken(err)
 }
 
-// newUID tells a job from an earlier one of its name.
+// newUID returns an ID that distinguishes a job from an earlier one with the same name.
 func newUID() string { return rand.Text() }

@@ -15,7 +15,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-// mend puts a definition in the place of a job that is damaged.
+// mend replaces a damaged job with a definition.
 func (e Editor) mend(
 	ctx context.Context, damaged *scheduler.DamagedError, edit Edit, r *scheduler.Reading, def *scheduler.Definition,
 ) (*view.Job, error) {
@@ -48,7 +48,7 @@ func (e Editor) mend(
 	return v, nil
 }
 
-// putMended stores a job over the revision that is damaged, and sees to its baton.
+// putMended stores a job over the damaged revision, and arms its baton.
 func (e Editor) putMended(ctx context.Context, j *scheduler.Job, damaged *scheduler.DamagedError) (*view.Job, error) {
 	err := e.save(ctx, damaged.Job(), j, damaged.Revision)
 	if errors.Is(err, step.ErrOvertaken) {
@@ -62,13 +62,13 @@ func (e Editor) putMended(ctx context.Context, j *scheduler.Job, damaged *schedu
 	} else if err = e.shared.Store.Clear(ctx, j.Key, scheduler.Left("", damaged.Revision)); err == nil && j.State == scheduler.Enabled {
 		err = e.plans.rederive(ctx, j)
 	}
-	if err != nil && !errors.Is(err, scheduler.ErrConflict) { // the audit was faster, then
+	if err != nil && !errors.Is(err, scheduler.ErrConflict) { // on conflict, a consistency check was faster
 		return nil, fmt.Errorf("job %s: stored, but not planned yet: %w", j.Key, err)
 	}
 	return e.reads.Get(ctx, j.Key)
 }
 
-// Doctor is [Auditor.Audit], and reads each job and collection besides: it names what is damaged.
+// Doctor is [Auditor.Audit], and also reads each job and collection to report damaged ones.
 func (a Auditor) Doctor(ctx context.Context, fix bool) (*AuditReport, error) {
 	release, err := takeTurn(ctx, a.shared.doctoring)
 	if err != nil {
@@ -87,7 +87,7 @@ func (a Auditor) Doctor(ctx context.Context, fix bool) (*AuditReport, error) {
 	return rep, err
 }
 
-// damaged reads all jobs and collections, and returns a finding for each that is damaged.
+// damaged reads all jobs and collections, and returns a finding for each damaged one.
 func (a Auditor) damaged(ctx context.Context) ([]Finding, error) {
 	var mu sync.Mutex
 	var found []Finding

@@ -12,8 +12,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/intake"
 )
 
-// define reads and validates the definition that an edit brings. at is the path
-// of its properties in the document.
+// define parses and validates the definition of an edit. at is the path of its properties in the document.
 func (e Editor) define(ctx context.Context, edit Edit) (r *scheduler.Reading, d *scheduler.Definition, at string, err error) {
 	release, err := takeTurn(ctx, e.shared.computing)
 	if err != nil {
@@ -36,8 +35,7 @@ func (e Editor) define(ctx context.Context, edit Edit) (r *scheduler.Reading, d 
 	return r, d, draft.At, c.Admits(d, r)
 }
 
-// open checks the parts of an edit that come before its content: names, size,
-// syntax and the collection.
+// open checks the parts of an edit before its content: names, size, syntax and the collection.
 func (e Editor) open(ctx context.Context, edit Edit) (*scheduler.Collection, document.Value, error) {
 	if err := edit.Key.Validate(); err != nil {
 		return nil, document.Value{}, err
@@ -56,15 +54,15 @@ func (e Editor) open(ctx context.Context, edit Edit) (*scheduler.Collection, doc
 	return c, v, err
 }
 
-// reading is how a document for a job of the collection is read.
+// reading returns the parser of a document for a job of the collection.
 func (e Editor) reading(c *scheduler.Collection, k scheduler.Key) *scheduler.Reading {
 	return &scheduler.Reading{
 		Limits: c.Limits(e.shared.Limits), Actions: e.shared.Actions, Key: k, UID: newUID(), Now: e.shared.Store.Now().UTC(),
 	}
 }
 
-// patched returns cur's definition merged with a patch. It is refused when it
-// sends secrets elsewhere that it does not name.
+// patched returns cur's definition merged with a patch. It rejects a patch that sends secrets elsewhere without
+// providing them.
 func (e Editor) patched(
 	ctx context.Context, edit Edit, r *scheduler.Reading, cur *scheduler.Job, patch document.Value,
 ) (*scheduler.Definition, error) {
@@ -87,19 +85,18 @@ func (e Editor) patched(
 	return d.Disguised(newUID(), kept), nil
 }
 
-// secretMissing is added to "is required" where the job has a secret: whoever
-// puts back what get has shown cannot know what is missing.
+// secretMissing is appended to "is required" if the job has a secret: a client that puts back the output of get cannot
+// know what is missing.
 const secretMissing = "; secrets are not shown by get: send it again, or use PATCH"
 
-// hintSecrets explains the problems of a document that was put without the
-// secrets that its job has.
+// hintSecrets explains the problems of a put document that lacks the job's secrets.
 func (e Editor) hintSecrets(ctx context.Context, k scheduler.Key, err error) error {
 	if !errors.Is(err, document.ErrRequired) {
 		return err
 	}
 	cur, _, failed := e.shared.find(ctx, k)
 	if failed != nil || cur == nil {
-		return err // the document's problems are what counts
+		return err // report the document's own problems
 	}
 	open, locked := cur.Def.Document().SecretPaths()
 	problems := slices.Clone(scheduler.ProblemsIn(err))

@@ -14,12 +14,12 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/trail"
 )
 
-// To delete a collection with its jobs, the process first stores it as deleting, which stops its jobs. It then deletes the jobs,
-// and the collection last. Any process can complete the deletion, in the background or for a second request.
+// Deleting a collection with its jobs has three steps: store the collection as deleting, which stops its jobs; delete
+// the jobs; delete the collection. Any process can complete the deletion, in the background or for a second request.
 
-// DeleteCollection deletes a collection with all its jobs; or, onlyEmpty, one
-// that has none. A repeated call completes a deletion that was interrupted. ErrConflict for a collection that has jobs, and
-// for the default collection, which cannot be deleted.
+// DeleteCollection deletes a collection with all its jobs or, with onlyEmpty, an empty one. A repeated call completes
+// an interrupted deletion. It returns ErrConflict for the default collection and, with onlyEmpty, for a collection with
+// jobs.
 func (c CollectionKeeper) DeleteCollection(ctx context.Context, name string, onlyEmpty bool) error {
 	if name == scheduler.DefaultCollection {
 		return fmt.Errorf("collection %s: %w: it is always there", name, scheduler.ErrConflict)
@@ -51,10 +51,10 @@ func (c CollectionKeeper) DeleteCollection(ctx context.Context, name string, onl
 	return c.complete(ctx, marked)
 }
 
-// errReplaced says that a collection has been deleted. Another one may have its name.
+// errReplaced reports that a collection has been deleted. Another one may have its name.
 var errReplaced = errors.New("the collection has been deleted")
 
-// complete deletes the jobs of a collection that is stored as deleting, and the collection.
+// complete deletes the jobs of a collection that is being deleted, then the collection.
 func (c CollectionKeeper) complete(ctx context.Context, one *scheduler.Collection) error {
 	err := c.clear(ctx, one)
 	if err == nil {
@@ -66,7 +66,8 @@ func (c CollectionKeeper) complete(ctx context.Context, one *scheduler.Collectio
 	return err
 }
 
-// kept returns errReplaced unless a collection is stored as it was read. While it is being deleted, nothing changes it.
+// kept returns errReplaced unless the stored collection is the one that was read. Nothing changes a collection while it
+// is being deleted.
 func (c CollectionKeeper) kept(ctx context.Context, one *scheduler.Collection) error {
 	st, err := c.bucket().Load(ctx, one.Name)
 	if errors.Is(err, scheduler.ErrNotFound) || err == nil && st.Revision != one.Revision {
@@ -75,7 +76,7 @@ func (c CollectionKeeper) kept(ctx context.Context, one *scheduler.Collection) e
 	return err
 }
 
-// deletedAtOnce is how many jobs are deleted concurrently.
+// deletedAtOnce limits concurrent deletions of jobs.
 const deletedAtOnce = 16
 
 // clear deletes the jobs of a collection that is being deleted until none is left.
@@ -89,7 +90,7 @@ func (c CollectionKeeper) clear(ctx context.Context, one *scheduler.Collection) 
 		for batch := range slices.Chunk(keys, batchKeys) {
 			jobs, err := c.shared.stored(ctx, batch)
 			if err == nil {
-				err = c.kept(ctx, one) // else the jobs may belong to a new collection of the same name
+				err = c.kept(ctx, one) // otherwise the jobs may belong to a new collection with the same name
 			}
 			if err != nil {
 				return err
@@ -110,7 +111,7 @@ func (c CollectionKeeper) clear(ctx context.Context, one *scheduler.Collection) 
 	}
 }
 
-// clearJob deletes a job as it was read. It leaves a job that has changed since to the next pass.
+// clearJob deletes a job at the revision that was read. It leaves a job that has changed since to the next pass.
 func (c CollectionKeeper) clearJob(ctx context.Context, st scheduler.Stored) error {
 	last, err := c.edits.lastRecord(ctx, st.Key)
 	if err == nil {
@@ -132,14 +133,14 @@ func (c CollectionKeeper) remove(ctx context.Context, one *scheduler.Collection)
 	if err != nil {
 		return fmt.Errorf("collection %s: %w", one.Name, err)
 	}
-	c.shared.Collections.Note(one.Name, one.Revision+1, nil) // its marker's, or one before
+	c.shared.Collections.Note(one.Name, one.Revision+1, nil) // at most the revision of its delete marker
 	return nil
 }
 
-// completeEvery is how often a process looks for deletions that others have left.
+// completeEvery is how often a process looks for interrupted deletions.
 const completeEvery = 5 * time.Second
 
-// completeAll completes deletions that were interrupted, until ctx is done.
+// completeAll completes interrupted deletions until ctx is done.
 func (c CollectionKeeper) completeAll(ctx context.Context) {
 	ctx = asking(access.With(ctx, &access.Principal{Via: access.ViaScheduler}), "delete")
 	tick := time.NewTicker(completeEvery)
@@ -158,7 +159,7 @@ func (c CollectionKeeper) completeAll(ctx context.Context) {
 	}
 }
 
-// checkEmpty refuses a collection that has jobs, completed ones included.
+// checkEmpty rejects a collection that has jobs, including completed ones.
 func (c CollectionKeeper) checkEmpty(ctx context.Context, name string) error {
 	keys, err := c.edits.reads.keys(ctx, name)
 	if err != nil {

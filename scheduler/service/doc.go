@@ -1,17 +1,16 @@
-// Package service does what users ask of the scheduler. All APIs (REST, NATS,
-// the command line, the console) call it, so they cannot differ.
+// Package service implements the operations that users request. All APIs (REST, NATS, command line, console) call it and
+// therefore behave identically.
 //
-//  1. An edit is stored by compare-and-set before its baton is moved, so a crash
-//     in between leaves a job that the audit, or the same edit again, arms.
-//  2. An edit says everything that is wrong with it at once, with paths, and
-//     changes nothing then.
-//  3. An edit counts from the next occurrence on. One that is running or being
-//     retried ends under the definition it began with.
-//  4. Edits that were published carry the sequence of their spec: an older one
-//     never overwrites a newer one.
-//  5. No answer shows a secret.
+//  1. An edit is stored by compare-and-set before its baton is moved. After a crash in between, the consistency check or
+//     a repetition of the edit arms the job.
+//  2. An invalid edit reports all problems together, with their paths, and changes nothing.
+//  3. An edit applies to the next occurrence. A running occurrence, or one between retries, keeps its definition.
+//  4. Edits that were published as specs carry the spec's stream sequence: an older spec never overwrites a newer one.
+//  5. No response reveals a secret.
 //
-// The way of a put: [Editor.Put] (put.go) reads and checks the document
-// (define.go, package scheduler's Reading), stores the job, and has package step
-// arm its first baton, or has the baton follow the edit (replan.go).
+// [Service] has one part per kind of request: [Editor], [Reader], [Runner], [CollectionKeeper], [OperationKeeper],
+// [Auditor] and others. The path of a put:
+//
+//	Editor.Put ──validate──▶ define ──compare-and-set──▶ store the job ──▶ arm its first baton, or
+//	(put.go)                 (define.go)                 (create.go)       move its baton (replan.go)
 package service

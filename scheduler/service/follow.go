@@ -10,33 +10,31 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// Tail says where a live tail of a history begins, and what is called.
+// Tail configures a live tail of a history: its start and its callbacks.
 type Tail struct {
-	After *uint64 // the sequence after which it begins; nil: that of the last record
+	After *uint64 // start after this sequence; nil: after the last record
 
-	// Beyond has a place after the last record taken for the last one, as it is of
-	// another history: one that was lost. Default: such a place is refused.
+	// Beyond accepts an After beyond the last record and starts after the last record. Such a place belongs to a lost
+	// history. Default: it is rejected.
 	Beyond bool
 
-	Ready  func(Beginning)         // is called once, before the others
-	Record func(*scheduler.Record) // for every record that is wanted
-	Passed func(sequence uint64)   // for every one that is not; may be nil
+	Ready  func(Beginning) // called once, before the others
+	Record func(*scheduler.Record) // called for every matching record
+	Passed func(sequence uint64) // called for every other record; may be nil
 }
 
-// Beginning is where a live tail begins.
+// Beginning describes the start of a live tail.
 type Beginning struct {
-	After uint64 // what is recorded after this sequence is told
-	First uint64 // of what is kept: what was recorded before it is not told
-	Last  uint64 // of what was recorded so far
+	After uint64 // the tail has the records after this sequence
+	First uint64 // first stored record
+	Last  uint64 // last record so far
 }
 
-// Follow calls t's functions for the records after a place, in their order and as
-// they come, until ctx is done. They may be called a last time while Follow
-// returns.
+// Follow calls t's functions for the records after a place, in order and as they arrive, until ctx is done. A last call
+// may happen while Follow returns.
 //
-// Records of a job are those of the job that has the name now, unless the query
-// asks for others. ErrNotFound when there is none, and when it is deleted: then
-// nothing more can come.
+// The records of a job are those of its current incarnation, unless the query selects others. Follow returns
+// ErrNotFound if the job does not exist, or when it is deleted, because no more records can follow.
 func (r Reader) Follow(ctx context.Context, q HistoryQuery, tail Tail) error {
 	if err := r.check(ctx, &q); err != nil {
 		return err
@@ -79,19 +77,19 @@ func (r Reader) Follow(ctx context.Context, q HistoryQuery, tail Tail) error {
 	return t.outcome(ctx, followed)
 }
 
-// follower picks the records that are wanted out of those that come.
+// follower filters the records of a live tail.
 type follower struct {
 	register *register
 	query    *HistoryQuery
 	tail     *Tail
 	stop     context.CancelCauseFunc
-	touched  chan struct{} // the definition of the query's job was
+	touched  chan struct{} // the definition of the query's job changed
 
 	mu  sync.Mutex
-	own presence // of the query's job, at the beginning
+	own presence // of the query's job, at the start
 }
 
-// rouse has it looked whether the query's job is there.
+// rouse makes the follower check whether the query's job still exists.
 func (t *follower) rouse() {
 	select {
 	case t.touched <- struct{}{}:
@@ -99,7 +97,7 @@ func (t *follower) rouse() {
 	}
 }
 
-// watch stops following when nobody tells of changes any more, or the query's job is not there any more.
+// watch stops the tail when the watch on definitions ends or the query's job is deleted.
 func (t *follower) watch(ctx context.Context) {
 	for {
 		select {
@@ -119,7 +117,7 @@ func (t *follower) watch(ctx context.Context) {
 	}
 }
 
-// outcome is what following ended with: nil when it was asked to end.
+// outcome returns the error of the tail: nil if it was asked to end.
 func (t *follower) outcome(asked, followed context.Context) error {
 	if asked.Err() == nil {
 		return context.Cause(followed)
@@ -127,7 +125,7 @@ func (t *follower) outcome(asked, followed context.Context) error {
 	return nil
 }
 
-// begin makes sure that there is a job to follow.
+// begin checks whether the query's job exists.
 func (t *follower) begin(ctx context.Context) {
 	k := t.query.Key
 	if k.Job == "" || !t.query.NeedsJob() {
@@ -147,7 +145,7 @@ func (t *follower) begin(ctx context.Context) {
 	}
 }
 
-// verify stops following when the job that was followed is not there any more.
+// verify stops the tail if the followed job has been deleted.
 func (t *follower) verify(ctx context.Context) {
 	now, err := t.register.present(ctx, t.query.Key)
 	t.mu.Lock()
@@ -161,11 +159,11 @@ func (t *follower) verify(ctx context.Context) {
 	}
 }
 
-// take takes the next record.
+// take handles the next record.
 func (t *follower) take(ctx context.Context, r *scheduler.Record) {
 	p, err := t.register.present(ctx, r.Job)
 	foreign := !p.exists || !r.IsOf(p.incarnation)
-	if err == nil && foreign { // or of a job so new that nobody has told of it
+	if err == nil && foreign { // or the watch has not reported the new job yet
 		t.register.forget(r.Job)
 		p, err = t.register.present(ctx, r.Job)
 	}
@@ -181,40 +179,40 @@ func (t *follower) take(ctx context.Context, r *scheduler.Record) {
 	}
 }
 
-// roster knows which jobs there are, for all who follow histories: each job is looked up once for all of them, and one watch
-// tells of changes. It has neither while nobody follows. It is safe for concurrent use.
+// roster knows which jobs exist, for all live tails: it looks up each job once, and shares one watch on changes.
+// Without followers, it has neither. It is safe for concurrent use.
 type roster struct {
 	store scheduler.Store
 
 	mu  sync.Mutex
-	now *register // nil: nobody follows
+	now *register // nil: no followers
 }
 
-// register is what a roster knows from one watch, which ends when something may have been missed.
+// register holds the knowledge from one watch. It ends when the watch may have missed a change.
 type register struct {
 	store  scheduler.Store
-	stands chan struct{} // closed when what is asked from then on is known to stay
+	stands chan struct{} // closed when subsequent lookups are kept current by the watch
 	end    context.CancelFunc
-	ended  chan struct{} // closed when the watch has ended; err says why
+	ended  chan struct{} // closed when the watch has ended; err is the reason
 	err    error
 	users  int // guarded by the roster
 
 	mu     sync.Mutex
 	known  map[scheduler.Key]presence
 	asking map[scheduler.Key]*question
-	told   map[*follower]struct{} // of changes of their own jobs
+	told   map[*follower]struct{} // followers to notify of changes of their own jobs
 }
 
-// question is a job that is being looked up.
+// question is a job lookup in progress.
 type question struct {
 	done    chan struct{}
-	changed bool // meanwhile
+	changed bool // during the lookup
 }
 
 var errUnwatched = errors.Join(scheduler.ErrUnavailable, errors.New("the watch of job definitions ended"))
 
-// enter returns the shared register, and starts its watch for the first follower, with the values of that follower's context.
-// The caller must call release.
+// enter returns the shared register, and starts its watch for the first follower, with the values of that follower's
+// context. The caller must call release.
 func (s *roster) enter(ctx context.Context) *register {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -230,7 +228,8 @@ func (s *roster) enter(ctx context.Context) *register {
 	return s.now
 }
 
-// watch watches the definitions for a register until ctx is done or the watch fails. The next follower starts another one.
+// watch watches the definitions for a register until ctx is done or the watch fails. The next follower starts another
+// watch.
 func (s *roster) watch(ctx context.Context, r *register) {
 	err := s.store.WatchJobs(ctx, func() { close(r.stands) }, func(k scheduler.Key, _ uint64) { r.changed(k) })
 	s.mu.Lock()
@@ -242,7 +241,7 @@ func (s *roster) watch(ctx context.Context, r *register) {
 	close(r.ended)
 }
 
-// release ends the watch after its last follower, and waits for the end.
+// release ends the watch after its last follower, and waits for its end.
 func (s *roster) release(r *register) {
 	s.mu.Lock()
 	r.users--
@@ -257,7 +256,7 @@ func (s *roster) release(r *register) {
 	}
 }
 
-// tell has a follower told when the definition of its job was written or deleted, until the returned function is called.
+// tell notifies a follower when the definition of its job is written or deleted, until stop is called.
 func (r *register) tell(t *follower) (stop func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -290,10 +289,10 @@ func (r *register) forget(k scheduler.Key) {
 	}
 }
 
-// knownMost is how many jobs are known at once.
+// knownMost limits the known jobs.
 const knownMost = 1 << 16
 
-// present looks up a job, unless it is known, or somebody else does.
+// present returns the presence of a job. It shares a lookup in progress.
 func (r *register) present(ctx context.Context, k scheduler.Key) (presence, error) {
 	for {
 		r.mu.Lock()
@@ -314,7 +313,7 @@ func (r *register) present(ctx context.Context, k scheduler.Key) (presence, erro
 	}
 }
 
-// ask looks up a job. It is called with the lock, and returns without.
+// ask looks up a job. The caller holds the lock; ask releases it.
 func (r *register) ask(ctx context.Context, k scheduler.Key) (presence, error) {
 	q := &question{done: make(chan struct{})}
 	r.asking[k] = q

@@ -18,20 +18,20 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/forecast"
 )
 
-// Forecaster tells what is planned.
+// Forecaster forecasts runs.
 type Forecaster struct{ shared *shared }
 
-// ForecastQuery says what is to be foreseen.
+// ForecastQuery configures a forecast.
 type ForecastQuery struct {
 	Collection string    // "": of all collections
 	From       time.Time // zero: now
-	Hours      int       // 1-168; 0: 24
-	Proposals  int       // at most; 0-10000
+	Hours      int // from 1 to 168; 0: 24
+	Proposals  int // at most; from 0 to 10000
 
-	// Sees says which collections may be seen; nil: all.
+	// Sees reports whether a collection is visible. Default: all.
 	Sees func(collection string) bool
 
-	// Counted is told now and then how many jobs have been counted so far. It must not block. Nil: nobody is.
+	// Counted receives the number of counted jobs from time to time. It must not block. Default: none.
 	Counted func(jobs int)
 }
 
@@ -60,15 +60,13 @@ func (q *ForecastQuery) check(now time.Time) error {
 	return nil
 }
 
-// farthest is how many years ahead a forecast may begin.
+// farthest is the maximum number of years until the start of a forecast.
 const farthest = 100
 
-// Forecast counts the runs that are planned, by the minute, and proposes what lowers
-// their peaks. It reads all definitions, one such request at a time, and stops with
-// ctx.
+// Forecast counts the planned runs per minute and proposes how to lower their peaks. It reads all definitions. One
+// forecast runs at a time, and stops with ctx.
 //
-// Errors: ErrInvalid, ErrNotFound without the collection, ErrUnavailable when too many
-// wait already.
+// Errors: ErrInvalid; ErrNotFound without the collection; ErrUnavailable if too many requests wait.
 func (f Forecaster) Forecast(ctx context.Context, q ForecastQuery) (*forecast.Report, error) {
 	if err := q.check(f.shared.Store.Now().UTC()); err != nil {
 		return nil, err
@@ -99,7 +97,7 @@ func (f Forecaster) Forecast(ctx context.Context, q ForecastQuery) (*forecast.Re
 	return report, nil
 }
 
-// compiled returns those of jobs that are there, in the order of keys.
+// compiled returns the existing jobs, in the order of keys.
 func (h *shared) compiled(ctx context.Context, keys []scheduler.Key) (jobs []*scheduler.Job, err error) {
 	for chunk := range slices.Chunk(keys, batchKeys) {
 		found := map[scheduler.Key]*scheduler.Job{}
@@ -124,16 +122,15 @@ func (h *shared) compiled(ctx context.Context, keys []scheduler.Key) (jobs []*sc
 	return jobs, nil
 }
 
-// planned takes what [shared.eachPlanned] finds.
+// planned receives the jobs of [shared.eachPlanned].
 type planned interface {
 	Add(j *scheduler.Job, b *scheduler.Baton)
 	Closed()
 	Damaged()
 }
 
-// eachPlanned gives the jobs of a collection, or of all that may be seen, to
-// something that asks what they plan: one at a time, in no particular order, with their
-// batons where [forecast.NeedsBaton] asks for them.
+// eachPlanned passes the jobs of a collection, or all visible ones, to a receiver, one at a time and in no particular
+// order. It includes their batons if [forecast.NeedsBaton] requires them.
 func (h *shared) eachPlanned(ctx context.Context, collection string, sees func(string) bool, to planned) error {
 	if collection == "" {
 		return h.eachStoredPlanned(ctx, sees, to)
@@ -152,13 +149,13 @@ func (h *shared) eachPlanned(ctx context.Context, collection string, sees func(s
 	})
 }
 
-// eachStoredPlanned is [shared.eachPlanned] of all jobs. They are read as they lie in the store, which is much less work for
-// it than to look them up. One that is written meanwhile comes again, and counts as it came first.
+// eachStoredPlanned is [shared.eachPlanned] for all jobs. It reads them in the order of storage, which is much cheaper
+// for the store than lookups. A job that is written meanwhile may be read twice; its first version counts.
 func (h *shared) eachStoredPlanned(ctx context.Context, sees func(string) bool, to planned) error {
 	r := h.newPlanReader(to)
 	seed, seen := maphash.MakeSeed(), map[uint64]struct{}{}
 	g, gctx := errgroup.WithContext(ctx)
-	g.SetLimit(max(1, runtime.GOMAXPROCS(0)/2)) // it takes minutes: half of the processors are for what runs
+	g.SetLimit(max(1, runtime.GOMAXPROCS(0)/2)) // it takes minutes: half of the processors remain for due runs
 	var chunk []scheduler.Stored
 	pass := func() {
 		full := chunk
@@ -190,7 +187,7 @@ func (h *shared) eachStoredPlanned(ctx context.Context, sees func(string) bool, 
 	return cmp.Or(g.Wait(), err)
 }
 
-// jobKeys returns the names of the jobs of a collection, or of all that may be seen.
+// jobKeys returns the keys of the jobs of a collection, or of all visible ones.
 func (h *shared) jobKeys(ctx context.Context, collection string, sees func(string) bool) (keys []scheduler.Key, err error) {
 	err = h.Store.EachJob(ctx, collection, func(k scheduler.Key) error {
 		if sees == nil || sees(k.Collection) {
@@ -204,18 +201,18 @@ func (h *shared) jobKeys(ctx context.Context, collection string, sees func(strin
 // planReader reads jobs in bulk.
 type planReader struct {
 	shared      *shared
-	definitions *cache.Definitions // those that several have in common
+	definitions *cache.Definitions // definitions that several jobs share
 
 	mu   sync.Mutex
 	to   planned
-	open map[string]bool // collections whose jobs may run
+	open map[string]bool // whether the jobs of a collection may run
 }
 
 func (h *shared) newPlanReader(to planned) *planReader {
 	return &planReader{shared: h, to: to, definitions: &cache.Definitions{}, open: map[string]bool{}}
 }
 
-// load reads those of jobs that are not over, and names those that cannot be read.
+// load reads the jobs that have not ended, and returns the keys of unreadable ones.
 func (r *planReader) load(ctx context.Context, keys []scheduler.Key) (jobs []*scheduler.Job, damaged []scheduler.Key, err error) {
 	stored, err := r.shared.stored(ctx, keys)
 	if err != nil {
@@ -224,7 +221,7 @@ func (r *planReader) load(ctx context.Context, keys []scheduler.Key) (jobs []*sc
 	return r.readAll(stored)
 }
 
-// readAll reads stored jobs, as load does.
+// readAll decodes stored jobs, as load does.
 func (r *planReader) readAll(stored []scheduler.Stored) (jobs []*scheduler.Job, damaged []scheduler.Key, err error) {
 	for _, st := range stored {
 		if scheduler.StoredState(st.Data).Final() {
@@ -243,7 +240,7 @@ func (r *planReader) readAll(stored []scheduler.Stored) (jobs []*scheduler.Job, 
 	return jobs, damaged, nil
 }
 
-// add gives jobs on, with their batons, and how many could not be read.
+// add passes on jobs with their batons, and the number of unreadable ones.
 func (r *planReader) add(ctx context.Context, jobs []*scheduler.Job, damaged int) error {
 	var counting []scheduler.Key
 	for _, j := range jobs {
@@ -273,10 +270,10 @@ func (r *planReader) add(ctx context.Context, jobs []*scheduler.Job, damaged int
 	return nil
 }
 
-// yieldAfter is after how many jobs it is looked whether somebody waits still.
+// yieldAfter is the number of jobs between two checks of ctx.
 const yieldAfter = 16
 
-// isOpen reports whether the jobs of a collection may run; of each it asks once.
+// isOpen reports whether the jobs of a collection may run. It looks up each collection once.
 func (r *planReader) isOpen(ctx context.Context, collection string) bool {
 	open, known := r.open[collection]
 	if !known {
@@ -286,10 +283,10 @@ func (r *planReader) isOpen(ctx context.Context, collection string) bool {
 	return open
 }
 
-// batonsAtOnce is how many batons are asked for at once.
+// batonsAtOnce limits the batons per request.
 const batonsAtOnce = 512
 
-// batons returns those of jobs that can be read.
+// batons returns the readable batons of jobs.
 func (r *planReader) batons(ctx context.Context, keys []scheduler.Key) (map[scheduler.Key]*scheduler.Baton, error) {
 	found := make(map[scheduler.Key]*scheduler.Baton, len(keys))
 	for chunk := range slices.Chunk(keys, batonsAtOnce) {
@@ -305,7 +302,7 @@ func (r *planReader) batons(ctx context.Context, keys []scheduler.Key) (map[sche
 	return found, nil
 }
 
-// inChunks does something to all of a list, some at a time, on all processors.
+// inChunks processes a list in chunks, on all processors.
 func inChunks[T any](ctx context.Context, all []T, do func(ctx context.Context, chunk []T) error) error {
 	g, gctx := errgroup.WithContext(ctx)
 	g.SetLimit(runtime.GOMAXPROCS(0))

@@ -9,8 +9,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-// foresee returns the view of what would be if next, which was edited from cur,
-// were stored. It writes nothing.
+// foresee returns the view of next, an edit of cur, as if it were stored. It writes nothing.
 func (e Editor) foresee(ctx context.Context, cur, next *scheduler.Job) (*view.Job, error) {
 	v, err := e.foreseen(ctx, cur, next)
 	if err != nil {
@@ -27,7 +26,7 @@ func (e Editor) foresee(ctx context.Context, cur, next *scheduler.Job) (*view.Jo
 	return v, nil
 }
 
-// foreseen is the view alone.
+// foreseen returns the view without further checks.
 func (e Editor) foreseen(ctx context.Context, cur, next *scheduler.Job) (*view.Job, error) {
 	if _, err := next.Encode(e.shared.Secrets); err != nil {
 		return nil, err
@@ -43,7 +42,7 @@ func (e Editor) foreseen(ctx context.Context, cur, next *scheduler.Job) (*view.J
 		return view.NewJob(next, next.Progress, e.shared.Store.Now()), nil
 	}
 	edited := *next
-	edited.Revision++ // as it would be: no baton follows it yet
+	edited.Revision++ // as after the edit: no baton follows it yet
 	b, running, err := e.plans.foreseen(ctx, &edited, cur.State)
 	if err != nil {
 		return nil, err
@@ -57,8 +56,8 @@ func (e Editor) foreseen(ctx context.Context, cur, next *scheduler.Job) (*view.J
 	return v, nil
 }
 
-// foreseen returns the baton that an enabled job would have after an edit, nil if
-// it has come to its end. was is the job's state before.
+// foreseen returns the baton that an enabled job would have after an edit, or nil if the job would end. was is the
+// state before the edit.
 func (p *planner) foreseen(ctx context.Context, j *scheduler.Job, was scheduler.State) (b *scheduler.Baton, running bool, err error) {
 	found, _, err := p.locate(ctx, j.Key)
 	if err != nil && found.Running == nil {
@@ -80,7 +79,7 @@ func (p *planner) foreseen(ctx context.Context, j *scheduler.Job, was scheduler.
 	return cmp.Or(found.Waiting, found.Running), found.Running != nil, nil
 }
 
-// ForeseeCollection returns what PutCollection would make of a collection, and changes nothing.
+// ForeseeCollection returns the result of PutCollection and changes nothing.
 func (c CollectionKeeper) ForeseeCollection(ctx context.Context, name string, body []byte) (*view.ForeseenCollection, error) {
 	wish, err := c.readCollection(ctx, name, body)
 	if err != nil {
@@ -103,7 +102,7 @@ func (c CollectionKeeper) ForeseeCollection(ctx context.Context, name string, bo
 	return &view.ForeseenCollection{Is: cur, Would: would, Result: result}, nil
 }
 
-// ForeseeCollectionPatch returns what PatchCollection would make of a collection, and changes nothing.
+// ForeseeCollectionPatch returns the result of PatchCollection and changes nothing.
 func (c CollectionKeeper) ForeseeCollectionPatch(ctx context.Context, name string, body []byte) (*view.ForeseenCollection, error) {
 	patch, err := readCollectionPatch(ctx, name, body)
 	if err != nil {

@@ -11,21 +11,21 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-// HistoryQuery says which records are asked for.
+// HistoryQuery selects history records.
 type HistoryQuery struct {
 	scheduler.RecordFilter
 
-	Key scheduler.Key // of a job; of a collection when Job is empty; of all jobs when it is the zero Key
+	Key scheduler.Key // a job; a collection if Job is empty; all jobs if it is the zero Key
 
-	Sees func(collection string) bool // whose records may be seen; nil: those of all
+	Sees func(collection string) bool // visible collections; nil: all
 }
 
-// Admits reports whether a record is wanted, and may be seen.
+// Admits reports whether a record matches and is visible.
 func (q *HistoryQuery) Admits(r *scheduler.Record, incarnation string, exists bool) bool {
 	return (q.Sees == nil || q.Sees(r.Job.Collection)) && q.RecordFilter.Admits(r, incarnation, exists)
 }
 
-// check makes sure that there is what is asked for.
+// check checks whether the query's job or collection exists.
 func (r Reader) check(ctx context.Context, q *HistoryQuery) error {
 	for _, kind := range q.ActionTypes {
 		if wrong := r.unknownAction(kind); wrong != "" {
@@ -44,25 +44,23 @@ func (r Reader) check(ctx context.Context, q *HistoryQuery) error {
 	return nil
 }
 
-// isFound reports whether an index helps: not where all that is stored is wanted, and not where records are of jobs that
-// are not there any more, which it keeps though the store has dropped them. present is the incarnation of the job whose
-// records are wanted, "" without one.
+// isFound reports whether an index helps. It does not if the query matches all stored records, or if it matches records
+// of deleted jobs, which the index keeps longer than the store. present is the incarnation of the query's job, or "".
 func (q *HistoryQuery) isFound(present string) bool {
 	return (q.NeedsJob() || q.Names(present)) && (q.Key.Collection != "" || len(q.Outcomes) > 0 || q.IsSelective() || q.Sees != nil)
 }
 
-// The bounds of a page of a history.
+// The limits of a history page.
 const (
-	historyChunk = 64   // records of many jobs that are looked at together
-	historyReach = 2048 // records that are looked at, which takes some 40 ms of processor time
+	historyChunk = 64 // records of many jobs that are examined together
+	historyReach = 2048 // examined records, some 40 ms of processor time
 )
 
-// History returns a page of records, newest first. next is the sequence before
-// which the next page goes on, 0 when there is none. A page ends early when many
-// records were looked at in vain; it may even be empty.
+// History returns a page of records, newest first. next is the sequence before which the next page starts, 0 if there
+// is none. A page ends early, and may be empty, after many records that do not match.
 //
-// Records of a job are those of the job that has the name now, unless the query
-// asks for others. ErrNotFound when there is neither the job nor any of these.
+// The records of a job are those of its current incarnation, unless the query selects others. History returns
+// ErrNotFound if neither the job nor any such record exists.
 func (r Reader) History(ctx context.Context, q HistoryQuery, p view.Page) (records []*scheduler.Record, next uint64, err error) {
 	if err := errors.Join(r.check(ctx, &q), p.Validate()); err != nil {
 		return nil, 0, err
@@ -93,8 +91,8 @@ func (r Reader) History(ctx context.Context, q HistoryQuery, p view.Page) (recor
 	return s.records, s.next, err
 }
 
-// Occurrence returns the records of an occurrence of a job, the newest first, however long ago it was; nil when there are none.
-// Those are looked at that were stored from its time on, as many as [Reader.Why] does: it may have later ones.
+// Occurrence returns the records of an occurrence of a job, newest first, or nil if there are none. It examines the
+// records from the occurrence's time on, as many as [Reader.Why] does, and may miss later ones.
 func (r Reader) Occurrence(ctx context.Context, k scheduler.Key, nominal time.Time) (own []*scheduler.Record, err error) {
 	if err := k.Validate(); err != nil {
 		return nil, err
@@ -116,7 +114,7 @@ func (r Reader) Occurrence(ctx context.Context, k scheduler.Key, nominal time.Ti
 	return own, err
 }
 
-// LastRecord is the sequence of the last record of all histories; 0 when there is none.
+// LastRecord returns the sequence of the last record of all histories, or 0.
 func (r Reader) LastRecord(ctx context.Context) (uint64, error) {
 	span, err := r.shared.Store.HistorySpan(ctx)
 	return span.Last, err
@@ -124,7 +122,7 @@ func (r Reader) LastRecord(ctx context.Context) (uint64, error) {
 
 func notThere(k scheduler.Key) error { return fmt.Errorf("job %s: %w", k, scheduler.ErrNotFound) }
 
-// historySearch is a page that is being filled.
+// historySearch fills a page.
 type historySearch struct {
 	query *HistoryQuery
 	page  view.Page
@@ -132,19 +130,19 @@ type historySearch struct {
 	jobs  *incarnations
 
 	seen    int
-	pending []*scheduler.Record // whose jobs are to be looked up
+	pending []*scheduler.Record // records whose jobs must be looked up
 	records []*scheduler.Record
 	full    bool
-	ended   bool // no other record is to be looked at
+	ended   bool // examine no further record
 	next    uint64
 }
 
-// over reports whether the page is at its end.
+// over reports whether the page is complete.
 func (s *historySearch) over() bool { return s.full || s.ended }
 
 func (s *historySearch) missing() bool { return !s.jobs.known[s.query.Key].exists }
 
-// look takes the next record, and reports whether to go on.
+// look examines the next record, and reports whether to continue.
 func (s *historySearch) look(r *scheduler.Record) bool {
 	s.seen++
 	if s.query.Passed(r) {
@@ -159,7 +157,7 @@ func (s *historySearch) look(r *scheduler.Record) bool {
 	return true
 }
 
-// settle finds out which of the pending records are wanted.
+// settle decides which of the pending records match.
 func (s *historySearch) settle(ctx context.Context) error {
 	keys := make([]scheduler.Key, len(s.pending))
 	for i, r := range s.pending {
@@ -184,20 +182,19 @@ func (s *historySearch) settle(ctx context.Context) error {
 	return nil
 }
 
-// presence is whether there is a job of a name, and which.
+// presence states whether a job exists, and its incarnation.
 type presence struct {
 	incarnation string
 	exists      bool
 }
 
-// incarnations knows which jobs there are, and tells them from earlier ones of
-// their names.
+// incarnations caches the presence of jobs, to distinguish them from earlier jobs with the same name.
 type incarnations struct {
 	store scheduler.Store
 	known map[scheduler.Key]presence
 }
 
-// learn looks up the jobs that are not known, in one request.
+// learn looks up the unknown jobs in one request.
 func (i *incarnations) learn(ctx context.Context, keys []scheduler.Key) error {
 	if i.known == nil {
 		i.known = map[scheduler.Key]presence{}

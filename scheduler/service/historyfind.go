@@ -8,17 +8,16 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/historyindex"
 )
 
-// finder finds the records of a page: those that the index has in it, and those
-// before and after them in the store.
+// finder finds the records of a page: those of the index's range in the index, and the others in the store.
 type finder struct {
 	store   scheduler.Store
 	search  *historySearch
-	chunk   int                 // records whose jobs are looked up together
-	index   *historyindex.Index // nil: there is none
-	current bool                // nothing is newer than what it has
+	chunk   int // records whose jobs are looked up together
+	index   *historyindex.Index // nil: no index
+	current bool // the store has no newer records
 }
 
-// all finds them, newest first.
+// all finds the records, newest first.
 func (f *finder) all(ctx context.Context) error {
 	before := f.search.page.Before
 	if f.index == nil {
@@ -45,7 +44,7 @@ func (f *finder) all(ctx context.Context) error {
 	return f.scan(ctx, before, 0)
 }
 
-// scan reads the records of the store before a sequence, but not those before down.
+// scan reads the records of the store before a sequence and not before down.
 func (f *finder) scan(ctx context.Context, before, down uint64) error {
 	s := f.search
 	var failed error
@@ -65,7 +64,7 @@ func (f *finder) scan(ctx context.Context, before, down uint64) error {
 	return s.settle(ctx)
 }
 
-// lookUp takes the records that the index has before a sequence.
+// lookUp adds the index's records before a sequence.
 func (f *finder) lookUp(ctx context.Context, before uint64) error {
 	s := f.search
 	q := historyindex.Query{RecordFilter: s.query.RecordFilter, Key: s.query.Key, Sees: s.query.Sees}
@@ -77,7 +76,7 @@ func (f *finder) lookUp(ctx context.Context, before uint64) error {
 		more := true
 		for _, r := range records {
 			before = r.Sequence
-			if r.UID == "" { // nothing tells it from one of an earlier job, which the store has dropped
+			if r.UID == "" { // without it, it may belong to an earlier job, whose records the store has dropped
 				if there, err := f.isThere(ctx, r); err != nil || !there {
 					if err != nil {
 						return err
@@ -95,10 +94,10 @@ func (f *finder) lookUp(ctx context.Context, before uint64) error {
 	}
 }
 
-// lookUpMost bounds the records that are unpacked together.
+// lookUpMost limits the records that are unpacked together.
 const lookUpMost = 256
 
-// isThere asks the store whether it has a record.
+// isThere reports whether the store has a record.
 func (f *finder) isThere(ctx context.Context, r *scheduler.Record) (there bool, err error) {
 	err = f.store.Recent(ctx, r.Job, r.Sequence+1, []scheduler.Outcome{r.Outcome}, func(last *scheduler.Record) bool {
 		there = last.Sequence == r.Sequence

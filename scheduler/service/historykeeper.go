@@ -12,18 +12,18 @@ import (
 // DefaultHistoryMemory is the default of [Config] HistoryMemory.
 const DefaultHistoryMemory = 256 << 20
 
-// historyKeeper keeps an index of the history while somebody looks for records.
+// historyKeeper keeps an index of the history while clients search for records.
 type historyKeeper struct {
 	store scheduler.Store
-	most  int64         // bytes of the index; negative: there is none
-	wake  chan struct{} // somebody has asked
-	turn  chan struct{} // has a place for who reads on
+	most  int64 // memory limit of the index in bytes; negative: no index
+	wake  chan struct{} // signals a search
+	turn  chan struct{} // holds a value while no reader has the turn
 
 	mu    sync.Mutex
 	asked time.Time
 	index *historyindex.Index
 
-	// caughtUp says that the index had all records a moment ago: who asks may as well read on.
+	// caughtUp reports that the index was recently up to date, so a search may read the newest records itself.
 	caughtUp bool
 }
 
@@ -31,15 +31,15 @@ func newHistoryKeeper(store scheduler.Store, most int64) *historyKeeper {
 	return &historyKeeper{store: store, most: most, wake: make(chan struct{}, 1), turn: make(chan struct{}, 1)}
 }
 
-// The pace of the index.
+// The intervals and limits of the index.
 const (
-	indexIdle  = 10 * time.Minute // after which nobody looks for records any more
-	indexPause = time.Second      // between two times to read on
-	indexStep  = 2048             // records that are read on at once, also by who asks
+	indexIdle  = 10 * time.Minute // time without a search after which the index is dropped
+	indexPause = time.Second // between two updates
+	indexStep  = 2048 // records per update, also one by a search
 )
 
-// run builds the index when somebody asks for the first time, and keeps it until
-// nobody does any more. Of errors in a row, it tells lost the first.
+// run builds the index at the first search, and drops it after indexIdle without a search. It passes the first of
+// consecutive errors to lost.
 func (h *historyKeeper) run(ctx context.Context, lost func(error)) {
 	failing := false
 	for {
@@ -62,7 +62,7 @@ func (h *historyKeeper) run(ctx context.Context, lost func(error)) {
 	}
 }
 
-// wanted reports whether somebody has asked lately, and drops the index if not.
+// wanted reports whether there was a recent search. If not, it drops the index.
 func (h *historyKeeper) wanted() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -73,7 +73,7 @@ func (h *historyKeeper) wanted() bool {
 	return false
 }
 
-// refresh drops what the store has dropped, and reads all that is new.
+// refresh drops the records that the store has dropped, and reads all new ones.
 func (h *historyKeeper) refresh(ctx context.Context) error {
 	span, err := h.store.HistorySpan(ctx)
 	if err != nil {
@@ -96,14 +96,14 @@ func (h *historyKeeper) refresh(ctx context.Context) error {
 		if err != nil || whole || ctx.Err() != nil {
 			return err
 		}
-		select { // jobs that are due come first
+		select { // due runs have priority
 		case <-time.After(time.Since(began)):
 		case <-ctx.Done():
 		}
 	}
 }
 
-// readInTurn reads on, when nobody else does.
+// readInTurn reads new records, unless another goroutine does.
 func (h *historyKeeper) readInTurn(ctx context.Context, x *historyindex.Index) (whole bool, err error) {
 	select {
 	case h.turn <- struct{}{}:
@@ -114,7 +114,7 @@ func (h *historyKeeper) readInTurn(ctx context.Context, x *historyindex.Index) (
 	}
 }
 
-// readOn tells the index of at most so many records that it has not. whole says that there were no others.
+// readOn adds at most most new records to the index. whole reports that there are no others.
 func (h *historyKeeper) readOn(ctx context.Context, x *historyindex.Index, most int) (whole bool, err error) {
 	_, to := x.Span()
 	n, whole := 0, true
@@ -132,8 +132,8 @@ func (h *historyKeeper) readOn(ctx context.Context, x *historyindex.Index, most 
 	return whole && err == nil, err
 }
 
-// ask returns the index for a look before a sequence, 0: from the newest record on. It is nil when there is
-// none yet. current says that the index has all that was recorded until now.
+// ask returns the index for a search before a sequence, 0: from the newest record on. It returns nil while there is no
+// index. current reports that the index has all records until now.
 func (h *historyKeeper) ask(ctx context.Context, before uint64) (x *historyindex.Index, current bool) {
 	if h.most < 0 {
 		return nil, false
@@ -145,7 +145,7 @@ func (h *historyKeeper) ask(ctx context.Context, before uint64) (x *historyindex
 	h.mu.Unlock()
 	select {
 	case h.wake <- struct{}{}:
-	default: // it is awake
+	default: // it is already awake
 	}
 	if x == nil {
 		return nil, false

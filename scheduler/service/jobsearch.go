@@ -12,35 +12,34 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-// jobSearch picks a page of jobs out of those that may be looked for.
+// jobSearch selects a page of jobs from candidates.
 type jobSearch struct {
 	reader Reader
 	source source
 	query  *scheduler.JobQuery
-	page   view.Page     // Skip counts down
-	at     scheduler.Key // the job after which the next page begins
+	page   view.Page // Skip is decremented
+	at     scheduler.Key // the job after which the next page starts
 
 	views []*view.Job
-	full  bool    // and there is one more
-	work  float64 // that schedules took to compile
-	tired bool    // it was too much for one page
+	full  bool // and one more job follows
+	work  float64 // compile effort of the schedules
+	tired bool // the effort exceeds the limit of a page
 
-	batched []scheduler.Key                       // the jobs that are looked at together
-	last    map[scheduler.Key][]*scheduler.Record // what their histories end with, nil until that is asked for
+	batched []scheduler.Key // candidates to examine together
+	last    map[scheduler.Key][]*scheduler.Record // ends of the histories; nil until they are needed
 }
 
-// The bounds of a page of jobs.
+// The limits of a page of jobs.
 const (
-	listBatch = 128  // definitions that are read together
-	listReach = 2048 // definitions that are looked at for a page
+	listBatch = 128 // definitions that are read together
+	listReach = 2048 // definitions that are examined for a page
 
-	// listWork is how much of what is too costly for one schedule those of a page may take to compile. One that is almost
-	// too costly takes some hundredths of a second.
+	// listWork limits the compile effort of a page's schedules, in units of the limit for one schedule. A schedule near
+	// that limit takes some hundredths of a second.
 	listWork = 1
 )
 
-// run looks at jobs until the page is full, or so many were looked at that it is somebody else's turn. more says whether
-// others may follow.
+// run examines jobs until the page is full or the limit is reached. more reports whether others may follow.
 func (s *jobSearch) run(ctx context.Context) (more bool, err error) {
 	for looked := 0; looked < listReach; {
 		hits, to, more, err := s.source.next(ctx, s.at, &s.page.Skip, s.batch())
@@ -68,7 +67,7 @@ func (s *jobSearch) run(ctx context.Context) (more bool, err error) {
 	return true, nil
 }
 
-// batch is how many jobs are asked for: as many as the page needs when all are looked for.
+// batch returns how many candidates to request: as many as the page needs if all match.
 func (s *jobSearch) batch() int {
 	wanted := s.page.Size() - len(s.views) + 1
 	if !s.query.ByName() {
@@ -77,7 +76,7 @@ func (s *jobSearch) batch() int {
 	return min(wanted, listBatch)
 }
 
-// skip leaves out what is to be skipped and need not be looked at.
+// skip skips candidates that need not be examined.
 func (s *jobSearch) skip(hits []index.Hit) []index.Hit {
 	for len(hits) > 0 && hits[0].Sure && s.page.Skip > 0 {
 		s.at, hits = hits[0].Key, hits[1:]
@@ -86,8 +85,8 @@ func (s *jobSearch) skip(hits []index.Hit) []index.Hit {
 	return hits
 }
 
-// look takes those of a batch of jobs that are there and wanted, until the page is full and one more has been seen, or
-// their schedules were too much work.
+// look examines a batch of candidates, until the page is full and one more job matches, or the compile effort is too
+// high.
 func (s *jobSearch) look(ctx context.Context, hits []index.Hit) error {
 	keys := make([]scheduler.Key, len(hits))
 	for i, h := range hits {
@@ -116,7 +115,7 @@ func (s *jobSearch) look(ctx context.Context, hits []index.Hit) error {
 	return nil
 }
 
-// pick takes a job if it is wanted and there is room for it.
+// pick adds a job if it matches and fits.
 func (s *jobSearch) pick(ctx context.Context, st scheduler.Stored, look *step.Look) error {
 	if s.tired = s.work >= listWork; s.tired {
 		return nil
@@ -153,7 +152,7 @@ func (s *jobSearch) pick(ctx context.Context, st scheduler.Stored, look *step.Lo
 	return nil
 }
 
-// outcome returns how what a job did last ended, if that is asked for. b is its baton, nil for none.
+// outcome returns the last result of a job if the query needs it. b is its baton, or nil.
 func (s *jobSearch) outcome(ctx context.Context, j *scheduler.Job, b *scheduler.Baton) (scheduler.Outcome, error) {
 	if s.query.Outcome == "" && !s.query.WithOutcome || j.State == scheduler.Damaged {
 		return "", nil
@@ -184,8 +183,7 @@ func (s *jobSearch) outcome(ctx context.Context, j *scheduler.Job, b *scheduler.
 	return scheduler.LastOutcome(p, b, last), nil
 }
 
-// enabled returns the jobs that are stored as enabled, if it makes a difference to
-// the page what they have come to meanwhile.
+// enabled returns the candidates that are stored as enabled, if their current state affects the page.
 func (s *jobSearch) enabled(found map[scheduler.Key]scheduler.Stored) (keys []scheduler.Key) {
 	if !s.asksCourse() {
 		return nil
@@ -198,21 +196,21 @@ func (s *jobSearch) enabled(found map[scheduler.Key]scheduler.Stored) (keys []sc
 	return keys
 }
 
-// asksCourse reports whether the page may have jobs that are stored as enabled.
+// asksCourse reports whether the page may include jobs that are stored as enabled.
 func (s *jobSearch) asksCourse() bool {
 	return s.query.State != scheduler.Disabled && s.query.State != scheduler.Damaged
 }
 
-// mayHave reports whether a job may turn out to have the state that is asked for.
-// One that is stored as enabled and has no baton may be at its end.
+// mayHave reports whether a job may have the state of the query. A job that is stored as enabled and has no baton may
+// have ended.
 func (s *jobSearch) mayHave(st scheduler.Stored, look *step.Look) bool {
 	state := s.query.State
 	return state == "" || scheduler.MayHaveState(st.Data, state) ||
 		state.Final() && scheduler.StoredState(st.Data) == scheduler.Enabled && !look.Occupied(st.Key)
 }
 
-// read reads a stored job, and counts the work. shown is its view as far as that is known: of one that is damaged, of what
-// can be told. b is its baton, if it was asked for and there is one.
+// read decodes a stored job and adds its compile effort. shown is its view, as far as known; for a damaged job, it
+// describes the damage. b is its baton, if it was requested and exists.
 func (s *jobSearch) read(
 	ctx context.Context, st scheduler.Stored, look *step.Look,
 ) (j *scheduler.Job, b *scheduler.Baton, shown *view.Job, err error) {
@@ -233,7 +231,7 @@ func (s *jobSearch) read(
 	switch {
 	case err != nil:
 		return nil, nil, nil, err
-	case own.Bad != nil: // its view sees to that
+	case own.Bad != nil: // its view shows the error
 	case own.Baton != nil:
 		b = own.Baton
 		shown = shared.running(ctx, j, b, own.Running)
@@ -241,5 +239,5 @@ func (s *jobSearch) read(
 		j = own.Job(j)
 		shown = view.NewJob(j, j.Progress, shared.Store.Now())
 	}
-	return j, b, shown, nil //nolint:nilerr // own.Bad is no error here
+	return j, b, shown, nil //nolint:nilerr // own.Bad is not an error here
 }

@@ -21,7 +21,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/why"
 )
 
-// OperationKeeper keeps operations on many jobs, and carries them out.
+// OperationKeeper manages operations on many jobs and executes them.
 type OperationKeeper struct {
 	shared *shared
 	edits  Editor
@@ -29,26 +29,26 @@ type OperationKeeper struct {
 	reads  Reader
 }
 
-// operation is an operation as it is stored. Its worker is the process that carries it out; when that has not renewed
-// its lease for leaseAge, another process continues after the cursor.
+// operation is the stored form of an operation. Its worker is the process that executes it. If the worker has not
+// renewed its lease for leaseAge, another process continues after the cursor.
 type operation struct {
 	view.Operation
 
-	Caller access.Principal `json:"caller"` // whose rights count
+	Caller access.Principal `json:"caller"` // whose access rights apply
 	Claim  string           `json:"claim,omitempty"`
 
-	Cursor  string    `json:"cursor,omitempty"` // of the source: all earlier items are done and counted, and some later ones
+	Cursor  string    `json:"cursor,omitempty"` // in the source: all earlier items are done and counted, and some later ones
 	Worker  string    `json:"worker,omitempty"`
 	Renewed time.Time `json:"renewed,omitzero"`
 }
 
-// leaseAge is how long a worker of an operation may be silent before another one continues.
+// leaseAge is the time after which another process replaces a silent worker.
 const leaseAge = 10 * time.Second
 
 func (o OperationKeeper) bucket() scheduler.Bucket { return o.shared.Store.Operations() }
 
-// CreateOperation begins an operation on many jobs, with the rights of its caller. A dry run is not stored, and has
-// the occurrences that it would resubmit in its Failures, without a message.
+// CreateOperation starts an operation on many jobs with the access rights of its caller. A dry run is not stored. Its
+// Failures list the occurrences that it would resubmit, without a message.
 //
 // collection is the collection of all its jobs. If it is "", the body may name a collection.
 func (o OperationKeeper) CreateOperation(ctx context.Context, collection string, body []byte) (*view.Operation, error) {
@@ -67,8 +67,8 @@ func (o OperationKeeper) CreateOperation(ctx context.Context, collection string,
 	return &op.Operation, err
 }
 
-// ProposeOperation stores an operation that waits for [OperationKeeper.StartOperation]. An operation without jobs is not
-// stored, and has no ID.
+// ProposeOperation stores an operation that waits for [OperationKeeper.StartOperation]. An operation without jobs is
+// not stored and has no ID.
 func (o OperationKeeper) ProposeOperation(ctx context.Context, asked view.Operation) (*view.Operation, error) {
 	op := &operation{Operation: asked}
 	op.Created = o.shared.Store.Now().UTC()
@@ -84,7 +84,7 @@ func (o OperationKeeper) ProposeOperation(ctx context.Context, asked view.Operat
 	return &op.Operation, err
 }
 
-// prepare notes the caller of an operation, and counts its jobs or occurrences.
+// prepare sets the caller of an operation, and counts its jobs or occurrences.
 func (o OperationKeeper) prepare(ctx context.Context, op *operation, list bool) error {
 	if err := o.mayBegin(ctx, op); err != nil {
 		return err
@@ -95,8 +95,7 @@ func (o OperationKeeper) prepare(ctx context.Context, op *operation, list bool) 
 	return o.count(ctx, op, list)
 }
 
-// mayBegin checks the right to do something to the jobs of an operation. That to do it to each is checked when it is
-// its turn.
+// mayBegin checks the caller's access right to the operation. The right to each job is checked when it is processed.
 func (OperationKeeper) mayBegin(ctx context.Context, op *operation) error {
 	if op.Collection != "" {
 		return access.Check(ctx, access.Operate, op.Collection)
@@ -104,22 +103,22 @@ func (OperationKeeper) mayBegin(ctx context.Context, op *operation) error {
 	return access.Check(ctx, access.OperateAny, "")
 }
 
-// entry is the audit record of a change of an operation.
+// entry returns the audit log entry for a change of an operation.
 func (OperationKeeper) entry(op *operation, verb string) *trail.Entry {
 	return &trail.Entry{Kind: trail.Operation, Op: verb, Name: op.ID, Result: op.Verb}
 }
 
-// StartOperation begins an operation that was proposed.
+// StartOperation starts a proposed operation.
 func (o OperationKeeper) StartOperation(ctx context.Context, id string) (*view.Operation, error) {
 	return o.turn(ctx, id, view.Running)
 }
 
-// CancelOperation stops an operation. Jobs that it has not reached stay unchanged.
+// CancelOperation stops an operation. Jobs that it has not reached remain unchanged.
 func (o OperationKeeper) CancelOperation(ctx context.Context, id string) (*view.Operation, error) {
 	return o.turn(ctx, id, view.Canceled)
 }
 
-// turn gives an operation another state, unless it has that, or has ended.
+// turn changes the state of an operation, unless it already has that state or has ended.
 func (o OperationKeeper) turn(ctx context.Context, id string, to view.OperationState) (*view.Operation, error) {
 	for range casTries {
 		op, rev, err := o.load(ctx, id, access.Operate)
@@ -157,7 +156,7 @@ func (o OperationKeeper) Operation(ctx context.Context, id string) (*view.Operat
 	return show(op), err
 }
 
-// Operations returns the operations that the caller may see, the newest first, without their failures.
+// Operations returns the operations that the caller may see, newest first, without their failures.
 func (o OperationKeeper) Operations(ctx context.Context) ([]*view.Operation, error) {
 	all := []*view.Operation{}
 	err := o.bucket().Each(ctx, func(st scheduler.Stored) error {
@@ -172,7 +171,7 @@ func (o OperationKeeper) Operations(ctx context.Context) ([]*view.Operation, err
 	return all, err
 }
 
-// visible reports whether the caller may see the operation, or cancel it: its own, or with the right on its jobs.
+// visible reports whether the caller may see or cancel the operation: its own, or with the access right to its jobs.
 func (op *operation) visible(ctx context.Context, right access.Right) bool {
 	p := access.From(ctx)
 	if p == nil {
@@ -185,7 +184,7 @@ func (op *operation) visible(ctx context.Context, right access.Right) bool {
 	return own || op.State != view.Proposed && access.May(p, right, op.Collection)
 }
 
-// load reads an operation that the caller has a right on.
+// load reads an operation that the caller has an access right to.
 func (o OperationKeeper) load(ctx context.Context, id string, right access.Right) (op *operation, rev uint64, err error) {
 	if isID(id) {
 		op, rev, err = o.read(ctx, id)
@@ -199,7 +198,7 @@ func (o OperationKeeper) load(ctx context.Context, id string, right access.Right
 	return op, rev, nil
 }
 
-// isID reports whether a text can be the id of an operation, as [rand.Text] makes them.
+// isID reports whether a text can be the ID of an operation, as generated by [rand.Text].
 func isID(id string) bool {
 	return id != "" && strings.Trim(id, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567") == ""
 }
@@ -222,10 +221,10 @@ func (o OperationKeeper) save(ctx context.Context, op *operation, replaces uint6
 	return o.bucket().Save(ctx, op.ID, data, replaces)
 }
 
-// maxRate is the highest rate of an operation, in jobs per second.
+// maxRate is the maximum rate of an operation, in jobs per second.
 const maxRate = 10_000
 
-// readOperation reads the document of an operation that is asked for, and whether it is a dry run.
+// readOperation parses the document of an operation, and whether it is a dry run.
 func readOperation(ctx context.Context, collection string, body []byte, now time.Time) (op *operation, dryRun bool, err error) {
 	v, err := intake.Parse(ctx, body)
 	if err != nil {
@@ -275,7 +274,7 @@ func readOperation(ctx context.Context, collection string, body []byte, now time
 	return op, dryRun, err
 }
 
-// check checks an operation that is asked for, and completes it.
+// check validates a requested operation and sets its defaults.
 func (op *operation) check(now time.Time) error {
 	wrong := document.Problems{}
 	problem := func(path, format string, args ...any) {
@@ -293,8 +292,8 @@ func (op *operation) check(now time.Time) error {
 	return err
 }
 
-// checkVerb checks that an operation has the members that its verb requires, and no others. A period of failures ends now at
-// the latest.
+// checkVerb checks that an operation has exactly the fields that its verb allows. A period of failures ends now at the
+// latest.
 func (op *operation) checkVerb(problem func(path, format string, args ...any), now time.Time) {
 	needs := func(verb, path string, given bool) {
 		is := op.Verb == verb || verb == view.VerbLabel && op.Verb == view.VerbUnlabel
@@ -315,7 +314,7 @@ func (op *operation) checkVerb(problem func(path, format string, args ...any), n
 		problem("target", "goes with resubmit, not with %s", op.Verb)
 	}
 	if op.Until != "" {
-		if _, err := why.ParseFuture(op.Until, time.UTC, now); err != nil { // the clock of each job decides
+		if _, err := why.ParseFuture(op.Until, time.UTC, now); err != nil { // each job's time zone decides
 			problem("until", "%s", err.Error())
 		}
 	}
@@ -332,7 +331,7 @@ func (op *operation) checkVerb(problem func(path, format string, args ...any), n
 	}
 }
 
-// checkJobs checks the jobs that an operation names.
+// checkJobs validates the jobs that an operation names.
 func (op *operation) checkJobs(problem func(path, format string, args ...any)) {
 	if op.Jobs != nil && op.JobSearch != (view.JobSearch{}) {
 		problem("jobs", "goes with no search")
@@ -347,7 +346,7 @@ func (op *operation) checkJobs(problem func(path, format string, args ...any)) {
 	}
 }
 
-// keyOf reads collection/job.
+// keyOf parses collection/job.
 func keyOf(name string) (scheduler.Key, bool) {
 	collection, job, ok := strings.Cut(name, "/")
 	return scheduler.Key{Collection: collection, Job: job}, ok

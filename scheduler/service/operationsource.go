@@ -15,15 +15,15 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-// item is a job, or an occurrence of a job, that an operation is about.
+// item is a job, or an occurrence of a job, that an operation processes.
 type item struct {
 	key     scheduler.Key
 	nominal time.Time // of an occurrence
-	uid     string    // of its job, only with nominal
-	failure *failure  // of an occurrence
+	uid     string // of its job; set only with nominal
+	failure *failure // of an occurrence
 
-	job  *scheduler.Job // as it is stored, with its last edit in the audit log; nil: not read yet
-	idle bool           // the job has no active occurrence
+	job  *scheduler.Job // as stored, with its last edit in the audit log; nil: not read yet
+	idle bool // the job has no active occurrence
 }
 
 // page returns the next items of an operation. cursor is the start of the following page, "" after the last one.
@@ -69,7 +69,7 @@ func (o OperationKeeper) page(ctx context.Context, op *operation, again *reruns,
 	return items, cursor, o.shared.retold(ctx, edits...)
 }
 
-// query is the search of an operation, among the jobs that its caller may see.
+// query returns the search of an operation, limited to the jobs that its caller may see.
 func (op *operation) query(ctx context.Context) (scheduler.JobQuery, error) {
 	q, err := op.Query(op.Created)
 	if op.Collection != "" {
@@ -79,26 +79,26 @@ func (op *operation) query(ctx context.Context) (scheduler.JobQuery, error) {
 	return q, err
 }
 
-// failure has the records of an occurrence that failed, up to a sequence.
+// failure holds the records of a failed occurrence, up to a sequence.
 type failure struct {
-	fault, rerun *scheduler.Record // the rerun that succeeded, or else the last one; nil: none
-	next         uint64            // of the first record that was not read
+	fault, rerun *scheduler.Record // the successful rerun, otherwise the last one; nil: none
+	next         uint64 // of the first unread record
 }
 
-// reruns are the runs that repeat an occurrence, from the beginning of an operation's period until now. They are read once,
-// as to search the history of a job for each of its occurrences would take too long.
+// reruns holds the runs that repeat an occurrence, from the start of an operation's period until now. They are read
+// once, because searching the history of a job for each of its occurrences takes too long.
 type reruns struct {
-	next uint64 // sequence of the first record that was not read
+	next uint64 // sequence of the first unread record
 	of   map[occurrence]*scheduler.Record
 }
 
-// occurrence identifies an occurrence of all jobs that had the name.
+// occurrence identifies an occurrence across all incarnations of a job.
 type occurrence struct {
 	key     scheduler.Key
 	nominal int64 // Unix nanoseconds
 }
 
-// read reads the records that were added since the last call. The first call reads from a sequence on.
+// read reads the records that were added since the last call. The first call starts at a sequence.
 func (a *reruns) read(ctx context.Context, history scheduler.History, collection string, from uint64) error {
 	if a.of == nil {
 		a.of = map[occurrence]*scheduler.Record{}
@@ -120,7 +120,7 @@ func (a *reruns) read(ctx context.Context, history scheduler.History, collection
 	})
 }
 
-// succeeded notes the rerun of an occurrence, and reports whether it began before an instant and succeeded.
+// succeeded sets the rerun of an occurrence, and reports whether it started before an instant and succeeded.
 func (a *reruns) succeeded(it item, before time.Time) bool {
 	it.failure.next = a.next
 	r := a.of[it.occurrence()]
@@ -131,11 +131,11 @@ func (a *reruns) succeeded(it item, before time.Time) bool {
 	return r.Succeeded() && r.Started.Before(before)
 }
 
-// failedReach is how many records are looked at for a page of failed occurrences.
+// failedReach limits the records that are examined for a page of failed occurrences.
 const failedReach = 50_000
 
-// failed returns occurrences that faulted in the period of an operation, in the order in which they did, without those that
-// were repeated with success before it. The cursor is the sequence of the record after which the next page begins.
+// failed returns occurrences that faulted in the period of an operation, in order of failure, without those that a
+// rerun before it repeated successfully. The cursor is the sequence of the record after which the next page starts.
 func (o OperationKeeper) failed(ctx context.Context, op *operation, again *reruns, size int) (items []item, cursor string, err error) {
 	q, err := op.query(ctx)
 	if err != nil {
@@ -182,7 +182,7 @@ func (o OperationKeeper) failed(ctx context.Context, op *operation, again *rerun
 
 func (it item) occurrence() occurrence { return occurrence{it.key, it.nominal.UnixNano()} }
 
-// firstFailed returns the sequence of the first record that may be in a page, 0 if no record can be.
+// firstFailed returns the sequence of the first record that may match, or 0.
 func (o OperationKeeper) firstFailed(ctx context.Context, op *operation) (from uint64, err error) {
 	if op.Cursor != "" {
 		return strconv.ParseUint(op.Cursor, 10, 64)
@@ -200,7 +200,7 @@ func (op *operation) calls(target string) bool {
 	return op.Target == "" || strings.EqualFold(op.Target, target) || strings.EqualFold(op.Target, host)
 }
 
-// wanted returns the occurrences whose jobs are searched for.
+// wanted returns the occurrences whose jobs match.
 func (o OperationKeeper) wanted(ctx context.Context, q *scheduler.JobQuery, found []item) (items []item, err error) {
 	keys := make([]scheduler.Key, len(found))
 	for i, it := range found {
@@ -266,7 +266,7 @@ func (o OperationKeeper) count(ctx context.Context, op *operation, list bool) er
 	}
 }
 
-// labelPatch is the patch of a job that sets or removes a label.
+// labelPatch returns the patch of a job that sets or removes a label.
 func (op *operation) labelPatch() []byte {
 	name, value, _ := strings.Cut(op.Label, "=")
 	set := map[string]*string{strings.TrimSpace(name): nil}
@@ -281,17 +281,17 @@ func (op *operation) labelPatch() []byte {
 	return body
 }
 
-// queue has the items of a job in their order.
+// queue holds the items of a job in their order.
 type queue struct {
 	items []item
-	busy  time.Time // since when the job cannot be run; zero: it can
-	paced bool      // the rate allowed the first item
+	busy  time.Time // since when the job cannot run; zero: it can
+	paced bool // the rate allowed the first item
 }
 
 // busyPatience is how long an occurrence waits for its job.
 const busyPatience = 2 * time.Minute
 
-// waits reports whether the first item goes on waiting, as its job cannot be run now.
+// waits reports whether the first item continues to wait because its job cannot run now.
 func (q *queue) waits(now time.Time) bool {
 	if q.busy.IsZero() {
 		q.busy = now
@@ -324,7 +324,7 @@ func waiting(queues []*queue) (n int) {
 	return n
 }
 
-// before returns a cursor that is before all items and not after another cursor. Only occurrences wait.
+// before returns a cursor that precedes all items and does not follow another cursor. Only occurrences wait.
 func before(queues []*queue, cursor string) string {
 	first := uint64(math.MaxUint64)
 	for _, q := range queues {

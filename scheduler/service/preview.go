@@ -13,11 +13,10 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec"
 )
 
-// Previewer tells when jobs would run. The zero value is ready for use, and
-// computes as many previews at once as are asked for.
+// Previewer previews the runs of a job. The zero value is ready for use and does not limit concurrent previews.
 type Previewer struct {
-	queue *fairqueue.Queue // nil: as many at once as are asked for
-	clock func() time.Time // nil: this machine's
+	queue *fairqueue.Queue // nil: no limit
+	clock func() time.Time // nil: the local clock
 }
 
 // The number of runs in a preview.
@@ -26,17 +25,16 @@ const (
 	MaxPreview     = 1000
 )
 
-// Preview tells when a job would run. Nothing is stored, and no collection is
-// asked. The document is a job's, in either of its forms, of which only
-// startTime, timeZone, dst, recurrence and pausedUntil are read. It may also have
+// Preview returns the runs of a job that is not stored. It reads no collection. The document is a job's, in either of
+// its forms; Preview uses only startTime, timeZone, dst, recurrence and pausedUntil. The document may also have:
 //
-//	name   from which dsari's hashes are made; default "". If there is an action, the job of collection/job
+//	name   the seed of dsari's hashes, default "". With an action, the job collection/job
 //	now    when the job is created; default: the present, or after if that is earlier
-//	after  only runs after this instant are told; default: all, the first one included
-//	count  how many, 1-1000; default 10
+//	after  only runs after this time; default: all, including the first
+//	count  number of runs, from 1 to 1000; default: 10
 //
-// Errors: ErrInvalid with every problem, and the cause of the end of ctx. A recurrence that ends before it
-// starts is none here: it never runs, and the notes say why.
+// Errors: ErrInvalid with every problem, and the cause of ctx's end. A recurrence that ends before it starts is not an
+// error here: it never runs, and the notes explain why.
 func (p Previewer) Preview(ctx context.Context, body []byte) (*spec.Preview, error) {
 	release, err := p.takeTurn(ctx)
 	if err != nil {
@@ -70,16 +68,16 @@ func (p Previewer) takeTurn(ctx context.Context) (release func(), err error) {
 	return takeTurn(ctx, p.queue)
 }
 
-// previewQuery is a request for a preview.
+// previewQuery is a parsed preview request.
 type previewQuery struct {
 	plan   *spec.Plan
 	after  time.Time // zero: from the first run on
-	paused time.Time // the end of the pause; zero: not paused
+	paused time.Time // end of the pause; zero: not paused
 	count  int
 }
 
-// readPreview reads a request. What is wrong goes to the reader. The members of a job that say how it keeps to its times go
-// to policies.
+// readPreview parses a request. It reports problems to the reader, and passes fields such as the misfire and overlap
+// policies to policies.
 func (p Previewer) readPreview(r *document.Reader, v document.Value, policies func(*document.Object)) previewQuery {
 	var q previewQuery
 	o := r.Object(v, "")
@@ -91,17 +89,17 @@ func (p Previewer) readPreview(r *document.Reader, v document.Value, policies fu
 	timing := readPreviewed(properties)
 	q.paused, _ = properties.Time("pausedUntil")
 	properties.Null("pausedUntil")
-	sound := r.Err() == nil // else the problems of a plan would be repetitions
+	sound := r.Err() == nil // otherwise a plan would repeat its problems
 	timing.Name = readPreviewName(o, properties.Has("action"))
 	now, known := o.Time("now")
 	after, late := o.Time("after")
-	if late && after.IsZero() { // which would be none
+	if late && after.IsZero() { // it has none
 		after = after.Add(1)
 	}
 	q.after = after
 	if !known {
 		now = p.now().UTC()
-		if !q.after.IsZero() && q.after.Before(now) { // who asks about the past means a job that was there
+		if !q.after.IsZero() && q.after.Before(now) { // a request about the past assumes that the job existed then
 			now = q.after
 		}
 	}
@@ -125,20 +123,19 @@ func (p Previewer) readPreview(r *document.Reader, v document.Value, policies fu
 	return q
 }
 
-// readPreviewed reads the properties of a job of which only the timing counts.
+// readPreviewed reads a job's fields that affect the timing.
 func readPreviewed(o *document.Object) spec.Timing {
 	o.Ignore("action", "state", "status", "labels", "description", "data")
 	return spec.ReadTiming(o)
 }
 
-// ignorePolicies lets a preview have members that do not count.
+// ignorePolicies accepts fields that do not affect a preview.
 func ignorePolicies(o *document.Object) {
 	o.Ignore("jitter", "timeout", "lateAfter", "overlap", "catchUp")
 }
 
-// readPreviewName reads the members that name a job. Any name will do, as it is
-// but a seed here. That of a whole job, which has an action, may be
-// collection/job as everywhere; the seed is then the job's name.
+// readPreviewName reads the fields that name a job. Any name is valid, because it is only a seed. The name of a whole
+// job, which has an action, may be collection/job as everywhere; the seed is then the job's name.
 func readPreviewName(o *document.Object, whole bool) string {
 	o.Ignore("id", "type", "etag", "collection", "result", "warnings", "dryRun")
 	name, _ := o.String("name")
@@ -148,27 +145,27 @@ func readPreviewName(o *document.Object, whole bool) string {
 	return name
 }
 
-// Weeks is how many weeks an [Outlook] has: a year, whatever its days.
+// Weeks is the number of weeks in an [Outlook]: a year.
 const Weeks = 53
 
-// afar is how far away a first run may be for an outlook that begins with the present.
+// afar is the distance of a first run up to which an outlook starts with the present.
 const afar = 300 * 24 * time.Hour
 
-// Outlook is what a job is going to do, for people who look at it while they write it.
+// Outlook previews a job for its author.
 type Outlook struct {
 	spec.Preview
 
-	Warnings []spec.Warning // what may be a mistake, with its place; the notes have their texts, too
+	Warnings []spec.Warning // possible mistakes with their paths; the notes include their texts
 
-	// From is the Monday with which Days begin, and Days how many runs each day has, on the clock of the preview's zone. They
-	// begin with this week, or with the week of a first run that is far away. There are fewer than those of [Weeks] when it
-	// would take too much work to count them.
+	// From is the Monday on which Days starts. Days holds the number of runs per day, in the preview's time zone. It
+	// starts with the current week, or with the week of a distant first run. It has fewer than [Weeks] weeks if
+	// counting them takes too long.
 	From time.Time
 	Days []int
 }
 
 // Outlook is [Previewer.Preview] with a year ahead, day by day, and with the problems of jitter, catchUp, overlap and
-// timeout besides. A year costs the same whether a job runs each second or each day.
+// timeout. A year costs the same for a job that runs every second as for one that runs daily.
 func (p Previewer) Outlook(ctx context.Context, body []byte) (*Outlook, error) {
 	release, err := p.takeTurn(ctx)
 	if err != nil {
@@ -184,7 +181,7 @@ func (p Previewer) Outlook(ctx context.Context, body []byte) (*Outlook, error) {
 	if err := r.Err(); err != nil {
 		return nil, scheduler.AsInvalid(err)
 	}
-	if err := context.Cause(ctx); err != nil { // who asked has typed on meanwhile
+	if err := context.Cause(ctx); err != nil { // the client has sent newer input
 		return nil, err
 	}
 	o := &Outlook{Preview: q.plan.Preview(q.after, q.count), Warnings: q.plan.Warnings()}
@@ -197,14 +194,14 @@ func (p Previewer) Outlook(ctx context.Context, body []byte) (*Outlook, error) {
 	return o, nil
 }
 
-// monday returns the beginning of a week.
+// monday returns the start of a week.
 func monday(t time.Time) time.Time {
 	back := (int(t.Weekday()) + 6) % 7
 	return time.Date(t.Year(), t.Month(), t.Day()-back, 0, 0, 0, 0, t.Location())
 }
 
-// PreviewAWX returns the next ten instants of a recurrence in AWX's
-// dialect. The error is a [spec.AWXErrors], or the cause of the end of ctx.
+// PreviewAWX returns the next ten runs of a recurrence in AWX's dialect. The error is a [spec.AWXErrors], or the cause
+// of ctx's end.
 func (p Previewer) PreviewAWX(ctx context.Context, rrule string) (*spec.Preview, error) {
 	release, err := p.takeTurn(ctx)
 	if err != nil {
@@ -224,7 +221,7 @@ func (p Previewer) PreviewAWX(ctx context.Context, rrule string) (*spec.Preview,
 	return &preview, nil
 }
 
-// asAWX tells in AWX's way what only shows when a recurrence is compiled.
+// asAWX converts errors that only compiling a recurrence reveals to AWX's form.
 func asAWX(err error) error {
 	if _, ok := errors.AsType[spec.AWXErrors](err); ok {
 		return err

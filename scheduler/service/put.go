@@ -16,29 +16,30 @@ import (
 type Edit struct {
 	Key          scheduler.Key
 	Body         []byte // JSON or YAML
-	SpecSequence uint64 // stream sequence when the edit was published as a spec; 0 otherwise
-	Strict       bool   // what would be warned of is refused
-	DryRun       bool   // everything is checked and nothing written: the view is of what would be
+	SpecSequence uint64 // stream sequence if the edit was published as a spec; otherwise 0
+	Strict       bool // treat warnings as errors
+	DryRun       bool // validate everything, write nothing, and return the resulting view
 
-	// KeepInLists are the paths of secrets in lists that a patch brings without them, and that stay all the same. Those in
-	// objects stay anyway. They are told by their places, so whoever names one says that the element there is the one that was.
+	// KeepInLists are the paths of secrets in lists that a patch omits and that are kept all the same. Secrets in
+	// objects are always kept. A path identifies a list element by its index, so the client asserts that the element
+	// has not moved.
 	KeepInLists []string
 }
 
-// Editor changes jobs.
+// Editor edits jobs.
 type Editor struct {
 	shared *shared
 	plans  *planner
 	reads  Reader
 
-	creating *atomic.Bool // the last job that was put was new
+	creating *atomic.Bool // the last put created a job
 
 	when scheduler.Condition // of every edit
 
-	known *scheduler.Job // what [item] has of the job that an operation edits; nil: it is read, and the answer shows it
+	known *scheduler.Job // the job of an operation, as [item] has it; nil: read it, and return its view
 }
 
-// load returns a job as it is stored, which may have been read before the first try.
+// load returns a job as it is stored. The first try uses known if it is set.
 func (e Editor) load(ctx context.Context, k scheduler.Key, try int) (*scheduler.Job, error) {
 	if try == 0 && e.known != nil {
 		return e.known, nil
@@ -46,20 +47,15 @@ func (e Editor) load(ctx context.Context, k scheduler.Key, try int) (*scheduler.
 	return e.shared.load(ctx, k)
 }
 
-// Put creates a job, or replaces its definition: everything the document does
-// not name takes its default, but for the state, which stays as it is. created
-// tells which, and so does the view's Result. A definition equal to the present
-// one changes nothing. A job at its end that is put with a change begins again.
-// One that is damaged is mended.
+// Put creates a job or replaces its definition: omitted fields take their defaults, except the state, which does not
+// change. created, like the view's Result, reports which. An equal definition changes nothing. A changed job that has
+// ended starts again. A damaged job is repaired.
 //
-// Secrets are the exception: no view of a job shows them, so a document that
-// leaves out one that the job has may be such a view that is put back, and is
-// refused. Null drops a secret, or what it stands in.
+// Omitted secrets are an error if the job has them: no view of a job shows them, so the document may be a view that is
+// put back. Null removes a secret or its parent. A dry run treats all secrets in the document as new.
 //
-// A dry run takes those that it brings for new, be they or not.
-//
-// Errors: ErrInvalid with every problem; ErrNotFound when the collection does
-// not exist; ErrConflict when a quota is used up.
+// Errors: ErrInvalid with every problem; ErrNotFound if the collection does not exist; ErrConflict if a quota is
+// exhausted.
 func (e Editor) Put(ctx context.Context, edit Edit) (v *view.Job, created bool, err error) {
 	ctx = asking(ctx, "put")
 	r, def, at, err := e.define(ctx, edit)
@@ -69,7 +65,7 @@ func (e Editor) Put(ctx context.Context, edit Edit) (v *view.Job, created bool, 
 	if edit.DryRun {
 		def = def.Disguised(newUID(), nil)
 	}
-	if e.creating.Load() && !edit.DryRun && e.when.IsZero() { // jobs come in herds: do without the look whether this one exists
+	if e.creating.Load() && !edit.DryRun && e.when.IsZero() { // jobs come in herds: skip the lookup of this one
 		v, err := e.create(ctx, 0, edit, r, def)
 		if !errors.Is(err, step.ErrOvertaken) && !errors.Is(err, scheduler.ErrConflict) {
 			return v, err == nil, err
@@ -89,11 +85,9 @@ func (e Editor) Put(ctx context.Context, edit Edit) (v *view.Job, created bool, 
 	return v, created, err
 }
 
-// Patch merges a document into a job's definition (RFC 7396): what it does not
-// name stays, null removes. Errors as for Put, and ErrNotFound when the job
-// does not exist. A patch that sends an action's secrets to another host, or to
-// the same one unencrypted, must bring them itself; see
-// [scheduler.SecretDestination].
+// Patch merges a document into a job's definition (RFC 7396): omitted fields do not change, and null removes a field.
+// Errors are those of Put, and ErrNotFound if the job does not exist. A patch that sends an action's secrets to another
+// host, or unencrypted to the same one, must provide them; see [scheduler.SecretDestination].
 func (e Editor) Patch(ctx context.Context, edit Edit) (*view.Job, error) {
 	ctx = asking(ctx, "patch")
 	c, v, err := e.open(ctx, edit)
@@ -130,19 +124,18 @@ func (e Editor) Patch(ctx context.Context, edit Edit) (*view.Job, error) {
 	return view, err
 }
 
-// apply writes the definition that change makes of the current job, and arms or
-// re-plans the job's baton.
+// apply writes the definition that change derives from the current job, and arms or moves the job's baton.
 func (e Editor) apply(
 	ctx context.Context, edit Edit, r *scheduler.Reading, change func(cur *scheduler.Job) (*scheduler.Definition, error),
 ) (*view.Job, error) {
-	var release func() // nil: nobody waits for this edit
+	var release func() // nil: this edit has no turn
 	defer func() {
 		if release != nil {
 			release()
 		}
 	}()
 	for try := range casTries {
-		if try == 1 { // there are others: they come one after the other
+		if try == 1 { // there are concurrent edits: take turns
 			var err error
 			if release, err = e.shared.editing.take(ctx, edit.Key.String()); err != nil {
 				return nil, err
@@ -170,8 +163,8 @@ func (e Editor) apply(
 	return nil, contended("job " + edit.Key.String())
 }
 
-// done answers a spec that was carried out before, after which the job may have
-// run and been edited, or that a later one has overtaken.
+// done returns the result of a spec that was applied before, after which the job may have run and been edited, or that
+// a later spec has replaced.
 func (e Editor) done(ctx context.Context, cur *scheduler.Job, edit Edit) (*view.Job, error) {
 	if cur.SpecSequence == edit.SpecSequence {
 		if err := e.shared.retold(ctx, lastEdit(cur)); err != nil {
@@ -192,7 +185,7 @@ func (e Editor) done(ctx context.Context, cur *scheduler.Job, edit Edit) (*view.
 	return v, nil
 }
 
-// superseded answers an edit that a later one has overtaken.
+// superseded returns the result of an edit that a later spec has replaced.
 func (e Editor) superseded(ctx context.Context, cur *scheduler.Job) (*view.Job, error) {
 	v, err := e.reads.view(ctx, cur)
 	if v != nil {
@@ -201,7 +194,7 @@ func (e Editor) superseded(ctx context.Context, cur *scheduler.Job) (*view.Job, 
 	return v, err
 }
 
-// write stores a definition over the revision rev and sees to the baton.
+// write stores a definition over the revision rev and updates the baton.
 func (e Editor) write(
 	ctx context.Context, cur *scheduler.Job, rev uint64, edit Edit, r *scheduler.Reading, def *scheduler.Definition,
 ) (*view.Job, error) {
@@ -209,7 +202,7 @@ func (e Editor) write(
 		return e.create(ctx, rev, edit, r, def)
 	}
 	stored, same := cur, cur.Equals(def)
-	if !same || edit.DryRun || edit.SpecSequence > cur.SpecSequence { // what is the same now is so at its end, too
+	if !same || edit.DryRun || edit.SpecSequence > cur.SpecSequence { // an unchanged definition remains unchanged at the job's end
 		settled, err := e.shared.steps.Settled(ctx, stored)
 		if err != nil {
 			return nil, err
@@ -243,8 +236,7 @@ func (e Editor) write(
 	return v, nil
 }
 
-// warningsOf returns what is to be warned of when def makes the job next. With
-// an edit that is strict it is an [ErrInvalid].
+// warningsOf returns the warnings about def, which makes the job next. For a strict edit, they are an [ErrInvalid].
 func warningsOf(def *scheduler.Definition, next *scheduler.Job, edit Edit) ([]spec.Warning, error) {
 	warnings := def.Warnings(next.Plan)
 	if !edit.Strict || len(warnings) == 0 {
@@ -253,8 +245,8 @@ func warningsOf(def *scheduler.Definition, next *scheduler.Job, edit Edit) ([]sp
 	return nil, scheduler.RefuseWarnings(warnings)
 }
 
-// unchanged answers an edit that changes nothing. It also checks the baton, because a crash
-// may have interrupted an earlier try of the same edit.
+// unchanged returns the result of an edit that changes nothing. It also checks the baton, because a crash may have
+// interrupted an earlier try of the same edit.
 func (e Editor) unchanged(ctx context.Context, j *scheduler.Job) (*view.Job, error) {
 	v, err := e.rearmed(ctx, j)
 	if v != nil {
@@ -263,7 +255,7 @@ func (e Editor) unchanged(ctx context.Context, j *scheduler.Job) (*view.Job, err
 	return v, err
 }
 
-// rearmed makes the baton of a job follow its definition, and returns the job.
+// rearmed makes the baton of a job follow its definition, and returns the job's view.
 func (e Editor) rearmed(ctx context.Context, j *scheduler.Job) (*view.Job, error) {
 	if j.State == scheduler.Enabled {
 		if err := e.plans.replan(ctx, j, j, step.From{}); err != nil {
@@ -284,7 +276,7 @@ func (e Editor) rearmed(ctx context.Context, j *scheduler.Job) (*view.Job, error
 	return e.reads.view(ctx, j)
 }
 
-// replace stores an edited job and re-plans it. seen is where the baton waits, zero if that is not known.
+// replace stores an edited job and moves its baton. seen is where the baton waits, zero if unknown.
 func (e Editor) replace(ctx context.Context, cur, next *scheduler.Job, seen step.From) (*view.Job, error) {
 	at, err := e.plans.leave(ctx, cur, next, &seen)
 	if err != nil {
@@ -296,7 +288,7 @@ func (e Editor) replace(ctx context.Context, cur, next *scheduler.Job, seen step
 	if err := e.save(ctx, cur, next, cur.Revision); err != nil {
 		return nil, err
 	}
-	switch next.State { //nolint:exhaustive // a final state has been written, and needs no baton
+	switch next.State { //nolint:exhaustive // a final state has been written and needs no baton
 	case scheduler.Disabled:
 		err = e.plans.cancelPlanned(ctx, next)
 	case scheduler.Enabled:
@@ -312,7 +304,7 @@ func (e Editor) replace(ctx context.Context, cur, next *scheduler.Job, seen step
 	if v != nil {
 		v.Result = view.Updated
 		if next.State == scheduler.Enabled && v.Status.Over != "" && v.Status.Occurrences > at.Number {
-			v.Status.Over = "" // it ran and ended in the meantime: the advice to enable it again would mislead
+			v.Status.Over = "" // it has run and ended meanwhile: the advice to enable it again would mislead
 		}
 	}
 	return v, err

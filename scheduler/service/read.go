@@ -16,8 +16,8 @@ type Reader struct {
 	plans  *planner
 }
 
-// Get returns a job with its status; of one that is damaged, what is wrong with
-// it. scheduler.ErrNotFound when there is none.
+// Get returns a job with its status. For a damaged job, the view describes the damage. It returns scheduler.ErrNotFound
+// if the job does not exist.
 func (r Reader) Get(ctx context.Context, k scheduler.Key) (*view.Job, error) {
 	if err := k.Validate(); err != nil {
 		return nil, err
@@ -32,8 +32,7 @@ func (r Reader) Get(ctx context.Context, k scheduler.Key) (*view.Job, error) {
 	return r.view(ctx, j)
 }
 
-// view adds the status that the baton carries or, of a job that has none any more,
-// what its history says that it has come to.
+// view adds the status: from the baton or, for a job without one, from the history.
 func (r Reader) view(ctx context.Context, j *scheduler.Job) (*view.Job, error) {
 	if j.State.Final() {
 		return view.NewJob(j, j.Progress, r.shared.Store.Now()), nil
@@ -54,7 +53,7 @@ func (r Reader) view(ctx context.Context, j *scheduler.Job) (*view.Job, error) {
 	return r.shared.running(ctx, j, b, running), nil
 }
 
-// running is the view of a job with its baton.
+// running returns the view of a job with its baton.
 func (h *shared) running(ctx context.Context, j *scheduler.Job, b *scheduler.Baton, withWorker bool) *view.Job {
 	v := view.NewRunning(j, b, withWorker, h.Store.Now())
 	if closed := h.closed(ctx, j.Key.Collection); closed != "" {
@@ -68,8 +67,7 @@ func (h *shared) open(ctx context.Context, collection string) bool {
 	return h.closed(ctx, collection) == ""
 }
 
-// closed says why the jobs of a collection do not run; "" when they may. A damaged collection
-// does not stop its jobs.
+// closed returns why the jobs of a collection do not run, or "". A damaged collection does not stop its jobs.
 func (h *shared) closed(ctx context.Context, collection string) string {
 	c, err := h.Collections.Get(ctx, collection)
 	if err != nil {
@@ -78,7 +76,7 @@ func (h *shared) closed(ctx context.Context, collection string) string {
 	return c.Closed()
 }
 
-// exists returns ErrNotFound when there is no such collection. One that is damaged has its jobs still.
+// exists returns ErrNotFound if a collection does not exist. A damaged collection exists.
 func (h *shared) exists(ctx context.Context, collection string) error {
 	_, err := h.Collections.Get(ctx, collection)
 	if _, damaged := errors.AsType[*scheduler.DamagedError](err); damaged {
@@ -87,18 +85,17 @@ func (h *shared) exists(ctx context.Context, collection string) error {
 	return err
 }
 
-// keys returns the jobs of a collection by the store's index, in no particular
-// order.
+// keys returns the jobs of a collection from the store's index, in no particular order.
 func (r Reader) keys(ctx context.Context, collection string) (keys []scheduler.Key, err error) {
 	err = r.shared.Store.EachJob(ctx, collection, func(k scheduler.Key) error { keys = append(keys, k); return nil })
 	return keys, err
 }
 
-// batchKeys is how many definitions are asked for at once.
+// batchKeys limits the definitions per request.
 const batchKeys = 1024
 
-// existing returns the first n of keys whose jobs exist. The store's index has those of jobs, too, that were deleted
-// during the last hour.
+// existing returns the first n of keys whose jobs exist. The store's index also has jobs that were deleted during the
+// last hour.
 func (r Reader) existing(ctx context.Context, keys []scheduler.Key, n int) ([]scheduler.Key, error) {
 	var found []scheduler.Key
 	for batch := range slices.Chunk(keys, min(max(n, 1), batchKeys)) {
@@ -118,12 +115,11 @@ func (r Reader) existing(ctx context.Context, keys []scheduler.Key, n int) ([]sc
 	return found, nil
 }
 
-// If returns the service for requests that are carried out only while a condition holds of the job, or collection, that
-// they name. It is checked together with the change, so nobody comes in between. [scheduler.ErrPrecondition] says that it
-// does not hold.
+// If returns the service for requests that require a condition on their job or collection. The condition is checked
+// atomically with the change. If it does not hold, the error is [scheduler.ErrPrecondition].
 //
-// It applies to Put, Patch, Enable, Disable, Turn, Delete and Trigger of a job, and to what changes a collection. A
-// published spec that is repeated, and was carried out before, is not held to its condition again.
+// The condition applies to Put, Patch, Enable, Disable, Turn, Delete and Trigger of a job, and to changes of a
+// collection. It does not apply to the repetition of a published spec that was already applied.
 func (s *Service) If(when scheduler.Condition) *Service {
 	if when.IsZero() {
 		return s
@@ -133,7 +129,7 @@ func (s *Service) If(when scheduler.Condition) *Service {
 	return &held
 }
 
-// meets checks the condition of an edit of a job, nil for none.
+// meets checks the condition of a job's edit. cur is nil if the job does not exist.
 func (e Editor) meets(k scheduler.Key, cur *scheduler.Job) error {
 	return checkJob(e.when, k, cur)
 }
@@ -149,7 +145,7 @@ func checkJob(when scheduler.Condition, k scheduler.Key, j *scheduler.Job) error
 	return when.Check("job "+k.String(), etag)
 }
 
-// meets checks whether a collection, nil for none, can be changed, and the condition of the change.
+// meets checks whether a collection, which may be nil, can be changed, and the condition of the change.
 func (c CollectionKeeper) meets(name string, cur *scheduler.Collection) error {
 	etag := ""
 	if cur != nil {
@@ -161,7 +157,7 @@ func (c CollectionKeeper) meets(name string, cur *scheduler.Collection) error {
 	return c.when.Check("collection "+name, etag)
 }
 
-// noCollection is the error of a change of a collection that is not there.
+// noCollection is the error of a change to a missing collection.
 func noCollection(name string) error {
 	return fmt.Errorf("collection %s: %w", name, scheduler.ErrNotFound)
 }
