@@ -172,8 +172,8 @@ const keySample = 1024
 // auditJobs examines definitions without a baton. Most are disabled, finished or deleted. An enabled job has ended or
 // is restored, unless its baton has appeared since: batons may move during the count.
 //
-// Thousands of jobs may have ended in a herd whose worker was killed. So with fix, or in the background, auditJobs
-// processes one batch at a time and pauses as long in between, to leave capacity for others.
+// Thousands of jobs may have ended in a herd whose worker was killed. So with fix, which the background
+// check sets, auditJobs processes one batch at a time and pauses as long in between, to leave capacity for others.
 func (a Auditor) auditJobs(
 	ctx context.Context, keys []scheduler.Key, fix bool, present *atomic.Int64, one *sync.Mutex, found chan<- finding,
 ) error {

@@ -9,18 +9,18 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// Beside is a run of a job that goes on beside its schedule: one that overlaps the next, or one by hand of a job that is
-// disabled.
+// Beside is a run that is concurrent with a job's schedule: one that overlaps the next occurrence, or a manual run of a
+// disabled job.
 type Beside struct {
 	Nominal time.Time
-	Due     time.Time // of the attempt that comes next, or is under way
+	Due     time.Time // of the current or the next attempt
 	Manual  bool
-	Retry   int  // retries so far
+	Retry   int // retries so far
 	Running bool // a worker has it, and it is due
 }
 
-// Beside returns the runs that go on beside a job's schedule, the earliest first. Of very many not all are told. Of a job that
-// is not there, or cannot be read, there are none.
+// Beside returns the job's runs that are concurrent with its schedule, earliest first. Of a large number, it returns
+// some. A missing or damaged job has none.
 func (r Reader) Beside(ctx context.Context, k scheduler.Key) ([]Beside, error) {
 	if err := k.Validate(); err != nil {
 		return nil, err

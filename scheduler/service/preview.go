@@ -93,7 +93,7 @@ func (p Previewer) readPreview(r *document.Reader, v document.Value, policies fu
 	timing.Name = readPreviewName(o, properties.Has("action"))
 	now, known := o.Time("now")
 	after, late := o.Time("after")
-	if late && after.IsZero() { // it has none
+	if late && after.IsZero() { // the zero time would mean none
 		after = after.Add(1)
 	}
 	q.after = after

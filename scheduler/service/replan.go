@@ -15,10 +15,10 @@ import (
 // planner makes batons follow their jobs' definitions.
 type planner struct{ shared *shared }
 
-// armFirst arms a new job's first baton. Where one is already, an audit has armed
-// it; or it is of an earlier job of the name, whose delete was cut short, and gives
-// way; or of this job, whose definition was lost, and is returned. rev is the
-// revision of the job's delete marker, 0 when there was none.
+// armFirst arms a new job's first baton. If the job already has one, there are three cases: a consistency check has
+// armed it; it belongs to an earlier job with the same name, whose delete was interrupted, and is replaced; or it
+// belongs to this job, whose definition was lost, and is returned. rev is the revision of the job's delete marker, 0 if
+// there was none.
 func (p *planner) armFirst(ctx context.Context, j *scheduler.Job, rev uint64, first scheduler.Step) (stray *scheduler.Baton, err error) {
 	from := step.From{Slot: scheduler.Slot{Key: j.Key}}
 	if j.FiresAtOnce(first.Next.Wake(), p.shared.Store.Now()) { // a direct fire does not conflict with a waiting baton
@@ -32,7 +32,7 @@ func (p *planner) armFirst(ctx context.Context, j *scheduler.Job, rev uint64, fi
 	}
 	st, err := p.shared.Store.Waiting(ctx, from.Slot)
 	if errors.Is(err, scheduler.ErrNotFound) {
-		return nil, nil //nolint:nilnil // running: the worker finds another job, and drops it
+		return nil, nil //nolint:nilnil // running: the worker finds another job and drops it
 	}
 	if err != nil {
 		return nil, err
@@ -40,7 +40,7 @@ func (p *planner) armFirst(ctx context.Context, j *scheduler.Job, rev uint64, fi
 	if old, err := scheduler.DecodeBaton(st.Data); err == nil {
 		switch {
 		case old.UID == j.Incarnation():
-			return nil, nil //nolint:nilnil // no stray
+			return nil, nil //nolint:nilnil // no orphaned baton
 		case (&scheduler.Stray{Baton: &old, Marker: rev}).Fate() != scheduler.Deleted:
 			return &old, nil
 		}
@@ -53,12 +53,12 @@ func (p *planner) armFirst(ctx context.Context, j *scheduler.Job, rev uint64, fi
 	return nil, err
 }
 
-// straying returns the waiting baton of a new job if the job's definition was lost;
-// nil when there is none. rev is as for armFirst.
+// straying returns the waiting baton of a new job if the job's definition was lost, otherwise nil. rev is as for
+// armFirst.
 func (p *planner) straying(ctx context.Context, j *scheduler.Job, rev uint64) (*scheduler.Baton, error) {
 	st, err := p.shared.Store.Waiting(ctx, scheduler.Slot{Key: j.Key})
 	if errors.Is(err, scheduler.ErrNotFound) {
-		return nil, nil //nolint:nilnil // absence is an answer
+		return nil, nil //nolint:nilnil // absence is a valid result
 	}
 	if err != nil {
 		return nil, err
@@ -66,14 +66,13 @@ func (p *planner) straying(ctx context.Context, j *scheduler.Job, rev uint64) (*
 	b, err := scheduler.DecodeBaton(st.Data)
 	stray := scheduler.Stray{Baton: &b, Marker: rev}
 	if err != nil || b.UID == j.Incarnation() || stray.Fate() == scheduler.Deleted {
-		return nil, nil //nolint:nilnil,nilerr // the audit sees to what cannot be read
+		return nil, nil //nolint:nilnil,nilerr // a consistency check handles unreadable batons
 	}
 	return &b, nil
 }
 
-// How often, and after what time, a baton is looked at again that a worker has:
-// it plans from the current definition, but it may have read the one before a
-// moment ago.
+// The number and interval of the checks of a baton that a worker has. The worker plans from the current definition, but
+// may have read the previous one a moment ago.
 const (
 	runningLooks = 3
 	runningPause = 100 * time.Millisecond
@@ -82,8 +81,8 @@ const (
 // armingTime is how long after its creation a job may have no baton yet.
 const armingTime = 500 * time.Millisecond
 
-// replan makes an enabled job's baton follow its definition. was is the job
-// before the edit, at where the baton waited then, zero if that is not known.
+// replan makes an enabled job's baton follow its definition. was is the job before the edit; at is where the baton
+// waited then, zero if unknown.
 func (p *planner) replan(ctx context.Context, j, was *scheduler.Job, at step.From) error {
 	looks := 0
 	for range casTries {
@@ -104,15 +103,15 @@ func (p *planner) replan(ctx context.Context, j, was *scheduler.Job, at step.Fro
 	return fmt.Errorf("job %s: %w: its baton kept moving; try again", j.Key, scheduler.ErrConflict)
 }
 
-// extendsPause reports whether an edit leaves the schedule of a job as it is and pauses the job for longer. A worker that has
-// not heard of it may arm an instant in the pause, which is then skipped when it comes.
+// extendsPause reports whether an edit keeps the schedule of a job and extends its pause. A worker that has not seen
+// the edit may arm a due time in the pause, which is skipped later.
 func extendsPause(was, j *scheduler.Job) bool {
 	return was.State == scheduler.Enabled && was.ScheduleGen == j.ScheduleGen && j.PausedUntil.After(was.PausedUntil)
 }
 
-// leave records the instants that are due by the definition j and that have no record yet, before an edit replaces j by next. A
-// lost baton is derived again first, so that its worker decides them. It returns how far the job has got. seen is where the
-// baton waits, zero if that is not known, or if leave has moved it.
+// leave records the due times of the definition j that have no record yet, before an edit replaces j with next. If the
+// baton is lost, leave derives it first, so that its worker decides about these times. It returns the job's progress.
+// seen is where the baton waits, zero if unknown or if leave has moved it.
 func (p *planner) leave(ctx context.Context, j, next *scheduler.Job, seen *step.From) (at scheduler.Progress, err error) {
 	at = j.Progress
 	if err := p.leaveDisabled(ctx, j, next); err != nil {
@@ -152,11 +151,11 @@ func (p *planner) leave(ctx context.Context, j, next *scheduler.Job, seen *step.
 			return at, err
 		}
 	}
-	return at, nil // workers have it all the while, and settle it
+	return at, nil // workers process it, and record its due times
 }
 
-// leaveDisabled records the instants that passed while j was disabled, before next enables it. Should this process stop before it
-// arms the job, the catch-up policy does not apply to them.
+// leaveDisabled records the due times that passed while j was disabled, before next enables it. If this process stops
+// before it arms the job, the catch-up policy does not apply to them.
 func (p *planner) leaveDisabled(ctx context.Context, j, next *scheduler.Job) error {
 	if j.State != scheduler.Disabled || next.State != scheduler.Enabled || next.ScheduleGen != j.ScheduleGen {
 		return nil
@@ -166,14 +165,14 @@ func (p *planner) leaveDisabled(ctx context.Context, j, next *scheduler.Job) err
 		return nil
 	}
 	found, _, err := p.locate(ctx, j.Key)
-	if err != nil || found.Waiting != nil || found.Running != nil { // the schedule resumes after the occurrence under way
+	if err != nil || found.Waiting != nil || found.Running != nil { // the schedule resumes after the active occurrence
 		return err
 	}
 	return p.shared.steps.Record(ctx, next, s.Records, true)
 }
 
-// replanOnce looks for the baton and decides; again says to look once more. A look before the edit is enough to replace the
-// baton: the step fails with ErrConflict if the baton has moved.
+// replanOnce finds the baton and decides; again requests another round. To replace the baton, its position before the
+// edit is sufficient: the step fails with ErrConflict if the baton has moved.
 func (p *planner) replanOnce(ctx context.Context, j *scheduler.Job, was scheduler.State, at step.From) (again bool, err error) {
 	found, from, err := p.seen(ctx, j.Key, at)
 	if err != nil && found.Running == nil {
@@ -208,8 +207,8 @@ func (p *planner) replanOnce(ctx context.Context, j *scheduler.Job, was schedule
 	return false, nil
 }
 
-// latest returns the stored version of j. It returns nil if an edit has changed the schedule or the state since j, or deleted the
-// job: that edit then arms the baton, and j may plan instants that have run.
+// latest returns the stored version of j. It returns nil if an edit has changed the schedule or the state since j, or
+// deleted the job: that edit then arms the baton, and j may plan due times that have already run.
 func (p *planner) latest(ctx context.Context, j *scheduler.Job) (*scheduler.Job, error) {
 	now, err := p.shared.load(ctx, j.Key)
 	switch {
@@ -218,12 +217,12 @@ func (p *planner) latest(ctx context.Context, j *scheduler.Job) (*scheduler.Job,
 	case err != nil:
 		return nil, err
 	case now.Incarnation() != j.Incarnation() || now.ScheduleGen != j.ScheduleGen || now.State != j.State:
-		return nil, nil //nolint:nilnil // there is none that j is a version of
+		return nil, nil //nolint:nilnil // the stored job is not a version of j
 	}
 	return now, nil
 }
 
-// seen is locate, unless the place where the baton waits is known.
+// seen is locate, unless the baton's position is known.
 func (p *planner) seen(ctx context.Context, k scheduler.Key, at step.From) (scheduler.Found, step.From, error) {
 	if at.Waiting != 0 {
 		return scheduler.Found{Waiting: at.Baton}, at, nil
@@ -231,9 +230,8 @@ func (p *planner) seen(ctx context.Context, k scheduler.Key, at step.From) (sche
 	return p.locate(ctx, k)
 }
 
-// locate looks for a job's own baton, and says where a step that moves it starts
-// from. A running one that cannot be read comes with the error: it follows no
-// definition, and its worker sees to it.
+// locate finds a job's own baton and the starting point of a step that moves it. It returns an unreadable running baton
+// with the error: that baton follows no definition, and its worker handles it.
 func (p *planner) locate(ctx context.Context, k scheduler.Key) (f scheduler.Found, from step.From, err error) {
 	slot := scheduler.Slot{Key: k}
 	from.Slot = slot
@@ -248,7 +246,7 @@ func (p *planner) locate(ctx context.Context, k scheduler.Key) (f scheduler.Foun
 		if !errors.Is(failed, scheduler.ErrNotFound) {
 			return f, from, failed
 		}
-		st, err = p.shared.Store.Waiting(ctx, slot) // it may have been passed on between the two looks
+		st, err = p.shared.Store.Waiting(ctx, slot) // it may have been passed on between the two lookups
 		if errors.Is(err, scheduler.ErrNotFound) {
 			return f, from, nil
 		}
@@ -260,7 +258,7 @@ func (p *planner) locate(ctx context.Context, k scheduler.Key) (f scheduler.Foun
 	if err == nil {
 		err = b.Check(slot)
 	}
-	if err != nil { // nothing can follow from it: the job is planned anew, as if it had been lost
+	if err != nil { // it is unusable: plan the job as if the baton were lost
 		p.shared.Logger.Error("damaged baton removed; the job is planned anew", "job", k.String(), "err", err)
 		return f, from, p.shared.Store.Cancel(ctx, slot, st.Revision)
 	}
@@ -268,8 +266,7 @@ func (p *planner) locate(ctx context.Context, k scheduler.Key) (f scheduler.Foun
 	return scheduler.Found{Waiting: &b}, from, nil
 }
 
-// rederive arms the baton that follows the last thing the history knows of the
-// job; without a history, the first one.
+// rederive arms the baton that follows the job's last history record or, without a history, the first baton.
 func (p *planner) rederive(ctx context.Context, j *scheduler.Job) error {
 	search, err := p.shared.steps.Place(ctx, j)
 	if err != nil {
@@ -278,14 +275,14 @@ func (p *planner) rederive(ctx context.Context, j *scheduler.Job) error {
 	return p.follow(ctx, j, search)
 }
 
-// rederiveEdited is rederive for an edit. While another process may be about to arm the first baton of a new job, it returns
-// [scheduler.ErrConflict] after runningPause.
+// rederiveEdited is rederive for an edit. While another process may be about to arm the first baton of a new job, it
+// returns [scheduler.ErrConflict] after runningPause.
 func (p *planner) rederiveEdited(ctx context.Context, j *scheduler.Job) error {
 	search, err := p.shared.steps.Place(ctx, j)
 	if err != nil {
 		return err
 	}
-	age := p.shared.Store.Now().Sub(j.Created) // below 0 by another clock
+	age := p.shared.Store.Now().Sub(j.Created) // negative with another clock
 	if search.Found == nil && age >= 0 && age < armingTime {
 		intake.Pause(ctx, runningPause)
 		return fmt.Errorf("job %s: %w: it has just been created", j.Key, scheduler.ErrConflict)
@@ -306,9 +303,9 @@ func (p *planner) follow(ctx context.Context, j *scheduler.Job, search *schedule
 	return p.shared.steps.CarryOut(ctx, j, search.Next(p.shared.Store.Now().UTC()), from)
 }
 
-// goOn has the batons follow a job that was mended, and is the one that they are of. What waits makes way for a baton that
-// goes on from the history, as it may be of another schedule. Detached runs go on, and so does what is with a worker: it
-// may be under way there, and be called twice otherwise. When it is not, it comes back within a minute.
+// goOn makes the batons follow a repaired job that owns them. It replaces a waiting baton with one derived from the
+// history, because the waiting one may follow another schedule. Detached runs continue. A baton that a worker has also
+// continues: replacing it could repeat a running call. If it is not running, it is redelivered within a minute.
 func (p *planner) goOn(ctx context.Context, j *scheduler.Job) error {
 	if err := p.cancelPlanned(ctx, j); err != nil || j.State != scheduler.Enabled {
 		return err
@@ -320,8 +317,8 @@ func (p *planner) goOn(ctx context.Context, j *scheduler.Job) error {
 	return p.rederive(ctx, j)
 }
 
-// rejoined returns the step s of a job that is enabled again. When that ends it,
-// the history says how.
+// rejoined returns the step s of a job that is enabled again. If the step ends the job, it takes the outcome from the
+// history.
 func (p *planner) rejoined(ctx context.Context, j *scheduler.Job, was scheduler.State, s scheduler.Step) (scheduler.Step, error) {
 	if was != scheduler.Disabled || s.Next != nil {
 		return s, nil
@@ -333,8 +330,7 @@ func (p *planner) rejoined(ctx context.Context, j *scheduler.Job, was scheduler.
 	return j.Rejoined(s, search), nil
 }
 
-// progress returns how far a job has got: from its baton, or, when it has
-// none, from its definition.
+// progress returns the progress of a job: from its baton, otherwise from its definition.
 func (p *planner) progress(ctx context.Context, j *scheduler.Job) (scheduler.Progress, error) {
 	b, _, err := p.baton(ctx, j)
 	if err != nil || b == nil {
@@ -343,8 +339,7 @@ func (p *planner) progress(ctx context.Context, j *scheduler.Job) (scheduler.Pro
 	return b.Progress, nil
 }
 
-// baton returns a job's own baton, nil when it has none, and whether a worker
-// has it.
+// baton returns a job's own baton, which may be nil, and whether a worker has it.
 func (p *planner) baton(ctx context.Context, j *scheduler.Job) (b *scheduler.Baton, running bool, err error) {
 	found, _, err := p.locate(ctx, j.Key)
 	b = cmp.Or(found.Waiting, found.Running)
@@ -354,14 +349,14 @@ func (p *planner) baton(ctx context.Context, j *scheduler.Job) (b *scheduler.Bat
 	return b, found.Running != nil, nil
 }
 
-// occupant returns the baton of a slot, waiting or with a worker; nil for none. A baton that cannot be decoded is returned empty.
+// occupant returns the waiting or running baton of a slot, or nil. A baton that cannot be decoded is returned empty.
 func (p *planner) occupant(ctx context.Context, slot scheduler.Slot) (*scheduler.Baton, error) {
 	st, err := p.shared.Store.Waiting(ctx, slot)
 	if errors.Is(err, scheduler.ErrNotFound) {
 		st, err = p.shared.Store.Running(ctx, slot)
 	}
 	if errors.Is(err, scheduler.ErrNotFound) {
-		return nil, nil //nolint:nilnil // absence is an answer
+		return nil, nil //nolint:nilnil // absence is a valid result
 	}
 	if err != nil {
 		return nil, err
@@ -370,9 +365,8 @@ func (p *planner) occupant(ctx context.Context, slot scheduler.Slot) (*scheduler
 	return &b, nil
 }
 
-// cancelPlanned removes the waiting baton of a job that was disabled, unless it is due: its
-// worker records that it is skipped. A manual run and an occurrence that has begun
-// keep theirs, and end as usual.
+// cancelPlanned removes the waiting baton of a disabled job unless it is due, in which case its worker records the
+// skip. Manual runs and started occurrences keep their batons and end as usual.
 func (p *planner) cancelPlanned(ctx context.Context, j *scheduler.Job) error {
 	slot := scheduler.Slot{Key: j.Key}
 	st, err := p.shared.Store.Waiting(ctx, slot)
@@ -385,7 +379,7 @@ func (p *planner) cancelPlanned(ctx context.Context, j *scheduler.Job) error {
 	b, err := scheduler.DecodeBaton(st.Data)
 	switch {
 	case err != nil:
-	case b.Revision > j.Revision: // armed by a later edit, or for a job that has the name since
+	case b.Revision > j.Revision: // armed by a later edit, or for a new job with the same name
 		return nil
 	case b.BelongsTo(j) && (!b.NeedsOpen() || !b.MayRun().After(j.Updated)):
 		return nil

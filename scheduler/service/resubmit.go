@@ -15,25 +15,21 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-// Resubmit runs an occurrence again that failed, was skipped or was postponed, as
-// a run by hand whose records name it. The action is told the instant of that
-// occurrence, under an idempotency key of its own. The job may be in any state: a
-// schedule that counts from the last execution goes on from this one, any other
-// goes on as planned.
+// Resubmit repeats an occurrence that failed, was skipped or was postponed, as a manual run whose records name it. The
+// action receives the nominal time of that occurrence and a separate idempotency key. The job may be in any state. A
+// schedule that counts from the last execution continues from this one; other schedules are not affected.
 //
-// The body is {"occurrence": …, "force": false}. The occurrence is told by its
-// nominal time, its id, the id of one of its attempts, or that of one of its
-// records. With force, one may run again that succeeded.
+// The body is {"occurrence": …, "force": false}. It identifies the occurrence by its nominal time, its ID, or the ID of
+// one of its attempts or records. With force, an occurrence that succeeded may be repeated.
 //
-// Errors: ErrInvalid with every problem of the body; ErrNotFound when there is no
-// such job, or its history does not have the occurrence; ErrConflict when that
-// succeeded or has not ended, or the job is running or waits for a retry.
+// Errors: ErrInvalid with every problem of the body; ErrNotFound if the job does not exist, or its history lacks the
+// occurrence; ErrConflict if the occurrence succeeded or has not ended, or if the job is running or waits for a retry.
 func (r Runner) Resubmit(ctx context.Context, k scheduler.Key, body []byte) (*view.Resubmitted, error) {
 	return r.ResubmitAt(ctx, k, body, time.Time{})
 }
 
-// ResubmitAt is [Runner.Resubmit] as it was requested at an instant, which identifies the new run as in [Runner.TriggerAt]:
-// the same request again returns that run. Zero: now.
+// ResubmitAt is [Runner.Resubmit] for a request that was made at an instant, which identifies the new run as in
+// [Runner.TriggerAt]: a repeated request returns the same run. Zero: now.
 func (r Runner) ResubmitAt(ctx context.Context, k scheduler.Key, body []byte, asked time.Time) (*view.Resubmitted, error) {
 	if err := k.Validate(); err != nil {
 		return nil, err
@@ -60,8 +56,8 @@ func (r Runner) ResubmitAt(ctx context.Context, k scheduler.Key, body []byte, as
 	return nil, contended("job " + k.String())
 }
 
-// resubmit runs the occurrence of an instant again, unless the job's baton moves
-// while the history is read: what moved it may have been the same request.
+// resubmit repeats the occurrence of an instant, unless the job's baton moves while the history is read: the same
+// request may have moved it.
 func (r Runner) resubmit(
 	ctx context.Context, j *scheduler.Job, nominal time.Time, force bool, asked time.Time,
 ) (*view.Resubmitted, error) {
@@ -83,8 +79,8 @@ func (r Runner) resubmit(
 	return &view.Resubmitted{Occurrence: id, Resubmits: scheduler.OccurrenceID(j.Key, again.Nominal)}, nil
 }
 
-// resubmitFailed resubmits an occurrence that failed, unless a run that repeats it succeeded, or began after an instant.
-// [isBusy] tells of the error whether it can be resubmitted later.
+// resubmitFailed repeats a failed occurrence, unless a rerun succeeded or started after an instant. [isBusy] reports
+// whether to retry after the error.
 func (r Runner) resubmitFailed(ctx context.Context, it item, since time.Time) (view.Result, error) {
 	j, err := r.shared.loadSettled(ctx, it.key)
 	if err != nil {
@@ -123,19 +119,19 @@ func (r Runner) resubmitFailed(ctx context.Context, it item, since time.Time) (v
 	return view.Updated, err
 }
 
-// isBusy reports whether a job can be run later, because it is running, or about to.
+// isBusy reports whether a job can run later, because it is running or about to run.
 func isBusy(err error) bool {
 	return errors.Is(err, step.ErrOvertaken) || errors.Is(err, scheduler.ErrConflict)
 }
 
-// repetition is an occurrence that is to run again.
+// repetition is an occurrence to repeat.
 type repetition struct {
 	*scheduler.Resubmission
 
-	waiting uint64 // the baton that waited before the history was read, which says that it may
+	waiting uint64 // the baton that waited before the history was read, so the occurrence may run
 }
 
-// of returns what a baton says of a repetition; nil for none.
+// of returns the baton's reference to a repetition, or nil.
 func (r *repetition) of() *scheduler.Resubmission {
 	if r == nil {
 		return nil
@@ -143,7 +139,7 @@ func (r *repetition) of() *scheduler.Resubmission {
 	return r.Resubmission
 }
 
-// readResubmit reads the body of a request.
+// readResubmit parses the body of a request.
 func readResubmit(ctx context.Context, body []byte) (occurrence string, force bool, err error) {
 	v, err := intake.Parse(ctx, body)
 	if err != nil {
@@ -159,10 +155,10 @@ func readResubmit(ctx context.Context, body []byte) (occurrence string, force bo
 	return occurrence, force, scheduler.AsInvalid(reader.Err())
 }
 
-// recordID is the end of a record's id or name.
+// recordID is the last part of a record's ID or name.
 var recordID = regexp.MustCompile(`(?:^|/)(\d{20}:\d{20})$`)
 
-// nominalOf returns the instant of the occurrence that a text names.
+// nominalOf returns the nominal time of the occurrence that a text identifies.
 func (r Runner) nominalOf(ctx context.Context, k scheduler.Key, text string) (nominal time.Time, err error) {
 	id := recordID.FindStringSubmatch(text)
 	if id == nil {
@@ -180,10 +176,10 @@ func (r Runner) nominalOf(ctx context.Context, k scheduler.Key, text string) (no
 	return nominal, err
 }
 
-// errCarriedOut is the error of a request that was carried out before.
+// errCarriedOut reports that a request was carried out before.
 var errCarriedOut = errors.New("carried out before")
 
-// resubmission looks for an occurrence that may run again, and for the data of its run. errCarriedOut says that the run
+// resubmission returns an occurrence that may be repeated, and the data of its run. It returns errCarriedOut if the run
 // that was requested at the instant asked exists.
 func (r Runner) resubmission(
 	ctx context.Context, j *scheduler.Job, nominal time.Time, force bool, asked time.Time,
@@ -213,12 +209,12 @@ func (r Runner) resubmission(
 		if again.Nominal.Equal(nominal) {
 			return again, search.Data(), nil
 		}
-		nominal = again.Nominal // it was a resubmission: of that one, others may have succeeded
+		nominal = again.Nominal // it was a rerun: other reruns of the original may have succeeded
 	}
 }
 
-// ended returns ErrConflict when a baton still has the occurrence of an instant, or
-// one that repeats it, or errCarriedOut when that is the run that was requested at the instant asked.
+// ended returns ErrConflict if a baton still has the occurrence of an instant or a repetition of it, or errCarriedOut
+// if that is the run that was requested at the instant asked.
 func (r Runner) ended(ctx context.Context, j *scheduler.Job, nominal, asked time.Time) error {
 	own, _, err := r.plans.baton(ctx, j)
 	if err != nil {
@@ -244,7 +240,7 @@ func (r Runner) ended(ctx context.Context, j *scheduler.Job, nominal, asked time
 	return notEnded(j, nominal)
 }
 
-// notEnded refuses to repeat the occurrence of an instant that is under way.
+// notEnded returns the error for an occurrence that is still active.
 func notEnded(j *scheduler.Job, nominal time.Time) error {
 	return fmt.Errorf("occurrence %s: %w: it has not ended, or is being resubmitted",
 		scheduler.OccurrenceID(j.Key, nominal), scheduler.ErrConflict)

@@ -12,14 +12,14 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
-// ScheduleKeeper keeps the schedules of AWX's API, which are jobs; see package awx.
+// ScheduleKeeper manages the schedules of the AWX API, which are jobs; see package awx.
 type ScheduleKeeper struct {
 	shared      *shared
 	edits       Editor
 	collections CollectionKeeper
 }
 
-// errTaken says that a job is there already.
+// errTaken reports that a job exists already.
 var errTaken = errors.New("the name is taken")
 
 // Schedules returns the jobs of all schedules.
@@ -31,7 +31,7 @@ func (s ScheduleKeeper) Schedules(ctx context.Context) ([]*scheduler.Job, error)
 	return s.shared.settledAll(ctx, jobs)
 }
 
-// SchedulesOf returns the jobs of the schedules that were made of a template.
+// SchedulesOf returns the jobs of the schedules of a template.
 func (s ScheduleKeeper) SchedulesOf(ctx context.Context, template scheduler.Key) ([]*scheduler.Job, error) {
 	jobs, err := s.schedules(ctx, template.Collection, template.String())
 	if err != nil {
@@ -40,8 +40,8 @@ func (s ScheduleKeeper) SchedulesOf(ctx context.Context, template scheduler.Key)
 	return s.shared.settledAll(ctx, slices.DeleteFunc(jobs, func(j *scheduler.Job) bool { return awx.TemplateOf(j) != template.String() }))
 }
 
-// schedules returns the jobs of the schedules whose stored jobs have a text in them. To read a job takes a thousand times
-// as long as to look for that.
+// schedules returns the jobs of the schedules whose stored form contains a text. Decoding a job takes a thousand times
+// as long as a text search.
 func (s ScheduleKeeper) schedules(ctx context.Context, collection, text string) ([]*scheduler.Job, error) {
 	release, err := takeTurn(ctx, s.shared.searching)
 	if err != nil {
@@ -74,7 +74,7 @@ func (s ScheduleKeeper) schedules(ctx context.Context, collection, text string) 
 			if errors.Is(err, scheduler.ErrUnavailable) {
 				return nil, err
 			}
-			if err == nil && awx.IsSchedule(j) { // what is damaged, the list of jobs tells
+			if err == nil && awx.IsSchedule(j) { // the list of jobs shows damaged ones
 				jobs = append(jobs, j)
 			}
 		}
@@ -82,7 +82,7 @@ func (s ScheduleKeeper) schedules(ctx context.Context, collection, text string) 
 	return jobs, nil
 }
 
-// Schedule returns the job of a schedule. ErrNotFound when there is none of the id.
+// Schedule returns the job of a schedule, or ErrNotFound.
 func (s ScheduleKeeper) Schedule(ctx context.Context, id int) (*scheduler.Job, error) {
 	all, err := s.collections.Collections(ctx)
 	if err != nil {
@@ -100,7 +100,7 @@ func (s ScheduleKeeper) Schedule(ctx context.Context, id int) (*scheduler.Job, e
 	return nil, fmt.Errorf("schedule %d: %w", id, scheduler.ErrNotFound)
 }
 
-// Template returns the job that schedules are made of. ErrNotFound when there is none: a schedule is not one.
+// Template returns the job that schedules are created from, or ErrNotFound. A schedule is not a template.
 func (s ScheduleKeeper) Template(ctx context.Context, k scheduler.Key) (*scheduler.Job, error) {
 	j, err := s.shared.load(ctx, k)
 	if err == nil && awx.IsSchedule(j) {
@@ -109,8 +109,9 @@ func (s ScheduleKeeper) Template(ctx context.Context, k scheduler.Key) (*schedul
 	return j, err
 }
 
-// CreateSchedule makes a schedule of a template. The request has a name and a rrule. Errors: [awx.Errors], ErrNotFound
-// without the template, and ErrConflict when a quota is used up, or a secret of the template cannot be read here.
+// CreateSchedule creates a schedule from a template. The request has a name and an rrule. Errors: [awx.Errors];
+// ErrNotFound without the template; ErrConflict if a quota is exhausted, or a secret of the template cannot be read
+// here.
 func (s ScheduleKeeper) CreateSchedule(ctx context.Context, template scheduler.Key, q awx.Request) (*scheduler.Job, error) {
 	t, err := s.Template(ctx, template)
 	if err != nil {
@@ -137,8 +138,8 @@ func (s ScheduleKeeper) CreateSchedule(ctx context.Context, template scheduler.K
 	return nil, contended("schedules of " + t.Key.String())
 }
 
-// checkFree refuses an id that a job has, of whatever collection: errTaken, or that the name is not unique when that job is
-// the very schedule, of a request that came at the same time.
+// checkFree rejects an ID that any job has. The error is errTaken, or states that the name is not unique if that job is
+// the same schedule, created by a concurrent request.
 func (s ScheduleKeeper) checkFree(ctx context.Context, template scheduler.Key, name string, id int, cur *scheduler.Job) error {
 	if cur == nil {
 		var err error
@@ -154,13 +155,13 @@ func (s ScheduleKeeper) checkFree(ctx context.Context, template scheduler.Key, n
 	return errTaken
 }
 
-// isNamed reports whether a job is the schedule of a template that has a name.
+// isNamed reports whether a job is the template's schedule with a name.
 func isNamed(j *scheduler.Job, template scheduler.Key, name string) bool {
 	return awx.IsSchedule(j) && awx.TemplateOf(j) == template.String() && awx.NameOf(j) == name
 }
 
-// ChangeSchedule changes what the request says of a schedule. renew takes the action that its template has now, too. Errors
-// as for CreateSchedule, and ErrNotFound without the schedule.
+// ChangeSchedule changes the requested fields of a schedule. renew also copies the current action of its template.
+// Errors are those of CreateSchedule, and ErrNotFound without the schedule.
 func (s ScheduleKeeper) ChangeSchedule(ctx context.Context, id int, q awx.Request, renew bool) (*scheduler.Job, error) {
 	j, err := s.Schedule(ctx, id)
 	if err != nil {
@@ -212,7 +213,7 @@ func (s ScheduleKeeper) DeleteSchedule(ctx context.Context, id int) error {
 	return s.edits.Delete(ctx, j.Key, 0)
 }
 
-// checkName refuses a name that another schedule of the template has.
+// checkName rejects a name that another schedule of the template has.
 func (s ScheduleKeeper) checkName(ctx context.Context, template scheduler.Key, name string, id int) error {
 	all, err := s.schedules(ctx, template.Collection, string(document.StringValue(name).JSON()))
 	if err != nil {
@@ -227,7 +228,7 @@ func (s ScheduleKeeper) checkName(ctx context.Context, template scheduler.Key, n
 	return nil
 }
 
-// checkReadable refuses a template whose secrets cannot be sealed for another job.
+// checkReadable rejects a template whose secrets cannot be sealed for another job.
 func checkReadable(t *scheduler.Job) error {
 	if _, locked := t.Def.Document().SecretPaths(); len(locked) > 0 {
 		return fmt.Errorf("job %s: %w: its secrets cannot be opened here, as the key that they were sealed with is not known",
@@ -236,7 +237,7 @@ func checkReadable(t *scheduler.Job) error {
 	return nil
 }
 
-// put stores the properties that change makes of the present job of a key, nil for none.
+// put stores the properties that change derives from the current job of a key, which may be nil.
 func (s ScheduleKeeper) put(
 	ctx context.Context, k scheduler.Key, change func(cur *scheduler.Job) (document.Value, error),
 ) (*scheduler.Job, error) {
@@ -263,7 +264,7 @@ func (s ScheduleKeeper) put(
 	return v.Job, nil
 }
 
-// define reads the properties of a schedule's job.
+// define parses the properties of a schedule's job.
 func (s ScheduleKeeper) define(ctx context.Context, r *scheduler.Reading, properties document.Value) (*scheduler.Definition, error) {
 	if err := scheduler.CheckSize(len(properties.JSON())); err != nil {
 		return nil, err
@@ -273,7 +274,7 @@ func (s ScheduleKeeper) define(ctx context.Context, r *scheduler.Reading, proper
 		return nil, err
 	}
 	defer release()
-	draft := r.Properties(properties.Clone()) // a tree of its own, to be read
+	draft := r.Properties(properties.Clone()) // a copy for the parser
 	if err := s.shared.Secrets.Check(ctx, draft.Object, draft.Written); err != nil {
 		return nil, err
 	}

@@ -14,25 +14,22 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-// List returns a page of a collection's jobs by name, of one state when state
-// is not empty, and with the labels that the page asks for: see [Reader.Search].
+// List returns a page of a collection's jobs by name, with an optional state and the labels of the page: see
+// [Reader.Search].
 func (r Reader) List(
 	ctx context.Context, collection string, state scheduler.State, p view.Page,
 ) (views []*view.Job, next *view.Page, err error) {
 	return r.Search(ctx, scheduler.JobQuery{Collections: []string{collection}, State: state, Labels: p.Labels}, p)
 }
 
-// Search returns a page of the jobs that are looked for, by collection and name.
-// next asks for what follows, nil for nothing. A page ends early when many jobs
-// were looked at in vain; it may even be empty. ErrNotFound when the only
-// collection that is named does not exist; of several, those that do not are
-// left out.
+// Search returns a page of matching jobs, by collection and name. next requests the following page; nil if there is
+// none. A page ends early, and may be empty, after many jobs that do not match. Search returns ErrNotFound if the query
+// names one collection that does not exist; of several, it ignores missing ones.
 //
-// Where only one collection is named, a page goes on after a job's name, and
-// else after its collection and name ([view.Page.After]).
+// The next page starts after a job's name if the query names one collection, otherwise after its collection and name
+// ([view.Page.After]).
 //
-// An index says which jobs may be among those that are looked for, and the
-// store whether they are. While there is no index, all jobs are looked at.
+// The index selects candidates, and the store decides whether they match. Without an index, Search examines all jobs.
 func (r Reader) Search(ctx context.Context, q scheduler.JobQuery, p view.Page) (views []*view.Job, next *view.Page, err error) {
 	at, err := r.checkSearch(ctx, &q, p)
 	if err != nil {
@@ -57,7 +54,7 @@ func (r Reader) Search(ctx context.Context, q scheduler.JobQuery, p view.Page) (
 		}
 	}
 	more, err := s.run(ctx)
-	if err == nil && current && r.shared.index.Generation() != generation { // the answer may be incomplete
+	if err == nil && current && r.shared.index.Generation() != generation { // the result may be incomplete
 		s = &jobSearch{reader: r, query: &q, page: p, at: at}
 		if s.source, err = r.scan(ctx, &q, s); err != nil {
 			return nil, nil, err
@@ -74,17 +71,17 @@ func (r Reader) Search(ctx context.Context, q scheduler.JobQuery, p view.Page) (
 // Indexed reports whether searches have an index.
 func (r Reader) Indexed() bool { return r.shared.index.Ready() }
 
-// IndexProgress tells how far the index of searches is.
+// IndexProgress is the progress of the search index.
 type IndexProgress = index.Progress
 
-// IndexProgress tells how far the index of searches is with what was changed.
+// IndexProgress returns the progress of the search index.
 func (r Reader) IndexProgress() IndexProgress { return r.shared.index.Progress() }
 
-// Due tells how many jobs run within some lengths of time.
+// Due counts the jobs that run within given durations from now.
 type Due = index.Due
 
-// Due counts the jobs of the collections that may be seen (nil: of all) by when they run next. known is false while there
-// is no index. ErrUnavailable when too many wait already.
+// Due counts the visible jobs (sees nil: all) by their next run. known is false while there is no index. It returns
+// ErrUnavailable if too many requests wait.
 func (r Reader) Due(ctx context.Context, sees func(collection string) bool, lengths ...time.Duration) (due Due, known bool, err error) {
 	release, err := takeTurn(ctx, r.shared.searching)
 	if err != nil {
@@ -94,7 +91,7 @@ func (r Reader) Due(ctx context.Context, sees func(collection string) bool, leng
 	return r.shared.index.Due(ctx, sees, lengths...)
 }
 
-// checkSearch checks what is asked for, and returns the job after which the page begins.
+// checkSearch validates the query, and returns the job after which the page starts.
 func (r Reader) checkSearch(ctx context.Context, q *scheduler.JobQuery, p view.Page) (at scheduler.Key, err error) {
 	problems := []error{p.Validate()}
 	for _, c := range q.Collections {
@@ -123,10 +120,10 @@ func (r Reader) checkSearch(ctx context.Context, q *scheduler.JobQuery, p view.P
 	return scheduler.Key{Collection: q.Collections[0], Job: p.After}, r.shared.exists(ctx, q.Collections[0])
 }
 
-// ActionTypes are the types of actions that jobs can have, sorted.
+// ActionTypes returns the supported action types, sorted.
 func (r Reader) ActionTypes() []string { return r.shared.Actions.Types() }
 
-// unknownAction says that there is no such type of action, in any letter case; "" when there is.
+// unknownAction returns a problem if no action type has this name in any letter case, otherwise "".
 func (r Reader) unknownAction(asked string) string {
 	kinds := r.shared.Actions.Types()
 	if slices.ContainsFunc(kinds, func(kind string) bool { return strings.EqualFold(kind, asked) }) {
@@ -143,7 +140,7 @@ func words(outcomes []scheduler.Outcome) string {
 	return strings.Join(all, ", ")
 }
 
-// sorted returns collections in order, each once; nil for nil.
+// sorted returns collections in order and without duplicates; nil for nil.
 func sorted(collections []string) []string {
 	if collections == nil {
 		return nil
@@ -151,10 +148,10 @@ func sorted(collections []string) []string {
 	return slices.Compact(slices.Sorted(slices.Values(collections)))
 }
 
-// alone reports whether one collection is searched.
+// alone reports whether the query names one collection.
 func alone(q *scheduler.JobQuery) bool { return len(q.Collections) == 1 }
 
-// After is the place after a job, as a page of a search has it ([view.Page.After]).
+// After returns the place after a job, as a page of a search has it ([view.Page.After]).
 func After(q *scheduler.JobQuery, k scheduler.Key) string {
 	if alone(q) {
 		return k.Job
@@ -162,7 +159,7 @@ func After(q *scheduler.JobQuery, k scheduler.Key) string {
 	return k.String()
 }
 
-// scan lists the jobs whose names are looked for, by the store's own index, which knows no more than the names.
+// scan lists the jobs with matching names from the store's index, which has only names.
 func (r Reader) scan(ctx context.Context, q *scheduler.JobQuery, s *jobSearch) (source, error) {
 	collection := ""
 	if alone(q) {
@@ -179,7 +176,7 @@ func (r Reader) scan(ctx context.Context, q *scheduler.JobQuery, s *jobSearch) (
 		return nil, err
 	}
 	slices.SortFunc(keys, compareKeys)
-	if s.page.Skip > 0 && q.ByName() { // the part before the page need not be looked at
+	if s.page.Skip > 0 && q.ByName() { // skip the part before the page without examining it
 		if keys, err = r.existing(ctx, keys, s.page.Skip+s.page.Size()+1); err != nil {
 			return nil, err
 		}
@@ -193,15 +190,14 @@ func compareKeys(a, b scheduler.Key) int {
 	return cmp.Or(cmp.Compare(a.Collection, b.Collection), cmp.Compare(a.Job, b.Job))
 }
 
-// source tells of jobs that may be looked for, in the order of their names.
+// source lists candidates in the order of their names.
 type source interface {
-	// next returns some of those after a place, most at most, and where the next ones go on. more says whether there may
-	// be others, also if it returns none. It leaves out what is to be skipped, as far as it can without looking at it,
-	// and counts skip down.
+	// next returns at most most candidates after a place, and the place of the next ones. more reports that others may
+	// follow, even if it returns none. It omits candidates to skip if it need not examine them, and decrements skip.
 	next(ctx context.Context, at scheduler.Key, skip *int, most int) (hits []index.Hit, to scheduler.Key, more bool, err error)
 }
 
-// scanned is all jobs.
+// scanned is a source of all jobs.
 type scanned struct{ keys []scheduler.Key }
 
 func (s *scanned) next(
@@ -218,14 +214,14 @@ func (s *scanned) next(
 	return hits, at, len(s.keys) > 0, nil
 }
 
-// staleReach is of how many jobs it is looked up for a page whether what the index knows of them still holds.
+// staleReach limits the jobs with outdated index data that are read for a page.
 const staleReach = 2048
 
-// indexed is those of which an index does not know that they are not looked for.
+// indexed is a source of the jobs that the index does not exclude.
 type indexed struct {
 	index *index.Index
 	query *scheduler.JobQuery
-	stale int // jobs that were looked up
+	stale int // jobs that were read
 }
 
 func (s *indexed) next(

@@ -10,8 +10,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-// SecretKeeper keeps shared secrets, and changes the key that everything is sealed
-// with. Package secrets says how.
+// SecretKeeper manages shared secrets and rotates the sealing key; see package secrets.
 type SecretKeeper struct {
 	shared  *shared
 	manager *secrets.Manager
@@ -21,8 +20,7 @@ func newSecrets(h *shared) SecretKeeper {
 	return SecretKeeper{h, secrets.NewManager(secrets.ManagerConfig{Vault: h.Secrets, Jobs: h.Store, Refers: h.refers})}
 }
 
-// refers reports whether a stored job refers to a shared secret, also when this
-// process cannot tell.
+// refers reports whether a stored job refers to a shared secret, or may refer to it.
 func (h *shared) refers(st scheduler.Stored, name string) bool {
 	j, err := scheduler.DecodeJobWith(h.plans, st.Key, st.Revision, st.Data, h.Actions, h.Secrets)
 	return err != nil || j.Def.Refers(name)
@@ -60,7 +58,7 @@ func (s SecretKeeper) DeleteSecret(ctx context.Context, name string, force bool)
 	return s.shared.audited(ctx, e, func(*trail.Entry) error { return s.manager.Delete(ctx, name, force) })
 }
 
-// checkCollections returns ErrConflict when the defaults of a collection refer to a shared secret.
+// checkCollections returns ErrConflict if the defaults of a collection refer to a shared secret.
 func (s SecretKeeper) checkCollections(ctx context.Context, secret string) error {
 	return s.shared.Store.Collections().Each(ctx, func(st scheduler.Stored) error {
 		c, err := scheduler.DecodeCollection(st.Key.Job, st.Revision, st.Data)

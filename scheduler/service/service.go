@@ -20,47 +20,44 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/trail"
 )
 
-// Config says how a service works. Store and Actions are required.
+// Config configures a Service. Store and Actions are required.
 type Config struct {
 	Store   scheduler.Store
 	Actions scheduler.ActionReader
 
-	// Trail keeps who changed what. Default: the Store, if it does; else that is not kept.
+	// Trail stores the audit log. Default: Store if it implements it; otherwise there is no audit log.
 	Trail trail.Store
 
-	// Limits apply to jobs of collections that set none of their own.
+	// Limits apply to jobs of collections without limits of their own.
 	Limits scheduler.Limits
 
-	// Secrets seals the secrets of jobs. Default: a vault without keys, with
-	// which jobs that have secrets are refused.
+	// Secrets seals the secrets of jobs. Default: a vault without keys; jobs with secrets are rejected.
 	Secrets *secrets.Vault
 
-	// Collections are those of the store; a worker in the same process may share
-	// them. Default: the service's own.
+	// Collections caches the collections of Store. Set it to share the cache with a worker in the same process.
+	// Default: a separate cache.
 	Collections *cache.Collections
 
-	// Tokens are the access tokens. Default: none, and none can be made.
+	// Tokens manages access tokens. Default: none; the service cannot create any.
 	Tokens *tokens.Keeper
 
-	// IndexBulk is from how many jobs on those that have changed are read in bulk for the index of searches. Default: 8192.
+	// IndexBulk is the number of changed jobs from which the search index reads in bulk. Default: 8192.
 	IndexBulk int
 
-	// HistoryMemory is how many bytes an index of the history may take, which is built
-	// when somebody looks for records of it, and dropped ten minutes after the last one
-	// did. Without one, records that are far apart are found slowly. Negative: none.
-	// Default [DefaultHistoryMemory].
+	// HistoryMemory limits the bytes of the history index. The service builds it at the first search for records and
+	// drops it ten minutes after the last one. Without it, searches for scattered records are slow. Negative: no index.
+	// Default: [DefaultHistoryMemory].
 	HistoryMemory int64
 
-	// Try makes the attempt with which a job is tried out, and returns what became of
-	// it; a worker does, with the slots and the limits that it has for targets.
-	// ErrConflict when there is no slot. Default: nothing can be tried.
+	// Try makes the attempt of a test run and returns its result. A worker provides it, with its slots and target
+	// limits. Without a free slot it returns ErrConflict. Default: no test runs.
 	Try func(ctx context.Context, action scheduler.Action, a scheduler.Attempt) (scheduler.Result, error)
 
-	// OnRecord is called with every record that the service writes to a history,
-	// as of what an edit skips, after it is stored. It must not block. Default: none.
+	// OnRecord receives each history record that the service writes, such as the skips of an edit, after it is stored.
+	// It must not block. Default: none.
 	OnRecord func(*scheduler.Record)
 
-	// Logger takes what no caller can be told. Default: discard.
+	// Logger receives errors that no caller can handle. Default: discard.
 	Logger *slog.Logger
 }
 
@@ -83,8 +80,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Service does everything that users ask of the scheduler. It is one part for
-// each kind of request.
+// Service implements all user operations, with one part per kind of request.
 type Service struct {
 	Editor
 	Runner
@@ -111,26 +107,26 @@ func (s *Service) JobShape() *document.Shape {
 	return scheduler.JobShape(s.shared.Actions).Flat("properties")
 }
 
-// shared is what the parts of a service have in common.
+// shared is the common state of a service's parts.
 type shared struct {
 	Config
 
 	steps *step.Executor
 	plans *cache.Plans
-	index *index.Index // of jobs, for who searches
+	index *index.Index // of jobs, for searches
 
 	histories *historyKeeper
-	roster    *roster // of jobs, for who follows
+	roster    *roster // of jobs, for live tails
 
 	admissions admissions
-	editing    lines // of jobs, by those whom others have overtaken
+	editing    lines // of edited jobs, for conflicting edits
 
-	computing *fairqueue.Queue // of requests that read a document or compute a schedule
-	searching *fairqueue.Queue // of those that look through many jobs or records
-	doctoring *fairqueue.Queue // of those that read all jobs, which takes seconds: one at a time
+	computing *fairqueue.Queue // requests that parse a document or compute a schedule
+	searching *fairqueue.Queue // requests that search many jobs or records
+	doctoring *fairqueue.Queue // requests that read all jobs, which takes seconds: one at a time
 }
 
-// New returns a service. Run keeps it quick; it also works without.
+// New returns a service. It works without Run, but slower.
 func New(cfg Config) *Service {
 	h := &shared{
 		Config: cfg.withDefaults(), plans: &cache.Plans{},
@@ -154,9 +150,8 @@ func New(cfg Config) *Service {
 	}
 }
 
-// Run follows the collections, the shared secrets and the access tokens until ctx is done, so that
-// they need not be read for every job and every attempt, and the jobs, so that those that are
-// searched for are found among many.
+// Run watches collections, shared secrets and access tokens until ctx is done, so that they are not read for every job
+// and every attempt. It also watches jobs to keep the search index.
 func (s *Service) Run(ctx context.Context) error {
 	var watches sync.WaitGroup
 	watches.Go(func() { s.shared.Secrets.Run(ctx, s.shared.lost("shared secrets")) })
@@ -178,12 +173,12 @@ func (h *shared) lost(what string) func(error) {
 	}
 }
 
-// find returns the job, or nil and what its delete marker says.
+// find returns the job, or nil and its delete marker.
 func (h *shared) find(ctx context.Context, k scheduler.Key) (*scheduler.Job, scheduler.Stored, error) {
 	return h.findWith(ctx, k, func(st scheduler.Stored) (*scheduler.Job, error) { return h.decode(ctx, st) })
 }
 
-// findInTurn is find for who came with nothing but a name.
+// findInTurn is find for requests that only name a job.
 func (h *shared) findInTurn(ctx context.Context, k scheduler.Key) (*scheduler.Job, scheduler.Stored, error) {
 	return h.findWith(ctx, k, func(st scheduler.Stored) (*scheduler.Job, error) { return h.decodeInTurn(ctx, st) })
 }
@@ -202,13 +197,13 @@ func (h *shared) findWith(
 	return j, st, err
 }
 
-// load returns the job; ErrNotFound when there is none.
+// load returns the job, or ErrNotFound.
 func (h *shared) load(ctx context.Context, k scheduler.Key) (*scheduler.Job, error) {
 	j, _, err := h.find(ctx, k)
 	return there(j, k, err)
 }
 
-// loadSettled returns the job as it is: at its end when its history says so.
+// loadSettled returns the job in its current state: it has ended if its history says so.
 func (h *shared) loadSettled(ctx context.Context, k scheduler.Key) (*scheduler.Job, error) {
 	j, err := h.load(ctx, k)
 	if err != nil {
@@ -217,7 +212,7 @@ func (h *shared) loadSettled(ctx context.Context, k scheduler.Key) (*scheduler.J
 	return h.steps.Settled(ctx, j)
 }
 
-// settledAll returns jobs as they are: at their end when their histories say so.
+// settledAll returns jobs in their current state: a job has ended if its history says so.
 func (h *shared) settledAll(ctx context.Context, jobs []*scheduler.Job) ([]*scheduler.Job, error) {
 	var keys []scheduler.Key
 	for _, j := range jobs {
@@ -242,7 +237,7 @@ func (h *shared) settledAll(ctx context.Context, jobs []*scheduler.Job) ([]*sche
 	return jobs, nil
 }
 
-// loadInTurn is load for who came with nothing but a name.
+// loadInTurn is load for requests that only name a job.
 func (h *shared) loadInTurn(ctx context.Context, k scheduler.Key) (*scheduler.Job, error) {
 	j, _, err := h.findInTurn(ctx, k)
 	return there(j, k, err)
@@ -255,14 +250,14 @@ func there(j *scheduler.Job, k scheduler.Key, err error) (*scheduler.Job, error)
 	return j, err
 }
 
-// stored returns those of jobs that there are, in the order of their answers. They are read when all have come: the store
-// does not wait for long, and to read some hundred jobs may take longer.
+// stored returns the existing jobs among keys, in the order of arrival. Decode them after all have arrived: the store
+// does not wait for slow readers, and decoding some hundred jobs may take too long.
 func (h *shared) stored(ctx context.Context, keys []scheduler.Key) (all []scheduler.Stored, err error) {
 	err = h.Store.LoadJobs(ctx, keys, func(st scheduler.Stored) { all = append(all, st) })
 	return all, err
 }
 
-// readable returns those jobs that exist and are not damaged.
+// readable returns the existing jobs that are not damaged.
 func (h *shared) readable(ctx context.Context, keys []scheduler.Key) (jobs []*scheduler.Job, err error) {
 	stored, err := h.stored(ctx, keys)
 	if err != nil {
@@ -281,8 +276,8 @@ func (h *shared) readable(ctx context.Context, keys []scheduler.Key) (jobs []*sc
 	return jobs, nil
 }
 
-// decodeInTurn reads a stored job when it is the caller's turn: its schedule may take as long to compile as one that is
-// put, and to ask for it takes a name. Nobody who has a place calls it. ErrUnavailable when too many wait already.
+// decodeInTurn decodes a stored job in the caller's turn: compiling its schedule may take as long as for a put, and the
+// request needs only a name. Do not call it with a turn. It returns ErrUnavailable if too many requests wait.
 func (h *shared) decodeInTurn(ctx context.Context, st scheduler.Stored) (*scheduler.Job, error) {
 	release, err := takeTurn(ctx, h.computing)
 	if err != nil {
@@ -292,7 +287,7 @@ func (h *shared) decodeInTurn(ctx context.Context, st scheduler.Stored) (*schedu
 	return h.decode(ctx, st)
 }
 
-// decode reads a stored job, with the defaults of its collection.
+// decode decodes a stored job, with the defaults of its collection.
 func (h *shared) decode(ctx context.Context, st scheduler.Stored) (*scheduler.Job, error) {
 	j, err := scheduler.DecodeJobWith(h.plans, st.Key, st.Revision, st.Data, h.Actions, h.Secrets)
 	if err != nil {
@@ -301,15 +296,15 @@ func (h *shared) decode(ctx context.Context, st scheduler.Stored) (*scheduler.Jo
 	return h.Collections.Inherit(ctx, j), nil
 }
 
-// casTries bounds the repetitions of an edit that others keep overtaking.
+// casTries limits the tries of an edit with conflicts.
 const casTries = 10
 
-// contended is what an edit ends with that was overtaken too often.
+// contended is the error of an edit after too many conflicts.
 func contended(what string) error {
 	return fmt.Errorf("%s: %w: it was changed by others all the while; try again", what, scheduler.ErrConflict)
 }
 
-// overtaken marks a compare-and-set that lost: the edit starts over.
+// overtaken marks a failed compare-and-set: the edit starts over.
 func overtaken(err error) error {
 	if errors.Is(err, scheduler.ErrConflict) {
 		return step.ErrOvertaken

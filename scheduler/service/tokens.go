@@ -11,16 +11,16 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-// TokenKeeper keeps access tokens. Package tokens says how.
+// TokenKeeper manages access tokens; see package tokens.
 type TokenKeeper struct{ shared *shared }
 
-// NewTokenKeeper returns one without a service, for a tool outside the schedulers. It records its changes in the trail, by the
-// clock of the store.
+// NewTokenKeeper returns a TokenKeeper without a service, for a tool outside the schedulers. It writes its changes to
+// the audit log, by the clock of the store.
 func NewTokenKeeper(keeper *tokens.Keeper, st scheduler.Store, t trail.Store) TokenKeeper {
 	return TokenKeeper{&shared{Config: Config{Tokens: keeper, Store: st, Trail: t, Logger: slog.New(slog.DiscardHandler)}}}
 }
 
-// errNoTokens is what a service without a keeper has.
+// errNoTokens is the error of a service without a token keeper.
 var errNoTokens = fmt.Errorf("%w: this scheduler keeps no tokens", scheduler.ErrConflict)
 
 // CreateToken is [tokens.Keeper.Create].

@@ -17,10 +17,10 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-// askedKey is where a context has what is asked for.
+// askedKey is the context key of the requested operation.
 type askedKey struct{}
 
-// asking notes which operation a request is for, unless it is part of another.
+// asking adds the requested operation to ctx, unless the request is part of another.
 func asking(ctx context.Context, op string) context.Context {
 	if ctx.Value(askedKey{}) != nil {
 		return ctx
@@ -28,10 +28,10 @@ func asking(ctx context.Context, op string) context.Context {
 	return context.WithValue(ctx, askedKey{}, op)
 }
 
-// claimKey is where a context has who callers say that they are.
+// claimKey is the context key of the name that a caller claims.
 type claimKey struct{}
 
-// WithClaim notes who a caller says that it is, where nobody has checked that. It is recorded, and gives no right.
+// WithClaim adds the unverified name that a caller claims. It is recorded and grants no rights.
 func WithClaim(ctx context.Context, name string) context.Context {
 	if name == "" {
 		return ctx
@@ -39,7 +39,7 @@ func WithClaim(ctx context.Context, name string) context.Context {
 	return context.WithValue(ctx, claimKey{}, trail.Clip(name))
 }
 
-// origin is where the change comes from that is under way.
+// origin returns the origin of the current change.
 func origin(ctx context.Context) scheduler.Origin {
 	o := scheduler.Origin{Op: "put"}
 	if op, ok := ctx.Value(askedKey{}).(string); ok {
@@ -53,7 +53,7 @@ func origin(ctx context.Context) scheduler.Origin {
 	return o
 }
 
-// by is who the change comes from that is under way.
+// by returns the author of the current change.
 func by(ctx context.Context) (trail.By, string) {
 	o := origin(ctx)
 	return byOf(&o), o.Claim
@@ -63,14 +63,14 @@ func byOf(o *scheduler.Origin) trail.By {
 	return trail.By{Name: o.Name, ID: o.ID, Via: o.Via, Address: o.Address}
 }
 
-// lastEdit is the last edit of a job.
+// lastEdit returns the last edit of a job.
 func lastEdit(j *scheduler.Job) *storedEdit {
 	return &storedEdit{scheduler.LastEdit{
 		Origin: j.Origin, UID: j.UID, Generation: j.Generation, State: j.State, At: j.Updated, SpecSequence: j.SpecSequence,
 	}, j.Key, j.Revision}
 }
 
-// storedEdit is the last edit of a job, and the revision that tells of it.
+// storedEdit is the last edit of a job, and the revision that contains it.
 type storedEdit struct {
 	scheduler.LastEdit
 
@@ -78,14 +78,14 @@ type storedEdit struct {
 	revision uint64
 }
 
-// sameEdit reports whether next is no edit of cur, which may be nil, but has at most the number of a spec that was carried
-// out.
+// sameEdit reports whether next contains no new edit of cur, which may be nil. It may differ in the sequence of an
+// applied spec.
 func sameEdit(cur, next *scheduler.Job) bool {
 	return cur != nil && cur.UID == next.UID && cur.Generation == next.Generation
 }
 
-// told writes into the audit trail that the job cur, nil for none, has become next. A failure is only logged: the job tells
-// of its edit itself, and [Auditor.CheckTrail] writes what is missing.
+// told writes the change of the job cur, which may be nil, to next into the audit log. A failure is only logged: the
+// job itself contains its edit, and [Auditor.CheckTrail] writes missing entries.
 func (h *shared) told(ctx context.Context, cur, next *scheduler.Job) {
 	if h.Trail == nil {
 		return
@@ -99,7 +99,7 @@ func (h *shared) told(ctx context.Context, cur, next *scheduler.Job) {
 	}
 }
 
-// edited is the entry of an edit of a job.
+// edited returns the audit log entry of a job's edit.
 func edited(edit *storedEdit) *trail.Entry {
 	e := &trail.Entry{
 		Time: edit.At, Kind: trail.Job, Op: edit.Op, Collection: edit.key.Collection, Job: edit.key.Job,
@@ -113,10 +113,10 @@ func edited(edit *storedEdit) *trail.Entry {
 	return e
 }
 
-// pausedUntil is the member of a job that pauses it.
+// pausedUntil is the field that pauses a job.
 const pausedUntil = "pausedUntil"
 
-// changed are the places where an edit has changed a job.
+// changed returns the paths that an edit has changed.
 func changed(cur, next *scheduler.Job) []string {
 	var paths []string
 	if cur.State != next.State {
@@ -128,11 +128,11 @@ func changed(cur, next *scheduler.Job) []string {
 	return append(paths, document.ChangedPaths(cur.Def.Document(), next.Def.Document(), trail.MaxChanged-len(paths))...)
 }
 
-// recentEdit is for how long after an edit its entry is made sure of before the next one: longer than it takes until
-// [Auditor.CheckTrail] has looked.
+// recentEdit is how long after an edit the next one verifies its entry. It exceeds the time until [Auditor.CheckTrail]
+// has checked the edit.
 const recentEdit = 3 * time.Hour
 
-// retold makes sure that the last edits of jobs are in the trail before something takes their places.
+// retold makes sure that the audit log contains the last edits of jobs before a change overwrites them.
 func (h *shared) retold(ctx context.Context, edits ...*storedEdit) error {
 	if h.Trail == nil {
 		return nil
@@ -146,7 +146,7 @@ func (h *shared) retold(ctx context.Context, edits ...*storedEdit) error {
 	return err
 }
 
-// retell writes the entries that are missing of the last edits of jobs, and returns how many were.
+// retell writes the missing entries of the last edits of jobs, and returns their number.
 func (h *shared) retell(ctx context.Context, edits []*storedEdit) (missing int, err error) {
 	keys := make([]scheduler.Key, len(edits))
 	for i, edit := range edits {
@@ -177,12 +177,13 @@ func (h *shared) retell(ctx context.Context, edits []*storedEdit) (missing int, 
 	return missing, nil
 }
 
-// tells reports whether an entry, nil for none, is that of an edit.
+// tells reports whether an entry, which may be nil, is that of an edit.
 func tells(e *trail.Entry, edit *storedEdit) bool {
 	return e != nil && e.UID == edit.UID && e.Generation == edit.Generation
 }
 
-// findsEdit looks for the entry of an edit before the last one of its job: runs by hand and others may have followed.
+// findsEdit looks for the entry of an edit before the last entry of its job: manual runs and other entries may follow
+// it.
 func (h *shared) findsEdit(ctx context.Context, edit *storedEdit, last *trail.Entry) (found bool, err error) {
 	if last == nil {
 		return false, nil
@@ -195,8 +196,9 @@ func (h *shared) findsEdit(ctx context.Context, edit *storedEdit, last *trail.En
 	return found, err
 }
 
-// audited has do make a change that leaves nothing from which its entry could be written later: it is announced first. do
-// completes the entry. Without the announcement nothing is done: the error is ErrUnavailable.
+// audited executes a change that leaves no trace from which its entry could be written later: it announces the change
+// in the audit log first. do completes the entry. If the announcement fails, audited returns ErrUnavailable and does
+// not call do.
 func (h *shared) audited(ctx context.Context, e *trail.Entry, do func(e *trail.Entry) error) error {
 	if h.Trail == nil {
 		return do(e)
@@ -220,10 +222,10 @@ func (h *shared) audited(ctx context.Context, e *trail.Entry, do func(e *trail.E
 	return err
 }
 
-// errNoTrail says that nothing is recorded.
+// errNoTrail reports that there is no audit log.
 var errNoTrail = errors.New("no audit trail is kept")
 
-// toldRepairs writes into the audit trail that jobs and batons were mended.
+// toldRepairs writes repairs of jobs and batons into the audit log.
 func (h *shared) toldRepairs(ctx context.Context, mended int) {
 	if h.Trail == nil {
 		return
@@ -237,18 +239,18 @@ func (h *shared) toldRepairs(ctx context.Context, mended int) {
 	}
 }
 
-// Record has do make a change that the audit trail is to tell of: of a token, say. It is announced before, and do may
-// complete the entry. ErrUnavailable when that cannot be written; then do is not called.
+// Record executes a change that the audit log must contain, such as that of a token. It announces the change first, and
+// do may complete the entry. If the announcement fails, Record returns ErrUnavailable and does not call do.
 func (t TrailKeeper) Record(ctx context.Context, e *trail.Entry, do func(e *trail.Entry) error) error {
 	return t.shared.audited(ctx, e, do)
 }
 
-// trailChunk is how many jobs are compared with the trail together.
+// trailChunk is the number of jobs that are compared with the audit log together.
 const trailChunk = 256
 
-// CheckTrail writes the audit records that are missing of edits of jobs, because their processes ended before they had:
-// of what was written since the last look, but not in the last minute, which others may still be about to tell of. It
-// returns how many were missing. Where nobody has looked before, what is there counts as told.
+// CheckTrail writes the missing audit log entries of edits whose processes stopped too early, and returns their number.
+// It examines edits since its last call, except those of the last minute, whose processes may still write them. The
+// first call assumes that all entries exist.
 func (a Auditor) CheckTrail(ctx context.Context) (missing int, err error) {
 	h := a.shared
 	if h.Trail == nil {
@@ -289,18 +291,18 @@ func (a Auditor) CheckTrail(ctx context.Context) (missing int, err error) {
 			return missing, err
 		}
 		from = last
-		if !intake.Pause(ctx, time.Since(began)) { // as long as it took is left to others
+		if !intake.Pause(ctx, time.Since(began)) { // leave as much time to others
 			return missing, context.Cause(ctx)
 		}
 	}
 }
 
-// longAgo is by how much a job may have been edited before it was written, as it is at its end, for the entry of the edit to
-// be looked for: an earlier one was looked for before.
+// longAgo is the age of an edit, when its job is written, from which CheckTrail assumes that an earlier call has
+// verified its entry. A job that ends, for example, is written long after its edit.
 const longAgo = 24 * time.Hour
 
-// retellAll writes the entries that are missing of the last edits of jobs, which were written at those times. One that was
-// edited after until comes again.
+// retellAll writes the missing entries of the last edits of jobs, which were written at the given times. It handles
+// jobs that were edited after until in a later call.
 func (a Auditor) retellAll(ctx context.Context, written map[scheduler.Key]time.Time, until time.Time) (missing int, err error) {
 	if len(written) == 0 {
 		return 0, nil

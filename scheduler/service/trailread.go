@@ -12,20 +12,20 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-// TrailKeeper shows the audit trail.
+// TrailKeeper reads the audit log.
 type TrailKeeper struct{ shared *shared }
 
-// TrailQuery says which entries of the audit trail are asked for.
+// TrailQuery selects audit log entries.
 type TrailQuery struct {
 	trail.Scope
 
 	Who   string    // "": anybody; else by whom, or by whom as claimed, in any letter case, or their id
-	Since time.Time // not before
-	Until time.Time // not after; zero: no bound
+	Since time.Time // inclusive
+	Until time.Time // inclusive; zero: no limit
 	Op    string    // "": all
 }
 
-// check makes sure that the names can be those of something.
+// check validates the names.
 func (q *TrailQuery) check() error {
 	if q.Kind != "" && !slices.Contains(trail.Kinds, q.Kind) {
 		return scheduler.Invalid("kind", fmt.Sprintf("%q is not one of job, collection, secret, token, system", q.Kind))
@@ -42,20 +42,20 @@ func (q *TrailQuery) check() error {
 	return nil
 }
 
-// admits reports whether an entry is asked for.
+// admits reports whether an entry matches.
 func (q *TrailQuery) admits(e *trail.Entry) bool {
 	return (q.Who == "" || strings.EqualFold(q.Who, e.By.Name) || q.Who == e.By.ID || strings.EqualFold(q.Who, e.Claim)) &&
 		(q.Op == "" || q.Op == e.Op) && !e.Time.Before(q.Since) && (q.Until.IsZero() || !e.Time.After(q.Until))
 }
 
-// trailReach is how many entries are looked at for one page.
+// trailReach limits the entries that are examined for a page.
 const trailReach = 20_000
 
-// settling is how long a change that was begun may take before it counts as cut short.
+// settling is how long an announced change may take before it counts as interrupted.
 const settling = time.Minute
 
-// Trail returns a page of the audit trail, newest first. next is the sequence before which the next page goes on, 0 when
-// there is none. What was begun stands only by its end; where there is none, it is told as interrupted.
+// Trail returns a page of the audit log, newest first. next is the sequence before which the next page starts, 0 if
+// there is none. A change with two entries appears with its final one; without it, it appears as interrupted.
 func (t TrailKeeper) Trail(ctx context.Context, q TrailQuery, p view.Page) (entries []*trail.Entry, next uint64, err error) {
 	if err := q.check(); err != nil {
 		return nil, 0, err
@@ -106,11 +106,11 @@ func (t TrailKeeper) Trail(ctx context.Context, q TrailQuery, p view.Page) (entr
 	return entries, next, err
 }
 
-// clockSkew is by how much the clocks of schedulers and of the store may differ.
+// clockSkew limits the difference between the clocks of the schedulers and the store.
 const clockSkew = time.Minute
 
-// shown reports whether an entry is shown: one that was begun only if it has no end. ends are the beginnings whose ends
-// were seen.
+// shown reports whether an entry appears: an announcement appears only without a final entry. ends contains the
+// announcements whose final entries were seen.
 func (t TrailKeeper) shown(ctx context.Context, e *trail.Entry, ends map[uint64]bool) (bool, error) {
 	if e.Phase != trail.Begun {
 		return true, nil
@@ -128,9 +128,9 @@ func (t TrailKeeper) shown(ctx context.Context, e *trail.Entry, ends map[uint64]
 	return true, nil
 }
 
-// FollowTrail calls ready once, with the sequence of the last entry that is not told, and then f for every entry after it
-// that is asked for, as they come, until ctx is done. That is after, or the last entry of all when after is nil. What is
-// begun is told by its end.
+// FollowTrail calls ready once, with the sequence after which it starts, then f for every matching entry as it arrives,
+// until ctx is done. It starts after the sequence after, or after the last entry if after is nil. Announced changes
+// appear with their final entry.
 func (t TrailKeeper) FollowTrail(
 	ctx context.Context, q TrailQuery, after *uint64, ready func(after uint64), f func(*trail.Entry),
 ) error {
@@ -157,7 +157,7 @@ func (t TrailKeeper) FollowTrail(
 	})
 }
 
-// begin is when the trail begins, the zero time when it is empty, or none is kept.
+// begin returns when the audit log starts, or the zero time if it is empty or disabled.
 func (t TrailKeeper) begin(ctx context.Context) (time.Time, error) {
 	if t.shared.Trail == nil {
 		return time.Time{}, nil
@@ -165,11 +165,10 @@ func (t TrailKeeper) begin(ctx context.Context) (time.Time, error) {
 	return t.shared.Trail.FirstEntry(ctx)
 }
 
-// LastChange returns the last change of a job, or of a collection when the key has no job, that was made before an instant
-// (the zero time: of all) and for which one of the operations was asked, any when none is given: {"disable"} tells who
-// disabled a job, as far as the trail goes back; nil when it does not tell. An edit by which the state became what the
-// operation asks for counts as that operation: to put a job with the state disabled is to disable it, and to
-// put one with pausedUntil to pause it.
+// LastChange returns the last change of a job, or of a collection if the key has no job, before an instant (zero: at
+// any time). Only changes by one of the given operations count, if any are given: {"disable"} finds out who disabled a
+// job. It returns nil if the audit log has no such change. An edit that sets the state or the pause counts as the
+// equivalent operation: putting a job with the state disabled is a disable, and with pausedUntil a pause.
 func (t TrailKeeper) LastChange(
 	ctx context.Context, k scheduler.Key, kind trail.Kind, before time.Time, ops ...string,
 ) (last *trail.Entry, err error) {
@@ -188,7 +187,7 @@ func (t TrailKeeper) LastChange(
 	return last, err
 }
 
-// asks reports whether an entry is of one of the operations, or comes to the same.
+// asks reports whether an entry is one of the operations or equivalent to one.
 func asks(e *trail.Entry, ops []string) bool {
 	if len(ops) == 0 || slices.Contains(ops, e.Op) {
 		return true
@@ -199,7 +198,7 @@ func asks(e *trail.Entry, ops []string) bool {
 	if !slices.Contains(e.Changed, "state") && e.Result != string(view.Created) {
 		return false
 	}
-	switch e.State { //nolint:exhaustive // the others are nobody's wish
+	switch e.State { //nolint:exhaustive // no operation requests the other states
 	case scheduler.Disabled:
 		return slices.Contains(ops, "disable")
 	case scheduler.Enabled:

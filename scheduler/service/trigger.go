@@ -14,23 +14,24 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/trail"
 )
 
-// Runner runs jobs by hand.
+// Runner starts manual runs.
 type Runner struct {
 	shared *shared
 	plans  *planner
 
-	when scheduler.Condition // of a run that is asked for
+	when scheduler.Condition // of a requested run
 }
 
-// Trigger runs a job now, besides its schedule, which goes on as planned; the
-// run does not use up recurrence.count. ErrConflict when the job is running,
-// waiting for a retry, completed or faulted. A disabled job runs once.
+// Trigger runs a job now, in addition to its schedule, which does not change. The run does not count toward
+// recurrence.count. A disabled job runs once. Trigger returns ErrConflict if the job is running, waits for a retry, or
+// is completed or faulted.
 func (r Runner) Trigger(ctx context.Context, k scheduler.Key) (occurrence string, err error) {
 	return r.trigger(ctx, k, time.Time{}, nil)
 }
 
-// RunBy is [Runner.TriggerAt], or with a zero time [Runner.Trigger], with a body: empty, or {"data": {…}}, which the
-// job's templates get over the job's own data. ErrInvalid when the job does not accept that, see [scheduler.Definition.CheckRun].
+// RunBy is [Runner.TriggerAt] or, with a zero time, [Runner.Trigger], with a body: empty, or {"data": {…}}, which
+// overrides the job's data for its templates. It returns ErrInvalid if the job does not accept the data, see
+// [scheduler.Definition.CheckRun].
 func (r Runner) RunBy(ctx context.Context, k scheduler.Key, body []byte, asked time.Time) (occurrence string, err error) {
 	var data json.RawMessage
 	if len(bytes.TrimSpace(body)) > 0 {
@@ -45,10 +46,8 @@ func (r Runner) RunBy(ctx context.Context, k scheduler.Key, body []byte, asked t
 	return r.trigger(ctx, k, asked, data)
 }
 
-// TriggerAt is [Runner.Trigger] for a request that was made at the instant
-// asked: the run's nominal time. A request that is repeated, because nobody
-// knows whether it was carried out, has the same occurrence id again, and so
-// the same idempotency key.
+// TriggerAt is [Runner.Trigger] for a request that was made at the instant asked, which is the run's nominal time. A
+// request that is repeated after an unknown result has the same occurrence ID, and so the same idempotency key.
 func (r Runner) TriggerAt(ctx context.Context, k scheduler.Key, asked time.Time) (occurrence string, err error) {
 	return r.trigger(ctx, k, asked, nil)
 }
@@ -76,7 +75,8 @@ func (r Runner) trigger(ctx context.Context, k scheduler.Key, asked time.Time, d
 	return r.start(ctx, j, asked.UTC(), nil, data)
 }
 
-// start runs a job now. again is the occurrence that the run repeats, and data its values for templates; nil for none.
+// start runs a job now. again is the occurrence that the run repeats, and data its values for templates; both may be
+// nil.
 func (r Runner) start(
 	ctx context.Context, j *scheduler.Job, asked time.Time, again *repetition, data json.RawMessage,
 ) (occurrence string, err error) {
@@ -96,7 +96,7 @@ func (r Runner) start(
 	case found.Waiting == nil:
 		return id, j.TriggerBusy(found.Running, r.shared.open(ctx, k.Collection), asked, r.shared.Store.Now())
 	case !found.Waiting.BelongsTo(j), found.Waiting.NeedsOpen() && found.Waiting.Schedule != j.ScheduleGen:
-		// left by a delete or an edit that was cut short: the run would resume with what that one waits for
+		// left by an interrupted delete or edit: the run would resume with the occurrence that it waits for
 		if err := r.plans.replan(ctx, j, j, step.From{}); err != nil {
 			return "", err
 		}
@@ -122,7 +122,7 @@ func (r Runner) start(
 	return id, err
 }
 
-// fire lets a baton run in the place of one that waits, or of none. The audit trail tells of it.
+// fire fires a baton in place of the waiting one, if any, and writes an audit log entry.
 func (r Runner) fire(
 	ctx context.Context, j *scheduler.Job, slot scheduler.Slot, b *scheduler.Baton, asked time.Time, waiting uint64,
 ) error {
@@ -138,11 +138,11 @@ func (r Runner) fire(
 	})
 }
 
-// startDetached runs a job once that has no baton, because it is disabled or over.
+// startDetached runs a job without a baton once, because it is disabled or has ended.
 func (r Runner) startDetached(
 	ctx context.Context, j *scheduler.Job, asked time.Time, again *repetition, data json.RawMessage,
 ) error {
-	own, _, _ := r.plans.baton(ctx, j) // one that cannot be read is no such request
+	own, _, _ := r.plans.baton(ctx, j) // an unreadable baton is not the same request
 	b := j.TriggerDisabled(own, asked)
 	if b == nil {
 		return nil
@@ -159,5 +159,5 @@ func (r Runner) startDetached(
 	case again != nil:
 		return notEnded(j, again.Nominal) // another request was faster
 	}
-	return nil // the same request has been carried out, and still runs
+	return nil // the same request was carried out and is still running
 }

@@ -16,23 +16,20 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/why"
 )
 
-// Enable lets a job run again that is disabled or paused. Instants that passed
-// meanwhile are recorded as skipped. ErrConflict when the job is completed or
-// faulted.
+// Enable resumes a disabled or paused job. The due times that it has missed are recorded as skipped. It returns
+// ErrConflict if the job is completed or faulted.
 func (e Editor) Enable(ctx context.Context, k scheduler.Key) (*view.Job, error) {
 	return e.Turn(ctx, k, scheduler.Enabled, 0)
 }
 
-// Disable stops a job until it is enabled. An occurrence that has begun ends as
-// usual, and so does a manual run, however long the target or the retries take.
-// ErrConflict when the job is completed or faulted.
+// Disable stops a job until it is enabled. Started occurrences and manual runs end as usual, however long the target or
+// the retries take. It returns ErrConflict if the job is completed or faulted.
 func (e Editor) Disable(ctx context.Context, k scheduler.Key) (*view.Job, error) {
 	return e.Turn(ctx, k, scheduler.Disabled, 0)
 }
 
-// Turn enables or disables a job. specSequence is the stream sequence of the
-// spec that asked for it, 0 if none did; a job that a later spec has written
-// stays as it is, and the view says so.
+// Turn enables or disables a job. specSequence is the stream sequence of the spec that requested it, or 0. A job that a
+// later spec has written does not change, and the view reports this.
 func (e Editor) Turn(ctx context.Context, k scheduler.Key, state scheduler.State, specSequence uint64) (*view.Job, error) {
 	if err := k.Validate(); err != nil {
 		return nil, err
@@ -72,10 +69,10 @@ func (e Editor) Turn(ctx context.Context, k scheduler.Key, state scheduler.State
 	return nil, contended("job " + k.String())
 }
 
-// turns are the operations that enable and disable.
+// turns maps states to the operations that set them.
 var turns = map[scheduler.State]string{scheduler.Enabled: "enable", scheduler.Disabled: "disable"}
 
-// retoldTurn makes sure of the audit record of a spec that has been carried out, and is delivered again.
+// retoldTurn makes sure that the audit log contains a spec that was applied and is redelivered.
 func (e Editor) retoldTurn(ctx context.Context, cur *scheduler.Job, specSequence uint64) error {
 	if specSequence == 0 || cur.SpecSequence != specSequence {
 		return nil
@@ -83,9 +80,8 @@ func (e Editor) retoldTurn(ctx context.Context, cur *scheduler.Job, specSequence
 	return e.shared.retold(ctx, lastEdit(cur))
 }
 
-// Delete removes a job, its batons and its history. ErrNotFound when it does
-// not exist; one whose definition was lost and whose baton is there does. An attempt
-// that is running ends; nothing follows it.
+// Delete removes a job, its batons and its history. A running attempt ends, and nothing follows. Delete returns
+// ErrNotFound if the job does not exist; a job without a definition exists if it has a baton.
 func (e Editor) Delete(ctx context.Context, k scheduler.Key, specSequence uint64) error {
 	if err := k.Validate(); err != nil {
 		return err
@@ -99,7 +95,7 @@ func (e Editor) Delete(ctx context.Context, k scheduler.Key, specSequence uint64
 		st.Key = k
 		left := remains{st, last}
 		if errors.Is(err, scheduler.ErrNotFound) && specSequence > 0 && st.SpecSequence == specSequence {
-			return e.shared.audited(ctx, deletion(k, st), func(*trail.Entry) error { return e.sweep(ctx, left) }) // it was cut short
+			return e.shared.audited(ctx, deletion(k, st), func(*trail.Entry) error { return e.sweep(ctx, left) }) // a delete was interrupted
 		}
 		if errors.Is(err, scheduler.ErrNotFound) {
 			stray, _, failed := e.shared.stray(ctx, k)
@@ -107,9 +103,9 @@ func (e Editor) Delete(ctx context.Context, k scheduler.Key, specSequence uint64
 			case failed != nil:
 				return failed
 			case stray != nil && stray.Fate() == scheduler.Deleted:
-				return e.sweep(ctx, left) // a delete was cut short, perhaps this one
+				return e.sweep(ctx, left) // a delete was interrupted, perhaps this one
 			case stray != nil:
-				err, left.Revision = nil, math.MaxUint64 // the definition was lost: all batons are the job's
+				err, left.Revision = nil, math.MaxUint64 // the definition was lost: all batons belong to the job
 			}
 		}
 		if err != nil {
@@ -133,7 +129,7 @@ func (e Editor) Delete(ctx context.Context, k scheduler.Key, specSequence uint64
 	return contended("job " + k.String())
 }
 
-// remove deletes a definition at its revision. The audit trail tells of it.
+// remove deletes a definition at its revision and writes an audit log entry.
 func (e Editor) remove(ctx context.Context, k scheduler.Key, st scheduler.Stored, specSequence uint64) error {
 	if edit, ok := scheduler.StoredEdit(st.Data); ok {
 		if err := e.shared.retold(ctx, &storedEdit{edit, k, st.Revision}); err != nil {
@@ -147,7 +143,7 @@ func (e Editor) remove(ctx context.Context, k scheduler.Key, st scheduler.Stored
 	})
 }
 
-// deletion is the entry of the audit trail for a job that is deleted.
+// deletion returns the audit log entry of a job's deletion.
 func deletion(k scheduler.Key, st scheduler.Stored) *trail.Entry {
 	edit, _ := scheduler.StoredEdit(st.Data)
 	return &trail.Entry{
@@ -155,14 +151,14 @@ func deletion(k scheduler.Key, st scheduler.Stored) *trail.Entry {
 	}
 }
 
-// remains identify the batons and records of a deleted job. A later job of the name may exist.
+// remains identify the batons and records of a deleted job. A later job with the same name may exist.
 type remains struct {
-	scheduler.Stored // the definition, or its delete marker
+	scheduler.Stored // the definition or its delete marker
 
-	last uint64 // the sequence of its last record before it was deleted
+	last uint64 // sequence of its last record before the deletion
 }
 
-// lastRecord returns the sequence of the last record of a name, 0 without one.
+// lastRecord returns the sequence of the last record of a name, or 0.
 func (e Editor) lastRecord(ctx context.Context, k scheduler.Key) (last uint64, err error) {
 	err = e.shared.Store.LastRecords(ctx, []scheduler.Key{k}, scheduler.Outcomes, func(r *scheduler.Record) {
 		last = max(last, r.Sequence)
@@ -173,7 +169,7 @@ func (e Editor) lastRecord(ctx context.Context, k scheduler.Key) (last uint64, e
 	return last, err
 }
 
-// sweep removes what a deleted job leaves.
+// sweep removes the remains of a deleted job.
 func (e Editor) sweep(ctx context.Context, left remains) error {
 	of := scheduler.Left(scheduler.StoredIncarnation(left.Data), left.Revision)
 	if err := e.shared.Store.Clear(ctx, left.Key, of); err != nil {
@@ -182,17 +178,17 @@ func (e Editor) sweep(ctx context.Context, left remains) error {
 	return e.shared.Store.Forget(ctx, left.Key, left.last)
 }
 
-// Pause keeps a job from starting occurrences until an instant, after which it goes on by itself; its state stays what it
-// is. What falls due meanwhile is recorded as skipped, and a run by hand is possible. until is as [why.ParseFuture] reads
-// it, on the job's clock. [Editor.Enable] ends a pause early, and another Pause gives it another end.
+// Pause prevents a job from starting occurrences until an instant, after which it resumes automatically. Its state does
+// not change. Due times in the pause are recorded as skipped; manual runs are possible. [why.ParseFuture] parses until,
+// in the job's time zone. [Editor.Enable] ends a pause early, and another Pause changes its end.
 //
-// ErrInvalid when until is no time to come; ErrConflict when the job is completed or faulted.
+// Pause returns ErrInvalid if until is not in the future, and ErrConflict if the job is completed or faulted.
 func (e Editor) Pause(ctx context.Context, k scheduler.Key, until string) (*view.Job, error) {
 	return e.PauseAt(ctx, k, until, e.shared.Store.Now())
 }
 
-// PauseAt is [Editor.Pause] as it was asked for at an instant: "2h" is from then on, and "9:00" the next time that the clock
-// shows that, also when it takes a while until it is carried out, as for many jobs.
+// PauseAt is [Editor.Pause] for a request that was made at the instant asked, to which until is relative: "2h" starts
+// then, and "9:00" is the next 9:00 after it, even if the request is executed later, as for many jobs.
 func (e Editor) PauseAt(ctx context.Context, k scheduler.Key, until string, asked time.Time) (*view.Job, error) {
 	if err := k.Validate(); err != nil {
 		return nil, err

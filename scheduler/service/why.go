@@ -10,15 +10,15 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/why"
 )
 
-// whyReach is how many records are looked at for an answer. Those of an occurrence
-// are few, and stand together but for those of runs beside it.
+// whyReach limits the records that are examined for an answer. An occurrence has few records, which are adjacent except
+// for those of concurrent runs.
 const whyReach = 512
 
-// Why explains why a job ran at a time, or did not. at is as [why.ParseMoment] reads it,
-// on the job's clock; "" is the time that [why.Question.Latest] returns.
+// Why explains why a job ran at a time or did not. [why.ParseMoment] parses at, in the job's time zone; for "",
+// [why.Question.Latest] selects the time.
 //
-// Errors: ErrInvalid for the names and the time; ErrNotFound when there is neither
-// the collection nor the job, and nothing is known of an earlier job of the name.
+// Errors: ErrInvalid for the names and the time; ErrNotFound if neither the collection nor the job exists, and nothing
+// is known of an earlier job with the same name.
 func (r Reader) Why(ctx context.Context, k scheduler.Key, at string) (*why.Answer, error) {
 	if err := k.Validate(); err != nil {
 		return nil, err
@@ -57,7 +57,7 @@ func (r Reader) Why(ctx context.Context, k scheduler.Key, at string) (*why.Answe
 	return &a, nil
 }
 
-// latest chooses the time of a question without one.
+// latest selects the time of a question without one.
 func (r Reader) latest(ctx context.Context, q *why.Question) error {
 	var last *scheduler.Record
 	seen := 0
@@ -74,7 +74,7 @@ func (r Reader) latest(ctx context.Context, q *why.Question) error {
 	return err
 }
 
-// asked finds the job that is asked about, and its batons.
+// asked loads the job and its batons.
 func (r Reader) asked(ctx context.Context, q *why.Question) error {
 	j, st, err := r.shared.findInTurn(ctx, q.Key)
 	if damaged, ok := errors.AsType[*scheduler.DamagedError](err); ok {
@@ -107,7 +107,7 @@ func (r Reader) asked(ctx context.Context, q *why.Question) error {
 	return nil
 }
 
-// detached returns where the batons of a job's detached runs are. One that cannot be read is left out.
+// detached returns the positions of a job's detached runs. It omits unreadable batons.
 func (r Reader) detached(ctx context.Context, j *scheduler.Job) (all []why.Place, err error) {
 	err = r.shared.Store.EachDetached(ctx, j.Key, func(slot scheduler.Slot, st scheduler.Stored, running bool) {
 		if b, err := scheduler.DecodeBaton(st.Data); err == nil && b.Check(slot) == nil && b.BelongsTo(j) {
@@ -117,7 +117,7 @@ func (r Reader) detached(ctx context.Context, j *scheduler.Job) (all []why.Place
 	return all, err
 }
 
-// around finds what the store has of the time that is asked about.
+// around loads the store's data around the time of the question.
 func (r Reader) around(ctx context.Context, q *why.Question) (err error) {
 	if q.Kept, err = r.shared.Store.Kept(ctx, q.Key); err != nil {
 		return err
@@ -143,10 +143,10 @@ func (r Reader) around(ctx context.Context, q *why.Question) (err error) {
 	if err == nil && then.UID == q.Job.UID && then.ScheduleGen != q.Job.ScheduleGen {
 		q.Then = then
 	}
-	return nil // what cannot be read any more is as if it were not kept
+	return nil // treat unreadable data as absent
 }
 
-// changes finds who made the changes that the answer may have to tell of, as far as the audit trail goes back.
+// changes finds out who made the changes that the answer may mention, as far as the audit log goes back.
 func (r Reader) changes(ctx context.Context, q *why.Question) (err error) {
 	keeper := TrailKeeper{r.shared}
 	if q.Trail, err = keeper.begin(ctx); err != nil {
