@@ -10,7 +10,7 @@
 //  1. Peek answers only while a watch is live, with a value that was the latest when the watch last reported its key.
 //     A process's own write is visible as soon as it is noted.
 //  2. Current never returns a revision older than the one requested or reported. It reads the store if the mirror has
-//     no newer value or no watch, and retries for 150 ms if the store lags behind. Then it accepts the store's answer,
+//     no newer value or no watch, and retries for 150 ms if the store lags behind. It then accepts the store's answer,
 //     as the store may have been restored from a backup. It returns store errors and does not cache them.
 //  3. The mirror does not keep a value if its key may have changed since the read began, if the watch was lost
 //     meanwhile, or if a newer revision was reported (a replica may lag behind). Shards count the changes, so a change
@@ -20,6 +20,6 @@
 //     A deletion is a revision like any other.
 //  6. A new watch removes the values that were deleted while none was live.
 //  7. A lost watch empties the mirror, except for [Mirror.Known] with [Config.Retain].
-//  8. Of several runners in a process, one watches. When it ends, another takes over.
+//  8. One runner per process watches. When it ends, another takes over.
 //  9. The mirror holds no lock while it reads the store.
 package cache

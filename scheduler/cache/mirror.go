@@ -199,7 +199,7 @@ func (m *Mirror[K, V]) Note(key K, revision uint64, data []byte) {
 }
 
 // Run watches the bucket until ctx is done. When the watch fails, Run calls lost and retries after a second; it does
-// not call lost again for the same reason. Of several runners, one watches and the others stand by.
+// not call lost again for the same reason. One runner watches at a time.
 func (m *Mirror[K, V]) Run(ctx context.Context, lost func(error)) {
 	select {
 	case m.turn <- struct{}{}:

@@ -5,7 +5,7 @@ import "time"
 // Target is a target whose attempts are held back.
 type Target struct {
 	Name       string
-	Collection string // whose rule it is; "": it has none
+	Collection string // owner of the rule; "": no rule
 	State      State
 	Until      time.Time // end of state Open
 	InFlight   int // running attempts

@@ -11,8 +11,8 @@ import (
 // Target is the health of a target.
 type Target struct {
 	Name       string        `json:"name"`                 // host and port
-	Collection string        `json:"collection,omitempty"` // whose rule it is that holds; "": nobody's, or not known
-	State      string        `json:"state,omitempty"`      // one of the states below; "": nothing is wrong but what Failed and Mean tell
+	Collection string        `json:"collection,omitempty"` // owner of the rule in effect; "": none or unknown
+	State      string        `json:"state,omitempty"`      // one of the states below; "": see Failed and Mean
 	Until      time.Time     `json:"until,omitzero"` // end of the open state
 	InFlight   int           `json:"inFlight,omitempty"`   // attempts
 	Queued     int           `json:"queued,omitempty"` // runs that wait for a slot

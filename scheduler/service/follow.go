@@ -200,7 +200,7 @@ type register struct {
 	mu     sync.Mutex
 	known  map[scheduler.Key]presence
 	asking map[scheduler.Key]*question
-	told   map[*follower]struct{} // followers to notify of changes of their own jobs
+	told   map[*follower]struct{} // followers to notify when their job changes
 }
 
 // question is a job lookup in progress.

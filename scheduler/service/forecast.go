@@ -23,7 +23,7 @@ type Forecaster struct{ shared *shared }
 
 // ForecastQuery configures a forecast.
 type ForecastQuery struct {
-	Collection string    // "": of all collections
+	Collection string    // "": all
 	From       time.Time // zero: now
 	Hours      int // from 1 to 168; 0: 24
 	Proposals  int // at most; from 0 to 10000

@@ -19,7 +19,7 @@ type TrailKeeper struct{ shared *shared }
 type TrailQuery struct {
 	trail.Scope
 
-	Who   string    // "": anybody; else by whom, or by whom as claimed, in any letter case, or their id
+	Who   string    // "": any; otherwise a verified or claimed name, in any letter case, or an ID
 	Since time.Time // inclusive
 	Until time.Time // inclusive; zero: no limit
 	Op    string    // "": all

@@ -19,22 +19,22 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-// Trier tries jobs out.
+// Trier runs test runs.
 type Trier struct {
 	shared *shared
 	edits  Editor
 	trials *trials
 }
 
-// trials lets each caller have one trial at a time, and few of all be under way.
+// trials limits concurrent test runs, to one per caller and a few in total.
 type trials struct {
 	mu     sync.Mutex
-	wait   map[string]int // by caller: who have one, or wait
-	own    lines          // of each caller
-	places chan struct{}  // of all
+	wait   map[string]int // number of test runs by caller, running or waiting
+	own    lines // per caller
+	places chan struct{} // in total
 }
 
-// The bounds of trials: how many are under way at once in a process, and how many one caller may have asked for.
+// The limits of test runs: running ones per process, and running or waiting ones per caller.
 const (
 	trialsAtOnce    = 16
 	trialsOfACaller = 4
@@ -44,7 +44,7 @@ func newTrials() *trials {
 	return &trials{wait: map[string]int{}, places: make(chan struct{}, trialsAtOnce)}
 }
 
-// take waits for the caller's turn. ErrUnavailable when it has asked for too many.
+// take waits for the caller's turn. It returns ErrUnavailable if the caller has too many requests.
 func (t *trials) take(ctx context.Context) (release func(), err error) {
 	caller, _ := ctx.Value(callerKey{}).(string)
 	if !t.enter(caller) {
@@ -85,18 +85,19 @@ func (t *trials) leave(caller string) {
 	}
 }
 
-// Try runs one attempt of a job's action now, and tells what became of it. The job is what a document says, and is not
-// stored; without a document it is the job as it is. Nothing is recorded in a history and nothing follows: neither a retry
-// nor an errorAction. The audit trail tells of it. It waits a minute at most, whatever the job's timeout.
+// Try runs one attempt of a job's action now and returns its result. A document defines the job, which is not stored;
+// without a document, Try uses the stored job. No history record is written, and no retry or errorAction follows; the
+// audit log has an entry. Try waits at most a minute, regardless of the job's timeout.
 //
-// The body {"data": {…}} tries the stored job with the data of a run, see [Runner.RunBy].
+// The body {"data": {…}} tests the stored job with the data of a run, see [Runner.RunBy].
 //
-// Secrets that the document has nothing for are those of the stored job of the name, if it sends them where that does; see
-// [scheduler.CheckKept]. What was sent of secrets is in no answer, also where the target repeats it.
+// Secrets that the document omits are taken from the stored job with the same name, if the document sends them to the
+// same place; see [scheduler.CheckKept]. The response never contains a secret that was sent, even if the target repeats
+// it.
 //
-// Errors: ErrInvalid with every problem of the document; ErrNotFound without the collection or, where there is no document,
-// the job; ErrConflict when its collection's plan does not allow it, and when no attempt could be made, as its target is busy
-// or its circuit open. A failed attempt is an answer, and no error.
+// Errors: ErrInvalid with every problem of the document; ErrNotFound without the collection or, without a document, the
+// job; ErrConflict if the collection's plan does not allow the job, or if the target is busy or its circuit breaker is
+// open. A failed attempt is a result, not an error.
 func (t Trier) Try(ctx context.Context, k scheduler.Key, body []byte) (*view.Trial, error) {
 	if err := k.Validate(); err != nil {
 		return nil, err
@@ -139,7 +140,7 @@ func (t Trier) Try(ctx context.Context, k scheduler.Key, body []byte) (*view.Tri
 	return v, nil
 }
 
-// read returns what is to be tried.
+// read returns the definition to test.
 func (t Trier) read(ctx context.Context, k scheduler.Key, body []byte, v *view.Trial) (*scheduler.Definition, error) {
 	cur, _, err := t.shared.findInTurn(ctx, k)
 	if v.Stored {
@@ -176,14 +177,14 @@ func (t Trier) read(ctx context.Context, k scheduler.Key, body []byte, v *view.T
 		return nil, err
 	}
 	v.Kept = kept
-	if plan, err := scheduler.NewJob(k, r.UID, def, r.Now, 0); err == nil { // of a schedule that is wrong, the action is tried
+	if plan, err := scheduler.NewJob(k, r.UID, def, r.Now, 0); err == nil { // with an invalid schedule, only the action is tested
 		v.Warnings = def.Warnings(plan.Plan)
 	}
 	v.Warnings = aboutActions(v.Warnings)
 	return def, nil
 }
 
-// aboutActions returns the warnings that have to do with what is tried.
+// aboutActions returns the warnings about the action.
 func aboutActions(warnings []spec.Warning) (about []spec.Warning) {
 	for _, w := range warnings {
 		if strings.HasPrefix(strings.TrimPrefix(w.Path, "properties."), "action") {
@@ -193,7 +194,7 @@ func aboutActions(warnings []spec.Warning) (about []spec.Warning) {
 	return about
 }
 
-// attempt makes the attempt, and writes down what became of it.
+// attempt makes the attempt and stores its result in v.
 func (t Trier) attempt(ctx context.Context, k scheduler.Key, def *scheduler.Definition, data json.RawMessage, v *view.Trial) error {
 	now := t.shared.Store.Now().UTC()
 	redactor := &secrets.Redactor{}
@@ -225,6 +226,6 @@ func (t Trier) attempt(ctx context.Context, k scheduler.Key, def *scheduler.Defi
 }
 
 const (
-	trialMark       = 10 // letters that tell a trial from others
+	trialMark       = 10 // letters that distinguish a test run from others
 	maxTrialHeaders = 32
 )

@@ -95,7 +95,7 @@ func (e Editor) Delete(ctx context.Context, k scheduler.Key, specSequence uint64
 		st.Key = k
 		left := remains{st, last}
 		if errors.Is(err, scheduler.ErrNotFound) && specSequence > 0 && st.SpecSequence == specSequence {
-			return e.shared.audited(ctx, deletion(k, st), func(*trail.Entry) error { return e.sweep(ctx, left) }) // a delete was interrupted
+			return e.shared.audited(ctx, deletion(k, st), func(*trail.Entry) error { return e.sweep(ctx, left) }) // interrupted
 		}
 		if errors.Is(err, scheduler.ErrNotFound) {
 			stray, _, failed := e.shared.stray(ctx, k)
