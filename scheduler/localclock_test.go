@@ -42,15 +42,15 @@ var measures = map[string]int{
 	"service/historykeeper.go wanted":  1,
 	"service/preview.go now":           1, // of a previewer without a store
 	"service/trail.go CheckTrail":      2,
+	"worker/attempted.go Try":          2,
 	"worker/attempted.go attemptOnce":  2,
+	"worker/attempted.go full":         1,
+	"worker/attempted.go join":         1,
+	"worker/attempted.go next":         1,
+	"worker/attempted.go wait":         1,
 	"worker/finalizer.go add":          1,
 	"worker/finalizer.go leisure":      1,
 	"worker/finalizer.go work":         2,
-	"worker/pace.go join":              1,
-	"worker/pace.go next":              1,
-	"worker/trial.go Try":              2,
-	"worker/unrecorded.go full":        1,
-	"worker/unrecorded.go wait":        1,
 }
 
 // TestDecisionsUseTheStoresClock: packages that decide ask [scheduler.Store] what time it is. The clock of one machine may

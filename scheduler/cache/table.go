@@ -5,13 +5,13 @@ type table[K comparable, V any] struct {
 	entries map[K]entry[V]
 	shards  []shard
 	latest  uint64 // the highest reported revision
-	limit   int // weight limit of the values that were read; 0: none
+	limit   int    // weight limit of the values that were read; 0: none
 	weight  int    // of all entries
 	retain  bool   // entries outlive the watch
 
 	watch    uint64 // number of the current or last watch
-	watching bool // a watch is live or being set up: it will report every change
-	live     bool // the watch has reported every existing value
+	watching bool   // a watch is live or being set up: it will report every change
+	live     bool   // the watch has reported every existing value
 }
 
 // shard counts the reported changes of the keys that share it.
@@ -37,7 +37,7 @@ type entry[V any] struct {
 	value    V
 	revision uint64
 	weight   int    // of the value; 0 is 1
-	deleted  bool // no value, or one that cannot be decoded
+	deleted  bool   // no value, or one that cannot be decoded
 	watch    uint64 // the watch that reported it
 }
 

@@ -11,7 +11,7 @@ import (
 type Query struct {
 	scheduler.RecordFilter
 
-	Key  scheduler.Key // a job; a collection if Job is empty; everything if it is the zero Key
+	Key  scheduler.Key                // a job; a collection if Job is empty; everything if it is the zero Key
 	Sees func(collection string) bool // the visible collections; nil: all
 }
 

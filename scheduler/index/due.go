@@ -11,8 +11,8 @@ import (
 
 // Due counts the jobs that run within given durations from now.
 type Due struct {
-	Jobs    int // jobs in any state
-	Enabled int // enabled jobs
+	Jobs    int   // jobs in any state
+	Enabled int   // enabled jobs
 	Within  []int // for each duration, the jobs whose next run is within it
 
 	// Estimated reports that Within is extrapolated: more jobs have run since the index read them than Due looks up.

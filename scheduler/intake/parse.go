@@ -2,6 +2,9 @@ package intake
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io"
 
 	"golang.org/x/sync/semaphore"
 
@@ -41,4 +44,16 @@ func CheckNoDocument(ctx context.Context, body []byte) error {
 	}
 	defer parsing.Release(size)
 	return scheduler.CheckNoDocument(body)
+}
+
+// ErrTooLong is returned for input that exceeds its limit.
+var ErrTooLong = errors.New("is longer")
+
+// ReadAll reads untrusted input of at most most bytes. It rejects longer input and never truncates it.
+func ReadAll(from io.Reader, most int64) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(from, most+1))
+	if err == nil && int64(len(data)) > most {
+		return nil, fmt.Errorf("%w than %d bytes, the most that is read", ErrTooLong, most)
+	}
+	return data, err
 }

@@ -11,8 +11,8 @@ type Room[K comparable] struct {
 	wake  []chan struct{}
 
 	mu   sync.Mutex
-	held map[K]int // sizes in bytes by message
-	size int // total size in bytes
+	held map[K]int     // sizes in bytes by message
+	size int           // total size in bytes
 	busy chan struct{} // signals the first message
 }
 

@@ -10,9 +10,9 @@ import (
 // failures. When the open period has ended, it is half open: one attempt, the probe, checks whether the target has
 // recovered.
 type breaker struct {
-	failures int // consecutive
+	failures int       // consecutive
 	until    time.Time // open until then, half open afterward; zero: closed
-	probing  bool // half open, and the probe is running
+	probing  bool      // half open, and the probe is running
 	last     time.Time // time of the last failure
 }
 

@@ -1,6 +1,7 @@
 package limits
 
 import (
+	"fmt"
 	"sync"
 	"time"
 
@@ -35,11 +36,11 @@ type Limiter[R Caller] struct {
 	groups   map[string]*queue[R]
 	ready    []*queue[R] // queues with runs, in round-robin order
 	inFlight int
-	slow     int // running attempts to slow targets
+	slow     int    // running attempts to slow targets
 	opened   uint64 // number of times that a circuit breaker opened
 	closed   bool
 	timer    *time.Timer // wakes targets that wait for their rate; nil: none waits
-	wake     time.Time // when the timer fires
+	wake     time.Time   // when the timer fires
 }
 
 // New returns a Limiter with all slots free.
@@ -268,4 +269,141 @@ func (l *Limiter[R]) refill() {
 	if !l.closed {
 		l.start(l.fill(l.cfg.Now()))
 	}
+}
+
+// Refusal is the reason why a run did not receive a slot. It includes when to try again; zero: when other runs have
+// ended.
+type Refusal struct {
+	Why   string
+	Until time.Time
+	Hard  bool // do not wait and retry
+}
+
+// Enter gives r a slot immediately, which r keeps until [Limiter.Done] or Forgo, or returns the reason for a refusal.
+// It never queues r, and queued runs have priority.
+func (l *Limiter[R]) Enter(r R) *Refusal {
+	c, now := r.call(), l.cfg.Now()
+	c.enter(now)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return &Refusal{Why: "this scheduler is stopping", Hard: true}
+	}
+	q := l.queueOf(c)
+	if d, open := q.defers(c, now); open {
+		return &Refusal{
+			Why:   fmt.Sprintf("the circuit of %s is open until %s", c.Target, d.Until.UTC().Format(time.RFC3339)),
+			Until: d.Until, Hard: true,
+		}
+	}
+	if l.inFlight >= l.cfg.Concurrency {
+		return &Refusal{Why: "all slots of this scheduler are taken"}
+	}
+	at, ok := q.admits(c, l.slow < max(1, l.cfg.Concurrency/2), now)
+	if !ok || len(q.runs) > 0 {
+		l.prune(q, now)
+		return &Refusal{Why: "as many attempts as may be are under way to " + c.Target + ", or wait for their turn", Until: at}
+	}
+	q.push(r, now)
+	l.take(q, now)
+	return nil
+}
+
+// queueOf returns the queue of a run.
+func (l *Limiter[R]) queueOf(c *Call) *queue[R] {
+	q := l.groups[c.group]
+	if q == nil {
+		q = &queue[R]{group: c.group, target: target{
+			collection: c.Key.Collection, name: c.Target, slots: slots{allowed: min(firstSlots, l.cfg.PerTarget)},
+		}}
+		l.groups[c.group] = q
+	}
+	q.rule = c.Rule
+	return q
+}
+
+// Stats is the load of a Limiter.
+type Stats struct {
+	InFlight int      // running attempts
+	Queued   int      // runs that wait for a slot
+	Circuits Circuits // circuit breakers of the known targets
+	Opened   uint64   // number of times that a circuit breaker opened since the start
+}
+
+// Circuits counts the targets with a circuit breaker by state.
+type Circuits struct{ Closed, Open, HalfOpen int }
+
+// Stats returns the current load. It visits every known target.
+func (l *Limiter[R]) Stats(now time.Time) Stats {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s := Stats{InFlight: l.inFlight, Opened: l.opened}
+	for _, q := range l.groups {
+		s.Queued += len(q.runs)
+		switch {
+		case q.rule == nil || q.rule.Breaker == nil:
+		case q.breaker.until.IsZero():
+			s.Circuits.Closed++
+		case q.breaker.open(now):
+			s.Circuits.Open++
+		default:
+			s.Circuits.HalfOpen++
+		}
+	}
+	return s
+}
+
+// Target is a target whose attempts are held back.
+type Target struct {
+	Name       string
+	Collection string // owner of the rule; "": no rule
+	State      State
+	Until      time.Time // end of state Open
+	InFlight   int       // running attempts
+	Queued     int       // runs that wait in this process
+}
+
+// State is the reason why attempts are held back.
+type State uint8
+
+// The states, least restrictive first.
+const (
+	Limited  State = iota + 1 // runs wait because of a collection's rule
+	Slow                      // attempts take longer than a second, so the target gets fewer slots
+	HalfOpen                  // the circuit breaker is half open: a probe checks whether the target has recovered
+	Open                      // the circuit breaker is open: runs are deferred
+)
+
+// Troubled returns the targets whose attempts are currently held back.
+func (l *Limiter[R]) Troubled(now time.Time) (all []Target) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, q := range l.groups {
+		t := Target{
+			Name: q.name, State: q.state(len(q.runs), now), Until: q.breaker.until, InFlight: q.slots.inFlight, Queued: len(q.runs),
+		}
+		if q.rule != nil {
+			t.Collection = q.collection
+		}
+		if t.State != 0 {
+			all = append(all, t)
+		}
+	}
+	return all
+}
+
+// state returns why runs wait for the target; 0: not because of the target.
+func (t *target) state(queued int, now time.Time) State {
+	circuit := t.rule != nil && t.rule.Breaker != nil && !t.breaker.until.IsZero()
+	switch {
+	case circuit && t.breaker.open(now):
+		return Open
+	case circuit:
+		return HalfOpen
+	case t.slots.slow:
+		return Slow
+	case t.rule != nil && queued > 0:
+		return Limited
+	}
+	return 0
 }

@@ -9,7 +9,7 @@ import (
 
 // target holds the limits of one host: for all attempts, or for those of a collection with a rule for it.
 type target struct {
-	collection, name string // owner and target of the rule
+	collection, name string                // owner and target of the rule
 	rule             *scheduler.TargetRule // nil: none
 	slots            slots
 	pacer            pacer
@@ -91,7 +91,7 @@ type slots struct {
 	inFlight int
 	allowed  int
 	latency  time.Duration // moving average
-	progress time.Time // when an attempt last ended, or the first one started
+	progress time.Time     // when an attempt last ended, or the first one started
 	slow     bool
 }
 
@@ -208,4 +208,89 @@ func (q *queue[R]) shed(s shedding, now time.Time) []deferred[R] {
 	clear(q.runs[s.keep:])
 	q.runs = q.runs[:s.keep]
 	return out
+}
+
+// pacer spaces attempts evenly at a rate (generic cell rate algorithm). The parameter each is the interval between
+// two attempts.
+type pacer struct {
+	next time.Time // when the rate admits the next attempt
+}
+
+// slack is how early an attempt may start, so that high rates do not need a timer per attempt.
+const slack = 20 * time.Millisecond
+
+// interval returns the interval between two attempts at the rate of a rule, which must have one.
+func interval(rule *scheduler.TargetRule) time.Duration {
+	return max(1, rule.Per/time.Duration(rule.Rate))
+}
+
+// ready returns when an attempt may start; it may be in the past.
+func (p *pacer) ready(each time.Duration) time.Time { return p.next.Add(-max(0, slack-each)) }
+
+// begin counts an attempt that starts.
+func (p *pacer) begin(each time.Duration, now time.Time) {
+	if p.next.Before(now) {
+		p.next = now
+	}
+	p.next = p.next.Add(each)
+}
+
+// forgo reverts begin.
+func (p *pacer) forgo(each time.Duration) { p.next = p.next.Add(-each) }
+
+// quiet reports whether the pacer holds no state worth keeping: the rate admits the next attempt.
+func (p *pacer) quiet(now time.Time) bool { return !p.next.After(now) }
+
+// shedding selects the waiting runs of a target to defer: all except the first few, with delays that follow their order
+// in the queue.
+type shedding struct {
+	keep        int
+	why         Delay
+	first       time.Duration // delay of the first run
+	each        float64       // nanoseconds between two runs
+	least, most time.Duration // limits of the delay
+}
+
+const (
+	// paceAhead is how long before their turn runs for a target with a rate remain in memory. Others wait outside the
+	// process.
+	paceAhead = 3 * time.Second
+
+	// The limits of a delay.
+	minDelay     = time.Second
+	maxDelay     = time.Minute
+	maxPaceDelay = 5 * time.Minute // the rule may change and admit the run earlier
+)
+
+// turn returns the delay of the i-th run of the queue, from 0.
+func (s shedding) turn(i int) time.Duration {
+	return min(max(s.first+time.Duration(float64(i)*s.each), s.least), s.most)
+}
+
+// ahead selects the runs that the target's rate will not admit soon. It returns false without a rate.
+func (t *target) ahead(now time.Time) (s shedding, ok bool) {
+	if t.rule == nil || t.rule.Rate == 0 {
+		return s, false
+	}
+	each := interval(t.rule)
+	s = shedding{why: DelayPace, first: max(0, t.pacer.ready(each).Sub(now)), each: float64(each), most: maxPaceDelay}
+	if s.first <= paceAhead {
+		s.keep = int((paceAhead-s.first)/each) + 1
+	}
+	return s, true
+}
+
+// surplus selects all except the first few runs of a target that is slow or whose rule has a low concurrency. It
+// returns false for other targets.
+func (t *target) surplus(few int) (s shedding, ok bool) {
+	s = shedding{keep: few, why: DelaySlow, least: minDelay, most: maxDelay}
+	n := t.slots.allowed
+	switch {
+	case t.rule != nil && t.rule.Concurrency > 0:
+		s.why, n = DelayPace, min(n, t.rule.Concurrency)
+	case !t.slots.slow:
+		return s, false
+	}
+	s.each = float64(t.slots.latency) / float64(n)
+	return s, true
 }

@@ -50,9 +50,9 @@ type Connection struct {
 
 // Settings is the result of the last change of a process's settings.
 type Settings struct {
-	Refused bool // invalid; the previous settings remain in effect
+	Refused bool      // invalid; the previous settings remain in effect
 	Read    time.Time // when the settings in effect were read
-	Pending int // changed settings that require a restart
+	Pending int       // changed settings that require a restart
 }
 
 // Metrics exports the metrics of one process. It is safe for concurrent use.

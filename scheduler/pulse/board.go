@@ -10,14 +10,14 @@ import (
 // Board combines the activity of several processes.
 type Board struct {
 	Now      time.Time
-	Replicas []Report // active processes, by name
+	Replicas []Report  // active processes, by name
 	Running  []Running // longest-running attempts, at most [RunningMost]
-	Targets  []Target // most troubled targets, at most [TargetsMost]
+	Targets  []Target  // most troubled targets, at most [TargetsMost]
 	Failures []Failure // latest failures, latest first, at most [FailuresMost]
-	Audit    *Audit // the latest consistency check; nil: none
-	Hour     Series // the last 60 minutes
-	Day      Series // the last day in steps of ten minutes
-	Last     Minute // total of the last day, without Lateness
+	Audit    *Audit    // the latest consistency check; nil: none
+	Hour     Series    // the last 60 minutes
+	Day      Series    // the last day in steps of ten minutes
+	Last     Minute    // total of the last day, without Lateness
 }
 
 // Series is a sequence of time steps. The last step is incomplete.

@@ -20,16 +20,16 @@ const (
 // Failure is a run that failed after all retries.
 type Failure struct {
 	Job        string    `json:"job"`           // collection/job
-	Occurrence string    `json:"occurrence"` // its ID
-	At         time.Time `json:"at"` // time of the final failure
+	Occurrence string    `json:"occurrence"`    // its ID
+	At         time.Time `json:"at"`            // time of the final failure
 	Why        string    `json:"why,omitempty"` // one line: the status and the beginning of the response, or the error
 }
 
 // failures holds the latest failures of a process. It formats them on request only.
 type failures struct {
 	last    [FailuresMost]failure // ring buffer; the next index is n modulo the length
-	n       int // number of failures so far
-	changed bool // since the last ChangedFailures
+	n       int                   // number of failures so far
+	changed bool                  // since the last ChangedFailures
 }
 
 // failure holds the data of a [Failure].

@@ -10,21 +10,21 @@ import (
 
 // Report describes the state of a process.
 type Report struct {
-	ID      string    `json:"id"` // unique to the process; changes with each restart
+	ID      string    `json:"id"`   // unique to the process; changes with each restart
 	Name    string    `json:"name"` // display name: the host
 	Version string    `json:"version"`
 	Server  string    `json:"server,omitempty"` // the connected NATS server
-	Since   time.Time `json:"since"` // start time
-	At      time.Time `json:"at"` // report time
+	Since   time.Time `json:"since"`            // start time
+	At      time.Time `json:"at"`               // report time
 	Stopped bool      `json:"stopped,omitempty"`
 
 	InFlight int `json:"inFlight"` // attempts
-	Queued   int `json:"queued"` // due runs that wait for a slot
-	Held     int `json:"held"` // early batons in memory
+	Queued   int `json:"queued"`   // due runs that wait for a slot
+	Held     int `json:"held"`     // early batons in memory
 
 	Running []Running `json:"running,omitempty"` // longest-running attempts
 	Targets []Target  `json:"targets,omitempty"` // most troubled
-	Audit   *Audit    `json:"audit,omitempty"` // its latest consistency check; nil: none
+	Audit   *Audit    `json:"audit,omitempty"`   // its latest consistency check; nil: none
 }
 
 // The limits of a report.
@@ -51,10 +51,10 @@ type Audit struct {
 	Found   int           `json:"found,omitempty"`  // problems
 	Mended  int           `json:"mended,omitempty"` // repaired problems
 	Damaged int           `json:"damaged,omitempty"`
-	Lost    int           `json:"lost,omitempty"` // lost definitions
+	Lost    int           `json:"lost,omitempty"`    // lost definitions
 	Secrets int           `json:"secrets,omitempty"` // missing keys
-	First   []string      `json:"first,omitempty"` // examples of unrepaired problems, as collection/job: problem
-	Failed  string        `json:"failed,omitempty"` // why the check was interrupted
+	First   []string      `json:"first,omitempty"`   // examples of unrepaired problems, as collection/job: problem
+	Failed  string        `json:"failed,omitempty"`  // why the check was interrupted
 }
 
 // Left returns the number of unrepaired problems.

@@ -13,27 +13,27 @@ type Target struct {
 	Name       string        `json:"name"`                 // host and port
 	Collection string        `json:"collection,omitempty"` // owner of the rule in effect; "": none or unknown
 	State      string        `json:"state,omitempty"`      // one of the states below; "": see Failed and Mean
-	Until      time.Time     `json:"until,omitzero"` // end of the open state
+	Until      time.Time     `json:"until,omitzero"`       // end of the open state
 	InFlight   int           `json:"inFlight,omitempty"`   // attempts
-	Queued     int           `json:"queued,omitempty"` // runs that wait for a slot
-	Attempts   uint64        `json:"attempts,omitempty"` // in the last five to ten minutes
-	Failed     uint64        `json:"failed,omitempty"` // failed attempts
-	Mean       time.Duration `json:"mean,omitempty"` // mean duration of an attempt
+	Queued     int           `json:"queued,omitempty"`     // runs that wait for a slot
+	Attempts   uint64        `json:"attempts,omitempty"`   // in the last five to ten minutes
+	Failed     uint64        `json:"failed,omitempty"`     // failed attempts
+	Mean       time.Duration `json:"mean,omitempty"`       // mean duration of an attempt
 	Longest    time.Duration `json:"longest,omitempty"`
 }
 
 // The states of a target.
 const (
-	TargetOpen    = "open" // its circuit breaker is open: runs are postponed
-	TargetHalf    = "half" // its circuit breaker is half open: a probe checks whether the target has recovered
-	TargetSlow    = "slow" // its attempts take longer than a second, so it gets fewer slots
+	TargetOpen    = "open"    // its circuit breaker is open: runs are postponed
+	TargetHalf    = "half"    // its circuit breaker is half open: a probe checks whether the target has recovered
+	TargetSlow    = "slow"    // its attempts take longer than a second, so it gets fewer slots
 	TargetLimited = "limited" // runs wait because of a collection's rule
 )
 
 // The limits of target tracking.
 const (
 	targetWindow = 5 * time.Minute
-	targetsMost  = 256 // per window; when full, the less troubled half is dropped
+	targetsMost  = 256         // per window; when full, the less troubled half is dropped
 	slowFrom     = time.Second // mean duration from which a target counts as troubled
 )
 

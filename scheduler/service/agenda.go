@@ -168,8 +168,8 @@ type RunsQuery struct {
 // Run is an upcoming run.
 type Run struct {
 	Job     *scheduler.Job // compiled
-	Nominal time.Time // scheduled time
-	Due     time.Time // scheduled time plus jitter
+	Nominal time.Time      // scheduled time
+	Due     time.Time      // scheduled time plus jitter
 }
 
 // Runs returns the upcoming runs of a job, a collection or all, in the order of their due times. Disabled jobs and

@@ -50,7 +50,7 @@ type lines struct {
 // line is the queue for one thing.
 type line struct {
 	turn  chan struct{} // holds a value while a request has the turn
-	users int // requests that have the turn or wait
+	users int           // requests that have the turn or wait
 }
 
 // take waits for the caller's turn, and returns the function that ends it.

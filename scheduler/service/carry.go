@@ -25,10 +25,10 @@ import (
 
 // The intervals and limits of operations.
 const (
-	operationTick   = 3 * time.Second // between searches for operations without a worker, and between lease renewals
-	operationPage   = 512 // jobs between two writes
-	operationAtOnce = 64 // jobs that a process changes concurrently
-	operationWaits  = 4096 // occurrences that wait for their jobs
+	operationTick   = 3 * time.Second        // between searches for operations without a worker, and between lease renewals
+	operationPage   = 512                    // jobs between two writes
+	operationAtOnce = 64                     // jobs that a process changes concurrently
+	operationWaits  = 4096                   // occurrences that wait for their jobs
 	busyPause       = 200 * time.Millisecond // between attempts while every job is busy
 )
 
@@ -39,7 +39,7 @@ type operator struct {
 	slots chan struct{} // for concurrent changes of jobs
 
 	mu     sync.Mutex
-	ready  map[string]bool // running operations, according to the watch
+	ready  map[string]bool               // running operations, according to the watch
 	active map[string]context.CancelFunc // operations that this process executes
 	wake   chan struct{}
 	ended  sync.WaitGroup

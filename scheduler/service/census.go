@@ -18,7 +18,7 @@ import (
 type census struct {
 	seed    maphash.Seed
 	hashes  []uint64 // [ownBaton] is the lowest bit
-	defined []bool // whether the job has a definition, in the order of hashes
+	defined []bool   // whether the job has a definition, in the order of hashes
 }
 
 // ownBaton marks a job that has a baton on its own message. Other jobs have only batons of detached runs.

@@ -18,9 +18,9 @@ type Tail struct {
 	// history. Default: it is rejected.
 	Beyond bool
 
-	Ready  func(Beginning) // called once, before the others
+	Ready  func(Beginning)         // called once, before the others
 	Record func(*scheduler.Record) // called for every matching record
-	Passed func(sequence uint64) // called for every other record; may be nil
+	Passed func(sequence uint64)   // called for every other record; may be nil
 }
 
 // Beginning describes the start of a live tail.

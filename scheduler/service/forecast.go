@@ -25,8 +25,8 @@ type Forecaster struct{ shared *shared }
 type ForecastQuery struct {
 	Collection string    // "": all
 	From       time.Time // zero: now
-	Hours      int // from 1 to 168; 0: 24
-	Proposals  int // at most; from 0 to 10000
+	Hours      int       // from 1 to 168; 0: 24
+	Proposals  int       // at most; from 0 to 10000
 
 	// Sees reports whether a collection is visible. Default: all.
 	Sees func(collection string) bool

@@ -15,7 +15,7 @@ const DefaultHistoryMemory = 256 << 20
 // historyKeeper keeps an index of the history while clients search for records.
 type historyKeeper struct {
 	store scheduler.Store
-	most  int64 // memory limit of the index in bytes; negative: no index
+	most  int64         // memory limit of the index in bytes; negative: no index
 	wake  chan struct{} // signals a search
 	turn  chan struct{} // holds a value while no reader has the turn
 
@@ -34,8 +34,8 @@ func newHistoryKeeper(store scheduler.Store, most int64) *historyKeeper {
 // The intervals and limits of the index.
 const (
 	indexIdle  = 10 * time.Minute // time without a search after which the index is dropped
-	indexPause = time.Second // between two updates
-	indexStep  = 2048 // records per update, also one by a search
+	indexPause = time.Second      // between two updates
+	indexStep  = 2048             // records per update, also one by a search
 )
 
 // run builds the index at the first search, and drops it after indexIdle without a search. It passes the first of

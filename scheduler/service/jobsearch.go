@@ -17,21 +17,21 @@ type jobSearch struct {
 	reader Reader
 	source source
 	query  *scheduler.JobQuery
-	page   view.Page // Skip is decremented
+	page   view.Page     // Skip is decremented
 	at     scheduler.Key // the job after which the next page starts
 
 	views []*view.Job
-	full  bool // and one more job follows
+	full  bool    // and one more job follows
 	work  float64 // compile effort of the schedules
-	tired bool // the effort exceeds the limit of a page
+	tired bool    // the effort exceeds the limit of a page
 
-	batched []scheduler.Key // candidates to examine together
+	batched []scheduler.Key                       // candidates to examine together
 	last    map[scheduler.Key][]*scheduler.Record // ends of the histories; nil until they are needed
 }
 
 // The limits of a page of jobs.
 const (
-	listBatch = 128 // definitions that are read together
+	listBatch = 128  // definitions that are read together
 	listReach = 2048 // definitions that are examined for a page
 
 	// listWork limits the compile effort of a page's schedules, in units of the limit for one schedule. A schedule near

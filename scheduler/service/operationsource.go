@@ -19,11 +19,11 @@ import (
 type item struct {
 	key     scheduler.Key
 	nominal time.Time // of an occurrence
-	uid     string // of its job; set only with nominal
-	failure *failure // of an occurrence
+	uid     string    // of its job; set only with nominal
+	failure *failure  // of an occurrence
 
 	job  *scheduler.Job // as stored, with its last edit in the audit log; nil: not read yet
-	idle bool // the job has no active occurrence
+	idle bool           // the job has no active occurrence
 }
 
 // page returns the next items of an operation. cursor is the start of the following page, "" after the last one.
@@ -82,7 +82,7 @@ func (op *operation) query(ctx context.Context) (scheduler.JobQuery, error) {
 // failure holds the records of a failed occurrence, up to a sequence.
 type failure struct {
 	fault, rerun *scheduler.Record // the successful rerun, otherwise the last one; nil: none
-	next         uint64 // of the first unread record
+	next         uint64            // of the first unread record
 }
 
 // reruns holds the runs that repeat an occurrence, from the start of an operation's period until now. They are read
@@ -285,7 +285,7 @@ func (op *operation) labelPatch() []byte {
 type queue struct {
 	items []item
 	busy  time.Time // since when the job cannot run; zero: it can
-	paced bool // the rate allowed the first item
+	paced bool      // the rate allowed the first item
 }
 
 // busyPatience is how long an occurrence waits for its job.

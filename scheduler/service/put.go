@@ -17,8 +17,8 @@ type Edit struct {
 	Key          scheduler.Key
 	Body         []byte // JSON or YAML
 	SpecSequence uint64 // stream sequence if the edit was published as a spec; otherwise 0
-	Strict       bool // treat warnings as errors
-	DryRun       bool // validate everything, write nothing, and return the resulting view
+	Strict       bool   // treat warnings as errors
+	DryRun       bool   // validate everything, write nothing, and return the resulting view
 
 	// KeepInLists are the paths of secrets in lists that a patch omits and that are kept all the same. Secrets in
 	// objects are always kept. A path identifies a list element by its index, so the client asserts that the element

@@ -30,8 +30,8 @@ type Trier struct {
 type trials struct {
 	mu     sync.Mutex
 	wait   map[string]int // number of test runs by caller, running or waiting
-	own    lines // per caller
-	places chan struct{} // in total
+	own    lines          // per caller
+	places chan struct{}  // in total
 }
 
 // The limits of test runs: running ones per process, and running or waiting ones per caller.

@@ -22,13 +22,13 @@ const (
 	keyCollection = attribute.Key("carillon.collection")
 	keyJob        = attribute.Key("carillon.job")        // collection/job
 	keyOccurrence = attribute.Key("carillon.occurrence") // its ID
-	keyAttempt    = attribute.Key("carillon.attempt") // from 1
+	keyAttempt    = attribute.Key("carillon.attempt")    // from 1
 	keyOutcome    = attribute.Key("carillon.outcome")
 	keyLateness   = attribute.Key("carillon.lateness") // seconds from the due time to the start
 	keyAction     = attribute.Key("carillon.action.type")
-	keyBy         = attribute.Key("carillon.run") // schedule or hand
-	keyAt         = attribute.Key("carillon.arm.at") // when JetStream fires the baton
-	keyResult     = attribute.Key("carillon.result") // of a published spec
+	keyBy         = attribute.Key("carillon.run")     // schedule or hand
+	keyAt         = attribute.Key("carillon.arm.at")  // when JetStream fires the baton
+	keyResult     = attribute.Key("carillon.result")  // of a published spec
 	keyEndpoint   = attribute.Key("carillon.request") // of the NATS API
 )
 

@@ -11,7 +11,7 @@ type crew struct {
 	mu    sync.Mutex
 	idle  []chan stage
 	ended bool
-	under int // running goroutines
+	under int        // running goroutines
 	calm  *sync.Cond // signals that none is running
 }
 

@@ -44,7 +44,7 @@ const (
 	finalLook     = 50 * time.Millisecond
 	finalPatience = 10 * time.Second
 
-	finalAway   = 5 * time.Second // pause after a failed write
+	finalAway   = 5 * time.Second        // pause after a failed write
 	finalMoment = 500 * time.Millisecond // time for the remaining endings during shutdown
 )
 

@@ -120,7 +120,7 @@ type Worker struct {
 	pace    pace
 	suspect atomic.Int64 // batons fired before this Unix nanosecond may have run
 
-	crew     *crew // runs outside the queues
+	crew     *crew           // runs outside the queues
 	attempts context.Context //nolint:containedctx // cancels all attempts of this worker
 	cancel   context.CancelCauseFunc
 	settles  context.Context //nolint:containedctx // cancels the writes after the attempts
