@@ -3,6 +3,7 @@ package embedded
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"net"
 	"os"
 	"strconv"
@@ -201,4 +202,123 @@ func ConnectOptions() []nats.Option {
 		nats.ReconnectWait(250 * time.Millisecond), nats.ReconnectJitter(100*time.Millisecond, 250*time.Millisecond),
 		nats.SetCustomDialer(wire.Dialer{Timeout: nats.DefaultTimeout}),
 	}
+}
+
+// Config says how an embedded server runs. Dir is required.
+type Config struct {
+	// Dir is where everything is kept. It is created, with its parents, when
+	// it does not exist; only its owner may read it.
+	Dir string
+
+	// Addr is where clients outside the process connect, as host:port; port 0
+	// takes a free one, which [Server.URL] tells. Default: no listener, and
+	// only [Server.Connect] reaches the server.
+	Addr string
+
+	// SyncInterval is how long written data may wait for its fsync: what a
+	// power cut can cost. Raise it for throughput on slow disks. Default 1 s.
+	SyncInterval time.Duration
+
+	// SyncAlways makes every write wait for its own fsync. Nothing that was
+	// acknowledged is lost in a power cut then, at hundreds of writes a
+	// second on an ordinary disk instead of ten thousands.
+	SyncAlways bool
+
+	// MaxConnections is how many clients, those inside the process among them,
+	// are served at once; others are refused. Default: 65,536.
+	MaxConnections int
+
+	// Logger takes the server's warnings and errors, and at level debug its
+	// notices. Default: discard.
+	Logger *slog.Logger
+}
+
+// DefaultSyncInterval is the default of [Config] SyncInterval.
+const DefaultSyncInterval = time.Second
+
+// maxPayload is the largest message in bytes. It is far above the largest job
+// document, so that one which is too large is taken and rejected with an
+// event that says so, instead of breaking its sender's connection.
+const maxPayload = 4 << 20
+
+func (c Config) withDefaults() Config {
+	if c.SyncInterval <= 0 {
+		c.SyncInterval = DefaultSyncInterval
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	return c
+}
+
+// splitAddr reads Addr. listen is false when there is none.
+func (c Config) splitAddr() (host string, port int, listen bool, err error) {
+	if c.Addr == "" {
+		return "", 0, false, nil
+	}
+	host, service, err := net.SplitHostPort(c.Addr)
+	if err != nil {
+		return "", 0, false, err
+	}
+	n, err := strconv.ParseUint(service, 10, 16)
+	if err != nil {
+		return "", 0, false, &net.AddrError{Err: "port is not a number from 0 to 65535", Addr: c.Addr}
+	}
+	return host, int(n), true, nil
+}
+
+// Room is how many bytes must be free in the data directory for a start to be
+// of use: a few blocks, and what the server writes when it stops.
+const Room = 8 << 20
+
+// errClosed says that a server was closed and is not started again.
+var errClosed = errors.New("the embedded NATS server was closed")
+
+// Healthy returns nil while the server takes writes, or what is wrong: a write
+// has failed, and the stream is shut until a [Server.Restart].
+func (s *Server) Healthy() error {
+	status := s.current().Healthz(&server.HealthzOptions{})
+	if status.Error == "" {
+		return nil
+	}
+	return &StartError{Reason: status.Error}
+}
+
+// Restart stops the server and starts it again, as a stream needs that was shut
+// because of a failed write. It does nothing but return a [*DirError] as long as
+// the directory has no [Room]. The addresses stay; connections, those of
+// [Server.Connect] among them, come back by themselves. A restart that fails
+// leaves no server running, and can be repeated.
+func (s *Server) Restart(ctx context.Context) error {
+	s.restarting.Lock()
+	defer s.restarting.Unlock()
+	if s.closed {
+		return errClosed
+	}
+	if err := CheckRoom(s.cfg.Dir); err != nil {
+		return err
+	}
+	s.stop()
+	return s.start(ctx)
+}
+
+// CheckRoom makes sure that a directory has [Room], and returns a [*DirError] if
+// not. It writes so much: what a file system has free says nothing of quotas.
+func CheckRoom(dir string) error {
+	f, err := os.CreateTemp(dir, ".probe-*")
+	if err != nil {
+		return dirError(dir, err)
+	}
+	defer os.Remove(f.Name()) //nolint:errcheck // what is left of it does no harm
+	block := make([]byte, 1<<20)
+	for left := Room; left > 0 && err == nil; left -= len(block) {
+		_, err = f.Write(block[:min(left, len(block))])
+	}
+	if err == nil {
+		err = f.Sync() // some file systems find out late
+	}
+	if err := errors.Join(err, f.Close()); err != nil {
+		return dirError(dir, err)
+	}
+	return nil
 }

@@ -1,0 +1,172 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/carillon-sched/carillon/scheduler"
+)
+
+// Newest is [Store.Recent] for a job from its newest record on, of which none is
+// missing that was stored: the server that leads the history is asked for the newest
+// of each outcome, and not any that has a copy, which may be behind.
+func (s *Store) Newest(ctx context.Context, k scheduler.Key, outcomes []scheduler.Outcome, f func(*scheduler.Record) bool) error {
+	if s.replicas == 1 {
+		return s.Recent(ctx, k, 0, outcomes, f)
+	}
+	heads := make([]*scheduler.Record, len(outcomes))
+	var g errgroup.Group
+	for i, o := range outcomes {
+		g.Go(func() (err error) {
+			heads[i], err = s.newestRecord(ctx, k, o)
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	return s.walk(ctx, k, slices.DeleteFunc(heads, func(r *scheduler.Record) bool { return r == nil }), outcomes, f)
+}
+
+// newestRecord asks the leader of the history for the newest record of one outcome;
+// nil when there is none.
+func (s *Store) newestRecord(ctx context.Context, k scheduler.Key, o scheduler.Outcome) (*scheduler.Record, error) {
+	req, err := json.Marshal(map[string]string{"last_by_subj": s.historySubject(k, o)})
+	if err != nil {
+		return nil, err
+	}
+	var answer struct {
+		Error   *jetstream.APIError `json:"error"`
+		Message *struct {
+			Subject  string    `json:"subject"`
+			Sequence uint64    `json:"seq"`
+			Data     []byte    `json:"data"`
+			Time     time.Time `json:"time"`
+		} `json:"message"`
+	}
+	err = s.askDirect(ctx, publishTimeout, func(ctx context.Context) error {
+		m, err := s.nc.RequestWithContext(ctx, "$JS.API.STREAM.MSG.GET."+s.cfg.stream("HISTORY"), req)
+		if err != nil {
+			return err
+		}
+		return json.Unmarshal(m.Data, &answer)
+	})
+	switch {
+	case err != nil:
+		return nil, translate(err)
+	case answer.Error != nil && answer.Error.ErrorCode == jetstream.JSErrCodeMessageNotFound:
+		return nil, nil //nolint:nilnil // absence is an answer
+	case answer.Error != nil:
+		return nil, translate(answer.Error)
+	case answer.Message == nil:
+		return nil, translate(errors.New("the leader of the history answers with no message"))
+	}
+	m := answer.Message
+	return s.record(&jetstream.RawStreamMsg{Subject: m.Subject, Sequence: m.Sequence, Time: m.Time, Data: m.Data})
+}
+
+// sinceBatch is how many records are read at once by [Store.RecordsSince].
+const sinceBatch = 64
+
+// RecordsSince calls f for the records of a job that were stored at an instant or
+// later, by the store's clock, the oldest first, until f returns false.
+func (s *Store) RecordsSince(ctx context.Context, k scheduler.Key, since time.Time, f func(*scheduler.Record) bool) error {
+	get := directRequest{Filter: s.historyFilter(k), Since: &since, Batch: sinceBatch}
+	for {
+		var last uint64
+		all, enough := false, false
+		var bad error
+		err := s.directGet(ctx, s.cfg.stream("HISTORY"), get, sinceBatch, func(m *jetstream.RawStreamMsg) bool {
+			last = m.Sequence
+			r, err := s.record(m)
+			bad = err
+			enough = err != nil || !f(r)
+			return !enough
+		}, func(end *nats.Msg) { all = isLast(end) })
+		if err != nil || bad != nil {
+			return errors.Join(err, bad)
+		}
+		if all || enough || last == 0 {
+			return nil
+		}
+		get.Since, get.From = nil, last+1
+	}
+}
+
+// Kept returns the instant since which all records of a job are there: older ones
+// have expired ([Config.HistoryAge]), or gave way to later ones of their outcome
+// ([Config.HistoryPerJob]).
+func (s *Store) Kept(ctx context.Context, k scheduler.Key) (since time.Time, err error) {
+	since = s.Now().Add(-s.cfg.HistoryAge).UTC() //nolint:contextcheck // what Now asks the server is for later calls
+	if s.cfg.HistoryPerJob <= 0 {
+		return since, nil
+	}
+	info, err := s.history.Info(ctx, jetstream.WithSubjectFilter(s.historyFilter(k)))
+	if err != nil {
+		return since, translate(err)
+	}
+	for subject, n := range info.State.Subjects {
+		if n < uint64(s.cfg.HistoryPerJob) {
+			continue
+		}
+		get := directRequest{Filter: subject, From: 1, Batch: 1}
+		err := s.directGet(ctx, s.cfg.stream("HISTORY"), get, 1, func(m *jetstream.RawStreamMsg) bool {
+			if m.Time.After(since) {
+				since = m.Time.UTC()
+			}
+			return false
+		}, func(*nats.Msg) {})
+		if err != nil {
+			return since, err
+		}
+	}
+	return since, nil
+}
+
+// scanAll calls f for the records of a job, of a collection or of all, with one of
+// the outcomes, newest first, from the record before the sequence before on (0: from the newest),
+// until f returns false.
+func (s *Store) scanAll(
+	ctx context.Context, k scheduler.Key, before uint64, outcomes []scheduler.Outcome, f func(*scheduler.Record) bool,
+) error {
+	if before == 1 {
+		return nil
+	}
+	info, err := s.history.Info(ctx)
+	if err != nil {
+		return translate(err)
+	}
+	first, end := max(info.State.FirstSeq, 1), info.State.LastSeq+1
+	if before > 0 {
+		end = min(end, before)
+	}
+	scan := backwards{store: s, stream: s.cfg.stream("HISTORY"), first: first, width: firstWidth}
+	return scan.each(ctx, s.scanFilters(k, outcomes), end, func(m *jetstream.RawStreamMsg) (bool, error) {
+		r, err := s.record(m)
+		return err == nil && f(r), err
+	})
+}
+
+// scanFilters are the subjects that have all records that are looked for.
+func (s *Store) scanFilters(k scheduler.Key, outcomes []scheduler.Outcome) []string {
+	if len(outcomes) == 0 || len(outcomes) == len(scheduler.Outcomes) {
+		if k.Collection == "" {
+			return []string{anySubject}
+		}
+		return []string{s.historyFilter(k)}
+	}
+	of := scheduler.Key{Collection: cmp.Or(k.Collection, "*"), Job: cmp.Or(k.Job, "*")}
+	filters := make([]string, len(outcomes))
+	for i, o := range outcomes {
+		filters[i] = s.historySubject(of, o)
+	}
+	return filters
+}
