@@ -1,21 +1,25 @@
-// Package backup takes all that a scheduler knows of its jobs into one file, while it works, and brings it back: into the
-// same store, or into another one with another prefix, other lanes or another number of replicas.
+// Package backup writes a scheduler's jobs and settings to one file while the scheduler runs, and restores them to the
+// same store or to one with another prefix, number of lanes or number of replicas.
 //
-// # What a backup holds
+//	Take:     store ──▶ Writer ──▶ file
+//	Restore:  file ──▶ Verify ──▶ Plan ──▶ Restore ──▶ store
+//	                   whole file  conflicts
 //
-// Definitions as they are stored, so that secrets stay sealed; collections, shared secrets, as sealed as they are, and the
-// hashes of access tokens; and the batons, in which a job's progress rides: its counters, where it is in its schedule, a
-// retry that is under way, how much of its count is used up. Of a job that is enabled and has no baton, the last records
-// of its history, which say whether it has come to its end. Not the rest of the history, nor the audit trail.
+// # Contents
 //
-// Each job is taken as of one moment, with the definition and the batons that it had then; of different jobs these moments
-// differ. A job that is put while the backup is made may be in it or not.
+// A backup contains job definitions as stored, so secrets stay sealed; collections; sealed shared secrets; hashes of
+// access tokens; and batons, which carry a job's progress: its counters, its schedule position, a pending retry and the
+// used part of its count. For an enabled job without a baton it contains the last history records, which show whether
+// the job has ended. It contains neither the rest of the history nor the audit log.
 //
-// # The file
+// Each job is consistent in itself: its definition and batons are from the same moment. Different jobs are from
+// different moments. A job created during the backup may be missing.
 //
-// One stream of zstd (RFC 8878), in it lines of JSON: the first is a [Header], then come entries in any order, one for
-// each collection, secret, token and job, no name twice; the last one counts them, and has the SHA-256 of all lines before
-// it. [Reader] refuses a file with anything else in it, one that was cut off, and one that was changed.
+// # File format
+//
+// A file is one zstd stream (RFC 8878) of JSON lines. The first line is the [Header]. Entries follow in any order, one
+// for each collection, secret, token and job, without duplicates. The last line has the counts and the SHA-256 of all
+// lines before it. [Reader] rejects unknown content, a truncated file and a modified file.
 //
 //	{"carillonBackup":1,"made":"…","version":"…","prefix":"carillon","lanes":4,"schema":1}
 //	{"collection":"default","data":{…}}
@@ -24,16 +28,16 @@
 //	{"job":"default/report","data":{…},"batons":[{"body":{…}}],"records":[…]}
 //	{"end":{"collections":1,"secrets":1,"tokens":1,"jobs":1,"batons":1,"keys":["2026-03"],"sha256":"…"}}
 //
-// What is stored stands in data byte for byte. Where that is not JSON, because it is damaged, it stands in raw, in base64.
-// A baton has detached, its name, when it is that of a detached run, and running when a worker had it.
+// The field data holds the stored value byte for byte. A damaged value that is not JSON is in raw, as base64. A baton's
+// field detached names its detached run; running marks a baton that a worker held.
 //
-// # What a restore promises
+// # Guarantees of a restore
 //
-//  1. Nothing is written before the whole file was read and found in order.
-//  2. A job's batons are written before its definition. So a job is there with all that belongs to it, or not at all: it
-//     does not run without its definition, and a restore that was cut short goes on where it was when it is repeated. What
-//     it has restored already is left alone, also when it has run, ended or been edited since.
-//  3. No job has two batons afterwards, whatever schedulers do meanwhile.
-//  4. An occurrence that a worker had when the backup was made is due again, under its key. What fell due since is left to
-//     the job's catchUp.
+//  1. Callers run [Verify] first, so a restore writes nothing unless the whole file is valid.
+//  2. A job's definition is written after its batons. A job without definition does not run, so a job is restored
+//     completely or not at all. An interrupted restore resumes when it is repeated. It does not touch jobs that it has
+//     already restored, even if they have run, ended or been edited since.
+//  3. No job has two batons afterwards, whatever running schedulers do at the same time.
+//  4. An occurrence that a worker held during the backup is due again, with the same idempotency key. The job's misfire
+//     policy (catchUp) handles the times missed since the backup.
 package backup

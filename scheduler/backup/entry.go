@@ -9,23 +9,23 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// Format is the version of the file that this package writes, and the only one that it reads.
+// Format is the file format version. The package reads and writes only this version.
 const Format = 1
 
-// Header says where a backup comes from.
+// Header describes the origin of a backup.
 type Header struct {
 	Format  int       `json:"carillonBackup"`    // [Format]
-	Made    time.Time `json:"made"`              // when it was begun
-	Version string    `json:"version,omitempty"` // of the program that made it
-	Prefix  string    `json:"prefix"`            // of the store that it is of
-	Lanes   int       `json:"lanes"`             // of that store; another one has its own
-	Schema  int       `json:"schema"`            // the form of what is stored there
+	Made    time.Time `json:"made"`              // start of the backup
+	Version string    `json:"version,omitempty"` // of the program
+	Prefix  string    `json:"prefix"`            // of the source store
+	Lanes   int       `json:"lanes"`             // of the source store; a restore uses the target's own number
+	Schema  int       `json:"schema"`            // of the source store
 }
 
-// Kind is what an entry is of.
+// Kind is the kind of an entry.
 type Kind string
 
-// The kinds.
+// The kinds of entries.
 const (
 	Collection Kind = "collection"
 	Secret     Kind = "secret"
@@ -33,14 +33,14 @@ const (
 	Job        Kind = "job"
 )
 
-// Entry is one thing that a backup holds.
+// Entry is one object in a backup.
 type Entry struct {
 	Kind Kind
-	Name string // collection/job for a job
-	Data []byte // as it is stored
+	Name string // <collection>/<job> for a job
+	Data []byte // as stored
 
-	// Of a job: its batons, of which one at most is its own, and the last records of its history when it is enabled and has
-	// none of its own.
+	// For jobs: the batons (at most one is the job's own) and the last history records of an enabled job
+	// without its own baton.
 	Batons  []Baton
 	Records []*scheduler.Record
 }
@@ -49,17 +49,17 @@ type Entry struct {
 type Baton struct {
 	scheduler.Baton
 
-	Detached string // the name of the detached run that it is of; "": the job's own
-	Running  bool   // a worker had it
+	Detached string // name of the detached run; "": the job's own baton
+	Running  bool   // a worker held it
 }
 
-// Key names the job that an entry is of.
+// Key returns the key of a job entry.
 func (e *Entry) Key() scheduler.Key {
 	collection, job, _ := strings.Cut(e.Name, "/")
 	return scheduler.Key{Collection: collection, Job: job}
 }
 
-// own returns the job's own baton, nil when it has none.
+// own returns the job's own baton, or nil.
 func (e *Entry) own() *Baton {
 	for i := range e.Batons {
 		if e.Batons[i].Detached == "" {
@@ -69,8 +69,8 @@ func (e *Entry) own() *Baton {
 	return nil
 }
 
-// progress is how far a job had got that was enabled: as its own baton says or, without one, its last record. Nil when
-// neither does.
+// progress returns the progress of a job that was enabled, from its own baton or else its last record. It returns nil
+// without either.
 func (e *Entry) progress() *scheduler.Progress {
 	if own := e.own(); own != nil {
 		return &own.Progress
@@ -81,11 +81,10 @@ func (e *Entry) progress() *scheduler.Progress {
 	return nil
 }
 
-// maxValue is more than any value of a store takes: jobs and collections have 16 KB, and what is stored of them is not much
-// longer.
+// maxValue exceeds the size of every stored value: jobs and collections have at most 16 KB, plus a small overhead.
 const maxValue = 256 << 10
 
-// check says what about an entry cannot be: its name would not be the one of a thing, or a baton not ride where it says.
+// check validates the entry's names, sizes and batons.
 func (e *Entry) check() error {
 	if len(e.Data) == 0 || len(e.Data) > maxValue {
 		return fmt.Errorf("%s %s: its data are of %d bytes", e.Kind, e.Name, len(e.Data))
@@ -117,7 +116,7 @@ func (e *Entry) check() error {
 	return nil
 }
 
-// checkName checks the name of what is no job.
+// checkName validates the name of an entry that is not a job.
 func (e *Entry) checkName() error {
 	var err error
 	switch e.Kind {
@@ -137,7 +136,7 @@ func (e *Entry) checkName() error {
 	return nil
 }
 
-// Counts counts entries.
+// Counts holds the number of entries by kind.
 type Counts struct {
 	Collections int `json:"collections"`
 	Secrets     int `json:"secrets"`
@@ -158,13 +157,13 @@ func (c *Counts) add(kind Kind) {
 	}
 }
 
-// Summary counts what a backup holds.
+// Summary holds the totals of a backup.
 type Summary struct {
 	Counts
 
 	Batons  int      `json:"batons"`
-	Keys    []string `json:"keys,omitempty"`    // the ids of the keys that seal the secrets in it
-	Omitted int      `json:"omitted,omitempty"` // entries and batons that a partial backup lacks, as they were damaged
+	Keys    []string `json:"keys,omitempty"`    // ids of the keys that seal its secrets
+	Omitted int      `json:"omitted,omitempty"` // damaged entries and batons that a partial backup omits
 }
 
 func (s *Summary) add(e *Entry) {

@@ -8,28 +8,28 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// Existing says what becomes of what is there already under the name of an entry, and is something else.
+// Existing is the policy for an entry whose name is taken by a different object in the store.
 type Existing string
 
-// What may become of it.
+// The policies.
 const (
-	Refuse  Existing = "refuse"  // nothing is restored at all
-	Keep    Existing = "keep"    // it stays as it is
-	Replace Existing = "replace" // the entry takes its place, a job with its batons
+	Refuse  Existing = "refuse"  // restore nothing
+	Keep    Existing = "keep"    // keep the stored object
+	Replace Existing = "replace" // overwrite it, including a job's batons
 )
 
-// standing is how what is there compares with an entry.
+// standing is the result of comparing a stored object with an entry.
 type standing uint8
 
 const (
 	missing  standing = iota
-	restored          // the entry was restored before, or the backup is of this very store, and nothing has edited it since
-	later             // it was, and has been edited since; only of a job
-	other             // it is something else, or an earlier edit of it
+	restored          // restored before, or from this very store, and not edited since
+	later             // restored before and edited since; jobs only
+	other             // a different object, or an earlier edit of it
 )
 
-// compareJob says how a stored job, nil when there is none, compares with one of a backup. stray says that there is none, but
-// a baton of another job that had the name.
+// compareJob compares a stored job, nil if missing, with the entry's. stray means that the job is missing but a baton
+// of another job with its name exists.
 func compareJob(have, want []byte, stray bool) standing {
 	if have == nil {
 		if stray {
@@ -51,8 +51,8 @@ func compareJob(have, want []byte, stray bool) standing {
 	return restored
 }
 
-// compareValue says how a stored value, nil when there is none, compares with one of a backup. The default collection that
-// every scheduler makes at its first start counts as none.
+// compareValue compares a stored value, nil if missing, with the entry. The default collection that a scheduler creates
+// at its first start counts as missing.
 func compareValue(have []byte, e *Entry) standing {
 	switch {
 	case have == nil:
@@ -67,18 +67,18 @@ func compareValue(have []byte, e *Entry) standing {
 	return other
 }
 
-// fate is what becomes of an entry.
+// fate is the action for an entry.
 type fate uint8
 
 const (
-	put      fate = iota // it is written
-	there                // it is there already
-	kept                 // what is there stays
-	replaced             // it takes the place of what is there
-	conflict             // nothing is restored
+	put      fate = iota // write it
+	there                // already restored
+	kept                 // keep the stored object
+	replaced             // overwrite the stored object
+	conflict             // restore nothing
 )
 
-// decide says what becomes of an entry.
+// decide returns the action for an entry.
 func decide(s standing, existing Existing) fate {
 	switch s {
 	case missing:
@@ -102,21 +102,21 @@ func decide(s standing, existing Existing) fate {
 	return conflict
 }
 
-// Report says what became of the entries of a backup, or would.
+// Report counts the entries of a restore, or of its plan, by outcome.
 type Report struct {
 	Put       Counts `json:"restored"` // written
-	There     Counts `json:"there"`    // left alone, as they had been restored before
-	Kept      Counts `json:"kept"`     // left alone, as what is there was to stay
-	Replaced  Counts `json:"replaced"` // written over what was there
+	There     Counts `json:"there"`    // unchanged, because already restored
+	Kept      Counts `json:"kept"`     // unchanged, because of [Keep]
+	Replaced  Counts `json:"replaced"` // overwritten
 	Conflicts Counts `json:"conflicts"`
 
-	// Names are of the first conflicts, such as "job default/report".
+	// Names lists the first conflicts, such as "job default/report".
 	Names []string `json:"conflicting,omitempty"`
 
 	mu sync.Mutex
 }
 
-// namesKept is how many conflicts are named.
+// namesKept is the maximum number of named conflicts.
 const namesKept = 20
 
 func (r *Report) add(f fate, e *Entry) {
@@ -139,14 +139,14 @@ func (r *Report) add(f fate, e *Entry) {
 	}
 }
 
-// done counts what has been looked at.
+// done returns the number of processed jobs.
 func (r *Report) done() (jobs int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.Put.Jobs + r.There.Jobs + r.Kept.Jobs + r.Replaced.Jobs + r.Conflicts.Jobs
 }
 
-// Conflict is the error of a report with conflicts; nil without. It matches [scheduler.ErrConflict].
+// Conflict returns an error that matches [scheduler.ErrConflict] if the report has conflicts, or nil.
 func (r *Report) Conflict() error {
 	c := r.Conflicts
 	n := c.Collections + c.Secrets + c.Tokens + c.Jobs

@@ -16,7 +16,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// line is a line of a file but the first, as it is read.
+// line is the JSON form of every line after the header.
 type line struct {
 	Collection string `json:"collection"`
 	Secret     string `json:"secret"`
@@ -36,14 +36,14 @@ type batonLine struct {
 	Body     json.RawMessage `json:"body"`
 }
 
-// end is the last line.
+// end is the content of the last line.
 type end struct {
 	Summary
 
-	Sum string `json:"sha256"` // of all lines before it, with their ends, in hexadecimal
+	Sum string `json:"sha256"` // of all lines before it, including line ends, in hexadecimal
 }
 
-// appendLine appends the line of an entry, and its end. JSON within it stands there byte for byte.
+// appendLine appends the line of an entry, with its line end. JSON data is copied byte for byte.
 func appendLine(b []byte, e *Entry) ([]byte, error) {
 	b = append(b, '{')
 	b = strconv.AppendQuote(b, string(e.Kind))
@@ -92,7 +92,7 @@ func appendBaton(b []byte, baton *Baton) []byte {
 	return append(append(append(b, `"body":`...), baton.Encode()...), '}')
 }
 
-// readLine reads a line but the first, with its end: an entry, or the end of the file.
+// readLine parses a line after the header: an entry, or the end of the file. text includes the line end.
 func readLine(text []byte) (*Entry, *end, error) {
 	var l line
 	d := json.NewDecoder(bytes.NewReader(text))
@@ -132,7 +132,7 @@ func readLine(text []byte) (*Entry, *end, error) {
 	return e, nil, nil
 }
 
-// read reads what of a job is beside its definition.
+// read parses a job's batons and records.
 func (e *Entry) read(l *line) error {
 	err := each(l.Batons, maxBatons, func(data json.RawMessage) error {
 		var b batonLine
@@ -159,15 +159,15 @@ func (e *Entry) read(l *line) error {
 	return nil
 }
 
-// Most of what is beside a definition. A line has room for millions of things that say nothing, each of which takes a
-// thousand bytes once it is read.
+// Limits per line. Without them, a line has room for millions of empty elements, each of which takes about 1,000 bytes
+// once parsed.
 const (
 	maxBatons  = 100_000
-	maxRecords = 100     // there is one of each outcome
-	maxElement = 1 << 20 // bytes; what NATS takes as one message
+	maxRecords = 100     // a job has one of each outcome
+	maxElement = 1 << 20 // bytes; the largest NATS message
 )
 
-// each calls f with the elements of a list, one after the other; nothing is no list.
+// each calls f with the elements of a JSON list. A nil list has none.
 func each(list json.RawMessage, most int, f func(json.RawMessage) error) error {
 	if list == nil {
 		return nil
@@ -192,7 +192,7 @@ func each(list json.RawMessage, most int, f func(json.RawMessage) error) error {
 	return nil
 }
 
-// readEnd reads the last line's only member.
+// readEnd parses the content of the last line.
 func readEnd(data json.RawMessage) (*end, error) {
 	if len(data) > firstLine {
 		return nil, fmt.Errorf("its end has %d bytes", len(data))
@@ -201,14 +201,13 @@ func readEnd(data json.RawMessage) (*end, error) {
 	return &last, strictly(data, &last)
 }
 
-// strictly reads an object with no other members than there are.
+// strictly decodes a JSON object and rejects unknown fields.
 func strictly(data []byte, into any) error {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
 	return d.Decode(into)
 }
 
-// Writer writes a backup. It is not safe for concurrent use.
 type Writer struct {
 	to      *zstd.Encoder
 	sum     hash.Hash
@@ -217,10 +216,10 @@ type Writer struct {
 	summary Summary
 }
 
-// window is how far back the compression looks, and so about how much memory a reader needs for it.
+// window is the zstd window in bytes, which determines a reader's memory use.
 const window = 1 << 20
 
-// NewWriter begins a backup.
+// NewWriter starts a backup by writing its header.
 func NewWriter(to io.Writer, h Header) (*Writer, error) {
 	encoder, err := zstd.NewWriter(to, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(window), zstd.WithEncoderCRC(true))
 	if err != nil {
@@ -244,7 +243,7 @@ func (w *Writer) write(line []byte) error {
 	return err
 }
 
-// Write writes an entry, unless one of its kind and name is there already, and reports whether it has.
+// Write writes an entry unless the backup has one of its kind and name. It reports whether it wrote the entry.
 func (w *Writer) Write(e *Entry) (bool, error) {
 	if err := e.check(); err != nil {
 		return false, err
@@ -255,7 +254,7 @@ func (w *Writer) Write(e *Entry) (bool, error) {
 	return true, w.writeEntry(e)
 }
 
-// WriteNew writes an entry of which the caller knows that none of its name is there, whatever the names' hashes say.
+// WriteNew writes an entry that the caller knows to be new. It ignores collisions of name hashes.
 func (w *Writer) WriteNew(e *Entry) error {
 	if err := e.check(); err != nil {
 		return err
@@ -278,10 +277,10 @@ func (w *Writer) writeEntry(e *Entry) (err error) {
 	return w.write(w.line)
 }
 
-// omit notes in the end of the backup that something is missing.
+// omit records the number of omitted entries and batons.
 func (w *Writer) omit(n int) { w.summary.Omitted = n }
 
-// Close writes the end. A backup without it is none.
+// Close writes the last line. A file without it is not a valid backup.
 func (w *Writer) Close() (Summary, error) {
 	last, err := json.Marshal(map[string]any{"end": end{w.summary, hex.EncodeToString(w.sum.Sum(nil))}})
 	if err != nil {

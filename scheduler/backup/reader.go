@@ -15,14 +15,14 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// FormatError says why a file is no backup, or none that can be restored.
+// FormatError reports why a file is not a backup, or cannot be restored.
 type FormatError struct {
-	Line   int // from 1; 0: none
+	Line   int // from 1; 0: unknown
 	Reason string
 	Cause  error // may be nil
 }
 
-// Error tells the line, if there is one, and the reason.
+// Error returns the line, if known, and the reason.
 func (e *FormatError) Error() string {
 	text := e.Reason
 	if e.Cause != nil {
@@ -37,14 +37,14 @@ func (e *FormatError) Error() string {
 // Unwrap returns the cause.
 func (e *FormatError) Unwrap() error { return e.Cause }
 
-// Bounds of what is read. Whoever wrote the file may mean harm.
+// Limits on input, which may be malicious.
 const (
-	maxWindow = 8 << 20  // of the compression
-	maxLine   = 16 << 20 // the longest has a definition, and the batons of some ten thousand detached runs
+	maxWindow = 8 << 20  // of zstd
+	maxLine   = 16 << 20 // fits a definition and the batons of about 10,000 detached runs
 	firstLine = 64 << 10
 )
 
-// Reader reads a backup. It takes little memory, whatever is in the file: a line, and some bytes for each name.
+// Reader reads a backup. Its memory use is bounded: one line, and a few bytes for each name.
 type Reader struct {
 	header  Header
 	zstd    *zstd.Decoder
@@ -56,7 +56,7 @@ type Reader struct {
 	ended   bool
 }
 
-// NewReader reads the header of a backup. The error may be a [*FormatError]. Close ends the use of it.
+// NewReader reads the header of a backup. The error may be a [*FormatError]. Call Close when done.
 func NewReader(from io.Reader) (*Reader, error) {
 	decoder, err := zstd.NewReader(from, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow), zstd.WithDecoderLowmem(true))
 	if err != nil {
@@ -79,13 +79,14 @@ func NewReader(from io.Reader) (*Reader, error) {
 	return r, nil
 }
 
-// Close releases what the reader holds. It does not close what it reads from.
+// Close releases the reader's resources. It does not close the underlying reader.
 func (r *Reader) Close() { r.zstd.Close() }
 
-// Header is that of the backup.
+// Header returns the header of the backup.
 func (r *Reader) Header() Header { return r.header }
 
-// Summary counts what has been read; when [Reader.Next] has returned io.EOF, all there is.
+// Summary returns the totals of the entries read so far, and of the whole backup after [Reader.Next] has returned
+// io.EOF.
 func (r *Reader) Summary() Summary { return r.summary }
 
 func (r *Reader) readHeader(text []byte) error {
@@ -107,8 +108,8 @@ func (r *Reader) readHeader(text []byte) error {
 	return nil
 }
 
-// Next returns the next entry, and io.EOF behind the last one once the end has shown that the file is whole. Other errors
-// are [*FormatError] and those of reading.
+// Next returns the next entry. It returns io.EOF after the last entry if the last line proves the file complete. Other
+// errors are a [*FormatError] or read errors.
 func (r *Reader) Next() (*Entry, error) {
 	if r.ended {
 		return nil, io.EOF
@@ -135,7 +136,7 @@ func (r *Reader) Next() (*Entry, error) {
 	return e, nil
 }
 
-// finish compares the end with what was read, and makes sure that nothing follows. It returns io.EOF when all is well.
+// finish compares the last line with the entries and makes sure that no data follows. It returns io.EOF on success.
 func (r *Reader) finish(last *end) error {
 	if last.Sum != hex.EncodeToString(r.sum.Sum(nil)) {
 		return r.wrong("the checksum at its end is another one than that of what stands before: it was changed", nil)
@@ -151,7 +152,7 @@ func (r *Reader) finish(last *end) error {
 	return io.EOF
 }
 
-// next returns the next line with its end.
+// next returns the next line, with its line end.
 func (r *Reader) next() ([]byte, error) {
 	if r.lines.Scan() {
 		r.line++
@@ -175,10 +176,10 @@ func (r *Reader) wrong(reason string, cause error) error {
 	return &FormatError{Line: r.line, Reason: reason, Cause: cause}
 }
 
-// errCut is a line without its end.
+// errCut reports a line without its line end.
 var errCut = fmt.Errorf("a line has no end: %w", io.ErrUnexpectedEOF)
 
-// wholeLines splits at the ends of lines, which stay with them.
+// wholeLines is a [bufio.SplitFunc] that keeps the line ends.
 func wholeLines(data []byte, atEOF bool) (advance int, token []byte, err error) {
 	if i := bytes.IndexByte(data, '\n'); i >= 0 {
 		return i + 1, data[:i+1], nil
@@ -189,7 +190,7 @@ func wholeLines(data []byte, atEOF bool) (advance int, token []byte, err error) 
 	return 0, nil, nil
 }
 
-// Verify reads a whole backup. The error is that of [Reader.Next], nil when all is well.
+// Verify reads a whole backup. It returns nil if the backup is valid, or the error of [Reader.Next].
 func Verify(from io.Reader) (Header, Summary, error) {
 	r, err := NewReader(from)
 	if err != nil {

@@ -12,43 +12,43 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// RestoreConfig says what [Plan] and [Restore] work with. Store is required.
+// RestoreConfig configures [Plan] and [Restore]. Store is required.
 type RestoreConfig struct {
 	Store Store
 
-	// Existing says what becomes of what is there under a name that the backup has, too. Default: [Refuse].
+	// Existing is the policy for names that the store already has. Default: [Refuse].
 	Existing Existing
 
-	// Disabled lets jobs come disabled, with the progress that they had. Those at their end stay there.
+	// Disabled restores jobs as disabled, with their progress. Completed and faulted jobs stay so.
 	Disabled bool
 
-	// Tokens restores access tokens, too.
+	// Tokens restores access tokens as well.
 	Tokens bool
 
-	// Sign makes a stored token of the backup one of this store; see tokens.Keeper. Default: it stays as it is, and
-	// cannot be verified.
+	// Sign re-signs a token of the backup for this store; see tokens.Keeper. Default: tokens are unchanged and fail
+	// verification.
 	Sign func(ctx context.Context, id string, data []byte, create bool) ([]byte, error)
 
-	// Progress is called with how many jobs are done with, from time to time and never twice at once. Default: none.
+	// Progress is called occasionally with the number of processed jobs, never concurrently. Default: none.
 	Progress func(jobs int)
 
-	// Jobs is how many jobs the backup has, as far as is known: it spreads those over time that are overdue.
+	// Jobs is the number of jobs in the backup, if known. Restore spreads overdue jobs over time by it.
 	Jobs int
 }
 
-// Plan tells what [Restore] would do. It reads, and writes nothing.
+// Plan reports what [Restore] would do. It only reads.
 func Plan(ctx context.Context, cfg RestoreConfig, from *Reader) (*Report, error) {
 	return (&restorer{RestoreConfig: cfg, dry: true}).run(ctx, from)
 }
 
-// Restore writes what a backup has into a store. The backup was read before, from its beginning to its end ([Verify]), and
-// what is in the way as well ([Plan]), so that nothing is written of one that is damaged or refused. It may be repeated,
-// and then goes on. The error matches [scheduler.ErrConflict] when somebody has put something in the way meanwhile.
+// Restore writes the entries of a backup to a store. Call [Verify] and [Plan] first, so that nothing is written from a
+// damaged or refused backup. You can repeat an interrupted Restore; it resumes. The error matches
+// [scheduler.ErrConflict] if another process created a conflicting object in the meantime.
 func Restore(ctx context.Context, cfg RestoreConfig, from *Reader) (*Report, error) {
 	return (&restorer{RestoreConfig: cfg}).run(ctx, from)
 }
 
-// restorer restores one backup, or looks what that would do.
+// restorer restores or plans one backup.
 type restorer struct {
 	RestoreConfig
 
@@ -105,14 +105,14 @@ func (r *restorer) each(ctx context.Context, from *Reader, f func(*Entry) error)
 	return context.Cause(ctx)
 }
 
-// tries is how often something is written that another process changes at the same moment, or that the store does not take.
+// tries is the maximum number of attempts of a write that fails or loses against another process.
 const tries = 8
 
-// pause is how long it waits in between.
+// pause is the time between attempts.
 const pause = 250 * time.Millisecond
 
-// again repeats a step until the store takes it, and nobody gets in its way. Each step looks first, so a try whose answer was
-// lost does no harm.
+// again repeats step until the store accepts it without a conflict. Each step first reads the current state, so
+// repeating a successful write is harmless.
 func again(ctx context.Context, step func() error) error {
 	var err error
 	for try := range tries {
@@ -131,7 +131,7 @@ func again(ctx context.Context, step func() error) error {
 	return err
 }
 
-// restoreValue restores what is no job.
+// restoreValue restores an entry that is not a job.
 func (r *restorer) restoreValue(ctx context.Context, bucket scheduler.Bucket, e *Entry) error {
 	if e.Kind == Token && !r.Tokens {
 		return nil
@@ -164,7 +164,7 @@ func (r *restorer) restoreValue(ctx context.Context, bucket scheduler.Bucket, e 
 	return r.refused(f, e)
 }
 
-// refused is the error of a conflict that was not there when the restore was planned.
+// refused returns the error of a conflict that has appeared since the plan.
 func (r *restorer) refused(f fate, e *Entry) error {
 	if r.dry || f != conflict {
 		return nil

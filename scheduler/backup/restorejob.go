@@ -10,17 +10,17 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// writers is how many jobs of a chunk are written at a time: the store acknowledges many together.
+// writers is the maximum number of concurrent writes per chunk; the store acknowledges many together.
 const writers = 64
 
-// place is what the store has under the name of a job.
+// place is the store's current state of a job.
 type place struct {
-	definition *scheduler.Stored // nil: none
-	baton      bool              // there is a baton of the job's own
-	stray      bool              // there is one, and it is of another job
+	definition *scheduler.Stored // nil: missing
+	baton      bool              // the job has its own baton
+	stray      bool              // the definition is missing, and the baton is of another job
 }
 
-// restoreJobs restores some jobs.
+// restoreJobs restores a chunk of jobs.
 func (r *restorer) restoreJobs(ctx context.Context, entries []*Entry) error {
 	revision := uint64(0)
 	if !r.dry {
@@ -51,7 +51,7 @@ func (r *restorer) restoreJobs(ctx context.Context, entries []*Entry) error {
 	return g.Wait()
 }
 
-// restoreJob restores one job, and looks again when somebody gets in the way.
+// restoreJob restores one job. It re-reads the store if another process interferes.
 func (r *restorer) restoreJob(ctx context.Context, e *Entry, p place, revision uint64) error {
 	f, first := put, true
 	err := again(ctx, func() error {
@@ -84,7 +84,7 @@ func (p *place) compare(e *Entry) standing {
 	return compareJob(have, scheduler.MovedJob(e.Data), p.stray)
 }
 
-// places looks up what there is under the names of jobs.
+// places reads the store's current state of jobs.
 func (r *restorer) places(ctx context.Context, entries []*Entry) (map[scheduler.Key]*place, error) {
 	keys := make([]scheduler.Key, len(entries))
 	places := make(map[scheduler.Key]*place, len(entries))
@@ -104,9 +104,9 @@ func (r *restorer) places(ctx context.Context, entries []*Entry) (map[scheduler.
 	})
 }
 
-// write writes a job: its records, its batons, and then its definition, with which it is there. A baton that is in place
-// without a definition is that of a restore which was cut short, or has lost its definition: it is as far as the one of the
-// backup, or further.
+// write writes a job's records, then its batons, then its definition, which makes the job visible. An existing baton
+// without a definition is left from an interrupted restore or a lost definition. It is kept, because its progress is at
+// least that of the backup.
 func (r *restorer) write(ctx context.Context, e *Entry, p place, f fate, revision uint64) error {
 	k := e.Key()
 	if f == replaced {
@@ -138,8 +138,8 @@ func (r *restorer) write(ctx context.Context, e *Entry, p place, f fate, revisio
 	return r.Store.EndJobs(ctx, []scheduler.JobEnd{end})[0]
 }
 
-// replaces is the revision that a definition is written over: that of the one that is there, or of what is left of one that
-// was deleted.
+// replaces returns the revision that the definition overwrites: of the existing definition, or of a deleted job's
+// marker.
 func (r *restorer) replaces(ctx context.Context, k scheduler.Key, p place) (uint64, error) {
 	if p.definition != nil {
 		return p.definition.Revision, nil
@@ -154,7 +154,7 @@ func (r *restorer) replaces(ctx context.Context, k scheduler.Key, p place) (uint
 	return 0, err
 }
 
-// arm arms the batons of a job that are not in place.
+// arm arms the batons that the store does not have yet.
 func (r *restorer) arm(ctx context.Context, e *Entry, own bool, revision uint64) error {
 	now := r.Store.Now()
 	for i := range e.Batons {
@@ -165,7 +165,7 @@ func (r *restorer) arm(ctx context.Context, e *Entry, own bool, revision uint64)
 		slot := scheduler.Slot{Key: e.Key(), Detached: b.Detached}
 		moved := b.Moved(revision, b.Running)
 		err := r.Store.Arm(ctx, slot, moved.Encode(), b.ArmMoved(slot.Key, now, r.Jobs), 0)
-		if err != nil && (b.Detached == "" || !errors.Is(err, scheduler.ErrConflict)) { // a detached run has one name
+		if err != nil && (b.Detached == "" || !errors.Is(err, scheduler.ErrConflict)) { // a conflict means that it exists
 			return err
 		}
 	}

@@ -9,25 +9,24 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// Store is what a backup is taken of, and what it is restored to. Package store implements it.
+// Store is the source or target of a backup. Package store implements it.
 type Store interface {
 	scheduler.Store
 
-	// Tokens keeps access tokens, of which it has hashes.
+	// Tokens returns the bucket with the hashes of access tokens.
 	Tokens() scheduler.Bucket
 
-	// FindDetached calls found for the batons of detached runs of jobs.
+	// FindDetached calls found for the batons of the jobs' detached runs.
 	FindDetached(ctx context.Context, keys []scheduler.Key, found func(slot scheduler.Slot, st scheduler.Stored, running bool)) error
 }
 
-// chunk is how many jobs are looked at together, and workers how many chunks at a time: the store answers some while others
-// are read or written.
+// chunk is the number of jobs per request; workers is the number of chunks in progress at a time.
 const (
 	chunk   = 128
 	workers = 4
 )
 
-// buckets are where what is no job lies.
+// buckets returns the buckets of all kinds except jobs.
 func buckets(st Store, tokens bool) map[Kind]scheduler.Bucket {
 	all := map[Kind]scheduler.Bucket{Collection: st.Collections(), Secret: st.Secrets()}
 	if tokens {
@@ -36,13 +35,13 @@ func buckets(st Store, tokens bool) map[Kind]scheduler.Bucket {
 	return all
 }
 
-// sealedText is what begins a sealed text in JSON, before the id of its key: see package seal.
+// sealedText marks a sealed text in JSON; its key's id follows. See package seal.
 var sealedText = [][]byte{[]byte(`"$sealed":"v1.`), []byte(`"sealed":"v1.`)}
 
-// maxKeys is how many ids of keys are told.
+// maxKeys is the maximum number of reported key ids.
 const maxKeys = 64
 
-// keysIn adds the ids of the keys that seal texts in data to those that are known, in their order.
+// keysIn adds the ids of the keys that seal texts in data to the sorted list known.
 func keysIn(data []byte, known []string) []string {
 	for _, mark := range sealedText {
 		for rest := data; ; {
@@ -64,8 +63,8 @@ func keysIn(data []byte, known []string) []string {
 	return known
 }
 
-// names remembers which names were seen by their hashes, in eight bytes each: there may be a million. Two of a million names
-// have one hash in one of thirty million files, and other ones when it is read again.
+// names is a set of names that stores 8-byte hashes, because a backup may have a million entries. For a million names,
+// the probability of a collision is about 1 in 30 million. The seed differs for each read, so a retry succeeds.
 type names struct {
 	seed maphash.Seed
 	seen map[uint64]struct{}
@@ -73,7 +72,7 @@ type names struct {
 
 func newNames() names { return names{maphash.MakeSeed(), map[uint64]struct{}{}} }
 
-// add reports whether the name of a thing is new.
+// add reports whether the name is new.
 func (n *names) add(kind Kind, name string) bool {
 	hash := maphash.String(n.seed, string(kind)+" "+name)
 	if _, again := n.seen[hash]; again {

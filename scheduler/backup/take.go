@@ -14,14 +14,14 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// TakeConfig says what [Take] works with. Store is required.
+// TakeConfig configures [Take]. Store is required.
 type TakeConfig struct {
 	Store Store
 
-	// Tokens takes the hashes of access tokens, too.
+	// Tokens includes the hashes of access tokens.
 	Tokens bool
 
-	// Progress is called with how many jobs are taken, from time to time and never twice at once. Default: none.
+	// Progress is called occasionally with the number of saved jobs, never concurrently. Default: none.
 	Progress func(jobs int)
 
 	// Partial omits damaged entries and batons, and counts them in the summary. Default: [Take] fails with an [*OmittedError].
@@ -31,9 +31,9 @@ type TakeConfig struct {
 	Logger *slog.Logger
 }
 
-// OmittedError says that a backup would lack entries or batons that are damaged.
+// OmittedError reports damaged entries or batons that the backup would lack.
 type OmittedError struct {
-	Names []string // of the entries and batons, such as "job default/report"
+	Names []string // entries and batons, such as "job default/report"
 }
 
 // Error names the first one.
@@ -44,7 +44,7 @@ func (e *OmittedError) Error() string {
 	return fmt.Sprintf("%d entries are damaged and cannot be backed up, such as %s", len(e.Names), e.Names[0])
 }
 
-// Take writes all that a store has into a backup, while schedulers work with it. It does not close w.
+// Take writes a backup of a store to w while schedulers use the store. It does not close w.
 func Take(ctx context.Context, cfg TakeConfig, w *Writer) error {
 	if cfg.Progress == nil {
 		cfg.Progress = func(int) {}
@@ -59,7 +59,7 @@ func Take(ctx context.Context, cfg TakeConfig, w *Writer) error {
 	if err := t.takeJobs(ctx); err != nil {
 		return err
 	}
-	if err := t.takeValues(ctx); err != nil { // those that jobs use which were put meanwhile
+	if err := t.takeValues(ctx); err != nil { // values created in the meantime, which jobs may use
 		return err
 	}
 	if len(t.omitted) > 0 && !t.Partial {
@@ -69,20 +69,20 @@ func Take(ctx context.Context, cfg TakeConfig, w *Writer) error {
 	return nil
 }
 
-// taker takes one backup.
+// taker writes one backup.
 type taker struct {
 	TakeConfig
 
-	last uint64 // the revision of the job that was written last before the backup; a later one may be told twice
+	last uint64 // revision at the start; jobs with a later one may be listed twice
 
 	mu sync.Mutex
 	to *Writer
 
 	omitting sync.Mutex
-	omitted  map[string]bool // damaged entries and batons, by kind and name
+	omitted  map[string]bool // by kind and name
 }
 
-// omit notes that something damaged is missing in the backup.
+// omit records a damaged entry or baton.
 func (t *taker) omit(name string, err error) {
 	t.omitting.Lock()
 	defer t.omitting.Unlock()
@@ -109,7 +109,7 @@ func (t *taker) takeValues(ctx context.Context) error {
 	return nil
 }
 
-// takeJobs takes the jobs as they lie in the store, many at a time.
+// takeJobs saves all jobs in storage order, a chunk at a time.
 func (t *taker) takeJobs(ctx context.Context) (err error) {
 	if t.last, err = t.Store.LastRevision(ctx); err != nil {
 		return err
@@ -137,12 +137,12 @@ func (t *taker) takeJobs(ctx context.Context) (err error) {
 	return err
 }
 
-// looks is how often a job is looked at whose definition keeps changing, before it is taken with a definition that is newer
-// than its batons: these follow it then, as after any edit.
+// looks is the maximum number of reads of a job whose definition keeps changing. After that, the backup takes a
+// definition that is newer than the batons; the batons follow it as after any edit.
 const looks = 20
 
-// takeChunk takes some jobs, each as of one moment: its batons are looked up between two looks at its definition that found
-// the same.
+// takeChunk saves some jobs, each in a consistent state: it reads the batons between two reads of the definition that
+// return the same revision.
 func (t *taker) takeChunk(ctx context.Context, jobs []scheduler.Stored) error {
 	late := map[scheduler.Key]bool{}
 	for _, st := range jobs {
@@ -159,7 +159,7 @@ func (t *taker) takeChunk(ctx context.Context, jobs []scheduler.Stored) error {
 		if err := t.Store.LoadJobs(ctx, keysOf(jobs), func(st scheduler.Stored) { now[st.Key] = st }); err != nil {
 			return err
 		}
-		var steady, moved []scheduler.Stored // what is in neither was deleted
+		var steady, moved []scheduler.Stored // a job in neither was deleted
 		for _, st := range jobs {
 			switch latest, there := now[st.Key]; {
 			case there && (latest.Revision == st.Revision || look == looks):
@@ -184,15 +184,15 @@ func keysOf(jobs []scheduler.Stored) []scheduler.Key {
 	return keys
 }
 
-// found are the batons of a job.
+// found holds the batons of a job.
 type found struct {
 	own      *Baton
-	sequence uint64 // of the own one
+	sequence uint64 // of own
 	detached []Baton
 }
 
-// batonsOf looks up the batons of jobs: first their own, as what detaches from one meanwhile is seen then, maybe twice and
-// under one name, and never not at all.
+// batonsOf reads the batons of jobs. It reads the jobs' own batons first: a run that detaches in the meantime is then
+// found, at worst twice under the same name.
 func (t *taker) batonsOf(ctx context.Context, jobs []scheduler.Stored) (map[scheduler.Key]*found, error) {
 	batons := make(map[scheduler.Key]*found, len(jobs))
 	of := make(map[scheduler.Key]scheduler.Stored, len(jobs))
@@ -206,7 +206,7 @@ func (t *taker) batonsOf(ctx context.Context, jobs []scheduler.Stored) (map[sche
 		case !ok || f == nil:
 		case slot.Detached != "":
 			f.detached = append(f.detached, b)
-		case f.own == nil || st.Revision > f.sequence: // of two, one was passed on and has yet to go
+		case f.own == nil || st.Revision > f.sequence: // the older one was passed on and is about to be removed
 			f.own, f.sequence = &b, st.Revision
 		}
 	}
@@ -218,8 +218,8 @@ func (t *taker) batonsOf(ctx context.Context, jobs []scheduler.Stored) (map[sche
 	return batons, err
 }
 
-// read reads a baton. It reports false for a damaged one, which it notes as omitted, and for one of an earlier job of the name,
-// which no worker would run.
+// read decodes a baton. It returns false for a damaged baton, which it records as omitted, and for a baton of an
+// earlier job with the same name, which no worker would run.
 func (t *taker) read(slot scheduler.Slot, job, st scheduler.Stored, running bool) (Baton, bool) {
 	b, err := scheduler.DecodeBaton(st.Data)
 	if err == nil {
@@ -232,7 +232,7 @@ func (t *taker) read(slot scheduler.Slot, job, st scheduler.Stored, running bool
 	return Baton{b, slot.Detached, running}, b.IsOf(scheduler.StoredIncarnation(job.Data))
 }
 
-// write writes jobs with their batons. Those that are late may be there already.
+// write writes jobs with their batons. Jobs in late may already have been written.
 func (t *taker) write(
 	ctx context.Context, jobs []scheduler.Stored, batons map[scheduler.Key]*found, late map[scheduler.Key]bool,
 ) error {
@@ -272,7 +272,8 @@ func (t *taker) write(
 	return nil
 }
 
-// sound reports whether an entry can be in a backup. It notes others as omitted: no scheduler can have written them.
+// sound reports whether an entry is valid. It records an invalid entry, which no scheduler can have written, as
+// omitted.
 func (t *taker) sound(e *Entry) bool {
 	err := e.check()
 	if err != nil {
@@ -281,8 +282,8 @@ func (t *taker) sound(e *Entry) bool {
 	return err == nil
 }
 
-// counting returns the batons of detached runs that the job's own baton has not counted as ended, each once: one may have
-// been passed on.
+// counting returns the batons of detached runs that the job's own baton has not counted as ended. It returns each run
+// once, although a baton that was passed on may have been found twice.
 func (f *found) counting(e *Entry) []Baton {
 	var batons []Baton
 	at := map[string]int{}
@@ -302,8 +303,8 @@ func (f *found) counting(e *Entry) []Baton {
 	return batons
 }
 
-// lastRecords adds the last records to jobs that are enabled and have no baton: most have ended, and their definitions do
-// not say so yet.
+// lastRecords adds the last records of enabled jobs without a baton. Most of these have ended, but their definitions do
+// not show it yet.
 func (t *taker) lastRecords(ctx context.Context, bare map[scheduler.Key]*Entry) error {
 	if len(bare) == 0 {
 		return nil
@@ -317,7 +318,7 @@ func (t *taker) lastRecords(ctx context.Context, bare map[scheduler.Key]*Entry) 
 			e.Records = append(e.Records, r)
 		}
 	})
-	for _, e := range bare { // the latest counts
+	for _, e := range bare { // the latest is last
 		slices.SortFunc(e.Records, func(a, b *scheduler.Record) int { return cmp.Compare(a.Sequence, b.Sequence) })
 	}
 	return err

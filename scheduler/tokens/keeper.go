@@ -18,31 +18,31 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/cache"
 )
 
-// Keeper makes, knows and revokes tokens. [Keeper.Run] keeps it informed; while that does not run, or has lost its watch,
-// the store is read each time. It is safe for concurrent use.
+// Keeper creates, verifies and revokes tokens. [Keeper.Run] keeps its cache current; while Run is not running or its
+// watch is down, Keeper reads the store on each call. It is safe for concurrent use.
 type Keeper struct {
 	bucket scheduler.Bucket
 	ledger scheduler.Bucket
 	now    func() time.Time
-	secret atomic.Pointer[[]byte] // the key of the MACs, once it was read
+	secret atomic.Pointer[[]byte] // the MAC key, once read
 	mirror *cache.Mirror[string, *stored]
 
-	stands atomic.Bool // the watch does, and has told of all tokens
-	some   atomic.Bool // a token was seen; it stays so
+	stands atomic.Bool // the watch is up and has delivered all tokens
+	some   atomic.Bool // a token has been seen; never reset
 }
 
-// NewKeeper returns a keeper of the tokens in a bucket. The ledger is another bucket, which keeps the key that authenticates
-// them, and which of them are revoked. now is the clock of the store: tokens expire by it. NewKeeper does no I/O.
+// NewKeeper returns a keeper for the tokens in bucket. The ledger is another bucket, which holds the MAC key and the
+// ids of revoked tokens. now is the store's clock, which decides about expiry. NewKeeper does no I/O.
 func NewKeeper(bucket, ledger scheduler.Bucket, now func() time.Time) *Keeper {
 	k := &Keeper{bucket: bucket, ledger: ledger, now: now}
 	k.mirror = cache.New(cache.Config[string, *stored]{Watch: k.watch, Load: k.load, Decode: decode})
 	return k
 }
 
-// Run follows the tokens until ctx is done. It calls lost when it has lost its watch, and tries again.
+// Run watches the tokens until ctx is done. It calls lost when the watch fails, and retries.
 func (k *Keeper) Run(ctx context.Context, lost func(error)) { k.mirror.Run(ctx, lost) }
 
-// watch is that of the bucket; it takes a note of how it stands.
+// watch watches the bucket and maintains stands and some.
 func (k *Keeper) watch(ctx context.Context, ready func(), changed func(id string, revision uint64, data []byte)) error {
 	defer k.stands.Store(false)
 	return k.bucket.Watch(ctx, func() {
@@ -65,19 +65,20 @@ func (k *Keeper) load(ctx context.Context, id string) (*stored, error) {
 	return decode(id, st.Revision, st.Data)
 }
 
-// errFound ends a search.
+// errFound stops an iteration.
 var errFound = errors.New("found")
 
-// Any reports whether there is, or was, any token: a scheduler that is open until then asks for one from then on.
+// Any reports whether a token exists or has ever existed. An open scheduler requires tokens from then on.
 func (k *Keeper) Any(ctx context.Context) (bool, error) {
-	stands := k.stands.Load() // before the look at what it has told
+	stands := k.stands.Load() // read before some, which the watch sets first
 	if k.some.Load() || stands {
 		return k.some.Load(), nil
 	}
 	return k.look(ctx)
 }
 
-// look asks the ledger, and then the bucket: tokens without a ledger are not taken, and do not open the scheduler either.
+// look checks the ledger, then the bucket: tokens without a ledger are invalid, but they do not open the scheduler
+// either.
 func (k *Keeper) look(ctx context.Context) (bool, error) {
 	_, err := k.ledger.Load(ctx, keyEntry)
 	if errors.Is(err, scheduler.ErrNotFound) {
@@ -93,7 +94,7 @@ func (k *Keeper) look(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// Familiar reports whether a text has the id of a token that is known here without reading the store.
+// Familiar reports whether text has the id of a cached token. It does not read the store.
 func (k *Keeper) Familiar(text string) bool {
 	id, ok := read(text)
 	if ok {
@@ -102,8 +103,8 @@ func (k *Keeper) Familiar(text string) bool {
 	return ok
 }
 
-// Verify returns the token that a text is. The error is an [*access.Unknown] for one that is not taken, which says
-// nothing that its owner does not know, or the store's.
+// Verify returns the token with the given text. An [*access.Unknown] error means that the token is invalid; its reason
+// contains only facts that the token's owner knows. Other errors come from the store.
 func (k *Keeper) Verify(ctx context.Context, text string) (*Token, error) {
 	id, ok := read(text)
 	if !ok {
@@ -117,7 +118,7 @@ func (k *Keeper) Verify(ctx context.Context, text string) (*Token, error) {
 		return nil, &access.Unknown{Reason: s.Problem}
 	case err != nil:
 		return nil, err
-	case !s.Revoked.IsZero(): // its hash is gone
+	case !s.Revoked.IsZero(): // a revoked token has no hash
 		return nil, &access.Unknown{Reason: refusal(&s.Token, k.now())}
 	case subtle.ConstantTimeCompare([]byte(hash(text)), []byte(s.Hash)) != 1:
 		return nil, &access.Unknown{Reason: "this scheduler has no such token"}
@@ -134,11 +135,11 @@ func (k *Keeper) Verify(ctx context.Context, text string) (*Token, error) {
 	return &s.Token, nil
 }
 
-// maxTokens is how many tokens there may be: as many are read when a process starts.
+// maxTokens is the maximum number of tokens, because each process reads all of them when it starts.
 const maxTokens = 10_000
 
-// Create makes a token of a request's body, and returns it with its text, which nobody can show again. ErrInvalid with
-// every problem; ErrConflict when there are too many.
+// Create creates a token from a request body. It returns the token and its text, which cannot be retrieved again.
+// ErrInvalid lists all problems; ErrConflict means that the limit of tokens is reached.
 func (k *Keeper) Create(ctx context.Context, body []byte) (t *Token, text string, err error) {
 	now := k.now()
 	s, err := request(body, now)
@@ -161,13 +162,13 @@ func (k *Keeper) Create(ctx context.Context, body []byte) (t *Token, text string
 	}
 	k.some.Store(true)
 	k.mirror.Note(s.ID, revision, data)
-	for _, old := range over { // now that there is one in any case
-		_ = k.bucket.Remove(ctx, old.ID, old.revision) // the next one tries again
+	for _, old := range over { // only now that another token exists
+		_ = k.bucket.Remove(ctx, old.ID, old.revision) // the next Create retries
 	}
 	return &s.Token, text, nil
 }
 
-// count returns the tokens that are long past, and refuses another one when there are too many besides.
+// count returns the tokens whose retention has passed. It fails if at least maxTokens others exist.
 func (k *Keeper) count(ctx context.Context, now time.Time) (over []*stored, err error) {
 	n := 0
 	err = k.bucket.Each(ctx, func(st scheduler.Stored) error {
@@ -176,7 +177,7 @@ func (k *Keeper) count(ctx context.Context, now time.Time) (over []*stored, err 
 			over = append(over, s)
 			return nil
 		}
-		n++ // also one that is damaged: it stays, for people to see
+		n++ // includes damaged tokens, which stay visible
 		return nil
 	})
 	if err == nil && n >= maxTokens {
@@ -186,7 +187,7 @@ func (k *Keeper) count(ctx context.Context, now time.Time) (over []*stored, err 
 	return over, err
 }
 
-// List returns all tokens, the latest last. One that cannot be read says so.
+// List returns all tokens, newest last. A damaged token has a Problem.
 func (k *Keeper) List(ctx context.Context) ([]*Token, error) {
 	all := []*Token{}
 	err := k.bucket.Each(ctx, func(st scheduler.Stored) error {
@@ -196,7 +197,7 @@ func (k *Keeper) List(ctx context.Context) ([]*Token, error) {
 				return err
 			}
 		}
-		all = append(all, &s.Token) // a damaged one says so
+		all = append(all, &s.Token) // on an error it has a Problem
 		return nil
 	})
 	slices.SortFunc(all, func(a, b *Token) int {
@@ -208,10 +209,11 @@ func (k *Keeper) List(ctx context.Context) ([]*Token, error) {
 	return all, err
 }
 
-// casTries bounds the repetitions of a write that others keep overtaking.
+// casTries is the maximum number of attempts of a write that loses against concurrent writers.
 const casTries = 10
 
-// Revoke ends a token. One that is revoked already stays as it is. ErrNotFound when there is none of the id.
+// Revoke revokes a token. It does nothing if the token is already revoked, and returns ErrNotFound if the id is
+// unknown.
 func (k *Keeper) Revoke(ctx context.Context, id string) (*Token, error) {
 	if !WellFormed(id) {
 		return nil, fmt.Errorf("token %s: %w", id, scheduler.ErrNotFound)
@@ -221,14 +223,14 @@ func (k *Keeper) Revoke(ctx context.Context, id string) (*Token, error) {
 		if s == nil {
 			return nil, fmt.Errorf("token %s: %w", id, err)
 		}
-		_, err = k.ledger.Save(ctx, revokedEntry(id), []byte("revoked"), 0) // first: no copy of the token counts from now on
+		_, err = k.ledger.Save(ctx, revokedEntry(id), []byte("revoked"), 0) // first, to invalidate copies of the token
 		if err != nil && !errors.Is(err, scheduler.ErrConflict) {
 			return nil, fmt.Errorf("token %s: %w", id, err)
 		}
 		if !s.Revoked.IsZero() {
 			return &s.Token, nil
 		}
-		s.Revoked, s.Hash, s.Problem = k.now().UTC(), "", "" // one that is damaged, too
+		s.Revoked, s.Hash, s.Problem = k.now().UTC(), "", "" // also of a damaged token
 		data, err := k.sign(ctx, s)
 		if err != nil {
 			return nil, err
@@ -245,15 +247,15 @@ func (k *Keeper) Revoke(ctx context.Context, id string) (*Token, error) {
 	return nil, fmt.Errorf("token %s: %w: others change it all the time; try again", id, scheduler.ErrConflict)
 }
 
-// keyEntry is the entry of the ledger that has the key of the MACs. It says that there are tokens, or were.
+// keyEntry is the ledger entry with the MAC key. Its existence means that tokens exist or existed.
 const keyEntry = "token-key"
 
 const keyBytes = 32
 
-// revokedEntry is the entry of the ledger that says that a token is revoked. It stays.
+// revokedEntry is the permanent ledger entry of a revoked token.
 func revokedEntry(id string) string { return "token-revoked-" + id }
 
-// errKey says that the key is damaged.
+// errKey means that the MAC key is damaged.
 var errKey = errors.New("the entry " + keyEntry + " of the settings is damaged: an operator makes new tokens on NATS, " +
 	"with \"carillon token create --nats-url\"")
 
@@ -269,7 +271,7 @@ func (k *Keeper) key(ctx context.Context, create bool) ([]byte, error) {
 		_, _ = rand.Read(fresh) // never fails
 		if _, err = k.ledger.Save(ctx, keyEntry, fresh, st.Revision); err == nil {
 			st.Data = fresh
-		} else if errors.Is(err, scheduler.ErrConflict) { // another process has made it, and a read may not show it yet
+		} else if errors.Is(err, scheduler.ErrConflict) { // another process has created it; a read may still miss it
 			st, err = k.ledger.Load(ctx, keyEntry)
 		}
 	}

@@ -20,10 +20,10 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-// Token is an access token as it is shown.
+// Token is an access token without its secret.
 type Token = view.Token
 
-// Principal is who asks with a token.
+// Principal returns the identity of a caller who presents t.
 func Principal(t *Token, address string) *access.Principal {
 	name := t.Name
 	if name == "" {
@@ -32,7 +32,7 @@ func Principal(t *Token, address string) *access.Principal {
 	return &access.Principal{Name: name, ID: t.ID, Via: access.ViaToken, Address: address, Grants: t.Grants}
 }
 
-// refusal is why a token is not taken, "" while it is.
+// refusal returns why a token is invalid, or "".
 func refusal(t *Token, now time.Time) string {
 	switch {
 	case !t.Revoked.IsZero():
@@ -43,21 +43,21 @@ func refusal(t *Token, now time.Time) string {
 	return ""
 }
 
-// past reports whether nobody needs to know the token any more.
+// past reports whether the retention of a revoked or expired token has passed.
 func past(t *Token, now time.Time) bool {
 	const keep = 30 * 24 * time.Hour
 	return !t.Revoked.IsZero() && now.Sub(t.Revoked) > keep || !t.Expires.IsZero() && now.Sub(t.Expires) > keep
 }
 
-// stored is a token as it lies in the store.
+// stored is the stored form of a token.
 type stored struct {
 	Token
 
-	Hash string `json:"hash,omitempty"` // of the text; none when it is revoked
-	MAC  string `json:"mac,omitempty"`  // of all the above; see [Keeper.Sign]
+	Hash string `json:"hash,omitempty"` // of the text; empty when revoked
+	MAC  string `json:"mac,omitempty"`  // of all fields above; see [Keeper.Sign]
 
 	revision uint64
-	sound    atomic.Bool // it was verified
+	sound    atomic.Bool // already verified
 }
 
 // sum is the HMAC-SHA256 of a token.
@@ -71,7 +71,7 @@ func (s *stored) sum(key []byte) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// decode reads a token. With an error it has no more than its id.
+// decode decodes a token. On an error, the token has only its id and a Problem.
 func decode(id string, revision uint64, data []byte) (*stored, error) {
 	s := &stored{revision: revision}
 	if err := json.Unmarshal(data, s); err != nil || s.ID != id {
@@ -81,10 +81,10 @@ func decode(id string, revision uint64, data []byte) (*stored, error) {
 	return s, nil
 }
 
-// maxGrants is how many grants a token may have, and how many collections each.
+// maxGrants is the maximum number of grants of a token, and of collections in each grant.
 const maxGrants = 100
 
-// request reads what is asked for of a new token:
+// request parses a request for a new token:
 //
 //	{"name": "ci", "grants": [{"role": "operator", "collections": ["partners"]}], "expires": "2027-01-31T00:00:00Z"}
 func request(body []byte, now time.Time) (*stored, error) {
@@ -119,7 +119,6 @@ func request(body []byte, now time.Time) (*stored, error) {
 	return s, nil
 }
 
-// readGrants reads the grants of a token.
 func readGrants(o *document.Object) []access.Grant {
 	objects, ok := o.Objects("grants")
 	if ok && (len(objects) == 0 || len(objects) > maxGrants) {
@@ -151,8 +150,8 @@ func readGrants(o *document.Object) []access.Grant {
 	return grants
 }
 
-// readCollection checks the name of a collection, which need not exist yet. Behind a = there may be what tells it from
-// others of its name.
+// readCollection validates the name of a collection, which need not exist yet. A suffix "=<uid>" may select one
+// incarnation.
 func readCollection(g *document.Object, i int, name string) {
 	base, _, _ := strings.Cut(name, "=")
 	for _, p := range scheduler.ProblemsIn(scheduler.ValidateName("", base)) {
@@ -160,18 +159,18 @@ func readCollection(g *document.Object, i int, name string) {
 	}
 }
 
-// Prefix begins every token.
+// Prefix is the prefix of every token.
 const Prefix = "crl_"
 
-// The parts of a token: id and secret are random, the checksum is of all before it.
+// Lengths of a token's parts. The id and the secret are random; the checksum covers everything before it.
 const (
-	idLength       = 10 // 50 bits of base 32: ids do not repeat, and need not be secret
-	secretBytes    = 32 // 256 bits: what cannot be guessed
-	secretLength   = 43 // as many in base 62
+	idLength       = 10 // 50 bits in base 32: unique, not secret
+	secretBytes    = 32 // 256 bits
+	secretLength   = 43 // secretBytes in base 62
 	checksumLength = 6  // 32 bits in base 62
 )
 
-// form is what a token looks like; scanners may look for it.
+// form matches a token; secret scanners can use it.
 var form = regexp.MustCompile(`^crl_[a-z2-7]{10}_[0-9A-Za-z]{49}$`)
 
 // newText returns a new token and its id.
@@ -183,7 +182,7 @@ func newText() (id, text string) {
 	return id, text + checksum(text)
 }
 
-// read returns the id of a token, or false for a text that is none.
+// read returns the id in a token's text, or false if the text is not a token.
 func read(text string) (id string, ok bool) {
 	if !form.MatchString(text) {
 		return "", false
@@ -192,24 +191,24 @@ func read(text string) (id string, ok bool) {
 	return text[len(Prefix):][:idLength], checksum(text[:end]) == text[end:]
 }
 
-// WellFormed reports whether a text can be the id of a token.
+// WellFormed reports whether id has the form of a token id.
 func WellFormed(id string) bool {
 	return len(id) == idLength && strings.Trim(id, "abcdefghijklmnopqrstuvwxyz234567") == ""
 }
 
-// hash is what is stored of a token.
+// hash returns the stored hash of a token's text.
 func hash(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:])
 }
 
-// checksum is the CRC-32 (IEEE) of a text.
+// checksum returns the CRC-32 (IEEE) of text.
 func checksum(text string) string {
 	sum := crc32.ChecksumIEEE([]byte(text))
 	return base62([]byte{byte(sum >> 24), byte(sum >> 16), byte(sum >> 8), byte(sum)}, checksumLength)
 }
 
-// base62 writes a number with digits and letters, in which a double click selects it, padded with zeros.
+// base62 encodes a number in letters and digits, so that a double click selects it, and pads it with zeros.
 func base62(number []byte, length int) string {
 	const base = 62 // the digits of [big.Int.Text]: 0-9, a-z, A-Z
 	text := new(big.Int).SetBytes(number).Text(base)

@@ -1,21 +1,22 @@
-// Package trail is the audit trail: who changed what, when, from where. An [Entry] is what it keeps of one change, and a
-// [Store] where it is kept. It holds no values, only the places where something changed, so that no secret is in it.
+// Package trail defines the audit log: who changed what, when and from where. An [Entry] describes one change; a [Store]
+// keeps the entries. An entry holds the paths that changed and no values, so it never contains a secret.
 //
-// # Nothing is lost
+// # No change is lost
 //
-// An entry is written when the change is stored, and before it is answered. A process may be killed in between, so each
-// change leaves something from which its entry can be written later:
+// The scheduler writes the entry after it has stored the change and before it answers the request. A crash can come in
+// between, so every change leaves data from which the entry can be written later:
 //
-//   - The edit of a job stands in the job itself ([scheduler.Origin]). Whoever replaces or deletes one that was edited not
-//     long ago makes sure of its entry first; and whoever looks after the trail compares the jobs that were written since
-//     the last look with the entries. What is missing is written then, marked as rebuilt.
-//   - Anything else is announced by an entry of its own, with the phase begun, before it is done. The entry of its end
-//     follows, and names the one of its beginning. One without an end was cut short: it may have been done, or not.
+//   - A job edit is recorded in the job itself ([scheduler.Origin]). Before a process replaces or deletes a recently
+//     edited job, it makes sure that the entry of that edit exists. A background check compares all jobs written since
+//     its last run with the entries, and writes missing ones with Rebuilt set.
+//   - Every other change is announced by a separate entry with phase [Begun]. The final entry has the sequence of the
+//     announcement in its field Begun. An announcement without a final entry means that the change may or may not have
+//     been made ([Interrupted]).
 //
-// So of each change there is at least one entry; after a crash, or where a message was lost, there may be two.
+// Each change therefore has at least one entry. It may have two after a crash or a lost message.
 //
-// # Who asked
+// # Identity
 //
-// By is what the scheduler or the NATS server has found out, and may be relied on. A Claim is what the caller said of
-// itself, and is worth as much as the caller.
+// [By] is the identity that the scheduler or the NATS server has verified. Claim is what the caller says about itself,
+// unverified.
 package trail

@@ -11,37 +11,37 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/internal/plainjson"
 )
 
-// Kind is the kind of what was changed.
+// Kind is the kind of object that was changed.
 type Kind string
 
-// The kinds.
+// The kinds of objects.
 const (
 	Job        Kind = "job"
 	Collection Kind = "collection"
 	Secret     Kind = "secret"
 	Token      Kind = "token"
-	Operation  Kind = "operation" // on many jobs
-	System     Kind = "system"    // the scheduler itself: repairs, rotation of keys
+	Operation  Kind = "operation" // a bulk operation on jobs
+	System     Kind = "system"    // the scheduler itself: repairs, key rotation
 )
 
-// Kinds are all kinds.
+// Kinds lists all kinds.
 var Kinds = []Kind{Job, Collection, Secret, Token, Operation, System}
 
-// Ops are all that may have been done to them.
+// Ops lists all operations.
 var Ops = []string{
 	"put", "patch", "delete", "enable", "disable", "pause", "run", "try", "resubmit",
 	"create", "revoke", "rotate", "repair", "restore", "cancel",
 }
 
-// By is who made a change, as far as that is certain.
+// By is the verified identity of the caller.
 type By struct {
-	Name    string `json:"name,omitempty"`    // "" when anybody might have
-	ID      string `json:"id,omitempty"`      // what tells it from others of its name: see access.Principal
-	Via     string `json:"via,omitempty"`     // how it was found out: one of the Via constants of package access; "" when it was not
-	Address string `json:"address,omitempty"` // where the request came from
+	Name    string `json:"name,omitempty"`    // empty if the scheduler is open
+	ID      string `json:"id,omitempty"`      // distinguishes callers with the same name; see access.Principal
+	Via     string `json:"via,omitempty"`     // how it was verified: a Via constant of package access; empty if unverified
+	Address string `json:"address,omitempty"` // of the request's client
 }
 
-// String tells who it was, for people.
+// String returns the identity for display.
 func (b By) String() string {
 	switch {
 	case b.Name != "":
@@ -52,57 +52,57 @@ func (b By) String() string {
 	return "unknown"
 }
 
-// Entry is what the trail keeps of one change.
+// Entry describes one change.
 type Entry struct {
-	// Sequence is its place in the trail. It is not stored with it.
+	// Sequence is the entry's sequence in the stream; not part of the stored data.
 	Sequence uint64 `json:"sequence,omitempty"`
 
 	Time       time.Time `json:"time"` // of the change
 	Kind       Kind      `json:"kind"`
-	Op         string    `json:"op"`                   // one of Ops
-	Collection string    `json:"collection,omitempty"` // of a job, or the collection itself
+	Op         string    `json:"op"`                   // one of [Ops]
+	Collection string    `json:"collection,omitempty"` // of the job, or the changed collection
 	Job        string    `json:"job,omitempty"`
-	Name       string    `json:"name,omitempty"` // of a secret or a token, what of the system was changed, or where the trial of a job went
+	Name       string    `json:"name,omitempty"` // of the secret or token, the changed part of the system, or the target of a test run
 
 	By    By     `json:"by,omitzero"`
-	Claim string `json:"claim,omitempty"` // who the caller said it was, unchecked
+	Claim string `json:"claim,omitempty"` // unverified identity that the caller states
 
-	Result      string   `json:"result,omitempty"`      // created, updated, deleted, started; of a trial completed or failed
-	OldRevision uint64   `json:"oldRevision,omitempty"` // 0: there was none, or it is not known
-	Revision    uint64   `json:"revision,omitempty"`    // 0: there is none any more, or it is not known
-	Changed     []string `json:"changed,omitempty"`     // where an update changed something, [MaxChanged] paths at most
+	Result      string   `json:"result,omitempty"`      // created, updated, deleted or started; for a test run, completed or failed
+	OldRevision uint64   `json:"oldRevision,omitempty"` // 0: none, or unknown
+	Revision    uint64   `json:"revision,omitempty"`    // 0: none any more, or unknown
+	Changed     []string `json:"changed,omitempty"`     // changed paths of an update, at most [MaxChanged]
 
 	UID          string          `json:"uid,omitempty"`        // of the job
-	Generation   int             `json:"generation,omitempty"` // of the edit of the job
+	Generation   int             `json:"generation,omitempty"` // of the job's edit
 	State        scheduler.State `json:"state,omitempty"`      // of a job or collection after the change
-	Occurrence   string          `json:"occurrence,omitempty"` // that a run by hand has started
+	Occurrence   string          `json:"occurrence,omitempty"` // started by a manual run
 	SpecSequence uint64          `json:"specSequence,omitempty"`
 
 	Phase   Phase  `json:"phase,omitempty"`
-	Begun   uint64 `json:"begun,omitempty"`   // Sequence of the entry that announced it
-	Error   string `json:"error,omitempty"`   // why it was refused after all: an error code of the API
-	Rebuilt bool   `json:"rebuilt,omitempty"` // written later, because the process that made the change ended before
+	Begun   uint64 `json:"begun,omitempty"`   // sequence of the announcing entry
+	Error   string `json:"error,omitempty"`   // API error code, if the announced change failed
+	Rebuilt bool   `json:"rebuilt,omitempty"` // written later, because the process that made the change crashed
 }
 
-// Phase is how far a change has come that is announced before it is done.
+// Phase is the progress of a change that is announced before it is made.
 type Phase string
 
-// The phases. The zero one is that of a change that was made.
+// The phases. The zero value is a completed change.
 const (
-	Begun       Phase = "begun"       // it is about to be done
-	Interrupted Phase = "interrupted" // it was begun, and there is no end: it may have been done. No entry is stored so
+	Begun       Phase = "begun"       // announced, about to be made
+	Interrupted Phase = "interrupted" // announced, without a final entry: may have been made; never stored
 )
 
-// MaxChanged is how many paths an entry has at most.
+// MaxChanged is the maximum number of paths in an entry.
 const MaxChanged = 64
 
-// MaxText is how many bytes of a text an entry keeps that its caller has chosen.
+// MaxText is the maximum length, in bytes, of a text that the caller chose.
 const MaxText = 256
 
-// Key returns which job it is of.
+// Key returns the key of the job.
 func (e *Entry) Key() scheduler.Key { return scheduler.Key{Collection: e.Collection, Job: e.Job} }
 
-// Target returns what was changed, for people: "partners/report", "collection partners", "secret api-key".
+// Target returns the changed object for display: "partners/report", "collection partners", "secret api-key".
 func (e *Entry) Target() string {
 	switch e.Kind {
 	case Job:
@@ -114,12 +114,12 @@ func (e *Entry) Target() string {
 	return string(e.Kind) + " " + e.Name
 }
 
-// entrySize is how many bytes most entries take, or fewer.
+// entrySize is the initial buffer size in bytes; most entries fit.
 const entrySize = 384
 
-// Encode returns the entry as it is stored. Its Sequence is not: that is where it is stored.
+// Encode returns the stored form of e, without its Sequence.
 func (e *Entry) Encode() ([]byte, error) {
-	if len(e.Changed) > 0 { // of few entries, and written the common way
+	if len(e.Changed) > 0 { // rare: worth no special encoding
 		stored := *e
 		stored.Sequence = 0
 		return json.Marshal(&stored)
@@ -153,7 +153,7 @@ func (e *Entry) Encode() ([]byte, error) {
 	return w.Bytes()
 }
 
-// Decode reads a stored entry.
+// Decode decodes a stored entry.
 func Decode(sequence uint64, data []byte) (*Entry, error) {
 	e := &Entry{}
 	if err := json.Unmarshal(data, e); err != nil {
@@ -163,7 +163,7 @@ func Decode(sequence uint64, data []byte) (*Entry, error) {
 	return e, nil
 }
 
-// Clip shortens a text that a caller has chosen.
+// Clip truncates text to [MaxText] bytes.
 func Clip(text string) string {
 	if len(text) <= MaxText {
 		return text
@@ -171,58 +171,58 @@ func Clip(text string) string {
 	return strings.ToValidUTF8(text[:MaxText], "")
 }
 
-// Scope says of what entries are wanted. The zero one is of everything.
+// Scope selects entries. The zero value selects all.
 type Scope struct {
 	Kind       Kind   // "": all
 	Collection string // "": all
-	Job        string // with Collection; "": the collection's jobs, and itself
+	Job        string // requires Collection; "": the collection and its jobs
 }
 
-// Store keeps entries. Package store implements it. Errors match the sentinels of package scheduler.
+// Store keeps entries. Package store implements it. Errors match the sentinel errors of package scheduler.
 type Store interface { //nolint:interfacebloat // all that the trail needs
-	// AppendEntry stores an entry.
+	// AppendEntry appends an entry.
 	AppendEntry(ctx context.Context, e *Entry) error
 
-	// BeginEntry stores one and returns its sequence.
+	// BeginEntry appends an entry and returns its sequence.
 	BeginEntry(ctx context.Context, e *Entry) (uint64, error)
 
-	// RecentEntries calls f for the entries of a scope, newest first, from the one before a sequence on (0: from the
-	// newest), until it returns false.
+	// RecentEntries calls f for the entries in a scope, newest first, starting before the given sequence (0: with the
+	// newest), until f returns false.
 	RecentEntries(ctx context.Context, of Scope, before uint64, f func(*Entry) bool) error
 
-	// EndOf looks for the entry that ends the one that was begun; nil when there is none.
+	// EndOf returns the final entry of an announced change, or nil.
 	EndOf(ctx context.Context, begun *Entry) (*Entry, error)
 
-	// LastEntries calls each for the last entry of each of these jobs that has one.
+	// LastEntries calls each with the last entry of each job in keys that has one.
 	LastEntries(ctx context.Context, keys []scheduler.Key, each func(*Entry)) error
 
-	// LastEntry returns the sequence of the last entry, 0 when there was none yet.
+	// LastEntry returns the sequence of the last entry, 0 if none was ever stored.
 	LastEntry(ctx context.Context) (uint64, error)
 
-	// FirstEntry returns when the first entry was stored that is kept, the zero time when there is none.
+	// FirstEntry returns when the oldest retained entry was stored, or the zero time.
 	FirstEntry(ctx context.Context) (time.Time, error)
 
-	// FollowEntries calls f for every entry of a scope after a sequence, as they come, until ctx is done.
+	// FollowEntries calls f for the entries in a scope after a sequence, and for new ones, until ctx is done.
 	FollowEntries(ctx context.Context, of Scope, after uint64, f func(*Entry)) error
 
 	Marks
 }
 
-// Marks is what looking after the trail needs.
+// Marks supports the background check of the audit log.
 type Marks interface {
-	// WrittenJobs calls f for every stored revision of a job after a revision, in their order, until it returns false.
-	// One whose Data is nil says that the job was deleted, or has expired.
+	// WrittenJobs calls f for every stored revision of a job after the given revision, in order, until f returns false.
+	// Data is nil if the job was deleted or has expired.
 	WrittenJobs(ctx context.Context, after uint64, f func(Written) bool) error
 
-	// Checked returns the revision up to which all edits are known to be in the trail; ErrNotFound when that was never
-	// looked at.
+	// Checked returns the last revision up to which the audit log is known to have all edits. ErrNotFound if no check
+	// has run.
 	Checked(ctx context.Context) (uint64, error)
 
-	// SetChecked says so.
+	// SetChecked sets that revision.
 	SetChecked(ctx context.Context, revision uint64) error
 }
 
-// Written is a revision of a job as it was stored.
+// Written is a stored revision of a job.
 type Written struct {
 	scheduler.Stored
 
