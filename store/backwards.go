@@ -7,23 +7,23 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// The bounds of a cursor's steps.
+// Limits of a cursor's steps.
 const (
-	firstWidth = 64      // sequences of the first one
-	batchSize  = 1024    // messages of one, at most
-	maxWidth   = 1 << 40 // sequences of one, at most
+	firstWidth = 64      // sequences in the first step
+	batchSize  = 1024    // maximum messages per step
+	maxWidth   = 1 << 40 // maximum sequences per step
 )
 
-// backwards says how a stream is read, newest message first.
+// backwards configures a scan of a stream, newest message first.
 type backwards struct {
 	store  *Store
 	stream string
-	first  uint64 // of the stream
-	width  uint64 // sequences of the first step
+	first  uint64 // first sequence of the stream
+	width  uint64 // sequences in the first step
 }
 
-// each calls f for the messages that match a filter and come before end, newest
-// first, until it returns false or an error.
+// each calls f for the messages before end that match any of the filters, newest first, until f returns false or an
+// error.
 func (b *backwards) each(ctx context.Context, filters []string, end uint64, f func(*jetstream.RawStreamMsg) (bool, error)) error {
 	var cursors []*cursor
 	for _, filter := range filters {
@@ -50,28 +50,26 @@ func (b *backwards) each(ctx context.Context, filters []string, end uint64, f fu
 	}
 }
 
-// cursor goes backwards through the messages of a stream that match a filter,
-// which the server can only read forwards. It looks at ranges of sequences, the
-// latest first: a range with few matches makes the next one wider, and one with
-// more than fit into a batch is narrowed. The cursor keeps the messages of such a
-// range until their turn comes. It reads each message once, and makes few extra
-// requests even if matches are rare.
+// cursor iterates backwards over the messages that match a filter. The server only reads forwards, so the cursor reads
+// ranges of sequences, latest first. A range with few matches widens the next one; a range with more matches than a
+// batch holds is narrowed, and its messages are kept until their turn. Each message is read once, and rare matches cost
+// few extra requests.
 type cursor struct {
 	backwards
 
 	filter   string
-	end      uint64                    // messages from here on were read
-	messages []*jetstream.RawStreamMsg // read, and not yet taken, the oldest first
-	early    []early                   // read before their turn, the latest last
+	end      uint64                    // messages from end on are done
+	messages []*jetstream.RawStreamMsg // read but not returned, oldest first
+	early    []early                   // read ahead of their turn, latest last
 }
 
-// early are all matching messages of a range, the oldest first.
+// early holds all matching messages of a range, oldest first.
 type early struct {
 	from, end uint64
 	messages  []*jetstream.RawStreamMsg
 }
 
-// head returns the next message without taking it; nil at the end.
+// head returns the next message without removing it, or nil at the end.
 func (c *cursor) head(ctx context.Context) (*jetstream.RawStreamMsg, error) {
 	for len(c.messages) == 0 {
 		if n := len(c.early) - 1; n >= 0 && c.end == c.early[n].end {
@@ -88,14 +86,14 @@ func (c *cursor) head(ctx context.Context) (*jetstream.RawStreamMsg, error) {
 	return c.messages[len(c.messages)-1], nil
 }
 
-// pop takes the next message.
+// pop returns the next message and removes it.
 func (c *cursor) pop() *jetstream.RawStreamMsg {
 	m := c.messages[len(c.messages)-1]
 	c.messages = c.messages[:len(c.messages)-1]
 	return m
 }
 
-// step reads the range before the last one, or finds it to be too wide.
+// step reads the next range backwards, or narrows it if it has too many matches.
 func (c *cursor) step(ctx context.Context) error {
 	from := c.first
 	if n := len(c.early); n > 0 {
@@ -111,7 +109,7 @@ func (c *cursor) step(ctx context.Context) error {
 	if !all && len(messages) > 0 {
 		last := messages[len(messages)-1].Sequence
 		c.early = append(c.early, early{from, last + 1, slices.Clip(messages)})
-		c.width = max(1, (last-from)/2) // as many as there should be room for
+		c.width = max(1, (last-from)/2) // about as many as fit into a batch
 		return nil
 	}
 	c.messages, c.end = slices.Clip(messages), from

@@ -11,9 +11,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// batched opens a stream whose messages many goroutines store at once. On a server
-// that waits for the disk at every write they do so in batches, of which each is
-// one such wait. It writes them twice, so elsewhere single messages cost less.
+// batched opens a stream for concurrent appends. If the server syncs every write, appends are stored in atomic batches,
+// which share one sync. A batch writes its messages twice, so on other servers single messages cost less.
 func (s *Store) batched(ctx context.Context, want jetstream.StreamConfig) (jetstream.Stream, *batcher, error) {
 	want.AllowAtomicPublish = s.cfg.SyncAlways
 	st, err := s.stream(ctx, want)
@@ -26,7 +25,7 @@ func (s *Store) batched(ctx context.Context, want jetstream.StreamConfig) (jetst
 	return st, &batcher{store: s, together: s.cfg.SyncAlways && st.CachedInfo().Config.AllowAtomicPublish}, nil
 }
 
-// allowBatches lets a stream take batches that was made without. Where the stream cannot be changed, it is used as it is.
+// allowBatches enables atomic batches on an existing stream. If the stream cannot be updated, it is used unchanged.
 func (s *Store) allowBatches(ctx context.Context, st jetstream.Stream) jetstream.Stream {
 	have := st.CachedInfo().Config
 	if have.AllowAtomicPublish {
@@ -44,51 +43,48 @@ func (s *Store) allowBatches(ctx context.Context, st jetstream.Stream) jetstream
 	return changed
 }
 
-// The bounds of a group.
+// Limits of a group.
 const (
-	// groupLight is how many messages are sent by themselves at a time. Company
-	// pays only for those beyond.
+	// groupLight is the maximum number of messages in flight individually. Batches pay off only beyond it.
 	groupLight = 16
-	// groupMost keeps the first of a group from waiting for long.
+	// groupMost limits the wait of a group's first message.
 	groupMost = 512
-	// groupLeast is the least that is cheaper than a wait for the disk for each:
-	// a batch costs the server a directory and some files.
+	// groupLeast is the minimum size of a batch: a batch costs the server a directory and several files, which fewer
+	// syncs do not offset.
 	groupLeast = 8
 )
 
-// batcher stores the messages of many goroutines in one stream, for which no
-// conditions hold. A few are sent at once, and those that come while these are
-// under way are sent together when the first is stored, and so on: nobody waits
-// for company, and the more there is to do, the less an acknowledgement costs.
+// batcher appends messages from many goroutines to one stream, without conditions. It publishes a few messages
+// immediately. Messages that arrive in the meantime are sent as one group when the first is stored, and so on: no
+// message waits to fill a group, and the cost per message falls with the load.
 type batcher struct {
 	store *Store
 
 	mu       sync.Mutex
-	together bool     // the stream takes batches, and they pay
-	singles  int      // messages under way by themselves
-	grouped  bool     // a group is under way
-	queue    []*entry // what waits for them
+	together bool     // the stream allows batches, and they pay off
+	singles  int      // individual messages in flight
+	grouped  bool     // a group is in flight
+	queue    []*entry // waiting messages
 }
 
-// entry is a message in a queue or a group. It is not used again: a group that has
-// failed may still be sending it.
+// entry is a message in a queue or a group. It is not reused, because a failed group may still be sending it.
 type entry struct {
 	subject string
 	data    []byte
-	gone    bool         // nobody waits for it any more; under the batcher's lock
-	outcome chan outcome // takes one without blocking
+	gone    bool         // the caller has stopped waiting; guarded by the batcher's mu
+	outcome chan outcome // has room for one value
 }
 
-// outcome is what became of an entry.
+// outcome is the result of an entry.
 type outcome struct {
-	alone bool // it was not stored, and is to be sent by itself
+	alone bool // not stored: publish it individually
 	err   error
 }
 
-// headerMost is more than the headers of a message in a batch take.
+// headerMost exceeds the size of a batch message's headers, in bytes.
 const headerMost = 512
 
-// append stores a message. The error is translated.
+// append stores a message. Its error is translated.
 func (b *batcher) append(ctx context.Context, subject string, data []byte) error {
 	long := int64(len(data)) > b.store.nc.MaxPayload()-headerMost
 	b.mu.Lock()
@@ -124,8 +120,7 @@ func (b *batcher) single(ctx context.Context, subject string, data []byte) error
 	return err
 }
 
-// next sends what waits, unless a group is under way. ended says what has ended,
-// under the lock.
+// next sends the waiting messages unless a group is in flight. ended updates the counters, under the lock.
 func (b *batcher) next(ended func()) {
 	b.mu.Lock()
 	ended()
@@ -147,14 +142,14 @@ func (b *batcher) next(ended func()) {
 	}
 }
 
-// batches reports whether messages may be sent together.
+// batches reports whether batches are in use.
 func (b *batcher) batches() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.together
 }
 
-// alone has all messages sent by themselves from now on.
+// alone disables batches permanently.
 func (b *batcher) alone() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -167,14 +162,13 @@ func settle(entries []*entry, o outcome) {
 	}
 }
 
-// group is messages that are stored as one: all or none (NATS ADR-50, atomic).
+// group is an atomic batch of messages (NATS ADR-50): the server stores all or none.
 type group struct {
 	batcher *batcher
 	entries []*entry
-	name    string // no other batch of the stream has it
+	name    string // unique within the stream
 }
 
-// send sends the messages.
 func (g *group) send() {
 	p := g.batcher.store.publisher
 	w := &waiter{group: g}
@@ -194,15 +188,14 @@ func (g *group) send() {
 	}
 }
 
-// The headers of a message in a batch.
+// Headers of a message in a batch.
 const (
 	batchIDHeader       = "Nats-Batch-Id"
 	batchSequenceHeader = "Nats-Batch-Sequence"
 	batchCommitHeader   = "Nats-Batch-Commit"
 )
 
-// message returns the message of an entry. The last is acknowledged, and stands for
-// all.
+// message returns the message of an entry. The acknowledgement of the last one covers the whole batch.
 func (g *group) message(i int, w *waiter) *nats.Msg {
 	s, e := g.batcher.store, g.entries[i]
 	m := s.message(e.subject, e.data)
@@ -216,9 +209,9 @@ func (g *group) message(i int, w *waiter) *nats.Msg {
 	return m
 }
 
-// settle takes the acknowledgement, or why there is none, and tells everybody.
+// settle delivers the result of the batch to all its entries.
 func (g *group) settle(err error) {
-	o := outcome{err: err} // with an error what has become of them is not known
+	o := outcome{err: err} // after other errors, the messages may have been stored
 	api, refused := errors.AsType[*jetstream.APIError](err)
 	if refused || errors.Is(err, jetstream.ErrNoStreamResponse) {
 		o = outcome{alone: true}
@@ -230,6 +223,5 @@ func (g *group) settle(err error) {
 	settle(g.entries, o)
 }
 
-// batchesOff is the answer of a stream that takes no batches, by the name of
-// nats-server: JSAtomicPublishDisabledErr.
+// batchesOff is the error of a stream that does not allow batches (nats-server: JSAtomicPublishDisabledErr).
 const batchesOff jetstream.ErrorCode = 10174

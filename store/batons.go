@@ -14,14 +14,12 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// Waiting returns the baton that waits for its time, and its sequence.
-// scheduler.ErrNotFound when none does.
+// Waiting returns the waiting baton of a slot. scheduler.ErrNotFound if none waits.
 func (s *Store) Waiting(ctx context.Context, slot scheduler.Slot) (scheduler.Stored, error) {
 	return s.lastBaton(ctx, slot, s.timerSubject(slot))
 }
 
-// Running returns the last baton that was fired and is not done with, and its
-// sequence. scheduler.ErrNotFound when there is none.
+// Running returns the latest running baton of a slot. scheduler.ErrNotFound if none runs.
 func (s *Store) Running(ctx context.Context, slot scheduler.Slot) (scheduler.Stored, error) {
 	return s.lastBaton(ctx, slot, s.fireSubject(slot))
 }
@@ -34,10 +32,9 @@ func (s *Store) lastBaton(ctx context.Context, slot scheduler.Slot, subject stri
 	return scheduler.Stored{Key: slot.Key, Revision: m.Sequence, Data: m.Data}, nil
 }
 
-// FindBatons calls found for those jobs of keys that have a baton of their own,
-// waiting or running, in no particular order. It is one request for each lane, for
-// up to 512 keys, which the server answers as of one instant: a baton that is
-// passed on meanwhile is seen in one of its places.
+// FindBatons calls found for the own batons of the jobs in keys, waiting or running, in no particular order. It takes
+// one request per lane for up to 512 keys. The server answers from a single point in time, so it finds a baton that is
+// being passed on in exactly one of its subjects.
 func (s *Store) FindBatons(ctx context.Context, keys []scheduler.Key, found func(st scheduler.Stored, running bool)) error {
 	subjects := make([][]string, s.lanes)
 	for _, k := range keys {
@@ -60,8 +57,7 @@ func (s *Store) FindBatons(ctx context.Context, keys []scheduler.Key, found func
 	return nil
 }
 
-// AnyBaton returns one of the batons of a job, waiting or running, its own or one of
-// a detached run; nil when it has none.
+// AnyBaton returns any baton of a job, waiting or running, own or detached, or nil.
 func (s *Store) AnyBaton(ctx context.Context, k scheduler.Key) (*scheduler.Stored, error) {
 	slot, filters := scheduler.Slot{Key: k}, []string{}
 	for _, subject := range []string{s.timerSubject(slot), s.fireSubject(slot)} {
@@ -76,8 +72,8 @@ func (s *Store) AnyBaton(ctx context.Context, k scheduler.Key) (*scheduler.Store
 	return found, err
 }
 
-// EachDetached calls found for the batons of detached runs of a job, waiting or running, in no particular order. Of very many
-// it is not called for all.
+// EachDetached calls found for the batons of a job's detached runs, waiting or running, in no particular order. It
+// returns at most runningAtOnce batons.
 func (s *Store) EachDetached(
 	ctx context.Context, k scheduler.Key, found func(slot scheduler.Slot, st scheduler.Stored, running bool),
 ) error {
@@ -91,9 +87,9 @@ func (s *Store) EachDetached(
 	}, func(*nats.Msg) {})
 }
 
-// FindDetached calls found for the batons of detached runs of these jobs, waiting or running, in no particular order. It is
-// one request for each lane, for up to 512 keys, if there are not very many; else some for each job. One that is passed on
-// meanwhile may be told twice.
+// FindDetached calls found for the batons of the jobs' detached runs, waiting or running, in no particular order. It
+// takes one request per lane for up to 512 keys, or a few per job if the result is too large. A baton that is being
+// passed on may be found twice.
 func (s *Store) FindDetached(
 	ctx context.Context, keys []scheduler.Key, found func(slot scheduler.Slot, st scheduler.Stored, running bool),
 ) error {
@@ -116,7 +112,7 @@ func (s *Store) FindDetached(
 		if err == nil {
 			continue
 		}
-		for _, k := range keys { // the server refuses more than it gives in one answer
+		for _, k := range keys { // the result exceeds the server's limit for one request
 			if err := s.walkDetached(ctx, k, found); err != nil {
 				return err
 			}
@@ -125,8 +121,8 @@ func (s *Store) FindDetached(
 	return nil
 }
 
-// walkDetached is FindDetached for a job that may have very many. What runs is looked at before and after what waits: a baton
-// may go from one place to the other.
+// walkDetached is FindDetached for a job that may have very many detached runs. It reads the running batons before and
+// after the waiting ones, because a baton may move between the two.
 func (s *Store) walkDetached(
 	ctx context.Context, k scheduler.Key, found func(slot scheduler.Slot, st scheduler.Stored, running bool),
 ) error {
@@ -149,8 +145,8 @@ func (s *Store) walkDetached(
 	return nil
 }
 
-// Arm makes a baton wait until at. waiting is the sequence of the waiting
-// baton it replaces, 0 when none may wait. scheduler.ErrConflict otherwise.
+// Arm stores a baton that waits until at. waiting is the sequence of the waiting baton to replace, 0 for none.
+// scheduler.ErrConflict if it does not match.
 func (s *Store) Arm(ctx context.Context, slot scheduler.Slot, body []byte, at time.Time, waiting uint64) error {
 	m := s.timer(slot, s.fireSubject(slot), body, at)
 	setHeader(m, jetstream.ExpectedLastSubjSeqHeader, strconv.FormatUint(waiting, 10))
@@ -158,9 +154,9 @@ func (s *Store) Arm(ctx context.Context, slot scheduler.Slot, body []byte, at ti
 	return err
 }
 
-// Fire gives a baton to the workers at once. waiting is the sequence of the
-// waiting baton whose place it takes: that one is canceled in the same step.
-// With 0 nothing may be running. scheduler.ErrConflict otherwise.
+// Fire delivers a baton to the workers immediately. waiting is the sequence of the waiting baton that it replaces; the
+// server cancels that one in the same step. If waiting is 0, no baton may be running. scheduler.ErrConflict if the
+// condition does not hold.
 func (s *Store) Fire(ctx context.Context, slot scheduler.Slot, body []byte, waiting uint64) error {
 	m := s.message(s.fireSubject(slot), body)
 	setHeader(m, jetstream.ExpectedLastSubjSeqHeader, strconv.FormatUint(waiting, 10))
@@ -173,10 +169,9 @@ func (s *Store) Fire(ctx context.Context, slot scheduler.Slot, body []byte, wait
 	return err
 }
 
-// PassOn publishes the baton that follows the running one with the given
-// sequence: to wait until at, or, when at is zero, to run at once. It takes
-// effect only while the running baton is the job's last one, so whoever was
-// overtaken by a redelivery changes nothing. scheduler.ErrConflict then.
+// PassOn publishes the successor of the running baton with the given sequence. The successor waits until at, or runs
+// immediately if at is zero. PassOn takes effect only while the running baton is the job's last one, so a worker that
+// was overtaken by a redelivery changes nothing and gets scheduler.ErrConflict.
 func (s *Store) PassOn(ctx context.Context, slot scheduler.Slot, body []byte, at time.Time, running uint64) error {
 	var m *nats.Msg
 	fire := s.fireSubject(slot)
@@ -191,18 +186,18 @@ func (s *Store) PassOn(ctx context.Context, slot scheduler.Slot, body []byte, at
 	return err
 }
 
-// timer builds the message of a baton that waits until it goes to the subject fire.
+// timer returns the message of a baton that waits until at and then moves to the subject fire.
 func (s *Store) timer(slot scheduler.Slot, fire string, body []byte, at time.Time) *nats.Msg {
 	m := s.message(s.timerSubject(slot), body)
-	// The client's own option writes whole seconds only.
+	// The client library's option has a resolution of seconds.
 	var due [48]byte
 	setHeader(m, jetstream.ScheduleHeader, string(at.UTC().AppendFormat(append(due[:0], "@at "...), time.RFC3339Nano)))
 	setHeader(m, jetstream.ScheduleTargetHeader, fire)
 	return m
 }
 
-// Cancel removes the waiting baton, if one waits: the one with the sequence waiting,
-// or, with 0, any. A baton that was armed after that one stays.
+// Cancel removes the waiting baton with the given sequence, or any if waiting is 0. It ignores a missing baton, and
+// keeps one that was armed later.
 func (s *Store) Cancel(ctx context.Context, slot scheduler.Slot, waiting uint64) error {
 	options := []jetstream.StreamPurgeOpt{jetstream.WithPurgeSubject(s.timerSubject(slot))}
 	if waiting != 0 {
@@ -211,13 +206,13 @@ func (s *Store) Cancel(ctx context.Context, slot scheduler.Slot, waiting uint64)
 	return translate(s.timers[s.Lane(slot.Key)].Purge(ctx, options...))
 }
 
-// Clear removes the batons of a job that match of, waiting or running, detached
-// runs included, and unreadable ones; with nil, all of them.
+// Clear removes the job's batons that match of, waiting or running, including those of detached runs, and unreadable
+// ones. If of is nil, it removes all.
 func (s *Store) Clear(ctx context.Context, k scheduler.Key, of func(*scheduler.Baton) bool) error {
 	slot := scheduler.Slot{Key: k}
 	fire, timer := s.fireSubject(slot), s.timerSubject(slot)
-	// A worker passes on only while its running baton is there: that goes
-	// first. A timer may fire between the two, so what runs goes again.
+	// Remove running batons first: without one, a worker cannot pass on. A timer may fire in between, so remove running
+	// batons again.
 	for _, subject := range []string{fire, timer, fire} {
 		if err := s.clear(ctx, k, subject, of); err != nil {
 			return err
@@ -226,11 +221,9 @@ func (s *Store) Clear(ctx context.Context, k scheduler.Key, of func(*scheduler.B
 	return nil
 }
 
-// clear is Clear for the running or the waiting batons. It removes them one by one:
-// to purge the subjects of running ones would have the server take batons of other
-// jobs for acknowledged that were delivered before them (consumer.purge, up to
-// nats-server 2.15 at least), and these would never come again, should their worker
-// die. Batons of a later job of the name stay.
+// clear removes batons of one subject individually. A purge of a fire subject would make the server treat earlier
+// delivered batons of other jobs as acknowledged (consumer.purge, up to nats-server 2.15 at least); if their worker
+// died, they would never be redelivered. Batons of a later job with the same name stay.
 func (s *Store) clear(ctx context.Context, k scheduler.Key, subject string, of func(*scheduler.Baton) bool) error {
 	get := directRequest{Subjects: []string{subject, subject + ".*"}, Batch: runningAtOnce}
 	running := subject == s.fireSubject(scheduler.Slot{Key: k})
@@ -255,21 +248,21 @@ func (s *Store) clear(ctx context.Context, k scheduler.Key, subject string, of f
 			switch {
 			case err == nil:
 				removed++
-			case !errors.Is(err, jetstream.ErrMsgDeleteUnsuccessful): // else it has just been acknowledged
+			case !errors.Is(err, jetstream.ErrMsgDeleteUnsuccessful): // otherwise it has just been acknowledged
 				return translate(err)
 			}
 		}
 		if removed == 0 || !running && len(found) < runningAtOnce {
-			return nil // a replica that lags behind may show them still
+			return nil // a lagging replica may still return them
 		}
 	}
 }
 
-// runningAtOnce is how many running batons are looked up in one request.
+// runningAtOnce is the maximum number of running batons per request.
 const runningAtOnce = 256
 
-// EachBaton calls f for every slot of a lane that has a waiting or a running
-// baton; a slot with both is seen twice, and one whose baton moves meanwhile may be.
+// EachBaton calls f for every slot of a lane that has a waiting or running baton. It calls f twice for a slot that has
+// both, and possibly for one whose baton moves.
 func (s *Store) EachBaton(ctx context.Context, lane int, f func(slot scheduler.Slot, waiting bool) error) error {
 	timer, fire := s.cfg.Prefix+".timer."+strconv.Itoa(lane)+".", s.cfg.Prefix+".fire."+strconv.Itoa(lane)+"."
 	l := listing{stream: s.timers[lane], filter: ">", whole: true}
@@ -284,14 +277,13 @@ func (s *Store) EachBaton(ctx context.Context, lane int, f func(slot scheduler.S
 	})
 }
 
-// strandedMost is how many stranded batons are looked for at once. There are as many
-// as were about to be removed when a server was killed: the next audit has others.
+// strandedMost is the maximum number of stranded batons per check. Their number is limited by the acknowledgements in
+// progress when a server was killed; the next check finds the rest.
 const strandedMost = 256
 
-// Stranded returns the running batons of a lane that the server counts as
-// acknowledged and has not removed. They lie below the ack floor of the consumer: it
-// has nothing outstanding there, and delivers nothing from there. One that is just
-// being removed may be among them, but none that this process has in its hands.
+// Stranded returns the running batons of a lane that the server counts as acknowledged but has not removed. They are
+// below the consumer's ack floor, so the server never redelivers them. The result may include batons that are just
+// being removed, but none that this process holds.
 func (s *Store) Stranded(ctx context.Context, lane int) ([]scheduler.Stranded, error) {
 	st := s.timers[lane]
 	c, err := st.Consumer(ctx, workers)
@@ -315,7 +307,7 @@ func (s *Store) Stranded(ctx context.Context, lane int) ([]scheduler.Stranded, e
 	return found, nil
 }
 
-// Discard removes a running baton by its sequence. One that is gone is no error.
+// Discard removes a running baton by its sequence. It ignores a missing one.
 func (s *Store) Discard(ctx context.Context, slot scheduler.Slot, sequence uint64) error {
 	err := s.timers[s.Lane(slot.Key)].DeleteMsg(ctx, sequence)
 	if errors.Is(err, jetstream.ErrMsgDeleteUnsuccessful) {

@@ -14,8 +14,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// bucket keeps values by name in a key-value bucket: collections, shared secrets
-// as sealed as it gets them, and access tokens as hashed.
+// bucket stores values by name in a key-value bucket. Callers seal shared secrets and hash access tokens.
 type bucket struct {
 	store *Store
 	name  string
@@ -24,26 +23,27 @@ type bucket struct {
 
 var _ scheduler.CheckedBucket = bucket{}
 
-// Collections keeps the settings of collections.
+// Collections returns the bucket of collection settings.
 func (s *Store) Collections() scheduler.CheckedBucket {
 	return bucket{s, collectionsBucket, s.collections}
 }
 
-// Secrets keeps shared secrets.
+// Secrets returns the bucket of shared secrets.
 func (s *Store) Secrets() scheduler.Bucket { return bucket{s, secretsBucket, s.secrets} }
 
-// Operations keeps operations on many jobs.
+// Operations returns the bucket of bulk operations.
 func (s *Store) Operations() scheduler.Bucket { return bucket{s, operationsBucket, s.operations} }
 
-// Tokens keeps access tokens, of which it gets hashes.
+// Tokens returns the bucket of access token hashes.
 func (s *Store) Tokens() scheduler.Bucket { return bucket{s, tokensBucket, s.tokens} }
 
-// TokenLedger authenticates the bucket of access tokens from another stream (package tokens).
+// TokenLedger returns the bucket whose entries authenticate those of Tokens (package tokens). It is in a separate
+// stream.
 func (s *Store) TokenLedger() scheduler.Bucket { return bucket{s, "settings", s.settings} }
 
-// OpenTokens opens the access tokens, their ledger and the audit trail alone, for a tool outside the schedulers. It creates
-// nothing else, and fixes no setting. They have as many replicas as are stored or, before the first start of a scheduler, as the Config
-// says, and so the age of the trail.
+// OpenTokens opens only the access tokens, their ledger and the audit log, for a tool outside the schedulers. It creates
+// nothing else and fixes no setting such as the number of lanes. Replicas and the retention of the audit log are those of
+// the existing store, or those of cfg before the first start of a scheduler.
 func OpenTokens(ctx context.Context, nc *nats.Conn, cfg Config) (*Store, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
@@ -77,7 +77,7 @@ func OpenTokens(ctx context.Context, nc *nats.Conn, cfg Config) (*Store, error) 
 	return s, err
 }
 
-// Load returns a value as it was saved. scheduler.ErrNotFound when there is none.
+// Load returns the current value. scheduler.ErrNotFound if it does not exist.
 func (b bucket) Load(ctx context.Context, name string) (scheduler.Stored, error) {
 	e, err := b.kv.Get(ctx, name)
 	if err != nil {
@@ -86,7 +86,7 @@ func (b bucket) Load(ctx context.Context, name string) (scheduler.Stored, error)
 	return scheduler.Stored{Key: scheduler.Key{Job: name}, Revision: e.Revision(), Data: e.Value()}, nil
 }
 
-// LoadAt returns a value as it was at a revision. scheduler.ErrNotFound when that is not kept.
+// LoadAt returns a value at a revision. scheduler.ErrNotFound if that revision is not retained.
 func (b bucket) LoadAt(ctx context.Context, name string, revision uint64) (scheduler.Stored, error) {
 	e, err := b.kv.GetRevision(ctx, name, revision)
 	if err != nil {
@@ -95,8 +95,8 @@ func (b bucket) LoadAt(ctx context.Context, name string, revision uint64) (sched
 	return scheduler.Stored{Key: scheduler.Key{Job: name}, Revision: e.Revision(), Data: e.Value()}, nil
 }
 
-// Save writes a value over the revision it replaces (0: none may exist) and
-// returns the new revision. scheduler.ErrConflict when the revision is stale.
+// Save writes a value over the revision it replaces (0: it must not exist) and returns the new revision.
+// scheduler.ErrConflict if the revision is stale.
 func (b bucket) Save(ctx context.Context, name string, data []byte, replaces uint64) (uint64, error) {
 	if replaces == 0 {
 		rev, err := b.kv.Create(ctx, name, data)
@@ -106,8 +106,8 @@ func (b bucket) Save(ctx context.Context, name string, data []byte, replaces uin
 	return rev, translate(err)
 }
 
-// SaveAfter is Save for a value that depends on the others of its bucket: check looks at them, and nothing is saved when one
-// of them has changed since. The errors are those of Save, with scheduler.ErrConflict for such a change, and those of check.
+// SaveAfter saves a value that depends on the other values in its bucket: check reads them, and the save fails with
+// scheduler.ErrConflict if any of them has changed since. Other errors are those of Save and check.
 func (b bucket) SaveAfter(
 	ctx context.Context, check func() error, name string, data []byte, replaces uint64,
 ) (uint64, error) {
@@ -121,10 +121,10 @@ func (b bucket) SaveAfter(
 	m := b.store.message("$KV."+b.kv.Bucket()+"."+name, data)
 	setHeader(m, jetstream.ExpectedLastSeqHeader, strconv.FormatUint(info.State.LastSeq, 10))
 	if replaces > 0 {
-		setHeader(m, jetstream.ExpectedLastSubjSeqHeader, strconv.FormatUint(replaces, 10)) // a read may be behind
+		setHeader(m, jetstream.ExpectedLastSubjSeqHeader, strconv.FormatUint(replaces, 10)) // skip the read, which may be stale
 		return b.store.publish(ctx, m)
 	}
-	switch _, err := b.Load(ctx, name); { // what was deleted has a sequence, too
+	switch _, err := b.Load(ctx, name); { // a deleted value has a sequence as well
 	case err == nil:
 		return 0, fmt.Errorf("%s: %w: it is there", name, scheduler.ErrConflict)
 	case !errors.Is(err, scheduler.ErrNotFound):
@@ -133,8 +133,7 @@ func (b bucket) SaveAfter(
 	return b.store.publish(ctx, m)
 }
 
-// Remove deletes a value at a revision. scheduler.ErrConflict when the revision
-// is stale.
+// Remove deletes a value at a revision. scheduler.ErrConflict if the revision is stale.
 func (b bucket) Remove(ctx context.Context, name string, revision uint64) error {
 	return translate(b.kv.Purge(ctx, name, jetstream.LastRevision(revision)))
 }
@@ -160,7 +159,7 @@ func (b bucket) Each(ctx context.Context, f func(scheduler.Stored) error) error 
 	return nil
 }
 
-// names lists the values, and those that were deleted a short time ago.
+// names returns the names of all values, and of recently deleted ones.
 func (b bucket) names(ctx context.Context) ([]string, error) {
 	st, err := b.store.bucketStream(ctx, b.name)
 	if err != nil {
@@ -178,10 +177,8 @@ func (b bucket) names(ctx context.Context) ([]string, error) {
 	return slices.Compact(names), err
 }
 
-// Watch calls changed for every value, first as it is and then at every change,
-// until ctx is done; data is nil for a deleted one. ready is called in between:
-// when changed was called for all that there are. It returns
-// scheduler.ErrUnavailable when a change may have been missed.
+// Watch calls changed for every current value and then for every change, until ctx is done. data is nil for a deleted
+// value. It calls ready between the two. It returns scheduler.ErrUnavailable if it may have missed a change.
 func (b bucket) Watch(ctx context.Context, ready func(), changed func(name string, revision uint64, data []byte)) error {
 	err := b.hear(ctx, ready, changed)
 	if errors.Is(err, errDeaf) {
@@ -191,8 +188,8 @@ func (b bucket) Watch(ctx context.Context, ready func(), changed func(name strin
 	return err
 }
 
-// follow is [bucket.Watch] by a consumer. A connection that was lost and is back
-// ends it: the server may know nothing of it any more, and would be silent.
+// follow implements [bucket.Watch] with a consumer. It ends after a reconnect, because the server may have lost the
+// consumer and would then be silent.
 func (b bucket) follow(ctx context.Context, ready func(), changed func(name string, revision uint64, data []byte)) error {
 	nc := b.store.nc
 	back := nc.StatusChanged(nats.CONNECTED)
@@ -208,7 +205,7 @@ func (b bucket) follow(ctx context.Context, ready func(), changed func(name stri
 			switch {
 			case !ok:
 				return fmt.Errorf("%w: the watch of bucket %s ended", scheduler.ErrUnavailable, b.kv.Bucket())
-			case e == nil: // all that were there have been seen
+			case e == nil: // end of the initial values
 				ready()
 			case e.Operation() == jetstream.KeyValuePut:
 				changed(e.Key(), e.Revision(), e.Value())

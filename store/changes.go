@@ -16,66 +16,62 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// A bucket tells its changes: its stream publishes the headers of every message
-// that it stores again, to whoever listens. For the server that is much less work
-// than a consumer, which reads behind every write. What is told may get lost, as
-// any message of core NATS. But a stream numbers what it stores without gaps, so a
-// loss shows at the next change, and when the stream is asked for its last one.
+// Buckets announce their changes: the stream republishes the headers of every stored message over core NATS. For the
+// server this is much cheaper than a consumer, which re-reads a block after every write. Core NATS may lose a message,
+// but the sequences of a stream have no gaps. A listener therefore detects a loss at the next change, or when it
+// queries the stream for its last sequence.
 
-// The rhythm in which a listener asks for the last change.
+// Intervals of a listener.
 const (
-	// checkEvery is how long a loss may go unnoticed that nothing follows. In a
-	// cluster, a leader may fall after it has stored and before it has told.
+	// checkEvery limits how long the loss of the last change stays undetected. In a cluster, a leader may fail between
+	// storing a change and announcing it.
 	checkEvery = 10 * time.Second
 
-	// settling is how long the servers of a cluster need to tell each other who
-	// listens, and the replicas of a stream to learn what was stored before.
+	// settling is the time for a cluster to propagate a subscription, and for replicas to catch up with earlier writes.
 	settling = time.Second
 
-	// checkGrace is how long what was stored may be on its way.
+	// checkGrace is the time for an announcement to arrive.
 	checkGrace = 2 * time.Second
 )
 
-// errDeaf says that the changes of a bucket cannot be heard, so that a consumer is
-// needed to know of them.
+// errDeaf reports that a bucket's changes are not announced to this process, so it needs a consumer.
 var errDeaf = errors.New("the changes of the bucket cannot be heard")
 
-// told is where the changes of a bucket are told, without the name of the value.
+// told returns the subject prefix of a bucket's announcements.
 func (c Config) told(bucket string) string { return c.Prefix + ".changed." + bucket }
 
-// tells is what lets the stream of a bucket tell its changes.
+// tells returns the republish setting of a bucket's stream.
 func (c Config) tells(bucket string) *jetstream.RePublish {
 	return &jetstream.RePublish{
 		Source: "$KV." + c.bucket(bucket) + ".>", Destination: c.told(bucket) + ".>", HeadersOnly: true,
 	}
 }
 
-// change is what is told of a value: it was written, or deleted, or has expired.
+// change announces that a value was written, was deleted or has expired.
 type change struct {
 	name     string
 	revision uint64
 }
 
-// listener hears the changes of a bucket.
+// listener receives the changes of a bucket.
 type listener struct {
-	bucket string // "jobs"
+	bucket string // such as "jobs"
 	tell   func(change)
 
-	end    context.CancelCauseFunc // of the listening
-	ended  <-chan struct{}         // closed when that was called
-	stands chan struct{}           // closed when created and base are known
-	closed chan struct{}           // closed when nothing is told any more
+	end    context.CancelCauseFunc // cancels listening
+	ended  <-chan struct{}         // closed when end has been called
+	stands chan struct{}           // closed when created and base are set
+	closed chan struct{}           // closed after the last call of tell
 
-	created time.Time     // when the stream was
-	base    uint64        // the last change before it stood
-	stored  atomic.Int64  // when the last known change was stored, in Unix nanoseconds
-	last    atomic.Uint64 // the last known change
+	created time.Time     // creation time of the stream
+	base    uint64        // last change before the subscription
+	stored  atomic.Int64  // timestamp of the last known change, in Unix nanoseconds
+	last    atomic.Uint64 // last known change
 }
 
-// listen calls tell for every change of a bucket, in their order, until ctx is done.
-// It calls ready once, with the last change, when none after that goes unseen. An error that is scheduler.ErrUnavailable says that a
-// change may have been missed, and [errDeaf] that none can be heard. It calls nothing
-// after its return.
+// listen calls tell for every change of a bucket, in order, until ctx is done. It calls ready once, with the last
+// change, when it can no longer miss a later one. It returns scheduler.ErrUnavailable if it may have missed a change,
+// and [errDeaf] if it cannot receive changes. It makes no calls after it returns.
 func (s *Store) listen(ctx context.Context, bucket string, ready func(last uint64), tell func(change)) error {
 	listening, end := context.WithCancelCause(ctx)
 	defer end(nil)
@@ -106,7 +102,7 @@ func (s *Store) listen(ctx context.Context, bucket string, ready func(last uint6
 			}
 		case <-slow:
 			end(missed(l.bucket, "they came faster than they were taken in"))
-		case <-connection: // the server may be another, and told nobody meanwhile
+		case <-connection: // it may be another server, and announcements in between are lost
 			end(missed(l.bucket, "the connection was lost"))
 		case <-listening.Done():
 			return ending(ctx, listening, nil)
@@ -114,7 +110,7 @@ func (s *Store) listen(ctx context.Context, bucket string, ready func(last uint6
 	}
 }
 
-// ending is what a watch ends with: nil when it was asked to, why it cannot go on, or what went wrong besides.
+// ending returns the result of a watch: nil if its caller canceled it, else the cause of its cancellation, else err.
 func ending(asked, watching context.Context, err error) error {
 	switch {
 	case asked.Err() != nil:
@@ -125,7 +121,7 @@ func ending(asked, watching context.Context, err error) error {
 	return err
 }
 
-// stand makes sure that the listener is heard of, and finds out from where on.
+// stand makes sure that the subscription is active, and records its starting point.
 func (s *Store) stand(ctx context.Context, l *listener, subject string) error {
 	flush, cancel := context.WithTimeout(ctx, publishTimeout)
 	defer cancel()
@@ -147,21 +143,21 @@ func (s *Store) stand(ctx context.Context, l *listener, subject string) error {
 	l.stored.Store(info.State.LastTime.UnixNano())
 	l.last.Store(l.base)
 	close(l.stands)
-	if info.Cluster == nil || info.Cluster.Name == "" { // a server by itself
+	if info.Cluster == nil || info.Cluster.Name == "" { // a standalone server
 		return nil
 	}
 	pause(ctx, settling)
 	return s.check(ctx, l)
 }
 
-// bucketStream returns the stream of a bucket, with what it says of itself now.
+// bucketStream returns the stream of a bucket with its current state.
 func (s *Store) bucketStream(ctx context.Context, bucket string) (jetstream.Stream, error) {
 	st, err := s.js.Stream(ctx, "KV_"+s.cfg.bucket(bucket))
 	return st, translate(err)
 }
 
-// check verifies that the bucket is still the same and has no change after the last known one. It gives the notification of a
-// newer change a moment to arrive.
+// check verifies that the bucket is still the same and has no change after the last known one. It gives the
+// announcement of a newer change time to arrive.
 func (s *Store) check(ctx context.Context, l *listener) error {
 	heard := l.last.Load()
 	if s.unchanged(ctx, l, heard) {
@@ -188,19 +184,19 @@ func (s *Store) check(ctx context.Context, l *listener) error {
 	return nil
 }
 
-// unchanged reports whether the last known change is the last message of its bucket. It costs a fraction of what asking for
-// the state of the stream does.
+// unchanged reports whether the last known change is the last message of its bucket. It costs a fraction of a stream
+// info request.
 func (s *Store) unchanged(ctx context.Context, l *listener, heard uint64) bool {
 	found, all, err := s.forward(ctx, "KV_"+s.cfg.bucket(l.bucket), anySubject, max(heard, 1), math.MaxInt64, 1)
 	return err == nil && all && len(found) == 1 && found[0].Sequence == heard && found[0].Time.UnixNano() == l.stored.Load()
 }
 
-// missed is the error of a watch that may have missed changes.
+// missed returns the error of a watch that may have missed changes.
 func missed(bucket, why string) error {
 	return fmt.Errorf("%w: changes of bucket %s may have been missed: %s", scheduler.ErrUnavailable, bucket, why)
 }
 
-// receive takes what is told, one after the other.
+// receive handles one announcement.
 func (l *listener) receive(m *nats.Msg) {
 	select {
 	case <-l.stands:
@@ -215,8 +211,8 @@ func (l *listener) receive(m *nats.Msg) {
 	switch {
 	case err == nil && revision == l.last.Load()+1:
 	case err == nil && revision <= l.base:
-		return // it was stored before
-	default: // a gap; or a leader of the stream tells what another one has told
+		return // stored before the subscription
+	default: // a gap, or a new stream leader repeats an announcement
 		l.end(missed(l.bucket, "one was not told"))
 		return
 	}
@@ -227,18 +223,18 @@ func (l *listener) receive(m *nats.Msg) {
 	l.last.Store(revision)
 }
 
-// stop ends the listening, and waits for what is being told.
+// stop cancels listening and waits for the last call of tell.
 func (l *listener) stop(sub *nats.Subscription) {
 	l.end(nil)
-	_ = sub.Unsubscribe() // it fails without connection, which ends it as well
+	_ = sub.Unsubscribe() // fails only without a connection, which also ends the subscription
 	select {
 	case <-l.stands:
 		<-l.closed
-	default: // nothing was told
+	default: // tell was never called
 	}
 }
 
-// deafTo tells the log, once, why a consumer is used to know of changes.
+// deafTo logs, once per bucket, why a consumer is used.
 func (s *Store) deafTo(bucket string, err error) {
 	if !s.deaf.has(bucket) {
 		s.deaf.add(bucket)

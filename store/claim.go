@@ -17,44 +17,46 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// How a claim goes on. The server gives out again what nobody has renewed for
-// ackWait. Who claims has all processes renew all they hold, and then makes that
-// time short for a moment: what nobody renewed is given out again at once. All
-// else was renewed after the question, so it is safe while the phase ends less
-// than shortWait after the question, whatever stalls. A process that claims and
-// then stalls or dies in the phase is followed by the others, which renew their
-// leases until they have made the time long again themselves.
+// Protocol of a claim, which returns the messages of a vanished process to the queue before ackWait has passed:
+//
+//  1. The claiming process asks all others to renew their leases, and renews its own.
+//  2. It shortens the server's ack wait for a moment. The server redelivers every message whose lease was not renewed.
+//  3. It restores the ack wait.
+//
+// All live leases were renewed after the request, so they are safe if the phase ends within shortWait of the request,
+// whatever stalls. If the claiming process stalls or dies during the phase, the other processes keep renewing their
+// leases and restore the ack wait themselves.
 const (
-	shortWait    = 1500 * time.Millisecond // as [peers]' patience: what a vanished process held is older
-	answerWait   = 400 * time.Millisecond  // for all that hold something to have renewed it
-	phaseEnds    = time.Second             // after the question
-	endureAfter  = phaseEnds + watchEvery  // the others begin to renew what is old
-	restoreAfter = 3 * time.Second         // they make the time long again
+	shortWait    = 1500 * time.Millisecond // equals the patience of [peers]: leases of a vanished process are older
+	answerWait   = 400 * time.Millisecond  // for all holders to renew
+	phaseEnds    = time.Second             // after the request
+	endureAfter  = phaseEnds + watchEvery  // the others start to renew old leases
+	restoreAfter = 3 * time.Second         // the others restore the ack wait
 
 	standBack    = 2 * time.Second // while another process claims
 	claimTries   = 5
 	claimPause   = 500 * time.Millisecond
-	claimSpread  = 100 * time.Millisecond // of processes that notice at once; the first one to ask claims
-	queueTimeout = 2 * time.Second        // for the server to change a consumer
+	claimSpread  = 100 * time.Millisecond // spreads processes that notice together; the first one claims
+	queueTimeout = 2 * time.Second        // for the server to update a consumer
 	queuesAtOnce = 16
 
-	// A cluster that has lost a server is choosing leaders when the server's processes are missed. A question to a queue
-	// without a leader has no answer, also when there is a leader a moment later: so it is repeated soon.
+	// When processes of a failed server are missed, the cluster may still be electing leaders. A request to a queue
+	// without a leader is never answered, even if a leader is elected a moment later, so it is repeated soon.
 	leaderTimeout = 500 * time.Millisecond
 	leaderPause   = 100 * time.Millisecond
 
-	// silentFor is how long after its last check of the streams, which comes every ten seconds, a process that may not tell
-	// of its presence counts as one that may hold batons.
+	// silentFor is how long a process without presence permissions counts as a possible holder after its last check of
+	// the streams. Checks run every 10 s.
 	silentFor = 30 * time.Second
 )
 
-// phase is a claim under way.
+// phase is a claim in progress.
 type phase struct {
 	asked   time.Time
-	renewed time.Time // when this process last renewed because of it
+	renewed time.Time // last renewal by this process because of the claim
 }
 
-// overstayed returns who claims for longer than it takes.
+// overstayed returns the processes whose claims take too long.
 func overstayed(phases map[string]*phase, now time.Time) []string {
 	var ids []string
 	for id, at := range phases {
@@ -66,7 +68,7 @@ func overstayed(phases map[string]*phase, now time.Time) []string {
 	return ids
 }
 
-// claiming claims whenever there may be something to claim, until the connection is closed.
+// claiming runs claims on request until the connection is closed.
 func (p *presence) claiming() {
 	nc := p.store.nc
 	closed := nc.StatusChanged(nats.CLOSED)
@@ -87,8 +89,8 @@ func (p *presence) claiming() {
 	}
 }
 
-// claim has what vanished processes held given out again. It is tried for as long
-// as it is of use: what was not claimed by then, the server gives out by itself.
+// claim returns the messages of vanished processes to their queues. It stops after ackWait, when the server redelivers
+// them anyway.
 func (p *presence) claim(ctx context.Context) {
 	wait, warned := rand.N(claimSpread), false //nolint:gosec // it need not be secret
 	began := time.Now()
@@ -114,7 +116,7 @@ func (p *presence) claim(ctx context.Context) {
 	}
 }
 
-// otherClaims reports whether another process claims.
+// otherClaims reports whether another process is claiming.
 func (p *presence) otherClaims(now time.Time) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -128,11 +130,11 @@ func (p *presence) otherClaims(now time.Time) bool {
 
 // Reasons to postpone a claim.
 var (
-	errUnanswered = errors.New("a process that holds batons or specs does not answer") // it may not have renewed them
+	errUnanswered = errors.New("a process that holds batons or specs does not answer") // it may not have renewed its leases
 	errLeaderless = errors.New("a queue of batons or specs has no leader")
 )
 
-// claimOnce claims the messages of the queues whose leaders answer. It reports whether more may be left.
+// claimOnce claims messages in the queues whose leaders answer. It reports whether messages may remain.
 func (p *presence) claimOnce(ctx context.Context) (left bool, err error) {
 	queues, silent := p.unheld(ctx, p.store.queues(), p.store.leases.count())
 	if len(queues) == 0 {
@@ -153,19 +155,19 @@ func (p *presence) claimOnce(ctx context.Context) (left bool, err error) {
 	err = p.setWait(ctx, queues, shortWait)
 	pause(ctx, time.Until(asked.Add(phaseEnds)))
 	if e := p.setWait(ctx, queues, ackWait); e != nil {
-		return true, e // the phase goes on: see endure
+		return true, e // the phase continues; see endure
 	}
 	p.say(notice{Says: saysDone, Short: true, Answered: a.ids})
 	p.leave(p.id)
 	return true, err
 }
 
-// unheld returns the queues with more delivered messages than processes report to hold. It returns none while a process that
-// does not support claims may hold some. The error is about queues that did not answer.
+// unheld returns the queues with more delivered messages than processes report to hold. It returns none while a process
+// that does not support claims may hold some. The error is about queues that did not answer.
 func (p *presence) unheld(ctx context.Context, of []queue, held map[string]int) (queues []queue, silent error) {
 	var (
 		mu  sync.Mutex
-		now time.Time // by the server
+		now time.Time // server time
 	)
 	_ = p.each(ctx, leaderTimeout, of, func(ctx context.Context, q queue) error {
 		c, err := q.stream.Consumer(ctx, workers)
@@ -201,7 +203,7 @@ func (p *presence) unheld(ctx context.Context, of []queue, held map[string]int) 
 	return queues, silent
 }
 
-// each does something for some queues.
+// each calls f for each queue, concurrently.
 func (p *presence) each(ctx context.Context, limit time.Duration, queues []queue, f func(context.Context, queue) error) error {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -213,14 +215,14 @@ func (p *presence) each(ctx context.Context, limit time.Duration, queues []queue
 	return translate(g.Wait())
 }
 
-// answers gathers what the processes say that were asked to renew what they hold.
+// answers collects the replies to saysRenew.
 type answers struct {
 	sub  *nats.Subscription
 	ids  []string
-	held map[string]int // by stream, with what this process holds
+	held map[string]int // by stream, including this process
 }
 
-// take takes the next answer, if it comes in time.
+// take waits for the next reply and reports whether one arrived.
 func (a *answers) take(wait time.Duration) bool {
 	m, err := a.sub.NextMsg(wait)
 	if err != nil {
@@ -236,7 +238,7 @@ func (a *answers) take(wait time.Duration) bool {
 	return true
 }
 
-// end takes what else has come.
+// end collects late replies and unsubscribes.
 func (a *answers) end() {
 	if a == nil {
 		return
@@ -246,7 +248,7 @@ func (a *answers) end() {
 	_ = a.sub.Unsubscribe()
 }
 
-// askAll has all leases renewed, and returns once all processes have said so that are known to hold some.
+// askAll makes all processes renew their leases. It returns when every known holder has replied.
 func (p *presence) askAll(until time.Time) (*answers, error) {
 	nc := p.store.nc
 	inbox := nc.NewInbox()
@@ -275,7 +277,7 @@ func (p *presence) askAll(until time.Time) (*answers, error) {
 	return a, nil
 }
 
-// awaited reports whether somebody who holds something has not answered.
+// awaited reports whether a known holder has not replied.
 func (p *presence) awaited(answered []string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -287,19 +289,19 @@ func (p *presence) awaited(answered []string) bool {
 	return false
 }
 
-// renewAll renews all leases of this process, and returns what it holds once the
-// server has been told.
+// renewAll renews all leases of this process. It returns the number of held messages by stream after the server has
+// received the renewals.
 func (p *presence) renewAll() (map[string]int, error) {
 	p.store.leases.renewStale(time.Now(), 0)
 	held := p.store.leases.count()
 	return held, translate(p.store.nc.FlushTimeout(answerWait))
 }
 
-// renew does what one that claims has asked for.
+// renew handles the request of a claiming process.
 func (p *presence) renew(id string, m *nats.Msg) {
 	held, err := p.renewAll()
 	if err != nil {
-		return // it does not claim then
+		return // without a reply, the other process does not claim
 	}
 	body, err := json.Marshal(tally{ID: p.id, Held: held})
 	if err == nil {
@@ -308,8 +310,8 @@ func (p *presence) renew(id string, m *nats.Msg) {
 	p.enter(id, time.Now())
 }
 
-// done ends a claim of another. When this process was not waited for, what it
-// held then may have been given to others.
+// done handles the end of another process's claim. If that process did not wait for this one, the server may have
+// redelivered the messages that this process held.
 func (p *presence) done(n notice) {
 	p.mu.Lock()
 	at := time.Now()
@@ -336,8 +338,8 @@ func (p *presence) leave(id string) {
 	delete(p.phases, id)
 }
 
-// endure keeps the leases of this process while one that claims is late to end
-// it, and ends it for one that does not.
+// endure keeps the leases of this process while another process is late to end its claim, and finally ends the claim
+// for it.
 func (p *presence) endure(now time.Time, late []string) {
 	if len(late) == 0 {
 		return
@@ -348,7 +350,7 @@ func (p *presence) endure(now time.Time, late []string) {
 		at := p.phases[id]
 		due := at != nil && now.Sub(at.asked) >= restoreAfter && now.Sub(at.renewed) >= restoreAfter
 		if due {
-			at.renewed = now // tried; again later
+			at.renewed = now // attempted; retry later
 		}
 		p.mu.Unlock()
 		if !due {
@@ -364,7 +366,7 @@ func (p *presence) endure(now time.Time, late []string) {
 	}
 }
 
-// setWait changes how long the server waits for a sign of life.
+// setWait sets the ack wait of queues.
 func (p *presence) setWait(ctx context.Context, queues []queue, wait time.Duration) error {
 	return p.each(ctx, queueTimeout, queues, func(ctx context.Context, q queue) error {
 		return p.store.consumer(ctx, q.stream, q.consumer(wait))

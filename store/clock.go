@@ -10,32 +10,31 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// clock is the store's, as far as this process knows it: that of the server which
-// leads the streams. Jobs are due by it, so that a wrong clock of one process, or a
-// step of it, makes nothing early and nothing late.
+// clock estimates the store's clock: that of the server that leads the streams. All due times refer to it, so a wrong
+// or stepped clock of one process makes no run early or late.
 //
-// It is asked at the start, with each [Store.Check], and when this machine's clock
-// makes a step. In between it goes on by time that has passed, which no step
-// changes. When both clocks agree, as far as can be told, it is this machine's.
+// The process reads the store's clock at the start, at each [Store.Check], and after a step of the local clock. In
+// between it adds monotonic elapsed time, which no step affects. While both clocks agree within the accuracy of a
+// reading, it uses the local clock.
 type clock struct {
 	known  atomic.Pointer[reading]
-	asking sync.Mutex // held while the store is asked
+	asking sync.Mutex // held during a reading
 }
 
-// reading is what a look at the store's clock has told.
+// reading is one reading of the store's clock.
 type reading struct {
-	at    time.Time     // of this machine, with what has passed
-	ahead time.Duration // is this machine
+	at    time.Time     // local time, with its monotonic part
+	ahead time.Duration // of the local clock over the store's
 }
 
-// The bounds of a reading.
+// Limits of a reading.
 const (
 	clockTimeout = 2 * time.Second
-	clockPause   = 100 * time.Millisecond // after one that came to nothing; without connection it fails at once
-	clockStep    = 100 * time.Millisecond // a difference that is no adjustment of this machine's clock
+	clockPause   = 100 * time.Millisecond // after a failed reading, which fails immediately without a connection
+	clockStep    = 100 * time.Millisecond // a larger difference is a step, not an adjustment
 )
 
-// Now returns the time by the clock of the store.
+// Now returns the time of the store's clock.
 func (s *Store) Now() time.Time {
 	now := time.Now()
 	r := s.clock.known.Load()
@@ -54,8 +53,8 @@ func (s *Store) Now() time.Time {
 	return by
 }
 
-// ClockAhead returns by how much the clock of this machine was ahead of the store's
-// when that was last asked; 0 when they agreed, or it has not told.
+// ClockAhead returns how far the local clock was ahead of the store's at the last reading; 0 if they agreed or no
+// reading succeeded.
 func (s *Store) ClockAhead() time.Duration {
 	if r := s.clock.known.Load(); r != nil {
 		return r.ahead
@@ -63,10 +62,9 @@ func (s *Store) ClockAhead() time.Duration {
 	return 0
 }
 
-// now returns the store's time at a time of this machine, and whether the clock of
-// this machine has made a step since the reading.
+// now converts local time to the store's time, and reports whether the local clock has stepped since the reading.
 func (r *reading) now(now time.Time) (by time.Time, stepped bool) {
-	passed := now.Sub(r.at) // not by the wall
+	passed := now.Sub(r.at) // monotonic
 	step := now.Round(0).Sub(r.at.Round(0)) - passed
 	stepped = step.Abs() >= clockStep
 	if r.ahead == 0 && !stepped {
@@ -75,10 +73,9 @@ func (r *reading) now(now time.Time) (by time.Time, stepped bool) {
 	return r.at.Round(0).Add(passed - r.ahead), stepped
 }
 
-// aheadOf returns by how much this machine's clock is ahead of one that showed ts
-// between two times of this machine. It is what it was as long as it may be that,
-// since an answer that comes late tells little, else none when it may be none, and
-// else as much as it may be: nothing is to be early.
+// aheadOf returns how far the local clock is ahead of a clock that showed ts between two local times. It prefers the
+// previous value was, because a late answer is imprecise, then 0, if they are possible. Otherwise it returns the
+// largest possible value, so that nothing runs early.
 func aheadOf(asked, answered, ts time.Time, was time.Duration) time.Duration {
 	least, most := asked.Sub(ts), answered.Sub(ts)
 	for _, ahead := range []time.Duration{was, 0} {
@@ -89,7 +86,7 @@ func aheadOf(asked, answered, ts time.Time, was time.Duration) time.Duration {
 	return most
 }
 
-// askClock asks for the store's clock, unless somebody does.
+// askClock reads the store's clock unless a reading is in progress.
 func (s *Store) askClock(ctx context.Context) {
 	if s.clock.asking.TryLock() {
 		defer s.clock.asking.Unlock()
@@ -97,8 +94,8 @@ func (s *Store) askClock(ctx context.Context) {
 	}
 }
 
-// readClock asks the leader of the first lane for its clock, and reports whether it
-// is known. Without an answer that goes on which was known before.
+// readClock reads the clock of the first lane's leader and reports success. On failure, the previous reading remains in
+// use.
 func (s *Store) readClock(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, clockTimeout)
 	defer cancel()
@@ -113,9 +110,9 @@ func (s *Store) readClock(ctx context.Context) bool {
 		return false
 	}
 	if _, stepped := (&reading{at: asked}).now(answered); stepped {
-		return false // ts may be of before it, or after
+		return false // ts may be from before the step or after it
 	}
-	was, before := s.clock.known.Load(), time.Duration(0) // none as long as it may be none
+	was, before := s.clock.known.Load(), time.Duration(0) // 0 if possible
 	if was != nil {
 		if _, stepped := was.now(answered); !stepped {
 			before = was.ahead
@@ -129,7 +126,7 @@ func (s *Store) readClock(ctx context.Context) bool {
 	return true
 }
 
-// clockOf reads the time that an answer about a stream carries.
+// clockOf returns the timestamp in a stream info response.
 func clockOf(m *nats.Msg) (time.Time, bool) {
 	var answer struct {
 		TS time.Time `json:"ts"`

@@ -16,82 +16,76 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// Config says where and how Carillon's data is kept. The zero value is usable.
+// Config configures a [Store]. The zero value is usable.
 type Config struct {
-	// Prefix begins every subject, bucket and stream name, so that several
-	// schedulers can share one NATS account. Default "carillon".
+	// Prefix is the prefix of all subjects, buckets and streams, so several schedulers can share one NATS account.
+	// Default: "carillon".
 	Prefix string
 
-	// Lanes is how many partitions the batons are spread over. It is fixed
-	// at the first start: one lane is a stream of its own, with its own
-	// leader and file. 0 takes the stored number, or 1 at the first start.
+	// Lanes is the number of partitions of the batons, fixed at the first start. Each lane is a stream with its own
+	// leader and file. Default: the stored number, or 1 at the first start. At most 256.
 	Lanes int
 
-	// Replicas of every stream and bucket, 1 to 5. Those that have fewer are
-	// brought up to it, and a store that has more is refused. 0 takes the
-	// stored number, or 1 at the first start.
+	// Replicas is the number of replicas of every stream and bucket, 1 to 5. Open adds missing replicas, and refuses a
+	// store that has more. Default: the stored number, or 1 at the first start.
 	Replicas int
 
-	// ReduceReplicas lets Replicas lower the number that is stored.
+	// ReduceReplicas allows Replicas to be lower than the stored number.
 	ReduceReplicas bool
 
-	// Storage is file (the default) or memory. Memory is for tests: nothing
-	// survives the server.
+	// Storage is file or memory. Memory is for tests: no data survives the server. Default: file.
 	Storage jetstream.StorageType
 
-	// HistoryAge is how long history records are kept. Default 60 days.
+	// HistoryAge is the retention of history records. Default: 60 days.
 	HistoryAge time.Duration
 
-	// HistoryPerJob is how many records of each outcome a job keeps, if they
-	// are not older than HistoryAge. [Unlimited] keeps them all. Default 1000.
+	// HistoryPerJob is the maximum number of records per job and outcome, within HistoryAge. [Unlimited] removes the
+	// limit. Default: 90,000.
 	HistoryPerJob int64
 
-	// FinalAge is how long completed and faulted jobs are kept. Default 60 days.
+	// FinalAge is the retention of completed and faulted jobs. Default: 60 days.
 	FinalAge time.Duration
 
-	// ResultAge is how long the results of published specs are kept.
-	// Default 7 days.
+	// ResultAge is the retention of the results of published specs. Default: 7 days.
 	ResultAge time.Duration
 
-	// AuditAge is how long audit records are kept. Default 400 days.
+	// AuditAge is the retention of the audit log. Default: 400 days.
 	AuditAge time.Duration
 
-	// SyncAlways says that the server waits for the disk at every write: records
-	// are then written in groups under load, each with one such wait, and a herd
-	// is fired earlier. It changes nothing about what survives. Default: the
-	// server does not.
+	// SyncAlways states that the server syncs every write. Under load, records are then written in batches with one
+	// sync each, and a herd is fired earlier. It does not affect durability. Default: false.
 	SyncAlways bool
 
-	// Progress is told what an [Open] makes, in words such as "creating stream
-	// CARILLON_HISTORY with 3 replicas". Default: nobody is.
+	// Progress is called with each step of an [Open], such as "creating stream CARILLON_HISTORY with 3 replicas".
+	// Default: none.
 	Progress func(what string)
 
-	// Restarts says that this process restarts the server when streams are
-	// shut. Errors do not advise it then.
+	// Restarts states that this process restarts the server when streams are read-only, so errors do not advise a
+	// restart.
 	Restarts bool
 
-	// Logger takes what cannot be returned. Default: discard.
+	// Logger logs problems that no call returns. Default: discard.
 	Logger *slog.Logger
 }
 
-// The defaults of a [Config].
+// Defaults and limits of a [Config].
 const (
 	DefaultPrefix        = "carillon"
 	DefaultHistoryAge    = 60 * 24 * time.Hour
-	DefaultHistoryPerJob = 90_000 // a record a minute for DefaultHistoryAge
+	DefaultHistoryPerJob = 90_000 // one record per minute for DefaultHistoryAge
 	DefaultFinalAge      = 60 * 24 * time.Hour
 	DefaultResultAge     = 7 * 24 * time.Hour
-	DefaultAuditAge      = 400 * 24 * time.Hour // a year, and the month in which it is looked at
+	DefaultAuditAge      = 400 * 24 * time.Hour // a year plus a month to review it
 	MaxLanes             = 256
 	MaxReplicas          = 5
 )
 
-// Unlimited is a HistoryPerJob without limit.
+// Unlimited is a HistoryPerJob without a limit.
 const Unlimited = -1
 
 var validPrefix = regexp.MustCompile(`^[A-Za-z][-_A-Za-z0-9]{0,31}(\.[A-Za-z][-_A-Za-z0-9]{0,31}){0,3}$`)
 
-// CheckPrefix says what is wrong with a prefix; "" when nothing is.
+// CheckPrefix returns the problem with a prefix, or "".
 func CheckPrefix(prefix string) string {
 	if validPrefix.MatchString(prefix) {
 		return ""
@@ -138,27 +132,27 @@ func (c Config) withDefaults() (Config, error) {
 	return c, nil
 }
 
-// stream returns a stream's name: CARILLON_HISTORY.
+// stream returns the name of a stream, such as CARILLON_HISTORY.
 func (c Config) stream(name string) string {
 	return strings.ToUpper(strings.ReplaceAll(c.Prefix, ".", "_")) + "_" + name
 }
 
-// bucket returns a key-value bucket's name: carillon-jobs.
+// bucket returns the name of a key-value bucket, such as carillon-jobs.
 func (c Config) bucket(name string) string {
 	return strings.ReplaceAll(c.Prefix, ".", "_") + "-" + name
 }
 
-// Schema is the form of what is stored. It grows when this version could not read, or would spoil, what a later one writes,
-// which then refuses an earlier one.
+// Schema is the version of the stored data. It increases when an older version could not read new data, or would damage
+// it; older versions then refuse the store.
 const Schema = 1
 
-// DataSetting is the Setting of a [SettingError] for which what is stored is to blame.
+// DataSetting is the Setting of a [SettingError] that the stored data causes.
 const DataSetting = "store"
 
-// schemaKey is the setting that holds it.
+// schemaKey is the settings key of the schema version.
 const schemaKey = "schema"
 
-// takeSchema refuses a store of another form, and notes the form of a new one.
+// takeSchema refuses a store with another schema version, and records the version of a new store.
 func takeSchema(ctx context.Context, settings jetstream.KeyValue) error {
 	mine := strconv.Itoa(Schema)
 	e, err := settings.Get(ctx, schemaKey)
@@ -166,7 +160,7 @@ func takeSchema(ctx context.Context, settings jetstream.KeyValue) error {
 		if _, err = settings.Create(ctx, schemaKey, []byte(mine)); !errors.Is(err, jetstream.ErrKeyExists) {
 			return translate(err)
 		}
-		e, err = settings.Get(ctx, schemaKey) // another replica was quicker
+		e, err = settings.Get(ctx, schemaKey) // another process has created it
 	}
 	if err != nil {
 		return translate(err)
@@ -179,9 +173,9 @@ func takeSchema(ctx context.Context, settings jetstream.KeyValue) error {
 	return nil
 }
 
-// OpenBeside opens a store for a tool beside the schedulers. Of one that is there nothing is changed: it keeps its lanes,
-// its replicas, its kind of storage, and the ages of what is kept, whatever the Config says. One that is not there is
-// created with the Config, or, with create false, is scheduler.ErrNotFound.
+// OpenBeside opens a store for a tool that runs alongside the schedulers. An existing store keeps its lanes, replicas,
+// storage type and retention, regardless of cfg. If the store does not exist, OpenBeside creates it with cfg if create
+// is true, and returns scheduler.ErrNotFound otherwise.
 func OpenBeside(ctx context.Context, nc *nats.Conn, cfg Config, create bool) (*Store, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
@@ -195,7 +189,7 @@ func OpenBeside(ctx context.Context, nc *nats.Conn, cfg Config, create bool) (*S
 	if err := s.checkServer(ctx); err != nil {
 		return nil, err
 	}
-	jobs := "KV_" + cfg.bucket(jobsBucket) // the tool for access tokens creates the settings
+	jobs := "KV_" + cfg.bucket(jobsBucket) // not the settings, which the tool for access tokens creates
 	st, err := js.Stream(ctx, jobs)
 	switch {
 	case errors.Is(err, jetstream.ErrStreamNotFound) && create:
@@ -219,7 +213,7 @@ func OpenBeside(ctx context.Context, nc *nats.Conn, cfg Config, create bool) (*S
 	} {
 		st, err := js.Stream(ctx, cfg.stream(kept.stream))
 		if errors.Is(err, jetstream.ErrStreamNotFound) {
-			continue // lost
+			continue // the stream was lost
 		}
 		if err != nil {
 			return nil, s.openError("stream "+cfg.stream(kept.stream), err)
@@ -229,5 +223,5 @@ func OpenBeside(ctx context.Context, nc *nats.Conn, cfg Config, create bool) (*S
 	return Open(ctx, nc, cfg)
 }
 
-// Prefix begins every name of the store.
+// Prefix returns the prefix of all names in the store.
 func (s *Store) Prefix() string { return s.cfg.Prefix }

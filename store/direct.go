@@ -14,27 +14,26 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// directRequest is a batched direct get (NATS ADR-31), which the client
-// library does not offer: the last message of each subject, or those that match
-// a filter from a sequence on.
+// directRequest is a batched direct get (NATS ADR-31), which the client library does not offer: the last message of
+// each subject, or all messages that match a filter from a sequence on.
 type directRequest struct {
 	Subjects []string `json:"multi_last,omitempty"`
-	UpTo     uint64   `json:"up_to_seq,omitempty"` // the last one not after this sequence
+	UpTo     uint64   `json:"up_to_seq,omitempty"` // maximum sequence
 
-	Before *time.Time `json:"up_to_time,omitempty"` // instead of UpTo: the last one that was stored before
+	Before *time.Time `json:"up_to_time,omitempty"` // alternative to UpTo: stored before this time
 
 	Filter string     `json:"next_by_subj,omitempty"`
 	From   uint64     `json:"seq,omitempty"`
-	Since  *time.Time `json:"start_time,omitempty"` // instead of From: stored not before
+	Since  *time.Time `json:"start_time,omitempty"` // alternative to From: stored at this time or later
 	Batch  int        `json:"batch,omitempty"`
 	Bytes  int        `json:"max_bytes,omitempty"`
 
-	patience time.Duration // how long the answer may take; 0: publishTimeout
+	patience time.Duration // for the answer; 0: publishTimeout
 }
 
 const directGet = "$JS.API.DIRECT.GET."
 
-// lastBefore reads the last message of a subject up to a sequence.
+// lastBefore returns the last message of a subject up to a sequence.
 func (s *Store) lastBefore(ctx context.Context, stream, subject string, upTo uint64) (*jetstream.RawStreamMsg, error) {
 	req, err := json.Marshal(directRequest{Subjects: []string{subject}, UpTo: upTo})
 	if err != nil {
@@ -51,12 +50,11 @@ func (s *Store) lastBefore(ctx context.Context, stream, subject string, upTo uin
 	return rawMessage(m)
 }
 
-// directPatience is how long a server of a cluster may take to answer at first before
-// another one is asked: any that has a copy may be the one, also one that hangs.
+// directPatience is the first timeout for an answer in a cluster. Any server with a replica may receive the request,
+// including one that hangs, so the request is repeated.
 const directPatience = time.Second
 
-// askDirect asks until there is an answer, or for so long. ask returns when its
-// context is done without one.
+// askDirect repeats a request until it is answered or patience has passed. ask must return when its context is done.
 func (s *Store) askDirect(ctx context.Context, patience time.Duration, ask func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -72,22 +70,22 @@ func (s *Store) askDirect(ctx context.Context, patience time.Duration, ask func(
 		if err == nil || !silent || ctx.Err() != nil {
 			return err
 		}
-		each *= 2 // it may not hang, and have much to look through
+		each *= 2 // the server may be busy rather than hang
 	}
 }
 
-// lastOf calls each for the last message of every subject that has one, up to a
-// sequence (0: no bound), when all have come.
+// lastOf calls each for the last message of every subject that has one, up to a sequence (0: no limit), after the whole
+// answer has arrived.
 func (s *Store) lastOf(ctx context.Context, stream string, subjects []string, upTo uint64, each func(*jetstream.RawStreamMsg)) error {
 	return s.lastMatching(ctx, stream, subjects, upTo, len(subjects), each)
 }
 
-// lastMatching is lastOf for filters, which match so many subjects at most.
+// lastMatching is lastOf for filters that match up to most subjects.
 func (s *Store) lastMatching(
 	ctx context.Context, stream string, filters []string, upTo uint64, most int, each func(*jetstream.RawStreamMsg),
 ) error {
 	if len(filters) == 0 {
-		return nil // the server would ask what is wanted
+		return nil // without filters, the server returns an error
 	}
 	for range lastOfTries {
 		found, whole := make([]*jetstream.RawStreamMsg, 0, len(filters)), true
@@ -109,21 +107,20 @@ func (s *Store) lastMatching(
 	return fmt.Errorf("%w: what was looked up kept moving", scheduler.ErrUnavailable)
 }
 
-// A server before 2.15 looks the messages up first and then reads them. It ends an
-// answer with brokenOff when one has gone in between, with others still to come: as
-// those of the batons of a herd do, so that it is asked again a few times.
+// A server before 2.15 looks messages up first and reads them later. If a message is removed in between, as the batons
+// of a herd are, the server ends the answer early with brokenOff. The request is then repeated, at most lastOfTries
+// times.
 const (
 	brokenOff   = "Message Not Found"
 	lastOfTries = 5
 )
 
-// anySubject is the filter of all messages of a stream. With one that matches all
-// of them instead, the server counts those that follow a batch by the subjects.
+// anySubject matches all messages of a stream. With a wildcard instead, the server counts the remaining messages by
+// subject.
 const anySubject = ""
 
-// forward reads the messages that match a filter and have a sequence from a
-// first one on and before end, but no more than most. all tells whether there
-// are no others.
+// forward returns up to most messages that match a filter, with sequences from from up to end (exclusive). all reports
+// whether there are no more.
 func (s *Store) forward(
 	ctx context.Context, stream, filter string, from, end uint64, most int,
 ) (found []*jetstream.RawStreamMsg, all bool, err error) {
@@ -137,14 +134,14 @@ func (s *Store) forward(
 	return found, all, err
 }
 
-// isLast reads of the end of a batch whether nothing that was asked for is left behind it.
+// isLast reports whether a batch was complete, from the message that ends it.
 func isLast(end *nats.Msg) bool {
-	pending := end.Header.Get("Nats-Num-Pending") // absent when nothing was found
+	pending := end.Header.Get("Nats-Num-Pending") // absent if nothing was found
 	return pending == "" || pending == "0"
 }
 
-// directGet calls each for every message of a batch of at most most, until it
-// returns false, and end for what the server sends behind them.
+// directGet calls each for up to most messages of a batch until it returns false, and end for the message that ends the
+// batch.
 func (s *Store) directGet(
 	ctx context.Context, stream string, get directRequest, most int, each func(*jetstream.RawStreamMsg) bool, end func(*nats.Msg),
 ) error {
@@ -160,7 +157,7 @@ func (s *Store) directGet(
 	})
 }
 
-// directBatch is one try of directGet, whose first answer has to come before first is done.
+// directBatch is one attempt of directGet. The first answer must arrive before first is done.
 func (s *Store) directBatch(
 	ctx, first context.Context, stream string, req []byte, most int, each func(*jetstream.RawStreamMsg) bool, end func(*nats.Msg),
 ) error {
@@ -198,8 +195,7 @@ func (s *Store) directBatch(
 	}
 }
 
-// rawMessage reads an answer to a direct get. jetstream.ErrMsgNotFound says
-// that there is no message, or that a batch is at its end.
+// rawMessage parses an answer to a direct get. jetstream.ErrMsgNotFound marks a missing message or the end of a batch.
 func rawMessage(m *nats.Msg) (*jetstream.RawStreamMsg, error) {
 	switch status := m.Header.Get("Status"); status {
 	case "":

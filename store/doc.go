@@ -1,7 +1,7 @@
-// Package store keeps Carillon's data in NATS JetStream. It is the one place
-// that knows subjects, streams, buckets and headers.
+// Package store implements [scheduler.Store] on NATS JetStream. It is the only package that knows subjects, streams,
+// buckets and headers. [Store] is the entry point; [Open] creates missing streams and buckets.
 //
-//	what              where                                    subjects or keys
+//	data              location                                 subjects or keys
 //	job definitions   bucket carillon-jobs                     <collection>.<job>
 //	collections       bucket carillon-collections              <collection>
 //	shared secrets    bucket carillon-secrets                  <name>
@@ -12,30 +12,38 @@
 //	history           stream CARILLON_HISTORY                  carillon.history.<collection>.<job>.<outcome>
 //	specs             stream CARILLON_SPECS                    carillon.spec.<verb>.<collection>.<job>
 //	spec results      stream CARILLON_SPEC_RESULTS             carillon.spec-result.<verdict>.<collection>.<job>, carillon.spec-id.<hash>
-//	audit trail       stream CARILLON_AUDIT                    carillon.audit.<kind>.<collection>[.<job>]
-//	what is done      stream CARILLON_PULSE                    carillon.pulse.hour.<process>.<hour>, carillon.pulse.report.<process>
-//	changes           published again by the first five        carillon.changed.<bucket>.<name>
+//	audit log         stream CARILLON_AUDIT                    carillon.audit.<kind>.<collection>[.<job>]
+//	activity          stream CARILLON_PULSE                    carillon.pulse.hour.<process>.<hour>, carillon.pulse.report.<process>
+//	changes           republished by the first five buckets    carillon.changed.<bucket>.<name>
 //
-// A waiting baton is a message with a delivery time (NATS ADR-51): the server
-// moves it to its fire subject when that comes. One subject holds one message,
-// so publishing a baton replaces the one before. Every move is one message with
-// a condition on the last sequence of a subject:
+// # Batons
 //
-//	arm       timer subject must be empty, or hold the baton that is replaced
-//	run now   timer subject must hold the baton whose place the fired one takes
-//	pass on   fire subject must still end with the running baton
+// A waiting baton is a scheduled message (NATS ADR-51): at its delivery time the server moves it to its fire subject,
+// where a durable consumer delivers it to one worker:
 //
-// What has changed is told by core NATS, which may lose a message, and not by a
-// consumer, which costs the server a read behind every write. A watch counts: the
-// sequences of a stream have no gaps. It ends when one was not told, when its
-// connection was lost, and when the stream, asked every ten seconds, has had more.
+//	          due: the server publishes           PassOn: publish next, then ack
+//	timer ───────────────────────────────▶ fire ────────────────────────────────▶ timer
+//	 Arm                                  Fire
 //
-// Records have no conditions. With a server that waits for the disk at every write
-// those of many runs at once are stored in batches (NATS ADR-50, atomic): all or none
-// of a batch, with one such wait.
+// A subject holds one waiting baton, and publishing another one replaces it. Every transition is one message with a
+// condition on the last sequence of a subject:
 //
-// The streams of batons and specs are work queues without limits of age, count
-// or size: a limit would drop a job. Acknowledged writes survive a killed
-// server. They survive power loss only on a server that syncs every write, or
-// with three replicas.
+//	Arm       the timer subject is empty, or holds the baton to be replaced
+//	Fire      the timer subject holds the baton that the fired one replaces
+//	PassOn    the running baton is still the last message of the fire subject
+//
+// # Changes
+//
+// Changes are announced over core NATS, which is at most once. A consumer would be lossless, but would make the server
+// re-read a block after every write. A watch detects loss, because the sequences of a stream have no gaps. It ends when
+// it misses a message, when its connection is lost, or when the stream, queried every 10 s, has a newer change.
+//
+// # Durability
+//
+// Records have no conditions. If the server syncs every write, the records of many concurrent runs are stored in atomic
+// batches (NATS ADR-50), which share one sync.
+//
+// The streams of batons and specs are work queues without limits on age, count or size, because a limit would drop
+// jobs. Acknowledged writes survive a killed server. They survive a power failure only if the server syncs every write
+// or the stream has three replicas.
 package store

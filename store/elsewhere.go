@@ -8,50 +8,47 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// When a process leaves its NATS server for another one: a server that is cut off
-// from its cluster goes on to serve its clients, and stores nothing. One that is not
-// looks the same until its cluster has chosen other leaders, except that other
-// processes are heard, so without them it is left sooner.
+// Times after which a process leaves its NATS server. A server that is partitioned from its cluster still serves its
+// clients but stores nothing. Until the cluster has elected new leaders, a connected server looks the same, except that
+// other processes are heard. Without them, the process leaves sooner.
 const (
-	leaveAlone = 3 * time.Second  // in which nothing that was sent to any stream was answered
-	leaveAfter = 12 * time.Second // the same, while others are heard: leaders are chosen in nine seconds
-	heardFor   = 2 * time.Second  // four of their words
-	stayFor    = 10 * time.Second // on the next server at least
+	leaveAlone = 3 * time.Second  // without an answer from any stream, and without other processes
+	leaveAfter = 12 * time.Second // the same while others are heard; an election takes up to 9 s
+	heardFor   = 2 * time.Second  // four of their messages
+	stayFor    = 10 * time.Second // minimum stay on the next server
 
-	// What is not sent again within that is not repeated, so that its answer tells
-	// nothing by not coming. It is more than the patience for an answer and the
-	// longest pause before a repetition.
+	// A message that is not repeated within this time no longer counts as unanswered. It exceeds the timeout of an
+	// answer plus the longest pause before a retry.
 	repeated = 15 * time.Second
 )
 
-// elsewhere has a process leave a NATS server that stores nothing.
+// elsewhere makes a process leave a NATS server that stores nothing.
 type elsewhere struct {
 	nc  *nats.Conn
 	log *slog.Logger
 
-	// All in Unix nanoseconds; 0: never, or not now.
-	since atomic.Int64 // when the first message was sent that no answer followed
-	heard atomic.Int64 // when another process has said that it holds something
-	last  atomic.Int64 // when one was sent last
-	left  atomic.Int64 // when a server was left last
+	// Times in Unix nanoseconds; 0: never, or not now.
+	since atomic.Int64 // first message since the last answer
+	heard atomic.Int64 // last message of another process that holds batons or specs
+	last  atomic.Int64 // last message sent
+	left  atomic.Int64 // last time a server was left
 }
 
-// answered notes that a stream has answered. Others who are silent all the same are
-// gone: it is not this process that is cut off.
+// answered records an answer from a stream. Other processes that are silent nevertheless have vanished; this process is
+// not the one that is partitioned.
 func (e *elsewhere) answered(now time.Time) {
 	if e.since.Load() != 0 {
 		e.since.Store(0)
 	}
 	if heard := e.heard.Load(); heard != 0 && now.Sub(time.Unix(0, heard)) >= heardFor {
-		e.heard.CompareAndSwap(heard, 0) // unless one is heard just now
+		e.heard.CompareAndSwap(heard, 0) // unless another message has just arrived
 	}
 }
 
-// reconnected notes that there is another connection: what is not answered was sent
-// on the one before.
+// reconnected records a new connection: unanswered messages were sent on the previous one.
 func (e *elsewhere) reconnected() { e.since.Store(0) }
 
-// hears notes whether another process has said that it holds something, or none.
+// hears records whether any other process reports that it holds batons or specs.
 func (e *elsewhere) hears(now time.Time, holds bool) {
 	if holds {
 		e.heard.Store(now.UnixNano())
@@ -60,7 +57,7 @@ func (e *elsewhere) hears(now time.Time, holds bool) {
 	}
 }
 
-// sent notes that a message is sent, or that one was not answered.
+// sent records that a message is sent, or that one was not answered.
 func (e *elsewhere) sent(now time.Time) {
 	since, last := e.since.Load(), e.last.Swap(now.UnixNano())
 	if since == 0 || now.Sub(time.Unix(0, last)) >= repeated {
@@ -76,14 +73,14 @@ func (e *elsewhere) sent(now time.Time) {
 	go func() { _ = e.nc.ForceReconnect() }()
 }
 
-// cutOff reports whether nobody is heard, and nothing answered, for so long that other
-// processes may take this one for one that has vanished: as without connection.
+// cutOff reports whether other processes and streams have been silent for so long that the others may consider this
+// process vanished.
 func (e *elsewhere) cutOff(now time.Time) bool {
 	s := e.silence(now)
 	return min(s.unanswered, s.others) >= patience-pulseEvery
 }
 
-// silence returns for how long nothing has been heard.
+// silence returns how long each source has been silent.
 func (e *elsewhere) silence(now time.Time) (s silence) {
 	ago := func(at *atomic.Int64) time.Duration {
 		if n := at.Load(); n != 0 {
@@ -98,14 +95,14 @@ func (e *elsewhere) silence(now time.Time) (s silence) {
 	return s
 }
 
-// silence is for how long a process has heard nothing.
+// silence holds how long a process has heard nothing.
 type silence struct {
-	unanswered time.Duration // what was sent to streams; 0: nothing was
-	others     time.Duration // of processes that hold something; 0: there are none
+	unanswered time.Duration // messages to streams; 0: none
+	others     time.Duration // other holders; 0: none exist
 	here       time.Duration // since it left a server
 }
 
-// leaves reports whether a server is to be left.
+// leaves reports whether to leave the server.
 func (s silence) leaves() bool {
 	after := leaveAfter
 	if s.others >= heardFor {

@@ -12,13 +12,12 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// SettingError says that the store cannot be opened because of a setting, on
-// this side or on the server's.
+// SettingError reports a setting, of Carillon or of the server, that prevents opening the store.
 type SettingError struct {
-	Setting  string // such as "lanes", or "jetstream" for the server's
+	Setting  string // such as "lanes", or "jetstream" for a server setting
 	Message  string
 	Cause    error
-	Conflict bool // with what is stored: it matches [scheduler.ErrConflict]
+	Conflict bool // with stored data; matches [scheduler.ErrConflict]
 }
 
 // Error returns "setting: message".
@@ -29,19 +28,19 @@ func (e *SettingError) Error() string {
 	return e.Setting + ": " + e.Message
 }
 
-// Unwrap returns the server's answer.
+// Unwrap returns the server's error.
 func (e *SettingError) Unwrap() error { return e.Cause }
 
-// Is reports whether target is [scheduler.ErrConflict], and the setting is at odds with what is stored.
+// Is reports whether target is [scheduler.ErrConflict] and the setting conflicts with stored data.
 func (e *SettingError) Is(target error) bool { return e.Conflict && target == scheduler.ErrConflict }
 
-// forming are the answers of a cluster that has just formed, by the names of nats-server: it has not met all its servers
-// (JSClusterNoPeersErr, JSInsufficientResourcesErr), or not chosen who leads it (JSClusterNotAvailErr,
-// JSClusterNotLeaderErr), or a stream's name is taken by a process that creates it at this moment, and nobody leads it
-// (JSStreamNotFoundErr, to the question that follows upon JSStreamNameExistErr).
+// forming lists the errors of a cluster that has just formed (names of nats-server): it does not know all its servers
+// (JSClusterNoPeersErr, JSInsufficientResourcesErr), has not elected a leader (JSClusterNotAvailErr,
+// JSClusterNotLeaderErr), or another process is creating the stream and it has no leader yet (JSStreamNotFoundErr, in
+// the request after JSStreamNameExistErr).
 var forming = []jetstream.ErrorCode{10005, 10023, 10008, 10009, jetstream.JSErrCodeStreamNotFound}
 
-// Passing reports whether the error of an [Open] may go away by itself, as those of a cluster do that has just formed.
+// Passing reports whether the error of an [Open] is transient, such as those of a cluster that has just formed.
 func Passing(err error) bool {
 	if api, ok := errors.AsType[*jetstream.APIError](err); ok && slices.Contains(forming, api.ErrorCode) {
 		return true
@@ -52,13 +51,13 @@ func Passing(err error) bool {
 	return errors.Is(err, scheduler.ErrUnavailable)
 }
 
-// translated carries a NATS error under the scheduler's vocabulary.
+// translated wraps a NATS error in a sentinel error of package scheduler.
 type translated struct {
 	kind  error
 	cause error
 }
 
-// Error leaves out the cause where the kind says it all: users see this text.
+// Error omits the cause where the kind is sufficient, because users see this text.
 func (e *translated) Error() string {
 	if errors.Is(e.kind, scheduler.ErrUnavailable) {
 		return e.kind.Error() + ": " + inWords(e.cause)
@@ -68,21 +67,21 @@ func (e *translated) Error() string {
 
 func (e *translated) Unwrap() []error { return []error{e.kind, e.cause} }
 
-// explained is an error in words that say what to look at.
+// explained wraps an error in a text that tells the user where to look.
 type explained struct {
 	text  string
 	cause error
 }
 
-// asked explains an error by what the question was about, such as "stream CARILLON_HISTORY".
+// asked adds the subject of the request, such as "stream CARILLON_HISTORY".
 func asked(what string, err error) error { return &explained{what + ": " + inWords(err), err} }
 
-// Error returns the words.
+// Error returns the text.
 func (e *explained) Error() string { return e.text }
 
 func (e *explained) Unwrap() error { return e.cause }
 
-// inWords is what an error of NATS means, in words that say what to look at.
+// inWords describes a NATS error and where to look.
 func inWords(err error) string {
 	if e, ok := err.(*explained); ok { //nolint:errorlint // the outermost has the words
 		return e.text
@@ -106,11 +105,11 @@ func inWords(err error) string {
 	return err.Error()
 }
 
-// errNoLeader is the answer of a cluster without leader, or of one for a stream without (JSClusterNotAvailErr).
+// errNoLeader is the error of a cluster or a stream without a leader (JSClusterNotAvailErr).
 const errNoLeader jetstream.ErrorCode = 10008
 
-// translate maps what NATS answered to the scheduler's sentinels and keeps the
-// cause. A canceled context stays what it is.
+// translate maps a NATS error to the sentinel errors of package scheduler and keeps the cause. A canceled context is
+// unchanged.
 func translate(err error) error {
 	switch {
 	case err == nil, errors.Is(err, context.Canceled):
@@ -126,16 +125,15 @@ func translate(err error) error {
 	}
 }
 
-// overtaken reports whether a condition on a subject's last sequence did not
-// hold. A replicated stream answers with a code of its own while a write to
-// the subject is still under way.
+// overtaken reports whether a condition on a subject's last sequence failed. A replicated stream uses a different code
+// while another write to the subject is in progress.
 func overtaken(err error) bool {
 	api, ok := errors.AsType[*jetstream.APIError](err)
 	return ok && (api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence ||
 		api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequenceConstant)
 }
 
-// denied returns the permission violation that made a request go unanswered.
+// denied returns the permission violation that explains an unanswered request, or err.
 func denied(nc *nats.Conn, err error) error {
 	if last := nc.LastError(); errors.Is(last, nats.ErrPermissionViolation) {
 		return &SettingError{Setting: "permissions", Message: "the NATS user may not use a subject Carillon needs", Cause: last}

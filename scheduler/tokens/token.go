@@ -150,8 +150,8 @@ func readGrants(o *document.Object) []access.Grant {
 	return grants
 }
 
-// readCollection validates the name of a collection, which need not exist yet. A suffix "=<uid>" may select one
-// incarnation.
+// readCollection validates the name of a collection, which need not exist yet. A name may end in "=" and a text that
+// distinguishes collections of one name; readCollection does not check that text.
 func readCollection(g *document.Object, i int, name string) {
 	base, _, _ := strings.Cut(name, "=")
 	for _, p := range scheduler.ProblemsIn(scheduler.ValidateName("", base)) {

@@ -1,18 +1,16 @@
-// Package embedded runs a NATS server with JetStream inside the process, on a
-// data directory of its own: what `carillon dev` and tests store into.
+// Package embedded runs a NATS server with JetStream in the process, on its own data directory. `carillon dev` and tests
+// use it. [Start] returns a [Server]; [Server.Connect] opens a connection to it without a socket.
 //
 // Guarantees:
 //
-//  1. A directory is used by one process at a time. An operating-system lock
-//     holds it, which ends with the process however that ends, so a crash
+//  1. One process at a time uses a directory. An operating-system lock guards it and ends with the process, so a crash
 //     leaves nothing to clean up.
-//  2. [Start] returns once JetStream answers, or with the reason why it
-//     cannot: [*PortError], [*DirError], [*InUseError] or [*StartError].
-//  3. What a client was told is stored survives a killed process. It survives
-//     a power cut when it is older than [Config] SyncInterval, or at once with
-//     SyncAlways.
-//  4. [Server.Close] returns when everything is written and the lock is free.
+//  2. [Start] returns when JetStream answers, or with the reason why it cannot: [*PortError], [*DirError],
+//     [*InUseError] or [*StartError].
+//  3. Acknowledged writes survive a killed process. They survive a power failure if they are older than
+//     [Config.SyncInterval], or immediately with SyncAlways.
+//  4. [Server.Close] returns when all data is written and the lock is released.
 //
-// The server has no accounts, passwords or TLS: whoever reaches Addr may do
-// everything. It is meant for a loopback address, or none.
+// The server has no accounts, passwords or TLS: anyone who can reach Addr has full access. Use a loopback address or no
+// listener.
 package embedded

@@ -10,20 +10,19 @@ import (
 	"syscall"
 )
 
-// PortError says that Addr cannot be listened on: it is not an address, or
-// another process has it.
+// PortError reports that the server cannot listen on Addr: it is not a valid address, or another process uses it.
 type PortError struct {
 	Addr string
 	Err  error
 }
 
-// Error names the address and the reason.
+// Error returns the address and the cause.
 func (e *PortError) Error() string { return fmt.Sprintf("NATS address %s: %v", e.Addr, e.Err) }
 
-// Unwrap returns the reason.
+// Unwrap returns the cause.
 func (e *PortError) Unwrap() error { return e.Err }
 
-// portError leaves out what the message says already.
+// portError omits the parts of err that repeat the address.
 func portError(addr string, err error) error {
 	if op, ok := errors.AsType[*net.OpError](err); ok {
 		err = op.Err
@@ -34,27 +33,26 @@ func portError(addr string, err error) error {
 	return &PortError{addr, err}
 }
 
-// DirError says that Dir cannot be used: it cannot be created, or not be
-// written to, as when the disk is full or read-only. Err is, or wraps, the
-// system's error.
+// DirError reports that Dir cannot be created or written, for example because the disk is full or read-only. Err is, or
+// wraps, the system error.
 type DirError struct {
 	Dir string
 	Err error
 }
 
-// Error names the directory and the reason.
+// Error returns the directory and the cause.
 func (e *DirError) Error() string { return fmt.Sprintf("data directory %s: %v", e.Dir, e.Err) }
 
-// Unwrap returns the reason.
+// Unwrap returns the cause.
 func (e *DirError) Unwrap() error { return e.Err }
 
-// InUseError says that another process uses Dir.
+// InUseError reports that another process uses Dir.
 type InUseError struct {
 	Dir string
-	PID int // 0: not known
+	PID int // 0: unknown
 }
 
-// Error names the directory and the process.
+// Error returns the directory and the process.
 func (e *InUseError) Error() string {
 	if e.PID == 0 {
 		return fmt.Sprintf("data directory %s: another process uses it", e.Dir)
@@ -62,18 +60,18 @@ func (e *InUseError) Error() string {
 	return fmt.Sprintf("data directory %s: process %d uses it", e.Dir, e.PID)
 }
 
-// StartError says why the NATS server did not come up, in its own words.
+// StartError reports why the NATS server did not start, in the server's words.
 type StartError struct{ Reason string }
 
 // Error returns the reason.
 func (e *StartError) Error() string { return "embedded NATS server: " + e.Reason }
 
-// errnos are the errors of a file system that the server tells in its own words.
+// errnos are the file system errors that the server reports as text.
 var errnos = []syscall.Errno{
 	syscall.ENOSPC, syscall.EDQUOT, syscall.EROFS, syscall.EACCES, syscall.EPERM, syscall.EMFILE, syscall.ENFILE, syscall.EIO,
 }
 
-// startError is a [*DirError] when the server's reason is that of its directory.
+// startError returns a [*DirError] if reason is a file system error, else a [*StartError].
 func startError(dir, reason string) error {
 	for _, errno := range errnos {
 		if strings.Contains(reason, errno.Error()) {
@@ -83,8 +81,7 @@ func startError(dir, reason string) error {
 	return &StartError{reason}
 }
 
-// dirError says what is wrong with a directory and, when it is full, how much
-// is missing.
+// dirError returns the error of a directory. For a full disk, it includes the free and the required space.
 func dirError(dir string, err error) error {
 	err = reason(err)
 	if !errors.Is(err, syscall.ENOSPC) {
@@ -96,8 +93,7 @@ func dirError(dir string, err error) error {
 	return &DirError{dir, fmt.Errorf("%w: %d MB are needed", err, Room>>20)}
 }
 
-// logger passes the server's log on. It keeps the first fatal message: that is
-// how the server tells why it does not start.
+// logger forwards the server's log. It keeps the first fatal message, which explains a failed start.
 type logger struct {
 	log *slog.Logger
 
@@ -110,7 +106,7 @@ func (l *logger) Noticef(format string, v ...any) {
 	l.log.Debug("nats", "text", fmt.Sprintf(format, v...))
 }
 
-// recovers ends what the server tells after it was killed: it reads again what it had not written down. Nothing is wrong then.
+// recovers marks a harmless warning: after a crash, the server recovers data that it had not yet indexed.
 const recovers = "state is outdated; attempting to recover"
 
 // Warnf implements the server's Logger.
@@ -133,7 +129,7 @@ func (l *logger) Debugf(string, ...any) {}
 // Tracef implements the server's Logger.
 func (l *logger) Tracef(string, ...any) {}
 
-// Fatalf implements the server's Logger. It does not end the process.
+// Fatalf implements the server's Logger. It does not exit the process.
 func (l *logger) Fatalf(format string, v ...any) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -142,7 +138,7 @@ func (l *logger) Fatalf(format string, v ...any) {
 	}
 }
 
-// failure returns the first fatal message, "" when there was none.
+// failure returns the first fatal message, or "".
 func (l *logger) failure() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -2,8 +2,8 @@ package embedded
 
 import "golang.org/x/sys/windows"
 
-// space is how many bytes of a directory's file system this process may still
-// use, and how many it could use on an empty one; false when that is not known.
+// space returns the bytes that this process can still use on the directory's file system, and on an empty one. known is
+// false if the system does not report them.
 func space(dir string) (free, total uint64, known bool) {
 	path, err := windows.UTF16PtrFromString(dir)
 	if err != nil {

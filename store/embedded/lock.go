@@ -8,15 +8,13 @@ import (
 	"strings"
 )
 
-// lockName is the file in Dir whose lock says that the directory is in use. It
-// holds the process's number, for the message that the next one gets.
+// lockName is the lock file in Dir. It contains the process id, for the error message of another process.
 const lockName = "lock"
 
-// errLocked is what tryLock returns when another process has the lock.
+// errLocked is returned by tryLock if another process holds the lock.
 var errLocked = errors.New("locked by another process")
 
-// lockDir creates the directory if need be and locks it until the returned
-// file is closed.
+// lockDir creates the directory if necessary and locks it until the returned file is closed.
 func lockDir(dir string) (*os.File, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, dirError(dir, err)
@@ -58,8 +56,8 @@ func readPID(f *os.File) int {
 	return pid
 }
 
-// checkWritable makes sure that files can be made: the lock file may be older
-// than the directory's present mode.
+// checkWritable makes sure that the process can create files: the lock file may predate a change of the directory's
+// mode.
 func checkWritable(dir string) error {
 	f, err := os.CreateTemp(dir, ".probe-*")
 	if err != nil {
@@ -69,8 +67,7 @@ func checkWritable(dir string) error {
 	return os.Remove(f.Name())
 }
 
-// reason drops the operation and the path from a file error: the message names
-// the directory already.
+// reason removes the operation and the path from a file error, because the message already has the directory.
 func reason(err error) error {
 	if p, ok := errors.AsType[*os.PathError](err); ok {
 		return p.Err

@@ -9,8 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// tryLock takes an advisory lock on the open file. The kernel drops it when the
-// file is closed, at the latest when the process ends.
+// tryLock takes an advisory lock on the open file. The kernel releases it when the file is closed or the process ends.
 func tryLock(f *os.File) error {
 	for {
 		err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)

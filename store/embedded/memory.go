@@ -6,40 +6,36 @@ import (
 	"runtime/metrics"
 )
 
-// The bounds of [TuneMemory], in bytes and percent. Over a small heap, a
-// collection is not worth its time before there is much garbage; a large one is
-// collected sooner than Go does by itself, so that a million waiting jobs take
-// little more memory than they are.
+// Limits of [TuneMemory], in bytes and percent. A small heap is collected less often than by default, because
+// collecting little garbage wastes time. A large heap is collected more often, so that a million waiting jobs need
+// little more memory than their data.
 const (
-	mostGarbage  = 384 << 20 // over an empty heap; a quarter of the heap less over others
+	mostGarbage  = 384 << 20 // for an empty heap; decreases by a quarter of the live heap
 	leastGarbage = 128 << 20
 	leastPercent = 25
 	mostPercent  = 800
 )
 
-// TuneMemory adapts the garbage collector of this process, from now on, to a
-// NATS server in it: much short-lived garbage over a small heap under load, a
-// large and quiet heap with many waiting jobs. Call it once, and not when the
-// user has set GOGC or GOMEMLIMIT.
+// TuneMemory tunes the garbage collector of this process for an embedded NATS server: under load, much short-lived
+// garbage and a small live heap; with many waiting jobs, a large quiet heap. Call it once, unless the user has set GOGC
+// or GOMEMLIMIT.
 func TuneMemory() { tune(garbageOfServer) }
 
-// KeepWithin adapts the garbage collector of this process, from now on, to a heap
-// that grows and shrinks with what falls due: the less is in use, the later it is
-// collected, so that the heap comes to total bytes before it is. One that is in
-// use almost wholly, or is larger, grows by a quarter. Call it as TuneMemory.
+// KeepWithin tunes the garbage collector of this process for a live heap that varies with the due jobs. A collection
+// starts when the heap reaches total bytes. If the live heap is close to total or larger, it may grow by a quarter.
+// Call it once, instead of TuneMemory.
 func KeepWithin(total uint64) {
 	tune(func(live uint64) uint64 { return max(total, live) - live })
 }
 
-// tune lets as much garbage be as there is to be over a live heap, collection by
-// collection.
+// tune sets the garbage limit after every collection.
 func tune(garbage func(live uint64) uint64) {
 	live := liveHeap()
 	debug.SetGCPercent(gcPercent(live, garbage(live)))
 	runtime.SetFinalizer(&sentinel{0}, func(*sentinel) { tune(garbage) }) // runs after the next collection
 }
 
-// garbageOfServer is what is to be over a live heap of a NATS server.
+// garbageOfServer returns the garbage limit for a live heap of a NATS server.
 func garbageOfServer(live uint64) uint64 {
 	if less := live / 4; less < mostGarbage-leastGarbage {
 		return mostGarbage - less
@@ -47,16 +43,16 @@ func garbageOfServer(live uint64) uint64 {
 	return leastGarbage
 }
 
-// sentinel is an object that each collection finds unused.
+// sentinel is an object that becomes garbage at the next collection.
 type sentinel [16]byte
 
-// gcPercent is the growth that leaves an amount of garbage on a heap.
+// gcPercent returns the GOGC value for a garbage limit.
 func gcPercent(live, garbage uint64) int {
 	percent := garbage * 100 / max(live, 1<<20)
 	return int(min(max(percent, leastPercent), mostPercent))
 }
 
-// liveHeap is what the last collection found in use, in bytes.
+// liveHeap returns the bytes that the last collection found in use.
 func liveHeap() uint64 {
 	sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	metrics.Read(sample)

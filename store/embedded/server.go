@@ -24,15 +24,14 @@ type Server struct {
 	options *server.Options
 	lock    *os.File
 
-	restarting sync.Mutex // one restart at a time, and none after the end
+	restarting sync.Mutex // serializes restarts, and prevents one after Close
 	closed     bool
 
 	mu   sync.Mutex
 	nats *server.Server
 }
 
-// Start starts a server and waits until JetStream answers, a few seconds for a
-// million waiting jobs.
+// Start starts a server and waits until JetStream answers, which takes a few seconds with a million waiting jobs.
 func Start(ctx context.Context, cfg Config) (*Server, error) {
 	cfg = cfg.withDefaults()
 	options, err := cfg.options(ctx)
@@ -53,17 +52,17 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 		return nil, err
 	}
 	if addr, ok := s.current().Addr().(*net.TCPAddr); ok {
-		s.options.Port = addr.Port // a restart has the same
+		s.options.Port = addr.Port // a restart reuses the port
 	}
 	return s, nil
 }
 
-// maxStore is no limit in bytes. The server's own would be three quarters of what is free at the start, also if that is
-// little and more becomes free.
+// maxStore disables the server's storage limit. The server's default is three quarters of the space that is free at the
+// start, even if little is free then and more later.
 const maxStore = 1 << 50
 
-// options translates the config. It makes sure that the port is free before
-// anything else is done: a busy one is the common mistake.
+// options returns the server's options. It first checks that the port is free, because a busy port is the most common
+// mistake.
 func (c Config) options(ctx context.Context) (*server.Options, error) {
 	o := &server.Options{
 		ServerName: "carillon-embedded", DontListen: true, NoSigs: true, MaxPayload: maxPayload,
@@ -112,8 +111,7 @@ func (s *Server) current() *server.Server {
 	return s.nats
 }
 
-// await returns when JetStream answers, which is a moment after the server
-// says that it runs.
+// await waits until JetStream answers, which is shortly after the server reports that it is running.
 func (s *Server) await(ctx context.Context) error {
 	nc, err := s.Connect()
 	if err != nil {
@@ -139,26 +137,22 @@ func (s *Server) await(ctx context.Context) error {
 	}
 }
 
-// Space is how many bytes are free for the data directory, and of how many; false when that is not known.
+// Space returns the free and total bytes for the data directory; known is false if the system does not report them.
 func (s *Server) Space() (free, total uint64, known bool) { return space(s.cfg.Dir) }
 
-// Connect opens a connection inside the process, with [ConnectOptions] and
-// then opts.
+// Connect opens an in-process connection with [ConnectOptions], then opts.
 func (s *Server) Connect(opts ...nats.Option) (*nats.Conn, error) {
 	all := append(ConnectOptions(), nats.InProcessServer(s), nats.ReconnectWait(reconnectWait))
 	return nats.Connect("", append(all, opts...)...)
 }
 
-// reconnectWait is the pause between tries to reach a server that is restarted,
-// which is not far.
+// reconnectWait is the pause between attempts to reach a restarting server, which is local.
 const reconnectWait = 100 * time.Millisecond
 
-// InProcessConn makes the connections of [Server.Connect], to the server as it
-// runs at the moment.
+// InProcessConn implements [nats.InProcessConnProvider]. It connects to the current server.
 func (s *Server) InProcessConn() (net.Conn, error) { return s.current().InProcessConn() }
 
-// URL is where clients on this machine connect, such as nats://127.0.0.1:4222;
-// "" when the server does not listen.
+// URL returns the address for clients on this machine, such as nats://127.0.0.1:4222, or "" without a listener.
 func (s *Server) URL() string {
 	addr, ok := s.current().Addr().(*net.TCPAddr)
 	if !ok {
@@ -171,8 +165,7 @@ func (s *Server) URL() string {
 	return "nats://" + net.JoinHostPort(host, strconv.Itoa(addr.Port))
 }
 
-// Close stops the server, which ends its connections, and frees the directory.
-// It may be called more than once.
+// Close stops the server, closes its connections and unlocks the directory. You can call it more than once.
 func (s *Server) Close() {
 	s.restarting.Lock()
 	defer s.restarting.Unlock()
@@ -191,11 +184,9 @@ func (s *Server) stop() {
 	}
 }
 
-// ConnectOptions are the options that a scheduler's connection to any NATS
-// server needs: it reconnects for ever, and soon, as others take one that is away for
-// more than a second for one that has died; and it buffers nothing meanwhile,
-// as a write that waits in a buffer would be reported as one that timed out and
-// happen all the same.
+// ConnectOptions returns the options for a scheduler's connection to any NATS server. It reconnects without a limit of
+// attempts, and quickly, because other processes consider a process dead that is disconnected for more than about a
+// second. It buffers nothing while disconnected: a buffered write would time out and be stored later nevertheless.
 func ConnectOptions() []nats.Option {
 	return []nats.Option{
 		nats.Name("carillon"), nats.MaxReconnects(-1), nats.ReconnectBufSize(-1),
@@ -204,41 +195,36 @@ func ConnectOptions() []nats.Option {
 	}
 }
 
-// Config says how an embedded server runs. Dir is required.
+// Config configures an embedded server. Dir is required.
 type Config struct {
-	// Dir is where everything is kept. It is created, with its parents, when
-	// it does not exist; only its owner may read it.
+	// Dir is the data directory. It is created if necessary, with its parents; only its owner can read it.
 	Dir string
 
-	// Addr is where clients outside the process connect, as host:port; port 0
-	// takes a free one, which [Server.URL] tells. Default: no listener, and
-	// only [Server.Connect] reaches the server.
+	// Addr is the listen address for other processes, as host:port. Port 0 selects a free port; see [Server.URL].
+	// Default: no listener, only [Server.Connect].
 	Addr string
 
-	// SyncInterval is how long written data may wait for its fsync: what a
-	// power cut can cost. Raise it for throughput on slow disks. Default 1 s.
+	// SyncInterval is the maximum time before written data is synced, and so the data that a power failure can lose.
+	// Raise it for throughput on slow disks. Default: 1s.
 	SyncInterval time.Duration
 
-	// SyncAlways makes every write wait for its own fsync. Nothing that was
-	// acknowledged is lost in a power cut then, at hundreds of writes a
-	// second on an ordinary disk instead of ten thousands.
+	// SyncAlways syncs every write, so that no acknowledged write is lost in a power failure. An ordinary disk then
+	// takes hundreds of writes per second instead of tens of thousands.
 	SyncAlways bool
 
-	// MaxConnections is how many clients, those inside the process among them,
-	// are served at once; others are refused. Default: 65,536.
+	// MaxConnections is the maximum number of clients, including in-process ones. Further clients are refused. Default:
+	// 65,536.
 	MaxConnections int
 
-	// Logger takes the server's warnings and errors, and at level debug its
-	// notices. Default: discard.
+	// Logger logs the server's warnings and errors, and its notices at debug level. Default: discard.
 	Logger *slog.Logger
 }
 
-// DefaultSyncInterval is the default of [Config] SyncInterval.
+// DefaultSyncInterval is the default of [Config.SyncInterval].
 const DefaultSyncInterval = time.Second
 
-// maxPayload is the largest message in bytes. It is far above the largest job
-// document, so that one which is too large is taken and rejected with an
-// event that says so, instead of breaking its sender's connection.
+// maxPayload is the maximum message size in bytes. It is far above the maximum job document, so that an oversized
+// document is accepted and rejected with an event instead of breaking the sender's connection.
 const maxPayload = 4 << 20
 
 func (c Config) withDefaults() Config {
@@ -251,7 +237,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// splitAddr reads Addr. listen is false when there is none.
+// splitAddr parses Addr. listen is false if Addr is empty.
 func (c Config) splitAddr() (host string, port int, listen bool, err error) {
 	if c.Addr == "" {
 		return "", 0, false, nil
@@ -267,15 +253,15 @@ func (c Config) splitAddr() (host string, port int, listen bool, err error) {
 	return host, int(n), true, nil
 }
 
-// Room is how many bytes must be free in the data directory for a start to be
-// of use: a few blocks, and what the server writes when it stops.
+// Room is the minimum free space in bytes in the data directory for a start: a few blocks, and the data written at
+// shutdown.
 const Room = 8 << 20
 
-// errClosed says that a server was closed and is not started again.
+// errClosed is returned by Restart after Close.
 var errClosed = errors.New("the embedded NATS server was closed")
 
-// Healthy returns nil while the server takes writes, or what is wrong: a write
-// has failed, and the stream is shut until a [Server.Restart].
+// Healthy returns nil while the server accepts writes. It returns an error after a failed write, which makes the stream
+// read-only until [Server.Restart].
 func (s *Server) Healthy() error {
 	status := s.current().Healthz(&server.HealthzOptions{})
 	if status.Error == "" {
@@ -284,11 +270,9 @@ func (s *Server) Healthy() error {
 	return &StartError{Reason: status.Error}
 }
 
-// Restart stops the server and starts it again, as a stream needs that was shut
-// because of a failed write. It does nothing but return a [*DirError] as long as
-// the directory has no [Room]. The addresses stay; connections, those of
-// [Server.Connect] among them, come back by themselves. A restart that fails
-// leaves no server running, and can be repeated.
+// Restart restarts the server, which makes read-only streams writable after a failed write. It does nothing and returns
+// a [*DirError] while the directory has less than [Room]. Addresses stay the same, and all connections reconnect. A
+// failed restart leaves no server running; you can repeat it.
 func (s *Server) Restart(ctx context.Context) error {
 	s.restarting.Lock()
 	defer s.restarting.Unlock()
@@ -302,8 +286,8 @@ func (s *Server) Restart(ctx context.Context) error {
 	return s.start(ctx)
 }
 
-// CheckRoom makes sure that a directory has [Room], and returns a [*DirError] if
-// not. It writes so much: what a file system has free says nothing of quotas.
+// CheckRoom returns a [*DirError] if a directory has less than [Room]. It writes that amount, because the reported free
+// space ignores quotas.
 func CheckRoom(dir string) error {
 	f, err := os.CreateTemp(dir, ".probe-*")
 	if err != nil {
@@ -315,7 +299,7 @@ func CheckRoom(dir string) error {
 		_, err = f.Write(block[:min(left, len(block))])
 	}
 	if err == nil {
-		err = f.Sync() // some file systems find out late
+		err = f.Sync() // some file systems report errors only now
 	}
 	if err := errors.Join(err, f.Close()); err != nil {
 		return dirError(dir, err)

@@ -13,11 +13,11 @@ import (
 	"github.com/carillon-sched/carillon/integration/freeport"
 )
 
-// patience is how long a server may take to get ready on a busy machine.
+// patience is the maximum start time of a server on a busy machine.
 const patience = 30 * time.Second
 
-// Options returns those of the three servers of a cluster, each with a port for its routes and a directory of its own. With
-// -short the test is skipped: a cluster takes seconds to choose who leads it.
+// Options returns the options of a cluster of three servers, each with its own route port and directory. It skips the
+// test in -short mode, because an election takes seconds.
 func Options(t *testing.T) []*server.Options {
 	t.Helper()
 	if testing.Short() {
@@ -41,7 +41,7 @@ func Options(t *testing.T) []*server.Options {
 	return options
 }
 
-// Begin starts a server, which ends with the test, and does not wait until it is ready.
+// Begin starts a server without waiting until it is ready. The server ends with the test.
 func Begin(t *testing.T, o *server.Options) *server.Server {
 	t.Helper()
 	s, err := server.NewServer(o)
