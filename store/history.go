@@ -17,7 +17,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// Append adds a record to its job's history.
+// Append appends a record to its job's history.
 func (s *Store) Append(ctx context.Context, r *scheduler.Record) error {
 	data, err := r.Encode()
 	if err != nil {
@@ -33,10 +33,9 @@ func (s *Store) Append(ctx context.Context, r *scheduler.Record) error {
 	return err
 }
 
-// recordWindow is for how long the server knows a record that comes again. In a
-// cluster one that was sent to a server which hangs is sent to another one, and comes
-// from the first when that goes on. It is no longer than records are kept, which the
-// server would refuse.
+// recordWindow is the duplicate window of the history. In a cluster, a record that was sent to a hanging server is sent
+// again to another one, and the first server may still forward it when it resumes. The window must not exceed the
+// retention, or the server refuses it.
 func (s *Store) recordWindow() time.Duration {
 	if s.replicas == 1 {
 		return time.Second
@@ -44,7 +43,7 @@ func (s *Store) recordWindow() time.Duration {
 	return min(2*time.Minute, s.cfg.HistoryAge)
 }
 
-// knowRepeated has the server know records for that long in a history that is there.
+// knowRepeated raises the duplicate window of an existing history stream to recordWindow.
 func (s *Store) knowRepeated(ctx context.Context, st jetstream.Stream) jetstream.Stream {
 	have := st.CachedInfo().Config
 	if have.Duplicates >= s.recordWindow() {
@@ -59,8 +58,8 @@ func (s *Store) knowRepeated(ctx context.Context, st jetstream.Stream) jetstream
 	return changed
 }
 
-// recordID is the same for a record that is sent again, and for no other. The
-// subject has the job, which the record itself need not tell.
+// recordID returns a message ID that is the same for a repeated record and different for any other. It covers the
+// subject, because the subject has the job and the record may not.
 func recordID(subject string, data []byte) string {
 	h := fnv.New128a()
 	_, _ = io.WriteString(h, subject+" ")
@@ -68,10 +67,9 @@ func recordID(subject string, data []byte) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// Recent calls f for the records of a job, of a collection when k.Job is empty,
-// or of all jobs when k is the zero Key, with one of the outcomes (all when there
-// are none given), newest first, from the record before the sequence before on
-// (0: from the newest), until f returns false.
+// Recent calls f for records, newest first, until f returns false: of a job, of a collection if k.Job is empty, or of
+// all jobs if k is the zero Key. It starts before the given sequence (0: with the newest) and selects the given
+// outcomes (none: all).
 func (s *Store) Recent(
 	ctx context.Context, k scheduler.Key, before uint64, outcomes []scheduler.Outcome, f func(*scheduler.Record) bool,
 ) error {
@@ -88,12 +86,11 @@ func (s *Store) Recent(
 	return s.walk(ctx, k, heads, outcomes, f)
 }
 
-// walkMost is how many records of a job are read one by one. The rest is read
-// in batches.
+// walkMost is the maximum number of records of a job that are read individually. Further records are read in batches.
 const walkMost = 4
 
-// walk calls f for the last records of some outcomes of a job, and for those before
-// them, newest first, until f returns false.
+// walk calls f for heads, the latest records of a job by outcome, and for the records before them, newest first, until
+// f returns false.
 func (s *Store) walk(
 	ctx context.Context, k scheduler.Key, heads []*scheduler.Record, outcomes []scheduler.Outcome, f func(*scheduler.Record) bool,
 ) error {
@@ -119,11 +116,10 @@ func (s *Store) walk(
 	return nil
 }
 
-// heads returns the last record of each outcome before a sequence, in one
-// request.
+// heads returns the last record of each outcome before a sequence, in one request.
 func (s *Store) heads(ctx context.Context, k scheduler.Key, before uint64, outcomes []scheduler.Outcome) ([]*scheduler.Record, error) {
 	if before == 1 {
-		return nil, nil // nothing can precede the first record
+		return nil, nil // no record precedes the first one
 	}
 	subjects := make([]string, len(outcomes))
 	for i, o := range outcomes {
@@ -131,7 +127,7 @@ func (s *Store) heads(ctx context.Context, k scheduler.Key, before uint64, outco
 	}
 	var heads []*scheduler.Record
 	var bad error
-	upTo := max(before, 1) - 1 // 0: no bound
+	upTo := max(before, 1) - 1 // 0: no limit
 	err := s.lastOf(ctx, s.cfg.stream("HISTORY"), subjects, upTo, func(m *jetstream.RawStreamMsg) {
 		r, err := s.record(m)
 		if err != nil {
@@ -143,9 +139,8 @@ func (s *Store) heads(ctx context.Context, k scheduler.Key, before uint64, outco
 	return heads, errors.Join(err, bad)
 }
 
-// LastRecords calls each for the last record of each of the outcomes that the jobs
-// of keys have any of, in no particular order. It is one request for up to 1,024
-// jobs times outcomes.
+// LastRecords calls each for the last record of each job and outcome, in no particular order. It takes one request per
+// 1,024 pairs of job and outcome.
 func (s *Store) LastRecords(ctx context.Context, keys []scheduler.Key, outcomes []scheduler.Outcome, each func(*scheduler.Record)) error {
 	subjects := make([]string, 0, len(keys)*len(outcomes))
 	for _, k := range keys {
@@ -170,7 +165,7 @@ func (s *Store) LastRecords(ctx context.Context, keys []scheduler.Key, outcomes 
 	return nil
 }
 
-// multiMost is how many subjects the server looks up in one request.
+// multiMost is the maximum number of subjects in one request to the server.
 const multiMost = 1024
 
 func newest(heads []*scheduler.Record) int {
@@ -183,8 +178,7 @@ func newest(heads []*scheduler.Record) int {
 	return best
 }
 
-// lastRecord returns the last record of one outcome before a sequence, nil
-// when there is none.
+// lastRecord returns the last record of an outcome before a sequence, or nil.
 func (s *Store) lastRecord(ctx context.Context, k scheduler.Key, o scheduler.Outcome, before uint64) (*scheduler.Record, error) {
 	if before == 1 {
 		return nil, nil //nolint:nilnil // nothing can precede the first record
@@ -199,7 +193,7 @@ func (s *Store) lastRecord(ctx context.Context, k scheduler.Key, o scheduler.Out
 	return s.record(m)
 }
 
-// record reads a message of the history.
+// record decodes a history message. A damaged record is returned as such, without an error.
 func (s *Store) record(m *jetstream.RawStreamMsg) (*scheduler.Record, error) {
 	k, ok := s.historyKey(m.Subject)
 	if !ok {
@@ -217,7 +211,7 @@ func (s *Store) record(m *jetstream.RawStreamMsg) (*scheduler.Record, error) {
 	return r, nil
 }
 
-// HistorySpan returns what there is of the history of all jobs.
+// HistorySpan returns the extent of the history of all jobs.
 func (s *Store) HistorySpan(ctx context.Context) (scheduler.HistorySpan, error) {
 	info, err := s.history.Info(ctx)
 	if err != nil {
@@ -229,8 +223,8 @@ func (s *Store) HistorySpan(ctx context.Context) (scheduler.HistorySpan, error) 
 	}, nil
 }
 
-// RecordsFrom calls f for the records of a job, of a collection when k.Job is empty, or of all jobs when k is the zero Key,
-// in their order, from a sequence on, until f returns false or there are no more.
+// RecordsFrom calls f for records in order, from a sequence on, until f returns false or no records remain: of a job,
+// of a collection if k.Job is empty, or of all jobs if k is the zero Key.
 func (s *Store) RecordsFrom(ctx context.Context, k scheduler.Key, from uint64, f func(*scheduler.Record) bool) error {
 	filter := anySubject
 	if k.Collection != "" {
@@ -257,10 +251,9 @@ func (s *Store) RecordsFrom(ctx context.Context, k scheduler.Key, from uint64, f
 	}
 }
 
-// Follow calls f for every record after a sequence, in their order and as they
-// come: of one job, of a collection when k.Job is empty, or of all when k is the
-// zero Key, until ctx is done. What is no record is left out. f may be called a
-// last time while Follow returns.
+// Follow calls f for the records after a sequence and for new ones, in order, until ctx is done: of a job, of a
+// collection if k.Job is empty, or of all jobs if k is the zero Key. It skips messages that are not records. One call
+// of f may still be in progress when Follow returns.
 func (s *Store) Follow(ctx context.Context, k scheduler.Key, after uint64, f func(*scheduler.Record)) error {
 	consumer, err := s.js.OrderedConsumer(ctx, s.cfg.stream("HISTORY"), jetstream.OrderedConsumerConfig{
 		FilterSubjects: []string{s.historyFilter(k)}, DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: after + 1,
@@ -291,10 +284,10 @@ func (s *Store) Follow(ctx context.Context, k scheduler.Key, after uint64, f fun
 	}
 }
 
-// followerAge is how long the server keeps the place of a follower that has gone.
+// followerAge is how long the server keeps the consumer of a vanished follower.
 const followerAge = time.Minute
 
-// ended drops the error of what was told to end.
+// ended returns nil if ctx is done, else err.
 func ended(ctx context.Context, err error) error {
 	if ctx.Err() == nil {
 		return err
@@ -302,8 +295,7 @@ func ended(ctx context.Context, err error) error {
 	return nil
 }
 
-// historyFilter is what the subjects of the records of a job, a collection or
-// of all match.
+// historyFilter returns the subject filter for the records of a job, a collection or all jobs.
 func (s *Store) historyFilter(k scheduler.Key) string {
 	filter := s.cfg.Prefix + ".history."
 	switch {
@@ -315,8 +307,7 @@ func (s *Store) historyFilter(k scheduler.Key) string {
 	return filter + ">"
 }
 
-// Forget removes the records of a job up to a sequence. Later ones may be of
-// another job of the name.
+// Forget removes the records of a job up to a sequence. Later records may belong to a new job with the same name.
 func (s *Store) Forget(ctx context.Context, k scheduler.Key, through uint64) error {
 	if through == 0 {
 		return nil
@@ -325,5 +316,5 @@ func (s *Store) Forget(ctx context.Context, k scheduler.Key, through uint64) err
 	return translate(s.history.Purge(ctx, filter, jetstream.WithPurgeSequence(through+1)))
 }
 
-// HistoryAge is how long records are kept.
+// HistoryAge returns the retention of records.
 func (s *Store) HistoryAge() time.Duration { return s.cfg.HistoryAge }

@@ -15,9 +15,8 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// Newest is [Store.Recent] for a job from its newest record on, of which none is
-// missing that was stored: the server that leads the history is asked for the newest
-// of each outcome, and not any that has a copy, which may be behind.
+// Newest is [Store.Recent] for a job, from its newest record on, without missing any stored record: it asks the leader
+// of the history stream for the newest record of each outcome. Other replicas may lag.
 func (s *Store) Newest(ctx context.Context, k scheduler.Key, outcomes []scheduler.Outcome, f func(*scheduler.Record) bool) error {
 	if s.replicas == 1 {
 		return s.Recent(ctx, k, 0, outcomes, f)
@@ -36,8 +35,8 @@ func (s *Store) Newest(ctx context.Context, k scheduler.Key, outcomes []schedule
 	return s.walk(ctx, k, slices.DeleteFunc(heads, func(r *scheduler.Record) bool { return r == nil }), outcomes, f)
 }
 
-// newestRecord asks the leader of the history for the newest record of one outcome;
-// nil when there is none.
+// newestRecord asks the leader of the history stream for the newest record of an outcome. It returns nil if none
+// exists.
 func (s *Store) newestRecord(ctx context.Context, k scheduler.Key, o scheduler.Outcome) (*scheduler.Record, error) {
 	req, err := json.Marshal(map[string]string{"last_by_subj": s.historySubject(k, o)})
 	if err != nil {
@@ -73,11 +72,11 @@ func (s *Store) newestRecord(ctx context.Context, k scheduler.Key, o scheduler.O
 	return s.record(&jetstream.RawStreamMsg{Subject: m.Subject, Sequence: m.Sequence, Time: m.Time, Data: m.Data})
 }
 
-// sinceBatch is how many records are read at once by [Store.RecordsSince].
+// sinceBatch is the number of records per request of [Store.RecordsSince].
 const sinceBatch = 64
 
-// RecordsSince calls f for the records of a job that were stored at an instant or
-// later, by the store's clock, the oldest first, until f returns false.
+// RecordsSince calls f for the records of a job that were stored at or after since (store clock), oldest first, until f
+// returns false.
 func (s *Store) RecordsSince(ctx context.Context, k scheduler.Key, since time.Time, f func(*scheduler.Record) bool) error {
 	get := directRequest{Filter: s.historyFilter(k), Since: &since, Batch: sinceBatch}
 	for {
@@ -101,9 +100,8 @@ func (s *Store) RecordsSince(ctx context.Context, k scheduler.Key, since time.Ti
 	}
 }
 
-// Kept returns the instant since which all records of a job are there: older ones
-// have expired ([Config.HistoryAge]), or gave way to later ones of their outcome
-// ([Config.HistoryPerJob]).
+// Kept returns the time since which the history of a job is complete. Older records have expired ([Config.HistoryAge])
+// or were displaced by newer ones with the same outcome ([Config.HistoryPerJob]).
 func (s *Store) Kept(ctx context.Context, k scheduler.Key) (since time.Time, err error) {
 	since = s.Now().Add(-s.cfg.HistoryAge).UTC() //nolint:contextcheck // what Now asks the server is for later calls
 	if s.cfg.HistoryPerJob <= 0 {
@@ -131,9 +129,8 @@ func (s *Store) Kept(ctx context.Context, k scheduler.Key) (since time.Time, err
 	return since, nil
 }
 
-// scanAll calls f for the records of a job, of a collection or of all, with one of
-// the outcomes, newest first, from the record before the sequence before on (0: from the newest),
-// until f returns false.
+// scanAll calls f for records with the given outcomes, newest first, until f returns false. It starts before the given
+// sequence (0: with the newest). k selects a job, a collection or all jobs.
 func (s *Store) scanAll(
 	ctx context.Context, k scheduler.Key, before uint64, outcomes []scheduler.Outcome, f func(*scheduler.Record) bool,
 ) error {
@@ -155,7 +152,7 @@ func (s *Store) scanAll(
 	})
 }
 
-// scanFilters are the subjects that have all records that are looked for.
+// scanFilters returns the subject filters for a scan.
 func (s *Store) scanFilters(k scheduler.Key, outcomes []scheduler.Outcome) []string {
 	if len(outcomes) == 0 || len(outcomes) == len(scheduler.Outcomes) {
 		if k.Collection == "" {

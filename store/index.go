@@ -12,25 +12,24 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// indexPage is how many subjects the server's index gives in one answer.
+// indexPage is the server's page size for subjects in a stream info response.
 const indexPage = 100_000
 
-// indexTimeout is how long a listing may take.
+// indexTimeout is the timeout of a listing.
 const indexTimeout = 5 * time.Minute
 
-// listing is the subjects of a stream that match a filter.
+// listing selects the subjects of a stream that match a filter.
 type listing struct {
 	stream  jetstream.Stream
 	filter  string
 	whole   bool                      // the filter matches most of the stream
-	matches func(subject string) bool // as the filter does
+	matches func(subject string) bool // equivalent to filter
 }
 
-// each calls f for every subject, in no particular order, until f returns an error.
+// each calls f for every subject of a listing, in no particular order, until f returns an error.
 //
-// The server has an index of subjects, of which it gives a page in one answer. It copies and sorts the whole index again for
-// each page, a million subjects in three seconds of processor time. So where there is more than a page, the messages are read
-// instead, once.
+// The server returns its subject index in pages, but copies and sorts the whole index for each page: 3 s of CPU time
+// for a million subjects. If the index exceeds a page, each therefore reads the messages instead, once.
 func (s *Store) each(ctx context.Context, l listing, f func(subject string) error) error {
 	ctx, cancel := context.WithTimeout(ctx, indexTimeout)
 	defer cancel()
@@ -56,7 +55,7 @@ func (s *Store) each(ctx context.Context, l listing, f func(subject string) erro
 	return nil
 }
 
-// index asks the server's index for the subjects that match a filter, the first page of them, and how many there are.
+// index returns the first page of subjects that match a filter, and their total number.
 func (s *Store) index(ctx context.Context, stream, filter string) (page map[string]uint64, total int, err error) {
 	req, err := json.Marshal(map[string]any{"subjects_filter": filter})
 	if err != nil {
@@ -82,8 +81,9 @@ func (s *Store) index(ctx context.Context, stream, filter string) (page map[stri
 	return answer.State.Subjects, answer.Total, nil
 }
 
-// read calls f for every subject by the messages. Of a work queue, which takes no second consumer, they are read whole, and
-// what is written meanwhile may be told twice; of others, the headers of the last ones of all subjects, once each.
+// read calls f for every subject by reading messages. A work queue allows no second consumer, so read reads it
+// completely, and f may get a subject twice that is written in the meantime. For other streams it reads the headers of
+// the last message of each subject, and calls f once for each.
 func (s *Store) read(ctx context.Context, l listing, info *jetstream.StreamInfo, f func(subject string) error) error {
 	each := func(subject string, _ nats.Header) error {
 		if !l.matches(subject) {
@@ -97,12 +97,12 @@ func (s *Store) read(ctx context.Context, l listing, info *jetstream.StreamInfo,
 	return scanHeaders(ctx, l.stream, once(info.State.NumSubjects, each))
 }
 
-// told is called for a message.
+// told is a callback for a message.
 type told func(subject string, h nats.Header) error
 
-// once calls f for the first message of every subject. What is written while messages are read goes behind the last, and is read
-// there; it was seen before, or not, and the hashes of what was seen tell: eight bytes for each of about size subjects, and fewer
-// than one in ten million listings of a million takes two for one.
+// once calls f only for the first message of each subject. A message written during a scan moves to the end and may be
+// read twice. once stores a hash of 8 bytes per subject, for about size subjects. The probability that a listing of a
+// million subjects loses one to a collision is below 1 in 10 million.
 func once(size uint64, f told) told {
 	seed, seen := maphash.MakeSeed(), make(map[uint64]struct{}, size)
 	return func(subject string, h nats.Header) error {
@@ -115,26 +115,26 @@ func once(size uint64, f told) told {
 	}
 }
 
-// How much of a work queue is read in one request. For each the server goes through its whole index, if anything was removed from
-// the middle, half a second for a million messages, so they are few, and the fewer the longer the index is; who writes waits
-// meanwhile, and while it gathers an answer, a tenth of a second for throughBatch.
+// Size of a request that reads a work queue. If a message was removed from the middle, the server scans its whole index
+// for each request (half a second for a million messages), so requests are few, and larger for a longer index. Writers
+// wait in the meantime, and also while the server collects an answer (a tenth of a second for throughBatch).
 const (
 	throughBatch = 8192
 	throughBytes = 8 << 20
-	throughLarge = 4  // times that a request may be as large
-	throughParts = 16 // in which a stream is read, at least
+	throughLarge = 4  // maximum factor for a larger request
+	throughParts = 16 // minimum number of requests for a stream
 
-	// throughPatience is how long one may take, also of a server that has much else to do.
+	// throughPatience is the timeout of a request, even on a busy server.
 	throughPatience = 30 * time.Second
 )
 
-// readThrough calls f for the messages of a stream, in their order.
+// readThrough calls f for all messages of a stream, in order.
 func (s *Store) readThrough(ctx context.Context, info *jetstream.StreamInfo, f told) error {
 	return s.readMessages(ctx, info, func(m *jetstream.RawStreamMsg) error { return f(m.Subject, m.Header) })
 }
 
-// readMessages calls f for the messages of a stream, in their order, and not before a request has been answered whole: f may take
-// its time.
+// readMessages calls f for all messages of a stream, in order. It calls f only after a response is complete, so f may
+// be slow.
 func (s *Store) readMessages(ctx context.Context, info *jetstream.StreamInfo, f func(*jetstream.RawStreamMsg) error) error {
 	var batch []*jetstream.RawStreamMsg
 	large := int(min(max(info.State.Msgs/throughParts, throughBatch), throughLarge*throughBatch))
@@ -158,21 +158,20 @@ func (s *Store) readMessages(ctx context.Context, info *jetstream.StreamInfo, f 
 	return nil
 }
 
-// How many headers are asked for at once, and after which pause the server is asked whether there are more.
+// The number of headers requested ahead, and the pause after which the server is asked whether more remain.
 const (
 	headersAhead = 4096
 	headersPause = time.Second
 )
 
-// scanHeaders calls f for the last messages of all subjects of a stream, of which it reads no more than the headers, and for what
-// is written meanwhile.
+// scanHeaders calls f for the headers of the last message of each subject, and of messages written in the meantime.
 func scanHeaders(ctx context.Context, stream jetstream.Stream, f told) error {
 	cfg := jetstream.OrderedConsumerConfig{HeadersOnly: true}
 	return scan(ctx, stream, cfg, headersAhead, func(m jetstream.Msg, _ uint64) error { return f(m.Subject(), m.Headers()) })
 }
 
-// scan calls f for the last messages of all subjects of a stream, or for all from the one on with which cfg begins, and their
-// sequences, and for what is written meanwhile. So many are asked for at once.
+// scan calls f for the last message of each subject, or for all messages from cfg.OptStartSeq on, and for messages
+// written in the meantime. ahead is the number of messages requested ahead.
 func scan(
 	ctx context.Context, stream jetstream.Stream, cfg jetstream.OrderedConsumerConfig, ahead int, f func(jetstream.Msg, uint64) error,
 ) error {
@@ -180,7 +179,7 @@ func scan(
 		cfg.DeliverPolicy = jetstream.DeliverLastPerSubjectPolicy
 	}
 	cfg.InactiveThreshold = followerAge
-	creating, cancel := context.WithTimeout(ctx, indexTimeout) // the server looks up the last ones of all subjects first
+	creating, cancel := context.WithTimeout(ctx, indexTimeout) // the server first looks up the last message of every subject
 	c, err := stream.OrderedConsumer(creating, cfg)
 	cancel()
 	if err != nil {
@@ -198,7 +197,7 @@ func scan(
 		if ctx.Err() != nil {
 			return translate(context.Cause(ctx))
 		}
-		if errors.Is(err, nats.ErrTimeout) { // the last ones may have been removed meanwhile, and are not coming
+		if errors.Is(err, nats.ErrTimeout) { // the last messages may have been removed
 			asking, cancel := context.WithTimeout(ctx, throughPatience)
 			info, err := c.Info(asking)
 			cancel()

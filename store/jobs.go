@@ -15,13 +15,12 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// specHeader keeps the sequence of the spec that deleted a job on the delete
-// marker, so that an older spec does not bring the job back.
+// specHeader is the header of a delete marker with the sequence of the spec that deleted the job, so that an older spec
+// does not restore the job.
 const specHeader = "Carillon-Spec-Sequence"
 
-// LoadJob returns a job's current definition. scheduler.ErrNotFound when there
-// is none; Stored.Revision is then that of the delete marker, 0 without one, and
-// Stored.SpecSequence what it says.
+// LoadJob returns a job's current definition. If it does not exist, LoadJob returns scheduler.ErrNotFound;
+// Stored.Revision is then the revision of the delete marker, or 0, and Stored.SpecSequence that of its spec.
 func (s *Store) LoadJob(ctx context.Context, k scheduler.Key) (scheduler.Stored, error) {
 	m, err := s.jobStream.GetLastMsgForSubject(ctx, s.jobSubject(k))
 	if err != nil {
@@ -30,9 +29,8 @@ func (s *Store) LoadJob(ctx context.Context, k scheduler.Key) (scheduler.Stored,
 	return stored(k, m)
 }
 
-// LoadJobs calls each for the current definitions of keys, in no particular
-// order; those that do not exist are left out. It is one request for up to
-// 1,024 keys.
+// LoadJobs calls each for the current definitions of keys, in no particular order, and skips missing ones. It takes one
+// request for up to 1,024 keys.
 func (s *Store) LoadJobs(ctx context.Context, keys []scheduler.Key, each func(scheduler.Stored)) error {
 	subjects := make([]string, len(keys))
 	for i, k := range keys {
@@ -47,8 +45,7 @@ func (s *Store) LoadJobs(ctx context.Context, keys []scheduler.Key, each func(sc
 	})
 }
 
-// LoadJobAt returns the definition as it was at a revision.
-// scheduler.ErrNotFound when it is not kept any more.
+// LoadJobAt returns a definition at a revision. scheduler.ErrNotFound if that revision is not retained.
 func (s *Store) LoadJobAt(ctx context.Context, k scheduler.Key, revision uint64) (scheduler.Stored, error) {
 	m, err := s.jobStream.GetMsg(ctx, revision)
 	if err != nil {
@@ -60,8 +57,7 @@ func (s *Store) LoadJobAt(ctx context.Context, k scheduler.Key, revision uint64)
 	return stored(k, m)
 }
 
-// LastRevision returns the last revision that any definition got, of those that the
-// store knows.
+// LastRevision returns the latest revision of any definition.
 func (s *Store) LastRevision(ctx context.Context) (uint64, error) {
 	info, err := s.jobStream.Info(ctx)
 	if err != nil {
@@ -79,9 +75,9 @@ func stored(k scheduler.Key, m *jetstream.RawStreamMsg) (scheduler.Stored, error
 	return st, nil
 }
 
-// SaveJob writes a definition over the revision it replaces (0: none may
-// exist) and returns the new revision. final lets it expire, and drops the
-// earlier revisions with it. scheduler.ErrConflict when the revision is stale.
+// SaveJob writes a definition over the revision it replaces (0: it must not exist) and returns the new revision. If
+// final is true, the definition expires after FinalAge, and its earlier revisions are removed. scheduler.ErrConflict if
+// the revision is stale.
 func (s *Store) SaveJob(ctx context.Context, k scheduler.Key, data []byte, replaces uint64, final bool) (uint64, error) {
 	m := s.message(s.jobSubject(k), data)
 	setHeader(m, jetstream.ExpectedLastSubjSeqHeader, strconv.FormatUint(replaces, 10))
@@ -92,11 +88,9 @@ func (s *Store) SaveJob(ctx context.Context, k scheduler.Key, data []byte, repla
 	return s.publish(ctx, m)
 }
 
-// EndJobs writes the final forms of jobs, as SaveJob does, all of them under way at
-// once, and returns an error for each, nil for those that are written. They expire
-// as if they had been written when the jobs ended; at the soonest in an hour, as
-// nothing expires sooner that leaves a marker. scheduler.ErrConflict when a
-// revision is stale.
+// EndJobs writes the final definitions of jobs concurrently. It returns an error or nil for each; scheduler.ErrConflict
+// if a revision is stale. A definition expires FinalAge after the job ended, but at the earliest in an hour, the
+// minimum for messages that leave a marker.
 func (s *Store) EndJobs(ctx context.Context, jobs []scheduler.JobEnd) []error {
 	errs := make([]error, len(jobs))
 	now := time.Now()
@@ -117,10 +111,9 @@ func (s *Store) endJob(ctx context.Context, j *scheduler.JobEnd, now time.Time) 
 	return err
 }
 
-// RewriteJob writes a definition over a revision with the same schedule and
-// state, and returns the new revision. A final one expires when the one before
-// would have, or in an hour: the server lets nothing expire sooner that leaves a
-// marker. scheduler.ErrConflict when the revision is stale.
+// RewriteJob writes a definition over a revision with the same schedule and state, and returns the new revision. A
+// final definition keeps its expiry, but expires at the earliest in an hour, the minimum for messages that leave a
+// marker. scheduler.ErrConflict if the revision is stale.
 func (s *Store) RewriteJob(ctx context.Context, k scheduler.Key, data []byte, replaces uint64, final bool) (uint64, error) {
 	m := s.message(s.jobSubject(k), data)
 	setHeader(m, jetstream.ExpectedLastSubjSeqHeader, strconv.FormatUint(replaces, 10))
@@ -135,12 +128,11 @@ func (s *Store) RewriteJob(ctx context.Context, k scheduler.Key, data []byte, re
 	return s.publish(ctx, m)
 }
 
-// timeLeft is how long a final definition is still kept. A second is the
-// shortest that the server takes.
+// timeLeft returns how long a final definition is still retained. The minimum that the server accepts is one second.
 func (s *Store) timeLeft(ctx context.Context, revision uint64) (time.Duration, error) {
 	m, err := s.jobStream.GetMsg(ctx, revision)
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
-		err = scheduler.ErrConflict // replaced, or expired, meanwhile
+		err = scheduler.ErrConflict // replaced or expired in the meantime
 	}
 	if err != nil {
 		return 0, translate(err)
@@ -152,11 +144,10 @@ func (s *Store) timeLeft(ctx context.Context, revision uint64) (time.Duration, e
 	return wholeSeconds(left), nil
 }
 
-// wholeSeconds is the time to live that the server takes for d.
+// wholeSeconds returns the time to live for d, in whole seconds and at least one.
 func wholeSeconds(d time.Duration) time.Duration { return max(d.Truncate(time.Second), time.Second) }
 
-// RemoveJob deletes a definition at a revision. specSequence is the sequence
-// of the spec that asked for it, 0 if none did.
+// RemoveJob deletes a definition at a revision. specSequence is the sequence of the spec that requested it, or 0.
 func (s *Store) RemoveJob(ctx context.Context, k scheduler.Key, revision, specSequence uint64) error {
 	m := s.message(s.jobSubject(k), nil)
 	setHeader(m, "KV-Operation", "PURGE")
@@ -170,9 +161,8 @@ func (s *Store) RemoveJob(ctx context.Context, k scheduler.Key, revision, specSe
 	return err
 }
 
-// WatchJobs calls changed for every definition written or deleted from now on,
-// until ctx is done. ready is called once the watch stands. It returns
-// scheduler.ErrUnavailable when a change may have been missed.
+// WatchJobs calls changed for every definition that is written or deleted, until ctx is done. It calls ready once, when
+// the watch is active. It returns scheduler.ErrUnavailable if it may have missed a change.
 func (s *Store) WatchJobs(ctx context.Context, ready func(), changed func(k scheduler.Key, revision uint64)) error {
 	err := s.listen(ctx, jobsBucket, func(uint64) { ready() }, func(c change) {
 		if k, ok := splitKey(c.name); ok {
@@ -186,7 +176,7 @@ func (s *Store) WatchJobs(ctx context.Context, ready func(), changed func(k sche
 	return err
 }
 
-// followJobs is [Store.WatchJobs] by a consumer of the bucket.
+// followJobs implements [Store.WatchJobs] with a consumer.
 func (s *Store) followJobs(ctx context.Context, ready func(), changed func(k scheduler.Key, revision uint64)) error {
 	w, err := s.jobs.WatchAll(ctx, jetstream.UpdatesOnly(), jetstream.MetaOnly())
 	if err != nil {
@@ -212,9 +202,9 @@ func (s *Store) followJobs(ctx context.Context, ready func(), changed func(k sch
 	}
 }
 
-// EachKnownJob calls f for every job that the store knows of, in no particular order, until f returns an error, and says
-// whether it was deleted, which is remembered for an hour. It reads the headers of the last revisions; a job that is written
-// meanwhile may be told twice.
+// EachKnownJob calls f for every job, and for every job deleted within the last hour, in no particular order, until f
+// returns an error. It reads only the headers of the last revisions. It may call f twice for a job that is written in
+// the meantime.
 func (s *Store) EachKnownJob(ctx context.Context, f func(k scheduler.Key, deleted bool) error) error {
 	ctx, cancel := context.WithTimeout(ctx, indexTimeout)
 	defer cancel()
@@ -230,14 +220,12 @@ func (s *Store) EachKnownJob(ctx context.Context, f func(k scheduler.Key, delete
 	})
 }
 
-// isMarker reports whether a message with these headers says that a job was deleted,
-// or has expired.
+// isMarker reports whether h belongs to the marker of a deleted or expired job.
 func isMarker(h nats.Header) bool {
 	return h.Get("KV-Operation") != "" || h.Get(jetstream.MarkerReasonHeader) != ""
 }
 
-// EachJob calls f for every key in a collection (all when it is empty), in no
-// particular order, until f returns an error.
+// EachJob calls f for every job in a collection (all if empty), in no particular order, until f returns an error.
 func (s *Store) EachJob(ctx context.Context, collection string, f func(scheduler.Key) error) error {
 	prefix := "$KV." + s.cfg.bucket(jobsBucket) + "."
 	l := listing{stream: s.jobStream, filter: prefix + ">", whole: collection == ""}
@@ -254,12 +242,12 @@ func (s *Store) EachJob(ctx context.Context, collection string, f func(scheduler
 	})
 }
 
-// storedAhead is how many definitions are asked for at once, of 16 KB at most.
+// storedAhead is the number of definitions requested ahead, of at most 16 KB each.
 const storedAhead = 512
 
-// EachStoredJob calls f for all definitions that are there, in the order in which they were written, until it returns an
-// error. One that is written meanwhile may be told twice, or as it was before. It is much less work for the server than to
-// look them up: they are read as they lie in the store.
+// EachStoredJob calls f for all definitions, in the order of their last write, until f returns an error. A definition
+// that is written in the meantime may be returned twice, or in its previous form. Reading in storage order costs the
+// server much less than lookups.
 func (s *Store) EachStoredJob(ctx context.Context, f func(scheduler.Stored) error) error {
 	info, err := s.jobStream.Info(ctx)
 	if err != nil || info.State.Msgs == 0 {
@@ -274,12 +262,12 @@ func (s *Store) EachStoredJob(ctx context.Context, f func(scheduler.Stored) erro
 	})
 }
 
-// errRead ends a reading that is at its end.
+// errRead ends a complete iteration.
 var errRead = errors.New("all has been read")
 
-// EachJobFrom calls f for the definitions that were written from a revision on until now, and for the markers of those that were
-// deleted, in the order in which they were written, until it returns an error. One that was written more than once may be told
-// more than once: the last one is as it is. It is much less work for the server than to look up as many.
+// EachJobFrom calls f for the definitions and delete markers written from a revision on until now, in order, until f
+// returns an error. A job that was written several times may be returned several times; the last one is current. This
+// costs the server much less than lookups.
 func (s *Store) EachJobFrom(ctx context.Context, from uint64, f func(st scheduler.Stored, deleted bool) error) error {
 	info, err := s.jobStream.Info(ctx)
 	if err != nil || info.State.Msgs == 0 || from > info.State.LastSeq {
@@ -306,8 +294,8 @@ func (s *Store) EachJobFrom(ctx context.Context, from uint64, f func(st schedule
 	return err
 }
 
-// EachStoredBaton calls f for the batons of a lane that are jobs' own, waiting or running, in the order in which they were
-// written, until it returns an error. One that is passed on meanwhile may be told twice, or as it was before.
+// EachStoredBaton calls f for the jobs' own batons in a lane, waiting or running, in the order they were written, until
+// f returns an error. A baton that is passed on in the meantime may be returned twice, or in its previous form.
 func (s *Store) EachStoredBaton(ctx context.Context, lane int, f func(st scheduler.Stored, waiting bool) error) error {
 	info, err := s.timers[lane].Info(ctx)
 	if err != nil || info.State.Msgs == 0 {
@@ -322,9 +310,8 @@ func (s *Store) EachStoredBaton(ctx context.Context, lane int, f func(st schedul
 	})
 }
 
-// LoadJobAsOf returns the definition that a job had at an instant, by the store's
-// clock. scheduler.ErrNotFound when there was none, or it is not kept any more: the
-// last few revisions are.
+// LoadJobAsOf returns the definition that a job had at a time (store clock). scheduler.ErrNotFound if the job did not
+// exist or the revision is not retained; only the last few are.
 func (s *Store) LoadJobAsOf(ctx context.Context, k scheduler.Key, at time.Time) (st scheduler.Stored, err error) {
 	err = fmt.Errorf("%w: no revision of job %s is kept that is so old", scheduler.ErrNotFound, k)
 	get := directRequest{Subjects: []string{s.jobSubject(k)}, Before: &at}

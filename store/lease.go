@@ -11,67 +11,64 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// The rhythm of lease keeping. The server takes a message back when it hears
-// nothing of it for ackWait.
+// Intervals of lease renewal. The server redelivers a message after ackWait without a renewal.
 const (
 	renewEvery = time.Second
 	renewAfter = 3 * time.Second
 
-	// Who holds many renews each later, so that those are no more messages than
-	// this in a second. The last moment leaves a process that stalls three seconds.
+	// With many leases, each is renewed later, to limit the rate of renewals per second. renewLast leaves a stalled
+	// process three seconds.
 	renewRate = 10_000
 	renewLast = 6 * time.Second
 )
 
-// renewAge is how long after the server last heard of a lease it is renewed, when
-// so many are held.
+// renewAge returns the age at which a lease is renewed, given the number of leases.
 func renewAge(held int) time.Duration {
 	return min(max(renewAfter, time.Duration(held)*time.Second/renewRate), renewLast)
 }
 
-// leases keeps the messages that this process has: it renews each until it was
-// answered for. One that is delivered again while it is kept, as after the
-// connection was lost for long, has the lease that it had. There is a goroutine
-// while there are any.
+// leases renews the lease of every message that this process holds until the message is acknowledged or released. A
+// message that is redelivered while it is held, for example after a long disconnect, keeps its lease. A goroutine runs
+// while any lease is held.
 type leases struct {
 	nc      *nats.Conn
-	lost    func(error)               // leases cannot be renewed; called once, until they are again
-	renewed func(after time.Duration) // they are renewed again
-	taken   func()                    // the first lease is held; nil, like emptied: no callback
-	emptied func()                    // nothing is held any more
-	dropped func()                    // something was let go without a word; only when shared
+	lost    func(error)               // called once when renewal starts to fail
+	renewed func(after time.Duration) // called when renewal works again
+	taken   func()                    // the first lease was taken; nil, like emptied: no callback
+	emptied func()                    // the last lease has ended
+	dropped func()                    // a lease was dropped without notice to the server; only if shared
 	cut     func() bool               // reports that other processes may consider this one dead; nil: never
 
 	mu     sync.Mutex
 	held   map[place]*lease
-	idle   chan struct{} // closed when nothing is held any more; ends the goroutine
-	shared bool          // other processes take messages of the same consumers
-	apart  time.Time     // since when there is no connection; zero: there is one
-	failed time.Time     // since when leases are not renewed; zero: they are
+	idle   chan struct{} // closed with the last lease; ends the goroutine
+	shared bool          // other processes use the same consumers
+	apart  time.Time     // start of the disconnect; zero: connected
+	failed time.Time     // start of failing renewals; zero: none fail
 }
 
-// place is where a message lies.
+// place identifies a message in a stream.
 type place struct {
 	stream   string
 	sequence uint64
 }
 
-// lease answers for one delivered message.
+// lease is the lease of a delivered message.
 type lease struct {
 	keeper *leases
 	place  place
 
-	reply   string    // of the last delivery; under the keeper's lock, as is the rest
-	kept    time.Time // when that came
-	renewed time.Time // when the server last heard of it
-	doubted bool      // others may have been given the message since
-	joined  bool      // it came again while it was kept
-	refused bool      // the last delivery is nobody's, see Yield
+	reply   string    // of the last delivery; guarded by keeper.mu, like the fields below
+	kept    time.Time // time of the last delivery
+	renewed time.Time // last renewal
+	doubted bool      // the message may have been redelivered to another process
+	joined  bool      // redelivered while it was held
+	refused bool      // the last delivery was refused; see Yield
 }
 
 var _ scheduler.Lease = (*lease)(nil)
 
-// What the server is told of a message.
+// Payloads of acknowledgements.
 var (
 	ackVerb   = []byte("+ACK")
 	nakVerb   = []byte("-NAK")
@@ -81,7 +78,7 @@ var (
 // Ack removes the message from its stream.
 func (l *lease) Ack() error { return l.keeper.end(l, ackVerb) }
 
-// Nak lets another worker have the message at once (0) or after a while.
+// Nak releases the message to another worker, immediately (0) or after a delay.
 func (l *lease) Nak(after time.Duration) error {
 	if after <= 0 {
 		return l.keeper.end(l, nakVerb)
@@ -89,8 +86,7 @@ func (l *lease) Nak(after time.Duration) error {
 	return l.keeper.end(l, fmt.Appendf(nil, `-NAK {"delay": %d}`, int64(after)))
 }
 
-// Stands reports whether the message is this process's still, for all that is
-// known.
+// Stands reports whether this process still holds the message, as far as it knows.
 func (l *lease) Stands() bool {
 	k := l.keeper
 	k.mu.Lock()
@@ -102,10 +98,9 @@ func (l *lease) Stands() bool {
 	return !l.doubted
 }
 
-// Drop ends a lease that does not stand, without a word to the server, so that
-// whoever has the message keeps it; when nobody has it, it is given out again.
-// One that stands, since the message has come again meanwhile and another run has
-// it, is left alone.
+// Drop ends a lease that does not stand, without notice to the server: another process may hold the message; otherwise
+// the server redelivers it. Drop ignores a lease that stands, because the message has been redelivered to this process
+// and another run uses it.
 func (l *lease) Drop() {
 	k := l.keeper
 	k.mu.Lock()
@@ -116,8 +111,8 @@ func (l *lease) Drop() {
 	}
 }
 
-// Yield ends a lease that came with the last delivery alone. That of a message
-// which is kept already is its run's, and goes on, unless that drops it.
+// Yield ends the lease of the last delivery without notice to the server. If the message was already held, the lease
+// belongs to the earlier run and continues, unless that run drops it.
 func (l *lease) Yield() {
 	k := l.keeper
 	k.mu.Lock()
@@ -132,14 +127,14 @@ func (l *lease) Yield() {
 	}
 }
 
-// holds reports whether a message is in the hands of this process.
+// holds reports whether this process holds a message.
 func (k *leases) holds(at place) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.held[at] != nil
 }
 
-// keep begins to renew the lease of a message.
+// keep starts to renew the lease of a delivered message.
 func (k *leases) keep(at place, reply string) *lease {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -162,7 +157,7 @@ func (k *leases) keep(at place, reply string) *lease {
 	return l
 }
 
-// end answers for a message.
+// end acknowledges or releases a message.
 func (k *leases) end(l *lease, verb []byte) error {
 	k.mu.Lock()
 	reply := l.reply
@@ -176,7 +171,7 @@ func (k *leases) end(l *lease, verb []byte) error {
 	return translate(err)
 }
 
-// forget renews l no more. The lock is held.
+// forget stops renewing l. The caller holds mu.
 func (k *leases) forget(l *lease) {
 	if k.held[l.place] == l {
 		delete(k.held, l.place)
@@ -187,8 +182,7 @@ func (k *leases) forget(l *lease) {
 	}
 }
 
-// renew tells the server of the messages that are still being worked on, until
-// there are none, or the connection is closed for good.
+// renew renews leases until none remain or the connection is closed permanently.
 func (k *leases) renew(idle <-chan struct{}) {
 	tick := time.NewTicker(renewEvery)
 	defer tick.Stop()
@@ -206,7 +200,7 @@ func (k *leases) renew(idle <-chan struct{}) {
 	}
 }
 
-// renewStale renews the leases that the server has not heard of for so long.
+// renewStale renews the leases that are at least as old as age.
 func (k *leases) renewStale(now time.Time, age time.Duration) {
 	due := k.stale(now, age)
 	for i, r := range due {
@@ -226,14 +220,14 @@ func (k *leases) renewStale(now time.Time, age time.Duration) {
 	}
 }
 
-// renewal is a lease that is about to be renewed.
+// renewal is a lease to be renewed.
 type renewal struct {
 	lease  *lease
 	reply  string
-	before time.Time // when it was renewed last
+	before time.Time // previous renewal
 }
 
-// stale returns the leases that are due, and counts them as renewed.
+// stale returns the leases that are due for renewal, and marks them as renewed.
 func (k *leases) stale(now time.Time, age time.Duration) []renewal {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -251,12 +245,12 @@ func (k *leases) stale(now time.Time, age time.Duration) []renewal {
 	return due
 }
 
-// notRenewed restores the times of leases that could not be renewed, and reports whether they are the first ones.
+// notRenewed restores the renewal times of leases whose renewal failed. It reports whether this is the first failure.
 func (k *leases) notRenewed(failed []renewal, now time.Time) (first bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, r := range failed {
-		if r.reply == r.lease.reply { // not delivered again meanwhile
+		if r.reply == r.lease.reply { // not redelivered in the meantime
 			r.lease.renewed = r.before
 		}
 	}
@@ -266,26 +260,25 @@ func (k *leases) notRenewed(failed []renewal, now time.Time) (first bool) {
 	return first
 }
 
-// overdue reports whether the server may have run out of patience with l, and
-// there is somebody else to give the message to. The lock is held.
+// overdue reports whether the server may have redelivered l to another process. The caller holds mu.
 func (k *leases) overdue(l *lease, now time.Time) bool {
 	return k.shared && now.Sub(l.renewed) >= ackWait-renewEvery
 }
 
-// away reports whether there has been no connection for so long that others may
-// take this process for one that has vanished. The lock is held.
+// away reports whether the disconnect has lasted so long that other processes may consider this one vanished. The
+// caller holds mu.
 func (k *leases) away(now time.Time) bool {
 	return !k.apart.IsZero() && now.Sub(k.apart) >= patience-pulseEvery
 }
 
-// share notes that there are other processes.
+// share records that other processes exist.
 func (k *leases) share() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.shared = true
 }
 
-// disconnected and reconnected note that the connection was lost, and is back.
+// disconnected and reconnected record connection changes.
 func (k *leases) disconnected(now time.Time) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -303,7 +296,7 @@ func (k *leases) reconnected(now time.Time) {
 	k.apart = time.Time{}
 }
 
-// doubt notes that others may have been given what was delivered before.
+// doubt marks the messages delivered before a time as possibly redelivered to others.
 func (k *leases) doubt(before time.Time) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -314,21 +307,21 @@ func (k *leases) doubt(before time.Time) {
 	}
 }
 
-// any reports whether anything is held.
+// any reports whether any lease is held.
 func (k *leases) any() bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return len(k.held) > 0
 }
 
-// size is how many messages are held.
+// size returns the number of leases.
 func (k *leases) size() int {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return len(k.held)
 }
 
-// count returns how many messages of each stream are held, without doubt.
+// count returns the number of undoubted leases by stream.
 func (k *leases) count() map[string]int {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -341,30 +334,29 @@ func (k *leases) count() map[string]int {
 	return n
 }
 
-// stall tells when this process has stood still, as one that is suspended does. What
-// comes just then has lain in the connection meanwhile, and others may have been
-// given it since.
+// stall detects that the process was suspended. Messages that arrive just afterwards may have waited in the connection,
+// and the server may have redelivered them to others.
 type stall struct {
-	beats atomic.Int64 // the last beat, in Unix nanoseconds; 0: none yet
-	over  atomic.Int64 // until when what comes may be old
+	beats atomic.Int64 // last beat, in Unix nanoseconds; 0: none
+	over  atomic.Int64 // until when messages may be old
 }
 
-// A process that is only busy misses a beat by less than stallLeast; what lay in
-// the connection is read within stallTail.
+// A busy process delays a beat by less than stallLeast. Messages that waited in the connection are read within
+// stallTail.
 const (
 	stallBeat  = time.Second
 	stallLeast = 3 * time.Second
 	stallTail  = 2 * time.Second
 )
 
-// beat is called every stallBeat, and before anything that comes is looked at.
+// beat must be called every stallBeat, and before a message is handled.
 func (s *stall) beat(now time.Time) {
 	if last := s.beats.Swap(now.UnixNano()); last != 0 && now.UnixNano()-last > int64(stallLeast) {
 		s.over.Store(now.Add(stallTail).UnixNano())
 	}
 }
 
-// old reports whether what comes now may have lain in the connection for long.
+// old reports whether a message that arrives now may have waited in the connection.
 func (s *stall) old(now time.Time) bool {
 	s.beat(now)
 	return now.UnixNano() < s.over.Load()

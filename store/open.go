@@ -12,14 +12,14 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// Store keeps Carillon's data in JetStream. It is safe for concurrent use, and
-// any number of processes may use one account at once.
+// Store stores Carillon's data in JetStream. It is safe for concurrent use, and any number of processes can share a
+// NATS account.
 type Store struct {
 	cfg         Config
 	nc          *nats.Conn
 	js          jetstream.JetStream
 	lanes       int
-	replicas    int // of what is created
+	replicas    int // of new streams
 	settings    jetstream.KeyValue
 	jobs        jetstream.KeyValue
 	jobStream   jetstream.Stream
@@ -28,42 +28,41 @@ type Store struct {
 	tokens      jetstream.KeyValue
 	operations  jetstream.KeyValue
 	history     jetstream.Stream
-	records     *batcher // of the history
-	results     *batcher // of specs
+	records     *batcher // appends to history
+	results     *batcher // appends to the spec results
 	trail       jetstream.Stream
-	entries     *batcher    // of the audit trail
-	trailSent   atomic.Bool // something was, and not waited for
+	entries     *batcher    // appends to trail
+	trailSent   atomic.Bool // entries were sent without waiting for acknowledgement
 	specs       jetstream.Stream
-	pulse       string // the stream; "": there is none
+	pulse       string // stream name; "": none
 	timers      []jetstream.Stream
-	opened      []string     // the streams behind all these, in the order in which they were opened
+	opened      []string     // names of all streams, in the order they were opened
 	leases      *leases      // of batons and specs
-	asked       atomic.Int64 // batons of all lanes that were asked for, and have not come
+	asked       atomic.Int64 // batons requested but not delivered, in all lanes
 	presence    *presence
 	publisher   *publisher
-	unasked     names  // streams whose purge the NATS user may not ask for
-	deaf        names  // buckets whose changes cannot be heard
-	indexPage   uint64 // subjects that the index gives at once
+	unasked     names  // streams that the NATS user may not purge
+	deaf        names  // buckets whose changes are not announced to this process
+	indexPage   uint64 // page size of the subject index
 	suspicions  chan struct{}
-	shut        atomic.Pointer[Shuts] // what the last check found
-	spreadSeen  uint64                // the revision of spreadKey at the last look; see [Store.Spread]
+	shut        atomic.Pointer[Shuts] // result of the last check
+	spreadSeen  uint64                // revision of spreadKey at the last look; see [Store.Spread]
 	clock       clock
 	stall       stall
 }
 
-// ackWait is how long the server waits for a sign of life before it gives a
-// running baton to another worker: the delay of a dead worker's jobs.
+// ackWait is the time without a renewal after which the server redelivers a running baton: the delay of a dead worker's
+// jobs.
 const ackWait = 10 * time.Second
 
-// maxAckPending bounds the batons of one lane that all workers together hold.
+// maxAckPending is the maximum number of batons of a lane that all workers together hold.
 const maxAckPending = 1 << 18
 
-// minAPILevel is the JetStream API level of message scheduling (nats-server 2.12).
+// minAPILevel is the JetStream API level with message scheduling (nats-server 2.12).
 const minAPILevel = 2
 
-// Open opens the store on a connection, and creates the streams and buckets
-// that are missing. Replicas may open it at the same time, in any order. What
-// a setting is to blame for is a [*SettingError].
+// Open opens the store on a connection, and creates missing streams and buckets. Processes may open it concurrently, in
+// any order. Open returns a [*SettingError] if a setting is the cause.
 func Open(ctx context.Context, nc *nats.Conn, cfg Config) (*Store, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
@@ -102,18 +101,17 @@ func Open(ctx context.Context, nc *nats.Conn, cfg Config) (*Store, error) {
 	return s, nil
 }
 
-// Lanes returns the number of partitions.
+// Lanes returns the number of lanes.
 func (s *Store) Lanes() int { return s.lanes }
 
-// Waits reports whether the server waits for the disk at every write.
+// Waits reports whether the server syncs every write.
 func (s *Store) Waits() bool { return s.cfg.SyncAlways }
 
-// clusterAhead is most of the time in which the servers of a cluster choose another
-// leader: they wait for four to nine seconds before they do.
+// clusterAhead covers most of a leader election in a cluster, which starts after 4 to 9 s.
 const clusterAhead = 5 * time.Second
 
-// Ahead is how much sooner than by a single server batons are to be fired. Those that
-// workers hold when a stream loses its leader are run on time.
+// Ahead returns how much earlier than on a single server batons are fired. Batons that workers hold when a stream loses
+// its leader then run on time.
 func (s *Store) Ahead() time.Duration {
 	if s.replicas == 1 {
 		return 0
@@ -121,7 +119,7 @@ func (s *Store) Ahead() time.Duration {
 	return clusterAhead
 }
 
-// checkServer makes sure that JetStream is on and knows message scheduling.
+// checkServer makes sure that JetStream is enabled and supports message scheduling.
 func (s *Store) checkServer(ctx context.Context) error {
 	const what = "JetStream of the NATS server"
 	if err := s.probe(ctx, "$JS.API.INFO"); err != nil {
@@ -148,8 +146,7 @@ func (s *Store) checkServer(ctx context.Context) error {
 	return nil
 }
 
-// openSettings reads the settings every replica shares, or writes them at the
-// first start.
+// openSettings reads the settings shared by all processes, or writes them at the first start.
 func (s *Store) openSettings(ctx context.Context) error {
 	if err := s.openSettingsBucket(ctx); err != nil {
 		return err
@@ -171,11 +168,10 @@ func (s *Store) openSettingsBucket(ctx context.Context) (err error) {
 	return err
 }
 
-// jobRevisions is how many revisions of a definition are kept, for occurrences
-// that started under an earlier one.
+// jobRevisions is the number of retained revisions of a definition, for occurrences that started under an earlier one.
 const jobRevisions = 8
 
-// The buckets whose changes are watched.
+// Buckets with a watch.
 const (
 	jobsBucket        = "jobs"
 	collectionsBucket = "collections"
@@ -184,10 +180,10 @@ const (
 	operationsBucket  = "operations"
 )
 
-// operationAge is how long an operation is kept after its last change.
+// operationAge is how long an operation is retained after its last change.
 const operationAge = 7 * 24 * time.Hour
 
-// markerAge is how long the store remembers that a job was deleted.
+// markerAge is how long the store retains the marker of a deleted job.
 const markerAge = time.Hour
 
 func (s *Store) openBuckets(ctx context.Context) (err error) {
@@ -235,14 +231,14 @@ func (s *Store) openTokens(ctx context.Context) (jetstream.KeyValue, error) {
 	})
 }
 
-// openBucket opens a key-value bucket, or creates it.
+// openBucket opens a key-value bucket, and creates it if necessary.
 func (s *Store) openBucket(ctx context.Context, cfg jetstream.KeyValueConfig) (jetstream.KeyValue, error) {
 	cfg.Replicas, cfg.Storage = s.replicas, s.cfg.Storage
 	kv, err := s.js.KeyValue(ctx, cfg.Bucket)
 	if errors.Is(err, jetstream.ErrBucketNotFound) {
 		s.cfg.Progress(fmt.Sprintf("creating bucket %s with %d replicas", cfg.Bucket, s.replicas))
 		kv, err = s.js.CreateKeyValue(ctx, cfg)
-		if errors.Is(err, jetstream.ErrBucketExists) { // another replica was quicker
+		if errors.Is(err, jetstream.ErrBucketExists) { // another process has created it
 			kv, err = s.js.KeyValue(ctx, cfg.Bucket)
 		}
 	}
@@ -292,7 +288,7 @@ func (s *Store) openError(what string, err error) error {
 	return translate(denied(s.nc, asked(what, err)))
 }
 
-// openTimers opens the streams of the batons, one for each lane.
+// openTimers opens the baton streams, one for each lane.
 func (s *Store) openTimers(ctx context.Context) error {
 	for lane := range s.lanes {
 		n := strconv.Itoa(lane)
@@ -341,21 +337,22 @@ func (s *Store) openStreams(ctx context.Context) (err error) {
 	return err
 }
 
-// noDuplicates turns off the duplicate window of the specs stream, which would compare the IDs of all subjects: see [Store.ClaimSpec].
-// The server has no window shorter than 100 ms, except for a stream with a source. This one never matches a message.
+// noDuplicates disables the duplicate window of the specs stream, which would compare IDs across subjects; see
+// [Store.ClaimSpec]. The shortest window is 100 ms, except for a stream with a source, so the stream gets a source that
+// never matches a message.
 func (s *Store) noDuplicates() []*jetstream.StreamSource {
 	return []*jetstream.StreamSource{{Name: s.cfg.stream("SPECS"), FilterSubject: s.cfg.Prefix + ".none"}}
 }
 
-// stream opens a stream, or creates it, and refuses one whose settings would
-// lose or withhold messages. Ages and counts are brought up to the config.
+// stream opens a stream, and creates it if necessary. It refuses a stream whose settings would lose or withhold
+// messages. It updates retention and limits to those in want.
 func (s *Store) stream(ctx context.Context, want jetstream.StreamConfig) (jetstream.Stream, error) {
 	want.Replicas, want.Storage = s.replicas, s.cfg.Storage
 	st, err := s.js.Stream(ctx, want.Name)
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
 		s.cfg.Progress(fmt.Sprintf("creating stream %s with %d replicas", want.Name, s.replicas))
 		st, err = s.js.CreateStream(ctx, want)
-		if errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) { // another replica was quicker
+		if errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) { // another process has created it
 			st, err = s.js.Stream(ctx, want.Name)
 		}
 	}
@@ -369,7 +366,7 @@ func (s *Store) stream(ctx context.Context, want jetstream.StreamConfig) (jetstr
 	}
 	if want.MaxAge != 0 && (have.MaxAge != want.MaxAge || bound(have.MaxMsgsPerSubject) != bound(want.MaxMsgsPerSubject)) {
 		have.MaxAge, have.MaxMsgsPerSubject = want.MaxAge, want.MaxMsgsPerSubject
-		have.Duplicates = min(have.Duplicates, want.MaxAge) // more is refused
+		have.Duplicates = min(have.Duplicates, want.MaxAge) // the server refuses a longer window
 		if st, err = s.js.UpdateStream(ctx, have); err != nil {
 			return nil, s.openError("stream "+want.Name, err)
 		}
@@ -377,7 +374,7 @@ func (s *Store) stream(ctx context.Context, want jetstream.StreamConfig) (jetstr
 	return st, nil
 }
 
-// bound is a bound as the server keeps it: -1 is none.
+// bound normalizes a limit like the server: -1 for none.
 func bound(n int64) int64 {
 	if n <= 0 {
 		return -1
@@ -385,7 +382,7 @@ func bound(n int64) int64 {
 	return n
 }
 
-// mismatch says why a stream that exists cannot be used.
+// mismatch returns why an existing stream cannot be used, or "".
 func mismatch(have, want jetstream.StreamConfig) string {
 	covers := map[string]bool{}
 	for _, subject := range have.Subjects {
@@ -413,12 +410,12 @@ func mismatch(have, want jetstream.StreamConfig) string {
 	return ""
 }
 
-// limited reports whether a stream drops messages of its own accord.
+// limited reports whether a stream drops messages.
 func limited(cfg jetstream.StreamConfig) bool {
 	return cfg.MaxAge != 0 || cfg.MaxMsgs > 0 || cfg.MaxBytes > 0 || cfg.MaxMsgsPerSubject > 0
 }
 
-// consumer opens a durable consumer, or creates it.
+// consumer creates or updates a durable consumer.
 func (s *Store) consumer(ctx context.Context, st jetstream.Stream, cfg jetstream.ConsumerConfig) error {
 	cfg.Replicas, cfg.MaxWaiting = 0, 4096
 	if _, err := st.CreateOrUpdateConsumer(ctx, cfg); err != nil {

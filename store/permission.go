@@ -13,21 +13,18 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// permissions are what the server lets a user publish (the answer to
-// $SYS.REQ.USER.INFO).
+// permissions are the publish permissions of the NATS user (from $SYS.REQ.USER.INFO).
 type permissions struct {
 	Allow []string `json:"allow"`
 	Deny  []string `json:"deny"`
 
-	replies bool // to what was received, beside that
+	replies bool // to received messages, in addition
 }
 
-// userInfoTimeout is how long the server may take to tell the permissions; a
-// user that may not ask gets no answer.
+// userInfoTimeout is the timeout for the permissions. A user without permission to ask gets no answer.
 const userInfoTimeout = time.Second
 
-// checkSubjects finds out at the start, and not when a job is due, whether a
-// subject is forbidden.
+// checkSubjects checks the required publish permissions at the start, rather than when a job is due.
 func (s *Store) checkSubjects(ctx context.Context) error {
 	slot := scheduler.Slot{Key: scheduler.Key{Collection: "probe", Job: "probe"}}
 	quiet := []string{s.timerSubject(slot), s.fireSubject(slot), s.jobSubject(slot.Key)}
@@ -56,7 +53,7 @@ func (s *Store) checkSubjects(ctx context.Context) error {
 		}
 		return nil
 	}
-	for _, subject := range quiet { // nobody but the server listens to these
+	for _, subject := range quiet { // only the server receives these
 		if err := s.probe(ctx, subject); err != nil {
 			return translate(err)
 		}
@@ -64,8 +61,8 @@ func (s *Store) checkSubjects(ctx context.Context) error {
 	return nil
 }
 
-// ackSubject is one that a delivered baton is acknowledged on; without that, each
-// would be delivered again and again. See [readDelivered] for its two forms.
+// ackSubject returns a subject on which delivered batons are acknowledged. Without permission for it, every baton would
+// be redelivered endlessly. See [readDelivered] for its two forms.
 func (s *Store) ackSubject() string {
 	return "$JS.ACK." + s.timers[0].CachedInfo().Config.Name + "." + workers + ".1.1.1.1.0"
 }
@@ -74,7 +71,7 @@ func (s *Store) longAckSubject() string {
 	return "$JS.ACK._.account." + s.timers[0].CachedInfo().Config.Name + "." + workers + ".1.1.1.1.0.any"
 }
 
-// permissions asks the server what this user may publish.
+// permissions asks the server for the publish permissions of this user.
 func (s *Store) permissions(ctx context.Context) (permissions, bool) {
 	ctx, cancel := context.WithTimeout(ctx, userInfoTimeout)
 	defer cancel()
@@ -98,7 +95,7 @@ func (s *Store) permissions(ctx context.Context) (permissions, bool) {
 	return may.Publish, true
 }
 
-// publish reports whether a subject may be published to.
+// publish reports whether the user may publish to a subject.
 func (p permissions) publish(subject string) bool {
 	allowed := len(p.Allow) == 0
 	for _, pattern := range p.Allow {
@@ -124,12 +121,11 @@ func matches(pattern, subject string) bool {
 	return len(p) == len(s)
 }
 
-// probe finds out whether the subject may be published to, without storing
-// anything: the stream refuses a message that expects another stream. The
-// server answers a forbidden subject before it answers the flush.
+// probe checks that the user may publish to a subject without storing a message: the stream rejects a message that
+// expects another stream. The server reports a permission violation before it answers the flush.
 func (s *Store) probe(ctx context.Context, subject string) error {
 	m := nats.NewMsg(subject)
-	m.Reply = s.nc.NewInbox() // nobody listens; only the refusal counts
+	m.Reply = s.nc.NewInbox() // no subscriber; only a violation matters
 	m.Header.Set(jetstream.ExpectedStreamHeader, "-")
 	if err := s.nc.PublishMsg(m); err != nil {
 		return err

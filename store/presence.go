@@ -13,65 +13,63 @@ import (
 	"github.com/nats-io/nuid"
 )
 
-// The rhythm of presence, beside that of [peers].
+// Intervals of presence, in addition to those of [peers].
 const (
 	watchEvery  = pulseEvery / 2
-	restAfter   = 2 * time.Second        // of holding nothing it is said; jobs that come one by one need no word each
-	meetTimeout = time.Second            // for the first question, which a process asks itself
-	askTimeout  = 500 * time.Millisecond // for the question whether another is there
+	restAfter   = 2 * time.Second        // delay of saysRests, so that sporadic jobs cause few messages
+	meetTimeout = time.Second            // for the initial request to itself
+	askTimeout  = 500 * time.Millisecond // for the request whether a process is connected
 )
 
-// presence tells the other processes of a store that this one holds batons or
-// specs, and notices when one that did has vanished, so that they are given out again
-// before the server's own patience ends (see [claim]). Nothing is stored: the
-// subjects are below PREFIX.presence.
+// presence tells the other processes of a store that this one holds batons or specs. It detects a holder that has
+// vanished, so that its messages are redelivered before ackWait has passed (see [claim]). It stores nothing. Its
+// subjects are below PREFIX.presence:
 //
-//	all       what a process says to all others: a [notice]
-//	one.<id>  whether it is there; the server answers itself when it is not
+//	all       notices to all processes: [notice]
+//	one.<id>  liveness requests; the server answers them if the process is not connected
 //
-// Nothing is said while nobody holds anything. A process whose user may not use
-// these subjects goes without: what it held waits for the server's patience,
-// and it lets the others know that there is one like it (see [Store.Check]).
+// No notices are sent while no process holds a message. A process whose NATS user may not use these subjects runs
+// without presence: its messages are redelivered after ackWait, and [Store.Check] lets the other processes know.
 type presence struct {
 	store *Store
 	id    string
-	works bool // the NATS user may use the subjects; set at open
+	works bool // the NATS user may use the subjects; set by open
 
-	begun  chan struct{} // there is something to watch
-	claims chan struct{} // something may lie with a process that has vanished
-	first  func()        // some are about to be delivered
+	begun  chan struct{} // starts watching
+	claims chan struct{} // requests a claim
+	first  func()        // called before the first delivery
 
-	delivering atomic.Int64 // queues
+	delivering atomic.Int64 // number of queues
 
 	mu     sync.Mutex
 	peers  peers
-	phases map[string]*phase // claims under way, by who claims
-	held   time.Time         // when something was held here last
-	pulsed time.Time         // when the others were told so
-	told   bool              // the others think that something is
+	phases map[string]*phase // claims in progress, by claiming process
+	held   time.Time         // last time that this process held a message
+	pulsed time.Time         // last saysHolds
+	told   bool              // the others believe that this process holds messages
 }
 
-// notice is what one process says to all others.
+// notice is a message from one process to all others.
 type notice struct {
 	ID   string `json:"id"`
 	Says string `json:"says"`
 
-	Short    bool     `json:"short,omitempty"`    // with saysDone: leases were short
-	Answered []string `json:"answered,omitempty"` // and these had renewed them before
+	Short    bool     `json:"short,omitempty"`    // with saysDone: the ack wait was shortened
+	Answered []string `json:"answered,omitempty"` // the processes that had renewed their leases before
 }
 
-// What a notice says.
+// Kinds of notices.
 const (
-	saysHolds = "holds" // batons or specs
-	saysRests = "rests" // it holds none
-	saysRenew = "renew" // all leases, at once, and answer: they become short
-	saysDone  = "done"  // they are as long as ever
+	saysHolds = "holds" // the sender holds batons or specs
+	saysRests = "rests" // the sender holds none
+	saysRenew = "renew" // renew all leases now and reply; the ack wait becomes short
+	saysDone  = "done"  // the ack wait is restored
 )
 
-// tally answers saysRenew.
+// tally is the reply to saysRenew.
 type tally struct {
 	ID   string         `json:"id"`
-	Held map[string]int `json:"held"` // messages, by stream
+	Held map[string]int `json:"held"` // number of messages by stream
 }
 
 func newPresence(s *Store) *presence {
@@ -79,11 +77,11 @@ func newPresence(s *Store) *presence {
 		store: s, id: nuid.Next(), peers: peers{}, phases: map[string]*phase{},
 		begun: make(chan struct{}, 1), claims: make(chan struct{}, 1),
 	}
-	p.first = sync.OnceFunc(func() { time.AfterFunc(patience, p.suspect) }) // who holds something has been heard by then
+	p.first = sync.OnceFunc(func() { time.AfterFunc(patience, p.suspect) }) // all holders have been heard by then
 	return p
 }
 
-// begin says that messages of a queue are about to be delivered, and end that they are not any more.
+// begin announces that delivery from a queue starts; end, that it has stopped.
 func (p *presence) begin() {
 	p.delivering.Add(1)
 	p.first()
@@ -94,7 +92,8 @@ func (p *presence) end() {
 	p.emptied()
 }
 
-// emptied is told that nothing is held any more. One that stops says so at once: it may be gone before the next beat.
+// emptied is called when this process holds no message. If no deliveries follow, it sends saysRests immediately,
+// because the process may exit before the next beat.
 func (p *presence) emptied() {
 	if p.delivering.Load() > 0 || p.store.leases.any() {
 		return
@@ -110,7 +109,7 @@ func (p *presence) emptied() {
 
 func (p *presence) subject(name string) string { return p.store.cfg.Prefix + ".presence." + name }
 
-// open begins to listen, until the connection is closed.
+// open starts listening, until the connection is closed.
 func (p *presence) open(ctx context.Context) error {
 	nc := p.store.nc
 	all, err := nc.Subscribe(p.subject("all"), p.hear)
@@ -135,10 +134,10 @@ func (p *presence) open(ctx context.Context) error {
 	return nil
 }
 
-// taken says that something is held after there was nothing.
+// taken is called with the first lease.
 func (p *presence) taken() { wake(p.begun) }
 
-// suspect says that something may lie with a process that has vanished.
+// suspect requests a claim, because a vanished process may hold messages.
 func (p *presence) suspect() { wake(p.claims) }
 
 func wake(c chan struct{}) {
@@ -148,8 +147,7 @@ func wake(c chan struct{}) {
 	}
 }
 
-// watch tells the others what they need to know, and watches them, until the
-// connection is closed. It does nothing that takes time.
+// watch sends notices and watches the other processes until the connection is closed. It never blocks for long.
 func (p *presence) watch() {
 	nc := p.store.nc
 	status := nc.StatusChanged(nats.CONNECTED, nats.RECONNECTING, nats.CLOSED)
@@ -167,12 +165,12 @@ func (p *presence) watch() {
 			continue
 		}
 		if !p.beat(time.Now()) {
-			tick.Stop() // until something begins
+			tick.Stop() // until the next wake-up
 		}
 	}
 }
 
-// connection notes what became of the connection.
+// connection handles a change of the connection's status.
 func (p *presence) connection(s nats.Status, now time.Time) {
 	switch s { //nolint:exhaustive // what was asked for
 	case nats.RECONNECTING:
@@ -182,12 +180,11 @@ func (p *presence) connection(s nats.Status, now time.Time) {
 		p.mu.Lock()
 		p.peers.reconnected(now)
 		p.mu.Unlock()
-		p.suspect() // what was on its way to this process is lost with the connection
+		p.suspect() // messages on their way to this process were lost with the connection
 	}
 }
 
-// beat says what is to be said, asks who is to be asked, and reports whether
-// there is anything to watch.
+// beat sends due notices and liveness requests. It reports whether to continue watching.
 func (p *presence) beat(now time.Time) bool {
 	holds := p.store.leases.any()
 	p.mu.Lock()
@@ -219,7 +216,7 @@ func (p *presence) beat(now time.Time) bool {
 	return busy
 }
 
-// say tells something to all others. Without connection they are not told.
+// say sends a notice to all others. It is lost without a connection.
 func (p *presence) say(n notice) {
 	n.ID = p.id
 	body, err := json.Marshal(n)
@@ -231,7 +228,7 @@ func (p *presence) say(n notice) {
 	}
 }
 
-// ask finds out whether a process is there that has been silent.
+// ask checks whether a silent process is connected.
 func (p *presence) ask(id string) {
 	_, err := p.store.nc.Request(p.subject("one."+id), nil, askTimeout)
 	now := time.Now()
@@ -247,7 +244,7 @@ func (p *presence) ask(id string) {
 	}
 }
 
-// hear takes what another process says.
+// hear handles a notice of another process.
 func (p *presence) hear(m *nats.Msg) {
 	var n notice
 	if json.Unmarshal(m.Data, &n) != nil || n.ID == "" || n.ID == p.id {
@@ -273,48 +270,45 @@ func (p *presence) hear(m *nats.Msg) {
 	}
 }
 
-// The patience with other processes. What the numbers rest on: a process that is
-// killed loses its connection at once, which the server tells whoever asks for
-// it; one that is only slow keeps its connection, and answers late.
+// Timeouts for other processes. They rely on this: a killed process loses its connection immediately, and the server
+// reports that to a request; a slow process stays connected and answers late.
 const (
-	pulseEvery = 500 * time.Millisecond // how often one that holds something says so
-	askAfter   = time.Second            // of silence it is asked whether it is there
+	pulseEvery = 500 * time.Millisecond // interval of saysHolds
+	askAfter   = time.Second            // silence after which a process is asked
 	patience   = 1500 * time.Millisecond
-	graceAfter = 3 * time.Second // our own reconnect: others may need longer for theirs
+	graceAfter = 3 * time.Second // after a reconnect: others may need longer
 )
 
-// peers is what a process knows of the others that hold batons or specs. It is told the
-// time, and does nothing by itself.
+// peers holds the other processes that hold batons or specs. It has no clock and no goroutine.
 type peers map[string]peer
 
-// peer is another process that holds something.
+// peer is another process that holds messages.
 type peer struct {
-	heard  time.Time // its last sign of life
-	absent time.Time // when the server said last that it is not connected; zero: it is, or was not asked for
-	asking bool      // the answer is still out
+	heard  time.Time // last sign of life
+	absent time.Time // last time the server reported it as disconnected; zero: connected, or never asked
+	asking bool      // a request is in progress
 }
 
-// sign notes a sign of life of a process that holds something.
+// sign records a sign of life.
 func (p peers) sign(id string, now time.Time) { p[id] = peer{heard: now} }
 
-// answered notes that a process which was asked has answered. One that said
-// meanwhile that it holds nothing stays forgotten, as with the next two.
+// answered records a reply. Like the next two methods, it ignores a process that has since announced that it holds
+// nothing.
 func (p peers) answered(id string, now time.Time) {
 	if _, known := p[id]; known {
 		p.sign(id, now)
 	}
 }
 
-// missed notes that the server knows of no such process.
+// missed records that the process is not connected.
 func (p peers) missed(id string, now time.Time) {
 	if at, known := p[id]; known {
 		p[id] = peer{heard: at.heard, absent: now}
 	}
 }
 
-// waits notes that there was no answer in time. That means nothing: it is
-// connected, and stalled, or the network is; the server's own patience, [ackWait],
-// holds for it.
+// waits records a timeout. It proves nothing: the process is connected, but it or the network has stalled. [ackWait]
+// covers this case.
 func (p peers) waits(id string) {
 	if at, known := p[id]; known {
 		at.asking = false
@@ -322,14 +316,14 @@ func (p peers) waits(id string) {
 	}
 }
 
-// reconnected gives the others time to connect again, too.
+// reconnected gives the others time to reconnect as well.
 func (p peers) reconnected(now time.Time) {
 	for id := range p {
 		p[id] = peer{heard: now.Add(graceAfter - patience)}
 	}
 }
 
-// questions returns whom to ask whether they are there, in order, and counts them as asked.
+// questions returns the processes to ask, sorted, and marks them as asked.
 func (p peers) questions(now time.Time) []string {
 	var ids []string
 	for id, at := range p {
@@ -343,8 +337,7 @@ func (p peers) questions(now time.Time) []string {
 	return ids
 }
 
-// vanished takes out and returns those that have been silent for long enough,
-// and were not connected at the end of it.
+// vanished removes and returns the processes that have been silent for patience and were then disconnected.
 func (p peers) vanished() []string {
 	var ids []string
 	for id, at := range p {

@@ -16,23 +16,21 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// The bounds of a publish: how long one waits for its acknowledgement, and how
-// many may be under way before publishing blocks.
+// Limits of a publish: the timeout of an acknowledgement, and the number of messages in flight before publishing
+// blocks.
 const (
 	publishTimeout = 5 * time.Second
-	clusterTimeout = 2 * time.Second // in a cluster, where what a lost leader was sent is soon for another one
+	clusterTimeout = 2 * time.Second // in a cluster, where a new leader soon accepts a repeated message
 	publishWindow  = 1 << 16
 )
 
-// A stream whose leader has just gone has no one who listens for a moment: a
-// message that nobody took is sent again.
+// Retries of a message without a responder: a stream is briefly without one when its leader has just gone.
 const (
 	untakenTries = 2
 	untakenPause = 250 * time.Millisecond
 )
 
-// message returns a message that gets headers and is published then. It is the
-// publisher's again when [Store.publish] returns.
+// message returns a pooled message with headers. It returns to the pool after [Store.publish].
 func (s *Store) message(subject string, data []byte) *nats.Msg {
 	m, ok := s.publisher.messages.Get().(*nats.Msg)
 	if !ok {
@@ -42,7 +40,7 @@ func (s *Store) message(subject string, data []byte) *nats.Msg {
 	return m
 }
 
-// bareMessage returns one that gets no headers.
+// bareMessage returns a pooled message without headers.
 func (s *Store) bareMessage(subject string, data []byte) *nats.Msg {
 	m, ok := s.publisher.bare.Get().(*nats.Msg)
 	if !ok {
@@ -52,13 +50,13 @@ func (s *Store) bareMessage(subject string, data []byte) *nats.Msg {
 	return m
 }
 
-// setHeader sets a header of a message, in the room that an earlier value had.
+// setHeader sets a header and reuses the memory of its previous value.
 func setHeader(m *nats.Msg, name, value string) {
 	m.Header[name] = append(m.Header[name][:0], value)
 }
 
-// publish sends a message to its stream and waits until it is stored. Many
-// goroutines publish at once, so messages share the connection's writes.
+// publish sends a message to its stream and waits until it is stored. Concurrent publishes share writes to the
+// connection.
 func (s *Store) publish(ctx context.Context, m *nats.Msg) (uint64, error) {
 	defer s.publisher.recycle(m)
 	a, ok := s.publisher.send(ctx, m)
@@ -73,7 +71,7 @@ func (s *Store) publish(ctx context.Context, m *nats.Msg) (uint64, error) {
 	return a.sequence, translate(s.suspect(a.err))
 }
 
-// pause waits for d; false when ctx is done before.
+// pause waits for d. It returns false if ctx is done first.
 func pause(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -85,42 +83,41 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// publisher sends messages to streams and tells whose acknowledgement is whose.
-// The library's does the same at a higher price: here messages share one timer,
-// and their headers, channels and acknowledgements make next to no garbage.
+// publisher sends messages to streams and matches acknowledgements. Unlike the client library's, it shares one timer
+// between messages and reuses headers, channels and acknowledgements, so it creates almost no garbage.
 type publisher struct {
 	nc       *nats.Conn
-	id       string        // no other publisher has it
-	prefix   string        // of the subjects of acknowledgements
-	window   chan struct{} // has a value for each message under way
-	other    *elsewhere    // where to publish when nothing is answered here
+	id       string        // unique to this publisher
+	prefix   string        // of acknowledgement subjects
+	window   chan struct{} // one value per message in flight
+	other    *elsewhere    // changes the server if nothing is answered here
 	messages sync.Pool     // of *nats.Msg with headers
-	bare     sync.Pool     // of *nats.Msg without
+	bare     sync.Pool     // of *nats.Msg without headers
 	waiters  sync.Pool     // of *waiter
-	patience atomic.Int64  // for an acknowledgement, as a [time.Duration]
+	patience atomic.Int64  // timeout of an acknowledgement, a [time.Duration]
 
 	mu      sync.Mutex
-	last    uint64 // token
+	last    uint64 // last token
 	waiting map[uint64]*waiter
 	overdue *time.Timer // runs while armed
 	armed   bool
 }
 
-// waiter waits for an acknowledgement: of a message, or of a group.
+// waiter waits for the acknowledgement of a message or of a group.
 type waiter struct {
 	token  uint64
 	sent   time.Time
-	answer chan answer // takes one without blocking; of a message
+	answer chan answer // for a message; has room for one value
 	group  *group
 }
 
-// answer is what became of a message.
+// answer is the result of a message.
 type answer struct {
 	sequence uint64
 	err      error
 }
 
-// newPublisher returns a publisher, which lives as long as the connection.
+// newPublisher returns a publisher that lives as long as the connection.
 func newPublisher(nc *nats.Conn, log *slog.Logger) (*publisher, error) {
 	inbox := nc.NewInbox()
 	p := &publisher{
@@ -135,13 +132,12 @@ func newPublisher(nc *nats.Conn, log *slog.Logger) (*publisher, error) {
 	if err != nil {
 		return nil, translate(err)
 	}
-	_ = sub.SetPendingLimits(-1, -1) // bounded by the window
+	_ = sub.SetPendingLimits(-1, -1) // bounded by window
 	go p.followConnection(nc.StatusChanged(nats.CONNECTED, nats.RECONNECTING, nats.CLOSED))
 	return p, nil
 }
 
-// send sends a message and waits for what becomes of it; false when ctx is done
-// before that is known.
+// send sends a message and waits for its result. It returns false if ctx is done first.
 func (p *publisher) send(ctx context.Context, m *nats.Msg) (answer, bool) {
 	select {
 	case p.window <- struct{}{}:
@@ -169,16 +165,16 @@ func (p *publisher) send(ctx context.Context, m *nats.Msg) (answer, bool) {
 	}
 }
 
-// tokenBase is the base in which tokens are written.
+// tokenBase is the base of a token in a subject.
 const tokenBase = 36
 
-// reply is where a message is acknowledged.
+// reply returns the acknowledgement subject of w.
 func (p *publisher) reply(w *waiter) string {
 	var reply [80]byte
 	return string(strconv.AppendUint(append(reply[:0], p.prefix...), w.token, tokenBase))
 }
 
-// await lets a waiter wait for what is sent next.
+// await registers w for the message that is sent next.
 func (p *publisher) await(w *waiter) {
 	w.sent = time.Now()
 	p.other.sent(w.sent)
@@ -193,14 +189,14 @@ func (p *publisher) await(w *waiter) {
 	}
 }
 
-// forget drops a waiter that nobody waits with any more.
+// forget removes a waiter whose caller has stopped waiting.
 func (p *publisher) forget(w *waiter) {
 	if p.take(w.token) == w {
 		p.waiters.Put(w)
 	}
 }
 
-// take takes a waiter out; nil when it was answered already.
+// take removes and returns a waiter, or nil if it was already answered.
 func (p *publisher) take(token uint64) *waiter {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -209,8 +205,8 @@ func (p *publisher) take(token uint64) *waiter {
 	return w
 }
 
-// receive takes the acknowledgement of a message or of a group. One that nobody
-// waits for any more is dropped: a token is used once.
+// receive handles the acknowledgement of a message or a group. It drops one without a waiter; a token is used only
+// once.
 func (p *publisher) receive(m *nats.Msg) {
 	token, err := strconv.ParseUint(strings.TrimPrefix(m.Subject, p.prefix), tokenBase, 64)
 	if err != nil {
@@ -225,7 +221,7 @@ func (p *publisher) receive(m *nats.Msg) {
 	}
 }
 
-// settle tells whoever waits what has become of what was sent.
+// settle delivers the result to the waiting caller.
 func (w *waiter) settle(sequence uint64, err error) {
 	if w.group != nil {
 		w.group.settle(err)
@@ -234,8 +230,7 @@ func (w *waiter) settle(sequence uint64, err error) {
 	w.answer <- answer{sequence, err}
 }
 
-// expire fails what was not acknowledged in time, and comes again when the next
-// is due.
+// expire fails overdue messages, and rearms the timer for the next one.
 func (p *publisher) expire() {
 	now, next := time.Now(), time.Time{}
 	p.settleIf(jetstream.ErrAsyncPublishTimeout, func(w *waiter) bool {
@@ -251,8 +246,7 @@ func (p *publisher) expire() {
 	})
 }
 
-// followConnection fails what is under way when the connection is lost: what has
-// become of it cannot be known any more.
+// followConnection fails all messages in flight when the connection is lost, because their results are unknown.
 func (p *publisher) followConnection(status <-chan nats.Status) {
 	for s := range status {
 		p.other.reconnected()
@@ -270,8 +264,7 @@ func (p *publisher) followConnection(status <-chan nats.Status) {
 	}
 }
 
-// settleIf gives an error to the waiters of a kind. then is called when all are
-// looked at, under the lock.
+// settleIf fails the waiters for which kind returns true. It then calls then, under the lock.
 func (p *publisher) settleIf(err error, kind func(*waiter) bool, then func()) {
 	p.mu.Lock()
 	var settled []*waiter
@@ -288,7 +281,7 @@ func (p *publisher) settleIf(err error, kind func(*waiter) bool, then func()) {
 	}
 }
 
-// recycle keeps a message for the next.
+// recycle returns a message to its pool.
 func (p *publisher) recycle(m *nats.Msg) {
 	for name, values := range m.Header {
 		m.Header[name] = values[:0]
@@ -301,12 +294,10 @@ func (p *publisher) recycle(m *nats.Msg) {
 	}
 }
 
-// noResponders is the status of an answer that the server gives for a subject
-// on which nobody listens.
+// noResponders is the status of a response for a subject without a subscriber.
 const noResponders = "503"
 
-// readAck reads the acknowledgement of a published message: the sequence that
-// it has in its stream, or the error that the stream answered.
+// readAck parses an acknowledgement: the sequence of the stored message, or the stream's error.
 func readAck(m *nats.Msg) (sequence uint64, err error) {
 	if len(m.Data) == 0 && m.Header.Get("Status") == noResponders {
 		return 0, jetstream.ErrNoStreamResponse
@@ -330,9 +321,8 @@ func readAck(m *nats.Msg) (sequence uint64, err error) {
 	return ack.Sequence, nil
 }
 
-// plainAck reads the form that acknowledgements nearly always have, which spares
-// reflection: {"stream":"NAME","seq":1}, with a domain in between where the
-// server has one.
+// plainAck parses the usual form of an acknowledgement without reflection: {"stream":"NAME","seq":1}, with an optional
+// domain.
 func plainAck(data []byte) (sequence uint64, ok bool) {
 	rest, ok := plainField(data, `{"stream":"`)
 	if !ok {
@@ -353,8 +343,8 @@ func plainAck(data []byte) (sequence uint64, ok bool) {
 	return sequence, err == nil
 }
 
-// plainField cuts off a field that begins as given, up to its closing quote. Its
-// value is made of plain characters, and not empty.
+// plainField cuts a leading field, up to its closing quote. The value must be non-empty printable ASCII without
+// escapes.
 func plainField(data []byte, begin string) (rest []byte, ok bool) {
 	rest, ok = bytes.CutPrefix(data, []byte(begin))
 	if !ok {

@@ -13,63 +13,59 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// The bounds of a pull request. The server serves those of a process that was
-// suspended until they are used up or expire, and what it gives to them waits for
-// a lease. So what is asked for while messages come expires before the leases of
-// such a process do, which is renewLast and a second before their end at the
-// earliest; and in quiet times, which cost a message now and then, one message is
-// asked for, and more when it has come.
+// Limits of a pull request. If a process is suspended, the server keeps filling its requests until they are used up or
+// expire, and those messages wait for their leases to end. While messages arrive, requests therefore expire before those
+// leases can: a lease has at least ackWait - renewLast - renewEvery left when its process is suspended. In quiet times, a
+// request asks for one message, and larger requests follow when it arrives.
 const (
 	pullBatch     = 512
-	pullExpires   = ackWait - renewLast - renewEvery // while messages come
+	pullExpires   = ackWait - renewLast - renewEvery // while messages arrive
 	pullQuiet     = 30 * time.Second
 	pullHeartbeat = 10 * time.Second
 	pullPause     = 250 * time.Millisecond // after a refused request
 )
 
-// silent is after how long without a sign of life a request counts as lost. In a
-// cluster it goes with the server that leads the consumer, which nobody tells: it
-// is asked again before there can be another leader, and from then on every
-// pullPause.
+// silent is the time without a sign of life after which a request counts as lost. In a cluster, requests are lost
+// without notice when the consumer's leader fails. They are then repeated before a new leader can exist, and every
+// pullPause from then on.
 const (
 	silent        = 2*pullHeartbeat + time.Second
 	clusterBeat   = 2 * time.Second
-	clusterSilent = pullExpires + time.Second // two of these, too
+	clusterSilent = pullExpires + time.Second // also two heartbeats
 )
 
-// puller takes messages from a durable consumer, never more than its owner
-// has room for: it asks for as many as room reports, and asks again as soon
-// as half of them have come.
+// puller requests messages from a durable consumer, never more than room reports. It requests more when half of them
+// have arrived.
 type puller struct {
 	pulling
 
 	nc       *nats.Conn
 	log      *slog.Logger
-	subject  string // of the pull request
+	subject  string // of pull requests
 	deliver  func(*nats.Msg)
-	beat     time.Duration // of a request in quiet times
-	silent   time.Duration // see [silent]
+	beat     time.Duration // heartbeat interval in quiet times
+	silent   time.Duration // see the constant silent
 	mu       sync.Mutex
-	single   bool      // the next message alone may be longer than bytes
-	asked    int       // messages asked for and not delivered yet
-	lastSeen time.Time // the last sign of life, or since when there is to be one
-	lastCame time.Time // the last message
+	single   bool      // the next message may exceed bytes
+	asked    int       // messages requested but not delivered
+	lastSeen time.Time // last sign of life, or start of waiting for one
+	lastCame time.Time // last message
 	warned   time.Time
 	done     bool
 	inbox    string
 }
 
-// pulling says how much is pulled.
+// pulling configures a puller.
 type pulling struct {
-	wake  <-chan struct{} // there is room again
-	room  func() int      // for so many messages
-	all   *atomic.Int64   // messages that all pullers with the same room have asked for
-	share int             // how many they are
-	bytes int             // of a request at most, but for a message that is longer alone; 0: any
+	wake  <-chan struct{} // room has become available
+	room  func() int      // number of messages that the owner can take
+	all   *atomic.Int64   // messages requested by all pullers that share room
+	share int             // number of pullers that share room
+	bytes int             // maximum size of a request, except for a single larger message; 0: unlimited
 }
 
-// pull runs until ctx is done, then drains: every message the server has sent
-// still reaches deliver, which gives it back.
+// pull runs until ctx is done and then drains: every message that the server has sent still reaches deliver, which
+// releases it.
 func (s *Store) pull(ctx context.Context, stream string, how pulling, deliver func(*nats.Msg)) error {
 	p := &puller{
 		nc: s.nc, log: s.cfg.Logger, pulling: how, deliver: deliver, inbox: s.nc.NewInbox(), lastSeen: time.Now(),
@@ -82,7 +78,7 @@ func (s *Store) pull(ctx context.Context, stream string, how pulling, deliver fu
 	if err != nil {
 		return translate(err)
 	}
-	_ = sub.SetPendingLimits(-1, -1) // bounded by what is asked for
+	_ = sub.SetPendingLimits(-1, -1) // bounded by the requests
 	check, beat := time.NewTicker(p.beat/2), time.NewTicker(stallBeat)
 	defer check.Stop()
 	defer p.forget()
@@ -93,7 +89,7 @@ func (s *Store) pull(ctx context.Context, stream string, how pulling, deliver fu
 		p.ask()
 		select {
 		case <-how.wake:
-		case _, open := <-connected: // again: the server may be another, and knows of no request
+		case _, open := <-connected: // after a reconnect, the server may have lost the requests
 			if !open {
 				connected = nil
 			}
@@ -109,7 +105,7 @@ func (s *Store) pull(ctx context.Context, stream string, how pulling, deliver fu
 	}
 }
 
-// drain ends the subscription after everything under way has come in.
+// drain ends the subscription after all messages in flight have arrived.
 func (p *puller) drain(sub *nats.Subscription) error {
 	p.mu.Lock()
 	p.done = true
@@ -128,20 +124,20 @@ func (p *puller) drain(sub *nats.Subscription) error {
 	return nil
 }
 
-// setAsked changes how many messages are asked for. The lock is held.
+// setAsked updates the number of requested messages. The caller holds mu.
 func (p *puller) setAsked(n int) {
 	p.all.Add(int64(n - p.asked))
 	p.asked = n
 }
 
-// ask requests as many messages as there is room for.
+// ask requests as many messages as room allows.
 func (p *puller) ask() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.done || p.asked > pullBatch/2 {
 		return
 	}
-	most, expires, heartbeat := pullBatch-p.asked, pullExpires, time.Duration(0) // its end is a sign of life, too
+	most, expires, heartbeat := pullBatch-p.asked, pullExpires, time.Duration(0) // the request's end is a sign of life as well
 	if time.Since(p.lastCame) > pullExpires {
 		most, expires, heartbeat = 1-p.asked, pullQuiet, p.beat
 	}
@@ -168,16 +164,16 @@ func (p *puller) ask() {
 		return
 	}
 	if before == 0 {
-		p.lastSeen = time.Now() // nothing was to be seen while nothing was asked for
+		p.lastSeen = time.Now() // without a request, no sign of life was due
 	}
 	p.single = false
 }
 
-// reserve claims room for up to limit messages and returns for how many. Other pullers may claim a part of the same room
-// concurrently. The lock is held.
+// reserve claims room for up to limit messages and returns their number. Other pullers may claim part of the same room
+// concurrently. The caller holds mu.
 func (p *puller) reserve(limit int) int {
 	for {
-		taken := p.all.Load() // before the room: a message that comes in between is counted twice rather than not at all
+		taken := p.all.Load() // before room, so that a message in between is counted twice rather than missed
 		n := min((p.room()-int(taken)+p.share-1)/p.share, limit)
 		if n <= 0 {
 			return 0
@@ -189,7 +185,7 @@ func (p *puller) reserve(limit int) int {
 	}
 }
 
-// receive takes a message or a status of the server.
+// receive handles a message or a status of the server.
 func (p *puller) receive(m *nats.Msg) {
 	status := ""
 	if len(m.Data) == 0 && m.Header != nil {
@@ -201,7 +197,7 @@ func (p *puller) receive(m *nats.Msg) {
 	case "":
 		p.lastCame = p.lastSeen
 	case "100": // idle heartbeat
-	default: // the request ended: expired, or refused
+	default: // the request expired or was refused
 		pending, err := strconv.Atoi(m.Header.Get("Nats-Pending-Messages"))
 		if err != nil {
 			pending = p.asked
@@ -226,27 +222,25 @@ func (p *puller) receive(m *nats.Msg) {
 		default:
 			p.refused(status, reason)
 		}
-	default: // such as a change of the consumer's leader, or a stream that is gone
+	default: // such as a new leader of the consumer, or a deleted stream
 		p.refused(status, m.Header.Get("Description"))
 	}
 }
 
-// came counts a message that has come. Its owner has counted it before: in between, there would be room for another.
+// came counts a delivered message. It follows deliver, so that room is never overestimated.
 func (p *puller) came() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.setAsked(max(0, p.asked-1))
 }
 
-// completed is what the server says at the end of a request that had as many
-// messages as it asked for, and fewer bytes.
+// completed is the status of a request that was filled below its size limit.
 const completed = "Batch Completed"
 
-// tooManyBytes is what the server says when the next message does not fit into
-// what is left of a request.
+// tooManyBytes is the status of a request whose remaining bytes do not fit the next message.
 const tooManyBytes = "Message Size Exceeds MaxBytes"
 
-// alone asks for the next message by itself.
+// alone requests the next message without a size limit.
 func (p *puller) alone() {
 	p.mu.Lock()
 	p.single = true
@@ -254,13 +248,13 @@ func (p *puller) alone() {
 	p.ask()
 }
 
-// refused asks again, a little later.
+// refused retries after pullPause.
 func (p *puller) refused(status, reason string) {
 	p.warn(status, reason)
 	time.AfterFunc(pullPause, p.ask)
 }
 
-// warn tells of refused requests, once for each heartbeat.
+// warn logs a refused request, at most once per pullHeartbeat.
 func (p *puller) warn(status, reason string) {
 	p.mu.Lock()
 	quiet := time.Since(p.warned) < pullHeartbeat
@@ -273,7 +267,7 @@ func (p *puller) warn(status, reason string) {
 	}
 }
 
-// checkAlive forgets requests the server no longer answers.
+// checkAlive discards requests that the server no longer answers.
 func (p *puller) checkAlive() {
 	p.mu.Lock()
 	lost := p.asked > 0 && time.Since(p.lastSeen) > p.silent

@@ -13,14 +13,14 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// The stream of what processes tell of themselves. Its subjects are below the prefix, where schedulers may publish anyway.
+// The activity stream. Its subjects are below the prefix, where schedulers have publish permission in any case.
 const (
 	pulseStream = "PULSE"
 	pulseAge    = 25 * time.Hour
 )
 
-// openPulse opens the stream of what processes tell of themselves, or creates it. Nothing that runs depends on it: without
-// one, the console shows what its own process knows.
+// openPulse opens the activity stream, and creates it if necessary. The stream is optional: without it, the console
+// shows only the activity of its own process.
 func (s *Store) openPulse(ctx context.Context) error {
 	name := s.cfg.stream(pulseStream)
 	st, err := s.js.Stream(ctx, name)
@@ -36,7 +36,7 @@ func (s *Store) openPulse(ctx context.Context) error {
 			Subjects: []string{s.pulseSubject(">")}, MaxMsgsPerSubject: 1, MaxAge: pulseAge, Duplicates: time.Second,
 			AllowDirect: true, AllowMsgTTL: true, Replicas: s.replicas, Storage: s.cfg.Storage,
 		})
-		if errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) { // another replica was quicker
+		if errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) { // another process has created it
 			st, err = s.js.Stream(ctx, name)
 		}
 	}
@@ -54,14 +54,14 @@ func (s *Store) openPulse(ctx context.Context) error {
 	return nil
 }
 
-// noPulse goes without.
+// noPulse disables the activity stream.
 func (s *Store) noPulse(why string) {
 	s.pulse = ""
 	s.cfg.Logger.Warn("what this scheduler does is not told to others, and the console shows no more than that",
 		"stream", s.cfg.stream(pulseStream), "why", why)
 }
 
-// unfitPulse says why a stream cannot be used.
+// unfitPulse returns why an existing stream cannot be used.
 func unfitPulse(have jetstream.StreamConfig) error {
 	switch {
 	case have.MaxMsgsPerSubject != 1:
@@ -74,8 +74,8 @@ func unfitPulse(have jetstream.StreamConfig) error {
 
 func (s *Store) pulseSubject(name string) string { return s.cfg.Prefix + ".pulse." + name }
 
-// TellPulse stores what a process tells of itself, in the place of what it has told by the same name: tokens of a subject.
-// It is forgotten after lasts, and after 25 hours at the latest. scheduler.ErrUnavailable where there is no stream for it.
+// TellPulse stores an activity report under a name (subject tokens) and replaces the previous one. The report expires
+// after lasts, at most 25 hours. scheduler.ErrUnavailable without an activity stream.
 func (s *Store) TellPulse(ctx context.Context, name string, data []byte, lasts time.Duration) error {
 	if s.pulse == "" {
 		return fmt.Errorf("%w: there is no stream %s", scheduler.ErrUnavailable, s.cfg.stream(pulseStream))
@@ -88,11 +88,11 @@ func (s *Store) TellPulse(ctx context.Context, name string, data []byte, lasts t
 	return err
 }
 
-// pulseBatch is how much of what processes tell is read at once.
+// pulseBatch is the number of reports per request.
 const pulseBatch = 512
 
-// ReadPulse calls f with what processes have told of themselves since a place, in its order: 0 for all that there is. It
-// returns the place to read on from. Where there is no stream for it, nothing was told.
+// ReadPulse calls f for the activity reports after a sequence (0: all), in order. It returns the sequence to continue
+// from. Without an activity stream, it returns no reports.
 func (s *Store) ReadPulse(ctx context.Context, after uint64, f func(name string, data []byte)) (upTo uint64, err error) {
 	if s.pulse == "" {
 		return 0, nil

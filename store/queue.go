@@ -15,14 +15,13 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// queue is a stream whose messages the processes share by one durable consumer: the
-// batons of a lane, or specs.
+// queue is a work queue that processes share through a durable consumer: the batons of a lane, or specs.
 type queue struct {
 	stream   jetstream.Stream
-	consumer func(wait time.Duration) jetstream.ConsumerConfig // on which the server waits so long for a sign of life
+	consumer func(wait time.Duration) jetstream.ConsumerConfig // with the given ack wait
 }
 
-// queues returns all that there are.
+// queues returns all queues.
 func (s *Store) queues() []queue {
 	queues := []queue{{s.specs, s.specConsumer}}
 	for lane, st := range s.timers {
@@ -31,17 +30,17 @@ func (s *Store) queues() []queue {
 	return queues
 }
 
-// workers is the durable consumer that every process of a queue shares.
+// workers is the name of the durable consumer that all processes share.
 const workers = "workers"
 
-// laneConsumer is the consumer of a lane.
+// laneConsumer returns the consumer of a lane.
 func (s *Store) laneConsumer(lane int, wait time.Duration) jetstream.ConsumerConfig {
 	return sharedConsumer("Carillon: workers", s.cfg.Prefix+".fire."+strconv.Itoa(lane)+".>", wait)
 }
 
-// specConsumer is the consumer of specs. Its filter takes all there is: without one,
-// a purge of anything, such as that of a check, would have the server forget what was
-// given back, and deliver it only when that is overdue.
+// specConsumer returns the consumer of specs. It has a filter although it consumes all specs: without one, any purge,
+// even the empty one of a check, makes the server forget released messages, which it then redelivers only after the ack
+// wait.
 func (s *Store) specConsumer(wait time.Duration) jetstream.ConsumerConfig {
 	return sharedConsumer("Carillon: spec ingestion", s.cfg.Prefix+".spec.>", wait)
 }
@@ -53,10 +52,10 @@ func sharedConsumer(description, filter string, wait time.Duration) jetstream.Co
 	}
 }
 
-// lanesKey is where the settings have the number of lanes.
+// lanesKey is the settings key of the number of lanes.
 const lanesKey = "lanes"
 
-// lanesThere counts the streams of lanes.
+// lanesThere counts the existing lane streams.
 func (s *Store) lanesThere(ctx context.Context) (n int, err error) {
 	for n < MaxLanes && err == nil {
 		if _, err = s.js.Stream(ctx, s.cfg.stream(timersStream(n))); err == nil {
@@ -69,7 +68,7 @@ func (s *Store) lanesThere(ctx context.Context) (n int, err error) {
 	return n, translate(err)
 }
 
-// checkLanes refuses a number of lanes that is not the stored one.
+// checkLanes refuses a configured number of lanes that differs from the stored one.
 func (s *Store) checkLanes() error {
 	if s.cfg.Lanes != 0 && s.cfg.Lanes != s.lanes {
 		return &SettingError{Setting: "lanes", Conflict: true, Message: fmt.Sprintf(
@@ -80,8 +79,8 @@ func (s *Store) checkLanes() error {
 	return nil
 }
 
-// takeLanes reads the number of lanes, or writes it at the first start. Another process may write it first, and the member of
-// the cluster that answers a read may not have it yet.
+// takeLanes reads the number of lanes, or writes it at the first start. Another process may write it first, and the
+// cluster server that answers a read may lag.
 func (s *Store) takeLanes(ctx context.Context, settings jetstream.KeyValue) error {
 	for {
 		e, err := settings.Get(ctx, lanesKey)
@@ -102,7 +101,7 @@ func (s *Store) takeLanes(ctx context.Context, settings jetstream.KeyValue) erro
 			return err
 		}
 		s.lanes = max(1, s.cfg.Lanes)
-		if there > 0 { // the first start has made them
+		if there > 0 { // the lanes of an earlier start
 			s.lanes = there
 		}
 		_, err = settings.Create(ctx, lanesKey, []byte(strconv.Itoa(s.lanes)))
@@ -118,8 +117,9 @@ func (s *Store) takeLanes(ctx context.Context, settings jetstream.KeyValue) erro
 	}
 }
 
-// Load returns how much there is to do. It asks for the state of each lane's stream and consumer, and reads no message. The two
-// are asked one after the other, so what fires in between may be counted twice.
+// Load returns the number of waiting and running batons and of specs. It requests the state of each lane's stream and
+// consumer, and reads no message. The two requests are not atomic, so a baton that fires in between may be counted
+// twice.
 func (s *Store) Load(ctx context.Context) (scheduler.Load, error) {
 	load := scheduler.Load{Lanes: make([]scheduler.LaneLoad, len(s.timers))}
 	g, ctx := errgroup.WithContext(ctx)
@@ -156,9 +156,8 @@ func (s *Store) laneLoad(ctx context.Context, lane int) (scheduler.LaneLoad, err
 	}, nil
 }
 
-// Deliver hands the running batons of a lane to take until ctx is done. room
-// says how many more may come, and a value on wake that there is room again.
-// take must not block; what it gets after ctx is done it should give back.
+// Deliver passes the running batons of a lane to take until ctx is done. room returns how many more it may deliver; a
+// value on wake signals new room. take must not block. After ctx is done, it should release what it gets.
 func (s *Store) Deliver(ctx context.Context, lane int, wake <-chan struct{}, room func() int, take func(*scheduler.Delivery)) error {
 	s.presence.begin()
 	defer s.presence.end()
@@ -169,7 +168,7 @@ func (s *Store) Deliver(ctx context.Context, lane int, wake <-chan struct{}, roo
 	})
 }
 
-// delivery reads a message of a fire subject.
+// delivery parses a message of a fire subject.
 func (s *Store) delivery(m *nats.Msg) (*scheduler.Delivery, bool) {
 	of, ok := readDelivered(m.Reply)
 	if !ok {
@@ -183,7 +182,7 @@ func (s *Store) delivery(m *nats.Msg) (*scheduler.Delivery, bool) {
 		return nil, false
 	}
 	if s.stall.old(time.Now()) {
-		of.deliveries = max(of.deliveries, 2) // others may have been given it since
+		of.deliveries = max(of.deliveries, 2) // the server may have redelivered it to another process
 	}
 	return &scheduler.Delivery{
 		Slot: slot, Body: m.Data, Sequence: of.sequence,
@@ -191,11 +190,10 @@ func (s *Store) delivery(m *nats.Msg) (*scheduler.Delivery, bool) {
 	}, true
 }
 
-// delivered is what the subject for the acknowledgement of a delivered message
-// tells of it (NATS ADR-15):
+// delivered is the metadata in the acknowledgement subject of a delivered message (NATS ADR-15):
 //
-//	$JS.ACK.<stream>.<consumer>.<deliveries>.<sequence>.<of the consumer>.<time>.<pending>
-//	$JS.ACK.<domain>.<account>.<stream>.<consumer>.<deliveries>.<sequence>.<of the consumer>.<time>.<pending>[.<any>]
+//	$JS.ACK.<stream>.<consumer>.<deliveries>.<sequence>.<consumer sequence>.<time>.<pending>
+//	$JS.ACK.<domain>.<account>.<stream>.<consumer>.<deliveries>.<sequence>.<consumer sequence>.<time>.<pending>[.<any>]
 type delivered struct {
 	stream     string
 	sequence   uint64
@@ -203,8 +201,7 @@ type delivered struct {
 	stored     time.Time
 }
 
-// readDelivered reads such a subject. The client library does too, and makes
-// garbage of it for each message.
+// readDelivered parses an acknowledgement subject. Unlike the client library, it does not allocate.
 func readDelivered(reply string) (d delivered, ok bool) {
 	rest, ok := strings.CutPrefix(reply, "$JS.ACK.")
 	if !ok {

@@ -13,14 +13,14 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// held is how many replicas a stream has.
+// held is the current number of replicas of a stream.
 type held struct {
 	stream   string
 	replicas int
 }
 
-// resize decides which streams get another number of replicas. want is what was asked for, 0 for nothing. Fewer than
-// there are would give copies up: that is refused unless it was asked for too, and nothing is changed then.
+// resize returns the streams whose number of replicas changes to want (0: no change). Reducing it removes copies, so
+// resize refuses that, without any change, unless reduce is true.
 func resize(have []held, want int, reduce bool) (change []held, err error) {
 	if want == 0 {
 		return nil, nil
@@ -39,8 +39,8 @@ func resize(have []held, want int, reduce bool) (change []held, err error) {
 	return change, nil
 }
 
-// takeReplicas finds out, once the settings are open, how many replicas what is created gets, and refuses fewer than
-// are stored before anything else is done.
+// takeReplicas determines the number of replicas for new streams from the settings bucket. It refuses a reduction
+// before any other change.
 func (s *Store) takeReplicas(ctx context.Context) error {
 	name := "KV_" + s.cfg.bucket("settings")
 	info, err := s.info(ctx, name)
@@ -54,7 +54,7 @@ func (s *Store) takeReplicas(ctx context.Context) error {
 	return err
 }
 
-// replicate brings every stream and bucket to the number of replicas that was asked for, and tells the log how it goes.
+// replicate changes every stream and bucket to the configured number of replicas, and logs its progress.
 func (s *Store) replicate(ctx context.Context) error {
 	var have []held
 	for _, name := range s.streams() {
@@ -77,7 +77,7 @@ func (s *Store) replicate(ctx context.Context) error {
 	return s.awaitCopies(ctx, change)
 }
 
-// streams returns the names of all streams and buckets of the store.
+// streams returns the names of all streams, including those of buckets.
 func (s *Store) streams() []string {
 	if s.pulse == "" {
 		return s.opened
@@ -93,10 +93,10 @@ func (s *Store) info(ctx context.Context, stream string) (*jetstream.StreamInfo,
 	return st.CachedInfo(), nil
 }
 
-// setReplicas asks the server for another number of replicas of a stream.
+// setReplicas changes the number of replicas of a stream.
 func (s *Store) setReplicas(ctx context.Context, stream string) error {
 	info, err := s.info(ctx, stream)
-	if err != nil || info.Config.Replicas == s.cfg.Replicas { // another process was quicker
+	if err != nil || info.Config.Replicas == s.cfg.Replicas { // another process has changed it
 		return err
 	}
 	cfg := info.Config
@@ -112,20 +112,20 @@ func (s *Store) setReplicas(ctx context.Context, stream string) error {
 	return nil
 }
 
-// errSingleServer is the answer of a server that is in no cluster.
+// errSingleServer is the error of a server without a cluster.
 const errSingleServer jetstream.ErrorCode = 10074
 
-// errNoPeers is the answer of a cluster that has too few servers for the replicas that were asked for.
+// errNoPeers is the error of a cluster with fewer servers than replicas.
 const errNoPeers jetstream.ErrorCode = 10005
 
-// outOfRoom are the answers, by the names of nats-server, of a server that has no room for a stream: JSInsufficientResourcesErr,
-// JSStorageResourcesExceededErr, JSAccountResourcesExceededErr.
+// outOfRoom lists the errors of a server without space for a stream (nats-server: JSInsufficientResourcesErr,
+// JSStorageResourcesExceededErr, JSAccountResourcesExceededErr).
 var outOfRoom = []jetstream.ErrorCode{10023, 10047, 10002}
 
-// ServerSetting is the Setting of a [SettingError] for which the NATS server, and what it runs on, is to blame.
+// ServerSetting is the Setting of a [SettingError] that the NATS server or its host causes.
 const ServerSetting = "nats-server"
 
-// blame is the setting that keeps a stream from being created.
+// blame returns the setting that prevents the creation of a stream.
 func blame(api *jetstream.APIError) string {
 	if api.ErrorCode == errSingleServer || api.ErrorCode == errNoPeers {
 		return "replicas"
@@ -133,7 +133,7 @@ func blame(api *jetstream.APIError) string {
 	return ServerSetting
 }
 
-// whyNot says in plain words why a server cannot keep a stream.
+// whyNot explains why a server cannot store a stream.
 func whyNot(api *jetstream.APIError) string {
 	switch {
 	case api.ErrorCode == errSingleServer:
@@ -146,13 +146,13 @@ func whyNot(api *jetstream.APIError) string {
 	return ""
 }
 
-// The waits for copies. Whoever is still behind after that catches up while the scheduler works.
+// Limits of the wait for new replicas. Slower replicas catch up while the scheduler runs.
 const (
 	copyPatience = 30 * time.Second
 	copyPause    = 100 * time.Millisecond
 )
 
-// awaitCopies waits until the new replicas of streams hold what the others hold.
+// awaitCopies waits until the new replicas of streams are up to date.
 func (s *Store) awaitCopies(ctx context.Context, streams []held) error {
 	patience := time.NewTimer(copyPatience)
 	defer patience.Stop()
@@ -160,7 +160,7 @@ func (s *Store) awaitCopies(ctx context.Context, streams []held) error {
 		s.cfg.Progress(fmt.Sprintf("copying stream %s to %d replicas, %d of %d", h.stream, s.cfg.Replicas, i+1, len(streams)))
 		for {
 			info, err := s.info(ctx, h.stream)
-			if err != nil && !errors.Is(err, scheduler.ErrUnavailable) { // a new leader may still be chosen
+			if err != nil && !errors.Is(err, scheduler.ErrUnavailable) { // an election may be in progress
 				return err
 			}
 			if err == nil && copied(info) {
@@ -180,7 +180,7 @@ func (s *Store) awaitCopies(ctx context.Context, streams []held) error {
 	return nil
 }
 
-// copied reports whether a stream has all its replicas, and each is up to date.
+// copied reports whether a stream has all its replicas, all up to date.
 func copied(info *jetstream.StreamInfo) bool {
 	if info.Cluster == nil {
 		return info.Config.Replicas == 1

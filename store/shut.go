@@ -20,50 +20,47 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// Shut says that a stream, or a bucket, takes no writes. A NATS server shuts a
-// stream when a write fails, as on a full disk, and keeps it shut until it is
-// restarted, also when there is room again.
+// Shut describes a stream, possibly of a bucket, that is read-only or idle. A NATS server makes a stream read-only when
+// a write fails, for example on a full disk. The stream stays read-only until the server restarts, even if space
+// becomes free.
 type Shut struct {
-	Stream string // its name
-	Reason string // in the server's words, when Told
+	Stream string // name of the stream
+	Reason string // in the server's words if Told
 
-	// Idle says that the stream takes writes, and that nobody is given what is
-	// in it: its consumer has no leader, or is gone.
+	// Idle means that the stream accepts writes but delivers no messages: its consumer has no leader or does not exist.
 	Idle bool
 
-	// Told says that the server refuses, and that waiting does not help. A
-	// stream that only does not answer may have no leader at the moment.
+	// Told means that the server reports the failure, so waiting does not help. A stream that only does not answer may
+	// be electing a leader.
 	Told bool
 }
 
-// String is for people: "stream CARILLON_HISTORY: no space left on device".
+// String returns the problem for display: "stream CARILLON_HISTORY: no space left on device".
 func (s Shut) String() string { return "stream " + s.Stream + ": " + s.Reason }
 
-// The bounds of a [Store.Check].
+// Limits of a [Store.Check].
 const (
 	checkTimeout = 2 * time.Second
 	checkAtOnce  = 64
 )
 
-// The setting that each check writes: one for processes that tell of their presence, and one for those whose NATS user may
-// not, so that the others know of these (see [presence]).
+// Settings that a check writes: presentKey by processes with presence, writtenKey by processes whose NATS user may not
+// use it, to let the others know (see [presence]).
 const (
 	presentKey = "present"
 	writtenKey = "written"
 )
 
-// The reasons of streams that nothing is wrong with but their cluster.
+// Reasons for streams that only their cluster affects.
 const (
 	noAnswer   = "it does not answer"
 	noLeader   = "it has no leader: half of the NATS servers that hold it, or more, are away, or they are choosing one"
 	leaderless = "the NATS cluster has no leader: half of its servers, or more, are away, or they are choosing one"
 )
 
-// Check finds out which streams take no writes, with one request each and one
-// write in all: that of a setting, which fails on a full disk while nothing
-// else is written. The others are asked to purge what nobody publishes, which
-// changes nothing, and which a stream refuses that is shut. Without connection
-// it is [scheduler.ErrUnavailable].
+// Check returns the read-only and idle streams. It sends one request per stream and writes one setting, which detects a
+// full disk while nothing else is written. The requests purge a subject without messages: this changes nothing, and a
+// read-only stream refuses it. Without a connection, Check returns [scheduler.ErrUnavailable].
 func (s *Store) Check(ctx context.Context) (Shuts, error) {
 	var (
 		mu   sync.Mutex
@@ -98,7 +95,7 @@ func (s *Store) Check(ctx context.Context) (Shuts, error) {
 			return nil
 		})
 	}
-	_ = g.Wait() // the streams' problems are the result
+	_ = g.Wait() // problems are collected in shut
 	shut = s.sift(ctx, shut)
 	switch {
 	case ctx.Err() != nil:
@@ -127,7 +124,7 @@ func (s *Store) checkWrite(ctx context.Context) error {
 	return err
 }
 
-// checkStream asks a stream to purge a subject that it does not have.
+// checkStream purges an unused subject of a stream.
 func (s *Store) checkStream(ctx context.Context, stream string) *Shut {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
@@ -152,7 +149,7 @@ func (s *Store) checkStream(ctx context.Context, stream string) *Shut {
 	return &Shut{Stream: stream, Reason: answer.Error.Description, Told: !slices.Contains(forming, answer.Error.ErrorCode)}
 }
 
-// checkQueue asks whether there is somebody who gives out what is in a queue.
+// checkQueue checks that a queue has a consumer with a leader.
 func (s *Store) checkQueue(ctx context.Context, q queue) *Shut {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
@@ -170,8 +167,8 @@ func (s *Store) checkQueue(ctx context.Context, q queue) *Shut {
 	return &Shut{Stream: stream, Idle: true, Reason: refusal(err)}
 }
 
-// sift leaves out consumers whose streams say it already, and finds out whether the whole cluster is to blame for streams
-// that only do not answer, or have no leader.
+// sift removes consumers whose streams are listed already. If streams only do not answer or have no leader, it checks
+// whether the whole cluster is the cause.
 func (s *Store) sift(ctx context.Context, shut Shuts) Shuts {
 	shut = slices.DeleteFunc(shut, func(found Shut) bool {
 		return found.Idle && slices.ContainsFunc(shut, func(other Shut) bool { return !other.Idle && other.Stream == found.Stream })
@@ -190,13 +187,14 @@ func (s *Store) sift(ctx context.Context, shut Shuts) Shuts {
 	return shut
 }
 
-// forbidden reports whether the NATS user may not publish to a subject, which the server says apart from any answer.
+// forbidden reports whether the NATS user may not use a subject. The server reports a violation separately from any
+// answer.
 func (s *Store) forbidden(subject string) bool {
 	err := s.nc.LastError()
 	return errors.Is(err, nats.ErrPermissionViolation) && strings.Contains(err.Error(), strconv.Quote(subject))
 }
 
-// refusal is why a request failed, in few words.
+// refusal returns a short reason for a failed request.
 func refusal(err error) string {
 	switch {
 	case errors.Is(err, nats.ErrNoResponders), errors.Is(err, jetstream.ErrNoStreamResponse):
@@ -209,12 +207,11 @@ func refusal(err error) string {
 
 func purgeSubject(stream string) string { return "$JS.API.STREAM.PURGE." + stream }
 
-// Suspicions has a value when a write was not acknowledged in time: it is worth
-// a [Store.Check].
+// Suspicions receives a value when a write was not acknowledged in time, as a hint to run [Store.Check].
 func (s *Store) Suspicions() <-chan struct{} { return s.suspicions }
 
-// suspect notes that a write was not acknowledged in time, or that the server could not write it, and adds to the error what
-// the last check found.
+// suspect sends on Suspicions if a write timed out or the server could not store it. It adds the result of the last
+// check to the error.
 func (s *Store) suspect(err error) error {
 	api, told := errors.AsType[*jetstream.APIError](err)
 	unwritten := told && api.Code >= http.StatusInternalServerError && !slices.Contains(forming, api.ErrorCode)
@@ -229,14 +226,14 @@ func (s *Store) suspect(err error) error {
 	if found == nil {
 		return err
 	}
-	shut := slices.DeleteFunc(slices.Clone(*found), func(f Shut) bool { return f.Idle }) // these take writes
+	shut := slices.DeleteFunc(slices.Clone(*found), func(f Shut) bool { return f.Idle }) // idle streams accept writes
 	if len(shut) == 0 {
 		return err
 	}
 	return &explained{shut.Explain(s.cfg.Restarts), err}
 }
 
-// names is a set of names that grows.
+// names is a growing set of names.
 type names struct {
 	mu  sync.Mutex
 	set map[string]bool
@@ -257,17 +254,16 @@ func (n *names) has(name string) bool {
 	return n.set[name]
 }
 
-// Shuts are all streams that were found shut, or idle, by one check. None is
-// well.
+// Shuts are the streams that a check found read-only or idle. It is empty if all are healthy.
 type Shuts []Shut
 
-// Explain says in one sentence what is wrong, why, and what to do about it.
-// restarts tells whether this process restarts the server itself.
+// Explain returns the problem, its cause and the fix in one sentence. restarts states that this process restarts the
+// server itself.
 func (s Shuts) Explain(restarts bool) string {
 	return s.What() + ": " + s.Reason() + "; " + s.Advice(restarts)
 }
 
-// What says what is wrong: "no writes are taken by streams A, B and 3 more".
+// What returns the problem: "no writes are taken by streams A, B and 3 more".
 func (s Shuts) What() string {
 	if i := slices.IndexFunc(s, func(found Shut) bool { return !found.Idle }); i < 0 {
 		return "nobody is given what falls due in " + s.Streams()
@@ -275,10 +271,10 @@ func (s Shuts) What() string {
 	return "no writes are taken by " + s.Streams()
 }
 
-// mostNamed is how many streams are named at once.
+// mostNamed is the maximum number of named streams.
 const mostNamed = 4
 
-// Streams names the streams: "streams A, B and 3 more".
+// Streams returns the names of the streams: "streams A, B and 3 more".
 func (s Shuts) Streams() string {
 	names := make([]string, 0, mostNamed)
 	for _, found := range s[:min(len(s), mostNamed)] {
@@ -294,13 +290,13 @@ func (s Shuts) Streams() string {
 	return "streams " + text
 }
 
-// Reason is why: what a server told, if one did.
+// Reason returns the cause, preferably one that a server reported.
 func (s Shuts) Reason() string {
 	i := max(0, slices.IndexFunc(s, func(found Shut) bool { return found.Told }))
 	return s[i].Reason
 }
 
-// remedies are what to do about the reasons that servers give.
+// remedies maps reasons of servers to fixes.
 var remedies = []struct{ reason, remedy string }{
 	{noAnswer, "see whether the server hangs, and its log"},
 	{"has no leader", "start the NATS servers that are away, and see their logs"},
@@ -317,7 +313,7 @@ var remedies = []struct{ reason, remedy string }{
 	{"resources exceeded", "raise the limits of the account, or free some space"},
 }
 
-// remedyOf is what to do about a reason; "" when that is not known.
+// remedyOf returns the fix for a reason, or "".
 func remedyOf(reason string) string {
 	for _, r := range remedies {
 		if strings.Contains(reason, r.reason) {
@@ -327,8 +323,7 @@ func remedyOf(reason string) string {
 	return ""
 }
 
-// Advice is what to do about it. restarts tells whether this process restarts
-// the server itself.
+// Advice returns the fix. restarts states that this process restarts the server itself.
 func (s Shuts) Advice(restarts bool) string {
 	remedy := cmp.Or(remedyOf(s.Reason()), "see the log of the server")
 	told := slices.ContainsFunc(s, func(found Shut) bool { return found.Told })

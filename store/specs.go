@@ -17,9 +17,8 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// DeliverSpecs hands published specs to take until ctx is done. room says how
-// many more may come, and a value on wake that there is room again. take must
-// not block; what it gets after ctx is done it should give back.
+// DeliverSpecs passes published specs to take until ctx is done. room returns how many more it may deliver; a value on
+// wake signals new room. take must not block. After ctx is done, it should release what it gets.
 func (s *Store) DeliverSpecs(ctx context.Context, wake <-chan struct{}, room func() int, take func(scheduler.PublishedSpec)) error {
 	s.presence.begin()
 	defer s.presence.end()
@@ -40,18 +39,18 @@ func (s *Store) DeliverSpecs(ctx context.Context, wake <-chan struct{}, room fun
 	})
 }
 
-// specBytes is how much of the bodies of specs is asked for at once.
+// specBytes is the maximum total size of the specs in one request.
 const specBytes = 4 << 20
 
-// specMarks is how many keys there are for marks, so that they need not be
-// removed. Processes that have specs of the same key at once lose a mark.
+// specMarks is the number of keys for marks, which are reused instead of removed. If processes handle specs with the
+// same key at the same time, a mark is lost.
 const specMarks = 64
 
-// markKey is where it stands that a process has a spec in its hands.
+// markKey returns the settings key that marks a spec as being handled.
 func markKey(sequence uint64) string { return "spec." + strconv.FormatUint(sequence%specMarks, 10) }
 
-// MarkSpec notes that a process takes a spec in, and returns how often that was
-// noted, this time included, without a note that one is done with it.
+// MarkSpec records that a process starts to handle a spec. It returns how often this was recorded, including this call,
+// since the last UnmarkSpec.
 func (s *Store) MarkSpec(ctx context.Context, sequence uint64) (marks int, err error) {
 	e, err := s.settings.Get(ctx, markKey(sequence))
 	switch {
@@ -68,16 +67,15 @@ func (s *Store) MarkSpec(ctx context.Context, sequence uint64) (marks int, err e
 	return marks, translate(err)
 }
 
-// UnmarkSpec notes that a process is done with a spec.
+// UnmarkSpec records that a process has finished a spec.
 func (s *Store) UnmarkSpec(ctx context.Context, sequence uint64) error {
 	_, err := s.settings.Put(ctx, markKey(sequence), nil)
 	return translate(err)
 }
 
-// IsFirstSpec reports whether the spec with the given sequence is the first of
-// its name that is not done with, in this process or another. The name must be
-// a well-formed <collection>.<job>. A replica of the stream that does not know
-// the spec yet, or any more, says no.
+// IsFirstSpec reports whether the spec with the given sequence is the first unfinished one of its name, in any process.
+// The name must be a well-formed <collection>.<job>. It returns false if a lagging replica answers that does not have
+// the spec.
 func (s *Store) IsFirstSpec(ctx context.Context, name string, sequence uint64) (bool, error) {
 	m, err := s.specs.GetMsg(ctx, 1, jetstream.WithGetMsgSubject(s.cfg.Prefix+".spec.*."+name))
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
@@ -86,8 +84,7 @@ func (s *Store) IsFirstSpec(ctx context.Context, name string, sequence uint64) (
 	return err == nil && m.Sequence == sequence, translate(err)
 }
 
-// FirstSpec returns the sequence of the first spec that is not done with; when
-// there is none, of the next one that will be published.
+// FirstSpec returns the sequence of the first unfinished spec, or of the next one to be published if there are none.
 func (s *Store) FirstSpec(ctx context.Context) (uint64, error) {
 	info, err := s.specs.Info(ctx)
 	if err != nil {
@@ -96,11 +93,9 @@ func (s *Store) FirstSpec(ctx context.Context) (uint64, error) {
 	return info.State.FirstSeq, nil
 }
 
-// EraseSpec removes a spec from its stream and overwrites what was stored of it,
-// which an acknowledgement does not do. The server writes the block of messages
-// that it lies in once more, so this is for specs that hold secrets. A spec that
-// is gone is no error. In a cluster the Raft logs keep what was published until
-// they are compacted.
+// EraseSpec removes a spec from its stream and overwrites its stored data, which an acknowledgement does not. The
+// server rewrites the message's block, so use it only for specs with secrets. It ignores a missing spec. In a cluster,
+// the Raft logs retain the message until they are compacted.
 func (s *Store) EraseSpec(ctx context.Context, sequence uint64) error {
 	err := s.specs.SecureDeleteMsg(ctx, sequence)
 	if errors.Is(err, jetstream.ErrMsgDeleteUnsuccessful) {
@@ -111,14 +106,14 @@ func (s *Store) EraseSpec(ctx context.Context, sequence uint64) error {
 	return translate(err)
 }
 
-// claimAge is how long a claim lasts. Publishers may rely on two minutes, the server's default for duplicates.
+// claimAge is the retention of a claim. Publishers may rely on two minutes, the server's default duplicate window.
 const claimAge = 3 * time.Minute
 
-// claimHeader names the spec that has claimed an ID.
+// claimHeader is the header with the sequence of the spec that claimed an ID.
 const claimHeader = "Carillon-Sequence"
 
-// ClaimSpec claims an ID, such as a Nats-Msg-Id, for the first spec of its subject that has it. It returns nothing for the first
-// spec, also if it is delivered again, and the result of the first one for every other.
+// ClaimSpec claims an ID, such as a Nats-Msg-Id, for the first spec of its subject that has the ID. It returns nil for
+// that spec, even if it is redelivered, and the result of that spec for all others.
 func (s *Store) ClaimSpec(ctx context.Context, subject, id string, sequence uint64) (result []byte, err error) {
 	m := s.claim(subject, id, sequence, nil)
 	key := m.Subject
@@ -135,16 +130,16 @@ func (s *Store) ClaimSpec(ctx context.Context, subject, id string, sequence uint
 	case err == nil && len(claim.Data) > 0:
 		return claim.Data, nil
 	}
-	return nil, fmt.Errorf("%w: the first spec with this ID has no result yet", scheduler.ErrUnavailable) // or this replica is behind
+	return nil, fmt.Errorf("%w: the first spec with this ID has no result yet", scheduler.ErrUnavailable) // or this replica lags
 }
 
-// SettleClaim stores the result of a spec, whose ID it has claimed.
+// SettleClaim stores the result of the spec that claimed an ID.
 func (s *Store) SettleClaim(ctx context.Context, subject, id string, sequence uint64, result []byte) error {
 	_, err := s.publish(ctx, s.claim(subject, id, sequence, result))
 	return err
 }
 
-// claim returns the message of a claim. Its subject has a hash that no publisher can make collide with another's.
+// claim returns the message of a claim. Its subject contains a hash for which publishers cannot create collisions.
 func (s *Store) claim(subject, id string, sequence uint64, result []byte) *nats.Msg {
 	sum := sha256.Sum256([]byte(subject + "\x00" + id))
 	m := s.message(s.cfg.Prefix+".spec-id."+hex.EncodeToString(sum[:16]), result)
@@ -153,8 +148,8 @@ func (s *Store) claim(subject, id string, sequence uint64, result []byte) *nats.
 	return m
 }
 
-// PublishResult records what became of a spec: verdict is accepted or
-// rejected, name the rest of the spec's subject.
+// PublishResult publishes the result of a spec. verdict is accepted or rejected; name is the rest of the spec's
+// subject.
 func (s *Store) PublishResult(ctx context.Context, verdict, name string, body []byte) error {
 	subject := s.cfg.Prefix + ".spec-result." + verdict
 	if name != "" {

@@ -13,47 +13,47 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// How leaders are spread. A cluster that restarts its servers one after the other has in the end most leaders on those that
-// were restarted first, and none on the last one, and nothing in it brings them back. Who leads a stream does its work: so
-// one process at a time looks where the leaders are, and has one step down for a server that leads fewer, as long as the
-// servers are uneven. That takes a moment in which nothing is written to the stream, so it is done seldom, of one stream
-// at a time, and only while nothing else is wrong.
+// Leader balancing. After a rolling restart of a cluster, most leaders are on the servers that restarted first and none
+// on the last one, and the cluster does not rebalance them. Leaders do the streams' work, so one process at a time
+// checks their distribution. While it is uneven, the process makes one leader step down in favor of a server with
+// fewer. The stream accepts no writes during the election, so this happens rarely, for one stream at a time, and only
+// while the cluster is otherwise healthy.
 const (
-	spreadLooks = 6        // within the time for which leaders may be uneven
-	movedRests  = 10       // times as long as that, before a leader is moved again
-	spreadLag   = 100      // entries that a copy may lack: a busy stream always has some on their way to the slower server
-	spreadKey   = "spread" // the setting that tells who looks, since when leaders are uneven, and which were moved
+	spreadLooks = 6        // checks within the time that leaders may be uneven
+	movedRests  = 10       // minimum time before a leader moves again, as a multiple of that time
+	spreadLag   = 100      // entries that a replica may lag: a busy stream always has some in transit to a slower server
+	spreadKey   = "spread" // settings key of the state: the checking process, since when leaders are uneven, and the moved ones
 )
 
-// raftGroup is a Raft group, of a stream or of its consumer.
+// raftGroup is the Raft group of a stream or a consumer.
 type raftGroup struct {
-	kind   string // only those of one kind are counted together
+	kind   string // groups are balanced within a kind
 	stream string
 	leader string
-	ready  []string // the others that could lead it at once
-	whole  bool     // all its copies are up to date
+	ready  []string // other servers that could lead it now
+	whole  bool     // all replicas are up to date
 }
 
 // consumersKind is the kind of the groups of consumers.
 const consumersKind = "consumers"
 
-// name is of the group, as the state has it.
+// name returns the group's name in the state.
 func (g *raftGroup) name() string { return g.kind + " " + g.stream }
 
-// spread is what is known of earlier looks.
+// spread is the stored state of earlier checks.
 type spread struct {
-	Uneven time.Time            `json:"uneven,omitzero"` // since when
-	Moved  map[string]time.Time `json:"moved,omitempty"` // when groups were
+	Uneven time.Time            `json:"uneven,omitzero"` // start of the imbalance
+	Moved  map[string]time.Time `json:"moved,omitempty"` // time of each move, by group
 }
 
-// move is a leader that is to step down for another server.
+// move is a leader that should step down in favor of another server.
 type move struct {
 	group *raftGroup
 	to    string
 }
 
-// next decides whether a leader is to be moved. Leaders stay where they are while a group is without leader or has a copy that
-// is behind, when the servers are even, when they have been uneven for less than patience, and when they were moved lately.
+// next returns the move to make, or nil. Leaders stay while any group lacks a leader or has a lagging replica, while
+// servers are balanced or have been unbalanced for less than patience, and after a recent move.
 func (s *spread) next(groups []raftGroup, now time.Time, patience time.Duration) *move {
 	for name, at := range s.Moved {
 		if now.Sub(at) >= movedRests*patience {
@@ -81,8 +81,8 @@ func (s *spread) next(groups []raftGroup, now time.Time, patience time.Duration)
 	return found
 }
 
-// uneven finds the leader whose move makes servers more even than that of any other: one that another server should be,
-// which leads at least two fewer of its kind.
+// uneven returns the move that improves the balance most: to a server that leads at least two fewer groups of the same
+// kind. It returns nil if there is no such move.
 func (s *spread) uneven(groups []raftGroup) *move {
 	leads := map[[2]string]int{} // by kind and server
 	for _, g := range groups {
@@ -104,8 +104,8 @@ func (s *spread) uneven(groups []raftGroup) *move {
 	return found
 }
 
-// Spread keeps the leaders of streams and consumers spread over the servers of a cluster, until ctx is done. They are left
-// where they are until they have been uneven for as long as patience says, and where the NATS user may not move them.
+// Spread balances the leaders of streams and consumers over the servers of a cluster until ctx is done. It acts only
+// after they have been unbalanced for patience, and only if the NATS user may move them.
 func (s *Store) Spread(ctx context.Context, patience time.Duration) {
 	if patience <= 0 {
 		return
@@ -128,7 +128,7 @@ func (s *Store) Spread(ctx context.Context, patience time.Duration) {
 	}
 }
 
-// spreadOnce looks once, unless another process has just done so, and reports whether there is sense in doing so again.
+// spreadOnce checks once, unless another process has just done so. It reports whether to continue.
 func (s *Store) spreadOnce(ctx context.Context, patience time.Duration) (again bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, publishTimeout)
 	defer cancel()
@@ -142,11 +142,11 @@ func (s *Store) spreadOnce(ctx context.Context, patience time.Duration) (again b
 	default:
 		revision = e.Revision()
 		if err := json.Unmarshal(e.Value(), &known); err != nil {
-			known = spread{} // somebody has edited it
+			known = spread{} // it was edited manually
 		}
 	}
 	if s.spreadSeen != revision {
-		s.spreadSeen = revision // another process looks; if it stops, this one does from the next time on
+		s.spreadSeen = revision // another process checks; if it stops, this process checks from the next time on
 		return true, nil
 	}
 	groups, err := s.groups(ctx)
@@ -167,13 +167,13 @@ func (s *Store) spreadOnce(ctx context.Context, patience time.Duration) (again b
 	return s.moveLeader(ctx, found)
 }
 
-// groups asks for those of all streams and queues; none where nothing could be moved.
+// groups returns the groups of all streams and queues, or none if no leader can move.
 func (s *Store) groups(ctx context.Context) ([]raftGroup, error) {
 	var groups []raftGroup
 	for _, name := range s.streams() {
 		st, err := s.js.Stream(ctx, name)
 		if name == s.pulse && errors.Is(err, jetstream.ErrStreamNotFound) {
-			continue // the store works without it
+			continue // optional
 		}
 		if err != nil {
 			return nil, err
@@ -213,7 +213,7 @@ func groupOf(kind, stream string, c *jetstream.ClusterInfo) raftGroup {
 	return g
 }
 
-// moveLeader has a leader step down, and reports whether there is sense in doing so of others.
+// moveLeader makes a leader step down. It reports whether to continue.
 func (s *Store) moveLeader(ctx context.Context, m *move) (again bool, err error) {
 	subject := "$JS.API.STREAM.LEADER.STEPDOWN." + m.group.stream
 	if m.group.kind == consumersKind {

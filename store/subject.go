@@ -8,14 +8,12 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// Lane returns the partition of a job: a hash of its name, so every replica
-// and every restart agree.
+// Lane returns the lane of a job, a hash of its name, which is stable across replicas and restarts.
 func (s *Store) Lane(k scheduler.Key) int {
 	return int(crcOf(k.Collection, ".", k.Job) % uint32(s.lanes))
 }
 
-// crcOf is the CRC-32 of strings in a row. The library's takes bytes, which it
-// has put on the heap.
+// crcOf returns the CRC-32 of concatenated strings. Unlike hash/crc32, it does not convert them to bytes on the heap.
 func crcOf(parts ...string) uint32 {
 	crc := ^uint32(0)
 	for _, part := range parts {
@@ -26,10 +24,10 @@ func crcOf(parts ...string) uint32 {
 	return ^crc
 }
 
-// timerSubject is where a slot's baton waits: carillon.timer.<lane>.<collection>.<job>.
+// timerSubject returns the subject of a slot's waiting baton: carillon.timer.<lane>.<collection>.<job>.
 func (s *Store) timerSubject(slot scheduler.Slot) string { return s.batonSubject("timer", slot) }
 
-// fireSubject is where a slot's baton runs: carillon.fire.<lane>.<collection>.<job>.
+// fireSubject returns the subject of a slot's running baton: carillon.fire.<lane>.<collection>.<job>.
 func (s *Store) fireSubject(slot scheduler.Slot) string { return s.batonSubject("fire", slot) }
 
 func (s *Store) batonSubject(kind string, slot scheduler.Slot) string {
@@ -50,7 +48,7 @@ func (s *Store) batonSubject(kind string, slot scheduler.Slot) string {
 	return string(b)
 }
 
-// slotOf reads a baton subject back, timer or fire.
+// slotOf parses a timer or fire subject.
 func (s *Store) slotOf(subject string) (scheduler.Slot, bool) {
 	rest, ok := strings.CutPrefix(subject, s.cfg.Prefix)
 	if n := strings.Count(rest, "."); !ok || n != 4 && n != 5 || rest[0] != '.' {
@@ -68,7 +66,7 @@ func (s *Store) historySubject(k scheduler.Key, outcome scheduler.Outcome) strin
 	return s.cfg.Prefix + ".history." + k.Collection + "." + k.Job + "." + string(outcome)
 }
 
-// historyKey reads a history subject back.
+// historyKey parses a history subject.
 func (s *Store) historyKey(subject string) (scheduler.Key, bool) {
 	rest, ok := strings.CutPrefix(subject, s.cfg.Prefix+".history.")
 	t := strings.Split(rest, ".")
@@ -78,12 +76,12 @@ func (s *Store) historyKey(subject string) (scheduler.Key, bool) {
 	return scheduler.Key{Collection: t[0], Job: t[1]}, true
 }
 
-// jobSubject is the subject of a job's definition in its key-value bucket.
+// jobSubject returns the subject of a job's definition in its key-value bucket.
 func (s *Store) jobSubject(k scheduler.Key) string {
 	return "$KV." + s.cfg.bucket(jobsBucket) + "." + k.Collection + "." + k.Job
 }
 
-// jobKey reads a job subject back.
+// jobKey parses a job subject.
 func (s *Store) jobKey(subject string) (scheduler.Key, bool) {
 	rest, ok := strings.CutPrefix(subject, "$KV."+s.cfg.bucket(jobsBucket)+".")
 	if !ok {

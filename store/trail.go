@@ -16,11 +16,11 @@ import (
 
 var _ trail.Store = (*Store)(nil)
 
-// auditStream has the audit trail.
+// auditStream is the stream of the audit log.
 const auditStream = "AUDIT"
 
-// openTrail opens the stream of the audit trail. No message can be deleted from it; to purge it is for permissions to
-// refuse, as [Store.Check] asks each stream for a purge of nothing.
+// openTrail opens the stream of the audit log. Messages cannot be deleted from it. Purging must be prevented by
+// permissions, because [Store.Check] sends each stream an empty purge.
 func (s *Store) openTrail(ctx context.Context) (err error) {
 	s.trail, s.entries, err = s.batched(ctx, jetstream.StreamConfig{
 		Name: s.cfg.stream(auditStream), Description: "Carillon: who changed what",
@@ -30,9 +30,9 @@ func (s *Store) openTrail(ctx context.Context) (err error) {
 	return err
 }
 
-// AppendEntry stores an entry of the audit trail. That of the edit of a job, of which the job tells itself, is sent and not
-// waited for, as to be told that it is stored would cost as much again: it is there before what is sent after it, and one
-// that gets lost is written later. Where the server waits for the disk, entries are waited for, as they share that then.
+// AppendEntry appends an entry to the audit log. It does not wait for the acknowledgement of a job edit, which would
+// double the cost of the edit: the entry is stored before later messages, and a lost one is rebuilt from the job. If
+// the server syncs every write, AppendEntry waits for all entries, because they share the sync.
 func (s *Store) AppendEntry(ctx context.Context, e *trail.Entry) error {
 	data, err := e.Encode()
 	if err != nil {
@@ -45,8 +45,8 @@ func (s *Store) AppendEntry(ctx context.Context, e *trail.Entry) error {
 	return s.entries.append(ctx, s.entrySubject(e), data)
 }
 
-// settleTrail waits until the entries that this process has sent are stored, before it reads: the stream takes one message
-// after the other, and refuses one that expects another stream.
+// settleTrail waits until the entries that this process has sent are stored, so that reads see them. The stream handles
+// messages in order, and rejects the one sent here because it expects another stream.
 func (s *Store) settleTrail(ctx context.Context) error {
 	if !s.trailSent.CompareAndSwap(true, false) {
 		return nil
@@ -62,7 +62,7 @@ func (s *Store) settleTrail(ctx context.Context) error {
 	return translate(err)
 }
 
-// BeginEntry stores an entry of the audit trail and returns its sequence.
+// BeginEntry appends an entry to the audit log and returns its sequence.
 func (s *Store) BeginEntry(ctx context.Context, e *trail.Entry) (uint64, error) {
 	data, err := e.Encode()
 	if err != nil {
@@ -71,8 +71,8 @@ func (s *Store) BeginEntry(ctx context.Context, e *trail.Entry) (uint64, error) 
 	return s.publish(ctx, s.bareMessage(s.entrySubject(e), data))
 }
 
-// entrySubject is where an entry is stored: carillon.audit.job.<collection>.<job>, carillon.audit.collection.<collection>,
-// carillon.audit.<secret|token|system>.<name>.
+// entrySubject returns the subject of an entry: carillon.audit.job.<collection>.<job>,
+// carillon.audit.collection.<collection>, or carillon.audit.<kind>.<name>.
 func (s *Store) entrySubject(e *trail.Entry) string {
 	subject := s.cfg.Prefix + ".audit." + string(e.Kind) + "."
 	switch e.Kind {
@@ -85,7 +85,7 @@ func (s *Store) entrySubject(e *trail.Entry) string {
 	return subject + e.Name
 }
 
-// scopeSubjects match the subjects of all entries of a scope.
+// scopeSubjects returns the subject filters of a scope.
 func (s *Store) scopeSubjects(of trail.Scope) []string {
 	all := s.cfg.Prefix + ".audit."
 	job := all + string(trail.Job) + "." + of.Collection + "."
@@ -105,7 +105,7 @@ func (s *Store) scopeSubjects(of trail.Scope) []string {
 	return []string{all + ">"}
 }
 
-// EndOf looks for the entry that ends one that was begun; nil when there is none.
+// EndOf returns the final entry of an announced change, or nil.
 func (s *Store) EndOf(ctx context.Context, begun *trail.Entry) (*trail.Entry, error) {
 	for from := begun.Sequence + 1; ; {
 		info, err := s.trail.Info(ctx)
@@ -128,10 +128,11 @@ func (s *Store) EndOf(ctx context.Context, begun *trail.Entry) (*trail.Entry, er
 	}
 }
 
-// endBatch is how many entries are looked at together for the end of one: it mostly follows at once.
+// endBatch is the number of entries read together by EndOf; the final entry usually follows directly.
 const endBatch = 16
 
-// LastEntries calls each for the last entry of each of these jobs that has one. It is one request for up to 1,024 jobs.
+// LastEntries calls each for the last entry of each job in keys that has one. It takes one request for up to 1,024
+// jobs.
 func (s *Store) LastEntries(ctx context.Context, keys []scheduler.Key, each func(*trail.Entry)) error {
 	subjects := make([]string, len(keys))
 	for i, k := range keys {
@@ -147,7 +148,7 @@ func (s *Store) LastEntries(ctx context.Context, keys []scheduler.Key, each func
 	})
 }
 
-// LastEntry returns the sequence of the last entry, 0 when there was none yet.
+// LastEntry returns the sequence of the last entry, 0 if none was ever stored.
 func (s *Store) LastEntry(ctx context.Context) (uint64, error) {
 	if err := s.settleTrail(ctx); err != nil {
 		return 0, err
@@ -159,7 +160,7 @@ func (s *Store) LastEntry(ctx context.Context) (uint64, error) {
 	return info.State.LastSeq, nil
 }
 
-// FirstEntry returns when the first entry was stored that is kept, the zero time when there is none.
+// FirstEntry returns when the oldest retained entry was stored, or the zero time.
 func (s *Store) FirstEntry(ctx context.Context) (time.Time, error) {
 	if err := s.settleTrail(ctx); err != nil {
 		return time.Time{}, err
@@ -171,8 +172,8 @@ func (s *Store) FirstEntry(ctx context.Context) (time.Time, error) {
 	return info.State.FirstTime.UTC(), nil
 }
 
-// FollowEntries calls f for every entry of a scope after a sequence, in their order and as they come, until ctx is done.
-// What is no entry is left out. f may be called a last time while FollowEntries returns.
+// FollowEntries calls f for the entries in a scope after a sequence, and for new ones, in order, until ctx is done. It
+// skips messages that are not entries. One call of f may still be in progress when FollowEntries returns.
 func (s *Store) FollowEntries(ctx context.Context, of trail.Scope, after uint64, f func(*trail.Entry)) error {
 	return s.consume(ctx, auditStream, s.scopeSubjects(of), after, func(sequence uint64, m jetstream.Msg) {
 		if e, err := trail.Decode(sequence, m.Data()); err == nil {
@@ -181,7 +182,8 @@ func (s *Store) FollowEntries(ctx context.Context, of trail.Scope, after uint64,
 	})
 }
 
-// consume calls f for every message of a stream that matches one of the subjects, after a sequence, until ctx is done.
+// consume calls f for the messages of a stream after a sequence that match any of the subjects, and for new ones, until
+// ctx is done.
 func (s *Store) consume(
 	ctx context.Context, stream string, subjects []string, after uint64, f func(sequence uint64, m jetstream.Msg),
 ) error {
@@ -209,11 +211,11 @@ func (s *Store) consume(
 	}
 }
 
-// checkedKey is the setting that says up to which revision all edits of jobs are known to be in the audit trail.
+// checkedKey is the settings key of the revision up to which the audit log is known to have all job edits.
 const checkedKey = "audited"
 
-// Checked returns the revision up to which all edits of jobs are known to be in the trail. scheduler.ErrNotFound when that
-// was never looked at.
+// Checked returns the last revision up to which the audit log is known to have all job edits. scheduler.ErrNotFound if
+// no check has run.
 func (s *Store) Checked(ctx context.Context) (uint64, error) {
 	e, err := s.settings.Get(ctx, checkedKey)
 	if err != nil {
@@ -226,17 +228,17 @@ func (s *Store) Checked(ctx context.Context) (uint64, error) {
 	return n, nil
 }
 
-// SetChecked says up to which revision that is so.
+// SetChecked sets that revision.
 func (s *Store) SetChecked(ctx context.Context, revision uint64) error {
 	_, err := s.settings.Put(ctx, checkedKey, strconv.AppendUint(nil, revision, 10))
 	return translate(err)
 }
 
-// writtenBatch is how many revisions are read in one request.
+// writtenBatch is the number of revisions per request.
 const writtenBatch = 256
 
-// WrittenJobs calls f for every stored revision of a job after a revision, in their order, until it returns false. One
-// whose Data is nil says that the job was deleted, or has expired.
+// WrittenJobs calls f for every stored revision of a job after the given revision, in order, until f returns false.
+// Data is nil if the job was deleted or has expired.
 func (s *Store) WrittenJobs(ctx context.Context, after uint64, f func(trail.Written) bool) error {
 	stream := "KV_" + s.cfg.bucket(jobsBucket)
 	last, err := s.LastRevision(ctx)
@@ -269,8 +271,8 @@ func (s *Store) WrittenJobs(ctx context.Context, after uint64, f func(trail.Writ
 	return nil
 }
 
-// RecentEntries calls f for the entries of a scope, newest first, from the one before a sequence on (0: from the newest),
-// until it returns false.
+// RecentEntries calls f for the entries in a scope, newest first, starting before the given sequence (0: with the
+// newest), until f returns false.
 func (s *Store) RecentEntries(ctx context.Context, of trail.Scope, before uint64, f func(*trail.Entry) bool) error {
 	if err := s.settleTrail(ctx); err != nil {
 		return err

@@ -11,26 +11,26 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// watch reads the values of a bucket that have changed.
+// watch reads the changed values of a bucket.
 type watch struct {
 	bucket  bucket
 	changed func(name string, revision uint64, data []byte)
 
-	wake chan struct{} // something is owed
+	wake chan struct{} // owed is not empty
 	mu   sync.Mutex
-	owed map[string]bool // names of values that are to be read
-	last uint64          // the last change that is known of: what is read must not be older
+	owed map[string]bool // names of values to read
+	last uint64          // last known change; reads must not be older
 }
 
 const (
-	// valuesAtOnce is how many values are read in one request. The server takes up to 1,024.
+	// valuesAtOnce is the number of values per request. The server accepts up to 1,024.
 	valuesAtOnce = 256
 
-	// lagPause is how long a replica that lags behind is given before it, or another one, is asked again.
+	// lagPause is the pause before the values are requested again from a lagging replica, or from another one.
 	lagPause = 20 * time.Millisecond
 )
 
-// hear is [bucket.Watch] by what the bucket tells.
+// hear implements [bucket.Watch] with announcements.
 func (b bucket) hear(ctx context.Context, ready func(), changed func(name string, revision uint64, data []byte)) error {
 	hearing, end := context.WithCancelCause(ctx)
 	w := &watch{bucket: b, changed: changed, wake: make(chan struct{}, 1), owed: map[string]bool{}}
@@ -62,14 +62,14 @@ func (b bucket) hear(ctx context.Context, ready func(), changed func(name string
 	}
 }
 
-// know notes the last change.
+// know records the last change.
 func (w *watch) know(last uint64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.last = max(w.last, last)
 }
 
-// owe notes a change.
+// owe records a change.
 func (w *watch) owe(c change) {
 	w.mu.Lock()
 	w.owed[c.name] = true
@@ -81,7 +81,7 @@ func (w *watch) owe(c change) {
 	}
 }
 
-// all reads every value that there is.
+// all reads every value.
 func (w *watch) all(ctx context.Context) error {
 	names, err := w.bucket.names(ctx)
 	if err != nil {
@@ -93,7 +93,7 @@ func (w *watch) all(ctx context.Context) error {
 	return w.read(ctx)
 }
 
-// read reads what is owed.
+// read reads the values in owed.
 func (w *watch) read(ctx context.Context) error {
 	for {
 		names, last := w.take()
@@ -116,7 +116,7 @@ func (w *watch) read(ctx context.Context) error {
 	}
 }
 
-// take takes some of what is owed, and the change that what is read must not be older than.
+// take removes and returns some names from owed, and the last known change.
 func (w *watch) take() (names []string, last uint64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -130,8 +130,8 @@ func (w *watch) take() (names []string, last uint64) {
 	return names, w.last
 }
 
-// load reads values in one request, and tells of them. It tells of none and returns true if the replica that has answered
-// does not know the last change.
+// load reads values in one request and calls changed for them. It returns true, without any calls, if the answering
+// replica does not have the last known change.
 func (w *watch) load(ctx context.Context, names []string, last uint64) (lags bool, err error) {
 	subjects, gone := make([]string, len(names)), make(map[string]bool, len(names))
 	for i, name := range names {
@@ -139,15 +139,15 @@ func (w *watch) load(ctx context.Context, names []string, last uint64) (lags boo
 	}
 	var (
 		found []*jetstream.RawStreamMsg
-		knows uint64 // the last change that the replica knows
-		more  bool   // the server had more than it sends at once
+		knows uint64 // last change in the replica
+		more  bool   // the answer was too large and is incomplete
 	)
 	stream := "KV_" + w.bucket.store.cfg.bucket(w.bucket.name)
 	err = w.bucket.store.directGet(ctx, stream, directRequest{Subjects: subjects}, len(subjects), func(m *jetstream.RawStreamMsg) bool {
 		found = append(found, m)
 		return true
 	}, func(end *nats.Msg) {
-		knows, _ = strconv.ParseUint(end.Header.Get("Nats-UpTo-Sequence"), 10, 64) // absent when it has none of them
+		knows, _ = strconv.ParseUint(end.Header.Get("Nats-UpTo-Sequence"), 10, 64) // absent if none of the values exists
 		more = len(found) > 0 && end.Header.Get("Nats-Num-Pending") != "0"
 	})
 	if err != nil || knows < last {

@@ -23,7 +23,7 @@ func TuneMemory() { tune(garbageOfServer) }
 
 // KeepWithin tunes the garbage collector of this process for a live heap that varies with the due jobs. A collection
 // starts when the heap reaches total bytes. If the live heap is close to total or larger, it may grow by a quarter.
-// Call it once, instead of TuneMemory.
+// Call it under the same conditions as TuneMemory.
 func KeepWithin(total uint64) {
 	tune(func(live uint64) uint64 { return max(total, live) - live })
 }

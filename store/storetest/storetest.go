@@ -1,4 +1,5 @@
-// Package storetest runs a NATS server in the process of a test, on fake time or not. All tests that need the real store share it.
+// Package storetest runs a NATS server in the process of a test, optionally on fake time. All tests that need a real
+// store use it.
 package storetest
 
 import (
@@ -16,30 +17,30 @@ import (
 	"github.com/carillon-sched/carillon/integration/bubble"
 )
 
-// patience bounds every wait.
+// patience is the timeout of every wait.
 const patience = time.Minute
 
-// Main is the TestMain of a package with servers in bubbles. It starts the server's access-time ticker outside every bubble: a
-// goroutine that waits on it inside one would keep fake time from passing.
+// Main is the TestMain of packages with servers in synctest bubbles. It starts the server's access-time ticker outside
+// every bubble: a goroutine that waits on it inside a bubble would stop fake time.
 func Main(m *testing.M) {
 	ats.Register()
 	os.Exit(m.Run()) //nolint:revive // of TestMain
 }
 
-// Test calls f on fake time.
+// Test runs f on fake time.
 func Test(t *testing.T, f func(*testing.T)) {
 	t.Helper()
-	stale.Store(true) // also after tests without bubbles: their timers follow the real clock
+	stale.Store(true) // also after tests without bubbles, whose timers follow the real clock
 	DropTimers()
 	defer stale.Store(true)
 	bubble.Test(t, f)
 }
 
-// stale reports whether a bubble may have left timers in the pool of the NATS client.
+// stale reports whether the timer pool of the NATS client may hold timers of a bubble.
 var stale atomic.Bool
 
-// DropTimers empties the pool of timers that the NATS client keeps for the whole process: a timer of one bubble must not be used
-// outside of it. A sync.Pool is empty after two collections.
+// DropTimers empties the process-wide timer pool of the NATS client, because a timer of one bubble must not be used
+// outside it. A sync.Pool is empty after two collections.
 func DropTimers() {
 	if stale.Swap(false) {
 		runtime.GC() //nolint:revive // see above
@@ -47,7 +48,8 @@ func DropTimers() {
 	}
 }
 
-// Server starts a server with JetStream that opens no sockets. It ends with the test. change sets more options, nil none.
+// Server starts a server with JetStream and without sockets. It ends with the test. change functions set further
+// options; nil ones are ignored.
 func Server(tb testing.TB, change ...func(*server.Options)) *server.Server {
 	tb.Helper()
 	DropTimers()
@@ -72,7 +74,7 @@ func Server(tb testing.TB, change ...func(*server.Options)) *server.Server {
 	return s
 }
 
-// Connect connects to a server, and waits until JetStream answers, which is a moment after the server is ready. The connection
+// Connect connects to a server and waits until JetStream answers, shortly after the server is ready. The connection
 // ends with the test.
 func Connect(tb testing.TB, s *server.Server, options ...nats.Option) *nats.Conn {
 	tb.Helper()

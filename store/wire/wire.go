@@ -1,21 +1,18 @@
-// Package wire makes connections on which many goroutines write little at a time:
-// what they write goes out together, in the order in which it was written.
+// Package wire provides connections that coalesce the small writes of many goroutines, in order.
 //
-// A system call costs as much as making a message, and the other side has one for
-// each of ours. The client library of NATS has the system called whenever there is
-// something to write, and keeps everybody else from writing meanwhile. Here whoever
-// writes leaves what it has, and goes on; one goroutine calls the system, after those
-// that are about to run have had their turn. With nothing else to do that is at once.
+// A system call costs as much as creating a message, and causes another one on the other side. The NATS client library
+// makes a system call whenever data is available, and blocks other writers in the meantime. Here, [conn.Write] only
+// appends to a buffer. One goroutine writes the buffer after the runnable goroutines have had their turn; on an idle
+// system, that is immediately:
+//
+//	Write ─▶ buffer (at most 256 KB) ─▶ one system call for many writes ─▶ peer
 //
 // Guarantees:
 //
-//  1. What is written goes out in its order, once, or the connection ends.
-//  2. At most 256 KB wait, or one message that is longer; who writes more waits for
-//     room.
-//  3. A connection that takes nothing for a minute ends, and so does one that breaks:
-//     its reader is told as well as who writes next.
-//  4. Close sends what waits before it ends the connection, if it is taken within a
-//     quarter of a second.
+//  1. Data is sent in order and once, or the connection ends.
+//  2. The buffer holds at most 256 KB, or one larger message. Write blocks while it is full.
+//  3. A connection that accepts no data for a minute ends, as does a broken one. Both its reader and the next writer get the error.
+//  4. Close sends the buffered data before it ends the connection, if the peer accepts it within a quarter of a second.
 package wire
 
 import (
@@ -25,16 +22,16 @@ import (
 	"time"
 )
 
-// The bounds of what is written and not sent yet.
+// Limits of buffering and sending.
 const (
-	most = 256 << 10 // bytes
-	keep = 1 << 20   // of a buffer that is used again
+	most = 256 << 10 // bytes in the buffer
+	keep = 1 << 20   // bytes; larger buffers are not reused
 
-	patience = time.Minute            // that a connection may take nothing, as the client library has it
-	closing  = 250 * time.Millisecond // that closing may take
+	patience = time.Minute            // maximum time without progress, as in the client library
+	closing  = 250 * time.Millisecond // maximum duration of Close
 )
 
-// Dialer makes connections as [net.Dialer] does. Timeout bounds the making of one.
+// Dialer dials like [net.Dialer]. Timeout limits a dial.
 type Dialer struct{ Timeout time.Duration }
 
 // Dial connects to an address.
@@ -46,20 +43,19 @@ func (d Dialer) Dial(network, address string) (net.Conn, error) {
 	return New(c), nil
 }
 
-// conn is a connection that gathers what is written to it.
+// conn is a connection that buffers writes.
 type conn struct {
 	net.Conn
 
 	mu      sync.Mutex
-	changed sync.Cond // something waits, or was sent, or the connection ended
+	changed sync.Cond // broadcast when waiting, sending, closed or err changes
 	waiting []byte
-	sending bool // something that was waiting is on its way
+	sending bool // a write is in progress
 	closed  bool
-	err     error // that sending ended with
+	err     error // of the failed write
 }
 
-// New returns a connection that gathers what is written to c, which is its own from
-// now on.
+// New returns a connection that buffers writes to c. It takes ownership of c.
 func New(c net.Conn) net.Conn {
 	g := &conn{Conn: c}
 	g.changed.L = &g.mu
@@ -67,7 +63,7 @@ func New(c net.Conn) net.Conn {
 	return g
 }
 
-// Write leaves b to be sent. The error is that of an earlier one.
+// Write appends b to the buffer. It returns the error of an earlier write.
 func (c *conn) Write(b []byte) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -89,7 +85,7 @@ func (c *conn) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// send sends what waits until the connection ends.
+// send writes the buffer until the connection ends.
 func (c *conn) send() {
 	var spare []byte
 	for {
@@ -104,7 +100,7 @@ func (c *conn) send() {
 		c.sending = true
 		c.mu.Unlock()
 
-		runtime.Gosched() // who is about to run may have more
+		runtime.Gosched() // runnable goroutines may have more
 		c.mu.Lock()
 		b := c.waiting
 		c.waiting = spare[:0]
@@ -119,7 +115,7 @@ func (c *conn) send() {
 		c.changed.Broadcast()
 		c.mu.Unlock()
 		if err != nil {
-			_ = c.Conn.Close() // so that the reader is told
+			_ = c.Conn.Close() // so that the reader gets an error
 			return
 		}
 	}
@@ -133,7 +129,7 @@ func (c *conn) write(b []byte) error {
 	return err
 }
 
-// Close sends what waits and ends the connection.
+// Close sends the buffer and closes the connection.
 func (c *conn) Close() error {
 	c.mu.Lock()
 	c.closed = true
@@ -147,5 +143,5 @@ func (c *conn) Close() error {
 	return c.Conn.Close()
 }
 
-// SetWriteDeadline does nothing: [conn.Write] does not wait for the other side.
+// SetWriteDeadline does nothing, because [conn.Write] does not wait for the peer.
 func (c *conn) SetWriteDeadline(time.Time) error { return nil }
