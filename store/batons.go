@@ -197,7 +197,7 @@ func (s *Store) timer(slot scheduler.Slot, fire string, body []byte, at time.Tim
 }
 
 // Cancel removes the waiting baton with the given sequence, or any if waiting is 0. It ignores a missing baton, and
-// keeps one that was armed later.
+// keeps a later baton.
 func (s *Store) Cancel(ctx context.Context, slot scheduler.Slot, waiting uint64) error {
 	options := []jetstream.StreamPurgeOpt{jetstream.WithPurgeSubject(s.timerSubject(slot))}
 	if waiting != 0 {
@@ -206,7 +206,7 @@ func (s *Store) Cancel(ctx context.Context, slot scheduler.Slot, waiting uint64)
 	return translate(s.timers[s.Lane(slot.Key)].Purge(ctx, options...))
 }
 
-// Clear removes the job's batons that match of, waiting or running, including those of detached runs, and unreadable
+// Clear removes the job's batons that match of, waiting or running, detached runs included, and unreadable
 // ones. If of is nil, it removes all.
 func (s *Store) Clear(ctx context.Context, k scheduler.Key, of func(*scheduler.Baton) bool) error {
 	slot := scheduler.Slot{Key: k}

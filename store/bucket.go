@@ -37,13 +37,13 @@ func (s *Store) Operations() scheduler.Bucket { return bucket{s, operationsBucke
 // Tokens returns the bucket of access token hashes.
 func (s *Store) Tokens() scheduler.Bucket { return bucket{s, tokensBucket, s.tokens} }
 
-// TokenLedger returns the bucket whose entries authenticate those of Tokens (package tokens). It is in a separate
+// TokenLedger returns the bucket that authenticates the entries of Tokens (package tokens). It is in a separate
 // stream.
 func (s *Store) TokenLedger() scheduler.Bucket { return bucket{s, "settings", s.settings} }
 
-// OpenTokens opens only the access tokens, their ledger and the audit log, for a tool outside the schedulers. It creates
-// nothing else and fixes no setting such as the number of lanes. Replicas and the retention of the audit log are those of
-// the existing store, or those of cfg before the first start of a scheduler.
+// OpenTokens opens only the access tokens, their ledger and the audit log, for a tool outside the schedulers. It
+// creates nothing else and fixes no setting such as the number of lanes. Replicas and the retention of the audit log
+// are those of the existing store, or those of cfg before the first start of a scheduler.
 func OpenTokens(ctx context.Context, nc *nats.Conn, cfg Config) (*Store, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
@@ -107,7 +107,7 @@ func (b bucket) Save(ctx context.Context, name string, data []byte, replaces uin
 }
 
 // SaveAfter saves a value that depends on the other values in its bucket: check reads them, and the save fails with
-// scheduler.ErrConflict if any of them has changed since. Other errors are those of Save and check.
+// scheduler.ErrConflict if any of them has changed since. It also returns the errors of Save and check.
 func (b bucket) SaveAfter(
 	ctx context.Context, check func() error, name string, data []byte, replaces uint64,
 ) (uint64, error) {

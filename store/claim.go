@@ -24,8 +24,8 @@ import (
 //  3. It restores the ack wait.
 //
 // All live leases were renewed after the request, so they are safe if the phase ends within shortWait of the request,
-// whatever stalls. If the claiming process stalls or dies during the phase, the other processes keep renewing their
-// leases and restore the ack wait themselves.
+// regardless of stalls. If the claiming process stalls or dies during the phase, the other processes keep renewing
+// their leases and restore the ack wait themselves.
 const (
 	shortWait    = 1500 * time.Millisecond // equals the patience of [peers]: leases of a vanished process are older
 	answerWait   = 400 * time.Millisecond  // for all holders to renew
@@ -310,7 +310,7 @@ func (p *presence) renew(id string, m *nats.Msg) {
 	p.enter(id, time.Now())
 }
 
-// done handles the end of another process's claim. If that process did not wait for this one, the server may have
+// done handles the end of another process's claim. If this process had not replied, the server may have
 // redelivered the messages that this process held.
 func (p *presence) done(n notice) {
 	p.mu.Lock()

@@ -10,8 +10,8 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// clock estimates the store's clock: that of the server that leads the streams. All due times refer to it, so a wrong
-// or stepped clock of one process makes no run early or late.
+// clock estimates the store's clock, which is the clock of the server that leads the streams. All due times refer to
+// it, so a wrong or stepped clock of one process makes no run early or late.
 //
 // The process reads the store's clock at the start, at each [Store.Check], and after a step of the local clock. In
 // between it adds monotonic elapsed time, which no step affects. While both clocks agree within the accuracy of a

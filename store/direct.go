@@ -51,7 +51,7 @@ func (s *Store) lastBefore(ctx context.Context, stream, subject string, upTo uin
 }
 
 // directPatience is the first timeout for an answer in a cluster. Any server with a replica may receive the request,
-// including one that hangs, so the request is repeated.
+// including a hanging server, so the request is repeated.
 const directPatience = time.Second
 
 // askDirect repeats a request until it is answered or patience has passed. ask must return when its context is done.
@@ -120,7 +120,7 @@ const (
 const anySubject = ""
 
 // forward returns up to most messages that match a filter, with sequences from from up to end (exclusive). all reports
-// whether there are no more.
+// whether no more remain.
 func (s *Store) forward(
 	ctx context.Context, stream, filter string, from, end uint64, most int,
 ) (found []*jetstream.RawStreamMsg, all bool, err error) {

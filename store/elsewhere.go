@@ -35,7 +35,7 @@ type elsewhere struct {
 }
 
 // answered records an answer from a stream. Other processes that are silent nevertheless have vanished; this process is
-// not the one that is partitioned.
+// not partitioned.
 func (e *elsewhere) answered(now time.Time) {
 	if e.since.Load() != 0 {
 		e.since.Store(0)

@@ -40,7 +40,7 @@ func (e *SettingError) Is(target error) bool { return e.Conflict && target == sc
 // the request after JSStreamNameExistErr).
 var forming = []jetstream.ErrorCode{10005, 10023, 10008, 10009, jetstream.JSErrCodeStreamNotFound}
 
-// Passing reports whether the error of an [Open] is transient, such as those of a cluster that has just formed.
+// Passing reports whether the error of an [Open] is transient, such as the errors of a newly formed cluster.
 func Passing(err error) bool {
 	if api, ok := errors.AsType[*jetstream.APIError](err); ok && slices.Contains(forming, api.ErrorCode) {
 		return true
@@ -67,7 +67,7 @@ func (e *translated) Error() string {
 
 func (e *translated) Unwrap() []error { return []error{e.kind, e.cause} }
 
-// explained wraps an error in a text that tells the user where to look.
+// explained wraps an error in a text with a hint where to look.
 type explained struct {
 	text  string
 	cause error

@@ -20,7 +20,7 @@ import (
 const specHeader = "Carillon-Spec-Sequence"
 
 // LoadJob returns a job's current definition. If it does not exist, LoadJob returns scheduler.ErrNotFound;
-// Stored.Revision is then the revision of the delete marker, or 0, and Stored.SpecSequence that of its spec.
+// Stored.Revision is then the revision of the delete marker, or 0, and Stored.SpecSequence the sequence of its spec.
 func (s *Store) LoadJob(ctx context.Context, k scheduler.Key) (scheduler.Stored, error) {
 	m, err := s.jobStream.GetLastMsgForSubject(ctx, s.jobSubject(k))
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/nats-io/nuid"
 )
 
-// Intervals of presence, in addition to those of [peers].
+// Intervals of presence, in addition to the timeouts of [peers].
 const (
 	watchEvery  = pulseEvery / 2
 	restAfter   = 2 * time.Second        // delay of saysRests, so that sporadic jobs cause few messages
@@ -21,7 +21,7 @@ const (
 	askTimeout  = 500 * time.Millisecond // for the request whether a process is connected
 )
 
-// presence tells the other processes of a store that this one holds batons or specs. It detects a holder that has
+// presence notifies the other processes of a store while this one holds batons or specs. It detects a holder that has
 // vanished, so that its messages are redelivered before ackWait has passed (see [claim]). It stores nothing. Its
 // subjects are below PREFIX.presence:
 //

@@ -14,9 +14,9 @@ import (
 )
 
 // Limits of a pull request. If a process is suspended, the server keeps filling its requests until they are used up or
-// expire, and those messages wait for their leases to end. While messages arrive, requests therefore expire before those
-// leases can: a lease has at least ackWait - renewLast - renewEvery left when its process is suspended. In quiet times, a
-// request asks for one message, and larger requests follow when it arrives.
+// expire, and those messages wait for their leases to end. While messages arrive, requests therefore expire before
+// those leases can: a lease has at least ackWait - renewLast - renewEvery left when its process is suspended. In quiet
+// times, a request asks for one message, and larger requests follow when it arrives.
 const (
 	pullBatch     = 512
 	pullExpires   = ackWait - renewLast - renewEvery // while messages arrive

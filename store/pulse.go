@@ -20,7 +20,7 @@ const (
 )
 
 // openPulse opens the activity stream, and creates it if necessary. The stream is optional: without it, the console
-// shows only the activity of its own process.
+// shows only the activity of its process.
 func (s *Store) openPulse(ctx context.Context) error {
 	name := s.cfg.stream(pulseStream)
 	st, err := s.js.Stream(ctx, name)

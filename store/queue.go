@@ -157,7 +157,7 @@ func (s *Store) laneLoad(ctx context.Context, lane int) (scheduler.LaneLoad, err
 }
 
 // Deliver passes the running batons of a lane to take until ctx is done. room returns how many more it may deliver; a
-// value on wake signals new room. take must not block. After ctx is done, it should release what it gets.
+// value on wake signals new room. take must not block. After ctx is done, it should release further batons.
 func (s *Store) Deliver(ctx context.Context, lane int, wake <-chan struct{}, room func() int, take func(*scheduler.Delivery)) error {
 	s.presence.begin()
 	defer s.presence.end()

@@ -77,7 +77,7 @@ func (s *Store) replicate(ctx context.Context) error {
 	return s.awaitCopies(ctx, change)
 }
 
-// streams returns the names of all streams, including those of buckets.
+// streams returns the names of all streams, including the streams of buckets.
 func (s *Store) streams() []string {
 	if s.pulse == "" {
 		return s.opened

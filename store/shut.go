@@ -290,7 +290,7 @@ func (s Shuts) Streams() string {
 	return "streams " + text
 }
 
-// Reason returns the cause, preferably one that a server reported.
+// Reason returns the cause, preferably as reported by a server.
 func (s Shuts) Reason() string {
 	i := max(0, slices.IndexFunc(s, func(found Shut) bool { return found.Told }))
 	return s[i].Reason

@@ -18,7 +18,7 @@ import (
 )
 
 // DeliverSpecs passes published specs to take until ctx is done. room returns how many more it may deliver; a value on
-// wake signals new room. take must not block. After ctx is done, it should release what it gets.
+// wake signals new room. take must not block. After ctx is done, it should release further specs.
 func (s *Store) DeliverSpecs(ctx context.Context, wake <-chan struct{}, room func() int, take func(scheduler.PublishedSpec)) error {
 	s.presence.begin()
 	defer s.presence.end()

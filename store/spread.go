@@ -82,7 +82,7 @@ func (s *spread) next(groups []raftGroup, now time.Time, patience time.Duration)
 }
 
 // uneven returns the move that improves the balance most: to a server that leads at least two fewer groups of the same
-// kind. It returns nil if there is no such move.
+// kind. It returns nil if no such move exists.
 func (s *spread) uneven(groups []raftGroup) *move {
 	leads := map[[2]string]int{} // by kind and server
 	for _, g := range groups {

@@ -37,7 +37,7 @@
 //  2. A job's definition is written after its batons. A job without definition does not run, so a job is restored
 //     completely or not at all. An interrupted restore resumes when it is repeated. It does not touch jobs that it has
 //     already restored, even if they have run, ended or been edited since.
-//  3. No job has two batons afterwards, whatever running schedulers do at the same time.
+//  3. No job has two batons afterwards, even if schedulers run at the same time.
 //  4. An occurrence that a worker held during the backup is due again, with the same idempotency key. The job's misfire
 //     policy (catchUp) handles the times missed since the backup.
 package backup

@@ -28,8 +28,8 @@ const (
 	other             // a different object, or an earlier edit of it
 )
 
-// compareJob compares a stored job, nil if missing, with the entry's. stray means that the job is missing but a baton
-// of another job with its name exists.
+// compareJob compares a stored job, nil if missing, with the entry's. stray (orphaned) means that the job is missing
+// but a baton of another job with its name exists.
 func compareJob(have, want []byte, stray bool) standing {
 	if have == nil {
 		if stray {

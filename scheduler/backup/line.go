@@ -159,7 +159,7 @@ func (e *Entry) read(l *line) error {
 	return nil
 }
 
-// Limits per line. Without them, a line has room for millions of empty elements, each of which takes about 1,000 bytes
+// Limits per line. Without them, a line has room for millions of empty elements, each taking about 1,000 bytes
 // once parsed.
 const (
 	maxBatons  = 100_000

@@ -105,8 +105,8 @@ func (r *restorer) places(ctx context.Context, entries []*Entry) (map[scheduler.
 }
 
 // write writes a job's records, then its batons, then its definition, which makes the job visible. An existing baton
-// without a definition is left from an interrupted restore or a lost definition. It is kept, because its progress is at
-// least that of the backup.
+// without a definition is left from an interrupted restore or a lost definition. It is kept, because its progress is
+// the same or newer.
 func (r *restorer) write(ctx context.Context, e *Entry, p place, f fate, revision uint64) error {
 	k := e.Key()
 	if f == replaced {

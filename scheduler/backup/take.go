@@ -24,7 +24,8 @@ type TakeConfig struct {
 	// Progress is called occasionally with the number of saved jobs, never concurrently. Default: none.
 	Progress func(jobs int)
 
-	// Partial omits damaged entries and batons, and counts them in the summary. Default: [Take] fails with an [*OmittedError].
+	// Partial omits damaged entries and batons, and counts them in the summary. Default: [Take] fails with an
+	// [*OmittedError].
 	Partial bool
 
 	// Logger logs each damaged entry and baton. Default: discard.

@@ -259,8 +259,8 @@ func revokedEntry(id string) string { return "token-revoked-" + id }
 var errKey = errors.New("the entry " + keyEntry + " of the settings is damaged: an operator makes new tokens on NATS, " +
 	"with \"carillon token create --nats-url\"")
 
-// key returns the key of the MACs. With create it replaces a missing or damaged key, which invalidates all tokens made with
-// another key.
+// key returns the key of the MACs. With create it replaces a missing or damaged key, which invalidates all tokens made
+// with another key.
 func (k *Keeper) key(ctx context.Context, create bool) ([]byte, error) {
 	if key := k.secret.Load(); key != nil {
 		return *key, nil
@@ -295,8 +295,8 @@ func (k *Keeper) sign(ctx context.Context, s *stored) ([]byte, error) {
 	return json.Marshal(s)
 }
 
-// Sign returns a stored token of a backup, signed with this store's key. A damaged token stays damaged. With create, Sign makes
-// a missing key; without it, it returns the token unchanged.
+// Sign returns a stored token of a backup, signed with this store's key. A damaged token stays damaged. With create,
+// Sign makes a missing key; without it, it returns the token unchanged.
 func (k *Keeper) Sign(ctx context.Context, id string, data []byte, create bool) ([]byte, error) {
 	s, err := decode(id, 0, data)
 	if err != nil {
@@ -308,8 +308,8 @@ func (k *Keeper) Sign(ctx context.Context, id string, data []byte, create bool) 
 	return k.sign(ctx, s)
 }
 
-// check returns why a stored token is invalid, or "". A token written by another program has a wrong MAC. An old copy of a
-// revoked token has a valid MAC, but the ledger records its revocation.
+// check returns why a stored token is invalid, or "". A token written by another program has a wrong MAC. An old copy
+// of a revoked token has a valid MAC, but the ledger records its revocation.
 func (k *Keeper) check(ctx context.Context, s *stored) (problem string, err error) {
 	if s.sound.Load() {
 		return "", nil

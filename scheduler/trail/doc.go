@@ -1,5 +1,5 @@
-// Package trail defines the audit log: who changed what, when and from where. An [Entry] describes one change; a [Store]
-// keeps the entries. An entry holds the paths that changed and no values, so it never contains a secret.
+// Package trail defines the audit log: who changed what, when and from where. An [Entry] describes one change; a
+// [Store] keeps the entries. An entry holds the paths that changed and no values, so it never contains a secret.
 //
 // # No change is lost
 //
@@ -17,6 +17,5 @@
 //
 // # Identity
 //
-// [By] is the identity that the scheduler or the NATS server has verified. Claim is what the caller says about itself,
-// unverified.
+// [By] is the identity that the scheduler or the NATS server has verified. Claim is the caller's unverified statement.
 package trail

@@ -1,5 +1,5 @@
-// Package embedded runs a NATS server with JetStream in the process, on its own data directory. `carillon dev` and tests
-// use it. [Start] returns a [Server]; [Server.Connect] opens a connection to it without a socket.
+// Package embedded runs a NATS server with JetStream in the process, on its own data directory. `carillon dev` and
+// tests use it. [Start] returns a [Server]; [Server.Connect] opens a connection to it without a socket.
 //
 // Guarantees:
 //

@@ -11,7 +11,8 @@
 //
 //  1. Data is sent in order and once, or the connection ends.
 //  2. The buffer holds at most 256 KB, or one larger message. Write blocks while it is full.
-//  3. A connection that accepts no data for a minute ends, as does a broken one. Both its reader and the next writer get the error.
+//  3. A connection that accepts no data for a minute ends, as does a broken one. Both its reader and the next writer
+//     get the error.
 //  4. Close sends the buffered data before it ends the connection, if the peer accepts it within a quarter of a second.
 package wire
 
