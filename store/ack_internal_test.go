@@ -12,7 +12,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// TestAckMeans shows what the answers of a stream are to the scheduler.
+// TestAckMeans maps a stream's responses to errors of package scheduler.
 func TestAckMeans(t *testing.T) {
 	refusal := func(code, description string) string {
 		return `{"error":{"code":400,"err_code":` + code + `,"description":"` + description + `"},"stream":"S","seq":0}`
@@ -21,7 +21,7 @@ func TestAckMeans(t *testing.T) {
 	tests := []struct {
 		name, answer string
 		sequence     uint64
-		is           error // what the scheduler takes it for
+		is           error // sentinel error of package scheduler
 		code         jetstream.ErrorCode
 	}{
 		{name: "stored", answer: `{"stream":"S","seq":7}`, sequence: 7},
@@ -65,8 +65,7 @@ func TestAckMeans(t *testing.T) {
 	}
 }
 
-// FuzzAck shows that an acknowledgement means the same whether it is read by
-// hand or by reflection, and that the plain form is read by hand.
+// FuzzAck compares plainAck with the JSON decoder, and checks that plainAck handles the plain form.
 func FuzzAck(f *testing.F) {
 	for _, seed := range []string{
 		`{"stream":"S","seq":1}`, `{"stream":"S","domain":"d","seq":2}`, `{"stream":"S","seq":01}`, `{"stream":"S","seq":-1}`,
@@ -90,8 +89,7 @@ func FuzzAck(f *testing.F) {
 	})
 }
 
-// TestPlainAcksAreReadByHand shows that the answers that a server gives make no
-// garbage.
+// TestPlainAcksAreReadByHand checks that a server's usual acknowledgements are parsed without allocation.
 func TestPlainAcksAreReadByHand(t *testing.T) {
 	for _, answer := range []string{`{"stream":"CARILLON_HISTORY","seq":123456}`, `{"stream":"KV_carillon-jobs","domain":"hub","seq":1}`} {
 		m := &nats.Msg{Data: []byte(answer)}

@@ -19,25 +19,24 @@ import (
 	"github.com/carillon-sched/carillon/store/storetest"
 )
 
-// history is a store on a server of its own.
+// history is a store on its own server.
 type history struct {
 	t     *testing.T
 	nc    *nats.Conn
 	store *Store
 }
 
-// withHistory runs f in a bubble with a store whose server waits for the disk, or
-// does not.
+// withHistory runs f in a bubble with a store whose server syncs every write if always is set.
 func withHistory(t *testing.T, always bool, f func(t *testing.T, h *history)) {
 	t.Helper()
 	storetest.Test(t, func(t *testing.T) {
-		t.Cleanup(func() { time.Sleep(time.Second) }) // last: what writes files for the server ends a moment after it
+		t.Cleanup(func() { time.Sleep(time.Second) }) // last: the server's file writers end shortly after the server
 		nc := startServer(t, func(o *server.Options) { o.JetStream, o.StoreDir, o.SyncAlways = true, t.TempDir(), always })()
 		js, err := jetstream.New(nc)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for { // the JetStream API answers a moment after the server is ready
+		for { // the JetStream API answers shortly after the server is ready
 			if _, err := js.AccountInfo(t.Context()); err == nil {
 				break
 			}
@@ -51,7 +50,7 @@ func withHistory(t *testing.T, always bool, f func(t *testing.T, h *history)) {
 	})
 }
 
-// change changes the stream of the history.
+// change updates the history stream.
 func (h *history) change(f func(*jetstream.StreamConfig)) {
 	h.t.Helper()
 	cfg := h.store.history.CachedInfo().Config
@@ -61,13 +60,13 @@ func (h *history) change(f func(*jetstream.StreamConfig)) {
 	}
 }
 
-// record is the record of job n, with a message so long.
+// record returns the record of job n with a message of length long.
 func record(n, long int) *scheduler.Record {
 	k := scheduler.Key{Collection: "c", Job: fmt.Sprintf("j%d", n)}
 	return &scheduler.Record{Job: k, Outcome: scheduler.OutcomeCompleted, Nominal: time.Now(), Message: strings.Repeat("x", long)}
 }
 
-// times says how often each job is in the history.
+// times returns how often each job is in the history.
 func (h *history) times() map[string]uint64 {
 	h.t.Helper()
 	info, err := h.store.history.Info(h.t.Context(), jetstream.WithSubjectFilter("carillon.history.>"))
@@ -81,8 +80,7 @@ func (h *history) times() map[string]uint64 {
 	return times
 }
 
-// group appends records, which are sent as one group and in their order, and
-// returns what became of them.
+// group appends records as one group, in order, and returns their results.
 func (h *history) group(ctx context.Context, records ...*scheduler.Record) []error {
 	b, errs := h.store.records, make([]error, len(records))
 	b.mu.Lock()
@@ -98,8 +96,7 @@ func (h *history) group(ctx context.Context, records ...*scheduler.Record) []err
 	return errs
 }
 
-// TestRecordsTogether shows that records of many callers are each stored once,
-// with a fraction of the acknowledgements.
+// TestRecordsTogether: concurrent records are each stored once, with a fraction of the acknowledgements.
 func TestRecordsTogether(t *testing.T) {
 	withHistory(t, true, func(t *testing.T, h *history) {
 		const callers, each = 200, 10
@@ -127,7 +124,7 @@ func TestRecordsTogether(t *testing.T) {
 	})
 }
 
-// TestLoneRecord shows that a record which has no company waits for none.
+// TestLoneRecord: a single record does not wait for others.
 func TestLoneRecord(t *testing.T) {
 	withHistory(t, true, func(t *testing.T, h *history) {
 		for n := range 5 {
@@ -145,8 +142,7 @@ func TestLoneRecord(t *testing.T) {
 	})
 }
 
-// TestRefusedAmongOthers shows that a record which the server refuses takes no
-// other with it, wherever in its group it is.
+// TestRefusedAmongOthers: a refused record does not affect the others in its group, at any position.
 func TestRefusedAmongOthers(t *testing.T) {
 	const many = 20
 	for _, bad := range []int{0, 1, many / 2, many - 1} {
@@ -184,8 +180,8 @@ func TestRefusedAmongOthers(t *testing.T) {
 	}
 }
 
-// TestStreamWithoutBatches shows that records are stored one by one in a stream
-// that takes no batches, as of an earlier server, also when that is found late.
+// TestStreamWithoutBatches: records are stored individually if the stream does not allow batches, such as the stream of
+// an earlier server, even if the store notices only later.
 func TestStreamWithoutBatches(t *testing.T) {
 	withHistory(t, true, func(t *testing.T, h *history) {
 		h.change(func(c *jetstream.StreamConfig) { c.AllowAtomicPublish = false })
@@ -217,8 +213,7 @@ func TestStreamWithoutBatches(t *testing.T) {
 	})
 }
 
-// TestRecordsApart shows that with a server that does not wait for the disk each
-// record is sent by itself, also to a stream that takes batches.
+// TestRecordsApart: without SyncAlways, records are sent individually, even if the stream allows batches.
 func TestRecordsApart(t *testing.T) {
 	withHistory(t, false, func(t *testing.T, h *history) {
 		if h.store.history.CachedInfo().Config.AllowAtomicPublish {
@@ -235,8 +230,7 @@ func TestRecordsApart(t *testing.T) {
 	})
 }
 
-// TestGroupInDoubt shows that nobody of a group is told that it is stored when no
-// end of it is heard, and that what comes behind it is sent then.
+// TestGroupInDoubt: a group without an acknowledgement is reported as failed, and the next messages are sent.
 func TestGroupInDoubt(t *testing.T) {
 	lost := map[string]func(h *history){
 		"the connection is lost": func(h *history) {
@@ -250,7 +244,7 @@ func TestGroupInDoubt(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			withHistory(t, true, func(t *testing.T, h *history) {
 				h.change(func(c *jetstream.StreamConfig) { c.Subjects = []string{"elsewhere.>"} })
-				deaf, err := h.nc.SubscribeSync("carillon.history.>") // so that there is somebody
+				deaf, err := h.nc.SubscribeSync("carillon.history.>") // so that a subscriber exists
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -284,8 +278,7 @@ func TestGroupInDoubt(t *testing.T) {
 	}
 }
 
-// TestRecordGivenUp shows that a record whose context ends while it waits is not
-// sent, and that the others are.
+// TestRecordGivenUp: a record whose context ends while it waits is not sent; the others are.
 func TestRecordGivenUp(t *testing.T) {
 	withHistory(t, true, func(t *testing.T, h *history) {
 		b := h.store.records
@@ -316,8 +309,7 @@ func TestRecordGivenUp(t *testing.T) {
 	})
 }
 
-// TestResultsTogether shows that the results of many specs are each stored once,
-// with a fraction of the acknowledgements.
+// TestResultsTogether: concurrent spec results are each stored once, with a fraction of the acknowledgements.
 func TestResultsTogether(t *testing.T) {
 	withHistory(t, true, func(t *testing.T, h *history) {
 		const callers, each = 200, 10

@@ -10,7 +10,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// moves is a slot, and what was done to it.
+// moves records the transitions of a slot.
 type moves struct {
 	*world
 
@@ -18,13 +18,13 @@ type moves struct {
 	slot scheduler.Slot
 }
 
-// waiting returns the sequence of the baton that waits, 0 when none does.
+// waiting returns the sequence of the waiting baton, or 0.
 func (m *moves) waiting() uint64 {
 	st, err := m.store.Waiting(m.ctx, m.slot)
 	return m.sequence(st, err)
 }
 
-// running returns the sequence of the baton that runs, 0 when none does.
+// running returns the sequence of the running baton, or 0.
 func (m *moves) running() uint64 {
 	st, err := m.store.Running(m.ctx, m.slot)
 	return m.sequence(st, err)
@@ -42,7 +42,7 @@ func (m *moves) sequence(st scheduler.Stored, err error) uint64 {
 	return st.Revision
 }
 
-// bodies returns what waits and what runs.
+// bodies returns the bodies of the waiting and the running baton.
 func (m *moves) bodies() (waiting, running string) {
 	m.t.Helper()
 	if st, err := m.store.Waiting(m.ctx, m.slot); err == nil {
@@ -70,20 +70,20 @@ func (m *moves) passToFire(body string, running uint64) error {
 	return m.store.PassOn(m.ctx, m.slot, []byte(body), time.Time{}, running)
 }
 
-// armed has "old" wait, and returns its sequence.
+// armed arms the baton "old" and returns its sequence.
 func (m *moves) armed() uint64 {
 	m.must(m.arm("old", 0))
 	return m.waiting()
 }
 
-// fired has "old" run, which waited, and returns the sequence it had then.
+// fired fires the waiting baton "old" and returns its former sequence.
 func (m *moves) fired() uint64 {
 	seq := m.armed()
 	time.Sleep(2 * time.Minute)
 	return seq
 }
 
-// TestMoves makes each move from each state. A conflict leaves all as it was.
+// TestMoves makes each transition from each state. A conflict changes nothing.
 func TestMoves(t *testing.T) {
 	tests := []struct {
 		name             string
@@ -207,8 +207,7 @@ func TestMoves(t *testing.T) {
 	}
 }
 
-// TestCanceledTimerNeverFires shows that the timer goes in the same step in which
-// another baton takes its place.
+// TestCanceledTimerNeverFires: a timer is removed in the same step that replaces its baton.
 func TestCanceledTimerNeverFires(t *testing.T) {
 	for name, move := range map[string]func(m *moves, waiting uint64) error{
 		"fired in its place": func(m *moves, waiting uint64) error { return m.fire("new", waiting) },
@@ -231,8 +230,7 @@ func TestCanceledTimerNeverFires(t *testing.T) {
 	}
 }
 
-// TestTimerIsExact shows that a baton fires at most a quarter of a second after
-// its time, which is kept to the nanosecond.
+// TestTimerIsExact: a baton fires at most 250 ms after its time, which has nanosecond resolution.
 func TestTimerIsExact(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		due := time.Now().Add(90*time.Second + 123456789*time.Nanosecond)
@@ -248,7 +246,7 @@ func TestTimerIsExact(t *testing.T) {
 	})
 }
 
-// TestClear shows that every baton of a job goes, and none of another.
+// TestClear: Clear removes every baton of a job and none of another.
 func TestClear(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		ctx, later := t.Context(), time.Now().Add(time.Hour)
@@ -271,12 +269,12 @@ func TestClear(t *testing.T) {
 			mustBe(t, slot.String()+" "+slot.Detached+", waiting", waiting, want)
 			mustBe(t, slot.String()+" "+slot.Detached+", running", running, want)
 		}
-		w.must(w.store.Clear(ctx, job, nil)) // there is nothing to do
+		w.must(w.store.Clear(ctx, job, nil)) // nothing to remove
 	})
 }
 
-// TestClearLeavesOthersWithTheirWorkers clears a job while batons of others are with workers, older ones and younger ones. When those
-// workers do not answer for them, they come again, all of them.
+// TestClearLeavesOthersWithTheirWorkers clears a job while workers hold older and newer batons of other jobs. Without
+// an acknowledgement, all of these are redelivered.
 func TestClearLeavesOthersWithTheirWorkers(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		ctx := t.Context()
@@ -294,7 +292,7 @@ func TestClearLeavesOthersWithTheirWorkers(t *testing.T) {
 		w.must(w.store.Fire(ctx, scheduler.Slot{Key: scheduler.Key{Collection: "c", Job: "later"}}, []byte("later"), 0))
 		w.must(h.take().Lease.Ack())
 		for _, k := range alike[:2] {
-			held[k].Lease.Yield() // nobody renews it
+			held[k].Lease.Yield() // not renewed
 		}
 		for range 2 {
 			d := h.take()
@@ -310,8 +308,7 @@ func TestClearLeavesOthersWithTheirWorkers(t *testing.T) {
 	})
 }
 
-// TestFindBatons finds what waits or runs among jobs, in all lanes, and nothing
-// that only runs beside its job.
+// TestFindBatons: FindBatons returns waiting and running batons in all lanes, but no detached ones.
 func TestFindBatons(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		ctx, later := t.Context(), time.Now().Add(time.Hour)
@@ -346,7 +343,7 @@ func TestFindBatons(t *testing.T) {
 	})
 }
 
-// TestEachBaton lists every slot that has a baton, a slot with two of them twice.
+// TestEachBaton: EachBaton lists every slot with a baton, and a slot with two batons twice.
 func TestEachBaton(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		ctx, later := t.Context(), time.Now().Add(time.Hour)
@@ -381,7 +378,7 @@ func TestEachBaton(t *testing.T) {
 	})
 }
 
-// TestUnavailable shows what every operation says when the connection is gone.
+// TestUnavailable checks the error of every operation without a connection.
 func TestUnavailable(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		ctx, s := t.Context(), w.store
@@ -433,5 +430,5 @@ func TestUnavailable(t *testing.T) {
 	})
 }
 
-// second is the error of a call that returns something else, too.
+// second returns the error of a call with two results.
 func second[T any](_ T, err error) error { return err }

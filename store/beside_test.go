@@ -14,7 +14,7 @@ import (
 	"github.com/carillon-sched/carillon/store/storetest"
 )
 
-// TestOpenBesideChangesNothing opens a store that is there with other settings than its own, and one that is not there.
+// TestOpenBesideChangesNothing opens an existing store with different settings, and a missing one.
 func TestOpenBesideChangesNothing(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		configs := func() map[string]jetstream.StreamConfig {
@@ -52,7 +52,7 @@ func TestOpenBesideChangesNothing(t *testing.T) {
 	})
 }
 
-// TestFindDetached finds the batons of detached runs, of few jobs and of so many runs that the server refuses them at once.
+// TestFindDetached finds batons of detached runs: a few, and so many that the server refuses a single request.
 func TestFindDetached(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		ctx := t.Context()

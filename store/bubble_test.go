@@ -16,17 +16,16 @@ import (
 	"github.com/carillon-sched/carillon/store/storetest"
 )
 
-// world is a store on a real server, in a bubble of fake time.
+// world is a store on a real server, on fake time.
 type world struct {
 	t      *testing.T
 	server *server.Server
 	nc     *nats.Conn // of the store
 	store  *store.Store
-	js     jetstream.JetStream // of another connection: what lies in the server
+	js     jetstream.JetStream // of another connection: the server's content
 }
 
-// inBubble runs f on fake time, with a store that keeps histories for two hours
-// and final jobs for three.
+// inBubble runs f on fake time, with a store that retains history for 2 h and final jobs for 3 h.
 func inBubble(t *testing.T, f func(t *testing.T, w *world)) {
 	t.Helper()
 	storetest.Test(t, func(t *testing.T) {
@@ -41,7 +40,7 @@ func inBubble(t *testing.T, f func(t *testing.T, w *world)) {
 	})
 }
 
-// open opens the store on a connection of its own, as one process does.
+// open opens the store on a separate connection, like another process.
 func (w *world) open() (*nats.Conn, *store.Store) {
 	w.t.Helper()
 	nc := storetest.Connect(w.t, w.server)
@@ -52,7 +51,7 @@ func (w *world) open() (*nats.Conn, *store.Store) {
 	return nc, st
 }
 
-// must fails the test when something went wrong that is not under test.
+// must fails the test on an error that is not under test.
 func (w *world) must(err error) {
 	w.t.Helper()
 	if err != nil {
@@ -60,8 +59,7 @@ func (w *world) must(err error) {
 	}
 }
 
-// mustBe fails the test when an error is not of the kind that is wanted, or of
-// another one besides. nil wants none.
+// mustBe fails the test unless err is exactly of the kind want; nil wants no error.
 func mustBe(t *testing.T, what string, err, want error) {
 	t.Helper()
 	if want == nil && err != nil {
@@ -74,7 +72,7 @@ func mustBe(t *testing.T, what string, err, want error) {
 	}
 }
 
-// messages is how many messages a stream has.
+// messages returns the number of messages in a stream.
 func (w *world) messages(stream string) uint64 {
 	w.t.Helper()
 	st, err := w.js.Stream(w.t.Context(), stream)
@@ -82,18 +80,18 @@ func (w *world) messages(stream string) uint64 {
 	return st.CachedInfo().State.Msgs
 }
 
-// running reports whether a goroutine of the process is in a function.
+// running reports whether a goroutine of this process runs a function.
 func running(function string) bool {
 	buf := make([]byte, 1<<20)
 	return strings.Contains(string(buf[:runtime.Stack(buf, true)]), function)
 }
 
-// job is the job of these tests, and alike are those that are named like it.
+// job is the job under test; alike are jobs with similar names.
 var (
 	job   = scheduler.Key{Collection: "c", Job: "job"}
 	alike = []scheduler.Key{{Collection: "c", Job: "job2"}, {Collection: "c", Job: "jo"}, {Collection: "c2", Job: "job"}}
 	own   = scheduler.Slot{Key: job}
 )
 
-// beside is the slot of a detached run of the job.
+// beside returns the slot of a detached run of the job.
 func beside(name string) scheduler.Slot { return scheduler.Slot{Key: job, Detached: name} }

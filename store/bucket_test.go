@@ -25,8 +25,7 @@ func inBuckets(t *testing.T, f func(t *testing.T, w *world, b scheduler.Bucket))
 	}
 }
 
-// TestBucket makes each write from each state. A conflict leaves the value as it
-// was.
+// TestBucket makes each write from each state. A conflict changes nothing.
 func TestBucket(t *testing.T) {
 	inBuckets(t, func(t *testing.T, _ *world, b scheduler.Bucket) {
 		ctx := t.Context()
@@ -64,7 +63,7 @@ func TestBucket(t *testing.T) {
 	})
 }
 
-// TestSaveAfter: what depends on the others of a bucket is saved only while they are as they were found.
+// TestSaveAfter: a value that depends on others is saved only while they are unchanged.
 func TestSaveAfter(t *testing.T) {
 	inBuckets(t, func(t *testing.T, w *world, named scheduler.Bucket) {
 		b := named.(scheduler.CheckedBucket)
@@ -102,7 +101,7 @@ func TestSaveAfter(t *testing.T) {
 	})
 }
 
-// TestBucketsAreApart shows that a collection and a secret may have one name.
+// TestBucketsAreApart: a collection and a secret can have the same name.
 func TestBucketsAreApart(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		_, err := w.store.Collections().Save(t.Context(), "a", []byte("collection"), 0)
@@ -142,8 +141,8 @@ func TestEachValue(t *testing.T) {
 	})
 }
 
-// TestWatchValues shows that a watch tells what there is, then that it has, and
-// then every change, until its context ends or it is lost.
+// TestWatchValues: a watch delivers the current values, then ready, then every change, until its context ends or it
+// fails.
 func TestWatchValues(t *testing.T) {
 	ends := map[string]struct {
 		do   func(w *world, cancel func())
@@ -174,7 +173,7 @@ func TestWatchValues(t *testing.T) {
 				_, err := b.Save(t.Context(), "a", []byte("another"), 1)
 				w.must(err)
 				w.must(b.Remove(t.Context(), "b", 2))
-				time.Sleep(time.Second) // a change that the next overtakes at once may be left out
+				time.Sleep(time.Second) // a change that is overwritten immediately may be omitted
 				_, err = b.Save(t.Context(), "b", []byte("back"), 0)
 				w.must(err)
 				for _, want := range []string{"a of a 1", "b of b 2", "ready", "a another 3", "b none 4", "b back 5"} {
@@ -199,7 +198,7 @@ func TestWatchValues(t *testing.T) {
 	}
 }
 
-// TestWatchEndsWithConnection loses the connection of a watch, which comes back to a server that may know nothing of it.
+// TestWatchEndsWithConnection reconnects a watch to a server that may have lost its consumer.
 func TestWatchEndsWithConnection(t *testing.T) {
 	inBuckets(t, func(t *testing.T, w *world, b scheduler.Bucket) {
 		ready, ended := make(chan struct{}), make(chan error, 1)
@@ -217,7 +216,7 @@ func TestWatchEndsWithConnection(t *testing.T) {
 	})
 }
 
-// TestWatchManyValues watches more values than are read in one request, and deletes one while they are read.
+// TestWatchManyValues watches more values than one request returns, and deletes one during the read.
 func TestWatchManyValues(t *testing.T) {
 	inBuckets(t, func(t *testing.T, w *world, b scheduler.Bucket) {
 		const n = 600
@@ -226,7 +225,7 @@ func TestWatchManyValues(t *testing.T) {
 			w.must(err)
 		}
 		known, ready := map[string]uint64{}, make(chan struct{})
-		gone := make(chan string, 10) // it may be told twice
+		gone := make(chan string, 10) // may be called twice
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		go func() {

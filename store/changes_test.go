@@ -14,10 +14,10 @@ import (
 	"github.com/carillon-sched/carillon/store/storetest"
 )
 
-// watched are the buckets whose changes are told.
+// watched lists the buckets that announce changes.
 var watched = []string{"jobs", "collections", "secrets"}
 
-// tells lets a bucket announce its changes, or not.
+// tells turns the announcements of a bucket on or off.
 func tells(t *testing.T, js jetstream.JetStream, bucket string, does bool) {
 	t.Helper()
 	st, err := js.Stream(t.Context(), "KV_carillon-"+bucket)
@@ -36,7 +36,7 @@ func tells(t *testing.T, js jetstream.JetStream, bucket string, does bool) {
 	}
 }
 
-// watchOf watches a bucket until the test ends, and returns what the watch ends with, once it stands.
+// watchOf watches a bucket until the test ends. It returns the watch's result channel once the watch is active.
 func watchOf(t *testing.T, s *store.Store, bucket string, changed func(name string)) <-chan error {
 	t.Helper()
 	ready, ended := make(chan struct{}), make(chan error, 1)
@@ -62,7 +62,7 @@ func watchOf(t *testing.T, s *store.Store, bucket string, changed func(name stri
 	return ended
 }
 
-// write writes a new value.
+// write creates a value.
 func write(t *testing.T, s *store.Store, bucket, name string) {
 	t.Helper()
 	var err error
@@ -89,11 +89,11 @@ func inWatched(t *testing.T, f func(t *testing.T, w *world, bucket string)) {
 	}
 }
 
-// TestMissedChangeEndsWatch lets a change go untold, and tells the next one: the watch ends at once.
+// TestMissedChangeEndsWatch suppresses the announcement of one change, but not of the next: the watch ends immediately.
 func TestMissedChangeEndsWatch(t *testing.T) {
 	inWatched(t, func(t *testing.T, w *world, bucket string) {
 		ended := watchOf(t, w.store, bucket, func(name string) { t.Errorf("told of %s", name) })
-		time.Sleep(time.Minute) // it asked for the last change, and nothing is missing
+		time.Sleep(time.Minute) // it has queried the last change, and none is missing
 		began := time.Now()
 		tells(t, w.js, bucket, false)
 		write(t, w.store, bucket, "untold")
@@ -106,7 +106,7 @@ func TestMissedChangeEndsWatch(t *testing.T) {
 	})
 }
 
-// TestMissedLastChangeEndsWatch lets a change go untold that nothing follows.
+// TestMissedLastChangeEndsWatch suppresses the announcement of the last change.
 func TestMissedLastChangeEndsWatch(t *testing.T) {
 	inWatched(t, func(t *testing.T, w *world, bucket string) {
 		heard := make(chan string, 10)
@@ -127,7 +127,7 @@ func TestMissedLastChangeEndsWatch(t *testing.T) {
 	})
 }
 
-// TestAnotherBucketEndsWatch removes a bucket under a watch, and makes it again.
+// TestAnotherBucketEndsWatch deletes and recreates a watched bucket.
 func TestAnotherBucketEndsWatch(t *testing.T) {
 	inWatched(t, func(t *testing.T, w *world, bucket string) {
 		time.Sleep(time.Minute)
@@ -146,7 +146,7 @@ func TestAnotherBucketEndsWatch(t *testing.T) {
 	})
 }
 
-// TestUntoldChangesAreWatched watches buckets whose changes the NATS user cannot hear, or may not have told.
+// TestUntoldChangesAreWatched watches buckets whose announcements the NATS user cannot receive or enable.
 func TestUntoldChangesAreWatched(t *testing.T) {
 	update := func(bucket string) string { return "$JS.API.STREAM.UPDATE.KV_carillon-" + bucket }
 	for name, may := range map[string]*server.Permissions{
@@ -189,7 +189,7 @@ func TestUntoldChangesAreWatched(t *testing.T) {
 	}
 }
 
-// TestWatchEndsWithoutServer asks for the last change while the server is gone.
+// TestWatchEndsWithoutServer queries the last change while the server is down.
 func TestWatchEndsWithoutServer(t *testing.T) {
 	inWatched(t, func(t *testing.T, w *world, bucket string) {
 		ended := watchOf(t, w.store, bucket, func(string) {})

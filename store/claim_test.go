@@ -13,10 +13,10 @@ import (
 	"github.com/carillon-sched/carillon/store/storetest"
 )
 
-// quick is how long what a killed process held takes to come to another at most.
+// quick is the maximum time until messages of a killed process are redelivered.
 const quick = 2500 * time.Millisecond
 
-// ackWait returns how long the server waits for a sign of life, now.
+// ackWait returns the server's current ack wait.
 func (w *world) ackWait() time.Duration {
 	w.t.Helper()
 	c, err := w.js.Consumer(w.t.Context(), "CARILLON_TIMERS_0", "workers")
@@ -24,7 +24,7 @@ func (w *world) ackWait() time.Duration {
 	return c.CachedInfo().Config.AckWait
 }
 
-// setAckWait has the server wait for so long.
+// setAckWait sets the server's ack wait.
 func (w *world) setAckWait(d time.Duration) {
 	w.t.Helper()
 	c, err := w.js.Consumer(w.t.Context(), "CARILLON_TIMERS_0", "workers")
@@ -35,9 +35,8 @@ func (w *world) setAckWait(d time.Duration) {
 	w.must(err)
 }
 
-// TestVanishedProcess shows that what a killed process held comes to another
-// within three seconds, all of it and each once, and that nothing which others
-// hold is taken from them.
+// TestVanishedProcess: messages of a killed process reach another one within 3 s, all of them, each once, and other
+// processes keep theirs.
 func TestVanishedProcess(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		const each = 40
@@ -81,7 +80,8 @@ func TestVanishedProcess(t *testing.T) {
 	})
 }
 
-// TestClaimWithoutOneQueue claims what a killed process held although another queue does not answer, as one without a leader.
+// TestClaimWithoutOneQueue claims messages of a killed process while another queue does not answer, such as one without
+// a leader.
 func TestClaimWithoutOneQueue(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		a, b := w.holder(5), w.holder(0)
@@ -98,8 +98,7 @@ func TestClaimWithoutOneQueue(t *testing.T) {
 	})
 }
 
-// TestPredecessor shows that a process which starts takes over at once what the
-// one before it held, and nothing of one that lives.
+// TestPredecessor: a new process immediately takes over the messages of its predecessor, and none of a live process.
 func TestPredecessor(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		a, b := w.holder(5), w.holder(5)
@@ -124,8 +123,8 @@ func TestPredecessor(t *testing.T) {
 	})
 }
 
-// TestLateTakeover has when what a killed process held is not claimed, but given
-// out when the server's own patience ends, for the sake of others.
+// TestLateTakeover: cases in which messages of a killed process are not claimed but redelivered after the ack wait, to
+// protect others.
 func TestLateTakeover(t *testing.T) {
 	tests := []struct {
 		name  string
@@ -159,8 +158,8 @@ func TestLateTakeover(t *testing.T) {
 	}
 }
 
-// TestClaimerVanishes shows that a process which dies while it claims leaves no
-// short leases: the others renew theirs until they have made them long again.
+// TestClaimerVanishes: if a process dies during its claim, the others renew their leases until they have restored the
+// ack wait.
 func TestClaimerVanishes(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		a, b := w.holder(30), w.holder(30)
@@ -186,9 +185,8 @@ func TestClaimerVanishes(t *testing.T) {
 	})
 }
 
-// TestNotWaitedFor shows that a process which could not renew its leases before
-// another claimed begins nothing of what it held, says nothing to the server, and
-// has what nobody took delivered again soon.
+// TestNotWaitedFor: a process that could not renew its leases before a claim starts none of its messages and sends
+// nothing to the server. Messages that no other process holds are redelivered soon.
 func TestNotWaitedFor(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		a := w.holder(2)
@@ -217,7 +215,7 @@ func TestNotWaitedFor(t *testing.T) {
 			t.Error("what came before is not in doubt")
 		}
 		before.Lease.Drop()
-		later.Lease.Drop() // stands, and is left alone
+		later.Lease.Drop() // its lease stands, so Drop does nothing
 		a.grow(1)
 		began := time.Now()
 		if again := a.take(); again.Sequence != before.Sequence || again.Deliveries != 2 || time.Since(began) > 2*quick {
@@ -229,7 +227,7 @@ func TestNotWaitedFor(t *testing.T) {
 	})
 }
 
-// taker is a process that takes as many specs as it is given, and keeps them.
+// taker is a process that takes and holds as many specs as it gets.
 type taker struct {
 	nc    *nats.Conn
 	got   chan scheduler.PublishedSpec
@@ -256,13 +254,13 @@ func (w *world) taker(n int64) *taker {
 	return x
 }
 
-// grow gives a process room for n more.
+// grow adds room for n specs.
 func (x *taker) grow(n int64) {
 	x.room.Add(n)
 	x.wake <- struct{}{}
 }
 
-// all takes what comes within a time, by sequence.
+// all returns the specs that arrive within d, by sequence.
 func (x *taker) all(d time.Duration) map[uint64]scheduler.PublishedSpec {
 	end, got := time.After(d), map[uint64]scheduler.PublishedSpec{}
 	for {
@@ -275,8 +273,8 @@ func (x *taker) all(d time.Duration) map[uint64]scheduler.PublishedSpec {
 	}
 }
 
-// TestVanishedSpecs shows that the published specs which a killed process held come to another as its batons do: within three
-// seconds, each once, and none that others hold.
+// TestVanishedSpecs: specs of a killed process reach another one like batons: within 3 s, each once, and others keep
+// theirs.
 func TestVanishedSpecs(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		const each = 40

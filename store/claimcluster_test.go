@@ -16,14 +16,14 @@ import (
 	"github.com/carillon-sched/carillon/store/storetest"
 )
 
-// said is what processes say to each other.
+// said is a notice between processes.
 type said struct {
 	ID    string `json:"id"`
 	Says  string `json:"says"`
 	Short bool   `json:"short"`
 }
 
-// hearing returns what waits until something was said, as often by as many.
+// hearing returns a function that waits until a number of processes have sent a notice a number of times.
 func hearing(t *testing.T, nc *nats.Conn) (await func(processes int, what func(said) bool)) {
 	t.Helper()
 	sub, err := nc.SubscribeSync("carillon.presence.all")
@@ -49,7 +49,7 @@ func hearing(t *testing.T, nc *nats.Conn) (await func(processes int, what func(s
 	}
 }
 
-// lead has a server lead the consumer of the batons.
+// lead makes a server the leader of the batons' consumer.
 func lead(t *testing.T, nc *nats.Conn, s *server.Server) {
 	t.Helper()
 	js, err := jetstream.New(nc)
@@ -75,7 +75,7 @@ func lead(t *testing.T, nc *nats.Conn, s *server.Server) {
 	}
 }
 
-// sequences are those of some deliveries, in order.
+// sequences returns the sorted sequences of deliveries.
 func sequences(deliveries []*scheduler.Delivery) (all []uint64) {
 	for _, d := range deliveries {
 		all = append(all, d.Sequence)
@@ -84,11 +84,11 @@ func sequences(deliveries []*scheduler.Delivery) (all []uint64) {
 	return all
 }
 
-// TestClaimInCluster shows that what a process held that vanished is claimed by another, whichever node leads the consumer, that
-// of either or a third: all of it, each once, and nothing of what others hold.
+// TestClaimInCluster: another process claims the messages of a vanished one, whichever server leads the consumer: all
+// of them, each once, and others keep theirs.
 func TestClaimInCluster(t *testing.T) {
 	t.Parallel()
-	storetest.DropTimers() // after those of the bubbles
+	storetest.DropTimers() // timers left by bubbles
 	servers := startCluster(t)
 	w := &world{t: t}
 	join := func(s *server.Server, n int) *holder {
@@ -139,7 +139,7 @@ func TestClaimInCluster(t *testing.T) {
 	}
 }
 
-// mustBeEmpty waits until there is no baton any more.
+// mustBeEmpty waits until no batons remain.
 func (h *holder) mustBeEmpty() {
 	h.t.Helper()
 	tick := time.Tick(20 * time.Millisecond)

@@ -9,7 +9,7 @@ func TestAheadOf(t *testing.T) {
 	ts := time.Unix(1e9, 0)
 	tests := []struct {
 		name            string
-		asked, answered time.Duration // from ts on, by this machine
+		asked, answered time.Duration // local time since ts
 		was, want       time.Duration
 	}{
 		{"as far as can be told the same", -time.Millisecond, time.Millisecond, 0, 0},
@@ -27,8 +27,8 @@ func TestAheadOf(t *testing.T) {
 	}
 }
 
-// TestReadingGoesOn shows what becomes of a reading as time passes. Differences from the
-// wall's time cannot be made without a clock that makes steps: see integration/chaos.
+// TestReadingGoesOn checks a reading as time passes. Steps of the wall clock need a stepping clock; see
+// integration/chaos.
 func TestReadingGoesOn(t *testing.T) {
 	at := time.Now()
 	for _, ahead := range []time.Duration{0, time.Minute, -time.Minute} {

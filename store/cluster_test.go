@@ -16,7 +16,7 @@ import (
 	"github.com/carillon-sched/carillon/store/storetest"
 )
 
-// patience is how long what happens by itself may take on a busy machine.
+// patience is the timeout for background changes on a busy machine.
 const patience = 30 * time.Second
 
 // startCluster starts a NATS cluster of three servers in this process.
@@ -31,7 +31,7 @@ func startCluster(t *testing.T) (servers []*server.Server) {
 	return servers
 }
 
-// openReplicated opens the store on one server of a cluster, once it can.
+// openReplicated opens the store on a server of a cluster, once that is possible.
 func openReplicated(t *testing.T, s *server.Server) (*store.Store, *nats.Conn) {
 	t.Helper()
 	nc, err := nats.Connect(s.ClientURL(), nats.MaxReconnects(-1), nats.ReconnectWait(100*time.Millisecond))
@@ -42,12 +42,12 @@ func openReplicated(t *testing.T, s *server.Server) (*store.Store, *nats.Conn) {
 	return openPatiently(t, nc, store.Config{Replicas: 3}), nc
 }
 
-// openPatiently opens a store as a process does: again and again while the reason why it cannot will pass.
+// openPatiently opens a store like a process does: it retries while the error is transient.
 func openPatiently(t *testing.T, nc *nats.Conn, cfg store.Config) *store.Store {
 	t.Helper()
 	tick := time.Tick(100 * time.Millisecond)
 	for deadline := time.Now().Add(2 * patience); ; <-tick {
-		ctx, cancel := context.WithTimeout(t.Context(), patience/3) // a cluster that forms does not answer some requests
+		ctx, cancel := context.WithTimeout(t.Context(), patience/3) // a forming cluster does not answer some requests
 		st, err := store.Open(ctx, nc, cfg)
 		cancel()
 		if err == nil {
@@ -59,11 +59,11 @@ func openPatiently(t *testing.T, nc *nats.Conn, cfg store.Config) *store.Store {
 	}
 }
 
-// TestNoStaleDefinitionInCluster edits a job again and again, while the stream of the definitions gets other leaders and
-// the server of one is gone: another process knows each edit in the end.
+// TestNoStaleDefinitionInCluster edits a job repeatedly while leaders change and a server fails. Another process
+// eventually has the latest edit.
 func TestNoStaleDefinitionInCluster(t *testing.T) {
 	t.Parallel()
-	storetest.DropTimers() // after those of the bubbles
+	storetest.DropTimers() // timers left by bubbles
 	servers := startCluster(t)
 	writer, nc := openReplicated(t, servers[0])
 	reader, _ := openReplicated(t, servers[1])
@@ -92,7 +92,7 @@ func TestNoStaleDefinitionInCluster(t *testing.T) {
 				last = revision
 				return
 			}
-			if st, lerr := writer.LoadJob(t.Context(), job); lerr == nil { // it may have been stored, and its answer lost
+			if st, lerr := writer.LoadJob(t.Context(), job); lerr == nil { // it may have been stored without a response
 				last = max(last, st.Revision)
 			}
 			if time.Now().After(deadline) {
@@ -118,7 +118,7 @@ func TestNoStaleDefinitionInCluster(t *testing.T) {
 		if i%2 == 0 {
 			known("before the leader steps down")
 		}
-		// With a context: the client's other requests share timers with the bubbles of other tests.
+		// With a context, because the client's other requests share timers with the bubbles of other tests.
 		stepping, stop := context.WithTimeout(t.Context(), patience)
 		_, err := nc.RequestWithContext(stepping, "$JS.API.STREAM.LEADER.STEPDOWN.KV_carillon-jobs", nil)
 		stop()
@@ -128,7 +128,7 @@ func TestNoStaleDefinitionInCluster(t *testing.T) {
 		write()
 		known("after it stepped down")
 	}
-	servers[2].Shutdown() // which leads the stream, perhaps
+	servers[2].Shutdown() // possibly the stream's leader
 	write()
 	known("with a server less")
 	if st, err := js.Stream(t.Context(), "KV_carillon-jobs"); err != nil || st.CachedInfo().Config.RePublish == nil {

@@ -9,8 +9,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// FuzzDelivered shows that what a delivered message says of itself is read as the
-// client library reads it.
+// FuzzDelivered compares readDelivered with the client library.
 func FuzzDelivered(f *testing.F) {
 	for _, seed := range []string{
 		"$JS.ACK.CARILLON_TIMERS_0.workers.1.42.17.1700000000123456789.3", "$JS.ACK._.acc.S.c.2.5.6.7.8", "$JS.ACK.hub.acc.S.c.2.5.6.7.8.x",
@@ -33,7 +32,7 @@ func FuzzDelivered(f *testing.F) {
 	})
 }
 
-// TestDelivered shows which subjects are read.
+// TestDelivered lists valid and invalid acknowledgement subjects.
 func TestDelivered(t *testing.T) {
 	for reply, want := range map[string]bool{
 		"$JS.ACK.S.c.1.42.17.1700000000123456789.3":               true,
@@ -53,7 +52,7 @@ func TestDelivered(t *testing.T) {
 	}
 }
 
-// TestSlotOf shows that baton subjects are read back, and what is none is not.
+// TestSlotOf parses baton subjects and rejects others.
 func TestSlotOf(t *testing.T) {
 	s := &Store{cfg: Config{Prefix: "a.b"}, lanes: 3}
 	for _, slot := range []scheduler.Slot{own, {Key: own.Key, Detached: "d"}} {
@@ -70,7 +69,7 @@ func TestSlotOf(t *testing.T) {
 	}
 }
 
-// FuzzLane shows that the lane of a job is what it always was.
+// FuzzLane: the lane of a job never changes.
 func FuzzLane(f *testing.F) {
 	f.Add("default", "job")
 	f.Fuzz(func(t *testing.T, collection, job string) {
@@ -80,8 +79,7 @@ func FuzzLane(f *testing.F) {
 	})
 }
 
-// TestCheapMessages shows that what is done for each message makes as little
-// garbage as it can: a subject is one allocation, and reading one is none.
+// TestCheapMessages limits allocations per message: one to create a subject, none to parse one.
 func TestCheapMessages(t *testing.T) {
 	s := &Store{cfg: Config{Prefix: DefaultPrefix}, lanes: 4}
 	fire := s.fireSubject(own)

@@ -13,8 +13,8 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// TestLastOfAsksAgain: a server before 2.15 may end an answer in the middle, when a message has gone since it was looked up. What
-// came before that is not the answer: it is asked again, a few times.
+// TestLastOfAsksAgain: a server before 2.15 may end an answer early if a message was removed after its lookup. The
+// request is then repeated a few times.
 func TestLastOfAsksAgain(t *testing.T) {
 	nc := startServer(t, nil)()
 	for broken, want := range map[int32]error{0: nil, 1: nil, lastOfTries - 1: nil, lastOfTries: scheduler.ErrUnavailable} {

@@ -9,7 +9,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// TestEachJobFrom reads what was written from a revision on, with what was deleted, and nothing that is written meanwhile.
+// TestEachJobFrom reads the definitions and delete markers since a revision, but none written during the read.
 func TestEachJobFrom(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		key := func(name string) scheduler.Key { return scheduler.Key{Collection: "c", Job: name} }

@@ -26,7 +26,7 @@ func TestLeavesServer(t *testing.T) {
 	}
 }
 
-// TestCutOff shows when a process that holds something may be taken for one that has vanished.
+// TestCutOff: when other processes may consider a holder vanished.
 func TestCutOff(t *testing.T) {
 	start := time.Now()
 	e := &elsewhere{}

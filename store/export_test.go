@@ -1,8 +1,7 @@
 package store
 
-// ScanBeyond makes listings read the messages where there are more than n subjects, and not the server's index, as they do
-// where the index has more than a page.
+// ScanBeyond sets the number of subjects beyond which listings read messages instead of the server's index.
 func (s *Store) ScanBeyond(n uint64) { s.indexPage = n }
 
-// Streams returns the names of the streams that are resized, and whose leaders are spread.
+// Streams returns the names of the streams that are resized and balanced.
 func (s *Store) Streams() []string { return s.streams() }

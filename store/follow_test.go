@@ -10,13 +10,13 @@ import (
 	"github.com/carillon-sched/carillon/store/storetest"
 )
 
-// TestFollowSurvivesItsConnection: the server ends the connection of a follower again and again, while records are stored;
-// it misses and repeats none.
+// TestFollowSurvivesItsConnection: the server repeatedly closes a follower's connection while records are stored. The
+// follower misses and repeats none.
 func TestFollowSurvivesItsConnection(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		_, writer := w.open()
 		f := w.follow(job, 0)
-		time.Sleep(time.Second) // its consumer is made
+		time.Sleep(time.Second) // its consumer exists
 		stored := 0
 		for range 5 {
 			var want []string
@@ -32,7 +32,7 @@ func TestFollowSurvivesItsConnection(t *testing.T) {
 				}))
 				want = append(want, strconv.Itoa(stored)+" c/job "+strconv.Itoa(stored))
 			}
-			time.Sleep(time.Minute) // it connects again, and finds out that its consumer has gone on without it
+			time.Sleep(time.Minute) // it reconnects and notices that its consumer has advanced
 			f.mustSee(want...)
 		}
 		if n := w.nc.Stats().Reconnects; n != 5 {
@@ -41,19 +41,19 @@ func TestFollowSurvivesItsConnection(t *testing.T) {
 	})
 }
 
-// TestRecordsFrom reads a history in its order, over what is not kept any more.
+// TestRecordsFrom reads a history in order, across removed records.
 func TestRecordsFrom(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		var err error
 		w.store, err = open(t, storetest.Connect(t, w.server), store.Config{HistoryPerJob: 1000, HistoryAge: 2 * time.Hour})
 		w.must(err)
-		for i := range 2500 { // more than the server is asked for at once
+		for i := range 2500 { // more than one request returns
 			w.record(alike[i%2], scheduler.OutcomeCompleted, strconv.Itoa(i))
 		}
 		w.record(job, scheduler.OutcomeFailed, "last")
 		w.must(w.store.Forget(t.Context(), alike[1], 1e5))
 		for _, from := range []uint64{0, 1, 2, 1500, 2500, 2501, 2502} {
-			next := max(501, from|1) // a job keeps 1,000, and the others were forgotten
+			next := max(501, from|1) // a job retains 1,000; older ones are gone
 			w.must(w.store.RecordsFrom(t.Context(), scheduler.Key{}, from, func(r *scheduler.Record) bool {
 				if r.Sequence != next {
 					t.Errorf("from %d: got %d, want %d", from, r.Sequence, next)

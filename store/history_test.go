@@ -13,13 +13,13 @@ import (
 	"github.com/carillon-sched/carillon/store/storetest"
 )
 
-// record appends a record whose message is text.
+// record appends a record with the message text.
 func (w *world) record(k scheduler.Key, outcome scheduler.Outcome, text string) {
 	w.t.Helper()
 	w.must(w.store.Append(w.t.Context(), &scheduler.Record{Job: k, Outcome: outcome, Message: text, Ended: time.Now()}))
 }
 
-// recent returns the messages of the records that are found, at most n.
+// recent returns the messages of up to n records.
 func (w *world) recent(k scheduler.Key, before uint64, n int, outcomes ...scheduler.Outcome) (all []string) {
 	w.t.Helper()
 	w.must(w.store.Recent(w.t.Context(), k, before, outcomes, func(r *scheduler.Record) bool {
@@ -32,7 +32,7 @@ func (w *world) recent(k scheduler.Key, before uint64, n int, outcomes ...schedu
 	return all
 }
 
-// TestRecent finds records newest first, by outcome and from a place on.
+// TestRecent reads records newest first, by outcome and from a sequence.
 func TestRecent(t *testing.T) {
 	const (
 		completed, failed = scheduler.OutcomeCompleted, scheduler.OutcomeFailed
@@ -77,8 +77,8 @@ func TestRecent(t *testing.T) {
 	})
 }
 
-// TestHistoryIsBounded shows how long records are kept, and how many: of each
-// outcome apart, so that many of one kind do not push out the others.
+// TestHistoryIsBounded checks the limits on age and number of records. The number is per outcome, so a frequent outcome
+// does not displace others.
 func TestHistoryIsBounded(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		few, err := open(t, storetest.Connect(t, w.server), store.Config{Prefix: "few", HistoryPerJob: 3, HistoryAge: time.Hour})
@@ -101,7 +101,7 @@ func TestHistoryIsBounded(t *testing.T) {
 	})
 }
 
-// TestHistoryPerJobIsBroughtUp changes how many records a store keeps that exists.
+// TestHistoryPerJobIsBroughtUp changes the record limit of an existing store.
 func TestHistoryPerJobIsBroughtUp(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		w.must(w.store.Forget(t.Context(), job, 1e5))
@@ -122,7 +122,7 @@ func TestHistoryPerJobIsBroughtUp(t *testing.T) {
 // TestForget removes the records of one job.
 func TestForget(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
-		w.must(w.store.Forget(t.Context(), job, 1e5)) // there are none
+		w.must(w.store.Forget(t.Context(), job, 1e5)) // it has none
 		for _, k := range append(alike, job) {
 			w.record(k, scheduler.OutcomeCompleted, "1")
 			w.record(k, scheduler.OutcomeSkipped, "2")
@@ -139,7 +139,7 @@ func TestForget(t *testing.T) {
 	})
 }
 
-// TestUnreadableRecord shows that what is no record is told as such, and hides no other.
+// TestUnreadableRecord: a damaged record is reported as such and hides no other.
 func TestUnreadableRecord(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		f := w.follow(job, 0)
@@ -157,7 +157,7 @@ func TestUnreadableRecord(t *testing.T) {
 	})
 }
 
-// follower sees what a store tells of new records.
+// follower collects the records that Follow delivers.
 type follower struct {
 	t     *testing.T
 	seen  chan string
@@ -165,7 +165,7 @@ type follower struct {
 	ended chan error
 }
 
-// follow follows what comes after a record.
+// follow follows the records after a sequence.
 func (w *world) follow(k scheduler.Key, after uint64) *follower {
 	w.t.Helper()
 	ctx, cancel := context.WithCancel(w.t.Context())
@@ -191,7 +191,7 @@ func (f *follower) mustSee(want ...string) {
 	}
 }
 
-// TestLastRecords finds the last record of each outcome of many jobs, in as many requests as it takes.
+// TestLastRecords finds the last record of each outcome of many jobs, in as many requests as necessary.
 func TestLastRecords(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		outcomes := []scheduler.Outcome{scheduler.OutcomeCompleted, scheduler.OutcomeFailed, scheduler.OutcomeFaulted}
@@ -226,8 +226,7 @@ func TestLastRecords(t *testing.T) {
 	})
 }
 
-// TestFollow shows which records are told: those of a job, of a collection, or
-// all, that come after a record, until the follower's context ends.
+// TestFollow: Follow delivers the records of a job, a collection or all jobs after a sequence, until its context ends.
 func TestFollow(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		w.record(job, scheduler.OutcomeCompleted, "before")
@@ -250,13 +249,12 @@ func TestFollow(t *testing.T) {
 		w.record(job, scheduler.OutcomeCompleted, "after")
 		ofAll.mustSee()
 		ofJob.mustSee("5 c/job after")
-		w.follow(job, 0).mustSee("1 c/job before", "2 c/job 0", "5 c/job after") // again, from where it was left
+		w.follow(job, 0).mustSee("1 c/job before", "2 c/job 0", "5 c/job after") // resumed
 		w.follow(job, 2).mustSee("5 c/job after")
 	})
 }
 
-// TestRecentOfMany reads the records of many jobs backwards, however dense those
-// are that are looked for.
+// TestRecentOfMany reads the records of many jobs backwards, with dense and rare matches.
 func TestRecentOfMany(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		type stored struct {
@@ -275,7 +273,7 @@ func TestRecentOfMany(t *testing.T) {
 			case i%100 == 1:
 				r.k, r.outcome = alike[0], scheduler.OutcomeFailed
 			case i > 700 && i < 1100:
-				r.k = alike[1] // is forgotten
+				r.k = alike[1] // removed later
 			}
 			w.record(r.k, r.outcome, r.text)
 			all = append(all, r)
@@ -318,8 +316,7 @@ func TestRecentOfMany(t *testing.T) {
 	})
 }
 
-// TestRecentFindsManyBehindFew: a range of which few were found before turns out
-// to hold more than the server is asked for at once.
+// TestRecentFindsManyBehindFew: after a range with few matches, a range has more matches than a request returns.
 func TestRecentFindsManyBehindFew(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		const dense, others = 1300, 1400
@@ -343,7 +340,7 @@ func TestRecentFindsManyBehindFew(t *testing.T) {
 	})
 }
 
-// TestHistoryIsReadInBatches counts the requests for the records of a job among those of others.
+// TestHistoryIsReadInBatches counts the requests for the records of a job among other jobs' records.
 func TestHistoryIsReadInBatches(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		for i := range 300 {
@@ -368,8 +365,8 @@ func TestHistoryIsReadInBatches(t *testing.T) {
 	})
 }
 
-// TestHistoryScanReadsOnce reads a stretch with few records of a job, behind one that has more than fit into a batch: what is
-// read before its turn is not read again.
+// TestHistoryScanReadsOnce reads a range with few records of a job after one with more than a batch: records read ahead
+// are not read again.
 func TestHistoryScanReadsOnce(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		for range 1000 {

@@ -9,11 +9,11 @@ import (
 	"github.com/carillon-sched/carillon/store/storetest"
 )
 
-// TestHistoryInCluster keeps records for less than the time for which the server knows them, and has it tell an equal
-// record of another job from one that comes again.
+// TestHistoryInCluster retains records for less than the duplicate window, and distinguishes an equal record of another
+// job from a repeated one.
 func TestHistoryInCluster(t *testing.T) {
 	t.Parallel()
-	storetest.DropTimers() // after those of the bubbles
+	storetest.DropTimers() // timers left by bubbles
 	st, nc := openReplicated(t, startCluster(t)[0])
 	at := time.Now().UTC()
 	jobs := []scheduler.Key{{Collection: "c", Job: "a"}, {Collection: "c", Job: "b"}}
@@ -29,13 +29,13 @@ func TestHistoryInCluster(t *testing.T) {
 	}
 	for _, k := range jobs {
 		n := 0
-		outcomes := []scheduler.Outcome{scheduler.OutcomeFailed, scheduler.OutcomeSkipped} // of the first there is none
+		outcomes := []scheduler.Outcome{scheduler.OutcomeFailed, scheduler.OutcomeSkipped} // the first one has no records
 		err := st.Newest(t.Context(), k, outcomes, func(*scheduler.Record) bool { n++; return true })
 		if n != 1 || err != nil {
 			t.Errorf("%s has %d records, %v; want one", k, n, err)
 		}
 	}
-	for _, prefix := range []string{"", "brief"} { // one that is there, and one that is not
+	for _, prefix := range []string{"", "brief"} { // an existing and a new history
 		openPatiently(t, nc, store.Config{Prefix: prefix, Replicas: 3, HistoryAge: time.Minute})
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/carillon-sched/carillon/store/storetest"
 )
 
-// TestRecordsSince finds records from an instant on, in more than one batch, and until it is enough.
+// TestRecordsSince reads records since a time, in several batches, until the callback stops.
 func TestRecordsSince(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		const each = 70
@@ -56,8 +56,8 @@ func TestRecordsSince(t *testing.T) {
 	})
 }
 
-// TestKept shows since when all records of a job are there: for as long as they are kept, or since the oldest of an
-// outcome that has as many as there may be.
+// TestKept: the history is complete within its retention, or since the oldest record of an outcome that has reached its
+// limit.
 func TestKept(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		few, err := open(t, storetest.Connect(t, w.server), store.Config{Prefix: "few", HistoryPerJob: 3, HistoryAge: time.Hour})
@@ -79,7 +79,7 @@ func TestKept(t *testing.T) {
 	})
 }
 
-// TestLoadJobAsOf loads the definition that a job had at a time.
+// TestLoadJobAsOf loads the definition of a job at a time.
 func TestLoadJobAsOf(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		before := time.Now()

@@ -16,8 +16,7 @@ import (
 	"github.com/carillon-sched/carillon/store/storetest"
 )
 
-// TestListingBeyondAPage shows that a listing tells the same where the server's index has more than a page, and the messages
-// are read instead.
+// TestListingBeyondAPage: a listing returns the same whether it reads the index or the messages.
 func TestListingBeyondAPage(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		ctx, later := t.Context(), time.Now().Add(time.Hour)
@@ -71,8 +70,8 @@ func TestListingBeyondAPage(t *testing.T) {
 	})
 }
 
-// TestListingWhileWritten shows that what is written while the messages are read is not left out, and that jobs are told once. A
-// baton may be told again.
+// TestListingWhileWritten: jobs written during a listing are not omitted and are returned once. A baton may be returned
+// twice.
 func TestListingWhileWritten(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		ctx, later := t.Context(), time.Now().Add(time.Hour)
@@ -95,8 +94,8 @@ func TestListingWhileWritten(t *testing.T) {
 		w.must(w.store.EachJob(ctx, "", func(k scheduler.Key) error {
 			told[k.String()]++
 			if len(told) == 5 && told[k.String()] == 1 {
-				write(0)        // seen
-				write(jobs - 1) // not seen, unless its headers are on their way
+				write(0)        // already read
+				write(jobs - 1) // not read yet, unless its headers are in flight
 				write(0)
 			}
 			return nil
@@ -123,12 +122,12 @@ func TestListingWhileWritten(t *testing.T) {
 	})
 }
 
-// TestListingWhileEmptied shows that a listing ends when what it waits for is removed.
+// TestListingWhileEmptied: a listing ends if its remaining messages are removed.
 func TestListingWhileEmptied(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		ctx := t.Context()
 		w.store.ScanBeyond(1)
-		for i := range 5000 { // more than is asked for ahead
+		for i := range 5000 { // more than requested ahead
 			_, err := w.store.SaveJob(ctx, scheduler.Key{Collection: "c", Job: fmt.Sprintf("j%d", i)}, []byte("x"), 0, false)
 			w.must(err)
 		}
@@ -153,8 +152,8 @@ func TestListingWhileEmptied(t *testing.T) {
 	})
 }
 
-// TestListingAsksTheIndexOnce shows that the server's index, which it sorts for each answer, is not gone through page by page: where
-// it has more than one, the messages are read, of batons as of jobs.
+// TestListingAsksTheIndexOnce: the index, which the server sorts for each response, is never paged. If it exceeds a
+// page, messages are read instead, for batons as for jobs.
 func TestListingAsksTheIndexOnce(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		ctx, later := t.Context(), time.Now().Add(time.Hour)
@@ -168,7 +167,7 @@ func TestListingAsksTheIndexOnce(t *testing.T) {
 		listener := storetest.Connect(t, w.server)
 		index, err := listener.SubscribeSync("$JS.API.STREAM.INFO.>")
 		w.must(err)
-		w.must(listener.Flush()) // the server knows of it
+		w.must(listener.Flush()) // the subscription is active
 		asked := func() (n int) {
 			for {
 				m, err := index.NextMsg(time.Second)
@@ -192,7 +191,7 @@ func TestListingAsksTheIndexOnce(t *testing.T) {
 			{"batons, two pages", jobs - 1, batons, 0},
 			{"batons, many pages", 1, batons, 0},
 			{"a collection, one page", jobs / 2, collection, 1},
-			{"a collection, many pages", 1, collection, 1}, // by which it is known
+			{"a collection, many pages", 1, collection, 1}, // number of index requests
 		} {
 			w.store.ScanBeyond(test.page)
 			w.must(test.list())
@@ -203,7 +202,7 @@ func TestListingAsksTheIndexOnce(t *testing.T) {
 	})
 }
 
-// TestListingManyBatons shows that the batons of a lane are listed where the server's index has more than a page.
+// TestListingManyBatons lists the batons of a lane when the index exceeds a page.
 func TestListingManyBatons(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it stores a hundred thousand messages: run the tests without -short")

@@ -13,7 +13,7 @@ import (
 	"github.com/carillon-sched/carillon/store"
 )
 
-// save saves the job, and returns its revision.
+// save saves the job and returns its revision.
 func (w *world) save(body string, replaces uint64, final bool) uint64 {
 	w.t.Helper()
 	rev, err := w.store.SaveJob(w.t.Context(), job, []byte(body), replaces, final)
@@ -21,8 +21,7 @@ func (w *world) save(body string, replaces uint64, final bool) uint64 {
 	return rev
 }
 
-// TestJobWrites makes each write from each state. A conflict leaves the definition
-// as it was.
+// TestJobWrites makes each write from each state. A conflict changes nothing.
 func TestJobWrites(t *testing.T) {
 	save := func(replaces uint64) func(context.Context, *store.Store) error {
 		return func(ctx context.Context, s *store.Store) error {
@@ -48,7 +47,7 @@ func TestJobWrites(t *testing.T) {
 		before func(*world)
 		write  func(context.Context, *store.Store) error
 		want   error
-		body   string // afterwards; "" when there is no job
+		body   string // afterwards; "" without a job
 	}{
 		{"save a new job", none, save(0), nil, "new"},
 		{"save a new job over a revision there never was", none, save(3), scheduler.ErrConflict, ""},
@@ -90,8 +89,8 @@ func TestJobWrites(t *testing.T) {
 	}
 }
 
-// TestFinalJobsExpire shows how long final definitions are kept: three hours
-// here, and not longer for being written anew, but for an hour that it takes.
+// TestFinalJobsExpire checks the retention of final definitions: 3 h here. Rewriting one does not extend it, except to
+// the minimum of an hour.
 func TestFinalJobsExpire(t *testing.T) {
 	rewritten := func(after time.Duration) func(w *world) {
 		return func(w *world) {
@@ -117,7 +116,7 @@ func TestFinalJobsExpire(t *testing.T) {
 	tests := []struct {
 		name  string
 		write func(w *world)
-		kept  time.Duration // 0: for good
+		kept  time.Duration // 0: no expiry
 	}{
 		{"a final one", func(w *world) { w.save("final", 0, true) }, 3 * time.Hour},
 		{"one that is not final", func(w *world) { w.save("active", 0, false) }, 0},
@@ -158,7 +157,7 @@ func TestFinalJobsExpire(t *testing.T) {
 	}
 }
 
-// TestDeleteMarker shows what is remembered of a deleted job, and for how long.
+// TestDeleteMarker checks the content and retention of a delete marker.
 func TestDeleteMarker(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		for _, specSequence := range []uint64{0, 42} {
@@ -183,8 +182,7 @@ func TestDeleteMarker(t *testing.T) {
 	})
 }
 
-// TestLoadJobAt shows which revisions are kept: the last eight, until the job is
-// final.
+// TestLoadJobAt: the last eight revisions are retained until the job is final.
 func TestLoadJobAt(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		ctx, s := t.Context(), w.store
@@ -220,8 +218,7 @@ func TestLoadJobAt(t *testing.T) {
 	})
 }
 
-// TestListJobs shows which jobs are found: by their names, and in the index,
-// which has the deleted ones for another hour.
+// TestListJobs lists jobs by name and by index, which has deleted jobs for an hour.
 func TestListJobs(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		ctx, s := t.Context(), w.store
@@ -270,8 +267,8 @@ func TestListJobs(t *testing.T) {
 	})
 }
 
-// TestEachKnownJob shows that jobs are told once each, by their last revisions: those that are there, and those that were
-// deleted within the last hour, as such.
+// TestEachKnownJob: each job is returned once, with its last revision, and jobs deleted within the last hour as
+// deleted.
 func TestEachKnownJob(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		ctx, s := t.Context(), w.store
@@ -319,9 +316,8 @@ func TestEachKnownJob(t *testing.T) {
 	})
 }
 
-// TestWatchJobs shows that changes are told from the moment on at which the watch
-// stands, until its context ends or it is lost. One that the next overtakes at
-// once may be left out.
+// TestWatchJobs: a watch delivers changes from its start until its context ends or it fails. It may omit a change that
+// is overwritten immediately.
 func TestWatchJobs(t *testing.T) {
 	for name, end := range map[string]struct {
 		do   func(w *world, cancel func())

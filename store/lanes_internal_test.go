@@ -9,7 +9,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// lagging is a bucket whose first reads are answered by a member of the cluster that lacks the newest value.
+// lagging is a bucket whose first reads are answered by a lagging replica.
 type lagging struct {
 	jetstream.KeyValue
 
@@ -24,7 +24,7 @@ func (l *lagging) Get(ctx context.Context, key string) (jetstream.KeyValueEntry,
 	return l.KeyValue.Get(ctx, key)
 }
 
-// TestLanesOfAQuickerReplica starts while another process, which has just written the number of lanes, starts too.
+// TestLanesOfAQuickerReplica starts while another process has just written the number of lanes.
 func TestLanesOfAQuickerReplica(t *testing.T) {
 	dir := t.TempDir()
 	js, err := jetstream.New(startServer(t, func(o *server.Options) { o.JetStream, o.StoreDir = true, dir })())

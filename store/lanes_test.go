@@ -9,7 +9,8 @@ import (
 	"github.com/carillon-sched/carillon/store"
 )
 
-// TestLanesAreFoundAgain loses the bucket of settings: the lanes are those that are there, so every baton is found in its own.
+// TestLanesAreFoundAgain deletes the settings bucket: the number of lanes is that of the existing streams, so every
+// baton stays in its lane.
 func TestLanesAreFoundAgain(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		cfg := store.Config{Storage: jetstream.MemoryStorage, Prefix: "other", Lanes: 3}

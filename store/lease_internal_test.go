@@ -9,9 +9,8 @@ import (
 	"github.com/carillon-sched/carillon/integration/bubble"
 )
 
-// TestLeaseOfARepetition shows that a message which is delivered again to who
-// holds it has the lease that it had. Who drops the repetition leaves nothing
-// that would be renewed for ever, and keep the message from everybody else.
+// TestLeaseOfARepetition: a message that is redelivered to its holder keeps its lease. Dropping the redelivery leaves
+// nothing that would be renewed forever and withheld from other processes.
 func TestLeaseOfARepetition(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		nc := startServer(t, nil)()
@@ -19,7 +18,7 @@ func TestLeaseOfARepetition(t *testing.T) {
 		if _, err := nc.ChanSubscribe("answer.*", heard); err != nil {
 			t.Fatal(err)
 		}
-		// told returns what the server is told within a time, the last word of each subject in it.
+		// told returns the last acknowledgement per subject that the server receives within d.
 		told := func(d time.Duration) map[string]string {
 			time.Sleep(d)
 			words := map[string]string{}
@@ -61,9 +60,8 @@ func TestLeaseOfARepetition(t *testing.T) {
 	})
 }
 
-// TestLeaseOfWhatIsKnown shows that a message which comes again while its run ends
-// leaves no lease behind: nobody would answer for it, and it would be renewed, and
-// kept from everybody, until the process ends. The lease of a run goes on.
+// TestLeaseOfWhatIsKnown: a message that is redelivered while its run ends leaves no lease, which would be renewed
+// until the process exits. The lease of an active run continues.
 func TestLeaseOfWhatIsKnown(t *testing.T) {
 	again := 0
 	k := &leases{nc: &nats.Conn{}, dropped: func() { again++ }}
@@ -77,19 +75,19 @@ func TestLeaseOfWhatIsKnown(t *testing.T) {
 	if run.Stands() {
 		t.Error("a lease in doubt stands")
 	}
-	k.keep(at, "answer.3").Yield() // before its run has left the room
+	k.keep(at, "answer.3").Yield() // before its run has ended
 	run.Drop()
 	if k.any() || again != 1 {
 		t.Errorf("a lease is left that no run has, and %d were let go, want 1", again)
 	}
-	k.keep(at, "answer.4").Yield() // after the message was answered for
+	k.keep(at, "answer.4").Yield() // after the message was acknowledged
 	if k.any() || again != 2 {
 		t.Errorf("a lease is left that is nobody's, and %d were let go, want 2", again)
 	}
 }
 
-// TestDropOfARepetition shows that a lease in doubt whose message has come again
-// meanwhile is not dropped: the message is this process's, and must be renewed.
+// TestDropOfARepetition: a doubted lease whose message has been redelivered to this process is not dropped and must be
+// renewed.
 func TestDropOfARepetition(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		nc := startServer(t, nil)()
@@ -115,7 +113,7 @@ func TestDropOfARepetition(t *testing.T) {
 	})
 }
 
-// TestLeasesNotRenewed has no connection for a minute: that is one line, and its end another.
+// TestLeasesNotRenewed disconnects for a minute, which logs one line at the start and one at the end.
 func TestLeasesNotRenewed(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		connect := startServer(t, nil)
@@ -144,8 +142,8 @@ func TestLeasesNotRenewed(t *testing.T) {
 	})
 }
 
-// TestRenewAge: the more leases are held, the later each is renewed, so that there are not many more messages, but always
-// three seconds before the server gives it to another, the second between two looks included.
+// TestRenewAge: with more leases, each is renewed later, which limits the rate, but always 3 s before the ack wait
+// ends, including the second between two checks.
 func TestRenewAge(t *testing.T) {
 	for held, want := range map[int]time.Duration{
 		1: 3 * time.Second, 30_000: 3 * time.Second, 45_000: 4500 * time.Millisecond, 60_000: 6 * time.Second, 1_000_000: 6 * time.Second,

@@ -13,15 +13,14 @@ import (
 	"github.com/carillon-sched/carillon/store"
 )
 
-// hands takes what a lane delivers, until the test ends or stop is called.
+// hands collects the deliveries of a lane until the test ends or stop is called.
 type hands struct {
 	t    *testing.T
 	got  chan *scheduler.Delivery
 	stop func()
 }
 
-// deliver has a store deliver batons as long as there is room; took is told of
-// each.
+// deliver delivers batons of a store as long as there is room, and calls took for each.
 func (w *world) deliver(s *store.Store, room func() int, wake <-chan struct{}, took ...func()) *hands {
 	ctx, cancel := context.WithCancel(w.t.Context())
 	h, ended := &hands{t: w.t, got: make(chan *scheduler.Delivery, 1000)}, make(chan error, 1)
@@ -57,7 +56,7 @@ func (h *hands) take() *scheduler.Delivery {
 	}
 }
 
-// none makes sure that nothing is delivered for a while.
+// none checks that nothing is delivered for d.
 func (h *hands) none(d time.Duration) {
 	h.t.Helper()
 	select {
@@ -67,7 +66,7 @@ func (h *hands) none(d time.Duration) {
 	}
 }
 
-// TestDelivery has what a worker learns of a fired timer.
+// TestDelivery checks the delivery of a fired timer.
 func TestDelivery(t *testing.T) {
 	for _, slot := range []scheduler.Slot{own, beside("x1")} {
 		t.Run(slot.Detached, func(t *testing.T) {
@@ -90,13 +89,13 @@ func TestDelivery(t *testing.T) {
 	}
 }
 
-// TestLease has what becomes of a delivered baton, by what its holder does.
+// TestLease checks the fate of a delivered baton after each action of its holder.
 func TestLease(t *testing.T) {
 	tests := []struct {
 		name   string
-		after  func(w *world, d *scheduler.Delivery) // what the holder does
-		within time.Duration                         // until it is delivered again; 0: never
-		gone   bool                                  // from the server
+		after  func(w *world, d *scheduler.Delivery) // the holder's action
+		within time.Duration                         // until redelivery; 0: never
+		gone   bool                                  // removed from the server
 	}{
 		{"held for minutes: it stays", func(*world, *scheduler.Delivery) {}, 0, false},
 		{"done with: it is removed", func(w *world, d *scheduler.Delivery) { w.must(d.Lease.Ack()) }, 0, true},
@@ -124,7 +123,7 @@ func TestLease(t *testing.T) {
 				d := h.take()
 				_, second := w.open()
 				other := w.deliver(second, wide, nil)
-				go h.stop() // takes nothing more, and holds what it has
+				go h.stop() // takes no more, and holds what it has
 				time.Sleep(time.Second)
 				test.after(w, d)
 				began := time.Now()
@@ -147,8 +146,8 @@ func TestLease(t *testing.T) {
 	}
 }
 
-// TestLeaseOutlivesItsDelivery shows that what is held is renewed after the lane
-// delivers no more: a worker that stops sees its attempts to their end.
+// TestLeaseOutlivesItsDelivery: leases are renewed after delivery has stopped, so a stopping worker can finish its
+// attempts.
 func TestLeaseOutlivesItsDelivery(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		h := w.deliver(w.store, wide, nil)
@@ -165,8 +164,7 @@ func TestLeaseOutlivesItsDelivery(t *testing.T) {
 
 const renewing = "store.(*leases).renew"
 
-// TestLeaseGoroutine shows that renewing takes a goroutine while something is
-// held, and none else.
+// TestLeaseGoroutine: a goroutine renews leases only while any lease is held.
 func TestLeaseGoroutine(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		h := w.deliver(w.store, wide, nil)
@@ -187,7 +185,7 @@ func TestLeaseGoroutine(t *testing.T) {
 		w.must(held[0].Lease.Ack())
 		is("one is held", true)
 		w.must(held[1].Lease.Nak(0))
-		again := h.take() // at once
+		again := h.take() // immediately
 		is("it is held again", true)
 		w.must(again.Lease.Ack())
 		is("none is held", false)
@@ -203,8 +201,7 @@ func TestLeaseGoroutine(t *testing.T) {
 	})
 }
 
-// TestLeaseAcrossReconnect shows that a connection that is lost for a moment
-// loses no lease.
+// TestLeaseAcrossReconnect: a short disconnect loses no lease.
 func TestLeaseAcrossReconnect(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		h := w.deliver(w.store, wide, nil)

@@ -11,7 +11,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// TestLoad counts batons that wait, that nobody has been given, and that a worker has, and a spec.
+// TestLoad counts waiting, undelivered and held batons, and a spec.
 func TestLoad(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		ctx := t.Context()
@@ -21,9 +21,9 @@ func TestLoad(t *testing.T) {
 			w.must(w.store.Arm(ctx, slot, []byte("b"), time.Now().Add(time.Hour), 0))
 		}
 		w.must(w.store.Fire(ctx, own, []byte("b"), 0))
-		_, err := w.nc.Request("carillon.spec.put.c.job", []byte("{}"), time.Second) // answered when it is stored
+		_, err := w.nc.Request("carillon.spec.put.c.job", []byte("{}"), time.Second) // acknowledged when stored
 		w.must(err)
-		time.Sleep(time.Second) // the server counts for the workers a moment after it has stored
+		time.Sleep(time.Second) // the server updates the consumer's counts shortly after storing
 		wantLoad(t, w, "one has fired", scheduler.LaneLoad{Waiting: 3, Running: 1, Pending: 1}, 1)
 
 		taken := make(chan *scheduler.Delivery, 1)

@@ -59,7 +59,7 @@ func TestReplicasOpenTogether(t *testing.T) {
 	}
 }
 
-// A second start finds everything as it wants it, and changes nothing.
+// TestSecondOpenUpdatesNoStream: a second start changes nothing.
 func TestSecondOpenUpdatesNoStream(t *testing.T) {
 	for name, always := range map[string]bool{"": false, "sync always": true} {
 		t.Run(name, func(t *testing.T) {
@@ -100,8 +100,7 @@ func TestPrefixesAreApart(t *testing.T) {
 	}
 }
 
-// Each case opens a store that cannot work, and wants to be told which
-// setting is to blame.
+// TestSettingErrors opens stores that cannot work; the error names the responsible setting.
 func TestSettingErrors(t *testing.T) {
 	tests := map[string]struct {
 		server  func(*server.Options)
@@ -248,8 +247,7 @@ func TestBadConfig(t *testing.T) {
 	}
 }
 
-// TestAcknowledgementsByResponse shows that a user who may answer what it receives
-// needs no leave beside that to acknowledge.
+// TestAcknowledgementsByResponse: a user with response permission needs no other permission to acknowledge.
 func TestAcknowledgementsByResponse(t *testing.T) {
 	s := storetest.Server(t, func(o *server.Options) {
 		o.Users = []*server.User{{Username: "answers", Password: "x", Permissions: &server.Permissions{
@@ -262,7 +260,7 @@ func TestAcknowledgementsByResponse(t *testing.T) {
 	}
 }
 
-// TestOpenTellsWhatItMakes opens a store twice: the second time there is nothing to make.
+// TestOpenTellsWhatItMakes opens a store twice; the second time creates nothing.
 func TestOpenTellsWhatItMakes(t *testing.T) {
 	nc := connect(t, storetest.Server(t))
 	for _, made := range []bool{true, false} {
@@ -278,8 +276,7 @@ func TestOpenTellsWhatItMakes(t *testing.T) {
 	}
 }
 
-// TestStreamsAreAll compares the streams whose leaders are spread with those of the server: a stream that is not counted
-// leaves the servers uneven.
+// TestStreamsAreAll compares the balanced streams with the server's: a missing one would leave the servers unbalanced.
 func TestStreamsAreAll(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		var want []string

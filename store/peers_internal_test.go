@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// TestPeers has who is asked whether it is there, and who has vanished, by what was heard of it.
+// TestPeers checks which peers are asked and which have vanished, given their signs of life.
 func TestPeers(t *testing.T) {
 	start := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
-	// Events at milliseconds; "?" is a look, and wants who is asked and who has vanished by then.
+	// Events at milliseconds; "?" is a beat, with the expected questions and vanished peers.
 	type event struct {
 		at   int
 		what string
@@ -104,7 +104,7 @@ func TestPeers(t *testing.T) {
 	}
 }
 
-// TestOverstayed has which claims take longer than they may.
+// TestOverstayed checks which claims take too long.
 func TestOverstayed(t *testing.T) {
 	start := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
 	phases := map[string]*phase{"a": {asked: start}, "b": {asked: start.Add(-time.Second)}}
@@ -117,11 +117,10 @@ func TestOverstayed(t *testing.T) {
 	}
 }
 
-// TestPatiences shows how the times of a claim hang together: what a process that
-// answers holds is safe in the phase, whatever stalls, and what a vanished one
-// held runs out in it.
+// TestPatiences checks the relations between the times of a claim: leases of a responsive process are safe during the
+// phase, whatever stalls, and leases of a vanished one end in it.
 func TestPatiences(t *testing.T) {
-	youngest := patience - pulseEvery // lease of a process that has vanished when it is claimed
+	youngest := patience - pulseEvery // youngest lease of a vanished process at the claim
 	switch {
 	case phaseEnds >= shortWait:
 		t.Error("a lease that is renewed when that is asked for may run out in the phase")

@@ -21,7 +21,7 @@ import (
 	"github.com/carillon-sched/carillon/store/storetest"
 )
 
-// holder is a process that takes as many batons as it is given, and keeps them.
+// holder is a process that takes and holds as many batons as it gets.
 type holder struct {
 	*hands
 
@@ -49,7 +49,7 @@ func (w *world) holding(nc *nats.Conn, s *store.Store, n int) *holder {
 	return h
 }
 
-// grow gives a process room for n more.
+// grow adds room for n batons.
 func (h *holder) grow(n int) {
 	h.mu.Lock()
 	h.room += n
@@ -59,13 +59,13 @@ func (h *holder) grow(n int) {
 	}
 }
 
-// kill ends the process as kill -9 does.
+// kill ends the process like kill -9.
 func (h *holder) kill() {
 	h.nc.Close()
 	go h.stop()
 }
 
-// all takes what comes within a time, by name.
+// all returns the batons that arrive within d, by name.
 func (h *holder) all(d time.Duration) map[string]*scheduler.Delivery {
 	end, got := time.After(d), map[string]*scheduler.Delivery{}
 	for {
@@ -86,7 +86,7 @@ func (w *world) fire(n int) {
 	}
 }
 
-// sleeper is a process that says it holds something, and stalls then.
+// sleeper starts a process that announces a held message and then stalls.
 func (w *world) sleeper() *nats.Conn {
 	w.t.Helper()
 	nc := storetest.Connect(w.t, w.server)
@@ -97,8 +97,7 @@ func (w *world) sleeper() *nats.Conn {
 	return nc
 }
 
-// TestStalledProcessKeepsItsBatons shows that a process which is connected and
-// only says nothing for a while keeps what it holds: it is not taken for dead.
+// TestStalledProcessKeepsItsBatons: a connected process that is silent for a while keeps its batons.
 func TestStalledProcessKeepsItsBatons(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		b := w.holder(0)
@@ -152,9 +151,8 @@ func (g *gate) set(open bool) {
 	g.conns = nil
 }
 
-// TestLostConnection shows that a process whose connection was lost begins
-// nothing of what others have been given meanwhile, keeps it when there are no
-// others, and keeps it when the connection is back soon.
+// TestLostConnection: after a disconnect, a process starts no message that others may have. It keeps its messages
+// without other processes, or after a short disconnect.
 func TestLostConnection(t *testing.T) {
 	tests := []struct {
 		name   string
@@ -183,7 +181,7 @@ func TestLostConnection(t *testing.T) {
 				if test.others {
 					b = w.holder(100)
 					w.must(w.store.Fire(t.Context(), own, []byte("b"), 0))
-					b.take() // and says so
+					b.take() // and announces it
 				}
 				if !test.others {
 					w.nc.Close()
@@ -216,12 +214,11 @@ func TestLostConnection(t *testing.T) {
 	}
 }
 
-// TestQuietPresence shows that nothing is said of presence while nothing is held,
-// and little while something is.
+// TestQuietPresence: no notices without held messages, and few with them.
 func TestQuietPresence(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		a, b := w.holder(1), w.holder(0)
-		time.Sleep(time.Minute) // they have begun
+		time.Sleep(time.Minute) // they have started
 		sub, err := storetest.Connect(t, w.server).SubscribeSync("carillon.presence.>")
 		w.must(err)
 		_ = sub.SetPendingLimits(-1, -1)
@@ -263,7 +260,7 @@ func TestQuietPresence(t *testing.T) {
 			_ = d.Lease.Ack()
 		}()
 		time.Sleep(500 * time.Millisecond)
-		a.stop() // while something is held: it says at once when that has ended
+		a.stop() // while a message is held, its end is announced immediately
 		time.Sleep(600 * time.Millisecond)
 		a.nc.Close()
 		if got := said(time.Minute); len(got) == 0 || got[len(got)-1] != "rests" {
@@ -273,8 +270,7 @@ func TestQuietPresence(t *testing.T) {
 	})
 }
 
-// TestPresenceForbidden shows that a process whose user may not tell of its
-// presence works all the same, warns, and has the others leave it alone.
+// TestPresenceForbidden: a process without presence permissions works, warns, and the others do not claim its messages.
 func TestPresenceForbidden(t *testing.T) {
 	storetest.Test(t, func(t *testing.T) {
 		w := &world{t: t, server: storetest.Server(t, func(o *server.Options) {

@@ -16,7 +16,7 @@ import (
 	"github.com/carillon-sched/carillon/store/storetest"
 )
 
-// wire is a publisher whose stream is played by the test.
+// wire is a publisher whose stream the test plays.
 type wire struct {
 	t     *testing.T
 	nc    *nats.Conn // of the publisher
@@ -39,7 +39,7 @@ func onWire(t *testing.T, f func(t *testing.T, w *wire)) {
 	})
 }
 
-// stream hands what is published to be answered.
+// stream returns the published messages, to be answered.
 func (w *wire) stream() <-chan *nats.Msg {
 	w.t.Helper()
 	heard := make(chan *nats.Msg, 1000)
@@ -57,7 +57,7 @@ func (w *wire) publish(ctx context.Context, body string) (uint64, error) {
 	return w.store.publish(ctx, w.store.bareMessage("stream", []byte(body)))
 }
 
-// ack acknowledges a message with the number that is its body.
+// ack acknowledges a message with the number in its body.
 func ack(t *testing.T, m *nats.Msg) {
 	t.Helper()
 	if err := m.Respond([]byte(`{"stream":"S","seq":` + string(m.Data) + `}`)); err != nil {
@@ -65,14 +65,13 @@ func ack(t *testing.T, m *nats.Msg) {
 	}
 }
 
-// TestPublishedAnswersReachTheirs publishes many messages at once, which are
-// acknowledged out of order.
+// TestPublishedAnswersReachTheirs publishes many messages at the same time and acknowledges them out of order.
 func TestPublishedAnswersReachTheirs(t *testing.T) {
 	onWire(t, func(t *testing.T, w *wire) {
 		heard := w.stream()
 		var all sync.WaitGroup
 		const many = 500
-		for round := range 3 { // what was used once is used again
+		for round := range 3 { // with reused messages
 			for i := range many {
 				want := uint64(round*many + i + 1)
 				all.Go(func() {
@@ -93,8 +92,7 @@ func TestPublishedAnswersReachTheirs(t *testing.T) {
 	})
 }
 
-// TestPublishHeaders shows that what is published has its own headers, and none
-// of those that went before.
+// TestPublishHeaders: a message has its own headers and none of earlier messages.
 func TestPublishHeaders(t *testing.T) {
 	onWire(t, func(t *testing.T, w *wire) {
 		heard := w.stream()
@@ -124,8 +122,7 @@ func TestPublishHeaders(t *testing.T) {
 	})
 }
 
-// TestPublishTimeout shows that each message is waited for as long as another,
-// and that an answer that comes too late is nobody's.
+// TestPublishTimeout: every message has the same timeout, and a late acknowledgement is dropped.
 func TestPublishTimeout(t *testing.T) {
 	onWire(t, func(t *testing.T, w *wire) {
 		heard := w.stream()
@@ -161,8 +158,8 @@ func TestPublishTimeout(t *testing.T) {
 	})
 }
 
-// TestPublishAcrossReconnect shows that what is under way when the connection is
-// lost is in doubt at once, and that the answers of before are nobody's after.
+// TestPublishAcrossReconnect: messages in flight fail immediately when the connection is lost, and earlier
+// acknowledgements are dropped afterwards.
 func TestPublishAcrossReconnect(t *testing.T) {
 	onWire(t, func(t *testing.T, w *wire) {
 		heard := w.stream()
@@ -203,8 +200,7 @@ func TestPublishAcrossReconnect(t *testing.T) {
 	})
 }
 
-// TestPublishOnClosedConnection shows that a connection that is closed for good
-// leaves nobody waiting.
+// TestPublishOnClosedConnection: no publish keeps waiting on a closed connection.
 func TestPublishOnClosedConnection(t *testing.T) {
 	onWire(t, func(t *testing.T, w *wire) {
 		heard := w.stream()
@@ -223,8 +219,7 @@ func TestPublishOnClosedConnection(t *testing.T) {
 	})
 }
 
-// TestPublishToNobody shows that a message for which nobody listens, as while a
-// stream's leader changes, is sent again, and not for ever.
+// TestPublishToNobody: a message without a responder, as during a leader change, is retried a limited number of times.
 func TestPublishToNobody(t *testing.T) {
 	onWire(t, func(t *testing.T, w *wire) {
 		began := time.Now()
@@ -245,8 +240,8 @@ func TestPublishToNobody(t *testing.T) {
 	})
 }
 
-// TestPublishEndsWithItsContext shows that a wait ends with the cause of its
-// context: for the answer, for room in the window, and between two tries.
+// TestPublishEndsWithItsContext: a publish returns the cause of its context while it waits for the answer, for the
+// window or between two attempts.
 func TestPublishEndsWithItsContext(t *testing.T) {
 	onWire(t, func(t *testing.T, w *wire) {
 		cause := errors.New("enough")
@@ -283,8 +278,8 @@ func TestPublishEndsWithItsContext(t *testing.T) {
 	})
 }
 
-// BenchmarkPublish measures a publish with the headers of a baton, and its
-// acknowledgement, without a stream's work: beside that of the client library.
+// BenchmarkPublish compares a publish with a baton's headers and its acknowledgement, without a stream, with the client
+// library.
 func BenchmarkPublish(b *testing.B) {
 	nc := startServer(b, nil)()
 	if _, err := nc.Subscribe("stream", func(m *nats.Msg) { _ = nc.Publish(m.Reply, plain) }); err != nil {
@@ -335,8 +330,8 @@ func BenchmarkPublish(b *testing.B) {
 
 var plain = []byte(`{"stream":"CARILLON_TIMERS_0","seq":123456}`)
 
-// TestFailedWriteNamesStreamsThatTakeNone fails a write after a check that found one stream shut, and the consumer of another
-// gone: the error names the first only, for the second takes writes.
+// TestFailedWriteNamesStreamsThatTakeNone fails a write after a check that found a read-only stream and a lost
+// consumer. The error names only the first, because the second stream accepts writes.
 func TestFailedWriteNamesStreamsThatTakeNone(t *testing.T) {
 	s := &Store{suspicions: make(chan struct{}, 1)}
 	idle, shut := Shut{Stream: "A", Idle: true, Reason: noAnswer}, Shut{Stream: "B", Reason: noLeader}

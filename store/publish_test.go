@@ -17,9 +17,8 @@ import (
 	"github.com/carillon-sched/carillon/store/storetest"
 )
 
-// TestPublishAcrossRestart shows that a record which was acknowledged is in the
-// history after the server was restarted in the middle, and that one which was not
-// is known to be in doubt.
+// TestPublishAcrossRestart restarts the server during writes: acknowledged records are in the history, and the others
+// are reported as in doubt.
 func TestPublishAcrossRestart(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		dir := t.TempDir()

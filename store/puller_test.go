@@ -18,7 +18,7 @@ import (
 	"github.com/carillon-sched/carillon/store/storetest"
 )
 
-// fireMany fires n batons, each beside the job.
+// fireMany fires n batons of detached runs.
 func (w *world) fireMany(n int) {
 	w.t.Helper()
 	for i := range n {
@@ -26,8 +26,7 @@ func (w *world) fireMany(n int) {
 	}
 }
 
-// TestRoomIsNotExceeded shows that no more is delivered than there is room for,
-// and that the rest comes when there is room again.
+// TestRoomIsNotExceeded: deliveries never exceed the room, and the rest arrives when room is available.
 func TestRoomIsNotExceeded(t *testing.T) {
 	for _, room := range []int{1, 5, 300} {
 		t.Run(strconv.Itoa(room), func(t *testing.T) {
@@ -61,7 +60,7 @@ func TestRoomIsNotExceeded(t *testing.T) {
 	}
 }
 
-// TestNothingWithoutRoom shows that nothing is asked for while there is no room.
+// TestNothingWithoutRoom: without room, nothing is requested.
 func TestNothingWithoutRoom(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		h := w.deliver(w.store, func() int { return 0 }, nil)
@@ -76,8 +75,7 @@ func TestNothingWithoutRoom(t *testing.T) {
 	})
 }
 
-// TestPulling shows that batons come within a moment, whatever happened to the
-// request for them.
+// TestPulling: batons arrive quickly, whatever happens to the pull request.
 func TestPulling(t *testing.T) {
 	tests := []struct {
 		name    string
@@ -128,14 +126,13 @@ func TestPulling(t *testing.T) {
 	}
 }
 
-// relay leads a connection to one server after another.
+// relay connects a client to one server after another.
 type relay struct{ to atomic.Pointer[server.Server] }
 
 // InProcessConn implements [nats.InProcessConnProvider].
 func (r *relay) InProcessConn() (net.Conn, error) { return r.to.Load().InProcessConn() }
 
-// TestAnotherServer shows that batons come a moment after a reconnect to a server
-// that knows nothing of what was asked for.
+// TestAnotherServer: batons arrive shortly after a reconnect to a server that does not know the requests.
 func TestAnotherServer(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		r := &relay{}
@@ -154,7 +151,7 @@ func TestAnotherServer(t *testing.T) {
 		w.must(other.Fire(t.Context(), own, []byte("b"), 0))
 		r.to.Store(w.server)
 		began := time.Now()
-		w.must(nc.ForceReconnect()) // before the old one can say that it goes
+		w.must(nc.ForceReconnect()) // before the old one announces its shutdown
 		old.Shutdown()
 		d := h.take()
 		if took := time.Since(began); took > 5*time.Second {
@@ -165,8 +162,7 @@ func TestAnotherServer(t *testing.T) {
 	})
 }
 
-// TestStopLosesNothing shows that what was on its way when a worker stopped still
-// reaches it, so that it can be given back at once.
+// TestStopLosesNothing: messages in flight when a worker stops still reach it, so it can release them immediately.
 func TestStopLosesNothing(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		h := w.deliver(w.store, func() int { return 1000 }, nil)
@@ -184,8 +180,7 @@ func TestStopLosesNothing(t *testing.T) {
 	})
 }
 
-// TestForeignMessage shows that what lies on a fire subject and names no job is
-// removed, and keeps no baton from being delivered.
+// TestForeignMessage: a message on a fire subject without a job is removed and blocks no baton.
 func TestForeignMessage(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		_, err := w.js.Publish(t.Context(), "carillon.fire.0.a.b.c.d", []byte("?"))
@@ -202,7 +197,7 @@ func TestForeignMessage(t *testing.T) {
 	})
 }
 
-// TestLanesShareRoom: several lanes with the same room do not ask for more messages than it has, each for all of it.
+// TestLanesShareRoom: lanes that share room together request no more than the room.
 func TestLanesShareRoom(t *testing.T) {
 	const lanes, room = 4, 40
 	inBubble(t, func(t *testing.T, w *world) {

@@ -17,7 +17,7 @@ import (
 	"github.com/carillon-sched/carillon/store/storetest"
 )
 
-// told reads what processes have told since a place.
+// told reads the activity reports after a sequence.
 func (w *world) told(after uint64) (all map[string]string, upTo uint64) {
 	w.t.Helper()
 	all = map[string]string{}
@@ -26,7 +26,7 @@ func (w *world) told(after uint64) (all map[string]string, upTo uint64) {
 	return all, upTo
 }
 
-// TestPulseIsReadAsTold has two processes that tell of themselves, and one that reads.
+// TestPulseIsReadAsTold: two processes report and one reads.
 func TestPulseIsReadAsTold(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		if all, upTo := w.told(0); len(all) != 0 || upTo != 0 {
@@ -55,7 +55,7 @@ func TestPulseIsReadAsTold(t *testing.T) {
 	})
 }
 
-// TestPulseOfManyProcesses has more to tell than is read at once.
+// TestPulseOfManyProcesses has more reports than one request returns.
 func TestPulseOfManyProcesses(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		want := map[string]string{}
@@ -70,8 +70,7 @@ func TestPulseOfManyProcesses(t *testing.T) {
 	})
 }
 
-// TestPulseStreamLost shows that a store without the stream gets it at the start, and that a scheduler works without one that
-// is of no use.
+// TestPulseStreamLost: Open recreates a missing stream, and a scheduler works without a usable one.
 func TestPulseStreamLost(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		const stream = "CARILLON_PULSE"
@@ -97,7 +96,7 @@ func TestPulseStreamLost(t *testing.T) {
 	})
 }
 
-// TestPulseWithoutPermission has NATS users that may not create the stream, or not publish to it: a scheduler works without.
+// TestPulseWithoutPermission: a scheduler works if its NATS user may not create the stream or publish to it.
 func TestPulseWithoutPermission(t *testing.T) {
 	s := storetest.Server(t, func(o *server.Options) {
 		user := func(name string, deny ...string) *server.User {
@@ -107,7 +106,7 @@ func TestPulseWithoutPermission(t *testing.T) {
 		}
 		o.Users = []*server.User{user("creates-not", "$JS.API.STREAM.CREATE.CARILLON_PULSE"), user("tells-not", "carillon.pulse.>"), user("all")}
 	})
-	for _, name := range []string{"creates-not", "all", "tells-not"} { // one after the other
+	for _, name := range []string{"creates-not", "all", "tells-not"} { // sequentially
 		nc := connect(t, s, nats.UserInfo(name, "x"))
 		st, err := open(t, nc, store.Config{})
 		if err != nil {

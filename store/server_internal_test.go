@@ -7,7 +7,8 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// startServer starts a NATS server of the test's own, whose options change sets (nil: none), and returns what connects to it.
+// startServer starts a NATS server for the test. change sets its options (nil: none). It returns a function that
+// connects.
 func startServer(tb testing.TB, change func(*server.Options)) (connect func() *nats.Conn) {
 	tb.Helper()
 	options := &server.Options{DontListen: true, NoLog: true, NoSigs: true}

@@ -18,7 +18,7 @@ import (
 	"github.com/carillon-sched/carillon/store/storetest"
 )
 
-// TestCheckChangesNothing checks a store that works, with a job, batons, records and specs in it, one of them under way.
+// TestCheckChangesNothing checks a healthy store with a job, batons, records and specs, one of them held.
 func TestCheckChangesNothing(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		_, err := w.store.SaveJob(t.Context(), job, []byte("{}"), 0, false)
@@ -75,7 +75,7 @@ func TestCheckChangesNothing(t *testing.T) {
 	})
 }
 
-// TestCheckWithoutJetStream checks a store whose server has switched JetStream off, as it does when it may not write.
+// TestCheckWithoutJetStream checks a store whose server has disabled JetStream, as it does when it cannot write.
 func TestCheckWithoutJetStream(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		w.must(w.server.ShutdownJetStream())
@@ -87,7 +87,7 @@ func TestCheckWithoutJetStream(t *testing.T) {
 	})
 }
 
-// TestCheckWithoutConnection checks a store whose server is gone.
+// TestCheckWithoutConnection checks a store whose server is down.
 func TestCheckWithoutConnection(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		w.server.Shutdown()
@@ -97,8 +97,8 @@ func TestCheckWithoutConnection(t *testing.T) {
 	})
 }
 
-// TestCheckFindsShutStream takes the directory of a stream away, so that a write to it fails, and gives it back: the
-// stream stays shut, and the others work.
+// TestCheckFindsShutStream removes the directory of a stream, so that a write fails, and restores it: the stream stays
+// read-only, and the others work.
 func TestCheckFindsShutStream(t *testing.T) {
 	dir := t.TempDir()
 	s := storetest.Server(t, func(o *server.Options) { o.StoreDir = dir })
@@ -115,7 +115,7 @@ func TestCheckFindsShutStream(t *testing.T) {
 		t.Fatal(err)
 	}
 	large := make([]byte, 900<<10)
-	for i := 0; i < 100 && err == nil; i++ { // more than what a file of the stream takes, so that it needs another one
+	for i := 0; i < 100 && err == nil; i++ { // more than one file of the stream, so that it needs another
 		slot := scheduler.Slot{Key: scheduler.Key{Collection: "c", Job: "job" + strconv.Itoa(i)}}
 		if st.Lane(slot.Key) == 1 {
 			err = st.Arm(t.Context(), slot, large, time.Now().Add(time.Hour), 0)
@@ -136,8 +136,7 @@ func TestCheckFindsShutStream(t *testing.T) {
 	}
 }
 
-// TestCheckIsForbidden checks a store whose NATS user may not purge some of the streams: they are not asked, and not
-// taken to be shut.
+// TestCheckIsForbidden checks a store whose NATS user may not purge some streams: these are skipped and not reported.
 func TestCheckIsForbidden(t *testing.T) {
 	s := storetest.Server(t, func(o *server.Options) {
 		o.Users = []*server.User{{
@@ -156,8 +155,8 @@ func TestCheckIsForbidden(t *testing.T) {
 	}
 }
 
-// TestCheckHoldsUpNoSpec gives a spec back, as a process does that stops, and checks the store before anyone asks for it: it is
-// delivered at once.
+// TestCheckHoldsUpNoSpec releases a spec, like a stopping process, and checks the store before another process requests
+// it: it is delivered immediately.
 func TestCheckHoldsUpNoSpec(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		w.publish("put.c.job", "{}")
@@ -178,7 +177,7 @@ func TestCheckHoldsUpNoSpec(t *testing.T) {
 	})
 }
 
-// TestCheckFindsLostConsumer takes the consumer of a lane away: the stream takes writes, and nobody is given its batons.
+// TestCheckFindsLostConsumer deletes the consumer of a lane: the stream accepts writes but delivers no batons.
 func TestCheckFindsLostConsumer(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		w.must(w.js.DeleteConsumer(t.Context(), "CARILLON_TIMERS_0", "workers"))

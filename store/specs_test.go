@@ -15,7 +15,7 @@ import (
 	"github.com/carillon-sched/carillon/store/storetest"
 )
 
-// publish publishes a spec, and returns its sequence.
+// publish publishes a spec and returns its sequence.
 func (w *world) publish(subject, body string) uint64 {
 	w.t.Helper()
 	ack, err := w.js.Publish(w.t.Context(), "carillon.spec."+subject, []byte(body))
@@ -23,7 +23,7 @@ func (w *world) publish(subject, body string) uint64 {
 	return ack.Sequence
 }
 
-// specs takes published specs, as many at once as there is room for.
+// specs delivers published specs as long as there is room.
 func (w *world) specs(room func() int) <-chan scheduler.PublishedSpec {
 	ctx, cancel := context.WithCancel(w.t.Context())
 	got, ended := make(chan scheduler.PublishedSpec, 100), make(chan error, 1)
@@ -51,7 +51,7 @@ func take(t *testing.T, specs <-chan scheduler.PublishedSpec) scheduler.Publishe
 	}
 }
 
-// TestDeliverSpecs has what is learned of a published spec, well-formed or not.
+// TestDeliverSpecs checks the delivery of well-formed and malformed specs.
 func TestDeliverSpecs(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		got := w.specs(wide)
@@ -81,8 +81,7 @@ func TestDeliverSpecs(t *testing.T) {
 	})
 }
 
-// TestSpecLease shows that a spec that is held stays, that one given back comes
-// again, and that those of a dead process come to another one.
+// TestSpecLease: a held spec stays, a released one is redelivered, and those of a dead process reach another one.
 func TestSpecLease(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		sequence := w.publish("put.c.job", "body")
@@ -105,7 +104,7 @@ func TestSpecLease(t *testing.T) {
 	})
 }
 
-// TestIsFirstSpec shows which spec of a name is the first that is not done with.
+// TestIsFirstSpec: which spec of a name is the first unfinished one.
 func TestIsFirstSpec(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		ctx := t.Context()
@@ -136,7 +135,7 @@ func TestIsFirstSpec(t *testing.T) {
 	})
 }
 
-// TestEraseSpec shows that a spec is gone, and that one that is gone is no error.
+// TestEraseSpec erases a spec, and ignores a missing one.
 func TestEraseSpec(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		ctx := t.Context()
@@ -153,11 +152,11 @@ func TestEraseSpec(t *testing.T) {
 		}
 		w.must(s.Lease.Ack())
 		time.Sleep(time.Second)
-		w.must(w.store.EraseSpec(ctx, two)) // it was acknowledged
+		w.must(w.store.EraseSpec(ctx, two)) // already acknowledged
 	})
 }
 
-// TestClaimSpec claims IDs, which the server does not compare.
+// TestClaimSpec claims IDs; the stream has no duplicate window.
 func TestClaimSpec(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		ctx := t.Context()
@@ -178,7 +177,7 @@ func TestClaimSpec(t *testing.T) {
 		claim("put.a.job", 1, "", nil)
 		claim("put.a.job", 1, "", nil)
 		claim("put.b.job", 2, "", nil)
-		claim("put.a.job", 3, "", scheduler.ErrUnavailable) // what has become of the first?
+		claim("put.a.job", 3, "", scheduler.ErrUnavailable) // the first one has no result yet
 		w.must(w.store.SettleClaim(ctx, "put.a.job", "1", 1, []byte("done")))
 		claim("put.a.job", 1, "", nil)
 		claim("put.a.job", 3, "done", nil)
@@ -189,7 +188,7 @@ func TestClaimSpec(t *testing.T) {
 	})
 }
 
-// TestPublishResult shows where results lie, and for how long.
+// TestPublishResult checks subject and retention of results.
 func TestPublishResult(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		ctx := t.Context()
@@ -208,7 +207,7 @@ func TestPublishResult(t *testing.T) {
 	})
 }
 
-// TestMarkSpec shows how often it was noted that a spec is taken in, by any process.
+// TestMarkSpec counts the marks of a spec by any process.
 func TestMarkSpec(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		ctx := t.Context()
@@ -226,14 +225,14 @@ func TestMarkSpec(t *testing.T) {
 		w.must(w.store.UnmarkSpec(ctx, 1))
 		marked(1, 1)
 		marked(2, 2)
-		marked(66, 1) // in place of 2
+		marked(66, 1) // replaces 2
 		marked(2, 1)
-		w.must(w.store.UnmarkSpec(ctx, 3)) // which has none
+		w.must(w.store.UnmarkSpec(ctx, 3)) // without a mark
 		marked(3, 1)
 	})
 }
 
-// TestSpecsAreAskedForInBytes shows that specs of many megabytes together come without a pause.
+// TestSpecsAreAskedForInBytes: specs of many megabytes in total arrive without a pause.
 func TestSpecsAreAskedForInBytes(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		body := strings.Repeat("x", 1_000_000)
@@ -252,8 +251,7 @@ func TestSpecsAreAskedForInBytes(t *testing.T) {
 	})
 }
 
-// TestCompletedRequest shows that a request for specs which brought as many as
-// it asked for, in fewer bytes, is nothing to warn of.
+// TestCompletedRequest: a request for specs that is filled below its size limit causes no warning.
 func TestCompletedRequest(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		var log strings.Builder

@@ -9,7 +9,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// lanesOf returns lanes of a cluster of three servers by who leads them, such as "aab"; a capital has a copy that is behind.
+// lanesOf returns lanes of a three-server cluster by leader, such as "aab"; a capital letter has a lagging replica.
 func lanesOf(leaders string) (groups []raftGroup) {
 	for i, leader := range leaders {
 		g := raftGroup{kind: "lanes", stream: fmt.Sprint("L", i), leader: string(leader), whole: true}
@@ -29,7 +29,7 @@ func lanesOf(leaders string) (groups []raftGroup) {
 	return groups
 }
 
-// TestSpreadNext decides by who leads, since when that is so, and what was moved.
+// TestSpreadNext decides from the leaders, the start of the imbalance and earlier moves.
 func TestSpreadNext(t *testing.T) {
 	now := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 	const patience = time.Minute
@@ -80,7 +80,7 @@ func TestSpreadNext(t *testing.T) {
 	}
 }
 
-// TestGroupOfABusyStream: entries that are on their way to a copy do not keep leaders from being spread. Under load some always are.
+// TestGroupOfABusyStream: entries in transit to a replica, normal under load, do not prevent balancing.
 func TestGroupOfABusyStream(t *testing.T) {
 	for lag, whole := range map[uint64]bool{0: true, 1: true, spreadLag: true, spreadLag + 1: false} {
 		g := groupOf("lanes", "L0", &jetstream.ClusterInfo{Leader: "a", Replicas: []*jetstream.PeerInfo{
@@ -96,7 +96,7 @@ func TestGroupOfABusyStream(t *testing.T) {
 	}
 }
 
-// TestSpreadEnds has leaders anywhere: in few moves they are even, and then they stay.
+// TestSpreadEnds starts with any distribution: a few moves balance the leaders, which then stay.
 func TestSpreadEnds(t *testing.T) {
 	now := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 	for n := 1; n <= 7; n++ {
@@ -131,7 +131,7 @@ func pow(base, n int) int {
 	return all
 }
 
-// extremes returns how many the busiest and the idlest server lead.
+// extremes returns the number of leaders on the busiest and the idlest server.
 func extremes(leaders string) (most, least int) {
 	counts := map[rune]int{'a': 0, 'b': 0, 'c': 0}
 	for _, leader := range leaders {

@@ -12,8 +12,7 @@ import (
 	"github.com/carillon-sched/carillon/store"
 )
 
-// stallable connects a process that can be suspended: from then on it says
-// nothing and hears nothing, and its connection stands.
+// stallable connects a process that can be suspended: it then sends and receives nothing, but stays connected.
 type stallable struct {
 	server  *server.Server
 	stalled chan struct{} // closed
@@ -56,14 +55,13 @@ func (c *stallableConn) Write(b []byte) (int, error) {
 	return c.Conn.Write(b)
 }
 
-// TestSuspendedProcessKeepsNothing suspends one of two processes, and shows that
-// the other has all that falls due within a lease: what the suspended one held, or
-// had asked for, is not given to it again.
+// TestSuspendedProcessKeepsNothing suspends one of two processes: within a lease, the other has all due batons, and the
+// server gives none to the suspended one again.
 func TestSuspendedProcessKeepsNothing(t *testing.T) {
 	const n = 400
 	tests := []struct {
 		name   string
-		before int // batons that have fallen due when it is suspended
+		before int // batons that are due when it is suspended
 	}{
 		{"amid a herd", n},
 		{"in quiet times", 0},
@@ -79,7 +77,7 @@ func TestSuspendedProcessKeepsNothing(t *testing.T) {
 				w.must(err)
 				room := func() int { return 1000 }
 				alive, suspended := w.deliver(w.store, room, nil), w.deliver(other, room, nil)
-				time.Sleep(65 * time.Second) // it has asked anew a while ago
+				time.Sleep(65 * time.Second) // it has renewed its request a while ago
 				w.fireMany(test.before)
 				synctest.Wait()
 				if had := len(suspended.got); test.before > 0 && had < n/4 {
@@ -87,7 +85,7 @@ func TestSuspendedProcessKeepsNothing(t *testing.T) {
 				}
 				close(link.stalled)
 				w.fireMany(n - test.before)
-				time.Sleep(10*time.Second + 100*time.Millisecond) // a lease
+				time.Sleep(10*time.Second + 100*time.Millisecond) // the ack wait
 				if had := len(alive.got); had != n {
 					t.Errorf("the other has %d, want %d", had, n)
 				}

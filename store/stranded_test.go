@@ -9,8 +9,8 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// strand has the server count all that is fired as acknowledged, as it does when it was killed between an acknowledgement and
-// the removal: a consumer that was made for one subject alone acknowledges a later message of that, and takes all then.
+// strand makes the server count all fired batons as acknowledged, as after a kill between an acknowledgement and the
+// removal. A consumer for a single subject acknowledges a later message of that subject, and thereby all.
 func (w *world) strand() {
 	w.t.Helper()
 	ctx := w.t.Context()
@@ -32,7 +32,7 @@ func (w *world) strand() {
 	w.must(err)
 }
 
-// TestStranded shows that running batons which nobody is given are found, and no others, and that one is removed by its sequence.
+// TestStranded: only running batons that are never redelivered are found, and Discard removes one by its sequence.
 func TestStranded(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		ctx, s := t.Context(), w.store
@@ -63,7 +63,7 @@ func TestStranded(t *testing.T) {
 			t.Errorf("found %v, want %v", got, want)
 		}
 
-		w.must(s.Fire(ctx, scheduler.Slot{Key: alike[0]}, []byte("held"), 0)) // delivered, and not answered for
+		w.must(s.Fire(ctx, scheduler.Slot{Key: alike[0]}, []byte("held"), 0)) // delivered, not acknowledged
 		held := h.take()
 		time.Sleep(time.Minute)
 		w.must(s.PassOn(ctx, own, []byte("again"), time.Time{}, 1))
@@ -77,7 +77,7 @@ func TestStranded(t *testing.T) {
 		if got := stranded(); !slices.EqualFunc(got, want[1:], same) {
 			t.Errorf("found %v, want %v", got, want[1:])
 		}
-		w.must(s.Discard(ctx, own, 1)) // is gone
+		w.must(s.Discard(ctx, own, 1)) // already removed
 		w.must(s.Discard(ctx, beside("x"), 2))
 		w.must(held.Lease.Ack())
 		time.Sleep(time.Second)

@@ -14,7 +14,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/trail"
 )
 
-// entry is one of the audit trail.
+// entry returns an entry of the audit log.
 func entry(kind trail.Kind, collection, job, name string) *trail.Entry {
 	return &trail.Entry{
 		Time: time.Date(2026, 3, 2, 9, 0, 0, 5, time.UTC), Kind: kind, Op: "put", Collection: collection, Job: job, Name: name,
@@ -22,7 +22,7 @@ func entry(kind trail.Kind, collection, job, name string) *trail.Entry {
 	}
 }
 
-// seen returns the targets of the entries of a scope, newest first.
+// seen returns the targets of the entries in a scope, newest first.
 func (w *world) seen(of trail.Scope, before uint64) (targets []string) {
 	w.t.Helper()
 	w.must(w.store.RecentEntries(w.t.Context(), of, before, func(e *trail.Entry) bool {
@@ -62,7 +62,7 @@ func TestTrailIsReadNewestFirstByScope(t *testing.T) {
 	})
 }
 
-// TestTrailKeepsAnEntryWhole shows that an entry comes back as it was given, from each way of reading.
+// TestTrailKeepsAnEntryWhole: every read method returns an entry unchanged.
 func TestTrailKeepsAnEntryWhole(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		e := entry(trail.Job, "a", "x", "")
@@ -114,7 +114,7 @@ func TestTrailFindsTheEndOfWhatWasBegun(t *testing.T) {
 		}
 		end := entry(trail.Secret, "", "", "key")
 		end.Begun = begun.Sequence
-		for range 40 { // others of the name, in between
+		for range 40 { // others with the same name, in between
 			w.must(w.store.AppendEntry(t.Context(), entry(trail.Secret, "", "", "key")))
 		}
 		w.must(w.store.AppendEntry(t.Context(), end))
@@ -124,7 +124,7 @@ func TestTrailFindsTheEndOfWhatWasBegun(t *testing.T) {
 	})
 }
 
-// TestTrailDeniesDeletion shows that not even the scheduler's own user deletes a message of the trail.
+// TestTrailDeniesDeletion: not even the scheduler's own user can delete a message of the audit log.
 func TestTrailDeniesDeletion(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		w.must(w.store.AppendEntry(t.Context(), entry(trail.Job, "a", "x", "")))
@@ -171,7 +171,7 @@ func TestWrittenJobsAreToldInTheirOrder(t *testing.T) {
 	})
 }
 
-// TestTrailTellsWhenItBegins shows since when there are entries.
+// TestTrailTellsWhenItBegins checks the time of the oldest entry.
 func TestTrailTellsWhenItBegins(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		if at, err := w.store.FirstEntry(t.Context()); err != nil || !at.IsZero() {

@@ -15,11 +15,11 @@ import (
 	"github.com/carillon-sched/carillon/store/storetest"
 )
 
-// TestReplicaBehind reads values from a stream that does not know the last change yet, as a replica that lags behind. It is
-// asked until it does, and nothing is told of what it answered before.
+// TestReplicaBehind reads values from a lagging replica that does not have the last change. The read is repeated until
+// it does, and earlier answers are discarded.
 func TestReplicaBehind(t *testing.T) {
 	for name, test := range map[string]struct {
-		known time.Duration // after which it knows; 0: never
+		known time.Duration // until the replica has it; 0: never
 		want  []string
 		err   error
 	}{
@@ -57,7 +57,7 @@ func TestReplicaBehind(t *testing.T) {
 	}
 }
 
-// inMemory opens a store on a server of its own.
+// inMemory opens a store on its own server.
 func inMemory(t *testing.T) *Store {
 	t.Helper()
 	nc := startServer(t, func(o *server.Options) { o.JetStream, o.StoreDir = true, t.TempDir() })()
@@ -71,6 +71,6 @@ func inMemory(t *testing.T) *Store {
 		if !errors.Is(err, scheduler.ErrUnavailable) || ctx.Err() != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(time.Millisecond) // the JetStream API answers a moment after the server is ready
+		time.Sleep(time.Millisecond) // the JetStream API answers shortly after the server is ready
 	}
 }

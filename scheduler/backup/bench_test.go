@@ -9,7 +9,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/backup"
 )
 
-// BenchmarkFile writes a backup of ten thousand jobs, and reads it.
+// BenchmarkFile writes and reads a backup of 10,000 jobs.
 func BenchmarkFile(b *testing.B) {
 	const jobs = 10_000
 	data := `{"form":"151601d8d","uid":"726M47HXN5HMZQUN6NTNLB7QRL%d","generation":1,"scheduleGeneration":1,"state":"enabled","properties":` +

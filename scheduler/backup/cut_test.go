@@ -18,8 +18,8 @@ import (
 	"github.com/carillon-sched/carillon/store"
 )
 
-// dying is a store as a restore sees it that is killed: after so many writes, none has an effect any more, or the one has it
-// and nobody learns of it.
+// dying is the store of a restore that is killed: after a number of writes, no further write takes effect, or only one
+// that is not acknowledged.
 type dying struct {
 	*store.Store
 
@@ -40,7 +40,7 @@ func (d *dying) do(write func() error) error {
 		return write()
 	}
 	if left == 0 && d.effect {
-		_ = write() // nobody learns of it
+		_ = write() // without acknowledgement
 	}
 	return errKilled
 }
@@ -73,9 +73,9 @@ func (d *dying) EndJobs(ctx context.Context, jobs []scheduler.JobEnd) []error {
 	return errs
 }
 
-// TestRestoreCutShort kills restores at every write while a scheduler works at the destination, audits there, and repeats
-// them until they are through. No job has run twice then, none is missing, and none has two batons. Half of them replace what
-// is there.
+// TestRestoreCutShort kills a restore at every write while a scheduler runs on the target, runs a consistency check,
+// and repeats the restore until it succeeds. No job is missing, runs twice or has two batons. Half of the restores
+// replace existing jobs.
 func TestRestoreCutShort(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *server.Server) {
 		key1 := newKey(t)
@@ -92,7 +92,7 @@ func TestRestoreCutShort(t *testing.T) {
 		time.Sleep(30 * time.Second)
 		from.halt()
 		file := from.take()
-		time.Sleep(40 * time.Second) // some are overdue when they are restored
+		time.Sleep(40 * time.Second) // some are overdue when restored
 		step := 1
 		if bubble.RaceDetector {
 			step = 3
@@ -126,7 +126,7 @@ func TestRestoreCutShort(t *testing.T) {
 	})
 }
 
-// again restores until it is through; each try is killed a write later than the one before.
+// again repeats a restore until it succeeds; each attempt is killed one write later.
 func again(t *testing.T, back *system, file []byte, cut int) {
 	t.Helper()
 	for try := range 40 {

@@ -17,7 +17,7 @@ import (
 
 var nominal = time.Date(2000, 1, 2, 3, 4, 5, 0, time.UTC)
 
-// sample is a backup with an entry of each kind.
+// sample returns a backup with an entry of each kind.
 func sample(tb testing.TB) ([]byte, []*backup.Entry) {
 	tb.Helper()
 	entries := []*backup.Entry{
@@ -49,7 +49,7 @@ func sample(tb testing.TB) ([]byte, []*backup.Entry) {
 		tb.Fatal(err)
 	}
 	for _, e := range entries {
-		for again := range 2 { // the second is left out
+		for again := range 2 { // the second one is ignored
 			if wrote, err := w.Write(e); err != nil || wrote == (again == 1) {
 				tb.Fatalf("%s: written: %t, %v", e.Name, wrote, err)
 			}
@@ -80,7 +80,7 @@ func read(file []byte) (entries []*backup.Entry, s backup.Summary, err error) {
 	}
 }
 
-// records compares records by what tells them apart.
+// records compares records by their identity.
 var records = cmp.Comparer(func(a, b *scheduler.Record) bool { return a.ID == b.ID && a.Job == b.Job && a.Ended.Equal(b.Ended) })
 
 func TestReadBack(t *testing.T) {
@@ -103,8 +103,8 @@ func TestReadBack(t *testing.T) {
 	}
 }
 
-// TestDamagedFile cuts a file off at every place, and changes every byte of it: it is refused, or says the same, as where the
-// byte says how it is compressed.
+// TestDamagedFile truncates a file at every position and changes every byte: it is rejected or has the same content,
+// for example if the byte is a compression parameter.
 func TestDamagedFile(t *testing.T) {
 	file, want := sample(t)
 	for n := range file {
@@ -148,7 +148,7 @@ func pack(tb testing.TB, text string) []byte {
 	return e.EncodeAll([]byte(text), nil)
 }
 
-// TestHostileFile has files that somebody has written who means harm, or that are of something else.
+// TestHostileFile reads malicious files and files of other formats.
 func TestHostileFile(t *testing.T) {
 	file, _ := sample(t)
 	text := unpack(t, file)
@@ -208,7 +208,7 @@ func TestHostileFile(t *testing.T) {
 	}
 }
 
-// zeros is a reader of so many zeros.
+// zeros is a reader of zero bytes.
 type zeros int
 
 func (z *zeros) Read(p []byte) (int, error) {
@@ -221,7 +221,7 @@ func (z *zeros) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// TestBomb reads a small file that unpacks to 256 MB, and one that asks for a window of a gigabyte.
+// TestBomb reads a small file that expands to 256 MB, and one that requires a window of 1 GB.
 func TestBomb(t *testing.T) {
 	var file bytes.Buffer
 	e, err := zstd.NewWriter(&file, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(1<<20))
@@ -243,7 +243,7 @@ func TestBomb(t *testing.T) {
 	}
 }
 
-// FuzzReader checks that no file panics the reader, and that what it takes is written again as it was.
+// FuzzReader: no file causes a panic, and a valid one is written back unchanged.
 func FuzzReader(f *testing.F) {
 	file, _ := sample(f)
 	f.Add(file, false)

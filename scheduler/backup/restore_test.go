@@ -17,7 +17,7 @@ import (
 	"github.com/carillon-sched/carillon/store"
 )
 
-// to is an action that calls a path of the target; more closes its request.
+// to returns an action that calls a path of the target; more ends its request.
 func to(path, more string) string {
 	return `"action": {"type": "Http", "request": {"method": "GET", "uri": "https://target.example/` + path + `"` + more + `}`
 }
@@ -28,7 +28,7 @@ const (
 	basic = `, "authentication": {"type": "basic", "username": "u", "password": `
 )
 
-// kinds are jobs in all states that there are, after five minutes and fifteen seconds.
+// kinds are jobs in all states, after 5 minutes and 15 seconds.
 var kinds = map[string]string{
 	"every30":    `{` + to("", fine) + `, "recurrence": {"frequency": "second", "interval": 30}}`,
 	"counted":    `{` + to("", fine) + `, "recurrence": {"frequency": "minute", "count": 10}}`,
@@ -54,7 +54,7 @@ var kinds = map[string]string{
 	"damagedJob": `{` + to("", fine) + `, "recurrence": {"frequency": "minute"}}`,
 }
 
-// fill puts jobs of all kinds, and lets time pass.
+// fill creates jobs of all kinds and lets time pass.
 func fill(t *testing.T, s *system) {
 	t.Helper()
 	ctx := t.Context()
@@ -86,7 +86,7 @@ func fill(t *testing.T, s *system) {
 	s.must(s.store.Clear(ctx, key("lostBaton"), nil))
 	now, err := s.store.LoadJob(ctx, key("hasEnded"))
 	s.must(err)
-	_, err = s.store.SaveJob(ctx, key("hasEnded"), before.Data, now.Revision, false) // as before somebody had leisure to write that
+	_, err = s.store.SaveJob(ctx, key("hasEnded"), before.Data, now.Revision, false) // as before the background task has written it
 	s.must(err)
 	damaged, err := s.store.LoadJob(ctx, key("damagedJob"))
 	s.must(err)
@@ -94,7 +94,7 @@ func fill(t *testing.T, s *system) {
 	s.must(err)
 }
 
-// compare compares what there is in two schedulers.
+// compare compares two schedulers.
 func compare(t *testing.T, when string, from, back *system) {
 	t.Helper()
 	want, got := from.jobs(), back.jobs()
@@ -110,9 +110,9 @@ func compare(t *testing.T, when string, from, back *system) {
 	views := back.views()
 	for name, v := range from.views() {
 		g := views[name]
-		g.Status.Running, v.Status.Running = false, false // it is due, and with no worker yet
+		g.Status.Running, v.Status.Running = false, false // due, without a worker yet
 		if v.Job.State == scheduler.Damaged {
-			g.Status.Over = v.Status.Over // names a revision
+			g.Status.Over = v.Status.Over // contains a revision
 		}
 		if diff := cmp.Diff(v.Status, g.Status); diff != "" || g.Job.State != v.Job.State {
 			t.Errorf("%s: %s is %s, want %s: %s", when, name, g.Job.State, v.Job.State, diff)
@@ -141,8 +141,8 @@ func valuesOf(t *testing.T, b scheduler.Bucket) map[string]string {
 	return all
 }
 
-// TestRestore takes jobs of all kinds to another prefix with other lanes, by way of a file. All is there as it was, and
-// goes on as it does where it came from.
+// TestRestore restores jobs of all kinds to another prefix and number of lanes. All are unchanged and continue as in
+// the source.
 func TestRestore(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *server.Server) {
 		key1 := newKey(t)
@@ -162,7 +162,7 @@ func TestRestore(t *testing.T) {
 		if again, err := back.restore(file); err != nil || again.There != has.Counts {
 			t.Errorf("restored again: %+v, %v", again, err)
 		}
-		from.audit() // what was wrong where it comes from is mended there as here
+		from.audit() // repairs the same problems in source and target
 		back.audit()
 		back.start()
 		time.Sleep(2*time.Hour + 7*time.Second)
@@ -184,8 +184,8 @@ func TestRestore(t *testing.T) {
 	})
 }
 
-// lived compares what has become of jobs after hours: one that was running then is called twice for one occurrence, and all
-// else is the same.
+// lived compares the jobs after hours: a job that was running is called twice for one occurrence, and the rest is
+// equal.
 func lived(t *testing.T, from, back *system) {
 	t.Helper()
 	views := back.views()
@@ -227,7 +227,7 @@ func lived(t *testing.T, from, back *system) {
 	}
 }
 
-// TestRestoreDisabled restores jobs that are not to run yet.
+// TestRestoreDisabled restores jobs as disabled.
 func TestRestoreDisabled(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *server.Server) {
 		key1 := newKey(t)
@@ -247,7 +247,7 @@ func TestRestoreDisabled(t *testing.T) {
 			if state := was[name].Job.State; v.Job.State != scheduler.Disabled && v.Job.State != state {
 				t.Errorf("%s is %s", name, v.Job.State)
 			}
-			if name != key("lostBaton").String() && v.Status.Executions != was[name].Status.Executions { // the records know more
+			if name != key("lostBaton").String() && v.Status.Executions != was[name].Status.Executions { // the records are newer
 				t.Errorf("%s: %d executions, want %d", name, v.Status.Executions, was[name].Status.Executions)
 			}
 		}
@@ -257,13 +257,13 @@ func TestRestoreDisabled(t *testing.T) {
 		if calls := back.sink.seen("counted"); len(calls) != 4 {
 			t.Errorf("the other half of a count of ten are %d calls", len(calls))
 		}
-		if report, err := back.service.Audit(t.Context(), false); err != nil || len(report.Findings) > 1 { // what is damaged stays so
+		if report, err := back.service.Audit(t.Context(), false); err != nil || len(report.Findings) > 1 { // damaged jobs stay damaged
 			t.Errorf("the audit finds %+v, %v", report, err)
 		}
 	})
 }
 
-// TestExisting restores over what is there.
+// TestExisting restores over existing objects.
 func TestExisting(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *server.Server) {
 		key1 := newKey(t)
@@ -321,7 +321,7 @@ func TestExisting(t *testing.T) {
 			t.Errorf("rolled back: %+v, %v", report, err)
 		}
 		time.Sleep(time.Hour)
-		if n := len(back.sink.seen("edited")); n != 13 { // the first at once
+		if n := len(back.sink.seen("edited")); n != 13 { // the first one immediately
 			t.Errorf("every five minutes, it was called %d times in an hour", n)
 		}
 		if report, err := back.service.Audit(t.Context(), false); err != nil || len(report.Findings) > 0 {
@@ -330,7 +330,7 @@ func TestExisting(t *testing.T) {
 	})
 }
 
-// TestMessagesLeft makes sure that a restore leaves one message for each job, and that the streams of both stores say so.
+// TestMessagesLeft: a restore leaves one message per job, according to the streams of both stores.
 func TestMessagesLeft(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *server.Server) {
 		key1 := newKey(t)

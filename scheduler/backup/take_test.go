@@ -18,7 +18,7 @@ import (
 	"github.com/carillon-sched/carillon/store"
 )
 
-// slow is a store whose answers take their time: jobs fire, and are edited, between two of them.
+// slow is a store with slow responses: jobs fire and are edited between two of them.
 type slow struct{ *store.Store }
 
 func (s slow) FindBatons(ctx context.Context, keys []scheduler.Key, found func(scheduler.Stored, bool)) error {
@@ -33,9 +33,9 @@ func (s slow) FindDetached(
 	return s.Store.FindDetached(ctx, keys, found)
 }
 
-// TestBackupWhileJobsFire takes backups while jobs fire every second, are edited and deleted, by a scheduler whose worker
-// goes on all the while. Each job is in each backup once, with one baton, which is as far as the counters in it say;
-// restored, it runs every occurrence that was not run before the backup.
+// TestBackupWhileJobsFire takes backups while jobs fire every second and are edited and deleted. Each backup has each
+// job once, with one baton that matches its counters. After a restore, the job runs every occurrence that had not run
+// before the backup.
 func TestBackupWhileJobsFire(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *server.Server) {
 		key1 := newKey(t)
@@ -84,7 +84,7 @@ func TestBackupWhileJobsFire(t *testing.T) {
 	})
 }
 
-// editAll puts ten jobs again and again, and another one that is deleted, until ctx is done.
+// editAll edits ten jobs repeatedly, and creates and deletes another one, until ctx is done.
 func editAll(ctx context.Context, s *system, body func(i int) string) {
 	for i := 1; ctx.Err() == nil; i++ {
 		s.put(fmt.Sprintf("job%d", i%10), body(i)) //nolint:contextcheck // an edit that is begun is brought to its end
@@ -131,7 +131,8 @@ func checkSeconds(t *testing.T, file []byte, began time.Time, jobs int) {
 	}
 }
 
-// TestBackupHasResubmittedRuns takes a backup while a resubmitted run waits for its retry, and restores it: the run continues.
+// TestBackupHasResubmittedRuns takes a backup while a resubmitted run waits for its retry, and restores it: the run
+// continues.
 func TestBackupHasResubmittedRuns(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *server.Server) {
 		key1 := newKey(t)

@@ -33,7 +33,7 @@ func inBubble(t *testing.T, f func(t *testing.T, s *server.Server)) {
 	storetest.Test(t, func(t *testing.T) { f(t, storetest.Server(t)) })
 }
 
-// system is a scheduler with a prefix of its own: the real store, a service, a worker, and targets without sockets.
+// system is a scheduler with its own prefix: the real store, a service, a worker, and targets without sockets.
 type system struct {
 	t       *testing.T
 	nc      *nats.Conn
@@ -45,7 +45,7 @@ type system struct {
 	ended   chan error
 }
 
-// newSystem makes one. Its worker does not run yet.
+// newSystem returns a system whose worker is not running.
 func newSystem(t *testing.T, s *server.Server, key seal.Key, cfg store.Config) *system {
 	t.Helper()
 	sys := &system{t: t, sink: &sink{}}
@@ -67,7 +67,7 @@ func (s *system) actions() scheduler.ActionReader {
 	return actions.New(web.New(web.Config{Transport: s.sink}))
 }
 
-// start runs a worker, and an audit as a scheduler does at its start.
+// start runs a worker and a consistency check, like a scheduler at its start.
 func (s *system) start() {
 	s.t.Helper()
 	w := worker.New(worker.Config{
@@ -91,7 +91,7 @@ func (s *system) halt() {
 	s.stop = nil
 }
 
-// audit mends what it finds, as a scheduler does at its start, and writes down what has ended.
+// audit runs a consistency check with repairs, like a scheduler at its start, and records ended jobs.
 func (s *system) audit() {
 	s.t.Helper()
 	report, err := s.service.Audit(s.t.Context(), true)
@@ -114,7 +114,7 @@ func (s *system) put(name, body string) {
 	}
 }
 
-// jobs are the stored definitions, by name.
+// jobs returns the stored definitions by name.
 func (s *system) jobs() map[string][]byte {
 	s.t.Helper()
 	all := map[string][]byte{}
@@ -125,7 +125,7 @@ func (s *system) jobs() map[string][]byte {
 	return all
 }
 
-// views are the jobs as users see them, by name.
+// views returns the jobs as users see them, by name.
 func (s *system) views() map[string]*view.Job {
 	s.t.Helper()
 	all := map[string]*view.Job{}
@@ -143,7 +143,7 @@ func (s *system) take() []byte {
 	return s.takeOf(s.store)
 }
 
-// takeOf takes a backup by way of another view of the store.
+// takeOf takes a backup of another view of the store.
 func (s *system) takeOf(st backup.Store) []byte {
 	s.t.Helper()
 	var file bytes.Buffer
@@ -155,7 +155,7 @@ func (s *system) takeOf(st backup.Store) []byte {
 	return file.Bytes()
 }
 
-// restore restores one.
+// restore restores a backup.
 func (s *system) restore(file []byte, change ...func(*backup.RestoreConfig)) (*backup.Report, error) {
 	s.t.Helper()
 	cfg := backup.RestoreConfig{Store: s.store, Existing: backup.Refuse, Tokens: true}
@@ -168,7 +168,7 @@ func (s *system) restore(file []byte, change ...func(*backup.RestoreConfig)) (*b
 	return backup.Restore(s.t.Context(), cfg, r)
 }
 
-// plan looks what a restore would do.
+// plan plans a restore.
 func (s *system) plan(file []byte, existing backup.Existing) *backup.Report {
 	s.t.Helper()
 	r, err := backup.NewReader(bytes.NewReader(file))
@@ -179,7 +179,7 @@ func (s *system) plan(file []byte, existing backup.Existing) *backup.Report {
 	return report
 }
 
-// key names a job: job, of the default collection, or collection/job.
+// key parses a job's name: job (in the default collection) or collection/job.
 func key(name string) scheduler.Key {
 	collection, job, ok := strings.Cut(name, "/")
 	if !ok {
@@ -197,21 +197,22 @@ func newKey(t *testing.T) seal.Key {
 	return k
 }
 
-// sink is a target. The path says how it answers: /fail with 500, /slow after ten minutes, anything else at once.
+// sink is a target. The path selects its response: /fail returns 500, /slow responds after ten minutes, others
+// immediately.
 type sink struct {
 	mu    sync.Mutex
 	calls []call
 }
 
-// call is one that a target got.
+// call is a call to a target.
 type call struct {
 	at  time.Time
-	job string // of its key
+	job string // from its key
 	key string
-	by  string // its Authorization
+	by  string // its Authorization header
 }
 
-// RoundTrip notes a call and answers it.
+// RoundTrip records and answers a call.
 func (s *sink) RoundTrip(req *http.Request) (*http.Response, error) {
 	id := req.Header.Get("Idempotency-Key")
 	name, _, _ := strings.Cut(id, "@")

@@ -21,9 +21,9 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-// bucket is a bucket in memory, with a watch that can be lost.
+// bucket is an in-memory bucket whose watch can fail.
 type bucket struct {
-	scheduler.Bucket // for what is not asked here
+	scheduler.Bucket // unused methods
 
 	mu       sync.Mutex
 	values   map[string]scheduler.Stored
@@ -32,7 +32,7 @@ type bucket struct {
 	err      error // of every read
 	ledger   *bucket
 	watches  map[int]func(string, uint64, []byte)
-	lose     chan struct{} // closed: the watches are lost, and none can be had
+	lose     chan struct{} // closed: watches fail
 }
 
 func newBucket() *bucket {
@@ -126,7 +126,7 @@ func (b *bucket) Watch(ctx context.Context, ready func(), changed func(string, u
 	return errors.New("lost")
 }
 
-// create makes a token.
+// create creates a token.
 func create(t *testing.T, k *tokens.Keeper, body string) (*tokens.Token, string) {
 	t.Helper()
 	token, text, err := k.Create(t.Context(), []byte(body))
@@ -138,7 +138,8 @@ func create(t *testing.T, k *tokens.Keeper, body string) (*tokens.Token, string)
 
 const operator = `{"name": "ci", "grants": [{"role": "operator", "collections": ["partners"]}, {"role": "Reader"}]}`
 
-// TestStoresClock: tokens are created, expire and are revoked by the clock of the store, even if this machine's is an hour off.
+// TestStoresClock: tokens are created, expire and are revoked by the store's clock, even if the local clock is an hour
+// off.
 func TestStoresClock(t *testing.T) {
 	for _, ahead := range []time.Duration{-time.Hour, time.Hour} {
 		b, now := newBucket(), time.Now().Add(ahead)
@@ -158,7 +159,7 @@ func TestStoresClock(t *testing.T) {
 	}
 }
 
-// TestToken makes a token, and takes it, and nothing that only looks like it.
+// TestToken accepts a created token and rejects similar texts.
 func TestToken(t *testing.T) {
 	b := newBucket()
 	k := keep(b)
@@ -195,7 +196,7 @@ func TestToken(t *testing.T) {
 	}
 }
 
-// TestTokenWithAnothersID is refused: the id is not secret.
+// TestTokenWithAnothersID rejects a token with the id of another one: the id is not secret.
 func TestTokenWithAnothersID(t *testing.T) {
 	a, b := newBucket(), newBucket()
 	own, foreign := keep(a), keep(b)
@@ -231,7 +232,7 @@ func isUnknown(err error, reason string) bool {
 	return ok && strings.Contains(unknown.Reason, reason)
 }
 
-// TestTokenEnds shows that a token is refused once it is over, and once it is revoked, in another process too.
+// TestTokenEnds: an expired or revoked token is refused, also in another process.
 func TestTokenEnds(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		b := newBucket()
@@ -292,8 +293,8 @@ func TestTokenEnds(t *testing.T) {
 	})
 }
 
-// TestTokenWithoutWatch shows that a token which is revoked elsewhere while the watch is lost is refused, and that a store
-// that does not answer lets nobody in.
+// TestTokenWithoutWatch: a token revoked elsewhere is refused while the watch is down, and if the store does not
+// answer, all requests are.
 func TestTokenWithoutWatch(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		b := newBucket()
@@ -329,8 +330,8 @@ func TestTokenWithoutWatch(t *testing.T) {
 	})
 }
 
-// TestRevokedTokensKeepTheDoorShut shows that a scheduler which asks once there are tokens goes on to when all are
-// revoked, also one that was started after that.
+// TestRevokedTokensKeepTheDoorShut: a scheduler that requires tokens still does when all are revoked, even if it starts
+// later.
 func TestRevokedTokensKeepTheDoorShut(t *testing.T) {
 	b := newBucket()
 	k := keep(b)
@@ -346,7 +347,7 @@ func TestRevokedTokensKeepTheDoorShut(t *testing.T) {
 	}
 }
 
-// TestTokenRequests names what is wrong with a request.
+// TestTokenRequests checks the problems of invalid requests.
 func TestTokenRequests(t *testing.T) {
 	k := keep(newBucket())
 	for body, want := range map[string]string{
@@ -377,7 +378,7 @@ func TestTokenRequests(t *testing.T) {
 	}
 }
 
-// TestDamagedToken shows one that cannot be read in the list, and lets it be revoked, and nobody in with it.
+// TestDamagedToken: a damaged token is listed, can be revoked, and is refused.
 func TestDamagedToken(t *testing.T) {
 	b := newBucket()
 	k := keep(b)
@@ -398,8 +399,8 @@ func TestDamagedToken(t *testing.T) {
 	}
 }
 
-// TestTokensAreAuthenticated changes the stored tokens past the scheduler: nothing that is forged, changed or brought back counts,
-// and an empty bucket does not open the scheduler. A new token works after each damage.
+// TestTokensAreAuthenticated changes stored tokens directly: forged, changed and restored tokens are refused, and an
+// empty bucket does not open the scheduler. A new token works after each change.
 func TestTokensAreAuthenticated(t *testing.T) {
 	admin := func(text string) []byte { return []byte(strings.ReplaceAll(text, "operator", "admin")) }
 	for name, test := range map[string]struct {
@@ -448,13 +449,13 @@ func TestTokensAreAuthenticated(t *testing.T) {
 	}
 }
 
-// put writes a value past the keeper.
+// put writes a value without the keeper.
 func (b *bucket) put(name string, data []byte) {
 	b.revision++
 	b.values[name] = scheduler.Stored{Key: scheduler.Key{Job: name}, Revision: b.revision, Data: data}
 }
 
-// bare is a stored token without its MAC, as another program would write it.
+// bare returns a stored token without its MAC, as another program would write it.
 func bare(t *testing.T, data []byte) []byte {
 	t.Helper()
 	var all map[string]any

@@ -13,7 +13,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/trail"
 )
 
-// full has each member.
+// full has every field.
 var full = trail.Entry{
 	Time: time.Date(2026, 3, 2, 9, 0, 0, 5, time.UTC), Kind: trail.Job, Op: "put", Collection: "c", Job: "j", Name: "n",
 	By: trail.By{Name: `al"ice`, ID: "k3v9", Via: "token", Address: "192.0.2.7"}, Claim: "<x>", Result: "updated", OldRevision: 2, Revision: 3,
@@ -21,8 +21,7 @@ var full = trail.Entry{
 	Error: "Conflict", Rebuilt: true,
 }
 
-// TestEntryIsEncodedAsJSONDoes shows that what is written without reflection is what encoding/json would write, and is read
-// back.
+// TestEntryIsEncodedAsJSONDoes compares Encode with encoding/json, and decodes the result.
 func TestEntryIsEncodedAsJSONDoes(t *testing.T) {
 	changed := full
 	changed.Changed = []string{"a.b"}
@@ -67,7 +66,7 @@ func TestEntryNamesWhatWasChanged(t *testing.T) {
 	}
 }
 
-// TestClipKeepsRunes cuts a long text between two characters.
+// TestClipKeepsRunes clips a long text between two runes.
 func TestClipKeepsRunes(t *testing.T) {
 	for lead := range 4 {
 		text := strings.Repeat("a", lead) + strings.Repeat("€", trail.MaxText)

@@ -77,7 +77,7 @@ func TestDataSurvivesRestart(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.Close()
-		s.Close() // once is enough, twice is allowed
+		s.Close() // a second call is allowed
 
 		kv, err = connect(t, start(t, cfg)).KeyValue(t.Context(), "b")
 		if err != nil {
@@ -156,8 +156,7 @@ func TestBadDirectory(t *testing.T) {
 	}
 }
 
-// TestLock shows that a directory belongs to one process, and to none after a
-// crash.
+// TestLock: one process at a time uses a directory, and a crash releases it.
 func TestLock(t *testing.T) {
 	dir := t.TempDir()
 	exe, err := os.Executable()
@@ -194,7 +193,7 @@ func TestLock(t *testing.T) {
 	start(t, embedded.Config{Dir: dir}).Close()
 }
 
-// TestBubble shows that a server without listener runs on a bubble's time.
+// TestBubble: a server without a listener runs on fake time.
 func TestBubble(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		s := start(t, embedded.Config{Dir: t.TempDir()})

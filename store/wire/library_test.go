@@ -13,8 +13,8 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// TestLibraryOverWire has the client library of NATS speak through such connections, in each of the ways that it can: what
-// many goroutines publish comes in the order of each, and a connection that the server ends is made again.
+// TestLibraryOverWire runs the NATS client library over such connections in each of its modes: messages arrive in the
+// order of each publishing goroutine, and a connection closed by the server is reestablished.
 func TestLibraryOverWire(t *testing.T) {
 	web := httptest.NewTLSServer(nil) // for its certificate
 	defer web.Close()
@@ -58,7 +58,7 @@ func TestLibraryOverWire(t *testing.T) {
 	}
 }
 
-// libraryPatience bounds each wait.
+// libraryPatience is the timeout of each wait.
 const libraryPatience = 30 * time.Second
 
 func speak(t *testing.T, s *server.Server, back <-chan *nats.Conn, connect func() *nats.Conn) {
@@ -73,7 +73,7 @@ func speak(t *testing.T, s *server.Server, back <-chan *nats.Conn, connect func(
 	if err := sub.SetPendingLimits(-1, -1); err != nil {
 		t.Fatal(err)
 	}
-	for _, nc := range []*nats.Conn{listener, speaker} { // the server ends both
+	for _, nc := range []*nats.Conn{listener, speaker} { // the server closes both
 		id, err := nc.GetClientID()
 		if err == nil {
 			err = s.DisconnectClientByID(id)
@@ -101,7 +101,8 @@ func speak(t *testing.T, s *server.Server, back <-chan *nats.Conn, connect func(
 		})
 	}
 	wg.Wait()
-	// To close is not enough: what the server sends meanwhile, and nobody reads, has the system drop what it has not read.
+	// Close alone is not enough: if the server sends data that is not read, the system drops data that the server has
+	// not read.
 	if err := speaker.FlushTimeout(libraryPatience); err != nil {
 		t.Fatal(err)
 	}

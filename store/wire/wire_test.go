@@ -15,7 +15,8 @@ import (
 	"github.com/carillon-sched/carillon/integration/bubble"
 )
 
-// pipe returns a connection that gathers, and its other side. Each read of that returns what one write sent, if there is room.
+// pipe returns a buffering connection and its other side. A read of the other side returns the data of one write, if
+// the buffer fits.
 func pipe(t *testing.T) (gathering, other net.Conn) {
 	t.Helper()
 	a, b := net.Pipe()
@@ -31,12 +32,13 @@ func write(t *testing.T, c net.Conn, text string) {
 	}
 }
 
-// TestWritesGoOutTogether shows that nobody waits for what is being sent, and that all that was written meanwhile is sent at once.
+// TestWritesGoOutTogether: writers do not wait for a write in progress, and the data written in the meantime is sent
+// together.
 func TestWritesGoOutTogether(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		c, other := pipe(t)
 		write(t, c, "first.")
-		synctest.Wait() // it is being sent: nobody reads
+		synctest.Wait() // the write is in progress: no reader
 		var want strings.Builder
 		for i := range 100 {
 			text := fmt.Sprintf("%d.", i)
@@ -52,7 +54,7 @@ func TestWritesGoOutTogether(t *testing.T) {
 	})
 }
 
-// TestWritesKeepTheirOrder shows that what many goroutines write comes out whole, and that of each in its order.
+// TestWritesKeepTheirOrder: each write of many goroutines stays contiguous, in the order of its goroutine.
 func TestWritesKeepTheirOrder(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		c, other := pipe(t)
@@ -92,7 +94,7 @@ func TestWritesKeepTheirOrder(t *testing.T) {
 	})
 }
 
-// TestWritersWaitForRoom shows that what waits is bounded, and that a message alone may be longer.
+// TestWritersWaitForRoom: the buffer is bounded, except for a single larger message.
 func TestWritersWaitForRoom(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		c, other := pipe(t)
@@ -118,7 +120,8 @@ func TestWritersWaitForRoom(t *testing.T) {
 	})
 }
 
-// TestBrokenConnectionIsTold shows that reader and writers learn that the other side is gone, those who wait for room as well.
+// TestBrokenConnectionIsTold: the reader and all writers, including those that wait for room, get the error of a broken
+// connection.
 func TestBrokenConnectionIsTold(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		c, other := pipe(t)
@@ -144,7 +147,7 @@ func TestBrokenConnectionIsTold(t *testing.T) {
 	})
 }
 
-// TestDeafConnectionEnds shows how long a connection may take nothing.
+// TestDeafConnectionEnds: how long a connection may accept no data.
 func TestDeafConnectionEnds(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		c, _ := pipe(t)
@@ -156,7 +159,7 @@ func TestDeafConnectionEnds(t *testing.T) {
 	})
 }
 
-// TestCloseSendsWhatWaits shows that what was written before the end arrives, and that the end does not wait for long.
+// TestCloseSendsWhatWaits: data written before Close arrives, and Close does not wait long.
 func TestCloseSendsWhatWaits(t *testing.T) {
 	for name, reads := range map[string]bool{"to who reads": true, "to who does not": false} {
 		t.Run(name, func(t *testing.T) {
@@ -187,7 +190,7 @@ func TestCloseSendsWhatWaits(t *testing.T) {
 	}
 }
 
-// TestDialer shows that a connection is made, over TCP, and that an address where nobody listens is told.
+// TestDialer dials over TCP, and reports an address without a listener.
 func TestDialer(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
