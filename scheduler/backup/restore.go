@@ -171,3 +171,165 @@ func (r *restorer) refused(f fate, e *Entry) error {
 	}
 	return fmt.Errorf("%s %s: %w: something else was put under its name meanwhile", e.Kind, e.Name, scheduler.ErrConflict)
 }
+
+// writers is the maximum number of concurrent writes per chunk; the store acknowledges many together.
+const writers = 64
+
+// place is the store's current state of a job.
+type place struct {
+	definition *scheduler.Stored // nil: missing
+	baton      bool              // the job has its own baton
+	stray      bool              // the definition is missing, and the baton is of another job
+}
+
+// restoreJobs restores a chunk of jobs.
+func (r *restorer) restoreJobs(ctx context.Context, entries []*Entry) error {
+	revision := uint64(0)
+	if !r.dry {
+		last, err := r.Store.LastRevision(ctx)
+		if err != nil {
+			return err
+		}
+		revision = last + 1
+	}
+	places, err := r.places(ctx, entries)
+	if err != nil {
+		return err
+	}
+	g, gctx := errgroup.WithContext(ctx)
+	g.SetLimit(writers)
+	for _, e := range entries {
+		p := places[e.Key()]
+		f := decide(p.compare(e), r.Existing)
+		if r.dry || f != put && f != replaced {
+			r.report.add(f, e)
+			if err := r.refused(f, e); err != nil {
+				return errors.Join(err, g.Wait())
+			}
+			continue
+		}
+		g.Go(func() error { return r.restoreJob(gctx, e, *p, revision) })
+	}
+	return g.Wait()
+}
+
+// restoreJob restores one job. It re-reads the store if another process interferes.
+func (r *restorer) restoreJob(ctx context.Context, e *Entry, p place, revision uint64) error {
+	f, first := put, true
+	err := again(ctx, func() error {
+		if !first {
+			now, err := r.places(ctx, []*Entry{e})
+			if err != nil {
+				return err
+			}
+			p = *now[e.Key()]
+		}
+		first = false
+		f = decide(p.compare(e), r.Existing)
+		if f != put && f != replaced {
+			return nil
+		}
+		return r.write(ctx, e, p, f, revision)
+	})
+	if err != nil {
+		return fmt.Errorf("job %s: %w", e.Name, err)
+	}
+	r.report.add(f, e)
+	return r.refused(f, e)
+}
+
+func (p *place) compare(e *Entry) standing {
+	var have []byte
+	if p.definition != nil {
+		have = p.definition.Data
+	}
+	return compareJob(have, scheduler.MovedJob(e.Data), p.stray)
+}
+
+// places reads the store's current state of jobs.
+func (r *restorer) places(ctx context.Context, entries []*Entry) (map[scheduler.Key]*place, error) {
+	keys := make([]scheduler.Key, len(entries))
+	places := make(map[scheduler.Key]*place, len(entries))
+	incarnations := make(map[scheduler.Key]string, len(entries))
+	for i, e := range entries {
+		keys[i] = e.Key()
+		places[keys[i]], incarnations[keys[i]] = &place{}, scheduler.StoredIncarnation(e.Data)
+	}
+	if err := r.Store.LoadJobs(ctx, keys, func(st scheduler.Stored) { places[st.Key].definition = &st }); err != nil {
+		return nil, err
+	}
+	return places, r.Store.FindBatons(ctx, keys, func(st scheduler.Stored, _ bool) {
+		p := places[st.Key]
+		p.baton = true
+		b, err := scheduler.DecodeBaton(st.Data)
+		p.stray = p.stray || p.definition == nil && (err != nil || !b.IsOf(incarnations[st.Key]))
+	})
+}
+
+// write writes a job's records, then its batons, then its definition, which makes the job visible. An existing baton
+// without a definition is left from an interrupted restore or a lost definition. It is kept, because its progress is
+// the same or newer.
+func (r *restorer) write(ctx context.Context, e *Entry, p place, f fate, revision uint64) error {
+	k := e.Key()
+	if f == replaced {
+		if err := r.Store.Clear(ctx, k, nil); err != nil {
+			return err
+		}
+		p.baton = false
+	}
+	for _, record := range e.Records {
+		if err := r.Store.Append(ctx, record); err != nil {
+			return err
+		}
+	}
+	data := scheduler.MovedJob(e.Data)
+	if r.Disabled {
+		data = scheduler.MovedJobDisabled(e.Data, e.progress())
+	} else if err := r.arm(ctx, e, p.baton, revision); err != nil {
+		return err
+	}
+	replaces, err := r.replaces(ctx, k, p)
+	if err != nil {
+		return err
+	}
+	if state := scheduler.StoredState(data); !state.Final() {
+		_, err = r.Store.SaveJob(ctx, k, data, replaces, false)
+		return err
+	}
+	end := scheduler.JobEnd{Key: k, Data: data, Replaces: replaces, Ended: scheduler.StoredEnd(data)}
+	return r.Store.EndJobs(ctx, []scheduler.JobEnd{end})[0]
+}
+
+// replaces returns the revision that the definition overwrites: of the existing definition, or of a deleted job's
+// marker.
+func (r *restorer) replaces(ctx context.Context, k scheduler.Key, p place) (uint64, error) {
+	if p.definition != nil {
+		return p.definition.Revision, nil
+	}
+	st, err := r.Store.LoadJob(ctx, k)
+	if errors.Is(err, scheduler.ErrNotFound) {
+		return st.Revision, nil
+	}
+	if err == nil {
+		err = fmt.Errorf("%w: it has just been put", scheduler.ErrConflict)
+	}
+	return 0, err
+}
+
+// arm arms the batons that the store does not have yet.
+func (r *restorer) arm(ctx context.Context, e *Entry, own bool, revision uint64) error {
+	now := r.Store.Now()
+	for i := range e.Batons {
+		b := &e.Batons[i]
+		if own && b.Detached == "" {
+			continue
+		}
+		slot := scheduler.Slot{Key: e.Key(), Detached: b.Detached}
+		moved := b.Moved(revision, b.Running)
+		err := r.Store.Arm(ctx, slot, moved.Encode(), b.ArmMoved(slot.Key, now, r.Jobs), 0)
+		if err != nil && (b.Detached == "" || !errors.Is(err, scheduler.ErrConflict)) { // a conflict means that it exists
+			return err
+		}
+	}
+	return nil
+}
