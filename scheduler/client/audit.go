@@ -15,20 +15,20 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/trail"
 )
 
-// AuditQuery says which records of the audit log are asked for.
+// AuditQuery selects records of the audit log.
 type AuditQuery struct {
-	Key   scheduler.Key // of a job; of a collection and its jobs when Job is empty; of everything when it is the zero Key
+	Key   scheduler.Key // a job; a collection and its jobs if Job is empty; everything if zero
 	Kind  trail.Kind    // "": all
-	Who   string        // "": anybody
+	Who   string        // "": any caller
 	Op    string        // "": all
-	Since time.Time     // not before
-	Until time.Time     // not after; zero: no bound
+	Since time.Time     // inclusive
+	Until time.Time     // inclusive; zero: no bound
 }
 
-// path is where these records are.
+// path returns the path of the selected records.
 func (q *AuditQuery) path() string { return pathOf(q.Key, "/audit") }
 
-// values are the parameters of a request.
+// values returns the parameters of a request.
 func (q *AuditQuery) values() url.Values {
 	v := url.Values{}
 	for name, text := range map[string]string{"kind": string(q.Kind), "who": q.Who, "op": q.Op} {
@@ -49,11 +49,11 @@ func (c *Client) Audit(ctx context.Context, q AuditQuery, most int) ([]*trail.En
 	return Collect(pages[*trail.Entry](ctx, c, q.path(), q.values(), most), most)
 }
 
-// FollowAudit calls f for every record of the audit log from now on, until ctx is done. When the connection is lost, lost is
-// called and it is made again, and goes on after the last record that came. An error of the first connection ends it.
+// FollowAudit calls f for each new record of the audit log until ctx is done. After a lost connection it calls lost,
+// reconnects, and resumes after the last received record. It returns the error of the first connection.
 func (c *Client) FollowAudit(ctx context.Context, q AuditQuery, f func(*trail.Entry), lost func(error)) error {
 	q.Until = time.Time{}
-	var place string // after which it goes on; "": there was no connection yet
+	var place string // resume after this position; "": never connected
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
 		stood, err := c.tailAudit(ctx, &q, &place, f)
 		switch {
@@ -74,7 +74,7 @@ func (c *Client) FollowAudit(ctx context.Context, q AuditQuery, f func(*trail.En
 	}
 }
 
-// tailAudit follows until the connection is lost; stood tells whether there was one.
+// tailAudit follows the log until the connection is lost. stood reports whether a connection was established.
 func (c *Client) tailAudit(ctx context.Context, q *AuditQuery, place *string, f func(*trail.Entry)) (stood bool, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -97,7 +97,7 @@ func (c *Client) tailAudit(ctx context.Context, q *AuditQuery, place *string, f 
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
 		watchdog.Reset(silence)
-		if len(lines.Bytes()) == 0 { // a sign of life
+		if len(lines.Bytes()) == 0 { // a keepalive
 			continue
 		}
 		e := &trail.Entry{}

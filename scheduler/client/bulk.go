@@ -26,7 +26,7 @@ type Bulk struct {
 	DryRun      bool    `json:"dryRun,omitempty"`
 }
 
-// CreateOperation begins an operation on many jobs.
+// CreateOperation starts an operation on many jobs.
 func (c *Client) CreateOperation(ctx context.Context, b Bulk) (*view.Operation, error) {
 	return send[view.Operation](ctx, c, "/operations"+inCollection(b.Collection), b)
 }

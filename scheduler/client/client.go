@@ -12,30 +12,28 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/intake"
 )
 
-// Client asks a scheduler. It is safe for concurrent use.
+// Client calls a scheduler. It is safe for concurrent use.
 type Client struct {
-	server string // its address, for people; of REST also what paths are put behind
-	base   string // what the transport takes paths behind
+	server string // its address, for messages; over REST also the base of all paths
+	base   string // base of the paths for the transport
 	token  string // "": none
 	http   *http.Client
 
-	// lasting returns a transport that waits for an answer as long as the context
-	// does, and what ends it.
+	// lasting returns a transport that waits for an answer as long as the context lasts, and a function that closes it.
 	lasting func() (transport http.RoundTripper, done func())
 }
 
-// The bounds of a request.
+// Limits of a request.
 const (
-	answerTimeout = 30 * time.Second // until the answer begins; a doctor looks at every job
+	answerTimeout = 30 * time.Second // until the answer begins; a consistency check reads every job
 	maxAnswer     = 64 << 20         // bytes
 	maxRedirects  = 10
 )
 
-// URL returns the server's address without a slash at its end, and without a
-// password in it when it is one of NATS.
+// URL returns the server's address without a trailing slash and, for NATS, without a password.
 func (c *Client) URL() string { return c.server }
 
-// patient returns a client that waits as long as its contexts do, and what ends it.
+// patient returns a client that waits as long as its contexts last, and a function that closes it.
 func (c *Client) patient() (p *Client, done func()) {
 	transport, done := c.lasting()
 	copied := *c
@@ -43,7 +41,7 @@ func (c *Client) patient() (p *Client, done func()) {
 	return &copied, done
 }
 
-// send makes a request and returns an answer of status 2xx.
+// send makes a request and returns an answer with status 2xx.
 func (c *Client) send(ctx context.Context, method, path string, body []byte, headers ...string) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, method, c.base+path, bytes.NewReader(body))
 	if err != nil {
@@ -86,8 +84,7 @@ func (c *Client) body(ctx context.Context, resp *http.Response) ([]byte, error) 
 	return data, nil
 }
 
-// call makes a request and decodes its answer into out, unless that is nil.
-// Headers are "Name: value".
+// call makes a request and decodes its answer into out, unless out is nil. Headers are "Name: value".
 func (c *Client) call(ctx context.Context, method, path string, body []byte, out any, headers ...string) (status int, err error) {
 	resp, err := c.send(ctx, method, path, body, headers...)
 	if err != nil {

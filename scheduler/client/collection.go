@@ -11,18 +11,18 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-// Collection is a collection as the API shows it.
+// Collection is a collection as the API returns it.
 type Collection struct {
 	Name     string
 	State    scheduler.State
 	Quota    Quota
 	Tags     map[string]string
-	Document json.RawMessage // all of it
+	Document json.RawMessage // the complete answer
 
-	Result view.Result // of the answer to a put
+	Result view.Result // of a put
 }
 
-// Quota is what a collection allows its jobs, as far as it says so.
+// Quota limits the jobs of a collection.
 type Quota struct {
 	MaxJobCount   int `json:"maxJobCount"` // 0: no limit
 	MaxRecurrence *struct {
@@ -31,7 +31,7 @@ type Quota struct {
 	} `json:"maxRecurrence"` // nil: no limit
 }
 
-// UnmarshalJSON reads a collection document.
+// UnmarshalJSON decodes a collection document.
 func (c *Collection) UnmarshalJSON(data []byte) error {
 	var doc struct {
 		Name       string            `json:"name"`
@@ -51,15 +51,15 @@ func (c *Collection) UnmarshalJSON(data []byte) error {
 
 func collectionPath(name string) string { return "/jobCollections/" + url.PathEscape(name) }
 
-// PutCollection creates a collection or replaces its settings: its Result tells
-// which. With dryRun everything is checked, and nothing written.
+// PutCollection creates a collection or replaces its settings, as its Result reports. With dryRun, the scheduler checks
+// the request and stores nothing.
 func (c *Client) PutCollection(ctx context.Context, name string, body []byte, dryRun bool) (*Collection, error) {
 	put := &Collection{}
 	_, err := c.call(ctx, http.MethodPut, collectionPath(name)+PutOptions{DryRun: dryRun}.query(), body, put)
 	return put, err
 }
 
-// CreateCollection creates a collection. ErrConflict when it exists already.
+// CreateCollection creates a collection. It returns ErrConflict if the collection exists.
 func (c *Client) CreateCollection(ctx context.Context, name string, body []byte) (*Collection, error) {
 	made := &Collection{}
 	_, err := c.call(ctx, http.MethodPut, collectionPath(name), body, made, PutOptions{OnlyNew: true}.headers()...)
@@ -82,7 +82,7 @@ func (c *Client) Collections(ctx context.Context) ([]*Collection, error) {
 	return page.Value, err
 }
 
-// EnableCollection lets the jobs of a collection run again.
+// EnableCollection resumes the jobs of a collection.
 func (c *Client) EnableCollection(ctx context.Context, name string) error {
 	return c.post(ctx, collectionPath(name)+"/enable")
 }
@@ -92,8 +92,8 @@ func (c *Client) DisableCollection(ctx context.Context, name string) error {
 	return c.post(ctx, collectionPath(name)+"/disable")
 }
 
-// DeleteCollection deletes a collection: withJobs also one that has jobs, with
-// these and their histories.
+// DeleteCollection deletes a collection. Without withJobs, it refuses a collection that has jobs; with it, the jobs and
+// their histories are deleted, too.
 func (c *Client) DeleteCollection(ctx context.Context, name string, withJobs bool) error {
 	path := collectionPath(name)
 	if !withJobs {

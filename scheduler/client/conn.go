@@ -6,14 +6,13 @@ import (
 	"sync"
 )
 
-// conn is a connection that is not read from before something was written. A
-// server that speaks first, as those of NATS do, is else told by net/http on
-// stderr, in its own words, when it is fast.
+// conn is a connection that delays reads until the first write. Otherwise net/http logs the greeting of a server that
+// speaks first, such as a NATS server, to stderr.
 type conn struct {
 	net.Conn
 
 	once sync.Once
-	open chan struct{} // closed when there is something to read, or nothing will be
+	open chan struct{} // closed after the first write, or by Close
 }
 
 // dial connects to a server.
@@ -33,13 +32,13 @@ func (c *conn) Read(p []byte) (int, error) {
 	return c.Conn.Read(p)
 }
 
-// Write writes.
+// Write sends p and unblocks Read.
 func (c *conn) Write(p []byte) (int, error) {
 	defer c.begin()
 	return c.Conn.Write(p)
 }
 
-// Close ends a read that waits, too.
+// Close also ends a blocked Read.
 func (c *conn) Close() error {
 	defer c.begin()
 	return c.Conn.Close()

@@ -1,30 +1,28 @@
-// Package client asks a Carillon scheduler from Go: it puts, gets, lists and runs
-// jobs, waits for them to end, and reads and follows their history.
+// Package client calls a Carillon scheduler from Go. It puts, gets, lists and runs jobs, waits for their end, and reads
+// and follows their history.
 //
-// There are two ways to a scheduler, with the same [Client] at their ends: its REST
-// API ([NewREST]), and its micro service on NATS ([NewNATS]). What goes either way
-// is an [net/http.RoundTripper], so a program may put its own before it. The micro
-// service has no operation for [Client.Doctor]; it is refused with an
-// [UnsupportedError].
+// The same [Client] uses either interface of the scheduler:
+//
+//	NewREST ──► http.RoundTripper ──► REST API
+//	NewNATS ──► http.RoundTripper ──► micro service on NATS
+//
+// Both transports are an [net/http.RoundTripper], so that a program can wrap them. The micro service has no operation
+// for [Client.Doctor], which returns an [UnsupportedError].
 //
 // # Errors
 //
-// They match the sentinels of package scheduler, as those of the service behind the
-// API do: [scheduler.ErrInvalid] with every problem and its path
-// ([scheduler.ProblemsIn]), ErrNotFound, ErrConflict also for a condition that was
-// not met, and ErrUnavailable also when nobody answers. What the scheduler said is
-// an [Error], and that nobody answered an [UnreachableError].
+// Errors match the sentinels of package scheduler: [scheduler.ErrInvalid] with each problem and its path
+// ([scheduler.ProblemsIn]), ErrNotFound, ErrConflict and ErrUnavailable. A failed condition also matches ErrConflict.
+// An answer of the scheduler is an [Error]; a missing answer is an [UnreachableError], which matches ErrUnavailable.
 //
 // # Lists
 //
-// [Client.List] and [Client.History] fetch a page when the one before it was taken,
-// and end with the first error. What is put, recorded or deleted meanwhile neither
-// hides nor repeats another entry.
+// [Client.List] and [Client.History] fetch the next page after the caller has consumed the current one, and end with
+// the first error. Concurrent changes neither hide nor repeat other entries.
 //
 // # Live tails
 //
-// [Client.Follow] outlives connections and schedulers: it goes on after the last
-// record that came, by its sequence in the history, so that none is missing and none
-// comes twice while the history keeps them. [Client.Wait] and [Client.WaitEnd] stand
-// on it.
+// [Client.Follow] survives lost connections and restarts of the scheduler. It resumes after the last received record,
+// by its sequence in the history. It delivers each record exactly once while the history retains them. [Client.Wait]
+// and [Client.WaitEnd] build on it.
 package client

@@ -8,10 +8,10 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// EchoPath is where a server that was told to answers what it received.
+// EchoPath is the path of the optional echo endpoint, which returns the request.
 const EchoPath = "/echo"
 
-// HasEcho reports whether the server has something at [EchoPath].
+// HasEcho reports whether the server has an endpoint at [EchoPath].
 func (c *Client) HasEcho(ctx context.Context) (bool, error) {
 	resp, err := c.send(ctx, http.MethodHead, EchoPath, nil)
 	if errors.Is(err, scheduler.ErrNotFound) || errors.Is(err, errors.ErrUnsupported) {

@@ -16,12 +16,12 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
-// Error is what a server answered instead of what it was asked for.
+// Error is an error answer of the server.
 type Error struct {
 	Status  int
 	Code    string
 	Message string
-	Details document.Problems // when single places of the input are to blame
+	Details document.Problems // problems of the input, by path
 }
 
 // Error returns the message.
@@ -52,10 +52,10 @@ func (e *Error) Unwrap() error {
 	return e.Details
 }
 
-// askedInPlain is in what a server of net/http answers to who speaks no TLS.
+// askedInPlain is part of the answer of a net/http TLS server to a plain HTTP request.
 const askedInPlain = "Client sent an HTTP request to an HTTPS server"
 
-// refusal reads an answer that is not 2xx.
+// refusal decodes an answer whose status is not 2xx.
 func (c *Client) refusal(resp *http.Response, body []byte) error {
 	if bytes.Contains(body, []byte(askedInPlain)) {
 		return &UnreachableError{c.server, errPlain}
@@ -77,7 +77,7 @@ func (c *Client) refusal(resp *http.Response, body []byte) error {
 	return &Error{resp.StatusCode, doc.Error.Code, doc.Error.Message, doc.Error.Details}
 }
 
-// UnreachableError says that no server answered.
+// UnreachableError reports that no server answered.
 type UnreachableError struct {
 	Server string
 	Err    error
@@ -91,7 +91,7 @@ func (e *UnreachableError) Error() string {
 // Unwrap makes it [scheduler.ErrUnavailable].
 func (e *UnreachableError) Unwrap() []error { return []error{scheduler.ErrUnavailable, e.Err} }
 
-// What may be there instead of a scheduler.
+// Servers that may be listening in place of a scheduler.
 var (
 	errNATS    = errors.New("a NATS server is there, and no scheduler")
 	errNotHTTP = errors.New("what is there does not speak HTTP")
@@ -99,13 +99,13 @@ var (
 	errTLS     = errors.New("what is there speaks no TLS: its address begins with http://")
 )
 
-// natsGreeting is in what a NATS server says first, as net/http quotes it.
+// natsGreeting is part of the greeting of a NATS server, as net/http quotes it.
 const natsGreeting = "server_id"
 
-// spokeFirst is what net/http makes of a greeting that comes before the request is written.
+// spokeFirst is the error of net/http for a greeting that arrives before the request is written.
 const spokeFirst = "readLoopPeekFailLocked: %!w(<nil>)"
 
-// greeting is what a server says unasked.
+// greeting returns what a server sends unprompted.
 func greeting(ctx context.Context, server string) string {
 	const patience = time.Second
 	u, err := url.Parse(server)
@@ -117,17 +117,16 @@ func greeting(ctx context.Context, server string) string {
 		return ""
 	}
 	defer conn.Close()
-	_ = conn.SetReadDeadline(time.Now().Add(patience)) // without it, what comes first ends the wait
+	_ = conn.SetReadDeadline(time.Now().Add(patience)) // without a deadline, Read blocks until the server speaks
 	text := make([]byte, 512)
-	n, _ := conn.Read(text) // nothing is an answer, too
+	n, _ := conn.Read(text) // an empty greeting is valid, too
 	return string(text[:n])
 }
 
-// errEnded is why a live tail stops by itself.
+// errEnded reports that the server ended a live tail.
 var errEnded = errors.New("the server ended the live tail")
 
-// unreachable wraps the error of a request that got no answer. A context that
-// ended stays what it is.
+// unreachable wraps the error of a request without an answer. The error of an ended context stays unchanged.
 func unreachable(ctx context.Context, server string, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -142,7 +141,7 @@ func unreachable(ctx context.Context, server string, err error) error {
 		return e
 	}
 	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "dial" {
-		err = op.Err // the address is named already
+		err = op.Err // the message already has the address
 	}
 	if errors.Is(err, http.ErrSchemeMismatch) {
 		err = errTLS

@@ -14,40 +14,39 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// Follow is a live tail that outlives its connections.
+// Follow is a live tail that survives lost connections.
 type Follow struct {
 	HistoryQuery
 
-	Last   int           // so many of the records that are there come first
-	Record func(*Record) // is called for every record, in their order
-	Lost   func(error)   // is called when the connection is lost; it is made again
+	Last   int           // deliver this many existing records first
+	Record func(*Record) // receives each record, in order
+	Lost   func(error)   // receives the error of each lost connection, before the reconnect
 
-	// Missed, unless it is nil, is called when the connection was made again too late: what was recorded after a sequence
-	// and before first is not kept any more.
+	// Missed is called if a reconnect was too late: the history no longer retains the records after a sequence and
+	// before first. Default: no-op.
 	Missed func(after, first uint64)
 
-	// Begun, unless it is nil, is called when the first connection stands:
-	// whatever is recorded from then on comes. Its error ends the tail.
+	// Begun is called after the first connection is established. All later records are delivered. An error ends the
+	// tail. Default: no-op.
 	Begun func(ctx context.Context) error
 }
 
-// EndedError says that nothing more can come: the job was deleted.
+// EndedError reports that the job was deleted, so that its live tail has ended.
 type EndedError struct{ Message string }
 
 // Error returns the message.
 func (e *EndedError) Error() string { return e.Message }
 
-// The bounds of a live tail.
+// Limits of a live tail.
 const (
-	silence      = 45 * time.Second // of a server that gives signs of life, after which it is taken for gone
+	silence      = 45 * time.Second // of the server, including keepalives, before the connection is considered lost
 	firstPause   = 250 * time.Millisecond
 	longestPause = 10 * time.Second
 )
 
-// Follow follows a history until ctx is done, or nothing more can come
-// ([EndedError]). When the connection is lost it is made again, and goes on
-// after the last record that came, so that none is lost and none comes twice. An
-// error of the first connection ends it.
+// Follow follows a history until ctx is done or the job is deleted ([EndedError]). It reconnects after a lost
+// connection and resumes after the last received record, without loss or duplicates. It returns the error of the first
+// connection.
 func (c *Client) Follow(ctx context.Context, f Follow) error {
 	t := &tail{client: c, follow: &f}
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
@@ -55,7 +54,7 @@ func (c *Client) Follow(ctx context.Context, f Follow) error {
 		switch {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
-		case t.place == nil: // there was no connection yet, or its server is too old to be asked again
+		case t.place == nil: // never connected, or the server is too old to support a resume
 			return err
 		case errors.Is(err, scheduler.ErrNotFound):
 			return &EndedError{err.Error()}
@@ -74,15 +73,15 @@ func (c *Client) Follow(ctx context.Context, f Follow) error {
 	}
 }
 
-// tail is where a live tail is.
+// tail is the state of a live tail.
 type tail struct {
 	client *Client
 	follow *Follow
-	place  *uint64 // the sequence after which it goes on; nil: from now on
-	stood  bool    // the last connection
+	place  *uint64 // resume after this sequence; nil: only new records
+	stood  bool    // the last connection was established
 }
 
-// connect follows until the connection is lost.
+// connect follows the history until the connection is lost.
 func (t *tail) connect(ctx context.Context) error {
 	t.stood = false
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -114,8 +113,7 @@ func (t *tail) connect(ctx context.Context) error {
 	return t.read(ctx, bufio.NewScanner(resp.Body), alive)
 }
 
-// begin takes the place at which the first connection begins, and reads what
-// precedes it.
+// begin stores the start of the first connection and reads the records before it.
 func (t *tail) begin(ctx context.Context, place uint64) error {
 	if t.place != nil {
 		return nil
@@ -138,12 +136,12 @@ func (t *tail) begin(ctx context.Context, place uint64) error {
 	return nil
 }
 
-// read reads lines until there are no more.
+// read reads lines until the connection ends.
 func (t *tail) read(ctx context.Context, lines *bufio.Scanner, alive func()) error {
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
 		alive()
-		if len(lines.Bytes()) == 0 { // a sign of life
+		if len(lines.Bytes()) == 0 { // a keepalive
 			continue
 		}
 		var line struct {
@@ -174,5 +172,5 @@ func (t *tail) read(ctx context.Context, lines *bufio.Scanner, alive func()) err
 	return &UnreachableError{t.client.server, err}
 }
 
-// errSilent is why a connection is given up.
+// errSilent closes a connection without keepalives.
 var errSilent = errors.New("the server gives no sign of life")

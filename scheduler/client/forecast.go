@@ -11,28 +11,28 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/forecast"
 )
 
-// ForecastQuery says what is to be foreseen.
+// ForecastQuery selects the period and jobs of a forecast.
 type ForecastQuery struct {
-	Collection string    // "": of all collections
+	Collection string    // "": all collections
 	From       time.Time // zero: now
 	Hours      int
-	Proposals  int // at most
+	Proposals  int // maximum number of proposals
 }
 
-// Forecast is what is planned.
+// Forecast lists planned runs and their peaks.
 type Forecast struct {
 	forecast.Report
 
-	Document json.RawMessage // all of it
+	Document json.RawMessage // the complete answer
 }
 
-// UnmarshalJSON reads an answer.
+// UnmarshalJSON decodes an answer.
 func (f *Forecast) UnmarshalJSON(data []byte) error {
 	f.Document = append(json.RawMessage(nil), data...)
 	return json.Unmarshal(data, &f.Report)
 }
 
-// Forecast asks what is planned, and what would lower its peaks.
+// Forecast returns the planned runs, and proposals that flatten their peaks.
 func (c *Client) Forecast(ctx context.Context, q ForecastQuery) (*Forecast, error) {
 	v := url.Values{"hours": {strconv.Itoa(q.Hours)}, "proposals": {strconv.Itoa(q.Proposals)}}
 	if q.Collection != "" {

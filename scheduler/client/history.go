@@ -13,16 +13,16 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-// Record is a line of a history as the API shows it.
+// Record is a history record as the API returns it.
 type Record struct {
 	scheduler.RecordForm
 
 	Sequence uint64          `json:"sequence"`
 	Job      string          `json:"-"` // collection/job
-	Document json.RawMessage `json:"-"` // all of it
+	Document json.RawMessage `json:"-"` // the complete record
 }
 
-// UnmarshalJSON reads a history document.
+// UnmarshalJSON decodes a history document.
 func (r *Record) UnmarshalJSON(data []byte) error {
 	var doc resource // its name is collection/job/id
 	if err := json.Unmarshal(data, &doc); err != nil {
@@ -41,19 +41,20 @@ func (r *Record) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// HistoryQuery says which records are asked for.
+// HistoryQuery selects history records.
 type HistoryQuery struct {
 	scheduler.RecordFilter
 
-	Key scheduler.Key // of a job; of a collection when Job is empty; of all jobs when it is the zero Key
+	Key scheduler.Key // a job; a collection if Job is empty; all jobs if zero
 
-	Page int // how many are asked for at once, for those who take only a few; 0: as many as may be
+	Page int // records per request, for callers that need few; 0: the maximum
 }
 
-// path is where these records are.
+// path returns the path of the selected records.
 func (q *HistoryQuery) path() string { return pathOf(q.Key, "/history") }
 
-// pathOf is where something is that a job has, a collection when Job is empty, and the whole scheduler when k is the zero Key.
+// pathOf returns the path of a sub-resource of a job, of a collection if Job is empty, or of the scheduler if k is
+// zero.
 func pathOf(k scheduler.Key, what string) string {
 	switch {
 	case k.Job != "":
@@ -64,7 +65,7 @@ func pathOf(k scheduler.Key, what string) string {
 	return what
 }
 
-// values are the parameters of a request.
+// values returns the parameters of a request.
 func (q *HistoryQuery) values() url.Values {
 	v := url.Values{}
 	if filter := view.HistoryFilterText(&q.RecordFilter); filter != "" {
@@ -79,14 +80,12 @@ func (q *HistoryQuery) values() url.Values {
 	return v
 }
 
-// History returns records, newest first, page after page as they are taken. The
-// first error ends it.
+// History returns records, newest first. It fetches pages on demand and ends with the first error.
 func (c *Client) History(ctx context.Context, q HistoryQuery) iter.Seq2[*Record, error] {
 	return pages[*Record](ctx, c, q.path(), q.values(), q.Page)
 }
 
-// historyUpTo returns the newest records up to a sequence, at most most; oldest
-// first.
+// historyUpTo returns the newest records up to a sequence, at most most; oldest first.
 func (c *Client) historyUpTo(ctx context.Context, q *HistoryQuery, sequence uint64, most int) ([]*Record, error) {
 	v := q.values()
 	v.Set("$skiptoken", strconv.FormatUint(sequence+1, 10))

@@ -14,18 +14,18 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-// Job is a job as the API shows it.
+// Job is a job as the API returns it.
 type Job struct {
 	Name        string // collection/job
-	ETag        string // tells this definition from others of the job
+	ETag        string // identifies this revision of the definition
 	State       scheduler.State
-	PausedUntil time.Time // until when it is paused; zero: it is not
+	PausedUntil time.Time // end of the pause; zero: not paused
 	Status      view.Status
 	Secrets     []string        // paths of the secrets in the job, which the API hides
 	Inherited   json.RawMessage // settings of the collection's defaults that apply to the job; nil: none
 	Labels      map[string]string
 	Properties  json.RawMessage
-	Document    json.RawMessage // all of it
+	Document    json.RawMessage // the complete answer
 
 	// Set only in the answer to an edit.
 	Result   view.Result
@@ -33,19 +33,19 @@ type Job struct {
 	DryRun   *view.DryRun // of a dry run of a job that would run
 }
 
-// Key is the job's name.
+// Key returns the job's name.
 func (j *Job) Key() scheduler.Key {
 	collection, name, _ := strings.Cut(j.Name, "/")
 	return scheduler.Key{Collection: collection, Job: name}
 }
 
-// resource is what the documents of jobs and records have in common.
+// resource holds the common fields of job and record documents.
 type resource struct {
 	Name       string          `json:"name"`
 	Properties json.RawMessage `json:"properties"`
 }
 
-// UnmarshalJSON reads a job document.
+// UnmarshalJSON decodes a job document.
 func (j *Job) UnmarshalJSON(data []byte) error {
 	var doc struct {
 		resource
@@ -85,19 +85,18 @@ func jobPath(k scheduler.Key) string {
 	return "/jobCollections/" + url.PathEscape(k.Collection) + "/jobs/" + url.PathEscape(k.Job)
 }
 
-// PutOptions say how a job is put, or patched.
+// PutOptions are the options of a put or patch.
 type PutOptions struct {
-	Strict bool // what would be warned of is refused
-	DryRun bool // everything is checked, and nothing written
+	Strict bool // refuse the edit if it causes warnings
+	DryRun bool // check the edit and store nothing
 
-	// IfMatch is the [Job] ETag of the definition that is to be replaced: when it is
-	// another one by now, or there is none, nothing is written, and the error matches
-	// ErrPrecondition. Default: whatever is there is replaced.
+	// IfMatch is the [Job] ETag of the definition to be replaced. If the definition has changed or is missing, nothing
+	// is stored, and the error matches ErrPrecondition. Default: replace any definition.
 	IfMatch string
-	OnlyNew bool // a job that exists already is left alone, likewise
+	OnlyNew bool // fail in the same way if the job exists
 }
 
-// headers are the options that are headers.
+// headers returns the options that are headers.
 func (o PutOptions) headers() []string {
 	var all []string
 	if o.IfMatch != "" {
@@ -109,7 +108,7 @@ func (o PutOptions) headers() []string {
 	return all
 }
 
-// query is the options as a query, with its question mark.
+// query returns the options as a query with its question mark.
 func (o PutOptions) query() string {
 	q := url.Values{}
 	if o.Strict {
@@ -124,13 +123,12 @@ func (o PutOptions) query() string {
 	return "?" + q.Encode()
 }
 
-// Put creates a job or replaces its definition: its Result tells which.
+// Put creates a job or replaces its definition, as its Result reports.
 func (c *Client) Put(ctx context.Context, k scheduler.Key, body []byte, o PutOptions) (*Job, error) {
 	return c.job(ctx, http.MethodPut, jobPath(k)+o.query(), body, o.headers()...)
 }
 
-// Patch merges a document into a job's definition, as RFC 7396 says: what it does
-// not name stays, and null removes.
+// Patch merges a document into a job's definition (RFC 7396): absent fields stay, and null removes a field.
 func (c *Client) Patch(ctx context.Context, k scheduler.Key, body []byte, o PutOptions) (*Job, error) {
 	return c.job(ctx, http.MethodPatch, jobPath(k)+o.query(), body, o.headers()...)
 }
@@ -140,19 +138,19 @@ func (c *Client) Get(ctx context.Context, k scheduler.Key) (*Job, error) {
 	return c.job(ctx, http.MethodGet, jobPath(k), nil)
 }
 
-// job makes a request that is answered with a job.
+// job makes a request whose answer is a job.
 func (c *Client) job(ctx context.Context, method, path string, body []byte, headers ...string) (*Job, error) {
 	j := &Job{}
 	_, err := c.call(ctx, method, path, body, j, headers...)
 	return j, err
 }
 
-// Run runs a job now, besides its schedule, and returns the id of the occurrence.
+// Run starts a manual run and returns the id of the occurrence.
 func (c *Client) Run(ctx context.Context, k scheduler.Key) (occurrence string, err error) {
 	return c.RunWith(ctx, k, nil)
 }
 
-// RunWith is [Client.Run] with values for the job's templates: an object as JSON, nil for none. The history shows them.
+// RunWith is [Client.Run] with values for the job's templates: a JSON object, nil for none. The history shows them.
 func (c *Client) RunWith(ctx context.Context, k scheduler.Key, data json.RawMessage) (occurrence string, err error) {
 	var body []byte
 	if data != nil {
@@ -167,13 +165,12 @@ func (c *Client) RunWith(ctx context.Context, k scheduler.Key, data json.RawMess
 	return started.Occurrence, err
 }
 
-// Resubmit runs an occurrence of a job again, as a run by hand. force says to do so
-// although it succeeded.
+// Resubmit repeats an occurrence of a job as a manual run. force repeats a successful one, too.
 func (c *Client) Resubmit(ctx context.Context, k scheduler.Key, occurrence string, force bool) (*view.Resubmitted, error) {
 	return send[view.Resubmitted](ctx, c, jobPath(k)+"/resubmit", map[string]any{"occurrence": occurrence, "force": force})
 }
 
-// Enable lets a disabled or paused job run again. The Result of the returned job says whether that changed anything.
+// Enable resumes a disabled or paused job. The Result of the returned job reports whether the job changed.
 func (c *Client) Enable(ctx context.Context, k scheduler.Key) (*Job, error) {
 	return c.job(ctx, http.MethodPost, jobPath(k)+"/enable", nil)
 }
@@ -183,31 +180,31 @@ func (c *Client) Disable(ctx context.Context, k scheduler.Key) (*Job, error) {
 	return c.job(ctx, http.MethodPost, jobPath(k)+"/disable", nil)
 }
 
-// Pause keeps a job from starting anything until a time, after which it goes on by itself: an RFC 3339 time, or on the job's
-// clock 2h, 9:00, "tomorrow 9:00" and the like. It returns the job. Enable ends a pause.
+// Pause stops a job until a time, then the job resumes automatically. until is an RFC 3339 time or, on the job's clock,
+// 2h, 9:00, "tomorrow 9:00" and the like. Pause returns the job. Enable ends a pause.
 func (c *Client) Pause(ctx context.Context, k scheduler.Key, until string) (*Job, error) {
 	return send[Job](ctx, c, jobPath(k)+"/pause", map[string]string{"until": until})
 }
 
-// CancelOptions say what to cancel.
+// CancelOptions select the occurrences to cancel.
 type CancelOptions struct {
-	Occurrence string `json:"occurrence,omitempty"` // of a job: its time or its id. Default: all that have begun
+	Occurrence string `json:"occurrence,omitempty"` // of a job: its time or id. Default: all that have started
 	Reason     string `json:"reason,omitempty"`     // for the history and the audit log
-	DryRun     bool   `json:"dryRun,omitempty"`     // only name what would be canceled
+	DryRun     bool   `json:"dryRun,omitempty"`     // return the occurrences without canceling them
 }
 
-// Cancel ends the active occurrences of a job: it cancels attempts in flight, and no retry follows. The error is a
+// Cancel ends the active occurrences of a job: it cancels attempts in flight and prevents retries. The error is a
 // [scheduler.ErrConflict] if the job has no active occurrence.
 func (c *Client) Cancel(ctx context.Context, k scheduler.Key, o CancelOptions) (*view.Cancellation, error) {
 	return send[view.Cancellation](ctx, c, jobPath(k)+"/cancel", o)
 }
 
-// CancelCollection is [Client.Cancel] for all jobs of a collection. None at all is no error.
+// CancelCollection is [Client.Cancel] for all jobs of a collection. It succeeds even if none has an active occurrence.
 func (c *Client) CancelCollection(ctx context.Context, name string, o CancelOptions) (*view.Cancellation, error) {
 	return send[view.Cancellation](ctx, c, collectionPath(name)+"/cancel", o)
 }
 
-// send posts a document, nil for none, and returns the answer.
+// send posts a document, nil for none, and decodes the answer.
 func send[T any](ctx context.Context, c *Client, path string, document any) (*T, error) {
 	var body []byte
 	if document != nil {
@@ -221,11 +218,13 @@ func send[T any](ctx context.Context, c *Client, path string, document any) (*T,
 	return v, err
 }
 
-// tryTimeout is longer than a trial takes: a minute, and some seconds for a slot, behind others of the same caller.
+// tryTimeout exceeds the duration of a test run: a minute, plus some seconds in the queue behind other requests of the
+// caller.
 const tryTimeout = 5 * time.Minute
 
-// Try runs one attempt of a job that is not stored, or of the stored one without a body, and returns what became of it. A
-// failed attempt is no error. The body {"data": {…}} gives data to the stored job, as [Client.RunWith] does.
+// Try executes one attempt of a job and returns its result. body is the job's document; if it is empty, Try uses the
+// stored job. A failed attempt is not an error. The body {"data": {…}} passes data to the stored job, as
+// [Client.RunWith] does.
 func (c *Client) Try(ctx context.Context, k scheduler.Key, body []byte) (*view.Trial, error) {
 	p, done := c.patient()
 	defer done()
@@ -241,13 +240,13 @@ func (c *Client) post(ctx context.Context, path string) error {
 	return err
 }
 
-// Delete removes a job and its history.
+// Delete deletes a job and its history.
 func (c *Client) Delete(ctx context.Context, k scheduler.Key) error {
 	_, err := c.call(ctx, http.MethodDelete, jobPath(k), nil, nil)
 	return err
 }
 
-// Doctor compares jobs with batons, and mends what is wrong when fix is set.
+// Doctor runs a consistency check of jobs and batons, and repairs the problems if fix is set.
 func (c *Client) Doctor(ctx context.Context, fix bool) (*view.AuditReport, error) {
 	path := "/doctor"
 	if fix {

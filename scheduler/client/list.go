@@ -14,20 +14,20 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-// Query says which jobs are wanted.
+// Query selects jobs.
 type Query struct {
-	Collection string          // "": of all collections
-	State      scheduler.State // "": in any
-	Labels     string          // [scheduler.ParseSelector]; "": with whatever labels
-	Prefix     string          // of their names
-	Action     string          // its type, such as Http; "": of any
-	NextAfter  string          // the next run is then or later: an instant (RFC 3339), or a length of time from now on; "": whenever
-	NextBefore string          // and before that
-	Text       string          // in a name, a label or a target, in any letter case; "": whatever these are
-	Outcome    string          // how what it did last ended; "": however
+	Collection string          // "": all collections
+	State      scheduler.State // "": any
+	Labels     string          // [scheduler.ParseSelector]; "": any
+	Prefix     string          // of job names
+	Action     string          // its type, such as Http; "": any
+	NextAfter  string          // earliest next run: an instant (RFC 3339), or a duration from now; "": any
+	NextBefore string          // the next run is earlier than this
+	Text       string          // part of a name, a label or a target, in any letter case; "": any
+	Outcome    string          // of the last run; "": any
 }
 
-// options are what a list is asked for.
+// options returns the parameters of a list.
 func (q *Query) options() url.Values {
 	filter := ""
 	if q.State != "" {
@@ -45,8 +45,7 @@ func (q *Query) options() url.Values {
 	return options
 }
 
-// List returns jobs by collection and name, page after page as they are taken. The
-// first error ends it.
+// List returns jobs by collection and name. It fetches pages on demand and ends with the first error.
 func (c *Client) List(ctx context.Context, q Query) iter.Seq2[*Job, error] {
 	path := "/jobs"
 	if q.Collection != "" {
@@ -55,8 +54,8 @@ func (c *Client) List(ctx context.Context, q Query) iter.Seq2[*Job, error] {
 	return pages[*Job](ctx, c, path, q.options(), 0)
 }
 
-// Collect takes things from a list, no more than most; all when that is 0. The error is
-// the list's; what came before it is returned with it.
+// Collect returns at most most entries of a list, 0: all. If the list fails, Collect returns the entries before the
+// error, too.
 func Collect[T any](list iter.Seq2[T, error], most int) ([]T, error) {
 	var all []T
 	for one, err := range list {
@@ -70,8 +69,7 @@ func Collect[T any](list iter.Seq2[T, error], most int) ([]T, error) {
 	return all, nil
 }
 
-// pages reads page after page of a list, of size entries each; 0: as large as they
-// may be.
+// pages fetches the pages of a list, of size entries each; 0: the maximum.
 func pages[T any](ctx context.Context, c *Client, path string, q url.Values, size int) iter.Seq2[T, error] {
 	if size <= 0 || size > view.MaxPage {
 		size = view.MaxPage
@@ -88,7 +86,7 @@ func pages[T any](ctx context.Context, c *Client, path string, q url.Values, siz
 				yield(none, err)
 				return
 			}
-			for _, one := range page.Value { // a page may be empty, and another one follow
+			for _, one := range page.Value { // an empty page may have a successor
 				if !yield(one, nil) {
 					return
 				}
@@ -102,12 +100,11 @@ func pages[T any](ctx context.Context, c *Client, path string, q url.Values, siz
 	}
 }
 
-// following are the parameters of the page that a nextLink asks for; nil: there is
-// none. It is a URL, whose host does not matter, as there may be a proxy in between;
-// or, over NATS, the body of a request.
+// following returns the parameters of the page in a nextLink; nil: no page follows. The link is a URL, whose host is
+// ignored because of proxies, or over NATS the body of a request.
 func following(link *string) (url.Values, error) {
 	if link == nil {
-		return nil, nil //nolint:nilnil // no page follows
+		return nil, nil // return nil, nil // nolint:nilnil // no page follows
 	}
 	next, err := url.Parse(*link)
 	if err == nil && next.RawQuery != "" {
@@ -119,7 +116,7 @@ func following(link *string) (url.Values, error) {
 	}
 	q := url.Values{}
 	for name, value := range body {
-		if n, ok := value.(float64); ok { // of at most an int32
+		if n, ok := value.(float64); ok { // at most an int32
 			value = strconv.FormatFloat(n, 'f', -1, 64)
 		}
 		q.Set(name, fmt.Sprint(value))

@@ -18,26 +18,25 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// NATSConfig says where a scheduler's micro service is. Conn is required.
+// NATSConfig configures a client of the micro service. Conn is required.
 type NATSConfig struct {
-	// Conn is the connection. It stays the caller's to close.
+	// Conn is the connection. The caller closes it.
 	Conn *nats.Conn
 
-	// Prefix begins the subjects, as the scheduler's --prefix says. Default
-	// "carillon".
+	// Prefix is the prefix of the subjects, as in the scheduler's --prefix. Default: "carillon".
 	Prefix string
 }
 
-// natsBase is what paths are put behind for a transport that looks at nothing else.
+// natsBase is the base of paths for a transport that ignores the host.
 const natsBase = "http://nats.invalid"
 
-// NewNATS returns a client of the micro service. It does no I/O. What that service
-// has no operation for is refused with an [UnsupportedError].
+// NewNATS returns a client of the micro service. It does no I/O. Operations that the service lacks return an
+// [UnsupportedError].
 func NewNATS(cfg NATSConfig) *Client {
 	cfg.Prefix = cmp.Or(cfg.Prefix, "carillon")
 	server := "NATS"
 	if u, err := url.Parse(cfg.Conn.ConnectedUrl()); err == nil && u.Host != "" {
-		u.User = nil // a password, or a token
+		u.User = nil // it may hold a password or a token
 		server = u.String()
 	}
 	over := func(timeout time.Duration) http.RoundTripper { return &natsTransport{cfg, timeout} }
@@ -47,13 +46,13 @@ func NewNATS(cfg NATSConfig) *Client {
 	}
 }
 
-// natsTransport carries requests of the REST API to the micro service.
+// natsTransport sends requests of the REST API to the micro service.
 type natsTransport struct {
 	cfg     NATSConfig
-	timeout time.Duration // until the answer comes; 0: as the context says
+	timeout time.Duration // until the answer arrives; 0: the context decides
 }
 
-// RoundTrip asks the micro service.
+// RoundTrip sends a request to the micro service.
 func (t *natsTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.Body != nil {
 		defer r.Body.Close()
@@ -80,7 +79,7 @@ func (t *natsTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response(r, answer, io.NopCloser(bytes.NewReader(answer.Data))), nil
 }
 
-// message is a request as the micro service takes it.
+// message converts a request to a message of the micro service.
 func (t *natsTransport) message(r *http.Request) (*nats.Msg, error) {
 	o, ok := requestOf(r.Method, r.URL.Path)
 	if !ok {
@@ -108,17 +107,17 @@ func (t *natsTransport) message(r *http.Request) (*nats.Msg, error) {
 	return m, err
 }
 
-// conditionHeaders are the names that the headers of a condition have over NATS.
+// conditionHeaders map the headers of conditions to their names over NATS.
 var conditionHeaders = map[string]string{
 	scheduler.IfMatch:     "Carillon-If-Match",
 	scheduler.IfNoneMatch: "Carillon-If-None-Match",
 }
 
-// response is a message as an answer of the REST API.
+// response converts a message to an answer of the REST API.
 func response(r *http.Request, m *nats.Msg, body io.ReadCloser) *http.Response {
 	status, err := strconv.Atoi(m.Header.Get("Carillon-Status"))
 	if err != nil {
-		status = http.StatusBadGateway // it is not the micro service that answers
+		status = http.StatusBadGateway // the answer is not from the micro service
 	}
 	header := http.Header{}
 	for name, values := range m.Header {
@@ -130,13 +129,13 @@ func response(r *http.Request, m *nats.Msg, body io.ReadCloser) *http.Response {
 	}
 }
 
-// Why no answer came.
+// Causes of a missing answer.
 var (
 	errNoAnswer = fmt.Errorf("it did not answer within %s", answerTimeout)
 	errNobody   = errors.New("no scheduler takes this request there; is one running, and with this prefix?")
 )
 
-// natsFailure says why no answer came.
+// natsFailure explains a missing answer.
 func natsFailure(ctx context.Context, err error) error {
 	denied, ok := errors.AsType[*Error](context.Cause(ctx))
 	switch {
@@ -150,8 +149,8 @@ func natsFailure(ctx context.Context, err error) error {
 	return err
 }
 
-// UnsupportedError says that something cannot be done over NATS, but over the REST
-// API. It matches [errors.ErrUnsupported].
+// UnsupportedError reports an operation that the REST API has and the micro service lacks. It matches
+// [errors.ErrUnsupported].
 type UnsupportedError struct{ Request string }
 
 // Error names the request.

@@ -10,12 +10,12 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// lookEvery is how often it is looked whether the server forbids what waits for an answer.
+// lookEvery is the interval of checks for a denied subject while a request waits.
 const lookEvery = 100 * time.Millisecond
 
-// unlessDenied returns a context that ends with an [Error] of status 403 when the server does not let the connection's
-// user publish to a subject, or hear answers. It tells that to the connection alone, and answers nothing. The function
-// returned ends the watch.
+// unlessDenied returns a context that ends with an [Error] of status 403 if the connection's user may not publish to a
+// subject or receive answers. The server reports the denial to the connection only and sends no answer. The returned
+// function ends the watch.
 func unlessDenied(ctx context.Context, conn *nats.Conn, subject string) (context.Context, func()) {
 	watched, cancel := context.WithCancelCause(ctx)
 	before := conn.LastError()
@@ -29,7 +29,7 @@ func unlessDenied(ctx context.Context, conn *nats.Conn, subject string) (context
 				return
 			}
 			err := conn.LastError()
-			if err != before && errors.Is(err, nats.ErrPermissionViolation) { //nolint:errorlint // the same one, or another
+			if err != before && errors.Is(err, nats.ErrPermissionViolation) { // if err != before && errors.Is(err, nats.ErrPermissionViolation) { // nolint:errorlint // the same error, or another
 				if denied := denial(err, subject); denied != nil {
 					cancel(denied)
 				}
@@ -39,7 +39,7 @@ func unlessDenied(ctx context.Context, conn *nats.Conn, subject string) (context
 	return watched, func() { cancel(nil) }
 }
 
-// denial says what the server forbids; nil when it is something else than what was asked for.
+// denial returns the error for a permission violation; nil if it concerns another subject.
 func denial(violation error, subject string) error {
 	text := strings.ToLower(violation.Error())
 	switch {

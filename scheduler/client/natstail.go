@@ -14,26 +14,26 @@ import (
 
 // Headers of the messages of a live tail.
 const (
-	sequenceHeader = "Carillon-Sequence"       // the tail goes on after it
-	firstHeader    = "Carillon-First-Sequence" // of the first: what was stored before is not kept
-	numberHeader   = "Carillon-Number"         // how many messages the tail has sent before
-	tailHeader     = "Carillon-Tail"           // of the first: its id; of the last: over or again
+	sequenceHeader = "Carillon-Sequence"       // the tail begins after it
+	firstHeader    = "Carillon-First-Sequence" // of the first message: the first retained record
+	numberHeader   = "Carillon-Number"         // number of earlier messages of the tail
+	tailHeader     = "Carillon-Tail"           // of the first message: the tail's id; of the last: over or again
 )
 
-// waitingRecords is how many messages of a tail may wait to be read.
+// waitingRecords limits the unread messages of a tail.
 const waitingRecords = 4096
 
-// natsTail is a live tail over NATS. The service ends each after a while; then, and
-// when a message was lost, another one goes on after the last record that came.
+// natsTail is a live tail over NATS. The service ends each tail after a while. After that, and after a lost message,
+// natsTail starts the next tail behind the last received record.
 type natsTail struct {
 	transport *natsTransport
 	request   *nats.Msg
 	body      map[string]any
-	id        string // of the tail that stands, to end it; "": none
-	missed    bool   // not all that was recorded before the tail that stands is kept
+	id        string // of the current tail, to end it; "": none
+	missed    bool   // records before the current tail are lost
 }
 
-// tail follows a history: the body of its answer is lines, as those of the REST API.
+// tail follows a history. The body of its answer has the lines of the REST API.
 func (t *natsTransport) tail(r *http.Request, m *nats.Msg) (*http.Response, error) {
 	tail := &natsTail{transport: t, request: m, body: map[string]any{}}
 	if len(m.Data) > 0 {
@@ -58,7 +58,7 @@ func (t *natsTransport) tail(r *http.Request, m *nats.Msg) (*http.Response, erro
 	return response(r, first, &tailBody{lines, cancel}), nil
 }
 
-// tailBody ends its tail when it is closed.
+// tailBody ends its tail on Close.
 type tailBody struct {
 	*io.PipeReader
 
@@ -71,7 +71,7 @@ func (b *tailBody) Close() error {
 	return b.PipeReader.Close()
 }
 
-// begin asks for a tail and returns its first message.
+// begin requests a tail and returns its first message.
 func (t *natsTail) begin(ctx context.Context) (*nats.Subscription, *nats.Msg, error) {
 	data, err := json.Marshal(t.body)
 	if err != nil {
@@ -107,7 +107,7 @@ func (t *natsTail) begin(ctx context.Context) (*nats.Subscription, *nats.Msg, er
 	return sub, first, nil
 }
 
-// skip has the next tail begin where what is kept does.
+// skip moves the start of the next tail to the first retained record.
 func (t *natsTail) skip(first *nats.Msg) {
 	kept, err := strconv.ParseUint(first.Header.Get(firstHeader), 10, 64)
 	after, ok := t.body["after"].(uint64)
@@ -116,13 +116,13 @@ func (t *natsTail) skip(first *nats.Msg) {
 	}
 }
 
-// errMissed ends a tail that cannot go on where the one before it ended: whoever asks anew is told from where on.
+// errMissed ends a tail that cannot resume seamlessly. The next request reports where it begins.
 var errMissed = errors.New("what came meanwhile is not kept any more")
 
-// noResponders is the status with which a server answers what nobody takes.
+// noResponders is the status of a request without a subscriber.
 const noResponders = "503"
 
-// goOn has the next tail begin after a message.
+// goOn moves the start of the next tail behind a message.
 func (t *natsTail) goOn(m *nats.Msg) {
 	before, _ := t.body["after"].(uint64)
 	if after, err := strconv.ParseUint(m.Header.Get(sequenceHeader), 10, 64); err == nil && after >= before {
@@ -130,7 +130,7 @@ func (t *natsTail) goOn(m *nats.Msg) {
 	}
 }
 
-// copy writes the lines of one tail after the other, until nothing more can come.
+// copy writes the lines of successive tails until the history ends.
 func (t *natsTail) copy(ctx context.Context, sub *nats.Subscription, out io.Writer) error {
 	for {
 		again, err := t.copyOne(ctx, sub, out)
@@ -143,7 +143,7 @@ func (t *natsTail) copy(ctx context.Context, sub *nats.Subscription, out io.Writ
 		if sub, first, err = t.begin(ctx); err != nil {
 			return err
 		}
-		if t.id == "" { // it was well before: whoever asks anew is told why it is not now
+		if t.id == "" { // it worked before: the next request reports the cause
 			_ = sub.Unsubscribe()
 			return natsRefusal(first)
 		}
@@ -155,12 +155,11 @@ func (t *natsTail) copy(ctx context.Context, sub *nats.Subscription, out io.Writ
 	}
 }
 
-// copyOne writes the lines of a tail. again says that another one goes on where it
-// ended, or where a message is missing.
+// copyOne writes the lines of one tail. again: start another tail, because this one expired or lost a message.
 func (t *natsTail) copyOne(ctx context.Context, sub *nats.Subscription, out io.Writer) (again bool, err error) {
 	for expected := uint64(1); ; expected++ {
 		m, err := sub.NextMsgWithContext(ctx)
-		if err != nil && ctx.Err() == nil { // too many waited
+		if err != nil && ctx.Err() == nil { // too many unread messages
 			t.end()
 			return true, nil
 		}
@@ -169,7 +168,7 @@ func (t *natsTail) copyOne(ctx context.Context, sub *nats.Subscription, out io.W
 		}
 		if number, err := strconv.ParseUint(m.Header.Get(numberHeader), 10, 64); err != nil || number != expected {
 			t.end()
-			return true, nil //nolint:nilerr // what has no number is not expected either
+			return true, nil // return true, nil // nolint:nilerr // a message without a number is out of sequence
 		}
 		last := m.Header.Get(tailHeader)
 		if last == "again" {
@@ -187,15 +186,15 @@ func (t *natsTail) copyOne(ctx context.Context, sub *nats.Subscription, out io.W
 	}
 }
 
-// end tells the service that nobody reads the tail any more.
+// end notifies the service that the reader has left.
 func (t *natsTail) end() {
 	if t.id != "" {
-		_ = t.transport.cfg.Conn.Publish(t.transport.cfg.Prefix+".api.unfollow."+t.id, nil) // else it ends by itself
+		_ = t.transport.cfg.Conn.Publish(t.transport.cfg.Prefix+".api.unfollow."+t.id, nil) // best effort: the tail expires anyway
 		t.id = ""
 	}
 }
 
-// natsRefusal is the error of an answer in the middle of a tail.
+// natsRefusal returns the error of a message within a tail.
 func natsRefusal(m *nats.Msg) error {
 	return &UnreachableError{"NATS", &Error{Message: m.Header.Get("Nats-Service-Error")}}
 }

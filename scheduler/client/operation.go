@@ -11,19 +11,19 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/api"
 )
 
-// request is a request of the REST API for an operation that the micro service has, too.
+// request is a REST request for an operation that the micro service has, too.
 type request struct {
 	*api.Operation
 
 	verb  string
 	kinds []string // of the names
-	names []string // in the path, which follow the verb in the subject
+	names []string // of the path; they follow the verb in the subject
 }
 
-// kinds are what messages call the names in paths.
+// kinds maps the names in paths to their words in messages.
 var kinds = map[string]string{"{c}": "collection", "{j}": "job", "{name}": "secret", "{id}": "operation"}
 
-// requestOf finds the operation of a method and a path.
+// requestOf returns the operation of a method and a path.
 func requestOf(method, path string) (r request, ok bool) {
 	for i := range api.Operations {
 		op := &api.Operations[i]
@@ -38,7 +38,7 @@ func requestOf(method, path string) (r request, ok bool) {
 	return request{}, false
 }
 
-// match reports whether a path belongs to the operation, and keeps its names.
+// match reports whether a path belongs to the operation, and stores its names.
 func (r *request) match(path string) bool {
 	own, parts := strings.Split(r.Path, "/"), strings.Split(path, "/")
 	if len(own) != len(parts) {
@@ -54,7 +54,7 @@ func (r *request) match(path string) bool {
 	return true
 }
 
-// Headers of a put or patch, in place of the options strict and dryRun.
+// Headers of a put or patch that replace the options strict and dryRun.
 var editHeaders = map[string]string{"strict": "Carillon-Strict", "dryRun": "Carillon-Dry-Run"}
 
 // scope moves the collection that limits the request from q to the names.
@@ -65,7 +65,7 @@ func (r *request) scope(q url.Values) {
 	}
 }
 
-// follow makes the request one for a live tail if q asks for it, and removes that from q.
+// follow turns the request into one for a live tail if q has the option, and removes it from q.
 func (r *request) follow(q url.Values) {
 	if q.Has("follow") {
 		r.verb = api.Verb(r.Follow)
@@ -73,8 +73,7 @@ func (r *request) follow(q url.Values) {
 	}
 }
 
-// ask puts the options of a request where the micro service wants them: into the
-// headers beside a document, else into the body.
+// ask converts the options of a request: to headers if it has a document, else to fields of the body.
 func (r *request) ask(m *nats.Msg, q url.Values) error {
 	if len(q) == 0 {
 		return nil

@@ -11,27 +11,25 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// RESTConfig says where a scheduler's REST API is. URL is required.
+// RESTConfig configures a client of the REST API. URL is required.
 type RESTConfig struct {
-	// URL is the address, such as http://127.0.0.1:8080, or that of a path below
-	// which a proxy has it.
+	// URL is the address, such as http://127.0.0.1:8080, optionally with the path of a proxy.
 	URL string
 
-	// Token is sent with every request, as Authorization: Bearer. It is for this
-	// server alone: an answer that leads elsewhere is not followed. Default: none.
+	// Token is sent with each request as Authorization: Bearer. The client follows no redirect to another server, which
+	// would receive the token. Default: none.
 	Token string
 
-	// TLS is how https is spoken: with which authorities, and with which
-	// certificate of the client. Default: as the system says, without one.
+	// TLS configures https: trusted authorities and the client certificate. Default: the system's authorities, no
+	// client certificate.
 	TLS *tls.Config
 
-	// Transport carries the requests. It is for tests, and for programs that have
-	// one of their own; TLS is not looked at then. Default: one for this client.
+	// Transport sends the requests; TLS is then ignored. Set it in tests or to reuse a transport. Default: a separate
+	// transport for this client.
 	Transport http.RoundTripper
 }
 
-// NewREST returns a client of a REST API. It does no I/O.
-// [scheduler.ErrInvalid] when the URL is none.
+// NewREST returns a client of a REST API. It does no I/O. It returns [scheduler.ErrInvalid] for an invalid URL.
 func NewREST(cfg RESTConfig) (*Client, error) {
 	u, err := url.Parse(cfg.URL)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
@@ -53,7 +51,7 @@ func NewREST(cfg RESTConfig) (*Client, error) {
 	return c, nil
 }
 
-// transport makes one that waits so long until an answer begins; 0: without end.
+// transport returns a transport with a timeout for the start of an answer; 0: none.
 func (cfg RESTConfig) transport(timeout time.Duration) *http.Transport {
 	return &http.Transport{
 		Proxy: http.ProxyFromEnvironment, DialContext: dial, TLSClientConfig: cfg.TLS.Clone(),
@@ -61,8 +59,7 @@ func (cfg RESTConfig) transport(timeout time.Duration) *http.Transport {
 	}
 }
 
-// sameServer keeps a client from following an answer to another server, or to
-// the same one by another scheme or port.
+// sameServer refuses redirects to another server, scheme or port.
 func sameServer(to *http.Request, via []*http.Request) error {
 	if from := via[0].URL; to.URL.Scheme != from.Scheme || to.URL.Host != from.Host || len(via) >= maxRedirects {
 		return http.ErrUseLastResponse

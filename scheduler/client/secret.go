@@ -11,7 +11,7 @@ import (
 
 func secretPath(name string) string { return "/secrets/" + url.PathEscape(name) }
 
-// PutSecret sets a shared secret. created tells whether it is new.
+// PutSecret sets a shared secret. created reports whether it is new.
 func (c *Client) PutSecret(ctx context.Context, name, value, description string) (s *view.SharedSecret, created bool, err error) {
 	body, err := json.Marshal(struct {
 		Value       string `json:"value"`
@@ -34,7 +34,7 @@ func (c *Client) Secrets(ctx context.Context) ([]*view.SharedSecret, error) {
 	return page.Value, err
 }
 
-// DeleteSecret deletes a shared secret: with force also one that jobs refer to.
+// DeleteSecret deletes a shared secret. force deletes one that jobs refer to, too.
 func (c *Client) DeleteSecret(ctx context.Context, name string, force bool) error {
 	path := secretPath(name)
 	if force {
@@ -44,8 +44,7 @@ func (c *Client) DeleteSecret(ctx context.Context, name string, force bool) erro
 	return err
 }
 
-// RotateSecrets seals the secrets of every job and every shared secret with the
-// server's first key. It takes as long as it takes.
+// RotateSecrets seals the secrets of all jobs and all shared secrets with the server's first key. It has no timeout.
 func (c *Client) RotateSecrets(ctx context.Context) (*view.Rotation, error) {
 	patient, done := c.patient()
 	defer done()

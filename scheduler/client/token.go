@@ -8,12 +8,12 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-// CreateToken makes an access token. Its text is in the answer, and nobody can show it again.
+// CreateToken creates an access token. The answer has its text, which cannot be retrieved later.
 func (c *Client) CreateToken(ctx context.Context, q view.TokenRequest) (*view.NewToken, error) {
 	return send[view.NewToken](ctx, c, "/tokens", q)
 }
 
-// Tokens returns all access tokens without their texts, the latest last.
+// Tokens returns all access tokens without their texts, newest last.
 func (c *Client) Tokens(ctx context.Context) ([]*view.Token, error) {
 	var page struct {
 		Value []*view.Token `json:"value"`
@@ -22,7 +22,7 @@ func (c *Client) Tokens(ctx context.Context) ([]*view.Token, error) {
 	return page.Value, err
 }
 
-// RevokeToken ends an access token at once.
+// RevokeToken revokes an access token immediately.
 func (c *Client) RevokeToken(ctx context.Context, id string) (*view.Token, error) {
 	t := &view.Token{}
 	_, err := c.call(ctx, http.MethodDelete, "/tokens/"+url.PathEscape(id), nil, t)

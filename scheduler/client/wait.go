@@ -10,16 +10,16 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// Ended is a step of an occurrence on its way to the end.
+// Ended is a step of an occurrence toward its end.
 type Ended struct {
 	Job       scheduler.Key
-	Record    *Record // of an attempt, or of the end; nil: Err says why there is none
-	Last      bool    // nothing follows
-	Completed bool    // and it did what it was asked to
+	Record    *Record // of an attempt or the end; nil: Err states why it is missing
+	Last      bool    // no record follows
+	Completed bool    // and the run succeeded
 	Err       error
 }
 
-// errWaited ends a wait: what it waited for has come.
+// errWaited ends a wait successfully.
 var errWaited = errors.New("it has ended")
 
 // RunAndWait runs a job now, with data as for [Client.RunWith], and reports every record of that run up to the last one, or
@@ -42,10 +42,9 @@ func (c *Client) RunAndWait(ctx context.Context, k scheduler.Key, data json.RawM
 	}
 }
 
-// Wait waits until an occurrence of a job has ended, planned or by hand, and returns
-// its end: that of one that has ended already, too, as long as the history has it. A
-// server that goes away meanwhile is waited for. [EndedError] when the job is
-// deleted.
+// Wait waits for the end of a scheduled or manual occurrence of a job and returns it. If the occurrence has already
+// ended, Wait finds its end in the history. Wait reconnects if the server is down. It returns [EndedError] if the job
+// is deleted.
 func (c *Client) Wait(ctx context.Context, k scheduler.Key, occurrence string) (end Ended, err error) {
 	due := nominal(occurrence)
 	take := func(r *Record) bool {
@@ -65,9 +64,8 @@ func (c *Client) Wait(ctx context.Context, k scheduler.Key, occurrence string) (
 	return end, err
 }
 
-// WaitEnd waits until a job has ended, completed or faulted, and returns it as it is
-// then. One that is disabled, or runs for ever, does not end. [EndedError] when it
-// is deleted.
+// WaitEnd waits until a job is completed or faulted, and returns it. A disabled job, or one without an end, never ends.
+// WaitEnd returns [EndedError] if the job is deleted.
 func (c *Client) WaitEnd(ctx context.Context, k scheduler.Key) (*Job, error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	recorded := make(chan struct{}, 1)
@@ -77,7 +75,7 @@ func (c *Client) WaitEnd(ctx context.Context, k scheduler.Key) (*Job, error) {
 		stop(c.Follow(ctx, Follow{HistoryQuery: HistoryQuery{Key: k}, Lost: func(error) {}, Record: func(*Record) {
 			select {
 			case recorded <- struct{}{}:
-			default: // it is about to look
+			default: // a check is already pending
 			}
 		}}))
 	}()
@@ -94,7 +92,7 @@ func (c *Client) WaitEnd(ctx context.Context, k scheduler.Key) (*Job, error) {
 		}
 		select {
 		case <-recorded:
-			pause = soon // the job says so a moment after its last record
+			pause = soon // the state follows the last record after a moment
 		case <-time.After(pause):
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
@@ -105,8 +103,8 @@ func (c *Client) WaitEnd(ctx context.Context, k scheduler.Key) (*Job, error) {
 // soon is the first pause after a record.
 const soon = 5 * time.Millisecond
 
-// await follows the history of a job until one of two functions says that the wait is
-// over: begun, when the tail stands, and take, for every record.
+// await follows the history of a job until one of two functions ends the wait: begun, called when the tail is
+// established, and take, called for each record.
 func (c *Client) await(
 	ctx context.Context, k scheduler.Key, begun func(context.Context) (over bool, err error),
 	take func(context.Context, *Record) (over bool, err error),
@@ -143,8 +141,7 @@ func (c *Client) await(
 	return err
 }
 
-// nominal is the instant in an occurrence's id, <collection>/<job>@<instant>; zero
-// when there is none.
+// nominal returns the instant in an occurrence's id, <collection>/<job>@<instant>; zero if it has none.
 func nominal(occurrence string) time.Time {
 	_, text, _ := strings.Cut(occurrence, "@")
 	at, err := time.Parse(time.RFC3339Nano, text)
@@ -154,12 +151,12 @@ func nominal(occurrence string) time.Time {
 	return at
 }
 
-// skips reports whether a record tells that a planned occurrence was skipped.
+// skips reports whether a record marks a scheduled occurrence as skipped.
 func skips(r *Record, due time.Time) bool {
 	return isOutcome(r, scheduler.OutcomeSkipped) && !r.From.IsZero() && !due.IsZero() && !due.Before(r.From) && !due.After(r.To)
 }
 
-// ended is what a record says of the occurrence that it is of.
+// ended returns the step that a record represents.
 func ended(k scheduler.Key, r *Record) Ended {
 	completed := isOutcome(r, scheduler.OutcomeCompleted) && r.Action == "MainAction"
 	last := completed || isOutcome(r, scheduler.OutcomeFaulted) || isOutcome(r, scheduler.OutcomeSkipped)

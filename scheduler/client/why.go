@@ -18,21 +18,21 @@ func (c *Client) Account(ctx context.Context, k scheduler.Key, from, to string) 
 	return a, err
 }
 
-// Reasons is the answer to why a job ran at a time, or did not.
+// Reasons explains why a job ran at a time, or did not.
 type Reasons struct {
 	why.Answer
 
-	Document json.RawMessage // all of it
+	Document json.RawMessage // the complete answer
 }
 
-// UnmarshalJSON reads an answer.
+// UnmarshalJSON decodes an answer.
 func (r *Reasons) UnmarshalJSON(data []byte) error {
 	r.Document = append(json.RawMessage(nil), data...)
 	return json.Unmarshal(data, &r.Answer)
 }
 
-// Why asks why a job ran at a time, or did not. at is as [why.ParseMoment] reads it; "" is the
-// latest instant that did not run, else the next one.
+// Why explains why a job ran at a time, or did not. [why.ParseMoment] defines the forms of at. Default: the latest
+// instant that did not run, else the next one.
 func (c *Client) Why(ctx context.Context, k scheduler.Key, at string) (*Reasons, error) {
 	r := &Reasons{}
 	_, err := c.call(ctx, http.MethodGet, jobPath(k)+"/why?"+url.Values{"at": {at}}.Encode(), nil, r)

@@ -2,7 +2,7 @@ package view
 
 import "github.com/carillon-sched/carillon/scheduler"
 
-// AuditReport is what an audit found.
+// AuditReport is the result of a consistency check.
 type AuditReport struct {
 	Jobs     int       `json:"jobs"`    // definitions seen
 	Waiting  int       `json:"waiting"` // batons waiting for their time
@@ -10,37 +10,34 @@ type AuditReport struct {
 	Findings []Finding `json:"findings"`
 	Fixed    int       `json:"fixed"`
 
-	// Ended are the jobs that have ended, by their histories, and whose definitions do
-	// not say so yet. That is written when there is leisure; nothing is broken about them.
+	// Ended counts the jobs whose history records their end and whose definitions do not yet. A background task updates
+	// the definitions; these jobs need no repair.
 	Ended int `json:"ended"`
 
-	// NeverRan are jobs, a thousand at most, that are over and have never run:
-	// their schedules had no time left. Nothing is broken about them.
+	// NeverRan lists jobs that ended without a run, because their schedules had no time left. At most 1,000. They need
+	// no repair.
 	NeverRan []string `json:"neverRan,omitempty"`
 
-	// Undecryptable tells of secrets that this process has not the keys for, as far
-	// as a sample of the jobs shows.
+	// Undecryptable lists the keys that this process lacks, as far as a sample of the jobs shows.
 	Undecryptable []Undecryptable `json:"unopened,omitempty"`
 
-	// Duration of the audit.
+	// Duration of the check.
 	Duration scheduler.Seconds `json:"duration"`
 }
 
-// Finding is one thing an audit found wrong.
+// Finding is a problem found by a consistency check.
 type Finding struct {
 	Job     scheduler.Key `json:"-"`
 	Name    string        `json:"job"`     // collection/job
-	Problem string        `json:"problem"` // what is wrong, for people
+	Problem string        `json:"problem"` // the problem, in English
 	Fixed   bool          `json:"fixed"`
-	Damaged bool          `json:"damaged,omitempty"` // what is stored cannot be read; only a put mends it
+	Damaged bool          `json:"damaged,omitempty"` // the stored definition is unreadable; only a put repairs it
 
-	// Lost: the job's definition was lost, or may have been, and only who has a copy
-	// can mend that. Its batons wait for it.
+	// Lost: the job's definition is lost, or may be. Restore it from a copy; its batons wait for it.
 	Lost bool `json:"lost,omitempty"`
 }
 
-// Lost returns the names of the jobs and collections whose definitions are lost, or
-// may be.
+// Lost returns the names of the jobs and collections whose definitions are lost, or may be.
 func (r *AuditReport) Lost() []string {
 	var names []string
 	for _, f := range r.Findings {

@@ -1,7 +1,7 @@
 package view
 
-// Cancellation says which occurrences were canceled.
+// Cancellation lists the canceled occurrences.
 type Cancellation struct {
 	Occurrences []string `json:"canceled"`         // their ids
-	DryRun      bool     `json:"dryRun,omitempty"` // a dry run: none was canceled
+	DryRun      bool     `json:"dryRun,omitempty"` // nothing was canceled
 }

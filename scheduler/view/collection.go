@@ -5,7 +5,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
-// PutCollection returns a collection that was put, and what that made of it.
+// PutCollection returns a collection with the result of its put.
 func PutCollection(c *scheduler.Collection, r Result) document.Value {
 	members := Collection(c).Members()
 	return document.ObjectValue(append(members, document.Member{Name: "result", Value: document.StringValue(string(r))})...)
@@ -26,7 +26,7 @@ func Collection(c *scheduler.Collection) document.Value {
 	return document.ObjectValue(append(members, document.Member{Name: "properties", Value: document.ObjectValue(all...)})...)
 }
 
-// ownID is a collection's id; outside of the default scope, with the scope's path before it.
+// ownID returns a collection's id, with the scope's path before it outside the default scope.
 func ownID(c *scheduler.Collection) string {
 	if c.Scope.IsDefault() {
 		return collectionID(c.Name)
@@ -34,17 +34,17 @@ func ownID(c *scheduler.Collection) string {
 	return c.Scope.Provider() + collectionID(scheduler.PlainName(c.Name))
 }
 
-// ForeseenCollection is what a put or a patch would make of a collection.
+// ForeseenCollection is the result of a dry run of a put or patch of a collection.
 type ForeseenCollection struct {
-	Is     *scheduler.Collection // nil: there is none that can be read
+	Is     *scheduler.Collection // nil: no collection, or a damaged one
 	Would  *scheduler.Collection
 	Result Result
 }
 
-// MarshalJSON returns the collection as it would be, with the result and {"dryRun": {"changes": […]}}.
+// MarshalJSON returns the resulting collection with the result and {"dryRun": {"changes": […]}}.
 func (f *ForeseenCollection) MarshalJSON() ([]byte, error) {
 	would := *f.Would
-	would.Revision = 0 // it is not stored
+	would.Revision = 0 // nothing is stored
 	is := document.ObjectValue()
 	if f.Is != nil {
 		is = ownOf(f.Is)
@@ -61,7 +61,7 @@ func (f *ForeseenCollection) MarshalJSON() ([]byte, error) {
 	return document.ObjectValue(members...).JSON(), nil
 }
 
-// ownOf is what users write of a collection.
+// ownOf returns the user-written part of a collection.
 func ownOf(c *scheduler.Collection) document.Value {
 	return Collection(c).Except("id", "type", "name", "etag")
 }

@@ -11,22 +11,21 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
-// Error is an error as every API of the scheduler tells it:
+// Error is an error of an API:
 //
 //	{"error": {"code": "BadRequest", "message": "…", "details": [{"path": "recurrence.interval", "message": "…"}]}}
 //
-// details is there when single places of the input are to blame, and names
-// all of them, up to a hundred. Of what a message repeats of the input, and is
-// long, the beginning and the end are told. Codes and status numbers belong together:
+// details lists the problems of the input by path, at most 100. A message that repeats a long part of the input keeps
+// only its beginning and end. Each code has one status:
 //
-//	400 BadRequest          the input is wrong (ErrInvalid)
-//	401 AuthenticationFailed  it is not known who asks ([access.Unknown])
-//	403 AuthorizationFailed  who asks lacks a role ([access.Denied])
-//	404 ResourceNotFound    the job or collection does not exist (ErrNotFound)
-//	409 Conflict            its state, or a quota, does not allow it (ErrConflict)
-//	412 PreconditionFailed  it is not as the request expects it to be (ErrPrecondition)
-//	503 ServiceUnavailable  the store did not answer, or the time was up; try again (ErrUnavailable)
-//	500 InternalError       a defect of the scheduler; the message says nothing about its inside
+//	400 BadRequest            the input is invalid (ErrInvalid)
+//	401 AuthenticationFailed  the caller is unknown ([access.Unknown])
+//	403 AuthorizationFailed   the caller lacks a role ([access.Denied])
+//	404 ResourceNotFound      the job or collection does not exist (ErrNotFound)
+//	409 Conflict              its state or a quota does not allow the request (ErrConflict)
+//	412 PreconditionFailed    the condition of the request does not hold (ErrPrecondition)
+//	503 ServiceUnavailable    the store did not answer in time; retry (ErrUnavailable)
+//	500 InternalError         a defect of the scheduler; the message has no details
 type Error struct {
 	Status  int               `json:"-"` // as in HTTP; the NATS API uses the same numbers
 	Code    string            `json:"code"`
@@ -34,9 +33,8 @@ type Error struct {
 	Details document.Problems `json:"details,omitempty"`
 }
 
-// DescribeError returns the view of an error of the service. What matches
-// none of the sentinels is a defect: its text is left out, so the caller
-// should log it.
+// DescribeError returns the view of an error of the service. An error that matches no sentinel is a defect. The view
+// omits its text, so the caller should log it.
 func DescribeError(err error) Error {
 	if unknown, ok := errors.AsType[*access.Unknown](err); ok {
 		return Error{401, "AuthenticationFailed", unknown.Error(), nil}
@@ -65,31 +63,31 @@ func DescribeError(err error) Error {
 	return Error{500, "InternalError", "a defect of the scheduler; its log says more", nil}
 }
 
-// longest is how long the message of an error may be, in bytes.
+// longest limits the message of an error, in bytes.
 const longest = 4 << 10
 
-// short is an error's text, without its middle when it is long.
+// short returns an error's text, without its middle if it is long.
 func short(err error) string { return document.Cut(err.Error(), longest) }
 
-// summarized is how many problems a message repeats; the details have all.
+// summarized limits the problems in a message; the details have all.
 const summarized = 5
 
-// summary is the problems on one line.
+// summary returns the problems on one line.
 func summary(all document.Problems) string {
 	texts := make([]string, 0, summarized+1)
 	for _, p := range all[:min(len(all), summarized)].Short() {
 		texts = append(texts, p.Error())
 	}
 	if len(all) > summarized {
-		texts = append(texts, fmt.Sprintf("and %d more", len(all)-summarized)) // or still more, when there are a hundred
+		texts = append(texts, fmt.Sprintf("and %d more", len(all)-summarized)) // or even more: the details hold at most 100
 	}
 	return strings.Join(texts, "; ")
 }
 
-// Document is an error as the body of an answer.
+// Document is the body of an error response.
 type Document struct {
 	Error Error `json:"error"`
 }
 
-// Document returns the whole document, with its member "error".
+// Document returns e as a document with the field "error".
 func (e Error) Document() Document { return Document{e} }

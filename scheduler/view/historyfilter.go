@@ -13,22 +13,20 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
-// HistoryFilter reads the $filter of a history. It is one comparison of a member
-// of the records, or several joined by "and":
+// HistoryFilter parses the $filter of a history: one or more comparisons of a record's fields, joined by "and":
 //
-//	status eq failed             failed, completed, faulted, postponed, skipped; "outcome" may stand for "status"
-//	(status eq a or status eq b) several of them; without parentheses when nothing else is asked
+//	status eq failed             failed, completed, faulted, postponed or skipped; "outcome" is a synonym of "status"
+//	(status eq a or status eq b) several values; a single comparison needs no parentheses
 //	actionType eq Http           the type of the action, as in the job
 //	actionName eq ErrorAction    MainAction or ErrorAction
-//	target eq example.com:443    what the action loads: a host with its port, or without for all of its ports
-//	manual eq true               run by hand, or with false by the schedule
+//	target eq example.com:443    the host and port of the action; without a port, all ports of the host
+//	manual eq true               manual runs; with false, scheduled runs
 //	startTime ge 2026-03-08      ge, gt, le or lt, and a time in a form of [document.ParseTime],
-//	endTime lt 2h                or how long before now that was, in a form of [document.ParseDuration] with units
+//	endTime lt 2h                or a duration before now, in a form of [document.ParseDuration] with units
 //
-// in any letter case; a word may stand in single quotes. All but manual and the
-// times may have several values like status has. The startTime of a record that
-// is of no attempt is that of the decision. Empty means all.
-// [scheduler.ErrInvalid] for anything else.
+// Letter case has no effect, and values may be in single quotes. All fields except manual and the times accept several
+// values, as status does. For a record without an attempt, startTime is the time of the decision. An empty filter
+// selects all records. HistoryFilter returns [scheduler.ErrInvalid] for any other filter.
 func HistoryFilter(filter string, now time.Time) (f scheduler.RecordFilter, err error) {
 	words := filterWords(filter)
 	if len(words) == 0 {
@@ -56,24 +54,25 @@ func HistoryFilter(filter string, now time.Time) (f scheduler.RecordFilter, err 
 	return f, nil
 }
 
-// filterReader reads the parts of a filter that are joined by "and".
+// filterReader parses the comparisons of a filter.
 type filterReader struct {
 	filter *scheduler.RecordFilter
 	now    time.Time
 }
 
-// choice is a member that is compared by eq, with one value or several.
+// choice is a field that supports eq.
 type choice struct {
 	names []string
-	form  string // of a value, for people
-	few   bool   // only one value
+	form  string // of a value, for error messages
+	few   bool   // accepts a single value
 
-	// take takes a value, unless it is none of the member's. given tells whether there are some.
+	// take stores a value and reports whether the field has this value. given reports whether f has a value of the
+	// field.
 	take  func(f *scheduler.RecordFilter, value string) bool
 	given func(f *scheduler.RecordFilter) bool
 }
 
-// choices are the members that are compared by eq.
+// choices are the fields that support eq.
 var choices = []choice{
 	{
 		names: []string{"status", "outcome"}, form: alternatives(scheduler.Outcomes),
@@ -120,7 +119,7 @@ var choices = []choice{
 	},
 }
 
-// add adds a value that is not there yet.
+// add appends a value if it is missing.
 func add[T comparable](values *[]T, value T) bool {
 	if !slices.Contains(*values, value) {
 		*values = append(*values, value)
@@ -128,8 +127,7 @@ func add[T comparable](values *[]T, value T) bool {
 	return true
 }
 
-// term reads one of the parts. bare says that it stands beside others without
-// parentheses.
+// term parses one part of a filter. bare: the part has no parentheses, and the filter has other parts.
 func (r filterReader) term(term []string, bare bool) error {
 	alternatives := slices.Collect(splitWords(term, "or"))
 	if len(alternatives) == 1 && len(term) == 3 {
@@ -161,7 +159,7 @@ func (r filterReader) term(term []string, bare bool) error {
 	return nil
 }
 
-// several says of a member that it may have several values.
+// several describes how to pass several values of the field.
 func (c *choice) several() string {
 	if c.few {
 		return ""
@@ -169,7 +167,7 @@ func (c *choice) several() string {
 	return "; several may be joined by or"
 }
 
-// choiceOf returns the member of a name; nil when there is none.
+// choiceOf returns the field of a name, or nil.
 func choiceOf(name string) *choice {
 	i := slices.IndexFunc(choices, func(c choice) bool {
 		return slices.ContainsFunc(c.names, func(n string) bool { return strings.EqualFold(n, name) })
@@ -180,11 +178,11 @@ func choiceOf(name string) *choice {
 	return &choices[i]
 }
 
-// errUnknownTerm says what may be asked.
+// errUnknownTerm lists the supported comparisons.
 var errUnknownTerm = errors.New("is not of the form: status|actionType|actionName|target|manual|late eq VALUE; " +
 	"several may be joined by or; nor of the form: startTime|endTime ge|gt|le|lt TIME")
 
-// bound reads what a time is compared with.
+// bound parses the comparison of a time.
 func (r filterReader) bound(since, until *time.Time, term []string) error {
 	t, err := moment(term[2], r.now)
 	if err != nil {
@@ -211,8 +209,7 @@ func (r filterReader) bound(since, until *time.Time, term []string) error {
 	return nil
 }
 
-// moment reads a time, or how long before now it was. A number without a unit is
-// no such length: 2026 would be one of seconds.
+// moment parses a time, or a duration before now. A number without a unit is a time: 2026 is a year, not seconds.
 func moment(text string, now time.Time) (time.Time, error) {
 	if n := len(text); n > 1 && (text[0] == 'P' || text[0] >= '0' && text[0] <= '9' && strings.IndexByte("wdhms", text[n-1]) >= 0) {
 		d, err := document.ParseDuration(text)
@@ -227,11 +224,10 @@ func moment(text string, now time.Time) (time.Time, error) {
 	return document.ParseTime(text)
 }
 
-// longestAgo keeps a length of time from reaching back further than there are dates.
+// longestAgo keeps a duration from reaching back beyond the first date.
 const longestAgo = 290 * 365 * 24 * time.Hour
 
-// filterWords are the words of a filter; parentheses are words of their own, and
-// single quotes are taken away.
+// filterWords splits a filter into words. Parentheses are separate words; single quotes are removed.
 func filterWords(filter string) []string {
 	spaced := strings.NewReplacer("(", " ( ", ")", " ) ").Replace(filter)
 	words := strings.Fields(spaced)
@@ -243,7 +239,7 @@ func filterWords(filter string) []string {
 	return words
 }
 
-// splitWords cuts words at a conjunction.
+// splitWords splits words at a conjunction.
 func splitWords(words []string, at string) func(yield func([]string) bool) {
 	return func(yield func([]string) bool) {
 		for {
@@ -260,8 +256,8 @@ func splitWords(words []string, at string) func(yield func([]string) bool) {
 	}
 }
 
-// HistoryFilterText is a filter as [HistoryFilter] reads it. What has no place in
-// one is left out: the incarnation, and whether earlier ones are asked for.
+// HistoryFilterText returns the text of a filter that [HistoryFilter] parses. The text omits the incarnation and
+// whether earlier ones are included, because a $filter cannot express them.
 func HistoryFilterText(f *scheduler.RecordFilter) string {
 	var terms []string
 	oneOf := func(member string, values []string) {
@@ -306,8 +302,7 @@ func texts[T ~string](values []T) []string {
 	return all
 }
 
-// HistoryToken is the $skiptoken that goes on with the records before a
-// sequence; "" for 0, where nothing follows.
+// HistoryToken returns the $skiptoken for the records before a sequence, "" for 0: no records follow.
 func HistoryToken(before uint64) string {
 	if before == 0 {
 		return ""
@@ -315,13 +310,12 @@ func HistoryToken(before uint64) string {
 	return strconv.FormatUint(before, 10)
 }
 
-// ReadHistoryToken is the reverse of [HistoryToken].
+// ReadHistoryToken is the inverse of [HistoryToken].
 func ReadHistoryToken(text string) (before uint64, err error) {
 	return ReadSequence("$skiptoken", text)
 }
 
-// ReadSequence reads the sequence of a record, 0 when text is empty. name is
-// what it is called in the error.
+// ReadSequence parses the sequence of a record; an empty text is 0. name is the parameter's name in errors.
 func ReadSequence(name, text string) (uint64, error) {
 	if text == "" {
 		return 0, nil

@@ -7,11 +7,10 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// HistoryState takes the comparison "state eq enabled" out of the $filter of the
-// history of a job, where it stands alone or is joined to others by "and": enabled,
-// disabled, completed or faulted, in any letter case. It is the state that the job
-// has, and Azure Scheduler's classic API ("Get Job History") has it. "" when there
-// is none. [scheduler.ErrInvalid] for another word, and for a second one.
+// HistoryState removes the comparison "state eq enabled" from the $filter of a job's history, alone or joined by "and",
+// and returns its value: enabled, disabled, completed or faulted, in any letter case; "" if the filter has none. Azure
+// Scheduler's classic API ("Get Job History") compares with the current state of the job. HistoryState returns
+// [scheduler.ErrInvalid] for another value or a second comparison.
 func HistoryState(filter string) (rest string, state scheduler.State, err error) {
 	var others []string
 	for words := range splitWords(filterWords(filter), "and") {

@@ -9,20 +9,19 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec"
 )
 
-// Job is a job as users see it, in the form of Azure Scheduler.
+// Job is a job in the form of Azure Scheduler.
 type Job struct {
 	Job        *scheduler.Job
 	Status     Status
-	Outcome    scheduler.Outcome // how what it did last ended, in answers to a [scheduler.JobQuery] that asks for it
-	Superseded bool              // the edit was older than what the job has, and was left out
+	Outcome    scheduler.Outcome // of the last run, in answers to a [scheduler.JobQuery] that filters by it
+	Superseded bool              // the edit was older than the stored definition and had no effect
 
-	// The answer to an edit has these in addition. A document that is put may have
-	// them: they are read-only, and ignored.
+	// Fields of the answer to an edit. A put document may have them: they are read-only and ignored.
 	Result   Result         // whether the edit changed the job; "" in other answers
-	Warnings []spec.Warning // what the writer might not expect
-	DryRun   *DryRun        // of what would be; nil: it is
+	Warnings []spec.Warning // effects of the edit that its author may not expect
+	DryRun   *DryRun        // the effect of a dry run; nil otherwise
 
-	now time.Time // when it was read
+	now time.Time // when the job was read
 }
 
 // Result is the effect of an edit: a put, a patch, or a change of state or pause.
@@ -35,18 +34,18 @@ const (
 	Unchanged Result = "unchanged"
 )
 
-// DryRun is what is told of a job that would be.
+// DryRun is the effect that an edit would have on a job.
 type DryRun struct {
-	NextRuns []time.Time       `json:"nextRuns"`                 // the nominal times, a few; none for a job that would not run
-	Notes    []string          `json:"notes"`                    // what changes of the clock do to them
-	Before   []time.Time       `json:"nextRunsBefore,omitempty"` // those of the job as it is
-	Changes  []document.Change `json:"changes,omitempty"`        // what would be different
+	NextRuns []time.Time       `json:"nextRuns"`                 // the next nominal times, at most 10; none for a job that would not run
+	Notes    []string          `json:"notes"`                    // effects of daylight saving time on these runs
+	Before   []time.Time       `json:"nextRunsBefore,omitempty"` // the next nominal times of the stored job
+	Changes  []document.Change `json:"changes,omitempty"`        // differences from the stored job
 }
 
-// foreseen is how many runs a [DryRun] tells of.
+// foreseen limits the runs in a [DryRun].
 const foreseen = 10
 
-// NewDryRun tells what would follow from the baton b, nil for a job without one.
+// NewDryRun returns the next runs of a job with the baton b, nil for a job without one.
 func NewDryRun(j *scheduler.Job, b *scheduler.Baton) *DryRun {
 	if b == nil || j.State != scheduler.Enabled {
 		return nil
@@ -61,7 +60,7 @@ func NewDryRun(j *scheduler.Job, b *scheduler.Baton) *DryRun {
 	return d
 }
 
-// Over adds what there is now to a dry run: the job before, nil for none, and its baton, nil for one that has none.
+// Over adds the stored job to a dry run: before is nil for a new job; b is its baton, or nil.
 func (d *DryRun) Over(before *scheduler.Job, b *scheduler.Baton, after *scheduler.Job) *DryRun {
 	if d == nil {
 		d = &DryRun{NextRuns: []time.Time{}, Notes: []string{}}
@@ -73,7 +72,7 @@ func (d *DryRun) Over(before *scheduler.Job, b *scheduler.Baton, after *schedule
 	return d
 }
 
-// wholeOf returns a job's own properties with its state and its pause, nothing for none.
+// wholeOf returns a job's own properties with its state and its pause; nothing for nil.
 func wholeOf(j *scheduler.Job) document.Value {
 	if j == nil {
 		return document.ObjectValue()
@@ -85,24 +84,26 @@ func wholeOf(j *scheduler.Job) document.Value {
 	return document.ObjectValue(append(members, document.Member{Name: "state", Value: document.StringValue(string(j.State))})...)
 }
 
-// Status is what the scheduler reports of a job.
+// Status is the read-only status of a job.
 type Status struct {
 	Schedule    string    `json:"schedule"`                          // in English; empty for a damaged job
-	Occurrences int       `json:"occurrenceCount"`                   // occurrences begun, by schedule or by hand
+	Occurrences int       `json:"occurrenceCount"`                   // started occurrences, scheduled and manual
 	Executions  int       `json:"executionCount"`                    // attempts of the main action, as in Azure Scheduler
-	Failures    int       `json:"failureCount"`                      // of these, the failed ones
-	Errors      int       `json:"errorActionCount,omitempty"`        // attempts of errorActions
-	ErrorFails  int       `json:"errorActionFailureCount,omitempty"` // of these, the failed ones
+	Failures    int       `json:"failureCount"`                      // failed attempts of the main action
+	Errors      int       `json:"errorActionCount,omitempty"`        // attempts of error actions
+	ErrorFails  int       `json:"errorActionFailureCount,omitempty"` // failed attempts of error actions
 	Faults      int       `json:"faultedCount"`                      // occurrences that failed after all retries
 	Last        time.Time `json:"lastExecutionTime,omitzero"`        // start of the last attempt; zero: none
-	Next        time.Time `json:"nextExecutionTime,omitzero"`        // when the attempt that comes next, or is under way, is due; zero: none
-	Running     bool      `json:"running,omitempty"`                 // the baton is due, and with a worker: running, or about to
-	Retry       int       `json:"retryCount,omitempty"`              // of the occurrence under way: retries so far
-	WaitsFor    string    `json:"waitsFor,omitempty"`                // what must change before the job runs, in English; there is no Next then
-	Over        string    `json:"message,omitempty"`                 // what a job at its end has come to ([scheduler.Job.Over]), or what is damaged
+	Next        time.Time `json:"nextExecutionTime,omitzero"`        // due time of the next or the current attempt; zero: none
+	Running     bool      `json:"running,omitempty"`                 // a worker has the due baton: the job is running, or is about to run
+	Retry       int       `json:"retryCount,omitempty"`              // retries of the current occurrence so far
+	// in English, what must change before the job runs; Next is then zero
+	WaitsFor string `json:"waitsFor,omitempty"`
+	// summary of an ended job ([scheduler.Job.Over]), or the damage of its definition
+	Over string `json:"message,omitempty"`
 }
 
-// secretPaths returns where the secrets of a definition stand.
+// secretPaths returns the paths of the secrets in a definition.
 func secretPaths(d *scheduler.Definition) []string {
 	if !d.HasSecrets() {
 		return nil
@@ -119,13 +120,13 @@ func NewJob(j *scheduler.Job, p scheduler.Progress, now time.Time) *Job {
 	}}
 }
 
-// NewDamaged returns what can be shown of a job whose document in the store cannot be read.
+// NewDamaged returns the view of a job whose stored definition is unreadable.
 func NewDamaged(e *scheduler.DamagedError) *Job {
 	return &Job{Job: e.Job(), Status: Status{Over: e.Says()}}
 }
 
-// NewRunning returns the view of a job with its baton, which may be with a worker.
-// A worker holds those that are due soon: these wait still.
+// NewRunning returns the view of a job and its baton. withWorker: a worker has received the baton. Workers also hold
+// batons that are not due yet; their jobs are still waiting.
 func NewRunning(j *scheduler.Job, b *scheduler.Baton, withWorker bool, now time.Time) *Job {
 	v := NewJob(j, b.Progress, now)
 	running := withWorker && !b.MayRun().After(now)
@@ -133,7 +134,7 @@ func NewRunning(j *scheduler.Job, b *scheduler.Baton, withWorker bool, now time.
 	return v
 }
 
-// ETag is that of the job; "" for one that would be.
+// ETag returns the ETag of the job, "" in a dry run.
 func (v *Job) ETag() string {
 	if v.DryRun != nil {
 		return ""
@@ -141,8 +142,8 @@ func (v *Job) ETag() string {
 	return v.Job.ETag()
 }
 
-// Closed returns the view of a job whose collection does not let it run, and why. It is neither
-// running nor about to, unless it was begun before or is a run by hand.
+// Closed returns the view of a job whose collection prevents its runs, with the reason. Only an occurrence that has
+// started, or a manual run, can be running.
 func (v *Job) Closed(b *scheduler.Baton, why string) *Job {
 	if b.NeedsOpen() {
 		v.Status.Running, v.Status.Next = false, time.Time{}
@@ -151,7 +152,7 @@ func (v *Job) Closed(b *scheduler.Baton, why string) *Job {
 	return v
 }
 
-// resource is anything as Azure's resource manager shows it.
+// resource is an object in the form of Azure's resource manager.
 type resource struct {
 	ID         string `json:"id"`
 	Type       string `json:"type"`

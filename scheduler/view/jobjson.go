@@ -8,15 +8,14 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
-// MarshalJSON returns the job's document: its own properties, and its state, its
-// pause while there is one, and its status. The answer to an edit has its result beside them, and warnings.
+// MarshalJSON returns the job's document: its properties, state, active pause and status. The answer to an edit also
+// has its result and warnings.
 func (v *Job) MarshalJSON() ([]byte, error) { return v.appendJSON(make([]byte, 0, usualSize)), nil }
 
-// usualSize is how many bytes the document of most jobs takes, or fewer.
+// usualSize is an upper bound of the size of most job documents, in bytes.
 const usualSize = 1024
 
-// appendJSON appends the job's document, without reflection: each call that puts
-// or reads jobs is answered with it.
+// appendJSON appends the job's document without reflection, because every put and read of a job returns one.
 func (v *Job) appendJSON(b []byte) []byte {
 	k := v.Job.Key
 	b = appendText(append(b, `{"id":`...), jobID(k))
@@ -36,7 +35,7 @@ func (v *Job) appendJSON(b []byte) []byte {
 		b = append(b, ',')
 	}
 	b = appendText(append(b, `"state":`...), string(v.Job.State))
-	if v.Job.State != scheduler.Damaged && v.Job.PausedAt(v.now) { // a pause that has ended has no effect
+	if v.Job.State != scheduler.Damaged && v.Job.PausedAt(v.now) { // an expired pause has no effect
 		b = appendTime(b, `,"pausedUntil":"`, v.Job.PausedUntil)
 	}
 	b = append(v.appendStatus(append(b, `,"status":`...)), '}')
@@ -52,8 +51,7 @@ func (v *Job) appendJSON(b []byte) []byte {
 	return append(b, '}')
 }
 
-// appendStatus appends the status as [Status] has it, and where there are secrets
-// of the definition, which no answer shows.
+// appendStatus appends [Status] and the paths of the definition's secrets, which no answer shows.
 func (v *Job) appendStatus(b []byte) []byte {
 	s := &v.Status
 	schedule := s.Schedule
@@ -101,14 +99,14 @@ func (v *Job) appendStatus(b []byte) []byte {
 
 func appendText(b []byte, text string) []byte { return document.StringValue(text).AppendJSON(b) }
 
-// appendTime appends a member that is an instant, unless it is the zero one.
+// appendTime appends a field with an instant, unless it is zero.
 func appendTime(b []byte, begin string, t time.Time) []byte {
 	if t.IsZero() {
 		return b
 	}
 	b, err := t.AppendText(append(b, begin...))
 	if err != nil {
-		panic("view: " + err.Error()) // a time that is not of this era: a defect
+		panic("view: " + err.Error()) // a defect: the year is out of range
 	}
 	return append(b, '"')
 }

@@ -9,22 +9,22 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
-// JobSearch is what a list of jobs may be asked for, as texts; "" for what is not asked for.
+// JobSearch holds the search parameters of a list of jobs; "" for absent ones.
 type JobSearch struct {
 	Filter     string `json:"$filter,omitempty"`       // see [JobFilter]
 	Labels     string `json:"labelSelector,omitempty"` // see [scheduler.ParseSelector]
-	Prefix     string `json:"prefix,omitempty"`        // of names
+	Prefix     string `json:"prefix,omitempty"`        // of job names
 	Action     string `json:"actionType,omitempty"`    // such as Http, in any letter case
-	NextAfter  string `json:"nextAfter,omitempty"`     // see [ReadInstant]; the next run is then, or later
-	NextBefore string `json:"nextBefore,omitempty"`    // and before that
-	Text       string `json:"text,omitempty"`          // in a name, a label or a target: see [scheduler.JobQuery]
+	NextAfter  string `json:"nextAfter,omitempty"`     // earliest next run; see [ReadInstant]
+	NextBefore string `json:"nextBefore,omitempty"`    // the next run is earlier than this; see [ReadInstant]
+	Text       string `json:"text,omitempty"`          // part of a name, a label or a target; see [scheduler.JobQuery]
 	Outcome    string `json:"lastOutcome,omitempty"`   // one of [scheduler.LastOutcomes]
 }
 
-// JobSearchOptions are the names of what it may have.
+// JobSearchOptions are the names of the search parameters.
 var JobSearchOptions = []string{"$filter", "labelSelector", "prefix", "actionType", "nextAfter", "nextBefore", "text", "lastOutcome"}
 
-// Query reads what is asked for. Every problem is told, with the name of its option.
+// Query parses the parameters. The error reports each problem with the name of its parameter.
 func (s *JobSearch) Query(now time.Time) (q scheduler.JobQuery, err error) {
 	var wrong [5]error
 	if q.State, wrong[0] = JobFilter(s.Filter); q.State == Paused {
@@ -34,13 +34,13 @@ func (s *JobSearch) Query(now time.Time) (q scheduler.JobQuery, err error) {
 	q.From, wrong[2] = ReadInstant("nextAfter", s.NextAfter, now)
 	q.Before, wrong[3] = ReadInstant("nextBefore", s.NextBefore, now)
 	if q.Prefix, q.Action = s.Prefix, s.Action; q.Prefix != "" {
-		wrong[4] = scheduler.ValidateName("prefix", q.Prefix) // what no name can begin with
+		wrong[4] = scheduler.ValidateName("prefix", q.Prefix) // characters that no name begins with
 	}
 	q.Text, q.Outcome = s.Text, scheduler.Outcome(s.Outcome)
 	return q, errors.Join(wrong[:]...)
 }
 
-// Fixed returns the search with instants for lengths of time: what the following pages ask for.
+// Fixed returns the search with instants in place of durations, so that all pages use the same times.
 func (s *JobSearch) Fixed(q *scheduler.JobQuery) JobSearch {
 	fixed := *s
 	for _, at := range []struct {
@@ -54,8 +54,8 @@ func (s *JobSearch) Fixed(q *scheduler.JobQuery) JobSearch {
 	return fixed
 }
 
-// ReadInstant reads an instant: RFC 3339, such as 2026-03-02T09:00:00Z, or a length of time from now on, such as 1h30m or
-// -15m. It is zero for no text. [scheduler.ErrInvalid] names the option.
+// ReadInstant parses an instant: RFC 3339, such as 2026-03-02T09:00:00Z, or a duration from now, such as 1h30m or -15m.
+// An empty text is the zero time. The error is [scheduler.ErrInvalid] and names the option.
 func ReadInstant(option, text string, now time.Time) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil

@@ -7,13 +7,13 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// List is a page of anything.
+// List is a page of a list.
 type List[T any] struct {
 	Value    []T     `json:"value"`
 	NextLink *string `json:"nextLink"`
 }
 
-// ListOf returns a page of what show makes of each item; see [NewList].
+// ListOf returns a page of the results of show; see [NewList].
 func ListOf[T, V any](items []T, show func(T) V, next string) List[V] {
 	page := make([]V, len(items))
 	for i, item := range items {
@@ -22,9 +22,8 @@ func ListOf[T, V any](items []T, show func(T) V, next string) List[V] {
 	return NewList(page, next)
 }
 
-// NewList returns a page as {"value": […], "nextLink": …}. next tells how to ask
-// for the page that follows, in the API's own way; "" makes nextLink null: there
-// is none.
+// NewList returns a page as {"value": […], "nextLink": …}. next requests the following page in the API's own form; ""
+// encodes nextLink as null: no page follows.
 func NewList[T any](page []T, next string) List[T] {
 	if page == nil {
 		page = []T{}
@@ -35,11 +34,12 @@ func NewList[T any](page []T, next string) List[T] {
 	return List[T]{page, &next}
 }
 
-// Paused is what a $filter, and whoever shows a job, calls the state of one that is enabled and paused.
+// Paused is the state of an enabled and paused job in a $filter and in user interfaces.
 const Paused scheduler.State = "paused"
 
-// JobFilter reads the $filter of a list of jobs: "state eq <state>", also of [Paused], in any
-// letter case, in parentheses or not. Empty means all. [ErrInvalid] for anything else.
+// JobFilter parses the $filter of a list of jobs: "state eq <state>", including [Paused], in any letter case and with
+// optional parentheses. An empty filter selects all jobs. JobFilter returns [scheduler.ErrInvalid] for any other
+// filter.
 func JobFilter(filter string) (scheduler.State, error) {
 	if strings.TrimSpace(filter) == "" {
 		return "", nil
@@ -54,7 +54,7 @@ func JobFilter(filter string) (scheduler.State, error) {
 	return "", scheduler.Invalid("$filter", fmt.Sprintf("%q is not of the form: state eq %s", filter, alternatives(states)))
 }
 
-// withoutParentheses takes those around a whole filter away.
+// withoutParentheses removes the parentheses around a whole filter.
 func withoutParentheses(filter string) string {
 	filter = strings.TrimSpace(filter)
 	if inner, ok := strings.CutPrefix(filter, "("); ok && strings.HasSuffix(inner, ")") {
@@ -63,7 +63,7 @@ func withoutParentheses(filter string) string {
 	return filter
 }
 
-// comparison reads "field eq word", where word may be in single quotes.
+// comparison parses "field eq word"; the word may be in single quotes.
 func comparison(text, field string) (word string, ok bool) {
 	f := strings.Fields(text)
 	if len(f) != 3 || !strings.EqualFold(f[0], field) || !strings.EqualFold(f[1], "eq") {

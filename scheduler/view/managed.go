@@ -8,10 +8,9 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
-// Managed returns an answer of the short paths, to a request about one scope, as
-// Azure's resource manager has it: a resource, or a page of them. Ids have the path
-// of the scope, collections are called what they are within it, and nothing but the
-// properties that users gave themselves is told with the mark of a scope.
+// Managed converts an answer of the short paths to the form of Azure's resource manager: a resource, or a page of
+// resources, of one scope. Ids begin with the path of the scope, and collections have their names within it. Only the
+// properties that users wrote keep the mark of a scope.
 func Managed(v document.Value, s scheduler.Scope) document.Value {
 	page, ok := v.Member("value")
 	if !ok {
@@ -24,12 +23,12 @@ func Managed(v document.Value, s scheduler.Scope) document.Value {
 	return v.With(document.ArrayValue(items...), "value")
 }
 
-// ManagedCollection is a collection as the resource manager has it.
+// ManagedCollection returns a collection in the form of the resource manager.
 func ManagedCollection(c *scheduler.Collection) document.Value {
 	return managed(Collection(c), c.Scope)
 }
 
-// managed returns one resource.
+// managed converts one resource.
 func managed(v document.Value, s scheduler.Scope) document.Value {
 	kind, ok := v.Member("type")
 	if !ok {
@@ -59,8 +58,8 @@ func managed(v document.Value, s scheduler.Scope) document.Value {
 	return document.ObjectValue(members...)
 }
 
-// withInstant returns properties whose startTime, which may have been given in a short form such as 2012-11-04, is the instant
-// that it is: some clients of the resource manager read nothing else, and fail on a whole page.
+// withInstant replaces a startTime in a short form, such as 2012-11-04, by its instant. Some clients of the resource
+// manager parse no other form, and fail on a whole page.
 func withInstant(properties document.Value) document.Value {
 	v, _ := properties.Member("startTime")
 	if _, err := time.Parse(time.RFC3339, v.Text()); err == nil {
@@ -73,7 +72,7 @@ func withInstant(properties document.Value) document.Value {
 	return properties.With(document.StringValue(at.Format(time.RFC3339Nano)), "startTime")
 }
 
-// managedID returns the id of the short paths with the scope's path before it.
+// managedID returns an id of the short paths with the scope's path before it.
 func managedID(id string, s scheduler.Scope) document.Value {
 	if strings.HasPrefix(id, collectionID("")) {
 		id = s.Provider() + plainText(id, s)
@@ -81,12 +80,12 @@ func managedID(id string, s scheduler.Scope) document.Value {
 	return document.StringValue(id)
 }
 
-// plain returns a value whose texts are without the mark of a scope.
+// plain removes the mark of a scope from all texts of a value.
 func plain(v document.Value, s scheduler.Scope) document.Value {
 	if s.IsDefault() {
 		return v
 	}
-	switch v.Kind() { //nolint:exhaustive // the others have no text
+	switch v.Kind() { // switch v.Kind() { // nolint:exhaustive // the others have no text
 	case document.KindString:
 		return document.StringValue(plainText(v.Text(), s))
 	case document.KindArray:
@@ -112,7 +111,7 @@ func plainText(text string, s scheduler.Scope) string {
 	return strings.ReplaceAll(text, s.Mark(), "")
 }
 
-// capitalized is a state as the resource manager has those of collections: Enabled.
+// capitalized returns a state in the spelling of the resource manager, such as Enabled.
 func capitalized(state string) string {
 	if state == "" {
 		return state

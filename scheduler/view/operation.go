@@ -2,7 +2,7 @@ package view
 
 import "time"
 
-// Operation applies one verb to many jobs. It has the request and the progress.
+// Operation is a bulk operation, which applies one verb to many jobs: its request and its progress.
 type Operation struct {
 	ID   string          `json:"id"`
 	Verb string          `json:"verb"` // one of [OperationVerbs]
@@ -14,25 +14,26 @@ type Operation struct {
 
 	JobSearch //nolint:embeddedstructfieldcheck // the id and the verb are the first members
 
-	Until       string    `json:"until,omitempty"`         // pause: as [Operation] Created is read by each job's clock
+	Until       string    `json:"until,omitempty"`         // pause: the end, relative to Created; the clock of each job applies
 	StopRetries bool      `json:"stopRetries,omitempty"`   // disable: also cancels attempts in flight and waiting retries
 	Label       string    `json:"label,omitempty"`         // label: name=value; unlabel: name
-	FailedSince time.Time `json:"failedSince,omitzero"`    // resubmit: which occurrences, by when they ended
-	FailedUntil time.Time `json:"failedUntil,omitzero"`    // Default: Created
-	Target      string    `json:"target,omitempty"`        // resubmit: only what called this host, or host and port
-	Rate        float64   `json:"ratePerSecond,omitempty"` // jobs, or occurrences, a second; 0: no limit
+	FailedSince time.Time `json:"failedSince,omitzero"`    // resubmit: the earliest end of the occurrences
+	FailedUntil time.Time `json:"failedUntil,omitzero"`    // resubmit: the latest end of the occurrences. Default: Created
+	Target      string    `json:"target,omitempty"`        // resubmit: only occurrences that called this host, or host and port
+	Rate        float64   `json:"ratePerSecond,omitempty"` // jobs or occurrences per second; 0: no limit
 
-	State    OperationState    `json:"state"`
-	Created  time.Time         `json:"created"`
-	Ended    time.Time         `json:"ended,omitzero"`
-	Expected int               `json:"expected"` // jobs, or occurrences, when it was created
-	Done     int               `json:"done"`
-	Begun    int               `json:"begun,omitempty"`    // disable: active occurrences, which continue or, with StopRetries, were canceled
+	State    OperationState `json:"state"`
+	Created  time.Time      `json:"created"`
+	Ended    time.Time      `json:"ended,omitzero"`
+	Expected int            `json:"expected"` // jobs or occurrences at its creation
+	Done     int            `json:"done"`
+	// disable: active occurrences, which continue or, with StopRetries, were canceled
+	Begun    int               `json:"begun,omitempty"`
 	Counts   map[string]int    `json:"counts,omitempty"`   // by result: one of [OperationResults]
 	Failures []OperationResult `json:"failures,omitempty"` // the first [MaxFailures]
 }
 
-// OperationCaller is who asked for an operation.
+// OperationCaller is the caller who requested an operation.
 type OperationCaller struct {
 	Name string `json:"name,omitempty"`
 	Via  string `json:"via,omitempty"`
@@ -50,10 +51,10 @@ const (
 	VerbResubmit = "resubmit"
 )
 
-// OperationVerbs are all of them.
+// OperationVerbs lists the verbs.
 var OperationVerbs = []string{VerbEnable, VerbDisable, VerbPause, VerbRun, VerbDelete, VerbLabel, VerbUnlabel, VerbResubmit}
 
-// OperationState is how far an operation is.
+// OperationState is the stage of an operation.
 type OperationState string
 
 // The states of operations.
@@ -67,18 +68,18 @@ const (
 // The results of an operation for a job or an occurrence.
 const (
 	ResultChanged   = "changed"
-	ResultUnchanged = "unchanged" // it was so already
-	ResultMissing   = "missing"   // deleted since
+	ResultUnchanged = "unchanged" // the job already had the requested state
+	ResultMissing   = "missing"   // the job was deleted in the meantime
 	ResultFailed    = "failed"
 )
 
-// OperationResults are all of them.
+// OperationResults lists the results.
 var OperationResults = []string{ResultChanged, ResultUnchanged, ResultMissing, ResultFailed}
 
-// MaxFailures is how many failures an operation keeps.
+// MaxFailures limits the failures that an operation keeps.
 const MaxFailures = 1000
 
-// OperationResult is a job, or an occurrence, for which an operation failed.
+// OperationResult is a job or an occurrence for which an operation failed.
 type OperationResult struct {
 	Job        string `json:"job"` // collection/job
 	Occurrence string `json:"occurrence,omitempty"`

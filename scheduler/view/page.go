@@ -7,20 +7,20 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
-// Page says which part of a list is wanted.
+// Page selects a part of a list.
 type Page struct {
 	Skip   int
 	Top    int    // 0: MaxPage
-	After  string // of a list of jobs: the name after which it goes on, where Skip begins to count
-	Before uint64 // of a history: the sequence of the record before which it goes on, likewise; 0: it begins with the newest
+	After  string // of a list of jobs: begin after this name, then skip Skip jobs
+	Before uint64 // of a history: begin before the record with this sequence, then skip Skip records; 0: begin with the newest
 
-	Labels scheduler.Selector // of a list of jobs: only those that it picks; Skip counts them alone
+	Labels scheduler.Selector // of a list of jobs: only jobs that match; Skip counts matching jobs
 }
 
-// MaxPage is the most entries a page has.
+// MaxPage limits the entries of a page.
 const MaxPage = 100
 
-// Validate checks the page's bounds.
+// Validate checks the bounds of the page.
 func (p Page) Validate() error {
 	var problems document.Problems
 	if p.Top < 0 || p.Top > MaxPage {
@@ -35,7 +35,7 @@ func (p Page) Validate() error {
 	return scheduler.AsInvalid(problems)
 }
 
-// Size is how many entries are wanted at most.
+// Size returns the maximum number of entries.
 func (p Page) Size() int {
 	if p.Top == 0 {
 		return MaxPage

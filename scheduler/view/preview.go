@@ -6,23 +6,23 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec"
 )
 
-// AWXPreviewed is what AWX tells of a schedule.
+// AWXPreviewed is the preview of a schedule in the form of AWX.
 type AWXPreviewed struct {
 	Local []string `json:"local"`
 	UTC   []string `json:"utc"`
 }
 
-// Previewed is what a job would do.
+// Previewed lists the next runs of a job.
 type Previewed struct {
 	UTC         []string `json:"utc"`
-	Local       []string `json:"local"`    // the same instants, on the clock of timeZone
-	Complete    bool     `json:"complete"` // nothing follows them
+	Local       []string `json:"local"`    // the instants of utc on the clock of timeZone
+	Complete    bool     `json:"complete"` // no runs follow
 	Description string   `json:"description"`
 	Notes       []string `json:"notes"`
 	TimeZone    string   `json:"timeZone"`
 }
 
-// Preview returns a preview as every API answers it:
+// Preview returns a preview in the form of all APIs:
 //
 //	{"utc": […], "local": […], "complete": true, "description": "…", "notes": […], "timeZone": "Europe/Berlin"}
 func Preview(p *spec.Preview) any {
@@ -32,7 +32,7 @@ func Preview(p *spec.Preview) any {
 	}
 }
 
-// AWXPreview returns a preview as AWX answers it: {"local": […], "utc": […]}.
+// AWXPreview returns a preview in the form of AWX: {"local": […], "utc": […]}.
 func AWXPreview(p *spec.Preview) any {
 	return AWXPreviewed{Local: timesIn(p.Times, p.Zone), UTC: timesIn(p.Times, time.UTC)}
 }
@@ -41,7 +41,7 @@ func AWXPreview(p *spec.Preview) any {
 func timesIn(times []time.Time, zone *time.Location) []string {
 	local := make([]string, len(times))
 	for i, t := range times {
-		local[i] = t.In(zone).Format(time.RFC3339Nano) // which [time.Time] does not, where it is the year 10000
+		local[i] = t.In(zone).Format(time.RFC3339Nano) // [time.Time.MarshalJSON] fails for the year 10000
 	}
 	return local
 }

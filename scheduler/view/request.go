@@ -8,26 +8,27 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
-// Request is what an action of a job asks of its target, by the job's document. It has no secret.
+// Request summarizes the request of one of a job's actions, as its document states it. It has no secrets.
 type Request struct {
-	Path  string // where the action stands, as records have it: action.errorAction[1]
+	Path  string // the path of the action, as in records: action.errorAction[1]
 	Type  string
 	Verb  string // the method of a request, or the mode of a message
 	URI   string
 	Place string // of a message: account and queue, namespace and queue or topic, or subject
 }
 
-// String is the request in one line.
+// String returns the request on one line.
 func (r Request) String() string { return joined(r.Type, r.Verb, r.URI, r.Place) }
 
-// Shown is the same without the type, and with no values of the URI's query, of which some are as good as passwords.
+// Shown returns the request without its type and without the values of the URI's query, because some are as sensitive
+// as passwords.
 func (r Request) Shown() string { return joined(r.Verb, veiledURI(r.URI), r.Place) }
 
 func joined(words ...string) string {
 	return strings.Join(strings.Fields(strings.Join(words, " ")), " ")
 }
 
-// veiledURI returns a URI without the values of its query, and without fragment.
+// veiledURI returns a URI without the values of its query and without its fragment.
 func veiledURI(uri string) string {
 	uri, _, _ = strings.Cut(uri, "#")
 	uri, query, found := strings.Cut(uri, "?")
@@ -37,7 +38,7 @@ func veiledURI(uri string) string {
 	var names []string
 	for pair := range strings.SplitSeq(query, "&") {
 		name, _, valued := strings.Cut(pair, "=")
-		if !valued { // it may be a value alone
+		if !valued { // a parameter without a name may be sensitive, too
 			name = "…"
 		} else {
 			name += "=…"
@@ -47,7 +48,8 @@ func veiledURI(uri string) string {
 	return uri + "?" + strings.Join(names, "&")
 }
 
-// Requests are those of all actions of a job: the main action's, and the errorActions' as they follow in the document.
+// Requests returns the requests of a job's actions: the main action, then the error actions in the order of the
+// document.
 func Requests(properties document.Value) []Request {
 	action, _ := properties.Member("action")
 	return appendRequests(nil, action, "action")
@@ -66,7 +68,7 @@ func appendRequests(all []Request, action document.Value, at string) []Request {
 	return all
 }
 
-// RequestOf is that of the action that a record tells of. False when the job has no such action.
+// RequestOf returns the request of a record's action; false if the job has no such action.
 func RequestOf(all []Request, r *scheduler.RecordForm) (Request, bool) {
 	for i, one := range all {
 		switch {
@@ -79,7 +81,7 @@ func RequestOf(all []Request, r *scheduler.RecordForm) (Request, bool) {
 	return Request{}, false
 }
 
-// messageMembers are those of an action that say what is sent, and placeMembers those of a message that say where to.
+// messageMembers are the fields of an action that hold its message; placeMembers are those of its destination.
 var (
 	messageMembers = []string{"request", "queueMessage", "serviceBusQueueMessage", "serviceBusTopicMessage", "natsMessage"}
 	placeMembers   = []string{"storageAccount", "namespace", "queueName", "topicPath", "subject"}

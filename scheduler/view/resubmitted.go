@@ -1,7 +1,7 @@
 package view
 
-// Resubmitted tells of a run by hand that repeats an occurrence.
+// Resubmitted is a manual run that repeats an occurrence.
 type Resubmitted struct {
-	Occurrence string `json:"occurrence"` // its id
-	Resubmits  string `json:"resubmits"`  // that of the occurrence that it repeats
+	Occurrence string `json:"occurrence"` // id of the new occurrence
+	Resubmits  string `json:"resubmits"`  // id of the repeated occurrence
 }

@@ -6,18 +6,18 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/access"
 )
 
-// Token is an access token as it is shown: all but its text.
+// Token is an access token without its text.
 type Token struct {
 	ID      string         `json:"id"`
 	Name    string         `json:"name,omitempty"`
 	Grants  []access.Grant `json:"grants,omitempty"`
 	Created time.Time      `json:"created,omitzero"`
 	Expires time.Time      `json:"expires,omitzero"`  // zero: never
-	Revoked time.Time      `json:"revoked,omitzero"`  // zero: it is not
-	Problem string         `json:"problem,omitempty"` // why it cannot be read; then nothing else but the id is known
+	Revoked time.Time      `json:"revoked,omitzero"`  // zero: not revoked
+	Problem string         `json:"problem,omitempty"` // why it is unreadable; only its id is then known
 }
 
-// NewToken is a token with its text, which is shown once, when it is made.
+// NewToken is a new token with its text, which no later answer shows.
 type NewToken struct {
 	*Token
 

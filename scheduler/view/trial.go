@@ -7,27 +7,28 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec"
 )
 
-// Trial is what became of an attempt with which a job was tried out. No secret that was sent is in it.
+// Trial is the result of a test run: one attempt of a job that leaves no history. It contains none of the secrets that
+// were sent.
 type Trial struct {
 	Job     string            `json:"job"`
 	Type    string            `json:"actionType"`
-	Target  string            `json:"target"`            // host and port, or what else it loads
-	Key     string            `json:"idempotencyKey"`    // that was sent: no other attempt has it
-	Stored  bool              `json:"stored"`            // it was the job as it is stored
-	Kept    []string          `json:"kept,omitempty"`    // paths of secrets that the document left out: those of the stored job were used
+	Target  string            `json:"target"`            // host and port, or another limited resource
+	Key     string            `json:"idempotencyKey"`    // unique to this attempt
+	Stored  bool              `json:"stored"`            // the stored definition was used
+	Kept    []string          `json:"kept,omitempty"`    // paths of secrets that the document omitted, taken from the stored job
 	Outcome scheduler.Outcome `json:"outcome"`           // completed or failed
-	Status  int               `json:"status,omitempty"`  // the target's status code, HTTP's or its nearest equivalent
-	Message string            `json:"message,omitempty"` // all of it in a line
-	Summary string            `json:"summary,omitempty"` // what became of it, in short, such as Bad Gateway
-	Hint    string            `json:"hint,omitempty"`    // what may be done about a failure
-	Headers []TrialHeader     `json:"headers,omitempty"` // of the answer: those that matter
-	Body    string            `json:"body,omitempty"`    // of the answer, its beginning
+	Status  int               `json:"status,omitempty"`  // the target's status code: HTTP's, or the nearest equivalent
+	Message string            `json:"message,omitempty"` // the result on one line
+	Summary string            `json:"summary,omitempty"` // short reason, such as Bad Gateway
+	Hint    string            `json:"hint,omitempty"`    // possible fix of a failure
+	Headers []TrialHeader     `json:"headers,omitempty"` // relevant headers of the answer
+	Body    string            `json:"body,omitempty"`    // beginning of the answer
 
 	Started    time.Time         `json:"startTime"`
 	Duration   scheduler.Seconds `json:"duration"`
-	RetryAfter scheduler.Seconds `json:"retryAfter,omitzero"` // for how long the target asks to be left alone
+	RetryAfter scheduler.Seconds `json:"retryAfter,omitzero"` // backoff that the target requests
 
-	Warnings []spec.Warning `json:"warnings,omitempty"` // what its writer might not expect of the document
+	Warnings []spec.Warning `json:"warnings,omitempty"` // effects of the document that its author may not expect
 }
 
 // TrialHeader is a header of the answer.
@@ -36,5 +37,5 @@ type TrialHeader struct {
 	Value string `json:"value"`
 }
 
-// Failed reports whether the attempt did.
+// Failed reports whether the attempt failed.
 func (t *Trial) Failed() bool { return t.Outcome == scheduler.OutcomeFailed }
