@@ -104,7 +104,7 @@ func pages[T any](ctx context.Context, c *Client, path string, q url.Values, siz
 // ignored because of proxies, or over NATS the body of a request.
 func following(link *string) (url.Values, error) {
 	if link == nil {
-		return nil, nil // return nil, nil // nolint:nilnil // no page follows
+		return nil, nil //nolint:nilnil // no page follows
 	}
 	next, err := url.Parse(*link)
 	if err == nil && next.RawQuery != "" {

@@ -29,7 +29,7 @@ func unlessDenied(ctx context.Context, conn *nats.Conn, subject string) (context
 				return
 			}
 			err := conn.LastError()
-			if err != before && errors.Is(err, nats.ErrPermissionViolation) { // if err != before && errors.Is(err, nats.ErrPermissionViolation) { // nolint:errorlint // the same error, or another
+			if err != before && errors.Is(err, nats.ErrPermissionViolation) { //nolint:errorlint // the same error, or another
 				if denied := denial(err, subject); denied != nil {
 					cancel(denied)
 				}

@@ -168,7 +168,7 @@ func (t *natsTail) copyOne(ctx context.Context, sub *nats.Subscription, out io.W
 		}
 		if number, err := strconv.ParseUint(m.Header.Get(numberHeader), 10, 64); err != nil || number != expected {
 			t.end()
-			return true, nil // return true, nil // nolint:nilerr // a message without a number is out of sequence
+			return true, nil //nolint:nilerr // a message without a number is out of sequence
 		}
 		last := m.Header.Get(tailHeader)
 		if last == "again" {

@@ -23,37 +23,33 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-// APIConfig says how the micro service works. Conn and Service are required.
+// APIConfig configures the micro service. Conn and Service are required.
 type APIConfig struct {
 	Conn    *nats.Conn
 	Service *service.Service
 
-	// Prefix begins the subjects, as it does those of the store. Default
-	// "carillon".
+	// Prefix is the prefix of the subjects, as in the store. Default: "carillon".
 	Prefix string
 
-	// Version is what `nats micro ls` shows. What is not a semantic version
-	// is made one: dev becomes 0.0.0+dev. Default dev.
+	// Version is shown by `nats micro ls`. A version that is not semantic is converted: dev becomes 0.0.0+dev. Default:
+	// dev.
 	Version string
 
-	// Concurrency is how many requests are worked on at once; more wait
-	// their turn. Default 256.
+	// Concurrency limits the requests in progress; more requests queue. Default: 256.
 	Concurrency int
 
-	// Observe is called after each request but live tails, with the endpoint's
-	// name, the status as in HTTP, and how long it took since it came. It must
-	// not block. Default: none.
+	// Observe is called after each request except live tails, with the endpoint's name, the status as in HTTP, and the
+	// time since the request arrived. It must not block. Default: no-op.
 	Observe func(endpoint string, status int, took time.Duration)
 
-	// Tracer tells of requests but live tails. Default: nothing is traced.
+	// Tracer creates spans for requests except live tails. Default: no tracing.
 	Tracer *tracing.Tracer
 
-	// Logger takes what callers are not told. Default: discard.
+	// Logger receives errors that the answers omit. Default: discard.
 	Logger *slog.Logger
 }
 
-// API is the micro service "carillon". Its replicas share the requests. A
-// request goes to one of
+// API is the micro service "carillon". Its replicas share the requests. A request has one of these subjects:
 //
 //	<prefix>.api.<verb>
 //	<prefix>.api.<verb>.<collection>
@@ -61,41 +57,53 @@ type APIConfig struct {
 //	<prefix>.api.<verb>.<id>
 //	<prefix>.api.<verb>.<name>
 //
-// with the subjects of the table of operations ([api.Operations]): <id> names an
-// operation on many jobs, <name> a shared secret. If an operation is Scoped, a
-// collection may follow. The body is the document of the operation. An operation
-// without a document takes an object with its query parameters, or nothing.
+// The table of operations ([api.Operations]) defines the subjects: <id> is an operation on many jobs, <name> a shared
+// secret. If an operation is Scoped, a collection may follow. The body is the document of the operation. An operation
+// without a document accepts an object with its query parameters, or an empty body. The JSON is the same as in the REST
+// API.
 //
-// The JSON is the same as in the REST API. history and the lists take a body
-// {"$top": 100, "$skip": 0, "$filter": "status eq Failed"} or none; history and
-// list take "$skiptoken" too, the place after which to begin, list what
-// [view.JobSearch] has, and history "uid" and "earlier". audit takes "kind", "who", "op", "since" and "until", and no $filter.
-// nextLink is the body that
-// asks for the next page, or null. A page ends early when more would not fit
-// into a message.
+// # Lists
 //
-// Put, patch, delete, run, enable, disable and get, and those of collections, take a condition in the headers
-// Carillon-If-Match and Carillon-If-None-Match, which mean what they do in HTTP without "Carillon-" ([scheduler.Condition]):
-// 412 says that it did not hold, and 304, to get, that nothing is new. Put and patch take Carillon-Strict and
-// Carillon-Dry-Run, true or false. Names are read in any letter case. An answer that shows a job or a collection has its
-// ETag in the header Carillon-ETag, too.
+// history and the lists accept {"$top": 100, "$skip": 0, "$filter": "status eq Failed"} or an empty body. In addition:
 //
-// Follow is answered with more than one message. It takes "after", the sequence of the last record that the caller
-// has, "$filter", "uid" and "earlier". The first message says in Carillon-Sequence after which record the tail begins, in
-// Carillon-First-Sequence which is the first one that is kept, and in Carillon-Tail what the tail is called; then each
-// record is a message, with its own sequence in Carillon-Sequence; an empty message every 15 seconds is a sign of life.
-// Where an empty one has a Carillon-Sequence, nothing up to there was wanted since the last record. Carillon-Number counts
-// the messages from 0: whoever misses one asks again, after the last record that came. The last message has Carillon-Tail:
-// "over" says that nothing more can come, and the body why ([view.Ending]); "again" that the minute of a tail is up, or its
-// replica stops. Whoever listens no longer says so on <prefix>.api.unfollow.<what the tail is called>.
+//	history   "$skiptoken", "uid", "earlier"
+//	list      "$skiptoken" and the fields of [view.JobSearch]
+//	audit     "kind", "who", "op", "since", "until"; no "$filter"
 //
-// The header Carillon-Status has the number that REST would answer with: 201
-// when put has made the job. An error is told as micro services do, in the
-// headers Nats-Service-Error-Code (that number) and Nats-Service-Error, with
-// the error document ([view.Error]) as the body.
+// "$skiptoken" is the position after which the page begins. nextLink is the body that requests the next page, or null.
+// A page ends early if more entries would not fit into a message.
 //
-// Requests are answered side by side, so the service's own statistics count
-// them but know neither errors nor times; these are in each endpoint's data.
+// # Conditions and options
+//
+// Put, patch, delete, run, enable, disable and get of jobs and collections accept a condition in the headers
+// Carillon-If-Match and Carillon-If-None-Match, which correspond to HTTP's If-Match and If-None-Match
+// ([scheduler.Condition]). Status 412 reports a failed condition; 304 answers a get whose caller has the current
+// version. Put and patch accept Carillon-Strict and Carillon-Dry-Run, true or false. Header names are case-insensitive.
+// An answer that shows a job or a collection has its ETag in the header Carillon-ETag.
+//
+// # Live tails
+//
+// A follow request has several answers. Its body accepts "after", the sequence of the caller's last record, "$filter",
+// "uid" and "earlier".
+//
+//	first message   Carillon-Sequence: the tail begins after this record; Carillon-First-Sequence: the first retained
+//	                record; Carillon-Tail: the id of the tail
+//	record          Carillon-Sequence: its sequence
+//	empty message   a keepalive every 15 seconds; with Carillon-Sequence: no record up to there matched
+//	last message    Carillon-Tail: "over" ends the history, with the cause in the body ([view.Ending]); "again" ends
+//	                this tail after a minute or at a shutdown of its replica, and the caller sends the next request
+//
+// Carillon-Number counts the messages of a tail from 0. A caller that misses one sends a new request with its last
+// record. A caller that stops reading publishes to <prefix>.api.unfollow.<id>.
+//
+// # Status and errors
+//
+// The header Carillon-Status has the status of the REST API, such as 201 for a created job. An error has the headers of
+// NATS micro services, Nats-Service-Error-Code (the status) and Nats-Service-Error, and the error document
+// ([view.Error]) as its body.
+//
+// Requests run concurrently, so the framework's own statistics count them without errors and times. The data of each
+// endpoint has both.
 type API struct {
 	cfg      APIConfig
 	log      *slog.Logger
@@ -109,17 +117,16 @@ type API struct {
 
 	mu      sync.Mutex
 	closed  bool
-	answers sync.WaitGroup // requests under way
+	answers sync.WaitGroup // requests in progress
 }
 
-// How many requests may wait for their turn, and how many of one caller. They
-// are in memory, 16 KB each at most.
+// Limits of queued requests, in total and per caller. They wait in memory, 16 KB each at most.
 const (
 	waiting         = 4096
 	waitingOfCaller = 1024
 )
 
-// NewAPI returns a service that does nothing before Run.
+// NewAPI returns a service that is idle until Run.
 func NewAPI(cfg APIConfig) *API {
 	if cfg.Prefix == "" {
 		cfg.Prefix = "carillon"
@@ -139,8 +146,8 @@ func NewAPI(cfg APIConfig) *API {
 	}
 }
 
-// Run answers requests until ctx is done. Then it takes no more, answers those
-// under way, and returns nil. It can be called once.
+// Run answers requests until ctx is done. Then it accepts no more, finishes those in progress, and returns nil. Call it
+// once.
 func (a *API) Run(ctx context.Context) error {
 	a.work, a.abandon = context.WithCancel(context.WithoutCancel(ctx))
 	defer a.abandon()
@@ -177,15 +184,15 @@ func (a *API) add(ctx context.Context, svc micro.Service, e endpoint) error {
 		micro.WithEndpointMetadata(map[string]string{"answers": e.answers}))
 }
 
-// flushPatience is how long a stop waits for the server to take note.
+// flushPatience limits the wait for the server to process an unsubscribe.
 const flushPatience = 2 * time.Second
 
-// stop takes no more requests and sees those under way to their end.
+// stop accepts no more requests and finishes those in progress.
 func (a *API) stop(svc micro.Service) {
 	if err := svc.Stop(); err != nil {
 		a.log.Warn("micro service not stopped in good order", "err", err)
 	}
-	_ = a.cfg.Conn.FlushTimeout(flushPatience) // the server sends no more; what it has sent is here
+	_ = a.cfg.Conn.FlushTimeout(flushPatience) // the server sends no more; earlier messages have arrived
 	a.mu.Lock()
 	a.closed = true
 	a.mu.Unlock()
@@ -194,7 +201,7 @@ func (a *API) stop(svc micro.Service) {
 	a.answers.Wait()
 }
 
-// begin counts a request; false when the service has stopped.
+// begin counts a request; false after the service has stopped.
 func (a *API) begin() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -204,8 +211,7 @@ func (a *API) begin() bool {
 	return !a.closed
 }
 
-// accept has a goroutine answer a request, in which it waits for its turn: no
-// caller keeps another one waiting for long.
+// accept answers a request in a goroutine, where it waits for its turn, so that no caller blocks another one for long.
 func (a *API) accept(e endpoint, m micro.Request) {
 	if !a.takes(m) {
 		return
@@ -214,7 +220,7 @@ func (a *API) accept(e endpoint, m micro.Request) {
 		a.reply(m, answer{err: fmt.Errorf("%w: this replica is stopping", scheduler.ErrUnavailable)})
 		return
 	}
-	if err := scheduler.CheckSize(len(m.Data())); err != nil { // before it waits in memory
+	if err := scheduler.CheckSize(len(m.Data())); err != nil { // before the request is queued
 		defer a.answers.Done()
 		a.reply(m, answer{err: err})
 		return
@@ -225,21 +231,21 @@ func (a *API) accept(e endpoint, m micro.Request) {
 	})
 }
 
-// takes reports whether a request is one, and its answer one that may be sent.
+// takes reports whether the message is a request whose answer may be sent.
 func (a *API) takes(m micro.Request) bool {
 	switch {
 	case !mayAnswer(m.Reply(), a.cfg.Prefix):
 		a.log.Warn("request left alone: its answer would be an order to the scheduler or the server", "subject", m.Subject(),
 			"reply", m.Reply())
 		return false
-	case m.Reply() == "": // nothing proves then that its header about the user is the server's
+	case m.Reply() == "": // without a reply subject, a client could have forged the header with the user
 		a.log.Warn("request ignored: it has no reply subject", "subject", m.Subject())
 		return false
 	}
 	return true
 }
 
-// answer answers a request when it is its turn.
+// answer waits for the request's turn and answers it.
 func (a *API) answer(e endpoint, m micro.Request) (ans answer) {
 	came := time.Now()
 	defer func() { a.cfg.Observe(e.name, ans.code(), time.Since(came)) }()
@@ -257,7 +263,7 @@ func (a *API) answer(e endpoint, m micro.Request) (ans answer) {
 	return ans
 }
 
-// call answers a request. A panic is answered like any other defect.
+// call answers a request. It converts a panic to an internal error.
 func (a *API) call(ctx context.Context, e endpoint, m micro.Request) (ans answer) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -275,9 +281,9 @@ func (a *API) call(ctx context.Context, e endpoint, m micro.Request) (ans answer
 	})
 }
 
-// orderOf reads the headers of a request, and refuses those that its operation, nil for none, cannot heed.
+// orderOf parses the headers of a request. It refuses headers that op, nil for none, does not support.
 func orderOf(m micro.Request, op *api.Operation) (order, error) {
-	if m.Headers().Get(traceHeader) != "" { // the trace, not the audit log, would get who asked
+	if m.Headers().Get(traceHeader) != "" { // the audit log would lack the caller, whom only the trace would have
 		return order{}, scheduler.Invalid(traceHeader, "is not allowed in requests; remove the header")
 	}
 	how, err := readOrder(m.Headers())
@@ -287,14 +293,14 @@ func orderOf(m micro.Request, op *api.Operation) (order, error) {
 	return how, err
 }
 
-// asking notes who asks.
+// asking stores the caller in the context.
 func asking(ctx context.Context, m micro.Request) context.Context {
 	header := func(name string) string { return m.Headers().Get(name) }
 	return withCaller(service.WithCaller(ctx, caller(m.Reply())), m.Reply(), header)
 }
 
-// caller tells callers apart by where they want their answers: a connection has one inbox, and a subject below it for
-// each request.
+// caller identifies callers by their reply subjects: a connection has one inbox, with a subject below it for each
+// request.
 func caller(reply string) string {
 	if at := strings.LastIndexByte(reply, '.'); at > 0 {
 		return reply[:at]
@@ -302,19 +308,19 @@ func caller(reply string) string {
 	return reply
 }
 
-// errPanicked stands for a panic that has been logged.
+// errPanicked replaces a panic, which has been logged.
 var errPanicked = errors.New("panic")
 
-// replyMargin is kept free in a reply for what is around the values of a page.
+// replyMargin is the space for the envelope of a page's values in a reply.
 const replyMargin = 4 << 10
 
-// replies are messages that were sent, and are filled again.
+// replies are messages for reuse.
 var replies sync.Pool
 
-// statusHeader has the status that REST would answer with.
+// statusHeader has the status of the REST API.
 const statusHeader = "Carillon-Status"
 
-// reply sends the answer, unless nobody waits for it.
+// reply sends the answer, if the request has a reply subject.
 func (a *API) reply(m micro.Request, ans answer) {
 	if m.Reply() == "" {
 		return
@@ -350,7 +356,7 @@ func (a *API) reply(m micro.Request, ans answer) {
 	}
 }
 
-// oneLine makes a text fit for a header.
+// oneLine makes a text valid in a header.
 func oneLine(s string) string {
 	return clip(strings.Map(func(r rune) rune {
 		if r < ' ' {

@@ -12,31 +12,31 @@ import (
 )
 
 const (
-	// infoHeader is where a server says who sends a request, of an account that imports the service (NATS: "Share" of a
-	// service import).
+	// infoHeader is where a server describes the sender of a request, for an account that imports the service (NATS:
+	// "Share" of a service import).
 	infoHeader = "Nats-Request-Info"
 
-	// traceHeader has a server report the way of a message (NATS ADR-41).
+	// traceHeader makes a server report the path of a message (NATS ADR-41).
 	traceHeader = "Nats-Trace-Dest"
 
-	// importReply begins the subject of the answer to such a request. The server lets no client send one, so what the
-	// header says then is the server's word; else anybody may have written it.
+	// importReply is the prefix of the reply subject of such a request. The server lets no client use it, so the header
+	// is the server's. Otherwise any client may have written the header.
 	importReply = "_R_."
 
-	// ClaimHeader is where whoever publishes a spec or asks for something may say who it is. Nobody checks it.
+	// ClaimHeader holds the name that the sender of a spec or a request claims. It is not verified.
 	ClaimHeader = "Carillon-By"
 )
 
-// requestInfo is what a server says of who sends a request.
+// requestInfo is the server's description of the sender of a request.
 type requestInfo struct {
 	Account string `json:"acc"`
 	User    string `json:"user"`
-	NameTag string `json:"name_tag"` // of a user with a JWT: its name
+	NameTag string `json:"name_tag"` // name of a user with a JWT
 	Host    string `json:"host"`
 }
 
-// withCaller notes who asks, as far as the server tells, and else who it says it is. What it may do the server has decided
-// already, by the permissions of the subject.
+// withCaller stores the caller in the context: the server's information if present, else the claimed name. The server
+// has already authorized the caller, by the permissions of the subject.
 func withCaller(ctx context.Context, reply string, header func(string) string) context.Context {
 	p := access.Anybody(access.ViaNATS, "")
 	var info requestInfo
@@ -49,7 +49,7 @@ func withCaller(ctx context.Context, reply string, header func(string) string) c
 	return access.With(ctx, p)
 }
 
-// name is who it is: of an account that shares nothing about its users, the account.
+// name returns the caller's name: the account if it shares no information about its users.
 func (i *requestInfo) name() string {
 	switch {
 	case i.NameTag != "":
@@ -60,12 +60,13 @@ func (i *requestInfo) name() string {
 	return i.Account
 }
 
-// answerHeaders are those of answers: of this API, and of micro services.
+// answerHeaders identify the answers of this API and of micro services.
 var answerHeaders = []string{statusHeader, "Nats-Service-Error", "Nats-Service-Error-Code"}
 
-// isAnswer reports whether a spec, or a request that wants no answer, is itself one: to a request that had its subject for
-// the reply, and whose sender might not publish to that. Answers of JetStream and of the discovery of services are told by
-// their form, where no document is needed; they are none.
+// isAnswer reports whether a spec, or a request without a reply subject, is the answer to another request. A client
+// could name a spec's subject as the reply subject of a request, and so send a message to a subject on which it may not
+// publish. Answers of JetStream and of service discovery have no such headers. Where no document is needed, isAnswer
+// recognizes them by their form.
 func isAnswer(header nats.Header, body []byte, document bool) bool {
 	for _, name := range answerHeaders {
 		if header.Get(name) != "" {
@@ -84,8 +85,8 @@ func isAnswer(header nats.Header, body []byte, document bool) bool {
 		(form.Stream != "" || len(form.Error) > 0 || strings.HasPrefix(form.Type, "io.nats."))
 }
 
-// mayAnswer reports whether an answer may be sent to a subject: not to those of the scheduler, or of the server, on which it
-// would be an order that nobody may have been permitted to give.
+// mayAnswer reports whether an answer may be sent to a subject. Subjects of the scheduler and of the server are
+// refused: the answer would be a request there that its caller may not be permitted to make.
 func mayAnswer(reply, prefix string) bool {
 	return !strings.HasPrefix(reply, "$") && !strings.HasPrefix(reply, prefix+".")
 }

@@ -1,10 +1,10 @@
-// Package natsapi is the scheduler's API on NATS. It has two halves.
+// Package natsapi is the scheduler's API on NATS. It has two parts: [Ingest] processes published specs, and [API]
+// answers requests.
 //
 // # Published specs
 //
-// [Ingest] takes in what was published on <prefix>.spec.<verb>.<collection>.<job>.
-// A spec is an order that outlives everybody: it may be published with any
-// NATS client while no scheduler runs. The verbs are
+// A client publishes a spec on <prefix>.spec.<verb>.<collection>.<job>. The stream stores it, so any NATS client may
+// publish while no scheduler runs. The verbs are
 //
 //	put      create the job, or replace its definition; the body is the job, JSON or YAML
 //	patch    merge the body into the definition (RFC 7396)
@@ -15,8 +15,13 @@
 //	enable   let it run again
 //	disable  stop it until it is enabled
 //
-// Each spec is answered by one event on
-// <prefix>.spec-result.<accepted|rejected>.<collection>.<job>:
+// The life of a spec:
+//
+//	stream ──► queue of its job ──► turn ──► claim ──► carry out ──► result event ──► removed
+//	   ▲                             │                     │
+//	   └── released: not its turn ───┘                     └── store unavailable: retried
+//
+// Each spec produces an event on <prefix>.spec-result.<accepted|rejected>.<collection>.<job>:
 //
 //	{"verdict": "accepted", "verb": "put", "job": "default/report", "result": "created", "created": true, "revision": 7,
 //	 "etag": "\"mzxw6ytb-1\"", "nextExecutionTime": "2026-03-02T10:00:00Z", "specSequence": 12, "time": "2026-03-01T09:30:00.123456789Z"}
@@ -24,53 +29,55 @@
 //	 "error": {"code": "BadRequest", "message": "…", "details": [{"path": "recurrence.interval", "message": "…"}]},
 //	 "specSequence": 13, "time": "…"}
 //
-// The headers Carillon-If-Match and Carillon-If-None-Match of a spec are a condition
-// ([scheduler.Condition]), with the ETag of an earlier event or answer: one that does not
-// hold is a rejection with the code PreconditionFailed. With Carillon-Strict: true a
-// spec that would be warned of is rejected, and with Carillon-Dry-Run: true nothing is
-// changed, and the event has dryRun, what would be.
+// Some fields are optional:
 //
-// claim is there when the spec had a header Carillon-By: who its publisher says that it is, which nobody has checked.
-// result (created, updated or unchanged) comes with put and patch, and so do
-// warnings ([{"path", "message"}]) when there are any; created comes with put,
-// occurrence (its id) with run, message with a job that is over, and superseded
-// (true) when a later spec has written the job already and this one was left out. The
-// error is the same as that of the other APIs ([view.Error]). A
-// subject that names no job, or no verb, is rejected on the rest of that
-// subject; what a subject cannot hold is replaced by _.
+//	claim        the header Carillon-By of the spec: the publisher's name, not verified
+//	result       put, patch: created, updated or unchanged
+//	warnings     put, patch: [{"path", "message"}], if there are any
+//	created      put
+//	occurrence   run: the id of the run
+//	message      a job that has ended
+//	superseded   true if a later spec has already written the job; this spec had no effect
+//	error        rejected: as in the other APIs ([view.Error])
 //
-// What is guaranteed:
+// The headers Carillon-If-Match and Carillon-If-None-Match of a spec are a condition ([scheduler.Condition]) with the
+// ETag of an earlier event or answer. A failed condition is a rejection with the code PreconditionFailed.
+// Carillon-Strict: true rejects a spec that causes warnings. Carillon-Dry-Run: true stores nothing, and the field
+// dryRun of the event has the effect.
+//
+// A subject without a valid job or verb is rejected on the rest of that subject, with _ in place of characters that a
+// subject cannot contain.
+//
+// Guarantees:
 //
 //  1. A spec is removed only after its result is stored. A crash in between
-//     repeats it, and repeating it changes nothing: put, patch, delete, enable
-//     and disable find themselves done, and a repeated run has the same
-//     occurrence id. So there is at least one result for each spec.
-//  2. Nothing is refused because the store is away: the spec stays where it is
-//     and is tried again.
-//  3. Specs of one job take effect in the order of publishing, also when
-//     several processes share the work: a spec waits until the ones before it
-//     are done with. A process that lost a spec without knowing it, because it
-//     hung, finds the job written by a later one and leaves its own out.
-//  4. What is held in memory is bounded, in number and in bytes, however many
-//     specs wait.
-//  5. A spec that brought secrets, or that was rejected and may hold some, is
-//     overwritten in the stream before it is removed from it, and no result
-//     repeats anything of its content. Overwriting takes at most a tenth of the
-//     time; what comes faster is removed at once and overwritten with the rest
-//     of its block, at the latest when no spec waits. Until it is taken in, it
-//     lies there in the clear, and in a cluster in the Raft logs until they are
-//     compacted: where that is too long, name a shared secret, or use the micro
-//     service.
-//  6. A spec that was in the hands of a process that ended is taken in alone by
-//     the next. When two processes have ended with it alone in their hands, it
-//     is rejected, and says so: no spec ends process after process.
-//  7. A spec with the Nats-Msg-Id of an earlier one on its subject takes no
+//     repeats the spec without effect: put, patch, delete, enable and disable
+//     are idempotent, and a repeated run has the same occurrence id. Each spec
+//     therefore has at least one result.
+//  2. A spec is not rejected because the store is unavailable: it stays in the
+//     stream and is retried.
+//  3. Specs of one job take effect in the order of publishing, even if several
+//     processes share the work: a spec waits for the earlier ones. A process
+//     that hung and lost a spec unnoticed finds the job written by a later spec,
+//     and skips its own.
+//  4. Memory is bounded, in the number of specs and in bytes, regardless of the
+//     length of the queue.
+//  5. A spec that contained secrets, or that was rejected and may contain some,
+//     is overwritten in the stream before its removal, and no result repeats its
+//     content. Overwriting takes at most a tenth of the time. Beyond that, specs
+//     are removed immediately and overwritten with the rest of their block, at
+//     the latest when no spec waits. Until the spec is processed, it is stored
+//     unencrypted, in a cluster also in the Raft logs until their compaction. To
+//     avoid that, refer to a shared secret, or use the micro service.
+//  6. A spec whose process ended is processed alone by the next one. After two
+//     processes have ended while they processed it alone, it is rejected with
+//     that explanation. A spec cannot crash one process after another.
+//  7. A spec with the Nats-Msg-Id of an earlier one on its subject has no
 //     effect, for at least two minutes after that one. It gets the result of the
 //     earlier spec, with its sequence in duplicateOf.
 //
 // # Request and reply
 //
-// [API] is the micro service "carillon", for callers who want the answer in
-// the same breath; `nats micro ls`, `info` and `stats` show it. See [API] for
-// its subjects.
+// [API] is the micro service "carillon", for callers that need a synchronous answer. `nats micro ls`, `info` and
+// `stats` show it.
 package natsapi

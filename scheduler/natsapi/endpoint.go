@@ -28,10 +28,10 @@ type endpoint struct {
 	answers string         // shown by nats micro info
 	op      *api.Operation // nil: the endpoint is for malformed names
 	call    call
-	live    bool // it answers with a live tail, not with call
+	live    bool // answers with a live tail, not with call
 }
 
-// calls answer the lists that are too long for one message, by the ID of the operation.
+// calls answer the lists that may exceed one message, by the ID of the operation.
 var calls = map[string]call{
 	"listJobs":          list,
 	"listAllJobs":       list,
@@ -43,11 +43,11 @@ var calls = map[string]call{
 	"audit":             audit,
 }
 
-// names match the names in a subject of the table.
+// names matches the names in a subject of the table.
 var names = regexp.MustCompile(`\{\w+\}`)
 
-// endpoints returns the endpoints of the table, followed by endpoints for names with a dot: such a name is more than one token,
-// so that no endpoint of the table matches it.
+// endpoints returns the endpoints of the table, followed by endpoints for names with a dot. Such a name is more than
+// one token and matches no endpoint of the table.
 func endpoints() []endpoint {
 	var all []endpoint
 	for _, e := range api.Endpoints() {
@@ -68,7 +68,7 @@ func endpoints() []endpoint {
 	return all
 }
 
-// single has the check of the name for each verb none of whose subjects has more than one.
+// single maps a verb to the check of its name, if none of its subjects has more than one name.
 var single = func() map[string]func(name string) error {
 	all := map[string]func(name string) error{}
 	for _, e := range api.Endpoints() {
@@ -85,7 +85,7 @@ var single = func() map[string]func(name string) error {
 	return all
 }()
 
-// checks of names, by their keys in the table.
+// checks maps the keys of names in the table to their checks.
 var checks = map[string]func(name string) error{
 	"c":    scheduler.ValidateCollection,
 	"name": func(name string) error { return scheduler.ValidateName("secret", name) },
@@ -103,34 +103,34 @@ func tellName(_ context.Context, _ *service.Service, r request) answer {
 	return answer{err: r.key().Validate()}
 }
 
-// request is a request as an endpoint sees it.
+// request is a request to an endpoint.
 type request struct {
 	op   *api.Operation
 	verb string
-	name string // what follows the verb in the subject: <collection>.<job>, or <collection>
+	name string // the subject after the verb: <collection>.<job>, or <collection>
 	body []byte
 	how  order
-	room int // bytes the values of a reply may have
+	room int // space for the values of a reply, in bytes
 }
 
 func (r request) key() scheduler.Key { return keyOf(r.name) }
 
-// keyOf reads the end of a subject: what comes after the first dot is the
-// job's name, so that a dot in it is found and told.
+// keyOf parses the end of a subject. The job's name is everything after the first dot, so that validation reports
+// further dots.
 func keyOf(name string) scheduler.Key {
 	collection, job, _ := strings.Cut(name, ".")
 	return scheduler.Key{Collection: collection, Job: job}
 }
 
-// answer is what a request is answered with.
+// answer is the answer to a request.
 type answer struct {
 	status int // 0: 200
 	body   []byte
-	etag   string // of what it shows; "" for none
+	etag   string // of the object in the answer; "": none
 	err    error
 }
 
-// code is the status that REST would answer with.
+// code returns the status of the REST API.
 func (a answer) code() int {
 	if a.err != nil {
 		return view.DescribeError(a.err).Status
@@ -138,7 +138,8 @@ func (a answer) code() int {
 	return max(a.status, 200)
 }
 
-// unlessKnown is the answer to who asks for something, unless its condition says otherwise: 304 is for who knows it.
+// unlessKnown returns the answer to a read, unless its condition decides otherwise: 304 if the caller has the current
+// version.
 func (r request) unlessKnown(what string, ans answer) answer {
 	switch r.how.when.Judge(ans.etag, true) {
 	case scheduler.Unmodified:
@@ -150,7 +151,7 @@ func (r request) unlessKnown(what string, ans answer) answer {
 	return ans
 }
 
-// history answers with records of a job, of a collection or of all.
+// history answers with records of a job, of a collection or of all jobs.
 func history(ctx context.Context, s *service.Service, r request) answer {
 	q, err := readQuery(ctx, r.body, historyList)
 	if err != nil {
@@ -182,32 +183,31 @@ func history(ctx context.Context, s *service.Service, r request) answer {
 	}, r.room)
 }
 
-// query is the part of a listing that is asked for: the body of a request, and
-// the nextLink of its answer.
+// query selects a part of a list: the body of a request, and the nextLink of its answer.
 type query struct {
-	view.JobSearch // $filter, of histories too, and the rest of jobs
+	view.JobSearch // $filter, of histories too, and the other fields for jobs
 
 	Skip  int    `json:"$skip,omitempty"`
-	After string `json:"$skiptoken,omitempty"` // the place after which to go on: a name, or the sequence of a record
+	After string `json:"$skiptoken,omitempty"` // begin after this position: a name, or the sequence of a record
 	Top   int    `json:"$top,omitempty"`
 
-	UID     string `json:"uid,omitempty"`     // of a history: of which job of the name
-	Earlier bool   `json:"earlier,omitempty"` // likewise: of those that are not there any more
+	UID     string `json:"uid,omitempty"`     // of a history: the incarnation of the job
+	Earlier bool   `json:"earlier,omitempty"` // of a history: include deleted incarnations of the job
 }
 
 func (q query) page() view.Page { return view.Page{Skip: q.Skip, Top: q.Top, After: q.After} }
 
-// listKind is what a listing is of.
+// listKind is the kind of a list.
 type listKind int
 
-// The listings.
+// The lists.
 const (
-	shortList listKind = iota // of all there are: collections, secrets
+	shortList listKind = iota // complete: collections, secrets
 	jobList
 	historyList
 )
 
-// readQuery reads the body of a request for a listing; it may be empty.
+// readQuery parses the body of a list request; it may be empty.
 func readQuery(ctx context.Context, body []byte, of listKind) (q query, err error) {
 	err = readBody(ctx, body, func(o *document.Object) {
 		q.Top, q.Skip = pageIn(o)
@@ -232,15 +232,15 @@ func readQuery(ctx context.Context, body []byte, of listKind) (q query, err erro
 	return q, err
 }
 
-// pageIn reads which part of a listing is asked for.
+// pageIn parses the bounds of a page.
 func pageIn(o *document.Object) (top, skip int) {
 	most, _ := o.Int("$top", 1, view.MaxPage)
 	left, _ := o.Int("$skip", 0, math.MaxInt32)
 	return int(most), int(left)
 }
 
-// readBody has read take what it knows of the body of a request: an object, or nothing, of which read is not called. The
-// error tells of all that is wrong, members that are not known among it.
+// readBody calls read with the body of a request if it is an object; an empty body is valid, too. The error reports all
+// problems, including unknown fields.
 func readBody(ctx context.Context, body []byte, read func(o *document.Object)) error {
 	if strings.TrimSpace(string(body)) == "" {
 		return nil
@@ -256,20 +256,19 @@ func readBody(ctx context.Context, body []byte, read func(o *document.Object)) e
 	return scheduler.AsInvalid(reader.Err())
 }
 
-// behind asks for the page that follows n entries of q's.
+// behind returns the request for the page after n entries of q's page.
 func (q query) behind(n int) string {
 	q.Skip, q.After = q.Skip+n, ""
 	return string(view.JSON(q))
 }
 
-// after asks for the page that follows a place, without so many entries after it.
+// after returns the request for the page after a position, skipping further entries.
 func (q query) after(place string, skip int) string {
 	q.Skip, q.After = skip, place
 	return string(view.JSON(q))
 }
 
-// listing answers with as many values as fit. next asks for the page behind so
-// many of them.
+// listing answers with as many values as fit. next returns the request for the page behind n values.
 func listing(values []json.RawMessage, more bool, next func(n int) string, room int) answer {
 	size := 0
 	for i, v := range values {
@@ -293,7 +292,7 @@ var semver = regexp.MustCompile(`^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)` +
 
 var notSemver = regexp.MustCompile(`[^0-9A-Za-z]+`)
 
-// semantic makes any version a semantic one.
+// semantic converts any version to a semantic one.
 func semantic(version string) string {
 	version = strings.TrimPrefix(version, "v")
 	if semver.MatchString(version) {

@@ -8,32 +8,29 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// eraser says when a spec that may hold secrets is overwritten. To do that, the
-// server writes the megabytes that lie around it once more, and nothing else is
-// done in the stream meanwhile. So one is overwritten at a time, and in the long
-// run that takes no more than a part of the time. What comes faster is only
-// acknowledged: the server removes it with all that lay around it, when that is
-// done with too.
+// eraser decides which specs with possible secrets are overwritten. The server rewrites the surrounding megabytes for
+// that and blocks the stream meanwhile. Therefore eraser overwrites one spec at a time, and only for a fraction of the
+// time. Other specs are merely acknowledged: the server removes them together with their block.
 type eraser struct {
-	turn chan struct{} // holds a value while one is overwritten
+	turn chan struct{} // holds a value during an overwrite
 
 	mu     sync.Mutex
-	most   time.Duration // that credit grows to
-	credit time.Duration // of time for overwriting, as of then
+	most   time.Duration // maximum of credit
+	credit time.Duration // time for overwriting, as of then
 	then   time.Time
 }
 
-// The pace of overwriting.
+// The rate limit of overwriting.
 const (
-	erasePart   = 10                     // of the time: one in so much
-	eraseCredit = 250 * time.Millisecond // at most, after some leisure
+	erasePart   = 10                     // a tenth of the time
+	eraseCredit = 250 * time.Millisecond // maximum, after idle time
 )
 
 func newEraser() *eraser {
 	return &eraser{turn: make(chan struct{}, 1), most: eraseCredit, credit: eraseCredit, then: time.Now()}
 }
 
-// has reports whether there is time for overwriting.
+// has reports whether time is left for overwriting.
 func (e *eraser) has(now time.Time) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -42,19 +39,19 @@ func (e *eraser) has(now time.Time) bool {
 	return e.credit > 0
 }
 
-// spend takes time that overwriting took.
+// spend deducts the duration of an overwrite.
 func (e *eraser) spend(took time.Duration) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.credit -= took
 }
 
-// eraseTries bounds the tries to overwrite a spec: a NATS user that may not
-// delete messages gets no answer at all.
+// eraseTries limits the attempts to overwrite a spec: a NATS user without the permission to delete messages gets no
+// answer.
 const eraseTries = 2
 
-// erase overwrites a spec that may hold secrets, if there is time for
-// that. The acknowledgement that follows removes one that was not overwritten.
+// erase overwrites a spec that may contain secrets, if the rate limit allows it. The acknowledgment that follows
+// removes a spec that was not overwritten.
 func (n *Ingest) erase(it *item) {
 	if !n.eraser.has(time.Now()) {
 		return

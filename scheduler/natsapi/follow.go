@@ -23,36 +23,36 @@ import (
 
 // Headers of the messages of a live tail.
 const (
-	sequenceHeader = "Carillon-Sequence"       // of the first: what was stored after it comes; of a record: its own
-	firstHeader    = "Carillon-First-Sequence" // of the first: what was stored before is not kept
-	numberHeader   = "Carillon-Number"         // how many messages of the tail were sent before
-	tailHeader     = "Carillon-Tail"           // of the first: the tail's id; of the last: over or again
+	sequenceHeader = "Carillon-Sequence"       // of the first message: the tail begins after it; of a record: its own
+	firstHeader    = "Carillon-First-Sequence" // of the first message: the first retained record
+	numberHeader   = "Carillon-Number"         // number of earlier messages of the tail
+	tailHeader     = "Carillon-Tail"           // of the first message: the tail's id; of the last: over or again
 )
 
-// What the last message of a tail says.
+// Values of the last message's tailHeader.
 const (
-	tailOver  = "over"  // nothing more can come: the body says why
-	tailAgain = "again" // the time is up
+	tailOver  = "over"  // the history has ended; the body has the cause
+	tailAgain = "again" // the time of the tail has elapsed
 )
 
 // The times of a live tail.
 const (
-	tailTime   = time.Minute      // NATS does not tell when a listener has gone: it asks again
-	signOfLife = 15 * time.Second // an empty message tells a quiet history from a dead connection
+	tailTime   = time.Minute      // NATS does not report that a listener has left, so listeners renew their requests
+	signOfLife = 15 * time.Second // keepalive interval: distinguishes an idle history from a dead connection
 )
 
-// maxTails is how many live tails a process serves. Each costs the store a consumer.
+// maxTails limits the live tails of a process. Each costs the store a consumer.
 const maxTails = 256
 
-// readers read which live tail a request asks for, by the verb of its subject.
+// readers parse the request for a live tail, by the verb of its subject.
 var readers = map[string]func(ctx context.Context, now time.Time, k scheduler.Key, body []byte) (following, error){
 	"follow": followHistory, "follow-audit": followTrail,
 }
 
-// following sends what is asked for as it comes, until ctx is done or nothing more can come.
+// following sends new records until ctx is done or the history has ended.
 type following func(ctx context.Context, s *service.Service, t *tail) error
 
-// beginTail counts a live tail in until end is called, or says why there may not be one more.
+// beginTail counts a live tail until end is called, or returns the limit that refuses it.
 func (a *API) beginTail(caller string) (end func(), err error) {
 	end, err = a.tails.Take(caller)
 	full, ok := errors.AsType[*throttle.Full](err)
@@ -67,10 +67,10 @@ func (a *API) beginTail(caller string) (end func(), err error) {
 		scheduler.ErrUnavailable, full.Most)
 }
 
-// acceptTail has a goroutine answer a request for a live tail.
+// acceptTail answers a request for a live tail in a goroutine.
 func (a *API) acceptTail(ctx context.Context, e endpoint, m micro.Request) {
 	if !a.takes(m) || m.Reply() == "" || !a.begin() {
-		return // a stopped replica's caller asks again
+		return // the caller retries at another replica
 	}
 	go func() {
 		defer a.answers.Done()
@@ -84,8 +84,8 @@ func (a *API) acceptTail(ctx context.Context, e endpoint, m micro.Request) {
 	}()
 }
 
-// follow sends a live tail until its time is up, nothing more can come, or its caller has it end. An error is one
-// that came before the first message.
+// follow sends a live tail until its time elapses, the history ends, or its caller ends it. It returns an error only
+// before the first message.
 func (a *API) follow(ctx context.Context, e endpoint, m micro.Request) error {
 	if _, err := orderOf(m, e.op); err != nil {
 		return err
@@ -115,7 +115,7 @@ func (a *API) follow(ctx context.Context, e endpoint, m micro.Request) error {
 	return nil
 }
 
-// followHistory follows the history of a job, of a collection or of all.
+// followHistory follows the history of a job, of a collection or of all jobs.
 func followHistory(ctx context.Context, now time.Time, k scheduler.Key, body []byte) (following, error) {
 	var after *uint64
 	filter, uid, earlier := "", "", false
@@ -137,7 +137,7 @@ func followHistory(ctx context.Context, now time.Time, k scheduler.Key, body []b
 	}, err
 }
 
-// readAfter reads the sequence after which a tail begins, nil for from now on.
+// readAfter parses the sequence after which a tail begins; nil: only new records.
 func readAfter(o *document.Object) *uint64 {
 	n, ok := o.Int("after", 0, math.MaxInt64)
 	if !ok {
@@ -147,7 +147,7 @@ func readAfter(o *document.Object) *uint64 {
 	return &after
 }
 
-// tail sends the messages of a live tail. It is called from the store's goroutine and that of its request.
+// tail sends the messages of a live tail. The store's goroutine and the request's call it.
 type tail struct {
 	conn  *nats.Conn
 	reply string
@@ -157,11 +157,11 @@ type tail struct {
 	number uint64
 	opened bool
 	closed bool
-	passed uint64 // a record that is not wanted, the last that came, if none has come since; else 0
+	passed uint64 // the last record that did not match, if no record was sent since; else 0
 	life   *time.Timer
 }
 
-// open sends the first message: what is recorded after a sequence will be sent.
+// open sends the first message. All records after its sequence follow.
 func (t *tail) open(b service.Beginning) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -171,7 +171,7 @@ func (t *tail) open(b service.Beginning) {
 		firstHeader, strconv.FormatUint(b.First, 10), tailHeader, t.id)
 }
 
-// live sends a sign of life, again and again until the tail is closed.
+// live sends keepalives until the tail is closed.
 func (t *tail) live() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -181,14 +181,14 @@ func (t *tail) live() {
 	}
 }
 
-// pass notes the place of a record that is not wanted.
+// pass stores the sequence of a record that does not match.
 func (t *tail) pass(sequence uint64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.passed = sequence
 }
 
-// place is, as headers, up to where nothing was wanted since the last message that said so.
+// place returns headers with the last sequence that did not match, if the caller does not have it yet.
 func (t *tail) place() []string {
 	if t.passed == 0 {
 		return nil
@@ -206,7 +206,7 @@ func (t *tail) send(sequence uint64, body []byte) {
 	}
 }
 
-// close sends the last message; false when there was no first one.
+// close sends the last message; false if the first one was not sent.
 func (t *tail) close(why error) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -223,12 +223,12 @@ func (t *tail) close(why error) bool {
 	return true
 }
 
-// write sends a message with headers, of which each is a name and a value.
+// write sends a message with headers, as pairs of names and values.
 func (t *tail) write(body []byte, headers ...string) {
 	m := &nats.Msg{Subject: t.reply, Data: body, Header: nats.Header{numberHeader: {strconv.FormatUint(t.number, 10)}}}
 	for i := 0; i+1 < len(headers); i += 2 {
 		m.Header.Set(headers[i], headers[i+1])
 	}
 	t.number++
-	_ = t.conn.PublishMsg(m) // what is not sent is missing in the count, and asked for again
+	_ = t.conn.PublishMsg(m) // the count reveals a lost message, and the caller requests it again
 }

@@ -16,11 +16,10 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/tracing"
 )
 
-// Source is where published specs come from and their results go. The package
-// store implements it.
+// Source delivers published specs and stores their results. Package store implements it.
 type Source interface {
-	// DeliverSpecs hands specs to take, no more than room says, until ctx
-	// is done; wake tells of new room. take must not block.
+	// DeliverSpecs passes specs to take until ctx is done, at most room at a time. wake signals new room. take must not
+	// block.
 	DeliverSpecs(ctx context.Context, wake <-chan struct{}, room func() int, take func(scheduler.PublishedSpec)) error
 
 	// PublishResult stores a result event.
@@ -38,91 +37,86 @@ type SpecClaims interface {
 	SettleClaim(ctx context.Context, subject, id string, sequence uint64, result []byte) error
 }
 
-// SpecLog is where published specs lie until they are done with.
+// SpecLog stores published specs until they are processed.
 type SpecLog interface {
-	// EraseSpec removes a spec so that nothing of it is left.
+	// EraseSpec overwrites and removes a spec.
 	EraseSpec(ctx context.Context, sequence uint64) error
 
 	SpecOrder
 	SpecMarks
 }
 
-// SpecOrder tells which specs are the first that are not done with, in this process or another.
+// SpecOrder finds the earliest unprocessed specs of all processes.
 type SpecOrder interface {
-	// IsFirstSpec reports whether the spec with that sequence is the first
-	// of its name.
+	// IsFirstSpec reports whether the spec with that sequence is the first unprocessed one of its name.
 	IsFirstSpec(ctx context.Context, name string, sequence uint64) (bool, error)
 
-	// FirstSpec returns the sequence of the first of all; when there is none,
-	// of the next one.
+	// FirstSpec returns the sequence of the first unprocessed spec, or of the next one to be published.
 	FirstSpec(ctx context.Context) (uint64, error)
 }
 
-// SpecMarks records which specs a process has accepted, and which of them have claimed their ID.
+// SpecMarks counts the processes that have started a spec alone.
 type SpecMarks interface {
 	SpecClaims
 
-	// MarkSpec notes it, and returns how often that was noted of the spec.
+	// MarkSpec adds a mark to a spec and returns the number of its marks.
 	MarkSpec(ctx context.Context, sequence uint64) (marks int, err error)
 
-	// UnmarkSpec notes that the process is done with it.
+	// UnmarkSpec removes the mark of this process.
 	UnmarkSpec(ctx context.Context, sequence uint64) error
 }
 
-// IngestConfig says how specs are taken in. Service and Source are required.
+// IngestConfig configures an Ingest. Service and Source are required.
 type IngestConfig struct {
 	Service *service.Service
 	Source  Source
 
-	// Concurrency is how many specs are worked on at once; those of one job
-	// always one after the other. Raise it when the store is far away.
-	// Default 256.
+	// Concurrency limits the specs in progress; specs of one job run one after the other. Increase it if the store is
+	// far away. Default: 256.
 	Concurrency int
 
-	// Hold is how many specs this process holds in memory at most, of up to
-	// 16 KB each; when their bodies have 16 MB, it asks for no more. Default
-	// 4096.
+	// Hold limits the specs in memory, of up to 16 KB each. Beyond 16 MB of bodies, this process requests no more.
+	// Default: 4096.
 	Hold int
 
-	// Observe is called with each spec that is done with: what was asked for
-	// ("other" of what cannot be) and what became of it, accepted or rejected. It
-	// must not block. Default: none.
+	// Observe is called after each spec with its verb ("other" for an unknown one) and its verdict, accepted or
+	// rejected. It must not block. Default: no-op.
 	Observe func(verb, verdict string)
 
-	// Tracer tells of specs. Default: nothing is traced.
+	// Tracer creates spans for specs. Default: no tracing.
 	Tracer *tracing.Tracer
 
-	// Logger takes what no publisher can be told. Default: discard.
+	// Logger receives errors that no result reports. Default: discard.
 	Logger *slog.Logger
 }
 
-// Ingest takes in published specs. Any number of processes share the work.
+// Ingest processes published specs. Any number of processes share the work.
 type Ingest struct {
 	cfg    IngestConfig
 	log    *slog.Logger
 	room   *intake.Room[*item]
 	queues []queue
 	seed   maphash.Seed
-	slots  *semaphore.Weighted // of specs that are under way
+	slots  *semaphore.Weighted // for specs in progress
 	eraser *eraser
 	writes *intake.Persister
 
-	stretch stretch // of specs that came to this process alone
+	stretch stretch // specs that were delivered to this process only
 
-	workers  sync.WaitGroup     // goroutines that empty a queue
+	workers  sync.WaitGroup     // one goroutine for each queue that has specs
 	work     context.Context    //nolint:containedctx // of what a spec does; outlives a stop by the grace
 	abandon  context.CancelFunc // ends work
 	stopping context.Context    //nolint:containedctx // ended by a stop
 	halt     context.CancelFunc // ends stopping
 }
 
-// holdBytes is how many bytes of specs are held before no more is asked for.
+// holdBytes limits the bytes of held specs before the process requests no more.
 const holdBytes = 16 << 20
 
-// stopGrace is how long a stop waits for the specs that are being worked on.
+// stopGrace limits how long a shutdown waits for specs in progress.
 const stopGrace = 10 * time.Second
 
-// NewIngest returns an ingest that does nothing before Run.
+// NewIngest returns an ingest that is idle until Run.
 func NewIngest(cfg IngestConfig) *Ingest {
 	if cfg.Concurrency <= 0 {
 		cfg.Concurrency = 256
@@ -143,8 +137,8 @@ func NewIngest(cfg IngestConfig) *Ingest {
 	}
 }
 
-// Run takes in specs until ctx is done. Then it gives back those that wait,
-// brings the others to an end, and returns nil. It can be called once.
+// Run processes specs until ctx is done. Then it releases queued specs, finishes those in progress, and returns nil.
+// Call it once.
 func (n *Ingest) Run(ctx context.Context) error {
 	n.work, n.abandon = context.WithCancel(service.WithCaller(context.WithoutCancel(ctx), "published specs"))
 	defer n.abandon()
@@ -158,7 +152,7 @@ func (n *Ingest) Run(ctx context.Context) error {
 	return err
 }
 
-// stop gives back what waits and sees the rest to its end.
+// stop releases queued specs and finishes those in progress.
 func (n *Ingest) stop() {
 	n.halt()
 	for i := range n.queues {
@@ -171,8 +165,7 @@ func (n *Ingest) stop() {
 	n.workers.Wait()
 }
 
-// take receives a spec. It runs on the connection's goroutine and must not
-// block.
+// take receives a spec. It runs on the connection's goroutine and must not block.
 func (n *Ingest) take(ctx context.Context, s scheduler.PublishedSpec) {
 	it := newItem(s)
 	n.stretch.came(it.Sequence, it.Deliveries)
@@ -187,7 +180,7 @@ func (n *Ingest) take(ctx context.Context, s scheduler.PublishedSpec) {
 	}
 }
 
-// empty works on a queue until nothing is left in it.
+// empty processes a queue until it is empty.
 func (n *Ingest) empty(q *queue) {
 	for it := q.next(); it != nil; it = q.next() {
 		n.handle(q, it)
@@ -205,7 +198,7 @@ func (n *Ingest) handle(q *queue, it *item) {
 	})
 	switch {
 	case errors.Is(err, errOvertakes):
-		q.push(it) // and its span begins anew
+		q.push(it) // a new attempt has a new span
 		return
 	case errors.Is(err, errLost):
 		span.End(err)
@@ -226,7 +219,7 @@ func (n *Ingest) handle(q *queue, it *item) {
 		})
 	}
 	if err != nil {
-		n.nak(it) // stopped, or not its turn
+		n.nak(it) // stopping, or not its turn
 		return
 	}
 	n.cfg.Observe(it.knownVerb(), r.verdict())
@@ -247,14 +240,14 @@ func (n *Ingest) nak(it *item) {
 	n.room.Release(it)
 }
 
-// drop leaves a spec to whoever has it now.
+// drop leaves a spec to the process that received it since.
 func (n *Ingest) drop(it *item) {
 	n.stretch.gaveBack()
 	n.room.Release(it)
 	it.Lease.Drop()
 }
 
-// persist repeats f while the store is away, until the ingest stops.
+// persist retries f while the store is unavailable, until the ingest stops.
 func (n *Ingest) persist(it *item, f func(context.Context) error) error {
 	return n.writes.Persist(n.work, n.stopping, it.Name, f)
 }

@@ -8,23 +8,23 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/trail"
 )
 
-// item is a spec in the hands of this process.
+// item is a spec that this process holds.
 type item struct {
 	scheduler.PublishedSpec
 
-	size   int // of the body as it came; one that is too long is not kept
+	size   int // of the original body; a body that is too long is not kept
 	how    order
-	wrong  error // with its headers
-	slots  int64 // it has while it is under way
-	marked bool  // as under way
+	wrong  error // errors of its headers
+	slots  int64 // held while in progress
+	marked bool  // has a mark of this process, see SpecMarks
 
-	id      string // the Nats-Msg-Id, which no other spec of the subject has
+	id      string // the Nats-Msg-Id, unique per subject
 	claimed bool   // by this spec
 
-	answer bool   // it is an answer to a request of somebody
-	claim  string // who its publisher says that it is
+	answer bool   // it is the answer to another request
+	claim  string // the unverified name of its publisher
 
-	trace scheduler.TraceContext // that it continues
+	trace scheduler.TraceContext // of the publisher
 }
 
 // subject returns the subject of the spec without the prefix.

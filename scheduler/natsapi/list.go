@@ -9,7 +9,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-// list answers with jobs of a collection or, when the subject names none, of all.
+// list answers with jobs of a collection or, if the subject has none, of all collections.
 func list(ctx context.Context, s *service.Service, r request) answer {
 	q, err := readQuery(ctx, r.body, jobList)
 	if err != nil {
@@ -43,7 +43,7 @@ func list(ctx context.Context, s *service.Service, r request) answer {
 	return listing(values, following != nil, after, r.room)
 }
 
-// few answers with the page that a request asks for of a short list.
+// few answers with a page of a short list.
 func few(ctx context.Context, r request, all []any) answer {
 	q, err := readQuery(ctx, r.body, shortList)
 	if err != nil {

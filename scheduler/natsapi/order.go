@@ -9,8 +9,8 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/api"
 )
 
-// The headers of requests, and of published specs, that say under which condition, and how, they are carried out. They
-// mean what If-Match, If-None-Match, strict and dryRun do in the REST API. Names are read in any letter case.
+// The headers of requests and published specs that set their condition and options. They correspond to If-Match,
+// If-None-Match, strict and dryRun of the REST API. Names are case-insensitive.
 const (
 	ifMatchHeader     = "Carillon-If-Match"
 	ifNoneMatchHeader = "Carillon-If-None-Match"
@@ -18,17 +18,17 @@ const (
 	dryRunHeader      = "Carillon-Dry-Run"
 )
 
-// etagHeader names what an answer shows, as ETag does in HTTP.
+// etagHeader has the ETag of the object in an answer, as ETag in HTTP.
 const etagHeader = "Carillon-ETag"
 
-// order is what the headers of a request say.
+// order holds the condition and options in the headers of a request.
 type order struct {
 	when   scheduler.Condition
-	strict bool // refuse what would be warned of
-	dryRun bool // change nothing
+	strict bool // refuse the edit if it causes warnings
+	dryRun bool // store nothing
 }
 
-// readOrder reads headers. The error matches [scheduler.ErrInvalid], and names them.
+// readOrder parses headers. The error matches [scheduler.ErrInvalid] and names them.
 func readOrder(headers map[string][]string) (o order, err error) {
 	if len(headers) == 0 {
 		return o, nil
@@ -47,7 +47,7 @@ func readOrder(headers map[string][]string) (o order, err error) {
 	return o, errors.Join(append(wrong, err)...)
 }
 
-// orderHeaders returns those of headers that are of an order, under their names; nil for none.
+// orderHeaders returns the headers of an order under their canonical names; nil for none.
 func orderHeaders(headers map[string][]string) (found map[string][]string) {
 	for name, values := range headers {
 		for _, known := range []string{ifMatchHeader, ifNoneMatchHeader, strictHeader, dryRunHeader} {
@@ -63,7 +63,7 @@ func orderHeaders(headers map[string][]string) (found map[string][]string) {
 	return found
 }
 
-// checkFor refuses headers that the operation does not heed: the caller would take an ignored header for a heeded one.
+// checkFor refuses headers that the operation does not support, because a caller would assume that they had an effect.
 func (o order) checkFor(op *api.Operation) error {
 	var wrong []error
 	_, strict := op.Param("strict")

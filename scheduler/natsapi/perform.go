@@ -46,7 +46,8 @@ func perform(ctx context.Context, s *service.Service, r request) answer {
 	return ans
 }
 
-// read returns the request for an operation. Parameters that are not in its subject or its headers are fields of its body.
+// read returns the request for an operation. Parameters that are not in its subject or its headers are fields of its
+// body.
 func (r request) read(ctx context.Context) (*dispatch.Request, error) {
 	asked := &dispatch.Request{Op: r.op, Params: map[string]any{"strict": r.how.strict, "dryRun": r.how.dryRun}}
 	name := r.name
@@ -71,8 +72,8 @@ func (r request) read(ctx context.Context) (*dispatch.Request, error) {
 	return asked, nil
 }
 
-// readParams reads the parameters that are in the body. An operation without any parameters ignores its body, and few
-// reads the body of a short list.
+// readParams parses the parameters in the body. An operation without parameters ignores its body, and few parses the
+// body of a short list.
 func (r request) readParams(ctx context.Context, params map[string]any) error {
 	fields := slices.Clone(r.op.Query)
 	fields = slices.DeleteFunc(fields, func(p api.Param) bool { _, elsewhere := params[p.Name]; return elsewhere })
@@ -91,7 +92,7 @@ func (r request) readParams(ctx context.Context, params map[string]any) error {
 	})
 }
 
-// field reads a parameter.
+// field parses a parameter.
 func field(o *document.Object, p *api.Param) (v any, ok bool) {
 	switch p.Kind {
 	case api.Flag:

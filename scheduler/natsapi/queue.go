@@ -5,16 +5,15 @@ import (
 	"sync"
 )
 
-// queue holds specs that are worked on one after the other. It has a worker
-// while there is something in it. The zero queue is empty.
+// queue holds specs that run one after the other. It has a worker while it is not empty. The zero queue is empty.
 type queue struct {
 	mu    sync.Mutex
 	items []*item
-	busy  bool // a worker empties it
+	busy  bool // has a worker
 }
 
-// push adds a spec, in the order of publishing: one that comes again comes
-// late. start tells the caller to start a worker.
+// push inserts a spec in the order of publishing, because a redelivered spec arrives late. start tells the caller to
+// start a worker.
 func (q *queue) push(it *item) (start bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -28,14 +27,14 @@ func (q *queue) push(it *item) (start bool) {
 	return start
 }
 
-// overtakes reports whether a spec that was published before it waits behind it.
+// overtakes reports whether an earlier spec waits behind it.
 func (q *queue) overtakes(it *item) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return len(q.items) > 0 && q.items[0].Sequence < it.Sequence
 }
 
-// next takes the first spec, for the worker; nil ends the worker.
+// next removes the first spec for the worker; nil ends the worker.
 func (q *queue) next() *item {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -49,7 +48,7 @@ func (q *queue) next() *item {
 	return it
 }
 
-// drain takes all specs that no worker has begun.
+// drain removes all specs that are not in progress.
 func (q *queue) drain() []*item {
 	q.mu.Lock()
 	defer q.mu.Unlock()

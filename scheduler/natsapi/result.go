@@ -12,12 +12,12 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-// result is what became of a spec.
+// result is the result of a spec.
 type result struct {
 	item     *item
 	decision decision
-	err      error  // why it was rejected
-	first    *event // of the spec that this one repeats; nil: of none
+	err      error  // the cause of a rejection
+	first    *event // event of the spec with the same ID; nil: none
 }
 
 // The verdicts, which are also tokens of the result's subject.
@@ -36,8 +36,8 @@ func (r *result) verdict() string {
 	return accepted
 }
 
-// delicate reports whether the spec may hold secrets: one that was accepted
-// brought its job's; of another nobody knows.
+// delicate reports whether the spec may contain secrets: an accepted one contained those of its job; a rejected one may
+// contain any.
 func (r *result) delicate() bool {
 	switch {
 	case r.item.size == 0:
@@ -48,12 +48,12 @@ func (r *result) delicate() bool {
 	return r.decision.view.Job.Def.HasSecrets()
 }
 
-// event is the result as it is published.
+// event is the published result.
 type event struct {
 	Verdict      string         `json:"verdict"`
 	Verb         string         `json:"verb"`
 	Job          string         `json:"job"`
-	Claim        string         `json:"claim,omitempty"`      // who its publisher said that it was; unchecked
+	Claim        string         `json:"claim,omitempty"`      // the unverified name of its publisher
 	Result       view.Result    `json:"result,omitempty"`     // of put and patch: created, updated or unchanged
 	Created      *bool          `json:"created,omitempty"`    // of put
 	Occurrence   string         `json:"occurrence,omitempty"` // of run and resubmit: the ID of the new run
@@ -63,16 +63,16 @@ type event struct {
 	Revision     uint64         `json:"revision,omitempty"`
 	ETag         string         `json:"etag,omitempty"`
 	Next         time.Time      `json:"nextExecutionTime,omitzero"`
-	Message      string         `json:"message,omitempty"` // of a job at its end: what it has come to
+	Message      string         `json:"message,omitempty"` // summary of an ended job
 	Error        *view.Error    `json:"error,omitempty"`
 	Warnings     []spec.Warning `json:"warnings,omitempty"`    // of put and patch: effects that the publisher might not expect
-	DryRun       *view.DryRun   `json:"dryRun,omitempty"`      // of a put or a patch that was only to be tried
+	DryRun       *view.DryRun   `json:"dryRun,omitempty"`      // effect of a dry run of put or patch
 	DuplicateOf  uint64         `json:"duplicateOf,omitempty"` // the spec that had the same ID, and this result
 	SpecSequence uint64         `json:"specSequence"`
 	Time         time.Time      `json:"time"`
 }
 
-// event returns what is told of the result.
+// event returns the published form of the result.
 func (r *result) event(now time.Time) *event {
 	e := &event{
 		Verdict: r.verdict(), Verb: clip(r.item.Verb), Job: clip(r.item.key().String()), Claim: r.item.claim,
@@ -96,7 +96,7 @@ func (r *result) event(now time.Time) *event {
 	if v := d.view; v != nil {
 		e.Result, e.Warnings, e.Message = v.Result, v.Warnings, v.Status.Over
 		e.Superseded, e.State, e.Revision = v.Superseded, string(v.Job.State), v.Job.Revision
-		if v.Job.State != scheduler.Disabled { // a disabled job has only the time of a retry
+		if v.Job.State != scheduler.Disabled { // for a disabled job, Next is the time of a retry only
 			e.Next = v.Status.Next.UTC()
 		}
 		e.ETag, e.DryRun = v.ETag(), v.DryRun
@@ -104,11 +104,11 @@ func (r *result) event(now time.Time) *event {
 	return e
 }
 
-// eventSize is how many bytes most events take, or fewer.
+// eventSize is an upper bound of the size of most events, in bytes.
 const eventSize = 384
 
-// encode returns the event as it is published. That of a job that is new, or was
-// changed, is written without reflection: there is one for each spec.
+// encode returns the JSON of the event. The event of a created or updated job is written without reflection, because
+// each spec causes one.
 func (e *event) encode() []byte {
 	if e.Error != nil || e.DryRun != nil || e.DuplicateOf != 0 || e.Resubmits != "" || len(e.Warnings) > 0 || e.Message != "" {
 		return view.JSON(e)
@@ -162,11 +162,11 @@ func appendTime(b []byte, t time.Time) []byte {
 	return append(t.AppendFormat(append(b, '"'), time.RFC3339Nano), '"')
 }
 
-// longestName is the longest part of a foreign subject that is repeated; a
-// well-formed <collection>.<job> has at most 201 bytes.
+// longestName limits the part of a foreign subject that a result repeats; a valid <collection>.<job> has at most 201
+// bytes.
 const longestName = 256
 
-// clip shortens a foreign text that nobody has checked.
+// clip shortens an unchecked foreign text.
 func clip(s string) string {
 	if len(s) <= longestName {
 		return s
@@ -174,9 +174,8 @@ func clip(s string) string {
 	return strings.ToValidUTF8(s[:longestName], "") + "…"
 }
 
-// resultName makes the rest of a spec's subject fit to be part of another:
-// a subject that is too long, or that holds a wildcard, is never accepted,
-// and must not keep its rejection from being stored.
+// resultName converts the rest of a spec's subject to a valid part of another. A spec whose subject is too long or has
+// a wildcard is rejected, and its subject must not prevent the storage of its rejection.
 func resultName(name string) string {
 	if len(name) > longestName {
 		name = name[:longestName]
@@ -193,7 +192,7 @@ func resultName(name string) string {
 	return strings.Join(tokens, ".")
 }
 
-// subjectRune replaces what a token of a subject cannot hold.
+// subjectRune replaces characters that are invalid in a token of a subject.
 func subjectRune(r rune) rune {
 	if unicode.IsSpace(r) || unicode.IsControl(r) || r == '*' || r == '>' || r == unicode.ReplacementChar {
 		return '_'

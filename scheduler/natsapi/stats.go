@@ -8,7 +8,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-// counters are what an endpoint has done.
+// counters are the statistics of an endpoint.
 type counters struct {
 	mu       sync.Mutex
 	requests int
@@ -43,8 +43,8 @@ type endpointStats struct {
 	Errors   int           `json:"errors"`
 	Last     string        `json:"last_error,omitempty"`
 	Running  int           `json:"running"`
-	Time     time.Duration `json:"processing_time"`         // nanoseconds, as in the service's own
-	Average  time.Duration `json:"average_processing_time"` // also
+	Time     time.Duration `json:"processing_time"`         // nanoseconds, as in the framework's own statistics
+	Average  time.Duration `json:"average_processing_time"` // nanoseconds
 }
 
 func (c *counters) snapshot() json.RawMessage {

@@ -5,40 +5,42 @@ import (
 	"time"
 )
 
-// stretch is the last specs, with none between them, that all came to this process first. While no spec is left that was
-// published before them, no other process, and no server, has an earlier one of any name: what this process has is in order,
-// and the stream need not be asked. The zero value is an empty one.
+// stretch is the latest run of consecutive sequences that were all delivered to this process first. If no earlier spec
+// is left in the stream, neither the server nor another process has an earlier spec of any name. The specs of the
+// stretch are then in order, and the stream need not be queried. The zero value is empty.
 type stretch struct {
 	mu       sync.Mutex
 	from, to uint64    // sequences
-	earliest bool      // none is left that was published before
-	looked   time.Time // when the stream was asked for that
+	earliest bool      // no earlier spec is left
+	looked   time.Time // last query of the stream
 }
 
-// lookPause is how long to wait before the stream is asked again for its first spec. Meanwhile it is asked for each name.
+// lookPause is the pause between queries for the first spec of the stream. In the meantime, the stream is queried for
+// each name.
 const lookPause = 100 * time.Millisecond
 
-// came notes a spec that was delivered, in the order of delivery. One that was delivered before is not of it.
+// came adds a delivered spec, in the order of delivery. It ignores redeliveries.
 func (s *stretch) came(sequence uint64, deliveries int) {
 	if deliveries > 1 {
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if sequence != s.to+1 { // another process may have what is missing
+	if sequence != s.to+1 { // another process may have the missing specs
 		s.from, s.earliest = sequence, false
 	}
 	s.to = sequence
 }
 
-// gaveBack notes that one of them may go to another process now.
+// gaveBack resets the stretch after the release of a spec, which may now go to another process.
 func (s *stretch) gaveBack() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.from, s.earliest = s.to+1, false
 }
 
-// has reports whether a spec is of a stretch that nothing precedes; ask, that it may be, and is after asking the stream.
+// has reports whether a spec belongs to a stretch without predecessors. ask: query the stream, call learn and try
+// again.
 func (s *stretch) has(sequence uint64, now time.Time) (known, ask bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -54,7 +56,7 @@ func (s *stretch) has(sequence uint64, now time.Time) (known, ask bool) {
 	return false, true
 }
 
-// learn takes in the sequence of the first spec that is not done with.
+// learn processes the sequence of the first spec of the stream.
 func (s *stretch) learn(first uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

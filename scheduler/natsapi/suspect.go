@@ -6,19 +6,18 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// A spec that is delivered again was in the hands of a process that ended. That
-// may have been its doing, so it is taken in alone, and a note of that is left
-// to whoever comes after this process.
+// The process that held a redelivered spec has ended. The spec may be the cause, so it is processed alone, and its mark
+// records that for the next process.
 
-// maxDeaths is how many processes may end with a spec in their hands alone.
+// maxDeaths limits the processes that end while they process a spec alone.
 const maxDeaths = 2
 
 // errSetAside rejects a spec that ends processes.
 var errSetAside = scheduler.Invalid("", "set aside: two processes ended while they took in this spec and nothing else; "+
 	"their logs may say why, and it can be published again")
 
-// enter waits until a spec may be under way: beside others at its first
-// delivery, else alone. The error is errSetAside for one that ends processes.
+// enter waits until a spec may start: concurrently with others at its first delivery, otherwise alone. It returns
+// errSetAside for a spec that has ended maxDeaths processes.
 func (n *Ingest) enter(ctx context.Context, it *item) error {
 	if it.slots > 0 {
 		return nil
@@ -46,7 +45,7 @@ func (n *Ingest) enter(ctx context.Context, it *item) error {
 	return nil
 }
 
-// leave ends what enter began.
+// leave reverts enter.
 func (n *Ingest) leave(it *item) {
 	if it.marked {
 		it.marked = false

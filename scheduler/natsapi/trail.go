@@ -12,7 +12,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-// trailQuery is the part of the audit log that is asked for: the body of a request, and the nextLink of its answer.
+// trailQuery selects a part of the audit log: the body of a request, and the nextLink of its answer.
 type trailQuery struct {
 	query
 
@@ -59,7 +59,7 @@ func audit(ctx context.Context, s *service.Service, r request) answer {
 	}, r.room)
 }
 
-// read reads of what, by whom and since when entries are wanted.
+// read parses the selection by object, caller and time.
 func (q *trailQuery) read(o *document.Object, k scheduler.Key) (asked service.TrailQuery) {
 	q.Kind, _ = o.String("kind")
 	q.Who, _ = o.String("who")

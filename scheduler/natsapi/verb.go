@@ -18,21 +18,21 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-// decision is what a verb did.
+// decision is the effect of a verb.
 type decision struct {
 	view       *view.Job // nil after delete, run and resubmit
-	created    bool      // put made the job
+	created    bool      // put created the job
 	occurrence string    // run, resubmit: the ID of the new run
 	resubmits  string    // resubmit: the ID of the repeated occurrence
 }
 
-// published are the operations that specs can perform, and verbs their verbs, sorted.
+// published are the operations that specs can perform; verbs are their verbs, sorted.
 var (
 	published = api.Published()
 	verbs     = slices.Sorted(maps.Keys(published))
 )
 
-// carryOut does what a verb asks for. asked is when that was.
+// carryOut executes a verb. asked is the time of publishing.
 func carryOut(ctx context.Context, s *service.Service, verb string, e service.Edit, asked time.Time) (d decision, err error) {
 	switch verb {
 	case "put":
@@ -62,7 +62,7 @@ func carryOut(ctx context.Context, s *service.Service, verb string, e service.Ed
 
 func (it *item) key() scheduler.Key { return keyOf(it.Name) }
 
-// check returns everything wrong with a spec that can be seen from outside.
+// check returns all problems of a spec that need no access to the store.
 func (it *item) check() error {
 	k := it.key()
 	var wrong []error
@@ -83,10 +83,10 @@ func (it *item) check() error {
 	return errors.Join(wrong...)
 }
 
-// otherVerb stands for whatever cannot be asked for.
+// otherVerb replaces unknown verbs in metrics.
 const otherVerb = "other"
 
-// knownVerb is what is asked for, as one of few words.
+// knownVerb returns the verb, or otherVerb.
 func (it *item) knownVerb() string {
 	if published[it.Verb] != nil {
 		return it.Verb
@@ -99,8 +99,8 @@ func (it *item) takesBody() bool {
 	return op != nil && op.Body != ""
 }
 
-// decide carries a spec out. The error is one that says to try again, or that
-// the ingest has stopped; every other one is part of the result.
+// decide carries a spec out. It returns an error if the spec must be retried or the ingest has stopped. All other
+// errors are part of the result.
 func (n *Ingest) decide(ctx context.Context, q *queue, it *item) (result, error) {
 	r := result{item: it, err: it.check()}
 	if r.err != nil {
@@ -140,8 +140,7 @@ func (n *Ingest) decide(ctx context.Context, q *queue, it *item) (result, error)
 	return r, nil
 }
 
-// do runs the spec's verb. A panic is a defect like any other: the spec is
-// rejected, so that it does not come back.
+// do executes the spec's verb. It converts a panic to an error: the spec is rejected and does not return.
 func (n *Ingest) do(ctx context.Context, it *item) (d decision, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -157,24 +156,23 @@ func (n *Ingest) do(ctx context.Context, it *item) (d decision, err error) {
 }
 
 var (
-	// errNotYet says that an earlier spec of the same job is still under
-	// way, or that this one is done with.
+	// errNotYet: an earlier spec of the same job is in progress, or this spec is already processed.
 	errNotYet = errors.New("an earlier spec is still under way")
-	// errOvertakes says that it may wait behind this one in its queue.
+	// errOvertakes: an earlier spec waits behind this one in its queue.
 	errOvertakes = errors.New("an earlier spec has come later")
-	// errLost says that another process may have been given the spec.
+	// errLost: another process may have received the spec.
 	errLost = errors.New("this process was cut off while it had the spec")
 )
 
-// The pauses between looks for earlier specs, and how long to look before the
-// spec is given back, so that it does not keep others waiting.
+// The pauses between checks for earlier specs, and the limit of the wait. After that, the spec is released so that it
+// does not block others.
 const (
 	firstLook    = time.Millisecond
 	lastLook     = 25 * time.Millisecond
 	turnPatience = 2 * time.Second
 )
 
-// isFirst reports whether a spec is the first of its name that is not done with.
+// isFirst reports whether a spec is the first unprocessed one of its name.
 func (n *Ingest) isFirst(ctx context.Context, it *item) (bool, error) {
 	known, ask := n.stretch.has(it.Sequence, time.Now())
 	if ask {
@@ -185,15 +183,14 @@ func (n *Ingest) isFirst(ctx context.Context, it *item) (bool, error) {
 		n.stretch.learn(first)
 		known, _ = n.stretch.has(it.Sequence, time.Now())
 	}
-	if known && it.Deliveries == 1 { // one that comes again may be done with
+	if known && it.Deliveries == 1 { // a redelivered spec may already be processed
 		return true, nil
 	}
 	return n.cfg.Source.IsFirstSpec(ctx, it.Name, it.Sequence)
 }
 
-// awaitTurn waits until the specs of the same job that were published before
-// are done with. Those that this process has come first anyway; another
-// process may have some, or the server, when their process died.
+// awaitTurn waits until the earlier specs of the same job are processed. This process runs its own in order; others may
+// be held by another process, or by the server after the death of their process.
 func (n *Ingest) awaitTurn(ctx context.Context, q *queue, it *item) error {
 	begin := time.Now()
 	for wait := firstLook; ; wait = min(2*wait, lastLook) {

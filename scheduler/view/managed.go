@@ -85,7 +85,7 @@ func plain(v document.Value, s scheduler.Scope) document.Value {
 	if s.IsDefault() {
 		return v
 	}
-	switch v.Kind() { // switch v.Kind() { // nolint:exhaustive // the others have no text
+	switch v.Kind() { //nolint:exhaustive // the others have no text
 	case document.KindString:
 		return document.StringValue(plainText(v.Text(), s))
 	case document.KindArray:

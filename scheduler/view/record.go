@@ -33,7 +33,7 @@ func Record(r *scheduler.Record) any {
 type RecordProperties struct {
 	Version int `json:"version"`
 
-	scheduler.RecordForm // scheduler.RecordForm // nolint:embeddedstructfieldcheck // the version is the first field, as it is stored
+	scheduler.RecordForm //nolint:embeddedstructfieldcheck // the version is the first field, as it is stored
 
 	Sequence uint64 `json:"sequence,omitempty"` // 0: not read from the history
 }

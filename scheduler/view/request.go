@@ -38,7 +38,7 @@ func veiledURI(uri string) string {
 	var names []string
 	for pair := range strings.SplitSeq(query, "&") {
 		name, _, valued := strings.Cut(pair, "=")
-		if !valued { // a parameter without a name may be sensitive, too
+		if !valued { // it may be a bare value
 			name = "…"
 		} else {
 			name += "=…"

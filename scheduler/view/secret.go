@@ -19,7 +19,7 @@ type Rotation struct {
 	Jobs     int               `json:"jobs"`     // sealed with the new key
 	Secrets  int               `json:"secrets"`  // shared secrets, sealed with the new key
 	Skipped  int               `json:"skipped"`  // jobs and shared secrets that already had this key
-	Failures int               `json:"failures"` // jobs and shared secrets that keep their old key
+	Failures int               `json:"failures"` // jobs and shared secrets that could not be sealed
 	Failed   []RotationFailure `json:"failed"`   // the first 100 failures, by name
 }
 

@@ -1,9 +1,12 @@
-// Package permit says which NATS subjects each role needs: what to write into the permissions of a user of the NATS server,
-// which then decides who may do what over NATS. The subjects follow from the table of operations (package api).
+// Package permit derives the permissions of NATS users from roles and from the table of operations (package api). The
+// NATS server then enforces access control (RBAC) for the API on NATS.
 //
-// Everything is by permission to publish and to subscribe, and nothing is denied: what no role needs, none has, above all
-// the API of JetStream ($JS.API), the buckets ($KV) and the subjects of batons. A user gets its answers below a prefix of
-// its own and may subscribe to no other's, so that it cannot read theirs.
+//	role, collections, user ──► [For] ──► [Permissions] ──► Conf: server configuration
+//	                                                    └─► NSC:  flags for nsc, for users with JWTs
+//
+// The permissions allow subjects and deny none. No role may use the JetStream API ($JS.API), the buckets ($KV) or the
+// subjects of batons. Each user receives answers below its own inbox prefix and cannot subscribe to the answers of
+// other users.
 package permit
 
 import (
@@ -18,7 +21,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/api"
 )
 
-// Role is who a NATS user is to Carillon: one of the roles of package access, or one of those below.
+// Role is the role of a NATS user: a role of package access, or one of those below.
 type Role string
 
 // The roles.
@@ -26,48 +29,48 @@ const (
 	Reader    = Role(access.Reader)
 	Operator  = Role(access.Operator)
 	Admin     = Role(access.Admin)
-	Publisher = Role("publisher") // publishes specs of jobs, and hears what became of them
+	Publisher = Role("publisher") // publishes specs of jobs and receives their results
 	Scheduler = Role("scheduler") // the scheduler's own processes
 )
 
-// Roles are all roles.
+// Roles lists the roles.
 var Roles = []Role{Reader, Operator, Admin, Publisher, Scheduler}
 
-// Config says whose permissions are wanted.
+// Config describes a NATS user.
 type Config struct {
 	Role        Role
-	Collections []string // by name; none: all, and what belongs to none of them. Not for a scheduler
-	User        string   // whose inbox prefix is _INBOX_<user>; "": the common one, _INBOX, which all can read
-	Prefix      string   // of the scheduler's subjects. Default "carillon"
+	Collections []string // by name; none: all collections and global operations. Not for a scheduler
+	User        string   // the inbox prefix is _INBOX_<user>; "": the common prefix _INBOX, which all users can read
+	Prefix      string   // of the scheduler's subjects. Default: "carillon"
 }
 
-// Permissions are what a user may publish and subscribe to.
+// Permissions are the subjects that a user may publish and subscribe to.
 type Permissions struct {
 	Publish   []string `json:"publish"`
 	Subscribe []string `json:"subscribe"`
-	Responses bool     `json:"allowResponses,omitempty"` // it may answer what it has received
+	Responses bool     `json:"allowResponses,omitempty"` // may answer received messages
 }
 
-// subject is one that roles have, below the prefix. {c} stands for a collection.
+// subject is a subject below the prefix. {c} stands for a collection.
 type subject struct {
 	name   string
-	least  access.Role // that has it
-	global bool        // it belongs to no collection, or tells of all: only who has the role on all of them has it
-	spec   bool        // publishers have it, too
+	least  access.Role // the least role with permission
+	global bool        // belongs to no collection, or covers all: requires the role on all collections
+	spec   bool        // also allowed for publishers
 }
 
-// published are the subjects that users publish to: all operations, and the request to end a live tail, which only its
-// owner can name.
+// published are the subjects that users publish to: all operations, and the request to end a live tail, whose id only
+// its owner knows.
 var published = append(ofOperations(), subject{name: "api.unfollow.*", least: access.Reader})
 
-// leastOf are the least roles that have a right.
+// leastOf maps rights to the least role that has them.
 var leastOf = map[access.Right]access.Role{
 	access.Known: access.Reader, access.Read: access.Reader, access.ReadAny: access.Reader,
 	access.Operate: access.Operator, access.OperateAny: access.Operator,
 	access.Administer: access.Admin,
 }
 
-// ofOperations are the subjects of the operations, and of their published specs.
+// ofOperations returns the subjects of the operations and of their published specs.
 func ofOperations() []subject {
 	var all []subject
 	names := strings.NewReplacer("{j}", "*", "{id}", "*", "{name}", "*")
@@ -93,11 +96,12 @@ var subscribed = []subject{
 	{name: "audit.>", least: access.Admin, global: true},
 }
 
-// services are the subjects on which micro services are found: nats micro ls, info and stats.
+// services are the subjects of service discovery: nats micro ls, info and stats.
 var services = []string{"$SRV.PING", "$SRV.*.carillon", "$SRV.*.carillon.*"}
 
-// Least returns the least role that may publish to a subject below the prefix, with {c} for the collection and * for the
-// rest, and whether it must have it on all collections; "" for what users do not publish to.
+// Least returns the least role that may publish to a subject below the prefix, with {c} for the collection and * for
+// the rest. global: it must have the role on all collections. Least returns "" for a subject that users do not publish
+// to.
 func Least(name string) (least access.Role, global bool) {
 	for _, s := range published {
 		if s.name == name {
@@ -107,7 +111,7 @@ func Least(name string) (least access.Role, global bool) {
 	return "", false
 }
 
-// For returns the permissions of a user. The error names what of the Config is wrong.
+// For returns the permissions of a user. The error names the invalid field of cfg.
 func For(cfg Config) (Permissions, error) {
 	if !slices.Contains(Roles, cfg.Role) {
 		return Permissions{}, fmt.Errorf("%q is no role; there are reader, operator, admin, publisher and scheduler", cfg.Role)
@@ -136,7 +140,7 @@ func For(cfg Config) (Permissions, error) {
 	return p, nil
 }
 
-// inbox is where the user gets its answers.
+// inbox returns the subject of the user's answers.
 func (cfg *Config) inbox() string {
 	if cfg.User == "" {
 		return "_INBOX.>"
@@ -144,13 +148,13 @@ func (cfg *Config) inbox() string {
 	return "_INBOX_" + cfg.User + ".>"
 }
 
-// subjects returns those of a table that the user has.
+// subjects returns the subjects of a table that the user may use.
 func (cfg *Config) subjects(table []subject) []string {
 	role := slices.Index(access.Roles(), access.Role(cfg.Role))
 	var names []string
 	for _, s := range table {
 		least := slices.Index(access.Roles(), s.least)
-		has := least >= 0 && role >= least // a subject without a least role is for nobody
+		has := least >= 0 && role >= least // without a least role, no user has permission
 		if cfg.Role == Publisher {
 			has = s.spec
 		}
@@ -164,7 +168,7 @@ func (cfg *Config) subjects(table []subject) []string {
 		}
 		for _, c := range cfg.Collections {
 			one := strings.ReplaceAll(name, "{c}", c)
-			if !slices.Contains(names, one) { // of one that names no collection
+			if !slices.Contains(names, one) { // a subject without {c} repeats for each collection
 				names = append(names, one)
 			}
 		}
@@ -172,8 +176,8 @@ func (cfg *Config) subjects(table []subject) []string {
 	return names
 }
 
-// ofScheduler are the permissions of the scheduler's own processes. What actions of the type natsMessage publish with the
-// scheduler's connection is to be added.
+// ofScheduler returns the permissions of the scheduler's own processes. Subjects that natsMessage actions publish to
+// with the scheduler's connection must be added.
 func ofScheduler(cfg Config) Permissions {
 	bucket := strings.ReplaceAll(cfg.Prefix, ".", "_")
 	p := Permissions{

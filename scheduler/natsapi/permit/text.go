@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Conf returns the permissions as the configuration of a NATS server has them, in the block of a user.
+// Conf returns the permissions in the form of a NATS server's configuration, for the block of a user.
 func (p Permissions) Conf() string {
 	var b strings.Builder
 	b.WriteString("permissions: {\n")
@@ -26,7 +26,7 @@ func (p Permissions) Conf() string {
 	return b.String()
 }
 
-// NSC returns the permissions as flags of `nsc add user` and `nsc edit user`, of a server whose users have JWTs.
+// NSC returns the permissions as flags of `nsc add user` and `nsc edit user`, for servers whose users have JWTs.
 func (p Permissions) NSC() string {
 	flags := []string{
 		"--allow-pub " + quoted(p.Publish), "--allow-sub " + quoted(p.Subscribe),
@@ -37,5 +37,5 @@ func (p Permissions) NSC() string {
 	return strings.Join(flags, " \\\n  ") + "\n"
 }
 
-// quoted is a list as a shell takes it.
+// quoted returns a list as a shell argument.
 func quoted(subjects []string) string { return "'" + strings.Join(subjects, ",") + "'" }
