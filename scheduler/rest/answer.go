@@ -13,7 +13,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-// fault is an error of HTTP's own, which the service knows nothing of.
+// fault is an error of HTTP that the service does not have.
 type fault struct {
 	status  int
 	code    string
@@ -23,7 +23,7 @@ type fault struct {
 // Error returns the message.
 func (f fault) Error() string { return f.message }
 
-// retryAfter is how many seconds a client should wait after a 503.
+// retryAfter is the Retry-After of a 503, in seconds.
 const retryAfter = "1"
 
 // answer sends a view.
@@ -32,7 +32,7 @@ func answer(w http.ResponseWriter, status int, v any) error {
 	return nil
 }
 
-// send sends JSON. A client that has gone is not worth an error.
+// send sends JSON. It ignores write errors: the client has disconnected.
 func send(w http.ResponseWriter, status int, body []byte) {
 	h := w.Header()
 	h.Set("Content-Type", "application/json; charset=utf-8")
@@ -43,7 +43,7 @@ func send(w http.ResponseWriter, status int, body []byte) {
 	_, _ = bytes.NewReader(body).WriteTo(w)
 }
 
-// describe returns the document of any error.
+// describe returns the document of an error.
 func describe(err error) view.Error {
 	if f, ok := err.(fault); ok { //nolint:errorlint // faults are not wrapped
 		return view.Error{Status: f.status, Code: f.code, Message: f.message}
@@ -67,7 +67,7 @@ func (a *server) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	send(w, d.Status, view.JSON(d.Document()))
 }
 
-// explained has /readyz say why something is unavailable, and what to do about it, if it knows.
+// explained adds the cause and the fix to a message of /readyz, if known.
 func explained(message string, why error) string {
 	before, _, is := strings.Cut(message, scheduler.ErrUnavailable.Error()+": ")
 	if why == nil || !is {
@@ -76,7 +76,7 @@ func explained(message string, why error) string {
 	return before + scheduler.ErrUnavailable.Error() + ": " + why.Error()
 }
 
-// note does what belongs to an error beside its document.
+// note sets the headers of an error and logs defects.
 func (a *server) note(w http.ResponseWriter, r *http.Request, status int, err error) {
 	if failed, ok := errors.AsType[*scheduler.PreconditionError](err); ok && failed.ETag != "" {
 		w.Header().Set("ETag", failed.ETag)
@@ -95,7 +95,7 @@ func (a *server) note(w http.ResponseWriter, r *http.Request, status int, err er
 	}
 }
 
-// challenge says of who is not known, or may not do it, what is asked for (RFC 6750, section 3).
+// challenge sets WWW-Authenticate for an unknown or unauthorized caller (RFC 6750, section 3).
 func challenge(w http.ResponseWriter, err error) {
 	const realm = `Bearer realm="carillon"`
 	if denied, ok := errors.AsType[*access.Denied](err); ok {
@@ -108,7 +108,7 @@ func challenge(w http.ResponseWriter, err error) {
 	}
 }
 
-// handler makes an action an HTTP handler.
+// handler converts an action to an HTTP handler.
 func (a *server) handler(do action, refuse refusal) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := do(a, w, r); err != nil {

@@ -16,8 +16,8 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-// enter has an operation of the short paths answer requests of the resource manager: its collection is the one that the
-// scope of the path gives that name, and its answer is as the resource manager has it.
+// enter wraps an operation of the short paths for requests of the resource manager. It derives the collection from the
+// scope of the path, and converts the answer to the form of the resource manager.
 func enter(op *api.Operation, do action) action {
 	return func(a *server, w http.ResponseWriter, r *http.Request) error {
 		s, err := scoped(w, r, op)
@@ -28,8 +28,7 @@ func enter(op *api.Operation, do action) action {
 	}
 }
 
-// scoped makes a request of the resource manager one that the handlers of the short
-// paths can answer, and returns its scope.
+// scoped converts a request of the resource manager to one for the short paths, and returns its scope.
 func scoped(w http.ResponseWriter, r *http.Request, op *api.Operation) (s scheduler.Scope, err error) {
 	if err = checkVersion(r); err != nil {
 		return s, err
@@ -44,7 +43,7 @@ func scoped(w http.ResponseWriter, r *http.Request, op *api.Operation) (s schedu
 	if r.URL.Query().Has("follow") || r.URL.Query().Has("after") {
 		return s, scheduler.Invalid("follow", "there are live tails at the short paths only, such as /jobCollections/default/history")
 	}
-	r.Header.Del("Accept") // there is one form
+	r.Header.Del("Accept") // all answers have one form
 	r.SetPathValue("c", s.Collection(name))
 	if op.ID == "putCollection" {
 		return s, identify(w, r, s.Provider()+"/jobCollections/"+name)
@@ -52,8 +51,8 @@ func scoped(w http.ResponseWriter, r *http.Request, op *api.Operation) (s schedu
 	return s, nil
 }
 
-// identify gives the document of a request the id that its path has: what else a
-// document says of where it belongs has no effect on a PUT, as it is read-only.
+// identify sets the id of the document in a request to that of its path. Other read-only fields about its location have
+// no effect on a PUT.
 func identify(w http.ResponseWriter, r *http.Request, id string) error {
 	body, err := readBody(w, r)
 	if err != nil {
@@ -78,7 +77,7 @@ func identify(w http.ResponseWriter, r *http.Request, id string) error {
 	return nil
 }
 
-// dressed answers a request as the resource manager does.
+// dressed sends an answer in the form of the resource manager.
 func (a *server) dressed(w http.ResponseWriter, r *http.Request, s scheduler.Scope, op *api.Operation, do action) error {
 	kept := &keptAnswer{ResponseWriter: w, status: http.StatusOK}
 	if err := do(a, kept, r); err != nil {
@@ -91,7 +90,7 @@ func (a *server) dressed(w http.ResponseWriter, r *http.Request, s scheduler.Sco
 		w.Header().Del("Content-Type")
 	case len(body) > 0 && strings.HasPrefix(w.Header().Get("Content-Type"), "application/json"):
 		if known, err := a.service.ScopeOf(r.Context(), r.PathValue("c")); err == nil {
-			s = known // as it was written when the collection was created
+			s = known // in the spelling of the collection's creation
 		}
 		v, err := document.Parse(body)
 		if err != nil {
@@ -105,7 +104,7 @@ func (a *server) dressed(w http.ResponseWriter, r *http.Request, s scheduler.Sco
 	return nil
 }
 
-// keptAnswer keeps an answer instead of sending it.
+// keptAnswer buffers an answer.
 type keptAnswer struct {
 	http.ResponseWriter
 
@@ -113,13 +112,13 @@ type keptAnswer struct {
 	body   bytes.Buffer
 }
 
-// WriteHeader keeps the status.
+// WriteHeader stores the status.
 func (k *keptAnswer) WriteHeader(status int) { k.status = status }
 
-// Write keeps a part of the body.
+// Write buffers a part of the body.
 func (k *keptAnswer) Write(p []byte) (int, error) { return k.body.Write(p) }
 
-// refuseARM sends an error without the names that scopes have inside.
+// refuseARM sends an error without the internal names of scopes.
 func (a *server) refuseARM(w http.ResponseWriter, r *http.Request, err error) {
 	d := describe(err)
 	a.note(w, r, d.Status, err)
@@ -146,7 +145,7 @@ func (a *server) listSubscription(w http.ResponseWriter, r *http.Request) error 
 	})
 }
 
-// listWhere answers with some of the collections.
+// listWhere answers with the collections for which has is true.
 func (a *server) listWhere(w http.ResponseWriter, r *http.Request, has func(c *scheduler.Collection) bool) error {
 	if err := checkVersion(r); err != nil {
 		return err

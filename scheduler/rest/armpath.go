@@ -9,9 +9,8 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// armWords are the fixed parts of such paths as they are written here: the
-// resource manager takes them in any letter case. After each of armNamed comes a
-// name, which is left as it is.
+// armWords are the fixed parts of paths in their canonical spelling; the resource manager ignores letter case. A name
+// follows each word of armNamed and keeps its spelling.
 var (
 	armNamed = []string{"subscriptions", "resourceGroups", "jobCollections", "jobs"}
 	armWords = append([]string{
@@ -19,14 +18,13 @@ var (
 	}, armNamed...)
 )
 
-// isManaged reports whether a path is one of the resource manager.
+// isManaged reports whether a path belongs to the resource manager.
 func isManaged(path string) bool {
 	first, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 	return strings.EqualFold(first, armNamed[0])
 }
 
-// armSpelled serves paths of the resource manager in the letter case that the
-// routes have, and without a slash at their end.
+// armSpelled serves paths of the resource manager in any letter case, with or without a trailing slash.
 func armSpelled(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if isManaged(r.URL.Path) {
@@ -43,7 +41,7 @@ func armSpelled(next http.Handler) http.Handler {
 	})
 }
 
-// armSpelling returns an escaped path in the letter case of the routes.
+// armSpelling returns an escaped path in the spelling of the routes.
 func armSpelling(path string) string {
 	parts := strings.Split(strings.TrimSuffix(path, "/"), "/")
 	for i := 1; i < len(parts); i++ {
@@ -53,7 +51,7 @@ func armSpelling(path string) string {
 		}
 		parts[i] = armWords[at]
 		if slices.Contains(armNamed, parts[i]) {
-			i++ // the name
+			i++ // skip the name
 		}
 	}
 	return strings.Join(parts, "/")
@@ -64,11 +62,11 @@ func armScope(r *http.Request) (scheduler.Scope, error) {
 	return scheduler.NewScope(r.PathValue("s"), r.PathValue("g"))
 }
 
-// armVersions are the versions of Azure Scheduler's API in the resource manager.
-// They differ in what their clients know of, not in what they mean.
+// armVersions are the versions of Azure Scheduler's API in the resource manager. They support different fields, but the
+// same field has the same meaning in all.
 var armVersions = []string{"2016-03-01", "2016-01-01", "2014-08-01-preview"}
 
-// checkVersion checks the parameter api-version, as the resource manager does.
+// checkVersion checks the parameter api-version like the resource manager.
 func checkVersion(r *http.Request) error {
 	given := r.URL.Query()[anyVersion]
 	switch {

@@ -13,8 +13,8 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-// managerVersion is what a version of the resource manager's own API looks like.
-// There are dozens, and what is answered here is the same in all.
+// managerVersion matches a version of the resource manager's own API. Azure has dozens; the answers are the same for
+// all.
 var managerVersion = regexp.MustCompile(`^20\d\d-\d\d-\d\d(-preview)?$`)
 
 func checkManagerVersion(r *http.Request) error {
@@ -60,8 +60,8 @@ func subscriptionResource(name string) armResource {
 	return armResource{ID: "/subscriptions/" + name, Subscription: name, DisplayName: name, State: "Enabled"}
 }
 
-// groupLocation is the place of a resource group, as the resource manager calls
-// what is in no place in particular.
+// groupLocation is the location of a resource group. The resource manager uses this word for resources without a
+// region.
 const groupLocation = "global"
 
 func groupResource(subscription, name string) armResource {
@@ -71,8 +71,8 @@ func groupResource(subscription, name string) armResource {
 	}
 }
 
-// armLocations are where Azure had the service. Clients check the location of a
-// collection against them, and it has no effect beyond.
+// armLocations are Azure's locations of the service. Clients check the location of a collection against them; it has no
+// other effect.
 var armLocations = []string{
 	"North Central US", "South Central US", "North Europe", "West Europe", "East Asia", "Southeast Asia", "West US", "East US",
 	"Japan West", "Japan East", "Brazil South", "Central India", "West India", "South India", "East US 2", "Central US",
@@ -90,7 +90,7 @@ func providerResource(subscription string) armResource {
 	return resource
 }
 
-// scopes returns the scopes of the collections that may be seen, and the default one, which is always there.
+// scopes returns the scopes of the collections that the caller may see, and the default scope.
 func (a *server) scopes(r *http.Request) ([]scheduler.Scope, error) {
 	if err := checkManagerVersion(r); err != nil {
 		return nil, err
@@ -142,8 +142,8 @@ func (a *server) listGroups(w http.ResponseWriter, r *http.Request) error {
 	return answer(w, http.StatusOK, view.NewList(groups, ""))
 }
 
-// getGroup answers with a resource group; to HEAD, which asks whether there is one,
-// as the resource manager does, with 204.
+// getGroup answers with a resource group. It answers HEAD, which checks for its existence, with 204, like the resource
+// manager.
 func (a *server) getGroup(w http.ResponseWriter, r *http.Request) error {
 	s, err := managerScope(r)
 	if err != nil {
@@ -156,7 +156,8 @@ func (a *server) getGroup(w http.ResponseWriter, r *http.Request) error {
 	return answer(w, http.StatusOK, groupResource(s.Subscription, s.Group))
 }
 
-// putGroup answers as if a resource group were put, with what GET answers: scripts put one before its first collection.
+// putGroup answers a put of a resource group like GET and stores nothing. Scripts put a group before its first
+// collection.
 func (a *server) putGroup(w http.ResponseWriter, r *http.Request) error {
 	s, err := managerScope(r)
 	if err != nil {
@@ -176,8 +177,8 @@ func (a *server) putGroup(w http.ResponseWriter, r *http.Request) error {
 	return answer(w, putStatus(!slices.ContainsFunc(scopes, at.Is)), groupResource(s.Subscription, s.Group))
 }
 
-// deleteGroup answers that a resource group is gone, as one without collections is. Of one that has some it is too much to
-// ask for: they are deleted one by one, by who means it.
+// deleteGroup accepts the deletion of a resource group without collections, which needs no change. It refuses to delete
+// a group that has some: the client must delete each collection explicitly.
 func (a *server) deleteGroup(w http.ResponseWriter, r *http.Request) error {
 	if err := checkManagerVersion(r); err != nil {
 		return err
@@ -208,7 +209,7 @@ func (a *server) listProviders(w http.ResponseWriter, r *http.Request) error {
 	return answer(w, http.StatusOK, view.ListOf([]string{s.Subscription}, providerResource, ""))
 }
 
-// getProvider answers that Microsoft.Scheduler is registered, as it always is.
+// getProvider reports Microsoft.Scheduler as registered.
 func (a *server) getProvider(w http.ResponseWriter, r *http.Request) error {
 	s, err := managerScope(r)
 	if err != nil {
@@ -217,8 +218,7 @@ func (a *server) getProvider(w http.ResponseWriter, r *http.Request) error {
 	return answer(w, http.StatusOK, providerResource(s.Subscription))
 }
 
-// managerScope returns what a path of the resource manager's own names, as it is
-// written there.
+// managerScope returns the scope in a path of the resource manager's own API, with its spelling.
 func managerScope(r *http.Request) (scheduler.Scope, error) {
 	if err := checkManagerVersion(r); err != nil {
 		return scheduler.Scope{}, err
@@ -226,7 +226,7 @@ func managerScope(r *http.Request) (scheduler.Scope, error) {
 	named := scheduler.Scope{Subscription: r.PathValue("s"), Group: r.PathValue("g")}
 	group := named.Group
 	if group == "" {
-		group = scheduler.DefaultGroup // there is none in the path
+		group = scheduler.DefaultGroup // the path has no group
 	}
 	if _, err := scheduler.NewScope(named.Subscription, group); err != nil {
 		return named, fmt.Errorf("the path: %w", err)

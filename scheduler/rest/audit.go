@@ -14,7 +14,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-// audit answers with a page of the audit log of a job, a collection or of all, newest first, or follows it.
+// audit answers with a page of the audit log of a job, a collection or all, newest first, or follows it.
 func (a *server) audit(w http.ResponseWriter, r *http.Request) error {
 	q, err := auditQuery(r)
 	if err != nil {
@@ -48,7 +48,7 @@ func (a *server) audit(w http.ResponseWriter, r *http.Request) error {
 	return answer(w, http.StatusOK, view.NewList(entries, next))
 }
 
-// auditQuery reads which records of the audit log are asked for.
+// auditQuery parses the selection of audit records.
 func auditQuery(r *http.Request) (q service.TrailQuery, err error) {
 	k, asked := key(r), r.URL.Query()
 	q.Scope = trail.Scope{Kind: trail.Kind(asked.Get("kind")), Collection: k.Collection, Job: k.Job}
@@ -74,8 +74,8 @@ func auditQuery(r *http.Request) (q service.TrailQuery, err error) {
 	return q, nil
 }
 
-// followAudit sends the records of the audit log that are asked for, after a sequence or from now on, a line each, until
-// the client goes.
+// followAudit sends the selected audit records after a sequence, or new ones only, one per line, until the client
+// disconnects.
 func (a *server) followAudit(w http.ResponseWriter, r *http.Request, q service.TrailQuery) error {
 	if err := checkOptions(r.URL.RawQuery, api.AuditTail); err != nil {
 		return err
@@ -101,7 +101,7 @@ func (a *server) followAudit(w http.ResponseWriter, r *http.Request, q service.T
 	err = a.service.FollowTrail(ctx, q, after, begin, func(e *trail.Entry) { t.write(append(view.JSON(e), '\n')) })
 	if t.isOpen() && err != nil {
 		a.log.Warn("a live tail was cut off", "path", r.URL.Path, "err", err)
-		return nil // its client comes again
+		return nil // the client reconnects
 	}
 	return err
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-// previewAWX tells the next ten instants of a recurrence.
+// previewAWX answers with the next ten instants of a recurrence.
 func (a *server) previewAWX(w http.ResponseWriter, r *http.Request) error {
 	body, err := readBody(w, r)
 	if err != nil {
@@ -33,12 +33,12 @@ func (a *server) previewAWX(w http.ResponseWriter, r *http.Request) error {
 	return answer(w, http.StatusOK, view.AWXPreview(p))
 }
 
-// awxZone is a time zone as AWX names it.
+// awxZone is a time zone in the form of AWX.
 type awxZone struct {
 	Name string `json:"name"`
 }
 
-// zoneInfo names all time zones.
+// zoneInfo answers with the names of all time zones.
 func (a *server) zoneInfo(w http.ResponseWriter, _ *http.Request) error {
 	names := spec.ZoneNames()
 	zones := make([]awxZone, len(names))
@@ -48,14 +48,13 @@ func (a *server) zoneInfo(w http.ResponseWriter, _ *http.Request) error {
 	return answer(w, http.StatusOK, zones)
 }
 
-// readAWX returns the object that a body is. As in AWX, an empty body is one
-// without members.
+// readAWX parses the body as an object. As in AWX, an empty body is an empty object.
 func readAWX(body []byte) (document.Value, error) {
 	text := strings.TrimSpace(string(body))
 	if text == "" {
 		return document.ObjectValue(), nil
 	}
-	if text[0] != '{' && text[0] != '[' { // would be YAML
+	if text[0] != '{' && text[0] != '[' { // text that would be YAML
 		return document.Value{}, awxFault("JSON parse error - not a JSON object")
 	}
 	v, err := document.Parse(body)
@@ -68,8 +67,7 @@ func readAWX(body []byte) (document.Value, error) {
 	return v, nil
 }
 
-// rruleIn returns the member rrule of a body. As in AWX, members that the
-// serializer does not know are ignored.
+// rruleIn returns the field rrule of a body. As in AWX, unknown fields are ignored.
 func rruleIn(v document.Value) (string, error) {
 	rrule, ok := v.Member("rrule")
 	switch {
@@ -83,12 +81,12 @@ func rruleIn(v document.Value) (string, error) {
 	return strings.TrimSpace(rrule.Text()), nil
 }
 
-// awxFault is an error that AWX tells under "detail".
+// awxFault is an error that AWX reports under "detail".
 func awxFault(message string) error {
 	return fault{http.StatusBadRequest, "BadRequest", message}
 }
 
-// refuseAWX sends an error in AWX's shape.
+// refuseAWX sends an error in the form of AWX.
 func (a *server) refuseAWX(w http.ResponseWriter, r *http.Request, err error) {
 	if wrong, ok := errors.AsType[spec.AWXErrors](err); ok {
 		messages := make([]document.Value, len(wrong))

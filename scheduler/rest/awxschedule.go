@@ -11,8 +11,8 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/awx"
 )
 
-// downright refuses a dry run, and a condition, of an operation that changes something: AWX has neither, and one that is left out would
-// pass for one that was kept to.
+// downright refuses dry runs and conditions of a change: AWX has neither, and a client would assume that an ignored one
+// had an effect.
 func downright(do action) action {
 	return func(a *server, w http.ResponseWriter, r *http.Request) error {
 		if r.URL.Query().Has("dryRun") {
@@ -25,7 +25,7 @@ func downright(do action) action {
 	}
 }
 
-// errNoSchedule is what AWX says where it has nothing.
+// errNoSchedule is AWX's message for a missing object.
 var errNoSchedule = fault{http.StatusNotFound, "ResourceNotFound", "Not found."}
 
 func (a *server) listSchedules(w http.ResponseWriter, r *http.Request) error {
@@ -38,8 +38,7 @@ func (a *server) listSchedules(w http.ResponseWriter, r *http.Request) error {
 	return answerSchedules(w, r, jobs, a.service.Now())
 }
 
-// listTemplateSchedules lists the schedules of a template, also of one that has
-// been deleted since, as long as it has any.
+// listTemplateSchedules lists the schedules of a template, including a deleted one that still has some.
 func (a *server) listTemplateSchedules(w http.ResponseWriter, r *http.Request) error {
 	template, err := templateIn(r)
 	if err != nil {
@@ -57,7 +56,7 @@ func (a *server) listTemplateSchedules(w http.ResponseWriter, r *http.Request) e
 	return answerSchedules(w, r, jobs, a.service.Now())
 }
 
-// answerSchedules answers with the page of schedules that the request asks for.
+// answerSchedules answers with the requested page of schedules.
 func answerSchedules(w http.ResponseWriter, r *http.Request, jobs []*scheduler.Job, now time.Time) error {
 	query, err := awx.ReadQuery(r.URL.Query())
 	if err != nil {
@@ -73,7 +72,7 @@ func answerSchedules(w http.ResponseWriter, r *http.Request, jobs []*scheduler.J
 	return answer(w, http.StatusOK, page)
 }
 
-// templateIn returns the template that the path names.
+// templateIn returns the template in the path.
 func templateIn(r *http.Request) (scheduler.Key, error) {
 	template, err := awx.TemplateKey(r.PathValue("template"))
 	if err != nil || !slices.Contains(awx.TemplateKinds, r.PathValue("kind")) {
@@ -85,7 +84,7 @@ func templateIn(r *http.Request) (scheduler.Key, error) {
 // noAWX refuses a path of AWX that has no operation.
 func noAWX(*server, http.ResponseWriter, *http.Request) error { return errNoSchedule }
 
-// scheduleID returns the id that the path names.
+// scheduleID returns the id in the path.
 func scheduleID(r *http.Request) (int, error) {
 	id, ok := awx.ParseID(r.PathValue("id"))
 	if !ok {
@@ -106,7 +105,7 @@ func (a *server) getSchedule(w http.ResponseWriter, r *http.Request) error {
 	return a.answerSchedule(w, http.StatusOK, j, err)
 }
 
-// mayChange returns an error unless who asks may change a schedule: that there is none, unless they may see it.
+// mayChange returns an error unless the caller may change a schedule. A caller who may not see it gets "not found".
 func (a *server) mayChange(r *http.Request, id int) error {
 	j, err := a.service.Schedule(r.Context(), id)
 	if err != nil {
@@ -118,7 +117,7 @@ func (a *server) mayChange(r *http.Request, id int) error {
 	return access.Check(r.Context(), access.Operate, j.Key.Collection)
 }
 
-// createTemplateSchedule makes a schedule of the template in the path.
+// createTemplateSchedule creates a schedule of the template in the path.
 func (a *server) createTemplateSchedule(w http.ResponseWriter, r *http.Request) error {
 	template, err := templateIn(r)
 	if err != nil {
@@ -132,7 +131,7 @@ func (a *server) createTemplateSchedule(w http.ResponseWriter, r *http.Request) 
 	return a.answerSchedule(w, http.StatusCreated, j, err)
 }
 
-// createSchedule makes a schedule of the template in the body.
+// createSchedule creates a schedule of the template in the body.
 func (a *server) createSchedule(w http.ResponseWriter, r *http.Request) error {
 	q, err := readSchedule(w, r, "name", "rrule", "unified_job_template")
 	if err != nil {
@@ -192,7 +191,7 @@ func (a *server) deleteSchedule(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// readSchedule reads what a request says of a schedule.
+// readSchedule parses the schedule of a request.
 func readSchedule(w http.ResponseWriter, r *http.Request, needed ...string) (awx.Request, error) {
 	body, err := readBody(w, r)
 	if err != nil {
@@ -212,7 +211,7 @@ func (a *server) answerSchedule(w http.ResponseWriter, status int, j *scheduler.
 	return answer(w, status, awx.View(j, a.service.Now()))
 }
 
-// awxMissing tells as AWX does that there is nothing.
+// awxMissing converts a "not found" error to AWX's.
 func awxMissing(err error) error {
 	if errors.Is(err, scheduler.ErrNotFound) {
 		return errNoSchedule

@@ -14,8 +14,8 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// maxDrained is how much of a body is read at most, to be able to say how long
-// it is, and to answer a client that does not look up before it is done.
+// maxDrained limits how much of a body is read, to report its length and to answer clients that read only after they
+// have written everything.
 const maxDrained = 1 << 20
 
 // readBody returns the request's body, of at most [scheduler.MaxJobSize] bytes.
@@ -46,5 +46,5 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	return body, nil
 }
 
-// lasting is the context of an edit: it does not end with the client.
+// lasting returns the context of an edit, which continues after the client disconnects.
 func lasting(r *http.Request) context.Context { return context.WithoutCancel(r.Context()) }

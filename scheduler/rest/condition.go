@@ -7,19 +7,19 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/service"
 )
 
-// condition reads the condition of a request.
+// condition parses the condition of a request.
 func condition(r *http.Request) (scheduler.Condition, error) {
 	return scheduler.ReadCondition(r.Header.Values(scheduler.IfMatch), r.Header.Values(scheduler.IfNoneMatch))
 }
 
-// held returns the service for a request that is carried out only while its condition holds.
+// held returns the service with the condition of the request.
 func (a *server) held(r *http.Request) (*service.Service, error) {
 	when, err := condition(r)
 	return a.service.If(when), err
 }
 
-// tag names what the answer shows, "" for nothing that is there. For GET it says whether the client has that already; then
-// the answer is complete.
+// tag sets the ETag of the answer, if etag is not "". For a GET it checks the condition: done means that the client has
+// the current version and the answer is complete.
 func tag(w http.ResponseWriter, r *http.Request, what, etag string) (done bool, err error) {
 	if etag == "" {
 		return false, nil

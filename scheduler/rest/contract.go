@@ -9,7 +9,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-// OpenAPI returns the OpenAPI 3.1 document of the API of a version, as JSON: what GET /openapi.json answers with.
+// OpenAPI returns the OpenAPI 3.1 document of the API as JSON, the answer to GET /openapi.json.
 func OpenAPI(version string) []byte {
 	types := []reflect.Type{reflect.TypeFor[processStatus](), reflect.TypeFor[armResource](), reflect.TypeFor[awxZone]()}
 	var all []openapi.Route
@@ -23,7 +23,7 @@ func OpenAPI(version string) []byte {
 	return view.JSON(openapi.New(version, all, types))
 }
 
-// openAPI answers with the document of the API.
+// openAPI answers with the OpenAPI document.
 func (a *server) openAPI(w http.ResponseWriter, r *http.Request) error {
 	return a.document().answer(w, r)
 }

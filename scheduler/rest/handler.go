@@ -16,49 +16,48 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/tracing"
 )
 
-// Config says what the API serves. Service is required.
+// Config configures the API. Service is required.
 type Config struct {
 	Service *service.Service
 
-	// Ready returns nil when the process can serve, or why it cannot; /readyz
-	// asks it. Default: always ready.
+	// Ready returns nil if the process can serve requests, or the reason why not. /readyz calls it. Default: always
+	// ready.
 	Ready func(ctx context.Context) error
 
-	// Degraded is why a process that can serve may soon not be able to, and what
-	// to do about it; "" for no reason. Default: none.
+	// Degraded returns a risk that threatens to make a ready process unavailable, and its fix; "" for none. Default:
+	// none.
 	Degraded func() string
 
-	// AllowHost decides which names the API answers to, as they stand in the
-	// header Host. It keeps out pages of the web whose names lead here. Default:
-	// all.
+	// AllowHost decides which values of the header Host are accepted. It protects against web pages whose names resolve
+	// to this server (DNS rebinding). Default: all.
 	AllowHost func(host string) bool
 
-	// Identify finds out who asks. The error is a [*access.Unknown] when that is not known, or the store's. Default:
-	// nobody is asked for anything, and everybody may do everything.
+	// Identify authenticates the caller. The error is a [*access.Unknown] for an unknown caller, or one of the store.
+	// Default: no authentication, full access.
 	Identify func(r *http.Request) (*access.Principal, error)
 
-	// Rate bounds the requests of each of those who ask: each token, user of an issuer and certificate or, where nobody is
-	// asked, each address. What is answered to anybody does not count. Default: as many as they like.
+	// Rate limits the requests of each caller: a token, a user of an issuer, a certificate or, without authentication,
+	// an address. Open endpoints are exempt. Default: no limit.
 	Rate *throttle.Throttle
 
-	// MaxTails is how many live tails there may be at once; one caller, told by
-	// its address, may have a quarter of them. Default [DefaultMaxTails].
+	// MaxTails limits the concurrent live tails; one caller, identified by its address, may have a quarter of them.
+	// Default: [DefaultMaxTails].
 	MaxTails int
 
-	// Metrics answers at /metrics those who may see everything. Default: there is nothing.
+	// Metrics serves /metrics to callers who may see everything. Default: not found.
 	Metrics http.Handler
 
-	// Observe is called after each request but live tails, with the operation as it stands in the documentation ("other"
-	// of what is none), the status, and how long it took. It must not block. Default: none.
+	// Observe is called after each request except live tails, with the operation as in the documentation ("other" for
+	// an unknown one), the status, and the duration. It must not block. Default: no-op.
 	Observe func(operation string, status int, took time.Duration)
 
-	// Tracer tells of requests but live tails and probes. Default: nothing is traced.
+	// Tracer creates spans for requests except live tails and probes. Default: no tracing.
 	Tracer *tracing.Tracer
 
-	// Logger takes requests (at level debug) and defects. Default: discard.
+	// Logger receives requests (at level debug) and defects. Default: discard.
 	Logger *slog.Logger
 
-	// Version is part of the header Server and of /healthz. Default dev.
+	// Version is part of the header Server and of /healthz. Default: dev.
 	Version string
 }
 
@@ -78,7 +77,7 @@ type server struct {
 	version  string
 }
 
-// New returns the API's handler. It serves any number of requests at once.
+// New returns the API's handler, which is safe for concurrent use.
 func New(cfg Config) http.Handler {
 	a := &server{
 		service: cfg.Service, ready: cfg.Ready, degraded: cfg.Degraded, identify: cfg.Identify, rate: cfg.Rate,
@@ -120,7 +119,7 @@ func New(cfg Config) http.Handler {
 	return a.observe(a.hosts(cfg.AllowHost, guard.Handler(a.plain(armSpelled(mux)))))
 }
 
-// hosts refuses requests to other names than those that are allowed; nil allows all.
+// hosts refuses requests for host names that are not allowed; nil allows all.
 func (a *server) hosts(allowed func(host string) bool, next http.Handler) http.Handler {
 	if allowed == nil {
 		return next
@@ -136,8 +135,8 @@ func (a *server) hosts(allowed func(host string) bool, next http.Handler) http.H
 	})
 }
 
-// Unclean reports whether a path has parts that are empty, "." or "..". A mux would send it on to another path: that of another job or
-// collection than the one that was named. [New]'s handler refuses it.
+// Unclean reports whether a path has a part that is empty, "." or "..". A mux would redirect it to the path of another
+// job or collection. [New]'s handler refuses it.
 func Unclean(p string) bool {
 	p = strings.TrimSuffix(p, "/")
 	return p != "" && p != path.Clean(p)

@@ -9,8 +9,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-// history answers with a page of the records of a job, a collection or of all, or
-// follows them.
+// history answers with a page of the records of a job, a collection or all jobs, or follows them.
 func (a *server) history(w http.ResponseWriter, r *http.Request) error {
 	q, err := a.historyQuery(r)
 	if err != nil {
@@ -47,7 +46,7 @@ func (a *server) history(w http.ResponseWriter, r *http.Request) error {
 	return answer(w, http.StatusOK, view.ListOf(records, view.Record, next))
 }
 
-// historyQuery reads which records are asked for.
+// historyQuery parses the selection of records.
 func (a *server) historyQuery(r *http.Request) (q service.HistoryQuery, err error) {
 	if q.RecordFilter, err = view.HistoryFilter(r.URL.Query().Get("$filter"), a.service.Now()); err != nil {
 		return q, err

@@ -6,8 +6,8 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-// jobHistory answers with a page of the records of a job, or none of them when it
-// is asked for those of a job in another state than it has; or follows them.
+// jobHistory answers with a page of a job's records, or follows them. A filter by another state than the job's selects
+// none.
 func (a *server) jobHistory(w http.ResponseWriter, r *http.Request) error {
 	q := r.URL.Query()
 	filter, state, err := view.HistoryState(q.Get("$filter"))
@@ -25,7 +25,7 @@ func (a *server) jobHistory(w http.ResponseWriter, r *http.Request) error {
 		return answer(w, http.StatusOK, view.NewList[any](nil, ""))
 	}
 	asked := *r.URL
-	q.Set("$filter", filter) // the link to the next page goes on with these records, whatever becomes of the job
+	q.Set("$filter", filter) // the next page has these records regardless of the job's state
 	asked.RawQuery = q.Encode()
 	rest := *r
 	rest.URL = &asked

@@ -18,21 +18,19 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-// The headers that tell requests apart: by the server, by the client, and by what
-// several requests are part of.
+// The headers that identify requests: the server's id, the client's id, and the id of a group of requests.
 const (
 	requestIDHeader     = "X-Ms-Request-Id"
 	clientIDHeader      = "X-Ms-Client-Request-Id"
 	correlationIDHeader = "X-Ms-Correlation-Request-Id"
 
-	returnClientID = "X-Ms-Return-Client-Request-Id" // false: the client's is not wanted back
+	returnClientID = "X-Ms-Return-Client-Request-Id" // false: do not return the client's id
 )
 
-// longestID is how long an id that is given back may be, in bytes: they are UUIDs.
+// longestID limits the ids that an answer repeats, in bytes; usual ids are UUIDs.
 const longestID = 256
 
-// echo gives back the ids that a request came with. What is part of nothing else
-// is correlated with itself.
+// echo repeats the ids of a request in its answer. The correlation id defaults to the request's own id.
 func echo(h http.Header, r *http.Request, id string) {
 	if given := r.Header.Get(correlationIDHeader); given != "" && len(given) <= longestID {
 		id = given
@@ -44,8 +42,7 @@ func echo(h http.Header, r *http.Request, id string) {
 	}
 }
 
-// observe gives every request its id, logs it, and turns a panic into an
-// answer.
+// observe assigns each request an id, logs it, and converts a panic to an answer.
 func (a *server) observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { //nolint:contextcheck // it is made of the request's, below
 		begin := time.Now()
@@ -53,8 +50,9 @@ func (a *server) observe(next http.Handler) http.Handler {
 		w.Header().Set(requestIDHeader, id)
 		echo(w.Header(), r, id)
 		if len(r.TransferEncoding) > 0 {
-			// Something before us may have found another end of this body, and what follows would pass for a request of
-			// somebody else: RFC 9112, section 6.1, has the connection ended after Transfer-Encoding and Content-Length.
+			// A proxy may have found another end of this body, and would take what follows for another client's
+			// request. RFC 9112, section 6.1, requires closing the connection after Transfer-Encoding and
+			// Content-Length.
 			w.Header().Set("Connection", "close")
 		}
 		w.Header().Set("Server", "Carillon/"+a.version)
@@ -67,7 +65,7 @@ func (a *server) observe(next http.Handler) http.Handler {
 					"err", p, "stack", string(debug.Stack()))
 			}
 			if p != nil && out.status != 0 {
-				panic(http.ErrAbortHandler) // half an answer is out: end the connection
+				panic(http.ErrAbortHandler) // the answer has begun: close the connection
 			}
 			if p != nil {
 				send(out, http.StatusInternalServerError, view.JSON(describe(fmt.Errorf("panic: %v", p)).Document()))
@@ -88,10 +86,10 @@ func (a *server) observe(next http.Handler) http.Handler {
 	})
 }
 
-// probes are asked again and again by machines: they are not traced.
+// probes are frequent requests of machines, which are not traced.
 var probes = []string{"/healthz", "/readyz", "/metrics"}
 
-// trace begins the span of a request. A live tail has none: it may last for days.
+// trace begins the span of a request. Live tails have none, because they may last for days.
 func (a *server) trace(r *http.Request) (context.Context, tracing.Span) {
 	if a.tracer == nil || slices.Contains(probes, r.URL.Path) || Streams(r) {
 		return r.Context(), tracing.Span{}
@@ -99,16 +97,16 @@ func (a *server) trace(r *http.Request) (context.Context, tracing.Span) {
 	return a.tracer.Request(r.Context(), r.Method, r.Header)
 }
 
-// otherOperation is what is asked for that does not exist, or that is refused before it is known.
+// otherOperation is the name of requests without an operation, or refused before routing.
 const otherOperation = "other"
 
-// asking is what turns out to be asked for.
+// asking describes a request.
 type asking struct {
-	operation *api.Operation // nil: none
-	tail      bool           // it lasts as long as its reader wants
+	operation *api.Operation // nil: unknown
+	tail      bool           // unbounded duration
 }
 
-// name is the name of the operation, and its route; "" for none.
+// name returns the name of the operation, and its route; "" for none.
 func (a *asking) name() (name, route string) {
 	if a.operation == nil {
 		return otherOperation, ""
@@ -119,15 +117,15 @@ func (a *asking) name() (name, route string) {
 
 type askingKey struct{}
 
-// askingOf returns what is noted of the request of ctx.
+// askingOf returns the description of the request of ctx.
 func askingOf(ctx context.Context) *asking {
 	if asked, ok := ctx.Value(askingKey{}).(*asking); ok {
 		return asked
 	}
-	return &asking{} // for nobody
+	return &asking{} // not stored
 }
 
-// caller tells callers apart by their addresses.
+// caller identifies callers by their addresses.
 func caller(r *http.Request) string {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
@@ -136,7 +134,7 @@ func caller(r *http.Request) string {
 	return host
 }
 
-// requestID returns a random UUID (version 4), as Azure's ids are.
+// requestID returns a random UUID (version 4), the form of Azure's ids.
 func requestID() string {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // never fails
@@ -145,14 +143,14 @@ func requestID() string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[0:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
-// response notes the status of what is sent.
+// response records the status of an answer.
 type response struct {
 	http.ResponseWriter
 
-	status int // 0: nothing sent yet
+	status int // 0: not sent yet
 }
 
-// WriteHeader notes the status and sends it.
+// WriteHeader records and sends the status.
 func (r *response) WriteHeader(status int) {
 	if r.status == 0 {
 		r.status = status

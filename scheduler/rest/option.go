@@ -13,10 +13,10 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/intake"
 )
 
-// anyVersion is the parameter that Azure's clients add to every request. There is one version of the API.
+// anyVersion is the parameter that Azure's clients add to every request. The API has a single version.
 const anyVersion = "api-version"
 
-// checkOptions refuses a query that has anything but the options, each once.
+// checkOptions refuses unknown and repeated query parameters.
 func checkOptions(query string, options []string) error {
 	q, err := url.ParseQuery(query)
 	if err != nil {
@@ -55,7 +55,7 @@ func unknownOption(name string, options []string) string {
 	return "unknown option; there are " + strings.Join(options, ", ")
 }
 
-// checkBare refuses a body, other than an object without members.
+// checkBare refuses a body other than an empty object.
 func checkBare(w http.ResponseWriter, r *http.Request) error {
 	body, err := readBody(w, r)
 	if err != nil {

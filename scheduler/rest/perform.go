@@ -15,7 +15,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-// key returns the job that the path names.
+// key returns the job in the path.
 func key(r *http.Request) scheduler.Key {
 	return scheduler.Key{Collection: r.PathValue("c"), Job: r.PathValue("j")}
 }
@@ -70,7 +70,7 @@ func read(op *api.Operation, r *http.Request) (*dispatch.Request, error) {
 	return asked, nil
 }
 
-// parameter reads the value of a query parameter.
+// parameter parses a query parameter.
 func parameter(p *api.Param, text string) (any, error) {
 	switch p.Kind {
 	case api.Flag:
@@ -97,7 +97,7 @@ func parameter(p *api.Param, text string) (any, error) {
 	return text, nil
 }
 
-// putStatus is the status of a request that may have created something.
+// putStatus returns the status of a request that may have created an object.
 func putStatus(created bool) int {
 	if created {
 		return http.StatusCreated

@@ -2,12 +2,12 @@ package rest
 
 import "net/http"
 
-// processStatus is what the process says of itself.
+// processStatus is the status of the process.
 type processStatus struct {
 	Status  string `json:"status"`
 	Version string `json:"version,omitempty"`
-	Reason  string `json:"reason,omitempty"`  // why it is degraded
-	Indexed bool   `json:"indexed,omitempty"` // searches of jobs have their index
+	Reason  string `json:"reason,omitempty"`  // why the process is degraded
+	Indexed bool   `json:"indexed,omitempty"` // the search index of jobs is complete
 }
 
 func (a *server) health(w http.ResponseWriter, _ *http.Request) error {
@@ -25,7 +25,7 @@ func (a *server) readiness(w http.ResponseWriter, r *http.Request) error {
 	return answer(w, http.StatusOK, told)
 }
 
-// showMetrics answers a scrape, if the process counts anything.
+// showMetrics answers a scrape, if metrics are enabled.
 func (a *server) showMetrics(w http.ResponseWriter, r *http.Request) error {
 	if a.metrics == nil {
 		return fault{http.StatusNotFound, "UnknownRoute", "this process has no metrics"}

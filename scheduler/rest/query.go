@@ -11,7 +11,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-// pageOf reads $top and $skip.
+// pageOf parses $top and $skip.
 func pageOf(r *http.Request) (view.Page, error) {
 	var p view.Page
 	q := r.URL.Query()
@@ -32,7 +32,7 @@ func pageOf(r *http.Request) (view.Page, error) {
 	return p, nil
 }
 
-// flag reads a parameter that is true or false; false when it is absent.
+// flag parses a parameter that is true or false; false if absent.
 func flag(r *http.Request, name string) (bool, error) {
 	text := r.URL.Query().Get(name)
 	if text == "" {
@@ -45,9 +45,8 @@ func flag(r *http.Request, name string) (bool, error) {
 	return on, nil
 }
 
-// linkAfter returns the URL of the page that goes on after a place, whatever is
-// added and removed before it meanwhile: a name, or the sequence of a record.
-// skip is how many entries after it are to be left out yet.
+// linkAfter returns the URL of the page after a position (a name, or the sequence of a record), which is stable under
+// concurrent changes. skip is the number of entries to skip after it.
 func linkAfter(r *http.Request, place string, skip int) string {
 	q := r.URL.Query()
 	q.Del("$skip")
@@ -62,8 +61,8 @@ func linkTo(r *http.Request, q url.Values) string {
 	return here(r, (&url.URL{Path: r.URL.Path, RawPath: r.URL.RawPath, RawQuery: q.Encode()}).String())
 }
 
-// here is the URL of a path as the client reaches this server. What ends TLS before it says so in X-Forwarded-Proto; whoever
-// says it wrongly misleads nobody else.
+// here returns the URL of a path from the client's perspective. A proxy that terminates TLS sets X-Forwarded-Proto; a
+// client that forges it misleads only itself.
 func here(r *http.Request, path string) string {
 	scheme := "http"
 	outside, _, _ := strings.Cut(r.Header.Get("X-Forwarded-Proto"), ",")

@@ -15,13 +15,13 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/throttle"
 )
 
-// guarded returns the operation's action for those who may have it done: it is known who asks then. [access.From] tells
-// it to whatever is done.
+// guarded wraps an operation's action: it authenticates and authorizes the caller and stores it in the context
+// ([access.From]).
 func guarded(op *api.Operation, do action) action {
 	right := op.Right
 	return func(a *server, w http.ResponseWriter, r *http.Request) error {
 		askingOf(r.Context()).operation = op
-		collection := collectionIn(r) // before anybody changes what the path says
+		collection := collectionIn(r) // before the action rewrites the path
 		if right == access.Open {
 			return do(a, w, r)
 		}
@@ -47,12 +47,13 @@ func guarded(op *api.Operation, do action) action {
 	}
 }
 
-// askAgainEvery is how often who asks must still be allowed to, while they are answered: a live tail lasts.
+// askAgainEvery is the interval at which the rights of a request's caller are checked again, because live tails last
+// long.
 const askAgainEvery = 2 * time.Second
 
-// watchOver ends a request whose caller may not ask for it any more, as when a token is revoked. It also ends one about many
-// collections whose caller has other grants than asked had: they select the records that it shows. The function returned stops it. A
-// store that does not answer ends nothing.
+// watchOver ends a request whose caller has lost the right to it, for example by the revocation of a token. It also
+// ends a request about many collections whose caller's grants differ from those of asked, because they select the shown
+// records. The returned function stops the watch. An unavailable store ends no request.
 func (a *server) watchOver(r *http.Request, asked *access.Principal, right access.Right, collection string, end func()) (stop func()) {
 	var mu sync.Mutex
 	var again *time.Timer
@@ -81,7 +82,7 @@ func (a *server) watchOver(r *http.Request, asked *access.Principal, right acces
 	}
 }
 
-// payer is whose requests count together.
+// payer identifies the caller for the rate limit.
 func payer(who *access.Principal) string {
 	if who.ID == "" && who.Name == "" {
 		return throttle.Network(who.Address)
@@ -89,14 +90,14 @@ func payer(who *access.Principal) string {
 	return who.Via + " " + who.ID + " " + who.Name
 }
 
-// seconds is a time to wait in whole seconds, as Retry-After has it.
+// seconds rounds a duration up to whole seconds, for Retry-After.
 func seconds(wait time.Duration) string {
 	return strconv.Itoa(max(1, int((wait+time.Second-1)/time.Second)))
 }
 
-// collectionIn returns the collection that a path names, under the name that its subscription and resource group give
-// it, "" if it names none. A template that is none has the job ""
-// of no collection: then only who may do it on all learns so.
+// collectionIn returns the collection in a path, under its internal name for its subscription and resource group; "" if
+// the path has none. A malformed template name yields collection "", so that only a caller with the right on all
+// collections sees the error.
 func collectionIn(r *http.Request) string {
 	if template := r.PathValue("template"); template != "" {
 		k, _ := awx.TemplateKey(template)
@@ -112,7 +113,7 @@ func collectionIn(r *http.Request) string {
 	return s.Collection(r.PathValue("c"))
 }
 
-// anybody is who asks where nobody is asked for anything.
+// anybody is the caller if authentication is disabled.
 func anybody(r *http.Request) (*access.Principal, error) {
 	return access.Anybody(access.ViaOpen, caller(r)), nil
 }

@@ -59,15 +59,15 @@ var actions = map[string]action{
 	"awxCreateTemplateSchedule": downright((*server).createTemplateSchedule),
 }
 
-// route is an operation as it is served.
+// route is an operation with its served path.
 type route struct {
 	*api.Operation
 
 	style  api.Style
-	prefix string // before its pattern
+	prefix string // prepended to its pattern
 }
 
-// routes are all operations as they are served: those on resources are also served below a resource group.
+// routes returns all routes. Operations on resources have a second route below a resource group.
 func routes() []route {
 	var all []route
 	for i := range api.Operations {
@@ -84,11 +84,11 @@ func routes() []route {
 	return all
 }
 
-// managedPath begins the paths of resources below a resource group.
+// managedPath is the prefix of paths of resources below a resource group.
 const managedPath = api.AzureGroup + api.AzureProvider
 
-// patterns are those of the route's paths in the mux. Paths of AWX end with a slash, which may be left out: a redirect
-// would lose the body.
+// patterns returns the route's patterns in the mux. Paths of AWX end with an optional slash: a redirect would lose the
+// body.
 func (r *route) patterns() []string {
 	path := r.prefix + r.Pattern()
 	if r.style == api.AWX {
@@ -97,7 +97,7 @@ func (r *route) patterns() []string {
 	return []string{path}
 }
 
-// refusal returns how the route's errors are sent.
+// refusal returns the function that sends the route's errors.
 func (r *route) refusal() refusal {
 	switch r.style {
 	case api.AWX:
@@ -109,7 +109,7 @@ func (r *route) refusal() refusal {
 	return (*server).refuse
 }
 
-// serve returns the action of the route with the checks before it.
+// serve returns the action of the route with its checks.
 func (r *route) serve() action {
 	do := actions[r.ID]
 	if dispatch.Performs(r.Operation) {
@@ -126,8 +126,8 @@ func (r *route) serve() action {
 	return guarded(r.Operation, do)
 }
 
-// register adds all routes to mux. A method that a path does not have is refused, with those that it has. Methods are told
-// apart here and not by mux, which takes GET /x/{id} and /x/preview for a conflict.
+// register adds all routes to mux. An unsupported method is answered with the supported ones. byMethod selects the
+// method, because mux reports a conflict between GET /x/{id} and /x/preview.
 func (a *server) register(mux *http.ServeMux) {
 	paths, refusals := map[string]map[string]action{}, map[string]refusal{}
 	for _, r := range routes() {
@@ -147,7 +147,7 @@ func (a *server) register(mux *http.ServeMux) {
 	}
 }
 
-// byMethod returns the action that does what the request's method asks for.
+// byMethod returns the action that dispatches by the request's method.
 func byMethod(methods map[string]action) action {
 	allow := strings.Join(slices.Sorted(maps.Keys(methods)), ", ")
 	return func(a *server, w http.ResponseWriter, r *http.Request) error {
@@ -159,8 +159,8 @@ func byMethod(methods map[string]action) action {
 	}
 }
 
-// strict has an operation refuse what nobody would look at: a page, an order or a condition that is left out would pass for
-// the one that was asked for.
+// strict refuses unsupported options, bodies and conditions, because a client would assume that an ignored one had an
+// effect.
 func strict(op *api.Operation, do action) action {
 	known := op.ParamNames()
 	return func(a *server, w http.ResponseWriter, r *http.Request) error {
@@ -182,7 +182,7 @@ func strict(op *api.Operation, do action) action {
 	}
 }
 
-// withoutConditions has an operation refuse the conditions that it does not heed.
+// withoutConditions refuses conditions that the operation does not support.
 func withoutConditions(op *api.Operation, do action) action {
 	return func(a *server, w http.ResponseWriter, r *http.Request) error {
 		if err := unconditional(op, r); err != nil {
@@ -192,7 +192,7 @@ func withoutConditions(op *api.Operation, do action) action {
 	}
 }
 
-// unconditional refuses the conditions of a change that heeds none.
+// unconditional refuses conditions of a change that supports none.
 func unconditional(op *api.Operation, r *http.Request) error {
 	if op == nil || !op.Changes() || op.Conditional {
 		return nil

@@ -13,13 +13,13 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/service"
 )
 
-// How often calendar programs are to ask again, and for how long an answer is fresh.
+// The refresh interval for calendar programs, and the lifetime of an answer.
 const (
 	calendarRefresh = time.Hour
 	calendarAge     = "private, max-age=300"
 )
 
-// runs answers with the coming runs of a job, a collection or all, as a calendar.
+// runs answers with the upcoming runs of a job, a collection or all jobs, as a calendar.
 func (a *server) runs(w http.ResponseWriter, r *http.Request) error {
 	asked, err := read(askingOf(r.Context()).operation, r)
 	if err != nil {
@@ -45,7 +45,7 @@ func (a *server) runs(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// calendarOf is a calendar of runs. It changes when a run does, or is over, and not by itself.
+// calendarOf returns a calendar of runs. It changes only when a run changes or has ended.
 func calendarOf(r *http.Request, k scheduler.Key, runs []service.Run) string {
 	feed := ical.Feed{Name: "Carillon", Product: "carillon", Refresh: calendarRefresh}
 	switch {
@@ -70,7 +70,7 @@ func calendarOf(r *http.Request, k scheduler.Key, runs []service.Run) string {
 	return feed.String()
 }
 
-// jobURL is where a job is found.
+// jobURL returns the URL of a job.
 func jobURL(r *http.Request, k scheduler.Key) string {
 	return here(r, "/jobCollections/"+k.Collection+"/jobs/"+k.Job)
 }

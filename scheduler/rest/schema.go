@@ -18,10 +18,10 @@ func newConstant(media string, text []byte) constant {
 	return constant{media, fmt.Sprintf(`"%x"`, sha256.Sum256(text)), text}
 }
 
-// constantAge is for how long one is fresh.
+// constantAge is the lifetime of a constant in caches.
 const constantAge = "public, max-age=300"
 
-// answer sends it, unless the client has it.
+// answer sends the constant, unless the client has the current version.
 func (c constant) answer(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Cache-Control", constantAge)
 	if done, err := tag(w, r, "the document", c.etag); done || err != nil {
@@ -33,7 +33,7 @@ func (c constant) answer(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// serveSchema returns an operation that answers with a schema, to anybody.
+// serveSchema returns an action that answers all callers with a schema.
 func serveSchema(text []byte) action {
 	c := newConstant(schema.MediaType, text)
 	return func(_ *server, w http.ResponseWriter, r *http.Request) error { return c.answer(w, r) }

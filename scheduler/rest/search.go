@@ -14,7 +14,7 @@ func (a *server) listJobs(w http.ResponseWriter, r *http.Request) error {
 	return a.search(w, r, []string{r.PathValue("c")})
 }
 
-// listAllJobs lists the jobs of all collections that may be seen.
+// listAllJobs lists the jobs of all collections that the caller may see.
 func (a *server) listAllJobs(w http.ResponseWriter, r *http.Request) error {
 	return a.search(w, r, nil)
 }
@@ -49,7 +49,7 @@ func (a *server) search(w http.ResponseWriter, r *http.Request, collections []st
 	return answer(w, http.StatusOK, view.NewList(views, next))
 }
 
-// followingPage changes the options of a page to those of the one that follows, whose times do not go on with the clock.
+// followingPage changes the options of a page to those of the next page, with fixed times in place of durations.
 func followingPage(options url.Values, search view.JobSearch, page *view.Page) url.Values {
 	options.Del("$skip")
 	if page.Skip > 0 {

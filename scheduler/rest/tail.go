@@ -12,8 +12,8 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/service"
 )
 
-// follow sends the records that are asked for, after a place or from now on,
-// until the client goes, or the job is deleted.
+// follow sends the selected records after a position, or new ones only, until the client disconnects or the job is
+// deleted.
 func (a *server) follow(w http.ResponseWriter, r *http.Request, q service.HistoryQuery, form *tailForm) error {
 	if err := checkOptions(r.URL.RawQuery, api.HistoryTail); err != nil {
 		return err
@@ -38,35 +38,33 @@ func (a *server) follow(w http.ResponseWriter, r *http.Request, q service.Histor
 	}
 	if t.isOpen() && err != nil {
 		a.log.Warn("a live tail was cut off", "path", r.URL.Path, "err", err)
-		return nil // its client comes again
+		return nil // the client reconnects
 	}
 	return err
 }
 
-// tail is a live tail. It is written to from the store's goroutine, and closed
-// from the request's.
+// tail is a live tail. The store's goroutine writes to it, and the request's closes it.
 type tail struct {
 	form    *tailForm
 	asked   *uint64
 	to      http.ResponseWriter
 	control *http.ResponseController
-	failed  func() // the client is gone, or as good as gone
+	failed  func() // the client has disconnected or does not read
 
 	mu     sync.Mutex
 	opened bool
 	closed bool
-	passed uint64 // a record that is not wanted, the last that came, if none has come since; else 0
+	passed uint64 // the last record that did not match, if no record was sent since; else 0
 	life   *time.Timer
 }
 
-// tailPatience is how long a client may take no data.
+// tailPatience is how long a client may read nothing.
 const tailPatience = 10 * time.Second
 
-// signOfLife is how often a client gets a sign of life while nothing happens: it
-// tells a quiet history from a dead connection.
+// signOfLife is the keepalive interval. Keepalives distinguish an idle history from a dead connection.
 const signOfLife = 15 * time.Second
 
-// open sends the header: what is recorded after a sequence will be sent.
+// open sends the header. All records after its sequence follow.
 func (t *tail) open(b service.Beginning) {
 	t.form.head(t.to.Header(), b)
 	t.mu.Lock()
@@ -76,7 +74,7 @@ func (t *tail) open(b service.Beginning) {
 	t.write(t.form.begin(t.asked, b))
 }
 
-// live sends a sign of life, again and again until the tail is closed.
+// live sends keepalives until the tail is closed.
 func (t *tail) live() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -101,7 +99,7 @@ func (t *tail) send(rec *scheduler.Record) {
 	t.put(data)
 }
 
-// pass notes the place of a record that is not wanted.
+// pass stores the sequence of a record that does not match.
 func (t *tail) pass(sequence uint64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -114,12 +112,12 @@ func (t *tail) write(p []byte) {
 	t.put(p)
 }
 
-// put is write under the lock.
+// put writes while the lock is held.
 func (t *tail) put(p []byte) {
 	if t.closed {
 		return
 	}
-	_ = t.control.SetWriteDeadline(time.Now().Add(tailPatience)) // where there is no connection, there is no need
+	_ = t.control.SetWriteDeadline(time.Now().Add(tailPatience)) // a writer without a connection needs no deadline
 	_, err := t.to.Write(p)
 	if err == nil {
 		err = t.control.Flush()
@@ -131,7 +129,7 @@ func (t *tail) put(p []byte) {
 	}
 }
 
-// close ends the writing: the request's goroutine is about to return.
+// close prevents later writes, because the request's goroutine is about to return.
 func (t *tail) close() {
 	t.mu.Lock()
 	t.closed = true

@@ -17,7 +17,7 @@ type tailCount struct{ places *throttle.Places }
 
 func newTailCount(most int) *tailCount { return &tailCount{throttle.NewPlaces(most)} }
 
-// begin counts a live tail in, or says why there may not be one more. end is to be called when it is over.
+// begin counts a live tail until end is called, or returns the limit that refuses it.
 func (c *tailCount) begin(r *http.Request) (end func(), err error) {
 	caller := callerOf(r)
 	end, err = c.places.Take(caller)
@@ -36,7 +36,7 @@ func (c *tailCount) begin(r *http.Request) (end func(), err error) {
 	)}
 }
 
-// callerOf is whom a request is from: the machine, whatever its port.
+// callerOf returns the address of the caller without the port.
 func callerOf(r *http.Request) string {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {

@@ -13,20 +13,21 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-// tailForm is how a live tail is written.
+// tailForm is the encoding of a live tail.
 type tailForm struct {
 	contentType string
 
-	// beyond has a place after the last record told, and not refused: a browser would not come again.
+	// beyond accepts a position after the last record and reports it in the tail. A browser would not reconnect after
+	// an error status.
 	beyond bool
 
 	begin  func(asked *uint64, b service.Beginning) []byte
 	record func(r *scheduler.Record) []byte
-	life   func(passed uint64) []byte // a sign of it; passed is the place up to which nothing else is wanted, 0: unchanged
+	life   func(passed uint64) []byte // keepalive; records up to passed do not match, 0: unchanged
 	end    func(why error) []byte
 }
 
-// lines is the form of one record on a line.
+// lines encodes one record per line.
 var lines = tailForm{
 	contentType: "application/x-ndjson; charset=utf-8",
 	begin:       func(*uint64, service.Beginning) []byte { return nil },
@@ -35,7 +36,7 @@ var lines = tailForm{
 	end:         func(why error) []byte { return append(view.JSON(view.Ending(why)), '\n') },
 }
 
-// events is the form of server-sent events (HTML, "Server-sent events").
+// events encodes server-sent events (HTML, "Server-sent events").
 var events = tailForm{
 	contentType: eventStream,
 	beyond:      true,
@@ -56,11 +57,11 @@ var events = tailForm{
 
 const eventStream = "text/event-stream"
 
-// eventsPause is how long a browser waits before it comes again.
+// eventsPause is how long a browser waits before it reconnects.
 const eventsPause = 2 * time.Second
 
-// beginEvents says where events begin: with the place, so that a client that loses the connection before the first of them
-// does not lose that, and with an event gap where the place that was asked for is not kept any more.
+// beginEvents returns the first event: the position, so that a client that loses the connection before the first record
+// can resume, and an event gap if the requested position is no longer retained.
 func beginEvents(asked *uint64, b service.Beginning) []byte {
 	out := fmt.Appendf(nil, "retry: %d\nid: %d\n\n", eventsPause.Milliseconds(), b.After)
 	if gap := view.HistoryGap(asked, b.First, b.Last); gap != nil {
@@ -69,7 +70,7 @@ func beginEvents(asked *uint64, b service.Beginning) []byte {
 	return out
 }
 
-// tailFormOf is the form in which a request asks for a live tail; nil when it asks for a page.
+// tailFormOf returns the form of the requested live tail; nil if the request is for a page.
 func tailFormOf(r *http.Request) (*tailForm, error) {
 	query := r.URL.Query()
 	follow, err := flag(r, "follow")
@@ -90,10 +91,10 @@ func tailFormOf(r *http.Request) (*tailForm, error) {
 	}
 }
 
-// Streams reports whether a request may ask for a live tail, which lasts until its client goes.
+// Streams reports whether a request may be for a live tail, which lasts until its client disconnects.
 func Streams(r *http.Request) bool { return r.URL.Query().Has("follow") || acceptsEvents(r) }
 
-// acceptsEvents reports whether a request asks for server-sent events by its header.
+// acceptsEvents reports whether the Accept header requests server-sent events.
 func acceptsEvents(r *http.Request) bool {
 	for _, header := range r.Header.Values("Accept") {
 		for accepted := range strings.SplitSeq(header, ",") {
@@ -105,11 +106,11 @@ func acceptsEvents(r *http.Request) bool {
 	return false
 }
 
-// lastEventHeader is where a browser says which event it had last.
+// lastEventHeader has the id of the last event that a reconnecting browser has received.
 const lastEventHeader = "Last-Event-ID"
 
-// placeOf is the place after which a live tail is to begin; nil: from now on. A browser that comes again has the query of
-// its first request, so that its header counts.
+// placeOf returns the position after which a live tail begins; nil: new records only. The header takes precedence,
+// because a reconnecting browser repeats the query of its first request.
 func placeOf(r *http.Request) (*uint64, error) {
 	name, text := lastEventHeader, r.Header.Get(lastEventHeader)
 	if text == "" {
@@ -124,14 +125,14 @@ func placeOf(r *http.Request) (*uint64, error) {
 
 // The headers of a live tail.
 const (
-	sequenceHeader = "Carillon-Sequence"       // after which record it begins
-	firstHeader    = "Carillon-First-Sequence" // which is the first that is kept
+	sequenceHeader = "Carillon-Sequence"       // the tail begins after this record
+	firstHeader    = "Carillon-First-Sequence" // the first retained record
 )
 
 func (f *tailForm) head(h http.Header, b service.Beginning) {
 	h.Set("Content-Type", f.contentType)
 	h.Set("Cache-Control", "no-store")
-	h.Set("X-Accel-Buffering", "no") // a proxy that collects an answer before it passes it on would hold back every record
+	h.Set("X-Accel-Buffering", "no") // a buffering proxy would delay each record
 	h.Set(sequenceHeader, strconv.FormatUint(b.After, 10))
 	if b.First > 0 {
 		h.Set(firstHeader, strconv.FormatUint(b.First, 10))

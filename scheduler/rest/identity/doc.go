@@ -1,11 +1,14 @@
-// Package identity finds out who sends a request over HTTP.
+// Package identity authenticates the sender of an HTTP request.
 //
-//		asked for nothing     while nothing says that somebody is to be asked ([Config.Demand]): anybody may do everything
-//		Authorization         Bearer, with a token of this scheduler (package tokens) or of an issuer (package issuer)
-//		client certificate    of those that the server trusts, when there is no Authorization
+//	credentials           caller
+//	none required         full access, as long as [Config.Demand] requires none
+//	Authorization         Bearer, with a token of this scheduler (package tokens) or of an issuer (package issuer)
+//	client certificate    of an authority that the server trusts, if the request has no Authorization
 //
-//	 1. What is given and not taken is refused, and never counts as if nothing had been given.
-//	 2. A store or an issuer that does not answer lets nobody in.
-//	 3. Guesses are bounded: an address that gives tokens which are not taken is soon told to wait, without a look at the
-//	    store. Tokens that are known are taken from there all the same.
+// [Finder.Find] returns the caller as an [access.Principal]. Guarantees:
+//
+//  1. Invalid credentials are refused and never treated as absent.
+//  2. If the store or the issuer does not answer, the request is refused.
+//  3. Guessing is rate-limited: an address that sends invalid tokens is soon refused without a lookup in the store. Tokens
+//     that the process already knows continue to work from that address.
 package identity

@@ -20,58 +20,58 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/tokens"
 )
 
-// Demand says when somebody is asked who they are.
+// Demand states when credentials are required.
 type Demand int
 
 // The demands.
 const (
-	// Never: anybody may do everything.
+	// Never: all callers have full access.
 	Never Demand = iota
 
-	// OnceThereAre asks from the moment on in which the first token is made, or always when there is an issuer or a rule
-	// for certificates.
+	// OnceThereAre requires credentials as soon as a token exists, or an issuer or a rule for certificates is
+	// configured.
 	OnceThereAre
 
-	// Always asks, also when nobody could answer yet.
+	// Always requires credentials, even if none can be valid yet.
 	Always
 )
 
-// Config says whom a finder knows.
+// Config configures a finder.
 type Config struct {
-	// Demand says when somebody is asked. Default: never.
+	// Demand states when credentials are required. Default: never.
 	Demand Demand
 
-	// Local says that only this machine reaches the server: who is asked for nothing is called so.
+	// Local: only this machine can reach the server. It names callers without credentials accordingly.
 	Local bool
 
-	// Tokens are those of this scheduler. Default: none.
+	// Tokens are the tokens of this scheduler. Default: none.
 	Tokens *tokens.Keeper
 
-	// Issuer takes tokens of an issuer. Default: none are.
+	// Issuer verifies tokens of an issuer. Default: none.
 	Issuer Issuer
 
-	// Certificates say what the names in client certificates give: cn, ou, o, dns, email, uri. Default: nothing.
+	// Certificates map the names in client certificates to roles: cn, ou, o, dns, email, uri. Default: none.
 	Certificates []access.Rule
 
-	// Trusted checks a certificate, which its connection has shown, once more: it may have expired meanwhile, or its
-	// authority may be trusted no more. Required with Certificates.
+	// Trusted verifies the certificate of a connection again, because it may have expired since, or its authority may
+	// no longer be trusted. Required with Certificates.
 	Trusted func(chain []*x509.Certificate) error
 }
 
-// Issuer knows who has a token of an issuer.
+// Issuer verifies the tokens of an issuer.
 type Issuer interface {
-	// Verify returns who has a token. The error is an [*access.Unknown] for one that is not taken.
+	// Verify returns the owner of a token. The error is an [*access.Unknown] for an invalid one.
 	Verify(ctx context.Context, token string) (*access.Principal, error)
 }
 
-// Finder finds out who asks. It is safe for concurrent use.
+// Finder authenticates callers. It is safe for concurrent use.
 type Finder struct {
 	cfg     atomic.Pointer[Config]
 	guesses *throttle.Throttle
 }
 
-// How often an address may give what is not taken: enough for a fleet behind one address whose token has just expired,
-// and nothing for who tries.
+// The rate limit of failed attempts per address: enough for a fleet behind one address whose token has just expired,
+// and useless for guessing.
 const (
 	guessesPerSecond = 10
 	guessesAtOnce    = 100
@@ -84,10 +84,10 @@ func New(cfg Config) *Finder {
 	return f
 }
 
-// Change sets what [New] was given, for the requests that come from now on.
+// Change replaces the configuration for later requests.
 func (f *Finder) Change(cfg Config) { f.cfg.Store(&cfg) }
 
-// Open reports whether nobody is asked for anything at the moment.
+// Open reports whether credentials are currently not required.
 func (f *Finder) Open(ctx context.Context) (bool, error) { return f.cfg.Load().open(ctx) }
 
 func (c *Config) open(ctx context.Context) (bool, error) {
@@ -101,13 +101,14 @@ func (c *Config) open(ctx context.Context) (bool, error) {
 	return !some && err == nil, err
 }
 
-// Find returns the sender of a request. A job always needs a token, even on an open server: otherwise its author would have full
-// access. The error is an [*access.Unknown] for an unknown sender, a [*throttle.Exceeded], or an error of the store or issuer.
+// Find returns the sender of a request. A job always needs a token, even on an open server: otherwise its author would
+// have full access. The error is an [*access.Unknown] for an unknown sender, a [*throttle.Exceeded], or an error of the
+// store or issuer.
 func (f *Finder) Find(r *http.Request) (*access.Principal, error) {
 	cfg, address := f.cfg.Load(), addressOf(r)
 	open, err := cfg.open(r.Context())
 	if errors.Is(err, scheduler.ErrUnavailable) {
-		return nil, err // as is all else: nobody need think of tokens
+		return nil, err // an open server ignores tokens otherwise
 	}
 	if err != nil {
 		return nil, fmt.Errorf("the tokens cannot be read: %w", err)
@@ -146,8 +147,9 @@ func (f *Finder) find(c *Config, r *http.Request, address string) (*access.Princ
 	return f.guessed(r.Context(), c, address, token)
 }
 
-// guessed does what costs more than a look, unless the address has failed at it too often: a success costs it nothing. Tokens
-// of an issuer count by their issuer and key, too: an issuer whose new key fails locks out no other user at the address.
+// guessed performs an expensive check, unless the address has failed too often; success is free. Failures of issuer
+// tokens are counted per issuer and key, too, so that an issuer whose new key fails does not lock out other users at
+// the address.
 func (f *Finder) guessed(ctx context.Context, c *Config, address, token string) (p *access.Principal, err error) {
 	network := throttle.Network(address) + signer(token)
 	if wait, ok := f.guesses.Peek(network); !ok {
@@ -167,8 +169,8 @@ func (f *Finder) guessed(ctx context.Context, c *Config, address, token string) 
 	return p, err
 }
 
-// signer identifies the issuer and key that a JWT (RFC 7519) names; "" for other tokens. Names at random gain nothing: a
-// token of an unknown key costs no more than a look.
+// signer identifies the issuer and key that a JWT (RFC 7519) names; "" for other tokens. Random names gain nothing: a
+// token of an unknown key causes only a lookup.
 func signer(token string) string {
 	parts := strings.Split(token, ".")
 	var named struct {
@@ -178,13 +180,13 @@ func signer(token string) string {
 	if len(parts) != jwtParts {
 		return ""
 	}
-	for _, part := range parts[:2] { // the header, and the claims
+	for _, part := range parts[:2] { // the header and the claims
 		data, err := base64.RawURLEncoding.DecodeString(part)
 		if err != nil || json.Unmarshal(data, &named) != nil {
 			return ""
 		}
 	}
-	sum := sha256.Sum256([]byte(named.Issuer + "\x00" + named.Key)) // of a fixed length: many are kept
+	sum := sha256.Sum256([]byte(named.Issuer + "\x00" + named.Key)) // fixed length, because many are stored
 	return " " + string(sum[:8])
 }
 
@@ -198,7 +200,7 @@ func (c *Config) byToken(ctx context.Context, token string) (*access.Principal, 
 	return tokens.Principal(t, ""), nil
 }
 
-// certified returns who has shown a certificate.
+// certified returns the owner of the client certificate.
 func (c *Config) certified(r *http.Request) (*access.Principal, error) {
 	if len(c.Certificates) == 0 || r.TLS == nil || len(r.TLS.PeerCertificates) == 0 {
 		return nil, &access.Unknown{}
@@ -221,7 +223,7 @@ func (c *Config) certified(r *http.Request) (*access.Principal, error) {
 	}, nil
 }
 
-// said are the names of a kind in a certificate.
+// said returns the names of a kind in a certificate.
 func said(c *x509.Certificate, kind string) (names []string) {
 	switch kind {
 	case "cn":
@@ -244,10 +246,10 @@ func said(c *x509.Certificate, kind string) (names []string) {
 	return names
 }
 
-// Kinds are the names in a certificate that rules may ask for.
+// Kinds returns the kinds of names in a certificate that rules can use.
 func Kinds() []string { return []string{"cn", "ou", "o", "dns", "email", "uri"} }
 
-// addressOf is where a request comes from.
+// addressOf returns the address of the sender.
 func addressOf(r *http.Request) string {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {

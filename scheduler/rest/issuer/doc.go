@@ -1,11 +1,16 @@
-// Package issuer takes the tokens of an OpenID Connect issuer: JSON web tokens that it has signed for this scheduler.
+// Package issuer verifies the tokens of an OpenID Connect issuer: JSON Web Tokens signed for this scheduler.
 //
-//  1. A token counts when its signature is by a key that the issuer publishes, in an algorithm of [Algorithms], its iss
-//     is the issuer and its aud names this scheduler, and when it is not over (exp) or not good yet (nbf), give or take a
-//     minute. None, and keys that both sides share, are never taken.
-//  2. Who has it gets what the rules give to its claims; nothing else in it counts.
-//  3. The issuer is asked for where its keys are (OpenID Connect Discovery 1.0) and for the keys when the first token
-//     comes, then every hour, and at once for a key that is not known, but for that every few seconds at most: tokens
-//     that name keys at random do not make this scheduler ask all the time.
-//  4. While the issuer does not answer, the keys that it had go on to count for a day.
+//	token ──► algorithm ──► key of the issuer ──► iss, aud, exp, nbf ──► rules ──► [access.Principal]
+//	                         cached, refreshed
+//
+// [Issuer.Verify] returns the owner of a token. Guarantees:
+//
+//  1. A token is valid if its signature is by a published key of the issuer, in an algorithm of [Algorithms], its iss is the
+//     issuer, its aud names this scheduler, and the time is between nbf and exp, with a tolerance of one minute. Unsigned
+//     tokens, and tokens with symmetric keys, are always refused.
+//  2. The caller's roles result from the rules and the token's claims. Nothing else in the token has an effect.
+//  3. The scheduler fetches the location of the keys (OpenID Connect Discovery 1.0) and the keys with the first token, then
+//     every hour. An unknown key causes an immediate fetch, at most every few seconds, so that tokens with random key ids
+//     cannot cause a flood of requests.
+//  4. If the issuer does not answer, its last known keys remain valid for a day.
 package issuer

@@ -18,41 +18,41 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/access"
 )
 
-// Config says whose tokens are taken. URL, Audience and Rules are required.
+// Config configures an issuer. URL, Audience and Rules are required.
 type Config struct {
-	// URL is the issuer's, as its tokens have it in iss: https, but for an address of this machine.
+	// URL is the issuer's URL, as in iss: https, except for an address of this machine.
 	URL string
 
-	// Audience is what tokens for this scheduler have in aud.
+	// Audience is the aud of tokens for this scheduler.
 	Audience string
 
-	// Rules say what claims give. A claim inside another one is named with dots between: realm_access.roles.
+	// Rules map claims to roles. Dots separate the names of nested claims: realm_access.roles.
 	Rules []access.Rule
 
-	// Client asks the issuer. Default: one that waits ten seconds.
+	// Client sends requests to the issuer. Default: a client with a timeout of ten seconds.
 	Client *http.Client
 }
 
-// Issuer takes tokens. It is safe for concurrent use.
+// Issuer verifies tokens. It is safe for concurrent use.
 type Issuer struct {
 	rules    atomic.Pointer[[]access.Rule]
 	verifier *oidc.IDTokenVerifier
 }
 
-// Algorithms are those that tokens may be signed with (RFC 7518, section 3.1; RFC 8037): with a public key, all of them.
+// Algorithms returns the accepted signature algorithms (RFC 7518, section 3.1; RFC 8037), all with public keys.
 func Algorithms() []string {
 	return []string{
 		oidc.RS256, oidc.RS384, oidc.RS512, oidc.PS256, oidc.PS384, oidc.PS512, oidc.ES256, oidc.ES384, oidc.ES512, oidc.EdDSA,
 	}
 }
 
-// skew is by how much the issuer's clock may be behind or ahead of ours.
+// skew is the tolerated difference between the issuer's clock and ours.
 const skew = time.Minute
 
-// patience is how long an issuer may take to answer.
+// patience limits the wait for an answer of the issuer.
 const patience = 10 * time.Second
 
-// New returns what takes the tokens of an issuer. It does no I/O.
+// New returns an Issuer. It does no I/O.
 func New(cfg Config) (*Issuer, error) {
 	if err := Check(cfg.URL); err != nil {
 		return nil, err
@@ -66,16 +66,16 @@ func New(cfg Config) (*Issuer, error) {
 	keys := &keySet{issuer: cfg.URL, client: cfg.Client, turn: make(chan struct{}, 1)}
 	i := &Issuer{verifier: oidc.NewVerifier(cfg.URL, keys, &oidc.Config{
 		ClientID: cfg.Audience, SupportedSigningAlgs: Algorithms(),
-		Now: func() time.Time { return time.Now().Add(-skew) }, // it allows five minutes for nbf by itself: four of them are left
+		Now: func() time.Time { return time.Now().Add(-skew) }, // the verifier tolerates five minutes for nbf, of which four remain
 	})}
 	i.SetRules(cfg.Rules)
 	return i, nil
 }
 
-// SetRules changes what claims give, for the requests that come from now on.
+// SetRules replaces the rules for later requests.
 func (i *Issuer) SetRules(rules []access.Rule) { i.rules.Store(&rules) }
 
-// Check makes sure that a text can be the URL of an issuer: nobody on the way may give other keys.
+// Check checks that a text can be the URL of an issuer and that nobody on the network path can replace its keys.
 func Check(text string) error {
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" || u.RawQuery != "" || u.Fragment != "" {
@@ -87,14 +87,14 @@ func Check(text string) error {
 	return nil
 }
 
-// private reports whether nobody on the way can change what is there.
+// private reports whether nobody on the network path can change the answer.
 func private(u *url.URL) bool {
 	ip, err := netip.ParseAddr(u.Hostname())
 	local := u.Hostname() == "localhost" || err == nil && ip.IsLoopback()
 	return u.Scheme == "https" || u.Scheme == "http" && local
 }
 
-// stayPrivate refuses redirects to where somebody on the way could change the answer.
+// stayPrivate refuses redirects to a URL whose answer somebody on the network path could change.
 func stayPrivate(req *http.Request, via []*http.Request) error {
 	const most = 5
 	if !private(req.URL) || len(via) >= most {
@@ -103,8 +103,8 @@ func stayPrivate(req *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// Verify returns who has a token. The error is an [*access.Unknown], or matches ErrUnavailable when the issuer's keys
-// cannot be had.
+// Verify returns the owner of a token. The error is an [*access.Unknown], or matches ErrUnavailable if the issuer's
+// keys are unavailable.
 func (i *Issuer) Verify(ctx context.Context, token string) (*access.Principal, error) {
 	var lack error
 	t, err := i.verifier.Verify(context.WithValue(ctx, lackKey{}, &lack), token)
@@ -132,7 +132,7 @@ func (i *Issuer) Verify(ctx context.Context, token string) (*access.Principal, e
 	return &access.Principal{Name: name, ID: t.Subject, Via: access.ViaOIDC, Grants: access.Grants(*i.rules.Load(), said)}, nil
 }
 
-// valuesOf returns what a claim says: its text, or its texts. Scopes are separated by spaces (RFC 8693, section 4.2).
+// valuesOf returns the values of a claim: a text or a list. Spaces separate scopes (RFC 8693, section 4.2).
 func valuesOf(claims map[string]any, claim string) []string {
 	v, ok := claims[claim]
 	if outer, inner, nested := strings.Cut(claim, "."); !ok && nested {

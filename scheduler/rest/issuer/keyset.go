@@ -17,30 +17,30 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/intake"
 )
 
-// keySet is the keys that an issuer publishes.
+// keySet is the cached key set of an issuer.
 type keySet struct {
 	issuer string
 	client *http.Client
-	turn   chan struct{} // held by who asks the issuer
+	turn   chan struct{} // held during a request to the issuer
 
 	mu    sync.Mutex
 	keys  []jose.JSONWebKey
-	got   time.Time // when the issuer last gave them
-	asked time.Time // when it was last asked
-	why   error     // it has not answered then
+	got   time.Time // time of the last successful request
+	asked time.Time // time of the last request
+	why   error     // error of the last request
 }
 
 var _ oidc.KeySet = (*keySet)(nil)
 
-// How long keys count, and how often the issuer is asked.
+// The lifetime of keys, and the rate limit of requests to the issuer.
 const (
-	freshFor  = time.Hour       // a key that the issuer takes back is one for this long yet
-	staleFor  = 24 * time.Hour  // while the issuer does not answer
-	askEvery  = 5 * time.Second // for keys that are not known
+	freshFor  = time.Hour       // a revoked key remains valid this long
+	staleFor  = 24 * time.Hour  // if the issuer does not answer
+	askEvery  = 5 * time.Second // for unknown keys
 	maxKeySet = 1 << 20         // bytes of an answer of the issuer
 )
 
-// keysError says that the keys of an issuer cannot be had.
+// keysError reports that the keys of an issuer are unavailable.
 type keysError struct {
 	issuer string
 	err    error
@@ -54,13 +54,14 @@ func (e *keysError) Error() string {
 // Unwrap makes it [scheduler.ErrUnavailable].
 func (e *keysError) Unwrap() []error { return []error{scheduler.ErrUnavailable, e.err} }
 
-// lackKey is where a context has room for a keysError, which the verifier makes a text of.
+// lackKey is the context key of a keysError, which the verifier would reduce to its text.
 type lackKey struct{}
 
-// errNotSigned says that a token's signature is by none of the keys.
+// errNotSigned reports that no key of the issuer matches the signature of a token.
 var errNotSigned = errors.New("it is not signed with a key of the issuer")
 
-// VerifySignature returns what a token says if it is signed with a key of the issuer. Its algorithm is checked already.
+// VerifySignature returns the payload of a token signed with a key of the issuer. The verifier has already checked its
+// algorithm.
 func (k *keySet) VerifySignature(ctx context.Context, token string) ([]byte, error) {
 	var algorithms []jose.SignatureAlgorithm
 	for _, name := range Algorithms() {
@@ -91,7 +92,8 @@ func (k *keySet) VerifySignature(ctx context.Context, token string) ([]byte, err
 	return nil, errNotSigned
 }
 
-// verified returns what a token says that is signed with one of the keys. One that names its key is only tried with that.
+// verified returns the payload of a token signed with one of the keys. If the token names its key, only that key is
+// tried.
 func verified(signed *jose.JSONWebSignature, keys []jose.JSONWebKey) ([]byte, bool) {
 	id := signed.Signatures[0].Header.KeyID // a compact token has one signature
 	for _, key := range keys {
@@ -107,7 +109,7 @@ func verified(signed *jose.JSONWebSignature, keys []jose.JSONWebKey) ([]byte, bo
 	return nil, false
 }
 
-// known returns the keys, and how old they are.
+// known returns the keys and their age.
 func (k *keySet) known() ([]jose.JSONWebKey, time.Duration) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -117,7 +119,7 @@ func (k *keySet) known() ([]jose.JSONWebKey, time.Duration) {
 	return k.keys, time.Since(k.got)
 }
 
-// ask asks the issuer for its keys, unless that was just done. The error is why they are not known, or not known anew.
+// ask requests the issuer's keys, unless another request has just done so. It returns the error of the last request.
 func (k *keySet) ask(ctx context.Context) error {
 	select {
 	case k.turn <- struct{}{}:
@@ -134,7 +136,7 @@ func (k *keySet) ask(ctx context.Context) error {
 	if recent {
 		return why
 	}
-	keys, err := k.fetch(context.WithoutCancel(ctx)) // others wait for it, too
+	keys, err := k.fetch(context.WithoutCancel(ctx)) // other requests wait for the result, too
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.why = err; err == nil {
@@ -143,7 +145,7 @@ func (k *keySet) ask(ctx context.Context) error {
 	return err
 }
 
-// fetch reads where the issuer's keys are, and the keys.
+// fetch requests the location of the issuer's keys, then the keys.
 func (k *keySet) fetch(ctx context.Context) ([]jose.JSONWebKey, error) {
 	ctx, cancel := context.WithTimeout(oidc.ClientContext(ctx, k.client), patience)
 	defer cancel()
@@ -179,7 +181,7 @@ func (k *keySet) fetch(ctx context.Context) ([]jose.JSONWebKey, error) {
 	return readKeys(data)
 }
 
-// readKeys reads a set of keys (RFC 7517). Those that are not understood are left out (section 5).
+// readKeys decodes a key set (RFC 7517). It ignores keys that it does not support (section 5).
 func readKeys(data []byte) ([]jose.JSONWebKey, error) {
 	var set struct {
 		Keys []json.RawMessage `json:"keys"`

@@ -28,7 +28,7 @@ func (r *Route) tag() string {
 	return r.Group
 }
 
-// answers returns the schemas of what is answered where nothing is wrong.
+// answers returns the schemas of successful answers, by status.
 func (r *Route) answers() map[int]string {
 	all, schema := map[int]string{}, r.Answer
 	if r.Silent && r.Style == api.Managed {
@@ -46,13 +46,13 @@ func (r *Route) answers() map[int]string {
 	return all
 }
 
-// meanings are what statuses mean.
+// meanings describe statuses.
 var meanings = map[int]string{
 	http.StatusOK: "It is done, or so it is.", http.StatusCreated: "It was created.", http.StatusNoContent: "It is so.",
 	http.StatusNotModified: "It is as the caller has it.",
 }
 
-// answer returns what is answered with a status.
+// answer returns the response for a status.
 func (r *Route) answer(status int, schema string) *Response {
 	a := &Response{Description: meanings[status], Headers: identified()}
 	if r.Tagged || r.Tag304 {
@@ -87,7 +87,7 @@ func (r *Route) answer(status int, schema string) *Response {
 	return a
 }
 
-// body returns what an operation takes.
+// body returns the request body of an operation.
 func (r *Route) body() *Body {
 	switch {
 	case r.Bare:
@@ -106,7 +106,7 @@ func (r *Route) body() *Body {
 	return b
 }
 
-// faults returns the statuses of what can be wrong.
+// faults returns the statuses of possible errors.
 func (r *Route) faults() []int {
 	all := append([]int{http.StatusMisdirectedRequest}, r.Errors...)
 	if r.Style != api.AWX {

@@ -1,10 +1,15 @@
-// Package openapi tells what the HTTP API is, as an OpenAPI 3.1 document.
+// Package openapi generates the OpenAPI 3.1 document of the HTTP API.
 //
-//  1. Operations, rights, query parameters and conditions are those that the API is served by: package rest hands over its
-//     routes ([Route]), which are rows of the table in package api.
-//  2. The schemas of answers are made of the Go types that encode them. Their texts are the comments of these types, and
-//     their enumerations the constants: a test keeps sources.json, which has both, as the sources are.
-//  3. What every operation may answer, such as 401 or 503, follows from its route; each adds what is its own.
+//	api.Operations ──► rest routes ──► [Route] ─┐
+//	Go types, sources.json ────────► schemas ───┼──► [New] ──► [Document]
+//	package schema (user input) ─► components ──┘
 //
-// A test calls every operation of the document for every answer that it has, and holds what comes against it.
+// Guarantees:
+//
+//  1. Operations, rights, query parameters and conditions are those that package rest serves.
+//  2. The schemas of answers derive from the Go types that encode them, their descriptions from the comments of these types,
+//     and their enumerations from the constants. A test keeps sources.json, which holds both, up to date.
+//  3. The document lists all errors of an operation: common ones, such as 401 and 503, follow from its route.
+//
+// A test calls each operation for each documented answer and validates the results.
 package openapi

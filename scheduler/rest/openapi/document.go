@@ -8,25 +8,25 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/access"
 )
 
-// Document is an OpenAPI document, as far as it is used here (OpenAPI Specification 3.1.1, section 4.8).
+// Document is an OpenAPI document; it has the used fields only (OpenAPI Specification 3.1.1, section 4.8).
 type Document struct {
 	OpenAPI    string                           `json:"openapi"`
 	Info       Info                             `json:"info"`
 	Servers    []Server                         `json:"servers"`
 	Tags       []Tag                            `json:"tags"`
 	Security   []map[string][]string            `json:"security"`
-	Paths      map[string]map[string]*Described `json:"paths"` // by path, and by method in lower case
+	Paths      map[string]map[string]*Described `json:"paths"` // by path, then by method in lower case
 	Components Components                       `json:"components"`
 }
 
-// Info is what the API is called.
+// Info names the API.
 type Info struct {
 	Title       string `json:"title"`
 	Description string `json:"description"`
 	Version     string `json:"version"`
 }
 
-// Server is where the API is.
+// Server is the address of the API.
 type Server struct {
 	URL         string `json:"url"`
 	Description string `json:"description,omitempty"`
@@ -38,7 +38,7 @@ type Tag struct {
 	Description string `json:"description"`
 }
 
-// Components are what others refer to, by name.
+// Components are shared objects, by name.
 type Components struct {
 	Schemas         map[string]Schema            `json:"schemas"`
 	Responses       map[string]*Response         `json:"responses"`
@@ -52,14 +52,14 @@ type Described struct {
 	Summary     string                `json:"summary"`
 	Description string                `json:"description,omitempty"`
 	Tags        []string              `json:"tags"`
-	Right       string                `json:"x-carillon-right"` // what it needs of who asks (package access)
+	Right       string                `json:"x-carillon-right"` // required right (package access)
 	Security    []map[string][]string `json:"security,omitempty"`
 	Parameters  []Parameter           `json:"parameters,omitempty"`
 	Body        *Body                 `json:"requestBody,omitempty"`
 	Responses   map[string]*Response  `json:"responses"` // by status
 }
 
-// Body is what an operation takes.
+// Body is the request body of an operation.
 type Body struct {
 	Description string           `json:"description,omitempty"`
 	Required    bool             `json:"required"`
@@ -74,7 +74,7 @@ type Response struct {
 	Content     map[string]Media   `json:"content,omitempty"`
 }
 
-// Media is what a body of a media type holds.
+// Media describes a body of a media type.
 type Media struct {
 	Schema Schema `json:"schema"`
 }
@@ -87,7 +87,7 @@ type Header struct {
 	Schema      Schema `json:"schema,omitempty"`
 }
 
-// summary is what the document says of the API as a whole.
+// summary describes the API as a whole.
 const summary = `Carillon is a job scheduler on NATS JetStream. The short paths are those of a default subscription and resource ` +
 	`group; below /subscriptions there are those of Azure's resource manager, and below /api/v2 those of AWX.
 
@@ -109,7 +109,8 @@ var tags = []Tag{
 	{"AWX", "Schedules as AWX has them."},
 }
 
-// New returns the document of an API of a version that serves routes, some with answers of types that only it knows.
+// New returns the document of an API with the given version and routes. types are answer types that only package rest
+// knows.
 func New(version string, routes []Route, types []reflect.Type) *Document {
 	d := &Document{
 		OpenAPI: "3.1.1", Info: Info{"Carillon", summary, version}, Servers: []Server{{"/", "the scheduler that serves this document"}},
@@ -133,7 +134,7 @@ func New(version string, routes []Route, types []reflect.Type) *Document {
 	return d
 }
 
-// described returns the operation of a route as the document has it.
+// described returns the operation of a route.
 func (r *Route) described() *Described {
 	t := &Described{
 		ID: r.name(), Summary: r.Summary, Description: strings.TrimSpace(r.Text + " " + needs[r.Right]), Tags: []string{r.tag()},

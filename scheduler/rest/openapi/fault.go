@@ -8,14 +8,14 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/api"
 )
 
-// Fault is an error that an answer can be.
+// Fault is a possible error of an answer.
 type Fault struct {
 	Status int
 	Code   string
-	Text   string // when it comes, for people
+	Text   string // the condition of the error, in English
 }
 
-// Faults are all errors of the API.
+// Faults lists all errors of the API.
 var Faults = []Fault{
 	{http.StatusBadRequest, "BadRequest", "Something of the request is wrong; details name it by its path."},
 	{http.StatusBadRequest, "MissingApiVersionParameter", "A path of the resource manager needs api-version."},
@@ -39,7 +39,7 @@ var Faults = []Fault{
 	{http.StatusServiceUnavailable, "TooManyTails", "The process has too many live tails."},
 }
 
-// refusalName is the component that an error of a status is.
+// refusalName returns the component for errors of a status.
 func refusalName(s api.Style, status int) string {
 	name := strings.ReplaceAll(http.StatusText(status), " ", "")
 	if s == api.AWX && status != http.StatusMisdirectedRequest {
@@ -48,8 +48,8 @@ func refusalName(s api.Style, status int) string {
 	return name
 }
 
-// refusals are the answers that errors are. What has no path to do with, a page of another origin and a panic, is told in
-// the scheduler's own way on the paths of AWX, too.
+// refusals returns the components for errors. Errors that do not depend on the path, a page of another origin and a
+// panic, have the scheduler's own form on the paths of AWX, too.
 func refusals() map[string]*Response {
 	all := map[string]*Response{}
 	texts, codes := map[int][]string{}, map[int][]any{}
@@ -70,7 +70,7 @@ func refusals() map[string]*Response {
 	return all
 }
 
-// refused is the schema of an error with one of some codes.
+// refused returns the schema of an error with one of some codes.
 func refused(codes []any) Schema {
 	return Schema{"allOf": []any{reference("ErrorBody"), Schema{"properties": map[string]Schema{
 		"error": {"properties": map[string]Schema{"code": {"enum": codes}}},
@@ -96,13 +96,13 @@ func refusal(status int, text string, schema Schema) *Response {
 	return r
 }
 
-// headerNames are the headers of answers by the name of their component.
+// headerNames map components to the names of their headers.
 var headerNames = map[string]string{
 	"RetryAfter": "Retry-After", "WWWAuthenticate": "WWW-Authenticate", "Allow": "Allow", "Location": "Location", "ETag": "ETag",
 	"RequestID": "X-Ms-Request-Id", "CorrelationID": "X-Ms-Correlation-Request-Id",
 }
 
-// identified are the headers that every answer has.
+// identified returns the headers of all answers.
 func identified() map[string]*Header {
 	all := map[string]*Header{}
 	for _, name := range []string{"RequestID", "CorrelationID"} {
@@ -111,7 +111,7 @@ func identified() map[string]*Header {
 	return all
 }
 
-// headers are those of answers.
+// headers returns the components for headers.
 func headers() map[string]*Header {
 	needed := func(text string, schema Schema) *Header {
 		return &Header{Description: text, Required: true, Schema: schema}

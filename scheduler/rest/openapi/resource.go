@@ -13,7 +13,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/why"
 )
 
-// named are the types that are not called as in Go, where that says too little.
+// named are types whose Go name is too short for the document.
 var named = map[reflect.Type]string{
 	reflect.TypeFor[view.Document]():        "ErrorBody",
 	reflect.TypeFor[view.Finding]():         "AuditFinding",
@@ -35,7 +35,7 @@ var named = map[reflect.Type]string{
 	reflect.TypeFor[awx.List]():             "AWXScheduleList",
 }
 
-// answered are the types that answers are made of.
+// answered are the types of answers.
 var answered = []reflect.Type{
 	reflect.TypeFor[view.Document](), reflect.TypeFor[view.Status](), reflect.TypeFor[view.DryRun](), reflect.TypeFor[spec.Warning](),
 	reflect.TypeFor[view.AuditReport](), reflect.TypeFor[view.SharedSecret](), reflect.TypeFor[view.Rotation](),
@@ -47,7 +47,7 @@ var answered = []reflect.Type{
 	reflect.TypeFor[why.Account](), reflect.TypeFor[trail.Entry](), reflect.TypeFor[forecast.Report](), reflect.TypeFor[awx.List](),
 }
 
-// schemas are the components of all schemas. own are types of answers that only the server knows.
+// schemas returns the components for schemas. own are answer types that only package rest knows.
 func schemas(own []reflect.Type) map[string]Schema {
 	r := reflected{map[string]Schema{}, named, sources()}
 	for _, t := range append(answered, own...) {
@@ -100,14 +100,14 @@ func schemas(own []reflect.Type) map[string]Schema {
 	return all
 }
 
-// lists are the pages, by what they are of.
+// lists map the names of pages to those of their entries.
 var lists = map[string]string{
 	"JobList": "ShownJob", "CollectionList": "ShownCollection", "HistoryRecordList": "HistoryRecord", "AuditRecordList": "AuditRecord",
 	"SharedSecretList": "SharedSecret", "TokenList": "Token", "ArmResourceList": "ArmResource",
 	"OperationList": "Operation",
 }
 
-// requests are what operations take.
+// requests are the schemas of request bodies.
 var requests = map[string]Schema{
 	"RunRequest": object(map[string]Schema{
 		"data": {"type": "object", "description": "values for the job's templates, over the job's data; the history shows them"},
@@ -156,7 +156,7 @@ var requests = map[string]Schema{
 	}),
 }
 
-// object is the schema of an object.
+// object returns the schema of an object.
 func object(properties map[string]Schema, required ...string) Schema {
 	s := Schema{"type": "object", "properties": properties}
 	if len(required) > 0 {
@@ -165,7 +165,8 @@ func object(properties map[string]Schema, required ...string) Schema {
 	return s
 }
 
-// resource is the schema of a resource as Azure's resource manager has it, with what stands beside its properties.
+// resource returns the schema of a resource in the form of Azure's resource manager. beside has the fields outside its
+// properties.
 func resource(title string, properties Schema, beside map[string]Schema) Schema {
 	members := map[string]Schema{
 		"id": with(Text, "description", "its path"), "type": Text, "name": Text, "properties": properties,

@@ -8,16 +8,16 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/awx"
 )
 
-// Route is an operation as it is served.
+// Route is an operation with its served path.
 type Route struct {
 	*api.Operation
 
 	Path     string
 	Style    api.Style
-	Versions []string // that its api-version may have; none: it needs none
+	Versions []string // valid values of api-version; none: not required
 }
 
-// name is the route's operationId: an operation that is also served below a resource group has another one there.
+// name returns the route's operationId. An operation also has a route below a resource group, with another operationId.
 func (r *Route) name() string {
 	if r.Style == api.Managed && r.Operation.Style == api.Short {
 		return "arm" + strings.ToUpper(r.ID[:1]) + r.ID[1:]
@@ -25,7 +25,7 @@ func (r *Route) name() string {
 	return r.ID
 }
 
-// needs say what a right is, for people.
+// needs describe rights.
 var needs = map[access.Right]string{
 	access.Open:       "Open to anybody.",
 	access.Known:      "Needs a role on any collection.",
@@ -36,7 +36,7 @@ var needs = map[access.Right]string{
 	access.OperateAny: "Needs the role operator on the collection that is found.",
 }
 
-// Parameter is one of the query, the path or the headers.
+// Parameter is a parameter of the query, the path or the headers.
 type Parameter struct {
 	Name        string `json:"name"`
 	In          string `json:"in"`
@@ -45,7 +45,7 @@ type Parameter struct {
 	Schema      Schema `json:"schema"`
 }
 
-// query returns a parameter of the query as the document has it.
+// query returns a query parameter.
 func query(p *api.Param) Parameter {
 	s := Text
 	switch p.Kind {
@@ -69,10 +69,10 @@ func header(name, text string) Parameter {
 	return Parameter{Name: name, In: "header", Description: text, Schema: Text}
 }
 
-// nameSchemas are those of the names in paths that are not any text.
+// nameSchemas are the schemas of names in paths that have a restricted form.
 var nameSchemas = map[string]Schema{"c": name, "j": name, "kind": {"type": "string", "enum": awx.TemplateKinds}}
 
-// parameters returns those of a route: of its path, its query and its headers.
+// parameters returns the parameters of a route: of its path, its query and its headers.
 func (r *Route) parameters() []Parameter {
 	var all []Parameter
 	for _, in := range api.NamesIn(r.Path) {

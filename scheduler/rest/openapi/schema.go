@@ -11,10 +11,10 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
-// Schema is a JSON Schema (draft 2020-12), which is what OpenAPI 3.1 has.
+// Schema is a JSON Schema (draft 2020-12), the form that OpenAPI 3.1 uses.
 type Schema map[string]any
 
-// The schemas of what is simple.
+// Simple schemas.
 var (
 	Text    = Schema{"type": "string"}
 	Truth   = Schema{"type": "boolean"}
@@ -23,23 +23,23 @@ var (
 	count   = Schema{"type": "integer"}
 )
 
-// Between is the schema of a whole number.
+// Between returns the schema of a whole number with bounds.
 func Between(least, most int) Schema {
 	return Schema{"type": "integer", "minimum": least, "maximum": most}
 }
 
-// AtLeast is that of one without an upper bound.
+// AtLeast returns the schema of a whole number without an upper bound.
 func AtLeast(least int) Schema { return Schema{"type": "integer", "minimum": least} }
 
-// OneOf is that of one of some words.
+// OneOf returns the schema of an enumeration.
 func OneOf[T ~string](words ...T) Schema {
 	return Schema{"type": "string", "enum": slices.Clone(words)}
 }
 
-// reference refers to a component.
+// reference returns a reference to a component.
 func reference(name string) Schema { return Schema{"$ref": "#/components/schemas/" + name} }
 
-// coded are the types whose JSON their fields do not tell.
+// coded are the schemas of types whose fields do not determine their JSON.
 var coded = map[reflect.Type]Schema{
 	reflect.TypeFor[time.Time]():         Instant,
 	reflect.TypeFor[scheduler.Seconds](): {"type": "number", "description": "seconds"},
@@ -47,14 +47,14 @@ var coded = map[reflect.Type]Schema{
 	reflect.TypeFor[document.Value]():    {"type": "object"},
 }
 
-// reflected makes schemas of Go types, by their JSON tags: a component of each struct.
+// reflected derives schemas from Go types by their JSON tags, with a component for each struct.
 type reflected struct {
 	components map[string]Schema
-	names      map[reflect.Type]string // of structs that are not called as in Go
-	sources    map[string]source       // what the sources tell of types
+	names      map[reflect.Type]string // of structs with another name than in Go
+	sources    map[string]source       // descriptions of types
 }
 
-// of returns the schema of the values of a type. Slices are arrays and never null: answers have empty ones.
+// of returns the schema of a type. Slices are arrays and never null, because answers encode empty ones as [].
 func (r *reflected) of(t reflect.Type) Schema {
 	if s, ok := coded[t]; ok {
 		return s
@@ -82,10 +82,10 @@ func (r *reflected) of(t reflect.Type) Schema {
 		}
 		return Text
 	}
-	panic("openapi: " + t.String() + " has no schema") // a defect: a test makes the document
+	panic("openapi: " + t.String() + " has no schema") // a defect: a test generates the document
 }
 
-// component makes a component of a struct, unless there is one, and refers to it.
+// component adds a component for a struct, if missing, and returns a reference to it.
 func (r *reflected) component(t reflect.Type) Schema {
 	name := r.names[t]
 	if name == "" {
@@ -96,7 +96,7 @@ func (r *reflected) component(t reflect.Type) Schema {
 	}
 	if _, known := r.components[name]; !known {
 		s := Schema{"type": "object"}
-		r.components[name] = s // before its fields, which may refer to it
+		r.components[name] = s // before its fields, which may be recursive
 		properties, required := map[string]Schema{}, []string{}
 		r.fields(t, properties, &required)
 		s["properties"] = properties
@@ -108,7 +108,7 @@ func (r *reflected) component(t reflect.Type) Schema {
 	return reference(name)
 }
 
-// fields adds the members that a struct is encoded with.
+// fields adds the encoded fields of a struct.
 func (r *reflected) fields(t reflect.Type, properties map[string]Schema, required *[]string) {
 	for f := range t.Fields() {
 		member, options, _ := strings.Cut(f.Tag.Get("json"), ",")
@@ -138,7 +138,7 @@ func (r *reflected) fields(t reflect.Type, properties map[string]Schema, require
 	}
 }
 
-// with returns a schema with one more keyword.
+// with returns a schema with an additional keyword.
 func with(s Schema, keyword string, value any) Schema {
 	all := Schema{keyword: value}
 	for k, v := range s {

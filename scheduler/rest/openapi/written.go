@@ -8,8 +8,8 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/schema"
 )
 
-// definitions are the components of the schemas of what users write (package schema), by their names there. Others are
-// called as there, with Job before that.
+// definitions map the schemas of user input (package schema) to components. Other components have the same name as
+// there, with the prefix Job.
 var definitions = map[string]string{
 	"job": "PlainJob", "envelopedJob": "EnvelopedJob", "job.properties": "JobProperties",
 	"collection": "Collection", "collection.properties": "CollectionProperties",
@@ -22,13 +22,13 @@ func definition(name string) string {
 	return "Job." + name
 }
 
-// written adds the components of what users write.
+// written adds the components of user input.
 func written(all map[string]Schema) {
 	var jobs struct {
 		Definitions map[string]map[string]any `json:"$defs"`
 	}
 	if err := json.Unmarshal(schema.JobText, &jobs); err != nil {
-		panic("openapi: " + err.Error()) // a defect: the text is part of the program
+		panic("openapi: " + err.Error()) // a defect: the text is embedded
 	}
 	for name, s := range jobs.Definitions {
 		all[definition(name)] = referring(s).(map[string]any)
@@ -51,7 +51,7 @@ func written(all map[string]Schema) {
 	}), "description", "A job, or its timing alone: recurrence, startTime, timeZone, dst. Its members are those of Job.")
 }
 
-// referring returns a schema whose references to definitions are to components.
+// referring converts references to definitions to references to components.
 func referring(v any) any {
 	switch v := v.(type) {
 	case []any:
@@ -69,8 +69,8 @@ func referring(v any) any {
 	return v
 }
 
-// shown returns the schema of the properties of a resource as it is shown: those that users write, but for some. What is
-// written and not shown (writeOnly) is not required then.
+// shown returns the schema of a resource's properties in answers: the user-written ones with some replacements. Fields
+// that are written only (writeOnly) are not required.
 func shown(written Schema, others map[string]Schema, required ...string) Schema {
 	properties := maps.Clone(written["properties"].(map[string]any))
 	for name, s := range others {
