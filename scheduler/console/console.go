@@ -1,5 +1,5 @@
-// Package console is the web console: pages for people, of everything that the scheduler has. Package frame is what its
-// pages have in common; each of its rooms is a package beside that.
+// Package console is the web console. Package frame provides the layout and access control of its pages; each
+// [frame.Room] is a part of the console in a separate package.
 package console
 
 import (
@@ -25,19 +25,19 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/throttle"
 )
 
-// Config says what the console shows. Service is required.
+// Config configures the console. Service is required.
 type Config struct {
 	Service *service.Service
 
-	// Pulse tells what all schedulers have done, and do, for the overview. Default: nobody knows.
+	// Pulse provides the live statistics of all schedulers for the overview. Default: none.
 	Pulse overview.Source
-	// Prefix begins the NATS subjects of published specs. Default carillon.
+	// Prefix is the prefix of the NATS subjects of published specs. Default: carillon.
 	Prefix string
 
-	// Rooms are parts besides those that are always there. Default: none.
+	// Rooms are additional parts. Default: none.
 	Rooms []frame.Room
 
-	// Identify, AllowHost, Rate, Ready, MaxLive, Observe, Logger and Version are as [frame.Config] has them.
+	// Identify, AllowHost, Rate, Ready, MaxLive, Observe, Logger and Version: see [frame.Config].
 	Identify  func(r *http.Request) (*access.Principal, error)
 	AllowHost func(host string) bool
 	Rate      *throttle.Throttle
@@ -48,7 +48,7 @@ type Config struct {
 	Version   string
 }
 
-// New returns the console. It serves / and everything below [frame.Root].
+// New returns the console. It serves / and all paths below [frame.Root].
 func New(cfg Config) http.Handler {
 	return frame.New(frame.Config{
 		Rooms: rooms(cfg), Identify: cfg.Identify, AllowHost: cfg.AllowHost, Rate: cfg.Rate, Ready: cfg.Ready,
@@ -56,7 +56,7 @@ func New(cfg Config) http.Handler {
 	})
 }
 
-// rooms are the parts of the console, in the order of the menu.
+// rooms returns the parts of the console in the order of the menu.
 func rooms(cfg Config) []frame.Room {
 	own := []frame.Room{
 		overview.Room(cfg.Service, cfg.Pulse),

@@ -15,10 +15,10 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec"
 )
 
-// maxPasted is how long a text may be whose language is looked for.
+// maxPasted limits the length of a text for language detection.
 const maxPasted = 16 << 10
 
-// takePasted puts what was pasted into the fields of its language.
+// takePasted fills the fields of the pasted text's language.
 func (r *reading) takePasted() {
 	text := r.text("paste")
 	if text == "" {
@@ -35,7 +35,7 @@ func (r *reading) takePasted() {
 	maps.Copy(r.values, values)
 }
 
-// What a text may look like.
+// Patterns of detectable texts.
 var (
 	wrapper   = regexp.MustCompile(`(?i)^(?:-\s*)?"?(?:cron|schedule|crontab|cron_?expression|expression)"?\s*[:=]\s*`)
 	isYAML    = regexp.MustCompile(`(?m)^"?(?:recurrence|properties|frequency|startTime)"?:(?:\s|$)|^(?:cron|rrule):\s.*\n\s*\w+:\s`)
@@ -48,11 +48,14 @@ var (
 	onlyDate  = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?$`)
 )
 
-// Detect finds out in which language a text says when something runs, and returns what the fields then hold, by names
-// without [Prefix]. It knows a line of a crontab (with its command, which is left out) or of a workflow, cron and its
-// shortcuts, also as Quartz and Amazon EventBridge write it, the properties of iCalendar, also in an event, a recurrence or
-// job in JSON or YAML, times of a day, also of some days ("weekdays at 9"), a date, and lengths of time such as
-// "every 5 minutes", "@every 1h30m", "rate(5 minutes)" and PT5M.
+// Detect detects the schedule language of a text. It returns the field values, by names without [Prefix]. It detects:
+//
+//   - a line of a crontab (without its command) or of a workflow, cron and its shortcuts, and the dialects of Quartz and
+//     Amazon EventBridge;
+//   - iCalendar properties, also within an event;
+//   - a recurrence or job in JSON or YAML;
+//   - times of day, optionally with days ("weekdays at 9"), and dates;
+//   - durations such as "every 5 minutes", "@every 1h30m", "rate(5 minutes)" and PT5M.
 func Detect(text string) (url.Values, bool) {
 	text = strings.TrimSpace(text)
 	if text == "" || len(text) > maxPasted {
@@ -83,10 +86,10 @@ func Detect(text string) (url.Values, bool) {
 	return detectCron(text)
 }
 
-// units are those of lengths of time, by the letters with which they begin.
+// units maps the first letters of units to units.
 var units = map[string]string{"s": "second", "m": "minute", "h": "hour", "d": "day", "w": "week"}
 
-// detectEvery knows lengths of time.
+// detectEvery detects durations.
 func detectEvery(text string) (url.Values, bool) {
 	every := func(n, unit string) (url.Values, bool) {
 		return url.Values{"when": {choiceEvery}, "plain.n": {strings.TrimLeft(n, "0")}, "plain.unit": {unit}}, strings.Trim(n, "0") != ""
@@ -120,7 +123,7 @@ func detectEvery(text string) (url.Values, bool) {
 	return nil, false
 }
 
-// detectDocument knows a job, and a recurrence alone, in JSON or YAML.
+// detectDocument detects a job or a recurrence in JSON or YAML.
 func detectDocument(text string) (url.Values, bool) {
 	v, err := document.Parse([]byte(text))
 	if err != nil || v.Kind() != document.KindObject {
@@ -147,7 +150,7 @@ func detectDocument(text string) (url.Values, bool) {
 	return f.values, true
 }
 
-// properties returns the properties of iCalendar that say when something runs, of an event that has others too.
+// properties returns the schedule properties of an iCalendar event.
 func properties(text string) string {
 	text = strings.Trim(strings.ReplaceAll(text, "\r", ""), "\"'` ")
 	if !strings.Contains(strings.ToUpper(text), "BEGIN:VEVENT") {

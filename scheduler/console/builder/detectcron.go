@@ -10,7 +10,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec"
 )
 
-// What cron may look like.
+// Patterns of cron texts.
 var (
 	isHashed  = regexp.MustCompile(`(?:^|[\s,])[HR](?:[(/\s]|$)`)
 	cronField = regexp.MustCompile(`(?i)^[0-9*?LWHR#/,()\-]+$|^[0-9*/,\-]*(?:` +
@@ -21,7 +21,7 @@ var (
 	numbered   = regexp.MustCompile(`[1-7]`)
 )
 
-// withoutComments leaves out the lines of a crontab that say nothing of a time.
+// withoutComments removes crontab lines without a schedule.
 func withoutComments(text string) string {
 	var lines []string
 	for line := range strings.Lines(text) {
@@ -32,7 +32,7 @@ func withoutComments(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// detectCron knows cron.
+// detectCron detects cron.
 func detectCron(text string) (url.Values, bool) {
 	values := url.Values{}
 	if m := cronZone.FindStringSubmatch(text); m != nil {
@@ -72,7 +72,7 @@ func detectCron(text string) (url.Values, bool) {
 	fields := cronFields(given, 5)
 	if fields < 5 {
 		if nearly(given) {
-			return cron(text) // what reads it tells what is wrong
+			return cron(text) // the parser reports the problem
 		}
 		return nil, false
 	}
@@ -88,7 +88,7 @@ func detectCron(text string) (url.Values, bool) {
 	return cron(strings.Join(given[:fields], " ")) // a line of a crontab: the rest is its command
 }
 
-// cronFields returns how many of the first words are fields of cron, most at most.
+// cronFields counts the leading words that are cron fields, up to most.
 func cronFields(given []string, most int) int {
 	n := 0
 	for n < len(given) && n < most && cronField.MatchString(strings.TrimSuffix(given[n], ";")) {
@@ -97,7 +97,7 @@ func cronFields(given []string, most int) int {
 	return n
 }
 
-// nearly reports whether five words are meant as cron, with one that is wrong after the time of the day, or two.
+// nearly reports whether five words are probably cron, with one invalid field after the time of day, or two.
 func nearly(given []string) bool {
 	right := 0
 	for _, word := range given {
@@ -106,15 +106,15 @@ func nearly(given []string) bool {
 	return len(given) == 5 && cronFields(given, 2) == 2 && right >= 3
 }
 
-// quartz reports whether fields begin with the second, as in Quartz: then one of the days is a question mark. With another
-// second than 0 they cannot be said here, and what reads them tells so.
+// quartz reports whether the fields begin with seconds, as in Quartz, where one of the day fields is a question mark.
+// Only second 0 is supported; the parser reports others.
 func quartz(given []string) bool {
 	n := cronFields(given, 8)
 	return n == len(given) && (n == 6 || n == 7) && given[0] == "0" && (given[3] == "?" || given[5] == "?")
 }
 
-// translated returns the fields of Quartz or EventBridge, without the second, as cron has them: there a question mark is a
-// star, and Sunday is 0 and not 1.
+// translated converts fields of Quartz or EventBridge, without the seconds, to cron: a question mark becomes a star,
+// and Sunday is 0 instead of 1.
 func translated(given []string) string {
 	given = slices.Clone(given)
 	for i, field := range given {

@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// The words for a time of day, and those that may be a day of the week.
+// Words for times of day and for possible weekdays.
 const (
 	aTime = `\d{1,2}(?:[:.h]\d{2})?\s?(?:am|pm)?`
 	aDay  = `(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*`
 )
 
-// How people say when something runs.
+// Patterns of schedules in English.
 var (
 	atTimes  = regexp.MustCompile(`(?i)^(.*?)(?:\s+at|,)?\s+(` + aTime + `(?:(?:,\s*|\s+and\s+|\s+)` + aTime + `)*|noon|midnight)$`)
 	someDays = regexp.MustCompile(`(?i)^(?:every\s+|on\s+)?(` + aDay +
@@ -22,7 +22,7 @@ var (
 	dayWord = regexp.MustCompile(`(?i)^(mon|tue|tues|wed|wednes|thu|thur|thurs|fri|sat|satur|sun)(?:days?)?$`)
 )
 
-// frequencies are words for a plain choice, by themselves or with a time.
+// frequencies maps words to plain choices; a time may follow.
 var frequencies = map[string]url.Values{
 	"daily": {"when": {choiceDaily}}, "every day": {"when": {choiceDaily}}, "each day": {"when": {choiceDaily}},
 	"weekdays": {"when": {choiceWeekdays}}, "on weekdays": {"when": {choiceWeekdays}}, "every weekday": {"when": {choiceWeekdays}},
@@ -32,8 +32,8 @@ var frequencies = map[string]url.Values{
 	"hourly":  {"when": {choiceEvery}, "plain.n": {"1"}, "plain.unit": {"hour"}},
 }
 
-// detectWords knows "daily at 9:00", "weekdays at 9 and 17", "every Monday and Friday at 10am", "Mon-Fri 9:00", noon, and
-// "hourly". A time that is not said is midnight, as in cron.
+// detectWords detects "daily at 9:00", "weekdays at 9 and 17", "every Monday and Friday at 10am", "Mon-Fri 9:00", noon,
+// and "hourly". The time defaults to midnight, as in cron.
 func detectWords(text string) (url.Values, bool) {
 	text = strings.TrimSuffix(strings.TrimSpace(text), ".")
 	days, times := text, "0:00"
@@ -62,7 +62,7 @@ func detectWords(text string) (url.Values, bool) {
 	return values, true
 }
 
-// daysOf returns the days of a week that are named, as cron has them.
+// daysOf returns the named weekdays in cron's form.
 func daysOf(text string) ([]string, bool) {
 	index := func(word string) int {
 		if !dayWord.MatchString(word) {

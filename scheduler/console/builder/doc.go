@@ -1,10 +1,14 @@
-// Package builder is where people say when a job runs: by plain choices, which need no language, or in one of the languages
-// of schedules. It is a part of pages, not a page: the template "builder" has the fields, all of whose names begin with
-// [Prefix]; [Fields] says what they show of a job, and [Read] what was typed into them means.
+// Package builder is the form for a job's schedule: plain choices, which need no language, or one of the schedule
+// languages. It is a part of other pages. The template "builder" has the fields, whose names begin with [Prefix].
 //
-// What a plain choice becomes is the simplest recurrence that says the same, and is shown, so that people learn it. A
-// recurrence that is that of a plain choice is shown as one, any other in its language: what nobody changes stays as it is.
+//	job ──► Fields ──► Form ──► browser ──► Read ──► Schedule ──► Look ──► Outlook
+//	                     ▲                     │
+//	                     └── pasted text ──────┘ Detect
 //
-// While somebody types, the script asks [Room] what it means: in English, the next runs, a year ahead, what may be a
-// mistake, and the problems beside their fields.
+// A plain choice becomes the simplest equivalent recurrence. The page shows that recurrence, so that users learn the
+// language. If a recurrence corresponds to a plain choice, the form shows the choice; otherwise it shows the language.
+// Unchanged fields keep their original text.
+//
+// While the user types, the script requests a preview from [Room]: a summary in English, the next runs, the year ahead,
+// possible mistakes, and problems next to their fields.
 package builder

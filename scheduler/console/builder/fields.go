@@ -15,7 +15,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec"
 )
 
-// job is what the fields show of one.
+// job is the part of a job that the fields show.
 type job struct {
 	Properties *job `json:"properties"`
 
@@ -35,8 +35,8 @@ type job struct {
 	} `json:"catchUp"`
 }
 
-// Fields returns what the fields show of a job: its document as the scheduler answers it, in either form. Nothing at all is
-// a new job, which runs daily unless somebody says otherwise.
+// Fields returns the form of a job from its document in an answer, in either form. An empty document is a new job,
+// which runs daily by default.
 func Fields(doc []byte) Form {
 	f := Form{values: url.Values{}}
 	var j job
@@ -70,8 +70,7 @@ func Fields(doc []byte) Form {
 	return f
 }
 
-// spell writes what is to be chosen as the choices are written, in whose letter case it stands nowhere but here: else it would
-// not be chosen.
+// spell normalizes the letter case of choices, because a choice in another spelling would not be selected.
 func (f Form) spell() {
 	for name, all := range choices {
 		for i, value := range f.values[name] {
@@ -82,7 +81,7 @@ func (f Form) spell() {
 	}
 }
 
-// once shows a job without a recurrence.
+// once fills the fields of a job without a recurrence.
 func (f Form) once(j job) {
 	if j.StartTime == "" && strings.EqualFold(j.State, "disabled") {
 		f.set("when", choiceAsked)
@@ -93,7 +92,7 @@ func (f Form) once(j job) {
 	f.values.Del("startTime")
 }
 
-// recurs shows a recurrence.
+// recurs fills the fields of a recurrence.
 func (f Form) recurs(rec *recurrence, zone *time.Location) {
 	f.keep("recurrence.count", number(rec.Count))
 	f.keepMoment("recurrence.endTime", rec.EndTime, zone)
@@ -116,7 +115,7 @@ func (f Form) recurs(rec *recurrence, zone *time.Location) {
 	}
 }
 
-// azure shows a recurrence of Azure Scheduler.
+// azure fills the fields of an Azure Scheduler recurrence.
 func (f Form) azure(rec *recurrence) {
 	f.set("when", choiceAzure)
 	f.set("recurrence.frequency", strings.ToLower(rec.Frequency))
@@ -157,7 +156,7 @@ var (
 	byWeek  = regexp.MustCompile(`^\* \* ((?:MON|TUE|WED|THU|FRI|SAT|SUN)(?:[,-](?:MON|TUE|WED|THU|FRI|SAT|SUN))*)$`)
 )
 
-// plainCron shows a cron text as the plain choice that makes the same text, if there is one.
+// plainCron selects the plain choice that produces the same cron text, if one does.
 func (f Form) plainCron(text string) {
 	values := url.Values{}
 	var days string
@@ -189,7 +188,7 @@ func (f Form) plainCron(text string) {
 	maps.Copy(f.values, values)
 }
 
-// plainDays says the days of a cron pattern as a plain choice.
+// plainDays selects the plain choice for the days of a cron pattern.
 func plainDays(values url.Values, days string) bool {
 	choose := func(when string) { values.Set("when", when) }
 	if days == "* * *" {
@@ -247,15 +246,15 @@ func plainDays(values url.Values, days string) bool {
 	return false
 }
 
-// keep shows a text, if there is one.
+// keep sets a field, unless the text is empty.
 func (f Form) keep(name, text string) {
 	if text != "" {
 		f.set(name, text)
 	}
 }
 
-// keepMoment shows a time on the clock of a zone, as a browser's field takes it; one that the field cannot show is told as
-// it stands in the document.
+// keepMoment sets the field of a time on the clock of a zone, in the form of a browser's input. A time that the input
+// cannot show keeps its original text.
 func (f Form) keepMoment(name, text string, zone *time.Location) {
 	t, err := document.ParseTime(text)
 	if err != nil {
@@ -270,7 +269,7 @@ func (f Form) keepMoment(name, text string, zone *time.Location) {
 	}
 	written := local.Format(layout)
 	if again, err := time.ParseInLocation(layout, written, zone); err != nil || !again.Equal(t) {
-		f.set(name, text) // of a second hour of its name, or with decimals
+		f.set(name, text) // in the repeated hour of a DST change, or with decimals
 		return
 	}
 	f.set(name, written)
@@ -298,7 +297,7 @@ func numbers(list []int) string {
 	return strings.Join(out, ", ")
 }
 
-// plainText is a value of a document that is a text or a number.
+// plainText returns a text or number of a document as text.
 func plainText(v any) string {
 	switch v := v.(type) {
 	case string:

@@ -13,12 +13,12 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec"
 )
 
-// Prefix is what the names of all fields begin with.
+// Prefix is the prefix of all field names.
 const Prefix = "schedule."
 
-// The choices of the field when. Those before choiceAzure are the plain ones.
+// The choices of the field when. Those before choiceAzure are plain.
 const (
-	choiceAsked    = "asked" // only when somebody asks for it
+	choiceAsked    = "asked" // manual runs only
 	choiceOnce     = "once"
 	choiceEvery    = "every"
 	choiceDaily    = "daily"
@@ -31,7 +31,7 @@ const (
 	choiceRRule    = "rrule"
 )
 
-// The choices, as they are shown.
+// The choices in the order of the page.
 var (
 	plainChoices = []string{
 		choiceEvery, choiceDaily, choiceWeekdays, choiceWeekly, choiceMonthly, choiceYearly, choiceOnce, choiceAsked,
@@ -39,18 +39,18 @@ var (
 	languages = []string{choiceCron, choiceRRule, choiceAzure}
 )
 
-// Form is what the fields hold, as text.
+// Form holds the field values as text.
 type Form struct {
-	// Problems are what is wrong, with the paths of fields: their names without [Prefix].
+	// Problems have the paths of fields: their names without [Prefix].
 	Problems document.Problems
 
-	// Proposed says that the zone was proposed, and chosen by nobody.
+	// Proposed: the zone is a proposal that the user has not chosen.
 	Proposed bool
 
 	values url.Values // by names without the prefix
 }
 
-// Typed returns what was typed into a form, so that it can be shown again.
+// Typed returns the submitted form, to show it again.
 func Typed(values url.Values) Form {
 	f := Form{values: url.Values{}}
 	for name, v := range values {
@@ -64,7 +64,7 @@ func Typed(values url.Values) Form {
 	return f
 }
 
-// Sent is what the fields send when nobody changes them.
+// Sent returns the values that the unchanged fields submit.
 func (f Form) Sent() url.Values {
 	values := url.Values{}
 	for name, v := range f.values {
@@ -73,13 +73,13 @@ func (f Form) Sent() url.Values {
 	return values
 }
 
-// When is the choice that was made.
+// When returns the selected choice.
 func (f Form) When() string { return f.values.Get("when") }
 
-// Value is what a field holds.
+// Value returns the value of a field.
 func (f Form) Value(name string) string { return f.values.Get(name) }
 
-// Or is what a field holds, or a text for one that is empty.
+// Or returns the value of a field, or a default if it is empty.
 func (f Form) Or(name, otherwise string) string {
 	if v := f.text(name); v != "" {
 		return v
@@ -87,21 +87,21 @@ func (f Form) Or(name, otherwise string) string {
 	return otherwise
 }
 
-// Has reports whether a field of several values holds one.
+// Has reports whether a field with several values has one.
 func (f Form) Has(name, value string) bool {
 	return slices.ContainsFunc(f.values[name], func(v string) bool { return strings.EqualFold(v, value) })
 }
 
-// Wrong is a problem of a field. Where it names a column, Here is what stands there in what was typed.
+// Wrong is a problem of a field. If it names a column, Here is the word in that column.
 type Wrong struct {
 	Text                string
 	Before, Here, After string
 }
 
-// column is how a problem begins that names one.
+// column matches a problem that begins with a column.
 var column = regexp.MustCompile(`^column (\d{1,5})[,:]`)
 
-// Wrong are the problems of a field, and of what lies below its path.
+// Wrong returns the problems of a field and of paths below it.
 func (f Form) Wrong(name string) []Wrong {
 	var list []Wrong
 	for _, p := range f.Problems {
@@ -118,10 +118,10 @@ func (f Form) Wrong(name string) []Wrong {
 	return list
 }
 
-// around is how much of a text is shown on either side of what is marked.
+// around is the length of the context on either side of a marked word.
 const around = 60
 
-// mark marks the word of a text that begins at a place.
+// mark marks the word that begins at a position.
 func (w *Wrong) mark(typed []rune, at int) {
 	if at < 0 || at > len(typed) {
 		return
@@ -133,17 +133,17 @@ func (w *Wrong) mark(typed []rune, at int) {
 	w.Before, w.Here = string(typed[max(0, at-around):at]), string(typed[at:min(end, at+around)])
 	w.After = string(typed[end:min(len(typed), end+around)])
 	if w.Here == "" {
-		w.Here = "\u2423" // an open box: something is missing here
+		w.Here = "\u2423" // an open box: missing text
 	}
 }
 
-// Moment is what a field for a time holds. A browser's own field for that takes it if it is local.
+// Moment is the value of a time field. The browser's own input accepts local times only.
 type Moment struct {
 	Text  string
 	Local bool
 }
 
-// Moment returns what a field for a time holds.
+// Moment returns the value of a time field.
 func (f Form) Moment(name string) *Moment {
 	text := f.text(name)
 	_, err := time.Parse(layouts[0], text)
@@ -153,7 +153,7 @@ func (f Form) Moment(name string) *Moment {
 	return &Moment{text, err == nil || text == ""}
 }
 
-// More reports whether one of the fields that are folded away says something.
+// More reports whether one of the folded fields has a value.
 func (f Form) More() bool {
 	for _, name := range moreFields {
 		if f.text(name) != "" || len(f.Wrong(name)) > 0 {
@@ -163,31 +163,31 @@ func (f Form) More() bool {
 	return false
 }
 
-// moreFields are those that most jobs do without.
+// moreFields are the folded fields, which most jobs do not need.
 var moreFields = []string{
 	"startTime", "recurrence.endTime", "recurrence.count", "dst.gap", "dst.overlap", "jitter",
 	"catchUp.policy", "catchUp.window", "overlap",
 }
 
-// Plain are the plain choices, and Languages the others.
+// Plain returns the plain choices.
 func (f Form) Plain() []string { return plainChoices }
 
-// Languages are the choices for who knows one.
+// Languages returns the other choices.
 func (f Form) Languages() []string { return languages }
 
-// Zones are the names of time zones.
+// Zones returns the names of time zones.
 func (f Form) Zones() []string { return spec.ZoneNames() }
 
-// Weekdays are the days of a week, and Months those of a year, as they are written in cron.
+// Weekdays returns the weekdays in cron's form.
 func (f Form) Weekdays() []string { return weekdays }
 
-// Units are those of lengths of time, and Frequencies those of Azure Scheduler.
+// Units returns the units of intervals.
 func (f Form) Units() []string { return plainUnits }
 
-// Frequencies are the units of Azure Scheduler.
+// Frequencies returns the units of Azure Scheduler.
 func (f Form) Frequencies() []string { return append(slices.Clone(plainUnits), "year") }
 
-// Choices are those of a field.
+// Choices returns the choices of a field.
 func (f Form) Choices(name string) []string { return choices[name] }
 
 var choices = map[string][]string{
@@ -203,7 +203,7 @@ var choices = map[string][]string{
 // weekdayNames are the weekdays of Azure Scheduler.
 var weekdayNames = []string{"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"}
 
-// Kept are the fields that nobody sees: what some members were, so that they stay as they are written.
+// Kept returns the hidden fields, which hold the original text of some job fields.
 func (f Form) Kept() []string {
 	var list []string
 	for _, name := range []string{
@@ -216,7 +216,7 @@ func (f Form) Kept() []string {
 	return list
 }
 
-// Months are the months of a year.
+// Months returns the months of a year.
 func (f Form) Months() []string { return months }
 
 var (
@@ -224,14 +224,14 @@ var (
 	months   = []string{"JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"}
 )
 
-// text is what a field holds, without space around it.
+// text returns the trimmed value of a field.
 func (f Form) text(name string) string { return strings.TrimSpace(f.values.Get(name)) }
 
 func (f Form) set(name string, values ...string) {
 	f.values[name] = values
 }
 
-// Propose sets the zone of a schedule that has none yet.
+// Propose sets the zone of a schedule that has none.
 func (f Form) Propose(zone string) Form {
 	if f.text("timeZone") == "" {
 		f.set("timeZone", zone)
@@ -240,20 +240,20 @@ func (f Form) Propose(zone string) Form {
 	return f
 }
 
-// Owns reports whether a path of a job's properties is that of a field, or lies in one: problems of it are shown here.
+// Owns reports whether the form shows problems of a path of a job's properties.
 func Owns(path string) bool {
 	member, _, _ := strings.Cut(path, ".")
 	return slices.Contains(members, member)
 }
 
-// Members are those of a job's properties that the fields make.
+// Members returns the job fields that the form produces.
 func Members() []string { return slices.Clone(members) }
 
-// members are those of a job's properties that the fields make.
+// members are the job fields that the form produces.
 var members = []string{"recurrence", "startTime", "timeZone", "dst", "jitter", "catchUp", "overlap"}
 
-// Place returns the field that shows a problem: that with the path, or around it, or the one of the plain choice which the
-// path was made of.
+// Place returns the field that shows a problem: the field of its path or of a path above it, or the field of the plain
+// choice that produced the path.
 func (f Form) Place(path string) string {
 	plain := slices.Contains(plainChoices, f.When())
 	switch path {
@@ -291,10 +291,10 @@ func (f Form) Place(path string) string {
 	return "when"
 }
 
-// Label is what the field is called that shows a problem.
+// Label returns the label of the field that shows a problem.
 func (f Form) Label(path string) string { return words.Say(labels[f.Place(path)]) }
 
-// labels are the texts of fields.
+// labels are the labels of fields.
 var labels = map[string]string{
 	"when": "builder.when", "paste": "builder.paste", "timeZone": "builder.zone", "plain.once": "builder.once", "plain.n": "builder.every",
 	"plain.times": "builder.times", "plain.days": "builder.days", "plain.day": "builder.on.day.label", "plain.date": "builder.date",
@@ -309,7 +309,7 @@ var labels = map[string]string{
 	"catchUp.policy": "builder.catchup", "catchUp.window": "builder.window", "overlap": "builder.overlap",
 }
 
-// shown are the fields that have a place for problems.
+// shown are the fields that can show problems.
 var shown = append([]string{
 	"when", "paste", "timeZone", "plain.once", "plain.n", "plain.times", "plain.days", "plain.day", "plain.date",
 	"recurrence.frequency", "recurrence.interval", "recurrence.schedule.minutes", "recurrence.schedule.hours",

@@ -17,28 +17,29 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec"
 )
 
-// Outlook is what a schedule means, for people: the template "outlook" shows it.
+// Outlook is the preview of a schedule, shown by the template "outlook".
 type Outlook struct {
 	English    string
-	Expression string // what the fields become, as a document has it
+	Expression string // the resulting recurrence, as in a document
 	Zone       string
-	SameZone   bool // the browser's is the schedule's
+	SameZone   bool // the browser's zone is the schedule's
 	Runs       []run
-	Complete   bool // nothing comes after the runs
+	Complete   bool // no further runs follow
 	Notes      []string
-	Year       *year // nil: there is nothing to show
-	Wrong      int   // how many problems there are; then there is nothing else
+	Year       *year // nil: nothing to show
+	Wrong      int   // number of problems; if not 0, the other fields are empty
 }
 
-// run is one of the next runs.
+// run is an upcoming run.
 type run struct {
 	At     time.Time
 	Local  string // on the clock of the schedule
-	Change string // what the clock has done since the run before
+	Change string // DST change since the previous run
 }
 
-// Look asks what a schedule means, for a job of that name; browser is the zone of who asks. Problems that only the scheduler
-// finds are added to those of the schedule and its form. The error is that of the service, but for an [scheduler.ErrInvalid].
+// Look previews a schedule for a job with the given name; browser is the zone of the browser. Problems that only the
+// scheduler detects are added to the schedule and its form. The error is the service's, except for
+// [scheduler.ErrInvalid].
 func (s *Schedule) Look(ctx context.Context, p service.Previewer, name string, browser *time.Location) (*Outlook, error) {
 	o := &Outlook{Expression: s.Expression()}
 	if s.OnRequest && len(s.Problems) == 0 {
@@ -70,8 +71,8 @@ func (s *Schedule) Look(ctx context.Context, p service.Previewer, name string, b
 	return o, nil
 }
 
-// refused notes the problems that the scheduler has found. Those of a form that has problems of its own may follow from
-// those, so fields that have one get no other.
+// refused adds the problems that the scheduler detected. They may result from problems of the form, so a field with a
+// problem gets no other.
 func (s *Schedule) refused(err error) {
 	var had []string
 	for _, p := range s.Problems {
@@ -85,7 +86,7 @@ func (s *Schedule) refused(err error) {
 	s.Form.Problems = s.Problems
 }
 
-// Invalid notes problems with paths seen from a job's properties, and returns those that no field of the builder shows.
+// Invalid adds problems with paths relative to a job's properties, and returns those that no field of the form shows.
 func (s *Schedule) Invalid(problems document.Problems) (others document.Problems) {
 	for _, p := range problems {
 		p.Path = strings.TrimPrefix(p.Path, "properties.")
@@ -99,7 +100,8 @@ func (s *Schedule) Invalid(problems document.Problems) (others document.Problems
 	return others
 }
 
-// doubts are what somebody may not expect who takes a plain choice, or a hash for a job that has no name yet.
+// doubts returns warnings about a plain choice with possibly unexpected effects, and about a hash for a job without a
+// name.
 func (s *Schedule) doubts(name string) []string {
 	if name == "" && s.Form.When() == choiceCron && s.Form.text("cron.dialect") == string(spec.Dsari) &&
 		isHashed.MatchString(s.Form.text("recurrence.cron")) {
@@ -113,7 +115,7 @@ func (s *Schedule) doubts(name string) []string {
 	return nil
 }
 
-// Expression is what the fields become, as it stands in a document.
+// Expression returns the recurrence as in a document.
 func (s *Schedule) Expression() string {
 	var rec recurrence
 	switch err := json.Unmarshal(s.Members["recurrence"], &rec); {
@@ -131,7 +133,7 @@ func (s *Schedule) Expression() string {
 	return string(s.Members["recurrence"])
 }
 
-// fill tells what was found.
+// fill copies the service's preview.
 func (o *Outlook) fill(found *service.Outlook, browser *time.Location) {
 	o.English = sentence(found.Description)
 	o.Zone, o.Complete, o.Notes = found.Zone.String(), found.Complete, nil
@@ -160,12 +162,12 @@ func (o *Outlook) fill(found *service.Outlook, browser *time.Location) {
 	o.Year = newYear(found)
 }
 
-// short is a length of time as people write it: 1h, 30m.
+// short formats a duration briefly: 1h, 30m.
 func short(d time.Duration) string {
 	return strings.TrimSuffix(strings.TrimSuffix(d.String(), "0s"), "0m")
 }
 
-// sentence makes one of a phrase.
+// sentence converts a phrase to a sentence.
 func sentence(phrase string) string {
 	r, n := utf8.DecodeRuneInString(phrase)
 	if n == 0 {

@@ -17,17 +17,17 @@ type clock struct{ hour, minute int }
 
 func (c clock) String() string { return fmt.Sprintf("%02d:%02d", c.hour, c.minute) }
 
-// plainUnits are those of the plain choice that runs every so often.
+// plainUnits are the units of the interval choice.
 var plainUnits = []string{"second", "minute", "hour", "day", "week", "month"}
 
-// maxTimes is how many times of a day a plain choice may have.
+// maxTimes limits the times of day of a plain choice.
 const maxTimes = 96
 
-// plain returns the simplest recurrence that says what was chosen.
+// plain returns the simplest recurrence for the plain choice.
 func (r *reading) plain() *recurrence {
 	if r.When() == choiceEvery {
 		rec := &recurrence{Frequency: r.Or("plain.unit", "minute"), Interval: r.number("plain.n", r.Or("plain.n", "1"), 1)}
-		if rec.Interval == 1 && r.text("was.interval") != "1" { // it says nothing
+		if rec.Interval == 1 && r.text("was.interval") != "1" { // 1 is the default
 			rec.Interval = 0
 		}
 		return rec
@@ -51,7 +51,7 @@ func (r *reading) days() string {
 	return "* * *"
 }
 
-// weekly returns the days of a week.
+// weekly returns the weekdays.
 func (r *reading) weekly() string {
 	var chosen []int
 	for i, day := range weekdays {
@@ -72,7 +72,7 @@ func (r *reading) weekly() string {
 		for end+1 < len(chosen) && chosen[end+1] == chosen[end]+1 {
 			end++
 		}
-		if end-i < 2 { // two days are written out
+		if end-i < 2 { // a range of two days becomes a list
 			end = i
 			spans = append(spans, weekdays[chosen[i]])
 		} else {
@@ -83,7 +83,7 @@ func (r *reading) weekly() string {
 	return strings.Join(spans, ",")
 }
 
-// monthly returns the days of a month.
+// monthly returns the days of the month.
 func (r *reading) monthly() string {
 	switch r.Or("plain.on", "day") {
 	case "last":
@@ -105,7 +105,7 @@ func (r *reading) monthly() string {
 	return strconv.Itoa(r.day("plain.day")) + " * *"
 }
 
-// day reads the day of a month.
+// day parses the day of a month.
 func (r *reading) day(field string) int {
 	text := r.Or(field, "1")
 	n, err := strconv.Atoi(text)
@@ -116,10 +116,10 @@ func (r *reading) day(field string) int {
 	return n
 }
 
-// timeOfDay is how people write one: 9, 9:00, 09.00, 9h30, 9am, 5:30 pm.
+// timeOfDay matches a time of day: 9, 9:00, 09.00, 9h30, 9am, 5:30 pm.
 var timeOfDay = regexp.MustCompile(`(?i)^(\d{1,2})(?:[:.h](\d{2}))?(am|pm)?$`)
 
-// times reads the times of a day. There is one at least.
+// times parses the times of day. It returns at least one.
 func (r *reading) times() []clock {
 	text := regexp.MustCompile(`(?i)\s+(am|pm)\b`).ReplaceAllString(r.text("plain.times"), "$1")
 	var list []clock
@@ -163,7 +163,7 @@ func readClock(text string) (clock, bool) {
 	return clock{hour, minute}, hour < 24 && minute < 60
 }
 
-// cronOf returns the cron pattern of times on days: one for all hours that have the same minutes.
+// cronOf returns the cron pattern of times on days, one for all hours with the same minutes.
 func cronOf(times []clock, days string) string {
 	byMinute := map[string][]string{} // lists of hours by minutes
 	var order []string
@@ -177,7 +177,7 @@ func cronOf(times []clock, days string) string {
 	var patterns []string
 	for i := 0; i < len(order); i++ {
 		minutes, hours := []string{order[i]}, strings.Join(byMinute[order[i]], ",")
-		for j := i + 1; j < len(order); { // minutes that have the same hours stand together
+		for j := i + 1; j < len(order); { // group hours with the same minutes
 			if strings.Join(byMinute[order[j]], ",") != hours {
 				j++
 				continue

@@ -13,24 +13,23 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec"
 )
 
-// Schedule is what the fields mean.
+// Schedule is the schedule that a form describes.
 type Schedule struct {
-	// Form is what was typed. When something was pasted whose language is known, it is that in its fields.
+	// Form is the submitted form. After a paste in a known language, it holds the fields of that language.
 	Form Form
 
-	// Members are recurrence, startTime, timeZone, dst, jitter, catchUp and overlap of a job's properties, as JSON. Those
-	// that are left to their defaults are not there.
+	// Members are recurrence, startTime, timeZone, dst, jitter, catchUp and overlap of a job's properties, as JSON,
+	// without those that have their default.
 	Members map[string]json.RawMessage
 
-	// OnRequest says that the job has no time of its own: it is disabled, and runs when somebody asks for it.
+	// OnRequest: the job has no schedule. It is disabled and runs on request only.
 	OnRequest bool
 
-	// Problems are what is wrong with what was typed, with the paths of fields. What only the scheduler finds is not among
-	// them.
+	// Problems are the problems of the form, with the paths of fields, except those that only the scheduler detects.
 	Problems document.Problems
 }
 
-// reading reads a form.
+// reading is the state of Read.
 type reading struct {
 	Form
 
@@ -38,7 +37,7 @@ type reading struct {
 	zone     *time.Location
 }
 
-// recurrence is one as a document has it.
+// recurrence is a recurrence of a document.
 type recurrence struct {
 	Frequency string    `json:"frequency,omitempty"`
 	Interval  int       `json:"interval,omitempty"`
@@ -51,7 +50,7 @@ type recurrence struct {
 	EndTime   string    `json:"endTime,omitempty"`
 }
 
-// elements are the schedule of a recurrence.
+// elements is the schedule of a recurrence.
 type elements struct {
 	Minutes   []int        `json:"minutes,omitempty"`
 	Hours     []int        `json:"hours,omitempty"`
@@ -66,14 +65,14 @@ type occurrence struct {
 	Occurrence int    `json:"occurrence,omitempty"`
 }
 
-// Read says what was typed into the fields.
+// Read parses a submitted form.
 func Read(values url.Values) Schedule {
 	r := &reading{Form: Typed(values), zone: time.UTC}
 	r.takePasted()
 	out := Schedule{Members: map[string]json.RawMessage{}, OnRequest: r.When() == choiceAsked}
 	add := func(name string, v any) {
 		data, err := json.Marshal(v)
-		if err == nil { // there is nothing in it that JSON has not
+		if err == nil { // the text is also valid JSON
 			out.Members[name] = data
 		}
 	}
@@ -113,12 +112,12 @@ func Read(values url.Values) Schedule {
 	return out
 }
 
-// hasClock reports whether the choice is one whose times hang on the clock of a zone.
+// hasClock reports whether the choice depends on the clock of a zone.
 func (r *reading) hasClock() bool {
 	return !slices.Contains([]string{choiceAsked, choiceOnce, choiceEvery, choiceAzure}, r.When())
 }
 
-// inner returns an object of texts whose fields have a name before their own.
+// inner returns an object of texts, from the fields with a common prefix.
 func (r *reading) inner(name string) map[string]string {
 	m := map[string]string{}
 	for _, member := range map[string][]string{"dst": {"gap", "overlap"}, "catchUp": {"policy", "window"}}[name] {
@@ -129,12 +128,12 @@ func (r *reading) inner(name string) map[string]string {
 	return m
 }
 
-// wrong notes a problem of a field.
+// wrong adds a problem of a field.
 func (r *reading) wrong(field, message string) {
 	r.problems = append(r.problems, document.Problem{Path: field, Message: message})
 }
 
-// recurrence returns what the choice means, nil for a job that does not recur.
+// recurrence returns the recurrence of the choice, nil for a job without one.
 func (r *reading) recurrence() *recurrence {
 	var rec *recurrence
 	switch r.When() {
@@ -160,7 +159,7 @@ func (r *reading) recurrence() *recurrence {
 	return rec
 }
 
-// required returns a text that must be there.
+// required returns a text and adds a problem if it is empty.
 func (r *reading) required(field, missing string) string {
 	text := r.text(field)
 	if text == "" {
@@ -169,7 +168,7 @@ func (r *reading) required(field, missing string) string {
 	return text
 }
 
-// dialect returns the dialect of a language, "" for the one that it has anyway.
+// dialect returns the dialect of a language, "" for the default.
 func (r *reading) dialect(language string, usual spec.Dialect) string {
 	if d := r.text(language + ".dialect"); d != string(usual) {
 		return d
@@ -177,7 +176,7 @@ func (r *reading) dialect(language string, usual spec.Dialect) string {
 	return r.was(usual)
 }
 
-// was returns a dialect that need not be told, if the document has told it before.
+// was returns the default dialect if the original document states it explicitly.
 func (r *reading) was(usual spec.Dialect) string {
 	if r.text("was.dialect") == string(usual) {
 		return string(usual)
@@ -185,7 +184,7 @@ func (r *reading) was(usual spec.Dialect) string {
 	return ""
 }
 
-// azure returns the recurrence of Azure Scheduler that was typed.
+// azure returns the recurrence of Azure Scheduler.
 func (r *reading) azure() *recurrence {
 	rec := &recurrence{Frequency: r.Or("recurrence.frequency", "day"), Anchor: r.text("recurrence.anchor")}
 	if text := r.text("recurrence.interval"); text != "" {
@@ -202,7 +201,7 @@ func (r *reading) azure() *recurrence {
 	return rec
 }
 
-// weekDays returns the weekdays of a field. When they are those which were there before, they stay as they were written.
+// weekDays returns the weekdays of a field. Unchanged weekdays keep their original text.
 func (r *reading) weekDays(field string) []string {
 	days := r.values[field]
 	was := strings.Split(r.text("was.weekDays"), ",")
@@ -215,7 +214,7 @@ func (r *reading) weekDays(field string) []string {
 	return days
 }
 
-// number reads a whole number of a field that is least or more. One that is wrong is noted, and is least.
+// number parses a whole number of at least least. An invalid one adds a problem and yields least.
 func (r *reading) number(field, text string, least int) int {
 	n, err := strconv.Atoi(text)
 	if err != nil || n < least {
@@ -225,15 +224,15 @@ func (r *reading) number(field, text string, least int) int {
 	return n
 }
 
-// maxQuoted is how many bytes of what was typed a problem repeats.
+// maxQuoted limits the typed text in a problem, in bytes.
 const maxQuoted = 60
 
-// parts are the parts of a list, which commas or spaces separate.
+// parts splits a list at commas or spaces.
 func parts(text string) []string {
 	return strings.FieldsFunc(text, func(c rune) bool { return c == ',' || c == ';' || c == ' ' || c == '\n' || c == '\r' || c == '\t' })
 }
 
-// numbers reads a list of whole numbers.
+// numbers parses a list of whole numbers.
 func (r *reading) numbers(field string) []int {
 	var list []int
 	for _, one := range parts(r.text(field)) {
@@ -247,7 +246,7 @@ func (r *reading) numbers(field string) []int {
 	return list
 }
 
-// occurrences reads weekdays of a month, such as "Friday 2, Monday -1".
+// occurrences parses weekdays of a month, such as "Friday 2, Monday -1".
 func (r *reading) occurrences(field string) []occurrence {
 	var list []occurrence
 	for one := range strings.SplitSeq(r.text(field), ",") {
@@ -269,11 +268,11 @@ func (r *reading) occurrences(field string) []occurrence {
 	return list
 }
 
-// layouts are how a browser writes a time without a zone, and how people do.
+// layouts are the forms of a time without a zone, of browsers and of users.
 var layouts = []string{"2006-01-02T15:04", "2006-01-02T15:04:05", "2006-01-02 15:04", "2006-01-02 15:04:05", "2006-01-02"}
 
-// moment reads a time of a field on the clock of the schedule's zone, and returns it as a document has it. Anything else is
-// left as it is: the document says what is wrong with it. A time that is the one which was there before stays in its form.
+// moment converts a time on the clock of the schedule's zone to the form of a document. Other text stays as it is, and
+// the document's parser reports the problem. An unchanged time keeps its original form.
 func (r *reading) moment(field, was string) string {
 	text := r.text(field)
 	if text == "" {

@@ -14,8 +14,8 @@ import (
 //
 //	template.Must(frame.Templates(files, "page.html").ParseFS(builder.Files, "*.html"))
 //
-// A page that has them also has the script and the style of [Assets]. The form that they stand in has the job's name in the
-// field name.
+// A page that uses them also includes the script and the style of [Assets]. The surrounding form has the job's name in
+// the field name.
 //
 //go:embed *.html
 var Files embed.FS
@@ -23,13 +23,13 @@ var Files embed.FS
 //go:embed assets
 var assets embed.FS
 
-// Script and Style are what a page with a builder has among its scripts and styles.
+// Script and Style are the assets of a page with a builder.
 const (
 	Script = "builder/builder.js"
 	Style  = "builder/builder.css"
 )
 
-// Path is where the script asks what is typed means.
+// Path is the path at which the script requests a preview.
 const Path = frame.Root + "/preview"
 
 var page = frame.Templates(Files, "*.html")
@@ -38,23 +38,23 @@ type room struct {
 	service *service.Service
 }
 
-// Room answers what is typed into builders. It is in no menu.
+// Room answers previews of builders. It has no menu entry.
 func Room(s *service.Service) frame.Room {
 	r := room{s}
 	files, err := fs.Sub(assets, "assets")
 	if err != nil {
-		panic(err) // it is part of the program
+		panic(err) // the file is embedded
 	}
 	return frame.Room{Name: "builder", Right: access.Known, Assets: files, Routes: []frame.Route{
 		{Method: http.MethodPost, Path: Path, Right: access.Known, Do: r.preview},
 	}}
 }
 
-// answered is what the script gets: what to show, and where.
+// answered is the answer to the script: contents, and their elements.
 type answered struct {
 	Form    Form
 	Outlook *Outlook
-	Pasted  bool // the fields are others now
+	Pasted  bool // the fields were replaced
 	Wrongs  []wrongs
 }
 
@@ -64,7 +64,7 @@ type wrongs struct {
 	Texts []Wrong
 }
 
-// preview says what the fields mean.
+// preview answers with the preview of the fields.
 func (r room) preview(c *frame.Call) error {
 	values, err := c.ShortForm()
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/service"
 )
 
-// year is how many runs the days of a year have, as it is drawn: a column for each week, a row for each weekday, and each
-// half of the year below the other.
+// year is the number of runs per day of a year: a column for each week, a row for each weekday, in two bands, one below
+// the other.
 type year struct {
 	Width, Height int
 	Days          []day
@@ -18,8 +18,8 @@ type year struct {
 	Months        []mark
 	Legend        []level
 	Table         []month
-	Text          string // what it shows, for those who do not see it
-	Cut           bool   // there are days missing
+	Text          string // description for screen readers
+	Cut           bool   // some days are missing
 }
 
 // day is a square.
@@ -29,46 +29,46 @@ type day struct {
 	Text string // "" for a day without runs
 }
 
-// mark is a word at a place.
+// mark is a positioned word.
 type mark struct {
 	X, Y int
 	Text string
 }
 
-// level is what a heat stands for.
+// level is the legend of a heat.
 type level struct {
 	Heat int
 	Text string
 }
 
-// month is a row of the table that says the same.
+// month is a row of the equivalent table.
 type month struct {
 	Name string
 	Runs int
-	Days int // that have any
+	Days int // days with runs
 }
 
-// The measures of the drawing.
+// The dimensions of the drawing.
 const (
-	cell   = 12 // of a day with the space behind it
+	cell   = 12 // a day with its margin
 	left   = 30 // for the names of weekdays
-	top    = 16 // for those of months
+	top    = 16 // for the names of months
 	square = 10
-	half   = 27 // weeks in a band: there are two of them, so that a year fits on a telephone
+	half   = 27 // weeks in one of two bands, so that a year fits on a phone
 	band   = top + 7*cell + 6
 )
 
-// at returns where a day is drawn, counted from the first Monday.
+// at returns the position of a day, counted from the first Monday.
 func at(i int) (x, y int) {
 	week := i / 7
 	return left + week%half*cell, week/half*band + top + i%7*cell
 }
 
-// heats are the colours, and the most runs of a day that each stands for. They are fixed, so that two schedules can be
-// compared. The palest is left out: a day with a run must be told from one without.
+// heats are the colors with the maximum number of runs per day. They are fixed, so that schedules are comparable. The
+// palest color is unused, so that days with and without a run are easy to distinguish.
 var heats = []struct{ heat, most int }{{0, 0}, {2, 1}, {3, 4}, {4, 24}, {5, 288}, {6, math.MaxInt}}
 
-// heat is the colour of a number of runs.
+// heat returns the color of a number of runs.
 func heat(runs int) int {
 	for _, h := range heats {
 		if runs <= h.most {
@@ -78,7 +78,7 @@ func heat(runs int) int {
 	return 0
 }
 
-// newYear draws what was found.
+// newYear returns the chart of a preview.
 func newYear(o *service.Outlook) *year {
 	if len(o.Days) == 0 {
 		return nil
@@ -96,7 +96,7 @@ func newYear(o *service.Outlook) *year {
 	}
 	total, busiest, most := 0, 0, time.Time{}
 	for i, runs := range o.Days {
-		date := time.Date(o.From.Year(), o.From.Month(), o.From.Day()+i, 12, 0, 0, 0, time.UTC) // noon is on every day
+		date := time.Date(o.From.Year(), o.From.Month(), o.From.Day()+i, 12, 0, 0, 0, time.UTC) // each day has a noon
 		d := day{Heat: heat(runs)}
 		d.X, d.Y = at(i)
 		if runs > 0 {

@@ -1,9 +1,12 @@
-// Package chart draws charts of what was done over time, as SVG in a page: with round numbers at the axes, a title and a
-// description for those who do not see it, and a title at each step for who points at it. It needs neither scripts nor
-// styles in the page; colours are those of the page's own styles.
+// Package chart draws charts of time series as SVG in a page, with round numbers on the axes, a title and a description
+// for screen readers, and a tooltip for each step. Pages need no script or style for it; colors come from the styles of
+// the page.
 //
-// Texts do not scale with the drawing, so that they can be read on a narrow screen: what is drawn is stretched, and what is
-// written stands beside it.
+//	Chart ──► Panel (one axis) ──► Series (one value per step)
+//	  └────── Draw ──► SVG
+//
+// The drawing is stretched to the page's width. Text is placed next to it and does not scale, so that it stays readable
+// on a narrow screen.
 package chart
 
 import (
@@ -21,44 +24,44 @@ var files embed.FS
 
 var page = template.Must(template.ParseFS(files, "chart.html"))
 
-// Chart is one that is to be drawn over steps of time. All panels have as many values as there are times.
+// Chart is a chart over steps of time. All series have one value for each step.
 type Chart struct {
-	ID    string // of its element; those of its parts begin with it
+	ID    string // of its element; prefix of the ids of its parts
 	Title string
-	Desc  string // what it shows, in a sentence
+	Desc  string // description, one sentence
 	Zone  *time.Location
-	Times []time.Time   // when each step begins
-	Every time.Duration // between labels on the axis of time; of a day at most
+	Times []time.Time   // start of each step
+	Every time.Duration // interval of labels on the time axis; at most a day
 
-	// Hint tells of a step, for who points at it.
+	// Hint returns the tooltip of a step.
 	Hint func(i int) string
 
 	Panels []Panel
 }
 
-// Panel is a part of a chart with an axis of its own. They stand one below the other.
+// Panel is a part of a chart with a separate axis. Panels are stacked.
 type Panel struct {
-	Name   string // of what it shows, at its top
+	Name   string // title at its top
 	Height int    // in pixels
-	Mark   string // what its shapes are called for the styles
+	Mark   string // CSS class of its shapes
 	Down   bool   // bars hang from the top
-	Lines  bool   // lines on a logarithmic axis, and not bars on a linear one
+	Lines  bool   // lines on a logarithmic axis instead of bars on a linear one
 	Label  func(v float64) string
 	Series []Series
 }
 
-// Series are values in the order of the times. NaN is none. Bars have one series.
+// Series is a list of values in the order of the times. NaN means no value. A panel of bars has one series.
 type Series struct {
 	Name   string
-	Mark   string // what it is called for the styles
+	Mark   string // CSS class
 	Values []float64
 }
 
-// drawn is what the template gets.
+// drawn is the input of the template.
 type drawn struct {
 	*Chart
 
-	Width  int // of the drawing, in units of its own: ten for a step
+	Width  int // of the drawing, in its own units: ten per step
 	Panels []*panel
 	Ticks  []tick
 	Slots  []slot
@@ -74,7 +77,7 @@ type panel struct {
 	Paths  []path
 }
 
-// Bottom is where it ends.
+// Bottom returns the lower end of the panel.
 func (p *panel) Bottom() int { return p.Top + p.Height }
 
 type (
@@ -94,7 +97,7 @@ type (
 const (
 	stepWidth = 10
 	panelGap  = 22 // between panels, for their names
-	leastBar  = 2  // pixels of a bar that is not nothing
+	leastBar  = 2  // minimum height of a bar that is not zero, in pixels
 )
 
 // Draw returns the chart.
@@ -121,7 +124,7 @@ func (c *Chart) Draw() (template.HTML, error) {
 	return template.HTML(out.String()), err //nolint:gosec // a template wrote it, which escapes
 }
 
-// bars places the bars of a panel and the labels of its axis.
+// bars positions the bars of a panel and the labels of its axis.
 func (p *panel) bars() {
 	most := 0.0
 	for _, v := range p.Series[0].Values {
@@ -139,7 +142,7 @@ func (p *panel) bars() {
 	}
 	for v := 0.0; v <= top*1.0001; v += step {
 		if p.Down && v == 0 {
-			continue // it stands where the line above is
+			continue // already covered by the line above
 		}
 		p.Labels = append(p.Labels, label{y(v), p.Label(v)})
 	}
@@ -156,10 +159,10 @@ func (p *panel) bars() {
 	}
 }
 
-// tenth rounds to what is seen.
+// tenth rounds to a visible precision.
 func tenth(v float64) float64 { return math.Round(v*10) / 10 }
 
-// lines places the lines of a panel and the labels of its axis, which are powers of ten.
+// lines positions the lines of a panel and the labels of its axis, which are powers of ten.
 func (p *panel) lines() {
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, s := range p.Series {
@@ -189,7 +192,7 @@ func (p *panel) lines() {
 	}
 }
 
-// line returns the path through values, which is interrupted where there is none. One that is alone is a stroke of its step.
+// line returns the path through values, with gaps for missing ones. A single value is a stroke as wide as its step.
 func line(values []float64, y func(float64) float64) string {
 	var d strings.Builder
 	there := func(i int) bool { return i >= 0 && i < len(values) && values[i] > 0 }
@@ -212,7 +215,7 @@ func line(values []float64, y func(float64) float64) string {
 	return d.String()
 }
 
-// ticks are the labels of the axis of time, at round times of the zone.
+// ticks returns the labels of the time axis, at round times of the zone.
 func (c *Chart) ticks() (all []tick) {
 	n := len(c.Times)
 	if n < 2 || c.Every <= 0 {
@@ -226,7 +229,7 @@ func (c *Chart) ticks() (all []tick) {
 			continue
 		}
 		part := (float64(i) + 0.5) / float64(n)
-		if part > 0.96 { // it would stand out on the right, or pushed to the left on the one before, where the page is narrow
+		if part > 0.96 { // it would overflow on the right or, on a narrow page, overlap the previous label
 			continue
 		}
 		t := tick{Percent: strconv.FormatFloat(100*part, 'f', 2, 64) + "%", Text: at.Format("15:04")}
@@ -235,8 +238,8 @@ func (c *Chart) ticks() (all []tick) {
 	return all
 }
 
-// Round returns the least round number that is not below most, to end an axis with, and the step between its labels: two to
-// five of them.
+// Round returns the smallest round number that is at least most, as the end of an axis, and the step between its two to
+// five labels.
 func Round(most float64) (top, step float64) {
 	if !(most > 1) {
 		return 1, 1
@@ -245,7 +248,7 @@ func Round(most float64) (top, step float64) {
 	for _, one := range []struct{ top, step float64 }{{1, 0.5}, {2, 1}, {3, 1}, {4, 2}, {5, 2.5}, {6, 2}, {8, 4}, {10, 5}} {
 		if top := one.top * unit; top >= most*0.9999 {
 			step = one.step * unit
-			if step != math.Trunc(step) { // of what is counted there are no halves
+			if step != math.Trunc(step) { // counts have no fractions
 				step = top
 			}
 			return top, step

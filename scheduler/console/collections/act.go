@@ -12,7 +12,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-// held is the service for a request that is carried out only while the collection is as it was shown.
+// held returns the service with the condition that the collection has not changed since it was shown.
 func (r room) held(etag string) (*service.Service, error) {
 	if etag == "" {
 		return r.service, nil
@@ -21,7 +21,7 @@ func (r room) held(etag string) (*service.Service, error) {
 	return r.service.If(when), err
 }
 
-// create makes a collection with no settings but its name, and leads to its page.
+// create creates a collection without settings and redirects to its page.
 func (r room) create(c *frame.Call) error {
 	form, err := c.ShortForm()
 	if err != nil {
@@ -47,7 +47,7 @@ func (r room) create(c *frame.Call) error {
 	return c.Redirect(path(name))
 }
 
-// save replaces the settings. When something is wrong with them, they are shown again.
+// save replaces the settings. It shows the form again if they are invalid.
 func (r room) save(c *frame.Call) error {
 	values, err := c.ShortForm()
 	if err != nil {
@@ -59,7 +59,7 @@ func (r room) save(c *frame.Call) error {
 		if errors.Is(err, scheduler.ErrPrecondition) {
 			p.Hint = c.Say("collections.changed")
 			if now, err := r.service.Collection(c.Lasting(), name(c)); err == nil {
-				typed.Etag = now.ETag() // to send it again is to decide anew
+				typed.Etag = now.ETag() // submitting again is a new decision
 			}
 		}
 		return r.showWith(c, p.Status, &typed, &p)
@@ -106,7 +106,7 @@ func (r room) turn(c *frame.Call, state scheduler.State) error {
 	return c.Redirect(path(name(c)))
 }
 
-// confirmDelete asks whether the collection is to be deleted, and its jobs with it.
+// confirmDelete asks for confirmation to delete the collection and its jobs.
 func (r room) confirmDelete(c *frame.Call) error {
 	s, err := r.sheetOf(c)
 	if err != nil {
@@ -115,7 +115,7 @@ func (r room) confirmDelete(c *frame.Call) error {
 	return c.Show(shown(c.Say("collections.delete.title", s.Name), "delete", s))
 }
 
-// remove deletes the collection; one that has jobs only when somebody has said that they are to go, too.
+// remove deletes the collection. It deletes one with jobs only if the user has confirmed that, too.
 func (r room) remove(c *frame.Call) error {
 	form, err := c.ShortForm()
 	if err != nil {

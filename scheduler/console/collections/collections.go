@@ -1,5 +1,5 @@
-// Package collections is the console's page of all collections, and of each: its jobs by state, its quotas, what it imposes on
-// their targets; and for admins, the settings as a form.
+// Package collections has the console's list of collections and the page of each one: its jobs by state, its quotas,
+// the limits of its targets and, for admins, the settings as a form.
 package collections
 
 import (
@@ -23,14 +23,14 @@ var assets embed.FS
 
 var page = frame.Templates(files, "*.html")
 
-// root is where collections are.
+// root is the path of the list.
 const root = frame.Root + "/collections"
 
 type room struct {
 	service *service.Service
 }
 
-// path is where the page of a collection is.
+// path returns the path of a collection's page.
 func path(name string) string { return root + "/" + url.PathEscape(name) }
 
 // Room returns the pages.
@@ -46,7 +46,7 @@ func Room(s *service.Service) frame.Room {
 	}
 	return frame.Room{Name: "collections", Path: root, Key: "k", Right: access.ReadAny, Assets: own, Routes: []frame.Route{
 		route(http.MethodGet, root, access.ReadAny, r.list),
-		route(http.MethodPost, root, access.Known, r.create), // which asks for the collection that the form names
+		route(http.MethodPost, root, access.Known, r.create), // it checks the right on the collection in the form
 		route(http.MethodGet, one, access.Read, r.show),
 		route(http.MethodPost, one, access.Administer, r.save),
 		route(http.MethodPost, one+"/enable", access.Administer, r.enable),
@@ -56,7 +56,7 @@ func Room(s *service.Service) frame.Room {
 	}}
 }
 
-// name is the collection that the path of a request names.
+// name returns the collection in the path of a request.
 func name(c *frame.Call) string { return c.Request.PathValue("c") }
 
 func shown(title, main string, data any) *frame.Page {
@@ -65,7 +65,7 @@ func shown(title, main string, data any) *frame.Page {
 	}
 }
 
-// within is what the template "main" gets: which one it is to show, and what of.
+// within is the input of the template "main": the selected page and its content.
 type within struct {
 	Main string
 	Data any
@@ -79,13 +79,13 @@ type line struct {
 	Plan       scheduler.Plan
 	Quota      scheduler.Quota
 	Targets    int
-	Jobs       *counts // nil: that is not known yet
+	Jobs       *counts // nil: not known yet
 }
 
-// counts are how many jobs there are, by state.
+// counts are the numbers of jobs by state.
 type counts struct {
 	All    int
-	Unread int // of which no state is known for certain, as they have just changed
+	Unread int // jobs whose state is uncertain because they have just changed
 	By     []stateCount
 }
 
@@ -94,10 +94,10 @@ type stateCount struct {
 	Count int
 }
 
-// shownStates are the states that jobs are counted by.
+// shownStates are the counted states.
 var shownStates = []scheduler.State{scheduler.Enabled, scheduler.Disabled, scheduler.Completed, scheduler.Faulted}
 
-// count counts the jobs of a collection, in all or by state; nil while there is no index.
+// count counts the jobs of a collection, in total or by state; nil while the index is incomplete.
 func (r room) count(c *frame.Call, name string, byState bool) (*counts, error) {
 	number := func(state scheduler.State) (*service.Browsed, error) {
 		return r.service.Browse(c.Context(), scheduler.JobQuery{Collections: []string{name}, State: state}, "", false, 1)
@@ -124,10 +124,10 @@ func (r room) count(c *frame.Call, name string, byState bool) (*counts, error) {
 	return n, nil
 }
 
-// mostCounted is how many collections have their jobs counted in the list.
+// mostCounted limits the collections in the list whose jobs are counted.
 const mostCounted = 200
 
-// list answers with all collections that may be seen.
+// list answers with the collections that the caller may see.
 func (r room) list(c *frame.Call) error { return r.listWith(c, http.StatusOK, "", nil) }
 
 func (r room) listWith(c *frame.Call, status int, typed string, wrong *frame.Problem) error {
@@ -161,7 +161,7 @@ func (r room) listWith(c *frame.Call, status int, typed string, wrong *frame.Pro
 	return c.Show(p)
 }
 
-// mayCreate reports whether somebody may create a collection of some name.
+// mayCreate reports whether the caller may create a collection of any name.
 func mayCreate(who *access.Principal) bool {
 	for _, g := range who.Grants {
 		if g.Role == access.Admin {

@@ -6,10 +6,10 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 )
 
-// faults are what is wrong, by the field that it stands beside.
+// faults are problems by field.
 type faults map[string][]string
 
-// fieldPaths are the paths that the fields are for, the narrower ones first.
+// fieldPaths maps paths to fields, the more specific paths first.
 var fieldPaths = []struct{ path, field string }{
 	{planPath, "plan"},
 	{maxJobsPath, "maxJobs"},
@@ -19,7 +19,7 @@ var fieldPaths = []struct{ path, field string }{
 	{targetsPath, "targets"},
 }
 
-// beside returns the details of a problem that belong to fields, and the problem without them.
+// beside splits a problem into details that belong to fields and the rest.
 func beside(c *frame.Call, p *frame.Problem) (faults, *frame.Problem) {
 	by, rest := faults{}, *p
 	rest.Details = nil
@@ -37,7 +37,7 @@ func beside(c *frame.Call, p *frame.Problem) (faults, *frame.Problem) {
 	return by, &rest
 }
 
-// fieldOf is the field for a path, and what of the path is within that; "" for a path that has none.
+// fieldOf returns the field of a path and the remaining path; "" for a path without a field.
 func fieldOf(path string) (field, within string) {
 	path = strings.TrimPrefix(path, "properties.")
 	for _, one := range fieldPaths {
@@ -51,5 +51,5 @@ func fieldOf(path string) (field, within string) {
 	return "", ""
 }
 
-// Wrong is what is wrong with the field, in one text; "" for nothing.
+// Wrong returns the problems of a field as one text; "" for none.
 func (f faults) Wrong(field string) string { return strings.Join(f[field], "; ") }

@@ -14,7 +14,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec"
 )
 
-// form are the settings of a collection, as its fields have them.
+// form holds the settings of a collection as field values.
 type form struct {
 	Plan      string
 	MaxJobs   string
@@ -22,7 +22,7 @@ type form struct {
 	Interval  string
 	MinRetry  string
 	Targets   string // YAML
-	Etag      string // of the collection whose settings they were
+	Etag      string // of the collection when the form was opened
 }
 
 // The choices of its fields.
@@ -31,10 +31,10 @@ var (
 	frequencies = []string{"second", "minute", "hour", "day", "week", "month", "year"}
 )
 
-// PlanChoices are the plans.
+// PlanChoices returns the plans.
 func (form) PlanChoices() []string { return plans }
 
-// FrequencyChoices are the units of a recurrence.
+// FrequencyChoices returns the units of a recurrence.
 func (form) FrequencyChoices() []string { return frequencies }
 
 // The paths of the settings in a collection's properties.
@@ -49,7 +49,7 @@ const (
 	intervalName  = "interval"
 )
 
-// formOf fills the fields with what a collection has.
+// formOf fills the fields with a collection's settings.
 func formOf(c *scheduler.Collection) form {
 	p, _ := c.Settings()
 	f := form{Etag: c.ETag(), Plan: at(p, planPath, planName), MaxJobs: at(p, "quota", "maxJobCount"), MinRetry: at(p, minRetryPath)}
@@ -61,7 +61,7 @@ func formOf(c *scheduler.Collection) form {
 	return f
 }
 
-// at is the text of a member.
+// at returns a field of the document as text.
 func at(v document.Value, names ...string) string {
 	for _, name := range names {
 		next, ok := v.Member(name)
@@ -76,7 +76,7 @@ func at(v document.Value, names ...string) string {
 	return string(v.JSON())
 }
 
-// sent reads the fields of a form that was sent.
+// sent parses a submitted form.
 func sent(values url.Values) form {
 	get := func(name string) string { return strings.TrimSpace(values.Get(name)) }
 	return form{
@@ -85,7 +85,8 @@ func sent(values url.Values) form {
 	}
 }
 
-// over returns the document of a collection with these settings. What the form has no field for stays as it is.
+// over returns the document of a collection with these settings. Fields of the document that the form lacks stay
+// unchanged.
 func (f form) over(ctx context.Context, c *scheduler.Collection) ([]byte, error) {
 	properties, top := c.Settings()
 	if properties.Kind() != document.KindObject { // it is damaged
@@ -122,15 +123,15 @@ func (f form) over(ctx context.Context, c *scheduler.Collection) ([]byte, error)
 	return document.ObjectValue(append(members, document.Member{Name: "properties", Value: properties})...).JSON(), nil
 }
 
-// number is what was typed where a number belongs. What is none is told by whoever reads the document.
+// number returns a typed number. Other text stays as it is, and the document's parser reports it.
 func number(text string) document.Value {
 	if n, err := strconv.Atoi(text); err == nil {
-		return document.NumberValue(strconv.Itoa(n)) // JSON has no 007, and no +7
+		return document.NumberValue(strconv.Itoa(n)) // JSON does not allow 007 and +7
 	}
 	return document.StringValue(text)
 }
 
-// without returns a document without the member at a path of at most two names.
+// without returns a document without the field at a path of at most two names.
 func without(v document.Value, path string) document.Value {
 	name, rest, nested := strings.Cut(path, ".")
 	if !nested {
@@ -143,7 +144,7 @@ func without(v document.Value, path string) document.Value {
 	return v.With(inner.Without(rest), name)
 }
 
-// often says how often jobs may recur.
+// often describes the maximum frequency of jobs.
 func often(c *frame.Call, r spec.Recurrence) string {
 	n := max(1, r.Interval)
 	unit := strings.ToLower(r.Frequency.String())

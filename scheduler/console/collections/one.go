@@ -19,22 +19,22 @@ type sheet struct {
 	Etag       string
 	Jobs       *counts
 	Quota      scheduler.Quota
-	Often      string // the most often a job may recur, in words; "" for as often as it likes
-	Targets    string // as they are written
+	Often      string // the maximum frequency of its jobs in English; "" for no limit
+	Targets    string // YAML, as written
 	Admin      bool
 	Operate    bool
 	Form       form
 	Wrong      *frame.Problem
-	Faults     faults // what is wrong, beside the fields
+	Faults     faults // problems by field
 	Audit      []*trail.Entry
 }
 
-// auditFew is how many changes are shown.
+// auditFew limits the shown changes.
 const auditFew = 5
 
 func (r room) show(c *frame.Call) error { return r.showWith(c, http.StatusOK, nil, nil) }
 
-// showWith answers with the page, and what was typed into its form, when something is wrong with that.
+// showWith answers with the page. After a problem, it has the submitted form.
 func (r room) showWith(c *frame.Call, status int, typed *form, wrong *frame.Problem) error {
 	s, err := r.sheetOf(c)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package command writes commands that people copy from pages of the console. Whatever a job has in it, a shell runs nothing
-// of that, and the command puts the job as it is.
+// Package command formats shell commands that users copy from the console. A shell executes no part of a job, and the
+// command transmits the job unchanged.
 package command
 
 import (
@@ -12,7 +12,8 @@ import (
 // Quoted returns a text as one word of a POSIX shell.
 func Quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
-// HereDocument returns a command that reads a text. Nothing of the text is changed by the shell, and no line of it ends it.
+// HereDocument returns a command that reads a text. The shell does not change the text, and no line of it ends the
+// document.
 func HereDocument(command, text string) string {
 	text = strings.TrimSuffix(text, "\n")
 	end := "CARILLON"
@@ -22,8 +23,8 @@ func HereDocument(command, text string) string {
 	return command + " <<'" + end + "'\n" + text + "\n" + end + "\n"
 }
 
-// Put returns the command that puts a job by curl: body is what the REST API of a server takes. token has it send the access token
-// that CARILLON_TOKEN holds, and condition is one more header, such as If-None-Match: *; "" for none.
+// Put returns the curl command that puts a job: body is a request body of the REST API at server. token adds the access
+// token in CARILLON_TOKEN. condition is an additional header, such as If-None-Match: *; "" for none.
 func Put(server string, k scheduler.Key, token bool, condition, body string) string {
 	curl := "curl --fail-with-body -X PUT " + Quoted(server+"/jobCollections/"+k.Collection+"/jobs/"+k.Job)
 	if token {
@@ -45,6 +46,6 @@ func hasLine(text, line string) bool {
 	return false
 }
 
-// Untemplated keeps "nats pub" from taking a part of JSON for one of its templates. Outside of a text, no JSON without space
-// has two brackets beside each other that open.
+// Untemplated escapes JSON that "nats pub" would expand as a template. Compact JSON has two adjacent opening braces
+// only within texts.
 func Untemplated(json string) string { return strings.ReplaceAll(json, "{{", `{\u007b`) }

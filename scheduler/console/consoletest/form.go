@@ -9,17 +9,17 @@ import (
 	"golang.org/x/net/html"
 )
 
-// A Form is a form of a page, as a browser without scripts has it.
+// A Form is a form of a page, as seen by a browser without scripts.
 type Form struct {
 	Action, Method string
-	Values         url.Values // that it sends when nobody touches it, but for its buttons
+	Values         url.Values // submitted if unchanged, without buttons
 	Buttons        []Button
 }
 
-// Button is one that sends a form.
+// Button is a submit button.
 type Button struct{ Name, Value, Text string }
 
-// Forms returns the forms of a page, or of a part of one.
+// Forms returns the forms of a page, or of a part of a page.
 func Forms(tb testing.TB, page string) []*Form {
 	tb.Helper()
 	root, err := html.Parse(strings.NewReader(page))
@@ -53,7 +53,7 @@ func formOf(form *html.Node) *Form {
 			}
 			f.Values.Add(name, strings.NewReplacer("\r", "", "\n", "").Replace(attribute(n, "value")))
 		case "textarea":
-			if name != "" { // the parser has dropped the first line end, as browsers do; they send CR LF
+			if name != "" { // like browsers, the parser drops the first line end; browsers submit CR LF
 				text := strings.ReplaceAll(strings.ReplaceAll(textOf(n), "\r\n", "\n"), "\r", "\n")
 				f.Values.Add(name, strings.ReplaceAll(text, "\n", "\r\n"))
 			}
@@ -66,7 +66,7 @@ func formOf(form *html.Node) *Form {
 	return f
 }
 
-// chosen is the value of a select: that of the last option that is selected, or of the first one.
+// chosen returns the value of a select: the last selected option, or the first option.
 func chosen(n *html.Node) string {
 	var values []string
 	at := 0

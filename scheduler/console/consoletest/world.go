@@ -1,4 +1,5 @@
-// Package consoletest is a scheduler with its console, on a NATS server of its own, for the tests of the console's rooms.
+// Package consoletest runs a scheduler with its console on a dedicated NATS server, for the tests of the console's
+// rooms.
 package consoletest
 
 import (
@@ -32,10 +33,10 @@ import (
 	"github.com/carillon-sched/carillon/store"
 )
 
-// Patience bounds every wait of a test that something happens.
+// Patience limits each wait of a test.
 const Patience = time.Minute
 
-// World is a scheduler with its console. Nothing runs until [World.Work].
+// World is a scheduler with its console. It runs no jobs before [World.Work].
 type World struct {
 	T       testing.TB
 	NATS    *nats.Conn
@@ -51,11 +52,11 @@ type World struct {
 	browser *http.Client
 }
 
-// shared is the world of [Shared]; its T is the test that uses it.
+// shared is the world of [Shared]; its T is the current test.
 var shared *World
 
-// Shared returns a world that all tests of a package use, one after the other, without a worker. Jobs, collections and secrets
-// of a test end with it. The package's TestMain calls [Main].
+// Shared returns a world that the tests of a package share sequentially, without a worker. It is cleared of jobs,
+// collections and secrets after each test. The package's TestMain calls [Main].
 func Shared(tb testing.TB) *World {
 	tb.Helper()
 	if shared == nil {
@@ -79,19 +80,19 @@ func Main(m *testing.M) {
 	os.Exit(code) //nolint:revive // of TestMain
 }
 
-// atEnd is what the shared world does after the last test, in reverse order.
+// atEnd are the cleanups of the shared world after the last test, run in reverse order.
 var atEnd []func()
 
-// forAll is the test that starts the shared world, which outlives it.
+// forAll is the testing.TB of the shared world, which outlives the first test.
 type forAll struct{ testing.TB }
 
-// Cleanup has f called after the last test.
+// Cleanup registers f to run after the last test.
 func (forAll) Cleanup(f func()) { atEnd = append(atEnd, f) }
 
-// Context returns one that does not end.
+// Context returns a context that does not end.
 func (forAll) Context() context.Context { return context.Background() }
 
-// TempDir makes a directory.
+// TempDir creates a directory.
 func (f forAll) TempDir() string {
 	dir, err := os.MkdirTemp("", "consoletest-")
 	if err != nil {
@@ -101,13 +102,13 @@ func (f forAll) TempDir() string {
 	return dir
 }
 
-// clear removes what a test has made.
+// clear removes the objects of a test.
 func (w *World) clear() {
 	ctx := context.Background()
 	var jobs []scheduler.Key
 	w.ok(w.Store.EachJob(ctx, "", func(k scheduler.Key) error { jobs = append(jobs, k); return nil }))
 	for _, k := range jobs {
-		if err := w.Service.Delete(ctx, k, 0); !errors.Is(err, scheduler.ErrNotFound) { // a deleted job's key stays for a while
+		if err := w.Service.Delete(ctx, k, 0); !errors.Is(err, scheduler.ErrNotFound) { // the key of a deleted job remains for a while
 			w.ok(err)
 		}
 	}
@@ -125,7 +126,7 @@ func (w *World) clear() {
 	}
 }
 
-// New starts one. Everybody may do everything in it until [World.Be]. change changes how the console is made.
+// New starts a world. All callers have full access until [World.Be]. change modifies the configuration of the console.
 func New(tb testing.TB, change ...func(w *World, cfg *console.Config)) *World {
 	tb.Helper()
 	all := builtin.New(builtin.Config{})
@@ -168,7 +169,7 @@ func New(tb testing.TB, change ...func(w *World, cfg *console.Config)) *World {
 	return w
 }
 
-// complaints fails a test for every defect that the console logs.
+// complaints fails a test for each defect that the console logs.
 type complaints struct{ world *World }
 
 func (c complaints) Write(p []byte) (int, error) {
@@ -185,7 +186,7 @@ func (w *World) ok(err error) {
 	}
 }
 
-// Be has all requests from now on come from somebody with these grants, such as "reader" or "operator@billing".
+// Be makes later requests come from a caller with these grants, such as "reader" or "operator@billing".
 func (w *World) Be(grants ...string) {
 	w.T.Helper()
 	p := &access.Principal{Name: "me", ID: "me", Via: access.ViaToken}
@@ -197,7 +198,7 @@ func (w *World) Be(grants ...string) {
 	w.who.Store(p)
 }
 
-// Anybody has all requests from now on come from anybody, as at the beginning.
+// Anybody makes later requests come from an anonymous caller with full access, the initial state.
 func (w *World) Anybody() { w.who.Store(nil) }
 
 func (w *World) identify(*http.Request) (*access.Principal, error) {
@@ -207,7 +208,7 @@ func (w *World) identify(*http.Request) (*access.Principal, error) {
 	return access.Anybody(access.ViaLoopback, "127.0.0.1"), nil
 }
 
-// Work runs a worker until the test ends, with the rest of the service.
+// Work runs a worker and the service until the test ends.
 func (w *World) Work() {
 	w.T.Helper()
 	ctx, cancel := context.WithCancel(w.T.Context())
@@ -224,7 +225,7 @@ func (w *World) Work() {
 	})
 }
 
-// Target starts an HTTP server that jobs can call, and returns its URL. It answers hello, or with 418 when the query has fail.
+// Target starts an HTTP server for jobs and returns its URL. It answers hello, or 418 if the query has fail.
 func (w *World) Target() string {
 	w.T.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
@@ -237,21 +238,21 @@ func (w *World) Target() string {
 	return s.URL
 }
 
-// Put puts a job, of which the key is collection/job and the document JSON or YAML.
+// Put puts a job. key is collection/job; document is JSON or YAML.
 func (w *World) Put(key, document string) {
 	w.T.Helper()
 	_, _, err := w.Service.Put(w.T.Context(), service.Edit{Key: Key(key), Body: []byte(document)})
 	w.ok(err)
 }
 
-// Collect makes a collection.
+// Collect creates a collection.
 func (w *World) Collect(name string) {
 	w.T.Helper()
 	_, _, err := w.Service.PutCollection(w.T.Context(), name, []byte("{}"))
 	w.ok(err)
 }
 
-// Append appends a record of the job that has the name.
+// Append appends a record to the history of its job.
 func (w *World) Append(r *scheduler.Record) {
 	w.T.Helper()
 	st, err := w.Store.LoadJob(w.T.Context(), r.Job)
@@ -260,20 +261,20 @@ func (w *World) Append(r *scheduler.Record) {
 	w.ok(w.Store.Append(w.T.Context(), r))
 }
 
-// Run runs a job by hand.
+// Run starts a manual run.
 func (w *World) Run(key string) {
 	w.T.Helper()
 	_, err := w.Service.Trigger(w.T.Context(), Key(key))
 	w.ok(err)
 }
 
-// Key is that of collection/job.
+// Key parses collection/job.
 func Key(text string) scheduler.Key {
 	collection, job, _ := strings.Cut(text, "/")
 	return scheduler.Key{Collection: collection, Job: job}
 }
 
-// Await polls until ok, for what tells of itself in no other way.
+// Await polls until ok, for events without a notification.
 func (w *World) Await(what string, ok func() bool) {
 	w.T.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
@@ -292,7 +293,7 @@ type Reply struct {
 	Body   string
 }
 
-// Do sends a request, as a browser that keeps cookies and follows no redirect. Headers are "Name: value".
+// Do sends a request like a browser that stores cookies and does not follow redirects. Headers are "Name: value".
 func (w *World) Do(method, path, body string, headers ...string) Reply {
 	w.T.Helper()
 	req, err := http.NewRequestWithContext(w.T.Context(), method, w.Console.URL+path, strings.NewReader(body))
@@ -309,7 +310,7 @@ func (w *World) Do(method, path, body string, headers ...string) Reply {
 	return Reply{res.StatusCode, res.Header, string(data)}
 }
 
-// Get gets a page, which must be there.
+// Get gets a page, which must exist.
 func (w *World) Get(path string, headers ...string) string {
 	w.T.Helper()
 	r := w.Do(http.MethodGet, path, "", headers...)
@@ -319,13 +320,13 @@ func (w *World) Get(path string, headers ...string) string {
 	return r.Body
 }
 
-// Part gets a part of a page, as a script does.
+// Part gets a part of a page, like a script.
 func (w *World) Part(path string) string {
 	w.T.Helper()
 	return w.Get(path, "X-Carillon-Part: 1")
 }
 
-// Post sends a form.
+// Post submits a form.
 func (w *World) Post(path string, form url.Values, headers ...string) Reply {
 	w.T.Helper()
 	return w.Do(http.MethodPost, path, form.Encode(), append(headers, "Content-Type: application/x-www-form-urlencoded")...)

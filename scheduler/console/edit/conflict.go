@@ -10,22 +10,22 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
-// conflict is what two have changed at once.
+// conflict is a concurrent change of a job.
 type conflict struct {
-	ETag    string // of theirs
+	ETag    string // of the other change
 	Choices []choice
-	Asked   bool // somebody has not chosen everything
+	Asked   bool // a choice is still missing
 }
 
-// choice is a member that differs, with what it was, what others made of it, and what was typed.
+// choice is a field that differs: its original value, the value of the other change, and the typed value.
 type choice struct {
-	Path, Name           string // Name is that of the radio buttons
+	Path, Name           string // Name is the name of the radio buttons
 	Before, Theirs, Mine string
-	NoBefore, NoTheirs   bool // there is nothing
+	NoBefore, NoTheirs   bool // the field is absent
 	NoMine               bool
 	Both                 bool // both have changed it
 	Picked               string
-	Missing              bool // it must be chosen
+	Missing              bool // the choice is required
 }
 
 const (
@@ -34,7 +34,7 @@ const (
 	pickPrefix = "choice:"
 )
 
-// at is what stands at a place of one of the three.
+// at is the value at a path in one of the three documents.
 type at struct {
 	v  document.Value
 	ok bool
@@ -42,15 +42,15 @@ type at struct {
 
 func (a at) equal(b at) bool { return a.ok == b.ok && a.v.Equal(b.v) }
 
-// merging compares three documents, and makes one of them by what was picked.
+// merging is a three-way merge by the user's choices.
 type merging struct {
 	picked  func(path string) string
-	all     string   // what was picked for everything at once, "" for nothing
-	secrets []string // where mine has secrets that were typed: they stay
+	all     string   // the choice for all conflicts; "" for none
+	secrets []string // paths of typed secrets in mine, which stay
 	choices []choice
 }
 
-// merge returns what becomes of a place that was base.
+// merge returns the merged value of a path whose original value is base.
 func (m *merging) merge(path string, base, theirs, mine at) at {
 	switch {
 	case theirs.equal(mine):
@@ -82,7 +82,7 @@ func (m *merging) merge(path string, base, theirs, mine at) at {
 	return mine
 }
 
-// hidden is what is shown of mine: secrets that were typed are not.
+// hidden returns a value of mine without the typed secrets.
 func (m *merging) hidden(path string, v document.Value) document.Value {
 	var inner []string
 	for _, s := range m.secrets {
@@ -93,7 +93,7 @@ func (m *merging) hidden(path string, v document.Value) document.Value {
 	return jobform.Masked(v, inner, "***")
 }
 
-// together reports whether three objects are of one kind, so that their members can be taken from one or the other.
+// together reports whether three objects have the same kind, so that their fields can be merged individually.
 func (m *merging) together(base, theirs, mine at) bool {
 	if theirs.v.Kind() != document.KindObject || mine.v.Kind() != document.KindObject || base.ok && base.v.Kind() != document.KindObject {
 		return false
@@ -103,7 +103,7 @@ func (m *merging) together(base, theirs, mine at) bool {
 	return strings.EqualFold(t.Text(), own.Text())
 }
 
-// members merges the members of objects, in the order of mine.
+// members merges the fields of objects, in the order of mine.
 func (m *merging) members(path string, base, theirs, mine at) at {
 	var names []string
 	known := map[string]bool{}
@@ -130,7 +130,7 @@ func of(v document.Value, name string) at {
 	return at{inner, ok}
 }
 
-// clash shows the choices between what others have made of the job, and what was typed.
+// clash shows the choices between the other change and the typed values.
 func (e *editing) clash() error {
 	_, err := e.theirs("", func(string) string { return "" })
 	if err != nil {
@@ -139,8 +139,8 @@ func (e *editing) clash() error {
 	return e.show(http.StatusConflict)
 }
 
-// theirs compares what was typed with the job as it is now, and returns what comes of it. The page keeps the job as it was
-// opened until everything is chosen.
+// theirs merges the typed document with the current job. The page keeps the job as it was opened until all choices are
+// made.
 func (e *editing) theirs(all string, picked func(path string) string) (merged document.Value, err error) {
 	now := e.room.editing(e.call)
 	if err := now.load(); err != nil {
@@ -157,7 +157,7 @@ func (e *editing) theirs(all string, picked func(path string) string) (merged do
 	return result.v, nil
 }
 
-// merge takes what was chosen, or all of theirs or mine. What comes of it stands on the newest job, and is reviewed.
+// merge applies the choices, or all of theirs or mine. The result is based on the current job and is reviewed again.
 func (e *editing) merge(all string) error {
 	values := e.call.Request.PostForm
 	if !e.legible() {
@@ -174,7 +174,7 @@ func (e *editing) merge(all string) error {
 	if err != nil {
 		return e.failed(err)
 	}
-	if e.Conflict.ETag != seen { // it was changed once more
+	if e.Conflict.ETag != seen { // the job has changed again
 		e.Notes = append(e.Notes, e.call.Say("edit.conflict.again"))
 		return e.show(http.StatusConflict)
 	}

@@ -1,17 +1,20 @@
-// Package edit is the console's page on which a job is changed: as a form or as YAML.
+// Package edit is the console's page that changes a job, as a form or as YAML.
 //
-// # Guarantees
+//	open ──► type ──► review (dry run) ──► save (If-Match) ──► page of the job
+//	           ▲          │                    │
+//	           └─ problem ┘◄──── choices ◄─────┘ conflict
 //
-//  1. What was typed is never lost: when it is wrong, when the scheduler cannot be reached, and when somebody else changed the
-//     job meanwhile, the page comes back with it. Secrets alone do not come back, as no page has one; the script keeps them in
-//     their fields.
-//  2. A change is shown before it is made, by a dry run: what will be different, when the job runs then, and what may not be
-//     meant so. What is saved is what was shown.
-//  3. A change is of the job that was opened (If-Match). When it was changed meanwhile, each member that differs is a choice
-//     between theirs and yours, and what comes of it is shown again before it is saved.
-//  4. A change is a merge patch: members that nobody touched, and secrets that are stored, stay as they are.
+// The page has no state on the server: its form contains the job as it was opened.
 //
-// The page keeps no state on the server: its form carries the job as it was opened.
+// Guarantees:
+//
+//  1. Typed text is not lost: after a problem, an unreachable scheduler or a concurrent change, the page shows it again.
+//     The exception is secrets, which no page contains; the script keeps them in their fields.
+//  2. A dry run shows a change before it is saved: the differences, the next runs, and warnings. The saved change is the
+//     shown one.
+//  3. A change applies to the opened job (If-Match). After a concurrent change, the user chooses between both values of
+//     each differing field and reviews the result before it is saved.
+//  4. A change is a merge patch: untouched fields and stored secrets stay unchanged.
 package edit
 
 import (
@@ -42,7 +45,7 @@ type room struct {
 	members func() []byte
 }
 
-// root is where jobs are.
+// root is the path of jobs.
 const root = frame.Root + "/jobs"
 
 // Room returns the page.
@@ -52,7 +55,7 @@ func Room(s *service.Service) frame.Room {
 	r.members = sync.OnceValue(func() []byte { return r.form().Members() })
 	own, err := fs.Sub(assets, "assets")
 	if err != nil {
-		panic(err) // it is part of the program
+		panic(err) // the file is embedded
 	}
 	const path = root + "/{c}/{j}/edit"
 	return frame.Room{Name: "edit", Right: access.Known, Assets: own, Routes: []frame.Route{
@@ -62,10 +65,10 @@ func Room(s *service.Service) frame.Room {
 	}}
 }
 
-// membersPath is where the script finds what a job may have.
+// membersPath is the path of the fields of a job, for the script.
 const membersPath = frame.Root + "/members"
 
-// showMembers answers with what a job may have, for completion.
+// showMembers answers with the fields of a job, for completion.
 func (r room) showMembers(c *frame.Call) error {
 	data := r.members()
 	h := c.Writer.Header()
@@ -76,12 +79,12 @@ func (r room) showMembers(c *frame.Call) error {
 	return nil
 }
 
-// key is the job that the path of a request names.
+// key returns the job in the path of a request.
 func key(c *frame.Call) scheduler.Key {
 	return scheduler.Key{Collection: c.Request.PathValue("c"), Job: c.Request.PathValue("j")}
 }
 
-// open shows a job as it is, to be changed.
+// open shows the editor with the current job.
 func (r room) open(c *frame.Call) error {
 	e := r.editing(c)
 	if err := e.load(); err != nil {
@@ -92,7 +95,7 @@ func (r room) open(c *frame.Call) error {
 	return e.show(http.StatusOK)
 }
 
-// change does what a button of the page asks for.
+// change performs the action of a button.
 func (r room) change(c *frame.Call) error {
 	values, err := c.ShortForm()
 	if err != nil {

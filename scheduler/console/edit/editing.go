@@ -19,13 +19,13 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/service"
 )
 
-// The ways in which a job is shown.
+// The views of a job.
 const (
 	asForm = "form"
 	asYAML = "yaml"
 )
 
-// editing is a job that is being changed: what the page has.
+// editing is the state of the page of a job that is being changed.
 type editing struct {
 	room room
 	call *frame.Call
@@ -34,26 +34,26 @@ type editing struct {
 	Path string // of the job's page
 	As   string
 
-	ETag     string   // of the job that was opened
-	Stored   []string // where its secrets are
-	Reviewed string   // what the last review was of
+	ETag     string   // of the opened job
+	Stored   []string // paths of its secrets
+	Reviewed string   // seal of the last review
 
 	Reading  *jobform.Reading // the fields
 	Schedule builder.Form
-	Outlook  *builder.Outlook // what it means; nil: it is not known
+	Outlook  *builder.Outlook // preview; nil: unknown
 	Text     text             // YAML
 
-	Problem  *frame.Problem // of the whole
-	Wrong    []wrong        // what is wrong with single places
+	Problem  *frame.Problem // of the whole document
+	Wrong    []wrong        // problems of single fields
 	Review   *review
 	Conflict *conflict
 	Notes    []string
 
-	base   document.Value // the job as it was opened: its properties, without secrets
-	from   document.Value // what the fields were made of
-	mine   document.Value // what was typed: it may have secrets
-	typed  []string       // where these are
-	usable bool           // mine is a document
+	base   document.Value // the opened job: its properties without secrets
+	from   document.Value // source of the fields
+	mine   document.Value // the typed document, which may contain secrets
+	typed  []string       // paths of the typed secrets
+	usable bool           // mine is a valid document
 	others builder.Schedule
 }
 
@@ -62,10 +62,10 @@ func (r room) editing(c *frame.Call) *editing {
 	return &editing{room: r, call: c, Key: k, Path: frame.JobPath(k)}
 }
 
-// BaseJSON, FromJSON and StoredJSON are what the form carries.
+// BaseJSON, FromJSON and StoredJSON are hidden fields of the form.
 func (e *editing) BaseJSON() string { return e.base.String() }
 
-// FromJSON is what the fields were made of, without secrets; "" when it is the base.
+// FromJSON returns the source of the fields, without secrets; "" if it is the base.
 func (e *editing) FromJSON() string {
 	from := jobform.Without(e.from, e.room.form().SecretsIn(e.from))
 	if from.Equal(e.base) {
@@ -74,7 +74,7 @@ func (e *editing) FromJSON() string {
 	return from.String()
 }
 
-// StoredJSON are the paths of secrets.
+// StoredJSON returns the paths of stored secrets.
 func (e *editing) StoredJSON() string {
 	data, err := json.Marshal(e.Stored)
 	if err != nil {
@@ -83,7 +83,7 @@ func (e *editing) StoredJSON() string {
 	return string(data)
 }
 
-// load reads the job as it is.
+// load reads the current job.
 func (e *editing) load() error {
 	v, err := e.room.service.Get(e.call.Context(), e.Key)
 	if err != nil {
@@ -97,7 +97,7 @@ func (e *editing) load() error {
 	return nil
 }
 
-// reopen takes what the form carries.
+// reopen reads the hidden fields of the form.
 func (e *editing) reopen(values url.Values) error {
 	broken := frame.Problem{Status: http.StatusBadRequest, Text: e.call.Say("frame.form")}
 	for _, name := range []string{"base", "from", "stored"} {
@@ -126,10 +126,10 @@ func (e *editing) reopen(values url.Values) error {
 	return nil
 }
 
-// maxCarried is how many bytes the form may carry of a job: more than a job has.
+// maxCarried limits the hidden fields of the form, in bytes; a job is smaller.
 const maxCarried = 4 * scheduler.MaxJobSize
 
-// begin makes the fields, or the text, of a document.
+// begin fills the fields, or the text, from a document.
 func (e *editing) begin(from document.Value) {
 	e.from, e.mine, e.usable = from, from, true
 	if e.As == asYAML {
@@ -143,21 +143,21 @@ func (e *editing) begin(from document.Value) {
 	e.Schedule = builder.Fields(from.JSON())
 }
 
-// input is what the fields are made of.
+// input returns the input of the fields.
 func (e *editing) input(values url.Values) jobform.Input {
 	return jobform.Input{
 		Document: e.from, Stored: e.Stored, Values: values, Except: builder.Members(), Secrets: e.shared(),
 	}
 }
 
-// shared are the names of shared secrets, for who may see them.
+// shared returns the names of shared secrets if the caller may see them.
 func (e *editing) shared() []string {
 	if !e.call.May(access.Administer, "") {
 		return nil
 	}
 	all, err := e.room.service.Secrets(e.call.Context())
 	if err != nil {
-		return nil // the name can be typed
+		return nil // the user can type the name
 	}
 	var names []string
 	for _, s := range all {
@@ -166,7 +166,7 @@ func (e *editing) shared() []string {
 	return names
 }
 
-// readForm reads what was typed into the fields.
+// readForm parses the submitted fields.
 func (e *editing) readForm(values url.Values) {
 	e.Reading = e.room.form().Read(e.input(values))
 	e.typed = e.Reading.Typed
@@ -177,7 +177,7 @@ func (e *editing) readForm(values url.Values) {
 	e.checkLists()
 }
 
-// scheduled returns a document with the members that the schedule's fields make, where they were changed.
+// scheduled returns a document with the changed fields of the schedule form.
 func (e *editing) scheduled(v document.Value, sent url.Values) document.Value {
 	before := builder.Read(sent)
 	for _, name := range builder.Members() {
@@ -194,16 +194,16 @@ func (e *editing) scheduled(v document.Value, sent url.Values) document.Value {
 			v = v.With(inner, name)
 		}
 	}
-	if e.others.OnRequest && !before.OnRequest { // without a time of its own it runs by hand alone
+	if e.others.OnRequest && !before.OnRequest { // a job without a schedule has manual runs only
 		v = v.With(document.StringValue(string(scheduler.Disabled)), "state")
 	}
 	return v
 }
 
-// patch is what turns the job that was opened into what was typed.
+// patch returns the merge patch from the opened job to the typed one.
 func (e *editing) patch() (document.Value, bool) {
 	mine := e.mine
-	for _, path := range e.Stored { // what another type has no use for goes
+	for _, path := range e.Stored { // remove fields that another action type does not have
 		around := outer(path)
 		was, had := jobform.At(e.base, around).Member("type")
 		is, has := jobform.At(mine, around).Member("type")
@@ -214,7 +214,7 @@ func (e *editing) patch() (document.Value, bool) {
 	return document.Patch(e.base, mine)
 }
 
-// outer is the path of the object that has the member at the end of a path.
+// outer returns the path of the object that contains the field of a path.
 func outer(path string) string {
 	if strings.HasSuffix(path, `"]`) {
 		return path[:max(strings.LastIndex(path, `["`), 0)]
@@ -222,13 +222,13 @@ func outer(path string) string {
 	return path[:max(strings.LastIndexByte(path, '.'), 0)]
 }
 
-// seal tells what a review was of: a change that is another one has another seal. It tells nothing of secrets.
+// seal identifies a reviewed change: another change has another seal. It reveals no secrets.
 func (e *editing) seal(patch document.Value) string {
 	sum := sha256.Sum256([]byte(e.ETag + "\n" + jobform.Masked(patch, e.typed, "***").String()))
 	return hex.EncodeToString(sum[:])
 }
 
-// do does what a button asks for.
+// do performs the action of a button.
 func (e *editing) do(what string) error {
 	switch what {
 	case "save":
@@ -245,7 +245,7 @@ func (e *editing) do(what string) error {
 	return e.show(http.StatusOK)
 }
 
-// turn shows what was typed in the other way.
+// turn switches between form and YAML.
 func (e *editing) turn(as string) error {
 	if e.As == as || !e.legible() {
 		return e.show(http.StatusOK)
@@ -258,10 +258,10 @@ func (e *editing) turn(as string) error {
 	return e.show(http.StatusOK)
 }
 
-// legible reports whether what was typed is a document at all; what is not was told.
+// legible reports whether the typed text is a document. If not, its problem is already shown.
 func (e *editing) legible() bool { return e.As == asForm || e.Text.parsed }
 
-// call's service asks for the job as it was opened.
+// patcher returns the service with the condition that the job is unchanged.
 func (e *editing) patcher() (*service.Service, error) {
 	if e.ETag == "" {
 		return nil, frame.Problem{Status: http.StatusBadRequest, Text: e.call.Say("frame.form")}
@@ -273,7 +273,7 @@ func (e *editing) patcher() (*service.Service, error) {
 	return e.room.service.If(when), nil
 }
 
-// save makes the change, if it is the one that was shown.
+// save saves the change if it is the reviewed one.
 func (e *editing) save() error {
 	patch, changed := e.patch()
 	if !e.usable {
@@ -296,7 +296,7 @@ func (e *editing) save() error {
 	return e.leave(e.call.Say("edit.saved", e.Key))
 }
 
-// leave leads back to the job, and says something there. A script goes there itself, for it to be said once.
+// leave redirects to the job with a note. A script navigates itself, so that the note appears once.
 func (e *editing) leave(note string) error {
 	e.call.Note(note)
 	if !e.call.Part() {
@@ -307,7 +307,7 @@ func (e *editing) leave(note string) error {
 	return nil
 }
 
-// failed shows what was typed with what is wrong.
+// failed shows the typed document with an error.
 func (e *editing) failed(err error) error {
 	e.Review = nil
 	switch {
@@ -323,7 +323,7 @@ func (e *editing) failed(err error) error {
 	default:
 		p := e.call.Describe(err)
 		if p.Status == http.StatusInternalServerError {
-			return err // with its line in the log
+			return err // logged by the caller
 		}
 		if errors.Is(err, scheduler.ErrNotFound) {
 			p.Hint = e.call.Say("edit.gone")
@@ -334,7 +334,7 @@ func (e *editing) failed(err error) error {
 	return e.show(http.StatusBadRequest)
 }
 
-// place puts problems beside what they are about.
+// place assigns problems to their fields.
 func (e *editing) place(problems document.Problems) {
 	problems = slices.Clone(problems.Short())
 	for i := range problems {
@@ -356,12 +356,12 @@ func (e *editing) place(problems document.Problems) {
 	e.Reading.Place(here)
 }
 
-// wrong is a problem with a link to where it is.
+// wrong is a problem with a link to its field.
 type wrong struct {
 	Link, Label, Message string
 }
 
-// all are the problems with links.
+// wrongs returns the problems with links.
 func (e *editing) wrongs() []wrong {
 	var list []wrong
 	if e.As == asYAML {
@@ -383,11 +383,12 @@ func (e *editing) wrongs() []wrong {
 	return list
 }
 
-// show sends the page, or the part of it that a script asks for.
+// show sends the page, or the part that a script requests.
 func (e *editing) show(status int) error {
 	if e.As == asForm {
 		s := builder.Read(e.Schedule.Sent())
-		e.Outlook, _ = s.Look(e.call.Context(), e.room.service.Previewer, e.Key.Job, e.call.Zone()) // who changes the schedule asks again
+		// an error recurs at the next change of the schedule
+		e.Outlook, _ = s.Look(e.call.Context(), e.room.service.Previewer, e.Key.Job, e.call.Zone())
 	}
 	e.Wrong = e.wrongs()
 	p := &frame.Page{

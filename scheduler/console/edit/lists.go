@@ -8,10 +8,11 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
-// A patch replaces a list as a whole, so the stored secrets in one stay when they are named, by their places. This is done
-// when nothing tells that the element at a place is another one now: whoever moves elements types their secrets again.
+// A patch replaces a list as a whole. Stored secrets in the list stay if the patch refers to their positions. The
+// editor does this unless the element at a position has changed: a user who moves elements must type their secrets
+// again.
 
-// inLists are the stored secrets in lists that stay.
+// inLists returns the paths of stored secrets in lists that stay.
 func (e *editing) inLists() []string {
 	var keep []string
 	for _, path := range e.Stored {
@@ -22,9 +23,9 @@ func (e *editing) inLists() []string {
 	return keep
 }
 
-// checkLists complains about stored secrets in lists that would be lost: nobody has said so.
+// checkLists reports stored secrets in lists that would be lost without an explicit removal.
 func (e *editing) checkLists() {
-	told := !e.usable // as the form does of its own rows
+	told := !e.usable // the form reports its own rows
 	for _, path := range e.Stored {
 		if (told || !e.reshaped(path)) && (!e.left(path) || e.inPlace(path)) {
 			continue
@@ -34,8 +35,7 @@ func (e *editing) checkLists() {
 	}
 }
 
-// left reports whether a stored secret in a list is to stay, as far as anybody has said: the list is another one, and has
-// nothing in its place.
+// left reports whether a stored secret in a changed list must stay because nothing replaces or removes it.
 func (e *editing) left(path string) bool {
 	lists := jobform.Lists(path)
 	if len(lists) == 0 || jobform.Has(e.mine, path) {
@@ -53,8 +53,8 @@ func (e *editing) left(path string) bool {
 	})
 }
 
-// reshaped reports whether what leads to a stored secret was one thing and is a list now, or the other way round, and the
-// secret is missing where it would stand by that.
+// reshaped reports whether a value on the path of a stored secret has become a list, or the reverse, and the secret is
+// missing at its new position.
 func (e *editing) reshaped(path string) bool {
 	for _, now := range turned(path) {
 		around := jobform.At(e.base, now.before).Kind()
@@ -67,10 +67,10 @@ func (e *editing) reshaped(path string) bool {
 	return false
 }
 
-// turn is where something stands once the value at a path before it is a list of it, or is the list's first element.
+// turn maps a path to its new position after a value has become a list of it, or the list's first element.
 type turn struct{ before, path string }
 
-// turned are the turns of all values that a path leads through.
+// turned returns the turns of all values along a path.
 func turned(path string) []turn {
 	var all []turn
 	for i, c := range path {
@@ -85,16 +85,16 @@ func turned(path string) []turn {
 	return all
 }
 
-// elsewhere reports whether the element of a list that a path leads through stands at another place of it now.
+// elsewhere reports whether the list element along a path has moved.
 func (e *editing) elsewhere(list, path string) bool {
 	at := list + path[len(list):len(list)+strings.IndexByte(path[len(list):], ']')+1]
 	was := jobform.At(e.base, at)
 	return !jobform.At(e.mine, at).Equal(was) && slices.ContainsFunc(jobform.At(e.mine, list).Items(), was.Equal)
 }
 
-// inPlace reports whether the elements that a path leads through are those which were there. The form knows it of its own
-// rows, if these were made of the job as it was opened. Of others it is so when there are as many, and none of them is what
-// was at another place.
+// inPlace reports whether the list elements along a path have kept their positions. The form tracks its own rows if it
+// was created from the opened job. Other elements have kept them if the length is the same and no element equals one at
+// another position.
 func (e *editing) inPlace(path string) bool {
 	for _, list := range jobform.Lists(path) {
 		was := jobform.At(e.base, list)
@@ -108,7 +108,7 @@ func (e *editing) inPlace(path string) bool {
 	return true
 }
 
-// alike reports whether the elements of two lists stand where they did, as far as can be told.
+// alike reports whether the elements of two lists seem to have the same positions.
 func alike(was, is document.Value) bool {
 	if was.Kind() != document.KindArray || is.Kind() != document.KindArray || len(was.Items()) != len(is.Items()) {
 		return false

@@ -8,11 +8,11 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
-// again stands in a text for a secret that was typed, and does not come back. The scheduler refuses it, with its place.
+// again replaces a typed secret in a text that is shown again. The scheduler refuses it with its path.
 const again = `{secretRef: ""}`
 
-// redact takes the secrets out of what was typed, for it to be shown again. Where they cannot be taken out line by line, the
-// document is written anew, without its comments.
+// redact removes secrets from the typed text before it is shown again. If it cannot remove them by line, it formats the
+// document again, without comments.
 func (e *editing) redact(v document.Value, secrets []string) {
 	var texts []string
 	for _, path := range secrets {
@@ -32,7 +32,7 @@ func (e *editing) redact(v document.Value, secrets []string) {
 	t.Text, t.Redacted = redacted, true
 }
 
-// sameBut reports whether a text is that of a document but for its secrets.
+// sameBut reports whether a text is a document except for its secrets.
 func sameBut(text string, v document.Value, secrets []string) bool {
 	all, err := document.ParseFile([]byte(text))
 	if err != nil || len(all.Documents) != 1 {
@@ -42,7 +42,7 @@ func sameBut(text string, v document.Value, secrets []string) bool {
 	return all.Documents[0].Equal(jobform.Replaced(v, secrets, empty))
 }
 
-// holds reports whether a text has one of some others, in one of the ways in which these may be written.
+// holds reports whether a text contains one of some others, in any of its encodings.
 func holds(text string, texts []string) bool {
 	for _, t := range texts {
 		quoted := document.StringValue(t).String()
@@ -60,18 +60,18 @@ func holds(text string, texts []string) bool {
 	return false
 }
 
-// member is the beginning of a member: its indentation with what lists have, its name, and what follows.
+// member matches the beginning of a field: its indentation with list markers, its name, and the rest of the line.
 var member = regexp.MustCompile(`^([ \t]*(?:- +)*)(["']?)([A-Za-z0-9_$.\-]+)(["']?)[ \t]*:(.*)$`)
 
-// flow is a member in braces.
+// flow matches a field in braces.
 var flow = regexp.MustCompile(`(["']?)([A-Za-z0-9_$.\-]+)(["']?)[ \t]*:[ \t]*("(?:[^"\\]|\\.)*"?|'(?:[^']|'')*'?|[^,{}\[\]\n]*)`)
 
-// redact takes out of a text, which may be no document at all, what stands behind the names of secrets.
+// redact removes the values of secret fields from a text, which may be an invalid document.
 func redact(text string, isSecret func(name string) bool) (redacted string, some bool) {
 	var out []string
-	deeper := -1    // lines that are indented by more belong to a secret
-	perhaps := -1   // or do if they name no shared one
-	var name string // of that member
+	deeper := -1    // lines with a deeper indentation belong to a secret
+	perhaps := -1   // or belong to one unless they name a shared secret
+	var name string // of that field
 	for line := range strings.SplitSeq(text, "\n") {
 		indent := len(line) - len(strings.TrimLeft(line, " \t"))
 		if trimmed := strings.TrimSpace(line); perhaps >= 0 && trimmed != "" && !strings.HasPrefix(trimmed, "#") {

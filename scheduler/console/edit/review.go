@@ -15,11 +15,11 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-// review is what a change would do.
+// review is the effect of a change.
 type review struct {
 	Unchanged bool
 	Changes   []difference
-	Typed     []string    // where secrets are written that stand in something new
+	Typed     []string    // paths of typed secrets within new values
 	Before    []time.Time // the next runs
 	After     []time.Time
 	SameRuns  bool
@@ -28,24 +28,24 @@ type review struct {
 	Seal      string
 }
 
-// difference is a member that would be different. Of a secret nothing is shown.
+// difference is a field that would change. It shows no secrets.
 type difference struct {
 	Path          string
 	Before, After string
 	New, Gone     bool
 	Secret        bool
-	Long          bool // a text of several lines
+	Long          bool // a text with several lines
 }
 
-// shownRuns is how many runs are shown.
+// shownRuns limits the shown runs.
 const shownRuns = 5
 
-// opened is what of a job's view is edited: its properties without secrets and what the scheduler says, and where its
-// secrets are.
+// opened returns the editable part of a job's view, its properties without secrets and status, and the paths of its
+// secrets.
 func opened(v *view.Job) (properties document.Value, stored []string) {
 	doc := v.Job.Def.Document()
 	open, locked := doc.SecretPaths()
-	properties, err := document.Parse(doc.JSON()) // which leaves secrets out
+	properties, err := document.Parse(doc.JSON()) // without secrets
 	if err != nil {
 		return document.ObjectValue(), nil
 	}
@@ -55,7 +55,7 @@ func opened(v *view.Job) (properties document.Value, stored []string) {
 	return properties, slices.Concat(open, locked)
 }
 
-// review shows what the change would do, by a dry run.
+// review shows the effect of the change, by a dry run.
 func (e *editing) review() error {
 	patch, changed := e.patch()
 	if !e.usable {
@@ -79,7 +79,7 @@ func (e *editing) review() error {
 		r.Before, r.After = d.Before, d.NextRuns
 		r.SameRuns = slices.EqualFunc(r.Before, r.After, time.Time.Equal)
 		first := min(len(r.Before), len(r.After), shownRuns)
-		if r.SameRuns || !slices.EqualFunc(r.Before[:first], r.After[:first], time.Time.Equal) { // else all of them are shown
+		if r.SameRuns || !slices.EqualFunc(r.Before[:first], r.After[:first], time.Time.Equal) { // otherwise, show all runs
 			r.Before, r.After = r.Before[:min(len(r.Before), shownRuns)], r.After[:min(len(r.After), shownRuns)]
 		}
 		for _, c := range d.Changes {
@@ -108,7 +108,7 @@ func differenceOf(c document.Change) difference {
 	return d
 }
 
-// plain is a value as people read it.
+// plain formats a value for users.
 func plain(data json.RawMessage) string {
 	if data == nil {
 		return ""
@@ -121,7 +121,7 @@ func plain(data json.RawMessage) string {
 	return readable(inner)
 }
 
-// readable is a value as people read it: a text as it is, and what has others in it as YAML.
+// readable formats a value for users: a text verbatim, objects and lists as YAML.
 func readable(v document.Value) string {
 	switch v.Kind() { //nolint:exhaustive // the others are short
 	case document.KindString:

@@ -14,25 +14,25 @@ import (
 // text is a job as YAML.
 type text struct {
 	Text     string
-	Redacted bool // a secret was taken out: the script has it still
+	Redacted bool // a secret was removed; the script still has it
 	Wrong    []lineProblem
 
 	file    *document.File
-	wrapped bool // its properties stand in an envelope
+	wrapped bool // its properties are in an envelope
 	parsed  bool
 }
 
-// lineProblem is what is wrong with a line.
+// lineProblem is the problem of a line.
 type lineProblem struct {
 	Line, Column int
 	Path         string
 	Message      string
 }
 
-// Link leads to the line.
+// Link returns the link to the line.
 func (l lineProblem) Link() string { return "#line-" + strconv.Itoa(l.Line) }
 
-// Lines are the numbers of the lines, and whether something is wrong with them.
+// Lines returns the line numbers, and whether a line has a problem.
 func (t *text) Lines() []lineMark {
 	n := strings.Count(jobform.Plain(t.Text), "\n") + 1
 	all := make([]lineMark, n)
@@ -53,7 +53,7 @@ type lineMark struct {
 	Wrong  []string
 }
 
-// writeYAML shows a document as YAML, without secrets.
+// writeYAML formats a document as YAML, without secrets.
 func (e *editing) writeYAML(v document.Value) {
 	var b strings.Builder
 	for _, path := range e.Stored {
@@ -67,10 +67,10 @@ func (e *editing) writeYAML(v document.Value) {
 	e.Text = text{Text: b.String(), parsed: true}
 }
 
-// ownMembers are what stands beside the properties of a job, and what the scheduler says of it.
+// ownMembers are the fields outside the properties of a job, and its read-only fields.
 var ownMembers = []string{"name", "collection", "id", "type", "etag", "result", "warnings", "dryRun", "status"}
 
-// readYAML reads what was typed as YAML, or as JSON.
+// readYAML parses the typed YAML or JSON.
 func (e *editing) readYAML(typed string) {
 	e.Text = text{Text: jobform.Plain(typed)}
 	t := &e.Text
@@ -108,7 +108,7 @@ func (e *editing) readYAML(typed string) {
 	e.checkLists()
 }
 
-// parse reads a text that may be a job's.
+// parse parses a text that may be a job.
 func (e *editing) parse(typed string) (*document.File, error) {
 	if len(typed) > maxCarried {
 		return nil, document.Problem{Message: e.call.Say("edit.yaml.long", frame.Bytes(maxCarried))}
@@ -116,7 +116,7 @@ func (e *editing) parse(typed string) (*document.File, error) {
 	return document.ParseFile([]byte(typed))
 }
 
-// without leaves members out, in any letter case. Null stays: it removes.
+// without removes fields, in any letter case. Null stays, because it removes a field.
 func without(v document.Value, names []string) document.Value {
 	members := slices.DeleteFunc(slices.Clone(v.Members()), func(m document.Member) bool {
 		return slices.ContainsFunc(names, func(name string) bool { return strings.EqualFold(name, m.Name) })
@@ -124,7 +124,7 @@ func without(v document.Value, names []string) document.Value {
 	return document.ObjectValue(members...)
 }
 
-// refuse notes why a text is no document.
+// refuse stores why a text is not a document.
 func (t *text) refuse(err error) {
 	l := lineProblem{Line: 1, Column: 1, Message: err.Error()}
 	if s, ok := errors.AsType[*document.SyntaxError](err); ok {
@@ -133,7 +133,7 @@ func (t *text) refuse(err error) {
 	t.Wrong = append(t.Wrong, l)
 }
 
-// place notes problems at the lines that they are about.
+// place assigns problems to their lines.
 func (t *text) place(problems document.Problems) {
 	for _, p := range problems {
 		t.add(p)
