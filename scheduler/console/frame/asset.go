@@ -19,8 +19,8 @@ import (
 //go:embed assets
 var ownAssets embed.FS
 
-// assets are the scripts and styles of all rooms, by room/name. Their addresses have a hash of what they are, so a browser
-// never asks for one again.
+// assets are the scripts and styles of all rooms, by room/name. Their URLs contain a hash of their content, so browsers
+// cache them forever.
 type assets map[string]*asset
 
 type asset struct {
@@ -56,10 +56,11 @@ func (f *Frame) gather() assets {
 	return all
 }
 
-// known has the addresses of all assets, for templates: they are those of the program, so the same in every console.
+// known has the addresses of all assets, for templates. They depend on the program only, so all consoles of a process
+// share them.
 var known addresses
 
-// addresses are those of assets by name.
+// addresses are the URLs of assets by name.
 type addresses struct{ m sync.Map }
 
 // Store adds the addresses of assets.
@@ -69,7 +70,7 @@ func (a *addresses) Store(all assets) {
 	}
 }
 
-// address returns where an asset is served.
+// address returns the URL of an asset.
 func (a *addresses) address(name string) (string, error) {
 	at, ok := a.m.Load(name)
 	if !ok {
@@ -81,7 +82,7 @@ func (a *addresses) address(name string) (string, error) {
 func newAsset(name string, data []byte) *asset {
 	sum := sha256.Sum256(data)
 	kind := mime.TypeByExtension(path.Ext(name))
-	switch path.Ext(name) { // whatever the machine has in its tables
+	switch path.Ext(name) { // independent of the machine's MIME types
 	case ".js":
 		kind = "text/javascript; charset=utf-8"
 	case ".css":
@@ -120,8 +121,8 @@ func (all assets) serve(c *Call) error {
 	return nil
 }
 
-// compressed returns a body as it is sent. Short ones are not worth it. What a page repeats of its address stands beside no
-// secret, as no page has any: the length tells nothing (BREACH).
+// compressed compresses a body if the browser supports that and the body is large enough. Pages contain no secrets, so
+// their compressed length reveals none (BREACH).
 func compressed(h http.Header, r *http.Request, body []byte) []byte {
 	if len(body) < 1400 || !takesGzip(r) {
 		return body
@@ -149,7 +150,7 @@ func zipped(data []byte) []byte {
 	defer zippers.Put(z)
 	var out bytes.Buffer
 	z.Reset(&out)
-	_, _ = z.Write(data) // a buffer takes everything
+	_, _ = z.Write(data) // a buffer accepts all writes
 	_ = z.Close()
 	return out.Bytes()
 }

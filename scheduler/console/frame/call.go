@@ -17,49 +17,49 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/throttle"
 )
 
-// A Call is a request to a page, and its answer.
+// A Call is a request for a page, and its answer.
 type Call struct {
 	Request *http.Request
 	Writer  http.ResponseWriter
 
-	// Who asks; [access.From] of the request's context tells the same. Nil on routes that are open to anybody.
+	// Who is the caller, as in [access.From] of the request's context; nil on open routes.
 	Who *access.Principal
 
 	frame *Frame
 	room  string
-	token bool // who asks is known by the cookie of a sign-in
+	token bool // the caller signed in with a cookie
 	lasts bool // the route is live
 }
 
-// How many bytes a form may have, and how many one that is no more than some documents of jobs, as a browser writes them: what
-// is made of such a one costs more than to read it.
+// Limits of form bodies, in bytes: for any form, and for one with at most a few job documents in a browser's encoding.
+// Processing the latter costs more than reading it.
 const (
 	maxForm     = 4 << 20
 	maxDocument = 256 << 10
 )
 
-// Context is that of the request. It is done when the browser has gone, and when who asks may not ask for it any more, or may
-// do something else than when they asked.
+// Context returns the context of the request. It ends when the browser disconnects, and when the caller's rights
+// change.
 func (c *Call) Context() context.Context { return c.Request.Context() }
 
-// Lasting is the same for a change that must not be half done because the browser went on.
+// Lasting returns a context for a change that must be completed even if the browser disconnects.
 func (c *Call) Lasting() context.Context { return context.WithoutCancel(c.Context()) }
 
 // Say returns a text of the catalogue.
 func (c *Call) Say(key string, args ...any) string { return words.Say(key, args...) }
 
-// May reports whether who asks has a right on a collection; "" is what belongs to none.
+// May reports whether the caller has a right on a collection; "" stands for objects without a collection.
 func (c *Call) May(right access.Right, collection string) bool {
 	return c.Who != nil && access.May(c.Who, right, collection)
 }
 
-// Query returns a parameter of the address, without space around it.
+// Query returns a trimmed parameter of the URL.
 func (c *Call) Query(name string) string { return strings.TrimSpace(c.Request.URL.Query().Get(name)) }
 
-// Form returns what a form was filled with. A body that is too large or no form is a [Problem].
+// Form returns the submitted form. The error of an invalid or too large body is a [Problem].
 func (c *Call) Form() (url.Values, error) { return c.form(maxForm) }
 
-// ShortForm is the same of a form that has documents of jobs, or less.
+// ShortForm is [Call.Form] for a form with job documents or less.
 func (c *Call) ShortForm() (url.Values, error) { return c.form(maxDocument) }
 
 func (c *Call) form(most int64) (url.Values, error) {
@@ -73,7 +73,7 @@ func (c *Call) form(most int64) (url.Values, error) {
 	return c.Request.PostForm, nil
 }
 
-// Zone is the time zone of the browser, as far as it is known: UTC on the first page.
+// Zone returns the time zone of the browser, UTC if it is unknown, as on the first page.
 func (c *Call) Zone() *time.Location {
 	cookie, err := c.Request.Cookie(zoneCookie)
 	if err != nil {
@@ -90,21 +90,21 @@ func (c *Call) Zone() *time.Location {
 	return zone
 }
 
-// Redirect leads on to a path of the console, after something was done (303).
+// Redirect redirects to a path of the console after a change (303).
 func (c *Call) Redirect(to string) error {
 	c.Writer.Header().Set("Location", to)
 	c.Writer.WriteHeader(http.StatusSeeOther)
 	return nil
 }
 
-// The cookies. None but zoneCookie is seen by a script.
+// The cookies. Scripts can read zoneCookie only.
 const (
 	tokenCookie = "carillon-token"
 	noteCookie  = "carillon-note"
 	zoneCookie  = "carillon-zone"
 )
 
-// setCookie keeps something in the browser until it is closed, or for a time. 0 is until it is closed, and less forgets it.
+// setCookie sets a cookie for a duration. 0 keeps it until the browser is closed; a negative duration removes it.
 func (c *Call) setCookie(name, value string, lasts time.Duration) {
 	http.SetCookie(c.Writer, &http.Cookie{ //nolint:gosec // it is secure where the browser's connection is: dev serves plain HTTP
 		Name: name, Value: value, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: c.secure(),
@@ -112,14 +112,14 @@ func (c *Call) setCookie(name, value string, lasts time.Duration) {
 	})
 }
 
-// secure reports whether the browser came by HTTPS, also where a proxy takes that. A browser says so itself with each form. Who
-// says what is not so gets a cookie that is kept from plain HTTP, or an address that is of no use.
+// secure reports whether the browser's connection uses HTTPS, possibly to a proxy. Each form of a browser states its
+// origin. A client that forges it gets a cookie that is not sent over plain HTTP, or a useless URL.
 func (c *Call) secure() bool {
 	h := c.Request.Header
 	return c.Request.TLS != nil || strings.EqualFold(h.Get("X-Forwarded-Proto"), "https") || strings.HasPrefix(h.Get("Origin"), "https://")
 }
 
-// Server is the address of this server, as the browser has it: https://scheduler.example.
+// Server returns the address of this server as seen by the browser: https://scheduler.example.
 func (c *Call) Server() string {
 	if c.secure() {
 		return "https://" + c.Request.Host
@@ -127,15 +127,15 @@ func (c *Call) Server() string {
 	return "http://" + c.Request.Host
 }
 
-// Note has the next page say something, once: what was done. Of a long text it says the beginning and the end.
+// Note makes the next page show a message once. It shortens a long text in the middle.
 func (c *Call) Note(text string) {
 	c.setCookie(noteCookie, url.QueryEscape(document.Cut(text, maxNote)), time.Minute)
 }
 
-// maxNote is how many bytes a note may have: browsers keep no cookie of more than 4 kB, and each may take three there.
+// maxNote limits a note, in bytes: browsers limit a cookie to 4 kB, and encoding may triple the length.
 const maxNote = 1200
 
-// noted takes what the page before wanted to have said.
+// noted returns and removes the note of the previous page.
 func (c *Call) noted() string {
 	cookie, err := c.Request.Cookie(noteCookie)
 	if err != nil {
@@ -146,7 +146,7 @@ func (c *Call) noted() string {
 	return text
 }
 
-// answer is the handler of a route: it finds out who asks, and whether they may.
+// answer returns the handler of a route, which authenticates and authorizes the caller.
 func (f *Frame) answer(route placed) http.Handler {
 	operation := strings.TrimSuffix(route.Method+" "+route.Path, "{$}")
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -162,7 +162,7 @@ func (f *Frame) answer(route placed) http.Handler {
 				"status", out.sent(), "duration", time.Since(begin))
 		}()
 		err := f.do(c, route)                          //nolint:contextcheck // likewise
-		c.Request = c.Request.WithContext(r.Context()) // that of the work is over
+		c.Request = c.Request.WithContext(r.Context()) // the context of the work has ended
 		switch {
 		case err != nil && out.live:
 			f.ended(c, err) //nolint:contextcheck // likewise
@@ -218,8 +218,8 @@ func (f *Frame) do(c *Call, route placed) error {
 	return route.Do(c)
 }
 
-// Background returns a context for work that goes on when the request is answered. It says who asked, and is done when they
-// have a right no more, or others than they had. end is to be called when the work is over.
+// Background returns a context for work that continues after the request. It has the caller and ends when the caller's
+// rights change. Call end when the work is completed.
 func (c *Call) Background(right access.Right) (ctx context.Context, end func()) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(c.Context()))
 	stop := c.frame.watchOver(c.Request.Clone(ctx), c.Who, right, cancel)
@@ -229,12 +229,13 @@ func (c *Call) Background(right access.Right) (ctx context.Context, end func()) 
 	}
 }
 
-// askAgainEvery is how often who asks must still be allowed to, while they are answered: a live part lasts.
+// askAgainEvery is the interval at which the rights of a request's caller are checked again, because live parts last
+// long.
 const askAgainEvery = 2 * time.Second
 
-// watchOver ends a request whose caller may not ask for it any more, as when a token is revoked, or has other grants than who
-// asked: which jobs are shown, and which are changed, was decided by these. The function returned stops it. A store that does
-// not answer ends nothing.
+// watchOver ends a request whose caller has lost the right to it, for example by the revocation of a token, or whose
+// grants have changed: they determine the shown and changed jobs. The returned function stops the watch. An unavailable
+// store ends no request.
 func (f *Frame) watchOver(r *http.Request, asked *access.Principal, right access.Right, end func()) (stop func()) {
 	ctx, cancel := context.WithCancel(r.Context())
 	var again *time.Timer
@@ -263,7 +264,7 @@ func (f *Frame) watchOver(r *http.Request, asked *access.Principal, right access
 	}
 }
 
-// payer is whose requests count together, as in the APIs.
+// payer identifies the caller for the rate limit, as in the APIs.
 func payer(who *access.Principal) string {
 	if who.ID == "" && who.Name == "" {
 		return throttle.Network(who.Address)
@@ -271,7 +272,7 @@ func payer(who *access.Principal) string {
 	return who.Via + " " + who.ID + " " + who.Name
 }
 
-// anybody is who asks where nobody is asked for anything.
+// anybody is the caller if authentication is disabled.
 func anybody(r *http.Request) (*access.Principal, error) {
 	return access.Anybody(access.ViaOpen, address(r)), nil
 }

@@ -1,15 +1,18 @@
-// Package frame is what all pages of the console have in common: the way in, the layout, the scripts and styles, and how
-// live parts of a page come. The rooms of the console, each a package beside this one, hand it routes and templates.
+// Package frame is the common part of all pages of the console: access control, the layout, scripts and styles, and
+// live updates. Each [Room] of the console is a separate package, which provides routes and templates.
 //
-// # Guarantees
+//	request ──► host, origin ──► route ──► caller, right ──► room ──► Call.Show: page in the layout
+//	                                                              └─► Call.Live: event stream
 //
-//  1. A page is written by html/template alone, so whatever it shows is escaped for where it stands.
-//  2. Nothing is loaded from elsewhere, and no script or style stands in a page: the policy that is sent with each answer
-//     (Content-Security-Policy) lets a browser take neither.
-//  3. What changes something is a POST, and one of a page of this origin ([http.CrossOriginProtection]). Hosts that are not
-//     allowed are not answered.
-//  4. Who asks is found out as by the APIs, and may do what they may do there. A browser keeps the token of a sign-in in a
-//     cookie that no script sees and no other site sends. There is no session here: a token that is revoked ends it, and any
-//     replica takes it.
-//  5. A page can be read without scripts. They bring it up to date, search while somebody types, and take keys.
+// Guarantees:
+//
+//  1. Pages are written by html/template only, so their content is escaped for its context.
+//  2. Pages load nothing from other servers and contain no inline scripts or styles. The Content-Security-Policy of each
+//     answer makes browsers enforce that.
+//  3. Changes are POST requests from a page of this origin ([http.CrossOriginProtection]). Requests for host names that are
+//     not allowed are refused.
+//  4. Authentication and access control are those of the APIs. After a sign-in, the browser stores the token in a cookie
+//     that no script can read and no other site can send. The server has no sessions: the revocation of the token ends the
+//     access, and all replicas accept the token.
+//  5. Pages work without scripts. Scripts add live updates, search while typing, and keyboard shortcuts.
 package frame

@@ -18,65 +18,66 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/throttle"
 )
 
-// Root is the path below which everything is but the overview, which is at /.
+// Root is the prefix of all paths except /, the overview.
 const Root = "/console"
 
-// JobPath is where the page of a job is.
+// JobPath returns the path of a job's page.
 func JobPath(k scheduler.Key) string {
 	return Root + "/jobs/" + url.PathEscape(k.Collection) + "/" + url.PathEscape(k.Job)
 }
 
-// Config says what a console has. Rooms are required.
+// Config configures a console. Rooms are required.
 type Config struct {
 	// Rooms are its parts, in the order of the menu.
 	Rooms []Room
 
-	// Identify finds out who asks. The error is a [*access.Unknown] when that is not known, or the store's. Default: nobody
-	// is asked for anything, and everybody may do everything.
+	// Identify authenticates the caller. The error is a [*access.Unknown] for an unknown caller, or one of the store.
+	// Default: no authentication, full access.
 	Identify func(r *http.Request) (*access.Principal, error)
 
-	// AllowHost decides which names it answers to, as they stand in the header Host. Default: all.
+	// AllowHost decides which values of the header Host are accepted. Default: all.
 	AllowHost func(host string) bool
 
-	// Rate bounds the requests of each of those who ask. Default: as many as they like.
+	// Rate limits the requests of each caller. Default: no limit.
 	Rate *throttle.Throttle
 
-	// Ready returns nil when the process can serve, or why it cannot: errors tell it. Default: always ready.
+	// Ready returns nil if the process can serve requests, or the reason why not, which errors show. Default: always
+	// ready.
 	Ready func(ctx context.Context) error
 
-	// MaxLive is how many live answers there may be at once, so that the connections of the others have their part; one
-	// caller may have a quarter of them. Default 256.
+	// MaxLive limits the concurrent live answers, so that other requests keep their share of the connections; one
+	// caller may have a quarter of them. Default: 256.
 	MaxLive int
 
-	// Observe is called after each request but live ones, with its operation, such as "GET /console/jobs", the status, and
-	// how long it took. It must not block. Default: none.
+	// Observe is called after each request except live ones, with its operation, such as "GET /console/jobs", the
+	// status, and the duration. It must not block. Default: no-op.
 	Observe func(operation string, status int, took time.Duration)
 
-	// Logger takes requests (at level debug) and defects. Default: discard.
+	// Logger receives requests (at level debug) and defects. Default: discard.
 	Logger *slog.Logger
 
-	// Unlocked says that there is no way to have people sign in, so that no page tells of one. Default: there is.
+	// Unlocked: sign-in is impossible, and no page mentions it. Default: false.
 	Unlocked bool
 
-	// Version is shown at the foot of each page. Default dev.
+	// Version is shown at the foot of each page. Default: dev.
 	Version string
 }
 
 // A Room is a part of the console.
 type Room struct {
-	// Name is the folder of its assets, and what the menu marks as current.
+	// Name is the folder of its assets and identifies its menu entry.
 	Name string
 
-	// Path is where the menu leads, and Key the letter that leads there after "g". Without a path it is not in the menu. The
-	// menu shows the text NAME.menu.
+	// Path is the target of the menu entry, and Key the letter that opens it after "g". Without a path, the room has no
+	// menu entry. The label is the text NAME.menu.
 	Path, Key string
 
-	// Right is what somebody needs to have it in the menu.
+	// Right is required to see the menu entry.
 	Right access.Right
 
 	Routes []Route
 
-	// Assets are its scripts and styles, if it has any: [Page] names them.
+	// Assets are its scripts and styles, if any; see [Page].
 	Assets fs.FS
 }
 
@@ -87,11 +88,11 @@ type Route struct {
 	Right  access.Right
 	Do     func(*Call) error
 
-	// Live says that it answers with [Call.Live], for as long as its reader wants: there are only so many at once.
+	// Live: it answers with [Call.Live] for an unlimited time. MaxLive limits such requests.
 	Live bool
 }
 
-// Frame serves a console. It may be used by any number of requests at once.
+// Frame serves a console. It is safe for concurrent use.
 type Frame struct {
 	cfg    Config
 	log    *slog.Logger
@@ -100,7 +101,7 @@ type Frame struct {
 	live   *throttle.Places
 }
 
-// New returns a console. It does no I/O. It panics when rooms contradict each other, which is a mistake of the program.
+// New returns a console. It does no I/O. It panics if rooms conflict, which is a defect of the program.
 func New(cfg Config) *Frame {
 	cfg.Version = cmp.Or(cfg.Version, "dev")
 	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
@@ -130,7 +131,7 @@ func New(cfg Config) *Frame {
 			paths[route.Path] = map[string]placed{}
 		}
 		paths[route.Path][route.Method] = route
-		if route.Method == http.MethodGet && !route.Live { // of which a head would have no end
+		if route.Method == http.MethodGet && !route.Live { // HEAD of a live answer would not end
 			paths[route.Path][http.MethodHead] = route
 		}
 	}
@@ -146,7 +147,7 @@ func New(cfg Config) *Frame {
 	return f
 }
 
-// nearby is the page that somebody means who writes a slash at the end of its address, or asks for the root of all: "" for none.
+// nearby returns the likely intended page of a path with a trailing slash, or of the root; "" for none.
 func (f *Frame) nearby(r *http.Request) string {
 	to := url.URL{Path: strings.TrimSuffix(r.URL.Path, "/"), RawQuery: r.URL.RawQuery}
 	if r.Method != http.MethodGet || to.Path == r.URL.Path || !strings.HasPrefix(r.URL.Path, Root+"/") {
@@ -162,7 +163,7 @@ func (f *Frame) nearby(r *http.Request) string {
 	return to.String()
 }
 
-// maxLive is how many live answers there may be if nothing is said.
+// maxLive is the default of Config.MaxLive.
 const maxLive = 256
 
 // placed is a route with its room.
@@ -170,10 +171,10 @@ type placed struct {
 	Route
 
 	room  string
-	plain bool // it has no menu, and nobody is asked who they are: a token that is not taken would count for each asset
+	plain bool // no menu and no authentication: an invalid token would otherwise count once per asset
 }
 
-// byMethod answers with the route of a request's method.
+// byMethod dispatches by the request's method.
 func (f *Frame) byMethod(methods map[string]placed) http.Handler {
 	allow := strings.Join(slices.Sorted(maps.Keys(methods)), ", ")
 	refuse := f.answer(placed{Route: Route{Right: access.Open, Do: func(c *Call) error {
@@ -193,7 +194,7 @@ func (f *Frame) byMethod(methods map[string]placed) http.Handler {
 	})
 }
 
-// ServeHTTP answers a request for / or what is below [Root].
+// ServeHTTP answers a request for / or a path below [Root].
 func (f *Frame) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	protect(w.Header())
 	if f.cfg.AllowHost != nil && !f.cfg.AllowHost(r.Host) {
@@ -208,8 +209,8 @@ func (f *Frame) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	guard.Handler(f.mux).ServeHTTP(w, r)
 }
 
-// fromElsewhere reports whether a page of another origin wants to have something, instead of leading there: an image, a frame, a
-// live part. It could not see it, but the time that it takes; and what it asks for would take places from others.
+// fromElsewhere reports whether a page of another origin embeds the answer, as an image, a frame or a live part,
+// instead of linking to it. It could measure the duration of the request and exhaust its limits.
 func fromElsewhere(r *http.Request) bool {
 	switch r.Header.Get("Sec-Fetch-Site") {
 	case "", "none", "same-origin":
@@ -219,10 +220,10 @@ func fromElsewhere(r *http.Request) bool {
 		(r.Header.Get("Sec-Fetch-Mode") != "navigate" || r.Header.Get("Sec-Fetch-Dest") != "document")
 }
 
-// guard refuses what pages of other origins ask to be changed.
+// guard refuses changes requested by pages of other origins.
 var guard = http.NewCrossOriginProtection()
 
-// protect sets what tells a browser to take nothing from elsewhere, and to show this in nobody else's page.
+// protect sets headers that keep a browser from loading content of other servers and from embedding the page elsewhere.
 func protect(h http.Header) {
 	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "+
 		"form-action 'self'; base-uri 'none'; frame-ancestors 'none'")

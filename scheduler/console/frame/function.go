@@ -13,17 +13,17 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/console/words"
 )
 
-// functions are those of all templates.
+// functions are the functions of all templates.
 //
 //	say KEY ARG…      a text of the catalogue
-//	count KEY N       the same for a number of things, as number writes it
-//	asset NAME        the address of an asset, such as "jobs/jobs.js"
-//	instant T         a time, in UTC; the script shows it in the browser's zone
-//	relative T        the same as the distance from now, which the script keeps right
-//	ago T             likewise, but the time itself until the script has seen it: for live parts, which change when it does
-//	took D            a length of time, short: 12.3 ms
+//	count KEY N       a text of the catalogue for a number, in the form of number
+//	asset NAME        the URL of an asset, such as "jobs/jobs.js"
+//	instant T         a time in UTC; the script converts it to the browser's zone
+//	relative T        the distance from now, which the script updates
+//	ago T             like relative, but the time itself without the script, for live parts that change only with their data
+//	took D            a short duration: 12.3 ms
 //	number N          with thin spaces between the thousands
-//	dict K V …        a map, for templates that take several things
+//	dict K V …        a map, for templates with several arguments
 //	bytes N           a size: 1.2 MB
 var functions = template.FuncMap{
 	"say": words.Say, "count": words.Count, "asset": known.address,
@@ -31,10 +31,10 @@ var functions = template.FuncMap{
 	"visible": Visible, "shown": Shown,
 }
 
-// plainTime is how times are written without the script.
+// plainTime is the form of times without the script.
 const plainTime = "2006-01-02 15:04:05 UTC"
 
-// Instant returns a time as people read it. The script replaces it by the browser's local time.
+// Instant returns a readable time. The script replaces it by the browser's local time.
 func Instant(t time.Time) template.HTML {
 	if t.IsZero() {
 		return template.HTML(template.HTMLEscapeString(words.Say("frame.never"))) //nolint:gosec // it is escaped
@@ -44,7 +44,7 @@ func Instant(t time.Time) template.HTML {
 		t.Format(plainTime) + `</time>`)
 }
 
-// Relative returns how far away a time is: "12 s ago", "in 3 min". Its title is the time.
+// Relative returns the distance of a time from now: "12 s ago", "in 3 min". Its tooltip is the time.
 func Relative(t time.Time) template.HTML {
 	if t.IsZero() {
 		return Instant(t)
@@ -54,8 +54,8 @@ func Relative(t time.Time) template.HTML {
 		t.Format(plainTime) + `">` + Distance(time.Until(t)) + `</time>`)
 }
 
-// Ago returns how far away a time is, once the script has seen it, and until then the time. What it returns does not depend
-// on the present, so that a part with it is sent again only when something has changed.
+// Ago returns a time, which the script replaces by its distance from now. The result does not depend on the current
+// time, so that a part with it is only sent after a change.
 func Ago(t time.Time) template.HTML {
 	if t.IsZero() {
 		return Instant(t)
@@ -67,7 +67,7 @@ func Ago(t time.Time) template.HTML {
 	return template.HTML(`<time datetime="` + exact + `" data-relative title="` + text + `">` + text + `</time>`)
 }
 
-// Distance tells a length of time from now on, or back from now, in its largest unit.
+// Distance formats a duration in its largest unit, as a time in the future or the past.
 func Distance(d time.Duration) string {
 	var text string
 	switch a := d.Abs(); {
@@ -88,7 +88,7 @@ func Distance(d time.Duration) string {
 	return "in " + text
 }
 
-// Took tells how long something lasted, with three digits, and from 100 s on to the second: 12.3 ms, 5 min, 1 h 30 min.
+// Took formats a duration with three digits, from 100 s with whole seconds: 12.3 ms, 5 min, 1 h 30 min.
 func Took(d time.Duration) string {
 	switch a := d.Abs(); {
 	case a < time.Microsecond:
@@ -104,7 +104,7 @@ func Took(d time.Duration) string {
 	}
 }
 
-// clockLength tells a number of seconds in hours, minutes and seconds, and leaves out those of which there are none.
+// clockLength formats a duration in hours, minutes and seconds, without zero parts.
 func clockLength(d time.Duration) string {
 	parts := make([]string, 0, 3)
 	for _, u := range []struct {
@@ -113,18 +113,18 @@ func clockLength(d time.Duration) string {
 	}{{time.Hour, " h"}, {time.Minute, " min"}, {time.Second, " s"}} {
 		if n := d / u.length; n != 0 {
 			parts = append(parts, strconv.FormatInt(int64(n), 10)+u.name)
-			d = (d % u.length).Abs() // the sign is that of the first
+			d = (d % u.length).Abs() // only the first part has a sign
 		}
 	}
 	return strings.Join(parts, " ")
 }
 
-// Number writes a number with narrow spaces between its thousands.
+// Number formats a number with narrow spaces between its thousands.
 func Number(n any) string {
 	return words.Thousands(fmt.Sprint(n))
 }
 
-// Bytes tells a size.
+// Bytes formats a size.
 func Bytes(n int64) string {
 	switch f := float64(n); {
 	case n < 1000:
@@ -177,7 +177,7 @@ func Visible(s string) string {
 	return strings.ReplaceAll(b.String(), "␍\n", "\n")
 }
 
-// invisible are spaces without a width, and ends of lines and paragraphs that browsers pass over.
+// invisible are zero-width spaces, and line and paragraph separators that browsers ignore.
 const invisible = "\u200b\u200c\u200d\ufeff\u2028\u2029"
 
 // hidden reports whether Visible replaces a character.
@@ -188,7 +188,7 @@ func hidden(r rune) bool {
 	return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || strings.ContainsRune(invisible, r)
 }
 
-// shownMost is how much [Shown] shows.
+// shownMost limits the output of [Shown].
 const shownMost = 8 << 10
 
 // Shown is [Visible] for the beginning of a text that may be long.

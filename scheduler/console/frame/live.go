@@ -11,26 +11,25 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/throttle"
 )
 
-// Live is the answer to an EventSource: parts of a page, as they change.
+// Live is an event stream with parts of a page as they change.
 type Live struct {
 	call *Call
 	out  *http.ResponseController
 	last map[string]string
 }
 
-// Beat is how often a live answer says that it is there: what lies between may end a connection that is silent.
+// Beat is the keepalive interval of a live answer. Proxies close silent connections.
 const Beat = 15 * time.Second
 
-// livePatience is how long a browser may take no data: what holds a live answer is not kept for one that is gone.
+// livePatience is how long a browser may read nothing before its live answer is released.
 const livePatience = 10 * time.Second
 
-// Live begins a live answer, of a route that says so. The address of it must have the parameter follow, which says that it
-// lasts.
+// Live begins the live answer of a live route. Its URL must have the parameter follow, which marks a long request.
 //
-// The page has an element with data-events="ADDRESS" and data-parts="NAME NAME…": the script takes the name of each of these
-// events for the id of an element, and its data for what that has from now on; of one that is no element's, it keeps the id.
-// An event named "end" is the last one, and says why. When a page is looked at again that was hidden, the parameter after of
-// the address is the last id, if it has one.
+// The page has an element with data-events="ADDRESS" and data-parts="NAME NAME…". For each of these events, the script
+// replaces the content of the element whose id is the event's name by the event's data. If no such element exists, the
+// script stores the event's id only. The event "end" is the last one and has the reason. When a hidden page becomes
+// visible again, the script adds the last id to the URL as the parameter after.
 func (c *Call) Live() *Live {
 	if !c.lasts {
 		panic("console: " + c.Request.URL.Path + " is not of a live route")
@@ -47,8 +46,8 @@ func (c *Call) Live() *Live {
 	return l
 }
 
-// Lasts takes a place among the requests that may last, until leave is called; the error is a [Problem] when there is none. Live
-// routes have theirs.
+// Lasts reserves a place among the long requests until leave is called. The error is a [Problem] if all are in use.
+// Live routes have a place already.
 func (c *Call) Lasts() (leave func(), err error) {
 	leave, err = c.frame.live.Take(payer(c.Who))
 	full, ok := errors.AsType[*throttle.Full](err)
@@ -63,20 +62,20 @@ func (c *Call) Lasts() (leave func(), err error) {
 	return nil, Problem{Status: http.StatusServiceUnavailable, Text: c.Say("frame.full", full.Most), Hint: c.Say("frame.full.hint")}
 }
 
-// End tells why nothing more comes: the browser does not come again by itself.
+// End sends the reason why the stream ends. The browser does not reconnect automatically.
 func (l *Live) End(p Problem) error {
 	text, err := written(own, "problem", p)
 	if err != nil {
 		return err
 	}
-	_ = l.send("end", "", text) // whether it is there or not
+	_ = l.send("end", "", text) // best effort
 	return nil
 }
 
-// LastID is the id of the last event that the browser has had before its connection was lost; "" for none.
+// LastID returns the id of the last event that a reconnecting browser received; "" for none.
 func (l *Live) LastID() string { return l.call.Request.Header.Get("Last-Event-Id") }
 
-// Part sends a template as the new content of the element id, unless it has that already.
+// Part sends a template as the new content of the element id, unless the content is unchanged.
 func (l *Live) Part(id string, t Set, name string, data any) error {
 	text, err := written(t, name, data)
 	if was, sent := l.last[id]; err != nil || sent && was == text {
@@ -86,7 +85,8 @@ func (l *Live) Part(id string, t Set, name string, data any) error {
 	return l.send(id, "", text)
 }
 
-// Add sends a template that comes before what the element id has. mark is what [Live.LastID] is after a lost connection.
+// Add sends a template to be inserted before the content of the element id. After a reconnect, [Live.LastID] returns
+// mark.
 func (l *Live) Add(id, mark string, t Set, name string, data any) error {
 	text, err := written(t, name, data)
 	if err != nil {
@@ -98,7 +98,7 @@ func (l *Live) Add(id, mark string, t Set, name string, data any) error {
 // Event sends an event for a script of the page.
 func (l *Live) Event(name, mark, data string) error { return l.send(name, mark, data) }
 
-// StillThere sends something that no script sees: [Beat] says how often.
+// StillThere sends a keepalive, which no script sees; see [Beat].
 func (l *Live) StillThere() error { return l.send("", "", "") }
 
 func (l *Live) send(name, mark, data string) error {
@@ -115,7 +115,7 @@ func (l *Live) send(name, mark, data string) error {
 		out.WriteString(":\n")
 	}
 	out.WriteByte('\n')
-	_ = l.out.SetWriteDeadline(time.Now().Add(livePatience)) // where there is no connection, there is no need
+	_ = l.out.SetWriteDeadline(time.Now().Add(livePatience)) // a writer without a connection needs no deadline
 	_, err := l.call.Writer.Write(out.Bytes())
 	if err == nil {
 		err = l.out.Flush()
@@ -127,11 +127,11 @@ func (l *Live) send(name, mark, data string) error {
 	return nil
 }
 
-// errGone says that whoever read a live answer does so no more. It is nobody's mistake.
+// errGone reports that the reader of a live answer has disconnected. It is not a defect.
 var errGone = errors.New("the reader has gone")
 
-// ended is what is done about the error with which a live answer ended. Nothing can be told there any more: a page would be
-// taken for a part of it. The browser comes again by itself, and is told then.
+// ended handles the error that ended a live answer. It sends nothing: the browser would take a page for a part of the
+// stream. The browser reconnects and gets the error then.
 func (f *Frame) ended(c *Call, err error) {
 	if errors.Is(err, errGone) || c.Context().Err() != nil || c.Describe(err).Status != http.StatusInternalServerError {
 		return

@@ -14,34 +14,34 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/access"
 )
 
-// A Page is an answer for people.
+// A Page is an HTML answer.
 type Page struct {
-	Status   int    // default 200
-	Title    string // of the document, and its first heading unless NoHeading
+	Status   int    // default: 200
+	Title    string // of the document, and its first heading unless NoHeading is set
 	Template Set
 	Data     any
 
-	// Part is the template that is sent alone: a part of a page. Default: the template "main", in the layout, and above the
-	// heading the template "above", if there is one.
+	// Part is a template that is sent without the layout. Default: the template "main" in the layout, with the template
+	// "above", if any, above the heading.
 	Part string
 
-	// NoHeading is for templates with a first heading of their own.
+	// NoHeading is for templates that contain the first heading.
 	NoHeading bool
 
-	// Scripts and Styles are assets of the page, besides those of all pages: "jobs/jobs.js".
+	// Scripts and Styles are assets of the page in addition to the common ones: "jobs/jobs.js".
 	Scripts, Styles []string
 }
 
 //go:embed templates
 var templates embed.FS
 
-// own are the templates of the frame itself: "main" tells a [Problem].
+// own are the templates of the frame; "main" shows a [Problem].
 var own = Templates(templates, "templates/problem.html")
 
-// signInPage has the form of a sign-in.
+// signInPage has the sign-in form.
 var signInPage = Templates(templates, "templates/signin.html")
 
-// layout returns what all templates begin with.
+// layout returns the base of all templates.
 func layout() *template.Template {
 	return template.Must(template.New("").Funcs(functions).ParseFS(templates, "templates/layout.html", "templates/common.html"))
 }
@@ -58,30 +58,30 @@ func (s Set) With(files fs.FS, patterns ...string) Set {
 	return sync.OnceValue(func() *template.Template { return template.Must(s().ParseFS(files, patterns...)) })
 }
 
-// shown is what the layout gets.
+// shown is the input of the layout.
 type shown struct {
 	*Page
 
 	Menu    []entry
-	Who     string // "": nobody is asked
+	Who     string // "": no authentication
 	SignOut bool
 	Open    bool
-	Locks   bool // it is open, and a token would close it
+	Locks   bool // the console is open, and a token would require authentication
 	Note    string
 	Version string
-	Zone    string // in which the page has its times; "" when it is not to be asked for again
+	Zone    string // of the page's times; "" if it need not be requested again
 }
 
-// entry is a line of the menu.
+// entry is a menu entry.
 type entry struct {
 	Path, Text, Key string
 	Current         bool
 }
 
-// Part reports whether only a part of a page is asked for, by a script.
+// Part reports whether a script requests only a part of a page.
 func (c *Call) Part() bool { return c.Request.Header.Get("X-Carillon-Part") != "" }
 
-// Show sends a page, or a part of one.
+// Show sends a page, or a part of it.
 func (c *Call) Show(p *Page) error {
 	name, data := p.Part, p.Data
 	if name == "" {
@@ -101,7 +101,7 @@ func (c *Call) Show(p *Page) error {
 	return nil
 }
 
-// dress puts a page into the layout.
+// dress returns a page with its layout.
 func (c *Call) dress(p *Page) *shown {
 	s := &shown{Page: p, Version: c.frame.cfg.Version, SignOut: c.token, Note: c.noted()}
 	if c.Request.Method == http.MethodGet {
@@ -122,12 +122,12 @@ func (c *Call) dress(p *Page) *shown {
 	return s
 }
 
-// open reports whether nobody is asked who they are.
+// open reports whether authentication is disabled.
 func (c *Call) open() bool {
 	return c.Who != nil && c.Who.Name == "" && (c.Who.Via == access.ViaOpen || c.Who.Via == access.ViaLoopback)
 }
 
-// Above is what stands above the heading: the template "above" of the page, if it has one.
+// Above returns the template "above" of the page, if any, which precedes the heading.
 func (s *shown) Above() (template.HTML, error) {
 	if s.Template().Lookup("above") == nil {
 		return "", nil
@@ -135,7 +135,7 @@ func (s *shown) Above() (template.HTML, error) {
 	return s.written("above")
 }
 
-// Content is the main part of the page, written.
+// Content returns the main part of the page.
 func (s *shown) Content() (template.HTML, error) { return s.written("main") }
 
 func (s *shown) written(name string) (template.HTML, error) {

@@ -14,18 +14,18 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-// A Problem is an error for people: what is wrong, and what to do.
+// A Problem is an error for users, with its fix.
 type Problem struct {
 	Status  int
 	Text    string
-	Hint    string            // what to do; "" for nothing
-	Details document.Problems // the places that are wrong
+	Hint    string            // the fix; "": none
+	Details document.Problems // problems of the input, by path
 }
 
 // Error returns the text.
 func (p Problem) Error() string { return p.Text }
 
-// Describe returns any error as a Problem. The text of a defect is left out.
+// Describe converts an error to a Problem. It omits the text of a defect.
 func (c *Call) Describe(err error) Problem {
 	if p, ok := errors.AsType[Problem](err); ok {
 		return p
@@ -52,7 +52,7 @@ func (c *Call) Describe(err error) Problem {
 	return p
 }
 
-// fail answers with an error: a page, or the text alone where only a part of a page was asked for.
+// fail answers with an error: a page, or its text if a script requests a part of a page.
 func (c *Call) fail(err error) {
 	p := c.Describe(err)
 	if p.Status == http.StatusInternalServerError {
@@ -73,7 +73,7 @@ func (c *Call) fail(err error) {
 	_ = c.Show(&Page{Status: p.Status, Title: heading(p.Status), Template: own, Data: p})
 }
 
-// heading is what a page is called that has a problem of a status.
+// heading returns the heading of an error page by status.
 func heading(status int) string {
 	if key := "frame.status." + strconv.Itoa(status); words.Has(key) {
 		return words.Say(key)

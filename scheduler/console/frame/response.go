@@ -7,15 +7,15 @@ import (
 	"runtime/debug"
 )
 
-// response notes what is sent.
+// response records the status of an answer.
 type response struct {
 	http.ResponseWriter
 
-	status int  // 0: nothing sent yet
-	live   bool // it lasts as long as its reader wants
+	status int  // 0: not sent yet
+	live   bool // unbounded duration
 }
 
-// WriteHeader notes the status and sends it.
+// WriteHeader records and sends the status.
 func (r *response) WriteHeader(status int) {
 	if r.status == 0 {
 		r.status = status
@@ -36,7 +36,7 @@ func (r *response) Unwrap() http.ResponseWriter { return r.ResponseWriter }
 
 func (r *response) sent() int { return cmp.Or(r.status, http.StatusOK) }
 
-// recovered turns a panic into an answer, or ends the connection when half of one is out.
+// recovered converts a panic to an answer, or closes the connection if the answer has begun.
 func (f *Frame) recovered(c *Call, out *response, p any) {
 	if p == nil {
 		return
@@ -51,8 +51,8 @@ func (f *Frame) recovered(c *Call, out *response, p any) {
 	c.fail(fmt.Errorf("panic: %v", p))
 }
 
-// Guarded does work that goes on beside the request of a call. A panic is an error there, too, and in the log: it must not end
-// the process.
+// Guarded runs work in addition to the request of a call. It converts a panic to a logged error, because a panic would
+// end the process.
 func Guarded[T any](c *Call, work func() (T, error)) (v T, err error) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -12,14 +12,14 @@ import (
 
 const signInPath, signOutPath = Root + "/sign-in", Root + "/sign-out"
 
-// own returns the routes of the frame itself.
+// own returns the routes of the frame.
 func (f *Frame) own() []placed {
 	open := func(method, path string, do func(*Call) error) placed {
 		return placed{Route: Route{Method: method, Path: path, Right: access.Open, Do: do}}
 	}
 	assets := open(http.MethodGet, Root+"/assets/{version}/{path...}", f.assets.serve)
 	assets.plain = true
-	if f.cfg.Unlocked { // whatever somebody gave it would be kept, for nothing
+	if f.cfg.Unlocked { // a typed token would have no effect and remain stored
 		return []placed{assets}
 	}
 	return []placed{
@@ -33,17 +33,17 @@ func (f *Frame) own() []placed {
 	}
 }
 
-// asking is what the form of a sign-in shows.
+// asking is the input of the sign-in form.
 type asking struct {
-	Why  string // what was wrong before
-	Next string // where it leads
-	Open bool   // nobody is asked at the moment
+	Why  string // problem of the previous attempt
+	Next string // target after the sign-in
+	Open bool   // authentication is currently disabled
 }
 
-// maxToken is how many bytes a token may have: browsers keep no cookie that is much longer.
+// maxToken limits a token, in bytes: browsers store no much longer cookie.
 const maxToken = 4000
 
-// signIn shows the form of a sign-in; why says what was wrong before.
+// signIn shows the sign-in form; why is the problem of the previous attempt.
 func (c *Call) signIn(why string) {
 	next := c.Request.URL.RequestURI()
 	if c.Request.URL.Path == signInPath || c.Request.Method != http.MethodGet {
@@ -54,7 +54,7 @@ func (c *Call) signIn(why string) {
 		status = http.StatusOK
 	}
 	if _, err := c.Request.Cookie(tokenCookie); err != nil && c.Request.Method == http.MethodGet {
-		why = "" // nothing was given: nothing is wrong yet
+		why = "" // no attempt yet
 	}
 	_ = c.Show(&Page{
 		Status: status, Title: c.Say("frame.signin"), Template: signInPage,
@@ -62,7 +62,7 @@ func (c *Call) signIn(why string) {
 	})
 }
 
-// takeToken keeps a token that is known in the browser.
+// takeToken stores a valid token in the browser.
 func (f *Frame) takeToken(c *Call) error {
 	form, err := c.ShortForm()
 	if err != nil {
@@ -99,7 +99,7 @@ func (c *Call) signInAgain(why, next string) {
 	})
 }
 
-// safe returns a path of the console, and / for anything else: a form must not lead to another site.
+// safe returns next if it is a path of the console, else /, so that a form cannot redirect to another site.
 func safe(next string) string {
 	u, err := url.Parse(next)
 	if err != nil || u.IsAbs() || u.Host != "" || u.Path != "/" && !strings.HasPrefix(u.Path, Root+"/") || strings.HasPrefix(next, "//") ||

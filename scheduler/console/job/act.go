@@ -14,7 +14,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
-// done answers a change: with what it did, to a script, or with the page of the job, which says it.
+// done answers a successful change: with a message for a script, else with the page of the job.
 func done(c *frame.Call, text string) error {
 	if c.Part() {
 		return c.Show(&frame.Page{Template: page, Part: "job-done", Data: text})
@@ -56,7 +56,7 @@ func (r room) disable(c *frame.Call) error {
 	return done(c, c.Say("job.did.disable"))
 }
 
-// pause keeps the job from starting until a time: that of a button, or the one that was typed.
+// pause pauses the job until a time, from a button or typed.
 func (r room) pause(c *frame.Call) error {
 	form, err := c.Form()
 	if err != nil {
@@ -69,7 +69,7 @@ func (r room) pause(c *frame.Call) error {
 	return done(c, c.Say("job.did.pause", onClock(v.Job.PausedUntil, v.Job)))
 }
 
-// resume ends a pause. To enable a job that is enabled does nothing else.
+// resume ends a pause, by enabling the enabled job.
 func (r room) resume(c *frame.Call) error {
 	if _, err := r.service.Enable(c.Lasting(), key(c)); err != nil {
 		return err
@@ -92,7 +92,7 @@ func (r room) resubmit(c *frame.Call) error {
 	return done(c, c.Say("job.did.resubmit"))
 }
 
-// cancel ends one occurrence that has begun, or all.
+// cancel cancels one active occurrence or all.
 func (r room) cancel(c *frame.Call) error {
 	form, err := c.Form()
 	if err != nil {
@@ -121,7 +121,7 @@ func (r room) active(ctx context.Context, c *frame.Call, k scheduler.Key) ([]str
 	return v.Occurrences, nil
 }
 
-// confirmDelete asks whether the job is to be deleted, where no script does.
+// confirmDelete asks for confirmation of a deletion if no script does.
 func (r room) confirmDelete(c *frame.Call) error {
 	k := key(c)
 	_, s, err := r.statusOf(c.Context(), c, k)
@@ -131,7 +131,7 @@ func (r room) confirmDelete(c *frame.Call) error {
 	return c.Show(shown(c.Say("job.delete.title", k.Job), "delete", s))
 }
 
-// remove deletes the job, if it is the one that was seen.
+// remove deletes the job if it has not changed since it was shown.
 func (r room) remove(c *frame.Call) error {
 	form, err := c.Form()
 	if err != nil {

@@ -12,13 +12,13 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-// The numbers of audit records that are shown.
+// The numbers of shown audit records.
 const (
 	auditFew  = 5
 	auditMany = 50
 )
 
-// auditOf returns who changed a job, the last change first. Where no trail is kept there is nothing.
+// auditOf returns the changes of a job, newest first; none if the audit log is disabled.
 func (r room) auditOf(ctx context.Context, k scheduler.Key, n int, before uint64) ([]*trail.Entry, uint64, error) {
 	q := service.TrailQuery{Scope: trail.Scope{Kind: trail.Job, Collection: k.Collection, Job: k.Job}}
 	entries, next, err := r.service.Trail(ctx, q, view.Page{Top: n, Before: before})
@@ -28,7 +28,7 @@ func (r room) auditOf(ctx context.Context, k scheduler.Key, n int, before uint64
 	return entries, next, err
 }
 
-// showAudit answers with a page of who changed the job. It may be deleted.
+// showAudit answers with a page of the job's changes. The job may be deleted.
 func (r room) showAudit(c *frame.Call) error {
 	k := key(c)
 	before, err := view.ReadSequence(beforeField, c.Query(beforeField))

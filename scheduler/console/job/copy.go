@@ -13,7 +13,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-// copies are a job as commands that put it again, here or elsewhere. None has a secret.
+// copies are commands that put a job again, here or elsewhere, without secrets.
 type copies struct {
 	name
 
@@ -21,12 +21,12 @@ type copies struct {
 	Curl    string
 	Apply   string
 	NATS    string
-	Token   bool     // the first needs an access token
-	Secrets []string // where the job has secrets, which must be added
-	Over    bool     // it is at its end, and would run again elsewhere
+	Token   bool     // the first command needs an access token
+	Secrets []string // paths of secrets to be added
+	Over    bool     // the job has ended and would run again elsewhere
 }
 
-// showCopy answers with the job as commands: a page, or its content alone.
+// showCopy answers with the commands: a page, or its content alone.
 func (r room) showCopy(c *frame.Call) error {
 	k := key(c)
 	v, err := r.service.Get(c.Context(), k)
@@ -45,8 +45,8 @@ func (r room) showCopy(c *frame.Call) error {
 	return c.Show(shown(c.Say("job.copy")+" · "+k.Job, "copy", copies))
 }
 
-// copiesOf writes the commands, for a scheduler at an address, whose published specs have a prefix. token says that it asks
-// for an access token.
+// copiesOf returns the commands for a server and its prefix of published specs. token: the server requires an access
+// token.
 func copiesOf(v *view.Job, server, prefix string, token bool) *copies {
 	k, own := v.Job.Key, v.Job.Def.Document()
 	members := own.Members()

@@ -11,34 +11,34 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-// action is what is done, or what is done when that failed.
+// action is the main action or an error action of a job.
 type action struct {
-	Path    string // where it stands in the job
+	Path    string // in the job
 	Error   bool
 	Type    string
-	Request string // what it asks for
+	Request string // summary of its request
 	Members []setting
 }
 
-// setting is a member of a definition, by its path.
+// setting is a field of a definition, by its path.
 type setting struct {
 	Name  string
 	Value excerpt
 	Code  bool
 }
 
-// The bounds of what is shown of an action: the whole of it is in the document.
+// Limits of a shown action; the document shows all of it.
 const (
 	mostMembers  = 24
 	memberLength = 240
 )
 
-// actionsOf returns the action of a job with its errorActions, in the order in which they stand there.
+// actionsOf returns the main action and the error actions of a job, in the order of the document.
 func actionsOf(d *scheduler.Definition) []action {
 	v, _ := d.Document().Member("action")
 	all := actionAt(&d.Action, v, "action", false)
 	for i, r := range view.Requests(d.Document()) {
-		if i < len(all) { // both follow the document
+		if i < len(all) { // both have the order of the document
 			all[i].Request = r.Shown()
 		}
 	}
@@ -60,7 +60,7 @@ func actionAt(s *scheduler.ActionSpec, v document.Value, at string, isError bool
 	return all
 }
 
-// flatten lists the members of a document. Of secrets it says that they are some.
+// flatten lists the fields of a document. It marks secrets without their values.
 func flatten(v document.Value, at string, to *[]setting) {
 	if len(*to) >= mostMembers {
 		return
@@ -81,7 +81,7 @@ func flatten(v document.Value, at string, to *[]setting) {
 	}
 }
 
-// settingsOf are what else says how a job runs.
+// settingsOf returns the other settings of a job.
 func settingsOf(j *scheduler.Job) []setting {
 	var all []setting
 	add := func(name, value string) { all = append(all, setting{Name: name, Value: excerpt{Text: value}}) }

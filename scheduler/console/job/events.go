@@ -14,25 +14,25 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-// How often a page is brought up to date at most, and how often a job is looked at when nothing tells of a change: that an
-// attempt has begun stands in no record.
+// The minimum interval of updates, and the interval of checks for changes without a notification: the start of an
+// attempt leaves no record.
 const (
 	tellEvery = 250 * time.Millisecond
 	lookEvery = time.Second
 )
 
-// events keeps a page up to date until its reader goes, or the job is deleted:
+// events updates a page until its reader disconnects or the job is deleted:
 //
 //	job-status, job-timeline  parts of the page
-//	changed                   what else is of records has changed; its id is the sequence of the last record
+//	changed                   other parts with records have changed; its id is the sequence of the last record
 //	gone                      the job was deleted
 //
-// A reader who comes again tells the last id it has had, and is told of whatever was recorded after it.
+// A reconnecting browser sends the last id it received and is notified of later records.
 func (r room) events(c *frame.Call) error {
 	k := key(c)
 	v, s, err := r.statusOf(c.Context(), c, k)
 	if errors.Is(err, scheduler.ErrNotFound) {
-		return over(c.Live(), err) // a reader who comes again has seen it
+		return over(c.Live(), err) // after a reconnect
 	}
 	if err != nil {
 		return err
@@ -59,16 +59,16 @@ func (r room) events(c *frame.Call) error {
 	return err
 }
 
-// following is a page that is kept up to date.
+// following is the state of an updated page.
 type following struct {
 	room room
 	call *frame.Call
 	key  scheduler.Key
 	live *frame.Live
 
-	recorded atomic.Uint64 // sequence of the last record that came
-	told     uint64        // and of the last that was told
-	seen     string        // the status that was told
+	recorded atomic.Uint64 // sequence of the last received record
+	told     uint64        // sequence of the last announced record
+	seen     string        // the last sent status
 }
 
 func (f *following) serve(ctx context.Context, ended <-chan error, v *view.Job, s *status) error {
@@ -95,15 +95,15 @@ func (f *following) serve(ctx context.Context, ended <-chan error, v *view.Job, 
 			if now.Sub(beat) >= frame.Beat {
 				beat = now
 				if err := f.live.StillThere(); err != nil {
-					return nil // the reader has gone
+					return nil // the reader has disconnected
 				}
 			}
 		}
 	}
 }
 
-// over ends the events because of an error: that the job is not there, wherever that came up, is told, as nothing comes any
-// more. Else the browser comes again, and is told then.
+// over ends the events after an error. If the job is missing, it sends the final event "gone". After other errors, the
+// browser reconnects and gets the error then.
 func over(l *frame.Live, err error) error {
 	if errors.Is(err, scheduler.ErrNotFound) {
 		return l.Event("gone", "", "")
@@ -111,7 +111,7 @@ func over(l *frame.Live, err error) error {
 	return nil
 }
 
-// look tells what has changed. last is the sequence of the last record.
+// look sends what has changed. last is the sequence of the last record.
 func (f *following) look(ctx context.Context, last uint64) error {
 	v, s, err := f.room.statusOf(ctx, f.call, f.key)
 	if err != nil {
@@ -141,13 +141,14 @@ func (f *following) look(ctx context.Context, last uint64) error {
 	}
 	f.told = last
 	mark := ""
-	if shown := max(last, recent.newest); shown != 0 { // a record may be there before it is told of
+	if shown := max(last, recent.newest); shown != 0 { // a record may be readable before its notification
 		mark = strconv.FormatUint(shown, 10)
 	}
 	return f.live.Event("changed", mark, "")
 }
 
-// status tells how the job is, if it is not as before. What it looks like differs each second, as it tells distances.
+// status sends the job's status if it has changed. It compares the data, because the rendered distances from now change
+// every second.
 func (f *following) status(v *view.Job, s *status) error {
 	seen, err := json.Marshal([]any{v.Status, v.Job.State, v.ETag(), s.Is, s.Beside})
 	if err != nil || string(seen) == f.seen {

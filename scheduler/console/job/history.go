@@ -16,16 +16,16 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-// historySize is how many records a page of the history has at most.
+// historySize limits the records of a page.
 const historySize = 60
 
-// filter is which records are looked for, as the fields of the form have it.
+// filter selects records by the fields of the form.
 type filter struct {
 	Outcome, Since, Until, Manual string
-	Text                          string // a $filter of the APIs, besides
+	Text                          string // an additional $filter of the APIs
 }
 
-// The names of its fields in an address.
+// The names of its fields in a URL.
 const (
 	outcomeField = "outcome"
 	sinceField   = "since"
@@ -42,7 +42,7 @@ func filterOf(c *frame.Call) filter {
 	}
 }
 
-// String is the filter as the APIs take it. What is wrong with it they say.
+// String returns the filter in the form of the APIs, which validate it.
 func (f filter) String() string {
 	var terms []string
 	add := func(term, value string) {
@@ -64,7 +64,7 @@ func (f filter) String() string {
 	return strings.Join(terms, " and ")
 }
 
-// query is the filter in an address.
+// query returns the filter as URL parameters.
 func (f filter) query() url.Values {
 	q := url.Values{}
 	for name, value := range map[string]string{
@@ -80,14 +80,14 @@ func (f filter) query() url.Values {
 // history is a page of a history.
 type history struct {
 	Filter   filter
-	Asked    string // the filter as the APIs take it; "" for all
+	Asked    string // the filter in the form of the APIs; "": all
 	Wrong    *frame.Problem
 	Runs     []*run
 	Records  int
-	Page     string // the address of this page
-	First    string // of the newest records; "" when these are they
-	Older    string // of the next page; "" when there is none
-	Operate  bool   // runs may be resubmitted
+	Page     string // the URL of this page
+	First    string // the URL of the first page; "": this page
+	Older    string // the URL of the next page; "": none
+	Operate  bool   // the user can resubmit runs
 	Outcomes []scheduler.Outcome
 	Key      scheduler.Key
 	Path     string // of the job
@@ -95,8 +95,8 @@ type history struct {
 	newest uint64 // sequence of the newest record of the first page
 }
 
-// historyOf returns the page of a history that a request asks for. base is its address without a query. A filter that is wrong
-// is told, and shows nothing.
+// historyOf returns the requested page of a history. base is its URL without a query. For an invalid filter, the page
+// has a problem and no records.
 func (r room) historyOf(ctx context.Context, c *frame.Call, k scheduler.Key, base string) (*history, error) {
 	h := &history{
 		Filter: filterOf(c), Outcomes: scheduler.Outcomes, Key: k, Path: frame.JobPath(k), Operate: c.May(access.Operate, k.Collection),
@@ -145,7 +145,7 @@ func (r room) historyOf(ctx context.Context, c *frame.Call, k scheduler.Key, bas
 	return h, nil
 }
 
-// askedBy notes what the attempts of runs asked for. The history of a job that was deleted has none of that.
+// askedBy adds the requests of attempts to runs. They are unknown for a deleted job.
 func (r room) askedBy(ctx context.Context, k scheduler.Key, runs []*run) error {
 	if len(runs) == 0 {
 		return nil
@@ -163,11 +163,11 @@ func (r room) askedBy(ctx context.Context, k scheduler.Key, runs []*run) error {
 	return nil
 }
 
-// occurrenceReach is how many pages are looked at for the records of an occurrence.
+// occurrenceReach limits the pages that are searched for an occurrence.
 const occurrenceReach = 10
 
-// occurrenceOf returns a run with all that its history tells of it. before is a place after its last record, 0 when that is not
-// known. [scheduler.ErrNotFound] when there is nothing.
+// occurrenceOf returns a run with all its records. before is a position after its last record, 0 if unknown. It returns
+// [scheduler.ErrNotFound] if the run has no records.
 func (r room) occurrenceOf(ctx context.Context, k scheduler.Key, text string, before uint64) (*run, error) {
 	nominal, err := scheduler.ParseOccurrence(k, text)
 	if err != nil {
@@ -189,7 +189,7 @@ func (r room) occurrenceOf(ctx context.Context, k scheduler.Key, text string, be
 			break
 		}
 	}
-	if len(own) == 0 && !known { // others that are kept came after it
+	if len(own) == 0 && !known { // the retained records are later ones
 		if own, err = r.service.Occurrence(ctx, k, nominal); err != nil {
 			return nil, err
 		}
@@ -226,5 +226,5 @@ func (r room) repeatsOf(ctx context.Context, k scheduler.Key, of *run) ([]*run, 
 	return repeats, last[0].Sequence, r.askedBy(ctx, k, repeats)
 }
 
-// wholeLength is how many bytes of a text are shown where there is nothing else: more than a record keeps.
+// wholeLength limits a text on its own page, in bytes; records keep less.
 const wholeLength = 64 << 10

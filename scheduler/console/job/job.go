@@ -1,8 +1,8 @@
-// Package job is the console's page of one job: what it is, what it did and will do, why, and what can be done with it.
+// Package job is the console's page of one job: its definition, its past and next runs, explanations, and actions.
 //
-// What is told of runs is told by occurrence: package scheduler's records of one, its attempts, retries and errorActions, are
-// one line. The page is brought up to date by its events, which send what is small, and have the script fetch the rest; so
-// nothing is lost with a connection, as whatever is fetched comes from the store.
+// A run is shown as one line per occurrence, which summarizes its records: attempts, retries and error actions. The
+// page receives small updates as events, and its script fetches the rest. After a lost connection it is complete again,
+// because its content comes from the store.
 package job
 
 import (
@@ -24,11 +24,11 @@ var assets embed.FS
 
 var page = frame.Templates(files, "*.html")
 
-// Config says what the page is of. Service is required.
+// Config configures the page. Service is required.
 type Config struct {
 	Service *service.Service
 
-	// Prefix begins the NATS subjects of published specs. Default carillon.
+	// Prefix is the prefix of the NATS subjects of published specs. Default: carillon.
 	Prefix string
 }
 
@@ -37,7 +37,7 @@ type room struct {
 	prefix  string
 }
 
-// root is where jobs are.
+// root is the path of jobs.
 const root = frame.Root + "/jobs"
 
 // Room returns the page.
@@ -77,12 +77,12 @@ func Room(cfg Config) frame.Room {
 	}}
 }
 
-// key is the job that the path of a request names.
+// key returns the job in the path of a request.
 func key(c *frame.Call) scheduler.Key {
 	return scheduler.Key{Collection: c.Request.PathValue("c"), Job: c.Request.PathValue("j")}
 }
 
-// shown is a page of the room.
+// shown returns a page of the room.
 func shown(title, main string, data any) *frame.Page {
 	return &frame.Page{
 		Title: title, Template: page, NoHeading: true, Data: within{main, data},
@@ -90,7 +90,7 @@ func shown(title, main string, data any) *frame.Page {
 	}
 }
 
-// within is what the template "main" gets: which one it is to show, and what of.
+// within is the input of the template "main": the selected page and its content.
 type within struct {
 	Main string
 	Data any

@@ -10,42 +10,42 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-// The numbers of coming runs that are shown.
+// The numbers of shown upcoming runs.
 const (
 	nextFew  = 10
 	nextMany = 100
 )
 
-// horizon is how far ahead runs are looked for: further than anybody plans.
+// horizon limits the search for upcoming runs, in days.
 const horizon = 100 * 366
 
-// coming are the runs to come.
+// coming are the upcoming runs.
 type coming struct {
-	Zone    string // of the job's clock
-	Browser string // of the browser's; "" when it is the same
+	Zone    string // of the job
+	Browser string // of the browser; "": the same
 	Times   []comingRun
 	Notes   []string
-	If      string // what must be so before they take place; "" for nothing
-	More    string // the address of the same with more of them; "" when there are no more
+	If      string // precondition of the runs; "": none
+	More    string // the URL of a longer list; "": complete
 }
 
-// comingRun is a line of them.
+// comingRun is a line of the list.
 type comingRun struct {
-	Change  string // a change of the clock that is before it; then there is nothing else
+	Change  string // a DST change before the run; the other fields are then empty
 	At      time.Time
 	Job     string // on the job's clock
-	Browser string // on the browser's
-	Due     string // with its jitter, where that differs
+	Browser string // on the browser's clock
+	Due     string // with jitter, if that differs
 }
 
 // nextOf returns the next n runs of a job.
 func (r room) nextOf(ctx context.Context, c *frame.Call, v *view.Job, n int) (*coming, error) {
-	if v.Job.Plan == nil { // it is damaged
+	if v.Job.Plan == nil { // the job is damaged
 		return nil, nil //nolint:nilnil // there is nothing to say
 	}
 	var nominal, due []time.Time
 	next := &coming{}
-	// One more tells whether there are more, and one may be under way.
+	// One extra run shows whether more follow; another one may be in progress.
 	runs, err := r.service.Runs(ctx, service.RunsQuery{Key: v.Job.Key, Days: horizon, Most: n + 2})
 	if err != nil {
 		return nil, err
@@ -79,7 +79,7 @@ func (r room) nextOf(ctx context.Context, c *frame.Call, v *view.Job, n int) (*c
 
 const clockForm = "Mon 2006-01-02 15:04:05"
 
-// tell writes the times on both clocks, with the changes of the first.
+// tell adds the times on both clocks, with the DST changes of the first.
 func (n *coming) tell(c *frame.Call, zone, browser *time.Location, nominal, due []time.Time) {
 	n.Zone = zone.String()
 	if browser.String() != zone.String() {
@@ -102,16 +102,16 @@ func (n *coming) tell(c *frame.Call, zone, browser *time.Location, nominal, due 
 	}
 }
 
-// clockChange is when the clock of a zone goes forward or back.
+// clockChange is a DST change of a zone.
 type clockChange struct {
 	at time.Time
-	by time.Duration // more than nothing: forward, which leaves a gap; else times come twice
+	by time.Duration // positive: forward, which leaves a gap; negative: backward, which repeats times
 }
 
-// mostChanges is how many changes are told between two runs: of those that are years apart nobody reads all.
+// mostChanges limits the changes between two runs, which may be years apart.
 const mostChanges = 2
 
-// clockChanges returns the changes after an instant and not after another.
+// clockChanges returns the changes after one instant up to another.
 func clockChanges(zone *time.Location, after, until time.Time) (all []clockChange) {
 	for t := after; len(all) < mostChanges; {
 		_, end := t.In(zone).ZoneBounds()
@@ -130,7 +130,7 @@ func clockChanges(zone *time.Location, after, until time.Time) (all []clockChang
 
 func (ch clockChange) say(c *frame.Call, zone *time.Location) string {
 	_, offset := ch.at.Add(-time.Nanosecond).In(zone).Zone()
-	was := ch.at.In(time.FixedZone("", offset)).Format("15:04") // as the clock before the change would have it
+	was := ch.at.In(time.FixedZone("", offset)).Format("15:04") // on the clock before the change
 	day, is := ch.at.In(zone).Format("Mon 2006-01-02"), ch.at.In(zone).Format("15:04")
 	if ch.by < 0 {
 		return c.Say("job.next.back", day, was, is)

@@ -17,7 +17,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-// name is what a page says of its job above all else.
+// name is the heading of the page.
 type name struct {
 	Key     scheduler.Key
 	Path    string
@@ -29,7 +29,7 @@ func nameOf(c *frame.Call, k scheduler.Key) name {
 	return name{k, frame.JobPath(k), c.May(access.Operate, k.Collection), c.May(access.Administer, k.Collection)}
 }
 
-// status is what of a job changes while it runs.
+// status is the part of a job that changes while it runs.
 type status struct {
 	name
 
@@ -55,15 +55,15 @@ type sheet struct {
 	Timeline *timeline
 	History  *history
 	Audit    []*trail.Entry
-	After    string // the place in the history that the events go on from
+	After    string // the history position after which the events begin
 }
 
 type label struct{ Name, Value string }
 
-// lastSuccess is when the job succeeded last.
+// lastSuccess is the last success of the job.
 type lastSuccess struct {
 	At    time.Time
-	Never bool // in what is kept of its history
+	Never bool // in the retained history
 }
 
 // show answers with the page, or with its history alone.
@@ -83,7 +83,7 @@ func (r room) show(c *frame.Call) error {
 	return c.Show(shown(k.Job+" · "+k.Collection, "job", s))
 }
 
-// gone says what may be done about a job that is not there.
+// gone explains a missing job.
 func gone(c *frame.Call, err error) error {
 	if !errors.Is(err, scheduler.ErrNotFound) {
 		return err
@@ -93,7 +93,7 @@ func gone(c *frame.Call, err error) error {
 	return p
 }
 
-// statusOf returns what of a job changes while it runs.
+// statusOf returns the job and its status.
 func (r room) statusOf(ctx context.Context, c *frame.Call, k scheduler.Key) (*view.Job, *status, error) {
 	v, err := r.service.Get(ctx, k)
 	if err != nil {
@@ -153,8 +153,8 @@ func (r room) sheetOf(ctx context.Context, c *frame.Call, k scheduler.Key) (*she
 // recent are the last runs of a job.
 type recent struct {
 	runs   []*run
-	newest uint64 // sequence of the last record; 0: there is none
-	all    bool   // nothing else is kept
+	newest uint64 // sequence of the last record; 0: none
+	all    bool   // the history has no other records
 }
 
 func (r room) recentOf(ctx context.Context, k scheduler.Key) (recent, error) {
@@ -229,12 +229,12 @@ type occurrencePage struct {
 	Active  bool   // the user can cancel it
 }
 
-// Repeated reports whether a run that repeated it succeeded.
+// Repeated reports whether a repeat succeeded.
 func (p occurrencePage) Repeated() bool {
 	return slices.ContainsFunc(p.Repeats, func(o *run) bool { return o.State == string(scheduler.OutcomeCompleted) })
 }
 
-// showOccurrence answers with all that is kept of one run.
+// showOccurrence answers with all records of one run.
 func (r room) showOccurrence(c *frame.Call) error {
 	k := key(c)
 	before, err := view.ReadSequence(beforeField, c.Query(beforeField))

@@ -12,33 +12,33 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-// run is an occurrence, or what was left out at once, as its records tell of it.
+// run is an occurrence, or a set of skipped times, as its records describe it.
 type run struct {
 	Key        scheduler.Key
 	Anchor     string // id of its element
-	Occurrence string // "" for what is none, as a time that the clock jumped over
+	Occurrence string // "": none, for example a time in a DST gap
 	Nominal    time.Time
-	State      string // the word of its mark
+	State      string // name of its mark
 	Late       time.Duration
-	Started    time.Time     // of the first attempt; zero: there was none
-	Took       time.Duration // from there to the end of the last one
+	Started    time.Time     // start of the first attempt; zero: none
+	Took       time.Duration // until the end of the last attempt
 	Retries    int           // of the main action
 	Manual     bool
 	Resubmits  string // the occurrence that it repeats
 	Data       string // the values for its templates, as JSON
 	Trace      string
-	Attempts   []attempt // the oldest first
-	Missing    int       // attempts before these, which other records tell of
-	Left       *leftOut  // what did not run; nil: it did
-	Why        string    // what the last failure was, or else the last record that says something, short
+	Attempts   []attempt // oldest first
+	Missing    int       // earlier attempts, in other records
+	Left       *leftOut  // skipped times; nil: the occurrence ran
+	Why        string    // summary of the last failure, else of the last record with one
 	GivenUp    time.Time
 	Canceled   bool
 
 	newest, oldest uint64 // sequences of its records
-	failed         bool   // Why is of an attempt that failed
+	failed         bool   // Why describes a failed attempt
 }
 
-// leftOut is a number of instants that did not run.
+// leftOut is a number of skipped times.
 type leftOut struct {
 	Reason   string
 	From, To time.Time
@@ -46,16 +46,16 @@ type leftOut struct {
 	Decided  time.Time
 }
 
-// attempt is one try of an action.
+// attempt is one attempt of an action.
 type attempt struct {
 	Record      *scheduler.Record
-	Pause       time.Duration // since the end of the attempt before
+	Pause       time.Duration // since the end of the previous attempt
 	Late        time.Duration
 	ErrorAction bool
-	Deferred    bool // it did not begin: the target or the collection did not let it
+	Deferred    bool // it did not start because of the target or the collection
 	Request     string
-	Edited      bool    // the job was changed since: the request is what it asks now
-	Said        excerpt // what became of it, besides the answer
+	Edited      bool    // the job has changed since: the request is the current one
+	Said        excerpt // the result in addition to the answer
 	Headers     string  // of the answer
 	Response    excerpt
 }
@@ -67,10 +67,10 @@ type excerpt struct {
 	Cut  bool
 }
 
-// lateFrom is from when on a run counts as late: before that, nobody notices.
+// lateFrom is the minimum lateness that the page shows.
 const lateFrom = time.Second
 
-// excerptLength is how many bytes of a text are shown in a list. All of them together must leave a page light.
+// excerptLength limits a text in a list, in bytes, so that pages stay small.
 const excerptLength = 320
 
 func excerptOf(text string, most int) excerpt {
@@ -85,7 +85,7 @@ func excerptOf(text string, most int) excerpt {
 	return e
 }
 
-// runsOf groups records, the newest first, by occurrence. most is how many bytes of a text are shown.
+// runsOf groups records, newest first, by occurrence. most limits a shown text, in bytes.
 func runsOf(records []*scheduler.Record, most int) []*run {
 	var all []*run
 	byName := map[string]*run{}
@@ -113,7 +113,7 @@ func runsOf(records []*scheduler.Record, most int) []*run {
 	return all
 }
 
-// add takes the next older record.
+// add adds the next older record.
 func (o *run) add(r *scheduler.Record, most int) {
 	o.oldest = r.Sequence
 	o.Manual = o.Manual || r.Kind.IsManual()
@@ -139,7 +139,7 @@ func (o *run) add(r *scheduler.Record, most int) {
 			Said: excerptOf(r.Short(), most), Headers: r.Headers, Response: excerptOf(r.Response, most),
 		}
 		if most <= excerptLength {
-			a.Headers = "" // the page of the run has them
+			a.Headers = "" // the page of the run shows them
 		}
 		if !a.Deferred && r.Lateness() >= lateFrom {
 			a.Late = r.Lateness()
@@ -150,8 +150,8 @@ func (o *run) add(r *scheduler.Record, most int) {
 	}
 }
 
-// because takes why it ended as it did from the next older record: the last failure of the main action tells most, as it has
-// the answer. A cancellation says who canceled it.
+// because updates the cause of the result from the next older record. The last failure of the main action is the best
+// one, because it has the answer. A cancellation names its caller.
 func (o *run) because(r *scheduler.Record) {
 	o.Canceled = o.Canceled || r.Reason == scheduler.ReasonCanceled
 	failure := o.Canceled || r.Outcome == scheduler.OutcomeFailed && r.Phase == scheduler.MainPhase
@@ -161,29 +161,29 @@ func (o *run) because(r *scheduler.Record) {
 	o.Why, o.failed = excerptOf(view.Answer(r), excerptLength/2).Text, failure
 }
 
-// weight orders outcomes by how much they say of the whole occurrence.
+// weight ranks outcomes by how well they describe the whole occurrence.
 func (*run) weight(outcome string, phase scheduler.Phase) int {
 	switch scheduler.Outcome(outcome) {
 	case scheduler.OutcomeFaulted:
 		return 5
 	case scheduler.OutcomeCompleted:
 		if phase == scheduler.ErrorPhase {
-			return 0 // that of the main action counts
+			return 0 // the main action's outcome is decisive
 		}
 		return 4
 	case scheduler.OutcomeFailed:
 		return 3
 	case scheduler.OutcomePostponed, scheduler.OutcomeSkipped:
 		return 2
-	case scheduler.NeverRan: // of jobs, and of no record
+	case scheduler.NeverRan: // of jobs, not of records
 	}
 	return 0
 }
 
-// stateChanges are the edits of a job that leave its action as it is.
+// stateChanges are the edits of a job that keep its action.
 var stateChanges = []string{"enable", "disable", "pause"}
 
-// ask notes what the attempts asked for, by the job as it is now; nil when it is not there, or cannot be read.
+// ask adds the requests of the attempts according to the current job; nil if it is missing or unreadable.
 func (o *run) ask(j *scheduler.Job) {
 	if j == nil || j.Def == nil {
 		return
@@ -198,12 +198,12 @@ func (o *run) ask(j *scheduler.Job) {
 	}
 }
 
-// finish derives what all records together tell.
+// finish derives the fields that depend on all records.
 func (o *run) finish() {
 	for i, j := 0, len(o.Attempts)-1; i < j; i, j = i+1, j-1 {
 		o.Attempts[i], o.Attempts[j] = o.Attempts[j], o.Attempts[i]
 	}
-	if o.State == "" && len(o.Attempts) > 0 { // of the errorAction alone, as a filter may have it
+	if o.State == "" && len(o.Attempts) > 0 { // error action only, because of a filter
 		o.State = string(o.Attempts[0].Record.Outcome)
 	}
 	var ended time.Time
@@ -229,7 +229,7 @@ func (o *run) finish() {
 	o.Missing = max(0, o.Missing)
 }
 
-// Resubmittable reports whether it may run again.
+// Resubmittable reports whether the run can be resubmitted.
 func (o *run) Resubmittable() bool {
 	switch scheduler.Outcome(o.State) {
 	case scheduler.OutcomeFailed, scheduler.OutcomeFaulted, scheduler.OutcomePostponed, scheduler.OutcomeSkipped:
@@ -239,7 +239,7 @@ func (o *run) Resubmittable() bool {
 	return false
 }
 
-// Tried is how many attempts were made.
+// Tried returns the number of attempts.
 func (o *run) Tried() int {
 	n := o.Missing
 	for _, a := range o.Attempts {
@@ -250,10 +250,10 @@ func (o *run) Tried() int {
 	return n
 }
 
-// At is the instant of it, as its page is called.
+// At returns the instant of the run, as in the URL of its page.
 func (o *run) At() string { return instantOf(o.Occurrence) }
 
-// ResubmitsAt is that of the run that it repeats.
+// ResubmitsAt returns the instant of the run that it repeats.
 func (o *run) ResubmitsAt() string { return instantOf(o.Resubmits) }
 
 // instantOf returns the instant in the id of an occurrence.
@@ -262,11 +262,11 @@ func instantOf(occurrence string) string {
 	return at
 }
 
-// Before is the place in the history after which its records begin, for a page of it alone.
+// Before returns the history position from which its page reads backward.
 func (o *run) Before() uint64 { return o.newest + 1 }
 
-// whole returns the records of a page without the oldest of them, when the next page has the rest of their occurrence, and
-// where that page begins then: an occurrence stands on one page, unless it fills one.
+// whole removes the oldest occurrence of a page if the next page has the rest of its records, and returns the start of
+// the next page. An occurrence is on one page, unless it fills a page.
 func whole(records []*scheduler.Record, next uint64) ([]*scheduler.Record, uint64) {
 	if next == 0 || len(records) == 0 {
 		return records, next

@@ -9,15 +9,15 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-// standing is the first thing that is told of a job: what it does now, and what would change that.
+// standing is the summary of a job: its current state, and what would change it.
 type standing struct {
-	State string // the word of its mark
-	Class string // of the box: note, warning or problem; "" for none
+	State string // name of its mark
+	Class string // of the box: note, warning or problem; "": none
 	Text  string
 	Hint  string
 }
 
-// standingOf says how a job is. It is pure.
+// standingOf summarizes a job. It is pure.
 func standingOf(v *view.Job, beside []service.Beside, now time.Time) standing {
 	s := standing{State: string(v.Job.State)}
 	switch {
@@ -57,7 +57,7 @@ func standingOf(v *view.Job, beside []service.Beside, now time.Time) standing {
 	return s
 }
 
-// addBeside adds the occurrences that run beside the job's own.
+// addBeside adds the job's concurrent runs.
 func (s *standing) addBeside(beside []service.Beside) {
 	s.Text += " " + words.Count("job.is.beside", len(beside))
 	if s.State == string(scheduler.Disabled) || s.State == string(scheduler.Enabled) {
@@ -69,7 +69,7 @@ func (s *standing) addBeside(beside []service.Beside) {
 	}
 }
 
-// onClock is an instant on a job's clock.
+// onClock formats an instant on a job's clock.
 func onClock(t time.Time, j *scheduler.Job) string {
 	zone := time.UTC
 	if j.Plan != nil {
@@ -78,7 +78,7 @@ func onClock(t time.Time, j *scheduler.Job) string {
 	return t.In(zone).Format(clockForm + " MST")
 }
 
-// upper begins a sentence.
+// upper capitalizes a sentence.
 func upper(s string) string {
 	if s != "" && s[0] >= 'a' && s[0] <= 'z' {
 		return string(s[0]-'a'+'A') + s[1:] + "."

@@ -11,8 +11,8 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/console/words"
 )
 
-// The timeline has a column for each run, whatever lies between them: so a job that runs once a year shows as much as one
-// that runs each second. Its numbers are those of SVG.
+// The timeline has one column per run, regardless of the time between runs, so that it is equally useful for a job that
+// runs once a year and one that runs every second. Units are those of the SVG.
 const (
 	columnWidth = 20
 	barWidth    = 12
@@ -22,31 +22,31 @@ const (
 	chartMargin = 14
 	labelWidth  = 4 * columnWidth
 
-	pastRuns = 40 // how many are shown
+	pastRuns = 40 // shown past runs
 )
 
-// timeline is a drawing of the last runs and of the next ones.
+// timeline is a chart of the last and the next runs.
 type timeline struct {
 	Width, Height int
 	Columns       []column
-	Now           int // where the present is
+	Now           int // position of the present
 	Summary       string
 	Legend        []string
-	Longest       string // that a run took, whose bar is the highest; "": none took any time
+	Longest       string // the duration of the highest bar; "": all are 0
 	Success       *lastSuccess
-	Failure       *lastFailure // of the runs that are shown; nil: none
+	Failure       *lastFailure // among the shown runs; nil: none
 }
 
-// lastFailure is the last run that failed, or is failing.
+// lastFailure is the last run that failed or is failing.
 type lastFailure struct {
 	State string
 	At    time.Time
 	Why   string
 	Link  string // to the run
-	Since bool   // nothing has succeeded since
+	Since bool   // no run has succeeded since
 }
 
-// failureOf is the last one of runs, the newest first.
+// failureOf returns the last failure of runs, newest first.
 func failureOf(runs []*run) *lastFailure {
 	since := true
 	for _, one := range runs {
@@ -68,21 +68,21 @@ func failureOf(runs []*run) *lastFailure {
 	return nil
 }
 
-// column is a run in it.
+// column is a run in the timeline.
 type column struct {
-	X, Middle  int // its left side, and the middle
+	X, Middle  int // its left side and middle
 	BarX       int
 	State      string
 	Planned    bool
 	Late       bool
-	Retries    string // "" for none
-	Bar, Top   int    // height and top of the bar of its duration; 0: it took no time
-	Clock, Day string // below it; "" for none
+	Retries    string // "": none
+	Bar, Top   int    // height and top of the bar; 0: no duration
+	Clock, Day string // labels below it; "": none
 	Title      string
 	Manual     bool
 }
 
-// timelineOf draws runs, the newest first, and the next ones, on the clock of a zone.
+// timelineOf returns the timeline of runs, newest first, and the next ones, on the clock of a zone.
 func timelineOf(runs []*run, next *coming, zone *time.Location) *timeline {
 	t := &timeline{Height: chartHeight}
 	runs = runs[:min(pastRuns, len(runs))]
@@ -127,7 +127,7 @@ func timelineOf(runs []*run, next *coming, zone *time.Location) *timeline {
 		t.Columns = append(t.Columns, c)
 		x += columnWidth
 	}
-	x += columnWidth // of the present
+	x += columnWidth // the present
 	planned := 0
 	if next != nil && next.If == "" {
 		for _, n := range next.Times {
@@ -147,7 +147,7 @@ func timelineOf(runs []*run, next *coming, zone *time.Location) *timeline {
 	return t
 }
 
-// title tells a run in a line.
+// title describes a run in one line.
 func (o *run) title(zone *time.Location) string {
 	text := words.Say("job.timeline.run", o.Nominal.In(zone).Format(clockForm+" MST"), words.Say("job.outcome."+o.State))
 	switch {
@@ -170,7 +170,7 @@ func (o *run) title(zone *time.Location) string {
 	return text
 }
 
-// summarize writes what those hear who do not see it, and which marks there are to explain.
+// summarize writes the description for screen readers and the legend of the marks.
 func (t *timeline) summarize(runs []*run, planned int) {
 	by, late, retried := map[string]int{}, 0, 0
 	for _, one := range runs {

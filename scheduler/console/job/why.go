@@ -11,20 +11,20 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/why"
 )
 
-// asked is a question why, and its answer.
+// asked is an explanation of a run, with its question.
 type asked struct {
 	name
 
 	At     string
 	Link   string // to this answer
 	Answer *why.Answer
-	State  string // the word of its mark
+	State  string // name of its mark
 	zone   *time.Location
-	Run    string // the instant of the run that it tells of; "" for none
+	Run    string // the instant of the explained run; "": none
 	Wrong  *frame.Problem
 }
 
-// showWhy answers why the job ran at a time, or did not: a page, or the answer alone. A job that was deleted has one, too.
+// showWhy explains why the job ran at a time, or did not: a page, or the answer alone. It supports deleted jobs.
 func (r room) showWhy(c *frame.Call) error {
 	k := key(c)
 	a := &asked{name: nameOf(c, k), At: c.Query("at")}
@@ -52,7 +52,7 @@ func (r room) showWhy(c *frame.Call) error {
 	return c.Show(shown(c.Say("job.why")+" · "+k.Job, "why", a))
 }
 
-// stateOf is the mark of an answer.
+// stateOf returns the mark of an answer.
 func stateOf(code why.Code) string {
 	switch code {
 	case why.Ran:
@@ -82,5 +82,5 @@ func stateOf(code why.Code) string {
 	return "none"
 }
 
-// Clock writes a time on the job's clock.
+// Clock formats a time on the job's clock.
 func (a *asked) Clock(t time.Time) string { return t.In(a.zone).Format(clockForm + " MST") }

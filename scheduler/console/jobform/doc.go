@@ -1,14 +1,17 @@
-// Package jobform is a job document as a form: its fields for people, and the document again of what they typed.
+// Package jobform shows a job document as a form, and converts the submitted form to a document.
 //
-// # Guarantees
+//	Input: document, stored secrets, submitted values ──► Form.Read ──► Reading: sections of fields (HTML)
+//	                                                                        └──► document, problems
 //
-//  1. The form has what readers of jobs take, as they describe it ([document.ShapeOf]), with the descriptions, words and
-//     bounds that editors and `carillon explain` tell: what a job may have tomorrow is in the form tomorrow.
-//  2. It edits a document, and does not build one: a member that nobody touched is as it was, also one that the form does not
-//     know, and a value that no field can show.
-//  3. Nothing that was typed is lost because it is wrong. It stands in the document as it was typed, or in the field alone
-//     where no document can have it, and [Reading.Problems] says why.
-//  4. No secret is ever in a [Field]: neither one that is stored, of which a form knows the place alone, nor one that was just
-//     typed, which is in [Reading.Document] and nowhere else.
-//  5. Rows are added and removed on the server, so this works without scripts.
+// Guarantees:
+//
+//  1. The fields, with their descriptions, words and limits, come from the parsers of jobs ([document.ShapeOf]), which also
+//     supply editors and `carillon explain`. A new field of jobs appears in the form automatically.
+//  2. The form edits a document and does not build a new one: untouched fields stay unchanged, including unknown ones and
+//     values that no field can show.
+//  3. Invalid input is not lost. It is in the document as typed, or in its field if no document can contain it, and
+//     [Reading.Problems] has the reason.
+//  4. A [Field] contains no secret. A form has the path of a stored secret only. A typed secret is in [Reading.Document]
+//     only.
+//  5. The server adds and removes rows, so that the form works without scripts.
 package jobform

@@ -13,59 +13,59 @@ import (
 // The kinds of fields.
 const (
 	KindText    = "text"
-	KindArea    = "area"    // a text of several lines
-	KindWord    = "word"    // one of some words
-	KindBoolean = "boolean" // a box to tick
+	KindArea    = "area"    // a text with several lines
+	KindWord    = "word"    // one of several words
+	KindBoolean = "boolean" // a checkbox
 	KindSecret  = "secret"
-	KindObject  = "object" // fields of its own
+	KindObject  = "object" // a group of fields
 	KindMap     = "map"    // rows of a name and a value
-	KindItems   = "items"  // objects, one after the other
+	KindItems   = "items"  // a list of objects
 )
 
-// Field is a field of a form, or several that belong together.
+// Field is a field of a form, or a group of fields.
 type Field struct {
 	Kind string
 	Name string // of the input
 	ID   string // of the element
-	Path string // in the document that was read
+	Path string // in the parsed document
 
 	Label, Hint, Default, Example string
 
 	Required bool
-	Code     bool // its text is for machines
+	Code     bool // monospaced text
 
 	Text    string
-	Choices []Choice // of a word, in their order
+	Choices []Choice // of a word, in order
 	On      bool     // of a boolean
 	Secret  *Secret
 
 	Fields []*Field // of an object
-	More   []*Field // of an object, those that are hardly ever used
-	Open   bool     // one of these has something
+	More   []*Field // of an object: rarely used fields
+	Open   bool     // one of these has a value
 	Rows   []*Row   // of a map
 	Items  []*Field // objects
 
-	Retypes bool // a word that other fields depend on: of another one the form has others
+	Retypes bool // a word that determines which other fields exist
 
 	Problems []string
 	Focus    bool // it is new
-	Try      bool // it can be tried out
+	Try      bool // supports a test run
 }
 
-// Choice is a word that may be chosen.
+// Choice is a selectable word.
 type Choice struct {
 	Value, Text string
 	Chosen      bool
 }
 
-// Secret is what a form has of a secret: never the text.
+// Secret is the state of a secret, without its text.
 type Secret struct {
-	Name   string // of the inputs, before ~how, ~text and ~ref
+	Name   string // of the inputs, without the suffixes ~how, ~text and ~ref
 	How    []Choice
 	Ref    string   // the name of a shared secret
-	Shared []string // those that there are
-	Again  bool     // one was typed, and is to be typed again: a page never has it
-	Lines  bool     // it has several
+	Shared []string // names of all shared secrets
+	Again  bool     // a typed secret must be typed again, because pages do not contain it
+	Lines  bool     // several lines
 }
 
 // Row is a name with its value.
@@ -75,28 +75,28 @@ type Row struct {
 	Path     string
 	Key      string
 	Text     string
-	Lines    bool     // the text has several
-	How      []Choice // what the value is; nil: a text
-	Is       string   // the one of these that is chosen
+	Lines    bool     // the text has several lines
+	How      []Choice // the kinds of value; nil: text only
+	Is       string   // the selected kind
 	Hidden   bool     // the text is a secret
-	Again    bool     // one was typed, and is to be typed again: a page never has it
+	Again    bool     // a typed secret must be typed again, because pages do not contain it
 	Ref      string   // the name of a shared secret
-	Shared   []string // those that there are
+	Shared   []string // names of all shared secrets
 	Problems []string
 	Focus    bool
 }
 
-// Hows of a secret or of the value of a row.
+// The sources of a secret, or of the value of a row.
 const (
-	howKeep    = "keep" // it is stored and stays
-	howText    = "text" // it is typed
-	howRef     = "ref"  // it names a shared one
+	howKeep    = "keep" // the stored one
+	howText    = "text" // typed
+	howRef     = "ref"  // a shared secret
 	howNone    = "none"
 	howNumber  = "number"
 	howBoolean = "boolean"
 )
 
-// each calls do for the field and those in it.
+// each calls do for the field and its descendants.
 func (f *Field) each(do func(f *Field)) {
 	do(f)
 	for _, inner := range slices.Concat(f.Fields, f.More, f.Items) {
@@ -104,14 +104,14 @@ func (f *Field) each(do func(f *Field)) {
 	}
 }
 
-// wrong reports whether something is wrong with the field, or with one in it.
+// wrong reports whether the field or a descendant has a problem.
 func (f *Field) wrong() bool {
 	found := false
 	f.each(func(f *Field) { found = found || len(f.Problems) > 0 })
 	return found
 }
 
-// filled reports whether a field, or one in it, has something.
+// filled reports whether the field or a descendant has a value.
 func (f *Field) filled() bool {
 	found := false
 	f.each(func(f *Field) {
@@ -124,8 +124,8 @@ func (f *Field) filled() bool {
 	return found
 }
 
-// Without is what holds without the field, where nothing else says it: a choice has it as one of its words, and what is
-// required is not left out.
+// Without returns the default, unless the form shows it otherwise: a choice lists it as a word, and a required field
+// has none.
 func (f *Field) Without() string {
 	if f.Required || f.Kind == KindWord {
 		return ""
@@ -133,7 +133,7 @@ func (f *Field) Without() string {
 	return f.Default
 }
 
-// DescribedBy are the ids of what is said about the field, for assistive technology.
+// DescribedBy returns the ids of the field's descriptions, for assistive technology.
 func (f *Field) DescribedBy() string {
 	var ids []string
 	if f.Hint != "" || f.Without() != "" {
@@ -145,19 +145,19 @@ func (f *Field) DescribedBy() string {
 	return strings.Join(ids, " ")
 }
 
-// spot is where a field stands.
+// spot is the position of a field.
 type spot struct {
 	name string // in the form
-	path string // in the document that is read
-	was  string // in the document that there was; the same unless rows were added or removed
-	key  string // the path without indexes, as descriptions have it
+	path string // in the parsed document
+	was  string // in the original document; differs after rows were added or removed
+	key  string // the path without indexes, as in descriptions
 }
 
 func (s spot) member(name string) spot {
 	return spot{document.MemberPath(s.name, name), document.MemberPath(s.path, name), document.MemberPath(s.was, name), s.key + "." + name}
 }
 
-// newField returns the field of a member.
+// newField returns the field of a document field.
 func newField(kind string, s *document.Shape, at spot) *Field {
 	d, _ := schema.Describe("job" + at.key)
 	hint := d.Text
@@ -171,7 +171,7 @@ func newField(kind string, s *document.Shape, at spot) *Field {
 	}
 }
 
-// label is what a member is called for people: that of the catalogue, or its name as words.
+// label returns the label of a field: from the catalogue, or its name split into words.
 func label(name string) string {
 	if key := "jobform.label." + name; words.Has(key) {
 		return words.Say(key)
@@ -191,8 +191,7 @@ func label(name string) string {
 	return b.String()
 }
 
-// often are members that are shown at once, beside those that are required. The others stand behind a fold, which is open
-// when one of them has something.
+// often are fields that are always visible, like required ones. Others are folded unless one of them has a value.
 var often = map[string]bool{
 	"action": true, "request": true, "type": true, "method": true, "uri": true, "headers": true, "body": true, "message": true,
 	"mode": true, "subject": true, "replyTo": true, "expectStream": true, "authentication": true, "sasKeyName": true, "sasKey": true,
@@ -204,5 +203,5 @@ var often = map[string]bool{
 // areas are texts that usually have several lines.
 var areas = map[string]bool{"body": true, "message": true, "description": true, "rrule": true}
 
-// codes are texts for machines, which are shown in letters of one width.
+// codes are texts that are shown monospaced.
 var codes = map[string]bool{"body": true, "message": true, "uri": true, "cron": true, "rrule": true, "subject": true, "data": true}

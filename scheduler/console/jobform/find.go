@@ -8,8 +8,8 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
-// SecretsIn returns the paths of texts that are secrets, or may be: a document that was typed may have them where nothing
-// reads them, and there their names tell.
+// SecretsIn returns the paths of texts that are or may be secrets. In unknown parts of a typed document, the names of
+// fields decide.
 func (f *Form) SecretsIn(v document.Value) []string {
 	s := seeker{form: f}
 	inner, wrapped := v.Member("properties")
@@ -21,13 +21,13 @@ func (f *Form) SecretsIn(v document.Value) []string {
 	return s.paths
 }
 
-// seeker looks for secrets.
+// seeker searches for secrets.
 type seeker struct {
 	form  *Form
 	paths []string
 }
 
-// object looks into an object; without members nothing is known of it.
+// object searches an object; without members, its fields are unknown.
 func (s *seeker) object(v document.Value, m *document.Members, path string) {
 	around := m
 	if m != nil && len(m.Kinds) > 0 {
@@ -57,7 +57,7 @@ func (s *seeker) object(v document.Value, m *document.Members, path string) {
 	}
 }
 
-// value looks at a value of a shape.
+// value searches a value of a shape.
 func (s *seeker) value(v document.Value, shape *document.Shape, around *document.Members, path string, secret bool) {
 	switch v.Kind() { //nolint:exhaustive // the others are no secrets
 	case document.KindString:
@@ -72,14 +72,14 @@ func (s *seeker) value(v document.Value, shape *document.Shape, around *document
 		switch m := shape.Members; {
 		case m != nil && m.Recurs:
 			s.object(v, around, path)
-		case m == nil, m.Open && len(m.Known) == 0: // labels, data
+		case m == nil, m.Open && len(m.Known) == 0: // labels or data
 		default:
 			s.object(v, m, path)
 		}
 	}
 }
 
-// unknown looks at what no job has.
+// unknown searches a field that jobs do not have.
 func (s *seeker) unknown(v document.Value, path, name string) {
 	switch v.Kind() { //nolint:exhaustive // the others are no secrets
 	case document.KindString:
@@ -99,13 +99,13 @@ func (s *seeker) unknown(v document.Value, path, name string) {
 	}
 }
 
-// IsSecret reports whether a member of that name may be a secret, wherever it stands.
+// IsSecret reports whether a field of that name may be a secret anywhere.
 func (f *Form) IsSecret(name string) bool {
 	secret, known := f.names[strings.ToLower(name)]
 	return secret || !known && document.IsCredential(name)
 }
 
-// namesOf adds the names of members in lower case, and whether they are secrets anywhere.
+// namesOf adds the names of fields in lower case, and whether they are secrets anywhere.
 func namesOf(m *document.Members, names map[string]bool) {
 	if m == nil {
 		return

@@ -10,72 +10,72 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
-// Files are the templates of a form, for a page that shows one: parse them into the page's own with ParseFS(Files, "*.html").
-// {{template "jobform" READING}} writes all sections, {{template "jobform-section" SECTION}} one of them, and
-// {{template "jobform-problems" READING}} what is wrong, with links to the fields. The page needs the assets "jobform/jobform.js"
-// and "jobform/jobform.css", and the form element the attribute data-jobform.
+// Files are the templates of a form, for a page that shows one: parse them into the page's own with ParseFS(Files,
+// "*.html"). {{template "jobform" READING}} writes all sections, {{template "jobform-section" SECTION}} one of them,
+// and {{template "jobform-problems" READING}} the problems, with links to the fields. The page needs the assets
+// "jobform/jobform.js" and "jobform/jobform.css", and the form element the attribute data-jobform.
 //
 //go:embed *.html
 var Files embed.FS
 
-// Form is the form of jobs. It may be used by any number of requests at once.
+// Form is the form of jobs. It is safe for concurrent use.
 type Form struct {
 	shape *document.Shape
-	names map[string]bool // of members in lower case; true: it is a secret somewhere
+	names map[string]bool // of fields in lower case; true: a secret somewhere
 }
 
-// New returns the form of documents of a shape: of jobs, without an envelope, as service.Service.JobShape tells it.
+// New returns the form for documents of a shape: jobs without an envelope, as in service.Service.JobShape.
 func New(shape *document.Shape) *Form {
 	f := &Form{shape, map[string]bool{}}
 	namesOf(shape.Members, f.names)
 	return f
 }
 
-// Input is what a form is made of.
+// Input is the input of a form.
 type Input struct {
-	// Document is the job that is edited, or from which a new one begins, without an envelope and without secrets.
+	// Document is the edited job, or the template of a new one, without an envelope and without secrets.
 	Document document.Value
 
-	// Stored are the paths of secrets that are stored, and that Document does not show.
+	// Stored are the paths of stored secrets, which Document does not contain.
 	Stored []string
 
-	// Values are what was typed. Nil: nothing yet, so that the fields show Document.
+	// Values are the submitted values. nil: not submitted, and the fields show Document.
 	Values url.Values
 
-	// New has the fields name and collection, which a job keeps once it is there.
+	// New adds the fields name and collection, which are fixed after the job's creation.
 	New bool
 
-	// Collections are those that a new job may be in, and Secrets the names of shared secrets.
+	// Collections are the possible collections of a new job, and Secrets the names of shared secrets.
 	Collections, Secrets []string
 
-	// Tries has a button beside each errorAction that tries it out: its value is try: with the path of the errorAction.
+	// Tries adds a test run button to each error action. Its value is try: with the path of the error action.
 	Tries bool
 
-	// Except are members of the document that another part of the page has fields for, such as recurrence.
+	// Except are fields of the document that another part of the page shows, such as recurrence.
 	Except []string
 }
 
-// Do is the name of buttons that change the form: their values begin with add: and remove:, and go on with the name of what
-// gets another row, or of the row that goes.
+// Do is the name of buttons that change the form. Their values are add: or remove:, followed by the name of the list
+// that gets a row, or of the removed row.
 const Do = "do"
 
-// Reading is a form with what was typed into it.
+// Reading is a form with the submitted values.
 type Reading struct {
-	// Document is what was typed, over the document that the form began with. It may have secrets.
+	// Document is the original document with the submitted values. It may contain secrets.
 	Document document.Value
 
 	Sections []*Section
 
-	// Problems are what is wrong with the fields themselves. [Reading.Place] adds what is wrong with the document.
+	// Problems are the problems of fields. [Reading.Place] adds those of the document.
 	Problems []Wrong
 
-	// Typed are the paths of secrets that were typed, and that stand in Document.
+	// Typed are the paths of typed secrets, which Document contains.
 	Typed []string
 
-	// Kept are the paths of stored secrets that stay, and that Document does not show.
+	// Kept are the paths of stored secrets that stay, which Document does not contain.
 	Kept []string
 
-	// Reshaped says that a row was added or removed: the form is to be shown again.
+	// Reshaped: a row was added or removed, and the form must be shown again.
 	Reshaped bool
 }
 
@@ -83,19 +83,19 @@ type Reading struct {
 type Section struct {
 	ID     string
 	Fields []*Field
-	More   []*Field // those that are hardly ever used
-	Open   bool     // one of these has something
+	More   []*Field // rarely used fields
+	Open   bool     // one of these has a value
 }
 
-// Alone reports whether all fields of the section are those of one object, which needs no frame of its own.
+// Alone reports whether the section consists of one object, which needs no frame.
 func (s *Section) Alone() bool {
 	return len(s.Fields) == 1 && len(s.More) == 0 && s.Fields[0].Kind == KindObject
 }
 
-// Title and Hint are the heading of the section and what is said below it, "" for nothing.
+// Title returns the heading of the section.
 func (s *Section) Title() string { return words.Say("jobform.section." + s.ID) }
 
-// Hint is what is said below the heading.
+// Hint returns the text below the heading, "" for none.
 func (s *Section) Hint() string {
 	if key := "jobform.section-hint." + s.ID; words.Has(key) {
 		return words.Say(key)
@@ -103,7 +103,7 @@ func (s *Section) Hint() string {
 	return ""
 }
 
-// sections are where the members of a job stand in a form. The last one has all others.
+// sections assign the fields of a job to parts of the form. The last one has all others.
 var sections = []struct {
 	id      string
 	members []string
@@ -112,11 +112,11 @@ var sections = []struct {
 	{"schedule", []string{"startTime", "recurrence", "timeZone", "dst"}},
 	{"action", []string{"action"}},
 	{"retry", nil},   // of the action
-	{"failure", nil}, // likewise
+	{"failure", nil}, // of the action
 	{"more", nil},
 }
 
-// Read returns the form of a document, with what was typed into it.
+// Read returns the form of a document with the submitted values.
 func (f *Form) Read(in Input) *Reading {
 	w := &walker{in: in, reading: &Reading{}, values: in.Values, do: in.Values.Get(Do)}
 	root := &Field{Kind: KindObject}
@@ -128,7 +128,7 @@ func (f *Form) Read(in Input) *Reading {
 	return w.reading
 }
 
-// arrange puts the fields of a job into sections.
+// arrange assigns the fields of a job to sections.
 func arrange(fields []*Field) []*Section {
 	var all []*Section
 	taken := map[*Field]bool{}
@@ -177,8 +177,8 @@ func (s *Section) take(fields []*Field, object, path string) {
 	}
 }
 
-// Place puts problems of the document beside the fields that they are about, or beside what these stand in. Those that are
-// about no field are in [Reading.Problems] alone.
+// Place assigns problems of the document to their fields, or to the nearest surrounding ones. Problems without a field
+// are in [Reading.Problems] only.
 func (r *Reading) Place(problems document.Problems) {
 	var all []target
 	r.each(func(f *Field) {
@@ -198,13 +198,13 @@ func (r *Reading) Place(problems document.Problems) {
 	r.open()
 }
 
-// target is what problems may be about.
+// target is a field that can have problems.
 type target struct {
 	path, id, label string
 	problems        *[]string
 }
 
-// nearest returns what stands at a path, or the nearest around it; nil for none.
+// nearest returns the target at a path, or the nearest one around it; nil for none.
 func nearest(all []target, path string) *target {
 	for path != "" {
 		for i := range all {
@@ -217,7 +217,7 @@ func nearest(all []target, path string) *target {
 	return nil
 }
 
-// outer returns the path of what something stands in.
+// outer returns the path of the surrounding object or list.
 func outer(path string) string {
 	if strings.HasSuffix(path, `"]`) {
 		return path[:max(strings.Index(path, `["`), 0)]
@@ -234,7 +234,7 @@ func (r *Reading) each(do func(f *Field)) {
 	}
 }
 
-// open opens what has problems.
+// open unfolds parts with problems.
 func (r *Reading) open() {
 	for _, s := range r.Sections {
 		for _, f := range s.More {
@@ -248,9 +248,9 @@ func (r *Reading) open() {
 	}
 }
 
-// Wrong is something that is wrong, and the field that it is about.
+// Wrong is a problem with its field.
 type Wrong struct {
 	Path, Message string
-	Field         string // the id of the element; "" for none
+	Field         string // the id of the element; "": none
 	Label         string // of the field
 }

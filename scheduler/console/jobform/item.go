@@ -7,14 +7,14 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
-// itemMark is the input of an item that says that it is there.
+// itemMark is the input that marks an existing item.
 const itemMark = "~item"
 
-// errorAction is the member that has actions for a failure.
+// errorAction is the field with the error actions.
 const errorAction = "errorAction"
 
-// items makes the fields of objects, one after the other. Where the document has one of them in place of a list, it does as
-// long as there is one.
+// items creates the fields of a list of objects. If the document has a single object in place of the list, it stays one
+// as long as the list has one element.
 func (w *walker) items(s *document.Shape, around *document.Members, at spot, base got) (*Field, got) {
 	var was []document.Value
 	switch base.v.Kind() {
@@ -63,8 +63,8 @@ func (w *walker) items(s *document.Shape, around *document.Members, at spot, bas
 	return f, got{document.ArrayValue(now...), true}
 }
 
-// item is where an element stands: i tells it apart in the form, n in the document. One that is alone stands in place of the
-// list, as one that was alone did.
+// item returns the position of an element: i is its number in the form, n in the document. alone, wasAlone: the element
+// is, or was, a single object in place of the list.
 func (s spot) item(i, n int, alone, wasAlone bool) spot {
 	here := spot{
 		name: s.name + "[" + strconv.Itoa(i) + "]", path: s.path + "[" + strconv.Itoa(n) + "]",
@@ -79,7 +79,7 @@ func (s spot) item(i, n int, alone, wasAlone bool) spot {
 	return here
 }
 
-// item reads an element that was there. What is no object cannot be shown, and stays.
+// item parses an existing element. An element that is not an object has no fields and stays unchanged.
 func (w *walker) item(f *Field, members *document.Members, at spot, was document.Value) document.Value {
 	v, some := w.members(f, members, members.Known, at, was, false)
 	if was.Kind() == document.KindObject || some && was.Kind() == document.KindNull {

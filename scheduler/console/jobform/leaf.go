@@ -8,7 +8,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
-// leaf makes the field of a value that is typed as one text. What is not touched stays as it is.
+// leaf creates the field of a value that is typed as one text. An untouched value stays unchanged.
 func (w *walker) leaf(s *document.Shape, at spot, base got) (*Field, got) {
 	word, isWord := s.Form(document.FormWord)
 	_, isBoolean := s.Form(document.FormBoolean)
@@ -41,7 +41,7 @@ func (w *walker) leaf(s *document.Shape, at spot, base got) (*Field, got) {
 	return f, now
 }
 
-// choices are the words that a field may have, with that which it has, and nothing where that is possible.
+// choices returns the words of a field, its current value, and none if that is valid.
 func choices(f *Field, words []string) []Choice {
 	var all []Choice
 	if !f.Required || f.Text == "" {
@@ -53,7 +53,7 @@ func choices(f *Field, words []string) []Choice {
 		known = known || chosen
 		value := word
 		if chosen {
-			value = f.Text // as it is spelled
+			value = f.Text // in the spelling of the choice
 		}
 		all = append(all, Choice{value, word, chosen})
 	}
@@ -63,7 +63,7 @@ func choices(f *Field, words []string) []Choice {
 	return all
 }
 
-// nothing is what a choice of none is called.
+// nothing returns the label of the empty choice.
 func nothing(f *Field) string {
 	switch {
 	case f.Required:
@@ -74,7 +74,7 @@ func nothing(f *Field) string {
 	return words.Say("jobform.none")
 }
 
-// boolean makes the field of what is true or not.
+// boolean creates the field of a boolean.
 func (w *walker) boolean(s *document.Shape, at spot, base got) (*Field, got) {
 	f := newField(KindBoolean, s, at)
 	f.On = base.v.Bool()
@@ -89,7 +89,7 @@ func (w *walker) boolean(s *document.Shape, at spot, base got) (*Field, got) {
 	return f, base
 }
 
-// written is a value as it stands in a field.
+// written returns a value as the text of a field.
 func written(base got) string {
 	v := base.v
 	switch v.Kind() { //nolint:exhaustive // the others stand there as JSON
@@ -105,11 +105,11 @@ func written(base got) string {
 	return v.String()
 }
 
-// joined is a list as it stands in a field: its elements with commas, if that reads only one way.
+// joined returns a list as the text of a field: its elements with commas, if that is unambiguous.
 func joined(items []document.Value) (string, bool) {
 	var texts []string
 	for _, item := range items {
-		text := item.Text() // "" of others than texts and numbers
+		text := item.Text() // "" unless it is a text or number
 		odd := text == "" || strings.ContainsAny(text, ",\r\n[]{}\"") || strings.TrimSpace(text) != text
 		if odd || item.Kind() != document.KindNumber && numeric.MatchString(text) {
 			return "", false
@@ -119,11 +119,11 @@ func joined(items []document.Value) (string, bool) {
 	return strings.Join(texts, ", "), len(texts) > 0
 }
 
-// numeric is what JSON takes for a number.
+// numeric matches a JSON number.
 var numeric = regexp.MustCompile(`^-?(0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?$`)
 
-// read reads what was typed into a field, in the form that the shape asks for. What has none of them becomes a text, for the
-// reader of jobs to say what is wrong with it.
+// read parses the text of a field by the forms of the shape. Text in another form stays a text, and the parser of jobs
+// reports the problem.
 func (w *walker) read(f *Field, s *document.Shape, text string) got {
 	_, isText := s.Form(document.FormText)
 	list, isList := s.Form(document.FormList)
@@ -158,7 +158,7 @@ func (w *walker) read(f *Field, s *document.Shape, text string) got {
 	return got{document.StringValue(trimmed), true}
 }
 
-// list reads the elements of a list, with commas between them, or as JSON.
+// list parses a list with commas, or as JSON.
 func (w *walker) list(f *Field, text string, form document.Form) document.Value {
 	if strings.HasPrefix(text, "[") {
 		if v, err := document.Parse([]byte(text)); err == nil {
@@ -180,12 +180,12 @@ func (w *walker) list(f *Field, text string, form document.Form) document.Value 
 	return document.ArrayValue(items...)
 }
 
-// Plain is a text as it comes back from a browser, which knows one kind of line ends, and no zeroes.
+// Plain normalizes the line ends of a submitted text and removes NUL characters.
 func Plain(text string) string { return plainer.Replace(text) }
 
 var plainer = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\x00", "\uFFFD")
 
-// breaks returns a text that was typed over another one, with the line ends of that.
+// breaks returns a typed text with the line ends of the original.
 func breaks(was, text string) string {
 	text = plainer.Replace(text)
 	if strings.Contains(was, "\r\n") && !strings.Contains(strings.ReplaceAll(was, "\r\n", ""), "\n") {
@@ -194,7 +194,7 @@ func breaks(was, text string) string {
 	return text
 }
 
-// data makes the field of an object whose members are free, which is typed as YAML or JSON.
+// data creates the field of an object with free content, which is typed as YAML or JSON.
 func (w *walker) data(s *document.Shape, at spot, base got) (*Field, got) {
 	f := newField(KindArea, s, at)
 	f.Code = true

@@ -9,26 +9,26 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/schema"
 )
 
-// Member is what a document may have, for completion while somebody types one.
+// Member describes a field of a document, for completion.
 type Member struct {
-	Name     string    `json:"name,omitempty"` // "*" of any name
+	Name     string    `json:"name,omitempty"` // "*": any name
 	Kind     string    `json:"kind,omitempty"`
 	Text     string    `json:"text,omitempty"`
 	Default  string    `json:"default,omitempty"`
 	Example  string    `json:"example,omitempty"`
-	Words    []string  `json:"words,omitempty"` // that it may be
+	Words    []string  `json:"words,omitempty"` // valid values
 	Required bool      `json:"required,omitempty"`
-	List     bool      `json:"list,omitempty"`  // it may be a list
-	Types    []string  `json:"types,omitempty"` // of the object around it that it goes with; none: with all
-	Like     bool      `json:"like,omitempty"`  // it is like the object around it
+	List     bool      `json:"list,omitempty"`  // may be a list
+	Types    []string  `json:"types,omitempty"` // types of the surrounding object that have the field; none: all
+	Like     bool      `json:"like,omitempty"`  // same fields as the surrounding object
 	Members  []*Member `json:"members,omitempty"`
 }
 
-// Members returns what a job may have, as JSON: a [Member] without a name.
+// Members returns the description of a job as JSON: a [Member] without a name.
 func (f *Form) Members() []byte {
 	data, err := json.Marshal(&Member{Members: membersOf(f.shape.Members, "job")})
 	if err != nil {
-		return []byte("{}") // it has texts alone
+		return []byte("{}") // it contains texts only
 	}
 	return data
 }

@@ -8,10 +8,10 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
-// lastName is the name at the end of a path without indexes.
+// lastName returns the last name of a path without indexes.
 func lastName(key string) string { return key[strings.LastIndexByte(key, '.')+1:] }
 
-// steps are the members and the elements on the way of a path.
+// steps returns the names and indexes of a path.
 func steps(path string) []string {
 	var all []string
 	for path != "" {
@@ -36,13 +36,13 @@ func steps(path string) []string {
 	return all
 }
 
-// valueAt returns what stands at a path, null for nothing.
+// valueAt returns the value at a path, null if absent.
 func valueAt(v document.Value, path string) document.Value {
 	v, _ = find(v, path)
 	return v
 }
 
-// find returns what stands at a path, ok if anything does.
+// find returns the value at a path; ok reports whether it exists.
 func find(v document.Value, path string) (found document.Value, ok bool) {
 	for _, step := range steps(path) {
 		if index, ok := strings.CutPrefix(step, "["); ok && v.Kind() == document.KindArray {
@@ -62,7 +62,7 @@ func find(v document.Value, path string) (found document.Value, ok bool) {
 	return v, true
 }
 
-// Lists are the paths of the lists that a path leads into, the outermost first.
+// Lists returns the paths of the lists along a path, outermost first.
 func Lists(path string) []string {
 	var all []string
 	for i := range len(path) - 1 {
@@ -73,12 +73,12 @@ func Lists(path string) []string {
 	return all
 }
 
-// Masked returns a document with a text in the place of what stands at some paths, as of secrets that were typed.
+// Masked returns a document with a text in place of the values at some paths, for example typed secrets.
 func Masked(v document.Value, paths []string, text string) document.Value {
 	return Replaced(v, paths, document.StringValue(text))
 }
 
-// Replaced returns a document with another value at some paths, where there is one.
+// Replaced returns a document with another value at those paths that exist.
 func Replaced(v document.Value, paths []string, now document.Value) document.Value {
 	for _, path := range paths {
 		v = changed(v, steps(path), func(document.Value) got { return got{now, true} })
@@ -86,7 +86,7 @@ func Replaced(v document.Value, paths []string, now document.Value) document.Val
 	return v
 }
 
-// Without returns a document without what stands at some paths.
+// Without returns a document without the values at some paths.
 func Without(v document.Value, paths []string) document.Value {
 	for _, path := range paths {
 		v = changed(v, steps(path), func(document.Value) got { return got{} })
@@ -94,16 +94,16 @@ func Without(v document.Value, paths []string) document.Value {
 	return v
 }
 
-// At returns what stands at a path, null for nothing. Names may be in any letter case.
+// At returns the value at a path, null if absent. Names are case-insensitive.
 func At(v document.Value, path string) document.Value { return valueAt(v, path) }
 
-// Has reports whether something stands at a path, null too.
+// Has reports whether a path exists, including null.
 func Has(v document.Value, path string) bool {
 	_, ok := find(v, path)
 	return ok
 }
 
-// changed returns a document with something else at the end of some steps, if there is anything.
+// changed returns a document with the value at the end of some steps changed, if it exists.
 func changed(v document.Value, way []string, change func(document.Value) got) document.Value {
 	if len(way) == 0 {
 		return change(v).v

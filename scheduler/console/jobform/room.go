@@ -10,7 +10,7 @@ import (
 //go:embed assets
 var files embed.FS
 
-// Room has the assets of forms. It has no page of its own.
+// Room has the assets of forms. It has no page.
 func Room() frame.Room {
 	assets, err := fs.Sub(files, "assets")
 	if err != nil {

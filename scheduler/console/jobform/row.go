@@ -9,8 +9,8 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
-// tokens are the numbers of the rows that a form has: of the inputs whose names begin with a text. One that is removed is left
-// out, and one that is added is the last. Without a form it is those of n rows.
+// tokens returns the numbers of the rows in the submitted form, from the inputs with a common prefix, without a removed
+// row and with an added one at the end. Without a submitted form, it returns the numbers of n rows.
 func (w *walker) tokens(name, open string, n int) []int {
 	var all []int
 	if w.values == nil {
@@ -44,16 +44,16 @@ func (w *walker) tokens(name, open string, n int) []int {
 	return all
 }
 
-// maxRows bounds the rows of a form; no job may have as many.
+// maxRows limits the rows of a form; jobs have fewer.
 const maxRows = 1000
 
-// The inputs of a row, after its name.
+// The suffixes of a row's inputs.
 const (
 	rowKey   = "~name"
 	rowValue = "~value"
 )
 
-// rows makes the fields of an object whose members have any names.
+// rows creates the fields of an object with free names.
 func (w *walker) rows(s *document.Shape, at spot, base got) (*Field, got) {
 	f := newField(KindMap, s, at)
 	members := base.v.Members()
@@ -93,7 +93,7 @@ func (w *walker) rows(s *document.Shape, at spot, base got) (*Field, got) {
 	return f, got{}
 }
 
-// shown are the members of an object with those that the document does not show, as they are secrets.
+// shown returns the members of an object, including secrets that the document does not contain.
 func (w *walker) shown(members []document.Member, at spot) []document.Member {
 	all := slices.Clone(members)
 	for _, path := range w.in.Stored {
@@ -104,7 +104,7 @@ func (w *walker) shown(members []document.Member, at spot) []document.Member {
 	return all
 }
 
-// row makes a row for a member.
+// row creates the row of a member.
 func (w *walker) row(at spot, i int, name string) *Row {
 	row := &Row{Name: at.name + "#" + strconv.Itoa(i), Key: name}
 	row.ID = "f-" + row.Name
@@ -117,10 +117,10 @@ func (w *walker) row(at spot, i int, name string) *Row {
 	return row
 }
 
-// line is a text as it comes back from an input of one line.
+// line returns the submitted text of an input with one line.
 func line(text string) string { return strings.ReplaceAll(Plain(text), "\n", "") }
 
-// nameIn returns the name of the member that a path leads to, of the object at another path.
+// nameIn returns the name of the member of an object on the way to a path.
 func nameIn(path, object string) (string, bool) {
 	all, around := steps(path), steps(object)
 	if len(all) != len(around)+1 || !slices.Equal(all[:len(around)], around) {
@@ -129,7 +129,7 @@ func nameIn(path, object string) (string, bool) {
 	return all[len(all)-1], true
 }
 
-// dropped removes stored secrets whose rows are gone.
+// dropped removes stored secrets whose rows were removed.
 func (w *walker) dropped(at spot, names []string, now []document.Member) []document.Member {
 	for _, path := range w.in.Stored {
 		name, ok := nameIn(path, at.was)
@@ -146,7 +146,7 @@ func (w *walker) wrongRow(f *Field, row *Row, message string) {
 	w.reading.Problems = append(w.reading.Problems, Wrong{Path: row.Path, Message: message, Field: row.ID, Label: f.Label})
 }
 
-// rowValue reads the value of a row, and says what it may be.
+// rowValue parses the value of a row and sets its possible kinds.
 func (w *walker) rowValue(f *Field, row *Row, s *document.Shape, at spot, was document.Member, there bool) got {
 	base := got{was.Value, there}
 	ref, isRef := base.v.Member(refMember)
@@ -193,7 +193,7 @@ func (w *walker) rowValue(f *Field, row *Row, s *document.Shape, at spot, was do
 	return now
 }
 
-// kindOf is what the value of a row is. What no row can have is shown as a text, and stays as it is when nobody touches it.
+// kindOf returns the kind of a row's value. An unsupported value is shown as a text and stays unchanged if untouched.
 func kindOf(v document.Value, free *document.Shape) string {
 	may := func(kind document.FormKind) bool {
 		if free == nil {
@@ -211,7 +211,7 @@ func kindOf(v document.Value, free *document.Shape) string {
 	return howText
 }
 
-// freeOf is what the members of an object may be whose names are free; nil for nothing but texts.
+// freeOf returns the shape of the members of an object with free names; nil for texts only.
 func freeOf(s *document.Shape) *document.Shape {
 	if s.Members == nil {
 		return nil
@@ -219,7 +219,7 @@ func freeOf(s *document.Shape) *document.Shape {
 	return s.Members.Free
 }
 
-// rowHows are what a value may be.
+// rowHows returns the possible kinds of a value.
 func rowHows(free *document.Shape, stored bool) []string {
 	all := []string{howText}
 	if _, ok := free.Form(document.FormNumber); ok {
@@ -235,7 +235,7 @@ func rowHows(free *document.Shape, stored bool) []string {
 	return all
 }
 
-// rowText reads the text of a row.
+// rowText parses the text of a row.
 func (w *walker) rowText(row *Row, base got, how, was string) got {
 	row.Text = written(base)
 	before := row.Text

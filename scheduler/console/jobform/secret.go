@@ -7,14 +7,14 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
-// refMember names a shared secret.
+// refMember is the field that names a shared secret.
 const refMember = "secretRef"
 
-// longSecrets are secrets of several lines.
+// longSecrets are secrets with several lines.
 var longSecrets = map[string]bool{"credentials": true}
 
-// secret makes the field of a secret. What stands in the document is the name of a shared one, or nothing, as a page has no
-// secret; whether one is stored is known besides.
+// secret creates the field of a secret. The document has the name of a shared secret or nothing, because pages contain
+// no secrets. The input states whether a secret is stored.
 func (w *walker) secret(s *document.Shape, at spot, base got) (*Field, got) {
 	ref, isRef := base.v.Member(refMember)
 	switch base.v.Kind() {
@@ -39,7 +39,7 @@ func (w *walker) secret(s *document.Shape, at spot, base got) (*Field, got) {
 	}
 	secret.Ref = ref.Text()
 	now := base
-	if base.ok && !isRef { // a document that brings a secret itself
+	if base.ok && !isRef { // a document that contains the secret
 		secret.Again = w.values == nil && base.v.Kind() == document.KindString
 	}
 	if chosen, ok := w.typed(at.name + "~how"); ok {
@@ -53,7 +53,7 @@ func (w *walker) secret(s *document.Shape, at spot, base got) (*Field, got) {
 	return f, now
 }
 
-// chooseSecret reads what was chosen and typed for a secret. Who types a text means it.
+// chooseSecret parses the source and text of a secret. A typed text takes precedence.
 func (w *walker) chooseSecret(f *Field, at spot, how string, base got) (string, got) {
 	secret := f.Secret
 	text, _ := w.typed(at.name + "~text")
@@ -79,12 +79,12 @@ func (w *walker) chooseSecret(f *Field, at spot, how string, base got) (string, 
 	return howNone, got{document.Value{}, slices.Contains(w.in.Stored, at.was) || isNull} // null removes it
 }
 
-// keeps notes that a stored secret is to stay.
+// keeps records that a stored secret stays.
 func (w *walker) keeps(f *Field, at spot) {
 	w.kept = append(w.kept, kept{at.path, at.was, func(message string) { w.wrong(f, message) }})
 }
 
-// reference is the value that names a shared secret.
+// reference returns the value that names a shared secret.
 func reference(base got, name string) document.Value {
 	if was, ok := base.v.Member(refMember); ok && (was.Text() == name || line(was.Text()) == line(name)) {
 		return base.v
@@ -92,7 +92,7 @@ func reference(base got, name string) document.Value {
 	return document.ObjectValue(document.Member{Name: refMember, Value: document.StringValue(name)})
 }
 
-// hows are what may be chosen for a secret.
+// hows returns the possible sources of a secret.
 func hows(how string, required, stored bool) []Choice {
 	all := []string{howText, howRef}
 	if stored {
@@ -108,7 +108,7 @@ func hows(how string, required, stored bool) []Choice {
 	return choices
 }
 
-// asChoices are words of the catalogue to choose from.
+// asChoices returns choices with labels of the catalogue.
 func asChoices(prefix string, all []string, chosen string) []Choice {
 	var choices []Choice
 	for _, one := range all {
@@ -117,7 +117,8 @@ func asChoices(prefix string, all []string, chosen string) []Choice {
 	return choices
 }
 
-// keep tells which stored secrets stay, and complains about those that cannot: they belong to their places.
+// keep collects the stored secrets that stay, and adds problems for those that cannot, because they belong to their
+// positions.
 func (w *walker) keep() {
 	for _, k := range w.kept {
 		if k.path != k.was {

@@ -8,34 +8,34 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
-// walker goes through a document and the form of it at once: it makes the fields, and of what was typed into them the document.
+// walker traverses a document and its form together: it creates the fields and the document from the submitted values.
 type walker struct {
 	in      Input
-	values  url.Values // nil: nothing was typed
+	values  url.Values // nil: not submitted
 	do      string
 	reading *Reading
 	kept    []kept
 }
 
-// kept is a stored secret that is to stay.
+// kept is a stored secret that stays.
 type kept struct {
 	path, was string
 	wrong     func(message string)
 }
 
-// got is what stands at a place of the document, ok if anything does.
+// got is the value at a position; ok reports whether it exists.
 type got struct {
 	v  document.Value
 	ok bool
 }
 
-// wrong adds a problem of a field itself.
+// wrong adds a problem of a field.
 func (w *walker) wrong(f *Field, message string) {
 	f.Problems = append(f.Problems, message)
 	w.reading.Problems = append(w.reading.Problems, Wrong{Path: f.Path, Message: message, Field: f.ID, Label: f.Label})
 }
 
-// typed returns what was typed into an input, false when the form had none of the name.
+// typed returns the submitted value of an input; false if the form lacked it.
 func (w *walker) typed(name string) (string, bool) {
 	all := w.values[name]
 	if len(all) == 0 {
@@ -44,7 +44,7 @@ func (w *walker) typed(name string) (string, bool) {
 	return all[len(all)-1], true
 }
 
-// member makes the field of a member, nil where there is none, and reads what it has. around is what errorActions are like.
+// member creates the field of a member, nil if it has none, and parses its value. around is the model of error actions.
 func (w *walker) member(s *document.Shape, around *document.Members, at spot, base got) (*Field, got) {
 	_, secret := s.Form(document.FormSecret)
 	_, anything := s.Form(document.FormAny)
@@ -70,7 +70,7 @@ func (w *walker) member(s *document.Shape, around *document.Members, at spot, ba
 	return w.leaf(s, at, base)
 }
 
-// object makes the fields of an object. One in which nothing was typed is not there, unless it was, and empty.
+// object creates the fields of an object. An object without values is absent, unless it was present and empty.
 func (w *walker) object(s *document.Shape, at spot, base got) (*Field, got) {
 	f := newField(KindObject, s, at)
 	v, some := w.members(f, s.Members, s.Members.Known, at, base.v, false)
@@ -78,7 +78,7 @@ func (w *walker) object(s *document.Shape, at spot, base got) (*Field, got) {
 		return f, got{document.Value{}, true}
 	}
 	if !some {
-		if base.ok && len(base.v.Members()) == 0 { // null, or empty as it was
+		if base.ok && len(base.v.Members()) == 0 { // null, or still empty
 			return f, base
 		}
 		return f, got{}
@@ -86,14 +86,14 @@ func (w *walker) object(s *document.Shape, at spot, base got) (*Field, got) {
 	return f, got{v, true}
 }
 
-// removed reports whether an object has nothing but what is to be removed.
+// removed reports whether an object contains only removals.
 func removed(v document.Value) bool {
 	stays := func(m document.Member) bool { return m.Value.Kind() != document.KindNull }
 	return len(v.Members()) > 0 && !slices.ContainsFunc(v.Members(), stays)
 }
 
-// members reads the members of an object, and gives their fields to f: those that all kinds of it have, and those of the kind
-// that it is. some tells whether there are some.
+// members parses the members of an object and adds their fields to f: the common ones, and those of its kind. some
+// reports whether any exists.
 func (w *walker) members(
 	f *Field, around *document.Members, known []*document.Shape, at spot, base document.Value, root bool,
 ) (v document.Value, some bool) {
@@ -104,7 +104,7 @@ func (w *walker) members(
 		known, was, same = w.kind(f, around, at, &members)
 		members = ofKind(members, around, was, known)
 		if !same {
-			at.was = "another type" // no secret of the one that was belongs to it
+			at.was = "another type" // the previous kind's secrets do not belong to it
 		}
 	}
 	for _, s := range known {
@@ -132,12 +132,12 @@ func (w *walker) members(
 	return document.ObjectValue(members...), len(members) > 0
 }
 
-// doubles are members of an action that its message has as well. They are shown where they are set.
+// doubles are fields that both an action and its message have. They are shown where they are set.
 var doubles = map[string]bool{
 	".action.envelope": true, ".action.cloudEvent": true, ".action.template": true, ".action.data": true,
 }
 
-// place gives a field to those that it belongs to.
+// place adds a field to its group.
 func (w *walker) place(f, field *Field, s *document.Shape, there bool, known []*document.Shape) {
 	key := strings.ReplaceAll(field.key(), ".errorAction", "")
 	first := func(s *document.Shape) bool { return s.Required || often[s.Name] }
@@ -150,7 +150,7 @@ func (w *walker) place(f, field *Field, s *document.Shape, there bool, known []*
 	}
 }
 
-// key is the path of a field without indexes.
+// key returns the path of a field without indexes.
 func (f *Field) key() string {
 	var b strings.Builder
 	b.WriteByte('.')
@@ -170,7 +170,7 @@ func (f *Field) key() string {
 	return b.String()
 }
 
-// leftOut reports whether a member of the document has no field here.
+// leftOut reports whether the form omits a field of the document.
 func (w *walker) leftOut(name string) bool {
 	switch name {
 	case "name", "collection":
@@ -179,10 +179,11 @@ func (w *walker) leftOut(name string) bool {
 	return slices.Contains(w.in.Except, name)
 }
 
-// typeMember tells the kind of an object that may be of several.
+// typeMember is the field with the kind of an object.
 const typeMember = "type"
 
-// kind makes the field that tells the kind of an object, and returns the members of the one that was chosen, and which it was.
+// kind creates the field with the kind of an object, and returns the members of the selected kind and the previous
+// kind.
 func (w *walker) kind(
 	f *Field, around *document.Members, at spot, members *[]document.Member,
 ) (known []*document.Shape, was string, same bool) {
@@ -210,7 +211,7 @@ func (w *walker) kind(
 	return nil, was, was == now.v.Text()
 }
 
-// ofKind leaves out the members of the kind that an object was, if it is another one now.
+// ofKind removes the members of the previous kind if the kind has changed.
 func ofKind(members []document.Member, around *document.Members, was string, known []*document.Shape) []document.Member {
 	var old []*document.Shape
 	for _, k := range around.Kinds {
@@ -230,7 +231,7 @@ func containsFold(words []string, word string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return strings.EqualFold(w, word) })
 }
 
-// indexOf returns where the member of a name is, in any letter case, or -1.
+// indexOf returns the index of a member by name, in any letter case, or -1.
 func indexOf(members []document.Member, name string) int {
 	if i := slices.IndexFunc(members, func(m document.Member) bool { return m.Name == name }); i >= 0 {
 		return i
@@ -238,7 +239,7 @@ func indexOf(members []document.Member, name string) int {
 	return slices.IndexFunc(members, func(m document.Member) bool { return strings.EqualFold(m.Name, name) })
 }
 
-// put returns members with another value of the one at i, or without it; -1 is a new one.
+// put returns members with the value at i replaced or removed; -1 adds a member.
 func put(members []document.Member, i int, name string, now got) []document.Member {
 	switch {
 	case i < 0 && now.ok:

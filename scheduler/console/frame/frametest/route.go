@@ -11,9 +11,9 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 )
 
-// Routes checks that routes which change something, and the pages that ask for the change, require more than the right to read,
-// and that event streams are limited in number. asking lists the paths of forms that change nothing in the scheduler, or check
-// another right after reading the form.
+// Routes checks that routes that change something, and the pages that ask for the change, require more than the right
+// to read, and that event streams are limited in number. asking lists the paths of forms that change nothing in the
+// scheduler, or check another right after reading the form.
 func Routes(tb testing.TB, rooms []frame.Room, asking ...string) {
 	tb.Helper()
 	elsewhere := []access.Right{access.Open, access.Known, access.ReadAny, access.OperateAny}
