@@ -1,8 +1,13 @@
 package web
 
 import (
+	"context"
 	"crypto/tls"
+	"fmt"
+	"maps"
 	"net/http"
+	"net/url"
+	"strings"
 
 	"github.com/carillon-sched/carillon/actions/egress"
 )
@@ -64,4 +69,84 @@ func lowerHeader(h http.Header, canonical, lower string) {
 		delete(h, canonical)
 		h[lower] = values
 	}
+}
+
+// redirect returns the request that follows the answer resp to the last one,
+// or nil when resp is the final answer. refused says why a redirect that
+// should have been followed was not.
+func (x *exchange) redirect(ctx context.Context, resp *http.Response) (next *http.Request, refused string) {
+	toGet, ok := redirecting(x.sent.Method, resp.StatusCode)
+	location := resp.Header.Get("Location")
+	if !ok || location == "" || x.redirects == 0 {
+		return nil, ""
+	}
+	if x.followed == x.redirects {
+		return nil, fmt.Sprintf("more than %d redirects were asked for", x.redirects)
+	}
+	u, err := x.sent.URL.Parse(location)
+	if err != nil {
+		return nil, "its Location is not a URI"
+	}
+	if err := checkURI(u); err != nil {
+		return nil, "its Location " + err.Error()
+	}
+	u.RawQuery = strings.ReplaceAll(u.RawQuery, " ", "%20") // as browsers do
+	x.followed++
+	x.asGet = x.asGet || toGet
+	return x.follow(ctx, u, toGet), ""
+}
+
+// redirecting reports whether status redirects a request of that method, and
+// whether that makes it a GET (RFC 9110, section 15.4).
+func redirecting(method string, status int) (toGet, ok bool) {
+	switch status {
+	case http.StatusMovedPermanently, http.StatusFound:
+		return method == http.MethodPost, true
+	case http.StatusSeeOther:
+		return method != http.MethodGet && method != http.MethodHead, true
+	case http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+		return false, true
+	}
+	return false, false
+}
+
+// follow returns the last request, turned to u.
+func (x *exchange) follow(ctx context.Context, u *url.URL, toGet bool) *http.Request {
+	last := x.sent
+	next := x.template.WithContext(ctx)
+	next.Method = last.Method
+	next.URL = u
+	next.Host = ""
+	if hostPort(u) == hostPort(last.URL) {
+		next.Host = last.Host
+	}
+	next.Header = maps.Clone(last.Header)
+	if !sameSite(last.URL, u) {
+		for _, name := range x.credentials {
+			delete(next.Header, name)
+		}
+		x.transport, x.keys, x.token = x.client.transport, nil, ""
+	}
+	if toGet {
+		if x.keys != nil {
+			sign(next.Header, x.attempt, x.start, "", x.keys)
+		}
+		next.Method = http.MethodGet
+		for _, name := range []string{headerContentType, "Content-Encoding", "Content-Language", "Content-Location"} {
+			delete(next.Header, name)
+		}
+	} else if last.Body != nil {
+		x.setBody(next)
+	}
+	return next
+}
+
+// sameSite reports whether what was given for from may be shown to to: the
+// same host and port, or the host's move from http to https.
+func sameSite(from, to *url.URL) bool {
+	if from.Scheme == to.Scheme {
+		return hostPort(from) == hostPort(to)
+	}
+	host, plain := strings.CutSuffix(hostPort(from), ":80")
+	return plain && to.Scheme == "https" && hostPort(to) == host+":443"
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os/user"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -13,7 +14,11 @@ import (
 	"github.com/carillon-sched/carillon/cmd/carillon/backupfile"
 	"github.com/carillon-sched/carillon/cmd/carillon/node"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/backup"
+	"github.com/carillon-sched/carillon/scheduler/tokens"
+	"github.com/carillon-sched/carillon/scheduler/trail"
 	"github.com/carillon-sched/carillon/store"
 )
 
@@ -168,4 +173,224 @@ func progress(t *terminal.Terminal, done string, of int) func(jobs int) {
 		}
 		t.Complain("note", text)
 	}
+}
+
+type restoreCmd struct {
+	natsConn `embed:"" group:"Connection to NATS"`
+
+	File     string          `arg:"" help:"File that \"carillon backup\" has written; - for standard input."`
+	Check    bool            `help:"Only read the file, and tell what is in it. Needs no NATS."`
+	DryRun   bool            `help:"Only tell what would be restored, and what is in the way."`
+	Existing backup.Existing `help:"What becomes of what is there under the same name and is something else: refuse the restore, keep it, or replace it." enum:"refuse,keep,replace" default:"refuse" placeholder:"WHAT"`
+	Disabled bool            `help:"Let jobs come disabled, with their counters; \"carillon enable\" lets them go on."`
+	Tokens   bool            `help:"Restore access tokens, too." default:"true" negatable:""`
+
+	Prefix   string `group:"What is stored" help:"Prefix of the scheduler on NATS." env:"CARILLON_PREFIX" default:"carillon" placeholder:"NAME"`
+	Lanes    int    `group:"What is stored" help:"Partitions of the waiting jobs of a store that is not there yet, 1 to 256." env:"CARILLON_LANES" default:"0" placeholder:"N"`
+	Replicas int    `group:"What is stored" help:"Copies of everything of a store that is not there yet, 1 to 5." env:"CARILLON_REPLICAS" default:"0" placeholder:"N"`
+
+	FinalAge time.Duration `group:"What is stored" help:"How long completed and faulted jobs are kept after their end, as for the schedulers." env:"CARILLON_FINAL_AGE" default:"1440h" placeholder:"DURATION"`
+}
+
+// Help shows examples.
+func (restoreCmd) Help() string {
+	return `Restores jobs with their secrets, counters and next runs, collections, shared secrets and access tokens, into the store
+of a scheduler, or makes one; its prefix, lanes and replicas may be others than they were. Nothing is written before the
+whole file was read and found in order. Schedulers there may run meanwhile, and need the key file of the old ones.
+
+What fell due since the backup is left to the catchUp of each job. What was running then is due again, under its key.
+Stop the old schedulers first, or restore with --disabled: else both run the jobs.
+
+What is in the way refuses the restore, unless --existing says otherwise. What was restored before is not in the way, so
+a restore that was cut short goes on when it is repeated.
+
+Examples:
+
+    carillon restore --check carillon.backup
+    carillon restore carillon.backup --dry-run
+    carillon restore carillon.backup --nats-url nats://n1,nats://n2 --replicas 3 --lanes 4
+    carillon restore carillon.backup --prefix rehearsal --disabled
+    ssh vault cat carillon.backup | carillon restore -`
+}
+
+// Run restores a backup.
+func (c restoreCmd) Run(ctx context.Context, t *terminal.Terminal) error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	debug.SetGCPercent(frugal)
+	f, err := backupfile.Open(ctx, t, c.File)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }() // it was read
+	from, err := f.Reread()
+	if err != nil {
+		return err
+	}
+	header, has, err := backup.Verify(from)
+	if err != nil {
+		return c.explain(f, err)
+	}
+	if header.Schema > store.Schema {
+		return fmt.Errorf("%s: %w: a later version of carillon (%s) has made it: restore it with that one",
+			f.Name(), scheduler.ErrConflict, header.Version)
+	}
+	if c.Check {
+		report := backupReport{File: f.Name(), Header: header, Summary: has}
+		return report.printChecked(t)
+	}
+	warnPartial(t, has.Omitted)
+	report := restoreReport{Made: header.Made, DryRun: c.DryRun, Keys: has.Keys}
+	began := time.Now()
+	if err := c.restore(ctx, t, f, &has, &report); err != nil {
+		return err
+	}
+	report.Seconds = time.Since(began).Seconds()
+	return report.print(t)
+}
+
+func (c restoreCmd) check() error {
+	return firstOf(checkURLs(c.URL), checkPrefix(c.Prefix), c.checkFiles(),
+		checkMost("lanes", c.Lanes, store.MaxLanes), checkMost("replicas", c.Replicas, store.MaxReplicas),
+		checkLeast("final-age", c.FinalAge, time.Hour))
+}
+
+// explain names the file that is damaged.
+func (c restoreCmd) explain(f *backupfile.File, err error) error {
+	err = fmt.Errorf("%s: %w", f.Name(), err)
+	if _, ok := errors.AsType[*backup.FormatError](err); ok {
+		return terminal.Hinted(err, "nothing was written; take another backup")
+	}
+	return err
+}
+
+// restore looks what is in the way, and then restores.
+func (c restoreCmd) restore(
+	ctx context.Context, t *terminal.Terminal, f *backupfile.File, has *backup.Summary, report *restoreReport,
+) error {
+	cfg := store.Config{Prefix: c.Prefix, Lanes: c.Lanes, Replicas: c.Replicas, FinalAge: c.FinalAge}
+	err := c.withStore(ctx, cfg, !c.DryRun, func(st *store.Store) (err error) {
+		with := backup.RestoreConfig{
+			Store: st, Existing: c.Existing, Disabled: c.Disabled, Tokens: c.Tokens, Jobs: has.Jobs,
+			Sign: tokens.NewKeeper(st.Tokens(), st.TokenLedger(), st.Now).Sign, Progress: progress(t, "compared", has.Jobs),
+		}
+		if c.DryRun || c.Existing == backup.Refuse {
+			if report.Report, err = c.read(ctx, f, with, backup.Plan); err != nil {
+				return err
+			}
+			if err := report.Conflict(); err != nil && !c.DryRun {
+				return terminal.Hinted(err, "nothing was written; --dry-run lists what is in the way, "+
+					"--existing keep or replace says what becomes of it")
+			}
+		}
+		if c.DryRun {
+			return nil
+		}
+		with.Progress = progress(t, "restored", has.Jobs)
+		report.Report, err = c.read(ctx, f, with, backup.Restore)
+		if report.Report != nil {
+			c.tell(ctx, t, st, report.Report)
+		}
+		if err != nil {
+			return terminal.Hinted(err, "what was written stays; the same command goes on from there")
+		}
+		return nil
+	})
+	if c.DryRun && errors.Is(err, scheduler.ErrNotFound) {
+		report.Report = &backup.Report{Put: has.Counts} // there is no store yet
+		return nil
+	}
+	return err
+}
+
+// read reads the file once more.
+func (c restoreCmd) read(
+	ctx context.Context, f *backupfile.File, with backup.RestoreConfig,
+	use func(context.Context, backup.RestoreConfig, *backup.Reader) (*backup.Report, error),
+) (*backup.Report, error) {
+	from, err := f.Reread()
+	if err != nil {
+		return nil, err
+	}
+	r, err := backup.NewReader(from)
+	if err != nil {
+		return nil, c.explain(f, err)
+	}
+	defer r.Close()
+	return use(ctx, with, r)
+}
+
+// tell writes into the audit log that something was restored.
+func (c restoreCmd) tell(ctx context.Context, t *terminal.Terminal, st *store.Store, r *backup.Report) {
+	if r.Put == (backup.Counts{}) && r.Replaced == (backup.Counts{}) {
+		return
+	}
+	e := &trail.Entry{
+		Time: time.Now().UTC(), Kind: trail.System, Op: "restore", Name: "backup", By: trail.By{Via: access.ViaNATS},
+		Result: fmt.Sprintf("%d jobs restored, %d replaced", r.Put.Jobs, r.Replaced.Jobs),
+	}
+	if u, err := user.Current(); err == nil {
+		e.Claim = u.Username
+	}
+	if err := st.AppendEntry(ctx, e); err != nil {
+		t.Complain("warning", "the restore is not in the audit log: "+err.Error())
+	}
+}
+
+// restoreReport is what is printed of a restore.
+type restoreReport struct {
+	*backup.Report
+
+	Made    time.Time `json:"made"`
+	DryRun  bool      `json:"dryRun,omitempty"`
+	Keys    []string  `json:"keys,omitempty"`
+	Seconds float64   `json:"seconds"`
+}
+
+func (r *restoreReport) print(t *terminal.Terminal) error {
+	if t.JSON {
+		return t.PrintJSON(r)
+	}
+	would := ""
+	if r.DryRun {
+		would = "would be "
+	}
+	for _, part := range []struct {
+		word string
+		of   *backup.Counts
+	}{
+		{would + "restored", &r.Put},
+		{would + "replaced", &r.Replaced},
+		{"there already", &r.There},
+		{would + "kept as they are", &r.Kept},
+		{"in the way", &r.Conflicts},
+	} {
+		if *part.of != (backup.Counts{}) || part.of == &r.Put {
+			t.Printf("%s: %s\n", part.word, contents(part.of))
+		}
+	}
+	for _, name := range r.Names {
+		t.Printf("  %s\n", name)
+	}
+	if len(r.Keys) > 0 {
+		t.Complain("note", fmt.Sprintf("the schedulers need the key %s in their key file, for the secrets; "+
+			"\"carillon doctor\" tells whether they have it", strings.Join(r.Keys, ", ")))
+	}
+	return nil
+}
+
+// printChecked prints what is in a backup that is in order.
+func (r *backupReport) printChecked(t *terminal.Terminal) error {
+	if t.JSON {
+		return t.PrintJSON(r)
+	}
+	t.Printf("%s is whole: %s\n", r.File, contents(&r.Counts))
+	warnPartial(t, r.Omitted)
+	t.Printf("made %s by carillon %s, of prefix %s with %s\n", t.Time(r.Made, terminal.Dated), r.Version, r.Prefix,
+		terminal.Plural(r.Lanes, "lane", "lanes"))
+	if len(r.Keys) > 0 {
+		t.Printf("its secrets are sealed with the key %s\n", strings.Join(r.Keys, ", "))
+	}
+	return nil
 }

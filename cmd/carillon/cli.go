@@ -4,14 +4,19 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"math"
 	"os"
 	"os/signal"
 	"reflect"
 	"regexp"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"syscall"
+	_ "time/tzdata" // time zones are those of this program, whatever the host has
 
+	"github.com/KimMachineGun/automemlimit/memlimit"
 	"github.com/alecthomas/kong"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/collection"
@@ -26,6 +31,8 @@ import (
 	"github.com/carillon-sched/carillon/cmd/carillon/remote"
 	"github.com/carillon-sched/carillon/cmd/carillon/secrets"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/store/embedded"
 )
 
 // cli is the command line.
@@ -229,4 +236,142 @@ func asked(ctx context.Context, err error) error {
 		return nil
 	}
 	return err
+}
+
+// usage adds to an error of the parser where to look.
+func usage(err error) error {
+	hint := `run "carillon --help"`
+	if p, ok := errors.AsType[*kong.ParseError](err); ok {
+		n := p.Context.Selected()
+		if n != nil {
+			hint = `run "` + commandPath(n) + ` --help"`
+			err = secrets.Unshown(n, err)
+		} else {
+			n = p.Context.Model.Node
+		}
+		err = plainer(n, err)
+	}
+	return terminal.Hinted(terminal.Usage(err), hint)
+}
+
+// commandPath is a command as it is typed, without its aliases.
+func commandPath(n *kong.Node) string {
+	if n.Parent == nil {
+		return n.Name
+	}
+	return commandPath(n.Parent) + " " + n.Name
+}
+
+// How the parser says that a flag has a value that is not among its words, of which an empty one stands for the flag that
+// is not given, and that there is no such flag or command.
+var (
+	oneOf       = regexp.MustCompile(`^(--[a-z-]+|\[?<[a-z]+>\]?) must be one of (".*") but got (".*")$`)
+	missing     = regexp.MustCompile(`^expected "(<.*>)"$`)
+	noValue     = regexp.MustCompile(`^(--[a-z-]+): expected .* but got "EOL"`)
+	unknownFlag = regexp.MustCompile(`^unknown flag (-[^,]*)`)
+	number      = regexp.MustCompile(`^"?\d+"?$`)
+	unexpected  = regexp.MustCompile(`^unexpected argument (.*?)(?:, did you mean .*)?$`)
+)
+
+// plainer returns an error of the parser about a command in the words of all other errors.
+func plainer(n *kong.Node, err error) error {
+	text := err.Error()
+	if m := oneOf.FindStringSubmatch(text); m != nil {
+		words := strings.Split(strings.TrimPrefix(strings.TrimSuffix(m[2], `,""`), `"",`), ",")
+		name, all := strings.Trim(m[1], "[<>]"), strings.ReplaceAll(strings.Join(words, ", "), `"`, "")
+		return fmt.Errorf("%s: %s is not one of %s", name, m[3], all)
+	}
+	if m := missing.FindStringSubmatch(text); m != nil {
+		return fmt.Errorf("%s: is missing", m[1])
+	}
+	if m := noValue.FindStringSubmatch(text); m != nil {
+		return fmt.Errorf("%s: has no value", m[1])
+	}
+	if m := unknownFlag.FindStringSubmatch(text); m != nil {
+		return unknownFlagError(n, m[1])
+	}
+	if m := unexpected.FindStringSubmatch(text); m != nil {
+		if len(n.Children) > 0 {
+			return unknownCommandError(n, m[1])
+		}
+		if n.Name == "history" && number.MatchString(m[1]) {
+			return fmt.Errorf("unexpected argument %q; -n %[1]s shows the last %[1]s records, and --last the last attempt whole", m[1])
+		}
+		return fmt.Errorf("unexpected argument %q", m[1])
+	}
+	return err
+}
+
+// unknownFlagError names the flag that was probably meant.
+func unknownFlagError(n *kong.Node, flag string) error {
+	name, long := strings.CutPrefix(flag, "--")
+	var names []string
+	for _, group := range n.AllFlags(true) {
+		for _, f := range group {
+			names = append(names, f.Name)
+		}
+	}
+	if near := document.Nearest(name, names); long && near != "" {
+		return fmt.Errorf("unknown flag %s; did you mean --%s?", flag, near)
+	}
+	return fmt.Errorf("unknown flag %s", flag)
+}
+
+// other are the commands of other programs that do what one of this program's does.
+var other = map[string]string{
+	"jobs": "get", "job": "get", "list": "get", "show": "get", "status": "get", "log": "logs", "add": "apply", "create": "apply",
+	"put": "apply", "trigger": "run", "start": "enable", "resume": "enable", "pause": "disable", "stop": "disable",
+	"remove": "delete", "check": "validate", "lint": "validate", "diff": "apply --dry-run", "retry": "resubmit",
+}
+
+// unknownCommandError names the command that was probably meant.
+func unknownCommandError(n *kong.Node, command string) error {
+	if meant, ok := other[command]; ok && n.Parent == nil {
+		return fmt.Errorf("unknown command %q; did you mean %q?", command, meant)
+	}
+	var names []string
+	for _, child := range n.Children {
+		if !child.Hidden {
+			names = append(append(names, child.Name), child.Aliases...)
+		}
+	}
+	if near := document.Nearest(command, names); near != "" {
+		return fmt.Errorf("unknown command %q; did you mean %q?", command, near)
+	}
+	return fmt.Errorf("unknown command %q", command)
+}
+
+func main() {
+	t := terminal.System()
+	t.Version = thisBuild().Version
+	limitMemory(t.Lookup, memlimit.FromCgroup)
+	os.Exit(run(os.Args[1:], t))
+}
+
+// memoryShare is the part of a container's memory that Go stays below, by collecting garbage sooner. The rest is for what Go
+// does not know of.
+const memoryShare = 0.9
+
+// besideHold is what a process needs beside its jobs, and garbage.
+const besideHold = 64 << 20
+
+// tuneMemory has the garbage collector keep a process near what it needs for a
+// hold of so many bytes, unless GOGC or GOMEMLIMIT says something.
+func tuneMemory(lookup func(string) (string, bool), hold byteSize) {
+	_, percent := lookup("GOGC")
+	_, limit := lookup("GOMEMLIMIT")
+	if !percent && !limit {
+		embedded.KeepWithin(uint64(hold + hold/4 + besideHold))
+	}
+}
+
+// limitMemory has Go honour the memory limit of the control group that this process is in, unless GOMEMLIMIT says something.
+// Where there is no limit, or none that can be found out, nothing changes.
+func limitMemory(lookup func(string) (string, bool), limit memlimit.Provider) {
+	if _, set := lookup("GOMEMLIMIT"); set {
+		return // Go has read it
+	}
+	if most, err := memlimit.ApplyRatio(limit, memoryShare)(); err == nil {
+		debug.SetMemoryLimit(int64(min(most, math.MaxInt64)))
+	}
 }

@@ -13,11 +13,13 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/export"
+	"github.com/carillon-sched/carillon/cmd/carillon/jobfile"
 	"github.com/carillon-sched/carillon/cmd/carillon/remote"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/client"
 	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
@@ -292,4 +294,115 @@ func printJob(t *terminal.Terminal, j *client.Job) error {
 		stateName(j), when(j.Properties), next(j, now), terminal.Ago(j.Status.Last, now))
 	t.Printf("%s", v.YAML())
 	return nil
+}
+
+// schedule is the part of a job that says when it runs.
+type schedule struct {
+	State     scheduler.State `json:"state"`
+	StartTime string          `json:"startTime"`
+	Status    struct {
+		Schedule string `json:"schedule"`
+	} `json:"status"`
+	Recurrence *struct {
+		Frequency string          `json:"frequency"`
+		Interval  int             `json:"interval"`
+		Schedule  json.RawMessage `json:"schedule"`
+		Cron      string          `json:"cron"`
+		RRule     string          `json:"rrule"`
+	} `json:"recurrence"`
+}
+
+// when describes a job's schedule in few words: "every 5 seconds".
+func when(properties json.RawMessage) string {
+	var s schedule
+	if json.Unmarshal(properties, &s) != nil {
+		return ""
+	}
+	r := s.Recurrence
+	switch {
+	case s.State == scheduler.Damaged:
+		return "unknown"
+	case s.Status.Schedule != "":
+		return s.Status.Schedule // the server's words
+	case r == nil && s.StartTime == "":
+		return "once"
+	case r == nil:
+		return "once, at " + s.StartTime
+	case r.Cron != "":
+		return "cron " + r.Cron
+	case r.RRule != "":
+		return strings.Join(strings.Fields(r.RRule), " ")
+	}
+	every := "every " + r.Frequency
+	if n := cmp.Or(r.Interval, 1); n > 1 {
+		every = fmt.Sprintf("every %d %ss", n, r.Frequency)
+	}
+	if times := elements(r.Schedule); times != "" {
+		every += ", " + times
+	}
+	return every
+}
+
+// elements describes the schedule within a recurrence: "weekDays monday,friday
+// hours 10,22".
+func elements(schedule json.RawMessage) string {
+	var e struct {
+		Months             []int             `json:"months"`
+		MonthDays          []int             `json:"monthDays"`
+		WeekDays           []string          `json:"weekDays"`
+		MonthlyOccurrences []json.RawMessage `json:"monthlyOccurrences"`
+		Hours              []int             `json:"hours"`
+		Minutes            []int             `json:"minutes"`
+	}
+	if len(schedule) == 0 || json.Unmarshal(schedule, &e) != nil {
+		return ""
+	}
+	var parts []string
+	add := func(name string, n int, values any) {
+		if n > 0 {
+			text := strings.Trim(fmt.Sprint(values), "[]")
+			parts = append(parts, name+" "+strings.ReplaceAll(text, " ", ","))
+		}
+	}
+	add("months", len(e.Months), e.Months)
+	add("monthDays", len(e.MonthDays), e.MonthDays)
+	add("weekDays", len(e.WeekDays), e.WeekDays)
+	if n := len(e.MonthlyOccurrences); n > 0 {
+		parts = append(parts, terminal.Plural(n, "monthly occurrence", "monthly occurrences"))
+	}
+	add("hours", len(e.Hours), e.Hours)
+	add("minutes", len(e.Minutes), e.Minutes)
+	return strings.Join(parts, " ")
+}
+
+// putCollectionOver puts a collection over the REST API.
+func putCollectionOver(ctx context.Context, api *client.Client, j jobfile.Job, o client.PutOptions) (jobfile.Answer, error) {
+	var a jobfile.Answer
+	if o.DryRun {
+		before, err := api.Collection(ctx, j.Key.Collection)
+		if err != nil && !errors.Is(err, scheduler.ErrNotFound) {
+			return a, err
+		}
+		if err == nil {
+			a.Before = without(before.Document, identity...)
+		}
+	}
+	put, err := api.PutCollection(ctx, j.Key.Collection, j.Body, o.DryRun)
+	if err != nil {
+		return jobfile.Answer{}, err
+	}
+	a.Result = put.Result
+	if o.DryRun {
+		a.After = without(put.Document, identity...)
+	}
+	return a, nil
+}
+
+// identity are the members of a collection's document that its name says, and what became of it.
+var identity = []string{"id", "type", "name", "etag", "result", "dryRun"}
+
+// putCollectionIn puts a collection into a scheduler of this process.
+func putCollectionIn(ctx context.Context, s *service.Service, j jobfile.Job) (jobfile.Answer, error) {
+	_, result, err := s.PutCollection(ctx, j.Key.Collection, j.Body)
+	return jobfile.Answer{Result: result}, err
 }

@@ -14,6 +14,8 @@ import (
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/client"
+	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/why"
 )
 
 type historyCmd struct {
@@ -220,4 +222,257 @@ func (c historyCmd) request(ctx context.Context, api *client.Client, r *client.R
 		return "" // the record tells enough
 	}
 	return requestOf(j.Properties, r)
+}
+
+type accountCmd struct {
+	remote.Server
+	remote.Within
+	remote.Picked
+
+	Names []string `arg:"" name:"job" optional:"" help:"Names of jobs: job, or collection/job. Default: all jobs of the collection."`
+	From  string   `required:"true" help:"Where the period begins: 2026-03-08, 2026-03-08T02:30Z, or 2h, which is two hours ago." placeholder:"TIME"`
+	To    string   `help:"Where the period ends, exclusive. Default: now." placeholder:"TIME"`
+}
+
+// Help shows examples.
+func (accountCmd) Help() string {
+	return `Lists every instant that was due in a period, with the record that says how it ended: completed, faulted, skipped or
+postponed; or pending, while the job has yet to record it. "missing" has no record, and "unended" only a failed or
+deferred attempt: nothing will record how these ended. Manual runs of the period are listed, too.
+
+The exit code is 1 if any instant lacks a record of its end, or if the scheduler no longer has the records or the
+definitions of a part of the period.
+
+A schedule that counts from its last run (@recur, or an anchor) has no instants before it runs: its jobs are listed by
+their records alone. Each job is one request.
+
+Examples:
+
+    carillon account --from 24h
+    carillon account billing/report --from 2026-03-08T00:00Z --to 2026-03-09T00:00Z
+    carillon account -A -l team=billing --from 2h --json`
+}
+
+// Run accounts for the jobs.
+func (c accountCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
+	now := time.Now()
+	from, err := t.Moment("from", c.From, now)
+	if err != nil {
+		return err
+	}
+	var to string
+	if c.To != "" {
+		until, err := t.Moment("to", c.To, now)
+		switch {
+		case err != nil:
+			return err
+		case !from.Before(until):
+			return terminal.Usagef("--to must be after --from")
+		}
+		to = until.UTC().Format(time.RFC3339Nano)
+	}
+	keys, err := c.keys(ctx, api)
+	if err != nil {
+		return err
+	}
+	accounts := []*why.Account{}
+	for _, k := range keys {
+		for at := from; !at.IsZero(); {
+			a, err := api.Account(ctx, k, at.UTC().Format(time.RFC3339Nano), to)
+			if errors.Is(err, scheduler.ErrNotFound) && len(c.Names) == 0 {
+				break // deleted since it was listed
+			}
+			if err != nil {
+				return fmt.Errorf("%s: %w", k, err)
+			}
+			accounts, at = append(accounts, a), a.Next
+		}
+	}
+	return reported(t, len(keys), accounts)
+}
+
+// keys returns the jobs that are named or, when none is, picked.
+func (c accountCmd) keys(ctx context.Context, api *client.Client) (keys []scheduler.Key, err error) {
+	for _, name := range c.Names {
+		k, err := c.Key(name)
+		if err != nil {
+			return nil, err
+		}
+		keys = append(keys, k)
+	}
+	if len(c.Names) > 0 {
+		if c.Labels != "" || c.AllCollections {
+			err = terminal.Usagef("names of jobs go neither with --selector nor with --all-collections")
+		}
+		return keys, err
+	}
+	q, err := c.Query(c.Within)
+	if err != nil {
+		return nil, err
+	}
+	jobs, err := client.Collect(api.List(ctx, q), 0)
+	for _, j := range jobs {
+		keys = append(keys, j.Key())
+	}
+	return keys, err
+}
+
+// reported shows accounts, and returns an error if they are incomplete.
+func reported(t *terminal.Terminal, jobs int, accounts []*why.Account) error {
+	var rows [][]string
+	var due, lacking, unknown int
+	for _, a := range accounts {
+		due, lacking = due+a.Due, lacking+a.Lacking
+		for _, row := range a.Rows {
+			rows = append(rows, accountRow(t, a.Job, row))
+		}
+		for _, gap := range a.Unknown {
+			if gap.Reason != why.GapMoves {
+				unknown++
+			}
+			from, to := t.Time(gap.From, terminal.Dated), t.Time(gap.To, terminal.Dated)
+			rows = append(rows, []string{a.Job, from, to, "", "unknown", gap.Reason, ""})
+		}
+	}
+	if t.JSON {
+		if err := t.PrintJSON(terminal.List[*why.Account]{Value: accounts}); err != nil {
+			return err
+		}
+	} else {
+		if err := t.Table([]string{"JOB", "AT", "TO", "COUNT", "OUTCOME", "REASON", "RECORD"}, rows); err != nil {
+			return err
+		}
+		t.Printf("%s of %s, %d without a record of its end\n", terminal.Plural(due, "instant", "instants"),
+			terminal.Plural(jobs, "job", "jobs"), lacking)
+	}
+	switch {
+	case lacking > 0:
+		return terminal.Hinted(fmt.Errorf("%s without a record of the end", terminal.Plural(lacking, "instant", "instants")),
+			"carillon why JOB --at TIME explains one; carillon doctor looks for jobs that have lost their batons")
+	case unknown > 0:
+		return terminal.Hinted(errors.New("a part of the period cannot be accounted for"),
+			"--from a later time; --history-age and --history-per-job of the scheduler say how many records are kept")
+	}
+	return nil
+}
+
+// accountRow shows a row of an account.
+func accountRow(t *terminal.Terminal, job string, row why.AccountRow) []string {
+	to, record, colour := "", "", terminal.Green
+	if !row.To.IsZero() {
+		to = t.Time(row.To, terminal.Dated)
+	}
+	if row.Record != 0 {
+		record = strconv.FormatUint(row.Record, 10)
+	}
+	switch {
+	case row.Outcome.Lacks(), row.Outcome == why.SettledFaulted:
+		colour = terminal.Red
+	case row.Outcome != why.SettledCompleted:
+		colour = terminal.Yellow
+	}
+	reason := string(row.Reason)
+	if row.Manual {
+		reason = "manual"
+	}
+	return []string{job, t.Time(row.At, terminal.Dated), to, strconv.Itoa(row.Count), t.Paint(colour, string(row.Outcome)), reason, record}
+}
+
+type whyCmd struct {
+	remote.Server
+	remote.Within
+
+	Name string `arg:"" name:"job" help:"Name of a job: job, or collection/job."`
+	At   string `help:"The time in question: 2026-03-08T02:30 on the job's clock, 2026-03-08T07:30Z, now, 2h or -2h, which is two hours ago, or +2h. Default: the latest that did not run, else the next." placeholder:"TIME"`
+}
+
+// Help shows examples.
+func (whyCmd) Help() string {
+	return `Tells why a job ran at a time, or did not: that it ran, and how late; that it failed, with each attempt; that it was
+skipped, and for what reason; that it waits for its target or its collection; that nothing was due, with the
+occurrences before and after; that it was disabled, was not there yet, or had another schedule; or that the history
+does not go back that far. A time without seconds means all of its minute. Without --at the answer is about the
+latest time that did not run, else the next; a job that is disabled or paused, or whose collection is disabled, says so.
+
+A time without an offset is on the clock of the job's time zone, as the schedule is. The answer has times on that clock
+and in UTC.
+
+Examples:
+
+    carillon why report
+    carillon why report --at 2026-03-08T02:30
+    carillon why billing/report --at 2026-03-08T07:30:00Z
+    carillon why report --at 2h
+    carillon why report --at +30m
+    carillon why report --json`
+}
+
+// Run asks why.
+func (c whyCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
+	k, err := c.Key(c.Name)
+	if err != nil {
+		return err
+	}
+	at := c.At
+	if _, err := document.ParseDuration(at); err == nil { // as with history: 2h is two hours ago
+		at = "-" + at
+	}
+	if _, err := why.ParseMoment(at, time.UTC, time.Now()); at != "" && err != nil {
+		return terminal.Usagef("--at: %s", err)
+	}
+	r, err := api.Why(ctx, k, at)
+	if err != nil {
+		return err
+	}
+	if t.JSON {
+		return t.PrintJSON(r.Document)
+	}
+	printReasons(t, &r.Answer)
+	return nil
+}
+
+// printReasons prints an answer for people.
+func printReasons(t *terminal.Terminal, a *why.Answer) {
+	printer.Field(t, "Job", a.Job)
+	both := func(local string, utc time.Time) string {
+		if a.TimeZone == "UTC" {
+			return utc.Format(time.RFC3339Nano)
+		}
+		return local + " " + a.TimeZone + ", " + utc.Format(time.RFC3339Nano)
+	}
+	printer.Field(t, "Time", both(a.Local, a.At))
+	printer.Field(t, "Outcome", t.Paint(colourOf(a.Code), string(a.Code)))
+	printer.Field(t, "Answer", a.Answer)
+	printer.Field(t, "Occurrence", a.Occurrence)
+	printer.Field(t, "By", a.By)
+	if a.Before != nil {
+		printer.Field(t, "Before", both(a.Before.Local, a.Before.UTC))
+	}
+	if a.After != nil {
+		printer.Field(t, "After", both(a.After.Local, a.After.UTC))
+	}
+	for _, note := range a.Notes {
+		printer.Field(t, "Note", note)
+	}
+	if len(a.Records) > 0 {
+		t.Printf("\n")
+	}
+	p := printer.New(t, terminal.Dated)
+	for i := range a.Records {
+		p.Print(&client.Record{RecordForm: a.Records[i], Job: a.Job})
+	}
+	if a.Hint != "" {
+		t.Complain("hint", a.Hint)
+	}
+}
+
+// colourOf paints good news green, and bad news red.
+func colourOf(c why.Code) string {
+	switch c { //nolint:exhaustive // the others are neither
+	case why.Ran, why.Running, why.Planned:
+		return terminal.Green
+	case why.Failed, why.Overdue, why.Unrecorded, why.Damaged:
+		return terminal.Red
+	}
+	return terminal.Yellow
 }

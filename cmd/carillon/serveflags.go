@@ -5,7 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math"
+	"net"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -13,8 +16,13 @@ import (
 	"github.com/carillon-sched/carillon/cmd/carillon/certificates"
 	"github.com/carillon-sched/carillon/cmd/carillon/jobfile"
 	"github.com/carillon-sched/carillon/cmd/carillon/listen"
+	"github.com/carillon-sched/carillon/cmd/carillon/node"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/client"
+	who "github.com/carillon-sched/carillon/scheduler/rest/identity"
+	"github.com/carillon-sched/carillon/scheduler/rest/issuer"
+	"github.com/carillon-sched/carillon/scheduler/throttle"
 	"github.com/carillon-sched/carillon/scheduler/variable"
 	"github.com/carillon-sched/carillon/store"
 )
@@ -192,4 +200,175 @@ func echoHint(p jobfile.Problem) string {
 	}
 	return "this scheduler has no /echo, which is for trying things out: start it with --echo, or set " + echoVariable +
 		" to the URL of a target of your own"
+}
+
+// accessFlags say who may use the REST API.
+type accessFlags struct {
+	Auth        bool     `name:"auth" help:"Ask for a token on a loopback address too, before the first one is made." env:"CARILLON_AUTH" live:""`
+	Open        bool     `name:"open" help:"Ask nobody, whatever the address: whoever reaches it may do everything." env:"CARILLON_OPEN" live:""`
+	Issuer      string   `name:"oidc-issuer" help:"Take the tokens of this OpenID Connect issuer: its URL, as they have it in iss." env:"CARILLON_OIDC_ISSUER" placeholder:"URL"`
+	Audience    string   `name:"oidc-audience" help:"What its tokens for this scheduler have in aud." env:"CARILLON_OIDC_AUDIENCE" placeholder:"NAME"`
+	OIDCRoles   []string `name:"oidc-roles" help:"What claims give: CLAIM:VALUE=ROLE, or …=ROLE@COLLECTION. Several with commas, or repeated; they add up. VALUE * is any." env:"CARILLON_OIDC_ROLES" placeholder:"RULE" live:""`
+	TLSCert     string   `name:"tls-cert" help:"Serve the REST API over TLS, with this certificate and what leads to its authority, as PEM." env:"CARILLON_TLS_CERT" placeholder:"FILE"`
+	TLSKey      string   `name:"tls-key" help:"Key of that certificate, as PEM." env:"CARILLON_TLS_KEY" placeholder:"FILE"`
+	TLSClientCA string   `name:"tls-client-ca" help:"Take client certificates of these authorities, as PEM." env:"CARILLON_TLS_CLIENT_CA" placeholder:"FILE"`
+	TLSRoles    []string `name:"tls-roles" help:"What names in client certificates give: cn:NAME=ROLE, or ou, o, dns, email, uri. Several with commas, or repeated." env:"CARILLON_TLS_ROLES" placeholder:"RULE" live:""`
+	Rate        float64  `name:"http-rate" help:"How many requests a second each token may send or, where nobody is asked, each address; and five times as many at once. 0: any number." env:"CARILLON_HTTP_RATE" default:"2000" placeholder:"N" live:""`
+}
+
+// burst is for how many seconds' worth of requests may come at once.
+const burst = 5
+
+// checkAccess makes sure that the flags can be meant, and go together.
+func (f accessFlags) checkAccess() error {
+	problems := []error{checkLeast("http-rate", f.Rate, 0)}
+	wrong := func(is bool, format string, args ...any) {
+		if is {
+			problems = append(problems, terminal.Usagef(format, args...))
+		}
+	}
+	wrong(f.Auth && f.Open, "--auth and --open exclude each other")
+	wrong(f.Open && (f.Issuer != "" || f.TLSClientCA != ""), "--open excludes --oidc-issuer and --tls-client-ca: nobody would be asked")
+	wrong((f.Issuer == "") != (f.Audience == "") || (f.Issuer == "") != (len(f.OIDCRoles) == 0),
+		"--oidc-issuer, --oidc-audience and --oidc-roles go together")
+	wrong((f.TLSCert == "") != (f.TLSKey == ""), "--tls-cert and --tls-key go together")
+	wrong((f.TLSClientCA == "") != (len(f.TLSRoles) == 0), "--tls-client-ca and --tls-roles go together")
+	wrong(f.TLSClientCA != "" && f.TLSCert == "", "--tls-client-ca needs --tls-cert and --tls-key")
+	if f.Issuer != "" {
+		if err := issuer.Check(f.Issuer); err != nil {
+			wrong(true, "--oidc-issuer: %v", err)
+		}
+	}
+	_, err := rules("oidc-roles", f.OIDCRoles)
+	_, err2 := f.certificateRules()
+	return errors.Join(append(problems, err, err2)...)
+}
+
+// rules reads what somebody else's words give.
+func rules(flag string, texts []string) ([]access.Rule, error) {
+	var all []access.Rule
+	for _, text := range texts {
+		r, err := access.ParseRule(text)
+		if err != nil {
+			return nil, terminal.Usagef("--%s: %v", flag, err)
+		}
+		all = append(all, r)
+	}
+	return all, nil
+}
+
+func (f accessFlags) certificateRules() ([]access.Rule, error) {
+	all, err := rules("tls-roles", f.TLSRoles)
+	for _, r := range all {
+		if !slices.Contains(who.Kinds(), r.Attribute) {
+			return nil, terminal.Usagef("--tls-roles: %q is no kind of name in a certificate; there are %s",
+				r.Attribute, strings.Join(who.Kinds(), ", "))
+		}
+	}
+	return all, err
+}
+
+// admission is who may use the API, and how they reach it.
+type admission struct {
+	flags    accessFlags // of the start
+	addr     string
+	loopback bool                 // the address is one
+	local    bool                 // and only programs of this machine are let in
+	tls      *certificates.Keeper // nil: without TLS
+	issuer   *issuer.Issuer       // nil: none
+	rate     *throttle.Throttle
+}
+
+// admit reads the certificates, and says in cfg who may use the API on an address. Where hosts are names that it answers
+// to, something before it leads others here.
+func (f accessFlags) admit(ctx context.Context, addr string, hosts []string, cfg *node.Config, log *slog.Logger) (*admission, error) {
+	a := &admission{flags: f, addr: addr, loopback: len(listen.Exposed(ctx, listen.Flag{Name: "http", Addr: addr})) == 0}
+	a.rate = throttle.New(f.Rate, int(f.Rate*burst))
+	cfg.Rate = a.rate
+	var err error
+	if f.TLSCert != "" {
+		a.tls, err = certificates.Open(certificates.Files{Cert: f.TLSCert, Key: f.TLSKey, ClientCA: f.TLSClientCA}, certificates.Every, log)
+		if err != nil {
+			return nil, err
+		}
+		cfg.TLS = a.tls.Config()
+	}
+	if f.Issuer != "" {
+		a.issuer, err = issuer.New(issuer.Config{URL: f.Issuer, Audience: f.Audience})
+		if err != nil {
+			return nil, err
+		}
+	}
+	cfg.Access, err = a.take(f, hosts)
+	a.local = cfg.Access.Local
+	return a, err
+}
+
+// take makes the live ones among the flags count, and returns whom the API asks then, and knows.
+func (a *admission) take(f accessFlags, hosts []string) (who.Config, error) {
+	cfg := who.Config{Local: a.loopback && len(hosts) == 0}
+	switch {
+	case f.Open:
+	case f.Auth, !cfg.Local:
+		cfg.Demand = who.Always
+	default:
+		cfg.Demand = who.OnceThereAre
+	}
+	var err, err2 error
+	if a.flags.TLSClientCA != "" {
+		cfg.Trusted = a.tls.Trusted
+		cfg.Certificates, err = f.certificateRules()
+	}
+	if a.issuer != nil {
+		var r []access.Rule
+		r, err2 = rules("oidc-roles", f.OIDCRoles)
+		a.issuer.SetRules(r)
+		cfg.Issuer = a.issuer
+	}
+	a.rate.Set(f.Rate, int(f.Rate*burst))
+	return cfg, errors.Join(err, err2)
+}
+
+// readAgain has the certificates looked at now.
+func (a *admission) readAgain() {
+	if a.tls != nil {
+		a.tls.Now()
+	}
+}
+
+// run keeps the certificates up to date until ctx is done.
+func (a *admission) run(ctx context.Context) {
+	if a.tls != nil {
+		a.tls.Run(ctx)
+	}
+}
+
+// scheme begins the address of the API.
+func (a *admission) scheme() string {
+	if a.tls != nil {
+		return "https://"
+	}
+	return "http://"
+}
+
+// tell says in the log who may use the API, where that is not what one expects.
+func (a *admission) tell(ctx context.Context, n *node.Node, addr net.Addr, log *slog.Logger) error {
+	open, err := n.Open(ctx)
+	if err != nil {
+		return fmt.Errorf("the access tokens cannot be read: %w", err)
+	}
+	switch {
+	case open && a.local:
+		log.Info("the API is open to every program of this machine; the first token closes it", "http", addr.String(),
+			"hint", "carillon token create --role admin, or --auth")
+	case open:
+		log.Warn("other machines may reach the API, which asks for no token", "http", addr.String())
+	case a.flags.Issuer == "" && a.flags.TLSClientCA == "" && !n.HasTokens(ctx):
+		log.Warn("nobody can use the API yet: it asks for a token, and there is none", "http", addr.String(),
+			"hint", "carillon token create --role admin --nats-url URL, or --open to let everybody in")
+	}
+	if !open && !a.loopback && a.tls == nil {
+		log.Warn("tokens go over the network unencrypted; use --tls-cert and --tls-key, or a proxy that does it", "http", addr.String())
+	}
+	return nil
 }

@@ -2,9 +2,13 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
+	"os"
+	"strings"
 	"time"
 
+	"github.com/carillon-sched/carillon/cmd/carillon/listen"
 	"github.com/carillon-sched/carillon/cmd/carillon/node"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/store"
@@ -74,4 +78,90 @@ func sentence(since time.Time, reason, hint string) string {
 		text += "; " + hint
 	}
 	return text
+}
+
+// notef tells people something; programs do not need it.
+func (d *dev) notef(format string, args ...any) {
+	if !d.t.JSON {
+		fmt.Fprintf(d.t.Err, format+"\n", args...)
+	}
+}
+
+// sayf is for people, on stdout.
+func (d *dev) sayf(format string, args ...any) {
+	if !d.t.JSON {
+		d.t.Printf(format+"\n", args...)
+	}
+}
+
+// greet says what runs where, and who may use it.
+func (d *dev) greet(ctx context.Context) error {
+	open, err := d.node.Load().Open(ctx)
+	if err != nil {
+		return fmt.Errorf("the access tokens cannot be read: %w", err)
+	}
+	d.sayf("carillon %s, data in %s", thisBuild().Version, d.cmd.Data)
+	d.sayf("")
+	if !d.cmd.NoConsole {
+		d.sayf("  web    %s/ (the console)", d.url())
+	}
+	d.sayf("  REST   %s", d.url())
+	d.sayf("  NATS   %s", d.nats.URL())
+	d.sayf("  echo   %s/echo", d.url())
+	p := d.ports()
+	d.sayf("  AMQP   %s, Service Bus; its admin is at %s", p.AMQP, d.emulators.Admin())
+	d.sayf("  queue  %s", p.Queue)
+	d.sayf("")
+	switch {
+	case d.cmd.Strings:
+		d.sayf("%s", strings.TrimSuffix(d.emulators.Pasteable(nil, nil), "\n"))
+	case d.cmd.PortsFile != "":
+		d.sayf("The connection strings of AMQP and queue are in %s.", d.cmd.PortsFile)
+	default:
+		d.sayf("The connection strings of AMQP and queue: --show-connections, or --ports-file FILE")
+	}
+	d.sayf("%s", openness(open))
+	if exposed := listen.Exposed(ctx, d.cmd.listeners()...); len(exposed) > 0 {
+		d.t.Complain("warning", "other machines may reach "+listen.Names(exposed)+", and nothing asks for a password")
+	}
+	return nil
+}
+
+// openness says who may use what was started.
+func openness(open bool) string {
+	if open {
+		return `All of it is open to every program of this machine; "carillon token create --role admin" closes REST.`
+	}
+	return "REST asks for an access token; all else is open to every program of this machine."
+}
+
+// suggest names three commands to try next.
+func (d *dev) suggest() {
+	server := ""
+	if d.cmd.HTTP != "127.0.0.1:8080" {
+		server = " --server " + d.url()
+	}
+	me := program()
+	d.sayf("")
+	d.sayf("Try in another terminal:")
+	if name := d.example; name != "" {
+		d.sayf("  %s get%s", me, server)
+		d.sayf("  %s run %s%s", me, name, server)
+		d.sayf("  %s history %s%s", me, name, server)
+	} else {
+		d.sayf("  %s apply examples/jobs%s", me, server)
+		d.sayf("  %s get%s", me, server)
+		d.sayf("  %s history --follow%s", me, server)
+	}
+	d.sayf("")
+	d.sayf("What happens from now on (time, job, outcome, lateness); Ctrl-C stops:")
+	d.sayf("")
+}
+
+// program is how the user called this program.
+func program() string {
+	if strings.Contains(os.Args[0], "go-build") {
+		return "go run ./cmd/carillon"
+	}
+	return "carillon"
 }

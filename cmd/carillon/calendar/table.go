@@ -3,6 +3,7 @@ package calendar
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -86,3 +87,109 @@ func width(s string) int { return utf8.RuneCountInString(s) }
 
 // pad fills a text up with blanks.
 func pad(s string, to int) string { return s + strings.Repeat(" ", max(0, to-width(s))) }
+
+// Gap says exactly how much time lies between two instants, the later one last: "1 day", "23 h", "1 h 30 min". A day is
+// 24 hours that have passed, so the day on which a clock goes forward has "23 h".
+func Gap(from, to time.Time) string {
+	seconds, nanos := to.Unix()-from.Unix(), to.Nanosecond()-from.Nanosecond()
+	if nanos < 0 {
+		seconds, nanos = seconds-1, nanos+int(time.Second)
+	}
+	var words []string
+	for _, unit := range []struct {
+		size      int64
+		one, many string
+	}{
+		{24 * 3600, "day", "days"},
+		{3600, "h", "h"},
+		{60, "min", "min"},
+	} {
+		switch n := seconds / unit.size; {
+		case n == 1:
+			words = append(words, "1 "+unit.one)
+		case n > 1:
+			words = append(words, strconv.FormatInt(n, 10)+" "+unit.many)
+		}
+		seconds %= unit.size
+	}
+	if seconds > 0 || nanos > 0 || len(words) == 0 {
+		words = append(words, strconv.FormatInt(seconds, 10)+fraction(nanos)+" s")
+	}
+	return strings.Join(words, " ")
+}
+
+// fraction writes nanoseconds as a decimal fraction of a second: ".25", and "" for 0.
+func fraction(nanos int) string {
+	return strings.TrimRight(strings.TrimRight(fmt.Sprintf(".%09d", nanos), "0"), ".")
+}
+
+// Moved reports whether an instant shortly after a clock went forward stands for a time that the clock jumped over.
+type Moved func(t time.Time) bool
+
+// marks says what the changes of a clock have to do with an instant, in words: that the clock was changed since the
+// previous instant, if that left it with another offset; that the instant was moved; that the clock shows its time twice.
+// The instants are in the zone of the clock. A zero previous one is none.
+func marks(previous, t time.Time, moved Moved) string {
+	var words []string
+	if !previous.IsZero() {
+		if word := changed(previous, t); word != "" {
+			words = append(words, word)
+		}
+	}
+	if inGap(t) && moved != nil && moved(t) {
+		words = append(words, "moved")
+	}
+	if word := again(t); word != "" {
+		words = append(words, word)
+	}
+	return strings.Join(words, ", ")
+}
+
+// changed says how the offset of t differs from that of an earlier instant, "" if it does not.
+func changed(earlier, t time.Time) string {
+	jump := offset(t) - offset(earlier)
+	switch summer := t.IsDST() != earlier.IsDST(); {
+	case jump == 0:
+		return ""
+	case summer && jump > 0: // also where winter is the exception, as in Dublin
+		return "DST starts"
+	case summer:
+		return "DST ends"
+	case jump > 0:
+		return "clock " + Gap(time.Unix(0, 0), time.Unix(int64(jump), 0)) + " forward"
+	default:
+		return "clock " + Gap(time.Unix(int64(jump), 0), time.Unix(0, 0)) + " back"
+	}
+}
+
+// inGap reports whether t comes so soon after its clock went forward that it can stand for a time in the gap.
+func inGap(t time.Time) bool {
+	start, _ := t.ZoneBounds()
+	if start.IsZero() {
+		return false
+	}
+	jump := offset(t) - offset(start.Add(-1))
+	return jump > 0 && t.Unix()-start.Unix() < int64(jump)
+}
+
+// again says whether the clock shows the time of t before or after in the same words, because it goes back.
+func again(t time.Time) string {
+	start, end := t.ZoneBounds()
+	if !start.IsZero() {
+		if jump := offset(start.Add(-1)) - offset(t); t.Unix()-start.Unix() < int64(jump) {
+			return "second time"
+		}
+	}
+	if !end.IsZero() {
+		if jump := offset(t) - offset(end); end.Unix()-t.Unix() <= int64(jump) {
+			return "first time"
+		}
+	}
+	return ""
+}
+
+// offset returns the seconds by which a clock is ahead of UTC.
+func offset(t time.Time) int {
+	_, seconds := t.Zone()
+	return seconds
+}

@@ -3,6 +3,7 @@
 package complete
 
 import (
+	"embed"
 	"reflect"
 	"slices"
 	"strings"
@@ -213,4 +214,16 @@ func childOf(n *kong.Node, name string) *kong.Node {
 func brief(help string) string {
 	first, _, _ := strings.Cut(help, ". ")
 	return strings.TrimSuffix(strings.Join(strings.Fields(first), " "), ".")
+}
+
+//go:embed scripts
+var scripts embed.FS
+
+// Shells are the shells that have a script.
+const Shells = "bash,zsh,fish"
+
+// Script returns what makes a shell ask this program.
+func Script(shell string) (string, error) {
+	data, err := scripts.ReadFile("scripts/carillon." + shell)
+	return string(data), err
 }

@@ -1,19 +1,24 @@
 package emulate
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/listen"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+	"github.com/carillon-sched/carillon/integration/emulator/queues"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/browse"
 	"github.com/carillon-sched/carillon/integration/emulator/storagequeue"
 	"github.com/carillon-sched/carillon/store/embedded"
 )
@@ -177,4 +182,117 @@ func sortedOr(m map[string]string, name string) []string {
 func (e *Servers) Admin() string {
 	bus, _ := e.running()
 	return "http://" + listen.Reachable(bus.HTTPAddr())
+}
+
+// readEntities reads a config.json of Microsoft's emulator, if there is to be one. Problems come with their places.
+func readEntities(file string) (servicebus.Entities, error) {
+	if file == "" {
+		return servicebus.Entities{}, nil
+	}
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		return servicebus.Entities{}, terminal.Usagef("--config: %s: %w", file, terminal.WithoutPath(err))
+	}
+	raw = bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf"))
+	entities, err := servicebus.ReadConfig(bytes.NewReader(raw))
+	return entities, placed(file, raw, err)
+}
+
+// placed says where in a file the problems are.
+func placed(file string, raw []byte, err error) error {
+	if err == nil {
+		return nil
+	}
+	if e, ok := errors.AsType[*json.SyntaxError](err); ok {
+		line, column := position(raw, e.Offset)
+		return fmt.Errorf("%s:%d:%d: %w", file, line, column, err)
+	}
+	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		line, _ := position(raw, e.Offset)
+		field := e.Field
+		if field != "" {
+			field += ": "
+		}
+		return fmt.Errorf("%s:%d: %s%s is not %s", file, line, field, e.Value, kindName(e.Type))
+	}
+	several, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	var problems []error
+	for _, problem := range several.Unwrap() {
+		problems = append(problems, fmt.Errorf("%s: %w", file, problem))
+	}
+	return errors.Join(problems...)
+}
+
+// position returns the line and the column, both from 1, of what ends at an offset.
+func position(raw []byte, offset int64) (line, column int) {
+	before := raw[:min(max(offset-1, 0), int64(len(raw)))]
+	return 1 + bytes.Count(before, []byte("\n")), len(before) - bytes.LastIndexByte(before, '\n')
+}
+
+// kindName is what JSON calls the values of a type.
+func kindName(t reflect.Type) string {
+	switch t.Kind() { //nolint:exhaustive // others do not occur
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Int:
+		return "a whole number"
+	case reflect.String:
+		return "a string"
+	case reflect.Slice:
+		return "an array"
+	}
+	return "an object"
+}
+
+// Room is what the console shows of the emulators. command prints their connection strings.
+func (e *Servers) Room(command string) queues.Config {
+	cfg := queues.Config{Connect: queues.Connect{Command: command}}
+	if e.cfg.Bus != nil {
+		cfg.Bus = func() queues.Bus {
+			bus, _ := e.running()
+			return browse.New(bus.Broker())
+		}
+		cfg.Connect.Bus = func() string {
+			bus, _ := e.running()
+			return without(bus.ConnectionString(), publicKey(e.keys), "SharedAccessKey")
+		}
+	}
+	if e.cfg.Queue != nil {
+		cfg.Storage = func() queues.Storage {
+			_, queue := e.running()
+			return queue
+		}
+		cfg.Connect.Storage = func() string {
+			_, queue := e.running()
+			return without(queue.ConnectionString(), publicAccount(e.cfg.Queue.Accounts), "AccountKey")
+		}
+	}
+	return cfg
+}
+
+// publicAccount reports whether the only account is the one whose key everybody knows.
+func publicAccount(accounts map[string]string) bool {
+	return len(accounts) == 0 || len(accounts) == 1 && accounts[storagequeue.DefaultAccount] == storagequeue.DefaultKey
+}
+
+// without returns a connection string without its key, unless that is public.
+func without(connection string, public bool, key string) string {
+	if public {
+		return connection
+	}
+	fields := strings.Split(connection, ";")
+	for i, f := range fields {
+		if name, _, _ := strings.Cut(f, "="); name == key {
+			fields[i] = name + "=…"
+		}
+	}
+	return strings.Join(fields, ";")
+}
+
+// publicKey reports whether the keys of Service Bus are the one that everybody knows.
+func publicKey(keys map[string]string) bool {
+	return len(keys) == 0 || len(keys) == 1 && keys[servicebus.DefaultKeyName] == servicebus.DefaultKey
 }

@@ -5,14 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/intake"
 	"github.com/carillon-sched/carillon/scheduler/variable"
+	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // Job is one document of a job file: a job, or the collection of some.
@@ -195,4 +198,113 @@ func text(doc document.Value, name string) string {
 		return ""
 	}
 	return v.Text()
+}
+
+// isCollection reports whether a document is a collection, and no job.
+func isCollection(doc document.Value) bool {
+	for _, m := range doc.Members() {
+		if strings.EqualFold(m.Name, "type") {
+			return strings.EqualFold(m.Value.Text(), view.CollectionType)
+		}
+	}
+	return false
+}
+
+// collection makes what is applied of a collection's document.
+func (r Reader) collection(from Source, doc document.Value, only bool) (Job, error) {
+	name := text(doc, "name")
+	switch {
+	case name != "":
+	case only && r.Name != "" && (from.File == stdinName || r.Collections):
+		name = r.Name
+	case !only || from.File == stdinName:
+		return Job{}, document.Problem{Path: "name", Message: "is missing: a collection must have one"}
+	default:
+		name = strings.TrimSuffix(filepath.Base(from.File), filepath.Ext(from.File))
+	}
+	return Job{Source: from, Key: scheduler.Key{Collection: name}, Body: doc.JSON()}, scheduler.ValidateCollection(name)
+}
+
+// IsCollection reports whether the document is a collection: its key names no
+// job.
+func (j Job) IsCollection() bool { return j.Key.Job == "" }
+
+// Name is what messages call it: collection/job, or "collection NAME".
+func (j Job) Name() string {
+	if j.IsCollection() {
+		return "collection " + j.Key.Collection
+	}
+	return j.Key.String()
+}
+
+// inOrder compares two documents by when they are applied: jobs need their
+// collections.
+func inOrder(a, b Job) int { return cmp.Compare(turn(a), turn(b)) }
+
+func turn(j Job) int {
+	if j.IsCollection() {
+		return 0
+	}
+	return 1
+}
+
+// Stdin is the path that stands for standard input.
+const Stdin = "-"
+
+// Find returns the files that paths name, each once: a file as it is, whatever
+// it is called, and of a directory all *.json, *.yaml and *.yml below it, in
+// order of name, hidden ones left out.
+func Find(paths []string) (files []string, problems []Problem) {
+	for _, path := range paths {
+		found, err := find(path)
+		if err != nil {
+			problems = append(problems, unread(path, err))
+			continue
+		}
+		for _, f := range found {
+			if !slices.Contains(files, f) {
+				files = append(files, f)
+			}
+		}
+	}
+	return files, problems
+}
+
+func find(path string) ([]string, error) {
+	if path == Stdin {
+		return []string{Stdin}, nil
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		return []string{path}, nil
+	}
+	var files []string
+	err = filepath.WalkDir(path, func(p string, e fs.DirEntry, err error) error {
+		hidden := p != path && strings.HasPrefix(e.Name(), ".")
+		switch {
+		case err != nil:
+			return err
+		case hidden && e.IsDir():
+			return fs.SkipDir
+		case !hidden && !e.IsDir() && HasName(p):
+			files = append(files, p)
+		}
+		return nil
+	})
+	if err == nil && len(files) == 0 {
+		err = errors.New("holds no job files (*.json, *.yaml, *.yml)")
+	}
+	return files, err
+}
+
+// HasName reports whether a file is called as job files are.
+func HasName(path string) bool {
+	switch strings.ToLower(filepath.Ext(path)) {
+	case ".json", ".yaml", ".yml":
+		return true
+	}
+	return false
 }

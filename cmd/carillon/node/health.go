@@ -161,3 +161,121 @@ func (h *health) err(ctx context.Context) error {
 	}
 	return errors.New(shut.Explain(h.mend != nil))
 }
+
+// The watch of the clock: how often it looks, and what it takes for a step. Clocks that are corrected little by little make none.
+const (
+	clockEvery = 5 * time.Second
+	leastStep  = 2 * time.Second
+)
+
+// clockStep is by how much a clock was set between two readings, when so much time has passed: positive for forward, as also
+// after the machine has slept, and zero for less than a step.
+func clockStep(before, after time.Time, passed time.Duration) time.Duration {
+	step := after.Round(0).Sub(before.Round(0)) - passed // without the monotonic readings, as others see the clock
+	if step.Abs() < leastStep {
+		return 0
+	}
+	return step
+}
+
+// watchClock tells the log when the clock is set, and has an embedded server restarted when it was set forward: the server
+// waits for what is due next by time that has passed, and would not look at the clock before. A server elsewhere cannot be
+// helped.
+func (n *Node) watchClock(ctx context.Context) {
+	tick := time.NewTicker(clockEvery)
+	defer tick.Stop()
+	for before := time.Now(); ; {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+		after := time.Now()
+		step := clockStep(before, after, after.Sub(before))
+		before = after
+		switch {
+		case step > 0:
+			n.log.Warn("the clock was set forward, or the machine has slept; what was due meanwhile is caught up with",
+				"by", step.Round(time.Second))
+			if n.cfg.Mend == nil {
+				continue
+			}
+			if err := n.cfg.Mend(ctx); err != nil && ctx.Err() == nil {
+				n.log.Error("the NATS server was not restarted for it", "err", err)
+			}
+		case step < 0:
+			n.log.Warn("the clock was set back; jobs wait until it is where it was, and repeat nothing", "by", -step.Round(time.Second))
+		}
+	}
+}
+
+// How much of the disk is free, in percent, when the log warns and when readiness is degraded. Either ends when one percent
+// more is free, so that a disk at the limit does not fill the log.
+const (
+	warnFree    = 10
+	scarceFree  = 5
+	recoverFree = 1
+)
+
+// disk warns before the disk of the NATS server is full: a server that cannot write may hang.
+type disk struct {
+	space func() (free, total uint64, known bool) // nil: not known
+	log   *slog.Logger
+
+	mu     sync.Mutex
+	limit  float64 // percent: the lowest limit that is crossed, 0 for none
+	reason string
+	since  time.Time // limit was crossed
+}
+
+// run looks at the disk until ctx is done.
+func (d *disk) run(ctx context.Context) {
+	for d.space != nil {
+		if free, total, known := d.space(); known && total > 0 {
+			d.note(float64(free), float64(total), time.Now())
+		}
+		select {
+		case <-time.After(checkEvery):
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// note stores the free disk space, and logs each change of state once.
+func (d *disk) note(free, total float64, now time.Time) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	percent, before := 100*free/total, d.limit
+	d.limit = 0
+	for _, limit := range []float64{warnFree, scarceFree} {
+		if percent < limit || limit >= before && before > 0 && percent < limit+recoverFree {
+			d.limit = limit
+		}
+	}
+	d.reason = fmt.Sprintf("%.1f %% (%.1f GB) of the disk is free", percent, free/(1<<30))
+	if d.limit == before {
+		return
+	}
+	d.since = now
+	const hint = "free space on it, or shorten the history: a NATS server with a full disk may hang"
+	switch d.limit {
+	case scarceFree:
+		d.log.Error("the disk of the NATS server is almost full; readiness is degraded", "state", d.reason, "hint", hint)
+	case warnFree:
+		d.log.Warn("the disk of the NATS server gets full", "state", d.reason, "hint", hint)
+	default:
+		d.log.Info("the disk of the NATS server has room again", "state", d.reason)
+	}
+}
+
+// scarce is why readiness is degraded, since when, and what to do; "" when it is not.
+func (d *disk) scarce() string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.limit != scarceFree {
+		return ""
+	}
+	return fmt.Sprintf("%s, less than %d %% since %s; free space on it before the NATS server stops taking writes",
+		d.reason, scarceFree, clock(d.since))
+}

@@ -1,13 +1,16 @@
 package node
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"errors"
 	"log"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/netip"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -16,8 +19,11 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/console"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
+	"github.com/carillon-sched/carillon/scheduler/intake"
+	"github.com/carillon-sched/carillon/scheduler/metrics"
 	"github.com/carillon-sched/carillon/scheduler/rest"
 	"github.com/carillon-sched/carillon/scheduler/view"
+	"github.com/carillon-sched/carillon/scheduler/worker"
 )
 
 // The bounds of the HTTP server. There is none on the time of an answer, as a
@@ -184,4 +190,117 @@ func (w *webServer) shutdown(ctx context.Context) {
 	if w.server.Shutdown(ctx) != nil {
 		_ = w.server.Close() // what is left had its time
 	}
+}
+
+// complaints writes what net/http complains of into a log, a line each.
+type complaints struct {
+	log        *slog.Logger
+	handshakes intake.Seldom // of TLS, which anybody can have fail as often as they like
+}
+
+// failedHandshake is how net/http begins to tell of one.
+var failedHandshake = []byte("http: TLS handshake error")
+
+// Write logs a line.
+func (c *complaints) Write(line []byte) (int, error) {
+	level, untold := slog.LevelWarn, 0
+	if bytes.HasPrefix(line, failedHandshake) {
+		level, untold = c.handshakes.Level()
+	}
+	var others []any
+	if untold > 0 {
+		others = append(others, "others", untold)
+	}
+	c.log.Log(context.Background(), level, string(bytes.TrimSpace(line)), others...) //nolint:sloglint // what net/http says
+	return len(line), nil
+}
+
+// newMetrics returns those of n, which is asked when somebody scrapes: not before it is open.
+func (n *Node) newMetrics() *metrics.Metrics {
+	return metrics.New(metrics.Config{
+		Version: n.cfg.Version, ActionTypes: n.actions.Types(), Load: n.store.Load,
+		Worker: func() worker.Stats { return n.worker.Stats() }, Shut: n.health.count,
+		ClockAhead: n.store.ClockAhead, Settings: n.cfg.Settings,
+		Connection: func() metrics.Connection {
+			return metrics.Connection{Connected: n.cfg.Conn.IsConnected(), Reconnects: n.cfg.Conn.Stats().Reconnects}
+		},
+	})
+}
+
+// both calls two functions; also may be nil.
+func both(first, also func(*scheduler.Record)) func(*scheduler.Record) {
+	if also == nil {
+		return first
+	}
+	return func(r *scheduler.Record) {
+		first(r)
+		also(r)
+	}
+}
+
+// kept is an answer that counts for a while for all who ask. It is safe for concurrent use.
+type kept[T any] struct {
+	mu    sync.Mutex
+	at    time.Time
+	value T
+	err   error
+	under chan struct{} // closed when what is being asked for is there; nil: nothing is
+}
+
+const (
+	// keptWait is how long it is waited for an answer where there is another one that is not older than keptLate.
+	keptWait = 20 * time.Millisecond
+	keptLate = time.Minute
+)
+
+// get returns the answer, which it asks for when the last one is older than it lasts. Whoever waits for it does not wait for
+// long: the answer is for all, and does not end with who has asked; and where it takes its time, the last one is good enough.
+func (k *kept[T]) get(ctx context.Context, lasts time.Duration, ask func(context.Context) (T, error)) (T, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if !k.at.IsZero() && time.Since(k.at) < lasts {
+		return k.value, k.err
+	}
+	if k.under == nil {
+		k.under = make(chan struct{})
+		go k.ask(context.WithoutCancel(ctx), ask)
+	}
+	var late <-chan time.Time
+	if !k.at.IsZero() && k.err == nil && time.Since(k.at) < keptLate {
+		timer := time.NewTimer(keptWait)
+		defer timer.Stop()
+		late = timer.C
+	}
+	under := k.under
+	k.mu.Unlock()
+	select {
+	case <-under:
+	case <-late:
+	}
+	k.mu.Lock()
+	return k.value, k.err
+}
+
+// ask has another answer.
+func (k *kept[T]) ask(ctx context.Context, ask func(context.Context) (T, error)) {
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	value, err := ask(ctx)
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	close(k.under)
+	k.value, k.err, k.at, k.under = value, err, time.Now(), nil
+}
+
+// set gives it another value, and last returns it.
+func (k *kept[T]) set(value T) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.value, k.at = value, time.Now()
+}
+
+func (k *kept[T]) last() (T, bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.value, !k.at.IsZero()
 }

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"sync/atomic"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/carillon-sched/carillon/actions"
@@ -15,6 +17,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/cache"
 	"github.com/carillon-sched/carillon/scheduler/metrics"
+	"github.com/carillon-sched/carillon/scheduler/natsapi"
 	"github.com/carillon-sched/carillon/scheduler/rest/identity"
 	"github.com/carillon-sched/carillon/scheduler/secrets"
 	"github.com/carillon-sched/carillon/scheduler/service"
@@ -176,4 +179,46 @@ func (n *Node) Run(ctx context.Context, ready func() error) error {
 	web.shutdown(side)
 	stopSide()
 	return errors.Join(err, outer.Wait())
+}
+
+// Connected is the URL of the server that a connection is to, without who connects; "" while there is none.
+func Connected(nc *nats.Conn) string { return Anonymous(nc.ConnectedUrl()) }
+
+// Anonymous is the URL of a NATS server without who connects to it: what stands there may be a password or, alone, a token.
+func Anonymous(server string) string {
+	u, err := url.Parse(server)
+	if err != nil {
+		return "a URL that cannot be read"
+	}
+	u.User = nil
+	return u.String()
+}
+
+// openNATS opens the APIs over NATS: published specs, and request and reply.
+func (n *Node) openNATS(ctx context.Context, g *errgroup.Group) {
+	ingest := natsapi.NewIngest(natsapi.IngestConfig{
+		Service: n.service, Source: n.store, Observe: n.metrics.Spec, Tracer: n.cfg.Tracer, Logger: n.log,
+	})
+	api := natsapi.NewAPI(natsapi.APIConfig{
+		Conn: n.cfg.Conn, Service: n.service, Prefix: n.cfg.Store.Prefix, Version: n.cfg.Version, Logger: n.log,
+		Observe: n.metrics.Requests("nats"), Tracer: n.cfg.Tracer,
+	})
+	g.Go(func() error { return ingest.Run(ctx) })
+	g.Go(func() error { return api.Run(ctx) })
+}
+
+// closePatience is how long a connection may take to send what it holds.
+const closePatience = 5 * time.Second
+
+// CloseConn closes a connection after everything on its way was sent.
+func CloseConn(nc *nats.Conn) {
+	closed := nc.StatusChanged(nats.CLOSED)
+	defer nc.Close()
+	if nc.Drain() != nil {
+		return
+	}
+	select {
+	case <-closed:
+	case <-time.After(closePatience):
+	}
 }

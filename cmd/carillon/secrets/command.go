@@ -5,14 +5,21 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
+	"strings"
 	"time"
+	"unicode/utf8"
+
+	"github.com/alecthomas/kong"
+	"golang.org/x/term"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/remote"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/client"
+	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/secrets/seal"
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
@@ -257,6 +264,97 @@ func (c Keygen) write(t *terminal.Terminal, k seal.Key) error {
 		t.Printf("%s: a new key, %s\n", c.File, k.ID())
 	default:
 		t.Printf("%s: is there, and stays as it is\n", c.File)
+	}
+	return nil
+}
+
+// ask asks for a line on the terminal f without showing what is typed.
+func ask(ctx context.Context, t *terminal.Terminal, f *os.File, prompt string) (string, error) {
+	fd := int(f.Fd())
+	before, err := term.GetState(fd)
+	if err != nil {
+		return "", terminal.Hinted(fmt.Errorf("the terminal cannot be silenced: %w", err),
+			"pipe the value in with --value-file -, or name a file")
+	}
+	defer fmt.Fprintln(t.Err)
+	fmt.Fprint(t.Err, prompt)
+	type line struct {
+		text []byte
+		err  error
+	}
+	typed := make(chan line, 1)
+	go func() { // ends with the process at the latest
+		text, err := term.ReadPassword(fd)
+		typed <- line{text, err}
+	}()
+	select {
+	case l := <-typed:
+		if l.err == nil && len(l.text) == 0 {
+			l.err = terminal.Usagef("the value must not be empty")
+		}
+		return string(l.text), l.err
+	case <-ctx.Done():
+		_ = term.Restore(fd, before)
+		return "", context.Cause(ctx)
+	}
+}
+
+// Unshown keeps out of an error of the parser what may be the value of a secret,
+// given where it does not belong.
+func Unshown(command *kong.Node, err error) error {
+	set := command.Parent != nil && command.Parent.Name == "secrets" && command.Name == "set"
+	if set && strings.HasPrefix(err.Error(), "unexpected argument") {
+		return errors.New("there is an argument too many; " +
+			"the value of a secret is none: it is asked for, or read with --value-file")
+	}
+	return err
+}
+
+// maxValue is more than the scheduler takes: of a longer file the rest is not
+// read.
+const maxValue = 16 << 20
+
+// value reads the value from the file, standard input or the terminal.
+func (c Set) value(ctx context.Context, t *terminal.Terminal) (string, error) {
+	in, from := t.Input(ctx), "standard input"
+	switch c.ValueFile {
+	case "":
+		f, ok := t.In.(*os.File)
+		if !ok || !terminal.IsTerminal(f) {
+			return "", terminal.Hinted(terminal.Usagef("there is no terminal to ask for the value on"),
+				"pipe the value in with --value-file -, or name a file")
+		}
+		text, err := ask(ctx, t, f, "Value of "+c.Name+" (not shown): ")
+		if err != nil {
+			return "", err
+		}
+		return text, checkValue("the value", text)
+	case "-":
+	default:
+		f, err := os.Open(c.ValueFile)
+		if err != nil {
+			return "", terminal.Usagef("--value-file: %s: %w", c.ValueFile, terminal.WithoutPath(err))
+		}
+		defer f.Close()
+		in, from = f, c.ValueFile
+	}
+	data, err := io.ReadAll(io.LimitReader(in, maxValue))
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", from, terminal.WithoutPath(err))
+	}
+	text := strings.TrimSuffix(strings.TrimSuffix(string(data), "\n"), "\r")
+	return text, checkValue(from, text)
+}
+
+// checkValue refuses what would not arrive as it is: JSON has text only.
+func checkValue(from, text string) error {
+	switch {
+	case !utf8.ValidString(text):
+		return fmt.Errorf("%s: is not text; put binary values, such as a .pfx, in base64", from)
+	case len(text) == maxValue:
+		return fmt.Errorf("%s: has %d bytes or more; a secret has at most %d", from, len(text), document.MaxSecret)
+	case len(text) > document.MaxSecret:
+		return fmt.Errorf("%s: has %d bytes; a secret has at most %d", from, len(text), document.MaxSecret)
 	}
 	return nil
 }

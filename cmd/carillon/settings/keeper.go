@@ -3,11 +3,19 @@ package settings
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
+	"reflect"
+	"runtime"
 	"slices"
 	"sync/atomic"
 	"time"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/carillon-sched/carillon/cmd/carillon/jobfile"
 )
 
 // Every is how often the file is looked at, and settle how long its content must stay the same before it counts: an
@@ -183,4 +191,191 @@ func (k *Keeper) complain(err error) {
 	for _, p := range problems {
 		k.cfg.Logger.Error("setting", "at", p.Place(), "err", p.Message)
 	}
+}
+
+// Apply gives the flags of a command that was parsed what a file says, unless the command line or the environment does,
+// and then calls check, whose errors begin with the flag that they are about. No path is no file. The error is [Problems]
+// when anything is wrong with the file, else that of check.
+func Apply(command *kong.Context, path string, lookup func(string) (string, bool), check func() error) (Set, error) {
+	f := &file{path: path}
+	if path != "" {
+		if f = read(path); f.problems != nil {
+			return nil, f.problems
+		}
+	}
+	typed := map[*kong.Flag]bool{}
+	for _, step := range command.Path {
+		typed[step.Flag] = true
+	}
+	flags := Flags(command.Selected())
+	set := make(Set, len(flags))
+	for i, flag := range flags {
+		set[i] = Setting{Name: flag.Name, flag: flag, Origin: given(flag, typed, lookup)}
+		value, ok := f.take(flag.Name)
+		if !ok {
+			continue
+		}
+		read, err := decode(flag, value)
+		switch {
+		case err != nil:
+			f.problem(flag.Name, err.Error())
+		case set[i].Origin == Origin{}:
+			flag.Target.Set(read)
+			set[i].Origin.File = path
+			set[i].Origin.Line, set[i].Origin.column = f.place(flag.Name)
+		}
+	}
+	misread := f.problems
+	f.unknown(flags)
+	var wrong []error
+	for _, err := range each(check()) {
+		if !misread.about(err) { // it would say what follows from that
+			wrong = append(wrong, err)
+		}
+	}
+	return set, set.located(f.problems, wrong)
+}
+
+// given is where the value of a flag comes from that was parsed, without a file.
+func given(flag *kong.Flag, typed map[*kong.Flag]bool, lookup func(string) (string, bool)) Origin {
+	if typed[flag] {
+		return Origin{Flag: true}
+	}
+	for _, name := range flag.Tag.Envs {
+		if _, ok := lookup(name); ok {
+			return Origin{Variable: name}
+		}
+	}
+	return Origin{}
+}
+
+// Problems are all that is wrong with settings.
+type Problems []jobfile.Problem
+
+// Setting is one of a command's flags, with its value and where that comes from.
+type Setting struct {
+	Name   string
+	Origin Origin
+
+	flag *kong.Flag
+}
+
+// Origin is where a value comes from: the command line, a variable, a line of a file, or, if none of these has it, the
+// default.
+type Origin struct {
+	Flag     bool
+	Variable string // its name
+	File     string
+	Line     int // from 1; 0: not in a file
+
+	column int
+}
+
+// String returns it as people read it.
+func (o Origin) String() string {
+	switch {
+	case o.Flag:
+		return "flag"
+	case o.Variable != "":
+		return "variable " + o.Variable
+	case o.Line > 0:
+		return place(o.File, o.Line)
+	}
+	return "default"
+}
+
+// Set is all settings of a command, in the order in which its help has them.
+type Set []Setting
+
+// Flags are the flags of a command that are settings.
+func Flags(command *kong.Node) (all []*kong.Flag) {
+	for _, flag := range command.Flags {
+		if flag.Name != "help" && flag.Tag.Get("setting") != "-" {
+			all = append(all, flag)
+		}
+	}
+	return all
+}
+
+// Live reports whether the setting counts without a restart.
+func (s Setting) Live() bool { return s.flag.Tag.Has("live") }
+
+func (s Setting) value() any { return s.flag.Target.Interface() }
+
+// Changed returns the names of those settings of a command whose values are others in next.
+func (s Set) Changed(next Set, live bool) (names []string) {
+	for i, one := range s {
+		if one.Live() == live && !reflect.DeepEqual(one.value(), next[i].value()) {
+			names = append(names, one.Name)
+		}
+	}
+	return names
+}
+
+func (s Set) find(name string) (Setting, bool) {
+	for _, one := range s {
+		if one.Name == name {
+			return one, true
+		}
+	}
+	return Setting{}, false
+}
+
+// maxFile is more than any settings take.
+const maxFile = 1 << 20
+
+// load returns what is in a file. It is read more than once, which a pipe cannot be, and waits for nobody.
+func load(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, err
+	case info.IsDir():
+		err = errors.New("is a folder")
+	case !info.Mode().IsRegular():
+		err = errors.New("is a pipe or a device; settings are read again and again, from a file")
+	case info.Size() > maxFile:
+		err = fmt.Errorf("has %d bytes; settings have at most %d", info.Size(), maxFile)
+	default:
+		return os.ReadFile(path)
+	}
+	return nil, &fs.PathError{Op: "read", Path: path, Err: err}
+}
+
+// othersRead is the permission of every user of the machine to read a file.
+const othersRead fs.FileMode = 0o004
+
+// Exposed returns the names of the settings that hold a password and are from the file, if every user of the machine may read
+// that; see [Set.Rows] for what is taken for a password.
+func (s Set) Exposed() (names []string) {
+	for _, one := range s {
+		if one.Origin.Line == 0 || !one.secret() {
+			continue
+		}
+		if info, err := os.Stat(one.Origin.File); err == nil && info.Mode()&othersRead != 0 && runtime.GOOS != "windows" {
+			names = append(names, one.Name)
+		}
+	}
+	return names
+}
+
+// Exposure tells people that a password is in a file that others may read.
+const Exposure = "every user of this machine can read a password in the file of settings"
+
+// secret reports whether a value has a part that is not shown.
+func (s Setting) secret() bool {
+	hides := func(text string) bool { return masked(s.flag, text) != text }
+	switch v := s.value().(type) {
+	case string:
+		return hides(v)
+	case []string:
+		return slices.ContainsFunc(v, hides)
+	case map[string]string:
+		for _, text := range v {
+			if hides(text) {
+				return true
+			}
+		}
+	}
+	return false
 }

@@ -2,9 +2,14 @@ package settings
 
 import (
 	"encoding/json"
+	"fmt"
+	"maps"
 	"reflect"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/alecthomas/kong"
 )
@@ -76,3 +81,134 @@ func byDefault(flag *kong.Flag) (any, bool) {
 	}
 	return flag.Default, true
 }
+
+// Row is a setting as it is shown, without passwords.
+type Row struct {
+	Name     string `json:"name"`
+	Value    any    `json:"value"`
+	Origin   string `json:"origin"`             // flag, variable, file or default
+	Variable string `json:"variable,omitempty"` // which, for variable
+	File     string `json:"file,omitempty"`     // which, for file
+	Line     int    `json:"line,omitempty"`     // from 1, in the file
+	Live     bool   `json:"live"`               // it changes with the file, without a restart
+
+	text string
+	from Origin
+}
+
+// Columns are the row for people.
+func (r Row) Columns() []string { return []string{r.Name, r.text, r.from.String()} }
+
+// Rows are all settings as they are shown: programs get numbers, lists and maps as JSON has them.
+func (s Set) Rows() []Row {
+	rows := make([]Row, len(s))
+	for i, one := range s {
+		o := one.Origin
+		rows[i] = Row{
+			Name: one.Name, Origin: word(o), Variable: o.Variable, File: o.File, Line: o.Line, Live: one.Live(),
+			Value: one.shown(), text: one.text(), from: o,
+		}
+	}
+	return rows
+}
+
+func word(o Origin) string {
+	first, _, _ := strings.Cut(o.String(), " ")
+	if o.Line > 0 {
+		return "file"
+	}
+	return first
+}
+
+// shown is a value for programs.
+func (s Setting) shown() any {
+	switch v := s.value().(type) {
+	case time.Duration:
+		return duration(v)
+	case fmt.Stringer:
+		return v.String()
+	case string:
+		return masked(s.flag, v)
+	case []string:
+		all := make([]string, len(v))
+		for i, text := range v {
+			all[i] = masked(s.flag, text)
+		}
+		return all
+	case map[string]string:
+		all := make(map[string]string, len(v))
+		for name, text := range v {
+			all[name] = masked(s.flag, text)
+		}
+		return all
+	default:
+		return v
+	}
+}
+
+// text is a value for people.
+func (s Setting) text() string {
+	var text string
+	switch v := s.shown().(type) {
+	case []string:
+		text = strings.Join(v, ", ")
+	case map[string]string:
+		var pairs []string
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			pairs = append(pairs, name+"="+v[name])
+		}
+		text = strings.Join(pairs, ", ")
+	default:
+		text = fmt.Sprint(v)
+	}
+	if text == "" {
+		return "-"
+	}
+	return text
+}
+
+// duration leaves out the units of which there are none: 1440h, and not 1440h0m0s.
+func duration(d time.Duration) string {
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
+}
+
+// userinfo is what stands before the last @ of a URL: a password may have an @ in it.
+var userinfo = regexp.MustCompile(`://\S*@`)
+
+// hidden stands for what is not shown.
+const hidden = "…"
+
+// masked is a text without what may be a password.
+func masked(flag *kong.Flag, text string) string {
+	if !flag.Tag.Has("userinfo") {
+		return userinfo.ReplaceAllString(text, "://"+hidden+"@")
+	}
+	parts := []string{text}
+	between := flag.Tag.Get("listed")
+	if between != "" {
+		parts = strings.Split(text, between)
+	}
+	for i, part := range parts {
+		at := strings.LastIndexByte(part, '@')
+		if at < 0 {
+			continue
+		}
+		scheme := ""
+		if before, _, ok := strings.Cut(part[:at], "://"); ok {
+			scheme = before + "://"
+		}
+		parts[i] = scheme + hidden + part[at:]
+	}
+	return strings.Join(parts, between)
+}
+
+// isMap and isList tell what a flag is made of.
+func isMap(flag *kong.Flag) bool  { return flag.Target.Kind() == reflect.Map }
+func isList(flag *kong.Flag) bool { return flag.Target.Kind() == reflect.Slice }

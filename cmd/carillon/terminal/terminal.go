@@ -2,14 +2,20 @@ package terminal
 
 import (
 	"bufio"
+	"context"
+	"crypto/x509"
+	"errors"
 	"fmt"
 	"io"
+	"log/slog"
+	"net"
 	"os"
 	"strconv"
 	"strings"
 	"sync/atomic"
 	"text/tabwriter"
 
+	"github.com/nats-io/nats.go"
 	"golang.org/x/term"
 )
 
@@ -117,4 +123,149 @@ func (t *Terminal) Width() int {
 		}
 	}
 	return 80
+}
+
+// Input is In for as long as ctx lasts: whoever waits for more is told of its end at once, with its cause. nil without
+// In.
+func (t *Terminal) Input(ctx context.Context) io.Reader {
+	if t.In == nil {
+		return nil
+	}
+	return readerFunc(func(p []byte) (int, error) { return read(ctx, t.In, p) })
+}
+
+// readerFunc is a function that reads.
+type readerFunc func(p []byte) (int, error)
+
+// Read calls it.
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
+
+// read reads in a goroutine of its own, which ends with the process when it is left waiting.
+func read(ctx context.Context, in io.Reader, p []byte) (int, error) {
+	type result struct {
+		n   int
+		err error
+	}
+	own := make([]byte, len(p)) // p is the caller's again when this returns
+	came := make(chan result, 1)
+	go func() {
+		n, err := in.Read(own)
+		came <- result{n, err}
+	}()
+	select {
+	case r := <-came:
+		return copy(p, own[:r.n]), r.err
+	case <-ctx.Done():
+		return 0, context.Cause(ctx)
+	}
+}
+
+// Lend lets another program have the terminal while do lasts. A Ctrl-C that is
+// pressed then is for that program.
+func (t *Terminal) Lend(do func() error) error {
+	t.lent.Store(true)
+	defer t.lent.Store(false)
+	return do()
+}
+
+// Lent reports whether another program has the terminal.
+func (t *Terminal) Lent() bool { return t.lent.Load() }
+
+// TLSHint says what to do about a connection that TLS does not allow; "" for any other error.
+func TLSHint(err error) string {
+	if is[x509.UnknownAuthorityError](err) {
+		return "name the authorities of the server's certificate with --ca-file, CARILLON_CA_FILE, " +
+			`or once with "carillon context set NAME --ca-file FILE"`
+	}
+	if is[x509.HostnameError](err) {
+		return "name the server as its certificate does"
+	}
+	if is[x509.CertificateInvalidError](err) {
+		return "the server needs a new certificate, unless the clock of this machine is wrong"
+	}
+	op, ok := errors.AsType[*net.OpError](err)
+	if ok && op.Op == "remote error" /* an alert of TLS */ || errors.Is(err, nats.ErrTLS) /* or no time for it */ {
+		return "the server does not take the client certificate, or asks for one: show one of an authority that it trusts with " +
+			"--cert-file and --key-file"
+	}
+	return ""
+}
+
+// Logging are the flags of what a scheduler tells its operator.
+type Logging struct {
+	LogLevel  logLevel `help:"Least level of what is logged on stderr: debug, info, warn, error." env:"CARILLON_LOG_LEVEL" default:"${loglevel}" placeholder:"LEVEL" live:""`
+	LogFormat string   `help:"Format of the log: text or json." enum:"text,json" env:"CARILLON_LOG_FORMAT" default:"text" placeholder:"FORMAT"`
+}
+
+// logLevel is a level as it is written on the command line.
+type logLevel slog.Level
+
+// UnmarshalText reads a name, in any letter case.
+func (l *logLevel) UnmarshalText(text []byte) error {
+	if err := (*slog.Level)(l).UnmarshalText(text); err != nil {
+		return fmt.Errorf("%q is not one of debug, info, warn, error", text)
+	}
+	return nil
+}
+
+// String returns the name, in lower case.
+func (l logLevel) String() string { return strings.ToLower(slog.Level(l).String()) }
+
+// Level is the least level of what is logged.
+func (l Logging) Level() slog.Level { return slog.Level(l.LogLevel) }
+
+// Logger returns a logger that writes to w as the flags say.
+func (l Logging) Logger(w io.Writer) *slog.Logger { return l.LoggerFrom(w, l.Level()) }
+
+// LoggerFrom is [Logging.Logger] with a least level that may change.
+func (l Logging) LoggerFrom(w io.Writer, least slog.Leveler) *slog.Logger {
+	options := &slog.HandlerOptions{Level: least}
+	if l.LogFormat == "json" {
+		return slog.New(slog.NewJSONHandler(w, options))
+	}
+	return slog.New(slog.NewTextHandler(w, options))
+}
+
+// Asks reports whether a person can answer questions.
+func (t *Terminal) Asks() bool {
+	f, ok := t.In.(*os.File)
+	return ok && IsTerminal(f)
+}
+
+// Ask prints a question on stderr and returns the line that is typed, without the space around it. An interrupt while
+// it waits is the error.
+func (t *Terminal) Ask(ctx context.Context, question string) (string, error) {
+	t.Errorf("%s", question)
+	if t.lines == nil {
+		t.lines = bufio.NewReader(t.In)
+	}
+	type line struct {
+		text string
+		err  error
+	}
+	typed := make(chan line, 1)
+	go func() { // ends with the process at the latest
+		text, err := t.lines.ReadString('\n')
+		typed <- line{text, err}
+	}()
+	select {
+	case l := <-typed:
+		text := strings.TrimSpace(l.text)
+		if errors.Is(l.err, io.EOF) && text != "" {
+			l.err = nil
+		}
+		return text, l.err
+	case <-ctx.Done():
+		fmt.Fprintln(t.Err)
+		return "", context.Cause(ctx)
+	}
+}
+
+// Confirm asks whether to do something, which is not done unless the answer is yes.
+func (t *Terminal) Confirm(ctx context.Context, question string) (bool, error) {
+	answer, err := t.Ask(ctx, question+" [y/N] ")
+	if errors.Is(err, io.EOF) {
+		return false, nil
+	}
+	return strings.EqualFold(answer, "y") || strings.EqualFold(answer, "yes"), err
 }

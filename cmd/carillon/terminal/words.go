@@ -1,7 +1,12 @@
 package terminal
 
 import (
+	"errors"
 	"fmt"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -35,4 +40,76 @@ func Span(d time.Duration) string {
 	}
 	d = d.Round(time.Hour)
 	return fmt.Sprintf("%dd%dh", d/day, d%day/time.Hour)
+}
+
+// The layouts of times: of what may be long ago, and of what happens now.
+const (
+	Dated = "2006-01-02 15:04:05.000 Z07:00"
+	Clock = "15:04:05.000"
+)
+
+// Zone is the time zone in which times are shown: that of the clock on the wall,
+// which is what people compare them with, or UTC with --utc.
+func (t *Terminal) Zone() *time.Location {
+	if t.UTC {
+		return time.UTC
+	}
+	return time.Local //nolint:gosmopolitan // see above
+}
+
+// Time is a time in a layout; "-" for the zero time.
+func (t *Terminal) Time(at time.Time, layout string) string {
+	if at.IsZero() {
+		return "-"
+	}
+	return at.In(t.Zone()).Format(layout)
+}
+
+// momentLayouts are the forms of a moment. One without an offset is in the zone
+// in which times are shown.
+var momentLayouts = []string{
+	time.RFC3339Nano, "2006-01-02 15:04:05.999999999 Z07:00", "2006-01-02T15:04Z07:00",
+	"2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04", "2006-01-02 15:04", time.DateOnly,
+}
+
+// days is a span of days or weeks, which [time.ParseDuration] does not know.
+var days = regexp.MustCompile(`^(\d{1,5})([dw])$`)
+
+// Moment parses the time of a flag: a date or time (RFC 3339, or as this terminal shows it), the latest time of day such as
+// 12:00 that is not after now, or a duration before now, such as 90m, 2h, -2h or 7d. The error is a usage error that names
+// the flag.
+func (t *Terminal) Moment(flag, text string, now time.Time) (time.Time, error) {
+	for _, layout := range momentLayouts {
+		if at, err := time.ParseInLocation(layout, text, t.Zone()); err == nil {
+			return at, nil
+		}
+	}
+	if clock, err := time.Parse("15:04", text); err == nil {
+		y, m, d := now.In(t.Zone()).Date()
+		at := time.Date(y, m, d, clock.Hour(), clock.Minute(), 0, 0, t.Zone())
+		if at.After(now) {
+			at = time.Date(y, m, d-1, clock.Hour(), clock.Minute(), 0, 0, t.Zone())
+		}
+		return at, nil
+	}
+	ago := strings.TrimPrefix(text, "-")
+	if m := days.FindStringSubmatch(ago); m != nil {
+		n, _ := strconv.Atoi(m[1])
+		if m[2] == "w" {
+			n *= 7
+		}
+		return now.Add(-time.Duration(n) * 24 * time.Hour), nil
+	}
+	if d, err := time.ParseDuration(ago); err == nil && d >= 0 {
+		return now.Add(-d), nil
+	}
+	return time.Time{}, Usage(fmt.Errorf("--%s: %q is neither a date or time such as 2026-03-08, 2026-03-08T02:30Z or 12:00, "+
+		"nor how long ago it was, such as 2h or 7d", flag, text))
+}
+
+// WritePrivate writes a file that its owner alone may read, also where one of another mode was there: payloads and URLs in it
+// may be confidential.
+func WritePrivate(path string, data []byte) error {
+	const mode = 0o600
+	return errors.Join(os.WriteFile(path, data, mode), os.Chmod(path, mode))
 }

@@ -1,5 +1,11 @@
 package index
 
+import (
+	"context"
+	"sync"
+	"time"
+)
+
 // An Item of a [Heap] knows when it is due and where in the heap it is.
 type Item interface {
 	// When is when it is due; 0 for never.
@@ -101,4 +107,146 @@ func (h *Heap[T]) down(at int) {
 	}
 	h.items[at] = item
 	*item.Place() = int32(at + 1)
+}
+
+// A Timetable says which entity has to be looked after when.
+type Timetable[T any] struct {
+	mu      sync.Mutex
+	visits  Heap[*Visit[T]]
+	changed chan struct{} // there is a new first visit
+}
+
+// A Visit is the next one at an entity. All but the entity belongs to the timetable.
+type Visit[T any] struct {
+	Entity T
+
+	at    int64 // in milliseconds since 1970; 0 for none
+	index int32
+}
+
+// When is when the visit is due; 0 for never.
+func (v *Visit[T]) When() int64 { return v.at }
+
+// Place is for the heap.
+func (v *Visit[T]) Place() *int32 { return &v.index }
+
+// NewTimetable returns a timetable without visits.
+func NewTimetable[T any]() *Timetable[T] { return &Timetable[T]{changed: make(chan struct{}, 1)} }
+
+// Set says when an entity is to be visited next. The mutex is the innermost: the caller may hold that of the entity.
+func (t *Timetable[T]) Set(v *Visit[T], at int64) {
+	t.mu.Lock()
+	v.at = at
+	t.visits.Fix(v)
+	first := v.index == 1
+	t.mu.Unlock()
+	if first {
+		select {
+		case t.changed <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// take returns an entity that is due, or false and how long to wait for the next; below 0 for ever.
+func (t *Timetable[T]) take(now int64) (entity T, ok bool, wait time.Duration) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	v, ok := t.visits.First(now)
+	if !ok {
+		if next := t.visits.Next(); next != 0 {
+			return entity, false, time.Duration(next-now) * time.Millisecond
+		}
+		return entity, false, -1
+	}
+	v.at = 0
+	t.visits.Fix(v)
+	return v.Entity, true, 0
+}
+
+// Run visits entities when they are due until ctx ends.
+func (t *Timetable[T]) Run(ctx context.Context, see func(entity T, now int64)) {
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	for {
+		now := time.Now().UnixMilli()
+		entity, ok, wait := t.take(now)
+		if ok {
+			see(entity, now)
+			if ctx.Err() != nil {
+				return
+			}
+			continue
+		}
+		timer.Stop()
+		if wait >= 0 {
+			timer.Reset(wait)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-timer.C:
+		case <-t.changed:
+		}
+	}
+}
+
+// Duplicates are the ids that an entity has seen. All times are in milliseconds since 1970.
+type Duplicates struct {
+	// Window is for how long an id is remembered.
+	Window time.Duration
+
+	at    map[string]int64 // when the id was seen
+	order []Sighting
+}
+
+// A Sighting is an id and when it was seen.
+type Sighting struct {
+	ID string
+	At int64
+}
+
+// Sightings are all there are, the oldest first. They are not to be changed.
+func (d *Duplicates) Sightings() []Sighting { return d.order }
+
+// Known reports whether an id was seen within the window.
+func (d *Duplicates) Known(id string, now int64) bool {
+	at, ok := d.at[id]
+	return ok && at+d.Window.Milliseconds() > now
+}
+
+// Remember adds an id.
+func (d *Duplicates) Remember(id string, now int64) {
+	if d.at == nil {
+		d.at = map[string]int64{}
+	}
+	d.Forget(now)
+	d.at[id] = now
+	d.order = append(d.order, Sighting{id, now})
+}
+
+// Forget drops what was seen before the window.
+func (d *Duplicates) Forget(now int64) {
+	limit := now - d.Window.Milliseconds()
+	old := 0
+	for old < len(d.order) && d.order[old].At <= limit {
+		if s := d.order[old]; d.at[s.ID] == s.At {
+			delete(d.at, s.ID)
+		}
+		old++
+	}
+	if d.order = d.order[old:]; len(d.order) == 0 {
+		d.order = nil
+	}
+}
+
+// lazy is how long ids are kept beyond the window when nothing else happens.
+const lazy = 30 * time.Second
+
+// Due is when to forget, at the latest; 0 for never.
+func (d *Duplicates) Due() int64 {
+	if len(d.order) == 0 {
+		return 0
+	}
+	return d.order[0].At + (d.Window + lazy).Milliseconds()
 }
