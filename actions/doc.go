@@ -1,18 +1,14 @@
-// Package actions gathers the action types a Carillon process can run.
+// Package actions combines action types into a registry.
 //
-// An action type is implemented by a package below this one, such as
-// actions/web; these packages are the only ones with effects on the outside
-// world. Each offers a client, which is a [scheduler.ActionReader], and a
-// [Registry] makes one of many. Package builtin has that of all types here:
+// Each action type is implemented by a package below this one, such as actions/web. Only these packages have effects on
+// the outside world. Each has a client, which is a [scheduler.ActionReader]. A [Registry] combines several; package
+// builtin combines all of them:
 //
 //	registry := builtin.New(builtin.Config{Version: version})
 //	defer registry.Close()
 //
-// A client that has a method Member(kind string) string tells which member of an
-// action holds what belongs to a type; the registry then refuses that member
-// beside other types, by name. One that has a method Close is closed with the
-// registry.
+// A client can implement two optional methods. Member(kind string) string names the field of an action that belongs to a
+// type; the registry refuses that field in actions of other types. Close is called when the registry is closed.
 //
-// There is no global registry: what a process can run is what its main
-// function put together.
+// Nothing registers itself: the main function decides which action types a process can run.
 package actions

@@ -9,8 +9,8 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
-// Registry is the [scheduler.ActionReader] of several action packages: it
-// finds the one that owns a type. It is immutable and safe for concurrent use.
+// Registry is the [scheduler.ActionReader] of several action packages: it selects the one that implements a
+// type. It is immutable and safe for concurrent use.
 type Registry struct {
 	readers map[string]entry // by type in lower case
 	types   []string         // canonical, sorted
@@ -18,23 +18,23 @@ type Registry struct {
 	closers []closer
 }
 
-// entry is one action type: its canonical spelling and who reads it.
+// entry is one action type: its canonical spelling and its reader.
 type entry struct {
 	kind   string
 	reader scheduler.ActionReader
 }
 
-// member is one of an action that holds what belongs to its type, so that one
-// beside another type is told for what it is.
+// member is the field of an action that belongs to one type, so that an error about it in another type can name
+// that type.
 type member struct {
 	name  string
 	kinds []string
 }
 
-// Beside the methods of a [scheduler.ActionReader], a reader may have these.
+// Optional methods of a [scheduler.ActionReader].
 type (
-	// memberReader knows the member of an action that holds what belongs to
-	// one of its types. The registry refuses it beside other types.
+	// memberReader names the field of an action that belongs to one of its types. The registry refuses it in other
+	// types.
 	memberReader interface{ Member(kind string) string }
 
 	// closer has connections to close.

@@ -1,4 +1,5 @@
-// Package actiontest has what the tests of action packages share: an attempt, and the reading and running of an action.
+// Package actiontest holds what the tests of action packages share: an attempt, and helpers that parse and
+// invoke actions.
 package actiontest
 
 import (

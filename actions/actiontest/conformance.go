@@ -109,7 +109,7 @@ func (k *Type) invoke(t *testing.T, reader scheduler.ActionReader, fields Fields
 // failure is how an attempt without an answer fails.
 type failure struct {
 	final, blameless bool
-	reason           string // how the message ends, or with a * before it, what is in it
+	reason           string // the end of the message, or with a * in front, a substring
 }
 
 // check checks the result of an attempt without an answer.
@@ -252,7 +252,7 @@ func (k *Type) interruption(t *testing.T) {
 	}
 }
 
-// trust has a certificate that is trusted, and one that is not.
+// trust covers a trusted and an untrusted certificate.
 func (k *Type) trust(t *testing.T) {
 	certificate, roots := Certificate(t, "127.0.0.1")
 	address, received := k.Serve(t, &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12})
@@ -271,7 +271,7 @@ func (k *Type) trust(t *testing.T) {
 	}
 }
 
-// answers has each status of HTTP that is a class of its own.
+// answers covers one HTTP status of each class.
 func (k *Type) answers(t *testing.T) {
 	if k.Answer == nil {
 		t.Skip("the type has answers of its own")
@@ -397,7 +397,7 @@ var InnerHosts = append(slices.Clone(InnerAddresses),
 	"167772161", "012.1", "0xa.1",
 	"169.254.43518", "2852039166", "0xa9fea9fe", "0xa9.0xfe.0xa9.0xfe", "0251.0376.0251.0376",
 
-	// What IDNA maps to one of these (UTS #46).
+	// IDNA maps these names to a refused address (UTS #46).
 	"169。254。169。254", "169．254．169．254", "169｡254｡169｡254", "①②⑦.0.0.①", "１２７.０.０.１", "𝟏𝟐𝟕.𝟎.𝟎.𝟏", "①⑥⑨.②⑤④.①⑥⑨.②⑤④",
 	"127\u00ad.0.0.1", "12\u200b7.0.0.1", "１２７。１", "０ｘ７ｆ．１", "２１３０７０６４３３", "²¹³⁰⁷⁰⁶⁴³³",
 	"169%E3%80%82254%E3%80%82169%E3%80%82254", "127.0.0.%EF%BC%91",
@@ -408,7 +408,7 @@ var InnerHosts = append(slices.Clone(InnerAddresses),
 	"ｌｏｃａｌｈｏｓｔ", "ⓛⓞⓒⓐⓛⓗⓞⓢⓣ", "loc\u00adalhost", "local\u200bhost", "𝓁𝑜𝒸𝒶𝓁𝒽𝑜𝓈𝓉", "a。localhost", "localhoſt",
 	"ｍｅｔａｄａｔａ.google.internal",
 
-	// What proxies would differ about.
+	// Proxies read these names differently.
 	"localhost..", "127.0.0.1..", ".localhost", "127..1", "xn--127-", "local_host\u2024localhost", "127.0.0.1;a.example", "a,localhost",
 )
 

@@ -24,15 +24,14 @@ type Config struct {
 	// Guard decides which addresses may be dialled. Default: all.
 	Guard *egress.Guard
 
-	// Version and Region are what targets are told as the scheduler's.
-	// Default: dev, and no region.
+	// Version and Region identify the scheduler to targets. Default: dev, and no region.
 	Version string
 	Region  string
 
 	// Proxy is what requests over HTTP go through. Default: none.
 	Proxy *url.URL
 
-	// RootCAs are trusted beside nothing else. Default: the system's.
+	// RootCAs are the only trusted authorities. Default: the system's.
 	RootCAs *x509.CertPool
 
 	// ServiceBus says where namespaces are, StorageQueues where accounts have

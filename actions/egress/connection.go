@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 )
 
-// connection is one that a guard let pass, and ends when it would no more.
+// connection is a connection that a guard allowed and can close later.
 type connection struct {
 	net.Conn
 
@@ -42,9 +42,9 @@ func (g *Guard) Dialed(client, server net.Addr) bool {
 	return g.open[endsOf(client, server)] != nil
 }
 
-// Replace lets other networks pass in place of those that [NewGuard] was given, from now on. What stands with an address
-// that does not pass any more is ended; it returns how many connections these are. What [Guard.AllowAddr] allowed stays
-// so. It does nothing to a nil Guard.
+// Replace replaces the networks given to [NewGuard]. It closes the connections to addresses that are no longer
+// allowed and returns their number. Addresses given to [Guard.AllowAddr] stay allowed. A nil Guard ignores the
+// call.
 func (g *Guard) Replace(allow ...netip.Prefix) (ended int) {
 	if g == nil {
 		return 0
@@ -64,8 +64,8 @@ func (g *Guard) Replace(allow ...netip.Prefix) (ended int) {
 	return ended
 }
 
-// keep returns a connection as one that can be ended. The networks may have been replaced since its address was checked,
-// so that is done again once [Guard.Replace] can find it.
+// keep registers a connection so that [Guard.Replace] can close it. It checks the address again after the
+// registration, because the networks may have been replaced in between.
 func (g *Guard) keep(conn net.Conn) (net.Conn, error) {
 	c := &connection{Conn: conn, guard: g, ends: endsOf(conn.LocalAddr(), conn.RemoteAddr())}
 	g.mu.Lock()
@@ -89,7 +89,7 @@ func (c *connection) check() error {
 	}
 	refused, _ := err.(*RefusedError) //nolint:errorlint // the guard's own, and no other
 	c.refused.Store(refused)
-	_ = c.Close() // whoever uses it is told why
+	_ = c.Close() // readers and writers get the reason
 	return err
 }
 
@@ -115,7 +115,7 @@ func (c *connection) Close() error {
 	return c.Conn.Close()
 }
 
-// reason is why a connection that the guard has ended cannot be used, in place of what the network says of it.
+// reason replaces the network's error if the guard closed the connection.
 func (c *connection) reason(err error) error {
 	if err == nil {
 		return nil

@@ -1,50 +1,35 @@
-// Package egress decides which addresses jobs may reach, where the names they
-// give are, and connects to them.
+// Package egress decides which addresses jobs can reach, resolves configured endpoints, and dials.
 //
-// Whoever may put a job chooses where this process connects to. Without a
-// [Guard] that includes what only this process should reach: its own ports,
-// the network around it, and the metadata service of its cloud, which hands
-// out credentials.
+// Everyone who can create a job chooses where this process connects to. A [Guard] protects what only this process should
+// reach: its own ports, its network, and the cloud's metadata service, which hands out credentials.
 //
-// # What is guaranteed
+//	URL of a job ─▶ Endpoints ─▶ Route.Admit ─▶ name lookup ─▶ Guard, for each address ─▶ connect
 //
-//  1. A guard refuses every address that is not on the public Internet:
-//     loopback, link-local (the metadata services' 169.254.169.254 is one),
-//     private, unique local (so fd00:ec2::254), shared (100.64.0.0/10),
-//     multicast, broadcast, unspecified, site-local, and what IANA's
-//     special-purpose registries (RFC 6890) reserve for documentation,
-//     benchmarks, protocols and the future; and 168.63.129.16, which is public
-//     by its number and Azure's host agent in truth.
-//  2. An address that stands for one of IPv4 is judged as that: IPv4-mapped
-//     and -compatible ones, IPv4-translated ones, NAT64 (64:ff9b::/96), 6to4
-//     and Teredo. The local NAT64 prefix 64:ff9b:1::/48 is refused whole, as
-//     it says nothing about where the IPv4 address is.
-//  3. The address that is checked is the one that is dialled, at the moment
-//     it is dialled ([net.Dialer] ControlContext): no second name lookup comes
-//     in between, and every address that a name has is checked by itself.
-//  4. Networks given to [NewGuard] and addresses given to [Guard.AllowAddr]
-//     pass. Only TCP passes at all.
-//  5. [Guard.Replace] counts for connections that stand, too: those that lead to
-//     what passes no more are ended, in use or not, and what they were used for
-//     fails with a [RefusedError].
-//  6. A server of this process recognizes the connections that jobs have
-//     opened ([Guard.Dialed]).
-//  7. A name is judged as it goes out, mapped to ASCII (IDNA, UTS #46): one in
-//     Unicode may be an address then. What IDNA does not take is refused.
+// # Guarantees
 //
-// Names are not judged otherwise, only what they lead to. What a proxy does with
-// a name is the proxy's matter, so a [Route] through one refuses the names that
-// mean an address everywhere, such as localhost and metadata.google.internal, as
-// that address, and what proxies would differ about, such as 127.1 and a..b;
-// other names of the inside are for the proxy to refuse.
+//  1. A guard refuses every address outside the public Internet: loopback, link-local (with the metadata address
+//     169.254.169.254), private, unique local (with fd00:ec2::254), shared (100.64.0.0/10), multicast, broadcast,
+//     unspecified, site-local, and the networks that IANA's special-purpose registries (RFC 6890) reserve for
+//     documentation, benchmarks, protocols and the future. It also refuses 168.63.129.16, a public address that Azure
+//     uses for its host agent.
+//  2. An IPv6 address that embeds an IPv4 address is judged as the latter: IPv4-mapped, -compatible and -translated
+//     addresses, NAT64 (64:ff9b::/96), 6to4 and Teredo. The local NAT64 prefix 64:ff9b:1::/48 is refused entirely,
+//     because the position of the IPv4 address in it is unknown.
+//  3. The guard checks the address that is dialed, immediately before the connect ([net.Dialer] ControlContext). No
+//     second name lookup happens in between, and each address of a name is checked separately.
+//  4. Networks given to [NewGuard] and addresses given to [Guard.AllowAddr] are allowed. Only TCP is allowed.
+//  5. [Guard.Replace] also closes open connections to addresses that are no longer allowed. Their users get a
+//     [RefusedError].
+//  6. A server in this process can recognize connections of jobs ([Guard.Dialed]).
+//  7. Names are checked as sent, mapped to ASCII (IDNA, UTS #46), because a Unicode name can map to an address. Names
+//     that IDNA rejects are refused.
 //
-// # Endpoints
-//
-// [Endpoints] say where the names are that jobs give. What they lead to is
-// dialled through the guard like any other address.
+// Apart from that, the guard checks addresses, not names. A proxy resolves names itself, so a [Route] through a proxy
+// refuses names with the same forbidden address everywhere, such as localhost and metadata.google.internal, and
+// spellings that proxies read differently, such as 127.1 and a..b. The proxy must refuse other internal names.
 //
 // # HTTP
 //
-// A [Route] is how actions that speak HTTP connect: one kind of transport, with
-// one set of limits, and [RetryAfter] reads how long an answer asks to wait.
+// [Route] builds the transports of actions that speak HTTP, all with the same limits. [RetryAfter] reads how long a
+// response asks to wait. Addresses of [Endpoints] are dialed through the guard, too.
 package egress

@@ -7,19 +7,17 @@ import (
 	"strings"
 )
 
-// Endpoints says where names are that jobs give, such as those of Service Bus
-// namespaces and storage accounts. The zero value knows none, so every name is
-// where its service keeps it.
+// Endpoints maps names in jobs, such as Service Bus namespaces and storage accounts, to endpoints. The zero
+// value maps none: every name has the endpoint that its service defines.
 type Endpoints struct {
 	// ByName holds the endpoints of single names, in any letter case.
 	ByName map[string]string
 
-	// Default is the endpoint of every other name. {name} in it stands for
-	// the name. Default: none.
+	// Default is the endpoint of all other names; {name} in it is replaced by the name. Default: none.
 	Default string
 }
 
-// Find returns the endpoint of a name, "" when there is none.
+// Find returns the endpoint of a name, or "".
 func (e Endpoints) Find(name string) string {
 	found := e.Default
 	for n, other := range e.ByName {
@@ -33,12 +31,11 @@ func (e Endpoints) Find(name string) string {
 	return strings.ReplaceAll(found, "{name}", name)
 }
 
-// quoted is what an error of [url.Parse] shows of the text.
+// quoted matches the parts of the URL that an error of [url.Parse] quotes.
 var quoted = regexp.MustCompile(` ?"(?:[^"\\]|\\.)*"`)
 
-// ParseURL parses a URL that a job gives. The error says what is wrong with it and
-// shows nothing of it, as it may have a password in an odd place: that of
-// http://admin:password/x@host/ is a port to [url.Parse].
+// ParseURL parses a URL of a job. Its error quotes no part of the URL, because a misplaced password could be in
+// it: [url.Parse] reads http://admin:password/x@host/ as a host with a port.
 func ParseURL(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	if err == nil {

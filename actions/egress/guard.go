@@ -96,17 +96,15 @@ func (g *Guard) CheckAddrPort(addr netip.AddrPort) error {
 	return g.Check(addr.Addr())
 }
 
-// allows reports whether one of the allowed networks holds addr, whatever its
-// zone.
+// allows reports whether an allowed network contains addr, ignoring its zone.
 func (g *Guard) allows(addr netip.Addr) bool {
 	addr = addr.WithZone("")
 	return slices.ContainsFunc(*g.allow.Load(), func(p netip.Prefix) bool { return p.Contains(addr) })
 }
 
-// Dialer returns a dialer that checks each address at the moment it is
-// dialled. Its error matches [RefusedError] when the first address of a host
-// was refused and no other could be reached; [Guard.DialContext] tells apart
-// whether all were refused.
+// Dialer returns a dialer that checks each address immediately before it connects. Its error matches
+// [RefusedError] if the host's first address was refused and no other one could be reached. Use
+// [Guard.DialContext] to learn whether all addresses were refused.
 func (g *Guard) Dialer(timeout time.Duration) *net.Dialer {
 	d := &net.Dialer{Timeout: timeout}
 	if g != nil {
@@ -136,10 +134,8 @@ func (g *Guard) control(ctx context.Context, network, address string, _ syscall.
 // passedKey finds, in the context of a dial, the note that one address passed.
 type passedKey struct{}
 
-// DialContext returns the dial function of d, which is a [Guard.Dialer], made
-// exact about hosts with several addresses: its error matches [RefusedError]
-// only when every address was refused, which no retry will change. What it opens
-// [Guard.Replace] can end.
+// DialContext wraps d, a [Guard.Dialer], for hosts with several addresses: its error matches [RefusedError] only
+// if every address was refused, so that no retry can help. [Guard.Replace] can close the connections.
 func (g *Guard) DialContext(d *net.Dialer) func(ctx context.Context, network, address string) (net.Conn, error) {
 	if g == nil {
 		return d.DialContext
@@ -157,17 +153,16 @@ func (g *Guard) DialContext(d *net.Dialer) func(ctx context.Context, network, ad
 	}
 }
 
-// RefusedError says that jobs must not reach an address, or what is asked of a
-// proxy by name.
+// RefusedError reports an address that jobs must not reach, or a name that must not be sent to a proxy.
 type RefusedError struct {
 	Addr netip.Addr // invalid: the name is none that can be judged
 
 	name string // what leads to Addr; "": it was given itself
-	kind string // what the address is, such as "is a private address"
+	kind string // kind of address, such as "is a private address"
 }
 
-// Error names the address, why it is refused, and how to allow it, unless it is
-// one that nobody should.
+// Error names the address, the reason and how to allow it. Addresses that must never be allowed have no such
+// hint.
 func (e *RefusedError) Error() string {
 	if !e.Addr.IsValid() && e.name != "" {
 		return fmt.Sprintf("%q is neither a name nor an address in its usual form", e.name)

@@ -9,9 +9,8 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// meant are names that lead to the same address wherever they are looked up:
-// this machine (RFC 6761, section 6.3, and what systems have in their hosts
-// file), and the metadata services of the clouds.
+// meant maps names to the address that they have everywhere: this machine (RFC 6761, section 6.3, and common
+// hosts files) and the metadata services of the clouds.
 var meant = map[string]netip.Addr{
 	"localhost":                  loopback,
 	"localhost.localdomain":      loopback,
@@ -29,9 +28,8 @@ var meant = map[string]netip.Addr{
 
 var loopback = netip.MustParseAddr("127.0.0.1")
 
-// wireHost returns a host as it is asked for: a name in ASCII and lower case, as
-// IDNA maps it (UTS #46, which net/http follows), or an address. The error is a
-// [RefusedError]: proxies would differ about what it is.
+// wireHost returns a host as it is sent: an address, or a name in lower-case ASCII, mapped by IDNA (UTS #46, as
+// in net/http). It returns a [RefusedError] if proxies could read the name differently.
 func wireHost(host string) (string, error) {
 	if _, err := netip.ParseAddr(host); err == nil {
 		return host, nil
@@ -63,7 +61,7 @@ func isName(host string) bool {
 			return false
 		}
 		if strings.HasPrefix(label, "xn--") {
-			if _, err := idna.Lookup.ToUnicode(label); err != nil { // it may stand for what could be written plainly
+			if _, err := idna.Lookup.ToUnicode(label); err != nil { // it may encode a name that has a plain spelling
 				return false
 			}
 		}
@@ -106,9 +104,8 @@ func (g *Guard) checkName(name string, port uint16) error {
 	return err
 }
 
-// metadata are the addresses of services that tell machines of a cloud what
-// they are, and give them their credentials. No job has any business there, so
-// no message says how to allow them.
+// metadata holds the addresses of the clouds' metadata services, which hand out a machine's credentials. No job
+// needs them, so no message explains how to allow them.
 var metadata = []netip.Prefix{
 	netip.MustParsePrefix("169.254.169.254/32"), // all but Alibaba and Oracle's second one
 	netip.MustParsePrefix("169.254.170.0/24"),   // AWS: credentials of containers
@@ -119,8 +116,7 @@ var metadata = []netip.Prefix{
 	netip.MustParsePrefix("fd20:ce::254/128"),   // Google
 }
 
-// isMetadata reports whether addr, or what it stands for, is that of such a
-// service.
+// isMetadata reports whether addr, or the IPv4 address it embeds, belongs to a metadata service.
 func isMetadata(addr netip.Addr) bool {
 	addr = addr.WithZone("").Unmap()
 	if slices.ContainsFunc(metadata, func(p netip.Prefix) bool { return p.Contains(addr) }) {

@@ -39,10 +39,9 @@ const (
 // Route is how requests over HTTP leave this process. The zero Route goes
 // straight to every address.
 type Route struct {
-	// Guard decides which addresses may be reached. With Proxy it is asked, by
-	// [Route.Admit], about what stands in URLs only: what other names lead to
-	// is the proxy's to decide, and the proxy itself may be anywhere. Default:
-	// all.
+	// Guard decides which addresses jobs may reach. With Proxy, [Route.Admit] checks only addresses in URLs: the
+	// proxy resolves names and decides about them, and may itself have any address. Default: all addresses are
+	// allowed.
 	Guard *Guard
 
 	// Proxy is the HTTP or SOCKS5 proxy that all requests pass through.
@@ -82,12 +81,11 @@ func (r Route) Transport(config *tls.Config) *http.Transport {
 	return t
 }
 
-// Admit returns req as it is to be sent, or a [RefusedError].
+// Admit returns req ready to send, or a [RefusedError].
 //
-// A name goes out as IDNA maps it, in the request as in the lookup: net/http
-// itself encodes it without mapping in what it writes. A plain HTTP proxy is asked
-// for the host of the URL, whatever the request's Host says, for which net/http
-// would ask it. As some proxies go by that nevertheless, both are checked.
+// It maps the name by IDNA for both the request and the lookup, because net/http encodes names in requests
+// without mapping them. A plain HTTP proxy is asked for the host of the URL; net/http would ask for the Host
+// header. Some proxies obey that header anyway, so Admit checks both.
 func (r Route) Admit(req *http.Request) (*http.Request, error) {
 	if err := r.Check(req.URL); err != nil {
 		return nil, err
@@ -114,7 +112,7 @@ func (r Route) Admit(req *http.Request) (*http.Request, error) {
 		u.Host = withPort(name, u.Port())
 	}
 	if differs {
-		name, _, _ = strings.Cut(name, "%")                                       // a zone is nobody's but this machine's
+		name, _, _ = strings.Cut(name, "%")                                       // a zone has a meaning only on this machine
 		u.Opaque = "//" + withPort(name, u.Port()) + cmp.Or(u.EscapedPath(), "/") // an absolute request target (RFC 9112, section 3.2.2)
 	}
 	return &sent, nil
@@ -134,12 +132,10 @@ func (r Route) forwards(u *url.URL) bool {
 	return r.Proxy != nil && u.Scheme == "http" && strings.HasPrefix(r.Proxy.Scheme, "http")
 }
 
-// Check returns nil when u may be asked for, else a [RefusedError]. Without a
-// proxy every address is checked when it is dialled, and everything passes
-// here. A proxy is not asked for addresses that jobs must not reach, for names
-// that mean one everywhere, and for what is neither a name nor an address in its
-// usual form. Names are judged as they go out: written in Unicode, they may be
-// an address (see [wireHost]).
+// Check returns nil if u may be requested, and a [RefusedError] otherwise. Without a proxy it accepts
+// everything, because the dialer checks each address. With a proxy it refuses forbidden addresses, names that
+// resolve to one everywhere, and hosts that are neither a name nor an address in its usual form. It checks the
+// mapped name, because a name in Unicode may be an address (see [wireHost]).
 func (r Route) Check(u *url.URL) error {
 	if r.Proxy == nil || r.Guard == nil {
 		return nil
@@ -163,8 +159,7 @@ func Port(u *url.URL) string {
 	return cmp.Or(u.Port(), "80")
 }
 
-// MaxRetryAfter is the longest wait that an answer may ask for; the retry
-// policy has bounds of its own.
+// MaxRetryAfter is the longest wait that a response can request. The retry policy has limits of its own.
 const MaxRetryAfter = 24 * time.Hour
 
 // retryAfters are the headers by which a service asks to be left alone, and

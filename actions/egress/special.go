@@ -30,7 +30,7 @@ var special4 = networks(
 	"240.0.0.0/4", "is a reserved address",
 )
 
-// special6 are those of IPv6. What is not in publicUnicast is refused anyway.
+// special6 holds the special IPv6 networks. Addresses outside publicUnicast are refused anyway.
 var special6 = networks(
 	"::/128", "is the unspecified address",
 	"::1/128", "is a loopback address",
@@ -47,7 +47,7 @@ var special6 = networks(
 	"ff00::/8", "is a multicast address",
 )
 
-// publicUnicast is the one part of IPv6 that IANA has given out.
+// publicUnicast is the only part of IPv6 that IANA has assigned.
 var publicUnicast = netip.MustParsePrefix("2000::/3")
 
 // network is a prefix with what its addresses are.
@@ -65,8 +65,7 @@ func networks(pairs ...string) []network {
 	return list
 }
 
-// embedding are the prefixes whose addresses stand for an IPv4 address, and
-// the bit at which it begins.
+// embedding lists the prefixes of addresses that embed an IPv4 address, and the bit where it begins.
 var embedding = []struct {
 	prefix  netip.Prefix
 	at      int

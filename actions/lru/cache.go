@@ -1,10 +1,8 @@
-// Package lru keeps the values that were used last, such as clients that cost
-// something to make.
+// Package lru caches recently used values that are expensive to make, such as clients.
 //
-// At most a given number of values is kept; the one that was not used for longest
-// goes for one more, also while somebody uses it. Two who miss a value at the same
-// time both make it, and both get the same. A value that cannot be made is not
-// remembered. For connections, of which those in use must stay, see package pool.
+// A full cache evicts the least recently used value, even while it is in use. Concurrent misses of one key may
+// both make the value, and get the same one. Errors are not cached. For connections, which must stay open while
+// in use, see package pool.
 package lru
 
 import (
@@ -35,7 +33,7 @@ func New[K comparable, V any](limit int, dropped func(V)) *Cache[K, V] {
 	return &Cache[K, V]{max: limit, dropped: dropped, byKey: map[K]*list.Element{}}
 }
 
-// Get returns the value of a key, which build makes if there is none.
+// Get returns the value of a key. On a miss it calls build.
 func (c *Cache[K, V]) Get(key K, build func() (V, error)) (V, error) {
 	if value, ok := c.find(key); ok {
 		return value, nil
@@ -86,11 +84,11 @@ func (c *Cache[K, V]) Each(f func(V)) {
 	}
 }
 
-// Key stands for texts.
+// Key is a digest of texts.
 type Key = [sha256.Size]byte
 
-// Digest returns a key that stands for texts without keeping them, as some are secrets. Each goes with its length, so
-// that no two lists have the same texts in another division.
+// Digest returns a key for a list of texts, some of which may be secret. It hashes the length of each text, so
+// that different divisions of the same bytes have different keys.
 func Digest(texts ...string) Key {
 	var b []byte
 	for _, text := range texts {

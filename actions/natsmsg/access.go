@@ -25,7 +25,7 @@ type access struct {
 	password    document.Secret
 }
 
-// own reports whether the scheduler's own connection is meant.
+// own reports whether the action uses the scheduler's connection.
 func (a *access) own() bool { return len(a.servers) == 0 }
 
 // named reports whether the job says who it is.
@@ -52,7 +52,7 @@ const (
 	maxUser    = 256
 )
 
-// readAccess reads servers and what goes with them from o.
+// readAccess reads servers and the fields that belong to it from o.
 func readAccess(o *document.Object) access {
 	a := access{servers: readServers(o)}
 	a.credentials, _ = o.Secret("credentials")
@@ -188,7 +188,7 @@ func (a *access) reveal(at scheduler.Attempt) (login, error) {
 	return l, nil
 }
 
-// key tells connections apart without keeping a secret.
+// key identifies the connection without keeping a secret.
 func (l *login) key() lru.Key {
 	return lru.Digest(append([]string{l.credentials, l.token, l.user, l.password}, l.servers...)...)
 }
@@ -200,7 +200,7 @@ func (l *login) apply(o *nats.Options) error {
 		return nil
 	}
 	err := nats.UserCredentialBytes([]byte(l.credentials))(o)
-	if err == nil { // look before the server asks, as the client would not tell this from its answers
+	if err == nil { // check early: the client cannot distinguish this error from a server's response
 		_, err = o.UserJWT()
 	}
 	if err == nil {

@@ -100,7 +100,7 @@ func (a *action) attempt(ctx context.Context, at scheduler.Attempt) scheduler.Re
 	switch cause := context.Cause(watched); {
 	case err == nil:
 		return result
-	case cause != nil: // says more than what the client made of it
+	case cause != nil: // more precise than the client's error
 		return fail(cause)
 	}
 	return fail(err)
@@ -127,9 +127,8 @@ func sameSystem(a, b *nats.Conn) bool {
 	return a.ConnectedServerId() == b.ConnectedServerId() || cluster != "" && cluster == b.ConnectedClusterName()
 }
 
-// onSubject reports whether err, on the scheduler's own connection, is about who
-// listens to the message's subject: nobody, or one who does not answer in time.
-// That connection serves all subjects.
+// onSubject reports whether err, on the scheduler's own connection, concerns the subscribers of the message's
+// subject: none exists, or none answered in time. All subjects share that connection.
 func (a *action) onSubject(err error) bool {
 	return a.access.own() && (errors.Is(err, nats.ErrNoResponders) ||
 		a.mode == request && errors.Is(err, context.DeadlineExceeded))
@@ -212,8 +211,7 @@ func (a *action) store(ctx context.Context, conn *connection, m *nats.Msg) (sche
 // belongs to.
 const lookupTimeout = 2 * time.Second
 
-// noStream finds out why nobody has taken a message for a stream: there is no
-// stream for it, or the one there is has no leader at the moment.
+// noStream finds out why no stream stored the message: no stream has the subject, or its stream has no leader.
 func noStream(ctx context.Context, conn *connection, subject string) error {
 	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
 	defer cancel()
@@ -230,7 +228,7 @@ func noStream(ctx context.Context, conn *connection, subject string) error {
 	return &statusError{http.StatusServiceUnavailable, "no stream has answered", false}
 }
 
-// request sends the message and takes in the first answer.
+// request sends the message and reads the first response.
 func (a *action) request(ctx context.Context, conn *connection, m *nats.Msg) (scheduler.Result, error) {
 	reply, err := conn.nc.RequestMsgWithContext(ctx, m)
 	if err != nil {

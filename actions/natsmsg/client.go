@@ -15,8 +15,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
-// Config is how the NATS actions of a process reach their servers. The zero
-// value is usable by jobs that name servers of their own.
+// Config configures the NATS actions of a process. With the zero value, jobs must name their own servers.
 type Config struct {
 	// Conn is the scheduler's own connection, for jobs that name no servers.
 	// [New] puts itself before its error and disconnect handlers, which are
@@ -28,9 +27,8 @@ type Config struct {
 	// Conn. The default prefix is kept from jobs in any case. Default: carillon.
 	Prefix string
 
-	// Allow are the subjects that jobs may use on Conn, as patterns with * and
-	// >, beside those that no job may use at all (see the package's comment).
-	// Default: >, which is every subject.
+	// Allow lists the subjects that jobs can use on Conn, as patterns with * and >. The forbidden subjects (see the
+	// package comment) stay forbidden. Default: >, every subject.
 	Allow []string
 
 	// Guard decides which addresses jobs' own servers may have. Default: nil,
@@ -41,9 +39,8 @@ type Config struct {
 	// servers. Default: the system's.
 	RootCAs *x509.CertPool
 
-	// MaxConns is how many connections to jobs' own servers may be open at
-	// once; the one that has been idle for longest makes room for another,
-	// and while all are in use attempts wait. Default: 64.
+	// MaxConns limits the open connections to jobs' own servers. A new connection replaces the longest idle one;
+	// while all are in use, attempts wait. Default: 64.
 	MaxConns int
 
 	// IdleTimeout is how long such a connection is kept when no attempt uses
@@ -62,7 +59,7 @@ const (
 // connections. It is safe for concurrent use.
 type Client struct {
 	rules subjectRules
-	own   *connection // on the scheduler's connection; nil: there is none
+	own   *connection // on the scheduler's connection; nil without one
 	pool  *pool.Pool[lru.Key, *connection]
 	guard *egress.Guard
 	roots *x509.CertPool
@@ -88,9 +85,8 @@ func New(config Config) *Client {
 	return c
 }
 
-// Close closes the connections to jobs' own servers, at once: an attempt that
-// uses one fails. It leaves the scheduler's connection open. A process calls
-// it when its worker has stopped.
+// Close closes the connections to jobs' own servers immediately; attempts that use them fail. The scheduler's
+// connection stays open. Call Close after the worker has stopped.
 func (c *Client) Close() { c.pool.Close() }
 
 // typeName is the action type, in canonical spelling, and member the member

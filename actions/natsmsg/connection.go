@@ -17,16 +17,15 @@ import (
 	"github.com/carillon-sched/carillon/actions/pool"
 )
 
-// The bounds of what one server may take, within connectTimeout.
+// Limits of connecting to one server, within connectTimeout.
 const (
 	dialTimeout      = 5 * time.Second
 	handshakeTimeout = 5 * time.Second
 	writeTimeout     = 5 * time.Second
 )
 
-// connect opens a connection to a job's own servers. It is not reconnected:
-// when it breaks, the next attempt opens another, so nothing goes on in the
-// background of an attempt that has ended.
+// connect opens a connection to a job's own servers. It never reconnects, so nothing runs in the background
+// after an attempt; the next attempt opens a new connection.
 func (c *Client) connect(ctx context.Context, who login, w *watch) (*nats.Conn, error) {
 	d := &dialer{ctx: ctx, dialer: c.guard.Dialer(dialTimeout), guard: c.guard, servers: who.servers, roots: c.roots, hostile: w.hostile}
 	o := nats.GetDefaultOptions()
@@ -34,7 +33,7 @@ func (c *Client) connect(ctx context.Context, who login, w *watch) (*nats.Conn, 
 	o.AllowReconnect = false
 	o.NoRandomize = true             // the first server is the job's first choice
 	o.IgnoreDiscoveredServers = true // they are not the job's choice
-	o.SkipHostLookup = true          // the dialer looks up what it checks
+	o.SkipHostLookup = true          // the dialer resolves the names that it checks
 	o.CustomDialer = d
 	o.Timeout = handshakeTimeout
 	o.FlusherTimeout = writeTimeout
@@ -61,7 +60,7 @@ type dialer struct {
 
 	servers []string       // the job's, with their schemes
 	roots   *x509.CertPool // see [Config]
-	hostile func(error)    // is told what a server sends that no server does
+	hostile func(error)    // receives protocol violations of the server
 
 	refused error // a server's address, by the guard; nil: none
 	failed  error // to connect to another server, lately; nil: none has
@@ -85,7 +84,7 @@ func (d *dialer) Dial(network, address string) (net.Conn, error) {
 	return d.socket(conn, address), nil
 }
 
-// SkipTLSHandshake tells the client that the connections see to TLS themselves.
+// SkipTLSHandshake reports that the connections do the TLS handshake themselves.
 func (*dialer) SkipTLSHandshake() bool { return true }
 
 // socket returns the connection to the server at an address.
@@ -131,9 +130,8 @@ func (d *dialer) end() {
 	}
 }
 
-// explain returns why no server could be used: what the last one said, but not
-// that the guard refused it if there were others, as a retry may reach these.
-// The client keeps to itself that a connection was refused.
+// explain returns why no server could be used: the error of the last one. A refusal by the guard counts only if
+// it is the single server, because a retry may reach another. The client itself hides refused connections.
 func (d *dialer) explain(err error) error {
 	isRefusal := egress.IsRefused(err)
 	switch {

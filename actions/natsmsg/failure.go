@@ -22,13 +22,13 @@ import (
 
 // failure says why an attempt failed.
 type failure struct {
-	status    int // 0: nobody has answered
+	status    int // 0 without a response
 	final     bool
 	text      string
 	blameless bool // see [scheduler.Result]
 }
 
-// finalError is one that no retry can help and that no server has answered.
+// finalError is a permanent error that did not come from a server.
 type finalError struct{ error }
 
 // secretError is that a secret of the job cannot be had.
@@ -44,7 +44,7 @@ type statusError struct {
 // Error returns the text.
 func (e *statusError) Error() string { return e.text }
 
-// judge says what an error is worth.
+// judge classifies an error.
 func judge(err error) failure {
 	if final, ok := errors.AsType[*finalError](err); ok {
 		return failure{final: true, text: final.Error(), blameless: true}
@@ -74,7 +74,7 @@ func judge(err error) failure {
 	return failure{text: reason(err)}
 }
 
-// answers are errors of the NATS client that stand for an answer.
+// answers lists the errors of the NATS client that represent a response.
 var answers = []struct {
 	err    error
 	status int
@@ -102,8 +102,7 @@ func answered(status int, text string) failure {
 	return failure{status: status, final: scheduler.FinalStatus(status), text: text}
 }
 
-// Error codes of JetStream that its status does not tell enough about
-// (nats-server, server/errors.json).
+// Error codes of JetStream whose status alone is ambiguous (nats-server, server/errors.json).
 const (
 	streamTooLarge     jetstream.ErrorCode = 10054 // message size exceeds maximum allowed
 	streamHeaderLarge  jetstream.ErrorCode = 10097 // header size exceeds maximum allowed of 64k
@@ -112,7 +111,7 @@ const (
 	duplicateInProcess jetstream.ErrorCode = 10158 // duplicate message id is in process
 )
 
-// judgeStream says what a stream's refusal is worth.
+// judgeStream classifies a stream's refusal.
 func judgeStream(api *jetstream.APIError) failure {
 	f := answered(api.Code, fmt.Sprintf("%s (JetStream error %d)", netreason.Line(api.Description, netreason.Max), api.ErrorCode))
 	if api.ErrorCode == streamTooLarge || api.ErrorCode == streamHeaderLarge {
@@ -125,7 +124,7 @@ func judgeStream(api *jetstream.APIError) failure {
 	return f
 }
 
-// limits are what reasons tell of connecting.
+// limits are the timeouts that reasons mention.
 var limits = netreason.Limits{Dial: dialTimeout, TLS: handshakeTimeout}
 
 // reason says in a few words what went wrong, without the client's name.
@@ -145,7 +144,7 @@ const (
 	headerRetryAfter  = "Retry-After" // seconds, as HTTP has it
 )
 
-// verdict is what an answer's headers say.
+// verdict is the outcome in a response's headers.
 type verdict struct {
 	failed     bool
 	status     int
@@ -153,9 +152,8 @@ type verdict struct {
 	retryAfter time.Duration
 }
 
-// judgeReply looks for an error in the headers of an answer: those of a micro
-// service, or a status of 400 and above. An error code that is no status of
-// HTTP counts as 500.
+// judgeReply looks for an error in the headers of a response: those of a micro service, or a Status of 400 or
+// above. An error code that is not an HTTP status counts as 500.
 func judgeReply(h nats.Header) verdict {
 	code, text := h.Get(micro.ErrorCodeHeader), h.Get(micro.ErrorHeader)
 	if code == "" && text == "" {

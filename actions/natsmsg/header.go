@@ -14,7 +14,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
-// header is what a job gives as headers.
+// header holds the headers of a job.
 type header struct {
 	given   nats.Header
 	secrets []payload.SecretHeader
@@ -54,10 +54,9 @@ func (h *header) SetHeader(name, value string) (int, error) {
 // SetSecretHeader implements [payload.Headers].
 func (h *header) SetSecretHeader(s payload.SecretHeader) { h.secrets = append(h.secrets, s) }
 
-// isServers reports whether the header of that name, in lower case, means
-// something to the server. One of them, Nats-Trace-Dest, makes it publish to
-// any subject; others delete messages or delay them. Nats-Msg-Id only tells
-// messages apart, and status and description are the first line of a header.
+// isServers reports whether NATS servers act on the header, named in lower case. Nats-Trace-Dest makes a server
+// publish to any subject; others delete or delay messages. Nats-Msg-Id only identifies messages. Status and
+// description are the first line of a header block.
 func isServers(lower string) bool {
 	if strings.EqualFold(lower, jetstream.MsgIDHeader) {
 		return false
@@ -79,14 +78,14 @@ func (h *header) begin(at scheduler.Attempt) (headers, error) {
 	return headers{*h, all}, nil
 }
 
-// headers are those of an attempt, as they are put together.
+// headers collects the headers of an attempt.
 type headers struct {
 	job    header
 	header nats.Header
 }
 
-// add adds a header, unless it is empty or the job gives it itself: what the
-// job gives wins. NATS tells names apart by case, so that is seen to here.
+// add adds a header unless its value is empty or the job sets it. NATS header names are case-sensitive, so add
+// compares them itself.
 func (h headers) add(name, value string) {
 	if value == "" || h.job.lower[strings.ToLower(name)] {
 		return

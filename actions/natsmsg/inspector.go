@@ -8,17 +8,15 @@ import (
 	"strings"
 )
 
-// The bounds of what a job's own server may send. The client makes room for as
-// many bytes as a message says that it has, before they come, and keeps lines
-// until they end.
+// Limits of what a job's own server can send. The client allocates the size that a message announces before it
+// arrives, and buffers lines until they end.
 const (
 	maxLine    = 64 << 10 // bytes of a line, such as INFO; servers send some KiB in large clusters
 	maxPayload = 8 << 20  // bytes of a message, the most that the documentation of NATS recommends
 	maxHeaders = 64 << 10 // bytes of its headers, which the client reads into a map
 )
 
-// inspector reads along what a server sends (NATS Client Protocol), as the client
-// will read it.
+// inspector parses what a server sends (NATS Client Protocol), as the client will.
 type inspector struct {
 	line []byte
 	skip int64 // bytes of a payload that are still to come
@@ -29,7 +27,7 @@ var errHeaders = fmt.Errorf("the server sends a message with headers of more tha
 
 var errLine = fmt.Errorf("the server sends a line of more than %d bytes", maxLine)
 
-// feed takes in what came. The error says why the client must not see it.
+// feed parses received bytes. Its error says why the client must not see them.
 func (in *inspector) feed(b []byte) error {
 	for len(b) > 0 {
 		if in.skip > 0 {
@@ -65,8 +63,7 @@ func (in *inspector) feed(b []byte) error {
 	return nil
 }
 
-// judge reads a line. Of one that begins a message the last word is how many bytes
-// its headers and payload have.
+// judge checks a line. The last word of a message's first line is the size of its headers and payload.
 func (in *inspector) judge(line string) error {
 	if strings.Contains(line, "\r") {
 		return errors.New("the server sends a line break inside a line")
@@ -93,7 +90,7 @@ func (in *inspector) judge(line string) error {
 type frames struct {
 	inner  inspector
 	answer bool   // the handshake has been answered
-	head   []byte // what has come of that answer, or of a frame's header
+	head   []byte // the part of the response, or of a frame's header, that has arrived
 	left   int64  // bytes of the present frame that are still to come
 	data   bool   // these are of the protocol
 }
@@ -123,7 +120,7 @@ func (f *frames) feed(b []byte) error {
 	return nil
 }
 
-// judge looks at what has come before a frame's payload.
+// judge checks the bytes before a frame's payload.
 func (f *frames) judge() error {
 	if !f.answer {
 		if f.answer = bytes.HasSuffix(f.head, []byte("\n\r\n")) || bytes.HasSuffix(f.head, []byte("\n\n")); f.answer {

@@ -13,7 +13,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
-// mode is what is done with a message, and what a success is.
+// mode says how a message is sent, and when it counts as a success.
 type mode string
 
 // The modes, in canonical spelling.
@@ -23,13 +23,13 @@ const (
 	request mode = "request"
 )
 
-// message is what an action sends, read and found valid.
+// message is the valid definition of what an action sends.
 type message struct {
 	mode    mode
 	subject string
-	replyTo string // publish: where answers go; nobody here waits for them
+	replyTo string // publish: reply subject; this process does not subscribe to it
 	stream  string // jetstream: the stream that must take the message; "" is any
-	ttl     string // jetstream: Nats-TTL, whole seconds; "" is what the stream says
+	ttl     string // jetstream: Nats-TTL, whole seconds; "": the stream's default
 	header  header
 	content payload.Content
 }
@@ -97,8 +97,7 @@ const (
 	eventDataType     = "datacontenttype"
 )
 
-// compose returns the message of an attempt. An error is a failed attempt; a
-// [finalError] is one that no retry can help.
+// compose returns the message of an attempt. An error fails the attempt; a [finalError] fails it permanently.
 func (m *message) compose(at scheduler.Attempt) (*nats.Msg, error) {
 	rendered, err := m.content.Render(at)
 	if err != nil {

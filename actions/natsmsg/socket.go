@@ -11,14 +11,12 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// socket is the network connection to a job's own server, with TLS where that is
-// due. It is here, and not in the client, so that what the server sends is looked
-// at before the client sees it: a message that says it has more bytes than there
-// can be ends the process, as the client makes room for them in a goroutine of
-// its own.
+// socket is the network connection to a job's own server, with TLS if required. It inspects the server's bytes
+// before the client sees them: the client allocates the size that a message announces, in a goroutine of its
+// own, where a huge size would crash the process.
 //
-// The server speaks first, in plain: a line INFO that says whether it speaks TLS
-// from then on. Over web sockets, TLS comes before all else.
+// The server speaks first, in plain text: an INFO line that says whether TLS follows. Over WebSocket, TLS comes
+// first.
 type socket struct {
 	net.Conn // of the network; TLS, when that is spoken
 
@@ -26,7 +24,7 @@ type socket struct {
 	config  *tls.Config     // names the server
 	secure  bool            // the job asks for TLS
 	inspect interface{ feed([]byte) error }
-	refused func(error) // is told what that has found
+	refused func(error) // receives the inspector's findings
 	web     bool
 
 	greeted bool   // INFO has come
@@ -34,7 +32,7 @@ type socket struct {
 	upgrade bool   // TLS is due before anything else is sent or read
 }
 
-// Read reads what the server sends.
+// Read reads from the server.
 func (s *socket) Read(p []byte) (int, error) {
 	if !s.web && !s.greeted {
 		if err := s.greet(); err != nil {
@@ -65,7 +63,7 @@ func (s *socket) Write(p []byte) (int, error) {
 	return s.Conn.Write(p)
 }
 
-// info is what a server says of TLS.
+// info holds the TLS fields of a server's INFO.
 type info struct {
 	Required  bool `json:"tls_required"`
 	Available bool `json:"tls_available"`
@@ -85,7 +83,7 @@ func (s *socket) greet() error {
 	s.greeted, s.waiting = true, line
 	var server info
 	_, text, _ := bytes.Cut(line, []byte(" "))
-	_ = json.Unmarshal(text, &server) // the client says what is wrong with it
+	_ = json.Unmarshal(text, &server) // the client reports invalid JSON
 	if s.secure && !server.Required && !server.Available {
 		return nats.ErrSecureConnWanted
 	}

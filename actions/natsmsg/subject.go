@@ -15,8 +15,7 @@ import (
 // longer ones, up to their control line of 4,096 bytes in all.
 const maxSubject = 255
 
-// readSubject reads a subject to publish to, "" when there is none or it is
-// wrong.
+// readSubject reads a subject to publish to. It returns "" if the subject is missing or invalid.
 func readSubject(o *document.Object, name string) string {
 	subject, ok := o.String(name)
 	if !ok {
@@ -64,8 +63,8 @@ func newSubjectRules(c *Config) subjectRules {
 	return s
 }
 
-// check reports what is forbidden. An answer is published by whoever answers,
-// JetStream among them, so its subject counts like the message's.
+// check reports forbidden subjects. It checks the reply subject too, because the responder, which can be
+// JetStream, publishes to it.
 func (s subjectRules) check(o *document.Object, subject, replyTo string) {
 	for _, given := range [...]struct{ name, subject string }{{"subject", subject}, {"replyTo", replyTo}} {
 		if err := s.refuses(given.subject); err != nil {
@@ -87,7 +86,7 @@ func (s subjectRules) refuses(subject string) error {
 func (s subjectRules) foreign(subject string) error {
 	switch {
 	case subject == "":
-		return nil // there is none, or it was reported
+		return nil // missing, or reported before
 	case matches(s.prefix+".>", subject) || subject == s.prefix:
 		return fmt.Errorf("%q belongs to the scheduler, whose subjects begin with %s", subject, s.prefix)
 	case matches(DefaultPrefix+".>", subject) || subject == DefaultPrefix:

@@ -12,12 +12,11 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// A watch hears what a server refuses. A forbidden message is answered with an
-// error that names its subject and no message; the client hands it to the
-// connection's error handler, later and on another goroutine. So every call
-// under way is known here by its subjects, and is canceled when they are named.
+// A watch collects the refusals of a server. For a forbidden message the server sends an error that names the
+// subject, not the message, and the client reports it to the connection's error handler, later and on another
+// goroutine. So the watch knows the subjects of all calls in progress and cancels those that an error names.
 type watch struct {
-	inbox string // prefix of the inboxes that answers come to
+	inbox string // prefix of the reply inboxes
 
 	mu       sync.Mutex
 	calls    map[*call]struct{}
@@ -44,7 +43,7 @@ func newWatch(inbox string) *watch {
 	return &watch{inbox: inbox + ".", calls: map[*call]struct{}{}, news: make(chan struct{})}
 }
 
-// attach puts w before the handlers of a connection of somebody else.
+// attach inserts w before the handlers of a connection that another component owns.
 func (w *watch) attach(nc *nats.Conn) {
 	onError, onLoss := nc.ErrorHandler(), nc.DisconnectErrHandler()
 	nc.SetErrorHandler(func(nc *nats.Conn, sub *nats.Subscription, err error) {
@@ -111,7 +110,7 @@ func (w *watch) lost(_ *nats.Conn, _ error) {
 	}
 }
 
-// hostile ends the calls because of what the server has sent.
+// hostile cancels all calls because the server violated the protocol.
 func (w *watch) hostile(err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -140,11 +139,9 @@ func violated(err error) (subject string, subscription bool) {
 // patience bounds the wait for a handler that is queued already.
 const patience = time.Second
 
-// refusal returns the violation that a call was answered with, once the server
-// has answered what was sent after it: nil when it was let pass. The client
-// notes an error before it takes in what follows it, and hands errors to the
-// handler in their order; so when the handler has seen the last one, it has
-// seen this call's.
+// refusal returns the permissions violation of a call, or nil. Call it after the server has answered something
+// sent later than the call: the client notes an error before it reads on, and hands errors to the handler in
+// order, so once the handler has seen the last error it has seen this call's.
 func (w *watch) refusal(ctx context.Context, nc *nats.Conn, c *call) error {
 	last := nc.LastError()
 	if errors.Is(last, nats.ErrPermissionViolation) && !w.await(ctx, last) {

@@ -1,17 +1,14 @@
-// Package netreason says in a few words why an attempt got no answer from the
-// network, in the same words for every type of action: "connection refused",
-// "name not found: example.com", "TLS: certificate signed by unknown
-// authority", "timed out after 60s".
+// Package netreason explains in a few words why an attempt got no response from the network. All action types use the
+// same words: "connection refused", "name not found: example.com", "TLS: certificate signed by unknown authority",
+// "timed out after 60s".
 //
-// # What is guaranteed
+// # Guarantees
 //
-//  1. A reason is one line of at most [Max] bytes of valid UTF-8 without
-//     control characters, whatever a host or a library has put into an error.
-//  2. The URL that [net/url.Error] tells, which may have a secret in it, is
-//     never shown.
-//  3. A reason depends on the error alone, and that of [Ended] on the context
-//     and the times it is given: nothing is looked up or remembered.
+//  1. A reason is one line of at most [Max] bytes of valid UTF-8 without control characters, whatever text a host or a
+//     library has put into the error.
+//  2. A reason never contains the URL of a [net/url.Error], which may hold a secret.
+//  3. A reason depends only on the error; that of [Ended] on the context and the times it receives.
 //
-// It says what went wrong, not what that means: whether a retry can help is
-// the action's knowledge. What is particular to one protocol stays there too.
+// The package does not decide whether a retry can help: that depends on the action. Protocol-specific errors are
+// explained by the package of the protocol.
 package netreason

@@ -2,7 +2,8 @@ package netreason
 
 import "golang.org/x/sys/windows"
 
-// errnos are the errors of Windows' sockets that people meet. Those that package syscall names as Unix does never come.
+// errnos explains the common socket errors of Windows. Windows never returns those that package syscall names as
+// in Unix.
 var errnos = []explained{
 	{windows.WSAECONNREFUSED, "connection refused"},
 	{windows.WSAECONNRESET, "connection reset by the host"},

@@ -32,12 +32,10 @@ func Reason(err error) string {
 	return Limits{Dial: egress.DialTimeout, TLS: egress.TLSTimeout}.Reason(err)
 }
 
-// Reason says why there is no answer, or only a part of one. What it has no
-// words of its own for it tells as err does, on one line, without the URL and
-// the addresses that packages of the standard library add.
+// Reason explains why a response is missing or incomplete. An error without an explanation of its own keeps its
+// text, on one line and without the URL and addresses that the standard library adds.
 //
-// An attempt whose context has ended is better explained by [Ended]: err may
-// be anything then.
+// If the attempt's context has ended, use [Ended]: err is then arbitrary.
 func (l Limits) Reason(err error) string {
 	for _, explain := range []func(error) string{refused, lookup, l.secure, system, closed, l.silent} {
 		if s := explain(err); s != "" {
@@ -104,7 +102,7 @@ func (l Limits) secure(err error) string {
 	return ""
 }
 
-// explained is an error of the operating system, and what it says to people.
+// explained maps an error of the operating system to words.
 type explained struct {
 	errno  syscall.Errno
 	reason string
@@ -141,8 +139,8 @@ func (l Limits) silent(err error) string {
 	return ""
 }
 
-// operation returns the error of an operation of package net, such as dial,
-// which can be inside that of another; nil when there is none.
+// operation returns the error of an operation of package net, such as dial, which may be wrapped in another
+// operation's error; or nil.
 func operation(err error, name string) *net.OpError {
 	for {
 		e, ok := errors.AsType[*net.OpError](err)
@@ -156,14 +154,12 @@ func operation(err error, name string) *net.OpError {
 	}
 }
 
-// Ended says why an attempt's context has ended; it returns "" when it has
-// not. stage is what the attempt was doing, such as "while connecting"; "" is
-// not told. timeout is the attempt's own, 0 for none, and elapsed the time
-// since its start.
+// Ended explains why an attempt's context has ended, or returns "" if it has not. stage is the current activity,
+// such as "while connecting", or "". timeout is the attempt's timeout, or 0; elapsed is the time since it
+// started.
 //
-// The time that is told is the attempt's timeout ("timed out after 60s"), or
-// what has elapsed when the caller's deadline came well before, which is by
-// more than a sixteenth and more than 250 ms.
+// Ended reports timeout ("timed out after 60s"), or elapsed if the caller's deadline ended the attempt much
+// earlier: by more than a sixteenth and more than 250 ms.
 func Ended(ctx context.Context, stage string, timeout, elapsed time.Duration) string {
 	if stage != "" {
 		stage = " " + stage
@@ -180,8 +176,8 @@ func Ended(ctx context.Context, stage string, timeout, elapsed time.Duration) st
 	return "timed out after " + seconds(timeout) + stage
 }
 
-// Explain says why there is no answer, or only a part of one: the end of the attempt's context if that has ended, as
-// [Ended] says it, else err.
+// Explain explains why a response is missing or incomplete: with [Ended] if the context has ended, else from
+// err.
 func Explain(ctx context.Context, err error, timeout, elapsed time.Duration) string {
 	if text := Ended(ctx, "", timeout, elapsed); text != "" {
 		return text

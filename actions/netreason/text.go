@@ -6,9 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// Cut returns the beginning of a text, at most limit bytes of valid UTF-8. A
-// character that would be cut is left out, and what is not UTF-8 is replaced
-// by U+FFFD.
+// Cut returns at most the first limit bytes of a text, as valid UTF-8: it drops a character that would be cut
+// and replaces invalid bytes by U+FFFD.
 func Cut(text string, limit int) string {
 	if len(text) > limit+utf8.UTFMax {
 		text = text[:limit+utf8.UTFMax] // what follows cannot matter

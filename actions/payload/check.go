@@ -9,9 +9,9 @@ import (
 	"text/template/parse"
 )
 
-// checker walks through a template that was parsed. It refuses what is not available, and what does not exist wherever
-// it stands, also behind a condition that no sample meets. It knows the types of the data; nil is a type that only
-// rendering knows.
+// checker walks through a parsed template. It refuses forbidden constructs and unknown names anywhere, also
+// behind a condition that no sample meets. It knows the types of the data; a nil type is known only when
+// rendering.
 type checker struct {
 	text         string
 	given        values          // what .Data has
@@ -28,11 +28,11 @@ type variable struct {
 
 const noTemplates = "{{define}}, {{block}} and {{template}} are not available: a template has no templates of its own"
 
-// allData stands for all members of .Data among the names of them.
+// allData represents all fields of .Data in a list of names.
 const allData = "*"
 
-// check looks at every part of a template that is given some data, and returns the names of what it uses of them. Trees
-// other than its own are templates that it defines.
+// check checks every part of a template with the data given, and returns the names in the data that it uses.
+// trees holds the templates that it defines.
 func check(text string, given values, tree *parse.Tree, trees map[string]*parse.Tree) (uses map[string]bool, err error) {
 	c := checker{text: text, given: given, uses: map[string]bool{}, vars: []variable{{"$", reflect.TypeFor[data]()}}}
 	c.list(tree.Root, reflect.TypeFor[data]())
@@ -122,7 +122,7 @@ func (c *checker) variable(name string) *variable {
 	return &c.vars[0]
 }
 
-// operand returns the type of what a node stands for.
+// operand returns the type of a node's value.
 func (c *checker) operand(node parse.Node, dot reflect.Type) (typ reflect.Type) {
 	c.count(node.Position())
 	switch node := node.(type) {
@@ -132,7 +132,7 @@ func (c *checker) operand(node parse.Node, dot reflect.Type) (typ reflect.Type) 
 		return c.fields(node.Pos, c.operand(node.Node, dot), node.Field)
 	case *parse.FieldNode:
 		pos := node.Pos
-		if len(node.Ident) > 1 { // it is that of the second
+		if len(node.Ident) > 1 { // the type of the second identifier
 			pos -= parse.Pos(len(node.Ident[0]) + 1)
 		}
 		return c.fields(pos, dot, node.Ident)
@@ -207,7 +207,7 @@ func (c *checker) fields(pos parse.Pos, typ reflect.Type, fields []string) refle
 	return typ
 }
 
-// dataType is the type of .Data. What is below it has none of its own: what that is, the job says.
+// dataType is the type of .Data. The job alone determines the types below it.
 var dataType = reflect.TypeFor[values]()
 
 // member returns the type of what .Data has at a path, nil for what rendering finds out.
@@ -236,7 +236,7 @@ func (c *checker) member(pos parse.Pos, path []string) reflect.Type {
 	return reflect.TypeOf(v)
 }
 
-// hint says what an object has.
+// hint lists an object's fields.
 func (v values) hint() string {
 	if len(v) == 0 {
 		return `: give it one in "data" of the job or next to the template, or declare it in the job's "input"`

@@ -18,9 +18,9 @@ const DefaultEventType = "io.github.carillon-sched.occurrence"
 // maxEventText is the length in bytes of the longest attribute that a job may give.
 const maxEventText = 2048
 
-// Attribute is a context attribute of a CloudEvent, its value as it is: a binding encodes it. That of HTTP is
-// [Attribute.HTTPHeader]; AMQP, which Service Bus speaks, and NATS take the name with their prefix (cloudEvents: and ce-)
-// and the NATS binding encodes values as HTTP's does.
+// Attribute is a context attribute of a CloudEvent with its raw value; a protocol binding encodes it. HTTP uses
+// [Attribute.HTTPHeader]. AMQP (Service Bus) and NATS prefix the name with cloudEvents: and ce-; the NATS
+// binding encodes values as HTTP does.
 type Attribute struct {
 	Name, Value string
 }
@@ -43,7 +43,7 @@ func (a Attribute) HTTPHeader() (name, value string) {
 	return "ce-" + a.Name, b.String()
 }
 
-// event is what a job says itself of its CloudEvents; "" is left to the scheduler.
+// event holds the CloudEvents attributes that a job sets; the scheduler fills in those that are "".
 type event struct {
 	kind, source, subject, schema string
 }
@@ -154,7 +154,7 @@ func (e event) structured(a scheduler.Attempt, text string) Message {
 	return Message{Body: string(append(b, '}')), ContentType: "application/cloudevents+json; charset=utf-8"}
 }
 
-// binary returns the event as attributes beside the data. The data's type goes where the protocol has a place for it.
+// binary returns the event as attributes next to the data. The protocol carries the data's type.
 func (e event) binary(a scheduler.Attempt, text string) Message {
 	m := Message{Body: text, Attributes: e.attributes(a)}
 	switch {

@@ -14,23 +14,23 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
-// Envelope is what is put around a payload.
+// Envelope is a format that wraps a payload.
 type Envelope string
 
 // The envelopes.
 const (
 	None              Envelope = "none"              // the payload as it is
 	CloudEvents       Envelope = "cloudevents"       // CloudEvents 1.0, structured mode: a JSON object around the payload
-	CloudEventsBinary Envelope = "cloudeventsBinary" // CloudEvents 1.0, binary mode: attributes beside the payload
+	CloudEventsBinary Envelope = "cloudeventsBinary" // CloudEvents 1.0, binary mode: attributes next to the payload
 	AzureScheduler    Envelope = "azureScheduler"    // the XML that Azure Scheduler put around queue messages
 )
 
-// Rules say what an action type allows.
+// Rules configures the content of an action type.
 type Rules struct {
 	Member    string     // the member that holds the text, such as "message"
-	MaxSize   int        // characters of the text; 0: no limit of its own
-	Envelopes []Envelope // beside none
-	Region    string     // for envelopes that tell it
+	MaxSize   int        // maximum characters of the text; 0: unlimited here
+	Envelopes []Envelope // in addition to none
+	Region    string     // for envelopes that contain it
 }
 
 // Content is the payload of an action, read and compiled. It is immutable and safe for concurrent use. The zero Content
@@ -45,10 +45,10 @@ type Content struct {
 	region   string
 }
 
-// Message is what one attempt sends.
+// Message is the content of one attempt.
 type Message struct {
 	Body        string
-	ContentType string      // of an envelope; "" when the payload is sent as it is, or has no type to tell
+	ContentType string      // of an envelope; "" without one, or if the payload has no known type
 	Attributes  []Attribute // of CloudEvents in binary mode, without prefix; nil in every other mode
 }
 
@@ -139,7 +139,7 @@ func (c *Content) readEnvelope(action, inner *document.Object, allowed []Envelop
 	}
 }
 
-// readTemplate compiles the text, if there is one. What the job has as data counts before the data beside the text.
+// readTemplate compiles the text, if any. The job's data take precedence over the data next to the text.
 func (c *Content) readTemplate(action, inner *document.Object, given bool) {
 	beside := place(action, inner, "data")
 	_, _ = beside.Object("data")
@@ -160,7 +160,7 @@ func (c *Content) readTemplate(action, inner *document.Object, given bool) {
 // Text returns the text as the job gives it.
 func (c *Content) Text() string { return c.text }
 
-// Templated reports whether the text is a template, so that what is sent differs from [Content.Text].
+// Templated reports whether the text is a template, so that the payload differs from [Content.Text].
 func (c *Content) Templated() bool { return c.template != nil }
 
 // BreaksJSON reports whether a template makes text that is no valid JSON, of a sample that has quotation marks in its failure.
@@ -182,7 +182,7 @@ func MediaType(contentType string) string {
 	return kind
 }
 
-// Envelope returns what is put around the text.
+// Envelope returns the envelope of the text.
 func (c *Content) Envelope() Envelope {
 	if c.envelope == "" {
 		return None
@@ -190,8 +190,8 @@ func (c *Content) Envelope() Envelope {
 	return c.envelope
 }
 
-// Render returns what the attempt a sends. An error is a failed attempt that no retry can help: the template's output is
-// too long, or holds a character that its envelope cannot.
+// Render returns the message of the attempt a. An error fails the attempt permanently: the template's output is
+// too long, or has a character that the envelope cannot carry.
 func (c *Content) Render(a scheduler.Attempt) (Message, error) {
 	text := c.text
 	if c.template != nil {
@@ -242,9 +242,8 @@ func position(text string, offset int) string {
 	return fmt.Sprintf("line %d, column %d", line, column)
 }
 
-// ReadMember calls read for the member of an action that holds what belongs to
-// its type, and reports what that has left unread. It returns false when there
-// was any problem, such as that the member is missing, and in a description.
+// ReadMember calls read with the field of an action that belongs to its type, and reports the fields that read
+// leaves unread. It returns false after any problem, such as a missing field, and in a description.
 func ReadMember(action *document.Object, name string, read func(o *document.Object)) bool {
 	if !action.Require(name) {
 		return false

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// functions are those that templates have beside builtins. None has an effect, or a result that depends on anything but
-// its arguments. Those of package text/template with the same names know neither times nor bounds.
+// functions adds to the builtin functions of templates. They have no effects, and depend only on their
+// arguments. The functions of package text/template with the same names support neither times nor limits.
 var functions = template.FuncMap{
 	"eq":       equal,
 	"ne":       func(a, b any) (bool, error) { same, err := equal(a, b); return !same, err },
@@ -42,7 +42,7 @@ var builtins = map[string]any{"and": true, "or": true, "not": true, "len": true}
 
 var errTooLong = fmt.Errorf("the text is longer than the allowed %d bytes", maxValue)
 
-// within keeps what a function makes within the bounds.
+// within enforces the size limit of a function's result.
 func within(made string) (string, error) {
 	if len(made) > maxValue {
 		return "", errTooLong
@@ -174,7 +174,7 @@ func compare(a, b any) (int, error) {
 	return 0, fmt.Errorf("%s cannot be compared with %s", kindOf(reflect.TypeOf(a)), kindOf(reflect.TypeOf(b)))
 }
 
-// plain returns what a value compares by: a time.Time, a float64, or its text.
+// plain returns the comparable form of a value: a time.Time, a float64, or its text.
 func plain(v any) any {
 	switch v := v.(type) {
 	case *moment:

@@ -10,18 +10,18 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
-// The limits of the headers of an action, of whatever protocol (Azure Scheduler Limits, Defaults, and Error Codes).
+// Limits of an action's headers, for every protocol (Azure Scheduler Limits, Defaults, and Error Codes).
 const (
 	maxHeaders    = 50
 	maxHeaderSize = 4096 // characters of all names and values together
 )
 
-// Headers takes in the headers of an action.
+// Headers receives the headers of an action.
 type Headers interface {
-	// CheckHeader says what is wrong with a header, but for its name's and its value's characters.
+	// CheckHeader returns a problem with a header, except in the characters of its name and value.
 	CheckHeader(m document.Member) error
 
-	// SetHeader adds a header, and returns how many characters of its value count; or says what is wrong with that.
+	// SetHeader adds a header and returns how many characters of its value count, or a problem with the value.
 	SetHeader(name, value string) (int, error)
 
 	// SetSecretHeader adds a header whose value is a secret.
@@ -43,8 +43,8 @@ func (s SecretHeader) Reveal(at scheduler.Attempt) (string, error) {
 	return text, err
 }
 
-// ReadHeaders gives to every header of the object headers of o that is not null, and checks the limits. Those named like
-// credentials are secrets, and any may be a shared one.
+// ReadHeaders passes each header of the object headers in o that is not null to to, and checks the limits.
+// Headers named like credentials are secrets, and any value can refer to a shared secret.
 func ReadHeaders(o *document.Object, to Headers) {
 	v, ok := o.Sample("headers", document.ObjectValue(document.Member{Name: "*", Value: document.ObjectValue()}))
 	if !ok {

@@ -10,9 +10,9 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// Identity is what an attempt tells its target about itself. But for the trace of one that is traced, it follows from the
-// ids of the occurrence and the attempt alone, so a worker that repeats an attempt after a crash sends the same. Without a
-// trace, one is made of these, and marked as sampled.
+// Identity identifies an attempt to its target. Except for a recorded trace, it derives from the ids of the
+// occurrence and the attempt, so a worker that repeats an attempt after a crash sends the same identity. Without
+// a trace, Identity derives one from the ids and marks it as sampled.
 type Identity struct {
 	Trace     string // W3C traceparent: one trace for each occurrence, one span for each attempt
 	State     string // W3C tracestate; "" for none
@@ -70,17 +70,17 @@ func sum(s string) [sha256.Size]byte {
 	return sha256.Sum256(append(buf[:0], s...))
 }
 
-// maxFailure is the length in bytes of the longest message that an errorAction tells its target.
+// maxFailure limits the failure message that an errorAction sends, in bytes.
 const maxFailure = 1024
 
-// Field is a name and a value that an errorAction tells its target about what failed.
+// Field is a name and a value with which an errorAction describes the failure.
 type Field struct {
 	Name, Value string
 }
 
-// FailureFields returns what an errorAction tells its target: x-carillon-failed-status (0 when the target gave none),
-// x-carillon-failed-attempts and x-carillon-failed-message, the last as one line of printable ASCII with at most 1,024
-// bytes, which ends with "..." when it was cut. It returns nil for a main action.
+// FailureFields returns the fields that an errorAction sends: x-carillon-failed-status (0 if the target sent
+// none), x-carillon-failed-attempts and x-carillon-failed-message. The message is one line of printable ASCII,
+// at most 1,024 bytes; a cut message ends with "...". FailureFields returns nil for a main action.
 func FailureFields(a scheduler.Attempt) []Field {
 	if a.Failure == nil {
 		return nil
@@ -92,7 +92,7 @@ func FailureFields(a scheduler.Attempt) []Field {
 	}
 }
 
-// plainer spells out what messages often hold beside ASCII.
+// plainer replaces the common non-ASCII characters of messages.
 var plainer = strings.NewReplacer("…", "...", "“", `"`, "”", `"`, "‘", "'", "’", "'", "–", "-", "—", "-")
 
 // failureLine returns a message as one line of printable ASCII: runs of white space and control characters become one

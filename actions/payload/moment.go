@@ -9,7 +9,8 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec"
 )
 
-// moment is a time in a template. The nil moment is no time: it prints as nothing, and what is made of it is nothing, too.
+// moment is a time in a template. The nil moment is no time: it prints as nothing, and its methods return
+// nothing.
 type moment struct{ t time.Time }
 
 // newMoment returns a time in UTC, the nil moment for the zero time.
@@ -55,7 +56,7 @@ func (m *moment) Format(layout string) (string, error) {
 	if len(layout) > longest {
 		return "", fmt.Errorf("the layout of a time is %d bytes long, at most %d are allowed", len(layout), longest)
 	}
-	if laterSample.Due.Format(layout) == layout { // of which no part is what a layout writes for it
+	if laterSample.Due.Format(layout) == layout { // the layout contains no element of a time
 		return "", fmt.Errorf("%q shows nothing of a time: a layout is the time 2006-01-02T15:04:05Z07:00 in the wanted form", layout)
 	}
 	if m == nil {
@@ -120,7 +121,7 @@ func (m *moment) Truncate(length string) (*moment, error) {
 	return inYears(t)
 }
 
-// inYears returns a time, unless RFC 3339 cannot tell its year.
+// inYears returns a time if RFC 3339 can express its year.
 func inYears(t time.Time) (*moment, error) {
 	if t.Year() < 1 || t.Year() > 9999 || t.IsZero() {
 		return nil, fmt.Errorf("a time must be in the years 1 to 9999, as %s is not", t.Format(time.DateTime))

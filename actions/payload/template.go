@@ -17,10 +17,10 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// The bounds of a template. There are no loops, so each part of it runs once at most, and these bound all the rest.
+// Limits of a template. Without loops each part runs at most once, so these limits bound the rest.
 const (
 	maxTemplate = 64 << 10 // bytes of a template
-	maxOutput   = 64 << 10 // bytes of what one makes
+	maxOutput   = 64 << 10 // bytes of the output
 	maxValue    = 16 << 10 // bytes of a text that a function makes
 	maxCalls    = 64       // calls in one of functions that make a text: 64 times 16 KiB are a few milliseconds
 	maxParts    = 4000     // texts, values, fields and calls in one
@@ -29,8 +29,8 @@ const (
 // root is the name of every template, which no message shows.
 const root = "t"
 
-// compile makes a template of text: it parses it, looks at every part of it, and renders two samples with what it is
-// given as data. It returns what it uses of that, too. Errors name the line, and the column where it is known.
+// compile parses and checks a template, and renders two samples with the given data. It also returns the names
+// in the data that the template uses. Errors have the line and, if known, the column.
 func compile(text string, given values) (t *template.Template, uses map[string]bool, err error) {
 	if len(text) > maxTemplate {
 		return nil, nil, fmt.Errorf("is a template of %d bytes, at most %d are allowed", len(text), maxTemplate)
@@ -55,7 +55,7 @@ func compile(text string, given values) (t *template.Template, uses map[string]b
 	return t, uses, nil
 }
 
-// The attempts that a template is tried with: a job's first one, and one that has all there can be.
+// The sample attempts: a job's first one, and one with every field set.
 var (
 	firstSample = scheduler.Attempt{
 		Job:        scheduler.Key{Collection: "default", Job: "sample"},
@@ -76,7 +76,7 @@ var (
 	}()
 )
 
-// execute returns what the template of a text makes for an attempt, given some data.
+// execute renders a template for an attempt with the given data.
 func execute(t *template.Template, text string, given values, a scheduler.Attempt) (string, error) {
 	var out output
 	if err := t.Execute(&out, newData(a, given)); err != nil {
@@ -89,7 +89,7 @@ func execute(t *template.Template, text string, given values, a scheduler.Attemp
 	return made, nil
 }
 
-// output keeps what a template writes, and stops one that writes too much.
+// output collects a template's output up to the limit.
 type output struct{ text strings.Builder }
 
 func (o *output) Write(p []byte) (int, error) {
@@ -99,7 +99,8 @@ func (o *output) Write(p []byte) (int, error) {
 	return o.text.Write(p)
 }
 
-// parseTree parses a text. Beside its tree it returns those that the text defines by a name, and perhaps its own.
+// parseTree parses a text. It returns its tree, and the trees that the text defines by name, which can include
+// its own.
 func parseTree(text string) (*parse.Tree, map[string]*parse.Tree, error) {
 	defined := map[string]*parse.Tree{}
 	tree, err := parse.New(root).Parse(text, "", "", defined, functions, builtins)
@@ -139,8 +140,8 @@ func explain(text string, err error) error {
 // loop finds the words that people begin loops with, in the parser's error.
 var loop = regexp.MustCompile(`^function "(?i:while|for|foreach|each|loop|until|repeat)" not defined$`)
 
-// syntaxError puts an error of the parser in plain words. The parser knows its line. The column is found by parsing
-// beginnings of the text: the shortest one with the same error ends with what is wrong.
+// syntaxError rewords a parser error. The parser knows the line. To find the column, syntaxError parses prefixes
+// of the text: the shortest one with the same error ends at the mistake.
 func syntaxError(text string, err error) error {
 	found := located.FindStringSubmatch(err.Error())
 	message := found[4]
@@ -157,7 +158,7 @@ func syntaxError(text string, err error) error {
 		message += ", which is not available: a template has no loops"
 	}
 	end := sort.Search(len(text), func(n int) bool {
-		for n < len(text) && text[n] == '}' { // one bracket of two is an error of its own
+		for n < len(text) && text[n] == '}' { // a single closing bracket is another error
 			n++
 		}
 		_, _, shorter := parseTree(text[:n])
@@ -201,7 +202,7 @@ type job struct{ Collection, Name string }
 
 func (j job) String() string { return j.Collection + "/" + j.Name }
 
-// failure is what failed. The nil failure is none, with nothing to tell. Its text is its message.
+// failure is the failure that an errorAction reports. The nil failure is empty. It prints as its message.
 type failure struct{ of scheduler.Failure }
 
 func (f *failure) value() scheduler.Failure {
@@ -217,7 +218,7 @@ func (f *failure) Status() int { return f.value().Status }
 // Attempts is how often the action was tried.
 func (f *failure) Attempts() int { return f.value().Attempts }
 
-// Message is that of the last attempt.
+// Message returns the last attempt's message.
 func (f *failure) Message() string { return f.value().Message }
 
 // Reason is the message without the action's type, and without the headers and the body of a response, in one line.

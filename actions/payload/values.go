@@ -9,8 +9,8 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
-// values are what a job, or the action of one, gives to its templates: the members of an object by their names. They print
-// as JSON. String is a member's name that no template can use.
+// values holds the data that a job or its action gives to templates, by name. It prints as JSON. Templates
+// cannot use a field named String.
 type values map[string]any
 
 func (v values) String() string { return string(appendValue(nil, v)) }
@@ -25,7 +25,7 @@ type number string
 
 func (n number) String() string { return string(n) }
 
-// merged returns the members of some objects, of which each counts before those that precede it.
+// merged merges objects; later ones take precedence.
 func merged(objects ...document.Value) values {
 	all := values{}
 	for _, object := range objects {
@@ -109,7 +109,7 @@ func appendValue(b []byte, v any) []byte {
 	return append(b, toJSON(v)...)
 }
 
-// appendJSON appends s as a JSON string. It escapes what RFC 8259 asks for and nothing else; what is not UTF-8 becomes
+// appendJSON appends s as a JSON string. It escapes only what RFC 8259 requires and replaces invalid UTF-8 by
 // U+FFFD.
 func appendJSON(b []byte, s string) []byte {
 	const hex = "0123456789abcdef"

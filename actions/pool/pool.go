@@ -7,16 +7,16 @@ import (
 	"time"
 )
 
-// Pool keeps one connection for each key. It is safe for concurrent use. What
-// its mutex guards are maps and counters; nothing waits for a network under it.
+// Pool keeps one connection per key. It is safe for concurrent use. Its mutex guards only maps and counters; no
+// code does I/O while it holds the mutex.
 type Pool[K comparable, C Conn] struct {
 	config Config
 	ctx    context.Context //nolint:containedctx // of openings, which outlive the attempts that begin them
 	cancel context.CancelCauseFunc
 
 	mu      sync.Mutex
-	entries map[K]*entry[K, C] // what may be given to somebody
-	freed   chan struct{}      // closed when there may be room; nil while nobody waits for that
+	entries map[K]*entry[K, C] // connections that Get can return
+	freed   chan struct{}      // closed when a slot may be free; nil without waiters
 	sweeper *time.Timer        // nil while there is nothing to sweep
 	closed  bool
 	tasks   sync.WaitGroup // users, and goroutines that close
@@ -29,9 +29,8 @@ func New[K comparable, C Conn](config Config) *Pool[K, C] {
 	return p
 }
 
-// Get returns the connection of a key, when it is open. If there is none, dial
-// makes one, without doing I/O, for the pool to open. The error is dial's, that of
-// opening, [ErrClosed], or a [WaitError] when ctx ends first.
+// Get returns the open connection of a key. On a miss, dial makes one without I/O, and the pool opens it. Get
+// returns the error of dial or of opening, [ErrClosed], or a [WaitError] if ctx ends first.
 func (p *Pool[K, C]) Get(ctx context.Context, key K, dial func() (C, error)) (*Lease[K, C], error) {
 	for {
 		e, freed, err := p.find(key, dial)
@@ -111,7 +110,7 @@ func (p *Pool[K, C]) open(e *entry[K, C]) {
 	if e.before != nil {
 		p.succeed(e)
 	}
-	close(e.ready) // in the end: whoever hears of a failure and asks again gets another
+	close(e.ready) // last: a caller that sees the failure and retries gets a new entry
 }
 
 // use counts a user.
@@ -136,7 +135,7 @@ func (p *Pool[K, C]) release(e *entry[K, C]) {
 	}
 }
 
-// drop gives e to nobody any more. It is closed when nobody uses it.
+// drop removes e from the pool. Its last user closes it.
 func (p *Pool[K, C]) drop(e *entry[K, C]) {
 	if e.dropped {
 		return
@@ -253,7 +252,7 @@ func (p *Pool[K, C]) lease(ctx context.Context, e *entry[K, C]) (*Lease[K, C], e
 // Release ends the use, once.
 func (l *Lease[K, C]) Release() { l.pool.release(l.entry) }
 
-// Drop takes the connection from later users. It is to be released all the same.
+// Drop removes the connection from the pool. The caller must still release the lease.
 func (l *Lease[K, C]) Drop() {
 	l.pool.mu.Lock()
 	defer l.pool.mu.Unlock()
@@ -267,35 +266,31 @@ type Conn interface {
 	// that is also for Open to see to.
 	Open(ctx context.Context) error
 
-	// Usable reports whether somebody more may use it, false when it has
-	// broken. It is asked when it is open, and must not wait.
+	// Usable reports whether another attempt can use the open connection: false once it is broken. It must not
+	// block.
 	Usable() bool
 
-	// Close closes it, once, when nobody uses it any more. It is called for one
-	// that could not be opened, too.
+	// Close closes the connection. The pool calls it once, after the last use, and also if opening failed.
 	Close()
 }
 
 // Config is how a pool keeps its connections.
 type Config struct {
-	// Max is how many connections are kept at once. It must be positive.
+	// Max limits the number of connections. It must be positive.
 	Max int
 
-	// IdleTimeout is how long one is kept that nobody uses. It must be
-	// positive.
+	// IdleTimeout is how long the pool keeps an unused connection. It must be positive.
 	IdleTimeout time.Duration
 
 	// RenewAfter is the age at which a connection that is in use, or was not
 	// long ago, gets a successor. Default: it gets none.
 	RenewAfter time.Duration
 
-	// MaxAge is the age above which a connection is given to nobody. Default:
-	// none.
+	// MaxAge is the age from which the pool no longer hands out a connection. Default: unlimited.
 	MaxAge time.Duration
 
-	// Final reports whether an error of opening a successor is one that its
-	// predecessor must not outlive, such as that it may not be opened any more.
-	// Attempts then find out why. Default: none is.
+	// Final reports whether an error of opening a successor also ends the predecessor, for example because access
+	// was revoked. The next attempts then find out why. Default: no error does.
 	Final func(error) bool
 }
 
@@ -380,9 +375,8 @@ func (p *Pool[K, C]) renew(e *entry[K, C]) {
 	e.next, next.before = next, e
 }
 
-// succeed lets e, which is open or could not be opened, take the place of the
-// connection whose successor it is. When it could not be opened for good, that
-// goes too.
+// succeed replaces a connection by its successor e, which is open or failed to open. After a final failure the
+// predecessor goes, too.
 func (p *Pool[K, C]) succeed(e *entry[K, C]) {
 	old := e.before
 	e.before, old.next = nil, nil

@@ -26,8 +26,8 @@ type action struct {
 
 var _ scheduler.SecretDestination = (*action)(nil)
 
-// Target implements [scheduler.Action]: it is the host of the namespace, the
-// same for every form of its name and wherever it is mapped to.
+// Target implements [scheduler.Action]: it returns the namespace's host, which does not depend on the form of
+// its name or on mapped endpoints.
 func (a *action) Target() string { return a.namespace.target }
 
 // Recipients implements [scheduler.SecretDestination]: the namespace, and who receives
@@ -48,8 +48,7 @@ func (a *action) Recipients() []scheduler.Recipient {
 	return all
 }
 
-// Invoke implements [scheduler.Action]: it renders the message of an attempt,
-// sends it, and tells how that ended.
+// Invoke implements [scheduler.Action]: it renders and sends the message of an attempt, and reports the outcome.
 func (a *action) Invoke(ctx context.Context, at scheduler.Attempt) scheduler.Result {
 	return a.attempt(ctx, at).By(a.name)
 }

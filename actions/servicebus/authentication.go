@@ -63,8 +63,7 @@ func readAuthentication(o *document.Object, optional bool) authentication {
 	return a
 }
 
-// checkKey refuses what is no key, and what the SDK would take for something
-// else. Its errors do not show the key.
+// checkKey refuses invalid keys, and those that the SDK would misread. Its errors do not show the key.
 func checkKey(key string) error {
 	switch {
 	case strings.Contains(strings.ToLower(key), "sharedaccesskey="):

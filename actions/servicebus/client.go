@@ -17,8 +17,7 @@ import (
 // Config is how the Service Bus actions of a process reach their namespaces.
 // The zero value is usable.
 type Config struct {
-	// Version is told to the service, as Carillon/<version> in the user agent.
-	// Default: dev.
+	// Version is sent to the service as Carillon/<version> in the user agent. Default: dev.
 	Version string
 
 	// Endpoints says where namespaces are that are not Azure's, by their names
@@ -126,9 +125,8 @@ func (c *Client) ReadAction(name string, o *document.Object) scheduler.Action {
 // (Service Bus' limit).
 const maxEntity = 260
 
-// entityPattern are the paths of queues and topics. Others exist, such as
-// $management and those of subscriptions' dead letters, that nothing can be
-// sent to.
+// entityPattern matches the paths of queues and topics. Other entities, such as $management and subscriptions'
+// dead-letter queues, do not accept messages.
 var entityPattern = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9._~/-]*[A-Za-z0-9_])?$`)
 
 // readAction reads an action of kind k and reports every problem; it returns

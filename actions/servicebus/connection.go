@@ -67,7 +67,7 @@ func newConnection(owner *links, a account) (*connection, error) {
 	return c, nil
 }
 
-// ended is the error of a second dial. It tells the SDK not to try again.
+// ended is the error of a second dial. It stops the SDK's retries.
 type ended struct{ error }
 
 // NonRetriable marks errors for the SDK.
@@ -117,8 +117,8 @@ func (c *connection) note(err error) {
 	c.lost = cmp.Or(c.lost, err)
 }
 
-// explain returns the error of the network in the place of one of the SDK that
-// hides it. sent tells that a message was under way.
+// explain replaces an error of the SDK that hides the network's error. sent reports whether a message was in
+// flight.
 func (c *connection) explain(err error, sent bool) error {
 	if f := judge(err); f.answered {
 		return err
@@ -159,8 +159,7 @@ func (c *connection) secure(ctx context.Context, conn net.Conn) (net.Conn, error
 
 var errHandshakeTimeout = errors.New("TLS handshake timeout")
 
-// cut ends the connection without any ado. Whatever waits for it in the SDK
-// fails.
+// cut closes the connection abruptly. Pending calls in the SDK fail.
 func (c *connection) cut() {
 	c.owner.drop(c)
 	c.mu.Lock()
@@ -173,17 +172,16 @@ func (c *connection) cut() {
 	}
 }
 
-// close ends the connection in good order, if the service agrees in time.
+// close closes the connection gracefully if the service responds in time.
 func (c *connection) close() {
 	c.cancel(pool.ErrClosed)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.ctx), closeTimeout)
 	defer cancel()
 	defer time.AfterFunc(2*closeTimeout, c.cut).Stop()
-	_ = c.client.Close(ctx) // it is gone whatever comes of it
+	_ = c.client.Close(ctx) // closed regardless of the error
 }
 
-// watched is a network connection that tells when it is closed, which the SDK
-// does when it breaks.
+// watched is a network connection that reports when it is closed. The SDK closes it when it breaks.
 type watched struct {
 	net.Conn
 
@@ -214,11 +212,10 @@ func (w *watched) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// maxFrame is how many bytes a frame of a service may have. The SDK announces
-// 64 KiB, and keeps whatever comes until it is whole, up to 2 GiB.
+// maxFrame limits a frame of a service, in bytes. The SDK announces 64 KiB, but buffers up to 2 GiB.
 const maxFrame = 1 << 20
 
-// framing reads along what a service sends (AMQP 1.0, section 2.3.1).
+// framing parses the frames that a service sends (AMQP 1.0, section 2.3.1).
 type framing struct {
 	head []byte // of a frame, or of the protocol, as far as it has come
 	left int64  // bytes of the present frame that are still to come
@@ -226,7 +223,7 @@ type framing struct {
 
 const headLength = 8
 
-// feed takes in what came. The error says why the SDK must not see it.
+// feed parses received bytes. Its error says why the SDK must not see them.
 func (f *framing) feed(b []byte) error {
 	for len(b) > 0 {
 		if f.left > 0 {

@@ -19,11 +19,11 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// failure is what an error means.
+// failure is a classified error.
 type failure struct {
 	answered bool   // the service said so
 	title    string // in its words: a condition of AMQP, or a status
-	text     string // its description, or why there is no answer
+	text     string // its description, or why no response arrived
 	status   int    // of HTTP, the nearest; 0 without an answer
 	final    bool   // a retry cannot help
 
@@ -37,9 +37,8 @@ type failure struct {
 // closed reports whether the service has closed the link, and the link alone.
 func (f failure) closed() bool { return f.answered && f.link && !f.connection }
 
-// meanings are the statuses of the conditions that the service is known to give (AMQP errors in
-// Azure Service Bus, and the SDKs' tables). One that is not here means a failure
-// of the service, which may pass.
+// meanings maps the known conditions of the service to statuses (AMQP errors in Azure Service Bus, and the SDKs'
+// tables). An unknown condition is a transient failure of the service.
 var meanings = map[string]int{
 	"amqp:decode-error":                      http.StatusBadRequest,
 	"amqp:invalid-field":                     http.StatusBadRequest,
@@ -67,14 +66,13 @@ var meanings = map[string]int{
 	"com.microsoft:session-cannot-be-locked": http.StatusConflict,
 }
 
-// rpcError is what the SDK's error for an answer to a request for
-// authorization has; its type is internal.
+// rpcError describes the SDK's internal error type for a response to an authorization request.
 type rpcError interface {
 	error
 	RPCCode() int
 }
 
-// judge says what an error of the SDK, or of this package, means.
+// judge classifies an error of the SDK or of this package.
 func judge(err error) failure {
 	if errors.Is(err, azservicebus.ErrMessageTooLarge) {
 		return condition(string(amqp.ErrCondMessageSizeExceeded), "")
@@ -98,7 +96,7 @@ func judge(err error) failure {
 	}
 }
 
-// judgeCode judges an error of the SDK that hides what is inside it.
+// judgeCode classifies an SDK error that hides its cause.
 func judgeCode(e *azservicebus.Error) failure {
 	text := strings.TrimPrefix(e.Error(), "("+string(e.Code)+"): ")
 	var f failure
@@ -123,7 +121,7 @@ var conditionPattern = regexp.MustCompile(`(?s)\*Error\{Condition: ([^,]*), Desc
 // condition judges an error with a condition of AMQP.
 func condition(name, text string) failure {
 	status := cmp.Or(meanings[name], http.StatusInternalServerError)
-	// What is disabled or locked may be otherwise soon, and what is not implemented never is.
+	// Disabled and locked entities can become available; unimplemented operations cannot.
 	final := scheduler.FinalStatus(status) && status != http.StatusConflict && status != http.StatusLocked
 	final = final || status == http.StatusNotImplemented
 	return failure{answered: true, title: name, text: text, status: status, final: final, blameless: aboutEntity(status)}
@@ -150,7 +148,7 @@ func aboutEntity(status int) bool {
 	}, status)
 }
 
-// failed tells how an attempt failed.
+// failed returns the result of a failed attempt.
 func (a *action) failed(ctx context.Context, err error, timeout, elapsed time.Duration) scheduler.Result {
 	if i, ok := errors.AsType[*interruption](err); ok {
 		return scheduler.Result{Failed: true, Blameless: i.waited, Summary: a.unsent(netreason.Ended(ctx, i.stage, timeout, elapsed))}
@@ -212,14 +210,14 @@ func wait(f failure) time.Duration {
 
 // interruption is the error of an attempt that its context ended.
 type interruption struct {
-	stage  string // what it was about to do
+	stage  string // the interrupted step
 	waited bool   // for others of this process: it has not reached for the namespace
 }
 
 // Error implements error.
 func (i *interruption) Error() string { return "interrupted " + i.stage }
 
-// reason says in a few words why there was no answer.
+// reason explains in a few words why no response arrived.
 func reason(err error) string {
 	if lost, ok := errors.AsType[*lostError](err); ok {
 		return lost.prefix() + netreason.Reason(lost.cause)

@@ -12,9 +12,8 @@ import (
 
 // times are the times of links. Tests have shorter ones.
 type times struct {
-	// open is how long opening a link may take, with dialling and
-	// authorization. It goes on when the attempt that began it has ended, for
-	// the sake of others.
+	// open limits how long opening a link takes, including dialing and authorization. Opening continues after the
+	// attempt that started it has ended, because others wait for it.
 	open time.Duration
 
 	// renew is the age at which a link that is in use gets a successor, and
@@ -25,9 +24,8 @@ type times struct {
 	// token.
 	renew, most time.Duration
 
-	// linger is for how long the SDK may hold a call whose context has ended,
-	// which it does where it waits for a lock that another call holds. Then
-	// the connection is cut, which ends them all.
+	// linger is how long the SDK can block a call whose context has ended, which happens while it waits for a lock
+	// of another call. After that, the connection is cut, which ends all calls.
 	linger time.Duration
 }
 
@@ -72,8 +70,7 @@ func (l *link) Open(context.Context) error {
 }
 
 func (l *link) open() error {
-	// A deadline would become that of single writes to the connection, which
-	// break it when they miss it; a canceled context does not.
+	// A deadline would apply to single writes, and a missed one breaks the connection. A canceled context does not.
 	ctx, cancel := context.WithCancelCause(l.ctx)
 	defer cancel(nil)
 	times := l.connection.owner.times
@@ -113,7 +110,7 @@ func (l *link) send(ctx context.Context, m *azservicebus.AMQPAnnotatedMessage, l
 		lease.Release()
 		return &interruption{stage: "while waiting for earlier messages"}
 	}
-	done, cancel := l.begin(m, lease) //nolint:contextcheck // what the SDK does not end in time outlives the attempt
+	done, cancel := l.begin(m, lease) //nolint:contextcheck // a call that the SDK does not end in time outlives the attempt
 	select {
 	case err := <-done:
 		return err
@@ -135,8 +132,7 @@ func (l *link) send(ctx context.Context, m *azservicebus.AMQPAnnotatedMessage, l
 	return &interruption{stage: "while waiting for the acknowledgement; the message may have arrived"}
 }
 
-// begin begins to send a message, which has a slot. The channel gets what
-// comes of it.
+// begin starts to send a message, which holds a slot. The channel receives the outcome.
 func (l *link) begin(m *azservicebus.AMQPAnnotatedMessage, lease *lease) (chan error, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(l.ctx) // without a deadline: see open
 	done := make(chan error, 1)
@@ -188,5 +184,5 @@ func (l *link) Close() {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(l.ctx), closeTimeout)
 	defer cancel()
 	defer time.AfterFunc(2*closeTimeout, l.connection.cut).Stop()
-	_ = l.sender.Close(ctx) // it is gone whatever comes of it
+	_ = l.sender.Close(ctx) // closed regardless of the error
 }

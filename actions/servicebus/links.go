@@ -13,14 +13,14 @@ import (
 	"github.com/carillon-sched/carillon/actions/pool"
 )
 
-// account is what has a connection of its own.
+// account identifies a connection.
 type account struct {
 	place   place
 	keyName string
 	key     string
 }
 
-// destination is what has a link of its own: a queue or topic, and a key.
+// destination identifies a link: a queue or topic, and a key.
 type destination struct {
 	account
 
@@ -60,12 +60,10 @@ func newLinks(config Config, times times) *links {
 	return ls
 }
 
-// send sends m and returns when it was acknowledged, soon after ctx is done,
-// or when it cannot be.
+// send sends m. It returns once the message is acknowledged or has failed, or soon after ctx is done.
 //
-// What a link says that the service has closed can be long out of date: the
-// queue was deleted, and made again. So what an older link says about itself
-// is not taken for granted before a new one says the same.
+// The reason with which the service closed a link can be outdated: a deleted queue may exist again. So send
+// trusts an older link's error only after a new link reports the same one.
 func (ls *links) send(ctx context.Context, to destination, m *azservicebus.AMQPAnnotatedMessage) error {
 	start := time.Now()
 	for again := true; ; again = false {
@@ -138,7 +136,7 @@ func (ls *links) drop(c *connection) {
 	ls.pool.Drop(func(l *link) bool { return l.connection == c })
 }
 
-// close drops everything and waits until it is gone.
+// close drops all links and waits until they are closed.
 func (ls *links) close() {
 	ls.cancel(pool.ErrClosed)
 	ls.pool.Close()

@@ -26,11 +26,11 @@ const (
 // (CloudEvents' AMQP protocol binding, 3.1.3.1).
 const cloudEventPrefix = "cloudEvents:"
 
-// maxTTL is the longest time to live that AMQP's header can tell, in
-// milliseconds of 32 bits. A longer one is told by an absolute expiry time.
+// maxTTL is the longest time to live of AMQP's header: 32 bits of milliseconds. A longer one is sent as an
+// absolute expiry time.
 const maxTTL = math.MaxUint32 * time.Millisecond
 
-// message returns what the attempt at sends of rendered, and its id.
+// message returns the message of the attempt at with the content rendered, and its id.
 func (a *action) message(
 	at scheduler.Attempt, rendered payload.Message, secrets map[string]any, now time.Time,
 ) (*azservicebus.AMQPAnnotatedMessage, string) {
@@ -86,8 +86,8 @@ func setTTL(m *azservicebus.AMQPAnnotatedMessage, expiry, now time.Time) {
 	}
 }
 
-// annotations returns those of a message that is sent now. A scheduled time
-// that has passed is left out: the message is to be delivered at once.
+// annotations returns the annotations of a message that is sent now. It omits a scheduled time in the past, so
+// that the message is delivered immediately.
 func (p *properties) annotations(now time.Time) map[any]any {
 	m := make(map[any]any, 3)
 	if p.partitionKey != nil {
@@ -102,8 +102,8 @@ func (p *properties) annotations(now time.Time) map[any]any {
 	return m
 }
 
-// applicationProperties returns those of a message. What the job gives wins.
-// The job's own map is shared by all messages, which only read it.
+// applicationProperties returns the application properties of a message. The job's values take precedence. All
+// messages share the job's map and only read it.
 func (a *action) applicationProperties(at scheduler.Attempt, rendered payload.Message, secrets map[string]any) map[string]any {
 	fields, traced := payload.FailureFields(at), at.Trace.Parent != "" && !a.givesTrace()
 	if len(fields) == 0 && len(rendered.Attributes) == 0 && len(secrets) == 0 && !traced {
@@ -124,9 +124,8 @@ func (a *action) applicationProperties(at scheduler.Attempt, rendered payload.Me
 	return m
 }
 
-// The application properties that tell a receiver which trace to continue. Azure's
-// clients set the first two: traceparent as W3C has it, and the same under the name
-// that they had before, which older receivers look for.
+// Application properties with the trace that a receiver continues. Azure's clients set the first two: the W3C
+// traceparent, and the same value under its former name, for older receivers.
 const (
 	propertyTrace      = "traceparent"
 	propertyDiagnostic = "Diagnostic-Id"
@@ -135,7 +134,7 @@ const (
 	traceProperties = 3
 )
 
-// givesTrace reports whether the job says itself what a receiver is to continue.
+// givesTrace reports whether the job sets the trace itself.
 func (a *action) givesTrace() bool {
 	_, plain := a.custom[propertyTrace]
 	_, diagnostic := a.custom[propertyDiagnostic]

@@ -17,15 +17,15 @@ type namespace struct {
 	place
 
 	name   string // as messages name it
-	target string // its own host, in lower case, whatever it is mapped to
+	target string // its own host, in lower case, ignoring mapped endpoints
 }
 
-// place is what is dialled.
+// place is a network endpoint.
 type place struct {
 	host   string // of the address, without port
 	port   string
 	plain  bool // without TLS
-	mapped bool // by the config, so the name does not tell
+	mapped bool // by the configuration, so the host differs from the name
 }
 
 // azureSuffixes end the host names of Azure's namespaces, the first one those
@@ -40,7 +40,7 @@ const (
 	portTLS   = "5671"
 )
 
-// address is what is dialled, host:port.
+// address returns the address to dial, host:port.
 func (p place) address() string { return net.JoinHostPort(p.host, p.port) }
 
 // authority is the host as AMQP and the connection string have it: with its
@@ -114,10 +114,9 @@ func cutScheme(text string) (scheme, rest string) {
 	return strings.ToLower(scheme), strings.TrimSuffix(rest, "/")
 }
 
-// parseEndpoint reads host[:port], with or without a scheme. Its error shows
-// nothing of it, as it may be a URL with a password. Without one, and
-// with sb, this computer and port 5672 are spoken to in plain, as Service Bus
-// emulators are, unless the port is that of TLS.
+// parseEndpoint reads host[:port], with or without a scheme. Its error does not quote the text, which may be a
+// URL with a password. Without a scheme and with sb, this computer and port 5672 are used without TLS, as for
+// Service Bus emulators, unless the port is that of TLS.
 func parseEndpoint(text string) (place, error) {
 	scheme, rest := cutScheme(text)
 	p, local, err := parseHost(rest)

@@ -119,8 +119,8 @@ func isSecret(m document.Member) bool {
 	}
 }
 
-// customValue returns what is sent for the member m of o: nothing for null. wrong is why it
-// must not be given; with a value, jobs that were stored before have it.
+// customValue returns the value to send for the field m of o, or nil for null. wrong says why the value is not
+// allowed; if a value is returned with it, stored jobs may have it.
 func customValue(o *document.Object, m document.Member) (value any, wrong string) {
 	switch m.Value.Kind() {
 	case document.KindString:
@@ -137,8 +137,8 @@ func customValue(o *document.Object, m document.Member) (value any, wrong string
 	return value, ""
 }
 
-// customNumber returns a long, or a double for what is not written as a whole
-// number. One that neither can hold is refused rather than rounded.
+// customNumber returns a long, or a double for numbers with a fraction or exponent. It refuses a number that
+// neither type can represent exactly.
 func customNumber(text string) (value any, wrong string) {
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
 		return n, ""

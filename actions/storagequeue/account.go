@@ -25,7 +25,7 @@ type account struct {
 	endpoint string // its URL, without a slash at the end
 	host     string // of the endpoint, with a port if there is one
 	target   string // what limits know it by: Azure's host of a name, else host and path of the endpoint
-	broken   string // what is wrong with the endpoint in the scheduler's configuration; "" for nothing
+	broken   string // problem of the endpoint in the scheduler's configuration, or ""
 }
 
 // settingError is a mistake in the scheduler's configuration and not in the job.
@@ -50,7 +50,7 @@ func findAccount(text string, endpoints egress.Endpoints) (account, error) {
 	return locate(name, endpoints)
 }
 
-// locate finds the endpoint of an account. It is what the configuration says, or Azure's.
+// locate returns the endpoint of an account: the configured one, or Azure's.
 func locate(name string, endpoints egress.Endpoints) (account, error) {
 	u, err := parseEndpoint(cmp.Or(endpoints.Find(name), "https://"+name+azureQueues))
 	if err != nil {
@@ -58,7 +58,7 @@ func locate(name string, endpoints egress.Endpoints) (account, error) {
 		return account{name: name, target: name + azureQueues, broken: err.Error()}, settingError{err}
 	}
 	a := place(u)
-	a.name, a.target = name, name+azureQueues // wherever it is mapped to
+	a.name, a.target = name, name+azureQueues // ignoring mapped endpoints
 	return a, nil
 }
 
@@ -146,7 +146,7 @@ func isLower(r rune) bool { return r >= 'a' && r <= 'z' || r >= '0' && r <= '9' 
 
 func isAccount(name string) bool { return checkAccount(name) == nil }
 
-// checkAccount says what is wrong with the name of an account, in lower case.
+// checkAccount checks the name of an account, in lower case.
 func checkAccount(name string) error {
 	switch i := strings.IndexFunc(name, func(r rune) bool { return !isLower(r) }); {
 	case i >= 0:
@@ -158,7 +158,7 @@ func checkAccount(name string) error {
 	return nil
 }
 
-// checkQueue says what is wrong with the name of a queue.
+// checkQueue checks the name of a queue.
 func checkQueue(name string) error {
 	const rule = "a queue's name has 3 to 63 lower-case letters, digits and single dashes between them"
 	bad := func(r rune) bool { return !isLower(r) && r != '-' }

@@ -12,7 +12,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// headerRequestID is what the service's logs show of a request.
+// headerRequestID names the request in the service's logs.
 const headerRequestID = "X-Ms-Client-Request-Id"
 
 // action is a compiled message.
@@ -40,7 +40,7 @@ func (a *action) Invoke(ctx context.Context, at scheduler.Attempt) scheduler.Res
 func (a *action) attempt(ctx context.Context, at scheduler.Attempt) scheduler.Result {
 	start := time.Now()
 	if a.account.broken != "" {
-		return a.unsent(0, false, "the account "+a.account.broken) // it may be mended before the retry
+		return a.unsent(0, false, "the account "+a.account.broken) // the configuration may be fixed before the retry
 	}
 	message, err := a.content.Render(at)
 	if err != nil {

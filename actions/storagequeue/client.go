@@ -22,20 +22,20 @@ type Config struct {
 	// not looked up, unless that is Azure's own. Default: every account is at https://<account>.queue.core.windows.net.
 	Endpoints egress.Endpoints
 
-	// Region is what the envelope azureScheduler tells as the region. Default: none.
+	// Region is the region in the envelope azureScheduler. Default: none.
 	Region string
 
-	// Guard decides which addresses may be reached. With Proxy it is asked about the addresses that stand in endpoints only:
-	// what a name leads to is the proxy's to decide, and the proxy itself may be anywhere. It has no effect beside Transport.
-	// Default: all.
+	// Guard decides which addresses jobs may reach. With Proxy it checks only addresses in endpoints: the proxy
+	// resolves names and decides about them, and may itself have any address. Ignored with Transport. Default: all
+	// addresses are allowed.
 	Guard *egress.Guard
 
-	// Proxy is the HTTP or SOCKS5 proxy that all requests pass through. It has no effect beside Transport. Default: none;
-	// the environment (HTTP_PROXY, …) is never asked.
+	// Proxy is the HTTP or SOCKS5 proxy of all requests. Ignored with Transport. Default: none; the environment
+	// (HTTP_PROXY, …) is not read.
 	Proxy *url.URL
 
-	// Transport sends the requests. It must not follow redirects. Default: one with connection pools sized for herds of
-	// jobs on one account. Tests inside a synctest bubble inject one that opens no sockets.
+	// Transport sends the requests. It must not follow redirects. Default: a transport with connection pools for
+	// herds of jobs on one account. Tests in a synctest bubble set one that opens no sockets.
 	Transport http.RoundTripper
 }
 
@@ -88,8 +88,7 @@ func (c *Client) ReadAction(kind string, o *document.Object) scheduler.Action {
 // Close closes the connections that no request uses. A process calls it when its worker has stopped.
 func (c *Client) Close() { (&http.Client{Transport: c.transport.RoundTripper}).CloseIdleConnections() }
 
-// maxQueues is how many of the SDK's clients are kept: the queues of a process that are in use at one time. A client less
-// costs some microseconds to make it anew.
+// maxQueues limits the cached SDK clients: one per queue in use. A miss costs microseconds.
 const maxQueues = 512
 
 // access is where a queue is, and what gives access to it.
@@ -104,7 +103,7 @@ type queue struct {
 	client *azqueue.QueueClient
 }
 
-// open returns the client of a queue. The error says what is wrong with the secret.
+// open returns the client of a queue. Its error describes a problem of the secret.
 func (c *Client) open(a access) (*queue, error) {
 	return c.queues.Get(a, func() (*queue, error) {
 		token, err := parseToken(a.secret)
@@ -131,12 +130,12 @@ func options(t transport) *azqueue.ClientOptions {
 // maxAnswer is how many bytes of an answer's body are read; the service's have less than 1 KiB.
 const maxAnswer = 64 << 10
 
-// transport is what the SDK sends requests by. It follows no redirect and bounds the answer. Its own RoundTripper speaks
-// HTTP/1.1 alone, as the service does.
+// transport sends the SDK's requests. It follows no redirect and limits the size of responses. Its default
+// RoundTripper speaks only HTTP/1.1, as the service does.
 type transport struct {
 	http.RoundTripper
 
-	route egress.Route // checks URLs; the zero route beside a transport of others
+	route egress.Route // checks URLs; zero with a custom transport
 }
 
 // newTransport returns the transport for a Config without one.

@@ -15,7 +15,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// exchange is one attempt that was sent, and what came of it.
+// exchange is one attempt and its outcome.
 type exchange struct {
 	*action
 
@@ -28,7 +28,7 @@ type exchange struct {
 	err    error
 }
 
-// result tells how the attempt ended.
+// result returns the outcome of the attempt.
 func (x *exchange) result(ctx context.Context) scheduler.Result {
 	switch {
 	case x.err == nil && len(x.answer.Messages) > 0 && x.answer.Messages[0].MessageID != nil:
@@ -50,7 +50,7 @@ func (x *exchange) done(text string) scheduler.Result {
 	return scheduler.Result{Status: http.StatusCreated, Summary: text}
 }
 
-// receipt tells of the message in the queue: all but the pop receipt, with which it could be changed and deleted.
+// receipt describes the message in the queue, without the pop receipt, which permits to change and delete it.
 func (x *exchange) receipt() string {
 	m := x.answer.Messages[0]
 	b := append(make([]byte, 0, 256), "Message '"...)
@@ -75,7 +75,7 @@ func (x *exchange) receipt() string {
 	return string(b)
 }
 
-// created judges a status of success whose answer tells no message.
+// created judges a success status whose response describes no message.
 func (x *exchange) created(ctx context.Context) scheduler.Result {
 	if body, err := runtime.Payload(x.raw); err == nil {
 		return scheduler.Result{
@@ -89,7 +89,7 @@ func (x *exchange) created(ctx context.Context) scheduler.Result {
 		"' (the answer broke off: " + x.reason(ctx) + ")")
 }
 
-// refused tells of an answer that is not a success.
+// refused returns the result of a response that is not a success.
 func (x *exchange) refused() scheduler.Result {
 	body, _ := runtime.Payload(x.raw) // as much as came
 	r := readRefusal(x.raw, body)

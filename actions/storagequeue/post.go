@@ -64,8 +64,8 @@ func (p *post) readTarget(o *document.Object, c *Client) {
 	}
 }
 
-// readToken reads sasToken. One that a job gives is looked at when it is put: it may expire later, and a job that has one
-// that has expired can still be read, and changed where it is not changed.
+// readToken reads sasToken. It refuses an expired token only when a job sets it. A stored job whose token
+// expires later can still be read and patched.
 func (p *post) readToken(o *document.Object) {
 	o.Require("sasToken")
 	v, _ := o.Value("sasToken")
@@ -103,7 +103,7 @@ func (p *post) readContent(action, o *document.Object, region string) {
 		p.encoding = word
 	}
 	if p.content.Templated() || p.content.Envelope() != payload.None {
-		return // what is sent is known at the attempt
+		return // only the attempt knows the text
 	}
 	if _, bad := encode(p.content.Text(), p.encoding); bad != nil {
 		o.Problem("message", "%s", bad.reason)

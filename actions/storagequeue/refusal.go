@@ -19,7 +19,7 @@ import (
 // maxRefusal is the length in bytes at which the words of a service are cut.
 const maxRefusal = 1024
 
-// refusal is what a service says when it does not take a message.
+// refusal is the error response of a service.
 type refusal struct {
 	status int
 	code   string // the service's, or the text of the status
@@ -106,7 +106,8 @@ func (x *exchange) tokenHint() string {
 	return "sasToken may be signed with an old key, for another account or for another queue."
 }
 
-// reason says in a few words why there is no answer, or only a part of one. It shows no URL, which has the token in it.
+// reason explains in a few words why the response is missing or incomplete. It omits the URL, which contains the
+// token.
 func (x *exchange) reason(ctx context.Context) string {
 	text := netreason.Explain(ctx, x.err, x.timeout, time.Since(x.start))
 	if dns, ok := errors.AsType[*net.DNSError](x.err); ok && dns.IsNotFound && ctx.Err() == nil {

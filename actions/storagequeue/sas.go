@@ -23,9 +23,9 @@ type token struct {
 // accountKey is the length in bytes of an account's key.
 const accountKey = 64
 
-// parseToken reads a token as people paste it. It finds what is plainly not a token, or one for something else, but takes
-// a word such as the TOKEN of Azure's samples, which emulators accept. Expiry is none of its business, see [token.expired]:
-// what it says of a text is always the same. The error holds nothing of the text that is secret.
+// parseToken reads a token as users paste it. It refuses a text that cannot be a token, or is one for another
+// purpose, but accepts a word such as TOKEN in Azure's samples, which emulators accept. It ignores the expiry
+// (see [token.expired]), so its result depends on the text alone. Its error contains no secret part of the text.
 func parseToken(text string) (token, error) {
 	text = strings.TrimPrefix(strings.TrimSpace(text), "?")
 	switch key, err := base64.StdEncoding.DecodeString(text); {
@@ -76,7 +76,7 @@ func parseQuery(text string) (token, error) {
 	}
 	t.query = strings.Join(parts, "&")
 	if t.signed = values["sig"] != ""; !t.signed {
-		t.hidden = append(t.hidden, t.query) // nobody knows what of it is secret
+		t.hidden = append(t.hidden, t.query) // any part of it may be secret
 	}
 	t.start, t.expiry = tokenTime(values["st"]), tokenTime(values["se"])
 	return t, checkToken(values)

@@ -14,8 +14,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// action is a compiled request. What does not differ from attempt to attempt
-// is computed once, here.
+// action is a compiled request: the parts that all attempts share.
 type action struct {
 	request
 
@@ -69,11 +68,9 @@ func (a *action) compile(c *Client) {
 // Target implements [scheduler.Action].
 func (a *action) Target() string { return a.target }
 
-// Recipients implements [scheduler.SecretDestination]: the host of the request, and the
-// token server, are shown secrets. A path is none of it but a token server's, in
-// which the tenant may stand. The name in a Host header is, as other sites may be
-// at the same address, and so is what a token is for, as the host of the request
-// gets it.
+// Recipients implements [scheduler.SecretDestination]: the request's host and the token server receive secrets.
+// A path counts only for a token server, because it can name the tenant. The Host header counts, because several
+// sites can share an address; so does a token's audience, because the request's host receives the token.
 func (a *action) Recipients() []scheduler.Recipient {
 	own := scheduler.Recipient{Address: site(a.uri)}
 	if a.host != "" && site(&url.URL{Scheme: a.uri.Scheme, Host: a.host}) != own.Address {
@@ -136,7 +133,7 @@ func (x *exchange) setBody(req *http.Request) {
 	}
 }
 
-// describe sets the headers that depend on what is sent.
+// describe sets the headers that depend on the content.
 func (x *exchange) describe(h http.Header, m *payload.Message) {
 	switch {
 	case x.typed:
@@ -212,6 +209,6 @@ func (a *action) attemptHeader(at scheduler.Attempt) http.Header {
 	if id.State != "" && !a.gives(headerTrace) {
 		h[headerTraceState] = []string{id.State}
 	}
-	maps.Copy(h, a.header) // what the job gives wins
+	maps.Copy(h, a.header) // the job's headers take precedence
 	return h
 }

@@ -19,7 +19,7 @@ type authentication interface {
 	authenticate(ctx context.Context, at scheduler.Attempt, stale string) (credential, error)
 }
 
-// credential is what a request is sent with.
+// credential holds the credentials of a request.
 type credential struct {
 	authorization string            // the header; empty: none
 	token         string            // in authorization, when another can be asked for

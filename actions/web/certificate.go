@@ -22,9 +22,8 @@ type certificate struct {
 	pfx, password document.Secret
 }
 
-// certificateMembers are what an answer tells of a certificate: Azure
-// Scheduler's two names for the end of its life, among others. They are
-// ignored when they are sent in.
+// certificateMembers are the fields that describe a certificate in responses, among them Azure Scheduler's two
+// names for its expiry. They are ignored in requests.
 var certificateMembers = []string{
 	"certificateThumbprint", "certificateSubjectName", "certificateExpiration", "certificateExpirationDate",
 }
@@ -32,9 +31,8 @@ var certificateMembers = []string{
 // decodeLimit is how long a document waits for its certificate to be decoded.
 const decodeLimit = 5 * time.Second
 
-// readCertificate reads ao, the member authentication of o. When a document is
-// put, a certificate that stands in it is decoded, so that an unreadable one is
-// told at once, and shown is what answers tell of it.
+// readCertificate reads ao, the field authentication of o. It decodes a certificate in a new document, so that
+// an unreadable one is reported immediately; shown holds the fields that describe it.
 func (r *request) readCertificate(c *Client, o, ao *document.Object) (a *certificate, shown []document.Member) {
 	a = &certificate{client: c}
 	kept := mixed(ao)
@@ -76,9 +74,8 @@ func (r *request) readCertificate(c *Client, o, ao *document.Object) (a *certifi
 	return a, shown
 }
 
-// mixed returns which of certificate and password is one that the job has, when
-// only the other is new; "" for neither. Whether they fit would tell what nobody
-// is shown.
+// mixed returns which of certificate and password comes from the stored job while the other is new, or "".
+// Checking whether they match would reveal something about the stored secret.
 func mixed(ao *document.Object) string {
 	pfx, _ := ao.Value("pfx")
 	password, _ := ao.Value("password")
@@ -91,12 +88,12 @@ func mixed(ao *document.Object) string {
 	return "password"
 }
 
-// describes reports whether m tells of a certificate.
+// describes reports whether m describes a certificate.
 func describes(m document.Member) bool {
 	return slices.ContainsFunc(certificateMembers, func(name string) bool { return strings.EqualFold(name, m.Name) })
 }
 
-// show replaces what the authentication of o tells of a certificate.
+// show replaces the certificate's description in the authentication of o.
 func show(o *document.Object, shown []document.Member) {
 	v, _ := o.Value("authentication")
 	if len(shown) == 0 && !slices.ContainsFunc(v.Members(), describes) {
@@ -106,7 +103,7 @@ func show(o *document.Object, shown []document.Member) {
 	o.Set("authentication", document.ObjectValue(append(kept, shown...)...))
 }
 
-// describe returns what an answer tells of a certificate.
+// describe returns the fields that describe a certificate.
 func describe(leaf *x509.Certificate) []document.Member {
 	sum := sha1.Sum(leaf.Raw) //nolint:gosec // as above
 	end := leaf.NotAfter.UTC().Format(time.RFC3339)
@@ -145,8 +142,7 @@ type transport interface {
 // maxCertified is how many client certificates are kept decoded.
 const maxCertified = 256
 
-// withCertificate returns the transport that shows the certificate in pfx to
-// whoever asks for one.
+// withCertificate returns the transport that presents the certificate in pfx to any server that requests one.
 func (c *Client) withCertificate(ctx context.Context, pfx, password string) (http.RoundTripper, error) {
 	return c.certified.Get(lru.Digest(pfx, password), func() (transport, error) {
 		decoded, err := decodePFX(ctx, pfx, password)

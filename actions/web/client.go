@@ -30,36 +30,29 @@ type Config struct {
 	// not kept in memory, but for an excerpt. Default: 16 MiB.
 	MaxBody int64
 
-	// Guard decides which addresses may be reached, by requests, redirects
-	// and requests of tokens. Default: all of them. With Proxy it is asked
-	// about the addresses that stand in URIs only: what a name leads to is
-	// the proxy's to decide, and the proxy itself may be anywhere. It has no
-	// effect beside Transport.
+	// Guard decides which addresses requests, redirects and token requests may reach. With Proxy it checks only
+	// addresses in URIs: the proxy resolves names and decides about them, and may itself have any address. Ignored
+	// with Transport. Default: all addresses are allowed.
 	Guard *egress.Guard
 
-	// Proxy is the HTTP or SOCKS5 proxy that all requests pass through.
-	// Default: none; the environment (HTTP_PROXY, …) is never asked. It has
-	// no effect beside Transport.
+	// Proxy is the HTTP or SOCKS5 proxy of all requests. Ignored with Transport. Default: none; the environment
+	// (HTTP_PROXY, …) is not read.
 	Proxy *url.URL
 
-	// Resolver looks up the names of hosts. Default: the system's. It has no
-	// effect beside Transport.
+	// Resolver resolves host names. Ignored with Transport. Default: the system's resolver.
 	Resolver *net.Resolver
 
-	// RootCAs are the authorities that certificates of hosts are checked
-	// with. Default: the system's. It has no effect beside Transport.
+	// RootCAs are the trusted authorities. Ignored with Transport. Default: the system's.
 	RootCAs *x509.CertPool
 
-	// LoginEndpoint is where an authentication of type ActiveDirectoryOAuth
-	// asks for tokens: <LoginEndpoint>/<tenant>/oauth2/token. Set it for a
-	// national cloud, or for a stand-in. Default:
+	// LoginEndpoint is the token authority of ActiveDirectoryOAuth: tokens come from
+	// <LoginEndpoint>/<tenant>/oauth2/token. Set it for a national cloud or an emulator. Default:
 	// https://login.microsoftonline.com.
 	LoginEndpoint *url.URL
 
-	// Transport sends the requests. It must not follow redirects. Default:
-	// one with connection pools sized for herds of jobs on one host. Tests
-	// inside a synctest bubble inject one that opens no sockets. Attempts
-	// with a client certificate fail beside it.
+	// Transport sends the requests. It must not follow redirects, and attempts with a client certificate fail with
+	// it. Default: a transport with connection pools for herds of jobs on one host. Tests in a synctest bubble set
+	// one that opens no sockets.
 	Transport http.RoundTripper
 }
 
@@ -75,10 +68,9 @@ type Client struct {
 	region    []string
 	login     *url.URL
 	tokens    *lru.Cache[lru.Key, *tokenEntry]
-	// certified are the transports with a client certificate, by what it is
-	// made of. Connections with different certificates must not mix, and those
-	// with the same are shared by all jobs. The requests of one that is dropped
-	// end as they would.
+	// certified caches the transports with a client certificate, by a digest of its source. Jobs with the same
+	// certificate share connections; different certificates never do. Requests of an evicted transport finish
+	// normally.
 	certified *lru.Cache[lru.Key, transport]
 }
 

@@ -23,7 +23,7 @@ type exchange struct {
 	attempt scheduler.Attempt
 
 	transport http.RoundTripper // of the next request
-	body      string            // what is sent
+	body      string            // request body
 	keys      [][]byte          // it is signed with these; nil: not at all
 	token     string            // it was sent with this one; empty: with none that could be renewed
 
@@ -32,10 +32,10 @@ type exchange struct {
 	asGet    bool          // a redirect turned the request into a GET
 	answer   *http.Response
 	remark   string   // why the attempt failed, where the status does not say it
-	failure  *failure // why there is no answer
+	failure  *failure // why no response arrived
 }
 
-// send sends req, whose context is ctx, follows redirects, and takes in the answer.
+// send sends req, whose context is ctx, follows redirects, and reads the response.
 func (x *exchange) send(ctx context.Context, req *http.Request) {
 	for {
 		x.sent = req
@@ -80,8 +80,7 @@ func (x *exchange) host() string {
 	return x.sent.URL.Host
 }
 
-// renew returns the last request with another token, the one time that an
-// attempt may ask for one; nil when there is no other.
+// renew returns the last request with a new token, at most once per attempt, or nil.
 func (x *exchange) renew(ctx context.Context) (*http.Request, error) {
 	stale := x.token
 	x.token = ""
@@ -106,7 +105,7 @@ func (x *exchange) discard(resp *http.Response) {
 	_ = resp.Body.Close()
 }
 
-// take takes in the final answer and judges it.
+// take reads and judges the final response.
 func (x *exchange) take(ctx context.Context, resp *http.Response) {
 	defer resp.Body.Close()
 	x.answer = resp
@@ -147,23 +146,23 @@ type failure struct {
 // Error implements error.
 func (f *failure) Error() string { return f.what + " failed: " + f.why }
 
-// unready returns the failure of what must be known before a request can be
-// sent, such as a secret. A retry may help: what is shared may be set.
+// unready returns the failure of a prerequisite, such as a secret. A retry may help, because shared secrets can
+// change.
 func unready(err error) error { return &failure{why: err.Error()} }
 
-// failBefore is fail for what goes before a request, such as asking for a
-// token, which the target is not to blame for.
+// failBefore is fail for steps before the request, such as getting a token. They do not count against the
+// target.
 func (x *exchange) failBefore(ctx context.Context, err error) {
 	x.fail(ctx, err)
 	x.failure.blameless = true
 }
 
-// fail records why there is no answer. ctx is the attempt's context.
+// fail records why no response arrived. ctx is the attempt's context.
 func (x *exchange) fail(ctx context.Context, err error) {
 	refused := egress.IsRefused(err)
 	f := failure{why: x.reason(ctx, err), final: refused, blameless: refused}
 	if known, ok := errors.AsType[*failure](err); ok {
-		f = *known // which others may be told, too
+		f = *known // waiters share the original
 	}
 	f.what = cmp.Or(f.what, "Request to host '"+x.host()+"'")
 	x.failure = &f
@@ -178,8 +177,8 @@ func retryAfter(resp *http.Response) time.Duration {
 	return egress.RetryAfter(resp.Header)
 }
 
-// result tells how the attempt ended. It is final when a status says that a
-// retry cannot help, unless the job takes that status for a success.
+// result returns the outcome of the attempt. A failure is final if its status rules out that a retry helps,
+// unless the job counts that status as a success.
 func (x *exchange) result() scheduler.Result {
 	if f := x.failure; f != nil {
 		return scheduler.Result{

@@ -53,7 +53,7 @@ func (x *exchange) message() (message, headers, response string) {
 	return message, message[header:headed], message[body:]
 }
 
-// summary is what the status says, where it came from if that is not the host that was asked, and what was wrong besides.
+// summary describes the status, the responding host if it is another one than requested, and the problem.
 func (x *exchange) summary() string {
 	text := statusText(x.answer.StatusCode)
 	if x.followed > 0 {
@@ -111,15 +111,15 @@ func appendHeader(b []byte, h http.Header) []byte {
 	return append(b[:start+netreason.End(b[start:], maxMessageHeader)], "…\r\n"...)
 }
 
-// bodyReader takes in an answer's body: it keeps the beginning, looks for a text,
-// and bounds how much is read. Values are pooled.
+// bodyReader reads a response body: it keeps the beginning, searches for a text and limits the size. It is
+// pooled.
 type bodyReader struct {
 	head   [scheduler.MaxResponse + utf8.UTFMax]byte // the beginning, and whether it is cut inside a rune
 	kept   int                                       // bytes in head
 	total  int64                                     // bytes read
 	ended  bool                                      // the body's end was seen
 	found  bool                                      // the wanted text was seen
-	window [8 << 10]byte                             // what was read last
+	window [8 << 10]byte                             // the last bytes read
 	out    []byte                                    // where the message is put together
 }
 
@@ -173,14 +173,14 @@ func (in *bodyReader) excerpt() []byte {
 	return b[:netreason.End(b, scheduler.MaxResponse)]
 }
 
-// toldHeaders are the headers of an answer that are told to who tries a job out: what the body is, where to go on, why the
-// request was refused, and what to name when asking the target's people.
+// toldHeaders are the response headers that a test run shows: the type of the body, the next location, the
+// reason of a refusal, and the ids that the target's operators ask for.
 var toldHeaders = []string{
 	"Content-Type", "Content-Length", "Location", "Retry-After", "Www-Authenticate", "Allow", "Server", "Date",
 	"X-Request-Id", "X-Correlation-Id", "X-Ms-Request-Id", "Traceparent", "Webhook-Allowed-Rate",
 }
 
-// tellHeaders tells of the answer's headers, where somebody wants to know.
+// tellHeaders records the response headers if the attempt asks for them.
 func (x *exchange) tellHeaders(resp *http.Response) {
 	if x.attempt.Heard == nil {
 		return
@@ -205,22 +205,20 @@ func (v veil) covers() bool {
 	return reach > 0
 }
 
-// veiledChunk is how many bytes of a body are searched at once, besides as many
-// as a secret can take.
+// veiledChunk is how many bytes of a body are searched together, in addition to the length of a secret.
 const veiledChunk = 32 << 10
 
-// veiledSearch looks for a text in a body, but not where that shows a secret: whether it is
-// there would tell what the secret has in it, to whoever may write the text and
-// not read the secret.
+// veiledSearch searches a body for a text, but not in the parts that show a secret. Otherwise a user who can
+// write the text but not read the secret could probe it.
 type veiledSearch struct {
 	want  []byte
 	veil  veil
-	held  []byte // what is not decided yet
+	held  []byte // bytes that are not searched yet
 	next  int    // the length of held at which it is
 	found bool
 }
 
-// Write takes in a part of the body.
+// Write adds a part of the body.
 func (s *veiledSearch) Write(part []byte) (int, error) {
 	if !s.found {
 		s.held = append(s.held, part...)
@@ -231,9 +229,8 @@ func (s *veiledSearch) Write(part []byte) (int, error) {
 	return len(part), nil
 }
 
-// decide searches what is held. A secret that has begun is seen as a whole only
-// where it can take no more bytes than there are; what comes later is kept, unless
-// the body has ended.
+// decide searches the buffered bytes. It can match a partial secret at the end only once no more bytes of it can
+// follow, so it keeps these bytes until the body ends.
 func (s *veiledSearch) decide(ended bool) {
 	if s.found {
 		return

@@ -22,7 +22,7 @@ type oauth struct {
 	secret document.Secret
 }
 
-// tokenRequest is what a token is asked for with, but for the secret.
+// tokenRequest is a request for a token, without the secret.
 type tokenRequest struct {
 	endpoint *url.URL
 	clientID string

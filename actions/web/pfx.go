@@ -28,9 +28,8 @@ var errNotPFX = errors.New("is not a PKCS#12 file (.pfx, .p12)")
 // the form of PKCS#12.
 var unreadable = regexp.MustCompile(`asn1:|error reading P12 data|trailing data`)
 
-// decoding holds a place for each file that is being decoded. Its keys are
-// derived by as much arithmetic as the file's maker chose, so there are few
-// places, and nobody waits longer than its context lasts.
+// decoding has a slot for each file being decoded. A file's author chooses the cost of its key derivation, so
+// slots are few. A caller waits no longer than its context lasts.
 var decoding = make(chan struct{}, 2)
 
 // maxDerivation is how many rounds of key derivation a file may ask for where
@@ -38,8 +37,8 @@ var decoding = make(chan struct{}, 2)
 // 600,000 for each of three keys.
 const maxDerivation = 5_000_000
 
-// decodePFX returns the certificate, with its chain and key, in a PKCS#12 file
-// in base64. No error tells the password or the content.
+// decodePFX returns the certificate, its chain and key from a PKCS#12 file in base64. Errors contain neither the
+// password nor the content.
 func decodePFX(ctx context.Context, text, password string) (*tls.Certificate, error) {
 	data, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(text), ""))
 	if err != nil {
@@ -114,9 +113,8 @@ func keyPair(chain []*x509.Certificate, key crypto.Signer) *tls.Certificate {
 	return pair
 }
 
-// derivation adds up the rounds of key derivation that can be seen in a file:
-// whole numbers that follow a salt. Those inside encrypted parts cannot be
-// seen.
+// derivation adds up the visible rounds of key derivation in a file: integers that follow a salt. Rounds inside
+// encrypted parts are invisible.
 func derivation(der []byte, depth int) int64 {
 	const maxDepth = 32
 	var total int64

@@ -29,7 +29,7 @@ func newTransport(c *Config, own *tls.Certificate) ownTransport {
 	if own != nil {
 		config.ClientSessionCache = tls.NewLRUClientSessionCache(certifiedSessions)
 		config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
-			return own, nil // whoever issued it: the host knows best what it takes
+			return own, nil // from any issuer: the host decides what it accepts
 		}
 	}
 	t := c.route().Transport(config)
@@ -141,8 +141,8 @@ func (x *exchange) follow(ctx context.Context, u *url.URL, toGet bool) *http.Req
 	return next
 }
 
-// sameSite reports whether what was given for from may be shown to to: the
-// same host and port, or the host's move from http to https.
+// sameSite reports whether to may receive what was given for from: it has the same host and port, or is the same
+// host after a move from http to https.
 func sameSite(from, to *url.URL) bool {
 	if from.Scheme == to.Scheme {
 		return hostPort(from) == hostPort(to)

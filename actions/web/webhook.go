@@ -63,8 +63,7 @@ func (r *request) readWebhook(o *document.Object) {
 	}
 }
 
-// webhookKey returns the key that a secret stands for. The error does not tell
-// the secret.
+// webhookKey decodes the key of a secret. Its error does not contain the secret.
 func webhookKey(secret string) ([]byte, error) {
 	text, ok := strings.CutPrefix(secret, webhookPrefix)
 	if !ok {

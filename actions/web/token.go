@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/carillon-sched/carillon/actions/egress"
@@ -18,10 +19,96 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
+// The life of a token in the cache.
+const (
+	defaultTokenLife = 5 * time.Minute  // of a token without expires_in
+	maxTokenLife     = 24 * time.Hour   // of any
+	maxTokenMargin   = 60 * time.Second // before its end, at most, a token is asked for again; a tenth of its life for short ones
+	maxTokens        = 4096
+)
+
+// token is a token that a token server issued.
+type token struct {
+	text string
+	life time.Duration
+}
+
+// tokenEntry is a token in the cache. At most one request for an entry is active; attempts that need the token wait for it.
+type tokenEntry struct {
+	mu     sync.Mutex
+	text   string
+	renew  time.Time // when it is requested again
+	flight *flight   // the active request; nil: none
+}
+
+// flight is a request of a token. Its other fields are set when done is closed.
+type flight struct {
+	done      chan struct{}
+	text      string
+	err       error
+	abandoned bool // it says nothing about the token server: the attempt that asked has ended
+}
+
+// get returns a token other than stale: the cached one, or the result of fetch. All callers that wait for one
+// request share its error, which is a [failure], or ctx's.
+func (e *tokenEntry) get(ctx context.Context, stale string, fetch func() (token, error)) (string, error) {
+	for {
+		text, f, mine := e.look(stale)
+		if f == nil {
+			return text, nil
+		}
+		if mine {
+			e.fly(ctx, f, fetch)
+			return f.text, f.err
+		}
+		select {
+		case <-f.done:
+			if !f.abandoned {
+				return f.text, f.err
+			}
+		case <-ctx.Done():
+			return "", ctx.Err()
+		}
+	}
+}
+
+// look returns the cached token, or the flight that will bring one; mine when
+// the caller has to fly it.
+func (e *tokenEntry) look(stale string) (text string, f *flight, mine bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.text != "" && e.text != stale && time.Now().Before(e.renew) {
+		return e.text, nil, false
+	}
+	if e.flight == nil {
+		e.flight = &flight{done: make(chan struct{}), abandoned: true}
+		return "", e.flight, true
+	}
+	return "", e.flight, false
+}
+
+// fly asks for a token and keeps it.
+func (e *tokenEntry) fly(ctx context.Context, f *flight, fetch func() (token, error)) {
+	var life time.Duration
+	defer func() { // also when fetch panics
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		if f.text != "" {
+			e.text, e.renew = f.text, time.Now().Add(life-min(life/10, maxTokenMargin))
+		}
+		e.flight = nil
+		close(f.done)
+	}()
+	t, err := fetch()
+	f.text, f.err = t.text, err
+	f.abandoned = err != nil && ctx.Err() != nil
+	life = min(t.life, maxTokenLife)
+}
+
 // maxTokenAnswer is how many bytes a token server's answer may have.
 const maxTokenAnswer = 64 << 10
 
-// tokenAnswer is what a token server says (RFC 6749, sections 5.1 and 5.2).
+// tokenAnswer is the response of a token server (RFC 6749, sections 5.1 and 5.2).
 type tokenAnswer struct {
 	AccessToken string      `json:"access_token"`
 	TokenType   string      `json:"token_type"`
@@ -33,9 +120,8 @@ type tokenAnswer struct {
 // passingErrors are errors of a token server that a retry may overcome.
 var passingErrors = []string{"temporarily_unavailable", "server_error", "slow_down"}
 
-// requestToken asks for a token within ctx, which ends after timeout. header
-// is what the client authenticates by; empty: by the secret in the body. The
-// error is a [failure].
+// requestToken requests a token within ctx, which ends after timeout. header authenticates the client; if it is
+// empty, the secret is in the body. The error is a [failure].
 func (c *Client) requestToken(ctx context.Context, timeout time.Duration, r *tokenRequest, secret, header string) (token, error) {
 	start := time.Now()
 	f := &failure{what: "Token request to host '" + r.endpoint.Host + "'"}
