@@ -88,7 +88,7 @@ func (c applyCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Cli
 type putting struct {
 	client.PutOptions
 
-	ifUnchanged bool // a job whose document has an ETag is put only over one that has it still
+	ifUnchanged bool // put a job whose document has an ETag only if the stored one still has it
 }
 
 // putOver puts jobs and collections into a scheduler that runs.
@@ -108,7 +108,7 @@ func putOver(api *client.Client, o putting) jobfile.Put {
 	}
 }
 
-// putJob puts a job, if that is asked for only over one that has the ETag of its document.
+// putJob puts a job, on request only if the stored one has the ETag of the document.
 func putJob(ctx context.Context, api *client.Client, j jobfile.Job, o putting) (*client.Job, error) {
 	if !o.ifUnchanged {
 		return api.Put(ctx, j.Key, j.Body, o.PutOptions)
@@ -178,8 +178,7 @@ func (c validateCmd) Run(ctx context.Context, t *terminal.Terminal) error {
 	return err
 }
 
-// report tells what became of job files. problems are of files whose jobs were
-// not put.
+// report prints the outcome of job files. problems are those of files whose jobs were not put.
 func report(t *terminal.Terminal, problems []jobfile.Problem, results []jobfile.Result) error {
 	for _, r := range results {
 		problems = append(problems, r.Problems...)
@@ -197,7 +196,7 @@ func report(t *terminal.Terminal, problems []jobfile.Problem, results []jobfile.
 	return terminal.Hinted(jobfile.Report(t, problems), applyHint(problems))
 }
 
-// warn tells of a job what its writer might not expect.
+// warn prints the warnings about a job.
 func warn(t *terminal.Terminal, r jobfile.Result) {
 	for _, w := range r.Warned {
 		t.Complain("warning", w.String())
@@ -311,7 +310,7 @@ func onePerCollection(problems []jobfile.Problem) []jobfile.Problem {
 	return kept
 }
 
-// nearFile returns the file beside one that is not there which was probably meant, or "".
+// nearFile returns the file that was probably meant by a missing one in the same directory, or "".
 func nearFile(file string) string {
 	entries, err := os.ReadDir(filepath.Dir(file))
 	if err != nil {
@@ -346,7 +345,7 @@ func applyHint(problems []jobfile.Problem) string {
 	return "mend the files and apply again; what is in order already stays as it is"
 }
 
-// stamp tells whether a file changed.
+// stamp detects changes of a file.
 type stamp struct {
 	size     int64
 	modified time.Time

@@ -66,7 +66,7 @@ func (c auditCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Cli
 	return err
 }
 
-// query is what is asked for.
+// query returns the query of the flags.
 func (c auditCmd) query(t *terminal.Terminal, now time.Time) (q client.AuditQuery, err error) {
 	if c.Top < 1 {
 		return q, terminal.Usagef("--top must be at least 1")
@@ -104,7 +104,7 @@ func changer(e *trail.Entry) string {
 	return e.By.String()
 }
 
-// changed is what a change was, for people.
+// changed describes a change for people.
 func changed(e *trail.Entry) string {
 	parts := []string{e.Target()}
 	for _, part := range []struct {

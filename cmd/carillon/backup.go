@@ -53,7 +53,7 @@ Examples:
 // frugal has garbage collected when the heap has grown by half: of a million jobs, the names alone take some ten megabytes.
 const frugal = 50
 
-// backupReport is what is printed of a backup.
+// backupReport is the output for a backup.
 type backupReport struct {
 	backup.Header
 	backup.Summary
@@ -123,7 +123,7 @@ func (f natsConn) withStore(ctx context.Context, cfg store.Config, create bool, 
 	return use(st)
 }
 
-// print prints what a backup has.
+// print prints the contents of a backup.
 func (r *backupReport) print(t *terminal.Terminal) error {
 	if t.JSON {
 		return t.PrintJSON(r)
@@ -149,17 +149,17 @@ func warnPartial(t *terminal.Terminal, omitted int) {
 	}
 }
 
-// contents tells a summary to people.
+// contents describes a summary for people.
 func contents(s *backup.Counts) string {
 	return fmt.Sprintf("%s, %s, %s, %s",
 		terminal.Plural(s.Jobs, "job", "jobs"), terminal.Plural(s.Collections, "collection", "collections"),
 		terminal.Plural(s.Secrets, "shared secret", "shared secrets"), terminal.Plural(s.Tokens, "access token", "access tokens"))
 }
 
-// progressEvery is how often work that takes longer is told of.
+// progressEvery is the interval of progress messages.
 const progressEvery = 5 * time.Second
 
-// progress tells how far work is, on stderr; of is how many jobs there are in all, 0 when nobody knows.
+// progress reports progress on stderr; of is the total number of jobs, or 0 if unknown.
 func progress(t *terminal.Terminal, done string, of int) func(jobs int) {
 	last := time.Now()
 	return func(jobs int) {
@@ -265,7 +265,7 @@ func (c restoreCmd) explain(f *backupfile.File, err error) error {
 	return err
 }
 
-// restore looks what is in the way, and then restores.
+// restore checks for conflicts, then restores.
 func (c restoreCmd) restore(
 	ctx context.Context, t *terminal.Terminal, f *backupfile.File, has *backup.Summary, report *restoreReport,
 ) error {
@@ -298,7 +298,7 @@ func (c restoreCmd) restore(
 		return nil
 	})
 	if c.DryRun && errors.Is(err, scheduler.ErrNotFound) {
-		report.Report = &backup.Report{Put: has.Counts} // there is no store yet
+		report.Report = &backup.Report{Put: has.Counts} // no store exists yet
 		return nil
 	}
 	return err
@@ -321,7 +321,7 @@ func (c restoreCmd) read(
 	return use(ctx, with, r)
 }
 
-// tell writes into the audit log that something was restored.
+// tell records the restore in the audit log.
 func (c restoreCmd) tell(ctx context.Context, t *terminal.Terminal, st *store.Store, r *backup.Report) {
 	if r.Put == (backup.Counts{}) && r.Replaced == (backup.Counts{}) {
 		return
@@ -338,7 +338,7 @@ func (c restoreCmd) tell(ctx context.Context, t *terminal.Terminal, st *store.St
 	}
 }
 
-// restoreReport is what is printed of a restore.
+// restoreReport is the output for a restore.
 type restoreReport struct {
 	*backup.Report
 
@@ -380,7 +380,7 @@ func (r *restoreReport) print(t *terminal.Terminal) error {
 	return nil
 }
 
-// printChecked prints what is in a backup that is in order.
+// printChecked prints the contents of a valid backup.
 func (r *backupReport) printChecked(t *terminal.Terminal) error {
 	if t.JSON {
 		return t.PrintJSON(r)

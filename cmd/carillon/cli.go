@@ -14,7 +14,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
-	_ "time/tzdata" // time zones are those of this program, whatever the host has
+	_ "time/tzdata" // use the embedded time zones, not the host's
 
 	"github.com/KimMachineGun/automemlimit/memlimit"
 	"github.com/alecthomas/kong"
@@ -197,8 +197,8 @@ func (e *interruption) Error() string { return e.signal.String() }
 // Is makes it a canceled context.
 func (e *interruption) Is(target error) bool { return target == context.Canceled }
 
-// interruptible returns a context that ends with the first SIGINT or SIGTERM.
-// The second one kills the process. While the terminal is lent, SIGINT is not for this process.
+// interruptible returns a context that ends with the first SIGINT or SIGTERM. The second signal kills the
+// process. SIGINT is ignored while another program uses the terminal.
 func interruptible(lent func() bool) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 2) // of each kind one: a SIGTERM right behind a Ctrl-C must come, too
@@ -220,8 +220,8 @@ func interruptible(lent func() bool) (context.Context, context.CancelFunc) {
 	return ctx, func() { cancel(nil) }
 }
 
-// ended is the error of a command whose context is ctx. Ctrl-C is told from an
-// end in good order, also where the command has done all that a stop takes.
+// ended returns the error of a command whose context is ctx. It distinguishes Ctrl-C from a normal end, even if
+// the command has shut down gracefully.
 func ended(ctx context.Context, err error) error {
 	why, ok := errors.AsType[*interruption](context.Cause(ctx))
 	if err == nil && ok && why.signal == os.Interrupt {
@@ -230,7 +230,7 @@ func ended(ctx context.Context, err error) error {
 	return err
 }
 
-// asked drops the error of a process that was told to stop while it started.
+// asked drops the error of a process that was stopped during its start.
 func asked(ctx context.Context, err error) error {
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		return nil
@@ -262,8 +262,8 @@ func commandPath(n *kong.Node) string {
 	return commandPath(n.Parent) + " " + n.Name
 }
 
-// How the parser says that a flag has a value that is not among its words, of which an empty one stands for the flag that
-// is not given, and that there is no such flag or command.
+// Messages of the parser for a value outside a flag's enumeration (an empty value is the flag's absence), and
+// for unknown flags and commands.
 var (
 	oneOf       = regexp.MustCompile(`^(--[a-z-]+|\[?<[a-z]+>\]?) must be one of (".*") but got (".*")$`)
 	missing     = regexp.MustCompile(`^expected "(<.*>)"$`)
@@ -302,7 +302,7 @@ func plainer(n *kong.Node, err error) error {
 	return err
 }
 
-// unknownFlagError names the flag that was probably meant.
+// unknownFlagError suggests the nearest flag.
 func unknownFlagError(n *kong.Node, flag string) error {
 	name, long := strings.CutPrefix(flag, "--")
 	var names []string
@@ -317,14 +317,14 @@ func unknownFlagError(n *kong.Node, flag string) error {
 	return fmt.Errorf("unknown flag %s", flag)
 }
 
-// other are the commands of other programs that do what one of this program's does.
+// other maps commands of other programs to equivalent ones of this program.
 var other = map[string]string{
 	"jobs": "get", "job": "get", "list": "get", "show": "get", "status": "get", "log": "logs", "add": "apply", "create": "apply",
 	"put": "apply", "trigger": "run", "start": "enable", "resume": "enable", "pause": "disable", "stop": "disable",
 	"remove": "delete", "check": "validate", "lint": "validate", "diff": "apply --dry-run", "retry": "resubmit",
 }
 
-// unknownCommandError names the command that was probably meant.
+// unknownCommandError suggests the nearest command.
 func unknownCommandError(n *kong.Node, command string) error {
 	if meant, ok := other[command]; ok && n.Parent == nil {
 		return fmt.Errorf("unknown command %q; did you mean %q?", command, meant)
@@ -352,11 +352,10 @@ func main() {
 // does not know of.
 const memoryShare = 0.9
 
-// besideHold is what a process needs beside its jobs, and garbage.
+// besideHold is the memory of a process without its held batons and garbage.
 const besideHold = 64 << 20
 
-// tuneMemory has the garbage collector keep a process near what it needs for a
-// hold of so many bytes, unless GOGC or GOMEMLIMIT says something.
+// tuneMemory tunes the garbage collector for a hold of the given size, unless GOGC or GOMEMLIMIT is set.
 func tuneMemory(lookup func(string) (string, bool), hold byteSize) {
 	_, percent := lookup("GOGC")
 	_, limit := lookup("GOMEMLIMIT")
@@ -365,8 +364,8 @@ func tuneMemory(lookup func(string) (string, bool), hold byteSize) {
 	}
 }
 
-// limitMemory has Go honour the memory limit of the control group that this process is in, unless GOMEMLIMIT says something.
-// Where there is no limit, or none that can be found out, nothing changes.
+// limitMemory applies the memory limit of the process's control group to Go, unless GOMEMLIMIT is set. Without a
+// limit, or if it cannot be read, nothing changes.
 func limitMemory(lookup func(string) (string, bool), limit memlimit.Provider) {
 	if _, set := lookup("GOMEMLIMIT"); set {
 		return // Go has read it

@@ -45,15 +45,15 @@ func (c completionCmd) Run(t *terminal.Terminal) error {
 	return err
 }
 
-// completeCmd is what the scripts ask.
+// completeCmd is called by the completion scripts.
 type completeCmd struct {
 	Words []string `arg:"" optional:"" help:"The words of the command line up to the cursor."`
 }
 
-// askFor is how long a scheduler may take to answer: somebody has pressed a key.
+// askFor limits the wait for a scheduler, because the user has just pressed a key.
 const askFor = time.Second
 
-// Run prints how the command line may go on, a word and its help on a line. Names of files the shell knows itself.
+// Run prints the possible next words with their help, one per line. The shell completes file names itself.
 func (c completeCmd) Run(ctx context.Context, t *terminal.Terminal) error {
 	ctx, cancel := context.WithTimeout(ctx, askFor)
 	defer cancel()
@@ -72,7 +72,7 @@ func (c completeCmd) Run(ctx context.Context, t *terminal.Terminal) error {
 	return nil
 }
 
-// valuesAt are the values that no model knows. What cannot be found out is not complained about.
+// valuesAt returns the values that depend on a scheduler or a file. It ignores errors.
 func valuesAt(ctx context.Context, t *terminal.Terminal, p complete.Place) (found []complete.Candidate, files bool) {
 	switch {
 	case p.Name == "path", p.Holder == "FILE", p.Holder == "DIR":

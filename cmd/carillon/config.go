@@ -60,7 +60,7 @@ func (c configCmd) Run(ctx context.Context, t *terminal.Terminal, line commandLi
 // commandLine is the words behind the program's name.
 type commandLine []string
 
-// settings reads the flags of serve: from the command line, the environment and the file. What it returns can be meant.
+// settings reads and checks the flags of serve from the command line, the environment and the file.
 func (l commandLine) settings(ctx context.Context, t *terminal.Terminal) (serveCmd, settings.Set, error) {
 	parser, all := newParser(t)
 	command, err := parser.Parse(l)
@@ -77,8 +77,8 @@ func (l commandLine) settings(ctx context.Context, t *terminal.Terminal) (serveC
 	return *c, set, err
 }
 
-// refusedSettings tells what is wrong with settings that a start was to have. A file of them is part of the command line
-// then, so the exit code is the same wherever a setting stands, and a service manager knows that another start is of no use.
+// refusedSettings reports invalid settings at a start. The file counts as part of the command line, so the exit
+// code does not depend on the source of a setting, and a service manager knows that a restart is pointless.
 func refusedSettings(t *terminal.Terminal, err error) error {
 	if problems, ok := errors.AsType[settings.Problems](err); ok {
 		return terminal.Usage(jobfile.Report(t, problems))
@@ -86,7 +86,7 @@ func refusedSettings(t *terminal.Terminal, err error) error {
 	return err
 }
 
-// reportSettings tells what is wrong with settings.
+// reportSettings reports invalid settings.
 func reportSettings(t *terminal.Terminal, err error) error {
 	if problems, ok := errors.AsType[settings.Problems](err); ok {
 		return jobfile.Report(t, problems)

@@ -37,7 +37,7 @@ Examples:
     carillon describe billing/report --utc`
 }
 
-// described is what is told of a job.
+// described is the output for a job.
 type described struct {
 	Job   json.RawMessage `json:"job"`
 	Since time.Time       `json:"historySince,omitzero"`
@@ -132,7 +132,7 @@ func describeJob(t *terminal.Terminal, j *client.Job, runs []time.Time, now time
 	printer.Field(t, "Occurrences", fmt.Sprintf("%d, of which %d failed for good", s.Occurrences, s.Faults))
 }
 
-// stateOf is a job's state, and what it is doing.
+// stateOf describes a job's state and activity.
 func stateOf(j *client.Job) string {
 	switch s := &j.Status; {
 	case s.Running:
@@ -148,8 +148,8 @@ func stateOf(j *client.Job) string {
 // shownRuns is how many runs are shown.
 const shownRuns = 5
 
-// nextRuns are the job's next runs. The first one is the scheduler's word. Those
-// behind it are left out where this program cannot know them.
+// nextRuns returns the job's next runs. The first comes from the scheduler. The others are computed here, and
+// omitted if this program cannot know them.
 func nextRuns(ctx context.Context, j *client.Job) []time.Time {
 	runs := []time.Time{}
 	first := j.Status.Next
@@ -164,7 +164,7 @@ func nextRuns(ctx context.Context, j *client.Job) []time.Time {
 	var recurrence map[string]any
 	_ = json.Unmarshal(p["recurrence"], &recurrence) // it is an object
 	query := map[string]any{"name": j.Name, "properties": p, "after": first, "count": shownRuns - 1}
-	if recurrence["count"] != nil { // nobody tells how many are left
+	if recurrence["count"] != nil { // the number of remaining runs is unknown
 		return runs
 	}
 	if countsFromRuns(recurrence) {
@@ -207,7 +207,7 @@ func countsFromRuns(recurrence map[string]any) bool {
 	return true
 }
 
-// retriesOf is a retry policy in words; the default's when there is none.
+// retriesOf describes a retry policy; the default one if policy is empty.
 func retriesOf(policy json.RawMessage) string {
 	var p struct {
 		Type     string `json:"retryType"`
@@ -236,8 +236,8 @@ func requestsOf(properties json.RawMessage) []view.Request {
 	return view.Requests(v)
 }
 
-// requestOf is what a record's action asks for, in one line; "" when the job has
-// no such action.
+// requestOf describes the request of a record's action in one line, or returns "" if the job no longer has the
+// action.
 func requestOf(properties json.RawMessage, r *client.Record) string {
 	one, _ := view.RequestOf(requestsOf(properties), &r.RecordForm)
 	return one.String()
@@ -247,7 +247,7 @@ func requestOf(properties json.RawMessage, r *client.Record) string {
 type jobsCmd struct {
 	remote.Jobs
 
-	verb, done string // what is done to a job, and what is said of it then
+	verb, done string // verb of the command, and its participle for the message
 	do         func(*client.Client, context.Context, scheduler.Key) (*client.Job, error)
 	help       string
 }
@@ -334,7 +334,7 @@ Examples:
     carillon pause -l team=billing --until 2026-12-27 --yes`
 }
 
-// pausing is a job that is to be paused, and until when it is.
+// pausing is a job to pause, and the end of the pause.
 type pausing struct {
 	job   scheduler.Key
 	until time.Time

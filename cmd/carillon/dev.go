@@ -97,11 +97,11 @@ Examples:
 // devMinRetry is the shortest retryInterval of jobs.
 const devMinRetry = time.Second
 
-// defaultConcurrency is that of "carillon serve".
+// defaultConcurrency is the default of "carillon serve".
 const defaultConcurrency = 256
 
-// devGrace is how long a stop waits for running attempts: whoever presses
-// Ctrl-C is waiting too. They are repeated at the next start.
+// devGrace is the grace period of a stop, short because the user waits after Ctrl-C. The next start repeats
+// interrupted attempts.
 const devGrace = 3 * time.Second
 
 // dev is a running `carillon dev`.
@@ -115,7 +115,7 @@ type dev struct {
 	node      atomic.Pointer[node.Node]
 	jobs      *watcher
 	records   *printer.Queue
-	example   string // a job to try commands on; "" when there is none
+	example   string // a job for the suggested commands; "" without one
 	side      sync.WaitGroup
 }
 
@@ -156,7 +156,7 @@ func (c devCmd) Run(ctx context.Context, t *terminal.Terminal) error {
 		e.Wait(running)
 		end()
 	}()
-	return errors.Join(asked(running, d.run(running)), e.Close()) //nolint:contextcheck // what the scheduler delivers to ends after it
+	return errors.Join(asked(running, d.run(running)), e.Close()) //nolint:contextcheck // the emulators end after the scheduler that delivers to them
 }
 
 // listeners are the flags that say where to listen.
@@ -166,7 +166,7 @@ func (c devCmd) listeners() []listen.Flag {
 	}
 }
 
-// check makes sure that the flags can be meant.
+// check validates the flags.
 func (c devCmd) check(ctx context.Context) error {
 	err := errors.Join(listen.Check(c.listeners()...), listen.CheckHosts(c.Hosts), checkHold(c.Hold), c.historyFlags.check(),
 		profiles.CheckAddress(ctx, c.Pprof))
@@ -189,7 +189,7 @@ func (c devCmd) check(ctx context.Context) error {
 // adminAddr is where the Service Bus emulator is administered.
 const adminAddr = "127.0.0.1:0"
 
-// emulation is both emulators, for programs with whatever connection strings they have.
+// emulation runs both emulators, for programs with any connection string.
 func (c devCmd) emulation(ctx context.Context, t *terminal.Terminal) emulate.Config {
 	log := c.Logger(t.Err)
 	return emulate.Config{
@@ -293,7 +293,7 @@ func (d *dev) run(ctx context.Context) error {
 	return errors.Join(err, listen.RemovePorts(d.cmd.PortsFile))
 }
 
-// reconnected tells the scheduler that its server was restarted.
+// reconnected notifies the scheduler of a server restart.
 func (d *dev) reconnected() {
 	if n := d.node.Load(); n != nil {
 		n.Reconnected()
@@ -314,8 +314,7 @@ func (d *dev) delivery() (builtin.Config, error) {
 	return delivery, err
 }
 
-// applyFiles applies the job files that were named. A problem ends the start,
-// unless the files are watched: then it can be mended.
+// applyFiles applies the job files. A problem ends the start, unless the files are watched and can be fixed.
 func (d *dev) applyFiles(ctx context.Context) error {
 	if len(d.cmd.Paths) == 0 {
 		return nil
@@ -355,7 +354,7 @@ func (d *dev) put(ctx context.Context, j jobfile.Job) (jobfile.Answer, error) {
 	return jobfile.Answer{Result: v.Result, Over: v.Status.Over, Warnings: v.Warnings}, nil
 }
 
-// ready tells whoever waits for it that everything runs.
+// ready announces that everything runs.
 func (d *dev) ready(ctx context.Context) error {
 	if d.cmd.Watch && d.jobs != nil {
 		d.side.Go(func() { d.jobs.watch(ctx) })
@@ -363,7 +362,7 @@ func (d *dev) ready(ctx context.Context) error {
 	return d.ports().Write(d.cmd.PortsFile)
 }
 
-// echoes are the handlers of /echo and what is below it.
+// echoes returns the handlers of /echo and the paths below it.
 func echoes() map[string]http.Handler {
 	h := echo.Handler()
 	return map[string]http.Handler{client.EchoPath: h, client.EchoPath + "/": h}

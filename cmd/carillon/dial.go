@@ -29,13 +29,12 @@ func (f natsConn) options() []nats.Option {
 	return remote.ConnectOptions(f.Creds, f.Inbox, f.files())
 }
 
-// files are what the connection trusts and shows.
+// files returns the connection's authorities and client certificate.
 func (f natsConn) files() certificates.Client {
 	return certificates.Client{CA: f.CA, Cert: f.Cert, Key: f.Key}
 }
 
-// dial connects to NATS, and waits for a server that is still starting.
-// link is to know what becomes of the connection.
+// dial connects to NATS and waits for a server that is still starting. link observes the connection.
 func (f natsConn) dial(ctx context.Context, s startup, link *node.Link) (nc *nats.Conn, err error) {
 	options := append(embedded.ConnectOptions(), link.Options()...)
 	options = append(options, nats.PingInterval(pingEvery), nats.MaxPingsOutstanding(pingsOut))
@@ -53,15 +52,15 @@ func (f natsConn) dial(ctx context.Context, s startup, link *node.Link) (nc *nat
 	return nc, err
 }
 
-// A server that hangs, or whose machine has failed, ends no connection. It is left for another one when it has not
-// answered so many pings: before there can be other leaders of what it led.
+// A server that hangs, or whose machine has failed, does not close connections. The client leaves it after this
+// many unanswered pings: before other servers can lead its streams.
 const (
 	pingEvery = time.Second
 	pingsOut  = 3
 )
 
-// startsLater reports whether the error of a connection may be that of a server that is still starting, and not of one
-// that refuses this process, or of another program.
+// startsLater reports whether the connection error can come from a server that is still starting. A server that
+// refuses this process, or another program at the address, cannot.
 func startsLater(err error) bool {
 	if _, ok := errors.AsType[*notNATSError](err); ok {
 		return false
@@ -115,13 +114,13 @@ func (e *explainedError) Unwrap() error { return e.cause }
 // notNATSError says that something else listens where a NATS server was expected.
 type notNATSError struct{ host, speaks string }
 
-// Error names the address and what is there.
+// Error names the address and the protocol there.
 func (e *notNATSError) Error() string {
 	return e.host + " speaks " + e.speaks + " and is no NATS server"
 }
 
-// identified returns a better error if what answers is no NATS server. NATS servers speak first, so one that has not
-// said a word is asked in HTTP.
+// identified returns a better error if the peer is not a NATS server. NATS servers speak first, so it sends an
+// HTTP request to a silent peer.
 func (f natsConn) identified(ctx context.Context, err error) error {
 	for _, u := range serverURLs(f.URL) {
 		parsed, failed := url.Parse(u)
@@ -142,7 +141,7 @@ func (f natsConn) identified(ctx context.Context, err error) error {
 // probeTimeout is how long what listens may take to answer.
 const probeTimeout = time.Second
 
-// protocolAt finds out what is spoken at an address; "" when that is not known, or NATS.
+// protocolAt detects the protocol at an address. It returns "" if it is unknown, or NATS.
 func protocolAt(ctx context.Context, host string) string {
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
@@ -159,7 +158,7 @@ func protocolAt(ctx context.Context, host string) string {
 		return ""
 	}
 	begin := make([]byte, 5)
-	n, _ := conn.Read(begin) // what came counts
+	n, _ := conn.Read(begin) // a partial read counts
 	switch {
 	case n == len(begin) && string(begin) == "HTTP/":
 		return "HTTP"
@@ -184,7 +183,7 @@ func serverURLs(list string) []string {
 // natsSchemes are the schemes of servers' URLs.
 var natsSchemes = []string{"nats", "tls", "ws", "wss"}
 
-// checkURLs makes sure that a list of servers can be meant. Parts of URLs may be passwords, and are not repeated.
+// checkURLs validates a list of servers. Its errors do not quote URLs, which may contain passwords.
 func checkURLs(list string) error {
 	for _, text := range serverURLs(list) {
 		u, err := url.Parse(text)
@@ -220,10 +219,10 @@ type deliveryFlags struct {
 	NATSSubject   []string          `name:"nats-subject" help:"Subjects that jobs may publish to over the scheduler's own connection, wildcards included. May be repeated. The scheduler's own, and those that begin with carillon, are never among them. Schedulers with other prefixes in the same account are kept apart by nothing else: leave their subjects out." env:"CARILLON_NATS_SUBJECT" default:">" placeholder:"SUBJECT"`
 }
 
-// everyOther is the name that stands for each name that is not given.
+// everyOther is the name that matches all names not listed.
 const everyOther = "*"
 
-// delivery reads the flags. own are addresses that are allowed beside those of the flags.
+// delivery reads the flags. own are additional allowed addresses.
 func (f deliveryFlags) delivery(own ...netip.Prefix) (builtin.Config, error) {
 	d := builtin.Config{Subjects: f.NATSSubject}
 	networks, err := f.networks()
@@ -259,9 +258,8 @@ func (f deliveryFlags) networks() (all []netip.Prefix, err error) {
 	return all, nil
 }
 
-// allowEndpoints lets jobs reach the addresses that the flags name as
-// endpoints, with their port. What names lead to others decide, so names allow
-// nothing, but for localhost.
+// allowEndpoints allows the IP addresses, with their ports, in endpoints of the flags. Names allow nothing,
+// except localhost, because others control where they lead.
 func (f deliveryFlags) allowEndpoints(g *egress.Guard) {
 	texts := slices.Collect(maps.Values(f.ServiceBus))
 	texts = slices.AppendSeq(texts, maps.Values(f.StorageQueue))
@@ -272,11 +270,10 @@ func (f deliveryFlags) allowEndpoints(g *egress.Guard) {
 	}
 }
 
-// endpointPorts are the ports of endpoints that give none. What sb means
-// depends on who is there.
+// endpointPorts maps schemes to default ports. For sb the port depends on the server.
 var endpointPorts = map[string][]uint16{"amqp": {5672}, "amqps": {5671}, "sb": {5671, 5672}, "http": {80}, "https": {443}}
 
-// endpointAddrs returns the addresses that stand in an endpoint.
+// endpointAddrs returns the addresses in an endpoint.
 func endpointAddrs(u *url.URL) []netip.AddrPort {
 	ports := endpointPorts[u.Scheme]
 	if n, err := strconv.ParseUint(u.Port(), 10, 16); err == nil {
@@ -297,8 +294,7 @@ func endpointAddrs(u *url.URL) []netip.AddrPort {
 	return all
 }
 
-// readProxy reads the URL of a proxy that requests can go through, nil for
-// none. What is wrong is told without a password that may be in it.
+// readProxy parses the URL of a proxy; nil without one. Its errors do not show a password.
 func readProxy(text string) (*url.URL, error) {
 	if text == "" {
 		return nil, nil //nolint:nilnil // no proxy
@@ -345,7 +341,7 @@ func checkEndpoint(flag, text string, schemes ...string) error {
 	if err == nil && u.Host != "" && u.User == nil && slices.Contains(schemes, u.Scheme) {
 		return nil
 	}
-	if at := strings.LastIndex(text, "@"); at >= 0 { // what is before it may be a password
+	if at := strings.LastIndex(text, "@"); at >= 0 { // the part before it can be a password
 		text = "…" + text[at:]
 	}
 	return terminal.Usagef("--%s: %q is not an endpoint such as %s://localhost:5000", flag, text, schemes[0])

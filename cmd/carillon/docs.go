@@ -75,7 +75,7 @@ type notFound struct{ error }
 // Is makes it [scheduler.ErrNotFound].
 func (notFound) Is(target error) bool { return target == scheduler.ErrNotFound }
 
-// missingPage says which page was probably meant.
+// missingPage suggests the nearest page.
 func missingPage(missing *docs.MissingError) error {
 	err := notFound{missing}
 	switch len(missing.Near) {
@@ -160,7 +160,7 @@ func (c schemaCmd) Run(t *terminal.Terminal) error {
 	return nil
 }
 
-// settingsSchema is the schema of the file of settings: what the flags of serve are.
+// settingsSchema returns the schema of the settings file, derived from the flags of serve.
 func settingsSchema() ([]byte, error) {
 	parser, _ := newParser(&terminal.Terminal{Out: io.Discard, Err: io.Discard})
 	i := slices.IndexFunc(parser.Model.Children, func(n *kong.Node) bool { return n.Name == "serve" })
@@ -170,7 +170,7 @@ func settingsSchema() ([]byte, error) {
 // version is set by a release build: -ldflags "-X main.version=v1.2.3".
 var version string
 
-// build is what is known of this binary.
+// build describes this binary.
 type build struct {
 	Version string `json:"version"`
 	Commit  string `json:"commit,omitempty"`
@@ -183,7 +183,7 @@ type build struct {
 func thisBuild() build {
 	b := build{Version: version, Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH}
 	info, _ := debug.ReadBuildInfo()
-	info = cmp.Or(info, &debug.BuildInfo{}) // without module support there is none
+	info = cmp.Or(info, &debug.BuildInfo{}) // absent without module support
 	if info.Main.Version != "(devel)" {
 		b.Version = cmp.Or(b.Version, info.Main.Version)
 	}

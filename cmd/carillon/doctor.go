@@ -65,7 +65,7 @@ func (c doctorCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Cl
 	return err
 }
 
-// damaged counts what only a put can mend.
+// damaged counts the findings that only a put can repair.
 func damaged(findings []view.Finding) (n int) {
 	for _, f := range findings {
 		if f.Damaged {

@@ -68,7 +68,7 @@ func (c editCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Clie
 	done, err := s.run(ctx)
 	if err != nil && s.written {
 		kept := "what you wrote is kept in " + f.Path()
-		if errors.Is(err, context.Canceled) { // of which nothing is said
+		if errors.Is(err, context.Canceled) { // without a message
 			t.Complain("hint", kept)
 		}
 		return terminal.Hinted(err, kept)
@@ -92,12 +92,12 @@ type editing struct {
 	reader  jobfile.Reader
 	file    *edit.File
 	before  document.Value // its properties, as they were opened
-	known   document.Value // and as they were last seen, without what users do not write
+	known   document.Value // as last read, without the fields that users do not write
 	etag    string         // of these
 	written bool           // there is something in the file that was not there
 }
 
-// own is what users write of the properties.
+// own returns the properties that users write.
 func own(properties document.Value) document.Value {
 	properties = properties.Without("status")
 	if state, _ := properties.Member("state"); scheduler.State(state.Text()).Final() {
@@ -106,9 +106,9 @@ func own(properties document.Value) document.Value {
 	return properties
 }
 
-// run opens the editor until what it leaves behind is in order, and returns what was done.
+// run reopens the editor until the document is valid, and returns what was done.
 func (e *editing) run(ctx context.Context) (done string, err error) {
-	var wrong error // with what was saved last
+	var wrong error // of the last save
 	for {
 		text, changed, err := e.file.Open(ctx, e.t)
 		e.written = e.written || changed && !edit.IsEmpty(text)
@@ -146,7 +146,7 @@ func problemLines(err error) []string {
 	return lines
 }
 
-// put puts what is in the file. [scheduler.ErrInvalid] says what is wrong with it.
+// put puts the document in the file. [scheduler.ErrInvalid] reports an invalid document.
 func (e *editing) put(ctx context.Context) (done string, err error) {
 	jobs, problems := e.reader.Read([]string{e.file.Path()})
 	if len(problems) > 0 {
@@ -185,8 +185,8 @@ func (e *editing) put(ctx context.Context) (done string, err error) {
 	}
 }
 
-// learn looks at what somebody else has made of the job meanwhile. What my changes do not touch stays as it is now; of the
-// rest there is a [*conflictError].
+// learn reads concurrent changes of the job. Fields outside mine keep their current values; for overlapping
+// changes it returns a [*conflictError].
 func (e *editing) learn(ctx context.Context, mine []document.Change) error {
 	j, err := e.api.Get(ctx, e.key)
 	if err != nil {
@@ -207,13 +207,13 @@ func (e *editing) learn(ctx context.Context, mine []document.Change) error {
 	return nil
 }
 
-// conflictError says what somebody else has changed that a patch would change, too.
+// conflictError reports concurrent changes that a patch would overwrite.
 type conflictError struct{ lost []document.Change }
 
 // Error says that it was changed.
 func (*conflictError) Error() string { return "somebody else changed the same meanwhile" }
 
-// as is what is said of it, as problems, each on a line.
+// as returns the conflicts as problems, one per line.
 func (c *conflictError) as(k scheduler.Key) error {
 	all := document.Problems{{Message: k.String() + " was changed by somebody else meanwhile. Remove these lines to put yours over it:"}}
 	for _, line := range edit.Lines(c.lost) {
@@ -222,7 +222,7 @@ func (c *conflictError) as(k scheduler.Key) error {
 	return &overwriteError{all}
 }
 
-// overwriteError is a conflict with what it is about.
+// overwriteError is a conflict with its problems.
 type overwriteError struct{ document.Problems }
 
 // Unwrap returns the problems.

@@ -125,7 +125,7 @@ func (c exportCmd) write(t *terminal.Terminal, documents []export.Document) erro
 			return err
 		}
 		path := filepath.Join(c.Output, fileName(d.Key))
-		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil { //nolint:gosec // as the umask says: there are no secrets in it
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil { //nolint:gosec // permissions follow the umask: the files have no secrets
 			return terminal.Unavailable(err)
 		}
 		if err := terminal.WritePrivate(path, d.YAML()); err != nil {
@@ -136,7 +136,8 @@ func (c exportCmd) write(t *terminal.Terminal, documents []export.Document) erro
 	return nil
 }
 
-// checkFileKey refuses names that no scheduler has: one that answers with ../x would choose where files are written.
+// checkFileKey refuses names that no scheduler has: a server that answers with ../x could otherwise choose where
+// files are written.
 func checkFileKey(k scheduler.Key) error {
 	if k.Job == "" {
 		return scheduler.ValidateCollection(k.Collection)

@@ -45,7 +45,7 @@ Examples:
     carillon forecast --apply --proposals 20 --yes`
 }
 
-// Run shows what is planned.
+// Run prints the forecast.
 func (c forecastCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
 	q := client.ForecastQuery{Collection: c.Collection, Hours: c.Hours, Proposals: c.Proposals}
 	if c.Hours < 1 || c.Hours > forecast.MaxHours {
@@ -160,7 +160,7 @@ func printForecast(t *terminal.Terminal, r *forecast.Report) {
 	t.Complain("hint", `"carillon forecast --apply --dry-run" tries them all, and without --dry-run they are carried out`)
 }
 
-// What is shown to people at most.
+// Limits of the output for people.
 const (
 	peaksShown     = 3
 	namesShown     = 5

@@ -144,12 +144,12 @@ func (c getCmd) list(ctx context.Context, t *terminal.Terminal, api *client.Clie
 	return c.print(t, jobs)
 }
 
-// picks reports whether not all jobs are to be listed.
+// picks reports whether the flags filter jobs.
 func (c getCmd) picks() bool {
 	return c.Labels+c.State+c.Prefix+c.Action+c.After+c.Before+c.Text+c.Last != ""
 }
 
-// misused tells of a flag what the API would of its option.
+// misused rewords an API error about an option for its flag.
 func (getCmd) misused(err error) error {
 	flags := map[string]string{
 		"prefix": "--prefix", "nextAfter": "--next-after", "nextBefore": "--next-before", "actionType": "--action-type",

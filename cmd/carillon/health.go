@@ -72,7 +72,7 @@ func (c healthCmd) Run(ctx context.Context, t *terminal.Terminal) error {
 	return nil
 }
 
-// ask sends a GET and returns what is answered.
+// ask sends a GET and returns the response.
 func ask(ctx context.Context, target string) (status int, body []byte, err error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, target, http.NoBody)
 	if err != nil {
@@ -80,7 +80,7 @@ func ask(ctx context.Context, target string) (status int, body []byte, err error
 	}
 	answer, err := http.DefaultClient.Do(request)
 	if outer, ok := errors.AsType[*url.Error](err); ok {
-		return 0, nil, outer.Err // without the URL, which the caller tells
+		return 0, nil, outer.Err // without the URL, which the caller adds
 	}
 	if err != nil {
 		return 0, nil, err
@@ -90,7 +90,7 @@ func ask(ctx context.Context, target string) (status int, body []byte, err error
 	return answer.StatusCode, body, err
 }
 
-// reason is what an answer says is missing: the message of an error, or its whole text.
+// reason returns the message of an error response, or its whole text.
 func reason(body []byte) string {
 	var told struct {
 		Error struct {

@@ -59,7 +59,7 @@ Examples:
     carillon history report --follow --json`
 }
 
-// shownRecords is how many records are shown when nobody says how many.
+// shownRecords is the default number of records.
 const shownRecords = 20
 
 // Run shows a history.
@@ -100,7 +100,7 @@ func (c historyCmd) top(otherwise int) int {
 	return *c.Top
 }
 
-// query is what is asked for.
+// query returns the query of the flags.
 func (c historyCmd) query(t *terminal.Terminal, now time.Time) (q client.HistoryQuery, err error) {
 	if c.Top != nil && *c.Top < 1 {
 		return q, terminal.Usagef("--top must be at least 1")
@@ -208,7 +208,7 @@ func (c historyCmd) last(ctx context.Context, t *terminal.Terminal, api *client.
 // attempts are the outcomes of attempts.
 var attempts = []scheduler.Outcome{scheduler.OutcomeCompleted, scheduler.OutcomeFailed}
 
-// request is what the record's job asks for now; "" when there is no such job.
+// request describes the current request of the record's job, or returns "" if the job no longer exists.
 func (c historyCmd) request(ctx context.Context, api *client.Client, r *client.Record) string {
 	if c.Earlier || c.UID != "" {
 		return ""
@@ -219,7 +219,7 @@ func (c historyCmd) request(ctx context.Context, api *client.Client, r *client.R
 	}
 	j, err := api.Get(ctx, k)
 	if err != nil {
-		return "" // the record tells enough
+		return "" // the record is sufficient
 	}
 	return requestOf(j.Properties, r)
 }

@@ -23,7 +23,7 @@ type live struct {
 	hosts  hosts
 	keeper *settings.Keeper
 
-	// What there is from its start on.
+	// Fixed from the start.
 	tracer    *tracing.Tracer
 	guard     *egress.Guard
 	admission *admission
@@ -70,7 +70,7 @@ func (h *hosts) set(allowed func(host string) bool) {
 
 func (h *hosts) allow(host string) bool { return (*h.allowed.Load())(host) }
 
-// hangups are the SIGHUPs that come until stop. One that comes while another is being seen to is not lost.
+// hangups returns the SIGHUPs until stop. A signal that arrives during a reload is kept.
 func hangups() (came <-chan os.Signal, stop func()) {
 	c := make(chan os.Signal, 1)
 	signal.Notify(c, syscall.SIGHUP)

@@ -80,7 +80,7 @@ func (c runCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Clien
 	})
 }
 
-// errFaulted is a run that did not complete, whose record tells why.
+// errFaulted reports a run that did not complete; its record has the reason.
 var errFaulted = errors.New("the run faulted")
 
 // errTime is why a wait ends by itself.
@@ -104,7 +104,7 @@ func (c runCmd) await(ctx context.Context, t *terminal.Terminal, api *client.Cli
 				return nil
 			})
 		}
-		_ = g.Wait() // each tells of its own end
+		_ = g.Wait() // each reports its own outcome
 		close(events)
 	}()
 	r := runs{t: t, lines: printer.New(t, terminal.Clock), timeout: c.Timeout}
@@ -149,7 +149,7 @@ func (r *runs) take(e client.Ended) {
 	}
 }
 
-// fail notes what went wrong, which people were told.
+// fail records an error that was already printed for people.
 func (r *runs) fail(k scheduler.Key, message string, err error) {
 	r.failed = append(r.failed, &terminal.Failure{Path: k.String(), Message: message, Err: err})
 }

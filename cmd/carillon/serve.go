@@ -257,8 +257,8 @@ func (c serveCmd) serve(
 	return errors.Join(err, listen.RemovePorts(c.PortsFile))
 }
 
-// tellSystemd says what has become of the process to the service manager that has started it, if one has that wants to know:
-// see Type=notify of systemd.service(5).
+// tellSystemd notifies the service manager of the process's state, if it expects that (Type=notify of
+// systemd.service(5)).
 func tellSystemd(state string, log *slog.Logger) {
 	if _, err := daemon.SdNotify(false, state); err != nil {
 		log.Warn("the service manager cannot be told", "state", state, "err", err)
@@ -312,7 +312,7 @@ func startTracing(ctx context.Context, t *terminal.Terminal, log *slog.Logger) (
 	return sender, nil
 }
 
-// What this process needs of the files that it may have open.
+// Open files that this process needs.
 const (
 	leastFiles      = 128 // for each server its least connections, and the streams
 	filesPerAttempt = 2   // half is for attempts, with one connection each

@@ -27,8 +27,8 @@ import (
 	"github.com/carillon-sched/carillon/store"
 )
 
-// check makes sure that the flags can be meant. A number that others would take for their default, or refuse in words of
-// their own once NATS is reached, is a mistake on the command line. All mistakes are told at once.
+// check validates the flags. It refuses numbers that other packages would replace by a default, or reject only
+// after the connection to NATS. It reports all mistakes together.
 func (c serveCmd) check() error {
 	_, proxy := readProxy(c.Proxy)
 	_, delivery := c.delivery()
@@ -59,7 +59,7 @@ func (c serveCmd) checkMetrics() error {
 	return listen.CheckAddress("metrics", c.Metrics)
 }
 
-// checkFiles makes sure that the files of a connection hold what they should.
+// checkFiles validates the content of a connection's files.
 func (f natsConn) checkFiles() error {
 	_, err := f.files().Config(certificates.Client{CA: "nats-ca", Cert: "nats-cert", Key: "nats-key"})
 	return err
@@ -97,8 +97,8 @@ func checkPrefix(prefix string) error {
 	return nil
 }
 
-// checkSubject makes sure that the value of a flag is a NATS subject, which may have wildcards: one that is none would
-// match nothing.
+// checkSubject checks that a flag is a NATS subject, with or without wildcards: an invalid one would match
+// nothing.
 func checkSubject(flag, subject string) error {
 	tokens := strings.Split(subject, ".")
 	for i, token := range tokens {
@@ -114,7 +114,7 @@ func checkSubject(flag, subject string) error {
 // byteSize is a flag's number of bytes: 160MiB, 200MB or 200000000.
 type byteSize int64
 
-// byteUnits are what a byteSize may end with.
+// byteUnits are the units of a byteSize.
 var byteUnits = []struct {
 	suffix string
 	bytes  float64
@@ -177,8 +177,9 @@ func lookupWith(env variable.Lookup, echo string) variable.Lookup {
 	}
 }
 
-// lookupAt returns the environment with the /echo of a scheduler for CARILLON_ECHO, if the scheduler has one. It is asked
-// once, when a file names the variable; one that does not answer will not take the jobs either.
+// lookupAt returns the environment, with the scheduler's /echo as CARILLON_ECHO if it has one. It asks the
+// scheduler once, when a file uses the variable; a scheduler that does not respond will not accept the jobs
+// either.
 func lookupAt(ctx context.Context, env variable.Lookup, api *client.Client) variable.Lookup {
 	asked, has := false, false
 	return func(name string) (string, bool) {
@@ -202,7 +203,7 @@ func echoHint(p jobfile.Problem) string {
 		" to the URL of a target of your own"
 }
 
-// accessFlags say who may use the REST API.
+// accessFlags configure access to the REST API.
 type accessFlags struct {
 	Auth        bool     `name:"auth" help:"Ask for a token on a loopback address too, before the first one is made." env:"CARILLON_AUTH" live:""`
 	Open        bool     `name:"open" help:"Ask nobody, whatever the address: whoever reaches it may do everything." env:"CARILLON_OPEN" live:""`
@@ -216,10 +217,10 @@ type accessFlags struct {
 	Rate        float64  `name:"http-rate" help:"How many requests a second each token may send or, where nobody is asked, each address; and five times as many at once. 0: any number." env:"CARILLON_HTTP_RATE" default:"2000" placeholder:"N" live:""`
 }
 
-// burst is for how many seconds' worth of requests may come at once.
+// burst is how many seconds' worth of requests can arrive together.
 const burst = 5
 
-// checkAccess makes sure that the flags can be meant, and go together.
+// checkAccess validates the flags and their combination.
 func (f accessFlags) checkAccess() error {
 	problems := []error{checkLeast("http-rate", f.Rate, 0)}
 	wrong := func(is bool, format string, args ...any) {
@@ -244,7 +245,7 @@ func (f accessFlags) checkAccess() error {
 	return errors.Join(append(problems, err, err2)...)
 }
 
-// rules reads what somebody else's words give.
+// rules parses access rules for groups and users of an identity provider.
 func rules(flag string, texts []string) ([]access.Rule, error) {
 	var all []access.Rule
 	for _, text := range texts {
@@ -268,7 +269,7 @@ func (f accessFlags) certificateRules() ([]access.Rule, error) {
 	return all, err
 }
 
-// admission is who may use the API, and how they reach it.
+// admission controls who can use the API, and how clients reach it.
 type admission struct {
 	flags    accessFlags // of the start
 	addr     string
@@ -279,8 +280,8 @@ type admission struct {
 	rate     *throttle.Throttle
 }
 
-// admit reads the certificates, and says in cfg who may use the API on an address. Where hosts are names that it answers
-// to, something before it leads others here.
+// admit reads the certificates, and configures in cfg who can use the API on an address. If hosts are set, a
+// proxy forwards other clients to this process.
 func (f accessFlags) admit(ctx context.Context, addr string, hosts []string, cfg *node.Config, log *slog.Logger) (*admission, error) {
 	a := &admission{flags: f, addr: addr, loopback: len(listen.Exposed(ctx, listen.Flag{Name: "http", Addr: addr})) == 0}
 	a.rate = throttle.New(f.Rate, int(f.Rate*burst))
@@ -351,7 +352,7 @@ func (a *admission) scheme() string {
 	return "http://"
 }
 
-// tell says in the log who may use the API, where that is not what one expects.
+// tell logs who can use the API if that may be unexpected.
 func (a *admission) tell(ctx context.Context, n *node.Node, addr net.Addr, log *slog.Logger) error {
 	open, err := n.Open(ctx)
 	if err != nil {

@@ -14,18 +14,18 @@ import (
 	"github.com/carillon-sched/carillon/store"
 )
 
-// startup is what a process waits for while it starts, all of it until one deadline.
+// startup waits for dependencies of a starting process, all until one deadline.
 type startup struct {
 	deadline time.Time
 	log      *slog.Logger
-	say      func(what string) // tells whoever asks what is waited for; nil: nobody does
+	say      func(what string) // reports what the process waits for; nil: no report
 }
 
 // between is the pause between attempts.
 const between = 250 * time.Millisecond
 
-// try makes attempts until one succeeds, fails for good, or fails at the deadline. passing tells whether an error may go
-// away by itself. Each wait is logged once, with its reason and what to do about it.
+// try repeats attempt until it succeeds, fails permanently, or fails at the deadline. passing reports whether an
+// error is transient. Each wait is logged once, with its reason and a hint.
 func (s startup) try(ctx context.Context, attempt func() error, passing func(error) bool) error {
 	said, since := "", time.Now()
 	for {
@@ -62,7 +62,7 @@ func (s startup) open(ctx context.Context, cfg node.Config) (n *node.Node, err e
 	return n, err
 }
 
-// told is what the log has of a wait.
+// told returns the log attributes of a wait.
 func told(left time.Duration, reason, hint string) []any {
 	attributes := []any{"atMost", left.Round(time.Second), "reason", reason}
 	if hint != "" {
@@ -80,7 +80,7 @@ func sentence(since time.Time, reason, hint string) string {
 	return text
 }
 
-// notef tells people something; programs do not need it.
+// notef prints a note for people; programs do not need it.
 func (d *dev) notef(format string, args ...any) {
 	if !d.t.JSON {
 		fmt.Fprintf(d.t.Err, format+"\n", args...)
@@ -94,7 +94,7 @@ func (d *dev) sayf(format string, args ...any) {
 	}
 }
 
-// greet says what runs where, and who may use it.
+// greet prints the addresses, and who can use them.
 func (d *dev) greet(ctx context.Context) error {
 	open, err := d.node.Load().Open(ctx)
 	if err != nil {
@@ -127,7 +127,7 @@ func (d *dev) greet(ctx context.Context) error {
 	return nil
 }
 
-// openness says who may use what was started.
+// openness says who can use the started process.
 func openness(open bool) string {
 	if open {
 		return `All of it is open to every program of this machine; "carillon token create --role admin" closes REST.`

@@ -30,7 +30,7 @@ type tokenCmd struct {
 	Revoke tokenRevokeCmd `cmd:"" help:"End access tokens, at once and everywhere."`
 }
 
-// Help tells what tokens are.
+// Help explains tokens.
 func (tokenCmd) Help() string {
 	return `Who has an access token may do over REST what its roles say:
 
@@ -57,7 +57,7 @@ type tokenStore struct {
 	Prefix string `group:"Without a scheduler" help:"Prefix of the scheduler on NATS." env:"CARILLON_PREFIX" default:"carillon" placeholder:"NAME"`
 }
 
-// tokenAPI is what the commands ask for, of either.
+// tokenAPI is implemented by the client and by the store.
 type tokenAPI interface {
 	CreateToken(ctx context.Context, q view.TokenRequest) (*view.NewToken, error)
 	Tokens(ctx context.Context) ([]*view.Token, error)
@@ -69,7 +69,7 @@ var (
 	_ tokenAPI = keptTokens{}
 )
 
-// with opens what is asked, and closes it after use.
+// with opens the API, calls use and closes it.
 func (s tokenStore) with(ctx context.Context, t *terminal.Terminal, use func(tokenAPI) error) error {
 	if s.URL == "" {
 		api, err := s.Client(t)
@@ -175,7 +175,7 @@ func (c tokenCreateCmd) Run(ctx context.Context, t *terminal.Terminal) error {
 	})
 }
 
-// request is what the flags ask for.
+// request returns the request of the flags.
 func (c tokenCreateCmd) request(now time.Time) (q view.TokenRequest, err error) {
 	switch {
 	case c.Role != "":
@@ -301,7 +301,7 @@ Examples:
     carillon token revoke ci`
 }
 
-// Run revokes the tokens, and goes on after an error.
+// Run revokes the tokens, and continues after an error.
 func (c tokenRevokeCmd) Run(ctx context.Context, t *terminal.Terminal) error {
 	return c.with(ctx, t, func(api tokenAPI) error {
 		all, err := api.Tokens(ctx)

@@ -48,7 +48,7 @@ Examples:
     carillon try jobs.yaml --job report --json`
 }
 
-// errTried is why a trial ends with exit code 1: what is wrong is shown already.
+// errTried ends a failed test run with exit code 1; its problem is already printed.
 var errTried = errors.New("the attempt failed")
 
 // Run tries the job.
@@ -98,7 +98,7 @@ func (c tryCmd) withData(body []byte) ([]byte, error) {
 	return doc.JSON(), nil
 }
 
-// subject is what is to be tried: a document, or nothing for a stored job.
+// subject returns the document to test, or nothing for a stored job.
 func (c tryCmd) subject(ctx context.Context, t *terminal.Terminal, api *client.Client) (k scheduler.Key, body []byte, err error) {
 	if info, err := os.Stat(c.What); c.What != jobfile.Stdin && (err != nil || info.IsDir()) {
 		if jobfile.HasName(c.What) {
@@ -131,7 +131,7 @@ func (c tryCmd) subject(ctx context.Context, t *terminal.Terminal, api *client.C
 	return k, nil, terminal.Hinted(several, "--job NAME says which one")
 }
 
-// trialName is what a job from standard input is called that has no name.
+// trialName is the name of an unnamed job from standard input.
 const trialName = "trial"
 
 // printTrial prints what became of a trial.
@@ -168,7 +168,7 @@ func newRehearsal(api *client.Client, o putting) *rehearsal {
 	return &rehearsal{api: api, options: o}
 }
 
-// put tells what would become of a job, or a collection.
+// put reports what a put of a job or a collection would do.
 func (r *rehearsal) put(ctx context.Context, j jobfile.Job) (a jobfile.Answer, err error) {
 	if j.IsCollection() {
 		a, err = putCollectionOver(ctx, r.api, j, r.options.PutOptions)
