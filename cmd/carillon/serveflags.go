@@ -245,7 +245,7 @@ func (f accessFlags) checkAccess() error {
 	return errors.Join(append(problems, err, err2)...)
 }
 
-// rules parses access rules for groups and users of an identity provider.
+// rules parses the access rules of a flag.
 func rules(flag string, texts []string) ([]access.Rule, error) {
 	var all []access.Rule
 	for _, text := range texts {

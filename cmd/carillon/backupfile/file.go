@@ -13,11 +13,11 @@ import (
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 )
 
-// Standard is the name that stands for standard input and output.
+// Standard is the file name of standard input and output.
 const Standard = "-"
 
-// Write has write fill a file, which is there as a whole or not at all, for its owner alone; one of the name is replaced.
-// Standard is standard output.
+// Write creates a file for its owner alone, with the content that write writes. It replaces an existing file
+// atomically. Standard is standard output.
 func Write(t *terminal.Terminal, name string, write func(io.Writer) error) (err error) {
 	if name == Standard {
 		return write(t.Out)
@@ -56,7 +56,7 @@ func Write(t *terminal.Terminal, name string, write func(io.Writer) error) (err 
 func syncFolder(name string) error {
 	dir, err := os.Open(name)
 	if err != nil {
-		return nil //nolint:nilerr // the file is there
+		return nil //nolint:nilerr // the file is complete
 	}
 	_ = dir.Sync()
 	return dir.Close()
@@ -69,8 +69,7 @@ type File struct {
 	spool bool // it is a copy of standard input
 }
 
-// Open opens a file. Standard is standard input, of which it makes a copy first, beside other temporary files and for this
-// user alone.
+// Open opens a file. It copies standard input (Standard) to a temporary file first, readable only by this user.
 func Open(ctx context.Context, t *terminal.Terminal, name string) (*File, error) {
 	if name != Standard {
 		f, err := os.Open(name)
@@ -98,7 +97,7 @@ func Open(ctx context.Context, t *terminal.Terminal, name string) (*File, error)
 // Name names the file, for people.
 func (f *File) Name() string { return f.name }
 
-// Reread returns the file from its beginning. What it returned before is not to be used any more.
+// Reread returns the file from its beginning. Readers that it returned before become invalid.
 func (f *File) Reread() (io.Reader, error) {
 	_, err := f.f.Seek(0, io.SeekStart)
 	if err != nil {

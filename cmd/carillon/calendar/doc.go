@@ -1,5 +1,5 @@
-// Package calendar shows instants to people, as a [Table] and as [Months] in the manner of cal(1).
+// Package calendar prints instants for people, as a [Table] and as [Months] in the style of cal(1).
 //
-// A table shows every instant it is given; months say how many of them are not drawn. A table tells wherever the change of
-// a clock has to do with an instant. Nothing depends on the time zone of the machine.
+// A table shows all its instants; months report how many they omit. A table marks each instant that a clock
+// change affects. The output does not depend on the machine's time zone.
 package calendar

@@ -12,11 +12,10 @@ type Months struct {
 	Times []time.Time    // the instants whose days are marked, ascending
 	Most  int            // how many months are drawn; 0: all
 
-	// Width is that of the terminal, in columns. Up to three months stand side by side if there is room, and at least one
-	// even if there is none.
+	// Width is the width of the terminal in columns. It fits one to three months next to each other.
 	Width int
 
-	// Mark emphasises the number of a marked day without changing its width. nil: it stands in brackets.
+	// Mark highlights the number of a marked day without changing its width. Default: brackets.
 	Mark func(day string) string
 }
 
@@ -86,7 +85,7 @@ func (m Months) draw(one *month, size int) []string {
 	heading, between := m.layout()
 	title := one.first.Format("January 2006")
 	lines := []string{pad(strings.Repeat(" ", (size-len(title))/2)+title, size), heading}
-	day := 1 - (int(one.first.Weekday())+6)%7 // that of the first Monday, in days from the month's first
+	day := 1 - (int(one.first.Weekday())+6)%7 // day of the first Monday, counted from the month's first
 	last := one.first.AddDate(0, 1, -1).Day()
 	for range 6 {
 		cells := make([]string, 7)

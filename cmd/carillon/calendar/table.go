@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// Table lists instants, one on a line: on the clock of a zone, in UTC, how long after the one before, and what the changes
-// of the clock have to do with it.
+// Table lists instants, one per line: on the clock of a zone, in UTC, the time since the previous one, and the
+// effects of clock changes.
 type Table struct {
 	Zone  *time.Location // required
 	Times []time.Time    // ascending
@@ -88,8 +88,8 @@ func width(s string) int { return utf8.RuneCountInString(s) }
 // pad fills a text up with blanks.
 func pad(s string, to int) string { return s + strings.Repeat(" ", max(0, to-width(s))) }
 
-// Gap says exactly how much time lies between two instants, the later one last: "1 day", "23 h", "1 h 30 min". A day is
-// 24 hours that have passed, so the day on which a clock goes forward has "23 h".
+// Gap formats the exact time between two instants: "1 day", "23 h", "1 h 30 min". A day is 24 elapsed hours, so
+// a day on which the clock goes forward is "23 h".
 func Gap(from, to time.Time) string {
 	seconds, nanos := to.Unix()-from.Unix(), to.Nanosecond()-from.Nanosecond()
 	if nanos < 0 {
@@ -123,12 +123,12 @@ func fraction(nanos int) string {
 	return strings.TrimRight(strings.TrimRight(fmt.Sprintf(".%09d", nanos), "0"), ".")
 }
 
-// Moved reports whether an instant shortly after a clock went forward stands for a time that the clock jumped over.
+// Moved reports whether an instant shortly after a clock went forward replaces a time that the clock skipped.
 type Moved func(t time.Time) bool
 
-// marks says what the changes of a clock have to do with an instant, in words: that the clock was changed since the
-// previous instant, if that left it with another offset; that the instant was moved; that the clock shows its time twice.
-// The instants are in the zone of the clock. A zero previous one is none.
+// marks describes the effects of clock changes on an instant: the offset changed since the previous instant, the
+// instant was moved, or the clock shows its time twice. Both instants are in the clock's zone. A zero previous
+// is none.
 func marks(previous, t time.Time, moved Moved) string {
 	var words []string
 	if !previous.IsZero() {
@@ -145,7 +145,7 @@ func marks(previous, t time.Time, moved Moved) string {
 	return strings.Join(words, ", ")
 }
 
-// changed says how the offset of t differs from that of an earlier instant, "" if it does not.
+// changed describes how the offset of t differs from an earlier instant's, or returns "".
 func changed(earlier, t time.Time) string {
 	jump := offset(t) - offset(earlier)
 	switch summer := t.IsDST() != earlier.IsDST(); {
@@ -162,7 +162,7 @@ func changed(earlier, t time.Time) string {
 	}
 }
 
-// inGap reports whether t comes so soon after its clock went forward that it can stand for a time in the gap.
+// inGap reports whether t is so soon after its clock went forward that it can replace a time in the gap.
 func inGap(t time.Time) bool {
 	start, _ := t.ZoneBounds()
 	if start.IsZero() {

@@ -1,8 +1,8 @@
-// Package certificates keeps the certificates of a server: its own with the key, and those of the authorities whose
-// client certificates it takes. They are read again when their files change, without a restart:
+// Package certificates keeps a server's certificate and key, and the authorities of client certificates. It
+// reloads them when their files change, without a restart:
 //
-//  1. What is read counts from the next connection on, and for who shows a certificate from the next request on: an
-//     authority that is taken away is so for connections that stand, too.
-//  2. Files that cannot be used, or do not fit each other, leave those that were read before in use; the log says why.
-//  3. What counts is what is in the files, and not their times: links that are switched are seen, as Kubernetes does it.
+//  1. A new certificate applies to new connections. A change of the authorities applies to the next request, also on open
+//     connections.
+//  2. If the files are invalid or do not match, the previous ones stay in use, and the log has the reason.
+//  3. It compares the content of the files, not their times, so that it notices switched links, as in Kubernetes.
 package certificates

@@ -21,7 +21,7 @@ type Files struct {
 	ClientCA  string // the authorities of clients; "": certificates of clients are not asked for
 }
 
-// Keeper keeps what is in the files. It is safe for concurrent use.
+// Keeper keeps the content of the files. It is safe for concurrent use.
 type Keeper struct {
 	files Files
 	every time.Duration
@@ -29,11 +29,11 @@ type Keeper struct {
 
 	again chan struct{} // see Now
 	now   atomic.Pointer[loaded]
-	seen  [3][]byte // what was in the files when they were last looked at
-	over  time.Time // the end of the server's certificate, once it was told that this has passed
+	seen  [3][]byte // content of the files at the last check
+	over  time.Time // expiry of the server's certificate, once it was logged
 }
 
-// loaded is what the files held.
+// loaded is the parsed content of the files.
 type loaded struct {
 	config  *tls.Config
 	clients *x509.CertPool // nil: none are taken
@@ -51,7 +51,7 @@ func Open(files Files, every time.Duration, log *slog.Logger) (*Keeper, error) {
 	return k, nil
 }
 
-// Config is for a server: of every connection, it has what was read last.
+// Config returns the configuration of a server. Each connection uses the files loaded last.
 func (k *Keeper) Config() *tls.Config {
 	return &tls.Config{
 		MinVersion: tls.VersionTLS12,
@@ -61,7 +61,7 @@ func (k *Keeper) Config() *tls.Config {
 	}
 }
 
-// Trusted checks a client's certificate, with what leads to its authority, by what was read last.
+// Trusted verifies a client's certificate chain against the authorities loaded last.
 func (k *Keeper) Trusted(chain []*x509.Certificate) error {
 	clients := k.now.Load().clients
 	if clients == nil || len(chain) == 0 {
@@ -98,7 +98,7 @@ func (k *Keeper) Run(ctx context.Context) {
 	}
 }
 
-// Now has Run look at the files at once.
+// Now makes Run check the files immediately.
 func (k *Keeper) Now() {
 	select {
 	case k.again <- struct{}{}:
@@ -106,7 +106,7 @@ func (k *Keeper) Now() {
 	}
 }
 
-// tellExpired warns, once for each certificate, that clients refuse that of the server from now on.
+// tellExpired logs, once per certificate, that clients refuse the expired server certificate.
 func (k *Keeper) tellExpired(now time.Time) {
 	end := k.now.Load().config.Certificates[0].Leaf.NotAfter
 	if now.After(end) && !end.Equal(k.over) {
@@ -115,7 +115,7 @@ func (k *Keeper) tellExpired(now time.Time) {
 	}
 }
 
-// look takes in what is in the files if that has changed. It tells an error once.
+// look loads the files if their content has changed. It returns each error once.
 func (k *Keeper) look() (changed bool, err error) {
 	var data [3][]byte
 	var wrong error
@@ -125,7 +125,7 @@ func (k *Keeper) look() (changed bool, err error) {
 		}
 		if data[i], err = os.ReadFile(f.path); err != nil {
 			wrong = errors.Join(wrong, terminal.FileError(f.name, err))
-			data[i] = []byte(err.Error()) // so that it is told once
+			data[i] = []byte(err.Error()) // to report it once
 		}
 	}
 	if k.now.Load() != nil && bytes.Equal(data[0], k.seen[0]) && bytes.Equal(data[1], k.seen[1]) && bytes.Equal(data[2], k.seen[2]) {
@@ -149,7 +149,7 @@ func (k *Keeper) flags() [3]namedFile {
 	return [3]namedFile{{"tls-cert", k.files.Cert}, {"tls-key", k.files.Key}, {"tls-client-ca", k.files.ClientCA}}
 }
 
-// load makes sense of what was in the files.
+// load parses the content of the files.
 func load(files Files, data [3][]byte) (*loaded, error) {
 	pair, err := tls.X509KeyPair(data[0], data[1])
 	if err != nil {
@@ -168,7 +168,7 @@ func load(files Files, data [3][]byte) (*loaded, error) {
 	return l, nil
 }
 
-// Client is what a client of TLS trusts and shows: files of PEM, "" for none.
+// Client names the PEM files of a TLS client; "" for none.
 type Client struct {
 	CA        string // the authorities of servers, in place of the system's
 	Cert, Key string // the certificate of the client, with what leads to its authority, and its key
@@ -209,7 +209,7 @@ func (c Client) Config(flags Client) (*tls.Config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--%s %s, --%s %s: %w", flags.Cert, c.Cert, flags.Key, c.Key, err)
 	}
-	// It is shown to a server that does not list its authority, too: one that does not take it says so.
+	// Also sent to a server that does not list its authority: a server that does not accept it reports that.
 	cfg.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &pair, nil }
 	return cfg, nil
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-// Echo stands for the /echo of a scheduler, which there is none of.
+// Echo replaces the URL of a scheduler's /echo offline.
 const Echo = "http://127.0.0.1:8080/echo"
 
 // Checker reads documents. Close it in the end.

@@ -19,7 +19,7 @@ type names struct {
 	Names []string `arg:"" name:"collection" help:"Names of collections."`
 }
 
-// each does do to every collection, and goes on after an error.
+// each calls do for every collection, and continues after an error.
 func (n names) each(ctx context.Context, t *terminal.Terminal, done string, do func(name string) error) error {
 	if err := checkNames(n.Names...); err != nil {
 		return err

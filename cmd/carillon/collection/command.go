@@ -28,7 +28,7 @@ type Command struct {
 	Resume  Resume  `cmd:"" help:"End the pauses of the jobs of collections."`
 }
 
-// Help tells what collections are.
+// Help explains collections.
 func (Command) Help() string {
 	return `Every job is in a collection, which bounds how many there may be and how often they may recur, and can stop all of
 them at once. The collection default is always there. "carillon apply" creates and changes collections from
@@ -107,7 +107,7 @@ func (List) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) e
 	return t.Table([]string{"COLLECTION", "STATE", "MAX JOBS", "MAX RECURRENCE", "TAGS"}, rows)
 }
 
-// none stands for a quota that a collection does not have.
+// none is printed for an unset quota.
 const none = "-"
 
 func maxJobs(c *client.Collection) string {

@@ -65,7 +65,7 @@ func (c Create) Run(ctx context.Context, t *terminal.Terminal, api *client.Clien
 	return nil
 }
 
-// document returns the file's document with what the flags say, and what it is called.
+// document returns the file's document, completed by the flags, and its name.
 func (c Create) document(ctx context.Context, t *terminal.Terminal) (name string, doc document.Value, err error) {
 	flags, err := c.flags()
 	if err != nil || c.File == "" {

@@ -1,5 +1,5 @@
-// Package complete finds out how a command line may go on, for the shells. What commands and flags there are it knows from
-// the command line's own model; values that only a scheduler or a file knows it asks for.
+// Package complete completes command lines for shells. It knows commands and flags from the parser's model, and
+// asks the caller for values that only a scheduler or a file knows.
 package complete
 
 import (
@@ -11,7 +11,7 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// Candidate is a word that may stand where the cursor is.
+// Candidate is a possible word at the cursor.
 type Candidate struct {
 	Word string
 	Help string // in few words; may be empty
@@ -21,15 +21,15 @@ type Candidate struct {
 type Place struct {
 	Name   string            // of the flag or argument: job, collection, context, …
 	Holder string            // what its help calls it: FILE, URL, …; of an argument its name
-	Given  map[string]string // values of flags that stand before it, by name
+	Given  map[string]string // values of earlier flags, by name
 	Word   string            // how the value begins
 }
 
-// Values finds the values that may stand at a place. files says that names of files may.
+// Values returns the values that are possible at a place. files reports whether file names are possible.
 type Values func(Place) (values []Candidate, files bool)
 
-// Complete returns the words that may stand in place of the last of words, sorted as they are found. files says that names
-// of files may, too. words are without the name of the program; the last one may be empty.
+// Complete returns the words that can replace the last of words, in the order found. files reports whether file
+// names are possible too. words exclude the program's name; the last one may be empty.
 func Complete(model *kong.Application, words []string, values Values) (found []Candidate, files bool) {
 	if len(words) == 0 {
 		words = []string{""}
@@ -75,7 +75,7 @@ type walk struct {
 	given     map[string]string
 }
 
-// take goes on by a word.
+// take processes a word.
 func (w *walk) take(word string) {
 	name, long := strings.CutPrefix(word, "--")
 	switch {
@@ -122,7 +122,7 @@ func (w *walk) short(letters string) {
 	}
 }
 
-// all are the flags that may stand here.
+// all returns the flags that are possible here.
 func (w *walk) all() []*kong.Flag {
 	var all []*kong.Flag
 	for _, group := range w.node.AllFlags(true) {

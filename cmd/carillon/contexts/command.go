@@ -119,7 +119,7 @@ func (c useCmd) Run(t *terminal.Terminal) error {
 	return f.saveAnd(t, "used", c.Name)
 }
 
-// saveAnd saves the file and tells what was done to a context.
+// saveAnd saves the file and prints what was done to a context.
 func (f *File) saveAnd(t *terminal.Terminal, done, name string) error {
 	if err := f.Save(); err != nil {
 		return err
@@ -131,7 +131,7 @@ func (f *File) saveAnd(t *terminal.Terminal, done, name string) error {
 	return nil
 }
 
-// changed is what was done to a context, for programs.
+// changed is the JSON output of a change to a context.
 type changed struct {
 	Context string `json:"context"`
 	Result  string `json:"result"`
@@ -221,7 +221,7 @@ func (c setCmd) change(ctx context.Context, t *terminal.Terminal, to *Context) e
 	return c.changeToken(ctx, t, to)
 }
 
-// files are what the flags name.
+// files returns the files that the flags name.
 func (c setCmd) files() certificates.Client {
 	return certificates.Client{CA: c.CA, Cert: c.Cert, Key: c.Key}
 }
@@ -284,7 +284,7 @@ func (c setCmd) changeToken(ctx context.Context, t *terminal.Terminal, to *Conte
 	return nil
 }
 
-// maxToken is more than any server takes in a header.
+// maxToken exceeds what any server accepts in a header.
 const maxToken = 1 << 20
 
 // token reads the token.
@@ -311,7 +311,7 @@ func (c setCmd) token(ctx context.Context, t *terminal.Terminal) (string, error)
 	return token, nil
 }
 
-// exposed reports whether what is sent to a server can be read on the way.
+// exposed reports whether the connection to a server is unencrypted.
 func exposed(server string) bool {
 	u, err := url.Parse(server)
 	if err != nil || u.Scheme == "https" {

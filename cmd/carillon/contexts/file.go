@@ -30,12 +30,12 @@ type Context struct {
 // FileFlags are the flags that name the files of a context.
 var FileFlags = certificates.Client{CA: "ca-file", Cert: "cert-file", Key: "key-file"}
 
-// File is what is kept of all contexts.
+// File is the content of the file.
 type File struct {
-	Current  string // the one that is used when none is named; "": none
+	Current  string // the default context; "": none
 	Contexts map[string]Context
 
-	Path string // "" when there is no place for it
+	Path string // "" without a configuration directory
 }
 
 // Variable names the file, in place of the usual one.
@@ -60,7 +60,7 @@ func pathOf(lookup func(string) (string, bool)) string {
 	return filepath.Join(dir, "carillon", "config.yaml")
 }
 
-// Load reads the file. One that is not there has no contexts.
+// Load reads the file. A missing file has no contexts.
 func Load(lookup func(string) (string, bool)) (*File, error) {
 	f := &File{Path: pathOf(lookup)}
 	if f.Path == "" {
@@ -157,12 +157,12 @@ func (c Context) For(server string) Context {
 	return Context{Server: server, Collection: c.Collection}
 }
 
-// files are what is trusted and shown in TLS.
+// files returns the authorities and the client certificate of TLS.
 func (c Context) files() certificates.Client {
 	return certificates.Client{CA: c.CA, Cert: c.Cert, Key: c.Key}
 }
 
-// read takes over what a file says. The error repeats no token.
+// read parses a file. Its error contains no token.
 func (f *File) read(data []byte) error {
 	file, err := document.ParseFile(data)
 	if err != nil {
@@ -210,7 +210,7 @@ func (f *File) readContexts(r *document.Reader, v document.Value) {
 	}
 }
 
-// document is what the file says.
+// document encodes the file.
 func (f *File) document() document.Value {
 	contexts := document.ObjectValue()
 	for _, name := range f.Names() {

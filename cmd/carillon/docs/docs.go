@@ -1,8 +1,8 @@
 // Package docs holds the reference pages that `carillon docs` prints and the README links.
 //
 // A page is one Markdown file of this folder, named in lower case. It begins with its title, "# Title", and a
-// paragraph of one line that says what it tells. Whoever adds a file adds a page; the README has to link it. Pages
-// are fit for a terminal as they are: but for code, no line has more than 120 characters.
+// summary of one line. A new file is a new page; the README must link it. Pages are readable in a terminal:
+// except in code, lines have at most 120 characters.
 package docs
 
 import (
@@ -20,7 +20,7 @@ var files embed.FS
 type Page struct {
 	Name    string `json:"name"`           // of its file, without .md
 	Title   string `json:"title"`          // in few words
-	Summary string `json:"summary"`        // what it tells, in one line
+	Summary string `json:"summary"`        // one line
 	Text    string `json:"text,omitempty"` // all of it, as Markdown
 }
 
@@ -51,7 +51,7 @@ func read(file, text string) Page {
 // MissingError says that no page has a name, or that several begin with it.
 type MissingError struct {
 	Name  string
-	Near  []string // the names that were probably meant; may be empty
+	Near  []string // suggestions; may be empty
 	Pages []string // all names
 }
 

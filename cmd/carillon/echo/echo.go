@@ -1,15 +1,15 @@
-// Package echo is a target for trying jobs out: an HTTP handler that shows
-// what it received and answers what it is asked for.
+// Package echo is a target for testing jobs: an HTTP handler that returns the request it received, with a chosen
+// response.
 //
 //	/echo                     200
-//	/echo/status/503          that status, to see a job fail and be retried
-//	/echo/delay/2s            200 after that time, to see a timeout; 503 at once while 64 others wait
-//	/echo/token               an OAuth2 access token for any client, to try authentication out;
-//	                          /echo/token/{tenant}/oauth2/token does the same where Azure AD would
+//	/echo/status/503          that status, to see a job fail and retry
+//	/echo/delay/2s            200 after that time, to see a timeout; 503 immediately while 64 others wait
+//	/echo/token               an OAuth2 access token for any client, to test authentication;
+//	                          /echo/token/{tenant}/oauth2/token is the same in the form of Azure AD
 //	/echo/anything/else       200
 //
-// The answer is JSON: method, path, query, headers and body of the request. That
-// of /echo/token is a token response (RFC 6749, section 5).
+// The response is JSON: method, path, query, headers and body of the request. The response of /echo/token is a
+// token response (RFC 6749, section 5).
 package echo
 
 import (
@@ -23,14 +23,14 @@ import (
 	"unicode/utf8"
 )
 
-// The limits of what a caller may ask for.
+// Limits of requests.
 const (
 	maxBody  = 1 << 20 // bytes of a request that are shown
 	maxDelay = time.Hour
-	waiting  = 64 // callers at once whose answers are delayed: as many attempts as a scheduler makes at one target by default
+	waiting  = 64 // delayed requests in progress: as many as a scheduler sends to one target by default
 )
 
-// Echo is what the handler answers.
+// Echo is the response.
 type Echo struct {
 	Method    string            `json:"method"`
 	Path      string            `json:"path"`

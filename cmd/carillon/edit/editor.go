@@ -22,7 +22,7 @@ type File struct {
 	path   string
 	editor string
 	text   string // as it was opened last
-	asked  bool   // what is on top of it is a question
+	asked  bool   // the text begins with a question
 }
 
 // Create makes a file for a job with a text in it.
@@ -47,13 +47,13 @@ func Create(t *terminal.Terminal, name, text string) (*File, error) {
 // Path is where the file is.
 func (f *File) Path() string { return f.path }
 
-// Open opens the editor and returns what was saved, also beside an error of the editor. changed is false when that is
-// what was opened. Ctrl-C is for the editor, many of which know it; one that it ends is an interrupt.
+// Open runs the editor and returns the saved text, even if the editor fails. changed reports whether it differs
+// from the opened text. The editor handles Ctrl-C; if Ctrl-C ends the editor, Open reports an interrupt.
 func (f *File) Open(ctx context.Context, t *terminal.Terminal) (text string, changed bool, err error) {
-	cmd := exec.CommandContext(ctx, "sh", "-c", f.editor+` "$@"`, "sh", f.path) //nolint:gosec // it may have arguments of its own
+	cmd := exec.CommandContext(ctx, "sh", "-c", f.editor+` "$@"`, "sh", f.path) //nolint:gosec // the command may contain arguments
 	if runtime.GOOS == "windows" {
 		words := append(strings.Fields(f.editor), f.path)
-		cmd = exec.CommandContext(ctx, words[0], words[1:]...) //nolint:gosec // likewise
+		cmd = exec.CommandContext(ctx, words[0], words[1:]...) //nolint:gosec // the command may contain arguments
 	}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = t.In, t.Out, t.Err
 	failed := t.Lend(cmd.Run)
@@ -91,10 +91,10 @@ func isInterrupt(err error) bool {
 	return exit.ExitCode() == terminal.ExitInterrupted || ok && status.Signaled() && status.Signal() == syscall.SIGINT
 }
 
-// mark begins a line that says what is wrong.
+// mark begins a line with a problem.
 const mark = "#! "
 
-// Complain puts what is wrong on top of the text, in place of what was wrong before.
+// Complain replaces the problems at the top of the text.
 func (f *File) Complain(problems []string) error {
 	var b strings.Builder
 	for _, p := range problems {
@@ -109,14 +109,14 @@ func (f *File) Complain(problems []string) error {
 	return nil
 }
 
-// Ask is Complain for what may be meant nonetheless: who removes the lines says so.
+// Ask is Complain for a question: the user confirms by removing the lines.
 func (f *File) Ask(lines []string) error {
 	err := f.Complain(lines)
 	f.asked = err == nil
 	return err
 }
 
-// unmarked is a text without the lines that say what is wrong.
+// unmarked returns a text without its problem lines.
 func unmarked(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {
@@ -140,8 +140,8 @@ func IsEmpty(text string) bool {
 	return true
 }
 
-// Lost returns which changes of somebody else's would be lost with mine, because these touch them. A list counts as one, as
-// a patch replaces it whole.
+// Lost returns the concurrent changes that mine would overwrite. A list is one value, because a patch replaces
+// it completely.
 func Lost(mine, theirs []document.Change) (lost []document.Change) {
 	for _, c := range theirs {
 		if slices.ContainsFunc(mine, func(own document.Change) bool { return touches(own.Path, c.Path) }) {
@@ -158,7 +158,7 @@ func touches(a, b string) bool {
 	return strings.HasPrefix(a+".", b+".") || strings.HasPrefix(b+".", a+".")
 }
 
-// Lines tells changes, each on a line.
+// Lines formats changes, one per line.
 func Lines(changes []document.Change) []string {
 	show := func(text []byte) string {
 		if text == nil {

@@ -132,7 +132,7 @@ func (c Command) exposed(ctx context.Context) []listen.Flag {
 	})
 }
 
-// config is what the flags ask for.
+// config converts the flags.
 func (c Command) config(ctx context.Context, t *terminal.Terminal) (Config, error) {
 	if err := errors.Join(listen.Check(c.listeners()...), listen.CheckHosts(c.Hosts), c.Console.check(ctx, c.Insecure)); err != nil {
 		return Config{}, err
@@ -196,7 +196,7 @@ func (c Command) checkLeftOut() error {
 	return nil
 }
 
-// bus adds to a config, which has keys and certificate, what the other flags ask of Service Bus.
+// bus completes a config that has keys and certificate by the other Service Bus flags.
 func (c Command) bus(ctx context.Context, t *terminal.Terminal, cfg *servicebus.Config) (err error) {
 	if c.Keys == "" && len(c.SASKey) > 0 {
 		cfg.Auth = servicebus.Strict
@@ -212,7 +212,7 @@ func (c Command) bus(ctx context.Context, t *terminal.Terminal, cfg *servicebus.
 	return nil
 }
 
-// readKeys reads the shared access keys of the command line, and what they are good for if they say so.
+// readKeys parses the shared access keys of the command line, and their rights if given.
 func readKeys(flags map[string]string) (keys map[string]string, rights map[string][]string, err error) {
 	keys, rights = map[string]string{}, map[string][]string{}
 	for named, key := range flags {
@@ -235,7 +235,7 @@ func readKeys(flags map[string]string) (keys map[string]string, rights map[strin
 	return keys, rights, nil
 }
 
-// checkAccounts finds what is wrong with storage accounts on the command line.
+// checkAccounts validates the storage accounts of the command line.
 func checkAccounts(accounts map[string]string) error {
 	for name, key := range accounts {
 		if err := storagequeue.CheckAccount(name, key); err != nil {
@@ -245,7 +245,7 @@ func checkAccounts(accounts map[string]string) error {
 	return nil
 }
 
-// certificate reads that of the flags; nil is none.
+// certificate loads the certificate of the flags; nil without one.
 func (c Command) certificate() (*tls.Certificate, error) {
 	if c.Cert == "" && c.Key == "" {
 		return nil, nil //nolint:nilnil // none is no mistake
@@ -260,7 +260,7 @@ func (c Command) certificate() (*tls.Certificate, error) {
 	return &read, nil
 }
 
-// serve tells where the emulators are and waits for the end.
+// serve prints the emulators' addresses and waits for the end.
 func (c Command) serve(ctx context.Context, t *terminal.Terminal, e *Servers, pages *listen.Side) error {
 	p := e.Ports()
 	p.Console = pages.URL()
@@ -342,7 +342,7 @@ func (c *console) IsBool() bool { return true }
 
 func (c *console) flag() listen.Flag { return listen.Flag{Name: "console", Addr: string(*c)} }
 
-// check makes sure that the address can be meant.
+// check validates the address.
 func (c *console) check(ctx context.Context, insecure bool) error {
 	if *c == "" {
 		return nil

@@ -1,7 +1,7 @@
-// Package emulate runs the emulators of Azure Service Bus and of storage queues: as `carillon emulate`, and for
-// programs that have them inside, as `carillon dev`.
+// Package emulate runs the emulators of Azure Service Bus and of storage queues: for `carillon emulate`, and
+// embedded in `carillon dev`.
 //
-// Both run until they are closed, or one of them cannot go on, which its Close tells. With a data directory
-// everything is there after the next start; one process at a time can use it. What is wrong with a flag or a file
-// is told before anything starts, and names the flag, or the place in the file.
+// Both run until they are closed or one of them fails; Close returns the failure. With a data directory, all
+// state survives a restart; only one process at a time can use the directory. Invalid flags and files are
+// reported before anything starts, with the flag or the position in the file.
 package emulate

@@ -23,8 +23,8 @@ func isPassing(err error) bool {
 	return false
 }
 
-// Wait waits for the end of ctx. An emulator that could not write is started again, with what it has acknowledged and
-// where it was, once it can. One that cannot go on for another reason ends the wait; then Close says why.
+// Wait waits for the end of ctx. It restarts an emulator that could not write, with the same address and all
+// acknowledged data, as soon as possible. Another failure of an emulator ends the wait; Close returns it.
 func (e *Servers) Wait(ctx context.Context) {
 	for {
 		bus, queue := e.running()

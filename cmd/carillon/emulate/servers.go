@@ -149,8 +149,8 @@ func (e *Servers) Ports() listen.Ports {
 	return p
 }
 
-// Pasteable returns the connection strings for people to copy, each on a line of its own: one for each configured
-// key and account.
+// Pasteable returns the connection strings for people to copy, one per line, for each configured key and
+// account.
 func (e *Servers) Pasteable(keys, accounts map[string]string) string {
 	var b strings.Builder
 	bus, queue := e.running()
@@ -184,7 +184,7 @@ func (e *Servers) Admin() string {
 	return "http://" + listen.Reachable(bus.HTTPAddr())
 }
 
-// readEntities reads a config.json of Microsoft's emulator, if there is to be one. Problems come with their places.
+// readEntities reads a config.json of Microsoft's emulator, if set. Problems contain their position.
 func readEntities(file string) (servicebus.Entities, error) {
 	if file == "" {
 		return servicebus.Entities{}, nil
@@ -247,7 +247,7 @@ func kindName(t reflect.Type) string {
 	return "an object"
 }
 
-// Room is what the console shows of the emulators. command prints their connection strings.
+// Room configures the emulators' console pages. command prints their connection strings.
 func (e *Servers) Room(command string) queues.Config {
 	cfg := queues.Config{Connect: queues.Connect{Command: command}}
 	if e.cfg.Bus != nil {
@@ -273,7 +273,7 @@ func (e *Servers) Room(command string) queues.Config {
 	return cfg
 }
 
-// publicAccount reports whether the only account is the one whose key everybody knows.
+// publicAccount reports whether the only account is the one with the well-known key.
 func publicAccount(accounts map[string]string) bool {
 	return len(accounts) == 0 || len(accounts) == 1 && accounts[storagequeue.DefaultAccount] == storagequeue.DefaultKey
 }
@@ -292,7 +292,7 @@ func without(connection string, public bool, key string) string {
 	return strings.Join(fields, ";")
 }
 
-// publicKey reports whether the keys of Service Bus are the one that everybody knows.
+// publicKey reports whether Service Bus has only the well-known key.
 func publicKey(keys map[string]string) bool {
 	return len(keys) == 0 || len(keys) == 1 && keys[servicebus.DefaultKeyName] == servicebus.DefaultKey
 }

@@ -62,7 +62,7 @@ func (e *MissingError) hint() string {
 	return `run "carillon explain job" or "carillon explain collection"`
 }
 
-// print tells a member to people.
+// print prints a field for people.
 func (m Member) print(t *terminal.Terminal) {
 	need := "optional"
 	if m.Required {
@@ -97,7 +97,7 @@ func (m Member) print(t *terminal.Terminal) {
 	}
 }
 
-// example is how the member may stand in a job file.
+// example returns an example of the field in a job file.
 func (m Member) example() string {
 	if m.Example == "" || m.Name == "*" {
 		return m.Example
@@ -105,7 +105,7 @@ func (m Member) example() string {
 	return m.Name + ": " + m.Example
 }
 
-// printLine tells a member in one line.
+// printLine prints a field in one line.
 func (m Member) printLine(t *terminal.Terminal) {
 	kind := m.Kind
 	if m.Required {

@@ -1,4 +1,3 @@
-// Package explain is `carillon explain`: it tells what a member of a job or a
-// collection may be. What it tells comes from what reads these documents, and
-// from the descriptions that the schemas have.
+// Package explain is `carillon explain`: it describes the possible values of a field of a job or a collection.
+// It derives them from the readers of these documents and the descriptions in the schemas.
 package explain

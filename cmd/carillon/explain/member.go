@@ -12,7 +12,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/schema"
 )
 
-// Member is a member of a document, as it is told to people and programs.
+// Member is the description of a document's field.
 type Member struct {
 	Path        string   `json:"path"`
 	Name        string   `json:"name"`
@@ -30,11 +30,11 @@ type Member struct {
 // MissingError is a path that no document may have.
 type MissingError struct {
 	Path string // as far as it is right
-	Name string // what is not there
-	Near string // the name that was probably meant; "" if none is near
+	Name string // the missing field
+	Near string // suggestion; "" if no name is near
 }
 
-// Error says what is not there.
+// Error names the missing field.
 func (e *MissingError) Error() string {
 	if e.Path == "" {
 		return fmt.Sprintf("there is no %q in a job or a collection", e.Name)
@@ -55,10 +55,9 @@ func New(actions scheduler.ActionReader) Documents {
 // envelope is the member of a document that holds the others.
 const envelope = "properties"
 
-// Find returns what there is at a path, such as job.recurrence.schedule,
-// collection.quota or job.action.errorAction[1].request.uri. Names are taken in
-// any letter case, an envelope may be in it, and without job or collection it is
-// a path of a job, or else of a collection. The error is a [*MissingError].
+// Find returns the field at a path, such as job.recurrence.schedule, collection.quota or
+// job.action.errorAction[1].request.uri. Names are case-insensitive, and the path can contain an envelope. A
+// path without job or collection belongs to a job, or else to a collection. The error is a [*MissingError].
 func (d Documents) Find(path string) (Member, error) {
 	names := strings.Split(path, ".")
 	if root := strings.ToLower(names[0]); d[root] != nil {
@@ -96,8 +95,7 @@ func (d Documents) find(root string, names []string) (Member, error) {
 	return told(at, s, around), nil
 }
 
-// membersOf returns the members of an object; of one that is like the object
-// around it, those of that one.
+// membersOf returns the fields of an object. A recursive object has those of the object around it.
 func membersOf(s *document.Shape, around *document.Members) *document.Members {
 	switch {
 	case s.Members == nil:
@@ -108,8 +106,7 @@ func membersOf(s *document.Shape, around *document.Members) *document.Members {
 	return s.Members
 }
 
-// Below returns the members that a path may go on with whose last name is not
-// complete, such as job.recurrence.sch; none if there is no such path.
+// Below returns the fields that complete a path with a partial last name, such as job.recurrence.sch.
 func (d Documents) Below(path string) []Member {
 	at := strings.LastIndexByte(path, '.')
 	if at < 0 {
@@ -142,12 +139,12 @@ func memberOf(m *document.Members, name string) (s *document.Shape, near string)
 	return nil, document.Nearest(name, names)
 }
 
-// told returns what there is to tell of a member, with those in it.
+// told describes a field and its subfields.
 func told(path string, s *document.Shape, around *document.Members) Member {
 	t := short(path, s)
 	m := membersOf(s, around)
 	if s.Members != nil && s.Members.Recurs {
-		return t // it was told where it stands in
+		return t // already described by its parent
 	}
 	for _, inner := range m.Known {
 		t.Members = append(t.Members, short(path+"."+inner.Name, inner))
@@ -167,7 +164,7 @@ func told(path string, s *document.Shape, around *document.Members) Member {
 	return t
 }
 
-// addKind returns members with those of a kind of an object.
+// addKind adds the fields of one kind of an object.
 func addKind(members []Member, path string, kind document.ObjectKind) []Member {
 	for _, inner := range kind.Members.Known {
 		i := slices.IndexFunc(members, func(m Member) bool { return m.Name == inner.Name })
@@ -189,7 +186,7 @@ func wordsOf(m *document.Members) []string {
 	return words
 }
 
-// short returns what there is to tell of a member, without those in it.
+// short describes a field without its subfields.
 func short(path string, s *document.Shape) Member {
 	d, _ := schema.Describe(path)
 	t := Member{
@@ -202,7 +199,7 @@ func short(path string, s *document.Shape) Member {
 	return t
 }
 
-// kindOf says in words what a member may be: "string or list of strings".
+// kindOf describes a field's type: "string or list of strings".
 func kindOf(s *document.Shape) string {
 	_, secret := s.Form(document.FormSecret)
 	var kinds []string

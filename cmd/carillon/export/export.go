@@ -1,6 +1,6 @@
-// Package export makes job files of what the API shows: jobs and collections without what the scheduler adds to them,
-// such that "carillon apply" takes them back. Secrets are in no answer, and so in no export: whoever is given one is
-// told where they belong.
+// Package export converts API responses to job files: jobs and collections without the fields that the scheduler
+// adds, so that "carillon apply" accepts them. The API never returns secrets, so an export has none: its notes
+// name their places.
 package export
 
 import (
@@ -19,10 +19,10 @@ type Document struct {
 	Key   scheduler.Key // of a collection, Job is empty
 	Value document.Value
 
-	// Notes say what is not as it was: the places of secrets, and that a job which is over would run again.
+	// Notes lists differences from the original: the places of secrets, and that a completed job would run again.
 	Notes []string
 
-	// Damaged says that what is stored of it cannot be read, so that there is nothing to export.
+	// Damaged reports that the stored document is unreadable and cannot be exported.
 	Damaged bool
 }
 
@@ -71,7 +71,7 @@ func text(name, text string) document.Member {
 	return document.Member{Name: name, Value: document.StringValue(text)}
 }
 
-// String is what the document is called: collection/job, or collection collection.
+// String returns the document's name: collection/job, or collection collection.
 func (d Document) String() string {
 	if d.Key.Job == "" {
 		return "collection " + d.Key.Collection

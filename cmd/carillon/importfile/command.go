@@ -1,5 +1,6 @@
-// Package importfile is the command that makes job files of what other schedulers have. Package importer translates; this
-// one reads and writes files, checks what came out as "carillon validate" does, and prints the report.
+// Package importfile is the command that converts jobs of other schedulers to job files. Package importer
+// converts; this package reads and writes files, checks the result as "carillon validate" does, and prints the
+// report.
 package importfile
 
 import (
@@ -33,7 +34,7 @@ type Command struct {
 	Strict     bool   `help:"Whatever is not translated as it is ends with exit code 1."`
 }
 
-// Help tells of the sources, with examples.
+// Help describes the sources, with examples.
 func (Command) Help() string {
 	return `Job files go to standard output, or to --out; the report of what does not translate, and why, to standard error. With
 --json both are one document. Nothing is sent to a scheduler: look at the files, then "carillon apply" them.
@@ -102,7 +103,8 @@ func near(format string) string {
 	return `"carillon import --help" says what each is of`
 }
 
-// distinct leaves out what an earlier file has made already, and says so. made are the files of what was made.
+// distinct omits, with a message, the documents that an earlier file has produced. made maps each document to
+// its file.
 func distinct(made map[scheduler.Key]string, path string, r importer.Result) importer.Result {
 	r.Jobs = slices.DeleteFunc(r.Jobs, func(j importer.Job) bool {
 		earlier, taken := made[j.Key]
@@ -190,7 +192,7 @@ func (c Command) write(t *terminal.Terminal, r importer.Result) error {
 	return nil
 }
 
-// colours are those of the levels.
+// colours maps levels to colors.
 var colours = map[importer.Level]string{
 	importer.Changed: terminal.Yellow, importer.Dropped: terminal.Yellow, importer.Failed: terminal.Red,
 }

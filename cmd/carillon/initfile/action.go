@@ -10,7 +10,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
-// kind is an action type: what has to be known of one, and how it is written.
+// kind describes an action type and how to write it.
 type kind struct {
 	name   string
 	about  string
@@ -21,7 +21,7 @@ type kind struct {
 // field is a value that an action needs.
 type field struct{ flag, question, preset string }
 
-// fields are those of all types.
+// fields are the fields of all types.
 var fields = map[string]field{
 	"url":       {"url", "URL to call", "${CARILLON_ECHO}"},
 	"account":   {"account", "Storage account", ""},
@@ -187,7 +187,7 @@ func ReadEvery(text string) (frequency string, interval int, err error) {
 	total, least := 0, len(units)
 	for _, p := range parts {
 		if units[p.unit].seconds == 0 {
-			return "", 0, wrong // nobody knows how long 1 month 3 days are
+			return "", 0, wrong // the length of 1 month 3 days is undefined
 		}
 		total += p.n * units[p.unit].seconds
 		least = min(least, p.unit)

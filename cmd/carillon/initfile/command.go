@@ -77,7 +77,7 @@ func (c Command) Run(ctx context.Context, t *terminal.Terminal) error {
 	if c.Force {
 		mode = os.O_CREATE | os.O_WRONLY | os.O_TRUNC
 	}
-	f, err := os.OpenFile(path, mode, 0o666) //nolint:gosec // as the umask says: there are no secrets in it
+	f, err := os.OpenFile(path, mode, 0o666) //nolint:gosec // permissions follow the umask: the file has no secrets
 	if errors.Is(err, fs.ErrExist) {
 		return terminal.Hinted(terminal.Usagef("%s is there already", path),
 			"choose another file with --output, or replace it with --force")
@@ -134,7 +134,7 @@ func (c Command) Text() (text string, k scheduler.Key, err error) {
 	return text, k, checked(k, text)
 }
 
-// kind is the type that is asked for, or that the flags of the target tell.
+// kind returns the requested type, or the type of the target's flags.
 func (c Command) kind() string {
 	switch {
 	case c.Type != "":
@@ -186,7 +186,7 @@ func (c Command) head(k scheduler.Key) string {
 `
 }
 
-// tail is how it ends: what goes with every action.
+// tail is the end of the file, the same for every action.
 const tail = `  retryPolicy: # when an attempt fails
     retryType: fixed # none, fixed or exponential
     retryInterval: PT30S
@@ -240,7 +240,7 @@ func checked(k scheduler.Key, text string) error {
 	return err
 }
 
-// ask asks for what the flags do not say.
+// ask prompts for missing flags.
 func (c *Command) ask(ctx context.Context, t *terminal.Terminal) error {
 	if err := answer(ctx, t, &c.Name, "Name of the job", "my-job"); err != nil {
 		return err

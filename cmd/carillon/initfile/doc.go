@@ -1,3 +1,3 @@
-// Package initfile writes job files for people to start from: a job of any action type, with comments that say what can be
-// changed. What it writes is in order as it stands.
+// Package initfile writes job files to start from: a valid job of any action type, with comments that explain
+// the options.
 package initfile

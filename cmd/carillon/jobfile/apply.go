@@ -17,14 +17,14 @@ import (
 // Put gives a job to a scheduler.
 type Put func(ctx context.Context, j Job) (Answer, error)
 
-// Answer is what a scheduler makes of a job that is put.
+// Answer is a scheduler's response to a put job.
 type Answer struct {
 	Result   view.Result
-	Over     string         // of a job at its end: what it has come to
+	Over     string         // of an ended job: its outcome
 	Warnings []spec.Warning // what its writer might not expect
 
-	// Of a dry run: the properties as they are, nil for a new job, and as they would
-	// be, without the status; how the job would go on, nil when it would not run.
+	// Of a dry run: the properties before (nil for a new job) and after, without the status, and the next runs, nil
+	// if the job would not run.
 	Before, After json.RawMessage
 	DryRun        *view.DryRun
 }

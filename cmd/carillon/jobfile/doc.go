@@ -1,24 +1,18 @@
 // Package jobfile reads job files and applies them.
 //
-// A job file is JSON or YAML; a YAML file may hold several documents separated
-// by "---". Each document is a job as the API takes it, with two more members
-// at its top:
+// A job file is JSON or YAML; a YAML file can contain several documents separated by "---". Each document is a
+// job as in the API, with two more fields at its top:
 //
-//	name        job or collection/job; the file's base name when it is absent
-//	            and the document is the only one of its file
-//	collection  default when it is absent
+//	name        job or collection/job. Default: the file's base name, if the document is the only one of its file
+//	collection  collection of the job. Default: default
 //
-// A document whose type is Microsoft.Scheduler/jobCollections is a collection,
-// as the API shows it. Collections are applied before jobs.
+// A document whose type is Microsoft.Scheduler/jobCollections is a collection, as the API shows it. Collections
+// are applied before jobs. A list as the API returns it, {"value": […]}, counts as its elements.
 //
-// A list as the API returns it, {"value": […]}, stands for its elements.
+// In every string, ${NAME} is replaced by the environment variable NAME if NAME begins with CARILLON_; $${…} is
+// a literal ${…}. Other names, and a lone $, are unchanged. An unset variable is a problem.
 //
-// In every string, ${NAME} is replaced by that variable of the environment if
-// NAME begins with CARILLON_; $${…} stands for ${…}. Other names, and a lone $,
-// are left alone. A variable that is not set is a problem.
-//
-// Everything wrong is reported at once. A file in which a document cannot be
-// read (its syntax, its name, a variable) is left out as a whole. Every other
-// document is applied by itself: one that the scheduler refuses changes
-// nothing, and does not keep the others from being applied.
+// All problems are reported together. A file with an unreadable document (its syntax, its name, a variable) is
+// skipped completely. Every other document is applied separately: if the scheduler refuses one, it stays
+// unchanged and the others are still applied.
 package jobfile

@@ -23,11 +23,10 @@ type Problem struct {
 	Path    string `json:"path,omitempty"`   // in the document
 	Message string `json:"message"`
 
-	Cause error `json:"-"` // what the scheduler answered, or why a file was not read; nil for a file that is not in order
+	Cause error `json:"-"` // the scheduler's error, or why the file was not read; nil for an invalid file
 }
 
-// Place returns "file:line:column: path" without what is empty. A problem
-// without a line names its job.
+// Place returns "file:line:column: path" without empty parts. A problem without a line names its job.
 func (p Problem) Place() string {
 	at, job := p.File, p.Job
 	if p.Line > 0 {
@@ -43,8 +42,8 @@ func joined(parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), ": ")
 }
 
-// unread is the problem of a file that was not read. One that was named and
-// cannot be had is a mistake on the command line.
+// unread returns the problem of a file that was not read. A missing or unreadable file on the command line is a
+// usage error.
 func unread(file string, err error) Problem {
 	p := Problem{File: file, Message: terminal.WithoutPath(err).Error(), Cause: err}
 	if _, ok := errors.AsType[*fs.PathError](err); ok {
@@ -53,22 +52,20 @@ func unread(file string, err error) Problem {
 	return p
 }
 
-// withoutName returns a message without the name of what it is about, which
-// stands before it anyway.
+// withoutName removes the name of the subject from a message, because the prefix has it.
 func withoutName(message, name string) string {
 	return strings.TrimPrefix(strings.TrimPrefix(message, "job "+name+": "), name+": ")
 }
 
-// Source is where a document comes from, for what is wrong with it.
+// Source is the origin of a document, for problems.
 type Source struct {
 	File string // as problems name it
 
 	place func(path string) (line, column int) // nil: nowhere
 }
 
-// Place returns the line and the column of a path of the document, 0 if they are
-// not known. In place of a member that is missing, it is what the member is
-// missing in.
+// Place returns the line and column of a path in the document, or 0 if unknown. For a missing field it returns
+// the position of its parent.
 func (s Source) Place(path string) (line, column int) {
 	if s.place == nil {
 		return 0, 0
@@ -107,8 +104,7 @@ func (s Source) problems(job string, err error) []Problem {
 // errFile is the cause of a problem that no scheduler was asked about.
 var errFile = errors.New("a job file is not in order")
 
-// Report tells people of problems, and returns an error with all of them for
-// programs. It is nil for none.
+// Report prints problems for people, and returns an error with all of them for programs; nil for none.
 func Report(t *terminal.Terminal, problems []Problem) error {
 	causes := make([]error, len(problems))
 	for i, p := range problems {

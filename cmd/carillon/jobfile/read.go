@@ -34,14 +34,14 @@ type Reader struct {
 	// Collection is where jobs go that name none. Default: default.
 	Collection string
 
-	// Stdin is what the path - stands for. Default: nothing.
+	// Stdin is read for the path -. Default: empty.
 	Stdin io.Reader
 
-	// Name is what the only document of Stdin is called if it has no name, or of
-	// any file with Collections. Default: it must have one, or its file's.
+	// Name names the only document of Stdin if it has no name, or of any file with Collections. Default: it must
+	// have a name, or get its file's.
 	Name string
 
-	// Collections says that all documents are collections, whatever their type.
+	// Collections treats all documents as collections, whatever their type.
 	Collections bool
 }
 
@@ -126,7 +126,7 @@ func flatten(file string, f *document.File) []sourced {
 	var all []sourced
 	add := func(v document.Value, i int, below string) {
 		place := func(path string) (line, column int) {
-			if path == "job" || path == "collection" && isCollection(v) { // what a name is called
+			if path == "job" || path == "collection" && isCollection(v) { // the full path of the name
 				path = "name"
 			}
 			return f.Place(i, strings.Trim(below+"."+path, "."))
@@ -146,8 +146,7 @@ func flatten(file string, f *document.File) []sourced {
 	return all
 }
 
-// job makes a job of a document. only tells that it has its file to itself, so
-// that the file can name it.
+// job converts a document to a job. only reports whether it is the only one of its file, which can then name it.
 func (r Reader) job(doc sourced, only bool) (Job, error) {
 	if doc.Kind() != document.KindObject {
 		return Job{}, document.Problem{Message: "must be an object, not " + doc.Kind().String()}
@@ -166,7 +165,7 @@ func (r Reader) job(doc sourced, only bool) (Job, error) {
 	return Job{Source: doc.Source, Key: k, Body: v.JSON()}, k.Validate()
 }
 
-// key finds out what a document's job is called.
+// key determines the name of a document's job.
 func (r Reader) key(file string, doc document.Value, only bool) (scheduler.Key, error) {
 	name, collection := text(doc, "name"), text(doc, "collection")
 	switch {
@@ -210,7 +209,7 @@ func isCollection(doc document.Value) bool {
 	return false
 }
 
-// collection makes what is applied of a collection's document.
+// collection converts a collection's document for apply.
 func (r Reader) collection(from Source, doc document.Value, only bool) (Job, error) {
 	name := text(doc, "name")
 	switch {
@@ -248,12 +247,11 @@ func turn(j Job) int {
 	return 1
 }
 
-// Stdin is the path that stands for standard input.
+// Stdin is the path of standard input.
 const Stdin = "-"
 
-// Find returns the files that paths name, each once: a file as it is, whatever
-// it is called, and of a directory all *.json, *.yaml and *.yml below it, in
-// order of name, hidden ones left out.
+// Find returns the files that paths name, without duplicates: a file with any name, and all *.json, *.yaml and
+// *.yml below a directory, in order of name, without hidden ones.
 func Find(paths []string) (files []string, problems []Problem) {
 	for _, path := range paths {
 		found, err := find(path)

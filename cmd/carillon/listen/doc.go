@@ -1,4 +1,4 @@
-// Package listen is about where the parts of a process listen: on the address of a flag, or an error that names the
-// flag; and a ports file, which tells other programs. The file is there as a whole once everything runs, and gone
-// when it does not.
+// Package listen opens the listeners of a process and reports their addresses. A listener uses the address of a
+// flag; its error names the flag. A ports file reports the addresses to other programs: it appears atomically
+// once everything runs, and disappears when the process ends.
 package listen

@@ -134,12 +134,13 @@ func RefuseExposed(ctx context.Context, flags ...Flag) error {
 		"write 127.0.0.1:PORT; where everybody who reaches this machine may do everything, add --insecure-listen")
 }
 
-// Hosts returns which names an HTTP server that listens on addr answers to; nil for any. names are those of --allowed-host.
+// Hosts returns a filter of the host names that an HTTP server on addr accepts; nil accepts any. names are those
+// of --allowed-host.
 //
-// A page of the web may have a name that leads to this machine as soon as the page is there (DNS rebinding), and may then do
-// and read what the browser's user may. Its requests have that name as their Host. So what listens on a loopback address
-// answers to the names of such addresses and to those that were given, and to nothing else. What listens for other machines
-// goes by many names: there, those that were given count, if any were, and addresses, which no page can pretend to have.
+// A web page can change its name's address to this machine after it has loaded (DNS rebinding), and would then
+// have the access of the browser's user. Its requests still have that name as their Host. So a server on a
+// loopback address accepts only names of loopback addresses, and names. A server for other machines can have
+// many names: if names are given, it accepts only them and IP addresses, which a page cannot fake.
 func Hosts(ctx context.Context, addr string, names []string) func(host string) bool {
 	local := isLoopback(ctx, addr)
 	if !local && len(names) == 0 {

@@ -19,20 +19,21 @@ import (
 
 // The bounds of a side server.
 const (
-	// SideConnections is how many a side server has: the next one takes the place of the one that has been silent longest.
+	// SideConnections limits the connections of a side server; a new one replaces the one that has been silent
+	// longest.
 	SideConnections = 64
 
 	sideTimeout = 10 * time.Second
 )
 
-// Side is an HTTP server on an address of its own, beside the API. The nil one does nothing.
+// Side is an HTTP server with an address separate from the API's. A nil Side does nothing.
 type Side struct {
 	url    string
 	server *http.Server
 }
 
-// Serve serves h on the address of a flag until the server is closed; nil when the flag has none. It answers to names as [Hosts] has
-// them for that address. path is where h is to be asked.
+// Serve serves h on the address of a flag until the server is closed; it returns nil if the flag is empty. It
+// accepts the host names that [Hosts] returns for the address. path is where clients find h.
 func Serve(ctx context.Context, f Flag, path string, h http.Handler, log *slog.Logger) (*Side, error) {
 	return ServeAny(ctx, f, path, guarded(Hosts(ctx, f.Addr, nil), h), log)
 }
@@ -67,7 +68,7 @@ func (s *Side) URL() string {
 	return s.url
 }
 
-// Close ends the server, and what it is just answering.
+// Close closes the server and its requests in progress.
 func (s *Side) Close() {
 	if s != nil {
 		_ = s.server.Close()
@@ -89,15 +90,14 @@ func guarded(allowed func(host string) bool, h http.Handler) http.Handler {
 	})
 }
 
-// Ports is where the parts of a process can be reached, as --ports-file tells
-// other programs.
+// Ports lists the addresses of a process, as --ports-file reports them to other programs.
 type Ports struct {
 	HTTP string `json:"http,omitempty"` // of the scheduler or, without one, of the Service Bus emulator
 	NATS string `json:"nats,omitempty"`
 
 	Pprof   string `json:"pprof,omitempty"`   // URL of the process's profiles, where they are served
-	Metrics string `json:"metrics,omitempty"` // URL of its metrics, where they have an address of their own
-	Console string `json:"console,omitempty"` // URL of the web console, where it has an address of its own
+	Metrics string `json:"metrics,omitempty"` // URL of the metrics, if on a separate address
+	Console string `json:"console,omitempty"` // URL of the web console, if on a separate address
 
 	AMQP            string `json:"amqp,omitempty"`            // host:port
 	Queue           string `json:"queue,omitempty"`           // URL
@@ -106,7 +106,7 @@ type Ports struct {
 	StorageQueue    string `json:"storageQueue,omitempty"`
 }
 
-// Write writes the file, if there is to be one.
+// Write writes the file, if one is configured.
 func (p Ports) Write(file string) error {
 	if file == "" {
 		return nil
@@ -121,14 +121,13 @@ func (p Ports) Write(file string) error {
 	return nil
 }
 
-// replaceFile writes a file as a whole or not at all: who waits for it may read
-// it as soon as it is there.
+// replaceFile writes a file atomically: a program that waits for it can read it as soon as it exists.
 func replaceFile(file string, data []byte) error {
 	tmp, err := os.CreateTemp(filepath.Dir(file), ".ports-*")
 	if err != nil {
 		return err
 	}
-	defer os.Remove(tmp.Name()) //nolint:errcheck // it is gone when all went well
+	defer os.Remove(tmp.Name()) //nolint:errcheck // already renamed on success
 	_, err = tmp.Write(data)
 	if err := errors.Join(err, tmp.Chmod(0o644), tmp.Close()); err != nil {
 		return err
@@ -136,7 +135,7 @@ func replaceFile(file string, data []byte) error {
 	return os.Rename(tmp.Name(), file)
 }
 
-// RemovePorts removes the file: what it says is not, or no longer, so.
+// RemovePorts removes the file, whose content is outdated.
 func RemovePorts(file string) error {
 	if file == "" {
 		return nil

@@ -1,4 +1,4 @@
-// Package logtest has what a test writes a log to.
+// Package logtest collects the log of a test.
 package logtest
 
 import (

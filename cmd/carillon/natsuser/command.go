@@ -1,4 +1,4 @@
-// Package natsuser is the command that prints what a user of a NATS server is to be permitted.
+// Package natsuser is the command that prints the permissions that NATS users need.
 package natsuser
 
 import (

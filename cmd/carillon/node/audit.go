@@ -11,12 +11,12 @@ import (
 // worker before has left undone. Everything that was with it has come by then.
 const takeoverDelay = 15 * time.Second
 
-// rescueDelay is how long after an audit those batons are looked for that nobody is given. A server that was
-// killed tells them only when all that was with a worker before them is through.
+// rescueDelay is the delay between a consistency check and the search for batons that no worker receives. A
+// killed server reports them only after a worker has finished all batons before them.
 const rescueDelay = time.Minute
 
-// audit compares jobs with batons at the start, after another worker has died,
-// and at a low rate, and mends what is wrong. Replicas do so at different times.
+// audit runs consistency checks of jobs against batons, and repairs: at the start, after another worker has
+// died, and periodically. Replicas check at different times.
 func (n *Node) audit(ctx context.Context) {
 	for {
 		n.auditOnce(ctx)
@@ -31,7 +31,7 @@ func (n *Node) audit(ctx context.Context) {
 	}
 }
 
-// awaitAudit waits until there is to be another audit.
+// awaitAudit waits until the next consistency check is due.
 func (n *Node) awaitAudit(ctx context.Context) {
 	next := time.After(n.cfg.AuditEvery/2 + rand.N(n.cfg.AuditEvery)) //nolint:gosec // it need not be secret
 	rescue := time.After(rescueDelay)

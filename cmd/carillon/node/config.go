@@ -24,14 +24,13 @@ import (
 	"github.com/carillon-sched/carillon/store"
 )
 
-// Config says what a node works on. Conn is required.
+// Config configures a node. Conn is required.
 type Config struct {
 	// Conn is the connection to NATS. It stays the caller's, who closes it
 	// when Run has returned.
 	Conn *nats.Conn
 
-	// Link knows what became of Conn, which has its options. Default: one that
-	// knows nothing.
+	// Link observes Conn, which was opened with its options. Default: no observation.
 	Link *Link
 
 	// Store says where the data is kept. Its Logger is Logger unless set.
@@ -41,27 +40,25 @@ type Config struct {
 	// Default: no REST API.
 	Listener net.Listener
 
-	// MaxConnections is how many connections the Listener serves at once. The
-	// next one takes the place of the one whose client has been silent longest.
-	// Default: an eighth of the files that the process may have open.
+	// MaxConnections limits the connections of the Listener. A new one replaces the one whose client has been silent
+	// longest. Default: an eighth of the process's limit of open files.
 	MaxConnections int
 
-	// Handlers are served beside the REST API, by pattern of an
-	// [http.ServeMux]. Default: none.
+	// Handlers are served in addition to the REST API, by pattern of an [http.ServeMux]. Default: none.
 	Handlers map[string]http.Handler
 
 	// NoConsole leaves out the web console, which is served with the REST API.
 	NoConsole bool
 
-	// Rooms are parts of the console besides its own. Default: none.
+	// Rooms are additional pages of the console. Default: none.
 	Rooms []frame.Room
 
 	// AllowHost decides which names the REST API answers to; see [rest.Config].
 	// Default: all.
 	AllowHost func(host string) bool
 
-	// Access says whom the REST API asks who they are, and knows. Its Tokens are
-	// the node's. Default: nobody is asked, and everybody may do everything.
+	// Access configures authentication for the REST API. The node sets its Tokens. Default: no authentication, full
+	// access for everyone.
 	Access identity.Config
 
 	// Rate bounds the requests over HTTP; see [rest.Config].
@@ -77,11 +74,10 @@ type Config struct {
 	// with secrets are refused then.
 	Keys *seal.Keyring
 
-	// Limits apply to jobs of collections that set none of their own.
+	// Limits apply to jobs whose collection sets none.
 	Limits scheduler.Limits
 
-	// Worker says how much is done at once. Its Store, Actions, Secrets and
-	// Logger are the node's.
+	// Worker configures the worker. The node sets its Store, Actions, Secrets and Logger.
 	Worker worker.Config
 
 	// Delivery says what actions may reach, and where it is. Its Version, Conn
@@ -92,8 +88,7 @@ type Config struct {
 	// [service.Config].
 	HistoryMemory int64
 
-	// AuditEvery is how often jobs are compared with batons, besides at the
-	// start. Default one hour.
+	// AuditEvery is the interval of consistency checks after the one at the start. Default: 1h.
 	AuditEvery time.Duration
 
 	// SpreadAfter is how long leaders of streams may be unevenly spread over the
@@ -101,25 +96,23 @@ type Config struct {
 	// they are.
 	SpreadAfter time.Duration
 
-	// Mend restarts a NATS server whose streams are shut, so that it takes
-	// writes again, and one that has not noticed that the clock was set forward.
-	// It is called every two seconds until the streams are open. Default: nobody
-	// can; the log says what to do.
+	// Mend restarts a NATS server whose streams are read-only, so that they accept writes again, or that missed a
+	// clock change forward. The node calls it every two seconds until the streams accept writes. Default: none; the
+	// log advises the operator.
 	Mend func(ctx context.Context) error
 
 	// Space is how many bytes are free on the disk of the NATS server, and of
 	// how many; false when that is not known. Default: never.
 	Space func() (free, total uint64, known bool)
 
-	// Tracer tells of requests, occurrences and attempts. Default: nothing is
-	// traced.
+	// Tracer traces requests, occurrences and attempts. Default: no tracing.
 	Tracer *tracing.Tracer
 
 	// Version is shown to targets, in the NATS service and over HTTP.
 	// Default: dev.
 	Version string
 
-	// Logger takes what no caller can be told. Default: discard.
+	// Logger receives errors that no caller can handle. Default: discard.
 	Logger *slog.Logger
 }
 

@@ -15,9 +15,8 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-// Door answers in place of a [Node] that is still to be opened: /healthz says
-// that the process lives, and everything else, 503, what it waits for. Its
-// listener is the node's afterwards.
+// Door answers requests until its [Node] is open: /healthz reports that the process is alive; everything else
+// returns 503 with what it waits for. Afterwards the node takes over its listener.
 type Door struct {
 	listener net.Listener
 	server   *http.Server
@@ -52,7 +51,7 @@ func OpenDoor(cfg Config) *Door {
 	return d
 }
 
-// Say tells from now on what the process waits for.
+// Say sets what the process waits for.
 func (d *Door) Say(what string) { d.waits.Store(&what) }
 
 // Close ends the answers. The listener is as it was, with those who have not
@@ -92,10 +91,10 @@ func (d *Door) handler(allowHost func(string) bool) http.Handler {
 	})
 }
 
-// doorGrace is for who is being answered when the node takes over.
+// doorGrace is the time for requests in progress when the node takes over.
 const doorGrace = 250 * time.Millisecond
 
-// deadliner is a listener whose Accept can be ended, and go on later.
+// deadliner is a listener whose Accept can be interrupted and resumed.
 type deadliner interface{ SetDeadline(t time.Time) error }
 
 // lent is a listener that stays open when its user closes it.

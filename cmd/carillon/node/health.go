@@ -12,7 +12,7 @@ import (
 	"github.com/carillon-sched/carillon/store"
 )
 
-// How often the store's streams are checked, and how long what a check found counts.
+// Interval of the stream checks, and how long a result is valid.
 const (
 	checkEvery       = 10 * time.Second
 	checkShutEvery   = 2 * time.Second
@@ -21,7 +21,7 @@ const (
 	sayAgainAfter    = 10 * time.Minute
 )
 
-// health knows which streams of the store take no writes, and has them mended where that is possible.
+// health tracks which streams of the store are read-only, and repairs them if possible.
 type health struct {
 	check func(context.Context) (store.Shuts, error)
 	mend  func(context.Context) error // nil: not possible
@@ -34,16 +34,16 @@ type health struct {
 	since    time.Time // something has been shut
 	said     time.Time // that it is
 
-	unmended string // why the last mending was in vain
+	unmended string // why the last repair failed
 }
 
-// run checks the streams again and again, and at once when a write was not acknowledged.
+// run checks the streams periodically, and immediately after an unacknowledged write.
 func (h *health) run(ctx context.Context, suspicions <-chan struct{}) {
 	for {
 		pause := checkEvery
 		shut, err := h.look(ctx, 0)
 		switch {
-		case err != nil && h.isShut(): // it is just being mended
+		case err != nil && h.isShut(): // repair in progress
 			pause = checkMendedEvery
 		case err == nil && len(shut) > 0:
 			pause = checkShutEvery
@@ -83,8 +83,7 @@ func (h *health) look(ctx context.Context, valid time.Duration) (store.Shuts, er
 	return shut, nil
 }
 
-// note keeps what a check found. The log has when it begins, when it changes, every now and then while it lasts, and when
-// it is over.
+// note keeps the result of a check. It logs the beginning, changes, reminders while it lasts, and the end.
 func (h *health) note(shut store.Shuts, now time.Time) {
 	h.mu.Lock()
 	before, since := h.shut, h.since
@@ -114,7 +113,7 @@ func idle(shut store.Shuts) bool {
 	return !slices.ContainsFunc(shut, func(s store.Shut) bool { return !s.Idle })
 }
 
-// mended has the streams mended that will not take writes again by themselves, and reports whether that was done.
+// mended repairs the streams that will not recover alone, and reports whether it did.
 func (h *health) mended(ctx context.Context, shut store.Shuts) bool {
 	if h.mend == nil || !slices.ContainsFunc(shut, func(s store.Shut) bool { return s.Told }) {
 		return false
@@ -140,7 +139,7 @@ func (h *health) count() int {
 	return len(h.shut)
 }
 
-// known is what the last check found.
+// known returns the result of the last check.
 func (h *health) known() store.Shuts {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -162,7 +161,7 @@ func (h *health) err(ctx context.Context) error {
 	return errors.New(shut.Explain(h.mend != nil))
 }
 
-// The watch of the clock: how often it looks, and what it takes for a step. Clocks that are corrected little by little make none.
+// Interval of the clock watch, and the minimum step. Gradual corrections of the clock are no steps.
 const (
 	clockEvery = 5 * time.Second
 	leastStep  = 2 * time.Second
@@ -178,9 +177,9 @@ func clockStep(before, after time.Time, passed time.Duration) time.Duration {
 	return step
 }
 
-// watchClock tells the log when the clock is set, and has an embedded server restarted when it was set forward: the server
-// waits for what is due next by time that has passed, and would not look at the clock before. A server elsewhere cannot be
-// helped.
+// watchClock logs steps of the clock, and restarts an embedded server after a step forward: the server waits for
+// the next due message in elapsed time, and would not look at the clock before. It cannot restart an external
+// server.
 func (n *Node) watchClock(ctx context.Context) {
 	tick := time.NewTicker(clockEvery)
 	defer tick.Stop()

@@ -26,8 +26,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/worker"
 )
 
-// The bounds of the HTTP server. There is none on the time of an answer, as a
-// live tail lasts as long as its reader wants.
+// Limits of the HTTP server. Responses have no time limit, because a live tail lasts as long as its reader.
 const (
 	readHeaderTimeout = 10 * time.Second
 	readBodyTimeout   = 30 * time.Second
@@ -75,7 +74,7 @@ func (n *Node) serveHTTP(ctx context.Context, g *errgroup.Group) *webServer {
 	return w
 }
 
-// handler returns the REST API with the other handlers beside it.
+// handler returns the REST API and the other handlers.
 func (n *Node) handler() http.Handler {
 	api := rest.New(rest.Config{
 		Service: n.service, Ready: n.Ready, Degraded: n.disk.scarce, Logger: n.log, Version: n.cfg.Version, AllowHost: n.cfg.AllowHost,
@@ -188,17 +187,17 @@ func (w *webServer) shutdown(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, shutdownGrace)
 	defer cancel()
 	if w.server.Shutdown(ctx) != nil {
-		_ = w.server.Close() // what is left had its time
+		_ = w.server.Close() // the remaining requests have had their time
 	}
 }
 
 // complaints writes what net/http complains of into a log, a line each.
 type complaints struct {
 	log        *slog.Logger
-	handshakes intake.Seldom // of TLS, which anybody can have fail as often as they like
+	handshakes intake.Seldom // TLS failures, which any client can cause at any rate
 }
 
-// failedHandshake is how net/http begins to tell of one.
+// failedHandshake is the prefix of net/http's message.
 var failedHandshake = []byte("http: TLS handshake error")
 
 // Write logs a line.
@@ -215,7 +214,7 @@ func (c *complaints) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// newMetrics returns those of n, which is asked when somebody scrapes: not before it is open.
+// newMetrics returns the metrics of n. They query n at each scrape, and only once it is open.
 func (n *Node) newMetrics() *metrics.Metrics {
 	return metrics.New(metrics.Config{
 		Version: n.cfg.Version, ActionTypes: n.actions.Types(), Load: n.store.Load,
@@ -244,17 +243,18 @@ type kept[T any] struct {
 	at    time.Time
 	value T
 	err   error
-	under chan struct{} // closed when what is being asked for is there; nil: nothing is
+	under chan struct{} // closed when the request in progress ends; nil: none is in progress
 }
 
 const (
-	// keptWait is how long it is waited for an answer where there is another one that is not older than keptLate.
+	// keptWait is how long to wait for a new answer if the last one is not older than keptLate.
 	keptWait = 20 * time.Millisecond
 	keptLate = time.Minute
 )
 
-// get returns the answer, which it asks for when the last one is older than it lasts. Whoever waits for it does not wait for
-// long: the answer is for all, and does not end with who has asked; and where it takes its time, the last one is good enough.
+// get returns the answer, and requests a new one if the last one is older than lasts. Callers share the request,
+// which does not end with a caller's context. They wait briefly; if it takes longer, the last answer is good
+// enough.
 func (k *kept[T]) get(ctx context.Context, lasts time.Duration, ask func(context.Context) (T, error)) (T, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -54,7 +54,7 @@ func (l *Link) Options() []nats.Option {
 			}
 			tell := l.log.Warn
 			if _, ok := errors.AsType[*net.OpError](err); ok {
-				tell = l.log.Debug // each write that is under way; that it is lost is told once
+				tell = l.log.Debug // each write in progress; the lost connection is logged once
 			}
 			tell("the connection to NATS has an error", "subject", subject, "err", err)
 		}),
@@ -122,7 +122,7 @@ func (l *Link) Err(nc *nats.Conn) error {
 	return fmt.Errorf("%s: %w; see whether it runs, and its log", text, err)
 }
 
-// clock is when something began, as people read it beside a log.
+// clock formats a start time as in a log.
 func clock(at time.Time) string { return at.UTC().Format("15:04:05Z") }
 
 // addresses names the servers that a connection may be to.

@@ -46,8 +46,8 @@ type Node struct {
 	stopping atomic.Bool   // a stop was asked for
 }
 
-// Open opens the store, which creates what is missing, and the default
-// collection. What a setting is to blame for is a [store.SettingError].
+// Open opens the store, and creates what is missing and the default collection. An invalid setting is a
+// [store.SettingError].
 func Open(ctx context.Context, cfg Config) (*Node, error) {
 	cfg = cfg.withDefaults()
 	st, err := store.Open(ctx, cfg.Conn, cfg.Store)
@@ -87,13 +87,13 @@ func (n *Node) try(ctx context.Context, action scheduler.Action, a scheduler.Att
 	return n.worker.Try(ctx, action, a)
 }
 
-// Service does what users ask for. It works before Run, and after.
+// Service returns the API of the node's jobs. It works before, during and after Run.
 func (n *Node) Service() *service.Service { return n.service }
 
 // Metrics answers scrapes of Prometheus.
 func (n *Node) Metrics() http.Handler { return n.metrics }
 
-// Open reports whether the REST API asks nobody who they are, at the moment.
+// Open reports whether the REST API currently requires no authentication.
 func (n *Node) Open(ctx context.Context) (bool, error) { return n.finder.Open(ctx) }
 
 // ChangeAccess sets Access of [Config] for the requests that come from now on.
@@ -108,8 +108,8 @@ func (n *Node) HasTokens(ctx context.Context) bool {
 	return some || err != nil
 }
 
-// Reconnected tells the node that its connection was lost and is back. The
-// server may have forgotten meanwhile what it had delivered.
+// Reconnected notifies the node that its connection was lost and is back. The server may have forgotten its
+// deliveries.
 func (n *Node) Reconnected() { n.worker.Suspect() }
 
 // Why a node is not ready at its beginning, and at its end.
@@ -118,7 +118,8 @@ var (
 	errStopping = errors.New("stopping: what runs is ended in good order, and other schedulers take the rest")
 )
 
-// How long NATS may take to answer a node that is ready: a ping, and everything. Those who ask wait five seconds, some one.
+// How long NATS may take to answer a ready node: one ping, and in total. Probes usually wait five seconds, some
+// only one.
 const (
 	pingTimeout  = 2 * time.Second
 	readyTimeout = 4 * time.Second
@@ -150,8 +151,8 @@ func (n *Node) ping(ctx context.Context) error {
 	return n.cfg.Link.ping(ctx, n.cfg.Conn)
 }
 
-// Run works until ctx is done and stops in good order. It calls ready once, when
-// everything runs; an error of that, like one of the work, ends the node.
+// Run works until ctx is done, and shuts down gracefully. It calls ready once everything runs; an error of ready
+// or of the work ends the node.
 func (n *Node) Run(ctx context.Context, ready func() error) error {
 	defer n.actions.Close()
 	side, stopSide := context.WithCancel(context.WithoutCancel(ctx))
@@ -181,10 +182,10 @@ func (n *Node) Run(ctx context.Context, ready func() error) error {
 	return errors.Join(err, outer.Wait())
 }
 
-// Connected is the URL of the server that a connection is to, without who connects; "" while there is none.
+// Connected returns the URL of a connection's server without credentials; "" if disconnected.
 func Connected(nc *nats.Conn) string { return Anonymous(nc.ConnectedUrl()) }
 
-// Anonymous is the URL of a NATS server without who connects to it: what stands there may be a password or, alone, a token.
+// Anonymous returns the URL of a NATS server without its userinfo, which can be a password or, alone, a token.
 func Anonymous(server string) string {
 	u, err := url.Parse(server)
 	if err != nil {
@@ -207,7 +208,7 @@ func (n *Node) openNATS(ctx context.Context, g *errgroup.Group) {
 	g.Go(func() error { return api.Run(ctx) })
 }
 
-// closePatience is how long a connection may take to send what it holds.
+// closePatience limits how long a connection can take to flush.
 const closePatience = 5 * time.Second
 
 // CloseConn closes a connection after everything on its way was sent.

@@ -16,30 +16,32 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-// The rhythm in which a process tells the others what it does: some twenty small writes a minute, however much runs.
+// Intervals at which a process publishes its activity: about twenty small writes a minute, independent of the
+// load.
 const (
 	reportEvery = 5 * time.Second  // when something has changed
 	stillEvery  = 10 * time.Second // when nothing has
-	hourEvery   = 15 * time.Second // what was counted in the present hour, and what failed last
-	lastWords   = 2 * time.Second  // for what is told at the end
+	hourEvery   = 15 * time.Second // counts of the current hour, and the last failures
+	lastWords   = 2 * time.Second  // for the final report
 
-	// boardKept is how long what all processes have told counts for who looks, and rereadEvery how often all of it is read.
+	// boardKept is how long the reports of all processes are valid for readers; rereadEvery is how often all are
+	// read.
 	boardKept   = time.Second
 	loadKept    = 2 * time.Second
 	rereadEvery = 5 * time.Minute
 
-	// askTimeout is how long who looks waits for NATS.
+	// askTimeout limits how long a reader waits for NATS.
 	askTimeout = 2 * time.Second
 )
 
-// The names below which processes tell of themselves.
+// Names of the reports of processes.
 const (
 	hourName   = "hour."   // <id>.<hour>
 	failedName = "failed." // <id>
 	reportName = "report." // <id>
 )
 
-// pulses is what this process does, as it tells it to the others, and what they have told.
+// pulses publishes the activity of this process, and reads that of all others.
 type pulses struct {
 	node     *Node
 	recorder pulse.Recorder
@@ -53,7 +55,7 @@ type pulses struct {
 	all   readings
 }
 
-// readings is what all processes have told, as far as it was read.
+// readings holds the reports of all processes that were read.
 type readings struct {
 	after uint64
 	whole time.Time // when all was read
@@ -73,7 +75,7 @@ func newPulses(n *Node) *pulses {
 // Record counts a record of this process.
 func (p *pulses) Record(r *scheduler.Record) { p.recorder.Add(r, p.now()) }
 
-// run tells the others what this process does, until ctx is done, and then that it has stopped.
+// run publishes the activity of this process until ctx is done, and then that it has stopped.
 func (p *pulses) run(ctx context.Context) {
 	tick := time.NewTicker(reportEvery)
 	defer tick.Stop()
@@ -104,7 +106,7 @@ func (p *pulses) run(ctx context.Context) {
 	p.tellReport(ctx, r)
 }
 
-// tellHours tells what was counted since the last time.
+// tellHours publishes the counts since the last call.
 func (p *pulses) tellHours(ctx context.Context) {
 	p.recorder.Changed(func(number pulse.Hour, data []byte) bool {
 		err := p.node.store.TellPulse(ctx, hourName+p.id+"."+strconv.FormatInt(int64(number), 10), data, pulse.Kept)
@@ -132,7 +134,7 @@ func (p *pulses) tellReport(ctx context.Context, r pulse.Report) {
 	}
 }
 
-// report is what this process says of itself.
+// report returns the report of this process.
 func (p *pulses) report() pulse.Report {
 	n, now := p.node, p.now()
 	stats := n.worker.Stats()
@@ -161,13 +163,13 @@ var targetStates = map[limits.State]string{
 	limits.Open: pulse.TargetOpen, limits.HalfOpen: pulse.TargetHalf, limits.Slow: pulse.TargetSlow, limits.Limited: pulse.TargetLimited,
 }
 
-// Board tells what all processes have told, and what this one does just now. With an error it is of this one alone, and of
-// what was known of the others.
+// Board returns the reports of all processes, with the current one of this process. On an error it contains this
+// process and the others' last known reports.
 func (p *pulses) Board(ctx context.Context) (*pulse.Board, error) {
 	return p.board.get(ctx, boardKept, p.look)
 }
 
-// Load tells how much there is to do for all processes together.
+// Load returns the total load of all processes.
 func (p *pulses) Load(ctx context.Context) (scheduler.Load, error) {
 	return p.load.get(ctx, loadKept, p.node.store.Load)
 }
@@ -192,8 +194,8 @@ func (p *pulses) look(ctx context.Context) (*pulse.Board, error) {
 	return board, err
 }
 
-// put puts what was told on a board, and reports whether it may be of use again. What a later version tells, and cannot be
-// read, is not.
+// put adds a report to a board, and reports whether it is worth keeping. Unreadable reports of later versions
+// are not.
 func (p *pulses) put(board *pulse.Board, name string, data []byte) bool {
 	if rest, ok := strings.CutPrefix(name, hourName); ok {
 		_, text, _ := strings.Cut(rest, ".")
@@ -216,7 +218,7 @@ func (p *pulses) put(board *pulse.Board, name string, data []byte) bool {
 	return err == nil && board.Now.Sub(r.At) < time.Hour
 }
 
-// readOthers reads what was told since the last time.
+// readOthers reads the reports since the last call.
 func (p *pulses) readOthers(ctx context.Context) error {
 	if time.Since(p.all.whole) > rereadEvery || p.all.told == nil {
 		p.all = readings{whole: time.Now(), told: map[string][]byte{}}
@@ -226,7 +228,7 @@ func (p *pulses) readOthers(ctx context.Context) error {
 	return err
 }
 
-// audited notes what an audit came to.
+// audited records the result of a consistency check.
 func (p *pulses) audited(rep *service.AuditReport, err error) {
 	a := &pulse.Audit{At: p.now(), Took: time.Duration(rep.Duration), Jobs: rep.Jobs, Found: len(rep.Findings), Mended: rep.Fixed}
 	if err != nil {

@@ -134,7 +134,7 @@ func (c Command) flags() (f flags, faults []fault) {
 	f.after, f.now = moment("after", c.After), moment("now", c.Now)
 	if c.Now == "" {
 		f.now, f.present = roundUp(time.Now().UTC(), time.Second), true
-		if !f.after.IsZero() && f.after.Before(f.now) { // the job is there by then
+		if !f.after.IsZero() && f.after.Before(f.now) { // the job exists by then
 			f.now = f.after
 		}
 	}

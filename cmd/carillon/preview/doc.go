@@ -1,6 +1,6 @@
-// Package preview is `carillon preview`: when a schedule or a job would run, without a scheduler.
+// Package preview is `carillon preview`: it lists the next runs of a schedule or a job without a scheduler.
 //
-// It reads an expression in any language, a recurrence or a job, and makes the plan that the scheduler would make,
-// so that both tell the same times. What it has to assume, such as a start, it says in a note. Everything wrong is
-// told at once, with the place in the text where it has one.
+// It reads an expression in any schedule language, a recurrence or a job, and computes the same plan as the
+// scheduler. Notes state its assumptions, such as the start. All problems are reported together, with their
+// position in the text if known.
 package preview

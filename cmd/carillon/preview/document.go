@@ -37,7 +37,7 @@ func (c Command) document(t *terminal.Terminal, file, text string) (*subject, []
 		s.name = job.Key.Job
 	}
 	s.source = job.Source
-	if file == "" { // there is nothing to tell it from
+	if file == "" { // it is the only document
 		s.source.File = ""
 	}
 	if file == "" && typed(text) {
@@ -59,14 +59,14 @@ func lenient(env variable.Lookup) variable.Lookup {
 	}
 }
 
-// typed reports whether a text is of one line, in which no line needs to be told.
+// typed reports whether a text has one line, so that messages can omit the line number.
 func typed(text string) bool { return !strings.Contains(strings.TrimSpace(text), "\n") }
 
 func problemFaults(file string, typed bool, problems []jobfile.Problem) []fault {
 	faults := make([]fault, len(problems))
 	for i, p := range problems {
 		if file == "" {
-			p.File = "" // there is nothing to tell it from
+			p.File = "" // it is the only document
 		}
 		if _, syntax := errors.AsType[*document.SyntaxError](p.Cause); file == "" && typed && !syntax {
 			p.Line = 0
@@ -160,7 +160,7 @@ func find(v document.Value, path string) (document.Value, bool) {
 	return v, ok
 }
 
-// at returns what goes before a message about a path of the document: "hello.yaml:7:12: recurrence.cron: ".
+// at returns the prefix of a message about a path of the document: "hello.yaml:7:12: recurrence.cron: ".
 func (s *subject) at(path string) string {
 	p := jobfile.Problem{File: s.source.File, Path: path}
 	if p.Line, p.Column = s.source.Place(path); p.Line == 0 && p.File+path == "" {
@@ -169,7 +169,7 @@ func (s *subject) at(path string) string {
 	return p.String() + ": "
 }
 
-// documentFaults returns what is wrong with a document. In the text of a rule, a fault points at the place.
+// documentFaults returns the problems of a document. A problem in the text of a rule has its position.
 func (s *subject) documentFaults(v document.Value, err error) []fault {
 	problems, ok := errors.AsType[document.Problems](err)
 	if !ok {

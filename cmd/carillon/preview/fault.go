@@ -11,10 +11,10 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec"
 )
 
-// fault is one thing wrong with what a preview was asked for.
+// fault is one problem of the input.
 type fault struct {
-	text string // what is wrong
-	hint string // what was probably meant; may be empty
+	text string // the problem
+	hint string // suggestion; may be empty
 
 	source string // the text of the schedule in which it is wrong; empty if there is nothing to point at
 	column int    // where in it, in characters from 1
@@ -22,12 +22,12 @@ type fault struct {
 	cause error // a mistake on the command line, or a file that cannot be read; nil: the schedule is not in order
 }
 
-// misuse is a fault of the command line, and not of what was to be previewed.
+// misuse is a fault of the command line rather than of the schedule.
 func misuse(text, hint string) fault {
 	return fault{text: text, hint: hint, cause: terminal.Usage(errPreview)}
 }
 
-// faultsOf returns what is wrong with the text of a schedule. where goes before each message.
+// faultsOf returns the problems in the text of a schedule. where is the prefix of each message.
 func faultsOf(where, source string, err error) []fault {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		var faults []fault
@@ -45,7 +45,7 @@ func faultsOf(where, source string, err error) []fault {
 	return []fault{{text: where + words.Error(), hint: wrong.Hint, source: source, column: wrong.Column}}
 }
 
-// errPreview is what a preview ends with after its faults are printed.
+// errPreview ends a preview whose faults are printed.
 var errPreview = errors.New("there is no preview")
 
 // refuse prints faults and returns the error that ends the process.
@@ -78,8 +78,8 @@ func refuse(t *terminal.Terminal, faults []fault) error {
 // maxExcerpt is how many characters of a long text are shown.
 const maxExcerpt = 100
 
-// excerpt returns the line of a text that has the column, and a line with a caret that stands below it. The column is
-// counted in characters of the whole text, from 1; it may be the one behind the last.
+// excerpt returns the line of a text that contains the column, and a line with a caret below it. The column
+// counts characters of the whole text from 1, and can be one behind the last.
 func excerpt(text string, column int) (line, caret string) {
 	runes := []rune(text)
 	at := min(column-1, len(runes))
@@ -112,7 +112,7 @@ func excerpt(text string, column int) (line, caret string) {
 
 func newline(r rune) bool { return r == '\n' || r == '\r' }
 
-// printable returns a character as it is shown in an excerpt: one that moves the cursor or nothing at all as a blank.
+// printable returns a character for an excerpt: a blank for characters that are invisible or move the cursor.
 func printable(r rune) string {
 	if !unicode.IsPrint(r) {
 		return " "

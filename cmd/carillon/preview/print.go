@@ -15,7 +15,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-// preview is what a job is going to do, and what was asked about it.
+// preview holds a job's next runs and the options of the request.
 type preview struct {
 	spec.Preview
 
@@ -25,10 +25,10 @@ type preview struct {
 	strict  *spec.Plan // see subject.strict
 }
 
-// notes returns what a reader might not expect.
+// notes returns the remarks about assumptions and surprises.
 func (p *preview) notes() []string { return append(slices.Clone(p.subject.notes), p.Notes...) }
 
-// moved reports whether a run stands for a time that the clock jumped over.
+// moved reports whether a run replaces a time that the clock skipped.
 func (p *preview) moved(at time.Time) bool { return p.strict != nil && p.strict.Count(at, at) == 0 }
 
 // print prints the preview for people.
@@ -47,7 +47,7 @@ func (p *preview) print(t *terminal.Terminal) {
 	t.Printf("%s\n", p.ending())
 }
 
-// ending says whether the list is complete, and how it goes on.
+// ending says whether the list is complete, and what follows it.
 func (p *preview) ending() string {
 	switch {
 	case p.Complete && len(p.Times) == 0 && !p.flags.after.IsZero():
@@ -104,7 +104,8 @@ func (p *preview) printJSON(t *terminal.Terminal) error {
 	return t.PrintJSON(view.Preview(&answer))
 }
 
-// printFeed prints the preview for calendar programs. What was assumed goes to stderr, as it has no place there.
+// printFeed prints the preview for calendar programs. Assumptions go to stderr, because the format cannot hold
+// them.
 func (p *preview) printFeed(t *terminal.Terminal) {
 	for _, note := range p.subject.notes {
 		t.Complain("note", note)

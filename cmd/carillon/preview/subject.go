@@ -13,25 +13,25 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec"
 )
 
-// subject is what a preview shows.
+// subject is the subject of a preview.
 type subject struct {
 	timing spec.Timing
 	text   string // of the rule; empty if it has none
-	where  string // goes before what is wrong with the rule: its place in the file and in the document, or nothing
+	where  string // prefix of problems with the rule: its position in the file and in the document, or empty
 
-	source jobfile.Source // of the document; empty if there is none
+	source jobfile.Source // of the document, if any
 
 	name    string // the job's, empty if it has none
 	job     bool   // the document is a whole job, which starts as it says and not otherwise
 	dsari   bool   // hashes are made from the name
 	assumed bool   // the schedule counts from now, for want of a start
 
-	paused time.Time // until then, nothing runs; zero: it does
+	paused time.Time // end of the pause; zero: not paused
 
-	notes []string // what was assumed
+	notes []string // assumptions
 }
 
-// hashName stands for the name of a job that has none.
+// hashName replaces the name of an unnamed job.
 const hashName = "job"
 
 // subject reads the expression or the file.
@@ -120,7 +120,7 @@ func languageOf(text string, asked spec.Dialect) (spec.Dialect, func(string, spe
 	return cmp.Or(asked, spec.Obsidian), spec.ParseCron
 }
 
-// take applies the flags, which replace what a document says, and assumes what is still open.
+// take applies the flags, which override the document, and assumes the rest.
 func (s *subject) take(f flags) {
 	timing := &s.timing
 	s.name = cmp.Or(f.name, s.name)
@@ -155,7 +155,7 @@ func (s *subject) begin(now time.Time) {
 		s.assume("no startTime: counted from the creation of the job, here " + moment(now))
 	case *spec.Recur:
 		switch {
-		case len(strings.Fields(s.text)) > 3: // a date and time of its own
+		case len(strings.Fields(s.text)) > 3: // a separate date and time
 		case s.job:
 			s.assume("counted from the creation of the job, here " + moment(now))
 		default:
@@ -184,7 +184,7 @@ func needsStart(rule spec.Rule, s spec.Setting, start time.Time) bool {
 	return err == nil
 }
 
-// setting returns what a rule needs to know.
+// setting returns the context of a rule.
 func (s *subject) setting(now time.Time) spec.Setting {
 	t := s.timing
 	return spec.Setting{Name: t.Name, Zone: t.Zone, DST: t.DST, Start: t.Start, Created: now, End: t.Recurrence.End}
@@ -204,8 +204,8 @@ func (s *subject) plan(now time.Time) (*spec.Plan, []fault) {
 	return plan, nil
 }
 
-// strict returns the plan as it would be if times that the clock jumps over did not run at all. What is in the plan and
-// not in this one was moved.
+// strict returns the plan without runs at times that the clock skips. A run that only the plan contains was
+// moved.
 func (s *subject) strict(now time.Time) *spec.Plan {
 	timing := s.timing
 	timing.DST.Gap = spec.GapSkip

@@ -12,8 +12,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/client"
 )
 
-// Attempt prints a record whole, for people. request is what the attempt asked
-// for, "" when that is not known.
+// Attempt prints a complete record for people. request describes the attempt's request, or is "" if unknown.
 func Attempt(t *terminal.Terminal, r *client.Record, request string) {
 	e := event{r}
 	line := func(name, format string, args ...any) { Field(t, name, fmt.Sprintf(format, args...)) }
@@ -83,20 +82,20 @@ func (e event) action() string {
 	return text
 }
 
-// telling are the response headers that say something about an error: what to
-// do, and how the target's people find the request.
+// telling lists the response headers that explain an error: what to do, and the ids that the target's operators
+// need.
 var telling = []string{
 	"retry-after", "www-authenticate", "location", "content-type", "server", "request-id", "correlation-id", "trace", "error",
 	"warning", "ratelimit",
 }
 
-// tells reports whether a header is one of these.
+// tells reports whether a header is in telling.
 func tells(header string) bool {
 	name, _, _ := strings.Cut(strings.ToLower(header), ":")
 	return slices.ContainsFunc(telling, func(word string) bool { return strings.Contains(name, word) })
 }
 
-// Hint says what to do about a record; "" when nothing is to be done.
+// Hint advises what to do about a record, or returns "".
 func Hint(r *client.Record) string {
 	o := scheduler.Outcome(strings.ToLower(r.Status))
 	switch {

@@ -1,4 +1,4 @@
-// Package printer prints what becomes of jobs, one line for each record of a history: when, the job, the outcome,
-// how late it was. A line is the same whether the record came over the API or from this process. [Queue] prints
-// beside the work and never holds it up: what a slow terminal cannot take is counted, and left out.
+// Package printer prints the outcomes of jobs, one line per history record: time, job, outcome, lateness. A
+// record looks the same whether it comes from the API or from this process. [Queue] prints in the background and
+// never blocks the worker: it drops and counts the records that a slow terminal cannot keep up with.
 package printer

@@ -15,12 +15,12 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/intake"
 )
 
-// Printer prints records line by line, in columns that fit what came so far.
+// Printer prints records line by line, in columns that fit the records so far.
 type Printer struct {
 	t      *terminal.Terminal
 	layout string // how times are shown
 	width  int
-	headed bool // no heading is to be printed any more
+	headed bool // the heading is printed or unwanted
 }
 
 // New returns a printer that shows times in a layout: [terminal.Clock] or
@@ -103,7 +103,8 @@ func (l recordLog) rest() {
 	}
 }
 
-// level is how much an outcome matters. Failures do everywhere; that all is well does while somebody watches.
+// level returns the log level of an outcome. Failures always matter; successes matter only to a user who
+// watches.
 func (l recordLog) level(o scheduler.Outcome) slog.Level {
 	switch {
 	case o == scheduler.OutcomeFailed, o == scheduler.OutcomeFaulted:
@@ -129,7 +130,7 @@ func (l recordLog) print(r *scheduler.Record) {
 	if level == slog.LevelWarn {
 		level, others = l.limit(r)
 	}
-	attempted := !r.Started.IsZero() && r.Outcome != scheduler.OutcomeFaulted // which tells of an attempt that was logged before
+	attempted := !r.Started.IsZero() && r.Outcome != scheduler.OutcomeFaulted // faulted repeats an attempt that was logged before
 	add(r.Occurrence != "", slog.String("occurrence", r.Occurrence))
 	add(attempted, slog.Int("attempt", r.Try))
 	add(attempted && r.Phase == scheduler.ErrorPhase, slog.Bool("errorAction", true))
@@ -156,10 +157,10 @@ type event struct{ *client.Record }
 // outcome is how the attempt or the occurrence ended.
 func (e event) outcome() scheduler.Outcome { return scheduler.Outcome(strings.ToLower(e.Status)) }
 
-// attempted reports whether there was an attempt, not only a decision that there is none.
+// attempted reports whether an attempt was made, rather than only decided against.
 func (e event) attempted() bool { return !e.Started.IsZero() && e.GivenUp.IsZero() }
 
-// at is when the attempt started, or when it was decided that there is none.
+// at returns when the attempt started, or when the decision against it was made.
 func (e event) at() time.Time {
 	if e.attempted() {
 		return e.Started
@@ -167,7 +168,7 @@ func (e event) at() time.Time {
 	return cmp.Or(e.GivenUp, e.Ended)
 }
 
-// colours are those of the outcomes.
+// colours maps outcomes to colors.
 var colours = map[scheduler.Outcome]string{
 	scheduler.OutcomeCompleted: terminal.Green, scheduler.OutcomeFailed: terminal.Red, scheduler.OutcomeFaulted: terminal.Red,
 	scheduler.OutcomePostponed: terminal.Yellow, scheduler.OutcomeSkipped: terminal.Yellow,
@@ -188,7 +189,7 @@ func milliseconds(s *scheduler.Seconds) string {
 	return fmt.Sprintf("%.1f ms", time.Duration(*s).Seconds()*1000)
 }
 
-// repeated is the time of the occurrence that a run by hand repeats, by the schedule.
+// repeated returns the scheduled time of the occurrence that a manual run repeats.
 func (e event) repeated(show func(time.Time) string) string {
 	_, text, _ := strings.Cut(e.Resubmits, "@")
 	if at, err := time.Parse(time.RFC3339Nano, text); err == nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-// Queue prints or logs records beside the work that makes them, which must not
-// wait for a terminal. What a slow one cannot take is left out, and counted.
+// Queue prints or logs records in the background, because the worker must not wait for a terminal. It drops and
+// counts the records that a slow terminal cannot keep up with.
 type Queue struct {
 	// Widen makes room for a name, before the first record is taken.
 	Widen func(job string)
@@ -42,7 +42,7 @@ func NewQueue(t *terminal.Terminal) *Queue {
 		wanted: func(*scheduler.Record) bool { return true },
 		print: func(r *scheduler.Record) {
 			shown := &client.Record{}
-			if json.Unmarshal(view.JSON(view.Record(r)), shown) == nil { // it is what the API shows
+			if json.Unmarshal(view.JSON(view.Record(r)), shown) == nil { // the API's view
 				p.Print(shown)
 			}
 		},
@@ -59,7 +59,7 @@ func NewQueue(t *terminal.Terminal) *Queue {
 func NewLog(log *slog.Logger, watched bool) *Queue {
 	l := recordLog{log, watched, map[cause]*intake.Seldom{}}
 	q := &Queue{
-		Widen:  func(string) {}, // there are no columns
+		Widen:  func(string) {}, // logs have no columns
 		wanted: l.wants, print: l.print, rest: l.rest,
 		lost: func(n int64) { log.Warn("records were left out of the log; the history has them", "count", n) },
 	}
@@ -106,7 +106,7 @@ func (q *Queue) Take(r *scheduler.Record) {
 	}
 }
 
-// End prints what waits. Nothing may be taken any more.
+// End prints the queued records. Add nothing afterwards.
 func (q *Queue) End() {
 	close(q.records)
 	<-q.ended

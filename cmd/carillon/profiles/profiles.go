@@ -1,7 +1,5 @@
-// Package profiles serves Go's profiles of a process, for `go tool pprof`, on an
-// address of their own. They tell what is in the process's memory, and taking
-// one costs it time, so nobody but this machine reaches them, and they are off
-// unless asked for.
+// Package profiles serves Go profiles for `go tool pprof` on a separate address. Profiles reveal the process's
+// memory and cost it time, so they are off by default and reachable only from this machine.
 package profiles
 
 import (
@@ -50,7 +48,7 @@ func Start(ctx context.Context, addr string, log *slog.Logger) (*listen.Side, er
 	return s, err
 }
 
-// program tells the program without its arguments, which may hold passwords.
+// program returns the program's name without its arguments, which may contain passwords.
 func program(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	_, _ = w.Write([]byte(filepath.Base(os.Args[0]))) //nolint:gosec // plain text, and not from a caller

@@ -1,4 +1,3 @@
-// Package remote is what the commands have in common that ask a running scheduler: its address, the names of jobs,
-// and doing one thing to each of several jobs. An error with one job does not keep the others from being dealt
-// with; a scheduler that does not answer ends it.
+// Package remote has the shared parts of commands that use a running scheduler: its address, job names, and
+// operations on several jobs. An error of one job does not stop the others; an unreachable scheduler does.
 package remote

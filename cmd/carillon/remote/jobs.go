@@ -19,7 +19,7 @@ type Picked struct {
 	AllCollections bool   `short:"A" help:"Jobs of all collections."`
 }
 
-// Query is what they ask for.
+// Query returns the query of the flags.
 func (p Picked) Query(w Within) (client.Query, error) {
 	if _, err := scheduler.ParseSelector(p.Labels); err != nil {
 		return client.Query{}, terminal.Usagef("--selector: %s", scheduler.ProblemsIn(err)[0].Message)
@@ -47,8 +47,8 @@ type Jobs struct {
 	Yes   bool     `short:"y" help:"Do not ask whether all that are picked are meant."`
 }
 
-// Keys returns the jobs that are named or picked. verb is what is done to them, of which a person is asked whether it is
-// meant where they are picked, if ask.
+// Keys returns the named or selected jobs. With ask it asks the user to confirm selected jobs; verb is the
+// operation in the question.
 func (s Jobs) Keys(ctx context.Context, t *terminal.Terminal, api *client.Client, verb string, ask bool) ([]scheduler.Key, error) {
 	switch {
 	case s.Picks():
@@ -108,8 +108,8 @@ func (s Jobs) named() ([]scheduler.Key, error) {
 	return keys, nil
 }
 
-// Meant asks whether all that is picked is meant, which it lists: what counts it, and look says how to see it without a
-// terminal.
+// Meant lists the selected objects and asks for confirmation. what counts them; look shows how to list them
+// without a terminal.
 func Meant[T any](ctx context.Context, t *terminal.Terminal, verb, what, look string, all []T) (bool, error) {
 	if !t.Asks() {
 		return false, terminal.Hinted(terminal.Usagef("to %s %s needs --yes", verb, what), "look at them first: "+look)

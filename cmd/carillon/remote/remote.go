@@ -35,7 +35,7 @@ type REST struct {
 	Address string `name:"server" help:"Address of the scheduler's REST API." default:"http://127.0.0.1:8080" env:"CARILLON_SERVER" placeholder:"URL"`
 }
 
-// tokenVariable is the token for whatever server is asked.
+// tokenVariable is the token for the requested server.
 const tokenVariable = "CARILLON_TOKEN"
 
 // ProvideClient returns a client of the scheduler, which kong gives to a command's Run.
@@ -55,8 +55,8 @@ func (r Server) ProvideClient(t *terminal.Terminal) (*client.Client, error) {
 	return c, err
 }
 
-// Client returns a client of the scheduler. Of the context it takes the token, the authorities and the certificate, if
-// the server is that of the context.
+// Client returns a client of the scheduler. If the server is the context's, it uses the context's token,
+// authorities and certificate.
 func (r REST) Client(t *terminal.Terminal) (*client.Client, error) {
 	chosen, err := r.chosen(t)
 	if err != nil {
@@ -103,11 +103,10 @@ func Guess(t *terminal.Terminal, given map[string]string) (api *client.Client, c
 	return api, cmp.Or(of("collection", "CARILLON_COLLECTION"), chosen.Collection, scheduler.DefaultCollection), err
 }
 
-// defaultServer is where a scheduler is that nobody moved.
+// defaultServer is the default address of a scheduler.
 const defaultServer = "http://127.0.0.1:8080"
 
-// UseContext gives the flags of a command that asks a scheduler what the context says, unless the command line or the
-// environment does.
+// UseContext sets the flags of a command from the context, unless the command line or the environment sets them.
 func UseContext(command *kong.Context, t *terminal.Terminal) error {
 	var server, collection, name *kong.Flag
 	for _, flag := range command.Flags() {
@@ -167,8 +166,9 @@ func (w Within) Key(name string) (scheduler.Key, error) {
 	return k, nil
 }
 
-// EachOf does do to every thing, says what was done, and goes on after an error, but not without a scheduler. Programs
-// are told of all errors at the end. document is what programs are told of a thing that is done, in one list.
+// EachOf calls do for each object, prints what was done, and continues after an error unless the scheduler is
+// unreachable. With --json, all errors come at the end, and document returns the output for one object of a
+// common list.
 func EachOf[T any](
 	ctx context.Context, t *terminal.Terminal, things []T, done string, do func(T) error, document func(T) any,
 ) error {
@@ -229,14 +229,14 @@ func each[T any](
 	return failed, nil
 }
 
-// Files are the flags that say how TLS is spoken with what is asked, over REST or NATS.
+// Files are the TLS flags of a REST or NATS connection.
 type Files struct {
 	CA   string `name:"ca-file" aliases:"nats-ca" group:"Over TLS" help:"Authorities of servers to trust, in place of the system's, as PEM." env:"CARILLON_CA_FILE" placeholder:"FILE"`
 	Cert string `name:"cert-file" aliases:"nats-cert" group:"Over TLS" help:"Client certificate to show, with what leads to its authority, as PEM." env:"CARILLON_CERT_FILE" placeholder:"FILE"`
 	Key  string `name:"key-file" aliases:"nats-key" group:"Over TLS" help:"Key of the client certificate, as PEM." env:"CARILLON_KEY_FILE" placeholder:"FILE"`
 }
 
-// Check makes sure that the files hold what they should.
+// Check validates the content of the files.
 func (f Files) Check() error {
 	_, err := f.config()
 	return err
@@ -248,7 +248,7 @@ func (f Files) client() certificates.Client {
 
 func (f Files) config() (*tls.Config, error) { return f.client().Config(contexts.FileFlags) }
 
-// or takes what is not given from a context. A certificate and its key come from one place.
+// or fills missing files from a context. A certificate and its key always come from the same source.
 func (f Files) or(c contexts.Context) Files {
 	f.CA = cmp.Or(f.CA, c.CA)
 	if f.Cert == "" && f.Key == "" {
@@ -288,8 +288,8 @@ func (m Micro) connect(files Files) (*client.Client, error) {
 	return client.NewNATS(client.NATSConfig{Conn: nc, Prefix: m.Prefix}), nil
 }
 
-// ConnectOptions are those of a connection to NATS as the user of a credentials file, "" for none, that gets its answers
-// below a prefix, "" for the common one. The files are read again for each connection.
+// ConnectOptions returns the options of a NATS connection with the credentials file creds ("" for none) and the
+// inbox prefix inbox ("" for the default). The files are read again for each connection.
 func ConnectOptions(creds, inbox string, files certificates.Client) []nats.Option {
 	var o []nats.Option
 	if inbox != "" {

@@ -33,7 +33,7 @@ type Command struct {
 	Keygen Keygen `cmd:"" help:"Make a key, for a key file."`
 }
 
-// Help tells what secrets are.
+// Help explains secrets.
 func (Command) Help() string {
 	return `A password, token or key in a job can be written and used, but never read again: it is left out of whatever
 "carillon get" and the APIs show, and sealed in the store with a key that only the schedulers have. Instead of
@@ -145,7 +145,7 @@ Examples:
     carillon secrets delete --force orders-sas`
 }
 
-// Run deletes the secrets, and goes on after an error.
+// Run deletes the secrets, and continues after an error.
 func (c Delete) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
 	for _, name := range c.Names {
 		if err := scheduler.ValidateName("secret", name); err != nil {
@@ -160,7 +160,7 @@ func (c Delete) Run(ctx context.Context, t *terminal.Terminal, api *client.Clien
 // Rotate seals everything with the first key.
 type Rotate struct{ remote.Server }
 
-// Help tells how keys are changed.
+// Help explains key rotation.
 func (Rotate) Help() string {
 	return `How to change the key, without a moment in which anything fails:
 
@@ -248,7 +248,7 @@ func (c Keygen) Run(t *terminal.Terminal) error {
 	return nil
 }
 
-// write puts the key into the file, unless that is there.
+// write writes the key to a new file.
 func (c Keygen) write(t *terminal.Terminal, k seal.Key) error {
 	_, err := os.Stat(c.File)
 	made := errors.Is(err, fs.ErrNotExist)
@@ -268,7 +268,7 @@ func (c Keygen) write(t *terminal.Terminal, k seal.Key) error {
 	return nil
 }
 
-// ask asks for a line on the terminal f without showing what is typed.
+// ask reads a line from the terminal f without echo.
 func ask(ctx context.Context, t *terminal.Terminal, f *os.File, prompt string) (string, error) {
 	fd := int(f.Fd())
 	before, err := term.GetState(fd)

@@ -24,7 +24,7 @@ type KeyFlags struct {
 // keyVariable holds the text of a key file.
 const keyVariable = "CARILLON_SECRET_KEY"
 
-// keyFileError is what is wrong with a key file.
+// keyFileError describes a problem of a key file.
 func keyFileError(file string, err error) error {
 	return fmt.Errorf("secret key file %s: %w", file, terminal.WithoutPath(err))
 }
@@ -53,11 +53,11 @@ func (f KeyFlags) Keys(t *terminal.Terminal) (*seal.Keyring, error) {
 
 const keygenHint = `"carillon secrets keygen" makes a key`
 
-// othersMay are the permissions that nobody but its owner may have on a key file.
+// othersMay are the permission bits that a key file must not have.
 const othersMay fs.FileMode = 0o077
 
-// groupReads is what a credential of systemd seems to permit: it belongs to root, and its access list, of which the place of
-// the group shows the most that it gives to anybody, has the user of the service.
+// groupReads is the permission bit that a systemd credential seems to have: it belongs to root, and its access
+// list, which contains the service's user, shows its maximum in the place of the group.
 const groupReads fs.FileMode = 0o040
 
 // othersOf are the permissions that others must not have on a file.
@@ -92,8 +92,7 @@ func readKeys(file string, others fs.FileMode) (*seal.Keyring, error) {
 // KeyFileName is the key file that `carillon dev` makes in its data directory.
 const KeyFileName = "secret.key"
 
-// OwnKeys reads a key file of this program's own, and makes it when it is not
-// there. It is there as a whole or not at all.
+// OwnKeys reads the key file of this program, and creates a missing one atomically.
 func OwnKeys(file string) (*seal.Keyring, error) {
 	if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) {
 		return readKeys(file, othersMay)
@@ -114,14 +113,13 @@ func keyID(prefix string) string {
 	return prefix + time.Now().UTC().Format(time.DateOnly) + "-" + strings.ToLower(rand.Text()[:4])
 }
 
-// writeKey writes a new key file beside its place, and puts it there when it is
-// on the disk.
+// writeKey writes a new key to a temporary file, and renames it once it is on disk.
 func writeKey(file string, k seal.Key) error {
 	f, err := os.CreateTemp(filepath.Dir(file), KeyFileName+".*") // mode 0600
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.Remove(f.Name()) }() // what was renamed is not there
+	defer func() { _ = os.Remove(f.Name()) }() // already renamed on success
 	_, err = f.WriteString("# Seals the secrets of jobs. Whoever loses it loses them.\n" + k.Text() + "\n")
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return err

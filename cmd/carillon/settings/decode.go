@@ -69,7 +69,7 @@ func want(v document.Value, what string, kinds ...document.Kind) error {
 	return fmt.Errorf("must be %s, not %s%s", what, words[v.Kind()], hint)
 }
 
-// line reads a text, or a list that stands for one.
+// line decodes a text, or a list that replaces one.
 func line(flag *kong.Flag, v document.Value) (string, error) {
 	if between := flag.Tag.Get("listed"); between != "" && v.Kind() == document.KindArray {
 		texts, err := list(v)
@@ -88,7 +88,7 @@ func line(flag *kong.Flag, v document.Value) (string, error) {
 	return into.String(), parse(flag, v.Text(), into)
 }
 
-// scalar reads a number, a duration, or what a text stands for.
+// scalar decodes a number, a duration, or a text.
 func scalar(flag *kong.Flag, v document.Value, into reflect.Value) error {
 	what, kinds := formOf(flag)
 	if err := want(v, what, kinds...); err != nil {
@@ -121,7 +121,7 @@ func formOf(flag *kong.Flag) (what string, kinds []document.Kind) {
 	return "a number", []document.Kind{document.KindNumber}
 }
 
-// parse reads what would stand behind the flag.
+// parse parses a text as the flag's value.
 func parse(flag *kong.Flag, text string, into reflect.Value) error {
 	value := *flag.Value
 	err := value.Parse(kong.ScanFromTokens(kong.Token{Type: kong.FlagValueToken, Value: text}), into)

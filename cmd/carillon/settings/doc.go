@@ -1,16 +1,17 @@
-// Package settings finds out what a process is set to, and by what. A setting is a flag of the command: its name, type,
-// default, help and variable stand in the struct of the command and nowhere else. Tags of that struct say the rest:
+// Package settings determines the settings of a process and their sources. A setting is a flag of the command:
+// the command's struct alone defines its name, type, default, help and variable. Tags of that struct define the
+// rest:
 //
-//	live       the setting counts while the process runs, once the file has changed
-//	listed:"," in the file it may be a list, of which the flag has the elements with that between
-//	userinfo   its text may hold a password before an @
-//	setting:"-"  the flag is none: it is about the settings, such as the name of their file
+//	live       a change of the file applies while the process runs
+//	listed:"," the file can contain a list, joined by that separator for the flag
+//	userinfo   the value may contain a password before an @
+//	setting:"-"  the flag is not a setting: it concerns the settings, such as the name of their file
 //
-// What counts is the flag on the command line, else the variable, else the file, else the default.
+// Precedence: command line, environment variable, file, default.
 //
-//  1. A file is taken as a whole or not at all. All that is wrong with it is told at once, with line and column, also of
-//     settings that a flag or a variable overrides. Only a text that is no YAML, or gives a name twice, is told alone.
-//  2. A password is in no message and in no list: see [Set.Rows].
-//  3. While the process runs, [Keeper] looks at the file's content: links that are switched and files that are renamed
-//     are seen, and one that is written to is read when that has ended.
+//  1. A file applies completely or not at all. All its problems are reported together, with line and column, including
+//     those of settings that a flag or a variable overrides. Invalid YAML and duplicate names are reported alone.
+//  2. No message and no list shows a password: see [Set.Rows].
+//  3. At run time, [Keeper] compares the file's content, so that it notices switched links and renamed files. It reads a
+//     file in the middle of a write again once the write has ended.
 package settings

@@ -15,12 +15,12 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
-// file is what a file of settings says, by name.
+// file is a parsed settings file, by name.
 type file struct {
 	path     string
 	text     string
 	document *document.File
-	members  []document.Member // those that nobody has asked for
+	members  []document.Member // those not taken yet
 	problems Problems
 }
 
@@ -64,7 +64,7 @@ func (f *file) hold(v document.Value) {
 	}
 }
 
-// take returns what the file says of a setting.
+// take removes and returns a setting.
 func (f *file) take(name string) (document.Value, bool) {
 	i := slices.IndexFunc(f.members, func(m document.Member) bool { return m.Name == name })
 	if i < 0 {
@@ -75,7 +75,7 @@ func (f *file) take(name string) (document.Value, bool) {
 	return v, true
 }
 
-// place is where a setting stands: its name, or, if that does not begin a line, its value.
+// place returns the position of a setting's name, or of its value if the name does not begin a line.
 func (f *file) place(name string) (line, column int) {
 	if at := regexp.MustCompile(`(?m)^["']?` + regexp.QuoteMeta(name) + `["']?[ \t]*:`).FindStringIndex(f.text); at != nil {
 		return strings.Count(f.text[:at[0]], "\n") + 1, 1
@@ -83,7 +83,7 @@ func (f *file) place(name string) (line, column int) {
 	return f.document.Place(0, name)
 }
 
-// problem notes what is wrong with a setting, or with the file.
+// problem records a problem of a setting or of the file.
 func (f *file) problem(name, message string) {
 	p := jobfile.Problem{File: f.path, Path: name, Message: message, Cause: errFile}
 	if name != "" {
@@ -103,7 +103,7 @@ func (f *file) unknown(flags []*kong.Flag) {
 	}
 }
 
-// meant names the setting that was probably meant.
+// meant suggests the nearest setting.
 func meant(name string, flags []*kong.Flag, names []string) string {
 	for _, flag := range flags {
 		if slices.Contains(flag.Tag.Envs, name) {
@@ -117,7 +117,7 @@ func meant(name string, flags []*kong.Flag, names []string) string {
 	return ""
 }
 
-// errFile is the cause of what is wrong with the content of a file.
+// errFile is the cause of problems in the content of a file.
 var errFile = errors.New("the settings are not in order")
 
 // Error returns one line for each problem.
@@ -150,8 +150,8 @@ func (ps Problems) about(err error) bool {
 	})
 }
 
-// located adds errors about flags to what is wrong with the file, with the place of those that stand there. Where none is
-// about the file, they stay as they are.
+// located adds errors about flags to the problems of the file, with the positions of flags that are in the file.
+// If none is, the errors stay unchanged.
 func (s Set) located(problems Problems, wrong []error) error {
 	for _, err := range wrong {
 		problems = append(problems, s.locate(err))

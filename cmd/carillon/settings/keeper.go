@@ -30,20 +30,20 @@ type Config struct {
 	// Path is the file. Default: none; only Again has the settings read then.
 	Path string
 
-	// Seen is what [Look] found before the settings were read with which the process has started: what has changed since
-	// then is not missed.
+	// Seen is the result of [Look] from before the settings of the start were read, so that no later change is
+	// missed.
 	Seen string
 
 	// Every is how often the file is looked at.
 	Every time.Duration
 
-	// Again has the settings read without a look at what has changed, and everything else that is in files.
+	// Again triggers a reload of the settings and all other files, changed or not.
 	Again <-chan os.Signal
 
 	// Read reads and checks all settings as a start does. take makes those count that are live.
 	Read func(ctx context.Context) (next Set, take func() error, err error)
 
-	// Logger takes what has changed, and what is wrong.
+	// Logger receives changes and problems.
 	Logger *slog.Logger
 }
 
@@ -54,7 +54,7 @@ type Keeper struct {
 	now     Set // those that are live are as these
 	pending []string
 	exposed []string
-	seen    string // what was in the file when it was last looked at
+	seen    string // content of the file at the last check
 	state   atomic.Pointer[State]
 }
 
@@ -99,7 +99,7 @@ func (k *Keeper) Run(ctx context.Context) {
 	}
 }
 
-// Look returns what is in a file, or why that cannot be read, for comparisons.
+// Look returns the content of a file, or its error, for comparisons.
 func Look(path string) string {
 	if path == "" {
 		return ""
@@ -134,7 +134,7 @@ func (k *Keeper) changed(ctx context.Context) bool {
 	return changed
 }
 
-// read takes over what the settings are now, or none of it. A problem repeats no value that may be a password.
+// read applies all current settings, or none. Problems contain no value that may be a password.
 func (k *Keeper) read(ctx context.Context, asked bool) {
 	next, take, err := k.cfg.Read(ctx)
 	before := k.State()
@@ -169,7 +169,7 @@ func (k *Keeper) read(ctx context.Context, asked bool) {
 	k.pending = pending
 }
 
-// warn tells of passwords that others may read, once.
+// warn logs, once, passwords that other users can read.
 func (k *Keeper) warn(set Set) {
 	exposed := set.Exposed()
 	if len(exposed) > 0 && !slices.Equal(exposed, k.exposed) {
@@ -193,9 +193,9 @@ func (k *Keeper) complain(err error) {
 	}
 }
 
-// Apply gives the flags of a command that was parsed what a file says, unless the command line or the environment does,
-// and then calls check, whose errors begin with the flag that they are about. No path is no file. The error is [Problems]
-// when anything is wrong with the file, else that of check.
+// Apply sets the flags of a parsed command from a file, unless the command line or the environment sets them,
+// and calls check, whose errors begin with their flag. An empty path means no file. The error is [Problems] if
+// the file has a problem, else that of check.
 func Apply(command *kong.Context, path string, lookup func(string) (string, bool), check func() error) (Set, error) {
 	f := &file{path: path}
 	if path != "" {
@@ -236,7 +236,7 @@ func Apply(command *kong.Context, path string, lookup func(string) (string, bool
 	return set, set.located(f.problems, wrong)
 }
 
-// given is where the value of a flag comes from that was parsed, without a file.
+// given returns the source of a parsed flag's value, ignoring the file.
 func given(flag *kong.Flag, typed map[*kong.Flag]bool, lookup func(string) (string, bool)) Origin {
 	if typed[flag] {
 		return Origin{Flag: true}
@@ -324,7 +324,7 @@ func (s Set) find(name string) (Setting, bool) {
 // maxFile is more than any settings take.
 const maxFile = 1 << 20
 
-// load returns what is in a file. It is read more than once, which a pipe cannot be, and waits for nobody.
+// load returns the content of a file. It refuses pipes, because a file is read repeatedly and must not block.
 func load(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	switch {
@@ -345,8 +345,8 @@ func load(path string) ([]byte, error) {
 // othersRead is the permission of every user of the machine to read a file.
 const othersRead fs.FileMode = 0o004
 
-// Exposed returns the names of the settings that hold a password and are from the file, if every user of the machine may read
-// that; see [Set.Rows] for what is taken for a password.
+// Exposed returns the settings with a password in a file that every user of the machine can read; [Set.Rows]
+// says which values count as passwords.
 func (s Set) Exposed() (names []string) {
 	for _, one := range s {
 		if one.Origin.Line == 0 || !one.secret() {
@@ -359,7 +359,7 @@ func (s Set) Exposed() (names []string) {
 	return names
 }
 
-// Exposure tells people that a password is in a file that others may read.
+// Exposure is the warning about a password in a file that others can read.
 const Exposure = "every user of this machine can read a password in the file of settings"
 
 // secret reports whether a value has a part that is not shown.

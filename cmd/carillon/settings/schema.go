@@ -167,7 +167,7 @@ func (s Setting) text() string {
 	return text
 }
 
-// duration leaves out the units of which there are none: 1440h, and not 1440h0m0s.
+// duration omits zero units: 1440h instead of 1440h0m0s.
 func duration(d time.Duration) string {
 	text := d.String()
 	if strings.HasSuffix(text, "m0s") {
@@ -179,10 +179,10 @@ func duration(d time.Duration) string {
 	return text
 }
 
-// userinfo is what stands before the last @ of a URL: a password may have an @ in it.
+// userinfo matches a URL up to the last @, because a password can contain an @.
 var userinfo = regexp.MustCompile(`://\S*@`)
 
-// hidden stands for what is not shown.
+// hidden replaces secret values.
 const hidden = "…"
 
 // masked is a text without what may be a password.
@@ -209,6 +209,6 @@ func masked(flag *kong.Flag, text string) string {
 	return strings.Join(parts, between)
 }
 
-// isMap and isList tell what a flag is made of.
+// isMap and isList report the type of a flag.
 func isMap(flag *kong.Flag) bool  { return flag.Target.Kind() == reflect.Map }
 func isList(flag *kong.Flag) bool { return flag.Target.Kind() == reflect.Slice }

@@ -1,8 +1,8 @@
-// Package terminal is what every command has in common: where it reads and writes, and how it ends.
+// Package terminal has the shared parts of all commands: their input, output and exit codes.
 //
-// What a command was asked for goes to standard output, all else to standard error, so that the output can be
-// piped; with --json it is JSON. An error is a line "carillon: error: …", and where something can be done about it
-// a line "carillon: hint: …" follows. The exit code tells scripts which kind of error it was.
+// Results go to standard output, everything else to standard error, so that the output can be piped; with --json
+// it is JSON. An error is a line "carillon: error: …". A line "carillon: hint: …" with the fix follows if known.
+// The exit code tells scripts the kind of error.
 //
-// Other packages of the command make errors with [Usagef], [Unavailablef] and [Hinted]; [Terminal.Fail] prints them.
+// Other packages create errors with [Usagef], [Unavailablef] and [Hinted]; [Terminal.Fail] prints them.
 package terminal

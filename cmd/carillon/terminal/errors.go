@@ -22,7 +22,7 @@ func WithoutPath(err error) error {
 // usageError is a mistake on the command line.
 type usageError struct{ error }
 
-// Unwrap returns what the mistake is.
+// Unwrap returns the mistake.
 func (e *usageError) Unwrap() error { return e.error }
 
 // Usage says that an error is a mistake on the command line.
@@ -31,8 +31,8 @@ func Usage(err error) error { return &usageError{err} }
 // Usagef is [fmt.Errorf] of a mistake on the command line.
 func Usagef(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
 
-// FileError is an error about a file that a flag names: a mistake on the command
-// line when the file cannot be had, and else about what is in it.
+// FileError is an error about a file that a flag names: a usage error if the file cannot be read, otherwise
+// about its content.
 func FileError(flag string, err error) error {
 	named := fmt.Errorf("--%s: %w", flag, err)
 	if _, ok := errors.AsType[*fs.PathError](err); ok {
@@ -61,7 +61,7 @@ func Hinted(err error, hint string) error {
 
 // Failure is one of several things that went wrong.
 type Failure struct {
-	Path    string // what it is about, such as a job or a file; may be empty
+	Path    string // the subject, such as a job or a file; may be empty
 	Message string
 	Hint    string // what to do about it; may be empty
 	Err     error  // which has the exit code
@@ -83,10 +83,9 @@ type reportedError struct {
 // Unwrap returns the error.
 func (e *reportedError) Unwrap() error { return e.error }
 
-// Reported returns an error for those that were printed when they came, each a
-// [Failure] or any other. Its exit code is the one that they share or, when
-// they differ, that of a plain failure. Programs are told of all at the end. It
-// is nil for none.
+// Reported returns an error for errors that are already printed, each a [Failure] or any other. Its exit code is
+// their common one, or that of a plain failure if they differ. With --json, all of them are printed at the end.
+// It is nil without errors.
 func Reported(errs ...error) error {
 	if len(errs) == 0 {
 		return nil
@@ -113,7 +112,7 @@ func Unavailable(err error) error { return &unavailableError{err} }
 // Unavailablef is [fmt.Errorf] of something this process needs and cannot have.
 func Unavailablef(format string, args ...any) error { return Unavailable(fmt.Errorf(format, args...)) }
 
-// failureDocument is an error for programs, in the shape of those of the REST API.
+// failureDocument is the JSON of an error, in the format of the REST API.
 type failureDocument struct {
 	Error failureView `json:"error"`
 }
@@ -131,7 +130,7 @@ type failureDetail struct {
 	Hint    string `json:"hint,omitempty"`
 }
 
-// failureCodes are the words for exit codes; those of the REST API where it has them.
+// failureCodes maps exit codes to codes, those of the REST API if it has them.
 var failureCodes = map[int]string{
 	ExitFailure: "Failure", ExitUsage: "Usage", ExitNotFound: "ResourceNotFound", ExitConflict: "Conflict",
 	ExitUnavailable: "ServiceUnavailable",

@@ -20,15 +20,14 @@ import (
 	"github.com/carillon-sched/carillon/store/embedded"
 )
 
-// The exit codes. What is typed is told from what it leads to: a mistake on the
-// command line is found without reading a file or asking anybody, but for a file
-// that cannot be read.
+// The exit codes. A usage error is found without reading a file or contacting a server, except for a file that
+// cannot be read.
 const (
 	ExitOK          = 0
 	ExitFailure     = 1   // refused input, or anything else that went wrong
 	ExitUsage       = 2   // the command line: an unknown word, a malformed value, a file that cannot be read
-	ExitNotFound    = 3   // what was named is not there
-	ExitConflict    = 4   // the state of things, or what is stored, does not allow it
+	ExitNotFound    = 3   // the named object does not exist
+	ExitConflict    = 4   // the current or stored state does not allow it
 	ExitUnavailable = 5   // a scheduler, a NATS server, a port or a directory that cannot be had
 	ExitInterrupted = 130 // Ctrl-C
 )
@@ -106,7 +105,7 @@ func (t *Terminal) HintOf(err error) string {
 	return hintOf(err)
 }
 
-// Hint says what to do about an error; "" when nobody knows.
+// Hint returns the fix of an error, or "".
 func Hint(err error) string { return hintOf(err) }
 
 // hintOf returns the hint that comes with an error, or one for its kind.
@@ -181,9 +180,9 @@ func settingHint(e *store.SettingError) string {
 	return "the setting is --" + e.Setting
 }
 
-// harmless returns text as a terminal may show it. Jobs and targets say what they like, and a terminal obeys control
-// characters: they are shown as escapes, and so is what turns the direction of writing. Line breaks and tabs stay, and
-// with painted the colours of [Terminal.Paint].
+// harmless returns text that is safe for a terminal. Jobs and targets control their texts, and a terminal obeys
+// control characters, so harmless escapes these and changes of the writing direction. It keeps line breaks, tabs
+// and, with painted, the colors of [Terminal.Paint].
 func harmless(text string, painted bool) string {
 	if strings.IndexFunc(text, isHarmful) < 0 && utf8.ValidString(text) {
 		return text
@@ -230,7 +229,7 @@ func (t *Terminal) Errorf(format string, args ...any) {
 	_, _ = io.WriteString(t.Err, harmless(fmt.Sprintf(format, args...), t.Colour))
 }
 
-// printJSON prints a value on a line of its own, with the control characters escaped that JSON could have as they are.
+// printJSON prints a value on one line. It also escapes the control characters that JSON permits.
 func printJSON(w io.Writer, v any) error {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)
@@ -246,7 +245,7 @@ func printJSON(w io.Writer, v any) error {
 	return err
 }
 
-// escapeJSON escapes what stands in texts: there is no place for it anywhere else.
+// escapeJSON escapes characters in strings; they cannot occur elsewhere.
 func escapeJSON(text string) string {
 	var b strings.Builder
 	for _, r := range text {

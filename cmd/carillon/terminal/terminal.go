@@ -22,7 +22,7 @@ import (
 // Terminal is where a command reads from and writes to.
 type Terminal struct {
 	In       io.Reader
-	Out, Err io.Writer                        // what a command was asked for; all else
+	Out, Err io.Writer                        // results; everything else
 	Lookup   func(name string) (string, bool) // the environment, as [os.LookupEnv]
 
 	Version string // of this program
@@ -36,7 +36,7 @@ type Terminal struct {
 	JSON   bool // Out is for programs
 	UTC    bool // times are shown in UTC
 	Colour bool // Out shows colours
-	Helped bool // help was printed, and nothing else is to be done
+	Helped bool // help was printed; nothing else to do
 
 	lines *bufio.Reader // of In, once something was asked
 	lent  atomic.Bool   // to another program, such as an editor
@@ -76,7 +76,7 @@ func (t *Terminal) Printf(format string, args ...any) {
 	_, _ = io.WriteString(t.Out, harmless(fmt.Sprintf(format, args...), t.Colour)) // a reader that has gone learns nothing more
 }
 
-// PrintJSON prints a value on a line of its own.
+// PrintJSON prints a value on one line.
 func (t *Terminal) PrintJSON(v any) error { return printJSON(t.Out, v) }
 
 // List is a whole list for programs, in the shape of a page of the API.
@@ -110,7 +110,7 @@ func (t *Terminal) Watched() bool {
 	return ok && IsTerminal(f)
 }
 
-// Width is how many columns Out has: those that the environment says, those of the terminal, or 80.
+// Width returns the columns of Out: from the environment, else from the terminal, else 80.
 func (t *Terminal) Width() int {
 	if text, ok := t.Lookup("COLUMNS"); ok {
 		if n, err := strconv.Atoi(text); err == nil && n > 0 {
@@ -125,8 +125,8 @@ func (t *Terminal) Width() int {
 	return 80
 }
 
-// Input is In for as long as ctx lasts: whoever waits for more is told of its end at once, with its cause. nil without
-// In.
+// Input returns In for the duration of ctx: when ctx ends, a waiting reader immediately gets its cause. It is
+// nil without In.
 func (t *Terminal) Input(ctx context.Context) io.Reader {
 	if t.In == nil {
 		return nil
@@ -140,7 +140,7 @@ type readerFunc func(p []byte) (int, error)
 // Read calls it.
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
-// read reads in a goroutine of its own, which ends with the process when it is left waiting.
+// read reads in a separate goroutine, which may block until the process ends.
 func read(ctx context.Context, in io.Reader, p []byte) (int, error) {
 	type result struct {
 		n   int
@@ -160,8 +160,7 @@ func read(ctx context.Context, in io.Reader, p []byte) (int, error) {
 	}
 }
 
-// Lend lets another program have the terminal while do lasts. A Ctrl-C that is
-// pressed then is for that program.
+// Lend lets another program use the terminal during do. That program handles Ctrl-C.
 func (t *Terminal) Lend(do func() error) error {
 	t.lent.Store(true)
 	defer t.lent.Store(false)
@@ -191,7 +190,7 @@ func TLSHint(err error) string {
 	return ""
 }
 
-// Logging are the flags of what a scheduler tells its operator.
+// Logging are the logging flags of a scheduler.
 type Logging struct {
 	LogLevel  logLevel `help:"Least level of what is logged on stderr: debug, info, warn, error." env:"CARILLON_LOG_LEVEL" default:"${loglevel}" placeholder:"LEVEL" live:""`
 	LogFormat string   `help:"Format of the log: text or json." enum:"text,json" env:"CARILLON_LOG_FORMAT" default:"text" placeholder:"FORMAT"`
@@ -211,7 +210,7 @@ func (l *logLevel) UnmarshalText(text []byte) error {
 // String returns the name, in lower case.
 func (l logLevel) String() string { return strings.ToLower(slog.Level(l).String()) }
 
-// Level is the least level of what is logged.
+// Level returns the minimum level of log messages.
 func (l Logging) Level() slog.Level { return slog.Level(l.LogLevel) }
 
 // Logger returns a logger that writes to w as the flags say.

@@ -48,8 +48,8 @@ const (
 	Clock = "15:04:05.000"
 )
 
-// Zone is the time zone in which times are shown: that of the clock on the wall,
-// which is what people compare them with, or UTC with --utc.
+// Zone returns the time zone of printed times: local time, because people compare them with a clock, or UTC with
+// --utc.
 func (t *Terminal) Zone() *time.Location {
 	if t.UTC {
 		return time.UTC

@@ -49,15 +49,14 @@ var samplers = []string{
 	"always_on", "always_off", "traceidratio", "parentbased_always_on", "parentbased_always_off", "parentbased_traceidratio",
 }
 
-// environment is what the variables say.
+// environment holds the parsed variables.
 type environment struct {
 	exporter exporter
 	protocol string // of OTLP
 }
 
-// read reads the variables. Without any that says where spans go there is nothing to
-// do. What the SDK would take for something else, and complain of with values that
-// may be secret, is a mistake.
+// read reads the variables. Without a destination for spans it does nothing. It refuses values that the SDK
+// would misunderstand, because the SDK's complaints quote values that may be secret.
 func read(get func(string) string) (environment, error) {
 	text := func(name string) string { return strings.TrimSpace(get(name)) }
 	e := environment{exporter: exporter(text(varExporter)), protocol: cmp.Or(text(varTracesProtocol), text(varProtocol), protocolHTTP)}
@@ -110,8 +109,7 @@ func checkSampler(name, arg string) error {
 	return nil
 }
 
-// numbers are the variables with a number, with the most that can be meant: of how many
-// spans there is room for in the queue, and of milliseconds.
+// numbers lists the numeric variables and their maxima: spans in the queue, and milliseconds.
 var numbers = []struct {
 	name string
 	most int
@@ -124,8 +122,7 @@ var numbers = []struct {
 	{"OTEL_EXPORTER_OTLP_TRACES_TIMEOUT", 86_400_000},
 }
 
-// checkNumbers makes sure that the SDK can take the numbers: it makes the queue as long
-// as it is told.
+// checkNumbers limits the numbers, because the SDK allocates a queue of any requested length.
 func checkNumbers(text func(string) string) error {
 	for _, v := range numbers {
 		value := text(v.name)
@@ -143,8 +140,7 @@ var files = []string{
 	"OTEL_EXPORTER_OTLP_CLIENT_KEY", "OTEL_EXPORTER_OTLP_TRACES_CLIENT_KEY",
 }
 
-// checkFiles makes sure that files are there, and have what they should: the SDK goes on
-// without them.
+// checkFiles validates the files, because the SDK ignores missing ones.
 func checkFiles(text func(string) string) error {
 	for _, name := range files {
 		path := text(name)

@@ -7,8 +7,8 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/tracing"
 )
 
-// Logger returns a logger that adds to what is logged in the context of a span the
-// id of its trace; log itself of a nil sender.
+// Logger returns a logger that adds the trace id to messages logged in the context of a span. A nil sender
+// returns log.
 func (s *Sender) Logger(log *slog.Logger) *slog.Logger {
 	if s == nil {
 		return log

@@ -25,14 +25,14 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/tracing"
 )
 
-// Config says what is traced. Version is required.
+// Config configures tracing. Version is required.
 type Config struct {
 	Version string
 
 	// Out is where the console exporter writes. Default: stdout.
 	Out io.Writer
 
-	// Logger is told when spans cannot be sent. Default: discard.
+	// Logger receives failures to send spans. Default: discard.
 	Logger *slog.Logger
 }
 
@@ -45,8 +45,8 @@ type Sender struct {
 // flushPatience is how long the end of a process waits for the last spans to be sent.
 const flushPatience = 3 * time.Second
 
-// Start begins to send spans as the environment says; nil when it says nothing. The
-// error names the variable that cannot be meant.
+// Start starts to send spans as the environment configures; it returns nil without a configuration. The error
+// names the invalid variable.
 func Start(ctx context.Context, cfg Config) (*Sender, error) {
 	env, err := read(os.Getenv)
 	if err != nil || env.exporter == exportNothing {
@@ -66,7 +66,7 @@ func Start(ctx context.Context, cfg Config) (*Sender, error) {
 	return s, nil
 }
 
-// open opens what the spans go to. Nothing is connected to yet.
+// open creates the exporter. It does not connect yet.
 func (e environment) open(ctx context.Context, out io.Writer) (sdk.SpanExporter, error) {
 	switch {
 	case e.exporter == exportConsole:
@@ -81,8 +81,8 @@ func (e environment) open(ctx context.Context, out io.Writer) (sdk.SpanExporter,
 	return otlptracehttp.New(ctx)
 }
 
-// describe says of which process the spans are: OTEL_SERVICE_NAME and
-// OTEL_RESOURCE_ATTRIBUTES win.
+// describe describes the process that the spans belong to. OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES take
+// precedence.
 func describe(ctx context.Context, version string) *resource.Resource {
 	host, err := os.Hostname()
 	if err != nil {
@@ -111,7 +111,7 @@ func (s *Sender) Tracer() *tracing.Tracer {
 	return tracing.New(s.provider)
 }
 
-// Close sends what is left, for a few seconds at most, also when ctx is done.
+// Close sends the remaining spans, for a few seconds at most, even if ctx is done.
 func (s *Sender) Close(ctx context.Context) {
 	if s == nil {
 		return
@@ -123,11 +123,10 @@ func (s *Sender) Close(ctx context.Context) {
 	}
 }
 
-// complainEvery is how often it is told that spans cannot be sent.
+// complainEvery is the interval of messages about unsent spans.
 const complainEvery = time.Minute
 
-// complaints logs what the SDK complains of: the first at once, and of those that
-// follow one a minute.
+// complaints logs the SDK's errors: the first immediately, later ones once a minute.
 type complaints struct {
 	log *slog.Logger
 

@@ -55,8 +55,8 @@ func (a *Authority) sign(c *x509.Certificate) (*x509.Certificate, *ecdsa.Private
 // Write writes the authority's own certificate to a file, as PEM.
 func (a *Authority) Write(path string) error { return write(path, "CERTIFICATE", a.Cert.Raw) }
 
-// Pair writes the certificate of a name at 127.0.0.1 to dir/name.crt, and its key to dir/name.key; it returns both.
-// usages is what the certificate is for.
+// Pair writes a certificate for name at 127.0.0.1 to dir/name.crt and its key to dir/name.key, and returns both
+// paths.
 func (a *Authority) Pair(dir, name string, usages ...x509.ExtKeyUsage) (tls.Certificate, error) {
 	c, key, err := a.sign(&x509.Certificate{
 		Subject: pkix.Name{CommonName: name}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, ExtKeyUsage: usages,

@@ -1,12 +1,10 @@
-// Package connlimit bounds the connections of a server, so that those of slow or
-// idle clients do not take the files that the process needs, nor keep others
-// out.
+// Package connlimit limits the connections of a server, so that slow or idle clients neither exhaust the
+// process's open files nor block others.
 //
-// When there are as many as allowed, the next one takes the place of the one
-// that has kept the server waiting longest: for its first request, for the rest
-// of one, for another one, or, for seconds, to take its answer. A connection whose
-// request is being worked on is never ended else; when there are only such, the
-// next one waits in the system's backlog until one of them is done.
+// At the limit, a new connection replaces the one that has kept the server waiting longest: for its first
+// request, for the rest of a request, for the next request, or, after some seconds, for reading its response. A
+// connection whose request is being processed is never closed otherwise. If all are, new connections wait in the
+// system's backlog.
 package connlimit
 
 import (
@@ -22,7 +20,7 @@ import (
 // Limiter counts the connections of one server. It is safe for concurrent use.
 type Limiter struct {
 	most  int
-	taken time.Duration // by which what is written has to be taken, where others want the connection's place
+	taken time.Duration // deadline for reading a response while other connections need the slot
 
 	mu      sync.Mutex
 	conns   map[string]*conn // by remote address
@@ -57,8 +55,8 @@ func (c *Limiter) Evicted() int {
 	return c.evicted
 }
 
-// Busy says that the connection from a remote address is no longer waited for,
-// and Idle that it is again. Those of other servers do not matter.
+// Busy marks the connection of a remote address as being processed, and Idle as waiting for the client.
+// Connections of other servers are ignored.
 func (c *Limiter) Busy(remote string) { c.set(remote, true) }
 
 // Idle says that the server waits for a connection's client: see [Limiter.Busy].
@@ -83,8 +81,7 @@ func (c *Limiter) wake() {
 	c.freed = make(chan struct{})
 }
 
-// admit takes a connection in, or returns nil and what to wait for. The one that
-// has to go for it is returned to be closed.
+// admit adds a connection, or returns nil and a channel to wait on. The caller must close an evicted connection.
 func (c *Limiter) admit(socket net.Conn) (k, evicted *conn, freed <-chan struct{}) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -140,8 +137,8 @@ func (k *conn) Write(p []byte) (int, error) {
 	return k.Conn.Write(p)
 }
 
-// waited returns since when the server waits for the client, if it does: of one that is worked on, since what is written
-// should have been taken. The limiter's lock is held.
+// waited reports whether and since when the server waits for the client. For a connection being processed, that
+// is since the deadline for reading the response. The caller holds the limiter's lock.
 func (k *conn) waited(taken time.Duration) (since time.Time, waits bool) {
 	if !k.working {
 		return k.since, true
@@ -196,10 +193,9 @@ func (l *listener) Close() error {
 	return l.Listener.Close()
 }
 
-// Watch has a server, whose listener is the limiter's, tell which connections are
-// waited for: until a request's body has come, and after its answer has gone.
-// Bodies have to come within patience; 0 leaves that to the server. Call it once
-// the server has its Handler and ConnState.
+// Watch makes a server on the limiter's listener report which connections it waits for: until a request's body
+// has arrived, and after its response is sent. Bodies must arrive within patience; 0 leaves the limit to the
+// server. Call it after setting the server's Handler and ConnState.
 func (c *Limiter) Watch(s *http.Server, patience time.Duration) {
 	s.Handler = c.handler(s.Handler, patience)
 	state := s.ConnState
@@ -224,7 +220,7 @@ func (c *Limiter) handler(h http.Handler, patience time.Duration) http.Handler {
 		b := &body{ReadCloser: r.Body, come: func() {
 			c.Busy(r.RemoteAddr)
 			if patience > 0 {
-				_ = control.SetReadDeadline(time.Time{}) // where there is no connection, there is no need
+				_ = control.SetReadDeadline(time.Time{}) // not needed without a connection
 			}
 		}}
 		if patience > 0 {

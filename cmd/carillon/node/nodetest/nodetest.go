@@ -14,7 +14,7 @@ import (
 	"github.com/carillon-sched/carillon/store/embedded"
 )
 
-// Scheduler is one that runs.
+// Scheduler is a running scheduler.
 type Scheduler struct {
 	Node *node.Node
 	Conn *nats.Conn   // its own
@@ -23,8 +23,9 @@ type Scheduler struct {
 	Stop func() error // stops it, waits for its end and returns its error, which is the test's otherwise
 }
 
-// Start runs a scheduler on a server of its own until the test ends. Of cfg it sets the connection, the listener and the
-// target. ready, if it is not nil, is called when it is ready; its error ends it.
+// Start runs a scheduler with a dedicated server until the test ends. It sets the connection, the listener and
+// the target in cfg. It calls ready, if not nil, once the scheduler is ready; an error of ready ends the
+// scheduler.
 func Start(tb testing.TB, cfg node.Config, ready func() error) *Scheduler {
 	tb.Helper()
 	s, err := embedded.Start(tb.Context(), embedded.Config{Dir: tb.TempDir(), Addr: "127.0.0.1:0"})
