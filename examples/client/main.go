@@ -1,6 +1,6 @@
 // Command client schedules a job with package client, waits until it has ended, and prints its history.
 //
-//	go run ./examples/client                                                        # beside `carillon dev`, over REST
+//	go run ./examples/client                                                        # next to `carillon dev`, over REST
 //	go run ./examples/client nats://127.0.0.1:4222 http://127.0.0.1:8080/echo       # over NATS
 //	go run ./examples/client https://carillon.example https://target.example/hook   # anywhere else
 package main
@@ -46,7 +46,7 @@ func schedule(ctx context.Context, out io.Writer, server, target string) error {
 	job := fmt.Appendf(nil, `{"action": {"type": "http", "request": {"method": "POST", "uri": %q, "body": "hello"}}}`, target)
 	put, err := c.Put(ctx, k, job, client.PutOptions{OnlyNew: true})
 	if err != nil {
-		return err // of which scheduler.ProblemsIn has every problem, with its path
+		return err // scheduler.ProblemsIn returns every problem in it, with its path
 	}
 	fmt.Fprintln(out, put.Name, put.Result)
 	ended, err := c.WaitEnd(ctx, k)

@@ -31,7 +31,7 @@ func readHTTP(ctx context.Context, p *printer, o options) error {
 			w.WriteHeader(http.StatusNoContent)
 		}),
 	}
-	stop := context.AfterFunc(ctx, func() { _ = server.Close() }) // clients try again what is cut off
+	stop := context.AfterFunc(ctx, func() { _ = server.Close() }) // clients retry interrupted requests
 	defer stop()
 	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 		return err

@@ -20,7 +20,7 @@ func readSubscription(ctx context.Context, p *printer, o options) error {
 	})
 }
 
-// receive waits for messages until ctx is done. A message that was printed is completed; one that was not comes again.
+// receive waits for messages until ctx is done. It completes each printed message; others are delivered again.
 func receive(
 	ctx context.Context, p *printer, o options, from string, open func(*azservicebus.Client) (*azservicebus.Receiver, error),
 ) error {
@@ -28,7 +28,7 @@ func receive(
 	if err != nil {
 		return err
 	}
-	defer client.Close(context.WithoutCancel(ctx)) //nolint:errcheck // what was read is completed
+	defer client.Close(context.WithoutCancel(ctx)) //nolint:errcheck // received messages are completed first
 	receiver, err := open(client)
 	if err != nil {
 		return err
@@ -47,7 +47,7 @@ func receive(
 	}
 }
 
-// properties are those of a message that its sender gave.
+// properties are the properties that a message's sender has set.
 type properties struct {
 	ContentType      *string        `json:"contentType,omitempty"`
 	CorrelationID    *string        `json:"correlationId,omitempty"`

@@ -42,8 +42,8 @@ func readStorageQueue(ctx context.Context, p *printer, o options) error {
 	}
 }
 
-// plain returns a message as text. Those of Azure Scheduler and of Azure Functions are in base64, others are not, and
-// nothing in the queue says which: a text that happens to be base64 of text is taken for that.
+// plain decodes a message. Azure Scheduler and Azure Functions encode messages in base64, others do not, and
+// nothing in the queue says which: a plain text that happens to be base64 of text is decoded, too.
 func plain(text string) string {
 	data, err := base64.StdEncoding.DecodeString(text)
 	if err != nil || len(data) == 0 || !utf8.Valid(data) {

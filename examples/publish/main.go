@@ -1,7 +1,7 @@
-// Command publish schedules a job with nothing but a NATS client: it publishes
-// the job's spec, and prints what the scheduler answers and what the job did.
+// Command publish schedules a job with only a NATS client: it publishes the job's spec, and prints the
+// scheduler's result and the job's history.
 //
-//	go run ./examples/publish                                  # beside `carillon dev`
+//	go run ./examples/publish                                  # next to `carillon dev`
 //	go run ./examples/publish nats://host:4222 https://target  # anywhere else
 package main
 
@@ -51,7 +51,7 @@ func publish(out io.Writer, server, target string) error {
 	if _, err := nc.Request("carillon.spec.put.default."+job, []byte(spec), patience); err != nil {
 		return fmt.Errorf("is carillon running on %s? %w", server, err)
 	}
-	// A job that is due at once may have run before its verdict is out: each is read from a subscription of its own.
+	// A job that is due immediately may run before its result arrives, so each has a separate subscription.
 	for _, answers := range []*nats.Subscription{verdict, history} {
 		m, err := answers.NextMsg(patience)
 		if err != nil {

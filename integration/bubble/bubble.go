@@ -11,16 +11,17 @@ import (
 
 // Test calls f in a bubble, as [synctest.Test] does.
 //
-// The process has one processor for as long as a bubble lasts. The goroutines of a bubble hand small pieces of work to each
-// other. With two processors they wake each other's threads for that, which costs a fifth of the processor time.
+// While a bubble lasts, the process has one processor. The goroutines of a bubble hand small pieces of work to
+// each other; with two processors they wake each other's threads, which costs a fifth of the processor time.
 //
-// The race detector does not survive two processors. All timers of a bubble share one thread of the detector, and Go lets two
-// processors run them at the same time: one advances the bubble's clock while another receives from the channel of a due
-// timer, or both receive. That damages the detector's memory, and the process ends with a SIGSEGV or "ThreadSanitizer: CHECK
-// failed" a little later (https://go.dev/issue/78156, in Go 1.26.8). The detector finds races by what happens before what, so
-// it needs no second processor.
+// The race detector crashes with two processors. All timers of a bubble share one thread of the detector, and Go
+// lets two processors run them concurrently: one advances the bubble's clock while another receives from the
+// channel of a due timer, or both receive. That corrupts the detector's memory, and the process ends with a
+// SIGSEGV or "ThreadSanitizer: CHECK failed" (https://go.dev/issue/78156, in Go 1.26.8). The detector works on
+// happens-before relations, so it needs no second processor.
 //
-// The garbage collector also runs less often, which saves another fifth: a test lives too briefly for its memory to matter.
+// The garbage collector also runs less often, which saves another fifth: tests are too short for their memory to
+// matter.
 func Test(t *testing.T, f func(*testing.T)) {
 	t.Helper()
 	frugal.begin()

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// The jobs of examples/compose/jobs, how often they run, and whether the consumer prints the occurrence that a message
-// is of: a storage queue gives messages ids of its own, and what is published on NATS is for who listens just then.
+// The jobs of examples/compose/jobs, their intervals, and whether the consumer prints a message's occurrence:
+// storage queues assign their own message ids, and core NATS delivers only to current subscribers.
 var (
 	jobs   = map[string]bool{"http": true, "service-bus-queue": true, "service-bus-topic": true, "storage-queue": false, "nats": false}
 	period = 10 * time.Second
@@ -21,7 +21,7 @@ var (
 // api is where the first scheduler of the stack answers.
 const api = "http://127.0.0.1:" + port
 
-// record is what a history record tells.
+// record is a history record.
 type record struct {
 	Due        time.Time `json:"expectedExecutionTime"`
 	Start      time.Time `json:"startTime"`
@@ -29,7 +29,7 @@ type record struct {
 	Occurrence string    `json:"occurrence"`
 }
 
-// compare makes sure that each occurrence of each job ran and, if the consumer can tell, arrived.
+// compare checks that each occurrence of each job ran and, where the consumer can tell, arrived.
 func (r *run) compare(ctx context.Context, seen *seen) error {
 	r.say("compare the history with what arrived")
 	var problems []error

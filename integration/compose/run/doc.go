@@ -1,28 +1,28 @@
-// Run starts the stack of docker-compose.yml, breaks it and checks what it delivers:
+// Command run starts the stack of docker-compose.yml, breaks it and checks what it delivers:
 //
 //	go run ./integration/compose/run                  # the profile local
 //	go run ./integration/compose/run -profile cluster
-//	go run ./integration/compose/run -observe         # with Prometheus, Jaeger and Grafana beside it
+//	go run ./integration/compose/run -observe         # with Prometheus, Jaeger and Grafana
 //
-// It waits for deliveries of every type of action, kills a scheduler and a NATS server, ends the stack and starts it
-// again, and then compares the history with what the consumer printed: each occurrence of each job ran, and arrived.
-// With -observe it also asks Prometheus for both schedulers, each type of action and the alerts, Jaeger for traces, and
-// Grafana for the dashboard. What was measured is printed last, as JSON.
+// It waits for deliveries of every action type, kills a scheduler and a NATS server, and restarts the stack.
+// Then it compares the history with the consumer's output: each occurrence of each job ran, and arrived. With
+// -observe it also checks both schedulers, the action types and the alerts in Prometheus, the traces in Jaeger,
+// and the dashboard in Grafana. It prints its measurements last, as JSON.
 //
-// Where images cannot be pulled, the base images are made here, under the names that the Dockerfile and the compose file
-// have: of BusyBox and this machine's Go, of BusyBox and nats-server, built from its module, and of BusyBox and this
-// machine's Prometheus. They are called stand-ins, and go when the run ends. There are none for Jaeger and Grafana: without
-// their images these are NOT RUN. -pull takes the real ones. What is compiled for the images is kept in the user's cache.
+// If images cannot be pulled, it builds stand-ins for the base images, under the names that the Dockerfile and
+// the compose file use: from BusyBox and this machine's Go, from BusyBox and nats-server, and from BusyBox and
+// this machine's Prometheus. It removes them at the end. Jaeger and Grafana have no stand-ins: without their
+// images these checks are NOT RUN. -pull uses the real images. Compiled packages are kept in the user's cache.
 //
-// Instead of the stack, a fresh clone is tried:
+// Or it tests a fresh clone:
 //
 //	go run ./integration/compose/run -fresh                          # with go test -short ./...
 //	go run ./integration/compose/run -fresh -tests ./...             # with all tests
 //	go run ./integration/compose/run -fresh -tests '-short ./store'  # with some
 //
-// The last commit is cloned into a container whose file system has Go and certificates, and nothing else: no shell, no git,
-// no C compiler, no home directory, and a user without a name. There the two commands of the README run. The first job has
-// to be delivered within ten seconds of the build's end.
+// It clones the last commit into a container whose file system contains only Go and certificates: no shell, git,
+// C compiler or home directory, and a user without a name. There it runs the two commands of the README. The
+// first job must be delivered within ten seconds after the build.
 //
-// The exit code is 1 when something is wrong, and 0 when no Docker engine answers: this is said.
+// Exit code: 1 after a failed check; 0, with a message, without a Docker engine.
 package main

@@ -11,18 +11,18 @@ import (
 	"strings"
 )
 
-// An absence says what a run lacks on this machine.
+// An absence is a missing requirement on this machine.
 type absence string
 
 func (a absence) Error() string { return string(a) }
 
 // engine is the Docker engine and what speaks to it.
 type engine struct {
-	command  []string // docker compose, or docker-compose, for this project
+	command  []string // docker compose, or docker-compose, with this project
 	profiles []string
 }
 
-// project is the name of the stack, so that it is not taken for one that a person runs.
+// project is the name of the stack, different from a developer's.
 const project = "carillon-check"
 
 // Where the first scheduler and the observers answer on this machine.
@@ -36,7 +36,7 @@ const (
 // observeFile has the settings of a stack that is observed.
 const observeFile = "examples/compose/observe.env"
 
-// answers tells whether there is an engine. The error is an absence where there is none.
+// answers checks that an engine responds. Without one, the error is an absence.
 func answers(ctx context.Context) error {
 	if _, err := exec.LookPath("docker"); err != nil {
 		return absence("there is no docker command")
@@ -47,7 +47,7 @@ func answers(ctx context.Context) error {
 	return nil
 }
 
-// findEngine returns the engine of this machine, for some profiles. The error is an absence where there is none.
+// findEngine returns this machine's engine for the given profiles. Without one, the error is an absence.
 func findEngine(ctx context.Context, profiles ...string) (engine, error) {
 	if err := answers(ctx); err != nil {
 		return engine{}, err
@@ -78,7 +78,7 @@ func (e engine) line(args ...string) []string {
 	return append(line, args...)
 }
 
-// up starts the stack, and of the profile observe what is named.
+// up starts the stack, with the given services of the profile observe.
 func (e engine) up(ctx context.Context, observers []observer) error {
 	stack := engine{e.command, e.profiles[:1]}
 	if err := stack.compose(ctx, "up", "-d", "--no-build"); err != nil || len(observers) == 0 {
@@ -119,7 +119,7 @@ func command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd.Env = append(os.Environ(),
 		"DOCKER_BUILDKIT=0", // it would look for base images in a registry
 		"CARILLON_PORT_PROMETHEUS="+prometheusPort, "CARILLON_PORT_JAEGER="+jaegerPort, "CARILLON_PORT_GRAFANA="+grafanaPort,
-		"CARILLON_PORT_A="+port, "CARILLON_PORT_B=0", "CARILLON_SUBNET=10.213.58.0/24") // beside a stack that a person runs
+		"CARILLON_PORT_A="+port, "CARILLON_PORT_B=0", "CARILLON_SUBNET=10.213.58.0/24") // separate from a developer's stack
 	return cmd
 }
 
@@ -133,7 +133,7 @@ func quiet(ctx context.Context, args ...string) (string, error) {
 	return string(out), nil
 }
 
-// clear removes the stack with its volumes, and the stand-ins.
+// clear removes the stack, its volumes, and the stand-ins.
 func (r *run) clear(ctx context.Context) {
 	r.say("remove everything")
 	if err := r.docker.compose(ctx, "down", "-v", "--remove-orphans"); err != nil {
@@ -144,7 +144,7 @@ func (r *run) clear(ctx context.Context) {
 		images = append(images, strings.Fields(built)...) // the stages of the Dockerfile
 	}
 	if len(images) > 0 {
-		_, _ = quiet(ctx, append([]string{"docker", "rmi", "-f"}, images...)...) // what is left does no harm
+		_, _ = quiet(ctx, append([]string{"docker", "rmi", "-f"}, images...)...) // leftovers are harmless
 	}
 }
 

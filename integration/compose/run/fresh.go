@@ -31,7 +31,7 @@ type freshFigures struct {
 	TestSeconds   float64 `json:"testSeconds,omitempty"`
 }
 
-// The names of what the try makes. It is removed afterwards.
+// Names of the containers and volumes, which are removed at the end.
 const (
 	freshName = "carillon-fresh"
 	developed = "go run ./cmd/carillon dev examples/jobs"
@@ -43,7 +43,7 @@ const promptly = 10 * time.Second
 // slowly bounds each command, as there is nothing that was compiled before.
 const slowly = time.Hour
 
-// all tries both commands, and removes what it made.
+// all runs both commands, and cleans up.
 func (f *fresh) all(ctx context.Context) error {
 	if err := answers(ctx); err != nil {
 		return err
@@ -82,7 +82,7 @@ func (f *fresh) develop(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, slowly)
 	defer cancel()
 	start := time.Now()
-	cmd := f.container(ctx, "-x", developed) // -x tells when it begins to run what it built
+	cmd := f.container(ctx, "-x", developed) // -x shows when the built program starts
 	cmd.Stdout = nil
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -109,7 +109,7 @@ func (f *fresh) develop(ctx context.Context) error {
 	return nil
 }
 
-// completed is a line of dev that tells of a job that has run.
+// completed matches a line of dev that reports a completed job.
 var completed = regexp.MustCompile(`^\d\d:\d\d:\d\d\.\d+ +\S+ +completed `)
 
 // deliver reads what go run -x prints, and returns when the program was built, and the line of its first delivery.
@@ -147,7 +147,7 @@ func (f *fresh) test(ctx context.Context) error {
 	return nil
 }
 
-// container is a command in the container. What it compiles is there for the next one.
+// container returns a command in the container. Commands share their build cache.
 func (f *fresh) container(ctx context.Context, goflags, line string) *exec.Cmd {
 	args := []string{"run", "--rm", "--name", freshName, "--cap-drop", "ALL", "--security-opt", "no-new-privileges"}
 	args = append(args, "-v", freshName+":/cache", "-e", "GOFLAGS="+goflags)
@@ -158,11 +158,11 @@ func (f *fresh) container(ctx context.Context, goflags, line string) *exec.Cmd {
 	return exec.CommandContext(ctx, "docker", args...)
 }
 
-// clear removes what the try made.
+// clear removes the containers and volumes.
 func (f *fresh) clear(ctx context.Context) {
 	say(f.out, "remove everything")
 	for _, args := range [][]string{{"rm", "-f"}, {"volume", "rm", "-f"}, {"rmi", "-f"}} {
-		_, _ = quiet(ctx, append(append([]string{"docker"}, args...), freshName)...) // what is left does no harm
+		_, _ = quiet(ctx, append(append([]string{"docker"}, args...), freshName)...) // leftovers are harmless
 	}
 }
 

@@ -21,11 +21,11 @@ const (
 type base struct {
 	file, pattern string // which file names it, and how
 	fill          func(ctx context.Context, root string) error
-	changes       []string // what a Dockerfile of it would say
+	changes       []string // changes, in the syntax of a Dockerfile
 	empty         bool     // without BusyBox, and nothing in it is root's
 }
 
-// bases are the images that the stack is built on, and stand-ins for them.
+// bases are the base images of the stack, with their stand-ins.
 var bases = []base{
 	{file: dockerfile, pattern: `(?m)^FROM (golang:\S+) AS build$`, fill: fillGo, changes: []string{
 		"ENV PATH=/usr/local/go/bin:/bin", "ENV GOCACHE=/var/cache/go-build",
@@ -33,7 +33,7 @@ var bases = []base{
 	{file: composeFile, pattern: `(?m)^ *image: (nats:\S+)$`, fill: fillNATS, changes: []string{"ENV PATH=/usr/local/bin:/bin"}},
 }
 
-// build makes the images of the stack, on stand-ins unless the real base images are to be pulled or are there.
+// build builds the images of the stack, on stand-ins unless the real base images are present or can be pulled.
 func (r *run) build(ctx context.Context) error {
 	if !r.pull {
 		if err := r.standIns(ctx); err != nil {
@@ -82,7 +82,7 @@ func (r *run) standInFor(ctx context.Context, b base) error {
 	return nil
 }
 
-// present tells whether the engine has an image.
+// present reports whether the engine has an image.
 func present(ctx context.Context, image string) bool {
 	return exec.CommandContext(ctx, "docker", "image", "inspect", image).Run() == nil //nolint:gosec // named by the files above
 }
@@ -100,7 +100,7 @@ func named(file, pattern string) (string, error) {
 	return string(m[1]), nil
 }
 
-// standInLabel is on stand-ins, and so on what is built from them.
+// standInLabel marks stand-ins, and thereby the images built on them.
 const standInLabel = "carillon.stand-in"
 
 // standIn imports a root file system of BusyBox and what belongs to the image.
@@ -143,8 +143,7 @@ func fillBusyBox(ctx context.Context, root string) error {
 	return err
 }
 
-// fillGo puts Go there, and the packages of the programs as this machine compiled them: what the Dockerfile has left to do
-// is to link.
+// fillGo adds Go and the compiled packages of this machine to an image, so that the Dockerfile only has to link.
 func fillGo(ctx context.Context, root string) error {
 	if err := copyGo(ctx, root); err != nil {
 		return err
@@ -179,8 +178,8 @@ func fillNATS(ctx context.Context, root string) error {
 	return err
 }
 
-// likeDockerfile runs go with the settings of the Dockerfile, and returns the folder that has what it compiled. It is kept
-// in the user's cache, as compiling takes longer than all else.
+// likeDockerfile runs go with the Dockerfile's settings, and returns the folder of the compiled packages. It is
+// in the user's cache, because compiling takes longer than everything else.
 func likeDockerfile(ctx context.Context, args ...string) (cache string, err error) {
 	user, err := os.UserCacheDir()
 	if err != nil {

@@ -48,7 +48,7 @@ type run struct {
 	figures   figures
 }
 
-// figures are what a run measures.
+// figures are the measurements of a run.
 type figures struct {
 	Profile       string   `json:"profile"`
 	StandIns      []string `json:"standIns"`
@@ -65,7 +65,7 @@ type figures struct {
 // patience bounds each wait.
 const patience = 3 * time.Minute
 
-// all does everything, and ends the stack whatever happens.
+// all runs all steps, and always stops the stack.
 func (r *run) all(ctx context.Context) (err error) {
 	stack, known := stacks[r.profile]
 	if !known {
@@ -154,8 +154,8 @@ func (r *run) play(ctx context.Context, s stack) error {
 	return r.compare(ctx, seen)
 }
 
-// during kills a service, starts it again when deliveries went on, or at once where they cannot, and returns the longest
-// time between two deliveries.
+// during kills a service and restarts it: once deliveries have resumed, or immediately if they cannot without
+// it. It returns the longest time between two deliveries.
 func (r *run) during(ctx context.Context, seen *seen, service string) (gap float64, err error) {
 	r.say("kill " + service)
 	killed := time.Now()
@@ -179,7 +179,7 @@ func (r *run) during(ctx context.Context, seen *seen, service string) (gap float
 
 func (r *run) say(what string) { say(r.out, what) }
 
-// say tells what happens now.
+// say prints the current step.
 func say(out io.Writer, what string) {
 	fmt.Fprintf(out, "%s  %s\n", time.Now().UTC().Format(time.TimeOnly), what)
 }

@@ -36,7 +36,7 @@ const (
 	grafana    = "http://127.0.0.1:" + grafanaPort
 )
 
-// findObservers settles which observers run. Those that have neither an image nor a stand-in do not; this is said.
+// findObservers decides which observers run. It skips, with a message, those without an image or a stand-in.
 func (r *run) findObservers(ctx context.Context) error {
 	for _, o := range observers {
 		image, err := named(o.image.file, o.image.pattern)
@@ -58,7 +58,7 @@ func (r *run) findObservers(ctx context.Context) error {
 	return nil
 }
 
-// lacks tells why no stand-in can be made, if none can.
+// lacks explains why no stand-in is possible, or returns "".
 func (b base) lacks() string {
 	if b.fill == nil {
 		return "there is no stand-in for it"
@@ -79,7 +79,7 @@ func fillPrometheus(ctx context.Context, root string) error {
 	return err
 }
 
-// observe makes sure that each observer sees what the stack does.
+// observe checks that each observer sees the stack's activity.
 func (r *run) observe(ctx context.Context) error {
 	var problems []error
 	for _, o := range r.observers {
@@ -91,7 +91,7 @@ func (r *run) observe(ctx context.Context) error {
 	return errors.Join(problems...)
 }
 
-// eventually returns when a check has succeeded, or with what it said last.
+// eventually repeats a check until it succeeds, or returns its last error.
 func eventually(ctx context.Context, check func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -113,7 +113,7 @@ func eventually(ctx context.Context, check func(context.Context) error) error {
 	}
 }
 
-// scrapes makes sure that Prometheus scrapes both schedulers, counts what they do, has the alerts, and fires none.
+// scrapes checks that Prometheus scrapes both schedulers, counts their activity, has the alerts, and fires none.
 func scrapes(ctx context.Context) error {
 	for query, want := range map[string]float64{
 		`count(up{job="carillon"} == 1)`:                                                 2,
@@ -149,7 +149,7 @@ func scrapes(ctx context.Context) error {
 	return nil
 }
 
-// ask returns the one value of a query of Prometheus, 0 if there is none.
+// ask returns the single value of a Prometheus query, or 0.
 func ask(ctx context.Context, query string) (float64, error) {
 	var answer struct {
 		Data struct {
@@ -189,7 +189,7 @@ func traces(ctx context.Context) error {
 	return nil
 }
 
-// shows makes sure that Grafana shows the dashboard, and reaches Prometheus, without anybody signing in.
+// shows checks that Grafana shows the dashboard and reaches Prometheus, without a login.
 func shows(ctx context.Context) error {
 	var found struct{ Dashboard struct{ Title string } }
 	if err := get(ctx, grafana+"/api/dashboards/uid/carillon", &found); err != nil {

@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// kinds begin the lines with which the consumer tells of a delivery, one for each type of action.
+// kinds are the prefixes of the consumer's delivery lines, one per action type.
 var kinds = []string{"http ", "queue ", "topic ", "storage queue ", "subject "}
 
-// seen is what the consumer has printed.
+// seen collects the consumer's output.
 type seen struct {
 	mu       sync.Mutex
 	last     map[string]time.Time // when a delivery of each kind was printed last
@@ -44,7 +44,7 @@ func (s *seen) line(line string) {
 	}
 }
 
-// delivery returns the kind of a delivery that a line tells of, and its id: "queue orders  default/nightly@…".
+// delivery returns the kind and the id of a delivery in a line: "queue orders  default/nightly@…".
 func delivery(line string) (kind, id string, ok bool) {
 	for _, kind := range kinds {
 		if rest, found := strings.CutPrefix(line, kind); found {

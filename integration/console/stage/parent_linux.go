@@ -2,5 +2,5 @@ package stage
 
 import "syscall"
 
-// withParent has a process end with the one that starts it.
+// withParent ends a process together with its parent.
 func withParent() *syscall.SysProcAttr { return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} }

@@ -4,5 +4,5 @@ package stage
 
 import "syscall"
 
-// withParent has a process be as all are, where it cannot be made to end with the one that starts it.
+// withParent changes nothing: this system cannot end a process together with its parent.
 func withParent() *syscall.SysProcAttr { return nil }

@@ -34,7 +34,7 @@ var QueuePages = []string{
 	"/console/queues/storage/clear?account=devstoreaccount1&queue=letters",
 }
 
-// FillQueues puts messages into the emulators: some that failed, and some with whatever is hard to show.
+// FillQueues sends messages to the emulators: failed ones, and ones that are difficult to display.
 func (s *Stage) FillQueues(ctx context.Context) error {
 	client, err := azservicebus.NewClientFromConnectionString(s.ServiceBus, nil)
 	if err != nil {
@@ -106,7 +106,7 @@ func fillBus(ctx context.Context, client *azservicebus.Client) error {
 			return err
 		}
 	}
-	// A topic and its subscription are made when somebody peeks there.
+	// Peeking creates the topic and its subscription.
 	subscription, err := client.NewReceiverForSubscription("events", "all", nil)
 	if err != nil {
 		return err

@@ -35,7 +35,7 @@ type Stage struct {
 	ended chan struct{}
 }
 
-// output is what the scheduler writes.
+// output collects the scheduler's output.
 type output struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -64,7 +64,7 @@ func Start(ctx context.Context, program, dir string, args ...string) (*Stage, er
 	const free = "127.0.0.1:0"
 	ports := filepath.Join(dir, "ports.json")
 	s := &Stage{ended: make(chan struct{})}
-	s.cmd = exec.CommandContext(context.WithoutCancel(ctx), program, append([]string{ //nolint:gosec // what was built
+	s.cmd = exec.CommandContext(context.WithoutCancel(ctx), program, append([]string{ //nolint:gosec // the built program
 		"dev", "--http", free, "--nats", free, "--amqp", free, "--queue", free, "--data", filepath.Join(dir, "data"), "--ports-file", ports,
 	}, args...)...)
 	s.cmd.Stdout, s.cmd.Stderr = &s.log, &s.log
@@ -82,8 +82,8 @@ func Start(ctx context.Context, program, dir string, args ...string) (*Stage, er
 	return s, nil
 }
 
-// begin starts the process. It ends with this one, also with one that is killed or panics; to Linux that is the thread that
-// has started it, which therefore stays.
+// begin starts the process. It ends together with this process, even after a kill or panic. Linux ties it to the
+// thread that started it, so begin keeps that thread.
 func (s *Stage) begin() error {
 	s.cmd.SysProcAttr = withParent()
 	began := make(chan error)
@@ -100,14 +100,14 @@ func (s *Stage) begin() error {
 	return <-began
 }
 
-// Log is what the program has written so far.
+// Log returns the program's output so far.
 func (s *Stage) Log() string {
 	s.log.mu.Lock()
 	defer s.log.mu.Unlock()
 	return s.log.text.String()
 }
 
-// errEnded says that the program has ended though nobody asked for it.
+// errEnded reports an unexpected end of the program.
 var errEnded = errors.New("it has ended")
 
 // Await polls until ok.
@@ -128,7 +128,7 @@ func (s *Stage) Await(ctx context.Context, ok func() bool) error {
 	return nil
 }
 
-// Stop ends the program in good order.
+// Stop shuts the program down gracefully.
 func (s *Stage) Stop() {
 	_ = s.cmd.Process.Signal(syscall.SIGTERM)
 	select {

@@ -55,7 +55,7 @@ var longName = strings.Repeat("Long", 25)
 
 type object = map[string]any
 
-// Fill puts jobs beside the examples, with whatever is hard to show: long names, markup, other scripts, failures.
+// Fill adds jobs that are difficult to display: long names, markup, other scripts, failures.
 func (s *Stage) Fill(ctx context.Context) error {
 	status, body, err := s.Call(ctx, "PUT", "/jobCollections/partners", object{})
 	if err != nil || status/100 != 2 {

@@ -9,8 +9,8 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// What a person does is done here at what is there at this moment: pages change by themselves, so that no node of before is
-// kept, and a pointer that has missed because something moved is pointed again.
+// Actions resolve their element when they run, because pages change: they keep no node, and repeat a click that
+// missed because the page moved.
 
 // Do carries actions out.
 func (t *Tab) Do(actions ...chromedp.Action[chromedp.Void]) error {
@@ -22,7 +22,7 @@ func (t *Tab) Do(actions ...chromedp.Action[chromedp.Void]) error {
 // ready says that a page is whole, and its scripts have begun.
 const ready = "document.readyState === 'complete'"
 
-// Go opens a path and waits until it is there.
+// Go opens a path and waits until it has loaded.
 func (t *Tab) Go(path string) error {
 	if err := t.Do(chromedp.Navigate(t.base.String() + path)); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
@@ -30,8 +30,8 @@ func (t *Tab) Go(path string) error {
 	return t.Await(ready + " && document.querySelector('main')?.checkVisibility()")
 }
 
-// aim finds the first element of a selector that somebody sees and may use, brings it into the window, and waits until it
-// stands still. Whatever a click reaches besides is kept from it: see [Tab.Click].
+// aim finds the first visible and enabled element of a selector, scrolls to it, and waits until it stops moving.
+// It blocks clicks on other elements: see [Tab.Click].
 const aim = `(async () => {
 	const seen = (e) => e.checkVisibility({visibilityProperty: true}) && e.getClientRects().length && !e.disabled;
 	const e = ` + ready + ` && [...document.querySelectorAll(%[1]q)].find(seen);
@@ -59,12 +59,11 @@ const aim = `(async () => {
 	return [x, y];
 })()`
 
-// landed says whether what was aimed at was clicked. A page that has none of it is another one.
+// landed reports whether the click reached the element. A page without its state is a new one.
 const landed = "(() => { window.aimed?.end(); return window.aimed?.hit ?? true; })()"
 
-// Click clicks on the first element of a selector that can be seen, as soon as there is one and it may be used. A click that
-// would reach something else, as the page has moved meanwhile, is kept from it and done again. A page that it leads to is
-// awaited by whoever needs it.
+// Click clicks the first visible element of a selector once it is enabled. If the page moves, it blocks the
+// misdirected click and repeats it. The caller waits for a page that the click opens.
 func (t *Tab) Click(selector string) error {
 	still := "await new Promise((go) => setTimeout(go, 30));"
 	if t.plain {
@@ -75,7 +74,7 @@ func (t *Tab) Click(selector string) error {
 		if err != nil || len(at) != 2 {
 			return false, err
 		}
-		// What has no answer from here on has led to another page, and is not to be done there again.
+		// From here on, a missing response means that another page is open, where the click must not be repeated.
 		if err := chromedp.Do(ctx, chromedp.MouseClickXY(at[0], at[1])); err != nil || t.plain {
 			return ctx.Err() == nil, err
 		}
@@ -92,7 +91,7 @@ func (t *Tab) Type(selector, text string) error {
 	return t.Press(text)
 }
 
-// Fill replaces what a field has, as somebody does who selects it and types. The field has the text then.
+// Fill replaces the content of a field, as a user who selects it and types.
 func (t *Tab) Fill(selector, text string) error {
 	if err := t.focus(selector, "(e.select(), e.selectionStart === null || e.selectionEnd === e.value.length)"); err != nil {
 		return fmt.Errorf("fill %s: %w", selector, err)
@@ -117,7 +116,7 @@ func (t *Tab) focus(selector, more string) error {
 	})()`, ready, selector, more))
 }
 
-// Press presses keys, one after the other, wherever the focus is.
+// Press presses keys one after the other, at the current focus.
 func (t *Tab) Press(keys ...string) error {
 	for _, key := range keys {
 		if err := t.Await(ready); err != nil {
@@ -130,7 +129,7 @@ func (t *Tab) Press(keys ...string) error {
 	return nil
 }
 
-// raw has a key go down as that of a keyboard does: what a page does not want to be typed with it is not typed then.
+// raw sends a key press as a keyboard does, so that the page can prevent its input.
 func raw(event *input.DispatchKeyEventParams) {
 	if event.Type == kb.KeyDown {
 		event.Type = kb.KeyRawDown

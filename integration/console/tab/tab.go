@@ -22,7 +22,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// ErrNoBrowser says that there is no browser to drive.
+// ErrNoBrowser reports that no browser is installed.
 var ErrNoBrowser = errors.New("there is no Chromium here; on Debian: apt-get install chromium-headless-shell")
 
 // patience bounds each wait for a page: far more than a busy machine takes, as nothing is to fail for being slow.
@@ -34,7 +34,7 @@ type Browser struct {
 	end func()
 }
 
-// Launch starts a browser. One that dies or keeps silent at its start is tried again.
+// Launch starts a browser. It retries if the browser crashes or does not respond.
 func Launch(ctx context.Context) (*Browser, error) {
 	program := ""
 	for _, name := range []string{"chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"} {
@@ -60,8 +60,8 @@ func Launch(ctx context.Context) (*Browser, error) {
 // launches is how often a browser is tried to be started.
 const launches = 3
 
-// launch starts a browser, which ends with this process at the latest. It keeps its files in a folder of its own, and needs
-// no room in /dev/shm, of which containers have little.
+// launch starts a browser that ends with this process. The browser has a dedicated folder and does not use
+// /dev/shm, which is small in containers.
 func launch(ctx context.Context, program string) (*Browser, error) {
 	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]), chromedp.ExecPath(program), chromedp.NoSandbox,
 		chromedp.Flag("disable-dev-shm-usage", true), chromedp.Flag("force-color-profile", "srgb"), chromedp.Flag("hide-scrollbars", true))
@@ -89,7 +89,7 @@ func (b *Browser) Close() { b.end() }
 type Look struct {
 	Width, Height int64 // default 1280 by 900
 	Dark          bool
-	Zoom          float64 // default 1; Width and Height are those of the page, after it
+	Zoom          float64 // default 1; Width and Height are of the zoomed page
 	Zone          string  // default Europe/Berlin
 	NoScripts     bool
 	Fresh         bool // the browser has never been here: the server does not know its zone
@@ -140,7 +140,7 @@ func (b *Browser) Open(base string, look Look) (*Tab, error) {
 		call(ctx, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{
 			Width: look.Width, Height: look.Height, DeviceScaleFactor: look.Zoom, Mobile: look.Width < 600,
 		}),
-		// Each tab takes itself for the one in front, whatever happens in the others.
+		// Every tab behaves as the focused one, independent of the others.
 		call(ctx, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true}),
 		t.Scheme(look.Dark),
 		call(ctx, emulation.SetTimezoneOverride, emulation.SetTimezoneOverrideParams{TimezoneID: look.Zone}),
@@ -173,7 +173,7 @@ func (t *Tab) Scheme(dark bool) error {
 	})
 }
 
-// ForceColors has the system choose the colours, as where somebody needs much contrast.
+// ForceColors emulates forced colors, the high-contrast mode.
 func (t *Tab) ForceColors() error {
 	return call(t.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
 		Features: []*emulation.MediaFeature{{Name: "forced-colors", Value: "active"}},
@@ -240,7 +240,7 @@ func (t *Tab) Expect(statuses ...int) {
 	t.expect = statuses
 }
 
-// Wrong returns what has happened so far that must not, and forgets it.
+// Wrong returns the unexpected events so far, and clears them.
 func (t *Tab) Wrong() []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -249,7 +249,7 @@ func (t *Tab) Wrong() []string {
 	return wrong
 }
 
-// Eval evaluates an expression of JavaScript; a promise is awaited. What cannot be JSON is an error.
+// Eval evaluates a JavaScript expression and awaits a promise. A result that JSON cannot represent is an error.
 func Eval[T any](t *Tab, expression string) (T, error) {
 	ctx, cancel := context.WithTimeout(t.ctx, patience)
 	defer cancel()
@@ -288,7 +288,7 @@ func (t *Tab) Text(selector, text string) error {
 	return t.Await(fmt.Sprintf("document.querySelector(%q)?.innerText.includes(%q)", selector, text))
 }
 
-// Picture returns a picture of the whole page, as PNG. What sticks to the window is in its place there.
+// Picture returns a screenshot of the whole page as PNG, with sticky elements in place.
 func (t *Tab) Picture() ([]byte, error) {
 	const unstick = "for (const e of document.querySelectorAll('main *')) {" +
 		"if (getComputedStyle(e).position === 'sticky') e.style.position = 'static';" +
@@ -309,7 +309,7 @@ func (t *Tab) Picture() ([]byte, error) {
 	return shot.Data, err
 }
 
-// Focused returns what tells the element with the focus apart: its tag, id, name and text.
+// Focused identifies the focused element: its tag, id, name and text.
 func (t *Tab) Focused() (string, error) {
 	return Eval[string](t, `(() => {
 		const e = document.activeElement;

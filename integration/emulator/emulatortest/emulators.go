@@ -6,9 +6,8 @@
 //		…
 //	}
 //
-// Each call gives servers of their own, on free ports and in memory, so that
-// tests may run in parallel. Queues, topics and subscriptions are made when they
-// are first used.
+// Each call starts separate servers, on free ports and in memory, so that tests can run in parallel. Queues,
+// topics and subscriptions are created on first use.
 package emulatortest
 
 import (

@@ -21,7 +21,7 @@ import (
 const (
 	maxText = 128 << 10
 	maxHex  = 16 << 10
-	maxJSON = 1 << 20 // of one that is parsed as a whole
+	maxJSON = 1 << 20 // of a body that is parsed as a whole
 )
 
 // The ways to look at a body.
@@ -29,7 +29,7 @@ const (
 	asJSON   = "json"
 	asText   = "text"
 	asHex    = "hex"
-	asBase64 = "base64" // what the text of a storage queue's message encodes
+	asBase64 = "base64" // the decoded text of a storage queue's message
 )
 
 // shownBody is a body for people.
@@ -44,7 +44,7 @@ type shownBody struct {
 	Invalid bool   // asked for as JSON, which it is not
 }
 
-// showBody shows a body in a view, or with "" in the one that fits it.
+// showBody shows a body in a view; "" selects a suitable one.
 func showBody(b browse.Body, view string) shownBody {
 	switch {
 	case b.Kind == "none":
@@ -140,7 +140,7 @@ func prettyJSON(sections [][]byte, size int64) (string, bool) {
 	return out.String(), true
 }
 
-// joined returns the first bytes of sections: those of the only one, or a copy.
+// joined returns the first bytes of sections, without a copy if there is only one.
 func joined(sections [][]byte, most int) []byte {
 	if len(sections) == 1 {
 		return sections[0][:min(len(sections[0]), most)]
@@ -174,7 +174,7 @@ func hexLine(b []byte) string {
 	return strings.Join(pairs, " ")
 }
 
-// reader reads what a download has: the data, the text of a value, or the encoding of something else.
+// reader reads the content of a download: the data, the text of a value, or another value's encoding.
 func reader(b browse.Body) (io.Reader, int64) {
 	if b.Kind == "data" {
 		parts := make([]io.Reader, len(b.Data))
@@ -189,7 +189,7 @@ func reader(b browse.Body) (io.Reader, int64) {
 	return bytes.NewReader(b.Raw), int64(len(b.Raw))
 }
 
-// decoded returns what a text encodes in base64, as many clients of storage queues do.
+// decoded decodes base64, which many clients of storage queues use.
 func decoded(text string) ([]byte, bool) {
 	text = strings.TrimSpace(text)
 	if len(text) < 4 || len(text)%4 != 0 {
@@ -223,7 +223,7 @@ func cut(s string, most int) string {
 	return s[:most]
 }
 
-// length tells a length of time in plain words: its two largest units.
+// length formats a duration in words: its two largest units.
 func length(d time.Duration) string {
 	units := []struct {
 		key string
@@ -267,7 +267,7 @@ func spanText(d time.Duration) string {
 
 var errSpan = errors.New("it is no length of time")
 
-// parseSpan reads a length of time as [time.ParseDuration] does, with days before it if need be. Nothing is 0.
+// parseSpan parses a duration as [time.ParseDuration] does, with optional days in front. Empty is 0.
 func parseSpan(text string) (time.Duration, error) {
 	text = strings.TrimSpace(text)
 	if text == "" {

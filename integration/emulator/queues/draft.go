@@ -95,7 +95,7 @@ func draftOf(e browse.Entity, m browse.Message) draftView {
 	return v
 }
 
-// ownProperties are those of a message that its sender has given it.
+// ownProperties returns the properties that the sender of a message has set.
 func ownProperties(m browse.Message) []browse.Property {
 	var all []browse.Property
 	for _, p := range m.Properties {
@@ -194,7 +194,7 @@ func readDraft(c *frame.Call, form url.Values) (d browse.Draft, wrong map[string
 	return d, wrong
 }
 
-// notBytes tells why a text is neither base64 nor hex digits.
+// notBytes explains why a text is neither base64 nor hex digits.
 func notBytes(c *frame.Call, err error) string {
 	if at, ok := errors.AsType[base64.CorruptInputError](err); ok {
 		return c.Say("queues.wrong.base64", int64(at)+1)
@@ -216,7 +216,7 @@ func localTime(text string, zone *time.Location) (time.Time, error) {
 	return at.UTC(), err
 }
 
-// refilled has what somebody has typed into the form.
+// refilled restores the user's input in the form.
 func (v draftView) refilled(form url.Values) draftView {
 	for i := range v.Fields {
 		v.Fields[i].Value = form.Get(v.Fields[i].Name)
@@ -232,7 +232,7 @@ func (v draftView) refilled(form url.Values) draftView {
 	return v
 }
 
-// draftAgain shows a form with what is wrong in it.
+// draftAgain shows a form with its problems.
 func (r *room) draftAgain(c *frame.Call, v draftView, form url.Values, wrong map[string]string) error {
 	v = v.refilled(form)
 	v.Wrong = wrong
@@ -262,7 +262,7 @@ func emptyDraft(e browse.Entity) draftView {
 
 func (r *room) newDraft(c *frame.Call, e browse.Entity) error {
 	v := emptyDraft(e)
-	if text := c.Query("n"); text != "" { // like one that is there
+	if text := c.Query("n"); text != "" { // copy an existing message
 		n, err := number(c, text)
 		if err != nil {
 			return err
@@ -277,7 +277,7 @@ func (r *room) newDraft(c *frame.Call, e browse.Entity) error {
 	return draftPage.show(c, 0, c.Say("queues.send.title", titled(e.Path)), v.padded())
 }
 
-// sent tells where a message is that was sent.
+// sent links to the sent message.
 func (r *room) sent(c *frame.Call, e browse.Entity, d browse.Draft, part browse.Part) string {
 	switch {
 	case part == browse.Scheduled:

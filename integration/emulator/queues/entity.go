@@ -14,10 +14,10 @@ import (
 // newest is the order of a list that begins with the last message.
 const newest = "newest"
 
-// perPage is how many messages are peeked at once.
+// perPage is the number of messages per page.
 const perPage = 50
 
-// entityView is what the page of an entity shows.
+// entityView is the page of an entity.
 type entityView struct {
 	Entity    browse.Entity
 	Topic     bool
@@ -35,7 +35,7 @@ type entityView struct {
 	Session   string
 	Newest    bool // first
 	Events    string
-	First     bool // the first page, without a search: the one that lives
+	First     bool // the first page without a search, which updates live
 	Next      string
 	Connect   Connect
 }
@@ -163,7 +163,7 @@ func (r *room) peek(c *frame.Call, v *entityView) (err error) {
 	if err != nil {
 		return problem(c, err)
 	}
-	if v.Page.Next != 0 && v.Search == "" && len(v.Page.Messages) > 0 { // what is behind may be of another part
+	if v.Page.Next != 0 && v.Search == "" && len(v.Page.Messages) > 0 { // later messages may be of another part
 		q.From, q.Most = v.Page.Next, 1
 		if behind, err := r.bus().Peek(q); err == nil && len(behind.Messages) == 0 {
 			v.Page.Next = behind.Next
@@ -222,7 +222,7 @@ func (r *room) followEntity(c *frame.Call) error {
 			return err
 		}
 		if !v.First {
-			return nil // who reads on, or searches, is not disturbed, and nothing is searched again
+			return nil // do not disturb later pages, or repeat searches
 		}
 		if err := r.peek(c, v); err != nil {
 			return err
@@ -324,7 +324,7 @@ func shortBytes(sections [][]byte, most int) string {
 // maxSessions is how many sessions a page shows; a search finds the others.
 const maxSessions = 200
 
-// sessionsView is what the page of sessions shows.
+// sessionsView is the page of sessions.
 type sessionsView struct {
 	Entity   browse.Entity
 	Search   string
@@ -344,7 +344,7 @@ type sessionRow struct {
 // Label is the id of the session.
 func (s sessionRow) Label() string { return frame.Visible(s.ID) }
 
-// noID is what an address has besides the id of a session, as one without an id is a session, too.
+// noID marks the empty session id in an address, because it is a valid session.
 func noID(id string) string {
 	if id == "" {
 		return checked
@@ -386,7 +386,7 @@ func (r *room) sessionsView(c *frame.Call) (*sessionsView, error) {
 	return v, nil
 }
 
-// sessions shows those of an entity.
+// sessions shows the sessions of an entity.
 func (r *room) sessions(c *frame.Call) error {
 	v, err := r.sessionsView(c)
 	if err != nil {

@@ -9,12 +9,12 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 )
 
-// What follows is done to messages of storage queues: to one, to those that were selected, or to all.
+// Operations on messages of storage queues: on one, on the selected ones, or on all.
 
 // maxMoved is how many messages one request moves.
 const maxMoved = 10_000
 
-// beside are the names of the other queues of an account.
+// beside returns the names of the account's other queues.
 func (r *room) beside(q storagequeue.QueueStatus) []string {
 	var all []string
 	for _, other := range r.storage().Queues() {
@@ -25,8 +25,8 @@ func (r *room) beside(q storagequeue.QueueStatus) []string {
 	return all
 }
 
-// confirmLetters is the question before something is done to messages of the storage queue that a request names: to those that
-// it names, too, or where none was meant to be, to all.
+// confirmLetters asks for confirmation of an operation on messages of the storage queue in the request: on those
+// selected, or on all if the request is for all.
 func (r *room) confirmLetters(c *frame.Call) (q storagequeue.QueueStatus, v confirmation, marked bool, err error) {
 	if q, err = r.queueOf(c); err != nil {
 		return q, v, false, err
@@ -62,8 +62,8 @@ func (r *room) confirmRemove(c *frame.Call) error {
 	return confirmPage.show(c, 0, c.Say("queues.letters.delete.title", q.Name), v)
 }
 
-// each does something to each message that a form names, and tells how many there were, and how many were gone by then. Where one
-// alone is named, it is an error that it is gone.
+// each calls do for each message in a form, and returns how many were processed and how many no longer exist.
+// For a single message, a missing one is an error.
 func (r *room) each(c *frame.Call, do func(id string) error) (done, gone int, err error) {
 	ids := c.Request.PostForm["id"]
 	if len(ids) == 0 {
@@ -93,7 +93,7 @@ func (r *room) removeLetters(c *frame.Call) error {
 	})
 }
 
-// besides tells how many messages nothing was done to, as they were gone.
+// besides says how many messages were skipped because they no longer exist.
 func besides(c *frame.Call, gone int) string {
 	if gone == 0 {
 		return ""
@@ -131,8 +131,8 @@ func nowhere(c *frame.Call, text string) error {
 	return frame.Problem{Status: http.StatusNotFound, Text: text, Hint: c.Say("queues.move.nowhere.hint")}
 }
 
-// moveLetters moves the messages that a form names, or all, into another queue: that which the form says, or without one the queue
-// that they came from.
+// moveLetters moves the messages in a form, or all, to another queue: the one in the form, or else their
+// original one.
 func (r *room) moveLetters(c *frame.Call) error {
 	return r.change(c, func(q storagequeue.QueueStatus) (string, error) {
 		form := c.Request.PostForm

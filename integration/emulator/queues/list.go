@@ -13,7 +13,7 @@ import (
 // maxListed is how many entities a list shows; a filter finds the others.
 const maxListed = 500
 
-// list is what the first page shows.
+// list is the first page.
 type list struct {
 	Bus, Storage bool
 	Filter       string
@@ -41,7 +41,7 @@ _, err = service.CreateQueue(ctx, "orders", nil)
 _, err = service.NewQueueClient("orders").EnqueueMessage(ctx, "hello", nil)`
 )
 
-// listed returns what is there, of those whose names have the filter in them.
+// listed returns the entities whose names contain the filter.
 func (r *room) listed(c *frame.Call) list {
 	l := list{
 		Bus: r.bus != nil, Storage: r.storage != nil, Filter: c.Query("q"), OnlyDead: c.Query("dead") != "",

@@ -94,7 +94,7 @@ func number64(name, of string, put func(*browse.Entity, int64), get func(browse.
 	}
 }
 
-// checked is what the field of a flag has when it is set.
+// checked is the form value of a set flag.
 const checked = "1"
 
 func flag(name, of string, at func(*browse.Entity) *bool) setting {
@@ -135,7 +135,7 @@ type entityForm struct {
 	Values   map[string]string
 	Was      string // the values that the form began with
 	Wrong    map[string]string
-	News     map[string]string // what others have changed meanwhile
+	News     map[string]string // concurrent changes
 	Others   []string          // entities to forward to
 	Back     string
 	Statuses []string
@@ -175,7 +175,7 @@ func (r *room) formOf(e browse.Entity, fresh bool) entityForm {
 	return v
 }
 
-// blank is a new entity of a kind, as the service makes one that is not told more.
+// blank returns a new entity of a kind with the service's defaults.
 func blank(kind, topic string) browse.Entity {
 	e := browse.Entity{Kind: kind, Topic: topic}
 	if kind != browse.Topic {
@@ -219,7 +219,7 @@ func (r *room) changeEntity(c *frame.Call, e browse.Entity) error {
 	return showForm(c, r.formOf(e, false), http.StatusOK)
 }
 
-// fill reads a form into an entity. What is wrong stands in the form.
+// fill reads a form into an entity. Problems are recorded in the form.
 func (v entityForm) fill(c *frame.Call, form url.Values) browse.Entity {
 	e := v.Entity
 	for _, s := range v.Settings {
@@ -273,10 +273,10 @@ func (r *room) update(c *frame.Call) error {
 	return saved(c, v, changed, status, "queues.change.done")
 }
 
-// changed gives an entity the settings of a form, unless others have changed it since that was shown. The status is that of the
-// answer, which nobody waits for who wants to change something, too.
+// changed applies the settings of a form to an entity, unless it has changed since the form was shown. It
+// returns the status of the response. It does not hold the lock while the response is written.
 func (r *room) changed(c *frame.Call, form url.Values) (v entityForm, e browse.Entity, status int, err error) {
-	r.changing.Lock() // what is looked at is what is changed
+	r.changing.Lock() // check and change atomically
 	defer r.changing.Unlock()
 	if e, err = r.at(c, form.Get("at")); err != nil {
 		return v, e, 0, err
@@ -292,7 +292,7 @@ func (r *room) changed(c *frame.Call, form url.Values) (v entityForm, e browse.E
 	return v, e, v.save(c, e, r.bus().Update), nil
 }
 
-// begin is what the values are now, for the form to bring back.
+// begin encodes the current values, which the form returns.
 func (v entityForm) begin() string {
 	was := url.Values{}
 	for _, s := range v.Settings {
@@ -301,8 +301,8 @@ func (v entityForm) begin() string {
 	return was.Encode()
 }
 
-// merge tells, by their names, what others have changed since the form was shown. What somebody typed stays; what they left alone
-// is as it is now.
+// merge returns the concurrent changes since the form was shown, by name. The user's input stays; untouched
+// fields get their current values.
 func (v entityForm) merge(c *frame.Call, began string, now map[string]string) (news map[string]string) {
 	was, err := url.ParseQuery(began)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 )
 
-// messageView is what the page of a message shows.
+// messageView is the page of a message.
 type messageView struct {
 	Entity    browse.Entity
 	Message   browse.Message
@@ -95,7 +95,7 @@ func messageAddress(path string, part browse.Part, sequence int64) string {
 	return address("/message", "at", path, "part", string(part), "n", strconv.FormatInt(sequence, 10))
 }
 
-// system are the system properties that a message has, with what they mean.
+// system returns the system properties of a message, with explanations.
 func system(c *frame.Call, m browse.Message) []systemProperty {
 	var all []systemProperty
 	add := func(key, value string, when time.Time) {
@@ -243,7 +243,7 @@ func (r *room) edit(c *frame.Call) error {
 	return draftPage.show(c, 0, c.Say("queues.resubmit.title", m.Sequence, titled(e.Path)), v.padded())
 }
 
-// resubmit puts dead letters back: one as it is, one that was edited, or all.
+// resubmit resubmits dead letters: one unchanged, one edited, or all.
 func (r *room) resubmit(c *frame.Call) error {
 	form, err := c.Form()
 	if err != nil {
@@ -286,9 +286,9 @@ func (r *room) resubmit(c *frame.Call) error {
 	return c.Redirect(back)
 }
 
-// What follows is where pages lead back to: address and text of each step.
+// The breadcrumbs of pages: address and text of each step.
 
-// titled is a path for headings: that of a subscription can be broken between its topic and its name.
+// titled formats a path for headings, so that a subscription's can wrap between its topic and its name.
 func titled(path string) string { return strings.Replace(path, "/Subscriptions/", " / ", 1) }
 
 // crumbs leads to an entity.
@@ -313,7 +313,7 @@ func (v messageView) Crumbs() [][2]string {
 	return steps
 }
 
-// Address is that of the message, without a view.
+// Address returns the address of the message without a view.
 func (v messageView) Address() string {
 	return messageAddress(v.At, browse.Part(v.Part), v.Message.Sequence)
 }
@@ -332,7 +332,7 @@ func (v draftView) Crumbs() [][2]string { return crumbs(v.Entity) }
 // BodyKinds are the ways in which a body can be written.
 func (v draftView) BodyKinds() []string { return []string{asText, asBase64, asHex} }
 
-// TypesWith are the types that a property may have, and the one that it has.
+// TypesWith returns the possible types of a property, including own.
 func (v draftView) TypesWith(own string) []string {
 	if own == "" || slices.Contains(v.Types, own) {
 		return v.Types
@@ -351,7 +351,7 @@ func storeCrumbs(q storagequeue.QueueStatus) [][2]string {
 // Crumbs leads back from a message.
 func (v letterView) Crumbs() [][2]string { return storeCrumbs(v.Queue) }
 
-// Address is that of the message, without a view.
+// Address returns the address of the message without a view.
 func (v letterView) Address() string {
 	return address("/storage/message", "account", v.Queue.Account, "queue", v.Queue.Name, "id", v.Letter.ID)
 }

@@ -17,13 +17,13 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 )
 
-// What is done to many messages.
+// Operations on many messages.
 const (
 	verbPurge    = "purge"
 	verbResubmit = "resubmit"
 )
 
-// An operation goes on with many messages when the request that asked for it is answered. What is above mu does not change.
+// An operation on many messages continues after the response to its request. The fields above mu are immutable.
 type operation struct {
 	ID, Verb, Path string
 	Part           browse.Part
@@ -35,7 +35,7 @@ type operation struct {
 	tally   browse.Tally
 	err     error
 	began   time.Time
-	ended   time.Time // zero: it goes on
+	ended   time.Time // zero: in progress
 	stopped bool
 }
 
@@ -95,20 +95,20 @@ func (o *operation) progress(c *frame.Call) progress {
 	return p
 }
 
-// operations are those of a process.
+// operations are the operations of a process.
 type operations struct {
 	mu sync.Mutex
 	of map[string]*operation
 }
 
-// How many operations there are at once, how many are kept when they have ended, and for how long.
+// Limits: operations in progress, and the number and age of completed operations to keep.
 const (
 	maxRunning = 16
 	maxKept    = 200
 	keptFor    = time.Hour
 )
 
-// add keeps an operation, unless too many go on.
+// add adds an operation, unless too many are in progress.
 func (s *operations) add(o *operation) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -137,10 +137,11 @@ func (s *operations) add(o *operation) bool {
 	return true
 }
 
-// patience is how long a request waits for its operation: most are over by then.
+// patience is how long a request waits for its operation; most end sooner.
 const patience = 700 * time.Millisecond
 
-// start begins an operation. When it is over soon, the page of its messages says so, or else a page shows how far it is.
+// start starts an operation. If it ends soon, the page of its messages shows the result; otherwise a page shows
+// the progress.
 func (r *room) start(
 	c *frame.Call, verb string, b browse.Batch, do func(ctx context.Context, b browse.Batch) (browse.Tally, error),
 ) error {
@@ -205,7 +206,7 @@ func (r *room) operation(c *frame.Call) error {
 	return operationPage.show(c, 0, c.Say("queues."+o.Verb+".title.running", titled(o.Path)), o.progress(c))
 }
 
-// followOperation shows how far it is as it goes on.
+// followOperation shows the progress live.
 func (r *room) followOperation(c *frame.Call) error {
 	o, err := r.operationOf(c, c.Query("id"))
 	if err != nil {
@@ -232,18 +233,18 @@ func (r *room) stopOperation(c *frame.Call) error {
 type confirmation struct {
 	Steps              [][2]string // back to where it is
 	Text, Hint, Button string
-	Danger             bool  // something is gone afterwards
+	Danger             bool  // deletes something
 	Count              int64 // of what something is done to; 0: there is nothing to do
 	Action             string
 	Fields             [][2]string
 	Back               string
 	Topic              string   // a choice of where dead letters go
 	Into               []string // a choice of queues to move messages into
-	To                 string   // the one that is chosen beforehand
+	To                 string   // the preselected one
 }
 
-// many is the text of a key for a number of things: what stands before | for one, and what stands behind it, with the number, for
-// others.
+// many returns the text of a key for a number: the part before | for one, the part after it, with the number,
+// for others.
 func many[N int | int64](c *frame.Call, key string, n N, args ...any) string {
 	one, more, _ := strings.Cut(c.Say(key), "|")
 	if n == 1 {
@@ -308,7 +309,7 @@ func (r *room) confirm(c *frame.Call, verb string) error {
 	return confirmPage.show(c, 0, c.Say(title, titled(e.Path)), v)
 }
 
-// markedTitles are the titles of what is done to some messages only, where another one is for all.
+// markedTitles are the titles of operations on selected messages, where those on all have another title.
 var markedTitles = map[string]string{verbPurge: "queues.letters.delete.title"}
 
 func (r *room) confirmPurge(c *frame.Call) error { return r.confirm(c, verbPurge) }

@@ -1,11 +1,11 @@
-// Package queues is the part of the console for the queues of the emulators. It shows entities, messages and rules, sends,
-// deletes and resubmits, and is of use without a scheduler.
+// Package queues is the console for the queues of the emulators. It shows entities, messages and rules, and
+// sends, deletes and resubmits messages. It also works without a scheduler.
 //
 // # Guarantees
 //
-//  1. Looking changes nothing that receivers see.
-//  2. A body is shown in part when it is large, and is never rendered: what is downloaded is an attachment of bytes.
-//  3. Control characters and those that change the direction of text are shown as what they are.
+//  1. Viewing changes nothing that receivers see.
+//  2. A large body is shown in part. A body is never rendered: downloads are binary attachments.
+//  3. Control characters, and those that change the direction of text, are visible.
 package queues
 
 import (
@@ -29,16 +29,16 @@ import (
 // Path is where the room is.
 const Path = frame.Root + "/queues"
 
-// Config says what is shown.
+// Config configures the console.
 type Config struct {
 	Bus     func() Bus     // the emulator that runs at the moment; nil: none
 	Storage func() Storage // the emulator that runs at the moment; nil: none
 
-	// Connect is what brings somebody without a message to one.
+	// Connect helps users without messages to connect a program.
 	Connect Connect
 }
 
-// Connect tells how programs reach the emulators.
+// Connect describes how programs reach the emulators.
 type Connect struct {
 	Command      string        // that prints the connection strings
 	Bus, Storage func() string // a connection string without secrets
@@ -126,7 +126,7 @@ func Room(cfg Config) frame.Room {
 	ask := func(path string, do func(*frame.Call) error) frame.Route { // the page of a change
 		return frame.Route{Method: http.MethodGet, Path: Path + path, Right: access.Operate, Do: do}
 	}
-	form := func(path string, show, do func(*frame.Call) error) []frame.Route { // of what is made, changed or removed
+	form := func(path string, show, do func(*frame.Call) error) []frame.Route { // create, change and delete
 		return []frame.Route{
 			{Method: http.MethodGet, Path: Path + path, Right: access.Administer, Do: show},
 			{Method: http.MethodPost, Path: Path + path, Right: access.Administer, Do: do},
@@ -168,7 +168,7 @@ func Room(cfg Config) frame.Room {
 	return frame.Room{Name: "queues", Path: Path, Key: "q", Right: access.Read, Routes: routes, Assets: files}
 }
 
-// Alone returns the room for a console that has no other: what is at / leads to it.
+// Alone returns the room for a console without other rooms: / redirects to it.
 func Alone(cfg Config) frame.Room {
 	alone := Room(cfg)
 	alone.Routes = append(alone.Routes, frame.Route{
@@ -207,7 +207,7 @@ func reason(err error) string { return cmp.Or(browse.Reason(err), err.Error()) }
 // followEvery is how often a live part looks for changes.
 const followEvery = time.Second
 
-// follow sends what has changed, as long as the browser is there.
+// follow sends changes until the browser disconnects.
 func follow(c *frame.Call, send func(l *frame.Live) error) error {
 	l := c.Live()
 	look, beat := time.NewTicker(followEvery), time.NewTicker(frame.Beat)
@@ -215,7 +215,7 @@ func follow(c *frame.Call, send func(l *frame.Live) error) error {
 	defer beat.Stop()
 	for {
 		if err := send(l); err != nil {
-			return nil // the browser has gone, or what it followed: it asks again, and is told
+			return nil // the browser has disconnected, or the entity no longer exists: the next request reports that
 		}
 		select {
 		case <-c.Context().Done():

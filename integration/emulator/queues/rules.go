@@ -16,14 +16,14 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/console/words"
 )
 
-// rulesView shows the rules of subscriptions, and what they make of a message.
+// rulesView shows the rules of subscriptions, and their effect on a message.
 type rulesView struct {
 	Entity  browse.Entity // a topic or a subscription
 	At      string
 	Rules   []ruleSet
 	Draft   draftView
 	Tested  bool
-	Of      string // the message that was tested; "" for what was typed
+	Of      string // the tested message; "" for the typed one
 	Problem string
 	Wrong   map[string]string
 	Found   []browse.Message // to choose from
@@ -71,7 +71,7 @@ func (r *room) rulesOf(c *frame.Call, e browse.Entity) *rulesView {
 		}
 	}
 	if e.Kind == browse.Topic {
-		v.Found = nil // each has numbers of its own
+		v.Found = nil // sequence numbers differ between parts
 	}
 	return v
 }
@@ -121,7 +121,7 @@ func (r *room) rules(c *frame.Call, e browse.Entity) error {
 	return r.showRules(c, v, http.StatusOK)
 }
 
-// try asks the rules about what was typed.
+// try applies the rules to the typed message.
 func (r *room) try(c *frame.Call, form url.Values, e browse.Entity) error {
 	v := r.rulesOf(c, e)
 	d, wrong := readDraft(c, form)
@@ -164,8 +164,8 @@ type ruleForm struct {
 	Properties []browse.Property
 	Parameters []browse.Property
 	Wrong      map[string]string
-	Was        string       // stands for the rule that the form began with
-	Now        *browse.Rule // the one that others have put in its place meanwhile
+	Was        string       // identifies the rule that the form showed first
+	Now        *browse.Rule // the rule after a concurrent change
 	Back       string
 }
 
@@ -174,7 +174,7 @@ func (v ruleForm) Crumbs() [][2]string {
 	return append(crumbs(v.Entity), [2]string{v.Back, words.Say("queues.rules")})
 }
 
-// TypesWith are the types that a property may have, and the one that it has.
+// TypesWith returns the possible types of a property, including own.
 func (v ruleForm) TypesWith(own string) []string { return draftView{Types: v.Types}.TypesWith(own) }
 
 // correlationFields are the properties of a message itself that a correlation filter may ask about.
@@ -206,7 +206,7 @@ func ruleFormOf(e browse.Entity, rule browse.Rule, fresh bool) ruleForm {
 	return v
 }
 
-// stamp stands for what a rule does.
+// stamp identifies the effect of a rule.
 func stamp(r browse.Rule) string {
 	return fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%q", []any{r.Kind, r.Expression, r.Action, r.Parameters, r.Fields})))
 }
@@ -301,11 +301,11 @@ func (r *room) putRule(c *frame.Call, form url.Values, e browse.Entity) error {
 	return c.Redirect(address("/rules", "at", e.Path))
 }
 
-// ruled gives a subscription a rule, unless others have changed that since its form was shown. The status is that of the answer,
-// which nobody waits for who wants to change something, too.
+// ruled puts a rule into a subscription, unless it has changed since its form was shown. It returns the status
+// of the response. It does not hold the lock while the response is written.
 func (r *room) ruled(c *frame.Call, e browse.Entity, rule browse.Rule, form url.Values, wrong map[string]string) (v ruleForm, status int) {
 	fresh := form.Get("replace") == ""
-	r.changing.Lock() // what is looked at is what is changed
+	r.changing.Lock() // check and change atomically
 	defer r.changing.Unlock()
 	if now, err := r.ruleOf(e, rule.Name); err == nil && form.Has("was") && form.Get("was") != stamp(now) && !fresh {
 		v = ruleFormOf(e, rule, false)

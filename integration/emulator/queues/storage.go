@@ -20,7 +20,7 @@ func isPoison(name string) bool { return strings.HasSuffix(name, poisonSuffix) }
 // poisonAfter is how often Azure Functions tries a message before it is moved.
 const poisonAfter = 5
 
-// storeView is what the page of a storage queue shows.
+// storeView is the page of a storage queue.
 type storeView struct {
 	Queue     storagequeue.QueueStatus
 	Rows      []letterRow
@@ -155,7 +155,7 @@ func (r *room) followStore(c *frame.Call) error {
 	})
 }
 
-// letterView is what the page of a storage queue's message shows.
+// letterView is the page of a storage queue's message.
 type letterView struct {
 	Queue     storagequeue.QueueStatus
 	Letter    letterRow
@@ -187,8 +187,7 @@ func (r *room) letter(c *frame.Call) error {
 	return letterPage.show(c, 0, c.Say("queues.letter.title", q.Name), v)
 }
 
-// showLetter shows a text. The view may be that of what it encodes in base64: base64 itself, or one of the others with "64-"
-// before it.
+// showLetter shows a text. A view can show its decoded base64: base64 itself, or another view prefixed by "64-".
 func showLetter(text, view string) shownBody {
 	inner, encodes := decoded(text)
 	encodes = encodes && (isText(inner) || view == asBase64)

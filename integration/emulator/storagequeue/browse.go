@@ -15,13 +15,13 @@ import (
 	"github.com/carillon-sched/carillon/integration/emulator/storagequeue/internal/wire"
 )
 
-// What is missing.
+// Errors for missing objects.
 var (
 	ErrNoQueue   = store.ErrNoQueue
 	ErrNoMessage = store.ErrNoMessage
 )
 
-// A QueueStatus is what a queue holds.
+// A QueueStatus summarizes a queue.
 type QueueStatus = store.Summary
 
 // A Message is one in a queue, visible or not.
@@ -60,7 +60,7 @@ func (s *Server) Create(account, queue string) error {
 	return err
 }
 
-// What keeps people from making a queue.
+// Errors of creating a queue.
 var (
 	errQueueName  = errors.New("the name of a queue has 3 to 63 lower-case letters, digits and single hyphens between them")
 	errQueueTaken = errors.New("there is a queue of that name already")
@@ -77,9 +77,9 @@ const maxSearched = 20_000
 // maxSearchedBytes is how much of their text.
 const maxSearchedBytes = 32 << 20
 
-// Messages returns up to most messages, visible or not, in the order of their arrival and from a place on; with a text those that
-// have it, in any case of letters, in theirs, in what that encodes in base64, or in their identifier. next is where to go on, 0 at
-// the end. Receivers see nothing of it.
+// Messages returns up to most messages, visible or not, in order of arrival from a position on. With a text it
+// returns only messages that contain it, ignoring case, in their text, its decoded base64, or their id. next is
+// the position of the next page, 0 at the end. Receivers do not notice the call.
 func (s *Server) Messages(account, queue string, from uint64, most int, text string) (page []Message, next uint64, err error) {
 	name, lower, seen, read := store.Name{Account: account, Queue: queue}, strings.ToLower(text), 0, 0
 	for {
@@ -154,7 +154,7 @@ func expiry(now time.Time, ttl time.Duration) time.Time {
 	return now.Add(ttl)
 }
 
-// Delete deletes a message without its receipt: whoever has taken it is told that it is gone.
+// Delete deletes a message without its receipt. A client that has received it gets "not found".
 func (s *Server) Delete(account, queue, id string) error {
 	return s.handler.store.Remove(store.Name{Account: account, Queue: queue}, id, time.Now())
 }
@@ -164,15 +164,15 @@ func (s *Server) Clear(account, queue string) (int, error) {
 	return s.handler.store.Empty(store.Name{Account: account, Queue: queue}, time.Now())
 }
 
-// Move puts a message into another queue of the account, in one step, as one that was never taken. It lives for a week there, as
-// do those whose sender does not say.
+// Move atomically moves a message to another queue of the account, where it counts as never received. It expires
+// there after a week, the default.
 func (s *Server) Move(account, queue, id, to string) error {
 	now := time.Now()
 	return s.handler.store.Move(store.Name{Account: account, Queue: queue}, id, to, expiry(now, week*time.Second), now)
 }
 
-// MoveAll moves up to most of the messages that there are, in the order of their arrival and each in a step of its own, and returns
-// how many. Those that are gone by then are passed over.
+// MoveAll moves up to most messages in order of arrival, each atomically, and returns how many it moved. It
+// skips messages that no longer exist.
 func (s *Server) MoveAll(account, queue, to string, most int) (moved int, err error) {
 	page, _, err := s.Messages(account, queue, 0, most, "")
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/carillon-sched/carillon/integration/emulator/storagequeue/internal/wire"
 )
 
-// drainLimit is how much of a body that is too long is taken in, so that its client gets to read the answer.
+// drainLimit limits how much of a too long body is read, so that its client reads the response.
 const drainLimit = 4 << 20
 
 // A call is a request that is being carried out.
@@ -31,7 +31,7 @@ type call struct {
 	now     time.Time
 	query   url.Values
 	target  target
-	rule    *wire.Rule // of CORS, for this request; nil for none
+	rule    *wire.Rule // CORS rule of this request; nil: none
 	body    []byte
 	status  int // 0 before the answer
 }
@@ -51,7 +51,7 @@ func (c *call) send(status int, body []byte) {
 	_, _ = c.w.Write(body) // a client that has gone does not matter
 }
 
-// readBody reads what was sent and verifies it.
+// readBody reads and verifies the body.
 func (c *call) readBody() error {
 	body, err := io.ReadAll(io.LimitReader(c.r.Body, wire.MaxBody+1))
 	if err != nil {
@@ -207,7 +207,8 @@ const (
 
 const secondarySuffix = "-secondary"
 
-// A target is what a URL names: http://host/account/queue/messages/id, or http://account.queue.host/queue/messages/id.
+// A target is the object of a URL: http://host/account/queue/messages/id, or
+// http://account.queue.host/queue/messages/id.
 type target struct {
 	level     level
 	account   string
@@ -257,7 +258,7 @@ func accountOfHost(hostport string) (string, bool) {
 	return account, ok && (rest == "localhost" || strings.HasPrefix(rest, "queue."))
 }
 
-// checkQueueName says what is wrong with the name of a queue.
+// checkQueueName checks the name of a queue.
 func checkQueueName(name string) error {
 	if len(name) < 3 || len(name) > 63 {
 		return wire.OutOfRangeName

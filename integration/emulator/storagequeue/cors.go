@@ -41,7 +41,7 @@ func (c *call) preflight() error {
 	return wire.CORSPreflightFailure.With("MessageDetails", "No CORS rules matches this request")
 }
 
-// matchRule returns the first rule that lets the origin of a request see the answer, nil if there is none.
+// matchRule returns the first rule that allows a request's origin to read the response, or nil.
 func matchRule(rules []wire.Rule, r *http.Request) *wire.Rule {
 	origin := r.Header.Get("Origin")
 	if origin == "" {
@@ -60,7 +60,7 @@ func admits(rule *wire.Rule, origin, method string) bool {
 	return listed(rule.Origins, origin, strings.EqualFold) && listed(rule.Methods, method, strings.EqualFold)
 }
 
-// allowOrigin lets an origin see an answer, and those of its headers that the rule exposes.
+// allowOrigin allows an origin to read a response, and the headers that the rule exposes.
 func allowOrigin(header http.Header, rule *wire.Rule, origin string) {
 	if strings.TrimSpace(rule.Origins) == "*" {
 		header.Set("Access-Control-Allow-Origin", "*")

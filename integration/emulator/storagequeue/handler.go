@@ -22,13 +22,13 @@ import (
 const (
 	// version is the service version of answers to requests that name none.
 	version = "2026-04-06"
-	// challenge is what the service tells those who do not say who they are.
+	// challenge is the service's response to unauthenticated requests.
 	challenge = "Bearer authorization_uri=https://login.microsoftonline.com/common/oauth2/authorize resource_id=https://storage.azure.com"
-	// maxClientID is the length of the longest x-ms-client-request-id that is given back.
+	// maxClientID limits the x-ms-client-request-id that is returned.
 	maxClientID = 1024
 )
 
-// A Handler is an emulator without a server of its own.
+// A Handler is an emulator without a server.
 type Handler struct {
 	accounts map[string]string // keys in base64
 	keys     map[string][]byte
@@ -148,7 +148,7 @@ func (c *call) serve() error {
 	return c.translate(op.run(c))
 }
 
-// find returns what the URL names, if its host is one of this server's.
+// find parses the URL, if its host belongs to this server.
 func (c *call) find() (target, error) {
 	if answers := c.handler.answers; answers != nil && !answers(c.r.Host) {
 		return target{}, wire.UnknownHost
@@ -166,7 +166,7 @@ func (c *call) match() error {
 	return nil
 }
 
-// authorize returns nil if the request may do what it wants.
+// authorize returns nil if the request is allowed.
 func (c *call) authorize(need auth.Need) error {
 	h := c.handler
 	key, ok := h.keys[c.target.account]
@@ -225,7 +225,7 @@ func (c *call) refuse(err error) {
 	answer, ok := errors.AsType[wire.Error](err)
 	switch {
 	case c.r.Context().Err() != nil && !ok:
-		return // nobody is there any more
+		return // the client has disconnected
 	case !ok:
 		c.handler.logger.Error("storage queue request did not succeed", "requestId", c.id, "err", err)
 		answer = wire.InternalError

@@ -1,5 +1,5 @@
-// Command natsd is a NATS server with JetStream as a process of its own, for tests that stop or kill it. It writes its
-// URL to a file once it answers, and runs until it is told to end.
+// Command natsd is a NATS server with JetStream in a separate process, for tests that stop or kill it. It writes
+// its URL to a file once it is ready, and runs until it is terminated.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Package browser tells apart what pages of the web send through the browser of
-// a visitor, who can reach this machine while they cannot.
+// Package browser detects requests that web pages send through a visitor's browser, which can reach this machine
+// while the pages themselves cannot.
 package browser
 
 import (
@@ -22,8 +22,7 @@ func Foreign(r *http.Request) bool {
 	return err != nil || u.Host == "" || !strings.EqualFold(u.Host, r.Host)
 }
 
-// Local reports whether the page that has sent a request is one of this machine,
-// such as that of a development server.
+// Local reports whether the page that sent a request is from this machine, such as a development server's.
 func Local(r *http.Request) bool {
 	u, err := url.Parse(r.Header.Get("Origin"))
 	if err != nil {
@@ -36,9 +35,8 @@ func Local(r *http.Request) bool {
 	return host == "localhost" || strings.HasSuffix(host, ".localhost")
 }
 
-// Guard refuses with 421 what is sent to other names than those that are allowed
-// (nil allows all), as by a page whose name leads here (DNS rebinding), and with
-// 403 what pages of other machines send and could change something.
+// Guard refuses requests for host names that allowHost rejects (nil allows all) with 421, to stop DNS rebinding.
+// It refuses requests of other machines' pages that could change something with 403.
 func Guard(allowHost func(host string) bool, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
@@ -52,8 +50,7 @@ func Guard(allowHost func(host string) bool, next http.Handler) http.Handler {
 	})
 }
 
-// changes reports whether a request may change something. One for a web socket
-// may, whatever its method.
+// changes reports whether a request may change something. A WebSocket request may, whatever its method.
 func changes(r *http.Request) bool {
 	switch r.Method {
 	case http.MethodGet, http.MethodHead, http.MethodOptions:

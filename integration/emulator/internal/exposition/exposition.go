@@ -8,7 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// Metrics are those of one emulator.
+// Metrics are the metrics of one emulator.
 type Metrics struct {
 	registry *prometheus.Registry
 	requests *prometheus.CounterVec
@@ -27,7 +27,7 @@ func New(prefix string) *Metrics {
 	return m
 }
 
-// Collect has read tell of more metrics whenever they are asked for. It is called before the first request.
+// Collect registers read to provide more metrics at each scrape. Call it before the first request.
 func (m *Metrics) Collect(read func(chan<- prometheus.Metric)) {
 	m.registry.MustRegister(collector(read))
 }
@@ -48,11 +48,11 @@ func Gauge(name, help string, labels ...string) func(value float64, of ...string
 	}
 }
 
-// collector is what it takes to be asked for metrics that are not known before.
+// collector collects metrics that are not known in advance.
 type collector func(chan<- prometheus.Metric)
 
 // Describe says nothing: what there is depends on the entities.
 func (collector) Describe(chan<- *prometheus.Desc) {}
 
-// Collect tells of what there is now.
+// Collect sends the current metrics.
 func (c collector) Collect(to chan<- prometheus.Metric) { c(to) }

@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// Alarms is a log that keeps the lines which tell of a defect. It takes the text of log/slog.
+// Alarms is a log that keeps the lines that report a defect. It reads the text format of log/slog.
 type Alarms struct {
 	mu    sync.Mutex
 	lines []string
@@ -32,7 +32,7 @@ func (a *Alarms) Lines() []string {
 
 // Heap is how many bytes are in use.
 func Heap() uint64 {
-	runtime.GC() //nolint:revive // what is garbage does not count
+	runtime.GC() //nolint:revive // exclude garbage
 	var stats runtime.MemStats
 	runtime.ReadMemStats(&stats)
 	return stats.HeapAlloc

@@ -18,7 +18,7 @@ import (
 	"github.com/carillon-sched/carillon/integration/internal/mutate"
 )
 
-// A Report says what was answered.
+// A Report counts the responses.
 type Report struct {
 	Sent     int
 	Statuses map[int]int   // answers by status; 0 is none, as when the request never ended
@@ -47,11 +47,11 @@ const maxWait = 30 * time.Second
 // workers are so many connections at a time.
 const workers = 4
 
-// Send sends n changed copies of requests to an address, each over a connection of its own that ends behind it. The same seed
-// sends the same.
+// Send sends n mutated copies of requests to an address, each over a separate connection. The same seed sends
+// the same requests.
 func Send(ctx context.Context, addr string, requests []string, n int, seed uint64) Report {
 	report := Report{Statuses: map[int]int{}}
-	// No change at times: what comes after one that was changed meets something.
+	// Some copies stay unchanged, so that mutated requests find existing state.
 	mutants := mutate.Mutator{Words: tokens, Least: 0, Most: 3, Repeats: 2000}
 	for _, request := range requests {
 		mutants.Seeds = append(mutants.Seeds, []byte(request))
@@ -81,10 +81,10 @@ func Send(ctx context.Context, addr string, requests []string, n int, seed uint6
 	return report
 }
 
-// ownAnswers are those of net/http itself, to a transfer encoding or a version of HTTP that there is not.
+// ownAnswers are net/http's own responses to an unknown transfer encoding or HTTP version.
 var ownAnswers = map[int]bool{http.StatusNotImplemented: true, http.StatusHTTPVersionNotSupported: true}
 
-// ask returns the status of an answer, or 0 if there is none.
+// ask returns the status of the response, or 0 without one.
 func ask(ctx context.Context, addr, request string) (int, error) {
 	socket, err := new(net.Dialer).DialContext(ctx, "tcp", addr)
 	if err != nil {

@@ -5,9 +5,9 @@ import (
 	"syscall"
 )
 
-// Quick returns a listener whose connections acknowledge at once what they have read, where the system can be told to: on Linux. A
-// client that writes again before it has an acknowledgement, and leaves Nagle's algorithm on, waits for that one; it would be held
-// back for up to 40 ms in the hope of an answer to go with. RFC 1122, section 4.2.3.2, has the delay.
+// Quick returns a listener whose connections acknowledge received data immediately, if the system supports it:
+// on Linux. A client that writes again before it has an acknowledgement, with Nagle's algorithm on, waits for
+// it; the delayed ACK of RFC 1122, section 4.2.3.2, would hold it back for up to 40 ms.
 func Quick(listener net.Listener) net.Listener { return quick{listener} }
 
 type quick struct{ net.Listener }

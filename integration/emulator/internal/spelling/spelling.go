@@ -1,7 +1,7 @@
-// Package spelling remembers how clients spell the names of HTTP headers, of which net/http makes all look alike. The services
-// that are emulated here give names back as they were written: those of metadata and of messages' properties.
+// Package spelling remembers how clients spell the names of HTTP headers, which net/http canonicalizes. The
+// emulated services return names as written: those of metadata and of message properties.
 //
-// Only the head of a request is looked at, be it sent in however many pieces.
+// It reads only the head of a request, in any number of pieces.
 package spelling
 
 import (
@@ -52,7 +52,7 @@ func Unwrap(socket net.Conn) net.Conn {
 	return socket
 }
 
-// Of returns the name of a header as the client of a request has last sent it, or as it is if that is not known.
+// Of returns the name of a header as the client of a request sent it last, or unchanged if unknown.
 func Of(ctx context.Context, name string) string {
 	c, ok := ctx.Value(connKey{}).(*conn)
 	if !ok {
@@ -106,7 +106,7 @@ const protocol = " HTTP/1."
 
 const tailSize = len(protocol) + len("1\r")
 
-// endLine takes a line, of which it has no more than the beginning and the end.
+// endLine processes a line, of which only the beginning and the end are kept.
 func (c *conn) endLine(line, tail []byte) {
 	switch {
 	case !c.inHead: // a body may end without a line's end

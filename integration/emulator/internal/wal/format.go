@@ -11,11 +11,11 @@ import (
 	"strings"
 )
 
-// A Position is a place in a log: how many bytes of records and their heads are before it. Positions of a [Segmented]
-// log count from its very beginning, those of a [Single] one from the beginning of the file that was opened.
+// A Position is a byte offset in a log, counting records and their heads. Positions of a [Segmented] log count
+// from its very beginning, those of a [Single] one from the beginning of the opened file.
 type Position int64
 
-// A Format is how a log stands in the files of its directory.
+// A Format is the layout of a log in the files of its directory.
 type Format struct {
 	segmented bool
 	magic     string // what every file begins with
@@ -26,18 +26,18 @@ type Format struct {
 	framing   framing
 }
 
-// A framing is how a record stands in a file.
+// A framing is the layout of a record in a file.
 type framing interface {
 	// append appends a record that is at a position.
 	append(dst []byte, at Position, record []byte) []byte
-	// cut takes the record at a position off the front of b, or returns false if there is no intact one.
+	// cut splits off the record at a position from the front of b. It returns false if that record is not intact.
 	cut(b []byte, at Position) (record, rest []byte, ok bool)
 	surgery
 }
 
 // surgery is about b, in which no intact record begins.
 type surgery interface {
-	// torn reports whether b is what an unfinished write leaves at the end of a file.
+	// torn reports whether b is the remainder of an incomplete write at the end of a file.
 	torn(b []byte, at Position) bool
 	// unfinished reports whether b, which is torn, is no more than the end of a process or of power leaves of a record: its beginning,
 	// or zeros. Anything else was whole once.
@@ -46,8 +46,7 @@ type surgery interface {
 	believed(b []byte) (int, bool)
 }
 
-// Segmented is the format of a log in files that are named by the position at which they begin, with snapshots beside
-// them.
+// Segmented is the format of a log in files named by their start position, with separate snapshots.
 func Segmented(magic string) Format {
 	hexadecimal := func(suffix string) fileName { return fileName{base: 16, digits: 16, suffix: suffix} }
 	return Format{
@@ -66,7 +65,7 @@ func Single(magic, prefix string) Format {
 	}
 }
 
-// head is what the file with a number begins with.
+// head returns the head of the file with a number.
 func (f *Format) head(number int64) []byte {
 	head := []byte(f.magic)
 	if f.segmented {
@@ -82,8 +81,8 @@ func (f *Format) headTorn(content []byte, number int64) bool {
 	return len(content) < len(head) && bytes.HasPrefix(head, content) || len(content) <= len(head) && zeros(content)
 }
 
-// headDamaged reports whether a file has a head that is not intact, and not that of another format: what ends the magic word
-// is its version.
+// headDamaged reports whether a file's head is damaged, rather than that of another format: the end of the magic
+// word is its version.
 func (f *Format) headDamaged(content []byte, number int64) bool {
 	head, wrong := f.head(number), 0
 	if len(content) < len(head) {
@@ -133,7 +132,7 @@ func (f fileName) list(dir string) ([]int64, error) {
 	return numbers, nil
 }
 
-// remove removes the files with a number below a limit. What cannot be removed is left to the next one.
+// remove removes the files with a number below a limit. It leaves files that it cannot remove to the next call.
 func (f fileName) remove(dir string, limit int64) {
 	numbers, err := f.list(dir)
 	for _, number := range numbers {
@@ -145,7 +144,7 @@ func (f fileName) remove(dir string, limit int64) {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// positioned frames records with a checksum that covers their position. There are no empty ones.
+// positioned frames records with a checksum that covers their position. Records are never empty.
 type positioned struct{}
 
 const (
@@ -186,7 +185,7 @@ func (p positioned) cut(b []byte, at Position) (record, rest []byte, ok bool) {
 // torn is true: any end without an intact record may be an unfinished write.
 func (positioned) torn([]byte, Position) bool { return true }
 
-// unfinished reports whether b has less than its record says, and is not a whole record of which only the length is damaged.
+// unfinished reports whether b is shorter than its record, and is not a whole record with a damaged length.
 func (p positioned) unfinished(b []byte, at Position) bool {
 	size, ok := p.believed(b)
 	switch {
@@ -205,7 +204,7 @@ func (positioned) believed(b []byte) (int, bool) {
 	return positionedHead + int(size), size != 0 && size <= maxPositioned
 }
 
-// summed frames records with a checksum of their own, and one of the head, wherever they are.
+// summed frames records with a checksum of the head and one of the content, independent of the position.
 type summed struct{}
 
 const (
@@ -222,7 +221,7 @@ func (summed) append(dst []byte, _ Position, record []byte) []byte {
 	return append(dst, record...)
 }
 
-// length is that of the record at the front of b, or false if its head is not intact.
+// length returns the length of the record at the front of b, or false if its head is damaged.
 func (summed) length(b []byte) (int, bool) {
 	if len(b) < summedHead || binary.LittleEndian.Uint32(b[8:]) != crc32.Checksum(b[:8], castagnoli) {
 		return 0, false

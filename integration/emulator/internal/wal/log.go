@@ -10,7 +10,7 @@ import (
 type Config struct {
 	// Dir is the directory of the files, which is made if it is not there. Required.
 	Dir string
-	// Format is how the log stands in them. Required.
+	// Format is the layout of the files. Required.
 	Format Format
 	// Sync has the disk confirm each write. Default: false.
 	Sync bool
@@ -20,10 +20,10 @@ type Config struct {
 	// Replay takes a record that was appended after the snapshot was begun. The position is that after the record.
 	// Required. The bytes are to keep for either, but not to change.
 	Replay func(position Position, record []byte) error
-	// Damaged takes what is wrong with the files, and lets the log open with all the rest: what is damaged is passed over,
-	// and kept as it was in a folder beside them. A hundred are told one by one. From then on, what Restore and Replay
-	// refuse is passed over, too. The owner should make a snapshot then, which leaves the damage behind. Default: Open
-	// fails.
+	// Damaged receives damage, and lets the log open without the damaged parts. Damaged files are copied unchanged
+	// to a folder next to them. The first hundred are reported individually. From then on, records that Restore and
+	// Replay refuse are skipped, too. The owner should then make a snapshot, which discards the damage. Default:
+	// Open fails.
 	Damaged func(*CorruptError)
 }
 
@@ -115,8 +115,8 @@ func (l *Log) Written(position Position) bool {
 	return l.done >= position
 }
 
-// Then calls f when all up to a position is written, or with the error when it cannot be: before it returns if that is
-// known, or else from another goroutine. While f runs nothing is written.
+// Then calls f once everything up to a position is written, or with the error if writing fails: before it
+// returns if that is known, otherwise from another goroutine. Nothing is written while f runs.
 func (l *Log) Then(position Position, f func(error)) {
 	l.mu.Lock()
 	if l.done < position && l.err == nil {
@@ -139,7 +139,7 @@ func (l *Log) Wait(position Position) error {
 	return <-result
 }
 
-// Close writes what was appended and closes the files.
+// Close writes the pending records and closes the files.
 func (l *Log) Close() error {
 	l.mu.Lock()
 	if l.closing {
@@ -158,7 +158,7 @@ func (l *Log) Close() error {
 	return errors.Join(err, l.file.Sync(), l.file.Close(), l.lock.Close())
 }
 
-// write is the writer: it writes what is pending, all at once, until the log is closed.
+// write writes the pending records, all together, until the log is closed.
 func (l *Log) write() {
 	defer close(l.written)
 	var batch []byte
@@ -198,7 +198,7 @@ func (l *Log) write() {
 // keptBatch is how large a buffer is kept for the next batch.
 const keptBatch = 4 << 20
 
-// flush writes a batch that begins at a position, and does what is to be done at the cut, nil for none.
+// flush writes a batch that begins at a position, and performs the cut, if not nil.
 func (l *Log) flush(batch []byte, begin Position, c *cut) error {
 	if c != nil {
 		err := l.writeOut(batch[:c.at])
@@ -239,7 +239,8 @@ func (l *Log) atCut(do func(Position) error) <-chan error {
 	return done
 }
 
-// confirm calls those who wait for what is written. The lock is held, but not during the calls.
+// confirm calls the waiters of written records. The caller holds the lock, which confirm releases during the
+// calls.
 func (l *Log) confirm() {
 	waiters := l.waiters
 	l.waiters = nil
@@ -257,7 +258,7 @@ func (l *Log) confirm() {
 	l.waiters = append(kept, l.waiters...)
 }
 
-// fail tells all who wait that it was in vain. The lock is held, but not during the calls.
+// fail reports the failure to all waiters. The caller holds the lock, which fail releases during the calls.
 func (l *Log) fail(err error) {
 	l.err = err
 	waiters, c := l.waiters, l.cut

@@ -13,12 +13,12 @@ import (
 	"time"
 )
 
-// A CorruptError tells where a file is damaged.
+// A CorruptError reports the position of damage in a file.
 type CorruptError struct {
 	File    string
 	Offset  int64 // in bytes, from 0
 	Problem string
-	Length  int64  // in bytes, of what was passed over; 0: not known
+	Length  int64  // skipped bytes; 0: unknown
 	Kept    string // the file as it was; "": it has not been changed
 }
 
@@ -33,7 +33,7 @@ func (e *CorruptError) Error() string {
 	return text
 }
 
-// Open opens a log, hands on what it has, and starts the goroutine that writes, which ends with [Log.Close].
+// Open opens a log, passes on its content, and starts the writer goroutine, which ends with [Log.Close].
 func Open(config Config) (*Log, error) {
 	if err := os.MkdirAll(config.Dir, 0o750); err != nil {
 		return nil, err
@@ -98,7 +98,7 @@ func (l *Log) load() error {
 	return nil
 }
 
-// firstNumber is that of the file that is made because there is none, or one without anything.
+// firstNumber returns the number of a new file, if none exists or the only one is empty.
 func (l *Log) firstNumber(numbers []int64) int64 {
 	switch {
 	case l.format.segmented:
@@ -110,7 +110,7 @@ func (l *Log) firstNumber(numbers []int64) int64 {
 	}
 }
 
-// restore reads the newest snapshot beside the log, if there is one.
+// restore reads the newest separate snapshot, if any.
 func (l *Log) restore() error {
 	if !l.format.segmented {
 		return nil
@@ -153,7 +153,7 @@ func (l *Log) restore() error {
 	}
 }
 
-// read returns what a file has after its head.
+// read returns the content of a file after its head.
 func (l *Log) read(name string, number int64) ([]byte, error) {
 	content, err := os.ReadFile(name)
 	if err != nil {
@@ -171,7 +171,7 @@ func (l *Log) read(name string, number int64) ([]byte, error) {
 	return content, &CorruptError{File: name, Problem: problem}
 }
 
-// pass tells of damage that is passed over; false if it must not be.
+// pass reports damage to skip; false if skipping is not allowed.
 func (l *Log) pass(name string, offset, length int64, problem string) bool {
 	if l.config.Damaged == nil {
 		return false
@@ -191,17 +191,17 @@ func (l *Log) pass(name string, offset, length int64, problem string) bool {
 	return true
 }
 
-// mostTold is how much damage is told one by one.
+// mostTold limits the damage that is reported individually.
 const mostTold = 100
 
-// tellRest tells how much damage there was beyond.
+// tellRest reports the amount of further damage.
 func (l *Log) tellRest() {
 	if l.passed > mostTold {
 		l.config.Damaged(&CorruptError{File: l.config.Dir, Problem: fmt.Sprintf("and %d more", l.passed-mostTold), Kept: l.kept})
 	}
 }
 
-// keep copies a file, once, to where those are that were damaged. It returns "" for one that is not there.
+// keep copies a file, once, to the folder of damaged files. It returns "" for a missing file.
 func (l *Log) keep(name string) (string, error) {
 	kept := filepath.Join(l.kept, filepath.Base(name))
 	if _, err := os.Stat(kept); err == nil {

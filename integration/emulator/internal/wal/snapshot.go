@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 )
 
-// What a record of a snapshot beside a log is, in its first byte.
+// The type of a snapshot's record, in its first byte.
 const (
 	partState = 'S'
 	partEnd   = 'E'
@@ -16,8 +16,8 @@ const (
 
 var errBusy = errors.New("a snapshot is being made")
 
-// A Snapshot takes the parts of a state that stands for the records before. It is for one goroutine, and ends with
-// [Snapshot.Done].
+// A Snapshot receives the parts of a state that replaces all records so far. It is not safe for concurrent use.
+// End it with [Snapshot.Done].
 type Snapshot struct {
 	log    *Log
 	at     Position // where it was begun
@@ -51,7 +51,7 @@ func (l *Log) Snapshot() (*Snapshot, error) {
 	return l.snapshot, nil
 }
 
-// turn goes on in a new file. It is called by the writer.
+// turn starts a new file. The writer calls it.
 func (l *Log) turn(at Position) error {
 	if err := errors.Join(l.file.Sync(), l.file.Close()); err != nil {
 		return err
@@ -91,7 +91,7 @@ func (s *Snapshot) open() {
 	}
 }
 
-// number is that of the new file.
+// number returns the number of the new file.
 func (s *Snapshot) number() int64 {
 	if s.log.format.segmented {
 		return int64(s.at)
@@ -99,8 +99,8 @@ func (s *Snapshot) number() int64 {
 	return s.log.number + 1 // nothing else changes it before Done
 }
 
-// Done puts the state in the place of the records before it, or drops it if there is an error: that of the caller, or
-// one of its own. Then everything is as if there had been no snapshot.
+// Done replaces the records before the snapshot by its state. After an error, the caller's or its own, it
+// discards the snapshot and leaves the log unchanged.
 func (s *Snapshot) Done(err error) error {
 	l := s.log
 	if s.turned != nil {
@@ -111,7 +111,7 @@ func (s *Snapshot) Done(err error) error {
 	}
 	if err != nil && s.file != nil {
 		s.file.Close()
-		_ = os.Remove(s.name) // the error that counts is there
+		_ = os.Remove(s.name) // err is the error that matters
 	}
 	if err == nil {
 		l.sweep()
@@ -167,9 +167,8 @@ func (s *Snapshot) putBeside() error {
 	return nil
 }
 
-// replace copies what was appended since the snapshot was begun behind it, and has the log go on there. It is called by
-// the writer. What it returns is fatal: the next start takes the new file, so that nothing may go to the old one any
-// more.
+// replace appends the records since the snapshot began to the new file, and makes it the log. The writer calls
+// it. Its error is fatal: the next start uses the new file, so the old one must not grow.
 func (s *Snapshot) replace(end Position) error {
 	l, number := s.log, s.number()
 	from := int64(len(l.format.head(l.number))) + int64(s.at-l.begin)
@@ -177,7 +176,7 @@ func (s *Snapshot) replace(end Position) error {
 		s.err = s.file.Sync()
 	}
 	if s.err = errors.Join(s.err, s.file.Close()); s.err != nil {
-		return nil //nolint:nilerr // the old file goes on
+		return nil //nolint:nilerr // continue with the old file
 	}
 	name := filepath.Join(l.config.Dir, l.format.logs.of(number))
 	if s.err = os.Rename(s.name, name); s.err != nil {

@@ -50,7 +50,7 @@ func readSAS(query url.Values) sas {
 	}
 }
 
-// check says what is missing or malformed.
+// check reports missing and malformed parts.
 func (s *sas) check(queue string) error {
 	_, err := time.Parse(time.DateOnly, s.version)
 	switch {
@@ -72,7 +72,7 @@ func (s *sas) check(queue string) error {
 	return nil
 }
 
-// stringToSign is what the signature is made of.
+// stringToSign returns the signed text.
 func (s *sas) stringToSign(account, queue string) string {
 	if s.account {
 		fields := []string{account, s.permissions, s.services, s.types, s.start, s.expiry, s.source, s.protocol, s.version}
@@ -124,7 +124,7 @@ func (r *Request) verifySAS(key []byte, policies Policies, now time.Time) error 
 	return s.verifyNeed(r.Need)
 }
 
-// complete fills in what the stored access policy says. Nothing may be said twice.
+// complete adds the values of the stored access policy. Specifying a value twice is an error.
 func (s *sas) complete(policies Policies) error {
 	policy, ok := policies(s.policy)
 	if !ok {

@@ -42,7 +42,7 @@ func parseAuthorization(header string) (authorization, bool) {
 	return a, ok && known && account != "" && signature != ""
 }
 
-// A Request is what of an HTTP request is signed, and what it asks for.
+// A Request has the signed parts of an HTTP request, and its operation.
 type Request struct {
 	Method  string
 	Path    string // as it was sent, escaped
@@ -173,10 +173,10 @@ func (r *Request) canonicalQuery() string {
 	return b.String()
 }
 
-// A Need is what a signature in the URL has to permit.
+// A Need is the permission that a signature in the URL must grant.
 type Need struct {
 	Resource byte   // resource type for the signature of an account: 's', 'c' or 'o'
-	Account  string // permissions of which the signature of an account has to have one; "" for none that would do
+	Account  string // an account signature needs one of these permissions; "": none suffices
 	Queue    string // the same for the signature of a queue
 }
 
@@ -206,7 +206,7 @@ func sign(key []byte, text string) []byte {
 	return mac.Sum(nil)
 }
 
-// signed reports whether the signature, in base64, is that of the text.
+// signed reports whether signature is the base64 signature of the text.
 func signed(key []byte, text, signature string) bool {
 	sum, err := base64.StdEncoding.DecodeString(signature)
 	return err == nil && hmac.Equal(sum, sign(key, text))

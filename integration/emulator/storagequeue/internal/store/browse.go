@@ -8,7 +8,7 @@ import (
 	"github.com/carillon-sched/carillon/integration/emulator/storagequeue/internal/wire"
 )
 
-// A Summary is what a queue holds.
+// A Summary summarizes a queue.
 type Summary struct {
 	Account, Name string
 	Metadata      map[string]string
@@ -34,7 +34,7 @@ func (q *queue) summary(name Name, now time.Time) Summary {
 	return s
 }
 
-// Summaries returns those of all queues, by account and name.
+// Summaries returns the summaries of all queues, by account and name.
 func (s *Store) Summaries(now time.Time) []Summary {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -65,7 +65,7 @@ func (s *Store) EachCount(now time.Time, f func(name Name, messages int)) {
 	}
 }
 
-// A Seen is a message, visible or not, with its place among those that have arrived.
+// A Seen is a message, visible or not, with its position in the order of arrival.
 type Seen struct {
 	wire.Message
 
@@ -84,7 +84,7 @@ func (s *Store) existing(name Name, now time.Time, f func(q *queue) error) error
 	return f(q)
 }
 
-// Summary returns that of one queue.
+// Summary returns the summary of one queue.
 func (s *Store) Summary(name Name, now time.Time) (summary Summary, err error) {
 	err = s.existing(name, now, func(q *queue) error {
 		summary = q.summary(name, s.latest)
@@ -93,11 +93,11 @@ func (s *Store) Summary(name Name, now time.Time) (summary Summary, err error) {
 	return summary, err
 }
 
-// Browse returns up to most messages of a queue, visible or not, in the order of their arrival and from a place on, and the place
-// of the next one, 0 if there is none. Nothing is changed.
+// Browse returns up to most messages of a queue, visible or not, in order of arrival from a position on, and the
+// position of the next one, or 0. It changes nothing.
 func (s *Store) Browse(name Name, from uint64, most int, now time.Time) (page []Seen, next uint64, err error) {
 	err = s.existing(name, now, func(q *queue) error {
-		var first []*message // those of the least places, in no order, and not many more than are wanted
+		var first []*message // the first positions, unordered, and not many more than requested
 		order := func(a, b *message) int { return cmp.Compare(a.arrival, b.arrival) }
 		for _, m := range q.messages {
 			if m.arrival < from {
@@ -156,7 +156,7 @@ func (s *Store) Empty(name Name, now time.Time) (n int, err error) {
 	return n, err
 }
 
-// Move puts a message into another queue of the account, as one that was never taken. It is in one of them at any time.
+// Move atomically moves a message to another queue of the account, where it counts as never received.
 func (s *Store) Move(name Name, id, to string, expires, now time.Time) error {
 	return s.changeExisting(name, now, func(q *queue, note func(record)) error {
 		m := q.messages[id]

@@ -25,7 +25,7 @@ type message struct {
 	wire.Message
 
 	arrival    uint64
-	inVisible  int // its place in the index
+	inVisible  int // its position in the index
 	inExpiries int
 }
 
@@ -89,7 +89,7 @@ func (q *queue) remove(m *message) {
 	heap.Remove(&q.expiry, m.inExpiries)
 }
 
-// expire removes the messages whose time is over. That needs no record: it follows from the time.
+// expire removes expired messages. It writes no record, because expiry follows from the time.
 func (q *queue) expire(now time.Time) {
 	for len(q.expiry.messages) > 0 && !now.Before(q.expiry.messages[0].Expires) {
 		q.remove(q.expiry.messages[0])
@@ -264,7 +264,7 @@ func NewID() string {
 	return s[:8] + "-" + s[8:12] + "-" + s[12:16] + "-" + s[16:20] + "-" + s[20:]
 }
 
-// newReceipt returns a random receipt. As those of the service it has characters that a URL has to escape.
+// newReceipt returns a random receipt. Like the service's, it contains characters that a URL must escape.
 func newReceipt() string {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // it does not return errors

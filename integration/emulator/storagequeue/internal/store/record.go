@@ -17,15 +17,15 @@ const (
 	opQueue      op = "queue"      // a new queue
 	opMetadata   op = "metadata"
 	opPolicies   op = "policies"
-	opDrop       op = "drop" // a queue is gone
+	opDrop       op = "drop" // delete a queue
 	opPut        op = "put"  // a new message
 	opEdit       op = "edit" // messages were taken or updated
 	opDelete     op = "delete"
-	opClear      op = "clear" // all messages of a queue are gone
-	opMove       op = "move"  // a message is gone, and is a new one in another queue
+	opClear      op = "clear" // delete all messages of a queue
+	opMove       op = "move"  // delete a message, and add it to another queue
 )
 
-// A record is a change. It says what is afterwards, not how it came to that.
+// A record is a change. It contains the new state, not the operation.
 type record struct {
 	Op         op                `json:"op"`
 	Account    string            `json:"account"`
@@ -107,7 +107,8 @@ func (s *Store) replay(_ wal.Position, b []byte) error {
 	return s.apply(&r)
 }
 
-// queueOf returns the queue of a record, nil when there is none. One whose own record is lost is made anew for its messages.
+// queueOf returns the queue of a record, or nil. It re-creates a queue whose own record is lost, for its
+// messages.
 func (s *Store) queueOf(a *account, r *record) *queue {
 	q := a.queues[r.Queue]
 	if q == nil && s.salvaging && r.Op == opPut {
@@ -163,7 +164,7 @@ func (s *Store) apply(r *record) error {
 	return nil
 }
 
-// applyMove puts a message into another queue instead of the one that it is in.
+// applyMove moves a message to another queue.
 func (s *Store) applyMove(a *account, from *queue, r *record) error {
 	to := a.queues[r.To]
 	if to == nil || r.Message == nil {
