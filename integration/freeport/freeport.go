@@ -1,5 +1,5 @@
-// Package freeport picks TCP ports for tests whose servers must know theirs beforehand, have it again after a restart, or
-// be where nobody listens.
+// Package freeport picks TCP ports for tests that must know a server's port in advance, reuse it after a
+// restart, or need a port without a listener.
 package freeport
 
 import (
@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// The ports that are picked. Systems take those of outgoing connections, and of servers that ask for any port, from above:
-// one that was free a moment ago may not be when it is used (ip_local_port_range of Linux begins at 32768, others at 49152).
+// The range of picked ports. It is below the ephemeral ports, which the system could assign in the meantime
+// (Linux's ip_local_port_range begins at 32768, others at 49152).
 const (
 	lowest  = 20000
 	highest = 32000
@@ -36,7 +36,7 @@ func pick(tb testing.TB, draw func() int) int {
 		}
 		l, err := new(net.ListenConfig).Listen(tb.Context(), "tcp", address(port))
 		if err != nil {
-			continue // somebody has it
+			continue // in use
 		}
 		_ = l.Close()
 		return port

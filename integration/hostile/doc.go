@@ -1,14 +1,12 @@
-// Package hostile sends mutated documents, specs, requests and frames to a running `carillon dev`, by the thousand on
-// each of its doors, while a job of every second runs.
+// Package hostile sends thousands of mutated documents, specs, requests and frames to each listener of a running
+// `carillon dev`, while a job runs every second.
 //
-//	go test ./integration/hostile -v                # 1,000 on each door
+//	go test ./integration/hostile -v                # 1,000 per listener
 //	go test ./integration/hostile -v -mutants 1000000     # until you have seen enough
 //
-// It fails when a run of that job is missing, when an answer says that the server is to blame (5xx), when the process
-// panics or ends, and when its memory grows on and on. What was tried, how it was answered and the slowest request of each
-// door are in the test's log.
+// It fails if a run of that job is missing, a response blames the server (5xx), the process panics or ends, or
+// its memory keeps growing. The log has the counts, the responses, and the slowest request of each listener.
 //
-// TestFloods has one caller flood one interface after the other, and tells how long another one waits beside it.
-//
-// TestPagesInABrowser opens pages in a real browser that try what they can; it needs Chromium.
+// TestFloods floods one interface after the other, and reports how long another client waits meanwhile.
+// TestPagesInABrowser opens malicious pages in a real browser; it needs Chromium.
 package hostile

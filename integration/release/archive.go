@@ -23,7 +23,7 @@ type file struct {
 	mode os.FileMode // 0o644 or 0o755
 }
 
-// content is what the archive of a target has, by path.
+// content returns the content of a target's archive, by path.
 func (r *release) content(b built) (map[string]file, error) {
 	files := map[string]file{
 		b.target.program(): {b.program, 0o755},
@@ -53,7 +53,7 @@ func (r *release) content(b built) (map[string]file, error) {
 
 var relativeLink = regexp.MustCompile(`\]\(([^):#]+)`)
 
-// absolute lets the links of the README lead to the repository: the pages are not beside it.
+// absolute rewrites links of the README to the repository, because the archive does not contain the pages.
 func absolute(readme []byte, version string) []byte {
 	return relativeLink.ReplaceAll(readme, []byte("](https://"+module+"/blob/"+version+"/$1"))
 }
@@ -109,7 +109,7 @@ func zipped(folder string, files map[string]file, at time.Time) ([]byte, error) 
 func writeAll(dir string, files map[string][]byte) ([]string, error) {
 	names := slices.Sorted(maps.Keys(files))
 	for _, name := range names {
-		if err := os.WriteFile(filepath.Join(dir, name), files[name], 0o644); err != nil { //nolint:gosec // a release is for everybody
+		if err := os.WriteFile(filepath.Join(dir, name), files[name], 0o644); err != nil { //nolint:gosec // releases are public
 			return nil, err
 		}
 	}
@@ -133,5 +133,5 @@ func (r *release) sum() error {
 		}
 		fmt.Fprintf(&text, "%x  %s\n", sha256.Sum256(data), entry.Name())
 	}
-	return os.WriteFile(filepath.Join(r.out, sums), []byte(text.String()), 0o644) //nolint:gosec // likewise
+	return os.WriteFile(filepath.Join(r.out, sums), []byte(text.String()), 0o644) //nolint:gosec // releases are public
 }

@@ -52,7 +52,7 @@ func (t target) program() string {
 	return "carillon"
 }
 
-// environment is that of a build: nothing of what its caller has set changes the result.
+// environment returns the environment of a build. Settings of the caller do not affect the result.
 func environment(t target) []string {
 	return append(os.Environ(), "GOOS="+t.os, "GOARCH="+t.arch, "CGO_ENABLED=0",
 		"GOFLAGS=", "GOAMD64=v1", "GOARM64=v8.0", "GOEXPERIMENT=", "GODEBUG=", "GOWORK=off", "GOFIPS140=off")
@@ -61,7 +61,7 @@ func environment(t target) []string {
 // compile builds the program into the working folder and returns its path.
 func (r *release) compile(ctx context.Context, t target) (string, error) {
 	path := filepath.Join(r.work, t.os+"-"+t.arch, t.program())
-	//nolint:gosec // what is built is said by flags
+	//nolint:gosec // flags select the target
 	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=true", "-mod=readonly",
 		"-ldflags", "-s -w -X main.version="+r.version, "-o", path, "./cmd/carillon")
 	cmd.Dir, cmd.Env = r.root, environment(t)
@@ -69,7 +69,7 @@ func (r *release) compile(ctx context.Context, t target) (string, error) {
 	return path, err
 }
 
-// build builds the program, and reads back what it is made of.
+// build builds the program, and reads its build information.
 func (r *release) build(ctx context.Context, t target) (built, error) {
 	b := built{target: t}
 	path, err := r.compile(ctx, t)
@@ -111,7 +111,7 @@ func (r *release) makeKit(ctx context.Context) (kit, error) {
 	return k, err
 }
 
-// module is what is released.
+// module is the released module.
 const module = "github.com/carillon-sched/carillon"
 
 // source is the tree that a release is made of.
@@ -158,7 +158,7 @@ func findSource(ctx context.Context, dir, version string) (source, error) {
 // read returns a file of the tree.
 func (s source) read(name string) ([]byte, error) { return os.ReadFile(filepath.Join(s.root, name)) }
 
-// output runs a command and returns what it prints; when it fails, the error has what it says.
+// output runs a command and returns its output; the error of a failed command contains the output.
 func output(ctx context.Context, dir, name string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, name, args...) //nolint:gosec // they are written in this package
 	cmd.Dir = dir

@@ -19,7 +19,7 @@ import (
 // settings is the file of the package that its users change, and that an upgrade leaves as it is.
 const settings = "/etc/carillon/serve.yaml"
 
-// deb is the package for Debian and what is made of it. It starts nothing: where NATS is, nobody has said yet.
+// deb builds the Debian package. Its installation starts nothing, because the NATS server is not configured yet.
 func (r *release) deb(b built) ([]byte, error) {
 	tree, err := r.debianTree(b)
 	if err != nil {
@@ -53,10 +53,10 @@ func (r *release) deb(b built) ([]byte, error) {
 	return packed.Bytes(), err
 }
 
-// maintainer is who answers for the package.
+// maintainer is the maintainer of the package.
 const maintainer = "Carillon <carillon@users.noreply.github.com>"
 
-// debianTree is what the package installs, by path.
+// debianTree returns the files of the package, by path.
 func (r *release) debianTree(b built) (map[string]file, error) {
 	licences, err := b.licenceTexts()
 	if err != nil {

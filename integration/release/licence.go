@@ -15,11 +15,11 @@ import (
 	"github.com/google/licenseclassifier/v2/assets"
 )
 
-// knownLicences tells licences by their texts. It is read once, which takes a second.
+// knownLicences recognizes licences by their texts. Loading it takes a second.
 var knownLicences = sync.OnceValues(assets.DefaultClassifier)
 
-// licences are the SPDX identifiers of the texts that a module comes with, sorted. A module that nobody knows the licence
-// of ends a release: somebody has to look.
+// licences returns the sorted SPDX identifiers of a module's licence files. A module with an unknown licence
+// aborts the release, so that a person reviews it.
 func (m usedModule) licences() ([]string, error) {
 	known, err := knownLicences()
 	if err != nil {
@@ -47,11 +47,11 @@ func (m usedModule) licences() ([]string, error) {
 	return slices.Sorted(maps.Keys(ids)), nil
 }
 
-// isLicence tells the text of a licence from a mere mention of one.
+// isLicence distinguishes a licence text from a mention of one.
 func isLicence(m *classifier.Match) bool { return m.MatchType == "License" }
 
-// licenceTexts are the licences and notices of everything in the program but Carillon itself, as these demand it of whoever
-// passes a binary on.
+// licenceTexts returns the licences and notices of all dependencies, which these require in a binary
+// distribution.
 func (b built) licenceTexts() ([]byte, error) {
 	var all bytes.Buffer
 	all.WriteString("carillon contains code of these modules, under these terms.\n")
@@ -75,7 +75,7 @@ func (b built) licenceTexts() ([]byte, error) {
 	return all.Bytes(), nil
 }
 
-// manual is the man page. commands are lines of a command and what it does, with a tab between.
+// manual returns the man page. Each line of commands is a command and its description, separated by a tab.
 func manual(commands, version string, at time.Time) []byte {
 	var page strings.Builder
 	fmt.Fprintf(&page, ".TH CARILLON 1 %s \"carillon %s\"\n", at.Format(time.DateOnly), version)
@@ -113,7 +113,7 @@ The contexts of
 	return []byte(page.String())
 }
 
-// roff lets a line stand for itself.
+// roff escapes a line.
 func roff(text string) string {
 	text = strings.NewReplacer(`\`, `\e`, `-`, `\-`).Replace(text)
 	if strings.HasPrefix(text, ".") || strings.HasPrefix(text, "'") {

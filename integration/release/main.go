@@ -37,7 +37,7 @@ type options struct {
 	dirty                 bool
 }
 
-// run builds a release and tells of each file.
+// run builds a release and lists its files.
 func run(ctx context.Context, o options, w io.Writer) error {
 	if semver.Canonical(o.version) != o.version || o.version == "" {
 		return fmt.Errorf("-version %q is no version, such as v0.1.0", o.version)
@@ -71,7 +71,7 @@ func run(ctx context.Context, o options, w io.Writer) error {
 	return r.sum()
 }
 
-// clearOut makes an empty folder. One that has something else than a release in it is left alone.
+// clearOut creates an empty folder. It refuses to clear a folder that contains anything but a release.
 func clearOut(dir string) error {
 	old, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -85,15 +85,15 @@ func clearOut(dir string) error {
 	if err := os.RemoveAll(dir); err != nil {
 		return err
 	}
-	return os.MkdirAll(dir, 0o755) //nolint:gosec // a release is for everybody
+	return os.MkdirAll(dir, 0o755) //nolint:gosec // releases are public
 }
 
-// release is one that is being made.
+// release is a release in progress.
 type release struct {
 	source
 
 	out  string // where its files go
-	work string // for what is on the way there
+	work string // for temporary files
 	kit  kit
 }
 

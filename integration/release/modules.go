@@ -22,7 +22,7 @@ type usedModule struct {
 // standard is the path that the standard library goes by in a list of modules.
 const standard = "std"
 
-// listed is what the go command tells of a package.
+// listed is a package as the go command lists it.
 type listed struct {
 	ImportPath string            `json:"ImportPath"`
 	Standard   bool              `json:"Standard"`

@@ -14,8 +14,8 @@ import (
 	cdx "github.com/CycloneDX/cyclonedx-go"
 )
 
-// bom is the list of what is in a program, as CycloneDX: the modules that the program itself names, with the sums that the
-// go command has checked them by, their licences, and which one uses which.
+// bom returns the SBOM of a program in CycloneDX: the modules in its build information, with the checksums that
+// the go command has verified, their licences and dependencies.
 func (r *release) bom(b built) ([]byte, error) {
 	main, err := r.mainComponent(b)
 	if err != nil {
@@ -91,8 +91,8 @@ func (b built) component(path, version, sum string) (cdx.Component, error) {
 	return c, nil
 }
 
-// graph says of each component which others it uses. What the go command lists and what the program names has to be the
-// same.
+// graph returns the dependencies of each component. It checks that the go command and the program's build
+// information list the same modules.
 func (b built) graph(main *cdx.Component, components []cdx.Component) (*[]cdx.Dependency, error) {
 	refs := map[string]string{module: main.BOMRef}
 	for _, c := range components {

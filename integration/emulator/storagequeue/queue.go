@@ -111,7 +111,7 @@ func (c *call) metadata() (map[string]string, error) {
 	return metadata, nil
 }
 
-// metaPrefix is what the headers of metadata begin with. The service gives names back as they were written.
+// metaPrefix is the prefix of metadata headers. The service returns their names as written.
 const metaPrefix = "x-ms-meta-"
 
 // isIdentifier reports whether a name could be one in C#.

@@ -112,8 +112,8 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 	return s, nil
 }
 
-// Done is closed when the emulator does not work any more: after Close, or because it cannot go on, as when the disk is full. Close
-// returns what went wrong, and is due in either case.
+// Done is closed when the emulator has stopped: after Close, or after a failure such as a full disk. Close must
+// be called in both cases; it returns the failure.
 func (s *Server) Done() <-chan struct{} { return s.done }
 
 // count keeps track of the goroutines of connections.
@@ -163,7 +163,7 @@ func (s *Server) URL() string {
 	return s.scheme + "://" + net.JoinHostPort(host, port)
 }
 
-// ConnectionString is what the SDKs take for the default account or, if there are only others, for the first of them.
+// ConnectionString returns the connection string of the default account or, without it, of the first account.
 func (s *Server) ConnectionString() string {
 	name := DefaultAccount
 	if _, ok := s.handler.accounts[name]; !ok && len(s.handler.accounts) > 0 {
@@ -172,8 +172,8 @@ func (s *Server) ConnectionString() string {
 	return s.ConnectionStringFor(name)
 }
 
-// ConnectionStringFor is what the SDKs take for an account. Unless the account is configured it has the default key, which is
-// accepted from it only with AnyAccount or Lenient keys.
+// ConnectionStringFor returns the connection string of an account. An account that is not configured has the
+// default key, which is accepted only with AnyAccount or Lenient keys.
 func (s *Server) ConnectionStringFor(account string) string {
 	key, ok := s.handler.accounts[account]
 	if !ok {
@@ -190,7 +190,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 type secureKey struct{}
 
-// connContext has the contexts of requests say whether they came through TLS, which net/http sees only of its own.
+// connContext marks the contexts of TLS requests, because net/http recognizes only its own TLS connections.
 func connContext(secure bool) func(context.Context, net.Conn) context.Context {
 	return func(ctx context.Context, socket net.Conn) context.Context {
 		if secure {
@@ -224,7 +224,7 @@ func (c *call) isMetrics() bool {
 	return c.r.Method == http.MethodGet && c.r.URL.Path == "/metrics" && c.r.URL.RawQuery == ""
 }
 
-// metrics answers with numbers for Prometheus, for whoever asks.
+// metrics serves Prometheus metrics, without authentication.
 func (c *call) metrics() error {
 	if h := c.handler; h.answers != nil && !h.answers(c.r.Host) {
 		return wire.UnknownHost
@@ -234,7 +234,7 @@ func (c *call) metrics() error {
 	return nil
 }
 
-// collect tells of the messages in each queue.
+// collect reports the messages in each queue.
 func (h *Handler) collect(to chan<- prometheus.Metric) {
 	var all []prometheus.Metric
 	h.store.EachCount(time.Now(), func(name store.Name, messages int) {
@@ -254,17 +254,17 @@ const (
 // DefaultAddr is where storage emulators serve queues.
 const DefaultAddr = "127.0.0.1:10001"
 
-// Keys says what a caller has to prove.
+// Keys selects how requests are authenticated.
 type Keys int
 
 const (
-	// Strict verifies every signature and what it permits.
+	// Strict verifies every signature and its permissions.
 	Strict Keys = iota
 	// Lenient takes every account and any key, signature or token, or none.
 	Lenient
 )
 
-// Config is what an emulator does. The zero value is of use: the default account at the default address, in memory.
+// Config configures an emulator. The zero value runs the default account at the default address, in memory.
 type Config struct {
 	// Addr is where to listen. Port 0 takes a free one. Default [DefaultAddr].
 	Addr string
@@ -280,15 +280,14 @@ type Config struct {
 	Data string
 	// Sync flushes each change to the disk before it is answered, against loss of power. Default false.
 	Sync bool
-	// MaxConnections is how many clients are served at once. The next one takes the place of the one that has been silent longest.
-	// Default: an eighth of the files that the process may have open, at most 4,096.
+	// MaxConnections limits the clients. A new one replaces the one that has been silent longest. Default: an eighth
+	// of the process's limit of open files, at most 4,096.
 	MaxConnections int
 	// Certificate makes the server speak HTTPS. Default none.
 	Certificate *tls.Certificate
-	// AllowHost decides which names are answered to, as they stand in the header Host, so that no page of the web whose
-	// name leads here gets an answer. Default: all.
+	// AllowHost reports whether a host name in the Host header is accepted, to stop DNS rebinding. Default: all are.
 	AllowHost func(host string) bool
-	// Logger gets a line for each request at debug level, and what goes wrong. Default none.
+	// Logger receives a line per request at debug level, and errors. Default: discard.
 	Logger *slog.Logger
 }
 
@@ -313,7 +312,7 @@ func (c *Config) keyring() (map[string][]byte, error) {
 	return keys, errors.Join(problems...)
 }
 
-// CheckAccount reports what is wrong with the name or the key of an account.
+// CheckAccount checks the name and the key of an account.
 func CheckAccount(name, key string) error {
 	raw, err := base64.StdEncoding.DecodeString(key)
 	switch {
@@ -327,7 +326,7 @@ func CheckAccount(name, key string) error {
 	return nil
 }
 
-// isAccount reports whether a name can be that of an account. Those of the service have 3 to 24 letters and digits.
+// isAccount reports whether a name is valid for an account. The service permits 3 to 24 letters and digits.
 func isAccount(name string) bool {
 	for _, c := range []byte(name) {
 		if (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' {

@@ -5,5 +5,5 @@ package group
 
 import "os/exec"
 
-// Of does nothing: what a command has started goes on.
+// Of does nothing: child processes of the command survive it.
 func Of(*exec.Cmd) {}

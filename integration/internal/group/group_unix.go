@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// Of has a command, which has not been started yet, run in a process group of its own, all of which is killed when the
-// command's context ends. Where there are no process groups, it does nothing: what a command has started goes on.
+// Of runs a command that has not started in a dedicated process group, and kills the whole group when the
+// command's context ends. On systems without process groups it does nothing: child processes survive.
 func Of(command *exec.Cmd) {
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGKILL) }

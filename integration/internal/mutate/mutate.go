@@ -1,4 +1,4 @@
-// Package mutate changes what was right, byte by byte, for tests of what reads it.
+// Package mutate mutates valid input byte by byte, for tests of parsers.
 package mutate
 
 import (
@@ -8,8 +8,8 @@ import (
 
 // A Mutator makes mutants of seeds. The same random numbers make the same.
 type Mutator struct {
-	Seeds [][]byte // what is right; at least one
-	Words []string // what is put in: the marks of the format, and values at the edges of types; at least one
+	Seeds [][]byte // valid input; at least one
+	Words []string // tokens to insert: delimiters of the format, and limits of its types; at least one
 
 	Least, Most int // how many changes there are
 	Repeats     int // how often a word, or a piece, is said again at most

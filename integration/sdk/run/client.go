@@ -13,10 +13,10 @@ type client struct {
 	name string
 	// scheduler says that the client is one of the scheduler, not of the emulators.
 	scheduler bool
-	// from says where it comes from and what it needs.
+	// from is the client's origin and requirements.
 	from string
-	// prepare installs or builds what the suite needs and returns its command line. The error is an absence when this
-	// machine does not have what it takes.
+	// prepare installs or builds the suite and returns its command line. The error is an absence if this machine
+	// lacks a requirement.
 	prepare func(ctx context.Context, r *runner) ([]string, error)
 }
 
@@ -96,18 +96,18 @@ func elsewhere(name, registry string) client {
 	}}
 }
 
-// What an operation came to.
+// Results of an operation.
 const (
 	pass   = "pass"
 	fail   = "fail"
 	notRun = "not run"
 )
 
-// A result is what one client made of one operation.
+// A result is the result of one operation of one client.
 type result struct {
 	Client  string `json:"client"`
 	Version string `json:"version,omitempty"`
-	// Operation is empty when the whole client is told about: it was not run, or its suite did not come to an end.
+	// Operation is empty for the whole client: it was not run, or its suite did not finish.
 	Operation string `json:"operation,omitempty"`
 	Result    string `json:"result"`
 	// Millis is how long the operation took.

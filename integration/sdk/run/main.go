@@ -30,7 +30,7 @@ func main() {
 	os.Exit(code)
 }
 
-// command runs what the arguments ask for and returns the exit code: 1 when something failed, 2 for wrong arguments.
+// command runs the arguments and returns the exit code: 1 after a failure, 2 for invalid arguments.
 func command(ctx context.Context, args []string, stdout, stderr io.Writer) (int, error) {
 	flags := flag.NewFlagSet("run", flag.ContinueOnError)
 	flags.SetOutput(stderr)
@@ -72,7 +72,7 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) (int,
 	return report(results, *asJSON, stdout)
 }
 
-// folder returns the folder integration/sdk, wherever below the module the runner was started.
+// folder returns the folder integration/sdk, from any working directory in the module.
 func folder(ctx context.Context) (string, error) {
 	out, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}").Output()
 	if err != nil {
@@ -81,7 +81,8 @@ func folder(ctx context.Context) (string, error) {
 	return filepath.Join(strings.TrimSpace(string(out)), "integration", "sdk"), nil
 }
 
-// runAll runs the suites of clients, so many at once, and tells of each when it is done. The results have the order of the clients.
+// runAll runs the suites of clients, at most atOnce concurrently, and reports each result. The results are in
+// the order of the clients.
 func runAll(ctx context.Context, r *runner, some []client, atOnce int, stderr io.Writer) ([]result, error) {
 	all := make([][]result, len(some))
 	told := log.New(stderr, "", 0) // takes lines from several suites
@@ -104,7 +105,7 @@ func runAll(ctx context.Context, r *runner, some []client, atOnce int, stderr io
 	return slices.Concat(all...), nil
 }
 
-// summary counts results, for who waits.
+// summary counts results, for progress messages.
 func summary(results []result) string {
 	if len(results) == 1 && results[0].Operation == "" && results[0].Result == notRun {
 		return "NOT RUN"

@@ -3,7 +3,7 @@ package main
 // The operations that suites report on, in the order of the table.
 var (
 	serviceBus = []string{
-		"send",                        // messages one after the other, received for good
+		"send",                        // messages one after the other, received and completed
 		"send while receiving",        // the same on a connection that also receives, as "send" else
 		"batch",                       // several messages in one transfer
 		"large message",               // near the limit of 1 MiB, so that a transfer has many frames
@@ -12,7 +12,7 @@ var (
 		"receive and delete",          // settled by the sender
 		"complete",                    // under a lock
 		"abandon",                     // the message comes back with a higher count
-		"defer",                       // and receive by sequence numbers, several at once
+		"defer",                       // and receive by sequence numbers, several together
 		"dead-letter",                 // with reason and description, received from the dead-letter queue
 		"peek",                        // without a lock
 		"schedule and cancel",         //
@@ -43,17 +43,17 @@ var (
 		"REST send",                   // POST to the queue
 		"REST receive",                // DELETE of the head, and peek-lock
 	}
-	// azureScheduler is what the management clients of Azure Scheduler do.
+	// azureScheduler are the operations of Azure Scheduler's management clients.
 	azureScheduler = []string{
 		"create collections",     // with the statuses of new and known ones, and the casing of the service
 		"patch collections",      //
 		"list collections",       // of a resource group, and of a subscription
 		"delete collections",     // a long-running operation, with its jobs
-		"turn collections",       // disable and enable, likewise; the jobs keep their states
+		"turn collections",       // disable and enable; the jobs keep their states
 		"create jobs",            // with all that a recurrence, retries and an errorAction have
-		"authentication of jobs", // shown without what is secret
+		"authentication of jobs", // returned without secrets
 		"Service Bus jobs",       //
-		"patch jobs",             // merged; what is not to be patched is refused
+		"patch jobs",             // merged; immutable fields are refused
 		"list jobs",              // by page, from an offset on, and by state
 		"run jobs and history",   // newest first, by page, and by status
 		"delete jobs",            //
@@ -72,7 +72,7 @@ var (
 		"update",             // text and visibility; the older pop receipt is refused
 		"delete",             //
 		"clear",              //
-		"visibility",         // a message comes back when its time is over
+		"visibility",         // a message returns after its timeout
 		"time to live",       // a message that has expired does not come
 		"access policy",      // stored ones
 		"SAS",                // a client with a signature alone

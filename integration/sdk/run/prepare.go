@@ -34,7 +34,7 @@ func azureCLI(name, script string) client {
 		if err != nil {
 			return nil, absence("no " + from)
 		}
-		// The program's own modules are what the script loads once, instead of starting the program for each command.
+		// The script loads the program's modules once, instead of starting the program for each command.
 		interpreter := "/usr/bin/python3"
 		if exec.CommandContext(ctx, interpreter, "-c", "import azure.cli.core").Run() != nil {
 			return nil, absence("the modules of " + az + " are not those of " + interpreter + ", as Debian has them")
@@ -62,7 +62,7 @@ func npm(name, script, module string) client {
 	}}
 }
 
-// installPackages brings the npm packages to where the lock file says, unless they are there.
+// installPackages installs the npm packages of the lock file, unless they are up to date.
 func installPackages(ctx context.Context, dir string) error {
 	if newer(filepath.Join(dir, "node_modules", ".package-lock.json"), filepath.Join(dir, "package-lock.json")) {
 		return nil
@@ -75,7 +75,7 @@ func installPackages(ctx context.Context, dir string) error {
 	return build(ctx, path, options...)
 }
 
-// golang is a client that is a Go module: dir is a module of its own below the folder golang, modfile the versions. The
+// golang returns a client that is a Go module in dir below the folder golang, with the versions of modfile.
 // words are arguments of the suite.
 func golang(name, dir, modfile string, words ...string) client {
 	return client{name: name, from: "Go module", prepare: func(ctx context.Context, r *runner) ([]string, error) {
@@ -125,7 +125,7 @@ func build(ctx context.Context, program string, arguments ...string) error {
 	return fmt.Errorf("%s: %w: %s", strings.Join(command.Args, " "), err, complaint(out))
 }
 
-// newer reports whether a file is there and not older than another.
+// newer reports whether a file exists and is not older than another.
 func newer(file, than string) bool {
 	a, err := os.Stat(file)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -135,7 +135,7 @@ func newer(file, than string) bool {
 	return err == nil && other == nil && !a.ModTime().Before(b.ModTime())
 }
 
-// complaint is the line of an output that says what is wrong: the last that speaks of an error, or the last.
+// complaint returns the line of an output with the error: the last one that mentions an error, or the last.
 func complaint(out []byte) string {
 	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
 	for _, line := range slices.Backward(lines) {

@@ -27,7 +27,7 @@ type scheduler struct {
 	done <-chan struct{} // closed when it has
 }
 
-// schedulerPackage is what the scheduler is built from.
+// schedulerPackage is the scheduler's main package.
 const schedulerPackage = "github.com/carillon-sched/carillon/cmd/carillon"
 
 // onceBuilt returns a function that builds the scheduler into a file when it is first called.
@@ -62,7 +62,7 @@ func startScheduler(ctx context.Context, program, below string) (*scheduler, err
 	}
 	done := make(chan struct{})
 	go func() {
-		_ = command.Wait() // how it ends when it is told to is not what is looked at
+		_ = command.Wait() // its exit status does not matter
 		close(done)
 	}()
 	s := &scheduler{dir: dir, stop: stop, done: done}
@@ -93,7 +93,7 @@ func (s *scheduler) await(ctx context.Context, ports string) (string, error) {
 	}
 }
 
-// environment tells a suite where the scheduler is, and a target that jobs can call.
+// environment returns the scheduler's address, and that of a target that jobs can call.
 func (s *scheduler) environment() []string {
 	return []string{"SCHEDULER_ENDPOINT=" + s.url, "TARGET_ENDPOINT=" + s.url + "/echo"}
 }
@@ -105,12 +105,11 @@ func (s *scheduler) close() error {
 	return os.RemoveAll(s.dir)
 }
 
-// entities are what the suites find in Service Bus.
-//
+// entities are the Service Bus entities that the suites use.
 //go:embed entities.json
 var entities string
 
-// emulators are those of one suite.
+// emulators are the emulators of one suite.
 type emulators struct {
 	bus       *servicebus.Server
 	queues    *storagequeue.Server
@@ -150,7 +149,7 @@ func startEmulators(ctx context.Context, dir string) (*emulators, error) {
 	return &e, nil
 }
 
-// environment tells a suite where the emulators are.
+// environment returns the emulators' addresses.
 func (e *emulators) environment() []string {
 	return []string{
 		// Hosts and ports; both serve clients with and without TLS.
@@ -160,7 +159,7 @@ func (e *emulators) environment() []string {
 		"SERVICEBUS_CONNECTION_STRING=" + e.bus.ConnectionString(),
 		"SERVICEBUS_ADMIN_CONNECTION_STRING=" + e.bus.AdminConnectionString(),
 		"STORAGE_CONNECTION_STRING=" + e.queues.ConnectionString(),
-		// What to trust, by the names that runtimes know it.
+		// The authority to trust, under the variables of the runtimes.
 		"CA_FILE=" + e.authority,
 		"NODE_EXTRA_CA_CERTS=" + e.authority,
 		"REQUESTS_CA_BUNDLE=" + e.authority,

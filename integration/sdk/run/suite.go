@@ -20,7 +20,7 @@ import (
 // A runner runs suites.
 type runner struct {
 	sdk string // the folder integration/sdk
-	dir string // for what is built, and the emulators' certificates
+	dir string // for builds, and the emulators' certificates
 	// patience is how long a suite may take.
 	patience time.Duration
 	// packages installs the npm packages, the first time it is called.
@@ -41,8 +41,8 @@ func newRunner(sdk, dir string, patience time.Duration) *runner {
 	return r
 }
 
-// run runs the suite of a client against emulators of its own. There is at least one result: when the suite cannot be
-// run, or does not come to its end, one without an operation says why.
+// run runs the suite of a client with dedicated emulators. It returns at least one result: if the suite cannot
+// run or does not finish, a result without an operation explains why.
 func (r *runner) run(ctx context.Context, c client) []result {
 	begin := time.Now()
 	command, err := c.prepare(ctx, r)
@@ -66,13 +66,13 @@ func outcome(err error) string {
 	return fail
 }
 
-// service is what a suite talks to.
+// service is the service under test.
 type service interface {
-	environment() []string // tells where it is
+	environment() []string // with its address
 	close() error
 }
 
-// start starts what a client's suite talks to.
+// start starts the service of a client's suite.
 func (r *runner) start(ctx context.Context, c client) (service, error) {
 	if !c.scheduler {
 		return startEmulators(ctx, r.dir)
@@ -106,7 +106,7 @@ func (r *runner) suite(ctx context.Context, c client, line []string) (results []
 	done := make(chan error, 1)
 	go func() {
 		err := command.Wait()
-		_ = command.Cancel() // what it has left behind
+		_ = command.Cancel() // its remaining child processes
 		done <- err
 		_ = in.Close()
 	}()
@@ -133,13 +133,13 @@ func (r *runner) suite(ctx context.Context, c client, line []string) (results []
 	return results, err
 }
 
-// bound has the end of a command's context end it, and what it has started, where the system can do that.
+// bound ends a command and its child processes with its context, if the system supports it.
 func bound(command *exec.Cmd) {
 	group.Of(command)
 	command.WaitDelay = time.Second
 }
 
-// last names the last operation that was told of.
+// last returns the name of the last reported operation.
 func last(results []result) string {
 	for _, r := range slices.Backward(results) {
 		return fmt.Sprintf("%q", r.Operation)

@@ -30,13 +30,13 @@ func columns(results []result) []*column {
 	return all
 }
 
-// has reports whether the client tells of an operation.
+// has reports whether the client reports one of the operations.
 func (c *column) has(operations []string) bool {
 	return slices.ContainsFunc(operations, func(operation string) bool { _, ok := c.cells[operation]; return ok })
 }
 
-// printTable prints a table for each service, then what failed and what was not run, and the counts. It reports whether
-// nothing failed.
+// printTable prints a table per service, then failures, skipped clients and counts. It reports whether nothing
+// failed.
 func printTable(w io.Writer, results []result) (ok bool) {
 	all := columns(results)
 	printService(w, "Service Bus", serviceBus, all)

@@ -52,7 +52,7 @@ func large(ctx context.Context) error {
 func properties(ctx context.Context) error {
 	return onQueue(ctx, "properties", func(sender *azservicebus.Sender, receiver *azservicebus.Receiver) error {
 		at := time.UnixMilli(1893553445000).UTC()
-		// Version 1.0 cannot read what it writes of a small negative number.
+		// Version 1.0 cannot decode its own encoding of small negative numbers.
 		sent := map[string]any{
 			"text": "ä€", "flag": true, "int": int32(-500), "long": int64(1 << 40), "uint": uint32(7), "ulong": uint64(1 << 63),
 			"double": 1.5, "float": float32(0.5), "time": at,

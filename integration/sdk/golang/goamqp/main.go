@@ -30,7 +30,7 @@ func main() {
 	})
 }
 
-// connected runs a function with a session of a connection of its own.
+// connected calls a function with a session of a separate connection.
 func connected(ctx context.Context, key string, do func(*amqp.Session) error) error {
 	parts := report.Connection("SERVICEBUS_CONNECTION_STRING")
 	if key == "" {

@@ -1,4 +1,5 @@
-// Package report tells the runner in integration/sdk/run what each operation of a client came to: a line of JSON each.
+// Package report reports the result of each operation of a client to the runner in integration/sdk/run, one JSON
+// line each.
 package report
 
 import (
@@ -16,16 +17,16 @@ import (
 // patience is how long an operation may take.
 const patience = 30 * time.Second
 
-// An Operation does what it is named after.
+// An Operation is a named operation of a client.
 type Operation struct {
 	Name string
 	Do   func(ctx context.Context) error
 }
 
-// perSend is what the operation under way measured.
+// perSend is the measurement of the current operation.
 var perSend time.Duration
 
-// Run does the operations of a client. The version is that of a module in the program.
+// Run runs the operations of a client. It reports the version of module in the program.
 func Run(module string, operations []Operation) {
 	version := versionOf(module)
 	lines := json.NewEncoder(os.Stdout)

@@ -14,7 +14,7 @@ import (
 	"github.com/carillon-sched/carillon/integration/sdk/golang/report"
 )
 
-// put puts a job into a collection of its own, and returns the answer.
+// put puts a job into a dedicated collection, and returns the response.
 func put(ctx context.Context, name string, job scheduler.JobDefinition) (scheduler.JobDefinition, error) {
 	if err := collection(ctx, name); err != nil {
 		return scheduler.JobDefinition{}, err

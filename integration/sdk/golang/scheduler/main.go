@@ -1,4 +1,5 @@
-// The scheduler seen by the management client of Azure Scheduler for Go, with its own checks of what it sends switched on.
+// Command scheduler tests the scheduler with Azure Scheduler's management client for Go, with its client-side
+// validation.
 package main
 
 import (

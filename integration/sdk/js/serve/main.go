@@ -82,5 +82,5 @@ func serve(ctx context.Context, path string, stdin io.Reader, stdout io.Writer) 
 	if err == nil {
 		_, err = io.Copy(io.Discard, stdin)
 	}
-	return errors.Join(err, queues.Close(), server.Close(), strict.Close()) //nolint:contextcheck // closing has a patience of its own
+	return errors.Join(err, queues.Close(), server.Close(), strict.Close()) //nolint:contextcheck // closing has its own timeout
 }

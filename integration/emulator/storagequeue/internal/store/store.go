@@ -26,11 +26,11 @@ type Config struct {
 	RewriteAt int64
 	// AutoCreate makes a queue that a message operation names and that does not exist. Default false.
 	AutoCreate bool
-	// Logger gets what goes wrong besides the requests. Default none.
+	// Logger receives errors outside requests. Default: discard.
 	Logger *slog.Logger
 }
 
-// What callers tell apart.
+// Errors that callers distinguish.
 var (
 	ErrNoQueue     = errors.New("no such queue")
 	ErrQueueExists = errors.New("the queue exists with other metadata")
@@ -39,10 +39,10 @@ var (
 	ErrTooLate     = errors.New("the message expires before that")
 )
 
-// fileFormat is that of all data there is.
+// fileFormat is the format of all existing data.
 var fileFormat = wal.Single("carillon storage queues 1\n", "queues")
 
-// A Name is that of a queue.
+// A Name identifies a queue.
 type Name struct {
 	Account, Queue string
 }
@@ -125,7 +125,7 @@ func (s *Store) properties(name string) wire.Properties {
 	return wire.DefaultProperties()
 }
 
-// ChangeProperties replaces the settings of an account by what a function makes of them. It must not use the store.
+// ChangeProperties replaces the settings of an account by the result of f. f must not use the store.
 func (s *Store) ChangeProperties(name string, f func(wire.Properties) (wire.Properties, error)) error {
 	return s.change(func(note func(record)) error {
 		properties, err := f(s.properties(name))
@@ -137,7 +137,7 @@ func (s *Store) ChangeProperties(name string, f func(wire.Properties) (wire.Prop
 	})
 }
 
-// A Queue is what is known of a queue besides its messages.
+// A Queue describes a queue without its messages.
 type Queue struct {
 	Name     string
 	Metadata map[string]string
@@ -157,8 +157,8 @@ func (s *Store) Queue(name Name, now time.Time) (Queue, error) {
 	return Queue{Name: name.Queue, Metadata: q.metadata, Policies: q.policies, Messages: len(q.messages)}, nil
 }
 
-// Queues returns up to limit queues of an account whose names have a prefix, in their order and from one name on, and the name
-// of the next one, "" if there is none.
+// Queues returns up to limit queues of an account with a name prefix, in order, from one name on, and the name
+// of the next one, or "".
 func (s *Store) Queues(name, prefix, from string, limit int) (page []Queue, next string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -237,11 +237,11 @@ func (s *Store) changeQueue(name Name, r record) error {
 	})
 }
 
-// maxOvertaking is by how much the time of a call may be behind that of another which got the lock before it.
+// maxOvertaking limits how far a call's time can be behind that of a concurrent call that got the lock first.
 const maxOvertaking = time.Second
 
-// settle returns the time of a call, but not one before that of an earlier call: otherwise a call that was overtaken would not
-// see what was put meanwhile. A clock that was set back is followed. It is called with the lock held.
+// settle returns the time of a call, at least that of earlier calls: otherwise an overtaken call would not see a
+// message that was put in between. It follows a clock that was set back. The caller holds the lock.
 func (s *Store) settle(now time.Time) time.Time {
 	if behind := s.latest.Sub(now); behind <= 0 || behind > maxOvertaking {
 		s.latest = now
@@ -249,7 +249,7 @@ func (s *Store) settle(now time.Time) time.Time {
 	return s.latest
 }
 
-// find returns a queue, nil if there is none. It is called with the lock held.
+// find returns a queue, or nil. The caller holds the lock.
 func (s *Store) find(name Name) *queue {
 	if a := s.accounts[name.Account]; a != nil {
 		return a.queues[name.Queue]

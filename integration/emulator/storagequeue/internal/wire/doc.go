@@ -1,8 +1,8 @@
-// Package wire is what crosses the connection: the XML documents of the queue service, its errors and its times. It knows
-// neither storage nor who may do what.
+// Package wire is the wire format of the queue service: its XML documents, errors and times. It knows neither
+// storage nor authorization.
 //
-//  1. A reader takes any bytes and never panics. Depth and number of elements are bounded; the length is what the caller read.
-//  2. An error of a reader is an [Error], ready to be answered: syntax is InvalidXmlDocument with line and position, the rest
-//     names the element.
-//  3. What a writer produced, the same reader takes again.
+//  1. Readers accept any bytes and never panic. Depth and number of elements are limited; the caller limits the length.
+//  2. A reader's error is an [Error], ready to send: a syntax error is InvalidXmlDocument with line and position, others
+//     name the element.
+//  3. A reader accepts everything that its writer produces.
 package wire

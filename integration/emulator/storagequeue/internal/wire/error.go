@@ -116,7 +116,7 @@ var (
 		"The specified pop receipt did not match the pop receipt for a dequeued message.")
 )
 
-// The errors of who may do what.
+// Authorization errors.
 var (
 	NoAuthentication = fault(http.StatusUnauthorized, "NoAuthenticationInformation",
 		"Server failed to authenticate the request. Please refer to the information in the www-authenticate header.")

@@ -149,7 +149,8 @@ func OptionalISOTime(t time.Time) string {
 	return ISOTime(t)
 }
 
-// isoForms are what access policies and signatures may write. A fraction of a second needs no form of its own.
+// isoForms are the formats of times in access policies and signatures. Fractions of a second need no separate
+// format.
 var isoForms = []string{"2006-01-02T15:04:05Z07:00", "2006-01-02T15:04Z07:00", "2006-01-02"}
 
 // ParseISOTime reads the time of an access policy or a signature, from the year 1 to 9999.

@@ -20,7 +20,7 @@ const (
 // declaration is how a document begins.
 const declaration = `<?xml version="1.0" encoding="utf-8"?>`
 
-// A document is what is read; its first problem stays.
+// A document is a parsed document. It keeps its first problem.
 type document struct {
 	root *node
 	err  error
@@ -123,7 +123,7 @@ func (p *parser) refuse(reason string) error {
 		With("Reason", reason)
 }
 
-// fail notes what is wrong with the document.
+// fail records a problem of the document.
 func (n *node) fail(err error) {
 	if n.document.err == nil {
 		n.document.err = err
@@ -135,7 +135,7 @@ func (n *node) invalid(name, text string) {
 	n.fail(InvalidNode.With("XmlNodeName", name).With("XmlNodeValue", text))
 }
 
-// child returns the only child of a name, nil if there is none.
+// child returns the only child with a name, or nil.
 func (n *node) child(name string) *node {
 	var found *node
 	for _, c := range n.children {
@@ -185,8 +185,8 @@ func optional(b *bytes.Buffer, name, text string) {
 	}
 }
 
-// escape writes text as it is in a document: as it came, but for what a reader would take for markup or change. What no document
-// can have becomes a replacement character.
+// escape writes text unchanged, except for characters that a reader would interpret or change. It replaces
+// characters that XML cannot contain.
 func escape(b *bytes.Buffer, text string) {
 	for _, r := range text {
 		switch {

@@ -55,7 +55,7 @@ type Rule struct {
 	MaxAge         int    `json:"maxAge"` // seconds
 }
 
-// DefaultProperties are those of an account for which none were set.
+// DefaultProperties returns the default settings of an account.
 func DefaultProperties() Properties {
 	return Properties{Logging: Logging{Version: "1.0"}, HourMetrics: Metrics{Version: "1.0"}, MinuteMetrics: Metrics{Version: "1.0"}}
 }
@@ -238,7 +238,7 @@ func (r Retention) write(b *bytes.Buffer) {
 	b.WriteString("</RetentionPolicy>")
 }
 
-// Statistics is the state of the copy of an account in a second place, as of a time.
+// Statistics returns the state of an account's secondary copy at a time.
 func Statistics(synced time.Time) []byte {
 	var b bytes.Buffer
 	b.WriteString(declaration)
@@ -255,7 +255,7 @@ const (
 	permissions = "raup"
 )
 
-// A Policy is a stored access policy of a queue. What it leaves out, a signature that refers to it has to say.
+// A Policy is a stored access policy of a queue. A signature that refers to it must specify the fields it omits.
 type Policy struct {
 	ID         string    `json:"id"`
 	Start      time.Time `json:"start,omitzero"`
@@ -313,7 +313,7 @@ func (n *node) policy() Policy {
 	return p
 }
 
-// time returns the time in the only child of a name, zero if there is none.
+// time returns the time in the only child with a name, or zero.
 func (n *node) time(name string) time.Time {
 	text, _ := n.value(name)
 	if text == "" {
