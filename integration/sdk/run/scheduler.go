@@ -106,6 +106,7 @@ func (s *scheduler) close() error {
 }
 
 // entities are the Service Bus entities that the suites use.
+//
 //go:embed entities.json
 var entities string
 
