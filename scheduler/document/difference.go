@@ -1,6 +1,9 @@
 package document
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"slices"
+)
 
 // Change is a place at which two documents differ. Before and After are what stands there, and are left out where nothing
 // does, or where it is a secret. What they show of an object has no secrets.
@@ -51,4 +54,106 @@ func shown(v Value) json.RawMessage {
 		return nil
 	}
 	return v.JSON()
+}
+
+// ChangedPaths returns where two trees differ, as paths in document order, those that only the second one has last; no more
+// than most. What stands there is not told, so that it may be a secret. Of an object or array that only one of them has,
+// it is the path of the whole.
+func ChangedPaths(before, after Value, most int) []string {
+	c := changes{most: most}
+	c.compare("", before, after)
+	return c.paths
+}
+
+type changes struct {
+	most  int
+	paths []string
+}
+
+func (c *changes) add(path string) {
+	if len(c.paths) < c.most {
+		c.paths = append(c.paths, path)
+	}
+}
+
+func (c *changes) compare(path string, before, after Value) {
+	switch {
+	case len(c.paths) == c.most:
+	case before.kind != after.kind, before.kind != KindObject && before.kind != KindArray:
+		if !before.Equal(after) {
+			c.add(path)
+		}
+	case before.kind == KindArray:
+		c.compareItems(path, before.items, after.items)
+	default:
+		c.compareMembers(path, before, after)
+	}
+}
+
+func (c *changes) compareItems(path string, before, after []Value) {
+	if len(before) != len(after) {
+		c.add(path)
+		return
+	}
+	for i := range before {
+		c.compare(element(path, i), before[i], after[i])
+	}
+}
+
+func (c *changes) compareMembers(path string, before, after Value) {
+	for _, m := range before.members {
+		if other, ok := after.Member(m.Name); ok {
+			c.compare(member(path, m.Name), m.Value, other)
+		} else {
+			c.add(member(path, m.Name))
+		}
+	}
+	for _, m := range after.members {
+		if _, ok := before.Member(m.Name); !ok {
+			c.add(member(path, m.Name))
+		}
+	}
+}
+
+// Ignore makes members known without reading them, so that [Object.Done] does not report them.
+func (o *Object) Ignore(names ...string) {
+	for _, name := range names {
+		o.wants(name, Form{Kind: FormAny})
+		o.Value(name)
+	}
+}
+
+// IgnoreRest makes every member that was not read yet known.
+func (o *Object) IgnoreRest() {
+	if o.shape != nil {
+		o.shape.Members.opened = true
+	}
+	for i := range o.used {
+		o.used[i] = true
+	}
+}
+
+// Without returns an object without the members of the given names, and without those that are null. A value of another
+// kind is returned as it is.
+func (v Value) Without(names ...string) Value {
+	return v.drop(func(m Member) bool { return m.Value.kind == KindNull || slices.Contains(names, m.Name) })
+}
+
+// Except returns an object without the members of the given names: those that are null stay, as a patch needs them. A value
+// of another kind is returned as it is.
+func (v Value) Except(names ...string) Value {
+	return v.drop(func(m Member) bool { return slices.Contains(names, m.Name) })
+}
+
+// Only returns an object with no members but those of the given names, and without those that are null.
+func (v Value) Only(names ...string) Value {
+	return v.drop(func(m Member) bool { return m.Value.kind == KindNull || !slices.Contains(names, m.Name) })
+}
+
+// drop returns an object without some of its members: v itself if it has none of these.
+func (v Value) drop(some func(m Member) bool) Value {
+	if slices.ContainsFunc(v.members, some) {
+		v.members = slices.DeleteFunc(slices.Clone(v.members), some)
+	}
+	return v
 }

@@ -2,8 +2,11 @@ package document
 
 import (
 	"errors"
+	"fmt"
+	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // Problem is one thing wrong in a document. Path names the place, such as "recurrence.schedule.hours[2]"; it is empty
@@ -122,4 +125,263 @@ func plain(name string) bool {
 		}
 	}
 	return name != ""
+}
+
+// SyntaxError is a mistake in the text of a document. It is the cause of the [Problem] that tells of it.
+type SyntaxError struct {
+	Line, Column int // where it is, both from 1; columns in characters
+	Message      string
+}
+
+// Error returns "line:column: message".
+func (e *SyntaxError) Error() string { return fmt.Sprintf("%d:%d: %s", e.Line, e.Column, e.Message) }
+
+// wrongText returns the problem of a mistake in the text.
+func wrongText(line, column int, message string) Problem {
+	e := &SyntaxError{line, column, message}
+	return Problem{Message: e.Error(), Cause: e}
+}
+
+// place is where something begins in a text, both counted from 1, columns in characters.
+type place struct{ line, column int }
+
+// places says where the values of documents stand: a scalar where it begins, an object or array where its name does. They
+// are collected while a text is parsed. A nil *places collects nothing.
+type places struct {
+	path      string             // of the value that is being parsed
+	documents []map[string]place // by path, in lower case
+	noted     int                // in all documents
+}
+
+// The bounds of what is noted, beyond what any document may have that a scheduler takes. What stands in something with a
+// longer path has the place of that.
+const (
+	maxPlaces    = 500_000
+	maxPlacePath = 4 << 10 // bytes
+)
+
+// begin starts a document.
+func (p *places) begin(at place) {
+	if p != nil {
+		p.path, p.documents = "", append(p.documents, map[string]place{"": at})
+	}
+}
+
+// enter notes the place of a value, whose path is told from that of what it stands in, and returns the path that is to be
+// gone back to.
+func (p *places) enter(path func(outer string) string, at place) (outer string) {
+	outer = p.path
+	if len(outer) > maxPlacePath || p.noted == maxPlaces {
+		return outer
+	}
+	p.path = path(outer)
+	found := p.documents[len(p.documents)-1]
+	if key := strings.ToLower(p.path); found[key] == (place{}) {
+		found[key] = at
+		p.noted++
+	}
+	return outer
+}
+
+// of returns the place of the value at a path, or of the nearest that is there around it.
+func (p *places) of(document int, path string) place {
+	if document >= len(p.documents) {
+		return place{1, 1}
+	}
+	for path = strings.ToLower(path); ; path = path[:max(strings.LastIndexAny(path, ".["), 0)] {
+		if at, ok := p.documents[document][path]; ok {
+			return at
+		}
+	}
+}
+
+// cursor turns offsets of a text into places. The offsets may only rise, so that all of them cost one walk.
+type cursor struct {
+	text   string
+	offset int
+	at     place // of the offset, less one
+}
+
+func (c *cursor) place(offset int) place {
+	passed := c.text[c.offset:offset]
+	if last := strings.LastIndexByte(passed, '\n'); last >= 0 {
+		c.at.line += strings.Count(passed, "\n")
+		c.at.column, passed = 0, passed[last+1:]
+	}
+	c.at.column += utf8.RuneCountInString(passed)
+	c.offset = offset
+	return place{c.at.line + 1, c.at.column + 1}
+}
+
+// ask notes that a reader wants an object of that name, or whatever it is, from the object.
+func (o *Object) ask(name string) {
+	if r := o.reader; r.words != nil {
+		r.asked = append(r.asked, o.spot(name))
+	}
+}
+
+// stray is a member that nobody asked for where it stands.
+type stray struct {
+	problem int // which of the reader's problems tells of it
+	object  string
+	name    string
+	known   []string // what the object may have
+}
+
+// judge says what is wrong with a stray member, once the whole document was read.
+func (r *Reader) judge(s *stray) string {
+	near := Nearest(s.name, s.known)
+	if strings.EqualFold(near, s.name) {
+		return "repeats " + strconv.Quote(near)
+	}
+	if homes := r.homesOf(s, s.name); len(homes) > 0 {
+		return "belongs " + phrase(homes)
+	}
+	if near != "" {
+		return "unknown field; did you mean " + strconv.Quote(near) + "?"
+	}
+	if r.words != nil {
+		var names []string
+		r.words().eachMember("", false, func(_, name string) { names = append(names, name) })
+		if near = Nearest(s.name, names); near != "" {
+			if homes := r.homesOf(s, near); len(homes) > 0 {
+				return "unknown field; did you mean " + strconv.Quote(near) + " " + phrase(homes) + "?"
+			}
+		}
+	}
+	return "unknown field"
+}
+
+// homesOf returns the objects of the document that may have a member, other than the one it stands in.
+func (r *Reader) homesOf(s *stray, name string) []string {
+	if r.words == nil {
+		return nil
+	}
+	var homes []string
+	r.words().eachMember("", false, func(home, known string) {
+		if !strings.EqualFold(known, name) {
+			return
+		}
+		if home = r.below(s.object, home); home != s.object && !slices.Contains(homes, home) && r.mayHave(home) {
+			homes = append(homes, home)
+		}
+	})
+	return homes
+}
+
+// eachMember calls do for each field below an object at a path, with the path of the object that has it. It skips fields that
+// depend on the type of an object inside an object with a type.
+func (s *Shape) eachMember(path string, typed bool, do func(home, name string)) {
+	if s.Members == nil {
+		return
+	}
+	all := s.Members.Known
+	for _, kind := range s.Members.Kinds {
+		if !typed {
+			all = append(slices.Clip(all), kind.Members.Known...)
+		}
+	}
+	for _, inner := range all {
+		do(path, inner.Name)
+		inner.eachMember(member(path, inner.Name), typed || s.Members.Kinds != nil, do)
+	}
+}
+
+// errorAction is the member of an action that is an action itself.
+const errorAction = "errorAction"
+
+// below moves the home of a member into the envelope and, if what holds the member is an errorAction, from the action to
+// that.
+func (r *Reader) below(object, home string) string {
+	if at := strings.LastIndex(object, errorAction); at >= 0 && (home == "action" || strings.HasPrefix(home, "action.")) {
+		end := at + len(errorAction)
+		if object[end:] != "" && object[end] == '[' {
+			end += strings.IndexByte(object[end:], ']') + 1
+		}
+		return object[:end] + strings.TrimPrefix(home, "action")
+	}
+	return join(r.base, home)
+}
+
+// mayHave reports whether a document that was read so far may have an object at a path: whoever read the object around it
+// did ask for it, if there is one.
+func (r *Reader) mayHave(path string) bool {
+	for path != r.base {
+		around := path[:max(strings.LastIndexAny(path, ".["), 0)]
+		if stands(r.opened, around) && !stands(r.asked, path) {
+			return false
+		}
+		if around == path || path == "" {
+			return true
+		}
+		path = around
+	}
+	return true
+}
+
+// stands reports whether one of the spots has a path.
+func stands(spots []spot, path string) bool {
+	return slices.ContainsFunc(spots, func(s spot) bool { return s.path() == path })
+}
+
+// phrase says where members belong: "in action.request", "at the top level of the job".
+func phrase(homes []string) string {
+	words := make([]string, 0, 3)
+	for _, home := range homes[:min(len(homes), 3)] {
+		switch home = strings.TrimPrefix(strings.TrimPrefix(home, "properties"), "."); home {
+		case "":
+			words = append(words, "at the top level of the job")
+		default:
+			words = append(words, "in "+home)
+		}
+	}
+	return strings.Join(words, " or ")
+}
+
+// Nearest returns the name closest to word, without regard to case: one that begins with it, or that is at most one edit
+// away per three letters of the longer of the two, and at most three. It returns "" if none is that near.
+func Nearest(word string, names []string) string {
+	best, bestDistance := "", 4
+	if len(word) > 64 {
+		return "" // no field has such a name; do not pay for the comparison
+	}
+	word = strings.ToLower(word)
+	for _, name := range names {
+		lower := strings.ToLower(name)
+		if len(word) > 2 && strings.HasPrefix(lower, word) {
+			return name
+		}
+		d := Distance(word, lower, bestDistance)
+		if d < bestDistance && d <= (max(len(word), len(name))+2)/3 {
+			best, bestDistance = name, d
+		}
+	}
+	return best
+}
+
+// Distance returns how many letters must be inserted, deleted, replaced or swapped with their neighbour to make a into b
+// (optimal string alignment). It may give up when that is limit or more.
+func Distance(a, b string, limit int) int {
+	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range row {
+		last[j] = j
+	}
+	for i := range len(a) {
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			row[j+1] = min(last[j]+cost, last[j+1]+1, row[j]+1)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				row[j+1] = min(row[j+1], before[j-1]+1)
+			}
+		}
+		if slices.Min(row) >= limit {
+			return limit
+		}
+		before, last, row = last, row, before
+	}
+	return last[len(b)]
 }

@@ -1,6 +1,13 @@
 package azure
 
-import "time"
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler/document"
+)
 
 // Recurrence is when a job recurs, as Azure Scheduler has it.
 type Recurrence struct {
@@ -76,3 +83,253 @@ func (e Elements) empty() bool {
 
 // interval returns Interval with its default.
 func (r Recurrence) interval() int { return max(r.Interval, 1) }
+
+// Frequency is the unit of time between the occurrences of a [spec.Recurrence].
+type Frequency uint8
+
+// The frequencies. Second is Carillon's addition; Year is on Azure's pages and not in its schema. The zero Frequency is
+// none of them.
+const (
+	Second Frequency = iota + 1
+	Minute
+	Hour
+	Day
+	Week
+	Month
+	Year
+)
+
+// frequencyNames are the frequencies as they are written, by their values.
+var frequencyNames = []string{"none", "second", "minute", "hour", "day", "week", "month", "year"}
+
+// frequencies holds what differs between frequencies.
+var frequencies = [...]struct {
+	maxInterval int           // Azure: 18 months, 78 weeks, 548 days, 1000 hours or minutes
+	length      time.Duration // mean length; exact up to Week
+}{
+	Second: {1000, time.Second},
+	Minute: {1000, time.Minute},
+	Hour:   {1000, time.Hour},
+	Day:    {548, 24 * time.Hour},
+	Week:   {78, 7 * 24 * time.Hour},
+	Month:  {18, document.Month},
+	Year:   {math.MaxInt32, 12 * document.Month},
+}
+
+// String returns the name in lower case, as Azure's answers have it.
+func (f Frequency) String() string {
+	if !f.valid() {
+		return frequencyNames[0]
+	}
+	return frequencyNames[f]
+}
+
+// Times returns how long interval units last, months and years as the mean of the calendar (30.44 and 365.24 days). It
+// exists to compare recurrences with a quota; it is no basis for computing instants. What a time.Duration cannot hold
+// is [Forever].
+func (f Frequency) Times(interval int) time.Duration {
+	if !f.valid() || interval < 1 {
+		return 0
+	}
+	length := frequencies[f].length
+	if time.Duration(interval) > Forever/length {
+		return Forever
+	}
+	return time.Duration(interval) * length
+}
+
+// ShortestInterval returns how short the interval can be on a calendar and on a clock: a month has 28 days, a day of a
+// zone two hours less than others. It exists to compare the gaps of rules with a quota.
+func (r Recurrence) ShortestInterval() time.Duration {
+	const day, change = 24 * time.Hour, 2 * time.Hour // no clock is moved by more
+	n := r.interval()
+	switch r.Frequency {
+	case Year:
+		return time.Duration(min(n, 250))*365*day - change
+	case Month:
+		return time.Duration(min(n, 3000))*28*day - change
+	case Week, Day:
+		return r.Frequency.Times(n) - change
+	default:
+		return r.Frequency.Times(n)
+	}
+}
+
+// Forever is the interval of what does not recur: the longest time.Duration, 292 years.
+const Forever = time.Duration(math.MaxInt64)
+
+// maxInterval returns the largest interval, that of a year for what is no frequency.
+func (f Frequency) maxInterval() int {
+	if !f.valid() {
+		return math.MaxInt32
+	}
+	return frequencies[f].maxInterval
+}
+
+func (f Frequency) valid() bool { return f >= Second && f <= Year }
+
+// frequency returns the frequency of that name, or none.
+func frequency(name string) Frequency { return Frequency(max(slices.Index(frequencyNames, name), 0)) }
+
+// ReadStep reads the members frequency and interval of a recurrence.
+func ReadStep(o *document.Object) (f Frequency, interval int) {
+	if name, ok := o.Enum("frequency", frequencyNames[1:]...); ok {
+		f = frequency(name)
+	}
+	if n, ok := o.Int("interval", 1, int64(f.maxInterval())); ok {
+		return f, int(n)
+	}
+	return f, 1
+}
+
+// ReadSchedule reads the members schedule and anchor of a recurrence with a frequency.
+func ReadSchedule(o *document.Object, f Frequency) (e Elements, a Anchor) {
+	if inner, ok := o.Object("schedule"); ok {
+		e = readElements(inner)
+		e.check(f, inner.Problem)
+	}
+	a = ReadAnchor(o, AnchorGrid)
+	Recurrence{Schedule: e, Anchor: a}.checkAnchor(o.Problem)
+	return e, a
+}
+
+// ReadAnchor reads the member anchor, with a default.
+func ReadAnchor(o *document.Object, a Anchor) Anchor {
+	if name, ok := o.Enum("anchor", anchorNames...); ok {
+		a = Anchor(slices.Index(anchorNames, name))
+	}
+	return a
+}
+
+func readElements(o *document.Object) Elements {
+	var e Elements
+	e.Minutes, _ = o.Ints("minutes", math.MinInt32, math.MaxInt32)
+	e.Hours, _ = o.Ints("hours", math.MinInt32, math.MaxInt32)
+	e.MonthDays, _ = o.Ints("monthDays", math.MinInt32, math.MaxInt32)
+	e.Months, _ = o.Ints("months", math.MinInt32, math.MaxInt32)
+	names, _ := o.Enums("weekDays", weekdayNames...)
+	for _, name := range names {
+		e.WeekDays = append(e.WeekDays, weekday(name))
+	}
+	inner, _ := o.Objects("monthlyOccurrences")
+	for _, o := range inner {
+		e.MonthlyOccurrences = append(e.MonthlyOccurrences, readOccurrence(o))
+	}
+	o.Done()
+	return e
+}
+
+func readOccurrence(o *document.Object) MonthlyOccurrence {
+	var m MonthlyOccurrence
+	if o.Require("day") {
+		name, _ := o.Enum("day", weekdayNames...)
+		m.Day = weekday(name)
+	}
+	if n, ok := o.Int("occurrence", math.MinInt32, math.MaxInt32); ok {
+		m.Occurrence = int(n)
+		if n == 0 { // which means "every" in a MonthlyOccurrence, so check cannot see it
+			o.Problem("occurrence", "0 is not an occurrence; leave it out to mean every one")
+		}
+	}
+	o.Done()
+	return m
+}
+
+// weekday returns the weekday of a name that weekdayNames holds, Sunday of any other.
+func weekday(name string) time.Weekday {
+	return time.Weekday((slices.Index(weekdayNames, name) + 1) % 7)
+}
+
+// weekdayNames are the weekdays in the order in which Azure lists them.
+var weekdayNames = []string{"Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"}
+
+// report takes a problem at a path seen from the object that is being checked.
+type report func(path, format string, args ...any)
+
+// Check reports everything wrong in r, with paths seen from the recurrence.
+func (r Recurrence) Check(reader *document.Reader) {
+	if !r.Frequency.valid() {
+		reader.Problem("frequency", "is required")
+	}
+	if most := r.Frequency.maxInterval(); r.Interval < 0 || r.Interval > most {
+		reader.Problem("interval", "%d is not in 1-%d", r.Interval, most)
+	}
+	r.Schedule.check(r.Frequency, func(path, format string, args ...any) {
+		reader.Problem("schedule."+path, format, args...)
+	})
+	r.checkAnchor(reader.Problem)
+}
+
+func (r Recurrence) checkAnchor(problem report) {
+	switch {
+	case int(r.Anchor) >= len(anchorNames):
+		problem("anchor", "is unknown")
+	case r.Anchor == AnchorLastExecution && !r.Schedule.empty():
+		problem("anchor", "lastExecution applies to a recurrence without schedule")
+	}
+}
+
+// check reports values out of range, and elements that f does not allow. If f is none, which has been reported, nothing
+// is said about elements.
+func (e Elements) check(f Frequency, problem report) {
+	checkRange("minutes", e.Minutes, 0, 59, problem)
+	checkRange("hours", e.Hours, 0, 23, problem)
+	checkRange("months", e.Months, 1, 12, problem)
+	checkRange("monthDays", e.MonthDays, -31, 31, problem)
+	if i := slices.Index(e.MonthDays, 0); i >= 0 {
+		problem(at("monthDays", i), "0 is not a day; days count from 1, or from -1 at the end of the month")
+	}
+	e.checkWeekDays(problem)
+	e.checkOccurrences(problem)
+	if f.valid() {
+		checkOnly("weekDays", len(e.WeekDays), Week, f, problem)
+		checkOnly("monthDays", len(e.MonthDays), Month, f, problem)
+		checkOnly("monthlyOccurrences", len(e.MonthlyOccurrences), Month, f, problem)
+	}
+}
+
+func (e Elements) checkWeekDays(problem report) {
+	if n := len(e.WeekDays); n > 7 {
+		problem("weekDays", "%d days; a week has 7", n)
+	}
+	for i, day := range e.WeekDays {
+		if day < time.Sunday || day > time.Saturday {
+			problem(at("weekDays", i), "%d is not a weekday", day)
+		}
+	}
+}
+
+func (e Elements) checkOccurrences(problem report) {
+	for i, m := range e.MonthlyOccurrences {
+		path := at("monthlyOccurrences", i)
+		if m.Day < time.Sunday || m.Day > time.Saturday {
+			problem(path+".day", "%d is not a weekday", m.Day)
+		}
+		if m.Occurrence < -5 || m.Occurrence > 5 {
+			problem(path+".occurrence", "%d is not in -5 to 5; no month has more of a weekday", m.Occurrence)
+		}
+	}
+}
+
+// checkOnly reports an element that belongs to one frequency and comes with another (the table of elements on Azure's
+// page).
+func checkOnly(name string, size int, only, f Frequency, problem report) {
+	if size > 0 && f != only {
+		problem(name, "can be used with the frequency %s only, not with %s", only, f)
+	}
+}
+
+func checkRange(name string, values []int, low, high int, problem report) {
+	form := "%d is not in %d-%d"
+	if low < 0 {
+		form = "%d is not in %d to %d"
+	}
+	for i, n := range values {
+		if n < low || n > high {
+			problem(at(name, i), form, n, low, high)
+		}
+	}
+}
+
+// at returns the path of the element i of an array.
+func at(name string, i int) string { return fmt.Sprintf("%s[%d]", name, i) }

@@ -1,7 +1,16 @@
 package language
 
 import (
+	"cmp"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"slices"
+	"strings"
+	"time"
+
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/instant"
+	"github.com/carillon-sched/carillon/scheduler/spec/internal/work"
 )
 
 // Dialect names a schedule language that is written as text.
@@ -28,4 +37,128 @@ type Rule interface {
 
 	// Describe says in plain English when the rule fires, without a full stop.
 	Describe(s Setting) string
+}
+
+// Setting is what a rule needs to know beside its text.
+type Setting struct {
+	// Name is the job's, from which dsari's hashes are made.
+	Name string
+
+	// Seed is where random positions (dsari's R) are drawn from, so that they are the same on every host and after
+	// every restart. Empty: they were drawn when the text was parsed.
+	Seed string
+
+	// Zone is where the rule's clock hangs if the text names no zone. nil: UTC.
+	Zone *time.Location
+
+	// DST replaces parts of the rule's own policy at changes of the clock.
+	DST instant.DST
+
+	// Start is the job's startTime. Nothing is due before it, and rules that are counted from somewhere are counted
+	// from it if they do not say. Zero: none.
+	Start time.Time
+
+	// Created is when the job was created.
+	Created time.Time
+
+	// End is the last instant at which the job may run. Zero: none.
+	End time.Time
+
+	// Grid makes an @recur count from the start alone, and not from the last execution.
+	Grid bool
+
+	// Work counts what compiling takes. Who compiles with it asks it whether it is exhausted, before the rule's instants are
+	// used. nil: it is not counted.
+	Work *work.Meter
+}
+
+// Location returns the setting's zone with its default.
+func (s Setting) Location() *time.Location {
+	if s.Zone == nil {
+		return time.UTC
+	}
+	return s.Zone
+}
+
+// Begin returns the instant from which the rule counts: the start or, failing that, the creation.
+func (s Setting) Begin() time.Time {
+	if s.Start.IsZero() {
+		return s.Created
+	}
+	return s.Start
+}
+
+// SyntaxError is one thing that is wrong with the text of a schedule.
+type SyntaxError struct {
+	Column  int    // where it stands, in characters from 1; 0 if it is about the whole text
+	Field   string // "field 3 (day of month)" or "RRULE part BYDAY"; may be empty
+	Message string // what was found and what is allowed
+	Hint    string // what was probably meant; may be empty
+}
+
+// Error returns the error in one line: "column 5, field 3 (day of month): 32 is not in 1-31; hint: …".
+func (e *SyntaxError) Error() string {
+	place, text := e.Field, e.Message
+	if e.Column > 0 {
+		place = strings.TrimSuffix(fmt.Sprintf("column %d, %s", e.Column, e.Field), ", ")
+	}
+	if place != "" {
+		text = place + ": " + text
+	}
+	if e.Hint != "" {
+		text += "; hint: " + e.Hint
+	}
+	return text
+}
+
+// InOrder returns problems in the order of their places, so many at most.
+func InOrder(problems []*SyntaxError, most int) []*SyntaxError {
+	slices.SortStableFunc(problems, func(a, b *SyntaxError) int { return cmp.Compare(a.Column, b.Column) })
+	return problems[:min(len(problems), most)]
+}
+
+// Join returns problems in order as one error: the problem itself if there is one.
+func Join(problems []*SyntaxError, most int) error {
+	if len(problems) == 1 {
+		return problems[0]
+	}
+	var list []error
+	for _, problem := range InOrder(problems, most) {
+		list = append(list, problem)
+	}
+	return errors.Join(list...)
+}
+
+// Hash stands for a job's name where a schedule leaves a position to it: an H of dsari's cron, a part that a dsari
+// RRULE does not name. It spreads jobs evenly and gives the same job the same position for ever.
+//
+// The values are those of croniter 6.3, so that jobs which move here keep their times: position i of a field is
+// (crc32(name) >> field) modulo the number of values.
+type Hash uint32
+
+// HashField is a field whose position may be hashed. Its value is how far the hash is shifted for it, so that the
+// fields of a job are not all alike.
+type HashField uint
+
+// The fields, in the order of a line of cron.
+const (
+	HashMinute HashField = iota
+	HashHour
+	HashDay
+	HashMonth
+	HashWeekday
+	HashSecond
+)
+
+// HashOf returns the hash of a job's name: the CRC-32 (IEEE) of its UTF-8 bytes.
+func HashOf(name string) Hash { return Hash(crc32.ChecksumIEEE([]byte(name))) }
+
+// Pick returns the job's value for a field, out of lo…hi.
+func (h Hash) Pick(field HashField, lo, hi int) int {
+	return lo + int(uint32(h>>field)%uint32(hi-lo+1))
+}
+
+// Step returns the first of the job's values, each n apart, for a field of lo…hi. The others follow up to hi.
+func (h Hash) Step(field HashField, lo, hi, n int) (first int) {
+	return h.Pick(field, lo, lo+min(n-1, hi-lo))
 }
