@@ -1,16 +1,18 @@
-// Package access decides who may do what. It is pure: it knows neither HTTP nor NATS, holds no state, and is asked by
-// whoever carries something out.
+// Package access implements access control (RBAC). It is pure: it has no state and knows neither HTTP nor NATS. Its
+// callers authenticate clients and carry out the operations.
 //
-// A [Principal] is who asks, found out by whoever took the request: from a token, a client certificate, an issuer's
-// token, or because nobody is asked for one. Its [Grant] values say which [Role] it has on which collections. Each
-// operation needs a [Right]; [May] is the decision, and [Check] the same as an error that names what is missing.
+//	request ──authenticated by the listener──▶ Principal with Grants ──May(right, collection)──▶ allowed or Denied
 //
-//	role       on a collection                                   on all collections, besides
-//	reader     sees it, its jobs and their history
-//	operator   and puts, changes, deletes, runs, resubmits,
-//	           enables and disables its jobs
-//	admin      and makes, changes, enables, disables and         secrets, tokens, doctor, the whole audit log
-//	           deletes the collection; its audit log
+// A [Principal] is an authenticated client: an access token, a client certificate, a token of an OIDC issuer, or any
+// client of a scheduler without authentication. Its [Grant] values assign a [Role] on collections. Each operation
+// requires a [Right]. [May] decides; [Check] returns the decision as an error that names the missing role.
 //
-// What names no right is allowed to nobody.
+//	role       on a collection                                   on all collections, in addition
+//	reader     view it, its jobs and their history
+//	operator   and create, change, delete, run, resubmit,
+//	           enable and disable its jobs
+//	admin      and create, change, enable, disable and           secrets, tokens, doctor, the whole audit log
+//	           delete the collection; its audit log
+//
+// An operation without a right is denied to everyone.
 package access

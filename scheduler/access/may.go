@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// May reports whether a principal has a right on a collection; "" is everything that belongs to no collection, such as
-// secrets and tokens, and needs a grant on all of them. Nobody known has [Open] alone.
+// May reports whether a principal has a right on a collection. The collection "" represents resources outside
+// collections, such as secrets and tokens, and requires a grant on all collections. A nil principal has only [Open].
 func May(p *Principal, right Right, collection string) bool {
 	if right == Open {
 		return true
@@ -32,7 +32,7 @@ func Check(ctx context.Context, right Right, collection string) error {
 	return &Denied{Principal: p, Right: right, Collection: collection}
 }
 
-// Sees returns what tells whether the principal in ctx may see a collection, for lists over all of them.
+// Sees returns a predicate for lists: it reports whether the principal in ctx may view a collection.
 func Sees(ctx context.Context) func(collection string) bool {
 	p := From(ctx)
 	return func(collection string) bool { return May(p, Read, collection) }
@@ -40,7 +40,7 @@ func Sees(ctx context.Context) func(collection string) bool {
 
 // Denied is the error that a principal lacks a right.
 type Denied struct {
-	Principal  *Principal // nil: nobody known
+	Principal  *Principal // nil: unauthenticated
 	Right      Right
 	Collection string // "": of none
 }
@@ -64,13 +64,14 @@ func (d *Denied) Error() string {
 	return fmt.Sprintf("this needs the role %s %s; %s has %s", needed.role, where, d.Principal, d.Principal.has())
 }
 
-// Unknown is the error that it is not known who asks, where that matters: no token was given, or one that is not taken.
+// Unknown is the error of an unauthenticated request for an operation that requires a principal: it has no token, or an
+// invalid one.
 type Unknown struct {
-	// Reason says what is wrong with what was given; "" when nothing was. It repeats nothing of a token.
+	// Reason states why the credential was rejected; "" if the request had none. It quotes no part of a token.
 	Reason string
 }
 
-// Error says what is missing.
+// Error implements error.
 func (u *Unknown) Error() string {
 	if u.Reason == "" {
 		return "this scheduler asks for a token, as Authorization: Bearer, and none was given"

@@ -8,31 +8,31 @@ import (
 
 // Ways by which a principal was found out.
 const (
-	ViaLoopback    = "loopback"    // somebody on this machine, who is asked for nothing
-	ViaOpen        = "open"        // anybody: the scheduler was told to be open
+	ViaLoopback    = "loopback"    // a local client, without authentication
+	ViaOpen        = "open"        // any client: the scheduler was configured as open
 	ViaToken       = "token"       // a token of this scheduler
 	ViaOIDC        = "oidc"        // a token of an issuer
 	ViaCertificate = "certificate" // a client certificate
 	ViaNATS        = "nats"        // a user of the NATS server, whose permissions decide
 	ViaFiles       = "files"       // the job files that the scheduler's process was started with
-	ViaScheduler   = "scheduler"   // the scheduler does it of its own accord
+	ViaScheduler   = "scheduler"   // the scheduler itself
 )
 
-// Principal is who asks.
+// Principal is an authenticated client.
 type Principal struct {
 	Name    string  `json:"name,omitempty"`    // of the token, the certificate or the issuer's user, for people; "" for anybody
-	ID      string  `json:"id,omitempty"`      // what tells it from others of its name: of the token, the issuer's sub, the certificate's SHA-256
+	ID      string  `json:"id,omitempty"`      // distinguishes principals with the same name: token ID, the issuer's sub, or the certificate's SHA-256
 	Via     string  `json:"via"`               // how it was found out: one of the Via constants
 	Address string  `json:"address,omitempty"` // where the request came from, without its port
 	Grants  []Grant `json:"grants,omitempty"`
 }
 
-// Anybody returns the principal of a scheduler that asks for nothing: it may do everything.
+// Anybody returns the principal of a scheduler without authentication. It has every right.
 func Anybody(via, address string) *Principal {
 	return &Principal{Via: via, Address: address, Grants: []Grant{{Role: Admin}}}
 }
 
-// String tells who it is, for people: "token ci".
+// String describes the principal to people: "token ci".
 func (p *Principal) String() string {
 	switch {
 	case p == nil:
@@ -43,7 +43,7 @@ func (p *Principal) String() string {
 	return p.Via + " " + p.Name
 }
 
-// Somebody tells who it is of whom only the way is known by which that was found out, for people; "" when nothing is.
+// Somebody describes to people a principal of which only the authentication method is known, "" for an unknown method.
 func Somebody(via string) string {
 	switch via {
 	case ViaLoopback:
@@ -60,7 +60,7 @@ func Somebody(via string) string {
 	return ""
 }
 
-// has tells its grants, for people.
+// has describes the grants to people.
 func (p *Principal) has() string {
 	if p == nil || len(p.Grants) == 0 {
 		return "no role"
@@ -75,7 +75,7 @@ func (p *Principal) has() string {
 // principalKey is where a context has its principal.
 type principalKey struct{}
 
-// With returns a context that says who asks.
+// With returns a context with the principal of the request.
 func With(ctx context.Context, p *Principal) context.Context {
 	return context.WithValue(ctx, principalKey{}, p)
 }
@@ -96,7 +96,7 @@ func Within(ctx context.Context, collection string) context.Context {
 	return With(ctx, &limited)
 }
 
-// From returns who asks, or nil when that is not known.
+// From returns the principal in ctx, nil if there is none.
 func From(ctx context.Context) *Principal {
 	p, _ := ctx.Value(principalKey{}).(*Principal)
 	return p

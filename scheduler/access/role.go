@@ -36,28 +36,28 @@ func (r Role) covers(other Role) bool {
 	return needed >= 0 && slices.Index(roles, r) >= needed
 }
 
-// Right is what an operation needs of who asks for it. The zero one is given to nobody.
+// Right is the permission that an operation requires. Nobody has the zero Right.
 type Right string
 
-// The rights. Those that end in Any are of operations that name no collection beforehand: they are let in when the
-// principal has the role anywhere, and must then ask for each collection that they find, by [May] or [Check].
+// The rights. Rights that end in Any are for operations that do not name their collection up front: they require the
+// role on any collection, and the operation must then check each collection with [May] or [Check].
 const (
-	Open       Right = "open"       // anybody, also who is unknown: health
-	Known      Right = "known"      // whoever has a role anywhere: what concerns no stored thing
+	Open       Right = "open"       // no authentication required: health
+	Known      Right = "known"      // a role on any collection: operations without stored data
 	Read       Right = "read"       // reader on the collection
 	Operate    Right = "operate"    // operator on the collection
 	Administer Right = "administer" // admin on the collection; without one, on all
-	ReadAny    Right = "readAny"    // reader on any collection; the answer has only what it may see
+	ReadAny    Right = "readAny"    // reader on any collection; the answer is limited to visible collections
 	OperateAny Right = "operateAny" // operator on any collection; the operation checks the one it finds
 )
 
-// requirement is what a right asks for.
+// requirement is the role that a right requires.
 type requirement struct {
 	role     Role
 	anywhere bool // on any collection
 }
 
-// requirements are those of all rights but [Open].
+// requirements lists all rights except [Open].
 var requirements = map[Right]requirement{
 	Known:      {Reader, true},
 	Read:       {Reader, false},
@@ -107,16 +107,16 @@ func ParseGrant(text string) (Grant, error) {
 	return g, nil
 }
 
-// Rule gives a grant to those of whom somebody else says something: the claim of an issuer's token, or the name in a
-// client certificate.
+// Rule maps an attribute that another system asserts, such as a claim of an issuer's token or the name in a client
+// certificate, to a grant.
 type Rule struct {
-	Attribute string // what is said: groups, sub, cn
+	Attribute string // groups, sub, cn
 	Value     string // * for any
 	Grant     Grant
 }
 
-// ParseRule reads attribute:value=grant, such as groups:platform=admin or groups:dev=operator@partners. The value may
-// have an = in it, and the attribute may be an https URL, as issuers name claims of their own.
+// ParseRule parses attribute:value=grant, such as groups:platform=admin or groups:dev=operator@partners. The value may
+// contain =, and the attribute may be an https URL, which issuers use for custom claims.
 func ParseRule(text string) (Rule, error) {
 	text = strings.TrimSpace(text)
 	equals := strings.LastIndex(text, "=")
@@ -140,7 +140,7 @@ func ParseRule(text string) (Rule, error) {
 	return Rule{Attribute: scheme + attribute, Value: value, Grant: g}, nil
 }
 
-// Grants returns what rules give to somebody of whom values tells what is said, by attribute.
+// Grants returns the grants that the rules assign to a client. values returns the values of an attribute of the client.
 func Grants(rules []Rule, values func(attribute string) []string) []Grant {
 	var all []Grant
 	for _, r := range rules {

@@ -1,13 +1,14 @@
-// Package awx has the schedules of AWX's API: it reads requests for them, makes jobs of them, and shows jobs as them. It is
-// pure, and knows no store.
+// Package awx maps schedules of the AWX API to jobs: it parses requests, creates the properties of jobs, and shows jobs
+// as schedules. It is pure and does not access the store.
 //
-// A template, AWX's job template, is a job like any other, mostly a disabled one that is there for its action. A schedule of
-// it is a job of its own in the same collection: with the action and the policies that the template had when the schedule
-// was made, a recurrence in AWX's dialect, and extra_data as its data. What else AWX knows of a schedule is in labels:
+// An AWX job template is an ordinary job, usually a disabled one that only holds an action. Each of its schedules is a
+// separate job in the same collection. It has the action and policies that the template had when the schedule was
+// created, a recurrence in the dialect AWX, and extra_data as its data. Labels store the other attributes of a
+// schedule:
 //
 //	awx.template   collection/job of the template
-//	awx.name       the schedule's name, which is any text
+//	awx.name       the schedule's name, any text
 //
-// The job is called awx-ID. The id is a number made of the names of the template and the schedule, so that two requests that
-// make the same schedule meet at one key, of which the store gives only one of them.
+// The job is named awx-ID. The ID is a number derived from the names of the template and the schedule. Two requests
+// that create the same schedule therefore use the same key, and the store accepts only one of them.
 package awx

@@ -35,7 +35,7 @@ func FirstID(template scheduler.Key, name string) int {
 // NextID is the id to try when one is taken.
 func NextID(id int) int { return id%maxID + 1 }
 
-// JobName is what the job of a schedule is called.
+// JobName returns the name of a schedule's job.
 func JobName(id int) string { return jobPrefix + strconv.Itoa(id) }
 
 // IDOf returns the id of the schedule whose job has a name; false for what cannot be a schedule's.
@@ -53,8 +53,8 @@ func ParseID(text string) (int, bool) {
 	return id, err == nil && id > 0 && id <= maxID && strconv.Itoa(id) == text
 }
 
-// IsSchedule reports whether a job is that of a schedule. Anybody may give a job the labels of one: the template is a job of
-// the same collection, or a schedule could be made to take over the action, with its secrets, of any job there is.
+// IsSchedule reports whether a job is a schedule. The template must be in the same collection, because any user can set
+// the labels: otherwise a schedule could copy the action, with its secrets, of any job.
 func IsSchedule(j *scheduler.Job) bool {
 	_, ok := IDOf(j.Key.Job)
 	template, err := TemplateKey(TemplateOf(j))
@@ -84,7 +84,7 @@ func rruleOf(j *scheduler.Job) string {
 // ownMembers are those members of a template that its schedules do not take over, as they have their own, or none.
 var ownMembers = []string{"startTime", "recurrence", "timeZone", "dst", "state", "description", "data", "labels"}
 
-// New returns the properties of the job of a new schedule of a template, which may be put again over what is there.
+// New returns the properties of the job for a new schedule of a template. They can be put over an existing job.
 func New(template *scheduler.Job, q Request) document.Value {
 	properties := template.Def.Document().Without(ownMembers...)
 	action, _ := properties.Member("action")
@@ -99,13 +99,13 @@ func New(template *scheduler.Job, q Request) document.Value {
 	return changed(properties, scheduler.Enabled, q)
 }
 
-// Changed returns the properties of the job of a schedule with what a request says.
+// Changed returns the properties of a schedule's job, changed by a request.
 func Changed(j *scheduler.Job, q Request) document.Value {
 	return changed(j.Def.Document(), stateOf(EnabledOf(j)), q)
 }
 
-// Replaced returns the properties of the job of a schedule with what a request says and with the action that the template
-// has now. What the request does not say stays.
+// Replaced returns the properties of a schedule's job with the template's current action, changed by a request.
+// Attributes that the request omits keep their values.
 func Replaced(j, template *scheduler.Job, q Request) document.Value {
 	enabled, description, name, rrule := EnabledOf(j), j.Def.Description, NameOf(j), rruleOf(j)
 	kept := Request{Name: &name, Description: &description, RRule: &rrule, Enabled: &enabled}
@@ -122,7 +122,7 @@ func stateOf(enabled bool) scheduler.State {
 	return scheduler.Disabled
 }
 
-// changed returns properties with what a request says; state is that of the job.
+// changed returns properties changed by a request. state is the state of the job.
 func changed(properties document.Value, state scheduler.State, q Request) document.Value {
 	if q.Name != nil {
 		labels, _ := properties.Member("labels")
@@ -166,8 +166,8 @@ func texts(byName map[string]string) document.Value {
 	return document.ObjectValue(members...)
 }
 
-// withDefaults returns an action whose templates have the data of its job beside them: a schedule has data of its own, and
-// what these leave out is as in the job that they were made of.
+// withDefaults returns an action whose templates carry the job's data: the data of a schedule may omit some of these
+// values.
 func withDefaults(action, data document.Value) document.Value {
 	if data.Kind() != document.KindObject {
 		return action
@@ -195,7 +195,7 @@ func withDefaults(action, data document.Value) document.Value {
 	return with(action, place, with(inner, "data", over(inner, data)))
 }
 
-// eachWithDefaults is withDefaults for what an action has as its errorAction: one, or a list of them.
+// eachWithDefaults applies withDefaults to an errorAction: one action or a list.
 func eachWithDefaults(onError, data document.Value) document.Value {
 	if onError.Kind() != document.KindArray {
 		return withDefaults(onError, data)
@@ -207,7 +207,7 @@ func eachWithDefaults(onError, data document.Value) document.Value {
 	return document.ArrayValue(all...)
 }
 
-// over returns the data beside a template with those that count before them.
+// over returns the data of a template, overridden by data.
 func over(object, data document.Value) document.Value {
 	all, _ := object.Member("data")
 	for _, m := range data.Members() {

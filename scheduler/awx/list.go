@@ -31,16 +31,16 @@ const (
 	maxPageSize     = 200
 )
 
-// ReadQuery reads the parameters of a list: page and page_size; the filters id, name, name__icontains, enabled,
-// unified_job_template and search; order_by with the names of fields, each with a - before it for the reverse. The error
-// is the message that AWX tells: it knows no field of a name.
+// ReadQuery parses the parameters of a list: page and page_size; the filters id, name, name__icontains, enabled,
+// unified_job_template and search; order_by with field names, each with a - for descending order. The error is AWX's
+// message for an unknown field.
 func ReadQuery(q url.Values) (Query, error) {
 	query := Query{page: 1, size: defaultPageSize}
 	for name, texts := range q {
 		text := texts[len(texts)-1]
 		switch name {
 		case "page":
-			query.page, _ = strconv.Atoi(text) // what is no number is no page
+			query.page, _ = strconv.Atoi(text) // a page that is not a number is invalid
 		case "page_size":
 			if n, err := strconv.Atoi(text); err == nil && n > 0 {
 				query.size = min(n, maxPageSize)
@@ -66,7 +66,7 @@ func ReadQuery(q url.Values) (Query, error) {
 	return query, nil
 }
 
-// QueryError says what is wrong with the parameters of a list, as AWX tells it.
+// QueryError is an error in the parameters of a list, in AWX's words.
 type QueryError string
 
 // Error returns the message.
@@ -138,9 +138,9 @@ type listed struct {
 	job *scheduler.Job
 }
 
-// Page returns the wanted page of the schedules of jobs, as they are at an instant; not ok when there is none of its number.
-// u is where it was asked for. Instants are looked for on the page that is shown only, unless the order is theirs. The error
-// is that of ctx.
+// Page returns the requested page of the schedules of jobs at time now; ok is false if the page does not exist. u is
+// the request URL. Instants are computed only for schedules on the page, unless the order depends on them. The error is
+// ctx's.
 func (q Query) Page(ctx context.Context, jobs []*scheduler.Job, now time.Time, u *url.URL) (page List, ok bool, err error) {
 	var all []listed
 	for _, j := range jobs {

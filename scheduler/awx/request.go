@@ -16,14 +16,14 @@ import (
 // MaxName is how many bytes the name of a schedule has at most: as many as a label. AWX takes 512 characters.
 const MaxName = 256
 
-// Request is what a request says of a schedule; nil is what it does not say.
+// Request holds the fields of a request; absent fields are nil.
 type Request struct {
 	Name, Description, RRule, Template *string
 	Enabled                            *bool
 	ExtraData                          *document.Value // an object
 }
 
-// reader reads a request, and collects what is wrong.
+// reader parses a request and collects its errors.
 type reader struct {
 	body   document.Value
 	errors Errors
@@ -57,7 +57,7 @@ func Read(body document.Value, needed ...string) (Request, error) {
 	return q, r.errors.err()
 }
 
-// add takes a note of what is wrong with a field.
+// add records errors of a field.
 func (r *reader) add(field string, messages ...string) {
 	for _, message := range messages {
 		r.errors = append(r.errors, FieldError{field, message})
@@ -106,7 +106,7 @@ func (r *reader) optional(field string) *string {
 	return nil
 }
 
-// printable reports a field that has control characters. AWX takes them, but for NUL, and nobody can see or type them.
+// printable reports control characters in a field. AWX accepts all but NUL, but nobody can see or type them.
 func (r *reader) printable(field string, text *string) {
 	if text == nil {
 		return
@@ -158,11 +158,11 @@ func (r *reader) object(field string) *document.Value {
 		r.add(field, "Expected a dictionary of items but got "+v.Kind().String()+".")
 		return nil
 	}
-	v = document.Merge(document.ObjectValue(), v) // without what is null
+	v = document.Merge(document.ObjectValue(), v) // removes null fields
 	return &v
 }
 
-// rrule reports what is wrong with a recurrence.
+// rrule reports errors in a recurrence.
 func (r *reader) rrule(text string) {
 	_, err := spec.ParseRRule(text, spec.AWX)
 	if wrong, ok := errors.AsType[spec.AWXErrors](err); ok {
@@ -191,13 +191,13 @@ func TemplateKey(name string) (scheduler.Key, error) {
 	return k, k.Validate()
 }
 
-// Errors are what is wrong with a request, by its fields, as AWX tells it: {"name": ["message", …], …}.
+// Errors are the errors of a request by field, in AWX's format: {"name": ["message", …], …}.
 type Errors []FieldError
 
 // FieldError is one thing wrong with a field.
 type FieldError struct{ Field, Message string }
 
-// The messages of AWX, which those of the framework are that it is made with.
+// AWX's messages, which come from its framework.
 const (
 	required   = "This field is required."
 	notNull    = "This field may not be null."
@@ -207,7 +207,7 @@ const (
 	notBool    = "Must be a valid boolean."
 	notPrompt  = "Field is not configured to prompt on launch."
 	notUnique  = "Schedule with this Unified job template and Name already exists."
-	everything = "__all__" // the field of what is no single field's fault
+	everything = "__all__" // the key for errors that belong to no single field
 )
 
 // NotUnique is the error for a name that another schedule of the template has.
@@ -263,8 +263,8 @@ var fields = []struct{ path, field string }{
 	{"recurrence", "rrule"}, {"data", "extra_data"}, {"description", "description"}, {"labels", "name"},
 }
 
-// Explain tells what is wrong with the job of a schedule as errors of the schedule's fields. What is in none of them is in
-// the template.
+// Explain converts problems of a schedule's job to errors of the schedule's fields. Problems outside these fields are
+// in the template.
 func Explain(problems document.Problems) Errors {
 	var all Errors
 	for _, p := range problems {

@@ -23,7 +23,7 @@ type Schedule struct {
 
 	ExtraData document.Value `json:"extra_data"`
 
-	// What AWX has for templates that ask for them. They are always null.
+	// Fields that AWX has for prompts on launch. They are always null.
 
 	Inventory            *int    `json:"inventory"`
 	SCMBranch            *string `json:"scm_branch"`
@@ -41,9 +41,9 @@ type Schedule struct {
 	RRule    string     `json:"rrule"`
 	Template string     `json:"unified_job_template"` // collection/job
 	Enabled  bool       `json:"enabled"`
-	Start    *time.Time `json:"dtstart"`  // the first instant; null: there is none
-	End      *time.Time `json:"dtend"`    // the last instant; null: there is no last, or none at all
-	Next     *time.Time `json:"next_run"` // the next instant; null: there is none, or the schedule is disabled
+	Start    *time.Time `json:"dtstart"`  // the first instant; null: none
+	End      *time.Time `json:"dtend"`    // the last instant; null: unlimited, or no instant at all
+	Next     *time.Time `json:"next_run"` // the next instant; null: none, or the schedule is disabled
 	TimeZone string     `json:"timezone"`
 	Until    string     `json:"until"` // on the clock of the time zone; empty: the recurrence names none
 }
@@ -93,7 +93,7 @@ func next(j *scheduler.Job, now time.Time) *time.Time {
 	return nil
 }
 
-// brief returns the schedule of a job without what its plan tells, which is work to find.
+// brief returns the schedule of a job without the fields that require its plan, which is expensive.
 func brief(j *scheduler.Job) Schedule {
 	id, _ := IDOf(j.Key.Job)
 	rrule, template := rruleOf(j), TemplateOf(j)

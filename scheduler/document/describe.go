@@ -19,7 +19,7 @@ func ShapeOf(read func(o *Object)) *Shape {
 // Describes reports whether the object records a description. Its reader must request every field that it may have.
 func (o *Object) Describes() bool { return o.shape != nil }
 
-// Sample is like [Object.Value], but returns sample in a description. A field named * stands for all fields with free names.
+// Sample is like [Object.Value], but returns sample in a description. The field name * represents all free names.
 func (o *Object) Sample(name string, sample Value) (Value, bool) {
 	if o.Describes() {
 		return sample, true
@@ -64,7 +64,7 @@ func (o *Object) describe(name string) *Shape {
 	return m.Known[i]
 }
 
-// freeName stands for all names that a reader accepts.
+// freeName represents all names that a reader accepts.
 const freeName = "*"
 
 // wants records the form of a field in a description. The words are a separate parameter to keep them off the heap when a
@@ -128,13 +128,13 @@ func (s *Shape) settle() {
 // Shape is what readers take at a place of a document, as they describe it to [ShapeOf].
 type Shape struct {
 	Name     string   // of the member; "*" of one whose name is free, "" of the document
-	Required bool     // it has to be there
-	Forms    []Form   // one of which it has to have
+	Required bool     // the field must be present
+	Forms    []Form   // the value must have one of these forms
 	Members  *Members // of the object that it is, or that its elements are; else nil
 }
 
-// Flat returns the shape of a document that is written without its envelope: the members of the object called envelope come
-// first, and then those beside it.
+// Flat returns the shape of a document without its envelope: first the fields of the object named envelope, then the
+// fields next to it.
 func (s *Shape) Flat(envelope string) *Shape {
 	flat := &Members{Known: slices.Clone(s.Members.Member(envelope).Members.Known)}
 	for _, m := range s.Members.Known {
@@ -145,31 +145,31 @@ func (s *Shape) Flat(envelope string) *Shape {
 	return &Shape{Forms: s.Forms, Members: flat}
 }
 
-// Members are what an object may have.
+// Members describes the fields of an object.
 type Members struct {
 	Known  []*Shape // in the order in which readers ask for them
 	Free   *Shape   // what members of all other names are; nil: see Open
 	Open   bool     // there may be members of other names
-	Either []string // of which one has to be there; nil: none has to
+	Either []string // at least one of these must be present; nil: no such rule
 
-	// Kinds are the kinds of the object, which its member type tells; each knows all members that it may have, that one
-	// among them. Nil: there is one kind, which Known tells.
+	// Kinds are the variants of the object, selected by its field type. Each lists all its fields, including type. Nil:
+	// the object has a single variant, described by Known.
 	Kinds []ObjectKind
 
 	opened bool // a reader ignores all other fields
 
-	// Recurs says that the object is like the one that it stands in, and nothing else is told of it here.
+	// Recurs marks an object with the same fields as its parent. They are not repeated here.
 	Recurs bool
 }
 
-// ObjectKind is a kind of an object whose member type tells it.
+// ObjectKind is a variant of an object, selected by its field type.
 type ObjectKind struct {
 	Words   []string // that type may be
 	Members *Members
 }
 
-// Member returns the member of that name; nil if there is none. Of an object of several kinds, it is that of the first
-// kind that has it.
+// Member returns the field with that name, nil if there is none. For an object with several kinds, it returns the field
+// of the first kind that has it.
 func (m *Members) Member(name string) *Shape {
 	if i := slices.IndexFunc(m.Known, func(s *Shape) bool { return s.Name == name }); i >= 0 {
 		return m.Known[i]
@@ -202,7 +202,7 @@ func (s *Shape) equal(t *Shape) bool {
 	return s.Name == t.Name && s.Required == t.Required && slices.EqualFunc(s.Forms, t.Forms, sameForm) && s.Members.equal(t.Members)
 }
 
-// equal reports whether two objects may have the same members, in whatever order readers ask for them.
+// equal reports whether two objects have the same fields, in any order.
 func (m *Members) equal(n *Members) bool {
 	if m == nil || n == nil {
 		return m == n

@@ -5,17 +5,17 @@ import (
 	"slices"
 )
 
-// Change is a place at which two documents differ. Before and After are what stands there, and are left out where nothing
-// does, or where it is a secret. What they show of an object has no secrets.
+// Change is a difference between two documents at a path. Before and After are omitted if the value is absent or a
+// secret. Secrets inside objects are removed.
 type Change struct {
 	Path   string          `json:"path"`
 	Before json.RawMessage `json:"before,omitempty"`
 	After  json.RawMessage `json:"after,omitempty"`
-	Secret bool            `json:"secret,omitempty"` // a secret is written there, or removed; whether it is another is not told
+	Secret bool            `json:"secret,omitempty"` // a secret was written or removed; whether its text changed is not reported
 }
 
-// Difference returns where two trees differ, whose paths begin with path: in the order of before, and then of what is new
-// in after. Objects are compared member by member, and arrays of one length element by element.
+// Difference returns the differences between two trees rooted at path, in the order of before, followed by additions in
+// the order of after. It compares objects by field, and arrays of equal length by element.
 func Difference(path string, before, after Value) []Change {
 	switch {
 	case before.Equal(after):
@@ -48,7 +48,7 @@ func membersDiffer(path string, before, after Value) []Change {
 	return all
 }
 
-// shown is a value in a change: nothing for null, which is how a document says that nothing is there.
+// shown returns the value to show in a change: nil for null, which means absent.
 func shown(v Value) json.RawMessage {
 	if v.kind == KindNull {
 		return nil
@@ -56,9 +56,8 @@ func shown(v Value) json.RawMessage {
 	return v.JSON()
 }
 
-// ChangedPaths returns where two trees differ, as paths in document order, those that only the second one has last; no more
-// than most. What stands there is not told, so that it may be a secret. Of an object or array that only one of them has,
-// it is the path of the whole.
+// ChangedPaths returns the paths at which two trees differ, at most most of them, in document order with additions
+// last. It shows no values, so secrets are safe. An object or array present in only one tree is reported as a whole.
 func ChangedPaths(before, after Value, most int) []string {
 	c := changes{most: most}
 	c.compare("", before, after)
@@ -145,7 +144,7 @@ func (v Value) Except(names ...string) Value {
 	return v.drop(func(m Member) bool { return slices.Contains(names, m.Name) })
 }
 
-// Only returns an object with no members but those of the given names, and without those that are null.
+// Only returns an object with the named fields, without null fields.
 func (v Value) Only(names ...string) Value {
 	return v.drop(func(m Member) bool { return m.Value.kind == KindNull || !slices.Contains(names, m.Name) })
 }

@@ -39,8 +39,8 @@ func (d Duration) AddTo(t time.Time) time.Time {
 	return t.Add(d.Exact)
 }
 
-// Approx returns d with each month counted as [Month], to compare lengths or to check them against a limit. What is
-// longer than a time.Duration can be (292 years) is as long as it can be.
+// Approx returns d with each month counted as [Month], for comparisons and limits. Values above the range of
+// time.Duration (292 years) are capped.
 func (d Duration) Approx() time.Duration {
 	const most = time.Duration(1<<63 - 1)
 	if d.Months > int((most-d.Exact)/Month) {
@@ -88,16 +88,15 @@ func seconds(b *strings.Builder, d time.Duration) {
 	b.WriteByte('S')
 }
 
-// ParseDuration reads a length of time in one of four forms: ISO 8601, as Azure Scheduler's reference has it; .NET's
-// TimeSpan, as its wire format had it (Azure Scheduler REST API, 2016-03-01); numbers with units, as people and Go write
-// them; or a number of seconds alone.
+// ParseDuration parses a duration in one of four formats: ISO 8601 (Azure Scheduler's reference), .NET's TimeSpan (its
+// wire format, Azure Scheduler REST API 2016-03-01), numbers with units, or a plain number of seconds.
 //
 //	P1Y2M10DT2H30M, PT30S, PT1.5S, P2W    units in this order, whole except seconds; weeks stand alone
 //	00:01:00, 1.12:00:00, 00:00:00.5      [days.]hh:mm:ss[.fraction]
 //	1h30m, 10s, 1.5s, 250ms, 2w3d         units w, d, h, m, s and ms in this order, whole except seconds; m is minutes
 //	30, 0.5                               seconds
 //
-// Zero is a duration; a negative one is not. Years and months may not exceed 1000 years, the rest 292 years.
+// Zero is valid, negative durations are not. Limits: 1000 years in years and months, 292 years in the other units.
 func ParseDuration(text string) (Duration, error) {
 	r := durationReader{scanner: scanner{rest: text}}
 	switch {
@@ -137,8 +136,8 @@ func (r *durationReader) iso() {
 	}
 }
 
-// units adds the numbers of text, each with one letter of order behind it, in that order. An h or m in order stands for
-// the H or M behind the T, where M means minutes.
+// units adds the numbers in text, each followed by one letter of order, in that order. A lower-case h or m in order
+// represents the H or M after the T, where M means minutes.
 func (r *durationReader) units(text, order string) {
 	letters := order
 	r.rest = text
@@ -168,8 +167,7 @@ func (r *durationReader) units(text, order string) {
 	}
 }
 
-// notUnit says what is wrong with what follows a number: nothing does, or it is not one of the letters, or their order
-// is another.
+// notUnit describes the error after a number: no unit, an unknown unit, or a wrong order.
 func (r *durationReader) notUnit(number, letters string) error {
 	const behind, before = "hmS", "YMWD"
 	if r.rest == "" {
@@ -255,7 +253,7 @@ type shortUnit struct {
 	length time.Duration
 }
 
-// shortUnits are the units of the short form in order. That of seconds is the only one with a fraction.
+// shortUnits lists the units of the short format in order. Only seconds may have a fraction.
 var shortUnits = []shortUnit{
 	{"w", 7 * 24 * time.Hour},
 	{"d", 24 * time.Hour},
@@ -298,7 +296,7 @@ func (r *durationReader) short() {
 	}
 }
 
-// noNumber says what is wrong with a text that should begin with a number.
+// noNumber describes the error in a text that should begin with a number.
 func noNumber(text string) error {
 	switch {
 	case text[0] == '-':
@@ -318,7 +316,7 @@ var longNames = map[string]string{
 	"msec": "ms", "millis": "ms", "milliseconds": "ms",
 }
 
-// notShort says what is wrong with what follows a number of the short form; rest begins with it.
+// notShort describes the error after a number in the short format. rest begins with that number.
 func notShort(name, rest string) error {
 	lower := strings.ToLower(name)
 	short, known := longNames[lower]

@@ -21,7 +21,7 @@ type jsonParser struct {
 	room     []Member // for members of finished objects
 }
 
-// stacks are what an unfinished document grows on.
+// stacks holds the values of unfinished arrays and objects.
 type stacks struct {
 	items   []Value
 	members []Member
@@ -32,7 +32,7 @@ var stacksPool = sync.Pool{New: func() any { return &stacks{make([]Value, 0, 16)
 // The bounds of what parsers share.
 const (
 	mostStacked = 256 // values and members of stacks that are used again
-	mostRoom    = 32  // members whose room is allocated at once
+	mostRoom    = 32  // fields that one allocation has room for
 )
 
 // parseJSON reads a whole text. The error is a Problem.
@@ -162,8 +162,8 @@ func (p *jsonParser) finished(members []Member) []Member {
 	return p.room[first:len(p.room):len(p.room)]
 }
 
-// placed reads a value whose name, or that itself, begins at start, and notes where it is. path returns its path from that
-// of what it stands in.
+// placed parses a value and notes its position: start is the offset of its name, or of the value itself. path derives
+// the value's path from the path of its parent.
 func (p *jsonParser) placed(start int, path func(outer string) string) (Value, error) {
 	p.space()
 	if c := p.peek(); c != '{' && c != '[' {
@@ -253,8 +253,7 @@ func (p *jsonParser) space() {
 // beginsComment reports whether s begins with a comment as JSONC has them.
 func beginsComment(s string) bool { return strings.HasPrefix(s, "//") || strings.HasPrefix(s, "/*") }
 
-// commentLength returns the length of the comment that s begins with, 0 if it begins with none, or with one that does not
-// end.
+// commentLength returns the length of the comment at the start of s, 0 if s does not begin with a complete comment.
 func commentLength(s string) int {
 	switch {
 	case strings.HasPrefix(s, "//"):
@@ -311,7 +310,7 @@ type nameSet struct {
 
 const smallObject = 16
 
-// add reports whether name is new beside the earlier members of its object.
+// add reports whether name differs from the names of the earlier fields of its object.
 func (s *nameSet) add(name string, earlier []Member) bool {
 	if s.large == nil && len(earlier) < smallObject {
 		for i := range earlier {

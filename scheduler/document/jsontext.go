@@ -10,7 +10,7 @@ import (
 func (p *jsonParser) string() (string, error) {
 	p.pos++
 	start := p.pos
-	var begun strings.Builder // what comes before start, if there were escapes
+	var begun strings.Builder // the text before start, if it contains escapes
 	for p.pos < len(p.text) {
 		switch c := p.text[p.pos]; {
 		case c == '"':
@@ -52,7 +52,7 @@ func (p *jsonParser) quoted(from int) int {
 	return len(p.text)
 }
 
-// The letters behind a backslash, and what they stand for.
+// The letters after a backslash, and the characters that they represent.
 const (
 	escapes = `"\bfnrt/`
 	escaped = "\"\\\b\f\n\r\t" // and / for itself, which needs no escape
@@ -105,7 +105,7 @@ func (p *jsonParser) hex() (rune, bool) {
 	return rune(n), true
 }
 
-// number reads a number and keeps its text. It is the reader of last resort: what is no number is no value.
+// number parses a number and keeps its text. It is tried last: if the text is not a number, it is not a value.
 func (p *jsonParser) number() (Value, error) {
 	n := numberLength(p.text[p.pos:])
 	if n == 0 {
@@ -137,7 +137,7 @@ func numberLength(s string) int {
 	return i + exponentLength(s[i:])
 }
 
-// exponentLength returns the length of the exponent that s begins with, 0 if there is none.
+// exponentLength returns the length of the exponent at the start of s, 0 if it has none.
 func exponentLength(s string) int {
 	if s == "" || s[0]|0x20 != 'e' {
 		return 0
@@ -162,8 +162,8 @@ func digits(s string) int {
 	return n
 }
 
-// leading returns how many bytes at the beginning of s stand for themselves in a JSON string: ASCII without control
-// characters, quotes and backslashes. Most strings are nothing else, so eight are looked at in one step.
+// leading returns the number of leading bytes of s that need no escape in a JSON string: ASCII without control
+// characters, quotes and backslashes. It checks eight bytes per step, because most strings consist of such bytes only.
 func leading(s string) int {
 	i := 0
 	for ; len(s)-i >= 8; i += 8 {

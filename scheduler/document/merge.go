@@ -6,10 +6,9 @@ import (
 	"unicode"
 )
 
-// Merge returns base changed by patch as RFC 7396 (JSON Merge Patch) says: members of objects are merged, null removes a
-// member, and everything else replaces what was there. Names are matched without letter case, as everywhere in this
-// package, unless one is there that is the same; a member that is there keeps the spelling it has. What a patch gives twice
-// is twice in the result, for its reader to judge.
+// Merge applies patch to base by RFC 7396 (JSON Merge Patch): object fields are merged, null removes a field, and any
+// other value replaces the old one. A name matches exactly, or else in any letter case; an existing field keeps its
+// spelling. Duplicate names in a patch remain duplicates in the result, for its reader to report.
 func Merge(base, patch Value) Value {
 	if patch.kind != KindObject {
 		return patch
@@ -31,8 +30,8 @@ func Merge(base, patch Value) Value {
 	return ObjectValue(slices.DeleteFunc(append(members, added...), func(m Member) bool { return m.Value.kind == KindNull })...)
 }
 
-// targets returns which of members the change of a name is meant for: the one of that very name, or else the first in another
-// letter case that no change names itself. It looks at each name once, as a patch may have as many as fit into it.
+// targets returns a function that finds the field that a change applies to: the one with the exact name, or else the
+// first in another letter case that no change names exactly. It looks at each name once, because a patch may have many.
 func targets(members, changes []Member) (find func(name string) (i int, ok bool)) {
 	named := make(map[string]bool, len(changes))
 	for _, c := range changes {
@@ -91,9 +90,9 @@ func Patch(from, to Value) (patch Value, changed bool) {
 	return ObjectValue(members...), len(members) > 0
 }
 
-// Omitted returns the paths of the secrets of v that next has nothing for: neither a value, nor null in place of the secret
-// or of what it stands in. path is where both stand. Objects with a member type, of which they have different words, are
-// different things, and the secrets of the one are none of the other. Names are matched without letter case.
+// Omitted returns the paths of the secrets of v that next omits: it has neither a value, nor null for the secret or an
+// object around it. path is the path of both. Objects with different values of type are unrelated, and so are their
+// secrets. Names match in any letter case.
 func (v Value) Omitted(path string, next Value) []string {
 	if v.Kind() != KindObject || next.Kind() != KindObject {
 		return nil // it was replaced
@@ -114,8 +113,8 @@ func (v Value) Omitted(path string, next Value) []string {
 	return paths
 }
 
-// Completed returns next with the secrets of v that it has nothing for, as [Value.Omitted] tells them, and where these are.
-// Those of an object whole are not brought back when it is told by its type, which is then not known.
+// Completed returns next with the secrets of v that it omits (see [Value.Omitted]), and their paths. Secrets of an
+// omitted object are not restored if its field type selects its kind, because the kind is then unknown.
 func (v Value) Completed(path string, next Value) (Value, []string) {
 	if v.Kind() != KindObject || next.Kind() != KindObject {
 		return next, nil
@@ -154,8 +153,7 @@ func (v Value) onlySecrets() Value {
 	return ObjectValue(members...)
 }
 
-// Retyped returns the paths of the secrets that stand in an object called name whose type is another one in next. path is
-// where both stand.
+// Retyped returns the paths of the secrets in objects called name whose type differs in next. path is the path of both.
 func (v Value) Retyped(path, name string, next Value) []string {
 	var paths []string
 	for i, item := range v.items {
@@ -184,7 +182,7 @@ func (v Value) otherType(next Value) bool {
 	return ok && also && !strings.EqualFold(here.text, there.text)
 }
 
-// memberFold returns the member of that name, in whatever letter case.
+// memberFold returns the field with that name, in any letter case.
 func (v Value) memberFold(name string) (Value, bool) {
 	if i := v.foldIndex(name); i >= 0 {
 		return v.members[i].Value, true
@@ -192,14 +190,13 @@ func (v Value) memberFold(name string) (Value, bool) {
 	return Value{}, false
 }
 
-// foldIndex returns where the member of that name is, in whatever letter case, or -1.
+// foldIndex returns the index of the field with that name, in any letter case, or -1.
 func (v Value) foldIndex(name string) int {
 	return slices.IndexFunc(v.members, func(m Member) bool { return strings.EqualFold(m.Name, name) })
 }
 
-// Restored returns next with those secrets of v that it has nothing for and that stand at paths which keep takes. path is
-// where both stand; an element of a list is told by its place. Objects of different types are different things, and the
-// secrets of the one are none of the other.
+// Restored returns next with the secrets of v that it omits and whose paths keep accepts. path is the path of both;
+// list elements are matched by index. Objects with different types are unrelated, and so are their secrets.
 func (v Value) Restored(path string, next Value, keep func(path string) bool) Value {
 	switch {
 	case v.kind == KindArray && next.kind == KindArray:

@@ -5,12 +5,11 @@ import (
 	"strings"
 )
 
-// Object reads the members of an object. Each method that reads a member takes its name, makes the name known, and
-// returns false for a member that is absent, null or wrong; what is wrong has then been reported. A caller that must
-// tell absent from wrong asks [Object.Has]. End with [Object.Done].
+// Object reads the fields of an object. A method that reads a field makes its name known. It returns false if the field
+// is absent, null or invalid, after reporting the problem; use [Object.Has] to distinguish absent from invalid. End
+// with [Object.Done].
 //
-// Reading brings the tree into canonical form on the way, in place: a member's name and an enum's word take the spelling
-// that they are asked for with.
+// Reading makes the tree canonical in place: a field name and an enum word take the spelling that the caller passed.
 type Object struct {
 	reader  *Reader
 	place   spot
@@ -26,7 +25,7 @@ type Object struct {
 // usualMembers is how many members nearly all objects have, or fewer.
 const usualMembers = 8
 
-// spot is where a value stands. Its path is needed where something is to be said about it, which is hardly ever.
+// spot is the position of a value. Its path is built only for problems, which are rare.
 type spot struct {
 	object *Object // that the value is in; nil: name is the whole path
 	name   string  // of the member that is the value, or has it
@@ -46,7 +45,7 @@ func (s spot) path() string {
 // spot is the place of a member.
 func (o *Object) spot(name string) spot { return spot{o, name, -1} }
 
-// path is where the object stands.
+// path returns the path of the object.
 func (o *Object) path() string { return o.place.path() }
 
 // Path returns the path of the member name.
@@ -73,16 +72,16 @@ func (o *Object) Report(p Problem) {
 	o.reader.add(p)
 }
 
-// Has reports whether the member is there and not null.
+// Has reports whether the field is present and not null.
 func (o *Object) Has(name string) bool {
 	_, ok := o.Value(name)
 	return ok
 }
 
-// Holds reports whether the member is there, without making it known.
+// Holds reports whether the field is present, without making its name known.
 func (o *Object) Holds(name string) bool { return o.find(name) >= 0 }
 
-// Require reports the member as missing unless it is there and not null.
+// Require reports a problem if the field is absent or null.
 func (o *Object) Require(name string) bool {
 	o.ask(name)
 	if o.shape != nil {
@@ -98,8 +97,8 @@ func (o *Object) Require(name string) bool {
 	return false
 }
 
-// RequireOne reports the first of some members as missing unless one of them is there and not null. It returns the names of
-// those that are.
+// RequireOne reports the first of the fields as missing if all are absent or null. It returns the names of those that
+// are present.
 func (o *Object) RequireOne(names ...string) []string {
 	var given []string
 	for _, name := range names {
@@ -116,7 +115,7 @@ func (o *Object) RequireOne(names ...string) []string {
 	return given
 }
 
-// Value returns a member as it stands, of any kind but null.
+// Value returns a field unchanged, of any kind except null.
 func (o *Object) Value(name string) (Value, bool) {
 	o.learn(name)
 	i := o.find(name)
@@ -129,7 +128,7 @@ func (o *Object) Value(name string) (Value, bool) {
 	return v, v.kind != KindNull
 }
 
-// Refuse reports a member that is there, is not null, and does not belong there. It returns whether it is.
+// Refuse reports a problem if the field is present and not null, and returns whether it is.
 func (o *Object) Refuse(name, format string, args ...any) bool {
 	i := o.find(name)
 	if i < 0 {
@@ -143,14 +142,14 @@ func (o *Object) Refuse(name, format string, args ...any) bool {
 	return true
 }
 
-// Null reports whether the member is there and null, which in a patch means "remove".
+// Null reports whether the field is present and null, which in a patch means "remove".
 func (o *Object) Null(name string) bool {
 	_, ok := o.Value(name)
 	return !ok && o.find(name) >= 0
 }
 
-// Set replaces the value of a member that is there, for what the answer to a document tells beside what was written. It
-// does nothing when the member is absent.
+// Set replaces the value of a present field, for answers that show more than the user wrote. It does nothing if the
+// field is absent.
 func (o *Object) Set(name string, v Value) {
 	if i := o.find(name); i >= 0 {
 		o.members[i].Value = v
@@ -181,8 +180,8 @@ func (o *Object) Inner(name string, v Value) *Object {
 	return o.reader.object(v, o.spot(name))
 }
 
-// Done ends the reading: every member that nobody asked for is reported, with where it belongs ([Reader.Knows]) or the
-// nearest name that somebody did ask for.
+// Done ends the reading. It reports each field that was not read, with the object where it belongs ([Reader.Knows]) or
+// the nearest known name.
 func (o *Object) Done() {
 	if o.shape != nil {
 		o.shape.Members.close()
@@ -194,7 +193,7 @@ func (o *Object) Done() {
 	}
 }
 
-// unknown reports a member that nobody asked for. What is to be said about it shows when the document was read.
+// unknown reports a field that was not read. Its message is completed when the whole document has been read.
 func (o *Object) unknown(name string) {
 	if name == "" {
 		o.Problem("", `unknown field ""`)
@@ -217,7 +216,7 @@ func (o *Object) of(name string, kind Kind) (Value, bool) {
 	return v, ok
 }
 
-// find returns the index of the member of that name, or of one that differs from it by case only, or -1.
+// find returns the index of the field with that name, exact or in another letter case, or -1.
 func (o *Object) find(name string) int {
 	for i := range o.members {
 		if o.members[i].Name == name {
@@ -238,7 +237,7 @@ func (o *Object) find(name string) int {
 // learn adds name to the known names.
 func (o *Object) learn(name string) {
 	if o.reader.Trusted {
-		return // nobody made a mistake
+		return // all names are known
 	}
 	if o.shape != nil {
 		o.describe(name)
@@ -325,8 +324,8 @@ func (o *Object) StringMap(name string) (map[string]string, bool) {
 	return texts, ok
 }
 
-// elements reads the array name with read, which reports what is wrong. All elements are read; one wrong element makes
-// the whole wrong.
+// elements reads the array name with read, which reports its problems. It reads all elements; one invalid element
+// invalidates the array.
 func elements[T any](o *Object, name string, read func(v Value, at spot) (T, bool)) ([]T, bool) {
 	items, ok := o.Array(name)
 	if !ok {

@@ -13,13 +13,13 @@ const (
 	maxSize     = 4 << 20  // bytes of text
 	maxYAML     = 64 << 10 // bytes of one YAML document of a stream
 	maxDepth    = 64       // objects and arrays inside each other
-	maxCopies   = 10_000   // values that the aliases of a YAML document stand for
-	maxRepeated = 1 << 20  // bytes of text that the aliases of a YAML document stand for
+	maxCopies   = 10_000   // values that the aliases of a YAML document may expand to
+	maxRepeated = 1 << 20  // bytes of text that the aliases of a YAML document may expand to
 	maxStream   = 10_000   // YAML documents of a stream
 )
 
-// Parse reads one document: JSON if its first character is { or [, else YAML 1.2, of which it accepts what JSON can
-// express (no tags, no merge keys, names are text). The error is a [Problem]; a syntax error carries line:column.
+// Parse parses one document: JSON if it begins with { or [, else YAML 1.2 within JSON's data model (no tags, no merge
+// keys, names are text). The error is a [Problem]; a syntax error carries line:column.
 func Parse(data []byte) (Value, error) {
 	text, isJSON, err := readText(data)
 	switch {
@@ -108,7 +108,7 @@ func invalidAt(text string) int {
 	return len(text)
 }
 
-// File is the documents of a file, and where in it they say what they say. It is safe for concurrent use.
+// File holds the documents of a file and the positions of their values. It is safe for concurrent use.
 type File struct {
 	Documents []Value
 
@@ -137,8 +137,8 @@ func ParseFile(data []byte) (*File, error) {
 	return f, err
 }
 
-// Place returns the line and the column at which the value at a path of a document begins, both from 1. Documents count
-// from 0. In place of a value that is not there it is that of the nearest around it.
+// Place returns the line and column, both from 1, of the value at a path of a document, counted from 0. For an absent
+// value it returns the position of the nearest enclosing value.
 func (f *File) Place(document int, path string) (line, column int) {
 	at := f.places().of(document, strings.TrimSpace(path))
 	return at.line, at.column

@@ -9,9 +9,9 @@ import (
 	"unicode/utf8"
 )
 
-// Problem is one thing wrong in a document. Path names the place, such as "recurrence.schedule.hours[2]"; it is empty
-// for the document itself. Message says what is wrong, and what would be right. Cause is the error that says the same to
-// programs, such as a syntax error with its column; nil when there is none.
+// Problem is a single error in a document. Path locates it, such as "recurrence.schedule.hours[2]"; it is empty for the
+// document itself. Message states the error and the valid values. Cause is the same error for programs, such as a
+// syntax error with its column, or nil.
 type Problem struct {
 	Path    string `json:"path"`
 	Message string `json:"message"`
@@ -44,15 +44,15 @@ func (ps Problems) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// The bounds of what is told of a document, however much of it is wrong.
+// Limits on the problems reported for a document.
 const (
 	maxProblems = 100
 	maxMessage  = 1 << 10 // bytes
 	maxPath     = 512     // bytes
 )
 
-// Short returns problems as they are told: at most a hundred, and how many there are besides, and of what is long, such as
-// a message that repeats what was written, the beginning and the end.
+// Short returns the problems to report: at most a hundred and the number of the others. Long texts, such as messages
+// that quote the input, keep only their beginning and end.
 func (ps Problems) Short() Problems {
 	short := make(Problems, 0, min(len(ps), maxProblems+1))
 	for _, p := range ps {
@@ -65,7 +65,7 @@ func (ps Problems) Short() Problems {
 	return short
 }
 
-// and returns ps with how many problems there are besides.
+// and returns ps with the number of further problems.
 func (ps Problems) and(more int) Problems {
 	if more == 0 {
 		return ps
@@ -73,7 +73,7 @@ func (ps Problems) and(more int) Problems {
 	return append(ps, Problem{Message: "and " + strconv.Itoa(more) + " more problems"})
 }
 
-// Cut returns a text of at most that many bytes, and a little more: of one that is longer, the beginning and the end.
+// Cut shortens a text to slightly more than most bytes: it keeps the beginning and the end.
 func Cut(text string, most int) string {
 	if len(text) <= most {
 		return text
@@ -127,7 +127,7 @@ func plain(name string) bool {
 	return name != ""
 }
 
-// SyntaxError is a mistake in the text of a document. It is the cause of the [Problem] that tells of it.
+// SyntaxError is an error in the syntax of a document. It is the Cause of its [Problem].
 type SyntaxError struct {
 	Line, Column int // where it is, both from 1; columns in characters
 	Message      string
@@ -145,16 +145,16 @@ func wrongText(line, column int, message string) Problem {
 // place is where something begins in a text, both counted from 1, columns in characters.
 type place struct{ line, column int }
 
-// places says where the values of documents stand: a scalar where it begins, an object or array where its name does. They
-// are collected while a text is parsed. A nil *places collects nothing.
+// places records the positions of values while a text is parsed: the start of a scalar, and the start of the name of an
+// object or array. A nil *places records nothing.
 type places struct {
 	path      string             // of the value that is being parsed
 	documents []map[string]place // by path, in lower case
 	noted     int                // in all documents
 }
 
-// The bounds of what is noted, beyond what any document may have that a scheduler takes. What stands in something with a
-// longer path has the place of that.
+// Limits of the recorded positions, beyond any document that a scheduler accepts. A value with a longer path has the
+// position of its parent.
 const (
 	maxPlaces    = 500_000
 	maxPlacePath = 4 << 10 // bytes
@@ -167,8 +167,8 @@ func (p *places) begin(at place) {
 	}
 }
 
-// enter notes the place of a value, whose path is told from that of what it stands in, and returns the path that is to be
-// gone back to.
+// enter records the position of a value, whose path is derived from its parent's path. It returns the parent's path, to
+// be restored afterwards.
 func (p *places) enter(path func(outer string) string, at place) (outer string) {
 	outer = p.path
 	if len(outer) > maxPlacePath || p.noted == maxPlaces {
@@ -183,7 +183,7 @@ func (p *places) enter(path func(outer string) string, at place) (outer string) 
 	return outer
 }
 
-// of returns the place of the value at a path, or of the nearest that is there around it.
+// of returns the position of the value at a path, or of the nearest enclosing value.
 func (p *places) of(document int, path string) place {
 	if document >= len(p.documents) {
 		return place{1, 1}
@@ -213,22 +213,22 @@ func (c *cursor) place(offset int) place {
 	return place{c.at.line + 1, c.at.column + 1}
 }
 
-// ask notes that a reader wants an object of that name, or whatever it is, from the object.
+// ask records that a reader wants the field name of the object, as an object or as any value.
 func (o *Object) ask(name string) {
 	if r := o.reader; r.words != nil {
 		r.asked = append(r.asked, o.spot(name))
 	}
 }
 
-// stray is a member that nobody asked for where it stands.
+// stray is a field that no reader asked for in this object.
 type stray struct {
-	problem int // which of the reader's problems tells of it
+	problem int // index of the problem that reports it
 	object  string
 	name    string
-	known   []string // what the object may have
+	known   []string // the fields that the object may have
 }
 
-// judge says what is wrong with a stray member, once the whole document was read.
+// judge returns the message for an unknown field after the whole document has been read.
 func (r *Reader) judge(s *stray) string {
 	near := Nearest(s.name, s.known)
 	if strings.EqualFold(near, s.name) {
@@ -252,7 +252,7 @@ func (r *Reader) judge(s *stray) string {
 	return "unknown field"
 }
 
-// homesOf returns the objects of the document that may have a member, other than the one it stands in.
+// homesOf returns the other objects of the document that may have the field.
 func (r *Reader) homesOf(s *stray, name string) []string {
 	if r.words == nil {
 		return nil
@@ -303,8 +303,8 @@ func (r *Reader) below(object, home string) string {
 	return join(r.base, home)
 }
 
-// mayHave reports whether a document that was read so far may have an object at a path: whoever read the object around it
-// did ask for it, if there is one.
+// mayHave reports whether the document may have an object at a path: the reader of the parent, if it exists, asked for
+// it.
 func (r *Reader) mayHave(path string) bool {
 	for path != r.base {
 		around := path[:max(strings.LastIndexAny(path, ".["), 0)]
@@ -319,7 +319,7 @@ func (r *Reader) mayHave(path string) bool {
 	return true
 }
 
-// stands reports whether one of the spots has a path.
+// stands reports whether one of the spots has the path.
 func stands(spots []spot, path string) bool {
 	return slices.ContainsFunc(spots, func(s spot) bool { return s.path() == path })
 }
@@ -338,8 +338,8 @@ func phrase(homes []string) string {
 	return strings.Join(words, " or ")
 }
 
-// Nearest returns the name closest to word, without regard to case: one that begins with it, or that is at most one edit
-// away per three letters of the longer of the two, and at most three. It returns "" if none is that near.
+// Nearest returns the name closest to word in any letter case: one that begins with word, or that is at most one edit
+// away per three letters of the longer, and at most three edits. It returns "" if no name is that close.
 func Nearest(word string, names []string) string {
 	best, bestDistance := "", 4
 	if len(word) > 64 {
@@ -359,8 +359,8 @@ func Nearest(word string, names []string) string {
 	return best
 }
 
-// Distance returns how many letters must be inserted, deleted, replaced or swapped with their neighbour to make a into b
-// (optimal string alignment). It may give up when that is limit or more.
+// Distance returns the number of insertions, deletions, replacements and swaps of neighbors that turn a into b (optimal
+// string alignment). It may stop at limit.
 func Distance(a, b string, limit int) int {
 	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range row {

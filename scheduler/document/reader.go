@@ -7,17 +7,15 @@ import (
 
 // Reader collects problems while a document is read. Use [NewReader].
 type Reader struct {
-	// Stored says that the document was accepted before: what is costly to check, and what is added for answers, need not
-	// be done again.
+	// Stored marks a document that was accepted before. Expensive checks, and additions for answers, are skipped.
 	Stored bool
 
-	// Trusted says that the document is, byte for byte, what was written when it was accepted, in canonical form. What was
-	// checked then is not checked again, and problems need not say what they are about: who finds one reads the document
-	// again without trust.
+	// Trusted marks a document that is byte for byte the canonical form written when it was accepted. Its checks are
+	// skipped, and problems may lack a path: on a problem, read the document again without trust.
 	Trusted bool
 
-	// Data is what the document gives to the templates in it, an object. Zero: nothing. Who reads a template sees to it
-	// that it finds there what it uses.
+	// Data is an object with the values for the document's templates. Zero: no values. The reader of a template must
+	// check that the values it uses exist.
 	Data Value
 
 	// Input is a JSON Schema. Its properties are names that templates may use, as a run may give them values.
@@ -30,10 +28,10 @@ type Reader struct {
 	unnamed  int      // problems beyond the first maxProblems, which are only counted
 	uses     []string // of Data
 	refs     []SecretRef
-	secret   bool // one that stands in the document was read
+	secret   bool // a secret in the document was read
 
-	words  func() *Shape // nil: only what an object was asked for is known of it
-	base   string        // where the object of that shape stands in the document
+	words  func() *Shape // nil: only fields that an object was asked for are known
+	base   string        // path of the object with that shape in the document
 	strays []stray
 	opened []spot // of the objects that were read
 	asked  []spot // of the objects that were asked for
@@ -42,8 +40,8 @@ type Reader struct {
 // NewReader returns a reader without problems.
 func NewReader() *Reader { return &Reader{} }
 
-// Knows gives the reader the shape of the whole document, so that a member which stands in the wrong place is told where it
-// belongs. base is the path of the object of that shape. The function is called when a member is unknown.
+// Knows sets the shape of the whole document, so that the problem of a misplaced field names the right object. base is
+// the path of the object with that shape. shape is called only if a field is unknown.
 func (r *Reader) Knows(base string, shape func() *Shape) {
 	r.opened, r.asked = make([]spot, 0, usualMembers), make([]spot, 0, 2*usualMembers)
 	r.base, r.words = base, sync.OnceValue(shape)
@@ -64,7 +62,7 @@ func (r *Reader) add(p Problem) {
 	}
 }
 
-// full reports whether there is no room for another problem, which is counted then.
+// full reports whether the limit of problems is reached, and then counts one more.
 func (r *Reader) full() bool {
 	if len(r.problems) < maxProblems {
 		return false
@@ -73,16 +71,16 @@ func (r *Reader) full() bool {
 	return true
 }
 
-// Problems returns how many problems were found so far: who reads a part of a document compares before and after.
+// Problems returns the number of problems so far. Compare it before and after you read part of a document.
 func (r *Reader) Problems() int { return len(r.problems) + r.unnamed }
 
-// UseData takes a note of names of [Reader.Data] that a template uses; * stands for all.
+// UseData records the names of [Reader.Data] that a template uses; * represents all.
 func (r *Reader) UseData(names ...string) { r.uses = append(r.uses, names...) }
 
 // UsedData returns the names that [Reader.UseData] took a note of.
 func (r *Reader) UsedData() []string { return r.uses }
 
-// Err returns nil, or the [Problems] found so far: the first hundred, and how many there are besides.
+// Err returns nil, or the [Problems] so far: the first hundred and the number of the others.
 func (r *Reader) Err() error {
 	if len(r.problems) == 0 {
 		return nil

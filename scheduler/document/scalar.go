@@ -38,7 +38,7 @@ func (o *Object) Int(name string, minimum, maximum int64) (int64, bool) {
 	return o.reader.integer(v, o.spot(name), minimum, maximum)
 }
 
-// Enum returns a member that is one of the allowed words, in the spelling given here whatever its letter case there.
+// Enum returns a field with one of the allowed words, in the spelling of allowed. It accepts any letter case.
 func (o *Object) Enum(name string, allowed ...string) (string, bool) {
 	o.wants(name, Form{Kind: FormWord}, allowed...)
 	if o.kind != "" && name == typeMember {
@@ -55,8 +55,8 @@ func (o *Object) Enum(name string, allowed ...string) (string, bool) {
 	return word, ok
 }
 
-// Time returns a member that is a date or an instant in one of the forms of [ParseTime], in UTC. YAML takes a date in
-// basic form, 20261207, for a number. What was written in basic form becomes extended in the tree, as RFC 3339 has it.
+// Time returns a field with a date or an instant in a format of [ParseTime], in UTC. YAML parses a date in basic
+// format, 20261207, as a number. The tree gets the extended format of RFC 3339.
 func (o *Object) Time(name string) (time.Time, bool) {
 	o.wants(name, Form{Kind: FormTime})
 	v, ok := o.Value(name)
@@ -84,8 +84,8 @@ func (o *Object) Time(name string) (time.Time, bool) {
 	return t, true
 }
 
-// Duration returns a member that is a length of time in one of the forms of [ParseDuration], or a number of seconds. In
-// the tree it takes the form of ISO 8601, but for hh:mm:ss: clients that write it, those of .NET, read no other.
+// Duration returns a field with a duration in a format of [ParseDuration], or a number of seconds. The tree gets ISO
+// 8601. Exception: hh:mm:ss stays, because .NET clients, which write it, read no other format.
 func (o *Object) Duration(name string) (Duration, bool) {
 	o.wants(name, Form{Kind: FormLength})
 	return o.duration(name)
@@ -160,7 +160,7 @@ func (r *Reader) integer(v Value, at spot, minimum, maximum int64) (int64, bool)
 	return 0, false
 }
 
-// interval describes the numbers from minimum to maximum. A maximum that stands for "any" is left out.
+// interval describes the numbers from minimum to maximum. A maximum that means "any" is omitted.
 func interval(minimum, maximum int64) string {
 	from, to := strconv.FormatInt(minimum, 10), strconv.FormatInt(maximum, 10)
 	switch {

@@ -7,27 +7,27 @@ import (
 	"strings"
 )
 
-// Secret is a string that is written and never shown, or the name of one that is kept elsewhere. The zero Secret is
-// none. It prints as nothing but its kind, whatever the verb.
+// Secret is a write-only string, or the name of a shared secret. The zero Secret is empty. Every fmt verb prints a
+// placeholder.
 type Secret struct {
 	text   *string // a pointer, so that what prints a struct around it does not follow; nil: none
 	ref    string
 	locked bool
 }
 
-// IsZero reports whether there is no secret, or an empty one.
+// IsZero reports whether the secret is absent or empty.
 func (s Secret) IsZero() bool {
 	text, literal := s.Literal()
 	return literal && text == ""
 }
 
-// Ref returns the name of the shared secret that stands in the document, "" when the secret itself does.
+// Ref returns the name of the shared secret that the document refers to, "" if the document contains the secret itself.
 func (s Secret) Ref() string { return s.ref }
 
 // Locked reports whether only the sealed text is known, because the key is not.
 func (s Secret) Locked() bool { return s.locked }
 
-// Literal returns the secret, if it stands in the document and can be read.
+// Literal returns the secret if the document contains it and it is not locked.
 func (s Secret) Literal() (text string, ok bool) {
 	if s.text != nil {
 		text = *s.text
@@ -35,7 +35,7 @@ func (s Secret) Literal() (text string, ok bool) {
 	return text, s.ref == "" && !s.locked
 }
 
-// Format keeps secrets out of whatever is printed.
+// Format keeps the secret out of printed output.
 func (s Secret) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte("(secret)")) }
 
 // MaxSecret is the length in bytes of the longest secret, a certificate with its chain.
@@ -93,14 +93,14 @@ type SecretRef struct {
 // SecretRefs returns the shared secrets that were named so far.
 func (r *Reader) SecretRefs() []SecretRef { return r.refs }
 
-// HasSecrets reports whether a secret that stands in the document was read so
-// far, locked or not. It costs nothing, unlike [Value.HasSecrets].
+// HasSecrets reports whether the reader has read a secret in the document, locked or not. It costs nothing, unlike
+// [Value.HasSecrets].
 func (r *Reader) HasSecrets() bool { return r.secret }
 
 // IsSecret reports whether the value is a secret, locked or not, that was read or stored as one.
 func (v Value) IsSecret() bool { return v.secret }
 
-// sealedMember is the one member of an object that stands for a sealed secret in a stored document.
+// sealedMember is the only field of an object that represents a sealed secret in a stored document.
 const sealedMember = "$sealed"
 
 // HasSecrets reports whether a secret that is not locked is in the tree.
@@ -115,8 +115,8 @@ func (v Value) HasLocked() bool {
 		slices.ContainsFunc(v.members, func(m Member) bool { return m.Value.HasLocked() })
 }
 
-// Seal returns the tree with every secret replaced by what seal makes of it, which can be stored and shown. path is where
-// the secret stands. Locked secrets go back as they came.
+// Seal replaces every secret in the tree by the output of seal, which is safe to store and show. path is the path of v.
+// Locked secrets keep their sealed text.
 func (v Value) Seal(path string, seal func(path, text string) (string, error)) (Value, error) {
 	if !v.secret {
 		if !v.HasSecrets() && !v.HasLocked() { // the paths in it may be long, and many
@@ -134,8 +134,8 @@ func (v Value) Seal(path string, seal func(path, text string) (string, error)) (
 	return ObjectValue(Member{Name: sealedMember, Value: StringValue(text)}), nil
 }
 
-// Unseal returns the tree with every sealed secret opened. One that open refuses becomes a locked secret, which
-// [Value.Seal] puts back as it was.
+// Unseal opens every sealed secret in the tree. A secret that open refuses becomes locked, and [Value.Seal] restores
+// its sealed text.
 func (v Value) Unseal(path string, open func(path, sealed string) (string, error)) Value {
 	if text, ok := v.sealed(); ok {
 		plain, err := open(path, text)
@@ -158,8 +158,8 @@ func (v Value) hasSealed() bool {
 		slices.ContainsFunc(v.members, func(m Member) bool { return m.Value.hasSealed() })
 }
 
-// Disguised returns the tree with another text in the place of every secret that can be read, repeated until it is as long,
-// but for those at the paths in except. path is where v stands.
+// Disguised replaces the text of every readable secret in the tree, except at the paths in except, with text repeated
+// to the same length. path is the path of v.
 func (v Value) Disguised(path, text string, except []string) Value {
 	if v.secret {
 		if !v.locked && !slices.Contains(except, path) {
@@ -171,8 +171,8 @@ func (v Value) Disguised(path, text string, except []string) Value {
 	return v
 }
 
-// Reserved returns the path of a member with the name that stands for sealed secrets in a stored document. No document
-// of a user may have one: it would be taken for a secret when it is read from the store.
+// Reserved returns the path of a field with the reserved name of sealed secrets. Documents of users must not have one,
+// because the store would read it as a sealed secret.
 func (v Value) Reserved() (path string, found bool) {
 	for i, item := range v.items {
 		if path, found := item.Reserved(); found {
@@ -196,8 +196,8 @@ func MayHoldSealed(json []byte) bool { return bytes.Contains(json, sealedMark) }
 
 var sealedMark = []byte(`{"` + sealedMember + `":`)
 
-// NextSealed returns where the next sealed text begins in JSON written by [Value.JSON], and where it ends. Both are the
-// length of the JSON when there is none.
+// NextSealed returns the bounds of the next sealed text in JSON written by [Value.JSON]. Both are the length of the
+// JSON if it has none.
 func NextSealed(json []byte) (begin, end int) {
 	i := bytes.Index(json, sealedMark)
 	if i < 0 {
@@ -210,7 +210,7 @@ func NextSealed(json []byte) (begin, end int) {
 	return begin, begin + end
 }
 
-// SecretPaths returns where the secrets of the tree stand: those that can be read, and the locked ones.
+// SecretPaths returns the paths of the secrets in the tree: readable and locked ones.
 func (v Value) SecretPaths() (open, locked []string) {
 	v.eachSecret("", func(path string, isLocked bool) {
 		if isLocked {
@@ -237,7 +237,7 @@ func (v Value) eachSecret(path string, f func(path string, locked bool)) {
 	}
 }
 
-// sealed returns the text of a sealed secret, if v stands for one.
+// sealed returns the sealed text if v represents a sealed secret.
 func (v Value) sealed() (string, bool) {
 	if len(v.members) != 1 || v.members[0].Name != sealedMember || v.members[0].Value.kind != KindString {
 		return "", false
@@ -252,24 +252,24 @@ func (v Value) Equal(w Value) bool {
 		slices.EqualFunc(v.members, w.members, func(a, b Member) bool { return a.Name == b.Name && a.Value.Equal(b.Value) })
 }
 
-// IsCredential reports whether a header or property of that name holds a credential, so that its value is a [Secret]. It is
-// one rule for HTTP headers, NATS headers and the application properties of Service Bus.
+// IsCredential reports whether a header or property with that name holds a credential, so that its value is a [Secret].
+// The rule is the same for HTTP headers, NATS headers and application properties of Service Bus.
 //
-// The name is taken as words, which end at a hyphen, underscore, dot or other sign, and where upper case begins; digits at
-// their end do not count. A name holds a credential when one of its words is authorization, credential, credentials,
-// password or passwd, or when the last word is
+// The name is split into words at hyphens, underscores, dots and other signs, and before upper case; trailing digits
+// are dropped. It names a credential if one of its words is authorization, credential, credentials, password or passwd,
+// or if the last word is
 //
 //   - auth, oauth, authentication, authenticate, cookies, cred, creds, pass, passcode, passphrase, pwd, session, sid,
 //     bearer, jwt, otp, sas, sig or hmac;
 //   - a word that ends in key, token, secret, signature, password, passwd, pwd, credential, credentials, authorization,
 //     cookie, sessionid, sessid, secretid, tokenid or keyid, such as apikey.
 //
-// Words at the end that only say which one it is, or how it is written, are passed over first: id, v, value, header, current,
+// Trailing words that only number the value or name its encoding are dropped first: id, v, value, header, current,
 // previous, primary, secondary, old, new, upstream, base, hex, sha, md. So access-key-id, token-v2, session-id and
 // x-hub-signature-256 are credentials; x-author, passport, bypass, monkey, x-key-count and token-type are not.
 //
-// Not credentials, though they are keys, are those that order, group or find things: what stands before key is idempotency,
-// partition, routing, ordering, row, sort, grouping, cache, surrogate, dedup, deduplication or public.
+// Keys that order, group or find things are not credentials: key after idempotency, partition, routing, ordering, row,
+// sort, grouping, cache, surrogate, dedup, deduplication or public.
 func IsCredential(name string) bool {
 	words := nameWords(name)
 	if slices.ContainsFunc(words, func(w string) bool { return everywhere[w] }) {

@@ -7,17 +7,17 @@ import (
 	"time"
 )
 
-// ParseTime reads an ISO 8601 date or instant, in the forms that Azure Scheduler's documents use, or in the basic form
-// of the standard, which has no separators:
+// ParseTime parses an ISO 8601 date or instant in a format of Azure Scheduler's documents, or in the basic format
+// without separators:
 //
 //	2012-11-04                        that day at 00:00 UTC
-//	2012-08-04T00:00                  minutes; UTC, as there is no offset
+//	2012-08-04T00:00                  minutes; UTC, because it has no offset
 //	2012-08-04T00:00:30.5Z            seconds, with up to nine decimals
 //	2012-08-04T02:00:00+02:00         an offset, which fixes the instant
-//	20120804, 20120804T000030Z        the basic form
-//	20120804T0200+0200, …+02          offsets may be short in either form
+//	20120804, 20120804T000030Z        the basic format
+//	20120804T0200+0200, …+02          offsets may be short in either format
 //
-// The result is in UTC. Years are 0001-9999, offsets at most 23:59; leap seconds and 24:00 do not exist. Source: "Dates
+// The result is in UTC. Years are 0001-9999, offsets at most 23:59; leap seconds and 24:00 are invalid. Source: "Dates
 // and DateTime values" of the Azure Scheduler recurrence page.
 func ParseTime(text string) (time.Time, error) {
 	s := scanner{rest: text}

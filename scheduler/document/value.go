@@ -29,13 +29,13 @@ var kinds = [...]string{
 // String returns the kind with its article, as messages use it: "a string", "an array", "null".
 func (k Kind) String() string { return kinds[k] }
 
-// Value is a node of a parsed document. Copies share what is below them. Slices that a Value hands out must not be
-// written to; only an [Object] does that.
+// Value is a node of a parsed document. Copies share their children. Do not write to slices that a Value returns; only
+// an [Object] does.
 type Value struct {
 	kind    Kind
 	truth   bool
 	secret  bool   // a string that is written and never shown
-	locked  bool   // a secret of which only the sealed text is known
+	locked  bool   // a secret whose sealed text alone is known
 	text    string // of a number or a string
 	items   []Value
 	members []Member
@@ -87,8 +87,8 @@ func (v Value) Member(name string) (Value, bool) {
 	return Value{}, false
 }
 
-// With returns v with a value at a path of exact names, such as "action.errorAction[1].type", in objects that are made
-// where there are none; an index is of an element that is there. It shares with v what is not on the path.
+// With returns v with a value at a path of exact names, such as "action.errorAction[1].type". It creates missing
+// objects; an index must exist. Nodes off the path are shared with v.
 func (v Value) With(value Value, path string) Value {
 	if path == "" {
 		return value
@@ -123,7 +123,7 @@ func (v Value) Clone() Value {
 	return v
 }
 
-// each returns v with f applied to its elements or members, whose paths begin with that of v.
+// each returns v with f applied to its elements or fields. path is the path of v.
 func (v Value) each(path string, f func(path string, inner Value) (Value, error)) (Value, error) {
 	var err error
 	v.items, v.members = slices.Clone(v.items), slices.Clone(v.members)
@@ -200,7 +200,7 @@ func (v Value) appendMembers(dst []byte) []byte {
 	return append(dst, '}')
 }
 
-// appendQuoted appends s as a JSON string. Bytes that are not UTF-8, which only a Value made by hand can hold, become
+// appendQuoted appends s as a JSON string. Invalid UTF-8, possible only in a Value that code constructs, becomes
 // U+FFFD.
 func appendQuoted(dst []byte, s string) []byte {
 	dst = append(dst, '"')

@@ -37,8 +37,8 @@ func parseYAML(text string, most int, at *places) ([]Value, error) {
 	return values, nil
 }
 
-// isBlank reports whether there is nothing in a document but comments: what it takes to begin and end one costs more than
-// it weighs.
+// isBlank reports whether a document consists of comments only. The YAML library's cost to begin and end such a
+// document exceeds its size.
 func isBlank(chunk string) bool {
 	for line := range strings.Lines(chunk) {
 		line = strings.TrimRight(line, " \t\r\n")
@@ -49,9 +49,9 @@ func isBlank(chunk string) bool {
 	return true
 }
 
-// documentLength returns the length of the first document of a stream: up to the next line that is "---", or behind one that
-// is "...", which YAML allows at the start of a line for no other purpose. Comments and %directives before the first ---
-// belong to it.
+// documentLength returns the length of the first document of a stream: up to the next line "---", or through a line
+// "...", which YAML allows at the start of a line for no other purpose. Comments and %directives before the first ---
+// are part of it.
 func documentLength(text string) int {
 	content, length := false, 0
 	for line := range strings.Lines(text) {
@@ -134,8 +134,7 @@ func limitDepth(depth int, _ *yaml.DepthContext) error {
 	return nil
 }
 
-// wrongYAML returns the problem that an error of the YAML library tells of, without what it quotes of the text, which may be
-// a secret.
+// wrongYAML converts an error of the YAML library to a problem. It omits quoted input, which may be a secret.
 func wrongYAML(text string, line int, err error) error {
 	e, ok := errors.AsType[*yaml.LoadError](err)
 	if !ok {

@@ -7,7 +7,7 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// quoted is the styles of scalars that are text whatever they say.
+// quoted is the styles of scalars that are always text.
 const quoted = yaml.SingleQuotedStyle | yaml.DoubleQuotedStyle | yaml.LiteralStyle | yaml.FoldedStyle
 
 // isNull reports whether a node is null.
@@ -16,9 +16,8 @@ func isNull(node *yaml.Node) bool {
 	return node.Kind == yaml.ScalarNode && v.kind == KindNull && wrong == ""
 }
 
-// scalarValue returns what a scalar is, as the core schema of YAML 1.2 has it, with the numbers that people write with a
-// sign, another base or underscores; or what is wrong with it. No message repeats what was written: it may be a password
-// without quotes.
+// scalarValue converts a scalar by the core schema of YAML 1.2, and also accepts signs, other bases and underscores in
+// numbers; or it returns what is wrong. No message quotes the input: it may be an unquoted password.
 func scalarValue(node *yaml.Node) (v Value, wrong string) {
 	if node.Style&quoted != 0 {
 		return StringValue(node.Value), ""
@@ -60,8 +59,8 @@ func numberValue(written, canonical string) (v Value, wrong string) {
 // longestNumber is the longest text that may be a number in another form than JSON's.
 const longestNumber = 400
 
-// plainNumber returns the canonical text of what may stand for a number: a whole number of 64 bits, or one with a point.
-// What has an exponent and no point, or more digits, is text, such as 12e4, which is part of a checksum.
+// plainNumber returns the canonical text of a number: a 64-bit integer, or a number with a decimal point. A number with
+// an exponent and no point, such as 12e4 in a checksum, or with more digits, is text.
 func plainNumber(written string) (canonical string, ok bool) {
 	if len(written) > longestNumber {
 		return "", false
@@ -101,13 +100,13 @@ func plainNumber(written string) (canonical string, ok bool) {
 	return strconv.FormatUint(u, 10), err == nil
 }
 
-// The YAML library keeps to YAML 1.1 where that differs in what a text is. Documents are YAML 1.2.
+// The YAML library follows YAML 1.1 where the two versions disagree about text. Documents are YAML 1.2.
 
 // oldBreaks are characters that ended a line in YAML 1.1, and are text in 1.2.
 var oldBreaks = []string{"\u0085", "\u2028", "\u2029"}
 
-// hideBreaks puts characters for private use, which are not in the text, in place of old line breaks. What it returns
-// besides brings them back.
+// hideBreaks replaces the line breaks of YAML 1.1 with private-use characters that the text does not contain. back
+// restores them.
 func hideBreaks(text string) (hidden string, back *strings.Replacer) {
 	if !strings.Contains(text, oldBreaks[0]) && !strings.Contains(text, oldBreaks[1]) && !strings.Contains(text, oldBreaks[2]) {
 		return text, strings.NewReplacer()

@@ -99,7 +99,7 @@ func (w *yamlWriter) array(v Value, depth int) {
 	}
 }
 
-// scalar writes what has no lines below it, or a text as a block.
+// scalar writes a value without children, or a text as a block.
 func (w *yamlWriter) scalar(v Value, depth int) {
 	switch v.kind {
 	case KindString:
@@ -154,7 +154,7 @@ func (w *yamlWriter) text(s string) {
 		return
 	}
 	for _, r := range string(appendQuoted(nil, s)) {
-		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) { // YAML has none of the first, and nobody sees the others
+		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) { // YAML forbids control characters, and bidi controls are invisible
 			fmt.Fprintf(w, `\u%04x`, r)
 			continue
 		}
@@ -196,8 +196,8 @@ func isWord(s string) bool {
 // yamlWords are what YAML, in one version of it or another, takes for something else than a text.
 var yamlWords = []string{"true", "false", "null", "yes", "no", "on", "off", "y", "n"}
 
-// isPlain reports whether a text can stand without quotes for every reader of YAML: it begins with a letter, / or $ and has
-// nothing of YAML's own in it.
+// isPlain reports whether every YAML parser reads the unquoted text as text: it begins with a letter, / or $ and
+// contains no YAML syntax.
 func isPlain(s string) bool {
 	if s == "" || strings.HasSuffix(s, " ") || strings.HasSuffix(s, ":") || strings.Contains(s, ": ") || strings.Contains(s, " #") ||
 		slices.Contains(yamlWords, strings.ToLower(s)) {

@@ -98,8 +98,8 @@ func (w *feedWriter) event(e *Event) {
 	w.line("END", "VEVENT")
 }
 
-// line writes a property, folded: what a line has no room for goes to the next, which begins with a blank. No character
-// is cut in two.
+// line writes a property and folds it: the rest continues on the next line after a space, without splitting a
+// character.
 func (w *feedWriter) line(name, value string) {
 	rest, room := name+":"+value, maxLine
 	for len(rest) > room {

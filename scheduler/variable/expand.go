@@ -1,5 +1,6 @@
-// Package variable reads and writes the variables of job files: in their texts, ${CARILLON_…} stands for a value of whoever
-// reads the file, and $${CARILLON_…} for itself. Names are in upper-case letters, digits and "_"; all else is left alone.
+// Package variable expands and escapes the variables of job files. In a text, ${CARILLON_…} is replaced by a value that
+// the reader of the file supplies, and $${CARILLON_…} is the escaped literal. Names consist of upper-case letters,
+// digits and "_"; all other text is unchanged.
 package variable
 
 import (
@@ -71,7 +72,7 @@ func (e *expander) text(s, path string) string {
 		case !closed || !isName(name): // not a variable
 			b.WriteString(before + open)
 			rest = after
-		case strings.HasSuffix(before, "$"): // $${…} stands for ${…}
+		case strings.HasSuffix(before, "$"): // $${…} is the literal ${…}
 			b.WriteString(before[:len(before)-1] + open + name + "}")
 		default:
 			b.WriteString(before + e.variable(Prefix+name, path))
@@ -93,8 +94,8 @@ func isName(s string) bool {
 	return s != "" && strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == ""
 }
 
-// Escape returns a document in which every text that [Expand] would take for a variable stands for itself. Its
-// secrets stay as they are: they are hidden ones.
+// Escape returns a document in which [Expand] replaces nothing: every variable in its texts is escaped. Secrets stay
+// unchanged, because they are hidden.
 func Escape(v document.Value) document.Value {
 	switch v.Kind() {
 	case document.KindString:
