@@ -21,7 +21,7 @@ const (
 // Principal is an authenticated client.
 type Principal struct {
 	Name    string  `json:"name,omitempty"`    // of the token, the certificate or the issuer's user, for people; "" for anybody
-	ID      string  `json:"id,omitempty"`      // distinguishes principals with the same name: token ID, the issuer's sub, or the certificate's SHA-256
+	ID      string  `json:"id,omitempty"`      // token ID, the sub of the issuer, or the SHA-256 of the certificate
 	Via     string  `json:"via"`               // how it was found out: one of the Via constants
 	Address string  `json:"address,omitempty"` // where the request came from, without its port
 	Grants  []Grant `json:"grants,omitempty"`

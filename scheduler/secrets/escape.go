@@ -8,8 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// appendDecoded appends what the first n bytes of text stand for: an escape, or a
-// byte.
+// appendDecoded appends the decoded first n bytes of text: an escape or a single byte.
 func appendDecoded(dst []byte, text string) (decoded []byte, n int) {
 	switch text[0] {
 	case '\\':
@@ -39,8 +38,7 @@ func appendDecoded(dst []byte, text string) (decoded []byte, n int) {
 // for; the longest one there is has 33.
 const maxEntity = 40
 
-// appendBackslash appends what an escape at the beginning of text stands for; n
-// is 0 when there is none.
+// appendBackslash appends the decoded escape at the start of text. n is 0 if text does not begin with one.
 func appendBackslash(dst []byte, text string) (decoded []byte, n int) {
 	if len(text) < 2 {
 		return dst, 0
@@ -101,11 +99,10 @@ const maxPartial = 11
 
 const hexDigits = "0123456789abcdefABCDEF"
 
-// notInEntity reports whether r cannot stand in an HTML entity.
+// notInEntity reports whether r cannot occur in an HTML entity.
 func notInEntity(r rune) bool { return r >= utf8.RuneSelf || r != '#' && !isWord(byte(r)) }
 
-// partialEscape returns the length of the escape that text ends with the beginning
-// of, 0 when there is none.
+// partialEscape returns the length of the incomplete escape at the end of text, 0 if there is none.
 func partialEscape(text string) int {
 	for n := min(maxPartial, len(text)); n > 0; n-- {
 		tail := text[len(text)-n:]
@@ -161,9 +158,8 @@ func (l layer) find(found []match, text string) []match {
 // escaped reports whether [layer.decode] would change a text.
 func escaped(text string) bool { return strings.ContainsAny(text, `\%&+`) }
 
-// decode returns l with one layer of escapes decoded: those of JSON and of
-// programming languages, of URLs, and of HTML. A plus becomes a space, as in
-// forms, also one that stands for itself.
+// decode decodes one layer of escapes: JSON and programming languages, URLs, and HTML. Every plus becomes a space, as
+// in forms, even a literal one.
 func (l layer) decode() layer {
 	text, origins := make([]byte, 0, len(l.text)), make([]int, 0, len(l.text)+1)
 	for i := 0; i < len(l.text); {

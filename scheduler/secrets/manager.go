@@ -15,7 +15,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// ManagerConfig says what a manager works with. All of it is required.
+// ManagerConfig configures a [Manager]. All fields are required.
 type ManagerConfig struct {
 	// Vault has the shared secrets and the keys.
 	Vault *Vault
@@ -23,13 +23,12 @@ type ManagerConfig struct {
 	// Jobs keeps the jobs, whose secrets are rotated and looked into.
 	Jobs JobStore
 
-	// Refers reports whether a stored job refers to a shared secret, also when
-	// that cannot be told. It is asked about jobs that may still run and look as
-	// if they did.
+	// Refers reports whether a stored job refers to a shared secret; true if it cannot be determined. The manager calls
+	// it for jobs that may still run and whose stored text suggests a reference.
 	Refers func(st scheduler.Stored, name string) bool
 }
 
-// JobStore is what a manager needs of the stored jobs.
+// JobStore is the store of jobs as a manager needs it.
 type JobStore interface {
 	JobReader
 	RewriteJob(ctx context.Context, k scheduler.Key, data []byte, replaces uint64, final bool) (uint64, error)
@@ -42,8 +41,7 @@ type JobReader interface {
 	LoadJobs(ctx context.Context, keys []scheduler.Key, each func(scheduler.Stored)) error
 }
 
-// Manager does what users ask for of shared secrets and of the keys of a store.
-// It is safe for concurrent use.
+// Manager carries out user requests for shared secrets and for the keys of a store. It is safe for concurrent use.
 type Manager struct {
 	vault  *Vault
 	jobs   JobStore
@@ -62,11 +60,10 @@ const casTries = 10
 //
 //	{"value": "…", "description": "…"}
 //
-// and returns it without. created tells whether it is new. Jobs that name it
-// use the new value from their next attempt on.
+// and returns it without the value. created reports whether the secret is new. Jobs that refer to it use the new value
+// from their next attempt.
 //
-// Errors: ErrInvalid with every problem, also when there is no key to seal it
-// with.
+// Errors: ErrInvalid with every problem, or if the process has no key.
 func (m *Manager) Put(ctx context.Context, name string, body []byte) (shown *SharedSecret, created bool, err error) {
 	if err := scheduler.ValidateName("secret", name); err != nil {
 		return nil, false, err
@@ -93,8 +90,8 @@ func (m *Manager) Put(ctx context.Context, name string, body []byte) (shown *Sha
 	return nil, false, fmt.Errorf("secret %s: %w", name, err)
 }
 
-// List returns all shared secrets by name, without their values. One that
-// cannot be read says so, and can be set anew or deleted.
+// List returns all shared secrets by name, without their values. An unreadable one carries its problem; you can set it
+// again or delete it.
 func (m *Manager) List(ctx context.Context) ([]*SharedSecret, error) {
 	all := []*SharedSecret{}
 	err := m.vault.store.Each(ctx, func(st scheduler.Stored) error {
@@ -110,10 +107,9 @@ func (m *Manager) List(ctx context.Context) ([]*SharedSecret, error) {
 	return all, err
 }
 
-// Delete deletes a shared secret. ErrNotFound when there is none of that name;
-// ErrConflict when jobs that may still run refer to it, unless force is set:
-// their attempts fail from then on. A job that is put at the same moment is not
-// seen.
+// Delete deletes a shared secret. It returns ErrNotFound for an unknown name, and ErrConflict if jobs that may still
+// run refer to the secret. With force, Delete ignores references, and the attempts of these jobs then fail. The check
+// may miss a job that is put at the same moment.
 func (m *Manager) Delete(ctx context.Context, name string, force bool) error {
 	if err := scheduler.ValidateName("secret", name); err != nil {
 		return err

@@ -10,7 +10,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// Redacted stands for a secret in a message.
+// Redacted replaces a secret in a message.
 const Redacted = "***"
 
 // minLength is the length in bytes of the shortest text that is redacted:
@@ -21,13 +21,11 @@ const minLength = 4
 // may show JSON in JSON, or a URL in HTML.
 const maxDecodings = 3
 
-// Redactor knows what must not be recorded of an attempt. The zero Redactor
-// knows of nothing; it is safe for concurrent use.
+// Redactor redacts the secrets of an attempt. The zero Redactor knows no secrets. It is safe for concurrent use.
 //
-// A target that shows what it was sent may escape it in countless ways. So the
-// ways are not listed: the escapes of the text are decoded, layer by layer, and
-// each layer is searched. Escapes that are part of the secret itself are decoded
-// with those of the text, so the secret is looked for as it is on each layer.
+// A target that echoes a request may escape it in countless ways. The Redactor therefore decodes the text, layer by
+// layer, and searches each layer. Decoding also affects escapes that are part of the secret, so it searches for the
+// secret as it appears on each layer.
 type Redactor struct {
 	mu    sync.Mutex
 	forms []string // that secrets take on some layer
@@ -91,8 +89,7 @@ func (r *Redactor) Clean(res scheduler.Result) scheduler.Result {
 // ellipsis is where an action says that it has left something out.
 const ellipsis = "…"
 
-// escapes is how many bytes a byte of a secret may take in a text: those of
-// \u0061 in a URL, as every one of its own.
+// escapes is the maximum number of bytes per secret byte in a text: \u0061 with each character percent-encoded.
 const escapes = 18
 
 // Veiled returns where a text shows a secret, as spans from..to in order, and how
@@ -158,8 +155,8 @@ func (r *Redactor) findTruncated(found []match, l layer, from, to int) []match {
 	return found
 }
 
-// overlap returns the length of the longest beginning of secret that text ends
-// with, 0 when it is too short to tell.
+// overlap returns the length of the longest prefix of secret at the end of text, 0 if it is too short to be
+// significant.
 func overlap(text, secret string) int {
 	i := max(0, len(text)-len(secret))
 	for {
@@ -178,8 +175,7 @@ func overlap(text, secret string) int {
 // match is a part of a text that shows a secret.
 type match struct{ from, to int }
 
-// redact returns text with [Redacted] for every match. Those that overlap are
-// one.
+// redact replaces every match in text by [Redacted]. Overlapping matches become one.
 func redact(text string, matches []match) string {
 	if len(matches) == 0 {
 		return text

@@ -14,23 +14,21 @@ import (
 )
 
 type (
-	// Rotation is what a rotation of keys did.
+	// Rotation is the result of a key rotation.
 	Rotation = view.Rotation
 
-	// RotationFailure is what it could not do.
+	// RotationFailure is an entry that a rotation could not seal.
 	RotationFailure = view.RotationFailure
 )
 
-// maxFailed is how many failures a rotation tells one by one.
+// maxFailed is the maximum number of failures that a rotation lists.
 const maxFailed = 100
 
-// Rotate seals the secrets of every job, and every shared secret, with the
-// first key of this process, each by compare-and-set. Nothing else changes: a
-// job keeps its generation, its schedule and its baton. It may be repeated, and
-// cut short, at any time. Earlier revisions of definitions, of which the store
-// keeps a few for occurrences under way, stay as they are.
+// Rotate seals the secrets of every job and every shared secret with the first key of this process, one compare-and-set
+// per entry. A job keeps its generation, schedule and baton. You can interrupt and repeat a rotation at any time.
+// Earlier revisions of definitions, of which the store keeps a few for occurrences in progress, stay unchanged.
 //
-// Errors: ErrConflict when there is no key.
+// Errors: ErrConflict if the process has no key.
 func (m *Manager) Rotate(ctx context.Context) (*Rotation, error) {
 	r := &rotator{vault: m.vault, jobs: m.jobs, did: Rotation{Key: m.vault.keys.First(), Failed: []RotationFailure{}}}
 	if r.did.Key == "" {
@@ -117,8 +115,8 @@ func unlessGone(err error) error {
 	return err
 }
 
-// rotateJob seals the secrets of a job again. Its action is not read: that of a
-// type which this process does not know is rotated like any other.
+// rotateJob seals the secrets of a job again. It does not parse the action, so it also handles action types that this
+// process does not know.
 func (r *rotator) rotateJob(ctx context.Context, st scheduler.Stored) error {
 	for range casTries {
 		data, stale, wrong := r.vault.reseal(st.Key, st.Data)
@@ -148,9 +146,8 @@ func (r *rotator) rotateJob(ctx context.Context, st scheduler.Stored) error {
 	return nil
 }
 
-// reseal returns a stored job with its secrets sealed with the first key: nil
-// when it has none. stale tells whether that changed anything. The error says
-// that some could not be opened; they are as they were.
+// reseal returns a stored job with its secrets sealed by the first key, nil if it has none. stale reports whether the
+// result differs. The error reports secrets that could not be opened; these stay unchanged.
 func (v *Vault) reseal(k scheduler.Key, data []byte) (resealed []byte, stale bool, err error) {
 	head, properties, missing := scheduler.SplitStored(data)
 	if missing != nil || !document.MayHoldSealed(properties) {

@@ -14,11 +14,10 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-// SharedSecret is a named secret that jobs refer to, as it is shown: all but
-// its text. One that cannot be read has a problem and no more.
+// SharedSecret is a named secret that jobs refer to, without its text. An unreadable one carries only its problem.
 type SharedSecret = view.SharedSecret
 
-// storedShared is a shared secret as it lies in the store.
+// storedShared is the stored form of a shared secret.
 type storedShared struct {
 	name string
 
@@ -110,12 +109,12 @@ func (v *Vault) save(ctx context.Context, next *storedShared, replaces uint64) e
 	return nil
 }
 
-// Undecryptable tells of secrets in the store that this process cannot open: it
-// has not the key that they were sealed with, or another one of that id.
+// Undecryptable describes stored secrets that this process cannot open: it lacks their key, or has a different key with
+// that ID.
 type Undecryptable = view.Undecryptable
 
-// Undecryptable looks for secrets that cannot be opened: at every shared one, and
-// at those of some jobs. It returns them by the ids of their keys.
+// Undecryptable returns the secrets that cannot be opened, by key ID. It checks every shared secret and the jobs in
+// sample.
 func (m *Manager) Undecryptable(ctx context.Context, sample []scheduler.Key) ([]Undecryptable, error) {
 	byKey := map[string]*Undecryptable{}
 	note := func(sealed, example string, err error) *Undecryptable {
@@ -165,7 +164,7 @@ func (v *Vault) undecryptable(st scheduler.Stored) map[string]error {
 	}
 	tree, err := document.Parse(properties)
 	if err != nil {
-		return nil // an audit tells of it
+		return nil // the consistency check reports it
 	}
 	byKey := map[string]string{}
 	found := map[string]error{}

@@ -11,7 +11,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/secrets/seal"
 )
 
-// Config says what a vault works with.
+// Config configures a [Vault].
 type Config struct {
 	// Store keeps the shared secrets. It is required for all but sealing.
 	Store scheduler.Bucket
@@ -55,13 +55,13 @@ func NewVault(cfg Config) *Vault {
 // it has lost its watch, and tries again. It may run several times in a process.
 func (v *Vault) Run(ctx context.Context, lost func(error)) { v.shared.Run(ctx, lost) }
 
-// noKey is what is wrong with a secret when there is nothing to seal it with.
+// noKey is the problem of a secret in a process without a key.
 const noKey = "this scheduler has no key to seal secrets with; start it with --secret-key-file"
 
-// jobPlace is what a secret of a job is sealed for.
+// jobPlace returns the place to which a job's secret is bound.
 func jobPlace(k scheduler.Key, path string) string { return "job " + k.String() + " " + path }
 
-// sharedPlace is what a shared secret is sealed for.
+// sharedPlace returns the place to which a shared secret is bound.
 func sharedPlace(name string) string { return "secret " + name }
 
 // keyring returns the keys; a nil vault has none.
@@ -72,8 +72,8 @@ func (v *Vault) keyring() *seal.Keyring {
 	return v.keys
 }
 
-// Seal returns the properties of a job as they are stored. Secrets that could
-// not be opened go back as they came. ErrInvalid when there is no key.
+// Seal returns the properties of a job in stored form. Locked secrets keep their sealed text. The error is ErrInvalid
+// if the process has no key.
 func (v *Vault) Seal(k scheduler.Key, properties document.Value) (document.Value, error) {
 	return properties.Seal("", func(path, text string) (string, error) {
 		sealed, err := v.keyring().Seal(jobPlace(k, path), text)
@@ -91,10 +91,9 @@ func (v *Vault) Unseal(k scheduler.Key, properties document.Value) document.Valu
 	})
 }
 
-// Check reports what cannot be kept of the secrets of a job that is written: a
-// secret without a key to seal it with, and the name of a shared one that is
-// not there. o is the object that the properties were read from, and its reader
-// gets the problems. The error is the store's.
+// Check reports problems with the secrets of a job that a client writes: a secret without a key to seal it, or a
+// reference to a missing shared secret. The problems go to the reader of o, the object of the properties. The error is
+// the store's.
 func (v *Vault) Check(ctx context.Context, o *document.Object, properties document.Value) error {
 	r := o.Reader()
 	if path, reserved := properties.Reserved(); reserved {

@@ -7,10 +7,10 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// Answer tells what became of a job at a time, for people and for programs.
+// Answer explains a job's behavior at a time, to people and programs.
 type Answer struct {
 	Job      string    `json:"job"`      // collection/job
-	At       time.Time `json:"at"`       // what was asked about, in UTC
+	At       time.Time `json:"at"`       // the time in question, in UTC
 	Local    string    `json:"local"`    // the same on the job's clock
 	TimeZone string    `json:"timeZone"` // of that clock
 
@@ -18,7 +18,7 @@ type Answer struct {
 	Answer string `json:"answer"`         // in English
 	Hint   string `json:"hint,omitempty"` // what may be done about it
 
-	// Of what ran, was left out or is planned.
+	// Set for instants that ran, were left out, or are planned.
 	Occurrence string            `json:"occurrence,omitempty"`           // its id
 	Nominal    time.Time         `json:"expectedExecutionTime,omitzero"` // by the schedule
 	Due        time.Time         `json:"dueTime,omitzero"`               // when the attempt may run that comes next
@@ -38,7 +38,7 @@ type Answer struct {
 	// HistorySince is the instant since which all records of the job are kept.
 	HistorySince time.Time `json:"historySince,omitzero"`
 
-	Notes   []string               `json:"notes,omitempty"`   // what else a reader should know, as of changes of the clock
+	Notes   []string               `json:"notes,omitempty"`   // further facts, such as clock changes
 	Records []scheduler.RecordForm `json:"records,omitempty"` // of the occurrence, the oldest first
 }
 
@@ -54,10 +54,10 @@ type Code string
 // The codes of answers.
 const (
 	Ran        Code = "ran"        // an attempt of the main action succeeded
-	Failed     Code = "failed"     // none did, and it was given up
+	Failed     Code = "failed"     // all attempts failed, and the retries are exhausted
 	Running    Code = "running"    // an attempt is under way, or about to be
 	Retrying   Code = "retrying"   // attempts have failed, and another one follows
-	Waits      Code = "waits"      // for its target: a circuit, a rate, or a number of attempts at once
+	Waits      Code = "waits"      // waits for its target: circuit breaker, rate limit or concurrency limit
 	Skipped    Code = "skipped"    // left out, for a reason
 	Postponed  Code = "postponed"  // with its collection, which is disabled
 	Planned    Code = "planned"    // it is to come
@@ -66,13 +66,13 @@ const (
 	Disabled   Code = "disabled"   // the job is
 	Paused     Code = "paused"     // the job is, until a later time
 	NotCreated Code = "notCreated" // it was not there yet
-	Ended      Code = "ended"      // its schedule was over, or is by then
+	Ended      Code = "ended"      // its schedule has ended, or will have ended by that time
 	Edited     Code = "edited"     // it had another schedule then, which is not known any more
 	Unknown    Code = "unknown"    // the records of that time are not kept any more
 	Unrecorded Code = "unrecorded" // it was due, and nothing is known of it
 	Deleted    Code = "deleted"    // the job was
-	NoJob      Code = "noJob"      // there is none of the name, and never was as far as is known
-	Damaged    Code = "damaged"    // what is stored of the job cannot be read
+	NoJob      Code = "noJob"      // no job has that name, or had it as far as is known
+	Damaged    Code = "damaged"    // the stored job cannot be read
 )
 
 // local is an instant on the job's clock (RFC 3339).

@@ -16,7 +16,7 @@ type Change struct {
 	By   string // "": nobody knows
 }
 
-// What was done to a job.
+// What is a kind of change to a job.
 type What string
 
 // The changes of a job.
@@ -25,10 +25,10 @@ const (
 	Halted  What = "paused"
 	Shut    What = "collection disabled"
 	Removed What = "deleted"
-	Changed What = "changed" // nobody knows how
+	Changed What = "changed" // the kind of change is unknown
 )
 
-// ChangesIn are the changes that a definition itself tells of: when it was written last.
+// ChangesIn returns the change that a definition records itself: its last write.
 func ChangesIn(j *scheduler.Job) []Change {
 	c := Change{At: j.Updated, What: Changed, By: who(trail.By{Name: j.Origin.Name, Via: j.Origin.Via}, j.Origin.Claim)}
 	switch {
@@ -42,10 +42,10 @@ func ChangesIn(j *scheduler.Job) []Change {
 	return []Change{c}
 }
 
-// ChangeOf is the change that an entry of the audit trail tells of.
+// ChangeOf returns the change in an entry of the audit log.
 func ChangeOf(e *trail.Entry, what What) Change { return Change{e.Time, what, who(e.By, e.Claim)} }
 
-// who is who made a change, in words; "" when nothing is known.
+// who describes the author of a change, "" if unknown.
 func who(by trail.By, claim string) string {
 	switch {
 	case by.Name != "":
@@ -74,8 +74,8 @@ func (q *Question) disabledSince() time.Time {
 	return q.Job.Updated
 }
 
-// blame says since when something is so, and by whom: since the last change of a kind before an instant, the zero time for
-// any. Where nobody knows who it was, a note says how far back the audit log goes.
+// blame adds the time and the author of the last change of a kind before an instant (zero: any time). If the author is
+// unknown, a note states how far back the audit log goes.
 func (q *Question) blame(a *Answer, what What, before time.Time) (c Change, ok bool) {
 	if c, ok = q.last(what, before); ok {
 		a.Since, a.By = c.At.UTC(), c.By

@@ -1,5 +1,9 @@
-// Package why tells why a job ran at an instant, or did not. It is pure: what is
-// asked, and all that is known, is a [Question], and [Explain] makes an [Answer] of
-// it. What the history says comes first, then where the job's baton is, then what
-// its schedule says; what none of these can tell is said to be unknown.
+// Package why explains why a job ran at an instant, or did not. It is pure: a [Question] holds the time and all known
+// facts, and [Explain] derives an [Answer]:
+//
+//	Question ──▶ history? ──no──▶ baton? ──no──▶ schedule? ──no──▶ unknown
+//	                └───────────────┴────────────────┴──────────────┴──▶ Answer
+//
+// The history has precedence over the job's baton, and the baton over the schedule. Facts that none of them provides
+// are reported as unknown.
 package why

@@ -8,8 +8,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec"
 )
 
-// expected answers, of a time that the history and the baton say nothing about, with
-// what the schedule says.
+// expected answers from the schedule, for a time without a record or a baton.
 func (q *Question) expected(a *Answer) {
 	j := q.job()
 	switch {
@@ -59,8 +58,8 @@ func (q *Question) hasPassed(j *scheduler.Job) bool {
 	return ok && t.Before(q.Now)
 }
 
-// next returns the first occurrence after an instant. An edit is no reason to run a
-// job that recurs, so its plan's run at once is none.
+// next returns the first occurrence after an instant. It ignores the plan's immediate run, because an edit does not run
+// a recurring job.
 func (q *Question) next(j *scheduler.Job, after time.Time) (time.Time, bool) {
 	t, ok := q.plan(j).Next(after)
 	if ok && t.Equal(j.Anchor) && j.ScheduleGen > 1 && !j.OneShot() && j.Def.Timing.Start.IsZero() {
@@ -69,7 +68,7 @@ func (q *Question) next(j *scheduler.Job, after time.Time) (time.Time, bool) {
 	return t, ok
 }
 
-// jumped answers for a time that the clock jumped over, and the schedule leaves out.
+// jumped answers for a time that a clock change skips, and that the schedule omits.
 func (q *Question) jumped(a *Answer, j *scheduler.Job) bool {
 	from := q.At.Add(-1)
 	gap, ok := q.plan(j).DSTGap(from, q.end().Add(-1))
@@ -87,7 +86,7 @@ func (q *Question) unknown(a *Answer, also string) {
 		"--history-age and --history-per-job of the scheduler say how many are kept")
 }
 
-// idle answers for a time at which nothing is due.
+// idle answers for a time without an occurrence.
 func (q *Question) idle(a *Answer, j *scheduler.Job) {
 	first, runs := j.Plan.First()
 	last, earlier := q.plan(j).Last(q.end().Add(-1))
@@ -127,8 +126,8 @@ func (q *Question) following(j *scheduler.Job) (time.Time, bool) {
 	return t, ok && !q.Closed && q.Job.State == scheduler.Enabled
 }
 
-// stopped answers for a job that is disabled, paused, over, or in a disabled collection, of
-// all times since, whether anything is due then or not.
+// stopped answers for a job that is disabled, paused, ended or in a disabled collection. The answer covers all later
+// times, with or without an occurrence.
 func (q *Question) stopped(a *Answer) bool {
 	j := q.Job
 	switch {
@@ -152,7 +151,7 @@ func (q *Question) stopped(a *Answer) bool {
 // isSince reports whether the time is at or after the change that led to the present state. Now always is.
 func (q *Question) isSince(change time.Time) bool { return !q.At.Before(change) || q.has(q.Now) }
 
-// disabled answers for a job that is disabled.
+// disabled answers for a disabled job.
 func (q *Question) disabled(a *Answer) {
 	text := "the job is disabled"
 	if _, ok := q.last(Turned, time.Time{}); ok {
@@ -176,7 +175,7 @@ func (q *Question) isPaused(j *scheduler.Job) bool {
 	return j.PausedAt(q.Now) && j.PausedAt(q.At) && (!q.end().Before(q.Now) || known && q.isSince(c.At))
 }
 
-// paused answers for what falls into the pause of a job.
+// paused answers for times in a job's pause.
 func (q *Question) paused(a *Answer) {
 	text := "the job is paused until " + q.say(q.Job.PausedUntil)
 	if c, ok := q.blame(a, Halted, time.Time{}); ok {
@@ -195,7 +194,7 @@ func (q *Question) unsettled() bool {
 	return !q.end().Before(q.Now) || q.Baton != nil && q.Baton.PostponementRecorded && q.At.After(q.Baton.Seen)
 }
 
-// missed answers for an occurrence of the past that nobody recorded.
+// missed answers for a past occurrence without a record.
 func (q *Question) missed(a *Answer) {
 	b := q.Baton
 	if b == nil || !b.Nominal.Before(q.At) {
@@ -218,7 +217,7 @@ func (q *Question) missed(a *Answer) {
 	}
 }
 
-// coming answers for an occurrence that is to come.
+// coming answers for a future occurrence.
 func (q *Question) coming(a *Answer, j *scheduler.Job) {
 	t, _ := q.next(j, q.At.Add(-1))
 	a.Occurrence, a.Nominal = scheduler.OccurrenceID(j.Key, t), t.UTC()
@@ -244,7 +243,7 @@ func (q *Question) left(j *scheduler.Job) (n int, limited bool) {
 	return max(0, most-q.Baton.Runs), true
 }
 
-// before is how many occurrences come before one, from that of the baton on.
+// before returns the number of occurrences before one, starting with the baton's.
 func (q *Question) before(j *scheduler.Job, t time.Time) int {
 	return q.plan(j).Count(q.Baton.Nominal, t.Add(-1))
 }

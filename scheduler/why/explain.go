@@ -39,7 +39,7 @@ func Explain(q *Question) Answer {
 // say is the answer in short.
 func (a *Answer) say(code Code, text, hint string) { a.Code, a.Answer, a.Hint = code, text, hint }
 
-// gone answers for a job that is not there.
+// gone answers for a job that does not exist.
 func (q *Question) gone(a *Answer) {
 	_, told := q.last(Removed, time.Time{})
 	if !told && !q.Deleted && len(q.Records) == 0 {
@@ -66,7 +66,7 @@ func (q *Question) carried(a *Answer) bool {
 	return false
 }
 
-// isMeant reports whether the time that is asked about is that of a baton.
+// isMeant reports whether the question is about the baton's occurrence.
 func (q *Question) isMeant(p Place) bool {
 	b := p.Baton
 	return b != nil && (q.has(b.Nominal) || q.has(b.Due) || q.has(b.MayRun()) || q.underWay(p))
@@ -103,8 +103,7 @@ func (q *Question) placed(a *Answer, p Place) bool {
 	return true
 }
 
-// underWay reports whether the attempt of the baton is the one that a question about
-// the present means.
+// underWay reports whether a question about the present is about the baton's attempt in progress.
 func (q *Question) underWay(p Place) bool {
 	return p.Running && !p.Baton.MayRun().After(q.Now) && q.has(q.Now) && (p.Baton.Kind.IsDetached() || !q.isDue(q.Job))
 }
@@ -134,7 +133,7 @@ func (q *Question) jittered(b *scheduler.Baton) string {
 	return ", which is its occurrence of " + q.say(b.Nominal) + " with its jitter"
 }
 
-// closed answers for what a disabled collection postpones.
+// closed answers for runs that a disabled collection postpones.
 func (q *Question) closed(a *Answer) {
 	text := "collection " + q.Key.Collection + " is disabled"
 	if c, ok := q.blame(a, Shut, time.Time{}); ok {
@@ -144,7 +143,7 @@ func (q *Question) closed(a *Answer) {
 		"carillon collection enable "+q.Key.Collection+" lets them run again")
 }
 
-// nearest tells the occurrences around the time, and what the clock does in between.
+// nearest reports the occurrences around the time, and clock changes between them.
 func (q *Question) nearest(a *Answer) {
 	j := q.job()
 	if j == nil || j.Plan == nil || a.Code == NotCreated {

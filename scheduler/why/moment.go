@@ -13,7 +13,7 @@ import (
 // Moment is the time that is asked about: the instants from At on, for Span.
 type Moment struct {
 	At   time.Time
-	Span time.Duration // a minute, when it was told without seconds; else a second
+	Span time.Duration // a minute if seconds were omitted, else a second
 
 	// Jumped: the clock of the zone jumped over the time that was asked for. At is the
 	// first instant after.
@@ -22,10 +22,10 @@ type Moment struct {
 	Note string // what the zone's clock does to the time; "" for nothing
 }
 
-// end is the first instant that is not meant.
+// end returns the first instant after the moment.
 func (m Moment) end() time.Time { return m.At.Add(m.Span) }
 
-// has reports whether an instant is meant.
+// has reports whether t is within the moment.
 func (m Moment) has(t time.Time) bool { return !t.Before(m.At) && t.Before(m.end()) }
 
 // localLayouts are the forms of a time without an offset, and how exact they are.
@@ -39,14 +39,14 @@ var localLayouts = []struct {
 	{"2006-01-02 15:04:05", time.Second},
 }
 
-// ParseMoment reads a time in one of these forms:
+// ParseMoment parses a time in one of these formats:
 //
 //	2026-03-02T09:00:00Z, 2026-03-02T10:00+01:00   an instant (RFC 3339), with or without seconds
-//	2026-03-02T10:00, 2026-03-02 10:00:00          on the clock of zone
+//	2026-03-02T10:00, 2026-03-02 10:00:00          local time in zone
 //	now                                            the present
 //	-2h, -1d12h, +30m, -PT90M                      before or after the present
 //
-// Of a time that the clock shows twice the first is meant.
+// If a local time occurs twice, ParseMoment returns the first.
 func ParseMoment(text string, zone *time.Location, now time.Time) (Moment, error) {
 	text = strings.TrimSpace(text)
 	switch {
@@ -133,13 +133,13 @@ func jump(wall time.Time, zone *time.Location) time.Time {
 	return wall // of a clock that does not change any more: nothing is jumped over
 }
 
-// ParseFuture reads a time to come, in one of the forms of [ParseMoment] or of these, on the clock of zone:
+// ParseFuture parses a future time in a format of [ParseMoment], or in one of these, as local time in zone:
 //
-//	2h, P1D, 90m                       from now on
-//	9:00, 17:30                        the next time that the clock shows that
-//	today 18:00, tomorrow, monday 9:00 a day by its name, at its beginning where no time of day is said
+//	2h, P1D, 90m                       from now
+//	9:00, 17:30                        the next occurrence of that time of day
+//	today 18:00, tomorrow, monday 9:00 a day by name; midnight if the time of day is omitted
 //
-// The error says what is wrong, also of a time that has passed.
+// Past times are an error. The error describes the problem.
 func ParseFuture(text string, zone *time.Location, now time.Time) (time.Time, error) {
 	text = strings.TrimSpace(text)
 	at, ok := named(strings.Fields(strings.ToLower(text)), zone, now)
@@ -158,7 +158,7 @@ func ParseFuture(text string, zone *time.Location, now time.Time) (time.Time, er
 	return at, nil
 }
 
-// lastYear is the last one that times can be written of, in UTC.
+// lastYear is the last year, in UTC, in which a time can be written.
 const lastYear = 9999
 
 const futureHint = "write 2h, 9:00, tomorrow 9:00, monday, 2026-03-02T09:00 on the job's clock, or 2026-03-02T09:00Z"
@@ -180,7 +180,7 @@ func plainFuture(text string, zone *time.Location, now time.Time) (time.Time, er
 	return m.At.UTC(), nil
 }
 
-// named reads a time that is told by the name of a day, by the time of day, or by both.
+// named parses a day name, a time of day, or both.
 func named(words []string, zone *time.Location, now time.Time) (at time.Time, ok bool) {
 	if len(words) == 0 || len(words) > 3 {
 		return at, false
@@ -212,7 +212,7 @@ func named(words []string, zone *time.Location, now time.Time) (at time.Time, ok
 	return at, true
 }
 
-// dayNamed is how many days there are to a day by its name. That of a day of the week is the next one, not today.
+// dayNamed returns the number of days until the named day. A weekday is the next one, never today.
 func dayNamed(word string, today time.Weekday) (days int, ok bool) {
 	switch word {
 	case "today":

@@ -6,47 +6,46 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// Question is what is asked, and all that is known.
+// Question is a time and all known facts about the job.
 type Question struct {
 	Moment
 	Place // of the job's own baton
 
 	Key  scheduler.Key
 	Now  time.Time
-	Zone *time.Location // of the job's clock, in which times are told
+	Zone *time.Location // the job's time zone, used to show times
 
-	Job     *scheduler.Job // as it is, at its end when its history says so; nil: there is none
-	Damaged string         // what is wrong with a job that cannot be read; Job is nil then
+	Job     *scheduler.Job // current, or final if its history shows that it has ended; nil: no such job
+	Damaged string         // why the job cannot be read; Job is then nil
 	Deleted bool           // the store knows that a job of the name was deleted
 
-	Beside []Place // of the batons of its detached runs: those by hand of a job that is disabled, those that overlap
+	Beside []Place // its detached runs: overlapping ones, and manual ones of a disabled job
 	Closed bool    // the collection is disabled
 
-	// Records are those of the name that were stored from shortly before At on, the
-	// oldest first; the later of many may be missing.
+	// Records are the records with the job's name stored from shortly before At, oldest first. If there are many, the
+	// later ones may be missing.
 	Records []*scheduler.Record
 
-	// Kept is the instant since which all records of the job are there.
+	// Kept is the instant since which all records of the job exist.
 	Kept time.Time
 
-	// Then is the job as it was at the time, if its schedule was another one than
-	// today and is known; else nil.
+	// Then is the job at the time in question if its schedule differed and is known, else nil.
 	Then *scheduler.Job
 
-	// Changes are what is known of edits of the job and of its collection, in any order.
+	// Changes are the known edits of the job and of its collection, in any order.
 	Changes []Change
 
-	// Trail is when the audit trail begins, which tells of changes. The zero time: it tells of none.
+	// Trail is the start of the audit log, which records changes. Zero: no audit log.
 	Trail time.Time
 }
 
 // Place is where a baton is.
 type Place struct {
-	Baton   *scheduler.Baton // nil: there is none
+	Baton   *scheduler.Baton // nil: none
 	Running bool             // a worker has it
 }
 
-// own returns the records of the present job or, where there is none, of the name.
+// own returns the records of the current job or, if it does not exist, of the name.
 func (q *Question) own() []*scheduler.Record {
 	var own []*scheduler.Record
 	for _, r := range q.Records {

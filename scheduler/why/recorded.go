@@ -9,7 +9,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// recorded answers with what the history says of the time; false when it says nothing.
+// recorded answers from the history. It returns false if the history has no record of the time.
 func (q *Question) recorded(a *Answer) bool {
 	attempt, near := q.attempted()
 	left := q.LeftOut()
@@ -31,7 +31,7 @@ type nearness int
 const (
 	during  nearness = iota + 1 // it was under way then
 	due                         // it was due then, by its jitter or as a retry
-	byHand                      // a run by hand was asked for then
+	byHand                      // a manual run was requested
 	nominal                     // the schedule has its occurrence then
 )
 
@@ -62,8 +62,7 @@ func (q *Question) nearnessOf(r *scheduler.Record) nearness {
 	return 0
 }
 
-// LeftOut returns the record of instants that were skipped or postponed, one of which
-// is at the time; nil for none.
+// LeftOut returns the record of skipped or postponed instants that include the time, nil if there is none.
 func (q *Question) LeftOut() *scheduler.Record {
 	var found *scheduler.Record
 	for _, r := range q.own() {
@@ -117,7 +116,7 @@ func (q *Question) occurrence(a *Answer, id string) {
 // lateAfter is how late an attempt must be for it to be worth a note.
 const lateAfter = scheduler.Seconds(time.Second)
 
-// tell puts the records of an occurrence into the answer.
+// tell adds the records of an occurrence to the answer.
 func tell(a *Answer, of []*scheduler.Record) {
 	first := of[0]
 	a.Occurrence, a.Nominal = first.Occurrence, first.Nominal.UTC()
@@ -223,8 +222,7 @@ func result(r *scheduler.Record) string {
 	return text
 }
 
-// unstarted answers for an occurrence that was deferred because of its target, or
-// given up before an attempt.
+// unstarted answers for an occurrence that was deferred because of its target, or that ended without an attempt.
 func (q *Question) unstarted(a *Answer, last *scheduler.Record) {
 	p := q.placeOf(last)
 	b := p.Baton
@@ -272,7 +270,7 @@ func (q *Question) omitted(a *Answer, r *scheduler.Record) {
 	a.say(Skipped, text, hint)
 }
 
-// blamed says, in brackets, when and by whom a change was made because of which the instants of a record were left out.
+// blamed names, in brackets, the time and the author of the change that made the record's instants be skipped.
 func (q *Question) blamed(a *Answer, what What, r *scheduler.Record) string {
 	c, ok := q.blame(a, what, r.From.Add(1))
 	if !ok {

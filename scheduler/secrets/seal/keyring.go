@@ -17,8 +17,7 @@ type Keyring struct {
 	keys []Key // the first one seals
 }
 
-// NewKeyring returns a keyring; the first key seals. It panics when there is
-// none.
+// NewKeyring returns a keyring. The first key seals.
 func NewKeyring(first Key, more ...Key) *Keyring { return &Keyring{append([]Key{first}, more...)} }
 
 // The errors of a key file.
@@ -59,7 +58,7 @@ func ParseKeys(text string) (*Keyring, error) {
 	return r, nil
 }
 
-// First returns the id of the key that seals, "" when there is none.
+// First returns the ID of the sealing key, "" for an empty keyring.
 func (r *Keyring) First() string {
 	if r == nil || len(r.keys) == 0 {
 		return ""
@@ -67,7 +66,7 @@ func (r *Keyring) First() string {
 	return r.keys[0].id
 }
 
-// IDs returns the ids of all keys, the one that seals first.
+// IDs returns the IDs of all keys, the sealing key first.
 func (r *Keyring) IDs() []string {
 	if r == nil {
 		return nil
@@ -96,8 +95,7 @@ func (r *Keyring) find(id string) *Key {
 
 // The errors of sealing and opening.
 var (
-	// ErrNoKey means that there is no key to seal with, or not the one that
-	// a text was sealed with.
+	// ErrNoKey means that the keyring has no key to seal with, or lacks the key of a sealed text.
 	ErrNoKey = errors.New("the key is not known here")
 
 	// ErrDamaged means that a sealed text is malformed, was changed, or was
@@ -108,13 +106,12 @@ var (
 // version begins every sealed text.
 const version = "v1"
 
-// encoding is the one way to write nonce and ciphertext: a text that decodes to
-// the same bytes but is written differently is damaged. The decoder skips line
-// breaks, so those are looked for besides.
+// encoding accepts a single spelling of nonce and ciphertext: any other text that decodes to the same bytes is damaged.
+// The decoder skips line breaks, so Open rejects these itself.
 var encoding = base64.RawURLEncoding.Strict()
 
-// Seal encrypts a secret for a place, such as "job default/hello
-// action.request.authentication.password". [ErrNoKey] when there is none.
+// Seal encrypts a secret for a place, such as "job default/hello action.request.authentication.password". It returns
+// [ErrNoKey] for an empty keyring.
 func (r *Keyring) Seal(place, secret string) (string, error) {
 	if r.First() == "" {
 		return "", ErrNoKey
@@ -126,8 +123,8 @@ func (r *Keyring) Seal(place, secret string) (string, error) {
 	return head + encoding.EncodeToString(k.aead.Seal(nonce, nonce, []byte(secret), binding(head, place))), nil
 }
 
-// Open decrypts a text that was sealed for that place. [ErrNoKey] when its key
-// is not in the ring, [ErrDamaged] when it does not fit.
+// Open decrypts a text that was sealed for that place. It returns [ErrNoKey] if the keyring lacks the key, and
+// [ErrDamaged] if authentication fails.
 func (r *Keyring) Open(place, sealed string) (string, error) {
 	id := KeyID(sealed)
 	if id == "" {
@@ -151,8 +148,8 @@ func (r *Keyring) Open(place, sealed string) (string, error) {
 	return string(plain), nil
 }
 
-// binding is what is authenticated beside the secret. A key id holds no line
-// break, so head and place cannot be mistaken for others.
+// binding returns the additional authenticated data. A key ID contains no line break, so the boundary of head and place
+// is unambiguous.
 func binding(head, place string) []byte { return []byte(head + "\n" + place) }
 
 // KeyID returns the id of the key that a text was sealed with, "" when it is no
@@ -204,8 +201,8 @@ func (k Key) Text() string { return k.id + ":" + base64.StdEncoding.EncodeToStri
 // Format prints the id alone.
 func (k Key) Format(f fmt.State, _ rune) { _, _ = fmt.Fprintf(f, "key %q", k.id) }
 
-// checkID says what is wrong with a key id, "" when nothing is. It does not
-// repeat the id: a line without one begins with the key.
+// checkID returns the problem of a key ID, "" if it is valid. It does not quote the ID, because a line without an ID
+// begins with the key.
 func checkID(id string) string {
 	switch {
 	case id == "":
