@@ -36,7 +36,7 @@ type tally struct {
 	counts  []uint16 // by minute
 	touched []uint16 // minutes that have any
 	runs    int
-	steps   int // of all jobs: what was worked out
+	steps   int // runs computed, over all jobs
 }
 
 func (t *tally) add(minute, n int) {
@@ -61,7 +61,7 @@ func (t *tally) entries() (entries []entry, runs int) {
 	return entries, runs
 }
 
-// take makes a class of what the tally has.
+// take creates a class from the tally.
 func (f *Forecast) take() *class {
 	c := &class{gap: f.minutes}
 	c.entries, c.runs = f.scratch.entries()
@@ -84,12 +84,11 @@ func (f *Forecast) once(at time.Time) *class {
 	return f.take()
 }
 
-// minute is the minute of the forecast in which an instant lies.
+// minute returns the index of the forecast minute that contains t.
 func (f *Forecast) minute(t time.Time) int { return int(t.Unix()-f.from.Unix()) / 60 }
 
-// step names a class of jobs that recur in equal steps of UTC: how many seconds there
-// are between two runs, and until the first. Of whole minutes only those of the first
-// run count.
+// step identifies a class of jobs with equal steps in UTC: the seconds between two runs, and the seconds until the
+// first. If the step is a multiple of a minute, offset is truncated to the minute.
 type step struct{ length, offset int64 }
 
 // stepOf returns how far apart the runs of a job are, if all are equally far.
@@ -126,8 +125,8 @@ func (f *Forecast) stepped(plan *spec.Plan, start time.Time, by time.Duration) *
 	return c
 }
 
-// looked is after how many minutes a class is looked for that begins alike, and has as
-// many runs and the same last one. Other schedules do not come as near to each other.
+// looked is the number of minutes after which a search starts for a class that begins alike and has as many runs and
+// the same last run. Only equal schedules agree in all three.
 const looked = 32
 
 // next is the run of a plan after an instant. The forecast notes that one takes too much work to find.
@@ -173,8 +172,7 @@ func (f *Forecast) walkOn(plan *spec.Plan, t time.Time, often bool, limit int) {
 	}
 }
 
-// walk counts the run at t or, of a plan that may have several in a minute, those of
-// its minute from there on.
+// walk counts the run at t or, for a plan that may run several times a minute, the rest of the runs in that minute.
 func (f *Forecast) walk(plan *spec.Plan, t time.Time, often bool, limit int) (next time.Time, ok bool, left int) {
 	n, last := 1, t
 	if often {
@@ -190,7 +188,7 @@ func (f *Forecast) walk(plan *spec.Plan, t time.Time, often bool, limit int) (ne
 	return next, ok, limit
 }
 
-// content tells what the tally has.
+// content returns a map key for the content of the tally.
 func (f *Forecast) content() string {
 	slices.Sort(f.scratch.touched)
 	text := make([]byte, 0, 4*len(f.scratch.touched))
@@ -201,7 +199,7 @@ func (f *Forecast) content() string {
 	return string(text)
 }
 
-// outline tells what the tally has, and how a plan goes on.
+// outline returns a map key for the content of the tally and the rest of a plan: its last run and its count.
 func (f *Forecast) outline(plan *spec.Plan, start time.Time) string {
 	end := f.to.Add(-1)
 	last, _ := plan.Last(end)
@@ -220,7 +218,7 @@ func (f *Forecast) spread(k scheduler.Key, plan *spec.Plan, start time.Time, wid
 		return f.walked(plan, start, limit)
 	}
 	if start.Equal(f.from) {
-		start = start.Add(-width) // what is due before may run within
+		start = start.Add(-width) // an earlier occurrence may run within the forecast, because of its jitter
 	}
 	t, ok := f.next(plan, start.Add(-1))
 	for ; ok && t.Before(f.to) && limit != 0; limit-- {

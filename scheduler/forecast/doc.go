@@ -1,15 +1,14 @@
-// Package forecast tells what jobs are going to load: how many runs are planned in
-// each minute of a span of time, for each target, where the peaks are, and what would
-// lower them. It is pure: definitions are added to a [Forecast], which makes a
-// [Report].
+// Package forecast counts the planned runs per minute and target, finds the peaks, and proposes edits that lower them.
+// It is pure:
 //
-// It is made for many jobs. Runs are counted by the minute, so that jobs which run in
-// the same minutes are one class, worked out once: of those that recur in equal steps,
-// one class for each step and first minute; of the texts of schedules that do not
-// depend on the job, one for each text; of all others, one for each pattern of
-// minutes. A job of every second costs no more than one of every minute.
+//	definitions ──Add──▶ Forecast ──Report──▶ Report ──Propose──▶ Report with Proposals
+//	                         └──Slots──▶ Slots of a calendar
 //
-// What is told is what schedules plan. Runs by hand, retries and catching up are not
-// in it. Jitter is, with the very share that each occurrence will have, and so are the
-// positions that are hashed from a job's name.
+// A [Forecast] scales to many jobs, because jobs that run in the same minutes share a class that is computed once: one
+// class per step and first minute for jobs with equal steps, one per text for schedules that do not depend on the job,
+// and one per pattern of minutes for the others. A job that runs every second costs no more than a job that runs every
+// minute.
+//
+// A [Report] contains scheduled runs only, without manual runs, retries and misfire handling (catch-up). It applies the
+// exact jitter of each occurrence, and the positions that are hashed from the job's name.
 package forecast

@@ -34,7 +34,7 @@ type Forecast struct {
 	scratch  tally
 }
 
-// ref is what is kept of a job.
+// ref identifies a job of the forecast.
 type ref struct {
 	key    scheduler.Key
 	target int32
@@ -58,8 +58,8 @@ func New(from time.Time, hours int) *Forecast {
 	}
 }
 
-// NeedsBaton reports whether the definition alone does not tell how the schedule of a
-// job goes on: it counts its runs, or from its last execution.
+// NeedsBaton reports whether the forecast of a job requires its baton: its recurrence has a count, or is anchored at
+// the last execution.
 func NeedsBaton(j *scheduler.Job) bool {
 	r := j.Def.Timing.Recurrence
 	if r == nil {
@@ -68,9 +68,8 @@ func NeedsBaton(j *scheduler.Job) bool {
 	return r.Count > 0 || r.Anchor == spec.AnchorLastExecution
 }
 
-// Add counts the runs of a job. One that is not enabled is told as left out. b is its
-// baton, where [NeedsBaton] asks for it; nil then says that the job is at its end. A
-// text schedule need not be compiled.
+// Add counts the runs of a job. A job that is not enabled is reported as left out. b is the job's baton, required if
+// [NeedsBaton] is true; nil then means that the job has ended. The text of a schedule need not be compiled.
 func (f *Forecast) Add(j *scheduler.Job, b *scheduler.Baton) {
 	switch {
 	case j.State == scheduler.Disabled:
@@ -96,8 +95,7 @@ func (f *Forecast) Add(j *scheduler.Job, b *scheduler.Baton) {
 	f.jobs = append(f.jobs, ref{j.Key, target, still})
 }
 
-// Closed counts a job that is left out because its collection is disabled, Damaged one
-// that cannot be read.
+// Closed counts a job that is left out because its collection is disabled. Damaged counts an unreadable job.
 func (f *Forecast) Closed() { f.left.Closed++ }
 
 // Damaged counts a job that cannot be read.

@@ -17,7 +17,7 @@ import (
 // Proposal is an edit of a job that lowers a peak.
 type Proposal struct {
 	Job   string          `json:"job"`   // collection/job
-	Way   Way             `json:"way"`   // what the edit does
+	Way   Way             `json:"way"`   // the kind of edit
 	Patch json.RawMessage `json:"patch"` // of the job (RFC 7396)
 	From  time.Time       `json:"from"`  // the minute that has a run less
 	Peak  int             `json:"peak"`  // the most runs in a minute after this edit and those before
@@ -50,9 +50,8 @@ const (
 	widest = 30 * time.Minute
 )
 
-// Candidates are the jobs that are to be moved for the peaks to fall, the first ones
-// first, so many at most: from the highest minute, as it then is, one that runs least
-// often.
+// Candidates returns the jobs to move to lower the peaks, at most most of them, in order of priority: each is one of
+// the least frequent jobs in the minute that is then the highest.
 func (f *Forecast) Candidates(most int) []scheduler.Key {
 	totals := f.totals()
 	var keys []scheduler.Key
@@ -118,8 +117,8 @@ func (f *Forecast) movable(minute int) []candidate {
 	return all
 }
 
-// Propose puts into a report what moves jobs, which [Forecast.Candidates] has named and
-// which are compiled, in that order. What would not lower anything is left out.
+// Propose adds to a report the edits that move jobs. jobs are the compiled jobs that [Forecast.Candidates] returned, in
+// its order. Edits without effect on the peak are omitted.
 func (f *Forecast) Propose(r *Report, jobs []*scheduler.Job) {
 	totals := slices.Clone(r.PerMinute)
 	for _, j := range jobs {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Report is what is planned. Times are in UTC.
+// Report describes the planned runs. Times are in UTC.
 type Report struct {
 	From time.Time `json:"from"`
 	To   time.Time `json:"to"` // the first instant that is not looked at any more
@@ -24,8 +24,8 @@ type Report struct {
 	Others  int      `json:"otherTargets"`
 	Peaks   []Peak   `json:"peaks"` // the minutes with the most runs, the most first
 
-	// Proposals are edits that would lower the peak, in the order in which they do.
-	// PeakAfter is what it would be after all of them.
+	// Proposals are edits that lower the peak, in the order to apply them. PeakAfter is the expected peak after all of
+	// them.
 	Proposals []Proposal `json:"proposals"`
 	PeakAfter int        `json:"peakAfter"`
 
@@ -37,10 +37,10 @@ type LeftOut struct {
 	Disabled int `json:"disabled"`
 	Closed   int `json:"collectionDisabled"`
 	Ended    int `json:"ended"`
-	Damaged  int `json:"damaged"` // what is stored cannot be read
+	Damaged  int `json:"damaged"` // the stored definition cannot be read
 }
 
-// Target is what is planned for a target.
+// Target counts the planned runs of a target.
 type Target struct {
 	Target    string    `json:"target"` // host and port
 	Jobs      int       `json:"jobs"`
@@ -65,7 +65,7 @@ type TargetRuns struct {
 	Runs   int    `json:"runs"`
 }
 
-// What a report tells at most.
+// The maximum number of entries in a report.
 const (
 	targetsTold     = 10
 	peaksTold       = 10
@@ -73,7 +73,7 @@ const (
 	namesTold       = 20
 )
 
-// Report returns what was counted, without proposals.
+// Report returns the counts, without proposals.
 func (f *Forecast) Report() *Report {
 	r := &Report{
 		From: f.from, To: f.to, Jobs: len(f.jobs), LeftOut: f.left, PerMinute: f.totals(), Peaks: []Peak{}, Proposals: []Proposal{},
@@ -176,8 +176,7 @@ func (f *Forecast) busiest() []Target {
 	return told
 }
 
-// target counts what is planned for a target. counts is for this, and zero before and
-// after.
+// target counts the planned runs of a target. counts is a scratch buffer, zero before and after the call.
 func (f *Forecast) target(name string, parts []part, counts []int) Target {
 	t := Target{Target: name}
 	for _, p := range parts {
@@ -201,7 +200,7 @@ func (f *Forecast) target(name string, parts []part, counts []int) Target {
 // at is when a minute begins.
 func (f *Forecast) at(minute int) time.Time { return f.from.Add(time.Duration(minute) * time.Minute) }
 
-// peak tells of a minute.
+// peak describes a minute.
 func (f *Forecast) peak(minute, runs int) Peak {
 	p := Peak{At: f.at(minute), Runs: runs}
 	by := map[int32]int{}

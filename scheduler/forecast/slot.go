@@ -8,15 +8,15 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// Slot is what is planned in a part of the time, as in an hour of a calendar.
+// Slot summarizes the planned runs of an interval, such as an hour in a calendar.
 type Slot struct {
 	From, To time.Time // To is the first instant after it
 
 	Runs int
 	Jobs int // that run in it
 
-	// Some are jobs of it: those that run least often, as what runs all the time tells little. They are in the order in
-	// which they run first.
+	// Some lists jobs of the slot in the order of their first run. It prefers jobs that run rarely, because frequent
+	// ones are less informative.
 	Some []SlotJob
 }
 
@@ -29,11 +29,11 @@ type SlotJob struct {
 	rare int // how often it runs in all slots
 }
 
-// Slots are what is planned between instants, which are in order and on full minutes: one for each but the last. most is how
-// many jobs of each are named.
+// Slots returns the planned runs between consecutive instants, which must be ordered and on full minutes: one slot for
+// each instant except the last. A slot names at most most jobs.
 //
-// Where there are more jobs than that, those that run in most of the slots are named in none of them: throughout has them, for
-// all of the time. They are counted in the slots all the same.
+// If there are more jobs, those that run in most of the slots are named only in throughout, which covers the whole
+// time. The slots still count them.
 func (f *Forecast) Slots(at []time.Time, most int) (slots []Slot, throughout Slot) {
 	s := slotting{Forecast: f, slots: make([]Slot, max(0, len(at)-1)), in: make([]int32, f.minutes), most: most}
 	left := 0 // slots that are not over
@@ -80,7 +80,7 @@ type slotting struct {
 	often      int // a job that runs in more slots is named in none
 }
 
-// share is what a class has in a slot.
+// share counts the runs of a class in a slot.
 type share struct{ slot, minute, runs int }
 
 // fill counts a class in the slots that it runs in.
@@ -110,7 +110,7 @@ func (s *slotting) fill(c *class) {
 	}
 }
 
-// add counts the jobs of a class, of which some may be named.
+// add counts the jobs of a class and names some of them.
 func (s *Slot) add(c *class, of share, at time.Time, named []scheduler.Key, most int) {
 	s.Jobs += len(c.jobs)
 	s.Runs += of.runs * len(c.jobs)

@@ -41,8 +41,7 @@ func templates(r *reading, data []byte) error {
 	return nil
 }
 
-// resource translates a resource and those in it, or the copies that are to be made of it. within is the collection that has
-// it.
+// resource translates a resource and its nested resources, or its copies. within is the enclosing collection.
 func (r *reading) resource(v document.Value, within string, x *expressions) {
 	loop, isLoop := v.Member("copy")
 	if x == nil || x.copying || !isLoop {
@@ -65,11 +64,11 @@ func (r *reading) resource(v document.Value, within string, x *expressions) {
 // mostCopies is how many copies of a resource Azure makes.
 const mostCopies = 800
 
-// text is that of a member, or of its number; "" when it is something else, or not there.
+// text returns the text of a field or of its number; "" if it is absent or of another kind.
 func text(v document.Value, name string) string { return (&tree{v: v}).text(name) }
 
-// ofDeployment are the members of a resource that say how it is deployed, and nothing of what it is. Expressions that cannot
-// be evaluated do no harm there.
+// ofDeployment are the fields of a resource that describe its deployment only. Expressions in them need not be
+// evaluated.
 var ofDeployment = []string{"apiVersion", "dependsOn", "comments", "location"}
 
 // oneResource translates a resource and those in it.

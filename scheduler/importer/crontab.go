@@ -21,7 +21,7 @@ var nicknames = map[string]string{
 	"@daily": "0 0 * * *", "@midnight": "0 0 * * *", "@hourly": "0 * * * *",
 }
 
-// crontab reads a crontab, as those of Debian's cron and of cronie are written.
+// crontab imports a crontab in the format of Debian's cron or cronie.
 func crontab(r *reading, data []byte) error {
 	if line := userColumn(data); line > 0 && !r.System {
 		return fmt.Errorf("line %d names a user, as a system crontab does: import it with --system", line)
@@ -60,7 +60,7 @@ func userColumn(data []byte) int {
 	return 0
 }
 
-// crontabFile is what the lines so far have set.
+// crontabFile is the state after the lines read so far.
 type crontabFile struct {
 	*reading
 
@@ -162,12 +162,12 @@ func (c *crontabFile) entry(entry, line string) {
 		job.set("jitter", "PT"+strconv.Itoa(c.delay)+"M")
 	}
 	job.set("overlap", "allow")                                                                 // cron does not wait for a command,
-	job.set("catchUp", never)                                                                   // does not make up for what it missed,
+	job.set("catchUp", never)                                                                   // does not catch up on missed runs,
 	job.set("action", document.ObjectValue(append(slices.Clone(action.Members()), noRetry)...)) // and does not try again
 	c.add(entry, c.Collection, commandName(command), job)
 }
 
-// What some sources never do.
+// Policies of sources that never retry or catch up.
 var (
 	never   = fields{{Name: "policy", Value: document.StringValue("skip")}}
 	noRetry = document.Member{Name: "retryPolicy", Value: document.ObjectValue(
@@ -247,7 +247,7 @@ func splitCommand(text string) (command, input string, hasInput bool) {
 	return parts[0], input, true
 }
 
-// commandName is what the job of a command is called: its program.
+// commandName returns the job name for a command: its program.
 func commandName(command string) string {
 	for word := range strings.FieldsSeq(command) {
 		if !strings.Contains(word, "=") { // a variable before the program

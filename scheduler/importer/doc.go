@@ -1,10 +1,11 @@
-// Package importer makes jobs of what other schedulers have: crontabs, CronJobs of Kubernetes, resource templates of Azure
-// Scheduler, rules and schedules of Amazon EventBridge, schedules of AWX and jobs of Obsidian Scheduler. It is pure: a
-// source goes in, jobs and a report come out.
+// Package importer creates jobs from the formats of other schedulers: crontabs, Kubernetes CronJobs, Azure Scheduler
+// resource templates, Amazon EventBridge rules and schedules, AWX schedules and Obsidian Scheduler jobs. It is pure:
 //
-//  1. Nothing is changed silently. Each member of a source is translated or is named in the report: whoever reads one
-//     marks it, and what nobody has marked is told.
-//  2. An entry whose times cannot be said exactly is not translated at all, and the report says why.
-//  3. What a source runs and Carillon cannot, a command, a pod, a class, becomes a request to a runner that the caller
-//     names, with what is to be run in its body.
+//	source + Options ──▶ Result: jobs, and a report of everything that was not translated
+//
+//  1. Nothing is changed silently. Each field of a source is translated or named in the report: code that reads a field
+//     marks it, and unmarked fields are reported.
+//  2. An entry whose times cannot be expressed exactly is not translated, and the report states the reason.
+//  3. A command, pod or class, which Carillon cannot run, becomes a request to the caller's runner ([Options.Runner]),
+//     with the work in its body.
 package importer

@@ -11,8 +11,9 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
-// eventBridge reads rules and schedules of Amazon EventBridge: what aws events list-rules, aws scheduler get-schedule and
-// aws events describe-api-destination print. A rule may have its Targets beside it, as list-targets-by-rule prints them.
+// eventBridge imports rules and schedules of Amazon EventBridge: the output of aws events list-rules, aws scheduler
+// get-schedule and aws events describe-api-destination. A rule may have a field Targets, as printed by
+// list-targets-by-rule.
 func eventBridge(r *reading, data []byte) error {
 	all, err := r.documents(data, "Rules", "Schedules", "ApiDestinations")
 	if err != nil {
@@ -96,7 +97,7 @@ func (e *eventBridgeFile) entry(t *tree) {
 	}
 }
 
-// target translates what is called.
+// target translates the target of a rule or schedule.
 func (e *eventBridgeFile) target(entry, name, group string, t *tree) (fields, bool) {
 	arn, input := t.text("Arn"), t.text("Input")
 	action := fields{}

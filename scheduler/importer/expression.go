@@ -7,12 +7,13 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
-// expressions evaluates those of a resource template that need nothing but the template: parameters with defaults,
-// variables, what is in these, concat, format, toLower, toUpper and copyIndex ("Syntax and expressions in ARM templates").
+// expressions evaluates the expressions of a resource template that depend on the template alone: parameters with
+// defaults, variables, their fields, concat, format, toLower, toUpper and copyIndex ("Syntax and expressions in ARM
+// templates").
 type expressions struct {
 	parameters, variables document.Value
 	depth                 int
-	room                  *int // what is left of roomOfTemplate
+	room                  *int // the rest of roomOfTemplate
 
 	copying bool // a copy of a resource is being made,
 	copy    int  // the one of this number, from 0
@@ -40,7 +41,7 @@ func (x *expressions) evaluate(v document.Value, path string, unknown *[]string)
 		if x == nil || !strings.HasPrefix(text, "[") || !strings.HasSuffix(text, "]") {
 			return v
 		}
-		if strings.HasPrefix(text, "[[") { // a bracket that stands for itself
+		if strings.HasPrefix(text, "[[") { // an escaped bracket
 			return document.StringValue(text[1:])
 		}
 		result, rest, ok := x.expression(text[1 : len(text)-1])
@@ -66,8 +67,8 @@ func (x *expressions) evaluate(v document.Value, path string, unknown *[]string)
 	}
 }
 
-// roomOfTemplate is how many bytes the results of all calls of a template may have, and each call takes some: variables that
-// double one another would take all there is. What goes beyond has no value.
+// roomOfTemplate is the maximum size in bytes of all results of a template's calls, including a charge per call.
+// Without it, variables that double each other would exhaust memory. Results beyond it have no value.
 const (
 	roomOfTemplate = 64 << 20
 	roomOfCall     = 64
@@ -76,7 +77,7 @@ const (
 // deepest is how many variables may refer to one another in a row.
 const deepest = 32
 
-// expression reads a text in quotes, a number, or a call and what is taken out of its result.
+// expression parses a quoted text, a number, or a call with the accesses to its result.
 func (x *expressions) expression(text string) (v document.Value, rest string, ok bool) {
 	text = strings.TrimSpace(text)
 	if quoted, found := strings.CutPrefix(text, "'"); found {
@@ -205,7 +206,7 @@ func (x *expressions) takes(arguments []string) bool {
 	return *x.room >= 0
 }
 
-// scalars are the texts of values, all of which have one.
+// scalars returns the texts of values; ok is false if one of them has none.
 func scalars(values []document.Value) (texts []string, ok bool) {
 	for _, v := range values {
 		switch v.Kind() {
@@ -220,7 +221,7 @@ func scalars(values []document.Value) (texts []string, ok bool) {
 	return texts, true
 }
 
-// copyIndex is the number of the copy, after that of the first one, and a name of the loop that has no effect, if they are given.
+// copyIndex returns the index of the copy plus an optional offset. An optional loop name has no effect.
 func (x *expressions) copyIndex(arguments []document.Value) (v document.Value, ok bool) {
 	if len(arguments) > 0 && arguments[0].Kind() == document.KindString {
 		arguments = arguments[1:]
@@ -245,7 +246,7 @@ func formatted(text string, texts []string) (v document.Value, ok bool) {
 	return document.StringValue(text), !strings.ContainsAny(text, "{}") // and no alignment, and no form of a number
 }
 
-// inner evaluates what a parameter or variable holds.
+// inner evaluates the value of a parameter or variable.
 func (x *expressions) inner(v document.Value, found bool) (document.Value, bool) {
 	if !found || x.depth >= deepest {
 		return v, false

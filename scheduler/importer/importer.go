@@ -12,12 +12,12 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
-// Options say what a source does not.
+// Options supply information that a source lacks.
 type Options struct {
 	Collection string // of the jobs. Default: default
 
-	// Runner is the URI that is called for what Carillon does not run itself. {name} stands for the entry's name,
-	// {namespace} and {id} for what the source calls so. Default: such entries are not translated.
+	// Runner is the URI to call for work that Carillon does not run itself. {name} is replaced by the entry's name,
+	// {namespace} and {id} by the source's values. Default: such entries are not translated.
 	Runner string
 
 	TimeZone string // of schedules that name none. Default: UTC
@@ -37,20 +37,20 @@ const (
 // Note is a line of the report.
 type Note struct {
 	Level   Level  `json:"level"`
-	Entry   string `json:"entry"`           // what the source calls it, or its line
-	Job     string `json:"job,omitempty"`   // what was made of it
+	Entry   string `json:"entry"`           // the entry's name in the source, or its line
+	Job     string `json:"job,omitempty"`   // the name of the created job
 	Field   string `json:"field,omitempty"` // of the entry
 	Message string `json:"message"`
 }
 
-// Job is what was made of an entry.
+// Job is a job created from an entry.
 type Job struct {
 	Key      scheduler.Key // of a collection, Job is empty
 	Entry    string
 	Document document.Value
 }
 
-// Result is what was made of a source.
+// Result is the result of an import.
 type Result struct {
 	Jobs  []Job
 	Notes []Note
@@ -99,7 +99,7 @@ func (r *reading) notef(level Level, entry, field, format string, args ...any) {
 	r.Notes = append(r.Notes, Note{Level: level, Entry: entry, Field: field, Message: fmt.Sprintf(format, args...)})
 }
 
-// add adds a job: its members without a name, and with one that is free.
+// add adds a job with a free name. members has no name.
 func (r *reading) add(entry, collection, name string, members fields) {
 	if len(r.Jobs) > maxJobs {
 		return

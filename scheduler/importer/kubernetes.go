@@ -23,7 +23,7 @@ func cronJobs(r *reading, data []byte) error {
 	return nil
 }
 
-// keptInCluster says what becomes of the parts of a CronJob that stay where they are.
+// keptInCluster states what happens to the parts of a CronJob that remain in the cluster.
 var keptInCluster = map[string]string{
 	"spec.jobTemplate": "stays in the cluster: the runner makes a Job of it, as kubectl create job --from=cronjob/… does",
 	"status":           "is what the cluster knows of it", "metadata": "is what the cluster knows it by",
@@ -115,7 +115,7 @@ func everyWhich(d time.Duration) (frequency string, interval int) {
 	return "second", int(d / time.Second)
 }
 
-// cronJobPolicies translates what becomes of times that overlap, or were missed.
+// cronJobPolicies translates the policies for overlapping and missed runs.
 func (r *reading) cronJobPolicies(entry string, t *tree, job *fields) {
 	switch policy := t.text("spec.concurrencyPolicy"); policy {
 	case "", "Allow":

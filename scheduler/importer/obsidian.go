@@ -144,7 +144,7 @@ func (r *reading) obsidianPolicies(entry string, t *tree, job *fields) {
 	job.set("catchUp", catchUp)
 }
 
-// obsidianRetries translates how often a failed job is tried again; Obsidian does not, unless it is told to.
+// obsidianRetries translates the retries of a failed job. Obsidian's default is none.
 func (r *reading) obsidianRetries(t *tree) fields {
 	policy := fields{}
 	count, _ := t.number("autoRetryCount")

@@ -27,8 +27,8 @@ func (t *tree) take(path string) (v document.Value, ok bool) {
 	return v, v.Kind() != document.KindNull
 }
 
-// text marks a member and returns its text, or that of its number or truth; "" when there is none, or it is no scalar:
-// then it is not marked.
+// text marks a field and returns its text, or the text of its number or boolean. For an absent field or another kind,
+// it returns "" without marking the field.
 func (t *tree) text(path string) string {
 	v, ok := t.take(path)
 	if !ok {
@@ -55,7 +55,7 @@ func (t *tree) number(path string) (int, bool) {
 	return n, err == nil
 }
 
-// rest are the paths of what nobody has read.
+// rest returns the paths of unread fields.
 func (t *tree) rest() []string { return t.unread(t.v, "") }
 
 func (t *tree) unread(v document.Value, path string) (paths []string) {
@@ -74,7 +74,7 @@ func (t *tree) unread(v document.Value, path string) (paths []string) {
 	return []string{path}
 }
 
-// dropRest reports what nobody has read of an entry. why says so of what begins with a path.
+// dropRest reports the unread fields of an entry. why maps path prefixes to reasons.
 func (r *reading) dropRest(entry string, t *tree, why map[string]string) {
 	for _, path := range t.rest() {
 		message := "has no counterpart"
@@ -116,8 +116,8 @@ func (f *fields) set(name string, value any) {
 	*f = append(*f, document.Member{Name: name, Value: v})
 }
 
-// documents are those of a file, JSON or YAML, and in place of a list what is in it. What stands beside a list is in the
-// report, but for what means nothing for the entries.
+// documents returns the documents of a JSON or YAML file, with lists replaced by their elements. Fields next to a list
+// are reported, except those without effect on the entries.
 func (r *reading) documents(data []byte, lists ...string) ([]document.Value, error) {
 	file, err := document.ParseFile(data)
 	if err != nil {
@@ -130,7 +130,7 @@ func (r *reading) documents(data []byte, lists ...string) ([]document.Value, err
 	return all, nil
 }
 
-// unlisted is a value, or what is in it when it is an array, or an object with one of the lists.
+// unlisted returns a value, or its elements if it is an array or an object with one of the lists.
 func (r *reading) unlisted(v document.Value, lists []string) (all []document.Value) {
 	items, isList := v.Items(), v.Kind() == document.KindArray
 	for _, name := range lists {
@@ -148,7 +148,8 @@ func (r *reading) unlisted(v document.Value, lists []string) (all []document.Val
 	return all
 }
 
-// What a list may have beside it: the place of its next page, as each source calls it, and what says nothing of the entries.
+// The fields that may be next to a list: the token of its next page, by source, and fields without effect on the
+// entries.
 var (
 	nextPage = []string{"NextToken", "nextLink", "next", "metadata.continue"}
 	ofList   = []string{
@@ -156,7 +157,7 @@ var (
 	}
 )
 
-// beside reports what stands beside a list. A list that goes on elsewhere is not whole, which is worth an exit code.
+// beside reports the fields next to a list. A list with a next page is incomplete, which affects the exit code.
 func (r *reading) beside(v document.Value, list string, lists []string) {
 	t := &tree{v: v, used: slices.Concat(lists, ofList)}
 	entry := "the list " + list

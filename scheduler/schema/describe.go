@@ -8,12 +8,11 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
-// Description is what is told of a member: in editors, by `carillon explain`, and
-// in the schemas.
+// Description documents a field in editors, in `carillon explain` and in the schemas.
 type Description struct {
 	Text    string // one or two sentences, with units and where the rule comes from
 	Default string // what holds without the member; "" if there is nothing to say
-	Example string // as it may stand in a job file, in one line
+	Example string // a value on one line, as in a job file
 }
 
 // Describe returns the description of a path, such as job.recurrence.schedule or
@@ -38,8 +37,7 @@ func Describe(path string) (d Description, key string) {
 	}
 }
 
-// Bounds tells the least and the most that a value of a shape may be, "" if
-// nothing bounds it: "PT1S to PT30M", "0 to 20".
+// Bounds describes the minimum and maximum of a shape's values, "" if it is unbounded: "PT1S to PT30M", "0 to 20".
 func Bounds(s *document.Shape) string {
 	for _, f := range s.Forms {
 		switch {
@@ -197,7 +195,7 @@ var ofActions = map[string]Description{
 	"natsMessage.password": {"The user's password.", "none", `{"secretRef": "nats-password"}`},
 }
 
-// ofCollections describes what a collection has, by the end of its path.
+// ofCollections describes the fields of a collection by the end of their path.
 var ofCollections = map[string]Description{
 	"collection": {"A collection: jobs with common quotas, limits for their targets, and one switch.", "", ""},
 
@@ -247,7 +245,7 @@ var ofCollections = map[string]Description{
 	"maxPostponement":         {"How long an attempt is postponed at the most; then it runs all the same.", "PT10M", "PT1H"},
 }
 
-// ofJobs describes what a job has beside its action, by the end of its path.
+// ofJobs describes the fields of a job outside its action, by the end of their path.
 var ofJobs = map[string]Description{
 	"job": {"A job: when to run, what to do, and what becomes of failures.", "", ""},
 

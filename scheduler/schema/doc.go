@@ -1,18 +1,15 @@
-// Package schema has the JSON Schemas (draft 2020-12) of what users write: jobs
-// and collections.
+// Package schema generates the JSON Schemas (draft 2020-12) of the documents that users write: jobs and collections.
+// The readers of these documents describe them ([document.ShapeOf]), so a field is defined once:
 //
-// The readers of these documents describe them ([document.ShapeOf]), so that
-// there is one source of what is right:
+//	reader ──document.ShapeOf──▶ Shape + Description ──▶ JSON Schema, `carillon explain`, completion
 //
-//   - A document that a reader accepts is valid, if its members are spelled as
-//     here: readers take names in any letter case, and schemas cannot. Words may
-//     be in any letter case, and texts may have a variable, ${CARILLON_…}, in
-//     them, as in job files.
-//   - Unknown members, also those of collections that are null, values of a
-//     wrong kind, unknown words, and numbers out of range are not valid. What
-//     readers look at more closely, such as the text of a cron expression, or
-//     which members go together, schemas leave to them.
+//   - A document that a reader accepts is valid, if field names have the spelling of the schema: readers accept any
+//     letter case, but schemas cannot. Enum words may have any letter case. As in job files, texts may contain
+//     variables, ${CARILLON_…}.
+//   - Unknown fields (in collections also null ones), values of the wrong kind, unknown enum words and numbers out of
+//     range are invalid. Readers alone check the details, such as the text of a cron expression and combinations of
+//     fields.
 //
-// [JobText] and [CollectionText] are part of the program, as files that a test
-// keeps equal to [Job] and [Collection]; editors read them from a clone, too.
+// [JobText] and [CollectionText] are embedded files. A test keeps them equal to [Job] and [Collection]; editors can
+// read them from a clone.
 package schema

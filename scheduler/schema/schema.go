@@ -16,15 +16,14 @@ var (
 	CollectionText []byte
 )
 
-// MediaType is that of a schema.
+// MediaType is the media type of a schema.
 const MediaType = "application/schema+json"
 
 const draft = "https://json-schema.org/draft/2020-12/schema"
 
-// Job returns the schema of a job, with and without an envelope, of the action
-// types of a registry: what stands in a job file, which may be a collection or a
-// list of both, too, and what REST and NATS take. In its $defs, job is one
-// without an envelope, envelopedJob one with it.
+// Job returns the schema of a job with the action types of a registry, with and without an envelope. It also accepts
+// the other content of job files, a collection or a list of both, and the documents of REST and NATS. $defs contains
+// job, without an envelope, and envelopedJob.
 func Job(actions scheduler.ActionReader) document.Value {
 	w := writer{}
 	shape := scheduler.JobShape(actions)
@@ -70,8 +69,7 @@ func Collection(actions scheduler.ActionReader) document.Value {
 // envelope is the member of a document that holds the others.
 const envelope = "properties"
 
-// plainJob returns the schema of a job without an envelope, whose members are
-// those of the properties and those beside them.
+// plainJob returns the schema of a job without an envelope: the fields of properties and those next to it.
 func (w *writer) plainJob(shape *document.Shape) document.Value {
 	return w.object("job", shape.Flat(envelope).Members, "object").With(object(is("type", text("null"))), "properties."+envelope)
 }

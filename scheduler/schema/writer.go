@@ -32,7 +32,7 @@ func texts(all ...string) document.Value {
 
 func reference(to string) document.Value { return object(is("$ref", text(to))) }
 
-// define makes a schema one that others refer to.
+// define adds a schema to $defs.
 func (w *writer) define(name string, schema document.Value) {
 	w.defs = append(w.defs, is(name, schema))
 }
@@ -40,9 +40,8 @@ func (w *writer) define(name string, schema document.Value) {
 // ref refers to a schema of that name.
 func (w *writer) ref(name string) document.Value { return reference("#/$defs/" + name) }
 
-// share refers to a schema, which becomes one that others refer to, too, by the
-// end of its path that is free, or is the name of the same schema already. It
-// panics when all are taken, which is a defect of the program: paths differ.
+// share adds a schema to $defs and returns a reference to it. Its name is an end of its path that is free or already
+// names an equal schema. share panics if all are taken, which is a bug, because paths differ.
 func (w *writer) share(path string, schema document.Value) document.Value {
 	path = strings.ReplaceAll(path, "*", "each")
 	for at := len(path); at >= 0; {
@@ -110,8 +109,7 @@ func values(members []document.Member) document.Value {
 	return document.ArrayValue(all...)
 }
 
-// kinds returns what the schema of an object has whose member type tells its
-// kind.
+// kinds returns the schema of an object whose field type selects its kind.
 func (w *writer) kinds(path string, m *document.Members) []document.Member {
 	kind := m.Member(typeMember)
 	var cases []document.Member
@@ -144,7 +142,7 @@ const (
 	errorActionMember = "errorAction"
 )
 
-// member returns the schema of a member. One that is null counts as absent.
+// member returns the schema of a field. A null field counts as absent.
 func (w *writer) member(path string, s *document.Shape) document.Value {
 	_, secret := s.Form(document.FormSecret)
 	var schemas []document.Member
@@ -161,7 +159,7 @@ func (w *writer) member(path string, s *document.Shape) document.Value {
 	return object(append(described(path, s), members...)...)
 }
 
-// described returns what the schema of a member says to people.
+// described returns the description and examples of a field's schema.
 func described(path string, s *document.Shape) []document.Member {
 	d, _ := Describe(path)
 	sentences := []string{d.Text}

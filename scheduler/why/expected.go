@@ -68,7 +68,7 @@ func (q *Question) next(j *scheduler.Job, after time.Time) (time.Time, bool) {
 	return t, ok
 }
 
-// jumped answers for a time that a clock change skips, and that the schedule omits.
+// jumped handles a time that a clock change skips, and that the schedule omits.
 func (q *Question) jumped(a *Answer, j *scheduler.Job) bool {
 	from := q.At.Add(-1)
 	gap, ok := q.plan(j).DSTGap(from, q.end().Add(-1))
@@ -86,7 +86,7 @@ func (q *Question) unknown(a *Answer, also string) {
 		"--history-age and --history-per-job of the scheduler say how many are kept")
 }
 
-// idle answers for a time without an occurrence.
+// idle handles a time without an occurrence.
 func (q *Question) idle(a *Answer, j *scheduler.Job) {
 	first, runs := j.Plan.First()
 	last, earlier := q.plan(j).Last(q.end().Add(-1))
@@ -126,7 +126,7 @@ func (q *Question) following(j *scheduler.Job) (time.Time, bool) {
 	return t, ok && !q.Closed && q.Job.State == scheduler.Enabled
 }
 
-// stopped answers for a job that is disabled, paused, ended or in a disabled collection. The answer covers all later
+// stopped handles a job that is disabled, paused, ended or in a disabled collection. The answer covers all later
 // times, with or without an occurrence.
 func (q *Question) stopped(a *Answer) bool {
 	j := q.Job
@@ -151,7 +151,7 @@ func (q *Question) stopped(a *Answer) bool {
 // isSince reports whether the time is at or after the change that led to the present state. Now always is.
 func (q *Question) isSince(change time.Time) bool { return !q.At.Before(change) || q.has(q.Now) }
 
-// disabled answers for a disabled job.
+// disabled handles a disabled job.
 func (q *Question) disabled(a *Answer) {
 	text := "the job is disabled"
 	if _, ok := q.last(Turned, time.Time{}); ok {
@@ -175,7 +175,7 @@ func (q *Question) isPaused(j *scheduler.Job) bool {
 	return j.PausedAt(q.Now) && j.PausedAt(q.At) && (!q.end().Before(q.Now) || known && q.isSince(c.At))
 }
 
-// paused answers for times in a job's pause.
+// paused handles times in a job's pause.
 func (q *Question) paused(a *Answer) {
 	text := "the job is paused until " + q.say(q.Job.PausedUntil)
 	if c, ok := q.blame(a, Halted, time.Time{}); ok {
@@ -194,7 +194,7 @@ func (q *Question) unsettled() bool {
 	return !q.end().Before(q.Now) || q.Baton != nil && q.Baton.PostponementRecorded && q.At.After(q.Baton.Seen)
 }
 
-// missed answers for a past occurrence without a record.
+// missed handles a past occurrence without a record.
 func (q *Question) missed(a *Answer) {
 	b := q.Baton
 	if b == nil || !b.Nominal.Before(q.At) {
@@ -217,7 +217,7 @@ func (q *Question) missed(a *Answer) {
 	}
 }
 
-// coming answers for a future occurrence.
+// coming handles a future occurrence.
 func (q *Question) coming(a *Answer, j *scheduler.Job) {
 	t, _ := q.next(j, q.At.Add(-1))
 	a.Occurrence, a.Nominal = scheduler.OccurrenceID(j.Key, t), t.UTC()

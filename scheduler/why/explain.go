@@ -39,7 +39,7 @@ func Explain(q *Question) Answer {
 // say is the answer in short.
 func (a *Answer) say(code Code, text, hint string) { a.Code, a.Answer, a.Hint = code, text, hint }
 
-// gone answers for a job that does not exist.
+// gone handles a job that does not exist.
 func (q *Question) gone(a *Answer) {
 	_, told := q.last(Removed, time.Time{})
 	if !told && !q.Deleted && len(q.Records) == 0 {
@@ -133,7 +133,7 @@ func (q *Question) jittered(b *scheduler.Baton) string {
 	return ", which is its occurrence of " + q.say(b.Nominal) + " with its jitter"
 }
 
-// closed answers for runs that a disabled collection postpones.
+// closed handles runs that a disabled collection postpones.
 func (q *Question) closed(a *Answer) {
 	text := "collection " + q.Key.Collection + " is disabled"
 	if c, ok := q.blame(a, Shut, time.Time{}); ok {

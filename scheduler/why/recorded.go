@@ -125,7 +125,7 @@ func tell(a *Answer, of []*scheduler.Record) {
 	}
 }
 
-// began answers for an occurrence with attempts.
+// began handles an occurrence with attempts.
 func (q *Question) began(a *Answer, of, ran []*scheduler.Record) {
 	last := ran[len(ran)-1]
 	tries := count(len(ran), "attempt", "attempts")
@@ -222,7 +222,7 @@ func result(r *scheduler.Record) string {
 	return text
 }
 
-// unstarted answers for an occurrence that was deferred because of its target, or that ended without an attempt.
+// unstarted handles an occurrence that was deferred because of its target, or that ended without an attempt.
 func (q *Question) unstarted(a *Answer, last *scheduler.Record) {
 	p := q.placeOf(last)
 	b := p.Baton

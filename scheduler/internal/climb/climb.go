@@ -32,14 +32,14 @@ type Climb[T any] struct {
 // FuzzTime is the environment variable that says how long to climb.
 const FuzzTime = "CARILLON_FUZZ_TIME"
 
-// usual is how long to climb unless told otherwise.
+// usual is the default duration of a search.
 const usual = 2 * time.Second
 
 // remeasured is how often an input is measured again before its cost is
 // believed; the least counts.
 const remeasured = 2
 
-// Worst is what was found.
+// Worst is the result of a search.
 type Worst[T any] struct {
 	Runs    int // inputs tried
 	Slowest Found[T]
@@ -53,7 +53,7 @@ type Found[T any] struct {
 	Input T
 }
 
-// Run climbs, and logs what it found.
+// Run searches, and logs the result.
 func (c Climb[T]) Run(tb testing.TB) Worst[T] {
 	tb.Helper()
 	span, _ := Span(tb)
@@ -70,9 +70,8 @@ func (c Climb[T]) Run(tb testing.TB) Worst[T] {
 	return w
 }
 
-// Check fails the test when an input cost more than is allowed. Processor time
-// is allowed in full to a program as it is released, ten times to one that is
-// built with the race detector.
+// Check fails the test if an input cost more than the limits. With the race detector, the limit of processor time is
+// ten times as high.
 func (w Worst[T]) Check(tb testing.TB, processor time.Duration, allocated uint64) {
 	tb.Helper()
 	if w.Slowest.Processor > processor*slowdown {
@@ -156,7 +155,7 @@ func (s *search[T]) step() {
 	}
 }
 
-// pick returns the line to go on with: any, or the costlier of a few.
+// pick returns the line to continue with: a random one, or the most expensive of a few.
 func (s *search[T]) pick() int {
 	best := s.rand.IntN(len(s.lines))
 	for range s.rand.IntN(8) {
@@ -195,13 +194,13 @@ func (s *search[T]) again(f Found[T]) Found[T] {
 	return f
 }
 
-// Cost is what a call took.
+// Cost is the cost of a call.
 type Cost struct {
 	Processor time.Duration // of the thread it ran on, without the garbage collector's own threads
-	Allocated uint64        // bytes, in all: more than was ever held at once
+	Allocated uint64        // bytes in total, not the maximum held at a time
 }
 
-// Measure returns what a call of f costs.
+// Measure returns the cost of a call of f.
 func Measure(f func()) Cost {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -230,7 +229,7 @@ func excerpt(input any) string {
 
 // Text changes texts.
 type Text struct {
-	Tokens []string // what is put in, such as the words and the punctuation of a language
+	Tokens []string // inserted texts, such as the keywords and punctuation of a language
 	Most   int      // bytes; what becomes longer is cut off
 }
 
@@ -251,7 +250,7 @@ func (t Text) Mutate(r *rand.Rand, input, other string) string {
 	case 4: // a part of the other
 		from, to := part(r, other)
 		s = input[:at] + other[from:to] + input[at:]
-	case 5: // as long as may be, of what it ends with
+	case 5: // repeats a part, up to the maximum length
 		s = input[:to] + strings.Repeat(input[from:to], max(0, t.Most-len(input))/max(1, to-from)) + input[to:]
 	case 6: // a token in place of a part
 		s = input[:from] + t.token(r) + input[to:]

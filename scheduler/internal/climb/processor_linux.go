@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// processor returns the processor time that this thread has used. What getrusage says of a thread counts whole ticks.
+// processor returns the processor time of this thread. getrusage has a resolution of whole ticks only.
 func processor() time.Duration {
 	var t unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &t); err != nil {

@@ -6,5 +6,5 @@ import "time"
 
 var began = time.Now()
 
-// processor stands in for the thread's processor time, where that is not to be had.
+// processor returns the elapsed time, because the processor time of a thread is not available.
 func processor() time.Duration { return time.Since(began) }

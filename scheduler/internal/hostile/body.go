@@ -16,7 +16,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/internal/climb"
 )
 
-// Kind is what a document is of.
+// Kind is the kind of a document.
 type Kind string
 
 // The kinds.
@@ -38,7 +38,8 @@ var Kinds = []Kind{Job, Patch, Collection, Secret, Token, Preview, Schedule, Que
 //go:embed bodies.txt
 var bodies string
 
-// right are documents as they should be. What would be due during a test is disabled, or begins long after it; "#" stands for a number.
+// right are valid documents. Jobs that would be due during a test are disabled or start much later. "#" represents a
+// number.
 var right = read(bodies)
 
 // read reads lines of a kind and a document each.
@@ -96,7 +97,7 @@ func one(r *rand.Rand, of []string) string { return of[r.IntN(len(of))] }
 // Streams are the last sequences of streams, by name.
 type Streams map[string]uint64
 
-// Look returns those of a server.
+// Look returns the streams of a server.
 func Look(s *server.Server) (Streams, error) {
 	all, err := s.Jsz(&server.JSzOptions{Accounts: true, Streams: true})
 	if err != nil {
@@ -111,8 +112,8 @@ func Look(s *server.Server) (Streams, error) {
 	return last, nil
 }
 
-// Written names what was written between two looks: a stream and a subject each. What the server itself moves on, because its time has
-// come, does not count.
+// Written returns the writes between two looks, each with its stream and subject. It ignores messages that the server
+// itself moves when they are due.
 func Written(ctx context.Context, js jetstream.JetStream, before, after Streams) (written []string, err error) {
 	for _, name := range slices.Sorted(maps.Keys(after)) {
 		if after[name] == before[name] {

@@ -1,7 +1,7 @@
-// Package hostile is for tests of the scheduler's doors: it has what nobody in their right mind sends, and sees whether
-// anything was written because of it.
+// Package hostile supports tests that send malicious and malformed input to the scheduler's listeners, and then check
+// that nothing was written.
 //
-// [Body] draws documents, right ones and mutants of them, of every kind that the APIs read; [Words] are what else may stand in
-// a place where a word is asked for. [Streams] tells what is in the streams of a NATS server, to compare it with what is in
-// them later.
+// [Body] generates documents, valid ones and mutants, of every kind that the APIs accept. [Words] are values for fields
+// and parameters that expect a word. [Streams] is a snapshot of the streams of a NATS server; [Written] compares two of
+// them.
 package hostile

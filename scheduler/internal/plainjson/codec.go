@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// Codec writes or reads the members of one object. A type names its members once, in their order, and both directions follow
-// from that. To write, each method writes the member of a name. To read, it fills in the member of the name if that is the next
-// one, and else leaves it as it is; [Codec.Done] reports whether all was as a Codec writes it, and what was filled in is of no
-// use if not. Names of members are not escaped.
+// Codec writes or reads the fields of one object. A type passes its fields once, in order, for both directions. To
+// write, each method writes the field with its name. To read, it sets the field if its name is next, and else leaves it
+// unchanged. [Codec.Done] reports whether the text has exactly the format that a Codec writes; if not, discard the
+// fields. Field names are not escaped.
 type Codec struct {
 	text  []byte // written so far, or to be read
 	reads bool
@@ -32,7 +32,7 @@ func NewReader(text []byte) Codec {
 	return c
 }
 
-// Bytes ends the object and returns it. The error is that of a time whose year is not in 0-9999.
+// Bytes ends the object and returns it. The error reports a time with a year outside 0-9999.
 func (c *Codec) Bytes() ([]byte, error) { return append(c.text, '}'), c.err }
 
 // Done reports whether all of the object was read, and nothing follows it.
@@ -41,13 +41,13 @@ func (c *Codec) Done() bool {
 	return !c.bad && c.pos == len(c.text)
 }
 
-// Refuse has Done report false: the caller does not take what it has read.
+// Refuse makes Done return false: the caller rejects a value.
 func (c *Codec) Refuse() { c.bad = true }
 
 // Reads reports whether members are read, and not written.
 func (c *Codec) Reads() bool { return c.reads }
 
-// writes begins to write a member; false when it is to be read.
+// writes begins to write a field. It returns false if the codec reads.
 func (c *Codec) writes(name string) bool {
 	if c.reads {
 		return false
@@ -59,7 +59,7 @@ func (c *Codec) writes(name string) bool {
 	return true
 }
 
-// Begin begins a member that is an object, and reports whether it is there. present says so of one that is written.
+// Begin begins a field that is an object, and reports whether it is present. For writing, present states this.
 func (c *Codec) Begin(name string, present bool) bool {
 	if c.reads {
 		if present = c.has(name); present {
@@ -366,7 +366,7 @@ func (c *Codec) digits() int {
 	return n
 }
 
-// unquote says what a string stands for.
+// unquote decodes a quoted text.
 func (c *Codec) unquote(quoted []byte, to *string) {
 	text, ok := unquoted(quoted)
 	*to, c.bad = text, c.bad || !ok

@@ -1,10 +1,9 @@
-// Package plainjson writes and reads objects of JSON without reflection, for what is stored and read so often that its
-// encoding costs.
+// Package plainjson encodes and decodes JSON objects without reflection, for stored data whose encoding costs matter.
 //
-// A type names its members once, in their order, to a [Codec], which writes or reads them. What that guarantees:
+// A type passes its fields once, in order, to a [Codec], which writes or reads them. Guarantees:
 //
-//  1. What a Codec writes is what encoding/json writes of a struct with these members, byte for byte. A member whose
-//     method begins with Opt is left out when it is zero, as with omitempty and omitzero.
-//  2. A Codec reads what a Codec has written, and refuses everything else, be it by a space, a member more or another
-//     order. The caller gives that to encoding/json, which reads it or says what is wrong with it.
+//  1. A Codec writes the same bytes as encoding/json for a struct with these fields. A method with the prefix Opt omits
+//     a zero field, like omitempty and omitzero.
+//  2. A Codec reads only what a Codec has written. It rejects any other text, even one that differs by a space, an
+//     additional field or the order. Pass rejected text to encoding/json, which decodes it or reports the error.
 package plainjson

@@ -7,8 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// asIs are the bytes that stand for themselves in a string that is written: ASCII, but for control characters, what JSON
-// escapes, and what encoding/json escapes besides, lest a browser take it for HTML.
+// asIs is the set of bytes that are written unescaped in a string: ASCII without control characters, without JSON's
+// escaped characters, and without the characters that encoding/json escapes so that browsers do not interpret them as
+// HTML.
 var asIs = func() (is [256]bool) {
 	for c := byte(' '); c < utf8.RuneSelf; c++ {
 		is[c] = c != '"' && c != '\\' && c != '<' && c != '>' && c != '&'
@@ -16,8 +17,8 @@ var asIs = func() (is [256]bool) {
 	return is
 }()
 
-// appendText appends s as a string of JSON. Bytes that are not UTF-8 become U+FFFD; the line separators U+2028 and U+2029,
-// which JavaScript does not take in a string, are escaped.
+// appendText appends s as a JSON string. Invalid UTF-8 becomes U+FFFD. The line separators U+2028 and U+2029, invalid
+// in JavaScript strings, are escaped.
 func appendText(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	from := 0
@@ -36,7 +37,7 @@ func appendText(dst []byte, s string) []byte {
 	return append(append(dst, s[from:]...), '"')
 }
 
-// The letters behind a backslash, and what they stand for.
+// The letters after a backslash, and the characters that they represent.
 const (
 	letters  = `"\bfnrt`
 	lettered = "\"\\\b\f\n\r\t"
@@ -53,7 +54,7 @@ func appendEscape(dst []byte, r rune) []byte {
 	return append(dst, '\\', 'u', hex[r>>12&15], hex[r>>8&15], hex[r>>4&15], hex[r&15])
 }
 
-// reach returns how many bytes at the beginning of a quoted text stand for themselves, at least.
+// reach returns a lower bound of the number of leading unescaped bytes.
 func reach(quoted []byte) int {
 	i := 0
 	for i < len(quoted) && ' ' <= quoted[i] && quoted[i] < utf8.RuneSelf && quoted[i] != '\\' {
@@ -62,15 +63,14 @@ func reach(quoted []byte) int {
 	return i
 }
 
-// unquoted returns what a string stands for, given what is between its quotes. False means that it is not as a [Codec]
-// writes it.
+// unquoted decodes the text between the quotes of a string. It returns false if the text is not as a [Codec] writes it.
 func unquoted(quoted []byte) (string, bool) {
 	n := reach(quoted)
 	if n == len(quoted) {
 		return string(quoted), true
 	}
 	var s strings.Builder
-	s.Grow(len(quoted)) // an escape is no shorter than what it stands for
+	s.Grow(len(quoted)) // an escape is never shorter than its character
 	for {
 		s.Write(quoted[:n])
 		if quoted = quoted[n:]; len(quoted) == 0 {
