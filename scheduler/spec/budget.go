@@ -8,15 +8,15 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/work"
 )
 
-// What the questions about a schedule may cost, in units of work of some twenty nanoseconds. A rule of a few kilobytes can
-// ask for hours: many steps that hardly ever meet, excluded one by one, and counted. The budgets are thousands of times what
-// rules need that people write, and let no question take longer than a few hundredths of a second.
+// The budgets of queries, in units of work of about twenty nanoseconds. A rule of a few kilobytes can require hours:
+// many steps that hardly ever meet, excluded one by one, and counted. The budgets are thousands of times the needs of
+// realistic rules, and limit a query to a few hundredths of a second.
 const (
 	compileWork = 800_000    // to compile a rule and to find its first run
 	storedWork  = 4_000_000  // the same for a rule that was stored once, by a version that let it pass
 	firstWork   = 300_000    // of that, to find the first run
 	searchWork  = 400_000    // to find one run, or to count them
-	laterWork   = 20_000_000 // to find a later run of a stored job, which would come to its end without
+	laterWork   = 20_000_000 // to find a later run of a stored job, which would end otherwise
 	listWork    = 250_000    // to list runs for people, with what changes of the clock do to them
 	yearWork    = 1_000_000  // to count the runs of each day of a year, for people
 	gapWork     = 250_000    // to find the smallest gap
@@ -27,8 +27,8 @@ const (
 const tooCostly = "too costly: it takes too much work to find out when the rule is due; " +
 	"hint: write fewer rules or patterns, with less seldom steps, or split them into several jobs"
 
-// patience returns what a search for a run may cost. A stored job whose first run was harder to find than it may be today
-// must not come to its end for that.
+// patience returns the budget of a search for a run. It grows with the search for the first run: a stored job must not
+// end because its first run was harder to find than today's limit.
 func (p *Plan) patience() int64 { return max(searchWork, 2*p.search) }
 
 // costly returns the problem of a rule at its path.
@@ -36,7 +36,7 @@ func costly(path string) error {
 	return document.Problems{{Path: path, Message: tooCostly}}
 }
 
-// meters are those of questions that nobody waits for long enough to notice an allocation of each.
+// meters pools the meters of queries that are too short for an allocation each.
 var meters = sync.Pool{New: func() any { return new(work.Meter) }}
 
 // metered asks a question with a meter of so many units.
@@ -63,7 +63,7 @@ func below(member string, err error) error {
 	return moved
 }
 
-// problemsOf turns what is wrong with the text of a schedule into problems at a path.
+// problemsOf converts the errors of a schedule's text into problems at a path.
 func problemsOf(path string, err error) document.Problems {
 	var list document.Problems
 	for _, one := range flatten(err) {

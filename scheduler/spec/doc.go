@@ -1,47 +1,56 @@
-// Package spec is Carillon's schedule languages: calendar mathematics without a clock, a store or a goroutine.
+// Package spec implements Carillon's schedule languages. It is pure: it has no clock, store or goroutine.
 //
-// A schedule goes through three forms. Text or JSON is read into a plain description, a [Recurrence] or a [Rule], and
-// every problem of it is reported at once. The description is compiled, once, into a [Schedule], a set of instants. A
-// [Plan] joins a schedule with the moment its job was created: what runs first, what was missed, what is left, and a
-// [Preview] of it for people.
+//	text, JSON ──read──▶ Recurrence or Rule ──compile──▶ Schedule ──with creation time──▶ Plan ──▶ Preview
+//
+// A [Recurrence] or a [Rule] is a plain description; reading it reports all its problems together. It compiles once
+// into a [Schedule], a set of instants. A [Plan] joins a schedule with the creation time of its job: the first run,
+// missed runs and remaining runs, and a [Preview] for people.
 //
 // Guarantees of every Schedule and Plan:
 //
-//  1. Next(t) > t, and no instant of the schedule lies between the two. Last and Count agree with Next.
-//  2. The answer depends on the description and on t only: not on the present, the host's zone or earlier calls.
-//  3. Next costs the same however long ago the schedule began, because it jumps by arithmetic, and allocates nothing.
-//  4. Every question to a Plan has a budget of work, counted and not timed, so that the answer is the same on all machines.
-//     A rule that cannot be compiled within it, its COUNT counted and its first run found, is refused as too costly. A
-//     schedule that never fires (30 February) is found out then.
-//  5. Instants end with the year 9999. There is no next one after it.
+//  1. Next(t) > t, and the schedule has no instant between the two. Last and Count agree with Next.
+//  2. The result depends on the description and on t only: not on the present, the host's zone or earlier calls.
+//  3. Next computes instants by arithmetic. Its cost does not depend on the age of the schedule, and it allocates
+//     nothing.
+//  4. Every query of a Plan has a budget of work, which is counted, not timed. The result is therefore the same on all
+//     machines. A rule is refused as too expensive if the budget does not suffice to compile it, to count its COUNT and
+//     to find its first run. A schedule that never fires (30 February) is detected at that time.
+//  5. Instants end with the year 9999.
 //  6. Values are immutable and safe for concurrent use.
 //
-// The instants here are nominal. Jitter, catch-up after an outage, overlap and retries are decided by the planner in
-// package scheduler.
+// Instants are nominal. The planner in package scheduler applies jitter, misfire handling (catch-up), overlap and
+// retries.
 //
-// # Rooms
+// # Packages
 //
-// No other package knows a language; this one is what users see of all of them.
+// Other packages use the languages through this package only.
 //
 //	azure               the recurrence of Azure Scheduler
 //	cron                the cron of Obsidian Scheduler, with @recur, and of dsari
 //	rrule               the iCalendar recurrence of RFC 5545, of AWX and of dsari
-//	internal/language   what a language is: Rule, Setting, SyntaxError
+//	internal/language   the interface of a language: Rule, Setting, SyntaxError
 //	internal/instant    instants: local times on the clock of a zone, unions, DST
 //	internal/localtime  sets of local times: tiles, step sets, set differences
 //	internal/calendar   days, months, years, times of day, cycles
 //	internal/tz         the names and offsets of zones
 //	internal/english    the phrases of descriptions
 //	internal/spelling   numbers and misspelled words
-//	internal/work       what the search for an instant costs, and its bounds
+//	internal/work       the cost of searches, and its limits
 //
-// A rule that is text is a set of local times. All of them are put together from a few shapes, each of which finds its
-// next element by arithmetic: the days of a year, which depend on the weekday of its first day and on where the leap
-// years are; those days limited to every n-th day, month or year; the same times on all of them; every n-th second,
-// minute or hour; and what remains of such sets when others are taken out. A zone then makes instants of the seconds.
+// # Algorithms
 //
-// Steps that meet times of certain weekdays, or of all days, are computed: when, by Euclid's algorithm, and how often, by
-// sums of quotients. A search for other cycles that meet stops after many thousand steps, which cover more than the 400 years
-// in which the calendar repeats itself, and reports this ([GaveUp]). Days that meet a cycle a few hundred times in the whole
-// calendar are looked up once, when the rule is compiled.
+// A text rule is a set of local times, composed of a few shapes that find their next element by arithmetic:
+//
+//   - days of a year, which depend on the weekday of its first day and on the position of leap years
+//   - such days in every n-th day, month or year
+//   - the same times of day on all of these days
+//   - every n-th second, minute or hour
+//   - differences of such sets
+//
+// A zone then converts seconds to instants.
+//
+// The intersection of steps with times on all days, or on certain weekdays, is computed: its elements by Euclid's
+// algorithm, their number by sums of quotients. A search for the intersection of other cycles stops after many thousand
+// steps, which cover more than the 400-year period of the calendar, and reports this ([GaveUp]). Days that meet a cycle
+// a few hundred times in the whole calendar are listed when the rule is compiled.
 package spec

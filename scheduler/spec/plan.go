@@ -12,18 +12,17 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec/rrule"
 )
 
-// Plan is what a job does from the moment it is created: its first run and the rest. It applies the table
-// "Details: startTime" of the Azure page:
+// Plan computes the runs of a job from its creation. It applies the table "Details: startTime" of the Azure page:
 //
 //	startTime     a single run     a recurrence
-//	none          at once          at once, then the occurrences counted from the creation
-//	past          at once          the occurrences counted from startTime, those before the creation discarded
+//	none          immediately      immediately, then the occurrences counted from the creation
+//	past          immediately      the occurrences counted from startTime, those before the creation discarded
 //	now, future   at startTime     the occurrences counted from startTime
 //
-// "At once" is the creation time itself; that run counts towards the recurrence's count. No run is after the
-// recurrence's end, not even one at once. A cron or iCalendar rule says itself when it fires: it has no run at once,
-// only its occurrences from the creation and startTime on. @recur fires when its schedule starts. A Plan is immutable
-// and safe for concurrent use.
+// "Immediately" is the creation time itself; that run counts towards the recurrence's count. No run is after the
+// recurrence's end, not even an immediate one. A cron or iCalendar rule has no immediate run, only its occurrences
+// after the creation and startTime. @recur fires when its schedule starts. A Plan is immutable and safe for concurrent
+// use.
 type Plan struct {
 	timing     Timing
 	created    time.Time
@@ -38,17 +37,16 @@ type Plan struct {
 	search     int64 // what of that was the search
 }
 
-// NewPlan returns the plan of a job. A zero created stands for a job that was created before everything, so that its
-// start is never in the past. The error is a [document.Problems], with paths seen from the job's properties.
+// NewPlan returns the plan of a job. A zero created means that the start is never in the past. The error is a
+// [document.Problems], with paths relative to the job's properties.
 //
-// The text of a rule is compiled here and nowhere else: who has a plan need not compile it again for a job
-// ([Plan.For]), and has its description ([Plan.Describe]) and its smallest gap
-// ([Plan.SmallestGap]).
+// Only NewPlan compiles the text of a rule. A plan can be reused for other jobs ([Plan.For]), and provides the
+// description ([Plan.Describe]) and the smallest gap ([Plan.SmallestGap]).
 func NewPlan(t Timing, created time.Time) (*Plan, error) { return newPlan(t, created, nil) }
 
-// For returns the plan of a job that has the timing of p but a name, a seed of random positions and a creation of its
-// own, as in [Timing] and [NewPlan]. The text of a rule is compiled again only if it depends on them, as dsari's hashes
-// and an @recur without a start do. The error is that of NewPlan, nil if nothing is compiled.
+// For returns the plan of a job with the timing of p and its own name, seed of random positions and creation time, as
+// in [Timing] and [NewPlan]. It compiles the text of a rule again only if the rule depends on them, like dsari's hashes
+// and an @recur without a start. The error is NewPlan's, nil if nothing is compiled.
 func (p *Plan) For(name, seed string, created time.Time) (*Plan, error) {
 	t := p.timing
 	t.Name, t.Seed = name, seed
@@ -75,9 +73,8 @@ func newPlan(t Timing, created time.Time, other *Plan) (*Plan, error) {
 	return p, nil
 }
 
-// Work returns how much work it was to compile the rule, from 0 for one that was not compiled to 1 for one that is almost
-// too costly, and beyond for a stored one that would be refused now. Who reads many jobs keeps the plans of those that
-// cost much.
+// Work returns the cost of compiling the rule as a fraction of the limit: 0 for a rule that was not compiled, above 1
+// for a stored rule that would be refused today. Cache the plans of expensive rules when you read many jobs.
 func (p *Plan) Work() float64 { return float64(p.work) / compileWork }
 
 // compile finds the schedule of a recurrence and its first instant.
@@ -110,7 +107,8 @@ func (p *Plan) compile(other *Plan) error {
 	return nil
 }
 
-// compileRule finds the instants of a rule alone. The search for the first one goes on with a meter.
+// compileRule compiles a rule and finds its instants. The caller continues the search for the first run with the
+// returned meter.
 func (p *Plan) compileRule(other *Plan) (search *work.Meter, err error) {
 	rule, setting := p.recurrence.Rule, p.timing.setting(p.created)
 	if other != nil && !rule.Differs(other.timing.setting(other.created), setting) {
@@ -141,12 +139,12 @@ func (p *Plan) compileRule(other *Plan) (search *work.Meter, err error) {
 // First returns the first run, false if the job never runs.
 func (p *Plan) First() (time.Time, bool) { return p.first, p.runs }
 
-// Next returns the first run strictly after t, false if there is none. It honours the recurrence's end but not its
-// count, which only the caller can keep.
+// Next returns the first run strictly after t, false if none exists. It honors the recurrence's end but not its count,
+// which only the caller can track.
 //
-// Who put the job was told so if its first run was hard to find. A later one may be harder: for a stored job, the search
-// has half a second more. One that is given up even so finds nothing, and [GaveUp] tells it from one that knows that
-// there is nothing.
+// NewPlan refuses a job whose first run is too expensive to find. Later runs may be more expensive: for a stored job,
+// the search has half a second more. If it still exceeds its budget, Next returns false, and [GaveUp] distinguishes
+// this from the end of the schedule.
 func (p *Plan) Next(after time.Time) (time.Time, bool) {
 	t, ok, done := p.seek(p.patience(), after)
 	if !done && p.timing.stored {
@@ -171,7 +169,7 @@ func (p *Plan) seek(units int64, after time.Time) (t time.Time, ok, done bool) {
 	return t, ok, done
 }
 
-// givenUp comes with a search that was given up.
+// givenUp is the time that an abandoned search returns.
 var givenUp = time.Time{}.Add(1)
 
 // GaveUp reports whether a search of [Plan.Next] or [Plan.Last] exceeded its budget, so that such a run may exist.
@@ -287,14 +285,14 @@ func (p *Plan) Moved(at time.Time) *Plan {
 	return &moved
 }
 
-// MaxRuns returns the recurrence's count, zero if there is no limit.
+// MaxRuns returns the recurrence's count, zero if unlimited.
 func (p *Plan) MaxRuns() int { return p.recurrence.Count }
 
 // Interval returns the smallest gap between the job's first runs, which is good enough to spread load and nothing else.
 // It is Forever for a job that runs once or never.
 func (p *Plan) Interval() time.Duration { return p.gap }
 
-// few is how many occurrences stand for all of them where precision does not matter.
+// few is the number of occurrences that represent all where precision is not required.
 const few = 8
 
 // smallestGap returns the smallest of the first n gaps between instants of a schedule not before from, fewer if they are
@@ -386,8 +384,8 @@ type doubtful interface {
 	Doubts(s Setting, compiled *Schedule) []string
 }
 
-// Warnings returns what the writer of the timing might not expect, whatever the time: that it never runs, that a member
-// is without effect, that the text of a rule looks like another language's. Paths are seen from the job's properties.
+// Warnings returns surprising properties of the timing that do not depend on the current time: it never runs, a field
+// has no effect, or the text of a rule looks like another language. Paths are relative to the job's properties.
 func (p *Plan) Warnings() []Warning {
 	var list []Warning
 	warn := func(path, message string) { list = append(list, Warning{path, message}) }
@@ -424,7 +422,7 @@ func (p *Plan) Warnings() []Warning {
 	return list
 }
 
-// ClockNotes returns what changes of the clock do to runs, the first of which is not before from.
+// ClockNotes describes the effects of clock changes on runs, the first of which is not before from.
 func (p *Plan) ClockNotes(from time.Time, times []time.Time) []string {
 	if len(times) == 0 || p.schedule == nil {
 		return nil

@@ -9,13 +9,13 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/work"
 )
 
-// Preview is what a plan is going to do.
+// Preview shows the coming runs of a plan.
 type Preview struct {
 	Times       []time.Time    // in UTC, ascending
 	Zone        *time.Location // of the clock that people look at: the rule's own or the job's
 	Complete    bool           // nothing comes after the last of Times
 	Description string         // in plain English
-	Notes       []string       // what a reader might not expect, such as what a change of the clock does
+	Notes       []string       // surprising facts, such as the effects of clock changes
 }
 
 // Preview returns the next n runs strictly after an instant, or the first n if after is zero. The recurrence's count is
@@ -101,13 +101,13 @@ func (p *Plan) spent(m *work.Meter, until time.Time) (n int, exact bool) {
 	return n, !m.Exhausted()
 }
 
-// countable reports whether the runs until an instant can be counted without walking, in a time that nobody notices.
+// countable reports whether the runs until an instant can be counted without walking, in negligible time.
 func (p *Plan) countable(until time.Time) bool {
 	const most = calendar.DaysPer400Years * calendar.DayLength
 	return until.Unix()-p.first.Unix() < most && p.schedule.Countable()
 }
 
-// notes returns what is remarkable about the runs from an instant on.
+// notes returns the notes on the runs after an instant.
 func (p *Plan) notes(from time.Time, times []time.Time) []string {
 	notes := []string{}
 	for _, w := range p.Warnings() {
@@ -116,7 +116,7 @@ func (p *Plan) notes(from time.Time, times []time.Time) []string {
 	return append(notes, p.ClockNotes(from, times)...)
 }
 
-// local is a rule whose clock hangs in a zone of its own.
+// local is a rule with its own zone.
 type local interface {
 	// Location returns the rule's zone, nil if it has none or several.
 	Location() *time.Location

@@ -10,9 +10,9 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec/rrule"
 )
 
-// ReadRecurrence reads a recurrence object: the members frequency, interval, schedule and anchor, or cron or rrule with
-// dialect, and with any of them count and endTime. What is wrong goes to the object's reader, all of it; the result is
-// then of no use. The caller calls o.Done, so that it may ask for members of its own.
+// ReadRecurrence reads a recurrence object: the fields frequency, interval, schedule and anchor, or cron or rrule with
+// dialect, and optionally count and endTime. The object's reader collects all problems; do not use the result if there
+// are any. The caller reads its own fields and calls o.Done.
 func ReadRecurrence(o *document.Object) Recurrence {
 	var r Recurrence
 	if checkSources(o) {
@@ -71,7 +71,7 @@ func memberOf(r Rule) string {
 	return memberCron
 }
 
-// readRule reads the members cron, rrule and dialect, of which one rule comes out; nil if there is none or it is wrong.
+// readRule reads the fields cron, rrule and dialect, and returns their rule; nil if it is absent or invalid.
 func readRule(o *document.Object) Rule {
 	cron, isCron := o.String(memberCron)
 	rrule, isRRule := o.String(memberRRule)
@@ -104,8 +104,8 @@ func readRule(o *document.Object) Rule {
 	return rule
 }
 
-// checkSources reports a recurrence that is not told by exactly one of frequency, cron and rrule, and members that only
-// go with a frequency.
+// checkSources reports a recurrence without exactly one of frequency, cron and rrule, and fields that require a
+// frequency.
 func checkSources(o *document.Object) (text bool) {
 	given := o.RequireOne("frequency", memberCron, memberRRule)
 	switch {

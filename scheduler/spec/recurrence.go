@@ -54,9 +54,9 @@ func (r Recurrence) Validate() error {
 	return reader.Err()
 }
 
-// Compile returns the occurrences of r, which has no Rule, from start on. A zero start is the time of creation: the
-// job's first run is then at once ([Plan] sees to it), and the occurrences count from there; those of a schedule are on
-// the full minute. The error is a [document.Problems].
+// Compile returns the occurrences of r, which has no Rule, from start on. With a zero start, occurrences count from the
+// creation time, on the full minute if r has a schedule, and [Plan] adds an immediate first run. The error is a
+// [document.Problems].
 func (r Recurrence) Compile(start, created time.Time) (*Schedule, error) {
 	if err := r.Validate(); err != nil {
 		return nil, err
@@ -73,14 +73,13 @@ type Timing struct {
 	// Name is the job's, from which dsari's hashes are made.
 	Name string
 
-	// Seed is the job's for random positions (dsari's R). Empty: they are drawn anew by every parse.
+	// Seed is the job's seed for random positions (dsari's R). Empty: every parse draws new positions.
 	Seed string
 
 	// Start is startTime. Zero: none.
 	Start time.Time
 
-	// Zone is timeZone, where a rule's clock hangs that names no zone of its own. nil: UTC. Azure recurrences count
-	// UTC.
+	// Zone is the field timeZone, for rules that name no zone themselves. nil: UTC. Azure recurrences use UTC.
 	Zone *time.Location
 
 	// DST replaces the rule's own policy at changes of the clock.
@@ -89,13 +88,13 @@ type Timing struct {
 	// Recurrence says when the job recurs. nil: it runs once.
 	Recurrence *Recurrence
 
-	stored bool // it was accepted once, by whatever version
+	stored bool // the timing was accepted before, possibly by another version
 }
 
 // zone returns Zone with its default.
 func (t Timing) zone() *time.Location { return Setting{Zone: t.Zone}.Location() }
 
-// setting returns what a rule needs to know of a job created at that time.
+// setting returns the setting of a rule for a job created at that time.
 func (t Timing) setting(created time.Time) Setting {
 	s := Setting{Name: t.Name, Seed: t.Seed, Zone: t.Zone, DST: t.DST, Start: t.Start, Created: created}
 	if t.Recurrence != nil {
@@ -104,9 +103,9 @@ func (t Timing) setting(created time.Time) Setting {
 	return s
 }
 
-// ReadTiming reads the members startTime, timeZone, dst and recurrence of a job's properties. What is wrong goes to the
-// object's reader, all of it; the result is then of no use. The caller calls o.Done, so that it may ask for members of
-// its own, and gives the job's name.
+// ReadTiming reads the fields startTime, timeZone, dst and recurrence of a job's properties. The object's reader
+// collects all problems; do not use the result if there are any. The caller reads its own fields, sets the job's name,
+// and calls o.Done.
 func ReadTiming(o *document.Object) Timing {
 	var t Timing
 	t.Start, _ = o.Time("startTime")

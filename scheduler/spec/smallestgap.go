@@ -7,21 +7,21 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/work"
 )
 
-// The bounds of the search for the smallest gap: how many occurrences are walked in a row, and again in days that differ,
-// how many days are looked at for that.
+// Limits of the search for the smallest gap: occurrences in a row, further occurrences on days that differ, and the
+// days examined for these.
 const (
 	gapSteps = 20_000
 	gapDays  = 4*366 + 1
 )
 
 // SmallestGap returns the smallest distance between two consecutive occurrences, as a collection's quota maxRecurrence
-// counts it: in every language, from the first occurrence on, the run at once of a job without start not counted. It is
-// [Forever] for fewer than two. The search ends at a distance below enough.
+// counts it. In every language it counts from the first occurrence, without the immediate run of a job without start.
+// The result is [Forever] for fewer than two occurrences. The search ends at a distance below enough.
 //
-// It is bounded: twenty thousand occurrences are walked, fewer of sets of many rules and of others that are hard to find,
-// and, if they do not reach so far, each day of four years that has another number of occurrences than any before. A
-// distance that a change of the clock has shortened is no distance: a daily job runs 23 hours after the day before when
-// the clock is put forward, and is a daily job all the same. An @lastExecution has the length of its interval.
+// The search is bounded. It visits twenty thousand occurrences, fewer for sets of many rules and for sets that are
+// expensive to search. If these cover too short a time, it adds the days of four years that have a new number of
+// occurrences. Distances that a clock change shortens do not count: a daily job that runs after 23 hours is still
+// daily. The distance of an @lastExecution is its interval.
 func (p *Plan) SmallestGap(enough time.Duration) time.Duration {
 	return p.smallestGap(work.New(gapWork), enough)
 }
@@ -67,8 +67,8 @@ type gapSearch struct {
 	meter    *work.Meter
 }
 
-// walk looks at the distances between the instants from…to and those before them. It returns the last instant that it
-// came to, and whether it may go on behind it.
+// walk examines the distances between the instants in from…to and their predecessors. It returns the last instant
+// visited, and whether more may follow.
 func (s *gapSearch) walk(from, to time.Time) (last time.Time, more bool) {
 	last, ok := s.schedule.NextIn(s.meter, from.Add(-1))
 	for ok && s.left > 0 {
@@ -112,7 +112,7 @@ func (s *gapSearch) days(first, last time.Time) {
 	}
 }
 
-// moved is how far a change of the clock moves what it jumps over.
+// moved is the maximum shift of times that a clock change skips.
 const moved = 3 * time.Hour
 
 // changed reports whether the clock was changed between two instants, or so shortly before that it has moved the first.

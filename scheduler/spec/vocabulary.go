@@ -11,24 +11,24 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec/rrule"
 )
 
-// What every schedule language is made of, and what is made of it.
+// The building blocks of schedule languages, and the types built from them.
 type (
 	// Rule is the text of a schedule language, parsed.
 	Rule = language.Rule
-	// Setting is what a rule needs to know beside its text.
+	// Setting holds the context of a rule.
 	Setting = language.Setting
 	// SyntaxError is one thing that is wrong with the text of a schedule.
 	SyntaxError = language.SyntaxError
 	// Schedule is a compiled schedule: a set of instants, in UTC.
 	Schedule = instant.Schedule
-	// DSTGap is what a change of a clock takes from a schedule that skips the times which do not exist.
+	// DSTGap describes times that a clock change skips and that the schedule omits.
 	DSTGap = instant.DSTGap
 )
 
 // Dialect names a schedule language that is written as text.
 type Dialect = language.Dialect
 
-// The dialects of cron are [Obsidian] and [Dsari], those of iCalendar recurrence [RFC5545], [AWX] and Dsari.
+// The dialects. Cron: [Obsidian] and [Dsari]; iCalendar recurrence: [RFC5545], [AWX] and Dsari.
 const (
 	Obsidian = language.Obsidian
 	Dsari    = language.Dsari
@@ -36,17 +36,17 @@ const (
 	AWX      = language.AWX
 )
 
-// DST is what a rule makes of the two changes of a clock. The zero value leaves it to the rule's dialect.
+// DST is a rule's policy for clock changes. The zero value selects the default of the rule's dialect.
 type DST = instant.DST
 
-// GapSkip is the policy of [DST] by which what a clock jumps over does not happen.
+// GapSkip is the policy of [DST] that omits times which the clock skips.
 const GapSkip = instant.GapSkip
 
 // NewDST returns the policy of those names: "next", "shift" or "skip" for a gap and "first" or "both" for an overlap. Any
 // other name leaves it to the rule's dialect.
 func NewDST(gap, overlap string) DST { return instant.NewDST(gap, overlap) }
 
-// What a [Recurrence] without a rule says, as Azure Scheduler has it.
+// The parts of a [Recurrence] without a rule, as in Azure Scheduler.
 type (
 	// Frequency is the unit of time between the occurrences.
 	Frequency = azure.Frequency
@@ -54,7 +54,7 @@ type (
 	Elements = azure.Elements
 	// MonthlyOccurrence is a weekday of a month, such as its second Friday.
 	MonthlyOccurrence = azure.MonthlyOccurrence
-	// Anchor says what the occurrences are counted from.
+	// Anchor selects the instant from which occurrences count.
 	Anchor = azure.Anchor
 )
 
@@ -75,9 +75,9 @@ const (
 // Forever is the interval of what does not recur: the longest time.Duration, 292 years.
 const Forever = azure.Forever
 
-// LoadZone returns the zone of that name in the IANA time zone database. Names are exact, those of [ZoneNames]:
-// "America/New_York", "UTC". Beside them it knows what Java does and what has one meaning, such as "JST", "GMT+5" and
-// "UTC+05:30". The error says which name was probably meant.
+// LoadZone returns the zone with that name in the IANA time zone database. Names are exact (see [ZoneNames]):
+// "America/New_York", "UTC". It also accepts Java's unambiguous names, such as "JST", "GMT+5" and "UTC+05:30". The
+// error suggests a name.
 func LoadZone(name string) (*time.Location, error) { return tz.Load(name) }
 
 // ZoneNames returns the names of the IANA database that [LoadZone] knows, in alphabetical order.

@@ -24,8 +24,8 @@ func (r Recurrence) Compile(start, created time.Time) *instant.Schedule {
 	return instant.NewZoned(c.set(), time.UTC, instant.Literal).Delay(by).Clip(start, r.End).Begun(nil)
 }
 
-// origin returns what the occurrences are counted from: the start or, without one, the creation. A schedule knows no
-// seconds, and those of a creation are nobody's wish: {"minutes":[15], "hours":[5]} is "at 5:15 AM every day".
+// origin returns the anchor of the occurrences: the start or else the creation time. With a schedule, the seconds of
+// the creation time are dropped, because no user intends them: {"minutes":[15], "hours":[5]} is "at 5:15 AM every day".
 func (r Recurrence) origin(start, created time.Time) time.Time {
 	switch {
 	case !start.IsZero():

@@ -1,21 +1,21 @@
-// Package azure is the recurrence of an Azure Scheduler job: a frequency, an interval and a schedule of elements that
-// limit or expand. The page "Build advanced schedules and recurrences for jobs in Azure Scheduler" is its definition.
-// Where that page is silent, these readings hold; their reasons are with the code:
+// Package azure implements the recurrence of an Azure Scheduler job: a frequency, an interval and a schedule of
+// elements that limit or expand. Its definition is the page "Build advanced schedules and recurrences for jobs in Azure
+// Scheduler". Where that page is silent, these interpretations apply; the code gives their reasons:
 //
-//   - Everything is UTC. An offset in startTime fixes the instant and nothing else.
-//   - Occurrences lie on the grid that startTime fixes; without one, the time of creation. Seconds and fractions of a
-//     second are kept, but for those of the creation where there is a schedule: that is on the full minute.
-//     "anchor": "lastExecution" chooses Azure's drifting grid instead.
-//   - A month's or year's recurrence without schedule runs on the last day of a month that is too short; with a
-//     schedule it skips that month.
-//   - Minutes without hours are the minutes of every hour; hours without minutes take startTime's minute.
+//   - All times are UTC. An offset in startTime only fixes the instant.
+//   - Occurrences are on the grid of startTime, or else of the creation time. Seconds and their fractions are kept.
+//     Exception: with a schedule and no startTime, occurrences are on the full minute. "anchor": "lastExecution"
+//     selects Azure's drifting grid instead.
+//   - Without a schedule, a monthly or yearly recurrence uses the last day of a month that is too short. With a
+//     schedule, it skips that month.
+//   - Minutes without hours apply to every hour; hours without minutes use startTime's minute.
 //   - For the frequencies hour, minute and second, hours only limit, and so do minutes unless the frequency is hour.
-//   - Weeks begin on Monday. monthDays and monthlyOccurrences together mean both.
-//   - An empty array or an empty schedule says nothing.
+//   - Weeks begin on Monday. With both monthDays and monthlyOccurrences, a day must match both.
+//   - An empty array or an empty schedule has no effect.
 //
-// A [Recurrence] compiles to a tile, to steps or to a step set of package localtime, in UTC. Seconds of the start that the
-// set does not have delay every occurrence.
+// A [Recurrence] compiles to a tile, to steps or to a step set of package localtime, in UTC. If the set lacks the
+// start's seconds, they delay every occurrence.
 //
-// Guarantees: a recurrence without a problem in [Recurrence.Check] compiles; the schedule finds its next instant by
+// Guarantees: a recurrence without a problem in [Recurrence.Check] compiles. The schedule finds its next instant by
 // arithmetic.
 package azure

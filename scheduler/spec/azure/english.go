@@ -73,7 +73,7 @@ func (c *compiler) englishStartDay() string {
 	return day
 }
 
-// englishAnchor says what an interval above one is counted from.
+// englishAnchor describes the anchor of an interval above one.
 func (c *compiler) englishAnchor() string {
 	switch {
 	case c.interval() == 1:

@@ -14,12 +14,12 @@ type Recurrence struct {
 	Frequency Frequency // required
 	Interval  int       // in units of the frequency; 0 is 1
 	Schedule  Elements  // limits or expands the occurrences
-	Anchor    Anchor    // what the occurrences are counted from
+	Anchor    Anchor    // the instant from which occurrences count
 	End       time.Time // the last instant; zero: none
 }
 
-// Elements is the schedule of a recurrence. Each element is a set; order and repetition mean nothing, and an empty
-// element is not there. There are no seconds: those of the start count, or none if the job has no start.
+// Elements is the schedule of a recurrence. Each element is a set: order and repetition are irrelevant, and an empty
+// element counts as absent. The seconds are those of the start, or zero for a job without start.
 type Elements struct {
 	// Minutes of the hour, 0-59. For Second and Minute they limit, for longer frequencies they replace the start's
 	// minute.
@@ -52,7 +52,7 @@ type MonthlyOccurrence struct {
 	Occurrence int
 }
 
-// Anchor says what the occurrences of a recurrence are counted from.
+// Anchor selects the instant from which occurrences count.
 type Anchor uint8
 
 const (
@@ -75,7 +75,7 @@ func (a Anchor) String() string {
 	return "unknown"
 }
 
-// empty reports whether there are no elements, so that the schedule says nothing.
+// empty reports whether the schedule has no elements and so no effect.
 func (e Elements) empty() bool {
 	return len(e.Minutes) == 0 && len(e.Hours) == 0 && len(e.WeekDays) == 0 &&
 		len(e.MonthDays) == 0 && len(e.Months) == 0 && len(e.MonthlyOccurrences) == 0
@@ -124,9 +124,8 @@ func (f Frequency) String() string {
 	return frequencyNames[f]
 }
 
-// Times returns how long interval units last, months and years as the mean of the calendar (30.44 and 365.24 days). It
-// exists to compare recurrences with a quota; it is no basis for computing instants. What a time.Duration cannot hold
-// is [Forever].
+// Times returns the length of interval units, with the mean length of months and years (30.44 and 365.24 days). Use it
+// to compare recurrences with a quota, not to compute instants. The result is [Forever] if it exceeds a time.Duration.
 func (f Frequency) Times(interval int) time.Duration {
 	if !f.valid() || interval < 1 {
 		return 0
@@ -158,7 +157,7 @@ func (r Recurrence) ShortestInterval() time.Duration {
 // Forever is the interval of what does not recur: the longest time.Duration, 292 years.
 const Forever = time.Duration(math.MaxInt64)
 
-// maxInterval returns the largest interval, that of a year for what is no frequency.
+// maxInterval returns the largest interval; for an invalid frequency, the largest interval of years.
 func (f Frequency) maxInterval() int {
 	if !f.valid() {
 		return math.MaxInt32

@@ -58,7 +58,7 @@ func (c cronClock) alike(o cronClock) bool {
 	return c.dst == o.dst && c.zone.String() == o.zone.String()
 }
 
-// Of returns the pattern's own zone or, failing that, the setting's.
+// zoneOf returns the pattern's own zone or else the setting's.
 func (p *cronPattern) zoneOf(s language.Setting) *time.Location {
 	if p.zone != nil {
 		return p.zone
@@ -90,8 +90,8 @@ func (c *Expression) seeded(seed string) *Expression {
 // leapYear is a year with a leap day.
 const leapYear = 2000
 
-// dated returns the pattern with the last day of the month in place of one that was hashed or drawn and that none of its
-// months ever has: a job whose hash is 31 November runs on the 30th instead of never, as the RRULE form has it.
+// dated replaces a hashed or drawn day that none of the pattern's months has by the last day of the month: a job hashed
+// to 31 November runs on the 30th instead of never, as in the RRULE form.
 func (p *cronPattern) dated(h language.Hash) *cronPattern {
 	day := p.fields[cronDay]
 	if !day.has(hashedValue) && !day.has(randomValue) {
@@ -108,10 +108,10 @@ func (p *cronPattern) dated(h language.Hash) *cronPattern {
 	return &dated
 }
 
-// policy returns what happens at changes of the clock, as Debian's cron has it (cron(8)): a pattern whose hour or
-// minute begins with * follows the clock, so that no hour is lost and none is run for twice; a pattern with a fixed
-// time runs once a day, after the gap if it falls into one. Every hour written as 0-23 follows the clock as well. What
-// the job asks for goes before.
+// policy returns the policy for clock changes. The default is that of Debian's cron (cron(8)): a pattern whose hour or
+// minute begins with * follows the clock, so that no hour is lost or run twice. A pattern with a fixed time runs once a
+// day, after the gap if it falls into one. Every hour written as 0-23 follows the clock as well. The job's policy
+// overrides the default.
 func (p *cronPattern) policy(asked instant.DST) instant.DST {
 	everyHour := p.fields[cronHour].mask(cronHour, 0) == calendar.AllHours
 	if p.fields[cronMinute].wild() || p.fields[cronHour].wild() || everyHour {
@@ -164,7 +164,7 @@ func (p *cronPattern) days(h language.Hash, and bool) func(weekday, length int) 
 	}
 }
 
-// ends returns the days that L and W stand for in a month that begins on that weekday (from Monday).
+// ends returns the days of L and W in a month that begins on that weekday (from Monday).
 func (f cronField) ends(weekday, length int) uint32 {
 	set := uint32(0)
 	for _, item := range f {
@@ -201,7 +201,7 @@ func nearestTo(day, weekday, length int) int {
 	return day
 }
 
-// occurrences returns the days that 5L and 5#2 stand for in a month that begins on that weekday (from Monday).
+// occurrences returns the days of 5L and 5#2 in a month that begins on that weekday (from Monday).
 func (f cronField) occurrences(weekday, length int) uint32 {
 	set := uint32(0)
 	for _, item := range f {

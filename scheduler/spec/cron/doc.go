@@ -1,8 +1,11 @@
-// Package cron is the cron of Obsidian Scheduler (the page "Cron" of its documentation), with L, W, #, years, zones,
-// several patterns and @recur, and that of dsari (the page "Schedule Format"), with hashed and random positions.
-// [Expression] and [Recur] say how these pages are read where they are silent.
+// Package cron implements the cron dialect of Obsidian Scheduler (the page "Cron" of its documentation), with L, W, #,
+// years, zones, multiple patterns and @recur, and the dialect of dsari (the page "Schedule Format"), with hashed and
+// random positions.
 //
-// Guarantees: [Parse] reports everything that is wrong with a text, at its column and with what was probably meant;
-// what it accepts always compiles, also if it never fires. A description is exact: two patterns with one description
-// fire at the same times.
+//	text ──Parse──▶ Expression or Recur ──Compile──▶ instant.Schedule
+//
+// [Expression] and [Recur] document the interpretation of these pages where they are silent.
+//
+// Guarantees: [Parse] reports all errors of a text with their columns and suggestions. Accepted text always compiles,
+// even if it never fires. Descriptions are exact: two patterns with the same description fire at the same times.
 package cron

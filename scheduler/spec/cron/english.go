@@ -14,8 +14,8 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/spelling"
 )
 
-// Describe implements [language.Rule]. Of a dsari expression it describes what the job's name makes of it. Each pattern
-// is described on its own; a zone that all share is named once.
+// Describe implements [language.Rule]. For a dsari expression, it describes the positions that are hashed from the
+// job's name. Each pattern has its own description; a zone that all share is named once.
 func (c *Expression) Describe(s language.Setting) string {
 	c = c.seeded(s.Seed)
 	phrases := make([]string, len(c.patterns))

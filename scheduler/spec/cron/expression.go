@@ -10,27 +10,28 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/language"
 )
 
-// Expression is a cron expression, parsed: one pattern or, in the Obsidian dialect, several, of which any fires. Where
-// the pages of Obsidian Scheduler and dsari are silent, these readings hold:
+// Expression is a parsed cron expression: one pattern or, in the Obsidian dialect, several, any of which may fire.
+// Where the documentation of Obsidian Scheduler and dsari is silent, these interpretations apply:
 //
-//   - A field of days is restricted unless it is a bare *; if both are, a day that either allows is right. See And.
-//   - 31W is skipped in a month without a 31st, as 31 is.
+//   - A day field is restricted unless it is a bare *. If both are restricted, a day matches if either allows it. See
+//     And.
+//   - 31W skips months without a 31st, as 31 does.
 //   - A step without an end runs to the end of its field. Obsidian's days of the week are 0-7, so its 1/2 is Monday,
-//     Wednesday, Friday and Sunday, and 6/1 the weekend; with dsari, as in croniter, it ends on Saturday.
-//   - 7 is Sunday also at the end of a range, and so are SUN and 0 there: FRI-SUN. Every other range that runs backwards
-//     is an error.
-//   - A list of weekdays with L or # is the days of any of its elements.
-//   - A step that is longer than its range gives the range's first value.
-//   - A list of years that is over, or a day that never comes, is no error; there is no next instant.
-//   - An H in the day of month may be 29 to 31, as croniter has it, and skips shorter months; so does @monthly. A day
-//     that none of the pattern's months has, such as 31 November, is their last one. R is drawn when the text is parsed,
-//     once. The hashed second of a line of five fields is part of every time.
-//   - A pattern with * in its minute or hour follows the clock when it is changed; any other runs once a day. See
+//     Wednesday, Friday and Sunday, and 6/1 the weekend. In dsari, as in croniter, it ends on Saturday.
+//   - 7 is Sunday, also at the end of a range, and so are SUN and 0 there: FRI-SUN. Every other descending range is an
+//     error.
+//   - A list of weekdays with L or # matches the days of any element.
+//   - A step longer than its range yields the first value of the range.
+//   - A list of past years, and a day that never occurs, are valid but have no next instant.
+//   - H in the day of month may be 29 to 31, as in croniter, and skips shorter months; so does @monthly. A day that
+//     none of the pattern's months has, such as 31 November, becomes their last day. R is drawn once, when the text is
+//     parsed. The hashed second of a line of five fields is part of every time.
+//   - A pattern with * in its minute or hour follows the clock when it changes; any other pattern runs once a day. See
 //     [instant.DST].
 type Expression struct {
-	// And changes what a pattern means that restricts both the day of the month and the day of the week: true is days
-	// that satisfy both, false, as cron has it everywhere, days that satisfy either. Obsidian's page is silent; it
-	// calls its expressions "cron syntax". Set it before the rule is used.
+	// And selects the meaning of a pattern that restricts both the day of the month and the day of the week. True: both
+	// must match. False, as in all cron implementations: either must match. Obsidian's page is silent; it calls its
+	// expressions "cron syntax". Set And before you use the rule.
 	And bool
 
 	patterns []cronPattern
@@ -40,10 +41,10 @@ type Expression struct {
 type cronPattern struct {
 	fields [cronYear + 1]cronField
 	zone   *time.Location // of the pattern itself; nil: the setting's
-	doubts []string       // what may not be meant so, see [Expression.Doubts]
+	doubts []string       // valid parts that probably do not have the intended meaning, see [Expression.Doubts]
 }
 
-// cronField is a list of items, any of which matches. Without items, every value does.
+// cronField is a list of items, any of which may match. An empty list matches every value.
 type cronField []cronItem
 
 // cronItem is an element of a field's list.
@@ -56,7 +57,7 @@ type cronItem struct {
 	draw         language.Hash // for randomValue
 }
 
-// cronForm is what an item says about its numbers.
+// cronForm is the form of an item.
 type cronForm uint8
 
 const (
@@ -87,7 +88,7 @@ const (
 var cronParts = [...]struct {
 	name   string
 	one    string // the same in a sentence
-	values string // what is allowed, in words
+	values string // description of the allowed values
 	lo, hi int
 	names  []string // of lo, lo+1 …
 }{

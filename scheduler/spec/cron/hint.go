@@ -53,7 +53,7 @@ func (f *fieldParser) foreign(w cronWord) bool {
 
 // digitOf returns the value of a decimal digit of any script.
 func digitOf(r rune) (int, bool) {
-	zero := r // of its block, or of one that ends where its own begins
+	zero := r // the zero of its block, or of a block that ends where its own begins
 	for unicode.Is(unicode.Nd, zero-1) {
 		zero--
 	}
@@ -141,7 +141,7 @@ func isSpecial(text string) bool {
 		strings.HasSuffix(text, "W") && isWeekday(text[:len(text)-1])
 }
 
-// misplaced returns the hint for a name that is written out, or that stands in the field of others.
+// misplaced returns the hint for a name that is written out, or that belongs to another field.
 func (f *fieldParser) misplaced(text string) string {
 	three := text[:min(3, len(text))]
 	month, weekday := oneOf(three, cronMonths...), oneOf(three, cronWeekdays...)
@@ -164,7 +164,7 @@ func allLetters(text string) bool {
 	return strings.Trim(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
 }
 
-// afterFields returns the hint for what stands where the year should.
+// afterFields returns the hint for text in the position of the year.
 func (f *fieldParser) afterFields(text string) string {
 	given := f.words[5].text
 	switch {
@@ -185,8 +185,8 @@ func (f *fieldParser) afterFields(text string) string {
 	return ""
 }
 
-// Doubts returns what is right in the expression and may not be meant so: a step that is longer than its field, and six
-// fields that look like those of a language which begins with the second.
+// Doubts returns valid parts of the expression that probably do not have the intended meaning: a step longer than its
+// field, and six fields that look like a dialect with leading seconds.
 func (c *Expression) Doubts(language.Setting, *instant.Schedule) []string {
 	var doubts []string
 	for _, p := range c.patterns {
@@ -195,7 +195,7 @@ func (c *Expression) Doubts(language.Setting, *instant.Schedule) []string {
 	return doubts
 }
 
-// doubt notes an item of several values of which its step leaves the first.
+// doubt records an item whose step reduces several values to the first.
 func (f *fieldParser) doubt(item cronItem, text string) {
 	if item.form == plainValues && item.stepped && item.lo < item.hi && item.step > item.hi-item.lo {
 		f.doubts = append(f.doubts, fmt.Sprintf("%s: %s steps beyond %d, which leaves %d only",

@@ -129,7 +129,7 @@ func (f *fieldParser) value(w cronWord) (int, bool) {
 	return n, true
 }
 
-// maxStep is the largest step that is understood. One that is larger than the field gives its first value only.
+// maxStep is the largest step. A step that exceeds its field yields only the first value.
 const maxStep = 999_999_999
 
 // step reads what follows a slash.
@@ -150,7 +150,7 @@ func (f *fieldParser) step(w cronWord) (int, bool) {
 	return 0, false
 }
 
-// digits returns the number that a text of ASCII digits is. One that is too large for any use is maxStep+1.
+// digits parses ASCII digits. A number above the limit is returned as maxStep+1.
 func digits(text string) (int, bool) {
 	n, small := spelling.SmallNumber(text)
 	if !small {
@@ -159,7 +159,7 @@ func digits(text string) (int, bool) {
 	return n, small || spelling.OnlyDigits(text)
 }
 
-// isDraw reports whether a field is to be an H or an R of dsari.
+// isDraw reports whether a field looks like dsari's H or R.
 func isDraw(text string) bool {
 	return (text[0] == 'H' || text[0] == 'R') && (len(text) == 1 || strings.IndexByte("(/,-", text[1]) >= 0)
 }

@@ -56,7 +56,7 @@ type cronWord struct {
 	column int
 }
 
-// splitCron returns the words of a text. A semicolon is a word of its own.
+// splitCron returns the words of a text. A semicolon is a separate word.
 func splitCron(text []rune) []cronWord {
 	var words []cronWord
 	for i := 0; i < len(text); {
@@ -76,7 +76,7 @@ func splitCron(text []rune) []cronWord {
 	return words
 }
 
-// cronParser reads patterns and collects what is wrong with them.
+// cronParser parses patterns and collects their errors.
 type cronParser struct {
 	dialect  language.Dialect
 	problems []*language.SyntaxError
@@ -234,8 +234,8 @@ func oneOf(word string, list ...string) bool {
 	return slices.ContainsFunc(list, func(s string) bool { return strings.EqualFold(s, word) })
 }
 
-// special reads the items that only Obsidian's two fields of days have: L, 15W, 5L and 5#2. It reports whether the item
-// is meant as one, and whether it is right.
+// special parses the items of Obsidian's two day fields: L, 15W, 5L and 5#2. special reports whether the item looks
+// like one of them, ok whether it is valid.
 func (f *fieldParser) special(w cronWord, listed bool) (item cronItem, special, ok bool) {
 	if f.part == cronDay {
 		return f.specialDay(w, listed)
@@ -321,7 +321,7 @@ func isWeekday(text string) bool {
 	return number || oneOf(text, cronWeekdays...)
 }
 
-// cronShortcuts are the shortcuts by name. Those of Obsidian are fixed times, those of dsari the job's own.
+// cronShortcuts are the shortcuts by name. Obsidian's are fixed times; dsari's are hashed by job.
 var cronShortcuts = map[language.Dialect]map[string]string{
 	language.Obsidian: {
 		"@yearly":   "0 0 1 1 *",

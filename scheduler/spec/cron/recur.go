@@ -14,11 +14,11 @@ import (
 )
 
 // Recur is Obsidian's recurrence, "@recur 3 weeks 2015-01-15 00:00": an interval that no cron pattern can express, and
-// optionally a date and time to count it from ("Recurrence" on Obsidian's page).
+// an optional date and time as its anchor ("Recurrence" on Obsidian's page).
 //
-// Minutes and hours are elapsed time. Days, weeks and months are counted on the calendar of the zone: the time of day
-// stays, a month that is too short has its last day, and what is counted is always from the same anchor, so that
-// nothing drifts.
+// Minutes and hours are elapsed time. Days, weeks and months are calendar units of the zone: the time of day stays the
+// same, and a month that is too short uses its last day. All runs are computed from the same anchor, so that they do
+// not drift.
 type Recur struct {
 	n     int
 	unit  recurUnit
@@ -97,9 +97,9 @@ func (r *Recur) countedFrom(anchor time.Time, s language.Setting) *instant.Sched
 	return schedule.Delay(nano)
 }
 
-// AnchoredAt returns the runs after one that was really started at t, the first of them one interval later: "Recurring
-// intervals are calculated from the last execution time, if available" (Obsidian's page), so that a late run, and one
-// by hand, moves all that follow.
+// AnchoredAt returns the runs after a run that started at t, the first one interval later: "Recurring intervals are
+// calculated from the last execution time, if available" (Obsidian's page). A late or manual run therefore shifts all
+// later runs.
 func (r *Recur) AnchoredAt(t time.Time, s language.Setting) *instant.Schedule {
 	return r.countedFrom(t, s).Clip(t.Add(1), s.End)
 }
@@ -241,8 +241,8 @@ func (r *Recur) steps(anchor time.Time) *instant.Schedule {
 	return instant.NewZoned(localtime.Steps{Cycle: calendar.StepCycle(anchor.Unix(), seconds)}, time.UTC, instant.Literal)
 }
 
-// calendar returns the days, weeks or months counted from a date, each at its time of day on the zone's clock. The
-// policy at changes of the clock is that of RFC 5545, unless the job asks otherwise.
+// calendar returns the days, weeks or months from a date, at its local time of day. Its default policy for clock
+// changes is RFC 5545's.
 func (r *Recur) calendar(anchor time.Time, s language.Setting) *instant.Schedule {
 	day := calendar.FirstDay(int64(anchor.Year())*12+int64(anchor.Month())-1) + int64(anchor.Day()) - 1
 	var dates calendar.Dates

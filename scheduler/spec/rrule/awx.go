@@ -44,8 +44,8 @@ func (e AWXErrors) Unwrap() []error {
 	return list
 }
 
-// parseAWX reads a recurrence under AWX's limitations. Three judges look at it, and the first who finds something is
-// the one who is heard: AWX's checks, then what its document forbids but its checks let through, then RFC 5545.
+// parseAWX parses a recurrence within AWX's limitations. It reports the errors of the first of three checks that fails:
+// AWX's own checks, then restrictions that AWX documents but does not check, then RFC 5545.
 func parseAWX(text string) (*Set, error) {
 	if len(text) > maxRRuleText {
 		return nil, AWXErrors(parseRRule(text, language.AWX).problems)
@@ -94,7 +94,7 @@ const (
 
 const awxMaxCount = 999
 
-// What AWX looks for in the text. It does so before it parses anything, and minds the letter case.
+// AWX's patterns. AWX applies them to the text before it parses anything, and is case-sensitive.
 var (
 	awxStartAt   = regexp.MustCompile(`DTSTART(?:;[^:]+)?:\d+T\d+Z?`)
 	awxNaiveAt   = regexp.MustCompile(`DTSTART:\d+T\d+ `)
@@ -190,7 +190,7 @@ func (c *awxCheck) document() {
 	c.rules(awxAnyRule, awxAnyNumber, awxAnyCount, strings.ToUpper)
 }
 
-// isSpaceAt reports whether a blank stands at byte i.
+// isSpaceAt reports whether byte i is a blank.
 func isSpaceAt(text string, i int) bool {
 	return strings.IndexFunc(text[i:], unicode.IsSpace) == 0
 }

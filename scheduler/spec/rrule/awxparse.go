@@ -11,8 +11,8 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/tz"
 )
 
-// What AWX's parser, python-dateutil, says about a text that it does not take. Where it does not say anything, and AWX
-// shows the words in which Python itself stumbled, the sentence is ours.
+// The messages of AWX's parser, python-dateutil. Where it has no message, and AWX would show an internal error of
+// Python, the message is ours.
 const (
 	awxTooFew    = "a part of a rule is written NAME=VALUE"
 	awxTooMany   = "a part of a rule has one \"=\", and a rule no \":\" after RRULE:"
@@ -46,7 +46,7 @@ type awxTime struct {
 	aware bool // its time zone is known
 }
 
-// parseLikeAWX returns the first mistake that AWX's parser finds and its column. The message is empty if there is none.
+// parseLikeAWX returns the first error that AWX's parser finds and its column. The message is empty for a valid text.
 func parseLikeAWX(text string) (column int, message string) {
 	pieces := rrulePieces(text, false)
 	for _, piece := range pieces {
@@ -187,7 +187,7 @@ func (p *awxParser) rule(value string) string {
 			return fmt.Sprintf("invalid '%s': %s", name, value)
 		}
 	}
-	aware := p.start.aware || !p.started && r.hasUntil // without DTSTART, the present stands for it
+	aware := p.start.aware || !p.started && r.hasUntil // without DTSTART, the current time replaces it
 	switch {
 	case !r.hasFreq:
 		return awxNoFreq
@@ -255,8 +255,7 @@ func awxDays(value string) bool {
 	return true
 }
 
-// problem returns what is wrong with the parts taken together. start is the second from which the rule counts, if that
-// is known.
+// problem returns the error in the combination of parts. start is the second from which the rule counts, if known.
 func (r *awxRule) problem(known bool, start int64) string {
 	for _, n := range r.lists["BYSETPOS"] {
 		if n == 0 || max(n, -n) > rruleLists["BYSETPOS"].max {

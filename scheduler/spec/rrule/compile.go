@@ -68,8 +68,8 @@ type setCompiler struct {
 	work    *work.Meter
 }
 
-// schedule returns the instants of the set. An UNTIL is an instant. Where a policy moves times, or repeats them, past
-// an UNTIL that other rules do not have, each rule is a schedule of its own.
+// schedule returns the instants of the set. An UNTIL is an instant. If a policy moves or repeats times past an UNTIL
+// that not all rules share, each rule becomes a separate schedule.
 func (c *setCompiler) schedule(dst instant.DST) (*instant.Schedule, error) {
 	if dst.Gap != instant.GapShift && dst.Overlap == instant.OverlapFirst {
 		return c.instants(c.rules, dst)
@@ -105,7 +105,7 @@ func (c *setCompiler) instants(rules []rrule, dst instant.DST) (*instant.Schedul
 	return instant.NewZoned(set, c.loc, dst), nil
 }
 
-// piece is what becomes of one rule: tiles, as far as it can be told by tiles, and step sets for the rest.
+// piece is the compiled form of a rule: tiles as far as possible, step sets for the rest.
 type piece struct {
 	tiles    []localtime.Tile
 	stepSets []*localtime.StepSet

@@ -7,7 +7,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/localtime"
 )
 
-// days returns the days that the parts leave, whatever the interval.
+// days returns the days that the parts allow, for any interval.
 func (e *expander) days() *calendar.YearDays {
 	months := uint64(1<<12 - 1)
 	if len(e.byMonth) > 0 {
@@ -37,7 +37,7 @@ func (e *expander) days() *calendar.YearDays {
 	return days
 }
 
-// and returns those of some days that a part with so many items fills in.
+// and intersects days with the days of a part. fill sets the part's days; the part has the given number of items.
 func (e *expander) and(days *calendar.YearDays, fill func(calendar.Shape, *calendar.DayBits), items int) *calendar.YearDays {
 	e.work.Spend(calendar.JoinWork + int64(calendar.Shapes*items/4))
 	return days.And(calendar.FillYearDays(fill))
@@ -48,9 +48,8 @@ func (e *expander) numbered() bool {
 	return slices.ContainsFunc(e.byDay, func(d nthDay) bool { return d.n != 0 })
 }
 
-// weekdaysOf returns the days of BYDAY in a month that begins on that weekday (from Monday). Shorter periods than a
-// month have no use for the numbers (python-dateutil; RFC 5545 forbids them there). A number that no month reaches
-// stands for no day.
+// weekdaysOf returns the days of BYDAY in a month that begins on that weekday (from Monday). Periods shorter than a
+// month ignore the numbers (python-dateutil; RFC 5545 forbids them). A number that no month reaches matches no day.
 func (e *expander) weekdaysOf(weekday, length int) uint32 {
 	set := uint32(0)
 	for _, d := range e.byDay {

@@ -15,8 +15,8 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/tz"
 )
 
-// Describe implements [language.Rule]. Of a dsari rule it describes what the job's name makes of it. What is counted
-// from somewhere is counted from the start that is named, unless it says otherwise.
+// Describe implements [language.Rule]. For a dsari rule, it describes the positions that are hashed from the job's
+// name. By default, counts start from the start that the description names.
 func (r *Set) Describe(s language.Setting) string {
 	compiled, err := r.Compile(s)
 	if err != nil {
@@ -25,8 +25,8 @@ func (r *Set) Describe(s language.Setting) string {
 	return r.DescribeCompiled(s, compiled)
 }
 
-// DescribeCompiled is Describe for who has compiled the rule already. A nil schedule is not asked whether it ever
-// fires.
+// DescribeCompiled is Describe for a caller that has already compiled the rule. With a nil schedule, it does not check
+// whether the rule ever fires.
 func (r *Set) DescribeCompiled(s language.Setting, compiled *instant.Schedule) string {
 	set := r
 	if r.dialect == language.Dsari {
@@ -214,7 +214,7 @@ func (r *ruleWords) steps() string {
 	return phrase
 }
 
-// within describes the times in an hour or a minute, unless there is one and it is that of the start.
+// within describes the times in an hour or a minute, unless the only one is the start's.
 func (r *ruleWords) within() string {
 	start := []int{int(calendar.Mod(r.begin/60, 60)), int(calendar.Mod(r.begin, 60))}
 	usualSecond, usualMinute := slices.Equal(r.bySecond, start[1:]), slices.Equal(r.byMinute, start[:1])
@@ -231,8 +231,8 @@ func (r *ruleWords) within() string {
 	return strings.Join(words, " of ")
 }
 
-// positioned describes BYSETPOS: "at 09:00 on the last of Monday to Friday in every month" if there is one time a day
-// and only weekdays are given, else everything followed by what is left of it.
+// positioned describes BYSETPOS: "at 09:00 on the last of Monday to Friday in every month" if the rule has one time a
+// day and weekdays only, else all parts followed by the selection.
 func (r *ruleWords) positioned(clock, phrase string) string {
 	words := make([]string, 0, len(r.bySetPos))
 	for _, n := range endsLast(r.bySetPos) {

@@ -133,8 +133,8 @@ func (r *ruleWords) weekdayWords() string {
 	return everyDayWords
 }
 
-// nthDays returns weekdays of which some may be numbered: "the first Sunday and the last Sunday of every month",
-// or, as a condition, "a Friday", "a Monday or Friday", "the first Monday of the month or a Tuesday".
+// nthDays returns weekdays, numbered or not: "the first Sunday and the last Sunday of every month", or, as a condition,
+// "a Friday", "a Monday or Friday", "the first Monday of the month or a Tuesday".
 func (r *ruleWords) nthDays(conjunction, of string) string {
 	var words []string
 	for _, sign := range []int{1, -1} {

@@ -31,8 +31,9 @@ type expander struct {
 	work  *work.Meter
 }
 
-// fill completes the rule by what it takes from its start (RFC 5545 section 3.3.10, "information missing"): what is not
-// given of a period longer than the part itself. A frequency with an interval of whole longer periods is said in those.
+// fill completes the rule from its start (RFC 5545 section 3.3.10, "information missing"): it fills in missing parts of
+// periods longer than the part itself. A frequency whose interval is a multiple of a longer period is converted to that
+// period.
 func (e *expander) fill() {
 	day, second := calendar.Divide(e.begin, calendar.DayLength)
 	month, dayOfMonth := calendar.MonthOf(day)
@@ -48,7 +49,7 @@ func (e *expander) fill() {
 	e.lift(freqHourly, 24, &e.byHour, hour)
 }
 
-// defaults are what a rule takes where it names nothing itself.
+// defaults are the values for parts that a rule omits.
 type defaults struct {
 	month    int // from 1
 	monthDay func() int
@@ -56,7 +57,7 @@ type defaults struct {
 	clock    [3]int // hour, minute and second
 }
 
-// complete fills in what is not given of a period longer than the part itself.
+// complete fills in missing parts of periods longer than the part itself.
 func (r *rrule) complete(d defaults) {
 	if len(r.byWeekNo)+len(r.byYearDay)+len(r.byMonthDay)+len(r.byDay)+len(r.byEaster) == 0 {
 		if r.freq == freqYearly && len(r.byMonth) == 0 {

@@ -8,15 +8,15 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/language"
 )
 
-// hashed returns the set with every position that its rules leave open filled in from the job's name, as "H" does it in
-// dsari's cron: "RRULE:FREQ=DAILY" is "H H * * *", with a hashed second (dsari's Schedule Format).
+// hashed returns the set with its open positions filled in from the job's name, like H in dsari's cron:
+// "RRULE:FREQ=DAILY" is "H H * * *" with a hashed second (dsari's Schedule Format).
 //
-// A rule that repeats every n units is put on the grid of those units from 1 January 1970 on whose first one is the
-// hash modulo n: the same for ever, whenever the scheduler is restarted, and "FREQ=MINUTELY;INTERVAL=5" is
-// "H/5 * * * *". Minutes, hours and days are counted from that day's beginning, weeks from Sunday 4 January, months and
-// years from January 1970, all on the clock of the schedule's zone. Every rule has a grid of its own, an EXRULE too.
+// A rule that repeats every n units uses a grid of units from 1 January 1970, offset by the hash modulo n. The grid
+// survives restarts of the scheduler, and "FREQ=MINUTELY;INTERVAL=5" is "H/5 * * * *". Minutes, hours and days count
+// from the start of that day, weeks from Sunday 4 January, months and years from January 1970, all in the schedule's
+// zone. Every rule has a separate grid, including EXRULEs.
 //
-// A set with a DTSTART leaves nothing open: what its rules do not name comes from there, as in RFC 5545.
+// A set with a DTSTART has no open positions: it supplies them, as in RFC 5545.
 func (r *Set) hashed(name string) *Set {
 	if r.hasStart {
 		return r
@@ -34,7 +34,7 @@ func hashRules(rules []rrule, h language.Hash) []rrule {
 	return filled
 }
 
-// fillIn fills in what the rule does not name, from the longest period to the shortest.
+// fillIn fills in the open positions of the rule, from the longest period to the shortest.
 func (r *rrule) fillIn(h language.Hash) {
 	r.anchor, r.hasAnchor = localTime(r.grid(h)), true
 	r.complete(defaults{
@@ -47,8 +47,8 @@ func (r *rrule) fillIn(h language.Hash) {
 	})
 }
 
-// grid returns a local time in a period in which the rule is due. A position that is named is not
-// hashed: "FREQ=HOURLY;INTERVAL=4;BYHOUR=1,5,9" is due at 01, whatever the job is called.
+// grid returns a local time in a period in which the rule is due. A named position is not hashed:
+// "FREQ=HOURLY;INTERVAL=4;BYHOUR=1,5,9" is due at 01 for every job name.
 func (r *rrule) grid(h language.Hash) int64 {
 	phase := func(field language.HashField, n int) int64 { return int64(uint64(h>>field) % uint64(n)) }
 	named := func(list []int, otherwise int64) int64 {
@@ -68,7 +68,7 @@ func (r *rrule) grid(h language.Hash) int64 {
 	hour, minute := named(r.byHour, 0)*3600, named(r.byMinute, 0)*60
 	switch n := r.interval; r.freq {
 	case freqYearly:
-		const field = 6 // that of the year, in cron lines of seven fields
+		const field = 6 // the field of the year, in cron lines of seven fields
 		return calendar.FirstDay((1970+phase(field, n))*12) * calendar.DayLength
 	case freqMonthly:
 		return calendar.FirstDay(1970*12-1+named(r.byMonth, 1+phase(language.HashMonth, n))) * calendar.DayLength

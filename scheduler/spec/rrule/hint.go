@@ -29,7 +29,7 @@ func partHint(name string) string {
 	return spelling.DidYouMean(name, rrulePartNames())
 }
 
-// freqHint says which frequency was meant.
+// freqHint suggests a frequency.
 func freqHint(value string) string {
 	for freq := freqYearly; freq <= freqSecondly; freq++ {
 		word := strings.ToUpper(freq.unit())
@@ -40,7 +40,7 @@ func freqHint(value string) string {
 	return spelling.DidYouMean(value, rruleFreqNames)
 }
 
-// weekdayHint says which weekday was meant.
+// weekdayHint suggests a weekday.
 func weekdayHint(value string) string {
 	split := strings.IndexFunc(value, func(r rune) bool { return r >= 'A' && r <= 'Z' })
 	if split < 0 || len(value)-split < 3 {
@@ -84,8 +84,8 @@ func numberHint(name, item string) string {
 	return ""
 }
 
-// Doubts returns what is right in the set and may not be meant so: a DTSTART that is no occurrence, where other readers
-// of RFC 5545, which leaves it undefined, see the first one, and an EXDATE that excludes nothing.
+// Doubts returns valid parts of the set that probably do not have the intended meaning: a DTSTART that is no occurrence
+// (RFC 5545 leaves it undefined, and other implementations make it the first one), and an EXDATE that excludes nothing.
 func (r *Set) Doubts(s language.Setting, compiled *instant.Schedule) []string {
 	zone := r.zone
 	if zone == nil {
@@ -107,7 +107,7 @@ func (r *Set) Doubts(s language.Setting, compiled *instant.Schedule) []string {
 	}
 	_, offset := first.In(zone).Zone()
 	shown := first.Unix() + int64(offset)
-	if shown <= int64(r.start) || r.gapped(zone) { // what becomes of a start that the clock jumps over, the notes tell
+	if shown <= int64(r.start) || r.gapped(zone) { // the notes describe a start that the clock skips
 		return doubts
 	}
 	return append(doubts, fmt.Sprintf("DTSTART, %s, is no occurrence of the rule; the first is %s",

@@ -11,22 +11,21 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/tz"
 )
 
-// Bounds of a recurrence's text. They are far beyond what a schedule needs.
+// Limits of a recurrence's text, far beyond the needs of a schedule.
 const (
 	maxRRuleText   = 16_384 // bytes
 	maxRRules      = 64     // RRULEs and EXRULEs together
-	maxRRuleErrors = 16     // problems reported at once
+	maxRRuleErrors = 16     // problems reported together
 	maxRRuleNumber = 999_999_999
 )
 
-// Parse reads an iCalendar recurrence: properties DTSTART, RRULE, EXRULE and, in the dialect RFC5545, RDATE and EXDATE,
-// separated by line ends or blanks, in any order and any letter case. The dialects RFC5545 and Dsari accept a rule without
-// its "RRULE:".
+// Parse parses an iCalendar recurrence: properties DTSTART, RRULE, EXRULE and, in the dialect RFC5545, RDATE and
+// EXDATE, separated by line ends or blanks, in any order and letter case. The dialects RFC5545 and Dsari accept a rule
+// without the prefix "RRULE:".
 //
-// It is strict. What RFC 5545 forbids for its form is refused, with these exceptions, which follow python-dateutil:
-// parts that the RFC does not allow together limit each other, and DTSTART may be missing, in which case the schedule's
-// start replaces it. COUNT and UNTIL in one rule are refused, as by section 3.3.10. PERIODs of RDATE and the parts of
-// RFC 7529 are not supported.
+// Parse is strict and refuses violations of RFC 5545's syntax. Exceptions, which follow python-dateutil: parts that the
+// RFC does not allow together limit each other, and the schedule's start replaces a missing DTSTART. A rule with both
+// COUNT and UNTIL is refused, as by section 3.3.10. PERIODs of RDATE and the parts of RFC 7529 are not supported.
 // BYSECOND=60, the leap second, is valid and never matches.
 //
 // The error is one or several *[language.SyntaxError], joined, or [AWXErrors] in the dialect AWX.
@@ -49,7 +48,7 @@ func parseRuleSet(text string, dialect language.Dialect) (*Set, error) {
 	return &p.set, nil
 }
 
-// rruleParser collects what a text says and what is wrong with it.
+// rruleParser collects the properties of a text and their errors.
 type rruleParser struct {
 	set      Set
 	problems []*language.SyntaxError
@@ -141,7 +140,7 @@ func (p *rruleParser) unknown(params []rruleText, t rruleText, name string) {
 	p.problem(t.column(), "", fmt.Sprintf("%q is not DTSTART:…, RRULE:… or EXRULE:…", spelling.Short(t.text)), hint)
 }
 
-// looksLikeCron reports whether the first word of a text is that of a cron expression: a shortcut or minutes.
+// looksLikeCron reports whether the first word of a text looks like cron: a shortcut or minutes.
 func looksLikeCron(word string) bool {
 	return strings.HasPrefix(word, "@") || word != "" && len(word) < 6 && strings.Trim(word, "0123456789*/,-") == ""
 }
@@ -261,8 +260,8 @@ func (p *rruleParser) finish() {
 	}
 }
 
-// checkUntil compares the kind of UNTIL with that of DTSTART, as RFC 5545 demands. Without DTSTART every kind is fine,
-// and so it is for dsari, whose UNTIL hangs in the schedule's zone unless it ends in Z.
+// checkUntil compares the kind of UNTIL with the kind of DTSTART, as RFC 5545 demands. Without DTSTART, every kind is
+// valid. The same holds for dsari, whose UNTIL is in the schedule's zone unless it ends in Z.
 func (p *rruleParser) checkUntil(r *rrule) {
 	u, set := &r.until, &p.set
 	if !u.given || !set.hasStart || set.dialect == language.Dsari || set.dateOnly && u.date {
@@ -279,7 +278,7 @@ func (p *rruleParser) checkUntil(r *rrule) {
 	}
 }
 
-// utcHint returns the UNTIL that was probably meant: the same reading of DTSTART's clock, in UTC.
+// utcHint suggests an UNTIL: the same reading of DTSTART's clock, in UTC.
 func utcHint(set *Set, u *rruleUntil) string {
 	at := time.Unix(int64(u.at), 0).UTC()
 	if u.date {

@@ -26,7 +26,7 @@ func (t rruleText) upper() string { return strings.ToUpper(t.text) }
 // cut returns the part from byte i to byte j.
 func (t rruleText) cut(i, j int) rruleText { return rruleText{t.text[i:j], t.at[i : j+1]} }
 
-// before and after return what stands on the two sides of byte i.
+// before and after return the text on the two sides of byte i.
 func (t rruleText) before(i int) rruleText { return t.cut(0, i) }
 func (t rruleText) after(i int) rruleText  { return t.cut(i+1, len(t.text)) }
 
@@ -40,7 +40,7 @@ func (t rruleText) split(separator byte) []rruleText {
 	return append(pieces, t)
 }
 
-// index returns where c stands first outside double quotes, -1 if nowhere.
+// index returns the first position of c outside double quotes, -1 if absent.
 func (t rruleText) index(c byte) int {
 	quoted := false
 	for i := range len(t.text) {
@@ -57,7 +57,7 @@ func (t rruleText) index(c byte) int {
 // unfolded is a property in the lines that it was folded into.
 type unfolded []rruleText
 
-// begin returns what the property begins with, in upper case: enough to know it by.
+// begin returns the start of the property in upper case, sufficient to identify it.
 func (u unfolded) begin() string {
 	const enough = 32 // bytes
 	var head []byte
@@ -85,8 +85,8 @@ func (u unfolded) join() rruleText {
 	return rruleText{text.String(), at}
 }
 
-// rrulePieces returns the properties of a text: what stands between blanks or line ends. With unfold, a line that
-// begins with a blank continues the one before it (RFC 5545, section 3.1) unless a property begins there.
+// rrulePieces returns the properties of a text, which blanks or line ends separate. With unfold, a line that begins
+// with a blank continues the previous one (RFC 5545, section 3.1) unless a property begins there.
 func rrulePieces(text string, unfold bool) []rruleText {
 	var list []unfolded
 	columns := columnsOf(text)
@@ -136,7 +136,7 @@ func columnsOf(text string) []int {
 // rruleProperties are the names that a property may have here, and those that are recognised to be refused.
 var rruleProperties = []string{"DTSTART", "RRULE", "EXRULE", "RDATE", "EXDATE"}
 
-// beginsProperty reports whether a piece on a line of its own is a property, not the rest of the one before.
+// beginsProperty reports whether a piece on a separate line is a property, not a continuation of the previous one.
 func beginsProperty(piece, before string) bool {
 	for _, name := range rruleProperties {
 		if rest, ok := strings.CutPrefix(piece, name); ok && (strings.HasPrefix(rest, ":") || strings.HasPrefix(rest, ";")) {
@@ -151,7 +151,7 @@ type rruleTime struct {
 	at   localTime
 	utc  bool // it ended in Z
 	date bool // it had no time
-	// short tells that the time had no seconds. Only AWX takes that.
+	// short reports that the time had no seconds, which only AWX accepts.
 	short bool
 }
 

@@ -26,7 +26,7 @@ type Set struct {
 	hasStart bool // false: no DTSTART was written, start is 0
 	dateOnly bool // DTSTART is a date without a time
 
-	// zone is that of DTSTART: its TZID, or UTC if it ends in Z. nil: none was written, the setting's zone applies.
+	// zone is the zone of DTSTART: its TZID, or UTC if it ends in Z. nil: not specified, use the setting's zone.
 	zone *time.Location
 
 	rules    []rrule  // RRULEs, at least one without an RDATE
@@ -55,21 +55,21 @@ type rrule struct {
 	bySetPos   []int    // -366…366 without 0
 	byEaster   []int    // days from Easter Sunday, in dsari
 
-	// anchor replaces the set's start for this rule if hasAnchor is set: dsari's hashes put each rule on its own grid.
+	// anchor replaces the set's start for this rule if hasAnchor is set: dsari's hashes give each rule a separate grid.
 	anchor    localTime
 	hasAnchor bool
 
-	column int    // where the rule's value stands in the text, in characters from 1
+	column int    // position of the rule's value in the text, in characters from 1
 	text   string // its value as written, "FREQ=DAILY;COUNT=3"
 }
 
-// rruleUntil is the end of a rule, included. The zero value is no end. What is not UTC is on the clock of the set's zone;
-// a date without a time is its midnight, and a time without seconds is one that AWX reads on the clock of DTSTART.
+// rruleUntil is the end of a rule, inclusive. The zero value is no end. A time that is not in UTC is in the set's zone;
+// a date is its midnight; AWX reads a time without seconds on the clock of DTSTART.
 type rruleUntil struct {
 	rruleTime
 
 	given  bool
-	column int // where it stands
+	column int // position in the text
 }
 
 // nthDay is an item of BYDAY. n is 0 for every such weekday, 2 for the second, -1 for the last. It counts in the month,

@@ -144,7 +144,7 @@ type Cycle struct {
 	size         int64    // bits set
 }
 
-// NewCycle returns a cycle of length phases, of which those are set that has says.
+// NewCycle returns a cycle of length phases. has reports whether a phase is set.
 func NewCycle(anchor, step, length int64, has func(phase int64) bool) Cycle {
 	c := Cycle{Anchor: anchor, Step: step, Length: length, phases: make([]uint64, (length+63)/64)}
 	for phase := range length {

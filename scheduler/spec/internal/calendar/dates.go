@@ -6,7 +6,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/work"
 )
 
-// Dates is a set of days: those of days, limited to the days, months or years of a cycle if there is one.
+// Dates is a set of days, optionally limited to the days, months or years of a cycle.
 type Dates struct {
 	Days  *YearDays
 	Cycle *Cycle
@@ -54,12 +54,12 @@ func (d *Dates) Or(m *work.Meter, o *Dates) Dates {
 	return both
 }
 
-// dateUnit is what the cycle of dates counts.
+// dateUnit is the unit of a cycle of dates.
 type dateUnit uint8
 
-// What the cycle of dates may count.
+// The units of a cycle of dates.
 const (
-	EachDay dateUnit = iota // there is no cycle
+	EachDay dateUnit = iota // no cycle
 	ByDay                   // from 1970-01-01
 	ByMonth                 // from January of the year 0
 	ByYear                  // of our era
@@ -97,7 +97,7 @@ func (d *Dates) SameCycle(o *Dates) bool {
 	return a.Anchor == b.Anchor && a.Step == b.Step && a.Length == b.Length && slices.Equal(a.phases, b.phases)
 }
 
-// Inside reports whether the cycle lets no day pass that other's does not. It says no when that is hard to tell.
+// Inside reports whether every day of d's cycle is in other's. It returns false if that is too expensive to compute.
 func (d *Dates) Inside(m *work.Meter, other *Dates) bool {
 	if other.Unit == EachDay {
 		return true
@@ -147,7 +147,7 @@ func (d *Dates) begin(number int64) int64 {
 	}
 }
 
-// Date is a day with what it takes to find out whether it is in a set.
+// Date is a day with the data to test whether it is in a set.
 type Date struct {
 	day, year, dayOfYear int64
 	shape                int
@@ -345,9 +345,9 @@ func (d *Dates) list(m *work.Meter) []int64 {
 	return list
 }
 
-// EveryNth returns, for each of some first days, the days that are a multiple of n away from it. What the days and the
-// steps have in common is looked up beforehand, where that is less work than searches would be later: from whichever
-// side has less to go through, which for the days is once for all.
+// EveryNth returns, for each of the given first days, the days at multiples of n from it. It lists the intersection of
+// days and steps in advance if that costs less than later searches, and iterates over the smaller side; the days are
+// listed once for all first days.
 func EveryNth(m *work.Meter, days *YearDays, n int64, firsts ...int64) []Dates {
 	const mostDays, mostSteps, mostResidues = 200_000, 30_000, 1 << 14
 	found := make([]Dates, len(firsts))
@@ -363,7 +363,7 @@ func EveryNth(m *work.Meter, days *YearDays, n int64, firsts ...int64) []Dates {
 	case size*int64(len(firsts))/n > 2*fewDates: // many enough for a search to meet one soon, and too many to keep
 	case n <= mostResidues && size <= mostDays && size <= 10*steps:
 		m.Spend(size/2 + n)
-		lists := make([][]int64, n) // by what is left when days are divided by n
+		lists := make([][]int64, n) // by remainder modulo n
 		for _, first := range firsts {
 			lists[Mod(first, n)] = []int64{}
 		}

@@ -1,15 +1,15 @@
-// Package calendar is the mathematics of days and of times of day: whole numbers, no zones, no clocks.
+// Package calendar computes with days and times of day as integers, without zones and clocks.
 //
-// Days are counted from 1970-01-01, months from January of the year 0, in the proleptic Gregorian calendar from the
-// year 1 to the year 9999. Its sets, from the plainest to the most particular:
+// Days count from 1970-01-01, months from January of the year 0, in the proleptic Gregorian calendar of the years 1 to
+// 9999. The sets, from simple to complex:
 //
-//   - [Cycle]: every n-th number, and patterns of such steps that repeat themselves.
-//   - [Times]: hours with minutes with seconds of a day.
-//   - [MonthDays]: days of a month, by the weekday on which it begins and by its length.
-//   - [YearDays]: days of a year, by the weekday on which it begins and by where the leap years are.
-//   - [Dates]: those of them that lie in every n-th day, month or year.
+//   - [Cycle]: every n-th number, and periodic patterns of such steps.
+//   - [Times]: hours, minutes and seconds of a day.
+//   - [MonthDays]: days of a month, by its first weekday and its length.
+//   - [YearDays]: days of a year, by its first weekday and the position of leap years.
+//   - [Dates]: YearDays in every n-th day, month or year.
 //
-// Guarantees: every set finds its next and its last element, and counts, by arithmetic or within [SearchLimit] steps;
-// none of that allocates. What meets so rarely that a search would take long is looked up once, when the set is made.
-// Sets are not changed after they are made, and safe for concurrent use.
+// Guarantees: every set finds its next and last element, and counts, by arithmetic or within [SearchLimit] steps,
+// without allocation. Rare intersections that would make searches long are listed when the set is created. Sets are
+// immutable and safe for concurrent use.
 package calendar

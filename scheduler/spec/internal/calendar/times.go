@@ -46,7 +46,7 @@ func (t *Times) lastOfHour() int64 {
 	return int64(bits.Len64(t.Minutes)-1)*60 + int64(bits.Len64(t.Seconds)-1)
 }
 
-// Next returns the first time not before s, which is in 0…86399, false if there is none that day.
+// Next returns the first time not before s in 0…86399, false if none remains that day.
 func (t *Times) Next(s int64) (int64, bool) {
 	minute := s / 60
 	second, hour := s-minute*60, minute/60
@@ -67,7 +67,7 @@ func (t *Times) Next(s int64) (int64, bool) {
 	return 0, false
 }
 
-// Last returns the last time not after s, which is in 0…86399, false if there is none that day.
+// Last returns the last time not after s in 0…86399, false if none exists that day.
 func (t *Times) Last(s int64) (int64, bool) {
 	if t.Minutes == 0 || t.Seconds == 0 {
 		return 0, false
@@ -103,7 +103,7 @@ func (t *Times) Before(s int64) int64 {
 	return int64(n)
 }
 
-// After returns the first time after s, false if there is none that day.
+// After returns the first time after s, false if none remains that day.
 func (t *Times) After(s int64) (int64, bool) {
 	if s == DayLength-1 {
 		return 0, false
@@ -122,7 +122,7 @@ func (t *Times) Run(s int64) (first, last int64) {
 	return first + (low-minute)*60, last + (high-minute)*60
 }
 
-// Unit returns the part of the times that lies in the unit of the day with a given second.
+// Unit returns the times within the unit of the day that contains second.
 func (t *Times) Unit(second, unit int64) Times {
 	part := *t
 	part.Hours &= 1 << (second / 3600)

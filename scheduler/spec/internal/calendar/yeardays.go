@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// YearDays is a set of days of the calendar that looks the same in all years of one shape. What months, days of the
-// month, weekdays, numbered weekdays, days of the year and ISO weeks say is such a set, and so is every union,
-// intersection and difference of them, and the choice of the n-th of them in a week, a month or a year.
+// YearDays is a set of days that is the same in all years of one shape. It covers months, days of the month, weekdays,
+// numbered weekdays, days of the year and ISO weeks, their unions, intersections and differences, and the selection of
+// the n-th of them in a week, a month or a year.
 type YearDays struct {
 	years [Shapes]DayBits // by the number of the shape
 	sizes [Shapes]int16
@@ -72,7 +72,7 @@ func (y *YearDays) Weekly() bool {
 	return y.years == DaysOfWeek(weekdays).years
 }
 
-// Empty reports whether there is no such day.
+// Empty reports whether the set has no day.
 func (y *YearDays) Empty() bool { return y.none }
 
 // Equal reports whether two sets are the same.
@@ -145,7 +145,7 @@ func (y *YearDays) Has(day int64) bool {
 	return y.years[ShapeOf(year, day-dayOfYear)].Has(dayOfYear)
 }
 
-// Next returns the first day of the set not before day, false if there is none up to the year 9999.
+// Next returns the first day of the set not before day, false if none exists up to the year 9999.
 func (y *YearDays) Next(day int64) (int64, bool) {
 	if y.none {
 		return 0, false
@@ -160,7 +160,7 @@ func (y *YearDays) Next(day int64) (int64, bool) {
 	return 0, false
 }
 
-// Last returns the last day of the set not after day, false if there is none from the year 1 on.
+// Last returns the last day of the set not after day, false if none exists from the year 1 on.
 func (y *YearDays) Last(day int64) (int64, bool) {
 	if y.none {
 		return 0, false

@@ -1,5 +1,5 @@
-// Package english is the phrases of which the descriptions of all languages are put together.
+// Package english contains the phrases from which all languages compose their descriptions.
 //
-// They are exact: a reader can write the rule again. Hours are written with two digits, so that "of every hour from 09
-// to 17" cannot be read as minutes.
+// Phrases are exact: a reader can reconstruct the rule. Hours have two digits, so that "of every hour from 09 to 17"
+// cannot be read as minutes.
 package english

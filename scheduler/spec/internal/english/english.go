@@ -115,7 +115,7 @@ func EachWeekday(weekdays uint64) string {
 // Weekday returns the name of a weekday, from Monday (0).
 func Weekday(n int) string { return time.Weekday((n + 1) % 7).String() }
 
-// Zone returns what a description ends with: ", America/New_York".
+// Zone returns the end of a description: ", America/New_York".
 func Zone(zone *time.Location) string { return ", " + zone.String() }
 
 // Years returns "2025", "2025 to 2031", "every 3rd year from 2024 to 2999".

@@ -22,8 +22,8 @@ type note struct {
 // mostNotes bounds the remarks of one schedule.
 const mostNotes = 20
 
-// remark says what the change at the start of an interval does to the set, of which the times from first to b are
-// changed.
+// remark describes the effect of the change at the start of an interval on the set, whose times from first to b are
+// affected.
 func (c *clock) remark(m *work.Meter, st tz.Interval, first, b int64) string {
 	last, _ := c.set.Last(m, b)
 	times, words := localText(first, 0), verbs{"occurs", "does", "runs"}
@@ -147,14 +147,15 @@ func (c *clock) nextGap(m *work.Meter, from, to int64) (gap, bool) {
 	return gap{}, false
 }
 
-// DST is what a rule makes of the two changes of a clock. The zero value leaves it to the rule's dialect:
+// DST is a rule's policy for the two clock changes of daylight saving time. The zero value selects the default of the
+// rule's dialect:
 //
 //	Obsidian and dsari cron   next, first; a pattern with * in its minute or hour follows the clock: skip, both
 //	@recur in days and more   shift, first
 //	RFC 5545                  shift, first (section 3.3.5)
 //	AWX, dsari's RRULE        skip, first
 //
-// Azure recurrences and @recur in minutes and hours are not asked: they count UTC and elapsed time.
+// Azure recurrences, which use UTC, and @recur in minutes and hours, which uses elapsed time, ignore it.
 type DST struct {
 	Gap     Gap
 	Overlap Overlap
@@ -165,7 +166,7 @@ func NewDST(gap, overlap string) DST {
 	return DST{Gap(max(slices.Index(gapNames, gap), 0)), Overlap(max(slices.Index(overlapNames, overlap), 0))}
 }
 
-// Gap is what becomes of an occurrence at a time that the clock jumps over.
+// Gap is the policy for occurrences at local times that the clock skips.
 type Gap uint8
 
 // The ways with a gap.
@@ -182,7 +183,7 @@ var gapNames = []string{GapDefault: "", GapNext: "next", GapShift: "shift", GapS
 // String returns the gap as it is written.
 func (g Gap) String() string { return gapNames[g] }
 
-// Overlap is what becomes of an occurrence at a time that the clock shows twice.
+// Overlap is the policy for occurrences at local times that occur twice.
 type Overlap uint8
 
 // The ways with an overlap.
@@ -209,7 +210,7 @@ func (d DST) Or(gap Gap, overlap Overlap) DST {
 	return d
 }
 
-// Literal follows the clock: what it jumps over does not happen, what it shows twice happens twice.
+// Literal follows the clock: it omits skipped times and runs repeated times twice.
 var Literal = DST{GapSkip, OverlapBoth}
 
 // ReadDST reads the members gap and overlap.

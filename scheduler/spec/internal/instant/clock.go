@@ -125,7 +125,7 @@ func (c *clock) from(m *work.Meter, u int64) (int64, bool) {
 		if st.End == calendar.Forever {
 			break
 		}
-		// Whatever is left shows a local time of the set after the end of this interval, give or take the margin.
+		// All later instants show a local time of the set after the end of this interval, within the margin.
 		w, ok := c.set.Next(m, st.End-tz.Margin)
 		if !ok {
 			break

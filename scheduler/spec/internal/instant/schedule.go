@@ -118,7 +118,7 @@ func (s *Schedule) Begun(m *work.Meter) *Schedule {
 	return begun
 }
 
-// Countable reports whether a schedule counts without walking, in a time that nobody notices.
+// Countable reports whether a schedule counts without walking, in negligible time.
 func (s *Schedule) Countable() bool {
 	return len(s.clocks) == 1 && localtime.Countable(s.clocks[0].set)
 }

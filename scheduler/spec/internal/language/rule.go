@@ -16,7 +16,7 @@ import (
 // Dialect names a schedule language that is written as text.
 type Dialect string
 
-// The dialects of cron are [Obsidian] and [Dsari], those of iCalendar recurrence [RFC5545], [AWX] and Dsari.
+// The dialects. Cron: [Obsidian] and [Dsari]; iCalendar recurrence: [RFC5545], [AWX] and Dsari.
 const (
 	Obsidian Dialect = "obsidian" // Obsidian Scheduler's cron, with L, W, #, year, zone, ";" and @recur
 	Dsari    Dialect = "dsari"    // dsari's cron with hashes, and its RRULE with hashed positions
@@ -26,20 +26,20 @@ const (
 
 // Rule is the text of a schedule language, parsed. It is immutable and safe for concurrent use.
 type Rule interface {
-	// Compile returns the instants of the rule. The error is a *[SyntaxError], or several, joined: what the text alone
-	// could not show, such as a start that is missing. With a meter in the setting that is exhausted then, the instants are
-	// of no use.
+	// Compile returns the instants of the rule. The error is a *[SyntaxError], or several joined, for errors that the
+	// text alone does not show, such as a missing start. If the setting's meter is exhausted afterwards, do not use the
+	// instants.
 	Compile(s Setting) (*instant.Schedule, error)
 
-	// Differs reports whether the instants may be others for b than for a, two settings that differ in nothing but
-	// Name, Seed and Created. For settings that do not differ so, what was compiled for one serves the other.
+	// Differs reports whether the instants may differ between a and b, two settings that differ only in Name, Seed and
+	// Created. If not, a schedule compiled for one is valid for the other.
 	Differs(a, b Setting) bool
 
 	// Describe says in plain English when the rule fires, without a full stop.
 	Describe(s Setting) string
 }
 
-// Setting is what a rule needs to know beside its text.
+// Setting holds the context of a rule.
 type Setting struct {
 	// Name is the job's, from which dsari's hashes are made.
 	Name string
@@ -54,8 +54,8 @@ type Setting struct {
 	// DST replaces parts of the rule's own policy at changes of the clock.
 	DST instant.DST
 
-	// Start is the job's startTime. Nothing is due before it, and rules that are counted from somewhere are counted
-	// from it if they do not say. Zero: none.
+	// Start is the job's startTime. Nothing is due before it, and it is the default anchor of rules that count from an
+	// instant. Zero: none.
 	Start time.Time
 
 	// Created is when the job was created.
@@ -67,8 +67,8 @@ type Setting struct {
 	// Grid makes an @recur count from the start alone, and not from the last execution.
 	Grid bool
 
-	// Work counts what compiling takes. Who compiles with it asks it whether it is exhausted, before the rule's instants are
-	// used. nil: it is not counted.
+	// Work counts the work of compiling. The caller checks whether it is exhausted before it uses the rule's instants.
+	// nil: work is not counted.
 	Work *work.Meter
 }
 
@@ -90,10 +90,10 @@ func (s Setting) Begin() time.Time {
 
 // SyntaxError is one thing that is wrong with the text of a schedule.
 type SyntaxError struct {
-	Column  int    // where it stands, in characters from 1; 0 if it is about the whole text
+	Column  int    // position in characters from 1; 0 for the whole text
 	Field   string // "field 3 (day of month)" or "RRULE part BYDAY"; may be empty
-	Message string // what was found and what is allowed
-	Hint    string // what was probably meant; may be empty
+	Message string // the text found and the allowed values
+	Hint    string // a suggestion; may be empty
 }
 
 // Error returns the error in one line: "column 5, field 3 (day of month): 32 is not in 1-31; hint: …".
@@ -129,11 +129,11 @@ func Join(problems []*SyntaxError, most int) error {
 	return errors.Join(list...)
 }
 
-// Hash stands for a job's name where a schedule leaves a position to it: an H of dsari's cron, a part that a dsari
-// RRULE does not name. It spreads jobs evenly and gives the same job the same position for ever.
+// Hash replaces the job's name where a schedule leaves a position open: an H of dsari's cron, a part that a dsari RRULE
+// omits. It spreads jobs evenly, and its positions are stable.
 //
-// The values are those of croniter 6.3, so that jobs which move here keep their times: position i of a field is
-// (crc32(name) >> field) modulo the number of values.
+// The values are those of croniter 6.3, so that migrated jobs keep their times: position i of a field is (crc32(name)
+// >> field) modulo the number of values.
 type Hash uint32
 
 // HashField is a field whose position may be hashed. Its value is how far the hash is shifted for it, so that the

@@ -45,7 +45,7 @@ func NewDifference(m *work.Meter, plus, minus []Tile) Set {
 // layers says which tiles lie on a day, by their numbers.
 type layers struct{ plus, minus uint64 }
 
-// prune takes the days out of live on which the minus tiles leave nothing, as far as the year's shape tells.
+// prune removes days from live on which the minus tiles leave nothing, as far as the shape of the year shows.
 func (d *Difference) prune(m *work.Meter) {
 	left := map[layers]bool{}
 	m.Spend(calendar.FillWork)
@@ -328,7 +328,7 @@ func (d *Difference) Last(m *work.Meter, w int64) (int64, bool) {
 	return 0, m.GiveUp()
 }
 
-// patience is how many days without anything left a search passes before it gives up.
+// patience returns the maximum number of days without a result in a search.
 func (d *Difference) patience() int { return calendar.SearchLimit / (2 * (len(d.plus) + len(d.minus))) }
 
 // layers is the work to find out which tiles lie on a day.

@@ -4,19 +4,19 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/work"
 )
 
-// Except is a set of local times without those of others.
+// Except is a set of local times minus others.
 type Except struct {
 	set      Set
 	excluded Union
 	patience int // how many excluded runs a search passes at most
 }
 
-// NewExcept returns a set without others. Whoever makes it finds out with search whether that ever gives up.
+// NewExcept returns a set minus others. The caller must check with Search whether a search ever exceeds its bound.
 func NewExcept(set Set, excluded Union) *Except {
 	return &Except{set, excluded, 200_000 / (effort(set) + effort(excluded))}
 }
 
-// effort tells, roughly, how much work a look into a set is, compared with a tile.
+// effort estimates the cost of a lookup in a set, relative to a tile.
 func effort(set Set) int {
 	switch set := set.(type) {
 	case *Range:
@@ -56,7 +56,8 @@ func (e *Except) Next(m *work.Meter, w int64) (int64, bool) {
 	}
 }
 
-// Search returns the first second not before w. If it gives up, it is exhausted, and found is where it has come to.
+// Search returns the first second not before w. If it exceeds its bound, exhausted is true, and found is the position
+// reached.
 func (e *Except) Search(m *work.Meter, w int64) (found int64, ok, exhausted bool) {
 	for range e.patience {
 		if w, ok = e.set.Next(m, w); !ok || !m.Spend(1) {

@@ -9,9 +9,9 @@ import (
 
 // Set is a set of local times, each the seconds since 1970-01-01T00:00:00 on a clock that is never changed.
 type Set interface {
-	// Next returns the first second of the set not before w, false if there is none up to the year 9999.
+	// Next returns the first second of the set not before w, false if none exists up to the year 9999.
 	Next(m *work.Meter, w int64) (int64, bool)
-	// Last returns the last second of the set not after w, false if there is none from the year 1 on.
+	// Last returns the last second of the set not after w, false if none exists from the year 1 on.
 	Last(m *work.Meter, w int64) (int64, bool)
 	// Count returns how many seconds of the set lie in a…b.
 	Count(m *work.Meter, a, b int64) int64
@@ -146,7 +146,7 @@ func (u Union) Last(m *work.Meter, w int64) (best int64, some bool) {
 	return best, some
 }
 
-// Count counts the first set, and walks the others for what they add.
+// Count counts the first set, and walks the others for additional times.
 func (u Union) Count(m *work.Meter, a, b int64) int64 {
 	n := int64(0)
 	for i, set := range u {

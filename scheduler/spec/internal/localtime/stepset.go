@@ -7,18 +7,18 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/work"
 )
 
-// StepSet is every so many seconds, minutes or hours, of which those times count that lie in a tile: what no tile can
-// say, because the steps do not come back to the same times every day. "Every 7 hours, on the hour and at half past" is
-// an example.
+// StepSet contains the times of a tile that fall in every n-th second, minute or hour. No tile can express it, because
+// the steps do not repeat daily. "Every 7 hours, on the hour and at half past" is an example.
 type StepSet struct {
-	unit    int64          // length in seconds of what the grid counts; it divides an hour
+	unit    int64          // length in seconds of a unit of the grid; divides an hour
 	grid    calendar.Cycle // of units since the epoch, one phase
 	tile    Tile
 	windows windows // of the tile's times, nil if they are too many
-	long    bool    // what the steps meet of the windows is computed, not looked for day by day
+	long    bool    // the intersection of steps and windows is computed, not searched day by day
 
-	// round is the windows of a tile whose days are all, or certain weekdays, in a minute, an hour, a day or a week, after
-	// turn units of which they come back: what the steps meet of those is arithmetic alone. nil if there is no such turn.
+	// round is the windows of a tile with all days, or with certain weekdays, in a minute, an hour, a day or a week.
+	// They repeat after turn units, so that their intersection with the steps is pure arithmetic. nil if they do not
+	// repeat.
 	round windows
 	turn  int64
 }
@@ -100,7 +100,7 @@ func (s *StepSet) Reach(m *work.Meter) bool {
 // monday is the day 1969-12-29.
 const monday = -3
 
-// within returns the first second of the set in a…b, two seconds of one day, whatever the tile's dates.
+// within returns the first second of the set in a…b, two seconds of one day, regardless of the tile's dates.
 func (s *StepSet) within(m *work.Meter, a, b int64) (int64, bool) {
 	midnight := a - calendar.Mod(a, calendar.DayLength)
 	for a <= b && m.Spend(1) {

@@ -78,12 +78,12 @@ func roundOf(t Tile, unit int64) (windows, int64) {
 	return week, 7 * perDay
 }
 
-// place returns where a unit lies in the turn of the round.
+// place returns the position of a unit in the turn of the round.
 func (s *StepSet) place(unit int64) int64 {
 	return calendar.Mod(unit-monday*(calendar.DayLength/s.unit), s.turn)
 }
 
-// meeting returns the smallest k, not negative, for which (a + k·s) mod m lies in one of the windows, -1 if none does.
+// meeting returns the smallest k ≥ 0 with (a + k·s) mod m in a window, -1 if none exists.
 func (w windows) meeting(a, s, m int64) int64 {
 	best := int64(-1)
 	for _, run := range w {
@@ -95,8 +95,7 @@ func (w windows) meeting(a, s, m int64) int64 {
 	return best
 }
 
-// met returns how many of the k in 0…n-1 there are for which (a + k·s) mod m lies in one of the windows, which have
-// nothing in common and lie in 0…m-1.
+// met returns the number of k in 0…n-1 with (a + k·s) mod m in a window. The windows are disjoint and within 0…m-1.
 func (w windows) met(a, s, m, n int64) int64 {
 	if n <= 0 {
 		return 0
@@ -104,7 +103,7 @@ func (w windows) met(a, s, m, n int64) int64 {
 	a, s = calendar.Mod(a, m), calendar.Mod(s, m)
 	total := uint64(0)
 	for _, run := range w {
-		// Of x, x is in low…high modulo m if one more multiple of m lies at or below x-low than at or below x-high-1.
+		// x is in low…high modulo m if x-low has one more multiple of m at or below it than x-high-1.
 		total += floors(n, m, s, a+m-run[0]) - floors(n, m, s, a+m-run[1]-1)
 	}
 	return int64(total)
@@ -142,9 +141,8 @@ func triangle(n int64) uint64 {
 	return a * (b / 2)
 }
 
-// firstMultiple returns the smallest k, not negative, for which k·s mod m lies in low…high, where low is less than m
-// and high may be beyond it, in the next turn. It is -1 if there is none. Like Euclid's algorithm it takes a number of
-// steps that grows with the logarithm of m.
+// firstMultiple returns the smallest k ≥ 0 with k·s mod m in low…high, -1 if none exists. low is less than m; high may
+// exceed m, into the next turn. Like Euclid's algorithm, it takes O(log m) steps.
 func firstMultiple(s, m, low, high int64) int64 {
 	switch {
 	case low == 0 || high >= m:
@@ -164,8 +162,8 @@ func firstMultiple(s, m, low, high int64) int64 {
 	return calendar.DivideUp(low+m*turns, s)
 }
 
-// meet returns the first second not before w that lies in a step and in the tile's times, whatever its date; on its date
-// if there is a round. There are windows.
+// meet returns the first second not before w that is in a step and in the tile's times, regardless of its date; with a
+// round, on its date. The set must have windows.
 func (s *StepSet) meet(m *work.Meter, w int64) (int64, bool) {
 	number, rest := calendar.Divide(w, s.unit)
 	if step, _ := s.grid.Next(number); step == number && rest > 0 { // in the middle of a step
@@ -183,7 +181,7 @@ func (s *StepSet) meet(m *work.Meter, w int64) (int64, bool) {
 	return s.within(m, start, start+s.unit-1)
 }
 
-// turns returns how many steps of so many units from one on the first lies in a window, or -1.
+// turns returns the number of steps of step units from unit from to the first in a window, or -1.
 func (s *StepSet) turns(m *work.Meter, from, step int64) int64 {
 	if s.round != nil {
 		if !m.Spend(int64(len(s.round)) * meetingWork) {
@@ -198,7 +196,7 @@ func (s *StepSet) turns(m *work.Meter, from, step int64) int64 {
 	return s.windows.meeting(calendar.Mod(from, perDay), step, perDay)
 }
 
-// withinUnit returns the first of the times not before w of a unit that w lies in, on its date if there is a round.
+// withinUnit returns the first time not before w in the unit of w; with a round, on its date.
 func (s *StepSet) withinUnit(w, number int64) (int64, bool) {
 	day, second := calendar.Divide(w, calendar.DayLength)
 	if s.round != nil && !s.tile.Dates.Days.Has(day) {
@@ -208,8 +206,8 @@ func (s *StepSet) withinUnit(w, number int64) (int64, bool) {
 	return day*calendar.DayLength + time, ok && day*calendar.DayLength+time < (number+1)*s.unit
 }
 
-// meetLast returns the last second not after w that lies in a step and in the tile's times, whatever its date; on its
-// date if there is a round.
+// meetLast returns the last second not after w that is in a step and in the tile's times, regardless of its date; with
+// a round, on its date.
 func (s *StepSet) meetLast(m *work.Meter, w int64) (int64, bool) {
 	number, rest := calendar.Divide(w, s.unit)
 	if s.grid.Last(number) == number && rest < s.unit-1 {

@@ -49,7 +49,7 @@ func Daily(unit, anchor, step int64) *calendar.Times {
 func (s *StepSet) Sparse() bool {
 	units := s.unitsOfDay()
 	perDay := calendar.DayLength / s.unit
-	// Of a unit and its neighbours the steps meet one in so many; what they never meet of an hour, or of a day, is left out.
+	// The steps meet one unit in n. Times that they never meet are dropped.
 	n := units.Size() * calendar.GCD(s.grid.Step, min(perDay, 60)) / calendar.GCD(s.grid.Step, perDay)
 	return n <= 8 || n <= MaxTiles && (s.grid.Step >= perDay || perDay%s.grid.Step == 0)
 }
@@ -99,9 +99,9 @@ func (s *StepSet) Tiles(m *work.Meter) []Tile {
 // mostProducts is up to how many tiles a step set is better said in tiles.
 const mostProducts = 16
 
-// DailyTiles returns the set as tiles if its steps come back to the same times every day, and these are a few products
-// of hours, minutes and seconds: every 90 seconds are the even minutes, say, and the odd ones and a half. Of tiles
-// others can be taken out without looking at every second. It is nil if they are not.
+// DailyTiles returns the set as tiles if its steps repeat daily and form a few products of hours, minutes and seconds:
+// every 90 seconds are, say, the even minutes, and the odd ones and a half. Tiles can be subtracted without visiting
+// every second. The result is nil if that is impossible.
 func (s *StepSet) DailyTiles(m *work.Meter) []Tile {
 	perHour := 3600 / s.unit
 	if perHour == 1 || calendar.DayLength/s.unit%s.grid.Step != 0 {
@@ -132,7 +132,7 @@ func (s *StepSet) DailyTiles(m *work.Meter) []Tile {
 	return tiles
 }
 
-// stepsOfHours returns a function that tells the hours in which a step falls on the n-th unit.
+// stepsOfHours returns a function that returns the hours in which a step falls on the n-th unit.
 func (s *StepSet) stepsOfHours(perHour int64) func(n int64) uint32 {
 	if perHour%s.grid.Step == 0 {
 		return func(int64) uint32 { return calendar.AllHours }
@@ -184,7 +184,7 @@ func (s *StepSet) covers(m *work.Meter, o *StepSet) bool {
 	return true
 }
 
-// Without returns the set without tiles and without other step sets, as far as those step on all of its own steps.
+// Without subtracts tiles and other step sets from the set, as far as the steps of those include all of its own.
 func (s *StepSet) Without(m *work.Meter, minus []Tile, excluded []*StepSet) Set {
 	minus = slices.Clone(minus)
 	for _, e := range excluded {
@@ -202,7 +202,7 @@ func (s *StepSet) Without(m *work.Meter, minus []Tile, excluded []*StepSet) Set 
 	return &filtered{s, filter}
 }
 
-// filtered is the part of a step set that lies in another set.
+// filtered is the intersection of a step set with another set.
 type filtered struct {
 	steps  *StepSet
 	filter Set

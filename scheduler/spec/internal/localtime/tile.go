@@ -72,8 +72,8 @@ func (t *Tile) Count(m *work.Meter, a, b int64) int64 {
 // Never reports whether the tile is empty.
 func (t *Tile) Never(m *work.Meter) bool { return t.Times.Size() == 0 || t.Dates.Never(m) }
 
-// subtract takes the minus tiles out of the plus tiles where that leaves tiles, and returns the minus tiles for which
-// it does not: those whose cycle has nothing to do with that of a plus tile.
+// subtract subtracts the minus tiles from the plus tiles where the result is tiles, and returns the other minus tiles:
+// those with a cycle unrelated to the cycle of a plus tile.
 func subtract(m *work.Meter, plus, minus []Tile) (left, rest []Tile) {
 	for i := range minus {
 		var cut []Tile
@@ -98,8 +98,8 @@ func subtract(m *work.Meter, plus, minus []Tile) (left, rest []Tile) {
 	return plus, rest
 }
 
-// without returns what is left of a tile without another whose cycle lets all its days pass: the days that the other
-// does not have, and on those that it has the hours, the minutes and the seconds that it does not have.
+// without subtracts a tile whose cycle includes all days of t. The result is the days that the other tile lacks, and on
+// common days the hours, minutes and seconds that it lacks.
 func (t *Tile) without(m *work.Meter, o *Tile) []Tile {
 	m.Spend(3 * calendar.JoinWork)
 	both := t.Dates.Days.And(o.Dates.Days)
@@ -125,7 +125,7 @@ func Merge(m *work.Meter, tiles []Tile) []Tile {
 			continue
 		}
 		for i := 0; i < len(merged) && m.Spend(1); i++ {
-			if joined, ok := merged[i].join(m, &t); ok { // and what it has become may join with others
+			if joined, ok := merged[i].join(m, &t); ok { // the joined tile may join others
 				t = joined
 				merged = slices.Delete(merged, i, i+1)
 				i = -1

@@ -1,3 +1,3 @@
-// Package spelling reads numbers, and finds out which of several names a misspelled word was meant to be. It guarantees
-// that the work grows with the length of the word and the number of names only.
+// Package spelling parses numbers and finds the nearest name to a misspelled word. The cost is bounded by the length of
+// the word and the number of names.
 package spelling

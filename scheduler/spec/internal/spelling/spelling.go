@@ -7,8 +7,8 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
-// Nearest returns the name that word was probably meant to be: the one it takes the fewest changes to reach, at most a
-// third of its letters. It returns "" if there is none.
+// Nearest returns the name with the fewest edits from word, at most a third of its letters. It returns "" if no name is
+// that close.
 func Nearest(word string, names []string) string {
 	best, least := "", len(word)/3+1
 	for _, name := range names {
@@ -50,7 +50,7 @@ func Number(text string) int {
 	return n
 }
 
-// SmallNumber reads digits, nine at most besides leading zeros.
+// SmallNumber parses at most nine digits after leading zeros.
 func SmallNumber(text string) (int, bool) {
 	if !OnlyDigits(text) {
 		return 0, false

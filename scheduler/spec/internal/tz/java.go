@@ -8,9 +8,8 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/spelling"
 )
 
-// javaIDs are what Java knows beside the names of the IANA database and has one meaning: the short ids of
-// java.time.ZoneId.SHORT_IDS that nobody reads otherwise, and the zones of System V. Obsidian takes whatever
-// TimeZone.getAvailableIDs() has.
+// javaIDs are Java's unambiguous names outside the IANA database: the short IDs of java.time.ZoneId.SHORT_IDS that have
+// no other meaning elsewhere, and the zones of System V. Obsidian accepts every name of TimeZone.getAvailableIDs().
 var javaIDs = map[string]string{
 	"AET": "Australia/Sydney", "AGT": "America/Argentina/Buenos_Aires", "BET": "America/Sao_Paulo", "CAT": "Africa/Harare",
 	"CNT": "America/St_Johns", "CTT": "Asia/Shanghai", "EAT": "Africa/Addis_Ababa", "IET": "America/Indiana/Indianapolis",
@@ -42,8 +41,8 @@ var ambiguousIDs = map[string][]string{
 // maxOffset is the largest offset from UTC, 18 hours (java.time.ZoneOffset).
 const maxOffset = 18 * 60
 
-// offsetOf reads a name that is an offset from UTC, in minutes east of it: Z, UT, +5, -08, +0530, +05:30, and these behind
-// UTC, GMT or UT. Unlike those of Etc/GMT+5, its signs are those of ISO 8601.
+// offsetOf parses an offset from UTC and returns it in minutes east: Z, UT, +5, -08, +0530, +05:30, also after UTC, GMT
+// or UT. Its signs are those of ISO 8601, the opposite of Etc/GMT+5.
 func offsetOf(name string) (minutes int, ok bool) {
 	if name == "Z" || name == "UT" {
 		return 0, true

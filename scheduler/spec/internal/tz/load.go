@@ -14,10 +14,9 @@ import (
 // located holds the zones that were loaded, by their names.
 var located sync.Map
 
-// Load returns the zone of that name in the IANA time zone database. Names are exact, those of [Names]:
-// "America/New_York", "UTC". Beside them it knows what Java does and what has one meaning: short ids such as "JST", and
-// fixed offsets such as "GMT+5", "UTC+05:30", "+0530" and "Z", whose signs are those of ISO 8601. The error says which
-// name was probably meant.
+// Load returns the zone with that name in the IANA time zone database. Names are exact (see [Names]):
+// "America/New_York", "UTC". It also accepts Java's unambiguous names: short IDs such as "JST", and fixed offsets such
+// as "GMT+5", "UTC+05:30", "+0530" and "Z", with the signs of ISO 8601. The error suggests a name.
 func Load(name string) (*time.Location, error) {
 	if name == "UTC" {
 		return time.UTC, nil
@@ -60,8 +59,8 @@ func unknownZone(name string) error {
 	return fmt.Errorf("%q is not a time zone of the IANA database, such as America/New_York or UTC", name)
 }
 
-// Hint says what was probably meant by a name that is no zone; it is empty if nothing comes to mind. Of a short id that
-// Java and others read differently it names all of them.
+// Hint suggests a zone for an unknown name, "" if it has no suggestion. For a short ID that is ambiguous between Java
+// and others, it names all meanings.
 func Hint(name string) string {
 	if readings := ambiguousIDs[strings.ToUpper(name)]; readings != nil {
 		return "Java reads it as " + readings[0] + ", others as " + english.List(readings[1:], "or") + ": name the one that is meant"

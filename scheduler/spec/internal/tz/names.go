@@ -22,9 +22,8 @@ var zoneNames = sync.OnceValue(func() []string { return strings.Fields(zonesText
 // their older names.
 func Names() []string { return slices.Clone(zoneNames()) }
 
-// Suggest returns the zone that a name was probably meant to be, an empty text if none comes to mind: a difference
-// in letter case or in blanks, a city alone, an abbreviation, as Java reads it if it does, a name that Windows has for it, a
-// misspelling.
+// Suggest suggests a zone for an unknown name, "" if it has no suggestion. It recognizes other letter case or blanks,
+// the name of a city, an abbreviation (preferring Java's meaning), a Windows zone name, and misspellings.
 func Suggest(name string) string {
 	if len(name) > 64 {
 		return ""
@@ -57,7 +56,7 @@ func Suggest(name string) string {
 	return zonesByFold()[spelling.Nearest(folded, zoneFolds())]
 }
 
-// zonesByFold holds the zones by their folded names and by those of their cities.
+// zonesByFold maps folded names of zones and of their cities to zones.
 var zonesByFold = sync.OnceValue(func() map[string]string {
 	zones := map[string]string{}
 	for _, name := range zoneNames() {

@@ -10,10 +10,10 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/calendar"
 )
 
-// Zone is the history and the future of a zone's offset from UTC, in a form that answers in constant time and without
-// allocation. What the time zone database says of particular years is a list up to the year 2100. From then on a zone
-// changes its clock by a rule that knows only the month, the week and the weekday (a POSIX TZ string), so its changes
-// depend on nothing but the shape of a year: the weekday of its first day and whether it is a leap year.
+// Zone holds the past and future offsets of a zone for lookups in constant time and without allocation. The transitions
+// of particular years are a list up to the year 2100. From 2100 on, a zone follows a rule of month, week and weekday (a
+// POSIX TZ string), so that its transitions depend only on the weekday of a year's first day and on whether it is a
+// leap year.
 type Zone struct {
 	Name    string
 	fixed   bool               // its offset never changes
@@ -50,7 +50,7 @@ var tailStart = calendar.FirstDay(tailYear*12) * calendar.DayLength
 // zones holds the compiled zones by *time.Location. There are as many as names in the time zone database, at most.
 var zones sync.Map
 
-// Of returns the compiled form of a location.
+// Of returns the compiled zone of a location.
 func Of(loc *time.Location) *Zone {
 	if z, ok := zones.Load(loc); ok {
 		return z.(*Zone)
@@ -132,8 +132,8 @@ func (z *Zone) future(u int64) Interval {
 	return Interval{last.at, z.change(year, i+1).at, last.offset, z.change(year, i-1).offset}
 }
 
-// change returns a change of a year from 2100 on, by its place among them from 0. Before and after those of the year
-// come those of the years around it.
+// change returns the i-th change of a year from 2100 on, counted from 0. Indexes out of range select changes of
+// adjacent years.
 func (z *Zone) change(year int64, i int) transition {
 	for ; i < 0; i += len(z.year(year)) {
 		year--

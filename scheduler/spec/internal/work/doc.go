@@ -1,4 +1,4 @@
-// Package work bounds what the schedule languages may cost. A few kilobytes of text can ask for more than a processor does
-// in a minute; so every loop over days, steps or rules counts on a [Meter], which has a budget for each question, and a
-// question that is too costly is told to be so, rather than answered wrong or late.
+// Package work limits the cost of schedule queries. A few kilobytes of text can require more than a minute of processor
+// time. Every loop over days, steps or rules therefore counts on a [Meter], which has a budget for each query. A query
+// that exceeds its budget is reported as too expensive, never answered late or wrong.
 package work

@@ -1,10 +1,10 @@
 package work
 
-// Meter counts the work that is done on a schedule, and says when it is too much. A unit is about the time that it takes
-// to find the next day of a set, some twenty nanoseconds on a machine of 2020. What is counted depends on the schedule and
-// on the question alone, so that a schedule which is too costly on one machine is so on all.
+// Meter counts the work of a query and limits it. One unit is about the time to find the next day of a set, some twenty
+// nanoseconds on a machine of 2020. The count depends only on the schedule and the query, so a schedule that is too
+// expensive on one machine is too expensive on all.
 //
-// A nil meter counts nothing and never says so. A meter is used by one goroutine.
+// A nil meter counts nothing and is never exhausted. A meter is used by one goroutine.
 type Meter struct{ limit, spent int64 }
 
 // New returns a meter of so many units.
@@ -13,8 +13,8 @@ func New(units int64) *Meter { return &Meter{limit: units} }
 // Reset lets a meter begin again, with so many units.
 func (m *Meter) Reset(units int64) { *m = Meter{limit: units} }
 
-// Spend counts work, and reports whether there is any left to do more. Who is told that there is none gives up, with
-// whatever answer: the one who made the meter asks it whether the answer is one.
+// Spend counts work and reports whether budget is left. If not, the caller returns immediately with any result, and the
+// owner of the meter discards the result.
 func (m *Meter) Spend(units int64) bool {
 	if m == nil {
 		return true
@@ -31,7 +31,7 @@ func (m *Meter) GiveUp() bool {
 	return false
 }
 
-// Exhausted reports whether more was spent than there was, so that what was found meanwhile is no answer.
+// Exhausted reports whether the budget was exceeded. The results are then invalid.
 func (m *Meter) Exhausted() bool { return m != nil && m.spent > m.limit }
 
 // Spent returns the units that have been counted.
