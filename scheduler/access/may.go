@@ -45,10 +45,10 @@ type Denied struct {
 	Collection string // "": of none
 }
 
-// Needs returns the least role that has the right, or "".
+// Needs returns the least privileged role with the right, or "".
 func (d *Denied) Needs() Role { return requirements[d.Right].role }
 
-// Error names the role that is missing.
+// Error names the missing role.
 func (d *Denied) Error() string {
 	needed, ok := requirements[d.Right]
 	if !ok {

@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// Ways by which a principal was found out.
+// Authentication methods.
 const (
 	ViaLoopback    = "loopback"    // a local client, without authentication
 	ViaOpen        = "open"        // any client: the scheduler was configured as open
-	ViaToken       = "token"       // a token of this scheduler
-	ViaOIDC        = "oidc"        // a token of an issuer
+	ViaToken       = "token"       // an access token of this scheduler
+	ViaOIDC        = "oidc"        // a token of an OIDC issuer
 	ViaCertificate = "certificate" // a client certificate
 	ViaNATS        = "nats"        // a user of the NATS server, whose permissions decide
 	ViaFiles       = "files"       // the job files that the scheduler's process was started with
@@ -22,8 +22,8 @@ const (
 type Principal struct {
 	Name    string  `json:"name,omitempty"`    // of the token, the certificate or the issuer's user, for people; "" for anybody
 	ID      string  `json:"id,omitempty"`      // token ID, the sub of the issuer, or the SHA-256 of the certificate
-	Via     string  `json:"via"`               // how it was found out: one of the Via constants
-	Address string  `json:"address,omitempty"` // where the request came from, without its port
+	Via     string  `json:"via"`               // authentication method: one of the Via constants
+	Address string  `json:"address,omitempty"` // client address, without its port
 	Grants  []Grant `json:"grants,omitempty"`
 }
 
@@ -72,7 +72,7 @@ func (p *Principal) has() string {
 	return strings.Join(texts, " and ")
 }
 
-// principalKey is where a context has its principal.
+// principalKey is the context key of the principal.
 type principalKey struct{}
 
 // With returns a context with the principal of the request.
@@ -80,7 +80,7 @@ func With(ctx context.Context, p *Principal) context.Context {
 	return context.WithValue(ctx, principalKey{}, p)
 }
 
-// Within returns a context whose principal has its rights on one collection only; "" changes nothing.
+// Within returns a context that restricts the principal's rights to one collection; "" changes nothing.
 func Within(ctx context.Context, collection string) context.Context {
 	p := From(ctx)
 	if p == nil || collection == "" {
@@ -102,7 +102,7 @@ func From(ctx context.Context) *Principal {
 	return p
 }
 
-// SameGrants reports whether two principals may do the same.
+// SameGrants reports whether two principals have the same rights.
 func SameGrants(a, b *Principal) bool {
 	return slices.EqualFunc(a.Grants, b.Grants, func(a, b Grant) bool {
 		return a.Role == b.Role && slices.Equal(a.Collections, b.Collections)

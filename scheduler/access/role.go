@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Role is how much a principal may do. Each has all that the ones before it have. The zero one may do nothing.
+// Role is a set of rights. Each role includes the previous ones. The zero Role has no rights.
 type Role string
 
 // The roles.
@@ -16,10 +16,10 @@ const (
 	Admin    Role = "admin"
 )
 
-// roles are all roles, the least one first.
+// roles lists all roles, least privileged first.
 var roles = []Role{Reader, Operator, Admin}
 
-// Roles returns all roles, the least one first.
+// Roles returns all roles, least privileged first.
 func Roles() []Role { return slices.Clone(roles) }
 
 // ParseRole reads a role's name.
@@ -30,7 +30,7 @@ func ParseRole(text string) (Role, error) {
 	return "", fmt.Errorf("%q is no role; there are reader, operator and admin", text)
 }
 
-// covers reports whether the role has all that another one has.
+// covers reports whether the role includes another.
 func (r Role) covers(other Role) bool {
 	needed := slices.Index(roles, other)
 	return needed >= 0 && slices.Index(roles, r) >= needed
@@ -48,7 +48,7 @@ const (
 	Operate    Right = "operate"    // operator on the collection
 	Administer Right = "administer" // admin on the collection; without one, on all
 	ReadAny    Right = "readAny"    // reader on any collection; the answer is limited to visible collections
-	OperateAny Right = "operateAny" // operator on any collection; the operation checks the one it finds
+	OperateAny Right = "operateAny" // operator on any collection; the operation checks the collections that it finds
 )
 
 // requirement is the role that a right requires.
@@ -70,10 +70,10 @@ var requirements = map[Right]requirement{
 // Valid reports whether a right is one of those above.
 func (r Right) Valid() bool { return r == Open || requirements[r].role != "" }
 
-// Grant is a role on collections.
+// Grant is a role on some or all collections.
 type Grant struct {
 	Role        Role     `json:"role"`
-	Collections []string `json:"collections,omitempty"` // by name; none: all, and what belongs to none of them
+	Collections []string `json:"collections,omitempty"` // names; empty: all collections, and resources outside collections
 }
 
 // String returns role, or role@collection,collection.
@@ -84,12 +84,12 @@ func (g Grant) String() string {
 	return string(g.Role) + "@" + strings.Join(g.Collections, ",")
 }
 
-// on reports whether the grant is for a collection; "" is what belongs to none.
+// on reports whether the grant applies to a collection; "" represents resources outside collections.
 func (g Grant) on(collection string) bool {
 	return len(g.Collections) == 0 || collection != "" && slices.Contains(g.Collections, collection)
 }
 
-// ParseGrant reads what [Grant.String] writes: operator, or operator@partners,billing.
+// ParseGrant parses the output of [Grant.String]: operator, or operator@partners,billing.
 func ParseGrant(text string) (Grant, error) {
 	name, collections, scoped := strings.Cut(strings.TrimSpace(text), "@")
 	role, err := ParseRole(name)

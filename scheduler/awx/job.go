@@ -20,25 +20,25 @@ const (
 	nameLabel     = "awx.name"
 )
 
-// jobPrefix begins the names of the jobs of schedules; the id follows.
+// jobPrefix is the prefix of the names of schedules' jobs, before the ID.
 const jobPrefix = "awx-"
 
-// maxID is the largest id: AWX's fit into 31 bits.
+// maxID is the largest ID, because AWX's IDs have 31 bits.
 const maxID = 1<<31 - 1
 
-// FirstID is the id that a new schedule of a name has if it is free, and else the ids after it are tried.
+// FirstID returns the preferred ID of a new schedule. If it is taken, try the following IDs (see [NextID]).
 func FirstID(template scheduler.Key, name string) int {
 	sum := sha256.Sum256([]byte(template.String() + "\n" + name))
 	return NextID(int(binary.BigEndian.Uint32(sum[:4]) >> 1))
 }
 
-// NextID is the id to try when one is taken.
+// NextID returns the ID to try after a taken one.
 func NextID(id int) int { return id%maxID + 1 }
 
 // JobName returns the name of a schedule's job.
 func JobName(id int) string { return jobPrefix + strconv.Itoa(id) }
 
-// IDOf returns the id of the schedule whose job has a name; false for what cannot be a schedule's.
+// IDOf returns the ID of the schedule with that job name, false if the name cannot belong to a schedule.
 func IDOf(job string) (int, bool) {
 	digits, ok := strings.CutPrefix(job, jobPrefix)
 	if !ok {
@@ -62,7 +62,7 @@ func IsSchedule(j *scheduler.Job) bool {
 		j.Def.Timing.Recurrence != nil && rruleOf(j) != ""
 }
 
-// MayBeSchedule reports whether a stored job may turn out to be a schedule once it is read.
+// MayBeSchedule reports whether a stored job may be a schedule, without decoding it.
 func MayBeSchedule(data []byte) bool { return bytes.Contains(data, []byte(`"`+templateLabel+`"`)) }
 
 // NameOf returns the name of a schedule.
@@ -71,17 +71,17 @@ func NameOf(j *scheduler.Job) string { return j.Def.Labels[nameLabel] }
 // TemplateOf returns the name of a schedule's template, collection/job.
 func TemplateOf(j *scheduler.Job) string { return j.Def.Labels[templateLabel] }
 
-// EnabledOf reports whether a schedule is enabled; it may be over.
+// EnabledOf reports whether a schedule is enabled, even if it has ended.
 func EnabledOf(j *scheduler.Job) bool { return j.State != scheduler.Disabled }
 
-// rruleOf returns the recurrence of a schedule as it was given.
+// rruleOf returns the recurrence of a schedule as the client wrote it.
 func rruleOf(j *scheduler.Job) string {
 	recurrence, _ := j.Def.Document().Member("recurrence")
 	rrule, _ := recurrence.Member("rrule")
 	return rrule.Text()
 }
 
-// ownMembers are those members of a template that its schedules do not take over, as they have their own, or none.
+// ownMembers are the fields of a template that its schedules do not inherit: they have their own, or none.
 var ownMembers = []string{"startTime", "recurrence", "timeZone", "dst", "state", "description", "data", "labels"}
 
 // New returns the properties of the job for a new schedule of a template. They can be put over an existing job.
@@ -146,7 +146,7 @@ func changed(properties document.Value, state scheduler.State, q Request) docume
 	return with(properties, "state", document.StringValue(string(state)))
 }
 
-// with returns an object with a member set.
+// with returns an object with a field set.
 func with(object document.Value, name string, v document.Value) document.Value {
 	members := slices.Clone(object.Members())
 	for i := range members {
@@ -221,11 +221,11 @@ func isTrue(object document.Value, name string) bool {
 	return v.Bool()
 }
 
-// notAllowed is AWX's message for variables that a template does not ask for.
+// notAllowed is AWX's message for variables that a template does not prompt for.
 const notAllowed = "Variables %s are not allowed on launch. " +
 	"Check the Prompt on Launch setting on the Job Template to include Extra Variables."
 
-// Check refuses extra_data that no template of the definition uses: AWX knows no other either.
+// Check refuses extra_data that no template of the definition uses, as AWX does.
 func Check(d *scheduler.Definition) error {
 	var unused []string
 	for _, m := range d.Data.Members() {

@@ -12,7 +12,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// Query says which schedules of a list are wanted, in which order, and which page of them.
+// Query selects, orders and pages the schedules of a list.
 type Query struct {
 	filters    []filter
 	order      []comparison
@@ -25,7 +25,7 @@ type (
 	comparison func(a, b *Schedule) int
 )
 
-// The sizes of pages, as AWX has them.
+// AWX's page sizes.
 const (
 	defaultPageSize = 25
 	maxPageSize     = 200
@@ -126,7 +126,7 @@ func timeOf(t *time.Time) time.Time {
 // List is a page of schedules as AWX shows it.
 type List struct {
 	Count    int        `json:"count"` // on all pages
-	Next     *string    `json:"next"`  // path and parameters of the page that follows; null: none
+	Next     *string    `json:"next"`  // path and parameters of the next page; null: none
 	Previous *string    `json:"previous"`
 	Results  []Schedule `json:"results"`
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec"
 )
 
-// MaxName is how many bytes the name of a schedule has at most: as many as a label. AWX takes 512 characters.
+// MaxName is the maximum length in bytes of a schedule's name, the same as of a label. AWX allows 512 characters.
 const MaxName = 256
 
 // Request holds the fields of a request; absent fields are nil.
@@ -29,8 +29,8 @@ type reader struct {
 	errors Errors
 }
 
-// Read reads a request, whose body is an object. needed are fields that it must have. Members that AWX ignores are ignored;
-// those that it would refuse for a template that asks nothing at its launch are refused. The error is an [Errors].
+// Read parses a request body, which must be an object. needed lists required fields. Fields that AWX ignores are
+// ignored. Fields that AWX refuses for a template without prompts are refused. The error is an [Errors].
 func Read(body document.Value, needed ...string) (Request, error) {
 	r := &reader{body: body}
 	for _, field := range needed {
@@ -64,13 +64,13 @@ func (r *reader) add(field string, messages ...string) {
 	}
 }
 
-// prompts are the fields that AWX has for templates that ask for them at their launch.
+// prompts are the fields for templates that prompt on launch.
 var prompts = []string{
 	"inventory", "scm_branch", "job_type", "job_tags", "skip_tags", "limit", "diff_mode", "verbosity", "execution_environment",
 	"forks", "job_slice_count", "timeout",
 }
 
-// empty reports whether a value asks for nothing.
+// empty reports whether a value requests nothing.
 func empty(v document.Value) bool {
 	return v.Kind() == document.KindNull || v.Kind() == document.KindString && v.Text() == ""
 }
@@ -85,14 +85,14 @@ func (r *reader) text(field string) *string {
 	return text
 }
 
-// optional returns a field that may be blank, without the space around it.
+// optional returns a field that may be blank, with surrounding space removed.
 func (r *reader) optional(field string) *string {
 	v, ok := r.body.Member(field)
 	switch {
 	case !ok:
 	case v.Kind() == document.KindNull:
 		r.add(field, notNull)
-	case v.Kind() == document.KindNumber: // AWX takes numbers for texts, and its clients send them as ids
+	case v.Kind() == document.KindNumber: // AWX accepts numbers as texts, and its clients send IDs as numbers
 		text := v.String()
 		return &text
 	case v.Kind() != document.KindString:
@@ -117,7 +117,7 @@ func (r *reader) printable(field string, text *string) {
 	}
 }
 
-// truth returns a field that is true or false, in one of the spellings that AWX takes.
+// truth returns a boolean field, in any spelling that AWX accepts.
 func (r *reader) truth(field string) *bool {
 	v, ok := r.body.Member(field)
 	if !ok {
@@ -137,7 +137,8 @@ func (r *reader) truth(field string) *bool {
 	return &on
 }
 
-// object returns a field that is an object, or a text that is one in JSON or YAML; blank and null are an empty one.
+// object returns a field that is an object, or a text with an object in JSON or YAML. Blank and null are the empty
+// object.
 func (r *reader) object(field string) *document.Value {
 	v, ok := r.body.Member(field)
 	if !ok {
@@ -172,12 +173,13 @@ func (r *reader) rrule(text string) {
 	}
 }
 
-// TemplateKinds are the collections of AWX's API whose members have schedules. AWX numbers all of them together, and here
-// all of them are jobs.
+// TemplateKinds are the collections of AWX's API whose resources have schedules. AWX numbers them together; here, all
+// are jobs.
 var TemplateKinds = []string{"job_templates", "projects", "inventory_sources", "system_jobs", "workflow_job_templates"}
 
-// TemplateKey reads the name of a template: collection.job, collection/job or, as AWX names things in URLs, job++collection;
-// a job alone is one of the default collection. Names of jobs begin with a letter, so the number 7 is the job template-7.
+// TemplateKey parses the name of a template: collection.job, collection/job or, as in AWX's named URLs,
+// job++collection. A job alone is in the default collection. Job names begin with a letter, so the number 7 is the job
+// template-7.
 func TemplateKey(name string) (scheduler.Key, error) {
 	k := scheduler.Key{Collection: scheduler.DefaultCollection, Job: name}
 	if job, collection, ok := strings.Cut(name, "++"); ok {
@@ -194,7 +196,7 @@ func TemplateKey(name string) (scheduler.Key, error) {
 // Errors are the errors of a request by field, in AWX's format: {"name": ["message", …], …}.
 type Errors []FieldError
 
-// FieldError is one thing wrong with a field.
+// FieldError is an error in a field.
 type FieldError struct{ Field, Message string }
 
 // AWX's messages, which come from its framework.
@@ -210,7 +212,7 @@ const (
 	everything = "__all__" // the key for errors that belong to no single field
 )
 
-// NotUnique is the error for a name that another schedule of the template has.
+// NotUnique is the error for a name that another schedule of the template already has.
 func NotUnique() Errors { return Errors{{everything, notUnique}} }
 
 // NoTemplate is the error for a template that does not exist.
@@ -218,13 +220,13 @@ func NoTemplate(name string) Errors {
 	return Errors{{"unified_job_template", `Invalid pk "` + name + `" - object does not exist.`}}
 }
 
-// FixedTemplate is the error for another template than a schedule has.
+// FixedTemplate is the error for an attempt to change a schedule's template.
 func FixedTemplate(has scheduler.Key) Errors {
 	const message = "The template of a schedule cannot be changed, here that is %s: make another schedule."
 	return Errors{{"unified_job_template", fmt.Sprintf(message, has)}}
 }
 
-// Error returns all messages, each with its field, one on each line.
+// Error returns all messages, one per line, each with its field.
 func (e Errors) Error() string {
 	lines := make([]string, len(e))
 	for i, one := range e {
@@ -258,7 +260,7 @@ func (e Errors) err() error {
 	return e
 }
 
-// fields are the places of a job, and the fields of a schedule that end there.
+// fields maps paths of a job to fields of a schedule.
 var fields = []struct{ path, field string }{
 	{"recurrence", "rrule"}, {"data", "extra_data"}, {"description", "description"}, {"labels", "name"},
 }

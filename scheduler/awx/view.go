@@ -9,7 +9,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
-// Schedule is a schedule as AWX shows it.
+// Schedule is a schedule in AWX's format.
 type Schedule struct {
 	ID            int       `json:"id"`
 	Type          string    `json:"type"`
@@ -45,12 +45,12 @@ type Schedule struct {
 	End      *time.Time `json:"dtend"`    // the last instant; null: unlimited, or no instant at all
 	Next     *time.Time `json:"next_run"` // the next instant; null: none, or the schedule is disabled
 	TimeZone string     `json:"timezone"`
-	Until    string     `json:"until"` // on the clock of the time zone; empty: the recurrence names none
+	Until    string     `json:"until"` // in the time zone of the recurrence; empty: it names none
 }
 
-// related are paths of the API.
+// related contains API paths.
 type related struct {
-	Template string `json:"unified_job_template"` // the job that the schedule was made of
+	Template string `json:"unified_job_template"` // the template's job
 	Jobs     string `json:"unified_jobs"`         // the history of the schedule's own job
 }
 
@@ -70,10 +70,10 @@ type capabilities struct {
 	Delete bool `json:"delete"`
 }
 
-// SchedulePath is where the schedules are; the id of one follows.
+// SchedulePath is the path of schedules, before the ID.
 const SchedulePath = "/api/v2/schedules/"
 
-// View returns the schedule of a job, as it is at an instant.
+// View returns the schedule of a job at time now.
 func View(j *scheduler.Job, now time.Time) Schedule {
 	s := brief(j)
 	s.TimeZone, s.Until = j.Plan.Zone().String(), until(s.RRule, j.Plan.Zone())
@@ -82,7 +82,7 @@ func View(j *scheduler.Job, now time.Time) Schedule {
 	return s
 }
 
-// next returns the next instant of a schedule that is enabled.
+// next returns the next instant of an enabled schedule.
 func next(j *scheduler.Job, now time.Time) *time.Time {
 	if j.State != scheduler.Enabled {
 		return nil
@@ -110,9 +110,9 @@ func brief(j *scheduler.Job) Schedule {
 	}
 }
 
-// bounds returns the first and the last instant of a recurrence, whenever the job was made.
+// bounds returns the first and the last instant of a recurrence, regardless of the job's creation time.
 func bounds(j *scheduler.Job, rrule string) (first, last *time.Time) {
-	all, err := j.Plan.For(j.Key.Job, j.UID, time.Time{}) // which does not compile it again
+	all, err := j.Plan.For(j.Key.Job, j.UID, time.Time{}) // does not compile it again
 	if err != nil {                                       // it was read once
 		return nil, nil
 	}
@@ -141,10 +141,10 @@ func ends(rrule string) bool {
 	return true
 }
 
-// untilPart finds the first UNTIL of a rule: date, time, and Z for UTC.
+// untilPart matches the first UNTIL of a rule: date, time, and Z for UTC.
 var untilPart = regexp.MustCompile(`(?i)(?:^|\s)RRULE:\S*?UNTIL=(\d{8})(?:T(\d{6})(Z?))?`)
 
-// until returns the end that the first rule with one names, on the clock of the zone; "" without.
+// until returns the end of the first rule with an UNTIL, as local time in zone; "" if none has one.
 func until(rrule string, zone *time.Location) string {
 	const written, shown = "20060102150405", "2006-01-02T15:04:05"
 	found := untilPart.FindStringSubmatch(rrule)

@@ -125,12 +125,12 @@ func (s *Shape) settle() {
 	}
 }
 
-// Shape is what readers take at a place of a document, as they describe it to [ShapeOf].
+// Shape describes the values that readers accept at a path, as recorded by [ShapeOf].
 type Shape struct {
 	Name     string   // of the member; "*" of one whose name is free, "" of the document
 	Required bool     // the field must be present
 	Forms    []Form   // the value must have one of these forms
-	Members  *Members // of the object that it is, or that its elements are; else nil
+	Members  *Members // fields of the object, or of an array's objects; else nil
 }
 
 // Flat returns the shape of a document without its envelope: first the fields of the object named envelope, then the
@@ -147,9 +147,9 @@ func (s *Shape) Flat(envelope string) *Shape {
 
 // Members describes the fields of an object.
 type Members struct {
-	Known  []*Shape // in the order in which readers ask for them
-	Free   *Shape   // what members of all other names are; nil: see Open
-	Open   bool     // there may be members of other names
+	Known  []*Shape // in the order of the readers' requests
+	Free   *Shape   // shape of all other fields; nil: see Open
+	Open   bool     // other fields are allowed
 	Either []string // at least one of these must be present; nil: no such rule
 
 	// Kinds are the variants of the object, selected by its field type. Each lists all its fields, including type. Nil:
@@ -182,7 +182,7 @@ func (m *Members) Member(name string) *Shape {
 	return nil
 }
 
-// Form returns the form of a kind, if the shape has it.
+// Form returns the form of that kind, if the shape has it.
 func (s *Shape) Form(kind FormKind) (Form, bool) {
 	i := slices.IndexFunc(s.Forms, func(f Form) bool { return f.Kind == kind })
 	if i < 0 {
@@ -191,7 +191,7 @@ func (s *Shape) Form(kind FormKind) (Form, bool) {
 	return s.Forms[i], true
 }
 
-// equal reports whether two shapes are the same.
+// equal reports whether two shapes are equal.
 func (s *Shape) equal(t *Shape) bool {
 	if s == nil || t == nil {
 		return s == t

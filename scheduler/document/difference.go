@@ -114,7 +114,7 @@ func (c *changes) compareMembers(path string, before, after Value) {
 	}
 }
 
-// Ignore makes members known without reading them, so that [Object.Done] does not report them.
+// Ignore makes fields known without reading them, so that [Object.Done] does not report them.
 func (o *Object) Ignore(names ...string) {
 	for _, name := range names {
 		o.wants(name, Form{Kind: FormAny})
@@ -122,7 +122,7 @@ func (o *Object) Ignore(names ...string) {
 	}
 }
 
-// IgnoreRest makes every member that was not read yet known.
+// IgnoreRest makes every unread field known.
 func (o *Object) IgnoreRest() {
 	if o.shape != nil {
 		o.shape.Members.opened = true
@@ -132,14 +132,14 @@ func (o *Object) IgnoreRest() {
 	}
 }
 
-// Without returns an object without the members of the given names, and without those that are null. A value of another
-// kind is returned as it is.
+// Without returns an object without the named fields and without null fields. A value of another kind is returned
+// unchanged.
 func (v Value) Without(names ...string) Value {
 	return v.drop(func(m Member) bool { return m.Value.kind == KindNull || slices.Contains(names, m.Name) })
 }
 
-// Except returns an object without the members of the given names: those that are null stay, as a patch needs them. A value
-// of another kind is returned as it is.
+// Except returns an object without the named fields. It keeps null fields, which patches need. A value of another kind
+// is returned unchanged.
 func (v Value) Except(names ...string) Value {
 	return v.drop(func(m Member) bool { return slices.Contains(names, m.Name) })
 }
@@ -149,7 +149,7 @@ func (v Value) Only(names ...string) Value {
 	return v.drop(func(m Member) bool { return m.Value.kind == KindNull || !slices.Contains(names, m.Name) })
 }
 
-// drop returns an object without some of its members: v itself if it has none of these.
+// drop returns an object without the selected fields: v itself if it has none of them.
 func (v Value) drop(some func(m Member) bool) Value {
 	if slices.ContainsFunc(v.members, some) {
 		v.members = slices.DeleteFunc(slices.Clone(v.members), some)

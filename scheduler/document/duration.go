@@ -16,14 +16,14 @@ import (
 // of 365.2425 days. [Duration.Approx] counts a month as that long.
 const Month = 2_629_746 * time.Second
 
-// Duration is a length of time that keeps months, whose length depends on when they begin, apart from exact time. The
-// zero Duration is no time at all. Durations are not negative.
+// Duration is a length of time. It stores months, whose length varies, separately from exact time. The zero Duration is
+// empty. Durations are not negative.
 type Duration struct {
-	Months int           // of a year there are twelve
+	Months int           // a year has twelve
 	Exact  time.Duration // a day is 24 hours, a week is seven days
 }
 
-// IsZero reports whether d is no time at all.
+// IsZero reports whether d is empty.
 func (d Duration) IsZero() bool { return d == Duration{} }
 
 // AddTo returns the instant d after t: first the months, on the same day of the month or its last one if it is shorter
@@ -115,14 +115,14 @@ func ParseDuration(text string) (Duration, error) {
 	return r.sum, nil
 }
 
-// durationReader adds up the parts of a duration, until the first error.
+// durationReader adds up the parts of a duration, up to the first error.
 type durationReader struct {
 	scanner
 
 	sum Duration
 }
 
-// iso reads what follows the P.
+// iso parses the text after the P.
 func (r *durationReader) iso() {
 	date, clock, timed := strings.Cut(r.rest, "T")
 	switch {
@@ -189,7 +189,7 @@ func (r *durationReader) notUnit(number, letters string) error {
 	return fmt.Errorf("%q is not a unit", string(unit))
 }
 
-// add adds number, which is all digits, of a unit.
+// add adds number, which consists of digits, in a unit.
 func (r *durationReader) add(number string, unit byte) {
 	number = strings.TrimLeft(number, "0")
 	if len(number) > 12 {
@@ -202,7 +202,7 @@ func (r *durationReader) add(number string, unit byte) {
 	r.exact(n, length.Exact)
 }
 
-// durationUnits are the units of durations by their letters; see units.
+// durationUnits maps letters to units; see units.
 var durationUnits = map[byte]Duration{
 	'Y': {Months: 12},
 	'M': {Months: 1},
@@ -247,7 +247,7 @@ func (r *durationReader) timeSpan() {
 	r.exact(nanosecond, 1)
 }
 
-// shortUnit is a unit of the short form, and how long it is.
+// shortUnit is a unit of the short format, with its length.
 type shortUnit struct {
 	name   string
 	length time.Duration
@@ -263,7 +263,7 @@ var shortUnits = []shortUnit{
 	{"ms", time.Millisecond},
 }
 
-// short reads numbers with units, 1h30m, or a number of seconds.
+// short parses numbers with units, 1h30m, or a number of seconds.
 func (r *durationReader) short() {
 	if text := strings.TrimLeft(r.rest, "0123456789."); text == "" && r.rest[0] != '.' {
 		r.rest += "s"
@@ -309,7 +309,7 @@ func noNumber(text string) error {
 	return fmt.Errorf("expected a number, not %q", text)
 }
 
-// longNames are what people call the units.
+// longNames maps common names of units to units.
 var longNames = map[string]string{
 	"sec": "s", "secs": "s", "second": "s", "seconds": "s", "min": "m", "mins": "m", "minute": "m", "minutes": "m",
 	"hr": "h", "hrs": "h", "hour": "h", "hours": "h", "day": "d", "days": "d", "week": "w", "weeks": "w",

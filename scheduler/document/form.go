@@ -6,26 +6,26 @@ import (
 	"time"
 )
 
-// Form is a form in which readers take a value. One that may be written in several ways, such as an object or a list of them,
-// has several.
+// Form is a format that readers accept for a value. A value with alternatives, such as an object or a list of objects,
+// has several forms.
 type Form struct {
 	Kind FormKind
-	Of   FormKind // the elements of a List, or the members of an Object whose names are free; else nothing
+	Of   FormKind // the elements of a List, or the fields of an Object with free names; else nothing
 
-	Words []string // of Word, or of a list of them, in canonical spelling
+	Words []string // of a Word or a list of words, in canonical spelling
 
-	// The least and the most that an Integer may be, or the integers of a list: no limit if math.MinInt32 and
-	// math.MaxInt32. Of a Length: in nanoseconds, no limit if both are 0.
+	// The minimum and maximum of an Integer or of a list's integers: unlimited if math.MinInt32 and math.MaxInt32. For
+	// a Length: in nanoseconds, unlimited if both are 0.
 	Least, Most int64
 }
 
-// FormKind is a kind of values, as readers ask for them.
+// FormKind is the kind of a form.
 type FormKind uint8
 
 // The kinds of forms.
 const (
 	FormNothing FormKind = iota
-	FormAny              // a value that readers pass over
+	FormAny              // a value that readers ignore
 	FormText             // a string
 	FormWord             // one of some words
 	FormBoolean          // true or false
@@ -33,21 +33,21 @@ const (
 	FormNumber           // any number
 	FormLength           // a duration: see [ParseDuration]
 	FormTime             // a date or an instant: see [ParseTime]
-	FormSecret           // a string that is written and never shown; the object beside it names a shared one
+	FormSecret           // a write-only string; as an object, the name of a shared secret
 	FormList             // an array
 	FormObject           // an object
 )
 
-// formKinds are the kinds as they are told to people.
+// formKinds are the names of the kinds for people.
 var formKinds = [...]string{
 	FormNothing: "nothing", FormAny: "any value", FormText: "string", FormWord: "word", FormBoolean: "boolean", FormInteger: "integer",
 	FormNumber: "number", FormLength: "duration", FormTime: "time", FormSecret: "secret", FormList: "list", FormObject: "object",
 }
 
-// String returns the kind as people call it: "string", "list".
+// String returns the name of the kind: "string", "list".
 func (k FormKind) String() string { return formKinds[k] }
 
-// Bounded reports whether the form has a limit that differs from those of what it is written in.
+// Bounded reports whether the form has limits that differ from those of its encoding.
 func (f Form) Bounded() bool {
 	if f.Kind == FormLength {
 		return f.Least != 0 || f.Most != 0
@@ -57,7 +57,7 @@ func (f Form) Bounded() bool {
 
 func (f Form) integer() bool { return f.Kind == FormInteger || f.Of == FormInteger }
 
-// add adds a form to some, into the one of its kind if there is one. What differs is as wide as both.
+// add adds a form to a list, merging it into a form of its kind. Limits that differ are widened to include both.
 func (f Form) add(forms []Form) []Form {
 	i := slices.IndexFunc(forms, func(g Form) bool { return g.Kind == f.Kind && g.Of == f.Of })
 	switch {
@@ -81,7 +81,7 @@ func (f Form) add(forms []Form) []Form {
 	return forms
 }
 
-// lengths is the form of durations from least to most.
+// lengths returns the form of durations from least to most.
 func lengths(least, most time.Duration) Form {
 	return Form{Kind: FormLength, Least: int64(least), Most: int64(most)}
 }

@@ -6,19 +6,19 @@ import (
 	"sync"
 )
 
-// jsonParser is a recursive-descent reader of RFC 8259 text that is known to be UTF-8. Strings without escapes share the
-// text's memory. Unfinished objects and arrays grow on two stacks, which later parsers use again, and the members of
-// finished objects share a few allocations.
+// jsonParser is a recursive-descent parser of RFC 8259 for valid UTF-8. Strings without escapes share the memory of the
+// text. Unfinished objects and arrays use two stacks, which later parsers reuse. Fields of finished objects share a few
+// allocations.
 type jsonParser struct {
 	*stacks
 
 	text     string
-	comments bool // they are allowed, and so is a comma before a closing bracket
+	comments bool // comments and trailing commas are allowed
 	pos      int
 	depth    int
-	places   *places // nil unless they are asked for
+	places   *places // nil unless requested
 	cursor   cursor
-	room     []Member // for members of finished objects
+	room     []Member // for fields of finished objects
 }
 
 // stacks holds the values of unfinished arrays and objects.
@@ -29,18 +29,18 @@ type stacks struct {
 
 var stacksPool = sync.Pool{New: func() any { return &stacks{make([]Value, 0, 16), make([]Member, 0, 32)} }}
 
-// The bounds of what parsers share.
+// Limits of the reused memory.
 const (
-	mostStacked = 256 // values and members of stacks that are used again
+	mostStacked = 256 // values and fields of stacks to reuse
 	mostRoom    = 32  // fields that one allocation has room for
 )
 
-// parseJSON reads a whole text. The error is a Problem.
+// parseJSON parses a whole text. The error is a Problem.
 func parseJSON(p *jsonParser) (Value, error) {
 	p.stacks, _ = stacksPool.Get().(*stacks)
 	defer func() {
 		if cap(p.items) <= mostStacked && cap(p.members) <= mostStacked {
-			clear(p.items) // nothing is on them, unless the text is wrong
+			clear(p.items) // empty, unless the text is invalid
 			clear(p.members)
 			p.items, p.members = p.items[:0], p.members[:0]
 			stacksPool.Put(p.stacks)
@@ -78,7 +78,7 @@ func (p *jsonParser) value() (Value, error) {
 	}
 }
 
-// nested reads an object or array one level deeper.
+// nested parses an object or array one level deeper.
 func (p *jsonParser) nested(read func(*jsonParser) (Value, error)) (Value, error) {
 	if p.depth == maxDepth {
 		return Value{}, p.fail("nested deeper than " + strconv.Itoa(maxDepth) + " levels")
@@ -145,12 +145,12 @@ func (p *jsonParser) object() (Value, error) {
 	return v, nil
 }
 
-// finished returns a copy of the members of an object, in a room that it shares with others.
+// finished returns a copy of an object's fields in shared memory.
 func (p *jsonParser) finished(members []Member) []Member {
 	if len(members) == 0 {
 		return nil
 	}
-	if cap(p.room) == 0 { // as many as there are names in the text, if it is compact
+	if cap(p.room) == 0 { // the number of names in the text, if it is compact
 		names := strings.Count(p.text, `":`) - strings.Count(p.text, `\":`)
 		p.room = make([]Member, 0, max(len(members), min(names, mostRoom)))
 	}
@@ -175,7 +175,7 @@ func (p *jsonParser) placed(start int, path func(outer string) string) (Value, e
 	return v, err
 }
 
-// name reads a member's name and the colon behind it.
+// name parses a field name and the colon after it.
 func (p *jsonParser) name(names *nameSet, earlier []Member) (string, error) {
 	p.space()
 	if p.peek() != '"' {
@@ -191,12 +191,12 @@ func (p *jsonParser) name(names *nameSet, earlier []Member) (string, error) {
 		return "", p.fail("duplicate field " + strconv.Quote(name))
 	}
 	if !p.skip(':') {
-		return "", p.fail("expected a colon after a field name") // the text may be no name, but a secret
+		return "", p.fail("expected a colon after a field name") // the text may be a secret instead of a name
 	}
 	return name, nil
 }
 
-// another moves behind a comma (true) or behind the closing bracket (false).
+// another moves past a comma (true) or the closing bracket (false).
 func (p *jsonParser) another(closing byte) (bool, error) {
 	if p.skip(',') {
 		return !p.comments || !p.skip(closing), nil
@@ -223,7 +223,7 @@ func (p *jsonParser) literal() (Value, error) {
 	return v, nil
 }
 
-// skip moves behind white space and then behind c, if c is next.
+// skip moves past white space and then past c, if c is next.
 func (p *jsonParser) skip(c byte) bool {
 	p.space()
 	if p.peek() != c {
@@ -250,7 +250,7 @@ func (p *jsonParser) space() {
 	}
 }
 
-// beginsComment reports whether s begins with a comment as JSONC has them.
+// beginsComment reports whether s begins with a JSONC comment.
 func beginsComment(s string) bool { return strings.HasPrefix(s, "//") || strings.HasPrefix(s, "/*") }
 
 // commentLength returns the length of the comment at the start of s, 0 if s does not begin with a complete comment.
@@ -269,7 +269,7 @@ func commentLength(s string) int {
 	return 0
 }
 
-// peek returns the next byte, 0 at the end. No token of JSON begins with a 0 byte.
+// peek returns the next byte, 0 at the end. No JSON token begins with a 0 byte.
 func (p *jsonParser) peek() byte {
 	if p.pos < len(p.text) {
 		return p.text[p.pos]
@@ -277,7 +277,7 @@ func (p *jsonParser) peek() byte {
 	return 0
 }
 
-// fail returns a problem at the present position.
+// fail returns a problem at the current position.
 func (p *jsonParser) fail(message string) error {
 	switch next := p.peek(); {
 	case p.pos >= len(p.text):
@@ -295,15 +295,15 @@ func (p *jsonParser) fail(message string) error {
 	return wrongText(line, column, message)
 }
 
-// within puts the path of an inner problem behind the path of what holds it.
+// within prefixes the path of an inner problem with the path of its parent.
 func within(path string, err error) error {
-	p := err.(Problem) //nolint:errorlint // the parsers return nothing else
+	p := err.(Problem) //nolint:errorlint // the parsers return no other error
 	p.Path = join(path, p.Path)
 	return p
 }
 
-// nameSet notices a name that comes twice in an object. Small objects, which nearly all are, compare names one by one;
-// a map takes over where that would become quadratic.
+// nameSet detects duplicate names in an object. It compares the names of small objects, nearly all of them, one by one,
+// and switches to a map before that becomes quadratic.
 type nameSet struct {
 	large map[string]bool
 }

@@ -39,7 +39,7 @@ func (p *jsonParser) string() (string, error) {
 	return "", p.fail("expected a closing quote")
 }
 
-// quoted returns where the string ends that has something at from.
+// quoted returns the end of the string with a special byte at from.
 func (p *jsonParser) quoted(from int) int {
 	for i := from; i < len(p.text); i++ {
 		switch p.text[i] {
@@ -55,10 +55,10 @@ func (p *jsonParser) quoted(from int) int {
 // The letters after a backslash, and the characters that they represent.
 const (
 	escapes = `"\bfnrt/`
-	escaped = "\"\\\b\f\n\r\t" // and / for itself, which needs no escape
+	escaped = "\"\\\b\f\n\r\t" // and / itself, which needs no escape
 )
 
-// escape reads one escape sequence, whose backslash is next.
+// escape parses one escape sequence, starting at its backslash.
 func (p *jsonParser) escape(b *strings.Builder) error {
 	p.pos++
 	c := p.peek()
@@ -75,7 +75,7 @@ func (p *jsonParser) escape(b *strings.Builder) error {
 	return nil
 }
 
-// unicode reads \uXXXX, or two of them that are a surrogate pair. A lone surrogate has no UTF-8 and is refused.
+// unicode parses \uXXXX, or a surrogate pair of two. A lone surrogate has no UTF-8 encoding and is refused.
 func (p *jsonParser) unicode(b *strings.Builder) error {
 	r, ok := p.hex()
 	if !ok {
@@ -116,7 +116,7 @@ func (p *jsonParser) number() (Value, error) {
 	return v, nil
 }
 
-// numberLength returns the length of the JSON number that s begins with, 0 if it begins with none.
+// numberLength returns the length of the JSON number at the start of s, 0 if it has none.
 func numberLength(s string) int {
 	i := 0
 	if i < len(s) && s[i] == '-' {
@@ -153,7 +153,7 @@ func exponentLength(s string) int {
 	return i + n
 }
 
-// digits returns how many decimal digits s begins with.
+// digits returns the number of decimal digits at the start of s.
 func digits(s string) int {
 	n := 0
 	for n < len(s) && s[n] >= '0' && s[n] <= '9' {
@@ -182,14 +182,14 @@ func leading(s string) int {
 	return i
 }
 
-// One byte, in each of eight.
+// One byte, repeated eight times.
 const (
 	ones  = 0x0101010101010101
-	highs = 0x80 * ones // the highest bit of each
+	highs = 0x80 * ones // the highest bit of each byte
 )
 
-// special reports whether any of eight bytes is not plain. Less than n, which is at most 0x80, is a byte whose highest
-// bit is not set and is when n is taken from it; a borrow from the byte below comes only where that one is special.
+// special reports whether any of eight bytes is not plain. A byte is less than n ≤ 0x80 if its highest bit is not set,
+// but is set after n is subtracted. Only a special byte borrows from the next.
 func special(w uint64) bool {
 	control := (w - 0x20*ones) &^ w
 	quote, escape := w^'"'*ones, w^'\\'*ones

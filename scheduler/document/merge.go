@@ -52,7 +52,7 @@ func targets(members, changes []Member) (find func(name string) (i int, ok bool)
 	}
 }
 
-// folded returns a name that is the same for all names that [strings.EqualFold] takes for equal.
+// folded returns the same text for all names that [strings.EqualFold] considers equal.
 func folded(name string) string {
 	return strings.Map(func(r rune) rune {
 		least := r
@@ -63,8 +63,8 @@ func folded(name string) string {
 	}, name)
 }
 
-// Patch returns what turns the object from into to, as a merge patch (RFC 7396): members that to does not have are null.
-// changed is false when there is nothing to do. Names are matched in any letter case, as the scheduler reads them.
+// Patch returns the merge patch (RFC 7396) that turns the object from into to: fields missing in to are null. changed
+// is false if the patch is empty. Names match in any letter case, as the scheduler reads them.
 func Patch(from, to Value) (patch Value, changed bool) {
 	var members []Member
 	for _, m := range from.Members() {
@@ -106,7 +106,7 @@ func (v Value) Omitted(path string, next Value) []string {
 			continue
 		}
 		if replaced {
-			continue // it belongs to the type that was
+			continue // belongs to the previous type
 		}
 		m.Value.eachSecret(here, func(path string, _ bool) { paths = append(paths, path) })
 	}
@@ -139,7 +139,7 @@ func (v Value) Completed(path string, next Value) (Value, []string) {
 	return ObjectValue(members...), paths
 }
 
-// onlySecrets returns v without what can be shown: a secret, or an object of these.
+// onlySecrets returns v reduced to secrets and objects of secrets.
 func (v Value) onlySecrets() Value {
 	if v.kind != KindObject {
 		return v
@@ -175,7 +175,7 @@ func (v Value) Retyped(path, name string, next Value) []string {
 	return paths
 }
 
-// otherType reports whether both have a type, and not the same.
+// otherType reports whether both have a type and the types differ.
 func (v Value) otherType(next Value) bool {
 	here, ok := v.memberFold("type")
 	there, also := next.memberFold("type")
@@ -217,7 +217,7 @@ func (v Value) Restored(path string, next Value, keep func(path string) bool) Va
 			members[at].Value = m.Value.Restored(here, members[at].Value, keep)
 		case m.Value.secret && keep(here):
 			members = append(members, m)
-		default: // an object of nothing but secrets is not shown at all
+		default: // an object of secrets alone is not shown
 			if _, typed := m.Value.memberFold("type"); typed {
 				continue
 			}

@@ -14,22 +14,22 @@ type Object struct {
 	reader  *Reader
 	place   spot
 	members []Member
-	used    []bool   // members that were asked for
-	known   []string // names that were asked for, unless the document is trusted
-	broken  bool     // not an object at all, which was reported
-	shape   *Shape   // records a description; nil: a document is read
+	used    []bool   // fields that were read
+	known   []string // names that were read, unless the document is trusted
+	broken  bool     // not an object, already reported
+	shape   *Shape   // records a description; nil: reads a document
 	kind    string   // in a description: the value of type; "": any
 	few     [usualMembers]bool
 }
 
-// usualMembers is how many members nearly all objects have, or fewer.
+// usualMembers is the maximum number of fields of nearly all objects.
 const usualMembers = 8
 
 // spot is the position of a value. Its path is built only for problems, which are rare.
 type spot struct {
-	object *Object // that the value is in; nil: name is the whole path
-	name   string  // of the member that is the value, or has it
-	index  int     // of the element of that member which it is; -1: it is the member itself
+	object *Object // the parent; nil: name is the whole path
+	name   string  // the field that is the value or contains it
+	index  int     // index in that field; -1: the field itself
 }
 
 func (s spot) path() string {
@@ -42,20 +42,19 @@ func (s spot) path() string {
 	return s.object.Path(s.name)
 }
 
-// spot is the place of a member.
+// spot returns the position of a field.
 func (o *Object) spot(name string) spot { return spot{o, name, -1} }
 
 // path returns the path of the object.
 func (o *Object) path() string { return o.place.path() }
 
-// Path returns the path of the member name.
+// Path returns the path of a field.
 func (o *Object) Path(name string) string { return member(o.path(), name) }
 
 // Reader returns the reader that collects the object's problems.
 func (o *Object) Reader() *Reader { return o.reader }
 
-// Problem reports a problem inside the object, at a path seen from it, such as "uri" or "hours[2]"; "" is the object
-// itself.
+// Problem reports a problem at a path relative to the object, such as "uri" or "hours[2]"; "" is the object itself.
 func (o *Object) Problem(path, format string, args ...any) { //nolint:goprintffuncname // it adds a Problem
 	o.reader.Problem(join(o.path(), path), format, args...)
 }
@@ -65,8 +64,7 @@ func (o *Object) Warn(name, message string) {
 	o.reader.Warnings = append(o.reader.Warnings, Problem{Path: o.Path(name), Message: message})
 }
 
-// Report reports a problem that was found inside the object by other means, with its path seen from the object. It
-// keeps its cause.
+// Report reports a problem found by other means, with its path relative to the object. It keeps its cause.
 func (o *Object) Report(p Problem) {
 	p.Path = join(o.path(), p.Path)
 	o.reader.add(p)
@@ -123,7 +121,7 @@ func (o *Object) Value(name string) (Value, bool) {
 		return Value{}, false
 	}
 	o.used[i] = true
-	o.members[i].Name = name // the tree becomes canonical as it is read
+	o.members[i].Name = name // reading makes the tree canonical
 	v := o.members[i].Value
 	return v, v.kind != KindNull
 }
@@ -156,7 +154,7 @@ func (o *Object) Set(name string, v Value) {
 	}
 }
 
-// Object returns a member that is itself an object.
+// Object returns a field that is an object.
 func (o *Object) Object(name string) (*Object, bool) {
 	o.ask(name)
 	o.wants(name, Form{Kind: FormObject})
@@ -171,7 +169,7 @@ func (o *Object) Object(name string) (*Object, bool) {
 	return inner, !inner.broken
 }
 
-// Inner begins to read v, which the member name is known to hold, as an object.
+// Inner starts reading v, the value of the field name, as an object.
 func (o *Object) Inner(name string, v Value) *Object {
 	if o.shape != nil {
 		inner, _ := o.Object(name)
@@ -206,7 +204,7 @@ func (o *Object) unknown(name string) {
 	o.reader.strays = append(o.reader.strays, stray{len(o.reader.problems) - 1, o.path(), name, o.known})
 }
 
-// of returns a member that must be of the given kind.
+// of returns a field that must have the given kind.
 func (o *Object) of(name string, kind Kind) (Value, bool) {
 	v, ok := o.Value(name)
 	if ok && v.kind != kind {
@@ -247,7 +245,7 @@ func (o *Object) learn(name string) {
 	}
 }
 
-// Array returns the elements of a member that is an array. [Object.Element] gives their paths.
+// Array returns the elements of an array. [Object.Element] gives their paths.
 func (o *Object) Array(name string) ([]Value, bool) {
 	v, ok := o.of(name, KindArray)
 	return v.items, ok
@@ -256,7 +254,7 @@ func (o *Object) Array(name string) ([]Value, bool) {
 // Element returns the path of the element i of the array name.
 func (o *Object) Element(name string, i int) string { return element(o.Path(name), i) }
 
-// Strings returns a member that is an array of strings.
+// Strings returns an array of strings.
 func (o *Object) Strings(name string) ([]string, bool) {
 	o.wants(name, Form{Kind: FormList, Of: FormText})
 	return elements(o, name, func(v Value, at spot) (string, bool) {
@@ -267,7 +265,7 @@ func (o *Object) Strings(name string) ([]string, bool) {
 	})
 }
 
-// Ints returns a member that is an array of whole numbers, each in minimum…maximum.
+// Ints returns an array of integers, each in minimum…maximum.
 func (o *Object) Ints(name string, minimum, maximum int64) ([]int, bool) {
 	o.wants(name, Form{Kind: FormList, Of: FormInteger, Least: minimum, Most: maximum})
 	return elements(o, name, func(v Value, at spot) (int, bool) {
@@ -276,7 +274,7 @@ func (o *Object) Ints(name string, minimum, maximum int64) ([]int, bool) {
 	})
 }
 
-// Enums returns a member that is an array of the allowed words, spelled as given here.
+// Enums returns an array of allowed words, in the spelling of allowed.
 func (o *Object) Enums(name string, allowed ...string) ([]string, bool) {
 	o.wants(name, Form{Kind: FormList, Of: FormWord}, allowed...)
 	words, ok := elements(o, name, func(v Value, at spot) (string, bool) {
@@ -290,7 +288,7 @@ func (o *Object) Enums(name string, allowed ...string) ([]string, bool) {
 	return words, ok
 }
 
-// Objects returns a member that is an array of objects. Call Done on each.
+// Objects returns an array of objects. Call Done on each.
 func (o *Object) Objects(name string) ([]*Object, bool) {
 	o.wants(name, Form{Kind: FormList, Of: FormObject})
 	if o.shape != nil {
@@ -306,7 +304,7 @@ func (o *Object) Objects(name string) ([]*Object, bool) {
 	})
 }
 
-// StringMap returns a member that is an object whose members are all strings. Its names keep their letter case.
+// StringMap returns an object whose fields are all strings. Its names keep their letter case.
 func (o *Object) StringMap(name string) (map[string]string, bool) {
 	o.wants(name, Form{Kind: FormObject, Of: FormText})
 	v, ok := o.of(name, KindObject)

@@ -8,14 +8,14 @@ import (
 	"unicode/utf8"
 )
 
-// Limits of a document. They bound the work on hostile text and are far above anything a job needs (16 KB).
+// Limits of a document. They bound the cost of hostile text, far above the needs of a job (16 KB).
 const (
 	maxSize     = 4 << 20  // bytes of text
 	maxYAML     = 64 << 10 // bytes of one YAML document of a stream
-	maxDepth    = 64       // objects and arrays inside each other
+	maxDepth    = 64       // nested objects and arrays
 	maxCopies   = 10_000   // values that the aliases of a YAML document may expand to
 	maxRepeated = 1 << 20  // bytes of text that the aliases of a YAML document may expand to
-	maxStream   = 10_000   // YAML documents of a stream
+	maxStream   = 10_000   // YAML documents per stream
 )
 
 // Parse parses one document: JSON if it begins with { or [, else YAML 1.2 within JSON's data model (no tags, no merge
@@ -38,8 +38,8 @@ func Parse(data []byte) (Value, error) {
 	return values[0], nil
 }
 
-// ParseAll reads one JSON document or a stream of YAML documents separated by ---. Empty documents of a stream are left
-// out; a stream of nothing else is an error.
+// ParseAll parses one JSON document or a stream of YAML documents separated by ---. It skips empty documents; a stream
+// without any other is an error.
 func ParseAll(data []byte) ([]Value, error) {
 	text, isJSON, err := readText(data)
 	switch {
@@ -51,7 +51,7 @@ func ParseAll(data []byte) ([]Value, error) {
 	return parseYAML(text, maxStream, nil)
 }
 
-// alone returns a document as the only one.
+// alone returns a slice of one document.
 func alone(v Value, err error) ([]Value, error) {
 	if err != nil {
 		return nil, err
@@ -59,11 +59,11 @@ func alone(v Value, err error) ([]Value, error) {
 	return []Value{v}, nil
 }
 
-// fewDocuments is how many documents are counted where one is expected.
+// fewDocuments is the maximum number of documents counted where one is expected.
 const fewDocuments = 100
 
-// readText returns data as text, and whether it is JSON. A comment of JSON is no beginning of YAML either. JSON with a line
-// that is "---", as at its end, is a stream of YAML.
+// readText returns data as text, and whether it is JSON. A JSON comment is not valid YAML either. JSON with a line
+// "---", for example at its end, is a YAML stream.
 func readText(data []byte) (text string, isJSON bool, err error) {
 	data = bytes.TrimPrefix(data, []byte("\uFEFF"))
 	if len(data) > maxSize {
@@ -89,13 +89,13 @@ func readText(data []byte) (text string, isJSON bool, err error) {
 	return text, true, nil
 }
 
-// at returns the place of a byte offset, line and column both counted from 1, columns in characters.
+// at returns the line and column of a byte offset, both from 1; columns count characters.
 func at(text string, offset int) (line, column int) {
 	p := (&cursor{text: text}).place(min(offset, len(text)))
 	return p.line, p.column
 }
 
-// invalidAt returns the offset of the first byte that is not UTF-8.
+// invalidAt returns the offset of the first invalid UTF-8 byte.
 func invalidAt(text string) int {
 	for i, r := range text {
 		if r != utf8.RuneError {
@@ -115,8 +115,8 @@ type File struct {
 	places func() *places
 }
 
-// ParseFile reads the documents of a file as [ParseAll] does. JSON may have comments there, // and /* */, and a comma
-// before a closing bracket (JSONC, as editors call it), because people keep files and programs send documents.
+// ParseFile parses the documents of a file like [ParseAll]. In addition, JSON may contain comments, // and /* */, and
+// trailing commas (JSONC), because people maintain files while programs send documents.
 func ParseFile(data []byte) (*File, error) {
 	text, isJSON, err := readText(data)
 	if err != nil {
@@ -128,7 +128,7 @@ func ParseFile(data []byte) (*File, error) {
 		}
 		return parseYAML(text, maxStream, at)
 	}
-	f := &File{places: sync.OnceValue(func() *places { // they are asked for when something is wrong
+	f := &File{places: sync.OnceValue(func() *places { // computed on demand, for problems
 		at := &places{}
 		_, _ = parse(at)
 		return at

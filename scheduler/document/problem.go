@@ -18,7 +18,7 @@ type Problem struct {
 	Cause   error  `json:"-"`
 }
 
-// ErrRequired is the cause of a [Problem] with a member that is missing.
+// ErrRequired is the cause of a [Problem] with a missing field.
 var ErrRequired = errors.New("is required")
 
 // Error returns "path: message".
@@ -32,7 +32,7 @@ func (p Problem) Error() string {
 // Unwrap returns the cause.
 func (p Problem) Unwrap() error { return p.Cause }
 
-// Problems is everything found wrong in a document, in the order of detection.
+// Problems lists the problems of a document in the order of detection.
 type Problems []Problem
 
 // Error returns one line per problem.
@@ -90,11 +90,11 @@ func (ps Problems) Unwrap() []error {
 	return errs
 }
 
-// MemberPath returns the path of a member of the object at a path, as problems and changes name it.
+// MemberPath returns the path of a field of the object at path, as used in problems and changes.
 func MemberPath(path, name string) string { return member(path, name) }
 
-// member returns the path of the member name of the object at path. A name that is not a plain word is quoted, so that
-// a path reads only one way: headers["X.Y"].
+// member returns the path of the field name of the object at path. A name that is not a plain word is quoted, so that
+// paths are unambiguous: headers["X.Y"].
 func member(path, name string) string {
 	if !plain(name) {
 		return path + "[" + strconv.Quote(name) + "]"
@@ -102,12 +102,12 @@ func member(path, name string) string {
 	return join(path, name)
 }
 
-// element returns the path of the element i of the array at path.
+// element returns the path of element i of the array at path.
 func element(path string, i int) string {
 	return path + "[" + strconv.Itoa(i) + "]"
 }
 
-// join puts the path inner behind the path outer.
+// join appends the path inner to the path outer.
 func join(outer, inner string) string {
 	if outer == "" || inner == "" || inner[0] == '[' {
 		return outer + inner
@@ -129,27 +129,27 @@ func plain(name string) bool {
 
 // SyntaxError is an error in the syntax of a document. It is the Cause of its [Problem].
 type SyntaxError struct {
-	Line, Column int // where it is, both from 1; columns in characters
+	Line, Column int // position, both from 1; columns count characters
 	Message      string
 }
 
 // Error returns "line:column: message".
 func (e *SyntaxError) Error() string { return fmt.Sprintf("%d:%d: %s", e.Line, e.Column, e.Message) }
 
-// wrongText returns the problem of a mistake in the text.
+// wrongText returns the problem of a syntax error.
 func wrongText(line, column int, message string) Problem {
 	e := &SyntaxError{line, column, message}
 	return Problem{Message: e.Error(), Cause: e}
 }
 
-// place is where something begins in a text, both counted from 1, columns in characters.
+// place is a position in a text, both from 1; columns count characters.
 type place struct{ line, column int }
 
 // places records the positions of values while a text is parsed: the start of a scalar, and the start of the name of an
 // object or array. A nil *places records nothing.
 type places struct {
-	path      string             // of the value that is being parsed
-	documents []map[string]place // by path, in lower case
+	path      string             // path of the current value
+	documents []map[string]place // by lower-case path
 	noted     int                // in all documents
 }
 
@@ -195,11 +195,11 @@ func (p *places) of(document int, path string) place {
 	}
 }
 
-// cursor turns offsets of a text into places. The offsets may only rise, so that all of them cost one walk.
+// cursor converts offsets of a text to places. Offsets must not decrease, so that all conversions take a single pass.
 type cursor struct {
 	text   string
 	offset int
-	at     place // of the offset, less one
+	at     place // column minus one
 }
 
 func (c *cursor) place(offset int) place {
@@ -287,11 +287,10 @@ func (s *Shape) eachMember(path string, typed bool, do func(home, name string)) 
 	}
 }
 
-// errorAction is the member of an action that is an action itself.
+// errorAction is the field of an action that contains an action.
 const errorAction = "errorAction"
 
-// below moves the home of a member into the envelope and, if what holds the member is an errorAction, from the action to
-// that.
+// below moves the home of a field into the envelope, and from the action to the errorAction if the object is one.
 func (r *Reader) below(object, home string) string {
 	if at := strings.LastIndex(object, errorAction); at >= 0 && (home == "action" || strings.HasPrefix(home, "action.")) {
 		end := at + len(errorAction)
@@ -324,7 +323,7 @@ func stands(spots []spot, path string) bool {
 	return slices.ContainsFunc(spots, func(s spot) bool { return s.path() == path })
 }
 
-// phrase says where members belong: "in action.request", "at the top level of the job".
+// phrase describes where fields belong: "in action.request", "at the top level of the job".
 func phrase(homes []string) string {
 	words := make([]string, 0, 3)
 	for _, home := range homes[:min(len(homes), 3)] {
@@ -343,7 +342,7 @@ func phrase(homes []string) string {
 func Nearest(word string, names []string) string {
 	best, bestDistance := "", 4
 	if len(word) > 64 {
-		return "" // no field has such a name; do not pay for the comparison
+		return "" // no field has such a name; skip the expensive comparison
 	}
 	word = strings.ToLower(word)
 	for _, name := range names {

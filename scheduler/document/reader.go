@@ -18,7 +18,7 @@ type Reader struct {
 	// check that the values it uses exist.
 	Data Value
 
-	// Input is a JSON Schema. Its properties are names that templates may use, as a run may give them values.
+	// Input is a JSON Schema. Templates may use the names of its properties, because a run may supply their values.
 	Input Value
 
 	// Warnings are surprising but valid values, with their paths.
@@ -33,8 +33,8 @@ type Reader struct {
 	words  func() *Shape // nil: only fields that an object was asked for are known
 	base   string        // path of the object with that shape in the document
 	strays []stray
-	opened []spot // of the objects that were read
-	asked  []spot // of the objects that were asked for
+	opened []spot // objects read so far
+	asked  []spot // objects requested so far
 }
 
 // NewReader returns a reader without problems.
@@ -55,7 +55,7 @@ func (r *Reader) Problem(path, format string, args ...any) { //nolint:goprintffu
 	r.add(Problem{Path: path, Message: fmt.Sprintf(format, args...)})
 }
 
-// add adds a problem, if there is room for it.
+// add adds a problem, up to the limit.
 func (r *Reader) add(p Problem) {
 	if !r.full() {
 		r.problems = append(r.problems, p)
@@ -77,7 +77,7 @@ func (r *Reader) Problems() int { return len(r.problems) + r.unnamed }
 // UseData records the names of [Reader.Data] that a template uses; * represents all.
 func (r *Reader) UseData(names ...string) { r.uses = append(r.uses, names...) }
 
-// UsedData returns the names that [Reader.UseData] took a note of.
+// UsedData returns the names recorded by [Reader.UseData].
 func (r *Reader) UsedData() []string { return r.uses }
 
 // Err returns nil, or the [Problems] so far: the first hundred and the number of the others.
@@ -93,8 +93,8 @@ func (r *Reader) Err() error {
 	return r.problems.and(r.unnamed)
 }
 
-// Object begins to read v as an object at path ("" for the document). If v is of another kind, that is reported and the
-// object returned is empty and asks for nothing: callers need no second branch.
+// Object starts reading v as an object at path ("" for the document). If v has another kind, Object reports that and
+// returns an empty object without required fields, so that callers need no error branch.
 func (r *Reader) Object(v Value, path string) *Object { return r.object(v, spot{name: path}) }
 
 func (r *Reader) object(v Value, at spot) *Object {
@@ -116,14 +116,14 @@ func (r *Reader) object(v Value, at spot) *Object {
 	return o
 }
 
-// learner is an object with room for the names that nearly all objects are asked for, or fewer.
+// learner is an object with space for the usual number of names.
 type learner struct {
 	Object
 
 	room [2 * usualMembers]string
 }
 
-// newObject returns an object with room for names, unless it needs none.
+// newObject returns an object, with space for names unless it needs none.
 func (r *Reader) newObject() *Object {
 	if r.Trusted {
 		return &Object{}

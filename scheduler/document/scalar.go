@@ -7,28 +7,28 @@ import (
 	"time"
 )
 
-// String returns a member that is a string.
+// String returns a string field.
 func (o *Object) String(name string) (string, bool) {
 	o.wants(name, Form{Kind: FormText})
 	v, ok := o.of(name, KindString)
 	return v.text, ok
 }
 
-// Bool returns a member that is true or false.
+// Bool returns a boolean field.
 func (o *Object) Bool(name string) (value, ok bool) {
 	o.wants(name, Form{Kind: FormBoolean})
 	v, ok := o.of(name, KindBool)
 	return v.truth, ok
 }
 
-// Number returns a member that is any number, as it was written.
+// Number returns a numeric field as it was written.
 func (o *Object) Number(name string) (string, bool) {
 	o.wants(name, Form{Kind: FormNumber})
 	v, ok := o.of(name, KindNumber)
 	return v.text, ok
 }
 
-// Int returns a member that is a whole number in min…max. Numbers are taken as written: 2.0 and 2e0 are not whole.
+// Int returns an integer field in min…max. The notation counts: 2.0 and 2e0 are not integers.
 func (o *Object) Int(name string, minimum, maximum int64) (int64, bool) {
 	o.wants(name, Form{Kind: FormInteger, Least: minimum, Most: maximum})
 	v, ok := o.Value(name)
@@ -91,7 +91,7 @@ func (o *Object) Duration(name string) (Duration, bool) {
 	return o.duration(name)
 }
 
-// ExactDuration returns a member that is a duration without years and months, whose length varies, from least to most.
+// ExactDuration returns a duration from least to most, without years and months, because their length varies.
 func (o *Object) ExactDuration(name string, least, most time.Duration) (time.Duration, bool) {
 	o.wants(name, lengths(least, most))
 	d, ok := o.duration(name)
@@ -109,7 +109,7 @@ func (o *Object) ExactDuration(name string, least, most time.Duration) (time.Dur
 	return 0, false
 }
 
-// NotShorter reports a member that is a duration d, and is shorter than least.
+// NotShorter reports a field whose duration d is shorter than least.
 func (o *Object) NotShorter(name string, d, least time.Duration) bool {
 	if d < least {
 		o.Problem(member("", name), "%s is shorter than the allowed %s", Duration{Exact: d}, Duration{Exact: least})
@@ -137,7 +137,7 @@ func (o *Object) duration(name string) (Duration, bool) {
 	return d, true
 }
 
-// integer reads v, found at a place, as a whole number in minimum…maximum.
+// integer parses v as an integer in minimum…maximum.
 func (r *Reader) integer(v Value, at spot, minimum, maximum int64) (int64, bool) {
 	if v.kind != KindNumber {
 		r.Problem(at.path(), "must be a whole number, not %s", v.kind)
@@ -172,7 +172,7 @@ func interval(minimum, maximum int64) string {
 	return "in " + from + "-" + to
 }
 
-// word reads v, found at a place, as one of the allowed words.
+// word parses v as one of the allowed words.
 func (r *Reader) word(v Value, at spot, allowed []string) (string, bool) {
 	if v.kind != KindString {
 		r.mismatch(at, KindString, v)

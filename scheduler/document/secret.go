@@ -10,7 +10,7 @@ import (
 // Secret is a write-only string, or the name of a shared secret. The zero Secret is empty. Every fmt verb prints a
 // placeholder.
 type Secret struct {
-	text   *string // a pointer, so that what prints a struct around it does not follow; nil: none
+	text   *string // a pointer, so that printing an enclosing struct does not follow it; nil: none
 	ref    string
 	locked bool
 }
@@ -24,7 +24,7 @@ func (s Secret) IsZero() bool {
 // Ref returns the name of the shared secret that the document refers to, "" if the document contains the secret itself.
 func (s Secret) Ref() string { return s.ref }
 
-// Locked reports whether only the sealed text is known, because the key is not.
+// Locked reports whether only the sealed text is known, because the key is missing.
 func (s Secret) Locked() bool { return s.locked }
 
 // Literal returns the secret if the document contains it and it is not locked.
@@ -38,14 +38,14 @@ func (s Secret) Literal() (text string, ok bool) {
 // Format keeps the secret out of printed output.
 func (s Secret) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte("(secret)")) }
 
-// MaxSecret is the length in bytes of the longest secret, a certificate with its chain.
+// MaxSecret is the maximum length in bytes of a secret: a certificate with its chain.
 const MaxSecret = 12 << 10
 
-// secretRef is the member that names a shared secret.
+// secretRef is the field that names a shared secret.
 const secretRef = "secretRef"
 
-// Secret returns a member that is a secret: a string, or {"secretRef": "name"}. The string is marked in the tree, so that
-// nothing that prints the document shows it.
+// Secret returns a secret: a string, or {"secretRef": "name"}. It marks the string in the tree, so that no output of
+// the document shows it.
 func (o *Object) Secret(name string) (Secret, bool) {
 	o.wants(name, Form{Kind: FormSecret})
 	v, ok := o.Value(name)
@@ -67,7 +67,7 @@ func (o *Object) Secret(name string) (Secret, bool) {
 	return Secret{text: &v.text, locked: v.locked}, true
 }
 
-// secretRef reads the form that names a shared secret.
+// secretRef reads a reference to a shared secret.
 func (o *Object) secretRef(name string) (Secret, bool) {
 	ro, _ := o.Object(name)
 	defer ro.Done()
@@ -85,12 +85,12 @@ func (o *Object) secretRef(name string) (Secret, bool) {
 	return Secret{ref: ref}, true
 }
 
-// SecretRef is a place in a document that names a shared secret.
+// SecretRef is a reference to a shared secret at a path.
 type SecretRef struct {
 	Path, Name string
 }
 
-// SecretRefs returns the shared secrets that were named so far.
+// SecretRefs returns the references to shared secrets read so far.
 func (r *Reader) SecretRefs() []SecretRef { return r.refs }
 
 // HasSecrets reports whether the reader has read a secret in the document, locked or not. It costs nothing, unlike
@@ -103,13 +103,13 @@ func (v Value) IsSecret() bool { return v.secret }
 // sealedMember is the only field of an object that represents a sealed secret in a stored document.
 const sealedMember = "$sealed"
 
-// HasSecrets reports whether a secret that is not locked is in the tree.
+// HasSecrets reports whether the tree contains a secret that is not locked.
 func (v Value) HasSecrets() bool {
 	return v.secret && !v.locked || slices.ContainsFunc(v.items, Value.HasSecrets) ||
 		slices.ContainsFunc(v.members, func(m Member) bool { return m.Value.HasSecrets() })
 }
 
-// HasLocked reports whether a locked secret is in the tree.
+// HasLocked reports whether the tree contains a locked secret.
 func (v Value) HasLocked() bool {
 	return v.locked || slices.ContainsFunc(v.items, Value.HasLocked) ||
 		slices.ContainsFunc(v.members, func(m Member) bool { return m.Value.HasLocked() })
@@ -119,7 +119,7 @@ func (v Value) HasLocked() bool {
 // Locked secrets keep their sealed text.
 func (v Value) Seal(path string, seal func(path, text string) (string, error)) (Value, error) {
 	if !v.secret {
-		if !v.HasSecrets() && !v.HasLocked() { // the paths in it may be long, and many
+		if !v.HasSecrets() && !v.HasLocked() { // its paths may be long and numerous
 			return v.Clone(), nil
 		}
 		return v.each(path, func(path string, inner Value) (Value, error) { return inner.Seal(path, seal) })
@@ -151,7 +151,7 @@ func (v Value) Unseal(path string, open func(path, sealed string) (string, error
 	return v
 }
 
-// hasSealed reports whether a sealed secret is in the tree.
+// hasSealed reports whether the tree contains a sealed secret.
 func (v Value) hasSealed() bool {
 	_, sealed := v.sealed()
 	return sealed || slices.ContainsFunc(v.items, Value.hasSealed) ||
@@ -190,8 +190,8 @@ func (v Value) Reserved() (path string, found bool) {
 	return "", false
 }
 
-// MayHoldSealed reports whether JSON written by [Value.JSON] may hold sealed secrets. Only a member of that name looks
-// so: a quote inside a string is escaped.
+// MayHoldSealed reports whether JSON written by [Value.JSON] may contain sealed secrets. Only the reserved field name
+// matches, because quotes in strings are escaped.
 func MayHoldSealed(json []byte) bool { return bytes.Contains(json, sealedMark) }
 
 var sealedMark = []byte(`{"` + sealedMember + `":`)
@@ -245,7 +245,7 @@ func (v Value) sealed() (string, bool) {
 	return v.members[0].Value.text, true
 }
 
-// Equal reports whether two trees are the same, members in the same order, secrets included.
+// Equal reports whether two trees are equal, including the order of fields and secrets.
 func (v Value) Equal(w Value) bool {
 	return v.kind == w.kind && v.truth == w.truth && v.secret == w.secret && v.locked == w.locked && v.text == w.text &&
 		slices.EqualFunc(v.items, w.items, Value.Equal) &&
@@ -314,7 +314,7 @@ var (
 	}
 )
 
-// nameWords returns the words of a name in lower case, without the digits at their end.
+// nameWords returns the words of a name in lower case, without trailing digits.
 func nameWords(name string) []string {
 	var words []string
 	add := func(word string) {

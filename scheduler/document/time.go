@@ -52,7 +52,7 @@ func daysIn(year, month int) int {
 	return time.Date(year, time.Month(month)+1, 0, 0, 0, 0, 0, time.UTC).Day()
 }
 
-// scanner reads fixed-width fields from the front of rest until the first error.
+// scanner parses fixed-width fields of rest, up to the first error.
 type scanner struct {
 	rest string
 	err  error
@@ -75,7 +75,7 @@ func (s *scanner) number(width int, what string) int {
 	return n
 }
 
-// below reads two digits of a number less than limit.
+// below parses a two-digit number less than limit.
 func (s *scanner) below(limit int, what string) int {
 	n := s.number(2, what)
 	if s.err == nil && n >= limit {
@@ -91,7 +91,7 @@ func (s *scanner) expect(c byte) {
 	}
 }
 
-// take moves behind c if it is next.
+// take moves past c if it is next.
 func (s *scanner) take(c byte) bool {
 	if s.err != nil || s.rest == "" || s.rest[0] != c {
 		return false
@@ -100,7 +100,7 @@ func (s *scanner) take(c byte) bool {
 	return true
 }
 
-// dashed reads a dash, which the basic form does without, and two digits.
+// dashed parses a dash, absent in the basic format, and two digits.
 func (s *scanner) dashed(what string, basic bool) int {
 	if !basic {
 		s.expect('-')
@@ -133,7 +133,7 @@ func (s *scanner) clock() (hour, minute, second, nanosecond int) {
 	return hour, minute, second, nanosecond
 }
 
-// fraction reads a decimal fraction of a second, if one is next, in nanoseconds.
+// fraction parses an optional decimal fraction of a second, in nanoseconds.
 func (s *scanner) fraction() int {
 	if !s.take('.') {
 		return 0
@@ -148,7 +148,7 @@ func (s *scanner) fraction() int {
 	return (&scanner{rest: text}).number(9, "fraction")
 }
 
-// offset reads the rest, Z or ±hh[[:]mm] or nothing, in minutes east of UTC.
+// offset parses the rest, Z, ±hh[[:]mm] or nothing, in minutes east of UTC.
 func (s *scanner) offset() int {
 	sign := 0
 	switch {

@@ -20,13 +20,13 @@ const (
 	KindObject
 )
 
-// kinds are the kinds as messages name them.
+// kinds are the names of the kinds in messages.
 var kinds = [...]string{
 	KindNull: "null", KindBool: "a boolean", KindNumber: "a number", KindString: "a string", KindArray: "an array",
 	KindObject: "an object",
 }
 
-// String returns the kind with its article, as messages use it: "a string", "an array", "null".
+// String returns the kind with its article, for messages: "a string", "an array", "null".
 func (k Kind) String() string { return kinds[k] }
 
 // Value is a node of a parsed document. Copies share their children. Do not write to slices that a Value returns; only
@@ -34,7 +34,7 @@ func (k Kind) String() string { return kinds[k] }
 type Value struct {
 	kind    Kind
 	truth   bool
-	secret  bool   // a string that is written and never shown
+	secret  bool   // a write-only string
 	locked  bool   // a secret whose sealed text alone is known
 	text    string // of a number or a string
 	items   []Value
@@ -65,19 +65,19 @@ func ObjectValue(members ...Member) Value { return Value{kind: KindObject, membe
 // Kind returns the value's kind.
 func (v Value) Kind() Kind { return v.kind }
 
-// Bool returns the truth of a boolean, false for any other kind.
+// Bool returns the value of a boolean, false for any other kind.
 func (v Value) Bool() bool { return v.truth }
 
-// Text returns the content of a string or the text of a number as it was written, "" for any other kind.
+// Text returns the content of a string or the text of a number, "" for any other kind.
 func (v Value) Text() string { return v.text }
 
 // Items returns the elements of an array, nil for any other kind.
 func (v Value) Items() []Value { return v.items }
 
-// Members returns the members of an object in document order, nil for any other kind.
+// Members returns the fields of an object in document order, nil for any other kind.
 func (v Value) Members() []Member { return v.members }
 
-// Member returns the member of that exact name.
+// Member returns the field with that exact name.
 func (v Value) Member(name string) (Value, bool) {
 	for i := range v.members {
 		if v.members[i].Name == name {
@@ -117,7 +117,7 @@ func (v Value) With(value Value, path string) Value {
 	return ObjectValue(members...)
 }
 
-// Clone returns a value that shares nothing that an [Object] may write to.
+// Clone returns a copy that shares no memory an [Object] may write to.
 func (v Value) Clone() Value {
 	v, _ = v.each("", func(_ string, inner Value) (Value, error) { return inner.Clone(), nil })
 	return v
@@ -141,17 +141,17 @@ func (v Value) each(path string, f func(path string, inner Value) (Value, error)
 	return v, nil
 }
 
-// JSON returns the value as compact JSON: members in document order, numbers as they were written, nothing escaped that
-// JSON does not require to be. Secrets are left out; [Value.Seal] is the one way to keep them.
+// JSON returns the value as compact JSON: fields in document order, numbers as written, minimal escapes. It omits
+// secrets; only [Value.Seal] keeps them.
 func (v Value) JSON() []byte { return v.AppendJSON(nil) }
 
-// MarshalJSON makes a Value usable inside a type that encoding/json writes.
+// MarshalJSON implements json.Marshaler.
 func (v Value) MarshalJSON() ([]byte, error) { return v.JSON(), nil }
 
 // String returns the value as compact JSON.
 func (v Value) String() string { return string(v.JSON()) }
 
-// AppendJSON appends what JSON returns to dst.
+// AppendJSON appends the output of JSON to dst.
 func (v Value) AppendJSON(dst []byte) []byte {
 	if v.secret {
 		return append(dst, "null"...)

@@ -10,8 +10,8 @@ import (
 	"go.yaml.in/yaml/v4/plugin/loaderlimits"
 )
 
-// parseYAML reads a stream of at most that many documents. Errors are Problems. Documents are cut apart here, so that each is
-// held to maxYAML.
+// parseYAML parses a stream of at most that many documents. Errors are Problems. It splits the documents itself, to
+// apply maxYAML to each.
 func parseYAML(text string, most int, at *places) ([]Value, error) {
 	var values []Value
 	line, read := 0, 0
@@ -68,13 +68,13 @@ func documentLength(text string) int {
 	return length
 }
 
-// marks reports whether a line begins with a marker of documents.
+// marks reports whether a line begins with a document marker.
 func marks(line, marker string) bool {
 	rest, ok := strings.CutPrefix(line, marker)
 	return ok && (rest == "" || strings.ContainsAny(rest[:1], " \t\r\n"))
 }
 
-// parseChunk reads the documents of a text that begins after line lines of its stream.
+// parseChunk parses the documents of a text that begins after line lines of its stream.
 func parseChunk(text string, line int, at *places) ([]Value, error) {
 	if len(text) > maxYAML {
 		return nil, wrongText(line+1, 1, "a YAML document may be "+strconv.Itoa(maxYAML)+" bytes long")
@@ -106,7 +106,7 @@ func parseChunk(text string, line int, at *places) ([]Value, error) {
 	}
 }
 
-// nextNode runs the YAML library, whose panics become errors. An empty document is nil, the end [io.EOF].
+// nextNode calls the YAML library and converts its panics to errors. An empty document is nil, the end [io.EOF].
 func nextNode(loader *yaml.Loader) (node *yaml.Node, err error) {
 	defer func() {
 		if recover() != nil {
@@ -123,10 +123,10 @@ func nextNode(loader *yaml.Loader) (node *yaml.Node, err error) {
 	return doc.Content[0], nil
 }
 
-// errDeep is the library's error for nesting.
+// errDeep is the library's nesting error.
 var errDeep = errors.New("nested deeper than " + strconv.Itoa(maxDepth) + " levels")
 
-// limitDepth refuses nesting before anything is made of it. depth is of blocks, or of brackets.
+// limitDepth refuses deep nesting before nodes are built. depth counts blocks or brackets.
 func limitDepth(depth int, _ *yaml.DepthContext) error {
 	if depth > maxDepth {
 		return errDeep

@@ -41,8 +41,8 @@ func scalarValue(node *yaml.Node) (v Value, wrong string) {
 	return numberValue(node.Value, canonical)
 }
 
-// numberValue returns a number with the text it was written in if that is JSON, else (0x1F, +5, .5) with canonical text. A
-// leading zero is refused: 010 is eight to one reader of YAML and ten to another.
+// numberValue returns a number with its original text if that is valid JSON, else (0x1F, +5, .5) with canonical text.
+// It refuses leading zeros, because YAML parsers read 010 as eight or as ten.
 func numberValue(written, canonical string) (v Value, wrong string) {
 	if numberLength(written) == len(written) {
 		return NumberValue(written), ""
@@ -56,7 +56,7 @@ func numberValue(written, canonical string) (v Value, wrong string) {
 	return NumberValue(canonical), ""
 }
 
-// longestNumber is the longest text that may be a number in another form than JSON's.
+// longestNumber is the maximum length of a number in a notation other than JSON's.
 const longestNumber = 400
 
 // plainNumber returns the canonical text of a number: a 64-bit integer, or a number with a decimal point. A number with
@@ -102,7 +102,7 @@ func plainNumber(written string) (canonical string, ok bool) {
 
 // The YAML library follows YAML 1.1 where the two versions disagree about text. Documents are YAML 1.2.
 
-// oldBreaks are characters that ended a line in YAML 1.1, and are text in 1.2.
+// oldBreaks are line breaks of YAML 1.1, which are text in 1.2.
 var oldBreaks = []string{"\u0085", "\u2028", "\u2029"}
 
 // hideBreaks replaces the line breaks of YAML 1.1 with private-use characters that the text does not contain. back
@@ -123,7 +123,7 @@ func hideBreaks(text string) (hidden string, back *strings.Replacer) {
 	return strings.NewReplacer(hide...).Replace(text), strings.NewReplacer(show...)
 }
 
-// asOld has the directive of a document say that it is YAML 1.1, where it says 1.2: the library refuses that.
+// asOld changes a version directive 1.2 to 1.1, because the library refuses 1.2.
 func asOld(text string) string {
 	const current, old = "%YAML 1.2", "%YAML 1.1"
 	from := 0
@@ -139,7 +139,7 @@ func asOld(text string) string {
 	return text
 }
 
-// isPrelude reports whether a line comes before a document: it is empty, a comment or a directive.
+// isPrelude reports whether a line precedes a document: empty, a comment or a directive.
 func isPrelude(line string) bool {
 	line = strings.TrimRight(line, " \t\r\n")
 	return line == "" || line[0] == '#' || line[0] == '%'

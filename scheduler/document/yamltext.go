@@ -8,14 +8,14 @@ import (
 	"unicode"
 )
 
-// YAML returns the value as a YAML document for people: members in document order, a line for each, texts of several lines
-// as blocks. Reading it gives the value again. Secrets are left out.
+// YAML returns the value as a readable YAML document: fields in document order, one per line, multi-line texts as
+// blocks. Parsing it returns the same value. It omits secrets.
 func (v Value) YAML() []byte {
 	w := yamlWriter{}
 	switch {
 	case v.kind == KindObject && w.shown(v) > 0:
 		w.object(v, 0)
-	case v.kind == KindArray && len(v.items) > 0: // with brackets it would be taken for JSON
+	case v.kind == KindArray && len(v.items) > 0: // a leading bracket would make it JSON
 		w.array(v, 0)
 	default:
 		w.scalar(v, 0)
@@ -24,7 +24,7 @@ func (v Value) YAML() []byte {
 	return w.Bytes()
 }
 
-// yamlWriter writes values. Each but the whole begins where the cursor is and ends with a line break.
+// yamlWriter writes values. Each value, except the root, starts at the cursor and ends with a line break.
 type yamlWriter struct{ bytes.Buffer }
 
 func (w *yamlWriter) indent(depth int) {
@@ -33,7 +33,7 @@ func (w *yamlWriter) indent(depth int) {
 	}
 }
 
-// shown is how many members of an object are not secret.
+// shown returns the number of fields that are not secret.
 func (w *yamlWriter) shown(v Value) int {
 	n := 0
 	for i := range v.members {
@@ -44,7 +44,7 @@ func (w *yamlWriter) shown(v Value) int {
 	return n
 }
 
-// object writes the members, the first one where the cursor is.
+// object writes the fields, the first one at the cursor.
 func (w *yamlWriter) object(v Value, depth int) {
 	first := true
 	for i := range v.members {
@@ -62,7 +62,7 @@ func (w *yamlWriter) object(v Value, depth int) {
 	}
 }
 
-// below writes the value of a member.
+// below writes the value of a field.
 func (w *yamlWriter) below(v Value, depth int) {
 	switch {
 	case v.kind == KindObject && w.shown(v) > 0:
@@ -80,7 +80,7 @@ func (w *yamlWriter) below(v Value, depth int) {
 	}
 }
 
-// array writes the elements, the first one where the cursor is.
+// array writes the elements, the first one at the cursor.
 func (w *yamlWriter) array(v Value, depth int) {
 	for i, item := range v.items {
 		if i > 0 {
@@ -130,8 +130,8 @@ func (w *yamlWriter) scalar(v Value, depth int) {
 	}
 }
 
-// yamlNumber gives a number with an exponent, or with more digits than an integer of 64 bits has, the fraction without which
-// some readers take it for a text.
+// yamlNumber adds a fraction to a number with an exponent or with more than 64 bits, because some parsers read it as
+// text without one.
 func yamlNumber(text string) string {
 	if strings.Contains(text, ".") {
 		return text
@@ -162,7 +162,7 @@ func (w *yamlWriter) text(s string) {
 	}
 }
 
-// block writes a text of several lines as they are.
+// block writes a multi-line text unchanged.
 func (w *yamlWriter) block(s string, depth int) {
 	w.WriteByte('|')
 	if !strings.HasSuffix(s, "\n") {
@@ -177,7 +177,7 @@ func (w *yamlWriter) block(s string, depth int) {
 	}
 }
 
-// isFlow reports whether an array fits on a line: numbers and words.
+// isFlow reports whether an array of numbers and words fits on a line.
 func isFlow(v Value) bool {
 	for _, item := range v.items {
 		word := item.kind == KindString && !item.secret && isWord(item.text) && isPlain(item.text)
@@ -188,12 +188,12 @@ func isFlow(v Value) bool {
 	return true
 }
 
-// isWord reports whether a text is letters and digits.
+// isWord reports whether a text consists of letters and digits.
 func isWord(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
-// yamlWords are what YAML, in one version of it or another, takes for something else than a text.
+// yamlWords are words that some version of YAML does not read as text.
 var yamlWords = []string{"true", "false", "null", "yes", "no", "on", "off", "y", "n"}
 
 // isPlain reports whether every YAML parser reads the unquoted text as text: it begins with a letter, / or $ and

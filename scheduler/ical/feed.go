@@ -1,5 +1,9 @@
-// Package ical writes instants for calendar programs, in iCalendar (RFC 5545). It is
-// pure.
+// Package ical writes instants as an iCalendar feed (RFC 5545) for calendar programs. It is pure.
+//
+//	Feed with Events ──▶ text/calendar
+//
+// An event has a stable UID, derived from its identity and instant, so that a program that subscribes to the feed
+// updates events instead of duplicating them. Lines are folded and texts escaped as the RFC requires.
 package ical
 
 import (
@@ -11,15 +15,15 @@ import (
 	"unicode/utf8"
 )
 
-// Feed is a calendar for calendar programs (RFC 5545). Its events take no time and leave their owner free.
+// Feed is an iCalendar feed (RFC 5545). Its events have no duration and do not block time.
 type Feed struct {
 	// Name is the title of the calendar.
 	Name string
 
-	// Product is the program that made it.
+	// Product is the program that wrote the feed.
 	Product string
 
-	// Refresh is how often a program that has subscribed to it is to ask again (RFC 7986, section 5.7). Zero: never.
+	// Refresh is the interval at which subscribers should fetch the feed (RFC 7986, section 5.7). Zero: not specified.
 	Refresh time.Duration
 
 	Events []Event
@@ -27,18 +31,18 @@ type Feed struct {
 
 // Event is an instant.
 type Event struct {
-	// Identity is what, together with its instant, makes an event the same in every feed, so that a program that reads a
-	// later feed changes events instead of adding them again.
+	// Identity and the instant identify an event across feeds, so that subscribers update events instead of adding them
+	// again.
 	Identity string
 
 	Name        string    // its title
 	Description string    // its text
 	URL         string    // where there is more about it; "": nowhere
-	Stamp       time.Time // when it was made, or last changed
-	At          time.Time // a fraction of a second is cut off
+	Stamp       time.Time // creation or last change
+	At          time.Time // truncated to the second
 }
 
-// instant is a date and time in UTC, as iCalendar writes it.
+// instant is iCalendar's format of a UTC time.
 const instant = "20060102T150405Z"
 
 // String returns the feed.
@@ -61,13 +65,13 @@ func (f Feed) String() string {
 	return b.String()
 }
 
-// uid returns the identity of an event.
+// uid returns the UID of an event.
 func (e *Event) uid() string {
 	sum := sha256.Sum256([]byte(e.Identity))
 	return fmt.Sprintf("%s-%x@carillon", e.At.UTC().Format(instant), sum[:8])
 }
 
-// feedText writes a text as a value (RFC 5545, section 3.3.11). Characters that no value may have are left out.
+// feedText escapes a text (RFC 5545, section 3.3.11). It drops characters that no value may contain.
 func feedText(s string) string {
 	s = strings.NewReplacer("\\", `\\`, ";", `\;`, ",", `\,`, "\r\n", `\n`, "\n", `\n`, "\r", `\n`).Replace(s)
 	return strings.Map(func(r rune) rune {
@@ -81,7 +85,7 @@ func feedText(s string) string {
 // feedWriter writes the lines of a feed.
 type feedWriter struct{ strings.Builder }
 
-// maxLine is how many bytes a line may have without its end (RFC 5545, section 3.1).
+// maxLine is the maximum length of a line in bytes, without its end (RFC 5545, section 3.1).
 const maxLine = 75
 
 func (w *feedWriter) event(e *Event) {

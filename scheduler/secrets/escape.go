@@ -28,14 +28,13 @@ func appendDecoded(dst []byte, text string) (decoded []byte, n int) {
 				return append(dst, strings.ReplaceAll(char, "+", " ")...), n
 			}
 		}
-	case '+': // a space in forms, and itself elsewhere: both are taken for the same
+	case '+': // a space in forms, literal elsewhere: both are treated as a space
 		return append(dst, ' '), 1
 	}
 	return append(dst, text[0]), 1
 }
 
-// maxEntity is the length in bytes of the longest HTML entity that is looked
-// for; the longest one there is has 33.
+// maxEntity is the maximum length in bytes of an HTML entity to decode; the longest defined one has 33.
 const maxEntity = 40
 
 // appendBackslash appends the decoded escape at the start of text. n is 0 if text does not begin with one.
@@ -74,7 +73,7 @@ func appendBackslash(dst []byte, text string) (decoded []byte, n int) {
 	}
 }
 
-// appendRune appends r, and a space for a plus, as everywhere in a layer.
+// appendRune appends r, with a plus replaced by a space, as in every layer.
 func appendRune(dst []byte, r rune) []byte {
 	if r == '+' {
 		r = ' '
@@ -84,7 +83,7 @@ func appendRune(dst []byte, r rune) []byte {
 
 func isWord(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9' }
 
-// code reads a hexadecimal number of so many digits at text[from:].
+// code parses a hexadecimal number of the given number of digits at text[from:].
 func code(text string, from, digits int) (rune, bool) {
 	if len(text) < from+digits {
 		return 0, false
@@ -93,8 +92,7 @@ func code(text string, from, digits int) (rune, bool) {
 	return rune(n), err == nil
 }
 
-// maxPartial is the length in bytes of the longest beginning of an escape, two of
-// \u1234 for one character.
+// maxPartial is the maximum length in bytes of an incomplete escape: two \u1234 encode one character.
 const maxPartial = 11
 
 const hexDigits = "0123456789abcdefABCDEF"
@@ -129,13 +127,13 @@ func partialEscape(text string) int {
 	return 0
 }
 
-// layer is a text after some escapes were decoded.
+// layer is a text with some layers of escapes decoded.
 type layer struct {
 	text    string
-	origins []int // where each byte came from in the first layer, and its end; nil: this is the first
+	origins []int // index in the first layer of each byte and of the end; nil: this is the first layer
 }
 
-// origin returns where the byte i of l, or its end, came from.
+// origin returns the index in the first layer of byte i of l, or of its end.
 func (l layer) origin(i int) int {
 	if l.origins == nil {
 		return i
@@ -143,7 +141,7 @@ func (l layer) origin(i int) int {
 	return l.origins[i]
 }
 
-// find adds the places of a text in l, as parts of the first layer.
+// find adds the occurrences of text in l, as ranges of the first layer.
 func (l layer) find(found []match, text string) []match {
 	for from := 0; ; {
 		n := strings.Index(l.text[from:], text)

@@ -17,10 +17,10 @@ import (
 
 // ManagerConfig configures a [Manager]. All fields are required.
 type ManagerConfig struct {
-	// Vault has the shared secrets and the keys.
+	// Vault holds the shared secrets and the keys.
 	Vault *Vault
 
-	// Jobs keeps the jobs, whose secrets are rotated and looked into.
+	// Jobs stores the jobs, to rotate their secrets and to find references.
 	Jobs JobStore
 
 	// Refers reports whether a stored job refers to a shared secret; true if it cannot be determined. The manager calls
@@ -53,7 +53,7 @@ func NewManager(cfg ManagerConfig) *Manager {
 	return &Manager{vault: cfg.Vault, jobs: cfg.Jobs, refers: cfg.Refers}
 }
 
-// casTries bounds the repetitions of a write that others keep overtaking.
+// casTries is the maximum number of attempts of a compare-and-set write.
 const casTries = 10
 
 // Put sets a shared secret to the value in a document
@@ -129,14 +129,14 @@ func (m *Manager) Delete(ctx context.Context, name string, force bool) error {
 	return nil
 }
 
-// namedUsers is how many jobs an error names that refer to a secret.
+// namedUsers is the maximum number of referring jobs that an error names.
 const namedUsers = 5
 
-// checkUnused returns ErrConflict when jobs refer to a shared secret.
+// checkUnused returns ErrConflict if jobs refer to a shared secret.
 func (m *Manager) checkUnused(ctx context.Context, name string) error {
 	var mu sync.Mutex
 	var users []string
-	mark := []byte(`"secretRef":"` + name + `"`) // as it looks in the store
+	mark := []byte(`"secretRef":"` + name + `"`) // its stored form
 	err := m.scanJobs(ctx, func(_ context.Context, st scheduler.Stored) error {
 		if !bytes.Contains(st.Data, mark) || scheduler.StoredState(st.Data).Final() || !m.refers(st, name) {
 			return nil
@@ -157,13 +157,13 @@ func (m *Manager) checkUnused(ctx context.Context, name string) error {
 	return fmt.Errorf("secret %s: %w: jobs refer to it: %s", name, scheduler.ErrConflict, named)
 }
 
-// How a scan of all jobs reads them.
+// Limits of a scan of all jobs.
 const (
 	scanWorkers = 32
 	scanChunk   = 128 // jobs in one request
 )
 
-// scanJobs calls f for every stored job, for many at the same time.
+// scanJobs calls f for every stored job, concurrently.
 func (m *Manager) scanJobs(ctx context.Context, f func(context.Context, scheduler.Stored) error) error {
 	var keys []scheduler.Key
 	if err := m.jobs.EachJob(ctx, "", func(k scheduler.Key) error { keys = append(keys, k); return nil }); err != nil {

@@ -13,12 +13,10 @@ import (
 // Redacted replaces a secret in a message.
 const Redacted = "***"
 
-// minLength is the length in bytes of the shortest text that is redacted:
-// shorter ones are found everywhere.
+// minLength is the minimum length in bytes of a redacted text: shorter ones occur everywhere.
 const minLength = 4
 
-// maxDecodings is how often escapes are decoded in search of a secret: a target
-// may show JSON in JSON, or a URL in HTML.
+// maxDecodings is the maximum number of escape layers: a target may show JSON in JSON, or a URL in HTML.
 const maxDecodings = 3
 
 // Redactor redacts the secrets of an attempt. The zero Redactor knows no secrets. It is safe for concurrent use.
@@ -28,10 +26,10 @@ const maxDecodings = 3
 // secret as it appears on each layer.
 type Redactor struct {
 	mu    sync.Mutex
-	forms []string // that secrets take on some layer
+	forms []string // forms of the secrets on all layers
 }
 
-// Add keeps a text out of results from now on, if it is not too short.
+// Add redacts a text from results from now on, if it is long enough.
 func (r *Redactor) Add(text string) {
 	if len(text) < minLength {
 		return
@@ -44,7 +42,7 @@ func (r *Redactor) Add(text string) {
 	}
 }
 
-// addForms adds what text may look like on some layer.
+// addForms adds the forms that text may have on any layer.
 func (r *Redactor) addForms(text string) {
 	sum := hex.EncodeToString([]byte(text))
 	encoded := []string{
@@ -68,8 +66,8 @@ func (r *Redactor) addForms(text string) {
 	}
 }
 
-// Clean returns a result with [Redacted] in the place of every secret. A response
-// is cut at a length, so it may end with the beginning of one.
+// Clean returns a result with every secret replaced by [Redacted]. Responses are truncated, so a result may end with
+// the prefix of a secret.
 func (r *Redactor) Clean(res scheduler.Result) scheduler.Result {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -86,14 +84,14 @@ func (r *Redactor) Clean(res scheduler.Result) scheduler.Result {
 	return res
 }
 
-// ellipsis is where an action says that it has left something out.
+// ellipsis marks text that an action has omitted.
 const ellipsis = "…"
 
 // escapes is the maximum number of bytes per secret byte in a text: \u0061 with each character percent-encoded.
 const escapes = 18
 
-// Veiled returns where a text shows a secret, as spans from..to in order, and how
-// many bytes the longest one may take; see [scheduler.Attempt].
+// Veiled returns the ordered spans from..to of a text that show a secret, and the maximum length of one in bytes; see
+// [scheduler.Attempt].
 func (r *Redactor) Veiled(text string) (spans [][2]int, reach int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -111,7 +109,7 @@ func (r *Redactor) Veiled(text string) (spans [][2]int, reach int) {
 
 func (r *Redactor) cleanText(text string) string { return redact(text, r.search(text)) }
 
-// search returns the places that show secrets, in no order.
+// search returns the ranges that show secrets, unordered.
 func (r *Redactor) search(text string) []match {
 	var found []match
 	l := layer{text: text}
@@ -137,8 +135,8 @@ func (r *Redactor) search(text string) []match {
 	return found
 }
 
-// findTruncated adds where the part of l from..to, which was cut at its end,
-// shows the beginning of a secret. An escape may be cut in two.
+// findTruncated adds the ranges where the truncated part from..to of l ends with the prefix of a secret. The truncation
+// may split an escape.
 func (r *Redactor) findTruncated(found []match, l layer, from, to int) []match {
 	part := l.text[from:to]
 	partial := partialEscape(part)
@@ -172,7 +170,7 @@ func overlap(text, secret string) int {
 	}
 }
 
-// match is a part of a text that shows a secret.
+// match is a range of a text that shows a secret.
 type match struct{ from, to int }
 
 // redact replaces every match in text by [Redacted]. Overlapping matches become one.
@@ -191,7 +189,7 @@ func redact(text string, matches []match) string {
 	return b.String()
 }
 
-// joined returns matches in order, with those that overlap as one.
+// joined returns the matches in order, with overlaps merged.
 func joined(matches []match) []match {
 	slices.SortFunc(matches, func(a, b match) int { return a.from - b.from })
 	all := matches[:0]

@@ -49,7 +49,7 @@ func (m *Manager) Rotate(ctx context.Context) (*Rotation, error) {
 	return &r.did, err
 }
 
-// rotator is a rotation under way.
+// rotator is a rotation in progress.
 type rotator struct {
 	vault *Vault
 	jobs  JobStore
@@ -58,7 +58,7 @@ type rotator struct {
 	did Rotation
 }
 
-// overtaken is why something could not be written that does not keep still.
+// overtaken is the failure of an entry that other writers keep changing.
 const overtaken = "it was changed by others all the while"
 
 func (r *rotator) fail(f RotationFailure) {
@@ -84,7 +84,7 @@ func (r *rotator) rotateShared(ctx context.Context, st scheduler.Stored) error {
 		}
 		if err != nil {
 			r.fail(RotationFailure{Secret: name, Reason: err.Error()})
-			return nil //nolint:nilerr // it is told, and the others follow
+			return nil //nolint:nilerr // reported; the others follow
 		}
 		if seal.KeyID(stored.Sealed) == r.did.Key {
 			r.count(&r.did.Skipped)
@@ -107,7 +107,7 @@ func (r *rotator) rotateShared(ctx context.Context, st scheduler.Stored) error {
 	return nil
 }
 
-// unlessGone drops the error of something that was deleted meanwhile.
+// unlessGone drops the error of an entry that was deleted in the meantime.
 func unlessGone(err error) error {
 	if errors.Is(err, scheduler.ErrNotFound) {
 		return nil

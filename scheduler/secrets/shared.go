@@ -27,7 +27,7 @@ type storedShared struct {
 	Updated     time.Time `json:"updated"`
 }
 
-// decodeShared reads a shared secret. With an error it has no more than its name.
+// decodeShared decodes a shared secret. If it fails, the result has only the name.
 func decodeShared(name string, data []byte) (*storedShared, error) {
 	s := &storedShared{name: name}
 	if err := json.Unmarshal(data, s); err != nil {
@@ -51,7 +51,7 @@ func (s *storedShared) shown() *SharedSecret {
 	}
 }
 
-// readShared reads the body of a request to set a secret, and seals it.
+// readShared parses the body of a request to set a secret, and seals it.
 func (v *Vault) readShared(name string, body []byte) (*storedShared, error) {
 	doc, err := scheduler.ParseDocument(body)
 	if err != nil {
@@ -95,7 +95,7 @@ func readValue(o *document.Object) string {
 	return text
 }
 
-// save writes a shared secret over the revision that it replaces.
+// save replaces the revision of a shared secret that next was derived from.
 func (v *Vault) save(ctx context.Context, next *storedShared, replaces uint64) error {
 	data, err := json.Marshal(next)
 	if err != nil {
@@ -105,7 +105,7 @@ func (v *Vault) save(ctx context.Context, next *storedShared, replaces uint64) e
 	if err != nil {
 		return fmt.Errorf("secret %s: %w", next.name, err)
 	}
-	v.shared.Note(next.name, revision, data) // the watch will say the same
+	v.shared.Note(next.name, revision, data) // the watch will report the same
 	return nil
 }
 
@@ -155,8 +155,7 @@ func (m *Manager) Undecryptable(ctx context.Context, sample []scheduler.Key) ([]
 	return found, nil
 }
 
-// undecryptable returns the secrets of a stored job that cannot be opened, one
-// for each key, with the reason.
+// undecryptable returns the secrets of a stored job that cannot be opened, one per key, with the reason.
 func (v *Vault) undecryptable(st scheduler.Stored) map[string]error {
 	_, properties, err := scheduler.SplitStored(st.Data)
 	if err != nil || !document.MayHoldSealed(properties) {

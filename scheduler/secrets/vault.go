@@ -13,21 +13,18 @@ import (
 
 // Config configures a [Vault].
 type Config struct {
-	// Store keeps the shared secrets. It is required for all but sealing.
+	// Store holds the shared secrets. It is required for everything but sealing.
 	Store scheduler.Bucket
 
-	// Keys seal and open. Default: none; secrets are then refused, and those
-	// that are stored stay locked.
+	// Keys seal and open. Default: none; new secrets are then refused, and stored ones stay locked.
 	Keys *seal.Keyring
 }
 
-// Vault seals the secrets of jobs on their way to the store and opens them on
-// the way back, and it finds shared secrets by name. One serves a process, its
-// service and its worker; it is safe for concurrent use. A nil Vault seals like
-// one without keys.
+// Vault seals the secrets of jobs before they are stored, opens them after they are read, and resolves shared secrets
+// by name. A process has one, shared by its service and its worker. It is safe for concurrent use. A nil Vault has no
+// keys.
 //
-// [Vault.Run] keeps it informed of changes. While that does not run, or has lost
-// its watch, shared secrets are read from the store each time.
+// [Vault.Run] watches for changes. Without a watch, shared secrets are read from the store each time.
 type Vault struct {
 	keys   *seal.Keyring
 	store  scheduler.Bucket
@@ -51,8 +48,8 @@ func NewVault(cfg Config) *Vault {
 	return v
 }
 
-// Run follows the changes of shared secrets until ctx is done. It calls lost when
-// it has lost its watch, and tries again. It may run several times in a process.
+// Run watches the shared secrets until ctx is done. If it loses its watch, it calls lost and retries. A process may run
+// it several times.
 func (v *Vault) Run(ctx context.Context, lost func(error)) { v.shared.Run(ctx, lost) }
 
 // noKey is the problem of a secret in a process without a key.
@@ -84,7 +81,7 @@ func (v *Vault) Seal(k scheduler.Key, properties document.Value) (document.Value
 	})
 }
 
-// Unseal opens the secrets of stored properties as far as there are keys.
+// Unseal opens the secrets of stored properties for which it has the key.
 func (v *Vault) Unseal(k scheduler.Key, properties document.Value) document.Value {
 	return properties.Unseal("", func(path, sealed string) (string, error) {
 		return v.keyring().Open(jobPlace(k, path), sealed)
@@ -106,7 +103,7 @@ func (v *Vault) Check(ctx context.Context, o *document.Object, properties docume
 		}
 	}
 	for _, ref := range r.SecretRefs() {
-		if scheduler.ValidateName("secret", ref.Name) != nil { // it may be the secret itself, so it is not repeated
+		if scheduler.ValidateName("secret", ref.Name) != nil { // it may be the secret itself, so it is not quoted
 			const message = "is not a name: a letter, then letters, digits, - and _, at most %d in all"
 			r.Problem(ref.Path, message, scheduler.MaxName)
 			continue
@@ -121,16 +118,14 @@ func (v *Vault) Check(ctx context.Context, o *document.Object, properties docume
 	return nil
 }
 
-// lookupTimeout bounds how long an attempt waits for a shared secret that must
-// be read from the store.
+// lookupTimeout is how long an attempt waits for a shared secret from the store.
 const lookupTimeout = 5 * time.Second
 
-// errNoShared is why a job that names a deleted secret fails.
+// errNoShared is the failure of a job that refers to a deleted secret.
 var errNoShared = errors.New(`there is none of that name; set it with "carillon secrets set"`)
 
-// Shared returns the text of a shared secret as it is now. It waits no longer
-// than ctx, of an attempt, and five seconds. The error is one for the attempt's
-// message, which names the secret already.
+// Shared returns the current text of a shared secret. It waits until the attempt's ctx is done, at most five seconds.
+// The error is for the attempt's message, which already names the secret.
 func (v *Vault) Shared(ctx context.Context, name string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
 	defer cancel()

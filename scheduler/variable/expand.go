@@ -10,21 +10,21 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
-// Prefix begins the names of all variables.
+// Prefix is the prefix of all variable names.
 const Prefix = "CARILLON_"
 
-// Lookup returns a variable, as [os.LookupEnv] does.
+// Lookup returns the value of a variable, like [os.LookupEnv].
 type Lookup func(name string) (value string, ok bool)
 
-// Expand returns a document with the variables in all its texts replaced. The problems name those that are not set, with
-// their places; they are replaced by nothing.
+// Expand returns a document with the variables in its texts replaced. A variable without a value is a problem at its
+// path, and is replaced by the empty text.
 func Expand(v document.Value, lookup Lookup) (document.Value, document.Problems) {
 	e := expander{lookup: lookup}
 	v = e.value(v, "")
 	return v, e.problems
 }
 
-// open begins a variable in a text.
+// open is the start of a variable in a text.
 const open = "${" + Prefix
 
 // expander replaces variables in a document.
@@ -33,8 +33,7 @@ type expander struct {
 	problems document.Problems
 }
 
-// value returns v with the variables in all its strings replaced. path is
-// v's place in the document.
+// value returns v with the variables in its strings replaced. path is the path of v.
 func (e *expander) value(v document.Value, path string) document.Value {
 	switch v.Kind() {
 	case document.KindString:
@@ -89,7 +88,7 @@ func (e *expander) variable(name, path string) string {
 	return value
 }
 
-// isName reports whether s can be the rest of a variable's name.
+// isName reports whether s is valid after the prefix of a variable name.
 func isName(s string) bool {
 	return s != "" && strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == ""
 }
@@ -120,7 +119,7 @@ func Escape(v document.Value) document.Value {
 	}
 }
 
-// escaped puts a $ before every variable.
+// escaped inserts a $ before every variable.
 func escaped(s string) string {
 	var b strings.Builder
 	for {

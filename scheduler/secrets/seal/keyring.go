@@ -11,8 +11,7 @@ import (
 	"golang.org/x/crypto/chacha20poly1305"
 )
 
-// Keyring holds the keys of a process. It is immutable and safe for concurrent
-// use; a nil Keyring has no keys.
+// Keyring holds the keys of a process. It is immutable and safe for concurrent use. A nil Keyring has no keys.
 type Keyring struct {
 	keys []Key // the first one seals
 }
@@ -26,9 +25,8 @@ var (
 	errNone  = errors.New("there is no key in it")
 )
 
-// ParseKeys reads the text of a key file: one key on each line, empty lines and
-// those that begin with # apart. The error names every wrong line by its
-// number, and shows none.
+// ParseKeys parses a key file: one key per line, except empty lines and lines that begin with #. The error lists every
+// invalid line by number, without its content.
 func ParseKeys(text string) (*Keyring, error) {
 	r := &Keyring{}
 	var wrong []error
@@ -98,8 +96,7 @@ var (
 	// ErrNoKey means that the keyring has no key to seal with, or lacks the key of a sealed text.
 	ErrNoKey = errors.New("the key is not known here")
 
-	// ErrDamaged means that a sealed text is malformed, was changed, or was
-	// sealed for another place.
+	// ErrDamaged means that a sealed text is malformed, was changed, or was sealed for another place.
 	ErrDamaged = errors.New("the sealed text is damaged, or was sealed for another place")
 )
 
@@ -152,8 +149,7 @@ func (r *Keyring) Open(place, sealed string) (string, error) {
 // is unambiguous.
 func binding(head, place string) []byte { return []byte(head + "\n" + place) }
 
-// KeyID returns the id of the key that a text was sealed with, "" when it is no
-// sealed text.
+// KeyID returns the ID of the key of a sealed text, "" for any other text.
 func KeyID(sealed string) string {
 	rest, ok := strings.CutPrefix(sealed, version+".")
 	if !ok {
@@ -166,18 +162,17 @@ func KeyID(sealed string) string {
 	return id
 }
 
-// Key is a key with its id. It prints as its id.
+// Key is a key with its ID. It prints as its ID.
 type Key struct {
 	id     string
 	secret []byte
 	aead   cipher.AEAD
 }
 
-// maxID is the length in bytes of the longest key id.
+// maxID is the maximum length of a key ID in bytes.
 const maxID = 32
 
-// NewKey makes a random key. The id must be 1 to 32 letters, digits, hyphens
-// and underscores.
+// NewKey returns a random key. The ID consists of 1 to 32 letters, digits, hyphens and underscores.
 func NewKey(id string) (Key, error) {
 	if problem := checkID(id); problem != "" {
 		return Key{}, fmt.Errorf("key id: %s", problem)
@@ -192,10 +187,10 @@ func newKey(id string, secret []byte) (Key, error) {
 	return Key{id, secret, aead}, err
 }
 
-// ID returns the key's id, which is no secret.
+// ID returns the key's ID, which is not secret.
 func (k Key) ID() string { return k.id }
 
-// Text returns the line of a key file that holds the key.
+// Text returns the key's line in a key file.
 func (k Key) Text() string { return k.id + ":" + base64.StdEncoding.EncodeToString(k.secret) }
 
 // Format prints the id alone.
@@ -217,7 +212,7 @@ func checkID(id string) string {
 	return ""
 }
 
-// readKey reads a line of a key file.
+// readKey parses a line of a key file.
 func readKey(line string) (Key, error) {
 	id, text, ok := strings.Cut(line, ":")
 	if !ok {
@@ -236,7 +231,7 @@ func readKey(line string) (Key, error) {
 	return newKey(id, secret)
 }
 
-// decodeKey reads base64 in both alphabets, with padding or without.
+// decodeKey decodes base64 in both alphabets, with or without padding.
 func decodeKey(text string) ([]byte, bool) {
 	text = strings.NewReplacer("-", "+", "_", "/").Replace(strings.TrimRight(text, "="))
 	secret, err := base64.RawStdEncoding.DecodeString(text)
