@@ -93,7 +93,7 @@ func isName(s string) bool {
 	return s != "" && strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == ""
 }
 
-// Escape returns a document in which [Expand] replaces nothing: every variable in its texts is escaped. Secrets stay
+// Escape escapes every variable in the texts of a document, so that [Expand] returns the original texts. Secrets stay
 // unchanged, because they are hidden.
 func Escape(v document.Value) document.Value {
 	switch v.Kind() {
