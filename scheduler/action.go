@@ -10,118 +10,107 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
-// Action is one compiled action of a job, ready to run. It is immutable and
-// safe for concurrent use: one value serves every attempt of a definition.
+// Action is a compiled action of a job. It is immutable and safe for concurrent use: one value serves every attempt of
+// a definition.
 type Action interface {
-	// Target names what the action loads, for limits and queues: the host
-	// and port of an HTTP action. Attempts with equal targets share one limit.
+	// Target returns the key for limits and queues: for an HTTP action, its host and port. Attempts with equal targets
+	// share one limit.
 	Target() string
 
-	// Invoke runs one attempt and reports what happened; it never returns
-	// an error of its own, because a failed attempt is a result. It returns
-	// soon after ctx is done. A panic is caught by the worker and counts as
-	// a failed attempt.
+	// Invoke runs one attempt and returns soon after ctx is done. It has no error result, because a failed attempt is a
+	// Result. The worker recovers a panic and records a failed attempt.
 	Invoke(ctx context.Context, a Attempt) Result
 }
 
-// ActionReader turns the action part of a job document into an [Action].
+// ActionReader compiles the action of a job document into an [Action].
 type ActionReader interface {
-	// ReadAction reads the members that belong to the action type kind from
-	// o (all but type, retryPolicy and errorAction, which are read by the
-	// scheduler) and reports every problem to o's reader. It returns nil
-	// when there was one, or when no such type is registered.
+	// ReadAction reads the fields of action type kind from o and reports every problem to o's reader. The scheduler
+	// reads type, retryPolicy and errorAction. ReadAction returns nil after a problem, or if kind is not registered.
 	ReadAction(kind string, o *document.Object) Action
 
-	// Types returns the registered action types in canonical spelling,
-	// such as "Http", sorted.
+	// Types returns the registered action types in canonical spelling, such as "Http", sorted.
 	Types() []string
 }
 
-// JobHeader marks the HTTP requests of jobs. All of them have it.
+// JobHeader is the header that every HTTP request of a job carries.
 const JobHeader = "X-Ms-Scheduler-Jobid"
 
-// Attempt is what an action is told about the run it serves.
+// Attempt describes a run to its action.
 type Attempt struct {
-	Job        Key       // the job
+	Job        Key
 	Occurrence string    // occurrence id: collection/job@nominal; the idempotency key of the main action
-	ID         string    // attempt id: occurrence id and "#" and the try's number
-	Nominal    time.Time // the instant the schedule names
-	Due        time.Time // the instant the attempt was planned for: nominal plus jitter, or a retry's time
-	Try        int       // 1 for the occurrence's first attempt, counted on through retries and errorActions
-	Phase      Phase     // the main action or an errorAction
-	Key        string    // idempotency key: equal for every try of one action in one occurrence
+	ID         string    // attempt id: occurrence id, "#" and the number of the try
+	Nominal    time.Time // time by the schedule
+	Due        time.Time // earliest start: nominal plus jitter, or the time of a retry
+	Try        int       // number of the attempt in its occurrence, from 1, across retries and errorActions
+	Phase      Phase     // main action or errorAction
+	Key        string    // idempotency key: the same for all tries of one action in one occurrence
 	Timeout    time.Duration
-	Previous   time.Time // nominal instant of the occurrence that ran before this one; zero: none
-	Failure    *Failure  // of an errorAction: how the main action failed; nil for that one
+	Previous   time.Time // nominal time of the previous occurrence that ran; zero: none
+	Failure    *Failure  // errorAction: how the main action failed; main action: nil
 
-	// Data is the object that a manual run gives to templates, as JSON; nil: none.
+	// Data is the JSON object that a manual run passes to templates; nil: none.
 	Data json.RawMessage
 
-	// Trace is what its target is to continue; zero when nothing is traced.
+	// Trace is the trace context that the target continues; zero: not traced.
 	Trace TraceContext
 
-	// Shared finds the text of a shared secret by its name; nil finds none.
+	// Shared returns the text of a shared secret by name; nil: none are available.
 	Shared func(name string) (string, error)
 
-	// Heard is told of the headers of the target's answer that people want to see;
-	// nil: nobody does.
+	// Heard receives headers of the target's response for display; nil: not wanted.
 	Heard func(name, value string)
 
-	// Redact keeps a text out of the attempt's record; nil: nothing is kept out.
+	// Redact removes a text from the attempt's record; nil: no redaction.
 	Redact func(text string)
 
-	// Veiled returns where a text shows what Redact was given, as spans from..to
-	// in order, and how many bytes the longest of that may take in a text, 0
-	// when there is nothing; nil: nowhere.
+	// Veiled returns the spans from..to of text that Redact covers, in order, and the maximum length in bytes of a
+	// redacted text, 0 if nothing is redacted. nil: no redaction.
 	Veiled func(text string) (spans [][2]int, reach int)
 }
 
-// Failure is what every errorAction is told about the main action, which failed.
+// Failure tells an errorAction how the main action failed.
 type Failure struct {
-	Status   int    `json:"status,omitempty"`  // the target's status code at the last attempt; 0 when it gave none
-	Attempts int    `json:"attempts"`          // how often the action was tried
+	Status   int    `json:"status,omitempty"`  // status code of the last attempt; 0 if it had none
+	Attempts int    `json:"attempts"`          // number of attempts of the main action
 	Message  string `json:"message"`           // of the last attempt, cut at 2,048 bytes
-	Summary  string `json:"summary,omitempty"` // of the last attempt, see [Result]; cut likewise
+	Summary  string `json:"summary,omitempty"` // of the last attempt, see [Result]; cut at 2,048 bytes
 
-	// The times of the last attempt, which the record of the fault has. Zero in
-	// what a version wrote that did not keep them.
+	// Times of the last attempt, for the faulted record. Zero in batons of versions that did not store them.
 	Due     time.Time `json:"due,omitzero"`
 	Started time.Time `json:"started,omitzero"`
 	Ended   time.Time `json:"ended,omitzero"`
 }
 
-// Phase tells the job's action from its errorActions.
+// Phase distinguishes the main action from the errorActions.
 type Phase string
 
-// The phases of an occurrence. Main is the zero value.
+// The phases of an occurrence. MainPhase is the zero value.
 const (
 	MainPhase  Phase = ""
 	ErrorPhase Phase = "error"
 )
 
-// Result is how an attempt ended.
+// Result is the outcome of an attempt.
 type Result struct {
 	Failed   bool          // false: completed
-	Final    bool          // failed, and a retry cannot help, as far as the action knows; see [FinalStatus]
-	Status   int           // the target's status code, HTTP's or its nearest equivalent; 0 when it gave none
-	Message  string        // Azure Scheduler's form of all that follows: Http Action - Response from host 'x': 'OK' …
-	Summary  string        // what became of it, in short: OK; "": Message is short
-	Headers  string        // of the target's answer, each with a line end
-	Response string        // excerpt of the target's answer, at most MaxResponse bytes
-	Duration time.Duration // from the start of the attempt to its end
+	Final    bool          // failed, and the action knows that a retry cannot help; see [FinalStatus]
+	Status   int           // status code of the target, or the nearest HTTP equivalent; 0 if it returned none
+	Message  string        // full text in Azure Scheduler's form: Http Action - Response from host 'x': 'OK' …
+	Summary  string        // short form of Message, such as OK; "": Message is short
+	Headers  string        // response headers, one per line
+	Response string        // excerpt of the response, at most MaxResponse bytes
+	Duration time.Duration // of the attempt
 
-	// RetryAfter is how long the target asks to be left alone; 0 when it does
-	// not say.
+	// RetryAfter is the delay that the target requests; 0: none.
 	RetryAfter time.Duration
 
-	// Blameless says that the attempt failed without the target being in
-	// trouble: it was not reached for, because of a secret, a template, a token
-	// server or an address that is refused, or it answered for a part of it
-	// only, such as a queue that is full. Its circuit does not count that.
+	// Blameless excludes a failure from the target's circuit breaker. The attempt did not reach the target (a secret, a
+	// template, a token server or a refused address failed), or only a part of the target failed, such as a full queue.
 	Blameless bool
 }
 
-// By returns r with the message of an action of a type, unless it has one: the type and the summary.
+// By returns r with a default message: the action type and the summary.
 func (r Result) By(kind string) Result {
 	if r.Message == "" {
 		r.Message = kind + " Action - " + r.Summary
@@ -129,12 +118,11 @@ func (r Result) By(kind string) Result {
 	return r
 }
 
-// MaxResponse is the length in bytes at which a recorded response is cut
-// (Azure Scheduler's limit).
+// MaxResponse is the maximum length in bytes of a recorded response (Azure Scheduler's limit).
 const MaxResponse = 2048
 
-// Reveal returns the text of a secret, "" for none. What was revealed is kept
-// out of the attempt's record. The error is one for the attempt's message.
+// Reveal returns the text of a secret, "" for none, and redacts it in the attempt's record. The error text is suitable
+// for the attempt's message.
 func (a Attempt) Reveal(s document.Secret) (string, error) {
 	text, literal := s.Literal()
 	switch {
@@ -153,44 +141,38 @@ func (a Attempt) Reveal(s document.Secret) (string, error) {
 	return text, nil
 }
 
-// Hide keeps a text out of the attempt's record: its message, summary, headers and response show
-// *** in its place, also where it is escaped as in JSON, HTML or a URL, or
-// encoded in base64 or hexadecimal. An action hides what it makes of secrets,
-// such as a token it was given for one.
+// Hide redacts a text in the attempt's record: message, summary, headers and response show *** instead, also for its
+// JSON, HTML, URL, base64 and hexadecimal encodings. Actions hide values derived from secrets, such as an access token.
 func (a Attempt) Hide(text string) {
 	if a.Redact != nil {
 		a.Redact(text)
 	}
 }
 
-// ActionSpec is an action with its retry policy and its errorActions.
+// ActionSpec is an action with its retry policy and errorActions.
 type ActionSpec struct {
 	Type  string // canonical, such as "Http"
 	Run   Action
 	Retry RetryPolicy
 
-	// OnError are run one after the other when the action has failed for good,
-	// whatever becomes of the ones before. Each may have errorActions of its own,
-	// which come right after it, and only if it has failed.
+	// OnError runs in order after the action has failed after all retries; each runs regardless of the results before
+	// it. An errorAction can have its own errorActions, which run immediately after it, and only if it fails.
 	OnError []ActionSpec
 
-	at string // where it stands in the job: "action.errorAction[1]"
+	at string // path in the job: "action.errorAction[1]"
 }
 
-// MaxErrorActions is how many errorActions a job may have, those of errorActions
-// included.
+// MaxErrorActions is the maximum number of errorActions of a job, including nested ones.
 const MaxErrorActions = 5
 
-// Position is a place in a job's actions: the main action, or the n-th of its
-// errorActions, from 0 on. They are counted in the order in which they stand in
-// the document, which is the one in which they run.
+// Position identifies an action of a job: the main action, or an errorAction by its index, from 0, in document order.
+// errorActions run in document order.
 type Position struct {
 	Phase       Phase
 	ErrorAction int
 }
 
-// all returns an action and all its errorActions, in the order in which they
-// stand in the document.
+// all returns an action and its errorActions in document order.
 func (s *ActionSpec) all() []*ActionSpec {
 	list := []*ActionSpec{s}
 	for i := range s.OnError {
@@ -199,8 +181,8 @@ func (s *ActionSpec) all() []*ActionSpec {
 	return list
 }
 
-// In returns the action at a position. A definition that has not as many, because
-// the one that the position is of is no longer kept, has its last one there.
+// In returns the action at a position, or the last action if the definition has fewer. That happens if the definition
+// that the position was derived from is no longer stored.
 func (s *ActionSpec) In(p Position) *ActionSpec {
 	if p.Phase == MainPhase {
 		return s
@@ -209,21 +191,19 @@ func (s *ActionSpec) In(p Position) *ActionSpec {
 	return list[min(1+p.ErrorAction, len(list)-1)]
 }
 
-// After returns the position that follows p, where the action has failed for good
-// or not; false when there is none.
+// After returns the position that follows p; false at the end. failed: the action at p failed after all retries.
 func (s *ActionSpec) After(p Position, failed bool) (Position, bool) {
 	if p.Phase == MainPhase {
 		return Position{Phase: ErrorPhase}, failed && len(s.OnError) > 0
 	}
 	list, next := s.all()[1:], p.ErrorAction+1
 	if p.ErrorAction < len(list) && !failed {
-		next += len(list[p.ErrorAction].all()) - 1 // its own are left out
+		next += len(list[p.ErrorAction].all()) - 1 // skip its nested errorActions
 	}
 	return Position{ErrorPhase, next}, next < len(list)
 }
 
-// action reads an action or errorAction; inherited is the retry policy of one
-// that has none.
+// action reads an action or errorAction. inherited is its default retry policy.
 func (r *Reading) action(o *document.Object, inherited RetryPolicy, at string) ActionSpec {
 	kinds := r.Actions.Types()
 	if o.EachKind(func(o *document.Object) { r.action(o, inherited, at) }, kinds...) {
@@ -236,7 +216,7 @@ func (r *Reading) action(o *document.Object, inherited RetryPolicy, at string) A
 		kind = r.likelyType(o)
 	}
 	if kind == "" {
-		defer o.IgnoreRest() // what else belongs there depends on the type
+		defer o.IgnoreRest() // the other fields depend on the type
 	} else if run := r.Actions.ReadAction(kind, o); ok {
 		s.Type, s.Run = kind, run
 	}
@@ -245,11 +225,10 @@ func (r *Reading) action(o *document.Object, inherited RetryPolicy, at string) A
 	return s
 }
 
-// errorAction is the member of an action that has its errorActions.
+// errorAction is the field that holds the errorActions of an action.
 const errorAction = "errorAction"
 
-// errorActions reads what is done when an action has failed: an action, or
-// several in order.
+// errorActions reads the errorAction field: an object, or an array of objects.
 func (r *Reading) errorActions(o *document.Object, inherited RetryPolicy, at string) []ActionSpec {
 	if o.Describes() {
 		_, _ = o.Object(errorAction)
@@ -295,7 +274,7 @@ func (r *Reading) listOfErrorActions(o *document.Object, n int, inherited RetryP
 	return all
 }
 
-// tooMany reports whether n more errorActions are more than a job may have.
+// tooMany adds n errorActions and reports whether the job exceeds the limit.
 func (r *Reading) tooMany(o *document.Object, n int) bool {
 	r.errorActionsRead += n
 	if r.errorActionsRead <= MaxErrorActions {

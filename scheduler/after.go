@@ -5,38 +5,36 @@ import (
 	"unicode/utf8"
 )
 
-// After says what follows an attempt of b, as begun and counted, that ended
-// with res and is recorded. ran is the definition it ran under: its retry
-// policies serve the occurrence to its end. j is the job as it is now, nil when
-// there is none: it plans what is next.
+// After decides how to continue after a recorded attempt of b with result res. b is the baton as begun and counted. ran
+// is the definition of the attempt: its retry policies apply until the occurrence ends. j is the current job, nil if it
+// has none: it plans the next occurrence.
 func After(ran, j *Job, b Baton, res Result, ended time.Time) Decision {
 	switch {
 	case j == nil:
 		return Decision{Verdict: Astray}
-	case !b.BelongsTo(j) || ran.UID != j.UID: // deleted, and its name used again
+	case !b.BelongsTo(j) || ran.UID != j.UID: // deleted, and its name reused
 		return Decision{Verdict: Orphan}
 	case j.State.Final() && !b.Kind.IsDetached():
-		return Decision{Verdict: Drop} // its end is written
+		return Decision{Verdict: Drop} // the end is already written
 	}
 	return Decision{Verdict: Proceed, Step: j.settled(&b, j.after(ran, b, res, ended), ended)}
 }
 
-// settled returns the step s after the occurrence of b as the kind of b and the
-// state of j want it.
+// settled adapts the step s after the occurrence of b to the kind of b and the state of j.
 func (j *Job) settled(b *Baton, s Step, ended time.Time) Step {
 	switch {
 	case b.Kind.IsDetached():
 		s.Merge = s.Next == nil
 	case j.State == Disabled && s.Next != nil && s.Next.NeedsOpen() && s.Next.Unrecorded().Before(ended):
-		s = j.stop(*s.Next, ended).after(s.Records) // its instants fell due while the occurrence ran
+		s = j.stop(*s.Next, ended).after(s.Records) // they fell due while the occurrence ran
 	case j.State == Disabled && (s.Next == nil || s.Next.NeedsOpen()):
 		s.Next, s.State = nil, Disabled
 	}
 	return s
 }
 
-// after plans the step that follows an attempt of an existing job. The step includes a
-// record if the occurrence failed after all retries or was canceled.
+// after plans the step after an attempt of an existing job. The step includes a record if the occurrence failed after
+// all retries or was canceled.
 func (j *Job) after(ran *Job, b Baton, res Result, ended time.Time) Step {
 	canceled := j.Canceling(&b)
 	if next, ok := ran.again(b, res, ended); ok && canceled == nil {
@@ -53,14 +51,14 @@ func (j *Job) after(ran *Job, b Baton, res Result, ended time.Time) Step {
 	return s.after([]Record{faulted})
 }
 
-// occurred plans what follows the occurrence of b, which has ended under the
-// definition ran. faulted: it failed after all retries.
+// occurred plans the step after the end of b's occurrence under the definition ran. faulted: it failed after all
+// retries.
 func (j *Job) occurred(ran *Job, b Baton, faulted bool, ended time.Time) Step {
 	p := b.Progress
 	if faulted {
 		p.Faults++
 	}
-	if b.Kind.IsDetached() { // the schedule does not follow from it
+	if b.Kind.IsDetached() { // does not affect the schedule
 		return Step{State: j.State, Progress: p}
 	}
 	s := j.leave(ran, p, b, j.following(p, b, ended))
@@ -70,8 +68,8 @@ func (j *Job) occurred(ran *Job, b Baton, faulted bool, ended time.Time) Step {
 	return s
 }
 
-// again returns the baton of the next attempt of the same occurrence: a retry of
-// this action, or the first try of the next errorAction.
+// again returns the baton of the next attempt of the same occurrence: a retry, or the first attempt of the next
+// errorAction.
 func (j *Job) again(b Baton, res Result, ended time.Time) (*Baton, bool) {
 	next := b
 	next.Try++
@@ -96,8 +94,7 @@ func (j *Job) again(b Baton, res Result, ended time.Time) (*Baton, bool) {
 	return &next, true
 }
 
-// failure is what becomes known of the action of b, whose last attempt ended with
-// res.
+// failure describes the failed main action of b, whose last attempt ended with res.
 func (b *Baton) failure(res Result, ended time.Time) *Failure {
 	return &Failure{
 		Status: res.Status, Attempts: b.Attempt + 1, Message: cutText(res.Message, maxFailureMessage),
@@ -106,11 +103,10 @@ func (b *Baton) failure(res Result, ended time.Time) *Failure {
 	}
 }
 
-// maxFailureMessage is the length in bytes at which an errorAction's knowledge
-// of what failed is cut: it rides in the baton.
+// maxFailureMessage is the maximum length in bytes of a text in [Failure], which the baton carries.
 const maxFailureMessage = 2048
 
-// cutText cuts text at a length in bytes, between two characters.
+// cutText cuts text to at most so many bytes, on a character boundary.
 func cutText(text string, most int) string {
 	if len(text) <= most {
 		return text

@@ -7,63 +7,59 @@ import (
 	"time"
 )
 
-// Baton is the one durable message of an enabled job. It says which attempt
-// comes next and carries the job's progress, so that firing reads nothing.
+// Baton is the one durable message of an enabled job. It describes the next attempt and carries the job's progress, so
+// that firing it reads nothing.
 type Baton struct { //nolint:recvcheck // Begin and tally return changed copies
 	Progress
 
 	Kind        Kind      `json:"-"`                 // stored as manual and oneOff
-	UID         string    `json:"uid,omitempty"`     // the job's incarnation, see [Job.Incarnation]
-	Revision    uint64    `json:"rev"`               // definition the baton was armed with
+	UID         string    `json:"uid,omitempty"`     // incarnation of the job, see [Job.Incarnation]
+	Revision    uint64    `json:"rev"`               // revision of the definition that armed the baton
 	Schedule    int       `json:"sched"`             // schedule generation of that definition
-	Nominal     time.Time `json:"nominal"`           // the occurrence's instant by the schedule
-	Due         time.Time `json:"due"`               // when the attempt may run, never earlier
-	Attempt     int       `json:"attempt,omitempty"` // tries of this action before this one
-	Try         int       `json:"try,omitempty"`     // tries of this occurrence before this one
+	Nominal     time.Time `json:"nominal"`           // time by the schedule
+	Due         time.Time `json:"due"`               // earliest start of the attempt
+	Attempt     int       `json:"attempt,omitempty"` // previous tries of this action
+	Try         int       `json:"try,omitempty"`     // previous tries of this occurrence
 	Phase       Phase     `json:"phase,omitempty"`
-	ErrorAction int       `json:"errorAction,omitempty"` // error phase: which of the job's errorActions, see [Position]
-	Resume      time.Time `json:"resume,omitzero"`       // manual: the planned occurrence it was put in front of
+	ErrorAction int       `json:"errorAction,omitempty"` // error phase: index of the errorAction, see [Position]
+	Resume      time.Time `json:"resume,omitzero"`       // manual run: the planned occurrence that follows it
 	Failed      *Failure  `json:"failed,omitempty"`      // error phase: how the main action failed
 
-	Resubmits *Resubmission `json:"resubmits,omitempty"` // by hand: the occurrence that is repeated
-	Trace     *BatonTrace   `json:"trace,omitempty"`     // nil: the occurrence begins one of its own, or there are none
+	Resubmits *Resubmission `json:"resubmits,omitempty"` // manual run: the occurrence that it repeats
+	Trace     *BatonTrace   `json:"trace,omitempty"`     // nil: the occurrence starts its own trace, or tracing is off
 
-	// Defaults is the revision of the collection whose defaults the occurrence began with; 0: none.
+	// Defaults is the revision of the collection whose defaults the occurrence started with; 0: none.
 	Defaults uint64 `json:"defaults,omitempty"`
 
-	// Data is the object that a manual run gives to templates, as JSON; nil: none.
+	// Data is the JSON object that a manual run passes to templates; nil: none.
 	Data json.RawMessage `json:"data,omitempty"`
 
-	// The collection is disabled, and the first record of that is written. There
-	// may be instants after Seen and before Nominal then that have none yet.
+	// PostponementRecorded: the collection is disabled, and the first postponed record is written. Schedule times after
+	// Seen and before Nominal may have no record yet.
 	PostponementRecorded bool `json:"waits,omitempty"`
 
-	// PausedFrom is the first instant before Nominal that fell into the job's pause
-	// and has no record yet; zero: there is none.
+	// PausedFrom is the first time before Nominal that fell into the job's pause and has no record yet; zero: none.
 	PausedFrom time.Time `json:"pausedFrom,omitzero"`
 
-	// Gap is the next change of a clock, not after Nominal, that jumps over
-	// times of the schedule. That they are omitted is recorded when it comes.
+	// Gap is the next clock change, not after Nominal, that skips times of the schedule. They are recorded as skipped
+	// when it is reached.
 	Gap time.Time `json:"gap,omitzero"`
 
-	// Deferred until is when this attempt may run after a worker has put it off
-	// because of its target: it is late, but not missed. DeferredSince is when
-	// the target's open circuit first did so. DeferralRecorded: a rule for the
-	// target is why, and the record of that is written.
+	// DeferredUntil is the earliest start of an attempt that a worker deferred because of its target. A deferred
+	// attempt is late, but not missed. DeferredSince is the time of the first deferral by the target's open circuit
+	// breaker. DeferralRecorded: a target rule deferred the attempt, and the record is written.
 	DeferredUntil    time.Time `json:"held,omitzero"`
 	DeferredSince    time.Time `json:"postponed,omitzero"`
 	DeferralRecorded bool      `json:"told,omitempty"`
 
-	// Suspect: its attempt may have been run before, whatever its message says, so
-	// the history has to be asked. It has waited for its definition, which was
-	// missing, or runs detached from a baton that had been delivered before. It is
-	// stored by the name that it had when only the first was so.
+	// Suspect: an earlier attempt may exist that the message does not show, so the worker searches the history. The
+	// baton waited for a missing definition, or was detached from a redelivered baton. The stored name dates from when
+	// only the first case existed.
 	Suspect bool `json:"strayed,omitempty"`
 }
 
-// Check says what about a baton in a slot cannot be: a run by hand without the
-// occurrence that it was put in front of, a kind that does not ride there, or one
-// without an instant or an incarnation. It would go round for ever.
+// Check rejects an invalid baton in a slot, which no worker could ever finish: a manual run without the occurrence that
+// follows it, a kind that does not belong in the slot, or a baton without a time or an incarnation.
 func (b *Baton) Check(slot Slot) error {
 	switch {
 	case b.Kind.IsDetached() != (slot.Detached != ""):
@@ -80,8 +76,7 @@ func (b *Baton) Check(slot Slot) error {
 	return nil
 }
 
-// MayRun is when the attempt may begin: when it is due, or later if it was
-// deferred.
+// MayRun returns the earliest start of the attempt: the due time, or later if it was deferred.
 func (b *Baton) MayRun() time.Time {
 	if b.DeferredUntil.After(b.Due) {
 		return b.DeferredUntil
@@ -89,8 +84,7 @@ func (b *Baton) MayRun() time.Time {
 	return b.Due
 }
 
-// Wake is when a worker has something to do: at the next attempt, or at a
-// change of the clock before it.
+// Wake returns when a worker must act: at the next attempt, or at an earlier clock change.
 func (b *Baton) Wake() time.Time {
 	if b.gapFirst() {
 		return b.Gap
@@ -98,10 +92,10 @@ func (b *Baton) Wake() time.Time {
 	return b.MayRun()
 }
 
-// gapFirst reports whether the clock jumps over times before b's instant.
+// gapFirst reports whether a clock change skips schedule times before b's nominal time.
 func (b *Baton) gapFirst() bool { return !b.Gap.IsZero() && b.Gap.Before(b.Nominal) }
 
-// Position is which of the job's actions comes next.
+// Position returns the position of the next action.
 func (b *Baton) Position() Position { return Position{b.Phase, b.ErrorAction} }
 
 // Left returns a predicate for the batons of a deleted job: it matches the incarnation, and any baton armed by revision
@@ -110,27 +104,26 @@ func Left(incarnation string, through uint64) func(*Baton) bool {
 	return func(b *Baton) bool { return b.Revision <= through || b.UID == incarnation }
 }
 
-// IsOf reports whether a stored baton may be of an incarnation: an unreadable one may be.
+// IsOf reports whether a stored baton may belong to an incarnation. An unreadable baton may.
 func (st Stored) IsOf(incarnation string) bool {
 	b, err := DecodeBaton(st.Data)
 	return err != nil || b.IsOf(incarnation)
 }
 
-// IsOf reports whether b may be of an incarnation. The incarnation of a damaged definition is empty: then the name decides.
+// IsOf reports whether b may belong to an incarnation. A damaged definition has an empty incarnation, which matches
+// every baton of the name.
 func (b *Baton) IsOf(incarnation string) bool { return incarnation == "" || b.UID == incarnation }
 
-// BelongsTo reports whether b is of j, and not of an earlier job of its name
-// that was deleted.
+// BelongsTo reports whether b belongs to j, and not to a deleted job of the same name.
 func (b *Baton) BelongsTo(j *Job) bool { return b.IsOf(j.Incarnation()) }
 
-// Begun reports whether an attempt of the baton's occurrence has already run.
+// Begun reports whether the occurrence has had an attempt.
 func (b *Baton) Begun() bool { return b.Try > 0 }
 
-// Deferred reports whether the attempt was deferred because of its target.
+// Deferred reports whether a worker deferred the attempt because of its target.
 func (b *Baton) Deferred() bool { return !b.DeferredUntil.IsZero() }
 
-// Begin returns the baton as it is while its attempt runs: the first attempt
-// of an occurrence counts the occurrence.
+// Begin returns the baton during its attempt. The first attempt counts the occurrence.
 func (b Baton) Begin() Baton {
 	if b.Begun() {
 		return b
@@ -142,7 +135,7 @@ func (b Baton) Begin() Baton {
 	return b
 }
 
-// tally returns the progress with an attempt that ended.
+// tally returns the progress after an attempt.
 func (b Baton) tally(started time.Time, res Result) Progress {
 	p := b.Progress
 	executions, failures := &p.Executions, &p.Failures
@@ -156,13 +149,13 @@ func (b Baton) tally(started time.Time, res Result) Progress {
 	}
 	p.ran(b.Nominal)
 	if !b.Kind.IsManual() {
-		p.Seen = later(p.Seen, b.Nominal) // later ones were skipped while it waited
+		p.Seen = later(p.Seen, b.Nominal) // later times were skipped while it waited
 	}
 	return p
 }
 
-// rebase has the schedule of j count from the occurrence of b, whose attempt started at started. An execution begins with
-// its first attempt: retries and errorActions move nothing.
+// rebase lets the schedule of j count from the start of b's occurrence, if it is relative to executions. Only the first
+// attempt moves the schedule: retries and errorActions do not.
 func (b *Baton) rebase(j *Job, started time.Time) {
 	if base, moves := j.Plan.Base(b.Nominal, started, b.Kind.IsManual()); moves && !b.Begun() {
 		b.Base = base
@@ -172,16 +165,16 @@ func (b *Baton) rebase(j *Job, started time.Time) {
 // Rebased reports whether the schedule counts from the occurrence of b, which has begun.
 func (b *Baton) Rebased() bool { return !b.Base.Before(b.Nominal) }
 
-// Detached is the baton that carries the occurrence of b beside the job's own.
-// Its counters start at zero: they are added to the job's when it has ended.
+// Detached returns a detached baton for the occurrence of b. Its counters start at zero and are merged into the job's
+// at its end.
 func (b Baton) Detached() Baton {
 	b.Kind = Detached
 	b.Progress = Progress{Number: b.Number, Runs: b.Runs, Base: b.Base, Ran: b.Ran, Prior: b.Prior}
 	return b
 }
 
-// Uncounted is how many occurrences a detached baton carries that the job's own
-// has not counted: a run by hand that began without it. p is what it came to.
+// Uncounted returns the number of occurrences of a detached baton that the job's own baton has not counted: 1 for a
+// manual run with an attempt, else 0. p is its final progress.
 func (b Baton) Uncounted(p Progress) int {
 	if b.Kind == ManualDetached && p.Executions > 0 {
 		return 1
@@ -189,12 +182,11 @@ func (b Baton) Uncounted(p Progress) int {
 	return 0
 }
 
-// DetachedName is the last subject token of the message of a detached run.
+// DetachedName returns the last subject token of a detached run.
 func DetachedName(nominal time.Time) string { return strconv.FormatInt(instantID(nominal), 36) }
 
-// instantID tells the instants of one job apart: the nanoseconds since 1970.
-// Those after the year 2262 go on with the negative numbers, so two instants have
-// the same only when they are 584 years apart.
+// instantID identifies a time of one job: its nanoseconds since 1970. Times after 2262 wrap around to negative numbers,
+// so two times collide only 584 years apart.
 func instantID(t time.Time) int64 { return t.Unix()*int64(time.Second) + int64(t.Nanosecond()) }
 
 // OccurrenceID returns collection/job@nominal.
@@ -210,19 +202,18 @@ func appendOccurrence(p []byte, k Key, nominal time.Time) []byte {
 	return nominal.UTC().AppendFormat(p, time.RFC3339Nano)
 }
 
-// attemptID is the occurrence's id and the number of the try.
+// attemptID returns the occurrence id and the number of the try.
 func (b *Baton) attemptID(k Key) string {
 	return OccurrenceID(k, b.Nominal) + "#" + strconv.Itoa(b.Try+1)
 }
 
-// AttemptOf describes the baton's attempt to an action. One that repeats an
-// occurrence has the ids and the key of its own, so that its target does not take
-// it for the call that failed, and the instants of that occurrence.
+// AttemptOf describes the attempt to an action. A resubmission has its own ids and key, so that the target does not
+// treat it as the failed call, and the times of the occurrence that it repeats.
 func (b *Baton) AttemptOf(k Key) Attempt {
 	id := OccurrenceID(k, b.Nominal)
 	key := id
 	if b.Phase == ErrorPhase {
-		key = id + "/error" // another call: the target of both must not take it for a repetition
+		key = id + "/error" // a different call: the target must not deduplicate it
 	}
 	if b.ErrorAction > 0 {
 		key += "-" + strconv.Itoa(b.ErrorAction+1)
@@ -240,40 +231,36 @@ func (b *Baton) AttemptOf(k Key) Attempt {
 	}
 }
 
-// Kind says who asked for a run, and whether the job's schedule goes on from
-// its end. In stored batons and records it is the flags manual and oneOff.
+// Kind states who requested a run, and whether the schedule continues from its end. Batons and records store it as the
+// flags manual and oneOff.
 type Kind uint8
 
 // The kinds of runs.
 const (
-	// Planned is an occurrence of the schedule. It rides the job's own baton.
+	// Planned is an occurrence of the schedule on the job's own baton.
 	Planned Kind = iota
 
-	// Manual is a run by hand. It rides the job's own baton, in front of the
-	// planned occurrence, with which the schedule resumes.
+	// Manual is a manual run on the job's own baton, ahead of the planned occurrence.
 	Manual
 
-	// Detached is an occurrence of a job whose occurrences may overlap. It
-	// rides a message of its own, beside the job's baton, and passes nothing on.
+	// Detached is an occurrence of a job with overlap allow. It has a separate message and does not advance the
+	// schedule.
 	Detached
 
-	// ManualDetached is a run by hand of a job that is disabled and so has no
-	// baton: it rides a message of its own, too.
+	// ManualDetached is a manual run of a disabled job, which has no baton. It has a separate message.
 	ManualDetached
 )
 
-// IsManual reports whether the run was asked for by hand. It uses up no
-// recurrence.count.
+// IsManual reports whether a user requested the run. Manual runs do not count toward recurrence.count.
 func (k Kind) IsManual() bool { return k == Manual || k == ManualDetached }
 
-// IsDetached reports whether the run rides a message of its own. Its counters
-// are added to the job's when it has ended.
+// IsDetached reports whether the run has a separate message. Its counters are merged into the job's at its end.
 func (k Kind) IsDetached() bool { return k == Detached || k == ManualDetached }
 
-// kindFlags is a kind as it is stored.
+// kindFlags is the stored form of a Kind.
 type kindFlags struct {
-	Manual   bool `json:"manual,omitempty"` // asked for by a run request
-	Detached bool `json:"oneOff,omitempty"` // rides beside the job's baton
+	Manual   bool `json:"manual,omitempty"` // requested by a user
+	Detached bool `json:"oneOff,omitempty"` // separate from the job's own baton
 }
 
 func (k Kind) flags() kindFlags { return kindFlags{k.IsManual(), k.IsDetached()} }
@@ -290,8 +277,8 @@ func (f kindFlags) kind() Kind {
 	return Planned
 }
 
-// Unrecorded is the first instant of the schedule that b, a job's own baton, has yet to record: its nominal time, or an
-// earlier instant that it passes over because of a pause or a disabled collection.
+// Unrecorded returns the first schedule time that b, a job's own baton, has yet to record: its nominal time, or an
+// earlier time that it passes over because of a pause or a disabled collection.
 func (b *Baton) Unrecorded() time.Time {
 	first := b.Nominal
 	if b.Kind == Manual {

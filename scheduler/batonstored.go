@@ -7,26 +7,26 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/internal/plainjson"
 )
 
-// plainBaton is a baton without its methods and its kind.
+// plainBaton is a Baton without its methods and kind.
 type plainBaton Baton
 
-// storedBaton is a baton as it lies in the store. [Baton.Encode] writes its members.
+// storedBaton is a baton in the store. [Baton.Encode] writes the same fields.
 type storedBaton struct {
 	plainBaton
 	kindFlags
 }
 
-// About how long a baton's body is, and how much longer after the first run, a
-// failure, or with a trace.
+// Approximate sizes of an encoded baton in bytes, and of the parts that are added after the first run, after a failure,
+// and with a trace.
 const (
 	batonSize         = 192
 	batonProgressSize = 256
-	batonFailedSize   = 256 // without its message
-	batonTraceSize    = 128 // without its state
+	batonFailedSize   = 256
+	batonTraceSize    = 128
 )
 
-// Encode returns the baton's message body. A waiting baton is on the disk only, so its length takes no memory: no field
-// that a reader needs is left out for a default.
+// Encode returns the message body. A waiting baton is on disk only, so its length costs no memory: no field that a
+// reader needs is omitted for a default.
 func (b *Baton) Encode() []byte {
 	size := batonSize + len(b.Data)
 	if b.Any() {
@@ -42,12 +42,12 @@ func (b *Baton) Encode() []byte {
 	b.code(&c, &flags)
 	data, err := c.Bytes()
 	if err != nil {
-		panic("scheduler: baton cannot be encoded: " + err.Error()) // an instant beyond the year 9999: a defect
+		panic("scheduler: baton cannot be encoded: " + err.Error()) // a year beyond 9999: a defect
 	}
 	return data
 }
 
-// code names the members of a stored baton.
+// code lists the fields of a stored baton.
 func (b *Baton) code(c *plainjson.Codec, flags *kindFlags) {
 	b.codeProgress(c)
 	c.OptText("uid", &b.UID)
@@ -76,7 +76,7 @@ func (b *Baton) code(c *plainjson.Codec, flags *kindFlags) {
 	c.OptTrue("oneOff", &flags.Detached)
 }
 
-// DecodeBaton reads a message body.
+// DecodeBaton decodes a message body.
 func DecodeBaton(data []byte) (Baton, error) {
 	if b, ok := readBaton(data); ok {
 		return b, nil
@@ -84,8 +84,7 @@ func DecodeBaton(data []byte) (Baton, error) {
 	return decodeForeignBaton(data)
 }
 
-// decodeForeignBaton reads a baton that is not as this version writes it: it has
-// members that another one knows, or it is damaged.
+// decodeForeignBaton decodes a baton that this version did not write: it has fields of another version, or is damaged.
 func decodeForeignBaton(data []byte) (Baton, error) {
 	var stored storedBaton
 	if err := json.Unmarshal(data, &stored); err != nil {
@@ -95,8 +94,7 @@ func decodeForeignBaton(data []byte) (Baton, error) {
 	return Baton(stored.plainBaton), nil
 }
 
-// readBaton is the reverse of [Baton.Encode]. False means that data is not as that
-// writes it.
+// readBaton is the inverse of [Baton.Encode]. It returns false if data has another form.
 func readBaton(data []byte) (b Baton, ok bool) {
 	c, flags := plainjson.NewReader(data), kindFlags{}
 	b.code(&c, &flags)

@@ -5,25 +5,23 @@ import (
 	"time"
 )
 
-// Cancellation says that an occurrence which has begun is to end without another
-// attempt. It is part of the job's definition, so that every worker which has the
-// occurrence, now or after a crash, finds it there.
+// Cancellation ends a started occurrence without another attempt. It is stored with the job's definition, so that every
+// worker finds it, also after a crash.
 type Cancellation struct {
-	Schedule int       `json:"schedule"` // generation of the schedule the occurrence is of
-	Nominal  time.Time `json:"nominal"`  // the occurrence
+	Schedule int       `json:"schedule"` // schedule generation of the occurrence
+	Nominal  time.Time `json:"nominal"`  // of the occurrence
 	At       time.Time `json:"at"`
-	By       string    `json:"by,omitempty"`     // who canceled it, as far as that is known
-	Reason   string    `json:"reason,omitempty"` // in the words of who did
+	By       string    `json:"by,omitempty"`     // user who canceled it; "" if unknown
+	Reason   string    `json:"reason,omitempty"` // given by the user
 }
 
-// The cancellations of a job: how many are kept, and for how long at least. An
-// occurrence ends within the time of an attempt after it was canceled.
+// Limits for the cancellations that a job keeps. An occurrence ends at most one attempt after its cancellation.
 const (
 	maxCancellations  = 1024
 	cancellationsKept = 24 * time.Hour
 )
 
-// MaxCancelReason is the most bytes of the reason of a cancellation.
+// MaxCancelReason is the maximum length of a cancellation reason in bytes.
 const MaxCancelReason = 256
 
 // String names the user who canceled the occurrence, and the reason.
@@ -38,7 +36,7 @@ func (c *Cancellation) String() string {
 	return text
 }
 
-// Cancels returns j with the occurrences of batons canceled. It is no edit.
+// Cancels returns j with the occurrences of batons canceled. A cancellation is not an edit: the generation stays.
 func (j *Job) Cancels(batons []Baton, c Cancellation) *Job {
 	next := *j
 	next.Canceled = slices.DeleteFunc(slices.Clone(j.Canceled), func(old Cancellation) bool { return c.At.Sub(old.At) > cancellationsKept })
@@ -50,13 +48,12 @@ func (j *Job) Cancels(batons []Baton, c Cancellation) *Job {
 	return &next
 }
 
-// Cancelable reports whether b is of an occurrence that has begun, or that a worker
-// may be about to begin: running says that one has it.
+// Cancelable reports whether b's occurrence has begun, or a worker may be about to begin it. running: a worker has b.
 func (b *Baton) Cancelable(running bool, now time.Time) bool {
 	return !b.NeedsOpen() || b.Deferred() || running && !b.MayRun().After(now)
 }
 
-// Canceling returns the cancellation of the occurrence of b, or nil.
+// Canceling returns the cancellation of b's occurrence, or nil.
 func (j *Job) Canceling(b *Baton) *Cancellation {
 	for i := range j.Canceled {
 		if c := &j.Canceled[i]; c.Schedule == b.Schedule && c.Nominal.Equal(b.Nominal) {
@@ -76,19 +73,18 @@ func (j *Job) cancel(b Baton, c *Cancellation, now time.Time) Step {
 		return j.settled(&b, j.occurred(j, b, false, now), now).after(j.skipped([]skip{skipped}, now, b.Progress))
 	}
 	s := j.occurred(j, b, true, now)
-	last := b // the attempt before the one it waited for
+	last := b // the attempt before the awaited one
 	last.Try--
 	last.Attempt = max(0, last.Attempt-1)
 	r := faultedRecord(j, &last, Result{}, now, s.Progress)
-	if b.Phase == MainPhase { // the record of the attempt says when it was
+	if b.Phase == MainPhase { // the attempt has its own record with the times
 		r.Started, r.Duration = time.Time{}, 0
 	}
 	j.cancels(&r, &b, c)
 	return j.settled(&b, s, now).after([]Record{r})
 }
 
-// cancels has r, the record that the occurrence of b faulted, say that it was
-// canceled.
+// cancels marks r, the faulted record of b's occurrence, as canceled.
 func (j *Job) cancels(r *Record, b *Baton, c *Cancellation) {
 	says := c.String()
 	if b.Phase == MainPhase && len(j.Def.Action.all()) > 1 {

@@ -2,21 +2,20 @@ package scheduler
 
 import "time"
 
-// lateGrace is how late an occurrence may start without counting as missed
-// under [CatchUpSkip]. It covers a redelivery after a crash.
+// lateGrace is how late an occurrence can start under [CatchUpSkip] without being missed. It covers a redelivery after
+// a crash.
 const lateGrace = 30 * time.Second
 
-// arrival is what the catch-up policy makes of a baton that can run now.
+// arrival is the result of the misfire policy (catchUp) for a due baton.
 type arrival struct {
 	run   bool  // run an attempt of baton
-	baton Baton // the one that came, or a later occurrence in its place
+	baton Baton // the delivered baton, or one for a later occurrence
 	skips []skip
-	step  Step // when not run: what follows instead
+	step  Step // if run is false: how to continue instead
 }
 
-// arrive applies the catch-up policy to b at the time it can run. Only the
-// first try of a planned occurrence can be missed: a retry, an errorAction, a
-// run by hand or one that was deferred is carried out however late.
+// arrive applies the misfire policy (catchUp) to b. Only the first attempt of a planned occurrence can be missed:
+// retries, errorActions, manual runs and deferred attempts run however late.
 func (j *Job) arrive(b Baton, now time.Time) arrival {
 	if b.Begun() || b.Kind != Planned || b.Deferred() || !now.After(b.Due) {
 		return arrival{run: true, baton: b}
@@ -35,7 +34,7 @@ func (j *Job) arrive(b Baton, now time.Time) arrival {
 	}
 }
 
-// catchUpOnce runs the latest of the instants that have passed.
+// catchUpOnce runs the latest missed occurrence.
 func (j *Job) catchUpOnce(b Baton, now time.Time, window time.Duration) arrival {
 	last := j.lastDue(b, now)
 	if now.Sub(last) > window {
@@ -44,7 +43,7 @@ func (j *Job) catchUpOnce(b Baton, now time.Time, window time.Duration) arrival 
 	return j.skipUpTo(b, last, now)
 }
 
-// catchUpAll runs the earliest instant inside the window.
+// catchUpAll runs the earliest occurrence inside the window.
 func (j *Job) catchUpAll(b Baton, now time.Time, window time.Duration) arrival {
 	oldest := now.Add(-window)
 	if !b.Nominal.Before(oldest) {
@@ -57,7 +56,7 @@ func (j *Job) catchUpAll(b Baton, now time.Time, window time.Duration) arrival {
 	return j.skipUpTo(b, first, now)
 }
 
-// lastDue is the last instant of the schedule from b's on that has passed.
+// lastDue returns the last schedule time from b's on that has passed.
 func (j *Job) lastDue(b Baton, now time.Time) time.Time {
 	last, ok := j.plan(b.Progress).Last(now)
 	if !ok || last.Before(b.Nominal) || j.OneShot() {
@@ -66,7 +65,7 @@ func (j *Job) lastDue(b Baton, now time.Time) time.Time {
 	return last
 }
 
-// skipUpTo skips from b's instant to a later one and runs that.
+// skipUpTo skips from b's nominal time up to a later occurrence, and runs that.
 func (j *Job) skipUpTo(b Baton, to, now time.Time) arrival {
 	if !to.After(b.Nominal) {
 		return arrival{run: true, baton: b}
@@ -85,8 +84,7 @@ func (j *Job) skipUpTo(b Baton, to, now time.Time) arrival {
 	return arrival{run: true, baton: b, skips: append(skips, more...)}
 }
 
-// passOver takes all instants up to last from b. It returns the records to write for
-// them: s, and the changes of the clock among the instants.
+// passOver moves b past all times up to last. It returns the skips to record: s, and the DST gaps among them.
 func (j *Job) passOver(b Baton, last time.Time, s skip) (Baton, []skip) {
 	s.from, s.to = b.Nominal, last
 	s = s.counted(j.plan(b.Progress))
@@ -96,7 +94,7 @@ func (j *Job) passOver(b Baton, last time.Time, s skip) (Baton, []skip) {
 	return b, append(gaps, s)
 }
 
-// skipThrough skips everything from b's instant to last and plans the one after.
+// skipThrough skips from b's nominal time through last, and plans the next occurrence.
 func (j *Job) skipThrough(b Baton, last, now time.Time) arrival {
 	passed, skips := j.passOver(b, last, skip{reason: ReasonCatchUp})
 	next, ok := j.plan(passed.Progress).Next(last)

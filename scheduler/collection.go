@@ -9,32 +9,32 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec"
 )
 
-// Collection is a group of jobs with common quotas.
+// Collection is a group of jobs that share quotas, defaults and target rules.
 type Collection struct {
-	Name     string // as a [Key] calls it
-	Scope    Scope  // as it was written when the collection was created
+	Name     string // as in [Key]
+	Scope    Scope  // in the letter case of the collection's creation
 	Revision uint64
 
 	State            State           // enabled, disabled or deleting; a disabled collection postpones its jobs
-	Suspended        bool            // it is disabled, and called suspended, as Azure Scheduler has it
-	Plan             Plan            // its sku; "": none, and no quota but its own
-	MaxJobCount      int             // its own quota; 0: that of its plan
-	MaxRecurrence    spec.Recurrence // likewise: the most often a job may recur; zero frequency: that of its plan
-	MinRetryInterval time.Duration   // 0: the process's, 15 s by default
+	Suspended        bool            // disabled, and shown as suspended, a state of Azure Scheduler
+	Plan             Plan            // its sku; "": no plan, and no quota but its own
+	MaxJobCount      int             // own quota; 0: that of the plan
+	MaxRecurrence    spec.Recurrence // own quota: the highest frequency of a job; zero frequency: that of the plan
+	MinRetryInterval time.Duration   // 0: that of the process, 15 s by default
 
-	Defaults *Defaults // of its jobs, where the reader knows the action types; nil for none
+	Defaults *Defaults
 
-	Targets map[string]*TargetRule // by host, host and port, or "*" for each other target
+	Targets map[string]*TargetRule // by host, host and port, or "*" for all others
 
 	properties document.Value // canonical
 	top        document.Value // location and tags, canonical
 }
 
-// storedCollection is a collection as it lies in the store.
+// storedCollection is a collection in the store.
 type storedCollection struct {
-	Subscription string          `json:"subscription,omitempty"` // of its scope; "" and "" for the default one
+	Subscription string          `json:"subscription,omitempty"` // of the scope; both "" for the default scope
 	Group        string          `json:"resourceGroup,omitempty"`
-	State        string          `json:"state,omitempty"` // suspended or deleting, which no document may ask for or which means disabled
+	State        string          `json:"state,omitempty"` // suspended or deleting, which the document cannot express
 	Top          json.RawMessage `json:"top"`
 	Properties   json.RawMessage `json:"properties"`
 }
@@ -47,10 +47,9 @@ func NewCollection(name string) *Collection {
 	}
 }
 
-// ReadCollection reads a collection document. Null says what leaving a member
-// out does.
+// ReadCollection reads a collection document. Null is equivalent to an absent field.
 func ReadCollection(name string, v document.Value) (*Collection, error) {
-	v = document.Merge(document.ObjectValue(), v) // without what is null, and a tree of its own
+	v = document.Merge(document.ObjectValue(), v) // drops null fields and copies the tree
 	r := document.NewReader()
 	c := &Collection{Name: name, State: Enabled, properties: document.ObjectValue()}
 	c.read(r.Object(v, ""))
@@ -61,7 +60,7 @@ func ReadCollection(name string, v document.Value) (*Collection, error) {
 	return c, AsInvalid(r.Err())
 }
 
-// read reads the object of the whole document.
+// read reads the whole document.
 func (c *Collection) read(o *document.Object) {
 	o.Ignore("type", "etag", "result", "dryRun")
 	if s, ok := o.String("name"); ok && s != c.Name && s != PlainName(c.Name) {
@@ -99,7 +98,7 @@ func (c *Collection) readProperties(o *document.Object) {
 		c.MinRetryInterval = d
 	}
 	c.Targets = readTargets(o)
-	_, _ = o.Object("defaults") // read by ReadDefaults, which knows the action types
+	_, _ = o.Object("defaults") // ReadDefaults reads it, because it knows the action types
 	q, ok := o.Object("quota")
 	if !ok {
 		return
@@ -107,7 +106,7 @@ func (c *Collection) readProperties(o *document.Object) {
 	if n, ok := q.Int("maxJobCount", 1, 1<<31-1); ok {
 		c.MaxJobCount = int(n)
 	}
-	_, _ = q.Int("maxJobOccurrence", 1, 1<<31-1) // accepted and without effect, as in Azure Scheduler
+	_, _ = q.Int("maxJobOccurrence", 1, 1<<31-1) // accepted without effect, as in Azure Scheduler
 	if ro, ok := q.Object("maxRecurrence"); ok {
 		c.MaxRecurrence = spec.ReadRecurrence(ro)
 		if c.MaxRecurrence.Rule != nil {
@@ -118,7 +117,7 @@ func (c *Collection) readProperties(o *document.Object) {
 	q.Done()
 }
 
-// Encode returns the collection as it is stored.
+// Encode returns the stored form of the collection.
 func (c *Collection) Encode() ([]byte, error) {
 	properties := c.properties
 	state := ""
@@ -129,7 +128,7 @@ func (c *Collection) Encode() ([]byte, error) {
 	return json.Marshal(storedCollection{c.Scope.Subscription, c.Scope.Group, state, c.top.JSON(), properties.JSON()})
 }
 
-// DecodeCollection reads a stored collection. The error is a [*DamagedError].
+// DecodeCollection decodes a stored collection. The error is a [*DamagedError].
 func DecodeCollection(name string, revision uint64, data []byte) (*Collection, error) {
 	c, err := decodeCollection(name, data)
 	if err != nil {
@@ -161,7 +160,7 @@ func decodeCollection(name string, data []byte) (*Collection, error) {
 	return c, err
 }
 
-// Closed says why the collection's jobs do not run; "" when they may.
+// Closed returns why the collection's jobs do not run; "" if they may.
 func (c *Collection) Closed() string {
 	switch c.State { //nolint:exhaustive // a collection has no other state
 	case Disabled:
@@ -193,9 +192,8 @@ func (c *Collection) Turned(state State) *Collection {
 	return &next
 }
 
-// Over returns c as it replaces before, nil for none: a document that names no
-// state asks for none, so the collection keeps the one it has. It keeps its scope
-// in any case.
+// Over returns c as the replacement of before, which may be nil. c keeps the scope of before, and its state if the
+// document of c has none.
 func (c *Collection) Over(before *Collection) *Collection {
 	if before == nil {
 		return c
@@ -208,8 +206,8 @@ func (c *Collection) Over(before *Collection) *Collection {
 	return next.Turned(State(before.ShownState()))
 }
 
-// Placed checks that the scope of a new collection is known, which only its id
-// tells where the name has a mark. [ErrNotFound] says that it is not.
+// Placed checks that the scope of a new collection is known: if the name has a scope mark, only the collection's id
+// contains the scope. The error is [ErrNotFound].
 func (c *Collection) Placed() error {
 	if c.Scope.Collection(PlainName(c.Name)) == c.Name {
 		return nil
@@ -218,16 +216,15 @@ func (c *Collection) Placed() error {
 		"or with its whole id in the document", c.Name, ErrNotFound, scopeMark)
 }
 
-// Equals reports whether other says the same, whether or not it names what is so
-// by default anyway.
+// Equals reports whether both collections have the same settings, whether or not they write out default values.
 func (c *Collection) Equals(other *Collection) bool {
 	properties, top := c.Settings()
 	others, otherTop := other.Settings()
 	return c.ShownState() == other.ShownState() && properties.Equal(others) && top.Equal(otherTop)
 }
 
-// Patched returns the collection merged with a document (RFC 7396): what it does
-// not name stays, null removes. [ErrInvalid] with every problem.
+// Patched returns the collection merged with a document (RFC 7396): absent fields stay, null removes a field. The error
+// is [ErrInvalid] with every problem.
 func (c *Collection) Patched(patch document.Value) (*Collection, error) {
 	if patch.Kind() != document.KindObject {
 		return nil, Invalid("", "must be an object, not "+patch.Kind().String())
@@ -244,10 +241,10 @@ func (c *Collection) Patched(patch document.Value) (*Collection, error) {
 	return next, err
 }
 
-// suspended is a state that Azure Scheduler takes for a collection, beside enabled and disabled.
+// suspended is a collection state of Azure Scheduler, in addition to enabled and disabled.
 const suspended = "suspended"
 
-// ShownState is the collection's state as users see it.
+// ShownState returns the state as users see it.
 func (c *Collection) ShownState() string {
 	if c.Suspended {
 		return suspended
@@ -255,8 +252,7 @@ func (c *Collection) ShownState() string {
 	return string(c.State)
 }
 
-// Settings returns the collection's own properties, without its state, and what
-// stands beside them: location and tags.
+// Settings returns the collection's properties without its state, and the fields next to them: location and tags.
 func (c *Collection) Settings() (properties, top document.Value) {
 	return c.properties.Without("state"), c.top
 }

@@ -1,106 +1,111 @@
-// Package scheduler is the vocabulary of Carillon and its decisions. It is pure:
-// it has no goroutine, no lock, no clock and no I/O. The time is passed in, and
-// what follows from a decision is carried out by the packages below it.
+// Package scheduler defines Carillon's vocabulary and makes its decisions. It is pure: it has no goroutine, no lock, no
+// clock and no I/O. Callers pass in the time and carry out each decision.
 //
 // # One baton per job
 //
-// Every enabled job owns exactly one durable message, its [Baton]. It waits on
-// a timer subject until shortly before the job is due, is then fired to one
-// worker, and is passed on by that worker as the next waiting baton:
+// Every enabled job owns exactly one durable message, its [Baton]. The NATS server stores the waiting baton and fires it
+// shortly before the job is due. A worker runs the job and publishes the next waiting baton:
 //
-//	waiting ──── due ───▶ running ──── run, record, publish next, ack ───▶ waiting
+//	          fire at due - lead              record, publish next, ack
+//	waiting ──────────────────────▶ running ──────────────────────────▶ waiting
+//	                                   │
+//	                                   └──▶ removed: completed, faulted, disabled or deleted
 //
-// There is no leader, no lock and no polling. The clock is that of the NATS server
-// that leads the streams ([Store.Now]), so skew between replicas does not matter: it
-// fires a baton half a second early ([Job.ArmAt]), and five seconds sooner in a
-// cluster ([Store.Ahead]), and a worker holds it until the instant by that clock.
-// The job's counters and its place in the schedule ride in the baton; a definition
-// is read once and then kept until it is edited. In the steady state firing a job reads nothing and writes two
-// messages: the history record and the next baton.
+// Carillon has no leader, no lock and no polling. A baton carries the job's counters and schedule position, and workers
+// cache definitions until an edit. In the steady state, firing a job therefore reads nothing and writes two messages: the
+// history record and the next baton.
 //
-// # The life of a run
+// All decisions use the clock of the NATS server that leads the streams ([Store.Now]), so clock skew between replicas has
+// no effect. The server fires a baton 500 ms early ([Job.ArmAt]), and 5 s earlier still in a cluster ([Store.Ahead]). The
+// worker holds the baton until the exact due time.
 //
-//	store: a timer fires ─▶ puller.go delivers, and renews the lease
-//	                            │
-//	worker (life.go)            ▼                                decided here
-//	  received.go    is it known? was it run before? ········▶ Recover  recovery.go
-//	     ▼
-//	  held.go        in memory, until the exact instant; one of many as it is stored,
-//	     ▼           which is read again when it has its slot (hold.go)
-//	  admitted.go    may it run, and what? ··················▶ Decide   decide.go
-//	     │             run │ detach │ skip │ wait │ restart │ drop │ orphan
-//	     │             a disabled collection postpones: postpone.go
-//	     ▼           a slot of its target: limits/limiter.go,
-//	     │             or deferred.go: later ················▶ Defer    postpone.go
-//	  attempted.go   the action is called, secrets are redacted
-//	     ▼
-//	  recorded.go    the history has it ·····················▶ After    after.go
-//	     ▼                              retry (retry.go) │ next (plan.go) │ end
-//	  passed.go      step/executor.go: records, then the next baton, or none
-//	     │             at the end, which finalizer.go writes down at leisure
-//	                            │
-//	store: PassOn, and the message is acknowledged ─▶ waiting
+// # Life cycle of a run
 //
-// The record that ends a job is its end. Its definition says so when there is
-// leisure; until then, whoever finds it enabled and without a baton asks the history
-// ([Job.Course]). An end that no record tells is written before the baton goes
-// ([Job.Told]).
+// The left column shows the stages in package worker; the right column shows the decisions in this package.
 //
-// An edit goes the other way: service/put.go and define.go read it with a
-// [Reading], store the job, and have its baton follow by [Job.Replan]. One that
-// changes a job at its end lets it begin again; of what ran before, only the
-// counters go on ([Job.Edited], [Job.BegunGen]).
+//	store    fires the baton, delivers it and renews its lease
+//	  │
+//	  ▼
+//	receive  has an earlier worker run this attempt? ······▶ Recover  recovery.go
+//	  ▼
+//	hold     in memory, until the exact due time             hold.go
+//	  ▼
+//	admit    may the job run, and which occurrence? ·······▶ Decide   decide.go
+//	  │        run │ detach │ skip │ wait │ restart │ drop │ astray │ orphan
+//	  │        a disabled collection postpones the run       postpone.go
+//	  ▼
+//	limit    wait for a slot of the target, or defer ······▶ Defer    postpone.go
+//	  ▼
+//	attempt  call the target, redact secrets
+//	  ▼
+//	record   append the history record ····················▶ After    after.go
+//	  │                           retry (retry.go) │ next (plan.go) │ end (ending.go)
+//	  ▼
+//	pass on  package step publishes the next baton, or none at the job's end
+//	  │
+//	  ▼
+//	store    acknowledges the message: waiting
 //
-// # What is guaranteed
+// The last history record of a job marks its end. A background task then writes the end to the definition. In the
+// meantime, a reader that finds an enabled job without a baton checks the history ([Job.Course]). If no record expresses
+// the end, the worker writes the definition before it removes the baton ([Job.Told]).
 //
-//  1. A crash loses nothing. A waiting baton is a stored message; a running one
-//     is delivered again in about three seconds when its worker was killed, and
-//     ten seconds after one fell silent whose connection stands.
-//  2. A job never forks. The next baton is accepted only while the running one
-//     is the job's last, so a worker that was overtaken changes nothing.
-//  3. Never early. No action begins before the occurrence's nominal time plus
-//     its jitter.
-//  4. At least once. A target sees a call again only after a crash between its
-//     answer and the record of it, under the same idempotency key. A process leaves
-//     at most as many such attempts as it has slots, and starts none while a record
-//     has waited for a second.
-//  5. Nothing is silent. Every due instant ends in at least one [Record]:
-//     completed, failed, faulted, postponed, or skipped with a [Reason].
-//  6. An occurrence ends under the definition it began with, retries and
-//     errorActions included; an edit counts from the next one.
-//  7. A deleted job runs nothing more, beyond an attempt that was under way. A
-//     disabled one begins no occurrence of its schedule; its begun occurrences and
-//     manual runs end as usual, retries and errorActions included.
-//  8. Secrets of jobs are sealed in the store and shown by no API; neither
-//     batons nor records nor logs hold them (package secrets).
-//  9. No baton is removed in doubt. One whose definition is missing, and was not
-//     deleted for certain, waits until it is put again ([Stray]).
+// An edit takes another path: package service validates the document ([Reading]), stores the job and re-arms its baton
+// ([Job.Replan]). An edit of an ended job starts it again and keeps only its counters ([Job.Edited], [Job.BegunGen]).
 //
-// Occurrences of one job are in order. Nothing is promised between jobs.
+// # Guarantees
 //
-// # The words
+//  1. A crash loses nothing. A waiting baton is a stored message. Another worker receives a running baton about 3 s after
+//     a crash of its worker, and 10 s after its worker stops responding on an open connection.
+//  2. A job never forks. The store accepts the next baton only while the running baton is the job's last message, so an
+//     overtaken worker changes nothing.
+//  3. Never early. No action starts before the occurrence's nominal time plus its jitter.
+//  4. At least once. A target receives a repeated call only after a crash between its answer and the history record. The
+//     idempotency key is the same. A process leaves at most as many unrecorded attempts as it has slots, and starts none
+//     while a record has waited for 1 s.
+//  5. Nothing is silent. Every due time ends in at least one [Record]: completed, failed, faulted, postponed, or skipped
+//     with a [Reason].
+//  6. An occurrence ends under the definition it started with, including its retries and error actions. An edit takes
+//     effect with the next occurrence.
+//  7. A deleted job runs nothing more, except for an attempt in progress. A disabled job starts no occurrence of its
+//     schedule; started occurrences and manual runs end normally, including retries and error actions.
+//  8. Secrets of jobs are sealed in the store. No API returns them, and no baton, record or log contains them (package
+//     secrets).
+//  9. No baton is removed in doubt. If its definition is missing and no deletion is certain, the baton waits until the
+//     job is created again ([Stray]).
 //
-// A job has a [Definition], which users write, and a [Progress]. Each instant of
-// its schedule is an occurrence, whose nominal time is its identity; it is due
-// when it may run, its jitter later. One try of its action is an attempt, and
-// attempts and everything that did not run are records. A run is planned, by
-// hand, or detached from the job's baton ([Kind]). What follows from a decision
-// is a [Step]: records, and the next baton or the job's end.
+// Occurrences of one job are in order. Carillon promises no order between jobs.
 //
-// # The rooms around it
+// # Vocabulary
 //
-//	service    what users ask for           cache     mirrors of buckets
-//	worker     what is due                  limits    slots, rates, circuits of targets
-//	index      what searches look through
-//	step       carries out a Step           secrets   sealing, revealing, redacting, rotation
-//	view       what the APIs show           intake    what a process holds of a stream
-//	rest, natsapi   the APIs                document, spec   reading jobs, and their schedules
-//	awx        schedules of AWX's API, made jobs and shown
-//	client     asks a scheduler, over REST or NATS      importer   makes jobs of what others have
-//	access     who may do what              tokens    access tokens
+//	Definition   the job as its users wrote it
+//	Progress     counters and schedule position of a job
+//	Occurrence   one time of the schedule; the nominal time is its identity
+//	Due          nominal time plus jitter: the earliest start of the occurrence
+//	Attempt      one execution of an action
+//	Record       a history entry: an attempt, or due times that did not run
+//	Kind         planned, manual, or detached from the job's own baton
+//	Step         result of a decision: records, then the next baton or the job's end
+//	Baton        the single durable message of an enabled job
+//	Lane         a partition of the batons
+//	Herd         many batons that are due at the same time
 //
-// [Store] is implemented by package store, [Action] by the packages below
-// actions. Imports point from the rooms to here, and service and worker do not
-// know each other; integration/imports_test.go says so, and guarantees_test.go there
-// which tests show which guarantee.
+// # Packages around it
+//
+//	spec, document    schedule languages; job documents
+//	worker, limits    runs due jobs; target limits, circuit breakers
+//	step              executes a Step; shared by worker and service
+//	service           edits, queries, forecasts, consistency checks
+//	cache, index      cached buckets; the search index
+//	intake            bounded queues of stream messages
+//	secrets           seals, reveals, redacts and rotates secrets
+//	access, tokens    roles (RBAC); access tokens
+//	view              response types of the APIs
+//	rest, natsapi, awx   the APIs
+//	client            Go client of the APIs
+//	importer          creates jobs from other schedulers' formats
+//
+// Package store implements [Store]; the packages under actions implement [Action]. Imports point toward this package, and
+// service and worker do not import each other: integration/imports_test.go enforces both rules.
+// integration/guarantees_test.go names the tests of each guarantee and compares the first words of the list above.
 package scheduler
