@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// ETag names the definition that the job has, as RFC 9110 writes a strong entity tag. Every edit of a user changes it, and
-// nothing else does: neither runs, nor the job's end, nor another key for its secrets. It tells jobs of one name apart, one
-// after the other. Counters and times of the job's status are not part of what it names.
+// ETag returns a strong entity tag (RFC 9110) of the job's definition. Every edit by a user changes it; runs, the job's
+// end and the rotation of secret keys do not. Successive jobs of one name have different tags. The tag does not cover
+// the counters and times of the job's status.
 func (j *Job) ETag() string {
-	if j.UID == "" { // it is damaged
+	if j.UID == "" { // damaged
 		return revisionTag(j.Revision)
 	}
 	return definitionTag(j.UID, j.Generation)
@@ -22,7 +22,7 @@ func definitionTag(uid string, generation int) string {
 	return strconv.QuoteToASCII((&Job{UID: uid}).Incarnation() + "-" + strconv.Itoa(generation))
 }
 
-// revisionTag is "" for what is not stored.
+// revisionTag returns "" for a value that is not stored.
 func revisionTag(revision uint64) string {
 	if revision == 0 {
 		return ""
@@ -30,10 +30,10 @@ func revisionTag(revision uint64) string {
 	return `"r` + strconv.FormatUint(revision, 10) + `"`
 }
 
-// ETag names what is stored of the collection, as [Job.ETag] does for jobs. It is "" for one that is not stored.
+// ETag returns the entity tag of the stored collection, as [Job.ETag] does for jobs; "" if it is not stored.
 func (c *Collection) ETag() string { return revisionTag(c.Revision) }
 
-// StoredETag is the [Job.ETag] of a stored job that nobody has read. It is "" for none.
+// StoredETag returns the [Job.ETag] of a stored job without decoding all of it; "" for none.
 func StoredETag(st Stored) string {
 	switch m, err := decodeMeta(st.Data); {
 	case len(st.Data) == 0:
@@ -45,31 +45,31 @@ func StoredETag(st Stored) string {
 	}
 }
 
-// The headers of a [Condition], in HTTP (RFC 9110, sections 13.1.1 and 13.1.2).
+// HTTP headers of a [Condition] (RFC 9110, sections 13.1.1 and 13.1.2).
 const (
 	IfMatch     = "If-Match"
 	IfNoneMatch = "If-None-Match"
 )
 
-// Condition is what must hold of a job or collection for a request to be carried out. The zero Condition holds always.
+// Condition is a precondition of a request on a job or collection. The zero Condition always holds.
 type Condition struct {
-	match     *entityTags // nil: not asked for
+	match     *entityTags // nil: no condition
 	noneMatch *entityTags
 }
 
-// entityTags are the tags of a condition.
+// entityTags are the entity tags of a header.
 type entityTags struct {
-	any  bool        // *: there is something
-	tags []entityTag // or one of these
+	any  bool        // *: any existing value matches
+	tags []entityTag // otherwise, one of these must match
 }
 
 type entityTag struct {
 	weak bool
-	text string // with its quotes
+	text string // including the quotes
 }
 
-// ReadCondition reads the values of If-Match and of If-None-Match, nil for a header that is not there. The error matches
-// [ErrInvalid], and names the header.
+// ReadCondition parses the values of If-Match and If-None-Match, nil for an absent header. The error matches
+// [ErrInvalid] and names the header.
 func ReadCondition(match, noneMatch []string) (c Condition, err error) {
 	c.match, err = readTags(IfMatch, match)
 	none, failed := readTags(IfNoneMatch, noneMatch)
@@ -77,7 +77,7 @@ func ReadCondition(match, noneMatch []string) (c Condition, err error) {
 	return c, errors.Join(err, failed)
 }
 
-// readTags reads "*" or a list of tags, in one line or several.
+// readTags parses "*" or a list of tags, in one or several header lines.
 func readTags(header string, lines []string) (*entityTags, error) {
 	if len(lines) == 0 {
 		return nil, nil //nolint:nilnil // no condition
@@ -106,7 +106,7 @@ func readTags(header string, lines []string) (*entityTags, error) {
 	return all, nil
 }
 
-// cutTag reads the first of a list of tags (section 8.8.3).
+// cutTag parses the first tag of a list (section 8.8.3).
 func cutTag(list string) (tag entityTag, rest string, ok bool) {
 	opaque, weak := strings.CutPrefix(list, "W/")
 	end := strings.IndexByte(opaque[min(1, len(opaque)):], '"') + 1
@@ -117,11 +117,11 @@ func cutTag(list string) (tag entityTag, rest string, ok bool) {
 	return entityTag{weak, opaque[:end+1]}, rest, rest == "" || rest[0] == ','
 }
 
-// notOfTag reports whether a character cannot be in an entity tag.
+// notOfTag reports whether an entity tag cannot contain r.
 func notOfTag(r rune) bool { return r <= ' ' || r == 0x7f }
 
-// has reports whether there is something, whose tag is etag ("" for nothing), that the tags ask for. Weak tags match
-// where that is asked for by weak comparison (section 8.8.3.2).
+// has reports whether a tag matches etag, the tag of the current value ("" if it does not exist). Weak tags match only
+// by weak comparison (section 8.8.3.2).
 func (t *entityTags) has(etag string, weakly bool) bool {
 	if etag == "" || t.any {
 		return etag != ""
@@ -129,21 +129,21 @@ func (t *entityTags) has(etag string, weakly bool) bool {
 	return slices.ContainsFunc(t.tags, func(tag entityTag) bool { return tag.text == etag && (weakly || !tag.weak) })
 }
 
-// IsZero reports whether nothing is asked for.
+// IsZero reports whether the request has no condition.
 func (c Condition) IsZero() bool { return c.match == nil && c.noneMatch == nil }
 
-// Judgement is what a condition makes of a request.
+// Judgement is the result of evaluating a condition.
 type Judgement int
 
 // The judgements.
 const (
-	Holds      Judgement = iota // it does
-	Unmodified                  // what is asked for is known to who asks (304)
-	Differs                     // it does not hold (412)
+	Holds      Judgement = iota // the request proceeds
+	Unmodified                  // the client has the current value (304)
+	Differs                     // the condition failed (412)
 )
 
-// Judge decides about a request for what has the tag etag, "" when there is nothing, in the order of RFC 9110, section
-// 13.2.2. reading says that the request changes nothing.
+// Judge evaluates the condition for a value with the tag etag, "" if it does not exist, in the order of RFC 9110,
+// section 13.2.2. reading: the request changes nothing.
 func (c Condition) Judge(etag string, reading bool) Judgement {
 	switch {
 	case c.match != nil && !c.match.has(etag, false):
@@ -156,8 +156,8 @@ func (c Condition) Judge(etag string, reading bool) Judgement {
 	return Differs
 }
 
-// Check returns a [*PreconditionError] for a change of what has the tag etag, "" when there is nothing, unless the
-// condition holds. what is its name.
+// Check returns a [*PreconditionError] unless the condition holds for a change of the value with the tag etag, "" if it
+// does not exist. what is the value's name.
 func (c Condition) Check(what, etag string) error {
 	if c.Judge(etag, false) == Holds {
 		return nil
@@ -165,16 +165,16 @@ func (c Condition) Check(what, etag string) error {
 	return &PreconditionError{What: what, ETag: etag, new: c.noneMatch != nil && c.noneMatch.any}
 }
 
-// PreconditionError says that the [Condition] of a request did not hold, and that nothing was done. It matches
+// PreconditionError states that the [Condition] of a request did not hold. The request had no effect. The error matches
 // [ErrPrecondition].
 type PreconditionError struct {
 	What string // such as "job default/report"
-	ETag string // that it has now; "" when there is none
+	ETag string // current tag; "" if it does not exist
 
-	new bool // it was to be created
+	new bool // the request was to create it
 }
 
-// Error names what it is about and its tag.
+// Error returns the value's name and its current tag.
 func (e *PreconditionError) Error() string {
 	switch {
 	case e.ETag == "":

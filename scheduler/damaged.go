@@ -8,19 +8,18 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
-// DamagedError says that what is stored of a job, or of a collection, cannot be read: somebody wrote into the bucket, a
-// later version of Carillon did, or the disk has other bytes than were written. Such a job keeps its baton, which waits;
-// it is shown with the state [Damaged], and putting it again mends it. The error matches [ErrConflict]: nothing else can
-// be done with it, but deleting it.
+// DamagedError states that a stored job or collection cannot be decoded: another program or a later version of Carillon
+// wrote it, or the disk changed its bytes. The baton of a damaged job waits. The job has the state [Damaged]; a put
+// repairs it, and it can be deleted. Anything else fails: the error matches [ErrConflict].
 type DamagedError struct {
-	Key      Key // its Job is empty for a collection
+	Key      Key // Job is empty for a collection
 	Revision uint64
 	Reason   string
 
-	meta *storedMeta // of a job, when that much can be read
+	meta *storedMeta // of a job, if it can be decoded
 }
 
-// Error names the job or collection, the reason and what may be done.
+// Error names the job or collection, the reason and the remedy.
 func (e *DamagedError) Error() string {
 	what := "job " + e.Key.String()
 	if e.Key.Job == "" {
@@ -29,7 +28,7 @@ func (e *DamagedError) Error() string {
 	return what + ": " + e.Says()
 }
 
-// Says is the error without the name.
+// Says returns the error without the name.
 func (e *DamagedError) Says() string {
 	return fmt.Sprintf("what is stored of it cannot be read (revision %d): %s; put it again, or delete it", e.Revision, e.Reason)
 }
@@ -37,7 +36,7 @@ func (e *DamagedError) Says() string {
 // Is reports whether target is [ErrConflict].
 func (e *DamagedError) Is(target error) bool { return target == ErrConflict }
 
-// Job is what can be told of a damaged job: its name, and its state. It has an empty definition, and no plan.
+// Job returns the damaged job for display: its name and state, with an empty definition and no plan.
 func (e *DamagedError) Job() *Job {
 	j := &Job{Key: e.Key, Revision: e.Revision, State: Damaged, Def: &Definition{properties: document.ObjectValue()}}
 	if e.meta != nil {
@@ -46,7 +45,7 @@ func (e *DamagedError) Job() *Job {
 	return j
 }
 
-// Collection is what can be told of a damaged collection: its name, its state, and what is wrong.
+// Collection returns the damaged collection for display: its name, its state and the error.
 func (e *DamagedError) Collection() *Collection {
 	return &Collection{
 		Name: e.Key.Collection, Revision: e.Revision, State: Damaged, top: document.ObjectValue(),
@@ -54,7 +53,7 @@ func (e *DamagedError) Collection() *Collection {
 	}
 }
 
-// SpecSequence is that of the spec which wrote the job, 0 when that cannot be told.
+// SpecSequence returns the sequence of the spec that wrote the job, 0 if it cannot be decoded.
 func (e *DamagedError) SpecSequence() uint64 {
 	if e.meta == nil {
 		return 0
@@ -62,9 +61,9 @@ func (e *DamagedError) SpecSequence() uint64 {
 	return e.meta.SpecSequence
 }
 
-// Mended returns the job that is put in the place of a damaged one. As far as that can be read, it is the same job, with
-// its history: it goes on after what was last recorded, and stays disabled, or over. Otherwise it is a new one of the
-// name; uid is its.
+// Mended returns the job that replaces a damaged one. If the metadata can be decoded, it is the same job with its
+// history: it continues after its last record, and a disabled or ended job stays so. Otherwise it is a new job of the
+// name with the given uid.
 func (e *DamagedError) Mended(uid string, def *Definition, now time.Time, specSequence uint64) (*Job, error) {
 	m := e.meta
 	if m == nil {
@@ -76,14 +75,14 @@ func (e *DamagedError) Mended(uid string, def *Definition, now time.Time, specSe
 		Created: m.Created, Updated: now, Anchor: m.Anchor, SpecSequence: max(m.SpecSequence, specSequence),
 		State: cmp.Or(before.stateUnder(def), Enabled), PausedUntil: before.pauseUnder(def), Progress: m.Progress, Def: def,
 	}
-	if m.State.Final() { // nobody can tell whether it is put with a change
+	if m.State.Final() { // unknown whether the put changes the definition
 		j.State = m.State
 	}
 	err := j.compile()
 	return j, err
 }
 
-// damagedJob marks the error of reading a stored job.
+// damagedJob converts the error of decoding a stored job.
 func damagedJob(k Key, revision uint64, data []byte, err error) error {
 	e := &DamagedError{Key: k, Revision: revision, Reason: err.Error()}
 	if m, err := decodeMeta(data); err == nil {
@@ -92,14 +91,14 @@ func damagedJob(k Key, revision uint64, data []byte, err error) error {
 	return e
 }
 
-// The rhythm in which a baton of a damaged job comes back to be looked at again.
+// Redelivery delays for the baton of a damaged job.
 const (
 	damagedPause    = time.Second
 	damagedPauseMax = time.Minute
 )
 
-// DamagedPause is how long a baton is left alone whose job is damaged, after so many deliveries of it: a second, and
-// twice as long each time, a minute at most. Another worker, of a later version, may be able to read what this one cannot.
+// DamagedPause returns the redelivery delay for the baton of a damaged job: 1 s, doubled with each delivery, at most 1
+// min. A worker of a later version may be able to decode the job.
 func DamagedPause(deliveries int) time.Duration {
 	return min(damagedPause<<min(max(deliveries-1, 0), 10), damagedPauseMax)
 }

@@ -2,25 +2,22 @@ package scheduler
 
 import "time"
 
-// Standing says whether a baton may go on, by what its job and its collection
-// are at the moment.
+// Standing states whether a baton may start an attempt, given the current state of its job and collection.
 type Standing uint8
 
-// The standings of a baton. All but GoesOn keep it from beginning an attempt.
+// Only GoesOn allows an attempt.
 const (
 	GoesOn  Standing = iota
-	Gone             // its job was deleted, or its definition lost
-	Foreign          // its job was deleted, and another one has the name now
-	Over             // its job has ended; or was disabled, and its occurrence has not begun
-	Dropped          // it is a detached occurrence that has not begun, of a job that was disabled
-	Closed           // its collection is disabled, and it is planned and has not begun
+	Gone             // the job was deleted, or its definition was lost
+	Foreign          // the job was deleted, and a new job has its name
+	Over             // the job has ended; or it is disabled, and the planned run has not begun
+	Dropped          // the detached run has not begun, and its job is disabled
+	Closed           // the planned run has not begun, and its collection is disabled
 )
 
-// StandingOf answers for b. j is its job as it is now, nil when there is none,
-// and open whether the collection's jobs may run. A manual run continues while its
-// job or collection is disabled, and so does every occurrence that has begun:
-// nothing else would record how it ended. The answer does not depend on what the
-// baton was armed for.
+// StandingOf compares b with the current job j, which is nil if it has no definition. open reports whether the
+// collection is enabled. Manual runs, and occurrences that have begun, continue while the job or its collection is
+// disabled: otherwise their result would not be recorded. StandingOf ignores the schedule that b was armed for.
 func (b *Baton) StandingOf(j *Job, open bool) Standing {
 	switch {
 	case j == nil:
@@ -37,61 +34,56 @@ func (b *Baton) StandingOf(j *Job, open bool) Standing {
 	return GoesOn
 }
 
-// NeedsOpen reports whether b waits while its collection is disabled: only what
-// is planned and has not begun does.
+// NeedsOpen reports whether b is a planned occurrence without an attempt. Only such a baton waits for a disabled
+// collection or follows an edited schedule.
 func (b *Baton) NeedsOpen() bool { return b.Kind == Planned && !b.Begun() }
 
-// Verdict is what becomes of a baton.
+// Verdict states how the worker continues with a baton.
 type Verdict uint8
 
 // The verdicts.
 const (
-	// Run: run an attempt of Baton, under the definition of its revision.
+	// Run: run an attempt of Baton under the definition of its revision.
 	Run Verdict = iota
 
-	// Detach: Baton runs detached, on a message of its own. Step takes the
-	// job's own baton on.
+	// Detach: run Baton detached, in a separate message. Step advances the job's own baton.
 	Detach
 
-	// Skip: it does not run, or not as it came. Carry out Step.
+	// Skip: do not run this occurrence, or not in its delivered form. Execute Step.
 	Skip
 
-	// Wait: it is not yet time. Carry out Step, whose baton waits for the same
-	// occurrence.
+	// Wait: not due yet. Execute Step, which re-arms the baton for the same occurrence.
 	Wait
 
-	// Restart: the job has another schedule than the one the baton was armed
-	// for. [PlaceSearch.Restart] decides.
+	// Restart: the schedule has changed since the baton was armed. Use [PlaceSearch.Restart].
 	Restart
 
-	// Proceed: an attempt is recorded. Carry out Step.
+	// Proceed: the attempt is recorded. Execute Step.
 	Proceed
 
-	// Drop: there is nothing left to do.
+	// Drop: nothing remains to be done. Acknowledge the message.
 	Drop
 
-	// Astray: the job has no definition. What became of that is to be looked for:
-	// [Stray].
+	// Astray: the definition is missing. Find out why before removing the baton, see [Stray].
 	Astray
 
-	// Orphan: the baton is of an earlier job of the name. Deleting that one
-	// was to remove its message; when that was cut short, it lies where the
-	// present job's baton ought to be, so an audit has to look.
+	// Orphan: the baton belongs to an earlier job of the name, whose deletion was interrupted. Its message occupies the
+	// subject of the current job's baton. Run a consistency check.
 	Orphan
 )
 
-// Decision is what becomes of a baton, and what that takes.
+// Decision is a verdict on a baton and the data that the worker needs to execute it.
 type Decision struct {
 	Verdict Verdict
-	Baton   Baton    // Run, Detach: what is run; of [Recover], what was
-	Records []Record // Run, Detach: what was skipped on the way, recorded before the attempt is
-	Later   bool     // Run, Wait, Detach: Baton is of a later occurrence than the one that came
+	Baton   Baton    // Run, Detach: the baton to run; returned by [Recover]: the baton that ran
+	Records []Record // Run, Detach: skipped times, to be recorded before the attempt
+	Later   bool     // Run, Wait, Detach: Baton holds a later occurrence than the delivered one
 	Step    Step
 }
 
-// Decide says what becomes of a baton that a worker has and that is due, or that
-// came much too early, before an attempt. j is its job as it is now, nil when
-// there is none, and open whether the collection's jobs may run.
+// Decide decides how to continue with b before an attempt. A worker calls it when b is due, or when b arrives too early
+// to be held in memory. j is the current job, nil if it has no definition. open reports whether the collection is
+// enabled.
 func Decide(j *Job, open bool, b Baton, now time.Time) Decision {
 	standing := b.StandingOf(j, open)
 	switch standing {
@@ -128,8 +120,7 @@ func Decide(j *Job, open bool, b Baton, now time.Time) Decision {
 	return j.decideUnbegun(b, standing == Closed, now)
 }
 
-// decideUnbegun is Decide for a baton of the schedule that is due and has not begun. closed says that the collection's jobs
-// may not run.
+// decideUnbegun decides about the first attempt of a due planned or manual baton. closed: the collection is disabled.
 func (j *Job) decideUnbegun(b Baton, closed bool, now time.Time) Decision {
 	var skips []skip
 	if !closed || !b.PausedFrom.IsZero() || !b.Gap.IsZero() && !b.Gap.After(now) {
@@ -151,8 +142,8 @@ func (j *Job) decideUnbegun(b Baton, closed bool, now time.Time) Decision {
 	return j.admit(b, skips, now)
 }
 
-// admit applies the policies of catch-up and overlap to a baton whose time has
-// come. skips are what was omitted on the way to it.
+// admit applies the misfire policy (catchUp) and the overlap policy to a due baton. skips are the times that Decide has
+// already passed over.
 func (j *Job) admit(b Baton, skips []skip, now time.Time) Decision {
 	a := j.arrive(b, now)
 	skips = append(skips, a.skips...)
@@ -162,7 +153,7 @@ func (j *Job) admit(b Baton, skips []skip, now time.Time) Decision {
 	next := a.baton
 	next.UID, next.Revision = j.Incarnation(), j.Revision
 	d := Decision{Verdict: Run, Baton: next, Later: !next.Nominal.Equal(b.Nominal)}
-	if next.Due.After(now) { // a later occurrence, with its jitter to come
+	if next.Due.After(now) { // a later occurrence whose jitter has not elapsed
 		d.Verdict, d.Step = Wait, j.wait(next, skips, now)
 		return d
 	}
@@ -173,7 +164,8 @@ func (j *Job) admit(b Baton, skips []skip, now time.Time) Decision {
 	return d
 }
 
-// stop ends a baton whose job was disabled or finished meanwhile.
+// stop removes the baton of a job that was disabled or has ended. It records the due times of a pending baton as
+// skipped.
 func (j *Job) stop(b Baton, now time.Time) Step {
 	var skips []skip
 	if j.State != Disabled || !b.NeedsOpen() {

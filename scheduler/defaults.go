@@ -8,29 +8,30 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
-// Defaults are the settings of a collection that apply to its jobs. A setting of a job overrides the default.
+// Defaults are the settings that the jobs of a collection inherit. A job's own setting overrides the default.
 type Defaults struct {
 	Labels map[string]string
 
-	timeout   time.Duration // 0: none
-	lateAfter time.Duration // 0: none
-	action    ActionSpec    // its retry policy and errorActions only
+	timeout   time.Duration
+	lateAfter time.Duration
+	action    ActionSpec // only its retry policy and errorActions
 	document  document.Value
 	refs      []document.SecretRef
 }
 
-// Refers reports whether the defaults, nil for none, name a shared secret.
+// Refers reports whether the defaults refer to a shared secret. d may be nil.
 func (d *Defaults) Refers(secret string) bool {
 	return d != nil && slices.ContainsFunc(d.refs, func(ref document.SecretRef) bool { return ref.Name == secret })
 }
 
 // ReadDefaults reads the collection's defaults; nil for none. The error matches [ErrInvalid]. A collection stores no
-// secret: its errorActions refer to shared secrets, which are sealed and rotated. The limits of the process do not
-// apply to a stored collection. A default retry interval that they raise is written into the collection.
+// secrets: its errorActions refer to shared secrets, which are sealed and rotated. The limits of the process do not
+// apply to a stored collection. If a limit raises the default retry interval, the raised value is written into the
+// collection.
 func (c *Collection) ReadDefaults(actions ActionReader, process Limits) (*Defaults, error) {
 	v, ok := c.properties.Member("defaults")
 	if !ok {
-		return nil, nil //nolint:nilnil // absence is an answer
+		return nil, nil //nolint:nilnil // no defaults
 	}
 	const at = "properties.defaults"
 	r := document.NewReader()
@@ -57,7 +58,7 @@ func (d *Defaults) read(o *document.Object, r *Reading) {
 	o.Done()
 }
 
-// Inheriting returns j with the defaults of its collection for all settings that j leaves out. d may be nil.
+// Inheriting returns j with its collection's defaults for all settings that j omits. d may be nil.
 func (j *Job) Inheriting(d *Defaults) *Job {
 	if d == nil {
 		return j

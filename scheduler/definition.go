@@ -9,45 +9,43 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec"
 )
 
-// Definition is what a user writes: the properties of a job document, read,
-// validated and compiled.
+// Definition is a job as its users wrote it: the properties of a job document, validated and compiled.
 type Definition struct {
-	Timing      spec.Timing // startTime, timeZone, dst and recurrence
+	Timing      spec.Timing
 	Action      ActionSpec
-	State       State         // enabled or disabled, as the document says; "" when it does not: a job keeps its own, a new one is enabled
-	PausedUntil *time.Time    // the end of the pause, as the document says; zero: there is to be none; nil: a job keeps its own
-	Jitter      time.Duration // each occurrence is delayed by a fixed share of it; 0: none
+	State       State         // enabled or disabled; "" if omitted: an existing job keeps its state, a new job is enabled
+	PausedUntil *time.Time    // end of the pause; zero: no pause; nil if omitted: the job keeps its pause
+	Jitter      time.Duration // maximum delay of an occurrence; its share is fixed; 0: none
 	CatchUp     CatchUp
 	Overlap     Overlap
-	Timeout     time.Duration // per attempt
-	LateAfter   time.Duration // an occurrence that begins later than this after it was due is late; 0: none is
+	Timeout     time.Duration
+	LateAfter   time.Duration // an occurrence that begins later than this after its due time is late; 0: never
 	Labels      map[string]string
 	Description string
-	Data        document.Value // what its templates may use: an object, or null for none
+	Data        document.Value // template values: an object, or null for none
 	Input       document.Value // JSON Schema of the data of a manual run: an object, or null for none
 
-	Inherited document.Value // of the collection's defaults, see [Job.Inheriting]; null for none
+	Inherited document.Value // collection defaults in effect, see [Job.Inheriting]; null for none
 
-	properties   document.Value       // canonical, without state, pausedUntil and status
-	secrets      bool                 // secrets stand in the properties, locked or not
-	usedData     []string             // members of Data that its templates use; * for all
-	refs         []document.SecretRef // shared secrets that the properties name
-	at           string               // where the properties stood in the document: "properties", or ""
-	warnings     []spec.Warning       // what is without effect in them, with paths from the document
-	raised       []string             // where actions stand whose default retryInterval was raised to minimum
-	minimum      time.Duration        // the shortest retryInterval that is allowed
-	scheduleText string               // see schedule; "": not worked out
+	properties   document.Value
+	secrets      bool                 // the properties contain secrets, locked or not
+	usedData     []string             // fields of Data that the templates use; * for all
+	refs         []document.SecretRef // shared secrets that the properties refer to
+	at           string               // path of the properties in the document: "properties", or ""
+	warnings     []spec.Warning       // settings without effect, with document paths
+	raised       []string             // paths of actions whose default retryInterval was raised to minimum
+	minimum      time.Duration        // the shortest allowed retryInterval
+	scheduleText string               // cached result of schedule; "": not computed
 
-	plan *spec.Plan // of a text rule that was checked while it was read; nil: not compiled yet
+	plan *spec.Plan // plan of a text rule compiled during validation; nil: not compiled yet
 }
 
-// CatchUp is what happens to occurrences that were missed while no scheduler
-// ran, or while the job was not served.
+// CatchUp is the misfire policy: how the job handles occurrences that were missed while no worker ran, or while the job
+// was not served.
 type CatchUp struct {
 	Policy CatchUpPolicy
-	// Window is how late an occurrence may still start. The default is one
-	// hour for a recurring job; a one-shot has no later occurrence to take
-	// its place and runs however late.
+	// Window is how late an occurrence can start. Default: 1 h for a recurring job; unlimited for a one-shot, which has
+	// no later occurrence.
 	Window time.Duration
 }
 
@@ -57,30 +55,27 @@ const (
 	DefaultTimeout       = 60 * time.Second
 	MinTimeout           = time.Second
 	MaxTimeout           = 30 * time.Minute
-	MaxJobSize           = 16 << 10 // bytes of a job document (Azure Scheduler's 16 K)
+	MaxJobSize           = 16 << 10 // length in bytes of a job document (Azure Scheduler's 16 K)
 	maxWindow            = 366 * 24 * time.Hour
 	unlimitedWindow      = 1 << 62
 )
 
-// Document returns the definition as canonical JSON: the members in their exact
-// spelling, enum values in the spelling of this API. Secrets are in it, and are
-// left out when it is encoded.
+// Document returns the definition as canonical JSON: field names in their exact spelling, enum values in the API's
+// spelling. It contains the secrets, which its encoding omits.
 func (d *Definition) Document() document.Value { return d.properties }
 
-// Properties returns the definition as canonical JSON: the members in their
-// exact spelling, enum values in the spelling of this API. Secrets are left out.
+// Properties returns the encoded [Definition.Document], without secrets.
 func (d *Definition) Properties() []byte { return d.properties.JSON() }
 
-// HasSecrets reports whether secrets stand in the definition itself.
+// HasSecrets reports whether the definition itself contains secrets.
 func (d *Definition) HasSecrets() bool { return d.secrets }
 
-// Refers reports whether the definition names a shared secret.
+// Refers reports whether the definition refers to a shared secret.
 func (d *Definition) Refers(secret string) bool {
 	return slices.ContainsFunc(d.refs, func(ref document.SecretRef) bool { return ref.Name == secret })
 }
 
-// Warnings are what the writer of the definition might not expect of it: what is
-// without effect, and what its plan has to say. Paths are those of the document.
+// Warnings returns settings without effect, and the warnings of the plan, with document paths.
 func (d *Definition) Warnings(p *spec.Plan) []spec.Warning {
 	warnings := slices.Clone(d.warnings)
 	for _, w := range p.Warnings() {
@@ -92,7 +87,7 @@ func (d *Definition) Warnings(p *spec.Plan) []spec.Warning {
 	return warnings
 }
 
-// RefuseWarnings makes an [ErrInvalid] of warnings, for whoever wants none.
+// RefuseWarnings converts warnings to an [ErrInvalid], for strict validation.
 func RefuseWarnings(warnings []spec.Warning) error {
 	problems := make(document.Problems, len(warnings))
 	for i, w := range warnings {
@@ -101,18 +96,18 @@ func RefuseWarnings(warnings []spec.Warning) error {
 	return AsInvalid(problems)
 }
 
-// UsesData reports whether a template of the definition uses a member of Data.
+// UsesData reports whether a template of the definition uses a field of Data.
 func (d *Definition) UsesData(name string) bool {
 	return slices.Contains(d.usedData, name) || slices.Contains(d.usedData, "*")
 }
 
-// TakesData reports whether a manual run may give the job data, as far as its schema allows.
+// TakesData reports whether manual runs can pass data to the job, subject to its schema.
 func (d *Definition) TakesData() bool {
 	return len(d.usedData) > 0 || d.Input.Kind() == document.KindObject
 }
 
-// schedule is the canonical text of what decides when the job runs, to tell
-// whether an edit changed it.
+// schedule returns the canonical text of the fields that decide when the job runs. Edits that change it start a new
+// schedule.
 func (d *Definition) schedule() string {
 	if d.scheduleText != "" {
 		return d.scheduleText
@@ -120,19 +115,18 @@ func (d *Definition) schedule() string {
 	return d.properties.Only(scheduleMembers...).String()
 }
 
-// scheduleMembers are the properties that decide when the job runs, but for jitter.
+// scheduleMembers are the fields that decide when the job runs, except jitter.
 var scheduleMembers = []string{"startTime", "timeZone", "dst", "recurrence"}
 
-// work is the canonical text of all but what is for people only, to tell whether
-// a job at its end is put with another wish.
+// work returns the canonical text of all fields except notes for people. An edit that changes it restarts an ended job.
 func (d *Definition) work() string { return d.properties.Without("labels", "description").String() }
 
-// properties reads the members of the properties object. The caller calls
-// o.Done, as the object may hold members of an envelope too.
+// properties reads the fields of the properties object. The caller calls o.Done, because the object may also hold
+// envelope fields.
 func (r *Reading) properties(o *document.Object) *Definition {
 	d := &Definition{Overlap: OverlapSkip, Timeout: DefaultTimeout}
 	r.warnings, r.raised, r.errorActionsRead = nil, nil, 0
-	o.Ignore("status") // read-only: a document that was fetched may be put back as it is
+	o.Ignore("status") // read-only: a fetched document can be put back unchanged
 	if v, ok := o.Value("state"); ok && State(strings.ToLower(v.Text())).Final() {
 		o.Problem("state", "%q is set by the scheduler; enabled and disabled may be asked for", v.Text())
 	} else if s, ok := o.Enum("state", string(Enabled), string(Disabled)); ok {
@@ -151,14 +145,14 @@ func (r *Reading) properties(o *document.Object) *Definition {
 	return d
 }
 
-// readPause reads until when the job is paused. Null ends a pause, as only what is not named stays.
+// readPause reads pausedUntil. Null ends a pause; an absent field keeps it.
 func (d *Definition) readPause(o *document.Object, r *Reading) {
 	until, ok := o.Time("pausedUntil")
 	if !ok && !o.Null("pausedUntil") {
 		return
 	}
 	d.PausedUntil = &until
-	if until.Year() > 9999 { // by its offset
+	if until.Year() > 9999 { // with its offset applied
 		o.Problem("pausedUntil", "is after the year 9999 in UTC, and there is none")
 	}
 	if ok && !r.Now.IsZero() && !until.After(r.Now) {
@@ -166,9 +160,8 @@ func (d *Definition) readPause(o *document.Object, r *Reading) {
 	}
 }
 
-// readTiming reads when the job runs. What only shows when the text of a
-// schedule is compiled is reported here, where its path is known; a stored
-// definition is compiled once, as a job.
+// readTiming reads when the job runs. It compiles a text schedule, so that errors are reported with their path. A
+// stored definition is compiled once, as a job.
 func (d *Definition) readTiming(o *document.Object, r *Reading) {
 	d.Timing = spec.ReadTiming(o)
 	if d.Timing.Start.IsZero() && o.Has("startTime") {
@@ -193,7 +186,7 @@ func (d *Definition) readTiming(o *document.Object, r *Reading) {
 	}
 }
 
-// readData reads the values that the actions' templates may use, and the schema of those that a run may give.
+// readData reads the template values, and the schema of the data of manual runs.
 func (d *Definition) readData(o *document.Object) {
 	if _, ok := o.Object("data"); ok {
 		d.Data, _ = o.Value("data")
@@ -221,8 +214,8 @@ func (d *Definition) readAction(o *document.Object, r *Reading) {
 	ao.Done()
 }
 
-// CheckPolicies reads jitter, timeout, lateAfter, overlap and catchUp of a job's properties, for callers that do not read
-// the rest. It reports problems to the object's reader.
+// CheckPolicies reads jitter, timeout, lateAfter, overlap and catchUp, for callers that do not read the rest of the
+// properties. It reports problems to the object's reader.
 func CheckPolicies(o *document.Object) { new(Definition).readPolicies(o) }
 
 func (d *Definition) readPolicies(o *document.Object) {
@@ -253,10 +246,10 @@ func (d *Definition) readPolicies(o *document.Object) {
 	co.Done()
 }
 
-// MaxDescription is the length in bytes of the longest description.
+// MaxDescription is the maximum length of a description in bytes.
 const MaxDescription = 1024
 
-// The limits of labels.
+// Limits for labels; lengths are in bytes.
 const (
 	maxLabels      = 64
 	maxLabelLength = 256
@@ -285,19 +278,17 @@ func readLabels(o *document.Object) map[string]string {
 	return labels
 }
 
-// DefinitionKeeper keeps definitions that several jobs have in common, by their stored
-// properties, so that they are read once and in memory once.
+// DefinitionKeeper caches definitions by their stored properties, so that jobs with equal properties share one in
+// memory.
 type DefinitionKeeper interface {
-	// Kept returns the definition that properties were read as, nil when it is not
-	// kept.
+	// Kept returns the cached definition for properties, nil if none.
 	Kept(properties []byte) *Definition
-	// Keep takes the definition that properties were read as, if it is worth to be
-	// kept.
+	// Keep caches the definition of properties, if it is worth the memory.
 	Keep(properties []byte, def *Definition)
 }
 
-// ReadJobWith is [ReadJob] for who keeps definitions. Those with secrets of their own
-// are each job's, as its name is part of how they are sealed.
+// ReadJobWith is [ReadJob] with a cache of definitions. Definitions that contain secrets are not shared, because the
+// job's name is part of their sealing.
 func ReadJobWith(defs DefinitionKeeper, k Key, revision uint64, data []byte, actions ActionReader, secrets Sealer) (*Job, error) {
 	head, properties, err := SplitStored(data)
 	if err != nil || document.MayHoldSealed(properties) {

@@ -8,25 +8,23 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
-// SecretDestination is an [Action] that says where its secrets go. Those of an action
-// that does not are taken to go to its Target.
+// SecretDestination is an [Action] that reports where it sends its secrets. Other actions are assumed to send them to
+// Target.
 type SecretDestination interface {
-	// Recipients returns who is shown secrets of the action. One without a role
-	// there is whether it has secrets or not.
+	// Recipients returns the recipients of the action's secrets. A recipient without a role is always included.
 	Recipients() []Recipient
 }
 
-// Recipient is one that is shown secrets.
+// Recipient receives secrets of an action.
 type Recipient struct {
-	Role    string // what it is to the action, such as "token server"; "" for the target itself
-	Address string // where it is, in one spelling, such as "https://example.com"; it is shown
+	Role    string // role for the action, such as "token server"; "" for the target itself
+	Address string // canonical address, such as "https://example.com"; shown to users
 }
 
 // String returns the recipient for a message.
 func (r Recipient) String() string { return strings.TrimSpace(r.Role + " " + r.Address) }
 
-// covers reports whether who trusts r with a secret trusts other with it too:
-// the same place, or the same one over TLS.
+// covers reports whether trust in r extends to other: the same address, or the same host over TLS.
 func (r Recipient) covers(other Recipient) bool {
 	if r.Role != other.Role {
 		return false
@@ -42,9 +40,8 @@ func recipients(a Action) []Recipient {
 	return []Recipient{{Address: a.Target()}}
 }
 
-// moved returns where the secrets of an action went and would go after a change,
-// if that is somewhere else. A recipient of a role that there was not before has
-// its own secrets.
+// moved returns the old and new recipient of an action's secrets if a change redirects them. A recipient with a new
+// role has its own secrets.
 func moved(before, after Action) (from, to Recipient, ok bool) {
 	if before == nil || after == nil {
 		return from, to, false
@@ -59,27 +56,25 @@ func moved(before, after Action) (from, to Recipient, ok bool) {
 	return from, to, false
 }
 
-// authentication is the member that says how an action proves who it is.
+// authentication is the field that configures how an action authenticates.
 const authentication = "authentication"
 
-// mainPath is where a job has its action.
+// mainPath is the path of the main action.
 const mainPath = "action"
 
-// retyped is what is wrong with a secret that would be sent in another way.
+// retyped is the problem with a secret whose authentication type changes.
 const retyped = "belongs to an authentication of another type; send it again, or use a secretRef"
 
-// CheckKept returns [ErrInvalid] when a patch, which makes after of before,
-// sends secrets elsewhere that it does not name itself, or makes something else
-// of them: whoever may patch a job could have them sent home. kept is where the
-// secrets stand that it does not name. Shared secrets are not affected: who names
-// one may use it.
+// CheckKept returns [ErrInvalid] if a patch redirects secrets that it does not resend, or changes their use: a user who
+// can patch a job could otherwise exfiltrate them. The patch turns before into after; kept are the paths of the secrets
+// that it does not resend. Shared secrets are exempt: whoever may name one may use it.
 func CheckKept(before, after *Definition, kept []string) error {
 	var problems document.Problems
 	others := before.properties.Retyped("", authentication, after.properties)
 	for _, path := range kept {
 		was, is := before.Action.holding(path), after.Action.holding(path)
 		if was == nil || is == nil || was.at != is.at {
-			continue // it is of an action that is new, or gone
+			continue // the action is new or removed
 		}
 		if slices.Contains(others, path) {
 			problems = append(problems, document.Problem{Path: path, Message: retyped})
@@ -97,18 +92,15 @@ func CheckKept(before, after *Definition, kept []string) error {
 	return AsInvalid(problems)
 }
 
-// Disguised returns d with another text in the place of the secrets that it
-// brings, which are those that were not kept. Compared with that of a job it shows
-// nothing of theirs: a dry run would tell whether a guess is right, as often as
-// it is asked. It is not for storing.
+// Disguised returns d with text in place of its new secrets, all but those at the paths kept. A dry run compares it
+// with a stored job: with the real secrets, it would confirm guesses. The result must not be stored.
 func (d *Definition) Disguised(text string, kept []string) *Definition {
 	disguised := *d
 	disguised.properties = d.properties.Disguised("", text, kept)
 	return &disguised
 }
 
-// holding returns the one of an action and its errorActions that a path leads
-// into, nil for none: the innermost.
+// holding returns the innermost action or errorAction that contains path, nil for none.
 func (s *ActionSpec) holding(path string) *ActionSpec {
 	var found *ActionSpec
 	for _, a := range s.all() {
@@ -119,13 +111,12 @@ func (s *ActionSpec) holding(path string) *ActionSpec {
 	return found
 }
 
-// omitted is what is wrong with a document that is put without a secret that its
-// job has: whoever puts back what get has shown would lose it.
+// omitted is the problem of a put document that lacks a secret of the job. Get does not return secrets, so putting back
+// its result would lose them.
 const omitted = "is a secret that the job has and the new document leaves out; send it again, write null to drop it, or use PATCH"
 
-// CheckOmitted returns [ErrInvalid] when next, which was read at the path at, has
-// nothing for a secret of the job. An action of another type, and an errorAction
-// that is left out as a whole, are new. Those of a list are told by their places.
+// CheckOmitted returns [ErrInvalid] if next, read at path at, omits a secret of the job cur. A changed action type, or
+// a removed errorAction, does not count. errorActions in a list correspond by index.
 func CheckOmitted(cur *Job, next *Definition, at string) error {
 	if cur == nil || !cur.Def.secrets {
 		return nil
@@ -146,8 +137,7 @@ func CheckOmitted(cur *Job, next *Definition, at string) error {
 	return AsInvalid(problems)
 }
 
-// omittedOf returns the paths of the secrets of an action, and of its
-// errorActions, that the one given in its place has nothing for.
+// omittedOf returns the paths of the secrets that given, which replaces old, omits, including those of errorActions.
 func omittedOf(path string, old, given document.Value) []string {
 	paths := old.Without(errorAction).Omitted(path, given)
 	was, _ := old.Member(errorAction)
@@ -166,7 +156,7 @@ func omittedOf(path string, old, given document.Value) []string {
 	return paths
 }
 
-// listed returns one thing as a list, and a list as it is.
+// listed returns an object as a list of one, and a list unchanged.
 func listed(v document.Value) []document.Value {
 	switch v.Kind() { //nolint:exhaustive // nothing else is an errorAction
 	case document.KindArray:
@@ -177,11 +167,12 @@ func listed(v document.Value) []document.Value {
 	return nil
 }
 
-// addressMembers are the members of an action's message that say where it goes, the wider place first.
+// addressMembers are the fields of an action's message that form its address, the broader part first.
 var addressMembers = []string{"uri", "storageAccount", "namespace", "topicPath", "queueName", "subject"}
 
-// Address is what the job's action is sent to, for people who look for it: the host of a request, the account and queue, the
-// namespace and queue or topic, or the subject of a message. It has no secret. "" when nothing of this is said.
+// Address returns the destination of the job's action for display and search: the host of a request, the account and
+// queue, the namespace and queue or topic, or the subject of a message. It contains no secret. "" if none of these are
+// set.
 func (d *Definition) Address() string {
 	action, _ := d.Document().Member("action")
 	return addressOf(action)
@@ -210,7 +201,7 @@ func addressOf(action document.Value) string {
 	return ""
 }
 
-// hostOf returns the host of a URI with its port: what else there is may be a secret.
+// hostOf returns the host and port of a URI; its other parts may be secret.
 func hostOf(uri string) string {
 	if _, rest, ok := strings.Cut(uri, "://"); ok {
 		uri = rest

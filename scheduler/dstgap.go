@@ -6,20 +6,18 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec"
 )
 
-// What a schedule leaves out when a clock jumps over it are times on the wall,
-// not instants: no plan knows them, no count is used up by them. So that they
-// are not lost in silence, a baton carries the next such change of the clock
-// ([Baton.Gap]), wakes a worker then, and goes on waiting for its instant.
-// What has been recorded is behind Progress.Seen, as the instants are.
+// DST gaps: a clock change skips times on the wall, not instants of the schedule. Plans do not contain them, and they
+// do not count toward recurrence.count. To record them, a baton carries the next such clock change ([Baton.Gap]), wakes
+// a worker then, and continues to wait for its nominal time. Recorded gaps lie before Progress.Seen, as recorded times
+// do.
 
-// gap returns the first change of the clock after what p has seen, and not
-// after the instant n, that leaves times out; zero if there is none.
+// gap returns the first clock change after p.Seen, and not after n, that skips times of the schedule; zero if none.
 func (j *Job) gap(p Progress, n time.Time) time.Time {
 	g, _ := j.plan(p).DSTGap(j.seen(p), n)
 	return g.At
 }
 
-// seen is the instant up to which everything is recorded.
+// seen returns the time up to which everything is recorded.
 func (j *Job) seen(p Progress) time.Time {
 	if p.Seen.IsZero() {
 		return j.Anchor
@@ -27,7 +25,7 @@ func (j *Job) seen(p Progress) time.Time {
 	return p.Seen
 }
 
-// gapsUpTo returns what is omitted after what p has seen until to, included.
+// gapsUpTo returns the gaps after p.Seen, up to and including to.
 func (j *Job) gapsUpTo(p Progress, to time.Time) []skip {
 	var list []skip
 	plan := j.plan(p)
@@ -37,8 +35,7 @@ func (j *Job) gapsUpTo(p Progress, to time.Time) []skip {
 	return list
 }
 
-// lastGap returns what is omitted next by a schedule that has no instant any
-// more: no baton waits for that change.
+// lastGap returns the next gap of a schedule without further times, for which no baton waits.
 func (j *Job) lastGap(p Progress) []skip {
 	g, ok := j.plan(p).DSTGap(j.seen(p), time.Time{})
 	if !ok {
@@ -47,8 +44,7 @@ func (j *Job) lastGap(p Progress) []skip {
 	return []skip{gapSkip(g)}
 }
 
-// passGaps takes from b the changes of the clock that have come. One at b's
-// instant is passed with the occurrence.
+// passGaps moves b past the gaps until now. A gap at b's nominal time is passed when the occurrence is due.
 func (j *Job) passGaps(b Baton, now time.Time) (Baton, []skip) {
 	var list []skip
 	for !b.Gap.IsZero() && !b.Gap.After(now) && (b.gapFirst() || !b.Due.After(now)) {
@@ -60,7 +56,7 @@ func (j *Job) passGaps(b Baton, now time.Time) (Baton, []skip) {
 	return b, list
 }
 
-// passGap takes from b the next change of the clock.
+// passGap moves b past its next gap.
 func (j *Job) passGap(b Baton) Baton {
 	if !b.gapFirst() {
 		b.Gap = time.Time{}
@@ -71,8 +67,7 @@ func (j *Job) passGap(b Baton) Baton {
 	return b
 }
 
-// PassRecordedGaps takes from b the changes of the clock that are recorded,
-// by their Unix seconds.
+// PassRecordedGaps moves b past the gaps that are recorded, given by their Unix seconds.
 func (j *Job) PassRecordedGaps(b Baton, recorded map[int64]bool) Baton {
 	for !b.Gap.IsZero() && recorded[b.Gap.Unix()] {
 		b = j.passGap(b)

@@ -5,29 +5,27 @@ import (
 	"time"
 )
 
-// Ending is how the baton of a job ended: what is to be written into its
-// definition.
+// Ending is the end of a job's baton, to be written to its definition.
 type Ending struct {
 	Key      Key
-	UID      string // of the job it was decided for
-	Schedule int    // the schedule generation, likewise
+	UID      string // of the job at the decision
+	Schedule int    // schedule generation at the decision
 	State    State
 	Progress Progress
-	Ended    time.Time // when: a job at its end is kept for so long from then on
+	Ended    time.Time // retention of the ended job starts here
 }
 
-// EndingVerdict says whether an ending still counts.
+// EndingVerdict states whether an ending still applies.
 type EndingVerdict uint8
 
 // The verdicts on an ending.
 const (
-	WriteEnding    EndingVerdict = iota // write the job that comes with it
-	EndingWritten                       // it is written already, or of another job of the name
-	EndingOvertook                      // an edit overtook it: that has armed the job, or left it to the worker that had its baton
+	WriteEnding    EndingVerdict = iota // write the returned job
+	EndingWritten                       // already written, or for another job of the name
+	EndingOvertook                      // an edit has armed the job, or left that to the worker with its baton
 )
 
-// End returns j as x leaves it. An edit that gave the job a new schedule
-// meanwhile wins, and so does one that enabled it.
+// End applies x to j. An edit that has since changed the schedule, or enabled the job, wins.
 func (j *Job) End(x Ending) (*Job, EndingVerdict) {
 	switch {
 	case j.UID != x.UID, j.State.Final():
@@ -38,7 +36,7 @@ func (j *Job) End(x Ending) (*Job, EndingVerdict) {
 	next := *j
 	next.Progress = x.Progress
 	if j.ScheduleGen != x.Schedule {
-		next.Progress = x.Progress.afresh() // what ran of the schedule before counts no more
+		next.Progress = x.Progress.afresh() // runs of the previous schedule no longer count
 	}
 	next.Progress.keep(&j.Progress)
 	if x.State.Final() && j.State == Enabled {
@@ -47,8 +45,8 @@ func (j *Job) End(x Ending) (*Job, EndingVerdict) {
 	return &next, WriteEnding
 }
 
-// Over returns a stored job as x leaves it, without reading or sealing its
-// properties again. The error is of a job that cannot be read.
+// Over applies x to a stored job, without decoding or sealing its properties. The error means that the job cannot be
+// decoded.
 func (x *Ending) Over(data []byte) ([]byte, EndingVerdict, error) {
 	if err := checkForm(data); err != nil {
 		return nil, EndingWritten, err
@@ -73,8 +71,7 @@ func (x *Ending) Over(data []byte) ([]byte, EndingVerdict, error) {
 	return signed(append(append(append(over, propertiesMember...), properties...), '}')), verdict, nil
 }
 
-// Over says what a job at its end has come to, and what may be done; "" for a job
-// that may run yet.
+// Over explains the end of a completed or faulted job and how to run it again; "" for other jobs.
 func (j *Job) Over() string {
 	switch {
 	case !j.State.Final():
@@ -89,35 +86,32 @@ func (j *Job) Over() string {
 	return "it ran already and is over; " + runAgain
 }
 
-// runAgain is how a job at its end is run once more.
+// runAgain explains how to run an ended job again.
 const runAgain = "to run it again, put it with a change, such as another startTime"
 
-// OverError refuses what only a job can do that is not at its end.
+// OverError returns the [ErrConflict] for an operation that an ended job does not support.
 func (j *Job) OverError() error {
 	return fmt.Errorf("job %s: %w: it is %s: %s", j.Key, ErrConflict, j.State, j.Over())
 }
 
-// Course says how it stands with a job that is stored as enabled.
+// Course is the status of a job that is stored as enabled.
 type Course uint8
 
-// How it stands with a job that is stored as enabled.
+// The courses.
 const (
-	// UnderWay: it has its baton, which waits or is with a worker.
+	// UnderWay: the job has its baton, waiting or with a worker.
 	UnderWay Course = iota
 
-	// AtEnd: the record that ended it is its end. What is stored of the job does not
-	// say so yet; its final form is written when there is leisure.
+	// AtEnd: the history contains the job's end. A background task writes it to the definition.
 	AtEnd
 
-	// BatonLost: it has no baton, and its history says that it goes on, or nothing.
+	// BatonLost: the job has no baton, and its history contains no end.
 	BatonLost
 )
 
-// Course tells how it stands with j, which is stored as enabled, and, at its end,
-// what it has come to. f is what was found of its own baton, asked for before the
-// history that search has looked through, and after j was read: a baton goes away
-// after the record that says why, and never before. search may be nil when there
-// is a baton.
+// Course returns the status of j, which is stored as enabled, and its ending if it is AtEnd. f is the job's own baton.
+// Callers read j, then f, then the history (search), in this order: a baton is removed only after the record that
+// explains it. search may be nil if there is a baton.
 func (j *Job) Course(f Found, search *PlaceSearch) (Course, Ending) {
 	if b := f.Waiting; b != nil && b.BelongsTo(j) {
 		return UnderWay, Ending{}
@@ -127,7 +121,7 @@ func (j *Job) Course(f Found, search *PlaceSearch) (Course, Ending) {
 		b = nil
 	}
 	if b != nil && (search == nil || search.Found == nil || search.Found.ID != b.AttemptOf(j.Key).ID) {
-		return UnderWay, Ending{} // its attempt has not been recorded
+		return UnderWay, Ending{} // its attempt has no record
 	}
 	if x, over := search.ending(); over {
 		return AtEnd, x
@@ -138,8 +132,7 @@ func (j *Job) Course(f Found, search *PlaceSearch) (Course, Ending) {
 	return BatonLost, Ending{}
 }
 
-// ending returns how the job ended, if that is what was found and nothing is left
-// to be recorded of it.
+// ending returns how the job ended, if the record that was found ends it and nothing remains to be recorded.
 func (s *PlaceSearch) ending() (x Ending, over bool) {
 	j, last := s.job, s.Found
 	if s.gaveUp != nil {
@@ -155,15 +148,14 @@ func (s *PlaceSearch) ending() (x Ending, over bool) {
 	return j.Ending(next, last.Ended), true
 }
 
-// Ending is the ending of j that a step without a next baton is. ended is when.
+// Ending returns the ending of j by a step without a next baton. ended is its time.
 func (j *Job) Ending(s Step, ended time.Time) Ending {
 	return Ending{Key: j.Key, UID: j.UID, Schedule: j.ScheduleGen, State: s.State, Progress: s.Progress, Ended: ended}
 }
 
-// Told reports whether the history tells x, an ending of j, once it has the record
-// of an attempt, nil for none, and those that came after: then nothing needs to be
-// written before the baton goes. One that follows from no record of its own, as
-// that of a job whose last occurrence runs detached, is not told.
+// Told reports whether the history expresses x, an ending of j, given the record of an attempt (nil for none) and the
+// records after it. Then the baton can be removed before the definition is written. An ending without a record, such as
+// that of a job whose last occurrence runs detached, must be written first.
 func (j *Job) Told(x Ending, attempt *Record, after []Record) bool {
 	search := NewPlaceSearch(j)
 	more := true

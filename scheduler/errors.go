@@ -8,25 +8,25 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
-// The errors that callers branch on. Every error of a [Service] matches one of
-// them with [errors.Is], except for a canceled context and for defects.
+// Sentinel errors for callers. Every error of package service matches one of them with [errors.Is], except for a
+// canceled context and for defects.
 var (
-	// ErrInvalid means that the input is wrong; the error's tree holds
-	// [document.Problems] with one path for each problem.
+	// ErrInvalid means that the input is invalid. The error's tree holds [document.Problems] with one path for each
+	// problem.
 	ErrInvalid = errors.New("invalid")
 
 	// ErrNotFound means that the job or collection does not exist.
 	ErrNotFound = errors.New("not found")
 
-	// ErrConflict means that the state of the job or collection does not
-	// allow the operation, or that it was changed meanwhile.
+	// ErrConflict means that the state of the job or collection does not allow the operation, or that a concurrent
+	// change won.
 	ErrConflict = errors.New("conflict")
 
-	// ErrPrecondition means that the [Condition] of a request did not hold: what it is about is not as its sender knew it.
+	// ErrPrecondition means that the [Condition] of a request did not hold.
 	ErrPrecondition = errors.New("precondition failed")
 
-	// ErrUnavailable means that the store could not be reached, or did not
-	// answer in time. The operation may or may not have taken effect.
+	// ErrUnavailable means that the store could not be reached, or did not answer in time. The operation may have taken
+	// effect.
 	ErrUnavailable = errors.New("unavailable")
 )
 
@@ -37,13 +37,12 @@ func (e *invalidError) Error() string        { return e.problems.Error() }
 func (e *invalidError) Unwrap() error        { return e.problems }
 func (e *invalidError) Is(target error) bool { return target == ErrInvalid }
 
-// Invalid returns an error for one problem at path.
+// Invalid returns an [ErrInvalid] with one problem at path.
 func Invalid(path, message string) error {
 	return &invalidError{document.Problems{{Path: path, Message: message}}}
 }
 
-// AsInvalid marks err, a document's problems or one of them, as [ErrInvalid];
-// nil stays nil.
+// AsInvalid marks err, one or several document problems, as [ErrInvalid]; nil stays nil.
 func AsInvalid(err error) error {
 	if err == nil {
 		return nil
@@ -70,8 +69,7 @@ func ProblemsIn(err error) document.Problems {
 	return nil
 }
 
-// CheckSize returns [ErrInvalid] when n bytes are too many for a job or
-// collection document.
+// CheckSize returns [ErrInvalid] if n bytes exceed the limit of a job or collection document.
 func CheckSize(n int) error {
 	if n <= MaxJobSize {
 		return nil
@@ -79,9 +77,8 @@ func CheckSize(n int) error {
 	return Invalid("", fmt.Sprintf("the document is %d bytes long, at most %d (16 KB) are allowed", n, MaxJobSize))
 }
 
-// CheckNoDocument returns [ErrInvalid] for the body of a request that takes no
-// document, unless it is empty or an object without members: what stands there
-// would pass for having had an effect.
+// CheckNoDocument returns [ErrInvalid] for the body of a request that takes no document, unless it is empty or an
+// object without fields. A client would otherwise assume that the body had an effect.
 func CheckNoDocument(body []byte) error {
 	if len(bytes.TrimSpace(body)) == 0 {
 		return nil
@@ -103,8 +100,8 @@ func CheckNoDocument(body []byte) error {
 	return AsInvalid(wrong)
 }
 
-// ParseDocument parses the body of a request, JSON or YAML. The error matches
-// [ErrInvalid]: the body is longer than [MaxJobSize], or it is no document.
+// ParseDocument parses a request body, JSON or YAML. The error matches [ErrInvalid]: the body exceeds [MaxJobSize], or
+// is not a document.
 func ParseDocument(body []byte) (document.Value, error) {
 	if err := CheckSize(len(body)); err != nil {
 		return document.Value{}, err

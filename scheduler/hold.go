@@ -5,39 +5,36 @@ import (
 )
 
 const (
-	// near is how long before its time a baton is held whatever else is: it is then
-	// that those come whose intervals are short, late timers included.
+	// near is the time before its wake-up at which a baton is always held in memory. It covers jobs with short
+	// intervals, and late timers.
 	near = lead + timerStep
 
-	// heldBytes is what a worker needs for a baton in its hands, without the job's
-	// definition: itself, its delivery, its lease, and its places in the queues.
+	// heldBytes is the memory for a held baton without its definition: the baton, its delivery, its lease and its queue
+	// entries.
 	heldBytes = 2 << 10
 
-	// packedBytes is heldBytes of one whose definition is packed, and comes beside: then
-	// no more is in memory than tells it from others.
+	// packedBytes replaces heldBytes if the definition is packed. The packed definition is extra; only its identity
+	// stays in memory otherwise.
 	packedBytes = 768
 
-	// suspectBytes come beside while it looks for the baton's attempt in the
-	// history: a stack, a request and its answer.
+	// suspectBytes is extra during the search of the history for the baton's attempt: a stack, a request and its
+	// response.
 	suspectBytes = 14 << 10
 
-	// definitionBytes is what a definition needs in memory beside as many as its
-	// document has, and costlyBytes what a schedule needs that is almost too
-	// costly to compile.
+	// definitionBytes is the memory for a definition, in addition to the size of its document. costlyBytes is the
+	// memory for a schedule that is almost too expensive to compile.
 	definitionBytes = 4 << 10
 	costlyBytes     = 300 << 10
 
-	// UsualHeldBytes is what a worker needs for the baton of a usual job: that of a
-	// large herd when it has come, and then less.
+	// UsualHeldBytes is the memory for the baton of a typical job, such as that of a large herd on arrival.
 	UsualHeldBytes = heldBytes
 
-	// LeastHeldBytes is the least that a worker needs for a baton.
+	// LeastHeldBytes is the minimum memory for a baton.
 	LeastHeldBytes = packedBytes
 )
 
-// HeldBytes is what a worker needs for a baton in its hands. j is the definition
-// that it keeps for it, nil for none; suspect whether it looks first what the
-// history has of the baton.
+// HeldBytes returns the memory for a held baton in bytes. j is its definition in memory, nil for none; suspect: the
+// worker first searches the history for the baton's attempt.
 func HeldBytes(j *Job, suspect bool) int {
 	n := heldBytes
 	if suspect {
@@ -49,59 +46,54 @@ func HeldBytes(j *Job, suspect bool) int {
 	return n
 }
 
-// Held is what a worker has in memory, and may have.
+// Held is the memory use of a worker and its limit.
 type Held struct {
-	Budget  int // bytes that there may be
-	Waiting int // bytes of the batons that wait for their instant
+	Budget  int // limit in bytes
+	Waiting int // bytes of the batons that wait for their due time
 }
 
-// Takes reports whether b is to wait in memory, too. Those that are not almost due
-// have seven eighths of it: what comes later than they and is due sooner finds
-// room.
+// Takes reports whether b may wait in memory. Batons that are not almost due get at most seven eighths of the budget,
+// which leaves memory for later arrivals that are due sooner.
 func (h Held) Takes(b *Baton, now time.Time) bool {
 	return b.Wake().Sub(now) <= near || h.Waiting < h.Budget/8*7
 }
 
-// Packs reports whether what comes to wait is to have its definition packed. A few
-// are not worth reading it again.
+// Packs reports whether a new arrival should have its definition packed. Below 1/32 of the budget, reading it again
+// costs more than it saves.
 func (h Held) Packs() bool { return h.Waiting > h.Budget/32 }
 
-// Crowded reports whether so much waits for slots, of all that a worker holds, that
-// slow targets are to give room to others.
+// Crowded reports whether so many of the held batons wait for slots that slow targets must yield memory to others. size
+// is the worker's total in bytes.
 func (h Held) Crowded(size int) bool { return size-h.Waiting >= h.Budget/8 }
 
-// Outdated reports whether b, which is held and not due, is not to wait for its time
-// any longer, since its job j has another schedule now, by which it may be due
-// earlier. What else became of the job is decided about when b is due.
+// Outdated reports whether b, which is held and not due, must be re-armed early: its job j has a new schedule, by which
+// it may be due sooner. Other changes of the job are handled when b is due.
 func (b *Baton) Outdated(j *Job) bool {
 	return b.NeedsOpen() && b.BelongsTo(j) && b.Schedule != j.ScheduleGen && j.State == Enabled
 }
 
-// ComesAgain returns when JetStream is to fire b again after a worker did not take
-// it. before is how many places have those that are due with it and were not taken
-// before it (see [Herds]): they come one after the other from the instant on, as what is held makes room.
+// ComesAgain returns when JetStream fires b again after a worker did not take it. before is the number of slots taken
+// by the batons that are due at the same time and were refused earlier (see [Herds]): they arrive one after the other
+// from the due time on, as memory becomes available.
 func (b *Baton) ComesAgain(before int) time.Time {
 	return b.Wake().Add(-timerStep + time.Duration(min(before, mostCounted))*time.Second/herdRate)
 }
 
-// Packed is a stored job in the memory of a worker that holds its baton: as it lies
-// in the store, which takes a tenth of what it takes when it is read.
+// Packed is a stored job in the memory of a worker that holds its baton. The stored form takes a tenth of the memory of
+// the decoded form.
 type Packed struct {
 	Revision uint64
-	Target   string // of its action
-	Data     []byte // as stored
+	Target   string
+	Data     []byte
 }
 
-// Packs reports whether a worker that holds b, which is not due, may forget the
-// definition j that was read for it, and read it again for the attempt. Then only
-// what j says can hinder b when it falls due, so that nothing is to be decided
-// before b has a slot: it is the first of an attempt that is planned, by the
-// revision that it was armed with. The schedule must be one that is compiled in no
-// time.
+// Packs reports whether a worker that holds b, which is not due, may drop the decoded definition j and decode it again
+// for the attempt. Only a change of j may then affect b when it is due: b must be the first attempt of a planned run of
+// the revision that armed it, and the schedule must be cheap to compile.
 func (b *Baton) Packs(j *Job) bool {
 	return b.NeedsOpen() && !b.Deferred() && b.Gap.IsZero() && b.BelongsTo(j) && b.Revision == j.Revision && b.Schedule == j.ScheduleGen &&
 		j.State == Enabled && j.plain() && j.Def.Overlap != OverlapAllow
 }
 
-// HeldBytes is [HeldBytes] of a baton whose definition is packed.
+// HeldBytes is [HeldBytes] for a baton with a packed definition.
 func (p *Packed) HeldBytes() int { return packedBytes + len(p.Data) }

@@ -14,15 +14,15 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
-// The limits of a run's data and of the schema that checks it. The schema's parts bound the work of a check, as each of
-// them looks at each value of the data at most once.
+// Limits for the data of a run and for the schema that validates it. The number of schema parts limits the cost of a
+// validation, because each part visits each value of the data at most once.
 const (
-	MaxRunData    = 4 << 10 // bytes as JSON: the baton and every record of the run carry them
-	maxInputParts = 1000    // objects and arrays of a schema, those behind a $ref counted again at each use
-	maxInputRange = 400     // power of ten of a number
+	MaxRunData    = 4 << 10 // length in bytes as JSON: the baton and every record of the run carry it
+	maxInputParts = 1000    // objects and arrays of a schema; each use of a $ref counts its target again
+	maxInputRange = 400     // largest decimal exponent of a number
 )
 
-// ReadRun reads the body of a request to run a job, {"data": {…}}, and returns the data as JSON, nil for none.
+// ReadRun parses the body of a run request, {"data": {…}}, and returns the data as JSON, nil for none.
 func ReadRun(v document.Value) (json.RawMessage, error) {
 	r := document.NewReader()
 	o := r.Object(v, "")
@@ -38,8 +38,8 @@ func ReadRun(v document.Value) (json.RawMessage, error) {
 	return data, AsInvalid(r.Err())
 }
 
-// CheckRun returns [ErrInvalid] if a run of the job must not have that data: its schema input decides, or, when it has
-// none, whether its templates use the names.
+// CheckRun returns [ErrInvalid] if a run of the job cannot have this data. The schema input decides; without one, a
+// template must use each field.
 func (d *Definition) CheckRun(data json.RawMessage) error {
 	v := document.ObjectValue()
 	if data != nil {
@@ -69,7 +69,8 @@ func (d *Definition) CheckRun(data json.RawMessage) error {
 	return AsInvalid(r.Err())
 }
 
-// compileInput compiles a JSON Schema. It rejects references to other documents, and schemas that are too expensive to apply.
+// compileInput compiles a JSON Schema. It rejects references to other documents, and schemas that are too expensive to
+// apply.
 func compileInput(v document.Value) (*jsonschema.Schema, error) {
 	b := schemaBounds{root: v}
 	if err := cmp.Or(checkNumbers(v), b.walk(v)); err != nil {
@@ -77,7 +78,7 @@ func compileInput(v document.Value) (*jsonschema.Schema, error) {
 	}
 	const url = "carillon:///input"
 	c := jsonschema.NewCompiler()
-	c.UseLoader(jsonschema.SchemeURLLoader{}) // finds no other document
+	c.UseLoader(jsonschema.SchemeURLLoader{}) // loads no other document
 	c.AssertFormat()
 	if err := c.AddResource(url, plainValue(v)); err != nil {
 		return nil, err
@@ -85,7 +86,7 @@ func compileInput(v document.Value) (*jsonschema.Schema, error) {
 	return c.Compile(url)
 }
 
-// plainValue returns a value as the schema library takes it.
+// plainValue converts a value for the schema library.
 func plainValue(v document.Value) any {
 	plain, _ := jsonschema.UnmarshalJSON(bytes.NewReader(v.JSON())) // a value always encodes to JSON
 	return plain
@@ -155,7 +156,7 @@ func (b *schemaBounds) find(pointer string) (v document.Value, ok bool) {
 	return v, v.Kind() == document.KindObject || v.Kind() == document.KindBool
 }
 
-// innerValues returns the members of an object, or the items of an array.
+// innerValues returns the field values of an object, or the items of an array.
 func innerValues(v document.Value) []document.Value {
 	inner := v.Items()
 	for _, m := range v.Members() {
@@ -164,7 +165,7 @@ func innerValues(v document.Value) []document.Value {
 	return inner
 }
 
-// checkNumbers refuses numbers whose exact value is too long to compute with.
+// checkNumbers rejects numbers whose exact value is too expensive to compute with.
 func checkNumbers(v document.Value) error {
 	for _, inner := range innerValues(v) {
 		if err := checkNumbers(inner); err != nil {
@@ -178,7 +179,7 @@ func checkNumbers(v document.Value) error {
 	return nil
 }
 
-// reportSchema reports the problems in an error of the schema library, with their paths below path.
+// reportSchema reports the problems in an error of the schema library at their paths below path.
 func reportSchema(r *document.Reader, path string, err error) {
 	if wrong, ok := errors.AsType[*jsonschema.SchemaValidationError](err); ok {
 		err = wrong.Err

@@ -7,33 +7,33 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec"
 )
 
-// Job is a stored job: its definition, compiled, and what the scheduler knows
-// about it. It is immutable once loaded.
+// Job is a stored job: its compiled definition, and the state that the scheduler keeps about it. It is immutable once
+// loaded.
 type Job struct {
 	Key      Key
-	Revision uint64 // of the stored definition; it grows with every write
-	Size     int    // of its document in the store, in bytes; 0 before it was read from there
+	Revision uint64 // of the stored definition; grows with every write
+	Size     int    // of the stored document in bytes; 0 if not read from the store
 
-	UID          string    // tells this job from an earlier one of the same name
-	Generation   int       // counts the edits, from 1
-	ScheduleGen  int       // counts the edits that changed the schedule, from 1
-	BegunGen     int       // the ScheduleGen with which it was put again after its end; 0: that never was
-	Created      time.Time // when the job was first put
-	Updated      time.Time // when it was last edited
-	Anchor       time.Time // when its schedule was last changed; stands in for a missing startTime
-	SpecSequence uint64    // stream sequence of the spec that wrote it, 0 if none did
+	UID          string // distinguishes successive jobs of the same name
+	Generation   int    // number of edits, from 1
+	ScheduleGen  int    // number of edits that changed the schedule, from 1
+	BegunGen     int    // ScheduleGen of the last restart after the job's end; 0: never restarted
+	Created      time.Time
+	Updated      time.Time // last edit
+	Anchor       time.Time // last change of the schedule; replaces a missing startTime
+	SpecSequence uint64    // stream sequence of the spec that wrote the job, 0 if none
 	State        State
-	PausedUntil  time.Time      // before it, no planned occurrence begins; zero or past: it is not paused
-	Origin       Origin         // of the last edit
-	Canceled     []Cancellation // the oldest first
+	PausedUntil  time.Time // planned occurrences do not begin before it; zero or past: not paused
+	Origin       Origin
+	Canceled     []Cancellation // oldest first
 	Progress     Progress       // of a job without a baton (disabled or final), at the last write
 
 	Def  *Definition
 	Plan *spec.Plan
 }
 
-// NewJob returns a job that is put for the first time. uid tells it from an
-// earlier one of the name. What is wrong with its schedule is an [ErrInvalid].
+// NewJob returns a new job. uid distinguishes it from earlier jobs of the name. An invalid schedule returns
+// [ErrInvalid].
 func NewJob(k Key, uid string, def *Definition, now time.Time, specSequence uint64) (*Job, error) {
 	j := &Job{
 		Key: k, UID: uid, Generation: 1, ScheduleGen: 1, Created: now, Updated: now, Anchor: now,
@@ -44,10 +44,9 @@ func NewJob(k Key, uid string, def *Definition, now time.Time, specSequence uint
 	return j, err
 }
 
-// Edited returns j with a new definition. A new schedule starts afresh: its
-// count begins again, and the time of the edit stands in for a missing
-// startTime. A job at its end begins again with any change but one of its notes,
-// as if its schedule were new: to put it is to want it run.
+// Edited returns j with a new definition. A new schedule resets the run count, and the time of the edit replaces a
+// missing startTime. An ended job restarts with any change except to its notes, as if its schedule were new: its user
+// wants it to run.
 func (j *Job) Edited(def *Definition, now time.Time, specSequence uint64) (*Job, error) {
 	next := *j
 	next.SpecSequence = max(j.SpecSequence, specSequence)
@@ -63,7 +62,7 @@ func (j *Job) Edited(def *Definition, now time.Time, specSequence uint64) (*Job,
 		next.State = j.stateUnder(def)
 	}
 	if !again && j.Def.schedule() == def.schedule() {
-		return &next, nil // and the plan is the same
+		return &next, nil // the plan is unchanged
 	}
 	next.ScheduleGen++
 	if again {
@@ -74,7 +73,7 @@ func (j *Job) Edited(def *Definition, now time.Time, specSequence uint64) (*Job,
 	return &next, next.compile()
 }
 
-// Turned returns j enabled or disabled. To enable it ends a pause, too.
+// Turned returns j enabled or disabled. Enabling also ends a pause.
 func (j *Job) Turned(state State, now time.Time, specSequence uint64) *Job {
 	next := *j
 	next.SpecSequence = max(j.SpecSequence, specSequence)
@@ -87,9 +86,8 @@ func (j *Job) Turned(state State, now time.Time, specSequence uint64) *Job {
 	return &next
 }
 
-// Stopped returns j, which was edited from before and is disabled now, with the
-// progress p that the baton of before carried. One that was disabled before may
-// have such a baton, too, when its cancelling was cut short.
+// Stopped returns j, the disabled successor of before, with the progress p of the baton of before. A job that was
+// disabled before can also have such a baton, if canceling it was interrupted.
 func (j *Job) Stopped(before *Job, p Progress) *Job {
 	next := *j
 	p.keep(&before.Progress)
@@ -100,9 +98,8 @@ func (j *Job) Stopped(before *Job, p Progress) *Job {
 	return &next
 }
 
-// stateUnder is the state of j, as far as users set it, once def is put over it:
-// the one that def names or, when it names none, the one that j has. A job at its
-// end counts as enabled.
+// stateUnder returns the state of j after an edit to def: the state of def, or the current one if def has none. An
+// ended job counts as enabled.
 func (j *Job) stateUnder(def *Definition) State {
 	switch {
 	case def.State != "":
@@ -113,29 +110,26 @@ func (j *Job) stateUnder(def *Definition) State {
 	return Enabled
 }
 
-// Equals reports whether to put def over j changes nothing, secrets included. A
-// job at its end stays there, whatever state or pause def names: putting it again as it
-// was asks for nothing new.
+// Equals reports whether putting def over j changes nothing, secrets included. A put of an unchanged ended job has no
+// effect, whatever state or pause it has.
 func (j *Job) Equals(def *Definition) bool {
 	turned := j.State != j.stateUnder(def) || !j.PausedUntil.Equal(j.pauseUnder(def))
 	return (j.State.Final() || !turned) && j.Def.properties.Equal(def.properties)
 }
 
-// incarnationLength is how much of a job's UID its batons and records carry: 40
-// bits tell a few jobs of one name apart, and there is a baton for every job.
+// incarnationLength is the length of the UID prefix in batons and records. 40 bits distinguish the few jobs of one
+// name, and every job has a baton to keep short.
 const incarnationLength = 8
 
-// Incarnation is what tells j from an earlier job of its name, in batons and
-// records.
+// Incarnation identifies j among the successive jobs of its name, in batons and records.
 func (j *Job) Incarnation() string { return j.UID[:min(incarnationLength, len(j.UID))] }
 
 // OneShot reports whether the job has no recurrence: it runs once.
 func (j *Job) OneShot() bool { return j.Def.Timing.Recurrence == nil }
 
-// planFor returns the definition's plan for a job: hashed schedules depend on
-// its name and its uid. anchor stands in for a missing startTime. The text of a
-// schedule that was compiled while it was read is not compiled again, unless it
-// depends on these.
+// planFor returns the definition's plan for a job. anchor replaces a missing startTime. A text schedule that was
+// compiled during validation is compiled again only if it depends on these, as hashed schedules depend on the job's
+// name and uid.
 func (d *Definition) planFor(k Key, uid string, anchor time.Time) (*spec.Plan, error) {
 	if d.plan != nil {
 		return d.plan.For(k.Job, uid, anchor)
@@ -145,8 +139,7 @@ func (d *Definition) planFor(k Key, uid string, anchor time.Time) (*spec.Plan, e
 	return spec.NewPlan(timing, anchor)
 }
 
-// compile builds the plan from the definition. What is wrong is the
-// definition's fault: the error matches [ErrInvalid] and holds the paths.
+// compile builds the plan from the definition. The error matches [ErrInvalid] and holds the paths.
 func (j *Job) compile() error {
 	plan, err := j.Def.planFor(j.Key, j.UID, j.Anchor)
 	if err != nil {
@@ -156,31 +149,30 @@ func (j *Job) compile() error {
 	return nil
 }
 
-// State is what a job may do next.
+// State is the life cycle state of a job.
 type State string
 
-// The states of a job. Users set enabled and disabled; completed and faulted
-// are final and set by the scheduler ("Azure Scheduler concepts, terminology, and entities", state).
-// A final job begins again when it is put with a change ([Job.Edited]).
+// The states of a job. Users set enabled and disabled; the scheduler sets the final states completed and faulted
+// ("Azure Scheduler concepts, terminology, and entities", state). A put with a change restarts a final job
+// ([Job.Edited]).
 const (
 	Enabled   State = "enabled"
 	Disabled  State = "disabled"
 	Completed State = "completed" // the last occurrence succeeded or was skipped
 	Faulted   State = "faulted"   // the last occurrence failed after all retries
 
-	// Deleting is the state of a collection that is being deleted with its jobs: none of them runs, and none can be added.
+	// Deleting is the state of a collection that is being deleted with its jobs: none of them runs, and none can be
+	// added.
 	Deleting State = "deleting"
 
-	// Damaged is shown of a job, or a collection, whose document in the store cannot be read; see [DamagedError].
+	// Damaged is shown for a job or collection whose stored document cannot be decoded; see [DamagedError].
 	Damaged State = "damaged"
 )
 
-// Final reports whether the job is over: it does not run again unless it is put
-// with a change.
+// Final reports whether the job has ended. It runs again only after a put with a change.
 func (s State) Final() bool { return s == Completed || s == Faulted }
 
-// Overlap says what happens when an occurrence falls due while an earlier one
-// of the same job still runs or is being retried.
+// Overlap is the policy for an occurrence that is due while an earlier one of the same job runs or is retried.
 type Overlap string
 
 // The overlap policies. OverlapSkip is the default.
@@ -189,16 +181,14 @@ const (
 	OverlapAllow Overlap = "allow" // both run
 )
 
-// CatchUpPolicy says what happens to occurrences that could not start on time
-// because no scheduler ran.
+// CatchUpPolicy is the misfire policy: it handles occurrences that could not start on time because no worker ran.
 type CatchUpPolicy string
 
-// The catch-up policies. CatchUpOnce is the default.
+// The misfire policies. CatchUpOnce is the default.
 const (
 	// CatchUpOnce runs the latest missed occurrence and skips the others.
 	CatchUpOnce CatchUpPolicy = "once"
-	// CatchUpAll runs every missed occurrence, one after the other, also
-	// those that fell due while an earlier one ran.
+	// CatchUpAll runs every missed occurrence in order, including those that were due while an earlier one ran.
 	CatchUpAll CatchUpPolicy = "all"
 	// CatchUpSkip runs none of them.
 	CatchUpSkip CatchUpPolicy = "skip"

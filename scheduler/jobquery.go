@@ -6,66 +6,65 @@ import (
 	"time"
 )
 
-// JobQuery says which jobs are looked for. The zero JobQuery looks for all.
+// JobQuery selects jobs. The zero JobQuery selects all.
 type JobQuery struct {
-	// Collections are where they are looked for, sorted; nil: everywhere.
+	// Collections to search, sorted; nil: all.
 	Collections []string
 
-	// Sees says of each collection whether whoever asks may see it; nil: all.
+	// Sees reports whether the caller may see a collection; nil: all.
 	Sees func(collection string) bool
 
-	// PausedAt: only jobs that are enabled, and paused at that time. Zero: paused or not.
+	// PausedAt selects enabled jobs that are paused at that time. Zero: no filter.
 	PausedAt time.Time
 
-	Prefix string   // their names begin with it
-	State  State    // "": in any
-	Labels Selector // nil: with whatever labels
+	Prefix string   // of the name
+	State  State    // "": any
+	Labels Selector // nil: any
 
-	// Inherited returns the labels that a collection gives to its jobs; nil: none does.
+	// Inherited returns the labels that a collection passes to its jobs; nil: none.
 	Inherited func(collection string) map[string]string
 
-	Action string // their action's type, in any letter case; "": of any
+	Action string // type of the action, in any letter case; "": any
 
-	// Text is contained, in any letter case, in their name, in a label written name=value, or in what their action is sent
-	// to ([Definition.Address]). One with a slash is also that of collection/name. "": whatever these are.
+	// Text is a substring, in any letter case, of the name, of a label in the form name=value, or of the action's
+	// address ([Definition.Address]). With a slash, it also matches collection/name. "": any.
 	Text string
 
-	// Outcome is how what they did last ended: see [LastOutcome]. "": however.
+	// Outcome is the last outcome of the job, see [LastOutcome]. "": any.
 	Outcome Outcome
 
-	// Order is that in which they come, and Descending turns it round. Those that have nothing to order them by come last
-	// either way, and jobs that have the same come by collection and name.
+	// Order is the sort order; Descending reverses it. Jobs without a value come last in both directions, and equal
+	// jobs are in order of collection and name.
 	Order      JobOrder
 	Descending bool
 
-	// WithOutcome: how each last ended is wanted to be known of those that are found.
+	// WithOutcome requests the last outcome of each result.
 	WithOutcome bool
 
-	// From and Before bound when they run next: at From or later, and before
-	// Before. Zero: no bound. With one of them, only those that run again are
-	// found. The time is that of [Baton.MayRun], also of the attempt under way.
+	// From (inclusive) and Before (exclusive) limit the time of the next run, as in [Baton.MayRun], including an
+	// attempt in progress. Zero: no limit. With a limit, jobs without a next run are not selected.
 	From, Before time.Time
 }
 
-// JobOrder is an order of jobs.
+// JobOrder is a sort order of jobs.
 type JobOrder string
 
-// The orders.
+// The sort orders.
 const (
 	OrderByName JobOrder = ""     // by collection and name
-	OrderByNext JobOrder = "next" // by when they run next
-	OrderByLast JobOrder = "last" // by when their last attempt began, to the second
+	OrderByNext JobOrder = "next" // by the time of the next run
+	OrderByLast JobOrder = "last" // by the start of the last attempt, to the second
 )
 
-// ByName reports whether nothing but the name decides.
+// ByName reports whether the query filters by name only.
 func (q *JobQuery) ByName() bool {
 	return q.State == "" && q.PausedAt.IsZero() && q.Labels == nil && q.Action == "" && q.Text == "" && q.Outcome == "" && !q.ByTime()
 }
 
-// ByTime reports whether it makes a difference when a job runs next.
+// ByTime reports whether the query depends on the next run of a job.
 func (q *JobQuery) ByTime() bool { return !q.From.IsZero() || !q.Before.IsZero() }
 
-// Within reports whether jobs of a collection are looked for.
+// Within reports whether the query includes jobs of a collection.
 func (q *JobQuery) Within(collection string) bool {
 	if q.Sees != nil && !q.Sees(collection) {
 		return false
@@ -77,15 +76,15 @@ func (q *JobQuery) Within(collection string) bool {
 	return found
 }
 
-// Wants reports whether j, as it is now, is looked for, whatever its name is. next
-// is when it runs next, zero for not at all.
+// Wants reports whether the query selects j in its current state, regardless of its name. next is its next run, zero
+// for none.
 func (q *JobQuery) Wants(j *Job, next time.Time) bool {
 	return (q.State == "" || j.State == q.State) && (q.PausedAt.IsZero() || j.State == Enabled && j.PausedAt(q.PausedAt)) &&
 		(q.Action == "" || strings.EqualFold(j.Def.Action.Type, q.Action)) &&
 		q.Labels.Matches(j.Def.Labels) && q.Runs(next) && (q.Text == "" || q.tells(j))
 }
 
-// tells reports whether the text that is looked for is in what a job is found by.
+// tells reports whether the job matches the text of the query.
 func (q *JobQuery) tells(j *Job) bool {
 	text := FoldText(q.Text)
 	collection, name, slash := strings.Cut(text, "/")
@@ -103,11 +102,10 @@ func (q *JobQuery) tells(j *Job) bool {
 	return false
 }
 
-// FoldText returns a text without differences of letter case.
+// FoldText removes differences of letter case from a text.
 func FoldText(text string) string { return strings.ToLower(text) }
 
-// Runs reports whether jobs are looked for that run next at a time, which is zero
-// for not at all.
+// Runs reports whether the query selects jobs by a next run at a time, which is zero for none.
 func (q *JobQuery) Runs(next time.Time) bool {
 	if !q.ByTime() {
 		return true

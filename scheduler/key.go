@@ -8,26 +8,24 @@ import (
 	"unicode/utf8"
 )
 
-// MaxName is the longest a job or collection name may be, in bytes.
+// MaxName is the maximum length of a job or collection name in bytes.
 const MaxName = 100
 
-// DefaultCollection exists from the first start and takes the jobs that name
-// no collection.
+// DefaultCollection exists from the first start and holds jobs without a collection.
 const DefaultCollection = "default"
 
 // Key names a job.
 type Key struct {
-	// Collection is the name of its collection; outside of the default scope, with
-	// the mark of the [Scope] after it.
+	// Collection is the name of the collection. Outside the default scope, the mark of the [Scope] follows it.
 	Collection string
 	Job        string
 }
 
-// String returns collection/job, the form used in ids, messages and output.
+// String returns collection/job, the form in ids, messages and output.
 func (k Key) String() string { return k.Collection + "/" + k.Job }
 
-// KeyIn returns the key that people mean by a collection and a job, each "" for none: collection/job stands for both, and a job
-// alone is one of the default collection.
+// KeyIn parses a collection and a job as users type them, each "" for none: the job may be collection/job, and a job
+// alone is in the default collection.
 func KeyIn(collection, job string) Key {
 	of, name, both := strings.Cut(job, "/")
 	switch {
@@ -39,7 +37,7 @@ func KeyIn(collection, job string) Key {
 	return Key{Collection: cmp.Or(collection, DefaultCollection), Job: job}
 }
 
-// Hash spreads jobs evenly: FNV-1a of collection.job.
+// Hash distributes jobs evenly: FNV-1a of collection.job, mixed.
 func (k Key) Hash() uint32 {
 	h := uint32(2166136261)
 	for _, s := range [...]string{k.Collection, ".", k.Job} {
@@ -47,7 +45,7 @@ func (k Key) Hash() uint32 {
 			h = (h ^ uint32(s[i])) * 16777619
 		}
 	}
-	// FNV leaves the high bits of short, similar names alike: mix them.
+	// FNV leaves the high bits of short, similar names alike.
 	h ^= h >> 16
 	h *= 0x85ebca6b
 	h ^= h >> 13
@@ -62,9 +60,8 @@ func (k Key) Validate() error {
 	return ValidateName("job", k.Job)
 }
 
-// ValidateName checks a job or collection name: a letter, then letters,
-// digits, hyphens and underscores, at most 100 in all (the rule of Azure
-// Scheduler, and one NATS subject token). field names the name in the error.
+// ValidateName checks a job or collection name: a letter, then letters, digits, hyphens and underscores, at most 100
+// characters (the rule of Azure Scheduler; the name is one NATS subject token). The error has the path field.
 func ValidateName(field, name string) error {
 	if name == "" {
 		return Invalid(field, "must not be empty")

@@ -5,9 +5,8 @@ import (
 	"time"
 )
 
-// MovedJob returns a stored job as it is written into another store. It differs in one member: specSequence, which is a
-// place among the specs of the store that it comes from, and would make the other one take its own specs for older ones.
-// What cannot be read stays as it is.
+// MovedJob converts a stored job for another store. It clears specSequence, a position in the spec stream of the old
+// store: the new store would treat its own specs as older. Damaged jobs are returned unchanged.
 func MovedJob(data []byte) []byte {
 	return remade(data, func(m *storedMeta) bool {
 		changed := m.SpecSequence != 0
@@ -16,8 +15,8 @@ func MovedJob(data []byte) []byte {
 	})
 }
 
-// MovedJobDisabled is [MovedJob] for a job that is to come disabled. p is the progress that its own baton carries, nil when
-// it has none. A job at its end stays there.
+// MovedJobDisabled is [MovedJob] for a job that arrives disabled. p is the progress of its own baton, nil for none. An
+// ended job stays ended.
 func MovedJobDisabled(data []byte, p *Progress) []byte {
 	return remade(data, func(m *storedMeta) bool {
 		changed := m.SpecSequence != 0
@@ -37,8 +36,8 @@ func MovedJobDisabled(data []byte, p *Progress) []byte {
 	})
 }
 
-// remade returns a stored job after a change of what is stored beside its properties; change reports whether it made one.
-// A damaged job, or a job of another form, stays unchanged.
+// remade changes the metadata of a stored job; change reports whether it made a change. A damaged job, or a job of
+// another form, is returned unchanged.
 func remade(data []byte, change func(*storedMeta) bool) []byte {
 	if checkForm(data) != nil {
 		return data
@@ -58,26 +57,26 @@ func remade(data []byte, change func(*storedMeta) bool) []byte {
 	return signed(append(append(append(next, propertiesMember...), properties...), '}'))
 }
 
-// Moved returns b as it is armed in another store, in which its definition gets a revision that is not below atLeast, and
-// above all that were there. running says that a worker had it, so that its attempt may have run: whoever takes it looks
-// into the history first.
+// Moved returns b for another store, in which its definition gets a revision of at least atLeast, above all earlier
+// revisions. running: a worker had the baton, so its attempt may have run, and the next worker searches the history
+// first.
 func (b Baton) Moved(atLeast uint64, running bool) Baton {
 	b.Revision = atLeast
 	b.Suspect = b.Suspect || running
 	return b
 }
 
-// How moved batons are fired.
+// Timing of moved batons.
 const (
-	// movedGrace is the least time before one is: its definition follows it into the store, in some milliseconds.
+	// movedGrace is the minimum delay: the baton's definition is stored a few milliseconds after it.
 	movedGrace = 2 * time.Second
 
-	// movedLead is how much earlier than others it is fired at most, as the interval of its schedule is not looked at.
+	// movedLead is the earliest firing before the due time. The schedule's interval is not considered.
 	movedLead = lead + widest
 )
 
-// ArmMoved returns when JetStream is to fire the baton b of the job k, which comes into the store at now together with
-// others, so many in all. What fell due meanwhile comes as fast as workers take it, spread evenly.
+// ArmMoved returns when JetStream fires the baton b of job k, which is moved into the store at now, one of others in
+// total. Overdue batons are spread evenly at the rate that workers can process.
 func (b *Baton) ArmMoved(k Key, now time.Time, others int) time.Time {
 	share := float64(k.Hash()) / (1 << 32)
 	at := b.Wake().Add(-lead - time.Duration(share*float64(movedLead-lead)))
@@ -90,17 +89,17 @@ func (b *Baton) ArmMoved(k Key, now time.Time, others int) time.Time {
 	return at
 }
 
-// StoredEditCount returns the incarnation's full uid of a stored job and how many edits it has had, which together tell
-// one state of its definition from all others; ok is false when that cannot be read.
+// StoredEditCount returns the full uid and the number of edits of a stored job, which identify a state of its
+// definition; ok is false if they cannot be decoded.
 func StoredEditCount(data []byte) (uid string, generation int, ok bool) {
 	m, err := decodeMeta(data)
 	return m.UID, m.Generation, err == nil
 }
 
-// Counted reports whether the counters of the detached run that b is of were added to p, so that it has ended.
+// Counted reports whether p includes the counters of the detached run b, which has then ended.
 func (p *Progress) Counted(b Baton) bool { return slices.Contains(p.Merged, instantID(b.Nominal)) }
 
-// StoredEnd returns about when a stored job ended: when it last ran or was skipped, or got its schedule. Other edits do not
+// StoredEnd returns approximately when a stored job ended: its last run, skip or schedule change. Other edits do not
 // count.
 func StoredEnd(data []byte) time.Time {
 	m, _ := decodeMeta(data)

@@ -6,32 +6,32 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
-// Origin is where the last edit of a job came from. It is stored with the job, so that the audit record of an edit can be
-// written again when the process that made the edit was killed before it had.
+// Origin is the source of the last edit of a job. It is stored with the job, so that the audit record of an edit can be
+// restored if the process was killed before it wrote the record.
 type Origin struct {
-	Op       string `json:"op"`                 // what was asked for: put, patch, enable, disable or pause
-	Name     string `json:"name,omitempty"`     // who asked, as far as that is certain; "" when it is not known
-	ID       string `json:"id,omitempty"`       // what tells them from others of the name
-	Via      string `json:"via,omitempty"`      // how that was found out: "token", "nats"
-	Address  string `json:"address,omitempty"`  // where the request came from
-	Claim    string `json:"claim,omitempty"`    // who they said that they are, which nobody has checked
-	Trace    string `json:"trace,omitempty"`    // traceparent of the request; "": it was not traced
-	Replaces uint64 `json:"replaces,omitempty"` // the revision before; 0: there was none
+	Op       string `json:"op"`                 // operation: put, patch, enable, disable or pause
+	Name     string `json:"name,omitempty"`     // authenticated user; "" if unknown
+	ID       string `json:"id,omitempty"`       // distinguishes users of the same name
+	Via      string `json:"via,omitempty"`      // how the user was authenticated: "token", "nats"
+	Address  string `json:"address,omitempty"`  // source address of the request
+	Claim    string `json:"claim,omitempty"`    // unverified name that the client claims
+	Trace    string `json:"trace,omitempty"`    // traceparent of the request; "": not traced
+	Replaces uint64 `json:"replaces,omitempty"` // previous revision; 0: none
 }
 
 // LastEdit is the last edit of a stored job.
 type LastEdit struct {
 	Origin
 
-	UID          string // of the job
-	Generation   int    // of the edit: it counts them
+	UID          string
+	Generation   int // number of the edit
 	State        State
 	At           time.Time
-	SpecSequence uint64 // of the spec that asked for it; 0: none did
+	SpecSequence uint64 // of the spec that requested it; 0: none
 }
 
-// StoredEdit returns the last edit of a stored job without reading the rest of it; false when what is stored does not
-// tell, as it is damaged.
+// StoredEdit returns the last edit of a stored job without decoding the rest; false if the job is damaged or has no
+// origin.
 func StoredEdit(data []byte) (LastEdit, bool) {
 	m, err := decodeMeta(data)
 	if err != nil || m.Origin.Op == "" {
@@ -42,7 +42,7 @@ func StoredEdit(data []byte) (LastEdit, bool) {
 	}, true
 }
 
-// appendOrigin appends the member of an object that is begun.
+// appendOrigin appends the origin field to an open object.
 func appendOrigin(b []byte, o *Origin) []byte {
 	b = document.StringValue(o.Op).AppendJSON(append(b, `,"origin":{"op":`...))
 	for _, at := range []struct{ member, text string }{
@@ -63,7 +63,7 @@ func appendOrigin(b []byte, o *Origin) []byte {
 	return append(b, '}')
 }
 
-// origin reads what appendOrigin has written, behind the name of its first member.
+// origin is the inverse of appendOrigin. It starts after the name of the first field.
 func (r *metaReader) origin() (o Origin) {
 	o.Op = string(r.plain())
 	for _, at := range []struct {

@@ -2,16 +2,16 @@ package scheduler
 
 import "time"
 
-// A job may be paused until an instant ([Job.PausedUntil]). Its state stays enabled, and what falls due before that instant
-// does not run. The baton waits for the first occurrence after the pause, so the end of a pause takes nobody's doing: there
-// is no write, and nothing wakes up for the instants between. [Baton.PausedFrom] is the first of these that has no record
-// yet. Whatever takes the baton elsewhere settles them first, as one record: the occurrence after the pause, a run by hand,
-// an edit that ends the pause early or makes it longer.
+// A job can be paused until a time ([Job.PausedUntil]). Its state stays enabled, and occurrences that are due before
+// that time do not run. The baton waits for the first occurrence after the pause, so that the end of a pause needs no
+// write and no wake-up. [Baton.PausedFrom] is the first of the passed times without a record. They are recorded
+// together before the baton moves elsewhere: to the occurrence after the pause, for a manual run, or when an edit
+// shortens or extends the pause.
 //
-// A schedule that has nothing left after the pause waits for its last instant in it, as the pause may end early. A one-shot
-// has no other instant: it waits for the end of the pause, and its catch-up policy says whether it is too late then.
+// A schedule without times after the pause waits for its last time in the pause, because the pause may end early. A
+// one-shot waits for the end of the pause; its misfire policy then decides whether it is too late.
 
-// PausedAt reports whether planned occurrences of j are kept from beginning at an instant.
+// PausedAt reports whether the pause prevents planned occurrences of j at a time.
 func (j *Job) PausedAt(now time.Time) bool { return now.Before(j.PausedUntil) }
 
 // Paused returns j with another end of its pause; the zero time ends it.
@@ -23,7 +23,7 @@ func (j *Job) Paused(until, now time.Time) *Job {
 	return &next
 }
 
-// pauseUnder is the end of the pause of j once def is put over it: the one that def names or, when it names none, its own.
+// pauseUnder returns the end of the pause of j after an edit to def: that of def, or the current one if def has none.
 func (j *Job) pauseUnder(def *Definition) time.Time {
 	if def.PausedUntil != nil {
 		return *def.PausedUntil
@@ -31,8 +31,8 @@ func (j *Job) pauseUnder(def *Definition) time.Time {
 	return j.PausedUntil
 }
 
-// beyondPause returns the instant that a baton is to wait for when n comes next: n or, when that falls into the pause, the
-// first one after it, or the last one in it where nothing is left. from is n if it is passed over, else zero.
+// beyondPause returns the time that a baton waits for if n is next: n, or, if n falls into the pause, the first time
+// after it, or the last time in it if none is left. from is n if it is passed over, else zero.
 func (j *Job) beyondPause(p Progress, n time.Time) (nominal, from time.Time) {
 	if j.OneShot() || !j.PausedAt(n) {
 		return n, from
@@ -47,7 +47,8 @@ func (j *Job) beyondPause(p Progress, n time.Time) (nominal, from time.Time) {
 	return n, from
 }
 
-// mayBegin is when the occurrence at nominal may run: when it is due, or at the end of the pause that a one-shot waits for.
+// mayBegin returns the earliest start of the occurrence at nominal: its due time, or the end of the pause for a
+// one-shot.
 func (j *Job) mayBegin(p Progress, nominal time.Time) time.Time {
 	due := j.due(p, nominal)
 	if j.OneShot() && j.PausedAt(due) {
@@ -56,8 +57,8 @@ func (j *Job) mayBegin(p Progress, nominal time.Time) time.Time {
 	return due
 }
 
-// pauses reports whether b, which a worker has, must not begin because of the pause. One that was put off because of its
-// target and comes after the pause may.
+// pauses reports whether the pause prevents b from beginning. A baton that was deferred because of its target may run
+// after the pause.
 func (j *Job) pauses(b *Baton, now time.Time) bool {
 	if b.Begun() || b.Kind.IsManual() {
 		return false
@@ -68,7 +69,7 @@ func (j *Job) pauses(b *Baton, now time.Time) bool {
 	return j.PausedAt(b.Nominal)
 }
 
-// pause takes b, whose instant falls into the pause, beyond it.
+// pause moves b, whose time falls into the pause, beyond it.
 func (j *Job) pause(b Baton, now time.Time) Decision {
 	if b.Kind.IsDetached() {
 		s := j.end(b.Progress, []skip{j.passed(b.Nominal, b.Nominal)}, now)
@@ -80,7 +81,7 @@ func (j *Job) pause(b Baton, now time.Time) Decision {
 		return Decision{Verdict: Wait, Step: j.wait(b, nil, now)}
 	}
 	var skips []skip
-	if b.PausedFrom.IsZero() { // else all that it passes over is of the pause
+	if b.PausedFrom.IsZero() { // otherwise all passed times belong to the pause
 		b, skips = j.settle(b, now)
 	}
 	if gaps := j.gapsUpTo(b.Progress, now); len(gaps) > 0 {
@@ -89,7 +90,7 @@ func (j *Job) pause(b Baton, now time.Time) Decision {
 	}
 	from := j.nextInstant(b)
 	s := j.step(b.Progress, from, true, now)
-	if next := s.Next; next != nil && j.PausedAt(next.Nominal) && !next.Nominal.After(now) { // the last one of the schedule
+	if next := s.Next; next != nil && j.PausedAt(next.Nominal) && !next.Nominal.After(now) { // the last time of the schedule
 		p, last := b.Progress, next.Nominal
 		if last.After(p.Seen) {
 			p.Seen = last
@@ -100,7 +101,7 @@ func (j *Job) pause(b Baton, now time.Time) Decision {
 	return Decision{Verdict: Skip, Step: s.after(j.skipped(skips, now, s.Progress))}
 }
 
-// nextInstant is the first instant of the schedule from b's on, or of those that it passes over, that has no record.
+// nextInstant returns the first time without a record, from b's nominal time or the times that it passes over.
 func (j *Job) nextInstant(b Baton) time.Time {
 	if !b.PausedFrom.IsZero() {
 		return b.PausedFrom
@@ -111,7 +112,7 @@ func (j *Job) nextInstant(b Baton) time.Time {
 	return b.Nominal
 }
 
-// passed is a run of instants that fell into the pause.
+// passed is a skip of times that fell into the pause.
 func (j *Job) passed(from, to time.Time) skip {
 	s := skip{from: from, to: to, count: 1, reason: ReasonPaused}
 	if j.PausedAt(from) {
@@ -120,8 +121,8 @@ func (j *Job) passed(from, to time.Time) skip {
 	return s
 }
 
-// settlePause takes from b the instants until now that fell into a pause: they are to be recorded, and changes of the clock
-// among them.
+// settlePause moves b past the times until now that fell into a pause. It returns the skips to record, including DST
+// gaps.
 func (j *Job) settlePause(b Baton, now time.Time) (Baton, []skip) {
 	from := b.PausedFrom
 	if from.IsZero() || from.After(now) || !b.NeedsOpen() || b.Schedule != j.ScheduleGen {
@@ -147,7 +148,8 @@ func (j *Job) settlePause(b Baton, now time.Time) (Baton, []skip) {
 	return b, skips
 }
 
-// repaused is b, which waits for a planned occurrence that has not begun, after an edit: its pause may have another end.
+// repaused returns b, a waiting planned occurrence that has not begun, after an edit that may have changed the end of
+// the pause.
 func (j *Job) repaused(b Baton) Baton {
 	from := b.Nominal
 	if first := j.nextInstant(b); !b.PausedFrom.IsZero() || j.PausedAt(first) {
@@ -165,7 +167,7 @@ func (j *Job) repaused(b Baton) Baton {
 	return b
 }
 
-// outlasted reports whether b, of a one-shot that has waited for the end of a pause, comes too late for the catch-up policy.
+// outlasted reports whether the one-shot b, which waited for the end of a pause, is too late for the misfire policy.
 func (j *Job) outlasted(b *Baton, now time.Time) bool {
 	due := j.due(b.Progress, b.Nominal)
 	if !j.OneShot() || b.Begun() || b.Kind != Planned || b.Deferred() || !b.Due.After(due) {
@@ -178,15 +180,15 @@ func (j *Job) outlasted(b *Baton, now time.Time) bool {
 	return now.Sub(due) > window
 }
 
-// endPaused ends a one-shot that may not run any more after its pause.
+// endPaused ends a one-shot that is too late after its pause.
 func (j *Job) endPaused(b Baton, now time.Time) Step {
 	p := b.Progress
 	p.Seen = b.Nominal
 	return j.step(p, time.Time{}, false, now).after(j.skipped([]skip{j.passed(b.Nominal, b.Nominal)}, now, p))
 }
 
-// FirstFrom returns the first run of the schedule, by its nominal time, that is not before an instant and that the pause
-// lets begin. A one-shot that waits for the end of its pause runs then.
+// FirstFrom returns the first run at or after from, by its nominal time, that the pause allows. A one-shot that waits
+// for the end of its pause runs then.
 func (j *Job) FirstFrom(from time.Time) (time.Time, bool) {
 	if j.OneShot() {
 		t, ok := j.Plan.First()

@@ -7,14 +7,14 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec"
 )
 
-// Begin plans the first baton of a job whose schedule is new.
+// Begin plans the first baton of a new schedule.
 func (j *Job) Begin(p Progress, now time.Time) Step {
 	n, ok := j.first()
 	return j.step(p.afresh(), n, ok, now)
 }
 
-// first is the first run of the schedule. Without a startTime that is at once
-// when the job is new; an edit of a recurring job is no reason to run it.
+// first returns the first run of the schedule. Without a startTime, a new job runs immediately; an edit of a recurring
+// job does not trigger a run.
 func (j *Job) first() (time.Time, bool) {
 	if j.ScheduleGen > 1 && !j.OneShot() && j.Def.Timing.Start.IsZero() {
 		return j.Plan.Next(j.Anchor)
@@ -22,9 +22,8 @@ func (j *Job) first() (time.Time, bool) {
 	return j.Plan.First()
 }
 
-// Rejoin plans the next baton of a job that had none for a while, because it
-// was disabled until now. Instants that passed meanwhile are skipped; a
-// one-shot that has not run yet runs.
+// Rejoin plans the next baton of a job that had none while it was disabled. Missed times are skipped; a one-shot that
+// has not run yet runs.
 func (j *Job) Rejoin(p Progress, now time.Time) Step {
 	if j.OneShot() || p.Seen.IsZero() {
 		if p.Runs > 0 {
@@ -42,7 +41,7 @@ func (j *Job) Rejoin(p Progress, now time.Time) Step {
 	return j.skipTo(p, n, ok, now, ReasonDisabled)
 }
 
-// following plans the occurrence after the one of b, which ended now.
+// following plans the occurrence after that of b, which ended now.
 func (j *Job) following(p Progress, b Baton, now time.Time) Step {
 	if b.Schedule != j.ScheduleGen {
 		return j.Begin(p, now)
@@ -63,15 +62,14 @@ func (j *Job) following(p Progress, b Baton, now time.Time) Step {
 		}
 		return s
 	}
-	if manual { // skipped meanwhile, as the last of the schedule
+	if manual { // skipped in the meantime, as the last of the schedule
 		return j.step(p, b.Resume, false, now)
 	}
 	n, ok := j.plan(p).Next(later(b.Nominal, p.Seen))
 	return j.skipTo(p, n, ok, now, why)
 }
 
-// beside takes the job's own baton on from the occurrence of b, which runs
-// detached since started.
+// beside advances the job's own baton past the occurrence of b, which has been running detached since started.
 func (j *Job) beside(b Baton, started, now time.Time) Step {
 	b = b.Begin()
 	b.rebase(j, started)
@@ -81,11 +79,10 @@ func (j *Job) beside(b Baton, started, now time.Time) Step {
 	return j.step(b.Progress, n, ok, now)
 }
 
-// plan returns the job's plan as its last executions have moved it.
+// plan returns the job's plan, relative to its last executions where the schedule depends on them.
 func (j *Job) plan(p Progress) *spec.Plan { return j.Plan.Moved(p.Base) }
 
-// skipTo plans the occurrence at n, or, when n has already passed, what the
-// policies make of the instants from n to now.
+// skipTo plans the occurrence at n. If n has passed, the policies decide about the times from n to now.
 func (j *Job) skipTo(p Progress, n time.Time, ok bool, now time.Time, why Reason) Step {
 	if !ok || !j.due(p, n).Before(now) || j.OneShot() || j.exhausted(p) {
 		return j.step(p, n, ok, now)
@@ -99,7 +96,7 @@ func (j *Job) skipTo(p Progress, n time.Time, ok bool, now time.Time, why Reason
 		last = n
 	}
 	next, more := plan.Next(last)
-	if last.After(n) && !j.due(p, last).Before(now) { // its jitter is still to come
+	if last.After(n) && !j.due(p, last).Before(now) { // its jitter has not elapsed
 		next, more = last, true
 		last, _ = plan.Last(last.Add(-time.Nanosecond))
 	}
@@ -112,12 +109,12 @@ func (j *Job) skipTo(p Progress, n time.Time, ok bool, now time.Time, why Reason
 	return s
 }
 
-// DueAt is when the occurrence at nominal is due: nominal plus its jitter, or the end of the pause that a one-shot waits for.
+// DueAt returns the due time of the occurrence at nominal: nominal plus its jitter, or the end of the pause for a
+// one-shot.
 func (j *Job) DueAt(nominal time.Time) time.Time { return j.mayBegin(j.Progress, nominal) }
 
-// due is the instant at which the occurrence at nominal runs: nominal plus its
-// jitter. The jitter is a hash of the occurrence, so every replica and every
-// restart computes the same, and it never reaches the next occurrence.
+// due returns the time at which the occurrence at nominal runs: nominal plus its jitter. The jitter is a hash of the
+// occurrence, so every replica computes the same, also after a restart. It never reaches the next occurrence.
 func (j *Job) due(p Progress, nominal time.Time) time.Time {
 	width := j.Def.Jitter
 	if width <= 0 {
@@ -133,12 +130,11 @@ func (j *Job) due(p Progress, nominal time.Time) time.Time {
 	return due
 }
 
-// lastYear is the last one that a time can be written in (RFC 3339).
+// lastYear is the last year that RFC 3339 can express.
 const lastYear = 9999
 
-// Upcoming returns the nominal times of the next occurrences of j's schedule, n at
-// most, when b is its baton: that of the baton, unless it has begun, and those
-// after it. recurrence.count is applied as if each of them ran.
+// Upcoming returns the nominal times of the next n occurrences at most, from the baton b on: that of b, unless it has
+// begun, and the times after it. recurrence.count applies as if each of them ran.
 func (j *Job) Upcoming(b *Baton, n int) []time.Time {
 	plan, t, ok := j.plan(b.Progress), b.Nominal, true
 	switch {
@@ -155,7 +151,7 @@ func (j *Job) Upcoming(b *Baton, n int) []time.Time {
 	}
 	if ok {
 		t, _ = j.beyondPause(b.Progress, t)
-		ok = !j.PausedAt(t) // nothing is left after the pause
+		ok = !j.PausedAt(t) // no times are left after the pause
 	}
 	if most := plan.MaxRuns(); most > 0 {
 		n = min(n, most-b.Runs)
@@ -167,18 +163,16 @@ func (j *Job) Upcoming(b *Baton, n int) []time.Time {
 	return times
 }
 
-// ScheduleText is the canonical text of what decides when a job of the definition
-// runs. Jobs with equal texts have equal schedules, but for what these take from
-// their names and from when they were put.
+// ScheduleText returns the canonical text of the fields that decide when the job runs. Jobs with equal texts have equal
+// schedules, except for the parts that depend on their names and creation times.
 func (d *Definition) ScheduleText() string { return d.schedule() }
 
-// PlanLike returns the plan of j, whose schedule has the same text as that of a plan:
-// its rule is not compiled again, if it does not depend on the job.
+// PlanLike returns the plan of j from p, the plan of a schedule with the same text. The rule is compiled again only if
+// it depends on the job.
 func (j *Job) PlanLike(p *spec.Plan) (*spec.Plan, error) { return p.For(j.Key.Job, j.UID, j.Anchor) }
 
-// Jittered is when the occurrence of a job runs: its nominal instant, and a share of
-// width, which is a hash of the occurrence. So every replica and every restart
-// computes the same.
+// Jittered returns nominal plus a share of width that is a hash of the occurrence, so every replica computes the same,
+// also after a restart.
 func Jittered(k Key, nominal time.Time, width time.Duration) time.Time {
 	if width <= 0 {
 		return nominal

@@ -5,25 +5,22 @@ import (
 	"time"
 )
 
-// A disabled collection postpones what falls due: it does not run, and is not made
-// up for. The first instant is recorded at once. From then on the baton looks
-// again from time to time, each time at an instant of the schedule, and passes
-// over those in between: they lie after Progress.Seen and before its own, while
-// Baton.PostponementRecorded is set, and have no record yet. Whatever takes the
-// baton elsewhere settles them first, as one record. A one-shot, which has no
-// other instant, waits for the collection instead, however long.
+// A disabled collection postpones due occurrences: they do not run later. The first time is recorded immediately. From
+// then on the baton checks the collection at selected times of the schedule and passes over those in between: they are
+// after Progress.Seen and before the baton's own time while Baton.PostponementRecorded is set, and have no record yet.
+// They are recorded together before the baton moves elsewhere. A one-shot, which has no other time, waits for the
+// collection without a limit.
 
 const (
-	// postponedWait is the longest time between two looks. The first is after a
-	// second, and the time to the next grows with what has been waited.
+	// postponedWait is the longest time between two checks. The first check is after 1 s; the interval then grows with
+	// the time waited.
 	postponedWait = time.Minute
 
-	// postponedSpan is how long instants are without a record at most.
+	// postponedSpan is the longest time for which passed times stay without a record.
 	postponedSpan = time.Hour
 )
 
-// postpone lets b wait for its collection, which is disabled. skips are what was
-// omitted on the way to it.
+// postpone lets b wait for its disabled collection. skips are the times that were passed over before.
 func (j *Job) postpone(b Baton, skips []skip, now time.Time) Step {
 	if j.OneShot() {
 		return j.postponeOneShot(b, skips, now)
@@ -35,13 +32,13 @@ func (j *Job) postpone(b Baton, skips []skip, now time.Time) Step {
 	}
 	n, ok := plan.Next(now.Add(wait - 1))
 	if !ok {
-		n, ok = plan.Next(last) // near its end, each instant is looked at
+		n, ok = plan.Next(last) // near its end, every time is checked
 	}
 	p := b.Progress
 	p.Seen = b.Nominal
 	gaps := j.gapsUpTo(p, last)
 	var due []skip
-	tell := !ok || !b.PostponementRecorded || len(skips)+len(gaps) > 0 // a gap that was passed is behind Seen
+	tell := !ok || !b.PostponementRecorded || len(skips)+len(gaps) > 0 // a passed gap is before Seen
 	if p.Seen = b.Seen; tell || now.Sub(b.Seen) >= postponedSpan {
 		from := b.Nominal
 		if first, passed := j.passedOver(b); passed {
@@ -59,7 +56,7 @@ func (j *Job) postpone(b Baton, skips []skip, now time.Time) Step {
 	return s.after(j.skipped(skips, now, b.Progress))
 }
 
-// postponeOneShot lets a one-shot wait. That it does is recorded once.
+// postponeOneShot lets a one-shot wait. The first postponement is recorded.
 func (j *Job) postponeOneShot(b Baton, skips []skip, now time.Time) Step {
 	if !b.PostponementRecorded {
 		skips = append(skips, j.postponed(b.Nominal, b.Nominal))
@@ -70,12 +67,12 @@ func (j *Job) postponeOneShot(b Baton, skips []skip, now time.Time) Step {
 	return s
 }
 
-// lookAfter is the time to the next look after so long a wait.
+// lookAfter returns the time to the next check, given the time waited.
 func lookAfter(waited time.Duration) time.Duration {
 	return min(postponedWait, max(time.Second, waited))
 }
 
-// postponed is a run of instants that the disabled collection postpones.
+// postponed is a skip of times that the disabled collection postpones.
 func (j *Job) postponed(from, to time.Time) skip {
 	return skip{
 		from: from, to: to, count: 1, postponed: true,
@@ -83,8 +80,7 @@ func (j *Job) postponed(from, to time.Time) skip {
 	}
 }
 
-// passedOver returns the first of the instants before its own that b passes over
-// because its collection is disabled, and that have no record; false if there is
+// passedOver returns the first time without a record that b passes over because its collection is disabled; false if
 // none.
 func (j *Job) passedOver(b Baton) (first time.Time, ok bool) {
 	if !b.PostponementRecorded || !b.NeedsOpen() || j.OneShot() || b.Schedule != j.ScheduleGen {
@@ -94,9 +90,8 @@ func (j *Job) passedOver(b Baton) (first time.Time, ok bool) {
 	return first, ok && first.Before(b.Nominal)
 }
 
-// settle takes from b the instants that it has passed over until now, because of its
-// collection or of a pause: they are to
-// be recorded, and changes of the clock among them.
+// settle moves b past the times that it has passed over until now because of its collection or a pause. It returns the
+// skips to record, including DST gaps.
 func (j *Job) settle(b Baton, now time.Time) (Baton, []skip) {
 	b, paused := j.settlePause(b, now)
 	first, ok := j.passedOver(b)
@@ -118,9 +113,8 @@ func (j *Job) settle(b Baton, now time.Time) (Baton, []skip) {
 	return b, skips
 }
 
-// Settle records what the waiting baton b has passed over until now, because its
-// collection is disabled or the job is paused, before an edit of j takes b elsewhere; false if there is
-// nothing to record.
+// Settle records the times that the waiting baton b has passed over until now, because its collection is disabled or
+// the job is paused, before an edit of j moves b elsewhere; false if nothing remains to be recorded.
 func (j *Job) Settle(b Baton, now time.Time) (Step, bool) {
 	b, skips := j.settle(b, now)
 	if len(skips) == 0 {
@@ -129,16 +123,15 @@ func (j *Job) Settle(b Baton, now time.Time) (Step, bool) {
 	return j.wait(b, skips, now), true
 }
 
-// Deferral is how long, and why, an attempt is deferred because of its target.
+// Deferral describes why and until when an attempt is deferred because of its target.
 type Deferral struct {
-	At      time.Time // when it may run
-	Circuit bool      // because the target's circuit is open
-	Ahead   bool      // a worker is to hold it before At already, for its turn is exact
-	Message string    // of the record; "" when no rule of the collection is why, and nothing is recorded
+	At      time.Time // earliest start
+	Circuit bool      // the target's circuit breaker is open
+	Ahead   bool      // deliver before At, because the start time is exact
+	Message string    // of the record; "": no rule of the collection caused it, and it is not recorded
 }
 
-// Defer lets b, of a run under the definition j, wait for its target outside
-// the process. That a rule delays it is recorded the first time.
+// Defer lets b, a run under definition j, wait for its target in the store. The first deferral by a rule is recorded.
 func (j *Job) Defer(b Baton, d Deferral, now time.Time) Step {
 	if d.Circuit && b.DeferredSince.IsZero() {
 		b.DeferredSince = now
