@@ -117,8 +117,8 @@ func (j *Job) Equals(def *Definition) bool {
 	return (j.State.Final() || !turned) && j.Def.properties.Equal(def.properties)
 }
 
-// incarnationLength is the length of the UID prefix in batons and records. 40 bits distinguish the few jobs of one
-// name, and every job has a baton to keep short.
+// incarnationLength is the length of the UID prefix in batons and records. 40 bits distinguish the few jobs of one name
+// and keep every baton short.
 const incarnationLength = 8
 
 // Incarnation identifies j among the successive jobs of its name, in batons and records.
@@ -190,6 +190,6 @@ const (
 	CatchUpOnce CatchUpPolicy = "once"
 	// CatchUpAll runs every missed occurrence in order, including those that were due while an earlier one ran.
 	CatchUpAll CatchUpPolicy = "all"
-	// CatchUpSkip runs none of them.
+	// CatchUpSkip skips all missed occurrences.
 	CatchUpSkip CatchUpPolicy = "skip"
 )

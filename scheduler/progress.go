@@ -5,68 +5,65 @@ import (
 	"time"
 )
 
-// Progress is what a job has done so far.
+// Progress holds the counters and the schedule position of a job.
 type Progress struct {
-	Number     int       `json:"number,omitempty"`     // occurrences begun, by schedule or by hand
-	Runs       int       `json:"runs,omitempty"`       // occurrences begun by schedule: what recurrence.count limits
-	Executions int       `json:"executions,omitempty"` // attempts of the main action that ended
-	Failures   int       `json:"failures,omitempty"`   // of these, the failed ones
-	Errors     int       `json:"errors,omitempty"`     // attempts of errorActions that ended
-	ErrorFails int       `json:"errorFails,omitempty"` // of these, the failed ones
-	Faults     int       `json:"faults,omitempty"`     // occurrences that failed for good
+	Number     int       `json:"number,omitempty"`     // occurrences begun, planned and manual
+	Runs       int       `json:"runs,omitempty"`       // planned occurrences begun: recurrence.count limits them
+	Executions int       `json:"executions,omitempty"` // ended attempts of the main action
+	Failures   int       `json:"failures,omitempty"`   // failed attempts of the main action
+	Errors     int       `json:"errors,omitempty"`     // ended attempts of errorActions
+	ErrorFails int       `json:"errorFails,omitempty"` // failed attempts of errorActions
+	Faults     int       `json:"faults,omitempty"`     // occurrences that failed after all retries
 	Last       time.Time `json:"last,omitzero"`        // start of the last attempt
-	Seen       time.Time `json:"seen,omitzero"`        // last nominal instant that was run or skipped
+	Seen       time.Time `json:"seen,omitzero"`        // last nominal time that was run or skipped
 	Base       time.Time `json:"base,omitzero"`        // start of the last execution that moved the schedule: [spec.Plan.Base]
-	Ran        time.Time `json:"ran,omitzero"`         // nominal instant of the last occurrence that ran
-	Prior      time.Time `json:"prior,omitzero"`       // and of the one before
+	Ran        time.Time `json:"ran,omitzero"`         // nominal time of the last occurrence that ran
+	Prior      time.Time `json:"prior,omitzero"`       // nominal time of the occurrence that ran before Ran
 
-	// GaveUp: the search for the next run took too much work, so that the job is
-	// over before its schedule may be.
+	// GaveUp: the next run was too expensive to compute, so the job ended although its schedule may have further times.
 	GaveUp bool `json:"gaveUp,omitempty"`
 
-	// Merged are the detached runs last counted in, by the ids of their nominal
-	// instants: none is counted twice after a crash.
+	// Merged holds the most recently merged detached runs, by the ids of their nominal times, so that none is counted
+	// twice after a crash.
 	Merged []int64 `json:"merged,omitempty"`
 }
 
-// afresh is the progress of a job whose schedule is new: the counters stay, and
-// the count begins again.
+// afresh returns the progress for a new schedule: the counters stay, and the run count restarts.
 func (p *Progress) afresh() Progress {
 	next := *p
 	next.Runs, next.Seen, next.Base, next.GaveUp = 0, time.Time{}, time.Time{}, false
 	return next
 }
 
-// equal reports whether p and q say the same.
+// equal reports whether p and q are equal.
 func (p *Progress) equal(q *Progress) bool {
 	return p.Number == q.Number && p.Runs == q.Runs && p.Executions == q.Executions && p.Failures == q.Failures && p.Faults == q.Faults &&
 		p.Errors == q.Errors && p.ErrorFails == q.ErrorFails && p.GaveUp == q.GaveUp && slices.Equal(p.Merged, q.Merged) &&
 		p.Last.Equal(q.Last) && p.Seen.Equal(q.Seen) && p.Base.Equal(q.Base) && p.Ran.Equal(q.Ran) && p.Prior.Equal(q.Prior)
 }
 
-// Any reports whether the job has run at all, by schedule or by hand.
+// Any reports whether the job has run at all, planned or manually.
 func (p *Progress) Any() bool { return p.Number > 0 || p.Executions > 0 }
 
-// none reports whether p is zero: nothing has run, been skipped or been given up.
+// none reports whether p is zero.
 func (p *Progress) none() bool {
 	return p.Number == 0 && p.Runs == 0 && p.Executions == 0 && p.Failures == 0 && p.Faults == 0 && p.Errors == 0 &&
 		p.ErrorFails == 0 && !p.GaveUp && p.Merged == nil && p.Last.IsZero() && p.Seen.IsZero() &&
 		p.Base.IsZero() && p.Ran.IsZero() && p.Prior.IsZero()
 }
 
-// ran notes that the occurrence of an instant runs.
+// ran records that the occurrence at nominal runs.
 func (p *Progress) ran(nominal time.Time) {
 	if !p.Ran.Equal(nominal) {
 		p.Prior, p.Ran = p.Ran, nominal
 	}
 }
 
-// mergedKept is how many detached runs are remembered as counted in: more than
-// end within the seconds that a redelivery takes.
+// mergedKept is the number of merged detached runs to remember: more than end within the seconds that a redelivery
+// takes.
 const mergedKept = 32
 
-// Merge adds the counters of the detached run of an instant. False means that
-// they had been added before.
+// Merge adds the counters of the detached run at nominal. It returns false if they were already merged.
 func (p *Progress) Merge(q Progress, nominal time.Time) bool {
 	id := instantID(nominal)
 	if slices.Contains(p.Merged, id) {
@@ -84,9 +81,8 @@ func (p *Progress) Merge(q Progress, nominal time.Time) bool {
 	return true
 }
 
-// keep makes sure that p counts no less than q did before: a baton that was
-// delivered again, when a process had died, does not know what was counted in
-// after it.
+// keep raises the counters of p to at least those of q. A baton that is redelivered after a crash lacks the runs that
+// were merged after it.
 func (p *Progress) keep(q *Progress) {
 	p.Number, p.Executions = max(p.Number, q.Number), max(p.Executions, q.Executions)
 	p.Failures, p.Faults = max(p.Failures, q.Failures), max(p.Faults, q.Faults)
@@ -101,7 +97,7 @@ func (p *Progress) keep(q *Progress) {
 	}
 }
 
-// later returns the later of two instants.
+// later returns the later of two times.
 func later(a, b time.Time) time.Time {
 	if a.After(b) {
 		return a

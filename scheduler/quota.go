@@ -10,8 +10,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec"
 )
 
-// Plan is a plan of Azure Scheduler, which a collection's sku names ("Plans and
-// billing in Azure Scheduler").
+// Plan is an Azure Scheduler plan, named by a collection's sku ("Plans and billing in Azure Scheduler").
 type Plan string
 
 // The plans.
@@ -22,17 +21,16 @@ const (
 	P20Premium Plan = "P20Premium"
 )
 
-// Quota is what a collection allows its jobs. The zero Quota allows everything.
+// Quota limits the jobs of a collection. The zero Quota has no limits.
 type Quota struct {
 	MaxJobCount      int             // 0: no limit
-	MaxRecurrence    spec.Recurrence // the most often a job may recur; zero frequency: no limit
-	MinRetryInterval time.Duration   // 0: the process's
-	NoAuthentication bool            // requests over HTTP must not authenticate themselves
+	MaxRecurrence    spec.Recurrence // highest frequency of a job; zero frequency: no limit
+	MinRetryInterval time.Duration   // 0: that of the process
+	NoAuthentication bool            // HTTP requests must not use authentication
 }
 
-// plans are the quotas of the plans. In the free one a failed attempt is not
-// repeated before an hour has passed ("Azure Scheduler concepts, terminology, and
-// entities", retryPolicy).
+// plans are the quotas of the plans. The free plan retries a failed attempt after an hour at the earliest ("Azure
+// Scheduler concepts, terminology, and entities", retryPolicy).
 var plans = map[Plan]Quota{
 	Free:       {5, spec.Recurrence{Frequency: spec.Hour, Interval: 1}, time.Hour, true},
 	Standard:   {50, spec.Recurrence{Frequency: spec.Minute, Interval: 1}, 0, false},
@@ -40,8 +38,8 @@ var plans = map[Plan]Quota{
 	P20Premium: {1000, spec.Recurrence{Frequency: spec.Minute, Interval: 1}, 0, false},
 }
 
-// Quota returns the collection's quota: its own, and where it says nothing, that
-// of its plan. One without a plan has no other than its own.
+// Quota returns the collection's own quota, with that of its plan for limits that it omits. Without a plan, only its
+// own limits apply.
 func (c *Collection) Quota() Quota {
 	q := plans[c.Plan]
 	if c.MaxJobCount > 0 {
@@ -54,8 +52,7 @@ func (c *Collection) Quota() Quota {
 	return q
 }
 
-// Limits are what the collection allows its jobs, with the process's limits
-// where it has none of its own.
+// Limits returns the limits of the collection, with those of the process for limits that it omits.
 func (c *Collection) Limits(process Limits) Limits {
 	least := c.Quota().MinRetryInterval
 	if c.MinRetryInterval == 0 {
@@ -67,10 +64,9 @@ func (c *Collection) Limits(process Limits) Limits {
 	return process
 }
 
-// Admits checks what the collection's quota says of a single job: no two
-// consecutive occurrences may be closer than the quota's interval can be on a
-// calendar and on a clock, and in the free plan no request authenticates itself.
-// [ErrConflict] says that the quota is exceeded, as Azure Scheduler does.
+// Admits checks a job against the collection's quota: consecutive occurrences must be at least as far apart as the
+// shortest interval of the quota's recurrence, and in the free plan requests must not use authentication. As in Azure
+// Scheduler, an exceeded quota returns [ErrConflict].
 func (c *Collection) Admits(d *Definition, r *Reading) error {
 	q := c.Quota()
 	if err := c.admitsActions(q, d); err != nil || q.MaxRecurrence.Frequency == 0 || d.Timing.Recurrence == nil {
@@ -83,8 +79,8 @@ func (c *Collection) Admits(d *Definition, r *Reading) error {
 	return c.admitsPlan(q, plan)
 }
 
-// AdmitsPatch is Admits for what a patch made of a job, unless that is for people only, or turns it on or off: a job that was
-// there before its collection's quota can be disabled.
+// AdmitsPatch is Admits for a patched job. It accepts patches of notes and of the state only, so that a job that
+// predates the quota can be disabled.
 func (c *Collection) AdmitsPatch(cur *Job, d *Definition, r *Reading) error {
 	if cur.Def.work() == d.work() {
 		return nil
@@ -113,8 +109,7 @@ func (c *Collection) admitsActions(q Quota, d *Definition) error {
 	return nil
 }
 
-// authenticated returns where an action, or one of its errorActions, has the
-// authentication of a request over HTTP; "" for none.
+// authenticated returns the path of the HTTP authentication of an action or one of its errorActions; "" for none.
 func authenticated(at string, action document.Value) string {
 	request, _ := action.Member("request")
 	if auth, ok := request.Member("authentication"); ok && auth.Kind() == document.KindObject {
@@ -134,10 +129,9 @@ func authenticated(at string, action document.Value) string {
 	return ""
 }
 
-// CheckPlan checks that the collection may have the free plan, which it has not had
-// before, with its jobs, and with so many other free ones in its subscription. It
-// may be the only one ("Plans and billing in Azure Scheduler"), and its jobs must
-// be within the plan as they are. [ErrConflict] names what is not.
+// CheckPlan checks that the collection can change to the free plan with its jobs. others is the number of free
+// collections in its subscription: only one is allowed ("Plans and billing in Azure Scheduler"). The existing jobs must
+// meet the limits of the plan. The error is [ErrConflict] and lists every violation.
 func (c *Collection) CheckPlan(jobs []*Job, others int) error {
 	q := c.Quota()
 	var wrong []error
@@ -162,7 +156,7 @@ func (c *Collection) CheckPlan(jobs []*Job, others int) error {
 	return fmt.Errorf("collection %s cannot have the plan %s: %w: %w", c.Name, Free, ErrConflict, errors.Join(wrong...))
 }
 
-// often is the interval that a recurrence names: "hour", "2 weeks".
+// often returns the interval of a recurrence: "hour", "2 weeks".
 func often(r spec.Recurrence) string {
 	if r.Interval > 1 {
 		return fmt.Sprintf("%d %ss", r.Interval, r.Frequency)

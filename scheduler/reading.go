@@ -9,31 +9,30 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec"
 )
 
-// Limits are what a collection, or the process, allows its jobs.
+// Limits are the limits of a collection, or of the process, for its jobs.
 type Limits struct {
-	MinRetryInterval time.Duration // 0: 15 s
-	retries          bool          // jobs inherit a retryPolicy
+	MinRetryInterval time.Duration
+	retries          bool // jobs inherit a retryPolicy
 }
 
-// Reading says for whom and within what limits a job document is read. Actions
-// is required.
+// Reading parses job documents within limits. Actions is required.
 type Reading struct {
 	Limits
 
 	Actions ActionReader
-	Key     Key       // the job's name
-	UID     string    // the job's, if it is new
-	Now     time.Time // stands in for a missing startTime
+	Key     Key
+	UID     string    // of a new job
+	Now     time.Time // replaces a missing startTime
 
-	errorActionsRead int // of the job that is being read
+	errorActionsRead int // in the current job
 
-	stored   bool           // it was accepted once; limits that changed since do not break it
-	trusted  bool           // and it is just as it was stored then, in the present form
-	warnings []spec.Warning // what is without effect in the document
-	raised   []string       // where the actions stand whose default retryInterval was raised
+	stored   bool           // the document was accepted before; changed limits do not invalidate it
+	trusted  bool           // the document is unchanged since then, in the present form
+	warnings []spec.Warning // settings without effect
+	raised   []string       // paths of actions whose default retryInterval was raised
 }
 
-// warn notes what is without effect at a member of o.
+// warn adds a warning for a setting without effect, a field of o.
 func (r *Reading) warn(o *document.Object, name, message string) {
 	r.warnings = append(r.warnings, spec.Warning{Path: o.Path(name), Message: message})
 }
@@ -45,18 +44,17 @@ func (r *Reading) minRetryInterval() time.Duration {
 	return DefaultMinRetryInterval
 }
 
-// Draft is a job document that has been read, and may be wrong yet: who keeps
-// its secrets has to look at it, too.
+// Draft is a parsed job document that may still be invalid: the caller checks its secrets, too.
 type Draft struct {
-	Object  *document.Object // of the properties, for more problems
-	Written document.Value   // the properties, canonical by having been read
-	At      string           // where they stand in the document: "properties", or "" for the document itself
+	Object  *document.Object // the properties; callers add problems
+	Written document.Value   // the properties, made canonical by parsing
+	At      string           // path of the properties: "properties", or "" for the document itself
 
 	def *Definition
 }
 
-// Definition returns what the document says. The error matches [ErrInvalid] and
-// holds every problem with its path.
+// Definition returns the definition of the document. The error matches [ErrInvalid] and holds every problem with its
+// path.
 func (d *Draft) Definition() (*Definition, error) {
 	r := d.Object.Reader()
 	if err := r.Err(); err != nil {
@@ -72,8 +70,7 @@ func (d *Draft) Definition() (*Definition, error) {
 	return d.def, nil
 }
 
-// Document reads a whole job document: the properties, with or without the
-// envelope around them.
+// Document parses a job document: the properties, with or without the envelope around them.
 func (r *Reading) Document(v document.Value) *Draft {
 	reader := document.NewReader()
 	reader.Knows(envelopeOf(v), r.words)
@@ -82,7 +79,7 @@ func (r *Reading) Document(v document.Value) *Draft {
 	return d
 }
 
-// document reads the object of a whole job document.
+// document parses the object of a job document.
 func (r *Reading) document(o *document.Object) *Draft {
 	inner, at := readEnvelope(o, r.Key)
 	d := &Draft{Object: inner, At: at, def: r.properties(inner)}
@@ -93,7 +90,7 @@ func (r *Reading) document(o *document.Object) *Draft {
 	return d
 }
 
-// Properties reads the properties of a job.
+// Properties parses the properties of a job.
 func (r *Reading) Properties(v document.Value) *Draft {
 	reader := document.NewReader()
 	reader.Trusted = r.trusted
@@ -106,17 +103,16 @@ func (r *Reading) Properties(v document.Value) *Draft {
 	return d
 }
 
-// Definition reads the properties of a job, and is done with them.
+// Definition parses the properties of a job and returns its definition.
 func (r *Reading) Definition(properties document.Value) (*Definition, error) {
 	return r.Properties(properties).Definition()
 }
 
-// Patched reads the definition of j merged with a patch (RFC 7396), as
-// [ReadPatch] returns it. Secrets that the patch does not name stay, also those
-// that cannot be opened here. kept is where these stand.
+// Patched parses the definition of j merged with a patch (RFC 7396) from [ReadPatch]. Secrets that the patch omits
+// stay, including those that cannot be opened here. kept holds their paths.
 //
-// A patch replaces a list as a whole. Those of the secrets in it that stand at one
-// of the paths inLists stay all the same, where the list has nothing for them.
+// A patch replaces a list as a whole. Secrets in lists at one of the paths inLists stay nevertheless, where the new
+// list omits them.
 func (r *Reading) Patched(j *Job, patch document.Value, inLists ...string) (d *Draft, kept []string) {
 	base := j.Def.properties
 	if j.State == Disabled {
@@ -124,25 +120,25 @@ func (r *Reading) Patched(j *Job, patch document.Value, inLists ...string) (d *D
 			document.Member{Name: "state", Value: document.StringValue(string(Disabled))},
 		))
 	}
-	merged := document.Merge(base, patch).Clone() // a tree of its own, to be read
+	merged := document.Merge(base, patch).Clone() // a copy, because parsing modifies it
 	if len(inLists) > 0 {
 		merged = base.Restored("", merged, func(path string) bool { return slices.Contains(inLists, path) })
 	}
-	open, locked := merged.SecretPaths() // what the patch brings is not marked yet
+	open, locked := merged.SecretPaths() // secrets of the patch are not marked yet
 	d = r.Properties(merged)
 	d.def.secrets = j.Def.secrets
-	if d.def.PausedUntil == nil && names(patch, "pausedUntil") { // it is null there
+	if d.def.PausedUntil == nil && names(patch, "pausedUntil") { // null in the patch
 		d.def.PausedUntil = &time.Time{}
 	}
 	return d, append(open, locked...)
 }
 
-// names reports whether an object has a member of a name, in any letter case.
+// names reports whether an object has a field of a name, in any letter case.
 func names(v document.Value, name string) bool {
 	return slices.ContainsFunc(v.Members(), func(m document.Member) bool { return strings.EqualFold(m.Name, name) })
 }
 
-// ReadPatch reads a patch document of the job k down to its properties.
+// ReadPatch reduces a patch document of the job k to its properties.
 func ReadPatch(k Key, v document.Value) (document.Value, error) {
 	if v.Kind() != document.KindObject {
 		return v, Invalid("", "must be an object, not "+v.Kind().String())
@@ -162,15 +158,14 @@ func ReadPatch(k Key, v document.Value) (document.Value, error) {
 	return enveloped(v, at), AsInvalid(r.Err())
 }
 
-// envelope is the member that holds the properties, in a document that has it.
+// envelope is the field that holds the properties in a document with an envelope.
 const envelope = "properties"
 
-// envelopeNames are the members beside the properties. They name the job, or tell
-// what became of it; all are read-only.
+// envelopeNames are the read-only fields next to the properties. They name the job or report its status.
 var envelopeNames = []string{"id", "type", "etag", "name", "collection", "result", "warnings", "dryRun"}
 
-// readEnvelope reads the members around the properties, checks that they name
-// the job k, and returns the object of the properties and where it is.
+// readEnvelope reads the fields around the properties, checks that they name the job k, and returns the object and path
+// of the properties.
 func readEnvelope(o *document.Object, k Key) (properties *document.Object, at string) {
 	o.Ignore("id", "type", "etag", "result", "warnings", "dryRun")
 	if name, ok := o.String("name"); ok && name != k.Job && name != k.String() && name != k.Plain().String() {
@@ -185,7 +180,7 @@ func readEnvelope(o *document.Object, k Key) (properties *document.Object, at st
 	return o, ""
 }
 
-// enveloped returns the properties of a document that was read.
+// enveloped returns the properties of a parsed document.
 func enveloped(v document.Value, at string) document.Value {
 	if at == "" {
 		return v.Except(envelopeNames...)
@@ -194,7 +189,7 @@ func enveloped(v document.Value, at string) document.Value {
 	return p
 }
 
-// envelopeOf returns where the properties stand in a document that is to be read.
+// envelopeOf returns the path of the properties in a document that is not parsed yet.
 func envelopeOf(v document.Value) string {
 	for _, m := range v.Members() {
 		if strings.EqualFold(m.Name, envelope) {

@@ -9,48 +9,47 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec"
 )
 
-// Outcome is how an attempt, or a run of skipped instants, ended.
+// Outcome is the result of an attempt, or of skipped times.
 type Outcome string
 
-// The outcomes. Every due instant ends in at least one record.
+// The outcomes. Every due time ends in at least one record.
 const (
 	OutcomeCompleted Outcome = "completed" // an attempt succeeded
 	OutcomeFailed    Outcome = "failed"    // an attempt failed
 	OutcomeFaulted   Outcome = "faulted"   // an occurrence failed after all retries and its errorAction
-	OutcomePostponed Outcome = "postponed" // later: the collection is disabled, or the target's circuit or rate does not let it run yet
-	OutcomeSkipped   Outcome = "skipped"   // did not run; Reason says why
+	OutcomePostponed Outcome = "postponed" // deferred: the collection is disabled, or the target's circuit breaker or rate limit does not allow the run yet
+	OutcomeSkipped   Outcome = "skipped"   // did not run, see Reason
 )
 
-// Outcomes lists all of them.
+// Outcomes lists all outcomes.
 var Outcomes = []Outcome{OutcomeCompleted, OutcomeFailed, OutcomeFaulted, OutcomePostponed, OutcomeSkipped}
 
-// Reason says why occurrences were skipped.
+// Reason states why occurrences were skipped.
 type Reason string
 
 // The reasons of skipped occurrences.
 const (
 	ReasonOverlap   Reason = "overlap"   // an earlier occurrence was still running
 	ReasonPostponed Reason = "postponed" // an earlier occurrence was deferred because of its target
-	ReasonCatchUp   Reason = "catchUp"   // missed while no scheduler ran, and not caught up
-	ReasonDisabled  Reason = "disabled"  // the job was disabled, or deleted
-	ReasonPaused    Reason = "paused"    // the job was paused until a later time
-	ReasonCanceled  Reason = "canceled"  // a user canceled it; also of faulted, after its first attempt
+	ReasonCatchUp   Reason = "catchUp"   // missed while no worker ran, and skipped by the misfire policy
+	ReasonDisabled  Reason = "disabled"  // the job was disabled or deleted
+	ReasonPaused    Reason = "paused"    // the job was paused
+	ReasonCanceled  Reason = "canceled"  // a user canceled it; also of faulted, after the first attempt
 
-	// ReasonDST: the clock jumped over them, and the schedule leaves such times
-	// out. They are no instants, so Nominal, From and To are the change of the
-	// clock, the first instant after them, and Message has the times on the
-	// wall. There is no Occurrence: one at that instant may well run.
+	// ReasonDST: a clock change skipped them, and the schedule omits such times. They do not exist as instants, so
+	// Nominal, From and To are the clock change, the first instant after them, and Message has the local times.
+	// Occurrence is empty: an occurrence at that instant can exist.
 	ReasonDST Reason = "dst"
 
-	// ReasonCostly: the job is over, as the next run takes too much work to find.
-	// There is no Occurrence, and Nominal, From and To are when it was given up.
+	// ReasonCostly: the job ended because its next run is too expensive to compute. Occurrence is empty, and Nominal,
+	// From and To are the time of the decision.
 	ReasonCostly Reason = "costly"
 )
 
-// Reasons lists all of them.
+// Reasons lists all reasons.
 var Reasons = []Reason{ReasonOverlap, ReasonPostponed, ReasonCatchUp, ReasonDisabled, ReasonPaused, ReasonCanceled, ReasonDST, ReasonCostly}
 
-// reasonWords are the same, as they are written.
+// reasonWords are the reasons as strings.
 var reasonWords = func() (words []string) {
 	for _, r := range Reasons {
 		words = append(words, string(r))
@@ -58,16 +57,15 @@ var reasonWords = func() (words []string) {
 	return words
 }()
 
-// namesNone reports whether what was skipped for the reason is no occurrence.
+// namesNone reports whether the reason applies to times that are not occurrences.
 func (r Reason) namesNone() bool { return r == ReasonDST || r == ReasonCostly }
 
-// Record is one line of a job's history: an attempt, a faulted occurrence, or
-// a run of instants that were skipped or postponed. [Record.Encode] says how it
-// is stored, and [Record.Form] what users see of it.
+// Record is an entry of a job's history: an attempt, a faulted occurrence, or a run of skipped or postponed times.
+// [Record.Encode] returns its stored form, and [Record.Form] the form for users.
 type Record struct {
-	Sequence uint64    // position in the history, set when read
-	Stored   time.Time // when the store took it, by its clock, set when read
-	Job      Key       // set when read
+	Sequence uint64    // position in the history, set on reading
+	Stored   time.Time // time of storage by the store's clock, set on reading
+	Job      Key       // set on reading
 
 	ID          string // attempt id
 	Occurrence  string
@@ -76,43 +74,43 @@ type Record struct {
 	Due         time.Time
 	Started     time.Time
 	Ended       time.Time
-	Attempt     int // 0 = the first try of the action
+	Attempt     int // number of the retry; 0: first try of the action
 	Try         int
 	Phase       Phase
-	ErrorAction int // error phase: which of the job's errorActions, see [Position]
+	ErrorAction int // error phase: index of the errorAction, see [Position]
 	Kind        Kind
-	Status      int    // the target's status code
-	Message     string // the facts of an attempt in one text, or what was decided
+	Status      int    // status code of the target
+	Message     string // full description of the attempt or the decision
 	Summary     string // see [Result]
 	Headers     string
 	Response    string
 	Duration    time.Duration
 	Late        bool          // first attempt: it began later than the job's lateAfter allows
-	Final       bool          // failed, and no retry could help
-	RetryAfter  time.Duration // what the target asked for
-	Type        string        // the action's
+	Final       bool          // failed, and a retry could not help
+	RetryAfter  time.Duration // delay that the target requested
+	Type        string        // type of the action
 	Target      string        // what the action loads: host and port
-	Path        string        // where one of several errorActions stands in the job: action.errorAction[1]
+	Path        string        // one of several errorActions: its path, action.errorAction[1]
 	Failed      *Failure      // error phase: how the main action failed
-	Resubmits   *Resubmission // by hand: the occurrence that is repeated
-	Trace       *BatonTrace   // of the occurrence; nil: it was not traced
+	Resubmits   *Resubmission // manual run: the occurrence that it repeats
+	Trace       *BatonTrace   // of the occurrence; nil: not traced
 
-	Data json.RawMessage // of a manual run: the object that it gave to templates, as JSON; nil: none
+	Data json.RawMessage // manual run: the JSON object that it passes to templates; nil: none
 
-	// GivenUp is, of faulted, when the occurrence was over, its errorAction
-	// included. All else is of the last attempt of the main action: that is why.
+	// GivenUp is, for faulted, the time when the occurrence failed after all retries, its errorAction included. All
+	// other fields describe the last attempt of the main action, which is the cause.
 	GivenUp time.Time
 
-	Reason Reason    // of skipped, and of faulted that was canceled
-	From   time.Time // skipped, postponed: the first instant
-	To     time.Time // and the last
-	Count  int       // how many
+	Reason Reason    // of skipped, and of a canceled occurrence that faulted
+	From   time.Time // skipped, postponed: first time
+	To     time.Time // skipped, postponed: last time
+	Count  int       // skipped, postponed: number of times
 
-	// Damaged: what is stored of it cannot be read, and Message says why. Of the
-	// rest, there is what the store itself tells: the job, the outcome, the time.
+	// Damaged: the stored record cannot be decoded, and Message states why. Only the job, the outcome and the time are
+	// known, from the store.
 	Damaged bool
 
-	UID      string // of the baton: the job's incarnation, see [Job.Incarnation]
+	UID      string // of the baton: incarnation of the job, see [Job.Incarnation]
 	Revision uint64
 	Schedule int
 	Defaults uint64 // see [Baton]
@@ -120,35 +118,34 @@ type Record struct {
 	Progress Progress // after this record
 }
 
-// DamagedRecord stands in for a record that cannot be read.
+// DamagedRecord represents a record that cannot be decoded.
 func DamagedRecord(outcome Outcome, stored time.Time, err error) *Record {
 	return &Record{Damaged: true, Outcome: outcome, Ended: stored, Message: "this record cannot be read: " + err.Error()}
 }
 
-// Short is what became of it, without what other fields say.
+// Short returns the summary, or the message if there is none.
 func (r *Record) Short() string { return cmp.Or(r.Summary, r.Message) }
 
-// Lateness is how long after its due time the attempt started.
+// Lateness returns how long after its due time the attempt started.
 func (r *Record) Lateness() time.Duration { return r.Started.Sub(r.Due) }
 
-// IsAttempt reports whether the record is one of an attempt, or of one that was
-// deferred, and not of instants that were skipped.
+// IsAttempt reports whether the record belongs to an attempt, started or deferred, and not to skipped times.
 func (r *Record) IsAttempt() bool { return r.ID != "" }
 
-// IsOf reports whether the record may be of an incarnation. A damaged record does not name one, and the incarnation of a
-// damaged definition is empty: then the name decides.
+// IsOf reports whether the record may belong to an incarnation. A damaged record has no incarnation, and a damaged
+// definition has an empty one: both match every record of the name.
 func (r *Record) IsOf(incarnation string) bool {
 	return r.Damaged || incarnation == "" || r.UID == incarnation
 }
 
-// Same reports whether two records of a job say the same of the same: one that
-// is written again, because nobody knows whether it was stored.
+// Same reports whether two records of a job are equal writes: a record is written again if it is unknown whether it was
+// stored.
 func (r *Record) Same(other *Record) bool {
 	return other.UID == r.UID && other.ID == r.ID && other.Occurrence == r.Occurrence &&
 		other.Nominal.Equal(r.Nominal) && other.Ended.Equal(r.Ended)
 }
 
-// recordOf begins a record of the occurrence of b.
+// recordOf starts a record of b's occurrence.
 func recordOf(k Key, b *Baton, outcome Outcome, ended time.Time) Record {
 	return Record{
 		Job: k, Occurrence: OccurrenceID(k, b.Nominal), Outcome: outcome, Nominal: b.Nominal, Due: b.Due, Ended: ended,
@@ -158,8 +155,7 @@ func recordOf(k Key, b *Baton, outcome Outcome, ended time.Time) Record {
 	}
 }
 
-// AttemptRecord is the record of the attempt of b, under the definition j, that
-// started and ended with res, and the baton as it is then: begun, and counted.
+// AttemptRecord returns the record of b's attempt under the definition j, and the baton after it: begun, and counted.
 func AttemptRecord(j *Job, b Baton, started time.Time, res Result) (*Record, Baton) {
 	b = b.Begin()
 	b.Progress = b.tally(started, res)
@@ -176,7 +172,7 @@ func AttemptRecord(j *Job, b Baton, started time.Time, res Result) (*Record, Bat
 	return &r, b
 }
 
-// attribute names the action and its target.
+// attribute sets the action and its target.
 func (r *Record) attribute(j *Job, p Position) {
 	action := j.Def.Action.In(p)
 	r.Type, r.Target = action.Type, action.Run.Target()
@@ -185,11 +181,11 @@ func (r *Record) attribute(j *Job, p Position) {
 	}
 }
 
-// deferredRecord is the record of an attempt that was deferred before it began:
-// the audit finds in it what baton to restore.
+// deferredRecord returns the record of an attempt that was deferred before it began. The consistency check restores the
+// baton from it.
 func deferredRecord(j *Job, b *Baton, now time.Time, why string) Record {
 	counted := *b
-	if b.Kind.IsDetached() { // the job has gone on without it, and counts it
+	if b.Kind.IsDetached() { // the job's own baton has advanced and counts the run
 		counted = b.Begin()
 	}
 	r := recordOf(j.Key, b, OutcomePostponed, now)
@@ -199,9 +195,8 @@ func deferredRecord(j *Job, b *Baton, now time.Time, why string) Record {
 	return r
 }
 
-// faultedRecord is the record of an occurrence that failed for good, under the
-// definition j. It tells of one attempt, the last of the main action, also when
-// an errorAction ended with res after it.
+// faultedRecord returns the record of an occurrence that failed after all retries under the definition j. It describes
+// the last attempt of the main action, even if an errorAction ended with res after it.
 func faultedRecord(j *Job, b *Baton, res Result, ended time.Time, p Progress) Record {
 	main, failure := *b, b.Failed
 	if failure == nil {
@@ -212,19 +207,19 @@ func faultedRecord(j *Job, b *Baton, res Result, ended time.Time, p Progress) Re
 		main.Attempt, main.Try = failure.Attempts-1, failure.Attempts-1
 	}
 	r := recordOf(j.Key, &main, OutcomeFaulted, failure.Ended)
-	if r.Ended.IsZero() { // the times were not kept
+	if r.Ended.IsZero() { // the times were not stored
 		r.Ended = ended
 	}
 	r.Started, r.Duration, r.GivenUp = failure.Started, failure.Ended.Sub(failure.Started), ended
 	r.Status, r.Message, r.Summary, r.Progress = failure.Status, failure.Message, failure.Summary, p
 	if b.Phase == MainPhase {
-		r.Message = res.Message // whole
+		r.Message = res.Message // not cut
 	}
 	r.attribute(j, main.Position())
 	return r
 }
 
-// skip is a run of instants that will not run, or, of a one-shot, not yet.
+// skip is a run of times that are skipped or postponed.
 type skip struct {
 	from, to time.Time
 	count    int
@@ -234,7 +229,7 @@ type skip struct {
 	postponed bool // by a disabled collection, and not skipped
 }
 
-// counted fills in how many instants of a plan the run has. The message says so where that is too costly to find out.
+// counted sets the number of times. If they are too expensive to count, it sets a lower bound and extends the message.
 func (s skip) counted(plan *spec.Plan) skip {
 	n, all := plan.Counted(s.from, s.to)
 	if s.count = max(1, n); !all {
@@ -243,8 +238,7 @@ func (s skip) counted(plan *spec.Plan) skip {
 	return s
 }
 
-// record turns the skip into a history record. now is the time of the
-// decision.
+// record converts the skip to a history record. now is the time of the decision.
 func (s skip) record(j *Job, now time.Time, p Progress) Record {
 	r := Record{
 		Job: j.Key, Outcome: OutcomeSkipped, Reason: s.reason,
@@ -260,7 +254,7 @@ func (s skip) record(j *Job, now time.Time, p Progress) Record {
 	return r
 }
 
-// skipped turns skips into records.
+// skipped converts skips to records.
 func (j *Job) skipped(skips []skip, now time.Time, p Progress) []Record {
 	if len(skips) == 0 {
 		return nil
@@ -272,8 +266,9 @@ func (j *Job) skipped(skips []skip, now time.Time, p Progress) []Record {
 	return records
 }
 
-// Beyond takes from r, of skipped instants of j, those that the history has in there, its records of the job's incarnation,
-// oldest first. It reports whether any are left. Decisions that are repeated begin with the same instant.
+// Beyond removes from r, a record of skipped times of j, the times that the history already has in there: records of
+// the job's incarnation, oldest first. It reports whether any times are left. A repeated decision starts with the same
+// time.
 func (r *Record) Beyond(there []*Record, j *Job) bool {
 	for _, other := range there {
 		switch {
@@ -299,8 +294,7 @@ func (r *Record) Beyond(there []*Record, j *Job) bool {
 	return true
 }
 
-// baton returns the begun baton whose attempt r records: with it the audit and
-// a redelivery take up a sequence where the history left it.
+// baton returns the begun baton whose attempt r records. The consistency check and a redelivery continue from it.
 func (r *Record) baton() Baton {
 	return Baton{
 		UID: r.UID, Revision: r.Revision, Schedule: r.Schedule, Nominal: r.Nominal, Due: r.Due,
@@ -310,7 +304,7 @@ func (r *Record) baton() Baton {
 	}
 }
 
-// result returns the outcome part of r.
+// result returns the result part of r.
 func (r *Record) result() Result {
 	return Result{
 		Failed: r.Outcome == OutcomeFailed, Final: r.Final, Status: r.Status,

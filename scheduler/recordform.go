@@ -10,11 +10,10 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/internal/plainjson"
 )
 
-// RecordForm is a record as users see it: the properties of a record over the
-// APIs, and the members of its message on NATS. Times are RFC 3339 in UTC. The
-// first eight are those of Azure Scheduler's history (its REST API, "List Job
-// History"); an attempt that is retried is a record of its own. All of a faulted
-// record but GivenUp is of the main action's last attempt.
+// RecordForm is a record as users see it: the properties of a record in the APIs, and the fields of its message on
+// NATS. Times are RFC 3339 in UTC. The first eight fields are those of Azure Scheduler's history (its REST API, "List
+// Job History"); each retry has a separate record. A faulted record describes the main action's last attempt, except
+// for GivenUp.
 type RecordForm struct {
 	// Started is there for attempts, and for what is told of one: a faulted record.
 	Started time.Time `json:"startTime,omitzero"`
@@ -23,37 +22,37 @@ type RecordForm struct {
 	Nominal time.Time `json:"expectedExecutionTime,omitzero"` // by the schedule
 	Action  string    `json:"actionName"`                     // MainAction or ErrorAction
 	Status  string    `json:"status,omitempty"`               // the outcome: Completed, Failed, Faulted, Postponed or Skipped
-	Message string    `json:"message,omitempty"`              // what became of it, all in one text
-	Summary string    `json:"summary,omitempty"`              // of an attempt: the same in short, such as Bad Gateway
-	Retry   int       `json:"retryCount"`                     // 0: the first try of the action
-	Repeat  int       `json:"repeatCount"`                    // the number of the occurrence, from 1
+	Message string    `json:"message,omitempty"`              // full description of the result
+	Summary string    `json:"summary,omitempty"`              // attempt: short description, such as Bad Gateway
+	Retry   int       `json:"retryCount"`                     // 0: first try of the action
+	Repeat  int       `json:"repeatCount"`                    // number of the occurrence, from 1
 
-	Occurrence string    `json:"occurrence,omitempty"` // its id; the outgoing idempotency key
+	Occurrence string    `json:"occurrence,omitempty"` // occurrence id; the outgoing idempotency key
 	Attempt    string    `json:"attemptId,omitempty"`
-	Due        time.Time `json:"dueTime,omitzero"`          // nominal plus jitter, or a retry's time
-	Lateness   *Seconds  `json:"lateness,omitempty"`        // from dueTime to startTime, if there is one
+	Due        time.Time `json:"dueTime,omitzero"`          // nominal plus jitter, or the time of a retry
+	Lateness   *Seconds  `json:"lateness,omitempty"`        // from dueTime to startTime; attempts only
 	Late       bool      `json:"late,omitempty"`            // the occurrence began later than the job's lateAfter allows
-	Duration   *Seconds  `json:"duration,omitempty"`        // from startTime to the end, likewise
+	Duration   *Seconds  `json:"duration,omitempty"`        // from startTime to the end; attempts only
 	ActionType string    `json:"actionType,omitempty"`      // as in the job: Http, StorageQueue, …
-	ActionPath string    `json:"actionPath,omitempty"`      // which of several errorActions it was: action.errorAction[1]
+	ActionPath string    `json:"actionPath,omitempty"`      // one of several errorActions: its path, action.errorAction[1]
 	Target     string    `json:"target,omitempty"`          // what the action loads: host and port
-	StatusCode int       `json:"statusCode,omitempty"`      // the target's, HTTP's or its nearest equivalent
-	Final      bool      `json:"final,omitempty"`           // failed, and no retry could help
-	RetryAfter Seconds   `json:"retryAfter,omitzero"`       // for which the target asked to be left alone
-	Headers    string    `json:"responseHeaders,omitempty"` // of the target's answer, each on a line
-	Response   string    `json:"response,omitempty"`        // excerpt of the target's answer
-	Manual     bool      `json:"manual,omitempty"`          // a run by hand
-	Resubmits  string    `json:"resubmits,omitempty"`       // by hand: the occurrence that it repeats
+	StatusCode int       `json:"statusCode,omitempty"`      // status code of the target, or the nearest HTTP equivalent
+	Final      bool      `json:"final,omitempty"`           // failed, and a retry could not help
+	RetryAfter Seconds   `json:"retryAfter,omitzero"`       // delay that the target requested
+	Headers    string    `json:"responseHeaders,omitempty"` // headers of the response, one per line
+	Response   string    `json:"response,omitempty"`        // excerpt of the response
+	Manual     bool      `json:"manual,omitempty"`          // manual run
+	Resubmits  string    `json:"resubmits,omitempty"`       // manual run: the occurrence that it repeats
 
-	Reason  Reason    `json:"reason,omitempty"`     // why instants were skipped
-	From    time.Time `json:"from,omitzero"`        // the first of the skipped or postponed instants
-	To      time.Time `json:"to,omitzero"`          // and the last
-	Count   int       `json:"count,omitempty"`      // how many there were
-	GivenUp time.Time `json:"faultedTime,omitzero"` // of faulted: when the occurrence failed permanently, its errorAction included
+	Reason  Reason    `json:"reason,omitempty"`     // why times were skipped
+	From    time.Time `json:"from,omitzero"`        // first skipped or postponed time
+	To      time.Time `json:"to,omitzero"`          // last skipped or postponed time
+	Count   int       `json:"count,omitempty"`      // number of skipped or postponed times
+	GivenUp time.Time `json:"faultedTime,omitzero"` // faulted: when the occurrence failed permanently, its errorAction included
 	UID     string    `json:"uid,omitempty"`        // distinguishes the job from an earlier job of the same name
-	Trace   string    `json:"traceId,omitempty"`    // of the occurrence's trace, also where the sampler did not keep it; "": none
+	Trace   string    `json:"traceId,omitempty"`    // of the occurrence, even if it was not sampled; "": none
 
-	Data json.RawMessage `json:"data,omitempty"` // of a manual run: the values that it gave to templates, an object
+	Data json.RawMessage `json:"data,omitempty"` // manual run: the JSON object that it passes to templates
 }
 
 // Form returns the record as users see it.
@@ -83,7 +82,7 @@ func (r *Record) Form() RecordForm {
 	return f
 }
 
-// code names the members that users see.
+// code lists the fields that users see.
 func (f *RecordForm) code(c *plainjson.Codec) {
 	c.OptTime("startTime", &f.Started)
 	c.OptTime("endTime", &f.Ended)
@@ -122,7 +121,7 @@ func (f *RecordForm) code(c *plainjson.Codec) {
 	c.OptRaw("data", (*[]byte)(&f.Data))
 }
 
-// codeSeconds is a length of time, if there is one.
+// codeSeconds codes an optional duration.
 func codeSeconds(c *plainjson.Codec, name string, s **Seconds) {
 	if !c.Reads() {
 		if *s != nil {
@@ -134,10 +133,10 @@ func codeSeconds(c *plainjson.Codec, name string, s **Seconds) {
 	}
 }
 
-// Short is what became of it, without what other members say.
+// Short returns the summary, or the message if there is none.
 func (f *RecordForm) Short() string { return cmp.Or(f.Summary, f.Message) }
 
-// record is the reverse of [Record.Form], but for what users do not see.
+// record is the inverse of [Record.Form], without the fields that users do not see.
 func (f *RecordForm) record() *Record {
 	r := &Record{
 		ID: f.Attempt, Occurrence: f.Occurrence, Outcome: outcomeTitled(f.Status), Nominal: f.Nominal, Due: f.Due, Started: f.Started,
@@ -161,7 +160,7 @@ var outcomeTitles = func() (titles []string) {
 	return titles
 }()
 
-// title is an outcome as users see it: Completed.
+// title returns the outcome as users see it: Completed.
 func (o Outcome) title() string {
 	if i := slices.Index(Outcomes, o); i >= 0 {
 		return outcomeTitles[i]
@@ -176,8 +175,7 @@ func (o Outcome) capitalized() string {
 	return string(o)
 }
 
-// outcomeTitled is the reverse of title, for every outcome. What else is stored
-// stays as it is.
+// outcomeTitled is the inverse of title. Unknown titles keep their meaning.
 func outcomeTitled(title string) Outcome {
 	if i := slices.Index(outcomeTitles, title); i >= 0 {
 		return Outcomes[i]
@@ -194,10 +192,10 @@ const (
 	errorActionName = "ErrorAction"
 )
 
-// ActionNames are the names of the phases' actions, as records have them.
+// ActionNames are the action names in records.
 var ActionNames = []string{mainActionName, errorActionName}
 
-// PhaseOf returns the phase of the action of a name, in any letter case.
+// PhaseOf returns the phase of an action name, in any letter case.
 func PhaseOf(name string) (Phase, bool) {
 	for _, known := range ActionNames {
 		if strings.EqualFold(name, known) {
@@ -207,7 +205,7 @@ func PhaseOf(name string) (Phase, bool) {
 	return "", false
 }
 
-// ActionName is the name of the phase's action.
+// ActionName returns the name of the phase's action.
 func (p Phase) ActionName() string {
 	if p == ErrorPhase {
 		return errorActionName

@@ -8,14 +8,13 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/internal/plainjson"
 )
 
-// RecordVersion is the version of [RecordForm]: of what is stored, and of what the
-// APIs show, whatever was stored. It changes when a member changes its meaning or
-// goes, and not when one is added. Version 1 was never released.
+// RecordVersion is the version of [RecordForm], in the store and in the APIs. It changes if a field is removed or
+// changes its meaning, and not if a field is added. Version 1 was never released.
 const RecordVersion = 2
 
-// storedRecord is a record in the store, and as a subscriber of the history gets it. A new field of [Record] is added to
+// storedRecord is a record in the store and in messages to history subscribers. A new field of [Record] is added to
 // [RecordForm] if users see it, else to [storedEngine]: to the type, to its method code, and to the conversion in both
-// directions. The page history.md describes the former.
+// directions. The page history.md describes RecordForm.
 type storedRecord struct {
 	Version int `json:"version"`
 
@@ -24,8 +23,7 @@ type storedRecord struct {
 	Engine storedEngine `json:"engine,omitzero"`
 }
 
-// storedEngine is what only the scheduler reads: with it the audit and a
-// redelivery take up a sequence where the history left it.
+// storedEngine holds the fields for the scheduler only. The consistency check and a redelivery continue from them.
 type storedEngine struct {
 	Try         int           `json:"try,omitempty"`
 	Detached    bool          `json:"detached,omitempty"`
@@ -37,16 +35,16 @@ type storedEngine struct {
 	Schedule    int           `json:"schedule,omitempty"`
 	Defaults    uint64        `json:"defaults,omitempty"`
 	Resume      time.Time     `json:"resume,omitzero"`
-	Progress    Progress      `json:"progress,omitzero"` // its number is the record's repeatCount
+	Progress    Progress      `json:"progress,omitzero"` // without its number, which is repeatCount
 }
 
-// Encode returns the record as it is stored.
+// Encode returns the stored form of the record.
 func (r *Record) Encode() ([]byte, error) {
 	stored := r.stored()
 	return stored.encode()
 }
 
-// stored is the record in the form in which it is stored.
+// stored converts the record to its stored form.
 func (r *Record) stored() storedRecord {
 	s := storedRecord{Version: RecordVersion, RecordForm: r.Form(), Engine: storedEngine{
 		r.Try, r.Kind.IsDetached(), r.ErrorAction, r.Resubmits, r.Failed, r.Trace, r.Revision, r.Schedule, r.Defaults, r.Resume, r.Progress,
@@ -65,11 +63,10 @@ func (s *storedRecord) encode() ([]byte, error) {
 	return c.Bytes()
 }
 
-// recordSize is about how long a stored record is without its texts, some of whose
-// bytes are escaped.
+// recordSize is the approximate size of a stored record in bytes without its texts, plus a reserve for escaped bytes.
 const recordSize = 872
 
-// read is the reverse of encode. False means that data is not as that writes it.
+// read is the inverse of encode. It returns false if data has another form.
 func (s *storedRecord) read(data []byte) bool {
 	c := plainjson.NewReader(data)
 	s.code(&c)
@@ -82,7 +79,7 @@ func (s *storedRecord) code(c *plainjson.Codec) {
 	s.Engine.code(c)
 }
 
-// code names the members of engine, if there is anything in it.
+// code lists the fields of engine, if any are set.
 func (e *storedEngine) code(c *plainjson.Codec) {
 	at, there := c.OptBegin("engine")
 	if !there {
@@ -105,7 +102,7 @@ func (e *storedEngine) code(c *plainjson.Codec) {
 	c.OptEnd(at)
 }
 
-// DecodeRecord reads a stored record.
+// DecodeRecord decodes a stored record.
 func DecodeRecord(data []byte) (*Record, error) {
 	var stored storedRecord
 	if stored.read(data) && stored.Version == RecordVersion {
@@ -114,8 +111,8 @@ func DecodeRecord(data []byte) (*Record, error) {
 	return decodeForeignRecord(data)
 }
 
-// decodeForeignRecord reads a record that is not as this version writes it: it has
-// members that another one knows, or it is damaged.
+// decodeForeignRecord decodes a record that this version did not write: it has fields of another version, or is
+// damaged.
 func decodeForeignRecord(data []byte) (*Record, error) {
 	var stored storedRecord
 	if err := json.Unmarshal(data, &stored); err != nil {
@@ -128,7 +125,7 @@ func decodeForeignRecord(data []byte) (*Record, error) {
 	return stored.whole(), nil
 }
 
-// whole is the record with what only the scheduler reads.
+// whole returns the record including the fields for the scheduler only.
 func (s *storedRecord) whole() *Record {
 	r, engine := s.record(), &s.Engine
 	r.Kind = kindFlags{s.Manual, engine.Detached}.kind()
