@@ -15,7 +15,7 @@ import (
 // Job History"); each retry has a separate record. A faulted record describes the main action's last attempt, except
 // for GivenUp.
 type RecordForm struct {
-	// Started is there for attempts, and for what is told of one: a faulted record.
+	// Started is set for attempts, and for faulted records, which describe an attempt.
 	Started time.Time `json:"startTime,omitzero"`
 
 	Ended   time.Time `json:"endTime,omitzero"`
@@ -175,7 +175,7 @@ func (o Outcome) capitalized() string {
 	return string(o)
 }
 
-// outcomeTitled is the inverse of title. Unknown titles keep their meaning.
+// outcomeTitled is the inverse of title, also for unknown outcomes.
 func outcomeTitled(title string) Outcome {
 	if i := slices.Index(outcomeTitles, title); i >= 0 {
 		return Outcomes[i]

@@ -6,15 +6,16 @@ import (
 	"time"
 )
 
-// Recover says what becomes of a baton whose attempt is recorded already, as
-// search found: it was delivered again, or to a worker that cannot tell. j is its
-// job as it is now, and ran the definition of the revision of
-// [AttemptSearch.Baton]; both are nil when there is none.
+// Recover decides how to continue with a baton whose attempt is already recorded, as search found: the baton was
+// redelivered, or its worker cannot know. j is the current job, and ran the definition of the revision of
+// [AttemptSearch.Baton]; both are nil if they do not exist.
 //
-// The places where the worker before may have stopped, in order: before the
-// action or before the record (there is none, and the attempt is run, under the
-// same key), after the record (here), after passing on (the store says so), and
-// after writing the job's end (the definition says so).
+// The previous worker may have stopped at these points, in order:
+//
+//	before the record   no record exists; the attempt runs under the same key
+//	after the record    Recover decides
+//	after passing on    the store rejects the move
+//	after the job's end the definition contains the end
 func Recover(ran, j *Job, search *AttemptSearch, now time.Time) Decision {
 	record, b := search.Found, search.Baton()
 	if search.wentOn { // passing on came to pass, and the acknowledgement not
@@ -31,8 +32,8 @@ func Recover(ran, j *Job, search *AttemptSearch, now time.Time) Decision {
 	return d
 }
 
-// RecoverDetached decides about b, the own baton of a job, whose occurrence runs detached since started, or has ended: the baton
-// continues alone.
+// RecoverDetached decides how to continue with b, a job's own baton, whose occurrence has been running detached since
+// started, or has ended: only the baton advances.
 func RecoverDetached(j *Job, b Baton, started, now time.Time) Decision {
 	switch b.StandingOf(j, true) {
 	case Gone:
@@ -44,40 +45,40 @@ func RecoverDetached(j *Job, b Baton, started, now time.Time) Decision {
 	return Decision{Verdict: Proceed, Baton: b, Step: j.settled(&b, j.beside(b, started, now), now)}
 }
 
-// SkipsDisabled reports whether r says that the occurrence of b was skipped because its job is disabled.
+// SkipsDisabled reports whether r records that b's occurrence was skipped because its job is disabled.
 func (r *Record) SkipsDisabled(b Baton) bool {
 	return r.UID == b.UID && r.Reason == ReasonDisabled && !b.Nominal.Before(r.From) && !b.Nominal.After(r.To)
 }
 
-// HistoryDepth limits how many records a search for an attempt reads.
+// HistoryDepth is the maximum number of records that a search for an attempt reads.
 const HistoryDepth = 64
 
-// busyDepth is the limit as long as the records were stored after the attempt was due: many detached runs may have ended since.
+// busyDepth replaces HistoryDepth while the records are newer than the attempt's due time: many detached runs may have
+// ended since.
 const busyDepth = 64 * HistoryDepth
 
-// AttemptSearch looks through a history, newest first, for the record of a
-// baton's attempt.
+// AttemptSearch searches a history, newest first, for the record of a baton's attempt.
 type AttemptSearch struct {
-	Found   *Record // nil: there is none
-	Faulted bool    // it is recorded, too, that the occurrence faulted
+	Found   *Record // nil: none
+	Faulted bool    // a faulted record of the occurrence exists, too
 
 	baton      Baton
 	id         string
 	occurrence string
 	seen       int
-	wentOn     bool // an attempt of the same slot is recorded after the one that was found
+	wentOn     bool // a later attempt of the same slot is recorded
 }
 
-// SearchedOutcomes are the outcomes that an [AttemptSearch] has to see.
+// SearchedOutcomes are the outcomes that an [AttemptSearch] must see.
 var SearchedOutcomes = []Outcome{OutcomeCompleted, OutcomeFailed, OutcomeFaulted}
 
-// NewAttemptSearch returns a search for the record of the attempt of b.
+// NewAttemptSearch returns a search for the record of b's attempt.
 func NewAttemptSearch(k Key, b Baton) *AttemptSearch {
 	return &AttemptSearch{baton: b, id: b.attemptID(k), occurrence: OccurrenceID(k, b.Nominal)}
 }
 
-// Baton returns the baton that the record which was found goes on from: the one
-// of its attempt, or, when that ran detached, the job's own that was looked for.
+// Baton returns the baton to continue from: that of the recorded attempt, or, if the attempt ran detached, the job's
+// own baton that was searched for.
 func (s *AttemptSearch) Baton() Baton {
 	if s.besideIt() {
 		return s.baton
@@ -85,13 +86,12 @@ func (s *AttemptSearch) Baton() Baton {
 	return s.Found.baton()
 }
 
-// besideIt reports whether the attempt ran detached, beside the baton that was
-// looked for.
+// besideIt reports whether the attempt ran detached from the job's own baton that was searched for.
 func (s *AttemptSearch) besideIt() bool {
 	return s.Found.Kind.IsDetached() && !s.baton.Kind.IsDetached()
 }
 
-// Look takes the next record, and reports whether to go on.
+// Look processes the next record and reports whether to continue.
 func (s *AttemptSearch) Look(r *Record) bool {
 	s.seen++
 	switch {
@@ -108,13 +108,14 @@ func (s *AttemptSearch) Look(r *Record) bool {
 	return s.Found == nil && (s.seen < HistoryDepth || s.seen < busyDepth && r.Stored.After(s.baton.Due))
 }
 
-// precedes reports whether r, an attempt of the same slot, ended before the wanted attempt was due. Attempts with older records
-// did, too. An attempt counts one more than its baton, but an edit may restart the counts from an older definition.
+// precedes reports whether r, an attempt of the same slot, ended before the wanted attempt was due. Then all older
+// records do, too. An attempt counts one more than its baton, but an edit may reset the counts to those of an older
+// definition.
 func (s *AttemptSearch) precedes(r *Record) bool {
 	return r.Stored.Before(s.baton.Due) && r.Progress.Executions+r.Progress.Errors <= s.baton.Executions+s.baton.Errors
 }
 
-// sameSlot reports whether a baton of the message's slot ran the attempt of r. A slot runs its attempts one after the other.
+// sameSlot reports whether a baton of the same slot ran the attempt of r. A slot runs its attempts one after the other.
 func (s *AttemptSearch) sameSlot(r *Record) bool {
 	if s.baton.Kind.IsDetached() {
 		return r.Kind == s.baton.Kind && r.Occurrence == s.occurrence
@@ -122,10 +123,9 @@ func (s *AttemptSearch) sameSlot(r *Record) bool {
 	return !r.Kind.IsDetached()
 }
 
-// Rederive plans the baton of an enabled job that has none, from the record that
-// says where it was; nil when the history does not say. What fell due meanwhile
-// is left to the catch-up policy when the baton arrives. That the occurrence
-// faulted is among the step's records, also when the history has it.
+// Rederive plans the baton of an enabled job that has none, from the record that contains its schedule position; last
+// is nil if no record does. The misfire policy handles missed times when the baton arrives. The step's records include
+// a faulted record of the occurrence, even if the history has it.
 func (j *Job) Rederive(last *Record, now time.Time) Step {
 	switch {
 	case last == nil && j.Progress.Seen.IsZero():
@@ -138,7 +138,7 @@ func (j *Job) Rederive(last *Record, now time.Time) Step {
 			s.Next.PostponementRecorded = true
 		}
 		return s
-	case last.Kind.IsDetached(): // overlap allow: the schedule goes on after it
+	case last.Kind.IsDetached(): // overlap allow: the schedule continues after it
 		p := j.Progress
 		p.Number, p.Runs, p.Seen, p.Base = last.Progress.Number, last.Progress.Runs, last.Nominal, last.Progress.Base
 		return j.onwards(p, last.Nominal, now)
@@ -146,7 +146,7 @@ func (j *Job) Rederive(last *Record, now time.Time) Step {
 		b := last.baton()
 		b.DeferredUntil, b.DeferredSince, b.DeferralRecorded = last.Ended, last.Ended, true
 		return Step{Next: &b, State: j.State, Progress: b.Progress}
-	case !last.IsAttempt() && last.Schedule != j.ScheduleGen: // the schedule before was left after it
+	case !last.IsAttempt() && last.Schedule != j.ScheduleGen: // recorded before the schedule changed
 		return j.Begin(last.Progress, now)
 	case !last.IsAttempt(): // skipped, or postponed with its collection
 		return j.onwards(last.Progress, last.To, now)
@@ -154,45 +154,44 @@ func (j *Job) Rederive(last *Record, now time.Time) Step {
 	return j.after(j, last.baton(), last.result(), last.Ended)
 }
 
-// onwards goes on with the schedule after an instant.
+// onwards continues the schedule after a time.
 func (j *Job) onwards(p Progress, after, now time.Time) Step {
 	n, ok := j.plan(p).Next(after)
 	return j.step(p, n, ok, now)
 }
 
-// PlaceSearch looks through a history, newest first, for the record that says
-// where a job's own baton was: of an attempt, or of instants that were skipped.
+// PlaceSearch searches a history, newest first, for the record that contains the schedule position of a job's own
+// baton: an attempt, or skipped times.
 type PlaceSearch struct {
-	Found *Record // nil: the history does not say
+	Found *Record // nil: none
 
 	job     *Job
 	seen    int
-	faulted []string       // occurrences
-	gaps    map[int64]bool // changes of the clock, by their Unix seconds
-	gaveUp  *Record        // that its next run takes too much work to find; after this, nothing of the schedule ran
+	faulted []string
+	gaps    map[int64]bool // clock changes, by their Unix seconds
+	gaveUp  *Record        // the next run was too expensive to compute; the schedule did not run after this record
 }
 
-// PlaceOutcomes are the outcomes that a [PlaceSearch] has to see.
+// PlaceOutcomes are the outcomes that a [PlaceSearch] must see.
 var PlaceOutcomes = []Outcome{OutcomeCompleted, OutcomeFailed, OutcomeFaulted, OutcomeSkipped, OutcomePostponed}
 
-// NewPlaceSearch returns a search for where the baton of j was.
+// NewPlaceSearch returns a search for the schedule position of j.
 func NewPlaceSearch(j *Job) *PlaceSearch { return &PlaceSearch{job: j} }
 
-// Faulted reports whether it is recorded, too, that the occurrence which was found
-// faulted.
+// Faulted reports whether a faulted record exists for the occurrence that was found.
 func (s *PlaceSearch) Faulted() bool {
 	return s.Found != nil && slices.Contains(s.faulted, s.Found.Occurrence)
 }
 
-// Look takes the next record, and reports whether to go on. Detached runs end
-// in any order: of these, the latest instant counts. An overtaken edit may append
-// records of an earlier schedule later: records of the present schedule win.
+// Look processes the next record and reports whether to continue. Detached runs end in any order, so the one with the
+// latest nominal time counts. An overtaken edit may append records of an earlier schedule later: records of the current
+// schedule win.
 func (s *PlaceSearch) Look(r *Record) bool {
 	s.seen++
 	j := s.job
 	switch {
 	case r.UID != j.Incarnation():
-	case r.Schedule < j.BegunGen: // of before its end, since which it has begun again
+	case r.Schedule < j.BegunGen: // from before the job's last restart
 	case r.Reason.namesNone():
 		s.note(r)
 	case r.Outcome == OutcomeFaulted:
@@ -212,7 +211,7 @@ func (s *PlaceSearch) Look(r *Record) bool {
 // earlier reports whether the found record belongs to an earlier schedule.
 func (s *PlaceSearch) earlier() bool { return s.Found != nil && s.Found.Schedule < s.job.ScheduleGen }
 
-// note takes a record of what is no occurrence.
+// note processes a record of times that are not occurrences.
 func (s *PlaceSearch) note(r *Record) {
 	switch {
 	case r.Reason == ReasonDST:
@@ -225,17 +224,16 @@ func (s *PlaceSearch) note(r *Record) {
 	}
 }
 
-// LookAtLast takes the last record of each of the [PlaceOutcomes] that the job has
-// any of, instead of the whole history, and reports whether that was enough. When
-// it was not, a search of its own has to look: an older record of an outcome may
-// lie before the one that counts.
+// LookAtLast processes only the last record of each of the [PlaceOutcomes], instead of the whole history, and reports
+// whether that was sufficient. Otherwise a full search must follow: an older record of one of these outcomes may be the
+// one that counts.
 func (s *PlaceSearch) LookAtLast(records []*Record) bool {
 	slices.SortFunc(records, func(a, b *Record) int { return cmp.Compare(b.Sequence, a.Sequence) })
 	for i, r := range records {
 		if s.Look(r) {
 			continue
 		}
-		// What lies hidden behind one that says that the occurrence faulted says so of another.
+		// The records hidden by a faulted record of this occurrence belong to another occurrence.
 		return !slices.ContainsFunc(records[:i], func(passed *Record) bool {
 			return passed.Outcome != OutcomeFaulted || passed.Occurrence != s.Found.Occurrence
 		})
@@ -243,21 +241,19 @@ func (s *PlaceSearch) LookAtLast(records []*Record) bool {
 	return len(records) == 0
 }
 
-// Next returns what follows for the job, which is enabled, from what was found. What
-// the history has already is not among the step's records.
+// Next returns the step after the record that was found, for an enabled job. Its records omit those in the history.
 func (s *PlaceSearch) Next(now time.Time) Step {
 	if s.gaveUp != nil {
 		return Step{State: Faulted, Progress: s.gaveUp.Progress}
 	}
-	if s.Faulted() && !s.Found.Kind.IsDetached() { // it is over, whatever an edit says since of retries
+	if s.Faulted() && !s.Found.Kind.IsDetached() { // the occurrence has ended, even if an edit allows more retries
 		b := s.Found.baton()
 		return s.unwritten(s.job.occurred(s.job, b, true, s.Found.Ended))
 	}
 	return s.unwritten(s.job.Rederive(s.Found, now)).counting(&s.job.Progress)
 }
 
-// Restart is [Job.Restart] for the found record: a schedule that has begun already
-// continues from there.
+// Restart is [Job.Restart] with the found record: a schedule that has already begun continues from there.
 func (s *PlaceSearch) Restart(old *Job, open bool, b Baton, now time.Time) Decision {
 	if last := s.Found; last != nil && last.IsAttempt() && last.Schedule == s.job.ScheduleGen {
 		return Decision{Verdict: Proceed, Step: s.Next(now)}
@@ -265,7 +261,7 @@ func (s *PlaceSearch) Restart(old *Job, open bool, b Baton, now time.Time) Decis
 	return s.job.Restart(old, open, b, now)
 }
 
-// unwritten returns the step without the changes of the clock that are recorded.
+// unwritten removes the recorded DST gaps from the step.
 func (s *PlaceSearch) unwritten(next Step) Step {
 	next.Records = slices.DeleteFunc(next.Records, func(r Record) bool { return r.Reason == ReasonDST && s.gaps[r.Nominal.Unix()] })
 	return next

@@ -2,37 +2,36 @@ package scheduler
 
 import "time"
 
-// Found is where an enabled job's baton was found. Both nil: nowhere.
+// Found holds the batons of an enabled job. Both nil: none.
 type Found struct {
-	Waiting *Baton // waits for its time
-	Running *Baton // is with a worker
+	Waiting *Baton
+	Running *Baton
 }
 
-// Replanning is what an edit makes of a job's baton.
+// Replanning states what happens to a job's baton after an edit.
 type Replanning uint8
 
-// What an edit makes of a baton.
+// The replannings.
 const (
-	LeaveAlone  Replanning = iota // it follows the definition, or will: an occurrence under way ends under its own
-	LookAgain                     // a worker has it: it may have read the definition before the edit
-	ReplaceIt                     // carry out the step in its place
-	DeriveAgain                   // it was lost, or an edit was cut short: derive it from the history
+	LeaveAlone  Replanning = iota // it follows the definition, or will: an occurrence in progress ends under its own definition
+	LookAgain                     // a worker has it, and may have read the definition before the edit
+	ReplaceIt                     // execute the step in its place
+	DeriveAgain                   // it was lost, or an edit was interrupted: derive it from the history
 )
 
-// Replan says how the baton of an enabled job is to follow its definition. was
-// is the job's state before the edit; one that has begun again after its end
-// may take the place of a running baton, which a worker has yet to let go.
+// Replan decides how the baton of an enabled job follows its definition. was is the job's state before the edit. A job
+// that restarts after its end may replace a running baton that its worker has yet to release.
 func (j *Job) Replan(was State, f Found, now time.Time) (Replanning, Step) {
 	switch b := f.Waiting; {
 	case b == nil:
 		return j.replanWithoutWaiting(was, f.Running, now)
-	case !b.BelongsTo(j) && b.Revision > j.Revision: // j was deleted meanwhile, and put again
+	case !b.BelongsTo(j) && b.Revision > j.Revision: // j was deleted and created again in the meantime
 		return LeaveAlone, Step{}
-	case !b.BelongsTo(j): // left by a delete that was cut short
+	case !b.BelongsTo(j): // left by an interrupted delete
 		return ReplaceIt, j.Begin(j.Progress, now)
 	case was == Disabled && b.Schedule == j.ScheduleGen && !b.NeedsOpen():
 		return j.resume(*b, now)
-	case b.Begun(), b.Revision == j.Revision, b.Kind.IsManual() && b.Deferred(): // a run by hand is not planned anew
+	case b.Begun(), b.Revision == j.Revision, b.Kind.IsManual() && b.Deferred(): // a manual run is not replanned
 		return LeaveAlone, Step{}
 	case b.Schedule != j.ScheduleGen && !b.MayRun().After(j.Anchor): // it was due before the edit
 		return LeaveAlone, Step{}
@@ -49,11 +48,11 @@ func (j *Job) Replan(was State, f Found, now time.Time) (Replanning, Step) {
 	}
 }
 
-// replanWithoutWaiting is Replan for a job without a waiting baton. running is the one that a worker has, nil without one.
+// replanWithoutWaiting is Replan for a job without a waiting baton. running is the baton of a worker, nil for none.
 func (j *Job) replanWithoutWaiting(was State, running *Baton, now time.Time) (Replanning, Step) {
 	switch {
 	case was.Final() && (running == nil || running.Schedule != j.ScheduleGen):
-		return ReplaceIt, j.Begin(j.Progress, now) // what the worker has still, and the history, are of before its end
+		return ReplaceIt, j.Begin(j.Progress, now) // the worker's baton and the history predate its end
 	case running != nil && (running.Revision == j.Revision || running.awaits(j, now)):
 		return LeaveAlone, Step{}
 	case running != nil:
@@ -64,16 +63,16 @@ func (j *Job) replanWithoutWaiting(was State, running *Baton, now time.Time) (Re
 	return DeriveAgain, Step{}
 }
 
-// newsReach is more than the time until every worker knows of an edit.
+// newsReach is longer than an edit takes to reach every worker.
 const newsReach = 100 * time.Millisecond
 
-// awaits reports whether a worker holds b in memory until it is due, and then decides about it by the edited job j.
+// awaits reports whether a worker holds b in memory until it is due, and then decides by the edited job j.
 func (b *Baton) awaits(j *Job, now time.Time) bool {
 	return b.Schedule == j.ScheduleGen && b.Wake().After(now.Add(newsReach)) && !b.Early(now)
 }
 
-// resume lets the schedule of a job that was disabled continue after b, a manual
-// run or an occurrence that has begun, which still waits.
+// resume continues the schedule of a job that was disabled after the waiting baton b, a manual run or a started
+// occurrence.
 func (j *Job) resume(b Baton, now time.Time) (Replanning, Step) {
 	s := j.Rejoin(b.Progress, now)
 	switch {
@@ -82,18 +81,16 @@ func (j *Job) resume(b Baton, now time.Time) (Replanning, Step) {
 	case b.Kind == Manual && s.Next != nil:
 		b.Resume = s.Next.Nominal
 	}
-	b.Progress = s.Progress // when nothing is left, its Seen says so
+	b.Progress = s.Progress // if no times are left, its Seen shows that
 	return ReplaceIt, Step{Next: &b, State: j.State, Progress: b.Progress, Records: s.Records}
 }
 
-// Restart decides about b, which was armed for the schedule before the present one of
-// j, and has not begun. The instants that fell due before the edit are decided under
-// old, the definition b was armed with, as if the edit had yet to come: one of them
-// may run. The present schedule begins after them. open says whether the
-// collection's jobs may run.
+// Restart decides how to continue with b, which was armed for the previous schedule of j and has not begun. Times that
+// were due before the edit are decided under old, the definition that armed b, as if before the edit: one of them may
+// run. The current schedule begins after them. open reports whether the collection is enabled.
 func (j *Job) Restart(old *Job, open bool, b Baton, now time.Time) Decision {
 	edited := j.Anchor
-	if old.ScheduleGen != b.Schedule { // it is not kept any more
+	if old.ScheduleGen != b.Schedule { // no longer stored
 		var missed []skip
 		if !b.MayRun().After(edited) {
 			missed = []skip{{from: b.Nominal, to: b.Nominal, count: 1, reason: ReasonCatchUp}}
@@ -120,7 +117,7 @@ func (j *Job) Restart(old *Job, open bool, b Baton, now time.Time) Decision {
 			if d.Step.Next.MayRun().After(edited) {
 				d.Step = j.Begin(d.Step.Progress, now)
 			}
-		default: // Skip, or Wait for an instant that is not due before the edit
+		default: // Skip, or Wait for a time that was not due before the edit
 			return j.begin(d.Step.Progress, d.Step.Records, now)
 		}
 		return d
@@ -129,8 +126,7 @@ func (j *Job) Restart(old *Job, open bool, b Baton, now time.Time) Decision {
 	return j.begin(b.Progress, old.skipped(append(skips, gaps...), edited, b.Progress), now)
 }
 
-// begin starts the current schedule of j after the recorded instants of the previous
-// schedule.
+// begin starts the current schedule of j after the recorded times of the previous schedule.
 func (j *Job) begin(p Progress, records []Record, now time.Time) Decision {
 	s := j.end(p, nil, now)
 	if j.State == Enabled {
@@ -139,9 +135,9 @@ func (j *Job) begin(p Progress, records []Record, now time.Time) Decision {
 	return Decision{Verdict: Proceed, Step: s.after(records)}
 }
 
-// leave returns the step s, which begins the present schedule of j after the
-// occurrence of b, with what became under the definition ran of the instants that
-// fell due before the edit: they are skipped, or, under [CatchUpAll], run first, unless j is disabled.
+// leave returns the step s, which begins the current schedule of j after b's occurrence, with the times of the
+// definition ran that were due before the edit: they are skipped, or, under [CatchUpAll] and unless j is disabled, run
+// first.
 func (j *Job) leave(ran *Job, p Progress, b Baton, s Step) Step {
 	if ran.ScheduleGen != b.Schedule || b.Schedule == j.ScheduleGen {
 		return s
@@ -157,8 +153,8 @@ func (j *Job) leave(ran *Job, p Progress, b Baton, s Step) Step {
 	return s.after(old.Records)
 }
 
-// Rejoined returns the step s of a job that was disabled and has no occurrence
-// left: the job faulted if its last occurrence did, as search found.
+// Rejoined returns the step s of a job that was disabled and has no occurrence left: the job faulted if its last
+// occurrence did, according to search.
 func (j *Job) Rejoined(s Step, search *PlaceSearch) Step {
 	if last := search.Found; last != nil && last.Kind == Planned && last.Schedule == j.ScheduleGen && search.Faulted() {
 		s.State = Faulted
@@ -166,8 +162,8 @@ func (j *Job) Rejoined(s Step, search *PlaceSearch) Step {
 	return s
 }
 
-// Unbegun returns records of the instants that are due by the schedule of j when an edit replaces it before it has begun: an
-// occurrence of an earlier schedule, whose progress is p, still runs.
+// Unbegun returns skipped records for the due times of j's schedule if an edit replaces it before it has begun, because
+// an occurrence of an earlier schedule, with progress p, still runs.
 func (j *Job) Unbegun(p Progress, now time.Time) []Record {
 	s := j.Begin(p, now)
 	if s.Next == nil || s.Next.MayRun().After(now) {

@@ -10,28 +10,25 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
-// RetryPolicy says how often and when a failed attempt is repeated. The zero
-// policy repeats none.
+// RetryPolicy defines the retries of a failed attempt. The zero policy has none.
 //
-// The defaults and limits are Azure Scheduler's: an absent policy is fixed
-// with 4 retries 30 s apart; the interval is 15 s to 18 months, the count 0
-// to 20 ("Azure Scheduler concepts, terminology, and entities", retryPolicy).
+// The defaults and limits are Azure Scheduler's: an absent policy is fixed with 4 retries 30 s apart; the interval is
+// 15 s to 18 months, the count 0 to 20 ("Azure Scheduler concepts, terminology, and entities", retryPolicy).
 //
-// Carillon adds the type exponential: the first pause is Interval; each of the
-// next Doublings pauses is twice the one before; from then on each is longer
-// than the one before by the last of these, as Google Cloud Tasks does it; and
-// none is longer than Most, but for its jitter.
+// Carillon adds the type exponential, as in Google Cloud Tasks: the first pause is Interval, and each of the next
+// Doublings pauses is twice the previous one. Then the pauses grow linearly by the last doubled pause. Most limits
+// every pause, before jitter.
 type RetryPolicy struct {
 	Type      RetryType
-	Interval  document.Duration // from the end of a failed attempt to the next one; with exponential the first time
+	Interval  document.Duration // from the end of a failed attempt to the next one; exponential: first pause
 	Count     int               // retries after the first attempt
-	Most      time.Duration     // exponential: the longest pause
-	Doublings int               // exponential: pauses that double
-	Jitter    time.Duration     // each pause is longer by a fixed share of it, less than the whole; -1: a tenth of the pause
-	FinalOn   *StatusSet        // statuses after which there is no retry; nil: the action knows which
+	Most      time.Duration     // exponential: longest pause
+	Doublings int               // exponential: number of pauses that double
+	Jitter    time.Duration     // maximum extension of a pause, exclusive; each attempt has a fixed share; -1: a tenth of the pause
+	FinalOn   *StatusSet        // status codes without a retry; nil: the action decides
 }
 
-// RetryType is a kind of retry policy.
+// RetryType is the type of a retry policy.
 type RetryType string
 
 // The types of retry policies.
@@ -54,19 +51,18 @@ const (
 	maxDoublings            = 30
 	maxRetryJitter          = 24 * time.Hour
 
-	// MaxRetryAfter bounds what a target that answers Retry-After can ask of
-	// a fixed policy. An exponential one is bounded by its own longest pause.
+	// MaxRetryAfter limits the Retry-After of a target for a fixed policy. An exponential policy limits it to its
+	// longest pause.
 	MaxRetryAfter = time.Hour
 )
 
-// DefaultRetryPolicy is the policy of a job that gives none.
+// DefaultRetryPolicy returns the policy of a job without one.
 func DefaultRetryPolicy() RetryPolicy {
 	return RetryPolicy{Type: RetryFixed, Interval: document.Duration{Exact: DefaultRetryInterval}, Count: DefaultRetryCount}
 }
 
-// Next returns when the retry after attempt (0 = the first try) is due, given
-// how and when that attempt ended; false when there is to be none. id is the
-// attempt's, which decides its share of the jitter.
+// Next returns when the retry after attempt (0 = the first try) is due, given the result and end of that attempt; false
+// for no retry. id is the attempt's id, which determines its share of the jitter.
 func (p *RetryPolicy) Next(attempt int, id string, res Result, ended time.Time) (time.Time, bool) {
 	if p.Type == RetryNone || attempt >= p.Count || p.Final(res) {
 		return time.Time{}, false
@@ -81,7 +77,7 @@ func (p *RetryPolicy) Next(attempt int, id string, res Result, ended time.Time) 
 	return due.Add(p.share(id, due.Sub(ended))), true
 }
 
-// Final reports whether no retry can help.
+// Final reports whether the policy excludes a retry after res.
 func (p *RetryPolicy) Final(res Result) bool {
 	if p.FinalOn != nil {
 		return p.FinalOn.Has(res.Status)
@@ -89,7 +85,7 @@ func (p *RetryPolicy) Final(res Result) bool {
 	return res.Final
 }
 
-// pause is the length of the pause after attempt, without jitter.
+// pause returns the pause after attempt, without jitter.
 func (p *RetryPolicy) pause(attempt int) time.Duration {
 	pause := p.Interval.Exact
 	for range min(attempt, p.Doublings) {
@@ -101,8 +97,7 @@ func (p *RetryPolicy) pause(attempt int) time.Duration {
 	return min(p.Most, pause*time.Duration(max(1, attempt-p.Doublings+1)))
 }
 
-// share is the part of the jitter that falls to an attempt. It follows from
-// the attempt's id, so that whoever computes it again gets the same.
+// share returns the jitter of an attempt, a hash of its id, so that repeated computations agree.
 func (p *RetryPolicy) share(id string, pause time.Duration) time.Duration {
 	width := p.Jitter
 	if width < 0 {
@@ -116,10 +111,8 @@ func (p *RetryPolicy) share(id string, pause time.Duration) time.Duration {
 	return time.Duration(h.Sum64() % uint64(width))
 }
 
-// FinalStatus reports whether a status code of HTTP says that a request fails
-// however often it is repeated: 4xx, but for 408 (request timeout), 425 (too
-// early) and 429 (too many requests). Actions that speak other protocols map
-// their errors to the nearest code.
+// FinalStatus reports whether an HTTP status code excludes success on a retry: 4xx, except 408 (request timeout), 425
+// (too early) and 429 (too many requests). Actions for other protocols map their errors to the nearest code.
 func FinalStatus(status int) bool {
 	switch status {
 	case 408, 425, 429:
@@ -128,16 +121,14 @@ func FinalStatus(status int) bool {
 	return status >= 400 && status <= 499
 }
 
-// defaultRetryPolicy is the policy of a job that gives none: its interval is no
-// shorter than what is allowed.
+// defaultRetryPolicy returns the policy of a job without one, with at least the shortest allowed interval.
 func (r *Reading) defaultRetryPolicy() RetryPolicy {
 	p := DefaultRetryPolicy()
 	p.Interval.Exact = max(p.Interval.Exact, r.minRetryInterval())
 	return p
 }
 
-// retryPolicy reads the retryPolicy member of an action. inherited is the policy
-// when there is none, at where the action stands in the job.
+// retryPolicy reads the retryPolicy field of an action at path at. inherited is the default.
 func (r *Reading) retryPolicy(o *document.Object, inherited RetryPolicy, at string) RetryPolicy {
 	ro, ok := o.Object("retryPolicy")
 	if !ok {
@@ -190,7 +181,7 @@ func (p *RetryPolicy) readInterval(o *document.Object, d document.Duration, shor
 	}
 }
 
-// readBackoff reads what only an exponential policy has.
+// readBackoff reads the fields of an exponential policy.
 func (p *RetryPolicy) readBackoff(o *document.Object) {
 	if p.Type != RetryExponential {
 		for _, name := range []string{"maxRetryInterval", "maxDoublings"} {
@@ -213,15 +204,15 @@ func (p *RetryPolicy) readBackoff(o *document.Object) {
 	}
 }
 
-// raise notes that an action has the default interval, which may have been raised.
+// raise records that an action uses the default interval, which may have been raised.
 func (r *Reading) raise(at string) {
 	if r.minRetryInterval() > DefaultRetryInterval {
 		r.raised = append(r.raised, at)
 	}
 }
 
-// raise writes the retry intervals that were raised above the default into the
-// properties: they stay what they are, whatever is allowed later, and are seen.
+// raise writes raised default retry intervals into the properties: they stay visible, and unchanged if the limit
+// changes.
 func (d *Definition) raise(properties document.Value) document.Value {
 	for _, at := range d.raised {
 		interval := document.StringValue(document.Duration{Exact: d.minimum}.String())
@@ -230,7 +221,7 @@ func (d *Definition) raise(properties document.Value) document.Value {
 	return properties
 }
 
-// The least and greatest status a target answers with (RFC 9110, section 15).
+// The range of status codes (RFC 9110, section 15).
 const (
 	minStatus = 100
 	maxStatus = 599
@@ -244,15 +235,15 @@ func (s *StatusSet) Has(status int) bool {
 	return status >= minStatus && status <= maxStatus && s[status/64]&(1<<(status%64)) != 0
 }
 
-// Add puts all codes from low to high into the set.
+// Add adds all codes from low to high, inclusive.
 func (s *StatusSet) Add(low, high int) {
 	for status := low; status <= high; status++ {
 		s[status/64] |= 1 << (status % 64)
 	}
 }
 
-// ReadStatuses reads a member that is a list of status codes: "404", "4xx" (x
-// in either case) or "500-503". ok is false when it is absent.
+// ReadStatuses reads a field with a list of status codes: "404", "4xx" (x in either case) or "500-503". ok is false if
+// it is absent.
 func ReadStatuses(o *document.Object, name string) (s StatusSet, ok bool) {
 	patterns, ok := o.Strings(name)
 	for i, pattern := range patterns {
@@ -266,7 +257,7 @@ func ReadStatuses(o *document.Object, name string) (s StatusSet, ok bool) {
 	return s, ok
 }
 
-// parseStatus returns the codes that a pattern stands for.
+// parseStatus returns the range of codes of a pattern.
 func parseStatus(pattern string) (low, high int, err error) {
 	first, last, isRange := strings.Cut(pattern, "-")
 	switch {
@@ -290,7 +281,7 @@ func parseStatus(pattern string) (low, high int, err error) {
 	return low, high, nil
 }
 
-// statusCode reads three digits; -1 is anything else.
+// statusCode parses three digits; -1 for anything else.
 func statusCode(s string) int {
 	if len(s) != 3 || strings.Trim(s, "0123456789") != "" {
 		return -1

@@ -9,29 +9,27 @@ import (
 	"unicode/utf8"
 )
 
-// Scope is a subscription and a resource group of Azure's resource manager. The
-// name of a collection tells it from others of its scope: there may be one of
-// that name in each. Both names are compared without letter case, as the resource
-// manager does.
+// Scope is a subscription and a resource group of Azure Resource Manager. Collection names are unique within a scope.
+// As in Resource Manager, both names are case-insensitive.
 //
-// The zero Scope is the default one, of [DefaultSubscription] and [DefaultGroup]:
-// that of the collections that are named without any.
+// The zero Scope is the default scope, of [DefaultSubscription] and [DefaultGroup]: it holds collections that are named
+// without a scope.
 type Scope struct {
 	Subscription string
 	Group        string
 }
 
-// The names of the default scope in the paths of the resource manager.
+// The names of the default scope in Resource Manager paths.
 const (
 	DefaultSubscription = "00000000-0000-0000-0000-000000000000"
 	DefaultGroup        = "default"
 )
 
-// maxScopeName is the longest that the name of a subscription or a resource group
-// may be, in characters ("Naming rules and restrictions for Azure resources").
+// maxScopeName is the maximum length of a subscription or resource group name in characters ("Naming rules and
+// restrictions for Azure resources").
 const maxScopeName = 90
 
-// NewScope returns the scope of names as they stand in a path.
+// NewScope returns the scope for the names in a path.
 func NewScope(subscription, group string) (Scope, error) {
 	if strings.EqualFold(subscription, DefaultSubscription) && strings.EqualFold(group, DefaultGroup) {
 		return Scope{}, nil
@@ -42,7 +40,7 @@ func NewScope(subscription, group string) (Scope, error) {
 	return Scope{subscription, group}, checkScopeName("resourceGroup", group)
 }
 
-// checkScopeName refuses what cannot be part of a path, or is too long.
+// checkScopeName rejects a name that is too long or cannot be part of a path.
 func checkScopeName(field, name string) error {
 	bad := func(r rune) bool {
 		return unicode.IsControl(r) || unicode.IsSpace(r) || r == '/' || r == utf8.RuneError
@@ -58,7 +56,7 @@ func checkScopeName(field, name string) error {
 	return nil
 }
 
-// IsDefault reports whether the scope is the default one.
+// IsDefault reports whether s is the default scope.
 func (s Scope) IsDefault() bool { return s == Scope{} }
 
 // Is reports whether both are the same scope.
@@ -66,7 +64,7 @@ func (s Scope) Is(other Scope) bool {
 	return s.Mark() == other.Mark()
 }
 
-// Names are the scope's as they stand in paths.
+// Names returns the scope's names as they appear in paths.
 func (s Scope) Names() (subscription, group string) {
 	if s.IsDefault() {
 		return DefaultSubscription, DefaultGroup
@@ -74,18 +72,17 @@ func (s Scope) Names() (subscription, group string) {
 	return s.Subscription, s.Group
 }
 
-// Provider is the path of Microsoft.Scheduler in the scope, without a slash at its end.
+// Provider returns the path of Microsoft.Scheduler in the scope, without a trailing slash.
 func (s Scope) Provider() string {
 	subscription, group := s.Names()
 	return "/subscriptions/" + subscription + "/resourceGroups/" + group + providerPath
 }
 
-// scopeMark stands between the name of a collection and its scope.
+// scopeMark separates the name of a collection from its scope.
 const scopeMark = "="
 
-// Mark is what the names of the scope's collections end with in a [Key]; "" for
-// the default scope. It is a hash of both names, of 80 bits: no two scopes of a
-// deployment have the same.
+// Mark returns the suffix of the scope's collection names in a [Key]; "" for the default scope. It is an 80-bit hash of
+// both names, which is unique in practice.
 func (s Scope) Mark() string {
 	if s.IsDefault() {
 		return ""
@@ -94,40 +91,38 @@ func (s Scope) Mark() string {
 	return scopeMark + markEncoding.EncodeToString(sum[:10])
 }
 
-// markAlphabet are the characters of a mark: they stand in NATS subjects and keys.
+// markAlphabet holds the characters of a mark, all valid in NATS subjects and keys.
 const markAlphabet = "abcdefghijklmnopqrstuvwxyz234567"
 
-// markLength is how many there are, after scopeMark.
+// markLength is the number of characters after scopeMark.
 const markLength = 16
 
 var markEncoding = base32.NewEncoding(markAlphabet).WithPadding(base32.NoPadding)
 
-// Collection is what a collection of the scope is called in a [Key]: its name, and
-// the scope's mark.
+// Collection returns the name of a collection of the scope in a [Key]: its plain name and the scope's mark.
 func (s Scope) Collection(name string) string { return name + s.Mark() }
 
-// PlainName is the name of a collection within its scope, which a [Key] calls name.
+// PlainName returns the name within its scope of a collection name in a [Key].
 func PlainName(name string) string {
 	plain, _, _ := strings.Cut(name, scopeMark)
 	return plain
 }
 
-// Plain returns the key with the collection's name within its scope.
+// Plain returns the key with the collection's plain name.
 func (k Key) Plain() Key { return Key{PlainName(k.Collection), k.Job} }
 
-// ValidateCollection checks what a collection is called in a [Key]: a name
-// ([ValidateName]), and after it the mark of a scope, if that is not the default
-// one.
+// ValidateCollection checks a collection name in a [Key]: a name ([ValidateName]), followed by the mark of its scope
+// outside the default scope.
 func ValidateCollection(name string) error {
 	plain, mark, marked := strings.Cut(name, scopeMark)
 	outside := func(r rune) bool { return !strings.ContainsRune(markAlphabet, r) }
 	if marked && (len(mark) != markLength || strings.ContainsFunc(mark, outside)) {
-		plain = name // '=' is wrong in it
+		plain = name // the '=' is invalid
 	}
 	return ValidateName("collection", plain)
 }
 
-// The parts of ids that stand before and after those of a scope.
+// The parts of ids before and after those of a scope.
 const (
 	providerPath    = "/providers/Microsoft.Scheduler"
 	collectionsPath = "/jobCollections/"
@@ -137,9 +132,8 @@ func hasPrefixFold(text, prefix string) bool {
 	return len(text) >= len(prefix) && strings.EqualFold(text[:len(prefix)], prefix)
 }
 
-// ReadID reads the id of a collection, or of what is below one: the scope, and the
-// rest of the path, which begins with /jobCollections/. The short form has the
-// default scope.
+// ReadID parses the id of a collection, or of a resource in one: the scope, and the rest of the path, which begins with
+// /jobCollections/. The short form has the default scope.
 func ReadID(id string) (s Scope, rest string, ok bool) {
 	at := 0
 	for at < len(id) && !hasPrefixFold(id[at:], collectionsPath) {
@@ -164,9 +158,8 @@ func ReadID(id string) (s Scope, rest string, ok bool) {
 	return s, rest, err == nil
 }
 
-// isIDOf reports whether an id is that of what is at a path below /jobCollections,
-// whose first part is called collection in a [Key]. Where that is in the default
-// scope, which short paths do not name, an id of any scope is.
+// isIDOf reports whether id identifies the resource at the path below in a collection, given by its name in a [Key]. In
+// the default scope, which short paths omit, an id of any scope matches.
 func isIDOf(id, collection, below string) bool {
 	s, rest, ok := ReadID(id)
 	if !ok {

@@ -8,20 +8,19 @@ import (
 	"time"
 )
 
-// Seconds is a length of time as it is shown and stored: a JSON number of
-// seconds, exact to the nanosecond.
-type Seconds time.Duration //nolint:recvcheck // what reads it changes it
+// Seconds is a duration in APIs and in the store: a JSON number of seconds, exact to the nanosecond.
+type Seconds time.Duration //nolint:recvcheck
 
-// nanoDigits are the decimals of a nanosecond.
+// nanoDigits is the number of decimals of a nanosecond.
 const nanoDigits = 9
 
-// MarshalJSON returns the number, in decimals: 0.0625037.
+// MarshalJSON returns the decimal number: 0.0625037.
 func (s Seconds) MarshalJSON() ([]byte, error) { return s.append(make([]byte, 0, secondsLength)), nil }
 
-// secondsLength is how long the longest of these numbers is.
+// secondsLength is the length of the longest number.
 const secondsLength = len("-9223372036.854775808")
 
-// append appends the number.
+// append appends the number to text.
 func (s Seconds) append(text []byte) []byte {
 	n := uint64(s)
 	if s < 0 {
@@ -40,8 +39,7 @@ func (s Seconds) append(text []byte) []byte {
 	return text
 }
 
-// UnmarshalJSON reads the number, to the nanosecond. One with an exponent may
-// lose some.
+// UnmarshalJSON parses the number, exact to the nanosecond. Numbers with an exponent may lose precision.
 func (s *Seconds) UnmarshalJSON(data []byte) error {
 	text, negative := strings.CutPrefix(string(data), "-")
 	whole, fraction, _ := strings.Cut(text, ".")

@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// Selector picks jobs by their labels. The zero Selector picks all.
+// Selector selects jobs by their labels. The zero Selector selects all.
 type Selector []requirement
 
-// requirement is what one label must be like.
+// requirement is a condition on one label.
 type requirement struct {
 	name   string
-	values []string // one of these, or with not none of them; nil: whatever it is
+	values []string // allowed values, or with not excluded values; nil: any
 	not    bool
 }
 
@@ -24,7 +24,7 @@ func (s Selector) Matches(labels map[string]string) bool {
 	})
 }
 
-// MatchesBy is Matches for labels that are looked up one by one.
+// MatchesBy is Matches with a function that looks up a label.
 func (s Selector) MatchesBy(label func(name string) (value string, there bool)) bool {
 	for _, r := range s {
 		value, there := label(r.name)
@@ -35,20 +35,20 @@ func (s Selector) MatchesBy(label func(name string) (value string, there bool)) 
 	return true
 }
 
-// selectorPath is where the problems of a selector are: the parameter of a list.
+// selectorPath is the path of problems: the query parameter of a list.
 const selectorPath = "labelSelector"
 
-// ParseSelector reads the selectors of Kubernetes, requirements between commas that must all be met:
+// ParseSelector parses a label selector of Kubernetes: requirements between commas, which must all hold.
 //
-//	name = value        the label is there, with this value; also ==
-//	name != value       it has another value, or is not there
-//	name in (a, b)      it is there, with one of these values
-//	name notin (a, b)   it has none of these values, or is not there
-//	name                it is there
-//	!name               it is not there
+//	name = value        the label has this value; also ==
+//	name != value       it has another value, or is absent
+//	name in (a, b)      it has one of these values
+//	name notin (a, b)   it has none of these values, or is absent
+//	name                it is present
+//	!name               it is absent
 //
-// A name or value with other characters than letters, digits and - _ . / : @ + * stands in single or double quotes.
-// No text picks all. [ErrInvalid] for anything else, with the place that is wrong.
+// Names and values may contain letters, digits and - _ . / : @ + *; others need single or double quotes. An empty text
+// selects all. Errors match [ErrInvalid] and state the column.
 func ParseSelector(text string) (Selector, error) {
 	p := selectorParser{text: text}
 	p.next()
@@ -65,16 +65,16 @@ func ParseSelector(text string) (Selector, error) {
 	}
 }
 
-// selectorParser reads a selector token by token. After a problem there are no more tokens.
+// selectorParser parses a selector token by token. It stops after the first problem.
 type selectorParser struct {
 	text    string
-	at, end int    // where the token begins, and what follows it
+	at, end int    // start of the token, and start of the rest
 	token   string // "" at the end
-	quoted  bool   // the token stood in quotes, and is a word whatever is in it
+	quoted  bool   // a quoted token is always a word
 	problem string
 }
 
-// err returns the problem.
+// err returns the first problem.
 func (p *selectorParser) err() error {
 	if p.problem == "" {
 		return nil
@@ -82,7 +82,7 @@ func (p *selectorParser) err() error {
 	return Invalid(selectorPath, p.problem)
 }
 
-// failf notes the first problem.
+// failf records the first problem.
 func (p *selectorParser) failf(format string, args ...any) {
 	if p.problem == "" {
 		p.problem = fmt.Sprintf("column %d: ", p.at+1) + fmt.Sprintf(format, args...)
@@ -90,7 +90,7 @@ func (p *selectorParser) failf(format string, args ...any) {
 	p.token, p.quoted, p.end = "", false, len(p.text)
 }
 
-// found is the present token as messages name it.
+// found returns the current token for messages.
 func (p *selectorParser) found() string {
 	if p.token == "" && !p.quoted {
 		return "nothing"
@@ -98,14 +98,14 @@ func (p *selectorParser) found() string {
 	return fmt.Sprintf("%q", p.token)
 }
 
-// wordLetters are the characters of names and values beside letters and digits.
+// wordLetters are the characters of names and values in addition to letters and digits.
 const wordLetters = "-_./:@+*"
 
 func isWordLetter(c byte) bool {
 	return c >= 0x80 || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte(wordLetters, c) >= 0
 }
 
-// next moves on to the next token.
+// next advances to the next token.
 func (p *selectorParser) next() {
 	rest := strings.TrimLeft(p.text[p.end:], " \t\r\n")
 	p.at, p.quoted, p.token = len(p.text)-len(rest), false, ""
@@ -140,7 +140,7 @@ func (p *selectorParser) next() {
 // isWord reports whether the token is a name or a value.
 func (p *selectorParser) isWord() bool { return p.quoted || p.token != "" && isWordLetter(p.token[0]) }
 
-// is reports whether the token is this sign or word, and moves on then.
+// is reports whether the token equals token, and then advances.
 func (p *selectorParser) is(token string) bool {
 	if p.quoted || p.token != token {
 		return false
@@ -155,7 +155,7 @@ func (p *selectorParser) expect(token string) {
 	}
 }
 
-// word reads a name or a value.
+// word parses a name or a value.
 func (p *selectorParser) word(what string) string {
 	if !p.isWord() {
 		p.failf("%s was expected here, not %s", what, p.found())
@@ -188,7 +188,7 @@ func (p *selectorParser) requirement() requirement {
 	return r
 }
 
-// value reads what stands behind a sign: nothing is the empty value.
+// value parses the value after an operator; a missing one is empty.
 func (p *selectorParser) value() []string {
 	if p.token == "" && !p.quoted || p.token == "," {
 		return []string{""}
@@ -196,7 +196,7 @@ func (p *selectorParser) value() []string {
 	return []string{p.word("a value")}
 }
 
-// set reads values in parentheses.
+// set parses values in parentheses.
 func (p *selectorParser) set() []string {
 	p.expect("(")
 	values := []string{p.word("a value")}

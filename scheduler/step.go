@@ -7,17 +7,15 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec"
 )
 
-// Step is what follows for a job: what is recorded, and then its next baton or
-// its end. Package step carries it out.
+// Step is the result of a decision: records, and then the next baton or the job's end. Package step executes it.
 type Step struct {
 	Records  []Record  // written first, in order
 	Next     *Baton    // nil: the job has no baton any more
-	At       time.Time // when JetStream is to fire Next; zero: as [Job.ArmAt] says
-	State    State     // the job's state from now on
-	Progress Progress  // what the job has done when Next begins, or in the end
+	At       time.Time // when JetStream fires Next; zero: by [Job.ArmAt]
+	State    State     // the job's state after the step
+	Progress Progress  // the job's progress at the start of Next, or at its end
 
-	// Merge: the baton was a detached run's, and Progress is what it adds to
-	// that of its job.
+	// Merge: the baton belonged to a detached run, and Progress is added to that of its job.
 	Merge bool
 }
 
@@ -29,15 +27,14 @@ func (s Step) after(records []Record) Step {
 	return s
 }
 
-// WithoutFaulted returns the step without the record that the occurrence
-// faulted, which the history has already.
+// WithoutFaulted returns the step without the faulted record, which the history already has.
 func (s Step) WithoutFaulted() Step {
 	s.Records = slices.DeleteFunc(s.Records, func(r Record) bool { return r.Outcome == OutcomeFaulted })
 	return s
 }
 
-// counting returns the step with no less counted than p, which the definition says: of
-// what ran beside the schedule, the record that was found knows nothing.
+// counting returns the step with counters of at least p, those of the definition: the found record does not include
+// detached runs.
 func (s Step) counting(p *Progress) Step {
 	s.Progress.keep(p)
 	if s.Next != nil {
@@ -48,8 +45,8 @@ func (s Step) counting(p *Progress) Step {
 	return s
 }
 
-// Doubted returns the step of a baton b that a worker had before, which may have
-// died amid the attempt: where b's occurrence is skipped, the record says so.
+// Doubted returns the step of a redelivered baton b, whose previous worker may have died during the attempt: a skipped
+// record of b's occurrence states that.
 func (s Step) Doubted(k Key, b Baton) Step {
 	for i := range s.Records {
 		if r := &s.Records[i]; r.Outcome == OutcomeSkipped && r.Message == "" && r.Occurrence == OccurrenceID(k, b.Nominal) {
@@ -59,11 +56,10 @@ func (s Step) Doubted(k Key, b Baton) Step {
 	return s
 }
 
-// doubt is said of an occurrence that was skipped, though nobody knows whether it had begun.
+// doubt is the message of a skipped occurrence that may have begun.
 const doubt = "its target may have been called: the worker that had it before was gone before it could record that"
 
-// step builds the baton of the occurrence at n, or ends the job when there is
-// none left. now is the time of the decision.
+// step builds the baton of the occurrence at n, or ends the job if none is left. now is the time of the decision.
 func (j *Job) step(p Progress, n time.Time, ok bool, now time.Time) Step {
 	if j.exhausted(p) {
 		return Step{State: Completed, Progress: p}
@@ -81,36 +77,34 @@ func (j *Job) step(p Progress, n time.Time, ok bool, now time.Time) Step {
 	}}
 }
 
-// giveUp ends a job whose next run is too hard to find: it is not known whether
-// there is one. The history says so.
+// giveUp ends a job whose next run is too expensive to compute, and records that. The schedule may have further times.
 func (j *Job) giveUp(p Progress, now time.Time) Step {
 	p.GaveUp = true
 	s := skip{from: now, to: now, count: 1, reason: ReasonCostly, message: tooCostly}
 	return Step{State: Faulted, Progress: p, Records: j.skipped([]skip{s}, now, p)}
 }
 
-// tooCostly is said of a schedule that a job cannot follow any longer.
+// tooCostly is the message of a job that ends because its schedule is too expensive to compute.
 const tooCostly = "too costly: it takes too much work to find the next run, so the job is over, though its schedule may not be"
 
-// wait lets b go on waiting. The records are of what was omitted so far.
+// wait re-arms b. skips are the times passed over so far.
 func (j *Job) wait(b Baton, skips []skip, now time.Time) Step {
 	return Step{Next: &b, State: j.State, Progress: b.Progress, Records: j.skipped(skips, now, b.Progress)}
 }
 
-// end takes the job's baton away.
+// end removes the job's baton.
 func (j *Job) end(p Progress, skips []skip, now time.Time) Step {
 	return Step{State: j.State, Progress: p, Records: j.skipped(skips, now, p)}
 }
 
-// exhausted reports whether recurrence.count is used up.
+// exhausted reports whether the job has reached recurrence.count.
 func (j *Job) exhausted(p Progress) bool {
 	limit := j.Plan.MaxRuns()
 	return limit > 0 && p.Runs >= limit
 }
 
-// MergeStored adds to j, which has no baton, the counters p of a detached run.
-// False means that they had been added before. The job faulted when it was its
-// last occurrence that did, and is completed when that was repeated with success.
+// MergeStored adds the counters p of a detached run to j, which has no baton. It returns false if they were already
+// added. The job is faulted if its last occurrence failed, and completed if a resubmission of it succeeded.
 func (j *Job) MergeStored(detached Baton, p Progress) (*Job, bool) {
 	next := *j
 	if !next.Progress.Merge(p, detached.Nominal) {
