@@ -18,7 +18,7 @@ import (
 //	after the job's end the definition contains the end
 func Recover(ran, j *Job, search *AttemptSearch, now time.Time) Decision {
 	record, b := search.Found, search.Baton()
-	if search.wentOn { // passing on came to pass, and the acknowledgement not
+	if search.wentOn { // passed on, but not acknowledged
 		return Decision{Verdict: Drop, Baton: b}
 	}
 	if search.besideIt() {

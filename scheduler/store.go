@@ -5,44 +5,41 @@ import (
 	"time"
 )
 
-// Slot is a place for one baton: a job's own, or that of a detached run beside it.
+// Slot is the place of one baton: the job's own, or that of a detached run.
 type Slot struct {
 	Key
 
 	Detached string // [DetachedName]; "" for the job's own baton
 }
 
-// Stored is a value of the store with its revision (a baton's sequence). That of
-// a [Bucket] has its name in Key.Job.
+// Stored is a stored value with its revision (a baton's sequence). A value of a [Bucket] has its name in Key.Job.
 type Stored struct {
 	Key          Key
 	Revision     uint64
 	Data         []byte
-	SpecSequence uint64 // of a deleted job, whose Revision is that of its marker: the spec that deleted it
+	SpecSequence uint64 // of a deleted job: the spec that deleted it; Revision is then that of the delete marker
 }
 
-// Store is what the scheduler needs of a durable store. Package store implements
-// it on JetStream. Errors match the sentinels of this package; each method there
-// says which come when.
+// Store is the scheduler's durable store. Package store implements it on JetStream. Errors match the sentinels of this
+// package; the methods of package store document them.
 //
-// It is an interface because a crash is one: a test lets a process die between
-// two of its calls.
+// It is an interface so that tests can kill a process between two of its calls.
 type Store interface { //nolint:interfacebloat // the sum of its parts
 	Jobs
 	Batons
 	History
 
-	// Collections keeps the settings of collections, by name.
+	// Collections stores the settings of collections, by name.
 	Collections() CheckedBucket
 
-	// Secrets keeps shared secrets by name, as sealed as it gets them.
+	// Secrets stores sealed shared secrets, by name.
 	Secrets() Bucket
 
-	// Operations keeps operations on many jobs by ID, for 7 days after their last change.
+	// Operations stores operations on many jobs by ID, for 7 days after their last change.
 	Operations() Bucket
 }
 
-// Jobs keeps definitions. They are written by compare-and-set.
+// Jobs stores definitions. Writes use compare-and-set.
 type Jobs interface { //nolint:interfacebloat // all that definitions need
 	LoadJob(ctx context.Context, k Key) (Stored, error)
 	LoadJobAt(ctx context.Context, k Key, revision uint64) (Stored, error)
@@ -60,7 +57,7 @@ type Jobs interface { //nolint:interfacebloat // all that definitions need
 	WatchJobs(ctx context.Context, ready func(), changed func(k Key, revision uint64)) error
 }
 
-// JobEnd is the final form of a job, to be written over a revision.
+// JobEnd is the final form of a job, which replaces a revision.
 type JobEnd struct {
 	Key      Key
 	Data     []byte
@@ -68,7 +65,7 @@ type JobEnd struct {
 	Ended    time.Time
 }
 
-// Bucket keeps values by name. They are written by compare-and-set.
+// Bucket stores values by name. Writes use compare-and-set.
 type Bucket interface { //nolint:interfacebloat // all that named values need
 	Load(ctx context.Context, name string) (Stored, error)
 	Save(ctx context.Context, name string, data []byte, replaces uint64) (uint64, error)
@@ -77,17 +74,16 @@ type Bucket interface { //nolint:interfacebloat // all that named values need
 	Watch(ctx context.Context, ready func(), changed func(name string, revision uint64, data []byte)) error
 }
 
-// CheckedBucket is a bucket with values that depend on each other: what is saved after a check is saved only if nothing in
-// the bucket has changed since.
+// CheckedBucket is a bucket with values that depend on each other: a save after a check succeeds only if nothing in the
+// bucket has changed since.
 type CheckedBucket interface {
 	Bucket
-	// LoadAt returns a value as it was at a revision. [ErrNotFound] when that is not kept.
+	// LoadAt returns a value at a revision, or [ErrNotFound] if that is no longer stored.
 	LoadAt(ctx context.Context, name string, revision uint64) (Stored, error)
 	SaveAfter(ctx context.Context, check func() error, name string, data []byte, replaces uint64) (uint64, error)
 }
 
-// Batons keeps batons, lane by lane, and delivers those that are due. Every move
-// is one atomic message.
+// Batons stores batons by lane and delivers those that are due. Every move is one atomic message.
 type Batons interface { //nolint:interfacebloat // every move of a baton
 	Waiting(ctx context.Context, slot Slot) (Stored, error)
 	Running(ctx context.Context, slot Slot) (Stored, error)
@@ -106,18 +102,18 @@ type Batons interface { //nolint:interfacebloat // every move of a baton
 	Clear(ctx context.Context, k Key, of func(*Baton) bool) error
 
 	Lanes() int
-	Waits() bool          // for the disk, at every write
-	Now() time.Time       // by the clock that jobs are due by
-	Ahead() time.Duration // how much sooner than by a single server batons are to be fired
+	Waits() bool          // syncs every write to disk
+	Now() time.Time       // the clock for due times
+	Ahead() time.Duration // how much earlier than on a single server to fire batons
 	Deliver(ctx context.Context, lane int, wake <-chan struct{}, room func() int, take func(*Delivery)) error
 }
 
-// History keeps records.
+// History stores records.
 type History interface { //nolint:interfacebloat // all that records need
 	Append(ctx context.Context, r *Record) error
 	Forget(ctx context.Context, k Key, through uint64) error
 	Recent(ctx context.Context, k Key, before uint64, outcomes []Outcome, f func(*Record) bool) error
-	Newest(ctx context.Context, k Key, outcomes []Outcome, f func(*Record) bool) error // all that are stored, in a cluster too
+	Newest(ctx context.Context, k Key, outcomes []Outcome, f func(*Record) bool) error // all stored records, in a cluster too
 	LastRecords(ctx context.Context, keys []Key, outcomes []Outcome, each func(*Record)) error
 	HistorySpan(ctx context.Context) (HistorySpan, error)
 	RecordsSince(ctx context.Context, k Key, since time.Time, f func(*Record) bool) error
@@ -126,69 +122,66 @@ type History interface { //nolint:interfacebloat // all that records need
 	Follow(ctx context.Context, k Key, after uint64, f func(*Record)) error
 }
 
-// HistorySpan is what there is of a history.
+// HistorySpan describes the stored records of a history.
 type HistorySpan struct {
-	First   uint64 // the sequence of the first record that is kept; Last + 1 when there is none
-	Last    uint64 // that of the last one there ever was; 0: there was none yet
-	Records uint64 // how many are kept
-	PerJob  int64  // how many are, at most, of each job and outcome; not positive: no bound
+	First   uint64 // sequence of the first stored record; Last + 1 if none
+	Last    uint64 // sequence of the last record ever stored; 0: none
+	Records uint64 // number of stored records
+	PerJob  int64  // maximum per job and outcome; not positive: no limit
 }
 
-// Delivery is a running baton in the hands of this process.
+// Delivery is a running baton held by this process.
 type Delivery struct {
 	Slot       Slot
 	Body       []byte
-	Sequence   uint64    // of the message: what passing on expects to be the job's last
+	Sequence   uint64    // of the message; passing on expects it to be the job's last
 	Deliveries int       // 1 at the first delivery
-	Fired      time.Time // when the message was stored
+	Fired      time.Time // time of storage of the message
 	Lease      Lease
 }
 
-// Lease answers for a delivered message. The store renews it until one of these
-// was called, so that the server does not take a living worker for a dead one.
+// Lease settles a delivered message. Until a method does so, the store renews the lease, so that the server does not
+// redeliver the message of a live worker.
 type Lease interface { //nolint:interfacebloat // all that becomes of a message
-	Ack() error                    // done with: remove it
-	Nak(after time.Duration) error // let another worker have it, at once (0) or after a while
+	Ack() error                    // remove the message
+	Nak(after time.Duration) error // release it to another worker, immediately (0) or after a delay
 
-	// Stands is asked before an action begins. False says that another
-	// process may have the message: this one was stalled, or cut off, for
-	// longer than the others wait. Then the message is forgotten, and the
-	// lease dropped after that: it may come again at once.
+	// Stands is called before an action begins. It returns false if this process was stalled or disconnected for longer
+	// than the ack timeout, so that another process may have the message. The caller then forgets the message and calls
+	// Drop, after which it may be redelivered immediately.
 	Stands() bool
 	Drop()
 
-	// Yield is called, instead of the others and while it is delivered, for a
-	// message that is known in this process already. Whoever has it answers for
-	// it, or has just done so: nothing of this delivery is renewed.
+	// Yield is called instead of the other methods, during the delivery, for a message that this process already holds
+	// or has just settled. This delivery's lease is not renewed.
 	Yield()
 }
 
-// PublishedSpec is a job spec that someone published for the scheduler to take
-// in, as it came.
+// PublishedSpec is a published job spec, as it was received.
 type PublishedSpec struct {
-	Verb      string // such as put, or any other word
-	Name      string // <collection>.<job> when it is well formed
+	Verb      string // such as put; unvalidated
+	Name      string // <collection>.<job> if well-formed
 	Body      []byte
-	Header    map[string][]string // what came beside it; nil for nothing
-	Sequence  uint64              // its place among all published specs
-	Published time.Time           // when it was stored
+	Header    map[string][]string // message headers; nil for none
+	Sequence  uint64              // position among all published specs
+	Published time.Time           // time of storage
 
-	// Deliveries is 1 at the first delivery. More say that a process ended,
-	// or gave it back, while it had the spec.
+	// Deliveries is 1 at the first delivery. A higher number means that a process ended, or released the spec, while it
+	// had it.
 	Deliveries int
 
 	Lease Lease
 }
 
-// Load is how much there is to do in a store, for all processes together.
+// Load is the backlog of a store, for all processes together.
 type Load struct {
-	Lanes []LaneLoad // in their order
-	Specs int        // published specs that are not done with
+	Lanes []LaneLoad // in order
+	Specs int        // published specs that are not processed
 }
 
-// LaneLoad is how much there is to do in one lane.
+// LaneLoad is the backlog of one lane.
 type LaneLoad struct {
-	Waiting int // batons whose timers have yet to fire
-	Running int // batons that have fired: some are with workers, and of these some wait for their exact instant
-	Pending int // of these, those that no worker has been given yet
+	Waiting int // batons whose timers have not fired
+	Running int // batons that have fired, including those that workers hold until their due time
+	Pending int // running batons that no worker has received yet
 }

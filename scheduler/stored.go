@@ -9,18 +9,16 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec"
 )
 
-// Sealer seals the secrets of a job's properties for the store and opens them
-// again. Package secrets implements it.
+// Sealer seals and opens the secrets of a job's properties in the store. Package secrets implements it.
 type Sealer interface {
-	// Seal returns the properties as they are stored. Secrets that could not be
-	// opened go back as they came.
+	// Seal returns the properties to store. Secrets that could not be opened stay as they are.
 	Seal(k Key, properties document.Value) (document.Value, error)
 
-	// Unseal opens the secrets of stored properties as far as there are keys.
+	// Unseal opens the secrets of stored properties for which there are keys.
 	Unseal(k Key, properties document.Value) document.Value
 }
 
-// sealed returns the properties as they are stored.
+// sealed returns the properties to store.
 func (d *Definition) sealed(k Key, secrets Sealer) (document.Value, error) {
 	if !d.secrets {
 		return d.properties, nil
@@ -28,16 +26,16 @@ func (d *Definition) sealed(k Key, secrets Sealer) (document.Value, error) {
 	return secrets.Seal(k, d.properties)
 }
 
-// storedJob is a job as it lies in the store. The properties are a document of
-// their own: they are canonical JSON already, and read by [Reading.Definition].
+// storedJob is a job in the store. Its properties are a separate document: canonical JSON, parsed by
+// [Reading.Definition].
 type storedJob struct {
 	Properties document.Value
 	Meta       storedMeta
-	Sealed     bool // secrets are in the properties
+	Sealed     bool // the properties contain sealed secrets
 }
 
-// Encode returns the job as it is stored: one object with the mark of its form,
-// the members of storedMeta and, last, properties, whose secrets are sealed.
+// Encode returns the stored form of the job: an object with the mark of its form, the fields of storedMeta and, last,
+// the properties with sealed secrets.
 func (j *Job) Encode(secrets Sealer) ([]byte, error) {
 	properties, err := j.Def.sealed(j.Key, secrets)
 	if err != nil {
@@ -50,15 +48,14 @@ func (j *Job) Encode(secrets Sealer) ([]byte, error) {
 	return signed(append(properties.AppendJSON(append(data, propertiesMember...)), '}')), nil
 }
 
-// usualSize is how many bytes most jobs take in the store, or fewer.
+// usualSize is the capacity in bytes for a stored job; most jobs fit.
 const usualSize = 768
 
-// propertiesMember begins the last member of a stored job. Nothing before it
-// holds text of a user, so its first occurrence is the one.
+// propertiesMember begins the last field of a stored job. Nothing before it contains text of a user, so its first
+// occurrence is the right one.
 const propertiesMember = `,"properties":`
 
-// SplitStored cuts a stored job into what precedes the member properties and
-// that member's value.
+// SplitStored splits a stored job into the part before the field properties and that field's value.
 func SplitStored(data []byte) (head, properties []byte, err error) {
 	head, rest, ok := bytes.Cut(data, []byte(propertiesMember))
 	if !ok || len(rest) == 0 {
@@ -67,13 +64,12 @@ func SplitStored(data []byte) (head, properties []byte, err error) {
 	return head, rest[:len(rest)-1], nil
 }
 
-// JoinStored is the reverse of [SplitStored].
+// JoinStored is the inverse of [SplitStored].
 func JoinStored(head, properties []byte) []byte {
 	return slices.Concat(head, []byte(propertiesMember), properties, []byte("}"))
 }
 
-// decodeStored splits a stored job without validating its properties. Their
-// secrets are opened as far as there are keys.
+// decodeStored decodes a stored job without validating its properties. It opens the secrets for which there are keys.
 func decodeStored(k Key, data []byte, secrets Sealer) (s storedJob, err error) {
 	head, properties, err := SplitStored(data)
 	if err == nil {
@@ -89,16 +85,15 @@ func decodeStored(k Key, data []byte, secrets Sealer) (s storedJob, err error) {
 	return s, err
 }
 
-// ReadJob reads a stored job. One whose schedule is a text, which may take long
-// to compile, has no plan yet: see [Job.Compiled]. A secret whose key is not
-// known stays locked: it is stored again as it was, and attempts that need it
+// ReadJob decodes a stored job. A job with a text schedule, which may be slow to compile, has no plan yet: see
+// [Job.Compiled]. A secret without a known key stays locked: it is stored again unchanged, and attempts that need it
 // fail. The error is a [*DamagedError].
 func ReadJob(k Key, revision uint64, data []byte, actions ActionReader, secrets Sealer) (*Job, error) {
 	if err := checkForm(data); err != nil {
 		return nil, damagedJob(k, revision, data, err)
 	}
 	j, err := readJob(k, revision, data, Reading{Actions: actions, Key: k, stored: true, trusted: true}, secrets)
-	if err != nil { // this process may know less than the one that wrote it, and is to say what
+	if err != nil { // full validation, for the exact error
 		j, err = readJob(k, revision, data, Reading{Actions: actions, Key: k, stored: true}, secrets)
 	}
 	if err != nil {
@@ -120,7 +115,7 @@ func readJob(k Key, revision uint64, data []byte, reading Reading, secrets Seale
 	return s.Meta.job(k, revision, len(data), def)
 }
 
-// job returns the job that is stored as m and a definition, in so many bytes.
+// job returns the job stored as m and a definition. size is its stored size in bytes.
 func (m *storedMeta) job(k Key, revision uint64, size int, def *Definition) (*Job, error) {
 	j := &Job{
 		Key: k, Revision: revision, Size: size, UID: m.UID, Generation: m.Generation, ScheduleGen: m.ScheduleGen, BegunGen: m.BegunGen,
@@ -134,15 +129,14 @@ func (m *storedMeta) job(k Key, revision uint64, size int, def *Definition) (*Jo
 	return j, err
 }
 
-// plain reports whether the schedule is no text, so that it is compiled in no time.
+// plain reports whether the job has no text schedule, so that it is cheap to compile.
 func (j *Job) plain() bool {
 	recurrence := j.Def.Timing.Recurrence
 	return recurrence == nil || recurrence.Rule == nil
 }
 
-// Compiled returns a job that [ReadJob] has read, with its plan: j itself when it
-// has one. The error is a [*DamagedError]: the schedule is too costly to
-// compile.
+// Compiled returns a job from [ReadJob] with its plan: j itself if it has one. The error is a [*DamagedError]: the
+// schedule is too expensive to compile.
 func (j *Job) Compiled() (*Job, error) {
 	if j.Plan != nil {
 		return j, nil
@@ -154,7 +148,7 @@ func (j *Job) Compiled() (*Job, error) {
 	return &next, nil
 }
 
-// DecodeJob reads and compiles a stored job: [ReadJob] and [Job.Compiled].
+// DecodeJob decodes and compiles a stored job: [ReadJob] and [Job.Compiled].
 func DecodeJob(k Key, revision uint64, data []byte, actions ActionReader, secrets Sealer) (*Job, error) {
 	j, err := ReadJob(k, revision, data, actions, secrets)
 	if err != nil {
@@ -163,15 +157,15 @@ func DecodeJob(k Key, revision uint64, data []byte, actions ActionReader, secret
 	return j.Compiled()
 }
 
-// PlanKeeper keeps plans of stored jobs that take long to compile.
+// PlanKeeper caches plans of stored jobs that are slow to compile.
 type PlanKeeper interface {
-	// Kept returns the plan of a revision of a job, or the error that compiling it ended with, if it is kept.
+	// Kept returns the cached plan of a revision of a job, or the error of compiling it.
 	Kept(k Key, revision uint64) (plan *spec.Plan, ok bool, err error)
-	// Keep takes the plan of a revision, or the error, if it is worth to be kept.
+	// Keep caches the plan of a revision, or the error, if it is worth the memory.
 	Keep(k Key, revision uint64, plan *spec.Plan, err error)
 }
 
-// DecodeJobWith is [DecodeJob] for who keeps plans.
+// DecodeJobWith is [DecodeJob] with a cache of plans.
 func DecodeJobWith(plans PlanKeeper, k Key, revision uint64, data []byte, actions ActionReader, secrets Sealer) (*Job, error) {
 	j, err := ReadJob(k, revision, data, actions, secrets)
 	if err != nil || j.Plan != nil {
@@ -194,8 +188,7 @@ func DecodeJobWith(plans PlanKeeper, k Key, revision uint64, data []byte, action
 	return compiled, nil
 }
 
-// StoredSpecSequence returns the SpecSequence of a stored job without reading
-// the rest of it, 0 when it cannot be read.
+// StoredSpecSequence returns the SpecSequence of a stored job without decoding the rest, 0 if it cannot be decoded.
 func StoredSpecSequence(data []byte) uint64 {
 	s, err := decodeMeta(data)
 	if err != nil {
@@ -204,14 +197,14 @@ func StoredSpecSequence(data []byte) uint64 {
 	return s.SpecSequence
 }
 
-// MayHaveState reports whether the job may turn out to have a state once it is read. What cannot be read may be damaged.
+// MayHaveState reports whether the stored job may have a state once it is fully decoded. One that cannot be decoded may
+// be damaged.
 func MayHaveState(data []byte, state State) bool {
 	m, err := decodeMeta(data)
 	return err != nil || m.State == state || state == Damaged
 }
 
-// StoredState returns the state of a stored job without reading the rest of
-// it, enabled when it cannot be read.
+// StoredState returns the state of a stored job without decoding the rest, Enabled if it cannot be decoded.
 func StoredState(data []byte) State {
 	m, err := decodeMeta(data)
 	if err != nil {
@@ -220,14 +213,13 @@ func StoredState(data []byte) State {
 	return m.State
 }
 
-// StoredNeverRan reports whether a stored job is over and has never run.
+// StoredNeverRan reports whether a stored job has ended without ever running.
 func StoredNeverRan(data []byte) bool {
 	m, err := decodeMeta(data)
 	return err == nil && m.State.Final() && !m.Progress.Any()
 }
 
-// StoredIncarnation returns the incarnation of a stored job without reading the
-// rest of it, "" when it cannot be read.
+// StoredIncarnation returns the incarnation of a stored job without decoding the rest, "" if it cannot be decoded.
 func StoredIncarnation(data []byte) string {
 	m, err := decodeMeta(data)
 	if err != nil {
@@ -236,8 +228,8 @@ func StoredIncarnation(data []byte) string {
 	return (&Job{UID: m.UID}).Incarnation()
 }
 
-// SameDefinition reports whether a stored revision of the job holds the same
-// definition as j: writes that are no edits leave the generation as it is.
+// SameDefinition reports whether a stored revision of the job holds the same definition as j. Writes that are not edits
+// keep the generation.
 func (j *Job) SameDefinition(data []byte) bool {
 	m, err := decodeMeta(data)
 	return err == nil && j.UID == m.UID && j.Generation == m.Generation

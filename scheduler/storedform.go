@@ -10,9 +10,9 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
-// The first member of a stored job tells its form: a digit, the version, and eight hexadecimal digits, a checksum of all
-// that follows the member. A reader that finds it right has what was valid and canonical when it was written, and does not
-// validate it again. A job of another form, or with a wrong checksum, is damaged.
+// The first field of a stored job is its form: a digit, the version, and eight hexadecimal digits, a checksum of all
+// that follows the field. If it matches, the job was valid and canonical when it was written, and is not validated
+// again. A job with another form, or a wrong checksum, is damaged.
 const (
 	formMark      = `{"form":"1--------",`
 	formVersionAt = len(`{"form":"`)
@@ -26,7 +26,7 @@ var (
 	errChanged = errors.New("form: the checksum is not that of what follows: it was changed outside Carillon, or the disk did")
 )
 
-// checkForm returns an error unless a stored job is as this version has written it.
+// checkForm returns an error unless this version can trust the stored job: known form, correct checksum.
 func checkForm(data []byte) error {
 	if len(data) < len(formMark) || string(data[:formSumAt]) != formMark[:formSumAt] || string(data[formSumEnd:len(formMark)]) != `",` {
 		return errForm
@@ -44,12 +44,11 @@ func signed(data []byte) []byte {
 	return data
 }
 
-// castagnoli is the polynomial for which processors have an instruction. It
-// finds every change of up to four bytes in a row.
+// castagnoli is the polynomial with hardware support. It detects every change of up to four consecutive bytes.
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// checksum is that of what follows the form, but for sealed texts: these are authenticated themselves, and a rotation of
-// keys writes new ones.
+// checksum covers everything after the form except sealed texts: these are authenticated themselves, and a key rotation
+// rewrites them.
 func checksum(data []byte) (digits [8]byte) {
 	sum := uint32(0)
 	for {

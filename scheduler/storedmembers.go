@@ -2,7 +2,7 @@ package scheduler
 
 import "github.com/carillon-sched/carillon/scheduler/internal/plainjson"
 
-// The members of what is part of a baton and of a record, in the order of the fields.
+// Fields that batons and records share, in the order of the struct fields.
 
 func (p *Progress) codeProgress(c *plainjson.Codec) {
 	c.OptInt("number", &p.Number)
@@ -21,7 +21,7 @@ func (p *Progress) codeProgress(c *plainjson.Codec) {
 	c.OptInts("merged", &p.Merged)
 }
 
-// codeFailure is the member failed.
+// codeFailure codes the field failed.
 func codeFailure(c *plainjson.Codec, failed **Failure) {
 	if !c.Begin("failed", *failed != nil) {
 		return
@@ -37,7 +37,7 @@ func codeFailure(c *plainjson.Codec, failed **Failure) {
 	c.End()
 }
 
-// codeResubmission is the member resubmits.
+// codeResubmission codes the field resubmits.
 func codeResubmission(c *plainjson.Codec, resubmits **Resubmission) {
 	if !c.Begin("resubmits", *resubmits != nil) {
 		return
@@ -48,7 +48,7 @@ func codeResubmission(c *plainjson.Codec, resubmits **Resubmission) {
 	c.End()
 }
 
-// made returns what p points to, which is made if it is not there.
+// made returns what p points to, allocating it if nil.
 func made[T any](p **T) *T {
 	if *p == nil {
 		*p = new(T)

@@ -12,7 +12,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
-// storedMeta is what is stored of a job beside its properties.
+// storedMeta is the part of a stored job next to its properties.
 type storedMeta struct {
 	UID          string    `json:"uid"`
 	Generation   int       `json:"generation"`
@@ -31,7 +31,7 @@ type storedMeta struct {
 	Progress Progress `json:"progress,omitzero"`
 }
 
-// meta is what is stored of j beside its properties.
+// meta returns the stored metadata of j.
 func (j *Job) meta() *storedMeta {
 	return &storedMeta{
 		j.UID, j.Generation, j.ScheduleGen, j.BegunGen, j.Created, j.Updated, j.Anchor, j.SpecSequence,
@@ -39,9 +39,8 @@ func (j *Job) meta() *storedMeta {
 	}
 }
 
-// appendMeta appends the members of m to an object that is begun, as
-// encoding/json writes them, but without reflection: each job is written as
-// often as it is put and ends.
+// appendMeta appends the fields of m to an open object, like encoding/json but without reflection: every put and every
+// end of a job encodes it.
 func appendMeta(b []byte, m *storedMeta) ([]byte, error) {
 	number := func(member string, n uint64) { b = appendCount(b, member, n) }
 	b = document.StringValue(m.UID).AppendJSON(append(b, `"uid":`...))
@@ -92,7 +91,7 @@ func appendCount(b []byte, member string, n uint64) []byte {
 	return strconv.AppendUint(append(b, member...), n, 10)
 }
 
-// decodeMeta reads what precedes the properties of a stored job.
+// decodeMeta decodes the part before the properties of a stored job.
 func decodeMeta(data []byte) (m storedMeta, err error) {
 	head, _, err := SplitStored(data)
 	if err == nil {
@@ -111,7 +110,7 @@ func (m *storedMeta) decode(head []byte) error {
 	return m.check()
 }
 
-// check finds what no version has written.
+// check rejects values that no version has written.
 func (m *storedMeta) check() error {
 	switch {
 	case m.UID == "":
@@ -127,8 +126,7 @@ func (m *storedMeta) check() error {
 // storedStates are the states that are stored.
 var storedStates = []State{Enabled, Disabled, Completed, Faulted}
 
-// read reads what appendMeta has written, and says the same of it as
-// encoding/json does. It returns false for anything else.
+// read decodes the output of appendMeta, with the same result as encoding/json. It returns false for anything else.
 func (m *storedMeta) read(head []byte) bool {
 	r := metaReader{rest: head, ok: true}
 	r.need(formMark[:formVersionAt])
@@ -173,14 +171,13 @@ func (m *storedMeta) read(head []byte) bool {
 	return len(r.rest) == 0
 }
 
-// metaReader reads JSON whose members are in one order, and whose texts have no
-// escapes. What follows a mistake reads as nothing.
+// metaReader reads JSON with fields in a fixed order and strings without escapes. After a mistake, ok is false.
 type metaReader struct {
 	rest []byte
 	ok   bool
 }
 
-// skip moves behind a text if it is next.
+// skip advances past text if it is next.
 func (r *metaReader) skip(text string) bool {
 	if len(r.rest) < len(text) || string(r.rest[:len(text)]) != text {
 		return false
@@ -189,11 +186,11 @@ func (r *metaReader) skip(text string) bool {
 	return true
 }
 
-// need moves behind a text, which must be next.
+// need advances past text, which must be next.
 func (r *metaReader) need(text string) { r.ok = r.ok && r.skip(text) }
 
-// text reads the rest of a string, whose opening quote has been read, up to the
-// next quote. Who takes nothing but what has no backslash need not look for one.
+// text reads a string up to its closing quote. Its opening quote has been read. The caller rejects backslashes where
+// they matter.
 func (r *metaReader) text() []byte {
 	end := bytes.IndexByte(r.rest, '"')
 	if end < 0 {
@@ -216,7 +213,7 @@ func (r *metaReader) plain() []byte {
 	return text
 }
 
-// time reads the rest of a string that is a time.
+// time reads a string, whose opening quote has been read, as a time.
 func (r *metaReader) time() (t time.Time) {
 	if text := r.text(); r.ok {
 		r.ok = t.UnmarshalText(text) == nil
@@ -226,7 +223,7 @@ func (r *metaReader) time() (t time.Time) {
 
 func (r *metaReader) count() int { return int(r.number(strconv.IntSize - 1)) }
 
-// number reads a whole number of so many bits.
+// number reads an unsigned integer of at most so many bits.
 func (r *metaReader) number(bits int) uint64 {
 	end := 0
 	for end < len(r.rest) && '0' <= r.rest[end] && r.rest[end] <= '9' {

@@ -4,33 +4,30 @@ import (
 	"time"
 )
 
-// Stray is a baton of a job that has no definition. Either the job was deleted, and
-// the baton ought to have gone with it, or the definition was lost, by a disk or by
-// a backup that is older than the batons. The baton is all that is left of the job
-// then: its name, where it was in its schedule, and what it has counted.
+// Stray is the baton of a job without a definition. Either the job was deleted and its baton is left over, or the
+// definition was lost, because of a disk failure or a backup that is older than the batons. In the second case the
+// baton is all that is left of the job: its name, its schedule position and its counters.
 type Stray struct {
-	Baton *Baton // nil: it cannot be read
+	Baton *Baton // nil: it cannot be decoded
 
-	// Marker is the revision of the job's delete marker, 0 when there is none. One
-	// lasts an hour.
+	// Marker is the revision of the job's delete marker, 0 if none. A marker lasts an hour.
 	Marker uint64
 
-	// Next is the revision that the next job to be written gets, 0 when it is not
-	// known.
+	// Next is the revision that the next write of a job gets, 0 if unknown.
 	Next uint64
 }
 
-// Fate is what has become of the definition of a stray baton.
+// Fate states what happened to the definition of a stray baton.
 type Fate uint8
 
-// The fates. Only a baton of a job that was deleted may be removed.
+// The fates. Only the baton of a deleted job may be removed.
 const (
-	Deleted Fate = iota // by someone, who was cut short: the baton is left over
-	Lost                // for certain
-	Missing             // lost, or deleted so long ago that nothing says so any more
+	Deleted Fate = iota // deleted, but the deletion was interrupted
+	Lost                // certainly lost
+	Missing             // lost, or deleted so long ago that the marker has expired
 )
 
-// Fate says what has become of the definition. In doubt, it is missing.
+// Fate returns what happened to the definition. In doubt, it is missing.
 func (s *Stray) Fate() Fate {
 	switch {
 	case s.Baton == nil && s.Marker > 0:
@@ -45,31 +42,30 @@ func (s *Stray) Fate() Fate {
 	return Missing
 }
 
-// The times between two looks of a baton that waits for its definition.
+// The range of intervals between checks for a missing definition.
 const (
 	strayWait    = time.Second
 	strayMaxWait = 10 * time.Minute
 )
 
-// Await returns b as it waits for its definition, which is missing, and until when:
-// the longer it has waited, the longer it does.
+// Await returns b while it waits for its missing definition, and the time of the next check. The interval grows with
+// the time waited.
 func (b Baton) Await(now time.Time) (next Baton, at time.Time) {
 	wait := min(strayMaxWait, max(strayWait, now.Sub(b.MayRun())))
 	b.Suspect = true
 	return b, now.Add(wait)
 }
 
-// Adopt returns j, which was put for the first time, as the job that the stray baton
-// b is of, and whose definition was lost: it goes on where that was. When the
-// baton's instant is none of the schedule of j, that is another one than the lost
-// one, and begins anew.
+// Adopt returns j, a new job, as the job of the stray baton b whose definition was lost: it continues at the baton's
+// schedule position. If the schedule of j does not contain the baton's time, it is a different schedule and starts from
+// the beginning.
 func (j *Job) Adopt(b Baton) (*Job, error) {
 	next := *j
 	if n := len(b.UID); n > 0 && n <= len(j.UID) {
 		next.UID = b.UID + j.UID[n:]
 	}
 	next.ScheduleGen = max(1, b.Schedule)
-	for _, t := range []time.Time{b.Last, b.Seen} { // it was there then
+	for _, t := range []time.Time{b.Last, b.Seen} { // the job existed then
 		if !t.IsZero() && t.Before(next.Created) {
 			next.Created = t
 		}
@@ -78,7 +74,7 @@ func (j *Job) Adopt(b Baton) (*Job, error) {
 	if b.Kind.IsManual() {
 		instant = b.Resume
 	}
-	next.Anchor = instant // for the lost one: what was before it is done with
+	next.Anchor = instant // everything before it is processed
 	if err := next.compile(); err != nil {
 		return nil, err
 	}
@@ -90,27 +86,25 @@ func (j *Job) Adopt(b Baton) (*Job, error) {
 	return &next, next.compile()
 }
 
-// Stranded is a running baton that nobody is given: the server counts it as
-// acknowledged, and was killed before it removed it. Its run may have ended, or never
-// have begun.
+// Stranded is a running baton that is never redelivered: the server counts it as acknowledged, but was killed before it
+// removed the message. Its run may have ended, or never have begun.
 type Stranded struct {
 	Slot     Slot
 	Body     []byte
 	Sequence uint64 // of the message
 }
 
-// Rescue is what becomes of a [Stranded] baton.
+// Rescue states how to continue with a [Stranded] baton.
 type Rescue int
 
-// What becomes of it.
+// The rescues.
 const (
 	Discard   Rescue = iota // it was passed on
-	FireAgain               // whoever gets it looks whether its attempt is recorded
+	FireAgain               // its worker first searches the history for the attempt
 )
 
-// Rescue says what becomes of the baton. waiting and running are the sequences of the
-// batons that wait and run last in its slot, 0 for none. One that was passed on must
-// not be again: the job would have two.
+// Rescue decides how to continue with the baton. waiting and running are the sequences of the last waiting and running
+// batons in its slot, 0 for none. A baton that was passed on must not be fired again: the job would have two.
 func (s *Stranded) Rescue(waiting, running uint64) Rescue {
 	if waiting != 0 || running != s.Sequence {
 		return Discard
@@ -118,8 +112,8 @@ func (s *Stranded) Rescue(waiting, running uint64) Rescue {
 	return FireAgain
 }
 
-// Again returns the body of the baton to be fired again: it may have been run before. One that
-// cannot be read stays as it is, for the worker to remove.
+// Again returns the body of the baton to fire again, marked as suspect. A baton that cannot be decoded stays unchanged;
+// its worker removes it.
 func (s *Stranded) Again() []byte {
 	b, err := DecodeBaton(s.Body)
 	if err != nil {

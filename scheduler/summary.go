@@ -6,22 +6,22 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
-// Summary is what a search needs to know of a stored job.
+// Summary holds the fields of a stored job that searches need.
 type Summary struct {
-	State       State // as it is stored, [Damaged] when it cannot be read
+	State       State // as stored; [Damaged] if it cannot be decoded
 	Incarnation string
-	Updated     time.Time // when it was last edited
-	PausedUntil time.Time // zero: it is not paused
+	Updated     time.Time // last edit
+	PausedUntil time.Time // zero: not paused
 	Labels      []Label
-	Action      string // its type
-	Address     string // what it is sent to, see [Definition.Address]
+	Action      string // type of the action
+	Address     string // see [Definition.Address]
 	Progress    Progress
 }
 
-// Label is one of a job's labels.
+// Label is a label of a job.
 type Label struct{ Name, Value string }
 
-// Summarize reads what a search needs to know of a stored job.
+// Summarize decodes the summary of a stored job.
 func Summarize(st Stored) Summary {
 	if checkForm(st.Data) != nil {
 		return Summary{State: Damaged}
@@ -51,15 +51,15 @@ func Summarize(st Stored) Summary {
 	return s
 }
 
-// NeverRan is the last outcome of a job that has done nothing yet.
+// NeverRan is the last outcome of a job that has not run yet.
 const NeverRan Outcome = "never"
 
-// LastOutcomes are what a job's last outcome may be, for who asks for one.
+// LastOutcomes are the last outcomes that queries can select.
 var LastOutcomes = []Outcome{OutcomeCompleted, OutcomeFailed, OutcomeFaulted, OutcomeSkipped, OutcomePostponed, NeverRan}
 
-// LastOutcome says how what a job did last ended: failed while it is retried, or while its errorAction has yet to run, and
-// faulted when that was of no avail. What the progress of the job and its baton, nil for none, tell is told by them; else the
-// last record of its history, nil for none, is asked. "" when nothing tells.
+// LastOutcome returns the last outcome of a job: failed during retries or before its errorAction has run, and faulted
+// after that. It uses the progress of the job and its baton (nil for none) where they are sufficient, else last, the
+// last record of the history (nil for none). "" if unknown.
 func LastOutcome(p *Progress, b *Baton, last *Record) Outcome {
 	if told := toldOutcome(p, b); told != "" {
 		return told
@@ -84,7 +84,7 @@ func toldOutcome(p *Progress, b *Baton) Outcome {
 	case p.GaveUp:
 		return OutcomeSkipped
 	case p.Seen.After(p.Ran):
-		return "" // skipped or postponed; only the history tells
+		return "" // skipped or postponed; see the history
 	case !p.Any():
 		return NeverRan
 	case p.Executions > 0 && p.Failures == 0:

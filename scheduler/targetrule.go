@@ -9,22 +9,21 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
-// TargetRule is what a collection imposes on its jobs' attempts to one target,
-// or to each of several. Each process keeps the rules for itself: with n of
-// them a target sees up to n times as much.
+// TargetRule limits the attempts of a collection's jobs to a target, or to each of several. Each process applies the
+// rule separately: with n processes, a target can receive up to n times as much.
 type TargetRule struct {
-	Concurrency int           // attempts in flight; 0: as many as the process allows
+	Concurrency int           // attempts in progress; 0: the limit of the process
 	Rate        int           // attempts that begin in each Per; 0: no limit
-	Per         time.Duration // one second unless it is given
-	Breaker     *BreakerRule  // nil: none
+	Per         time.Duration // default: 1 s
+	Breaker     *BreakerRule
 }
 
-// BreakerRule says when attempts to a target that is in trouble are deferred.
-// Trouble is an attempt without an answer, or one with 408, 429 or 5xx.
+// BreakerRule configures the circuit breaker of a target. An attempt counts as a failure if it has no response, or one
+// with 408, 429 or 5xx.
 type BreakerRule struct {
-	Failures int           // in a row, from which the circuit is open
-	OpenFor  time.Duration // how long it stays open until one attempt finds out whether the target is back
-	Most     time.Duration // how long one attempt is deferred at most; then it runs, whatever the circuit
+	Failures int           // consecutive failures that open the circuit breaker
+	OpenFor  time.Duration // how long it stays open until a probe attempt
+	Most     time.Duration // maximum deferral of an attempt; then it runs regardless
 }
 
 // The defaults and limits of target rules.
@@ -37,12 +36,11 @@ const (
 	maxPutOff      = 24 * time.Hour
 )
 
-// anyTarget is the name of the rule for targets that have none of their own.
+// anyTarget is the name of the rule for targets without another rule.
 const anyTarget = "*"
 
-// readTargets reads the targets member of a collection: an object of rules by
-// target, which is a host, a host and port, "*.example.com" for every host
-// below, or "*" for each other one.
+// readTargets reads the targets field of a collection: an object of rules by target, which is a host, a host and port,
+// "*.example.com" for every host below, or "*" for all others.
 func readTargets(o *document.Object) map[string]*TargetRule {
 	v, ok := o.Sample("targets", document.ObjectValue(document.Member{Name: anyTarget, Value: document.ObjectValue()}))
 	if !ok {
@@ -72,8 +70,8 @@ func readTargets(o *document.Object) map[string]*TargetRule {
 	return rules
 }
 
-// validTarget reports whether name can be that of a target: a host as a URI
-// has it, with a port or, of an account at an endpoint of its own, a path.
+// validTarget reports whether name can be the name of a target: a host as in a URI, with an optional port or, for an
+// account at a custom endpoint, a path.
 func validTarget(name string) bool {
 	host, port, err := net.SplitHostPort(name)
 	if err == nil {
@@ -128,11 +126,10 @@ func readTargetRule(o *document.Object) *TargetRule {
 	return r
 }
 
-// limits reports whether the rule holds attempts back.
+// limits reports whether the rule limits attempts.
 func (r *TargetRule) limits() bool { return r.Rate > 0 || r.Concurrency > 0 }
 
-// Rule returns what the collection imposes on attempts to a target, nil for
-// nothing. The most exact name counts: the target as a whole, its host, the
+// Rule returns the rule for a target, nil for none. The most specific name wins: the whole target, its host, the
 // nearest domain above it, any.
 func (c *Collection) Rule(target string) *TargetRule {
 	if len(c.Targets) == 0 {

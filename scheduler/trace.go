@@ -6,25 +6,23 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/internal/plainjson"
 )
 
-// TraceContext is where a trace has come to, as W3C's Trace Context writes it.
-// These are texts here: package tracing reads and writes them.
+// TraceContext is a position in a trace, in the text form of W3C Trace Context. Package tracing reads and writes it.
 type TraceContext struct {
-	Parent string `json:"parent,omitempty"` // traceparent; "": there is no trace
-	State  string `json:"state,omitempty"`  // tracestate; "" for none
+	Parent string `json:"parent,omitempty"` // traceparent; "": none
+	State  string `json:"state,omitempty"`  // tracestate; "": none
 }
 
-// BatonTrace is the trace that an occurrence belongs to, while that is told by its
-// baton: of a run by hand, which continues the trace of the request, and of an
-// occurrence whose first attempt has been made.
+// BatonTrace is the trace of an occurrence, carried by its baton: that of a manual run, which continues the trace of
+// its request, or of an occurrence after its first attempt.
 type BatonTrace struct {
 	TraceContext
 
-	// First is the id of the span of the first attempt; "" until that was made.
-	// The parent is the span of the occurrence then, else that of the request.
+	// First is the id of the first attempt's span; "" before it. From then on the parent is the span of the occurrence,
+	// before that the span of the request.
 	First string `json:"first,omitempty"`
 }
 
-// Context is the trace context; zero for none.
+// Context returns the trace context; zero for none.
 func (t *BatonTrace) Context() TraceContext {
 	if t == nil {
 		return TraceContext{}
@@ -32,7 +30,7 @@ func (t *BatonTrace) Context() TraceContext {
 	return t.TraceContext
 }
 
-// ID is the id of the trace, 32 hexadecimal digits; "" for none.
+// ID returns the trace id, 32 hexadecimal digits; "" for none.
 func (t *BatonTrace) ID() string {
 	parts := strings.Split(t.Context().Parent, "-") // version, trace, span, flags
 	if len(parts) < 4 || len(parts[1]) != 32 {
@@ -41,7 +39,7 @@ func (t *BatonTrace) ID() string {
 	return parts[1]
 }
 
-// codeTrace is the member trace.
+// codeTrace codes the field trace.
 func codeTrace(c *plainjson.Codec, t **BatonTrace) {
 	if !c.Begin("trace", *t != nil) {
 		return

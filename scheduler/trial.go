@@ -6,12 +6,12 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
-// MaxTrial is the longest that an attempt may take with which a job is tried out.
+// MaxTrial is the maximum duration of a test run.
 const MaxTrial = time.Minute
 
-// Trial reads a job document that is to be tried out. Secrets that it has nothing for are those of j, the stored job of the
-// name, nil for none: no view of that shows them. kept is where these are; [CheckKept] says whether they may go where the
-// document sends them.
+// Trial parses a job document for a test run. Secrets that it omits are taken from j, the stored job of the name (nil
+// for none), because no API returns them. kept holds the paths of these secrets; [CheckKept] decides whether the
+// document may use them.
 func (r *Reading) Trial(j *Job, v document.Value) (d *Draft, kept []string) {
 	d = r.Document(v)
 	if j == nil {
@@ -30,8 +30,8 @@ func (r *Reading) Trial(j *Job, v document.Value) (d *Draft, kept []string) {
 	return r.Document(v.With(whole, at).Clone()), kept
 }
 
-// Hint says what may be done about a result that failed, which was waited for so long; "" when nothing is known but what its
-// message says.
+// Hint suggests how to fix a failed result of a test run; "" if its message suffices. timeout is the maximum duration
+// of the test run.
 func (r Result) Hint(timeout time.Duration) string {
 	switch {
 	case !r.Failed:
@@ -47,7 +47,7 @@ func (r Result) Hint(timeout time.Duration) string {
 	return statusHint(r.Status)
 }
 
-// statusHint says what may be done about a status that is none of success.
+// statusHint suggests how to fix a failure with a status code.
 func statusHint(status int) string {
 	switch status {
 	case 400, 415, 422:
@@ -72,8 +72,8 @@ func statusHint(status int) string {
 	return ""
 }
 
-// TrialOf is the attempt with which a job is tried out. mark tells it from others: its key, which targets tell calls apart
-// by, is that of no occurrence.
+// TrialOf returns the attempt of a test run. mark makes its idempotency key unique, so that it is not the key of an
+// occurrence.
 func TrialOf(k Key, def *Definition, mark string, now time.Time) Attempt {
 	id := OccurrenceID(k, now)
 	return Attempt{

@@ -9,27 +9,25 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
-// byHand is the baton of a run of j that was asked for at an instant, which is
-// its nominal time: a request that is repeated has the same occurrence again.
+// byHand returns the baton of a manual run of j. The time of the request is its nominal time, so a repeated request has
+// the same occurrence.
 func (j *Job) byHand(asked time.Time) Baton {
 	return Baton{
 		Kind: Manual, UID: j.Incarnation(), Revision: j.Revision, Schedule: j.ScheduleGen, Nominal: asked, Due: asked,
 	}
 }
 
-// isRequest reports whether b is the run by hand that was asked for then.
+// isRequest reports whether b is the manual run requested at that time.
 func (b *Baton) isRequest(asked time.Time) bool { return b.Kind.IsManual() && b.Nominal.Equal(asked) }
 
-// Trigger returns the baton of a run by hand, in place of the waiting baton of
-// j: the schedule resumes with that one's occurrence. records are what is to be
-// recorded before. It returns nil when the same request has been carried out, and
-// is being retried or was deferred, and [ErrConflict] when another occurrence is
-// under way.
+// Trigger returns the baton of a manual run, which replaces the waiting baton of j: the schedule then resumes with the
+// occurrence of that baton. records must be written before. The baton is nil if the same request has run and is being
+// retried or deferred. The error is [ErrConflict] if another occurrence is in progress.
 func (j *Job) Trigger(waiting *Baton, asked, now time.Time) (run *Baton, records []Record, err error) {
 	under := waiting.Begun() || waiting.Deferred()
 	switch {
 	case under && waiting.isRequest(asked):
-		return nil, nil, nil // nothing is to be done
+		return nil, nil, nil // already in progress
 	case waiting.Deferred():
 		return nil, nil, fmt.Errorf("job %s: %w: its target does not let it run before %s",
 			j.Key, ErrConflict, waiting.DeferredUntil.Format(time.RFC3339))
@@ -44,23 +42,22 @@ func (j *Job) Trigger(waiting *Baton, asked, now time.Time) (run *Baton, records
 	return &b, j.skipped(skips, now, own.Progress), nil
 }
 
-// TriggerDisabled returns the detached baton of a run by hand of a job that is
-// disabled, nil when its own baton, nil if it has none, is the same request.
+// TriggerDisabled returns the detached baton of a manual run of a disabled job, nil if its own baton (nil for none) is
+// the same request.
 func (j *Job) TriggerDisabled(own *Baton, asked time.Time) *Baton {
 	if own != nil && own.isRequest(asked) {
-		return nil // it was carried out before the job was disabled, and has not ended
+		return nil // it began before the job was disabled, and has not ended
 	}
 	b := j.byHand(asked)
 	b.Kind, b.Number = ManualDetached, j.Progress.Number
 	return &b
 }
 
-// TriggerBusy explains why a job without a waiting baton cannot be run now, nil
-// when what runs is what was asked for. running is the baton that a worker has;
-// nil: no worker has it either. open says whether the collection's jobs may run.
+// TriggerBusy returns why a job without a waiting baton cannot be run now, nil if the requested run is in progress.
+// running is the baton of a worker, nil for none. open reports whether the collection is enabled.
 func (j *Job) TriggerBusy(running *Baton, open bool, asked, now time.Time) error {
 	switch {
-	case running == nil, !open && running.NeedsOpen(): // a worker has it to look whether it may run
+	case running == nil, !open && running.NeedsOpen(): // a worker is checking whether it may run
 		return fmt.Errorf("job %s: %w: it is just being planned; try again", j.Key, ErrConflict)
 	case running.isRequest(asked):
 		return nil
@@ -71,21 +68,21 @@ func (j *Job) TriggerBusy(running *Baton, open bool, asked, now time.Time) error
 	return fmt.Errorf("job %s: %w: it is running, or about to", j.Key, ErrConflict)
 }
 
-// Resubmission says which occurrence a run by hand repeats.
+// Resubmission identifies the occurrence that a manual run repeats.
 type Resubmission struct {
-	Nominal  time.Time `json:"nominal"`           // of the occurrence as the schedule named it: what its action is told
-	Previous time.Time `json:"previous,omitzero"` // the instant of the occurrence that ran before it; zero: none
+	Nominal  time.Time `json:"nominal"`           // nominal time of the occurrence, which its action receives
+	Previous time.Time `json:"previous,omitzero"` // nominal time of the occurrence that ran before it; zero: none
 }
 
-// of is the id of the occurrence that one of the same job repeats.
+// of returns the id of the occurrence that is repeated by another occurrence of the same job.
 func (r *Resubmission) of(occurrence string) string {
 	job, _, _ := strings.Cut(occurrence, "@")
 	return job + "@" + r.Nominal.UTC().Format(time.RFC3339Nano)
 }
 
-// ParseOccurrence reads the nominal instant of an occurrence of the job k: a
-// time as in a job ([document.ParseTime]), or the id of the occurrence or of one of its attempts. Those
-// may have the collection's name within its scope, as the paths of a resource group show them.
+// ParseOccurrence parses the nominal time of an occurrence of the job k: a time as in a job ([document.ParseTime]), or
+// the id of the occurrence or of one of its attempts. An id may have the collection's name within its scope, as in
+// resource group paths.
 func ParseOccurrence(k Key, text string) (time.Time, error) {
 	instant := text
 	if name, rest, ok := strings.Cut(text, "@"); ok {
@@ -93,7 +90,7 @@ func ParseOccurrence(k Key, text string) (time.Time, error) {
 			return time.Time{}, Invalid("occurrence", fmt.Sprintf("%q is not an occurrence of %s", text, k))
 		}
 		instant, _, _ = strings.Cut(rest, "#")
-		instant, _, _ = strings.Cut(instant, "/") // of a key
+		instant, _, _ = strings.Cut(instant, "/") // suffix of an idempotency key
 	}
 	t, err := document.ParseTime(instant)
 	if err != nil {
@@ -104,25 +101,23 @@ func ParseOccurrence(k Key, text string) (time.Time, error) {
 	return t, nil
 }
 
-// OccurrenceSearch looks through a history, newest first, for what became of an
-// occurrence, and of those who repeated it.
+// OccurrenceSearch searches a history, newest first, for the result of an occurrence and of its resubmissions.
 type OccurrenceSearch struct {
 	Found    *Record   // its last record; nil: none
-	Repeated string    // the occurrence that repeated it with success; "": none
-	Tried    time.Time // start of the last attempt that repeated it; zero: none
+	Repeated string    // the resubmission that succeeded; "": none
+	Tried    time.Time // start of the last attempt of a resubmission; zero: none
 
 	job     *Job
 	nominal time.Time
 }
 
-// NewOccurrenceSearch returns a search for the occurrence of j at an instant.
+// NewOccurrenceSearch returns a search for the occurrence of j at a nominal time.
 func NewOccurrenceSearch(j *Job, nominal time.Time) *OccurrenceSearch {
 	return &OccurrenceSearch{job: j, nominal: nominal}
 }
 
-// Look takes the next record, and reports whether to go on. Records of an earlier
-// job of the name are not looked at. A search that begins with the last known record in Found
-// takes later records in their order.
+// Look processes the next record and reports whether to continue. It ignores records of earlier jobs of the name. A
+// search that begins with the last known record in Found takes later records in their order.
 func (s *OccurrenceSearch) Look(r *Record) bool {
 	if r.Resubmits != nil && r.Resubmits.Nominal.Equal(s.nominal) && r.Started.After(s.Tried) {
 		s.Tried = r.Started
@@ -137,12 +132,11 @@ func (s *OccurrenceSearch) Look(r *Record) bool {
 	return s.Found == nil
 }
 
-// concerns reports whether r is a record of the occurrence. A run of instants that
-// were skipped or postponed has one for each.
+// concerns reports whether r is a record of the occurrence. A record of skipped or postponed times covers each of them.
 func (s *OccurrenceSearch) concerns(r *Record) bool {
 	switch {
 	case r.Reason.namesNone(), r.Occurrence == "":
-		return false // they were no instants
+		return false // not occurrences
 	case r.Nominal.Equal(s.nominal):
 		return true
 	case r.From.IsZero() || s.nominal.Before(r.From) || s.nominal.After(r.To):
@@ -151,16 +145,15 @@ func (s *OccurrenceSearch) concerns(r *Record) bool {
 	return s.nominal.Equal(r.To) || s.job.plan(r.Progress).Count(s.nominal, s.nominal) == 1
 }
 
-// Succeeded reports whether r says that an occurrence did.
+// Succeeded reports whether r records a successful occurrence.
 func (r *Record) Succeeded() bool { return r.Outcome == OutcomeCompleted && r.Phase == MainPhase }
 
-// ErrSucceeded is the [ErrConflict] of an occurrence that need not run again.
+// ErrSucceeded is the [ErrConflict] of an occurrence that has already succeeded.
 var ErrSucceeded = fmt.Errorf("%w", ErrConflict)
 
-// Resubmission returns how the occurrence that was found is repeated, or what it
-// repeated itself: who resubmits a resubmission means the occurrence. force lets
-// one be repeated that succeeded. [ErrNotFound] when the history does not have
-// it, [ErrConflict] when it succeeded.
+// Resubmission returns the resubmission of the occurrence that was found. If it is a resubmission itself, the
+// occurrence that it repeats is repeated. force allows the resubmission of a successful occurrence. The error is
+// [ErrNotFound] if the history does not contain the occurrence, and [ErrConflict] if it succeeded.
 func (s *OccurrenceSearch) Resubmission(force bool) (*Resubmission, error) {
 	id := OccurrenceID(s.job.Key, s.nominal)
 	switch r := s.Found; {
@@ -182,26 +175,25 @@ func (s *OccurrenceSearch) Resubmission(force bool) (*Resubmission, error) {
 	}
 }
 
-// Data returns the data of the found run. A run that repeats it has the same data.
+// Data returns the data of the found run, which its resubmission reuses.
 func (s *OccurrenceSearch) Data() json.RawMessage { return s.Found.Data }
 
-// Repeats reports whether b is the occurrence of an instant, or repeats it: it has
-// not ended then.
+// Repeats reports whether b, which has not ended, is the occurrence at a nominal time or repeats it.
 func (b *Baton) Repeats(nominal time.Time) bool {
 	return b.Nominal.Equal(nominal) || b.Resubmits != nil && b.Resubmits.Nominal.Equal(nominal)
 }
 
-// Resubmit returns b, of a run by hand, as one that repeats an occurrence.
+// Resubmit returns b, a manual run, as the resubmission r.
 func (b Baton) Resubmit(r *Resubmission) *Baton {
 	b.Resubmits = r
 	return &b
 }
 
-// ResubmittedName is the last subject token of the message of a detached run that
-// repeats the occurrence of an instant: there is one at a time.
+// ResubmittedName returns the last subject token of a detached run that repeats the occurrence at a nominal time: only
+// one can exist at a time.
 func ResubmittedName(nominal time.Time) string { return "again-" + DetachedName(nominal) }
 
-// Rides reports whether a detached run's message may be named so and carry b.
+// Rides reports whether a detached run's message with this name may carry b.
 func (b *Baton) Rides(name string) bool {
 	return name == DetachedName(b.Nominal) || b.Resubmits != nil && name == ResubmittedName(b.Resubmits.Nominal)
 }

@@ -12,9 +12,9 @@ func (r *Reading) words() *document.Shape {
 	return document.ShapeOf(func(o *document.Object) { describing.properties(o) })
 }
 
-// likelyType returns the type that an action probably has whose own is missing or wrong, so that what else is wrong with
-// the action can be told at the same time: one that requires a member of the action, the nearest to what was written. It is ""
-// if nothing points to one.
+// likelyType returns the probable type of an action whose own type is missing or wrong, so that the action's other
+// problems can be reported at the same time: a type that requires a field of the action, the nearest to the written
+// type. "" if nothing suggests a type.
 func (r *Reading) likelyType(o *document.Object) string {
 	var kinds []string
 	for _, kind := range r.Actions.Types() {

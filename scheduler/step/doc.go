@@ -1,15 +1,15 @@
-// Package step carries out what was decided for a job: it writes the records of
-// a [scheduler.Step], and then moves the job's baton, writes the job's end, or
-// counts a detached run in. The service and the worker share it, so a step means
-// the same whoever takes it.
+// Package step executes the decisions of package scheduler: it writes the records of a [scheduler.Step], and then moves
+// the job's baton, writes the job's end, or merges a detached run. The packages service and worker share it, so a step
+// has the same effect in both.
 //
-//  1. Records come first. Who finds the next baton finds what led to it.
-//  2. A baton is moved by one atomic message, which takes effect only while the
-//     baton is where the step was decided for: [From]. [scheduler.ErrConflict]
-//     says that it is not, and nothing was moved.
-//  3. An end is written by compare-and-set. One that an edit has overtaken is
-//     not written ([ErrOvertaken]). Until it is written, an enabled job without a
-//     baton is asked for in its history: [Executor.Settled] and [Executor.Look].
-//  4. What may have been recorded before is looked for in the history, and not
-//     recorded twice.
+//	records ──▶ Move ──┬──▶ next baton (Arm, Fire or PassOn)
+//	                   ├──▶ end of the job (End)
+//	                   └──▶ counters of a detached run (merge)
+//
+//  1. Records come first. A process that finds the next baton finds the records that led to it.
+//  2. One atomic message moves a baton, only while the baton is where the decision found it: [From]. Otherwise nothing
+//     moves, and the error is [scheduler.ErrConflict].
+//  3. An end is written by compare-and-set, unless an edit has overtaken it ([ErrOvertaken]). Before that, readers check
+//     the history of an enabled job without a baton: [Executor.Settled] and [Executor.Look].
+//  4. Records that may already exist are searched for in the history, and not written twice.
 package step

@@ -9,14 +9,14 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/intake"
 )
 
-// EndingOf is the ending that a step without a next baton is.
+// EndingOf returns the ending of a step without a next baton.
 func (e *Executor) EndingOf(j *scheduler.Job, s scheduler.Step, from From) scheduler.Ending {
 	x := j.Ending(s, e.cfg.Store.Now())
 	x.Schedule = from.Schedule
 	return x
 }
 
-// end takes a waiting baton away and writes what the job has come to.
+// end removes a waiting baton and writes the job's end.
 func (e *Executor) end(ctx context.Context, j *scheduler.Job, s scheduler.Step, from From) error {
 	if from.Waiting != 0 {
 		if err := e.cfg.Store.Cancel(ctx, from.Slot, from.Waiting); err != nil {
@@ -30,9 +30,8 @@ func (e *Executor) end(ctx context.Context, j *scheduler.Job, s scheduler.Step, 
 // conflictPause is the time between two tries to write an end.
 const conflictPause = 5 * time.Millisecond
 
-// End writes how a job ended, by compare-and-set. j is the definition as it was
-// last seen, nil to read it. [ErrOvertaken] when an edit has armed the job, or
-// left that to the worker that had its baton.
+// End writes the end of a job by compare-and-set. j is its last known definition, nil to read it. The error is
+// [ErrOvertaken] if an edit has armed the job, or left that to the worker with its baton.
 func (e *Executor) End(ctx context.Context, x scheduler.Ending, j *scheduler.Job) (err error) {
 	if j == nil {
 		if j, err = e.cfg.Load(ctx, x.Key); err != nil {
@@ -60,7 +59,7 @@ func (e *Executor) endOnce(ctx context.Context, x scheduler.Ending, j *scheduler
 	return e.save(ctx, next)
 }
 
-// save writes a job over its revision.
+// save replaces the stored revision of a job.
 func (e *Executor) save(ctx context.Context, j *scheduler.Job) error {
 	data, err := j.Encode(e.cfg.Secrets)
 	if err != nil {
@@ -70,10 +69,8 @@ func (e *Executor) save(ctx context.Context, j *scheduler.Job) error {
 	return err
 }
 
-// EndAll writes the final forms of jobs whose ends the history tells, all of them
-// under way at once. What an edit has overtaken is counted; what is damaged, or
-// cannot be written now, is left to the next audit, and the first error of that
-// returned.
+// EndAll writes the ends that the history of jobs contains, concurrently. It counts the ends that an edit has
+// overtaken. Damaged jobs and failed writes are left to the next consistency check; EndAll returns the first error.
 func (e *Executor) EndAll(ctx context.Context, endings []scheduler.Ending) (overtaken int, failed error) {
 	for tries := 0; len(endings) > 0; tries++ {
 		again, n, err := e.endAllOnce(ctx, endings)
@@ -88,12 +85,11 @@ func (e *Executor) EndAll(ctx context.Context, endings []scheduler.Ending) (over
 	return overtaken, failed
 }
 
-// EndBatch is how many final forms are written together.
+// EndBatch is the number of ends that are written together.
 const EndBatch = 64
 
-// Rest lets others work after a batch of final forms that took so long: three times
-// as long, so that writing them takes a quarter of the time at most. False when ctx
-// is done before.
+// Rest pauses after a batch of ends for three times the time that it took, so that writing ends takes at most a quarter
+// of the time. It returns false if ctx is done first.
 func Rest(ctx context.Context, took time.Duration) bool {
 	return intake.Pause(ctx, max(restShare*took, restLeast))
 }
@@ -103,11 +99,11 @@ const (
 	restLeast = 5 * time.Millisecond
 )
 
-// endTries is how often a final form is written again that another write has come
-// before: what is changed all the while is left to the audit.
+// endTries is how often an end is written again after a concurrent write. After that, it is left to the consistency
+// check.
 const endTries = 3
 
-// endAllOnce returns the endings that other writes have come before.
+// endAllOnce returns the endings that lost against a concurrent write.
 func (e *Executor) endAllOnce(ctx context.Context, endings []scheduler.Ending) (again []scheduler.Ending, overtaken int, failed error) {
 	of := make(map[scheduler.Key]*scheduler.Ending, len(endings))
 	keys := make([]scheduler.Key, len(endings))
@@ -119,7 +115,7 @@ func (e *Executor) endAllOnce(ctx context.Context, endings []scheduler.Ending) (
 		x := of[st.Key]
 		data, verdict, err := x.Over(st.Data)
 		switch {
-		case err != nil: // damaged: nobody can tell what it has come to
+		case err != nil: // damaged: its end cannot be decided
 		case verdict == scheduler.EndingOvertook:
 			overtaken++
 		case verdict == scheduler.WriteEnding:

@@ -11,35 +11,33 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/tracing"
 )
 
-// ErrOvertaken says that a compare-and-set lost against an edit.
+// ErrOvertaken states that a compare-and-set lost against an edit.
 var ErrOvertaken = errors.New("overtaken")
 
-// Config says what an executor works with. Store, Secrets and Load are required.
+// Config configures an [Executor]. Store, Secrets and Load are required.
 type Config struct {
 	Store   scheduler.Store
 	Secrets scheduler.Sealer
 
-	// Load reads a job as it is now.
+	// Load reads the current job.
 	Load func(ctx context.Context, k scheduler.Key) (*scheduler.Job, error)
 
-	// Current returns a job that is at least as new as a revision, which may be
-	// cheaper. Default: Load.
+	// Current returns a job of at least a revision, possibly from a cache. Default: Load.
 	Current func(ctx context.Context, k scheduler.Key, atLeast uint64) (*scheduler.Job, error)
 
-	// Persist carries out a request to the store, and may repeat it. Default:
-	// once.
+	// Persist runs a write to the store, and may repeat it. Default: run once.
 	Persist func(ctx context.Context, k scheduler.Key, write func(context.Context) error) error
 
-	// OnRecord is called with every record, after it is stored. Default: none.
+	// OnRecord is called with every record after it is stored. Default: none.
 	OnRecord func(*scheduler.Record)
 }
 
-// Executor carries out steps.
+// Executor executes steps.
 type Executor struct {
 	cfg Config
 
 	mu    sync.Mutex
-	herds scheduler.Herds // of what it has armed
+	herds scheduler.Herds // counts the armed batons
 }
 
 // New returns an executor.
@@ -56,19 +54,18 @@ func New(cfg Config) *Executor {
 	return &Executor{cfg: cfg, herds: scheduler.Herds{Waits: cfg.Store.Waits()}}
 }
 
-// From says where the baton is that a step moves. With neither a waiting nor a
-// running one, the job has none.
+// From is the location of the baton that a step moves. If Waiting and Running are zero, the job has no baton.
 type From struct {
 	Slot     scheduler.Slot
-	Waiting  uint64           // sequence of the waiting baton
-	Running  uint64           // sequence of the running baton
-	Baton    *scheduler.Baton // a detached run to merge, or the waiting baton that [Executor.Find] returns
-	Schedule int              // generation of the schedule that the step was decided for
-	Doubtful bool             // nothing waits: another may have gone on from what ran or was missing, and all that followed be over
+	Waiting  uint64 // sequence of the waiting baton; 0: none
+	Running  uint64 // sequence of the running baton; 0: none
+	Baton    *scheduler.Baton
+	Schedule int  // schedule generation at the decision
+	Doubtful bool // nothing waits: another process may have continued from the running or missing baton, and later runs may have ended
 }
 
-// CarryOut records what the step says, which may be in the history already, and
-// then moves the job's baton or writes its end.
+// CarryOut writes the records of the step, unless the history has them, and then moves the job's baton or writes its
+// end.
 func (e *Executor) CarryOut(ctx context.Context, j *scheduler.Job, s scheduler.Step, from From) error {
 	if err := e.Record(ctx, j, s.Records, true); err != nil {
 		return err
@@ -88,8 +85,8 @@ func (e *Executor) CarryOut(ctx context.Context, j *scheduler.Job, s scheduler.S
 	return e.Move(ctx, j, s, from)
 }
 
-// Record writes records of a decision about j, in order. If they are doubtful, it
-// leaves out what the history already has as skipped.
+// Record writes the records of a decision about j, in order. If doubtful, it omits skipped records that the history
+// already has.
 func (e *Executor) Record(ctx context.Context, j *scheduler.Job, records []scheduler.Record, doubtful bool) error {
 	if doubtful {
 		var err error
@@ -105,9 +102,8 @@ func (e *Executor) Record(ctx context.Context, j *scheduler.Job, records []sched
 	return nil
 }
 
-// Append writes a record. Only the answer to a first try may have been lost, so
-// a repetition looks for it. again says that it took one: meanwhile others may
-// have gone on from the record.
+// Append writes a record. The response to a first try may have been lost, so a repetition first searches the history.
+// again reports a repetition: in the meantime, another process may have continued from the record.
 func (e *Executor) Append(ctx context.Context, r *scheduler.Record) (again bool, err error) {
 	tried := false
 	err = e.cfg.Persist(ctx, r.Job, func(ctx context.Context) error {
@@ -125,8 +121,8 @@ func (e *Executor) Append(ctx context.Context, r *scheduler.Record) (again bool,
 	return again, err
 }
 
-// Move publishes the next baton of the step, writes the job's end when it has
-// none, or counts a detached run in. j is the definition as it was last seen.
+// Move publishes the next baton of the step, writes the job's end, or merges a detached run. j is its last known
+// definition.
 func (e *Executor) Move(ctx context.Context, j *scheduler.Job, s scheduler.Step, from From) error {
 	switch {
 	case s.Merge:
@@ -146,14 +142,14 @@ func (e *Executor) Move(ctx context.Context, j *scheduler.Job, s scheduler.Step,
 			}
 		}
 		next.Suspect = next.Suspect || doubtful
-		doubtful = true // the answer may be lost, and all be over that followed when this is repeated
+		doubtful = true // the response may be lost, and later runs may have ended before the repetition
 		return e.publish(ctx, next.Encode(), at, from)
 	})
 }
 
-// unmoved makes sure that a running baton was not passed on by a try whose answer was
-// lost: what waits may have been changed since, and must not be replaced.
-// [scheduler.ErrConflict] when one of the incarnation waits.
+// unmoved checks that an earlier try, whose response was lost, has not passed on the running baton: the waiting baton
+// may have changed since, and must not be replaced. The error is [scheduler.ErrConflict] if a baton of the incarnation
+// waits.
 func (e *Executor) unmoved(ctx context.Context, slot scheduler.Slot, incarnation string) error {
 	st, err := e.cfg.Store.Waiting(ctx, slot)
 	switch {
@@ -165,20 +161,19 @@ func (e *Executor) unmoved(ctx context.Context, slot scheduler.Slot, incarnation
 	return err
 }
 
-// ArmAt returns when JetStream is to fire the baton b of j, which counts for a herd
-// from now on. Zero means at once.
+// ArmAt returns when JetStream fires the baton b of j, and counts b for its herd. Zero means immediately.
 func (e *Executor) ArmAt(j *scheduler.Job, b *scheduler.Baton) time.Time {
 	due, now := b.Wake(), e.cfg.Store.Now()
 	e.mu.Lock()
 	before := e.herds.Join(due, now)
 	e.mu.Unlock()
-	if j.Def.Overlap != scheduler.OverlapAllow { // its counts are merged while it waits
+	if j.Def.Overlap != scheduler.OverlapAllow { // counters are merged into it while it waits
 		due = due.Add(-e.cfg.Store.Ahead())
 	}
 	return j.ArmAt(due, now, before)
 }
 
-// publish makes a baton wait until at or, when that is zero, fires it.
+// publish arms a baton for at, or fires it if at is zero.
 func (e *Executor) publish(ctx context.Context, body []byte, at time.Time, from From) (err error) {
 	ctx, span := tracing.Arm(ctx, from.Slot.Key, at)
 	defer func() { span.End(err) }()

@@ -9,16 +9,15 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/intake"
 )
 
-// The times between looks for a job's baton that is with a worker, which may be for
-// long: each is twice as long as the one before.
+// The range of intervals between checks of a baton that is with a worker, which may take long. The interval doubles
+// each time.
 const (
 	mergePause    = 200 * time.Millisecond
 	mergeMaxPause = 5 * time.Second
 )
 
-// merge adds the counts of a detached run that has ended to those of its job, by
-// compare-and-set: on the waiting baton, or on the definition when there is
-// none. It waits while the baton is in a worker's hands.
+// merge adds the counters of an ended detached run to those of its job by compare-and-set: on the waiting baton, or on
+// the definition if there is none. It waits while a worker has the baton.
 func (e *Executor) merge(ctx context.Context, k scheduler.Key, detached scheduler.Baton, p scheduler.Progress) error {
 	for pause := mergePause; ; pause = min(2*pause, mergeMaxPause) {
 		err := e.cfg.Persist(ctx, k, func(ctx context.Context) error { return e.mergeOnce(ctx, k, detached, p) })
@@ -28,7 +27,7 @@ func (e *Executor) merge(ctx context.Context, k scheduler.Key, detached schedule
 	}
 }
 
-// mergeOnce returns ErrConflict when the baton is not where it can be changed.
+// mergeOnce returns ErrConflict if the baton cannot be changed now.
 func (e *Executor) mergeOnce(ctx context.Context, k scheduler.Key, detached scheduler.Baton, p scheduler.Progress) error {
 	slot := scheduler.Slot{Key: k}
 	st, err := e.cfg.Store.Waiting(ctx, slot)
@@ -53,7 +52,7 @@ func (e *Executor) mergeOnce(ctx context.Context, k scheduler.Key, detached sche
 			return err
 		}
 		if j.State == scheduler.Enabled {
-			return scheduler.ErrConflict // its baton is on the way, or is lost: the audit restores it
+			return scheduler.ErrConflict // its baton is in transit, or lost: the consistency check restores it
 		}
 	}
 	if next, counts := j.MergeStored(detached, p); counts {
@@ -62,7 +61,7 @@ func (e *Executor) mergeOnce(ctx context.Context, k scheduler.Key, detached sche
 	return nil
 }
 
-// mergeWaiting adds to the waiting baton.
+// mergeWaiting adds the counters to the waiting baton.
 func (e *Executor) mergeWaiting(ctx context.Context, st scheduler.Stored, detached scheduler.Baton, p scheduler.Progress) error {
 	b, err := scheduler.DecodeBaton(st.Data)
 	if err != nil {
@@ -73,7 +72,7 @@ func (e *Executor) mergeWaiting(ctx context.Context, st scheduler.Stored, detach
 		return err
 	}
 	if !detached.BelongsTo(j) || !b.Merge(p, detached.Nominal) {
-		return nil // deleted, or done by the worker before
+		return nil // deleted, or merged by an earlier worker
 	}
 	b.Number += detached.Uncounted(p)
 	from := From{Slot: scheduler.Slot{Key: st.Key}, Waiting: st.Revision}

@@ -7,29 +7,28 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// Look is one look at the batons of jobs, and at the last records of those that
-// have none.
+// Look is a snapshot of the batons of jobs, and of the last records of jobs without one.
 type Look struct {
 	steps  *Executor
 	batons map[scheduler.Key]batons
 	last   map[scheduler.Key][]*scheduler.Record
 }
 
-// batons are those of a job of its own, as they were at one instant.
+// batons are a job's own batons at one instant.
 type batons struct {
 	scheduler.Found
 
-	bad error // one of them cannot be read
+	bad error // one of them cannot be decoded
 }
 
-// The store is asked for so many jobs at once.
+// Maximum number of jobs per request to the store.
 const (
 	batonsAtOnce = 512
-	lastAtOnce   = 1024 / 5 // it looks up 1,024 subjects: one for each of scheduler.PlaceOutcomes
+	lastAtOnce   = 1024 / 5 // 1,024 subjects: one for each of scheduler.PlaceOutcomes
 )
 
-// Look looks at jobs that are stored as enabled, and were read before. It is a
-// request or two for some hundred of them.
+// Look takes a snapshot for jobs that are stored as enabled, and were read before. It needs one or two requests for
+// several hundred jobs.
 func (e *Executor) Look(ctx context.Context, keys []scheduler.Key) (*Look, error) {
 	l := &Look{e, make(map[scheduler.Key]batons, len(keys)), map[scheduler.Key][]*scheduler.Record{}}
 	for chunk := range slices.Chunk(keys, batonsAtOnce) {
@@ -52,7 +51,7 @@ func (e *Executor) Look(ctx context.Context, keys []scheduler.Key) (*Look, error
 	return l, nil
 }
 
-// take takes in a baton.
+// take adds a baton.
 func (l *Look) take(st scheduler.Stored, running bool) {
 	found := l.batons[st.Key]
 	b, err := scheduler.DecodeBaton(st.Data)
@@ -70,22 +69,22 @@ func (l *Look) take(st scheduler.Stored, running bool) {
 	l.batons[st.Key] = found
 }
 
-// Occupied reports whether there is a baton where that of the job ought to be.
+// Occupied reports whether a baton occupies the place of the job's own.
 func (l *Look) Occupied(k scheduler.Key) bool {
 	_, there := l.batons[k]
 	return there
 }
 
-// Own is what was found of a job's own baton, and how it stands with the job.
+// Own is the result of a [Look] for one job.
 type Own struct {
-	Baton   *scheduler.Baton // nil: none, or none that is of the job
+	Baton   *scheduler.Baton // nil: none, or one of another job
 	Running bool             // a worker has the baton
-	Course  scheduler.Course // of a job that is stored as enabled
-	Ending  scheduler.Ending // of one that is [scheduler.AtEnd]
-	Bad     error            // what is wrong with a baton that cannot be read: nothing else is known then
+	Course  scheduler.Course // status of a job that is stored as enabled
+	Ending  scheduler.Ending // if Course is [scheduler.AtEnd]
+	Bad     error            // error of decoding the baton; the other fields are then unset
 }
 
-// Job returns j, of which o was found, as it is: at its end when its history says so.
+// Job returns j with the end that its history contains, or else j.
 func (o *Own) Job(j *scheduler.Job) *scheduler.Job {
 	if o.Course != scheduler.AtEnd {
 		return j
@@ -97,15 +96,15 @@ func (o *Own) Job(j *scheduler.Job) *scheduler.Job {
 	return next
 }
 
-// Own tells how it stands with one of the jobs. One whose attempt is recorded and
-// whose baton is about to go counts as under way.
+// Own returns the result for one of the jobs. A job whose attempt is recorded, but whose baton is not yet removed,
+// counts as under way.
 func (l *Look) Own(ctx context.Context, j *scheduler.Job) (o Own, err error) {
 	found := l.batons[j.Key]
 	var search *scheduler.PlaceSearch
 	switch b := found.Found; {
 	case found.bad != nil:
 		o.Bad = found.bad
-		return o, nil //nolint:nilerr // it is told in Bad
+		return o, nil //nolint:nilerr // reported in Bad
 	case b.Waiting != nil && b.Waiting.BelongsTo(j):
 		o.Baton = b.Waiting
 	case b.Running != nil && b.Running.BelongsTo(j):
@@ -119,8 +118,7 @@ func (l *Look) Own(ctx context.Context, j *scheduler.Job) (o Own, err error) {
 	return o, nil
 }
 
-// place is [Executor.Place] for a job without a baton of its own: for nearly all,
-// the last records tell.
+// place is [Executor.Place] for a job without a baton. For nearly all jobs, the last records are sufficient.
 func (l *Look) place(ctx context.Context, j *scheduler.Job) (*scheduler.PlaceSearch, error) {
 	if !l.Occupied(j.Key) {
 		if search := scheduler.NewPlaceSearch(j); search.LookAtLast(l.last[j.Key]) {
@@ -130,15 +128,14 @@ func (l *Look) place(ctx context.Context, j *scheduler.Job) (*scheduler.PlaceSea
 	return l.steps.Place(ctx, j)
 }
 
-// Place looks for the record that says where a job's own baton was.
+// Place searches the history for the schedule position of a job's own baton.
 func (e *Executor) Place(ctx context.Context, j *scheduler.Job) (*scheduler.PlaceSearch, error) {
 	search := scheduler.NewPlaceSearch(j)
 	return search, e.cfg.Store.Recent(ctx, j.Key, 0, scheduler.PlaceOutcomes, search.Look)
 }
 
-// Settled returns j as it is: at its end when the record of that is there, also
-// when its definition has yet to say so, or its baton has yet to go. A baton that
-// cannot be read is its worker's to see to.
+// Settled returns j with its end if the history contains it, even if the definition does not, or the baton still
+// exists. A baton that cannot be decoded is left to its worker.
 func (e *Executor) Settled(ctx context.Context, j *scheduler.Job) (*scheduler.Job, error) {
 	j, _, err := e.Find(ctx, j)
 	return j, err
@@ -150,7 +147,7 @@ func (e *Executor) Find(ctx context.Context, j *scheduler.Job) (_ *scheduler.Job
 		return j, from, nil
 	}
 	slot := scheduler.Slot{Key: j.Key}
-	if st, err := e.cfg.Store.Waiting(ctx, slot); err == nil { // which is cheaper than a look
+	if st, err := e.cfg.Store.Waiting(ctx, slot); err == nil { // cheaper than Look
 		if b, err := scheduler.DecodeBaton(st.Data); err == nil && b.Check(slot) == nil && b.BelongsTo(j) {
 			return j, From{Slot: slot, Waiting: st.Revision, Baton: &b}, nil
 		}

@@ -7,7 +7,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// recorded reports whether a record is among its job's last ones.
+// recorded reports whether r is among its job's last records.
 func (e *Executor) recorded(ctx context.Context, r *scheduler.Record) (there bool, err error) {
 	n := 0
 	err = e.cfg.Store.Newest(ctx, r.Job, []scheduler.Outcome{r.Outcome}, func(other *scheduler.Record) bool {
@@ -18,7 +18,7 @@ func (e *Executor) recorded(ctx context.Context, r *scheduler.Record) (there boo
 	return there, err
 }
 
-// recordedSkips returns the last records of what was skipped of an incarnation of a job, oldest first.
+// recordedSkips returns the last skipped records of an incarnation of a job, oldest first.
 func (e *Executor) recordedSkips(ctx context.Context, k scheduler.Key, incarnation string) (there []*scheduler.Record, err error) {
 	err = e.cfg.Persist(ctx, k, func(ctx context.Context) error {
 		n := 0
@@ -35,8 +35,8 @@ func (e *Executor) recordedSkips(ctx context.Context, k scheduler.Key, incarnati
 	return there, err
 }
 
-// unrecorded returns the records, of a decision about j, that the history does not have: an instant is recorded as skipped
-// once, also when the process that recorded it ended before it passed the baton on.
+// unrecorded returns the records of a decision about j that the history lacks: a time is recorded as skipped only once,
+// even if the process that recorded it ended before it passed the baton on.
 func (e *Executor) unrecorded(ctx context.Context, j *scheduler.Job, records []scheduler.Record) (left []scheduler.Record, err error) {
 	isSkip := func(r scheduler.Record) bool { return r.Outcome == scheduler.OutcomeSkipped }
 	first := slices.IndexFunc(records, isSkip)
