@@ -69,7 +69,7 @@ type Attempt struct {
 	Veiled func(text string) (spans [][2]int, reach int)
 }
 
-// Failure tells an errorAction how the main action failed.
+// Failure informs an errorAction about the failure of the main action.
 type Failure struct {
 	Status   int    `json:"status,omitempty"`  // status code of the last attempt; 0 if it had none
 	Attempts int    `json:"attempts"`          // number of attempts of the main action

@@ -18,9 +18,9 @@ type Collection struct {
 	State            State           // enabled, disabled or deleting; a disabled collection postpones its jobs
 	Suspended        bool            // disabled, and shown as suspended, a state of Azure Scheduler
 	Plan             Plan            // its sku; "": no plan, and no quota but its own
-	MaxJobCount      int             // own quota; 0: that of the plan
-	MaxRecurrence    spec.Recurrence // own quota: the highest frequency of a job; zero frequency: that of the plan
-	MinRetryInterval time.Duration   // 0: that of the process, 15 s by default
+	MaxJobCount      int             // own quota; 0: quota of the plan
+	MaxRecurrence    spec.Recurrence // own quota: the highest frequency of a job; zero frequency: quota of the plan
+	MinRetryInterval time.Duration   // 0: limit of the process, 15 s by default
 
 	Defaults *Defaults
 

@@ -157,7 +157,7 @@ func (c Condition) Judge(etag string, reading bool) Judgement {
 }
 
 // Check returns a [*PreconditionError] unless the condition holds for a change of the value with the tag etag, "" if it
-// does not exist. what is the value's name.
+// does not exist. The error names the value with what.
 func (c Condition) Check(what, etag string) error {
 	if c.Judge(etag, false) == Holds {
 		return nil

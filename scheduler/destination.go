@@ -67,7 +67,7 @@ const retyped = "belongs to an authentication of another type; send it again, or
 
 // CheckKept returns [ErrInvalid] if a patch redirects secrets that it does not resend, or changes their use: a user who
 // can patch a job could otherwise exfiltrate them. The patch turns before into after; kept are the paths of the secrets
-// that it does not resend. Shared secrets are exempt: whoever may name one may use it.
+// that it does not resend. Shared secrets are exempt: anyone who may name one may use it.
 func CheckKept(before, after *Definition, kept []string) error {
 	var problems document.Problems
 	others := before.properties.Retyped("", authentication, after.properties)
@@ -137,7 +137,7 @@ func CheckOmitted(cur *Job, next *Definition, at string) error {
 	return AsInvalid(problems)
 }
 
-// omittedOf returns the paths of the secrets that given, which replaces old, omits, including those of errorActions.
+// omittedOf returns the paths of the secrets of old, including its errorActions, that its replacement given omits.
 func omittedOf(path string, old, given document.Value) []string {
 	paths := old.Without(errorAction).Omitted(path, given)
 	was, _ := old.Member(errorAction)

@@ -154,8 +154,8 @@ func (j *Job) Ending(s Step, ended time.Time) Ending {
 }
 
 // Told reports whether the history expresses x, an ending of j, given the record of an attempt (nil for none) and the
-// records after it. Then the baton can be removed before the definition is written. An ending without a record, such as
-// that of a job whose last occurrence runs detached, must be written first.
+// records after it. If so, the baton can be removed before the definition is written. An ending without a record, for
+// example after a last occurrence that runs detached, must be written first.
 func (j *Job) Told(x Ending, attempt *Record, after []Record) bool {
 	search := NewPlaceSearch(j)
 	more := true

@@ -26,7 +26,8 @@ const (
 	definitionBytes = 4 << 10
 	costlyBytes     = 300 << 10
 
-	// UsualHeldBytes is the memory for the baton of a typical job, such as that of a large herd on arrival.
+	// UsualHeldBytes is the memory for the baton of a typical job. In a large herd, each baton needs this much on
+	// arrival, and less afterwards.
 	UsualHeldBytes = heldBytes
 
 	// LeastHeldBytes is the minimum memory for a baton.

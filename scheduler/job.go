@@ -111,7 +111,7 @@ func (j *Job) stateUnder(def *Definition) State {
 }
 
 // Equals reports whether putting def over j changes nothing, secrets included. A put of an unchanged ended job has no
-// effect, whatever state or pause it has.
+// effect, even if def sets another state or pause.
 func (j *Job) Equals(def *Definition) bool {
 	turned := j.State != j.stateUnder(def) || !j.PausedUntil.Equal(j.pauseUnder(def))
 	return (j.State.Final() || !turned) && j.Def.properties.Equal(def.properties)

@@ -84,7 +84,7 @@ func (q *JobQuery) Wants(j *Job, next time.Time) bool {
 		q.Labels.Matches(j.Def.Labels) && q.Runs(next) && (q.Text == "" || q.tells(j))
 }
 
-// tells reports whether the job matches the text of the query.
+// tells reports whether j contains the text of the query.
 func (q *JobQuery) tells(j *Job) bool {
 	text := FoldText(q.Text)
 	collection, name, slash := strings.Cut(text, "/")

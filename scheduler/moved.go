@@ -15,8 +15,8 @@ func MovedJob(data []byte) []byte {
 	})
 }
 
-// MovedJobDisabled is [MovedJob] for a job that arrives disabled. p is the progress of its own baton, nil for none. An
-// ended job stays ended.
+// MovedJobDisabled is [MovedJob] for a job that arrives disabled. p is the progress of the job's baton, nil for none.
+// An ended job stays ended.
 func MovedJobDisabled(data []byte, p *Progress) []byte {
 	return remade(data, func(m *storedMeta) bool {
 		changed := m.SpecSequence != 0

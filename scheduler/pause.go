@@ -23,7 +23,7 @@ func (j *Job) Paused(until, now time.Time) *Job {
 	return &next
 }
 
-// pauseUnder returns the end of the pause of j after an edit to def: that of def, or the current one if def has none.
+// pauseUnder returns the end of the pause of j after an edit to def: def's own, or the current one if def has none.
 func (j *Job) pauseUnder(def *Definition) time.Time {
 	if def.PausedUntil != nil {
 		return *def.PausedUntil

@@ -81,8 +81,8 @@ func (p *Progress) Merge(q Progress, nominal time.Time) bool {
 	return true
 }
 
-// keep raises the counters of p to at least those of q. A baton that is redelivered after a crash lacks the runs that
-// were merged after it.
+// keep raises the counters of p to at least the counters of q. A baton that is redelivered after a crash lacks the runs
+// that were merged after it.
 func (p *Progress) keep(q *Progress) {
 	p.Number, p.Executions = max(p.Number, q.Number), max(p.Executions, q.Executions)
 	p.Failures, p.Faults = max(p.Failures, q.Failures), max(p.Faults, q.Faults)

@@ -25,7 +25,7 @@ const (
 type Quota struct {
 	MaxJobCount      int             // 0: no limit
 	MaxRecurrence    spec.Recurrence // highest frequency of a job; zero frequency: no limit
-	MinRetryInterval time.Duration   // 0: that of the process
+	MinRetryInterval time.Duration   // 0: limit of the process
 	NoAuthentication bool            // HTTP requests must not use authentication
 }
 
@@ -38,8 +38,8 @@ var plans = map[Plan]Quota{
 	P20Premium: {1000, spec.Recurrence{Frequency: spec.Minute, Interval: 1}, 0, false},
 }
 
-// Quota returns the collection's own quota, with that of its plan for limits that it omits. Without a plan, only its
-// own limits apply.
+// Quota returns the collection's own quota, completed by the quota of its plan. Without a plan, only its own limits
+// apply.
 func (c *Collection) Quota() Quota {
 	q := plans[c.Plan]
 	if c.MaxJobCount > 0 {
@@ -52,7 +52,7 @@ func (c *Collection) Quota() Quota {
 	return q
 }
 
-// Limits returns the limits of the collection, with those of the process for limits that it omits.
+// Limits returns the limits of the collection, completed by the limits of the process.
 func (c *Collection) Limits(process Limits) Limits {
 	least := c.Quota().MinRetryInterval
 	if c.MinRetryInterval == 0 {

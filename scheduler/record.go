@@ -17,7 +17,7 @@ const (
 	OutcomeCompleted Outcome = "completed" // an attempt succeeded
 	OutcomeFailed    Outcome = "failed"    // an attempt failed
 	OutcomeFaulted   Outcome = "faulted"   // an occurrence failed after all retries and its errorAction
-	OutcomePostponed Outcome = "postponed" // deferred: the collection is disabled, or the target's circuit breaker or rate limit does not allow the run yet
+	OutcomePostponed Outcome = "postponed" // the collection is disabled, or the target's circuit breaker or rate limit defers the run
 	OutcomeSkipped   Outcome = "skipped"   // did not run, see Reason
 )
 
@@ -89,7 +89,7 @@ type Record struct {
 	Final       bool          // failed, and a retry could not help
 	RetryAfter  time.Duration // delay that the target requested
 	Type        string        // type of the action
-	Target      string        // what the action loads: host and port
+	Target      string        // host and port that the action loads
 	Path        string        // one of several errorActions: its path, action.errorAction[1]
 	Failed      *Failure      // error phase: how the main action failed
 	Resubmits   *Resubmission // manual run: the occurrence that it repeats
@@ -123,7 +123,7 @@ func DamagedRecord(outcome Outcome, stored time.Time, err error) *Record {
 	return &Record{Damaged: true, Outcome: outcome, Ended: stored, Message: "this record cannot be read: " + err.Error()}
 }
 
-// Short returns the summary, or the message if there is none.
+// Short returns the summary, or else the message.
 func (r *Record) Short() string { return cmp.Or(r.Summary, r.Message) }
 
 // Lateness returns how long after its due time the attempt started.

@@ -11,9 +11,9 @@ import (
 )
 
 // RecordForm is a record as users see it: the properties of a record in the APIs, and the fields of its message on
-// NATS. Times are RFC 3339 in UTC. The first eight fields are those of Azure Scheduler's history (its REST API, "List
-// Job History"); each retry has a separate record. A faulted record describes the main action's last attempt, except
-// for GivenUp.
+// NATS. Times are RFC 3339 in UTC. The first eight fields match Azure Scheduler's history (its REST API, "List Job
+// History"); each retry has a separate record. A faulted record describes the main action's last attempt, except for
+// GivenUp.
 type RecordForm struct {
 	// Started is set for attempts, and for faulted records, which describe an attempt.
 	Started time.Time `json:"startTime,omitzero"`
@@ -35,7 +35,7 @@ type RecordForm struct {
 	Duration   *Seconds  `json:"duration,omitempty"`        // from startTime to the end; attempts only
 	ActionType string    `json:"actionType,omitempty"`      // as in the job: Http, StorageQueue, …
 	ActionPath string    `json:"actionPath,omitempty"`      // one of several errorActions: its path, action.errorAction[1]
-	Target     string    `json:"target,omitempty"`          // what the action loads: host and port
+	Target     string    `json:"target,omitempty"`          // host and port that the action loads
 	StatusCode int       `json:"statusCode,omitempty"`      // status code of the target, or the nearest HTTP equivalent
 	Final      bool      `json:"final,omitempty"`           // failed, and a retry could not help
 	RetryAfter Seconds   `json:"retryAfter,omitzero"`       // delay that the target requested
@@ -133,7 +133,7 @@ func codeSeconds(c *plainjson.Codec, name string, s **Seconds) {
 	}
 }
 
-// Short returns the summary, or the message if there is none.
+// Short returns the summary, or else the message.
 func (f *RecordForm) Short() string { return cmp.Or(f.Summary, f.Message) }
 
 // record is the inverse of [Record.Form], without the fields that users do not see.

@@ -77,8 +77,8 @@ func NewAttemptSearch(k Key, b Baton) *AttemptSearch {
 	return &AttemptSearch{baton: b, id: b.attemptID(k), occurrence: OccurrenceID(k, b.Nominal)}
 }
 
-// Baton returns the baton to continue from: that of the recorded attempt, or, if the attempt ran detached, the job's
-// own baton that was searched for.
+// Baton returns the baton to continue from: the baton of the recorded attempt, or, if the attempt ran detached, the
+// job's own baton that was searched for.
 func (s *AttemptSearch) Baton() Baton {
 	if s.besideIt() {
 		return s.baton
@@ -108,9 +108,8 @@ func (s *AttemptSearch) Look(r *Record) bool {
 	return s.Found == nil && (s.seen < HistoryDepth || s.seen < busyDepth && r.Stored.After(s.baton.Due))
 }
 
-// precedes reports whether r, an attempt of the same slot, ended before the wanted attempt was due. Then all older
-// records do, too. An attempt counts one more than its baton, but an edit may reset the counts to those of an older
-// definition.
+// precedes reports whether r, an attempt of the same slot, ended before the wanted attempt was due, as all older
+// records did. An attempt counts one more than its baton, but an edit may reset the counts to an older definition's.
 func (s *AttemptSearch) precedes(r *Record) bool {
 	return r.Stored.Before(s.baton.Due) && r.Progress.Executions+r.Progress.Errors <= s.baton.Executions+s.baton.Errors
 }
@@ -225,8 +224,8 @@ func (s *PlaceSearch) note(r *Record) {
 }
 
 // LookAtLast processes only the last record of each of the [PlaceOutcomes], instead of the whole history, and reports
-// whether that was sufficient. Otherwise a full search must follow: an older record of one of these outcomes may be the
-// one that counts.
+// whether that was sufficient. Otherwise a full search must follow: an older record of one of these outcomes may be
+// decisive.
 func (s *PlaceSearch) LookAtLast(records []*Record) bool {
 	slices.SortFunc(records, func(a, b *Record) int { return cmp.Compare(b.Sequence, a.Sequence) })
 	for i, r := range records {

@@ -15,7 +15,7 @@ type Replanning uint8
 const (
 	LeaveAlone  Replanning = iota // it follows the definition, or will: an occurrence in progress ends under its own definition
 	LookAgain                     // a worker has it, and may have read the definition before the edit
-	ReplaceIt                     // execute the step in its place
+	ReplaceIt                     // execute the step instead of its baton
 	DeriveAgain                   // it was lost, or an edit was interrupted: derive it from the history
 )
 

@@ -15,9 +15,9 @@ import (
 // The defaults and limits are Azure Scheduler's: an absent policy is fixed with 4 retries 30 s apart; the interval is
 // 15 s to 18 months, the count 0 to 20 ("Azure Scheduler concepts, terminology, and entities", retryPolicy).
 //
-// Carillon adds the type exponential, as in Google Cloud Tasks: the first pause is Interval, and each of the next
-// Doublings pauses is twice the previous one. Then the pauses grow linearly by the last doubled pause. Most limits
-// every pause, before jitter.
+// Carillon adds the type exponential, as in Google Cloud Tasks: the first pause is Interval, each of the next Doublings
+// pauses is twice the previous one, and later pauses grow linearly by the last doubled pause. Most limits every pause,
+// before jitter.
 type RetryPolicy struct {
 	Type      RetryType
 	Interval  document.Duration // from the end of a failed attempt to the next one; exponential: first pause

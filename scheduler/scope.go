@@ -122,7 +122,7 @@ func ValidateCollection(name string) error {
 	return ValidateName("collection", plain)
 }
 
-// The parts of ids before and after those of a scope.
+// The parts of ids before and after the names of a scope.
 const (
 	providerPath    = "/providers/Microsoft.Scheduler"
 	collectionsPath = "/jobCollections/"

@@ -15,7 +15,7 @@ type Step struct {
 	State    State     // the job's state after the step
 	Progress Progress  // the job's progress at the start of Next, or at its end
 
-	// Merge: the baton belonged to a detached run, and Progress is added to that of its job.
+	// Merge: the baton belonged to a detached run, and Progress is added to the job's progress.
 	Merge bool
 }
 
@@ -33,7 +33,7 @@ func (s Step) WithoutFaulted() Step {
 	return s
 }
 
-// counting returns the step with counters of at least p, those of the definition: the found record does not include
+// counting returns the step with counters of at least p, which the definition holds: the found record does not include
 // detached runs.
 func (s Step) counting(p *Progress) Step {
 	s.Progress.keep(p)

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Slot is the place of one baton: the job's own, or that of a detached run.
+// Slot is the place of one baton: the job's own baton, or the baton of a detached run.
 type Slot struct {
 	Key
 
@@ -17,7 +17,7 @@ type Stored struct {
 	Key          Key
 	Revision     uint64
 	Data         []byte
-	SpecSequence uint64 // of a deleted job: the spec that deleted it; Revision is then that of the delete marker
+	SpecSequence uint64 // of a deleted job: the spec that deleted it; Revision is then the revision of the delete marker
 }
 
 // Store is the scheduler's durable store. Package store implements it on JetStream. Errors match the sentinels of this

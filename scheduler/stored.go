@@ -51,7 +51,7 @@ func (j *Job) Encode(secrets Sealer) ([]byte, error) {
 // usualSize is the capacity in bytes for a stored job; most jobs fit.
 const usualSize = 768
 
-// propertiesMember begins the last field of a stored job. Nothing before it contains text of a user, so its first
+// propertiesMember begins the last field of a stored job. The fields before it contain no text of a user, so its first
 // occurrence is the right one.
 const propertiesMember = `,"properties":`
 
@@ -197,8 +197,8 @@ func StoredSpecSequence(data []byte) uint64 {
 	return s.SpecSequence
 }
 
-// MayHaveState reports whether the stored job may have a state once it is fully decoded. One that cannot be decoded may
-// be damaged.
+// MayHaveState reports whether the stored job may have a state once it is fully decoded. An undecodable job may be
+// damaged.
 func MayHaveState(data []byte, state State) bool {
 	m, err := decodeMeta(data)
 	return err != nil || m.State == state || state == Damaged

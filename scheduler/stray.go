@@ -27,7 +27,7 @@ const (
 	Missing             // lost, or deleted so long ago that the marker has expired
 )
 
-// Fate returns what happened to the definition. In doubt, it is missing.
+// Fate returns what happened to the definition. If there is no proof, it is missing.
 func (s *Stray) Fate() Fate {
 	switch {
 	case s.Baton == nil && s.Marker > 0:

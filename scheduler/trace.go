@@ -12,8 +12,8 @@ type TraceContext struct {
 	State  string `json:"state,omitempty"`  // tracestate; "": none
 }
 
-// BatonTrace is the trace of an occurrence, carried by its baton: that of a manual run, which continues the trace of
-// its request, or of an occurrence after its first attempt.
+// BatonTrace is the trace of an occurrence, carried by its baton. A manual run has one, which continues the trace of
+// its request, and so does every occurrence after its first attempt.
 type BatonTrace struct {
 	TraceContext
 

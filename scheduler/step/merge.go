@@ -16,8 +16,8 @@ const (
 	mergeMaxPause = 5 * time.Second
 )
 
-// merge adds the counters of an ended detached run to those of its job by compare-and-set: on the waiting baton, or on
-// the definition if there is none. It waits while a worker has the baton.
+// merge adds the counters of an ended detached run to its job by compare-and-set: on the waiting baton or, without one,
+// on the definition. It waits while a worker has the baton.
 func (e *Executor) merge(ctx context.Context, k scheduler.Key, detached scheduler.Baton, p scheduler.Progress) error {
 	for pause := mergePause; ; pause = min(2*pause, mergeMaxPause) {
 		err := e.cfg.Persist(ctx, k, func(ctx context.Context) error { return e.mergeOnce(ctx, k, detached, p) })
