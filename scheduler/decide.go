@@ -64,7 +64,7 @@ const (
 	// Drop: nothing remains to be done. Acknowledge the message.
 	Drop
 
-	// Astray: the definition is missing. Find out why before removing the baton.
+	// Astray: the definition is missing. Find out why before removing the baton, see [Stray].
 	Astray
 
 	// Orphan: the baton belongs to an earlier job of the name, whose deletion was interrupted. Its message occupies the

@@ -3,8 +3,8 @@
 //
 // # One baton per job
 //
-// Every enabled job owns exactly one durable message, its [Baton]. The NATS server stores the waiting baton and fires it
-// shortly before the job is due. A worker runs the job and publishes the next waiting baton:
+// Every enabled job owns exactly one durable message, its [Baton]. The NATS server stores the waiting baton and fires
+// it shortly before the job is due. A worker runs the job and publishes the next waiting baton:
 //
 //	          fire at due - lead              record, publish next, ack
 //	waiting ──────────────────────▶ running ──────────────────────────▶ waiting
@@ -12,12 +12,12 @@
 //	                                   └──▶ removed: completed, faulted, disabled or deleted
 //
 // Carillon has no leader, no lock and no polling. A baton carries the job's counters and schedule position, and workers
-// cache definitions until an edit. In the steady state, firing a job therefore reads nothing and writes two messages: the
-// history record and the next baton.
+// cache definitions until an edit. In the steady state, firing a job therefore reads nothing and writes two messages:
+// the history record and the next baton.
 //
-// All decisions use the clock of the NATS server that leads the streams ([Store.Now]), so clock skew between replicas has
-// no effect. The server fires a baton 500 ms early ([Job.ArmAt]), and 5 s earlier still in a cluster ([Store.Ahead]). The
-// worker holds the baton until the exact due time.
+// All decisions use the clock of the NATS server that leads the streams ([Store.Now]), so clock skew between replicas
+// has no effect. The server fires a baton 500 ms early ([Job.ArmAt]), and 5 s earlier still in a cluster
+// ([Store.Ahead]). The worker holds the baton until the exact due time.
 //
 // # Life cycle of a run
 //
@@ -47,32 +47,32 @@
 //	store    acknowledges the message: waiting
 //
 // The last history record of a job marks its end. A background task then writes the end to the definition. In the
-// meantime, a reader that finds an enabled job without a baton checks the history ([Job.Course]). If no record expresses
-// the end, the worker writes the definition before it removes the baton ([Job.Told]).
+// meantime, a reader that finds an enabled job without a baton checks the history ([Job.Course]). If no record
+// expresses the end, the worker writes the definition before it removes the baton ([Job.Told]).
 //
 // An edit takes another path: package service validates the document ([Reading]), stores the job and re-arms its baton
 // ([Job.Replan]). An edit of an ended job starts it again and keeps only its counters ([Job.Edited], [Job.BegunGen]).
 //
 // # Guarantees
 //
-//  1. A crash loses nothing. A waiting baton is a stored message. Another worker receives a running baton about 3 s after
-//     a crash of its worker, and 10 s after its worker stops responding on an open connection.
-//  2. A job never forks. The store accepts the next baton only while the running baton is the job's last message, so an
-//     overtaken worker changes nothing.
+//  1. A crash loses nothing. A waiting baton is a stored message. Another worker receives a running baton about 3 s
+//     after a crash of its worker, and 10 s after its worker stops responding on an open connection.
+//  2. A job never forks. The store accepts the next baton only while the running baton is the job's last message, so
+//     an overtaken worker changes nothing.
 //  3. Never early. No action starts before the occurrence's nominal time plus its jitter.
-//  4. At least once. A target receives a repeated call only after a crash between its answer and the history record. The
-//     idempotency key is the same. A process leaves at most as many unrecorded attempts as it has slots, and starts none
-//     while a record has waited for 1 s.
-//  5. Nothing is silent. Every due time ends in at least one [Record]: completed, failed, faulted, postponed, or skipped
-//     with a [Reason].
+//  4. At least once. A target receives a repeated call only after a crash between its answer and the history record.
+//     The idempotency key is the same. A process leaves at most as many unrecorded attempts as it has slots, and
+//     starts none while a record has waited for 1 s.
+//  5. Nothing is silent. Every due time ends in at least one [Record]: completed, failed, faulted, postponed, or
+//     skipped with a [Reason].
 //  6. An occurrence ends under the definition it started with, including its retries and error actions. An edit takes
 //     effect with the next occurrence.
 //  7. A deleted job runs nothing more, except for an attempt in progress. A disabled job starts no occurrence of its
 //     schedule; started occurrences and manual runs end normally, including retries and error actions.
-//  8. Secrets of jobs are sealed in the store. No API returns them, and no baton, record or log contains them (package
-//     secrets).
-//  9. No baton is removed in doubt. If its definition is missing and no deletion is certain, the baton waits until the
-//     job is created again ([Stray]).
+//  8. Secrets of jobs are sealed in the store. No API returns them, and no baton, record or log contains them
+//     (package secrets).
+//  9. No baton is removed in doubt. If its definition is missing and no deletion is certain, the baton waits until
+//     the job is created again ([Stray]).
 //
 // Occurrences of one job are in order. Carillon promises no order between jobs.
 //
@@ -105,7 +105,7 @@
 //	client            Go client of the APIs
 //	importer          creates jobs from other schedulers' formats
 //
-// Package store implements [Store]; the packages under actions implement [Action]. Imports point toward this package, and
-// service and worker do not import each other: integration/imports_test.go enforces both rules.
+// Package store implements [Store]; the packages under actions implement [Action]. Imports point toward this package,
+// and service and worker do not import each other: integration/imports_test.go enforces both rules.
 // integration/guarantees_test.go names the tests of each guarantee and compares the first words of the list above.
 package scheduler

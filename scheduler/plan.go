@@ -41,7 +41,7 @@ func (j *Job) Rejoin(p Progress, now time.Time) Step {
 	return j.skipTo(p, n, ok, now, ReasonDisabled)
 }
 
-// following plans the occurrence after that of b, which ended now.
+// following plans the next occurrence after b's, which ended now.
 func (j *Job) following(p Progress, b Baton, now time.Time) Step {
 	if b.Schedule != j.ScheduleGen {
 		return j.Begin(p, now)
@@ -133,8 +133,8 @@ func (j *Job) due(p Progress, nominal time.Time) time.Time {
 // lastYear is the last year that RFC 3339 can express.
 const lastYear = 9999
 
-// Upcoming returns the nominal times of the next n occurrences at most, from the baton b on: that of b, unless it has
-// begun, and the times after it. recurrence.count applies as if each of them ran.
+// Upcoming returns the nominal times of at most n occurrences from the baton b on: b's own, unless it has begun, and
+// the times after it. recurrence.count applies as if each of them ran.
 func (j *Job) Upcoming(b *Baton, n int) []time.Time {
 	plan, t, ok := j.plan(b.Progress), b.Nominal, true
 	switch {

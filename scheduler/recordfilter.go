@@ -24,7 +24,7 @@ type RecordFilter struct {
 	Late        bool     // began later than the job's lateAfter allows; false: any
 
 	// A record may belong to an earlier job of the name, which was deleted during an attempt. UID selects the records
-	// of the job with that incarnation, Earlier those of all deleted jobs.
+	// of the job with that incarnation, Earlier the records of all deleted jobs.
 	UID     string
 	Earlier bool
 }
