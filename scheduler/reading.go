@@ -198,3 +198,52 @@ func envelopeOf(v document.Value) string {
 	}
 	return ""
 }
+
+// JobShape returns the shape of a job document for all action types, with the envelope "properties". It is derived from
+// the parser of jobs, which also accepts the fields without the envelope, next to the envelope's fields.
+func JobShape(actions ActionReader) *document.Shape {
+	reading := Reading{Actions: actions}
+	return document.ShapeOf(func(o *document.Object) { reading.document(o) })
+}
+
+// CollectionShape returns the shape of a collection document. It is derived from the parser of collections, except for
+// the errorAction of the defaults, which takes the fields of the action in the shape of a job.
+func CollectionShape(actions ActionReader, job *document.Shape) *document.Shape {
+	shape := document.ShapeOf(func(o *document.Object) {
+		new(Collection).read(o)
+		properties, _ := o.Object(envelope)
+		if defaults, ok := properties.Object("defaults"); ok {
+			new(Defaults).read(defaults, &Reading{Actions: actions})
+		}
+	})
+	action := job.Members.Member(envelope).Members.Member("action")
+	shape.Members.Member(envelope).Members.Member("defaults").Members.Member(errorAction).Members = action.Members
+	return shape
+}
+
+// words returns the shape of a job without an envelope, for all action types.
+func (r *Reading) words() *document.Shape {
+	describing := Reading{Actions: r.Actions, Key: r.Key, Now: r.Now}
+	return document.ShapeOf(func(o *document.Object) { describing.properties(o) })
+}
+
+// likelyType returns the probable type of an action whose own type is missing or wrong, so that the action's other
+// problems can be reported at the same time: a type that requires a field of the action, the nearest to the written
+// type. "" if nothing suggests a type.
+func (r *Reading) likelyType(o *document.Object) string {
+	var kinds []string
+	for _, kind := range r.Actions.Types() {
+		words := document.ShapeOf(func(o *document.Object) { r.Actions.ReadAction(kind, o) })
+		if slices.ContainsFunc(words.Members.Known, func(s *document.Shape) bool { return s.Required && o.Holds(s.Name) }) {
+			kinds = append(kinds, kind)
+		}
+	}
+	written, _ := o.Value("type")
+	if len(kinds) == 0 {
+		return document.Nearest(written.Text(), r.Actions.Types())
+	}
+	if near := document.Nearest(written.Text(), kinds); near != "" {
+		return near
+	}
+	return kinds[0]
+}
