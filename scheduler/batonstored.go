@@ -21,8 +21,8 @@ type storedBaton struct {
 const (
 	batonSize         = 192
 	batonProgressSize = 256
-	batonFailedSize   = 256
-	batonTraceSize    = 128
+	batonFailedSize   = 256 // without the message
+	batonTraceSize    = 128 // without the state
 )
 
 // Encode returns the message body. A waiting baton is on disk only, so its length costs no memory: no field that a

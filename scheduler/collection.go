@@ -22,7 +22,7 @@ type Collection struct {
 	MaxRecurrence    spec.Recurrence // own quota: the highest frequency of a job; zero frequency: quota of the plan
 	MinRetryInterval time.Duration   // 0: limit of the process, 15 s by default
 
-	Defaults *Defaults
+	Defaults *Defaults // set if the reader knows the action types; nil: none
 
 	Targets map[string]*TargetRule // by host, host and port, or "*" for all others
 

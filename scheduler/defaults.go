@@ -12,9 +12,9 @@ import (
 type Defaults struct {
 	Labels map[string]string
 
-	timeout   time.Duration
-	lateAfter time.Duration
-	action    ActionSpec // only its retry policy and errorActions
+	timeout   time.Duration // 0: none
+	lateAfter time.Duration // 0: none
+	action    ActionSpec    // only its retry policy and errorActions
 	document  document.Value
 	refs      []document.SecretRef
 }

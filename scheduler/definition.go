@@ -11,14 +11,14 @@ import (
 
 // Definition is a job as its users wrote it: the properties of a job document, validated and compiled.
 type Definition struct {
-	Timing      spec.Timing
+	Timing      spec.Timing // startTime, timeZone, dst and recurrence
 	Action      ActionSpec
 	State       State         // enabled or disabled; "" if omitted: an existing job keeps its state, a new job is enabled
 	PausedUntil *time.Time    // end of the pause; zero: no pause; nil if omitted: the job keeps its pause
 	Jitter      time.Duration // maximum delay of an occurrence; its share is fixed; 0: none
 	CatchUp     CatchUp
 	Overlap     Overlap
-	Timeout     time.Duration
+	Timeout     time.Duration // per attempt
 	LateAfter   time.Duration // an occurrence that begins later than this after its due time is late; 0: never
 	Labels      map[string]string
 	Description string
@@ -27,7 +27,7 @@ type Definition struct {
 
 	Inherited document.Value // collection defaults in effect, see [Job.Inheriting]; null for none
 
-	properties   document.Value
+	properties   document.Value       // canonical, without state, pausedUntil and status
 	secrets      bool                 // the properties contain secrets, locked or not
 	usedData     []string             // fields of Data that the templates use; * for all
 	refs         []document.SecretRef // shared secrets that the properties refer to

@@ -84,8 +84,8 @@ func (b *Baton) ComesAgain(before int) time.Time {
 // the decoded form.
 type Packed struct {
 	Revision uint64
-	Target   string
-	Data     []byte
+	Target   string // of its action
+	Data     []byte // stored form
 }
 
 // Packs reports whether a worker that holds b, which is not due, may drop the decoded definition j and decode it again

@@ -23,8 +23,8 @@ type Job struct {
 	Anchor       time.Time // last change of the schedule; replaces a missing startTime
 	SpecSequence uint64    // stream sequence of the spec that wrote the job, 0 if none
 	State        State
-	PausedUntil  time.Time // planned occurrences do not begin before it; zero or past: not paused
-	Origin       Origin
+	PausedUntil  time.Time      // planned occurrences do not begin before it; zero or past: not paused
+	Origin       Origin         // of the last edit
 	Canceled     []Cancellation // oldest first
 	Progress     Progress       // of a job without a baton (disabled or final), at the last write
 

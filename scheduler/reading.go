@@ -11,8 +11,8 @@ import (
 
 // Limits are the limits of a collection, or of the process, for its jobs.
 type Limits struct {
-	MinRetryInterval time.Duration
-	retries          bool // jobs inherit a retryPolicy
+	MinRetryInterval time.Duration // 0: 15 s
+	retries          bool          // jobs inherit a retryPolicy
 }
 
 // Reading parses job documents within limits. Actions is required.

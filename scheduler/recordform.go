@@ -224,7 +224,7 @@ func phaseNamed(action string) Phase {
 }
 
 // Seconds is a duration in APIs and in the store: a JSON number of seconds, exact to the nanosecond.
-type Seconds time.Duration //nolint:recvcheck
+type Seconds time.Duration //nolint:recvcheck // UnmarshalJSON changes its receiver
 
 // nanoDigits is the number of decimals of a nanosecond.
 const nanoDigits = 9

@@ -166,7 +166,7 @@ type PlaceSearch struct {
 
 	job     *Job
 	seen    int
-	faulted []string
+	faulted []string       // occurrences with a faulted record
 	gaps    map[int64]bool // clock changes, by their Unix seconds
 	gaveUp  *Record        // the next run was too expensive to compute; the schedule did not run after this record
 }

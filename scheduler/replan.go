@@ -4,8 +4,8 @@ import "time"
 
 // Found holds the batons of an enabled job. Both nil: none.
 type Found struct {
-	Waiting *Baton
-	Running *Baton
+	Waiting *Baton // in the store, until it is due
+	Running *Baton // with a worker
 }
 
 // Replanning states what happens to a job's baton after an edit.

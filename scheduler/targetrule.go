@@ -15,7 +15,7 @@ type TargetRule struct {
 	Concurrency int           // attempts in progress; 0: the limit of the process
 	Rate        int           // attempts that begin in each Per; 0: no limit
 	Per         time.Duration // default: 1 s
-	Breaker     *BreakerRule
+	Breaker     *BreakerRule  // nil: none
 }
 
 // BreakerRule configures the circuit breaker of a target. An attempt counts as a failure if it has no response, or one

@@ -58,11 +58,11 @@ func New(cfg Config) *Executor {
 // From is the location of the baton that a step moves. If Waiting and Running are zero, the job has no baton.
 type From struct {
 	Slot     scheduler.Slot
-	Waiting  uint64 // sequence of the waiting baton; 0: none
-	Running  uint64 // sequence of the running baton; 0: none
-	Baton    *scheduler.Baton
-	Schedule int  // schedule generation at the decision
-	Doubtful bool // nothing waits: another process may have continued from the running or missing baton, and later runs may have ended
+	Waiting  uint64           // sequence of the waiting baton; 0: none
+	Running  uint64           // sequence of the running baton; 0: none
+	Baton    *scheduler.Baton // a detached run to merge, or the waiting baton from [Executor.Find]
+	Schedule int              // schedule generation at the decision
+	Doubtful bool             // nothing waits: another process may have continued from the running or missing baton, and later runs may have ended
 }
 
 // CarryOut writes the records of the step, unless the history has them, and then moves the job's baton or writes its
