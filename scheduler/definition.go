@@ -15,7 +15,7 @@ type Definition struct {
 	Action      ActionSpec
 	State       State         // enabled or disabled; "" if omitted: an existing job keeps its state, a new job is enabled
 	PausedUntil *time.Time    // end of the pause; zero: no pause; nil if omitted: the job keeps its pause
-	Jitter      time.Duration // maximum delay of an occurrence; its share is fixed; 0: none
+	Jitter      time.Duration // an occurrence is delayed by a fixed share of it; 0: none
 	CatchUp     CatchUp
 	Overlap     Overlap
 	Timeout     time.Duration // per attempt
