@@ -11,12 +11,12 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
-// act is an action without retries; rest are more of its members.
+// act is an action without retries; rest holds further fields.
 func act(target, rest string) string {
 	return `{"type": "None", "target": "` + target + `", "retryPolicy": {"retryType": "none"}` + rest + `}`
 }
 
-// onError is the member of an action that has these errorActions.
+// onError is the errorAction field of an action.
 func onError(actions string) string { return `, "errorAction": ` + actions }
 
 // handled is a one-shot whose main action has these errorActions.
@@ -25,8 +25,8 @@ func handled(t *testing.T, errorActions string) *scheduler.Job {
 	return job(t, `"action": `+act("main", errorActions)+`, `+once)
 }
 
-// TestErrorActionsRunInOrder has the actions of an occurrence, each with its key, by which of them fail: those of a list run
-// whatever became of the ones before, and those of an errorAction when it has failed.
+// TestErrorActionsRunInOrder checks the actions of an occurrence and their keys, by which of them fail. The
+// errorActions of a list run regardless of the results before them; nested errorActions run if their action fails.
 func TestErrorActionsRunInOrder(t *testing.T) {
 	one := onError(act("a", ""))
 	list := onError("[" + act("a", "") + "," + act("b", "") + "," + act("c", "") + "]")
@@ -87,7 +87,7 @@ func TestErrorActionsRunInOrder(t *testing.T) {
 	}
 }
 
-// TestErrorActionsRetry: each errorAction has a retry policy of its own, or that of the action it is of.
+// TestErrorActionsRetry checks that an errorAction without a retry policy inherits that of its action.
 func TestErrorActionsRetry(t *testing.T) {
 	const twice = `"retryPolicy": {"retryType": "fixed", "retryInterval": "PT10S", "retryCount": 1}`
 	j := job(t, `"action": {"type": "None", "target": "main", "retryPolicy": {"retryType": "none"}, "errorAction": [
@@ -108,8 +108,8 @@ func TestErrorActionsRetry(t *testing.T) {
 	}
 }
 
-// TestErrorActionNoLongerKept: an errorAction of a definition that is no longer kept, of which the present one has fewer, is
-// its last one.
+// TestErrorActionNoLongerKept checks that a position beyond the last errorAction, from a definition that is no longer
+// stored, resolves to the last one.
 func TestErrorActionNoLongerKept(t *testing.T) {
 	for errorActions, want := range map[string]string{
 		"": "main", onError(act("a", "")): "a", onError("[" + act("a", "") + "," + act("b", "") + "]"): "b",
@@ -127,7 +127,7 @@ func TestErrorActionNoLongerKept(t *testing.T) {
 	}
 }
 
-// TestWrongErrorActions: what is wrong is told with its place.
+// TestWrongErrorActions checks the paths of problems.
 func TestWrongErrorActions(t *testing.T) {
 	six := strings.TrimSuffix(strings.Repeat(act("a", "")+",", 6), ",")
 	deep := ""

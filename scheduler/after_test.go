@@ -10,7 +10,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// Actions of jobs, which go before their timing.
+// Actions of jobs, which precede their timing.
 const (
 	noRetry     = `"action": {"type": "None", "target": "target:80", "retryPolicy": {"retryType": "none"}}, `
 	twoRetries  = `"action": {"type": "None", "target": "target:80", "retryPolicy": {"retryType": "fixed", "retryInterval": "PT10S", "retryCount": 2}}, `
@@ -19,7 +19,7 @@ const (
 	finalOnNone = `"action": {"type": "None", "retryPolicy": {"retryInterval": "PT10S", "finalOn": []}}, `
 )
 
-// How attempts of these rows end, after a second.
+// Results of attempts, after one second.
 var (
 	succeeds   = scheduler.Result{Status: 200, Message: "fine", Duration: time.Second}
 	fails      = scheduler.Result{Failed: true, Status: 500, Message: "out of order", Summary: "order", Duration: time.Second}
@@ -27,13 +27,13 @@ var (
 	asksLater  = scheduler.Result{Failed: true, Status: 503, RetryAfter: time.Minute, Duration: time.Second}
 )
 
-// lasting is res after so long.
+// lasting returns res with a duration.
 func lasting(d time.Duration, res scheduler.Result) scheduler.Result {
 	res.Duration = d
 	return res
 }
 
-// try makes of a baton the n-th try of its occurrence.
+// try sets the number of tries of a baton's occurrence.
 func try(n int) change {
 	return func(b *scheduler.Baton) {
 		*b = b.Begin()
@@ -41,7 +41,7 @@ func try(n int) change {
 	}
 }
 
-// inErrorAction makes of a baton the n-th try of the errorAction, after one of the action.
+// inErrorAction moves a baton to the n-th try of the errorAction, after one try of the action.
 func inErrorAction(n int) change {
 	return func(b *scheduler.Baton) {
 		*b = b.Begin()
@@ -50,7 +50,7 @@ func inErrorAction(n int) change {
 	}
 }
 
-// An afterRow is an attempt that has ended.
+// An afterRow is an ended attempt.
 type afterRow struct {
 	name    string
 	ran     *scheduler.Job // the definition it ran under
@@ -61,7 +61,7 @@ type afterRow struct {
 	want    string
 }
 
-// after is what follows, and the baton as it was counted.
+// after returns the decision and the counted baton.
 func (r *afterRow) after() scheduler.Decision {
 	rec, b := scheduler.AttemptRecord(r.ran, r.baton, at(r.started), r.res)
 	return scheduler.After(r.ran, r.now, b, r.res, rec.Ended)
@@ -78,7 +78,7 @@ func mustFollow(t *testing.T, rows []afterRow) {
 	}
 }
 
-// TestAfterSuccess has attempts that succeeded.
+// TestAfterSuccess covers successful attempts.
 func TestAfterSuccess(t *testing.T) {
 	j, one, three, last := job(t, minutely), job(t, once), job(t, thrice), job(t, ending)
 	all := job(t, minutely+catchUp("all", ""))
@@ -101,7 +101,7 @@ func TestAfterSuccess(t *testing.T) {
 	})
 }
 
-// TestAfterSkipsKeepJitter: an instant that has passed, whose jitter is to come, is no overlap.
+// TestAfterSkipsKeepJitter checks that a time whose jitter has not elapsed is no overlap.
 func TestAfterSkipsKeepJitter(t *testing.T) {
 	j := job(t, minutely+`, "jitter": "PT40S"`)
 	row := afterRow{ran: j, now: j, baton: baton(j, "09:00:00"), started: "09:00:00", res: lasting(180*time.Second+time.Millisecond, succeeds)}
@@ -114,7 +114,7 @@ func TestAfterSkipsKeepJitter(t *testing.T) {
 	mustSay(t, "its jitter is over", strings.Join(recordsSaid(row.after().Step.Records), "; "), "skipped for overlap 3 from 09:01:00 to 09:03:00")
 }
 
-// TestAfterFailure has attempts that failed.
+// TestAfterFailure covers failed attempts.
 func TestAfterFailure(t *testing.T) {
 	none, two, handled, strict := job(t, noRetry+minutely), job(t, twoRetries+minutely), job(t, errorAction+minutely), job(t, finalOnNone+minutely)
 	one, oneHandled, three := job(t, twoRetries+once), job(t, errorAction+once), job(t, noRetry+thrice)
@@ -141,7 +141,7 @@ func TestAfterFailure(t *testing.T) {
 	})
 }
 
-// TestRetryBaton: the next try waits with what its occurrence has done, and with nothing of its target's.
+// TestRetryBaton checks that the baton of a retry keeps the occurrence's state, and no deferral.
 func TestRetryBaton(t *testing.T) {
 	two, handled := job(t, twoRetries+minutely), job(t, errorAction+minutely)
 	away := func(b *scheduler.Baton) {
@@ -172,7 +172,7 @@ func TestRetryBaton(t *testing.T) {
 	}
 }
 
-// TestFailureKnown: an errorAction knows how its action failed, in no more than 2,048 bytes.
+// TestFailureKnown checks that an errorAction receives the failure of its action, cut at 2,048 bytes.
 func TestFailureKnown(t *testing.T) {
 	j := job(t, errorAction+minutely)
 	for name, row := range map[string]struct{ message, want string }{
@@ -192,7 +192,7 @@ func TestFailureKnown(t *testing.T) {
 	}
 }
 
-// TestAfterMeanwhile has jobs that were changed while an attempt ran.
+// TestAfterMeanwhile covers jobs that were changed during an attempt.
 func TestAfterMeanwhile(t *testing.T) {
 	j, none := job(t, twoRetries+minutely), job(t, noRetry+minutely)
 	off := in(scheduler.Disabled, j)
@@ -228,7 +228,7 @@ func TestAfterMeanwhile(t *testing.T) {
 	}
 }
 
-// TestAfterMoves has schedules that count from executions.
+// TestAfterMoves covers schedules that count from executions.
 func TestAfterMoves(t *testing.T) {
 	recur := job(t, once+`, "recurrence": {"cron": "@recur 10 minutes"}`)
 	anchored := job(t, once+`, "recurrence": {"frequency": "Minute", "interval": 10, "anchor": "lastExecution"}`)

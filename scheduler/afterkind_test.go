@@ -7,7 +7,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// TestAfterByHand has runs that were asked for by hand.
+// TestAfterByHand covers manual runs.
 func TestAfterByHand(t *testing.T) {
 	j, two, one, three := job(t, minutely), job(t, twoRetries+minutely), job(t, twoRetries+once), job(t, noRetry+thrice)
 	off := in(scheduler.Disabled, two)
@@ -30,7 +30,7 @@ func TestAfterByHand(t *testing.T) {
 	})
 }
 
-// TestAfterDetached has runs beside the job's own baton: the schedule does not follow from them.
+// TestAfterDetached covers detached runs, which do not affect the schedule.
 func TestAfterDetached(t *testing.T) {
 	j := job(t, twoRetries+minutely+`, "overlap": "allow"`)
 	off, over := in(scheduler.Disabled, j), in(scheduler.Completed, j)

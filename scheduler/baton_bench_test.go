@@ -7,7 +7,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// typicalBatons are batons that wait: of a one-shot, and of a job that runs every minute.
+// typicalBatons are waiting batons of a one-shot and of a job that runs every minute.
 func typicalBatons() map[string]scheduler.Baton {
 	at := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 	return map[string]scheduler.Baton{
@@ -22,7 +22,7 @@ func typicalBatons() map[string]scheduler.Baton {
 	}
 }
 
-// BenchmarkEncodeBaton is what each baton costs that is armed or passed on.
+// BenchmarkEncodeBaton measures the cost per baton that is armed or passed on.
 func BenchmarkEncodeBaton(b *testing.B) {
 	for name, baton := range typicalBatons() {
 		b.Run(name, func(b *testing.B) {
@@ -35,7 +35,7 @@ func BenchmarkEncodeBaton(b *testing.B) {
 	}
 }
 
-// BenchmarkDecodeBaton is what each baton costs that is fired.
+// BenchmarkDecodeBaton measures the cost per baton that is fired.
 func BenchmarkDecodeBaton(b *testing.B) {
 	for name, baton := range typicalBatons() {
 		b.Run(name, func(b *testing.B) {

@@ -9,7 +9,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// TestKinds says what the kinds of runs have in common.
+// TestKinds checks the properties that kinds of runs share.
 func TestKinds(t *testing.T) {
 	for kind, want := range map[scheduler.Kind][2]bool{
 		scheduler.Planned: {false, false}, scheduler.Manual: {true, false},
@@ -21,7 +21,7 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// TestWake: a worker has something to do when the attempt may run, or when the clock jumps over times before its instant.
+// TestWake checks that a worker wakes for the attempt, or for an earlier clock change that skips times.
 func TestWake(t *testing.T) {
 	j := job(t, minutely)
 	for name, row := range map[string]struct {
@@ -44,7 +44,7 @@ func TestWake(t *testing.T) {
 	}
 }
 
-// TestAttemptOf says what an action is told.
+// TestAttemptOf checks the attempt that an action receives.
 func TestAttemptOf(t *testing.T) {
 	j := job(t, minutely)
 	had := func(b *scheduler.Baton) { b.Ran, b.Prior = at("08:59:00"), at("08:58:00") }
@@ -72,7 +72,7 @@ func TestAttemptOf(t *testing.T) {
 	}
 }
 
-// TestNames: occurrences and detached messages are named by their instants, to the nanosecond, on the clock of UTC.
+// TestNames checks that the names of occurrences and detached messages contain the time in UTC, to the nanosecond.
 func TestNames(t *testing.T) {
 	nominal := at("09:00:00.000000001")
 	if got := scheduler.OccurrenceID(key, at("2026-03-02T10:00:00.000000001+01:00")); got != "default/job@2026-03-02T09:00:00.000000001Z" {
@@ -83,7 +83,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestAttemptRecord has what is recorded of an attempt, and the baton that it was of.
+// TestAttemptRecord checks the record of an attempt, and its baton.
 func TestAttemptRecord(t *testing.T) {
 	j := job(t, errorAction+minutely)
 	res := scheduler.Result{
@@ -120,7 +120,8 @@ func TestAttemptRecord(t *testing.T) {
 	}
 }
 
-// TestLate has only the first attempt of an occurrence late, after lateAfter has passed since it was due with its jitter.
+// TestLate checks that only the first attempt of an occurrence can be late, if it begins more than lateAfter after its
+// due time, jitter included.
 func TestLate(t *testing.T) {
 	minute := job(t, `"lateAfter": "PT1M", `+errorAction+minutely)
 	for _, test := range []struct {
@@ -154,8 +155,8 @@ func TestLate(t *testing.T) {
 	}
 }
 
-// TestFaultedRecord has what is recorded of an occurrence whose errorAction came from a version that did not keep the times
-// of the main action's last attempt.
+// TestFaultedRecord checks the faulted record of an occurrence whose errorAction came from a version that did not store
+// the times of the main action's last attempt.
 func TestFaultedRecord(t *testing.T) {
 	j := job(t, errorAction+minutely)
 	got := fault(t, j, baton(j, "09:00:00", inErrorAction(2)), "09:00:12", failsFinal)
@@ -169,7 +170,7 @@ func TestFaultedRecord(t *testing.T) {
 	}
 }
 
-// TestSame: a record is the same as one that was read, whatever the store adds.
+// TestSame checks that a record equals the one that was read, regardless of the fields that the store sets.
 func TestSame(t *testing.T) {
 	j := job(t, minutely)
 	mine := attempt(j, baton(j, "09:00:00"), "09:00:00", succeeds)
@@ -197,7 +198,7 @@ func TestSame(t *testing.T) {
 	}
 }
 
-// TestCheckBaton names what no baton can be.
+// TestCheckBaton covers invalid batons.
 func TestCheckBaton(t *testing.T) {
 	j := job(t, minutely)
 	own, beside := scheduler.Slot{Key: key}, scheduler.Slot{Key: key, Detached: "x"}

@@ -8,7 +8,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// catchUp is a policy as a member of a job.
+// catchUp is the catchUp field of a job.
 func catchUp(policy, window string) string {
 	if window != "" {
 		window = `, "window": "` + window + `"`
@@ -16,8 +16,7 @@ func catchUp(policy, window string) string {
 	return `, "catchUp": {"policy": "` + policy + `"` + window + `}`
 }
 
-// TestCatchUp has what every policy makes of a baton that is late: by nothing, one instant, many, inside its window or
-// not.
+// TestCatchUp covers all policies for a baton that is late by no time, one time or many, inside and outside its window.
 func TestCatchUp(t *testing.T) {
 	latest, latest5 := job(t, minutely+catchUp("once", "")), job(t, minutely+catchUp("once", "PT20S"))
 	all, all5 := job(t, minutely+catchUp("all", "")), job(t, minutely+catchUp("all", "PT5M"))
@@ -47,7 +46,7 @@ func TestCatchUp(t *testing.T) {
 	})
 }
 
-// TestCatchUpAtTheEnd has batons that are late when their schedule is over.
+// TestCatchUpAtTheEnd covers batons that are late at the end of their schedule.
 func TestCatchUpAtTheEnd(t *testing.T) {
 	latest, all, none := job(t, ending+catchUp("once", "")), job(t, ending+catchUp("all", "")), job(t, ending+catchUp("skip", ""))
 	short, allShort := job(t, ending+catchUp("once", "PT5M")), job(t, ending+catchUp("all", "PT5M"))
@@ -61,7 +60,7 @@ func TestCatchUpAtTheEnd(t *testing.T) {
 	})
 }
 
-// TestCatchUpOneShot: there is no later occurrence to take its place, so it runs unless its own window says otherwise.
+// TestCatchUpOneShot checks that a one-shot, which has no later occurrence, runs unless it has a window and exceeds it.
 func TestCatchUpOneShot(t *testing.T) {
 	latest, windowed := job(t, once), job(t, once+catchUp("once", "PT1H"))
 	all, allWindowed := job(t, once+catchUp("all", "")), job(t, once+catchUp("all", "PT1H"))
@@ -79,7 +78,7 @@ func TestCatchUpOneShot(t *testing.T) {
 	})
 }
 
-// TestCatchUpCount: instants that are skipped use up nothing of a recurrence.count.
+// TestCatchUpCount checks that skipped times do not count toward recurrence.count.
 func TestCatchUpCount(t *testing.T) {
 	j := job(t, thrice)
 	d := scheduler.Decide(j, true, baton(j, "09:00:00", ran(1)), at("09:10:00"))

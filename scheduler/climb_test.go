@@ -13,7 +13,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-// costlyJobs is job documents whose reading, or whose refusal, might cost more than they weigh.
+// costlyJobs are job documents that may be disproportionately expensive to parse or to reject.
 func costlyJobs() []string {
 	times := func(s string) string { return strings.Repeat(s, scheduler.MaxJobSize/len(s)) }
 	var names strings.Builder
@@ -38,7 +38,7 @@ func costlyJobs() []string {
 	}
 }
 
-// jobTokens is what jobs are made of.
+// jobTokens are the building blocks of job documents.
 var jobTokens = []string{
 	"{", "}", "[", "]", ",", ":", `"`, `{},`, `[],`, `1,`, `"a":1,`, `"x":{},`, "null,", `"action":{`, `"type":"http",`, `"errorAction":`, `"request":{`,
 	`"headers":{`, `"recurrence":{`, `"schedule":{`, `"hours":[`, `"monthlyOccurrences":[`, `{"day":"monday","occurrence":1},`, `"labels":{`, `"data":{`,
@@ -46,8 +46,8 @@ var jobTokens = []string{
 	`"status":["2xx"],`, `"authentication":{"type":"Basic",`, `"secretRef":"a"`, `"uri":"http://a/",`, `"timeout":"1h",`, `\u0041`, "&a ", "*a, ", "\n- ", "\n  a: ", "---\n",
 }
 
-// TestClimbJobs climbs towards the job documents that cost most to read, or to refuse, and shows that none costs too much,
-// and that none is answered with more than a bounded text. What the languages of schedules cost has a climb of its own.
+// TestClimbJobs searches for the most expensive job documents by hill climbing, and checks that the cost and the length
+// of the answer stay within limits. The schedule languages have a separate test.
 func TestClimbJobs(t *testing.T) {
 	registry := builtin.New(builtin.Config{})
 	defer registry.Close()

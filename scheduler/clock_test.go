@@ -6,8 +6,8 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// TestClockSetForward has what becomes of a baton when the clock is set forward by an hour before it is due: it is late,
-// and the catch-up policy says what of that hour still runs.
+// TestClockSetForward sets the clock forward by an hour before a baton is due: it is late, and the misfire policy
+// decides which runs of that hour happen.
 func TestClockSetForward(t *testing.T) {
 	latest, all, none := job(t, minutely+catchUp("once", "")), job(t, minutely+catchUp("all", "")), job(t, minutely+catchUp("skip", ""))
 	mustDecide(t, []decideRow{
@@ -18,8 +18,8 @@ func TestClockSetForward(t *testing.T) {
 	})
 }
 
-// TestClockSetBack has what becomes of a baton that a worker holds when the clock is set back by an hour: it is not yet its
-// time. And of an attempt that ends then: the next occurrence is the one after it, so nothing is repeated.
+// TestClockSetBack sets the clock back by an hour while a worker holds a baton, which is then not due yet, or during an
+// attempt: the next occurrence follows the one that ran, so nothing is repeated.
 func TestClockSetBack(t *testing.T) {
 	j := job(t, minutely)
 	mustDecide(t, []decideRow{

@@ -17,7 +17,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// What is stored of the least and the fullest baton and record, but for their kinds.
+// Stored forms of the smallest and the largest baton and record, without their kinds.
 const (
 	leastBaton   = `{"rev":7,"sched":1,"nominal":"2026-03-02T09:00:00Z","due":"2026-03-02T09:00:00Z"}`
 	fullestBaton = `{"number":5,"runs":4,"executions":9,"failures":2,"faults":1,"last":"2026-03-02T09:00:00.25Z",` +
@@ -40,16 +40,16 @@ const (
 		`"resume":"2026-03-02T09:01:00Z","progress":{"runs":4}}`
 )
 
-// storedKinds are the members that a kind is stored as.
+// storedKinds are the stored fields of each kind.
 var storedKinds = map[scheduler.Kind]string{
 	scheduler.Planned: "", scheduler.Manual: `,"manual":true`, scheduler.Detached: `,"oneOff":true`,
 	scheduler.ManualDetached: `,"manual":true,"oneOff":true`,
 }
 
-// with adds members to a stored object.
+// with adds fields to a stored object.
 func with(stored, members string) string { return strings.TrimSuffix(stored, "}") + members + "}" }
 
-// members are those of a stored object, in no order.
+// members returns the fields of a stored object, in no order.
 func members(t *testing.T, data []byte) map[string]any {
 	t.Helper()
 	var m map[string]any
@@ -83,7 +83,7 @@ var (
 	}
 )
 
-// TestStoredBaton: the bytes of a stored baton are pinned.
+// TestStoredBaton pins the bytes of a stored baton.
 func TestStoredBaton(t *testing.T) {
 	for stored, b := range map[string]scheduler.Baton{leastBaton: least, fullestBaton: fullest} {
 		for kind, flags := range storedKinds {
@@ -108,7 +108,7 @@ func TestStoredBaton(t *testing.T) {
 	}
 }
 
-// TestStoredRecord: records are stored under the names that users know.
+// TestStoredRecord checks that records are stored under the names that users see.
 func TestStoredRecord(t *testing.T) {
 	for _, test := range []struct {
 		stored, engine string
@@ -174,7 +174,7 @@ func TestEveryFieldOfARecordIsStored(t *testing.T) {
 	}
 }
 
-// fill sets a value, and all that is in it, to what is not the zero value.
+// fill sets a value and its elements to nonzero values.
 func fill(t *testing.T, v reflect.Value) {
 	t.Helper()
 	switch {
@@ -207,7 +207,7 @@ func fill(t *testing.T, v reflect.Value) {
 	}
 }
 
-// TestSeconds: lengths of time are exact, and written as people write them.
+// TestSeconds checks that durations are exact, and written as plain decimals.
 func TestSeconds(t *testing.T) {
 	for text, want := range map[string]time.Duration{
 		"0": 0, "1": time.Second, "0.0625037": 62_503_700, "-1.5": -1500 * time.Millisecond, "0.000000001": 1,
@@ -236,7 +236,7 @@ func TestSeconds(t *testing.T) {
 	}
 }
 
-// TestCodecs writes and reads any batons and records.
+// TestCodecs encodes and decodes random batons and records.
 func TestCodecs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		b := batons().Draw(t, "baton")
@@ -256,7 +256,7 @@ func TestCodecs(t *testing.T) {
 	})
 }
 
-// instants are zero or any time to the nanosecond.
+// instants are zero or random times, to the nanosecond.
 func instants() *rapid.Generator[time.Time] {
 	return rapid.OneOf(rapid.Just(time.Time{}), rapid.Custom(func(t *rapid.T) time.Time {
 		return time.Unix(rapid.Int64Range(0, 4e9).Draw(t, "seconds"), rapid.Int64Range(0, 999_999_999).Draw(t, "nanoseconds")).UTC()
@@ -320,8 +320,7 @@ func recordsOf(b scheduler.Baton) *rapid.Generator[scheduler.Record] {
 	})
 }
 
-// FuzzDecodeRecord: whatever is read as a record is stored, and then read and
-// stored alike.
+// FuzzDecodeRecord checks that every decoded record can be encoded, and decoded and encoded to the same bytes.
 func FuzzDecodeRecord(f *testing.F) {
 	const untitled = `{"version":2,"status":"a"}`
 	for _, stored := range []string{leastRecord, fullestRecord, untitled, `{"version":2,"status":"é"}`} {

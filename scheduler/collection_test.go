@@ -9,7 +9,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
-// readCollection reads a collection from JSON; "" is none.
+// readCollection parses a collection from JSON; "" is none.
 func readCollection(t *testing.T, text string) *scheduler.Collection {
 	t.Helper()
 	if text == "" {
@@ -31,7 +31,7 @@ func parseDocument(t *testing.T, text string) document.Value {
 	return v
 }
 
-// stored is a collection as it lies in the store.
+// stored returns the stored form of a collection, and checks that it decodes to the same collection.
 func stored(t *testing.T, c *scheduler.Collection) string {
 	t.Helper()
 	data, err := c.Encode()
@@ -45,8 +45,7 @@ func stored(t *testing.T, c *scheduler.Collection) string {
 	return string(data)
 }
 
-// TestCollectionOver puts documents over collections in either state: only one
-// that names a state decides.
+// TestCollectionOver replaces collections in both states: only a document with a state changes it.
 func TestCollectionOver(t *testing.T) {
 	const named, off = `{"properties": {"state": "Enabled"}}`, `{"properties": {"state": "disabled"}}`
 	for _, test := range []struct {
@@ -96,8 +95,7 @@ func TestCollectionPatched(t *testing.T) {
 	}
 }
 
-// TestCollectionEquals tells collections apart by what they say, whether they
-// name a default or not.
+// TestCollectionEquals compares collections that may write out defaults.
 func TestCollectionEquals(t *testing.T) {
 	for other, want := range map[string]bool{
 		`{}`: true, `{"properties": {"state": "enabled"}}`: true, `{"name": "c", "properties": null}`: true,

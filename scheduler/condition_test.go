@@ -9,7 +9,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// TestConditionIsJudgedByRFC9110 tells what a condition makes of a request, by what there is.
+// TestConditionIsJudgedByRFC9110 checks the results of conditions by the current value.
 func TestConditionIsJudgedByRFC9110(t *testing.T) {
 	const none, a, b = "", `"a"`, `"b"`
 	for _, c := range []struct {
@@ -57,7 +57,7 @@ func TestConditionIsJudgedByRFC9110(t *testing.T) {
 	}
 }
 
-// TestConditionIsRefusedThatCannotBeRead names the header of a condition that is none.
+// TestConditionIsRefusedThatCannotBeRead checks that the error of an invalid condition names its header.
 func TestConditionIsRefusedThatCannotBeRead(t *testing.T) {
 	for _, line := range []string{"", " , ", "a", `"a`, `a"`, `"a" "b"`, `"a";"b"`, `*, "a"`, `w/"a"`, `W/*`, `W/`, "\"a\tb\"", `"`} {
 		if _, err := scheduler.ReadCondition([]string{line}, nil); !errors.Is(err, scheduler.ErrInvalid) ||
@@ -71,7 +71,7 @@ func TestConditionIsRefusedThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// TestETagChangesWithEdits: an edit of a user changes the ETag of a job, and what the scheduler writes does not.
+// TestETagChangesWithEdits checks that user edits change the ETag of a job, and writes of the scheduler do not.
 func TestETagChangesWithEdits(t *testing.T) {
 	j := job(t, `"recurrence": {"frequency": "day"}`)
 	ended, _ := j.End(scheduler.Ending{UID: j.UID, State: scheduler.Completed, Schedule: j.ScheduleGen})

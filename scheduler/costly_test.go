@@ -7,8 +7,8 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// TestGivenUp has a job whose next run takes too much work to find. It does not end as if its schedule were over: its
-// state, what is said of it, and a record tell.
+// TestGivenUp covers a job whose next run is too expensive to compute. It must not end like a job with a completed
+// schedule: its state, its message and a record show the reason.
 func TestGivenUp(t *testing.T) {
 	j := job(t, `"recurrence": {"rrule": "DTSTART:20260302T090000Z RRULE:FREQ=HOURLY;INTERVAL=86399;BYMONTH=3,8`+
 		` RRULE:FREQ=HOURLY;INTERVAL=13;BYHOUR=10,11,12`+
@@ -39,8 +39,8 @@ func TestGivenUp(t *testing.T) {
 	}
 }
 
-// TestTooManyToCount has an outage of a year and a schedule whose instants are counted one by one. The record says that
-// its count is a part of them.
+// TestTooManyToCount covers an outage of a year for a schedule whose times are counted one by one. The record states
+// that its count is a lower bound.
 func TestTooManyToCount(t *testing.T) {
 	j := job(t, `"recurrence": {"rrule": "DTSTART:20260302T090000Z RRULE:FREQ=SECONDLY;INTERVAL=7 RRULE:FREQ=SECONDLY;INTERVAL=11"}`+
 		catchUp("skip", ""))

@@ -8,7 +8,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// TestCourse tells jobs that have ended from those that are under way, and those that have lost their batons.
+// TestCourse distinguishes jobs that have ended, are under way, or have lost their batons.
 func TestCourse(t *testing.T) {
 	shot, two := job(t, noRetry+once), job(t, noRetry+once+`, "recurrence": {"frequency": "Minute", "count": 2}`)
 	again := edited(t, in(scheduler.Completed, shot), "10:00:00", noRetry+once+`, "timeout": "PT5S"`)
@@ -79,7 +79,7 @@ func courseSaid(c scheduler.Course, x scheduler.Ending) string {
 	return string(x.State) + " after " + string(rune('0'+x.Progress.Executions))
 }
 
-// TestLookAtLast: the last records of each outcome are enough, unless one of those before may count.
+// TestLookAtLast checks that the last records of each outcome are sufficient, unless an older one may count.
 func TestLookAtLast(t *testing.T) {
 	j := job(t, noRetry+minutely)
 	now, before := baton(j, "09:01:00"), baton(j, "09:00:00")
@@ -114,7 +114,7 @@ func TestLookAtLast(t *testing.T) {
 	}
 }
 
-// TestTold: an ending that follows from the records of its run is told; one that does not is to be written before its baton goes.
+// TestTold checks which endings follow from their records; others must be written before the baton is removed.
 func TestTold(t *testing.T) {
 	shot, two := job(t, noRetry+once), job(t, noRetry+thrice)
 	own := baton(shot, "09:00:00")
@@ -152,7 +152,7 @@ func TestTold(t *testing.T) {
 	}
 }
 
-// TestEndingOver writes an ending over a stored job, and nothing else of it.
+// TestEndingOver checks that an ending changes only the end of a stored job.
 func TestEndingOver(t *testing.T) {
 	j := job(t, noRetry+once)
 	data, err := j.Encode(nil)

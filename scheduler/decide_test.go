@@ -9,7 +9,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// A row of decisions before an attempt.
+// A decideRow is a decision before an attempt.
 type decideRow struct {
 	name   string
 	job    *scheduler.Job
@@ -26,7 +26,7 @@ func mustDecide(t *testing.T, rows []decideRow) {
 	}
 }
 
-// TestDecide has every verdict.
+// TestDecide covers every verdict.
 func TestDecide(t *testing.T) {
 	j := job(t, minutely)
 	other := edited(t, j, "08:30:00", once+`, "recurrence": {"frequency": "Hour"}`)
@@ -52,7 +52,8 @@ func TestDecide(t *testing.T) {
 	})
 }
 
-// TestDecideStopped has batons of jobs that were disabled, or ended, meanwhile: they go, and what was due is recorded.
+// TestDecideStopped covers batons of jobs that were disabled or have ended: they are removed, and due times are
+// recorded.
 func TestDecideStopped(t *testing.T) {
 	j := job(t, minutely)
 	off, over := in(scheduler.Disabled, j), in(scheduler.Completed, j)
@@ -75,7 +76,7 @@ func TestDecideStopped(t *testing.T) {
 	mustSay(t, "the progress when nothing was due", progressSaid(d.Step.Progress), "seen 08:59:00")
 }
 
-// TestDecideClosed has batons in a disabled collection.
+// TestDecideClosed covers batons in a disabled collection.
 func TestDecideClosed(t *testing.T) {
 	j, one, last, beside := job(t, minutely), job(t, once), job(t, ending), job(t, minutely+`, "overlap": "allow"`)
 	mustDecide(t, []decideRow{
@@ -102,7 +103,7 @@ func TestDecideClosed(t *testing.T) {
 	}
 }
 
-// TestDecideOverlap has jobs whose occurrences may run beside each other.
+// TestDecideOverlap covers jobs whose occurrences may overlap.
 func TestDecideOverlap(t *testing.T) {
 	const allow = `, "overlap": "allow"`
 	j, three, one := job(t, minutely+allow), job(t, thrice+allow), job(t, once+allow)
@@ -124,7 +125,7 @@ func TestDecideOverlap(t *testing.T) {
 	mustSay(t, "the detached one begins with nothing but its number", batonSaid(&beside)+"; "+progressSaid(beside.Progress), "09:00:00 detached; begun 2; runs 2")
 }
 
-// TestDecideJitter has occurrences that are due later than the schedule says.
+// TestDecideJitter covers occurrences with jitter.
 func TestDecideJitter(t *testing.T) {
 	j := job(t, minutely+`, "jitter": "PT40S"`)
 	due := map[string]time.Duration{} // by nominal time: a hash of the occurrence
@@ -153,7 +154,7 @@ func TestDecideJitter(t *testing.T) {
 	}
 }
 
-// TestDecideMarks: what runs is of the job as it is now, but a retry stays of the definition it began with.
+// TestDecideMarks checks that a run uses the current definition, and a retry the definition it began with.
 func TestDecideMarks(t *testing.T) {
 	j := job(t, minutely)
 	newer := *j

@@ -9,7 +9,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// TestDefer puts attempts off at 09:00:05, because of their target.
+// TestDefer defers attempts at 09:00:05 because of their target.
 func TestDefer(t *testing.T) {
 	j := job(t, minutely)
 	const until = "09:05:00"
@@ -44,7 +44,7 @@ func TestDefer(t *testing.T) {
 	}
 }
 
-// TestDeferredSince: a circuit that stays open has been so since the first deferral.
+// TestDeferredSince checks that DeferredSince stays at the first deferral by an open circuit breaker.
 func TestDeferredSince(t *testing.T) {
 	j := job(t, minutely)
 	open := scheduler.Deferral{At: at("09:01:00"), Circuit: true, Message: "open"}
@@ -55,7 +55,7 @@ func TestDeferredSince(t *testing.T) {
 	}
 }
 
-// TestDeferredRecord has what is recorded of an attempt that was put off.
+// TestDeferredRecord checks the record of a deferred attempt.
 func TestDeferredRecord(t *testing.T) {
 	j := job(t, minutely)
 	want := &scheduler.Record{
@@ -73,8 +73,8 @@ func TestDeferredRecord(t *testing.T) {
 	mustSay(t, "but its job has counted a detached one", progressSaid(got.Progress), "begun 5; runs 5")
 }
 
-// TestArmAt: a baton is fired half a second before it is due, earlier for a long interval, and at once when a timer would
-// not pay.
+// TestArmAt checks that a baton is fired 500 ms before it is due, earlier for a long interval, and immediately if a
+// timer is not worthwhile.
 func TestArmAt(t *testing.T) {
 	const half = 500 * time.Millisecond
 	secondly := once + `, "recurrence": {"frequency": "Second"}`

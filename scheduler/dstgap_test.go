@@ -8,7 +8,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// The clocks of New York jump from 02:00 to 03:00 on March 8, 2026, at 07:00 UTC.
+// The clocks of New York change from 02:00 to 03:00 on March 8, 2026, at 07:00 UTC.
 const (
 	newYork = `"timeZone": "America/New_York", "dst": {"gap": "skip"}, "recurrence": `
 	nightly = newYork + `{"cron": "30 2 * * *"}`
@@ -20,7 +20,7 @@ const (
 	eve      = "2026-03-07T12:00:00Z"
 )
 
-// TestDecideGap has batons that wait for an instant after the clock has jumped over times of their schedule.
+// TestDecideGap covers batons that wait for a time after a DST gap in their schedule.
 func TestDecideGap(t *testing.T) {
 	j, other := jobPut(t, eve, nightly), jobPut(t, eve, hourly)
 	jittered := jobPut(t, eve, hourly+`, "jitter": "PT30M"`)
@@ -56,7 +56,7 @@ func TestDecideGap(t *testing.T) {
 	mustSay(t, "the instant waits with the gap behind it", progressSaid(d.Step.Next.Progress), "seen "+spring)
 }
 
-// TestGapsMissed has gaps that lie among what is skipped.
+// TestGapsMissed covers gaps among skipped times.
 func TestGapsMissed(t *testing.T) {
 	j, skips := jobPut(t, eve, hourly), jobPut(t, eve, hourly+catchUp("skip", ""))
 	sunday := jobPut(t, eve, nightly)
@@ -97,14 +97,14 @@ func TestGapsMissed(t *testing.T) {
 	})
 }
 
-// TestGapAtTheEnd: no baton waits for a gap after the last instant, so it is recorded with that.
+// TestGapAtTheEnd checks that a gap after the last time, for which no baton waits, is recorded with that time.
 func TestGapAtTheEnd(t *testing.T) {
 	j := jobPut(t, "2026-03-06T12:00:00Z", newYork+`{"cron": "30 2 * * *", "endTime": "2026-03-08T20:00:00Z"}`)
 	d := scheduler.Decide(j, false, baton(j, saturday), at(saturday))
 	mustSay(t, "the last instant", said(d), "skip; postponed 1 at "+saturday+"; skipped for dst 1 at "+spring+"; no baton, completed")
 }
 
-// TestPassRecordedGaps takes from a baton the gaps that the history has.
+// TestPassRecordedGaps removes recorded gaps from a baton.
 func TestPassRecordedGaps(t *testing.T) {
 	j, other := jobPut(t, eve, nightly), jobPut(t, eve, hourly)
 	recorded := map[int64]bool{at(spring).Unix(): true}
@@ -126,7 +126,7 @@ func TestPassRecordedGaps(t *testing.T) {
 	mustSay(t, "what is recorded is behind it", progressSaid(b.Progress), "seen "+spring)
 }
 
-// TestRestart: what the clock has jumped over until the edit, the schedule before left out.
+// TestRestart checks that gaps before an edit belong to the previous schedule.
 func TestRestart(t *testing.T) {
 	old := jobPut(t, eve, nightly)
 	waits := baton(old, monday, seen(saturday), gapAt(spring))

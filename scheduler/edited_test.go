@@ -69,7 +69,7 @@ func TestEdited(t *testing.T) {
 	}
 }
 
-// TestOver says what jobs at their end have come to.
+// TestOver checks the explanations of ended jobs.
 func TestOver(t *testing.T) {
 	j := job(t, once)
 	ran := scheduler.Progress{Number: 1, Executions: 1}
@@ -92,8 +92,8 @@ func TestOver(t *testing.T) {
 	}
 }
 
-// TestBegunAgain derives the baton of a job that was put again after its end, and lost it: what the history says of
-// the run before, which might be tried again under the new definition, does not count.
+// TestBegunAgain derives the lost baton of a job that was restarted after its end. The history of the run before, which
+// the new definition might retry, does not count.
 func TestBegunAgain(t *testing.T) {
 	j := job(t, noRetry+once)
 	over := in(scheduler.Faulted, j)
@@ -123,7 +123,7 @@ func TestBegunAgain(t *testing.T) {
 	}
 }
 
-// TestUpcoming tells the occurrences that follow from a baton.
+// TestUpcoming lists the occurrences that follow from a baton.
 func TestUpcoming(t *testing.T) {
 	j, three := job(t, minutely), job(t, thrice)
 	for _, row := range []struct {

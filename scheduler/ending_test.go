@@ -10,7 +10,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// TestEnd writes how a baton of the first schedule ended into a job that may have been edited meanwhile.
+// TestEnd writes the end of a baton of the first schedule to a job that may have been edited in the meantime.
 func TestEnd(t *testing.T) {
 	j := job(t, minutely)
 	edit := edited(t, j, "08:30:00", once)
@@ -49,7 +49,7 @@ func TestEnd(t *testing.T) {
 	}
 }
 
-// TestMergeStored adds a detached run to a job that has no baton any more.
+// TestMergeStored merges a detached run into a job without a baton.
 func TestMergeStored(t *testing.T) {
 	over := in(scheduler.Completed, job(t, minutely))
 	over.Progress = scheduler.Progress{Number: 3, Runs: 3, Executions: 2, Last: at("09:01:00")}
@@ -98,7 +98,7 @@ func TestMergeStored(t *testing.T) {
 	}
 }
 
-// TestMerge: none of the runs that were last counted in is counted again.
+// TestMerge checks that no recently merged run is merged again.
 func TestMerge(t *testing.T) {
 	var p scheduler.Progress
 	one := scheduler.Progress{Executions: 2, Failures: 1, Last: at("09:00:00")}

@@ -5,38 +5,38 @@ import (
 	"encoding/json"
 )
 
-// Signed is a stored job with the mark of its form.
+// Signed adds the mark of its form to a stored job.
 func Signed(formless []byte) []byte {
 	return signed(append([]byte(formMark), bytes.TrimPrefix(formless, []byte("{"))...))
 }
 
-// ReadValidated is [ReadJob] without trust in what is stored.
+// ReadValidated is [ReadJob] with full validation.
 func ReadValidated(k Key, revision uint64, data []byte, actions ActionReader, secrets Sealer) (*Job, error) {
 	return readJob(k, revision, data, Reading{Actions: actions, Key: k, stored: true}, secrets)
 }
 
-// BatonByReflection is what encoding/json writes of a baton.
+// BatonByReflection encodes a baton with encoding/json.
 func BatonByReflection(b *Baton) ([]byte, error) {
 	return json.Marshal(storedBaton{plainBaton(*b), b.Kind.flags()})
 }
 
-// RecordByReflection is what encoding/json writes of a record.
+// RecordByReflection encodes a record with encoding/json.
 func RecordByReflection(r *Record) ([]byte, error) {
 	stored := r.stored()
 	return json.Marshal(&stored)
 }
 
-// What encoding/json reads.
+// Decoders that use encoding/json.
 var (
 	ReadBatonByReflection  = decodeForeignBaton
 	ReadRecordByReflection = decodeForeignRecord
 )
 
-// ReadsBaton reports whether a baton is read without reflection.
+// ReadsBaton reports whether a baton is decoded without reflection.
 func ReadsBaton(data []byte) bool {
 	_, ok := readBaton(data)
 	return ok
 }
 
-// ReadsRecord reports whether a record is read without reflection.
+// ReadsRecord reports whether a record is decoded without reflection.
 func ReadsRecord(data []byte) bool { return new(storedRecord).read(data) }

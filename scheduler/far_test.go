@@ -7,7 +7,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// TestArmAtHorizon: no timer is set further ahead than the server can count, whatever the instant.
+// TestArmAtHorizon checks that no timer exceeds the range of the server, for any due time.
 func TestArmAtHorizon(t *testing.T) {
 	const years = 365 * 24 * time.Hour
 	j, now := job(t, once), at("09:00:00")
@@ -24,7 +24,7 @@ func TestArmAtHorizon(t *testing.T) {
 	}
 }
 
-// TestDecideEarly has batons with a worker long before their time: they wait again as they are.
+// TestDecideEarly covers batons that arrive long before their due time: they wait again unchanged.
 func TestDecideEarly(t *testing.T) {
 	j := job(t, minutely)
 	other := edited(t, j, "08:30:00", once+`, "recurrence": {"frequency": "Hour"}`)
@@ -40,7 +40,7 @@ func TestDecideEarly(t *testing.T) {
 	})
 }
 
-// TestDetachedNames: detached runs of one job have names of their own, for as long as there are names.
+// TestDetachedNames checks that detached runs of a job have distinct names over the full range of times.
 func TestDetachedNames(t *testing.T) {
 	names := map[string]time.Time{}
 	for year := 1970; year < 2550; year++ {
@@ -56,7 +56,7 @@ func TestDetachedNames(t *testing.T) {
 	}
 }
 
-// TestJitterEndsWithTime: an occurrence of the last day is due before time is over, so that its baton can be stored.
+// TestJitterEndsWithTime checks that jitter does not move an occurrence beyond the last year that can be stored.
 func TestJitterEndsWithTime(t *testing.T) {
 	j := job(t, `"startTime": "9999-12-31T23:59:59Z", "jitter": "PT24H", "recurrence": {"frequency": "Day"}`)
 	s := j.Begin(scheduler.Progress{}, at("09:00:00"))

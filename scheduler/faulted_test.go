@@ -10,7 +10,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// story is an occurrence from its first attempt on: each goes on from what followed the one before.
+// story is an occurrence from its first attempt on: each attempt continues from the decision after the previous one.
 type story struct {
 	t       *testing.T
 	job     *scheduler.Job
@@ -20,7 +20,7 @@ type story struct {
 	faulted *scheduler.Record
 }
 
-// attempt ends the next attempt with res. A crash may be between its record and what follows.
+// attempt ends the next attempt with res, optionally with a crash between its record and the next step.
 func (s *story) attempt(res scheduler.Result, crash bool) {
 	s.t.Helper()
 	rec, b := scheduler.AttemptRecord(s.job, s.baton, s.now, res)
@@ -47,8 +47,8 @@ func (s *story) attempt(res scheduler.Result, crash bool) {
 	}
 }
 
-// TestFaultedTellsOfTheMainAction: a faulted record is of one attempt, the last of the main action, whatever became of the
-// errorAction and whoever wrote it.
+// TestFaultedTellsOfTheMainAction checks that a faulted record describes the main action's last attempt, regardless of
+// the errorAction and of the process that wrote it.
 func TestFaultedTellsOfTheMainAction(t *testing.T) {
 	const handled = `"action": {"type": "None", "target": "target:80", "retryPolicy": {"retryType": "fixed", "retryInterval": "PT10S", "retryCount": 1}, ` +
 		`"errorAction": {"type": "None", "target": "other:80", "retryPolicy": {"retryType": "fixed", "retryInterval": "PT10S", "retryCount": 1}}}, `

@@ -8,7 +8,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/internal/fixture"
 )
 
-// What the tests share with those of other packages.
+// Values shared with the tests of other packages.
 var (
 	key        = fixture.Key
 	at         = fixture.At
@@ -17,7 +17,7 @@ var (
 
 type noActions = fixture.Actions
 
-// The job of every row, one that had its name before, and what tells the batons of the two apart.
+// Keys and uids: the job of every row, and an earlier job of its name.
 const (
 	uid         = fixture.UID
 	earlier     = "fedcba9876543210"
@@ -33,13 +33,13 @@ const (
 	ending   = once + `, "recurrence": {"frequency": "Minute", "endTime": "2026-03-02T09:02:30Z"}`
 )
 
-// job reads the members of a job document, which needs no action. It was put at eight.
+// job parses the fields of a job document, without an action, created at eight.
 func job(t *testing.T, members string) *scheduler.Job {
 	t.Helper()
 	return jobPut(t, "08:00:00", members)
 }
 
-// jobPut is a job that was put at a time.
+// jobPut is job with a time of creation.
 func jobPut(t *testing.T, when, members string) *scheduler.Job {
 	t.Helper()
 	j := fixture.Job(t, when, members)
@@ -47,7 +47,7 @@ func jobPut(t *testing.T, when, members string) *scheduler.Job {
 	return j
 }
 
-// edited returns j with other members since a time.
+// edited returns j with other fields since a time.
 func edited(t *testing.T, j *scheduler.Job, when, members string) *scheduler.Job {
 	t.Helper()
 	next := fixture.Edited(t, j, when, members)
@@ -62,14 +62,14 @@ func in(state scheduler.State, j *scheduler.Job) *scheduler.Job {
 	return &next
 }
 
-// namesake returns a job that has the name of j since j was deleted.
+// namesake returns a job with the name of the deleted job j.
 func namesake(j *scheduler.Job) *scheduler.Job {
 	next := *j
 	next.UID = earlier
 	return &next
 }
 
-// change is a difference from a baton that waits for its occurrence.
+// change modifies a baton that waits for its occurrence.
 type change = func(b *scheduler.Baton)
 
 // baton waits for the planned occurrence of j at a time.
@@ -83,35 +83,35 @@ func baton(j *scheduler.Job, nominal string, changes ...change) scheduler.Baton 
 	return b
 }
 
-// begun makes of a baton its first retry, which is due after ten seconds.
+// begun turns a baton into its first retry, due after ten seconds.
 func begun(b *scheduler.Baton) {
 	*b = b.Begin()
 	b.Try, b.Attempt = 1, 1
 	b.Due = b.Nominal.Add(10 * time.Second)
 }
 
-// of makes the baton one of a run of another kind.
+// of changes the kind of the baton's run.
 func of(k scheduler.Kind) change { return func(b *scheduler.Baton) { b.Kind = k } }
 
-// byHand makes of the baton that of a run by hand, before the planned occurrence with which the schedule resumes.
+// byHand turns the baton into that of a manual run ahead of the planned occurrence at resume.
 func byHand(resume string) change {
 	return func(b *scheduler.Baton) { b.Kind, b.Resume = scheduler.Manual, at(resume) }
 }
 
-// deferred puts the attempt off because of its target.
+// deferred defers the attempt because of its target.
 func deferred(until string) change { return func(b *scheduler.Baton) { b.DeferredUntil = at(until) } }
 
-// gapAt lets the clock jump at a time.
+// gapAt sets the next clock change.
 func gapAt(when string) change { return func(b *scheduler.Baton) { b.Gap = at(when) } }
 
-// seen says up to which time the schedule has been dealt with.
+// seen sets the time up to which the schedule is recorded.
 func seen(when string) change { return func(b *scheduler.Baton) { b.Seen = at(when) } }
 
-// ran says how many occurrences of the schedule have begun.
+// ran sets the number of begun occurrences of the schedule.
 func ran(n int) change { return func(b *scheduler.Baton) { b.Number, b.Runs = n, n } }
 
-// postponed says that the record of the closed collection is written.
+// postponed marks the postponement by a disabled collection as recorded.
 func postponed(b *scheduler.Baton) { b.PostponementRecorded = true }
 
-// outdated makes of the baton one that was armed with the schedule before.
+// outdated turns the baton into one that was armed with the previous schedule.
 func outdated(b *scheduler.Baton) { b.Schedule--; b.Revision-- }

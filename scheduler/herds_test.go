@@ -7,11 +7,11 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// herdSeconds is how many seconds are counted at once.
+// herdSeconds is the number of seconds that are counted concurrently.
 const herdSeconds = 4096
 
-// TestHerdsAreSpread: the more are due at one instant, the earlier those are fired that are armed last, so that no more come
-// at once than can be taken; a small herd is where it was.
+// TestHerdsAreSpread checks that in a large herd, later batons are fired earlier, so that the rate stays within the
+// limit; a small herd is not moved.
 func TestHerdsAreSpread(t *testing.T) {
 	const step = 250 * time.Millisecond
 	const daily, perMinute, secondly = `, "recurrence": {"frequency": "Day"}`, `, "recurrence": {"frequency": "Minute"}`,
@@ -57,7 +57,7 @@ func TestHerdsAreSpread(t *testing.T) {
 	}
 }
 
-// TestHerdsOfAStoreThatWaits: a herd is fired at a tenth of the rate when each baton waits for the disk.
+// TestHerdsOfAStoreThatWaits checks that a herd is fired at a tenth of the rate if every write is synced to disk.
 func TestHerdsOfAStoreThatWaits(t *testing.T) {
 	j, due := job(t, once), at("09:00:00")
 	herds, earlier := scheduler.Herds{Waits: true}, map[time.Duration]int{}
@@ -72,7 +72,7 @@ func TestHerdsOfAStoreThatWaits(t *testing.T) {
 	}
 }
 
-// TestHerds counts what is due in one second, and not what is due in others.
+// TestHerds counts the batons of one second only.
 func TestHerds(t *testing.T) {
 	now := at("09:00:00")
 	soon, later := at("10:00:00"), at("10:00:00").Add(herdSeconds*time.Second) // they share a place

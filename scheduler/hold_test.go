@@ -7,7 +7,8 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// TestHeldTakes: batons that are not almost due get seven eighths of a worker's memory, the others all of it.
+// TestHeldTakes checks that batons that are not almost due get seven eighths of a worker's memory, and the others all
+// of it.
 func TestHeldTakes(t *testing.T) {
 	j := job(t, minutely)
 	b := baton(j, "09:01:00")
@@ -32,7 +33,7 @@ func TestHeldTakes(t *testing.T) {
 	}
 }
 
-// TestHeldCrowded: what waits for its instant is in nobody's way.
+// TestHeldCrowded checks that batons before their due time do not count.
 func TestHeldCrowded(t *testing.T) {
 	for _, row := range []struct {
 		waiting, size int
@@ -44,7 +45,7 @@ func TestHeldCrowded(t *testing.T) {
 	}
 }
 
-// TestComesAgain: what a worker does not take comes again when it is due, one after the other.
+// TestComesAgain checks that refused batons return when they are due, one after the other.
 func TestComesAgain(t *testing.T) {
 	j := job(t, minutely)
 	b := baton(j, "09:01:00")
@@ -57,7 +58,8 @@ func TestComesAgain(t *testing.T) {
 	}
 }
 
-// TestHeldBytes: a definition counts with its document and what its schedule takes, a look into the history while it lasts.
+// TestHeldBytes checks that a definition counts with its document and the cost of its schedule, and a search of the
+// history while it runs.
 func TestHeldBytes(t *testing.T) {
 	small, large := job(t, minutely), job(t, minutely)
 	large.Size = small.Size + 8000
@@ -67,8 +69,8 @@ func TestHeldBytes(t *testing.T) {
 	}
 }
 
-// TestOutdated: an edit that plans a job anew ends the wait of its baton; one that changes what is called does not, nor does
-// any for an occurrence that has begun, or to stop the job: that is recorded when the baton is due.
+// TestOutdated checks that a schedule edit ends the wait of a held baton. Other edits do not, nor do any for a begun
+// occurrence or a disabled job, which are handled when the baton is due.
 func TestOutdated(t *testing.T) {
 	j := job(t, minutely)
 	fresh, begun, manual := baton(j, "09:01:00"), baton(j, "09:01:00", ran(1)), baton(j, "09:01:00", byHand("09:02:00"))
@@ -96,7 +98,7 @@ func TestOutdated(t *testing.T) {
 	}
 }
 
-// TestHeldPacks: a few batons keep their definitions as they were read.
+// TestHeldPacks checks that a few batons keep their decoded definitions.
 func TestHeldPacks(t *testing.T) {
 	for waiting, want := range map[int]bool{0: false, 31: false, 32: true, 900: true} {
 		if got := (scheduler.Held{Budget: 1000, Waiting: waiting}).Packs(); got != want {
@@ -105,8 +107,7 @@ func TestHeldPacks(t *testing.T) {
 	}
 }
 
-// TestPacks: a definition may be read again for the attempt when nothing that it says is to be done before, and it is the one
-// that the baton was armed with.
+// TestPacks checks that a definition is packed only if it requires nothing before the attempt, and armed the baton.
 func TestPacks(t *testing.T) {
 	j, overlapping, text := job(t, minutely), job(t, minutely+`, "overlap": "allow"`), job(t, once+`, "recurrence": {"cron": "* * * * *"}`)
 	fresh := func(change func(b *scheduler.Baton)) scheduler.Baton {

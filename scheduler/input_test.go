@@ -11,7 +11,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/internal/fixture"
 )
 
-// readInput reads a job with a schema for the data of its runs.
+// readInput parses a job with a schema for the data of its runs.
 func readInput(t *testing.T, schema string) (*scheduler.Definition, error) {
 	t.Helper()
 	v, err := document.Parse([]byte(`{"action": {"type": "None"}, "input": ` + schema + `}`))
@@ -21,7 +21,8 @@ func readInput(t *testing.T, schema string) (*scheduler.Definition, error) {
 	return (&scheduler.Reading{Actions: fixture.Actions{}, Key: key}).Document(v).Definition()
 }
 
-// TestInputRefused: a schema that is wrong, reaches out, or costs too much is refused when the job is put, with its path.
+// TestInputRefused checks that a put rejects a schema that is invalid, has external references, or is too expensive,
+// with its path.
 func TestInputRefused(t *testing.T) {
 	var doubling strings.Builder
 	doubling.WriteString(`"d0": {"type": "string"}`)
@@ -49,7 +50,7 @@ func TestInputRefused(t *testing.T) {
 	}
 }
 
-// TestInput checks the data of runs.
+// TestInput validates the data of runs.
 func TestInput(t *testing.T) {
 	def, err := readInput(t, `{"$defs": {"order": {"type": "object", "properties": {"id": {"type": "integer", "maximum": 9}}, "required": ["id"]}},
 		"properties": {"orders": {"type": "array", "items": {"$ref": "#/$defs/order"}}, "at": {"format": "date"}}, "additionalProperties": false}`)

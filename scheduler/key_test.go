@@ -7,7 +7,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// TestValidateNameNamesTheCharacter shows what is said about names, in characters and not in bytes.
+// TestValidateNameNamesTheCharacter checks that messages about names refer to characters, not bytes.
 func TestValidateNameNamesTheCharacter(t *testing.T) {
 	for name, want := range map[string]string{
 		"tür":                    `job: "tür" must not contain 'ü': letters a to z, digits, - and _ are allowed`,
@@ -27,7 +27,7 @@ func TestValidateNameNamesTheCharacter(t *testing.T) {
 	}
 }
 
-// TestKeyIn reads what people write for a job.
+// TestKeyIn parses job keys as users write them.
 func TestKeyIn(t *testing.T) {
 	for _, row := range [][3]string{
 		{"", "", "/"}, {"a", "", "a/"}, {"", "j", "default/j"}, {"a", "j", "a/j"}, {"a", "b/j", "b/j"}, {"", "b/j", "b/j"}, {"a", "b/j/k", "b/j/k"},

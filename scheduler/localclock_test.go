@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// measures lists the functions that may read the clock of this machine, with how often they do: to measure how long
-// something takes, or how old something in memory is.
+// measures lists the functions that may read the local clock, with the number of reads: to measure durations, or the
+// age of values in memory.
 var measures = map[string]int{
 	"console/job/events.go serve":     2,
 	"console/jobs/list.go list":       2,
@@ -53,8 +53,8 @@ var measures = map[string]int{
 	"worker/finalizer.go work":         2,
 }
 
-// TestDecisionsUseTheStoresClock: packages that decide ask [scheduler.Store] what time it is. The clock of one machine may
-// be wrong, and decisions by it lose or repeat runs.
+// TestDecisionsUseTheStoresClock checks that packages that decide use [scheduler.Store.Now]. The clock of one machine
+// may be wrong, and decisions based on it lose or repeat runs.
 func TestDecisionsUseTheStoresClock(t *testing.T) {
 	got := map[string]int{}
 	for _, dir := range []string{

@@ -8,7 +8,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// TestMovedJob takes stored jobs to another store: nothing changes but the place among the specs.
+// TestMovedJob moves stored jobs to another store: only the spec sequence changes.
 func TestMovedJob(t *testing.T) {
 	j := job(t, once)
 	plain, err := j.Encode(nil)
@@ -42,7 +42,7 @@ func TestMovedJob(t *testing.T) {
 	}
 }
 
-// TestMovedJobDisabled takes jobs to a store in which they are not to run yet: they know how far they had got.
+// TestMovedJobDisabled moves jobs to a store as disabled: they keep the progress of their batons.
 func TestMovedJobDisabled(t *testing.T) {
 	at := time.Date(2000, 1, 2, 3, 4, 5, 0, time.UTC)
 	for _, test := range []struct {

@@ -9,8 +9,8 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// TestStoredJobTellsWhereItsLastEditCameFrom shows that it does so whether it was written as this version does, or in
-// another way that means the same.
+// TestStoredJobTellsWhereItsLastEditCameFrom checks that the origin is decoded in this version's form, and in
+// equivalent JSON.
 func TestStoredJobTellsWhereItsLastEditCameFrom(t *testing.T) {
 	for _, origin := range []scheduler.Origin{
 		{Op: "put"},

@@ -15,13 +15,13 @@ func paused(until string, j *scheduler.Job) *scheduler.Job {
 	return &next
 }
 
-// pausedFrom makes of the baton one that passes over instants of a pause from a time on.
+// pausedFrom lets the baton pass over times of a pause from a time on.
 func pausedFrom(when string) change { return func(b *scheduler.Baton) { b.PausedFrom = at(when) } }
 
-// dueAt is when the baton may run.
+// dueAt sets the earliest start.
 func dueAt(when string) change { return func(b *scheduler.Baton) { b.Due = at(when) } }
 
-// TestPauseDecides has batons of jobs that are paused, or were until now.
+// TestPauseDecides covers batons of jobs that are paused, or were until now.
 func TestPauseDecides(t *testing.T) {
 	plain := job(t, minutely)
 	j := paused("09:30:00", plain)
@@ -56,7 +56,7 @@ func TestPauseDecides(t *testing.T) {
 	})
 }
 
-// TestPauseOfAOneShot: it waits for the end, and the catch-up policy says whether that is too late.
+// TestPauseOfAOneShot checks that a one-shot waits for the end of the pause, and that the misfire policy then applies.
 func TestPauseOfAOneShot(t *testing.T) {
 	one := paused("11:00:00", job(t, once))
 	never := paused("11:00:00", job(t, once+`, "catchUp": {"policy": "skip"}`))
@@ -72,7 +72,7 @@ func TestPauseOfAOneShot(t *testing.T) {
 	})
 }
 
-// TestPausePlans has what comes next of jobs that are paused.
+// TestPausePlans covers the next occurrences of paused jobs.
 func TestPausePlans(t *testing.T) {
 	plain := job(t, minutely)
 	j := paused("09:30:00", plain)
@@ -91,7 +91,7 @@ func TestPausePlans(t *testing.T) {
 	mustSay(t, "and what follows it", said(row.after()), "proceed; next 09:30:00 paused from 09:11:00")
 }
 
-// TestPauseEdited has waiting batons whose job's pause begins, changes or ends.
+// TestPauseEdited covers waiting batons when a pause begins, changes or ends.
 func TestPauseEdited(t *testing.T) {
 	j := job(t, minutely)
 	one := job(t, once)
@@ -131,7 +131,7 @@ func TestPauseEdited(t *testing.T) {
 	}
 }
 
-// TestPauseOverAges does not iterate: a schedule of every second, paused for a thousand years.
+// TestPauseOverAges checks that a schedule of every second, paused for a thousand years, is not iterated.
 func TestPauseOverAges(t *testing.T) {
 	j := paused("3026-03-02T09:00:00Z", job(t, often))
 	s := j.Begin(scheduler.Progress{}, at("08:00:00"))
@@ -141,7 +141,7 @@ func TestPauseOverAges(t *testing.T) {
 	}
 }
 
-// TestPauseAcrossAClockChange: what the clock jumps over has its own record.
+// TestPauseAcrossAClockChange checks that a DST gap in a pause has a separate record.
 func TestPauseAcrossAClockChange(t *testing.T) {
 	j := paused("2026-04-02T12:00:00Z", job(t, `"startTime": "2026-03-27T09:00:00Z", "timeZone": "Europe/Berlin", "dst": {"gap": "skip"},
 		"recurrence": {"cron": "30 2 * * *"}`))
@@ -166,7 +166,7 @@ func TestPauseAcrossAClockChange(t *testing.T) {
 	}
 }
 
-// TestPauseOfADocument has documents and patches that name a pause, and those that do not.
+// TestPauseOfADocument covers documents and patches with and without a pause.
 func TestPauseOfADocument(t *testing.T) {
 	const until = `, "pausedUntil": "2026-03-02T12:00:00Z"`
 	j := job(t, minutely)

@@ -69,7 +69,7 @@ func TestRejoin(t *testing.T) {
 		"skipped for dst 1 at "+spring+"; skipped for disabled 3 from 2026-03-08T06:00:00Z to 2026-03-08T08:00:00Z; next 2026-03-08T09:00:00Z")
 }
 
-// TestJitter: an occurrence is due at the same time whoever asks, differs from the next, and never reaches it.
+// TestJitter checks that the due time is deterministic, differs between occurrences, and never reaches the next one.
 func TestJitter(t *testing.T) {
 	j, wide := job(t, minutely+`, "jitter": "PT50S"`), job(t, minutely+`, "jitter": "PT10M"`)
 	b := baton(j, "09:00:00")

@@ -10,7 +10,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec"
 )
 
-// keeper keeps all plans, by revision.
+// keeper caches all plans, by revision.
 type keeper map[uint64]struct {
 	plan *spec.Plan
 	err  error
@@ -28,8 +28,8 @@ func (k keeper) Keep(_ scheduler.Key, revision uint64, plan *spec.Plan, err erro
 	}{plan, err}
 }
 
-// TestDecodeJobWithKeptPlans shows that a stored job is compiled once for a revision, whether that ends well or not. One that
-// is too costly is damaged, with the reason.
+// TestDecodeJobWithKeptPlans checks that a stored job is compiled once per revision, with or without success. A job
+// that is too expensive to compile is damaged, with the reason.
 func TestDecodeJobWithKeptPlans(t *testing.T) {
 	stored := func(rrule string) []byte {
 		j := job(t, `"recurrence": {"rrule": "DTSTART:20310101T000000Z RRULE:FREQ=DAILY"}`)

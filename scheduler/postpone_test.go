@@ -13,11 +13,11 @@ import (
 // often is a schedule of every second.
 const often = once + `, "recurrence": {"frequency": "Second"}`
 
-// looks makes of a baton one that looks again, after the instant of nine o'clock was recorded.
+// looks lets a baton check its collection again, after the time at nine o'clock was recorded.
 func looks(b *scheduler.Baton) { b.Seen, b.PostponementRecorded = at("09:00:00"), true }
 
-// TestPostponeRanges has batons of a job of every second in a disabled collection: they look again ever later, and what they
-// pass over meanwhile is recorded as one, when the collection is enabled, or after an hour.
+// TestPostponeRanges covers batons of a job of every second in a disabled collection: the intervals between checks
+// grow, and the times passed over are recorded together when the collection is enabled, or after an hour.
 func TestPostponeRanges(t *testing.T) {
 	j := job(t, often)
 	ends := job(t, once+`, "recurrence": {"frequency": "Second", "endTime": "2026-03-02T09:00:40Z"}`)
@@ -40,8 +40,8 @@ func TestPostponeRanges(t *testing.T) {
 	})
 }
 
-// TestPostponeSettles has what ends a wait for a disabled collection before the next look: what was passed over is recorded, and
-// what falls due from then on has not been lost.
+// TestPostponeSettles covers events that end the wait for a disabled collection before the next check: the times passed
+// over are recorded, and later ones are not lost.
 func TestPostponeSettles(t *testing.T) {
 	j, one := job(t, often), job(t, once)
 	waits := baton(j, "09:01:00", looks, ran(3))
@@ -74,7 +74,7 @@ func TestPostponeSettles(t *testing.T) {
 	mustSay(t, "another schedule", said(hourly.Restart(j, false, waits, at("09:00:50"))), "proceed; postponed 40 from 09:00:01 to 09:00:40; next 10:00:00")
 }
 
-// TestPostponedOneShotIsRecordedOnce also when it is run by hand while it waits.
+// TestPostponedOneShotIsRecordedOnce also covers a manual run during the wait.
 func TestPostponedOneShotIsRecordedOnce(t *testing.T) {
 	j := job(t, once)
 	waits := baton(j, "09:00:00", postponed)
@@ -88,7 +88,7 @@ func TestPostponedOneShotIsRecordedOnce(t *testing.T) {
 	mustSay(t, "and is not recorded again", said(scheduler.Decide(j, false, *next, at("09:10:01"))), "skip; next 09:00:00 postponed, fired at 09:11:01")
 }
 
-// TestPostponedRangesAreWhole goes through a day in a disabled collection: every instant is recorded once, in few records.
+// TestPostponedRangesAreWhole simulates a day in a disabled collection: every time is recorded once, in few records.
 func TestPostponedRangesAreWhole(t *testing.T) {
 	for name, schedule := range map[string]string{
 		"every second": often, "every minute": minutely, "every hour": once + `, "recurrence": {"frequency": "Hour"}`,

@@ -11,8 +11,7 @@ import (
 	"testing"
 )
 
-// impureImports are what decisions must not be made with, and trees of it that end in a slash: what runs side by side,
-// what reaches out of the process, and what chance decides.
+// impureImports are forbidden imports, and import trees that end in a slash: concurrency, I/O and randomness.
 var impureImports = []string{
 	"sync", "sync/", "golang.org/x/sync/", "runtime", "runtime/", // side by side
 	"os", "os/", "io/fs", "io/ioutil", "bufio", "log", "log/", "net/", "syscall", "database/", "embed", // out of the process
@@ -20,20 +19,20 @@ var impureImports = []string{
 	"math/rand", "math/rand/", "crypto/", "unsafe", "C", // chance, and what no rule can see
 }
 
-// pureOf are the names of a package that may be used, of one that has others.
+// pureOf are the allowed names of a package that is otherwise forbidden.
 var pureOf = map[string][]string{
 	"net":           {"SplitHostPort", "JoinHostPort"}, // texts
 	"crypto/sha256": {"Sum256"},                        // a function of its argument
 }
 
-// clocks are the names in package time that ask what time it is, or wait.
+// clocks are the names in package time that read the clock or wait.
 var clocks = []string{"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "NewTimer", "NewTicker", "Tick"}
 
-// contexts are the names in package context that a signature needs.
+// contexts are the names in package context that signatures need.
 var contexts = []string{"Context"}
 
-// TestPurity keeps this package to a vocabulary and decisions: no goroutines, channels or locks, nothing that reaches out
-// of the process, no clock but the times that it is given, and no chance.
+// TestPurity limits this package to a vocabulary and decisions: no goroutines, channels or locks, no I/O, no clock but
+// the times passed in, and no randomness.
 func TestPurity(t *testing.T) {
 	entries, err := os.ReadDir(".")
 	if err != nil {
@@ -58,7 +57,7 @@ func TestPurity(t *testing.T) {
 	}
 }
 
-// impurities returns what is not pure in a file, each with its line.
+// impurities returns the impure parts of a file, each with its line.
 func impurities(t *testing.T, name, source string) []string {
 	t.Helper()
 	positions := token.NewFileSet()
@@ -104,7 +103,7 @@ func impureImport(path string) bool {
 	})
 }
 
-// impurity says what is not pure about a node alone; "" for nothing.
+// impurity returns what makes a single node impure; "" for nothing.
 func impurity(n ast.Node, packages map[string]string) string {
 	switch n := n.(type) {
 	case *ast.GoStmt:
@@ -136,7 +135,7 @@ func impurity(n ast.Node, packages map[string]string) string {
 	return ""
 }
 
-// impureCall looks at the built-in functions for channels, and at the one that prints.
+// impureCall finds calls of print and of the built-in functions for channels.
 func impureCall(call *ast.CallExpr) string {
 	f, ok := call.Fun.(*ast.Ident)
 	if !ok {
@@ -155,7 +154,7 @@ func impureCall(call *ast.CallExpr) string {
 	return ""
 }
 
-// TestImpurities shows that the rules bite.
+// TestImpurities checks that the rules detect violations.
 func TestImpurities(t *testing.T) {
 	const header = "package p\n"
 	for source, want := range map[string]string{

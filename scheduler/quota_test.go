@@ -11,7 +11,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
-// collection reads the properties of a collection.
+// collection parses the properties of a collection.
 func collection(t *testing.T, properties string) *scheduler.Collection {
 	t.Helper()
 	v, err := document.Parse([]byte(`{"properties": {` + properties + `}}`))
@@ -25,8 +25,8 @@ func collection(t *testing.T, properties string) *scheduler.Collection {
 	return c
 }
 
-// TestMinRetryInterval reads retry policies in collections that allow no short ones: a default is raised, and written down,
-// and what is asked for is refused.
+// TestMinRetryInterval parses retry policies in collections with a minimum interval: a default is raised and written
+// out, and an explicit shorter interval is rejected.
 func TestMinRetryInterval(t *testing.T) {
 	const free, two = `"sku": {"name": "free"}`, `"minRetryInterval": "PT2M"`
 	const raised = `"retryPolicy":{"retryInterval":"PT2M"}`
@@ -98,8 +98,8 @@ func TestMinRetryInterval(t *testing.T) {
 	}
 }
 
-// TestMinRetryIntervalOfDefaults: the retry policy of defaults has the limits of those of jobs, which inherit it, and stays
-// as it was stored when the limits of the process change.
+// TestMinRetryIntervalOfDefaults checks that the retry policy of defaults has the limits of a job's, and stays as it
+// was stored if the limits of the process change.
 func TestMinRetryIntervalOfDefaults(t *testing.T) {
 	const two, short = `"minRetryInterval": "PT2M"`, `{"retryInterval": "PT2S"}`
 	for _, row := range []struct {
@@ -153,7 +153,7 @@ func TestMinRetryIntervalOfDefaults(t *testing.T) {
 	}
 }
 
-// TestAdmits tells of a quota on recurrence that is used up.
+// TestAdmits covers exceeded recurrence quotas.
 func TestAdmits(t *testing.T) {
 	c := collection(t, `"quota": {"maxRecurrence": {"frequency": "hour", "interval": 2}}`)
 	reading := scheduler.Reading{Key: key, UID: uid, Now: at("08:00:00")}
@@ -167,7 +167,7 @@ func TestAdmits(t *testing.T) {
 	}
 }
 
-// TestAdmitsRules: calendar days and months, and a job's own hash, satisfy a quota in their units.
+// TestAdmitsRules checks that calendar days and months, and a job's hash, satisfy a quota in their units.
 func TestAdmitsRules(t *testing.T) {
 	for _, row := range []struct {
 		quota, timing string

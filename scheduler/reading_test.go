@@ -10,7 +10,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec"
 )
 
-// TestProblemsKeepTheirCause has what programs find in the error of a document, whatever wraps it.
+// TestProblemsKeepTheirCause checks that programs find the problems in a wrapped document error.
 func TestProblemsKeepTheirCause(t *testing.T) {
 	read := func(text string) error {
 		v, err := document.Parse([]byte(text))

@@ -7,7 +7,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// typical is the record of an attempt as there are most of: one that went well.
+// typical is the record of a successful attempt, the most frequent kind.
 func typical() scheduler.Record {
 	at := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 	return scheduler.Record{
@@ -23,7 +23,7 @@ func typical() scheduler.Record {
 	}
 }
 
-// BenchmarkEncodeRecord is what each attempt costs that is recorded.
+// BenchmarkEncodeRecord measures the cost per recorded attempt.
 func BenchmarkEncodeRecord(b *testing.B) {
 	r := typical()
 	data, err := r.Encode()
@@ -39,7 +39,7 @@ func BenchmarkEncodeRecord(b *testing.B) {
 	b.ReportMetric(float64(len(data)), "bytes/record")
 }
 
-// BenchmarkDecodeRecord is what each record costs that is shown.
+// BenchmarkDecodeRecord measures the cost per displayed record.
 func BenchmarkDecodeRecord(b *testing.B) {
 	r := typical()
 	data, err := r.Encode()

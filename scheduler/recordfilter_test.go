@@ -9,7 +9,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// TestRecordFilter: which records are wanted of which job.
+// TestRecordFilter checks which records filters select.
 func TestRecordFilter(t *testing.T) {
 	at := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 	yes, no := true, false
@@ -69,7 +69,8 @@ func TestRecordFilter(t *testing.T) {
 	}
 }
 
-// TestRecordFilterAdmitsDamaged: a record that cannot be read counts as the present job's, and one of a damaged job as its.
+// TestRecordFilterAdmitsDamaged checks that a damaged record counts as the current job's, as does every record of a
+// damaged job.
 func TestRecordFilterAdmitsDamaged(t *testing.T) {
 	damaged, whole := scheduler.DamagedRecord(scheduler.OutcomeFailed, time.Time{}, errors.New("torn")), &scheduler.Record{UID: "present1"}
 	for r, present := range map[*scheduler.Record]string{damaged: "present1", whole: ""} {
@@ -79,7 +80,7 @@ func TestRecordFilterAdmitsDamaged(t *testing.T) {
 	}
 }
 
-// TestRecordFilterPassed: reading backwards ends where nothing younger can be.
+// TestRecordFilterPassed checks that reading backwards stops at records that are too old.
 func TestRecordFilterPassed(t *testing.T) {
 	since := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 	filter := scheduler.RecordFilter{Since: since}

@@ -11,16 +11,16 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// history is a job's records, newest first.
+// history holds a job's records, newest first.
 type history []*scheduler.Record
 
-// attempt is what is recorded of an attempt of b, and of its end when the occurrence faulted with it.
+// attempt returns the records of an attempt of b, including a faulted record.
 func attempt(j *scheduler.Job, b scheduler.Baton, started string, res scheduler.Result) *scheduler.Record {
 	rec, _ := scheduler.AttemptRecord(j, b, at(started), res)
 	return rec
 }
 
-// fault is what is recorded after the last attempt of an occurrence that failed.
+// fault returns the records after the last attempt of a failed occurrence.
 func fault(t *testing.T, j *scheduler.Job, b scheduler.Baton, started string, res scheduler.Result) *scheduler.Record {
 	t.Helper()
 	row := afterRow{ran: j, now: j, baton: b, started: started, res: res}
@@ -32,7 +32,7 @@ func fault(t *testing.T, j *scheduler.Job, b scheduler.Baton, started string, re
 	return &records[i]
 }
 
-// A recoverRow is a baton that is delivered again.
+// A recoverRow is a redelivered baton.
 type recoverRow struct {
 	name    string
 	ran     *scheduler.Job // the definition its attempt ran under
@@ -62,8 +62,8 @@ func mustRecover(t *testing.T, rows []recoverRow) {
 	}
 }
 
-// TestRecover has a worker die at every step of an occurrence, and another one take over. What the store alone knows,
-// that the baton was passed on already, is asked before.
+// TestRecover lets a worker die at every step of an occurrence, and another one take over. The store already handles a
+// baton that was passed on.
 func TestRecover(t *testing.T) {
 	j, one := job(t, minutely), job(t, once)
 	b, single := baton(j, "09:00:00"), baton(one, "09:00:00")
@@ -95,8 +95,8 @@ func TestRecover(t *testing.T) {
 	}
 }
 
-// TestRecoverFailure has a worker die between the tries of an occurrence, and behind the last: that it faulted is
-// recorded once.
+// TestRecoverFailure lets a worker die between the tries of an occurrence, and after the last: the faulted record is
+// written once.
 func TestRecoverFailure(t *testing.T) {
 	two, handled := job(t, twoRetries+once), job(t, errorAction+once)
 	first, second, third := baton(two, "09:00:00"), baton(two, "09:00:00", try(2)), baton(two, "09:00:00", try(3))
@@ -130,7 +130,7 @@ func TestRecoverFailure(t *testing.T) {
 		"09:00:00 try 2; begun 1; runs 1; attempts 1; failed 1; last 09:00:11; seen 09:00:00; ran 09:00:00")
 }
 
-// TestRecoverOverlap has a worker die between the messages of a detached occurrence and of the job's own baton.
+// TestRecoverOverlap lets a worker die between the messages of a detached occurrence and of the job's own baton.
 func TestRecoverOverlap(t *testing.T) {
 	j, three := job(t, twoRetries+minutely+`, "overlap": "allow"`), job(t, thrice+`, "overlap": "allow"`)
 	own, last := baton(j, "09:00:00"), baton(three, "09:02:00", ran(2))
@@ -158,7 +158,7 @@ func TestRecoverOverlap(t *testing.T) {
 	}
 }
 
-// TestAttemptSearch looks for the first retry of the occurrence at nine.
+// TestAttemptSearch searches for the first retry of the occurrence at nine.
 func TestAttemptSearch(t *testing.T) {
 	j := job(t, twoRetries+minutely)
 	b := baton(j, "09:00:00", try(2))
@@ -217,8 +217,8 @@ func TestAttemptSearch(t *testing.T) {
 	}
 }
 
-// TestAttemptSearchStopsAtAnEarlierAttempt: what is older than an attempt that ended before the one that is looked for is not
-// read. After a stall, each of many batons would read 64 records.
+// TestAttemptSearchStopsAtAnEarlierAttempt checks that the search stops at an attempt that ended before the wanted
+// attempt. Otherwise, after a stall, each of many batons would read 64 records.
 func TestAttemptSearchStopsAtAnEarlierAttempt(t *testing.T) {
 	j := job(t, twoRetries+minutely)
 	counted := func(executions, failed int) func(*scheduler.Baton) {

@@ -8,7 +8,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// last is the only record of a decision.
+// last returns the only record of a decision.
 func last(t *testing.T, records []scheduler.Record) *scheduler.Record {
 	t.Helper()
 	if len(records) != 1 {
@@ -17,13 +17,13 @@ func last(t *testing.T, records []scheduler.Record) *scheduler.Record {
 	return &records[0]
 }
 
-// deferral is what is recorded of an attempt that a rule for its target puts off.
+// deferral is the record of an attempt that a target rule defers.
 func deferral(t *testing.T, j *scheduler.Job, b scheduler.Baton, now string) *scheduler.Record {
 	t.Helper()
 	return last(t, j.Defer(b, scheduler.Deferral{At: at(now).Add(time.Minute), Message: "too many"}, at(now)).Records)
 }
 
-// TestPlaceSearch looks for where a job's own baton was last.
+// TestPlaceSearch searches for the schedule position of a job's own baton.
 func TestPlaceSearch(t *testing.T) {
 	j := job(t, minutely)
 	other := edited(t, j, "08:10:00", once)
@@ -81,7 +81,7 @@ func TestPlaceSearch(t *testing.T) {
 	}
 }
 
-// TestPlaceSearchFaulted: who finds the place of a baton knows whether the fault of its occurrence is recorded.
+// TestPlaceSearchFaulted checks that the search finds the faulted record of the occurrence.
 func TestPlaceSearchFaulted(t *testing.T) {
 	j := job(t, noRetry+minutely)
 	own, before := baton(j, "09:01:00"), baton(j, "09:00:00")
@@ -107,7 +107,7 @@ func TestPlaceSearchFaulted(t *testing.T) {
 	}
 }
 
-// TestRederive plans the baton of a job that lost it, from the record that says where it was.
+// TestRederive plans the baton of a job that lost it, from the record with its schedule position.
 func TestRederive(t *testing.T) {
 	j, one, three := job(t, twoRetries+minutely), job(t, twoRetries+once), job(t, thrice+`, "overlap": "allow"`)
 	had := in(scheduler.Enabled, j)
@@ -151,7 +151,7 @@ func TestRederive(t *testing.T) {
 	}
 }
 
-// TestRederiveCounts: the progress is that of the record, or the definition's with what the record adds.
+// TestRederiveCounts checks that the progress comes from the record, or from the definition and the record.
 func TestRederiveCounts(t *testing.T) {
 	j := job(t, minutely+`, "overlap": "allow"`)
 	j.Progress = scheduler.Progress{Executions: 9, Failures: 1}

@@ -17,8 +17,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// texts are any bytes, among them those that JSON or encoding/json escapes, and
-// what is no UTF-8.
+// texts are random bytes, including those that JSON or encoding/json escapes, and invalid UTF-8.
 func texts() *rapid.Generator[string] {
 	pieces := []string{
 		"\"", "\\", "/", "<", ">", "&", "'", "\x00", "\x1f", "\x7f", "\b", "\f", "\n", "\r", "\t", "\u2027", "\u2028", "\u2029",
@@ -28,8 +27,8 @@ func texts() *rapid.Generator[string] {
 	return rapid.Map(rapid.SliceOfN(piece, 0, 6), func(p []string) string { return strings.Join(p, "") })
 }
 
-// TestEncodersWriteWhatReflectionDoes: batons and records are stored byte for
-// byte as encoding/json writes them, and read back without it.
+// TestEncodersWriteWhatReflectionDoes checks that batons and records are encoded byte for byte as by encoding/json, and
+// decoded without it.
 func TestEncodersWriteWhatReflectionDoes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text, zone := texts(), rapid.SampledFrom([]*time.Location{time.UTC, time.FixedZone("", 5*3600+1800), time.FixedZone("", -3600)})
@@ -61,7 +60,7 @@ func TestEncodersWriteWhatReflectionDoes(t *testing.T) {
 	})
 }
 
-// TestEncodersWriteAnyCharacter does so for each character by itself.
+// TestEncodersWriteAnyCharacter checks each character separately.
 func TestEncodersWriteAnyCharacter(t *testing.T) {
 	var all []string
 	for c := range 0x3000 {
@@ -80,7 +79,7 @@ func TestEncodersWriteAnyCharacter(t *testing.T) {
 	}
 }
 
-// TestEncodersRefuseLateYears: the year 9999 is the last one that JSON can tell.
+// TestEncodersRefuseLateYears checks that 9999 is the last year that JSON can express.
 func TestEncodersRefuseLateYears(t *testing.T) {
 	late := time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)
 	for name, r := range map[string]scheduler.Record{
@@ -92,7 +91,7 @@ func TestEncodersRefuseLateYears(t *testing.T) {
 	}
 }
 
-// mustReadAlike compares what is read with what encoding/json reads.
+// mustReadAlike compares a decoder with encoding/json.
 func mustReadAlike(t *testing.T, data []byte) {
 	t.Helper()
 	b, err := scheduler.DecodeBaton(data)
@@ -107,7 +106,7 @@ func mustReadAlike(t *testing.T, data []byte) {
 	}
 }
 
-// storedSeeds are batons and records as they are stored.
+// storedSeeds are stored batons and records.
 func storedSeeds(tb testing.TB) [][]byte {
 	tb.Helper()
 	var seeds [][]byte
@@ -129,8 +128,8 @@ func storedSeeds(tb testing.TB) [][]byte {
 	return seeds
 }
 
-// TestDecodersReadWhatReflectionDoes: whatever becomes of a stored baton or
-// record, it is read as encoding/json reads it, or refused with the same words.
+// TestDecodersReadWhatReflectionDoes checks that a modified baton or record is decoded as by encoding/json, or rejected
+// with the same error.
 func TestDecodersReadWhatReflectionDoes(t *testing.T) {
 	seeds := storedSeeds(t)
 	random := rand.New(rand.NewPCG(12, 5)) // the same texts each time
@@ -177,7 +176,7 @@ func mutated(random *rand.Rand, seeds [][]byte) []byte {
 	return text
 }
 
-// TestForeignMembers: what a later version has added is passed over.
+// TestForeignMembers checks that fields of a later version are ignored.
 func TestForeignMembers(t *testing.T) {
 	b, err := scheduler.DecodeBaton([]byte(with(fullestBaton, `,"later":{"deep":[null,{"rev":1}]}`)))
 	if diff := gocmp.Diff(fullest, b); err != nil || diff != "" {
@@ -193,7 +192,7 @@ func TestForeignMembers(t *testing.T) {
 	}
 }
 
-// FuzzStored: whatever is read, it is read as encoding/json does.
+// FuzzStored checks that decoding agrees with encoding/json.
 func FuzzStored(f *testing.F) {
 	for _, seed := range storedSeeds(f) {
 		f.Add(seed)

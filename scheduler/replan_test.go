@@ -13,7 +13,7 @@ var replannings = map[scheduler.Replanning]string{
 	scheduler.LeaveAlone: "leave alone", scheduler.LookAgain: "look again", scheduler.ReplaceIt: "replace", scheduler.DeriveAgain: "derive again",
 }
 
-// replanned is what an edit makes of a baton, in short.
+// replanned returns a short text of a replanning.
 func replanned(r scheduler.Replanning, s scheduler.Step) string {
 	if r == scheduler.ReplaceIt {
 		return replannings[r] + "; " + stepSaid(s)
@@ -21,7 +21,7 @@ func replanned(r scheduler.Replanning, s scheduler.Step) string {
 	return replannings[r]
 }
 
-// TestReplan has enabled jobs that were edited, and their batons.
+// TestReplan covers enabled jobs that were edited, and their batons.
 func TestReplan(t *testing.T) {
 	j := job(t, minutely)
 	edit := edited(t, j, "08:30:00", minutely+`, "description": "with another text"`)
@@ -85,7 +85,7 @@ func TestReplan(t *testing.T) {
 	}
 }
 
-// TestReplanMarks: the baton that follows an edit is the one that waits, as of the edit.
+// TestReplanMarks checks that the baton after an edit has the revision of the edit.
 func TestReplanMarks(t *testing.T) {
 	j := job(t, minutely)
 	b := baton(j, "09:05:00", ran(4), seen("09:04:00"), gapAt("09:04:30"))
@@ -101,7 +101,7 @@ func TestReplanMarks(t *testing.T) {
 	}
 }
 
-// TestReplanResumesAtTheEnd: nothing is left of the schedule when its job is enabled, but a run by hand waits.
+// TestReplanResumesAtTheEnd covers a job that is enabled without times left, while a manual run waits.
 func TestReplanResumesAtTheEnd(t *testing.T) {
 	j := job(t, ending)
 	b := baton(j, "09:00:07", byHand("09:01:00"), seen("09:00:00"))
@@ -111,8 +111,8 @@ func TestReplanResumesAtTheEnd(t *testing.T) {
 	mustFollow(t, []afterRow{{"and the job is completed by it", j, j, *s.Next, "09:30:00", succeeds, "proceed; no baton, completed"}})
 }
 
-// TestRestartOverdue has schedules that were changed while a baton was overdue, as after an outage: what fell due before the edit is
-// decided under the schedule before, and the present one begins after that.
+// TestRestartOverdue covers schedule edits while a baton is overdue, as after an outage: times due before the edit are
+// decided under the previous schedule, and the current schedule begins after them.
 func TestRestartOverdue(t *testing.T) {
 	const half = "09:20:30" // when it was edited
 	j, all, skips := job(t, minutely), job(t, minutely+catchUp("all", "")), job(t, minutely+catchUp("skip", ""))
@@ -154,7 +154,7 @@ func TestRestartOverdue(t *testing.T) {
 	})
 }
 
-// TestUnbegun has a schedule replaced that an occurrence of the one before has kept from beginning.
+// TestUnbegun replaces a schedule that has not begun because of an occurrence of the previous one.
 func TestUnbegun(t *testing.T) {
 	j := job(t, twoRetries+minutely)
 	once := edited(t, j, "09:00:30", noRetry+`"startTime": "2026-03-02T09:00:30Z"`)

@@ -10,7 +10,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// TestParseOccurrence reads what users name an occurrence by.
+// TestParseOccurrence parses the names of occurrences from users.
 func TestParseOccurrence(t *testing.T) {
 	for text, want := range map[string]string{
 		"2026-03-02T09:00:00Z":                     "09:00:00",
@@ -36,7 +36,7 @@ func TestParseOccurrence(t *testing.T) {
 	}
 }
 
-// TestParseManagedOccurrence reads an id as the paths of a resource group show it.
+// TestParseManagedOccurrence parses an id as in resource group paths.
 func TestParseManagedOccurrence(t *testing.T) {
 	s, err := scheduler.NewScope("s", "g")
 	if err != nil {
@@ -53,14 +53,14 @@ func TestParseManagedOccurrence(t *testing.T) {
 	}
 }
 
-// resubmitting are changes of a baton that make it one by hand that repeats an occurrence.
+// resubmitting turns a baton into a manual run that repeats an occurrence.
 func resubmitting(nominal string) change {
 	return func(b *scheduler.Baton) {
 		b.Kind, b.Resubmits = scheduler.Manual, &scheduler.Resubmission{Nominal: at(nominal), Previous: at("08:59:00")}
 	}
 }
 
-// TestResubmission asks to repeat the occurrence of nine o'clock, as the history has it.
+// TestResubmission resubmits the occurrence of nine o'clock, according to the history.
 func TestResubmission(t *testing.T) {
 	j := job(t, minutely)
 	skipped := func(nominal, now string) *scheduler.Record {
@@ -140,8 +140,8 @@ func TestResubmission(t *testing.T) {
 	}
 }
 
-// TestResubmittedAttempt: a run that repeats an occurrence has ids and a key of its own, and tells its action the instants of that
-// one. All its records say which.
+// TestResubmittedAttempt checks that a resubmission has distinct ids and a distinct key, and passes the times of the
+// repeated occurrence to its action. All its records name that occurrence.
 func TestResubmittedAttempt(t *testing.T) {
 	j := job(t, errorAction+minutely)
 	b := baton(j, "09:30:00.25", resubmitting("09:00:00"), func(b *scheduler.Baton) { b.Ran = at("09:29:00") })

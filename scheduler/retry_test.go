@@ -11,7 +11,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
-// policyOf reads a retry policy as part of a job.
+// policyOf parses a retry policy as part of a job.
 func policyOf(t *testing.T, policy string) (*scheduler.RetryPolicy, error) {
 	t.Helper()
 	v, err := document.Parse([]byte(`{"action": {"type": "Http", "request": {"uri": "http://x.example", "method": "GET"}, "retryPolicy": ` + policy + `}}`))
@@ -26,7 +26,7 @@ func policyOf(t *testing.T, policy string) (*scheduler.RetryPolicy, error) {
 	return &d.Action.Retry, nil
 }
 
-// pauses are those of a policy between attempts that end with res.
+// pauses returns the pauses of a policy between attempts that end with res.
 func pauses(p *scheduler.RetryPolicy, res scheduler.Result) string {
 	ended := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	var all []string
@@ -50,7 +50,7 @@ func TestBackoff(t *testing.T) {
 	}{
 		{`{}`, busy, "30s 30s 30s 30s"},
 		{`{"retryType": "none"}`, busy, ""},
-		// The example of Google Cloud Tasks' documentation of maxDoublings.
+		// The example for maxDoublings in the Google Cloud Tasks documentation.
 		{
 			`{"retryType": "exponential", "retryInterval": "PT15S", "maxRetryInterval": "PT450S", "maxDoublings": 3, "retryCount": 8, "jitter": "PT0S"}`, busy,
 			"15s 30s 1m0s 2m0s 4m0s 6m0s 7m30s 7m30s",
@@ -80,8 +80,7 @@ func TestBackoff(t *testing.T) {
 	}
 }
 
-// TestRetryJitter shows that a pause is never shorter for its jitter, differs
-// between jobs, and is the same whoever computes it.
+// TestRetryJitter checks that jitter never shortens a pause, differs between jobs, and is deterministic.
 func TestRetryJitter(t *testing.T) {
 	for policy, most := range map[string]time.Duration{
 		`{"retryType": "exponential", "retryInterval": "PT100S"}`: 10 * time.Second,
@@ -123,7 +122,7 @@ func TestWrongRetryPolicies(t *testing.T) {
 	}
 }
 
-// TestFinalStatus: no repetition helps a request that is wrong, but one that came at the wrong time.
+// TestFinalStatus checks that a retry can help only a request that came at the wrong time.
 func TestFinalStatus(t *testing.T) {
 	for status, want := range map[int]bool{
 		0: false, 200: false, 399: false, 400: true, 404: true, 408: false, 410: true, 425: false, 429: false, 499: true, 500: false, 503: false,

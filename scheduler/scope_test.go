@@ -18,8 +18,8 @@ func scope(t *testing.T, subscription, group string) scheduler.Scope {
 	return s
 }
 
-// TestScopeNamesCollections: the name that a collection has in keys is its own in the default scope, tells all others
-// apart, does not depend on letter case, and cannot be one that a user gives.
+// TestScopeNamesCollections checks collection names in keys: plain in the default scope, distinct in all others,
+// independent of letter case, and different from every name of a user.
 func TestScopeNamesCollections(t *testing.T) {
 	if got := scope(t, scheduler.DefaultSubscription, "DEFAULT").Collection("jobs"); got != "jobs" {
 		t.Errorf("in the default scope: %s", got)
@@ -42,7 +42,7 @@ func TestScopeNamesCollections(t *testing.T) {
 	}
 }
 
-// TestValidateCollection takes a name with the mark of a scope, and nothing else with that character.
+// TestValidateCollection checks that '=' is valid only before the mark of a scope.
 func TestValidateCollection(t *testing.T) {
 	for _, name := range []string{"a=", "a=b", "a=abcdefghijklmno1", "a=ABCDEFGHIJKLMNOP", "=abcdefghijklmnop", "a=abcdefghijklmnop=", "a=abcdefghijklmnopq", "1"} {
 		if err := scheduler.ValidateCollection(name); !errors.Is(err, scheduler.ErrInvalid) {
@@ -51,7 +51,7 @@ func TestValidateCollection(t *testing.T) {
 	}
 }
 
-// TestNewScope refuses what cannot be the name of a subscription or a group.
+// TestNewScope rejects invalid names of subscriptions and groups.
 func TestNewScope(t *testing.T) {
 	for _, names := range [][2]string{{"", "g"}, {"s", ""}, {"s", strings.Repeat("x", 91)}, {"s/t", "g"}, {"s", "a b"}, {"s", "a\x00b"}, {"\xff", "g"}} {
 		if _, err := scheduler.NewScope(names[0], names[1]); !errors.Is(err, scheduler.ErrInvalid) {
@@ -65,7 +65,7 @@ func TestNewScope(t *testing.T) {
 	}
 }
 
-// TestReadID reads ids of both forms.
+// TestReadID parses ids of both forms.
 func TestReadID(t *testing.T) {
 	const of = "/subscriptions/s/resourceGroups/g/providers/Microsoft.Scheduler"
 	for id, want := range map[string]string{
@@ -88,8 +88,8 @@ func TestReadID(t *testing.T) {
 	}
 }
 
-// TestStoredScope: a collection is read with the scope that it was stored with; what was stored before there were scopes
-// is of the default one.
+// TestStoredScope checks that a collection keeps its scope in the store; collections stored before scopes existed are
+// in the default one.
 func TestStoredScope(t *testing.T) {
 	s := scope(t, "S1", "Group")
 	v, err := document.Parse([]byte(`{"id": "` + s.Provider() + `/jobCollections/c", "name": "c", "properties": {"state": "Suspended"}}`))

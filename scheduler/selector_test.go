@@ -8,7 +8,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// TestSelector holds selectors against labels.
+// TestSelector matches selectors against labels.
 func TestSelector(t *testing.T) {
 	labels := map[string]string{"team": "billing", "tier": "a", "empty": "", "cost centre": "4,2", "in": "in", "url": "http://x/y"}
 	for text, want := range map[string]bool{
@@ -54,7 +54,7 @@ func TestSelector(t *testing.T) {
 	}
 }
 
-// TestSelectorMistakes reads what is no selector.
+// TestSelectorMistakes covers invalid selectors.
 func TestSelectorMistakes(t *testing.T) {
 	for text, want := range map[string]string{
 		"team=billing,":      "column 14: the name of a label was expected here, not nothing",

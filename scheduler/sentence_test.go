@@ -12,7 +12,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// mustSay compares what was decided, said in short, with what a row wants.
+// mustSay compares the short text of a decision with that of a row.
 func mustSay(t *testing.T, what, got, want string) {
 	t.Helper()
 	if diff := cmp.Diff(strings.Split(want, "; "), strings.Split(got, "; ")); diff != "" {
@@ -25,7 +25,7 @@ var verdicts = map[scheduler.Verdict]string{
 	scheduler.Restart: "restart", scheduler.Proceed: "proceed", scheduler.Drop: "drop", scheduler.Astray: "astray", scheduler.Orphan: "orphan",
 }
 
-// said is a decision in short: the verdict and the baton that runs, what is recorded before, and the step.
+// said returns a short text of a decision: the verdict and the baton that runs, the records before it, and the step.
 func said(d scheduler.Decision) string {
 	words := verdicts[d.Verdict]
 	if d.Verdict == scheduler.Run || d.Verdict == scheduler.Detach {
@@ -43,7 +43,7 @@ func said(d scheduler.Decision) string {
 	return strings.Join(parts, "; ")
 }
 
-// stepSaid is a step in short: its records, and the next baton or how the job ends.
+// stepSaid returns a short text of a step: its records, and the next baton or the end of the job.
 func stepSaid(s scheduler.Step) string {
 	parts := recordsSaid(s.Records)
 	switch {
@@ -106,7 +106,7 @@ func recordsSaid(records []scheduler.Record) []string {
 	return all
 }
 
-// progressSaid is what a job has done, in short.
+// progressSaid returns a short text of a job's progress.
 func progressSaid(p scheduler.Progress) string {
 	var parts []string
 	for _, n := range []struct {
@@ -128,7 +128,7 @@ func progressSaid(p scheduler.Progress) string {
 	return strings.Join(parts, "; ")
 }
 
-// clock is a time on the day of the rows, or one with its date.
+// clock returns a time on the day of the rows, or another one with its date.
 func clock(t time.Time) string {
 	if t.Format(time.DateOnly) == "2026-03-02" {
 		return t.Format("15:04:05.999")

@@ -23,7 +23,7 @@ type sourceRow struct {
 	runs       string
 }
 
-// sourceRows reads the file.
+// sourceRows parses the file.
 func sourceRows(tb testing.TB) []*sourceRow {
 	tb.Helper()
 	data, err := os.ReadFile("testdata/sourcedocuments.txt")
@@ -61,8 +61,8 @@ func sourceRows(tb testing.TB) []*sourceRow {
 	return rows
 }
 
-// TestSourceDocuments reads every example of the source documents, as it is printed and, where the print has an error, as
-// it was meant.
+// TestSourceDocuments parses every example of the source documents, as printed and, if the print has an error, as
+// intended.
 func TestSourceDocuments(t *testing.T) {
 	registry := builtin.New(builtin.Config{})
 	t.Cleanup(registry.Close)
@@ -89,7 +89,7 @@ func TestSourceDocuments(t *testing.T) {
 	}
 }
 
-// plan reads a text in the row's way.
+// plan parses a text according to the row's kind.
 func (row *sourceRow) plan(t *testing.T, registry scheduler.ActionReader, text string) (*spec.Plan, error) {
 	t.Helper()
 	v, err := row.job(text)
@@ -107,7 +107,7 @@ func (row *sourceRow) plan(t *testing.T, registry scheduler.ActionReader, text s
 	return spec.NewPlan(timing, now)
 }
 
-// job returns the job that a text stands for, which calls http://example.org/ if it says nothing else.
+// job returns the job of a text, which calls http://example.org/ by default.
 func (row *sourceRow) job(text string) (document.Value, error) {
 	var v document.Value
 	switch language, member, _ := strings.Cut(row.kind, " "); row.kind {
@@ -175,7 +175,7 @@ func sourceTime(t *testing.T, text, otherwise string) time.Time {
 	return at
 }
 
-// sourceProblems returns what is wrong, a line each.
+// sourceProblems returns the problems of an error, one per line.
 func sourceProblems(err error) string {
 	if err == nil {
 		return "nothing"
@@ -188,7 +188,7 @@ func sourceProblems(err error) string {
 	return strings.Join(lines, "\n")
 }
 
-// firstRuns returns the first n runs of a plan, and a full stop if there are no more.
+// firstRuns returns the first n runs of a plan, and a full stop if it has no more.
 func firstRuns(p *spec.Plan, n int) string {
 	times, complete := p.Upcoming(n)
 	if !complete {

@@ -8,7 +8,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// What a row of a table of standings is about: each is a set, and a row stands for all combinations.
+// Columns of the table of standings. Each value is a set, and a row covers all combinations.
 type (
 	states []scheduler.State
 	kinds  []scheduler.Kind
@@ -33,7 +33,7 @@ var (
 	openOrShut = either{true, false}
 )
 
-// who has the baton's name now.
+// who is the current owner of the baton's job name.
 type who string
 
 const (
@@ -42,8 +42,8 @@ const (
 	another who = "another job"
 )
 
-// TestStandingOf asks for every state of a job, kind of a run, begun or not, in a collection that is open or not,
-// whether the baton may go on: exactly one row answers.
+// TestStandingOf covers every combination of job state, kind of run, begun or not, and collection state: exactly one
+// row matches each.
 func TestStandingOf(t *testing.T) {
 	rows := []struct {
 		name  string
@@ -134,7 +134,8 @@ func combinations(yield func(combination) bool) {
 	}
 }
 
-// TestBelongsTo: a baton is of the job with its uid, or of any of its name whose definition is too damaged to tell.
+// TestBelongsTo checks that a baton belongs to the job with its uid, or to a job of its name whose definition is too
+// damaged to have one.
 func TestBelongsTo(t *testing.T) {
 	j := job(t, minutely)
 	b, damaged := baton(j, "09:00:00"), (&scheduler.DamagedError{Key: key}).Job()

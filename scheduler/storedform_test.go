@@ -21,7 +21,7 @@ func formless(data []byte) []byte {
 	return append([]byte("{"), rest...)
 }
 
-// trusting notes whether the documents that are read are trusted.
+// trusting records whether the parsed documents are trusted.
 type trusting struct {
 	scheduler.ActionReader
 
@@ -33,7 +33,7 @@ func (r trusting) ReadAction(kind string, o *document.Object) scheduler.Action {
 	return r.ActionReader.ReadAction(kind, o)
 }
 
-// plainSealer stores secrets as if they were sealed.
+// plainSealer stores secrets in the form of sealed ones.
 type plainSealer struct{}
 
 func (plainSealer) Seal(_ scheduler.Key, v document.Value) (document.Value, error) {
@@ -44,7 +44,7 @@ func (plainSealer) Unseal(_ scheduler.Key, v document.Value) document.Value {
 	return v.Unseal("", func(_, sealed string) (string, error) { return sealed, nil })
 }
 
-// storedCorpus is what is stored of every job of the source documents and of the examples, by a name.
+// storedCorpus holds the stored forms of every job of the source documents and of the examples, by name.
 func storedCorpus(tb testing.TB, actions scheduler.ActionReader) map[string][]byte {
 	tb.Helper()
 	corpus := map[string][]byte{}
@@ -97,8 +97,8 @@ func storedCorpus(tb testing.TB, actions scheduler.ActionReader) map[string][]by
 	return corpus
 }
 
-// TestTrustedReadsAlike shows that a stored job which is trusted reads like one that is validated, in all that it is: its
-// definition, its plan, its actions, and what is stored of it again.
+// TestTrustedReadsAlike checks that trusting a stored job has the same result as validating it: definition, plan,
+// actions and stored form.
 func TestTrustedReadsAlike(t *testing.T) {
 	var trusted bool
 	registry := builtin.New(builtin.Config{})
@@ -127,7 +127,7 @@ func TestTrustedReadsAlike(t *testing.T) {
 	}
 }
 
-// TestChangedByteIsFound changes every byte of stored jobs, one at a time: each is damaged then.
+// TestChangedByteIsFound changes every byte of stored jobs, one at a time: the job must be damaged.
 func TestChangedByteIsFound(t *testing.T) {
 	registry := builtin.New(builtin.Config{})
 	t.Cleanup(registry.Close)
@@ -148,7 +148,7 @@ func TestChangedByteIsFound(t *testing.T) {
 	}
 }
 
-// TestRotationKeepsTrust puts other sealed texts into a stored job, as a rotation of keys does.
+// TestRotationKeepsTrust replaces the sealed texts of a stored job, as a key rotation does.
 func TestRotationKeepsTrust(t *testing.T) {
 	var trusted bool
 	registry := builtin.New(builtin.Config{})
@@ -182,7 +182,7 @@ func (lockedSealer) Unseal(_ scheduler.Key, v document.Value) document.Value {
 	return v.Unseal("", func(string, string) (string, error) { return "", errors.New("no key") })
 }
 
-// TestOtherFormIsDamaged has jobs that this version cannot have written. What it does not know is named.
+// TestOtherFormIsDamaged covers jobs that this version cannot have written. The error names the unknown form.
 func TestOtherFormIsDamaged(t *testing.T) {
 	data, err := job(t, once).Encode(nil)
 	if err != nil {
@@ -200,8 +200,8 @@ func TestOtherFormIsDamaged(t *testing.T) {
 	}
 }
 
-// FuzzStoredJob checks that what lies in the store panics nobody, and that a document says the same whether it is trusted or
-// validated: right by both, or damaged by both. Templates are tried out by those who validate alone.
+// FuzzStoredJob checks that no stored bytes cause a panic, and that trusting and validating agree: valid with the same
+// result, or damaged. Only validation executes templates.
 func FuzzStoredJob(f *testing.F) {
 	registry := builtin.New(builtin.Config{})
 	f.Cleanup(registry.Close)
@@ -227,8 +227,8 @@ func FuzzStoredJob(f *testing.F) {
 	})
 }
 
-// difference returns where two values differ, "" if they are the same. It looks into all fields and, unlike package reflect,
-// takes functions of one code for the same, and no slice for an empty one.
+// difference returns where two values differ, "" if they are equal. It compares all fields; unlike package reflect, it
+// treats functions with the same code as equal, and a nil slice as an empty one.
 func difference(a, b reflect.Value) string {
 	if a.IsValid() != b.IsValid() || a.IsValid() && a.Type() != b.Type() {
 		return "the type"

@@ -9,7 +9,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// TestRescue has what becomes of a running baton that nobody is given.
+// TestRescue covers running batons that are never redelivered.
 func TestRescue(t *testing.T) {
 	for _, test := range []struct {
 		name             string
@@ -30,8 +30,8 @@ func TestRescue(t *testing.T) {
 	}
 }
 
-// TestStrandedAgain: a stranded baton that is fired again is one that may have been run before, and else the same; one that
-// cannot be read stays as it is.
+// TestStrandedAgain checks that a stranded baton is fired again as suspect, and otherwise unchanged. A baton that
+// cannot be decoded stays as it is.
 func TestStrandedAgain(t *testing.T) {
 	b := scheduler.Baton{UID: "u", Revision: 3, Nominal: time.Unix(100, 0).UTC(), Due: time.Unix(101, 0).UTC(), Attempt: 2}
 	again := (&scheduler.Stranded{Body: b.Encode()}).Again()

@@ -7,7 +7,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// TestStrayFate has every state in which the definition of a baton may be missing. In doubt, nothing is removed.
+// TestStrayFate covers every state of a missing definition. Without proof of a deletion, nothing is removed.
 func TestStrayFate(t *testing.T) {
 	b := &scheduler.Baton{Revision: 7}
 	for _, row := range []struct {
@@ -31,7 +31,7 @@ func TestStrayFate(t *testing.T) {
 	}
 }
 
-// TestStrayAwaits has a baton look the less often for its definition, the longer that is missing.
+// TestStrayAwaits checks that the interval between checks for a missing definition grows.
 func TestStrayAwaits(t *testing.T) {
 	b := baton(job(t, minutely), "09:00:00")
 	for now, want := range map[string]time.Duration{
@@ -44,7 +44,8 @@ func TestStrayAwaits(t *testing.T) {
 	}
 }
 
-// TestAdopt has a job whose definition was lost put again: it goes on where its baton is if that is of the same schedule.
+// TestAdopt creates a job again whose definition was lost: it continues at its baton's position if the schedule is the
+// same.
 func TestAdopt(t *testing.T) {
 	every := `"recurrence": {"frequency": "Minute"}`
 	for _, row := range []struct {

@@ -9,16 +9,16 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// traced is the trace of an occurrence whose first attempt has been made.
+// traced is the trace of an occurrence after its first attempt.
 var traced = &scheduler.BatonTrace{TraceContext: scheduler.TraceContext{
 	Parent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", State: "vendor=a,other=b",
 }, First: "00f067aa0ba902b7"}
 
-// storedTrace is the same in a baton and in a record.
+// storedTrace is its stored form in a baton and in a record.
 const storedTrace = `"trace":{"parent":"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",` +
 	`"state":"vendor=a,other=b","first":"00f067aa0ba902b7"},`
 
-// TestStoredTrace shows where the trace of an occurrence rides, and that batons and records are stored without it as ever.
+// TestStoredTrace checks the stored form of traces, and that batons and records without a trace are unchanged.
 func TestStoredTrace(t *testing.T) {
 	b, plain := fullest, fullest
 	b.Trace = traced
@@ -44,8 +44,8 @@ func TestStoredTrace(t *testing.T) {
 	}
 }
 
-// TestTraceOfWhatFollows: a retry belongs to the trace of its occurrence, also when it follows from the record of the
-// attempt, and the next occurrence to none.
+// TestTraceOfWhatFollows checks that a retry belongs to the trace of its occurrence, also after recovery from a record,
+// and that the next occurrence has none.
 func TestTraceOfWhatFollows(t *testing.T) {
 	j := job(t, minutely)
 	b := baton(j, "09:00:00")

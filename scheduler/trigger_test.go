@@ -9,7 +9,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// triggered is the baton of a run by hand, or why there is none.
+// triggered returns a short text of the baton of a manual run, or the error.
 func triggered(b *scheduler.Baton, err error) string {
 	switch {
 	case err != nil && !errors.Is(err, scheduler.ErrConflict):
@@ -22,7 +22,7 @@ func triggered(b *scheduler.Baton, err error) string {
 	return batonSaid(b) + "; " + progressSaid(b.Progress)
 }
 
-// TestTrigger asks for a run at 09:00:07, in front of the baton that waits.
+// TestTrigger requests a run at 09:00:07, ahead of the waiting baton.
 func TestTrigger(t *testing.T) {
 	j := job(t, minutely)
 	asked := at("09:00:07")
@@ -57,7 +57,7 @@ func TestTrigger(t *testing.T) {
 	}
 }
 
-// TestTriggerDisabled asks for a run of a disabled job, which may have a baton of a run by hand still.
+// TestTriggerDisabled requests a run of a disabled job, which may still have the baton of a manual run.
 func TestTriggerDisabled(t *testing.T) {
 	j := in(scheduler.Disabled, job(t, minutely))
 	j.Progress = scheduler.Progress{Number: 4, Runs: 3, Executions: 6}
@@ -76,7 +76,7 @@ func TestTriggerDisabled(t *testing.T) {
 	}
 }
 
-// TestTriggerBusy asks for a run while no baton waits.
+// TestTriggerBusy requests a run while no baton waits.
 func TestTriggerBusy(t *testing.T) {
 	j := job(t, minutely)
 	planned, held, same, other := baton(j, "09:00:07"), baton(j, "09:00:09"), baton(j, "09:00:07", byHand("09:01:00")), baton(j, "09:00:06", byHand("09:01:00"))

@@ -9,7 +9,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
-// TestDefinitionWarnings tells of what is without effect in a document, with the paths of that document.
+// TestDefinitionWarnings checks the warnings for settings without effect, and their paths.
 func TestDefinitionWarnings(t *testing.T) {
 	const zero = "is the zero of .NET, which stands for none: the job has no startTime"
 	const untried = "is without effect: with retryType none, nothing is tried again"
@@ -44,7 +44,7 @@ func TestDefinitionWarnings(t *testing.T) {
 	}
 }
 
-// read reads a whole document.
+// read parses a whole document.
 func read(t *testing.T, text string) *scheduler.Definition {
 	t.Helper()
 	v, err := document.Parse([]byte(text))
@@ -59,7 +59,7 @@ func read(t *testing.T, text string) *scheduler.Definition {
 	return def
 }
 
-// TestZeroStartIsNone: what .NET sends for no time is no startTime in any respect.
+// TestZeroStartIsNone checks that .NET's zero time is equivalent to an absent startTime.
 func TestZeroStartIsNone(t *testing.T) {
 	const rest = `"action": {"type": "None"}, "recurrence": {"frequency": "day", "schedule": {"hours": [9]}}}`
 	none, zero := read(t, `{`+rest), read(t, `{"startTime": "0001-01-01T00:00:00Z", `+rest)
@@ -72,7 +72,7 @@ func TestZeroStartIsNone(t *testing.T) {
 	}
 }
 
-// TestAnswersMayBePutBack: what an answer tells of an edit is ignored in a document.
+// TestAnswersMayBePutBack checks that a document ignores the status fields of an API response.
 func TestAnswersMayBePutBack(t *testing.T) {
 	const answer = `"result": "updated", "warnings": [{"path": "timeZone", "message": "x"}], "dryRun": {"nextRuns": []}, `
 	plain := read(t, `{"action": {"type": "None"}}`)
