@@ -13,7 +13,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-// filter is what a page of the table is asked for, as it stands in its address.
+// filter selects and sorts the jobs of the table, as in its URL.
 type filter struct {
 	Text       string // q
 	Collection string
@@ -23,19 +23,19 @@ type filter struct {
 	Outcome    string
 	Within     string
 
-	Sort       string // name, next or last; "" is name
+	Sort       string // name, next or last; "": name
 	Descending bool
 
-	Place string // where the page begins, or ends with Back
+	Place string // start of the page, or its end with Back
 	Back  bool
 }
 
-// states are those that can be asked for.
+// states are the selectable states.
 var states = []scheduler.State{
 	scheduler.Enabled, view.Paused, scheduler.Disabled, scheduler.Completed, scheduler.Faulted, scheduler.Damaged,
 }
 
-// lengths are the times within which the next run may be asked for.
+// lengths are the selectable periods of the next run.
 var lengths = []string{"1m", "1h", "24h", "168h"}
 
 // The orders of the table.
@@ -49,7 +49,7 @@ var orders = map[string]scheduler.JobOrder{
 	"": scheduler.OrderByName, byName: scheduler.OrderByName, byNext: scheduler.OrderByNext, byLast: scheduler.OrderByLast,
 }
 
-// readFilter reads the parameters of an address, or of a form that has them.
+// readFilter parses the parameters of a URL, or of a form with them.
 func readFilter(of url.Values) filter {
 	get := func(name string) string { return strings.TrimSpace(of.Get(name)) }
 	f := filter{
@@ -67,7 +67,7 @@ func readFilter(of url.Values) filter {
 	return f
 }
 
-// Fields are what the filter has, without order and place, for forms that carry it on.
+// Fields returns the parameters without order and position, as hidden fields of forms.
 func (f filter) Fields() url.Values {
 	v := url.Values{}
 	for name, value := range map[string]string{
@@ -81,10 +81,10 @@ func (f filter) Fields() url.Values {
 	return v
 }
 
-// Any reports whether not all jobs are asked for.
+// Any reports whether the filter excludes jobs.
 func (f filter) Any() bool { return len(f.Fields()) > 0 }
 
-// address is that of the table with some parameters besides those of the filter: names and values.
+// address returns the URL of the table with the filter and additional parameters: names and values.
 func (f filter) address(besides ...string) string {
 	v := f.Fields()
 	for pair := range slices.Chunk(besides, 2) {
@@ -98,7 +98,7 @@ func (f filter) address(besides ...string) string {
 	return listPath + "?" + v.Encode()
 }
 
-// Order is the value of the parameter order.
+// Order returns the value of the parameter order.
 func (f filter) Order() string {
 	if f.Descending {
 		return "descending"
@@ -106,10 +106,10 @@ func (f filter) Order() string {
 	return ""
 }
 
-// SortLink leads to the first page in the order of a column, or in its reverse where that is the present one.
+// SortLink returns the URL of the first page sorted by a column, reversed if it is the current one.
 func (f filter) SortLink(column string) string {
 	order := ""
-	if f.sorted(column) && !f.Descending || column == byLast && !f.sorted(column) { // the latest come first
+	if f.sorted(column) && !f.Descending || column == byLast && !f.sorted(column) { // latest first
 		order = "descending"
 	}
 	if column == byName {
@@ -122,7 +122,7 @@ func (f filter) sorted(column string) bool {
 	return f.Sort == column || f.Sort == "" && column == byName
 }
 
-// AriaSort is how a column is sorted, as the attribute aria-sort tells it.
+// AriaSort returns the order of a column as the attribute aria-sort.
 func (f filter) AriaSort(column string) string {
 	switch {
 	case !f.sorted(column):
@@ -133,17 +133,17 @@ func (f filter) AriaSort(column string) string {
 	return "ascending"
 }
 
-// PageLink leads to the page after, or before, a place.
+// PageLink returns the URL of the page after or before a position.
 func (f filter) PageLink(side, place string) string {
 	return f.address("sort", f.Sort, "order", f.Order(), side, place)
 }
 
-// LabelLink leads to the jobs with a label.
+// LabelLink returns the URL of the jobs with a label.
 func (filter) LabelLink(name, value string) string {
 	return filter{Label: name + "=" + value}.address()
 }
 
-// query returns what is asked for. Every problem is told, with the name of its field.
+// query returns the query of the filter. The error reports each problem with the name of its field.
 func (f filter) query(c *frame.Call, now time.Time) (q scheduler.JobQuery, err error) {
 	q = scheduler.JobQuery{
 		Text: f.Text, State: scheduler.State(f.State), Action: f.Action, Outcome: scheduler.Outcome(f.Outcome),

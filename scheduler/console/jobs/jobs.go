@@ -1,9 +1,11 @@
-// Package jobs is the console's table of all jobs: found as somebody types, filtered, in order, page by page; and what is done
-// to many of them at once.
+// Package jobs is the console's table of all jobs, with search as you type, filters, sorting and pages, and its bulk
+// operations.
 //
-// # Many at once
+//	filter ──► table ──► selection ──► confirmation ──► progress ──► end
+//	                                    proposed          running or canceled
 //
-// A change of many jobs is an operation of the service, proposed until the user confirms it.
+// A bulk operation is an operation of the service, proposed until the user confirms it. The table comes from the search
+// index. While the index is being built, it lists jobs by name only, without sorting and counts.
 package jobs
 
 import (
@@ -42,7 +44,7 @@ type room struct {
 func Room(s *service.Service) frame.Room {
 	own, err := fs.Sub(assets, "assets")
 	if err != nil {
-		panic(err) // it is part of the program
+		panic(err) // the file is embedded
 	}
 	r := room{s}
 	return frame.Room{Name: "jobs", Path: listPath, Key: "j", Right: access.ReadAny, Assets: own, Routes: []frame.Route{

@@ -14,10 +14,10 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-// pageSize is how many jobs a page has.
+// pageSize limits the jobs of a page.
 const pageSize = 50
 
-// table is what the page shows.
+// table is the content of the page.
 type table struct {
 	found
 
@@ -26,35 +26,35 @@ type table struct {
 	States                        []scheduler.State
 	Outcomes                      []scheduler.Outcome
 	Verbs                         []string
-	MayAct                        bool // on some collection
+	MayAct                        bool // on any collection
 }
 
-// found is the part that a search changes.
+// found is the part of the page that depends on the search.
 type found struct {
 	Problem *frame.Problem
 	Rows    []row
 
 	Count, Unread int
-	Least         int    // how many of them are known to match
-	ByName        bool   // there is no index yet, so there is neither an order nor a count
-	Before, After string // places
-	MayPick       bool   // one of the rows
+	Least         int    // the known number of matches
+	ByName        bool   // the index is incomplete: no sorting and no count
+	Before, After string // positions
+	MayPick       bool   // any row is selectable
 
-	Behind  bool // the index is, so that the script asks again, after so many milliseconds
+	Behind  bool // the index is incomplete, so that the script retries after this many milliseconds
 	Again   int64
-	Asked   bool // again, so that it is not told aloud before it is over
-	Percent int  // of all jobs that the index has read
+	Asked   bool // a retry, which screen readers announce only at the end
+	Percent int  // indexed share of all jobs
 }
 
-// How long after an answer the script asks again while the index is behind: as many times as long as the answer has taken,
-// between bounds.
+// The delay before the script retries while the index is incomplete: a multiple of the duration of the last answer,
+// within bounds.
 const (
 	againShare = 20
 	againLeast = 2 * time.Second
 	againMost  = 30 * time.Second
 )
 
-// list shows a page of the table, or the part that a search changes, or the rows of some jobs as they are now.
+// list shows a page of the table, or the search results, or the current rows of some jobs.
 func (r room) list(c *frame.Call) error {
 	if c.Request.URL.Query().Has("shown") {
 		return r.refresh(c)
@@ -106,7 +106,7 @@ func (r room) find(c *frame.Call, t *table) error {
 		return r.findWithoutIndex(c, t, q)
 	}
 	place := t.Filter.Place
-	if after, ok := strings.CutPrefix(place, unindexed); ok { // the index has come to be meanwhile
+	if after, ok := strings.CutPrefix(place, unindexed); ok { // the index has been completed in the meantime
 		place = "0/" + after
 	}
 	page, err := r.service.Browse(c.Context(), q, place, t.Filter.Back, pageSize)
@@ -115,7 +115,7 @@ func (r room) find(c *frame.Call, t *table) error {
 	}
 	t.Before, t.After = page.Before, page.After
 	t.Count, t.Unread, t.Least = page.Count, page.Unread, max(page.Count-page.Unread, len(page.Jobs))
-	if t.Count != t.Least { // because of jobs that run all the time, or because there is much to read
+	if t.Count != t.Least { // because of running jobs, or because counting is too expensive
 		far := r.service.IndexProgress()
 		t.Behind, t.Percent = 2*far.Behind > t.Unread, far.Percent
 	}
@@ -123,10 +123,10 @@ func (r room) find(c *frame.Call, t *table) error {
 	return nil
 }
 
-// unindexed begins the places of pages that were made without index: collection/job follows.
+// unindexed is the prefix of positions of pages without the index, followed by collection/job.
 const unindexed = "name:"
 
-// findWithoutIndex fills a table by name, while the index is built.
+// findWithoutIndex fills a table by name while the index is incomplete.
 func (r room) findWithoutIndex(c *frame.Call, t *table, q scheduler.JobQuery) error {
 	t.ByName, t.Behind, t.Percent = true, true, r.service.IndexProgress().Percent
 	q.Order, q.Descending = scheduler.OrderByName, false
@@ -156,7 +156,7 @@ func (t *table) take(c *frame.Call, jobs []*view.Job, now time.Time) {
 	}
 }
 
-// refresh shows some jobs as they are now.
+// refresh shows the current rows of some jobs.
 func (r room) refresh(c *frame.Call) error {
 	asked := c.Request.URL.Query()["shown"]
 	if len(asked) > view.MaxPage {
@@ -184,7 +184,7 @@ func (r room) refresh(c *frame.Call) error {
 	return c.Show(&frame.Page{Template: listPage, Part: "shown", Data: rows})
 }
 
-// readKey reads collection/job.
+// readKey parses collection/job.
 func readKey(text string) (k scheduler.Key, ok bool) {
 	k.Collection, k.Job, ok = strings.Cut(text, "/")
 	return k, ok && k.Validate() == nil

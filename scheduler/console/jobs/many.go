@@ -16,13 +16,13 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/why"
 )
 
-// verbs are those that need nothing but jobs.
+// verbs are the verbs without parameters.
 var verbs = []string{view.VerbEnable, view.VerbDisable, view.VerbRun, view.VerbDelete}
 
-// samples is how many jobs a confirmation names.
+// samples limits the jobs in a confirmation.
 const samples = 10
 
-// ask takes what somebody wants to be done to many jobs, and leads to its confirmation.
+// ask creates a proposed bulk operation and redirects to its confirmation.
 func (r room) ask(c *frame.Call) error {
 	form, err := c.Form()
 	if err != nil {
@@ -30,7 +30,7 @@ func (r room) ask(c *frame.Call) error {
 	}
 	op := view.Operation{Verb: form.Get("do")}
 	f := readFilter(form)
-	if op.Verb == view.VerbLabel && form.Get("tag") == "" && form.Get("until") != "" { // Enter there is the first button of the form
+	if op.Verb == view.VerbLabel && form.Get("tag") == "" && form.Get("until") != "" { // Enter submits the first button
 		op.Verb = view.VerbPause
 	}
 	if wrong := complete(c, &op, form, r.service.Now()); wrong != "" {
@@ -70,7 +70,7 @@ func complete(c *frame.Call, op *view.Operation, form url.Values, now time.Time)
 		}
 	case view.VerbPause:
 		op.Until = strings.TrimSpace(form.Get("until"))
-		if _, err := why.ParseFuture(op.Until, c.Zone(), now); err != nil { // each job's own clock decides
+		if _, err := why.ParseFuture(op.Until, c.Zone(), now); err != nil { // the clock of each job applies
 			return c.Say("jobs.until.wrong", err.Error())
 		}
 	case view.VerbResubmit:
@@ -88,7 +88,7 @@ func complete(c *frame.Call, op *view.Operation, form url.Values, now time.Time)
 	return ""
 }
 
-// pick notes which jobs an operation is about. It returns false for none.
+// pick sets the selected jobs of an operation. It returns false for none.
 func (r room) pick(c *frame.Call, op *view.Operation, f filter, form url.Values) (picked bool, err error) {
 	if form.Get("all") == "" {
 		if len(form["job"]) > maxPicked { // before each is compared with the others
@@ -116,10 +116,10 @@ func (r room) pick(c *frame.Call, op *view.Operation, f filter, form url.Values)
 	return true, nil
 }
 
-// maxPicked is how many jobs are picked one by one at most.
+// maxPicked limits the individually selected jobs.
 const maxPicked = 1000
 
-// operation returns the one that a request is about.
+// operation returns the operation in the path of a request.
 func (r room) operation(c *frame.Call) (*view.Operation, error) {
 	op, err := r.service.Operation(c.Context(), c.Request.PathValue("id"))
 	if errors.Is(err, scheduler.ErrNotFound) {
@@ -128,7 +128,7 @@ func (r room) operation(c *frame.Call) (*view.Operation, error) {
 	return op, err
 }
 
-// progress is an operation as it is shown.
+// progress is the content of an operation's page.
 type progress struct {
 	*view.Operation
 
@@ -139,19 +139,19 @@ type progress struct {
 	Verdicts                   []counted
 	LeftOut                    int // failures that are not shown
 	Confirms                   bool
-	Wrong                      bool // the confirmation that was typed
+	Wrong                      bool // the typed confirmation is wrong
 	Samples                    []scheduler.Key
 	Others                     int // jobs in addition to the samples
-	MayNot                     int // of those that were picked
+	MayNot                     int // selected jobs without the right
 }
 
-// counted is how often an operation had a result.
+// counted is the number of occurrences of a result.
 type counted struct {
 	Result string
 	N      int
 }
 
-// shownFailures is how many failures a page has.
+// shownFailures limits the failures of a page.
 const shownFailures = 200
 
 func progressOf(op *view.Operation) progress {
@@ -213,7 +213,7 @@ func (r room) show(c *frame.Call, op *view.Operation, wrong bool) error {
 	return c.Show(page)
 }
 
-// sample names some of the jobs that an operation is about.
+// sample returns some of the selected jobs.
 func (r room) sample(c *frame.Call, p *progress) error {
 	for _, text := range p.Jobs {
 		k, _ := readKey(text)
@@ -235,7 +235,7 @@ func (r room) sample(c *frame.Call, p *progress) error {
 		}
 		page, err := r.service.Browse(c.Context(), q, "", false, samples)
 		if errors.Is(err, scheduler.ErrUnavailable) {
-			return nil // the confirmation does without
+			return nil // the confirmation works without samples
 		}
 		if err != nil {
 			return err
@@ -250,7 +250,7 @@ func (r room) sample(c *frame.Call, p *progress) error {
 	return nil
 }
 
-// start begins an operation that was confirmed, unless that was done before.
+// start starts a confirmed operation, unless it has already started.
 func (r room) start(c *frame.Call) error {
 	form, err := c.Form()
 	if err != nil {
@@ -272,7 +272,7 @@ func (r room) start(c *frame.Call) error {
 	return c.Redirect(manyPath + "/" + op.ID)
 }
 
-// stop has an operation leave the rest alone.
+// stop cancels the rest of the operation.
 func (r room) stop(c *frame.Call) error {
 	op, err := r.operation(c)
 	if err == nil {
@@ -284,10 +284,10 @@ func (r room) stop(c *frame.Call) error {
 	return c.Redirect(manyPath + "/" + op.ID)
 }
 
-// followEvery is how often the progress is shown.
+// followEvery is the interval of progress updates.
 const followEvery = 300 * time.Millisecond
 
-// followMany shows the progress as it goes on.
+// followMany sends progress updates.
 func (r room) followMany(c *frame.Call) error {
 	op, err := r.operation(c)
 	if err != nil {
@@ -298,7 +298,7 @@ func (r room) followMany(c *frame.Call) error {
 	defer tick.Stop()
 	for beat := time.Now(); ; {
 		if l.Part("progress", manyPage, "progress", progressOf(op)) != nil {
-			return nil // the browser has gone
+			return nil // the browser has disconnected
 		}
 		if time.Since(beat) > frame.Beat {
 			beat = time.Now()
@@ -311,7 +311,7 @@ func (r room) followMany(c *frame.Call) error {
 		case <-c.Context().Done():
 			return nil
 		}
-		if now, err := r.operation(c); err == nil { // else it is as it was
+		if now, err := r.operation(c); err == nil { // else keep the last state
 			op = now
 		}
 	}

@@ -18,20 +18,20 @@ type row struct {
 	Action   string
 	Address  string
 	Schedule string
-	Paused   time.Time // until when; zero: it is not
+	Paused   time.Time // end of the pause; zero: not paused
 	Next     time.Time
-	Due      bool   // next is now
-	Waits    string // what it waits for, instead
+	Due      bool   // the next run is due
+	Waits    string // precondition of the next run, in place of its time
 	Last     time.Time
-	Outcome  scheduler.Outcome // "": nothing tells
+	Outcome  scheduler.Outcome // "": unknown
 	Labels   []scheduler.Label
 	MayAct   bool
 }
 
-// ID is that of the row's element.
+// ID returns the id of the row's element.
 func (r row) ID() string { return "job-" + r.Key.Collection + "." + r.Key.Job }
 
-// Never reports whether the job has done nothing yet.
+// Never reports whether the job has never run.
 func (r row) Never() bool { return r.Outcome == scheduler.NeverRan }
 
 func newRow(c *frame.Call, v *view.Job, now time.Time) row {

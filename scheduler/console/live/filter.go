@@ -17,20 +17,20 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-// filter is what the form asks for, as it stands in the address.
+// filter selects records, as in the URL.
 type filter struct {
 	Collection string
-	Job        string // of the collection, or of the default one; collection/job likewise
+	Job        string // in the collection, or the default one; or collection/job
 	Outcomes   []string
 	Type       string
 	Target     string
 	Phase      string // MainAction or ErrorAction
 	Manual     string // true or false
-	Since      string // a time, or how long ago
+	Since      string // a time, or a duration before now
 	Until      string
 }
 
-// readFilter reads an address.
+// readFilter parses a URL.
 func readFilter(v url.Values) filter {
 	get := func(name string) string { return strings.TrimSpace(v.Get(name)) }
 	f := filter{
@@ -45,7 +45,7 @@ func readFilter(v url.Values) filter {
 	return f
 }
 
-// values is the reverse of [readFilter].
+// values is the inverse of [readFilter].
 func (f *filter) values() url.Values {
 	v := url.Values{}
 	for name, value := range map[string]string{
@@ -62,7 +62,7 @@ func (f *filter) values() url.Values {
 	return v
 }
 
-// with is the address of a path for the filter, with parameters besides.
+// with returns the URL of a path with the filter and additional parameters.
 func (f *filter) with(path string, pairs ...string) string {
 	v := f.values()
 	for pair := range slices.Chunk(pairs, 2) {
@@ -74,21 +74,21 @@ func (f *filter) with(path string, pairs ...string) string {
 	return path + "?" + v.Encode()
 }
 
-// IsEmpty reports whether it lets everything pass.
+// IsEmpty reports whether the filter selects all records.
 func (f *filter) IsEmpty() bool { return len(f.values()) == 0 }
 
-// Has reports whether an outcome is asked for.
+// Has reports whether the filter selects an outcome.
 func (f *filter) Has(outcome scheduler.Outcome) bool {
 	return slices.Contains(f.Outcomes, string(outcome))
 }
 
-// Bounded reports whether nothing new can meet it.
+// Bounded reports whether no new record can match.
 func (f *filter) Bounded() bool { return f.Until != "" }
 
-// key is whose records are asked for.
+// key returns the job or collection of the filter.
 func (f *filter) key() scheduler.Key { return scheduler.KeyIn(f.Collection, f.Job) }
 
-// query is what the service is asked, of what may be seen.
+// query returns the query of the filter, limited to what the caller may see.
 func (f *filter) query(ctx context.Context, now time.Time) (q service.HistoryQuery, err error) {
 	q.Key, q.Sees = f.key(), access.Sees(ctx)
 	if q.Key.Collection != "" {
@@ -103,7 +103,7 @@ func (f *filter) query(ctx context.Context, now time.Time) (q service.HistoryQue
 			if v == "" {
 				continue
 			}
-			if strings.ContainsAny(v, " '()") { // none of what is compared has any, and they would be read as something else
+			if strings.ContainsAny(v, " '()") { // no field has such a value, and the parser would misread it
 				return frame.Problem{Status: http.StatusBadRequest, Text: words.Say("live.word", member, v)}
 			}
 			choices = append(choices, member+" "+comparison+" "+v)

@@ -11,7 +11,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-// line is a record as the page shows it.
+// line is a record on the page.
 type line struct {
 	scheduler.RecordForm
 
@@ -19,10 +19,10 @@ type line struct {
 	Key      scheduler.Key
 	Outcome  scheduler.Outcome
 	At       time.Time
-	Try      int // 0: it is none of an attempt
+	Try      int // 0: not an attempt
 	Late     string
 	Took     string
-	Answer   string // in short
+	Answer   string // summary
 }
 
 // lineOf returns the line of a record.
@@ -49,22 +49,23 @@ func linesOf(records []*scheduler.Record) []line {
 	return lines
 }
 
-// Path is where the job is shown.
+// Path returns the path of the job's page.
 func (l *line) Path() string { return frame.JobPath(l.Key) }
 
-// RunPath is where all of the occurrence is shown: its attempts, and what each asked of its target.
+// RunPath returns the path of the occurrence's page.
 func (l *line) RunPath() string {
 	_, at, _ := strings.Cut(l.Occurrence, "@")
 	return l.Path() + "/runs/" + at
 }
 
-// TraceShort is the beginning of the trace's id.
+// TraceShort returns the beginning of the trace's id.
 func (l *line) TraceShort() string { return l.Trace[:min(8, len(l.Trace))] }
 
-// answerMost is how many characters of an answer stand in a line.
+// answerMost limits an answer in a line, in characters.
 const answerMost = 120
 
-// answerOf tells in a line what became of an attempt: the status and the beginning of the answer, or why there was none.
+// answerOf summarizes an attempt in one line: the status and the beginning of the answer, or the cause of a missing
+// answer.
 func answerOf(r *scheduler.Record) string {
 	text := view.Answer(r)
 	if utf8.RuneCountInString(text) > answerMost {

@@ -1,10 +1,14 @@
-// Package live is the console's tail of all attempts: those that end now as they do, and those of before by pages.
+// Package live is the console's live tail of all attempts, with pages of earlier ones.
 //
-//  1. A browser whose connection is lost goes on where it was: each event has the sequence of the last record that is told by
-//     it. What is not kept any more is told as a gap.
-//  2. A browser gets no more lines than it can show and somebody can read. The others are counted, in the place where they
-//     would stand, with the address of the page of the history that has them: nothing is dropped silently.
-//  3. Who reads takes a bounded amount of memory, however slowly they take it.
+//	history ──► tail: keeps the newest, counts the rest ──► every turn: batch ──► event ──► browser
+//
+// Guarantees:
+//
+//  1. After a lost connection, the browser resumes where it was: each event has the sequence of its last record. If the
+//     position is no longer retained, the page shows a gap.
+//  2. A browser receives only as many lines as it can show. The others are counted in their place, with a link to the page
+//     of the history that has them: no record is dropped silently.
+//  3. Memory per reader is bounded, even if it reads slowly.
 package live
 
 import (
@@ -32,10 +36,10 @@ var assets embed.FS
 
 var templates = frame.Templates(files, "live.html")
 
-// Path is where the page is.
+// Path is the path of the page.
 const Path = frame.Root + "/live"
 
-// eventsPath is where its events come from.
+// eventsPath is the path of its events.
 const eventsPath = Path + "/events"
 
 type room struct {
@@ -56,7 +60,7 @@ func Room(s *service.Service) frame.Room {
 	}}
 }
 
-// shown is the page.
+// shown is the content of the page.
 type shown struct {
 	Filter      filter
 	Collections []string
@@ -65,22 +69,22 @@ type shown struct {
 	List        list
 }
 
-// list is the part of it that changes with the filter.
+// list is the part of the page that depends on the filter.
 type list struct {
 	Lines   []line
-	Base    string         // the address of the page for the filter: what is before a record is at …before=SEQUENCE
-	Events  string         // the address of what comes; "": nothing does
-	Older   string         // the address of the next page; "": there is none
-	Newest  string         // the address of the first page; "": this is it
-	Filters bool           // something is asked for
-	Most    int            // lines that stay on the page
-	Problem *frame.Problem // the filter is wrong
+	Base    string         // the URL of the page with the filter; …before=SEQUENCE has the records before a sequence
+	Events  string         // the URL of the events; "": none
+	Older   string         // the URL of the next page; "": none
+	Newest  string         // the URL of the first page; "": this page
+	Filters bool           // the filter is not empty
+	Most    int            // maximum number of lines on the page
+	Problem *frame.Problem // the filter is invalid
 }
 
-// linesKept is how many lines stay on a page that others come to.
+// linesKept limits the lines of a live page.
 const linesKept = 500
 
-// pageSize is how many lines a page begins with.
+// pageSize is the initial number of lines of a page.
 const pageSize = 100
 
 func (r room) show(c *frame.Call) error {
@@ -112,7 +116,7 @@ func (r room) show(c *frame.Call) error {
 	})
 }
 
-// list reads the page of the history that is asked for.
+// list reads the requested page of the history.
 func (r room) list(c *frame.Call, f *filter) (l list, err error) {
 	l = list{Base: f.with(Path), Filters: !f.IsEmpty(), Most: linesKept}
 	q, err := f.query(c.Context(), r.service.Now())
@@ -124,7 +128,7 @@ func (r room) list(c *frame.Call, f *filter) (l list, err error) {
 		return l, err
 	}
 	last := uint64(0)
-	if before == 0 && !f.Bounded() { // what is recorded after this is told by the events
+	if before == 0 && !f.Bounded() { // the events have all later records
 		if last, err = r.service.LastRecord(c.Context()); err != nil {
 			return l, err
 		}
@@ -149,10 +153,10 @@ func (r room) list(c *frame.Call, f *filter) (l list, err error) {
 	return l, nil
 }
 
-// turn is how often a browser gets what came.
+// turn is the interval of events.
 const turn = 250 * time.Millisecond
 
-// events sends what is recorded from a place on, as it comes.
+// events sends new records after a position.
 func (r room) events(c *frame.Call) error {
 	f := readFilter(c.Request.URL.Query())
 	q, err := f.query(c.Context(), r.service.Now())
@@ -190,7 +194,7 @@ func (r room) events(c *frame.Call) error {
 	ticks, beats := time.NewTicker(turn), time.NewTicker(frame.Beat)
 	defer ticks.Stop()
 	defer beats.Stop()
-	for err == nil { // else the browser is gone
+	for err == nil { // else the browser has disconnected
 		select {
 		case <-ctx.Done():
 			return nil
@@ -205,17 +209,17 @@ func (r room) events(c *frame.Call) error {
 	return nil
 }
 
-// sender writes what a tail has.
+// sender writes the records of a tail.
 type sender struct {
 	call   *frame.Call
 	live   *frame.Live
 	tail   *tail
 	filter *filter
 	rows   *rows
-	told   uint64 // the place that the browser knows
+	told   uint64 // the position that the browser knows
 }
 
-// begin tells what is missing between the place that was asked for and what is kept.
+// begin sends a gap between the requested position and the first retained record.
 func (s *sender) begin(gap *view.Gap) error {
 	if gap == nil {
 		return s.mark()
@@ -227,7 +231,7 @@ func (s *sender) begin(gap *view.Gap) error {
 	return err
 }
 
-// send sends what came.
+// send sends new records.
 func (s *sender) send() error {
 	b := s.tail.take()
 	if b.empty() {
@@ -241,7 +245,7 @@ func (s *sender) send() error {
 	return s.live.Event("rows", sequence(b.last), text)
 }
 
-// mark tells the place up to which there was nothing else.
+// mark sends the position up to which no other record matched.
 func (s *sender) mark() error {
 	if err := s.send(); err != nil {
 		return err
@@ -256,7 +260,7 @@ func (s *sender) mark() error {
 	return s.live.Event("mark", sequence(passed), "")
 }
 
-// end says why nothing more can come. A store that does not answer now does later: then the browser comes again.
+// end sends the final event. If the store is temporarily unavailable, the browser reconnects instead.
 func (s *sender) end(why error) error {
 	if why == nil {
 		return nil
@@ -268,8 +272,7 @@ func (s *sender) end(why error) error {
 	return s.live.End(p)
 }
 
-// placeOf is the place after which events begin: that of the last one the browser has had, or what its address says. Nil is
-// from now on.
+// placeOf returns the position after which events begin: from Last-Event-ID, else from the URL. nil: new records only.
 func placeOf(c *frame.Call) (*uint64, error) {
 	text := cmp.Or(c.Request.Header.Get("Last-Event-Id"), c.Query("after"))
 	if text == "" {
@@ -279,7 +282,7 @@ func placeOf(c *frame.Call) (*uint64, error) {
 	return &n, err
 }
 
-// written is a template as it is sent in an event.
+// written returns an executed template as the data of an event.
 func written(name string, data any) (string, error) {
 	var out strings.Builder
 	err := templates().ExecuteTemplate(&out, name, data)

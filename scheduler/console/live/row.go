@@ -7,15 +7,14 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// rowsKept is how many rows are kept for others: of a second or more, as each browser gets 100 a second at most.
+// rowsKept limits the cached rows: a second or more, as a browser gets at most 100 per second.
 const rowsKept = 512
 
-// rows makes the row of a record once for all who follow: it is the same for all of them, who have the same record. It is safe
-// for concurrent use.
+// rows caches the rendered rows of records for all readers. It is safe for concurrent use.
 type rows struct {
 	mu   sync.Mutex
 	made map[*scheduler.Record]string
-	last [rowsKept]*scheduler.Record // that were made, in a ring
+	last [rowsKept]*scheduler.Record // ring buffer of the rendered records
 	at   int
 }
 
@@ -40,7 +39,7 @@ func (o *rows) of(r *scheduler.Record) (string, error) {
 	return row, nil
 }
 
-// all returns what a browser is sent: rows, newest first, and what was missed before them. address is where that is.
+// all returns the data of an event: rows, newest first, then the number of missed records with a link to address.
 func (o *rows) all(b *batch, address string) (string, error) {
 	var out strings.Builder
 	for _, r := range b.records {

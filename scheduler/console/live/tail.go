@@ -7,27 +7,26 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// The bounds of what is sent: a browser that is to stay quick, and people who are to read it, take no more. What is not sent
-// is counted.
+// The rate limit of sent lines, so that the browser stays responsive and the page readable. Other lines are counted.
 const (
-	perTurn  = 25  // lines for each turn, on average
-	atOnce   = 200 // lines that are sent together after a pause
+	perTurn  = 25  // lines per turn, on average
+	atOnce   = 200 // lines per event, after a pause
 	lineRoom = atOnce
 )
 
-// tail takes the records that come, until they are sent. It is safe for concurrent use: the service fills it, and the
-// request empties it. What it has is bounded: the newest are kept, and the others counted.
+// tail buffers new records until they are sent. It is safe for concurrent use: the service fills it, and the request
+// empties it. It is bounded: it keeps the newest records and counts the others.
 type tail struct {
 	mu      sync.Mutex
 	records []*scheduler.Record // oldest first
-	missed  int                 // older than these
-	passed  uint64              // the last one that came, wanted or not
+	missed  int                 // number of older, dropped records
+	passed  uint64              // sequence of the last record, matching or not
 	credit  int                 // lines that may be sent
 }
 
 func newTail() *tail { return &tail{credit: atOnce} }
 
-// add takes a record.
+// add adds a record.
 func (t *tail) add(r *scheduler.Record) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -39,24 +38,24 @@ func (t *tail) add(r *scheduler.Record) {
 	t.passed = r.Sequence
 }
 
-// pass notes the place of one that is not wanted.
+// pass stores the sequence of a record that does not match.
 func (t *tail) pass(sequence uint64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.passed = sequence
 }
 
-// batch is what is sent together.
+// batch is the content of one event.
 type batch struct {
 	records []*scheduler.Record // newest first
-	Missed  int                 // older than these, and not sent
-	Before  uint64              // the oldest of the records: what was missed is before it
-	last    uint64              // the place up to which everything is told
+	Missed  int                 // number of older records that are not sent
+	Before  uint64              // sequence of the oldest record; the missed ones precede it
+	last    uint64              // the event covers all records up to this sequence
 }
 
 func (b *batch) empty() bool { return len(b.records) == 0 && b.Missed == 0 }
 
-// take empties the tail. It is called once in a turn.
+// take empties the tail. It is called once per turn.
 func (t *tail) take() batch {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -16,40 +16,40 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-// pickedMost is how many proposals are carried out at once.
+// pickedMost limits the proposals that are applied together.
 const pickedMost = 1000
 
-// picked is a proposal that somebody has chosen, and what becomes of it.
+// picked is a selected proposal with its effect.
 type picked struct {
 	Key   scheduler.Key
 	Patch string
-	ETag  string // of the job when its dry run was made
+	ETag  string // of the job at the dry run
 
-	Text    string // of the patch
+	Text    string // description of the patch
 	Changes []document.Change
-	Before  []time.Time // the next runs as they are
-	After   []time.Time // and as they would be
+	Before  []time.Time // the current next runs
+	After   []time.Time // the next runs after the change
 	Notes   []string
-	Done    bool // it is carried out
+	Done    bool // it was applied
 	Problem *frame.Problem
 }
 
-// Link is where the job is shown.
+// Link returns the path of the job's page.
 func (p *picked) Link() string { return frame.JobPath(p.Key) }
 
-// Value is what the form of the review says of it.
+// Value returns the proposal as a hidden field of the review.
 func (p *picked) Value() string { return p.Key.String() + " " + p.ETag + " " + p.Patch }
 
-// reviewed is the page of a review, or of its results.
+// reviewed is the page of a review or of its results.
 type reviewed struct {
 	Picked []picked
-	Ready  int // that may be carried out, or were
+	Ready  int // proposals that can be applied, or were
 	Wrong  int
 	Back   string
 	Done   bool
 }
 
-// proposed is the form of all proposals (package forecast).
+// proposed is the form of a proposal's patch (package forecast).
 type proposed struct {
 	Properties struct {
 		Jitter     string `json:"jitter,omitempty"`
@@ -60,10 +60,11 @@ type proposed struct {
 	} `json:"properties"`
 }
 
-// errPatch says that a form does not come from the page.
+// errPatch refuses a form that the page did not create.
 var errPatch = errors.New("it is no proposal")
 
-// patchText tells what a patch does. It is [errPatch] for what is none of a proposal: the form is for these alone.
+// patchText describes a patch. It returns errPatch for a patch in another form than a proposal's, because the form
+// accepts only those.
 func patchText(patch []byte) (string, error) {
 	var p proposed
 	decoder := json.NewDecoder(strings.NewReader(string(patch)))
@@ -80,7 +81,7 @@ func patchText(patch []byte) (string, error) {
 	return "", errPatch
 }
 
-// readPicked reads what a form has chosen: job, ETag (of a review) and patch.
+// readPicked parses the selected proposals of a form: job, ETag (of a review) and patch.
 func readPicked(c *frame.Call, tagged bool) (all []picked, back string, err error) {
 	form, err := c.Form()
 	if err != nil {
@@ -116,7 +117,7 @@ func readPicked(c *frame.Call, tagged bool) (all []picked, back string, err erro
 	return all, back, nil
 }
 
-// review shows what the chosen proposals would do.
+// review shows the effect of the selected proposals.
 func (r room) review(c *frame.Call) error {
 	all, back, err := readPicked(c, false)
 	if err != nil {
@@ -125,7 +126,7 @@ func (r room) review(c *frame.Call) error {
 	return r.each(c, all, reviewed{Back: back}, r.foresee)
 }
 
-// apply carries them out.
+// apply applies the reviewed proposals.
 func (r room) apply(c *frame.Call) error {
 	all, back, err := readPicked(c, true)
 	if err != nil {
@@ -135,7 +136,7 @@ func (r room) apply(c *frame.Call) error {
 	return r.each(c, all, reviewed{Back: back, Done: true}, r.carryOut)
 }
 
-// each does something to each of the chosen, and shows what became of it.
+// each processes the selected proposals and shows the results.
 func (r room) each(c *frame.Call, all []picked, page reviewed, do func(c *frame.Call, p *picked) error) error {
 	for i := range all {
 		p := &all[i]
@@ -167,7 +168,7 @@ func (r room) each(c *frame.Call, all []picked, page reviewed, do func(c *frame.
 	})
 }
 
-// foresee makes the dry run.
+// foresee performs the dry run.
 func (r room) foresee(c *frame.Call, p *picked) error {
 	now, err := r.service.Get(c.Context(), p.Key)
 	if err != nil {
@@ -187,7 +188,7 @@ func (r room) foresee(c *frame.Call, p *picked) error {
 	return nil
 }
 
-// carryOut makes the change, if the job is as it was when its dry run was shown.
+// carryOut applies the change if the job has not changed since its dry run.
 func (r room) carryOut(c *frame.Call, p *picked) error {
 	when, err := scheduler.ReadCondition([]string{p.ETag}, nil)
 	if err != nil {

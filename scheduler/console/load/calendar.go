@@ -18,13 +18,13 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/service"
 )
 
-// namedMost is how many jobs of an hour are named.
+// namedMost limits the named jobs of an hour.
 const namedMost = 8
 
-// where is what the calendar is asked for, as it stands in the address.
+// where selects the content of the calendar, as in the URL.
 type where struct {
 	Collection string
-	Job        string // of the collection, or of the default one
+	Job        string // in the collection, or the default one
 	Zone       string // "": the browser's
 	Week       bool
 	Date       string // 2026-03-29; "": today
@@ -34,18 +34,18 @@ type where struct {
 	now  time.Time
 }
 
-// calendarShown is the page.
+// calendarShown is the content of the page.
 type calendarShown struct {
 	where
 
 	Collections []string
 	Zones       []string
 	ZoneName    string
-	Feed        string // the address of the coming runs for calendar programs
+	Feed        string // the URL of the upcoming runs for calendar programs
 	Agenda      agenda
 }
 
-// agenda is what changes with what is asked for.
+// agenda is the part of the page that depends on the selection.
 type agenda struct {
 	counting
 
@@ -55,16 +55,16 @@ type agenda struct {
 	Address string
 	Wait    string
 
-	Earlier, Later, Today, Other string // addresses
+	Earlier, Later, Today, Other string // URLs
 	Made                         time.Time
 	Days                         []dayShown
 	Rows                         []weekRow // of a week
 	Runs                         int
 	Throughout                   hourShown // jobs that run in most hours
-	Planned                      bool      // something of it lies ahead
-	Past                         bool      // something of it is over
-	ReadTo                       time.Time // the history was read back to this; zero: to the beginning
-	Live                         string    // the address of the attempts of before
+	Planned                      bool      // part of it is in the future
+	Past                         bool      // part of it is in the past
+	ReadTo                       time.Time // earliest part of the history that was read; zero: all
+	Live                         string    // the URL of the past attempts
 }
 
 // dayShown is a day.
@@ -72,7 +72,7 @@ type dayShown struct {
 	Name, Short string
 	Link        string
 	Today       bool
-	Shift       string // how far the clock is put forward or back; "" if it is not
+	Shift       string // DST change of the day; "": none
 	Hours       []hourShown
 	Runs        int
 }
@@ -82,16 +82,16 @@ type hourShown struct {
 	ID, Label string
 	Title     string
 	Past, Now bool
-	Still     bool // several hours without anything, which are over
-	Unread    bool // the history was not read back to it
+	Still     bool // several past hours without runs
+	Unread    bool // the history of this hour was not read
 	Level     int
-	Runs      int // planned
+	Runs      int // planned runs
 	Jobs      int
 	Some      []entry
 	More      int // jobs that are not named
 	MoreRuns  int
 
-	Ran, Failed, Skipped int // of before
+	Ran, Failed, Skipped int // past runs
 }
 
 // entry is a job in an hour.
@@ -103,13 +103,13 @@ type entry struct {
 	Failed int
 }
 
-// weekRow is an hour of the clock, on all days of a week.
+// weekRow is an hour of the clock on all days of a week.
 type weekRow struct {
 	Label string
 	Cells []weekCell
 }
 
-// weekCell is one of these. An hour that is there twice has two.
+// weekCell is such an hour on one day; a repeated hour of a DST change has two.
 type weekCell struct {
 	Today bool
 	Hours []*hourShown
@@ -144,7 +144,7 @@ func (r room) calendar(c *frame.Call) error {
 	})
 }
 
-// readWhere reads the address.
+// readWhere parses the URL.
 func readWhere(c *frame.Call, now time.Time) (w where, err error) {
 	w = where{
 		Collection: c.Query("collection"), Job: c.Query("job"), Zone: c.Query("zone"), Week: c.Query("view") == "week",
@@ -170,15 +170,15 @@ func readWhere(c *frame.Call, now time.Time) (w where, err error) {
 	return w, err
 }
 
-// wrong says what is wrong with an address.
+// wrong returns the problem of a URL.
 func wrong(text, hint string) error {
 	return frame.Problem{Status: http.StatusBadRequest, Text: text, Hint: hint}
 }
 
-// key is of what the calendar is.
+// key returns the selected job or collection.
 func (w *where) key() scheduler.Key { return scheduler.KeyIn(w.Collection, w.Job) }
 
-// address is where the page is; date "" is today.
+// address returns the URL of the page; date "" is today.
 func (w *where) address(date string, week bool, pairs ...string) string {
 	v := url.Values{}
 	view := ""
@@ -197,7 +197,7 @@ func (w *where) address(date string, week bool, pairs ...string) string {
 	return calendarPath + "?" + v.Encode()
 }
 
-// span is what is asked for.
+// span returns the selected hours.
 func (w *where) span() span {
 	if w.Week {
 		return weekOf(w.noon)
@@ -207,7 +207,7 @@ func (w *where) span() span {
 
 const dateForm = "2006-01-02"
 
-// agenda is what the page shows, or how far it is.
+// agenda returns the content of the page, or the progress of its computation.
 func (r room) agenda(c *frame.Call, w *where) (a agenda, err error) {
 	s := w.span()
 	step := 1
@@ -247,14 +247,14 @@ func (r room) agenda(c *frame.Call, w *where) (a agenda, err error) {
 	return a, nil
 }
 
-// counted is what is planned in a span, and what ran in it.
+// counted has the planned and past runs of a span.
 type counted struct {
 	planned *service.Agenda
-	past    []ranHour // nil: nothing of it is over
-	back    time.Time // what ran before was not read; zero: all was
+	past    []ranHour // nil: the span is in the future
+	back    time.Time // runs before this were not read; zero: all were read
 }
 
-// counted counts, or has.
+// counted returns the counts, from a running or a recent computation if possible.
 func (r room) counted(c *frame.Call, w *where, s *span) (*look[*counted], error) {
 	sees, whose, err := seen(c, r.service)
 	if err != nil {
@@ -280,7 +280,7 @@ func (r room) counted(c *frame.Call, w *where, s *span) (*look[*counted], error)
 	}), nil
 }
 
-// fill makes the days of what is planned, and of what ran. past may be nil.
+// fill builds the days from planned and past runs. past may be nil.
 func (a *agenda) fill(w *where, s *span, slots []forecast.Slot, past []ranHour) {
 	peak := 0
 	for i := range slots {
@@ -325,10 +325,10 @@ func (a *agenda) fill(w *where, s *span, slots []forecast.Slot, past []ranHour) 
 	}
 }
 
-// stillLeast is how many hours in which nothing ran, one after the other, are shown as one.
+// stillLeast is the minimum number of consecutive idle hours that are shown as one.
 const stillLeast = 3
 
-// together joins the hours that are over and had nothing.
+// together merges idle past hours.
 func together(hours []hourShown) (all []hourShown) {
 	for i := 0; i < len(hours); {
 		end := i
@@ -350,12 +350,12 @@ func together(hours []hourShown) (all []hourShown) {
 	return all
 }
 
-// isStill reports whether an hour is over and is known to have had nothing.
+// isStill reports whether an hour is in the past and is known to be idle.
 func (h *hourShown) isStill() bool {
 	return h.Past && !h.Unread && h.Runs+h.Ran+h.Skipped+h.Failed == 0
 }
 
-// hourOf shows an hour of a day.
+// hourOf returns an hour of a day.
 func hourOf(w *where, d *day, i int, s *forecast.Slot) hourShown {
 	from, to := d.At[i], d.At[i+1]
 	h := hourShown{
@@ -368,7 +368,7 @@ func hourOf(w *where, d *day, i int, s *forecast.Slot) hourShown {
 	return h
 }
 
-// plan shows what is planned.
+// plan adds the planned runs.
 func (h *hourShown) plan(w *where, s *forecast.Slot) {
 	h.Runs, h.Jobs, h.MoreRuns, h.More = s.Runs, s.Jobs, s.Runs, s.Jobs-len(s.Some)
 	for _, j := range s.Some {
@@ -379,7 +379,7 @@ func (h *hourShown) plan(w *where, s *forecast.Slot) {
 	}
 }
 
-// weekRows puts the hours of the days beside each other, by what their clocks say.
+// weekRows aligns the hours of the days by their clock times.
 func weekRows(days []dayShown) []weekRow {
 	rows := make([]weekRow, 24)
 	for hour := range rows {
@@ -398,7 +398,7 @@ func weekRows(days []dayShown) []weekRow {
 	return rows
 }
 
-// feedOf is the address of the coming runs for calendar programs.
+// feedOf returns the URL of the upcoming runs for calendar programs.
 func feedOf(c *frame.Call, k scheduler.Key) string {
 	path := "/runs.ics"
 	switch {

@@ -4,19 +4,19 @@ import (
 	"time"
 )
 
-// span is a part of the calendar: hours of one day, or of seven.
+// span is a part of the calendar: the hours of one day or of a week.
 type span struct {
 	days []day
 }
 
-// day is a day of a zone.
+// day is a day in a zone.
 type day struct {
-	Date  time.Time   // its midnight, or the first instant after a midnight that was left out
+	Date  time.Time   // its midnight, or the first instant after a skipped midnight
 	At    []time.Time // its hours, and the end of the last
 	Shift time.Duration
 }
 
-// hourLabel tells an hour, and its distance from UTC where it is there twice.
+// hourLabel returns the label of an hour, with its UTC offset if the hour repeats.
 func (d *day) hourLabel(i int) string {
 	label := d.At[i].Format("15:04")
 	if d.Shift != 0 {
@@ -25,8 +25,7 @@ func (d *day) hourLabel(i int) string {
 	return label
 }
 
-// dayOf returns the day of a zone in which an instant lies. Its hours are those of its clock: where that is put forward or
-// back, one is missing or there twice, or is half as long.
+// dayOf returns the day of an instant in its zone. At a DST change, an hour is missing, repeated, or shorter.
 func dayOf(t time.Time) day {
 	y, m, d := t.Date()
 	from, to := startOf(y, m, d, t.Location()), startOf(y, m, d+1, t.Location())
@@ -42,8 +41,8 @@ func dayOf(t time.Time) day {
 	return one
 }
 
-// startOf is when a day of a zone begins. Where clocks are put forward at midnight, that is later; where they are put back to
-// before it, a date may begin twice, and it is the first.
+// startOf returns the beginning of a day in a zone. If the clock skips midnight, the day begins later. If a backward
+// change repeats the beginning of a date, startOf returns the first one.
 func startOf(y int, m time.Month, d int, zone *time.Location) time.Time {
 	noon := time.Date(y, m, d, 12, 0, 0, 0, zone)
 	t := noon
@@ -54,14 +53,14 @@ func startOf(y int, m time.Month, d int, zone *time.Location) time.Time {
 		}
 		t = before
 	}
-	// Less than an hour is left, or a change of the clock.
+	// Less than an hour or a DST change remains.
 	for t.Add(-time.Minute).Day() == noon.Day() {
 		t = t.Add(-time.Minute)
 	}
 	return t
 }
 
-// nextHour is when the next hour on the clock begins, or a change of the clock, if that is sooner.
+// nextHour returns the next full hour on the clock, or an earlier DST change.
 func nextHour(t time.Time) time.Time {
 	_, before := t.Zone()
 	next := t.Add(time.Duration(60-t.Minute()) * time.Minute)
@@ -76,7 +75,7 @@ func nextHour(t time.Time) time.Time {
 	return next
 }
 
-// weekOf returns the seven days that begin with a Monday, of which one has the instant.
+// weekOf returns the week of an instant; weeks begin on Monday.
 func weekOf(t time.Time) span {
 	y, m, d := t.Date()
 	monday := d - (int(t.Weekday())+6)%7
@@ -87,7 +86,7 @@ func weekOf(t time.Time) span {
 	return s
 }
 
-// instants are the hours of all days, and the end of the last.
+// instants returns the hours of all days, and the end of the last.
 func (s *span) instants() (at []time.Time) {
 	for _, d := range s.days {
 		at = append(at, d.At[:len(d.At)-1]...)

@@ -10,7 +10,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/forecast"
 )
 
-// The measures of the map, in units of its drawing.
+// The dimensions of the heat map, in units of its drawing.
 const (
 	cellWidth  = 12
 	cellHeight = 16
@@ -18,11 +18,11 @@ const (
 	headHeight = 20
 )
 
-// levels is how many steps of heat there are above none.
+// levels is the number of steps above zero.
 const levels = 6
 
-// heatMap is the minutes of a forecast, an hour a row. Hours are those of a zone: one that is put back is there twice, and where
-// clocks are half an hour off, rows begin at that.
+// heatMap shows the minutes of a forecast, with one row per hour of a zone. A repeated hour has two rows. Rows begin at
+// the full hours of the zone, also if its UTC offset has half hours.
 type heatMap struct {
 	Rows          []heatRow
 	Legend        []heatStep
@@ -37,18 +37,18 @@ type heatRow struct {
 	Label   string
 	Y       int
 	TextY   int
-	Cells   []heatCell // adjacent minutes with equal numbers are one
+	Cells   []heatCell // adjacent minutes with equal numbers are merged
 	Runs    int
 	Peak    int
-	PeakAt  time.Time // the first minute with as many
+	PeakAt  time.Time // the first minute with that number
 	Quarter [4]int
 }
 
-// heatCell are minutes that are alike.
+// heatCell is a range of minutes with equal numbers.
 type heatCell struct {
 	X, Width int
 	Level    int
-	Runs     int // in each of the minutes
+	Runs     int // per minute
 	Minutes  int
 	Title    string
 }
@@ -59,20 +59,20 @@ type heatStep struct {
 	Text  string
 }
 
-// heatTick is a minute that is named above the map.
+// heatTick is a label above the heat map.
 type heatTick struct {
 	X    int
 	Text string
 }
 
-// newHeatMap draws the minutes of a report.
+// newHeatMap returns the heat map of a report.
 func newHeatMap(r *forecast.Report, zone *time.Location) heatMap {
 	m := heatMap{Width: labelWidth + 60*cellWidth, Zone: zone.String(), Legend: legend(r.Peak)}
 	for minute := 0; minute < 60; minute += 5 {
 		m.Ticks = append(m.Ticks, heatTick{labelWidth + minute*cellWidth, fmt.Sprintf(":%02d", minute)})
 	}
 	form := "Mon 02 15:00"
-	if offset(r.From.In(zone)) != offset(r.To.In(zone)) { // an hour may be there twice
+	if offset(r.From.In(zone)) != offset(r.To.In(zone)) { // an hour may repeat
 		form += " -07:00"
 	}
 	var row *heatRow
@@ -94,10 +94,10 @@ func newHeatMap(r *forecast.Report, zone *time.Location) heatMap {
 	return m
 }
 
-// offset is that of a clock from UTC, as it is written: +02:00.
+// offset returns the UTC offset of a time: +02:00.
 func offset(t time.Time) string { return t.Format("-07:00") }
 
-// add counts a minute.
+// add adds a minute.
 func (r *heatRow) add(at time.Time, runs, peak int) {
 	r.Runs += runs
 	r.Quarter[at.Minute()/15] += runs
@@ -115,7 +115,7 @@ func (r *heatRow) add(at time.Time, runs, peak int) {
 	r.Cells = append(r.Cells, heatCell{X: x, Width: cellWidth, Level: level(runs, peak), Runs: runs, Minutes: 1})
 }
 
-// title says what the cells are, for who points at them.
+// title sets the tooltips of the cells.
 func (r *heatRow) title() {
 	begins := r.From.Add(-time.Duration(r.From.Minute()) * time.Minute)
 	for i := range r.Cells {
@@ -130,7 +130,8 @@ func (r *heatRow) title() {
 	}
 }
 
-// level is how hot a minute is: by the root of its part of the peak, so that what is far below it can still be told apart.
+// level returns the step of a minute: the square root of its share of the peak, so that values far below the peak
+// remain distinguishable.
 func level(runs, peak int) int {
 	if runs <= 0 || peak <= 0 {
 		return 0
@@ -138,7 +139,7 @@ func level(runs, peak int) int {
 	return min(levels, int(math.Ceil(levels*math.Sqrt(float64(runs)/float64(peak)))))
 }
 
-// legend says how many runs each level is, those left out that are none.
+// legend returns the range of runs of each step, without empty steps.
 func legend(peak int) []heatStep {
 	steps := []heatStep{{0, "0"}}
 	from := 1
@@ -147,7 +148,7 @@ func legend(peak int) []heatStep {
 		if level(from, peak) != at {
 			continue
 		}
-		// The last number of the level: what the formula says, put right where rounding says otherwise.
+		// The last number of the step: the inverse of the formula, corrected for rounding.
 		to = max(to, peak*at*at/(levels*levels)-1)
 		for to < peak && level(to+1, peak) == at {
 			to++

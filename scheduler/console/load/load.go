@@ -1,10 +1,14 @@
-// Package load is what the console shows of the time to come: the load by the minute, with what lowers its peaks, and a
-// calendar.
+// Package load shows the future load: the forecast by minute, with proposals that flatten its peaks, and a calendar.
 //
-//  1. A page comes at once, also where a million jobs must be counted: what takes long is fetched when it is there. It is
-//     worked out once for all who look, and shown for a minute, with its age.
-//  2. Nobody is told of collections that they may not see: what is worked out for some is not shown to others.
-//  3. A proposal changes a job only after its dry run was shown, and only as long as the job is as it was then.
+//	request ──► look (shared, computed in the background) ──► page, or progress and retry
+//	proposal ──► review (dry run) ──► apply (If-Match)
+//
+// Guarantees:
+//
+//  1. Pages answer immediately, even with a million jobs: a result that takes long is fetched when it is ready. All
+//     readers share a computation. Its result is shared for at most a minute and shown with its age.
+//  2. No result contains collections that its reader may not see: readers with different rights share none.
+//  3. A proposal changes a job only after a dry run that the user has seen, and only if the job has not changed since.
 package load
 
 import (
@@ -37,7 +41,7 @@ var (
 	calendarPage = frame.Templates(files, "calendar.html")
 )
 
-// The addresses of the pages.
+// The paths of the pages.
 const (
 	loadPath     = frame.Root + "/load"
 	calendarPath = frame.Root + "/calendar"
@@ -49,7 +53,7 @@ type room struct {
 	agendas *looks[*counted]
 }
 
-// Rooms returns the calendar and the load.
+// Rooms returns the calendar and the forecast.
 func Rooms(s *service.Service) []frame.Room {
 	r := room{s, &looks[*forecast.Report]{}, &looks[*counted]{}}
 	own, err := fs.Sub(assets, "assets")
@@ -69,11 +73,11 @@ func Rooms(s *service.Service) []frame.Room {
 	}
 }
 
-// How long a request waits for what is worked out, before it says how far that is.
+// How long a request waits for a computation before it shows the progress.
 const (
 	pageWait = 25 * time.Millisecond
 	partWait = 2 * time.Second
-	askWait  = 5 * time.Minute // where somebody asks for it who has no scripts
+	askWait  = 5 * time.Minute // for a browser without scripts
 )
 
 // hoursOffered and proposalsOffered are the choices of the form.
@@ -82,14 +86,14 @@ var (
 	proposalsOffered = []int{0, forecast.DefaultProposals, 500, 1000}
 )
 
-// asked is what the form asks for.
+// asked is the submitted form.
 type asked struct {
 	Collection string
 	Hours      int
 	Proposals  int
 }
 
-// shown is the page.
+// shown is the content of the page.
 type shown struct {
 	asked
 
@@ -100,41 +104,41 @@ type shown struct {
 	Report           part
 }
 
-// part is what changes with what is asked for.
+// part is the part of the page that depends on the form.
 type part struct {
 	*forecast.Report
 
 	counting
 
 	Address string // of the page
-	Wait    string // the address of the page when it is there
+	Wait    string // the URL of the page once the result is ready
 	Problem *frame.Problem
 
 	Made     time.Time
 	Map      heatMap
-	Rough    []string // what is not exact
+	Rough    []string // approximate parts
 	Choices  []proposal
 	MayApply bool
 }
 
-// counting is how far something is that is worked out.
+// counting is the progress of a computation.
 type counting struct {
-	Again   bool   // it is not there yet
-	Old     bool   // what is shown is what was there before
+	Again   bool   // not ready
+	Old     bool   // an older result is shown
 	Counted int64  // jobs so far
-	Since   string // for how long
+	Since   string // elapsed time
 }
 
 func countingOf[T any](one *look[T]) counting {
 	return counting{Again: true, Counted: one.counted.Load(), Since: frame.Took(time.Since(one.began).Round(time.Second))}
 }
 
-// proposal is one of the forecast's, as the page shows it.
+// proposal is a proposal on the page.
 type proposal struct {
 	forecast.Proposal
 
 	Link    string
-	Value   string // of its box
+	Value   string // of its checkbox
 	Text    string
 	Allowed bool
 }
@@ -168,7 +172,7 @@ func (r room) show(c *frame.Call) error {
 	})
 }
 
-// readAsked reads the address.
+// readAsked parses the URL.
 func readAsked(c *frame.Call) (q asked, err error) {
 	q = asked{Collection: c.Query("collection"), Hours: forecast.DefaultHours, Proposals: forecast.DefaultProposals}
 	for _, one := range []struct {
@@ -193,7 +197,7 @@ func readAsked(c *frame.Call) (q asked, err error) {
 	return q, err
 }
 
-// address is where the page is.
+// address returns the URL of the page.
 func (q *asked) address(pairs ...string) string {
 	v := url.Values{}
 	if q.Collection != "" {
@@ -214,7 +218,7 @@ func (q *asked) address(pairs ...string) string {
 	return loadPath + "?" + v.Encode()
 }
 
-// report is the forecast, or how far it is.
+// report returns the forecast, or the progress of its computation.
 func (r room) report(c *frame.Call, q asked) (p part, err error) {
 	p = part{Address: q.address(), Wait: q.address("wait", "true")}
 	sees, whose, err := seen(c, r.service)
@@ -232,7 +236,7 @@ func (r room) report(c *frame.Call, q asked) (p part, err error) {
 	}
 	p.Report, p.Made, p.Map = one.value, one.ended, newHeatMap(one.value, c.Zone())
 	for _, note := range one.value.Notes {
-		if strings.HasPrefix(note, "jitter ") { // the others are told by numbers
+		if strings.HasPrefix(note, "jitter ") { // the other notes have numbers only
 			p.Rough = append(p.Rough, note)
 		}
 	}
@@ -249,7 +253,7 @@ func (r room) report(c *frame.Call, q asked) (p part, err error) {
 	return p, nil
 }
 
-// patienceOf is how long a request waits.
+// patienceOf returns how long a request waits.
 func patienceOf(c *frame.Call) time.Duration {
 	switch {
 	case c.Query("wait") != "":
@@ -260,7 +264,7 @@ func patienceOf(c *frame.Call) time.Duration {
 	return pageWait
 }
 
-// await waits for what is worked out as long as a request may, and reports whether it is there.
+// await waits for a computation as long as a request may, and reports whether it is ready.
 func await[T any](c *frame.Call, one *look[T]) (there bool, err error) {
 	patience := patienceOf(c)
 	if patience == askWait {
@@ -273,8 +277,7 @@ func await[T any](c *frame.Call, one *look[T]) (there bool, err error) {
 	return one.wait(c.Context(), patience), nil
 }
 
-// settled returns what can be shown of what is worked out: that, or what was there before it, nil for nothing yet; and how far it
-// is.
+// settled returns the result of a computation or an older one, nil for none, and the progress.
 func settled[T any](c *frame.Call, one *look[T]) (shown *look[T], far counting, err error) {
 	there, err := await(c, one)
 	if err != nil {
@@ -290,7 +293,7 @@ func settled[T any](c *frame.Call, one *look[T]) (shown *look[T], far counting, 
 	return one, far, one.err
 }
 
-// seen is which collections who asks may see, nil for all, and what tells them from what others may see.
+// seen returns which collections the caller may see, nil for all, and a key that differs for callers with other rights.
 func seen(c *frame.Call, s *service.Service) (sees func(string) bool, whose string, err error) {
 	if sees = access.Sees(c.Context()); sees == nil {
 		return nil, "all", nil
@@ -302,7 +305,7 @@ func seen(c *frame.Call, s *service.Service) (sees func(string) bool, whose stri
 	return func(collection string) bool { return slices.Contains(names, collection) }, "of " + strings.Join(names, ","), nil
 }
 
-// collectionsOf are those that who asks may see.
+// collectionsOf returns the collections that the caller may see.
 func collectionsOf(c *frame.Call, s *service.Service) (names []string, err error) {
 	all, err := s.Collections(c.Context())
 	for _, one := range all {
@@ -313,7 +316,7 @@ func collectionsOf(c *frame.Call, s *service.Service) (names []string, err error
 	return names, err
 }
 
-// renew has everything counted anew.
+// renew restarts all computations.
 func (r room) renew(c *frame.Call) error {
 	form, err := c.Form()
 	if err != nil {

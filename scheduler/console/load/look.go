@@ -11,38 +11,38 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/console/words"
 )
 
-// The bounds of what is kept.
+// Limits of the cache.
 const (
-	lookAge   = time.Minute      // for how long an answer is shown to others at most
-	lookLeast = 2 * time.Second  // and at least
-	lookTimes = 50               // between these, so many times as long as it took
-	looksKept = time.Hour        // and to those who come back, until there is a newer one
-	lookLasts = 10 * time.Minute // after which a computation is given up
+	lookAge   = time.Minute      // maximum age of a result for other readers
+	lookLeast = 2 * time.Second  // minimum lifetime of a result
+	lookTimes = 50               // lifetime as a multiple of its computation time, within these bounds
+	looksKept = time.Hour        // how long an old result is shown until a newer one is ready
+	lookLasts = 10 * time.Minute // timeout of a computation
 	looksMost = 32
 )
 
-// looks share what takes long to work out among all who look at it. They are safe for concurrent use.
+// looks shares expensive computations among readers. It is safe for concurrent use.
 type looks[T any] struct {
 	mu  sync.Mutex
 	all map[string]*look[T]
 }
 
-// look is something that is being worked out, or was.
+// look is a computation and its result.
 type look[T any] struct {
 	began   time.Time
-	before  atomic.Pointer[look[T]] // what is shown until then; nil: nothing
+	before  atomic.Pointer[look[T]] // the previous result, shown in the meantime; nil: none
 	counted atomic.Int64            // jobs so far
 	done    chan struct{}
 
-	// These are there once it is done.
+	// These are valid once it is done.
 	value T
 	err   error
 	ended time.Time
-	old   bool // it is to be worked out anew
+	old   bool // to be computed again
 }
 
-// at returns what is worked out, or was lately; else do begins to. It goes on when nobody waits any more, as
-// somebody may come back.
+// at returns a running or recent computation for a key, or starts do. The computation continues without waiting
+// readers, because they may return.
 func (l *looks[T]) at(ctx context.Context, key string, do func(ctx context.Context, counted func(int)) (T, error)) *look[T] {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -59,7 +59,7 @@ func (l *looks[T]) at(ctx context.Context, key string, do func(ctx context.Conte
 	}
 	one := &look[T]{began: time.Now(), done: make(chan struct{})}
 	one.before.Store(l.all[key].last())
-	if l.underWay() >= looksMost { // what is not waited for goes on: somebody who asks for another one each time must not fill the process
+	if l.underWay() >= looksMost { // abandoned computations continue: repeated requests for different ones must not fill the process
 		one.err, one.ended = errBusy, one.began
 		close(one.done)
 		return one
@@ -85,12 +85,12 @@ func lookAt[T any](l *looks[T], c *frame.Call, key string, do func(ctx context.C
 	})
 }
 
-// errBusy says that there is no room for another computation.
+// errBusy reports too many computations.
 var errBusy = frame.Problem{
 	Status: http.StatusServiceUnavailable, Text: words.Say("load.busy", looksMost), Hint: words.Say("frame.unavailable.hint"),
 }
 
-// underWay is how many are worked out.
+// underWay returns the number of running computations.
 func (l *looks[T]) underWay() (n int) {
 	for _, one := range l.all {
 		if !one.isDone() {
@@ -100,7 +100,7 @@ func (l *looks[T]) underWay() (n int) {
 	return n
 }
 
-// renew has everything worked out anew that is done, and shows it until then.
+// renew restarts finished computations and shows their results until then.
 func (l *looks[T]) renew() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -111,7 +111,7 @@ func (l *looks[T]) renew() {
 	}
 }
 
-// forget has everything worked out anew that is done, as it is wrong.
+// forget restarts finished computations, whose results are invalid.
 func (l *looks[T]) forget() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -131,12 +131,12 @@ func (l *look[T]) isDone() bool {
 	}
 }
 
-// fresh reports whether others may have it. An error is for those alone who waited for it.
+// fresh reports whether other readers may get the result. Only the readers who waited for it get its error.
 func (l *look[T]) fresh() bool {
 	return !l.isDone() || !l.old && l.err == nil && time.Since(l.ended) < min(max(lookTimes*l.ended.Sub(l.began), lookLeast), lookAge)
 }
 
-// last is the newest of it and what was there before that is worked out, and may be shown still; nil: there is none.
+// last returns the latest showable result of the computation and its predecessors; nil: none.
 func (l *look[T]) last() *look[T] {
 	switch {
 	case l == nil || !l.isDone():
@@ -149,7 +149,7 @@ func (l *look[T]) last() *look[T] {
 	return l
 }
 
-// wait waits for it for a while, and reports whether it is there.
+// wait waits for the computation and reports whether it is done.
 func (l *look[T]) wait(ctx context.Context, most time.Duration) bool {
 	late := time.NewTimer(most)
 	defer late.Stop()

@@ -14,22 +14,22 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-// What is read of the history at most for a page: it tells of a quiet day or week as a whole, and of a busy one as far back as
-// this reaches.
+// Limits of the history that a page reads: enough for all of a quiet day or week, and for the latest part of a busy
+// one.
 const (
 	pastPages = 30
 	pastWait  = 1500 * time.Millisecond
 )
 
-// ranHour is what ran in an hour.
+// ranHour has the past runs of an hour.
 type ranHour struct {
 	ran     int // attempts
-	failed  int // of these
+	failed  int // failed attempts
 	skipped int
 	jobs    map[scheduler.Key]*entry
 }
 
-// ran reads what ran in the hours of a span. back is how far back that reaches, zero if to its beginning.
+// ran reads the past runs of a span. back is the beginning of the part that it read, zero for all of it.
 func (r room) ran(ctx context.Context, w *where, s *span) (hours []ranHour, back time.Time, err error) {
 	at := s.instants()
 	hours = make([]ranHour, len(at)-1)
@@ -61,13 +61,13 @@ func (r room) ran(ctx context.Context, w *where, s *span) (hours []ranHour, back
 	}
 }
 
-// add counts a record.
+// add adds a record.
 func (h *ranHour) add(r *scheduler.Record, zone *time.Location) {
 	switch {
 	case r.Outcome == scheduler.OutcomeSkipped:
 		h.skipped += max(1, r.Count)
 		return
-	case r.Started.IsZero() || r.Outcome == scheduler.OutcomeFaulted: // which is told of its last attempt, again
+	case r.Started.IsZero() || r.Outcome == scheduler.OutcomeFaulted: // recorded again with the last attempt
 		return
 	}
 	h.ran++
@@ -80,14 +80,14 @@ func (h *ranHour) add(r *scheduler.Record, zone *time.Location) {
 		h.jobs[r.Job] = e
 	}
 	e.Times++
-	e.At = r.At().In(zone).Format("15:04") // the first in the end: records come newest first
+	e.At = r.At().In(zone).Format("15:04") // ends as the first time, because records come newest first
 	if r.Outcome == scheduler.OutcomeFailed {
 		h.failed++
 		e.Failed++
 	}
 }
 
-// take puts what ran into an hour, before what is planned in it: those jobs that failed, and of the others those that ran least.
+// take adds past runs to an hour, before its planned ones: jobs that failed, then those that ran least.
 func (h *hourShown) take(p *ranHour) {
 	h.Ran, h.Failed, h.Skipped = p.ran, p.failed, p.skipped
 	if len(p.jobs) == 0 || !h.Past {
@@ -109,7 +109,7 @@ func (h *hourShown) take(p *ranHour) {
 	slices.SortFunc(h.Some, func(a, b entry) int { return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Job, b.Job)) })
 }
 
-// liveAddress is where the attempts of a span are.
+// liveAddress returns the URL of the attempts of a span.
 func liveAddress(w *where, from, to time.Time) string {
 	v := url.Values{}
 	if w.Collection != "" {
@@ -125,7 +125,7 @@ func liveAddress(w *where, from, to time.Time) string {
 	return frame.Root + "/live?" + v.Encode()
 }
 
-// zones are offered where one is chosen: one or two for each hour of the earth. Any other may be typed.
+// zones are the proposed zones: one or two for each UTC offset. The user can type any other.
 var zones = []string{
 	"UTC", "Pacific/Honolulu", "America/Anchorage", "America/Los_Angeles", "America/Denver", "America/Chicago",
 	"America/New_York", "America/Halifax", "America/St_Johns", "America/Sao_Paulo", "Atlantic/South_Georgia",

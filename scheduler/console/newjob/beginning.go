@@ -14,14 +14,13 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
-// beginning is a kind of jobs to begin with.
+// beginning is a template of a new job.
 type beginning struct {
 	Name, Text, Path string
 	Current          bool
 }
 
-// beginnings are the documents to begin with, by the action types that they need. The first one is that of a page that is
-// asked for none.
+// beginnings are the templates, with the action types that they need. The first one is the default.
 var beginnings = []struct{ name, kind, document string }{
 	{"http", "http", `{"action": {"type": "http", "request": {"method": "POST", "headers": {"Content-Type": "application/json"}}}}`},
 	{"servicebus", "serviceBusQueue", `{"action": {"type": "serviceBusQueue", "serviceBusQueueMessage": {"message": "",
@@ -30,7 +29,7 @@ var beginnings = []struct{ name, kind, document string }{
 	{"nats", "natsMessage", `{"action": {"type": "natsMessage", "natsMessage": {"mode": "publish", "message": ""}}}`},
 }
 
-// beginning returns the document that the address asks for, and the ways to begin.
+// beginning returns the document of the requested template, and lists the templates.
 func (r room) beginning(c *frame.Call, s *shown) (document.Value, error) {
 	if from := c.Query("from"); from != "" {
 		return r.copyOf(c, s, from)
@@ -69,7 +68,7 @@ func (r room) beginning(c *frame.Call, s *shown) (document.Value, error) {
 	return doc.With(document.StringValue(collection), "collection"), nil
 }
 
-// copyOf returns the document of a job that a new one is to be like. It has no secrets, and no name.
+// copyOf returns the document of a job as a template. It has no secrets and no name.
 func (r room) copyOf(c *frame.Call, s *shown, from string) (document.Value, error) {
 	collection, job, _ := strings.Cut(from, "/")
 	if err := access.Check(c.Context(), access.Read, collection); err != nil {
@@ -83,7 +82,7 @@ func (r room) copyOf(c *frame.Call, s *shown, from string) (document.Value, erro
 		return document.Value{}, frame.Problem{Status: http.StatusConflict, Text: c.Say("newjob.damaged", from)}
 	}
 	s.From = from
-	doc, err := document.Parse(v.Job.Def.Document().JSON()) // as it is shown: without secrets
+	doc, err := document.Parse(v.Job.Def.Document().JSON()) // without secrets
 	if err != nil {
 		return document.Value{}, err
 	}

@@ -1,6 +1,12 @@
-// Package newjob is the page on which a job is made: a name, when it runs (package builder), what it does (package jobform),
-// and what to do when that fails.
+// Package newjob is the console's page that creates a job: its name, schedule (package builder), action and error
+// actions (package jobform).
 //
-// Nothing that exists is overwritten. No secret that was typed comes back in a page: the script leaves what was typed where
-// it is, and without scripts the page says that it has to be typed again.
+//	template, copy or paste ──► form ──► check (dry run) ──► save
+//	                             ▲ └───► test run
+//	                             └────── problems at their fields
+//
+// Guarantees:
+//
+//  1. The page never replaces an existing job.
+//  2. No page contains a typed secret. The script keeps it in its field; without scripts, the user must type it again.
 package newjob

@@ -19,8 +19,8 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/service"
 )
 
-// Path is where the page is. It takes the parameters template (one of those of [beginnings]), from (the job that it begins
-// with, as collection/job) and collection.
+// Path is the path of the page. Its parameters are template (one of [beginnings]), from (the job to copy, as
+// collection/job) and collection.
 const Path = frame.Root + "/jobs/new"
 
 //go:embed newjob.html
@@ -36,12 +36,12 @@ type room struct {
 	form    func() *jobform.Form
 }
 
-// Room returns the page. It is in no menu: the list of jobs leads to it.
+// Room returns the page. It has no menu entry; the list of jobs links to it.
 func Room(s *service.Service) frame.Room {
 	r := room{s, sync.OnceValue(func() *jobform.Form { return jobform.New(s.JobShape()) })}
 	own, err := fs.Sub(assets, "assets")
 	if err != nil {
-		panic(err) // it is part of the program
+		panic(err) // the file is embedded
 	}
 	return frame.Room{Name: "newjob", Right: access.OperateAny, Assets: own, Routes: []frame.Route{
 		{Method: http.MethodGet, Path: Path, Right: access.OperateAny, Do: r.begin},
@@ -49,39 +49,39 @@ func Room(s *service.Service) frame.Room {
 	}}
 }
 
-// scheduled are the members that the builder has fields for.
+// scheduled are the job fields of the builder.
 var scheduled = []string{"recurrence", "startTime", "timeZone", "dst", "jitter", "catchUp", "overlap"}
 
-// shown is what the page shows.
+// shown is the content of the page.
 type shown struct {
 	Beginnings  []beginning
-	From        string // the job that it begins with
+	From        string // the copied job
 	Collections []string
 
 	Schedule builder.Form
 	Outlook  *builder.Outlook
 	Job      *jobform.Reading
-	Again    bool // a secret was typed, and has to be typed again
-	Pasted   bool // all of it was pasted
+	Again    bool // a typed secret must be typed again
+	Pasted   bool // a whole job was pasted
 
-	Wrong   *frame.Problem // what is wrong with none of the fields
-	Places  []place        // what is wrong with the fields
+	Wrong   *frame.Problem // a problem without a field
+	Places  []place        // problems of fields
 	Checked *checked
-	Trial   *trial // what became of an attempt
+	Trial   *trial // result of a test run
 	Text    *text
 
-	Go string // where the script goes on
+	Go string // target of the script's navigation
 }
 
-// place is something that is wrong, and the id of its field.
+// place is a problem with the id of its field.
 type place struct{ ID, Label, Message string }
 
-// Folded are the sections that are folded away until they have something.
+// Folded reports whether a section is folded by default, until it has a value.
 func (s *shown) Folded(id string) bool {
 	return slices.Contains([]string{"retry", "failure", "more"}, id)
 }
 
-// input is what the form of the job is made of.
+// input returns the input of the job's form.
 func (r room) input(c *frame.Call, s *shown) (jobform.Input, error) {
 	in := jobform.Input{New: true, Tries: true, Except: scheduled}
 	all, err := r.service.Collections(c.Context())
@@ -106,7 +106,7 @@ func (r room) input(c *frame.Call, s *shown) (jobform.Input, error) {
 	return in, nil
 }
 
-// begin shows the form of a job that begins with a template, or with another job.
+// begin shows the form of a template or of a copied job.
 func (r room) begin(c *frame.Call) error {
 	s := &shown{}
 	in, err := r.input(c, s)
@@ -133,7 +133,7 @@ func (r room) show(c *frame.Call, s *shown, status int) error {
 		Scripts: []string{builder.Script, "jobform/jobform.js", "newjob/newjob.js"},
 		Styles:  []string{builder.Style, "jobform/jobform.css", "newjob/newjob.css"},
 	}
-	if c.Part() { // a script has asked, and this is the answer, whatever is wrong with the job
+	if c.Part() { // a script treats any answer as the form, even if the job has problems
 		p.Part, p.Status = "newjob-form", http.StatusOK
 	}
 	for _, section := range s.Job.Sections {
@@ -147,7 +147,7 @@ func (r room) show(c *frame.Call, s *shown, status int) error {
 	return c.Show(p)
 }
 
-// begins says of a field what holds without it for a job that is new, where that is another for one that is there.
+// begins sets the default of a field for a new job, if it differs from that of an existing job.
 func begins(f *jobform.Field) {
 	_, rest, _ := strings.Cut(f.Default, "; ")
 	fresh, ok := strings.CutSuffix(rest, " for a new job")
@@ -160,14 +160,14 @@ func begins(f *jobform.Field) {
 	}
 }
 
-// typed is a job as it was typed.
+// typed is the submitted job.
 type typed struct {
 	schedule builder.Schedule
 	key      scheduler.Key
 	doc      document.Value // with its secrets; without its name
 }
 
-// read reads what was typed.
+// read parses the submitted form.
 func (r room) read(in jobform.Input, values url.Values, s *shown) *typed {
 	in.Values = values
 	in.Document = document.ObjectValue()
@@ -181,7 +181,7 @@ func (r room) read(in jobform.Input, values url.Values, s *shown) *typed {
 		if !ok {
 			continue
 		}
-		if v, err := document.Parse(data); err == nil { // it was made by the builder
+		if v, err := document.Parse(data); err == nil { // JSON of the builder
 			t.doc = t.doc.With(v, member)
 		}
 	}

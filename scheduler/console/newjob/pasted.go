@@ -12,14 +12,14 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
-// doPaste is what the script asks for when a whole job was pasted.
+// doPaste is the script's action after the paste of a whole job.
 const doPaste = "paste"
 
-// besides are the members of a job's document that are not its properties.
+// besides are the fields of a job's document outside its properties.
 var besides = []string{"id", "type", "name", "collection", "etag", "tags", "properties"}
 
-// pasted finds a whole job in what was pasted where schedules are: with an action, in JSON or YAML, also as Azure Scheduler has
-// it. It returns the properties, and the name if there is one.
+// pasted detects a whole job with an action in a text that was pasted into the schedule fields: JSON or YAML, including
+// Azure Scheduler's form. It returns the properties, and the name if any.
 func pasted(text string) (properties document.Value, name string, ok bool) {
 	v, err := document.Parse([]byte(text))
 	if err != nil || v.Kind() != document.KindObject {
@@ -32,7 +32,7 @@ func pasted(text string) (properties document.Value, name string, ok bool) {
 	return v, name[strings.LastIndexByte(name, '/')+1:], anyCase(v, "action").Kind() == document.KindObject
 }
 
-// anyCase returns a member, in whatever letter case its name is: null for none.
+// anyCase returns a field by its name in any letter case, null if absent.
 func anyCase(v document.Value, name string) document.Value {
 	for _, m := range v.Members() {
 		if strings.EqualFold(m.Name, name) {
@@ -42,15 +42,15 @@ func anyCase(v document.Value, name string) document.Value {
 	return document.Value{}
 }
 
-// except leaves members out, in any letter case.
+// except removes fields, in any letter case.
 func except(v document.Value, names ...string) document.Value {
 	return document.ObjectValue(slices.DeleteFunc(slices.Clone(v.Members()), func(m document.Member) bool {
 		return slices.ContainsFunc(names, func(name string) bool { return strings.EqualFold(name, m.Name) })
 	})...)
 }
 
-// takePasted shows the form of a whole job that was pasted, with what is wrong with it. The name and the collection that were
-// typed or chosen before stay.
+// takePasted shows the form of a pasted job, with its problems. The name and collection that were typed or selected
+// before stay.
 func (r room) takePasted(c *frame.Call, s *shown, in jobform.Input, before *typed, doc document.Value, name string) error {
 	s.Pasted = true
 	doc = except(doc, besides...)
@@ -65,7 +65,7 @@ func (r room) takePasted(c *frame.Call, s *shown, in jobform.Input, before *type
 	s.Again = len(s.Job.Typed) > 0
 	status := http.StatusOK
 	checked := *t
-	if checked.key.Job == "" { // it is still to be typed: that is no mistake yet
+	if checked.key.Job == "" { // the user has not typed it yet
 		checked.key = scheduler.Key{Collection: t.key.Collection, Job: nameless}
 	}
 	if _, err := r.put(c, &checked, s, true); err != nil {

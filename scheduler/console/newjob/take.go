@@ -19,7 +19,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-// What the buttons of the page ask for.
+// The actions of the page's buttons.
 const (
 	doCheck = "check"
 	doShow  = "show"
@@ -27,19 +27,19 @@ const (
 	doTry   = "try"
 )
 
-// checked is what a check has found, when nothing is wrong.
+// checked is the result of a check without problems.
 type checked struct {
 	Key      string
 	Warnings []spec.Warning
 }
 
-// text is the job as others take it. Secrets are left out.
+// text is the job for use in other programs, without secrets.
 type text struct {
 	YAML, Curl string
-	Secrets    []string // the places of those that are left out
+	Secrets    []string // paths of the omitted secrets
 }
 
-// take does what a button of the page asks for.
+// take performs the action of a button.
 func (r room) take(c *frame.Call) error {
 	values, err := c.ShortForm()
 	if err != nil {
@@ -84,7 +84,7 @@ func (r room) take(c *frame.Call) error {
 	return r.answer(c, s, t, status)
 }
 
-// answer shows the form with what was done.
+// answer shows the form with the result of the action.
 func (r room) answer(c *frame.Call, s *shown, t *typed, status int) (err error) {
 	if s.Outlook, err = t.schedule.Look(c.Context(), r.service.Previewer, t.key.Job, c.Zone()); err != nil {
 		return err
@@ -94,10 +94,10 @@ func (r room) answer(c *frame.Call, s *shown, t *typed, status int) (err error) 
 	return r.show(c, s, status)
 }
 
-// nameless stands for the name of a job that has none yet, so that the rest of it is checked all the same.
+// nameless replaces a missing name, so that the rest of the job can be checked.
 const nameless = "job-without-a-name"
 
-// put makes the job, or finds out whether that can be done. No job and no error is a form with mistakes of its own.
+// put creates the job, or checks it in a dry run. It returns no job and no error if the form has problems.
 func (r room) put(c *frame.Call, t *typed, s *shown, dry bool) (*view.Job, error) {
 	k := t.key
 	if problems := missing(k); problems != nil {
@@ -108,7 +108,7 @@ func (r room) put(c *frame.Call, t *typed, s *shown, dry bool) (*view.Job, error
 		return nil, err
 	}
 	wrong := len(t.schedule.Problems)+len(s.Job.Problems) > 0
-	none, err := scheduler.ReadCondition(nil, []string{"*"}) // a job of that name is never overwritten
+	none, err := scheduler.ReadCondition(nil, []string{"*"}) // an existing job is never replaced
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +123,7 @@ func (r room) put(c *frame.Call, t *typed, s *shown, dry bool) (*view.Job, error
 	return v, nil
 }
 
-// missing are the problems of a job without a name, or with one that cannot be.
+// missing returns the problems of a missing or invalid name.
 func missing(k scheduler.Key) document.Problems {
 	var list document.Problems
 	if err := scheduler.ValidateName("name", k.Job); err != nil {
@@ -135,7 +135,7 @@ func missing(k scheduler.Key) document.Problems {
 	return list
 }
 
-// refused puts what is wrong where it belongs, and returns the status of the answer.
+// refused assigns an error to fields, and returns the status of the answer.
 func (r room) refused(c *frame.Call, err error, t *typed, s *shown) int {
 	p := c.Describe(err)
 	switch {
@@ -152,7 +152,7 @@ func (r room) refused(c *frame.Call, err error, t *typed, s *shown) int {
 	return p.Status
 }
 
-// news are the problems of fields that have none of their own: what follows from these is no news.
+// news returns the problems of fields without an earlier problem, because others may be consequences.
 func news(problems document.Problems, had builder.Schedule) document.Problems {
 	var list document.Problems
 	for _, p := range problems {
@@ -164,7 +164,7 @@ func news(problems document.Problems, had builder.Schedule) document.Problems {
 	return list
 }
 
-// places lists what is wrong with the fields, in the order of the page.
+// places lists the problems of fields in the order of the page.
 func (s *shown) places() {
 	var rest []place
 	for _, w := range s.Job.Problems {
@@ -181,7 +181,7 @@ func (s *shown) places() {
 	s.Places = append(s.Places, rest...)
 }
 
-// saved leads on to the job that was made.
+// saved redirects to the created job.
 func (r room) saved(c *frame.Call, s *shown, v *view.Job) error {
 	k := v.Job.Key
 	notes := []string{c.Say("newjob.saved", k)}
@@ -197,7 +197,7 @@ func (r room) saved(c *frame.Call, s *shown, v *view.Job) error {
 	return c.Redirect(to)
 }
 
-// written is a job as a file and as a request have it. It was read by the scheduler, which leaves its secrets out.
+// written returns a job as a file and as a request. The scheduler has parsed it and omits its secrets.
 func written(c *frame.Call, v *view.Job) (*text, error) {
 	doc, err := document.Parse(v.Job.Def.Document().JSON())
 	if err != nil {

@@ -17,14 +17,14 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-// mainAction is the path of what is tried when nobody says otherwise. The others are those of errorActions.
+// mainAction is the path of the main action, the default of a test run. Other paths are those of error actions.
 const mainAction = "action"
 
-// try makes one attempt of an action that was typed, and returns what the target has answered. Nothing is stored. No answer
-// and no error is a form with mistakes of its own; those of the schedule do not matter here.
+// try executes one attempt of a typed action and returns the target's answer. It stores nothing. It returns no answer
+// and no error if the form has problems; problems of the schedule are ignored.
 func (r room) try(c *frame.Call, t *typed, s *shown, path string) (*trial, error) {
 	k := t.key
-	if missing(k) != nil { // a name is not needed yet
+	if missing(k) != nil { // a test run needs no name
 		k = scheduler.Key{Collection: k.Collection, Job: nameless}
 		if k.Collection == "" {
 			k.Collection = scheduler.DefaultCollection
@@ -37,7 +37,7 @@ func (r room) try(c *frame.Call, t *typed, s *shown, path string) (*trial, error
 		return nil, nil //nolint:nilnil // there is nothing to try yet
 	}
 	switch _, err := r.service.Get(c.Context(), k); {
-	case err == nil: // its secrets would be taken for those that are missing here
+	case err == nil: // the job's secrets would replace those missing here
 		return nil, &scheduler.PreconditionError{What: "job " + k.String(), ETag: "*"}
 	case !errors.Is(err, scheduler.ErrNotFound):
 		return nil, err
@@ -57,7 +57,7 @@ func (r room) try(c *frame.Call, t *typed, s *shown, path string) (*trial, error
 	return &trial{v, time.Duration(v.Duration), path != mainAction}, nil
 }
 
-// at returns an error of what was tried with the paths of the problems where that stands in the job.
+// at converts the paths of an error's problems to paths in the job.
 func at(path string, err error) error {
 	problems := slices.Clone(scheduler.ProblemsIn(err))
 	if len(problems) == 0 {
@@ -71,15 +71,15 @@ func at(path string, err error) error {
 	return scheduler.AsInvalid(problems)
 }
 
-// trial is what a target has answered.
+// trial is the result of a test run.
 type trial struct {
 	*view.Trial
 
 	Took  time.Duration
-	Other bool // it was an errorAction
+	Other bool // the action is an error action
 }
 
-// Answer is the text that the target has answered; JSON in lines.
+// Answer returns the target's answer; JSON is indented.
 func (t *trial) Answer() string {
 	var b bytes.Buffer
 	if text := strings.TrimSpace(t.Body); strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[") {
@@ -90,5 +90,5 @@ func (t *trial) Answer() string {
 	return t.Body
 }
 
-// farAway is when a job begins that is tried out: its schedule does not matter, and may have mistakes yet.
+// farAway is the start time of a tested job, because its own schedule has no effect and may be invalid.
 const farAway = "9999-01-01T00:00:00Z"

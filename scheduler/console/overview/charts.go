@@ -11,7 +11,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/pulse"
 )
 
-// begin is a chart of the steps that the page shows.
+// begin returns a chart of the shown steps.
 func (s *shown) begin(id string, of *pulse.Series) *chart.Chart {
 	c := &chart.Chart{ID: id, Zone: s.Zone, Every: 10 * time.Minute}
 	if s.Day {
@@ -23,7 +23,7 @@ func (s *shown) begin(id string, of *pulse.Series) *chart.Chart {
 	return c
 }
 
-// when names a step for its title.
+// when returns the time of a step for its tooltip.
 func (s *shown) when(of *pulse.Series, i int) string {
 	if i == len(of.Steps)-1 {
 		return words.Say("overview.step.now", s.Clock(of.At(i)))
@@ -31,7 +31,7 @@ func (s *shown) when(of *pulse.Series, i int) string {
 	return s.Clock(of.At(i))
 }
 
-// span names what the charts show.
+// span names the period of the charts.
 func (s *shown) span() string {
 	if s.Day {
 		return words.Say("overview.span.day")
@@ -39,7 +39,7 @@ func (s *shown) span() string {
 	return words.Say("overview.span.hour")
 }
 
-// RunsChart shows how many runs ended in each minute.
+// RunsChart returns the chart of ended runs per minute.
 func (s *shown) RunsChart() (template.HTML, error) {
 	of := s.Series()
 	c := s.begin("runs-chart", of)
@@ -64,7 +64,7 @@ func (s *shown) RunsChart() (template.HTML, error) {
 	return c.Draw()
 }
 
-// RunsText says the same in a sentence.
+// RunsText summarizes it in a sentence.
 func (s *shown) RunsText() string {
 	of := s.Series()
 	var completed, failed uint64
@@ -82,7 +82,7 @@ func (s *shown) RunsText() string {
 
 func perMinute(of *pulse.Series, n uint64) float64 { return float64(n) / of.Step.Minutes() }
 
-// LatenessChart shows how long after they were due attempts began.
+// LatenessChart returns the chart of the delay between due time and start of attempts.
 func (s *shown) LatenessChart() (template.HTML, error) {
 	of := s.Series()
 	c := s.begin("lateness-chart", of)
@@ -105,7 +105,7 @@ func (s *shown) LatenessChart() (template.HTML, error) {
 	return c.Draw()
 }
 
-// LatenessText says the same in a sentence.
+// LatenessText summarizes it in a sentence.
 func (s *shown) LatenessText() string {
 	all := sum(s.Series())
 	p50, ok := all.Quantile(0.5)
@@ -116,7 +116,7 @@ func (s *shown) LatenessText() string {
 	return words.Say("overview.lateness.desc", s.span(), rounded(p50), rounded(p99))
 }
 
-// LateNow is what 99 of 100 attempts of the last hour were late by; "" when there were none.
+// LateNow returns the 99th percentile of the lateness in the last hour; "" without attempts.
 func (s *shown) LateNow() string {
 	if d, ok := sum(&s.Board.Hour).Quantile(0.99); ok {
 		return rounded(d)
@@ -133,7 +133,7 @@ func sum(of *pulse.Series) *pulse.Histogram {
 	return all
 }
 
-// rate writes how many a minute, with a digit behind the point for few.
+// rate formats a rate per minute, with one decimal if it is low.
 func rate(v float64) string {
 	if v < 10 && v != math.Trunc(v) {
 		return frame.Number(math.Round(v*10) / 10)
@@ -150,7 +150,7 @@ func seconds(d time.Duration, ok bool) float64 {
 
 func lateness(v float64) string { return rounded(time.Duration(v * float64(time.Second))) }
 
-// rounded writes a length of time with the two digits that are known of it.
+// rounded formats a duration with its two significant digits.
 func rounded(d time.Duration) string {
 	unit := time.Duration(1)
 	for d/unit >= 100 {

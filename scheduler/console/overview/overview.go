@@ -1,8 +1,11 @@
-// Package overview is the console's first page: what runs, what is due, what failed, and how the scheduler is.
+// Package overview is the console's first page: current and upcoming runs, failures, and the state of the schedulers.
 //
-// Who may read all collections sees what all schedulers do together. Anybody else sees the numbers of the collections that
-// they may read, as far as there are such numbers, and of the attempts under way those of their jobs: sums over all jobs,
-// the names of targets, the schedulers themselves and what an audit found are for the former, as GET /metrics is.
+//	Source: Board (live statistics), Load ──┐
+//	service: due jobs (census) ─────────────┴──► look ──► page ──► live parts
+//
+// A caller who may read all collections sees the statistics of all schedulers. Other callers see the numbers of their
+// collections, if available, and the current attempts of their jobs. Totals, names of targets, the schedulers and the
+// result of consistency checks require the right to read all collections, as GET /metrics does.
 package overview
 
 import (
@@ -29,23 +32,24 @@ var assets embed.FS
 
 var page = frame.Templates(files, "*.html")
 
-// Source tells what all schedulers of a store do. It is asked often: it keeps its answers for a moment.
+// Source provides the activity of all schedulers of a store. It caches its answers briefly, so frequent calls are
+// cheap.
 type Source interface {
-	// Board tells what all of them have done, and do. With an error it is of the one that is asked, and of what it knew of
-	// the others.
+	// Board returns the live statistics of all schedulers. With an error, it has those of this scheduler, and the last
+	// known ones of the others.
 	Board(ctx context.Context) (*pulse.Board, error)
 
-	// Load tells how much there is to do.
+	// Load returns the pending work.
 	Load(ctx context.Context) (scheduler.Load, error)
 }
 
 type room struct {
 	service *service.Service
-	source  Source // nil: there is none
+	source  Source // nil: none
 	due     *census
 }
 
-// Paths of the page, beside that of its live parts.
+// Paths of the page, in addition to that of its live parts.
 const (
 	path       = "/"
 	eventsPath = frame.Root + "/overview/events"
@@ -64,16 +68,16 @@ func Room(s *service.Service, source Source) frame.Room {
 	}}
 }
 
-// The parts that live, by the ids of their elements and the names of their templates.
+// The live parts, by the ids of their elements and the names of their templates.
 var (
-	partsOfAll    = []string{"trouble", "cards"}                      // that are there whoever asks, and whatever is known
-	partsOfTold   = []string{"running", "failures"}                   // where there is a [Source]
-	partsOfWhole  = []string{"targets", "lanes", "replicas", "audit"} // and who asks may read all collections
-	partsOfCharts = []string{"runs", "lateness"}                      // likewise: these are large, and change little by little
-	partsOfTables = []string{"figures"}                               // and these more so
+	partsOfAll    = []string{"trouble", "cards"}                      // for all callers, always present
+	partsOfTold   = []string{"running", "failures"}                   // if a [Source] exists
+	partsOfWhole  = []string{"targets", "lanes", "replicas", "audit"} // if in addition the caller may read all collections
+	partsOfCharts = []string{"runs", "lateness"}                      // under the same condition; large and slow to change
+	partsOfTables = []string{"figures"}                               // under the same condition; larger and slower
 )
 
-// parts are those of a page that may have changed, at a turn.
+// parts returns the parts that may have changed at a turn.
 func (s *shown) parts(turn int) []string {
 	ids := slices.Clone(partsOfAll)
 	if !s.Told {
@@ -93,7 +97,7 @@ func (s *shown) parts(turn int) []string {
 	return ids
 }
 
-// The rhythm of the live parts.
+// The update intervals of the live parts.
 const (
 	turnEvery = time.Second
 	chartTurn = 5 // turns
@@ -110,7 +114,7 @@ func (r room) show(c *frame.Call) error {
 	})
 }
 
-// events sends what changes.
+// events sends changed parts.
 func (r room) events(c *frame.Call) error {
 	l := c.Live()
 	tick := time.NewTicker(turnEvery)
@@ -124,12 +128,12 @@ func (r room) events(c *frame.Call) error {
 		}
 		ids := s.parts(n)
 		if err != nil {
-			ids = ids[:1] // what else is there stays
+			ids = ids[:1] // the other parts stay
 		}
 		before = s
 		for _, id := range ids {
 			if err := l.Part(id, page, id, s); err != nil {
-				return nil // the browser has gone
+				return nil // the browser has disconnected
 			}
 		}
 		if time.Since(spoke) >= frame.Beat {
@@ -146,16 +150,16 @@ func (r room) events(c *frame.Call) error {
 	}
 }
 
-// census keeps how many jobs are due, for all who may read all collections. It is safe for concurrent use.
+// census caches the number of due jobs for callers who may read all collections. It is safe for concurrent use.
 type census struct {
 	count func(context.Context) (service.Due, bool, error)
 
 	mu    sync.Mutex
 	last  *counted
-	under chan struct{} // closed when a count that is under way ends; nil: there is none
+	under chan struct{} // closed at the end of a running count; nil: none
 }
 
-// counted is what a census has found.
+// counted is the result of a count.
 type counted struct {
 	at    time.Time
 	due   service.Due
@@ -163,19 +167,19 @@ type counted struct {
 	err   error
 }
 
-// The bounds of a count.
+// Limits of a count.
 const (
-	dueKept = 2 * time.Second // it is for all who look
-	dueLate = time.Minute     // after which nobody is shown it
+	dueKept = 2 * time.Second // lifetime of a shared result
+	dueLate = time.Minute     // maximum age of a shown result
 
-	dueWait = 20 * time.Millisecond // how long a page waits for a new one
+	dueWait = 20 * time.Millisecond // how long a page waits for a new result
 )
 
-// lengths are those of the cards.
+// lengths are the periods of the cards.
 var lengths = []time.Duration{time.Minute, time.Hour}
 
-// ask tells how many jobs are due. Where that takes longer than a page may wait, it is what was counted last; known is
-// false when that is nothing.
+// ask returns the number of due jobs. If a count takes longer than a page may wait, it returns the last result; known
+// is false if none exists.
 func (k *census) ask(ctx context.Context) (due service.Due, known bool, err error) {
 	k.mu.Lock()
 	c := k.last
@@ -204,7 +208,7 @@ func (k *census) ask(ctx context.Context) (due service.Due, known bool, err erro
 	return c.due, c.known, c.err
 }
 
-// begin counts, unless somebody does already.
+// begin starts a count, unless one is running.
 func (k *census) begin(ctx context.Context) {
 	if k.under != nil {
 		return

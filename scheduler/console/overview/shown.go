@@ -13,31 +13,31 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/service"
 )
 
-// shown is what the page shows of one look at the scheduler.
+// shown is the content of the page at one time.
 type shown struct {
-	Events string // the address of what changes
-	All    bool   // who asks may read all collections
-	Day    bool   // the charts are of a day, and not of an hour
+	Events string // the URL of the events
+	All    bool   // the caller may read all collections
+	Day    bool   // the charts show a day instead of an hour
 	Zone   *time.Location
 
 	Due      service.Due
 	DueKnown bool
 	dueAt    time.Time
 
-	Told    bool // there is somebody who tells the rest
+	Told    bool // a [Source] exists
 	Board   *pulse.Board
-	Running []pulse.Running // that may be seen
-	More    bool            // there are others, or may be
-	Failed  []failure       // the last runs that failed for good and may be seen, [failuresShown] at most
+	Running []pulse.Running // attempts that the caller may see
+	More    bool            // other attempts exist, or may exist
+	Failed  []failure       // the last exhausted runs that the caller may see, at most [failuresShown]
 	Load    scheduler.Load
 	Loaded  bool
-	Trouble string // why some of it is not known
+	Trouble string // why some data is missing
 }
 
-// dueAgain is how often jobs are counted for somebody who may not read all collections.
+// dueAgain is the interval of counts for a caller who may not read all collections.
 const dueAgain = 5 * time.Second
 
-// look finds out what the page shows. before is what it showed before, nil for nothing.
+// look reads the content of the page. before is the previous content, nil for none.
 func (r room) look(c *frame.Call, before *shown) (*shown, error) {
 	s := r.blank(c)
 	if err := r.countDue(c, s, before); err != nil {
@@ -68,7 +68,7 @@ func (r room) look(c *frame.Call, before *shown) (*shown, error) {
 	return s, nil
 }
 
-// blank is a page with nothing on it.
+// blank returns an empty page.
 func (room) blank(c *frame.Call) *shown {
 	s := &shown{All: c.May(access.Read, ""), Day: c.Query("range") == "day", Zone: c.Zone(), Events: eventsPath + "?follow=1"}
 	if s.Day {
@@ -77,7 +77,7 @@ func (room) blank(c *frame.Call) *shown {
 	return s
 }
 
-// nothing is what is shown when nothing could be found out.
+// nothing returns the page for an error.
 func (r room) nothing(c *frame.Call, err error) *shown {
 	s := r.blank(c)
 	s.Trouble = c.Describe(err).Text
@@ -98,11 +98,11 @@ func (r room) countDue(c *frame.Call, s, before *shown) (err error) {
 	return err
 }
 
-// Soon is how many jobs are due in the next minute, and Later in the next hour.
+// Soon returns the jobs due in the next minute.
 func (s *shown) Soon() int  { return s.Due.Within[0] }
 func (s *shown) Later() int { return s.Due.Within[1] }
 
-// Series are what the charts show.
+// Series returns the data of the charts.
 func (s *shown) Series() *pulse.Series {
 	if s.Day {
 		return &s.Board.Day
@@ -120,7 +120,7 @@ func (s *shown) Sum() (sum scheduler.LaneLoad) {
 	return sum
 }
 
-// Versions are those that the schedulers have.
+// Versions returns the versions of the schedulers.
 func (s *shown) Versions() []string {
 	var all []string
 	for _, r := range s.Board.Replicas {
@@ -131,10 +131,10 @@ func (s *shown) Versions() []string {
 	return all
 }
 
-// FailedPart is how many of a hundred runs of the last day failed.
+// FailedPart returns the failed runs of the last day as a percentage.
 func (s *shown) FailedPart() string { return hundredths(s.Board.Last.Failed, s.Board.Last.Runs()) }
 
-// hundredths writes how many of a hundred some are, with two digits. It is 0 for none and 100 for all, and else neither.
+// hundredths formats a percentage with two digits. Only none is 0, and only all is 100.
 func hundredths(some, all uint64) string {
 	switch part := 100 * float64(some) / float64(max(1, all)); {
 	case some == 0:
@@ -149,15 +149,15 @@ func hundredths(some, all uint64) string {
 	return "100"
 }
 
-// figure is a line of the table behind the charts.
+// figure is a row of the table behind the charts.
 type figure struct {
 	At                         time.Time
 	Completed, Failed, Refused uint64
-	Half, Most                 time.Duration // of the lateness
-	Late                       bool          // it is known
+	Half, Most                 time.Duration // lateness
+	Late                       bool          // the lateness is known
 }
 
-// Figures are the steps in which anything ran, the latest first.
+// Figures returns the steps with runs, latest first.
 func (s *shown) Figures() (all []figure) {
 	series := s.Series()
 	for i := len(series.Steps) - 1; i >= 0; i-- {
@@ -173,20 +173,20 @@ func (s *shown) Figures() (all []figure) {
 	return all
 }
 
-// Clock writes a time of the charts, in the zone of the browser.
+// Clock formats a time of the charts in the zone of the browser.
 func (s *shown) Clock(t time.Time) string { return t.In(s.Zone).Format("15:04") }
 
-// failuresShown is how many failed runs the page has; the link below them leads to the others.
+// failuresShown limits the failed runs on the page, which links to the others.
 const failuresShown = 5
 
-// failure is a run that failed for good.
+// failure is a run that failed after all retries.
 type failure struct {
 	pulse.Failure
 
-	Run string // where it is shown
+	Run string // path of its page
 }
 
-// failuresOf returns the first failures that may be seen.
+// failuresOf returns the first failures that the caller may see.
 func failuresOf(all []pulse.Failure, sees func(collection string) bool) (some []failure) {
 	for _, f := range all {
 		collection, _, _ := strings.Cut(f.Job, "/")
@@ -197,5 +197,5 @@ func failuresOf(all []pulse.Failure, sees func(collection string) bool) (some []
 	return some
 }
 
-// JobPath is where a job's page is.
+// JobPath returns the path of a job's page.
 func (s *shown) JobPath(name string) string { return frame.JobPath(scheduler.KeyIn("", name)) }

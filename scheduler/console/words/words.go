@@ -1,8 +1,11 @@
-// Package words has all texts of the console, in English. Each line of the files in en is a key, an equals sign and the
-// text; a line that begins with # is a comment, and one that ends with \ goes on in the next.
+// Package words is the catalogue of the console's texts, in English. Each line of the files in en is a key, an equals
+// sign and the text. A line that begins with # is a comment; one that ends with \ continues in the next line.
 //
-// A text may have the verbs of package fmt for its arguments. One with a bar is for numbers: "one job|%d jobs" is said by
-// [Count], which takes what stands before the bar for 1.
+// A text may have the verbs of package fmt for its arguments. A text with a bar has a singular and a plural: [Count]
+// uses the part before the bar of "one job|%d jobs" for 1.
+//
+// [Say] returns a text and [Count] a text for a number. A missing key returns itself. A duplicate key is a defect and
+// panics at the start of the program.
 package words
 
 import (
@@ -19,8 +22,7 @@ var files embed.FS
 
 var texts = read()
 
-// Say returns the text of a key, with its arguments in it. A key that does not exist is its own text; tests of the rooms
-// find those.
+// Say returns the text of a key with its arguments. A missing key returns itself; the tests of the rooms detect that.
 func Say(key string, args ...any) string {
 	text, ok := texts[key]
 	if !ok {
@@ -32,8 +34,7 @@ func Say(key string, args ...any) string {
 	return fmt.Sprintf(text, args...)
 }
 
-// Count returns the text of a key for a number of things, of any kind of whole number. The text has %d, or %s, where the number
-// is to stand.
+// Count returns the text of a key for a whole number of any type. The text has %d or %s in place of the number.
 func Count(key string, n any) string {
 	one, many, _ := strings.Cut(Say(key), "|")
 	digits := fmt.Sprint(n)
@@ -43,7 +44,7 @@ func Count(key string, n any) string {
 	return fmt.Sprintf(strings.ReplaceAll(many, "%d", "%s"), Thousands(digits))
 }
 
-// Thousands puts narrow spaces between the thousands of a number.
+// Thousands inserts narrow spaces between the thousands of a number.
 func Thousands(digits string) string {
 	sign := ""
 	if strings.HasPrefix(digits, "-") {
@@ -61,10 +62,10 @@ func Has(key string) bool {
 	return ok
 }
 
-// Keys are all keys, sorted.
+// Keys returns all keys, sorted.
 func Keys() iter.Seq[string] { return slices.Values(slices.Sorted(maps.Keys(texts))) }
 
-// read reads the files. They are part of the program, so a mistake in them is one of it.
+// read parses the files. It panics on an error, because they are embedded.
 func read() map[string]string {
 	all := map[string]string{}
 	entries, err := files.ReadDir("en")
