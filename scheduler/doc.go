@@ -94,7 +94,7 @@
 //
 //	spec, document    schedule languages; job documents
 //	worker, limits    runs due jobs; target limits, circuit breakers
-//	step              executes a Step; shared by worker and service
+//	step              executes a Step; service and worker share it
 //	service           edits, queries, forecasts, consistency checks
 //	cache, index      cached buckets; the search index
 //	intake            bounded queues of stream messages

@@ -120,7 +120,7 @@ const (
 // subject.
 const anySubject = ""
 
-// forward returns up to most messages that match a filter, with sequences from from up to end (exclusive). all reports
+// forward returns up to most messages that match a filter, with sequences in [from, end). all reports
 // whether no more remain.
 func (s *Store) forward(
 	ctx context.Context, stream, filter string, from, end uint64, most int,

@@ -156,7 +156,8 @@ func (c devCmd) Run(ctx context.Context, t *terminal.Terminal) error {
 		e.Wait(running)
 		end()
 	}()
-	return errors.Join(asked(running, d.run(running)), e.Close()) //nolint:contextcheck // the emulators end after the scheduler that delivers to them
+	err = asked(running, d.run(running))
+	return errors.Join(err, e.Close()) //nolint:contextcheck // the emulators end after the scheduler that uses them
 }
 
 // listeners are the flags that say where to listen.

@@ -125,7 +125,7 @@ func (c exportCmd) write(t *terminal.Terminal, documents []export.Document) erro
 			return err
 		}
 		path := filepath.Join(c.Output, fileName(d.Key))
-		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil { //nolint:gosec // permissions follow the umask: the files have no secrets
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil { //nolint:gosec // umask: the files have no secrets
 			return terminal.Unavailable(err)
 		}
 		if err := terminal.WritePrivate(path, d.YAML()); err != nil {

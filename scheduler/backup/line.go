@@ -208,6 +208,7 @@ func strictly(data []byte, into any) error {
 	return d.Decode(into)
 }
 
+// Writer writes a backup. [NewWriter] makes one.
 type Writer struct {
 	to      *zstd.Encoder
 	sum     hash.Hash

@@ -44,7 +44,7 @@ func (q *AuditQuery) values() url.Values {
 	return v
 }
 
-// Audit returns the newest records of the audit log, at most most; newest first.
+// Audit returns the newest records of the audit log, up to most; newest first.
 func (c *Client) Audit(ctx context.Context, q AuditQuery, most int) ([]*trail.Entry, error) {
 	return Collect(pages[*trail.Entry](ctx, c, q.path(), q.values(), most), most)
 }

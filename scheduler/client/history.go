@@ -85,7 +85,7 @@ func (c *Client) History(ctx context.Context, q HistoryQuery) iter.Seq2[*Record,
 	return pages[*Record](ctx, c, q.path(), q.values(), q.Page)
 }
 
-// historyUpTo returns the newest records up to a sequence, at most most; oldest first.
+// historyUpTo returns the newest records up to a sequence, up to most; oldest first.
 func (c *Client) historyUpTo(ctx context.Context, q *HistoryQuery, sequence uint64, most int) ([]*Record, error) {
 	v := q.values()
 	v.Set("$skiptoken", strconv.FormatUint(sequence+1, 10))

@@ -54,7 +54,7 @@ func (c *Client) List(ctx context.Context, q Query) iter.Seq2[*Job, error] {
 	return pages[*Job](ctx, c, path, q.options(), 0)
 }
 
-// Collect returns at most most entries of a list, 0: all. If the list fails, Collect returns the entries before the
+// Collect returns up to most entries of a list, 0: all. If the list fails, Collect returns the entries before the
 // error, too.
 func Collect[T any](list iter.Seq2[T, error], most int) ([]T, error) {
 	var all []T

@@ -90,6 +90,31 @@ func (o *Object) described(name string) (*Object, bool) {
 	return &Object{reader: o.reader, place: o.spot(name), shape: s}, true
 }
 
+// Shape describes the values that readers accept at a path, as recorded by [ShapeOf].
+type Shape struct {
+	Name     string   // of the member; "*" of one whose name is free, "" of the document
+	Required bool     // the field must be present
+	Forms    []Form   // the value must have one of these forms
+	Members  *Members // fields of the object, or of an array's objects; else nil
+}
+
+// Members describes the fields of an object.
+type Members struct {
+	Known  []*Shape // in the order of the readers' requests
+	Free   *Shape   // shape of all other fields; nil: see Open
+	Open   bool     // other fields are allowed
+	Either []string // at least one of these must be present; nil: no such rule
+
+	// Kinds are the variants of the object, selected by its field type. Each lists all its fields, including type. Nil:
+	// the object has a single variant, described by Known.
+	Kinds []ObjectKind
+
+	opened bool // a reader ignores all other fields
+
+	// Recurs marks an object with the same fields as its parent. They are not repeated here.
+	Recurs bool
+}
+
 // close records that a reader refuses all other fields.
 func (m *Members) close() {
 	m.Open = m.Open && m.opened
@@ -125,14 +150,6 @@ func (s *Shape) settle() {
 	}
 }
 
-// Shape describes the values that readers accept at a path, as recorded by [ShapeOf].
-type Shape struct {
-	Name     string   // of the member; "*" of one whose name is free, "" of the document
-	Required bool     // the field must be present
-	Forms    []Form   // the value must have one of these forms
-	Members  *Members // fields of the object, or of an array's objects; else nil
-}
-
 // Flat returns the shape of a document without its envelope: first the fields of the object named envelope, then the
 // fields next to it.
 func (s *Shape) Flat(envelope string) *Shape {
@@ -143,23 +160,6 @@ func (s *Shape) Flat(envelope string) *Shape {
 		}
 	}
 	return &Shape{Forms: s.Forms, Members: flat}
-}
-
-// Members describes the fields of an object.
-type Members struct {
-	Known  []*Shape // in the order of the readers' requests
-	Free   *Shape   // shape of all other fields; nil: see Open
-	Open   bool     // other fields are allowed
-	Either []string // at least one of these must be present; nil: no such rule
-
-	// Kinds are the variants of the object, selected by its field type. Each lists all its fields, including type. Nil:
-	// the object has a single variant, described by Known.
-	Kinds []ObjectKind
-
-	opened bool // a reader ignores all other fields
-
-	// Recurs marks an object with the same fields as its parent. They are not repeated here.
-	Recurs bool
 }
 
 // ObjectKind is a variant of an object, selected by its field type.

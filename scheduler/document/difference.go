@@ -56,7 +56,7 @@ func shown(v Value) json.RawMessage {
 	return v.JSON()
 }
 
-// ChangedPaths returns the paths at which two trees differ, at most most of them, in document order with additions
+// ChangedPaths returns the paths at which two trees differ, up to most of them, in document order with additions
 // last. It shows no values, so secrets are safe. An object or array present in only one tree is reported as a whole.
 func ChangedPaths(before, after Value, most int) []string {
 	c := changes{most: most}

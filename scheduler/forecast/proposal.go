@@ -50,7 +50,7 @@ const (
 	widest = 30 * time.Minute
 )
 
-// Candidates returns the jobs to move to lower the peaks, at most most of them, in order of priority: each is one of
+// Candidates returns the jobs to move to lower the peaks, up to most of them, in order of priority: each is one of
 // the least frequent jobs in the minute that is then the highest.
 func (f *Forecast) Candidates(most int) []scheduler.Key {
 	totals := f.totals()

@@ -30,7 +30,7 @@ type SlotJob struct {
 }
 
 // Slots returns the planned runs between consecutive instants, which must be ordered and on full minutes: one slot for
-// each instant except the last. A slot names at most most jobs.
+// each instant except the last. A slot names up to most jobs.
 //
 // If there are more jobs, those that run in most of the slots are named only in throughout, which covers the whole
 // time. The slots still count them.
@@ -140,7 +140,7 @@ func (s *Slot) name(j SlotJob, most int) bool {
 	return true
 }
 
-// first are the jobs, at most most, whose names come first.
+// first are the jobs, up to most, whose names come first.
 func (f *Forecast) first(jobs []int32, most int) []scheduler.Key {
 	compare := func(a, b scheduler.Key) int { return cmp.Compare(a.String(), b.String()) }
 	var first []scheduler.Key

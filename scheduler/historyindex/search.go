@@ -15,7 +15,7 @@ type Query struct {
 	Sees func(collection string) bool // the visible collections; nil: all
 }
 
-// Search returns at most most records before a sequence that may match a query, newest first. It ignores the query's
+// Search returns up to most records before a sequence that may match a query, newest first. It ignores the query's
 // incarnations. The range must contain the sequence or end with it. done reports that the index has no more candidates:
 // for earlier records, read the store.
 func (x *Index) Search(q *Query, before uint64, most int) (records []*scheduler.Record, done bool, err error) {

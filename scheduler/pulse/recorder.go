@@ -102,7 +102,7 @@ func (r *Recorder) Hours(f func(number Hour, data []byte)) {
 	}
 }
 
-// Targets returns the most troubled targets of the last five to ten minutes, worst first, at most most.
+// Targets returns the most troubled targets of the last five to ten minutes, worst first, up to most.
 func (r *Recorder) Targets(now time.Time, most int) []Target {
 	r.mu.Lock()
 	defer r.mu.Unlock()

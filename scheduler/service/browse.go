@@ -145,7 +145,7 @@ func (b *browsing) run(ctx context.Context) (*Browsed, error) {
 // placeEnd is the place after the last job, from which to browse backward.
 const placeEnd = "end"
 
-// rank selects the jobs of the page, and reads at most most of those with outdated data.
+// rank selects the jobs of the page, and reads up to most of those with outdated data.
 func (b *browsing) rank(ctx context.Context, most int) error {
 	x := b.search.reader.shared.index
 	if b.known {

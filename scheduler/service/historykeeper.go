@@ -114,7 +114,7 @@ func (h *historyKeeper) readInTurn(ctx context.Context, x *historyindex.Index) (
 	}
 }
 
-// readOn adds at most most new records to the index. whole reports that there are no others.
+// readOn adds up to most new records to the index. whole reports that there are no others.
 func (h *historyKeeper) readOn(ctx context.Context, x *historyindex.Index, most int) (whole bool, err error) {
 	_, to := x.Span()
 	n, whole := 0, true

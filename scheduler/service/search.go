@@ -192,7 +192,7 @@ func compareKeys(a, b scheduler.Key) int {
 
 // source lists candidates in the order of their names.
 type source interface {
-	// next returns at most most candidates after a place, and the place of the next ones. more reports that others may
+	// next returns up to most candidates after a place, and the place of the next ones. more reports that others may
 	// follow, even if it returns none. It omits candidates to skip if it need not examine them, and decrements skip.
 	next(ctx context.Context, at scheduler.Key, skip *int, most int) (hits []index.Hit, to scheduler.Key, more bool, err error)
 }

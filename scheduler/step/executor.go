@@ -62,7 +62,10 @@ type From struct {
 	Running  uint64           // sequence of the running baton; 0: none
 	Baton    *scheduler.Baton // a detached run to merge, or the waiting baton from [Executor.Find]
 	Schedule int              // schedule generation at the decision
-	Doubtful bool             // nothing waits: another process may have continued from the running or missing baton, and later runs may have ended
+
+	// Doubtful: nothing waits. Another process may have continued from the running or missing baton, and later runs may
+	// have ended.
+	Doubtful bool
 }
 
 // CarryOut writes the records of the step, unless the history has them, and then moves the job's baton or writes its

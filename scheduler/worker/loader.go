@@ -113,7 +113,7 @@ type line struct {
 	wake  chan struct{}
 }
 
-// newLine returns a queue for a number of workers, each with batches of at most most runs.
+// newLine returns a queue for a number of workers, each with batches of up to most runs.
 func newLine(workers, most int) *line { return &line{most: most, wake: make(chan struct{}, workers)} }
 
 // add appends r. It does not block.

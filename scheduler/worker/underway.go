@@ -20,7 +20,7 @@ type Attempt struct {
 	Target  string
 }
 
-// Running returns the longest-running attempts, oldest first, at most most.
+// Running returns the longest-running attempts, oldest first, up to most.
 func (w *Worker) Running(most int) []Attempt { return w.underway.oldest(most) }
 
 // Troubled returns the targets whose attempts w holds back.

@@ -61,6 +61,31 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 // start, even if little is free then and more later.
 const maxStore = 1 << 50
 
+// Config configures an embedded server. Dir is required.
+type Config struct {
+	// Dir is the data directory. It is created if necessary, with its parents; only its owner can read it.
+	Dir string
+
+	// Addr is the listen address for other processes, as host:port. Port 0 selects a free port; see [Server.URL].
+	// Default: no listener, only [Server.Connect].
+	Addr string
+
+	// SyncInterval is the maximum time before written data is synced, and so the data that a power failure can lose.
+	// Raise it for throughput on slow disks. Default: 1s.
+	SyncInterval time.Duration
+
+	// SyncAlways syncs every write, so that no acknowledged write is lost in a power failure. An ordinary disk then
+	// takes hundreds of writes per second instead of tens of thousands.
+	SyncAlways bool
+
+	// MaxConnections is the maximum number of clients, including in-process ones. Further clients are refused. Default:
+	// 65,536.
+	MaxConnections int
+
+	// Logger logs the server's warnings and errors, and its notices at debug level. Default: discard.
+	Logger *slog.Logger
+}
+
 // options returns the server's options. It first checks that the port is free, because a busy port is the most common
 // mistake.
 func (c Config) options(ctx context.Context) (*server.Options, error) {
@@ -193,31 +218,6 @@ func ConnectOptions() []nats.Option {
 		nats.ReconnectWait(250 * time.Millisecond), nats.ReconnectJitter(100*time.Millisecond, 250*time.Millisecond),
 		nats.SetCustomDialer(wire.Dialer{Timeout: nats.DefaultTimeout}),
 	}
-}
-
-// Config configures an embedded server. Dir is required.
-type Config struct {
-	// Dir is the data directory. It is created if necessary, with its parents; only its owner can read it.
-	Dir string
-
-	// Addr is the listen address for other processes, as host:port. Port 0 selects a free port; see [Server.URL].
-	// Default: no listener, only [Server.Connect].
-	Addr string
-
-	// SyncInterval is the maximum time before written data is synced, and so the data that a power failure can lose.
-	// Raise it for throughput on slow disks. Default: 1s.
-	SyncInterval time.Duration
-
-	// SyncAlways syncs every write, so that no acknowledged write is lost in a power failure. An ordinary disk then
-	// takes hundreds of writes per second instead of tens of thousands.
-	SyncAlways bool
-
-	// MaxConnections is the maximum number of clients, including in-process ones. Further clients are refused. Default:
-	// 65,536.
-	MaxConnections int
-
-	// Logger logs the server's warnings and errors, and its notices at debug level. Default: discard.
-	Logger *slog.Logger
 }
 
 // DefaultSyncInterval is the default of [Config.SyncInterval].

@@ -4,7 +4,7 @@
 // job as in the API, with two more fields at its top:
 //
 //	name        job or collection/job. Default: the file's base name, if the document is the only one of its file
-//	collection  collection of the job. Default: default
+//	collection  the job is in it. Default: default
 //
 // A document whose type is Microsoft.Scheduler/jobCollections is a collection, as the API shows it. Collections
 // are applied before jobs. A list as the API returns it, {"value": […]}, counts as its elements.
