@@ -131,6 +131,7 @@ func (p *post) readTimes(o *document.Object) {
 func readTimeToLive(o *document.Object) *int32 {
 	if o.Describes() {
 		_, _ = o.Duration("timeToLive")
+		o.Enum("timeToLive", "never")
 	}
 	v, ok := o.Value("timeToLive")
 	switch {

@@ -171,7 +171,7 @@ func (c validateCmd) Run(ctx context.Context, t *terminal.Terminal) error {
 		warnings, err := checker.Document(j.Key, j.Body, c.Strict)
 		return jobfile.Answer{Result: valid, Warnings: warnings}, err
 	})
-	err := terminal.Hinted(report(t, problems, results), "mend the files; nothing was changed anywhere")
+	err := terminal.Hinted(report(t, problems, results), "fix the files; nothing was changed")
 	if t.JSON {
 		return errors.Join(printResults(t, results, problems), err)
 	}
@@ -342,7 +342,7 @@ func applyHint(problems []jobfile.Problem) string {
 			return "did you mean " + nearFile(p.File) + "?"
 		}
 	}
-	return "mend the files and apply again; what is in order already stays as it is"
+	return "fix the files and apply again; applied jobs stay unchanged"
 }
 
 // stamp detects changes of a file.

@@ -204,7 +204,7 @@ func TestErrorsForPrograms(t *testing.T) {
 		"run --wait gone":          `{"error":{"code":"ResourceNotFound","message":"default/gone: it is gone","details":[{"path":"default/gone","message":"it is gone"}]}}`,
 		"docs weather":             `"code":"ResourceNotFound","message":"there is no page \"weather\"","hint":"`,
 		"apply none.yaml": `{"error":{"code":"Usage","message":"none.yaml: no such file or directory",` +
-			`"hint":"mend the files and apply again; what is in order already stays as it is",` +
+			`"hint":"fix the files and apply again; applied jobs stay unchanged",` +
 			`"details":[{"path":"none.yaml","message":"no such file or directory"}]}}`,
 		"preview 0~9~32~13~*": `"message":"2 things went wrong","details":[{"message":"column 5, field 3 (day of month): 32 is not in 1-31"},`,
 		"preview @dayly":      `"hint":"did you mean @daily?"`,

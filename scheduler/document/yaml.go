@@ -266,7 +266,8 @@ func (r *yamlReader) name(key *yaml.Node) (string, error) {
 // unnamed is said of a name that YAML takes for something else than text.
 const unnamed = "a field name must be text; put it in quotes"
 
-// named reads a value with its name, or that itself. path returns its path from that of what it stands in.
+// named reads a value together with its field name, or an item without one. path appends the name or index to the
+// path of the enclosing object or list.
 func (r *yamlReader) named(name, node *yaml.Node, depth int, path func(outer string) string) (Value, error) {
 	if r.places == nil {
 		return r.value(node, depth)

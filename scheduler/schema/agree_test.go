@@ -143,7 +143,7 @@ func TestSchemaAdmitsWhatIsRead(t *testing.T) {
 
 // values are what is put into documents.
 var values = []string{
-	`null`, `true`, `false`, `0`, `1`, `15`, `2.5`, `-1`, `20261207`, `""`, `"x"`, `"PT1M"`, `"90s"`, `"00:01:00"`, `"2026-12-07"`, `"none"`,
+	`null`, `true`, `false`, `0`, `1`, `15`, `2.5`, `-1`, `20261207`, `""`, `"x"`, `"PT1M"`, `"90s"`, `"00:01:00"`, `"2026-12-07"`, `"none"`, `"never"`,
 	`"day"`, `"Basic"`, `"exponential"`, `"cloudevents"`, `"http://x.example/"`, `"0 9 * * *"`, `{"secretRef": "a"}`, `{}`, `[]`, `["4xx"]`, `[1]`,
 	`{"type": "http", ` + request + `}`, `[{"type": "Http", ` + request + `}]`,
 }

@@ -312,8 +312,8 @@ func (b *Broker) autoCreate(path string) *entity {
 	return b.entity(path)
 }
 
-// becomeTopic makes a topic of a queue that was made because something was sent to it, and reports whether that could be: only a
-// subscriber tells a topic from a queue. Nobody may have received from it.
+// becomeTopic turns a queue that the first send created into a topic, and reports whether it did: before the first subscriber, a
+// topic cannot be distinguished from a queue. It refuses a queue with receivers, dead letters, or locked or deferred messages.
 func (b *Broker) becomeTopic(e *entity) bool {
 	e.mu.Lock()
 	defer e.unlock()

@@ -296,9 +296,9 @@ func (l *outgoing) release() {
 
 // skipped is the part of a link's delivery count that drains have used up, for which no message was sent.
 //
-// A client that drains is told of it and should count on from there. Python's client does not, from version 7.14 on: its count stays
-// that of the messages it got. What it lacks would be taken for messages on their way, and it would receive fewer than it asks for, or
-// none.
+// A drain advances the delivery count, and the client should continue from there. Python's client since version 7.14 does not: it
+// counts received messages only. Without this correction, the difference would pass for messages in transit, and the client would
+// receive fewer than it asks for, or none.
 type skipped struct {
 	from    uint32 // the count before the last drain
 	by      uint32 // what that drain has used up; 0 when the client's next flow has been seen
