@@ -6,7 +6,8 @@
 // Guarantees:
 //
 //  1. Pages answer immediately, even with a million jobs: a result that takes long is fetched when it is ready. All
-//     readers share a computation. Its result is shared for at most a minute and shown with its age.
+//     readers share a computation and its result for a minute. An older result stays visible with its age, for at most
+//     an hour, until the next one is ready.
 //  2. No result contains collections that its reader may not see: readers with different rights share none.
 //  3. A proposal changes a job only after a dry run that the user has seen, and only if the job has not changed since.
 package load
