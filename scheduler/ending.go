@@ -64,7 +64,7 @@ func (x *Ending) Over(data []byte) ([]byte, EndingVerdict, error) {
 	if err != nil {
 		return nil, verdict, err
 	}
-	over, err := appendMeta(append(make([]byte, 0, len(data)+usualSize/2), formMark...), &m)
+	over, err := m.encode(len(data) + usualSize/2)
 	if err != nil {
 		return nil, verdict, err
 	}

@@ -50,7 +50,7 @@ func remade(data []byte, change func(*storedMeta) bool) []byte {
 	if m.decode(head) != nil || !change(&m) {
 		return data
 	}
-	next, err := appendMeta(append(make([]byte, 0, len(data)+usualSize), formMark...), &m)
+	next, err := m.encode(len(data) + usualSize)
 	if err != nil {
 		return data
 	}

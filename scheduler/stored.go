@@ -44,7 +44,7 @@ func (j *Job) Encode(secrets Sealer) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	data, err := appendMeta(append(make([]byte, 0, usualSize), formMark...), j.meta())
+	data, err := j.meta().encode(usualSize)
 	if err != nil {
 		return nil, err
 	}
@@ -242,7 +242,7 @@ func (j *Job) SameDefinition(data []byte) bool {
 // that follows the field. If it matches, the job was valid and canonical when it was written, and is not validated
 // again. A job with another form, or a wrong checksum, is damaged.
 const (
-	formMark      = `{"form":"1--------",`
+	formMark      = `{"form":"` + storedForm + `",`
 	formVersionAt = len(`{"form":"`)
 	formSumAt     = formVersionAt + 1
 	formSumEnd    = formSumAt + 8

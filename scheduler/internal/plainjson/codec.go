@@ -41,6 +41,9 @@ func (c *Codec) Done() bool {
 	return !c.bad && c.pos == len(c.text)
 }
 
+// Ended is Done for a text that lacks the object's closing brace.
+func (c *Codec) Ended() bool { return !c.bad && c.pos == len(c.text) }
+
 // Refuse makes Done return false: the caller rejects a value.
 func (c *Codec) Refuse() { c.bad = true }
 
@@ -159,6 +162,15 @@ func (c *Codec) OptInts(name string, numbers *[]int64) {
 func (c *Codec) Number(name string, text []byte) {
 	c.writes(name)
 	c.text = append(c.text, text...)
+}
+
+// Rare writes a field with encoding/json. A reader rejects it.
+func (c *Codec) Rare(name string, v any) {
+	text, err := json.Marshal(v)
+	if err != nil {
+		c.err = fmt.Errorf("%s: %w", name, err)
+	}
+	c.Number(name, text)
 }
 
 // ReadNumber returns the text of a number, which has no exponent; nil when it is not there.
