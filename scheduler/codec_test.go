@@ -344,3 +344,47 @@ func FuzzDecodeRecord(f *testing.F) {
 		}
 	})
 }
+
+// TestStoredMessageLacksTheAnswer checks that the store has the headers and the body of an answer once, and that a
+// reader sees the same message as before.
+func TestStoredMessageLacksTheAnswer(t *testing.T) {
+	r := typical()
+	headers, before := r.Headers, "Http Action - Response from host 'x': 'OK' Response Headers: "
+	for _, one := range []struct{ message, headers, response, stored string }{
+		{r.Message, headers, r.Response, "Http Action - Response from host '127.0.0.1': 'OK' Response Headers:"},
+		{before + headers + " Body: ", headers, "", strings.TrimSpace(before)},
+		{before + " Body: ok", "", "ok", before + " Body: ok"},
+		{before + headers + " Body: [redacted]", headers, "ok", before + headers + " Body: [redacted]"},
+		{before + "B: c\r\n Body: ok", "A: b\r\n", "ok", before + "B: c\r\n Body: ok"},
+		{"canceled; before that: " + r.Message, headers, "ok", "canceled; before that: Http Action - Response from host '127.0.0.1': 'OK' Response Headers:"},
+		{"ok", "A: b\r\n", "ok", "ok"},
+	} {
+		r.Message, r.Headers, r.Response = one.message, one.headers, one.response
+		data, err := r.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := members(t, data)["message"]; got != one.stored {
+			t.Errorf("%q is stored as %q, want %q", one.message, got, one.stored)
+		}
+		for _, read := range []func([]byte) (*scheduler.Record, error){scheduler.DecodeRecord, scheduler.ReadRecordByReflection} {
+			if got, err := read(data); err != nil || got.Message != one.message {
+				t.Errorf("read as %+v, %v, want the message %q", got, err, one.message)
+			}
+		}
+		whole := bytes.Replace(data, []byte(quoted(t, one.stored)), []byte(quoted(t, one.message)), 1) // as earlier versions stored it
+		if got, err := scheduler.DecodeRecord(whole); err != nil || got.Message != one.message {
+			t.Errorf("read from an earlier form as %+v, %v, want the message %q", got, err, one.message)
+		}
+	}
+}
+
+// quoted returns a text as JSON.
+func quoted(t *testing.T, text string) string {
+	t.Helper()
+	data, err := json.Marshal(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}

@@ -3,6 +3,7 @@ package scheduler
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler/internal/plainjson"
@@ -50,7 +51,35 @@ func (r *Record) stored() storedRecord {
 		r.Try, r.Kind.IsDetached(), r.ErrorAction, r.Resubmits, r.Failed, r.Trace, r.Revision, r.Schedule, r.Defaults, r.Resume, r.Progress,
 	}}
 	s.Engine.Progress.Number = 0
+	s.Message = withoutAnswer(s.Message, s.Headers, s.Response)
 	return s
+}
+
+// answerMark ends a stored message whose rest, the headers and the body of the answer, is only in their own fields.
+const answerMark = " Response Headers:"
+
+// withoutAnswer cuts the headers and the body that end a message: answerMark, " HEADERS Body: RESPONSE". A message that
+// ends otherwise, for example because a secret in it was redacted differently, stays whole.
+func withoutAnswer(message, headers, response string) string {
+	cut := strings.TrimSuffix(message, response)
+	if headers == "" || !strings.HasSuffix(cut, bodyMark) {
+		return message
+	}
+	cut, ok := strings.CutSuffix(cut[:len(cut)-len(bodyMark)], headers)
+	if !ok || !strings.HasSuffix(cut, answerMark+" ") {
+		return message
+	}
+	return cut[:len(cut)-1]
+}
+
+const bodyMark = " Body: "
+
+// withAnswer is the inverse of withoutAnswer.
+func withAnswer(message, headers, response string) string {
+	if headers == "" || !strings.HasSuffix(message, answerMark) {
+		return message
+	}
+	return message + " " + headers + bodyMark + response
 }
 
 func (s *storedRecord) encode() ([]byte, error) {
@@ -132,5 +161,6 @@ func (s *storedRecord) whole() *Record {
 	r.Try, r.ErrorAction, r.Failed, r.Revision, r.Schedule = engine.Try, engine.ErrorAction, engine.Failed, engine.Revision, engine.Schedule
 	r.Resubmits, r.Trace, r.Defaults, r.Resume, r.Progress = engine.Resubmits, engine.Trace, engine.Defaults, engine.Resume, engine.Progress
 	r.Progress.Number = s.Repeat
+	r.Message = withAnswer(r.Message, r.Headers, r.Response)
 	return r
 }

@@ -53,6 +53,10 @@ func TestMessage(t *testing.T) {
 			if result.Summary != summary || result.Headers != headers {
 				t.Errorf("got %q, %q, want %q", result.Summary, result.Headers, summary)
 			}
+			r := scheduler.Record{Message: result.Message, Headers: result.Headers, Response: result.Response}
+			if stored, err := r.Encode(); err != nil || strings.Count(string(stored), "text/html") != 1 {
+				t.Errorf("stored as %s, %v: want the headers once", stored, err)
+			}
 			if result.Failed != test.failed || result.Final || result.Status != test.status || result.Response != test.body {
 				t.Errorf("got %+v", result)
 			}
