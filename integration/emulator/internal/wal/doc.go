@@ -19,19 +19,10 @@
 //  6. A [Snapshot] replaces the records so far by the state they led to, while others are appended. A crash leaves either
 //     the old files or the new.
 //
-// # Formats
+// # Files
 //
-// A [Format] is the layout of records in files. It never changes: existing data opens with the format it was
-// written in.
-//
-// [Segmented] has several files. "NNN.log" has the records from position NNN, a number of bytes in sixteen
-// hexadecimal digits; "NNN.snapshot" replaces all logs before that position. A file begins with a magic word and
-// its position. A record is its length and a CRC-32C, each in four bytes, big-endian, and its bytes. The
-// checksum covers the position too, so that a record within a record is not misread as one. A snapshot starts a
-// new log file. Each part of the snapshot states its position, and the owner skips the records that a part
-// already includes.
-//
-// [Single] has one file, "PREFIX-NNN.log", that begins with a magic word. A record is its length, its CRC-32C
-// and the CRC-32C of these two, four bytes each, little-endian, and its bytes. A snapshot is a new file with the
-// next number: the records of the state at the start of the snapshot, and then all records appended since.
+// "NNN.log" has the records from position NNN, a number of bytes in sixteen hexadecimal digits; "NNN.snapshot" replaces all
+// logs before that position. A file begins with a magic word and its position. A record is its length and a CRC-32C, each in
+// four bytes, big-endian, and its bytes. The checksum covers the position too, so that a record within a record is not misread
+// as one. A snapshot starts a new log file. The format does not change: existing data opens.
 package wal

@@ -4,18 +4,20 @@ import (
 	"errors"
 	"os"
 	"sync"
+	"sync/atomic"
 )
 
 // Config says where a log is, what takes its records, and how safe it is.
 type Config struct {
-	// Dir is the directory of the files, which is made if it is not there. Required.
+	// Dir is the directory of the files. Open creates it. Required.
 	Dir string
-	// Format is the layout of the files. Required.
-	Format Format
+	// Magic is the beginning of every file: the owner and, before a newline, its version. Required.
+	Magic string
 	// Sync has the disk confirm each write. Default: false.
 	Sync bool
-	// Restore takes a part of the last snapshot, in the order they were added. Required if the format is [Segmented];
-	// with [Single], Replay takes them.
+	// SnapshotAfter is how many bytes of records make a snapshot due, see [Log.Due]. Default: 64 MiB.
+	SnapshotAfter int64
+	// Restore takes a part of the last snapshot, in the order they were added. Required.
 	Restore func(part []byte) error
 	// Replay takes a record that was appended after the snapshot was begun. The position is that after the record.
 	// Required. The bytes are to keep for either, but not to change.
@@ -36,7 +38,6 @@ var errClosed = errors.New("the log is closed")
 // A Log takes records. Its methods may be called by many goroutines at a time.
 type Log struct {
 	config  Config
-	format  *Format
 	lock    *os.File
 	written chan struct{}
 
@@ -44,9 +45,9 @@ type Log struct {
 	passed   int    // how often
 	kept     string // the folder that has files as they were
 
-	file   *os.File // of the writer once it runs, as the next two
-	number int64    // in the name of the file
-	begin  Position // of the file's first record
+	file *os.File     // of the writer once it runs
+	base Position     // where the oldest required file begins; of the snapshot once the writer runs
+	due  atomic.Int64 // the position at which a snapshot is due
 
 	mu       sync.Mutex
 	wake     *sync.Cond
@@ -54,7 +55,6 @@ type Log struct {
 	cut      *cut     // of the snapshot
 	next     Position // of the next record
 	done     Position // up to which all is written
-	base     Position // where the oldest file that is needed begins
 	waiters  []waiter
 	err      error
 	closing  bool
@@ -74,8 +74,8 @@ type waiter struct {
 	call     func(error)
 }
 
-// Append adds a record and returns the position after it. It does not wait. Records are in the order of the calls. A
-// record of a [Segmented] log must not be empty.
+// Append adds a record, which must not be empty, and returns the position after it. It does not wait. Records are in the
+// order of the calls.
 func (l *Log) Append(record []byte) Position {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -83,7 +83,7 @@ func (l *Log) Append(record []byte) Position {
 		return l.next + 1 // up to which nothing is ever written
 	}
 	before := len(l.pending)
-	l.pending = l.format.framing.append(l.pending, l.next, record)
+	l.pending = frame(l.pending, l.next, record)
 	if before == 0 {
 		l.wake.Signal()
 	}
@@ -101,12 +101,9 @@ func (l *Log) Next() Position {
 	return l.next
 }
 
-// Size is how many bytes of records there are: since the last snapshot, or with it if the format is [Single].
-func (l *Log) Size() int64 {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return int64(l.next - l.base)
-}
+// Due reports whether a snapshot is due at a position: when the records since the last one exceed [Config.SnapshotAfter] and twice
+// the size of that snapshot, or when damage was skipped.
+func (l *Log) Due(position Position) bool { return int64(position) >= l.due.Load() }
 
 // Written reports whether all up to a position is written.
 func (l *Log) Written(position Position) bool {

@@ -16,17 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var (
-	segmented = Segmented("carillon test 1\n")
-	single    = Single("carillon test 2\n", "queues")
-)
-
-// eachFormat runs a test with either format.
-func eachFormat(t *testing.T, f func(t *testing.T, format Format)) {
-	t.Helper()
-	t.Run("segmented", func(t *testing.T) { f(t, segmented) })
-	t.Run("single", func(t *testing.T) { f(t, single) })
-}
+const testMagic = "carillon test 1\n"
 
 // contents are what a log has given back.
 type contents struct {
@@ -37,9 +27,9 @@ type contents struct {
 // all are the parts and then the records.
 func (c *contents) all() []string { return slices.Concat(c.parts, c.records) }
 
-func (c *contents) config(dir string, format Format) Config {
+func (c *contents) config(dir string) Config {
 	return Config{
-		Dir: dir, Format: format,
+		Dir: dir, Magic: testMagic,
 		Restore: func(part []byte) error {
 			c.parts = append(c.parts, string(part))
 			return nil
@@ -52,10 +42,10 @@ func (c *contents) config(dir string, format Format) Config {
 	}
 }
 
-func open(tb testing.TB, dir string, format Format) (*Log, *contents) {
+func open(tb testing.TB, dir string) (*Log, *contents) {
 	tb.Helper()
 	c := &contents{}
-	l, err := Open(c.config(dir, format))
+	l, err := Open(c.config(dir))
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -89,9 +79,9 @@ func same(t *testing.T, want, got []string) {
 }
 
 // wantRecords opens a log and checks what is there.
-func wantRecords(t *testing.T, dir string, format Format, want ...string) {
+func wantRecords(t *testing.T, dir string, want ...string) {
 	t.Helper()
-	l, c := open(t, dir, format)
+	l, c := open(t, dir)
 	if diff := cmp.Diff(want, c.records); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -125,111 +115,94 @@ func write(tb testing.TB, name string, content []byte) {
 }
 
 func TestReplay(t *testing.T) {
-	eachFormat(t, func(t *testing.T, format Format) {
-		dir := filepath.Join(t.TempDir(), "new", "folder")
-		l, c := open(t, dir, format)
-		same(t, nil, c.records)
-		first := l.Append([]byte("one"))
-		second := l.Append([]byte("two"))
-		if err := l.Wait(second); err != nil || !l.Written(first) {
-			t.Fatal(err)
-		}
-		closeLog(t, l)
-		l, c = open(t, dir, format)
-		same(t, []string{"one", "two"}, c.records)
-		if !slices.Equal(c.positions, []Position{first, second}) || l.Next() != second {
-			t.Errorf("positions %v, %v", c.positions, l.Next())
-		}
-		l.Append([]byte("three"))
-		closeLog(t, l)
-		wantRecords(t, dir, format, "one", "two", "three")
-	})
-}
-
-// TestEmptyRecord is of a single log alone.
-func TestEmptyRecord(t *testing.T) {
-	dir := t.TempDir()
-	l, _ := open(t, dir, single)
-	put(t, l, "one", "", "three")
+	dir := filepath.Join(t.TempDir(), "new", "folder")
+	l, c := open(t, dir)
+	same(t, nil, c.records)
+	first := l.Append([]byte("one"))
+	second := l.Append([]byte("two"))
+	if err := l.Wait(second); err != nil || !l.Written(first) {
+		t.Fatal(err)
+	}
 	closeLog(t, l)
-	wantRecords(t, dir, single, "one", "", "three")
+	l, c = open(t, dir)
+	same(t, []string{"one", "two"}, c.records)
+	if !slices.Equal(c.positions, []Position{first, second}) || l.Next() != second {
+		t.Errorf("positions %v, %v", c.positions, l.Next())
+	}
+	l.Append([]byte("three"))
+	closeLog(t, l)
+	wantRecords(t, dir, "one", "two", "three")
 }
 
 // TestConfirmedIsInTheFile reads the file as another process would after this one was killed.
 func TestConfirmedIsInTheFile(t *testing.T) {
-	eachFormat(t, func(t *testing.T, format Format) {
-		for _, disk := range []bool{false, true} {
-			dir := t.TempDir()
-			config := (&contents{}).config(dir, format)
-			config.Sync = disk
-			l, err := Open(config)
-			if err != nil {
-				t.Fatal(err)
-			}
-			put(t, l, "one", "two")
-			killed := t.TempDir()
-			write(t, filepath.Join(killed, filepath.Base(path(t, dir, ".log"))), file(t, dir, ".log"))
-			wantRecords(t, killed, format, "one", "two")
-			closeLog(t, l)
+	for _, disk := range []bool{false, true} {
+		dir := t.TempDir()
+		config := (&contents{}).config(dir)
+		config.Sync = disk
+		l, err := Open(config)
+		if err != nil {
+			t.Fatal(err)
 		}
-	})
+		put(t, l, "one", "two")
+		killed := t.TempDir()
+		write(t, filepath.Join(killed, filepath.Base(path(t, dir, ".log"))), file(t, dir, ".log"))
+		wantRecords(t, killed, "one", "two")
+		closeLog(t, l)
+	}
 }
 
 func TestManyWriters(t *testing.T) {
-	eachFormat(t, func(t *testing.T, format Format) {
-		dir := t.TempDir()
-		l, _ := open(t, dir, format)
-		const writers, each = 8, 50
-		var group sync.WaitGroup
-		for i := range writers {
-			group.Go(func() {
-				for j := range each {
-					record := fmt.Appendf(nil, "%d-%d", i, j)
-					if err := l.Wait(l.Append(record)); err != nil {
-						t.Error(err)
-					}
-					if content := file(t, dir, ".log"); !bytes.Contains(content, record) {
-						t.Errorf("%s is not in the file", record)
-					}
+	dir := t.TempDir()
+	l, _ := open(t, dir)
+	const writers, each = 8, 50
+	var group sync.WaitGroup
+	for i := range writers {
+		group.Go(func() {
+			for j := range each {
+				record := fmt.Appendf(nil, "%d-%d", i, j)
+				if err := l.Wait(l.Append(record)); err != nil {
+					t.Error(err)
 				}
-			})
-		}
-		group.Wait()
-		closeLog(t, l)
-		_, c := open(t, dir, format)
-		next := map[string]int{}
-		for _, record := range c.records {
-			writer, i, _ := strings.Cut(record, "-")
-			if strconv.Itoa(next[writer]) != i {
-				t.Fatalf("%s is out of order", record)
+				if content := file(t, dir, ".log"); !bytes.Contains(content, record) {
+					t.Errorf("%s is not in the file", record)
+				}
 			}
-			next[writer]++
+		})
+	}
+	group.Wait()
+	closeLog(t, l)
+	_, c := open(t, dir)
+	next := map[string]int{}
+	for _, record := range c.records {
+		writer, i, _ := strings.Cut(record, "-")
+		if strconv.Itoa(next[writer]) != i {
+			t.Fatalf("%s is out of order", record)
 		}
-		if len(c.records) != writers*each {
-			t.Errorf("got %d records", len(c.records))
-		}
-	})
+		next[writer]++
+	}
+	if len(c.records) != writers*each {
+		t.Errorf("got %d records", len(c.records))
+	}
 }
 
 func TestClosed(t *testing.T) {
-	eachFormat(t, func(t *testing.T, format Format) {
-		l, _ := open(t, t.TempDir(), format)
-		closeLog(t, l)
-		closeLog(t, l)
-		<-l.Ended()
-		if err := l.Wait(l.Append([]byte("late"))); err == nil {
-			t.Error("a record after the end was confirmed")
-		}
-		if _, err := l.Snapshot(); err == nil {
-			t.Error("a snapshot after the end")
-		}
-	})
+	l, _ := open(t, t.TempDir())
+	closeLog(t, l)
+	closeLog(t, l)
+	<-l.Ended()
+	if err := l.Wait(l.Append([]byte("late"))); err == nil {
+		t.Error("a record after the end was confirmed")
+	}
+	if _, err := l.Snapshot(); err == nil {
+		t.Error("a snapshot after the end")
+	}
 }
 
 // TestAppendWhileClosing has a record come when the log is being closed and the ones before are not written yet.
 func TestAppendWhileClosing(t *testing.T) {
 	dir := t.TempDir()
-	l, _ := open(t, dir, single)
+	l, _ := open(t, dir)
 	gate := make(chan struct{})
 	l.Then(l.Next()+1, func(error) { <-gate }) // nothing is written meanwhile
 	first := l.Append([]byte("one"))
@@ -256,38 +229,36 @@ func TestAppendWhileClosing(t *testing.T) {
 	if err := <-closed; err != nil {
 		t.Error(err)
 	}
-	wantRecords(t, dir, single, "one", "two")
+	wantRecords(t, dir, "one", "two")
 }
 
 // TestFailedWrite has a file that takes nothing any more: nothing is confirmed then.
 func TestFailedWrite(t *testing.T) {
-	eachFormat(t, func(t *testing.T, format Format) {
-		dir := t.TempDir()
-		l, _ := open(t, dir, format)
-		put(t, l, "kept")
-		l.file.Close()
-		var first error
-		for range 3 {
-			position := l.Append([]byte("lost"))
-			err := l.Wait(position)
-			if err == nil || l.Written(position) || first != nil && !errors.Is(err, first) {
-				t.Errorf("a record that was not written is confirmed, or with another error: %v", err)
-			}
-			first = err
+	dir := t.TempDir()
+	l, _ := open(t, dir)
+	put(t, l, "kept")
+	l.file.Close()
+	var first error
+	for range 3 {
+		position := l.Append([]byte("lost"))
+		err := l.Wait(position)
+		if err == nil || l.Written(position) || first != nil && !errors.Is(err, first) {
+			t.Errorf("a record that was not written is confirmed, or with another error: %v", err)
 		}
-		<-l.Ended()
-		if _, err := l.Snapshot(); err == nil {
-			t.Error("a snapshot of what is not written")
-		}
-		if err := l.Close(); err == nil {
-			t.Error("closed as if nothing had happened")
-		}
-		wantRecords(t, dir, format, "kept")
-	})
+		first = err
+	}
+	<-l.Ended()
+	if _, err := l.Snapshot(); err == nil {
+		t.Error("a snapshot of what is not written")
+	}
+	if err := l.Close(); err == nil {
+		t.Error("closed as if nothing had happened")
+	}
+	wantRecords(t, dir, "kept")
 }
 
 func BenchmarkAppend(b *testing.B) {
-	l, _ := open(b, b.TempDir(), segmented)
+	l, _ := open(b, b.TempDir())
 	record := make([]byte, 1024)
 	b.ReportAllocs()
 	b.SetBytes(int64(len(record)))
@@ -306,7 +277,7 @@ func BenchmarkAppend(b *testing.B) {
 func BenchmarkWait(b *testing.B) {
 	for _, disk := range []bool{false, true} {
 		b.Run(fmt.Sprintf("sync=%v", disk), func(b *testing.B) {
-			config := (&contents{}).config(b.TempDir(), single)
+			config := (&contents{}).config(b.TempDir())
 			config.Sync = disk
 			l, err := Open(config)
 			if err != nil {

@@ -38,14 +38,17 @@ func Open(config Config) (*Log, error) {
 	if err := os.MkdirAll(config.Dir, 0o750); err != nil {
 		return nil, err
 	}
-	lock, err := os.OpenFile(filepath.Join(config.Dir, config.Format.lock), os.O_RDWR|os.O_CREATE, 0o600)
+	if config.SnapshotAfter <= 0 {
+		config.SnapshotAfter = 64 << 20
+	}
+	lock, err := os.OpenFile(filepath.Join(config.Dir, lockFile), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, err
 	}
 	if err := tryLock(lock); err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", config.Dir, err), lock.Close())
 	}
-	l := &Log{config: config, format: &config.Format, lock: lock, written: make(chan struct{})}
+	l := &Log{config: config, lock: lock, written: make(chan struct{})}
 	l.wake = sync.NewCond(&l.mu)
 	if err := l.load(); err != nil {
 		if l.file != nil {
@@ -66,72 +69,57 @@ func (l *Log) load() error {
 	if err := l.removeDrafts(); err != nil {
 		return err
 	}
-	numbers, err := l.format.logs.list(l.config.Dir)
+	begins, err := logs.list(l.config.Dir)
 	if err != nil {
 		return err
 	}
-	if l.format.segmented {
-		numbers = slices.DeleteFunc(numbers, func(number int64) bool { return number < int64(l.base) })
-	} else if len(numbers) > 1 {
-		numbers = numbers[len(numbers)-1:] // it has all that the others have
-	}
-	for i, number := range numbers {
-		if l.format.segmented && number != int64(l.next) {
-			missing := fmt.Errorf("the log from position %d on is missing: the next is %s", l.next, l.format.logs.of(number))
-			if number < int64(l.next) || !l.pass(l.format.logs.of(int64(l.next)), 0, number-int64(l.next), missing.Error()) {
+	begins = slices.DeleteFunc(begins, func(begin Position) bool { return begin < l.base })
+	for i, begin := range begins {
+		if begin != l.next {
+			missing := fmt.Errorf("the log from position %d on is missing: the next is %s", l.next, logs.of(begin))
+			if begin < l.next || !l.pass(logs.of(l.next), 0, int64(begin-l.next), missing.Error()) {
 				return missing
 			}
-			l.next = Position(number)
+			l.next = begin
 		}
-		if err := l.replay(number, i == len(numbers)-1); err != nil {
+		if err := l.replay(i == len(begins)-1); err != nil {
 			return err
 		}
 	}
 	l.tellRest()
 	l.done = l.next
 	if l.file == nil {
-		if err := l.create(l.firstNumber(numbers), l.next); err != nil {
+		if err := l.create(l.next); err != nil {
 			return err
 		}
+	}
+	l.due.Store(int64(l.base) + l.config.SnapshotAfter)
+	if l.salvaged {
+		l.due.Store(int64(l.next))
 	}
 	l.sweep()
 	return nil
 }
 
-// firstNumber returns the number of a new file, if none exists or the only one is empty.
-func (l *Log) firstNumber(numbers []int64) int64 {
-	switch {
-	case l.format.segmented:
-		return int64(l.next)
-	case len(numbers) > 0:
-		return numbers[0]
-	default:
-		return 1
-	}
-}
-
-// restore reads the newest separate snapshot, if any.
+// restore reads the newest snapshot, if any.
 func (l *Log) restore() error {
-	if !l.format.segmented {
-		return nil
-	}
-	numbers, err := l.format.snapshots.list(l.config.Dir)
-	if err != nil || len(numbers) == 0 {
+	all, err := snapshots.list(l.config.Dir)
+	if err != nil || len(all) == 0 {
 		return err
 	}
-	number := numbers[len(numbers)-1]
-	l.base, l.next = Position(number), Position(number)
-	name := filepath.Join(l.config.Dir, l.format.snapshots.of(number))
-	rest, err := l.read(name, number)
+	l.base = all[len(all)-1]
+	l.next = l.base
+	name := filepath.Join(l.config.Dir, snapshots.of(l.base))
+	rest, err := l.read(name, l.base)
 	if err != nil {
 		return err
 	}
-	offset, position := int64(len(l.format.head(number))), Position(0)
+	offset, position := l.headSize(), Position(0)
 	for {
-		record, after, ok := l.format.framing.cut(rest, position)
+		record, after, ok := cutRecord(rest, position)
 		if !ok {
 			const problem = "a part of the snapshot is damaged"
-			skipped, _ := l.find(rest, position)
+			skipped, _ := find(rest, position)
 			if !l.pass(name, offset+int64(position), int64(skipped), problem) {
 				return &CorruptError{File: name, Offset: offset + int64(position), Problem: problem}
 			}
@@ -154,18 +142,18 @@ func (l *Log) restore() error {
 }
 
 // read returns the content of a file after its head.
-func (l *Log) read(name string, number int64) ([]byte, error) {
+func (l *Log) read(name string, begin Position) ([]byte, error) {
 	content, err := os.ReadFile(name)
 	if err != nil {
 		return nil, err
 	}
-	head := l.format.head(number)
+	head := l.head(begin)
 	rest, ok := bytes.CutPrefix(content, head)
 	if ok {
 		return rest, nil
 	}
 	const problem = "this is not a log of this kind"
-	if l.format.headDamaged(content, number) && l.pass(name, 0, int64(len(head)), "its head is damaged") {
+	if l.headDamaged(content, begin) && l.pass(name, 0, int64(len(head)), "its head is damaged") {
 		return content[len(head):], nil
 	}
 	return content, &CorruptError{File: name, Problem: problem}
@@ -220,27 +208,27 @@ func (l *Log) keep(name string) (string, error) {
 	return kept, err
 }
 
-// searched is how many bytes [Log.find] reads for checksums at most. Without a limit, the search of a long record that looks
+// searched is how many bytes find reads for checksums at most. Without a limit, the search of a long record that looks
 // like the heads of many others takes time by the square of its length.
 const searched = 1 << 30
 
 // find returns how many bytes of b are before the next intact record, after the first byte; len(b) without one, or if the
 // search exceeds its limit. It trusts the length of the damaged record if an intact one follows.
-func (l *Log) find(b []byte, at Position) (skipped int, exhausted bool) {
-	if i, ok := l.format.framing.believed(b); ok && i < len(b) {
-		if _, _, ok := l.format.framing.cut(b[i:], at+Position(i)); ok {
+func find(b []byte, at Position) (skipped int, exhausted bool) {
+	if i, ok := believed(b); ok && i < len(b) {
+		if _, _, ok := cutRecord(b[i:], at+Position(i)); ok {
 			return i, false
 		}
 	}
 	for i, read := 1, 0; i < len(b); i++ {
-		size, ok := l.format.framing.believed(b[i:])
+		size, ok := believed(b[i:])
 		if !ok || size > len(b)-i {
 			continue
 		}
 		if read += size; read > searched {
 			return len(b), true
 		}
-		if _, _, ok := l.format.framing.cut(b[i:], at+Position(i)); ok {
+		if _, _, ok := cutRecord(b[i:], at+Position(i)); ok {
 			return i, false
 		}
 	}
@@ -250,57 +238,53 @@ func (l *Log) find(b []byte, at Position) (skipped int, exhausted bool) {
 // Salvaged reports whether something was passed over when the log was opened ([Config.Damaged]).
 func (l *Log) Salvaged() bool { return l.salvaged }
 
-// replay reads a file of records. The last one may end in an unfinished record, which is cut off, and is left open for
-// writing.
-func (l *Log) replay(number int64, last bool) error {
-	name := filepath.Join(l.config.Dir, l.format.logs.of(number))
-	rest, err := l.read(name, number)
-	if _, ok := errors.AsType[*CorruptError](err); ok && last && l.format.headTorn(rest, number) {
+// replay reads the file of records from the next position on. The last one may end in an unfinished record, which is cut
+// off, and is left open for writing.
+func (l *Log) replay(last bool) error {
+	begin := l.next
+	name := filepath.Join(l.config.Dir, logs.of(begin))
+	rest, err := l.read(name, begin)
+	if _, ok := errors.AsType[*CorruptError](err); ok && last && l.headTorn(rest, begin) {
 		return os.Remove(name) // the process ended while it was made
 	}
 	if err != nil {
 		return err
 	}
-	l.number, l.begin = number, l.next
-	head := int64(len(l.format.head(number)))
+	offset := func() int64 { return l.headSize() + int64(l.next-begin) }
 	exhausted := false
 	for len(rest) > 0 {
-		record, after, ok := l.format.framing.cut(rest, l.next)
+		record, after, ok := cutRecord(rest, l.next)
 		if !ok {
 			var skipped int
-			skipped, exhausted = l.find(rest, l.next)
+			skipped, exhausted = find(rest, l.next)
 			if last && skipped == len(rest) {
 				break
 			}
-			problem := &CorruptError{File: name, Offset: head + int64(l.next-l.begin), Problem: "a record is damaged"}
+			problem := &CorruptError{File: name, Offset: offset(), Problem: "a record is damaged"}
 			if !l.pass(name, problem.Offset, int64(skipped), problem.Problem) {
 				return problem
 			}
 			rest, l.next = rest[skipped:], l.next+Position(skipped)
 			continue
 		}
-		at := head + int64(l.next-l.begin)
+		at := offset()
 		l.next += Position(len(rest) - len(after))
 		rest = after
 		if err := l.config.Replay(l.next, record); err != nil && (!l.salvaged || !l.pass(name, at, int64(len(record)), err.Error())) {
-			return fmt.Errorf("%s: record before byte %d: %w", name, head+int64(l.next-l.begin), err)
+			return fmt.Errorf("%s: record before byte %d: %w", name, offset(), err)
 		}
 	}
-	offset := head + int64(l.next-l.begin)
-	if err := l.cutOff(name, rest, offset, exhausted); err != nil {
+	if err := l.cutOff(name, rest, offset(), exhausted); err != nil || !last {
 		return err
-	}
-	if !last {
-		return nil
 	}
 	l.file, err = os.OpenFile(name, os.O_RDWR, 0)
 	if err != nil {
 		return err
 	}
-	if err := l.file.Truncate(offset); err != nil {
+	if err := l.file.Truncate(offset()); err != nil {
 		return err
 	}
-	_, err = l.file.Seek(offset, io.SeekStart)
+	_, err = l.file.Seek(offset(), io.SeekStart)
 	return err
 }
 
@@ -308,11 +292,10 @@ func (l *Log) replay(number int64, last bool) error {
 // the file was never finished or confirmed, so its end needs no report. Other damage is reported, or is an error if the
 // search did not read all of it.
 func (l *Log) cutOff(name string, rest []byte, offset int64, exhausted bool) error {
-	torn := l.format.framing.torn(rest, l.next)
 	switch {
-	case len(rest) == 0, torn && l.format.framing.unfinished(rest, l.next):
+	case len(rest) == 0, unfinished(rest, l.next):
 		return nil
-	case l.pass(name, offset, int64(len(rest)), "the end is damaged, and was cut off"), torn && !exhausted:
+	case l.pass(name, offset, int64(len(rest)), "the end is damaged, and was cut off"), !exhausted:
 		return nil
 	default:
 		return &CorruptError{File: name, Offset: offset, Problem: "a record is damaged"}
@@ -320,34 +303,29 @@ func (l *Log) cutOff(name string, rest []byte, offset int64, exhausted bool) err
 }
 
 // create makes an empty file for the records from a position on.
-func (l *Log) create(number int64, begin Position) error {
-	name := filepath.Join(l.config.Dir, l.format.logs.of(number))
-	file, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
+func (l *Log) create(begin Position) error {
+	file, err := os.OpenFile(filepath.Join(l.config.Dir, logs.of(begin)), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
 	}
-	if _, err := file.Write(l.format.head(number)); err != nil {
+	if _, err := file.Write(l.head(begin)); err != nil {
 		return errors.Join(err, file.Close())
 	}
-	l.file, l.number, l.begin = file, number, begin
+	l.file = file
 	return syncDir(l.config.Dir)
 }
 
 // removeDrafts removes snapshots that were never finished.
 func (l *Log) removeDrafts() error {
-	numbers, err := l.format.drafts.list(l.config.Dir)
-	for _, number := range numbers {
-		err = errors.Join(err, os.Remove(filepath.Join(l.config.Dir, l.format.drafts.of(number))))
+	unfinished, err := drafts.list(l.config.Dir)
+	for _, begin := range unfinished {
+		err = errors.Join(err, os.Remove(filepath.Join(l.config.Dir, drafts.of(begin))))
 	}
 	return err
 }
 
-// sweep removes files that are not needed any more.
+// sweep removes the files that the last snapshot replaces.
 func (l *Log) sweep() {
-	if !l.format.segmented {
-		l.format.logs.remove(l.config.Dir, l.number)
-		return
-	}
-	l.format.logs.remove(l.config.Dir, int64(l.base))
-	l.format.snapshots.remove(l.config.Dir, int64(l.base))
+	logs.remove(l.config.Dir, l.base)
+	snapshots.remove(l.config.Dir, l.base)
 }

@@ -9,15 +9,14 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 
 	"github.com/carillon-sched/carillon/integration/emulator/internal/wal"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/fault"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/index"
 )
 
-// journalFormat is that of all data there is.
-var journalFormat = wal.Segmented("carillon journal 1\n")
+// journalMagic begins the files of the journal.
+const journalMagic = "carillon journal 1\n"
 
 // Config says how a broker works. The zero value keeps everything in memory and refuses entities that were not created.
 type Config struct {
@@ -48,7 +47,6 @@ type Broker struct {
 	salt      uint64 // scrambles sequence numbers in tokens
 	log       *wal.Log
 
-	snapshotAt  atomic.Int64 // the position at which the next one is due
 	snapshotDue chan struct{}
 
 	mu       sync.RWMutex
@@ -60,9 +58,6 @@ type Broker struct {
 func New(config Config) *Broker {
 	if config.MaxMessageSize <= 0 {
 		config.MaxMessageSize = config.Tier.MaxMessageSize()
-	}
-	if config.SnapshotAfter <= 0 {
-		config.SnapshotAfter = 64 << 20
 	}
 	if config.Logger == nil {
 		config.Logger = slog.New(slog.DiscardHandler)
@@ -81,7 +76,8 @@ func (b *Broker) Load() error {
 	}
 	r := newRestorer(b)
 	log, err := wal.Open(wal.Config{
-		Dir: b.config.Dir, Sync: b.config.Sync, Format: journalFormat, Restore: r.Restore, Replay: r.Replay, Damaged: r.Damaged,
+		Dir: b.config.Dir, Magic: journalMagic, Sync: b.config.Sync, SnapshotAfter: b.config.SnapshotAfter,
+		Restore: r.Restore, Replay: r.Replay, Damaged: r.Damaged,
 	})
 	if err != nil {
 		return fmt.Errorf("journal: %w", err)
@@ -89,9 +85,8 @@ func (b *Broker) Load() error {
 	b.log = log
 	if log.Salvaged() {
 		r.tellOrphans()
-		b.snapshotDue <- struct{}{} // which leaves the damage behind
 	}
-	b.snapshotAt.Store(int64(log.Next()) - log.Size() + b.config.SnapshotAfter)
+	b.considerSnapshot(log.Next())
 	for _, e := range b.all() {
 		e.revive()
 	}

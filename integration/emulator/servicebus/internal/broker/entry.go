@@ -197,7 +197,7 @@ func (en *entry) forget(e *entity) {
 
 // considerSnapshot asks for a snapshot when the journal has become long.
 func (b *Broker) considerSnapshot(position wal.Position) {
-	if int64(position) < b.snapshotAt.Load() {
+	if !b.log.Due(position) {
 		return
 	}
 	select {
@@ -211,20 +211,17 @@ const snapshotPart = 4 << 20
 
 // snapshot replaces the journal so far with what there is.
 func (b *Broker) snapshot() error {
-	written := int64(0)
 	s, err := b.log.Snapshot()
-	if err == nil {
-		err = s.Done(b.addAll(s, &written))
+	if err != nil {
+		return err
 	}
-	b.snapshotAt.Store(int64(b.log.Next()) + max(b.config.SnapshotAfter, 2*written))
-	return err
+	return s.Done(b.addAll(s))
 }
 
-// addAll adds all there is to a snapshot, and counts the bytes.
-func (b *Broker) addAll(s *wal.Snapshot, written *int64) error {
+// addAll adds all there is to a snapshot.
+func (b *Broker) addAll(s *wal.Snapshot) error {
 	for _, e := range b.all() {
 		for _, part := range e.parts() {
-			*written += int64(len(part))
 			if err := s.Add(part); err != nil {
 				return err
 			}

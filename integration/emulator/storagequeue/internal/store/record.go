@@ -87,7 +87,7 @@ func (s *Store) change(f func(note func(record)) error) error {
 	if err := s.log.Wait(position); err != nil {
 		return fmt.Errorf("log: %w", err)
 	}
-	s.rewrite()
+	s.rewrite(position)
 	return nil
 }
 
@@ -98,8 +98,8 @@ func joined(err, broken error) error {
 	return fmt.Errorf("record: %w", broken)
 }
 
-// replay applies a record of the file.
-func (s *Store) replay(_ wal.Position, b []byte) error {
+// restore applies a record of the log or of its snapshot.
+func (s *Store) restore(b []byte) error {
 	var r record
 	if err := json.Unmarshal(b, &r); err != nil {
 		return err

@@ -22,8 +22,8 @@ type Config struct {
 	// Sync flushes every change to the disk before it is answered. Default false: a killed process loses nothing, a machine
 	// that loses power may lose the last seconds.
 	Sync bool
-	// RewriteAt is the length in bytes from which the file is rewritten at all. Default 16 MiB.
-	RewriteAt int64
+	// SnapshotAfter is how many bytes of changes make a snapshot due, see [wal.Config]. Default: 16 MiB.
+	SnapshotAfter int64
 	// AutoCreate makes a queue that a message operation names and that does not exist. Default false.
 	AutoCreate bool
 	// Logger receives errors outside requests. Default: discard.
@@ -39,8 +39,8 @@ var (
 	ErrTooLate     = errors.New("the message expires before that")
 )
 
-// fileFormat is the format of all existing data.
-var fileFormat = wal.Single("carillon storage queues 1\n", "queues")
+// fileMagic begins the files of the log.
+const fileMagic = "carillon storage queues 1\n"
 
 // A Name identifies a queue.
 type Name struct {
@@ -57,7 +57,6 @@ type Store struct {
 	arrivals  uint64
 	latest    time.Time // of those that were passed in
 	salvaging bool      // the log is being read, and was damaged up to here
-	rewriteAt int64
 }
 
 type account struct {
@@ -70,15 +69,13 @@ func Open(cfg Config) (*Store, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	if cfg.RewriteAt <= 0 {
-		cfg.RewriteAt = 16 << 20
-	}
-	s := &Store{cfg: cfg, accounts: map[string]*account{}, rewriteAt: cfg.RewriteAt}
+	s := &Store{cfg: cfg, accounts: map[string]*account{}}
 	if cfg.Dir == "" {
 		return s, nil
 	}
 	log, err := wal.Open(wal.Config{
-		Dir: cfg.Dir, Sync: cfg.Sync, Format: fileFormat, Replay: s.replay,
+		Dir: cfg.Dir, Magic: fileMagic, Sync: cfg.Sync, SnapshotAfter: cmp.Or(cfg.SnapshotAfter, 16<<20), Restore: s.restore,
+		Replay: func(_ wal.Position, change []byte) error { return s.restore(change) },
 		Damaged: func(e *wal.CorruptError) {
 			s.salvaging = true
 			cfg.Logger.Error("the log is damaged; what is not is kept", "err", e)
@@ -88,10 +85,7 @@ func Open(cfg Config) (*Store, error) {
 		return nil, err
 	}
 	s.log, s.salvaging = log, false
-	if log.Salvaged() { // leave the damage behind
-		s.rewriteAt = 0
-		s.rewrite()
-	}
+	s.rewrite(log.Next())
 	return s, nil
 }
 
@@ -257,13 +251,12 @@ func (s *Store) find(name Name) *queue {
 	return nil
 }
 
-// rewrite replaces the file by the records of what there is now, if it has become too long.
-func (s *Store) rewrite() {
-	s.mu.Lock()
-	if s.log.Size() < s.rewriteAt {
-		s.mu.Unlock()
+// rewrite makes a snapshot, if one is due at a position.
+func (s *Store) rewrite(position wal.Position) {
+	if !s.log.Due(position) {
 		return
 	}
+	s.mu.Lock()
 	snapshot, err := s.log.Snapshot()
 	if err != nil { // another call is at it, or nothing can be written any more
 		s.mu.Unlock()
@@ -271,13 +264,9 @@ func (s *Store) rewrite() {
 	}
 	records := s.snapshot()
 	s.mu.Unlock()
-
 	if err := snapshot.Done(addAll(snapshot, records)); err != nil {
 		s.cfg.Logger.Warn("rewriting the log did not succeed", "err", err)
 	}
-	s.mu.Lock()
-	s.rewriteAt = max(s.cfg.RewriteAt, 2*s.log.Size())
-	s.mu.Unlock()
 }
 
 func addAll(snapshot *wal.Snapshot, records []record) error {
