@@ -83,7 +83,7 @@ var layers = []layer{
 	{path: "store/...", imports: append([]string{"scheduler/trail"}, decisions...)},
 	{path: "actions/natsmsg/...", imports: append([]string{"actions/..."}, decisions...)},
 	{path: "actions/builtin", imports: append([]string{"actions/..."}, decisions...)},
-	{path: "actions/actiontest", imports: append([]string{"actions/egress", "integration/freeport"}, decisions...)}, // for tests
+	{path: "actions/actiontest", imports: append([]string{"actions", "actions/egress", "integration/freeport"}, decisions...)}, // for tests
 	{path: "actions/...", imports: decisions, never: []string{"github.com/nats-io/..."}},
 	{path: "cmd/carillon/listen/connlimit"},                                                              // the emulators use it, too
 	{path: "cmd/carillon", imports: append([]string{"cmd/...", "integration/emulator/..."}, product...)}, // for `carillon dev`

@@ -21,6 +21,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-sched/carillon/actions"
 	"github.com/carillon-sched/carillon/actions/egress"
 	"github.com/carillon-sched/carillon/integration/freeport"
 	"github.com/carillon-sched/carillon/scheduler"
@@ -106,18 +107,13 @@ func (k *Type) invoke(t *testing.T, reader scheduler.ActionReader, fields Fields
 	return Invoke(t.Context(), action, at)
 }
 
-// failure is how an attempt without an answer fails.
-type failure struct {
-	final, blameless bool
-	reason           string // the end of the message, or with a * in front, a substring
-}
-
-// check checks the result of an attempt without an answer.
-func (k *Type) check(t *testing.T, got scheduler.Result, want failure) {
+// check checks the result of an attempt without an answer. The wanted reason is the end of the message, or with a * in
+// front, a substring.
+func (k *Type) check(t *testing.T, got scheduler.Result, want actions.Failure) {
 	t.Helper()
-	inside, anywhere := strings.CutPrefix(want.reason, "*")
-	worded := strings.HasSuffix(got.Message, want.reason) || anywhere && strings.Contains(got.Message, inside)
-	if !got.Failed || got.Status != 0 || got.Response != "" || got.Final != want.final || got.Blameless != want.blameless || !worded ||
+	inside, anywhere := strings.CutPrefix(want.Reason, "*")
+	worded := strings.HasSuffix(got.Message, want.Reason) || anywhere && strings.Contains(got.Message, inside)
+	if !got.Failed || got.Status != 0 || got.Response != "" || got.Final != want.Final || got.Blameless != want.Blameless || !worded ||
 		!strings.HasPrefix(got.Message, k.Kind+" Action - ") {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
@@ -171,11 +167,11 @@ func (k *Type) secrets(t *testing.T) {
 				t.Errorf("got %v for a reference without a name", err)
 			}
 			secret.Set(fields, Fields{"secretRef": "vault"})
-			unread := failure{blameless: true, reason: `shared secret "vault" cannot be read here`}
+			unread := actions.Failure{Blameless: true, Reason: `shared secret "vault" cannot be read here`}
 			k.check(t, k.invoke(t, reader, fields, Attempt()), unread)
 			at := Attempt()
 			at.Shared = func(string) (string, error) { return "", errors.New("not found") }
-			k.check(t, k.invoke(t, reader, fields, at), failure{blameless: true, reason: `shared secret "vault": not found`})
+			k.check(t, k.invoke(t, reader, fields, at), actions.Failure{Blameless: true, Reason: `shared secret "vault": not found`})
 		})
 	}
 	if n := received(); n != 0 {
@@ -214,8 +210,8 @@ func (k *Type) template(t *testing.T) {
 	fields["template"] = true
 	at := Attempt()
 	at.Failure = &scheduler.Failure{Message: strings.Repeat("x", 40_000)}
-	k.check(t, k.invoke(t, k.Open(t, nil, nil), fields, at), failure{
-		final: true, blameless: true, reason: "template in " + k.Text + ": the output is longer than the allowed 65536 bytes",
+	k.check(t, k.invoke(t, k.Open(t, nil, nil), fields, at), actions.Failure{
+		Final: true, Blameless: true, Reason: "template in " + k.Text + ": the output is longer than the allowed 65536 bytes",
 	})
 	if received() != 0 {
 		t.Error("it was sent")
@@ -225,11 +221,11 @@ func (k *Type) template(t *testing.T) {
 // network has hosts that refuse, close and do not speak TLS.
 func (k *Type) network(t *testing.T) {
 	reader := k.Open(t, nil, nil)
-	k.check(t, k.invoke(t, reader, k.To(k.Schemes[0], freeport.Address(t)), Attempt()), failure{reason: " failed: connection refused"})
+	k.check(t, k.invoke(t, reader, k.To(k.Schemes[0], freeport.Address(t)), Attempt()), actions.Failure{Reason: " failed: connection refused"})
 	closing := Listen(t, func(net.Conn) {})
-	k.check(t, k.invoke(t, reader, k.To(k.Schemes[0], closing), Attempt()), failure{reason: "*connection "})
+	k.check(t, k.invoke(t, reader, k.To(k.Schemes[0], closing), Attempt()), actions.Failure{Reason: "*connection "})
 	mail := Listen(t, func(conn net.Conn) { _, _ = conn.Write([]byte("220 mail.example ESMTP\r\n")) })
-	k.check(t, k.invoke(t, reader, k.To(k.Schemes[1], mail), Attempt()), failure{reason: "* failed: "})
+	k.check(t, k.invoke(t, reader, k.To(k.Schemes[1], mail), Attempt()), actions.Failure{Reason: "* failed: "})
 }
 
 // interruption ends attempts on hosts that say nothing: by their timeout, and because the worker stops.
@@ -243,12 +239,12 @@ func (k *Type) interruption(t *testing.T) {
 		}
 		at := Attempt()
 		at.Timeout = 50 * time.Millisecond
-		k.check(t, Invoke(t.Context(), action, at), failure{reason: "*timed out after 50ms"})
+		k.check(t, Invoke(t.Context(), action, at), actions.Failure{Reason: "*timed out after 50ms"})
 		ctx, cancel := context.WithCancelCause(t.Context())
 		stop := time.AfterFunc(50*time.Millisecond, func() { cancel(errors.New("the worker stops")) })
-		k.check(t, Invoke(ctx, action, Attempt()), failure{reason: ": the worker stops"})
+		k.check(t, Invoke(ctx, action, Attempt()), actions.Failure{Reason: ": the worker stops"})
 		stop.Stop()
-		k.check(t, Invoke(ctx, action, Attempt()), failure{reason: ": the worker stops"}) // it has stopped before
+		k.check(t, Invoke(ctx, action, Attempt()), actions.Failure{Reason: ": the worker stops"}) // it has stopped before
 	}
 }
 
@@ -260,12 +256,12 @@ func (k *Type) trust(t *testing.T) {
 	if result := k.invoke(t, k.Open(t, nil, roots), to, Attempt()); result.Failed || received() != 1 {
 		t.Errorf("%d arrived: %+v", received(), result)
 	}
-	k.check(t, k.invoke(t, k.Open(t, nil, nil), to, Attempt()), failure{reason: " failed: TLS: certificate signed by unknown authority"})
+	k.check(t, k.invoke(t, k.Open(t, nil, nil), to, Attempt()), actions.Failure{Reason: " failed: TLS: certificate signed by unknown authority"})
 
 	others, roots := Certificate(t, "other.test")
 	address, received = k.Serve(t, &tls.Config{Certificates: []tls.Certificate{others}, MinVersion: tls.VersionTLS12})
 	k.check(t, k.invoke(t, k.Open(t, nil, roots), k.To(k.Schemes[1], address), Attempt()),
-		failure{reason: " failed: TLS: the certificate is not valid for the host name"})
+		actions.Failure{Reason: " failed: TLS: the certificate is not valid for the host name"})
 	if n := received(); n != 0 {
 		t.Errorf("%d arrived under the certificate of another host", n)
 	}
@@ -293,9 +289,9 @@ func (k *Type) guard(t *testing.T) {
 	reader := k.Open(t, guard, nil)
 	to := k.To(k.Schemes[0], address)
 	for range 2 { // the second is not treated differently because of the first
-		k.check(t, k.invoke(t, reader, to, Attempt()), failure{
-			final: true, blameless: true,
-			reason: "127.0.0.1 is a loopback address, which jobs must not reach; --allow-target 127.0.0.1/32 allows it",
+		k.check(t, k.invoke(t, reader, to, Attempt()), actions.Failure{
+			Final: true, Blameless: true,
+			Reason: "127.0.0.1 is a loopback address, which jobs must not reach; --allow-target 127.0.0.1/32 allows it",
 		})
 	}
 	if n := received(); n != 0 {

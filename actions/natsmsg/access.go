@@ -207,7 +207,7 @@ func (l *login) apply(o *nats.Options) error {
 		_, err = o.SignatureCB([]byte("nonce"))
 	}
 	if err != nil {
-		return &statusError{http.StatusUnauthorized, "the credentials file cannot be used: " + reason(err), true}
+		return ofPart(http.StatusUnauthorized, "the credentials file cannot be used: "+reason(err))
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/carillon-sched/carillon/actions"
 	"github.com/carillon-sched/carillon/actions/netreason"
 	"github.com/carillon-sched/carillon/actions/pool"
 	"github.com/carillon-sched/carillon/scheduler"
@@ -58,15 +59,15 @@ func (a *action) attempt(ctx context.Context, at scheduler.Attempt) scheduler.Re
 		f := judge(err)
 		if ended := context.Cause(ctx); ended != nil && errors.Is(err, ended) {
 			stage, waited := waiting(err)
-			f = failure{text: netreason.Ended(ctx, stage, at.Timeout, time.Since(start)), blameless: waited}
+			f = &actions.Failure{Reason: netreason.Ended(ctx, stage, at.Timeout, time.Since(start)), Blameless: waited}
 		}
-		f.blameless = f.blameless || a.onSubject(err)
+		f.Blameless = f.Blameless || a.onSubject(err)
 		return a.failed(f)
 	}
 	if a.access.own() {
 		for _, subject := range []string{a.subject, a.replyTo} {
 			if err := a.client.rules.refuses(subject); err != nil {
-				return fail(&finalError{err})
+				return fail(actions.Invalid(err))
 			}
 		}
 	}
@@ -80,7 +81,7 @@ func (a *action) attempt(ctx context.Context, at scheduler.Attempt) scheduler.Re
 	}
 	defer release()
 	if err := a.client.trespass(conn, a); err != nil {
-		return fail(&finalError{err})
+		return fail(actions.Invalid(err))
 	}
 	c := &call{subject: m.Subject, replyTo: m.Reply, asks: a.mode != publish}
 	watched, end := conn.watch.begin(ctx, c)
@@ -147,13 +148,13 @@ var errNoConn = errors.New("this process has no connection to NATS of its own: t
 func (a *action) connection(ctx context.Context, at scheduler.Attempt) (conn *connection, release func(), err error) {
 	if a.access.own() {
 		if a.client.own == nil {
-			return nil, nil, &finalError{errNoConn}
+			return nil, nil, actions.Invalid(errNoConn)
 		}
 		return a.client.own, func() {}, nil
 	}
 	who, err := a.access.reveal(at)
 	if err != nil {
-		return nil, nil, &secretError{err}
+		return nil, nil, actions.Unready(err)
 	}
 	lease, err := a.client.pool.Get(ctx, who.key(), func() (*connection, error) { return a.client.connectionTo(who), nil })
 	if err != nil {
@@ -218,14 +219,14 @@ func noStream(ctx context.Context, conn *connection, subject string) error {
 	name, err := conn.js.StreamNameBySubject(ctx, subject)
 	switch {
 	case err == nil:
-		return &statusError{http.StatusServiceUnavailable, fmt.Sprintf("stream '%s' has no leader at the moment", name), true}
+		return ofPart(http.StatusServiceUnavailable, fmt.Sprintf("stream '%s' has no leader at the moment", name))
 	case errors.Is(err, jetstream.ErrStreamNotFound):
-		return &statusError{http.StatusNotFound, "no stream takes this subject", true}
+		return ofPart(http.StatusNotFound, "no stream takes this subject")
 	case errors.Is(err, nats.ErrNoResponders), errors.Is(err, jetstream.ErrJetStreamNotEnabled),
 		errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount):
-		return &statusError{http.StatusServiceUnavailable, "JetStream is off on the server, or for the account", false}
+		return actions.Answered(http.StatusServiceUnavailable, "JetStream is off on the server, or for the account")
 	}
-	return &statusError{http.StatusServiceUnavailable, "no stream has answered", false}
+	return actions.Answered(http.StatusServiceUnavailable, "no stream has answered")
 }
 
 // request sends the message and reads the first response.
@@ -236,35 +237,25 @@ func (a *action) request(ctx context.Context, conn *connection, m *nats.Msg) (sc
 	}
 	if n := reply.Size() - len(reply.Subject) - len(reply.Reply) - len(reply.Data); n > maxHeaders {
 		text := fmt.Sprintf("the answer has headers of %d bytes, at most %d are read", n, maxHeaders)
-		return scheduler.Result{}, &statusError{http.StatusBadGateway, text, true}
+		return scheduler.Result{}, ofPart(http.StatusBadGateway, text)
 	}
-	verdict := judgeReply(reply.Header)
-	response := excerpt(reply.Data)
-	summary := fmt.Sprintf("Response from subject '%s': '%s'", a.subject, verdict.text)
-	return scheduler.Result{
-		Failed:     verdict.failed,
-		Final:      verdict.failed && scheduler.FinalStatus(verdict.status),
-		Blameless:  verdict.failed && (a.access.own() || verdict.status == http.StatusNotImplemented),
-		Status:     verdict.status,
-		Summary:    summary,
-		Message:    typeName + " Action - " + summary + " Body: " + response,
-		Response:   response,
-		RetryAfter: verdict.retryAfter,
-	}, nil
+	result, verdict := scheduler.Result{Status: http.StatusOK}, "OK"
+	if f := judgeReply(reply.Header); f != nil {
+		f.Blameless = a.access.own() || f.Status == http.StatusNotImplemented
+		result, verdict = f.Result(""), f.Reason
+	}
+	result.Summary = fmt.Sprintf("Response from subject '%s': '%s'", a.subject, verdict)
+	result.Response = excerpt(reply.Data)
+	result.Message = typeName + " Action - " + result.Summary + " Body: " + result.Response
+	return result, nil
 }
 
 // failed is the result of an attempt that came to nothing.
-func (a *action) failed(f failure) scheduler.Result {
+func (a *action) failed(f *actions.Failure) scheduler.Result {
 	what := map[mode]string{publish: "Publish", stored: "JetStream publish", request: "Request"}[a.mode]
 	where := ""
 	if !a.access.own() {
 		where = " on " + strings.Join(a.access.servers, ", ")
 	}
-	return scheduler.Result{
-		Failed:    true,
-		Final:     f.final,
-		Blameless: f.blameless,
-		Status:    f.status,
-		Summary:   fmt.Sprintf("%s to subject '%s'%s failed: %s", what, a.subject, where, f.text),
-	}
+	return f.Result(fmt.Sprintf("%s to subject '%s'%s failed: %s", what, a.subject, where, f.Reason))
 }

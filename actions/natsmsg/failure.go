@@ -15,63 +15,36 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/nats-io/nats.go/micro"
 
-	"github.com/carillon-sched/carillon/actions/egress"
+	"github.com/carillon-sched/carillon/actions"
 	"github.com/carillon-sched/carillon/actions/netreason"
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// failure says why an attempt failed.
-type failure struct {
-	status    int // 0 without a response
-	final     bool
-	text      string
-	blameless bool // see [scheduler.Result]
-}
-
-// finalError is a permanent error that did not come from a server.
-type finalError struct{ error }
-
-// secretError is that a secret of the job cannot be had.
-type secretError struct{ error }
-
-// statusError is an answer put in the words of this package.
-type statusError struct {
-	status    int
-	text      string
-	blameless bool // it is about one stream, one subject, or the job's credentials
-}
-
-// Error returns the text.
-func (e *statusError) Error() string { return e.text }
-
 // judge classifies an error.
-func judge(err error) failure {
-	if final, ok := errors.AsType[*finalError](err); ok {
-		return failure{final: true, text: final.Error(), blameless: true}
-	}
-	if secret, ok := errors.AsType[*secretError](err); ok {
-		return failure{text: reason(secret.error), blameless: true}
-	}
-	if answer, ok := errors.AsType[*statusError](err); ok {
-		f := answered(answer.status, answer.text)
-		f.blameless = answer.blameless
-		return f
+func judge(err error) *actions.Failure {
+	if known, ok := errors.AsType[*actions.Failure](err); ok {
+		f := *known // attempts share an error of a connection
+		return &f
 	}
 	if api, ok := errors.AsType[*jetstream.APIError](err); ok {
 		return judgeStream(api)
 	}
-	if egress.IsRefused(err) {
-		return failure{final: true, text: reason(err), blameless: true}
-	}
 	for _, known := range answers {
 		if errors.Is(err, known.err) {
-			return answered(known.status, cmp.Or(known.text, reason(err)))
+			return actions.Answered(known.status, cmp.Or(known.text, reason(err)))
 		}
 	}
 	if errors.Is(err, nats.ErrConnectionClosed) || errors.Is(err, nats.ErrDisconnected) {
-		return failure{text: errLost.Error()}
+		return actions.Unanswered(err, errLost.Error())
 	}
-	return failure{text: reason(err)}
+	return actions.Unanswered(err, reason(err))
+}
+
+// ofPart is the failure of an attempt with a response about one stream or subject, or the job's credentials.
+func ofPart(status int, text string) *actions.Failure {
+	f := actions.Answered(status, text)
+	f.Blameless = true
+	return f
 }
 
 // answers lists the errors of the NATS client that represent a response.
@@ -97,11 +70,6 @@ var answers = []struct {
 	},
 }
 
-// answered is a failure with a status.
-func answered(status int, text string) failure {
-	return failure{status: status, final: scheduler.FinalStatus(status), text: text}
-}
-
 // Error codes of JetStream whose status alone is ambiguous (nats-server, server/errors.json).
 const (
 	streamTooLarge     jetstream.ErrorCode = 10054 // message size exceeds maximum allowed
@@ -112,15 +80,15 @@ const (
 )
 
 // judgeStream classifies a stream's refusal.
-func judgeStream(api *jetstream.APIError) failure {
-	f := answered(api.Code, fmt.Sprintf("%s (JetStream error %d)", netreason.Line(api.Description, netreason.Max), api.ErrorCode))
+func judgeStream(api *jetstream.APIError) *actions.Failure {
+	f := actions.Answered(api.Code, fmt.Sprintf("%s (JetStream error %d)", netreason.Line(api.Description, netreason.Max), api.ErrorCode))
 	if api.ErrorCode == streamTooLarge || api.ErrorCode == streamHeaderLarge {
-		f.status = http.StatusRequestEntityTooLarge
+		f.Status = http.StatusRequestEntityTooLarge
 	}
 	if api.ErrorCode == accountExceeded || api.ErrorCode == duplicateInProcess {
-		f.final = false // it may be different soon
+		f.Final = false // it may be different soon
 	}
-	f.blameless = api.ErrorCode != insufficient // only this stream
+	f.Blameless = api.ErrorCode != insufficient // only this stream
 	return f
 }
 
@@ -144,32 +112,25 @@ const (
 	headerRetryAfter  = "Retry-After" // seconds, as HTTP has it
 )
 
-// verdict is the outcome in a response's headers.
-type verdict struct {
-	failed     bool
-	status     int
-	text       string
-	retryAfter time.Duration
-}
-
 // judgeReply looks for an error in the headers of a response: those of a micro service, or a Status of 400 or
-// above. An error code that is not an HTTP status counts as 500.
-func judgeReply(h nats.Header) verdict {
+// above. An error code that is not an HTTP status counts as 500. nil means that the response has none.
+func judgeReply(h nats.Header) *actions.Failure {
 	code, text := h.Get(micro.ErrorCodeHeader), h.Get(micro.ErrorHeader)
 	if code == "" && text == "" {
 		code, text = h.Get(headerStatus), h.Get(headerDescription)
 		if n, err := strconv.Atoi(code); err != nil || n < http.StatusBadRequest {
-			return verdict{status: http.StatusOK, text: "OK"}
+			return nil
 		}
 	}
-	v := verdict{failed: true, status: http.StatusInternalServerError, text: netreason.Line(code+" "+text, netreason.Max)}
+	status := http.StatusInternalServerError
 	if n, err := strconv.Atoi(code); err == nil && n >= http.StatusBadRequest && n <= 599 {
-		v.status = n
+		status = n
 	}
+	f := actions.Answered(status, netreason.Line(code+" "+text, netreason.Max))
 	if s, err := strconv.Atoi(h.Get(headerRetryAfter)); err == nil && s > 0 && s <= int(maxRetryAfter/time.Second) {
-		v.retryAfter = time.Duration(s) * time.Second
+		f.RetryAfter = time.Duration(s) * time.Second
 	}
-	return v
+	return f
 }
 
 // maxRetryAfter is the longest wait that is taken seriously.

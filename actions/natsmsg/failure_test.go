@@ -12,6 +12,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/carillon-sched/carillon/actions"
 	"github.com/carillon-sched/carillon/actions/egress"
 )
 
@@ -21,39 +22,39 @@ func TestJudge(t *testing.T) {
 	const silent = "the server has not shaken hands within 5s"
 	for _, test := range []struct {
 		err  error
-		want failure
+		want actions.Failure
 	}{
 		{
 			egress.NewGuard().Check(netip.MustParseAddr("127.0.0.1")),
-			failure{final: true, text: "127.0.0.1 is a loopback address, which jobs must not reach; --allow-target 127.0.0.1/32 allows it", blameless: true},
+			actions.Failure{Final: true, Reason: "127.0.0.1 is a loopback address, which jobs must not reach; --allow-target 127.0.0.1/32 allows it", Blameless: true},
 		},
-		{&net.OpError{Op: "dial", Err: os.ErrDeadlineExceeded}, failure{0, false, "no connection within 5s", false}},
-		{&net.OpError{Op: "read", Err: os.ErrDeadlineExceeded}, failure{0, false, silent, false}},
-		{nats.ErrTimeout, failure{0, false, silent, false}},
-		{nats.ErrConnectionClosed, failure{0, false, "the connection to NATS was lost", false}},
-		{nats.ErrSecureConnWanted, failure{0, false, "secure connection not available", false}},
-		{nats.ErrBadSubject, failure{400, true, "invalid subject", false}},
-		{&tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}, failure{0, false, "TLS: certificate signed by unknown authority", false}},
-		{errors.New("nats: odd\nerror"), failure{0, false, "odd error", false}},
+		{&net.OpError{Op: "dial", Err: os.ErrDeadlineExceeded}, actions.Failure{Reason: "no connection within 5s"}},
+		{&net.OpError{Op: "read", Err: os.ErrDeadlineExceeded}, actions.Failure{Reason: silent}},
+		{nats.ErrTimeout, actions.Failure{Reason: silent}},
+		{nats.ErrConnectionClosed, actions.Failure{Reason: "the connection to NATS was lost"}},
+		{nats.ErrSecureConnWanted, actions.Failure{Reason: "secure connection not available"}},
+		{nats.ErrBadSubject, actions.Failure{Status: 400, Final: true, Reason: "invalid subject"}},
+		{&tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}, actions.Failure{Reason: "TLS: certificate signed by unknown authority"}},
+		{errors.New("nats: odd\nerror"), actions.Failure{Reason: "odd error"}},
 		{
 			&jetstream.APIError{Code: 400, ErrorCode: streamTooLarge, Description: "message size exceeds maximum allowed"},
-			failure{413, true, "message size exceeds maximum allowed (JetStream error 10054)", true},
+			actions.Failure{Status: 413, Final: true, Reason: "message size exceeds maximum allowed (JetStream error 10054)", Blameless: true},
 		},
 		{
 			&jetstream.APIError{Code: 400, ErrorCode: accountExceeded, Description: "resource limits exceeded for account"},
-			failure{400, false, "resource limits exceeded for account (JetStream error 10002)", true},
+			actions.Failure{Status: 400, Reason: "resource limits exceeded for account (JetStream error 10002)", Blameless: true},
 		},
 		{
 			&jetstream.APIError{Code: 503, ErrorCode: 10077, Description: "maximum messages exceeded"},
-			failure{503, false, "maximum messages exceeded (JetStream error 10077)", true},
+			actions.Failure{Status: 503, Reason: "maximum messages exceeded (JetStream error 10077)", Blameless: true},
 		},
 		{
 			&jetstream.APIError{Code: 503, ErrorCode: insufficient, Description: "insufficient resources"},
-			failure{503, false, "insufficient resources (JetStream error 10023)", false},
+			actions.Failure{Status: 503, Reason: "insufficient resources (JetStream error 10023)"},
 		},
-		{&secretError{errors.New("shared secret \"a\": not found")}, failure{text: "shared secret \"a\": not found", blameless: true}},
+		{actions.Unready(errors.New("shared secret \"a\": not found")), actions.Failure{Reason: "shared secret \"a\": not found", Blameless: true}},
 	} {
-		if got := judge(test.err); got != test.want {
+		if got := *judge(test.err); got != test.want {
 			t.Errorf("%v:\ngot  %+v\nwant %+v", test.err, got, test.want)
 		}
 	}

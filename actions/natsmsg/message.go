@@ -8,6 +8,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/carillon-sched/carillon/actions"
 	"github.com/carillon-sched/carillon/actions/payload"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
@@ -97,16 +98,16 @@ const (
 	eventDataType     = "datacontenttype"
 )
 
-// compose returns the message of an attempt. An error fails the attempt; a [finalError] fails it permanently.
+// compose returns the message of an attempt. The error is an [actions.Failure].
 func (m *message) compose(at scheduler.Attempt) (*nats.Msg, error) {
 	rendered, err := m.content.Render(at)
 	if err != nil {
-		return nil, &finalError{err}
+		return nil, actions.Invalid(err)
 	}
 	id := payload.Identify(at)
 	h, err := m.header.begin(at)
 	if err != nil {
-		return nil, &secretError{err}
+		return nil, actions.Unready(err)
 	}
 	h.add(jetstream.MsgIDHeader, at.Key)
 	h.add(headerJob, at.Job.String())

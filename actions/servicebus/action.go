@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/carillon-sched/carillon/actions"
 	"github.com/carillon-sched/carillon/actions/payload"
 	"github.com/carillon-sched/carillon/scheduler"
 )
@@ -57,18 +58,15 @@ func (a *action) attempt(ctx context.Context, at scheduler.Attempt) scheduler.Re
 	start := time.Now()
 	rendered, err := a.content.Render(at)
 	if err != nil {
-		return scheduler.Result{
-			Failed: true, Final: true, Blameless: true,
-			Summary: "The message cannot be made: " + err.Error(),
-		}
+		return actions.Invalid(err).Result("The message cannot be made: " + err.Error())
 	}
-	key, final, err := a.authentication.reveal(at)
-	if err != nil {
-		return scheduler.Result{Failed: true, Final: final, Blameless: true, Summary: a.unsent(err.Error())}
+	key, failure := a.authentication.reveal(at)
+	if failure != nil {
+		return a.unsent(failure)
 	}
 	secrets, err := a.revealed(at)
 	if err != nil {
-		return scheduler.Result{Failed: true, Blameless: true, Summary: a.unsent(err.Error())}
+		return a.unsent(actions.Unready(err))
 	}
 	m, id := a.message(at, rendered, secrets, start)
 	to := destination{account{a.namespace.place, a.authentication.name, key}, a.entity}
@@ -82,11 +80,11 @@ func (a *action) attempt(ctx context.Context, at scheduler.Attempt) scheduler.Re
 	}
 }
 
-// unsent is the summary of an attempt that got no answer.
-func (a *action) unsent(reason string) string {
+// unsent is the result of an attempt without a response.
+func (a *action) unsent(f *actions.Failure) scheduler.Result {
 	text := "Request to namespace '" + a.namespace.name + "'"
 	if a.namespace.mapped {
 		text += " at " + a.namespace.address()
 	}
-	return text + " failed: " + reason
+	return f.Result(text + " failed: " + f.Reason)
 }

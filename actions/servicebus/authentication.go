@@ -2,10 +2,12 @@ package servicebus
 
 import (
 	"errors"
+	"fmt"
 	"regexp"
 	"strings"
 	"unicode"
 
+	"github.com/carillon-sched/carillon/actions"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
@@ -79,20 +81,20 @@ func checkKey(key string) error {
 // given reports whether the job gives a key.
 func (a authentication) given() bool { return !a.key.IsZero() }
 
-// reveal returns the key for an attempt. An error that is final is about the
-// key itself.
-func (a authentication) reveal(at scheduler.Attempt) (key string, final bool, err error) {
+// reveal returns the key for an attempt.
+func (a authentication) reveal(at scheduler.Attempt) (key string, failure *actions.Failure) {
 	if !a.given() {
-		return emulatorKey, false, nil
+		return emulatorKey, nil
 	}
-	if key, err = at.Reveal(a.key); err != nil {
-		return "", false, err
+	key, err := at.Reveal(a.key)
+	if err != nil {
+		return "", actions.Unready(err)
 	}
 	if key == "" {
-		return "", true, errors.New("the shared access key is empty")
+		return "", actions.Invalid(errors.New("the shared access key is empty"))
 	}
 	if err := checkKey(key); err != nil {
-		return "", true, errors.New("the shared access key " + err.Error())
+		return "", actions.Invalid(fmt.Errorf("the shared access key %w", err))
 	}
-	return key, false, nil
+	return key, nil
 }

@@ -14,28 +14,25 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/messaging/azservicebus"
 	"github.com/Azure/go-amqp"
 
-	"github.com/carillon-sched/carillon/actions/egress"
+	"github.com/carillon-sched/carillon/actions"
 	"github.com/carillon-sched/carillon/actions/netreason"
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// failure is a classified error.
+// failure is a classified error. Its reason is the service's description, if there was a response.
 type failure struct {
-	answered bool   // the service said so
-	title    string // in its words: a condition of AMQP, or a status
-	text     string // its description, or why no response arrived
-	status   int    // of HTTP, the nearest; 0 without an answer
-	final    bool   // a retry cannot help
+	actions.Failure
 
-	// blameless says that the namespace is not to blame; see [scheduler.Result].
-	blameless bool
-
-	link       bool // the link is of no use any more
-	connection bool // the connection neither
+	title      string // of a response, in the service's words: a condition of AMQP, or a status
+	link       bool   // the link is of no use any more
+	connection bool   // the connection neither
 }
 
+// answered reports whether the service said so.
+func (f failure) answered() bool { return f.Status != 0 }
+
 // closed reports whether the service has closed the link, and the link alone.
-func (f failure) closed() bool { return f.answered && f.link && !f.connection }
+func (f failure) closed() bool { return f.answered() && f.link && !f.connection }
 
 // meanings maps the known conditions of the service to statuses (AMQP errors in Azure Service Bus, and the SDKs'
 // tables). An unknown condition is a transient failure of the service.
@@ -81,19 +78,17 @@ func judge(err error) failure {
 		return judgeCode(e)
 	}
 	if answer, ok := errors.AsType[rpcError](err); ok {
-		return answered(answer.RPCCode(), answer.Error())
+		return refusal(answer.RPCCode(), answer.Error())
 	}
 	if e, ok := errors.AsType[*amqp.Error](err); ok {
 		f := condition(string(e.Condition), e.Description)
 		link, _ := errors.AsType[*amqp.LinkError](err)
-		f.link = link != nil || f.status == http.StatusNotFound || f.status == http.StatusGone
+		f.link = link != nil || f.Status == http.StatusNotFound || f.Status == http.StatusGone
 		return f
 	}
-	refused := egress.IsRefused(err)
-	return failure{
-		text: reason(err), final: refused, link: true, connection: true,
-		blameless: refused || errors.Is(err, errBadKey),
-	}
+	f := failure{Failure: *actions.Unanswered(err, reason(err)), link: true, connection: true}
+	f.Blameless = f.Blameless || errors.Is(err, errBadKey)
+	return f
 }
 
 // judgeCode classifies an SDK error that hides its cause.
@@ -104,11 +99,11 @@ func judgeCode(e *azservicebus.Error) failure {
 	case m != nil:
 		f = condition(m[1], m[2])
 	case e.Code == azservicebus.CodeUnauthorizedAccess:
-		f = answered(http.StatusUnauthorized, text)
+		f = refusal(http.StatusUnauthorized, text)
 	case e.Code == azservicebus.CodeNotFound:
-		f = answered(http.StatusNotFound, text)
+		f = refusal(http.StatusNotFound, text)
 	default:
-		f = failure{text: reason(errors.New(text))}
+		f.Reason = reason(errors.New(text))
 	}
 	f.link = e.Code != azservicebus.CodeTimeout
 	f.connection = e.Code == azservicebus.CodeConnectionLost
@@ -121,23 +116,36 @@ var conditionPattern = regexp.MustCompile(`(?s)\*Error\{Condition: ([^,]*), Desc
 // condition judges an error with a condition of AMQP.
 func condition(name, text string) failure {
 	status := cmp.Or(meanings[name], http.StatusInternalServerError)
+	f := response(status, name, text)
 	// Disabled and locked entities can become available; unimplemented operations cannot.
-	final := scheduler.FinalStatus(status) && status != http.StatusConflict && status != http.StatusLocked
-	final = final || status == http.StatusNotImplemented
-	return failure{answered: true, title: name, text: text, status: status, final: final, blameless: aboutEntity(status)}
+	f.Final = f.Final && status != http.StatusConflict && status != http.StatusLocked || status == http.StatusNotImplemented
+	return f
 }
 
-// answered judges the answer to a request for authorization.
-func answered(status int, text string) failure {
+// refusal judges the answer to a request for authorization.
+func refusal(status int, text string) failure {
 	if _, description, ok := strings.Cut(text, "and description: "); ok {
 		text = description
 	}
-	title := cmp.Or(http.StatusText(status), strconv.Itoa(status))
-	return failure{
-		answered: true, title: title, text: text, status: status, final: scheduler.FinalStatus(status), link: true,
-		blameless: aboutEntity(status),
-	}
+	f := response(status, cmp.Or(http.StatusText(status), strconv.Itoa(status)), text)
+	f.link = true
+	return f
 }
+
+// response is the failure in a response of the service.
+func response(status int, title, text string) failure {
+	f := failure{Failure: *actions.Answered(status, text), title: title}
+	f.Blameless = aboutEntity(status)
+	if m := waitPattern.FindStringSubmatch(text); m != nil {
+		n, _ := strconv.Atoi(m[1]) // digits
+		f.RetryAfter = time.Duration(n) * time.Second
+	}
+	return f
+}
+
+// waitPattern finds how long the service asks to be left alone when it is
+// busy: "Please wait 10 seconds and try again."
+var waitPattern = regexp.MustCompile(`(?i)\bwait (\d{1,4}) seconds?\b`)
 
 // aboutEntity reports whether a status is about one queue or topic, or one
 // message, and says nothing about the namespace.
@@ -151,22 +159,20 @@ func aboutEntity(status int) bool {
 // failed returns the result of a failed attempt.
 func (a *action) failed(ctx context.Context, err error, timeout, elapsed time.Duration) scheduler.Result {
 	if i, ok := errors.AsType[*interruption](err); ok {
-		return scheduler.Result{Failed: true, Blameless: i.waited, Summary: a.unsent(netreason.Ended(ctx, i.stage, timeout, elapsed))}
+		return a.unsent(&actions.Failure{Reason: netreason.Ended(ctx, i.stage, timeout, elapsed), Blameless: i.waited})
 	}
 	f := judge(err)
-	if !f.answered {
-		return scheduler.Result{Failed: true, Final: f.final, Blameless: f.blameless, Summary: a.unsent(f.text)}
+	if !f.answered() {
+		return a.unsent(&f.Failure)
 	}
 	text := "Response from namespace '" + a.namespace.name + "': '" + f.title + "'"
 	if hint := a.hint(f); hint != "" {
 		text += " (" + hint + ")"
 	}
-	if f.text != "" {
-		text += " " + netreason.Line(f.text, maxDescription)
+	if f.Reason != "" {
+		text += " " + netreason.Line(f.Reason, maxDescription)
 	}
-	return scheduler.Result{
-		Failed: true, Final: f.final, Blameless: f.blameless, Status: f.status, Summary: text, RetryAfter: wait(f),
-	}
+	return f.Result(text)
 }
 
 // maxDescription is the length in bytes of the longest description recorded.
@@ -177,35 +183,22 @@ const maxDescription = 512
 func (a *action) hint(f failure) string {
 	place := a.noun + " '" + a.entity + "'"
 	switch {
-	case f.status == http.StatusNotFound || f.status == http.StatusGone:
+	case f.Status == http.StatusNotFound || f.Status == http.StatusGone:
 		return "the " + place + " does not exist"
-	case f.status == http.StatusUnauthorized && !a.authentication.given():
+	case f.Status == http.StatusUnauthorized && !a.authentication.given():
 		return "the job gives no sasKey"
-	case f.status == http.StatusUnauthorized || f.status == http.StatusForbidden:
+	case f.Status == http.StatusUnauthorized || f.Status == http.StatusForbidden:
 		return "the key '" + a.authentication.name + "' is wrong or may not send to the " + place
-	case f.status == http.StatusRequestEntityTooLarge:
+	case f.Status == http.StatusRequestEntityTooLarge:
 		return "the message is larger than the " + place + " takes"
-	case f.status == http.StatusInsufficientStorage:
+	case f.Status == http.StatusInsufficientStorage:
 		return "the " + place + " is full"
 	case f.title == "com.microsoft:entity-disabled":
 		return "the " + place + " is disabled"
-	case f.title == "amqp:not-allowed" && a.properties.sessionID == nil && strings.Contains(strings.ToLower(f.text), "session"):
+	case f.title == "amqp:not-allowed" && a.properties.sessionID == nil && strings.Contains(strings.ToLower(f.Reason), "session"):
 		return "the " + place + " needs a sessionId in brokeredMessageProperties"
 	}
 	return ""
-}
-
-// waitPattern finds how long the service asks to be left alone when it is
-// busy: "Please wait 10 seconds and try again."
-var waitPattern = regexp.MustCompile(`(?i)\bwait (\d{1,4}) seconds?\b`)
-
-func wait(f failure) time.Duration {
-	m := waitPattern.FindStringSubmatch(f.text)
-	if m == nil || f.final {
-		return 0
-	}
-	n, _ := strconv.Atoi(m[1]) // digits
-	return time.Duration(n) * time.Second
 }
 
 // interruption is the error of an attempt that its context ended.

@@ -164,7 +164,7 @@ func (l *link) broken(err error, lease *lease) error {
 	if f.link {
 		lease.Drop()
 	}
-	if f.link && f.final {
+	if f.link && f.Final {
 		l.cancel(err) // the others need not find out by themselves, one after the other
 	}
 	return err

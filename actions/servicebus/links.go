@@ -52,7 +52,7 @@ func newLinks(config Config, times times) *links {
 			IdleTimeout: config.IdleAfter,
 			RenewAfter:  times.renew,
 			MaxAge:      times.most,
-			Final:       func(err error) bool { return judge(err).final },
+			Final:       func(err error) bool { return judge(err).Final },
 		}),
 		connections: make(map[account]*connection),
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/messaging/azservicebus"
 	"github.com/Azure/go-amqp"
 
+	"github.com/carillon-sched/carillon/actions"
 	"github.com/carillon-sched/carillon/actions/egress"
 )
 
@@ -42,34 +43,34 @@ func TestJudge(t *testing.T) {
 	}{
 		"too large": {
 			azservicebus.ErrMessageTooLarge,
-			failure{answered: true, title: "amqp:link:message-size-exceeded", status: 413, final: true, blameless: true},
+			failure{Failure: actions.Failure{Status: 413, Final: true, Blameless: true}, title: "amqp:link:message-size-exceeded"},
 		},
 		"rejected": {
 			&amqp.Error{Condition: "com.microsoft:argument-error", Description: "d"},
-			failure{answered: true, title: "com.microsoft:argument-error", text: "d", status: 400, final: true},
+			failure{Failure: actions.Failure{Reason: "d", Status: 400, Final: true}, title: "com.microsoft:argument-error"},
 		},
 		"detached": {
 			&amqp.LinkError{RemoteErr: &amqp.Error{Condition: "amqp:resource-deleted", Description: "d"}},
-			failure{answered: true, title: "amqp:resource-deleted", text: "d", status: 410, final: true, blameless: true, link: true},
+			failure{Failure: actions.Failure{Reason: "d", Status: 410, Final: true, Blameless: true}, title: "amqp:resource-deleted", link: true},
 		},
 		"refused": {
 			&lostError{cause: egress.NewGuard().Check(netip.MustParseAddr("10.0.0.1"))},
-			failure{
-				text:  "10.0.0.1 is a private address, which jobs must not reach; --allow-target 10.0.0.1/32 allows it",
-				final: true, blameless: true, link: true, connection: true,
-			},
+			failure{Failure: actions.Failure{
+				Reason: "10.0.0.1 is a private address, which jobs must not reach; --allow-target 10.0.0.1/32 allows it",
+				Final:  true, Blameless: true,
+			}, link: true, connection: true},
 		},
-		"key":     {errBadKey, failure{text: errBadKey.Error(), blameless: true, link: true, connection: true}},
-		"unknown": {errors.New("odd"), failure{text: "odd", link: true, connection: true}},
+		"key":     {errBadKey, failure{Failure: actions.Failure{Reason: errBadKey.Error(), Blameless: true}, link: true, connection: true}},
+		"unknown": {errors.New("odd"), failure{Failure: actions.Failure{Reason: "odd"}, link: true, connection: true}},
 	} {
 		if got := judge(test.err); got != test.want {
 			t.Errorf("%s:\ngot  %+v\nwant %+v", name, got, test.want)
 		}
 	}
-	if got := answered(418, "x"); got.title != "I'm a teapot" || !got.final {
+	if got := refusal(418, "x"); got.title != "I'm a teapot" || !got.Final {
 		t.Errorf("%+v", got)
 	}
-	if got := answered(599, "rpc: failed, status code 599 and description: d"); got.title != "599" || got.text != "d" || got.final {
+	if got := refusal(599, "rpc: failed, status code 599 and description: d"); got.title != "599" || got.Reason != "d" || got.Final {
 		t.Errorf("%+v", got)
 	}
 }

@@ -3,11 +3,13 @@ package storagequeue
 import (
 	"cmp"
 	"context"
+	"errors"
 	"net/http"
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 
+	"github.com/carillon-sched/carillon/actions"
 	"github.com/carillon-sched/carillon/actions/payload"
 	"github.com/carillon-sched/carillon/scheduler"
 )
@@ -40,23 +42,24 @@ func (a *action) Invoke(ctx context.Context, at scheduler.Attempt) scheduler.Res
 func (a *action) attempt(ctx context.Context, at scheduler.Attempt) scheduler.Result {
 	start := time.Now()
 	if a.account.broken != "" {
-		return a.unsent(0, false, "the account "+a.account.broken) // the configuration may be fixed before the retry
+		return a.unsent(actions.Unready(errors.New("the account " + a.account.broken))) // the configuration may be fixed before the retry
 	}
 	message, err := a.content.Render(at)
 	if err != nil {
-		return a.unsent(0, true, err.Error())
+		return a.unsent(actions.Invalid(err))
 	}
 	text, bad := encode(message.Body, a.encoding)
 	if bad != nil {
-		return a.unsent(bad.status, true, "the message "+bad.reason)
+		bad.Reason = "the message " + bad.Reason
+		return a.unsent(bad)
 	}
 	secret, err := at.Reveal(a.token)
 	if err != nil {
-		return a.unsent(0, false, err.Error()) // the secret may be there at the retry
+		return a.unsent(actions.Unready(err))
 	}
 	to, err := a.client.open(access{a.account.endpoint, a.queue, secret})
 	if err != nil {
-		return a.unsent(0, true, err.Error())
+		return a.unsent(actions.Invalid(err))
 	}
 	for _, form := range to.token.hidden {
 		at.Hide(form)
@@ -69,12 +72,6 @@ func (a *action) attempt(ctx context.Context, at scheduler.Attempt) scheduler.Re
 }
 
 // unsent is the result of an attempt that has sent nothing.
-func (a *action) unsent(status int, final bool, reason string) scheduler.Result {
-	return scheduler.Result{
-		Failed:    true,
-		Final:     final,
-		Blameless: true,
-		Status:    status,
-		Summary:   "Nothing sent to queue '" + a.queue + "' of account '" + a.account.name + "': " + reason,
-	}
+func (a *action) unsent(f *actions.Failure) scheduler.Result {
+	return f.Result("Nothing sent to queue '" + a.queue + "' of account '" + a.account.name + "': " + f.Reason)
 }

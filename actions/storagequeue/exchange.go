@@ -4,12 +4,12 @@ import (
 	"context"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue/v2"
 
+	"github.com/carillon-sched/carillon/actions"
 	"github.com/carillon-sched/carillon/actions/egress"
 	"github.com/carillon-sched/carillon/actions/netreason"
 	"github.com/carillon-sched/carillon/scheduler"
@@ -34,11 +34,8 @@ func (x *exchange) result(ctx context.Context) scheduler.Result {
 	case x.err == nil && len(x.answer.Messages) > 0 && x.answer.Messages[0].MessageID != nil:
 		return x.done(x.receipt())
 	case x.raw == nil:
-		refused := egress.IsRefused(x.err)
-		return scheduler.Result{
-			Failed: true, Final: refused, Blameless: refused,
-			Summary: "Request to account '" + x.account.name + "' at '" + x.account.host + "' failed: " + x.reason(ctx),
-		}
+		f := actions.Unanswered(x.err, x.reason(ctx))
+		return f.Result("Request to account '" + x.account.name + "' at '" + x.account.host + "' failed: " + f.Reason)
 	case x.raw.StatusCode == http.StatusCreated:
 		return x.created(ctx)
 	}
@@ -78,12 +75,7 @@ func (x *exchange) receipt() string {
 // created judges a success status whose response describes no message.
 func (x *exchange) created(ctx context.Context) scheduler.Result {
 	if body, err := runtime.Payload(x.raw); err == nil {
-		return scheduler.Result{
-			Failed:   true,
-			Status:   http.StatusCreated,
-			Summary:  "Response from account '" + x.account.name + "': 'Created' (status 201) is not the answer of a queue",
-			Response: netreason.Cut(string(body), scheduler.MaxResponse),
-		}
+		return x.failed(actions.Answered(http.StatusCreated, "'Created' (status 201) is not the answer of a queue"), body)
 	}
 	return x.done("Message put into queue '" + x.queue + "' of account '" + x.account.name +
 		"' (the answer broke off: " + x.reason(ctx) + ")")
@@ -93,21 +85,23 @@ func (x *exchange) created(ctx context.Context) scheduler.Result {
 func (x *exchange) refused() scheduler.Result {
 	body, _ := runtime.Payload(x.raw) // as much as came
 	r := readRefusal(x.raw, body)
-	var b strings.Builder
-	b.WriteString("Response from account '" + x.account.name + "': '" + r.code + "' (status " + strconv.Itoa(r.status) + ")")
+	text := "'" + r.code + "' (status " + strconv.Itoa(r.status) + ")"
 	if r.text != "" {
-		b.WriteString(" " + r.text)
+		text += " " + r.text
 	}
 	if hint := x.hint(r); hint != "" {
-		b.WriteString(" Hint: " + hint)
+		text += " Hint: " + hint
 	}
-	return scheduler.Result{
-		Failed:     true,
-		Final:      scheduler.FinalStatus(r.status) && r.status != http.StatusConflict, // what conflicts passes, as queues being deleted do
-		Blameless:  r.aboutQueue(),
-		Status:     r.status,
-		Summary:    b.String(),
-		Response:   netreason.Cut(string(body), scheduler.MaxResponse),
-		RetryAfter: egress.RetryAfter(x.raw.Header),
-	}
+	f := actions.Answered(r.status, text)
+	f.Final = f.Final && r.status != http.StatusConflict // what conflicts passes, as queues being deleted do
+	f.Blameless = r.aboutQueue()
+	f.RetryAfter = egress.RetryAfter(x.raw.Header)
+	return x.failed(f, body)
+}
+
+// failed returns the result of a response with a body that is a failure.
+func (x *exchange) failed(f *actions.Failure, body []byte) scheduler.Result {
+	result := f.Result("Response from account '" + x.account.name + "': " + f.Reason)
+	result.Response = netreason.Cut(string(body), scheduler.MaxResponse)
+	return result
 }

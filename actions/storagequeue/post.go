@@ -12,6 +12,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue/v2"
 
+	"github.com/carillon-sched/carillon/actions"
 	"github.com/carillon-sched/carillon/actions/payload"
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
@@ -106,7 +107,7 @@ func (p *post) readContent(action, o *document.Object, region string) {
 		return // only the attempt knows the text
 	}
 	if _, bad := encode(p.content.Text(), p.encoding); bad != nil {
-		o.Problem("message", "%s", bad.reason)
+		o.Problem("message", "%s", bad.Reason)
 	}
 }
 
@@ -180,14 +181,8 @@ const (
 	encodeBase64 = "base64"
 )
 
-// invalidText says why a text cannot be a message.
-type invalidText struct {
-	status int // that the service answers, or would
-	reason string
-}
-
-// encode returns a text as it is put into the queue.
-func encode(text, encoding string) (string, *invalidText) {
+// encode returns a text as it is put into the queue, or why it cannot be, with the status that the service would answer.
+func encode(text, encoding string) (string, *actions.Failure) {
 	if encoding == encodeBase64 {
 		if n := base64.StdEncoding.EncodedLen(len(text)); n > maxText {
 			return "", tooLong(n, " in base64")
@@ -200,15 +195,18 @@ func encode(text, encoding string) (string, *invalidText) {
 	for i, r := range text {
 		switch _, size := utf8.DecodeRuneInString(text[i:]); {
 		case r == utf8.RuneError && size == 1:
-			return "", &invalidText{http.StatusBadRequest, fmt.Sprintf("is not UTF-8 from byte %d on: use messageEncoding base64", i)}
+			return "", unsendable(http.StatusBadRequest, "is not UTF-8 from byte %d on: use messageEncoding base64", i)
 		case !payload.InXML(r):
-			return "", &invalidText{http.StatusBadRequest, fmt.Sprintf("has the character %U at byte %d, "+
-				"which XML cannot carry: use messageEncoding base64", r, i)}
+			return "", unsendable(http.StatusBadRequest, "has the character %U at byte %d, which XML cannot carry: use messageEncoding base64", r, i)
 		}
 	}
 	return text, nil
 }
 
-func tooLong(n int, how string) *invalidText {
-	return &invalidText{http.StatusRequestEntityTooLarge, fmt.Sprintf("is %d bytes long%s, at most %d are allowed", n, how, maxText)}
+func tooLong(n int, how string) *actions.Failure {
+	return unsendable(http.StatusRequestEntityTooLarge, "is %d bytes long%s, at most %d are allowed", n, how, maxText)
+}
+
+func unsendable(status int, format string, args ...any) *actions.Failure {
+	return &actions.Failure{Reason: fmt.Sprintf(format, args...), Status: status, Final: true, Blameless: true}
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/carillon-sched/carillon/actions"
 	"github.com/carillon-sched/carillon/actions/payload"
 	"github.com/carillon-sched/carillon/scheduler"
 )
@@ -107,7 +108,7 @@ func (a *action) Invoke(ctx context.Context, at scheduler.Attempt) scheduler.Res
 func (x *exchange) request(ctx context.Context) (*http.Request, error) {
 	m, err := x.action.body.Render(x.attempt)
 	if err != nil {
-		return nil, &failure{why: err.Error(), final: true}
+		return nil, &failure{Failure: *actions.Invalid(err)}
 	}
 	x.body = m.Body
 	req := x.template.WithContext(ctx)

@@ -6,11 +6,13 @@ import (
 	"crypto/x509"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/carillon-sched/carillon/actions"
 	"github.com/carillon-sched/carillon/actions/lru"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
@@ -128,7 +130,7 @@ func (a *certificate) authenticate(ctx context.Context, at scheduler.Attempt, _ 
 	case err != nil && ctx.Err() != nil:
 		return credential{}, ctx.Err()
 	case err != nil:
-		return credential{}, &failure{what: "Client certificate", why: "pfx " + err.Error()}
+		return credential{}, &failure{*actions.Unready(fmt.Errorf("pfx %w", err)), "Client certificate"}
 	}
 	return credential{transport: t}, nil
 }

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/carillon-sched/carillon/actions"
 	"github.com/carillon-sched/carillon/actions/egress"
 	"github.com/carillon-sched/carillon/actions/netreason"
 	"github.com/carillon-sched/carillon/scheduler"
@@ -136,31 +137,28 @@ func (x *exchange) take(ctx context.Context, resp *http.Response) {
 
 // failure is why an attempt has no answer.
 type failure struct {
-	what       string // what failed, such as "Token request to host 'x'"; empty: the request itself
-	why        string
-	final      bool // a retry cannot help
-	blameless  bool // it is not the target's; see [scheduler.Result]
-	retryAfter time.Duration
+	actions.Failure
+
+	what string // what failed, such as "Token request to host 'x'"; empty: the request itself
 }
 
 // Error implements error.
-func (f *failure) Error() string { return f.what + " failed: " + f.why }
+func (f *failure) Error() string { return f.what + " failed: " + f.Reason }
 
 // unready returns the failure of a prerequisite, such as a secret. A retry may help, because shared secrets can
 // change.
-func unready(err error) error { return &failure{why: err.Error()} }
+func unready(err error) error { return &failure{Failure: *actions.Unready(err)} }
 
 // failBefore is fail for steps before the request, such as getting a token. They do not count against the
 // target.
 func (x *exchange) failBefore(ctx context.Context, err error) {
 	x.fail(ctx, err)
-	x.failure.blameless = true
+	x.failure.Blameless = true
 }
 
 // fail records why no response arrived. ctx is the attempt's context.
 func (x *exchange) fail(ctx context.Context, err error) {
-	refused := egress.IsRefused(err)
-	f := failure{why: x.reason(ctx, err), final: refused, blameless: refused}
+	f := failure{Failure: *actions.Unanswered(err, x.reason(ctx, err))}
 	if known, ok := errors.AsType[*failure](err); ok {
 		f = *known // waiters share the original
 	}
@@ -181,10 +179,7 @@ func retryAfter(resp *http.Response) time.Duration {
 // unless the job counts that status as a success.
 func (x *exchange) result() scheduler.Result {
 	if f := x.failure; f != nil {
-		return scheduler.Result{
-			Failed: true, Final: f.final, Blameless: f.blameless, RetryAfter: f.retryAfter,
-			Summary: f.Error(),
-		}.By(typeHTTP)
+		return f.Result(f.Error()).By(typeHTTP)
 	}
 	success := x.success.Has(x.answer.StatusCode)
 	result := scheduler.Result{

@@ -14,7 +14,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/carillon-sched/carillon/actions/egress"
+	"github.com/carillon-sched/carillon/actions"
 	"github.com/carillon-sched/carillon/actions/netreason"
 	"github.com/carillon-sched/carillon/scheduler"
 )
@@ -128,9 +128,9 @@ func (c *Client) requestToken(ctx context.Context, timeout time.Duration, r *tok
 	resp, err := c.sendTokenRequest(ctx, r, secret, header)
 	if err != nil {
 		if refused, ok := errors.AsType[*failure](err); ok {
-			f.why, f.final = refused.why, refused.final
+			f.Failure = refused.Failure
 		} else {
-			f.why, f.final = netreason.Explain(ctx, err, timeout, time.Since(start)), egress.IsRefused(err)
+			f.Failure = *actions.Unanswered(err, netreason.Explain(ctx, err, timeout, time.Since(start)))
 		}
 		return token{}, f
 	}
@@ -138,23 +138,23 @@ func (c *Client) requestToken(ctx context.Context, timeout time.Duration, r *tok
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxTokenAnswer+1))
 	switch {
 	case err != nil:
-		f.why = "the answer broke off: " + netreason.Explain(ctx, err, timeout, time.Since(start))
+		f.Reason = "the answer broke off: " + netreason.Explain(ctx, err, timeout, time.Since(start))
 		return token{}, f
 	case len(body) > maxTokenAnswer:
-		f.why = fmt.Sprintf("the answer is longer than %d bytes", maxTokenAnswer)
+		f.Reason = fmt.Sprintf("the answer is longer than %d bytes", maxTokenAnswer)
 		return token{}, f
 	}
 	var answer tokenAnswer
 	err = json.Unmarshal(body, &answer)
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
-		f.why = tokenRefusal(resp.StatusCode, answer)
-		f.final = scheduler.FinalStatus(resp.StatusCode) && !slices.Contains(passingErrors, answer.Error)
-		f.retryAfter = retryAfter(resp)
+		f.Reason = tokenRefusal(resp.StatusCode, answer)
+		f.Final = scheduler.FinalStatus(resp.StatusCode) && !slices.Contains(passingErrors, answer.Error)
+		f.RetryAfter = retryAfter(resp)
 		return token{}, f
 	}
 	t, err := issued(answer, err)
 	if err != nil {
-		f.why = err.Error()
+		f.Reason = err.Error()
 		return token{}, f
 	}
 	return t, nil
