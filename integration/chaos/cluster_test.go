@@ -23,7 +23,7 @@ var (
 	fullFlag  = flag.Bool("full", false, "run every fault of TestCluster, one after the other, with the whole load; allow nothing for what else the machine does")
 	tableFlag = flag.String("table", "", "file that takes the results of TestCluster as JSON")
 	everyFlag = flag.Int("each-second", 0, "one of so many jobs of TestCluster runs every second; 0: 40, or 10 without -full")
-	skewFlag  = flag.Duration("skew", 5*time.Minute, "clocks of the first two schedulers of TestCluster: so much ahead, and behind")
+	skewFlag  = flag.Duration("skew", 0, "clocks of the first two schedulers of TestCluster: so much ahead, and behind; 0: five minutes, or none without -full")
 	faultFlag = flag.String("faults", "", "faults of TestCluster to run, separated by commas; default: all of the form")
 )
 
@@ -120,6 +120,7 @@ type cluster struct {
 	*trio
 
 	schedulers [3]*process
+	clocks     [3]clockFile     // of their hosts
 	lives      map[string]int64 // of every scheduler that there was, by its region
 	target     *sink
 	js         jetstream.JetStream
@@ -137,8 +138,10 @@ func newCluster(ctx context.Context, t *testing.T, f fault, l load) *cluster {
 		dirs = f.dirs(t)
 	}
 	c := &cluster{trio: newTrio(ctx, t, dirs...), target: newSink(t, nil), lives: map[string]int64{}, load: l, fault: f}
-	skewClocks(t)
 	for i := range c.schedulers {
+		if *fullFlag || *skewFlag != 0 || f.clocks {
+			c.clocks[i] = newClock(t, skewed(i))
+		}
 		c.serve(ctx, i)
 	}
 	for _, p := range c.schedulers {
@@ -155,7 +158,7 @@ func (c *cluster) serve(ctx context.Context, i int) {
 	c.t.Helper()
 	region := fmt.Sprintf("serve-%d", len(c.lives)+1)
 	c.lives[region] = int64(len(c.lives) + 1)
-	c.schedulers[i] = c.serveAs(ctx, steppedAs(i), region)
+	c.schedulers[i] = c.serveWith(ctx, c.clocks[i], region)
 }
 
 // calls returns all calls so far, each with the process it came from.

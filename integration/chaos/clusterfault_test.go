@@ -3,6 +3,7 @@
 package chaos
 
 import (
+	"cmp"
 	"context"
 	"syscall"
 	"testing"
@@ -18,6 +19,7 @@ type fault struct {
 	bound  time.Duration             // how late jobs may be that wait for their time; 0: none
 	needs  func(*testing.T) string   // why it cannot happen here; nil: nothing is needed
 	dirs   func(*testing.T) []string // where the nodes store; nil: anywhere
+	clocks bool                      // the schedulers' hosts have clocks of their own
 	happen func(context.Context, *cluster)
 }
 
@@ -106,7 +108,7 @@ var faults = []fault{
 		happen: fill,
 	},
 	{
-		name: "clock-stepped", about: "the clock of a scheduler's host is set 30 s and then 2 s forward, then 30 s back, for 6 s each",
+		name: "clock-stepped", about: "the clock of a scheduler's host is set 30 s and then 2 s forward, then 30 s back, for 6 s each", clocks: true,
 		happen: func(ctx context.Context, c *cluster) { steps(ctx, c, 30*time.Second, 2*time.Second, -30*time.Second) },
 	},
 }
@@ -139,4 +141,24 @@ func (c *cluster) leading(ctx context.Context) int {
 	}
 	c.t.Fatalf("no node leads: %v", leads)
 	return -1
+}
+
+// skewed returns how far ahead the clock of the i-th scheduler's host is: the first by -skew, and the second by that behind.
+func skewed(i int) time.Duration {
+	skew := *skewFlag
+	if *fullFlag {
+		skew = cmp.Or(skew, 5*time.Minute)
+	}
+	return []time.Duration{skew, -skew, 0}[i]
+}
+
+// steps sets the clock of the first scheduler's host again and again, and back in the end.
+func steps(ctx context.Context, c *cluster, all ...time.Duration) {
+	c.t.Helper()
+	for _, ahead := range append(all, 0) {
+		c.clocks[0].set(c.t, skewed(0)+ahead)
+		if ahead != 0 {
+			pause(ctx, stepped)
+		}
+	}
 }

@@ -50,7 +50,7 @@ func kindOf(kind, url string, now time.Time) job {
 // baton back, where it was.
 func TestLostTimers(t *testing.T) {
 	ctx := limited(t)
-	n := size(30_000, 5_000)
+	n := size(30_000, 2_000)
 	target := newSink(t, func(c call) int {
 		if strings.HasPrefix(c.job, "default/retried") {
 			return http.StatusServiceUnavailable

@@ -28,41 +28,47 @@ func TestMain(m *testing.M) {
 	}
 	_ = flag.Set("test.parallel", "3") // those tests wait most of the time
 	code := m.Run()
-	if dir := binaries.dir; dir != "" {
+	if dir, err := binaries(); err == nil {
 		_ = os.RemoveAll(dir)
 	}
 	os.Exit(code)
 }
 
-// binaries are the programs under test, built once, by the first test that needs them.
-var binaries struct {
-	build sync.Once
-	dir   string
-	err   error
-}
+// binaries is the folder of the programs under test, each of which is built once, by the first test that needs it.
+var (
+	binaries = sync.OnceValues(func() (string, error) { return os.MkdirTemp("", "carillon-chaos-") })
 
-// program returns the path of carillon, natsd or nats-server. They are built without the race detector, however the
-// tests are: it would only make them slow.
+	builds = map[string]func() error{
+		"carillon":     sync.OnceValue(func() error { return build("carillon", "./cmd/carillon") }),
+		"nats-server":  sync.OnceValue(func() error { return build("nats-server", "github.com/nats-io/nats-server/v2") }),
+		steppedProgram: sync.OnceValue(buildStepped),
+	}
+)
+
+// program returns the path of a program. It is built without the race detector, however the tests are: it would only make it
+// slow.
 func program(t *testing.T, name string) string {
 	t.Helper()
 	readTree(t)
-	binaries.build.Do(build)
-	if binaries.err != nil {
-		t.Fatal(binaries.err)
+	if err := builds[name](); err != nil {
+		t.Fatal(err)
 	}
-	return filepath.Join(binaries.dir, name)
+	dir, _ := binaries()
+	return filepath.Join(dir, name)
 }
 
-func build() {
-	if binaries.dir, binaries.err = os.MkdirTemp("", "carillon-chaos-"); binaries.err != nil {
-		return
+// build builds a program of the module, or of one that it requires.
+func build(name, path string, flags ...string) error {
+	dir, err := binaries()
+	if err != nil {
+		return err
 	}
-	cmd := exec.Command("go", "build", "-o", binaries.dir, "./cmd/carillon", "./integration/chaos/testdata/natsd",
-		"github.com/nats-io/nats-server/v2")
+	cmd := exec.Command("go", append(append([]string{"build", "-ldflags=-s -w", "-o", filepath.Join(dir, name)}, flags...), path)...)
 	cmd.Dir = filepath.Join("..", "..")
 	if out, err := cmd.CombinedOutput(); err != nil {
-		binaries.err = fmt.Errorf("go build: %w\n%s", err, out)
+		return fmt.Errorf("go build: %w\n%s", err, out)
 	}
+	return nil
 }
 
 // readTree reads the module's folders. The go command reuses a test's result while the files that the test itself has
@@ -161,7 +167,7 @@ func crowded() time.Duration {
 	return 10 * time.Second
 }
 
-// await looks every few milliseconds whether something has happened, and ends the test when it has not within limit.
+// await waits until something has happened, and ends the test when it has not within limit.
 func await(ctx context.Context, t *testing.T, what string, limit time.Duration, happened func() bool) {
 	t.Helper()
 	if !within(ctx, limit, happened) {
@@ -169,20 +175,28 @@ func await(ctx context.Context, t *testing.T, what string, limit time.Duration, 
 	}
 }
 
-// within reports whether something happens within limit.
+// The pauses between two looks of [within].
+const (
+	shortestPause = 10 * time.Millisecond
+	longestPause  = 250 * time.Millisecond
+	idleShare     = 4 // a pause lasts so many times as long as a look
+)
+
+// within reports whether something happens within limit. It looks every 10 ms, but for at most a fifth of the time: a look
+// that asks servers, or walks through a history, costs the system under test its processors.
 func within(ctx context.Context, limit time.Duration, happened func() bool) bool {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	for !happened() {
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
+	for {
+		began := time.Now()
+		if happened() {
+			return true
+		}
+		pause(ctx, min(max(idleShare*time.Since(began), shortestPause), longestPause))
+		if ctx.Err() != nil {
 			return happened()
 		}
 	}
-	return true
 }
 
 // pause waits for d, or until ctx is done.

@@ -102,7 +102,7 @@ func (c *trio) urls() string {
 // start starts a node, and does not wait for it.
 func (c *trio) start(ctx context.Context, i int) {
 	c.t.Helper()
-	c.nodes[i].process = launch(ctx, c.t, "nats-server", "--config", c.nodes[i].config)
+	c.nodes[i].process = launch(ctx, c.t, "", "nats-server", "--config", c.nodes[i].config)
 }
 
 // kill ends a node as kill -9 does.
@@ -209,15 +209,15 @@ func (p *process) signal(s syscall.Signal) { _ = p.cmd.Process.Signal(s) }
 // serveAt starts `carillon serve` beside a trio. Its targets are told that it is in the region.
 func (c *trio) serveAt(ctx context.Context, region string, more ...string) *process {
 	c.t.Helper()
-	return c.serveAs(ctx, "carillon", region, more...)
+	return c.serveWith(ctx, "", region, more...)
 }
 
-// serveAs is serveAt with a program that was built in another way.
-func (c *trio) serveAs(ctx context.Context, name, region string, more ...string) *process {
+// serveWith is serveAt on a host with a clock.
+func (c *trio) serveWith(ctx context.Context, clock clockFile, region string, more ...string) *process {
 	c.t.Helper()
 	args := []string{
 		"serve", "--http", "127.0.0.1:0", "--nats-url", c.urls(), "--region", region, "--allow-target", "127.0.0.1",
 		"--min-retry-interval", "1s", "--replicas", "3", "--lanes", strconv.Itoa(lanes),
 	}
-	return start(ctx, c.t, name, append(args, more...)...)
+	return start(ctx, c.t, clock, append(args, more...)...)
 }

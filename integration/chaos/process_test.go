@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/nats-io/nats.go"
 )
 
 // process is a running program that may be killed.
@@ -20,7 +23,8 @@ type process struct {
 	name  string
 	cmd   *exec.Cmd
 	began time.Time
-	ports string // file
+	ports string // file; "" for a NATS server, which is at url
+	url   string
 	log   string // file
 	ended chan struct{}
 	asked atomic.Bool // to end, or about to be killed
@@ -35,19 +39,22 @@ type endpoints struct {
 
 var processes atomic.Int64
 
-// start starts a program, one of those under test or the path of another one, that says where it can be reached. It is
-// killed at the end of the test, which fails if the program has ended by itself. The test's log shows the end of the
-// program's when the test has failed; -artifacts keeps all of it.
-func start(ctx context.Context, t *testing.T, name string, args ...string) *process {
+// start starts carillon on a host with a clock. It is killed at the end of the test, which fails if it has ended by itself.
+// The test's log shows the end of carillon's when the test has failed; -artifacts keeps all of it.
+func start(ctx context.Context, t *testing.T, clock clockFile, args ...string) *process {
 	t.Helper()
 	ports := filepath.Join(t.TempDir(), "ports.json")
-	p := launch(ctx, t, name, append(args, "--ports-file", ports)...)
+	name := "carillon"
+	if clock != "" {
+		name = steppedProgram
+	}
+	p := launch(ctx, t, clock, name, append(args, "--ports-file", ports)...)
 	p.ports = ports
 	return p
 }
 
-// launch starts a program as start does that does not say where it can be reached.
-func launch(ctx context.Context, t *testing.T, name string, args ...string) *process {
+// launch starts one of the programs under test as start does.
+func launch(ctx context.Context, t *testing.T, clock clockFile, name string, args ...string) *process {
 	t.Helper()
 	id := name + "-" + strconv.FormatInt(processes.Add(1), 10)
 	p := &process{name: id, ended: make(chan struct{}), log: filepath.Join(t.ArtifactDir(), id+".log")}
@@ -57,6 +64,7 @@ func launch(ctx context.Context, t *testing.T, name string, args ...string) *pro
 	}
 	defer log.Close()
 	p.cmd = exec.CommandContext(ctx, program(t, name), args...)
+	p.cmd.Env = append(os.Environ(), clockVariable+"="+string(clock))
 	p.cmd.Stderr = log // standard output has a line for each attempt
 	p.began = time.Now()
 	if err := p.cmd.Start(); err != nil {
@@ -130,6 +138,14 @@ func (p *process) ready(ctx context.Context, t *testing.T) endpoints {
 
 // reach returns where the process can be reached, if it is ready.
 func (p *process) reach() (e endpoints, ok bool) {
+	if p.url != "" {
+		nc, err := nats.Connect(p.url, nats.MaxReconnects(0))
+		if err != nil {
+			return e, false
+		}
+		nc.Close()
+		return endpoints{NATS: p.url}, true
+	}
 	data, err := os.ReadFile(p.ports)
 	return e, err == nil && json.Unmarshal(data, &e) == nil && p.running()
 }
@@ -152,21 +168,27 @@ func (p *process) tail(n int) []byte {
 // dev starts `carillon dev` on a directory.
 func dev(ctx context.Context, t *testing.T, dir string) *process {
 	t.Helper()
-	return start(ctx, t, "carillon", "dev", "--http", "127.0.0.1:0", "--nats", "127.0.0.1:0",
+	return start(ctx, t, "", "dev", "--http", "127.0.0.1:0", "--nats", "127.0.0.1:0",
 		"--amqp", "127.0.0.1:0", "--queue", "127.0.0.1:0", "--data", dir)
 }
 
 // serve starts `carillon serve` beside a NATS server. Its targets are told that it is in the region.
 func serve(ctx context.Context, t *testing.T, url, region string) *process {
 	t.Helper()
-	return start(ctx, t, "carillon", "serve", "--http", "127.0.0.1:0", "--nats-url", url, "--region", region, "--allow-target", "127.0.0.1",
+	return start(ctx, t, "", "serve", "--http", "127.0.0.1:0", "--nats-url", url, "--region", region, "--allow-target", "127.0.0.1",
 		"--min-retry-interval", "1s")
 }
 
 // natsd starts a NATS server on a directory.
 func natsd(ctx context.Context, t *testing.T, dir, addr string) *process {
 	t.Helper()
-	return start(ctx, t, "natsd", "-dir", dir, "-addr", addr)
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := launch(ctx, t, "", "nats-server", "--jetstream", "--store_dir", dir, "--addr", host, "--port", port)
+	p.url = "nats://" + addr
+	return p
 }
 
 var errNotReady = errors.New("no process is ready")

@@ -15,10 +15,6 @@ import (
 // The load of [TestRollingRestart], and what it allows.
 const (
 	crewSize     = 3
-	eachSecond   = 150 // jobs: as many calls a second
-	eachThird    = 90  // jobs of every three seconds, which wait in JetStream
-	overlapping  = 30  // jobs of every second that may overlap themselves
-	slowJobs     = 40  // of every two seconds, whose calls last slowCall
 	slowCall     = 700 * time.Millisecond
 	putEvery     = 25 * time.Millisecond // one-shots
 	putAhead     = 3 * time.Second
@@ -26,6 +22,20 @@ const (
 	calmFor      = 2 * time.Second        // before the first exchange, and after the last
 	lateMost     = time.Second            // because of an exchange
 )
+
+// rollingJobs are the kinds of jobs that run meanwhile, and how many there are of each. Those of three seconds wait in
+// JetStream, the calls of slow ones last slowCall.
+var rollingJobs = []struct {
+	name    string
+	n, few  int // see [size]
+	every   int // seconds
+	overlap string
+}{
+	{"second", 150, 50, 1, ""},
+	{"third", 90, 30, 3, ""},
+	{"allow", 30, 15, 1, "allow"},
+	{"slow", 40, 20, 2, ""},
+}
 
 // TestRollingRestart exchanges three schedulers, one after the other, while they run hundreds of jobs a second and take new
 // ones: first the new process starts before the old one ends, then in its place. Nobody notices: nothing is lost, repeated or
@@ -43,7 +53,6 @@ func TestRollingRestart(t *testing.T) {
 	for i := range r.crew {
 		r.begin(ctx, i)
 	}
-	t.Logf("%d calls a second, and %d one-shots", eachSecond+eachThird/3+overlapping+slowJobs/2, time.Second/putEvery)
 	r.register(ctx)
 	stopPutting := r.putting(ctx)
 	pause(ctx, time.Until(r.start.Add(calmFor)))
@@ -111,20 +120,13 @@ func (r *rolling) register(ctx context.Context) {
 	r.t.Helper()
 	start := time.Now().UTC().Truncate(time.Second).Add(2 * time.Second)
 	r.start, r.jobs = start, map[string]job{}
-	for _, kind := range []struct {
-		name     string
-		n, every int
-		change   func(*job)
-	}{
-		{"second", eachSecond, 1, func(*job) {}},
-		{"third", eachThird, 3, func(*job) {}},
-		{"allow", overlapping, 1, func(j *job) { j.Overlap = "allow" }},
-		{"slow", slowJobs, 2, func(*job) {}},
-	} {
-		spread := time.Duration(kind.every) * time.Second / time.Duration(kind.n)
-		for i := range kind.n {
+	for _, kind := range rollingJobs {
+		n := size(kind.n, kind.few)
+		r.t.Logf("%d calls a second by jobs of kind %s", n/kind.every, kind.name)
+		spread := time.Duration(kind.every) * time.Second / time.Duration(n)
+		for i := range n {
 			j := newJob(r.target.url, start.Add(time.Duration(i)*spread)).every(kind.every, "second")
-			kind.change(&j)
+			j.Overlap = kind.overlap
 			name := fmt.Sprintf("%s-%d", kind.name, i)
 			if err := r.crew[i%crewSize].api.put(ctx, name, j.document()); err != nil {
 				r.t.Fatal(err)
