@@ -10,12 +10,12 @@ import (
 // Failure is why an attempt failed, in the classification that all action types share. Each package has an adapter that
 // classifies the errors of its client library:
 //
-//	cause                                            from           Status      Final         Blameless
-//	the message or a setting of the job is invalid   [Invalid]      0           yes           yes
-//	a secret or another prerequisite is missing      [Unready]      0           no            yes
-//	jobs must not reach the address                  [Unanswered]   0           yes           yes
-//	the network failed, or the attempt ended         [Unanswered]   0           no            no
-//	the target responded                             [Answered]     of HTTP     by Status     no
+//	cause                                            constructor    Status    otherwise
+//	the message or a setting of the job is invalid   [Invalid]                Final, Blameless
+//	a secret or another prerequisite is missing      [Unready]                Blameless
+//	jobs must not reach the address                  [Unanswered]             Final, Blameless
+//	the network failed, or the attempt ended         [Unanswered]             –
+//	the target responded                             [Answered]     of HTTP   Final by [scheduler.FinalStatus]
 //
 // An adapter can override a field, for example for a response about one queue of a target.
 type Failure struct {

@@ -221,7 +221,8 @@ func (k *Type) template(t *testing.T) {
 // network has hosts that refuse, close and do not speak TLS.
 func (k *Type) network(t *testing.T) {
 	reader := k.Open(t, nil, nil)
-	k.check(t, k.invoke(t, reader, k.To(k.Schemes[0], freeport.Address(t)), Attempt()), actions.Failure{Reason: " failed: connection refused"})
+	unused := freeport.Address(t)
+	k.check(t, k.invoke(t, reader, k.To(k.Schemes[0], unused), Attempt()), actions.Failure{Reason: " failed: connection refused"})
 	closing := Listen(t, func(net.Conn) {})
 	k.check(t, k.invoke(t, reader, k.To(k.Schemes[0], closing), Attempt()), actions.Failure{Reason: "*connection "})
 	mail := Listen(t, func(conn net.Conn) { _, _ = conn.Write([]byte("220 mail.example ESMTP\r\n")) })
@@ -256,7 +257,8 @@ func (k *Type) trust(t *testing.T) {
 	if result := k.invoke(t, k.Open(t, nil, roots), to, Attempt()); result.Failed || received() != 1 {
 		t.Errorf("%d arrived: %+v", received(), result)
 	}
-	k.check(t, k.invoke(t, k.Open(t, nil, nil), to, Attempt()), actions.Failure{Reason: " failed: TLS: certificate signed by unknown authority"})
+	k.check(t, k.invoke(t, k.Open(t, nil, nil), to, Attempt()),
+		actions.Failure{Reason: " failed: TLS: certificate signed by unknown authority"})
 
 	others, roots := Certificate(t, "other.test")
 	address, received = k.Serve(t, &tls.Config{Certificates: []tls.Certificate{others}, MinVersion: tls.VersionTLS12})

@@ -118,7 +118,7 @@ func judgeReply(h nats.Header) *actions.Failure {
 	code, text := h.Get(micro.ErrorCodeHeader), h.Get(micro.ErrorHeader)
 	if code == "" && text == "" {
 		code, text = h.Get(headerStatus), h.Get(headerDescription)
-		if n, err := strconv.Atoi(code); err != nil || n < http.StatusBadRequest {
+		if n, _ := strconv.Atoi(code); n < http.StatusBadRequest {
 			return nil
 		}
 	}

@@ -9,8 +9,7 @@ import (
 	"go.uber.org/goleak"
 )
 
-// TestMain checks that no test left a goroutine behind. The server's
-// access-time ticker is started outside every bubble and lives on.
+// TestMain checks that no test left a goroutine behind. The server's access-time ticker lives on.
 func TestMain(m *testing.M) {
 	ats.Register()
 	before := goleak.IgnoreCurrent()

@@ -262,3 +262,45 @@ func TestNoConnection(t *testing.T) {
 	got := invoke(t, client(t, natsmsg.Config{}), attempt(), `{"subject": "x"}`)
 	check(t, got, outcome{0, true, true, "the job must name servers"})
 }
+
+// TestSecretHeaders sends headers that can be written but not read, and shared secrets as others.
+func TestSecretHeaders(t *testing.T) {
+	s := run(t)
+	nc := connect(t, s)
+	sub := subscribe(t, nc, "orders")
+	c := client(t, natsmsg.Config{Conn: nc})
+	const body = `{"subject": "orders", "headers": {"X-Api-Key": "s3cret-key", "Session-Id": {"secretRef": "session"},
+		"X-Shop": {"SECRETREF": "shop"}, "Idempotency-Key": "plain", "Nats-Msg-Id": "mine"}}`
+	a, shown, err := actiontest.Read(t, c, "natsMessage", `{"natsMessage":`+body+`}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const headers = `"headers":{"Session-Id":{"secretRef":"session"},"X-Shop":{"secretRef":"shop"},"Idempotency-Key":"plain","Nats-Msg-Id":"mine"}`
+	if !strings.Contains(shown.String(), headers) {
+		t.Errorf("shown as %s", shown)
+	}
+	at := attempt()
+	shared := map[string]string{"session": "s3ssion", "shop": "north"}
+	at.Shared = func(name string) (string, error) {
+		if text, ok := shared[name]; ok {
+			return text, nil
+		}
+		return "", errors.New("not found")
+	}
+	check(t, actiontest.Invoke(t.Context(), a, at), outcome{status: 202})
+	got := map[string]string{}
+	m := next(t, sub)
+	for _, name := range []string{"X-Api-Key", "Session-Id", "X-Shop", "Idempotency-Key", "Nats-Msg-Id"} {
+		got[name] = m.Header.Get(name)
+	}
+	want := map[string]string{
+		"X-Api-Key": "s3cret-key", "Session-Id": "s3ssion", "X-Shop": "north", "Idempotency-Key": "plain", "Nats-Msg-Id": "mine",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	shared["session"] = "a\nb"
+	check(t, actiontest.Invoke(t.Context(), a, at), outcome{failed: true, text: "the secret for header Session-Id has line breaks or control characters"})
+	delete(shared, "session")
+	check(t, actiontest.Invoke(t.Context(), a, at), outcome{failed: true, text: `shared secret "session": not found`})
+}

@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/carillon-sched/carillon/actions/egress"
 	"github.com/carillon-sched/carillon/actions/netreason"
@@ -153,5 +155,113 @@ func TestDialTimeout(t *testing.T) {
 	}
 	if got := limits.Reason(err); got != "no connection within 10s" {
 		t.Errorf("%v: got %q", err, got)
+	}
+}
+
+func TestCut(t *testing.T) {
+	for _, test := range []struct {
+		text  string
+		limit int
+		want  string
+	}{
+		{"", 0, ""},
+		{"abc", 0, ""},
+		{"abc", 3, "abc"},
+		{"abcd", 3, "abc"},
+		{"a\nb", 3, "a\nb"},
+		{"ab€", 5, "ab€"},
+		{"ab€", 4, "ab"},
+		{"ab€", 3, "ab"},
+		{"𝄞", 3, ""},
+		{"𝄞𝄞", 7, "𝄞"},
+		{"a\xffb", 5, "a\uFFFDb"},
+		{"a\xffb", 4, "a\uFFFD"},
+		{"a\xffb", 3, "a"},
+		{"ab\x80\x80\x80\x80\x80\x80", 6, "ab\uFFFD"},
+		{"\x80\x80\x80\x80\x80\x80", 2, ""},
+		{strings.Repeat("é", 1000), 7, "ééé"},
+	} {
+		if got := netreason.Cut(test.text, test.limit); got != test.want {
+			t.Errorf("%q at %d: got %q, want %q", test.text, test.limit, got, test.want)
+		}
+	}
+}
+
+func TestLine(t *testing.T) {
+	for text, want := range map[string]string{
+		"a b":                      "a b",
+		" \r\n a \x00\x1b[31m b\t": "a [31m b",
+		"a\u0085b\u2028c":          "a b c",
+		"a\xffb":                   "a\uFFFDb",
+		"aaaaaaaaaaaaaaaaaaaa":     "aaaaaaaaaa",
+	} {
+		if got := netreason.Line(text, 10); got != want {
+			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
+	}
+}
+
+func FuzzLine(f *testing.F) {
+	for _, text := range []string{"", "ab€𝄞", "a\xff\xfe\xf0\x9d\x84", "\x80\x80\x80\x80", " \n\x00\u0085"} {
+		for limit := range uint8(6) {
+			f.Add(text, limit)
+		}
+	}
+	f.Fuzz(func(t *testing.T, text string, limit uint8) {
+		n := int(limit)
+		for _, got := range []string{netreason.Cut(text, n), netreason.Line(text, n)} {
+			if len(got) > n || !utf8.ValidString(got) {
+				t.Errorf("%q at %d: got %q", text, n, got)
+			}
+		}
+		if got := netreason.Line(text, n); strings.ContainsFunc(got, unicode.IsControl) {
+			t.Errorf("%q: got %q", text, got)
+		}
+		if got := netreason.Cut(text, n); utf8.ValidString(text) && (!strings.HasPrefix(text, got) || n-len(got) >= utf8.UTFMax && got != text) {
+			t.Errorf("%q at %d: got %q, which leaves out too much", text, n, got)
+		}
+	})
+}
+
+func TestTimedOut(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), -1)
+	defer cancel()
+	for _, test := range []struct {
+		timeout, elapsed time.Duration
+		stage, want      string
+	}{
+		{time.Minute, time.Minute + time.Millisecond, "", "timed out after 60s"},
+		{time.Minute, 59 * time.Second, "", "timed out after 60s"},
+		{time.Minute, 56250 * time.Millisecond, "", "timed out after 60s"},
+		{time.Minute, 56249 * time.Millisecond, "", "timed out after 56.249s"},
+		{time.Minute, 1500*time.Millisecond + time.Microsecond, "", "timed out after 1.5s"},
+		{time.Minute, 20 * time.Millisecond, "while connecting", "timed out after 20ms while connecting"},
+		{0, 3 * time.Second, "", "timed out after 3s"},
+		{50 * time.Millisecond, 51 * time.Millisecond, "", "timed out after 50ms"},
+		{90500 * time.Millisecond, 91 * time.Second, "", "timed out after 90.5s"},
+		{30 * time.Minute, 30 * time.Minute, "", "timed out after 1800s"},
+	} {
+		if got := netreason.Ended(ctx, test.stage, test.timeout, test.elapsed); got != test.want {
+			t.Errorf("%v after %v: got %q, want %q", test.timeout, test.elapsed, got, test.want)
+		}
+	}
+}
+
+func TestCanceled(t *testing.T) {
+	if got := netreason.Ended(t.Context(), "while connecting", time.Minute, time.Hour); got != "" {
+		t.Errorf("not ended: got %q", got)
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(errors.New("the worker\nstops"))
+	if got := netreason.Ended(ctx, "", time.Minute, time.Hour); got != "canceled: the worker stops" {
+		t.Errorf("got %q", got)
+	}
+	if got := netreason.Ended(ctx, "while connecting", time.Minute, time.Hour); got != "canceled while connecting: the worker stops" {
+		t.Errorf("with a stage: got %q", got)
+	}
+	ctx, cancel = context.WithCancelCause(t.Context())
+	cancel(errors.New(strings.Repeat("x", 1000)))
+	if got := netreason.Ended(ctx, "", 0, 0); len(got) != netreason.Max {
+		t.Errorf("%d bytes", len(got))
 	}
 }

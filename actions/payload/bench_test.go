@@ -2,8 +2,6 @@ package payload_test
 
 import (
 	"testing"
-
-	"github.com/carillon-sched/carillon/actions/payload"
 )
 
 func BenchmarkRender(b *testing.B) {
@@ -23,23 +21,5 @@ func BenchmarkRender(b *testing.B) {
 				}
 			}
 		})
-	}
-}
-
-// BenchmarkRead is the share of the template in reading a definition.
-func BenchmarkRead(b *testing.B) {
-	b.ReportAllocs()
-	for b.Loop() {
-		mustRead(b, `{"queueMessage":{"template":true,"message":"{\"from\":{{json .Previous}},\"to\":\"{{.Nominal.Format \"2006-01-02\"}}\"}"}}`)
-	}
-}
-
-func BenchmarkIdentify(b *testing.B) {
-	a := attempt()
-	b.ReportAllocs()
-	for b.Loop() {
-		if payload.Identify(a).Try != "2" {
-			b.Fatal("try")
-		}
 	}
 }

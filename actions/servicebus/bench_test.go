@@ -6,10 +6,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-
-	"github.com/carillon-sched/carillon/actions/servicebus"
-	"github.com/carillon-sched/carillon/integration/emulator/emulatortest"
-	emulator "github.com/carillon-sched/carillon/integration/emulator/servicebus"
 )
 
 const benchBody = `{"order":"4711","amount":12.5}`
@@ -35,32 +31,6 @@ func BenchmarkInvoke(b *testing.B) {
 	}
 }
 
-// BenchmarkHerd runs 20,000 attempts at once, of a client that has no
-// connection yet.
-func BenchmarkHerd(b *testing.B) {
-	const herd = 20_000
-	for b.Loop() {
-		b.StopTimer()
-		server := emulatortest.ServiceBus(b, emulator.Config{AutoCreate: true})
-		client := servicebus.New(dev(server))
-		action := toQueue(b, client, "q1", fmt.Sprintf(`"message":%q`, benchBody))
-		b.StartTimer()
-		var group sync.WaitGroup
-		for i := range herd {
-			group.Go(func() {
-				if result := action.Invoke(b.Context(), keyed(strconv.Itoa(i))); result.Failed {
-					b.Error(result.Message)
-				}
-			})
-		}
-		group.Wait()
-		b.StopTimer()
-		client.Close()
-		b.StartTimer()
-	}
-	b.ReportMetric(float64(b.N)*herd/b.Elapsed().Seconds(), "sends/s")
-}
-
 // spread calls f b.N times from that many goroutines, and reports the rate.
 func spread(b *testing.B, workers int, f func(i int64)) {
 	b.Helper()
@@ -75,13 +45,4 @@ func spread(b *testing.B, workers int, f func(i int64)) {
 	}
 	group.Wait()
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "sends/s")
-}
-
-// BenchmarkReadAction is what a herd of jobs costs that were not cached.
-func BenchmarkReadAction(b *testing.B) {
-	client := servicebus.New(servicebus.Config{KeyOptional: true})
-	b.ReportAllocs()
-	for b.Loop() {
-		toQueue(b, client, "q1", `"message":"hello","customMessageProperties":{"appname":"FromScheduler"}`)
-	}
 }

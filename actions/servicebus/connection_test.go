@@ -1,16 +1,20 @@
 package servicebus_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net"
+	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/carillon-sched/carillon/actions/actiontest"
 	"github.com/carillon-sched/carillon/actions/egress"
 	"github.com/carillon-sched/carillon/actions/servicebus"
 	"github.com/carillon-sched/carillon/integration/emulator/emulatortest"
@@ -118,36 +122,6 @@ func TestConnectionsAreShared(t *testing.T) {
 	fail(t, toQueue(t, client, "q1"), 0, false, "the scheduler is stopping")
 }
 
-// TestHerd runs hundreds of attempts at once, of many jobs, on a client that has no connection yet.
-func TestHerd(t *testing.T) {
-	server := emulatortest.ServiceBus(t, emulator.Config{AutoCreate: true})
-	p := through(t, server.Addr())
-	client := newClient(t, behind(p))
-	const jobs, queues = 800, 4
-	var group sync.WaitGroup
-	for i := range jobs {
-		action := toQueue(t, client, fmt.Sprint("q", i%queues))
-		group.Go(func() {
-			if result := invoke(t, action, keyed(fmt.Sprint("k", i))); result.Failed {
-				t.Error(result.Message)
-			}
-		})
-	}
-	group.Wait()
-	for i := range queues {
-		ids := make(map[string]bool)
-		for _, m := range receive(t, server, fmt.Sprint("q", i), jobs/queues) {
-			ids[m.MessageID] = true
-		}
-		if len(ids) != jobs/queues {
-			t.Errorf("q%d has %d different messages", i, len(ids))
-		}
-	}
-	if got := p.total.Load(); got != 1 {
-		t.Errorf("%d connections", got)
-	}
-}
-
 // TestHerdLosesConnection cuts the connection while a herd is under way: every attempt ends, and those after it succeed.
 func TestHerdLosesConnection(t *testing.T) {
 	server, client := start(t)
@@ -188,24 +162,6 @@ func eventually(tb testing.TB, so func() bool) {
 	}
 }
 
-// TestRestart stops the emulator between attempts, and starts it again at the same address.
-func TestRestart(t *testing.T) {
-	server := emulatortest.ServiceBus(t, emulator.Config{AutoCreate: true})
-	client := newClient(t, dev(server))
-	action := toQueue(t, client, "q1", `"message":"hello"`)
-	succeed(t, action, attempt())
-	address := server.Addr()
-	if err := server.Close(); err != nil {
-		t.Fatal(err)
-	}
-	for range 2 {
-		fail(t, action, 0, false, " failed: ", "connection ")
-	}
-	again := emulatortest.ServiceBus(t, emulator.Config{AutoCreate: true, Addr: address})
-	succeed(t, action, attempt())
-	receive(t, again, "q1", 1)
-}
-
 // TestDisconnect shows that a connection which broke while nothing was sent costs no attempt.
 func TestDisconnect(t *testing.T) {
 	server := emulatortest.ServiceBus(t, emulator.Config{AutoCreate: true})
@@ -221,25 +177,7 @@ func TestDisconnect(t *testing.T) {
 	}
 }
 
-// TestIdle shows that what is idle is closed, and opened again when it is needed.
-func TestIdle(t *testing.T) {
-	server := emulatortest.ServiceBus(t, emulator.Config{AutoCreate: true})
-	p := through(t, server.Addr())
-	config := behind(p)
-	config.IdleAfter = 30 * time.Millisecond
-	client := newClient(t, config)
-	for range 3 {
-		before := p.total.Load()
-		succeed(t, toQueue(t, client, "q1"), attempt())
-		succeed(t, toQueue(t, client, "q2"), attempt())
-		p.wait(t, 0)
-		if p.total.Load() == before {
-			t.Error("a closed connection was used")
-		}
-	}
-}
-
-// TestMaxLinks has more destinations than there may be links.
+// TestMaxLinks has attempts that wait for a link, and do not blame the namespace for it.
 func TestMaxLinks(t *testing.T) {
 	server := emulatortest.ServiceBus(t, emulator.Config{AutoCreate: true})
 	p := through(t, server.Addr())
@@ -250,18 +188,6 @@ func TestMaxLinks(t *testing.T) {
 		return mustRead(t, client, "ServiceBusQueue", withKey("q1", fmt.Sprint("n", i), `"k"`))
 	}
 	var group sync.WaitGroup
-	for i := range 40 {
-		a := action(i % 10)
-		group.Go(func() {
-			if result := invoke(t, a, attempt()); result.Failed {
-				t.Error(result.Message)
-			}
-		})
-	}
-	group.Wait()
-	p.wait(t, 2)
-
-	// With all links in use, an attempt waits.
 	server.Inject(emulator.Fault{Operation: emulator.OpSend, Count: 2, Delay: time.Minute})
 	ctx, cancel := context.WithCancel(t.Context())
 	for i := range 2 {
@@ -304,5 +230,107 @@ func TestKeyChange(t *testing.T) {
 		if result := invoke(t, action, at); result.Failed == step.ok || !step.ok && result.Status != 401 {
 			t.Errorf("%s: %+v", step.key, result)
 		}
+	}
+}
+
+// TestTimeouts ends attempts at every stage: none lasts much longer than its context, and the client closes soon.
+func TestTimeouts(t *testing.T) {
+	server := emulatortest.ServiceBus(t, emulator.Config{AutoCreate: true})
+	stages := map[string]struct {
+		namespace string
+		fault     emulator.Fault
+		warm      bool // with an open link
+		stage     string
+	}{
+		"attach": {"amqp://" + server.Addr(), emulator.Fault{Operation: emulator.OpAttach, Delay: time.Minute}, false, " while connecting"},
+		"send":   {"amqp://" + server.Addr(), emulator.Fault{Operation: emulator.OpSend, Delay: time.Minute}, true, " while waiting for the acknowledgement; the message may have arrived"},
+	}
+	for name, stage := range stages {
+		t.Run(name, func(t *testing.T) {
+			client := newClient(t, servicebus.Config{KeyOptional: true})
+			action := mustRead(t, client, "ServiceBusQueue", `{"serviceBusQueueMessage":{"namespace":"`+stage.namespace+`","queueName":"q1"}}`)
+			if stage.warm {
+				succeed(t, action, attempt())
+			}
+			if stage.fault.Delay > 0 {
+				stage.fault.Count = 2
+				server.Inject(stage.fault)
+				defer server.Heal()
+			}
+			at := attempt()
+			at.Timeout = 100 * time.Millisecond
+			result := invoke(t, action, at)
+			wantFailure(t, result, 0, false, " failed: timed out after 100ms"+stage.stage)
+			if result.Blameless {
+				t.Error("a timeout is nobody's fault")
+			}
+			if result.Duration > 10*time.Second {
+				t.Errorf("timed out after %v", result.Duration)
+			}
+			ctx, cancel := context.WithCancelCause(t.Context())
+			time.AfterFunc(100*time.Millisecond, func() { cancel(errors.New("the worker is stopping")) })
+			result = actiontest.Invoke(ctx, action, attempt())
+			wantFailure(t, result, 0, false, " failed: canceled"+stage.stage+": the worker is stopping")
+			if result.Duration > 10*time.Second {
+				t.Errorf("canceled after %v", result.Duration)
+			}
+			begun := time.Now()
+			client.Close()
+			if took := time.Since(begun); took > 10*time.Second {
+				t.Errorf("closed after %v", took)
+			}
+		})
+	}
+}
+
+// TestCloseEndsAttempts closes the client while attempts wait.
+func TestCloseEndsAttempts(t *testing.T) {
+	server, client := start(t)
+	action := toQueue(t, client, "q1")
+	server.Inject(emulator.Fault{Operation: emulator.OpSend, Count: 10, Delay: time.Minute})
+	var group sync.WaitGroup
+	for range 10 {
+		group.Go(func() { wantFailure(t, invoke(t, action, attempt()), 0, false, "the scheduler is stopping") })
+	}
+	eventually(t, func() bool { return len(server.Broker().Faults().All()) == 0 })
+	client.Close()
+	group.Wait()
+}
+
+// TestHostileFrames has services that send frames without end, at each stage. The SDK would keep them until they are whole.
+func TestHostileFrames(t *testing.T) {
+	huge := []byte{0x7f, 0xff, 0xff, 0xff, 2, 0, 0, 0}
+	sasl := []byte("AMQP\x03\x01\x00\x00")
+	mechanisms := []byte{ // one symbol array with ANONYMOUS and PLAIN
+		0, 0, 0, 37, 2, 1, 0, 0, 0, 0x53, 0x40, 0xc0, 24, 1, 0xe0, 21, 2, 0xb3,
+		0, 0, 0, 9, 'A', 'N', 'O', 'N', 'Y', 'M', 'O', 'U', 'S',
+		0, 0, 0, 5, 'P', 'L', 'A', 'I', 'N',
+	}
+	mechanisms[3], mechanisms[12], mechanisms[15] = byte(len(mechanisms)), byte(len(mechanisms)-13), byte(len(mechanisms)-16)
+	for name, first := range map[string][]byte{
+		"at once":         huge,
+		"after a header":  append(bytes.Clone(sasl), huge...),
+		"after the names": append(append(bytes.Clone(sasl), mechanisms...), huge...),
+		"just too much":   append(bytes.Clone(sasl), 0, 0x10, 0, 1, 2, 0, 0, 0),
+	} {
+		t.Run(name, func(t *testing.T) {
+			address := actiontest.Listen(t, func(conn net.Conn) {
+				_, err := io.ReadFull(conn, make([]byte, 8))
+				for part := first; err == nil; part = make([]byte, 64<<10) {
+					_, err = conn.Write(part)
+				}
+			})
+			action := actiontest.MustRead(t, newClient(t, servicebus.Config{}), "ServiceBusQueue", place("amqp://"+address))
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			result := actiontest.Invoke(t.Context(), action, attempt())
+			runtime.ReadMemStats(&after)
+			if !result.Failed || name != "at once" && !strings.Contains(result.Message, "the service sends a frame of more than 1048576 bytes") {
+				t.Errorf("got %+v", result)
+			}
+			if n := after.TotalAlloc - before.TotalAlloc; n > 64<<20 {
+				t.Errorf("%d MiB were taken", n>>20)
+			}
+		})
 	}
 }

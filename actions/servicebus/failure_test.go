@@ -137,14 +137,6 @@ func TestDetached(t *testing.T) {
 	succeed(t, action, attempt())
 }
 
-func TestTooLarge(t *testing.T) {
-	server := emulatortest.ServiceBus(t, emulator.Config{MaxMessageSize: 4096, AutoCreate: true})
-	client := newClient(t, dev(server))
-	large := toQueue(t, client, "q1", `"message":"`+strings.Repeat("a", 5000)+`"`)
-	fail(t, large, 413, true, "'amqp:link:message-size-exceeded' (the message is larger than the queue 'q1' takes)")
-	succeed(t, toQueue(t, client, "q1"), attempt())
-}
-
 // TestConnectionDrop cuts the connection at a send and at an attach.
 func TestConnectionDrop(t *testing.T) {
 	server, client := start(t)

@@ -86,22 +86,6 @@ func TestRenewal(t *testing.T) {
 	}
 }
 
-// TestOldLink shows that a link which had no successor in time is not used any more.
-func TestOldLink(t *testing.T) {
-	server := emulatortest.ServiceBus(t, emulator.Config{AutoCreate: true})
-	client := newClient(Config{}, times{open: time.Minute, renew: time.Hour, most: time.Nanosecond, linger: time.Minute})
-	defer client.Close()
-	ls := client.links
-	to := queueAt(t, server.Addr())
-	var before *link
-	for range 3 {
-		if err := ls.send(t.Context(), to, text("x")); err != nil {
-			t.Fatal(err)
-		}
-		before = current(t, ls, to, before)
-	}
-}
-
 // TestTimeoutKeepsLink shows that an attempt which ran out of time leaves the link to the others.
 func TestTimeoutKeepsLink(t *testing.T) {
 	server := emulatortest.ServiceBus(t, emulator.Config{AutoCreate: true})

@@ -1,7 +1,7 @@
 package servicebus_test
 
 import (
-	"context"
+	"errors"
 	"math"
 	"strings"
 	"testing"
@@ -10,8 +10,13 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/messaging/azservicebus"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/carillon-sched/carillon/actions/actiontest"
+	"github.com/carillon-sched/carillon/actions/egress"
+	"github.com/carillon-sched/carillon/actions/servicebus"
 	"github.com/carillon-sched/carillon/integration/emulator/emulatortest"
 	emulator "github.com/carillon-sched/carillon/integration/emulator/servicebus"
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
 // The examples of Azure Scheduler's documentation ("Job action types"), as they are but for comments.
@@ -45,7 +50,7 @@ func TestSeedExamples(t *testing.T) {
 	if want := "ServiceBusTopic Action - Message '" + id + "' sent to topic 't1' of namespace 'mySBNamespace'"; topic.Message != want {
 		t.Errorf("got  %s\nwant %s", topic.Message, want)
 	}
-	for _, m := range append(receive(t, server, "q1", 1), take(t, subscriber, 1)...) {
+	for _, m := range []*azservicebus.ReceivedMessage{receive(t, server), take(t, subscriber)} {
 		if string(m.Body) != "Some message" || m.MessageID != id {
 			t.Errorf("got %q, id %s", m.Body, m.MessageID)
 		}
@@ -68,7 +73,7 @@ func TestEveryProperty(t *testing.T) {
 		"sessionId":"s1","timeToLive":"PT1H30M","to":"t1","viaPartitionKey":"v1"}`,
 		`"customMessageProperties":{"text":"a","whole":42,"real":1.5,"large":-9223372036854775808,"huge":1e19,"yes":true,"none":null,"Name":"b","name":"c"}`)
 	succeed(t, action, attempt())
-	m := receive(t, server, "q1", 1)[0]
+	m := receive(t, server)
 
 	p := m.RawAMQPMessage.Properties
 	got := map[string]any{
@@ -120,7 +125,7 @@ func TestLongTimeToLive(t *testing.T) {
 	server, client := start(t)
 	action := toQueue(t, client, "q1", `"message":"old","brokeredMessageProperties":{"timeToLive":"P1Y"}`)
 	succeed(t, action, attempt())
-	p := receive(t, server, "q1", 1)[0].RawAMQPMessage.Properties
+	p := receive(t, server).RawAMQPMessage.Properties
 	if p.CreationTime == nil || p.AbsoluteExpiryTime == nil || !p.CreationTime.AddDate(1, 0, 0).Equal(*p.AbsoluteExpiryTime) {
 		t.Errorf("created %v, expires %v", p.CreationTime, p.AbsoluteExpiryTime)
 	}
@@ -132,82 +137,73 @@ func TestSession(t *testing.T) {
 	}})
 	client := newClient(t, dev(server))
 	fail(t, toQueue(t, client, "q1"), 400, true, "'amqp:not-allowed' (the queue 'q1' needs a sessionId in brokeredMessageProperties)")
-	for _, session := range []string{"s1", "s2", "s1"} {
-		succeed(t, toQueue(t, client, "q1", `"message":"hello","brokeredMessageProperties":{"sessionId":"`+session+`"}`), attempt())
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	receiver, err := consumer(t, server).AcceptSessionForQueue(ctx, "q1", "s1", nil)
+	succeed(t, toQueue(t, client, "q1", `"message":"hello","brokeredMessageProperties":{"sessionId":"s1"}`), attempt())
+}
+
+// TestSecretProperties sends application properties that can be written but not read, and shared secrets as others.
+func TestSecretProperties(t *testing.T) {
+	server, client := start(t)
+	const message = `{"serviceBusQueueMessage":{"namespace":"ns","queueName":"q1","message":"x","customMessageProperties":{
+		"apiKey":"s3cret-key","Auth-Token":{"secretRef":"token"},"shop":{"SECRETREF":"shop"},"pwd":17,"partitionKey":"plain","author":"me"}}}`
+	action, shown, err := actiontest.Read(t, client, "ServiceBusQueue", message)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range take(t, receiver, 2) {
-		if *m.SessionID != "s1" {
-			t.Errorf("session %s", *m.SessionID)
+	const properties = `"customMessageProperties":{"Auth-Token":{"secretRef":"token"},"shop":{"secretRef":"shop"},"pwd":17,` +
+		`"partitionKey":"plain","author":"me"}`
+	if !strings.Contains(shown.String(), properties) {
+		t.Errorf("shown as %s", shown)
+	}
+	at := attempt()
+	shared := map[string]string{"token": "t0ken", "shop": "north"}
+	at.Shared = func(name string) (string, error) {
+		if text, ok := shared[name]; ok {
+			return text, nil
+		}
+		return "", errors.New("not found")
+	}
+	succeed(t, action, at)
+	want := map[string]any{
+		"apiKey": "s3cret-key", "Auth-Token": "t0ken", "shop": "north", "pwd": int64(17), "partitionKey": "plain", "author": "me",
+	}
+	if diff := cmp.Diff(want, receive(t, server).ApplicationProperties); diff != "" {
+		t.Error(diff)
+	}
+	delete(shared, "token")
+	wantFailure(t, invoke(t, action, at), 0, false, `shared secret "token": not found`)
+	_, err = read(t, client, "ServiceBusQueue", strings.Replace(message, `"secretRef":"token"`, `"ref":"planted"`, 1))
+	const problem = "action.serviceBusQueueMessage.customMessageProperties.Auth-Token.secretRef: is required"
+	if err == nil || !strings.HasPrefix(err.Error(), problem) || strings.Contains(err.Error(), "planted") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestConfides has who is shown the secrets of an action.
+func TestConfides(t *testing.T) {
+	client := newClient(t, servicebus.Config{KeyOptional: true, Endpoints: egress.Endpoints{ByName: map[string]string{"here": "localhost"}}})
+	for namespace, want := range map[string]string{
+		"Shop": "amqps://shop.servicebus.windows.net", "sb://shop.servicebus.windows.net/": "amqps://shop.servicebus.windows.net",
+		"amqp://HOST": "amqp://host", "amqps://host": "amqps://host", "host:1": "amqps://host:1", "here": "here.servicebus.windows.net",
+	} {
+		action := mustRead(t, client, "ServiceBusQueue", `{"serviceBusQueueMessage":{"namespace":"`+namespace+`","queueName":"q1"}}`)
+		if diff := cmp.Diff([]scheduler.Recipient{{Address: want}}, action.(scheduler.SecretDestination).Recipients()); diff != "" {
+			t.Errorf("%s: %s", namespace, diff)
 		}
 	}
 }
 
-// TestSubscriptions sends to a topic with subscriptions that select by a custom property.
-func TestSubscriptions(t *testing.T) {
-	entities, err := emulator.ReadConfig(strings.NewReader(`{"UserConfig":{"Namespaces":[{"Name":"ns","Topics":[{"Name":"events/all",
-		"Subscriptions":[{"Name":"red","Rules":[{"Name":"r","Properties":{"FilterType":"Sql","SqlFilter":{"SqlExpression":"colour = 'red' AND size > 1"}}}]},
-		{"Name":"blue","Rules":[{"Name":"r","Properties":{"FilterType":"Correlation","CorrelationFilter":{"Label":"b","Properties":{"colour":"blue"}}}}]}]}]}]}}`))
+// TestStoredNumber reads a job that was accepted when a large number was still rounded.
+func TestStoredNumber(t *testing.T) {
+	server, client := start(t)
+	r := document.NewReader()
+	r.Stored = true
+	action, _, err := actiontest.ReadWith(t, r, client, "ServiceBusQueue",
+		`{"serviceBusQueueMessage":{"namespace":"ns","queueName":"q1","customMessageProperties":{"n":12345678901234567890}}}`)
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := emulatortest.ServiceBus(t, emulator.Config{Entities: entities})
-	client := newClient(t, dev(server))
-	topic := func(properties string) string {
-		return `{"serviceBusTopicMessage":{"namespace":"ns","topicPath":"events/all",` + properties + `}}`
-	}
-	red := topic(`"message":"r","customMessageProperties":{"colour":"red","size":2}`)
-	blue := topic(`"message":"b","customMessageProperties":{"colour":"blue"},"brokeredMessageProperties":{"label":"b"}`)
-	for _, action := range []string{red, blue, red} {
-		succeed(t, mustRead(t, client, "ServiceBusTopic", action), attempt())
-	}
-	for subscription, want := range map[string]string{"red": "rr", "blue": "b"} {
-		receiver, err := consumer(t, server).NewReceiverForSubscription("events/all", subscription, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var got strings.Builder
-		for _, m := range take(t, receiver, len(want)) {
-			got.Write(m.Body)
-		}
-		if got.String() != want {
-			t.Errorf("%s got %q, want %q", subscription, got.String(), want)
-		}
-	}
-}
-
-// TestDuplicateDetection shows that tries of one action in one occurrence make one message.
-func TestDuplicateDetection(t *testing.T) {
-	server := emulatortest.ServiceBus(t, emulator.Config{Entities: emulator.Entities{
-		Queues: []emulator.Queue{{Name: "q1", Options: emulator.QueueOptions{DuplicateDetection: true}}},
-	}})
-	client := newClient(t, dev(server))
-	action := toQueue(t, client, "q1", `"message":"hello"`)
-	long := strings.Repeat("ä", 200)
-	for _, key := range []string{"k1", "k1", "k2", long + "1", long + "1", long + "2", "k1"} {
-		succeed(t, action, keyed(key))
-	}
-	messages := receive(t, server, "q1", 4)
-	ids := make(map[string]bool)
-	for _, m := range messages {
-		ids[m.MessageID] = true
-		if n := len([]rune(m.MessageID)); n > 128 {
-			t.Errorf("id of %d characters", n)
-		}
-	}
-	if len(ids) != 4 || !ids["k1"] || !ids["k2"] {
-		t.Errorf("got %v", ids)
-	}
-	receiver, err := consumer(t, server).NewReceiverForQueue("q1", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if more, err := receiver.PeekMessages(t.Context(), 1, nil); err != nil || len(more) > 0 {
-		t.Errorf("%d more, %v", len(more), err)
+	succeed(t, action, attempt())
+	if got := receive(t, server).ApplicationProperties["n"]; got != 12345678901234567890.0 {
+		t.Errorf("got %v", got)
 	}
 }

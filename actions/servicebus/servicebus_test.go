@@ -128,32 +128,23 @@ func consumer(tb testing.TB, server *emulator.Server) *azservicebus.Client {
 	return client
 }
 
-// receive receives exactly n messages of a queue, and deletes them.
-func receive(tb testing.TB, server *emulator.Server, queue string, n int) []*azservicebus.ReceivedMessage {
+// receive receives and deletes the next message of the queue q1.
+func receive(tb testing.TB, server *emulator.Server) *azservicebus.ReceivedMessage {
 	tb.Helper()
-	receiver, err := consumer(tb, server).NewReceiverForQueue(queue, &azservicebus.ReceiverOptions{ReceiveMode: azservicebus.ReceiveModeReceiveAndDelete})
+	receiver, err := consumer(tb, server).NewReceiverForQueue("q1", &azservicebus.ReceiverOptions{ReceiveMode: azservicebus.ReceiveModeReceiveAndDelete})
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return take(tb, receiver, n)
+	return take(tb, receiver)
 }
 
-// receives is both kinds of receiver.
-type receives interface {
-	ReceiveMessages(ctx context.Context, most int, options *azservicebus.ReceiveMessagesOptions) ([]*azservicebus.ReceivedMessage, error)
-}
-
-func take(tb testing.TB, receiver receives, n int) []*azservicebus.ReceivedMessage {
+func take(tb testing.TB, receiver *azservicebus.Receiver) *azservicebus.ReceivedMessage {
 	tb.Helper()
 	ctx, cancel := context.WithTimeout(tb.Context(), patience)
 	defer cancel()
-	var messages []*azservicebus.ReceivedMessage
-	for len(messages) < n {
-		more, err := receiver.ReceiveMessages(ctx, n-len(messages), nil)
-		if err != nil {
-			tb.Fatalf("%d of %d messages: %v", len(messages), n, err)
-		}
-		messages = append(messages, more...)
+	messages, err := receiver.ReceiveMessages(ctx, 1, nil)
+	if err != nil {
+		tb.Fatal(err)
 	}
-	return messages
+	return messages[0]
 }

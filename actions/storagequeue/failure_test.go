@@ -200,23 +200,6 @@ func TestNetwork(t *testing.T) {
 	}
 }
 
-// TestEmulatorDown stops the emulator between two attempts.
-func TestEmulatorDown(t *testing.T) {
-	w := newWorld(t, emulator.Config{AutoCreate: true})
-	if result := w.post(members{}); result.Failed {
-		t.Fatal(result)
-	}
-	w.must(w.server.Close())
-	host := strings.TrimPrefix(w.server.URL(), "http://")
-	for range 2 { // the first meets the connection of before
-		result := w.post(members{})
-		if !result.Failed || result.Final || result.Status != 0 ||
-			!strings.HasPrefix(result.Message, "StorageQueue Action - Request to account 'myaccount' at '"+host+"' failed: connection ") {
-			t.Errorf("got %+v", result)
-		}
-	}
-}
-
 // listen starts a server that stands in for a service, and returns the members for it.
 func listen(t *testing.T, handler http.HandlerFunc) members {
 	t.Helper()

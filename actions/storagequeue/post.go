@@ -197,7 +197,8 @@ func encode(text, encoding string) (string, *actions.Failure) {
 		case r == utf8.RuneError && size == 1:
 			return "", unsendable(http.StatusBadRequest, "is not UTF-8 from byte %d on: use messageEncoding base64", i)
 		case !payload.InXML(r):
-			return "", unsendable(http.StatusBadRequest, "has the character %U at byte %d, which XML cannot carry: use messageEncoding base64", r, i)
+			return "", unsendable(http.StatusBadRequest, "has the character %U at byte %d, "+
+				"which XML cannot carry: use messageEncoding base64", r, i)
 		}
 	}
 	return text, nil

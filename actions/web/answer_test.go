@@ -4,11 +4,14 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
+	"github.com/carillon-sched/carillon/actions/actiontest"
 	"github.com/carillon-sched/carillon/actions/web"
 	"github.com/carillon-sched/carillon/scheduler"
 )
@@ -213,4 +216,116 @@ func (b *countedBody) Read(p []byte) (int, error) {
 func (b *countedBody) Close() error {
 	b.closed++
 	return nil
+}
+
+// TestFinal checks which answers say that a retry cannot help.
+func TestFinal(t *testing.T) {
+	for name, test := range map[string]struct {
+		status        int
+		success       string
+		failed, final bool
+	}{
+		"success":              {200, `{}`, false, false},
+		"moved":                {301, `{}`, true, false},
+		"not found":            {404, `{}`, true, true},
+		"beyond all":           {999, `{}`, true, false},
+		"own success":          {404, `{"status":["404"]}`, false, false},
+		"own success, no text": {404, `{"status":["404"],"bodyContains":"x"}`, true, false},
+		"own failure":          {200, `{"status":["201"]}`, true, false},
+		"own failure, 4xx":     {404, `{"status":["201"]}`, true, true},
+		"no text":              {200, `{"bodyContains":"x"}`, true, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			result := invoke(t, answer(test.status, nil, ""), success(test.success))
+			if result.Failed != test.failed || result.Final != test.final {
+				t.Errorf("got %+v", result)
+			}
+		})
+	}
+}
+
+// TestRetryAfter has the statuses that may ask to wait.
+func TestRetryAfter(t *testing.T) {
+	for status, want := range map[int]time.Duration{429: 2 * time.Minute, 503: 2 * time.Minute, 500: 0, 200: 0, 301: 0} {
+		if got := invoke(t, answer(status, http.Header{"Retry-After": {"120"}}, ""), uri("http://h/")).RetryAfter; got != want {
+			t.Errorf("%d: got %v, want %v", status, got, want)
+		}
+	}
+}
+
+// TestRetryAfterOfSuccess has a job that takes a refusal for a success.
+func TestRetryAfterOfSuccess(t *testing.T) {
+	header := http.Header{"Retry-After": {"120"}}
+	if result := invoke(t, answer(429, header, ""), success(`{"status":["429"]}`)); result.Failed || result.RetryAfter != 0 {
+		t.Errorf("got %+v", result)
+	}
+}
+
+// wantFailure checks the result of an attempt without an answer.
+func wantFailure(t *testing.T, result scheduler.Result, host, reason string) {
+	t.Helper()
+	want := "Http Action - Request to host '" + host + "' failed: " + reason
+	if !result.Failed || result.Final || result.Status != 0 || result.Response != "" || result.Message != want {
+		t.Errorf("got  %+v\nwant %s", result, want)
+	}
+}
+
+// readRequest reads one request without a body.
+func readRequest(conn net.Conn) error {
+	var request strings.Builder
+	b := make([]byte, 1)
+	for !strings.HasSuffix(request.String(), "\r\n\r\n") {
+		if _, err := conn.Read(b); err != nil {
+			return err
+		}
+		request.Write(b)
+	}
+	return nil
+}
+
+func TestNotHTTP(t *testing.T) {
+	host := actiontest.Listen(t, func(conn net.Conn) {
+		_ = readRequest(conn)
+		_, _ = io.WriteString(conn, "220 mail.example ESMTP\r\n")
+	})
+	wantFailure(t, invoke(t, newClient(t, web.Config{}), uri("http://"+host)), host,
+		`malformed HTTP status code "mail.example"`)
+}
+
+func TestHugeHeader(t *testing.T) {
+	host := actiontest.Listen(t, func(conn net.Conn) {
+		_ = readRequest(conn)
+		_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\nA: "+strings.Repeat("x", 1<<20))
+	})
+	wantFailure(t, invoke(t, newClient(t, web.Config{}), uri("http://"+host)), host,
+		"server response headers exceeded 65536 bytes; aborted")
+}
+
+// TestSwitchingProtocols has an answer that hands over the connection, which
+// nothing but closing it would end.
+func TestSwitchingProtocols(t *testing.T) {
+	closed := make(chan struct{})
+	host := actiontest.Listen(t, func(conn net.Conn) {
+		_ = readRequest(conn)
+		_, _ = io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n")
+		_, _ = io.Copy(io.Discard, conn)
+		close(closed)
+	})
+	result := invoke(t, newClient(t, web.Config{}), uri("http://"+host))
+	if !result.Failed || result.Status != 101 {
+		t.Errorf("got %+v", result)
+	}
+	<-closed
+}
+
+func TestBodyBreaksOff(t *testing.T) {
+	host := actiontest.Listen(t, func(conn net.Conn) {
+		_ = readRequest(conn)
+		_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc")
+	})
+	result := invoke(t, newClient(t, web.Config{}), uri("http://"+host))
+	want := "': 'OK' (the body broke off after 3 bytes: connection closed by the host) Response Headers: Content-Length: 10\r\n Body: abc"
+	if !result.Failed || result.Status != 200 || result.Response != "abc" || !strings.HasSuffix(result.Message, want) {
+		t.Errorf("got %+v", result)
+	}
 }

@@ -59,13 +59,3 @@ func BenchmarkInvokeAlone(b *testing.B) {
 		action.Invoke(b.Context(), attempt())
 	}
 }
-
-// BenchmarkReadAction is what a herd of jobs costs that were not cached.
-func BenchmarkReadAction(b *testing.B) {
-	client := web.New(web.Config{})
-	request := fmt.Sprintf(`{"uri":"http://example.com/","method":"POST","body":%q,"headers":{"Authorization":"Bearer x"}}`, benchBody)
-	b.ReportAllocs()
-	for b.Loop() {
-		mustRead(b, client, "Http", request)
-	}
-}

@@ -19,17 +19,13 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"software.sslmate.com/src/go-pkcs12"
 
-	"github.com/carillon-sched/carillon/actions"
 	"github.com/carillon-sched/carillon/actions/web"
-	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
 // certificate makes a certificate that ends in 2049, signed by itself.
@@ -164,23 +160,6 @@ func TestClientCertificateRedirect(t *testing.T) {
 	}
 }
 
-// TestCertificateHerd decodes one certificate for many attempts at once.
-func TestCertificateHerd(t *testing.T) {
-	key := newKey(t)
-	server, config := trusted(t, tls.RequireAnyClientCert)
-	client := newClient(t, config)
-	action := mustRead(t, client, "Http", certified(server.URL, quoted(pfx(t, pkcs12.Modern, key, certificate(t, "alice", key))), quoted("pa55")))
-	var wg sync.WaitGroup
-	for range 16 {
-		wg.Go(func() {
-			if result := action.Invoke(t.Context(), attempt()); result.Failed {
-				t.Error(result.Message)
-			}
-		})
-	}
-	wg.Wait()
-}
-
 // TestCertificateShown checks what an answer tells of a certificate.
 func TestCertificateShown(t *testing.T) {
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
@@ -306,25 +285,5 @@ func TestCertificateBesideTransport(t *testing.T) {
 	want := "Http Action - Client certificate failed: pfx cannot be used: this process has a transport of its own"
 	if !result.Failed || result.Message != want {
 		t.Errorf("got %+v", result)
-	}
-}
-
-// TestCertificateInDefinition checks that a job's properties tell of its
-// certificate, and do not show it.
-func TestCertificateInDefinition(t *testing.T) {
-	key := newKey(t)
-	file := quoted(pfx(t, pkcs12.Modern, key, certificate(t, "alice", key)))
-	v, err := document.Parse([]byte(`{"action":{"type":"https","request":` + certified("https://h/", file, `"pa55"`) + `}}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	reading := scheduler.Reading{Actions: actions.New(web.New(web.Config{}))}
-	d, err := reading.Definition(v)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got := d.Document().String()
-	if !strings.Contains(got, `"certificateSubjectName":"CN=alice,O=Carillon"`) || strings.Contains(got, "pa55") || strings.Contains(got, file) {
-		t.Errorf("got %s", got)
 	}
 }

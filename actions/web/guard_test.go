@@ -28,16 +28,6 @@ func wantRefusal(t *testing.T, result scheduler.Result, host, reason string) {
 
 const loopbackRefused = "127.0.0.1 is a loopback address, which jobs must not reach; --allow-target 127.0.0.1/32 allows it"
 
-// TestGuardRedirect has a target that may be reached and leads to one that may not.
-func TestGuardRedirect(t *testing.T) {
-	server := listen(t, func(w http.ResponseWriter, r *http.Request) {
-		http.Redirect(w, r, "http://169.254.169.254/latest/meta-data/", http.StatusFound)
-	})
-	client := newClient(t, web.Config{Guard: egress.NewGuard(netip.MustParsePrefix("127.0.0.0/8"))})
-	wantRefusal(t, invoke(t, client, uri(server.URL)), "169.254.169.254",
-		"169.254.169.254 is a link-local address, which jobs must not reach")
-}
-
 // names starts a name server whose nth answer (from 0) for any name is given
 // by answer, and returns a resolver that asks it.
 func names(t *testing.T, answer func(n int) []netip.Addr) *net.Resolver {
@@ -143,61 +133,6 @@ func TestSeveralAddresses(t *testing.T) {
 				t.Errorf("got %+v", result)
 			}
 		})
-	}
-}
-
-// TestGuardBehindProxy checks what a proxy is not asked for, and that it may
-// be where jobs must not go.
-func TestGuardBehindProxy(t *testing.T) {
-	proxy := listen(t, nil)
-	u, err := url.Parse(proxy.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	client := newClient(t, web.Config{Proxy: u, Guard: egress.NewGuard(netip.MustParsePrefix("10.1.0.0/16"))})
-	for _, allowed := range []string{"target.invalid", "10.1.2.3", "1.2.3.4", "[2606:4700::1111]:8080", "0xg.example", "a.0xg"} {
-		if result := invoke(t, client, uri("http://"+allowed+"/")); result.Failed {
-			t.Errorf("%s: %s", allowed, result.Message)
-		}
-	}
-	n := len(proxy.seen())
-	for host, reason := range map[string]string{
-		"127.0.0.1":          loopbackRefused,
-		"[::ffff:127.0.0.1]": loopbackRefused,
-		"[::1]:81":           "::1 is a loopback address, which jobs must not reach; --allow-target ::1/128 allows it",
-		"localhost":          `"localhost" stands for 127.0.0.1, a loopback address, which jobs must not reach; --allow-target 127.0.0.1/32 allows it`,
-		"metadata":           `"metadata" stands for 169.254.169.254, a link-local address, which jobs must not reach`,
-		"2130706433":         `"2130706433" is neither a name nor an address in its usual form`,
-		"127.1":              `"127.1" is neither a name nor an address in its usual form`,
-		"0x7F.1.":            `"0x7f.1." is neither a name nor an address in its usual form`,
-		"0X7f000001":         `"0x7f000001" is neither a name nor an address in its usual form`,
-		"0177.0.0.01":        `"0177.0.0.01" is neither a name nor an address in its usual form`,
-	} {
-		wantRefusal(t, invoke(t, client, uri("http://"+host+"/")), host, reason)
-	}
-	result := invoke(t, client, `{"uri":"http://target.invalid/","method":"GET",
-		"authentication":{"type":"OAuth2","tokenUrl":"http://127.1/","clientId":"c","secret":"s3cret"}}`)
-	want := `Http Action - Token request to host '127.1' failed: "127.1" is neither a name nor an address in its usual form`
-	if !result.Final || result.Message != want {
-		t.Errorf("got  %+v\nwant %s", result, want)
-	}
-	if got := len(proxy.seen()); got != n {
-		t.Errorf("the proxy was asked %d times for what is refused", got-n)
-	}
-	if result := invoke(t, newClient(t, web.Config{Proxy: u}), uri("http://127.0.0.1/")); result.Failed {
-		t.Errorf("no guard: %s", result.Message)
-	}
-}
-
-// TestGuardToken checks that tokens are asked for under the same rule.
-func TestGuardToken(t *testing.T) {
-	server := listen(t, nil)
-	client := newClient(t, web.Config{Guard: egress.NewGuard()})
-	result := invoke(t, client, fmt.Sprintf(`{"uri":"http://target.invalid/","method":"GET",
-		"authentication":{"type":"OAuth2","tokenUrl":%q,"clientId":"c","secret":"s3cret"}}`, server.URL))
-	want := "Http Action - Token request to host '" + server.Listener.Addr().String() + "' failed: " + loopbackRefused
-	if !result.Failed || !result.Final || result.Message != want || len(server.seen()) != 0 {
-		t.Errorf("got %+v\nwant %s", result, want)
 	}
 }
 

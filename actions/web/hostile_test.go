@@ -17,28 +17,6 @@ import (
 	"github.com/carillon-sched/carillon/actions/web"
 )
 
-// TestSlowHeader has a host that sends its header byte by byte and never ends.
-func TestSlowHeader(t *testing.T) {
-	gone := make(chan struct{})
-	host := actiontest.Listen(t, func(conn net.Conn) {
-		defer close(gone)
-		_ = readRequest(conn)
-		_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\nSlow: ")
-		tick := time.NewTicker(time.Millisecond)
-		defer tick.Stop()
-		for range tick.C {
-			if _, err := conn.Write([]byte("x")); err != nil {
-				return
-			}
-		}
-	})
-	at := attempt()
-	at.Timeout = 50 * time.Millisecond
-	result := actiontest.Invoke(t.Context(), mustRead(t, newClient(t, web.Config{}), "Http", uri("http://"+host)), at)
-	wantFailure(t, result, host, "timed out after 50ms")
-	<-gone
-}
-
 // TestSlowBody has a host whose body comes byte by byte and never ends.
 func TestSlowBody(t *testing.T) {
 	gone := make(chan struct{})
@@ -59,19 +37,6 @@ func TestSlowBody(t *testing.T) {
 		t.Errorf("got %+v", result)
 	}
 	<-gone
-}
-
-// TestResetMidBody has a host that resets the connection within its answer.
-func TestResetMidBody(t *testing.T) {
-	host := actiontest.Listen(t, func(conn net.Conn) {
-		_ = readRequest(conn)
-		_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc")
-		_ = conn.(*net.TCPConn).SetLinger(0)
-	})
-	result := invoke(t, newClient(t, web.Config{}), uri("http://"+host))
-	if !result.Failed || result.Final || !strings.Contains(result.Message, "connection reset by the host") {
-		t.Errorf("got %+v", result)
-	}
 }
 
 // TestCompressedBomb has hosts whose answers are small, and huge when they are unpacked: they are not.

@@ -1,38 +1,13 @@
 package web
 
 import (
-	"context"
 	"crypto/x509"
-	"errors"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"strings"
 	"testing"
-	"time"
-
-	"github.com/carillon-sched/carillon/actions/netreason"
 )
-
-// TestReason has what depends on this package's own limits, and on when the
-// attempt has ended.
-func TestReason(t *testing.T) {
-	for want, err := range map[string]error{
-		"no connection within 10s":     &net.OpError{Op: "dial", Err: os.ErrDeadlineExceeded},
-		"TLS: no handshake within 10s": errors.New("net/http: TLS handshake timeout"),
-	} {
-		if got := netreason.Explain(t.Context(), err, time.Minute, time.Minute); got != want {
-			t.Errorf("got  %q\nwant %q", got, want)
-		}
-	}
-	ended, cancel := context.WithTimeout(t.Context(), -1)
-	defer cancel()
-	if got := netreason.Explain(ended, io.EOF, time.Minute, time.Minute); got != "timed out after 60s" {
-		t.Errorf("got %q", got)
-	}
-}
 
 // TestOwnTransportTLS checks that the own transport speaks HTTP/2 where the
 // host does, and HTTP/1.1 over TLS otherwise.

@@ -6,7 +6,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"sync/atomic"
 	"testing"
 
@@ -70,20 +69,6 @@ func TestNoHiddenRepetition(t *testing.T) {
 			t.Errorf("%d requests, want 2", n)
 		}
 		client.Close()
-	}
-}
-
-func TestProxy(t *testing.T) {
-	proxy := listen(t, nil)
-	u, err := url.Parse(proxy.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if result := invoke(t, newClient(t, web.Config{Proxy: u}), uri("http://target.invalid/x")); result.Failed {
-		t.Fatal(result.Message)
-	}
-	if got := proxy.seen()[0]; got.Path != "/x" || got.Host != "target.invalid" {
-		t.Errorf("got %+v", got)
 	}
 }
 
