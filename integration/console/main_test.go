@@ -3,10 +3,13 @@ package console
 import (
 	"context"
 	"errors"
+	"flag"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"sync"
 	"testing"
 
@@ -17,7 +20,14 @@ import (
 // root is the checkout.
 var root = filepath.Join("..", "..")
 
+// parallel is how many tests run at a time by default: they wait for pages and schedulers most of the time, not for a processor.
+const parallel = 12
+
 func TestMain(m *testing.M) {
+	flag.Parse()
+	if at := flag.Lookup("test.parallel"); at.Value.String() == at.DefValue {
+		_ = at.Value.Set(strconv.Itoa(max(parallel, runtime.GOMAXPROCS(0)))) // a number
+	}
 	status := m.Run()
 	shared.end()
 	os.Exit(status)

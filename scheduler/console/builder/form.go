@@ -1,11 +1,13 @@
 package builder
 
 import (
+	"html/template"
 	"net/url"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler/console/words"
@@ -175,8 +177,16 @@ func (f Form) Plain() []string { return plainChoices }
 // Languages returns the other choices.
 func (f Form) Languages() []string { return languages }
 
-// Zones returns the names of time zones.
-func (f Form) Zones() []string { return spec.ZoneNames() }
+// Zones returns the names of time zones as options. They are written once, because they are hundreds.
+func (f Form) Zones() template.HTML { return zoneOptions() }
+
+var zoneOptions = sync.OnceValue(func() template.HTML {
+	var b strings.Builder
+	for _, name := range spec.ZoneNames() {
+		b.WriteString(`<option value="` + template.HTMLEscapeString(name) + `"></option>`)
+	}
+	return template.HTML(b.String()) //nolint:gosec // it is escaped
+})
 
 // Weekdays returns the weekdays in cron's form.
 func (f Form) Weekdays() []string { return weekdays }

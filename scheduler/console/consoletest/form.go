@@ -2,6 +2,7 @@ package consoletest
 
 import (
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -22,7 +23,7 @@ type Button struct{ Name, Value, Text string }
 // Forms returns the forms of a page, or of a part of a page.
 func Forms(tb testing.TB, page string) []*Form {
 	tb.Helper()
-	root, err := html.Parse(strings.NewReader(page))
+	root, err := html.Parse(strings.NewReader(suggestions.ReplaceAllString(page, "")))
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -34,6 +35,9 @@ func Forms(tb testing.TB, page string) []*Form {
 	}
 	return forms
 }
+
+// suggestions are of no interest to a browser without scripts, and longer than the rest of a page.
+var suggestions = regexp.MustCompile(`(?s)<datalist.*?</datalist>`)
 
 func formOf(form *html.Node) *Form {
 	f := &Form{Action: attribute(form, "action"), Method: strings.ToUpper(attribute(form, "method")), Values: url.Values{}}

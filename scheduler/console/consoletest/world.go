@@ -146,7 +146,7 @@ func New(tb testing.TB, change ...func(w *World, cfg *console.Config)) *World {
 	js, err := jetstream.New(w.NATS)
 	w.ok(err)
 	w.Await("JetStream", func() bool { _, err := js.AccountInfo(tb.Context()); return err == nil })
-	w.Store, err = store.Open(tb.Context(), w.NATS, store.Config{})
+	w.Store, err = store.Open(tb.Context(), w.NATS, store.Config{Storage: jetstream.MemoryStorage})
 	w.ok(err)
 	key, err := seal.NewKey("k1")
 	w.ok(err)
