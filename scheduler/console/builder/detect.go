@@ -167,3 +167,227 @@ func properties(text string) string {
 	}
 	return strings.Join(lines, "\n")
 }
+
+// Patterns of cron texts.
+var (
+	isHashed  = regexp.MustCompile(`(?:^|[\s,])[HR](?:[(/\s]|$)`)
+	cronField = regexp.MustCompile(`(?i)^[0-9*?LWHR#/,()\-]+$|^[0-9*/,\-]*(?:` +
+		`JAN|FEB|MAR|APR|MAY|JUN|JUL|AUG|SEP|OCT|NOV|DEC|SUN|MON|TUE|WED|THU|FRI|SAT)[A-Z0-9#/,\-]*$`)
+	yearOrMore = regexp.MustCompile(`^[0-9*,/\-?]+$|^[A-Za-z]+(?:/[A-Za-z_]+)+$|^;|^UTC$`)
+	cronZone   = regexp.MustCompile(`^(?:CRON_)?TZ=["']?([A-Za-z][A-Za-z0-9_+/\-]*)["']?;?\s+`)
+	eventCron  = regexp.MustCompile(`^cron\(([^()]*)\)$`)
+	numbered   = regexp.MustCompile(`[1-7]`)
+)
+
+// withoutComments removes crontab lines without a schedule.
+func withoutComments(text string) string {
+	var lines []string
+	for line := range strings.Lines(text) {
+		if trimmed := strings.TrimSpace(line); trimmed != "" && trimmed[0] != '#' {
+			lines = append(lines, trimmed)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// detectCron detects cron.
+func detectCron(text string) (url.Values, bool) {
+	values := url.Values{}
+	if m := cronZone.FindStringSubmatch(text); m != nil {
+		values.Set("timeZone", m[1])
+		text = text[len(m[0]):]
+	}
+	if m := eventCron.FindStringSubmatch(text); m != nil {
+		given := strings.Fields(m[1])
+		if len(given) != 6 {
+			return nil, false
+		}
+		text = translated(given)
+	}
+	given := strings.Fields(text)
+	if len(given) == 0 {
+		return nil, false
+	}
+	cron := func(text string) (url.Values, bool) {
+		dialect := spec.Obsidian
+		if isHashed.MatchString(text) {
+			dialect = spec.Dsari
+		}
+		values.Set("when", choiceCron)
+		values.Set("recurrence.cron", text)
+		values.Set("cron.dialect", string(dialect))
+		return values, true
+	}
+	if given[0][0] == '@' {
+		if strings.EqualFold(given[0], "@recur") || len(given) == 1 {
+			return cron(text)
+		}
+		return cron(given[0]) // a line of a crontab: the rest is its command
+	}
+	if quartz(given) {
+		return cron(translated(given[1:]))
+	}
+	fields := cronFields(given, 5)
+	if fields < 5 {
+		if nearly(given) {
+			return cron(text) // the parser reports the problem
+		}
+		return nil, false
+	}
+	for fields < len(given) && yearOrMore.MatchString(given[fields]) {
+		fields++
+		if fields < len(given) && strings.Contains(text, ";") {
+			fields = len(given) // several patterns
+		}
+	}
+	if strings.HasSuffix(given[4], ";") || fields >= len(given) {
+		return cron(text)
+	}
+	return cron(strings.Join(given[:fields], " ")) // a line of a crontab: the rest is its command
+}
+
+// cronFields counts the leading words that are cron fields, up to most.
+func cronFields(given []string, most int) int {
+	n := 0
+	for n < len(given) && n < most && cronField.MatchString(strings.TrimSuffix(given[n], ";")) {
+		n++
+	}
+	return n
+}
+
+// nearly reports whether five words are probably cron, with one invalid field after the time of day, or two.
+func nearly(given []string) bool {
+	right := 0
+	for _, word := range given {
+		right += cronFields([]string{word}, 1)
+	}
+	return len(given) == 5 && cronFields(given, 2) == 2 && right >= 3
+}
+
+// quartz reports whether the fields begin with seconds, as in Quartz, where one of the day fields is a question mark.
+// Only second 0 is supported; the parser reports others.
+func quartz(given []string) bool {
+	n := cronFields(given, 8)
+	return n == len(given) && (n == 6 || n == 7) && given[0] == "0" && (given[3] == "?" || given[5] == "?")
+}
+
+// translated converts fields of Quartz or EventBridge, without the seconds, to cron: a question mark becomes a star,
+// and Sunday is 0 instead of 1.
+func translated(given []string) string {
+	given = slices.Clone(given)
+	for i, field := range given {
+		if field == "?" {
+			given[i] = "*"
+		}
+	}
+	days, nth, isNth := strings.Cut(given[4], "#")
+	if !strings.ContainsRune(days, '/') {
+		days = numbered.ReplaceAllStringFunc(days, func(n string) string {
+			i, _ := strconv.Atoi(n)
+			return weekdays[(i+5)%7]
+		})
+	}
+	if given[4] = days; isNth {
+		given[4] += "#" + nth
+	}
+	if len(given) > 5 && given[5] == "*" {
+		given = given[:5]
+	}
+	return strings.Join(given, " ")
+}
+
+// Words for times of day and for possible weekdays.
+const (
+	aTime = `\d{1,2}(?:[:.h]\d{2})?\s?(?:am|pm)?`
+	aDay  = `(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*`
+)
+
+// Patterns of schedules in English.
+var (
+	atTimes  = regexp.MustCompile(`(?i)^(.*?)(?:\s+at|,)?\s+(` + aTime + `(?:(?:,\s*|\s+and\s+|\s+)` + aTime + `)*|noon|midnight)$`)
+	someDays = regexp.MustCompile(`(?i)^(?:every\s+|on\s+)?(` + aDay +
+		`(?:(?:,\s*(?:and\s+)?|\s+and\s+|\s*-\s*|\s+to\s+|\s+)` + aDay + `)*)$`)
+	spanned = regexp.MustCompile(`(?i)([a-z]+)(?:\s*-\s*|\s+to\s+)([a-z]+)`)
+	dayWord = regexp.MustCompile(`(?i)^(mon|tue|tues|wed|wednes|thu|thur|thurs|fri|sat|satur|sun)(?:days?)?$`)
+)
+
+// frequencies maps words to plain choices; a time may follow.
+var frequencies = map[string]url.Values{
+	"daily": {"when": {choiceDaily}}, "every day": {"when": {choiceDaily}}, "each day": {"when": {choiceDaily}},
+	"weekdays": {"when": {choiceWeekdays}}, "on weekdays": {"when": {choiceWeekdays}}, "every weekday": {"when": {choiceWeekdays}},
+	"weekly":  {"when": {choiceWeekly}, "plain.days": {"MON"}},
+	"monthly": {"when": {choiceMonthly}, "plain.on": {"day"}, "plain.day": {"1"}},
+	"yearly":  {"when": {choiceYearly}, "plain.date": {"1"}, "plain.month": {"JAN"}},
+	"hourly":  {"when": {choiceEvery}, "plain.n": {"1"}, "plain.unit": {"hour"}},
+}
+
+// detectWords detects "daily at 9:00", "weekdays at 9 and 17", "every Monday and Friday at 10am", "Mon-Fri 9:00", noon,
+// and "hourly". The time defaults to midnight, as in cron.
+func detectWords(text string) (url.Values, bool) {
+	text = strings.TrimSuffix(strings.TrimSpace(text), ".")
+	days, times := text, "0:00"
+	if m := atTimes.FindStringSubmatch(" " + text); m != nil {
+		days, times = strings.TrimSpace(m[1]), strings.ReplaceAll(strings.ToLower(m[2]), " and ", ", ")
+	}
+	times = strings.NewReplacer("noon", "12:00", "midnight", "0:00").Replace(times)
+	known, ok := frequencies[strings.ToLower(strings.Join(strings.Fields(days), " "))]
+	if days == "" {
+		known, ok = frequencies["daily"], true
+	}
+	if m := someDays.FindStringSubmatch(days); !ok && m != nil {
+		var chosen []string
+		if chosen, ok = daysOf(m[1]); ok {
+			known = url.Values{"when": {choiceWeekly}, "plain.days": chosen}
+		}
+	}
+	if !ok || days != text && known.Get("when") == choiceEvery {
+		return nil, false
+	}
+	values := url.Values{"plain.times": {times}}
+	maps.Copy(values, known)
+	if known.Get("when") == choiceEvery {
+		values.Del("plain.times")
+	}
+	return values, true
+}
+
+// daysOf returns the named weekdays in cron's form.
+func daysOf(text string) ([]string, bool) {
+	index := func(word string) int {
+		if !dayWord.MatchString(word) {
+			return -1
+		}
+		for i, day := range weekdays {
+			if strings.EqualFold(day, word[:3]) {
+				return i
+			}
+		}
+		return -1
+	}
+	var days []string
+	bad := false
+	rest := spanned.ReplaceAllStringFunc(text, func(span string) string {
+		m := spanned.FindStringSubmatch(span)
+		from, to := index(m[1]), index(m[2])
+		if bad = bad || from < 0 || to < 0; bad {
+			return ""
+		}
+		for i := from; ; i = (i + 1) % len(weekdays) {
+			days = append(days, weekdays[i])
+			if i == to {
+				return ""
+			}
+		}
+	})
+	for word := range strings.FieldsFuncSeq(rest, func(r rune) bool { return r == ',' || r == ' ' || r == '\t' || r == '\n' }) {
+		if strings.EqualFold(word, "and") {
+			continue
+		}
+		i := index(word)
+		if i < 0 {
+			return nil, false
+		}
+		days = append(days, weekdays[i])
+	}
+	return days, !bad && len(days) > 0
+}

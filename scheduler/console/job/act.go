@@ -4,7 +4,10 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
+	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
@@ -12,6 +15,8 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 	"github.com/carillon-sched/carillon/scheduler/console/words"
 	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/service"
+	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // done answers a successful change: with a message for a script, else with the page of the job.
@@ -151,4 +156,148 @@ func (r room) remove(c *frame.Call) error {
 	}
 	c.Note(c.Say("job.did.delete", k))
 	return c.Redirect(root)
+}
+
+// The minimum interval of updates, and the interval of checks for changes without a notification: the start of an
+// attempt leaves no record.
+const (
+	tellEvery = 250 * time.Millisecond
+	lookEvery = time.Second
+)
+
+// events updates a page until its reader disconnects or the job is deleted:
+//
+//	job-status, job-timeline  parts of the page
+//	changed                   other parts with records have changed; its id is the sequence of the last record
+//	gone                      the job was deleted
+//
+// A reconnecting browser sends the last id it received and is notified of later records.
+func (r room) events(c *frame.Call) error {
+	k := key(c)
+	v, s, err := r.statusOf(c.Context(), c, k)
+	if errors.Is(err, scheduler.ErrNotFound) {
+		return over(c.Live(), err) // after a reconnect
+	}
+	if err != nil {
+		return err
+	}
+	after, err := view.ReadSequence("after", c.Query("after"))
+	if last, failed := strconv.ParseUint(c.Request.Header.Get("Last-Event-Id"), 10, 64); failed == nil {
+		after, err = last, nil
+	}
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(c.Context())
+	defer cancel()
+	f := &following{room: r, call: c, key: k, live: c.Live()}
+	ended := make(chan error, 1)
+	go func() {
+		ended <- r.service.Follow(ctx, service.HistoryQuery{Key: k}, service.Tail{
+			After: &after, Beyond: true, Ready: func(service.Beginning) {},
+			Record: func(rec *scheduler.Record) { f.recorded.Store(rec.Sequence) },
+		})
+	}()
+	err = f.serve(ctx, ended, v, s)
+	cancel()
+	return err
+}
+
+// following is the state of an updated page.
+type following struct {
+	room room
+	call *frame.Call
+	key  scheduler.Key
+	live *frame.Live
+
+	recorded atomic.Uint64 // sequence of the last received record
+	told     uint64        // sequence of the last announced record
+	seen     string        // the last sent status
+}
+
+func (f *following) serve(ctx context.Context, ended <-chan error, v *view.Job, s *status) error {
+	if err := f.status(v, s); err != nil {
+		return err
+	}
+	tick := time.NewTicker(tellEvery)
+	defer tick.Stop()
+	looked, beat := time.Now(), time.Now()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case err := <-ended:
+			return over(f.live, err)
+		case now := <-tick.C:
+			last := f.recorded.Load()
+			if last != f.told || now.Sub(looked) >= lookEvery {
+				looked = now
+				if err := f.look(ctx, last); err != nil {
+					return over(f.live, err)
+				}
+			}
+			if now.Sub(beat) >= frame.Beat {
+				beat = now
+				if err := f.live.StillThere(); err != nil {
+					return nil // the reader has disconnected
+				}
+			}
+		}
+	}
+}
+
+// over ends the events after an error. If the job is missing, it sends the final event "gone". After other errors, the
+// browser reconnects and gets the error then.
+func over(l *frame.Live, err error) error {
+	if errors.Is(err, scheduler.ErrNotFound) {
+		return l.Event("gone", "", "")
+	}
+	return nil
+}
+
+// look sends what has changed. last is the sequence of the last record.
+func (f *following) look(ctx context.Context, last uint64) error {
+	v, s, err := f.room.statusOf(ctx, f.call, f.key)
+	if err != nil {
+		return err
+	}
+	before := f.seen
+	if err := f.status(v, s); err != nil {
+		return err
+	}
+	if last == f.told && f.seen == before {
+		return nil
+	}
+	recent, err := f.room.recentOf(ctx, f.key)
+	if err != nil {
+		return err
+	}
+	next, err := f.room.nextOf(ctx, f.call, v, nextFew)
+	if err != nil {
+		return err
+	}
+	drawn := timelineOf(recent.runs, next, f.call.Zone())
+	if drawn.Success, err = f.room.lastSuccess(ctx, f.key, recent); err != nil {
+		return err
+	}
+	if err := f.live.Part("job-timeline", page, "job-timeline", drawn); err != nil {
+		return err
+	}
+	f.told = last
+	mark := ""
+	if shown := max(last, recent.newest); shown != 0 { // a record may be readable before its notification
+		mark = strconv.FormatUint(shown, 10)
+	}
+	return f.live.Event("changed", mark, "")
+}
+
+// status sends the job's status if it has changed. It compares the data, because the rendered distances from now change
+// every second.
+func (f *following) status(v *view.Job, s *status) error {
+	seen, err := json.Marshal([]any{v.Status, v.Job.State, v.ETag(), s.Is, s.Beside})
+	if err != nil || string(seen) == f.seen {
+		return err
+	}
+	f.seen = string(seen)
+	return f.live.Part("job-status", page, "job-status", s)
 }

@@ -2,12 +2,18 @@ package job
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/console/command"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 	"github.com/carillon-sched/carillon/scheduler/console/words"
 	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/service"
+	"github.com/carillon-sched/carillon/scheduler/variable"
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
@@ -106,4 +112,141 @@ func settingsOf(j *scheduler.Job) []setting {
 		add(words.Say("job.setting.inherited", m.Name), m.Value.String())
 	}
 	return all
+}
+
+// standing is the summary of a job: its current state, and what would change it.
+type standing struct {
+	State string // name of its mark
+	Class string // of the box: note, warning or problem; "": none
+	Text  string
+	Hint  string
+}
+
+// standingOf summarizes a job. It is pure.
+func standingOf(v *view.Job, beside []service.Beside, now time.Time) standing {
+	s := standing{State: string(v.Job.State)}
+	switch {
+	case v.Job.State == scheduler.Damaged:
+		s.Class, s.Text, s.Hint = "problem", v.Status.Over, words.Say("job.is.damaged.hint")
+	case v.Job.State.Final():
+		s.Text = upper(v.Status.Over)
+		s.Class = "note"
+		if v.Job.State == scheduler.Faulted {
+			s.Class = "problem"
+		}
+	case v.Job.State == scheduler.Disabled:
+		s.Class, s.Text, s.Hint = "warning", words.Say("job.is.disabled"), words.Say("job.is.disabled.hint")
+	case v.Status.Running && v.Status.Retry > 0:
+		s.State, s.Text = "running", words.Say("job.is.running.retry", v.Status.Retry)
+	case v.Status.Running:
+		s.State, s.Text = "running", words.Say("job.is.running")
+	case v.Status.WaitsFor != "":
+		s.State, s.Class = "postponed", "warning"
+		s.Text, s.Hint = words.Say("job.is.waiting", v.Status.WaitsFor), words.Say("job.is.waiting.hint")
+	case v.Job.PausedAt(now) && v.Status.Retry == 0:
+		s.State, s.Class = string(view.Paused), "warning"
+		s.Text, s.Hint = words.Say("job.is.paused", onClock(v.Job.PausedUntil, v.Job)), words.Say("job.is.paused.hint")
+	case v.Status.Retry > 0:
+		s.State, s.Text = "retrying", words.Count("job.is.retrying", v.Status.Retry)
+	case v.Status.Next.IsZero():
+		s.Class, s.Text, s.Hint = "warning", words.Say("job.is.stranded"), words.Say("job.is.stranded.hint")
+	case v.Status.Occurrences > 1 && v.Status.Faults >= v.Status.Occurrences:
+		s.State, s.Class = string(scheduler.OutcomeFailed), "problem"
+		s.Text, s.Hint = words.Say("job.is.failing"), words.Say("job.is.failing.hint")
+	default:
+		s.Text = words.Say("job.is.enabled")
+	}
+	if len(beside) > 0 {
+		s.addBeside(beside)
+	}
+	return s
+}
+
+// addBeside adds the job's concurrent runs.
+func (s *standing) addBeside(beside []service.Beside) {
+	s.Text += " " + words.Count("job.is.beside", len(beside))
+	if s.State == string(scheduler.Disabled) || s.State == string(scheduler.Enabled) {
+		for _, b := range beside {
+			if b.Running {
+				s.State = "running"
+			}
+		}
+	}
+}
+
+// onClock formats an instant on a job's clock.
+func onClock(t time.Time, j *scheduler.Job) string {
+	zone := time.UTC
+	if j.Plan != nil {
+		zone = j.Plan.Zone()
+	}
+	return t.In(zone).Format(clockForm + " MST")
+}
+
+// upper capitalizes a sentence.
+func upper(s string) string {
+	if s != "" && s[0] >= 'a' && s[0] <= 'z' {
+		return string(s[0]-'a'+'A') + s[1:] + "."
+	}
+	return s
+}
+
+// copies are commands that put a job again, here or elsewhere, without secrets.
+type copies struct {
+	name
+
+	YAML    string
+	Curl    string
+	Apply   string
+	NATS    string
+	Token   bool     // the first command needs an access token
+	Secrets []string // paths of secrets to be added
+	Over    bool     // the job has ended and would run again elsewhere
+}
+
+// showCopy answers with the commands: a page, or its content alone.
+func (r room) showCopy(c *frame.Call) error {
+	k := key(c)
+	v, err := r.service.Get(c.Context(), k)
+	if err != nil {
+		return gone(c, err)
+	}
+	if v.Job.State == scheduler.Damaged {
+		return frame.Problem{Status: 409, Text: v.Status.Over, Hint: c.Say("job.is.damaged.hint")}
+	}
+	open := c.Who.Via == access.ViaOpen || c.Who.Via == access.ViaLoopback
+	copies := copiesOf(v, c.Server(), r.prefix, !open)
+	copies.name = nameOf(c, k)
+	if c.Part() {
+		return c.Show(&frame.Page{Template: page, Part: "job-copies", Data: copies})
+	}
+	return c.Show(shown(c.Say("job.copy")+" · "+k.Job, "copy", copies))
+}
+
+// copiesOf returns the commands for a server and its prefix of published specs. token: the server requires an access
+// token.
+func copiesOf(v *view.Job, server, prefix string, token bool) *copies {
+	k, own := v.Job.Key, v.Job.Def.Document()
+	members := own.Members()
+	if !v.Job.State.Final() {
+		members = own.Without("state").With(document.StringValue(string(v.Job.State)), "state").Members()
+	}
+	body := document.ObjectValue(document.Member{Name: "properties", Value: document.ObjectValue(members...)}).JSON()
+	file := document.ObjectValue(append([]document.Member{
+		{Name: "name", Value: document.StringValue(k.Job)},
+		{Name: "collection", Value: document.StringValue(k.Collection)},
+	}, variable.Escape(document.ObjectValue(members...)).Members()...)...)
+	yaml := string(file.YAML())
+	subject := strings.Join([]string{prefix, "spec", "put", k.Collection, k.Job}, ".")
+	c := &copies{
+		YAML: yaml, Token: token, Over: v.Job.State.Final(),
+		Curl:  command.Put(server, k, token, "", string(body)),
+		Apply: command.HereDocument("carillon apply --server "+command.Quoted(server)+" -", yaml),
+		NATS:  command.HereDocument("nats pub --force-stdin "+command.Quoted(subject), command.Untemplated(string(body))),
+	}
+	if v.Job.Def.HasSecrets() {
+		open, locked := own.SecretPaths()
+		c.Secrets = slices.Concat(open, locked)
+	}
+	return c
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -13,7 +14,9 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 	"github.com/carillon-sched/carillon/scheduler/service"
+	"github.com/carillon-sched/carillon/scheduler/trail"
 	"github.com/carillon-sched/carillon/scheduler/view"
+	"github.com/carillon-sched/carillon/scheduler/why"
 )
 
 // historySize limits the records of a page.
@@ -228,3 +231,116 @@ func (r room) repeatsOf(ctx context.Context, k scheduler.Key, of *run) ([]*run, 
 
 // wholeLength limits a text on its own page, in bytes; records keep less.
 const wholeLength = 64 << 10
+
+// The numbers of shown audit records.
+const (
+	auditFew  = 5
+	auditMany = 50
+)
+
+// auditOf returns the changes of a job, newest first; none if the audit log is disabled.
+func (r room) auditOf(ctx context.Context, k scheduler.Key, n int, before uint64) ([]*trail.Entry, uint64, error) {
+	q := service.TrailQuery{Scope: trail.Scope{Kind: trail.Job, Collection: k.Collection, Job: k.Job}}
+	entries, next, err := r.service.Trail(ctx, q, view.Page{Top: n, Before: before})
+	if errors.Is(err, scheduler.ErrNotFound) {
+		return nil, 0, nil
+	}
+	return entries, next, err
+}
+
+// showAudit answers with a page of the job's changes. The job may be deleted.
+func (r room) showAudit(c *frame.Call) error {
+	k := key(c)
+	before, err := view.ReadSequence(beforeField, c.Query(beforeField))
+	if err != nil {
+		return err
+	}
+	entries, next, err := r.auditOf(c.Context(), k, auditMany, before)
+	if err != nil {
+		return err
+	}
+	older := ""
+	if next != 0 {
+		older = frame.JobPath(k) + "/audit?" + beforeField + "=" + strconv.FormatUint(next, 10)
+	}
+	return c.Show(shown(c.Say("job.audit")+" · "+k.Job, "audit", struct {
+		name
+
+		Audit []*trail.Entry
+		Older string
+	}{nameOf(c, k), entries, older}))
+}
+
+// asked is an explanation of a run, with its question.
+type asked struct {
+	name
+
+	At     string
+	Link   string // to this answer
+	Answer *why.Answer
+	State  string // name of its mark
+	zone   *time.Location
+	Run    string // the instant of the explained run; "": none
+	Wrong  *frame.Problem
+}
+
+// showWhy explains why the job ran at a time, or did not: a page, or the answer alone. It supports deleted jobs.
+func (r room) showWhy(c *frame.Call) error {
+	k := key(c)
+	a := &asked{name: nameOf(c, k), At: c.Query("at")}
+	a.Link = a.Path + "/why?at=" + url.QueryEscape(a.At)
+	answer, err := r.service.Why(c.Context(), k, a.At)
+	switch {
+	case errors.Is(err, scheduler.ErrInvalid):
+		p := c.Describe(err)
+		a.Wrong = &p
+	case err != nil:
+		return err
+	default:
+		a.zone = time.UTC
+		if zone, err := time.LoadLocation(answer.TimeZone); err == nil && answer.TimeZone != "Local" {
+			a.zone = zone
+		}
+		a.Answer, a.State, a.Run = answer, stateOf(answer.Code), instantOf(answer.Occurrence)
+		if answer.Attempts == 0 {
+			a.Run = ""
+		}
+	}
+	if c.Part() {
+		return c.Show(&frame.Page{Template: page, Part: "job-answer", Data: a})
+	}
+	return c.Show(shown(c.Say("job.why")+" · "+k.Job, "why", a))
+}
+
+// stateOf returns the mark of an answer.
+func stateOf(code why.Code) string {
+	switch code {
+	case why.Ran:
+		return "completed"
+	case why.Failed:
+		return "faulted"
+	case why.Running:
+		return "running"
+	case why.Retrying, why.Waits, why.Overdue:
+		return "retrying"
+	case why.Skipped, why.Unrecorded:
+		return "skipped"
+	case why.Postponed:
+		return "postponed"
+	case why.Paused:
+		return string(view.Paused)
+	case why.Planned:
+		return "waiting"
+	case why.Damaged:
+		return "damaged"
+	case why.NotDue:
+		return "idle"
+	case why.Disabled:
+		return "disabled"
+	case why.NotCreated, why.Ended, why.Edited, why.Unknown, why.Deleted, why.NoJob:
+	}
+	return "none"
+}
+
+// Clock formats a time on the job's clock.
+func (a *asked) Clock(t time.Time) string { return t.In(a.zone).Format(clockForm + " MST") }

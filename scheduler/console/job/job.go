@@ -1,19 +1,23 @@
-// Package job is the console's page of one job: its definition, its past and next runs, explanations, and actions.
-//
-// A run is shown as one line per occurrence, which summarizes its records: attempts, retries and error actions. The
-// page receives small updates as events, and its script fetches the rest. After a lost connection it is complete again,
-// because its content comes from the store.
 package job
 
 import (
+	"context"
 	"embed"
+	"errors"
 	"io/fs"
+	"maps"
 	"net/http"
+	"slices"
+	"strconv"
+	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 	"github.com/carillon-sched/carillon/scheduler/service"
+	"github.com/carillon-sched/carillon/scheduler/spec"
+	"github.com/carillon-sched/carillon/scheduler/trail"
+	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 //go:embed *.html
@@ -94,4 +98,248 @@ func shown(title, main string, data any) *frame.Page {
 type within struct {
 	Main string
 	Data any
+}
+
+// name is the heading of the page.
+type name struct {
+	Key     scheduler.Key
+	Path    string
+	Operate bool
+	Admin   bool
+}
+
+func nameOf(c *frame.Call, k scheduler.Key) name {
+	return name{k, frame.JobPath(k), c.May(access.Operate, k.Collection), c.May(access.Administer, k.Collection)}
+}
+
+// status is the part of a job that changes while it runs.
+type status struct {
+	name
+
+	Is     standing
+	Job    *scheduler.Job
+	Now    view.Status
+	Beside []service.Beside
+	Etag   string
+	Paused bool
+	Active []string // occurrences that the user can cancel
+}
+
+// sheet is the whole page.
+type sheet struct {
+	status
+
+	Schedule string
+	Labels   []label
+	Warnings []spec.Warning
+	Actions  []action
+	Settings []setting
+	Next     *coming
+	Timeline *timeline
+	History  *history
+	Audit    []*trail.Entry
+	After    string // the history position after which the events begin
+}
+
+type label struct{ Name, Value string }
+
+// lastSuccess is the last success of the job.
+type lastSuccess struct {
+	At    time.Time
+	Never bool // in the retained history
+}
+
+// show answers with the page, or with its history alone.
+func (r room) show(c *frame.Call) error {
+	ctx, k := c.Context(), key(c)
+	if c.Part() {
+		h, err := r.historyOf(ctx, c, k, frame.JobPath(k))
+		if err != nil {
+			return err
+		}
+		return c.Show(&frame.Page{Template: page, Part: "job-history", Data: h})
+	}
+	s, err := r.sheetOf(ctx, c, k)
+	if err != nil {
+		return gone(c, err)
+	}
+	return c.Show(shown(k.Job+" · "+k.Collection, "job", s))
+}
+
+// gone explains a missing job.
+func gone(c *frame.Call, err error) error {
+	if !errors.Is(err, scheduler.ErrNotFound) {
+		return err
+	}
+	p := c.Describe(err)
+	p.Hint = c.Say("job.gone.hint")
+	return p
+}
+
+// statusOf returns the job and its status.
+func (r room) statusOf(ctx context.Context, c *frame.Call, k scheduler.Key) (*view.Job, *status, error) {
+	v, err := r.service.Get(ctx, k)
+	if err != nil {
+		return nil, nil, err
+	}
+	beside, err := r.service.Beside(ctx, k)
+	if err != nil {
+		return nil, nil, err
+	}
+	var active []string
+	if v.Status.Running || v.Status.Retry > 0 || v.Status.WaitsFor != "" || len(beside) > 0 {
+		if active, err = r.active(ctx, c, k); err != nil {
+			return nil, nil, err
+		}
+	}
+	now := r.service.Now()
+	return v, &status{
+		name: nameOf(c, k), Is: standingOf(v, beside, now), Job: v.Job, Now: v.Status, Beside: beside, Etag: v.ETag(),
+		Paused: v.Job.PausedAt(now) && v.Job.State == scheduler.Enabled, Active: active,
+	}, nil
+}
+
+func (r room) sheetOf(ctx context.Context, c *frame.Call, k scheduler.Key) (*sheet, error) {
+	v, st, err := r.statusOf(ctx, c, k)
+	if err != nil {
+		return nil, err
+	}
+	s := &sheet{status: *st}
+	if v.Job.Plan != nil {
+		s.Schedule, s.Warnings = v.Job.Plan.Describe(), v.Job.Def.Warnings(v.Job.Plan)
+		s.Actions, s.Settings = actionsOf(v.Job.Def), settingsOf(v.Job)
+		for _, name := range slices.Sorted(maps.Keys(v.Job.Def.Labels)) {
+			s.Labels = append(s.Labels, label{name, v.Job.Def.Labels[name]})
+		}
+	}
+	if s.Next, err = r.nextOf(ctx, c, v, nextFew); err != nil {
+		return nil, err
+	}
+	recent, err := r.recentOf(ctx, k)
+	if err != nil {
+		return nil, err
+	}
+	s.Timeline = timelineOf(recent.runs, s.Next, c.Zone())
+	s.After = strconv.FormatUint(recent.newest, 10)
+	if s.Timeline.Success, err = r.lastSuccess(ctx, k, recent); err != nil {
+		return nil, err
+	}
+	if s.History, err = r.historyOf(ctx, c, k, frame.JobPath(k)); err != nil {
+		return nil, err
+	}
+	if s.Admin {
+		s.Audit, _, err = r.auditOf(ctx, k, auditFew, 0)
+	}
+	return s, err
+}
+
+// recent are the last runs of a job.
+type recent struct {
+	runs   []*run
+	newest uint64 // sequence of the last record; 0: none
+	all    bool   // the history has no other records
+}
+
+func (r room) recentOf(ctx context.Context, k scheduler.Key) (recent, error) {
+	records, next, err := r.service.History(ctx, service.HistoryQuery{Key: k}, view.Page{})
+	if errors.Is(err, scheduler.ErrNotFound) {
+		return recent{all: true}, nil
+	}
+	if err != nil {
+		return recent{}, err
+	}
+	all := recent{runs: runsOf(records, 0), all: next == 0}
+	if len(records) > 0 {
+		all.newest = records[0].Sequence
+	}
+	return all, nil
+}
+
+func (r room) lastSuccess(ctx context.Context, k scheduler.Key, last recent) (*lastSuccess, error) {
+	for _, one := range last.runs {
+		if one.State == string(scheduler.OutcomeCompleted) {
+			return &lastSuccess{At: one.Started.Add(one.Took)}, nil
+		}
+	}
+	if last.all {
+		return &lastSuccess{Never: true}, nil
+	}
+	q := service.HistoryQuery{Key: k, RecordFilter: scheduler.RecordFilter{
+		Outcomes: []scheduler.Outcome{scheduler.OutcomeCompleted}, Phases: []scheduler.Phase{scheduler.MainPhase},
+	}}
+	records, next, err := r.service.History(ctx, q, view.Page{Top: 1})
+	if err != nil {
+		return nil, err
+	}
+	if len(records) == 0 {
+		return &lastSuccess{Never: next == 0}, nil
+	}
+	return &lastSuccess{At: records[0].Ended}, nil
+}
+
+// showNext answers with the next runs.
+func (r room) showNext(c *frame.Call) error {
+	k := key(c)
+	v, err := r.service.Get(c.Context(), k)
+	if err != nil {
+		return gone(c, err)
+	}
+	n := nextFew
+	if c.Query("n") == strconv.Itoa(nextMany) {
+		n = nextMany
+	}
+	next, err := r.nextOf(c.Context(), c, v, n)
+	if err != nil {
+		return err
+	}
+	if c.Part() {
+		return c.Show(&frame.Page{Template: page, Part: "job-next", Data: next})
+	}
+	return c.Show(shown(c.Say("job.next")+" · "+k.Job, "next", struct {
+		name
+
+		Next *coming
+	}{nameOf(c, k), next}))
+}
+
+// occurrencePage is one run with the runs that repeated it.
+type occurrencePage struct {
+	name
+
+	Run     *run
+	Repeats []*run // newest first
+	After   uint64 // the sequence that live events resume after
+	Active  bool   // the user can cancel it
+}
+
+// Repeated reports whether a repeat succeeded.
+func (p occurrencePage) Repeated() bool {
+	return slices.ContainsFunc(p.Repeats, func(o *run) bool { return o.State == string(scheduler.OutcomeCompleted) })
+}
+
+// showOccurrence answers with all records of one run.
+func (r room) showOccurrence(c *frame.Call) error {
+	k := key(c)
+	before, err := view.ReadSequence(beforeField, c.Query(beforeField))
+	if err != nil {
+		return err
+	}
+	p := occurrencePage{name: nameOf(c, k)}
+	if p.Run, err = r.occurrenceOf(c.Context(), k, c.Request.PathValue("occurrence"), before); err != nil {
+		return err
+	}
+	if p.Repeats, p.After, err = r.repeatsOf(c.Context(), k, p.Run); err != nil {
+		return err
+	}
+	if p.Run.State == string(scheduler.OutcomeFailed) || p.Run.State == string(scheduler.OutcomePostponed) {
+		active, err := r.active(c.Context(), c, k)
+		if err != nil && !errors.Is(err, scheduler.ErrNotFound) { // the job may be deleted
+			return err
+		}
+		p.Active = slices.Contains(active, p.Run.Occurrence)
+	}
+	if c.Part() {
+		return c.Show(&frame.Page{Template: page, Part: "job-occurrence", Data: p})
+	}
+	return c.Show(shown(p.Run.Occurrence, "occurrence", p))
 }

@@ -2,10 +2,12 @@ package jobform
 
 import (
 	"embed"
+	"io/fs"
 	"net/url"
 	"slices"
 	"strings"
 
+	"github.com/carillon-sched/carillon/scheduler/console/frame"
 	"github.com/carillon-sched/carillon/scheduler/console/words"
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
@@ -253,4 +255,21 @@ type Wrong struct {
 	Path, Message string
 	Field         string // the id of the element; "": none
 	Label         string // of the field
+}
+
+// Filled reports whether the section has a value or a problem.
+func (s *Section) Filled() bool {
+	return slices.ContainsFunc(slices.Concat(s.Fields, s.More), func(f *Field) bool { return f.filled() || f.wrong() })
+}
+
+//go:embed assets
+var files embed.FS
+
+// Room has the assets of forms. It has no page.
+func Room() frame.Room {
+	assets, err := fs.Sub(files, "assets")
+	if err != nil {
+		panic(err)
+	}
+	return frame.Room{Name: "jobform", Assets: assets}
 }

@@ -1,21 +1,20 @@
-// Package jobs is the console's table of all jobs, with search as you type, filters, sorting and pages, and its bulk
-// operations.
-//
-//	filter ──► table ──► selection ──► confirmation ──► progress ──► end
-//	                                    proposed          running or canceled
-//
-// A bulk operation is an operation of the service, proposed until the user confirms it. The table comes from the search
-// index. While the index is being built, it lists jobs by name only, without sorting and counts.
 package jobs
 
 import (
 	"embed"
+	"fmt"
 	"io/fs"
 	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
 
+	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 	"github.com/carillon-sched/carillon/scheduler/service"
+	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 //go:embed *.html
@@ -56,4 +55,171 @@ func Room(s *service.Service) frame.Room {
 		{Method: http.MethodPost, Path: manyPath + "/{id}/start", Right: access.OperateAny, Do: r.start},
 		{Method: http.MethodPost, Path: manyPath + "/{id}/stop", Right: access.OperateAny, Do: r.stop},
 	}}
+}
+
+// filter selects and sorts the jobs of the table, as in its URL.
+type filter struct {
+	Text       string // q
+	Collection string
+	State      string
+	Action     string
+	Label      string
+	Outcome    string
+	Within     string
+
+	Sort       string // name, next or last; "": name
+	Descending bool
+
+	Place string // start of the page, or its end with Back
+	Back  bool
+}
+
+// states are the selectable states.
+var states = []scheduler.State{
+	scheduler.Enabled, view.Paused, scheduler.Disabled, scheduler.Completed, scheduler.Faulted, scheduler.Damaged,
+}
+
+// lengths are the selectable periods of the next run.
+var lengths = []string{"1m", "1h", "24h", "168h"}
+
+// The orders of the table.
+const (
+	byName = "name"
+	byNext = "next"
+	byLast = "last"
+)
+
+var orders = map[string]scheduler.JobOrder{
+	"": scheduler.OrderByName, byName: scheduler.OrderByName, byNext: scheduler.OrderByNext, byLast: scheduler.OrderByLast,
+}
+
+// readFilter parses the parameters of a URL, or of a form with them.
+func readFilter(of url.Values) filter {
+	get := func(name string) string { return strings.TrimSpace(of.Get(name)) }
+	f := filter{
+		Text: get("q"), Collection: get("collection"), State: strings.ToLower(get("state")), Action: get("action"), Label: get("label"),
+		Outcome: get("outcome"), Within: get("within"), Sort: get("sort"), Descending: get("order") == "descending",
+		Place: get("after"),
+	}
+	if f.Place == "" {
+		f.Place = get("before")
+		f.Back = f.Place != ""
+	}
+	if f.Sort == byName {
+		f.Sort = ""
+	}
+	return f
+}
+
+// Fields returns the parameters without order and position, as hidden fields of forms.
+func (f filter) Fields() url.Values {
+	v := url.Values{}
+	for name, value := range map[string]string{
+		"q": f.Text, "collection": f.Collection, "state": f.State, "action": f.Action, "label": f.Label, "outcome": f.Outcome,
+		"within": f.Within,
+	} {
+		if value != "" {
+			v.Set(name, value)
+		}
+	}
+	return v
+}
+
+// Any reports whether the filter excludes jobs.
+func (f filter) Any() bool { return len(f.Fields()) > 0 }
+
+// address returns the URL of the table with the filter and additional parameters: names and values.
+func (f filter) address(besides ...string) string {
+	v := f.Fields()
+	for pair := range slices.Chunk(besides, 2) {
+		if value := pair[len(pair)-1]; value != "" {
+			v.Set(pair[0], value)
+		}
+	}
+	if len(v) == 0 {
+		return listPath
+	}
+	return listPath + "?" + v.Encode()
+}
+
+// Order returns the value of the parameter order.
+func (f filter) Order() string {
+	if f.Descending {
+		return "descending"
+	}
+	return ""
+}
+
+// SortLink returns the URL of the first page sorted by a column, reversed if it is the current one.
+func (f filter) SortLink(column string) string {
+	order := ""
+	if f.sorted(column) && !f.Descending || column == byLast && !f.sorted(column) { // latest first
+		order = "descending"
+	}
+	if column == byName {
+		column = ""
+	}
+	return f.address("sort", column, "order", order)
+}
+
+func (f filter) sorted(column string) bool {
+	return f.Sort == column || f.Sort == "" && column == byName
+}
+
+// AriaSort returns the order of a column as the attribute aria-sort.
+func (f filter) AriaSort(column string) string {
+	switch {
+	case !f.sorted(column):
+		return "none"
+	case f.Descending:
+		return "descending"
+	}
+	return "ascending"
+}
+
+// PageLink returns the URL of the page after or before a position.
+func (f filter) PageLink(side, place string) string {
+	return f.address("sort", f.Sort, "order", f.Order(), side, place)
+}
+
+// LabelLink returns the URL of the jobs with a label.
+func (filter) LabelLink(name, value string) string {
+	return filter{Label: name + "=" + value}.address()
+}
+
+// query returns the query of the filter. The error reports each problem with the name of its field.
+func (f filter) query(c *frame.Call, now time.Time) (q scheduler.JobQuery, err error) {
+	q = scheduler.JobQuery{
+		Text: f.Text, State: scheduler.State(f.State), Action: f.Action, Outcome: scheduler.Outcome(f.Outcome),
+		Descending: f.Descending, WithOutcome: true, Sees: access.Sees(c.Context()),
+	}
+	if f.Collection != "" {
+		if !c.May(access.Read, f.Collection) {
+			return q, access.Check(c.Context(), access.Read, f.Collection)
+		}
+		q.Collections = []string{f.Collection}
+	}
+	if q.State != "" && !slices.Contains(states, q.State) {
+		return q, unknown(c, f.State)
+	}
+	if q.State == view.Paused {
+		q.State, q.PausedAt = scheduler.Enabled, now
+	}
+	order, ok := orders[f.Sort]
+	if q.Order = order; !ok {
+		return q, unknown(c, f.Sort)
+	}
+	if f.Within != "" {
+		d, err := time.ParseDuration(f.Within)
+		if err != nil || d <= 0 {
+			return q, unknown(c, f.Within)
+		}
+		q.Before = now.Add(d)
+	}
+	q.Labels, err = scheduler.ParseSelector(f.Label)
+	return q, err
+}
+
+func unknown(c *frame.Call, text string) error {
+	return frame.Problem{Status: 400, Text: c.Say("jobs.unknown", fmt.Sprintf("%q", text)), Hint: c.Say("jobs.unknown.hint")}
 }

@@ -1,10 +1,16 @@
 package live
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"sync"
+	"time"
+	"unicode/utf8"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/console/frame"
+	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // The rate limit of sent lines, so that the browser stays responsive and the page readable. Other lines are counted.
@@ -71,4 +77,128 @@ func (t *tail) take() batch {
 		b.Before = sent[n-1].Sequence
 	}
 	return b
+}
+
+// line is a record on the page.
+type line struct {
+	scheduler.RecordForm
+
+	Sequence uint64
+	Key      scheduler.Key
+	Outcome  scheduler.Outcome
+	At       time.Time
+	Try      int // 0: not an attempt
+	Late     string
+	Took     string
+	Answer   string // summary
+}
+
+// lineOf returns the line of a record.
+func lineOf(r *scheduler.Record) line {
+	l := line{RecordForm: r.Form(), Sequence: r.Sequence, Key: r.Job, Outcome: r.Outcome, At: r.At(), Answer: answerOf(r)}
+	if r.IsAttempt() {
+		l.Try = r.Try
+	}
+	if l.Lateness != nil {
+		l.Late = frame.Took(r.Lateness())
+	}
+	if l.Duration != nil {
+		l.Took = frame.Took(r.Duration)
+	}
+	return l
+}
+
+// linesOf returns the lines of records.
+func linesOf(records []*scheduler.Record) []line {
+	lines := make([]line, len(records))
+	for i, r := range records {
+		lines[i] = lineOf(r)
+	}
+	return lines
+}
+
+// Path returns the path of the job's page.
+func (l *line) Path() string { return frame.JobPath(l.Key) }
+
+// RunPath returns the path of the occurrence's page.
+func (l *line) RunPath() string {
+	_, at, _ := strings.Cut(l.Occurrence, "@")
+	return l.Path() + "/runs/" + at
+}
+
+// TraceShort returns the beginning of the trace's id.
+func (l *line) TraceShort() string { return l.Trace[:min(8, len(l.Trace))] }
+
+// answerMost limits an answer in a line, in characters.
+const answerMost = 120
+
+// answerOf summarizes an attempt in one line: the status and the beginning of the answer, or the cause of a missing
+// answer.
+func answerOf(r *scheduler.Record) string {
+	text := view.Answer(r)
+	if utf8.RuneCountInString(text) > answerMost {
+		text = string([]rune(text)[:answerMost-1]) + "…"
+	}
+	switch {
+	case r.Count > 1 && r.Reason != "":
+		text = strings.TrimSpace(fmt.Sprintf("× %s %s %s", frame.Number(r.Count), r.Reason, text))
+	case r.Reason != "":
+		text = strings.TrimSpace(string(r.Reason) + " " + text)
+	}
+	return text
+}
+
+// rowsKept limits the cached rows: a second or more, as a browser gets at most 100 per second.
+const rowsKept = 512
+
+// rows caches the rendered rows of records for all readers. It is safe for concurrent use.
+type rows struct {
+	mu   sync.Mutex
+	made map[*scheduler.Record]string
+	last [rowsKept]*scheduler.Record // ring buffer of the rendered records
+	at   int
+}
+
+// of returns the row of a record.
+func (o *rows) of(r *scheduler.Record) (string, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if row, made := o.made[r]; made {
+		return row, nil
+	}
+	l := lineOf(r)
+	row, err := written("row", &l)
+	if err != nil {
+		return "", err
+	}
+	if o.made == nil {
+		o.made = map[*scheduler.Record]string{}
+	}
+	delete(o.made, o.last[o.at])
+	o.last[o.at], o.made[r] = r, row
+	o.at = (o.at + 1) % rowsKept
+	return row, nil
+}
+
+// all returns the data of an event: rows, newest first, then the number of missed records with a link to address.
+func (o *rows) all(b *batch, address string) (string, error) {
+	var out strings.Builder
+	for _, r := range b.records {
+		row, err := o.of(r)
+		if err != nil {
+			return "", err
+		}
+		out.WriteString(row)
+	}
+	if b.Missed > 0 {
+		missed, err := written("missed", struct {
+			Missed  int
+			Address string
+		}{b.Missed, address})
+		if err != nil {
+			return "", err
+		}
+		out.WriteString(missed)
+	}
+	return out.String(), nil
 }
