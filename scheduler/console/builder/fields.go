@@ -1,7 +1,6 @@
 package builder
 
 import (
-	"bytes"
 	"encoding/json"
 	"maps"
 	"net/url"
@@ -11,28 +10,17 @@ import (
 	"strings"
 	"time"
 
+	"github.com/carillon-sched/carillon/scheduler/console/jobform"
 	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/spec"
 )
 
-// job is the part of a job that the fields show.
+// job is the part of a job that fields show in another form.
 type job struct {
-	Properties *job `json:"properties"`
-
 	Recurrence *recurrence `json:"recurrence"`
 	StartTime  string      `json:"startTime"`
 	TimeZone   string      `json:"timeZone"`
 	State      string      `json:"state"`
-	Jitter     any         `json:"jitter"` // a text, or a number of seconds
-	Overlap    string      `json:"overlap"`
-	DST        struct {
-		Gap     string `json:"gap"`
-		Overlap string `json:"overlap"`
-	} `json:"dst"`
-	CatchUp struct {
-		Policy string `json:"policy"`
-		Window any    `json:"window"`
-	} `json:"catchUp"`
 }
 
 // Fields returns the form of a job from its document in an answer, in either form. An empty document is a new job,
@@ -40,13 +28,14 @@ type job struct {
 func Fields(doc []byte) Form {
 	f := Form{values: url.Values{}}
 	var j job
-	if len(bytes.TrimSpace(doc)) == 0 || json.Unmarshal(doc, &j) != nil {
+	v, err := document.Parse(doc)
+	if inner, ok := v.Member("properties"); ok {
+		v = inner
+	}
+	if err != nil || json.Unmarshal(v.JSON(), &j) != nil {
 		f.set("when", choiceDaily)
 		f.set("plain.times", "09:00")
 		return f
-	}
-	if j.Properties != nil {
-		j = *j.Properties
 	}
 	f.keep("timeZone", j.TimeZone)
 	f.keep("was.timeZone", j.TimeZone)
@@ -55,12 +44,11 @@ func Fields(doc []byte) Form {
 		zone = time.UTC
 	}
 	f.keepMoment("startTime", j.StartTime, zone)
-	f.keep("jitter", plainText(j.Jitter))
-	f.keep("overlap", j.Overlap)
-	f.keep("dst.gap", j.DST.Gap)
-	f.keep("dst.overlap", j.DST.Overlap)
-	f.keep("catchUp.policy", j.CatchUp.Policy)
-	f.keep("catchUp.window", plainText(j.CatchUp.Window))
+	for _, d := range fields {
+		if d.text {
+			f.keep(d.Name, jobform.At(v, d.Name).Text()) // a text, or a number of seconds
+		}
+	}
 	if j.Recurrence == nil {
 		f.once(j)
 	} else {
@@ -72,10 +60,10 @@ func Fields(doc []byte) Form {
 
 // spell normalizes the letter case of choices, because a choice in another spelling would not be selected.
 func (f Form) spell() {
-	for name, all := range choices {
-		for i, value := range f.values[name] {
-			if at := slices.IndexFunc(all, func(choice string) bool { return strings.EqualFold(choice, value) }); at >= 0 {
-				f.values[name][i] = all[at]
+	for _, d := range fields {
+		for i, value := range f.values[d.Name] {
+			if at := slices.IndexFunc(d.Choices, func(choice string) bool { return strings.EqualFold(choice, value) }); at >= 0 {
+				f.values[d.Name][i] = d.Choices[at]
 			}
 		}
 	}
@@ -130,7 +118,7 @@ func (f Form) azure(rec *recurrence) {
 	if rec.Schedule == nil {
 		return
 	}
-	const s = "recurrence.schedule."
+	const s = azureSchedule
 	e := rec.Schedule
 	f.keep(s+"minutes", numbers(e.Minutes))
 	f.keep(s+"hours", numbers(e.Hours))
@@ -295,15 +283,4 @@ func numbers(list []int) string {
 		out = append(out, strconv.Itoa(n))
 	}
 	return strings.Join(out, ", ")
-}
-
-// plainText returns a text or number of a document as text.
-func plainText(v any) string {
-	switch v := v.(type) {
-	case string:
-		return v
-	case float64:
-		return strconv.FormatFloat(v, 'f', -1, 64)
-	}
-	return ""
 }

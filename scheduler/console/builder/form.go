@@ -3,7 +3,6 @@ package builder
 import (
 	"embed"
 	"html/template"
-	"io/fs"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -46,6 +45,98 @@ var (
 	}
 	languages = []string{choiceCron, choiceRRule, choiceAzure}
 )
+
+// field is a row of the table of the form's fields. The templates, the reader and the writer of the form use it.
+type field struct {
+	Name  string // without [Prefix]; the path in the job's properties, unless it begins with plain, cron or rrule
+	Label string // key of its label; "": it shows no problems
+	Hint  string // an example of its value
+
+	// Choices are the values of a choice. In groupMore, their labels are the texts Label.VALUE.
+	Choices []string
+
+	group string
+	text  bool // the job has it as a text at the path Name
+}
+
+// The groups of fields that a template lists.
+const (
+	groupAzure = "azure"
+	groupMore  = "more" // folded, because most jobs do not need them
+)
+
+const azureSchedule = "recurrence.schedule."
+
+var fields = []field{
+	{Name: "when", Label: "builder.when"},
+	{Name: "paste", Label: "builder.paste"},
+	{Name: "timeZone", Label: "builder.zone"},
+	{Name: "plain.once", Label: "builder.once"},
+	{Name: "plain.n", Label: "builder.every"},
+	{Name: "plain.times", Label: "builder.times"},
+	{Name: "plain.days", Label: "builder.days"},
+	{Name: "plain.day", Label: "builder.on.day.label"},
+	{Name: "plain.nth", Choices: []string{"1", "2", "3", "4", "last"}},
+	{Name: "plain.date", Label: "builder.date"},
+	{Name: "recurrence.cron", Label: "builder.cron"},
+	{Name: "cron.dialect", Label: "builder.dialect", Choices: []string{string(spec.Obsidian), string(spec.Dsari)}},
+	{Name: "recurrence.rrule", Label: "builder.rrule"},
+	{Name: "rrule.dialect", Label: "builder.dialect", Choices: []string{string(spec.RFC5545), string(spec.AWX), string(spec.Dsari)}},
+	{Name: "recurrence.frequency", Label: "builder.frequency"},
+	{Name: "recurrence.interval", Label: "builder.interval"},
+	{Name: "recurrence.anchor", Label: "builder.anchor", Choices: []string{"lastExecution"}},
+	{Name: azureSchedule + "hours", Label: "builder.hours", Hint: "5, 17", group: groupAzure},
+	{Name: azureSchedule + "minutes", Label: "builder.minutes", Hint: "0, 30", group: groupAzure},
+	{Name: azureSchedule + "monthDays", Label: "builder.monthDays", Hint: "1, 15, -1", group: groupAzure},
+	{Name: azureSchedule + "monthlyOccurrences", Label: "builder.occurrences", Hint: "Tuesday 2, Friday -1", group: groupAzure},
+	{Name: azureSchedule + "months", Label: "builder.months", Hint: "1, 7", group: groupAzure},
+	{
+		Name: azureSchedule + "weekDays", Label: "builder.weekDays",
+		Choices: []string{"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"},
+	},
+	{Name: "startTime", Label: "builder.start", group: groupMore},
+	{Name: "recurrence.endTime", Label: "builder.end", group: groupMore},
+	{Name: "recurrence.count", Label: "builder.count", group: groupMore},
+	{Name: "jitter", Label: "builder.jitter", Hint: "30s", group: groupMore, text: true},
+	{Name: "dst.gap", Label: "builder.gap", Choices: []string{"next", "shift", "skip"}, group: groupMore, text: true},
+	{Name: "dst.overlap", Label: "builder.twice", Choices: []string{"first", "both"}, group: groupMore, text: true},
+	{Name: "catchUp.policy", Label: "builder.catchup", Choices: []string{"once", "all", "skip"}, group: groupMore, text: true},
+	{Name: "catchUp.window", Label: "builder.window", Hint: "1h", group: groupMore, text: true},
+	{Name: "overlap", Label: "builder.overlap", Choices: []string{"skip", "allow"}, group: groupMore, text: true},
+}
+
+// fieldOf returns the row of a field; an empty one for other names.
+func fieldOf(name string) field {
+	i := slices.IndexFunc(fields, func(d field) bool { return d.Name == name })
+	if i < 0 {
+		return field{}
+	}
+	return fields[i]
+}
+
+// Group returns the fields of a group, in order.
+func (f Form) Group(group string) (some []field) {
+	for _, d := range fields {
+		if d.group == group {
+			some = append(some, d)
+		}
+	}
+	return some
+}
+
+// Choices returns the choices of a field.
+func (f Form) Choices(name string) []string { return fieldOf(name).Choices }
+
+// IsMoment reports whether the field is a time.
+func (d field) IsMoment() bool { return strings.HasSuffix(d.Name, "Time") }
+
+// Help returns the text below the field; "" for none.
+func (d field) Help() string {
+	if key := d.Label + ".hint"; d.group == groupMore && words.Has(key) {
+		return words.Say(key)
+	}
+	return ""
+}
 
 // Form holds the field values as text.
 type Form struct {
@@ -163,18 +254,7 @@ func (f Form) Moment(name string) *Moment {
 
 // More reports whether one of the folded fields has a value.
 func (f Form) More() bool {
-	for _, name := range moreFields {
-		if f.text(name) != "" || len(f.Wrong(name)) > 0 {
-			return true
-		}
-	}
-	return false
-}
-
-// moreFields are the folded fields, which most jobs do not need.
-var moreFields = []string{
-	"startTime", "recurrence.endTime", "recurrence.count", "dst.gap", "dst.overlap", "jitter",
-	"catchUp.policy", "catchUp.window", "overlap",
+	return slices.ContainsFunc(f.Group(groupMore), func(d field) bool { return f.text(d.Name) != "" || len(f.Wrong(d.Name)) > 0 })
 }
 
 // Plain returns the plain choices.
@@ -202,22 +282,6 @@ func (f Form) Units() []string { return plainUnits }
 
 // Frequencies returns the units of Azure Scheduler.
 func (f Form) Frequencies() []string { return append(slices.Clone(plainUnits), "year") }
-
-// Choices returns the choices of a field.
-func (f Form) Choices(name string) []string { return choices[name] }
-
-var choices = map[string][]string{
-	"plain.nth": {"1", "2", "3", "4", "last"}, // weekday of a month
-	"dst.gap":   {"next", "shift", "skip"}, "dst.overlap": {"first", "both"},
-	"catchUp.policy": {"once", "all", "skip"}, "overlap": {"skip", "allow"},
-	"recurrence.schedule.weekDays": weekdayNames,
-	"recurrence.anchor":            {"lastExecution"},
-	"cron.dialect":                 {string(spec.Obsidian), string(spec.Dsari)},
-	"rrule.dialect":                {string(spec.RFC5545), string(spec.AWX)},
-}
-
-// weekdayNames are the weekdays of Azure Scheduler.
-var weekdayNames = []string{"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"}
 
 // Kept returns the hidden fields, which hold the original text of some job fields.
 func (f Form) Kept() []string {
@@ -292,7 +356,7 @@ func (f Form) Place(path string) string {
 		}
 	}
 	for name := path; name != ""; {
-		if slices.Contains(shown, name) {
+		if fieldOf(name).Label != "" {
 			return name
 		}
 		cut := strings.LastIndexAny(name, ".[")
@@ -308,30 +372,7 @@ func (f Form) Place(path string) string {
 }
 
 // Label returns the label of the field that shows a problem.
-func (f Form) Label(path string) string { return words.Say(labels[f.Place(path)]) }
-
-// labels are the labels of fields.
-var labels = map[string]string{
-	"when": "builder.when", "paste": "builder.paste", "timeZone": "builder.zone", "plain.once": "builder.once", "plain.n": "builder.every",
-	"plain.times": "builder.times", "plain.days": "builder.days", "plain.day": "builder.on.day.label", "plain.date": "builder.date",
-	"recurrence.frequency": "builder.frequency", "recurrence.interval": "builder.interval", "recurrence.anchor": "builder.anchor",
-	"recurrence.schedule.minutes": "builder.minutes", "recurrence.schedule.hours": "builder.hours",
-	"recurrence.schedule.months":   "builder.months",
-	"recurrence.schedule.weekDays": "builder.weekDays", "recurrence.schedule.monthDays": "builder.monthDays",
-	"recurrence.schedule.monthlyOccurrences": "builder.occurrences", "recurrence.cron": "builder.cron", "recurrence.rrule": "builder.rrule",
-	"cron.dialect": "builder.dialect", "rrule.dialect": "builder.dialect", "startTime": "builder.start",
-	"recurrence.endTime": "builder.end",
-	"recurrence.count":   "builder.count", "dst.gap": "builder.gap", "dst.overlap": "builder.twice", "jitter": "builder.jitter",
-	"catchUp.policy": "builder.catchup", "catchUp.window": "builder.window", "overlap": "builder.overlap",
-}
-
-// shown are the fields that can show problems.
-var shown = append([]string{
-	"when", "paste", "timeZone", "plain.once", "plain.n", "plain.times", "plain.days", "plain.day", "plain.date",
-	"recurrence.frequency", "recurrence.interval", "recurrence.schedule.minutes", "recurrence.schedule.hours",
-	"recurrence.schedule.weekDays", "recurrence.schedule.monthDays", "recurrence.schedule.monthlyOccurrences",
-	"recurrence.schedule.months", "recurrence.anchor", "recurrence.cron", "cron.dialect", "recurrence.rrule", "rrule.dialect",
-}, moreFields...)
+func (f Form) Label(path string) string { return words.Say(fieldOf(f.Place(path)).Label) }
 
 // Files are the templates "builder", which takes a [Form], and "outlook", which takes an [Outlook] or nil:
 //
@@ -364,11 +405,7 @@ type room struct {
 // Room answers previews of builders. It has no menu entry.
 func Room(s *service.Service) frame.Room {
 	r := room{s}
-	files, err := fs.Sub(assets, "assets")
-	if err != nil {
-		panic(err) // the file is embedded
-	}
-	return frame.Room{Name: "builder", Right: access.Known, Assets: files, Routes: []frame.Route{
+	return frame.Room{Name: "builder", Right: access.Known, Assets: assets, Routes: []frame.Route{
 		{Method: http.MethodPost, Path: Path, Right: access.Known, Do: r.preview},
 	}}
 }
@@ -400,9 +437,9 @@ func (r room) preview(c *frame.Call) error {
 		return err
 	}
 	a := answered{Form: s.Form, Outlook: o, Pasted: pasted && s.Form.Value("paste") == ""}
-	for _, name := range shown {
-		if texts := s.Form.Wrong(name); len(texts) > 0 {
-			a.Wrongs = append(a.Wrongs, wrongs{Prefix + name, texts})
+	for _, d := range fields {
+		if texts := s.Form.Wrong(d.Name); d.Label != "" && len(texts) > 0 {
+			a.Wrongs = append(a.Wrongs, wrongs{Prefix + d.Name, texts})
 		}
 	}
 	return c.Show(&frame.Page{Template: page, Part: "builder-answer", Data: a})

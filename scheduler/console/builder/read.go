@@ -99,15 +99,21 @@ func Read(values url.Values) Schedule {
 	if r.hasClock() && zone != "" && zone != "UTC" || zone != "" && zone == r.text("was.timeZone") {
 		add("timeZone", zone)
 	}
-	for _, name := range []string{"jitter", "overlap"} {
-		if text := r.text(name); text != "" {
-			add(name, text)
+	objects := map[string]map[string]string{}
+	for _, d := range fields {
+		switch text, name, inner := r.text(d.Name), "", ""; {
+		case !d.text || text == "":
+		case strings.Contains(d.Name, "."):
+			if name, inner, _ = strings.Cut(d.Name, "."); objects[name] == nil {
+				objects[name] = map[string]string{}
+			}
+			objects[name][inner] = text
+		default:
+			add(d.Name, text)
 		}
 	}
-	for _, name := range []string{"dst", "catchUp"} {
-		if inner := r.inner(name); len(inner) > 0 {
-			add(name, inner)
-		}
+	for name, object := range objects {
+		add(name, object)
 	}
 	out.Form, out.Problems = r.Form, r.problems
 	out.Form.Problems = r.problems
@@ -117,17 +123,6 @@ func Read(values url.Values) Schedule {
 // hasClock reports whether the choice depends on the clock of a zone.
 func (r *reading) hasClock() bool {
 	return !slices.Contains([]string{choiceAsked, choiceOnce, choiceEvery, choiceAzure}, r.When())
-}
-
-// inner returns an object of texts, from the fields with a common prefix.
-func (r *reading) inner(name string) map[string]string {
-	m := map[string]string{}
-	for _, member := range map[string][]string{"dst": {"gap", "overlap"}, "catchUp": {"policy", "window"}}[name] {
-		if text := r.text(name + "." + member); text != "" {
-			m[member] = text
-		}
-	}
-	return m
 }
 
 // wrong adds a problem of a field.
@@ -192,7 +187,7 @@ func (r *reading) azure() *recurrence {
 	if text := r.text("recurrence.interval"); text != "" {
 		rec.Interval = r.number("recurrence.interval", text, 1)
 	}
-	const s = "recurrence.schedule."
+	const s = azureSchedule
 	e := &elements{
 		Minutes: r.numbers(s + "minutes"), Hours: r.numbers(s + "hours"), WeekDays: r.weekDays(s + "weekDays"),
 		MonthDays: r.numbers(s + "monthDays"), Months: r.numbers(s + "months"), Nth: r.occurrences(s + "monthlyOccurrences"),

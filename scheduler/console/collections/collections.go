@@ -3,7 +3,6 @@ package collections
 import (
 	"embed"
 	"errors"
-	"io/fs"
 	"net/http"
 	"net/url"
 
@@ -35,16 +34,12 @@ func path(name string) string { return root + "/" + url.PathEscape(name) }
 
 // Room returns the pages.
 func Room(s *service.Service) frame.Room {
-	own, err := fs.Sub(assets, "assets")
-	if err != nil {
-		panic(err)
-	}
 	r := room{s}
 	const one = root + "/{c}"
 	route := func(method, path string, right access.Right, do func(*frame.Call) error) frame.Route {
 		return frame.Route{Method: method, Path: path, Right: right, Do: do}
 	}
-	return frame.Room{Name: "collections", Path: root, Key: "k", Right: access.ReadAny, Assets: own, Routes: []frame.Route{
+	return frame.Room{Name: "collections", Path: root, Key: "k", Right: access.ReadAny, Assets: assets, Routes: []frame.Route{
 		route(http.MethodGet, root, access.ReadAny, r.list),
 		route(http.MethodPost, root, access.Known, r.create), // it checks the right on the collection in the form
 		route(http.MethodGet, one, access.Read, r.show),

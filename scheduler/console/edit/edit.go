@@ -19,7 +19,6 @@ package edit
 
 import (
 	"embed"
-	"io/fs"
 	"net/http"
 	"sync"
 
@@ -53,12 +52,8 @@ func Room(s *service.Service) frame.Room {
 	r := room{service: s}
 	r.form = sync.OnceValue(func() *jobform.Form { return jobform.New(s.JobShape()) })
 	r.members = sync.OnceValue(func() []byte { return r.form().Members() })
-	own, err := fs.Sub(assets, "assets")
-	if err != nil {
-		panic(err) // the file is embedded
-	}
 	const path = root + "/{c}/{j}/edit"
-	return frame.Room{Name: "edit", Right: access.Known, Assets: own, Routes: []frame.Route{
+	return frame.Room{Name: "edit", Right: access.Known, Assets: assets, Routes: []frame.Route{
 		{Method: http.MethodGet, Path: path, Right: access.Operate, Do: r.open},
 		{Method: http.MethodPost, Path: path, Right: access.Operate, Do: r.change},
 		{Method: http.MethodGet, Path: membersPath, Right: access.Known, Do: r.showMembers},

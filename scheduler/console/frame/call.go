@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -88,6 +89,38 @@ func (c *Call) Zone() *time.Location {
 		return time.UTC
 	}
 	return zone
+}
+
+// Address returns the URL of a path with parameters: v, and pairs of a name and a value. It omits empty values.
+func Address(path string, v url.Values, pairs ...string) string {
+	all := url.Values{}
+	for name, values := range v {
+		for _, value := range values {
+			if value != "" {
+				all.Add(name, value)
+			}
+		}
+	}
+	for pair := range slices.Chunk(pairs, 2) {
+		if pair[1] != "" {
+			all.Set(pair[0], pair[1])
+		}
+	}
+	if len(all) == 0 {
+		return path
+	}
+	return path + "?" + all.Encode()
+}
+
+// Collections returns the names of the collections on which the caller has a right.
+func (c *Call) Collections(s *service.Service, right access.Right) (names []string, err error) {
+	all, err := s.Collections(c.Context())
+	for _, one := range all {
+		if c.May(right, one.Name) {
+			names = append(names, one.Name)
+		}
+	}
+	return names, err
 }
 
 // Redirect redirects to a path of the console after a change (303).

@@ -7,12 +7,12 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
+	"github.com/carillon-sched/carillon/scheduler/console/records"
 	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/scheduler/trail"
 	"github.com/carillon-sched/carillon/scheduler/view"
@@ -22,68 +22,9 @@ import (
 // historySize limits the records of a page.
 const historySize = 60
 
-// filter selects records by the fields of the form.
-type filter struct {
-	Outcome, Since, Until, Manual string
-	Text                          string // an additional $filter of the APIs
-}
-
-// The names of its fields in a URL.
-const (
-	outcomeField = "outcome"
-	sinceField   = "since"
-	untilField   = "until"
-	manualField  = "manual"
-	textField    = "$filter"
-	beforeField  = "before"
-)
-
-func filterOf(c *frame.Call) filter {
-	return filter{
-		Outcome: c.Query(outcomeField), Since: c.Query(sinceField), Until: c.Query(untilField), Manual: c.Query(manualField),
-		Text: c.Query(textField),
-	}
-}
-
-// String returns the filter in the form of the APIs, which validate it.
-func (f filter) String() string {
-	var terms []string
-	add := func(term, value string) {
-		if value != "" {
-			terms = append(terms, fmt.Sprintf(term, strings.Join(strings.Fields(value), "")))
-		}
-	}
-	add("status eq %s", f.Outcome)
-	add("startTime ge %s", f.Since)
-	add("startTime le %s", f.Until)
-	add("manual eq %s", f.Manual)
-	switch {
-	case f.Text == "":
-	case len(terms) == 0:
-		return f.Text
-	default:
-		terms = append(terms, f.Text)
-	}
-	return strings.Join(terms, " and ")
-}
-
-// query returns the filter as URL parameters.
-func (f filter) query() url.Values {
-	q := url.Values{}
-	for name, value := range map[string]string{
-		outcomeField: f.Outcome, sinceField: f.Since, untilField: f.Until, manualField: f.Manual, textField: f.Text,
-	} {
-		if value != "" {
-			q.Set(name, value)
-		}
-	}
-	return q
-}
-
 // history is a page of a history.
 type history struct {
-	Filter   filter
-	Asked    string // the filter in the form of the APIs; "": all
+	Filter   records.Filter
 	Wrong    *frame.Problem
 	Runs     []*run
 	Records  int
@@ -102,24 +43,17 @@ type history struct {
 // has a problem and no records.
 func (r room) historyOf(ctx context.Context, c *frame.Call, k scheduler.Key, base string) (*history, error) {
 	h := &history{
-		Filter: filterOf(c), Outcomes: scheduler.Outcomes, Key: k, Path: frame.JobPath(k), Operate: c.May(access.Operate, k.Collection),
+		Filter: records.Read(c.Request.URL.Query()), Outcomes: scheduler.Outcomes, Key: k, Path: frame.JobPath(k),
+		Operate: c.May(access.Operate, k.Collection),
 	}
-	h.Asked = h.Filter.String()
-	link := func(before string) string {
-		q := h.Filter.query()
-		if before != "" {
-			q.Set(beforeField, before)
-		}
-		if len(q) == 0 {
-			return base
-		}
-		return base + "?" + q.Encode()
-	}
-	h.Page = link(c.Query(beforeField))
-	f, err := view.HistoryFilter(h.Asked, r.service.Now())
+	h.Filter.Collection, h.Filter.Job = "", "" // the path has them
+	link := func(before string) string { return h.Filter.Address(base, records.Before, before) }
+	h.Page = link(c.Query(records.Before))
+	query, err := h.Filter.Query(ctx, r.service.Now())
+	query.Key = k
 	var before uint64
 	if err == nil {
-		before, err = view.ReadSequence(beforeField, c.Query(beforeField))
+		before, err = view.ReadSequence(records.Before, c.Query(records.Before))
 	}
 	if err != nil {
 		p := c.Describe(err) //nolint:contextcheck // it has the request's
@@ -127,20 +61,19 @@ func (r room) historyOf(ctx context.Context, c *frame.Call, k scheduler.Key, bas
 		h.Wrong = &p
 		return h, nil
 	}
-	query := service.HistoryQuery{Key: k, RecordFilter: f, Sees: access.Sees(ctx)}
-	records, next, err := r.service.History(ctx, query, view.Page{Top: historySize, Before: before})
+	found, next, err := r.service.History(ctx, query, view.Page{Top: historySize, Before: before})
 	if err != nil {
 		return nil, err
 	}
-	records, next = whole(records, next)
-	h.Runs, h.Records = runsOf(records, excerptLength), len(records)
+	found, next = whole(found, next)
+	h.Runs, h.Records = runsOf(found, excerptLength), len(found)
 	if err := r.askedBy(ctx, k, h.Runs); err != nil {
 		return nil, err
 	}
 	if before != 0 {
 		h.First = link("")
-	} else if len(records) > 0 {
-		h.newest = records[0].Sequence
+	} else if len(found) > 0 {
+		h.newest = found[0].Sequence
 	}
 	if next != 0 {
 		h.Older = link(view.HistoryToken(next))
@@ -251,7 +184,7 @@ func (r room) auditOf(ctx context.Context, k scheduler.Key, n int, before uint64
 // showAudit answers with a page of the job's changes. The job may be deleted.
 func (r room) showAudit(c *frame.Call) error {
 	k := key(c)
-	before, err := view.ReadSequence(beforeField, c.Query(beforeField))
+	before, err := view.ReadSequence(records.Before, c.Query(records.Before))
 	if err != nil {
 		return err
 	}
@@ -261,7 +194,7 @@ func (r room) showAudit(c *frame.Call) error {
 	}
 	older := ""
 	if next != 0 {
-		older = frame.JobPath(k) + "/audit?" + beforeField + "=" + strconv.FormatUint(next, 10)
+		older = frame.Address(frame.JobPath(k)+"/audit", nil, records.Before, strconv.FormatUint(next, 10))
 	}
 	return c.Show(shown(c.Say("job.audit")+" · "+k.Job, "audit", struct {
 		name

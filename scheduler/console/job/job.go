@@ -4,7 +4,6 @@ import (
 	"context"
 	"embed"
 	"errors"
-	"io/fs"
 	"maps"
 	"net/http"
 	"slices"
@@ -14,6 +13,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
+	"github.com/carillon-sched/carillon/scheduler/console/records"
 	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/scheduler/spec"
 	"github.com/carillon-sched/carillon/scheduler/trail"
@@ -50,10 +50,6 @@ func Room(cfg Config) frame.Room {
 		cfg.Prefix = "carillon"
 	}
 	r := room{cfg.Service, cfg.Prefix}
-	own, err := fs.Sub(assets, "assets")
-	if err != nil {
-		panic(err)
-	}
 	const of = root + "/{c}/{j}"
 	get := func(path string, do func(*frame.Call) error) frame.Route {
 		return frame.Route{Method: http.MethodGet, Path: of + path, Right: access.Read, Do: do}
@@ -61,7 +57,7 @@ func Room(cfg Config) frame.Room {
 	post := func(path string, do func(*frame.Call) error) frame.Route {
 		return frame.Route{Method: http.MethodPost, Path: of + path, Right: access.Operate, Do: do}
 	}
-	return frame.Room{Name: "job", Right: access.ReadAny, Assets: own, Routes: []frame.Route{
+	return frame.Room{Name: "job", Right: access.ReadAny, Assets: assets, Routes: []frame.Route{
 		get("", r.show),
 		{Method: http.MethodGet, Path: of + "/events", Right: access.Read, Do: r.events, Live: true},
 		get("/next", r.showNext),
@@ -320,7 +316,7 @@ func (p occurrencePage) Repeated() bool {
 // showOccurrence answers with all records of one run.
 func (r room) showOccurrence(c *frame.Call) error {
 	k := key(c)
-	before, err := view.ReadSequence(beforeField, c.Query(beforeField))
+	before, err := view.ReadSequence(records.Before, c.Query(records.Before))
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
+	"github.com/carillon-sched/carillon/scheduler/console/records"
 	"github.com/carillon-sched/carillon/scheduler/console/words"
 	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/scheduler/view"
@@ -60,7 +61,7 @@ func failureOf(runs []*run) *lastFailure {
 				f.At = one.Started.Add(one.Took)
 			}
 			if one.Occurrence != "" {
-				f.Link = frame.JobPath(one.Key) + "/runs/" + one.At() + "?" + beforeField + "=" + strconv.FormatUint(one.Before(), 10)
+				f.Link = frame.Address(frame.JobPath(one.Key)+"/runs/"+one.At(), nil, records.Before, strconv.FormatUint(one.Before(), 10))
 			}
 			return f
 		case scheduler.OutcomeCompleted:

@@ -2,7 +2,6 @@ package jobform
 
 import (
 	"embed"
-	"io/fs"
 	"net/url"
 	"slices"
 	"strings"
@@ -263,13 +262,9 @@ func (s *Section) Filled() bool {
 }
 
 //go:embed assets
-var files embed.FS
+var assets embed.FS
 
 // Room has the assets of forms. It has no page.
 func Room() frame.Room {
-	assets, err := fs.Sub(files, "assets")
-	if err != nil {
-		panic(err)
-	}
 	return frame.Room{Name: "jobform", Assets: assets}
 }

@@ -3,10 +3,8 @@ package jobs
 import (
 	"embed"
 	"fmt"
-	"io/fs"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 
@@ -41,12 +39,8 @@ type room struct {
 
 // Room returns the pages.
 func Room(s *service.Service) frame.Room {
-	own, err := fs.Sub(assets, "assets")
-	if err != nil {
-		panic(err) // the file is embedded
-	}
 	r := room{s}
-	return frame.Room{Name: "jobs", Path: listPath, Key: "j", Right: access.ReadAny, Assets: own, Routes: []frame.Route{
+	return frame.Room{Name: "jobs", Path: listPath, Key: "j", Right: access.ReadAny, Assets: assets, Routes: []frame.Route{
 		{Method: http.MethodGet, Path: listPath, Right: access.ReadAny, Do: r.list},
 		{Method: http.MethodPost, Path: manyPath, Right: access.OperateAny, Do: r.ask},
 		{Method: http.MethodGet, Path: manyPath, Right: access.OperateAny, Do: r.listMany},
@@ -129,18 +123,7 @@ func (f filter) Fields() url.Values {
 func (f filter) Any() bool { return len(f.Fields()) > 0 }
 
 // address returns the URL of the table with the filter and additional parameters: names and values.
-func (f filter) address(besides ...string) string {
-	v := f.Fields()
-	for pair := range slices.Chunk(besides, 2) {
-		if value := pair[len(pair)-1]; value != "" {
-			v.Set(pair[0], value)
-		}
-	}
-	if len(v) == 0 {
-		return listPath
-	}
-	return listPath + "?" + v.Encode()
-}
+func (f filter) address(pairs ...string) string { return frame.Address(listPath, f.Fields(), pairs...) }
 
 // Order returns the value of the parameter order.
 func (f filter) Order() string {
@@ -187,36 +170,29 @@ func (filter) LabelLink(name, value string) string {
 	return filter{Label: name + "=" + value}.address()
 }
 
+// search returns the filter as the APIs have it.
+func (f filter) search() view.JobSearch {
+	s := view.JobSearch{Labels: f.Label, Action: f.Action, NextBefore: f.Within, Text: f.Text, Outcome: f.Outcome}
+	if f.State != "" {
+		s.Filter = "state eq " + f.State
+	}
+	return s
+}
+
 // query returns the query of the filter. The error reports each problem with the name of its field.
 func (f filter) query(c *frame.Call, now time.Time) (q scheduler.JobQuery, err error) {
-	q = scheduler.JobQuery{
-		Text: f.Text, State: scheduler.State(f.State), Action: f.Action, Outcome: scheduler.Outcome(f.Outcome),
-		Descending: f.Descending, WithOutcome: true, Sees: access.Sees(c.Context()),
+	s := f.search()
+	if q, err = s.Query(now); err != nil {
+		return q, err
 	}
+	q.Descending, q.WithOutcome, q.Sees = f.Descending, true, access.Sees(c.Context())
 	if f.Collection != "" {
-		if !c.May(access.Read, f.Collection) {
-			return q, access.Check(c.Context(), access.Read, f.Collection)
-		}
-		q.Collections = []string{f.Collection}
-	}
-	if q.State != "" && !slices.Contains(states, q.State) {
-		return q, unknown(c, f.State)
-	}
-	if q.State == view.Paused {
-		q.State, q.PausedAt = scheduler.Enabled, now
+		q.Collections, err = []string{f.Collection}, access.Check(c.Context(), access.Read, f.Collection)
 	}
 	order, ok := orders[f.Sort]
 	if q.Order = order; !ok {
 		return q, unknown(c, f.Sort)
 	}
-	if f.Within != "" {
-		d, err := time.ParseDuration(f.Within)
-		if err != nil || d <= 0 {
-			return q, unknown(c, f.Within)
-		}
-		q.Before = now.Add(d)
-	}
-	q.Labels, err = scheduler.ParseSelector(f.Label)
 	return q, err
 }
 

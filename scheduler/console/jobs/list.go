@@ -79,14 +79,9 @@ func (r room) list(c *frame.Call) error {
 		return c.Show(&frame.Page{Template: listPage, Part: "found", Data: t})
 	}
 	t.Actions = r.service.ActionTypes()
-	all, err := r.service.Collections(c.Context())
-	if err != nil {
+	var err error
+	if t.Collections, err = c.Collections(r.service, access.Read); err != nil {
 		return err
-	}
-	for _, one := range all {
-		if c.May(access.Read, one.Name) {
-			t.Collections = append(t.Collections, one.Name)
-		}
 	}
 	if t.Filter.Collection != "" && !slices.Contains(t.Collections, t.Filter.Collection) {
 		t.Collections = append(t.Collections, t.Filter.Collection)

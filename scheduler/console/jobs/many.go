@@ -108,11 +108,7 @@ func (r room) pick(c *frame.Call, op *view.Operation, f filter, form url.Values)
 	if _, err := f.query(c, r.service.Now()); err != nil {
 		return false, err
 	}
-	op.Collection = f.Collection
-	op.JobSearch = view.JobSearch{Labels: f.Label, Action: f.Action, NextBefore: f.Within, Text: f.Text, Outcome: f.Outcome}
-	if f.State != "" {
-		op.Filter = "state eq " + f.State
-	}
+	op.Collection, op.JobSearch = f.Collection, f.search()
 	return true, nil
 }
 

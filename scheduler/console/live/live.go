@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"context"
 	"embed"
-	"io/fs"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -13,6 +13,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
+	"github.com/carillon-sched/carillon/scheduler/console/records"
 	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
@@ -39,11 +40,7 @@ type room struct {
 // Room returns the page.
 func Room(s *service.Service) frame.Room {
 	r := room{s, &rows{}}
-	own, err := fs.Sub(assets, "assets")
-	if err != nil {
-		panic(err)
-	}
-	return frame.Room{Name: "live", Path: Path, Key: "l", Right: access.ReadAny, Assets: own, Routes: []frame.Route{
+	return frame.Room{Name: "live", Path: Path, Key: "l", Right: access.ReadAny, Assets: assets, Routes: []frame.Route{
 		{Method: http.MethodGet, Path: Path, Right: access.ReadAny, Do: r.show},
 		{Method: http.MethodGet, Path: eventsPath, Right: access.ReadAny, Do: r.events, Live: true},
 	}}
@@ -51,7 +48,7 @@ func Room(s *service.Service) frame.Room {
 
 // shown is the content of the page.
 type shown struct {
-	Filter      filter
+	Filter      records.Filter
 	Collections []string
 	Outcomes    []scheduler.Outcome
 	Types       []string
@@ -77,7 +74,7 @@ const linesKept = 500
 const pageSize = 100
 
 func (r room) show(c *frame.Call) error {
-	s := shown{Filter: readFilter(c.Request.URL.Query()), Outcomes: scheduler.Outcomes, Types: r.service.ActionTypes()}
+	s := shown{Filter: records.Read(c.Request.URL.Query()), Outcomes: scheduler.Outcomes, Types: r.service.ActionTypes()}
 	status := http.StatusOK
 	var err error
 	if s.List, err = r.list(c, &s.Filter); err != nil {
@@ -90,14 +87,8 @@ func (r room) show(c *frame.Call) error {
 	if c.Part() {
 		return c.Show(&frame.Page{Status: status, Template: templates, Part: "tail", Data: &s.List})
 	}
-	all, err := r.service.Collections(c.Context())
-	if err != nil {
+	if s.Collections, err = c.Collections(r.service, access.Read); err != nil {
 		return err
-	}
-	for _, one := range all {
-		if c.May(access.Read, one.Name) {
-			s.Collections = append(s.Collections, one.Name)
-		}
 	}
 	return c.Show(&frame.Page{
 		Status: status, Title: c.Say("live.title"), Template: templates, Data: &s,
@@ -106,13 +97,13 @@ func (r room) show(c *frame.Call) error {
 }
 
 // list reads the requested page of the history.
-func (r room) list(c *frame.Call, f *filter) (l list, err error) {
-	l = list{Base: f.with(Path), Filters: !f.IsEmpty(), Most: linesKept}
-	q, err := f.query(c.Context(), r.service.Now())
+func (r room) list(c *frame.Call, f *records.Filter) (l list, err error) {
+	l = list{Base: f.Address(Path), Filters: !f.IsEmpty(), Most: linesKept}
+	q, err := f.Query(c.Context(), r.service.Now())
 	if err != nil {
 		return l, err
 	}
-	before, err := view.ReadSequence("before", c.Query("before"))
+	before, err := view.ReadSequence(records.Before, c.Query(records.Before))
 	if err != nil {
 		return l, err
 	}
@@ -122,22 +113,22 @@ func (r room) list(c *frame.Call, f *filter) (l list, err error) {
 			return l, err
 		}
 	}
-	records, next, err := r.service.History(c.Context(), q, view.Page{Top: pageSize, Before: before})
+	found, next, err := r.service.History(c.Context(), q, view.Page{Top: pageSize, Before: before})
 	if err != nil {
 		return l, err
 	}
-	l.Lines = linesOf(records)
+	l.Lines = linesOf(found)
 	if next > 0 {
-		l.Older = f.with(Path, "before", view.HistoryToken(next))
+		l.Older = f.Address(Path, records.Before, view.HistoryToken(next))
 	}
 	if before > 0 {
 		l.Newest = l.Base
 	}
 	if before == 0 && !f.Bounded() {
-		if len(records) > 0 {
-			last = max(last, records[0].Sequence)
+		if len(found) > 0 {
+			last = max(last, found[0].Sequence)
 		}
-		l.Events = f.with(eventsPath, "follow", "true", "after", sequence(last))
+		l.Events = f.Address(eventsPath, "follow", "true", "after", sequence(last))
 	}
 	return l, nil
 }
@@ -147,8 +138,8 @@ const turn = 250 * time.Millisecond
 
 // events sends new records after a position.
 func (r room) events(c *frame.Call) error {
-	f := readFilter(c.Request.URL.Query())
-	q, err := f.query(c.Context(), r.service.Now())
+	f := records.Read(c.Request.URL.Query())
+	q, err := f.Query(c.Context(), r.service.Now())
 	if err != nil {
 		return err
 	}
@@ -203,7 +194,7 @@ type sender struct {
 	call   *frame.Call
 	live   *frame.Live
 	tail   *tail
-	filter *filter
+	filter *records.Filter
 	rows   *rows
 	told   uint64 // the position that the browser knows
 }
@@ -226,7 +217,7 @@ func (s *sender) send() error {
 	if b.empty() {
 		return nil
 	}
-	text, err := s.rows.all(&b, s.filter.with(Path, "before", sequence(b.Before)))
+	text, err := s.rows.all(&b, s.filter.Address(Path, records.Before, sequence(b.Before)))
 	if err != nil {
 		return err
 	}
@@ -277,3 +268,5 @@ func written(name string, data any) (string, error) {
 	err := templates().ExecuteTemplate(&out, name, data)
 	return out.String(), err
 }
+
+func sequence(n uint64) string { return strconv.FormatUint(n, 10) }

@@ -13,6 +13,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
+	"github.com/carillon-sched/carillon/scheduler/console/look"
 	"github.com/carillon-sched/carillon/scheduler/console/words"
 	"github.com/carillon-sched/carillon/scheduler/forecast"
 	"github.com/carillon-sched/carillon/scheduler/service"
@@ -135,7 +136,7 @@ func (r room) calendar(c *frame.Call) error {
 	if c.Part() {
 		return c.Show(&frame.Page{Status: status, Template: calendarPage, Part: "agenda", Data: &s.Agenda})
 	}
-	if s.Collections, err = collectionsOf(c, r.service); err != nil {
+	if s.Collections, err = c.Collections(r.service, access.Read); err != nil {
 		return err
 	}
 	return c.Show(&frame.Page{
@@ -180,21 +181,12 @@ func (w *where) key() scheduler.Key { return scheduler.KeyIn(w.Collection, w.Job
 
 // address returns the URL of the page; date "" is today.
 func (w *where) address(date string, week bool, pairs ...string) string {
-	v := url.Values{}
 	view := ""
 	if week {
 		view = "week"
 	}
 	all := append([]string{"collection", w.Collection, "job", w.Job, "zone", w.Zone, "date", date, "view", view}, pairs...)
-	for i := 1; i < len(all); i += 2 {
-		if all[i] != "" {
-			v.Set(all[i-1], all[i])
-		}
-	}
-	if len(v) == 0 {
-		return calendarPath
-	}
-	return calendarPath + "?" + v.Encode()
+	return frame.Address(calendarPath, nil, all...)
 }
 
 // span returns the selected hours.
@@ -234,8 +226,8 @@ func (r room) agenda(c *frame.Call, w *where) (a agenda, err error) {
 	if one, a.counting, err = settled(c, one); err != nil || one == nil {
 		return a, err
 	}
-	n := one.value
-	a.Made, a.ReadTo = one.ended, n.back
+	n := one.Value
+	a.Made, a.ReadTo = one.Ended, n.back
 	if a.Past {
 		a.Live = liveAddress(w, s.begin(), s.end())
 	}
@@ -255,7 +247,7 @@ type counted struct {
 }
 
 // counted returns the counts, from a running or a recent computation if possible.
-func (r room) counted(c *frame.Call, w *where, s *span) (*look[*counted], error) {
+func (r room) counted(c *frame.Call, w *where, s *span) (*look.Look[*counted], error) {
 	sees, whose, err := seen(c, r.service)
 	if err != nil {
 		return nil, err
@@ -263,7 +255,7 @@ func (r room) counted(c *frame.Call, w *where, s *span) (*look[*counted], error)
 	k, at := w.key(), s.instants()
 	key := strings.Join([]string{k.String(), at[0].UTC().String(), strconv.Itoa(len(at)), w.zone.String(), whose}, " ")
 	asked, span := *w, *s
-	return lookAt(r.agendas, c, key, func(ctx context.Context, told func(int)) (n *counted, err error) {
+	return r.agendas.At(c, key, func(ctx context.Context, told func(int)) (n *counted, err error) {
 		n = &counted{planned: &service.Agenda{Slots: make([]forecast.Slot, len(at)-1)}}
 		if span.end().After(asked.now) {
 			q := service.AgendaQuery{Key: k, At: at, Named: namedMost, Sees: sees, Counted: told}

@@ -3,7 +3,6 @@ package load
 import (
 	"context"
 	"embed"
-	"io/fs"
 	"net/http"
 	"net/url"
 	"slices"
@@ -14,6 +13,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
+	"github.com/carillon-sched/carillon/scheduler/console/look"
 	"github.com/carillon-sched/carillon/scheduler/forecast"
 	"github.com/carillon-sched/carillon/scheduler/service"
 )
@@ -38,22 +38,18 @@ const (
 
 type room struct {
 	service *service.Service
-	reports *looks[*forecast.Report]
-	agendas *looks[*counted]
+	reports *look.Looks[*forecast.Report]
+	agendas *look.Looks[*counted]
 }
 
 // Rooms returns the calendar and the forecast.
 func Rooms(s *service.Service) []frame.Room {
-	r := room{s, &looks[*forecast.Report]{}, &looks[*counted]{}}
-	own, err := fs.Sub(assets, "assets")
-	if err != nil {
-		panic(err)
-	}
+	r := room{s, &look.Looks[*forecast.Report]{}, &look.Looks[*counted]{}}
 	return []frame.Room{
 		{Name: "calendar", Path: calendarPath, Key: "c", Right: access.ReadAny, Routes: []frame.Route{
 			{Method: http.MethodGet, Path: calendarPath, Right: access.ReadAny, Do: r.calendar},
 		}},
-		{Name: "load", Path: loadPath, Key: "f", Right: access.ReadAny, Assets: own, Routes: []frame.Route{
+		{Name: "load", Path: loadPath, Key: "f", Right: access.ReadAny, Assets: assets, Routes: []frame.Route{
 			{Method: http.MethodGet, Path: loadPath, Right: access.ReadAny, Do: r.show},
 			{Method: http.MethodPost, Path: loadPath + "/renew", Right: access.ReadAny, Do: r.renew},
 			{Method: http.MethodPost, Path: loadPath + "/review", Right: access.OperateAny, Do: r.review},
@@ -118,8 +114,8 @@ type counting struct {
 	Since   string // elapsed time
 }
 
-func countingOf[T any](one *look[T]) counting {
-	return counting{Again: true, Counted: one.counted.Load(), Since: frame.Took(time.Since(one.began).Round(time.Second))}
+func countingOf[T any](one *look.Look[T]) counting {
+	return counting{Again: true, Counted: one.Counted(), Since: frame.Took(time.Since(one.Began).Round(time.Second))}
 }
 
 // proposal is a proposal on the page.
@@ -149,7 +145,7 @@ func (r room) show(c *frame.Call) error {
 	if c.Part() {
 		return c.Show(&frame.Page{Status: status, Template: loadPage, Part: "report", Data: &s.Report})
 	}
-	if s.Collections, err = collectionsOf(c, r.service); err != nil {
+	if s.Collections, err = c.Collections(r.service, access.Read); err != nil {
 		return err
 	}
 	if !slices.Contains(hoursOffered, q.Hours) {
@@ -188,23 +184,13 @@ func readAsked(c *frame.Call) (q asked, err error) {
 
 // address returns the URL of the page.
 func (q *asked) address(pairs ...string) string {
-	v := url.Values{}
-	if q.Collection != "" {
-		v.Set("collection", q.Collection)
-	}
 	if q.Hours != forecast.DefaultHours {
-		v.Set("hours", strconv.Itoa(q.Hours))
+		pairs = append(pairs, "hours", strconv.Itoa(q.Hours))
 	}
 	if q.Proposals != forecast.DefaultProposals {
-		v.Set("proposals", strconv.Itoa(q.Proposals))
+		pairs = append(pairs, "proposals", strconv.Itoa(q.Proposals))
 	}
-	for pair := range slices.Chunk(pairs, 2) {
-		v.Set(pair[0], pair[1])
-	}
-	if len(v) == 0 {
-		return loadPath
-	}
-	return loadPath + "?" + v.Encode()
+	return frame.Address(loadPath, url.Values{"collection": {q.Collection}}, pairs...)
 }
 
 // report returns the forecast, or the progress of its computation.
@@ -215,7 +201,7 @@ func (r room) report(c *frame.Call, q asked) (p part, err error) {
 		return p, err
 	}
 	key := strings.Join([]string{q.Collection, strconv.Itoa(q.Hours), strconv.Itoa(q.Proposals), whose}, " ")
-	one := lookAt(r.reports, c, key, func(ctx context.Context, counted func(int)) (*forecast.Report, error) {
+	one := r.reports.At(c, key, func(ctx context.Context, counted func(int)) (*forecast.Report, error) {
 		return r.service.Forecast(ctx, service.ForecastQuery{
 			Collection: q.Collection, Hours: q.Hours, Proposals: q.Proposals, Sees: sees, Counted: counted,
 		})
@@ -223,13 +209,13 @@ func (r room) report(c *frame.Call, q asked) (p part, err error) {
 	if one, p.counting, err = settled(c, one); err != nil || one == nil {
 		return p, err
 	}
-	p.Report, p.Made, p.Map = one.value, one.ended, newHeatMap(one.value, c.Zone())
-	for _, note := range one.value.Notes {
+	p.Report, p.Made, p.Map = one.Value, one.Ended, newHeatMap(one.Value, c.Zone())
+	for _, note := range one.Value.Notes {
 		if strings.HasPrefix(note, "jitter ") { // the other notes have numbers only
 			p.Rough = append(p.Rough, note)
 		}
 	}
-	for _, each := range one.value.Proposals {
+	for _, each := range one.Value.Proposals {
 		collection, _, _ := strings.Cut(each.Job, "/")
 		way := proposal{Proposal: each, Link: frame.JobPath(scheduler.KeyIn("", each.Job)), Value: each.Job + " " + string(each.Patch)}
 		way.Allowed = c.May(access.Operate, collection)
@@ -253,33 +239,24 @@ func patienceOf(c *frame.Call) time.Duration {
 	return pageWait
 }
 
-// await waits for a computation as long as a request may, and reports whether it is ready.
-func await[T any](c *frame.Call, one *look[T]) (there bool, err error) {
+// settled returns the result of a computation or an older one, nil for none, and the progress.
+func settled[T any](c *frame.Call, one *look.Look[T]) (shown *look.Look[T], far counting, err error) {
 	patience := patienceOf(c)
 	if patience == askWait {
 		leave, err := c.Lasts()
 		if err != nil {
-			return false, err
+			return nil, far, err
 		}
 		defer leave()
 	}
-	return one.wait(c.Context(), patience), nil
-}
-
-// settled returns the result of a computation or an older one, nil for none, and the progress.
-func settled[T any](c *frame.Call, one *look[T]) (shown *look[T], far counting, err error) {
-	there, err := await(c, one)
-	if err != nil {
-		return nil, far, err
-	}
-	if !there {
+	if !one.Wait(c.Context(), patience) {
 		far = countingOf(one)
-		if one = one.before.Load(); one == nil {
+		if one = one.Before(); one == nil {
 			return nil, far, nil
 		}
 		far.Old = true
 	}
-	return one, far, one.err
+	return one, far, one.Err
 }
 
 // seen returns which collections the caller may see, nil for all, and a key that differs for callers with other rights.
@@ -287,22 +264,11 @@ func seen(c *frame.Call, s *service.Service) (sees func(string) bool, whose stri
 	if sees = access.Sees(c.Context()); sees == nil {
 		return nil, "all", nil
 	}
-	names, err := collectionsOf(c, s)
+	names, err := c.Collections(s, access.Read)
 	if err != nil {
 		return nil, "", err
 	}
 	return func(collection string) bool { return slices.Contains(names, collection) }, "of " + strings.Join(names, ","), nil
-}
-
-// collectionsOf returns the collections that the caller may see.
-func collectionsOf(c *frame.Call, s *service.Service) (names []string, err error) {
-	all, err := s.Collections(c.Context())
-	for _, one := range all {
-		if c.May(access.Read, one.Name) {
-			names = append(names, one.Name)
-		}
-	}
-	return names, err
 }
 
 // renew restarts all computations.
@@ -311,8 +277,8 @@ func (r room) renew(c *frame.Call) error {
 	if err != nil {
 		return err
 	}
-	r.reports.renew()
-	r.agendas.renew()
+	r.reports.Renew()
+	r.agendas.Renew()
 	to := form.Get("to")
 	if u, err := url.Parse(to); err != nil || u.IsAbs() || u.Host != "" || u.Path != loadPath && u.Path != calendarPath {
 		to = loadPath
@@ -321,6 +287,6 @@ func (r room) renew(c *frame.Call) error {
 }
 
 func (r room) forget() {
-	r.reports.forget()
-	r.agendas.forget()
+	r.reports.Forget()
+	r.agendas.Forget()
 }

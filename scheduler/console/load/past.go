@@ -3,13 +3,13 @@ package load
 import (
 	"cmp"
 	"context"
-	"net/url"
 	"slices"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
+	"github.com/carillon-sched/carillon/scheduler/console/records"
 	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
@@ -38,13 +38,13 @@ func (r room) ran(ctx context.Context, w *where, s *span) (hours []ranHour, back
 	page, late := view.Page{}, time.Now().Add(pastWait)
 	oldest := w.now
 	for n := 0; ; n++ {
-		records, next, err := r.service.History(ctx, q, page)
+		found, next, err := r.service.History(ctx, q, page)
 		if err != nil {
 			return nil, back, err
 		}
-		for _, rec := range records {
-			i, found := slices.BinarySearchFunc(at, rec.At(), time.Time.Compare)
-			if !found {
+		for _, rec := range found {
+			i, exact := slices.BinarySearchFunc(at, rec.At(), time.Time.Compare)
+			if !exact {
 				i--
 			}
 			if i >= 0 && i < len(hours) {
@@ -111,18 +111,11 @@ func (h *hourShown) take(p *ranHour) {
 
 // liveAddress returns the URL of the attempts of a span.
 func liveAddress(w *where, from, to time.Time) string {
-	v := url.Values{}
-	if w.Collection != "" {
-		v.Set("collection", w.Collection)
-	}
-	if w.Job != "" {
-		v.Set("job", w.Job)
-	}
-	v.Set("since", from.UTC().Format(time.RFC3339))
+	f := records.Filter{Collection: w.Collection, Job: w.Job, Since: from.UTC().Format(time.RFC3339)}
 	if to.Before(w.now) {
-		v.Set("until", to.UTC().Format(time.RFC3339))
+		f.Until = to.UTC().Format(time.RFC3339)
 	}
-	return frame.Root + "/live?" + v.Encode()
+	return f.Address(frame.Root + "/live")
 }
 
 // zones are the proposed zones: one or two for each UTC offset. The user can type any other.

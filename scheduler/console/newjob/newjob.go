@@ -2,7 +2,6 @@ package newjob
 
 import (
 	"embed"
-	"io/fs"
 	"net/http"
 	"net/url"
 	"slices"
@@ -39,11 +38,7 @@ type room struct {
 // Room returns the page. It has no menu entry; the list of jobs links to it.
 func Room(s *service.Service) frame.Room {
 	r := room{s, sync.OnceValue(func() *jobform.Form { return jobform.New(s.JobShape()) })}
-	own, err := fs.Sub(assets, "assets")
-	if err != nil {
-		panic(err) // the file is embedded
-	}
-	return frame.Room{Name: "newjob", Right: access.OperateAny, Assets: own, Routes: []frame.Route{
+	return frame.Room{Name: "newjob", Right: access.OperateAny, Assets: assets, Routes: []frame.Route{
 		{Method: http.MethodGet, Path: Path, Right: access.OperateAny, Do: r.begin},
 		{Method: http.MethodPost, Path: Path, Right: access.OperateAny, Do: r.take},
 	}}

@@ -1,7 +1,7 @@
 // Package overview is the console's first page: current and upcoming runs, failures, and the state of the schedulers.
 //
 //	Source: Board (live statistics), Load ──┐
-//	service: due jobs (census) ─────────────┴──► look ──► page ──► live parts
+//	service: due jobs ──────────────────────┴──► look ──► page ──► live parts
 //
 // A caller who may read all collections sees the statistics of all schedulers. Other callers see the numbers of their
 // collections, if available, and the current attempts of their jobs. Totals, names of targets, the schedulers and the

@@ -3,15 +3,14 @@ package overview
 import (
 	"context"
 	"embed"
-	"io/fs"
 	"net/http"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
+	"github.com/carillon-sched/carillon/scheduler/console/look"
 	"github.com/carillon-sched/carillon/scheduler/pulse"
 	"github.com/carillon-sched/carillon/scheduler/service"
 )
@@ -38,7 +37,7 @@ type Source interface {
 type room struct {
 	service *service.Service
 	source  Source // nil: none
-	due     *census
+	due     *look.Looks[due]
 }
 
 // Paths of the page, in addition to that of its live parts.
@@ -49,12 +48,8 @@ const (
 
 // Room returns the page.
 func Room(s *service.Service, source Source) frame.Room {
-	own, err := fs.Sub(assets, "assets")
-	if err != nil {
-		panic(err)
-	}
-	r := room{s, source, &census{count: func(ctx context.Context) (service.Due, bool, error) { return s.Due(ctx, nil, lengths...) }}}
-	return frame.Room{Name: "overview", Path: path, Key: "o", Right: access.ReadAny, Assets: own, Routes: []frame.Route{
+	r := room{s, source, &look.Looks[due]{Age: dueKept, Kept: dueLate}}
+	return frame.Room{Name: "overview", Path: path, Key: "o", Right: access.ReadAny, Assets: assets, Routes: []frame.Route{
 		{Method: http.MethodGet, Path: path + "{$}", Right: access.ReadAny, Do: r.show},
 		{Method: http.MethodGet, Path: eventsPath, Right: access.ReadAny, Do: r.events, Live: true},
 	}}
@@ -142,21 +137,11 @@ func (r room) events(c *frame.Call) error {
 	}
 }
 
-// census caches the number of due jobs for callers who may read all collections. It is safe for concurrent use.
-type census struct {
-	count func(context.Context) (service.Due, bool, error)
+// due is the number of due jobs, for callers who may read all collections.
+type due struct {
+	service.Due
 
-	mu    sync.Mutex
-	last  *counted
-	under chan struct{} // closed at the end of a running count; nil: none
-}
-
-// counted is the result of a count.
-type counted struct {
-	at    time.Time
-	due   service.Due
 	known bool
-	err   error
 }
 
 // Limits of a count.
@@ -169,51 +154,3 @@ const (
 
 // lengths are the periods of the cards.
 var lengths = []time.Duration{time.Minute, time.Hour}
-
-// ask returns the number of due jobs. If a count takes longer than a page may wait, it returns the last result; known
-// is false if none exists.
-func (k *census) ask(ctx context.Context) (due service.Due, known bool, err error) {
-	k.mu.Lock()
-	c := k.last
-	if c == nil || time.Since(c.at) >= dueKept {
-		k.begin(ctx)
-	}
-	under := k.under
-	k.mu.Unlock()
-	if under == nil {
-		return c.due, c.known, c.err
-	}
-	usable := c != nil && c.err == nil && time.Since(c.at) < dueLate
-	late := time.NewTimer(dueWait)
-	defer late.Stop()
-	select {
-	case <-under:
-		k.mu.Lock()
-		c, usable = k.last, true
-		k.mu.Unlock()
-	case <-late.C:
-	case <-ctx.Done():
-	}
-	if !usable {
-		return due, false, nil
-	}
-	return c.due, c.known, c.err
-}
-
-// begin starts a count, unless one is running.
-func (k *census) begin(ctx context.Context) {
-	if k.under != nil {
-		return
-	}
-	done := make(chan struct{})
-	k.under = done
-	go func() {
-		defer close(done)
-		c := &counted{}
-		c.due, c.known, c.err = k.count(context.WithoutCancel(ctx))
-		c.at = time.Now()
-		k.mu.Lock()
-		defer k.mu.Unlock()
-		k.last, k.under = c, nil
-	}()
-}

@@ -1,6 +1,7 @@
 package overview
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -87,8 +88,18 @@ func (r room) nothing(c *frame.Call, err error) *shown {
 func (r room) countDue(c *frame.Call, s, before *shown) (err error) {
 	switch {
 	case s.All:
-		s.Due, s.DueKnown, err = r.due.ask(c.Context())
-		return err
+		one := r.due.At(c, "", func(ctx context.Context, _ func(int)) (n due, err error) {
+			n.Due, n.known, err = r.service.Due(ctx, nil, lengths...)
+			return n, err
+		})
+		if !one.Wait(c.Context(), dueWait) {
+			one = one.Before() // a count that takes longer than a page may wait
+		}
+		if one == nil {
+			return nil
+		}
+		s.Due, s.DueKnown = one.Value.Due, one.Value.known
+		return one.Err
 	case before != nil && time.Since(before.dueAt) < dueAgain:
 		s.Due, s.DueKnown, s.dueAt = before.Due, before.DueKnown, before.dueAt
 		return nil

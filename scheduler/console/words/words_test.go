@@ -16,6 +16,7 @@ var used = regexp.MustCompile(`(?:\bsay|\bcount|\.Say\(|words\.Say\(|words\.Coun
 // in quotes, with the dot or hyphen at its end: (printf "jobs.do.%s" …), "jobs.do." + verb.
 func TestTexts(t *testing.T) {
 	named, begun := map[string]string{}, []string{}
+	labels := regexp.MustCompile(`Label: "([a-z][a-zA-Z0-9.-]+)"`) // of a row in a table of fields; its choices and hint have keys below it
 	begins := regexp.MustCompile(`"([a-z]+(?:\.[a-zA-Z0-9-]+)*[.-])(?:%s)?"`)
 	read := func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || strings.HasSuffix(path, "_test.go") || filepath.Ext(path) != ".go" && filepath.Ext(path) != ".html" {
@@ -26,6 +27,9 @@ func TestTexts(t *testing.T) {
 			if !strings.HasSuffix(m[1], ".") {
 				named[m[1]] = path
 			}
+		}
+		for _, m := range labels.FindAllStringSubmatch(string(data), -1) {
+			named[m[1]], begun = path, append(begun, m[1]+".")
 		}
 		for _, m := range begins.FindAllStringSubmatch(string(data), -1) {
 			begun = append(begun, m[1])

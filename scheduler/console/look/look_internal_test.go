@@ -1,4 +1,4 @@
-package load
+package look
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 // TestLooks has several look at what takes long: it is worked out once, kept for a minute, and anew after an error.
 func TestLooks(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
-		var l looks[int]
+		var l Looks[int]
 		runs := 0
 		var fails error
 		work := func(ctx context.Context, counted func(int)) (int, error) {
@@ -31,12 +31,12 @@ func TestLooks(t *testing.T) {
 		gone, leave := context.WithCancel(t.Context())
 		first := l.at(gone, "a", work)
 		leave() // it goes on
-		if l.at(t.Context(), "a", work) != first || first.wait(t.Context(), time.Second) || first.counted.Load() != 7 {
+		if l.at(t.Context(), "a", work) != first || first.Wait(t.Context(), time.Second) || first.counted.Load() != 7 {
 			t.Errorf("while it is worked out: %d", first.counted.Load())
 		}
 		other := l.at(t.Context(), "b", work)
-		if !first.wait(t.Context(), time.Minute) || !other.wait(t.Context(), time.Minute) || first.value == other.value || runs != 2 {
-			t.Errorf("the results are %d and %d after %d", first.value, other.value, runs)
+		if !first.Wait(t.Context(), time.Minute) || !other.Wait(t.Context(), time.Minute) || first.Value == other.Value || runs != 2 {
+			t.Errorf("the results are %d and %d after %d", first.Value, other.Value, runs)
 		}
 		time.Sleep(lookAge - 2*time.Second)
 		if l.at(t.Context(), "a", work) != first {
@@ -45,20 +45,20 @@ func TestLooks(t *testing.T) {
 		time.Sleep(3 * time.Second)
 		fails = errors.New("no store")
 		failed := l.at(t.Context(), "a", work)
-		if failed == first || !failed.wait(t.Context(), time.Minute) || failed.err == nil {
-			t.Errorf("after a minute: %v", failed.err)
+		if failed == first || !failed.Wait(t.Context(), time.Minute) || failed.Err == nil {
+			t.Errorf("after a minute: %v", failed.Err)
 		}
 		if again := l.at(t.Context(), "a", work); again == failed {
 			t.Error("an error is kept")
 		} else {
-			l.forget() // it is under way still
+			l.Forget() // it is under way still
 			if l.at(t.Context(), "a", work) != again {
 				t.Error("what is worked out is begun again")
 			}
-			again.wait(t.Context(), time.Minute)
+			again.Wait(t.Context(), time.Minute)
 		}
 		for i := range 3 * looksMost {
-			l.at(t.Context(), string(rune('A'+i)), work).wait(t.Context(), time.Minute)
+			l.at(t.Context(), string(rune('A'+i)), work).Wait(t.Context(), time.Minute)
 		}
 		if len(l.all) > looksMost {
 			t.Errorf("%d are kept", len(l.all))
@@ -69,7 +69,7 @@ func TestLooks(t *testing.T) {
 // TestLooksShowWhatWasThere has what is old shown until there is something newer.
 func TestLooksShowWhatWasThere(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
-		var l looks[int]
+		var l Looks[int]
 		runs := 0
 		var fails error
 		work := func(context.Context, func(int)) (int, error) {
@@ -78,16 +78,16 @@ func TestLooksShowWhatWasThere(t *testing.T) {
 			time.Sleep(10 * time.Second)
 			return n, err
 		}
-		at := func() *look[int] {
+		at := func() *Look[int] {
 			one := l.at(t.Context(), "a", work)
 			synctest.Wait() // it has begun
 			return one
 		}
-		shows := func(what string, one *look[int], want int) {
+		shows := func(what string, one *Look[int], want int) {
 			t.Helper()
 			got := 0
 			if before := one.before.Load(); before != nil {
-				got = before.value
+				got = before.Value
 			}
 			if got != want {
 				t.Errorf("%s: %d is shown, want %d", what, got, want)
@@ -95,42 +95,42 @@ func TestLooksShowWhatWasThere(t *testing.T) {
 		}
 		first := at()
 		shows("at first", first, 0)
-		first.wait(t.Context(), time.Minute)
+		first.Wait(t.Context(), time.Minute)
 		time.Sleep(lookAge)
 		second := at()
 		shows("after a minute", second, 1)
 		l.at(t.Context(), "b", work)
 		synctest.Wait()
-		second.wait(t.Context(), time.Minute)
+		second.Wait(t.Context(), time.Minute)
 		shows("when it is there", second, 0)
 
-		l.renew()
+		l.Renew()
 		fails = errors.New("no store")
 		third := at()
 		shows("when it is to be new", third, 2)
-		third.wait(t.Context(), time.Minute)
+		third.Wait(t.Context(), time.Minute)
 		fourth := at()
 		shows("after an error", fourth, 2)
-		fourth.wait(t.Context(), time.Minute)
+		fourth.Wait(t.Context(), time.Minute)
 		fails = nil
 		fifth := at()
 		shows("after two", fifth, 2)
-		fifth.wait(t.Context(), time.Minute)
-		l.forget()
+		fifth.Wait(t.Context(), time.Minute)
+		l.Forget()
 		sixth := at()
 		shows("when it is forgotten", sixth, 0)
-		sixth.wait(t.Context(), time.Minute)
+		sixth.Wait(t.Context(), time.Minute)
 		time.Sleep(looksKept)
 		last := at()
 		shows("after an hour", last, 0)
-		last.wait(t.Context(), time.Minute)
+		last.Wait(t.Context(), time.Minute)
 	})
 }
 
 // TestLooksAreBounded asks for another one each time, and waits for none.
 func TestLooksAreBounded(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
-		var l looks[int]
+		var l Looks[int]
 		var running atomic.Int64
 		work := func(context.Context, func(int)) (int, error) {
 			running.Add(1)
@@ -144,12 +144,12 @@ func TestLooksAreBounded(t *testing.T) {
 		if n := running.Load(); n != looksMost {
 			t.Errorf("%d are worked out", n)
 		}
-		if one := l.at(t.Context(), "another", work); !one.isDone() || one.err == nil || one.err.Error() != errBusy.Text {
-			t.Errorf("one more: %v", one.err)
+		if one := l.at(t.Context(), "another", work); !one.isDone() || one.Err == nil || one.Err.Error() != errBusy.Text {
+			t.Errorf("one more: %v", one.Err)
 		}
 		time.Sleep(2 * time.Second)
-		if one := l.at(t.Context(), "another", work); !one.wait(t.Context(), time.Minute) || one.err != nil {
-			t.Errorf("later: %v", one.err)
+		if one := l.at(t.Context(), "another", work); !one.Wait(t.Context(), time.Minute) || one.Err != nil {
+			t.Errorf("later: %v", one.Err)
 		}
 	})
 }

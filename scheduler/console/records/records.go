@@ -1,0 +1,127 @@
+// Package records has the filter of the pages that show records of the history: its parameters in a URL, and the query
+// of the service. The page of a job and the live tail share it.
+package records
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/console/frame"
+	"github.com/carillon-sched/carillon/scheduler/console/words"
+	"github.com/carillon-sched/carillon/scheduler/service"
+	"github.com/carillon-sched/carillon/scheduler/view"
+)
+
+// Before is the parameter with the sequence that the records of a page precede.
+const Before = "before"
+
+// Filter selects records.
+type Filter struct {
+	Collection string
+	Job        string // in the collection, or the default one; or collection/job
+	Outcomes   []string
+	Type       string
+	Target     string
+	Phase      string // MainAction or ErrorAction
+	Manual     string // true or false
+	Since      string // a time, or a duration before now
+	Until      string
+	Text       string // an additional $filter of the APIs
+}
+
+// parameters are the fields with one value by the names of their parameters.
+func (f *Filter) parameters() map[string]*string {
+	return map[string]*string{
+		"collection": &f.Collection, "job": &f.Job, "type": &f.Type, "target": &f.Target, "action": &f.Phase, "manual": &f.Manual,
+		"since": &f.Since, "until": &f.Until, "$filter": &f.Text,
+	}
+}
+
+// Read parses the parameters of a URL.
+func Read(v url.Values) (f Filter) {
+	for name, field := range f.parameters() {
+		*field = strings.TrimSpace(v.Get(name))
+	}
+	for _, o := range v["outcome"] {
+		if o = strings.ToLower(strings.TrimSpace(o)); o != "" && !slices.Contains(f.Outcomes, o) {
+			f.Outcomes = append(f.Outcomes, o)
+		}
+	}
+	return f
+}
+
+// Values is the inverse of [Read].
+func (f *Filter) Values() url.Values {
+	v := url.Values{"outcome": f.Outcomes}
+	for name, field := range f.parameters() {
+		v.Set(name, *field)
+	}
+	return v
+}
+
+// Address returns the URL of a path with the filter and additional parameters.
+func (f *Filter) Address(path string, pairs ...string) string {
+	return frame.Address(path, f.Values(), pairs...)
+}
+
+// IsEmpty reports whether the filter selects all records.
+func (f *Filter) IsEmpty() bool { return f.Address("") == "" }
+
+// Has reports whether the filter selects an outcome.
+func (f *Filter) Has(outcome scheduler.Outcome) bool {
+	return slices.Contains(f.Outcomes, string(outcome))
+}
+
+// Bounded reports whether no new record can match.
+func (f *Filter) Bounded() bool { return f.Until != "" }
+
+// Query returns the query of the filter, limited to what the caller may see.
+func (f *Filter) Query(ctx context.Context, now time.Time) (q service.HistoryQuery, err error) {
+	q.Key, q.Sees = scheduler.KeyIn(f.Collection, f.Job), access.Sees(ctx)
+	if q.Key.Collection != "" {
+		if err := access.Check(ctx, access.Read, q.Key.Collection); err != nil {
+			return q, err
+		}
+	}
+	var terms []string
+	for _, one := range []struct {
+		field, comparison string
+		values            []string
+	}{
+		{"status", "eq", f.Outcomes},
+		{"actionType", "eq", []string{f.Type}},
+		{"actionName", "eq", []string{f.Phase}},
+		{"target", "eq", []string{f.Target}},
+		{"manual", "eq", []string{f.Manual}},
+		{"startTime", "ge", []string{f.Since}},
+		{"startTime", "le", []string{f.Until}},
+	} {
+		var choices []string
+		for _, v := range one.values {
+			if strings.ContainsAny(v, " '()") { // no field has such a value, and the parser would misread it
+				return q, frame.Problem{Status: http.StatusBadRequest, Text: words.Say("live.word", one.field, v)}
+			}
+			if v != "" {
+				choices = append(choices, one.field+" "+one.comparison+" "+v)
+			}
+		}
+		switch len(choices) {
+		case 0:
+		case 1:
+			terms = append(terms, choices[0])
+		default:
+			terms = append(terms, "("+strings.Join(choices, " or ")+")")
+		}
+	}
+	if f.Text != "" {
+		terms = append(terms, f.Text)
+	}
+	q.RecordFilter, err = view.HistoryFilter(strings.Join(terms, " and "), now)
+	return q, err
+}
