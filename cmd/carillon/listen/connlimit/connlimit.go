@@ -75,6 +75,30 @@ func (c *Limiter) set(remote string, working bool) {
 	}
 }
 
+// begin notes that a request has begun on a connection.
+func (c *Limiter) begin(remote string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if k := c.conns[remote]; k != nil {
+		k.begun = true
+	}
+}
+
+// unusedGrace is how long a stopping server waits for the first request of a connection. Clients open connections in reserve,
+// and [http.Server.Shutdown] alone would wait five seconds for each.
+const unusedGrace = 250 * time.Millisecond
+
+// closeUnused closes the connections on which no request has begun.
+func (c *Limiter) closeUnused() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, k := range c.conns {
+		if !k.begun {
+			_ = k.Conn.Close()
+		}
+	}
+}
+
 // wake lets those look again that wait for room. The lock is held.
 func (c *Limiter) wake() {
 	close(c.freed)
@@ -124,6 +148,7 @@ type conn struct {
 
 	limiter *Limiter
 	remote  string
+	begun   bool      // a request has
 	working bool      // the server does not wait for the client
 	since   time.Time // it does, or not
 
@@ -194,13 +219,17 @@ func (l *listener) Close() error {
 }
 
 // Watch makes a server on the limiter's listener report which connections it waits for: until a request's body
-// has arrived, and after its response is sent. Bodies must arrive within patience; 0 leaves the limit to the
+// has arrived, and after its response is sent. A shutdown of the server closes unused connections. Bodies must arrive within patience; 0 leaves the limit to the
 // server. Call it after setting the server's Handler and ConnState.
 func (c *Limiter) Watch(s *http.Server, patience time.Duration) {
 	s.Handler = c.handler(s.Handler, patience)
+	s.RegisterOnShutdown(func() { time.AfterFunc(unusedGrace, c.closeUnused) })
 	state := s.ConnState
 	s.ConnState = func(k net.Conn, now http.ConnState) {
-		if now == http.StateIdle {
+		switch now { //nolint:exhaustive // the others change nothing
+		case http.StateActive:
+			c.begin(k.RemoteAddr().String())
+		case http.StateIdle:
 			c.Idle(k.RemoteAddr().String())
 		}
 		if state != nil {

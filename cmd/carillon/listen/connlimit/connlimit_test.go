@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/listen/connlimit"
@@ -227,4 +228,42 @@ func TestShare(t *testing.T) {
 			t.Errorf("of %d files: got %d, want %d", files, got, want)
 		}
 	}
+}
+
+// queue is a listener of connections within this process.
+type queue chan net.Conn
+
+func (q queue) Accept() (net.Conn, error) {
+	if c, ok := <-q; ok {
+		return c, nil
+	}
+	return nil, net.ErrClosed
+}
+
+func (q queue) Close() error {
+	close(q)
+	return nil
+}
+
+func (queue) Addr() net.Addr { return &net.TCPAddr{} }
+
+// TestUnusedConnectionsDelayNoStop stops a server to which a client has a connection in reserve.
+func TestUnusedConnectionsDelayNoStop(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, q := connlimit.New(2), make(queue)
+		s := &http.Server{Handler: http.HandlerFunc(echo)}
+		c.Watch(s, 0)
+		go func() { _ = s.Serve(c.Listen(q)) }()
+		client, reserve := net.Pipe()
+		defer client.Close()
+		q <- reserve
+		synctest.Wait()
+		began := time.Now()
+		if err := s.Shutdown(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(began); took > time.Second {
+			t.Errorf("the stop took %s", took)
+		}
+	})
 }
