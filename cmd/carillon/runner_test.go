@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -54,7 +55,20 @@ func withProgram(tests func() int) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
+	flag.Parse()
+	if !parallelGiven() {
+		_ = flag.Set("test.parallel", strconv.Itoa(sideBySide)) // it is a number
+	}
 	return tests()
+}
+
+// sideBySide is how many scripts run at the same time: most of them wait for a process that starts, or for the next second.
+const sideBySide = 6
+
+// parallelGiven reports whether the command line says how many tests run at the same time.
+func parallelGiven() (given bool) {
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
+	return given
 }
 
 // runner is a process that executes the commands of scripts one after the other, without a start of the program for each.
