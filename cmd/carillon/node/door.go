@@ -2,16 +2,13 @@ package node
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
-	"log"
 	"net"
 	"net/http"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/carillon-sched/carillon/cmd/carillon/listen/connlimit"
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
@@ -31,17 +28,9 @@ func OpenDoor(cfg Config) *Door {
 	cfg = cfg.withDefaults()
 	d := &Door{listener: cfg.Listener, ended: make(chan struct{})}
 	d.Say("the start has begun")
-	clients := connlimit.New(cfg.MaxConnections)
-	d.server = &http.Server{
-		Handler: d.handler(cfg.AllowHost), ReadHeaderTimeout: readHeaderTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
-		ErrorLog: log.New(&complaints{log: cfg.Logger}, "", 0),
-	}
-	d.server.SetKeepAlivesEnabled(false) // the node is to have the next request
-	clients.Watch(d.server, readBodyTimeout)
-	l := clients.Listen(lent{d.listener})
-	if cfg.TLS != nil {
-		l = tls.NewListener(l, cfg.TLS)
-	}
+	server, l := cfg.server(d.handler(cfg.AllowHost), lent{d.listener})
+	server.SetKeepAlivesEnabled(false) // the node is to have the next request
+	d.server = server
 	go func() {
 		defer close(d.ended)
 		if err := d.server.Serve(l); !errors.Is(err, http.ErrServerClosed) {

@@ -51,20 +51,11 @@ func (n *Node) serveHTTP(ctx context.Context, g *errgroup.Group) *webServer {
 	}
 	tails, end := context.WithCancel(ctx)
 	w.tails, w.failed = end, make(chan error, 1)
-	clients := connlimit.New(n.cfg.MaxConnections)
-	w.server = &http.Server{
-		Handler:           endTails(tails, n.handler()),
-		ReadHeaderTimeout: readHeaderTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
-		ErrorLog:    log.New(&complaints{log: n.log}, "", 0),
-		BaseContext: func(net.Listener) context.Context { return ctx },
-	}
-	clients.Watch(w.server, readBodyTimeout)
+	server, l := n.cfg.server(endTails(tails, n.handler()), n.cfg.Listener)
+	server.BaseContext = func(net.Listener) context.Context { return ctx }
+	w.server = server
 	g.Go(func() error {
-		l := clients.Listen(n.cfg.Listener)
-		if n.cfg.TLS != nil {
-			l = tls.NewListener(l, n.cfg.TLS)
-		}
-		err := w.server.Serve(l)
+		err := server.Serve(l)
 		if errors.Is(err, http.ErrServerClosed) {
 			return nil
 		}
@@ -72,6 +63,21 @@ func (n *Node) serveHTTP(ctx context.Context, g *errgroup.Group) *webServer {
 		return err
 	})
 	return w
+}
+
+// server returns a server of a handler, and l as it is to serve it: over TLS or not, with limited connections.
+func (c Config) server(h http.Handler, l net.Listener) (*http.Server, net.Listener) {
+	s := &http.Server{
+		Handler: h, ReadHeaderTimeout: readHeaderTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
+		ErrorLog: log.New(&complaints{log: c.Logger}, "", 0),
+	}
+	clients := connlimit.New(c.MaxConnections)
+	clients.Watch(s, readBodyTimeout)
+	l = clients.Listen(l)
+	if c.TLS != nil {
+		l = tls.NewListener(l, c.TLS)
+	}
+	return s, l
 }
 
 // handler returns the REST API and the other handlers.
