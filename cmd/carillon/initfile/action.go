@@ -1,21 +1,22 @@
 package initfile
 
 import (
+	_ "embed"
 	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"text/template"
 
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
-// kind describes an action type and how to write it.
+// kind is an action type, with the values that its action needs in the order in which they are asked for.
 type kind struct {
 	name   string
 	about  string
-	fields []string // of the target, in the order in which they are asked for
-	text   string   // of the action, with {field} where a value belongs
+	fields []string
 }
 
 // field is a value that an action needs.
@@ -34,57 +35,11 @@ var fields = map[string]field{
 
 // kinds are the action types.
 var kinds = []kind{
-	{"http", "an HTTP request", []string{"url"}, `action:
-  type: http
-  request:
-    method: {method}
-    uri: {url}
-    headers:
-      Content-Type: application/json
-    {body}
-    # authentication: {type: Basic, username: me, password: {secretRef: my-password}}
-    # success: {status: ["2xx"], bodyContains: done}    # what counts as done; any 2xx
-`},
-	{"storageQueue", "a message into an Azure storage queue", []string{"account", "queue", "message"}, `action:
-  type: storageQueue
-  queueMessage:
-    storageAccount: {account}    # its name, or its endpoint
-    queueName: {queue}
-    sasToken: {secretRef: {name}-sas}    # set it first: carillon secrets set {name}-sas
-    message: {message}
-    # messageEncoding: base64    # which Azure Functions expect
-`},
-	{"serviceBusQueue", "a message to a Service Bus queue", []string{"namespace", "queue", "message"}, `action:
-  type: serviceBusQueue
-  serviceBusQueueMessage:
-    namespace: {namespace}    # of .servicebus.windows.net, or an endpoint
-    queueName: {queue}
-    authentication:
-      type: sharedAccessKey
-      sasKeyName: RootManageSharedAccessKey    # a policy that may send
-      sasKey: {secretRef: {name}-key}    # set it first: carillon secrets set {name}-key
-    message: {message}
-    # brokeredMessageProperties: {contentType: application/json}
-`},
-	{"serviceBusTopic", "a message to a Service Bus topic", []string{"namespace", "topic", "message"}, `action:
-  type: serviceBusTopic
-  serviceBusTopicMessage:
-    namespace: {namespace}    # of .servicebus.windows.net, or an endpoint
-    topicPath: {topic}
-    authentication:
-      type: sharedAccessKey
-      sasKeyName: RootManageSharedAccessKey    # a policy that may send
-      sasKey: {secretRef: {name}-key}    # set it first: carillon secrets set {name}-key
-    message: {message}
-    # customMessageProperties: {region: eu}    # what the filters of subscriptions select by
-`},
-	{"natsMessage", "a message over NATS", []string{"subject", "message"}, `action:
-  type: natsMessage
-  natsMessage:
-    mode: publish    # or jetstream, which is done when a stream has it, or request, which records the answer
-    subject: {subject}
-    message: {message}
-`},
+	{"http", "an HTTP request", []string{"url"}},
+	{"storageQueue", "a message into an Azure storage queue", []string{"account", "queue", "message"}},
+	{"serviceBusQueue", "a message to a Service Bus queue", []string{"namespace", "queue", "message"}},
+	{"serviceBusTopic", "a message to a Service Bus topic", []string{"namespace", "topic", "message"}},
+	{"natsMessage", "a message over NATS", []string{"subject", "message"}},
 }
 
 // kindOf returns the type of a name, in any letter case.
@@ -106,27 +61,23 @@ func Types() []string {
 	return names
 }
 
-// write returns the action with its values.
-func (k kind) write(name string, values map[string]string) string {
-	pairs := []string{"{name}", name, "{secretRef: ", "{secretRef: "}
-	for _, f := range k.fields {
-		pairs = append(pairs, "{"+f+"}", scalar(values[f]))
-	}
-	if k.name == "http" {
-		method, body := "POST", "body: '{\"message\": \"from "+name+"\"}'"
-		if values["method"] != "" {
-			method = strings.ToUpper(values["method"])
-		}
-		switch {
-		case values["message"] != "":
-			body = "body: " + scalar(values["message"])
-		case method == "GET" || method == "HEAD" || method == "DELETE":
-			body = "# body: '{\"message\": \"from " + name + "\"}'"
-		}
-		pairs = append(pairs, "{method}", scalar(method), "{body}", body)
-	}
-	return strings.NewReplacer(pairs...).Replace(k.text)
+// page is the data for the template of a job file.
+type page struct {
+	Command // its Cron and TimeZone; "" for none
+
+	Name, Collection string // Collection is "" for the default one
+	Type, Method     string
+	Bodiless         bool              // requests of the method have no body
+	Values           map[string]string // of the target, by field
+	Start            string            // "" for none
+	Frequency        string            // "" for none
+	Interval         int
 }
+
+//go:embed job.yaml.tmpl
+var templateText string
+
+var jobTemplate = template.Must(template.New("job").Funcs(template.FuncMap{"yaml": scalar}).Parse(templateText))
 
 // scalar is a text as YAML, on one line.
 func scalar(text string) string {

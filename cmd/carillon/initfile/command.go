@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net/http"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/check"
@@ -126,12 +128,22 @@ func (c Command) Text() (text string, k scheduler.Key, err error) {
 	if err := c.foreign(kind); err != nil {
 		return "", k, err
 	}
-	schedule, err := c.schedule()
-	if err != nil {
+	p := page{
+		Command: c, Name: k.Job, Collection: k.Collection, Type: kind.name, Values: values,
+		Method: cmp.Or(strings.ToUpper(c.Method), http.MethodPost),
+	}
+	p.Bodiless = slices.Contains([]string{http.MethodGet, http.MethodHead, http.MethodDelete}, p.Method)
+	if k.Collection == scheduler.DefaultCollection {
+		p.Collection = ""
+	}
+	if err := p.schedule(); err != nil {
 		return "", k, terminal.Usage(err)
 	}
-	text = c.head(k) + schedule + kind.write(k.Job, values) + tail
-	return text, k, checked(k, text)
+	var b strings.Builder
+	if err := jobTemplate.Execute(&b, p); err != nil {
+		return "", k, err
+	}
+	return b.String(), k, checked(k, b.String())
 }
 
 // kind returns the requested type, or the type of the target's flags.
@@ -173,62 +185,27 @@ func (c Command) foreign(k kind) error {
 	return nil
 }
 
-// head is how the file begins.
-func (c Command) head(k scheduler.Key) string {
-	name := "name: " + k.Job + "\n"
-	if k.Collection != scheduler.DefaultCollection {
-		name += "collection: " + k.Collection + "\n"
-	}
-	return `# yaml-language-server: $schema=http://127.0.0.1:8080/schemas/job.json
-# A job of Carillon. "carillon docs jobs" has all members, and what a line that is commented out would do.
-` + name + `# description: What it is for.
-# labels: {team: billing}    # carillon get -l team=billing
-`
-}
-
-// tail is the end of the file, the same for every action.
-const tail = `  retryPolicy: # when an attempt fails
-    retryType: fixed # none, fixed or exponential
-    retryInterval: PT30S
-    retryCount: 4
-  # errorAction: {type: http, request: {method: POST, uri: "https://example.com/alarm"}}    # when all of them fail
-# timeout: PT60S    # of one attempt
-# catchUp: {policy: once}    # what was missed while nothing ran: once, all or skip
-# state: disabled    # until "carillon enable"
-`
-
-// schedule writes when the job runs.
-func (c Command) schedule() (string, error) {
-	start := "# startTime: 2027-01-01T09:00:00Z    # when it begins; now\n"
-	if c.At != "" {
-		at, err := document.ParseTime(c.At)
+// schedule reads when the job runs.
+func (p *page) schedule() (err error) {
+	if p.At != "" {
+		at, err := document.ParseTime(p.At)
 		if err != nil {
-			return "", fmt.Errorf("--at: %w", err)
+			return fmt.Errorf("--at: %w", err)
 		}
-		start = "startTime: " + scalar(at.UTC().Format("2006-01-02T15:04:05Z07:00")) + "\n"
+		p.Start = at.UTC().Format("2006-01-02T15:04:05Z07:00")
 	}
 	switch {
-	case c.Every != "" && c.Cron != "":
-		return "", errors.New("--every and --cron exclude each other")
-	case c.TimeZone != "" && c.Cron == "":
-		return "", errors.New("--tz goes with --cron")
-	case c.Cron != "":
-		zone := "# timeZone: Europe/Paris\n"
-		if c.TimeZone != "" {
-			zone = "timeZone: " + scalar(c.TimeZone) + "\n"
-		}
-		return start + zone + "recurrence:\n  cron: " + scalar(c.Cron) + " # minute, hour, day and month, and day of week\n", nil
-	case c.Every != "":
-		frequency, interval, err := ReadEvery(c.Every)
-		if err != nil {
-			return "", err
-		}
-		return fmt.Sprintf("%srecurrence:\n  frequency: %s # second, minute, hour, day, week, month, year\n  interval: %d\n"+
-			"  # count: 10    # how often; without end\n", start, frequency, interval), nil
-	case c.At != "":
-		return start + "# recurrence: {frequency: day, interval: 1}    # without it, the job runs once\n", nil
+	case p.Every != "" && p.Cron != "":
+		return errors.New("--every and --cron exclude each other")
+	case p.TimeZone != "" && p.Cron == "":
+		return errors.New("--tz goes with --cron")
+	case p.Every != "":
+		p.Frequency, p.Interval, err = ReadEvery(p.Every)
+		return err
+	case p.Cron == "" && p.At == "":
+		return errors.New("when does it run? say --every, --cron or --at")
 	}
-	return "", errors.New("when does it run? say --every, --cron or --at")
+	return nil
 }
 
 // checked reads the file as a scheduler does.
