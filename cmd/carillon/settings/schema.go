@@ -32,38 +32,12 @@ func Schema(command *kong.Node) ([]byte, error) {
 
 // property is the schema of one setting.
 func property(flag *kong.Flag) map[string]any {
-	p := kind(flag)
+	p := maps.Clone(formOf(flag).schema)
 	p["description"] = flag.Help
 	if d, ok := byDefault(flag); ok {
 		p["default"] = d
 	}
 	return p
-}
-
-func kind(flag *kong.Flag) map[string]any {
-	text := map[string]any{"type": "string"}
-	t := flag.Target.Type()
-	switch {
-	case t.Kind() == reflect.Bool:
-		return map[string]any{"type": "boolean"}
-	case isList(flag):
-		return map[string]any{"type": "array", "items": text}
-	case isMap(flag):
-		return map[string]any{"type": "object", "additionalProperties": text}
-	case flag.Enum != "":
-		return map[string]any{"enum": flag.EnumSlice()}
-	case t.Kind() == reflect.String && flag.Tag.Has("listed"):
-		return map[string]any{"type": []string{"string", "array"}, "items": text}
-	case t == durationType:
-		return map[string]any{"type": "string", "pattern": `^([0-9]+(\.[0-9]+)?(ns|us|ms|s|m|h))+$`}
-	case t.Kind() == reflect.String:
-		return text
-	case reflect.PointerTo(t).Implements(textType):
-		return map[string]any{"type": []string{"string", "integer"}}
-	case t.Kind() == reflect.Float64:
-		return map[string]any{"type": "number"}
-	}
-	return map[string]any{"type": "integer"}
 }
 
 // byDefault is the default of a flag as the file would have it.
@@ -73,7 +47,7 @@ func byDefault(flag *kong.Flag) (any, bool) {
 		return false, true
 	case !flag.HasDefault || flag.Default == "":
 		return nil, false
-	case isList(flag):
+	case flag.Target.Kind() == reflect.Slice:
 		return strings.Split(flag.Default, ","), true
 	}
 	if n, err := strconv.ParseFloat(flag.Default, 64); err == nil {
@@ -208,7 +182,3 @@ func masked(flag *kong.Flag, text string) string {
 	}
 	return strings.Join(parts, between)
 }
-
-// isMap and isList report the type of a flag.
-func isMap(flag *kong.Flag) bool  { return flag.Target.Kind() == reflect.Map }
-func isList(flag *kong.Flag) bool { return flag.Target.Kind() == reflect.Slice }
