@@ -25,13 +25,13 @@ import (
 	"github.com/carillon-sched/carillon/cmd/carillon/explain"
 	"github.com/carillon-sched/carillon/cmd/carillon/importfile"
 	"github.com/carillon-sched/carillon/cmd/carillon/initfile"
+	"github.com/carillon-sched/carillon/cmd/carillon/jobs"
 	"github.com/carillon-sched/carillon/cmd/carillon/natsuser"
 	"github.com/carillon-sched/carillon/cmd/carillon/operation"
 	"github.com/carillon-sched/carillon/cmd/carillon/preview"
 	"github.com/carillon-sched/carillon/cmd/carillon/remote"
 	"github.com/carillon-sched/carillon/cmd/carillon/secrets"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
-	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/store/embedded"
 )
 
@@ -40,31 +40,31 @@ type cli struct {
 	Dev        devCmd             `cmd:"" help:"Run everything on this machine, to try jobs out."`
 	Serve      serveCmd           `cmd:"" help:"Run a scheduler beside a NATS server."`
 	Emulate    emulate.Command    `cmd:"" help:"Run the Service Bus and storage queue emulators alone."`
-	Apply      applyCmd           `cmd:"" help:"Create or update jobs from files."`
+	Apply      jobs.Apply         `cmd:"" help:"Create or update jobs from files."`
 	Init       initfile.Command   `cmd:"" help:"Write a job file to start from."`
-	Validate   validateCmd        `cmd:"" help:"Check job files, without a scheduler."`
-	Get        getCmd             `cmd:"" aliases:"ls" help:"Show jobs."`
-	Describe   describeCmd        `cmd:"" help:"Show one job, when it runs next, and its last attempt."`
-	Edit       editCmd            `cmd:"" help:"Change a job in your editor."`
-	Export     exportCmd          `cmd:"" help:"Print jobs and collections as job files."`
+	Validate   jobs.Validate      `cmd:"" help:"Check job files, without a scheduler."`
+	Get        jobs.Get           `cmd:"" aliases:"ls" help:"Show jobs."`
+	Describe   jobs.Describe      `cmd:"" help:"Show one job, when it runs next, and its last attempt."`
+	Edit       jobs.Edit          `cmd:"" help:"Change a job in your editor."`
+	Export     jobs.Export        `cmd:"" help:"Print jobs and collections as job files."`
 	Backup     backupCmd          `cmd:"" help:"Write all that a scheduler has into one file, while it works."`
 	Restore    restoreCmd         `cmd:"" help:"Bring back what a backup has, also elsewhere."`
 	Import     importfile.Command `cmd:"" help:"Make job files of what other schedulers have."`
-	Run        runCmd             `cmd:"" help:"Run jobs now, besides their schedule."`
-	Try        tryCmd             `cmd:"" help:"Make one attempt of a job now, stored or not, and show the answer."`
-	Resubmit   resubmitCmd        `cmd:"" help:"Run occurrences again that failed."`
-	Enable     jobsCmd            `cmd:"" help:"Let jobs run again that are disabled or paused."`
-	Disable    disableCmd         `cmd:"" help:"Stop jobs until they are enabled."`
-	Cancel     cancelCmd          `cmd:"" help:"Cancel a job's attempt in flight and its retries."`
-	Pause      pauseCmd           `cmd:"" help:"Stop jobs until a time, after which they go on by themselves."`
-	Delete     jobsCmd            `cmd:"" aliases:"rm" help:"Delete jobs with their history."`
+	Run        jobs.Run           `cmd:"" help:"Run jobs now, besides their schedule."`
+	Try        jobs.Try           `cmd:"" help:"Make one attempt of a job now, stored or not, and show the answer."`
+	Resubmit   jobs.Resubmit      `cmd:"" help:"Run occurrences again that failed."`
+	Enable     jobs.Verb          `cmd:"" help:"Let jobs run again that are disabled or paused."`
+	Disable    jobs.Disable       `cmd:"" help:"Stop jobs until they are enabled."`
+	Cancel     jobs.Cancel        `cmd:"" help:"Cancel a job's attempt in flight and its retries."`
+	Pause      jobs.Pause         `cmd:"" help:"Stop jobs until a time, after which they go on by themselves."`
+	Delete     jobs.Verb          `cmd:"" aliases:"rm" help:"Delete jobs with their history."`
 	Operation  operation.Command  `cmd:"" aliases:"operations" help:"List, show and cancel operations on many jobs."`
 	Collection collection.Command `cmd:"" aliases:"collections" help:"Create, show, stop and delete collections of jobs."`
-	History    historyCmd         `cmd:"" aliases:"logs" help:"Show what ran, and how it ended."`
-	Audit      auditCmd           `cmd:"" help:"Show who changed what."`
-	Why        whyCmd             `cmd:"" help:"Tell why a job ran at a time, or did not."`
-	Account    accountCmd         `cmd:"" help:"Check that every instant that was due in a period has a record."`
-	Forecast   forecastCmd        `cmd:"" help:"Show what is planned, minute by minute, and what would lower its peaks."`
+	History    jobs.History       `cmd:"" aliases:"logs" help:"Show what ran, and how it ended."`
+	Audit      jobs.Audit         `cmd:"" help:"Show who changed what."`
+	Why        jobs.Why           `cmd:"" help:"Tell why a job ran at a time, or did not."`
+	Account    jobs.Account       `cmd:"" help:"Check that every instant that was due in a period has a record."`
+	Forecast   jobs.Forecast      `cmd:"" help:"Show what is planned, minute by minute, and what would lower its peaks."`
 	Preview    preview.Command    `cmd:"" help:"Show when a schedule would run."`
 	Secrets    secrets.Command    `cmd:"" aliases:"secret" help:"Keep secrets that jobs name, and the keys that seal them."`
 	Token      tokenCmd           `cmd:"" aliases:"tokens" help:"Make, show and revoke access tokens of the REST API."`
@@ -143,7 +143,7 @@ var (
 
 // newParser returns a parser of the command that args begin with, or of all commands.
 func newParser(t *terminal.Terminal, args ...string) (*kong.Kong, *cli) {
-	c := &cli{Enable: enableCmd, Delete: deleteCmd}
+	c := &cli{Enable: jobs.Enable, Delete: jobs.Delete}
 	parser, err := kong.New(c, kong.IgnoreFields(`^cli\.(`+strings.Join(otherCommands(args), "|")+`)$`),
 		kong.Name("carillon"), kong.Description(description), kong.Writers(t.Out, t.Err),
 		kong.Exit(func(int) { t.Helped = true }), // only help exits by itself
@@ -242,14 +242,14 @@ func asked(ctx context.Context, err error) error {
 func usage(err error) error {
 	hint := `run "carillon --help"`
 	if p, ok := errors.AsType[*kong.ParseError](err); ok {
-		n := p.Context.Selected()
-		if n != nil {
+		switch n, args := p.Context.Selected(), p.Context.Args; {
+		case n != nil:
 			hint = `run "` + commandPath(n) + ` --help"`
 			err = secrets.Unshown(n, err)
-		} else {
-			n = p.Context.Model.Node
+		case len(args) > 0 && other[args[0]] != "":
+			err = fmt.Errorf("unknown command %q; did you mean %q?", args[0], other[args[0]])
 		}
-		err = plainer(n, err)
+		err = plainer(err)
 	}
 	return terminal.Hinted(terminal.Usage(err), hint)
 }
@@ -262,19 +262,16 @@ func commandPath(n *kong.Node) string {
 	return commandPath(n.Parent) + " " + n.Name
 }
 
-// Messages of the parser for a value outside a flag's enumeration (an empty value is the flag's absence), and
-// for unknown flags and commands.
+// Messages of the parser that need other words: for a value outside a flag's enumeration (an empty value is the flag's absence),
+// and for a missing argument or value.
 var (
-	oneOf       = regexp.MustCompile(`^(--[a-z-]+|\[?<[a-z]+>\]?) must be one of (".*") but got (".*")$`)
-	missing     = regexp.MustCompile(`^expected "(<.*>)"$`)
-	noValue     = regexp.MustCompile(`^(--[a-z-]+): expected .* but got "EOL"`)
-	unknownFlag = regexp.MustCompile(`^unknown flag (-[^,]*)`)
-	number      = regexp.MustCompile(`^"?\d+"?$`)
-	unexpected  = regexp.MustCompile(`^unexpected argument (.*?)(?:, did you mean .*)?$`)
+	oneOf   = regexp.MustCompile(`^(--[a-z-]+|\[?<[a-z]+>\]?) must be one of (".*") but got (".*")$`)
+	missing = regexp.MustCompile(`^expected "(<.*>)"$`)
+	noValue = regexp.MustCompile(`^(--[a-z-]+): expected .* but got "EOL"`)
 )
 
-// plainer returns an error of the parser about a command in the words of all other errors.
-func plainer(n *kong.Node, err error) error {
+// plainer returns an error of the parser in the words of all other errors.
+func plainer(err error) error {
 	text := err.Error()
 	if m := oneOf.FindStringSubmatch(text); m != nil {
 		words := strings.Split(strings.TrimPrefix(strings.TrimSuffix(m[2], `,""`), `"",`), ",")
@@ -287,34 +284,7 @@ func plainer(n *kong.Node, err error) error {
 	if m := noValue.FindStringSubmatch(text); m != nil {
 		return fmt.Errorf("%s: has no value", m[1])
 	}
-	if m := unknownFlag.FindStringSubmatch(text); m != nil {
-		return unknownFlagError(n, m[1])
-	}
-	if m := unexpected.FindStringSubmatch(text); m != nil {
-		if len(n.Children) > 0 {
-			return unknownCommandError(n, m[1])
-		}
-		if n.Name == "history" && number.MatchString(m[1]) {
-			return fmt.Errorf("unexpected argument %q; -n %[1]s shows the last %[1]s records, and --last the last attempt whole", m[1])
-		}
-		return fmt.Errorf("unexpected argument %q", m[1])
-	}
 	return err
-}
-
-// unknownFlagError suggests the nearest flag.
-func unknownFlagError(n *kong.Node, flag string) error {
-	name, long := strings.CutPrefix(flag, "--")
-	var names []string
-	for _, group := range n.AllFlags(true) {
-		for _, f := range group {
-			names = append(names, f.Name)
-		}
-	}
-	if near := document.Nearest(name, names); long && near != "" {
-		return fmt.Errorf("unknown flag %s; did you mean --%s?", flag, near)
-	}
-	return fmt.Errorf("unknown flag %s", flag)
 }
 
 // other maps commands of other programs to equivalent ones of this program.
@@ -322,23 +292,6 @@ var other = map[string]string{
 	"jobs": "get", "job": "get", "list": "get", "show": "get", "status": "get", "log": "logs", "add": "apply", "create": "apply",
 	"put": "apply", "trigger": "run", "start": "enable", "resume": "enable", "pause": "disable", "stop": "disable",
 	"remove": "delete", "check": "validate", "lint": "validate", "diff": "apply --dry-run", "retry": "resubmit",
-}
-
-// unknownCommandError suggests the nearest command.
-func unknownCommandError(n *kong.Node, command string) error {
-	if meant, ok := other[command]; ok && n.Parent == nil {
-		return fmt.Errorf("unknown command %q; did you mean %q?", command, meant)
-	}
-	var names []string
-	for _, child := range n.Children {
-		if !child.Hidden {
-			names = append(append(names, child.Name), child.Aliases...)
-		}
-	}
-	if near := document.Nearest(command, names); near != "" {
-		return fmt.Errorf("unknown command %q; did you mean %q?", command, near)
-	}
-	return fmt.Errorf("unknown command %q", command)
 }
 
 func main() {

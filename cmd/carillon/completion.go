@@ -11,6 +11,7 @@ import (
 	"github.com/carillon-sched/carillon/cmd/carillon/docs"
 	"github.com/carillon-sched/carillon/cmd/carillon/explain"
 	"github.com/carillon-sched/carillon/cmd/carillon/initfile"
+	"github.com/carillon-sched/carillon/cmd/carillon/jobs"
 	"github.com/carillon-sched/carillon/cmd/carillon/remote"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/scheduler/client"
@@ -137,10 +138,10 @@ func jobNames(ctx context.Context, api *client.Client, collection, word string) 
 		collection, prefix = named, named+"/"
 	}
 	var found []complete.Candidate
-	jobs, err := client.Collect(api.List(ctx, client.Query{Collection: collection}), 0)
+	own, err := client.Collect(api.List(ctx, client.Query{Collection: collection}), 0)
 	if err == nil {
-		for _, j := range jobs {
-			found = append(found, complete.Candidate{Word: prefix + j.Key().Job, Help: string(j.State) + ", " + when(j.Properties)})
+		for _, j := range own {
+			found = append(found, complete.Candidate{Word: prefix + j.Key().Job, Help: string(j.State) + ", " + jobs.When(j)})
 		}
 	}
 	if prefix != "" {

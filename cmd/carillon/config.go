@@ -44,17 +44,10 @@ func (c configCmd) Run(ctx context.Context, t *terminal.Terminal, line commandLi
 	if exposed := set.Exposed(); len(exposed) > 0 {
 		t.Complain("warning", settings.Exposure+": "+strings.Join(exposed, ", "))
 	}
-	switch {
-	case t.JSON:
-		return t.PrintJSON(terminal.List[settings.Row]{Value: set.Rows()})
-	case c.Check != "":
+	if c.Check != "" && !t.JSON {
 		return nil
 	}
-	var rows [][]string
-	for _, row := range set.Rows() {
-		rows = append(rows, row.Columns())
-	}
-	return t.Table([]string{"SETTING", "VALUE", "FROM"}, rows)
+	return terminal.PrintList(t, set.Rows(), "", []string{"SETTING", "VALUE", "FROM"}, settings.Row.Columns)
 }
 
 // commandLine is the words behind the program's name.

@@ -18,6 +18,7 @@ import (
 	"github.com/carillon-sched/carillon/cmd/carillon/echo"
 	"github.com/carillon-sched/carillon/cmd/carillon/emulate"
 	"github.com/carillon-sched/carillon/cmd/carillon/jobfile"
+	"github.com/carillon-sched/carillon/cmd/carillon/jobs"
 	"github.com/carillon-sched/carillon/cmd/carillon/listen"
 	"github.com/carillon-sched/carillon/cmd/carillon/listen/connlimit"
 	"github.com/carillon-sched/carillon/cmd/carillon/node"
@@ -94,9 +95,6 @@ Examples:
     carillon dev --http 127.0.0.1:0 --nats 127.0.0.1:0 --amqp 127.0.0.1:0 --queue 127.0.0.1:0 --ports-file ports.json`
 }
 
-// devMinRetry is the shortest retryInterval of jobs.
-const devMinRetry = time.Second
-
 // defaultConcurrency is the default of "carillon serve".
 const defaultConcurrency = 256
 
@@ -113,7 +111,7 @@ type dev struct {
 	nats      *embedded.Server
 	emulators *emulate.Servers
 	node      atomic.Pointer[node.Node]
-	jobs      *watcher
+	jobs      *jobs.Watcher
 	records   *printer.Queue
 	example   string // a job for the suggested commands; "" without one
 	side      sync.WaitGroup
@@ -270,7 +268,7 @@ func (d *dev) run(ctx context.Context) error {
 		Access:    who.Config{Demand: who.OnceThereAre, Local: len(listen.Exposed(ctx, d.cmd.listeners()[0])) == 0},
 		NoConsole: d.cmd.NoConsole, Rooms: []frame.Room{queues.Room(d.emulators.Room("carillon dev --show-connections"))},
 		Handlers: echoes(), Delivery: delivery, AllowHost: listen.Hosts(ctx, d.cmd.HTTP, d.cmd.Hosts),
-		Limits: scheduler.Limits{MinRetryInterval: devMinRetry}, HistoryMemory: d.cmd.History.orNone(),
+		Limits: scheduler.Limits{MinRetryInterval: jobs.DevMinRetry}, HistoryMemory: d.cmd.History.orNone(),
 		Worker: worker.Config{
 			OnRecord: d.records.Take, Grace: devGrace, Concurrency: min(defaultConcurrency, connlimit.Share(connlimit.Files())),
 			HoldMemory: int(d.cmd.Hold),
@@ -320,11 +318,9 @@ func (d *dev) applyFiles(ctx context.Context) error {
 	if len(d.cmd.Paths) == 0 {
 		return nil
 	}
-	d.jobs = &watcher{
-		paths: slices.Clone(d.cmd.Paths), put: d.put, t: d.t,
-		reader: jobfile.Reader{Lookup: lookupWith(d.t.Lookup, d.url()+client.EchoPath), Stdin: d.t.Input(ctx)},
-	}
-	results, err := d.jobs.apply(ctx)
+	reader := jobfile.Reader{Lookup: jobs.LookupWith(d.t.Lookup, d.url()+client.EchoPath), Stdin: d.t.Input(ctx)}
+	d.jobs = jobs.NewWatcher(d.t, reader, d.put, d.cmd.Paths)
+	results, err := d.jobs.Apply(ctx)
 	for _, r := range results {
 		if r.Job.IsCollection() {
 			continue
@@ -344,11 +340,12 @@ func (d *dev) applyFiles(ctx context.Context) error {
 // put puts a job without a way over HTTP.
 func (d *dev) put(ctx context.Context, j jobfile.Job) (jobfile.Answer, error) {
 	ctx = access.With(ctx, &access.Principal{Name: "carillon dev", Via: access.ViaFiles})
-	jobs := d.node.Load().Service()
+	s := d.node.Load().Service()
 	if j.IsCollection() {
-		return putCollectionIn(ctx, jobs, j)
+		_, result, err := s.PutCollection(ctx, j.Key.Collection, j.Body)
+		return jobfile.Answer{Result: result}, err
 	}
-	v, _, err := jobs.Put(ctx, service.Edit{Key: j.Key, Body: j.Body})
+	v, _, err := s.Put(ctx, service.Edit{Key: j.Key, Body: j.Body})
 	if err != nil {
 		return jobfile.Answer{}, err
 	}
@@ -358,7 +355,7 @@ func (d *dev) put(ctx context.Context, j jobfile.Job) (jobfile.Answer, error) {
 // ready announces that everything runs.
 func (d *dev) ready(ctx context.Context) error {
 	if d.cmd.Watch && d.jobs != nil {
-		d.side.Go(func() { d.jobs.watch(ctx) })
+		d.side.Go(func() { d.jobs.Watch(ctx) })
 	}
 	return d.ports().Write(d.cmd.PortsFile)
 }

@@ -14,16 +14,13 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/certificates"
-	"github.com/carillon-sched/carillon/cmd/carillon/jobfile"
 	"github.com/carillon-sched/carillon/cmd/carillon/listen"
 	"github.com/carillon-sched/carillon/cmd/carillon/node"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/scheduler/access"
-	"github.com/carillon-sched/carillon/scheduler/client"
 	who "github.com/carillon-sched/carillon/scheduler/rest/identity"
 	"github.com/carillon-sched/carillon/scheduler/rest/issuer"
 	"github.com/carillon-sched/carillon/scheduler/throttle"
-	"github.com/carillon-sched/carillon/scheduler/variable"
 	"github.com/carillon-sched/carillon/store"
 )
 
@@ -163,45 +160,6 @@ func (b byteSize) orNone() int64 {
 // leastHold is the smallest --hold-memory: room for a thousand jobs or so, so that
 // more than one batch of them can be under way.
 const leastHold = 8 << 20
-
-// echoVariable is the variable that names a target for trying jobs out.
-const echoVariable = variable.Prefix + "ECHO"
-
-// lookupWith returns the environment with a default for CARILLON_ECHO.
-func lookupWith(env variable.Lookup, echo string) variable.Lookup {
-	return func(name string) (string, bool) {
-		if v, ok := env(name); ok || name != echoVariable {
-			return v, ok
-		}
-		return echo, true
-	}
-}
-
-// lookupAt returns the environment, with the scheduler's /echo as CARILLON_ECHO if it has one. It asks the
-// scheduler once, when a file uses the variable; a scheduler that does not respond will not accept the jobs
-// either.
-func lookupAt(ctx context.Context, env variable.Lookup, api *client.Client) variable.Lookup {
-	asked, has := false, false
-	return func(name string) (string, bool) {
-		if v, ok := env(name); ok || name != echoVariable {
-			return v, ok
-		}
-		if !asked {
-			found, err := api.HasEcho(ctx)
-			asked, has = true, found || err != nil
-		}
-		return api.URL() + client.EchoPath, has
-	}
-}
-
-// echoHint says what to do about a target that the scheduler has not; "" when that is not the problem.
-func echoHint(p jobfile.Problem) string {
-	if !strings.Contains(p.Message, "the variable "+echoVariable+" is not set") {
-		return ""
-	}
-	return "this scheduler has no /echo, which is for trying things out: start it with --echo, or set " + echoVariable +
-		" to the URL of a target of your own"
-}
 
 // accessFlags configure access to the REST API.
 type accessFlags struct {

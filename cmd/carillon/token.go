@@ -245,19 +245,11 @@ func (c tokenListCmd) Run(ctx context.Context, t *terminal.Terminal) error {
 		if err != nil {
 			return err
 		}
-		if t.JSON {
-			return t.PrintJSON(terminal.List[*view.Token]{Value: append([]*view.Token{}, all...)})
-		}
-		if len(all) == 0 {
-			t.Complain("hint", `there are no tokens; "carillon token create --role admin" makes one`)
-			return nil
-		}
 		now := time.Now()
-		rows := make([][]string, len(all))
-		for i, one := range all {
-			rows[i] = []string{one.ID, one.Name, grantsOf(one), terminal.Ago(one.Created, now), validityOf(one, now)}
-		}
-		return t.Table([]string{"ID", "NAME", "ROLES", "CREATED", "STATE"}, rows)
+		return terminal.PrintList(t, all, `there are no tokens; "carillon token create --role admin" makes one`,
+			[]string{"ID", "NAME", "ROLES", "CREATED", "STATE"}, func(one *view.Token) []string {
+				return []string{one.ID, one.Name, grantsOf(one), terminal.Ago(one.Created, now), validityOf(one, now)}
+			})
 	})
 }
 
@@ -308,13 +300,13 @@ func (c tokenRevokeCmd) Run(ctx context.Context, t *terminal.Terminal) error {
 		if err != nil {
 			return err
 		}
-		return remote.EachOf(ctx, t, c.IDs, "revoked", func(name string) error {
+		return remote.EachOf(ctx, t, "token", c.IDs, func(name string) (string, error) {
 			id, err := tokenOf(all, name)
 			if err == nil {
 				_, err = api.RevokeToken(ctx, id)
 			}
-			return err
-		}, func(name string) any { return map[string]string{"result": "revoked", "token": name} })
+			return "revoked", err
+		}, nil)
 	})
 }
 

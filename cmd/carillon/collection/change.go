@@ -24,8 +24,7 @@ func (n names) each(ctx context.Context, t *terminal.Terminal, done string, do f
 	if err := checkNames(n.Names...); err != nil {
 		return err
 	}
-	return remote.EachOf(ctx, t, n.Names, done, do,
-		func(name string) any { return map[string]string{"collection": name, "result": done} })
+	return remote.EachOf(ctx, t, "collection", n.Names, func(name string) (string, error) { return done, do(name) }, nil)
 }
 
 // Delete deletes collections.

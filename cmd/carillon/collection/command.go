@@ -94,17 +94,12 @@ func (List) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) e
 		return err
 	}
 	if t.JSON {
-		documents := make([]json.RawMessage, len(all))
-		for i, c := range all {
-			documents[i] = c.Document
-		}
-		return t.PrintJSON(terminal.List[json.RawMessage]{Value: documents})
+		return t.PrintJSON(terminal.ListOf(all, func(c *client.Collection) json.RawMessage { return c.Document }))
 	}
-	rows := make([][]string, len(all))
-	for i, c := range all {
-		rows[i] = []string{c.Name, string(c.State), maxJobs(c), maxRecurrence(c), tags(c)}
-	}
-	return t.Table([]string{"COLLECTION", "STATE", "MAX JOBS", "MAX RECURRENCE", "TAGS"}, rows)
+	return terminal.PrintList(t, all, "", []string{"COLLECTION", "STATE", "MAX JOBS", "MAX RECURRENCE", "TAGS"},
+		func(c *client.Collection) []string {
+			return []string{c.Name, string(c.State), maxJobs(c), maxRecurrence(c), tags(c)}
+		})
 }
 
 // none is printed for an unset quota.

@@ -70,27 +70,21 @@ func (listCmd) Run(t *terminal.Terminal) error {
 	if err != nil {
 		return err
 	}
-	entries, rows := []entry{}, [][]string{}
+	var entries []entry
 	for _, name := range f.Names() {
-		e := f.entry(name)
-		star, token := " ", "-"
-		if e.Current {
-			star = "*"
-		}
-		if e.Token {
-			token = "set"
-		}
-		entries = append(entries, e)
-		rows = append(rows, []string{star, name, cmp.Or(e.Server, "-"), cmp.Or(e.Collection, "-"), token})
+		entries = append(entries, f.entry(name))
 	}
-	switch {
-	case t.JSON:
-		return t.PrintJSON(terminal.List[entry]{Value: entries})
-	case len(rows) == 0:
-		t.Complain("hint", `there are no contexts; make one with "carillon context set NAME --server URL"`)
-		return nil
-	}
-	return t.Table([]string{" ", "CONTEXT", "SERVER", "COLLECTION", "TOKEN"}, rows)
+	return terminal.PrintList(t, entries, `there are no contexts; make one with "carillon context set NAME --server URL"`,
+		[]string{" ", "CONTEXT", "SERVER", "COLLECTION", "TOKEN"}, func(e entry) []string {
+			star, token := " ", "-"
+			if e.Current {
+				star = "*"
+			}
+			if e.Token {
+				token = "set"
+			}
+			return []string{star, e.Name, cmp.Or(e.Server, "-"), cmp.Or(e.Collection, "-"), token}
+		})
 }
 
 type useCmd struct {

@@ -47,16 +47,10 @@ func (c List) Run(ctx context.Context, t *terminal.Terminal, api *client.Client)
 	if err != nil {
 		return err
 	}
-	if t.JSON {
-		return t.PrintJSON(terminal.List[*view.Operation]{Value: append([]*view.Operation{}, all...)})
-	}
-	rows := make([][]string, len(all))
-	for i, op := range all {
-		rows[i] = []string{
-			op.ID, op.Verb, string(op.State), remote.Progress(op), t.Time(op.Created, terminal.Dated), op.By.Name,
-		}
-	}
-	return t.Table([]string{"OPERATION", "VERB", "STATE", "DONE", "CREATED", "BY"}, rows)
+	return terminal.PrintList(t, all, "", []string{"OPERATION", "VERB", "STATE", "DONE", "CREATED", "BY"},
+		func(op *view.Operation) []string {
+			return []string{op.ID, op.Verb, string(op.State), remote.Progress(op), t.Time(op.Created, terminal.Dated), op.By.Name}
+		})
 }
 
 // Show shows an operation.
@@ -105,8 +99,8 @@ Example:
 
 // Run cancels the operations.
 func (c Cancel) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
-	return remote.EachResult(ctx, t, c.IDs, func(id string) (string, error) {
+	return remote.EachOf(ctx, t, "operation", c.IDs, func(id string) (string, error) {
 		op, err := api.CancelOperation(ctx, id, c.Collection)
 		return string(op.State), err
-	}, func(id, result string) any { return map[string]string{"operation": id, "result": result} })
+	}, nil)
 }

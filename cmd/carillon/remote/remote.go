@@ -6,6 +6,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -166,30 +167,27 @@ func (w Within) Key(name string) (scheduler.Key, error) {
 	return k, nil
 }
 
-// EachOf calls do for each object, prints what was done, and continues after an error unless the scheduler is
-// unreachable. With --json, all errors come at the end, and document returns the output for one object of a
-// common list.
+// EachOf calls do for each object of a kind, prints its result, and continues after an error unless the scheduler is
+// unreachable. With --json, all errors come at the end. The output is then one list: of each object its name in the field
+// kind, its result, and the fields that more returns. more may be nil.
 func EachOf[T any](
-	ctx context.Context, t *terminal.Terminal, things []T, done string, do func(T) error, document func(T) any,
+	ctx context.Context, t *terminal.Terminal, kind string, objects []T,
+	do func(T) (result string, err error), more func(T) map[string]any,
 ) error {
-	return EachResult(ctx, t, things, func(thing T) (string, error) { return done, do(thing) },
-		func(thing T, _ string) any { return document(thing) })
-}
-
-// EachResult is [EachOf] for what does not have the same result for every thing: do returns it.
-func EachResult[T any](
-	ctx context.Context, t *terminal.Terminal, things []T, do func(T) (string, error), document func(T, string) any,
-) error {
-	documents := []any{}
-	failed, err := each(ctx, t, things, do, func(thing T, result string) {
-		if t.JSON {
-			documents = append(documents, document(thing, result))
+	documents := []map[string]any{}
+	failed, err := each(ctx, t, objects, do, func(one T, result string) {
+		if !t.JSON {
+			t.Printf("%-9s %v\n", result, one)
 			return
 		}
-		t.Printf("%-9s %v\n", result, thing)
+		document := map[string]any{kind: fmt.Sprint(one), "result": result}
+		if more != nil {
+			maps.Copy(document, more(one))
+		}
+		documents = append(documents, document)
 	})
 	if t.JSON {
-		_ = t.PrintJSON(terminal.List[any]{Value: documents}) // of strings
+		_ = t.PrintJSON(terminal.List[map[string]any]{Value: documents}) // of strings and times
 	}
 	if err != nil {
 		return err

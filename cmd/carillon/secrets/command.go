@@ -108,23 +108,14 @@ func (List) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) e
 	if err != nil {
 		return err
 	}
-	if t.JSON {
-		return t.PrintJSON(terminal.List[*view.SharedSecret]{Value: append([]*view.SharedSecret{}, all...)})
-	}
-	if len(all) == 0 {
-		t.Complain("hint", `there are no shared secrets; "carillon secrets set NAME" makes one`)
-		return nil
-	}
 	now := time.Now()
-	rows := make([][]string, len(all))
-	for i, s := range all {
-		if s.Problem != "" {
-			rows[i] = []string{s.Name, "", "", "", t.Paint(terminal.Red, s.Problem)}
-			continue
-		}
-		rows[i] = []string{s.Name, terminal.Ago(s.Updated, now), terminal.Ago(s.Created, now), s.Key, s.Description}
-	}
-	return t.Table([]string{"NAME", "UPDATED", "CREATED", "KEY", "DESCRIPTION"}, rows)
+	return terminal.PrintList(t, all, `there are no shared secrets; "carillon secrets set NAME" makes one`,
+		[]string{"NAME", "UPDATED", "CREATED", "KEY", "DESCRIPTION"}, func(s *view.SharedSecret) []string {
+			if s.Problem != "" {
+				return []string{s.Name, "", "", "", t.Paint(terminal.Red, s.Problem)}
+			}
+			return []string{s.Name, terminal.Ago(s.Updated, now), terminal.Ago(s.Created, now), s.Key, s.Description}
+		})
 }
 
 // Delete deletes shared secrets.
@@ -152,9 +143,9 @@ func (c Delete) Run(ctx context.Context, t *terminal.Terminal, api *client.Clien
 			return terminal.Usage(err)
 		}
 	}
-	return remote.EachOf(ctx, t, c.Names, "deleted", func(name string) error {
-		return api.DeleteSecret(ctx, name, c.Force)
-	}, func(name string) any { return map[string]string{"result": "deleted", "secret": name} })
+	return remote.EachOf(ctx, t, "secret", c.Names, func(name string) (string, error) {
+		return "deleted", api.DeleteSecret(ctx, name, c.Force)
+	}, nil)
 }
 
 // Rotate seals everything with the first key.
@@ -278,25 +269,14 @@ func ask(ctx context.Context, t *terminal.Terminal, f *os.File, prompt string) (
 	}
 	defer fmt.Fprintln(t.Err)
 	fmt.Fprint(t.Err, prompt)
-	type line struct {
-		text []byte
-		err  error
-	}
-	typed := make(chan line, 1)
-	go func() { // ends with the process at the latest
-		text, err := term.ReadPassword(fd)
-		typed <- line{text, err}
-	}()
-	select {
-	case l := <-typed:
-		if l.err == nil && len(l.text) == 0 {
-			l.err = terminal.Usagef("the value must not be empty")
-		}
-		return string(l.text), l.err
-	case <-ctx.Done():
+	text, err := terminal.Await(ctx, func() ([]byte, error) { return term.ReadPassword(fd) })
+	switch {
+	case ctx.Err() != nil:
 		_ = term.Restore(fd, before)
-		return "", context.Cause(ctx)
+	case err == nil && len(text) == 0:
+		err = terminal.Usagef("the value must not be empty")
 	}
+	return string(text), err
 }
 
 // Unshown keeps out of an error of the parser what may be the value of a secret,

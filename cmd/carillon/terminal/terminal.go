@@ -85,6 +85,15 @@ type List[T any] struct {
 	Value    []T     `json:"value"`
 }
 
+// ListOf returns a list with a document for each item.
+func ListOf[T, D any](items []T, document func(T) D) List[D] {
+	documents := make([]D, len(items))
+	for i, item := range items {
+		documents[i] = document(item)
+	}
+	return List[D]{Value: documents}
+}
+
 // Table prints rows in columns under a heading.
 func (t *Terminal) Table(heading []string, rows [][]string) error {
 	w := tabwriter.NewWriter(t.Out, 0, 0, 3, ' ', 0)
@@ -96,6 +105,19 @@ func (t *Terminal) Table(heading []string, rows [][]string) error {
 		fmt.Fprintln(w, strings.TrimRight(strings.Join(cells, "\t"), "\t"))
 	}
 	return w.Flush()
+}
+
+// PrintList prints items: as a [List] for programs, as a table for people, or as the hint none if the list is empty. Without a
+// hint, an empty list is the heading alone.
+func PrintList[T any](t *Terminal, items []T, none string, heading []string, row func(T) []string) error {
+	switch {
+	case t.JSON:
+		return t.PrintJSON(List[T]{Value: append([]T{}, items...)})
+	case len(items) == 0 && none != "":
+		t.Complain("hint", none)
+		return nil
+	}
+	return t.Table(heading, ListOf(items, row).Value)
 }
 
 // Interactive reports whether a person looks at Out.
@@ -140,23 +162,32 @@ type readerFunc func(p []byte) (int, error)
 // Read calls it.
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
-// read reads in a separate goroutine, which may block until the process ends.
+// read reads until ctx ends.
 func read(ctx context.Context, in io.Reader, p []byte) (int, error) {
+	own, err := Await(ctx, func() ([]byte, error) {
+		own := make([]byte, len(p)) // p is the caller's again when read returns
+		n, err := in.Read(own)
+		return own[:n], err
+	})
+	return copy(p, own), err
+}
+
+// Await returns the result of do, or the cause of ctx's end if that comes first. do may then block until the process ends.
+func Await[T any](ctx context.Context, do func() (T, error)) (value T, err error) {
 	type result struct {
-		n   int
-		err error
+		value T
+		err   error
 	}
-	own := make([]byte, len(p)) // p is the caller's again when this returns
 	came := make(chan result, 1)
 	go func() {
-		n, err := in.Read(own)
-		came <- result{n, err}
+		value, err := do()
+		came <- result{value, err}
 	}()
 	select {
 	case r := <-came:
-		return copy(p, own[:r.n]), r.err
+		return r.value, r.err
 	case <-ctx.Done():
-		return 0, context.Cause(ctx)
+		return value, context.Cause(ctx)
 	}
 }
 
@@ -238,26 +269,15 @@ func (t *Terminal) Ask(ctx context.Context, question string) (string, error) {
 	if t.lines == nil {
 		t.lines = bufio.NewReader(t.In)
 	}
-	type line struct {
-		text string
-		err  error
-	}
-	typed := make(chan line, 1)
-	go func() { // ends with the process at the latest
-		text, err := t.lines.ReadString('\n')
-		typed <- line{text, err}
-	}()
-	select {
-	case l := <-typed:
-		text := strings.TrimSpace(l.text)
-		if errors.Is(l.err, io.EOF) && text != "" {
-			l.err = nil
-		}
-		return text, l.err
-	case <-ctx.Done():
+	text, err := Await(ctx, func() (string, error) { return t.lines.ReadString('\n') })
+	if ctx.Err() != nil {
 		fmt.Fprintln(t.Err)
-		return "", context.Cause(ctx)
 	}
+	text = strings.TrimSpace(text)
+	if errors.Is(err, io.EOF) && text != "" {
+		err = nil
+	}
+	return text, err
 }
 
 // Confirm asks whether to do something, which is not done unless the answer is yes.

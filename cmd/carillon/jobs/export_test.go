@@ -1,4 +1,4 @@
-package main
+package jobs
 
 import (
 	"bytes"
@@ -16,7 +16,7 @@ func TestExportStaysInItsDirectory(t *testing.T) {
 	dir := t.TempDir()
 	out := filepath.Join(dir, "out")
 	for _, k := range []scheduler.Key{{Collection: "a", Job: "../../evil"}, {Collection: "..", Job: "evil"}, {Collection: "../evil"}} {
-		err := exportCmd{Output: out}.write(&terminal.Terminal{Out: &bytes.Buffer{}}, []export.Document{{Key: k}})
+		err := Export{Output: out}.write(&terminal.Terminal{Out: &bytes.Buffer{}}, []export.Document{{Key: k}})
 		if err == nil {
 			t.Errorf("%v is written", k)
 		}

@@ -1,4 +1,4 @@
-package main
+package jobs
 
 import (
 	"cmp"
@@ -18,7 +18,8 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-type describeCmd struct {
+// Describe shows one job in short.
+type Describe struct {
 	remote.Server
 	remote.Within
 
@@ -26,7 +27,7 @@ type describeCmd struct {
 }
 
 // Help shows examples.
-func (describeCmd) Help() string {
+func (Describe) Help() string {
 	return `Shows a job in short: what it does, when it runs next, and its last attempt whole, with what may be done about it.
 "History" is the time since which all its records are kept. Times are those of this machine's zone; --utc shows UTC.
 --json prints {"job", "historySince", "runs", "lastAttempt"}.
@@ -46,7 +47,7 @@ type described struct {
 }
 
 // Run describes a job.
-func (c describeCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
+func (c Describe) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
 	k, err := c.Key(c.Name)
 	if err != nil {
 		return err
@@ -106,7 +107,7 @@ func describeJob(t *terminal.Terminal, j *client.Job, runs []time.Time, now time
 		printer.Field(t, "Problem", s.Over)
 		return
 	}
-	printer.Field(t, "Schedule", when(j.Properties))
+	printer.Field(t, "Schedule", When(j))
 	printer.Field(t, "Inherited", string(j.Inherited))
 	for i, r := range requestsOf(j.Properties) {
 		name := "Request"
@@ -243,8 +244,8 @@ func requestOf(properties json.RawMessage, r *client.Record) string {
 	return one.String()
 }
 
-// jobsCmd does one thing to each of several jobs.
-type jobsCmd struct {
+// Verb does one thing to each of several jobs.
+type Verb struct {
 	remote.Jobs
 
 	verb, done string // verb of the command, and its participle for the message
@@ -253,10 +254,10 @@ type jobsCmd struct {
 }
 
 // Help shows examples.
-func (c jobsCmd) Help() string { return c.help }
+func (c Verb) Help() string { return c.help }
 
 // Run does it.
-func (c jobsCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
+func (c Verb) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
 	if c.Picks() {
 		return c.Operate(ctx, t, api, client.Bulk{Verb: c.verb})
 	}
@@ -264,12 +265,10 @@ func (c jobsCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Clie
 	if err != nil {
 		return err
 	}
-	return remote.EachResult(ctx, t, keys, func(k scheduler.Key) (string, error) {
+	return remote.EachOf(ctx, t, "job", keys, func(k scheduler.Key) (string, error) {
 		j, err := c.do(api, ctx, k)
 		return resultOf(j, c.done), err
-	}, func(k scheduler.Key, result string) any {
-		return map[string]string{"job": k.String(), "result": result}
-	})
+	}, nil)
 }
 
 // resultOf is the word for an edit of a job: done, or unchanged if it had no effect.
@@ -289,7 +288,7 @@ whether it is meant; without a terminal --yes says so. The scheduler does it to 
 
 // The commands that do one thing to each of several jobs.
 var (
-	enableCmd = jobsCmd{
+	Enable = Verb{
 		verb: "enable", done: "enabled", do: (*client.Client).Enable,
 		help: `Instants that passed meanwhile are recorded as skipped. A job that is paused goes on at once.
 ` + askHelp + `
@@ -300,7 +299,7 @@ Examples:
     carillon enable -l team=billing --yes`,
 	}
 
-	deleteCmd = jobsCmd{
+	Delete = Verb{
 		verb: "delete", done: "deleted",
 		do: func(api *client.Client, ctx context.Context, k scheduler.Key) (*client.Job, error) {
 			return nil, api.Delete(ctx, k)
@@ -315,14 +314,15 @@ Examples:
 	}
 )
 
-type pauseCmd struct {
+// Pause pauses jobs.
+type Pause struct {
 	remote.Jobs
 
 	Until string `required:"true" help:"When they go on: 2h, 9:00, 'tomorrow 9:00', monday, 2026-03-02T09:00 on the clock of each job, or 2026-03-02T09:00Z." placeholder:"TIME"`
 }
 
 // Help shows examples.
-func (pauseCmd) Help() string {
+func (Pause) Help() string {
 	return `An attempt that is running comes to its end, with its retries. Nothing else begins before the time, and then the job
 goes on by itself; what fell due meanwhile is recorded as skipped. A job that runs once runs at the end of its pause.
 The job stays enabled, and may be run by hand. "carillon enable" ends a pause early.
@@ -346,7 +346,7 @@ func (p *pausing) String() string {
 }
 
 // Run pauses the jobs.
-func (c pauseCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
+func (c Pause) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
 	if c.Picks() {
 		return c.Operate(ctx, t, api, client.Bulk{Verb: "pause", Until: c.Until})
 	}
@@ -358,13 +358,11 @@ func (c pauseCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Cli
 	for i, k := range keys {
 		jobs[i] = &pausing{k, time.Time{}, t}
 	}
-	return remote.EachResult(ctx, t, jobs, func(p *pausing) (string, error) {
+	return remote.EachOf(ctx, t, "job", jobs, func(p *pausing) (string, error) {
 		j, err := api.Pause(ctx, p.job, c.Until)
 		if err == nil {
 			p.until = j.PausedUntil
 		}
 		return resultOf(j, "paused"), err
-	}, func(p *pausing, result string) any {
-		return map[string]any{"job": p.job.String(), "result": result, "pausedUntil": p.until}
-	})
+	}, func(p *pausing) map[string]any { return map[string]any{"job": p.job.String(), "pausedUntil": p.until} })
 }

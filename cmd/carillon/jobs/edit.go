@@ -1,4 +1,4 @@
-package main
+package jobs
 
 import (
 	"context"
@@ -15,7 +15,8 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
-type editCmd struct {
+// Edit changes a job in an editor.
+type Edit struct {
 	remote.Server
 	remote.Within
 
@@ -23,7 +24,7 @@ type editCmd struct {
 }
 
 // Help shows examples.
-func (editCmd) Help() string {
+func (Edit) Help() string {
 	return `Opens the job as YAML in $VISUAL, else $EDITOR, else vi. When you save and leave, what you changed is put, and nothing
 else: secrets, which are not shown, stay, and so does what somebody else changed meanwhile. To drop a secret, give its
 member the value null. What both of you changed is told, and yours is put once you say so.
@@ -38,7 +39,7 @@ Examples:
 }
 
 // Run edits a job.
-func (c editCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
+func (c Edit) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
 	k, err := c.Key(c.Name)
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package main
+package jobs
 
 import (
 	"context"
@@ -15,7 +15,8 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/client"
 )
 
-type exportCmd struct {
+// Export prints jobs and collections as job files.
+type Export struct {
 	remote.Server
 	remote.Within
 	remote.Picked
@@ -25,7 +26,7 @@ type exportCmd struct {
 }
 
 // Help shows examples.
-func (exportCmd) Help() string {
+func (Export) Help() string {
 	return `Prints the jobs of a collection, and the collection before them, as "carillon apply" takes them back: without what the
 scheduler adds, such as ids and status. It is one YAML file of several documents or, with --json, one list.
 
@@ -45,7 +46,7 @@ Examples:
 }
 
 // Run exports jobs.
-func (c exportCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
+func (c Export) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
 	if t.JSON && c.Output != "" {
 		return terminal.Usagef("--json and --output exclude each other")
 	}
@@ -108,14 +109,10 @@ func collectionsOf(ctx context.Context, api *client.Client, q client.Query, jobs
 }
 
 // write prints documents, or writes their files.
-func (c exportCmd) write(t *terminal.Terminal, documents []export.Document) error {
+func (c Export) write(t *terminal.Terminal, documents []export.Document) error {
 	switch {
 	case t.JSON:
-		values := make([]json.RawMessage, len(documents))
-		for i, d := range documents {
-			values[i] = d.Value.JSON()
-		}
-		return t.PrintJSON(terminal.List[json.RawMessage]{Value: values})
+		return t.PrintJSON(terminal.ListOf(documents, func(d export.Document) json.RawMessage { return d.Value.JSON() }))
 	case c.Output == "":
 		t.Printf("%s", export.Stream(documents))
 		return nil

@@ -1,4 +1,4 @@
-package main
+package jobs
 
 import (
 	"context"
@@ -14,7 +14,8 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/trail"
 )
 
-type auditCmd struct {
+// Audit shows the audit log.
+type Audit struct {
 	remote.Server
 	remote.Within
 
@@ -29,7 +30,7 @@ type auditCmd struct {
 }
 
 // Help shows examples.
-func (auditCmd) Help() string {
+func (Audit) Help() string {
 	return `Who changed what, when, and from where: jobs, collections, secrets, tokens, runs by hand, repairs, restores. What is shown
 is where something changed, never its value. A name with a question mark is what a publisher claims to be, which
 nobody has checked. A change that says "interrupted" was begun by a process that ended: it may have been done.
@@ -47,7 +48,7 @@ Examples:
 }
 
 // Run shows the audit log.
-func (c auditCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
+func (c Audit) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
 	q, err := c.query(t, time.Now())
 	if err != nil {
 		return err
@@ -67,23 +68,18 @@ func (c auditCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Cli
 }
 
 // query returns the query of the flags.
-func (c auditCmd) query(t *terminal.Terminal, now time.Time) (q client.AuditQuery, err error) {
+func (c Audit) query(t *terminal.Terminal, now time.Time) (q client.AuditQuery, err error) {
 	if c.Top < 1 {
 		return q, terminal.Usagef("--top must be at least 1")
 	}
 	q = client.AuditQuery{Kind: c.Kind, Who: c.Who, Op: c.Op}
-	for _, m := range []struct {
-		flag, text string
-		at         *time.Time
-	}{{"since", c.Since, &q.Since}, {"until", c.Until, &q.Until}} {
-		if m.text == "" {
-			continue
-		}
-		if *m.at, err = t.Moment(m.flag, m.text, now); err != nil {
-			return q, err
-		}
+	if q.Since, err = t.Moment("since", c.Since, now); err != nil {
+		return q, err
 	}
-	q.Key, err = historyCmd{Within: c.Within, Name: c.Name}.target()
+	if q.Until, err = t.Moment("until", c.Until, now); err != nil {
+		return q, err
+	}
+	q.Key, err = History{Within: c.Within, Name: c.Name}.target()
 	return q, err
 }
 

@@ -1,4 +1,4 @@
-package main
+package jobs
 
 import (
 	"cmp"
@@ -20,7 +20,8 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-type tryCmd struct {
+// Try makes one attempt of a job.
+type Try struct {
 	remote.Server
 	remote.Within
 
@@ -30,7 +31,7 @@ type tryCmd struct {
 }
 
 // Help shows examples.
-func (tryCmd) Help() string {
+func (Try) Help() string {
 	return `One attempt of the job's action is made at once, by the scheduler, and its answer is shown. Nothing is stored, and nothing
 follows: no record in the history, no retry, no errorAction. The schedule is not looked at. Templates are filled as for a
 run at this moment, and the idempotency key is that of no other call.
@@ -52,7 +53,7 @@ Examples:
 var errTried = errors.New("the attempt failed")
 
 // Run tries the job.
-func (c tryCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
+func (c Try) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
 	k, body, err := c.subject(ctx, t, api)
 	if err != nil {
 		return err
@@ -78,7 +79,7 @@ func (c tryCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Clien
 }
 
 // withData adds the data to a document, whose own values they replace, or returns that for the stored job.
-func (c tryCmd) withData(body []byte) ([]byte, error) {
+func (c Try) withData(body []byte) ([]byte, error) {
 	data, err := document.Parse([]byte(c.Data))
 	if err != nil || data.Kind() != document.KindObject {
 		return nil, terminal.Usagef("--data: is not a JSON object: quote it for your shell, as in --data '{\"order\": 7}'")
@@ -99,7 +100,7 @@ func (c tryCmd) withData(body []byte) ([]byte, error) {
 }
 
 // subject returns the document to test, or nothing for a stored job.
-func (c tryCmd) subject(ctx context.Context, t *terminal.Terminal, api *client.Client) (k scheduler.Key, body []byte, err error) {
+func (c Try) subject(ctx context.Context, t *terminal.Terminal, api *client.Client) (k scheduler.Key, body []byte, err error) {
 	if info, err := os.Stat(c.What); c.What != jobfile.Stdin && (err != nil || info.IsDir()) {
 		if jobfile.HasName(c.What) {
 			return k, nil, terminal.Usagef("%s: there is no such file", c.What)

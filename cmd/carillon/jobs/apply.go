@@ -1,4 +1,4 @@
-package main
+package jobs
 
 import (
 	"context"
@@ -6,10 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -24,7 +22,8 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-type applyCmd struct {
+// Apply creates or updates jobs from files.
+type Apply struct {
 	remote.Server
 	remote.Within
 
@@ -35,7 +34,7 @@ type applyCmd struct {
 }
 
 // Help shows examples.
-func (applyCmd) Help() string {
+func (Apply) Help() string {
 	return `A job file is JSON or YAML; YAML may hold several documents separated by "---". A directory stands for all
 *.json, *.yaml and *.yml files below it. A document is a job as the REST API takes it, with its "name" (job,
 or collection/job) and "collection" on top; without a name it is called as its file.
@@ -68,7 +67,7 @@ another scheduler add them first.`
 }
 
 // Run applies the files.
-func (c applyCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
+func (c Apply) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
 	if err := scheduler.ValidateCollection(c.Collection); err != nil {
 		return terminal.Usage(err)
 	}
@@ -126,7 +125,8 @@ func putJob(ctx context.Context, api *client.Client, j jobfile.Job, o putting) (
 	return api.Put(ctx, j.Key, j.Body, o.PutOptions)
 }
 
-type validateCmd struct {
+// Validate checks job files.
+type Validate struct {
 	Paths []string `arg:"" name:"path" help:"Job files, directories of them, or - for standard input."`
 
 	Collection string        `short:"c" help:"Collection of jobs that name none." default:"default" env:"CARILLON_COLLECTION" placeholder:"NAME"`
@@ -136,7 +136,7 @@ type validateCmd struct {
 }
 
 // Help shows examples.
-func (validateCmd) Help() string {
+func (Validate) Help() string {
 	return `Reads job files as "carillon apply" does, and says everything that is wrong with them. It needs no scheduler and
 changes nothing, and is made for editors and continuous integration: the exit code is 1 when something is wrong.
 
@@ -152,19 +152,22 @@ Examples:
     carillon get report -o yaml | carillon validate -`
 }
 
+// DevMinRetry is the shortest retryInterval in `carillon dev`.
+const DevMinRetry = time.Second
+
 // valid is the result for a job that is in order.
 const valid view.Result = "valid"
 
 // Run validates files.
-func (c validateCmd) Run(ctx context.Context, t *terminal.Terminal) error {
+func (c Validate) Run(ctx context.Context, t *terminal.Terminal) error {
 	retry := c.MinRetry
 	if c.Dev {
-		retry = devMinRetry
+		retry = DevMinRetry
 	}
 	checker := check.New(check.Config{MinRetryInterval: retry, AnyKey: c.Dev})
 	defer checker.Close()
 	files, problems := jobfile.Find(c.Paths)
-	reader := jobfile.Reader{Lookup: lookupWith(t.Lookup, check.Echo), Collection: c.Collection, Stdin: t.Input(ctx)}
+	reader := jobfile.Reader{Lookup: LookupWith(t.Lookup, check.Echo), Collection: c.Collection, Stdin: t.Input(ctx)}
 	jobs, wrong := reader.Read(files)
 	problems = append(problems, wrong...)
 	results := jobfile.Apply(ctx, jobs, func(_ context.Context, j jobfile.Job) (jobfile.Answer, error) {
@@ -343,72 +346,4 @@ func applyHint(problems []jobfile.Problem) string {
 		}
 	}
 	return "fix the files and apply again; applied jobs stay unchanged"
-}
-
-// stamp detects changes of a file.
-type stamp struct {
-	size     int64
-	modified time.Time
-}
-
-// watcher applies job files, and again when they change. A file that goes away
-// leaves its jobs as they are.
-type watcher struct {
-	paths  []string
-	reader jobfile.Reader
-	put    jobfile.Put
-	t      *terminal.Terminal
-	seen   map[string]stamp
-}
-
-// apply reads all files, puts the jobs of those that are new or changed, and
-// reports what became of them.
-func (w *watcher) apply(ctx context.Context) ([]jobfile.Result, error) {
-	files, problems := jobfile.Find(w.paths)
-	now := stamps(files)
-	if w.seen != nil && maps.Equal(now, w.seen) {
-		return nil, nil
-	}
-	jobs, wrong := w.reader.Read(files)
-	jobs = slices.DeleteFunc(jobs, func(j jobfile.Job) bool {
-		before, known := w.seen[j.File]
-		return known && before == now[j.File]
-	})
-	w.seen = now
-	w.paths = slices.DeleteFunc(w.paths, func(path string) bool { return path == jobfile.Stdin }) // it is read up
-	results := jobfile.Apply(ctx, jobs, w.put)
-	if w.t.JSON { // the documents that are printed are records
-		for _, r := range results {
-			warn(w.t, r)
-		}
-	}
-	return results, report(w.t, append(problems, wrong...), results)
-}
-
-func stamps(files []string) map[string]stamp {
-	m := make(map[string]stamp, len(files))
-	for _, f := range files {
-		m[f] = stamp{}
-		if info, err := os.Stat(f); err == nil {
-			m[f] = stamp{info.Size(), info.ModTime()}
-		}
-	}
-	return m
-}
-
-// lookEvery is how often the files are looked at.
-const lookEvery = 500 * time.Millisecond
-
-// watch applies what changes until ctx is done.
-func (w *watcher) watch(ctx context.Context) {
-	tick := time.Tick(lookEvery)
-	for {
-		select {
-		case <-tick:
-			_, err := w.apply(ctx)
-			w.t.Fail(err)
-		case <-ctx.Done():
-			return
-		}
-	}
 }

@@ -1,4 +1,4 @@
-package main
+package jobs
 
 import (
 	"cmp"
@@ -19,11 +19,11 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/client"
 	"github.com/carillon-sched/carillon/scheduler/document"
-	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-type getCmd struct {
+// Get shows jobs.
+type Get struct {
 	remote.Server
 	remote.Within
 	remote.Picked
@@ -40,7 +40,7 @@ type getCmd struct {
 }
 
 // Help shows examples.
-func (getCmd) Help() string {
+func (Get) Help() string {
 	return `RUNS are the occurrences that began, by schedule or by hand, and FAILED those that failed after all retries. --output
 wide adds the attempts that it took.
 
@@ -64,7 +64,7 @@ Examples:
 }
 
 // Run shows jobs.
-func (c getCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
+func (c Get) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
 	switch {
 	case t.JSON && c.Output != "" && c.Output != "json":
 		return terminal.Usagef("--json and --output %s exclude each other", c.Output)
@@ -99,7 +99,7 @@ func (c getCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Clien
 }
 
 // hinted adds a hint to an error where the first name is no name, but says of what kind the things are, which are jobs.
-func (c getCmd) hinted(err error) error {
+func (c Get) hinted(err error) error {
 	if !errors.Is(err, scheduler.ErrNotFound) {
 		return err
 	}
@@ -116,7 +116,7 @@ func (c getCmd) hinted(err error) error {
 	return err
 }
 
-func (c getCmd) list(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
+func (c Get) list(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
 	q, err := c.Query(c.Within)
 	if err != nil {
 		return err
@@ -145,12 +145,12 @@ func (c getCmd) list(ctx context.Context, t *terminal.Terminal, api *client.Clie
 }
 
 // picks reports whether the flags filter jobs.
-func (c getCmd) picks() bool {
+func (c Get) picks() bool {
 	return c.Labels+c.State+c.Prefix+c.Action+c.After+c.Before+c.Text+c.Last != ""
 }
 
 // misused rewords an API error about an option for its flag.
-func (getCmd) misused(err error) error {
+func (Get) misused(err error) error {
 	flags := map[string]string{
 		"prefix": "--prefix", "nextAfter": "--next-after", "nextBefore": "--next-before", "actionType": "--action-type",
 	}
@@ -159,7 +159,7 @@ func (getCmd) misused(err error) error {
 }
 
 // noneHint says why there is nothing to show.
-func (c getCmd) noneHint() string {
+func (c Get) noneHint() string {
 	where := "collection " + c.Collection
 	if c.AllCollections {
 		where = "scheduler"
@@ -174,14 +174,11 @@ func (c getCmd) noneHint() string {
 }
 
 // print prints a list of jobs.
-func (c getCmd) print(t *terminal.Terminal, jobs []*client.Job) error {
+func (c Get) print(t *terminal.Terminal, jobs []*client.Job) error {
 	if t.JSON {
-		documents := make([]json.RawMessage, len(jobs))
-		for i, j := range jobs {
-			documents[i] = j.Document
-		}
-		return t.PrintJSON(terminal.List[json.RawMessage]{Value: documents})
+		return t.PrintJSON(terminal.ListOf(jobs, func(j *client.Job) json.RawMessage { return j.Document }))
 	}
+	now := time.Now()
 	switch c.Output {
 	case "yaml":
 		return printYAML(t, jobs)
@@ -191,9 +188,9 @@ func (c getCmd) print(t *terminal.Terminal, jobs []*client.Job) error {
 		}
 		return nil
 	case "wide":
-		return t.Table(wideHeading, rows(jobs, wideRow))
+		return terminal.PrintList(t, jobs, "", wideHeading, func(j *client.Job) []string { return wideRow(j, now) })
 	}
-	return t.Table(heading, rows(jobs, row))
+	return terminal.PrintList(t, jobs, "", heading, func(j *client.Job) []string { return row(j, now) })
 }
 
 var (
@@ -201,19 +198,10 @@ var (
 	wideHeading = []string{"JOB", "STATE", "NEXT", "LAST", "RUNS", "FAILED", "ATTEMPTS", "ACTION", "LABELS", "SCHEDULE"}
 )
 
-func rows(jobs []*client.Job, row func(*client.Job, time.Time) []string) [][]string {
-	now := time.Now()
-	all := make([][]string, len(jobs))
-	for i, j := range jobs {
-		all[i] = row(j, now)
-	}
-	return all
-}
-
 func row(j *client.Job, now time.Time) []string {
 	return []string{
 		j.Name, stateName(j), next(j, now), terminal.Ago(j.Status.Last, now),
-		strconv.Itoa(j.Status.Occurrences), strconv.Itoa(j.Status.Faults), when(j.Properties),
+		strconv.Itoa(j.Status.Occurrences), strconv.Itoa(j.Status.Faults), When(j),
 	}
 }
 
@@ -291,88 +279,17 @@ func printJob(t *terminal.Terminal, j *client.Job) error {
 	}
 	now := time.Now()
 	t.Printf("# %s, %s\n# next: %s, last: %s\n",
-		stateName(j), when(j.Properties), next(j, now), terminal.Ago(j.Status.Last, now))
+		stateName(j), When(j), next(j, now), terminal.Ago(j.Status.Last, now))
 	t.Printf("%s", v.YAML())
 	return nil
 }
 
-// schedule is the part of a job that says when it runs.
-type schedule struct {
-	State     scheduler.State `json:"state"`
-	StartTime string          `json:"startTime"`
-	Status    struct {
-		Schedule string `json:"schedule"`
-	} `json:"status"`
-	Recurrence *struct {
-		Frequency string          `json:"frequency"`
-		Interval  int             `json:"interval"`
-		Schedule  json.RawMessage `json:"schedule"`
-		Cron      string          `json:"cron"`
-		RRule     string          `json:"rrule"`
-	} `json:"recurrence"`
-}
-
-// when describes a job's schedule in few words: "every 5 seconds".
-func when(properties json.RawMessage) string {
-	var s schedule
-	if json.Unmarshal(properties, &s) != nil {
-		return ""
-	}
-	r := s.Recurrence
-	switch {
-	case s.State == scheduler.Damaged:
+// When is a job's schedule in the scheduler's words: "every 5 seconds".
+func When(j *client.Job) string {
+	if j.State == scheduler.Damaged {
 		return "unknown"
-	case s.Status.Schedule != "":
-		return s.Status.Schedule // the server's words
-	case r == nil && s.StartTime == "":
-		return "once"
-	case r == nil:
-		return "once, at " + s.StartTime
-	case r.Cron != "":
-		return "cron " + r.Cron
-	case r.RRule != "":
-		return strings.Join(strings.Fields(r.RRule), " ")
 	}
-	every := "every " + r.Frequency
-	if n := cmp.Or(r.Interval, 1); n > 1 {
-		every = fmt.Sprintf("every %d %ss", n, r.Frequency)
-	}
-	if times := elements(r.Schedule); times != "" {
-		every += ", " + times
-	}
-	return every
-}
-
-// elements describes the schedule within a recurrence: "weekDays monday,friday
-// hours 10,22".
-func elements(schedule json.RawMessage) string {
-	var e struct {
-		Months             []int             `json:"months"`
-		MonthDays          []int             `json:"monthDays"`
-		WeekDays           []string          `json:"weekDays"`
-		MonthlyOccurrences []json.RawMessage `json:"monthlyOccurrences"`
-		Hours              []int             `json:"hours"`
-		Minutes            []int             `json:"minutes"`
-	}
-	if len(schedule) == 0 || json.Unmarshal(schedule, &e) != nil {
-		return ""
-	}
-	var parts []string
-	add := func(name string, n int, values any) {
-		if n > 0 {
-			text := strings.Trim(fmt.Sprint(values), "[]")
-			parts = append(parts, name+" "+strings.ReplaceAll(text, " ", ","))
-		}
-	}
-	add("months", len(e.Months), e.Months)
-	add("monthDays", len(e.MonthDays), e.MonthDays)
-	add("weekDays", len(e.WeekDays), e.WeekDays)
-	if n := len(e.MonthlyOccurrences); n > 0 {
-		parts = append(parts, terminal.Plural(n, "monthly occurrence", "monthly occurrences"))
-	}
-	add("hours", len(e.Hours), e.Hours)
-	add("minutes", len(e.Minutes), e.Minutes)
-	return strings.Join(parts, " ")
+	return j.Status.Schedule
 }
 
 // putCollectionOver puts a collection over the REST API.
@@ -400,9 +317,3 @@ func putCollectionOver(ctx context.Context, api *client.Client, j jobfile.Job, o
 
 // identity are the members of a collection's document that its name says, and what became of it.
 var identity = []string{"id", "type", "name", "etag", "result", "dryRun"}
-
-// putCollectionIn puts a collection into a scheduler of this process.
-func putCollectionIn(ctx context.Context, s *service.Service, j jobfile.Job) (jobfile.Answer, error) {
-	_, result, err := s.PutCollection(ctx, j.Key.Collection, j.Body)
-	return jobfile.Answer{Result: result}, err
-}

@@ -1,4 +1,4 @@
-package main
+package jobs
 
 import (
 	"context"
@@ -19,7 +19,8 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-type runCmd struct {
+// Run runs jobs now.
+type Run struct {
 	remote.Jobs
 
 	Data    string        `help:"Values for the job's templates, a JSON object. The history shows them." placeholder:"JSON"`
@@ -28,7 +29,7 @@ type runCmd struct {
 }
 
 // Help shows examples.
-func (runCmd) Help() string {
+func (Run) Help() string {
 	return `The schedule goes on as planned, and the run does not count for recurrence.count. A disabled job runs once. A
 job that is running or waits for a retry is a conflict (exit code 4).
 
@@ -50,7 +51,7 @@ Examples:
 }
 
 // Run runs jobs.
-func (c runCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
+func (c Run) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
 	switch {
 	case c.Timeout < 0:
 		return terminal.Usagef("--timeout: %s is negative", c.Timeout)
@@ -72,12 +73,10 @@ func (c runCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Clien
 		return c.await(ctx, t, api, keys, data)
 	}
 	occurrences := map[scheduler.Key]string{}
-	return remote.EachOf(ctx, t, keys, "started", func(k scheduler.Key) (err error) {
+	return remote.EachOf(ctx, t, "job", keys, func(k scheduler.Key) (_ string, err error) {
 		occurrences[k], err = api.RunWith(ctx, k, data)
-		return err
-	}, func(k scheduler.Key) any {
-		return map[string]string{"job": k.String(), "occurrence": occurrences[k], "result": "started"}
-	})
+		return "started", err
+	}, func(k scheduler.Key) map[string]any { return map[string]any{"occurrence": occurrences[k]} })
 }
 
 // errFaulted reports a run that did not complete; its record has the reason.
@@ -87,7 +86,7 @@ var errFaulted = errors.New("the run faulted")
 var errTime = errors.New("the time is up")
 
 // await runs jobs side by side and waits for them.
-func (c runCmd) await(ctx context.Context, t *terminal.Terminal, api *client.Client, keys []scheduler.Key, data json.RawMessage) error {
+func (c Run) await(ctx context.Context, t *terminal.Terminal, api *client.Client, keys []scheduler.Key, data json.RawMessage) error {
 	if c.Timeout > 0 {
 		timed, cancel := context.WithTimeoutCause(ctx, c.Timeout, errTime)
 		defer cancel()
@@ -165,7 +164,8 @@ func (r *runs) end() error {
 	return terminal.Reported(r.failed...)
 }
 
-type resubmitCmd struct {
+// Resubmit runs occurrences again.
+type Resubmit struct {
 	remote.Server
 	remote.Within
 	remote.Picked
@@ -183,7 +183,7 @@ type resubmitCmd struct {
 }
 
 // Help shows examples.
-func (resubmitCmd) Help() string {
+func (Resubmit) Help() string {
 	return `An occurrence that failed, was skipped or was postponed runs once more, by hand: its action is told the same time by
 the schedule, and its records in the history name the occurrence that it repeats. What succeeded, or has not ended, is a
 conflict (exit code 4), and so is a job that is running.
@@ -202,7 +202,7 @@ Examples:
 }
 
 // Run resubmits the occurrence.
-func (c resubmitCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
+func (c Resubmit) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
 	switch {
 	case c.FailedSince != "" && c.Name != "":
 		return terminal.Usagef("--failed-since goes without a job; -l or -c pick jobs")
@@ -227,25 +227,24 @@ func (c resubmitCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.
 }
 
 // failed resubmits what failed in a period.
-func (c resubmitCmd) failed(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
+func (c Resubmit) failed(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
 	q, err := c.Query(c.Within)
 	if err != nil {
 		return err
 	}
 	b := client.Bulk{Verb: view.VerbResubmit, Collection: q.Collection, Labels: q.Labels, Target: c.Target}
 	now := time.Now()
-	for _, at := range []struct {
-		flag, text string
-		to         *string
-	}{{"failed-since", c.FailedSince, &b.FailedSince}, {"until", c.Until, &b.FailedUntil}} {
-		if at.text == "" {
-			continue
-		}
-		instant, err := t.Moment(at.flag, at.text, now)
+	since, err := t.Moment("failed-since", c.FailedSince, now)
+	if err != nil {
+		return err
+	}
+	b.FailedSince = since.Format(time.RFC3339Nano)
+	if c.Until != "" {
+		until, err := t.Moment("until", c.Until, now)
 		if err != nil {
 			return err
 		}
-		*at.to = instant.Format(time.RFC3339Nano)
+		b.FailedUntil = until.Format(time.RFC3339Nano)
 	}
 	if c.Rate != "" {
 		if b.Rate, err = strconv.ParseFloat(strings.TrimSuffix(c.Rate, "/s"), 64); err != nil || b.Rate <= 0 {
@@ -265,7 +264,7 @@ func (c resubmitCmd) failed(ctx context.Context, t *terminal.Terminal, api *clie
 }
 
 // preview lists what would run again. It reports whether that is confirmed.
-func (c resubmitCmd) preview(ctx context.Context, t *terminal.Terminal, api *client.Client, b client.Bulk) (bool, error) {
+func (c Resubmit) preview(ctx context.Context, t *terminal.Terminal, api *client.Client, b client.Bulk) (bool, error) {
 	b.DryRun = true
 	op, err := api.CreateOperation(ctx, b)
 	if err == nil && c.DryRun && t.JSON {
@@ -294,7 +293,8 @@ func (c resubmitCmd) preview(ctx context.Context, t *terminal.Terminal, api *cli
 	return remote.Meant(ctx, t, b.Verb, what, "--dry-run lists them", occurrences)
 }
 
-type cancelCmd struct {
+// Cancel cancels occurrences in progress.
+type Cancel struct {
 	remote.Server
 	remote.Within
 
@@ -304,7 +304,7 @@ type cancelCmd struct {
 }
 
 // Help shows examples.
-func (cancelCmd) Help() string {
+func (Cancel) Help() string {
 	return `The attempt in flight is canceled, on whichever scheduler it runs, and neither a retry nor an errorAction follows. The
 occurrence is recorded as faulted, with who canceled it and why. The schedule continues: to stop it, disable the job.
 When nothing has begun, that is a conflict (exit code 4).
@@ -317,7 +317,7 @@ Examples:
 }
 
 // Run cancels the occurrences.
-func (c cancelCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
+func (c Cancel) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
 	name, instant, one := strings.Cut(c.Name, "@")
 	k, err := c.Key(name)
 	if err != nil {
@@ -344,14 +344,15 @@ func (c cancelCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Cl
 	return nil
 }
 
-type disableCmd struct {
+// Disable disables jobs.
+type Disable struct {
 	remote.Jobs
 
 	StopRetries bool `name:"stop-retries" help:"Also cancel attempts in flight and waiting retries."`
 }
 
 // Help shows examples.
-func (disableCmd) Help() string {
+func (Disable) Help() string {
 	return `No occurrence begins until you enable the jobs. Occurrences that have begun continue to their end, with their retries,
 unless --stop-retries cancels them; the number of these is shown.
 ` + askHelp + `
@@ -363,7 +364,7 @@ Examples:
 }
 
 // Run disables the jobs.
-func (c disableCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
+func (c Disable) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
 	if c.Picks() {
 		return c.Operate(ctx, t, api, client.Bulk{Verb: "disable", StopRetries: c.StopRetries})
 	}
@@ -377,7 +378,7 @@ func (c disableCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.C
 	if c.StopRetries {
 		word = "canceled"
 	}
-	return remote.EachResult(ctx, t, keys, func(k scheduler.Key) (string, error) {
+	return remote.EachOf(ctx, t, "job", keys, func(k scheduler.Key) (string, error) {
 		j, err := api.Disable(ctx, k)
 		if err != nil {
 			return "", err
@@ -389,11 +390,10 @@ func (c disableCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.C
 		of[k] = len(v.Occurrences)
 		all += of[k]
 		return resultOf(j, "disabled"), err
-	}, func(k scheduler.Key, result string) any {
-		document := map[string]any{"job": k.String(), "result": result}
-		if of[k] > 0 {
-			document[word] = of[k]
+	}, func(k scheduler.Key) map[string]any {
+		if of[k] == 0 {
+			return nil
 		}
-		return document
+		return map[string]any{word: of[k]}
 	})
 }

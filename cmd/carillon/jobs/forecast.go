@@ -1,4 +1,4 @@
-package main
+package jobs
 
 import (
 	"context"
@@ -14,7 +14,8 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/forecast"
 )
 
-type forecastCmd struct {
+// Forecast shows planned runs and their peaks.
+type Forecast struct {
 	remote.Server
 
 	Collection string `short:"c" help:"Only the jobs of this collection. Default: of all." placeholder:"NAME"`
@@ -27,7 +28,7 @@ type forecastCmd struct {
 }
 
 // Help shows examples.
-func (forecastCmd) Help() string {
+func (Forecast) Help() string {
 	return `Counts the runs that are planned, minute by minute and target by target, shows the peaks, and proposes edits that
 lower them: jitter, which delays each run of a job by a share of its own, or for a cron schedule on the full hour an H,
 by which the job's name chooses the minute. Neither lets a job run before its present time. Disabled jobs, retries and
@@ -46,7 +47,7 @@ Examples:
 }
 
 // Run prints the forecast.
-func (c forecastCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
+func (c Forecast) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
 	q := client.ForecastQuery{Collection: c.Collection, Hours: c.Hours, Proposals: c.Proposals}
 	if c.Hours < 1 || c.Hours > forecast.MaxHours {
 		return terminal.Usagef("--hours must be 1 to %d", forecast.MaxHours)
@@ -54,11 +55,9 @@ func (c forecastCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.
 	if c.DryRun && !c.Apply {
 		return terminal.Usagef("--dry-run goes with --apply")
 	}
-	if c.From != "" {
-		var err error
-		if q.From, err = t.Moment("from", c.From, time.Now()); err != nil {
-			return err
-		}
+	var err error
+	if q.From, err = t.Moment("from", c.From, time.Now()); err != nil {
+		return err
 	}
 	f, err := api.Forecast(ctx, q)
 	if err != nil {
@@ -75,16 +74,18 @@ func (c forecastCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.
 }
 
 // apply tries all that is proposed, and then does it.
-func (c forecastCmd) apply(ctx context.Context, t *terminal.Terminal, api *client.Client, r *forecast.Report) error {
+func (c Forecast) apply(ctx context.Context, t *terminal.Terminal, api *client.Client, r *forecast.Report) error {
 	if len(r.Proposals) == 0 {
 		t.Complain("hint", "nothing is proposed")
 	}
 	try := client.PutOptions{DryRun: true}
 	patch := func(o client.PutOptions, done string) error {
-		return remote.EachOf(ctx, t, r.Proposals, done, func(p forecast.Proposal) error {
+		return remote.EachOf(ctx, t, "job", r.Proposals, func(p forecast.Proposal) (string, error) {
 			_, err := api.Patch(ctx, keyNamed(p.Job), p.Patch, o)
-			return err
-		}, func(p forecast.Proposal) any { return map[string]any{"job": p.Job, "patch": p.Patch, "peak": p.Peak} })
+			return done, err
+		}, func(p forecast.Proposal) map[string]any {
+			return map[string]any{"job": p.Job, "patch": p.Patch, "peak": p.Peak}
+		})
 	}
 	if c.DryRun {
 		return patch(try, "would do")
@@ -95,12 +96,8 @@ func (c forecastCmd) apply(ctx context.Context, t *terminal.Terminal, api *clien
 		}
 	}
 	if !c.Yes && len(r.Proposals) > 0 {
-		if !t.Asks() {
-			return terminal.Hinted(terminal.Usagef("to change %s needs --yes", terminal.Plural(len(r.Proposals), "job", "jobs")),
-				"look at them first, with --dry-run")
-		}
-		yes, err := t.Confirm(ctx, fmt.Sprintf("Really change %s?", terminal.Plural(len(r.Proposals), "job", "jobs")))
-		if err != nil || !yes {
+		what := terminal.Plural(len(r.Proposals), "job", "jobs")
+		if yes, err := remote.Meant[string](ctx, t, "change", what, "--dry-run lists them", nil); err != nil || !yes {
 			return err
 		}
 	}

@@ -1,4 +1,4 @@
-package main
+package jobs
 
 import (
 	"context"
@@ -18,7 +18,8 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/why"
 )
 
-type historyCmd struct {
+// History shows records.
+type History struct {
 	remote.Server
 	remote.Within
 
@@ -39,7 +40,7 @@ type historyCmd struct {
 }
 
 // Help shows examples.
-func (historyCmd) Help() string {
+func (History) Help() string {
 	return `Every due instant ends in a record: an attempt that completed or failed, an occurrence that faulted (it failed
 after all retries), or instants that were skipped or postponed, with the reason. Records are shown oldest
 first; --json prints them as the API has them, one on a line. Times are those of this machine's zone; --utc shows UTC.
@@ -63,7 +64,7 @@ Examples:
 const shownRecords = 20
 
 // Run shows a history.
-func (c historyCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
+func (c History) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
 	q, err := c.query(t, time.Now())
 	if err != nil {
 		return err
@@ -93,7 +94,7 @@ func (c historyCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.C
 }
 
 // top is how many records are wanted.
-func (c historyCmd) top(otherwise int) int {
+func (c History) top(otherwise int) int {
 	if c.Top == nil {
 		return otherwise
 	}
@@ -101,7 +102,7 @@ func (c historyCmd) top(otherwise int) int {
 }
 
 // query returns the query of the flags.
-func (c historyCmd) query(t *terminal.Terminal, now time.Time) (q client.HistoryQuery, err error) {
+func (c History) query(t *terminal.Terminal, now time.Time) (q client.HistoryQuery, err error) {
 	if c.Top != nil && *c.Top < 1 {
 		return q, terminal.Usagef("--top must be at least 1")
 	}
@@ -126,16 +127,11 @@ func (c historyCmd) query(t *terminal.Terminal, now time.Time) (q client.History
 	if c.ByEnd {
 		since, until = &q.EndedSince, &q.EndedUntil
 	}
-	for _, m := range []struct {
-		flag, text string
-		at         *time.Time
-	}{{"since", c.Since, since}, {"until", c.Until, until}} {
-		if m.text == "" {
-			continue
-		}
-		if *m.at, err = t.Moment(m.flag, m.text, now); err != nil {
-			return q, err
-		}
+	if *since, err = t.Moment("since", c.Since, now); err != nil {
+		return q, err
+	}
+	if *until, err = t.Moment("until", c.Until, now); err != nil {
+		return q, err
 	}
 	if c.ByEnd && c.Since == "" && c.Until == "" {
 		return q, terminal.Usagef("--by-end goes with --since or --until")
@@ -148,7 +144,7 @@ func (c historyCmd) query(t *terminal.Terminal, now time.Time) (q client.History
 }
 
 // target is whose history is asked for: of a job, of a collection, or of all.
-func (c historyCmd) target() (scheduler.Key, error) {
+func (c History) target() (scheduler.Key, error) {
 	collection, whole := strings.CutSuffix(c.Name, "/")
 	switch {
 	case c.Name == "":
@@ -163,7 +159,7 @@ func (c historyCmd) target() (scheduler.Key, error) {
 }
 
 // follow prints what happens.
-func (c historyCmd) follow(ctx context.Context, t *terminal.Terminal, api *client.Client, q client.HistoryQuery) error {
+func (c History) follow(ctx context.Context, t *terminal.Terminal, api *client.Client, q client.HistoryQuery) error {
 	p := printer.New(t, terminal.Dated)
 	err := api.Follow(ctx, client.Follow{
 		HistoryQuery: q, Last: c.top(0), Record: p.Print,
@@ -180,7 +176,7 @@ func (c historyCmd) follow(ctx context.Context, t *terminal.Terminal, api *clien
 }
 
 // last prints the last attempt.
-func (c historyCmd) last(ctx context.Context, t *terminal.Terminal, api *client.Client, q client.HistoryQuery) error {
+func (c History) last(ctx context.Context, t *terminal.Terminal, api *client.Client, q client.HistoryQuery) error {
 	if len(q.Outcomes) == 0 {
 		q.Outcomes = attempts
 	}
@@ -209,7 +205,7 @@ func (c historyCmd) last(ctx context.Context, t *terminal.Terminal, api *client.
 var attempts = []scheduler.Outcome{scheduler.OutcomeCompleted, scheduler.OutcomeFailed}
 
 // request describes the current request of the record's job, or returns "" if the job no longer exists.
-func (c historyCmd) request(ctx context.Context, api *client.Client, r *client.Record) string {
+func (c History) request(ctx context.Context, api *client.Client, r *client.Record) string {
 	if c.Earlier || c.UID != "" {
 		return ""
 	}
@@ -224,7 +220,8 @@ func (c historyCmd) request(ctx context.Context, api *client.Client, r *client.R
 	return requestOf(j.Properties, r)
 }
 
-type accountCmd struct {
+// Account lists every due instant with its record.
+type Account struct {
 	remote.Server
 	remote.Within
 	remote.Picked
@@ -235,7 +232,7 @@ type accountCmd struct {
 }
 
 // Help shows examples.
-func (accountCmd) Help() string {
+func (Account) Help() string {
 	return `Lists every instant that was due in a period, with the record that says how it ended: completed, faulted, skipped or
 postponed; or pending, while the job has yet to record it. "missing" has no record, and "unended" only a failed or
 deferred attempt: nothing will record how these ended. Manual runs of the period are listed, too.
@@ -254,11 +251,14 @@ Examples:
 }
 
 // Run accounts for the jobs.
-func (c accountCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
+func (c Account) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
 	now := time.Now()
 	from, err := t.Moment("from", c.From, now)
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case from.IsZero():
+		return terminal.Usagef("--from: has no value")
 	}
 	var to string
 	if c.To != "" {
@@ -292,7 +292,7 @@ func (c accountCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.C
 }
 
 // keys returns the jobs that are named or, when none is, picked.
-func (c accountCmd) keys(ctx context.Context, api *client.Client) (keys []scheduler.Key, err error) {
+func (c Account) keys(ctx context.Context, api *client.Client) (keys []scheduler.Key, err error) {
 	for _, name := range c.Names {
 		k, err := c.Key(name)
 		if err != nil {
@@ -378,7 +378,8 @@ func accountRow(t *terminal.Terminal, job string, row why.AccountRow) []string {
 	return []string{job, t.Time(row.At, terminal.Dated), to, strconv.Itoa(row.Count), t.Paint(colour, string(row.Outcome)), reason, record}
 }
 
-type whyCmd struct {
+// Why explains why a job ran, or did not.
+type Why struct {
 	remote.Server
 	remote.Within
 
@@ -387,7 +388,7 @@ type whyCmd struct {
 }
 
 // Help shows examples.
-func (whyCmd) Help() string {
+func (Why) Help() string {
 	return `Tells why a job ran at a time, or did not: that it ran, and how late; that it failed, with each attempt; that it was
 skipped, and for what reason; that it waits for its target or its collection; that nothing was due, with the
 occurrences before and after; that it was disabled, was not there yet, or had another schedule; or that the history
@@ -408,7 +409,7 @@ Examples:
 }
 
 // Run asks why.
-func (c whyCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
+func (c Why) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
 	k, err := c.Key(c.Name)
 	if err != nil {
 		return err
