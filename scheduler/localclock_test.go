@@ -15,13 +15,13 @@ import (
 // measures lists the functions that may read the local clock, with the number of reads: to measure durations, or the
 // age of values in memory.
 var measures = map[string]int{
-	"console/job/events.go serve":     2,
+	"console/job/act.go serve":     2,
 	"console/jobs/list.go list":       2,
 	"console/jobs/many.go followMany": 3,
 	"console/load/load.go countingOf": 1,
-	"console/load/look.go at":         2,
-	"console/load/look.go fresh":      1,
-	"console/load/look.go last":       1,
+	"console/look/look.go at":         2,
+	"console/look/look.go fresh":      1,
+	"console/look/look.go last":       1,
 	"console/load/past.go ran":        2,
 	"natsapi/api.go answer":           2,
 	"natsapi/eraser.go erase":         3,
@@ -58,7 +58,7 @@ var measures = map[string]int{
 func TestDecisionsUseTheStoresClock(t *testing.T) {
 	got := map[string]int{}
 	for _, dir := range []string{
-		"console/collections", "console/edit", "console/job", "console/jobform", "console/jobs", "console/load", "console/newjob",
+		"console/collections", "console/edit", "console/job", "console/jobform", "console/jobs", "console/load", "console/look",
 		"limits", "natsapi", "rest", "service", "step", "tokens", "worker",
 	} {
 		files, err := filepath.Glob(filepath.Join(dir, "*.go"))

@@ -118,7 +118,7 @@ func TestSecretStaysWhereItIsTyped(t *testing.T) {
 	field := `[name="action.serviceBusQueueMessage.authentication.sasKey~text"]`
 	must(t, page.Click(`[name="action.serviceBusQueueMessage.authentication.sasKey~how"][value="text"]`), page.Type(field, secret))
 	must(t, page.Fill(`[name="action.serviceBusQueueMessage.namespace"]`, "carillon-examples"))
-	must(t, page.Click("#newjob button.main"), page.Text("#newjob-wrong", "to be put right"))
+	must(t, page.Click("#newjob button.main"), page.Text("#wrong", "to be put right"))
 	if got, err := tab.Eval[string](page, "document.querySelector('"+strings.ReplaceAll(field, "'", "")+"').value"); err != nil || got != secret {
 		t.Errorf("the field has %q (%v)", got, err)
 	}
@@ -189,7 +189,7 @@ func TestNewJobWithoutScripts(t *testing.T) {
 	page.Expect(http.StatusUnprocessableEntity)
 	must(t, page.Go("/console/jobs/new"), page.Type(`[name="action.request.uri"]`, s.HTTP+"/echo"))
 	must(t, page.Click(`[name="schedule.when"][value="weekdays"]`), page.Click("#newjob button.main"))
-	must(t, page.Text("#newjob-wrong", "must not be empty"), page.Text("#schedule-outlook", "MON-FRI"))
+	must(t, page.Text("#wrong", "must not be empty"), page.Text("#schedule-outlook", "MON-FRI"))
 	must(t, page.Type("#f-name", "plain"), page.Click("#newjob button.main"))
 	must(t, page.Await("location.pathname === '/console/jobs/default/plain'"))
 }
@@ -200,7 +200,7 @@ func TestNewJobAccessible(t *testing.T) {
 	c := needed(t)
 	page := open(t, c.stage.HTTP, tab.Looks[2])
 	must(t, page.Go("/console/jobs/new"), page.Text("#schedule-outlook", "At 09:00"), page.Click(".more > summary"))
-	must(t, page.Fill(`[name="schedule.jitter"]`, "long"), page.Click("#newjob button.main"), page.Text("#newjob-wrong", "put right"))
+	must(t, page.Fill(`[name="schedule.jitter"]`, "long"), page.Click("#newjob button.main"), page.Text("#wrong", "put right"))
 	for _, when := range []string{"every", "weekdays", "weekly", "monthly", "yearly", "once", "asked", "cron", "rrule", "azure"} {
 		must(t, page.Click(`[name="schedule.when"][value="`+when+`"]`), page.Await("!document.querySelector('#schedule-outlook').ariaBusy"))
 		_, err := tab.Eval[bool](page, "document.querySelectorAll('.help').forEach((e) => { e.open = true }); true")

@@ -19,7 +19,6 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/console/jobs"
 	"github.com/carillon-sched/carillon/scheduler/console/live"
 	"github.com/carillon-sched/carillon/scheduler/console/load"
-	"github.com/carillon-sched/carillon/scheduler/console/newjob"
 	"github.com/carillon-sched/carillon/scheduler/console/overview"
 	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/scheduler/throttle"
@@ -62,7 +61,6 @@ func rooms(cfg Config) []frame.Room {
 		overview.Room(cfg.Service, cfg.Pulse),
 		jobs.Room(cfg.Service),
 		job.Room(job.Config{Service: cfg.Service, Prefix: cfg.Prefix}),
-		newjob.Room(cfg.Service),
 		edit.Room(cfg.Service),
 		jobform.Room(),
 		builder.Room(cfg.Service),

@@ -1,25 +1,11 @@
-// Package edit is the console's page that changes a job, as a form or as YAML.
-//
-//	open ──► type ──► review (dry run) ──► save (If-Match) ──► page of the job
-//	           ▲          │                    │
-//	           └─ problem ┘◄──── choices ◄─────┘ conflict
-//
-// The page has no state on the server: its form contains the job as it was opened.
-//
-// Guarantees:
-//
-//  1. Typed text is not lost: after a problem, an unreachable scheduler or a concurrent change, the page shows it again.
-//     The exception is secrets, which no page contains; the script keeps them in their fields.
-//  2. A dry run shows a change before it is saved: the differences, the next runs, and warnings. The saved change is the
-//     shown one.
-//  3. A change applies to the opened job (If-Match). After a concurrent change, the user chooses between both values of
-//     each differing field and reviews the result before it is saved.
-//  4. A change is a merge patch: untouched fields and stored secrets stay unchanged.
 package edit
 
 import (
+	"cmp"
 	"embed"
 	"net/http"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/carillon-sched/carillon/scheduler"
@@ -27,6 +13,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/console/builder"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 	"github.com/carillon-sched/carillon/scheduler/console/jobform"
+	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/service"
 )
 
@@ -36,7 +23,23 @@ var files embed.FS
 //go:embed assets
 var assets embed.FS
 
-var page = frame.Templates(files, "*.html").With(jobform.Files, "*.html").With(builder.Files, "*.html")
+var (
+	changePage = templates("edit.html")
+	newPage    = templates("newjob.html")
+)
+
+func templates(name string) frame.Set {
+	return frame.Templates(files, name, "wrong.html").With(jobform.Files, "*.html").With(builder.Files, "*.html")
+}
+
+// The paths of the room. Those of [NewPath] have the parameters template (one of [beginnings]), from (the job to copy,
+// as collection/job) and collection.
+const (
+	NewPath     = root + "/new"
+	root        = frame.Root + "/jobs"
+	changePath  = root + "/{c}/{j}/edit"
+	membersPath = frame.Root + "/members"
+)
 
 type room struct {
 	service *service.Service
@@ -44,24 +47,19 @@ type room struct {
 	members func() []byte
 }
 
-// root is the path of jobs.
-const root = frame.Root + "/jobs"
-
-// Room returns the page.
+// Room returns the pages. They have no menu entry; the list of jobs and the page of a job link to them.
 func Room(s *service.Service) frame.Room {
 	r := room{service: s}
 	r.form = sync.OnceValue(func() *jobform.Form { return jobform.New(s.JobShape()) })
 	r.members = sync.OnceValue(func() []byte { return r.form().Members() })
-	const path = root + "/{c}/{j}/edit"
 	return frame.Room{Name: "edit", Right: access.Known, Assets: assets, Routes: []frame.Route{
-		{Method: http.MethodGet, Path: path, Right: access.Operate, Do: r.open},
-		{Method: http.MethodPost, Path: path, Right: access.Operate, Do: r.change},
+		{Method: http.MethodGet, Path: NewPath, Right: access.OperateAny, Do: r.begin},
+		{Method: http.MethodPost, Path: NewPath, Right: access.OperateAny, Do: r.take},
+		{Method: http.MethodGet, Path: changePath, Right: access.Operate, Do: r.open},
+		{Method: http.MethodPost, Path: changePath, Right: access.Operate, Do: r.change},
 		{Method: http.MethodGet, Path: membersPath, Right: access.Known, Do: r.showMembers},
 	}}
 }
-
-// membersPath is the path of the fields of a job, for the script.
-const membersPath = frame.Root + "/members"
 
 // showMembers answers with the fields of a job, for completion.
 func (r room) showMembers(c *frame.Call) error {
@@ -74,31 +72,96 @@ func (r room) showMembers(c *frame.Call) error {
 	return nil
 }
 
-// key returns the job in the path of a request.
-func key(c *frame.Call) scheduler.Key {
-	return scheduler.Key{Collection: c.Request.PathValue("c"), Job: c.Request.PathValue("j")}
-}
-
-// open shows the editor with the current job.
-func (r room) open(c *frame.Call) error {
-	e := r.editing(c)
-	if err := e.load(); err != nil {
-		return err
+// secrets returns the names of shared secrets if the caller may see them. Others type the names.
+func (r room) secrets(c *frame.Call) (names []string) {
+	if !c.May(access.Administer, "") {
+		return nil
 	}
-	e.As = c.Query("as")
-	e.begin(e.base)
-	return e.show(http.StatusOK)
-}
-
-// change performs the action of a button.
-func (r room) change(c *frame.Call) error {
-	values, err := c.ShortForm()
+	all, err := r.service.Secrets(c.Context())
 	if err != nil {
-		return err
+		return nil
 	}
-	e := r.editing(c)
-	if err := e.reopen(values); err != nil {
-		return err
+	for _, s := range all {
+		names = append(names, s.Name)
 	}
-	return e.do(values.Get(jobform.Do))
+	return names
+}
+
+// fields are the fields of a job on a page.
+type fields struct {
+	Reading  *jobform.Reading
+	Schedule builder.Schedule
+	Outlook  *builder.Outlook // preview; nil: unknown
+}
+
+// fill shows a document: Document of the input, and its schedule.
+func (f *fields) fill(r room, in jobform.Input, schedule builder.Form) {
+	f.Reading, f.Schedule = r.form().Read(in), builder.Schedule{Form: schedule}
+}
+
+// submitted reads the submitted values of the input. It returns the document with the fields of the schedule that differ
+// from before.
+func (f *fields) submitted(r room, in jobform.Input, before builder.Schedule) document.Value {
+	f.Reading, f.Schedule = r.form().Read(in), builder.Read(in.Values)
+	v := f.Reading.Document
+	for _, name := range builder.Members() {
+		was, is := before.Members[name], f.Schedule.Members[name]
+		if string(was) == string(is) {
+			continue
+		}
+		v = v.Without(name)
+		if now, err := document.Parse(is); is != nil && err == nil {
+			v = v.With(now, name)
+		}
+	}
+	if f.Schedule.OnRequest && !before.OnRequest { // a job without a schedule has manual runs only
+		v = v.With(document.StringValue(string(scheduler.Disabled)), "state")
+	}
+	return v
+}
+
+// usable reports whether the fields have no problems.
+func (f *fields) usable() bool { return len(f.Reading.Problems)+len(f.Schedule.Problems) == 0 }
+
+// place assigns problems to their fields. A field of the schedule with an earlier problem gets no other, which may be its
+// consequence.
+func (f *fields) place(problems document.Problems) {
+	had := f.Schedule.Form
+	problems = slices.DeleteFunc(slices.Clone(problems), func(p document.Problem) bool {
+		path := strings.TrimPrefix(p.Path, "properties.")
+		return builder.Owns(path) && len(had.Wrong(had.Place(path))) > 0
+	})
+	f.Reading.Place(f.Schedule.Invalid(problems))
+}
+
+// wrong is a problem with a link to its field.
+type wrong struct{ Link, Label, Message string }
+
+// wrongs returns the problems in the order of the page.
+func (f *fields) wrongs() (list []wrong) {
+	var action []wrong
+	for _, p := range f.Reading.Problems {
+		one := wrong{"", cmp.Or(p.Label, p.Path), p.Message}
+		if p.Field != "" {
+			one.Link = "#" + p.Field
+		}
+		if strings.HasPrefix(p.Path, "action") {
+			action = append(action, one)
+		} else {
+			list = append(list, one)
+		}
+	}
+	for _, p := range f.Schedule.Problems {
+		form := f.Schedule.Form
+		list = append(list, wrong{"#wrong-" + builder.Prefix + form.Place(p.Path), form.Label(p.Path), p.Message})
+	}
+	return append(list, action...)
+}
+
+// without removes fields, in any letter case. Null stays, because it removes a field.
+func without(v document.Value, names ...string) document.Value {
+	members := slices.DeleteFunc(slices.Clone(v.Members()), func(m document.Member) bool {
+		return slices.ContainsFunc(names, func(name string) bool { return strings.EqualFold(name, m.Name) })
+	})
+	return document.ObjectValue(members...)
 }

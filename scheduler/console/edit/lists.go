@@ -25,12 +25,12 @@ func (e *editing) inLists() []string {
 
 // checkLists reports stored secrets in lists that would be lost without an explicit removal.
 func (e *editing) checkLists() {
-	told := !e.usable // the form reports its own rows
+	told := !e.valid // the form reports its own rows
 	for _, path := range e.Stored {
 		if (told || !e.reshaped(path)) && (!e.left(path) || e.inPlace(path)) {
 			continue
 		}
-		e.usable = false
+		e.valid = false
 		e.place(document.Problems{{Path: path, Message: e.call.Say("jobform.secret.moved")}})
 	}
 }

@@ -59,8 +59,8 @@ function look(button) {
     fresh?.focus();
     return;
   }
-  if (lead($('#newjob-wrong', form))) return;
-  const told = $('#newjob-wrong, .newjob-text, #newjob-pasted, #newjob-told > [role]', form);
+  if (lead($('#wrong', form))) return;
+  const told = $('#wrong, .newjob-text, #newjob-pasted, #newjob-told > [role]', form);
   told?.focus();
   told?.scrollIntoView({ block: 'nearest' });
 }

@@ -1,4 +1,4 @@
-package newjob_test
+package edit_test
 
 import (
 	"html"
@@ -13,13 +13,11 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/console/consoletest"
-	"github.com/carillon-sched/carillon/scheduler/console/newjob"
+	"github.com/carillon-sched/carillon/scheduler/console/edit"
 	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
-
-func TestMain(m *testing.M) { consoletest.Main(m) }
 
 // fields is the form of a page, with what a browser sends of it.
 func fields(tb testing.TB, page string) url.Values {
@@ -36,7 +34,7 @@ func fields(tb testing.TB, page string) url.Values {
 // filled is the form of a new job, filled in.
 func filled(tb testing.TB, w *consoletest.World, changes ...string) url.Values {
 	tb.Helper()
-	form := fields(tb, w.Get(newjob.Path))
+	form := fields(tb, w.Get(edit.NewPath))
 	form.Set("name", "report")
 	form.Set("action.request.uri", "http://127.0.0.1:9/report")
 	form.Set("do", "save")
@@ -51,7 +49,7 @@ func filled(tb testing.TB, w *consoletest.World, changes ...string) url.Values {
 func TestFirstAttempt(t *testing.T) {
 	w := consoletest.New(t)
 	w.Work()
-	r := w.Post(newjob.Path, filled(t, w, "action.request.uri="+w.Target(), "schedule.when=once", "schedule.plain.once="))
+	r := w.Post(edit.NewPath, filled(t, w, "action.request.uri="+w.Target(), "schedule.when=once", "schedule.plain.once="))
 	if r.Status != http.StatusSeeOther || r.Header.Get("Location") != "/console/jobs/default/report" {
 		t.Fatalf("%d %v %.3000s", r.Status, r.Header, r.Body)
 	}
@@ -64,7 +62,7 @@ func TestFirstAttempt(t *testing.T) {
 // TestScript makes a job as the script does: it is led on by the answer.
 func TestScript(t *testing.T) {
 	w := consoletest.Shared(t)
-	r := w.Post(newjob.Path, filled(t, w), "X-Carillon-Part: 1")
+	r := w.Post(edit.NewPath, filled(t, w), "X-Carillon-Part: 1")
 	if r.Status != http.StatusOK || !strings.Contains(r.Body, `data-go-on="/console/jobs/default/report"`) {
 		t.Fatalf("%d %.3000s", r.Status, r.Body)
 	}
@@ -78,7 +76,7 @@ func TestScript(t *testing.T) {
 func TestNothingIsOverwritten(t *testing.T) {
 	w := consoletest.Shared(t)
 	w.Put("default/report", `{"action": {"type": "http", "request": {"method": "GET", "uri": "http://127.0.0.1:9/old"}}, "startTime": "2039-01-01"}`)
-	r := w.Post(newjob.Path, filled(t, w))
+	r := w.Post(edit.NewPath, filled(t, w))
 	if r.Status != http.StatusPreconditionFailed || !strings.Contains(html.UnescapeString(r.Body), "There is a job report in the collection default already") {
 		t.Errorf("%d %.5000s", r.Status, r.Body)
 	}
@@ -91,7 +89,7 @@ func TestNothingIsOverwritten(t *testing.T) {
 // TestMistakes has all mistakes of a form at once, each beside its field, and nothing is made.
 func TestMistakes(t *testing.T) {
 	w := consoletest.Shared(t)
-	r := w.Post(newjob.Path, filled(t, w, "name=9 lives", "action.request.uri=", "schedule.when=cron", "schedule.recurrence.cron=0 0 32 * *", "schedule.jitter=2d"))
+	r := w.Post(edit.NewPath, filled(t, w, "name=9 lives", "action.request.uri=", "schedule.when=cron", "schedule.recurrence.cron=0 0 32 * *", "schedule.jitter=2d"))
 	text := html.UnescapeString(r.Body)
 	for _, want := range []string{
 		`href="#f-name"`, `href="#f-action.request.uri"`, `href="#wrong-schedule.recurrence.cron"`, `href="#wrong-schedule.jitter"`,
@@ -112,7 +110,7 @@ func TestMistakes(t *testing.T) {
 
 // TestHints: what is required, and a choice that has the default as a word, do not say once more what holds without it.
 func TestHints(t *testing.T) {
-	page := html.UnescapeString(consoletest.Shared(t).Get(newjob.Path))
+	page := html.UnescapeString(consoletest.Shared(t).Get(edit.NewPath))
 	for _, text := range []string{"The collection that the job is in.</p>", "Default: enabled</option>", "in either state.</p>", "Without it: none."} {
 		if !strings.Contains(page, text) {
 			t.Errorf("the form does not have %q", text)
@@ -129,7 +127,7 @@ func TestTypedSecrets(t *testing.T) {
 	const secret = "correct-horse-battery-staple"
 	form := filled(t, w, "action.request.authentication.type=Basic", "name=")
 	form.Set("do", "retype:action.request.authentication.type")
-	form = fields(t, w.Post(newjob.Path, form).Body)
+	form = fields(t, w.Post(edit.NewPath, form).Body)
 	form.Set("action.request.authentication.username", "me")
 	form.Set("action.request.authentication.password~how", "text")
 	form.Set("action.request.authentication.password~text", secret)
@@ -144,7 +142,7 @@ func TestTypedSecrets(t *testing.T) {
 			form.Set("do", do)
 			form.Set("name", name)
 			for _, headers := range [][]string{nil, {"X-Carillon-Part: 1"}} {
-				r := w.Post(newjob.Path, form, headers...)
+				r := w.Post(edit.NewPath, form, headers...)
 				if strings.Contains(r.Body, secret) || !strings.Contains(r.Body, "type them again") {
 					t.Errorf("%s %q: %.3000s", do, name, r.Body)
 				}
@@ -156,10 +154,10 @@ func TestTypedSecrets(t *testing.T) {
 	}
 	form.Set("do", "save")
 	form.Set("name", "report")
-	if r := w.Post(newjob.Path, form); r.Status != http.StatusSeeOther {
+	if r := w.Post(edit.NewPath, form); r.Status != http.StatusSeeOther {
 		t.Fatalf("%d %.5000s", r.Status, html.UnescapeString(r.Body))
 	}
-	r := w.Get(newjob.Path + "?from=default/report")
+	r := w.Get(edit.NewPath + "?from=default/report")
 	if strings.Contains(r, secret) || !strings.Contains(r, "Its secrets are not copied") || !strings.Contains(r, "X-Api-Key") && !strings.Contains(r, "9/report") {
 		t.Errorf("%.5000s", r)
 	}
@@ -171,7 +169,7 @@ func TestCopy(t *testing.T) {
 	w.Collect("billing")
 	w.Put("billing/nightly", `{"description": "<b>books</b>", "labels": {"team": "billing"}, "timeZone": "Europe/Berlin", "recurrence": {"cron": "30 2 * * MON-FRI"},
 		"jitter": "PT30S", "action": {"type": "http", "request": {"method": "POST", "uri": "http://127.0.0.1:9/books", "body": "{}"}, "retryPolicy": {"retryType": "none"}}}`)
-	page := w.Get(newjob.Path + "?from=billing/nightly")
+	page := w.Get(edit.NewPath + "?from=billing/nightly")
 	if strings.Contains(page, "<b>books") {
 		t.Error("markup is not escaped")
 	}
@@ -181,7 +179,7 @@ func TestCopy(t *testing.T) {
 	}
 	form.Set("name", "weekly")
 	form.Set("do", "save")
-	if r := w.Post(newjob.Path+"?from=billing/nightly", form); r.Status != http.StatusSeeOther {
+	if r := w.Post(edit.NewPath+"?from=billing/nightly", form); r.Status != http.StatusSeeOther {
 		t.Fatalf("%d %.5000s", r.Status, r.Body)
 	}
 	old, err := w.Service.Get(t.Context(), consoletest.Key("billing/nightly"))
@@ -194,8 +192,8 @@ func TestCopy(t *testing.T) {
 	}
 }
 
-// TestRights: who may make jobs somewhere gets the page with these collections, and nobody makes one elsewhere.
-func TestRights(t *testing.T) {
+// TestRightsToCreate: who may make jobs somewhere gets the page with these collections, and nobody makes one elsewhere.
+func TestRightsToCreate(t *testing.T) {
 	w := consoletest.Shared(t)
 	w.Collect("billing")
 	w.Collect("partners")
@@ -208,15 +206,15 @@ func TestRights(t *testing.T) {
 	form.Set("collection", "partners")
 	for _, do := range []string{"save", "check", "show"} {
 		form.Set("do", do)
-		if r := w.Post(newjob.Path, form); r.Status != http.StatusForbidden {
+		if r := w.Post(edit.NewPath, form); r.Status != http.StatusForbidden {
 			t.Errorf("%s elsewhere: %d", do, r.Status)
 		}
 	}
-	if r := w.Do(http.MethodGet, newjob.Path+"?from=partners/theirs", ""); r.Status != http.StatusForbidden {
+	if r := w.Do(http.MethodGet, edit.NewPath+"?from=partners/theirs", ""); r.Status != http.StatusForbidden {
 		t.Errorf("a copy of what may not be seen: %d", r.Status)
 	}
 	w.Be("reader")
-	if r := w.Do(http.MethodGet, newjob.Path, ""); r.Status != http.StatusForbidden {
+	if r := w.Do(http.MethodGet, edit.NewPath, ""); r.Status != http.StatusForbidden {
 		t.Errorf("a reader: %d", r.Status)
 	}
 	if r := w.Post("/console/preview", url.Values{"schedule.when": {"daily"}, "schedule.plain.times": {"9"}}, "X-Carillon-Part: 1"); r.Status != http.StatusOK {
@@ -240,7 +238,7 @@ func TestHostileText(t *testing.T) {
 		}
 		for _, when := range []string{"every", "daily", "weekly", "monthly", "yearly", "once", "asked", "cron", "rrule", "azure"} {
 			form.Set("schedule.when", when)
-			for _, path := range []string{newjob.Path, "/console/preview"} {
+			for _, path := range []string{edit.NewPath, "/console/preview"} {
 				r := w.Post(path, form)
 				if strings.Contains(r.Body, "<script>alert") || strings.Contains(r.Body, "<img src=x") {
 					t.Errorf("%s %s: not escaped", path, when)
@@ -289,7 +287,7 @@ func TestDuplicate(t *testing.T) {
 	page := w.Get("/console/jobs/default/report")
 	_, link, _ := strings.Cut(page, `href="/console/jobs/new?from=`)
 	link, _, ok := strings.Cut(link, `"`)
-	if !ok || !strings.Contains(w.Get(newjob.Path+"?from="+html.UnescapeString(link)), "This begins as a copy of default/report") {
+	if !ok || !strings.Contains(w.Get(edit.NewPath+"?from="+html.UnescapeString(link)), "This begins as a copy of default/report") {
 		t.Errorf("%q of %.3000s", link, page)
 	}
 	w.Be("reader")
@@ -312,7 +310,7 @@ func TestTry(t *testing.T) {
 	defer target.Close()
 	form := filled(t, w, "name=", "do=try", "action.request.uri="+target.URL, "schedule.when=cron", "schedule.recurrence.cron=0 0 32 * *",
 		"action.request.headers#1~name=X-Api-Key", "action.request.headers#1~how=text", "action.request.headers#1~value="+secret)
-	r := w.Post(newjob.Path, form)
+	r := w.Post(edit.NewPath, form)
 	for _, want := range []string{"418", "&lt;script&gt;alert(", "What the target answered", "failed"} {
 		if !strings.Contains(r.Body, want) {
 			t.Errorf("%s is missing", want)
@@ -322,18 +320,18 @@ func TestTry(t *testing.T) {
 		t.Errorf("%d, asked %d times: %s", r.Status, asked.Load(), r.Body)
 	}
 	form.Set("action.request.uri", "nowhere")
-	if r := w.Post(newjob.Path, form); r.Status != http.StatusUnprocessableEntity || !strings.Contains(r.Body, `href="#f-action.request.uri"`) {
+	if r := w.Post(edit.NewPath, form); r.Status != http.StatusUnprocessableEntity || !strings.Contains(r.Body, `href="#f-action.request.uri"`) {
 		t.Errorf("a mistake: %d %.3000s", r.Status, r.Body)
 	}
 	w.Put("default/report", `{"action": {"type": "http", "request": {"method": "POST", "uri": "http://127.0.0.1:9/report"}}, "startTime": "2039-01-01"}`)
 	form.Set("action.request.uri", target.URL)
 	form.Set("name", "report")
-	if r := w.Post(newjob.Path, form); r.Status != http.StatusPreconditionFailed || asked.Load() != 1 {
+	if r := w.Post(edit.NewPath, form); r.Status != http.StatusPreconditionFailed || asked.Load() != 1 {
 		t.Errorf("the name of another: %d, asked %d times", r.Status, asked.Load())
 	}
 	w.Collect("billing")
 	w.Be("operator@billing")
-	if r := w.Post(newjob.Path, form); r.Status != http.StatusForbidden || asked.Load() != 1 {
+	if r := w.Post(edit.NewPath, form); r.Status != http.StatusForbidden || asked.Load() != 1 {
 		t.Errorf("elsewhere: %d, asked %d times", r.Status, asked.Load())
 	}
 	jobs, _, err := w.Service.List(t.Context(), "default", "", view.Page{})
@@ -356,7 +354,7 @@ func TestTryErrorAction(t *testing.T) {
 	post := func(do string, status int, texts ...string) {
 		t.Helper()
 		form.Set("do", do)
-		r := w.Post(newjob.Path, form)
+		r := w.Post(edit.NewPath, form)
 		if r.Status != status {
 			t.Fatalf("%s: %d %.3000s", do, r.Status, r.Body)
 		}
@@ -381,7 +379,7 @@ func TestTryErrorAction(t *testing.T) {
 	post("retype:"+first+"type", http.StatusOK)
 	form.Set(first+"request.method", "PUT")
 	form.Set(first+"request.uri", "nowhere")
-	post("try:action.errorAction", http.StatusUnprocessableEntity, `href="#f-action.errorAction%5b0%5d.request.uri"`)
+	post("try:action.errorAction", http.StatusUnprocessableEntity, `href="#f-action.errorAction[0].request.uri"`)
 	form.Set(first+"request.uri", target.URL+"/first")
 	form.Set(first+"request.template", "true")
 	form.Set(first+"request.body", "it said {{.Failure.Message}}")
@@ -399,5 +397,80 @@ func TestTryErrorAction(t *testing.T) {
 	}
 	if len(asked) > 0 {
 		t.Errorf("the target was sent %q", <-asked)
+	}
+}
+
+// azureJob is a job as Azure Scheduler has it, with a secret.
+const azureJob = `{"id": "/subscriptions/x", "type": "Microsoft.Scheduler/jobCollections/jobs", "name": "old/nightly", "properties": {
+	"startTime": "2039-12-01T09:00:00Z",
+	"action": {"type": "Http", "request": {"method": "PUT", "uri": "http://127.0.0.1:9/night", "body": "dark",
+		"authentication": {"type": "Basic", "username": "owl", "password": "correct-horse"}},
+		"retryPolicy": {"retryType": "Fixed", "retryInterval": "PT1M", "retryCount": 3}},
+	"recurrence": {"frequency": "Week", "interval": 1, "schedule": {"weekDays": ["Monday"], "hours": [9], "minutes": [30]}},
+	"state": "Disabled"}}`
+
+// TestPastedJob pastes a whole job where schedules are: all of it is taken over, not its schedule alone, and what a page shows
+// then makes that job. Its secret is on no page.
+func TestPastedJob(t *testing.T) {
+	w := consoletest.Shared(t)
+	form := filled(t, w, "name=", "action.request.uri=http://127.0.0.1:9/typed-before", "schedule.paste="+azureJob)
+	r := w.Post(edit.NewPath, form)
+	if page := html.UnescapeString(r.Body); r.Status != http.StatusOK || !strings.Contains(page, "The whole job is taken over") || !strings.Contains(page, "Its secrets are not") ||
+		!strings.Contains(page, "every Monday") || strings.Contains(page, "correct-horse") || strings.Contains(page, "typed-before") {
+		t.Fatalf("%d %.6000s", r.Status, page)
+	}
+	form = fields(t, r.Body)
+	form.Set("action.request.authentication.password~text", "correct-horse")
+	form.Set("do", "save")
+	if r = w.Post(edit.NewPath, form); r.Status != http.StatusSeeOther {
+		t.Fatalf("%d %.6000s", r.Status, r.Body)
+	}
+	v, err := w.Service.Get(t.Context(), consoletest.Key("default/nightly"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored := string(v.Job.Def.Properties())
+	for _, want := range []string{`"PUT"`, `/night`, `"dark"`, `"owl"`, `"2039-12-01T09:00:00Z"`, `"weekDays":["Monday"]`, `"retryCount":3`} {
+		if !strings.Contains(stored, want) {
+			t.Errorf("%s is not in %s", want, stored)
+		}
+	}
+	if v.Job.State != "disabled" {
+		t.Errorf("it is %s", v.Job.State)
+	}
+}
+
+// TestPastedMistakes pastes a job that cannot be: what is wrong is told, also of what the form has no field for.
+func TestPastedMistakes(t *testing.T) {
+	w := consoletest.Shared(t)
+	for pasted, want := range map[string]string{
+		`{"action": {"type": "http", "request": {"method": "GET", "uri": "nowhere"}}}`:                                   "action.request.uri",
+		"action:\n  type: http\n  request: {method: GET, uri: 'http://127.0.0.1:9/'}\nrecurrings: {frequency: day}":      "recurrings",
+		`{"recurrence": {"cron": "0 9 * * MUN"}, "action": {"type": "http", "request": {"uri": "http://127.0.0.1:9/"}}}`: "MUN",
+	} {
+		r := w.Post(edit.NewPath, filled(t, w, "schedule.paste="+pasted))
+		if page := html.UnescapeString(r.Body); r.Status != http.StatusUnprocessableEntity || !strings.Contains(page, `id="wrong"`) ||
+			!strings.Contains(page, want) {
+			t.Errorf("%s: %d %.4000s", pasted, r.Status, page)
+		}
+	}
+}
+
+// TestCopiedCommands has the page show a job as a file and as a request: what carillon apply would replace in a text stands for
+// itself, and who has signed in is asked for a token.
+func TestCopiedCommands(t *testing.T) {
+	w := consoletest.Shared(t)
+	form := filled(t, w, "do=show", "action.request.body=it's ${CARILLON_HOME} $(date)")
+	for _, who := range []string{"", "operator"} {
+		if who != "" {
+			w.Be(who)
+		}
+		page := html.UnescapeString(w.Post(edit.NewPath, form).Body)
+		if !strings.Contains(page, "it's $${CARILLON_HOME} $(date)") || !strings.Contains(page, `"body":"it's ${CARILLON_HOME} $(date)"`) {
+			t.Errorf("as %q: %.3000s", who, page)
+		}
+		if strings.Contains(page, `Bearer $CARILLON_TOKEN"`) != (who != "") {
+			t.Errorf("as %q: the request has a token, or none: %.3000s", who, page)
+		}
 	}
 }

@@ -1,7 +1,8 @@
-package newjob
+package edit
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/console/builder"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 	"github.com/carillon-sched/carillon/scheduler/console/jobform"
 	"github.com/carillon-sched/carillon/scheduler/document"
@@ -22,18 +24,15 @@ const mainAction = "action"
 
 // try executes one attempt of a typed action and returns the target's answer. It stores nothing. It returns no answer
 // and no error if the form has problems; problems of the schedule are ignored.
-func (r room) try(c *frame.Call, t *typed, s *shown, path string) (*trial, error) {
+func (r room) try(c *frame.Call, t *draft, s *creating, path string) (*trial, error) {
 	k := t.key
 	if missing(k) != nil { // a test run needs no name
-		k = scheduler.Key{Collection: k.Collection, Job: nameless}
-		if k.Collection == "" {
-			k.Collection = scheduler.DefaultCollection
-		}
+		k = scheduler.Key{Collection: cmp.Or(k.Collection, scheduler.DefaultCollection), Job: nameless}
 	}
 	if err := access.Check(c.Context(), access.Operate, k.Collection); err != nil {
 		return nil, err
 	}
-	if len(s.Job.Problems) > 0 {
+	if len(s.Reading.Problems) > 0 {
 		return nil, nil //nolint:nilnil // there is nothing to try yet
 	}
 	switch _, err := r.service.Get(c.Context(), k); {
@@ -42,7 +41,7 @@ func (r room) try(c *frame.Call, t *typed, s *shown, path string) (*trial, error
 	case !errors.Is(err, scheduler.ErrNotFound):
 		return nil, err
 	}
-	doc := t.doc.Without(scheduled...).With(document.StringValue(farAway), "startTime")
+	doc := t.doc.Without(builder.Members()...).With(document.StringValue(farAway), "startTime")
 	if path != mainAction {
 		action := jobform.At(t.doc, path)
 		if action.Kind() != document.KindObject || !strings.HasPrefix(path, mainAction+".errorAction") {
@@ -52,13 +51,13 @@ func (r room) try(c *frame.Call, t *typed, s *shown, path string) (*trial, error
 	}
 	v, err := r.service.Try(c.Context(), k, doc.JSON())
 	if err != nil {
-		return nil, at(path, err)
+		return nil, within(path, err)
 	}
 	return &trial{v, time.Duration(v.Duration), path != mainAction}, nil
 }
 
-// at converts the paths of an error's problems to paths in the job.
-func at(path string, err error) error {
+// within converts the paths of an error's problems to paths in the job.
+func within(path string, err error) error {
 	problems := slices.Clone(scheduler.ProblemsIn(err))
 	if len(problems) == 0 {
 		return err
@@ -92,3 +91,47 @@ func (t *trial) Answer() string {
 
 // farAway is the start time of a tested job, because its own schedule has no effect and may be invalid.
 const farAway = "9999-01-01T00:00:00Z"
+
+// doPaste is the script's action after the paste of a whole job.
+const doPaste = "paste"
+
+// besides are the fields of a job's document outside its properties.
+var besides = []string{"id", "type", "name", "collection", "etag", "tags", "properties"}
+
+// pasted detects a whole job with an action in a text that was pasted into the schedule fields: JSON or YAML, including
+// Azure Scheduler's form. It returns the properties, and the name if any.
+func pasted(text string) (properties document.Value, name string, ok bool) {
+	v, err := document.Parse([]byte(text))
+	if err != nil || v.Kind() != document.KindObject {
+		return document.Value{}, "", false
+	}
+	name = jobform.At(v, "name").Text()
+	if inner := jobform.At(v, "properties"); inner.Kind() == document.KindObject {
+		v = inner
+	}
+	return v, name[strings.LastIndexByte(name, '/')+1:], jobform.At(v, "action").Kind() == document.KindObject
+}
+
+// takePasted shows the form of a pasted job, with its problems. The name and collection that were typed or selected
+// before stay.
+func (r room) takePasted(c *frame.Call, s *creating, in jobform.Input, before *draft, doc document.Value, name string) error {
+	s.Pasted = true
+	doc = without(doc, besides...)
+	t := &draft{key: before.key, doc: doc}
+	if t.key.Job == "" {
+		t.key.Job = name
+	}
+	in.Document = without(doc, builder.Members()...).
+		With(document.StringValue(t.key.Job), "name").With(document.StringValue(t.key.Collection), "collection")
+	s.Reading, s.Schedule = r.form().Read(in), builder.Read(builder.Fields(doc.JSON()).Sent())
+	s.Again = len(s.Reading.Typed) > 0
+	status := http.StatusOK
+	checked := *t
+	if checked.key.Job == "" { // the user has not typed it yet
+		checked.key = scheduler.Key{Collection: t.key.Collection, Job: nameless}
+	}
+	if _, err := r.put(c, &checked, s, true); err != nil {
+		status = r.refused(c, err, &checked, s)
+	}
+	return r.answer(c, s, t, status)
+}

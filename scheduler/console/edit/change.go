@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/console/builder"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 	"github.com/carillon-sched/carillon/scheduler/console/jobform"
@@ -38,10 +37,9 @@ type editing struct {
 	Stored   []string // paths of its secrets
 	Reviewed string   // seal of the last review
 
-	Reading  *jobform.Reading // the fields
-	Schedule builder.Form
-	Outlook  *builder.Outlook // preview; nil: unknown
-	Text     text             // YAML
+	fields
+
+	Text text // YAML
 
 	Problem  *frame.Problem // of the whole document
 	Wrong    []wrong        // problems of single fields
@@ -53,13 +51,36 @@ type editing struct {
 	from   document.Value // source of the fields
 	mine   document.Value // the typed document, which may contain secrets
 	typed  []string       // paths of the typed secrets
-	usable bool           // mine is a valid document
-	others builder.Schedule
+	valid  bool           // mine is a valid document
 }
 
 func (r room) editing(c *frame.Call) *editing {
-	k := key(c)
+	k := scheduler.Key{Collection: c.Request.PathValue("c"), Job: c.Request.PathValue("j")}
 	return &editing{room: r, call: c, Key: k, Path: frame.JobPath(k)}
+}
+
+// open shows the editor with the current job.
+func (r room) open(c *frame.Call) error {
+	e := r.editing(c)
+	if err := e.load(); err != nil {
+		return err
+	}
+	e.As = c.Query("as")
+	e.begin(e.base)
+	return e.show(http.StatusOK)
+}
+
+// change performs the action of a button.
+func (r room) change(c *frame.Call) error {
+	values, err := c.ShortForm()
+	if err != nil {
+		return err
+	}
+	e := r.editing(c)
+	if err := e.reopen(values); err != nil {
+		return err
+	}
+	return e.do(values.Get(jobform.Do))
 }
 
 // BaseJSON, FromJSON and StoredJSON are hidden fields of the form.
@@ -131,73 +152,29 @@ const maxCarried = 4 * scheduler.MaxJobSize
 
 // begin fills the fields, or the text, from a document.
 func (e *editing) begin(from document.Value) {
-	e.from, e.mine, e.usable = from, from, true
+	e.from, e.mine, e.valid = from, from, true
 	if e.As == asYAML {
 		e.typed = nil
 		e.writeYAML(from)
 		return
 	}
 	e.As = asForm
-	e.Reading = e.room.form().Read(e.input(nil))
+	e.fill(e.room, e.input(nil), builder.Fields(from.JSON()))
 	e.typed = e.Reading.Typed
-	e.Schedule = builder.Fields(from.JSON())
 }
 
 // input returns the input of the fields.
 func (e *editing) input(values url.Values) jobform.Input {
 	return jobform.Input{
-		Document: e.from, Stored: e.Stored, Values: values, Except: builder.Members(), Secrets: e.shared(),
+		Document: e.from, Stored: e.Stored, Values: values, Except: builder.Members(), Secrets: e.room.secrets(e.call),
 	}
-}
-
-// shared returns the names of shared secrets if the caller may see them.
-func (e *editing) shared() []string {
-	if !e.call.May(access.Administer, "") {
-		return nil
-	}
-	all, err := e.room.service.Secrets(e.call.Context())
-	if err != nil {
-		return nil // the user can type the name
-	}
-	var names []string
-	for _, s := range all {
-		names = append(names, s.Name)
-	}
-	return names
 }
 
 // readForm parses the submitted fields.
 func (e *editing) readForm(values url.Values) {
-	e.Reading = e.room.form().Read(e.input(values))
-	e.typed = e.Reading.Typed
-	e.others = builder.Read(values)
-	e.Schedule = e.others.Form
-	e.mine = e.scheduled(e.Reading.Document, builder.Fields(e.from.JSON()).Sent())
-	e.usable = len(e.Reading.Problems) == 0 && len(e.others.Problems) == 0
+	e.mine = e.submitted(e.room, e.input(values), builder.Read(builder.Fields(e.from.JSON()).Sent()))
+	e.typed, e.valid = e.Reading.Typed, e.usable()
 	e.checkLists()
-}
-
-// scheduled returns a document with the changed fields of the schedule form.
-func (e *editing) scheduled(v document.Value, sent url.Values) document.Value {
-	before := builder.Read(sent)
-	for _, name := range builder.Members() {
-		was, is := before.Members[name], e.others.Members[name]
-		if string(was) == string(is) {
-			continue
-		}
-		v = v.Without(name)
-		if is == nil {
-			continue
-		}
-		if now, err := document.Parse(append(append([]byte(`{"v":`), is...), '}')); err == nil {
-			inner, _ := now.Member("v")
-			v = v.With(inner, name)
-		}
-	}
-	if e.others.OnRequest && !before.OnRequest { // a job without a schedule has manual runs only
-		v = v.With(document.StringValue(string(scheduler.Disabled)), "state")
-	}
-	return v
 }
 
 // patch returns the merge patch from the opened job to the typed one.
@@ -276,7 +253,7 @@ func (e *editing) patcher() (*service.Service, error) {
 // save saves the change if it is the reviewed one.
 func (e *editing) save() error {
 	patch, changed := e.patch()
-	if !e.usable {
+	if !e.valid {
 		return e.failed(nil)
 	}
 	if e.Reviewed != e.seal(patch) && (changed || e.Reviewed != "") {
@@ -344,41 +321,16 @@ func (e *editing) place(problems document.Problems) {
 		e.Text.place(problems)
 		return
 	}
-	var here document.Problems
-	for _, p := range problems {
-		if builder.Owns(p.Path) {
-			e.others.Problems = append(e.others.Problems, p)
-			e.Schedule.Problems = append(e.Schedule.Problems, p)
-			continue
-		}
-		here = append(here, p)
-	}
-	e.Reading.Place(here)
-}
-
-// wrong is a problem with a link to its field.
-type wrong struct {
-	Link, Label, Message string
+	e.fields.place(problems)
 }
 
 // wrongs returns the problems with links.
-func (e *editing) wrongs() []wrong {
-	var list []wrong
-	if e.As == asYAML {
-		for _, l := range e.Text.Wrong {
-			list = append(list, wrong{l.Link(), e.call.Say("edit.line", l.Line), l.Message})
-		}
-		return list
+func (e *editing) wrongs() (list []wrong) {
+	if e.As != asYAML {
+		return e.fields.wrongs()
 	}
-	for _, p := range e.Schedule.Problems {
-		list = append(list, wrong{"#wrong-" + builder.Prefix + e.Schedule.Place(p.Path), e.Schedule.Label(p.Path), p.Message})
-	}
-	for _, p := range e.Reading.Problems {
-		w := wrong{"", p.Path, p.Message}
-		if p.Field != "" {
-			w.Link, w.Label = "#"+p.Field, p.Label
-		}
-		list = append(list, w)
+	for _, l := range e.Text.Wrong {
+		list = append(list, wrong{l.Link(), e.call.Say("edit.line", l.Line), l.Message})
 	}
 	return list
 }
@@ -386,13 +338,13 @@ func (e *editing) wrongs() []wrong {
 // show sends the page, or the part that a script requests.
 func (e *editing) show(status int) error {
 	if e.As == asForm {
-		s := builder.Read(e.Schedule.Sent())
+		s := builder.Read(e.Schedule.Form.Sent())
 		// an error recurs at the next change of the schedule
 		e.Outlook, _ = s.Look(e.call.Context(), e.room.service.Previewer, e.Key.Job, e.call.Zone())
 	}
 	e.Wrong = e.wrongs()
 	p := &frame.Page{
-		Status: status, Title: e.call.Say("edit.title", e.Key), Template: page, Data: e,
+		Status: status, Title: e.call.Say("edit.title", e.Key), Template: changePage, Data: e,
 		Scripts: []string{builder.Script, "jobform/jobform.js", "edit/edit.js", "edit/complete.js"},
 		Styles:  []string{builder.Style, "jobform/jobform.css", "edit/edit.css"},
 	}

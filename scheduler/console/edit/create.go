@@ -1,0 +1,370 @@
+package edit
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/console/builder"
+	"github.com/carillon-sched/carillon/scheduler/console/command"
+	"github.com/carillon-sched/carillon/scheduler/console/frame"
+	"github.com/carillon-sched/carillon/scheduler/console/jobform"
+	"github.com/carillon-sched/carillon/scheduler/console/words"
+	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/service"
+	"github.com/carillon-sched/carillon/scheduler/spec"
+	"github.com/carillon-sched/carillon/scheduler/variable"
+	"github.com/carillon-sched/carillon/scheduler/view"
+)
+
+// creating is the page of a new job.
+type creating struct {
+	fields
+
+	Beginnings  []beginning
+	From        string // the copied job
+	Collections []string
+	Again       bool // a typed secret must be typed again
+	Pasted      bool // a whole job was pasted
+
+	Problem *frame.Problem // a problem without a field
+	Wrong   []wrong        // problems of fields
+	Checked *checked
+	Trial   *trial // result of a test run
+	Text    *exported
+
+	Go string // target of the script's navigation
+}
+
+// Folded reports whether a section is folded by default, until it has a value.
+func (s *creating) Folded(id string) bool {
+	return slices.Contains([]string{"retry", "failure", "more"}, id)
+}
+
+// input returns the input of the job's form.
+func (r room) input(c *frame.Call, s *creating) (jobform.Input, error) {
+	in := jobform.Input{New: true, Tries: true, Except: builder.Members(), Secrets: r.secrets(c)}
+	names, err := c.Collections(r.service, access.Operate)
+	in.Collections, s.Collections = names, names
+	return in, err
+}
+
+// begin shows the form of a template or of a copied job.
+func (r room) begin(c *frame.Call) error {
+	s := &creating{}
+	in, err := r.input(c, s)
+	if err != nil {
+		return err
+	}
+	doc, err := r.beginning(c, s)
+	if err != nil {
+		return err
+	}
+	schedule := builder.Fields(nil)
+	if s.From != "" {
+		schedule = builder.Fields(doc.JSON())
+	}
+	in.Document = doc.Without(builder.Members()...)
+	s.fill(r, in, schedule.Propose(c.Zone().String()))
+	return r.showNew(c, s, http.StatusOK)
+}
+
+func (r room) showNew(c *frame.Call, s *creating, status int) error {
+	p := &frame.Page{
+		Status: status, Title: c.Say("newjob.title"), Template: newPage, Data: s,
+		Scripts: []string{builder.Script, "jobform/jobform.js", "edit/newjob.js"},
+		Styles:  []string{builder.Style, "jobform/jobform.css", "edit/newjob.css"},
+	}
+	if c.Part() { // a script treats any answer as the form, even if the job has problems
+		p.Part, p.Status = "newjob-form", http.StatusOK
+	}
+	for _, section := range s.Reading.Sections {
+		for _, f := range slices.Concat(section.Fields, section.More) {
+			if f.Path == "name" {
+				f.Required, f.Hint, f.Default = true, c.Say("newjob.name.hint"), ""
+			}
+			begins(f)
+		}
+	}
+	return c.Show(p)
+}
+
+// begins sets the default of a field for a new job, if it differs from that of an existing job.
+func begins(f *jobform.Field) {
+	_, rest, _ := strings.Cut(f.Default, "; ")
+	fresh, ok := strings.CutSuffix(rest, " for a new job")
+	if !ok {
+		return
+	}
+	f.Default = fresh
+	if len(f.Choices) > 0 && f.Choices[0].Value == "" {
+		f.Choices[0].Text = words.Say("jobform.default", fresh)
+	}
+}
+
+// draft is the submitted job.
+type draft struct {
+	key scheduler.Key
+	doc document.Value // with its secrets; without its name
+}
+
+// read parses the submitted form.
+func (r room) read(in jobform.Input, values url.Values, s *creating) *draft {
+	in.Values, in.Document = values, document.ObjectValue()
+	v := s.submitted(r, in, builder.Schedule{})
+	name, _ := v.Member("name")
+	collection, _ := v.Member("collection")
+	s.Again = len(s.Reading.Typed) > 0
+	return &draft{scheduler.Key{Collection: collection.Text(), Job: name.Text()}, v.Without("name", "collection")}
+}
+
+// beginning is a template of a new job.
+type beginning struct {
+	Name, Text, Path string
+	Current          bool
+}
+
+// beginnings are the templates, with the action types that they need. The first one is the default.
+var beginnings = []struct{ name, kind, document string }{
+	{"http", "http", `{"action": {"type": "http", "request": {"method": "POST", "headers": {"Content-Type": "application/json"}}}}`},
+	{"servicebus", "serviceBusQueue", `{"action": {"type": "serviceBusQueue", "serviceBusQueueMessage": {"message": "",
+		"authentication": {"type": "sharedAccessKey", "sasKeyName": "RootManageSharedAccessKey"}}}}`},
+	{"storagequeue", "storageQueue", `{"action": {"type": "storageQueue", "queueMessage": {"message": ""}}}`},
+	{"nats", "natsMessage", `{"action": {"type": "natsMessage", "natsMessage": {"mode": "publish", "message": ""}}}`},
+}
+
+// beginning returns the document of the requested template, and lists the templates.
+func (r room) beginning(c *frame.Call, s *creating) (document.Value, error) {
+	if from := c.Query("from"); from != "" {
+		return r.copyOf(c, s, from)
+	}
+	name, doc := c.Query("template"), document.ObjectValue()
+	known := map[string]bool{}
+	for _, kind := range r.service.ActionTypes() {
+		known[strings.ToLower(kind)] = true
+	}
+	for _, b := range beginnings {
+		if !known[strings.ToLower(b.kind)] {
+			continue
+		}
+		if name == "" {
+			name = b.name
+		}
+		to := frame.Address(NewPath, nil, "template", b.name, "collection", c.Query("collection"))
+		s.Beginnings = append(s.Beginnings, beginning{b.name, words.Say("newjob.from." + b.name), to, b.name == name})
+		if b.name == name {
+			v, err := document.Parse([]byte(b.document))
+			if err != nil {
+				return doc, fmt.Errorf("the template %s: %w", name, err)
+			}
+			doc = v
+		}
+	}
+	collection := c.Query("collection")
+	if collection == "" && len(s.Collections) > 0 {
+		if collection = s.Collections[0]; slices.Contains(s.Collections, scheduler.DefaultCollection) {
+			collection = scheduler.DefaultCollection
+		}
+	}
+	return doc.With(document.StringValue(collection), "collection"), nil
+}
+
+// copyOf returns the document of a job as a template. It has no secrets and no name.
+func (r room) copyOf(c *frame.Call, s *creating, from string) (document.Value, error) {
+	collection, job, _ := strings.Cut(from, "/")
+	if err := access.Check(c.Context(), access.Read, collection); err != nil {
+		return document.Value{}, err
+	}
+	v, err := r.service.Get(c.Context(), scheduler.Key{Collection: collection, Job: job})
+	if err != nil {
+		return document.Value{}, err
+	}
+	if v.Job.State == scheduler.Damaged {
+		return document.Value{}, frame.Problem{Status: http.StatusConflict, Text: c.Say("newjob.damaged", from)}
+	}
+	s.From = from
+	doc, err := document.Parse(v.Job.Def.Document().JSON()) // without secrets
+	if err != nil {
+		return document.Value{}, err
+	}
+	if v.Job.State == scheduler.Disabled {
+		doc = doc.With(document.StringValue(string(scheduler.Disabled)), "state")
+	}
+	if slices.Contains(s.Collections, collection) {
+		doc = doc.With(document.StringValue(collection), "collection")
+	}
+	return doc, nil
+}
+
+// The actions of the page's buttons.
+const (
+	doCheck = "check"
+	doShow  = "show"
+	doSave  = "save"
+	doTry   = "try"
+)
+
+// checked is the result of a check without problems.
+type checked struct {
+	Key      string
+	Warnings []spec.Warning
+}
+
+// exported is the job for use in other programs, without secrets.
+type exported struct {
+	YAML, Curl string
+	Secrets    []string // paths of the omitted secrets
+}
+
+// take performs the action of a button.
+func (r room) take(c *frame.Call) error {
+	values, err := c.ShortForm()
+	if err != nil {
+		return err
+	}
+	s := &creating{From: c.Query("from")}
+	in, err := r.input(c, s)
+	if err != nil {
+		return err
+	}
+	t := r.read(in, values, s)
+	if doc, name, ok := pasted(values.Get(builder.Prefix + "paste")); ok {
+		return r.takePasted(c, s, in, t, doc, name)
+	}
+	status := http.StatusOK
+	do, part, _ := strings.Cut(cmp.Or(values.Get(jobform.Do), doCheck), ":")
+	switch {
+	case s.Reading.Reshaped, do == doPaste:
+	case do == doTry:
+		if s.Trial, err = r.try(c, t, s, cmp.Or(part, mainAction)); err != nil {
+			status = r.refused(c, err, t, s)
+		} else if s.Trial == nil {
+			status = http.StatusUnprocessableEntity
+		}
+	case do == doSave, do == doCheck, do == doShow:
+		v, err := r.put(c, t, s, do != doSave)
+		switch {
+		case err != nil:
+			status = r.refused(c, err, t, s)
+		case v == nil:
+			status = http.StatusUnprocessableEntity
+		case do == doSave:
+			return r.saved(c, s, v)
+		case do == doShow:
+			if s.Text, err = exportOf(c, v); err != nil {
+				return err
+			}
+		default:
+			s.Checked = &checked{t.key.String(), v.Warnings}
+		}
+	}
+	return r.answer(c, s, t, status)
+}
+
+// answer shows the form with the result of the action.
+func (r room) answer(c *frame.Call, s *creating, t *draft, status int) (err error) {
+	if s.Outlook, err = s.Schedule.Look(c.Context(), r.service.Previewer, t.key.Job, c.Zone()); err != nil {
+		return err
+	}
+	s.Wrong = s.wrongs()
+	return r.showNew(c, s, status)
+}
+
+// nameless replaces a missing name, so that the rest of the job can be checked.
+const nameless = "job-without-a-name"
+
+// put creates the job, or checks it in a dry run. It returns no job and no error if the form has problems.
+func (r room) put(c *frame.Call, t *draft, s *creating, dry bool) (*view.Job, error) {
+	k := t.key
+	if problems := missing(k); problems != nil {
+		s.place(problems)
+		k = scheduler.Key{Collection: cmp.Or(k.Collection, scheduler.DefaultCollection), Job: nameless}
+	}
+	if err := access.Check(c.Context(), access.Operate, k.Collection); err != nil {
+		return nil, err
+	}
+	wrong := !s.usable()
+	none, err := scheduler.ReadCondition(nil, []string{"*"}) // an existing job is never replaced
+	if err != nil {
+		return nil, err
+	}
+	ctx := c.Context()
+	if dry = dry || wrong; !dry {
+		ctx = c.Lasting()
+	}
+	v, _, err := r.service.If(none).Put(ctx, service.Edit{Key: k, Body: t.doc.JSON(), DryRun: dry})
+	if err != nil || wrong {
+		return nil, err
+	}
+	return v, nil
+}
+
+// missing returns the problems of a missing or invalid name.
+func missing(k scheduler.Key) document.Problems {
+	var list document.Problems
+	if err := scheduler.ValidateName("name", k.Job); err != nil {
+		list = append(list, scheduler.ProblemsIn(err)...)
+	}
+	if k.Collection == "" {
+		list = append(list, document.Problem{Path: "collection", Message: document.ErrRequired.Error()})
+	}
+	return list
+}
+
+// refused assigns an error to fields, and returns the status of the answer.
+func (r room) refused(c *frame.Call, err error, t *draft, s *creating) int {
+	p := c.Describe(err)
+	switch {
+	case errors.Is(err, scheduler.ErrInvalid):
+		s.place(scheduler.ProblemsIn(err))
+		return http.StatusUnprocessableEntity
+	case errors.Is(err, scheduler.ErrPrecondition):
+		s.place(document.Problems{{Path: "name", Message: c.Say("newjob.exists", t.key.Job, t.key.Collection)}})
+	case errors.Is(err, scheduler.ErrNotFound):
+		s.place(document.Problems{{Path: "collection", Message: c.Say("newjob.collection", t.key.Collection)}})
+	default:
+		s.Problem = &p
+	}
+	return p.Status
+}
+
+// saved redirects to the created job.
+func (r room) saved(c *frame.Call, s *creating, v *view.Job) error {
+	k := v.Job.Key
+	notes := []string{c.Say("newjob.saved", k)}
+	for _, w := range v.Warnings {
+		notes = append(notes, c.Say("newjob.warning", w.Path, w.Message))
+	}
+	c.Note(strings.Join(notes, " "))
+	to := frame.JobPath(k)
+	if c.Part() { // a script follows it
+		s.Go = to
+		return c.Show(&frame.Page{Template: newPage, Part: "newjob-go", Data: s})
+	}
+	return c.Redirect(to)
+}
+
+// exportOf returns a job as a file and as a request. The scheduler has parsed it and omits its secrets.
+func exportOf(c *frame.Call, v *view.Job) (*exported, error) {
+	doc, err := document.Parse(v.Job.Def.Document().JSON())
+	if err != nil {
+		return nil, err
+	}
+	if v.Job.State == scheduler.Disabled {
+		doc = doc.With(document.StringValue(string(scheduler.Disabled)), "state")
+	}
+	k := v.Job.Key
+	name := document.Member{Name: "name", Value: document.StringValue(k.String())}
+	file := document.ObjectValue(append([]document.Member{name}, variable.Escape(doc).Members()...)...)
+	t := &exported{YAML: string(file.YAML())}
+	t.Secrets, _ = v.Job.Def.Document().SecretPaths()
+	open := c.Who.Via == access.ViaOpen || c.Who.Via == access.ViaLoopback
+	t.Curl = command.Put(c.Server(), k, !open, "If-None-Match: *", string(doc.JSON()))
+	return t, nil
+}
