@@ -47,11 +47,11 @@ type editing struct {
 	Conflict *conflict
 	Notes    []string
 
-	base   document.Value // the opened job: its properties without secrets
-	from   document.Value // source of the fields
-	mine   document.Value // the typed document, which may contain secrets
-	typed  []string       // paths of the typed secrets
-	valid  bool           // mine is a valid document
+	base  document.Value // the opened job: its properties without secrets
+	from  document.Value // source of the fields
+	mine  document.Value // the typed document, which may contain secrets
+	typed []string       // paths of the typed secrets
+	valid bool           // mine is a valid document
 }
 
 func (r room) editing(c *frame.Call) *editing {
