@@ -82,33 +82,19 @@ func fieldsOf(d browse.Draft, requiresSession bool) []field {
 
 // draftOf is the form of a dead letter.
 func draftOf(e browse.Entity, m browse.Message) draftView {
-	d := browse.Draft{
-		MessageID: m.MessageID, SessionID: m.SessionID, CorrelationID: m.CorrelationID, Subject: m.Subject, ContentType: m.ContentType,
-		To: m.To, ReplyTo: m.ReplyTo, ReplyToSessionID: m.ReplyToSessionID, PartitionKey: m.PartitionKey, TTL: m.TTL,
-	}
+	d := m.Draft()
 	v := draftView{
 		Entity: e, At: e.Path, Part: string(m.Part), Sequence: m.Sequence, Action: Path + "/resubmit", Types: types,
-		Fields: fieldsOf(d, e.RequiresSession), BodyAs: asText, BodySize: m.Body.Size, Properties: ownProperties(m),
+		Fields: fieldsOf(d, e.RequiresSession), BodyAs: asText, BodySize: m.Body.Size, Properties: d.Properties,
 	}
 	text, ok := editable(m.Body)
 	v.Body, v.KeepBody = text, !ok
 	return v
 }
 
-// ownProperties returns the properties that the sender of a message has set.
-func ownProperties(m browse.Message) []browse.Property {
-	var all []browse.Property
-	for _, p := range m.Properties {
-		if p.Name != "DeadLetterReason" && p.Name != "DeadLetterErrorDescription" {
-			all = append(all, p)
-		}
-	}
-	return all
-}
-
 // copyable reports whether a form can hold all of a message.
 func copyable(m browse.Message) bool {
-	for _, p := range ownProperties(m) {
+	for _, p := range m.Draft().Properties {
 		if !slices.Contains(types, p.Type) {
 			return false
 		}
@@ -118,12 +104,9 @@ func copyable(m browse.Message) bool {
 
 // copyOf is the form of a new message that is like another.
 func copyOf(e browse.Entity, m browse.Message) draftView {
-	v := emptyDraft(e)
-	v.Fields = fieldsOf(browse.Draft{
-		SessionID: m.SessionID, CorrelationID: m.CorrelationID, Subject: m.Subject, ContentType: m.ContentType,
-		To: m.To, ReplyTo: m.ReplyTo, ReplyToSessionID: m.ReplyToSessionID, PartitionKey: m.PartitionKey, TTL: m.TTL,
-	}, e.RequiresSession)
-	v.Properties = ownProperties(m)
+	v, d := emptyDraft(e), m.Draft()
+	d.MessageID = ""
+	v.Fields, v.Properties = fieldsOf(d, e.RequiresSession), d.Properties
 	if text, ok := editable(m.Body); ok {
 		v.Body = text
 	} else {

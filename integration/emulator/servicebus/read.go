@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -100,26 +101,17 @@ type (
 	configRule struct {
 		Name       string `json:"Name"`
 		Properties struct {
-			FilterType        string             `json:"FilterType"`
-			CorrelationFilter *configCorrelation `json:"CorrelationFilter"`
-			SQLFilter         *configSQL         `json:"SqlFilter"`
-			Action            *configSQL         `json:"Action"`
+			FilterType        string            `json:"FilterType"`
+			CorrelationFilter configCorrelation `json:"CorrelationFilter"`
+			SQLFilter         *configSQL        `json:"SqlFilter"`
+			Action            *configSQL        `json:"Action"`
 		} `json:"Properties"`
 	}
 	configSQL struct {
 		SQLExpression string `json:"SqlExpression"`
 	}
-	configCorrelation struct {
-		ContentType      string         `json:"ContentType"`
-		CorrelationID    string         `json:"CorrelationId"`
-		Label            string         `json:"Label"`
-		MessageID        string         `json:"MessageId"`
-		ReplyTo          string         `json:"ReplyTo"`
-		ReplyToSessionID string         `json:"ReplyToSessionId"`
-		SessionID        string         `json:"SessionId"`
-		To               string         `json:"To"`
-		Properties       map[string]any `json:"Properties"`
-	}
+	// configCorrelation has the fields of [filter.Fields] by their names, and Properties.
+	configCorrelation map[string]json.RawMessage
 )
 
 // decoding collects the problems of a config.
@@ -150,10 +142,10 @@ func (d *decoding) duration(path, text string) time.Duration {
 	return length
 }
 
-func (d *decoding) queue(path string, c configQueue) Queue {
-	p, at := c.Properties, path+".Properties."
-	d.forward(at, c.Name, p)
-	return Queue{Name: d.name(path, c.Name), Options: QueueOptions{
+// options reads the properties of an entity. Those that its kind lacks have no effect.
+func (d *decoding) options(at, name string, p configProperties) broker.Options {
+	d.forward(at, name, p)
+	return broker.Options{
 		LockDuration:           d.lock(at+"LockDuration", p.LockDuration),
 		MaxDeliveryCount:       p.MaxDeliveryCount,
 		RequiresSession:        p.RequiresSession,
@@ -165,7 +157,11 @@ func (d *decoding) queue(path string, c configQueue) Queue {
 		ForwardDeadLettersTo:   p.ForwardDeadLetteredMessagesTo,
 		AutoDeleteOnIdle:       d.duration(at+"AutoDeleteOnIdle", p.AutoDeleteOnIdle),
 		AuthorizationRules:     d.keys(at+"AuthorizationRules", p.AuthorizationRules),
-	}}
+	}
+}
+
+func (d *decoding) queue(path string, c configQueue) Queue {
+	return Queue{Name: d.name(path, c.Name), Options: d.options(path+".Properties.", c.Name, c.Properties)}
 }
 
 // keys are those of a queue or topic.
@@ -193,14 +189,9 @@ func (d *decoding) keys(path string, keys []configKey) []broker.AuthorizationRul
 }
 
 func (d *decoding) topic(path string, c configTopic) Topic {
-	p, at := c.Properties, path+".Properties."
-	topic := Topic{Name: d.name(path, c.Name), Options: TopicOptions{
-		DefaultTTL:         d.duration(at+"DefaultMessageTimeToLive", p.DefaultMessageTimeToLive),
-		DuplicateDetection: p.RequiresDuplicateDetection,
-		DuplicateWindow:    d.duration(at+"DuplicateDetectionHistoryTimeWindow", p.DuplicateDetectionHistoryTimeWindow),
-		AutoDeleteOnIdle:   d.duration(at+"AutoDeleteOnIdle", p.AutoDeleteOnIdle),
-		AuthorizationRules: d.keys(at+"AuthorizationRules", p.AuthorizationRules),
-	}}
+	p := c.Properties // without those that only queues and subscriptions have
+	p.LockDuration, p.ForwardTo, p.ForwardDeadLetteredMessagesTo, p.MaxDeliveryCount = "", "", "", 0
+	topic := Topic{Name: d.name(path, c.Name), Options: d.options(path+".Properties.", "", p)}
 	taken := names{}
 	for i, subscription := range c.Subscriptions {
 		at := fmt.Sprintf("%s.Subscriptions[%d]", path, i)
@@ -211,18 +202,9 @@ func (d *decoding) topic(path string, c configTopic) Topic {
 }
 
 func (d *decoding) subscription(path string, c configSubscription) Subscription {
-	p, at := c.Properties, path+".Properties."
-	d.forward(at, "", p)
-	subscription := Subscription{Name: d.name(path, c.Name), Options: SubscriptionOptions{
-		LockDuration:           d.lock(at+"LockDuration", p.LockDuration),
-		MaxDeliveryCount:       p.MaxDeliveryCount,
-		RequiresSession:        p.RequiresSession,
-		DefaultTTL:             d.duration(at+"DefaultMessageTimeToLive", p.DefaultMessageTimeToLive),
-		DeadLetterOnExpiration: p.DeadLetteringOnMessageExpiration,
-		ForwardTo:              p.ForwardTo,
-		ForwardDeadLettersTo:   p.ForwardDeadLetteredMessagesTo,
-		AutoDeleteOnIdle:       d.duration(at+"AutoDeleteOnIdle", p.AutoDeleteOnIdle),
-	}}
+	p := c.Properties // without those that only queues and topics have
+	p.DuplicateDetectionHistoryTimeWindow, p.RequiresDuplicateDetection, p.AuthorizationRules = "", false, nil
+	subscription := Subscription{Name: d.name(path, c.Name), Options: d.options(path+".Properties.", "", p)}
 	taken := names{}
 	for i, rule := range c.Rules {
 		at := fmt.Sprintf("%s.Rules[%d]", path, i)
@@ -246,9 +228,6 @@ func (d *decoding) rule(path string, c configRule) Rule {
 	case kind != "" && kind != correlationType && kind != sqlType:
 		d.problem(at+"FilterType", fmt.Errorf("%q is neither Correlation nor Sql", kind))
 	case kind == correlationType || kind == "" && p.CorrelationFilter != nil:
-		if p.CorrelationFilter == nil {
-			p.CorrelationFilter = &configCorrelation{}
-		}
 		if rule.Filter, err = p.CorrelationFilter.filter(); err != nil {
 			d.problem(at+"CorrelationFilter", err)
 		}
@@ -268,19 +247,28 @@ func (d *decoding) rule(path string, c configRule) Rule {
 }
 
 func (c configCorrelation) filter() (filter.Filter, error) {
-	var properties amqp.Map
-	for key, value := range c.Properties {
-		switch value.(type) {
-		case string, bool, float64:
-			properties = append(properties, amqp.Pair{Key: key, Value: value})
-		default:
-			return filter.Filter{}, fmt.Errorf("property %q is neither text, number nor boolean", key)
+	var fields filter.CorrelationFilter
+	for name, raw := range c {
+		into := any(new(any)) // keys without a meaning are passed over
+		var properties map[string]any
+		if i := slices.IndexFunc(filter.Fields[:], func(f filter.Field) bool { return strings.EqualFold(f.Name, name) }); i >= 0 {
+			into = filter.Fields[i].Of(&fields)
+		} else if strings.EqualFold(name, "Properties") {
+			into = &properties
+		}
+		if err := json.Unmarshal(raw, into); err != nil {
+			return filter.Filter{}, fmt.Errorf("%s: %w", name, err)
+		}
+		for key, value := range properties {
+			switch value.(type) {
+			case string, bool, float64:
+				fields.Properties = append(fields.Properties, amqp.Pair{Key: key, Value: value})
+			default:
+				return filter.Filter{}, fmt.Errorf("property %q is neither text, number nor boolean", key)
+			}
 		}
 	}
-	return filter.NewCorrelation(filter.CorrelationFilter{
-		CorrelationID: c.CorrelationID, MessageID: c.MessageID, To: c.To, ReplyTo: c.ReplyTo, Label: c.Label,
-		SessionID: c.SessionID, ReplyToSessionID: c.ReplyToSessionID, ContentType: c.ContentType, Properties: properties,
-	})
+	return filter.NewCorrelation(fields)
 }
 
 // names are those that are taken, in lower case, with the path of whatever has them.

@@ -4,14 +4,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/messaging/azservicebus"
+	"github.com/coder/websocket"
 
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
 )
 
 func Example() {
@@ -154,5 +159,145 @@ func TestBadConfig(t *testing.T) {
 		if _, err := servicebus.Start(t.Context(), config); err == nil {
 			t.Error(name)
 		}
+	}
+}
+
+// TestIdleReceiverStays shows that a receiver which waits for a message keeps its place when there is none left, and one that has not
+// said anything does not.
+func TestIdleReceiverStays(t *testing.T) {
+	server := startREST(t, servicebus.Config{MaxConnections: 2})
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	connect := func() *azservicebus.Client {
+		client, err := azservicebus.NewClientFromConnectionString(server.ConnectionString(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = client.Close(context.Background()) })
+		return client
+	}
+	receiver, err := connect().NewReceiverForQueue("q", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := make(chan error, 1)
+	go func() {
+		_, err := receiver.ReceiveMessages(ctx, 1, nil)
+		got <- err
+	}()
+	wantReceivers(t, server, 1)
+	silent, err := new(net.Dialer).DialContext(ctx, "tcp", server.Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	sender, err := connect().NewSender("q", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := sender.SendMessage(ctx, &azservicebus.Message{Body: []byte("x")}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-got; err != nil {
+		t.Error(err)
+	}
+	if err := silent.SetReadDeadline(time.Now().Add(patience)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := silent.Read(make([]byte, 1)); err == nil || isTimeout(err) {
+		t.Errorf("the silent one has its place: %v", err)
+	}
+}
+
+func isTimeout(err error) bool {
+	timeout, ok := err.(net.Error) //nolint:errorlint // of a socket
+	return ok && timeout.Timeout()
+}
+
+// TestSendBehindFlow shows that a client which leaves Nagle's algorithm on, as those of Node.js and Python do, does not wait for a
+// delayed acknowledgement, 40 ms long, when it sends a message right behind a frame that has no answer.
+func TestSendBehindFlow(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux can be told to acknowledge at once")
+	}
+	server, err := servicebus.Start(t.Context(), servicebus.Config{Addr: "127.0.0.1:0", HTTPAddr: "127.0.0.1:0", AutoCreate: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = server.Close() }()
+	socket, err := new(net.Dialer).DialContext(t.Context(), "tcp", server.Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer socket.Close()
+	if err := socket.(*net.TCPConn).SetNoDelay(false); err != nil {
+		t.Fatal(err)
+	}
+	frames := amqp.NewReader(socket, 1<<20)
+	say := func(performative amqp.Performative, payload []byte) {
+		if _, err := socket.Write(amqp.AppendFrame(nil, amqp.FrameAMQP, 0, performative, payload)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	heard := func(done func(amqp.Performative) bool) {
+		for {
+			frame, err := frames.Frame()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if performative, _, err := amqp.Decode(frame.Body); err != nil || done(performative) {
+				return
+			}
+		}
+	}
+	if _, err := socket.Write(amqp.HeaderAMQP[:]); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := frames.Header(); err != nil {
+		t.Fatal(err)
+	}
+	say(&amqp.Open{ContainerID: "nagle", MaxFrameSize: 1 << 16}, nil)
+	say(&amqp.Begin{IncomingWindow: 1000, OutgoingWindow: 1000}, nil)
+	say(&amqp.Attach{Name: "s", Target: &amqp.Terminus{Address: "orders"}, Source: &amqp.Terminus{}}, nil)
+	heard(func(p amqp.Performative) bool { _, credit := p.(*amqp.Flow); return credit })
+	var took []time.Duration
+	for i := range uint32(100) {
+		began := time.Now()
+		say(&amqp.Flow{NextIncomingID: amqp.Some(0), IncomingWindow: 1000, OutgoingWindow: 1000}, nil)
+		say(&amqp.Transfer{DeliveryID: amqp.Some(i), DeliveryTag: []byte{1}, MessageFormat: amqp.Some(0)}, amqp.AppendData(nil, []byte("x")))
+		heard(func(p amqp.Performative) bool { _, accepted := p.(*amqp.Disposition); return accepted })
+		took = append(took, time.Since(began))
+	}
+	slices.Sort(took)
+	if quarter := took[len(took)/4]; quarter > 30*time.Millisecond {
+		t.Errorf("three of four sends take %v and more", quarter)
+	}
+}
+
+// TestWebSocketPaths shows that AMQP is served at both paths that clients ask for: with a slash at the end, as .NET's and Python's do,
+// and without.
+func TestWebSocketPaths(t *testing.T) {
+	server, err := servicebus.Start(t.Context(), servicebus.Config{Addr: "127.0.0.1:0", HTTPAddr: "127.0.0.1:0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = server.Close() }()
+	for _, path := range []string{"/$servicebus/websocket", "/$servicebus/websocket/"} {
+		conn, _, err := websocket.Dial(t.Context(), "ws://"+server.HTTPAddr()+path, //nolint:bodyclose // Dial closes it
+			&websocket.DialOptions{Subprotocols: []string{"AMQPWSB10"}})
+		if err != nil {
+			t.Errorf("%s: %v", path, err)
+			continue
+		}
+		stream := websocket.NetConn(t.Context(), conn, websocket.MessageBinary)
+		header := make([]byte, 8)
+		_, err = stream.Write([]byte("AMQP\x00\x01\x00\x00"))
+		if err == nil {
+			_, err = io.ReadFull(stream, header)
+		}
+		if err != nil || string(header) != "AMQP\x00\x01\x00\x00" {
+			t.Errorf("%s: %q, %v", path, header, err)
+		}
+		_ = conn.CloseNow()
 	}
 }

@@ -306,37 +306,6 @@ func TestAccounts(t *testing.T) {
 	}
 }
 
-// TestRestartKeeps closes and opens a handler with a data folder.
-func TestRestartKeeps(t *testing.T) {
-	dir := t.TempDir()
-	first, err := storagequeue.Open(storagequeue.Config{Data: dir, Keys: storagequeue.Lenient})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := storagequeue.Open(storagequeue.Config{Data: dir}); err == nil {
-		t.Error("two use one folder")
-	}
-	call(t, first, http.MethodPut, "/acc/orders", "", http.StatusCreated)
-	put(t, first, "one", "")
-	put(t, first, "two", "")
-	taken := get(t, first, "?visibilitytimeout=3600")[0]
-	call(t, first, http.MethodPut, "/acc/orders?comp=acl", "<SignedIdentifiers><SignedIdentifier><Id>a</Id></SignedIdentifier></SignedIdentifiers>", http.StatusNoContent)
-	call(t, first, http.MethodPut, "/acc?comp=properties&restype=service", "<StorageServiceProperties><Cors/></StorageServiceProperties>", http.StatusAccepted)
-	if err := first.Close(); err != nil {
-		t.Fatal(err)
-	}
-	call(t, first, http.MethodPut, "/acc/late", "", http.StatusInternalServerError)
-
-	h := open(t, storagequeue.Config{Data: dir, Sync: true})
-	if got := get(t, h, "?numofmessages=32"); len(got) != 1 || got[0].MessageText != "two" {
-		t.Errorf("got %+v", got)
-	}
-	call(t, h, http.MethodDelete, taken.url(""), "", http.StatusNoContent)
-	if body := call(t, h, http.MethodGet, "/acc/orders?comp=acl", "", http.StatusOK).Body.String(); !strings.Contains(body, "<Id>a</Id>") {
-		t.Errorf("got %s", body)
-	}
-}
-
 // FuzzRequest sends any request. None is a defect, and each that is refused says why.
 func FuzzRequest(f *testing.F) {
 	f.Add("PUT", "/acc/orders?comp=acl", "<SignedIdentifiers/>", "x")

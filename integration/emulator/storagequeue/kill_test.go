@@ -2,15 +2,19 @@ package storagequeue_test
 
 import (
 	"bufio"
+	"bytes"
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
+	"runtime/pprof"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/carillon-sched/carillon/integration/emulator/internal/leak"
 	"github.com/carillon-sched/carillon/integration/emulator/storagequeue"
 )
 
@@ -120,4 +124,22 @@ func killed(t *testing.T, dir string, round int) map[string]bool {
 	_ = cmd.Wait() // it says that it was killed
 	group.Wait()
 	return put
+}
+
+// child makes the test binary an emulator that is to be killed.
+var child = flag.String("child", "", "data folder of an emulator to run instead of the tests")
+
+// TestMain checks that no test left a goroutine of an emulator behind.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if *child != "" {
+		os.Exit(serveUntilKilled(*child))
+	}
+	os.Exit(leak.Run(m))
+}
+
+func goroutines() []byte {
+	var stacks bytes.Buffer
+	_ = pprof.Lookup("goroutine").WriteTo(&stacks, 2)
+	return stacks.Bytes()
 }

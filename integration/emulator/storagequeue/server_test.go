@@ -1,17 +1,11 @@
 package storagequeue_test
 
 import (
-	"bufio"
 	"bytes"
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
-	"fmt"
 	"io"
-	"math/big"
 	"net"
 	"net/http"
 	"strings"
@@ -23,6 +17,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue/v2/queueerror"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue/v2/sas"
 
+	"github.com/carillon-sched/carillon/integration/emulator/emulatortest"
 	"github.com/carillon-sched/carillon/integration/emulator/storagequeue"
 )
 
@@ -103,32 +98,13 @@ func TestLenient(t *testing.T) {
 	http.DefaultClient.CloseIdleConnections()
 }
 
-// certificate returns one for this host and what trusts it.
-func certificate(t *testing.T) (tls.Certificate, *x509.CertPool) {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-		IsCA: true, BasicConstraintsValid: true,
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	parsed, err := x509.ParseCertificate(der)
+func TestHTTPS(t *testing.T) {
+	cert, authority, err := emulatortest.Certificate("127.0.0.1")
 	if err != nil {
 		t.Fatal(err)
 	}
 	pool := x509.NewCertPool()
-	pool.AddCert(parsed)
-	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, pool
-}
-
-func TestHTTPS(t *testing.T) {
-	cert, pool := certificate(t)
+	pool.AppendCertsFromPEM(authority)
 	s := start(t, storagequeue.Config{Certificate: &cert})
 	trust := &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
 	c := client(t, s.ConnectionString(), trust)
@@ -230,80 +206,6 @@ func TestContextEnds(t *testing.T) {
 	}
 	if _, err := storagequeue.Start(t.Context(), storagequeue.Config{Addr: "nowhere"}); err == nil {
 		t.Error("it starts nowhere")
-	}
-}
-
-// TestBadClients has clients that stall or send garbage while another works.
-func TestBadClients(t *testing.T) {
-	s := start(t, storagequeue.Config{})
-	addr := strings.TrimPrefix(s.URL(), "http://")
-	garbage := make([]byte, 1<<16)
-	_, _ = rand.Read(garbage)
-	for _, sent := range []string{
-		"", "GET", string(garbage), "GET / HTTP/1.1\r\n" + strings.Repeat("x-ms-meta-a: b\r\n", 10_000),
-		"POST /devstoreaccount1/orders/messages HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000000000\r\n\r\n<",
-		"POST /devstoreaccount1/orders/messages HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nfffffff\r\n",
-	} {
-		for range 20 {
-			conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", addr)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer conn.Close()                //nolint:gocritic // they are open until the end
-			_, _ = io.WriteString(conn, sent) // some are cut off
-		}
-	}
-	q := client(t, s.ConnectionString(), nil).NewQueueClient("orders")
-	if _, err := q.Create(t.Context(), nil); err != nil {
-		t.Fatal(err)
-	}
-	for range 50 {
-		if _, err := q.EnqueueMessage(t.Context(), "x", nil); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
-// TestSpelling sends names of metadata in pieces and looks at the bytes of the answer.
-func TestSpelling(t *testing.T) {
-	s := start(t, storagequeue.Config{Keys: storagequeue.Lenient})
-	conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(s.URL(), "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	answers := bufio.NewReader(conn)
-	send := func(text string, pieces int) string {
-		t.Helper()
-		for ; pieces > 0; pieces-- {
-			n := len(text) / pieces
-			if _, err := io.WriteString(conn, text[:n]); err != nil {
-				t.Fatal(err)
-			}
-			text = text[n:]
-		}
-		var header strings.Builder
-		for {
-			line, err := answers.ReadString('\n')
-			if err != nil {
-				t.Fatal(err)
-			}
-			if line == "\r\n" {
-				return header.String()
-			}
-			header.WriteString(line)
-		}
-	}
-	for _, pieces := range []int{1, 2, 50} {
-		queue := fmt.Sprint("queue-", pieces)
-		created := send("PUT /any/"+queue+" HTTP/1.1\r\nHost: x\r\nX-MS-Meta-camelCase: a\r\nx-ms-metallic: b\r\nx-ms-meta-UPPER: c\r\n\r\n", pieces)
-		if !strings.HasPrefix(created, "HTTP/1.1 201") {
-			t.Fatalf("got %s", created)
-		}
-		got := send("HEAD /any/"+queue+"?comp=metadata HTTP/1.1\r\nHost: x\r\n\r\n", pieces)
-		if !strings.Contains(got, "x-ms-meta-camelCase: a\r\n") || !strings.Contains(got, "x-ms-meta-UPPER: c\r\n") || strings.Contains(got, "allic") {
-			t.Errorf("%d pieces: got %s", pieces, got)
-		}
 	}
 }
 

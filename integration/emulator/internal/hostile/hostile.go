@@ -4,12 +4,14 @@ package hostile
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"net"
 	"net/http"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -117,4 +119,35 @@ var tokens = []string{
 	"0", "9223372036854775808", "NaN", "-0", "P1D", "P99999999999D", "é", "😀", "Content-Length: 5\r\n", "Transfer-Encoding: chunked\r\n",
 	"Host: x\r\n", "Authorization: SharedKey a:b\r\n", "Authorization: SharedAccessSignature sr=a&sig=b&se=c&skn=d\r\n",
 	"comp=list", "comp=acl", "comp=metadata", "messages", "head", "$DeadLetterQueue", "/subscriptions/", "/rules/", "If-Match: *\r\n",
+}
+
+// Alarms is a log that keeps the lines that report a defect. It reads the text format of log/slog.
+type Alarms struct {
+	mu    sync.Mutex
+	lines []string
+}
+
+// Write takes a line.
+func (a *Alarms) Write(line []byte) (int, error) {
+	if bytes.Contains(line, []byte("panic")) || bytes.Contains(line, []byte("level=ERROR")) {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		a.lines = append(a.lines, string(line))
+	}
+	return len(line), nil
+}
+
+// Lines are those that were kept.
+func (a *Alarms) Lines() []string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return slices.Clone(a.lines)
+}
+
+// Heap is how many bytes are in use.
+func Heap() uint64 {
+	runtime.GC() //nolint:revive // exclude garbage
+	var stats runtime.MemStats
+	runtime.ReadMemStats(&stats)
+	return stats.HeapAlloc
 }

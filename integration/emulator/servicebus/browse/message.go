@@ -203,20 +203,14 @@ func (n *Namespace) message(g broker.Glimpse, part Part) Message {
 	shown.PartitionKey, _ = annotations.Get("x-opt-partition-key").(string)
 	for _, property := range shown.Properties {
 		switch property.Name {
-		case reasonProperty:
+		case broker.ReasonKey:
 			shown.Reason = property.Value
-		case descriptionProperty:
+		case broker.DescriptionKey:
 			shown.Description = property.Value
 		}
 	}
 	return shown
 }
-
-// The properties that say why a message is a dead letter.
-const (
-	reasonProperty      = "DeadLetterReason"
-	descriptionProperty = "DeadLetterErrorDescription"
-)
 
 // partOf is where a message is now, which may have changed since a page named it.
 func partOf(g broker.Glimpse, part Part) Part {

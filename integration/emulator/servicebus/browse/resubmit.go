@@ -167,6 +167,20 @@ type Draft struct {
 	KeepBody bool // of the message that is resubmitted
 }
 
+// Draft returns what a form has of the message: all that the sender has set but its body, and the time it was scheduled for.
+func (m Message) Draft() Draft {
+	d := Draft{
+		MessageID: m.MessageID, SessionID: m.SessionID, CorrelationID: m.CorrelationID, Subject: m.Subject, ContentType: m.ContentType,
+		To: m.To, ReplyTo: m.ReplyTo, ReplyToSessionID: m.ReplyToSessionID, PartitionKey: m.PartitionKey, TTL: m.TTL,
+	}
+	for _, p := range m.Properties {
+		if p.Name != broker.ReasonKey && p.Name != broker.DescriptionKey {
+			d.Properties = append(d.Properties, p)
+		}
+	}
+	return d
+}
+
 // A DraftError says which part of a draft is wrong.
 type DraftError struct {
 	Property int // its place, from 0
@@ -256,7 +270,7 @@ func revived(g broker.Glimpse, edited *Draft) ([]byte, error) {
 	if edited != nil {
 		return edited.encode(header, &m)
 	}
-	application := m.ApplicationProperties().Without(reasonProperty).Without(descriptionProperty)
+	application := m.ApplicationProperties().Without(broker.ReasonKey).Without(broker.DescriptionKey)
 	var annotations amqp.Map
 	for _, pair := range g.Annotations() {
 		switch pair.Key {

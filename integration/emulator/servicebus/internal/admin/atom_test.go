@@ -30,31 +30,6 @@ func newQuery() *query {
 	return &query{broker: broker.New(broker.Config{}), r: httptest.NewRequest(http.MethodPut, "/", http.NoBody)}
 }
 
-func TestDecodeQueue(t *testing.T) {
-	c, err := decodeEntry(strings.NewReader(queueEntry))
-	if err != nil || c.Queue == nil {
-		t.Fatal(err)
-	}
-	var info broker.Info
-	if err := c.Queue.apply(newQuery().members(&info)); err != nil {
-		t.Fatal(err)
-	}
-	if o := info.Options; o.LockDuration.Seconds() != 30 || !o.RequiresSession || o.ForwardTo != "sb://host/other/queue" {
-		t.Errorf("%+v", o)
-	}
-}
-
-func TestDecodeRule(t *testing.T) {
-	c, err := decodeEntry(strings.NewReader(ruleEntry))
-	if err != nil || c.Rule == nil {
-		t.Fatal(err)
-	}
-	rule, err := c.Rule.rule("r")
-	if err != nil || rule.Filter.Expression() != "a = @a" || rule.Filter.Parameters().Get("@a") != int32(5) {
-		t.Errorf("%+v, %v", rule, err)
-	}
-}
-
 func TestBadEntries(t *testing.T) {
 	for name, body := range map[string]string{
 		"no XML":     "garbage",

@@ -20,9 +20,6 @@ import (
 // deadLetterSuffix leads to the dead letters of an entity.
 const deadLetterSuffix = "/$DeadLetterQueue"
 
-// transferSuffix leads to what could not be forwarded, of which there are dead letters alone.
-const transferSuffix = "/$Transfer"
-
 // What one request is about at most.
 const (
 	defaultMessages = 50
@@ -97,14 +94,7 @@ func (h *handler) existing(r *http.Request, suffix string) (*broker.Source, erro
 	if !strings.HasSuffix(strings.ToLower(path), strings.ToLower(suffix)) {
 		path += suffix
 	}
-	name, _, _ := cutFold(path, "/$deadletterqueue")
-	name, _, _ = cutFold(name, "/$transfer")
-	if topic, subscription, ok := cutFold(name, "/subscriptions"); ok {
-		_, err = h.broker.Entity(broker.SubscriptionPath(topic, strings.Trim(subscription, "/")))
-	} else {
-		_, err = h.broker.Entity(name, broker.QueueKind)
-	}
-	if err != nil {
+	if _, err := h.broker.Window(path); err != nil {
 		return nil, err
 	}
 	return h.broker.Source(path)
@@ -279,11 +269,7 @@ func (h *handler) resubmit(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	batch := browse.Batch{Part: browse.Dead, Only: wanted, ToTopic: true}
-	batch.Path = strings.TrimSuffix(source.Path(), deadLetterSuffix)
-	if name, ok := strings.CutSuffix(batch.Path, transferSuffix); ok {
-		batch.Path, batch.Part = name, browse.Transfer
-	}
+	batch := browse.Batch{Path: source.Path(), Only: wanted, ToTopic: true}
 	t, err := browse.New(h.broker).ResubmitAll(context.WithoutCancel(r.Context()), batch) // also when nobody waits for the answer
 	switch {
 	case err != nil:

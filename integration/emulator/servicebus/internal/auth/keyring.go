@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
@@ -94,6 +95,20 @@ func (k Keyring) Token(token, audience string, now time.Time) (Grant, time.Time,
 	}
 	grant, err := k.verify(values, audience)
 	return grant, until, err
+}
+
+// Request checks that the token of an HTTP request grants one of the rights; refusal is the text of the error if it does not. The
+// request needs no token unless the mode is Strict.
+func (k Keyring) Request(r *http.Request, needs Rights, refusal string) error {
+	token := r.Header.Get("Authorization")
+	if token == "" && k.Mode != Strict {
+		return nil
+	}
+	grant, _, err := k.Token(token, "https://"+r.Host+r.URL.Path, time.Now())
+	if err == nil && !grant.Rights.Has(needs) {
+		return denied(refusal)
+	}
+	return err
 }
 
 // verify checks the signature of a token and that its resource covers the audience.

@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -183,34 +182,6 @@ func TestRuleValuesAfterRestart(t *testing.T) {
 				t.Errorf("%#v, want %#v", got, want)
 			}
 		}
-	})
-}
-
-func TestDuplicatesAfterRestart(t *testing.T) {
-	durable(t, func(t *testing.T, b *broker.Broker, dir string) {
-		must(b.CreateQueue("q", broker.Options{DuplicateDetection: true}))
-		send(t, b, "q", spec{id: "a"})
-		again, stop := start(t, broker.Config{Dir: crash(t, dir)})
-		defer stop()
-		send(t, again, "q", spec{id: "a"}, spec{id: "b"})
-		wantIDs(t, peek(t, again, "q"), "a", "b")
-	})
-}
-
-// TestScheduleAfterRestart shows that time goes on while the process does not.
-func TestScheduleAfterRestart(t *testing.T) {
-	dir := t.TempDir()
-	bubble.Test(t, func(t *testing.T) {
-		b, stop := start(t, broker.Config{Dir: dir})
-		must(b.CreateTopic("t", broker.Options{}))
-		must(b.CreateSubscription("t", "s", broker.Options{}, nil))
-		send(t, b, "t", spec{id: "1", at: time.Now().Add(time.Hour)})
-		stop()
-		time.Sleep(2 * time.Hour)
-		b, stop = start(t, broker.Config{Dir: dir})
-		defer stop()
-		synctest.Wait()
-		wantIDs(t, peek(t, b, "t/Subscriptions/s"), "1")
 	})
 }
 

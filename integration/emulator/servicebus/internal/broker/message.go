@@ -115,10 +115,10 @@ var ownKeys = map[string]bool{
 	keyLock: true,
 }
 
-// Properties of dead letters.
+// The properties that say why a message is a dead letter.
 const (
-	reasonKey      = "DeadLetterReason"
-	descriptionKey = "DeadLetterErrorDescription"
+	ReasonKey      = "DeadLetterReason"
+	DescriptionKey = "DeadLetterErrorDescription"
 )
 
 // clone returns a copy that is in no queue.

@@ -2,6 +2,7 @@ package broker_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -119,65 +120,10 @@ func TestUnfetchedDeliveryDoesNotCount(t *testing.T) {
 			t.Error("the lock is over already")
 		}
 		pass(2 * time.Second)
-		wantIDs(t, peek(t, b, deadLetters), "1")
-	})
-}
-
-func TestAbandonKeepsOrder(t *testing.T) {
-	queue(t, broker.Options{}, func(t *testing.T, b *broker.Broker) {
-		send(t, b, "q", ids(5)...)
-		r := receive(t, b, "q", broker.ReceiverConfig{})
-		r.SetCredit(3)
-		one, two, three := r.next(), r.next(), r.next()
-		r.settle(two, broker.Outcome{Kind: broker.Release})
-		r.settle(three, broker.Outcome{Kind: broker.Abandon, Properties: amqp.Map{{Key: "tried", Value: true}}})
-		r.settle(one, broker.Outcome{Kind: broker.Abandon})
-		r.SetCredit(5)
-		counts := map[string]uint32{}
-		for _, want := range []string{"1", "2", "3", "4", "5"} {
-			m := r.next()
-			if m.id() != want {
-				t.Errorf("got %s, want %s", m.id(), want)
-			}
-			counts[m.id()] = m.Header().DeliveryCount
-			if tried := m.ApplicationProperties().Get("tried"); (tried != nil) != (want == "3") {
-				t.Errorf("%s: tried %v", want, tried)
-			}
-		}
-		if counts["1"] != 1 || counts["2"] != 0 || counts["3"] != 1 {
-			t.Errorf("%v", counts)
-		}
-	})
-}
-
-func TestLockExpiry(t *testing.T) {
-	queue(t, broker.Options{LockDuration: 10 * time.Second, MaxDeliveryCount: 2}, func(t *testing.T, b *broker.Broker) {
-		send(t, b, "q", ids(1)...)
-		r := receive(t, b, "q", broker.ReceiverConfig{})
-		r.SetCredit(10)
-		m := r.next()
-		pass(9 * time.Second)
-		until, err := r.source.Renew(m.Token)
-		if err != nil || until != time.Now().UTC().Add(10*time.Second) {
-			t.Error(until, err)
-		}
-		pass(9 * time.Second)
-		if _, ok := r.Next(nil); ok {
-			t.Error("the lock did not hold")
-		}
-		pass(time.Second)
-		_, err = r.source.Renew(m.Token)
-		wantCondition(t, err, broker.MessageLockLost)
-		again := r.next()
-		if again.Header().DeliveryCount != 1 || again.Token == m.Token {
-			t.Error("the delivery is not another")
-		}
-		pass(10 * time.Second)
-		dead := first(t, b, deadLetters)
-		wantReason(t, dead, "MaxDeliveryCountExceeded")
-		if dead.Sequence != 1 || dead.ApplicationProperties().Get("DeadLetterErrorDescription") !=
-			"Message could not be consumed after 2 delivery attempts." {
-			t.Errorf("%+v", dead.ApplicationProperties())
+		wantReason(t, first(t, b, deadLetters), "MaxDeliveryCountExceeded")
+		if text := first(t, b, deadLetters).ApplicationProperties().Get("DeadLetterErrorDescription"); text !=
+			"Message could not be consumed after 1 delivery attempts." {
+			t.Error(text)
 		}
 	})
 }
@@ -215,52 +161,6 @@ func TestDeadLetter(t *testing.T) {
 		if counts := must(b.Entity("q")).Usage.Counts; counts.Total() != 0 {
 			t.Errorf("%+v", counts)
 		}
-	})
-}
-
-func TestDefer(t *testing.T) {
-	queue(t, broker.Options{LockDuration: 10 * time.Second}, func(t *testing.T, b *broker.Broker) {
-		send(t, b, "q", ids(2)...)
-		r := receive(t, b, "q", broker.ReceiverConfig{})
-		r.SetCredit(5)
-		r.settle(r.next(), broker.Outcome{Kind: broker.Defer, Properties: amqp.Map{{Key: "later", Value: true}}})
-		r.settle(r.next(), broker.Outcome{Kind: broker.Complete})
-		if got := first(t, b, "q"); got.MessageAnnotations().Get("x-opt-message-state") != int32(1) {
-			t.Error("not deferred")
-		}
-		if _, ok := r.Next(nil); ok {
-			t.Error("a deferred message was delivered")
-		}
-		for _, wrong := range [][]int64{{2}, {1, 1}, {-1}, {1 << 60}} {
-			_, _, err := r.source.ReceiveDeferred(wrong, broker.PeekLock, nil)
-			wantCondition(t, err, broker.MessageNotFound)
-		}
-		deliveries, _, err := r.source.ReceiveDeferred([]int64{1}, broker.PeekLock, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		m := parse(t, deliveries[0])
-		if m.ApplicationProperties().Get("later") == nil || m.Token == (amqp.UUID{}) {
-			t.Errorf("%+v", m)
-		}
-		for _, m := range []got{m, first(t, b, "q")} {
-			if m.MessageAnnotations().Get("x-opt-message-state") != int32(1) {
-				t.Error("not deferred while it is locked")
-			}
-		}
-		pass(10 * time.Second) // the lock ends, and the message is deferred again
-		deliveries, _, err = r.source.ReceiveDeferred([]int64{1}, broker.PeekLock, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if m = parse(t, deliveries[0]); m.Header().DeliveryCount != 1 {
-			t.Errorf("count %d", m.Header().DeliveryCount)
-		}
-		r.settle(m, broker.Outcome{Kind: broker.Abandon})
-		if deliveries, _, err = r.source.ReceiveDeferred([]int64{1}, broker.ReceiveAndDelete, nil); err != nil || len(deliveries) != 1 {
-			t.Error(err)
-		}
-		wantIDs(t, peek(t, b, "q"))
 	})
 }
 
@@ -378,25 +278,6 @@ func TestBatchIsAllOrNothing(t *testing.T) {
 	})
 }
 
-func TestPeek(t *testing.T) {
-	queue(t, broker.Options{}, func(t *testing.T, b *broker.Broker) {
-		send(t, b, "q", ids(300)...)
-		r := receive(t, b, "q", broker.ReceiverConfig{Mode: broker.ReceiveAndDelete})
-		r.SetCredit(200)
-		r.all()
-		deliveries := must(source(t, b, "q").Peek(100, 3, nil))
-		if len(deliveries) != 3 || deliveries[0].Sequence != 201 {
-			t.Errorf("%v", deliveries)
-		}
-		if parse(t, deliveries[0]).MessageAnnotations().Has("x-opt-locked-until") || deliveries[0].Token != (amqp.UUID{}) {
-			t.Error("the message is locked")
-		}
-		if deliveries = must(source(t, b, "q").Peek(301, 3, nil)); len(deliveries) != 0 {
-			t.Error("messages beyond the end")
-		}
-	})
-}
-
 func TestDelete(t *testing.T) {
 	queue(t, broker.Options{}, func(t *testing.T, b *broker.Broker) {
 		send(t, b, "q", ids(3)...)
@@ -459,22 +340,63 @@ func TestAutoDeleteOnIdle(t *testing.T) {
 	})
 }
 
-func TestDeleteQueue(t *testing.T) {
+// TestIDsInCharacters has ids and keys at the limit of 128 characters, as .NET counts them, and one character beyond it.
+func TestIDsInCharacters(t *testing.T) {
 	queue(t, broker.Options{}, func(t *testing.T, b *broker.Broker) {
-		send(t, b, "q", ids(2)...)
-		to, r := target(t, b, "q"), receive(t, b, "q", broker.ReceiverConfig{})
+		for what, build := range map[string]func(id string) amqp.Message{
+			"message id":    func(id string) amqp.Message { return build(t, spec{id: id}) },
+			"session id":    func(id string) amqp.Message { return build(t, spec{session: id}) },
+			"partition key": func(id string) amqp.Message { return build(t, spec{partition: id}) },
+		} {
+			for _, most := range []string{
+				strings.Repeat("a", 128),
+				strings.Repeat("é", 128), // 256 bytes
+				strings.Repeat("€", 128),
+				strings.Repeat("𝄞", 64), // 64 runes, 128 code units
+			} {
+				if _, err := target(t, b, "q").Send([]amqp.Message{build(most)}, nil); err != nil {
+					t.Errorf("%s %q: %v", what, most, err)
+				}
+				_, err := target(t, b, "q").Send([]amqp.Message{build(most + "a")}, nil)
+				wantCondition(t, err, broker.InvalidField)
+			}
+		}
+	})
+}
+
+// TestAcceptCountsCharacters accepts a session by an id at the limit, and one beyond it.
+func TestAcceptCountsCharacters(t *testing.T) {
+	sessionQueue(t, func(t *testing.T, b *broker.Broker) {
+		for _, most := range []string{strings.Repeat("é", 128), strings.Repeat("𝄞", 64)} {
+			if _, err := source(t, b, "q").Accept(most); err != nil {
+				t.Errorf("%q: %v", most, err)
+			}
+			_, err := source(t, b, "q").Accept(most + "a")
+			wantCondition(t, err, broker.InvalidField)
+		}
+	})
+}
+
+// TestAnnotationsOfTheSender shows that they come back beside those of the broker, which a sender cannot forge.
+func TestAnnotationsOfTheSender(t *testing.T) {
+	queue(t, broker.Options{}, func(t *testing.T, b *broker.Broker) {
+		send(t, b, "q", spec{id: "1", delivery: amqp.Map{
+			{Key: amqp.Symbol("x-opt-mine"), Value: "kept"}, {Key: amqp.Symbol("x-opt-lock-token"), Value: "forged"},
+		}})
+		wantMine := func(m got, token any) {
+			t.Helper()
+			if a := m.DeliveryAnnotations(); a.Get("x-opt-mine") != "kept" || a.Get("x-opt-lock-token") != token {
+				t.Errorf("%v", a)
+			}
+		}
+		wantMine(first(t, b, "q"), nil)
+		r := receive(t, b, "q", broker.ReceiverConfig{})
 		r.SetCredit(1)
 		m := r.next()
-		if err := b.Delete("Q"); err != nil {
-			t.Fatal(err)
-		}
-		wantCondition(t, r.Err(), broker.NotFound)
-		_, err := to.Send([]amqp.Message{build(t, spec{})}, nil)
-		wantCondition(t, err, broker.NotFound)
-		_, err = r.source.Settle(m.Token, broker.Outcome{}, nil)
-		wantCondition(t, err, broker.NotFound)
-		r.Close()
-		must(b.CreateQueue("q", broker.Options{}))
-		wantIDs(t, peek(t, b, "q"))
+		wantMine(m, m.Token)
+		r.settle(m, broker.Outcome{Kind: broker.Abandon})
+		gone := receive(t, b, "q", broker.ReceiverConfig{Mode: broker.ReceiveAndDelete})
+		gone.SetCredit(1)
+		wantMine(gone.next(), nil)
 	})
 }

@@ -35,54 +35,6 @@ func TestSessionIsRequired(t *testing.T) {
 	})
 }
 
-func TestSessionsAreApart(t *testing.T) {
-	sessionQueue(t, func(t *testing.T, b *broker.Broker) {
-		send(t, b, "q", spec{id: "a1", session: "a"}, spec{id: "b1", session: "b"}, spec{id: "a2", session: "a"})
-		from := source(t, b, "q")
-		s := must(from.Accept("a"))
-		_, err := from.Accept("a")
-		wantCondition(t, err, broker.SessionCannotBeLocked)
-		r := receive(t, b, "q", broker.ReceiverConfig{Session: s})
-		r.SetCredit(10)
-		one, two := r.next(), r.next()
-		if one.id() != "a1" || two.id() != "a2" || one.LockedUntil != s.LockedUntil() {
-			t.Error(one.id(), two.id())
-		}
-		if _, ok := r.Next(nil); ok {
-			t.Error("a message of another session")
-		}
-		send(t, b, "q", spec{id: "b2", session: "b"}, spec{id: "a3", session: "a"})
-		wantIDs(t, r.all(), "a3")
-		_, err = from.Renew(one.Token)
-		wantCondition(t, err, broker.NotAllowed)
-		r.settle(one, broker.Outcome{})
-		r.settle(two, broker.Outcome{Kind: broker.Abandon})
-		again := r.next()
-		if again.id() != "a2" || again.Header().DeliveryCount != 1 {
-			t.Error(again.id())
-		}
-		id := "b"
-		var found []string
-		for _, d := range must(from.Peek(0, 10, &id)) {
-			found = append(found, parse(t, d).id())
-		}
-		wantIDs(t, found, "b1", "b2")
-		r.Close() // gives back what is not settled, which does not count
-		s = must(from.AcceptNext(context.Background()))
-		if s.ID() != "b" {
-			t.Errorf("session %q", s.ID())
-		}
-		s = must(from.AcceptNext(context.Background()))
-		r = receive(t, b, "q", broker.ReceiverConfig{Session: s})
-		r.SetCredit(10)
-		m := r.next()
-		if m.id() != "a2" || m.Header().DeliveryCount != 1 {
-			t.Error(m.id())
-		}
-		wantIDs(t, r.all(), "a3")
-	})
-}
-
 func TestSessionLockExpiry(t *testing.T) {
 	sessionQueue(t, func(t *testing.T, b *broker.Broker) {
 		send(t, b, "q", spec{id: "1", session: "s"}, spec{id: "2", session: "s"})
@@ -225,45 +177,6 @@ func TestTTLInSession(t *testing.T) {
 		if m := r.next(); m.id() != "2" || m.Header().DeliveryCount != 1 {
 			t.Error(m.id())
 		}
-	})
-}
-
-func TestScheduleInSession(t *testing.T) {
-	sessionQueue(t, func(t *testing.T, b *broker.Broker) {
-		send(t, b, "q", spec{id: "1", session: "s", at: time.Now().Add(time.Minute), ttl: time.Hour})
-		got := make(chan *broker.Session)
-		go func() { got <- must(source(t, b, "q").AcceptNext(context.Background())) }()
-		begun := time.Now()
-		s := <-got
-		if time.Since(begun) != time.Minute {
-			t.Errorf("after %v", time.Since(begun))
-		}
-		r := receive(t, b, "q", broker.ReceiverConfig{Session: s})
-		r.SetCredit(1)
-		if m := r.next(); m.Header().TTL != time.Hour {
-			t.Errorf("ttl %v", m.Header().TTL)
-		}
-	})
-}
-
-func TestDeferInSession(t *testing.T) {
-	sessionQueue(t, func(t *testing.T, b *broker.Broker) {
-		send(t, b, "q", spec{id: "1", session: "s"})
-		from := source(t, b, "q")
-		r := receive(t, b, "q", broker.ReceiverConfig{Session: must(from.Accept("s"))})
-		r.SetCredit(2)
-		r.settle(r.next(), broker.Outcome{Kind: broker.Defer})
-		id, other := "s", "other"
-		_, _, err := from.ReceiveDeferred([]int64{1}, broker.PeekLock, nil)
-		wantCondition(t, err, broker.MessageNotFound)
-		_, _, err = from.ReceiveDeferred([]int64{1}, broker.PeekLock, &other)
-		wantCondition(t, err, broker.SessionLockLost)
-		d, _, err := from.ReceiveDeferred([]int64{1}, broker.PeekLock, &id)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.settle(parse(t, d[0]), broker.Outcome{})
-		wantIDs(t, peek(t, b, "q"))
 	})
 }
 

@@ -1,7 +1,9 @@
 package broker
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
@@ -137,4 +139,239 @@ func covers(locked, entities []*entity) bool {
 		}
 	}
 	return true
+}
+
+// checkRuleName reports what is wrong with the name of a rule.
+func checkRuleName(name string) error {
+	if name == DefaultRule {
+		return nil
+	}
+	return checkName(name, maxSubscriptionName)
+}
+
+// ruleAt returns where a rule is, or where it would be.
+func ruleAt(rules []Rule, name string) (int, bool) {
+	return slices.BinarySearchFunc(rules, name, func(rule Rule, name string) int {
+		return strings.Compare(lower(rule.Name), lower(name))
+	})
+}
+
+func errNoRule(name string) error {
+	return fail(RuleNotFound, "The rule '%s' could not be found.", name)
+}
+
+// changeRules replaces the rules of a subscription by what change makes of a copy.
+func (b *Broker) changeRules(topic, subscription string, change func([]Rule) ([]Rule, error)) error {
+	e, err := b.find(SubscriptionKind, SubscriptionPath(topic, subscription))
+	if err != nil {
+		return err
+	}
+	receipt, err := e.changeRules(change)
+	if err != nil {
+		return err
+	}
+	return receipt.Wait()
+}
+
+func (e *entity) changeRules(change func([]Rule) ([]Rule, error)) (Receipt, error) {
+	if err := e.lock(); err != nil {
+		return Receipt{}, err
+	}
+	defer e.unlock()
+	rules, err := change(slices.Clone(*e.rules.Load()))
+	if err != nil {
+		return Receipt{}, err
+	}
+	e.rules.Store(&rules)
+	e.updated = nowMilli()
+	en := e.broker.entry()
+	en.remain(e)
+	return e.broker.commit(en), nil
+}
+
+// CreateRule adds a rule to a subscription. It fails with EntityExists.
+func (b *Broker) CreateRule(topic, subscription string, rule Rule) (Rule, error) {
+	if err := checkRuleName(rule.Name); err != nil {
+		return Rule{}, err
+	}
+	if err := b.allowsRule(topic, rule); err != nil {
+		return Rule{}, err
+	}
+	rule.Created = time.UnixMilli(nowMilli()).UTC()
+	return rule, b.changeRules(topic, subscription, func(rules []Rule) ([]Rule, error) {
+		i, ok := ruleAt(rules, rule.Name)
+		if ok {
+			return nil, fail(EntityExists, "The rule '%s' already exists.", rule.Name)
+		}
+		return slices.Insert(rules, i, rule), nil
+	})
+}
+
+// allowsRule reports why the tier does not let a topic have another rule, if so.
+func (b *Broker) allowsRule(topic string, rule Rule) error {
+	if b.config.Tier == "" {
+		return nil
+	}
+	info, err := b.Entity(topic)
+	if err != nil {
+		return err
+	}
+	return b.config.Tier.allowsRule(rule, info)
+}
+
+// UpdateRule replaces a rule. It fails with RuleNotFound.
+func (b *Broker) UpdateRule(topic, subscription string, rule Rule) (Rule, error) {
+	err := b.changeRules(topic, subscription, func(rules []Rule) ([]Rule, error) {
+		i, ok := ruleAt(rules, rule.Name)
+		if !ok {
+			return nil, errNoRule(rule.Name)
+		}
+		rule.Created = rules[i].Created
+		rules[i] = rule
+		return rules, nil
+	})
+	return rule, err
+}
+
+// DeleteRule removes a rule. It fails with RuleNotFound.
+func (b *Broker) DeleteRule(topic, subscription, name string) error {
+	return b.changeRules(topic, subscription, func(rules []Rule) ([]Rule, error) {
+		i, ok := ruleAt(rules, name)
+		if !ok {
+			return nil, errNoRule(name)
+		}
+		return slices.Delete(rules, i, i+1), nil
+	})
+}
+
+// Rule returns one rule. It fails with RuleNotFound.
+func (b *Broker) Rule(topic, subscription, name string) (Rule, error) {
+	rules, err := b.Rules(topic, subscription)
+	if err != nil {
+		return Rule{}, err
+	}
+	if i, ok := ruleAt(rules, name); ok {
+		return rules[i], nil
+	}
+	return Rule{}, errNoRule(name)
+}
+
+// Rules returns all rules of a subscription, by name.
+func (b *Broker) Rules(topic, subscription string) ([]Rule, error) {
+	e, err := b.find(SubscriptionKind, SubscriptionPath(topic, subscription))
+	if err != nil {
+		return nil, err
+	}
+	return slices.Clone(*e.rules.Load()), nil
+}
+
+// A definition is what the journal has of an entity.
+type definition struct {
+	Kind     Kind             `json:"kind"`
+	Topic    uint64           `json:"topic,omitempty"`
+	Name     string           `json:"name"`
+	Created  int64            `json:"created"`
+	Updated  int64            `json:"updated"`
+	Settings settings         `json:"settings"`
+	Rules    []ruleDefinition `json:"rules,omitempty"`
+}
+
+// A ruleDefinition is what the journal has of a rule. Maps are in their AMQP encoding, which keeps types.
+type ruleDefinition struct {
+	Name             string                    `json:"name"`
+	Created          time.Time                 `json:"created"`
+	Kind             filter.Kind               `json:"kind"`
+	Expression       string                    `json:"expression,omitempty"`
+	Parameters       []byte                    `json:"parameters,omitempty"`
+	Correlation      *filter.CorrelationFilter `json:"correlation,omitempty"`
+	Properties       []byte                    `json:"properties,omitempty"`
+	Action           string                    `json:"action,omitempty"`
+	ActionParameters []byte                    `json:"actionParameters,omitempty"`
+}
+
+func (e *entity) definition() definition {
+	d := definition{Kind: Kind(e.kind.Load()), Name: e.name, Created: e.created, Updated: e.updated, Settings: e.settings}
+	if e.topic != nil {
+		d.Topic = e.topic.id
+	}
+	for _, rule := range *e.rules.Load() {
+		d.Rules = append(d.Rules, defineRule(rule))
+	}
+	return d
+}
+
+func defineRule(rule Rule) ruleDefinition {
+	d := ruleDefinition{
+		Name: rule.Name, Created: rule.Created, Kind: rule.Filter.Kind(), Expression: rule.Filter.Expression(),
+		Parameters: encodeMap(rule.Filter.Parameters()), Action: rule.Action.Expression(),
+		ActionParameters: encodeMap(rule.Action.Parameters()),
+	}
+	if d.Kind == filter.Correlation {
+		correlation := rule.Filter.Correlation()
+		d.Properties = encodeMap(correlation.Properties)
+		correlation.Properties = nil
+		d.Correlation = &correlation
+	}
+	return d
+}
+
+// rule compiles a rule again.
+func (d ruleDefinition) rule() (Rule, error) {
+	rule := Rule{Name: d.Name, Created: d.Created}
+	var err error
+	switch d.Kind {
+	case filter.True:
+	case filter.False:
+		rule.Filter = filter.FalseFilter()
+	case filter.SQL:
+		rule.Filter, err = filter.ParseSQL(d.Expression, decodeMap(d.Parameters))
+	case filter.Correlation:
+		fields := filter.CorrelationFilter{}
+		if d.Correlation != nil {
+			fields = *d.Correlation
+		}
+		fields.Properties = decodeMap(d.Properties)
+		rule.Filter, err = filter.NewCorrelation(fields)
+	}
+	if err == nil && d.Action != "" {
+		rule.Action, err = filter.ParseAction(d.Action, decodeMap(d.ActionParameters))
+	}
+	if err != nil {
+		return Rule{}, fmt.Errorf("rule %q: %w", d.Name, err)
+	}
+	return rule, nil
+}
+
+// unzoned describes a time without a zone, see [filter.Unzoned], of which AMQP knows nothing.
+const unzoned amqp.Symbol = "carillon:unzoned"
+
+func encodeMap(m amqp.Map) []byte {
+	if len(m) == 0 {
+		return nil
+	}
+	m = slices.Clone(m)
+	for i, pair := range m {
+		if t, ok := pair.Value.(time.Time); ok && t.Location() == filter.Unzoned {
+			m[i].Value = amqp.Described{Descriptor: unzoned, Value: t}
+		}
+	}
+	return amqp.Append(nil, m)
+}
+
+func decodeMap(b []byte) amqp.Map {
+	value, _, err := amqp.Unmarshal(b)
+	if err != nil {
+		return nil
+	}
+	m, _ := value.(amqp.Map)
+	for i, pair := range m {
+		described, ok := pair.Value.(amqp.Described)
+		if !ok || described.Descriptor != unzoned {
+			continue
+		}
+		if t, ok := described.Value.(time.Time); ok {
+			m[i].Value = t.In(filter.Unzoned)
+		}
+	}
+	return m
 }

@@ -107,38 +107,6 @@ func TestWindowMakesNothing(t *testing.T) {
 	}
 }
 
-// TestResubmit puts dead letters back over a restart: each is in one place.
-func TestResubmit(t *testing.T) {
-	dir := t.TempDir()
-	b, stop := start(t, broker.Config{Dir: dir})
-	must(b.CreateQueue("q", broker.Options{DuplicateDetection: true}))
-	send(t, b, "q", ids(3)...)
-	c := receive(t, b, "q", broker.ReceiverConfig{})
-	c.SetCredit(3)
-	for range 3 {
-		c.settle(c.next(), broker.Outcome{Kind: broker.MoveDeadLetter, Reason: "r"})
-	}
-	c.Close()
-	w := window(t, b, "q/$DeadLetterQueue")
-	g := must(w.Message(2))
-	receipt, err := w.Resubmit(2, g.Message(), false)
-	if err == nil {
-		err = receipt.Wait()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = w.Resubmit(2, g.Message(), false)
-	wantCondition(t, err, broker.MessageNotFound)
-	_, err = window(t, b, "q").Resubmit(4, g.Message(), false)
-	wantCondition(t, err, broker.NotAllowed)
-	stop()
-	b, stop = start(t, broker.Config{Dir: dir})
-	defer stop()
-	wantIDs(t, browse(t, b, "q", every), "2")
-	wantIDs(t, browse(t, b, "q/$DeadLetterQueue", every), "1", "3")
-}
-
 // TestResubmitWhileReceived resubmits dead letters while receivers take them, as well as what has come back: each message ends
 // once.
 func TestResubmitWhileReceived(t *testing.T) {

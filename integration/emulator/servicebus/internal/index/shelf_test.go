@@ -2,6 +2,7 @@ package index
 
 import (
 	"slices"
+	"strconv"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -74,4 +75,131 @@ func TestShelf(t *testing.T) {
 			},
 		})
 	})
+}
+
+// TestLineup compares a lineup with a sorted list.
+func TestLineup(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var l Lineup[*message]
+		var want, taken []*message
+		next := int64(0)
+		insert := func(m *message) {
+			m.ready = true
+			l.Push(m)
+			i, _ := slices.BinarySearchFunc(want, m.seq, func(m *message, seq int64) int { return int(m.seq - seq) })
+			want = slices.Insert(want, i, m)
+		}
+		t.Repeat(map[string]func(*rapid.T){
+			"": func(t *rapid.T) {
+				if l.Len() != len(want) {
+					t.Fatalf("count %d, want %d", l.Len(), len(want))
+				}
+				if cap(l.items) > 4096+8*len(want) {
+					t.Fatalf("room for %d where %d are", cap(l.items), len(want))
+				}
+			},
+			"push": func(t *rapid.T) {
+				for range rapid.IntRange(1, 100).Draw(t, "n") {
+					next++
+					insert(&message{seq: next})
+				}
+			},
+			"pop": func(t *rapid.T) {
+				for range rapid.IntRange(1, 50).Draw(t, "n") {
+					m := l.Pop()
+					if len(want) == 0 {
+						if m != nil {
+							t.Fatalf("got %d from an empty lineup", m.seq)
+						}
+						return
+					}
+					if m != want[0] {
+						t.Fatalf("got %d, want %d", m.seq, want[0].seq)
+					}
+					m.ready = false
+					want, taken = want[1:], append(taken, m)
+				}
+			},
+			"comeBack": func(t *rapid.T) {
+				for range min(len(taken), 10) {
+					i := rapid.IntRange(0, len(taken)-1).Draw(t, "i")
+					insert(taken[i])
+					taken = slices.Delete(taken, i, i+1)
+				}
+			},
+			"drop": func(t *rapid.T) {
+				for range min(len(want), rapid.IntRange(1, 80).Draw(t, "n")) {
+					i := rapid.IntRange(0, len(want)-1).Draw(t, "i")
+					want[i].ready = false
+					l.Drop()
+					want = slices.Delete(want, i, i+1)
+				}
+			},
+		})
+	})
+}
+
+// TestHeap compares a heap with a list that is looked through.
+func TestHeap(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var h Heap[*message]
+		messages := make([]*message, 20)
+		for i := range messages {
+			messages[i] = &message{seq: int64(i)}
+		}
+		t.Repeat(map[string]func(*rapid.T){
+			"": func(t *rapid.T) {
+				earliest := int64(0)
+				for _, m := range messages {
+					if m.due != 0 && (earliest == 0 || m.due < earliest) {
+						earliest = m.due
+					}
+					if (m.due != 0) != (m.index != 0) || m.index != 0 && h.items[m.index-1] != m {
+						t.Fatalf("message %d is due at %d and at index %d", m.seq, m.due, m.index)
+					}
+				}
+				if h.Next() != earliest {
+					t.Fatalf("next at %d, want %d", h.Next(), earliest)
+				}
+			},
+			"set": func(t *rapid.T) {
+				m := rapid.SampledFrom(messages).Draw(t, "message")
+				m.due = rapid.Int64Range(0, 50).Draw(t, "due")
+				h.Fix(m)
+			},
+			"first": func(t *rapid.T) {
+				now := rapid.Int64Range(0, 50).Draw(t, "now")
+				m, ok := h.First(now)
+				if ok != (h.Next() != 0 && h.Next() <= now) || ok && m.due != h.Next() {
+					t.Fatalf("first at %d: %v", now, ok)
+				}
+				if ok {
+					m.due = 0
+					h.Fix(m)
+				}
+			},
+		})
+	})
+}
+
+// TestDuplicatesForget shows that what is outside the window takes no room.
+func TestDuplicatesForget(t *testing.T) {
+	id := func(n int64) string { return strconv.FormatInt(n, 10) }
+	d := Duplicates{Window: 10_000_000} // 10 ms
+	for now := range int64(1000) {
+		d.Remember(id(now), now)
+		if !d.Known(id(max(now-9, 0)), now) || d.Known(id(now-10), now) {
+			t.Fatalf("at %d: %v", now, d.at)
+		}
+	}
+	if len(d.at) > 11 || len(d.order) > 11 {
+		t.Errorf("%d ids are kept", len(d.at))
+	}
+	if due := d.Due(); due == 0 {
+		t.Error("never forgotten")
+	}
+	d.Forget(1 << 40)
+	if len(d.at) != 0 || d.Due() != 0 {
+		t.Error("something is left")
+	}
 }

@@ -115,7 +115,7 @@ func (s *session) openSink(p *amqp.Attach, l *incoming, path string) (sink, erro
 	c := s.conn
 	switch {
 	case p.Target == nil:
-		return nil, &amqp.Error{Condition: condInvalid, Description: "a link without a target"}
+		return nil, &amqp.Error{Condition: broker.InvalidField, Description: "a link without a target"}
 	case p.Target.Coordinator:
 		return &coordinator{conn: c}, nil
 	case path == cbsAddress:
@@ -182,7 +182,7 @@ func (s *session) openFeed(p *amqp.Attach, l *outgoing, path string) error {
 	entity, isNode := nodePath(path)
 	switch {
 	case p.Source == nil:
-		return &amqp.Error{Condition: condInvalid, Description: "a link without a source"}
+		return &amqp.Error{Condition: broker.InvalidField, Description: "a link without a source"}
 	case path == "":
 		return &amqp.Error{Condition: condNotImplemented, Description: "a source without an address is not supported"}
 	case path == cbsAddress || isNode:
@@ -236,7 +236,7 @@ func (l *outgoing) accept(p *amqp.Attach, properties amqp.Map) {
 }
 
 func notFound(entity string) error {
-	return &amqp.Error{Condition: condNotFound, Description: "The messaging entity '" + entity + "' could not be found."}
+	return &amqp.Error{Condition: broker.NotFound, Description: "The messaging entity '" + entity + "' could not be found."}
 }
 
 // undecodable is the error for a message that is malformed.
@@ -249,7 +249,7 @@ func asError(err error) *amqp.Error {
 	if e, ok := err.(*amqp.Error); ok { //nolint:errorlint // wrapped errors are for the log
 		return e
 	}
-	return &amqp.Error{Condition: condInternal, Description: err.Error()}
+	return &amqp.Error{Condition: broker.InternalError, Description: err.Error()}
 }
 
 const (

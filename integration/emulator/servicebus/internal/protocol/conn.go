@@ -13,6 +13,7 @@ import (
 
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/auth"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/fault"
 )
 
@@ -207,7 +208,7 @@ func (c *conn) handle(channel uint16, performative amqp.Performative, payload []
 		s.end(err)
 	}
 	if c.held > max(maxHeld, maxUnderway+c.largest) {
-		return false, &amqp.Error{Condition: condLimit, Description: "too many messages begun and not ended"}
+		return false, &amqp.Error{Condition: broker.ResourceLimitExceeded, Description: "too many messages begun and not ended"}
 	}
 	return false, nil
 }
@@ -235,7 +236,7 @@ func (c *conn) begin(channel uint16, p *amqp.Begin) error {
 		return violation("a second begin on channel %d", channel)
 	}
 	if len(c.sessions) >= maxSessions {
-		return &amqp.Error{Condition: condLimit, Description: fmt.Sprintf("more than %d sessions on a connection", maxSessions)}
+		return &amqp.Error{Condition: broker.ResourceLimitExceeded, Description: fmt.Sprintf("more than %d sessions on a connection", maxSessions)}
 	}
 	s := newSession(c, channel, p)
 	c.sessions[channel] = s

@@ -80,7 +80,7 @@ func (k *coordinator) take(d *inDelivery) {
 
 func (k *coordinator) declare(d *inDelivery) {
 	if len(k.conn.txns) >= maxTransactions {
-		d.end(&amqp.Error{Condition: condLimit, Description: "too many transactions are open"})
+		d.end(&amqp.Error{Condition: broker.ResourceLimitExceeded, Description: "too many transactions are open"})
 		return
 	}
 	id := binary.BigEndian.AppendUint64(nil, lastTransaction.Add(1))

@@ -11,7 +11,7 @@ import (
 
 // hints say what a developer can do about an error, by its condition.
 var hints = map[amqp.Symbol]string{
-	condNotFound: "no entity has this name, in any case of letters: make it, name it in the config, or let it be made when it is used",
+	broker.NotFound: "no entity has this name, in any case of letters: make it, name it in the config, or let it be made when it is used",
 	condUnauthorized: "the key or token is wrong, has expired, or is not for this: compare its name, its text and its rights with those " +
 		"configured",
 	broker.MessageLockLost: "the message was settled before, or took longer than its lock: settle once, renew the lock in time, or " +
@@ -21,13 +21,13 @@ var hints = map[amqp.Symbol]string{
 	broker.MessageNotFound:       "a sequence number is not that of a deferred, or scheduled, message: it may have been taken already",
 	broker.EntityDisabled:        "the entity's status forbids this: set it to Active",
 	broker.ResourceLimitExceeded: "something is full: receive messages, or ask for less at a time",
-	condTooLarge:                 "the message is larger than the entity takes: send less at a time",
-	condNotAllowed:               "what was asked for does not go with this entity: look at its sessions, its forwarding and its kind",
+	broker.MessageSizeExceeded:   "the message is larger than the entity takes: send less at a time",
+	broker.NotAllowed:            "what was asked for does not go with this entity: look at its sessions, its forwarding and its kind",
 	condOverCredit:               "the client sent more than it was given credit for: wait for a flow",
 	condUnknownTxn:               "the transaction has been discharged, took too long, or is another connection's",
 	condDecode:                   "the bytes are not a message of AMQP 1.0",
 	condFraming:                  "the client breaks the rules of AMQP 1.0: look at the frames it sent last",
-	condInvalid:                  "a field is missing or has the wrong type",
+	broker.InvalidField:          "a field is missing or has the wrong type",
 	condNotImplemented:           "the emulator does not have this",
 	condWindow:                   "the client sent more frames than the session's window: wait for a flow",
 }
@@ -87,20 +87,14 @@ var errUnknownDelivery = &amqp.Error{
 
 // Error conditions of the standard that the protocol itself comes upon. Those of Service Bus come from the broker.
 const (
-	condInternal       amqp.Symbol = "amqp:internal-error"
-	condNotFound       amqp.Symbol = "amqp:not-found"
 	condUnauthorized   amqp.Symbol = "amqp:unauthorized-access"
 	condDecode         amqp.Symbol = "amqp:decode-error"
-	condLimit          amqp.Symbol = "amqp:resource-limit-exceeded"
-	condNotAllowed     amqp.Symbol = "amqp:not-allowed"
-	condInvalid        amqp.Symbol = "amqp:invalid-field"
 	condNotImplemented amqp.Symbol = "amqp:not-implemented"
 	condForced         amqp.Symbol = "amqp:connection:forced"
 	condFraming        amqp.Symbol = "amqp:connection:framing-error"
 	condWindow         amqp.Symbol = "amqp:session:window-violation"
 	condHandle         amqp.Symbol = "amqp:session:unattached-handle"
 	condHandleInUse    amqp.Symbol = "amqp:session:handle-in-use"
-	condTooLarge       amqp.Symbol = "amqp:link:message-size-exceeded"
 	condOverCredit     amqp.Symbol = "amqp:link:transfer-limit-exceeded" //nolint:gosec // no credentials
 	condDetached       amqp.Symbol = "amqp:link:detach-forced"
 	condUnknownTxn     amqp.Symbol = "amqp:transaction:unknown-id"

@@ -106,12 +106,6 @@ func outcomeOf(verdict amqp.State) (broker.Outcome, amqp.State) {
 	}
 }
 
-// The names under which the reason of a dead letter is sent.
-const (
-	reasonKey      = "DeadLetterReason"
-	descriptionKey = "DeadLetterErrorDescription"
-)
-
 // deadLetter is the outcome of a rejection.
 func deadLetter(e *amqp.Error) broker.Outcome {
 	outcome := broker.Outcome{Kind: broker.MoveDeadLetter}
@@ -124,9 +118,9 @@ func deadLetter(e *amqp.Error) broker.Outcome {
 	for _, pair := range asProperties(e.Info) {
 		text, isText := pair.Value.(string)
 		switch {
-		case pair.Key == reasonKey && isText:
+		case pair.Key == broker.ReasonKey && isText:
 			outcome.Reason = text
-		case pair.Key == descriptionKey && isText:
+		case pair.Key == broker.DescriptionKey && isText:
 			outcome.Description = text
 		default:
 			outcome.Properties = append(outcome.Properties, pair)

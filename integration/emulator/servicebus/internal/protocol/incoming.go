@@ -59,7 +59,7 @@ func (l *incoming) transfer(p *amqp.Transfer, payload []byte) {
 			return
 		}
 		if !p.DeliveryID.Present {
-			l.detach(&amqp.Error{Condition: condInvalid, Description: "a transfer without a delivery id"})
+			l.detach(&amqp.Error{Condition: broker.InvalidField, Description: "a transfer without a delivery id"})
 			return
 		}
 		l.credit--
@@ -99,7 +99,7 @@ func (l *incoming) transfer(p *amqp.Transfer, payload []byte) {
 // the link ends, because the rest of the message may still be on its way.
 func (l *incoming) detachTooLarge(d *inDelivery) {
 	reason := &amqp.Error{
-		Condition:   condTooLarge,
+		Condition:   broker.MessageSizeExceeded,
 		Description: fmt.Sprintf("The message exceeds the maximum size of %d bytes.", l.maxSize),
 	}
 	l.assembly = nil
@@ -254,7 +254,7 @@ func parseMessages(dst []amqp.Message, d *inDelivery) ([]amqp.Message, error) {
 	sections := m.Data()
 	if len(sections) == 0 || len(sections) > maxBatch {
 		return nil, &amqp.Error{
-			Condition: condInvalid, Description: fmt.Sprintf("a batch of %d messages is not between 1 and %d", len(sections), maxBatch),
+			Condition: broker.InvalidField, Description: fmt.Sprintf("a batch of %d messages is not between 1 and %d", len(sections), maxBatch),
 		}
 	}
 	for _, section := range sections {

@@ -21,7 +21,7 @@ const (
 func (r *request) subscription() (topic, name string, err error) {
 	topic, name, ok := broker.CutSubscription(r.entity)
 	if !ok {
-		return "", "", &amqp.Error{Condition: condNotAllowed, Description: "'" + r.entity + "' is not a subscription and has no rules."}
+		return "", "", &amqp.Error{Condition: broker.NotAllowed, Description: "'" + r.entity + "' is not a subscription and has no rules."}
 	}
 	return topic, name, nil
 }

@@ -164,7 +164,7 @@ type replyFeed struct {
 
 func (f *replyFeed) push(link *outgoing, raw []byte) {
 	if len(f.waiting) >= maxReplies || f.size > maxReplyBytes {
-		link.detach(&amqp.Error{Condition: condLimit, Description: "too many answers wait for credit"})
+		link.detach(&amqp.Error{Condition: broker.ResourceLimitExceeded, Description: "too many answers wait for credit"})
 		return
 	}
 	f.waiting = append(f.waiting, raw)
@@ -219,7 +219,7 @@ type permit struct {
 func (c *conn) keep(path string, given permit) response {
 	path = auth.Path(path)
 	if _, ok := c.tokens[path]; !ok && len(c.tokens) >= maxTokens {
-		return failure(&amqp.Error{Condition: condLimit, Description: "too many tokens on one connection"})
+		return failure(&amqp.Error{Condition: broker.ResourceLimitExceeded, Description: "too many tokens on one connection"})
 	}
 	c.tokens[path] = given
 	return response{code: http.StatusAccepted, description: "Accepted"}

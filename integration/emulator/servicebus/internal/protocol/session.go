@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
+	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
 )
 
 const (
@@ -101,7 +102,7 @@ func (s *session) attach(p *amqp.Attach) error {
 	case s.incoming[p.Handle] != nil || s.outgoing[p.Handle] != nil:
 		return &amqp.Error{Condition: condHandleInUse, Description: fmt.Sprintf("handle %d is in use", p.Handle)}
 	case s.conn.links >= maxLinks:
-		return &amqp.Error{Condition: condLimit, Description: fmt.Sprintf("more than %d links on a connection", maxLinks)}
+		return &amqp.Error{Condition: broker.ResourceLimitExceeded, Description: fmt.Sprintf("more than %d links on a connection", maxLinks)}
 	case p.Receiver:
 		s.attachOutgoing(p)
 	default:
@@ -215,7 +216,7 @@ func (s *session) transfer(p *amqp.Transfer, payload []byte) error {
 	l := s.incoming[p.Handle]
 	if l == nil {
 		if s.outgoing[p.Handle] != nil {
-			return &amqp.Error{Condition: condNotAllowed, Description: "a transfer on a link for receiving"}
+			return &amqp.Error{Condition: broker.NotAllowed, Description: "a transfer on a link for receiving"}
 		}
 		return nil // sent before the client knew of the detach
 	}

@@ -59,7 +59,8 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.config.Next.ServeHTTP(w, r)
 		return
 	}
-	err := h.authorize(c, op.needs)
+	err := h.config.Keys.Request(r, op.needs, fmt.Sprintf("'%v' claim(s) are required to perform this operation, on the resource 'sb://%s/%s'",
+		op.needs, r.Host, c.path))
 	if err == nil {
 		err = c.guard(op.kind)
 	}
@@ -128,20 +129,6 @@ func parseToken(text string) (amqp.UUID, bool) {
 		return amqp.UUID{}, false
 	}
 	return amqp.UUID(raw), true
-}
-
-// authorize checks the token of a request, as those of the administration are, and that its key has a right.
-func (h *handler) authorize(c *call, needs auth.Rights) error {
-	token := c.r.Header.Get("Authorization")
-	if token == "" && h.config.Keys.Mode != auth.Strict {
-		return nil
-	}
-	grant, _, err := h.config.Keys.Token(token, "https://"+c.r.Host+c.r.URL.Path, time.Now())
-	if err == nil && !grant.Rights.Has(needs) {
-		err = fmt.Errorf("%w: '%v' claim(s) are required to perform this operation, on the resource 'sb://%s/%s'",
-			auth.ErrDenied, needs, c.r.Host, c.path)
-	}
-	return err
 }
 
 // guard waits and fails as has been ordered.

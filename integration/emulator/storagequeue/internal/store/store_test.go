@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -103,47 +104,6 @@ func TestOvertaken(t *testing.T) {
 	}
 }
 
-func TestReceipts(t *testing.T) {
-	s := newStore(t)
-	m := put(t, s, "one", 0, start)
-	taken := take(t, s, 1, time.Minute, start)[0]
-	if taken.DequeueCount != 1 || taken.Receipt == m.Receipt {
-		t.Errorf("got %+v", taken)
-	}
-	if err := s.Delete(orders, m.ID, m.Receipt, start); !errors.Is(err, ErrReceipt) {
-		t.Errorf("an old receipt: got %v", err)
-	}
-	text := "two"
-	updated, err := s.Update(orders, m.ID, taken.Receipt, &text, start.Add(time.Second), start)
-	if err != nil || updated.Text != text || updated.DequeueCount != 1 || updated.Receipt == taken.Receipt {
-		t.Errorf("got %+v, %v", updated, err)
-	}
-	if _, err := s.Update(orders, m.ID, updated.Receipt, nil, start.Add(2*time.Hour), start); !errors.Is(err, ErrTooLate) {
-		t.Errorf("beyond its end: got %v", err)
-	}
-	if _, err := s.Update(orders, m.ID, updated.Receipt, nil, start, start.Add(time.Hour)); !errors.Is(err, ErrNoMessage) {
-		t.Errorf("after its end: got %v", err)
-	}
-}
-
-func TestNoQueue(t *testing.T) {
-	s := newStore(t)
-	name := Name{Account: "account", Queue: "nothing"}
-	_, put := s.Put(name, "x", start, start, start)
-	_, take := s.Take(name, 1, start, start)
-	_, peek := s.Peek(name, 1, start)
-	_, update := s.Update(name, "x", "x", nil, start, start)
-	_, queue := s.Queue(name, start)
-	for i, err := range []error{
-		put, take, peek, update, queue,
-		s.Delete(name, "x", "x", start), s.Clear(name, start), s.DeleteQueue(name), s.SetMetadata(name, nil), s.SetPolicies(name, nil),
-	} {
-		if !errors.Is(err, ErrNoQueue) {
-			t.Errorf("%d: got %v", i, err)
-		}
-	}
-}
-
 func TestAutoCreate(t *testing.T) {
 	s, err := Open(Config{AutoCreate: true})
 	if err != nil {
@@ -160,57 +120,6 @@ func TestAutoCreate(t *testing.T) {
 	}
 	if created, err := s.CreateQueue(orders, nil); created || err != nil {
 		t.Errorf("got %v, %v", created, err)
-	}
-}
-
-func TestCreateQueue(t *testing.T) {
-	s := newStore(t)
-	name := Name{Account: "account", Queue: "other"}
-	for _, step := range []struct {
-		metadata map[string]string
-		created  bool
-		err      error
-	}{
-		{map[string]string{"Key": "a"}, true, nil},
-		{map[string]string{"key": "a"}, false, nil},
-		{map[string]string{"key": "A"}, false, ErrQueueExists},
-		{map[string]string{"other": "a"}, false, ErrQueueExists},
-		{nil, false, ErrQueueExists},
-	} {
-		created, err := s.CreateQueue(name, step.metadata)
-		if created != step.created || !errors.Is(err, step.err) {
-			t.Errorf("%v: got %v, %v", step.metadata, created, err)
-		}
-	}
-}
-
-func TestQueues(t *testing.T) {
-	s := newStore(t)
-	for _, queue := range []string{"b", "ab", "aa", "ac"} {
-		if _, err := s.CreateQueue(Name{Account: "account", Queue: queue}, nil); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, test := range []struct {
-		account, prefix, from string
-		limit                 int
-		want                  []string
-		next                  string
-	}{
-		{"account", "", "", 10, []string{"aa", "ab", "ac", "b", "orders"}, ""},
-		{"account", "a", "", 2, []string{"aa", "ab"}, "ac"},
-		{"account", "a", "ac", 2, []string{"ac"}, ""},
-		{"account", "", "c", 1, []string{"orders"}, ""},
-		{"other", "", "", 1, nil, ""},
-	} {
-		page, next := s.Queues(test.account, test.prefix, test.from, test.limit)
-		var got []string
-		for i := range page {
-			got = append(got, page[i].Name)
-		}
-		if !slices.Equal(got, test.want) || next != test.next {
-			t.Errorf("%+v: got %q, %q", test, got, next)
-		}
 	}
 }
 
@@ -234,5 +143,100 @@ func TestMany(t *testing.T) {
 	}
 	if q, err := s.Queue(orders, start.Add(time.Hour)); err != nil || q.Messages != 0 {
 		t.Errorf("got %+v, %v", q, err)
+	}
+}
+
+// seen returns the texts of a queue in pages of two.
+func seen(t *testing.T, s *Store, name Name) []string {
+	t.Helper()
+	var all []string
+	for from, more := uint64(0), true; more; more = from != 0 {
+		page, next, err := s.Browse(name, from, 2, start)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range page {
+			all = append(all, m.Text)
+		}
+		from = next
+	}
+	return all
+}
+
+// TestBrowse shows hidden messages too, in the order of their arrival, and changes none.
+func TestBrowse(t *testing.T) {
+	s := newStore(t)
+	for i := range 250 {
+		put(t, s, strconv.Itoa(i), time.Duration(i%3)*time.Minute, start)
+	}
+	taken := take(t, s, 1, time.Minute, start)[0]
+	all := seen(t, s, orders)
+	if len(all) != 250 || all[0] != "0" || all[249] != "249" || !slices.Contains(all, taken.Text) {
+		t.Errorf("seen are %v", all)
+	}
+	summary, err := s.Summary(orders, start)
+	if err != nil || summary.Messages != 250 || summary.Hidden != 167 || summary.Size != 10+180+450 {
+		t.Errorf("%+v, %v", summary, err)
+	}
+	m, err := s.Message(orders, taken.ID, start)
+	if err != nil || m.Receipt != taken.Receipt || m.DequeueCount != 1 {
+		t.Errorf("looking has changed it: %+v, %v", m, err)
+	}
+	if err := s.Remove(orders, taken.ID, start); err != nil {
+		t.Error(err)
+	}
+	if err := s.Delete(orders, taken.ID, taken.Receipt, start); !errors.Is(err, ErrNoMessage) {
+		t.Errorf("it is deleted twice: %v", err)
+	}
+	if n, err := s.Empty(orders, start); n != 249 || err != nil {
+		t.Errorf("emptied %d, %v", n, err)
+	}
+	if summary, err := s.Summary(orders, start); err != nil || summary.Size != 0 || summary.Messages != 0 {
+		t.Errorf("%+v, %v", summary, err)
+	}
+	none := Name{Account: "account", Queue: "none"}
+	if _, _, err := s.Browse(none, 0, 1, start); !errors.Is(err, ErrNoQueue) {
+		t.Error(err)
+	}
+	if err := s.Remove(none, "id", start); !errors.Is(err, ErrNoQueue) || len(s.Summaries(start)) != 1 {
+		t.Errorf("a queue was made: %v", err)
+	}
+}
+
+// TestMove has a message in one of two queues, also after a restart.
+func TestMove(t *testing.T) {
+	dir := t.TempDir()
+	s, err := Open(Config{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	poison := Name{Account: "account", Queue: "orders-poison"}
+	for _, name := range []Name{orders, poison} {
+		if _, err := s.CreateQueue(name, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m, err := s.Put(poison, "failed", start, start.Add(time.Hour), start)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Move(poison, m.ID, "nowhere", start.Add(time.Hour), start); !errors.Is(err, ErrNoQueue) {
+		t.Error(err)
+	}
+	if err := s.Move(poison, m.ID, "orders", start.Add(time.Hour), start); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Move(poison, m.ID, "orders", start.Add(time.Hour), start); !errors.Is(err, ErrNoMessage) {
+		t.Errorf("moved twice: %v", err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if s, err = Open(Config{Dir: dir}); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = s.Close() }()
+	if got, left := seen(t, s, orders), seen(t, s, poison); !slices.Equal(got, []string{"failed"}) || left != nil {
+		t.Errorf("the queues have %v and %v", got, left)
 	}
 }
