@@ -121,7 +121,7 @@ func TestRestoreCutShort(t *testing.T) {
 					t.Errorf("cut %d: %s is %s, %v", cut, name, v.Job.State, err)
 				}
 			}
-			back.halt()
+			back.destroy()
 		}
 	})
 }

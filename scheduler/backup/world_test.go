@@ -91,6 +91,26 @@ func (s *system) halt() {
 	s.stop = nil
 }
 
+// destroy removes the system's streams and buckets: fake time costs processor time for each stream of the server.
+func (s *system) destroy() {
+	s.t.Helper()
+	s.halt()
+	js, err := jetstream.New(s.nc)
+	s.must(err)
+	var own []string
+	names := js.StreamNames(s.t.Context())
+	for name := range names.Name() {
+		if strings.Contains(strings.ToLower(name), s.store.Prefix()) {
+			own = append(own, name)
+		}
+	}
+	s.must(names.Err())
+	for _, name := range own {
+		s.must(js.DeleteStream(s.t.Context(), name))
+	}
+	s.nc.Close()
+}
+
 // audit runs a consistency check with repairs, like a scheduler at its start, and records ended jobs.
 func (s *system) audit() {
 	s.t.Helper()
