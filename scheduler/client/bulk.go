@@ -34,19 +34,13 @@ func (c *Client) CreateOperation(ctx context.Context, b Bulk) (*view.Operation, 
 // Operations returns the operations of the last 7 days, newest first. With a collection, it returns only operations on its
 // jobs.
 func (c *Client) Operations(ctx context.Context, collection string) ([]*view.Operation, error) {
-	var page struct {
-		Value []*view.Operation `json:"value"`
-	}
-	_, err := c.call(ctx, http.MethodGet, "/operations"+inCollection(collection), nil, &page)
-	return page.Value, err
+	return list[*view.Operation](ctx, c, "/operations"+inCollection(collection))
 }
 
 // Operation returns an operation. A caller with rights on a single collection must name this collection; all jobs of the
 // operation are in it. Other callers may pass "".
 func (c *Client) Operation(ctx context.Context, id, collection string) (*view.Operation, error) {
-	op := &view.Operation{}
-	_, err := c.call(ctx, http.MethodGet, "/operations/"+url.PathEscape(id)+inCollection(collection), nil, op)
-	return op, err
+	return ask[view.Operation](ctx, c, http.MethodGet, "/operations/"+url.PathEscape(id)+inCollection(collection), nil)
 }
 
 // CancelOperation stops an operation between jobs. collection is as for [Client.Operation].

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler/intake"
+	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // Client calls a scheduler. It is safe for concurrent use.
@@ -98,4 +99,23 @@ func (c *Client) call(ctx context.Context, method, path string, body []byte, out
 		return 0, &Error{Status: resp.StatusCode, Message: c.server + " does not answer as Carillon does: " + err.Error()}
 	}
 	return resp.StatusCode, nil
+}
+
+// ask makes a request and decodes its answer.
+func ask[T any](ctx context.Context, c *Client, method, path string, body []byte, headers ...string) (*T, error) {
+	v := new(T)
+	_, err := c.call(ctx, method, path, body, v, headers...)
+	return v, err
+}
+
+// list returns the entries of a list without pages.
+func list[T any](ctx context.Context, c *Client, path string) ([]T, error) {
+	page, err := ask[view.List[T]](ctx, c, http.MethodGet, path, nil)
+	return page.Value, err
+}
+
+// do makes a request without a document, and ignores the answer.
+func (c *Client) do(ctx context.Context, method, path string) error {
+	_, err := c.call(ctx, method, path, nil, nil)
+	return err
 }

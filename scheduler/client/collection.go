@@ -54,42 +54,32 @@ func collectionPath(name string) string { return "/jobCollections/" + url.PathEs
 // PutCollection creates a collection or replaces its settings, as its Result reports. With dryRun, the scheduler checks
 // the request and stores nothing.
 func (c *Client) PutCollection(ctx context.Context, name string, body []byte, dryRun bool) (*Collection, error) {
-	put := &Collection{}
-	_, err := c.call(ctx, http.MethodPut, collectionPath(name)+PutOptions{DryRun: dryRun}.query(), body, put)
-	return put, err
+	return ask[Collection](ctx, c, http.MethodPut, collectionPath(name)+PutOptions{DryRun: dryRun}.query(), body)
 }
 
 // CreateCollection creates a collection. It returns ErrConflict if the collection exists.
 func (c *Client) CreateCollection(ctx context.Context, name string, body []byte) (*Collection, error) {
-	made := &Collection{}
-	_, err := c.call(ctx, http.MethodPut, collectionPath(name), body, made, PutOptions{OnlyNew: true}.headers()...)
-	return made, err
+	return ask[Collection](ctx, c, http.MethodPut, collectionPath(name), body, PutOptions{OnlyNew: true}.headers()...)
 }
 
 // Collection returns a collection.
 func (c *Client) Collection(ctx context.Context, name string) (*Collection, error) {
-	got := &Collection{}
-	_, err := c.call(ctx, http.MethodGet, collectionPath(name), nil, got)
-	return got, err
+	return ask[Collection](ctx, c, http.MethodGet, collectionPath(name), nil)
 }
 
 // Collections returns all collections by name.
 func (c *Client) Collections(ctx context.Context) ([]*Collection, error) {
-	var page struct {
-		Value []*Collection `json:"value"`
-	}
-	_, err := c.call(ctx, http.MethodGet, "/jobCollections", nil, &page)
-	return page.Value, err
+	return list[*Collection](ctx, c, "/jobCollections")
 }
 
 // EnableCollection resumes the jobs of a collection.
 func (c *Client) EnableCollection(ctx context.Context, name string) error {
-	return c.post(ctx, collectionPath(name)+"/enable")
+	return c.do(ctx, http.MethodPost, collectionPath(name)+"/enable")
 }
 
 // DisableCollection stops the jobs of a collection until it is enabled.
 func (c *Client) DisableCollection(ctx context.Context, name string) error {
-	return c.post(ctx, collectionPath(name)+"/disable")
+	return c.do(ctx, http.MethodPost, collectionPath(name)+"/disable")
 }
 
 // DeleteCollection deletes a collection. Without withJobs, it refuses a collection that has jobs; with it, the jobs and
@@ -99,6 +89,5 @@ func (c *Client) DeleteCollection(ctx context.Context, name string, withJobs boo
 	if !withJobs {
 		path += "?onlyEmpty=true"
 	}
-	_, err := c.call(ctx, http.MethodDelete, path, nil, nil)
-	return err
+	return c.do(ctx, http.MethodDelete, path)
 }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strconv"
 	"time"
 
@@ -48,7 +49,49 @@ const (
 // connection and resumes after the last received record, without loss or duplicates. It returns the error of the first
 // connection.
 func (c *Client) Follow(ctx context.Context, f Follow) error {
-	t := &tail{client: c, follow: &f}
+	t := &tail{client: c, path: f.path(), values: f.values(), lost: f.Lost, missed: f.Missed}
+	t.begun = func(ctx context.Context, place uint64) error {
+		if f.Last > 0 {
+			records, err := c.historyUpTo(ctx, &f.HistoryQuery, place, f.Last)
+			if err != nil {
+				return err
+			}
+			for _, r := range records {
+				f.Record(r)
+			}
+		}
+		if f.Begun == nil {
+			return nil
+		}
+		return f.Begun(ctx)
+	}
+	t.take = func(line []byte) (uint64, error) {
+		r := &Record{}
+		if err := json.Unmarshal(line, r); err != nil {
+			return 0, err
+		}
+		f.Record(r)
+		return r.Sequence, nil
+	}
+	return t.run(ctx)
+}
+
+// tail is a live tail of a history or of the audit log.
+type tail struct {
+	client *Client
+	path   string
+	values url.Values // select the records
+	place  *uint64    // resume after this sequence; nil: never connected
+	stood  bool       // the last connection was established
+
+	begun  func(ctx context.Context, place uint64) error // after the first connection is established; nil: no-op
+	take   func(line []byte) (sequence uint64, err error)
+	lost   func(error)
+	missed func(after, first uint64) // nil: no-op
+}
+
+// run follows the tail until it ends, and reconnects.
+func (t *tail) run(ctx context.Context) error {
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
 		err := t.connect(ctx)
 		switch {
@@ -63,7 +106,7 @@ func (c *Client) Follow(ctx context.Context, f Follow) error {
 		}
 		if t.stood {
 			pause = firstPause
-			f.Lost(err)
+			t.lost(err)
 		}
 		select {
 		case <-time.After(pause):
@@ -73,67 +116,40 @@ func (c *Client) Follow(ctx context.Context, f Follow) error {
 	}
 }
 
-// tail is the state of a live tail.
-type tail struct {
-	client *Client
-	follow *Follow
-	place  *uint64 // resume after this sequence; nil: only new records
-	stood  bool    // the last connection was established
-}
-
-// connect follows the history until the connection is lost.
+// connect receives records until the connection is lost.
 func (t *tail) connect(ctx context.Context) error {
 	t.stood = false
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	q := t.follow.values()
-	q.Set("follow", "true")
+	t.values.Set("follow", "true")
 	if t.place != nil {
-		q.Set("after", strconv.FormatUint(*t.place, 10))
+		t.values.Set("after", strconv.FormatUint(*t.place, 10))
 	}
-	resp, err := t.client.send(ctx, http.MethodGet, t.follow.path()+"?"+q.Encode(), nil)
+	resp, err := t.client.send(ctx, http.MethodGet, t.path+"?"+t.values.Encode(), nil)
 	if err != nil {
 		return err
 	}
 	defer resp.Body.Close()
 	t.stood = true
-	first, err := strconv.ParseUint(resp.Header.Get("Carillon-First-Sequence"), 10, 64)
-	if err == nil && t.place != nil && *t.place+1 < first && t.follow.Missed != nil {
-		t.follow.Missed(*t.place, first)
+	first, err := strconv.ParseUint(resp.Header.Get(firstHeader), 10, 64)
+	if err == nil && t.place != nil && *t.place+1 < first && t.missed != nil {
+		t.missed(*t.place, first)
 	}
 	alive := func() {}
-	if place, err := strconv.ParseUint(resp.Header.Get("Carillon-Sequence"), 10, 64); err == nil {
-		if err := t.begin(ctx, place); err != nil {
-			return err
+	if place, err := strconv.ParseUint(resp.Header.Get(sequenceHeader), 10, 64); err == nil {
+		if t.place == nil && t.begun != nil {
+			if err := t.begun(ctx, place); err != nil {
+				return err
+			}
+		}
+		if t.place == nil {
+			t.place = &place
 		}
 		watchdog := time.AfterFunc(silence, func() { cancel(errSilent) })
 		defer watchdog.Stop()
 		alive = func() { watchdog.Reset(silence) }
 	}
 	return t.read(ctx, bufio.NewScanner(resp.Body), alive)
-}
-
-// begin stores the start of the first connection and reads the records before it.
-func (t *tail) begin(ctx context.Context, place uint64) error {
-	if t.place != nil {
-		return nil
-	}
-	if t.follow.Last > 0 {
-		records, err := t.client.historyUpTo(ctx, &t.follow.HistoryQuery, place, t.follow.Last)
-		if err != nil {
-			return err
-		}
-		for _, r := range records {
-			t.follow.Record(r)
-		}
-	}
-	if t.follow.Begun != nil {
-		if err := t.follow.Begun(ctx); err != nil {
-			return err
-		}
-	}
-	t.place = &place
-	return nil
 }
 
 // read reads lines until the connection ends.
@@ -149,17 +165,16 @@ func (t *tail) read(ctx context.Context, lines *bufio.Scanner, alive func()) err
 				Message string `json:"message"`
 			} `json:"end"`
 		}
-		r := &Record{}
-		if err := errors.Join(json.Unmarshal(lines.Bytes(), &line), json.Unmarshal(lines.Bytes(), r)); line.End == nil && err != nil {
-			return fmt.Errorf("%s sent a line that is no history record: %w", t.client.server, err)
-		}
-		if line.End != nil {
+		if err := json.Unmarshal(lines.Bytes(), &line); err == nil && line.End != nil {
 			return &EndedError{line.End.Message}
 		}
-		if t.place != nil && r.Sequence > 0 {
-			t.place = &r.Sequence
+		sequence, err := t.take(lines.Bytes())
+		if err != nil {
+			return fmt.Errorf("%s sent a line that is no record: %w", t.client.server, err)
 		}
-		t.follow.Record(r)
+		if t.place != nil && sequence > 0 {
+			t.place = &sequence
+		}
 	}
 	err := context.Cause(ctx)
 	switch {

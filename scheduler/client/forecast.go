@@ -41,7 +41,5 @@ func (c *Client) Forecast(ctx context.Context, q ForecastQuery) (*Forecast, erro
 	if !q.From.IsZero() {
 		v.Set("from", q.From.UTC().Format(time.RFC3339))
 	}
-	f := &Forecast{}
-	_, err := c.call(ctx, http.MethodGet, "/forecast?"+v.Encode(), nil, f)
-	return f, err
+	return ask[Forecast](ctx, c, http.MethodGet, "/forecast?"+v.Encode(), nil)
 }

@@ -125,24 +125,17 @@ func (o PutOptions) query() string {
 
 // Put creates a job or replaces its definition, as its Result reports.
 func (c *Client) Put(ctx context.Context, k scheduler.Key, body []byte, o PutOptions) (*Job, error) {
-	return c.job(ctx, http.MethodPut, jobPath(k)+o.query(), body, o.headers()...)
+	return ask[Job](ctx, c, http.MethodPut, jobPath(k)+o.query(), body, o.headers()...)
 }
 
 // Patch merges a document into a job's definition (RFC 7396): absent fields stay, and null removes a field.
 func (c *Client) Patch(ctx context.Context, k scheduler.Key, body []byte, o PutOptions) (*Job, error) {
-	return c.job(ctx, http.MethodPatch, jobPath(k)+o.query(), body, o.headers()...)
+	return ask[Job](ctx, c, http.MethodPatch, jobPath(k)+o.query(), body, o.headers()...)
 }
 
 // Get returns a job.
 func (c *Client) Get(ctx context.Context, k scheduler.Key) (*Job, error) {
-	return c.job(ctx, http.MethodGet, jobPath(k), nil)
-}
-
-// job makes a request whose answer is a job.
-func (c *Client) job(ctx context.Context, method, path string, body []byte, headers ...string) (*Job, error) {
-	j := &Job{}
-	_, err := c.call(ctx, method, path, body, j, headers...)
-	return j, err
+	return ask[Job](ctx, c, http.MethodGet, jobPath(k), nil)
 }
 
 // Run starts a manual run and returns the id of the occurrence.
@@ -172,12 +165,12 @@ func (c *Client) Resubmit(ctx context.Context, k scheduler.Key, occurrence strin
 
 // Enable resumes a disabled or paused job. The Result of the returned job reports whether the job changed.
 func (c *Client) Enable(ctx context.Context, k scheduler.Key) (*Job, error) {
-	return c.job(ctx, http.MethodPost, jobPath(k)+"/enable", nil)
+	return ask[Job](ctx, c, http.MethodPost, jobPath(k)+"/enable", nil)
 }
 
 // Disable stops a job until it is enabled. It returns the job as [Client.Enable] does.
 func (c *Client) Disable(ctx context.Context, k scheduler.Key) (*Job, error) {
-	return c.job(ctx, http.MethodPost, jobPath(k)+"/disable", nil)
+	return ask[Job](ctx, c, http.MethodPost, jobPath(k)+"/disable", nil)
 }
 
 // Pause stops a job until a time, then the job resumes automatically. until is an RFC 3339 time or, on the job's clock,
@@ -213,9 +206,7 @@ func send[T any](ctx context.Context, c *Client, path string, document any) (*T,
 			return nil, err
 		}
 	}
-	v := new(T)
-	_, err := c.call(ctx, http.MethodPost, path, body, v)
-	return v, err
+	return ask[T](ctx, c, http.MethodPost, path, body)
 }
 
 // tryTimeout exceeds the duration of a test run: a minute, plus some seconds in the queue behind other requests of the
@@ -230,20 +221,12 @@ func (c *Client) Try(ctx context.Context, k scheduler.Key, body []byte) (*view.T
 	defer done()
 	ctx, cancel := context.WithTimeout(ctx, tryTimeout)
 	defer cancel()
-	v := &view.Trial{}
-	_, err := p.call(ctx, http.MethodPost, jobPath(k)+"/try", body, v)
-	return v, err
-}
-
-func (c *Client) post(ctx context.Context, path string) error {
-	_, err := c.call(ctx, http.MethodPost, path, nil, nil)
-	return err
+	return ask[view.Trial](ctx, p, http.MethodPost, jobPath(k)+"/try", body)
 }
 
 // Delete deletes a job and its history.
 func (c *Client) Delete(ctx context.Context, k scheduler.Key) error {
-	_, err := c.call(ctx, http.MethodDelete, jobPath(k), nil, nil)
-	return err
+	return c.do(ctx, http.MethodDelete, jobPath(k))
 }
 
 // Doctor runs a consistency check of jobs and batons, and repairs the problems if fix is set.
@@ -252,7 +235,5 @@ func (c *Client) Doctor(ctx context.Context, fix bool) (*view.AuditReport, error
 	if fix {
 		path += "?fix=true"
 	}
-	r := &view.AuditReport{}
-	_, err := c.call(ctx, http.MethodPost, path, nil, r)
-	return r, err
+	return ask[view.AuditReport](ctx, c, http.MethodPost, path, nil)
 }

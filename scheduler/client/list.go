@@ -78,11 +78,8 @@ func pages[T any](ctx context.Context, c *Client, path string, q url.Values, siz
 		var none T
 		for q := q; q != nil; {
 			q.Set("$top", strconv.Itoa(size))
-			var page struct {
-				Value    []T     `json:"value"`
-				NextLink *string `json:"nextLink"`
-			}
-			if _, err := c.call(ctx, http.MethodGet, path+"?"+q.Encode(), nil, &page); err != nil {
+			page, err := ask[view.List[T]](ctx, c, http.MethodGet, path+"?"+q.Encode(), nil)
+			if err != nil {
 				yield(none, err)
 				return
 			}
@@ -91,7 +88,6 @@ func pages[T any](ctx context.Context, c *Client, path string, q url.Values, siz
 					return
 				}
 			}
-			var err error
 			if q, err = following(page.NextLink); err != nil {
 				yield(none, err)
 				return

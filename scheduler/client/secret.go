@@ -27,11 +27,7 @@ func (c *Client) PutSecret(ctx context.Context, name, value, description string)
 
 // Secrets returns all shared secrets by name.
 func (c *Client) Secrets(ctx context.Context) ([]*view.SharedSecret, error) {
-	var page struct {
-		Value []*view.SharedSecret `json:"value"`
-	}
-	_, err := c.call(ctx, http.MethodGet, "/secrets", nil, &page)
-	return page.Value, err
+	return list[*view.SharedSecret](ctx, c, "/secrets")
 }
 
 // DeleteSecret deletes a shared secret. force deletes one that jobs refer to, too.
@@ -40,15 +36,12 @@ func (c *Client) DeleteSecret(ctx context.Context, name string, force bool) erro
 	if force {
 		path += "?force=true"
 	}
-	_, err := c.call(ctx, http.MethodDelete, path, nil, nil)
-	return err
+	return c.do(ctx, http.MethodDelete, path)
 }
 
 // RotateSecrets seals the secrets of all jobs and all shared secrets with the server's first key. It has no timeout.
 func (c *Client) RotateSecrets(ctx context.Context) (*view.Rotation, error) {
 	patient, done := c.patient()
 	defer done()
-	r := &view.Rotation{}
-	_, err := patient.call(ctx, http.MethodPost, "/secrets/rotate", nil, r)
-	return r, err
+	return ask[view.Rotation](ctx, patient, http.MethodPost, "/secrets/rotate", nil)
 }

@@ -15,16 +15,10 @@ func (c *Client) CreateToken(ctx context.Context, q view.TokenRequest) (*view.Ne
 
 // Tokens returns all access tokens without their texts, newest last.
 func (c *Client) Tokens(ctx context.Context) ([]*view.Token, error) {
-	var page struct {
-		Value []*view.Token `json:"value"`
-	}
-	_, err := c.call(ctx, http.MethodGet, "/tokens", nil, &page)
-	return page.Value, err
+	return list[*view.Token](ctx, c, "/tokens")
 }
 
 // RevokeToken revokes an access token immediately.
 func (c *Client) RevokeToken(ctx context.Context, id string) (*view.Token, error) {
-	t := &view.Token{}
-	_, err := c.call(ctx, http.MethodDelete, "/tokens/"+url.PathEscape(id), nil, t)
-	return t, err
+	return ask[view.Token](ctx, c, http.MethodDelete, "/tokens/"+url.PathEscape(id), nil)
 }

@@ -13,9 +13,7 @@ import (
 // Account lists every instant of a job that was due in a period, with its record or the lack of one. The scheduler reads
 // the bounds with [why.ParseMoment]. If [why.Account.Next] is set, the period exceeds one answer.
 func (c *Client) Account(ctx context.Context, k scheduler.Key, from, to string) (*why.Account, error) {
-	a := &why.Account{}
-	_, err := c.call(ctx, http.MethodGet, jobPath(k)+"/account?"+url.Values{"from": {from}, "to": {to}}.Encode(), nil, a)
-	return a, err
+	return ask[why.Account](ctx, c, http.MethodGet, jobPath(k)+"/account?"+url.Values{"from": {from}, "to": {to}}.Encode(), nil)
 }
 
 // Reasons explains why a job ran at a time, or did not.
@@ -34,7 +32,5 @@ func (r *Reasons) UnmarshalJSON(data []byte) error {
 // Why explains why a job ran at a time, or did not. [why.ParseMoment] defines the forms of at. Default: the latest
 // instant that did not run, else the next one.
 func (c *Client) Why(ctx context.Context, k scheduler.Key, at string) (*Reasons, error) {
-	r := &Reasons{}
-	_, err := c.call(ctx, http.MethodGet, jobPath(k)+"/why?"+url.Values{"at": {at}}.Encode(), nil, r)
-	return r, err
+	return ask[Reasons](ctx, c, http.MethodGet, jobPath(k)+"/why?"+url.Values{"at": {at}}.Encode(), nil)
 }
