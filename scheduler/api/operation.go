@@ -90,13 +90,15 @@ func (op *Operation) Param(name string) (Param, bool) {
 	return Param{}, false
 }
 
-// ParamNames are the names of the query parameters.
-func (op *Operation) ParamNames() []string {
-	names := make([]string, len(op.Query))
-	for i := range op.Query {
-		names[i] = op.Query[i].Name
+// Params are the query parameters of a page, or of a live tail; over HTTP or over NATS.
+func (op *Operation) Params(tail, overHTTP bool) []Param {
+	var all []Param
+	for _, p := range op.Query {
+		if !(p.Page && tail || p.Tail && !tail || p.HTTP && !overHTTP) {
+			all = append(all, p)
+		}
 	}
-	return names
+	return all
 }
 
 // wildcard is a name in a path.

@@ -18,6 +18,10 @@ type Param struct {
 	Max     int      // of a Number; 0: no limit
 	Default int      // of a Number; 0: none
 	Words   []string // of a Word: its values
+
+	Page bool // it is of a page only, not of a live tail
+	Tail bool // it is of a live tail only
+	HTTP bool // requests over NATS do not have it
 }
 
 // Kind is the type of a parameter.
@@ -25,11 +29,12 @@ type Kind int
 
 // The kinds.
 const (
-	Text    Kind = iota
-	Flag         // true or false
-	Number       // a whole number
-	Instant      // a time (RFC 3339)
-	Word         // one of some words
+	Text     Kind = iota
+	Flag          // true or false
+	Number        // a whole number
+	Sequence      // the sequence of a record
+	Instant       // a time (RFC 3339)
+	Word          // one of some words
 )
 
 // Description is the parameter's text with its default.
@@ -47,9 +52,12 @@ var (
 	ofCollection = Param{Name: "collection", Text: "with the rights on that collection only"}
 
 	page = []Param{
-		{Name: "$top", Kind: Number, Min: 1, Max: view.MaxPage, Default: view.MaxPage, Text: "how many entries the page has at most"},
-		{Name: "$skip", Kind: Number, Text: "how many entries to skip before it"},
-		{Name: "$skiptoken", Text: "where the page begins: the value in a nextLink"},
+		{
+			Name: "$top", Kind: Number, Min: 1, Max: view.MaxPage, Default: view.MaxPage, Page: true,
+			Text: "how many entries the page has at most",
+		},
+		{Name: "$skip", Kind: Number, Page: true, Text: "how many entries to skip before it"},
+		{Name: "$skiptoken", Page: true, Text: "where the page begins: the value in a nextLink"},
 	}
 	search = append(slices.Clone(page),
 		Param{Name: "$filter", Text: "state eq enabled|disabled|completed|faulted|damaged|paused"},
@@ -79,8 +87,8 @@ var (
 		},
 	}
 	follow = []Param{
-		{Name: "follow", Kind: Flag, Text: "a live tail instead of a page"},
-		{Name: "after", Kind: Number, Text: "of a live tail: the sequence after which it begins; default: from now on"},
+		{Name: "follow", Kind: Flag, HTTP: true, Text: "a live tail instead of a page"},
+		{Name: "after", Kind: Sequence, Tail: true, Text: "of a live tail: the sequence after which it begins; default: from now on"},
 	}
 	history = slices.Concat(page, []Param{
 		{
@@ -90,13 +98,15 @@ var (
 		},
 		{Name: "uid", Text: "only records of the job with that uid, and not of an earlier job of the same name"},
 		{Name: "earlier", Kind: Flag, Text: "also records of earlier jobs of the name"},
-	}, follow, []Param{{Name: "as", Kind: Word, Words: []string{"ndjson", "sse"}, Text: "the form of a live tail"}})
+	}, follow, []Param{{
+		Name: "as", Kind: Word, Words: []string{"ndjson", "sse"}, Tail: true, HTTP: true, Text: "the form of a live tail",
+	}})
 	audit = slices.Concat(page, []Param{
 		{Name: "kind", Kind: Word, Words: words(trail.Kinds), Text: "only changes to such objects"},
 		{Name: "who", Text: "only changes by the caller of that name"},
 		{Name: "op", Kind: Word, Words: trail.Ops, Text: "only such changes"},
 		{Name: "since", Kind: Instant, Text: "only changes at that time or later"},
-		{Name: "until", Kind: Instant, Text: "only changes before that time"},
+		{Name: "until", Kind: Instant, Page: true, Text: "only changes before that time"},
 	}, follow)
 )
 
@@ -107,9 +117,3 @@ func words[T ~string](from []T) []string {
 	}
 	return all
 }
-
-// HistoryTail and AuditTail are the parameters of a live tail; parameters of a page are refused.
-var (
-	HistoryTail = []string{"$filter", "uid", "earlier", "follow", "after", "as"}
-	AuditTail   = []string{"kind", "who", "op", "since", "follow", "after"}
-)

@@ -87,7 +87,7 @@ func (r *request) ask(m *nats.Msg, q url.Values) error {
 		}
 		body[name] = value
 		p, _ := r.Param(name)
-		if n, err := strconv.ParseUint(value, 10, 64); err == nil && p.Kind == api.Number {
+		if n, err := strconv.ParseUint(value, 10, 64); err == nil && (p.Kind == api.Number || p.Kind == api.Sequence) {
 			body[name] = n
 		} else if on, err := strconv.ParseBool(value); err == nil && p.Kind == api.Flag {
 			body[name] = on

@@ -271,14 +271,19 @@ func (a *API) call(ctx context.Context, e endpoint, m micro.Request) (ans answer
 			ans = answer{err: errPanicked}
 		}
 	}()
-	verb, name, _ := strings.Cut(strings.TrimPrefix(m.Subject(), a.cfg.Prefix+".api."), ".")
 	how, err := orderOf(m, e.op)
 	if err != nil {
 		return answer{err: err}
 	}
-	return e.call(asking(ctx, m), a.cfg.Service.If(how.when), request{
-		op: e.op, verb: verb, name: name, body: m.Data(), how: how, room: int(a.cfg.Conn.MaxPayload()) - replyMargin,
-	})
+	r := a.request(e, m)
+	r.how = how
+	return e.call(asking(ctx, m), a.cfg.Service.If(how.when), r)
+}
+
+// request returns the parts of a request.
+func (a *API) request(e endpoint, m micro.Request) request {
+	verb, name, _ := strings.Cut(strings.TrimPrefix(m.Subject(), a.cfg.Prefix+".api."), ".")
+	return request{op: e.op, verb: verb, name: name, body: m.Data(), room: int(a.cfg.Conn.MaxPayload()) - replyMargin}
 }
 
 // orderOf parses the headers of a request. It refuses headers that op, nil for none, does not support.

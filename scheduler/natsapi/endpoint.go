@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"maps"
-	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -31,18 +30,6 @@ type endpoint struct {
 	live    bool // answers with a live tail, not with call
 }
 
-// calls answer the lists that may exceed one message, by the ID of the operation.
-var calls = map[string]call{
-	"listJobs":          list,
-	"listAllJobs":       list,
-	"jobHistory":        history,
-	"collectionHistory": history,
-	"history":           history,
-	"jobAudit":          audit,
-	"collectionAudit":   audit,
-	"audit":             audit,
-}
-
 // names matches the names in a subject of the table.
 var names = regexp.MustCompile(`\{\w+\}`)
 
@@ -55,11 +42,7 @@ func endpoints() []endpoint {
 		if e.Live {
 			answers = "a live tail of new records, or of all records after a sequence"
 		}
-		call := calls[e.ID]
-		if dispatch.Performs(e.Operation) {
-			call = perform
-		}
-		all = append(all, endpoint{e.Name, names.ReplaceAllString(e.Subject, "*"), answers, e.Operation, call, e.Live})
+		all = append(all, endpoint{e.Name, names.ReplaceAllString(e.Subject, "*"), answers, e.Operation, perform, e.Live})
 	}
 	all = append(all, malformed("malformed", "*.*.*.>"))
 	for _, verb := range slices.Sorted(maps.Keys(single)) {
@@ -138,107 +121,6 @@ func (a answer) code() int {
 	return max(a.status, 200)
 }
 
-// unlessKnown returns the answer to a read, unless its condition decides otherwise: 304 if the caller has the current
-// version.
-func (r request) unlessKnown(what string, ans answer) answer {
-	switch r.how.when.Judge(ans.etag, true) {
-	case scheduler.Unmodified:
-		return answer{status: 304, etag: ans.etag}
-	case scheduler.Differs:
-		return answer{err: r.how.when.Check(what, ans.etag)}
-	case scheduler.Holds:
-	}
-	return ans
-}
-
-// history answers with records of a job, of a collection or of all jobs.
-func history(ctx context.Context, s *service.Service, r request) answer {
-	q, err := readQuery(ctx, r.body, historyList)
-	if err != nil {
-		return answer{err: err}
-	}
-	asked := service.HistoryQuery{Key: r.key()}
-	asked.RecordFilter, err = view.HistoryFilter(q.Filter, s.Now())
-	page := q.page()
-	if err == nil {
-		page.Before, err = view.ReadHistoryToken(q.After)
-	}
-	if err != nil {
-		return answer{err: err}
-	}
-	asked.UID, asked.Earlier = q.UID, q.Earlier
-	records, before, err := s.History(ctx, asked, page)
-	if err != nil {
-		return answer{err: err}
-	}
-	values := make([]json.RawMessage, len(records))
-	for i, rec := range records {
-		values[i] = view.JSON(view.Record(rec))
-	}
-	return listing(values, before > 0, func(n int) string {
-		if n < len(records) { // the others did not fit
-			before = records[n-1].Sequence
-		}
-		return q.after(view.HistoryToken(before), 0)
-	}, r.room)
-}
-
-// query selects a part of a list: the body of a request, and the nextLink of its answer.
-type query struct {
-	view.JobSearch // $filter, of histories too, and the other fields for jobs
-
-	Skip  int    `json:"$skip,omitempty"`
-	After string `json:"$skiptoken,omitempty"` // begin after this position: a name, or the sequence of a record
-	Top   int    `json:"$top,omitempty"`
-
-	UID     string `json:"uid,omitempty"`     // of a history: the incarnation of the job
-	Earlier bool   `json:"earlier,omitempty"` // of a history: include deleted incarnations of the job
-}
-
-func (q query) page() view.Page { return view.Page{Skip: q.Skip, Top: q.Top, After: q.After} }
-
-// listKind is the kind of a list.
-type listKind int
-
-// The lists.
-const (
-	shortList listKind = iota // complete: collections, secrets
-	jobList
-	historyList
-)
-
-// readQuery parses the body of a list request; it may be empty.
-func readQuery(ctx context.Context, body []byte, of listKind) (q query, err error) {
-	err = readBody(ctx, body, func(o *document.Object) {
-		q.Top, q.Skip = pageIn(o)
-		q.Filter, _ = o.String("$filter")
-		if of != shortList {
-			q.After, _ = o.String("$skiptoken")
-		}
-		if of == jobList {
-			q.Labels, _ = o.String("labelSelector")
-			q.Prefix, _ = o.String("prefix")
-			q.Action, _ = o.String("actionType")
-			q.NextAfter, _ = o.String("nextAfter")
-			q.NextBefore, _ = o.String("nextBefore")
-			q.Text, _ = o.String("text")
-			q.Outcome, _ = o.String("lastOutcome")
-		}
-		if of == historyList {
-			q.UID, _ = o.String("uid")
-			q.Earlier, _ = o.Bool("earlier")
-		}
-	})
-	return q, err
-}
-
-// pageIn parses the bounds of a page.
-func pageIn(o *document.Object) (top, skip int) {
-	most, _ := o.Int("$top", 1, view.MaxPage)
-	left, _ := o.Int("$skip", 0, math.MaxInt32)
-	return int(most), int(left)
-}
-
 // readBody calls read with the body of a request if it is an object; an empty body is valid, too. The error reports all
 // problems, including unknown fields.
 func readBody(ctx context.Context, body []byte, read func(o *document.Object)) error {
@@ -256,33 +138,52 @@ func readBody(ctx context.Context, body []byte, read func(o *document.Object)) e
 	return scheduler.AsInvalid(reader.Err())
 }
 
-// behind returns the request for the page after n entries of q's page.
-func (q query) behind(n int) string {
-	q.Skip, q.After = q.Skip+n, ""
-	return string(view.JSON(q))
-}
-
-// after returns the request for the page after a position, skipping further entries.
-func (q query) after(place string, skip int) string {
-	q.Skip, q.After = skip, place
-	return string(view.JSON(q))
-}
-
-// listing answers with as many values as fit. next returns the request for the page behind n values.
-func listing(values []json.RawMessage, more bool, next func(n int) string, room int) answer {
+// listing answers with as many values of a page as fit.
+func (r request) listing(asked *dispatch.Request, page dispatch.Answer) answer {
+	values := make([]json.RawMessage, len(page.Items))
 	size := 0
-	for i, v := range values {
-		size += len(v) + 1
-		if size > room && i > 0 {
-			values, more = values[:i], true
+	for i, one := range page.Items {
+		values[i] = view.JSON(one)
+		size += len(values[i]) + 1
+		if size > r.room && i > 0 {
+			values = values[:i]
 			break
 		}
 	}
 	link := ""
-	if more {
-		link = next(len(values))
+	if changes := page.Next(len(values)); changes != nil {
+		next := maps.Clone(asked.Params)
+		for name, value := range changes {
+			delete(next, name)
+			if value != nil {
+				next[name] = value
+			}
+		}
+		link = string(view.JSON(next))
 	}
 	return answer{body: view.JSON(view.NewList(values, link))}
+}
+
+// shortPage are the parameters of a complete list. The request may have a filter, which has no effect.
+var shortPage = []api.Param{
+	{Name: "$top", Kind: api.Number, Min: 1, Max: view.MaxPage}, {Name: "$skip", Kind: api.Number}, {Name: "$filter"},
+}
+
+// part returns the requested page of a complete list.
+func part(asked *dispatch.Request, all dispatch.Answer) dispatch.Answer {
+	top, skip := asked.Number("$top"), asked.Number("$skip")
+	total := len(all.Items)
+	all.Items = all.Items[min(skip, total):]
+	if top > 0 && len(all.Items) > top {
+		all.Items = all.Items[:top]
+	}
+	all.Next = func(n int) map[string]any {
+		if skip+n >= total {
+			return nil
+		}
+		return map[string]any{"$skip": skip + n}
+	}
+	return all
 }
 
 // semver is the pattern that micro services must match (semver.org).

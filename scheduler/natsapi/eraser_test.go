@@ -33,7 +33,7 @@ func (l laborious) EraseSpec(ctx context.Context, sequence uint64) error {
 // only, and what comes behind them need not wait for all of it.
 func TestErasingHoldsUpNothing(t *testing.T) {
 	storetest.Test(t, func(t *testing.T) {
-		w := newWorldIn(t, jetstream.MemoryStorage)
+		w := newWorld(t)
 		next := w.results()
 		const flood = 1000
 		for i := range flood {
@@ -55,7 +55,7 @@ func TestErasingHoldsUpNothing(t *testing.T) {
 // TestFloodLeavesNothing floods an ingest with rejected specs that hold a secret, and with accepted ones: soon nothing of the
 // secret lies on the disk any more, although not each was overwritten.
 func TestFloodLeavesNothing(t *testing.T) {
-	w := newWorld(t)
+	w := newWorldIn(t, jetstream.FileStorage)
 	next := w.results()
 	const suffix, flood = "-in-a-flood", 300
 	erased := new(atomic.Int64)
@@ -103,7 +103,7 @@ func (k keeping) PublishResult(ctx context.Context, _, _ string, _ []byte) error
 // TestBacklogIsBoundedInBytes has many large specs wait: an ingest that does not get on takes some of them only.
 func TestBacklogIsBoundedInBytes(t *testing.T) {
 	storetest.Test(t, func(t *testing.T) {
-		w := newWorldIn(t, jetstream.MemoryStorage)
+		w := newWorld(t)
 		body := `{"description": "` + strings.Repeat("x", 16_000) + `"}`
 		for i := range 3000 {
 			if _, err := w.js.PublishAsync(fmt.Sprintf("carillon.spec.put.default.j%d", i), []byte(body)); err != nil {

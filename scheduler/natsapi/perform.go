@@ -1,6 +1,7 @@
 package natsapi
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -18,7 +19,7 @@ import (
 
 // perform answers a request for an operation of package dispatch.
 func perform(ctx context.Context, s *service.Service, r request) answer {
-	asked, err := r.read(ctx)
+	asked, err := r.read(ctx, false)
 	if err != nil {
 		return answer{err: err}
 	}
@@ -26,8 +27,10 @@ func perform(ctx context.Context, s *service.Service, r request) answer {
 	switch {
 	case err != nil:
 		return answer{err: err}
+	case v.Items != nil && v.Next == nil:
+		return r.listing(asked, part(asked, v))
 	case v.Items != nil:
-		return few(ctx, r, v.Items)
+		return r.listing(asked, v)
 	case v.Document == nil:
 		return answer{}
 	}
@@ -41,15 +44,26 @@ func perform(ctx context.Context, s *service.Service, r request) answer {
 		))}
 	}
 	if !r.op.Changes() && v.ETag != "" {
-		return r.unlessKnown(v.What, ans)
+		switch known, err := dispatch.Known(r.how.when, v.What, v.ETag); {
+		case err != nil:
+			return answer{err: err}
+		case known:
+			return answer{status: 304, etag: v.ETag}
+		}
 	}
 	return ans
 }
 
 // read returns the request for an operation. Parameters that are not in its subject or its headers are fields of its
-// body.
-func (r request) read(ctx context.Context) (*dispatch.Request, error) {
-	asked := &dispatch.Request{Op: r.op, Params: map[string]any{"strict": r.how.strict, "dryRun": r.how.dryRun}}
+// body. tail: it is for a live tail.
+func (r request) read(ctx context.Context, tail bool) (*dispatch.Request, error) {
+	asked := &dispatch.Request{Op: r.op, Params: map[string]any{}}
+	if r.how.strict {
+		asked.Params["strict"] = true
+	}
+	if r.how.dryRun {
+		asked.Params["dryRun"] = true
+	}
 	name := r.name
 	if own := len(api.NamesIn(r.op.Subject)); r.op.Scoped {
 		tokens := strings.Split(name, ".")
@@ -67,20 +81,21 @@ func (r request) read(ctx context.Context) (*dispatch.Request, error) {
 	case r.op.Bare:
 		return asked, intake.CheckNoDocument(ctx, r.body)
 	default:
-		return asked, r.readParams(ctx, asked.Params)
+		return asked, r.readParams(ctx, asked.Params, r.op.Params(tail, false))
 	}
 	return asked, nil
 }
 
-// readParams parses the parameters in the body. An operation without parameters ignores its body, and few parses the
-// body of a short list.
-func (r request) readParams(ctx context.Context, params map[string]any) error {
-	fields := slices.Clone(r.op.Query)
+// readParams parses the parameters in the body. An operation without parameters ignores its body.
+func (r request) readParams(ctx context.Context, params map[string]any, fields []api.Param) error {
+	none := len(fields) == 0
 	fields = slices.DeleteFunc(fields, func(p api.Param) bool { _, elsewhere := params[p.Name]; return elsewhere })
-	switch {
-	case len(r.op.Query) == 0 || strings.HasSuffix(r.op.Answer, "List"):
+	if _, paged := r.op.Param("$top"); !paged && strings.HasSuffix(r.op.Answer, "List") {
+		fields = append(fields, shortPage...)
+	} else if none {
 		return nil
-	case len(fields) == 0:
+	}
+	if len(fields) == 0 {
 		return intake.CheckNoDocument(ctx, r.body)
 	}
 	return readBody(ctx, r.body, func(o *document.Object) {
@@ -98,14 +113,13 @@ func field(o *document.Object, p *api.Param) (v any, ok bool) {
 	case api.Flag:
 		return o.Bool(p.Name)
 	case api.Number:
-		most := p.Max
-		if most == 0 {
-			most = math.MaxInt32
-		}
-		n, ok := o.Int(p.Name, int64(p.Min), int64(most))
+		n, ok := o.Int(p.Name, int64(p.Min), int64(cmp.Or(p.Max, math.MaxInt32)))
 		return int(n), ok
 	case api.Instant:
 		return o.Time(p.Name)
+	case api.Sequence:
+		n, ok := o.Int(p.Name, 0, math.MaxInt64)
+		return uint64(n), ok
 	case api.Text, api.Word:
 	}
 	return o.String(p.Name)

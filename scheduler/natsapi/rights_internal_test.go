@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/carillon-sched/carillon/scheduler/api"
+	"github.com/carillon-sched/carillon/scheduler/api/dispatch"
 	"github.com/carillon-sched/carillon/scheduler/natsapi/permit"
 )
 
@@ -12,7 +13,7 @@ import (
 // that may publish to it.
 func TestEveryEndpointHasARole(t *testing.T) {
 	for _, e := range endpoints() {
-		if e.call == nil && !e.live || e.live && readers[api.Verb(e.subject)] == nil {
+		if e.op != nil && (!dispatch.Performs(e.op) || e.live && !dispatch.Follows(e.op)) {
 			t.Errorf("nothing answers %s", e.subject)
 		}
 	}

@@ -22,51 +22,11 @@ const secret = "pl4nted-s3cret"
 const withPassword = `{"startTime": "2099-01-01T00:00:00Z", "action": {"type": "Http", "request": {"uri": "http://target.example/hook",
 	"method": "POST", "authentication": {"type": "Basic", "username": "me", "password": "` + secret + `"}}}}`
 
-// TestSecrets follows shared secrets through every endpoint.
-func TestSecrets(t *testing.T) {
-	w := newWorld(t)
-	w.api()
-	refers := strings.Replace(withPassword, `"`+secret+`"`, `{"secretRef": "door"}`, 1)
-	for _, step := range []struct{ subject, body, want string }{ // want: status and parts of the answer
-		{"secret-list", "", `200 {"value":[],"nextLink":null}`},
-		{"secret-put.door", `{"value": "` + secret + `"}`, `201 {"name":"door","created":" "key":"k1"}`},
-		{"secret-put.door", "value: " + secret, `200 {"name":"door"`},
-		{"secret-put.back", `{"value": "` + secret + `"}`, `201 {"name":"back"`},
-		{"secret-put.back", `{"value": 1, "` + secret + ``, `400 ends`},
-		{"secret-put.my.door", `{"value": "` + secret + `"}`, `400 "path":"secret" must not contain '.'`},
-		{"secret-put.my.own.door", `{"value": "` + secret + `"}`, `400 "path":"secret" must not contain '.'`},
-		{"secret-list", `{"$top": 1}`, `200 {"value":[{"name":"back", "nextLink":"{\"$skip\":1,\"$top\":1}"`},
-		{"secret-list", `{"$top": 1, "$skip": 1}`, `200 {"value":[{"name":"door", ],"nextLink":null}`},
-		{"put.default.job", refers, `201 {"secretRef":"door"}`},
-		{"put.default.own", withPassword, `201 "username":"me"`},
-		{"get.default.own", "", `200 "username":"me"`},
-		{"patch.default.own", `{"description": "new"}`, `200 "username":"me"`},
-		{"list.default", "", `200 "username":"me"`},
-		{"secret-delete.door", "", `409 default/job`},
-		{"secret-delete.door", `{"force": "x"}`, `400 "path":"force"`},
-		{"secret-delete.door", `{"force": true}`, `200`},
-		{"secret-delete.door", "", `404 secret door: not found"`},
-		{"secret-delete.my.door", "", `400 "path":"secret"`},
-		{"secret-rotate", "", `200 {"key":"k1","jobs":0,"secrets":0,"skipped":2,"failures":0,"failed":[]}`},
-	} {
-		status, body := w.ask(t, step.subject, step.body)
-		got := status + " " + string(body)
-		for part := range strings.SplitSeq(step.want, " ") {
-			if !strings.Contains(got, part) {
-				t.Errorf("%s %s: got %s, want %s", step.subject, step.body, got, part)
-			}
-		}
-		if strings.Contains(got, secret) {
-			t.Errorf("%s: the answer shows a secret: %s", step.subject, got)
-		}
-	}
-}
-
 // TestSpecsWithSecretsAreErased shows that nothing is left on disk of the specs
 // that brought secrets, nor of those that may have: neither as text nor among
 // what waits for an acknowledgement.
 func TestSpecsWithSecretsAreErased(t *testing.T) {
-	w := newWorld(t)
+	w := newWorldIn(t, jetstream.FileStorage)
 	plant := func(i int) string { return strings.ReplaceAll(withPassword, secret, fmt.Sprintf("%s-%d-", secret, i)) }
 	specs := []struct{ subject, body, verdict string }{
 		{"put.default.first", plant(0), "accepted"},

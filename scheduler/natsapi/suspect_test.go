@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats.go/jetstream"
-
 	"github.com/carillon-sched/carillon/scheduler/natsapi"
 	"github.com/carillon-sched/carillon/store"
 	"github.com/carillon-sched/carillon/store/storetest"
@@ -62,7 +60,7 @@ func (w *world) mortal(name string) (die func()) {
 // in alone, after two more it is rejected with the reason, and nothing else is.
 func TestDeadlySpecIsSetAside(t *testing.T) {
 	storetest.Test(t, func(t *testing.T) {
-		w := newWorldIn(t, jetstream.MemoryStorage)
+		w := newWorld(t)
 		const evil = "default.evil"
 		results, err := w.nc.SubscribeSync("carillon.spec-result.*.default.*")
 		if err != nil {
@@ -114,7 +112,7 @@ func TestDeadlySpecIsSetAside(t *testing.T) {
 // TestGivenBackSpecIsTakenIn has a process stop over and over with a spec in its hands: that is no reason to reject it.
 func TestGivenBackSpecIsTakenIn(t *testing.T) {
 	storetest.Test(t, func(t *testing.T) {
-		w := newWorldIn(t, jetstream.MemoryStorage)
+		w := newWorld(t)
 		next := w.results()
 		w.publish("put.default.job", later)
 		for range 6 {

@@ -45,23 +45,16 @@ type world struct {
 	keys    *seal.Keyring
 }
 
+// newWorld keeps its streams in memory, newWorldIn where a test needs them.
 func newWorld(tb testing.TB) *world {
 	tb.Helper()
-	return newWorldIn(tb, jetstream.FileStorage)
+	return newWorldIn(tb, jetstream.MemoryStorage)
 }
 
 func newWorldIn(tb testing.TB, storage jetstream.StorageType) *world {
 	tb.Helper()
-	storetest.DropTimers()
 	dir := tb.TempDir()
-	s, err := server.NewServer(&server.Options{
-		DontListen: true, JetStream: true, StoreDir: dir, NoLog: true, NoSigs: true,
-	})
-	if err != nil {
-		tb.Fatal(err)
-	}
-	s.Start()
-	tb.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
+	s := storetest.Server(tb, func(o *server.Options) { o.StoreDir = dir })
 	k, err := seal.NewKey("k1")
 	if err != nil {
 		tb.Fatal(err)
@@ -72,7 +65,6 @@ func newWorldIn(tb testing.TB, storage jetstream.StorageType) *world {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	w.await("JetStream", func() bool { _, err := w.js.AccountInfo(w.ctx); return err == nil })
 	w.store, w.service = w.open()
 	return w
 }
@@ -80,15 +72,7 @@ func newWorldIn(tb testing.TB, storage jetstream.StorageType) *world {
 // connect makes a client connection of its own.
 func (w *world) connect() *nats.Conn {
 	w.tb.Helper()
-	if !w.server.ReadyForConnections(patience) {
-		w.await("the server", w.server.Running)
-	}
-	nc, err := nats.Connect("", nats.InProcessServer(w.server))
-	if err != nil {
-		w.tb.Fatal(err)
-	}
-	w.tb.Cleanup(nc.Close)
-	return nc
+	return storetest.Connect(w.tb, w.server)
 }
 
 // open opens the store and a service on a connection of their own, as one

@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/api/dispatch"
 	"github.com/carillon-sched/carillon/scheduler/service"
 )
 
@@ -32,13 +33,8 @@ func tag(w http.ResponseWriter, r *http.Request, what, etag string) (done bool, 
 	if err != nil {
 		return false, err
 	}
-	switch when.Judge(etag, true) {
-	case scheduler.Unmodified:
+	if done, err = dispatch.Known(when, what, etag); done {
 		w.WriteHeader(http.StatusNotModified)
-		return true, nil
-	case scheduler.Differs:
-		return false, when.Check(what, etag)
-	case scheduler.Holds:
 	}
-	return false, nil
+	return done, err
 }

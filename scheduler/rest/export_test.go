@@ -19,7 +19,7 @@ func Routes() []Route {
 	var all []Route
 	for _, r := range routes() {
 		for _, path := range r.patterns() {
-			all = append(all, Route{Method: r.Method, Path: path, Right: r.Right, Options: r.ParamNames()})
+			all = append(all, Route{Method: r.Method, Path: path, Right: r.Right, Options: names(r.Query)})
 		}
 	}
 	return all

@@ -54,7 +54,7 @@ type finding struct {
 // find returns one, on a store that keeps so many records of each job and outcome.
 func (w *world) find(perJob int64) *finding {
 	w.t.Helper()
-	limited, err := store.Open(w.t.Context(), w.nc, store.Config{HistoryPerJob: perJob})
+	limited, err := store.Open(w.t.Context(), w.nc, store.Config{Storage: w.storage, HistoryPerJob: perJob})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -111,10 +111,17 @@ func (f *finding) pages(s *service.Service, q service.HistoryQuery, top int, bet
 // wanted are the sequences of the records that the store has and a query asks for, the newest first: the plain way.
 func (f *finding) wanted(q *service.HistoryQuery) (all []uint64) {
 	f.t.Helper()
+	incarnations := map[scheduler.Key]string{} // "": the job is missing
 	err := f.store.RecordsFrom(f.t.Context(), scheduler.Key{}, 0, func(r *scheduler.Record) bool {
-		st, err := f.store.LoadJob(f.t.Context(), r.Job)
+		present, known := incarnations[r.Job]
+		if !known {
+			if st, err := f.store.LoadJob(f.t.Context(), r.Job); err == nil {
+				present = scheduler.StoredIncarnation(st.Data)
+			}
+			incarnations[r.Job] = present
+		}
 		if (q.Key.Collection == "" || r.Job.Collection == q.Key.Collection) && (q.Key.Job == "" || r.Job.Job == q.Key.Job) &&
-			q.Admits(r, scheduler.StoredIncarnation(st.Data), err == nil) {
+			q.Admits(r, present, present != "") {
 			all = append(all, r.Sequence)
 		}
 		return true

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/service"
 )
 
 const (
@@ -146,8 +147,10 @@ func TestPages(t *testing.T) {
 		if i%2 == 1 {
 			body = `{"state": "disabled", ` + action + `}`
 		}
-		w.must(http.MethodPut, "/jobCollections/default/jobs/"+name, body)
 		all = append(all, "default/"+name)
+		if _, _, err := w.service.Put(t.Context(), service.Edit{Key: scheduler.Key{Collection: "default", Job: name}, Body: []byte(body)}); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for _, test := range []struct {
 		query string

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/api"
 	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/intake"
 )
@@ -39,6 +40,15 @@ func checkOptions(query string, options []string) error {
 		return nil
 	}
 	return scheduler.AsInvalid(wrong)
+}
+
+// names returns the names of parameters.
+func names(params []api.Param) []string {
+	all := make([]string, len(params))
+	for i := range params {
+		all[i] = params[i].Name
+	}
+	return all
 }
 
 func unknownOption(name string, options []string) string {

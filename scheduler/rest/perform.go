@@ -3,10 +3,12 @@ package rest
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"net/http"
 	"strconv"
+	"strings"
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/api"
@@ -23,9 +25,16 @@ func key(r *http.Request) scheduler.Key {
 // perform returns the action of an operation of package dispatch.
 func perform(op *api.Operation) action {
 	return func(a *server, w http.ResponseWriter, r *http.Request) error {
-		asked, err := read(op, r)
+		form, err := tailFormOf(op, r)
 		if err != nil {
 			return err
+		}
+		asked, err := read(op, r, form != nil)
+		if err != nil {
+			return err
+		}
+		if form != nil {
+			return a.follow(w, r, asked, form)
 		}
 		s, ctx := a.service, r.Context()
 		if op.Conditional {
@@ -49,25 +58,37 @@ func perform(op *api.Operation) action {
 	}
 }
 
-// read returns the request for an operation, without its body.
-func read(op *api.Operation, r *http.Request) (*dispatch.Request, error) {
+// read returns the request for an operation, without its body. tail: it is for a live tail.
+func read(op *api.Operation, r *http.Request, tail bool) (*dispatch.Request, error) {
 	asked := &dispatch.Request{
 		Op: op, Key: key(r), Name: cmp.Or(r.PathValue("id"), r.PathValue("name")), Params: map[string]any{},
 	}
+	params := op.Params(tail, true)
+	if tail {
+		if err := checkOptions(r.URL.RawQuery, names(params)); err != nil {
+			return nil, err
+		}
+	}
+	var wrong []error
 	q := r.URL.Query()
+	if event := strings.TrimSpace(r.Header.Get(lastEventHeader)); tail && event != "" {
+		q.Del("after")
+		after, err := view.ReadSequence(lastEventHeader, event)
+		asked.Params["after"], wrong = after, append(wrong, err)
+	}
 	for i := range op.Query {
 		p := &op.Query[i]
 		text := q.Get(p.Name)
-		if text == "" {
-			continue
+		switch {
+		case p.Tail && !tail && q.Has(p.Name):
+			wrong = append(wrong, scheduler.Invalid(p.Name, "is of a live tail: it goes with follow=true"))
+		case text != "":
+			var err error
+			asked.Params[p.Name], err = parameter(p, text)
+			wrong = append(wrong, err)
 		}
-		v, err := parameter(p, text)
-		if err != nil {
-			return nil, err
-		}
-		asked.Params[p.Name] = v
 	}
-	return asked, nil
+	return asked, errors.Join(wrong...)
 }
 
 // parameter parses a query parameter.
@@ -92,6 +113,8 @@ func parameter(p *api.Param, text string) (any, error) {
 			return nil, scheduler.Invalid(p.Name, err.Error())
 		}
 		return t, nil
+	case api.Sequence:
+		return view.ReadSequence(p.Name, text)
 	case api.Text, api.Word:
 	}
 	return text, nil
@@ -116,7 +139,13 @@ func reply(w http.ResponseWriter, r *http.Request, v dispatch.Answer) error {
 	status := putStatus(v.Created)
 	switch {
 	case v.Items != nil:
-		return answer(w, status, view.NewList(v.Items, ""))
+		next := ""
+		if v.Next != nil {
+			if changes := v.Next(len(v.Items)); changes != nil {
+				next = linkTo(r, changes)
+			}
+		}
+		return answer(w, status, view.NewList(v.Items, next))
 	case v.Document != nil:
 		return answer(w, status, v.Document)
 	}

@@ -47,7 +47,6 @@ func TestRecordedCasing(t *testing.T) {
 // TestRecordedLimits: what Azure Scheduler refused with 400 is refused so, up to the last value that it took.
 func TestRecordedLimits(t *testing.T) {
 	w := azure(t)
-	const job = managed + "/c/jobs/j"
 	w.must("PUT", managed+"/c"+version, "")
 	headers := func(n, size int) string {
 		all := make([]string, n)
@@ -71,7 +70,7 @@ func TestRecordedLimits(t *testing.T) {
 	recurs := func(members string) string {
 		return `"startTime":"2099-01-01T00:00:00Z","recurrence":{` + members + `},` + request(`"body":""`)
 	}
-	for _, test := range []struct{ name, most, over, path string }{
+	for i, test := range []struct{ name, most, over, path string }{
 		{"retries", retry(`"retryCount":20`), retry(`"retryCount":21`), "retryCount"},
 		{"retry interval", retry(`"retryInterval":"PT15S"`), retry(`"retryInterval":"PT14S"`), "retryInterval"},
 		{"longest retry interval", retry(`"retryInterval":"P18M"`), retry(`"retryInterval":"P19M"`), "retryInterval"},
@@ -98,6 +97,7 @@ func TestRecordedLimits(t *testing.T) {
 		},
 		{"frequency", recurs(`"frequency":"day"`), recurs(`"interval":1`), "recurrence"},
 	} {
+		job := managed + "/c/jobs/j" + itoa(i) // another one each time: a job that is due is edited after a moment
 		if r := w.do("PUT", job+version, `{"properties":{`+test.most+`}}`); r.status != 200 && r.status != 201 {
 			t.Errorf("%s: the last that is allowed: %d %s", test.name, r.status, r.body)
 		}

@@ -383,7 +383,11 @@ func TestListsShowWhatMayBeSeen(t *testing.T) {
 	if line := w.firstLine("/history?follow=true&after=0", as("reader@mine")); !strings.Contains(line, "mine") || strings.Contains(line, "other") {
 		t.Errorf("the tail begins with %s", line)
 	}
-	for _, path := range []string{"/jobCollections", "/history", "/api/v2/schedules/"} {
+	for _, path := range []string{"/jobCollections", "/jobs", "/history", "/api/v2/schedules/", "", "/jobs?prefix=r"} {
+		if path == "" {
+			w.index()
+			continue
+		}
 		some := w.do(http.MethodGet, path, "", as("reader@mine"))
 		all := w.do(http.MethodGet, path, "", as("reader"))
 		if some.status != http.StatusOK || !strings.Contains(some.body, "mine") || strings.Contains(some.body, "other") {

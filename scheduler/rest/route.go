@@ -17,23 +17,15 @@ type action func(*server, http.ResponseWriter, *http.Request) error
 
 // actions perform the operations that package dispatch does not, by ID.
 var actions = map[string]action{
-	"listJobs":          (*server).listJobs,
-	"listAllJobs":       (*server).listAllJobs,
-	"jobHistory":        (*server).jobHistory,
-	"collectionHistory": (*server).history,
-	"history":           (*server).history,
-	"jobRuns":           (*server).runs,
-	"collectionRuns":    (*server).runs,
-	"runs":              (*server).runs,
-	"jobAudit":          (*server).audit,
-	"collectionAudit":   (*server).audit,
-	"audit":             (*server).audit,
-	"healthz":           (*server).health,
-	"readyz":            (*server).readiness,
-	"metrics":           (*server).showMetrics,
-	"jobSchema":         serveSchema(schema.JobText),
-	"collectionSchema":  serveSchema(schema.CollectionText),
-	"openapi":           (*server).openAPI,
+	"jobRuns":          (*server).runs,
+	"collectionRuns":   (*server).runs,
+	"runs":             (*server).runs,
+	"healthz":          (*server).health,
+	"readyz":           (*server).readiness,
+	"metrics":          (*server).showMetrics,
+	"jobSchema":        serveSchema(schema.JobText),
+	"collectionSchema": serveSchema(schema.CollectionText),
+	"openapi":          (*server).openAPI,
 
 	"armListCollections":             (*server).listGroup,
 	"armListSubscriptions":           (*server).listSubscriptions,
@@ -162,7 +154,7 @@ func byMethod(methods map[string]action) action {
 // strict refuses unsupported options, bodies and conditions, because a client would assume that an ignored one had an
 // effect.
 func strict(op *api.Operation, do action) action {
-	known := op.ParamNames()
+	known := names(op.Query)
 	return func(a *server, w http.ResponseWriter, r *http.Request) error {
 		if op.Served != "" && r.URL.Path != op.Path {
 			return fault{http.StatusNotFound, "UnknownRoute", "there is nothing to " + r.Method + " at " + r.URL.Path}

@@ -21,7 +21,7 @@ const (
 
 // runs answers with the upcoming runs of a job, a collection or all jobs, as a calendar.
 func (a *server) runs(w http.ResponseWriter, r *http.Request) error {
-	asked, err := read(askingOf(r.Context()).operation, r)
+	asked, err := read(askingOf(r.Context()).operation, r, false)
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/spec"
 )
 
 // recurring is a job that recurs at the end of the century, on the schedule that a test gives it.
@@ -26,7 +27,6 @@ func TestPlansAreQuotas(t *testing.T) {
 	}{
 		{"Free", `"frequency": "hour"`, `"frequency": "minute", "interval": 59`, 5},
 		{"Standard", `"frequency": "minute"`, `"frequency": "second", "interval": 59`, 50},
-		{"P10Premium", `"frequency": "minute"`, `"frequency": "second", "interval": 59`, 50},
 	} {
 		c := managed + "/" + plan.name
 		w.must("PUT", c+version, `{"properties": {"sku": {"name": "`+strings.ToLower(plan.name)+`"}}}`)
@@ -78,8 +78,12 @@ func TestQuotaBelowWhatIsThere(t *testing.T) {
 	})
 }
 
-// TestQuotaOfPremium: the largest plan has a thousand jobs.
+// TestQuotaOfPremium: the largest plan has a thousand jobs, the smaller one as many as the standard plan.
 func TestQuotaOfPremium(t *testing.T) {
+	small := scheduler.Collection{Plan: scheduler.P10Premium}
+	if q := small.Quota(); q.MaxJobCount != 50 || q.MaxRecurrence.Frequency != spec.Minute {
+		t.Errorf("%+v", q)
+	}
 	c := scheduler.Collection{Plan: scheduler.P20Premium}
 	if got := c.Quota().MaxJobCount; got != 1000 {
 		t.Errorf("%d jobs", got)

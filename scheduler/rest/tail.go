@@ -3,25 +3,17 @@ package rest
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"net/http"
-	"sync"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/api"
+	"github.com/carillon-sched/carillon/scheduler/api/dispatch"
 	"github.com/carillon-sched/carillon/scheduler/service"
 )
 
-// follow sends the selected records after a position, or new ones only, until the client disconnects or the job is
-// deleted.
-func (a *server) follow(w http.ResponseWriter, r *http.Request, q service.HistoryQuery, form *tailForm) error {
-	if err := checkOptions(r.URL.RawQuery, api.HistoryTail); err != nil {
-		return err
-	}
-	asked, err := placeOf(r)
-	if err != nil {
-		return err
-	}
+// follow sends a live tail until the client disconnects or the history ends.
+func (a *server) follow(w http.ResponseWriter, r *http.Request, asked *dispatch.Request, form *tailForm) error {
 	end, err := a.tails.begin(r)
 	if err != nil {
 		return err
@@ -29,92 +21,52 @@ func (a *server) follow(w http.ResponseWriter, r *http.Request, q service.Histor
 	defer end()
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
-	t := &tail{form: form, asked: asked, to: w, control: http.NewResponseController(w), failed: cancel}
-	defer t.close()
-	err = a.service.Follow(ctx, q, service.Tail{After: asked, Beyond: form.beyond, Ready: t.open, Record: t.send, Passed: t.pass})
-	if t.isOpen() && errors.Is(err, scheduler.ErrNotFound) {
-		t.write(form.end(err))
-		return nil
-	}
-	if t.isOpen() && err != nil {
-		a.log.Warn("a live tail was cut off", "path", r.URL.Path, "err", err)
-		return nil // the client reconnects
-	}
-	return err
+	asked.Beyond = form.beyond
+	return dispatch.Follow(ctx, a.service, asked, &tail{
+		form: form, asked: asked.After(), to: w, control: http.NewResponseController(w), failed: cancel,
+		log: a.log.With("path", r.URL.Path),
+	})
 }
 
-// tail is a live tail. The store's goroutine writes to it, and the request's closes it.
+// tail writes a live tail. It is a [dispatch.Form].
 type tail struct {
 	form    *tailForm
 	asked   *uint64
 	to      http.ResponseWriter
 	control *http.ResponseController
 	failed  func() // the client has disconnected or does not read
+	log     *slog.Logger
 
-	mu     sync.Mutex
-	opened bool
-	closed bool
-	passed uint64 // the last record that did not match, if no record was sent since; else 0
-	life   *time.Timer
+	broken bool // a write failed
+}
+
+// Begin sends the header.
+func (t *tail) Begin(b service.Beginning) {
+	t.form.head(t.to.Header(), b)
+	t.write(t.form.begin(t.asked, b))
+}
+
+// Record sends a record.
+func (t *tail) Record(sequence uint64, document []byte) { t.write(t.form.record(sequence, document)) }
+
+// Life sends a keepalive.
+func (t *tail) Life(passed uint64) { t.write(t.form.life(passed)) }
+
+// End reports the end of the history. After any other end, the client reconnects.
+func (t *tail) End(_ uint64, why error) {
+	switch {
+	case errors.Is(why, scheduler.ErrNotFound):
+		t.write(t.form.end(why))
+	case why != nil:
+		t.log.Warn("a live tail was cut off", "err", why)
+	}
 }
 
 // tailPatience is how long a client may read nothing.
 const tailPatience = 10 * time.Second
 
-// signOfLife is the keepalive interval. Keepalives distinguish an idle history from a dead connection.
-const signOfLife = 15 * time.Second
-
-// open sends the header. All records after its sequence follow.
-func (t *tail) open(b service.Beginning) {
-	t.form.head(t.to.Header(), b)
-	t.mu.Lock()
-	t.opened = true
-	t.life = time.AfterFunc(signOfLife, t.live)
-	t.mu.Unlock()
-	t.write(t.form.begin(t.asked, b))
-}
-
-// live sends keepalives until the tail is closed.
-func (t *tail) live() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.put(t.form.life(t.passed))
-	t.passed = 0
-	if !t.closed {
-		t.life.Reset(signOfLife)
-	}
-}
-
-func (t *tail) isOpen() bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.opened
-}
-
-func (t *tail) send(rec *scheduler.Record) {
-	data := t.form.record(rec)
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.passed = 0
-	t.put(data)
-}
-
-// pass stores the sequence of a record that does not match.
-func (t *tail) pass(sequence uint64) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.passed = sequence
-}
-
 func (t *tail) write(p []byte) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.put(p)
-}
-
-// put writes while the lock is held.
-func (t *tail) put(p []byte) {
-	if t.closed {
+	if t.broken {
 		return
 	}
 	_ = t.control.SetWriteDeadline(time.Now().Add(tailPatience)) // a writer without a connection needs no deadline
@@ -124,17 +76,7 @@ func (t *tail) put(p []byte) {
 	}
 	_ = t.control.SetWriteDeadline(time.Time{})
 	if err != nil {
-		t.closed = true
+		t.broken = true
 		t.failed()
 	}
-}
-
-// close prevents later writes, because the request's goroutine is about to return.
-func (t *tail) close() {
-	t.mu.Lock()
-	t.closed = true
-	if t.life != nil {
-		t.life.Stop()
-	}
-	t.mu.Unlock()
 }

@@ -179,7 +179,7 @@ func TestEventsAreRefused(t *testing.T) {
 // TestEventsResumeAcrossRestarts breaks a live tail off again and again, by ending the server, the scheduler, or the
 // connection, while records are stored: with the id of its last event, the next one misses and repeats nothing.
 func TestEventsResumeAcrossRestarts(t *testing.T) {
-	w := newWorld(t)
+	w := newWorldIn(t, jetstream.FileStorage)
 	const path = "/jobCollections/default/jobs/job"
 	w.must(http.MethodPut, path, later)
 	uid := w.incarnation("job")

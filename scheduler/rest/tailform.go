@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/api"
 	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
@@ -22,8 +23,8 @@ type tailForm struct {
 	beyond bool
 
 	begin  func(asked *uint64, b service.Beginning) []byte
-	record func(r *scheduler.Record) []byte
-	life   func(passed uint64) []byte // keepalive; records up to passed do not match, 0: unchanged
+	record func(sequence uint64, document []byte) []byte
+	life   func(passed uint64) []byte // keepalive
 	end    func(why error) []byte
 }
 
@@ -31,7 +32,7 @@ type tailForm struct {
 var lines = tailForm{
 	contentType: "application/x-ndjson; charset=utf-8",
 	begin:       func(*uint64, service.Beginning) []byte { return nil },
-	record:      func(r *scheduler.Record) []byte { return append(view.JSON(view.Record(r)), '\n') },
+	record:      func(_ uint64, document []byte) []byte { return append(document, '\n') },
 	life:        func(uint64) []byte { return []byte("\n") },
 	end:         func(why error) []byte { return append(view.JSON(view.Ending(why)), '\n') },
 }
@@ -41,8 +42,8 @@ var events = tailForm{
 	contentType: eventStream,
 	beyond:      true,
 	begin:       beginEvents,
-	record: func(r *scheduler.Record) []byte {
-		return fmt.Appendf(nil, "id: %d\ndata: %s\n\n", r.Sequence, view.JSON(view.Record(r)))
+	record: func(sequence uint64, document []byte) []byte {
+		return fmt.Appendf(nil, "id: %d\ndata: %s\n\n", sequence, document)
 	},
 	life: func(passed uint64) []byte {
 		if passed == 0 {
@@ -70,19 +71,20 @@ func beginEvents(asked *uint64, b service.Beginning) []byte {
 	return out
 }
 
-// tailFormOf returns the form of the requested live tail; nil if the request is for a page.
-func tailFormOf(r *http.Request) (*tailForm, error) {
+// tailFormOf returns the form of the requested live tail of an operation; nil if the request is for a page.
+func tailFormOf(op *api.Operation, r *http.Request) (*tailForm, error) {
 	query := r.URL.Query()
-	follow, err := flag(r, "follow")
-	if err != nil {
-		return nil, err
-	}
-	accepts := !query.Has("follow") && acceptsEvents(r)
-	if !follow && !accepts {
+	if query.Get("follow") == "" {
+		if op.Events && !query.Has("follow") && acceptsEvents(r) {
+			return &events, nil
+		}
 		return nil, nil //nolint:nilnil // a page
 	}
+	if follow, err := strconv.ParseBool(query.Get("follow")); err != nil || !follow {
+		return nil, nil //nolint:nilerr,nilnil // a page, or a value that read refuses
+	}
 	switch as := query.Get("as"); {
-	case strings.EqualFold(as, "sse"), as == "" && acceptsEvents(r):
+	case strings.EqualFold(as, "sse"), op.Events && as == "" && acceptsEvents(r):
 		return &events, nil
 	case as == "", strings.EqualFold(as, "ndjson"):
 		return &lines, nil
@@ -106,22 +108,9 @@ func acceptsEvents(r *http.Request) bool {
 	return false
 }
 
-// lastEventHeader has the id of the last event that a reconnecting browser has received.
+// lastEventHeader has the id of the last event that a reconnecting browser has received. It takes precedence over the
+// parameter after, because a reconnecting browser repeats the query of its first request.
 const lastEventHeader = "Last-Event-ID"
-
-// placeOf returns the position after which a live tail begins; nil: new records only. The header takes precedence,
-// because a reconnecting browser repeats the query of its first request.
-func placeOf(r *http.Request) (*uint64, error) {
-	name, text := lastEventHeader, r.Header.Get(lastEventHeader)
-	if text == "" {
-		name, text = "after", r.URL.Query().Get("after")
-	}
-	if text == "" {
-		return nil, nil //nolint:nilnil // there is none
-	}
-	n, err := view.ReadSequence(name, strings.TrimSpace(text))
-	return &n, err
-}
 
 // The headers of a live tail.
 const (

@@ -28,7 +28,7 @@ func (w *world) replica() string {
 		w.t.Fatal(err)
 	}
 	w.t.Cleanup(nc.Close)
-	st, err := store.Open(w.t.Context(), nc, store.Config{})
+	st, err := store.Open(w.t.Context(), nc, store.Config{Storage: w.storage})
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -26,6 +26,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/scheduler/worker"
 	"github.com/carillon-sched/carillon/store"
+	"github.com/carillon-sched/carillon/store/storetest"
 )
 
 // patience bounds every wait of a test that something happens.
@@ -35,6 +36,7 @@ const patience = time.Minute
 type world struct {
 	t       testing.TB
 	dir     string // of the NATS server's data
+	storage jetstream.StorageType
 	server  *server.Server
 	nc      *nats.Conn
 	store   *store.Store
@@ -47,9 +49,15 @@ type world struct {
 	witness *witness      // of all answers
 }
 
+// newWorld returns a world whose streams are in memory.
 func newWorld(tb testing.TB, change ...func(*rest.Config)) *world {
 	tb.Helper()
-	w := &world{t: tb, dir: tb.TempDir(), log: &bytes.Buffer{}, actions: actions.New(web.New(web.Config{}))}
+	return newWorldIn(tb, jetstream.MemoryStorage, change...)
+}
+
+func newWorldIn(tb testing.TB, storage jetstream.StorageType, change ...func(*rest.Config)) *world {
+	tb.Helper()
+	w := &world{t: tb, dir: tb.TempDir(), storage: storage, log: &bytes.Buffer{}, actions: actions.New(web.New(web.Config{}))}
 	w.witness = &witness{t: tb, seen: map[string]bool{}, codes: map[string]bool{}}
 	w.start(change)
 	return w
@@ -69,28 +77,10 @@ func (w *world) restart() {
 func (w *world) start(change []func(*rest.Config)) {
 	t := w.t
 	t.Helper()
-	s, err := server.NewServer(&server.Options{
-		DontListen: true, JetStream: true, StoreDir: w.dir, NoLog: true, NoSigs: true,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.server = s
-	s.Start()
-	t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
-	if !s.ReadyForConnections(patience) {
-		t.Fatal("the NATS server does not start")
-	}
-	if w.nc, err = nats.Connect("", nats.InProcessServer(s)); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(w.nc.Close)
-	js, err := jetstream.New(w.nc)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.await("JetStream", func() bool { _, err := js.AccountInfo(t.Context()); return err == nil })
-	if w.store, err = store.Open(t.Context(), w.nc, store.Config{}); err != nil {
+	w.server = storetest.Server(t, func(o *server.Options) { o.StoreDir = w.dir })
+	w.nc = storetest.Connect(t, w.server)
+	var err error
+	if w.store, err = store.Open(t.Context(), w.nc, store.Config{Storage: w.storage}); err != nil {
 		t.Fatal(err)
 	}
 	k, err := seal.NewKey("k1")

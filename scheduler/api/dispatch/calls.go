@@ -32,6 +32,15 @@ var calls = map[string]call{
 		return shown(s.CancelCollection(ctx, r.Key.Collection, r.Body))
 	},
 
+	"listJobs":          listJobs,
+	"listAllJobs":       listJobs,
+	"jobHistory":        jobHistory,
+	"collectionHistory": history,
+	"history":           history,
+	"jobAudit":          audit,
+	"collectionAudit":   audit,
+	"audit":             audit,
+
 	"createJob": createJob,
 	"putJob":    putJob,
 	"getJob": func(ctx context.Context, s *service.Service, r *Request) (Answer, error) {

@@ -5,8 +5,9 @@
 //	        ├──► Request ──► Do ──► calls[operation] ─┤
 //	NATS ───┘ reads subject, body and headers         └──► Answer: status, ETag, document
 //
-// An interface reads a [Request] and writes an [Answer], the same way for all operations. Operations whose answer depends on
-// the interface are not here: pages with a link to the next page, live tails, calendars and constant documents.
+// An interface reads a [Request] and writes an [Answer], the same way for all operations. It requests the next page of a
+// list in its own form ([Next]), and sends a live tail ([Follow]) in its own form ([Form]). Operations of one interface are
+// not here: calendars, constant documents, and the operations of Azure's resource manager and of AWX.
 package dispatch
 
 import (
@@ -25,7 +26,8 @@ type Request struct {
 	Key    scheduler.Key  // the collection and the job that it names, if any
 	Name   string         // another object that it names, such as a secret
 	Body   []byte         // its document
-	Params map[string]any // by name: a string, bool, int or time.Time, by the kind of the parameter; absent: not given
+	Params map[string]any // by name: a string, bool, int, uint64 or time.Time, by the kind of the parameter; absent: not given
+	Beyond bool           // a live tail may begin after the last record
 }
 
 // Text returns a parameter that is a text or a word; "" if it is absent.
@@ -46,6 +48,15 @@ func (r *Request) Number(name string) int {
 	return p.Default
 }
 
+// After returns the sequence after which a live tail begins; nil: new records only.
+func (r *Request) After() *uint64 {
+	n, ok := r.Params["after"].(uint64)
+	if !ok {
+		return nil
+	}
+	return &n
+}
+
 func value[T any](r *Request, name string) T {
 	v, _ := r.Params[name].(T)
 	return v
@@ -55,6 +66,7 @@ func value[T any](r *Request, name string) T {
 type Answer struct {
 	Document any    // nil: none
 	Items    []any  // of a list, in place of Document
+	Next     Next   // of a list with pages
 	Created  bool   // the operation created the object
 	Located  string // the name that the operation gave to the object, if it did
 	What     string // the object in messages about its ETag, such as job default/report
@@ -67,6 +79,19 @@ func Performs(op *api.Operation) bool { return calls[op.ID] != nil }
 // Do performs an operation. The service heeds the condition of the request, see [service.Service.If].
 func Do(ctx context.Context, s *service.Service, r *Request) (Answer, error) {
 	return calls[r.Op.ID](ctx, s, r)
+}
+
+// Known reports whether the caller of a read has the current version of an object, which needs no answer then. The error
+// reports a failed condition.
+func Known(when scheduler.Condition, what, etag string) (known bool, err error) {
+	switch when.Judge(etag, true) {
+	case scheduler.Unmodified:
+		return true, nil
+	case scheduler.Differs:
+		return false, when.Check(what, etag)
+	case scheduler.Holds:
+	}
+	return false, nil
 }
 
 // shown answers a document.

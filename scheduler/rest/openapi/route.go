@@ -60,6 +60,8 @@ func query(p *api.Param) Parameter {
 		if p.Max > 0 {
 			s = Between(p.Min, p.Max)
 		}
+	case api.Sequence:
+		s = AtLeast(0)
 	case api.Text:
 	}
 	return Parameter{Name: p.Name, In: "query", Description: p.Description(), Schema: s}
@@ -90,7 +92,7 @@ func (r *Route) parameters() []Parameter {
 	}
 	for i := range r.Query {
 		p := query(&r.Query[i])
-		if r.Style != api.Managed || p.Name != "follow" && p.Name != "after" && p.Name != "as" {
+		if r.Style != api.Managed || !r.Query[i].HTTP && !r.Query[i].Tail { // live tails exist at the short paths only
 			all = append(all, p)
 		}
 	}
