@@ -195,7 +195,7 @@ func TestMisdirected(t *testing.T) {
 		{"integration/emulator/servicebus", "scheduler", "may not import"},
 		{"integration/emulator/emulatortest", "integration/emulator/servicebus", ""},
 		{"integration/emulator/emulatortest", "integration/sdk", "may not import"},
-		{"integration/sdk/js/serve", "integration/emulator/emulatortest", ""},
+		{"integration/sdk/delivery", "integration/emulator/emulatortest", ""},
 		{"integration/sdk", "store", "may not import"},
 		{"integration/bench", "store", ""},
 		{"integration/bench", "cmd/carillon", "may not import"},

@@ -14,6 +14,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/carillon-sched/carillon/integration/bubble"
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
@@ -133,7 +134,11 @@ func storedSeeds(tb testing.TB) [][]byte {
 func TestDecodersReadWhatReflectionDoes(t *testing.T) {
 	seeds := storedSeeds(t)
 	random := rand.New(rand.NewPCG(12, 5)) // the same texts each time
-	for range 20_000 {
+	n := 20_000
+	if bubble.RaceDetector {
+		n /= 10
+	}
+	for range n {
 		mustReadAlike(t, mutated(random, seeds))
 		if t.Failed() {
 			return

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/actions/builtin"
+	"github.com/carillon-sched/carillon/integration/bubble"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
@@ -127,7 +128,8 @@ func TestTrustedReadsAlike(t *testing.T) {
 	}
 }
 
-// TestChangedByteIsFound changes every byte of stored jobs, one at a time: the job must be damaged.
+// TestChangedByteIsFound changes every byte of stored jobs, one at a time: the job must be damaged. Without the race
+// detector, it changes each byte in three ways.
 func TestChangedByteIsFound(t *testing.T) {
 	registry := builtin.New(builtin.Config{})
 	t.Cleanup(registry.Close)
@@ -136,7 +138,11 @@ func TestChangedByteIsFound(t *testing.T) {
 			continue // see TestChangedSecretIsLocked
 		}
 		for i := range data {
-			for _, bit := range []byte{1, 0x20, 0x80} {
+			bits := []byte{1, 0x20, 0x80}
+			if bubble.RaceDetector {
+				bits = bits[i%len(bits):][:1]
+			}
+			for _, bit := range bits {
 				mutant := bytes.Clone(data)
 				mutant[i] ^= bit
 				_, err := scheduler.ReadJob(key, 7, mutant, registry, nil)

@@ -4,7 +4,6 @@
 //
 //	go test ./integration/sdk                            # the SDKs for Go
 //	go test -run '^$' -bench . ./integration/sdk         # how fast they are
-//	cd integration/sdk/js && npm ci && npm test          # the SDKs for JavaScript, by Node 20 or later
 //	cd integration/sdk/azurite && npm ci && npm test     # the suite of storage queues against Azurite
-//	go run ./integration/sdk/run                         # foreign clients, and older versions of the SDKs
+//	go run ./integration/sdk/run                         # foreign clients, the SDKs for JavaScript, and older versions
 package sdk

@@ -2,17 +2,14 @@
 //
 //	go run ./integration/compose/run                  # the profile local
 //	go run ./integration/compose/run -profile cluster
-//	go run ./integration/compose/run -observe         # with Prometheus, Jaeger and Grafana
 //
 // It waits for deliveries of every action type, kills a scheduler and a NATS server, and restarts the stack.
-// Then it compares the history with the consumer's output: each occurrence of each job ran, and arrived. With
-// -observe it also checks both schedulers, the action types and the alerts in Prometheus, the traces in Jaeger,
-// and the dashboard in Grafana. It prints its measurements last, as JSON.
+// Then it compares the history with the consumer's output: each occurrence of each job ran, and arrived. It prints
+// its measurements last, as JSON.
 //
 // If images cannot be pulled, it builds stand-ins for the base images, under the names that the Dockerfile and
-// the compose file use: from BusyBox and this machine's Go, from BusyBox and nats-server, and from BusyBox and
-// this machine's Prometheus. It removes them at the end. Jaeger and Grafana have no stand-ins: without their
-// images these checks are NOT RUN. -pull uses the real images. Compiled packages are kept in the user's cache.
+// the compose file use: from BusyBox and this machine's Go, and from BusyBox and nats-server. It removes them at the
+// end. -pull uses the real images. Compiled packages are kept in the user's cache.
 //
 // Or it tests a fresh clone:
 //

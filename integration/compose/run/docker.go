@@ -18,23 +18,15 @@ func (a absence) Error() string { return string(a) }
 
 // engine is the Docker engine and what speaks to it.
 type engine struct {
-	command  []string // docker compose, or docker-compose, with this project
-	profiles []string
+	command []string // docker compose, or docker-compose, with this project
+	profile string
 }
 
 // project is the name of the stack, different from a developer's.
 const project = "carillon-check"
 
-// Where the first scheduler and the observers answer on this machine.
-const (
-	port           = "18480"
-	prometheusPort = "18490"
-	jaegerPort     = "18491"
-	grafanaPort    = "18492"
-)
-
-// observeFile has the settings of a stack that is observed.
-const observeFile = "examples/compose/observe.env"
+// port is where the first scheduler answers on this machine.
+const port = "18480"
 
 // answers checks that an engine responds. Without one, the error is an absence.
 func answers(ctx context.Context) error {
@@ -47,17 +39,14 @@ func answers(ctx context.Context) error {
 	return nil
 }
 
-// findEngine returns this machine's engine for the given profiles. Without one, the error is an absence.
-func findEngine(ctx context.Context, profiles ...string) (engine, error) {
+// findEngine returns this machine's engine for a profile. Without one, the error is an absence.
+func findEngine(ctx context.Context, profile string) (engine, error) {
 	if err := answers(ctx); err != nil {
 		return engine{}, err
 	}
 	for _, command := range [][]string{{"docker", "compose"}, {"docker-compose"}} {
 		if exec.CommandContext(ctx, command[0], append(command[1:], "version")...).Run() == nil { //nolint:gosec // the names above
-			if slices.Contains(profiles, "observe") {
-				command = append(command, "--env-file", observeFile)
-			}
-			return engine{append(command, "-p", project), profiles}, nil
+			return engine{append(command, "-p", project), profile}, nil
 		}
 	}
 	return engine{}, absence("there is neither docker compose nor docker-compose")
@@ -71,25 +60,11 @@ func (e engine) compose(ctx context.Context, args ...string) error {
 
 // line is a command of docker compose.
 func (e engine) line(args ...string) []string {
-	line := slices.Clone(e.command)
-	for _, profile := range e.profiles {
-		line = append(line, "--profile", profile)
-	}
-	return append(line, args...)
+	return slices.Concat(e.command, []string{"--profile", e.profile}, args)
 }
 
-// up starts the stack, with the given services of the profile observe.
-func (e engine) up(ctx context.Context, observers []observer) error {
-	stack := engine{e.command, e.profiles[:1]}
-	if err := stack.compose(ctx, "up", "-d", "--no-build"); err != nil || len(observers) == 0 {
-		return err
-	}
-	args := []string{"up", "-d", "--no-build", "--no-deps"}
-	for _, o := range observers {
-		args = append(args, o.service)
-	}
-	return e.compose(ctx, args...)
-}
+// up starts the stack.
+func (e engine) up(ctx context.Context) error { return e.compose(ctx, "up", "-d", "--no-build") }
 
 // follow gives each line of a service's log to take, until the service is removed or ctx ends; then the channel closes.
 func (e engine) follow(ctx context.Context, service string, take func(line string)) <-chan struct{} {
@@ -117,8 +92,7 @@ func (e engine) follow(ctx context.Context, service string, take func(line strin
 func command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...) //nolint:gosec // written in this package
 	cmd.Env = append(os.Environ(),
-		"DOCKER_BUILDKIT=0", // it would look for base images in a registry
-		"CARILLON_PORT_PROMETHEUS="+prometheusPort, "CARILLON_PORT_JAEGER="+jaegerPort, "CARILLON_PORT_GRAFANA="+grafanaPort,
+		"DOCKER_BUILDKIT=0",                                                            // it would look for base images in a registry
 		"CARILLON_PORT_A="+port, "CARILLON_PORT_B=0", "CARILLON_SUBNET=10.213.58.0/24") // separate from a developer's stack
 	return cmd
 }

@@ -40,11 +40,6 @@ func (r *run) build(ctx context.Context) error {
 			return err
 		}
 	}
-	if r.watched {
-		if err := r.findObservers(ctx); err != nil {
-			return err
-		}
-	}
 	for image, target := range map[string]string{"carillon:v0.1.0": "carillon", "carillon-consume:v0.1.0": "consume"} {
 		r.say("build " + image)
 		args := []string{"docker", "build", "--network", "host", "-f", dockerfile, "--target", target, "-t", image}

@@ -17,7 +17,6 @@ func main() {
 	r := run{out: os.Stdout}
 	f := fresh{out: os.Stdout}
 	flag.StringVar(&r.profile, "profile", "local", "profile of the compose file: local or cluster")
-	flag.BoolVar(&r.watched, "observe", false, "add the profile observe, and ask its services what they see")
 	flag.BoolVar(&r.pull, "pull", false, "pull the base images instead of making stand-ins")
 	clone := flag.Bool("fresh", false, "try the README's two commands in a clone in an empty container, instead of the stack")
 	flag.StringVar(&f.tests, "tests", "-short ./...", "with -fresh: `arguments` of go test; empty: none")
@@ -39,20 +38,17 @@ func main() {
 
 // run is one run of the stack.
 type run struct {
-	profile   string
-	watched   bool
-	pull      bool
-	out       io.Writer
-	docker    engine
-	observers []observer
-	figures   figures
+	profile string
+	pull    bool
+	out     io.Writer
+	docker  engine
+	figures figures
 }
 
 // figures are the measurements of a run.
 type figures struct {
 	Profile       string   `json:"profile"`
 	StandIns      []string `json:"standIns"`
-	NotRun        []string `json:"notRun,omitempty"`       // services of the profile observe that have no image
 	FirstSeconds  float64  `json:"secondsToFirstOfEach"`   // from "up", with the images there, to a delivery of each type
 	ReplicaGap    float64  `json:"longestGapReplica"`      // between two deliveries while a scheduler was killed
 	NATSGap       float64  `json:"longestGapNATS"`         // while a NATS server was killed
@@ -71,11 +67,7 @@ func (r *run) all(ctx context.Context) (err error) {
 	if !known {
 		return fmt.Errorf("no profile %q: local, cluster", r.profile)
 	}
-	profiles := []string{r.profile}
-	if r.watched {
-		profiles = append(profiles, "observe")
-	}
-	if r.docker, err = findEngine(ctx, profiles...); err != nil {
+	if r.docker, err = findEngine(ctx, r.profile); err != nil {
 		return err
 	}
 	r.figures.Profile = r.profile
@@ -114,7 +106,7 @@ func (r *run) play(ctx context.Context, s stack) error {
 	defer stop()
 	r.say("up")
 	start := time.Now()
-	if err := r.docker.up(ctx, r.observers); err != nil {
+	if err := r.docker.up(ctx); err != nil {
 		return err
 	}
 	ended := r.docker.follow(follow, s.consumer, seen.line)
@@ -140,7 +132,7 @@ func (r *run) play(ctx context.Context, s stack) error {
 	<-ended // the consumer's log is read to its end
 	r.say("up again")
 	start = time.Now()
-	if err := r.docker.up(ctx, r.observers); err != nil {
+	if err := r.docker.up(ctx); err != nil {
 		return err
 	}
 	r.docker.follow(follow, s.consumer, seen.line)
@@ -148,9 +140,6 @@ func (r *run) play(ctx context.Context, s stack) error {
 		return err
 	}
 	r.figures.RestartGap = time.Since(start).Seconds()
-	if err := r.observe(ctx); err != nil {
-		return err
-	}
 	return r.compare(ctx, seen)
 }
 
