@@ -59,10 +59,16 @@ func (p *process) end(t *testing.T, s os.Signal) int {
 	if err := p.cmd.Process.Signal(s); err != nil {
 		t.Fatal(err)
 	}
+	return p.wait(t, s.String())
+}
+
+// wait waits for the end of the process after something, and returns the exit code.
+func (p *process) wait(t *testing.T, after string) int {
+	t.Helper()
 	select {
 	case <-p.ended:
 	case <-time.After(patience):
-		t.Fatalf("%s did not end it", s)
+		t.Fatalf("%s did not end it", after)
 	}
 	return p.cmd.ProcessState.ExitCode()
 }
@@ -121,21 +127,26 @@ func TestSignalsOfServers(t *testing.T) {
 // ports waits until the process says where it is.
 func (p *process) ports(t *testing.T) (at listen.Ports) {
 	t.Helper()
-	p.await(t, func() bool {
+	p.until(t, "its ports", func() bool {
 		data, err := os.ReadFile(filepath.Join(p.cmd.Dir, "ports.json"))
 		return err == nil && json.Unmarshal(data, &at) == nil
 	})
 	return at
 }
 
-// await polls until ok.
-func (p *process) await(t *testing.T, ok func() bool) {
+// until waits for something, or for the end of the process.
+func (p *process) until(t *testing.T, what string, happened func() bool) {
 	t.Helper()
-	tick := time.NewTicker(10 * time.Millisecond)
+	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
-	for deadline := time.Now().Add(patience); !ok(); <-tick.C {
+	for deadline := time.Now().Add(patience); !happened(); <-tick.C {
+		select {
+		case <-p.ended:
+			t.Fatalf("it ended while waiting for %s\n%s", what, p.out.String())
+		default:
+		}
 		if time.Now().After(deadline) {
-			t.Fatal("waited in vain")
+			t.Fatalf("waited in vain for %s", what)
 		}
 	}
 }

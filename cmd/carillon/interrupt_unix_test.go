@@ -64,7 +64,7 @@ func TestInterruptWhileEditing(t *testing.T) {
 	const pipe = "pressed" // the editor reads it until Ctrl-C has been pressed
 	t.Setenv("VISUAL", `open() { mkfifo `+pipe+`; touch opened; read key < `+pipe+`; echo 'description: new' >> "$1"; exit 130; }; open`)
 	p := startProcess(t, "edit", "job", "--server", server.URL)
-	p.await(t, func() bool { _, err := os.Stat(filepath.Join(p.cmd.Dir, "opened")); return err == nil })
+	p.until(t, "the editor", func() bool { _, err := os.Stat(filepath.Join(p.cmd.Dir, "opened")); return err == nil })
 	if err := p.cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
@@ -76,15 +76,7 @@ func TestInterruptWhileEditing(t *testing.T) {
 	if _, err := key.WriteString("c\n"); err != nil {
 		t.Fatal(err)
 	}
-	p.await(t, func() bool {
-		select {
-		case <-p.ended:
-			return true
-		default:
-			return false
-		}
-	})
-	if code := p.cmd.ProcessState.ExitCode(); code != terminal.ExitInterrupted {
+	if code := p.wait(t, "the end of the editor"); code != terminal.ExitInterrupted {
 		t.Errorf("exit code %d\n%s", code, p.out.String())
 	}
 	kept, _ := filepath.Glob(filepath.Join(os.Getenv("TMPDIR"), "carillon-job-*"))

@@ -13,7 +13,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/listen"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
@@ -91,23 +90,6 @@ func startDev(t *testing.T, before, data string) *running {
 		return err == nil && json.Unmarshal(data, &r.Ports) == nil
 	})
 	return r
-}
-
-// until waits for something.
-func (r *running) until(t *testing.T, what string, happened func() bool) {
-	t.Helper()
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
-	for deadline := time.Now().Add(patience); !happened(); <-tick.C {
-		select {
-		case <-r.ended:
-			t.Fatalf("it ended while waiting for %s\n%s", what, r.out.String())
-		default:
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("waited in vain for %s", what)
-		}
-	}
 }
 
 // call makes a request and returns the status and the body.
@@ -294,13 +276,8 @@ func TestStartsThatCannotBe(t *testing.T) {
 		refused := func(name, before string, wants ...string) {
 			t.Helper()
 			p := startCommand(t, devCommand(t, before, data))
-			select {
-			case <-p.ended:
-			case <-time.After(patience):
-				t.Fatalf("%s: it did not end", name)
-			}
-			said := p.out.String()
-			if code := p.cmd.ProcessState.ExitCode(); code != terminal.ExitUnavailable || strings.Count(said, "\n") > 3 {
+			code, said := p.wait(t, name), p.out.String()
+			if code != terminal.ExitUnavailable || strings.Count(said, "\n") > 3 {
 				t.Errorf("%s: exit code %d\n%s", name, code, said)
 			}
 			for _, want := range wants {

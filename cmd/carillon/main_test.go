@@ -154,28 +154,57 @@ func insist(ts *testscript.TestScript, _ bool, args []string) {
 }
 
 func tail(ts *testscript.TestScript, _ bool, args []string) {
-	pattern, err := regexp.Compile(args[0])
+	cmd, _ := watched(ts, args[0], args[1:], func(p *os.Process) { _ = p.Signal(os.Interrupt) }) // the exit code says how it ended
+	if code := cmd.ExitCode(); code != terminal.ExitInterrupted {
+		ts.Fatalf("exit code %d", code)
+	}
+}
+
+// followed runs a live tail, and another command once a line matches: what makes
+// the tail end by itself. Its output is the script's.
+//
+//	followed PATTERN 'carillon delete job' carillon history --follow job
+func followed(ts *testscript.TestScript, _ bool, args []string) {
+	cmd, text := watched(ts, args[0], args[2:], func(*os.Process) {
+		other := strings.Fields(args[1])
+		ts.Check(ts.Exec(other[0], other[1:]...))
+	})
+	_, err := ts.Stdout().Write([]byte(text))
+	ts.Check(err)
+	if !cmd.Success() {
+		ts.Fatalf("%s:\n%s", cmd, text)
+	}
+}
+
+// watched runs a command to its end, and calls then once a line of its output matches.
+func watched(ts *testscript.TestScript, pattern string, args []string, then func(*os.Process)) (*os.ProcessState, string) {
+	matches, err := regexp.Compile(pattern)
 	ts.Check(err)
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	path, err := exec.LookPath(args[1])
+	path, err := exec.LookPath(args[0])
 	ts.Check(err)
-	cmd := exec.CommandContext(ctx, path, args[2:]...)
+	cmd := exec.CommandContext(ctx, path, args[1:]...)
 	cmd.Env = append(os.Environ(), "CARILLON_SERVER="+ts.Getenv("CARILLON_SERVER"))
+	cmd.Stderr = ts.Stderr()
 	out, err := cmd.StdoutPipe()
 	ts.Check(err)
 	ts.Check(cmd.Start())
-	lines := bufio.NewScanner(out)
+	lines, seen := bufio.NewScanner(out), false
 	lines.Buffer(nil, 1<<20)
-	seen := false
-	for !seen && lines.Scan() {
-		seen = pattern.MatchString(lines.Text())
+	var text strings.Builder
+	for lines.Scan() {
+		_, _ = text.WriteString(lines.Text() + "\n")
+		if !seen && matches.MatchString(lines.Text()) {
+			seen = true
+			then(cmd.Process)
+		}
 	}
-	_ = cmd.Process.Signal(os.Interrupt)
-	_ = cmd.Wait() // the exit code says how it ended
-	if code := cmd.ProcessState.ExitCode(); !seen || code != terminal.ExitInterrupted {
-		ts.Fatalf("match: %v, exit code %d", seen, code)
+	_ = cmd.Wait() // the state says how it ended
+	if !seen {
+		ts.Fatalf("no line matches %s:\n%s", pattern, text.String())
 	}
+	return cmd.ProcessState, text.String()
 }
 
 func request(ts *testscript.TestScript, _ bool, args []string) {

@@ -56,13 +56,14 @@ func withProgram(tests func() int) int {
 		return 1
 	}
 	flag.Parse()
-	if !parallelGiven() {
+	if !parallelGiven() && !bubble.RaceDetector {
 		_ = flag.Set("test.parallel", strconv.Itoa(sideBySide)) // it is a number
 	}
 	return tests()
 }
 
-// sideBySide is how many scripts run at the same time: most of them wait for a process that starts, or for the next second.
+// sideBySide is how many scripts run at the same time: most of them wait for a process that starts, or for the next second. With
+// the race detector, the tests of clusters need the processors for themselves.
 const sideBySide = 6
 
 // parallelGiven reports whether the command line says how many tests run at the same time.
