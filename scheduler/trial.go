@@ -44,11 +44,11 @@ func (r Result) Hint(timeout time.Duration) string {
 	case r.Status == 0:
 		return "look whether the target runs, and can be reached from the scheduler"
 	}
-	return statusHint(r.Status)
+	return StatusHint(r.Status)
 }
 
-// statusHint suggests how to fix a failure with a status code.
-func statusHint(status int) string {
+// StatusHint suggests how to fix a failure with a status code.
+func StatusHint(status int) string {
 	switch status {
 	case 400, 415, 422:
 		return "the target does not take what was sent: look at the body and its Content-Type"

@@ -1,13 +1,11 @@
 package collection
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/export"
 	"github.com/carillon-sched/carillon/cmd/carillon/remote"
@@ -98,7 +96,7 @@ func (List) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) e
 	}
 	return terminal.PrintList(t, all, "", []string{"COLLECTION", "STATE", "MAX JOBS", "MAX RECURRENCE", "TAGS"},
 		func(c *client.Collection) []string {
-			return []string{c.Name, string(c.State), maxJobs(c), maxRecurrence(c), tags(c)}
+			return []string{c.Name, string(c.State), maxJobs(c), maxRecurrence(c), cmp.Or(terminal.Pairs(c.Tags, ","), none)}
 		})
 }
 
@@ -119,17 +117,6 @@ func maxRecurrence(c *client.Collection) string {
 		return none
 	}
 	return fmt.Sprintf("%s/%d", r.Frequency, max(1, r.Interval))
-}
-
-func tags(c *client.Collection) string {
-	if len(c.Tags) == 0 {
-		return none
-	}
-	pairs := make([]string, 0, len(c.Tags))
-	for _, name := range slices.Sorted(maps.Keys(c.Tags)) {
-		pairs = append(pairs, name+"="+c.Tags[name])
-	}
-	return strings.Join(pairs, ",")
 }
 
 // checkNames refuses what cannot be a collection before a scheduler is asked.

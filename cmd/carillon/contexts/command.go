@@ -5,10 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/netip"
 	"net/url"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -283,20 +281,12 @@ const maxToken = 1 << 20
 
 // token reads the token.
 func (c setCmd) token(ctx context.Context, t *terminal.Terminal) (string, error) {
-	in := t.Input(ctx)
-	if c.TokenFile != "-" {
-		file, err := os.Open(c.TokenFile)
-		if err != nil {
-			return "", terminal.FileError("token-file", err)
-		}
-		defer file.Close()
-		in = file
-	} else if t.Asks() {
+	if c.TokenFile == "-" && t.Asks() {
 		return "", terminal.Hinted(terminal.Usagef("a token that is typed is seen"), "pipe it in, or name a file")
 	}
-	data, err := io.ReadAll(io.LimitReader(in, maxToken))
+	data, err := t.ReadFlag(ctx, "token-file", c.TokenFile, maxToken)
 	if err != nil {
-		return "", fmt.Errorf("--token-file: %w", err)
+		return "", err
 	}
 	token := strings.TrimSpace(string(data))
 	if token == "" || len(data) == maxToken || strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {

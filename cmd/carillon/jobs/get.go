@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -229,11 +228,7 @@ func wideRow(j *client.Job, now time.Time) []string {
 	all := map[string]string{}
 	maps.Copy(all, inherited.Labels)
 	maps.Copy(all, j.Labels)
-	var labels []string
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		labels = append(labels, name+"="+all[name])
-	}
-	return append(cells[:len(cells)-1], strconv.Itoa(j.Status.Executions), p.Action.Type, cmp.Or(strings.Join(labels, ","), "-"), schedule)
+	return append(cells[:len(cells)-1], strconv.Itoa(j.Status.Executions), p.Action.Type, cmp.Or(terminal.Pairs(all, ","), "-"), schedule)
 }
 
 // centuries are as many years as a length of time can be long.

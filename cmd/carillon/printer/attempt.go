@@ -2,7 +2,6 @@ package printer
 
 import (
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -103,22 +102,10 @@ func Hint(r *client.Record) string {
 		return ""
 	case o == scheduler.OutcomeSkipped:
 		return skipHints[r.Reason]
-	case r.StatusCode == http.StatusUnauthorized || r.StatusCode == http.StatusForbidden:
-		return `the target does not accept the credentials: look at the action's authentication, and at "carillon docs secrets"`
-	case r.StatusCode == http.StatusNotFound || r.StatusCode == http.StatusGone:
-		return "the target is there, but not what was asked for: look at the action's address"
-	case r.StatusCode == http.StatusTooManyRequests:
-		return `the target wants fewer calls: "carillon docs targets" tells how to limit their rate`
-	case r.StatusCode >= http.StatusInternalServerError:
-		return "the target is out of order: its own log tells more, under the occurrence's id"
-	case r.StatusCode >= http.StatusBadRequest:
-		return "the target does not accept the request: look at the action's method, headers and body"
-	case r.StatusCode >= http.StatusMultipleChoices:
-		return `the target is elsewhere: use the address in its answer, or see redirects in "carillon docs actions"`
 	case r.StatusCode == 0 && r.Attempt != "":
 		return "the target gave no answer: look whether its address is right, and whether the scheduler may reach it"
 	}
-	return ""
+	return scheduler.StatusHint(r.StatusCode)
 }
 
 // skipHints say what to do about instants that were skipped.

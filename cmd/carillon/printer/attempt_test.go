@@ -45,7 +45,7 @@ Header:       X-Request-Id: 7
 Trace:        4bf92f3577b34da6a3ce929d0e0e4736
 Response:     two
               lines
-Hint:         the target wants fewer calls: "carillon docs targets" tells how to limit their rate
+Hint:         the target asks to be left alone for a while; a rate in the collection's targets keeps it so
 `,
 		},
 		{
@@ -81,12 +81,9 @@ func TestHint(t *testing.T) {
 		{"Postponed", 0, ""},
 		{"Faulted", 0, ""},
 		{"Failed", 0, "gave no answer"},
-		{"Failed", 200, ""},
+		{"Failed", 200, "asks for another answer"},
 		{"Failed", 302, "is elsewhere"},
-		{"Failed", 401, "credentials"},
-		{"Failed", 404, "not what was asked for"},
-		{"Failed", 422, "does not accept the request"},
-		{"Failed", 503, "out of order"},
+		{"Failed", 503, "in trouble"},
 	} {
 		r := &client.Record{RecordForm: scheduler.RecordForm{Status: test.status, StatusCode: test.code}}
 		if test.status == "Failed" {

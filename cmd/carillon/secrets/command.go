@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"strings"
@@ -296,9 +295,7 @@ const maxValue = 16 << 20
 
 // value reads the value from the file, standard input or the terminal.
 func (c Set) value(ctx context.Context, t *terminal.Terminal) (string, error) {
-	in, from := t.Input(ctx), "standard input"
-	switch c.ValueFile {
-	case "":
+	if c.ValueFile == "" {
 		f, ok := t.In.(*os.File)
 		if !ok || !terminal.IsTerminal(f) {
 			return "", terminal.Hinted(terminal.Usagef("there is no terminal to ask for the value on"),
@@ -309,18 +306,14 @@ func (c Set) value(ctx context.Context, t *terminal.Terminal) (string, error) {
 			return "", err
 		}
 		return text, checkValue("the value", text)
-	case "-":
-	default:
-		f, err := os.Open(c.ValueFile)
-		if err != nil {
-			return "", terminal.Usagef("--value-file: %s: %w", c.ValueFile, terminal.WithoutPath(err))
-		}
-		defer f.Close()
-		in, from = f, c.ValueFile
 	}
-	data, err := io.ReadAll(io.LimitReader(in, maxValue))
+	data, err := t.ReadFlag(ctx, "value-file", c.ValueFile, maxValue)
 	if err != nil {
-		return "", fmt.Errorf("%s: %w", from, terminal.WithoutPath(err))
+		return "", err
+	}
+	from := c.ValueFile
+	if from == "-" {
+		from = "standard input"
 	}
 	text := strings.TrimSuffix(strings.TrimSuffix(string(data), "\n"), "\r")
 	return text, checkValue(from, text)

@@ -6,12 +6,13 @@ import (
 	"maps"
 	"reflect"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 )
 
 // Schema returns the JSON Schema (draft 2020-12) of a file of settings of a command.
@@ -127,11 +128,7 @@ func (s Setting) text() string {
 	case []string:
 		text = strings.Join(v, ", ")
 	case map[string]string:
-		var pairs []string
-		for _, name := range slices.Sorted(maps.Keys(v)) {
-			pairs = append(pairs, name+"="+v[name])
-		}
-		text = strings.Join(pairs, ", ")
+		text = terminal.Pairs(v, ", ")
 	default:
 		text = fmt.Sprint(v)
 	}

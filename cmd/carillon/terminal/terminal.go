@@ -156,6 +156,24 @@ func (t *Terminal) Input(ctx context.Context) io.Reader {
 	return readerFunc(func(p []byte) (int, error) { return read(ctx, t.In, p) })
 }
 
+// ReadFlag returns the content of the file that a flag names, up to most bytes. The file - is standard input.
+func (t *Terminal) ReadFlag(ctx context.Context, flag, path string, most int64) ([]byte, error) {
+	in := t.Input(ctx)
+	if path != "-" {
+		f, err := os.Open(path)
+		if err != nil {
+			return nil, Usagef("--%s: %s: %w", flag, path, WithoutPath(err))
+		}
+		defer f.Close()
+		in = f
+	}
+	data, err := io.ReadAll(io.LimitReader(in, most))
+	if err != nil {
+		return nil, fmt.Errorf("--%s: %w", flag, WithoutPath(err))
+	}
+	return data, nil
+}
+
 // readerFunc is a function that reads.
 type readerFunc func(p []byte) (int, error)
 

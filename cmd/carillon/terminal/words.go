@@ -3,8 +3,10 @@ package terminal
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -16,6 +18,15 @@ func Plural(n int, one, many string) string {
 		return "1 " + one
 	}
 	return fmt.Sprintf("%d %s", n, many)
+}
+
+// Pairs returns "a=1,b=2" of a map, with a separator.
+func Pairs(m map[string]string, between string) string {
+	pairs := make([]string, 0, len(m))
+	for _, name := range slices.Sorted(maps.Keys(m)) {
+		pairs = append(pairs, name+"="+m[name])
+	}
+	return strings.Join(pairs, between)
 }
 
 // Ago says how long ago t was: "5m0s ago", or "-" for the zero time.
