@@ -290,7 +290,7 @@ func plainer(err error) error {
 // other maps commands of other programs to equivalent ones of this program.
 var other = map[string]string{
 	"jobs": "get", "job": "get", "list": "get", "show": "get", "status": "get", "log": "logs", "add": "apply", "create": "apply",
-	"put": "apply", "trigger": "run", "start": "enable", "resume": "enable", "pause": "disable", "stop": "disable",
+	"put": "apply", "trigger": "run", "start": "enable", "resume": "enable", "stop": "disable",
 	"remove": "delete", "check": "validate", "lint": "validate", "diff": "apply --dry-run", "retry": "resubmit",
 }
 
