@@ -55,9 +55,8 @@ func withProgram(tests func() int) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	flag.Parse()
-	if !parallelGiven() && !bubble.RaceDetector {
-		_ = flag.Set("test.parallel", strconv.Itoa(sideBySide)) // it is a number
+	if !bubble.RaceDetector {
+		_ = flag.Set("test.parallel", strconv.Itoa(sideBySide)) // a default: the command line is parsed later
 	}
 	return tests()
 }
@@ -65,12 +64,6 @@ func withProgram(tests func() int) int {
 // sideBySide is how many scripts run at the same time: most of them wait for a process that starts, or for the next second. With
 // the race detector, the tests of clusters need the processors for themselves.
 const sideBySide = 6
-
-// parallelGiven reports whether the command line says how many tests run at the same time.
-func parallelGiven() (given bool) {
-	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
-	return given
-}
 
 // runner is a process that executes the commands of scripts one after the other, without a start of the program for each.
 type runner struct {

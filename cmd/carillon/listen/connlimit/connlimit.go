@@ -219,8 +219,8 @@ func (l *listener) Close() error {
 }
 
 // Watch makes a server on the limiter's listener report which connections it waits for: until a request's body
-// has arrived, and after its response is sent. A shutdown of the server closes unused connections. Bodies must arrive within patience; 0 leaves the limit to the
-// server. Call it after setting the server's Handler and ConnState.
+// has arrived, and after its response is sent. A shutdown of the server closes unused connections. Bodies must arrive
+// within patience; 0 leaves the limit to the server. Call it after setting the server's Handler and ConnState.
 func (c *Limiter) Watch(s *http.Server, patience time.Duration) {
 	s.Handler = c.handler(s.Handler, patience)
 	s.RegisterOnShutdown(func() { time.AfterFunc(unusedGrace, c.closeUnused) })
