@@ -15,9 +15,7 @@ import (
 // measures lists the functions that may read the local clock, with the number of reads: to measure durations, or the
 // age of values in memory.
 var measures = map[string]int{
-	"console/job/act.go serve":        2,
 	"console/jobs/list.go list":       2,
-	"console/jobs/many.go followMany": 3,
 	"console/load/load.go countingOf": 1,
 	"console/look/look.go at":         2,
 	"console/look/look.go fresh":      1,

@@ -42,28 +42,6 @@ func start(t *testing.T, page *tab.Tab, at string) {
 	}
 }
 
-// TestCollections makes a collection, gives it a quota, stops it, lets it go on, and deletes it with its jobs.
-func TestCollections(t *testing.T) {
-	s := own(t)
-	page := open(t, s.HTTP, tab.Look{})
-	must(t, page.Go("/console/collections"), page.Fill("#collections-name", "billing"), page.Press("\r"))
-	must(t, page.Text("#note", "Collection billing is there"), page.Text("h1", "billing"))
-	must(t, page.Fill("#maxJobs", "1"), page.Click("form.settings button.main"), page.Text("#note", "Saved."))
-	must(t, s.Put(t.Context(), "billing", "first", quiet("enabled")))
-	if err := s.Put(t.Context(), "billing", "second", quiet("enabled")); err == nil {
-		t.Error("a second job goes where one is the most")
-	}
-	must(t, page.Click("form[action$='/disable'] button"), page.Text("#note", "Disabled"), page.Text("main", "Its jobs do not run"))
-	accessible(t, page, "a collection")
-	must(t, page.Click("form[action$='/enable'] button"), page.Text("#note", "Enabled"))
-	must(t, page.Click("a[href$='/delete']"), page.Text("h1", "Delete collection billing?"))
-	must(t, page.Text("main", "It has a job"), page.Click("input[name=jobs]"), page.Click("main button.danger"))
-	must(t, page.Text("#note", "Collection billing is deleted."), page.Await("location.pathname === '/console/collections'"))
-	if status, _, err := s.Call(t.Context(), "GET", "/jobCollections/billing/jobs/first", nil); err != nil || status != 404 {
-		t.Errorf("the job is there: %d (%v)", status, err)
-	}
-}
-
 // TestStorageQueues puts a message into a storage queue, puts back one that failed, deletes one, and clears the queue.
 func TestStorageQueues(t *testing.T) {
 	s := own(t)

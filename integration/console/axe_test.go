@@ -28,7 +28,7 @@ const (
 // the window is put into its place: wherever the page is scrolled to, it covers something.
 const violations = `(async () => {
 	for (const e of document.querySelectorAll('main *')) if (getComputedStyle(e).position === 'sticky') e.style.position = 'static';
-	const look = async () => (await axe.run({include: document, exclude: ['datalist']}, {preload: false, resultTypes: ['violations'], runOnly: %s})).violations
+	const look = async () => (await axe.run({include: %s, exclude: ['datalist']}, {preload: false, resultTypes: ['violations'], runOnly: %s})).violations
 		.flatMap((v) => v.nodes.map((n) => [v.id, v.help, n.html.trim(), n.failureSummary].join('\n')));
 	const found = await look();
 	if (found.length === 0) return [];
@@ -64,6 +64,12 @@ const laidOut = "(document.querySelectorAll('main *').forEach((e) => " +
 // look has axe look by rules, in light or dark colours, which stay.
 func look(t *testing.T, page *tab.Tab, where string, dark bool, rules string) {
 	t.Helper()
+	lookAt(t, page, "document", where, dark, rules)
+}
+
+// lookAt has axe look at a part of a page, of which the rest has been looked at.
+func lookAt(t *testing.T, page *tab.Tab, part, where string, dark bool, rules string) {
+	t.Helper()
 	core, err := axeCore()
 	if err != nil {
 		return
@@ -73,7 +79,7 @@ func look(t *testing.T, page *tab.Tab, where string, dark bool, rules string) {
 		_, err = tab.Eval[bool](page, core)
 	}
 	must(t, err, page.Scheme(dark), page.Await(laidOut))
-	found, err := tab.Eval[[]string](page, fmt.Sprintf(violations, rules))
+	found, err := tab.Eval[[]string](page, fmt.Sprintf(violations, part, rules))
 	must(t, err)
 	for _, one := range found {
 		t.Errorf("%s, dark is %t: %s", where, dark, one)

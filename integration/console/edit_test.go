@@ -57,7 +57,7 @@ func TestEditForm(t *testing.T) {
 	must(t, page.Await(`document.activeElement.name === 'timeout' && document.getElementById(document.activeElement.getAttribute('aria-describedby').split(' ').pop()).innerText.includes('soon')`))
 	must(t, page.Text("#edit-told", "soon"))
 	must(t, page.Fill(`[name="timeout"]`, "PT2M"), page.Click(review), page.Text("#review", "A secret is written there"))
-	must(t, page.Text("#review", "Closes the shop."), page.Text("#review", "They stay as they are"))
+	must(t, page.Text("#review", "Closes the shop."), page.Text("#review", "Unchanged."))
 	accessible(t, page, "a review")
 	must(t, page.Click(save), page.Await(`location.pathname === '/console/jobs/default/night'`), page.Text("#note", "default/night is saved"))
 	got := stored(t, s)
@@ -157,7 +157,7 @@ func TestEditLost(t *testing.T) {
 	must(t, page.Fill(`[name="description"]`, "Mine."))
 	s.Stop()
 	page.Expect(0)
-	must(t, page.Click(review), page.Text("#edit-told", "What you typed is still here"))
+	must(t, page.Click(review), page.Text("#edit-told", "Your input is kept"))
 	if got, err := tab.Eval[string](page, `document.querySelector('[name="description"]').value`); err != nil || got != "Mine." {
 		t.Errorf("%q %v", got, err)
 	}

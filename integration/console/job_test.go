@@ -45,7 +45,7 @@ func TestJobRuns(t *testing.T) {
 		t.Fatalf("%d %s %v", status, body, err)
 	}
 	must(t,
-		page.Text("#job-status", "Disabled: it does not run"),
+		page.Text("#job-status", "Disabled. Due runs are skipped"),
 		page.Text("#job-next", "If the job were enabled"),
 		page.Click(`form[action$="/enable"] button`),
 		page.Text("#job-status", "Waits for its next run"),
@@ -57,7 +57,7 @@ func TestJobRuns(t *testing.T) {
 		page.Text("#job-status", "Waits for its next run"),
 		page.Click(`form[action$="/disable"] button`),
 		page.Text("#note", "Disabled."),
-		page.Text("#job-status", "Disabled: it does not run"),
+		page.Text("#job-status", "Disabled. Due runs are skipped"),
 	)
 }
 
@@ -103,7 +103,7 @@ func TestJobAsked(t *testing.T) {
 		page.Press("\r"),
 		page.Text("#job-answer", "soon"),
 		page.Fill("#job-text", "status eq failed"),
-		page.Text("#job-history", "No record is like that"),
+		page.Text("#job-history", "No matching records"),
 		page.Await("location.search.includes('status')"),
 		page.Fill("#job-text", "nonsense"),
 		page.Text("#job-history", "is not of the form"),
@@ -153,7 +153,7 @@ func TestJobCopied(t *testing.T) {
 	must(t, other.Go("/console/jobs/default/report"), other.Text("#job-status", "Waits for its next run"))
 	must(t,
 		page.Click(`form[action$="/disable"] button`), // which makes it another one than the page began with
-		page.Text("#job-status", "Disabled: it does not run"),
+		page.Text("#job-status", "Disabled. Due runs are skipped"),
 		page.Click("[data-opens=job-delete]"),
 		page.Click("#job-delete button"),
 		page.Await("location.pathname === '/console/jobs'"),

@@ -15,7 +15,7 @@ func TestNewJob(t *testing.T) {
 	page := open(t, s.HTTP, tab.Look{})
 	must(t, page.Go("/console/jobs/new"), page.Text("#schedule-outlook", "At 09:00 every day"))
 	must(t, page.Fill("#f-name", "report"), page.Fill(`[name="action.request.uri"]`, s.HTTP+"/echo/report"))
-	must(t, page.Click(`[name="schedule.when"][value="weekly"]`), page.Text("#schedule-outlook", "One thing is wrong"))
+	must(t, page.Click(`[name="schedule.when"][value="weekly"]`), page.Text("#schedule-outlook", "Fix 1 problem"))
 	must(t, page.Text(".pane-weekly", "Choose one day at least"))
 	must(t, page.Click(`[name="schedule.plain.days"][value="TUE"]`), page.Text("#schedule-outlook", "0 9 * * TUE"))
 	must(t, page.Fill(`[name="schedule.plain.times"]`, "7:30, 6pm"), page.Text("#schedule-outlook", "30 7 * * TUE; 0 18 * * TUE"))
@@ -118,7 +118,7 @@ func TestSecretStaysWhereItIsTyped(t *testing.T) {
 	field := `[name="action.serviceBusQueueMessage.authentication.sasKey~text"]`
 	must(t, page.Click(`[name="action.serviceBusQueueMessage.authentication.sasKey~how"][value="text"]`), page.Type(field, secret))
 	must(t, page.Fill(`[name="action.serviceBusQueueMessage.namespace"]`, "carillon-examples"))
-	must(t, page.Click("#newjob button.main"), page.Text("#wrong", "to be put right"))
+	must(t, page.Click("#newjob button.main"), page.Text("#wrong", "Fix "))
 	if got, err := tab.Eval[string](page, "document.querySelector('"+strings.ReplaceAll(field, "'", "")+"').value"); err != nil || got != secret {
 		t.Errorf("the field has %q (%v)", got, err)
 	}
@@ -145,7 +145,7 @@ func TestNewJobLost(t *testing.T) {
 	must(t, page.Click("#newjob button.main"), page.Text("#newjob-told", "You are not signed in any more"))
 	s.Stop()
 	page.Expect(0)
-	must(t, page.Click("#newjob button.main"), page.Text("#newjob-told", "The server cannot be reached"))
+	must(t, page.Click("#newjob button.main"), page.Text("#newjob-told", "Connection lost"))
 	must(t, page.Await(`document.getElementById('f-name').value === 'lost' && document.activeElement.closest('#newjob-told')`))
 	_ = page.Wrong() // the connection is refused, as it is to be here
 }
@@ -200,12 +200,15 @@ func TestNewJobAccessible(t *testing.T) {
 	c := needed(t)
 	page := open(t, c.stage.HTTP, tab.Looks[2])
 	must(t, page.Go("/console/jobs/new"), page.Text("#schedule-outlook", "At 09:00"), page.Click(".more > summary"))
-	must(t, page.Fill(`[name="schedule.jitter"]`, "long"), page.Click("#newjob button.main"), page.Text("#wrong", "put right"))
+	must(t, page.Fill(`[name="schedule.jitter"]`, "long"), page.Click("#newjob button.main"), page.Text("#wrong", "Fix "))
+	accessible(t, page, "mistakes")
 	for _, when := range []string{"every", "weekdays", "weekly", "monthly", "yearly", "once", "asked", "cron", "rrule", "azure"} {
 		must(t, page.Click(`[name="schedule.when"][value="`+when+`"]`), page.Await("!document.querySelector('#schedule-outlook').ariaBusy"))
 		_, err := tab.Eval[bool](page, "document.querySelectorAll('.help').forEach((e) => { e.open = true }); true")
 		must(t, err)
-		accessible(t, page, when)
+		const part = "document.querySelector('#schedule-builder')"
+		lookAt(t, page, part, when, false, allRules)
+		lookAt(t, page, part, when, true, colourRules)
 	}
 }
 

@@ -57,14 +57,3 @@ func TestOverviewLives(t *testing.T) {
 		page.Await("location.search === '?range=day' && document.querySelectorAll('#runs .chart-slot').length === 144"),
 	)
 }
-
-// TestOverviewLeadsOn follows the cards of the first page.
-func TestOverviewLeadsOn(t *testing.T) {
-	c := needed(t)
-	page := open(t, c.stage.HTTP, tab.Look{})
-	for from, to := range map[string]string{
-		"a[href*='within=1m']": "/console/jobs", "a[href*='within=1h']": "/console/jobs", "a[href*='outcome=faulted']": "/console/live",
-	} {
-		must(t, page.Go("/"), page.Click(".card "+from), page.Await("location.pathname === '"+to+"' && document.querySelector('h1') !== null"))
-	}
-}

@@ -60,7 +60,7 @@ func TestLife(t *testing.T) {
 		}
 		has(t, w.Get(to), note)
 	}
-	done(root, url.Values{"name": {"partners"}}, one, "Collection partners is there")
+	done(root, url.Values{"name": {"partners"}}, one, "Collection partners is created")
 	if r := w.Post(root, url.Values{"name": {"partners"}}); r.Status != http.StatusPreconditionFailed || !strings.Contains(r.Body, "exists already") {
 		t.Errorf("it is made twice: %d %s", r.Status, r.Body)
 	}
@@ -86,11 +86,11 @@ func TestLife(t *testing.T) {
 	page := w.Get(one)
 	has(t, page, `value="7"`, `<option selected>Standard`, `<option selected>minute`, "api.example.com", `value="PT20S"`)
 	form.Set("etag", stale)
-	if r := w.Post(one, form); r.Status != http.StatusPreconditionFailed || !strings.Contains(r.Body, "Somebody else has changed it") {
+	if r := w.Post(one, form); r.Status != http.StatusPreconditionFailed || !strings.Contains(r.Body, "The collection has changed in the meantime") {
 		t.Errorf("what somebody else has changed: %d %s", r.Status, r.Body)
 	}
 	form.Set("etag", fields(t, page).Get("etag"))
-	done(one, form, one, "Nothing was changed")
+	done(one, form, one, "No changes")
 	for name, value := range map[string]string{"minRetry": "soon<b>", "maxJobs": "many", "targets": `"*": {rate: {limit: fast}}`, "plan": "Huge"} {
 		form.Set(name, value)
 	}
@@ -98,7 +98,7 @@ func TestLife(t *testing.T) {
 	if r.Status != http.StatusBadRequest || strings.Contains(r.Body, "soon<b>") {
 		t.Errorf("what is wrong: %d %s", r.Status, r.Body)
 	}
-	has(t, r.Body, `value="soon&lt;b&gt;"`, "stands beside the fields", `aria-invalid="true" aria-describedby="maxJobs-wrong"`,
+	has(t, r.Body, `value="soon&lt;b&gt;"`, "See the messages at the fields", `aria-invalid="true" aria-describedby="maxJobs-wrong"`,
 		`id="maxJobs-wrong">must be a whole number`, `id="minRetry-wrong">`, `id="plan-wrong">`, `id="targets-wrong">[&#34;*&#34;].rate.limit: must be`)
 	hasNone(t, r.Body, `id="interval-wrong"`, "properties.minRetryInterval:")
 	form = fields(t, page)
@@ -108,7 +108,7 @@ func TestLife(t *testing.T) {
 	if c, err = w.Service.Collection(t.Context(), "partners"); err != nil || c.Plan != "" || c.MaxJobCount != 0 || len(c.Targets) > 0 || c.MinRetryInterval != 0 {
 		t.Errorf("emptied: %+v (%v)", c, err)
 	}
-	done(one+"/disable", nil, one, "Its jobs do not run")
+	done(one+"/disable", nil, one, "until you enable it")
 	done(one+"/enable", nil, one, "Its jobs run.")
 	w.Put("partners/report", job)
 	w.Await("its jobs to be counted", func() bool { return strings.Contains(w.Get(one), `>disabled</span></a><span class="value">1<`) })

@@ -26,7 +26,7 @@ func TestConflict(t *testing.T) {
 			if got := p.press("save"); got != http.StatusConflict {
 				t.Fatalf("%d %s", got, mainOf(p.body))
 			}
-			p.has("Somebody else changed this job meanwhile", "choice:description", "both of you changed it")
+			p.has("This job was changed by another user", "choice:description", "both changed it")
 			for name, want := range map[string]string{
 				"choice:jitter": "theirs", "choice:action.request.uri": "theirs", "choice:action.request.body": "mine", "choice:timeout": "mine",
 			} {
@@ -46,7 +46,7 @@ func TestConflict(t *testing.T) {
 			if got := p.press("merge"); got != http.StatusConflict {
 				t.Fatalf("%d %s", got, mainOf(p.body))
 			}
-			p.has("It was changed once more", "choice:labels")
+			p.has("The job changed again", "choice:labels")
 			if p.form.Get("choice:description") != "theirs" {
 				t.Error("a choice is forgotten")
 			}
@@ -86,7 +86,7 @@ func TestConflictOfTypes(t *testing.T) {
 	p.has(`name="choice:action"`)
 	p.set("choice:action", "theirs")
 	p.press("merge")
-	p.has("Nothing: this is the job as it is.", "theirs")
+	p.has("No changes.", "theirs")
 }
 
 // TestConflictAtOnce takes all of theirs, or all of mine.
@@ -109,7 +109,7 @@ func TestConflictAtOnce(t *testing.T) {
 			t.Fatalf("%d %s", got, mainOf(p.body))
 		}
 		if which == "theirs" {
-			p.has("Nothing: this is the job as it is.")
+			p.has("No changes.")
 			continue
 		}
 		p.set(password+"~how", "text", password+"~text", "typed-password")

@@ -32,8 +32,8 @@ func templates(name string) frame.Set {
 	return frame.Templates(files, name, "wrong.html").With(jobform.Files, "*.html").With(builder.Files, "*.html")
 }
 
-// The paths of the room. Those of [NewPath] have the parameters template (one of [beginnings]), from (the job to copy,
-// as collection/job) and collection.
+// The paths of the room. [NewPath] has the parameters template (one of [beginnings]), from (the job to copy, as
+// collection/job) and collection.
 const (
 	NewPath     = root + "/new"
 	root        = frame.Root + "/jobs"

@@ -67,7 +67,7 @@ func TestExamplesStay(t *testing.T) {
 					if got := p.press("review"); got != http.StatusOK {
 						t.Fatalf("%s: %d %s", turn, got, mainOf(p.body))
 					}
-					p.has("Nothing: this is the job as it is.")
+					p.has("No changes.")
 				}
 			})
 		}
@@ -116,7 +116,7 @@ func TestSaveIsOfWhatWasShown(t *testing.T) {
 	if got := p.press("save"); got != http.StatusOK {
 		t.Fatalf("%d", got)
 	}
-	p.has("This differs from what was shown last", "second")
+	p.has("This differs from the reviewed change", "second")
 	if got := p.press("save"); got != http.StatusSeeOther {
 		t.Fatalf("%d", got)
 	}
@@ -231,7 +231,7 @@ func TestNothingIsLost(t *testing.T) {
 	if got := p.press("review"); got != http.StatusServiceUnavailable {
 		t.Errorf("%d", got)
 	}
-	p.has("description: typed before", "Nothing is lost")
+	p.has("description: typed before", "Your input is kept")
 }
 
 // TestHostile shows and keeps what looks like markup.
@@ -251,7 +251,7 @@ func TestHostile(t *testing.T) {
 			}
 		}
 		p.press("review")
-		p.has("Nothing: this is the job as it is.")
+		p.has("No changes.")
 	}
 	p := open(t, w, "default/a", "form")
 	p.set("labels#0~value", evil+"2", "action.request.uri", evil)

@@ -77,7 +77,7 @@ func TestNothingIsOverwritten(t *testing.T) {
 	w := consoletest.Shared(t)
 	w.Put("default/report", `{"action": {"type": "http", "request": {"method": "GET", "uri": "http://127.0.0.1:9/old"}}, "startTime": "2039-01-01"}`)
 	r := w.Post(edit.NewPath, filled(t, w))
-	if r.Status != http.StatusPreconditionFailed || !strings.Contains(html.UnescapeString(r.Body), "There is a job report in the collection default already") {
+	if r.Status != http.StatusPreconditionFailed || !strings.Contains(html.UnescapeString(r.Body), "A job report exists in the collection default") {
 		t.Errorf("%d %.5000s", r.Status, r.Body)
 	}
 	v, err := w.Service.Get(t.Context(), consoletest.Key("default/report"))
@@ -93,7 +93,7 @@ func TestMistakes(t *testing.T) {
 	text := html.UnescapeString(r.Body)
 	for _, want := range []string{
 		`href="#f-name"`, `href="#f-action.request.uri"`, `href="#wrong-schedule.recurrence.cron"`, `href="#wrong-schedule.jitter"`,
-		`<mark>32</mark>`, "4 things are to be put right",
+		`<mark>32</mark>`, "Fix 4 problems:",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%s is missing", want)
@@ -275,7 +275,7 @@ func TestPreviewPart(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 	got = ask(url.Values{"schedule.when": {"cron"}, "schedule.recurrence.cron": {"0 0 32 * *"}})
-	if !strings.Contains(got, `data-wrong="schedule.recurrence.cron"`) || !strings.Contains(got, "<mark>32</mark>") || !strings.Contains(got, "One thing is wrong") {
+	if !strings.Contains(got, `data-wrong="schedule.recurrence.cron"`) || !strings.Contains(got, "<mark>32</mark>") || !strings.Contains(got, "Fix 1 problem") {
 		t.Errorf("%s", got)
 	}
 }

@@ -35,7 +35,6 @@ type difference struct {
 	Before, After string
 	New, Gone     bool
 	Secret        bool
-	Long          bool // a text with several lines
 }
 
 // shownRuns limits the shown runs.
@@ -101,12 +100,10 @@ func (e *editing) review() error {
 }
 
 func differenceOf(c document.Change) difference {
-	d := difference{
+	return difference{
 		Path: strings.TrimPrefix(c.Path, "properties."), Before: plain(c.Before), After: plain(c.After),
 		New: c.Before == nil && !c.Secret, Gone: c.After == nil && !c.Secret, Secret: c.Secret,
 	}
-	d.Long = strings.Contains(d.Before+d.After, "\n")
-	return d
 }
 
 // plain formats a value for users.

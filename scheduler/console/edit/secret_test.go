@@ -220,7 +220,7 @@ func TestSecretsOfOneAndMany(t *testing.T) {
 	p := open(t, w, "default/form", "form", "stored-first")
 	p.press("add:action.errorAction")
 	const row = "action.errorAction[0].request.headers#1"
-	if got := strings.Count(p.body, `<a href="#f-`+row+`">`); got != 1 || !strings.Contains(p.body, "One thing is to be put right") {
+	if got := strings.Count(p.body, `<a href="#f-`+row+`">`); got != 1 || !strings.Contains(p.body, "Fix 1 problem:") {
 		t.Errorf("%d\n%s", got, mainOf(p.body))
 	}
 	p.press("remove:action.errorAction[1]")
@@ -229,7 +229,7 @@ func TestSecretsOfOneAndMany(t *testing.T) {
 	if got := p.press("save"); got != http.StatusOK { // without what no page keeps
 		t.Fatalf("%d %s", got, mainOf(p.body))
 	}
-	p.has("This differs from what was shown last")
+	p.has("This differs from the reviewed change")
 	p.set(row+"~how", "text", row+"~value", "typed-again")
 	p.press("review")
 	p.set(row+"~value", "typed-again")

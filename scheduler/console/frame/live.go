@@ -101,6 +101,36 @@ func (l *Live) Event(name, mark, data string) error { return l.send(name, mark, 
 // StillThere sends a keepalive, which no script sees; see [Beat].
 func (l *Live) StillThere() error { return l.send("", "", "") }
 
+// Every calls do immediately and then at an interval, until it returns an error or [ErrOver], or the reader disconnects. It
+// keeps the connection alive.
+func (l *Live) Every(interval time.Duration, do func() error) error {
+	tick, beat := time.NewTicker(interval), time.NewTicker(Beat)
+	defer tick.Stop()
+	defer beat.Stop()
+	for {
+		err := do()
+		select {
+		case <-beat.C:
+			err = errors.Join(err, l.StillThere())
+		default:
+		}
+		if errors.Is(err, ErrOver) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		select {
+		case <-tick.C:
+		case <-l.call.Context().Done():
+			return nil
+		}
+	}
+}
+
+// ErrOver ends [Live.Every] without an error.
+var ErrOver = errors.New("the live answer has ended")
+
 func (l *Live) send(name, mark, data string) error {
 	var out bytes.Buffer
 	if mark != "" {

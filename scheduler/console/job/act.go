@@ -162,7 +162,7 @@ func (r room) remove(c *frame.Call) error {
 // attempt leaves no record.
 const (
 	tellEvery = 250 * time.Millisecond
-	lookEvery = time.Second
+	lookTurns = 4 // of these
 )
 
 // events updates a page until its reader disconnects or the job is deleted:
@@ -176,7 +176,7 @@ func (r room) events(c *frame.Call) error {
 	k := key(c)
 	v, s, err := r.statusOf(c.Context(), c, k)
 	if errors.Is(err, scheduler.ErrNotFound) {
-		return over(c.Live(), err) // after a reconnect
+		return c.Live().Event("gone", "", "") // after a reconnect
 	}
 	if err != nil {
 		return err
@@ -219,40 +219,32 @@ func (f *following) serve(ctx context.Context, ended <-chan error, v *view.Job, 
 	if err := f.status(v, s); err != nil {
 		return err
 	}
-	tick := time.NewTicker(tellEvery)
-	defer tick.Stop()
-	looked, beat := time.Now(), time.Now()
-	for {
+	turn := 0
+	return f.live.Every(tellEvery, func() error {
+		turn++
 		select {
-		case <-ctx.Done():
-			return nil
 		case err := <-ended:
 			return over(f.live, err)
-		case now := <-tick.C:
-			last := f.recorded.Load()
-			if last != f.told || now.Sub(looked) >= lookEvery {
-				looked = now
-				if err := f.look(ctx, last); err != nil {
-					return over(f.live, err)
-				}
-			}
-			if now.Sub(beat) >= frame.Beat {
-				beat = now
-				if err := f.live.StillThere(); err != nil {
-					return nil // the reader has disconnected
-				}
+		default:
+		}
+		if last := f.recorded.Load(); last != f.told || turn%lookTurns == 0 {
+			if err := f.look(ctx, last); err != nil {
+				return over(f.live, err)
 			}
 		}
-	}
+		return nil
+	})
 }
 
 // over ends the events after an error. If the job is missing, it sends the final event "gone". After other errors, the
 // browser reconnects and gets the error then.
 func over(l *frame.Live, err error) error {
 	if errors.Is(err, scheduler.ErrNotFound) {
-		return l.Event("gone", "", "")
+		if err := l.Event("gone", "", ""); err != nil {
+			return err
+		}
 	}
-	return nil
+	return frame.ErrOver
 }
 
 // look sends what has changed. last is the sequence of the last record.

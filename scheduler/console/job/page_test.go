@@ -294,7 +294,7 @@ func TestFilter(t *testing.T) {
 		"since=soon":       "does not compare with a time",
 		"outcome=failed&$filter=status+eq+completed": "besides another",
 		"before=x":        "is not the sequence of a record",
-		"outcome=skipped": "No record is like that",
+		"outcome=skipped": "No matching records",
 	} {
 		query = strings.ReplaceAll(query, "$", "%24")
 		part := w.Part("/console/jobs/default/report?" + query)
@@ -326,7 +326,7 @@ func TestNext(t *testing.T) {
 	if _, err := w.Service.Disable(t.Context(), consoletest.Key("default/nightly")); err != nil {
 		t.Fatal(err)
 	}
-	has(t, w.Get("/console/jobs/default/nightly"), "If the job were enabled:", "02:30:00", "Disabled: it does not run", "/enable\"")
+	has(t, w.Get("/console/jobs/default/nightly"), "If the job were enabled:", "02:30:00", "Disabled. Due runs are skipped", "/enable\"")
 	w.Collect("closed")
 	w.Put("closed/nightly", `{"recurrence": {"cron": "30 2 * * *"}, `+action+`}`)
 	if _, err := w.Service.TurnCollection(t.Context(), "closed", scheduler.Disabled); err != nil {
@@ -362,7 +362,7 @@ func TestOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	page := w.Get("/console/jobs/default/broken")
-	has(t, page, `class="state damaged"`, "Put the job again to mend it", "/delete")
+	has(t, page, `class="state damaged"`, "Put the job again to repair it", "/delete")
 	hasNone(t, page, "/run\"", "/copy")
 	if r := w.Do(http.MethodGet, "/console/jobs/default/none", ""); r.Status != http.StatusNotFound || !strings.Contains(r.Body, "still answers") {
 		t.Errorf("%d %s", r.Status, r.Body)
@@ -432,7 +432,7 @@ func TestActs(t *testing.T) {
 		t.Errorf("what succeeded runs again: %d %s", r.Status, r.Body)
 	}
 	do("disable", nil)
-	has(t, w.Get(path), "Disabled. What runs already ends.", `class="state disabled"`)
+	has(t, w.Get(path), "Disabled. Running attempts end.", `class="state disabled"`)
 	do("enable", nil)
 	has(t, w.Get(path), ">Enabled.<", `class="state enabled"`)
 	do("pause", url.Values{"until": {"1h"}})
@@ -443,14 +443,14 @@ func TestActs(t *testing.T) {
 		t.Errorf("a pause until what is no time: %d %s", r.Status, r.Body)
 	}
 	do("resume", nil)
-	has(t, w.Get(path), ">It goes on.<", `class="state enabled"`)
+	has(t, w.Get(path), ">Resumed.<", `class="state enabled"`)
 	said := w.Post(path+"/run", nil, "X-Carillon-Part: 1")
 	if said.Status != http.StatusOK || !strings.Contains(said.Body, "Started.") || strings.Contains(said.Body, "<html") {
 		t.Errorf("to a script: %d %s", said.Status, said.Body)
 	}
 	await(t, w, "default/report", scheduler.OutcomeCompleted, 2)
 	ask := w.Get(path + "/delete")
-	has(t, ask, "Delete report?", "cannot be brought back")
+	has(t, ask, "Delete report?", "Only a backup can restore them")
 	etag := html.UnescapeString(regexp.MustCompile(`name="etag" value="([^"]+)"`).FindStringSubmatch(ask)[1])
 	if r := w.Post(path+"/delete", url.Values{"etag": {`"other-1"`}}); r.Status != http.StatusPreconditionFailed {
 		t.Errorf("another one is deleted: %d %s", r.Status, r.Body)

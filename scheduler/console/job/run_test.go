@@ -193,12 +193,12 @@ func TestStanding(t *testing.T) {
 		"completed":         {in(scheduler.Completed, view.Status{Over: "it ran already"}), nil, "completed note It ran already."},
 		"faulted":           {in(scheduler.Faulted, view.Status{Over: "its last run failed"}), nil, "faulted problem Its last run failed."},
 		"damaged":           {in(scheduler.Damaged, view.Status{Over: "it cannot be read"}), nil, "damaged problem it cannot be read"},
-		"stranded":          {in(scheduler.Enabled, view.Status{}), nil, "enabled warning Nothing is planned"},
+		"stranded":          {in(scheduler.Enabled, view.Status{}), nil, "enabled warning No run is scheduled"},
 		"disabled, and a run by hand goes on": {
 			in(scheduler.Disabled, view.Status{}), []service.Beside{{Running: true, Manual: true}}, "running warning Disabled",
 		},
 		"overlapping": {
-			in(scheduler.Enabled, view.Status{Next: next}), []service.Beside{{Running: true}, {}}, "running  Waits for its next run. 2 runs go on beside.",
+			in(scheduler.Enabled, view.Status{Next: next}), []service.Beside{{Running: true}, {}}, "running  Waits for its next run. 2 more runs are active.",
 		},
 	} {
 		s := standingOf(c.v, c.beside, noon)

@@ -59,7 +59,7 @@ func TestIndexCatchesUp(t *testing.T) {
 			}
 		}
 	}
-	is("while it is built", true, `data-again="`, `aria-live="off"`, "jobs come by name", `<progress max="100" value="0"`)
+	is("while it is built", true, `data-again="`, `aria-live="off"`, "jobs are sorted by name", `<progress max="100" value="0"`)
 	close(start)
 	w.Await("the index", w.Service.Indexed)
 	is("when it is built", false, "data-again", "aria-live", "<progress")
@@ -86,7 +86,7 @@ func TestIndexCatchesUp(t *testing.T) {
 	if body := w.Get("/console/jobs?q=zzz"); !strings.Contains(body, `data-job="default/zzz"`) {
 		t.Error("a job that has been read is not found behind those that have not")
 	}
-	if body := w.Get("/console/jobs?q=nowhere"); !strings.Contains(body, "None of the jobs that have been read") {
+	if body := w.Get("/console/jobs?q=nowhere"); !strings.Contains(body, "No indexed job matches") {
 		t.Error("the page says that there is no such job, and does not know")
 	}
 	close(goOn)

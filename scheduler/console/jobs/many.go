@@ -290,25 +290,10 @@ func (r room) followMany(c *frame.Call) error {
 		return err
 	}
 	l := c.Live()
-	tick := time.NewTicker(followEvery)
-	defer tick.Stop()
-	for beat := time.Now(); ; {
-		if l.Part("progress", manyPage, "progress", progressOf(op)) != nil {
-			return nil // the browser has disconnected
-		}
-		if time.Since(beat) > frame.Beat {
-			beat = time.Now()
-			if l.StillThere() != nil {
-				return nil
-			}
-		}
-		select {
-		case <-tick.C:
-		case <-c.Context().Done():
-			return nil
-		}
+	return l.Every(followEvery, func() error {
 		if now, err := r.operation(c); err == nil { // else keep the last state
 			op = now
 		}
-	}
+		return l.Part("progress", manyPage, "progress", progressOf(op))
+	})
 }

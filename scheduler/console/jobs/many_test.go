@@ -73,7 +73,7 @@ func TestEachVerb(t *testing.T) {
 	both := []string{"default/a", "default/b", "default/a"}
 
 	at := ask(w, url.Values{"do": {"disable"}, "job": both})
-	contains(t, w.Get(at), "Disable", "2 jobs", "default/a", "default/b", "They stop until")
+	contains(t, w.Get(at), "Disable", "2 jobs", "default/a", "default/b", "The jobs stop until")
 	if state(w, "default/a") != scheduler.Enabled {
 		t.Error("it is carried out before it is confirmed")
 	}
@@ -82,15 +82,15 @@ func TestEachVerb(t *testing.T) {
 		t.Error("they are not disabled")
 	}
 
-	contains(t, confirm(w, ask(w, url.Values{"do": {"disable"}, "job": {"default/a"}}), nil), "<dt>was so already</dt><dd>1</dd>")
+	contains(t, confirm(w, ask(w, url.Values{"do": {"disable"}, "job": {"default/a"}}), nil), "<dt>unchanged</dt><dd>1</dd>")
 
 	body := confirm(w, ask(w, url.Values{"do": {"enable"}, "job": {"default/a", "default/over", "default/nowhere"}}), nil)
-	contains(t, body, "<dt>done</dt><dd>1</dd>", "<dt>refused</dt><dd>1</dd>", "<dt>not there</dt><dd>1</dd>", "it is completed")
+	contains(t, body, "<dt>done</dt><dd>1</dd>", "<dt>refused</dt><dd>1</dd>", "<dt>not found</dt><dd>1</dd>", "it is completed")
 
 	body = confirm(w, ask(w, url.Values{"do": {"label"}, "tag": {"team = red"}, "job": both}), nil)
 	contains(t, body, "<dt>done</dt><dd>2</dd>")
 	body = confirm(w, ask(w, url.Values{"do": {"label"}, "tag": {"team=red"}, "job": both}), nil)
-	contains(t, body, "<dt>was so already</dt><dd>2</dd>")
+	contains(t, body, "<dt>unchanged</dt><dd>2</dd>")
 	confirm(w, ask(w, url.Values{"do": {"unlabel"}, "tag": {"old"}, "job": both}), nil)
 	v, err := w.Service.Get(t.Context(), consoletest.Key("default/a"))
 	if err != nil || fmt.Sprint(v.Job.Def.Labels) != "map[team:red]" {
@@ -129,7 +129,7 @@ func TestAllThatMatch(t *testing.T) {
 	}
 	w.Await("the index to know of them", func() bool { return strings.Contains(w.Part("/console/jobs?q=many-"), "132 jobs") })
 	body := confirm(w, at, nil)
-	contains(t, body, "<dt>done</dt><dd>129</dd>", "<dt>not there</dt><dd>3</dd>")
+	contains(t, body, "<dt>done</dt><dd>129</dd>", "<dt>not found</dt><dd>3</dd>")
 	if state(w, "default/other") != scheduler.Enabled || state(w, "default/many-129") != scheduler.Disabled || state(w, "default/many-x2") != scheduler.Enabled {
 		t.Error("not those were disabled that matched")
 	}
@@ -183,7 +183,7 @@ func TestPauseMany(t *testing.T) {
 		}
 	}
 	at = ask(w, url.Values{"do": {"label"}, "tag": {""}, "until": {"tomorrow 8:00"}, "all": {"1"}}) // as Enter does
-	contains(t, confirm(w, at, nil), "<dt>done</dt><dd>1</dd>", "<dt>was so already</dt><dd>2</dd>")
+	contains(t, confirm(w, at, nil), "<dt>done</dt><dd>1</dd>", "<dt>unchanged</dt><dd>2</dd>")
 	for _, until := range []string{"", "yesterday", "<b>"} {
 		if r := w.Post("/console/many", url.Values{"do": {"pause"}, "until": {until}, "all": {"1"}}); r.Header.Get("Location") != "/console/jobs" {
 			t.Errorf("%q: %d %v", until, r.Status, r.Header)
@@ -200,7 +200,7 @@ func TestRerunFailed(t *testing.T) {
 	indexed(w)
 	w.Await("its failure", func() bool { return state(w, "default/fails") == scheduler.Faulted })
 	at := ask(w, url.Values{"do": {"resubmit"}, "since": {"1h"}, "all": {"1"}})
-	contains(t, w.Get(at), "Rerun failed", "One occurrence", "runs once more")
+	contains(t, w.Get(at), "Rerun failed", "One occurrence", "runs again")
 	contains(t, confirm(w, at, nil), "<dt>done</dt><dd>1</dd>")
 	if r := w.Post("/console/many", url.Values{"do": {"resubmit"}, "since": {"soon"}, "all": {"1"}}); r.Header.Get("Location") != "/console/jobs" {
 		t.Errorf("%d %v", r.Status, r.Header)
@@ -245,7 +245,7 @@ func TestStop(t *testing.T) {
 		t.Fatal(r.Status)
 	}
 	body := confirm(w, at, url.Values{"typed": {"delete"}})
-	contains(t, body, "Stopped after", "somebody stopped it")
+	contains(t, body, "Stopped after", "the operation was canceled")
 	if got := rows(w.Part("/console/jobs")); len(got) == 0 {
 		t.Error("nothing is left")
 	}
@@ -264,10 +264,10 @@ func TestAskedForNothing(t *testing.T) {
 	w.Put("default/a", never)
 	indexed(w)
 	for want, form := range map[string]url.Values{
-		"tick jobs first":      {"do": {"disable"}, "q": {"a b"}},
-		"write the label":      {"do": {"label"}, "tag": {" =x"}, "job": {"default/a"}},
-		"tick jobs first ":     {"do": {"disable"}, "all": {"1"}, "q": {"nothing"}},
-		"tick jobs first  ...": {"do": {"delete"}},
+		"Select jobs first":      {"do": {"disable"}, "q": {"a b"}},
+		"Enter the label":        {"do": {"label"}, "tag": {" =x"}, "job": {"default/a"}},
+		"Select jobs first ":     {"do": {"disable"}, "all": {"1"}, "q": {"nothing"}},
+		"Select jobs first  ...": {"do": {"delete"}},
 	} {
 		r := w.Post("/console/many", form)
 		if at := r.Header.Get("Location"); r.Status != http.StatusSeeOther || !strings.HasPrefix(at, "/console/jobs") {

@@ -147,7 +147,7 @@ func TestPastDay(t *testing.T) {
 			t.Errorf("it does not say that nothing ran %s: %.3000s", still, page)
 		}
 	}
-	if len(labels) != 3 || !strings.Contains(page, "What is over is told by the history") || !strings.Contains(page, "Count again") {
+	if len(labels) != 3 || !strings.Contains(page, "Past hours come from the history") || !strings.Contains(page, "Count again") {
 		t.Errorf("%v: %.3000s", labels, page)
 	}
 	link := regexp.MustCompile(`href="(/console/live\?since[^"]*)"`).FindStringSubmatch(page)

@@ -125,7 +125,7 @@ func TestProposals(t *testing.T) {
 	}
 	r = w.Post("/console/load/apply", url.Values{"pick": tagged, "back": {"https://elsewhere.example/"}})
 	if r.Status != http.StatusOK || strings.Count(r.Body, "changed:") != len(tagged)-2 || strings.Count(r.Body, `role="alert"`) != 2 ||
-		!strings.Contains(r.Body, "Somebody has changed it") || strings.Contains(r.Body, "elsewhere") {
+		!strings.Contains(r.Body, "The job has changed since the dry run") || strings.Contains(r.Body, "elsewhere") {
 		t.Fatalf("the results are %d %.3000s", r.Status, r.Body)
 	}
 	after := foreseen(t, w)
@@ -137,7 +137,7 @@ func TestProposals(t *testing.T) {
 	}
 }
 
-// TestProposalsRefused sends what is no proposal, and proposals of jobs that somebody may not change.
+// TestProposalsRefused sends what invalid proposal, and proposals of jobs that somebody may not change.
 func TestProposalsRefused(t *testing.T) {
 	w := newWorld(t, 20)
 	all := boxes(w.Get("/console/load?wait=true"))
@@ -145,7 +145,7 @@ func TestProposalsRefused(t *testing.T) {
 		"", "default/herd-0", `default/herd-0 {"properties": {"action": null}}`, `default/herd-0 {"properties": {"jitter": "PT1M"}} x`,
 		`default/../x {"properties": {"jitter": "PT1M"}}`, `default/herd-0 {"properties": {"jitter": "PT1M", "recurrence": {"cron": "* * * * *"}}}`,
 	} {
-		if r := w.Post("/console/load/review", url.Values{"pick": {pick}}); r.Status != http.StatusBadRequest || !strings.Contains(r.Body, "is no proposal") {
+		if r := w.Post("/console/load/review", url.Values{"pick": {pick}}); r.Status != http.StatusBadRequest || !strings.Contains(r.Body, "invalid proposal") {
 			t.Errorf("%s: %d %s", pick, r.Status, r.Body)
 		}
 	}

@@ -115,7 +115,7 @@ func (l *Looks[T]) underWay() (n int) {
 	return n
 }
 
-// Renew restarts finished computations and shows their results until then.
+// Renew restarts finished computations and shows their results in the meantime.
 func (l *Looks[T]) Renew() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -103,41 +103,29 @@ func (r room) show(c *frame.Call) error {
 
 // events sends changed parts.
 func (r room) events(c *frame.Call) error {
-	l := c.Live()
-	tick := time.NewTicker(turnEvery)
-	defer tick.Stop()
-	spoke := time.Now()
+	l, turn := c.Live(), 0
 	var before *shown
-	for n := 0; ; n++ {
+	return l.Every(turnEvery, func() error {
 		s, err := r.look(c, before)
 		if err != nil {
 			s = r.nothing(c, err)
 		}
-		ids := s.parts(n)
+		ids := s.parts(turn)
 		if err != nil {
 			ids = ids[:1] // the other parts stay
 		}
 		before = s
+		turn++
 		for _, id := range ids {
 			if err := l.Part(id, page, id, s); err != nil {
-				return nil // the browser has disconnected
+				return err
 			}
 		}
-		if time.Since(spoke) >= frame.Beat {
-			spoke = time.Now()
-			if l.StillThere() != nil {
-				return nil
-			}
-		}
-		select {
-		case <-tick.C:
-		case <-c.Context().Done():
-			return nil
-		}
-	}
+		return nil
+	})
 }
 
-// due is the number of due jobs, for callers who may read all collections.
+// due is the number of due jobs, for callers with access to all collections.
 type due struct {
 	service.Due
 

@@ -125,12 +125,12 @@ func TestTheWholePage(t *testing.T) {
 			"7 completed, 2 failed for good", "<title id=\"runs-chart-title\">Runs per minute</title>",
 			`<title id="lateness-chart-title">Lateness</title>`, "half began within 2 ms after they were due",
 			`href="/console/jobs/partners/long"`, "attempt 2", `href="/console/jobs/default/short"`, "These have been running longest; there are others.",
-			`href="/console/live?target=slow.example%3a443&amp;since=1h"`, "circuit open", "rule of partners",
+			`href="/console/live?target=slow.example%3a443&amp;since=1h"`, "circuit breaker open", "rule of partners",
 			`</span>slow</span> <span class="state failed"><span class="shape" aria-hidden="true"></span>failing</span>`,
 			"One problem is left.", "partners/gone: its definition is lost", "carillon doctor", "One definition is lost.",
 			"id-one", "id-two", "nats-a", "They do not all have the same version", "Backlog",
 			`href="/console/jobs/partners/broken"`, "503 Service Unavailable: try later", `href="/console/jobs/default/broken/runs/`,
-			"<td class=\"number\">7</td><td class=\"number\">2</td>", "!You see what belongs to your collections",
+			"<td class=\"number\">7</td><td class=\"number\">2</td>", "!You see the data of your collections",
 		)
 	}
 	has(t, "the hour", w.Get("/"), `<a href="/" aria-current="true">One hour</a>`)
@@ -176,14 +176,14 @@ func TestWhoSeesWhat(t *testing.T) {
 	hidden := []string{"!default", "!short", "!slow.example", "!quick.example", "!id-one", "!nats-a", "!gone", "!Runs per minute", "!p99", "!Lanes", "!doctor", "!22 %"}
 	has(t, "the page", w.Get("/"), append(hidden,
 		`Due in the next hour</a> <span class="value">1</span>`, `Running now</a> <span class="value">1+</span>`,
-		`href="/console/jobs/partners/long"`, `href="/console/jobs/partners/broken/runs/`, "You see what belongs to your collections", "the list has those that you may see",
+		`href="/console/jobs/partners/long"`, `href="/console/jobs/partners/broken/runs/`, "You see the data of your collections", "the list has those that you may see",
 	)...)
 	has(t, "what follows", strings.Join(events(t, w, "/console/overview/events?follow=1", "cards", "running", "failures"), "\n"),
 		append(slices.Clip(hidden), "partners/long", "partners/broken")...)
 
 	w.Be("reader@other")
 	w.Await("the other", func() bool { return strings.Contains(w.Get("/"), "of 0 enabled jobs") })
-	has(t, "the page of another", w.Get("/"), append(hidden, "!partners/", "None of your jobs is among those", "None of the last failures is of your jobs.")...)
+	has(t, "the page of another", w.Get("/"), append(hidden, "!partners/", "None of your jobs is among those", "None of the last failures belongs to your jobs.")...)
 	w.Be()
 	if got := w.Do(http.MethodGet, "/", ""); got.Status != http.StatusForbidden {
 		t.Errorf("somebody without any right gets %d", got.Status)
@@ -223,7 +223,7 @@ func events(t *testing.T, w *consoletest.World, path string, names ...string) (d
 func TestPartsComeWhenTheyChange(t *testing.T) {
 	w, s := open(t)
 	first := events(t, w, "/console/overview/events?follow=1", "trouble", "cards", "running", "failures", "targets", "lanes", "replicas", "audit", "runs", "lateness", "figures")
-	has(t, "at first", strings.Join(first, "\n"), "Nothing runs at the moment.", "No run has failed for good in the last day.", "All targets answer well", "The first audit has not ended yet", "Nothing ran in this time.")
+	has(t, "at first", strings.Join(first, "\n"), "Nothing runs at the moment.", "No failures in the last 24 hours.", "All targets are healthy", "The first audit has not ended yet", "Nothing ran in this time.")
 
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, w.Console.URL+"/console/overview/events?follow=1", http.NoBody)
 	if err != nil {
@@ -261,14 +261,14 @@ func TestTroubleIsTold(t *testing.T) {
 	s.counted()
 	err := fmt.Errorf("%w: no answer", scheduler.ErrUnavailable)
 	s.err.Store(&err)
-	has(t, "the page", w.Get("/"), "Not everything is known:", "no answer", "id-one", "7 completed")
+	has(t, "the page", w.Get("/"), "Some data is missing:", "no answer", "id-one", "7 completed")
 }
 
 // TestWithoutSource has a console that knows nothing but its service, which has no jobs.
 func TestWithoutSource(t *testing.T) {
 	w := consoletest.New(t)
 	w.Work()
-	w.Await("the index", func() bool { return strings.Contains(w.Get("/"), "There are no jobs yet.") })
+	w.Await("the index", func() bool { return strings.Contains(w.Get("/"), "No jobs yet.") })
 	has(t, "the page", w.Get("/"), "carillon apply examples/jobs", "!Running now", "!Lanes")
 	events(t, w, "/console/overview/events?follow=1", "cards")
 }

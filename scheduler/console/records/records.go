@@ -81,7 +81,7 @@ func (f *Filter) Has(outcome scheduler.Outcome) bool {
 // Bounded reports whether no new record can match.
 func (f *Filter) Bounded() bool { return f.Until != "" }
 
-// Query returns the query of the filter, limited to what the caller may see.
+// Query returns the query of the filter, limited to the collections of the caller.
 func (f *Filter) Query(ctx context.Context, now time.Time) (q service.HistoryQuery, err error) {
 	q.Key, q.Sees = scheduler.KeyIn(f.Collection, f.Job), access.Sees(ctx)
 	if q.Key.Collection != "" {

@@ -64,7 +64,7 @@ func TestTexts(t *testing.T) {
 func TestCount(t *testing.T) {
 	texts["test.things"] = "one thing|%d things"
 	defer delete(texts, "test.things")
-	for n, want := range map[int]string{0: "0 things", 1: "one thing", 2: "2 things"} {
+	for n, want := range map[any]string{0: "0 things", 1: "one thing", uint64(2): "2 things", 12345: "12\u202f345 things"} {
 		if got := Count("test.things", n); got != want {
 			t.Errorf("%d: %q, want %q", n, got, want)
 		}
