@@ -1,5 +1,11 @@
 // Package console is the web console. Package frame provides the layout and access control of its pages; each
 // [frame.Room] is a part of the console in a separate package.
+//
+//	frame: host, origin, caller, right, layout ──► room: routes, templates, assets ──► service
+//
+// Rooms share: words (texts), builder (fields of a schedule), jobform (other fields of a job), records (filter of the
+// history), look (results that take long), chart, command (commands to copy). Package consoletest runs all of it for
+// tests.
 package console
 
 import (
