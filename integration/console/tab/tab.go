@@ -26,7 +26,7 @@ import (
 var ErrNoBrowser = errors.New("there is no Chromium here; on Debian: apt-get install chromium-headless-shell")
 
 // patience bounds each wait for a page: far more than a busy machine takes, as nothing is to fail for being slow.
-const patience = 3 * time.Minute
+const patience = 5 * time.Minute
 
 // Browser is a running browser.
 type Browser struct {
