@@ -1,11 +1,22 @@
 package scheduler
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // Found holds the batons of an enabled job. Both nil: none.
 type Found struct {
 	Waiting *Baton // in the store, until it is due
 	Running *Baton // with a worker
+}
+
+// Own returns the baton of j in f, or nil.
+func (f *Found) Own(j *Job) *Baton {
+	if b := cmp.Or(f.Waiting, f.Running); b != nil && b.BelongsTo(j) {
+		return b
+	}
+	return nil
 }
 
 // Replanning states what happens to a job's baton after an edit.

@@ -101,9 +101,9 @@ func (e Editor) adopt(ctx context.Context, j *scheduler.Job, old *scheduler.Bato
 		return err
 	}
 	if next.State == scheduler.Disabled {
-		err = e.plans.cancelPlanned(ctx, next)
+		err = e.plans.cancelPlanned(ctx, next, step.From{})
 	} else {
-		err = e.plans.replan(ctx, next, next, step.From{})
+		_, err = e.plans.replan(ctx, next, next, step.From{})
 	}
 	if err != nil {
 		return fmt.Errorf("job %s: stored, but not planned yet: %w", next.Key, err)

@@ -6,77 +6,71 @@ import (
 	"errors"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/step"
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
-// foresee returns the view of next, an edit of cur, as if it were stored. It writes nothing.
-func (e Editor) foresee(ctx context.Context, cur, next *scheduler.Job) (*view.Job, error) {
-	v, err := e.foreseen(ctx, cur, next)
+// foresee returns the view of next, an edit of cur, as if it were stored. It writes nothing. seen is where the baton
+// waits, zero if unknown.
+func (e Editor) foresee(ctx context.Context, cur, next *scheduler.Job, seen step.From) (*view.Job, error) {
+	if _, err := next.Encode(e.shared.Secrets); err != nil {
+		return nil, err
+	}
+	found, _, err := e.plans.seen(ctx, cur.Key, seen)
 	if err != nil {
 		return nil, err
 	}
-	var now *scheduler.Baton
-	if cur.State == scheduler.Enabled {
-		if now, _, err = e.plans.baton(ctx, cur); err != nil {
-			return nil, err
-		}
+	own := found.Own(cur)
+	v, err := e.foreseen(ctx, cur, next, found)
+	if err != nil {
+		return nil, err
 	}
-	v.DryRun = v.DryRun.Over(cur, now, v.Job)
+	if cur.State != scheduler.Enabled {
+		own = nil
+	}
+	v.DryRun = v.DryRun.Over(cur, own, v.Job)
 	v.Job = e.shared.Collections.Inherit(ctx, v.Job)
 	return v, nil
 }
 
-// foreseen returns the view without further checks.
-func (e Editor) foreseen(ctx context.Context, cur, next *scheduler.Job) (*view.Job, error) {
-	if _, err := next.Encode(e.shared.Secrets); err != nil {
-		return nil, err
-	}
+// foreseen is foresee without the comparison with the current plan.
+func (e Editor) foreseen(ctx context.Context, cur, next *scheduler.Job, found scheduler.Found) (*view.Job, error) {
+	now := e.shared.Store.Now()
 	if next.State == scheduler.Disabled {
-		p, err := e.plans.progress(ctx, cur)
-		if err != nil {
-			return nil, err
+		p := cur.Progress
+		if own := found.Own(cur); own != nil {
+			p = own.Progress
 		}
 		next = next.Stopped(cur, p)
 	}
 	if next.State != scheduler.Enabled {
-		return view.NewJob(next, next.Progress, e.shared.Store.Now()), nil
+		return view.NewJob(next, next.Progress, now), nil
 	}
 	edited := *next
 	edited.Revision++ // as after the edit: no baton follows it yet
-	b, running, err := e.plans.foreseen(ctx, &edited, cur.State)
-	if err != nil {
-		return nil, err
+	what, s := edited.Replan(cur.State, found, now.UTC())
+	if what == scheduler.DeriveAgain {
+		search, err := e.shared.steps.Place(ctx, &edited)
+		if err != nil {
+			return nil, err
+		}
+		what, s = scheduler.ReplaceIt, search.Next(now.UTC())
+	}
+	b, running := cmp.Or(found.Waiting, found.Running), found.Running != nil
+	if what == scheduler.ReplaceIt {
+		s, err := e.plans.rejoined(ctx, &edited, cur.State, s)
+		if err != nil {
+			return nil, err
+		}
+		b, running = s.Next, false
 	}
 	if b == nil {
 		edited.State = scheduler.Completed
-		return view.NewJob(&edited, edited.Progress, e.shared.Store.Now()), nil
+		return view.NewJob(&edited, edited.Progress, now), nil
 	}
-	v := view.NewRunning(&edited, b, running, e.shared.Store.Now())
+	v := view.NewRunning(&edited, b, running, now)
 	v.DryRun = view.NewDryRun(&edited, b)
 	return v, nil
-}
-
-// foreseen returns the baton that an enabled job would have after an edit, or nil if the job would end. was is the
-// state before the edit.
-func (p *planner) foreseen(ctx context.Context, j *scheduler.Job, was scheduler.State) (b *scheduler.Baton, running bool, err error) {
-	found, _, err := p.locate(ctx, j.Key)
-	if err != nil && found.Running == nil {
-		return nil, false, err
-	}
-	now := p.shared.Store.Now().UTC()
-	what, s := j.Replan(was, found, now)
-	if what == scheduler.DeriveAgain {
-		search, err := p.shared.steps.Place(ctx, j)
-		if err != nil {
-			return nil, false, err
-		}
-		what, s = scheduler.ReplaceIt, search.Next(now)
-	}
-	if what == scheduler.ReplaceIt {
-		s, err = p.rejoined(ctx, j, was, s)
-		return s.Next, false, err
-	}
-	return cmp.Or(found.Waiting, found.Running), found.Running != nil, nil
 }
 
 // ForeseeCollection returns the result of PutCollection and changes nothing.

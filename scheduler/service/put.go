@@ -171,18 +171,14 @@ func (e Editor) done(ctx context.Context, cur *scheduler.Job, edit Edit) (*view.
 			return nil, err
 		}
 	}
-	answer := e.unchanged
 	if cur.SpecSequence > edit.SpecSequence {
-		answer = e.superseded
+		return e.superseded(ctx, cur)
 	}
-	v, err := answer(ctx, cur)
-	if err != nil {
-		return nil, err
-	}
-	if !v.Superseded {
+	v, err := e.unchanged(ctx, cur, step.From{})
+	if v != nil {
 		v.Warnings = cur.Def.Warnings(cur.Plan)
 	}
-	return v, nil
+	return v, err
 }
 
 // superseded returns the result of an edit that a later spec has replaced.
@@ -201,13 +197,13 @@ func (e Editor) write(
 	if cur == nil {
 		return e.create(ctx, rev, edit, r, def)
 	}
-	stored, same := cur, cur.Equals(def)
+	stored, same, at := cur, cur.Equals(def), step.From{}
 	if !same || edit.DryRun || edit.SpecSequence > cur.SpecSequence { // an unchanged definition remains unchanged at the job's end
-		settled, err := e.shared.steps.Settled(ctx, stored)
-		if err != nil {
+		var err error
+		if cur, at, err = e.shared.steps.Find(ctx, stored); err != nil {
 			return nil, err
 		}
-		cur, same = settled, settled.Equals(def)
+		same = cur.Equals(def)
 	}
 	next, err := cur.Edited(def, e.shared.Store.Now().UTC(), edit.SpecSequence)
 	if err != nil {
@@ -220,11 +216,11 @@ func (e Editor) write(
 	var v *view.Job
 	switch {
 	case edit.DryRun:
-		v, err = e.foresee(ctx, cur, next)
+		v, err = e.foresee(ctx, cur, next, at)
 	case same && edit.SpecSequence <= cur.SpecSequence:
-		v, err = e.unchanged(ctx, stored)
+		v, err = e.unchanged(ctx, stored, at)
 	default:
-		v, err = e.replace(ctx, cur, next, step.From{})
+		v, err = e.replace(ctx, cur, next, at)
 	}
 	if err != nil {
 		return nil, err
@@ -246,38 +242,39 @@ func warningsOf(def *scheduler.Definition, next *scheduler.Job, edit Edit) ([]sp
 }
 
 // unchanged returns the result of an edit that changes nothing. It also checks the baton, because a crash may have
-// interrupted an earlier try of the same edit.
-func (e Editor) unchanged(ctx context.Context, j *scheduler.Job) (*view.Job, error) {
-	v, err := e.rearmed(ctx, j)
+// interrupted an earlier try of the same edit. seen is where the baton waits, zero if unknown.
+func (e Editor) unchanged(ctx context.Context, j *scheduler.Job, seen step.From) (v *view.Job, err error) {
+	if j.State == scheduler.Enabled {
+		v, err = e.rearmed(ctx, j, j, seen)
+	}
+	if v == nil && err == nil {
+		if j, err = e.shared.steps.Settled(ctx, j); err == nil {
+			v, err = e.reads.view(ctx, j)
+		}
+	}
 	if v != nil {
 		v.Result = view.Unchanged
 	}
 	return v, err
 }
 
-// rearmed makes the baton of a job follow its definition, and returns the job's view.
-func (e Editor) rearmed(ctx context.Context, j *scheduler.Job) (*view.Job, error) {
-	if j.State == scheduler.Enabled {
-		if err := e.plans.replan(ctx, j, j, step.From{}); err != nil {
-			return nil, err
-		}
-		if e.known != nil {
-			return &view.Job{Job: j}, nil
-		}
-		if b, running, err := e.plans.baton(ctx, j); err == nil && b != nil && !running {
-			return e.shared.running(ctx, j, b, false), nil
-		}
-		settled, err := e.shared.steps.Settled(ctx, j)
-		if err != nil {
-			return nil, err
-		}
-		j = settled
+// rearmed makes the baton of a job follow its definition. It returns the job's view, or nil if that takes another look:
+// a worker has the baton, or the job has ended. was and seen are as for [planner.replan].
+func (e Editor) rearmed(ctx context.Context, j, was *scheduler.Job, seen step.From) (*view.Job, error) {
+	b, err := e.plans.replan(ctx, j, was, seen)
+	switch {
+	case err != nil:
+		return nil, err
+	case e.known != nil:
+		return &view.Job{Job: j}, nil
+	case b == nil:
+		return nil, nil //nolint:nilnil // another look is necessary
 	}
-	return e.reads.view(ctx, j)
+	return e.shared.running(ctx, e.shared.Collections.Inherit(ctx, j), b, false), nil
 }
 
 // replace stores an edited job and moves its baton. seen is where the baton waits, zero if unknown.
-func (e Editor) replace(ctx context.Context, cur, next *scheduler.Job, seen step.From) (*view.Job, error) {
+func (e Editor) replace(ctx context.Context, cur, next *scheduler.Job, seen step.From) (v *view.Job, err error) {
 	at, err := e.plans.leave(ctx, cur, next, &seen)
 	if err != nil {
 		return nil, err
@@ -290,22 +287,34 @@ func (e Editor) replace(ctx context.Context, cur, next *scheduler.Job, seen step
 	}
 	switch next.State { //nolint:exhaustive // a final state has been written and needs no baton
 	case scheduler.Disabled:
-		err = e.plans.cancelPlanned(ctx, next)
+		v, err = e.stopped(ctx, cur, next, seen)
 	case scheduler.Enabled:
-		err = e.plans.replan(ctx, next, cur, seen)
+		v, err = e.rearmed(ctx, next, cur, seen)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("job %s: stored, but not planned yet: %w", next.Key, err)
 	}
-	if e.known != nil {
-		return &view.Job{Job: next, Result: view.Updated}, nil
-	}
-	v, err := e.reads.Get(ctx, next.Key)
-	if v != nil {
-		v.Result = view.Updated
-		if next.State == scheduler.Enabled && v.Status.Over != "" && v.Status.Occurrences > at.Number {
+	if v == nil {
+		v, err = e.reads.Get(ctx, next.Key) // a worker has the baton, or the edit has ended the job
+		if v != nil && next.State == scheduler.Enabled && v.Status.Over != "" && v.Status.Occurrences > at.Number {
 			v.Status.Over = "" // it has run and ended meanwhile: the advice to enable it again would mislead
 		}
 	}
+	if v != nil {
+		v.Result = view.Updated
+	}
 	return v, err
+}
+
+// stopped removes the baton of next, which was disabled as cur. It returns the job's view, or nil if that takes another
+// look. A baton that was seen is still there, or due, unless an earlier edit has yet to move it.
+func (e Editor) stopped(ctx context.Context, cur, next *scheduler.Job, seen step.From) (*view.Job, error) {
+	if seen.Waiting != 0 && seen.Baton.Revision != cur.Revision {
+		seen = step.From{}
+	}
+	err := e.plans.cancelPlanned(ctx, next, seen)
+	if err == nil && (e.known != nil || seen.Waiting != 0 && seen.Baton.NeedsOpen()) {
+		return view.NewJob(e.shared.Collections.Inherit(ctx, next), next.Progress, e.shared.Store.Now()), nil
+	}
+	return nil, err
 }

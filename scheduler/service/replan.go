@@ -81,26 +81,27 @@ const (
 // armingTime is how long after its creation a job may have no baton yet.
 const armingTime = 500 * time.Millisecond
 
-// replan makes an enabled job's baton follow its definition. was is the job before the edit; at is where the baton
-// waited then, zero if unknown.
-func (p *planner) replan(ctx context.Context, j, was *scheduler.Job, at step.From) error {
+// replan makes an enabled job's baton follow its definition, and returns it if it waits: nil if a worker has it, the job
+// has ended, or another edit has changed it. was is the job before the edit; at is where the baton waited then, zero if
+// unknown.
+func (p *planner) replan(ctx context.Context, j, was *scheduler.Job, at step.From) (*scheduler.Baton, error) {
 	looks := 0
 	for range casTries {
-		again, err := p.replanOnce(ctx, j, was.State, at)
+		b, again, err := p.replanOnce(ctx, j, was.State, at)
 		at = step.From{}
 		if again {
 			looks++
 			if looks > runningLooks || extendsPause(was, j) {
-				return nil
+				return nil, nil //nolint:nilnil // a worker has it
 			}
 			intake.Pause(ctx, runningPause)
 			continue
 		}
 		if !errors.Is(err, scheduler.ErrConflict) {
-			return err
+			return b, err
 		}
 	}
-	return fmt.Errorf("job %s: %w: its baton kept moving; try again", j.Key, scheduler.ErrConflict)
+	return nil, fmt.Errorf("job %s: %w: its baton kept moving; try again", j.Key, scheduler.ErrConflict)
 }
 
 // extendsPause reports whether an edit keeps the schedule of a job and extends its pause. A worker that has not seen
@@ -173,38 +174,44 @@ func (p *planner) leaveDisabled(ctx context.Context, j, next *scheduler.Job) err
 
 // replanOnce finds the baton and decides; again requests another round. To replace the baton, its position before the
 // edit is sufficient: the step fails with ErrConflict if the baton has moved.
-func (p *planner) replanOnce(ctx context.Context, j *scheduler.Job, was scheduler.State, at step.From) (again bool, err error) {
+func (p *planner) replanOnce(
+	ctx context.Context, j *scheduler.Job, was scheduler.State, at step.From,
+) (b *scheduler.Baton, again bool, err error) {
 	found, from, err := p.seen(ctx, j.Key, at)
 	if err != nil && found.Running == nil {
-		return false, err
+		return nil, false, err
 	}
 	from.Schedule, from.Doubtful = j.ScheduleGen, from.Waiting == 0
 	what, s := j.Replan(was, found, p.shared.Store.Now().UTC())
-	if at.Waiting != 0 && what != scheduler.ReplaceIt {
+	if at.Waiting != 0 && what != scheduler.ReplaceIt && found.Waiting.Revision != j.Revision {
 		return p.replanOnce(ctx, j, was, step.From{})
 	}
 	switch what {
 	case scheduler.LookAgain:
-		return true, nil
+		return nil, true, nil
 	case scheduler.ReplaceIt:
 		if found.Waiting == nil || found.Waiting.Revision > j.Revision {
 			now, err := p.latest(ctx, j)
 			switch {
 			case now == nil || err != nil:
-				return false, err
+				return nil, false, err
 			case now.Revision != j.Revision:
-				return p.replanOnce(ctx, now, was, step.From{})
+				_, again, err = p.replanOnce(ctx, now, was, step.From{})
+				return nil, again, err
 			}
 		}
 		if s, err = p.rejoined(ctx, j, was, s); err != nil {
-			return false, err
+			return nil, false, err
 		}
-		return false, p.shared.steps.CarryOut(ctx, j, s, from)
+		return s.Next, false, p.shared.steps.CarryOut(ctx, j, s, from)
 	case scheduler.DeriveAgain:
-		return false, p.rederiveEdited(ctx, j)
+		return nil, false, p.rederiveEdited(ctx, j)
 	case scheduler.LeaveAlone:
 	}
-	return false, nil
+	if found.Waiting != nil {
+		b = found.Own(j)
+	}
+	return b, false, nil
 }
 
 // latest returns the stored version of j. It returns nil if an edit has changed the schedule or the state since j, or
@@ -235,34 +242,33 @@ func (p *planner) seen(ctx context.Context, k scheduler.Key, at step.From) (sche
 func (p *planner) locate(ctx context.Context, k scheduler.Key) (f scheduler.Found, from step.From, err error) {
 	slot := scheduler.Slot{Key: k}
 	from.Slot = slot
-	st, err := p.shared.Store.Waiting(ctx, slot)
-	if errors.Is(err, scheduler.ErrNotFound) {
-		running, failed := p.shared.Store.Running(ctx, slot)
-		if failed == nil {
-			b, err := scheduler.DecodeBaton(running.Data)
-			from.Running = running.Revision
-			return scheduler.Found{Running: &b}, from, err
+	var waiting, running scheduler.Stored
+	err = p.shared.Store.FindBatons(ctx, []scheduler.Key{k}, func(st scheduler.Stored, withWorker bool) {
+		if withWorker {
+			running = st
+		} else {
+			waiting = st
 		}
-		if !errors.Is(failed, scheduler.ErrNotFound) {
-			return f, from, failed
-		}
-		st, err = p.shared.Store.Waiting(ctx, slot) // it may have been passed on between the two lookups
-		if errors.Is(err, scheduler.ErrNotFound) {
-			return f, from, nil
-		}
-	}
-	if err != nil {
+	})
+	switch {
+	case err != nil:
 		return f, from, err
+	case waiting.Revision == 0 && running.Revision == 0:
+		return f, from, nil
+	case waiting.Revision == 0:
+		b, err := scheduler.DecodeBaton(running.Data)
+		from.Running = running.Revision
+		return scheduler.Found{Running: &b}, from, err
 	}
-	b, err := scheduler.DecodeBaton(st.Data)
+	b, err := scheduler.DecodeBaton(waiting.Data)
 	if err == nil {
 		err = b.Check(slot)
 	}
 	if err != nil { // it is unusable: plan the job as if the baton were lost
 		p.shared.Logger.Error("damaged baton removed; the job is planned anew", "job", k.String(), "err", err)
-		return f, from, p.shared.Store.Cancel(ctx, slot, st.Revision)
+		return f, from, p.shared.Store.Cancel(ctx, slot, waiting.Revision)
 	}
-	from.Waiting = st.Revision
+	from.Waiting = waiting.Revision
 	return scheduler.Found{Waiting: &b}, from, nil
 }
 
@@ -307,7 +313,7 @@ func (p *planner) follow(ctx context.Context, j *scheduler.Job, search *schedule
 // history, because the waiting one may follow another schedule. Detached runs continue. A baton that a worker has also
 // continues: replacing it could repeat a running call. If it is not running, it is redelivered within a minute.
 func (p *planner) goOn(ctx context.Context, j *scheduler.Job) error {
-	if err := p.cancelPlanned(ctx, j); err != nil || j.State != scheduler.Enabled {
+	if err := p.cancelPlanned(ctx, j, step.From{}); err != nil || j.State != scheduler.Enabled {
 		return err
 	}
 	there, err := p.occupant(ctx, scheduler.Slot{Key: j.Key})
@@ -330,20 +336,11 @@ func (p *planner) rejoined(ctx context.Context, j *scheduler.Job, was scheduler.
 	return j.Rejoined(s, search), nil
 }
 
-// progress returns the progress of a job: from its baton, otherwise from its definition.
-func (p *planner) progress(ctx context.Context, j *scheduler.Job) (scheduler.Progress, error) {
-	b, _, err := p.baton(ctx, j)
-	if err != nil || b == nil {
-		return j.Progress, err
-	}
-	return b.Progress, nil
-}
-
 // baton returns a job's own baton, which may be nil, and whether a worker has it.
 func (p *planner) baton(ctx context.Context, j *scheduler.Job) (b *scheduler.Baton, running bool, err error) {
 	found, _, err := p.locate(ctx, j.Key)
-	b = cmp.Or(found.Waiting, found.Running)
-	if err != nil || b == nil || !b.BelongsTo(j) {
+	b = found.Own(j)
+	if err != nil || b == nil {
 		return nil, false, err
 	}
 	return b, found.Running != nil, nil
@@ -366,23 +363,29 @@ func (p *planner) occupant(ctx context.Context, slot scheduler.Slot) (*scheduler
 }
 
 // cancelPlanned removes the waiting baton of a disabled job unless it is due, in which case its worker records the
-// skip. Manual runs and started occurrences keep their batons and end as usual.
-func (p *planner) cancelPlanned(ctx context.Context, j *scheduler.Job) error {
+// skip. Manual runs and started occurrences keep their batons and end as usual. seen is where the baton waits, zero if
+// unknown.
+func (p *planner) cancelPlanned(ctx context.Context, j *scheduler.Job, seen step.From) error {
 	slot := scheduler.Slot{Key: j.Key}
-	st, err := p.shared.Store.Waiting(ctx, slot)
-	if errors.Is(err, scheduler.ErrNotFound) {
-		return nil
+	if seen.Waiting == 0 {
+		st, err := p.shared.Store.Waiting(ctx, slot)
+		if errors.Is(err, scheduler.ErrNotFound) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		seen.Waiting = st.Revision
+		if b, err := scheduler.DecodeBaton(st.Data); err == nil {
+			seen.Baton = &b
+		}
 	}
-	if err != nil {
-		return err
-	}
-	b, err := scheduler.DecodeBaton(st.Data)
-	switch {
-	case err != nil:
+	switch b := seen.Baton; {
+	case b == nil: // unreadable
 	case b.Revision > j.Revision: // armed by a later edit, or for a new job with the same name
 		return nil
 	case b.BelongsTo(j) && (!b.NeedsOpen() || !b.MayRun().After(j.Updated)):
 		return nil
 	}
-	return p.shared.Store.Cancel(ctx, slot, st.Revision)
+	return p.shared.Store.Cancel(ctx, slot, seen.Waiting)
 }

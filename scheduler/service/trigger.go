@@ -97,7 +97,7 @@ func (r Runner) start(
 		return id, j.TriggerBusy(found.Running, r.shared.open(ctx, k.Collection), asked, r.shared.Store.Now())
 	case !found.Waiting.BelongsTo(j), found.Waiting.NeedsOpen() && found.Waiting.Schedule != j.ScheduleGen:
 		// left by an interrupted delete or edit: the run would resume with the occurrence that it waits for
-		if err := r.plans.replan(ctx, j, j, step.From{}); err != nil {
+		if _, err := r.plans.replan(ctx, j, j, step.From{}); err != nil {
 			return "", err
 		}
 		return "", j.TriggerBusy(nil, true, asked, r.shared.Store.Now())

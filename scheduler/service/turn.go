@@ -31,10 +31,22 @@ func (e Editor) Disable(ctx context.Context, k scheduler.Key) (*view.Job, error)
 // Turn enables or disables a job. specSequence is the stream sequence of the spec that requested it, or 0. A job that a
 // later spec has written does not change, and the view reports this.
 func (e Editor) Turn(ctx context.Context, k scheduler.Key, state scheduler.State, specSequence uint64) (*view.Job, error) {
+	return e.turn(asking(ctx, turns[state]), k, specSequence, func(cur *scheduler.Job) (*scheduler.Job, error) {
+		now := e.shared.Store.Now().UTC()
+		if cur.State == state && (state != scheduler.Enabled || !cur.PausedAt(now)) {
+			return nil, e.retoldTurn(ctx, cur, specSequence)
+		}
+		return cur.Turned(state, now, specSequence), nil
+	})
+}
+
+// turn stores what change makes of a job that has not ended; nil means that nothing changes.
+func (e Editor) turn(
+	ctx context.Context, k scheduler.Key, specSequence uint64, change func(cur *scheduler.Job) (*scheduler.Job, error),
+) (*view.Job, error) {
 	if err := k.Validate(); err != nil {
 		return nil, err
 	}
-	ctx = asking(ctx, turns[state])
 	for try := range casTries {
 		cur, err := e.load(ctx, k, try)
 		if err != nil {
@@ -55,13 +67,14 @@ func (e Editor) Turn(ctx context.Context, k scheduler.Key, state scheduler.State
 		if cur.State.Final() {
 			return nil, cur.OverError()
 		}
-		if cur.State == state && (state != scheduler.Enabled || !cur.PausedAt(e.shared.Store.Now())) {
-			if err := e.retoldTurn(ctx, cur, specSequence); err != nil {
-				return nil, err
-			}
-			return e.unchanged(ctx, cur)
+		next, err := change(cur)
+		if err != nil {
+			return nil, err
 		}
-		v, err := e.replace(ctx, cur, cur.Turned(state, e.shared.Store.Now().UTC(), specSequence), at)
+		if next == nil {
+			return e.unchanged(ctx, cur, at)
+		}
+		v, err := e.replace(ctx, cur, next, at)
 		if !errors.Is(err, step.ErrOvertaken) {
 			return v, err
 		}
@@ -190,41 +203,20 @@ func (e Editor) Pause(ctx context.Context, k scheduler.Key, until string) (*view
 // PauseAt is [Editor.Pause] for a request that was made at the instant asked, to which until is relative: "2h" starts
 // then, and "9:00" is the next 9:00 after it, even if the request is executed later, as for many jobs.
 func (e Editor) PauseAt(ctx context.Context, k scheduler.Key, until string, asked time.Time) (*view.Job, error) {
-	if err := k.Validate(); err != nil {
-		return nil, err
-	}
-	ctx = asking(ctx, "pause")
-	for try := range casTries {
-		cur, err := e.load(ctx, k, try)
-		if err != nil {
-			return nil, err
-		}
-		if err := e.meets(k, cur); err != nil {
-			return nil, err
-		}
+	return e.turn(asking(ctx, "pause"), k, 0, func(cur *scheduler.Job) (*scheduler.Job, error) {
 		end, err := why.ParseFuture(until, cur.Plan.Zone(), asked.UTC())
 		if err != nil {
 			return nil, scheduler.Invalid("until", err.Error())
 		}
-		if !end.After(e.shared.Store.Now()) {
+		now := e.shared.Store.Now().UTC()
+		if !end.After(now) {
 			return nil, scheduler.Invalid("until", fmt.Sprintf("%q was %s, which has passed meanwhile", until, end.Format(time.RFC3339)))
 		}
-		cur, at, err := e.shared.steps.Find(ctx, cur)
-		if err != nil {
-			return nil, err
-		}
-		if cur.State.Final() {
-			return nil, cur.OverError()
-		}
 		if cur.PausedUntil.Equal(end) {
-			return e.unchanged(ctx, cur)
+			return nil, nil //nolint:nilnil // nothing changes
 		}
-		v, err := e.replace(ctx, cur, cur.Paused(end, e.shared.Store.Now().UTC()), at)
-		if !errors.Is(err, step.ErrOvertaken) {
-			return v, err
-		}
-	}
-	return nil, contended("job " + k.String())
+		return cur.Paused(end, now), nil
+	})
 }
 
 // PauseBy is [Editor.PauseAt] for the body of a request, {"until": …}.
