@@ -255,21 +255,26 @@ func (s *Store) RecordsFrom(ctx context.Context, k scheduler.Key, from uint64, f
 // collection if k.Job is empty, or of all jobs if k is the zero Key. It skips messages that are not records. One call
 // of f may still be in progress when Follow returns.
 func (s *Store) Follow(ctx context.Context, k scheduler.Key, after uint64, f func(*scheduler.Record)) error {
-	consumer, err := s.js.OrderedConsumer(ctx, s.cfg.stream("HISTORY"), jetstream.OrderedConsumerConfig{
-		FilterSubjects: []string{s.historyFilter(k)}, DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: after + 1,
+	return s.follow(ctx, "HISTORY", []string{s.historyFilter(k)}, after, func(m *jetstream.RawStreamMsg) {
+		if r, err := s.record(m); err == nil {
+			f(r)
+		}
+	})
+}
+
+// follow calls f for the messages of a stream after a sequence that match any of the subjects, and for new ones, until
+// ctx is done.
+func (s *Store) follow(ctx context.Context, stream string, subjects []string, after uint64, f func(*jetstream.RawStreamMsg)) error {
+	consumer, err := s.js.OrderedConsumer(ctx, s.cfg.stream(stream), jetstream.OrderedConsumerConfig{
+		FilterSubjects: subjects, DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: after + 1,
 		InactiveThreshold: followerAge,
 	})
 	if err != nil {
 		return ended(ctx, translate(err))
 	}
 	consuming, err := consumer.Consume(func(m jetstream.Msg) {
-		meta, err := m.Metadata()
-		if err != nil {
-			return
-		}
-		raw := &jetstream.RawStreamMsg{Subject: m.Subject(), Sequence: meta.Sequence.Stream, Time: meta.Timestamp, Data: m.Data()}
-		if r, err := s.record(raw); err == nil {
-			f(r)
+		if meta, err := m.Metadata(); err == nil {
+			f(&jetstream.RawStreamMsg{Subject: m.Subject(), Sequence: meta.Sequence.Stream, Time: meta.Timestamp, Data: m.Data()})
 		}
 	})
 	if err != nil {
@@ -280,7 +285,7 @@ func (s *Store) Follow(ctx context.Context, k scheduler.Key, after uint64, f fun
 	case <-ctx.Done():
 		return nil
 	case <-consuming.Closed():
-		return ended(ctx, fmt.Errorf("%w: the history is not told any more", scheduler.ErrUnavailable))
+		return ended(ctx, fmt.Errorf("%w: the stream %s is not told any more", scheduler.ErrUnavailable, s.cfg.stream(stream)))
 	}
 }
 

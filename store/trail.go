@@ -175,40 +175,11 @@ func (s *Store) FirstEntry(ctx context.Context) (time.Time, error) {
 // FollowEntries calls f for the entries in a scope after a sequence, and for new ones, in order, until ctx is done. It
 // skips messages that are not entries. One call of f may still be in progress when FollowEntries returns.
 func (s *Store) FollowEntries(ctx context.Context, of trail.Scope, after uint64, f func(*trail.Entry)) error {
-	return s.consume(ctx, auditStream, s.scopeSubjects(of), after, func(sequence uint64, m jetstream.Msg) {
-		if e, err := trail.Decode(sequence, m.Data()); err == nil {
+	return s.follow(ctx, auditStream, s.scopeSubjects(of), after, func(m *jetstream.RawStreamMsg) {
+		if e, err := trail.Decode(m.Sequence, m.Data); err == nil {
 			f(e)
 		}
 	})
-}
-
-// consume calls f for the messages of a stream after a sequence that match any of the subjects, and for new ones, until
-// ctx is done.
-func (s *Store) consume(
-	ctx context.Context, stream string, subjects []string, after uint64, f func(sequence uint64, m jetstream.Msg),
-) error {
-	consumer, err := s.js.OrderedConsumer(ctx, s.cfg.stream(stream), jetstream.OrderedConsumerConfig{
-		FilterSubjects: subjects, DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: after + 1,
-		InactiveThreshold: followerAge,
-	})
-	if err != nil {
-		return ended(ctx, translate(err))
-	}
-	consuming, err := consumer.Consume(func(m jetstream.Msg) {
-		if meta, err := m.Metadata(); err == nil {
-			f(meta.Sequence.Stream, m)
-		}
-	})
-	if err != nil {
-		return ended(ctx, translate(err))
-	}
-	defer consuming.Stop()
-	select {
-	case <-ctx.Done():
-		return nil
-	case <-consuming.Closed():
-		return ended(ctx, fmt.Errorf("%w: the audit trail is not told any more", scheduler.ErrUnavailable))
-	}
 }
 
 // checkedKey is the settings key of the revision up to which the audit log is known to have all job edits.
