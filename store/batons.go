@@ -12,6 +12,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/store/failover"
 )
 
 // Waiting returns the waiting baton of a slot. scheduler.ErrNotFound if none waits.
@@ -294,13 +295,13 @@ func (s *Store) Stranded(ctx context.Context, lane int) ([]scheduler.Stranded, e
 	if floor == 0 {
 		return nil, nil
 	}
-	messages, _, err := s.forward(ctx, st.CachedInfo().Config.Name, s.laneConsumer(lane, ackWait).FilterSubject, 1, floor+1, strandedMost)
+	messages, _, err := s.forward(ctx, st.CachedInfo().Config.Name, s.laneConsumer(lane, failover.AckWait).FilterSubject, 1, floor+1, strandedMost)
 	if err != nil {
 		return nil, err
 	}
 	var found []scheduler.Stranded
 	for _, m := range messages {
-		if slot, ok := s.slotOf(m.Subject); ok && !s.leases.holds(place{st.CachedInfo().Config.Name, m.Sequence}) {
+		if slot, ok := s.slotOf(m.Subject); ok && !s.failover.Holds(st.CachedInfo().Config.Name, m.Sequence) {
 			found = append(found, scheduler.Stranded{Slot: slot, Body: m.Data, Sequence: m.Sequence})
 		}
 	}

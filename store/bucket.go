@@ -57,7 +57,7 @@ func OpenTokens(ctx context.Context, nc *nats.Conn, cfg Config) (*Store, error) 
 	if err := s.checkServer(ctx); err != nil {
 		return nil, err
 	}
-	if s.publisher, err = newPublisher(nc, cfg.Logger); err != nil {
+	if err := s.openPublisher(); err != nil {
 		return nil, err
 	}
 	if info, err := s.info(ctx, "KV_"+cfg.bucket("settings")); err == nil {

@@ -285,7 +285,7 @@ func (s *Store) follow(ctx context.Context, stream string, subjects []string, af
 	case <-ctx.Done():
 		return nil
 	case <-consuming.Closed():
-		return ended(ctx, fmt.Errorf("%w: the stream %s is not told any more", scheduler.ErrUnavailable, s.cfg.stream(stream)))
+		return ended(ctx, fmt.Errorf("%w: the consumer of stream %s was closed", scheduler.ErrUnavailable, s.cfg.stream(stream)))
 	}
 }
 

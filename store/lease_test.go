@@ -162,7 +162,7 @@ func TestLeaseOutlivesItsDelivery(t *testing.T) {
 	})
 }
 
-const renewing = "store.(*leases).renew"
+const renewing = "store/failover.(*leases).renew"
 
 // TestLeaseGoroutine: a goroutine renews leases only while any lease is held.
 func TestLeaseGoroutine(t *testing.T) {

@@ -10,6 +10,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/carillon-sched/carillon/store/failover"
 )
 
 // Store stores Carillon's data in JetStream. It is safe for concurrent use, and any number of processes can share a
@@ -37,9 +39,8 @@ type Store struct {
 	pulse       string // stream name; "": none
 	timers      []jetstream.Stream
 	opened      []string     // names of all streams, in the order they were opened
-	leases      *leases      // of batons and specs
 	asked       atomic.Int64 // batons requested but not delivered, in all lanes
-	presence    *presence
+	failover    *failover.Failover
 	publisher   *publisher
 	unasked     names  // streams that the NATS user may not purge
 	deaf        names  // buckets whose changes are not announced to this process
@@ -48,12 +49,7 @@ type Store struct {
 	shut        atomic.Pointer[Shuts] // result of the last check
 	spreadSeen  uint64                // revision of spreadKey at the last look; see [Store.Spread]
 	clock       clock
-	stall       stall
 }
-
-// ackWait is the time without a renewal after which the server redelivers a running baton: the delay of a dead worker's
-// jobs.
-const ackWait = 10 * time.Second
 
 // maxAckPending is the maximum number of batons of a lane that all workers together hold.
 const maxAckPending = 1 << 18
@@ -73,22 +69,14 @@ func Open(ctx context.Context, nc *nats.Conn, cfg Config) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{cfg: cfg, nc: nc, js: js, replicas: max(1, cfg.Replicas), suspicions: make(chan struct{}, 1), indexPage: indexPage}
-	s.presence = newPresence(s)
-	s.leases = &leases{
-		nc:      nc,
-		lost:    func(err error) { cfg.Logger.Warn("leases are not renewed; trying again each second", "err", err) },
-		renewed: func(after time.Duration) { cfg.Logger.Info("leases are renewed again", "after", after.String()) },
-		taken:   s.presence.taken, emptied: s.presence.emptied, dropped: s.presence.suspect,
-		cut: func() bool { return s.publisher.other.cutOff(time.Now()) },
-	}
 	if err := s.checkServer(ctx); err != nil {
 		return nil, err
 	}
-	if s.publisher, err = newPublisher(nc, cfg.Logger); err != nil {
+	if err := s.openPublisher(); err != nil {
 		return nil, err
 	}
 	for _, open := range []func(context.Context) error{
-		s.openSettings, s.openBuckets, s.openTimers, s.openStreams, s.openTrail, s.openPulse, s.replicate, s.checkSubjects, s.presence.open,
+		s.openSettings, s.openBuckets, s.openTimers, s.openStreams, s.openTrail, s.openPulse, s.replicate, s.checkSubjects, s.openFailover,
 	} {
 		if err := open(ctx); err != nil {
 			return nil, err
@@ -301,7 +289,7 @@ func (s *Store) openTimers(ctx context.Context) error {
 			return err
 		}
 		s.timers = append(s.timers, st)
-		if err := s.consumer(ctx, st, s.laneConsumer(lane, ackWait)); err != nil {
+		if err := s.consumer(ctx, st, s.laneConsumer(lane, failover.AckWait)); err != nil {
 			return err
 		}
 	}
@@ -326,7 +314,7 @@ func (s *Store) openStreams(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := s.consumer(ctx, s.specs, s.specConsumer(ackWait)); err != nil {
+	if err := s.consumer(ctx, s.specs, s.specConsumer(failover.AckWait)); err != nil {
 		return err
 	}
 	_, s.results, err = s.batched(ctx, jetstream.StreamConfig{

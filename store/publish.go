@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"log/slog"
 	"strconv"
 	"strings"
 	"sync"
@@ -90,7 +89,7 @@ type publisher struct {
 	id       string        // unique to this publisher
 	prefix   string        // of acknowledgement subjects
 	window   chan struct{} // one value per message in flight
-	other    *elsewhere    // changes the server if nothing is answered here
+	watcher  watcher       // changes the server if nothing is answered here
 	messages sync.Pool     // of *nats.Msg with headers
 	bare     sync.Pool     // of *nats.Msg without headers
 	waiters  sync.Pool     // of *waiter
@@ -101,6 +100,13 @@ type publisher struct {
 	waiting map[uint64]*waiter
 	overdue *time.Timer // runs while armed
 	armed   bool
+}
+
+// watcher is notified of messages and acknowledgements. [failover.Failover] implements it.
+type watcher interface {
+	Sent(at time.Time)
+	Answered(at time.Time)
+	Reconnected()
 }
 
 // waiter waits for the acknowledgement of a message or of a group.
@@ -118,12 +124,12 @@ type answer struct {
 }
 
 // newPublisher returns a publisher that lives as long as the connection.
-func newPublisher(nc *nats.Conn, log *slog.Logger) (*publisher, error) {
+func newPublisher(nc *nats.Conn, w watcher) (*publisher, error) {
 	inbox := nc.NewInbox()
 	p := &publisher{
 		nc: nc, id: inbox[strings.LastIndexByte(inbox, '.')+1:], prefix: inbox + ".",
 		window: make(chan struct{}, publishWindow), waiting: map[uint64]*waiter{},
-		other: &elsewhere{nc: nc, log: log},
+		watcher: w,
 	}
 	p.patience.Store(int64(publishTimeout))
 	p.overdue = time.AfterFunc(publishTimeout, p.expire)
@@ -177,7 +183,7 @@ func (p *publisher) reply(w *waiter) string {
 // await registers w for the message that is sent next.
 func (p *publisher) await(w *waiter) {
 	w.sent = time.Now()
-	p.other.sent(w.sent)
+	p.watcher.Sent(w.sent)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.last++
@@ -214,7 +220,7 @@ func (p *publisher) receive(m *nats.Msg) {
 	}
 	sequence, err := readAck(m)
 	if !errors.Is(err, jetstream.ErrNoStreamResponse) {
-		p.other.answered(time.Now())
+		p.watcher.Answered(time.Now())
 	}
 	if w := p.take(token); w != nil {
 		w.settle(sequence, err)
@@ -249,7 +255,7 @@ func (p *publisher) expire() {
 // followConnection fails all messages in flight when the connection is lost, because their results are unknown.
 func (p *publisher) followConnection(status <-chan nats.Status) {
 	for s := range status {
-		p.other.reconnected()
+		p.watcher.Reconnected()
 		if s == nats.CONNECTED {
 			continue
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/store/failover"
 	"github.com/carillon-sched/carillon/store/storetest"
 )
 
@@ -30,7 +31,7 @@ func onWire(t *testing.T, f func(t *testing.T, w *wire)) {
 	storetest.Test(t, func(t *testing.T) {
 		connect := startServer(t, nil)
 		w := &wire{t: t, nc: connect(), other: connect()}
-		p, err := newPublisher(w.nc, slog.New(slog.DiscardHandler))
+		p, err := newPublisher(w.nc, failover.New(failover.Config{Conn: w.nc}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -285,7 +286,7 @@ func BenchmarkPublish(b *testing.B) {
 	if _, err := nc.Subscribe("stream", func(m *nats.Msg) { _ = nc.Publish(m.Reply, plain) }); err != nil {
 		b.Fatal(err)
 	}
-	p, err := newPublisher(nc, slog.New(slog.DiscardHandler))
+	p, err := newPublisher(nc, failover.New(failover.Config{Conn: nc}))
 	if err != nil {
 		b.Fatal(err)
 	}

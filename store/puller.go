@@ -11,15 +11,17 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+
+	"github.com/carillon-sched/carillon/store/failover"
 )
 
 // Limits of a pull request. If a process is suspended, the server keeps filling its requests until they are used up or
 // expire, and those messages wait for their leases to end. While messages arrive, requests therefore expire before
-// those leases can: a lease has at least ackWait - renewLast - renewEvery left when its process is suspended. In quiet
+// those leases can: a lease has at least [failover.LeastLeft] left when its process is suspended. In quiet
 // times, a request asks for one message, and larger requests follow when it arrives.
 const (
 	pullBatch     = 512
-	pullExpires   = ackWait - renewLast - renewEvery // while messages arrive
+	pullExpires   = failover.LeastLeft // while messages arrive
 	pullQuiet     = 30 * time.Second
 	pullHeartbeat = 10 * time.Second
 	pullPause     = 250 * time.Millisecond // after a refused request
@@ -79,7 +81,7 @@ func (s *Store) pull(ctx context.Context, stream string, how pulling, deliver fu
 		return translate(err)
 	}
 	_ = sub.SetPendingLimits(-1, -1) // bounded by the requests
-	check, beat := time.NewTicker(p.beat/2), time.NewTicker(stallBeat)
+	check, beat := time.NewTicker(p.beat/2), time.NewTicker(failover.StallBeat)
 	defer check.Stop()
 	defer p.forget()
 	defer beat.Stop()
@@ -95,7 +97,7 @@ func (s *Store) pull(ctx context.Context, stream string, how pulling, deliver fu
 			}
 			p.forget()
 		case now := <-beat.C:
-			s.stall.beat(now)
+			s.failover.Beat(now)
 			continue
 		case <-check.C:
 			p.checkAlive()

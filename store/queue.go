@@ -13,21 +13,62 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/store/failover"
 )
 
-// queue is a work queue that processes share through a durable consumer: the batons of a lane, or specs.
+// queue is a stream whose messages all processes take through one consumer. It implements [failover.Queue].
 type queue struct {
-	stream   jetstream.Stream
-	consumer func(wait time.Duration) jetstream.ConsumerConfig // with the given ack wait
+	store  *Store
+	stream jetstream.Stream
+	config func(wait time.Duration) jetstream.ConsumerConfig // of the consumer, with the given ack wait
+}
+
+// Consumer returns the consumer.
+func (q queue) Consumer(ctx context.Context) (jetstream.Consumer, error) {
+	return q.stream.Consumer(ctx, workers)
+}
+
+// SetAckWait sets the ack wait of the consumer.
+func (q queue) SetAckWait(ctx context.Context, wait time.Duration) error {
+	return q.store.consumer(ctx, q.stream, q.config(wait))
 }
 
 // queues returns all queues.
 func (s *Store) queues() []queue {
-	queues := []queue{{s.specs, s.specConsumer}}
+	queues := []queue{{s, s.specs, s.specConsumer}}
 	for lane, st := range s.timers {
-		queues = append(queues, queue{st, func(wait time.Duration) jetstream.ConsumerConfig { return s.laneConsumer(lane, wait) }})
+		queues = append(queues, queue{s, st, func(wait time.Duration) jetstream.ConsumerConfig { return s.laneConsumer(lane, wait) }})
 	}
 	return queues
+}
+
+// openPublisher prepares failover, and the publisher, which reports to it.
+func (s *Store) openPublisher() (err error) {
+	s.failover = failover.New(failover.Config{
+		Conn: s.nc, Prefix: s.cfg.Prefix, Logger: s.cfg.Logger, Unannounced: s.unannounced,
+		Queues: func() (all []failover.Queue) {
+			for _, q := range s.queues() {
+				all = append(all, q)
+			}
+			return all
+		},
+	})
+	s.publisher, err = newPublisher(s.nc, s.failover)
+	return err
+}
+
+func (s *Store) openFailover(ctx context.Context) error { return translate(s.failover.Open(ctx)) }
+
+// unannounced returns the last write of writtenKey, or zero.
+func (s *Store) unannounced(ctx context.Context) (time.Time, error) {
+	e, err := s.settings.Get(ctx, writtenKey)
+	switch {
+	case errors.Is(err, jetstream.ErrKeyNotFound):
+		return time.Time{}, nil
+	case err != nil:
+		return time.Time{}, translate(err)
+	}
+	return e.Created(), nil
 }
 
 // workers is the name of the durable consumer that all processes share.
@@ -159,8 +200,8 @@ func (s *Store) laneLoad(ctx context.Context, lane int) (scheduler.LaneLoad, err
 // Deliver passes the running batons of a lane to take until ctx is done. room returns how many more it may deliver; a
 // value on wake signals new room. take must not block. After ctx is done, it should release further batons.
 func (s *Store) Deliver(ctx context.Context, lane int, wake <-chan struct{}, room func() int, take func(*scheduler.Delivery)) error {
-	s.presence.begin()
-	defer s.presence.end()
+	s.failover.Begin()
+	defer s.failover.End()
 	return s.pull(ctx, s.cfg.stream(timersStream(lane)), pulling{wake: wake, room: room, all: &s.asked, share: s.lanes}, func(m *nats.Msg) {
 		if d, ok := s.delivery(m); ok {
 			take(d)
@@ -181,12 +222,12 @@ func (s *Store) delivery(m *nats.Msg) (*scheduler.Delivery, bool) {
 		_ = m.Ack()
 		return nil, false
 	}
-	if s.stall.old(time.Now()) {
+	if s.failover.Old(time.Now()) {
 		of.deliveries = max(of.deliveries, 2) // the server may have redelivered it to another process
 	}
 	return &scheduler.Delivery{
 		Slot: slot, Body: m.Data, Sequence: of.sequence,
-		Deliveries: of.deliveries, Fired: of.stored, Lease: s.leases.keep(place{of.stream, of.sequence}, m.Reply),
+		Deliveries: of.deliveries, Fired: of.stored, Lease: s.failover.Keep(of.stream, of.sequence, m.Reply),
 	}, true
 }
 

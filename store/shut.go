@@ -45,7 +45,7 @@ const (
 )
 
 // Settings that a check writes: presentKey by processes with presence, writtenKey by processes whose NATS user may not
-// use it, to let the others know (see [presence]).
+// use it, to let the others know (see package failover).
 const (
 	presentKey = "present"
 	writtenKey = "written"
@@ -117,7 +117,7 @@ func (s *Store) checkWrite(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
 	key := writtenKey
-	if s.presence.works {
+	if s.failover.Announces() {
 		key = presentKey
 	}
 	_, err := s.settings.Put(ctx, key, strconv.AppendInt(nil, time.Now().Unix(), 10))

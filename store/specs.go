@@ -20,8 +20,8 @@ import (
 // DeliverSpecs passes published specs to take until ctx is done. room returns how many more it may deliver; a value on
 // wake signals new room. take must not block. After ctx is done, it should release further specs.
 func (s *Store) DeliverSpecs(ctx context.Context, wake <-chan struct{}, room func() int, take func(scheduler.PublishedSpec)) error {
-	s.presence.begin()
-	defer s.presence.end()
+	s.failover.Begin()
+	defer s.failover.End()
 	p := pulling{wake: wake, room: room, all: &atomic.Int64{}, share: 1, bytes: specBytes}
 	return s.pull(ctx, s.cfg.stream("SPECS"), p, func(m *nats.Msg) {
 		of, ok := readDelivered(m.Reply)
@@ -34,7 +34,7 @@ func (s *Store) DeliverSpecs(ctx context.Context, wake <-chan struct{}, room fun
 		take(scheduler.PublishedSpec{
 			Verb: verb, Name: name, Body: m.Data, Header: m.Header,
 			Sequence: of.sequence, Published: of.stored, Deliveries: of.deliveries,
-			Lease: s.leases.keep(place{of.stream, of.sequence}, m.Reply),
+			Lease: s.failover.Keep(of.stream, of.sequence, m.Reply),
 		})
 	})
 }

@@ -1,4 +1,4 @@
-package store
+package failover
 
 import (
 	"slices"
@@ -128,7 +128,7 @@ func TestPatiences(t *testing.T) {
 		t.Error("the youngest lease of a vanished process does not run out in the phase")
 	case endureAfter+watchEvery+pulseEvery/2 > shortWait+pulseEvery:
 		t.Error("leases are not renewed in time when a phase does not end")
-	case renewLast+renewEvery+patience+answerWait > ackWait:
+	case renewLast+renewEvery+patience+answerWait > AckWait:
 		t.Error("the server gives out what is just being claimed")
 	}
 }

@@ -1,4 +1,4 @@
-package store
+package failover
 
 import (
 	"fmt"
@@ -11,7 +11,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 )
 
-// Intervals of lease renewal. The server redelivers a message after ackWait without a renewal.
+// Intervals of lease renewal. The server redelivers a message after AckWait without a renewal.
 const (
 	renewEvery = time.Second
 	renewAfter = 3 * time.Second
@@ -21,6 +21,9 @@ const (
 	renewRate = 10_000
 	renewLast = 6 * time.Second
 )
+
+// LeastLeft is the least time that is left of a lease when its process is suspended.
+const LeastLeft = AckWait - renewLast - renewEvery
 
 // renewAge returns the age at which a lease is renewed, given the number of leases.
 func renewAge(held int) time.Duration {
@@ -168,7 +171,10 @@ func (k *leases) end(l *lease, verb []byte) error {
 	if last && k.emptied != nil {
 		k.emptied()
 	}
-	return translate(err)
+	if err != nil {
+		return fmt.Errorf("%w: %w", scheduler.ErrUnavailable, err)
+	}
+	return nil
 }
 
 // forget stops renewing l. The caller holds mu.
@@ -262,7 +268,7 @@ func (k *leases) notRenewed(failed []renewal, now time.Time) (first bool) {
 
 // overdue reports whether the server may have redelivered l to another process. The caller holds mu.
 func (k *leases) overdue(l *lease, now time.Time) bool {
-	return k.shared && now.Sub(l.renewed) >= ackWait-renewEvery
+	return k.shared && now.Sub(l.renewed) >= AckWait-renewEvery
 }
 
 // away reports whether the disconnect has lasted so long that other processes may consider this one vanished. The
@@ -344,20 +350,20 @@ type stall struct {
 // A busy process delays a beat by less than stallLeast. Messages that waited in the connection are read within
 // stallTail.
 const (
-	stallBeat  = time.Second
+	StallBeat  = time.Second
 	stallLeast = 3 * time.Second
 	stallTail  = 2 * time.Second
 )
 
-// beat must be called every stallBeat, and before a message is handled.
-func (s *stall) beat(now time.Time) {
+// Beat must be called every StallBeat, and before a message is handled.
+func (s *stall) Beat(now time.Time) {
 	if last := s.beats.Swap(now.UnixNano()); last != 0 && now.UnixNano()-last > int64(stallLeast) {
 		s.over.Store(now.Add(stallTail).UnixNano())
 	}
 }
 
-// old reports whether a message that arrives now may have waited in the connection.
-func (s *stall) old(now time.Time) bool {
-	s.beat(now)
+// Old reports whether a message that arrives now may have waited in the connection.
+func (s *stall) Old(now time.Time) bool {
+	s.Beat(now)
 	return now.UnixNano() < s.over.Load()
 }

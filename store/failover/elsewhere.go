@@ -1,4 +1,4 @@
-package store
+package failover
 
 import (
 	"log/slog"
@@ -34,9 +34,9 @@ type elsewhere struct {
 	left  atomic.Int64 // last time a server was left
 }
 
-// answered records an answer from a stream. Other processes that are silent nevertheless have vanished; this process is
+// Answered records an answer from a stream. Other processes that are silent nevertheless have vanished; this process is
 // not partitioned.
-func (e *elsewhere) answered(now time.Time) {
+func (e *elsewhere) Answered(now time.Time) {
 	if e.since.Load() != 0 {
 		e.since.Store(0)
 	}
@@ -45,8 +45,8 @@ func (e *elsewhere) answered(now time.Time) {
 	}
 }
 
-// reconnected records a new connection: unanswered messages were sent on the previous one.
-func (e *elsewhere) reconnected() { e.since.Store(0) }
+// Reconnected records a new connection: unanswered messages were sent on the previous one.
+func (e *elsewhere) Reconnected() { e.since.Store(0) }
 
 // hears records whether any other process reports that it holds batons or specs.
 func (e *elsewhere) hears(now time.Time, holds bool) {
@@ -57,8 +57,8 @@ func (e *elsewhere) hears(now time.Time, holds bool) {
 	}
 }
 
-// sent records that a message is sent, or that one was not answered.
-func (e *elsewhere) sent(now time.Time) {
+// Sent records that a message is sent, or that one was not answered.
+func (e *elsewhere) Sent(now time.Time) {
 	since, last := e.since.Load(), e.last.Swap(now.UnixNano())
 	if since == 0 || now.Sub(time.Unix(0, last)) >= repeated {
 		e.since.CompareAndSwap(since, now.UnixNano())

@@ -1,4 +1,4 @@
-package store
+package failover
 
 import (
 	"testing"
@@ -6,14 +6,16 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"github.com/carillon-sched/carillon/integration/bubble"
+	"github.com/carillon-sched/carillon/store/storetest"
 )
+
+func TestMain(m *testing.M) { storetest.Main(m) }
 
 // TestLeaseOfARepetition: a message that is redelivered to its holder keeps its lease. Dropping the redelivery leaves
 // nothing that would be renewed forever and withheld from other processes.
 func TestLeaseOfARepetition(t *testing.T) {
-	bubble.Test(t, func(t *testing.T) {
-		nc := startServer(t, nil)()
+	storetest.Test(t, func(t *testing.T) {
+		nc := storetest.Connect(t, storetest.Server(t))
 		heard := make(chan *nats.Msg, 100)
 		if _, err := nc.ChanSubscribe("answer.*", heard); err != nil {
 			t.Fatal(err)
@@ -89,8 +91,8 @@ func TestLeaseOfWhatIsKnown(t *testing.T) {
 // TestDropOfARepetition: a doubted lease whose message has been redelivered to this process is not dropped and must be
 // renewed.
 func TestDropOfARepetition(t *testing.T) {
-	bubble.Test(t, func(t *testing.T) {
-		nc := startServer(t, nil)()
+	storetest.Test(t, func(t *testing.T) {
+		nc := storetest.Connect(t, storetest.Server(t))
 		dropped := 0
 		k := &leases{nc: nc, lost: func(err error) { t.Error(err) }, dropped: func() { dropped++ }, shared: true}
 		l := k.keep(place{"S", 1}, "answer.first")
@@ -115,9 +117,9 @@ func TestDropOfARepetition(t *testing.T) {
 
 // TestLeasesNotRenewed disconnects for a minute, which logs one line at the start and one at the end.
 func TestLeasesNotRenewed(t *testing.T) {
-	bubble.Test(t, func(t *testing.T) {
-		connect := startServer(t, nil)
-		closed, open := connect(), connect()
+	storetest.Test(t, func(t *testing.T) {
+		s := storetest.Server(t)
+		closed, open := storetest.Connect(t, s), storetest.Connect(t, s)
 		closed.Close()
 		lost, renewed := 0, []time.Duration{}
 		k := &leases{
@@ -149,7 +151,7 @@ func TestRenewAge(t *testing.T) {
 		1: 3 * time.Second, 30_000: 3 * time.Second, 45_000: 4500 * time.Millisecond, 60_000: 6 * time.Second, 1_000_000: 6 * time.Second,
 	} {
 		got := renewAge(held)
-		if got != want || got+renewEvery > ackWait-3*time.Second {
+		if got != want || got+renewEvery > AckWait-3*time.Second {
 			t.Errorf("%d held: renewed after %s, want %s", held, got, want)
 		}
 	}

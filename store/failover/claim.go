@@ -1,4 +1,4 @@
-package store
+package failover
 
 import (
 	"cmp"
@@ -13,11 +13,10 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 	"golang.org/x/sync/errgroup"
 )
 
-// Protocol of a claim, which returns the messages of a vanished process to the queue before ackWait has passed:
+// Protocol of a claim, which returns the messages of a vanished process to the queue before AckWait has passed:
 //
 //  1. The claiming process asks all others to renew their leases, and renews its own.
 //  2. It shortens the server's ack wait for a moment. The server redelivers every message whose lease was not renewed.
@@ -69,8 +68,8 @@ func overstayed(phases map[string]*phase, now time.Time) []string {
 }
 
 // claiming runs claims on request until the connection is closed.
-func (p *presence) claiming() {
-	nc := p.store.nc
+func (f *Failover) claiming() {
+	nc := f.cfg.Conn
 	closed := nc.StatusChanged(nats.CLOSED)
 	defer nc.RemoveStatusListener(closed)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -81,27 +80,27 @@ func (p *presence) claiming() {
 	}()
 	for !nc.IsClosed() {
 		select {
-		case <-p.claims:
-			p.claim(ctx)
+		case <-f.claims:
+			f.claim(ctx)
 		case <-ctx.Done():
 			return
 		}
 	}
 }
 
-// claim returns the messages of vanished processes to their queues. It stops after ackWait, when the server redelivers
+// claim returns the messages of vanished processes to their queues. It stops after AckWait, when the server redelivers
 // them anyway.
-func (p *presence) claim(ctx context.Context) {
+func (f *Failover) claim(ctx context.Context) {
 	wait, warned := rand.N(claimSpread), false //nolint:gosec // it need not be secret
 	began := time.Now()
-	for tries := 0; tries < claimTries && time.Since(began) < ackWait; tries++ {
-		pause(ctx, wait)
+	for tries := 0; tries < claimTries && time.Since(began) < AckWait; tries++ {
+		sleep(ctx, wait)
 		wait = claimPause
-		if p.otherClaims(time.Now()) {
+		if f.otherClaims(time.Now()) {
 			wait = standBack // then claim the rest
 			continue
 		}
-		left, err := p.claimOnce(ctx)
+		left, err := f.claimOnce(ctx)
 		if ctx.Err() != nil || err == nil && !left {
 			return
 		}
@@ -111,17 +110,17 @@ func (p *presence) claim(ctx context.Context) {
 		}
 		if err != nil && !warned {
 			warned = true
-			p.store.cfg.Logger.Warn("batons and specs of a process that has vanished are not claimed yet", "err", err)
+			f.cfg.Logger.Warn("batons and specs of a process that has vanished are not claimed yet", "err", err)
 		}
 	}
 }
 
 // otherClaims reports whether another process is claiming.
-func (p *presence) otherClaims(now time.Time) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for id, at := range p.phases {
-		if id != p.id && now.Sub(at.asked) < standBack {
+func (f *Failover) otherClaims(now time.Time) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for id, at := range f.phases {
+		if id != f.id && now.Sub(at.asked) < standBack {
 			return true
 		}
 	}
@@ -135,46 +134,46 @@ var (
 )
 
 // claimOnce claims messages in the queues whose leaders answer. It reports whether messages may remain.
-func (p *presence) claimOnce(ctx context.Context) (left bool, err error) {
-	queues, silent := p.unheld(ctx, p.store.queues(), p.store.leases.count())
+func (f *Failover) claimOnce(ctx context.Context) (left bool, err error) {
+	queues, silent := f.unheld(ctx, f.cfg.Queues(), f.leases.count())
 	if len(queues) == 0 {
 		return false, silent
 	}
 	asked := time.Now()
-	p.enter(p.id, asked)
-	a, err := p.askAll(asked.Add(answerWait))
+	f.enter(f.id, asked)
+	a, err := f.askAll(asked.Add(answerWait))
 	if err == nil {
-		queues, err = p.unheld(ctx, queues, a.held)
+		queues, err = f.unheld(ctx, queues, a.held)
 	}
 	a.end()
 	if err != nil || len(queues) == 0 || time.Since(asked) > phaseEnds/2 {
-		p.say(notice{Says: saysDone})
-		p.leave(p.id)
+		f.say(notice{Says: saysDone})
+		f.leave(f.id)
 		return len(queues) > 0, cmp.Or(err, silent)
 	}
-	err = p.setWait(ctx, queues, shortWait)
-	pause(ctx, time.Until(asked.Add(phaseEnds)))
-	if e := p.setWait(ctx, queues, ackWait); e != nil {
+	err = f.setWait(ctx, queues, shortWait)
+	sleep(ctx, time.Until(asked.Add(phaseEnds)))
+	if e := f.setWait(ctx, queues, AckWait); e != nil {
 		return true, e // the phase continues; see endure
 	}
-	p.say(notice{Says: saysDone, Short: true, Answered: a.ids})
-	p.leave(p.id)
+	f.say(notice{Says: saysDone, Short: true, Answered: a.ids})
+	f.leave(f.id)
 	return true, err
 }
 
 // unheld returns the queues with more delivered messages than processes report to hold. It returns none while a process
 // that does not support claims may hold some. The error is about queues that did not answer.
-func (p *presence) unheld(ctx context.Context, of []queue, held map[string]int) (queues []queue, silent error) {
+func (f *Failover) unheld(ctx context.Context, of []Queue, held map[string]int) (queues []Queue, silent error) {
 	var (
 		mu  sync.Mutex
 		now time.Time // server time
 	)
-	_ = p.each(ctx, leaderTimeout, of, func(ctx context.Context, q queue) error {
-		c, err := q.stream.Consumer(ctx, workers)
+	_ = f.each(ctx, leaderTimeout, of, func(ctx context.Context, q Queue) error {
+		c, err := q.Consumer(ctx)
 		mu.Lock()
 		defer mu.Unlock()
 		if err != nil {
-			silent = fmt.Errorf("%w: %w", errLeaderless, translate(err))
+			silent = fmt.Errorf("%w: %w", errLeaderless, err)
 			return nil // the others may answer
 		}
 		info := c.CachedInfo()
@@ -189,30 +188,28 @@ func (p *presence) unheld(ctx context.Context, of []queue, held map[string]int) 
 	}
 	ctx, cancel := context.WithTimeout(ctx, leaderTimeout)
 	defer cancel()
-	e, err := p.store.settings.Get(ctx, writtenKey)
+	last, err := f.cfg.Unannounced(ctx)
 	switch {
-	case errors.Is(err, jetstream.ErrKeyNotFound):
-		return queues, silent
 	case err != nil:
-		return nil, fmt.Errorf("%w: %w", errLeaderless, translate(err))
-	case now.Sub(e.Created()) < silentFor:
-		p.store.cfg.Logger.Warn("batons and specs are not claimed: a process works beside this one that does not tell of its presence",
-			"after", ackWait)
+		return nil, fmt.Errorf("%w: %w", errLeaderless, err)
+	case !last.IsZero() && now.Sub(last) < silentFor:
+		f.cfg.Logger.Warn("batons and specs are not claimed: a process works beside this one that does not tell of its presence",
+			"after", AckWait)
 		return nil, nil
 	}
 	return queues, silent
 }
 
-// each calls f for each queue, concurrently.
-func (p *presence) each(ctx context.Context, limit time.Duration, queues []queue, f func(context.Context, queue) error) error {
+// each calls do for each queue, concurrently.
+func (f *Failover) each(ctx context.Context, limit time.Duration, queues []Queue, do func(context.Context, Queue) error) error {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(queuesAtOnce)
 	for _, q := range queues {
-		g.Go(func() error { return f(ctx, q) })
+		g.Go(func() error { return do(ctx, q) })
 	}
-	return translate(g.Wait())
+	return g.Wait()
 }
 
 // answers collects the replies to saysRenew.
@@ -249,27 +246,27 @@ func (a *answers) end() {
 }
 
 // askAll makes all processes renew their leases. It returns when every known holder has replied.
-func (p *presence) askAll(until time.Time) (*answers, error) {
-	nc := p.store.nc
+func (f *Failover) askAll(until time.Time) (*answers, error) {
+	nc := f.cfg.Conn
 	inbox := nc.NewInbox()
 	sub, err := nc.SubscribeSync(inbox)
 	if err != nil {
-		return nil, translate(err)
+		return nil, err
 	}
 	a := &answers{sub: sub, held: map[string]int{}}
-	body, err := json.Marshal(notice{ID: p.id, Says: saysRenew})
+	body, err := json.Marshal(notice{ID: f.id, Says: saysRenew})
 	if err != nil {
 		return a, err
 	}
-	if err := nc.PublishRequest(p.subject("all"), inbox, body); err != nil {
-		return a, translate(err)
+	if err := nc.PublishRequest(f.subject("all"), inbox, body); err != nil {
+		return a, err
 	}
-	own, err := p.renewAll()
+	own, err := f.renewAll()
 	if err != nil {
 		return a, err
 	}
 	maps.Copy(a.held, own)
-	for p.awaited(a.ids) {
+	for f.awaited(a.ids) {
 		if !a.take(time.Until(until)) {
 			return a, errUnanswered
 		}
@@ -278,10 +275,10 @@ func (p *presence) askAll(until time.Time) (*answers, error) {
 }
 
 // awaited reports whether a known holder has not replied.
-func (p *presence) awaited(answered []string) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for id := range p.peers {
+func (f *Failover) awaited(answered []string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for id := range f.peers {
 		if !slices.Contains(answered, id) {
 			return true
 		}
@@ -291,84 +288,84 @@ func (p *presence) awaited(answered []string) bool {
 
 // renewAll renews all leases of this process. It returns the number of held messages by stream after the server has
 // received the renewals.
-func (p *presence) renewAll() (map[string]int, error) {
-	p.store.leases.renewStale(time.Now(), 0)
-	held := p.store.leases.count()
-	return held, translate(p.store.nc.FlushTimeout(answerWait))
+func (f *Failover) renewAll() (map[string]int, error) {
+	f.leases.renewStale(time.Now(), 0)
+	held := f.leases.count()
+	return held, f.cfg.Conn.FlushTimeout(answerWait)
 }
 
 // renew handles the request of a claiming process.
-func (p *presence) renew(id string, m *nats.Msg) {
-	held, err := p.renewAll()
+func (f *Failover) renew(id string, m *nats.Msg) {
+	held, err := f.renewAll()
 	if err != nil {
 		return // without a reply, the other process does not claim
 	}
-	body, err := json.Marshal(tally{ID: p.id, Held: held})
+	body, err := json.Marshal(tally{ID: f.id, Held: held})
 	if err == nil {
 		_ = m.Respond(body)
 	}
-	p.enter(id, time.Now())
+	f.enter(id, time.Now())
 }
 
 // done handles the end of another process's claim. If this process had not replied, the server may have
 // redelivered the messages that this process held.
-func (p *presence) done(n notice) {
-	p.mu.Lock()
+func (f *Failover) done(n notice) {
+	f.mu.Lock()
 	at := time.Now()
-	if phase := p.phases[n.ID]; phase != nil {
+	if phase := f.phases[n.ID]; phase != nil {
 		at = phase.asked
 	}
-	p.mu.Unlock()
-	if n.Short && !slices.Contains(n.Answered, p.id) {
-		p.store.leases.doubt(at)
+	f.mu.Unlock()
+	if n.Short && !slices.Contains(n.Answered, f.id) {
+		f.leases.doubt(at)
 	}
-	p.leave(n.ID)
+	f.leave(n.ID)
 }
 
-func (p *presence) enter(id string, now time.Time) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.phases[id] = &phase{asked: now, renewed: now}
-	wake(p.begun)
+func (f *Failover) enter(id string, now time.Time) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.phases[id] = &phase{asked: now, renewed: now}
+	wake(f.begun)
 }
 
-func (p *presence) leave(id string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	delete(p.phases, id)
+func (f *Failover) leave(id string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.phases, id)
 }
 
 // endure keeps the leases of this process while another process is late to end its claim, and finally ends the claim
 // for it.
-func (p *presence) endure(now time.Time, late []string) {
+func (f *Failover) endure(now time.Time, late []string) {
 	if len(late) == 0 {
 		return
 	}
-	p.store.leases.renewStale(now, pulseEvery)
+	f.leases.renewStale(now, pulseEvery)
 	for _, id := range late {
-		p.mu.Lock()
-		at := p.phases[id]
+		f.mu.Lock()
+		at := f.phases[id]
 		due := at != nil && now.Sub(at.asked) >= restoreAfter && now.Sub(at.renewed) >= restoreAfter
 		if due {
 			at.renewed = now // attempted; retry later
 		}
-		p.mu.Unlock()
+		f.mu.Unlock()
 		if !due {
 			continue
 		}
 		go func() {
 			ctx, cancel := context.WithTimeout(context.Background(), queueTimeout)
 			defer cancel()
-			if p.setWait(ctx, p.store.queues(), ackWait) == nil {
-				p.leave(id)
+			if f.setWait(ctx, f.cfg.Queues(), AckWait) == nil {
+				f.leave(id)
 			}
 		}()
 	}
 }
 
 // setWait sets the ack wait of queues.
-func (p *presence) setWait(ctx context.Context, queues []queue, wait time.Duration) error {
-	return p.each(ctx, queueTimeout, queues, func(ctx context.Context, q queue) error {
-		return p.store.consumer(ctx, q.stream, q.consumer(wait))
+func (f *Failover) setWait(ctx context.Context, queues []Queue, wait time.Duration) error {
+	return f.each(ctx, queueTimeout, queues, func(ctx context.Context, q Queue) error {
+		return q.SetAckWait(ctx, wait)
 	})
 }

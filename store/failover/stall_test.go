@@ -1,4 +1,4 @@
-package store
+package failover
 
 import (
 	"testing"
@@ -20,7 +20,7 @@ func TestStall(t *testing.T) {
 		{"all is read", stallTail, false},
 	} {
 		now = now.Add(step.passed)
-		if old := s.old(now); old != step.old {
+		if old := s.Old(now); old != step.old {
 			t.Errorf("%s: old %t, want %t", step.name, old, step.old)
 		}
 	}

@@ -1,4 +1,4 @@
-package store
+package failover
 
 import (
 	"testing"
@@ -37,22 +37,22 @@ func TestCutOff(t *testing.T) {
 		}
 	}
 	e.hears(start, true)
-	e.sent(start)
+	e.Sent(start)
 	want("both are silent", 2*time.Second, true)
-	e.answered(start.Add(time.Second))
-	e.sent(start.Add(time.Second))
+	e.Answered(start.Add(time.Second))
+	e.Sent(start.Add(time.Second))
 	want("after an answer, both are", 3*time.Second, true)
-	e.reconnected()
+	e.Reconnected()
 	want("what was sent was sent on another connection", 3*time.Second, false)
 
-	e.answered(start.Add(time.Minute))
-	e.sent(start.Add(time.Minute))
+	e.Answered(start.Add(time.Minute))
+	e.Sent(start.Add(time.Minute))
 	want("the others were gone before", time.Minute+5*time.Second, false)
 
 	e.hears(start.Add(2*time.Minute), true)
-	e.sent(start.Add(2 * time.Minute))
+	e.Sent(start.Add(2 * time.Minute))
 	want("in the time of repetitions", 2*time.Minute+repeated-time.Second, true)
 	want("nothing was sent for long", 2*time.Minute+repeated, false)
-	e.sent(start.Add(3 * time.Minute))
+	e.Sent(start.Add(3 * time.Minute))
 	want("something is sent", 3*time.Minute, false)
 }

@@ -1,16 +1,13 @@
-package store
+package failover
 
 import (
 	"context"
 	"encoding/json"
 	"errors"
 	"slices"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nuid"
 )
 
 // Intervals of presence, in addition to the timeouts of [peers].
@@ -20,34 +17,6 @@ const (
 	meetTimeout = time.Second            // for the initial request to itself
 	askTimeout  = 500 * time.Millisecond // for the request whether a process is connected
 )
-
-// presence notifies the other processes of a store while this one holds batons or specs. It detects a holder that has
-// vanished, so that its messages are redelivered before ackWait has passed (see [claim]). It stores nothing. Its
-// subjects are below PREFIX.presence:
-//
-//	all       notices to all processes: [notice]
-//	one.<id>  liveness requests; the server answers them if the process is not connected
-//
-// No notices are sent while no process holds a message. A process whose NATS user may not use these subjects runs
-// without presence: its messages are redelivered after ackWait, and [Store.Check] lets the other processes know.
-type presence struct {
-	store *Store
-	id    string
-	works bool // the NATS user may use the subjects; set by open
-
-	begun  chan struct{} // starts watching
-	claims chan struct{} // requests a claim
-	first  func()        // called before the first delivery
-
-	delivering atomic.Int64 // number of queues
-
-	mu     sync.Mutex
-	peers  peers
-	phases map[string]*phase // claims in progress, by claiming process
-	held   time.Time         // last time that this process held a message
-	pulsed time.Time         // last saysHolds
-	told   bool              // the others believe that this process holds messages
-}
 
 // notice is a message from one process to all others.
 type notice struct {
@@ -72,73 +41,65 @@ type tally struct {
 	Held map[string]int `json:"held"` // number of messages by stream
 }
 
-func newPresence(s *Store) *presence {
-	p := &presence{
-		store: s, id: nuid.Next(), peers: peers{}, phases: map[string]*phase{},
-		begun: make(chan struct{}, 1), claims: make(chan struct{}, 1),
-	}
-	p.first = sync.OnceFunc(func() { time.AfterFunc(patience, p.suspect) }) // all holders have been heard by then
-	return p
+// Begin announces that delivery from a queue starts; End, that it has stopped.
+func (f *Failover) Begin() {
+	f.delivering.Add(1)
+	f.first()
 }
 
-// begin announces that delivery from a queue starts; end, that it has stopped.
-func (p *presence) begin() {
-	p.delivering.Add(1)
-	p.first()
-}
-
-func (p *presence) end() {
-	p.delivering.Add(-1)
-	p.emptied()
+// End is the counterpart of Begin.
+func (f *Failover) End() {
+	f.delivering.Add(-1)
+	f.emptied()
 }
 
 // emptied is called when this process holds no message. If no deliveries follow, it sends saysRests immediately,
 // because the process may exit before the next beat.
-func (p *presence) emptied() {
-	if p.delivering.Load() > 0 || p.store.leases.any() {
+func (f *Failover) emptied() {
+	if f.delivering.Load() > 0 || f.leases.any() {
 		return
 	}
-	p.mu.Lock()
-	told := p.told
-	p.told = false
-	p.mu.Unlock()
+	f.mu.Lock()
+	told := f.told
+	f.told = false
+	f.mu.Unlock()
 	if told {
-		p.say(notice{Says: saysRests})
+		f.say(notice{Says: saysRests})
 	}
 }
 
-func (p *presence) subject(name string) string { return p.store.cfg.Prefix + ".presence." + name }
+func (f *Failover) subject(name string) string { return f.cfg.Prefix + ".presence." + name }
 
-// open starts listening, until the connection is closed.
-func (p *presence) open(ctx context.Context) error {
-	nc := p.store.nc
-	all, err := nc.Subscribe(p.subject("all"), p.hear)
+// Open starts listening, until the connection is closed.
+func (f *Failover) Open(ctx context.Context) error {
+	nc := f.cfg.Conn
+	all, err := nc.Subscribe(f.subject("all"), f.hear)
 	if err != nil {
-		return translate(err)
+		return err
 	}
-	one, err := nc.Subscribe(p.subject("one."+p.id), func(m *nats.Msg) { _ = m.Respond(nil) })
+	one, err := nc.Subscribe(f.subject("one."+f.id), func(m *nats.Msg) { _ = m.Respond(nil) })
 	if err != nil {
-		return translate(err)
+		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, meetTimeout)
 	defer cancel()
-	if _, err := nc.RequestWithContext(ctx, p.subject("one."+p.id), nil); err != nil {
-		p.store.cfg.Logger.Warn("the NATS user may not tell of its presence; runs of a killed process are late by the time of a lease",
-			"subject", p.subject(">"), "after", ackWait, "err", err)
+	if _, err := nc.RequestWithContext(ctx, f.subject("one."+f.id), nil); err != nil {
+		f.cfg.Logger.Warn("the NATS user may not tell of its presence; runs of a killed process are late by the time of a lease",
+			"subject", f.subject(">"), "after", AckWait, "err", err)
 		_, _ = all.Unsubscribe(), one.Unsubscribe()
 		return nil
 	}
-	p.works = true
-	go p.watch()    //nolint:contextcheck,nolintlint // they end with the connection
-	go p.claiming() //nolint:contextcheck,gosec,nolintlint // as above
+	f.works = true
+	go f.watch()    //nolint:contextcheck,nolintlint // they end with the connection
+	go f.claiming() //nolint:contextcheck,gosec,nolintlint // as above
 	return nil
 }
 
 // taken is called with the first lease.
-func (p *presence) taken() { wake(p.begun) }
+func (f *Failover) taken() { wake(f.begun) }
 
 // suspect requests a claim, because a vanished process may hold messages.
-func (p *presence) suspect() { wake(p.claims) }
+func (f *Failover) suspect() { wake(f.claims) }
 
 func wake(c chan struct{}) {
 	select {
@@ -148,8 +109,8 @@ func wake(c chan struct{}) {
 }
 
 // watch sends notices and watches the other processes until the connection is closed. It never blocks for long.
-func (p *presence) watch() {
-	nc := p.store.nc
+func (f *Failover) watch() {
+	nc := f.cfg.Conn
 	status := nc.StatusChanged(nats.CONNECTED, nats.RECONNECTING, nats.CLOSED)
 	defer nc.RemoveStatusListener(status)
 	tick := time.NewTicker(watchEvery)
@@ -157,116 +118,116 @@ func (p *presence) watch() {
 	tick.Stop()
 	for !nc.IsClosed() {
 		select {
-		case <-p.begun:
+		case <-f.begun:
 			tick.Reset(watchEvery)
 		case <-tick.C:
 		case s := <-status:
-			p.connection(s, time.Now())
+			f.connection(s, time.Now())
 			continue
 		}
-		if !p.beat(time.Now()) {
+		if !f.beat(time.Now()) {
 			tick.Stop() // until the next wake-up
 		}
 	}
 }
 
 // connection handles a change of the connection's status.
-func (p *presence) connection(s nats.Status, now time.Time) {
+func (f *Failover) connection(s nats.Status, now time.Time) {
 	switch s { //nolint:exhaustive // what was asked for
 	case nats.RECONNECTING:
-		p.store.leases.disconnected(now)
+		f.leases.disconnected(now)
 	case nats.CONNECTED:
-		p.store.leases.reconnected(now)
-		p.mu.Lock()
-		p.peers.reconnected(now)
-		p.mu.Unlock()
-		p.suspect() // messages on their way to this process were lost with the connection
+		f.leases.reconnected(now)
+		f.mu.Lock()
+		f.peers.reconnected(now)
+		f.mu.Unlock()
+		f.suspect() // messages on their way to this process were lost with the connection
 	}
 }
 
 // beat sends due notices and liveness requests. It reports whether to continue watching.
-func (p *presence) beat(now time.Time) bool {
-	holds := p.store.leases.any()
-	p.mu.Lock()
+func (f *Failover) beat(now time.Time) bool {
+	holds := f.leases.any()
+	f.mu.Lock()
 	if holds {
-		p.held = now
+		f.held = now
 	}
 	says := ""
 	switch {
-	case !holds && p.told && now.Sub(p.held) >= restAfter:
-		says, p.told = saysRests, false
-	case (holds || p.told) && now.Sub(p.pulsed) >= pulseEvery-watchEvery/2:
-		says, p.told, p.pulsed = saysHolds, true, now
+	case !holds && f.told && now.Sub(f.held) >= restAfter:
+		says, f.told = saysRests, false
+	case (holds || f.told) && now.Sub(f.pulsed) >= pulseEvery-watchEvery/2:
+		says, f.told, f.pulsed = saysHolds, true, now
 	}
-	ask, gone := p.peers.questions(now), p.peers.vanished()
-	late := overstayed(p.phases, now)
-	busy := holds || p.told || len(p.peers) > 0 || len(p.phases) > 0
-	p.mu.Unlock()
+	ask, gone := f.peers.questions(now), f.peers.vanished()
+	late := overstayed(f.phases, now)
+	busy := holds || f.told || len(f.peers) > 0 || len(f.phases) > 0
+	f.mu.Unlock()
 	if says != "" {
-		p.say(notice{Says: says})
+		f.say(notice{Says: says})
 	}
 	for _, id := range ask {
-		go p.ask(id)
+		go f.ask(id)
 	}
 	if len(gone) > 0 {
-		p.store.cfg.Logger.Warn("a process has vanished that held batons or specs; they are claimed", "ids", gone)
-		p.suspect()
+		f.cfg.Logger.Warn("a process has vanished that held batons or specs; they are claimed", "ids", gone)
+		f.suspect()
 	}
-	p.endure(now, late)
+	f.endure(now, late)
 	return busy
 }
 
 // say sends a notice to all others. It is lost without a connection.
-func (p *presence) say(n notice) {
-	n.ID = p.id
+func (f *Failover) say(n notice) {
+	n.ID = f.id
 	body, err := json.Marshal(n)
 	if err == nil {
-		err = p.store.nc.Publish(p.subject("all"), body)
+		err = f.cfg.Conn.Publish(f.subject("all"), body)
 	}
 	if err != nil {
-		p.store.cfg.Logger.Debug("presence not told", "says", n.Says, "err", err)
+		f.cfg.Logger.Debug("presence not told", "says", n.Says, "err", err)
 	}
 }
 
 // ask checks whether a silent process is connected.
-func (p *presence) ask(id string) {
-	_, err := p.store.nc.Request(p.subject("one."+id), nil, askTimeout)
+func (f *Failover) ask(id string) {
+	_, err := f.cfg.Conn.Request(f.subject("one."+id), nil, askTimeout)
 	now := time.Now()
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	switch {
 	case err == nil:
-		p.peers.answered(id, now)
+		f.peers.answered(id, now)
 	case errors.Is(err, nats.ErrNoResponders):
-		p.peers.missed(id, now)
+		f.peers.missed(id, now)
 	default:
-		p.peers.waits(id)
+		f.peers.waits(id)
 	}
 }
 
 // hear handles a notice of another process.
-func (p *presence) hear(m *nats.Msg) {
+func (f *Failover) hear(m *nats.Msg) {
 	var n notice
-	if json.Unmarshal(m.Data, &n) != nil || n.ID == "" || n.ID == p.id {
+	if json.Unmarshal(m.Data, &n) != nil || n.ID == "" || n.ID == f.id {
 		return
 	}
-	p.store.leases.share()
+	f.leases.share()
 	switch n.Says {
 	case saysHolds:
-		p.store.publisher.other.hears(time.Now(), true)
-		p.mu.Lock()
-		p.peers.sign(n.ID, time.Now())
-		p.mu.Unlock()
-		wake(p.begun)
+		f.elsewhere.hears(time.Now(), true)
+		f.mu.Lock()
+		f.peers.sign(n.ID, time.Now())
+		f.mu.Unlock()
+		wake(f.begun)
 	case saysRests:
-		p.mu.Lock()
-		delete(p.peers, n.ID)
-		p.store.publisher.other.hears(time.Now(), len(p.peers) > 0)
-		p.mu.Unlock()
+		f.mu.Lock()
+		delete(f.peers, n.ID)
+		f.elsewhere.hears(time.Now(), len(f.peers) > 0)
+		f.mu.Unlock()
 	case saysRenew:
-		p.renew(n.ID, m)
+		f.renew(n.ID, m)
 	case saysDone:
-		p.done(n)
+		f.done(n)
 	}
 }
 
@@ -307,7 +268,7 @@ func (p peers) missed(id string, now time.Time) {
 	}
 }
 
-// waits records a timeout. It proves nothing: the process is connected, but it or the network has stalled. [ackWait]
+// waits records a timeout. It proves nothing: the process is connected, but it or the network has stalled. [AckWait]
 // covers this case.
 func (p peers) waits(id string) {
 	if at, known := p[id]; known {
