@@ -97,8 +97,8 @@ func (j *Job) again(b Baton, res Result, ended time.Time) (*Baton, bool) {
 // failure describes the failed main action of b, whose last attempt ended with res.
 func (b *Baton) failure(res Result, ended time.Time) *Failure {
 	return &Failure{
-		Status: res.Status, Attempts: b.Attempt + 1, Message: cutText(res.Message, maxFailureMessage),
-		Summary: cutText(res.Summary, maxFailureMessage),
+		Status: res.Status, Attempts: b.Attempt + 1, Message: CutText(res.Message, maxFailureMessage),
+		Summary: CutText(res.Summary, maxFailureMessage),
 		Due:     b.Due, Started: ended.Add(-res.Duration), Ended: ended,
 	}
 }
@@ -106,8 +106,8 @@ func (b *Baton) failure(res Result, ended time.Time) *Failure {
 // maxFailureMessage is the maximum length in bytes of a text in [Failure], which the baton carries.
 const maxFailureMessage = 2048
 
-// cutText cuts text to at most so many bytes, on a character boundary.
-func cutText(text string, most int) string {
+// CutText cuts text to at most so many bytes, on a character boundary.
+func CutText(text string, most int) string {
 	if len(text) <= most {
 		return text
 	}

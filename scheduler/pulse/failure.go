@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"slices"
 	"time"
-	"unicode/utf8"
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/view"
@@ -60,14 +59,11 @@ func (f *failures) told() []Failure {
 
 // short truncates a long text.
 func short(text string) string {
-	if len(text) <= whyMost {
-		return text
+	cut := scheduler.CutText(text, whyMost)
+	if len(cut) < len(text) {
+		cut += "…"
 	}
-	end := whyMost
-	for !utf8.RuneStart(text[end]) {
-		end--
-	}
-	return text[:end] + "…"
+	return cut
 }
 
 // Failures returns the latest failed runs of the process, at most [FailuresMost].

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
@@ -164,12 +163,7 @@ func Decode(sequence uint64, data []byte) (*Entry, error) {
 }
 
 // Clip truncates text to [MaxText] bytes.
-func Clip(text string) string {
-	if len(text) <= MaxText {
-		return text
-	}
-	return strings.ToValidUTF8(text[:MaxText], "")
-}
+func Clip(text string) string { return scheduler.CutText(text, MaxText) }
 
 // Scope selects entries. The zero value selects all.
 type Scope struct {
