@@ -2,6 +2,7 @@ package queues
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/browse"
@@ -56,16 +57,9 @@ func (r *room) listed(c *frame.Call) list {
 	if l.Bus {
 		all := r.bus().Entities()
 		l.Total = len(all)
-		for _, e := range all {
-			if !strings.Contains(strings.ToLower(e.Path), lower) || l.OnlyDead && e.DeadLetter+e.TransferDeadLetter == 0 {
-				continue
-			}
-			if len(l.Entities) == maxListed {
-				l.More++
-				continue
-			}
-			l.Entities = append(l.Entities, e)
-		}
+		l.Entities = few(all, &l.More, func(e browse.Entity) bool {
+			return strings.Contains(strings.ToLower(e.Path), lower) && (!l.OnlyDead || e.DeadLetter+e.TransferDeadLetter > 0)
+		})
 		if l.Total == 0 && r.connect.Bus != nil {
 			l.BusCode = fmt.Sprintf(busCode, r.connect.Bus())
 		}
@@ -73,21 +67,22 @@ func (r *room) listed(c *frame.Call) list {
 	if l.Storage {
 		all := r.storage().Queues()
 		l.TotalQueues = len(all)
-		for _, q := range all {
-			if !strings.Contains(q.Account+"/"+q.Name, lower) || l.OnlyDead && !isPoison(q.Name) {
-				continue
-			}
-			if len(l.Queues) == maxListed {
-				l.More++
-				continue
-			}
-			l.Queues = append(l.Queues, q)
-		}
+		l.Queues = few(all, &l.More, func(q storagequeue.QueueStatus) bool {
+			return strings.Contains(q.Account+"/"+q.Name, lower) && (!l.OnlyDead || isPoison(q.Name))
+		})
 		if l.TotalQueues == 0 && r.connect.Storage != nil {
 			l.StoreCode = fmt.Sprintf(storeCode, r.connect.Storage())
 		}
 	}
 	return l
+}
+
+// few returns the items to list, up to maxListed, and adds the number of those left out to more.
+func few[T any](all []T, more *int, listed func(T) bool) []T {
+	all = slices.DeleteFunc(all, func(item T) bool { return !listed(item) })
+	n := min(len(all), maxListed)
+	*more += len(all) - n
+	return all[:n]
 }
 
 // strings are what programs connect with: for what, by its key in the catalogue, and the string.

@@ -159,9 +159,12 @@ func (s *Server) Delete(account, queue, id string) error {
 	return s.handler.store.Remove(store.Name{Account: account, Queue: queue}, id, time.Now())
 }
 
-// Clear deletes all messages, also those that were taken, and returns how many.
+// Clear deletes all messages, also those that were taken, and returns how many. It fails with [ErrNoQueue].
 func (s *Server) Clear(account, queue string) (int, error) {
-	return s.handler.store.Empty(store.Name{Account: account, Queue: queue}, time.Now())
+	if _, err := s.Queue(account, queue); err != nil {
+		return 0, err
+	}
+	return s.handler.store.Clear(store.Name{Account: account, Queue: queue}, time.Now())
 }
 
 // Move atomically moves a message to another queue of the account, where it counts as never received. It expires

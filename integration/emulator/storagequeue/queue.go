@@ -288,7 +288,8 @@ func (c *call) peekMessages() error {
 }
 
 func (c *call) clearMessages() error {
-	return c.done(c.handler.store.Clear(c.target.name(), c.now))
+	_, err := c.handler.store.Clear(c.target.name(), c.now)
+	return c.done(err)
 }
 
 func (c *call) updateMessage() error {

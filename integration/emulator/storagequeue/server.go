@@ -23,7 +23,6 @@ import (
 	"github.com/carillon-sched/carillon/integration/emulator/internal/listen"
 	"github.com/carillon-sched/carillon/integration/emulator/internal/spelling"
 	"github.com/carillon-sched/carillon/integration/emulator/internal/wal"
-	"github.com/carillon-sched/carillon/integration/emulator/storagequeue/internal/store"
 	"github.com/carillon-sched/carillon/integration/emulator/storagequeue/internal/wire"
 )
 
@@ -236,12 +235,8 @@ func (c *call) metrics() error {
 
 // collect reports the messages in each queue.
 func (h *Handler) collect(to chan<- prometheus.Metric) {
-	var all []prometheus.Metric
-	h.store.EachCount(time.Now(), func(name store.Name, messages int) {
-		all = append(all, messagesMetric(float64(messages), name.Account, name.Queue))
-	})
-	for _, m := range all {
-		to <- m
+	for _, q := range h.store.Summaries(time.Now()) {
+		to <- messagesMetric(float64(q.Messages), q.Account, q.Name)
 	}
 }
 

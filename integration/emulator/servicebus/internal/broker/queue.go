@@ -126,6 +126,29 @@ func (m *message) remove(en *entry) {
 	m.bare, m.extra, m.session = nil, nil, nil
 }
 
+// removeAll takes messages out of the entity, which is locked.
+func (e *entity) removeAll(messages []*message) Receipt {
+	en := e.broker.entry()
+	e.accessed = nowMilli()
+	for _, m := range messages {
+		m.remove(en)
+	}
+	return e.broker.commit(en)
+}
+
+// pick returns the messages of sequence numbers that are in a state and fit, all of them or MessageNotFound.
+func (q *queue) pick(sequence []int64, in state, fits func(*message) bool) ([]*message, error) {
+	messages := make([]*message, 0, min(len(sequence), 1024))
+	for i, seq := range sequence {
+		m := q.shelf.Get(max(seq, 0))
+		if m == nil || m.state != in || slices.Contains(sequence[:i], seq) || !fits(m) {
+			return nil, errNoMessage(seq, map[state]string{deferred: "deferred", scheduled: "scheduled"}[in])
+		}
+		messages = append(messages, m)
+	}
+	return messages, nil
+}
+
 // newNonce is where an entity begins to number its locks, so that a token of another entity or process fits none.
 func newNonce() uint64 {
 	var b [8]byte

@@ -258,14 +258,11 @@ func (s *Source) ReceiveDeferred(sequence []int64, mode Mode, session *string) (
 		}
 	}
 	now := nowMilli()
-	messages := make([]*message, 0, min(len(sequence), 1024))
-	for i, seq := range sequence {
-		m := q.shelf.Get(max(seq, 0))
-		if m == nil || m.state != deferred || m.expired(now) || slices.Contains(sequence[:i], seq) ||
-			q.bySession() && (session == nil || m.session.id != *session) {
-			return nil, Receipt{}, errNoMessage(seq, "deferred")
-		}
-		messages = append(messages, m)
+	messages, err := q.pick(sequence, deferred, func(m *message) bool {
+		return !m.expired(now) && (!q.bySession() || session != nil && m.session.id == *session)
+	})
+	if err != nil {
+		return nil, Receipt{}, err
 	}
 	en := e.broker.entry()
 	e.accessed = now
@@ -299,10 +296,5 @@ func (s *Source) Delete(most int, before time.Time) (int, Receipt, error) {
 		}
 		return len(chosen) < most
 	})
-	en := e.broker.entry()
-	e.accessed = nowMilli()
-	for _, m := range chosen {
-		m.remove(en)
-	}
-	return len(chosen), e.broker.commit(en), nil
+	return len(chosen), e.removeAll(chosen), nil
 }

@@ -6,7 +6,6 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"math"
-	"slices"
 	"time"
 	"unicode/utf16"
 
@@ -188,20 +187,11 @@ func (t *Target) Cancel(sequence []int64) (Receipt, error) {
 		return Receipt{}, err
 	}
 	defer e.unlock()
-	messages := make([]*message, 0, min(len(sequence), 1024))
-	for i, seq := range sequence {
-		m := e.queues[mainPart].shelf.Get(max(seq, 0))
-		if m == nil || m.state != scheduled || slices.Contains(sequence[:i], seq) {
-			return Receipt{}, errNoMessage(seq, "scheduled")
-		}
-		messages = append(messages, m)
+	messages, err := e.queues[mainPart].pick(sequence, scheduled, func(*message) bool { return true })
+	if err != nil {
+		return Receipt{}, err
 	}
-	en := e.broker.entry()
-	e.accessed = nowMilli()
-	for _, m := range messages {
-		m.remove(en)
-	}
-	return e.broker.commit(en), nil
+	return e.removeAll(messages), nil
 }
 
 func ttlOf(m *message) time.Duration { return time.Duration(m.ttl) * time.Millisecond }

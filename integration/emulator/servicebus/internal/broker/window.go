@@ -279,13 +279,8 @@ func (w *Window) Purge(from, to int64, stages Stage) (p Purged, receipt Receipt,
 		}
 		return true
 	})
-	en := e.broker.entry()
-	e.accessed = nowMilli()
-	for _, m := range chosen {
-		m.remove(en)
-	}
 	p.Removed = len(chosen)
-	return p, e.broker.commit(en), nil
+	return p, e.removeAll(chosen), nil
 }
 
 // Send takes a message in, as [Target.Send] does. It fails with NotAllowed for what is no queue or topic.

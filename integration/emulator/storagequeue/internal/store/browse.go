@@ -52,19 +52,6 @@ func (s *Store) Summaries(now time.Time) []Summary {
 	return all
 }
 
-// EachCount calls f with the number of messages of each queue, visible or not. f must not use the store.
-func (s *Store) EachCount(now time.Time, f func(name Name, messages int)) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	now = s.settle(now)
-	for account, a := range s.accounts {
-		for name, q := range a.queues {
-			q.expire(now)
-			f(Name{account, name}, len(q.messages))
-		}
-	}
-}
-
 // A Seen is a message, visible or not, with its position in the order of arrival.
 type Seen struct {
 	wire.Message
@@ -136,7 +123,7 @@ func (s *Store) Message(name Name, id string, now time.Time) (seen Seen, err err
 
 // Remove deletes a message without its receipt.
 func (s *Store) Remove(name Name, id string, now time.Time) error {
-	return s.changeExisting(name, now, func(q *queue, note func(record)) error {
+	return s.changeMessages(name, false, now, func(q *queue, note func(record)) error {
 		if q.messages[id] == nil {
 			return ErrNoMessage
 		}
@@ -145,20 +132,9 @@ func (s *Store) Remove(name Name, id string, now time.Time) error {
 	})
 }
 
-// Empty removes all messages of a queue and returns how many.
-func (s *Store) Empty(name Name, now time.Time) (n int, err error) {
-	err = s.changeExisting(name, now, func(q *queue, note func(record)) error {
-		if n = len(q.messages); n > 0 {
-			note(record{Op: opClear})
-		}
-		return nil
-	})
-	return n, err
-}
-
 // Move atomically moves a message to another queue of the account, where it counts as never received.
 func (s *Store) Move(name Name, id, to string, expires, now time.Time) error {
-	return s.changeExisting(name, now, func(q *queue, note func(record)) error {
+	return s.changeMessages(name, false, now, func(q *queue, note func(record)) error {
 		m := q.messages[id]
 		if m == nil {
 			return ErrNoMessage
@@ -169,20 +145,5 @@ func (s *Store) Move(name Name, id, to string, expires, now time.Time) error {
 		fresh := stored{ID: NewID(), Text: m.Text, Inserted: s.latest, Expires: expires, Visible: s.latest, Receipt: newReceipt()}
 		note(record{Op: opMove, ID: id, To: to, Message: &fresh})
 		return nil
-	})
-}
-
-// changeExisting is changeMessages for a queue that is not made.
-func (s *Store) changeExisting(name Name, now time.Time, f func(q *queue, note func(record)) error) error {
-	return s.change(func(note func(record)) error {
-		q := s.find(name)
-		if q == nil {
-			return ErrNoQueue
-		}
-		q.expire(s.settle(now))
-		return f(q, func(r record) {
-			r.Account, r.Queue = name.Account, name.Queue
-			note(r)
-		})
 	})
 }

@@ -142,7 +142,7 @@ func (x *index) Pop() any {
 // Put adds a message that becomes visible and expires at the given times.
 func (s *Store) Put(name Name, text string, visible, expires, now time.Time) (wire.Message, error) {
 	m := stored{ID: NewID(), Text: text, Inserted: now, Expires: expires, Visible: visible, Receipt: newReceipt()}
-	err := s.changeMessages(name, now, func(_ *queue, note func(record)) error {
+	err := s.changeMessages(name, s.cfg.AutoCreate, now, func(_ *queue, note func(record)) error {
 		note(record{Op: opPut, Message: &m})
 		return nil
 	})
@@ -152,7 +152,7 @@ func (s *Store) Put(name Name, text string, visible, expires, now time.Time) (wi
 // Take returns up to limit visible messages and hides them until the given time. Each gets a new receipt.
 func (s *Store) Take(name Name, limit int, visible, now time.Time) ([]wire.Message, error) {
 	var taken []wire.Message
-	err := s.changeMessages(name, now, func(q *queue, note func(record)) error {
+	err := s.changeMessages(name, s.cfg.AutoCreate, now, func(q *queue, note func(record)) error {
 		found := q.first(limit, s.latest)
 		if len(found) == 0 {
 			return nil
@@ -176,7 +176,7 @@ func (s *Store) Take(name Name, limit int, visible, now time.Time) ([]wire.Messa
 // Peek returns up to limit visible messages and changes nothing.
 func (s *Store) Peek(name Name, limit int, now time.Time) ([]wire.Message, error) {
 	var seen []wire.Message
-	err := s.changeMessages(name, now, func(q *queue, _ func(record)) error {
+	err := s.changeMessages(name, s.cfg.AutoCreate, now, func(q *queue, _ func(record)) error {
 		for _, m := range q.first(limit, s.latest) {
 			seen = append(seen, m.Message)
 		}
@@ -189,7 +189,7 @@ func (s *Store) Peek(name Name, limit int, now time.Time) ([]wire.Message, error
 // be hidden for longer than it lives: [ErrTooLate].
 func (s *Store) Update(name Name, id, receipt string, text *string, visible, now time.Time) (wire.Message, error) {
 	var updated wire.Message
-	err := s.changeMessages(name, now, func(q *queue, note func(record)) error {
+	err := s.changeMessages(name, s.cfg.AutoCreate, now, func(q *queue, note func(record)) error {
 		m, err := q.held(id, receipt)
 		if err != nil {
 			return err
@@ -206,7 +206,7 @@ func (s *Store) Update(name Name, id, receipt string, text *string, visible, now
 
 // Delete removes a message.
 func (s *Store) Delete(name Name, id, receipt string, now time.Time) error {
-	return s.changeMessages(name, now, func(q *queue, note func(record)) error {
+	return s.changeMessages(name, s.cfg.AutoCreate, now, func(q *queue, note func(record)) error {
 		if _, err := q.held(id, receipt); err != nil {
 			return err
 		}
@@ -215,19 +215,22 @@ func (s *Store) Delete(name Name, id, receipt string, now time.Time) error {
 	})
 }
 
-// Clear removes all messages of a queue.
-func (s *Store) Clear(name Name, now time.Time) error {
-	return s.changeMessages(name, now, func(_ *queue, note func(record)) error {
-		note(record{Op: opClear})
+// Clear removes all messages of a queue and returns how many.
+func (s *Store) Clear(name Name, now time.Time) (n int, err error) {
+	err = s.changeMessages(name, s.cfg.AutoCreate, now, func(q *queue, note func(record)) error {
+		if n = len(q.messages); n > 0 {
+			note(record{Op: opClear})
+		}
 		return nil
 	})
+	return n, err
 }
 
-// changeMessages is change for a queue, which is made if that is wanted.
-func (s *Store) changeMessages(name Name, now time.Time, f func(q *queue, note func(record)) error) error {
+// changeMessages is change for a queue, without what has expired. If the queue is missing, it is created or [ErrNoQueue] returned.
+func (s *Store) changeMessages(name Name, create bool, now time.Time, f func(q *queue, note func(record)) error) error {
 	return s.change(func(note func(record)) error {
 		q := s.find(name)
-		if q == nil && s.cfg.AutoCreate {
+		if q == nil && create {
 			note(record{Op: opQueue, Account: name.Account, Queue: name.Queue})
 			q = s.find(name)
 		}

@@ -56,7 +56,8 @@ func TestRestart(t *testing.T) {
 			"clear or drop": func(t *rapid.T) {
 				switch rapid.IntRange(0, 9).Draw(t, "which") {
 				case 0:
-					w.check(t, w.store.Clear(w.name(t), w.now))
+					_, err := w.store.Clear(w.name(t), w.now)
+					w.check(t, err)
 				case 1:
 					w.check(t, w.store.DeleteQueue(w.name(t)))
 				default:

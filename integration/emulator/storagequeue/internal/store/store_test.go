@@ -188,7 +188,7 @@ func TestBrowse(t *testing.T) {
 	if err := s.Delete(orders, taken.ID, taken.Receipt, start); !errors.Is(err, ErrNoMessage) {
 		t.Errorf("it is deleted twice: %v", err)
 	}
-	if n, err := s.Empty(orders, start); n != 249 || err != nil {
+	if n, err := s.Clear(orders, start); n != 249 || err != nil {
 		t.Errorf("emptied %d, %v", n, err)
 	}
 	if summary, err := s.Summary(orders, start); err != nil || summary.Size != 0 || summary.Messages != 0 {
