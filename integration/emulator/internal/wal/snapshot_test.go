@@ -179,7 +179,8 @@ func TestDue(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer closeLog(t, l)
-	if put(t, l, "short"); l.Due(l.Next()) || !l.Due(100) {
+	put(t, l, "short")
+	if l.Due(l.Next()) || !l.Due(100) {
 		t.Error("due after another number of bytes")
 	}
 	snapshot(t, l, string(make([]byte, 1000)))

@@ -236,7 +236,9 @@ func (c *conn) begin(channel uint16, p *amqp.Begin) error {
 		return violation("a second begin on channel %d", channel)
 	}
 	if len(c.sessions) >= maxSessions {
-		return &amqp.Error{Condition: broker.ResourceLimitExceeded, Description: fmt.Sprintf("more than %d sessions on a connection", maxSessions)}
+		return &amqp.Error{
+			Condition: broker.ResourceLimitExceeded, Description: fmt.Sprintf("more than %d sessions on a connection", maxSessions),
+		}
 	}
 	s := newSession(c, channel, p)
 	c.sessions[channel] = s

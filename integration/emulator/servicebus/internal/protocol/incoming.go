@@ -254,7 +254,8 @@ func parseMessages(dst []amqp.Message, d *inDelivery) ([]amqp.Message, error) {
 	sections := m.Data()
 	if len(sections) == 0 || len(sections) > maxBatch {
 		return nil, &amqp.Error{
-			Condition: broker.InvalidField, Description: fmt.Sprintf("a batch of %d messages is not between 1 and %d", len(sections), maxBatch),
+			Condition:   broker.InvalidField,
+			Description: fmt.Sprintf("a batch of %d messages is not between 1 and %d", len(sections), maxBatch),
 		}
 	}
 	for _, section := range sections {

@@ -102,7 +102,9 @@ func (s *session) attach(p *amqp.Attach) error {
 	case s.incoming[p.Handle] != nil || s.outgoing[p.Handle] != nil:
 		return &amqp.Error{Condition: condHandleInUse, Description: fmt.Sprintf("handle %d is in use", p.Handle)}
 	case s.conn.links >= maxLinks:
-		return &amqp.Error{Condition: broker.ResourceLimitExceeded, Description: fmt.Sprintf("more than %d links on a connection", maxLinks)}
+		return &amqp.Error{
+			Condition: broker.ResourceLimitExceeded, Description: fmt.Sprintf("more than %d links on a connection", maxLinks),
+		}
 	case p.Receiver:
 		s.attachOutgoing(p)
 	default:

@@ -59,8 +59,9 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.config.Next.ServeHTTP(w, r)
 		return
 	}
-	err := h.config.Keys.Request(r, op.needs, fmt.Sprintf("'%v' claim(s) are required to perform this operation, on the resource 'sb://%s/%s'",
-		op.needs, r.Host, c.path))
+	err := h.config.Keys.Request(r, op.needs, fmt.Sprintf(
+		"'%v' claim(s) are required to perform this operation, on the resource 'sb://%s/%s'", op.needs, r.Host, c.path,
+	))
 	if err == nil {
 		err = c.guard(op.kind)
 	}
