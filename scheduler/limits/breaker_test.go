@@ -126,37 +126,6 @@ func TestCircuitIsForgotten(t *testing.T) {
 	}
 }
 
-// TestBlameless shows that a failure which is not the target's counts neither for nor against it.
-func TestBlameless(t *testing.T) {
-	rule := &scheduler.BreakerRule{Failures: 2, OpenFor: time.Minute, Most: time.Hour}
-	now, b := time.Now(), breaker{}
-	failed, blameless := scheduler.Result{Failed: true}, scheduler.Result{Failed: true, Blameless: true}
-	for range 5 {
-		if b.end(rule, blameless, now, false) {
-			t.Fatal("opened")
-		}
-	}
-	b.end(rule, failed, now, false)
-	if b.end(rule, blameless, now, false) || !b.end(rule, failed, now, false) {
-		t.Error("a blameless failure between two others was counted")
-	}
-	now = now.Add(2 * time.Minute)
-	if !b.begin(now) || b.begin(now) {
-		t.Error("not one attempt finds out")
-	}
-	b.end(rule, blameless, now, false) // of an attempt that began before
-	if b.admits(now) {
-		t.Error("another attempt finds out beside the first")
-	}
-	b.end(rule, blameless, now, true)
-	if !b.admits(now) || b.open(now) {
-		t.Error("a blameless failure of the attempt that finds out is not followed by another")
-	}
-	if !b.end(rule, failed, now, b.begin(now)) {
-		t.Error("the attempt that finds out failed, and the circuit did not open")
-	}
-}
-
 func TestTrouble(t *testing.T) {
 	for status, want := range map[int]bool{
 		0: true, 408: true, 429: true, 500: true, 502: true, 503: true, 504: true,

@@ -7,6 +7,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/carillon-sched/carillon/integration/bubble"
 	"github.com/carillon-sched/carillon/scheduler"
 )
@@ -281,5 +283,65 @@ func TestWaited(t *testing.T) {
 		if d := r.Waited(time.Now()); d != 2*time.Second {
 			t.Errorf("waited for %s, want 2s", d)
 		}
+	})
+}
+
+// TestStats follows what is told of a limiter whose one target has a circuit, and whose other has none.
+func TestStats(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
+		o := newOffice(t, 8, 8)
+		want := func(when string, want Stats) {
+			t.Helper()
+			if diff := cmp.Diff(want, o.Stats(time.Now())); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", when, diff)
+			}
+		}
+		want("nothing", Stats{})
+		plain := o.submit("plain", 1)
+		o.rule = &scheduler.TargetRule{Concurrency: 3, Breaker: circuit}
+		runs := o.submit("a", 5)
+		want("two targets", Stats{InFlight: 4, Queued: 2, Circuits: Circuits{Closed: 1}})
+		o.Done(plain[0], well)
+		for _, r := range runs[:3] {
+			o.Done(r, failed)
+		}
+		want("it opened", Stats{InFlight: 2, Circuits: Circuits{Open: 1}, Opened: 1})
+		time.Sleep(time.Minute)
+		want("its time is over", Stats{InFlight: 2, Circuits: Circuits{HalfOpen: 1}, Opened: 1})
+		o.Done(runs[3], well)
+		o.Done(runs[4], well)
+		want("it answers again", Stats{Opened: 1})
+	})
+}
+
+// TestTroubled follows what is told of a target whose rule limits it, whose circuit opens, and which is slow at last.
+func TestTroubled(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
+		o := newOffice(t, 8, 8)
+		want := func(when string, want ...Target) {
+			t.Helper()
+			if diff := cmp.Diff(want, o.Troubled(time.Now())); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", when, diff)
+			}
+		}
+		want("nothing")
+		plain := o.submit("plain", 1)
+		want("one that has no rule runs")
+		o.rule = &scheduler.TargetRule{Concurrency: 3, Breaker: circuit}
+		runs := o.submit("a", 5)
+		collection := runs[0].call().Key.Collection
+		want("runs wait", Target{Name: "a", Collection: collection, State: Limited, InFlight: 3, Queued: 2})
+		for _, r := range runs[:3] {
+			o.Done(r, failed)
+		}
+		until := time.Now().Add(circuit.OpenFor)
+		want("its circuit is open", Target{Name: "a", Collection: collection, State: Open, Until: until, InFlight: 2})
+		time.Sleep(time.Minute)
+		want("one attempt is to find out", Target{Name: "a", Collection: collection, State: HalfOpen, Until: until, InFlight: 2})
+		o.Done(runs[3], well)
+		o.Done(runs[4], well)
+		o.Review(time.Now(), func(string, string) *scheduler.TargetRule { return nil })
+		want("one that has answered nothing for a minute", Target{Name: "plain", State: Slow, InFlight: 1})
+		o.Done(plain[0], well)
 	})
 }
