@@ -1,7 +1,6 @@
 package worker_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -13,7 +12,6 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/scheduler/worker"
-	"github.com/carillon-sched/carillon/store"
 	"github.com/carillon-sched/carillon/store/storetest"
 )
 
@@ -131,32 +129,11 @@ func TestLeftOutOnceAfterCrash(t *testing.T) {
 		w.inNewYork("hourly", "0 * * * *", plain)
 		until(-time.Minute)
 		w.stopWorker()
-		w.startWorker(func(c *worker.Config) { c.Store = &doubtful{Store: w.store, reason: scheduler.ReasonDST} })
+		w.startWorker(func(c *worker.Config) { c.Store = doubtful(w.store, scheduler.ReasonDST) })
 		until(2 * time.Hour)
 		w.mustTell("daily", "2026-03-08 02:30")
 		w.mustTell("hourly", "2026-03-08 02:00")
 	})
-}
-
-// doubtful is a store that records what is left out for a reason and says that it did
-// not, once for each job: the run is given back.
-type doubtful struct {
-	*store.Store
-
-	reason scheduler.Reason
-	failed sync.Map // by job
-}
-
-// Append implements [scheduler.Store].
-func (d *doubtful) Append(ctx context.Context, r *scheduler.Record) error {
-	err := d.Store.Append(ctx, r)
-	if err != nil || r.Reason != d.reason {
-		return err
-	}
-	if _, again := d.failed.LoadOrStore(r.Job, true); !again {
-		return scheduler.ErrConflict
-	}
-	return nil
 }
 
 // TestSkippedOnce interrupts a worker after it has recorded what it skips, and before it passes the baton on. The next delivery
@@ -170,7 +147,7 @@ func TestSkippedOnce(t *testing.T) {
 			return http.StatusOK, ""
 		})
 		w.stopWorker()
-		w.startWorker(func(c *worker.Config) { c.Store = &doubtful{Store: w.store, reason: scheduler.ReasonOverlap} })
+		w.startWorker(func(c *worker.Config) { c.Store = doubtful(w.store, scheduler.ReasonOverlap) })
 		start := time.Now().UTC().Truncate(time.Second).Add(2 * time.Second)
 		w.put("job", `{"startTime": "`+start.Format(time.RFC3339)+`", "recurrence": {"frequency": "second", "count": 20}, "action": `+to("slow", "")+`}`)
 		time.Sleep(time.Minute)
@@ -184,7 +161,6 @@ func TestSkippedOnceByAnEdit(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		slow := sync.OnceFunc(func() { time.Sleep(20 * time.Second) })
 		w.sink.answers(func(*call) (int, string) { slow(); return http.StatusOK, "" })
-		w.startWorker()
 		every := func(n int) service.Edit {
 			return service.Edit{Key: key("job"), Body: fmt.Appendf(nil, `{"recurrence": {"frequency": "second", "interval": %d}, "action": %s}`, n, to("slow", ""))}
 		}
@@ -192,7 +168,7 @@ func TestSkippedOnceByAnEdit(t *testing.T) {
 		time.Sleep(5 * time.Second)
 		w.put("job", string(every(1).Body))
 		time.Sleep(5 * time.Second)
-		cut := w.newServiceOn(&doubtful{Store: w.store, reason: scheduler.ReasonOverlap}, newKey(t, "k1"))
+		cut := w.newServiceOn(doubtful(w.store, scheduler.ReasonOverlap), newKey(t, "k1"))
 		if _, _, err := cut.Put(t.Context(), every(2)); !errors.Is(err, scheduler.ErrConflict) {
 			t.Fatalf("the edit was not interrupted: %v", err)
 		}

@@ -1,7 +1,6 @@
 package worker_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -16,19 +15,11 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/worker"
 )
 
-// endless is a store to which no worker gets to write final forms of jobs.
-type endless struct{ scheduler.Store }
-
-func (endless) EndJobs(_ context.Context, jobs []scheduler.JobEnd) []error {
-	return slices.Repeat([]error{scheduler.ErrUnavailable}, len(jobs))
-}
-
 // inEndlessBubble runs f while ends of jobs are nowhere but in their histories.
 func inEndlessBubble(t *testing.T, f func(t *testing.T, w *world)) {
 	t.Helper()
-	inBubble(t, func(t *testing.T, w *world) {
-		w.stopWorker()
-		w.startWorker(func(c *worker.Config) { c.Store, c.Logger = endless{w.store}, nil })
+	inWorld(t, func(t *testing.T, w *world) {
+		w.startWorker(func(c *worker.Config) { c.Store, c.Logger = refusing(w.store, "EndJobs"), nil })
 		f(t, w)
 	})
 }
@@ -195,17 +186,17 @@ func TestEndOfJobBeforeIsNotItsOwn(t *testing.T) {
 			t.Fatal("it has not ended, or that is written")
 		}
 		w.must(nil, w.service.Delete(t.Context(), key("job"), 0))
-		start := time.Now().Add(time.Hour).UTC()
+		start := time.Now().Add(10 * time.Minute).UTC()
 		w.put("job", `{`+action+`, "startTime": "`+start.Format(time.RFC3339Nano)+`"}`)
 		if v := w.get("job"); v.Job.State != scheduler.Enabled || v.Status.Executions != 0 {
 			t.Errorf("at once: %s, %+v", v.Job.State, v.Status)
 		}
-		time.Sleep(30 * time.Minute)
+		time.Sleep(5 * time.Minute)
 		if v := w.get("job"); v.Job.State != scheduler.Enabled || !v.Status.Next.Equal(start) {
 			t.Errorf("later: %s, %+v", v.Job.State, v.Status)
 		}
 		w.mustBeInOrder()
-		time.Sleep(time.Hour)
+		time.Sleep(10 * time.Minute)
 		if v := w.get("job"); v.Job.State != scheduler.Completed || len(w.sink.seen()) != 2 {
 			t.Errorf("in the end: %s, %d calls", v.Job.State, len(w.sink.seen()))
 		}
@@ -271,35 +262,13 @@ func TestFinalAgeOutlivesEdits(t *testing.T) {
 	})
 }
 
-// TestListAfterHerd lists the jobs of a herd that has just ended, page by page, by their state.
-func TestListAfterHerd(t *testing.T) {
-	inEndlessBubble(t, func(t *testing.T, w *world) {
-		const herd = 120
-		start := time.Now().Add(time.Minute).UTC().Format(time.RFC3339)
-		for i := range herd {
-			w.put(fmt.Sprintf("job-%03d", i), `{`+action+`, "startTime": "`+start+`"}`)
-		}
-		if n := len(w.listed(scheduler.Enabled)); n != herd {
-			t.Errorf("%d are enabled before, want %d", n, herd)
-		}
-		time.Sleep(time.Minute + time.Second)
-		for state, want := range map[scheduler.State]int{scheduler.Completed: herd, scheduler.Enabled: 0, scheduler.Faulted: 0, "": herd} {
-			got := w.listed(state)
-			if len(slices.Compact(got)) != want || !slices.IsSorted(got) {
-				t.Errorf("%d listed as %q, want %d", len(got), state, want)
-			}
-		}
-		w.finish(herd)
-	})
-}
-
 // TestSkippedToItsEnd: a job whose last occurrence was missed, and is not caught up with, has ended with the record of that.
 func TestSkippedToItsEnd(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		w.stopWorker()
 		w.put("job", `{`+action+`, "startTime": "2000-01-01T00:01:00Z", "catchUp": {"policy": "skip"}, "recurrence": {"frequency": "Minute", "endTime": "2000-01-01T00:03:30Z"}}`)
 		time.Sleep(time.Hour)
-		w.startWorker(func(c *worker.Config) { c.Store, c.Logger = endless{w.store}, nil })
+		w.startWorker(func(c *worker.Config) { c.Store, c.Logger = refusing(w.store, "EndJobs"), nil })
 		time.Sleep(time.Minute)
 		if v := w.get("job"); v.Job.State != scheduler.Completed || w.storedState("job") != scheduler.Enabled {
 			t.Errorf("%s, stored as %s: %s", v.Job.State, w.storedState("job"), w.outcomes("job"))

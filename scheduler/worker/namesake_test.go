@@ -1,7 +1,6 @@
 package worker_test
 
 import (
-	"context"
 	"net/http"
 	"strings"
 	"testing"
@@ -25,81 +24,91 @@ func (w *world) replace(name, body string) {
 	w.put(name, body)
 }
 
-// TestNameUsedAgainWhileHeld deletes a job in the moment in which a worker holds its baton, and puts another one of the name:
-// the deleted job does not run, the other one runs at its own times, and no key is used twice.
+// TestNameUsedAgainWhileHeld deletes jobs in the moment in which a worker holds their batons, and puts others of the names:
+// the deleted jobs do not run, the other ones run at their own times, and no key is used twice.
 func TestNameUsedAgainWhileHeld(t *testing.T) {
-	for name, test := range map[string]struct {
+	tests := map[string]struct {
 		old, recurs string
 		start       time.Duration // of the next job, from when the first was due
 		calls       int           // within ten minutes
 	}{
-		"same instant":   {calls: 1},
-		"moments before": {start: -50 * time.Millisecond, calls: 1},
+		"same-instant":   {calls: 1},
+		"moments-before": {start: -50 * time.Millisecond, calls: 1},
 		"often":          {recurs: `"recurrence": {"frequency": "Minute"}, `, calls: 10},
-		"beside itself":  {old: `"overlap": "allow", `, recurs: `"overlap": "allow", "recurrence": {"frequency": "Minute"}, `, calls: 10},
-	} {
-		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T, w *world) {
-				due := time.Now().Add(20 * time.Second).UTC().Truncate(time.Second)
-				w.put("job", `{`+test.old+`"startTime": "`+due.Format(time.RFC3339Nano)+`", "recurrence": {"frequency": "Day"}, `+at("old")+`}`)
-				time.Sleep(time.Until(due) - 100*time.Millisecond)
-				if !w.withWorker("job") {
-					t.Fatal("the baton is not with the worker yet")
-				}
-				start := due.Add(test.start)
-				w.replace("job", `{"startTime": "`+start.Format(time.RFC3339Nano)+`", `+test.recurs+at("new")+`}`)
-				time.Sleep(time.Until(due) + 10*time.Minute - time.Second)
-				calls, keys := w.sink.seen(), map[string]bool{}
-				for i, c := range calls {
-					keys[c.key] = true
-					if want := start.Add(time.Duration(i) * time.Minute); c.host != "new.example" || c.at.Before(want) || c.at.Sub(want) > time.Second {
-						t.Errorf("call of %s at %s, want one of new.example at %s", c.host, c.at, want)
-					}
-				}
-				if len(calls) != test.calls || len(keys) != len(calls) {
-					t.Errorf("%d calls under %d keys, want %d", len(calls), len(keys), test.calls)
-				}
-				if v := w.get("job"); v.Status.Executions != test.calls {
-					t.Errorf("%d executions, want %d: %s", v.Status.Executions, test.calls, w.outcomes("job"))
-				}
-				w.mustBeInOrder()
-			})
-		})
+		"beside-itself":  {old: `"overlap": "allow", `, recurs: `"overlap": "allow", "recurrence": {"frequency": "Minute"}, `, calls: 10},
 	}
+	inBubble(t, func(t *testing.T, w *world) {
+		due := time.Now().Add(20 * time.Second).UTC().Truncate(time.Second)
+		for name, test := range tests {
+			w.put(name, `{`+test.old+`"startTime": "`+due.Format(time.RFC3339Nano)+`", "recurrence": {"frequency": "Day"}, `+at("old")+`}`)
+		}
+		time.Sleep(time.Until(due) - 100*time.Millisecond)
+		for name, test := range tests {
+			if !w.withWorker(name) {
+				t.Fatalf("the baton of %s is not with the worker yet", name)
+			}
+			w.replace(name, `{"startTime": "`+due.Add(test.start).Format(time.RFC3339Nano)+`", `+test.recurs+at("new")+`}`)
+		}
+		time.Sleep(time.Until(due) + 10*time.Minute - time.Second)
+		keys := map[string]bool{}
+		for name, test := range tests {
+			calls := w.callsOf(name)
+			for i, c := range calls {
+				if keys[c.key] {
+					t.Errorf("two calls under the key %s", c.key)
+				}
+				keys[c.key] = true
+				if want := due.Add(test.start + time.Duration(i)*time.Minute); c.host != "new.example" || c.at.Before(want) || c.at.Sub(want) > time.Second {
+					t.Errorf("%s: call of %s at %s, want one of new.example at %s", name, c.host, c.at, want)
+				}
+			}
+			if v := w.get(name); v.Status.Executions != test.calls || len(calls) != test.calls {
+				t.Errorf("%s: %d calls, %d executions, want %d: %s", name, len(calls), v.Status.Executions, test.calls, w.outcomes(name))
+			}
+		}
+		w.mustBeInOrder()
+	})
 }
 
-// TestNameUsedAgainWhileRunning deletes a job while its attempt runs. What the attempt leaves is not taken for the next job's,
+// TestNameUsedAgainWhileRunning deletes jobs while their attempts run. What the attempts leave is not taken for the next jobs',
 // neither by a worker that takes over nor by the audit.
 func TestNameUsedAgainWhileRunning(t *testing.T) {
-	for name, overlap := range map[string]string{"alone": "", "one-off": `"overlap": "allow", `} {
-		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T, w *world) {
-				w.sink.answers(func(c *call) (int, string) {
-					if c.host == "old.example" {
-						return after(30*time.Second, http.StatusOK)(c)
-					}
-					return http.StatusOK, ""
-				})
-				due := time.Now().Add(20 * time.Second).UTC().Truncate(time.Second).Format(time.RFC3339)
-				w.put("job", `{`+overlap+`"startTime": "`+due+`", "recurrence": {"frequency": "Day"}, `+at("old")+`}`)
-				time.Sleep(25 * time.Second)
-				later := time.Now().Add(10 * time.Minute).UTC().Format(time.RFC3339)
-				w.replace("job", `{"startTime": "`+later+`", "recurrence": {"frequency": "Minute", "interval": 10}, `+at("new")+`}`)
-				time.Sleep(time.Minute)
-				if v := w.get("job"); v.Status.Executions != 0 {
-					t.Errorf("%d executions of a job that has not run yet", v.Status.Executions)
-				}
-				w.loseTimers()
-				if next := w.get("job").Status.Next.Format(time.RFC3339); next != later {
-					t.Errorf("after the audit it runs at %s, want %s", next, later)
-				}
-				time.Sleep(25 * time.Minute)
-				if v := w.get("job"); v.Status.Executions != 2 || len(w.sink.seen()) != 3 {
-					t.Errorf("%d executions, want 2; %d calls, want 3", v.Status.Executions, len(w.sink.seen()))
-				}
-			})
+	jobs := map[string]string{"alone": "", "one-off": `"overlap": "allow", `}
+	inBubble(t, func(t *testing.T, w *world) {
+		w.sink.answers(func(c *call) (int, string) {
+			if c.host == "old.example" {
+				return after(30*time.Second, http.StatusOK)(c)
+			}
+			return http.StatusOK, ""
 		})
-	}
+		due := time.Now().Add(20 * time.Second).UTC().Truncate(time.Second).Format(time.RFC3339)
+		for name, overlap := range jobs {
+			w.put(name, `{`+overlap+`"startTime": "`+due+`", "recurrence": {"frequency": "Day"}, `+at("old")+`}`)
+		}
+		time.Sleep(25 * time.Second)
+		later := time.Now().Add(10 * time.Minute).UTC().Format(time.RFC3339)
+		for name := range jobs {
+			w.replace(name, `{"startTime": "`+later+`", "recurrence": {"frequency": "Minute", "interval": 10}, `+at("new")+`}`)
+		}
+		time.Sleep(time.Minute)
+		for name := range jobs {
+			if v := w.get(name); v.Status.Executions != 0 {
+				t.Errorf("%s: %d executions of a job that has not run yet", name, v.Status.Executions)
+			}
+		}
+		w.loseTimers()
+		for name := range jobs {
+			if next := w.get(name).Status.Next.Format(time.RFC3339); next != later {
+				t.Errorf("%s: after the audit it runs at %s, want %s", name, next, later)
+			}
+		}
+		time.Sleep(25 * time.Minute)
+		for name := range jobs {
+			if v, n := w.get(name), len(w.callsOf(name)); v.Status.Executions != 2 || n != 3 {
+				t.Errorf("%s: %d executions, want 2; %d calls, want 3", name, v.Status.Executions, n)
+			}
+		}
+	})
 }
 
 // TestLateRecordIsNotOfTheNextJob deletes a job while its attempt runs: what that leaves behind is shown as of an earlier job
@@ -162,42 +171,41 @@ func TestLateRecordIsNotOfTheNextJob(t *testing.T) {
 	})
 }
 
-// forgetful is a store as a process sees it that dies in the middle of a delete: the batons stay.
-type forgetful struct{ scheduler.Store }
+// forgetful is a store as a process sees it that dies in the middle of a delete: batons and records stay.
+func forgetful(st scheduler.Store) *hooked {
+	return on(st, "Clear Forget", func(func() error) error { return nil })
+}
 
-// Clear leaves everything as it is.
-func (forgetful) Clear(context.Context, scheduler.Key, func(*scheduler.Baton) bool) error { return nil }
-
-// TestDeleteCutShort leaves the baton of a deleted job in its place. It does not run as the next job of the name, and that one
-// gets its own.
+// TestDeleteCutShort leaves the batons of deleted jobs in their places. They do not run as the next jobs of the names, and these
+// get their own.
 func TestDeleteCutShort(t *testing.T) {
-	for name, lead := range map[string]time.Duration{"waiting": 10 * time.Second, "held": 100 * time.Millisecond} {
-		t.Run(name, func(t *testing.T) {
-			inWorld(t, func(t *testing.T, w *world) {
-				looks := make(chan struct{}, 10)
-				w.startWorker(func(c *worker.Config) { c.OnTakeover = func() { looks <- struct{}{} } })
-				due := time.Now().Add(20 * time.Second).UTC().Truncate(time.Second)
-				w.put("job", `{"startTime": "`+due.Format(time.RFC3339)+`", `+at("old")+`}`)
-				time.Sleep(time.Until(due) - lead)
-				cut := service.New(service.Config{Store: forgetful{w.store}, Actions: w.actions(), Secrets: w.vault})
-				if err := cut.Delete(t.Context(), key("job"), 0); err != nil {
-					t.Fatal(err)
-				}
-				w.put("job", `{"startTime": "1999-01-01T00:00:00Z", `+at("new")+`}`) // at once
-				time.Sleep(time.Minute)
-				for len(looks) > 0 {
-					<-looks
-					w.must(w.service.Audit(t.Context(), true))
-				}
-				time.Sleep(time.Minute)
-				calls := w.sink.seen()
-				if len(calls) != 1 || calls[0].host != "new.example" {
-					t.Errorf("%d calls, want one of the new job", len(calls))
-				}
-				w.wantHistory("job", "completed")
-			})
-		})
-	}
+	inWorld(t, func(t *testing.T, w *world) {
+		looks := make(chan struct{}, 10)
+		w.startWorker(func(c *worker.Config) { c.OnTakeover = func() { looks <- struct{}{} } })
+		due := time.Now().Add(20 * time.Second).UTC().Truncate(time.Second)
+		cut := w.newServiceOn(forgetful(w.store))
+		leads := map[string]time.Duration{"waiting": 10 * time.Second, "held": 100 * time.Millisecond}
+		for name := range leads {
+			w.put(name, `{"startTime": "`+due.Format(time.RFC3339)+`", `+at("old")+`}`)
+		}
+		for _, name := range []string{"waiting", "held"} {
+			time.Sleep(time.Until(due) - leads[name])
+			w.must(nil, cut.Delete(t.Context(), key(name), 0))
+			w.put(name, `{"startTime": "1999-01-01T00:00:00Z", `+at("new")+`}`) // at once
+		}
+		time.Sleep(time.Minute)
+		for len(looks) > 0 {
+			<-looks
+			w.must(w.service.Audit(t.Context(), true))
+		}
+		time.Sleep(time.Minute)
+		for name := range leads {
+			if calls := w.callsOf(name); len(calls) != 1 || calls[0].host != "new.example" {
+				t.Errorf("%s: %d calls, want one of the new job", name, len(calls))
+			}
+			w.wantHistory(name, "completed")
+		}
+	})
 }
 
 // TestNameUsedAgainAfterSkips deletes a job while the attempt runs that is late after an outage. The skips that are recorded
@@ -244,7 +252,7 @@ func TestDeleteCutShortBesideOneOff(t *testing.T) {
 			err = w.store.Fire(t.Context(), slot, st.Data, 0)
 		}
 		w.must(nil, err)
-		cut := service.New(service.Config{Store: forgetful{w.store}, Actions: w.actions(), Secrets: w.vault})
+		cut := w.newServiceOn(forgetful(w.store))
 		if err := cut.Delete(t.Context(), key("job"), 0); err != nil {
 			t.Fatal(err)
 		}
@@ -261,6 +269,3 @@ func TestDeleteCutShortBesideOneOff(t *testing.T) {
 		w.wantCalls(3)
 	})
 }
-
-// Forget leaves everything as it is.
-func (forgetful) Forget(context.Context, scheduler.Key, uint64) error { return nil }

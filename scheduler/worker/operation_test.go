@@ -255,7 +255,7 @@ func TestResubmitPastBusyJob(t *testing.T) {
 		down.Store(true)
 		hourly := strings.Replace(unretried, "Minute", "Hour", 1)
 		w.put("slow", strings.Replace(hourly, "/hook", "/slow", 1))
-		const jobs = 60
+		const jobs = 30
 		for i := range jobs {
 			w.put(fmt.Sprintf("j%02d", i), hourly)
 		}

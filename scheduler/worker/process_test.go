@@ -31,7 +31,14 @@ type process struct {
 // among it that took effect.
 func newProcess(w *world, sink *tally, saved func(scheduler.Key, []byte), sayf func(string, ...any)) *process {
 	nc, st := w.open()
-	fragile := &brittle{Store: st, saved: saved, sayf: sayf, nc: nc, died: make(chan struct{})}
+	fragile := &brittle{sayf: sayf, nc: nc, died: make(chan struct{})}
+	fragile.hooked = &hooked{keeping{st, saved}, func(o op, do func() error) error {
+		switch o.name {
+		case "LoadJob", "LoadJobs", "Waiting", "Recent":
+			return do()
+		}
+		return fragile.do(o.String(), do)
+	}}
 	p := &process{w: w, store: fragile, takeover: make(chan struct{}, 1)}
 	of := actions.New(web.New(web.Config{Transport: sink.of(p)}))
 	vault := secrets.NewVault(secrets.Config{Store: p.store.Secrets()})
@@ -99,12 +106,11 @@ type fault struct {
 // brittle is a store whose writes are cut short at will. Where its process dies, nothing that it does reaches the server from then
 // on, and nothing comes back.
 type brittle struct {
-	scheduler.Store
+	*hooked
 
-	saved func(scheduler.Key, []byte)
-	sayf  func(format string, args ...any)
-	nc    *nats.Conn
-	died  chan struct{}
+	sayf func(format string, args ...any)
+	nc   *nats.Conn
+	died chan struct{}
 
 	mu     sync.Mutex
 	faults []fault
@@ -190,63 +196,6 @@ func (b *brittle) dead() bool {
 	return !b.deadAt.IsZero()
 }
 
-func (b *brittle) Append(ctx context.Context, r *scheduler.Record) error {
-	return b.do(fmt.Sprintf("record %s %s", r.Outcome, r.ID), func() error { return b.Store.Append(ctx, r) })
-}
-
-func (b *brittle) Forget(ctx context.Context, k scheduler.Key, through uint64) error {
-	return b.do("forget", func() error { return b.Store.Forget(ctx, k, through) })
-}
-
-func (b *brittle) Arm(ctx context.Context, slot scheduler.Slot, body []byte, at time.Time, waiting uint64) error {
-	return b.do(fmt.Sprintf("arm %s %s in the place of message %d", slot.Job, slot.Detached, waiting), func() error { return b.Store.Arm(ctx, slot, body, at, waiting) })
-}
-
-func (b *brittle) Fire(ctx context.Context, slot scheduler.Slot, body []byte, waiting uint64) error {
-	return b.do(fmt.Sprintf("fire %s %s in the place of message %d", slot.Job, slot.Detached, waiting), func() error { return b.Store.Fire(ctx, slot, body, waiting) })
-}
-
-func (b *brittle) PassOn(ctx context.Context, slot scheduler.Slot, body []byte, at time.Time, running uint64) error {
-	return b.do(fmt.Sprintf("pass on %s %s from message %d", slot.Job, slot.Detached, running), func() error { return b.Store.PassOn(ctx, slot, body, at, running) })
-}
-
-func (b *brittle) Cancel(ctx context.Context, slot scheduler.Slot, waiting uint64) error {
-	return b.do("cancel", func() error { return b.Store.Cancel(ctx, slot, waiting) })
-}
-
-func (b *brittle) Clear(ctx context.Context, k scheduler.Key, of func(*scheduler.Baton) bool) error {
-	return b.do("clear", func() error { return b.Store.Clear(ctx, k, of) })
-}
-
-func (b *brittle) RemoveJob(ctx context.Context, k scheduler.Key, revision, spec uint64) error {
-	return b.do("remove", func() error { return b.Store.RemoveJob(ctx, k, revision, spec) })
-}
-
-func (b *brittle) SaveJob(ctx context.Context, k scheduler.Key, data []byte, replaces uint64, final bool) (rev uint64, err error) {
-	err = b.do(fmt.Sprintf("save %s over %d, final %t", k.Job, replaces, final), func() error {
-		if rev, err = b.Store.SaveJob(ctx, k, data, replaces, final); err == nil {
-			b.saved(k, data)
-		}
-		return err
-	})
-	return rev, err
-}
-
-func (b *brittle) EndJobs(ctx context.Context, jobs []scheduler.JobEnd) (errs []error) {
-	if err := b.do("end", func() error {
-		errs = b.Store.EndJobs(ctx, jobs)
-		for i, err := range errs {
-			if err == nil {
-				b.saved(jobs[i].Key, jobs[i].Data)
-			}
-		}
-		return nil
-	}); err != nil {
-		return slices.Repeat([]error{err}, len(jobs))
-	}
-	return errs
-}
-
 func (b *brittle) Deliver(ctx context.Context, lane int, wake <-chan struct{}, room func() int, take func(*scheduler.Delivery)) error {
 	return b.Store.Deliver(ctx, lane, wake, room, func(d *scheduler.Delivery) {
 		if !b.dead() {
@@ -285,4 +234,29 @@ func (l brittleLease) answer(name string, say func() error) error {
 		l.Yield()
 	}
 	return err
+}
+
+// keeping is a store that reports the definitions that are written.
+type keeping struct {
+	scheduler.Store
+
+	saved func(scheduler.Key, []byte)
+}
+
+func (s keeping) SaveJob(ctx context.Context, k scheduler.Key, data []byte, replaces uint64, final bool) (uint64, error) {
+	rev, err := s.Store.SaveJob(ctx, k, data, replaces, final)
+	if err == nil {
+		s.saved(k, data)
+	}
+	return rev, err
+}
+
+func (s keeping) EndJobs(ctx context.Context, jobs []scheduler.JobEnd) []error {
+	errs := s.Store.EndJobs(ctx, jobs)
+	for i, err := range errs {
+		if err == nil {
+			s.saved(jobs[i].Key, jobs[i].Data)
+		}
+	}
+	return errs
 }

@@ -1,12 +1,13 @@
 package worker_test
 
 import (
-	"context"
 	"errors"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/service"
@@ -40,7 +41,7 @@ func TestPutKeepsDisabled(t *testing.T) {
 		mustBe(t, w.put("job", `{`+action+`, `+every10s+`, "timeout": "PT5S"}`), view.Updated, scheduler.Disabled)
 		mustBe(t, w.putSpec(`{`+action+`, `+every10s+`}`, 7), view.Updated, scheduler.Disabled)
 		mustBe(t, w.putSpec(`{`+action+`, `+every10s+`, "state": null}`, 8), view.Unchanged, scheduler.Disabled)
-		time.Sleep(time.Hour)
+		time.Sleep(10 * time.Minute)
 		w.wantCalls(1)
 		mustBe(t, w.put("job", `{`+action+`, `+every10s+`, "state": "enabled"}`), view.Updated, scheduler.Enabled)
 		mustBe(t, w.put("job", `{`+action+`, `+every10s+`}`), view.Unchanged, scheduler.Enabled)
@@ -69,9 +70,9 @@ func TestPutAgainRunsAgain(t *testing.T) {
 			t.Errorf("with a change: %s", v.Result)
 		}
 		time.Sleep(time.Second)
-		start := time.Now().Add(time.Hour).UTC()
+		start := time.Now().Add(10 * time.Minute).UTC()
 		mustBe(t, w.put("job", `{`+other+`, "startTime": "`+start.Format(time.RFC3339Nano)+`"}`), view.Updated, scheduler.Enabled)
-		time.Sleep(2 * time.Hour)
+		time.Sleep(20 * time.Minute)
 		calls := w.sink.seen()
 		if len(calls) != 3 || !strings.HasSuffix(calls[1].url, "/other") || calls[2].at.Before(start) {
 			t.Fatalf("%d calls, want three, the last at %s", len(calls), start)
@@ -89,27 +90,26 @@ func TestPutAgainRunsAgain(t *testing.T) {
 	})
 }
 
-// TestPutAgainAtOnce puts a one-shot with a change the moment its run has ended, before or after its end is written.
+// TestPutAgainAtOnce puts one-shots with a change the moment their runs have ended, before or after their ends are written.
 func TestPutAgainAtOnce(t *testing.T) {
-	for _, pause := range []time.Duration{0, time.Millisecond, 20 * time.Millisecond} {
-		t.Run(pause.String(), func(t *testing.T) {
-			inBubble(t, func(t *testing.T, w *world) {
-				ended := make(chan struct{}, 1)
-				w.stopWorker()
-				w.startWorker(func(c *worker.Config) { c.OnRecord = func(*scheduler.Record) { ended <- struct{}{} } })
-				w.put("job", `{`+action+`}`)
-				<-ended
-				time.Sleep(pause)
-				w.put("job", `{`+strings.ReplaceAll(action, "/hook", "/other")+`}`)
-				time.Sleep(time.Minute)
-				w.wantHistory("job", "completed completed")
-				if s := w.get("job").Job.State; s != scheduler.Completed {
-					t.Errorf("state %s", s)
-				}
-				w.mustBeInOrder()
-			})
-		})
-	}
+	inWorld(t, func(t *testing.T, w *world) {
+		ended := make(chan struct{}, 9)
+		w.startWorker(func(c *worker.Config) { c.OnRecord = func(*scheduler.Record) { ended <- struct{}{} } })
+		for _, pause := range []time.Duration{0, time.Millisecond, 20 * time.Millisecond} {
+			name := "after-" + pause.String()
+			w.put(name, `{`+action+`}`)
+			<-ended
+			time.Sleep(pause)
+			w.put(name, `{`+strings.ReplaceAll(action, "/hook", "/other")+`}`)
+			time.Sleep(time.Minute)
+			<-ended
+			w.wantHistory(name, "completed completed")
+			if s := w.get(name).Job.State; s != scheduler.Completed {
+				t.Errorf("%s: state %s", name, s)
+			}
+		}
+		w.mustBeInOrder()
+	})
 }
 
 // TestPutAgainWhileEndIsUnwritten has the end of a one-shot lost with its worker, and puts the job with a change.
@@ -142,18 +142,18 @@ func TestPutAgainOfFaultedJob(t *testing.T) {
 		if s := w.get("job").Job.State; s != scheduler.Faulted {
 			t.Fatalf("state %s", s)
 		}
-		later := time.Now().Add(time.Hour).UTC()
+		later := time.Now().Add(10 * time.Minute).UTC()
 		w.put("job", strings.TrimSuffix(body(twice), "}")+`, "startTime": "`+later.Format(time.RFC3339Nano)+`"}`)
 		if err := w.store.Clear(t.Context(), key("job"), nil); err != nil { // as if it had died before
 			t.Fatal(err)
 		}
 		w.must(w.service.Audit(t.Context(), true))
-		time.Sleep(30 * time.Minute)
+		time.Sleep(5 * time.Minute)
 		if n := len(w.sink.seen()); n != 1 {
 			t.Fatalf("%d calls before it starts, want 1", n)
 		}
 		w.sink.answers(func(*call) (int, string) { return http.StatusOK, "" })
-		time.Sleep(time.Hour)
+		time.Sleep(10 * time.Minute)
 		w.wantHistory("job", "failed faulted completed")
 		w.mustBeInOrder()
 	})
@@ -228,7 +228,7 @@ func TestDryRun(t *testing.T) {
 			}
 			return v
 		}
-		start := time.Now().Add(time.Hour).UTC().Truncate(time.Second)
+		start := time.Now().Add(10 * time.Minute).UTC().Truncate(time.Second)
 		job := `{` + action + `, "startTime": "` + start.Format(time.RFC3339) + `", "recurrence": {"frequency": "Minute", "count": 3}`
 		v := dry(job + `}`)
 		mustBe(t, v, view.Created, scheduler.Enabled)
@@ -253,13 +253,13 @@ func TestDryRun(t *testing.T) {
 		if err != nil || p.Result != view.Updated || p.Job.Def.Jitter != 5*time.Second {
 			t.Errorf("%v %v", p, err)
 		}
-		time.Sleep(2 * time.Hour)
+		time.Sleep(15 * time.Minute)
 		if v := w.get("job"); v.Job.State != scheduler.Completed || v.Job.Generation != 1 || len(w.sink.seen()) != 3 {
 			t.Errorf("revision was %d; %s", stored, view.JSON(v))
 		}
 		mustBe(t, dry(job+`}`), view.Unchanged, scheduler.Completed)
 		mustBe(t, dry(job+`, "timeout": "PT5S"}`), view.Updated, scheduler.Enabled)
-		time.Sleep(2 * time.Hour)
+		time.Sleep(15 * time.Minute)
 		w.wantCalls(3)
 		for body, want := range map[string]error{`{}`: scheduler.ErrInvalid, `{"action": {"type": "Http", "request": {"uri": "http://x", "method": "GET", "authentication": {"type": "Basic", "username": "u", "password": {"secret": "none"}}}}}`: scheduler.ErrInvalid} {
 			if _, _, err := w.service.Put(t.Context(), service.Edit{Key: key("other"), Body: []byte(body), DryRun: true}); !errors.Is(err, want) {
@@ -269,53 +269,37 @@ func TestDryRun(t *testing.T) {
 	})
 }
 
-// TestPutAgainWhileEndIsWritten puts a one-shot with a change while its worker writes its end, and keeps its baton until that is
-// done: it runs again, at once or later, without an audit.
+// TestPutAgainWhileEndIsWritten puts one-shots with a change while their worker writes their ends, and keeps their batons until that
+// is done: they run again, at once or later, without an audit.
 func TestPutAgainWhileEndIsWritten(t *testing.T) {
-	for name, wait := range map[string]time.Duration{"at once": 0, "later": time.Minute} {
-		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T, w *world) {
-				w.stopWorker()
-				w.startWorker(func(c *worker.Config) { c.Store = slowSaves{w.store} })
-				w.put("job", `{`+action+`}`)
-				time.Sleep(time.Second)
-				st, err := w.store.LoadJob(t.Context(), key("job"))
-				if err != nil || scheduler.StoredState(st.Data) != scheduler.Enabled {
-					t.Fatalf("its end is written already: %v", err)
-				}
-				if v := w.put("job", `{`+action+`}`); v.Result != view.Unchanged || v.Status.Over == "" {
-					t.Errorf("as it was: %s, %q", v.Result, v.Status.Over)
-				}
-				start := time.Now().Add(wait).UTC().Format(time.RFC3339Nano)
-				if v := w.put("job", `{`+action+`, "startTime": "`+start+`"}`); v.Result != view.Updated {
-					t.Errorf("with a change: %s", v.Result)
-				}
-				time.Sleep(10 * time.Minute)
-				w.wantHistory("job", "completed completed")
-				if s := w.get("job").Job.State; s != scheduler.Completed {
-					t.Errorf("state %s", s)
-				}
-				w.mustBeInOrder()
-			})
-		})
-	}
-}
-
-// counted is a store that counts what is read of jobs and batons.
-type counted struct {
-	scheduler.Store
-
-	reads int
-}
-
-func (c *counted) LoadJob(ctx context.Context, k scheduler.Key) (scheduler.Stored, error) {
-	c.reads++
-	return c.Store.LoadJob(ctx, k)
-}
-
-func (c *counted) Waiting(ctx context.Context, slot scheduler.Slot) (scheduler.Stored, error) {
-	c.reads++
-	return c.Store.Waiting(ctx, slot)
+	inWorld(t, func(t *testing.T, w *world) {
+		w.startWorker(func(c *worker.Config) { c.Store = slow(w.store, 2*time.Second, "SaveJob EndJobs") })
+		waits := map[string]time.Duration{"at-once": 0, "later": time.Minute}
+		for name := range waits {
+			w.put(name, `{`+action+`}`)
+		}
+		time.Sleep(time.Second)
+		for name, wait := range waits {
+			if state := w.storedState(name); state != scheduler.Enabled {
+				t.Fatalf("the end of %s is written already: %s", name, state)
+			}
+			if v := w.put(name, `{`+action+`}`); v.Result != view.Unchanged || v.Status.Over == "" {
+				t.Errorf("%s, as it was: %s, %q", name, v.Result, v.Status.Over)
+			}
+			start := time.Now().Add(wait).UTC().Format(time.RFC3339Nano)
+			if v := w.put(name, `{`+action+`, "startTime": "`+start+`"}`); v.Result != view.Updated {
+				t.Errorf("%s, with a change: %s", name, v.Result)
+			}
+		}
+		time.Sleep(10 * time.Minute)
+		for name := range waits {
+			w.wantHistory(name, "completed completed")
+			if s := w.get(name).Job.State; s != scheduler.Completed {
+				t.Errorf("%s: state %s", name, s)
+			}
+		}
+		w.mustBeInOrder()
+	})
 }
 
 // TestPutAgainReads: a job that waits, and is put as it is, costs three reads: of the job, of the baton that is to be there, and
@@ -325,11 +309,70 @@ func TestPutAgainReads(t *testing.T) {
 		const hourly = `{` + action + `, "recurrence": {"frequency": "Hour"}}`
 		w.put("job", hourly)
 		time.Sleep(time.Minute)
-		st := &counted{Store: w.store}
-		s := service.New(service.Config{Store: st, Actions: w.actions(), Secrets: w.vault})
+		reads := 0
+		s := w.newServiceOn(on(w.store, "LoadJob Waiting", func(do func() error) error { reads++; return do() }))
 		v, _, err := s.Put(t.Context(), service.Edit{Key: key("job"), Body: []byte(hourly)})
-		if err != nil || v.Result != view.Unchanged || st.reads > 3 {
-			t.Errorf("%+v, %v, after %d reads", v, err, st.reads)
+		if err != nil || v.Result != view.Unchanged || reads > 3 {
+			t.Errorf("%+v, %v, after %d reads", v, err, reads)
 		}
 	})
+}
+
+// TestRestartWithNothingLeft edits a job, while its baton is held, to a schedule that has no time left: the job is over.
+func TestRestartWithNothingLeft(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		w.put("job", `{`+action+`, "startTime": "2000-01-01T00:00:20Z"}`)
+		time.Sleep(19800 * time.Millisecond)
+		w.put("job", `{`+action+`, "startTime": "1999-01-01T00:00:00Z", "recurrence": {"frequency": "Day", "endTime": "1999-02-01T00:00:00Z"}}`)
+		time.Sleep(time.Minute)
+		if v := w.get("job"); v.Job.State != scheduler.Completed || len(w.sink.seen()) > 0 {
+			t.Errorf("it is %s after %d calls", v.Job.State, len(w.sink.seen()))
+		}
+		if n := w.deliveries(); n > 10 {
+			t.Errorf("its baton was delivered %d times", n)
+		}
+		w.mustBeInOrder()
+	})
+}
+
+// deliveries is how many batons were delivered so far.
+func (w *world) deliveries() uint64 {
+	w.t.Helper()
+	js, err := jetstream.New(w.nc)
+	w.must(nil, err)
+	c, err := js.Consumer(w.t.Context(), "CARILLON_TIMERS_0", "workers")
+	w.must(nil, err)
+	return c.CachedInfo().Delivered.Consumer
+}
+
+// TestRestartBeginsNothingTwice has a baton turn up that was armed for the schedule before, as by an edit that another one has
+// overtaken, when the present schedule has run: what that has left goes on, and nothing of it runs again, also while nobody writes ends.
+func TestRestartBeginsNothingTwice(t *testing.T) {
+	for name, test := range map[string]struct{ present, want string }{
+		"ended":   {`{` + action + `}`, "completed"},
+		"goes on": {`{` + action + `, "recurrence": {"frequency": "Second", "interval": 40, "count": 2}}`, "completed completed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, w *world) {
+				w.stopWorker()
+				w.startWorker(func(c *worker.Config) { c.Store, c.Logger = refusing(w.store, "EndJobs"), nil })
+				w.put("job", `{`+action+`, "startTime": "2000-01-01T01:00:00Z"}`)
+				slot := scheduler.Slot{Key: key("job")}
+				stale, err := w.store.Waiting(t.Context(), slot)
+				w.must(nil, err)
+				w.put("job", test.present)
+				time.Sleep(10 * time.Second)
+				if st, err := w.store.Waiting(t.Context(), slot); err == nil {
+					w.must(nil, w.store.Fire(t.Context(), slot, stale.Data, st.Revision))
+				} else {
+					w.must(nil, w.store.Fire(t.Context(), slot, stale.Data, 0))
+				}
+				time.Sleep(2 * time.Minute)
+				w.wantHistory("job", test.want)
+				if v := w.get("job"); v.Job.State != scheduler.Completed {
+					t.Errorf("it is %s", v.Job.State)
+				}
+			})
+		})
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -26,13 +27,13 @@ import (
 func TestPutRacesDelete(t *testing.T) {
 	operations := 10_000
 	if testing.Short() || bubble.RaceDetector {
-		operations = 1500
+		operations = 800
 	}
 	const clients, names = 16, 3
 	storetest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
-		w.service = w.newServiceOn(laggard{w.store}, newKey(t, "k1"))
-		w.startWorker(func(c *worker.Config) { c.Store = laggard{w.store} })
+		w.service = w.newServiceOn(lag(w.store), newKey(t, "k1"))
+		w.startWorker(func(c *worker.Config) { c.Store = lag(w.store) })
 		w.sink.answers(func(c *call) (int, string) { // some attempts are long enough to meet a delete
 			return after(time.Duration(len(c.key)+c.at.Nanosecond()/1000)%7*time.Millisecond, http.StatusOK)(c)
 		})
@@ -69,39 +70,12 @@ func TestPutRacesDelete(t *testing.T) {
 	})
 }
 
-// laggard is a store whose server takes a moment for some requests, so that others come in between.
-type laggard struct{ scheduler.Store }
-
-func lag() { time.Sleep(rand.N(30 * time.Millisecond)) }
-
-func (l laggard) Clear(ctx context.Context, k scheduler.Key, of func(*scheduler.Baton) bool) error {
-	lag()
-	return l.Store.Clear(ctx, k, of)
-}
-
-func (l laggard) Forget(ctx context.Context, k scheduler.Key, through uint64) error {
-	lag()
-	return l.Store.Forget(ctx, k, through)
-}
-
-func (l laggard) Cancel(ctx context.Context, slot scheduler.Slot, waiting uint64) error {
-	lag()
-	return l.Store.Cancel(ctx, slot, waiting)
-}
-
-func (l laggard) Arm(ctx context.Context, slot scheduler.Slot, body []byte, at time.Time, waiting uint64) error {
-	lag()
-	return l.Store.Arm(ctx, slot, body, at, waiting)
-}
-
-func (l laggard) Fire(ctx context.Context, slot scheduler.Slot, body []byte, waiting uint64) error {
-	lag()
-	return l.Store.Fire(ctx, slot, body, waiting)
-}
-
-func (l laggard) Append(ctx context.Context, r *scheduler.Record) error {
-	lag()
-	return l.Store.Append(ctx, r)
+// lag is a store whose server takes a moment for some requests, so that others come in between.
+func lag(st scheduler.Store) *hooked {
+	return on(st, "Clear Forget Cancel Arm Fire Append", func(do func() error) error {
+		time.Sleep(rand.N(30 * time.Millisecond))
+		return do()
+	})
 }
 
 // race does one of several operations. Others may have been faster: conflicts and missing jobs are no errors.
@@ -157,69 +131,23 @@ func (w *world) mustHaveOwnHistory(name string) {
 	}
 }
 
-// overtaken is a store of a process that hangs after it has saved a job, until then has been done.
-type overtaken struct {
-	scheduler.Store
-
-	then func()
-}
-
-func (o *overtaken) SaveJob(ctx context.Context, k scheduler.Key, data []byte, replaces uint64, final bool) (uint64, error) {
-	rev, err := o.Store.SaveJob(ctx, k, data, replaces, final)
-	if then := o.then; then != nil {
-		o.then = nil
-		then()
-	}
-	return rev, err
-}
-
 // TestEnableOvertakesDisable enables a job, or deletes it and puts it again, before a slow process has removed the baton of the
 // job that it disabled. The new baton stays.
 func TestEnableOvertakesDisable(t *testing.T) {
 	const doc = `{` + action + `, "recurrence": {"frequency": "Hour"}, "startTime": "2000-01-01T01:00:00Z"}`
-	for name, then := range map[string]func(*world){
-		"enabled":   func(w *world) { w.must(w.service.Enable(w.t.Context(), key("job"))) },
-		"put again": func(w *world) { w.must(nil, w.service.Delete(w.t.Context(), key("job"), 0)); w.put("job", doc) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T, w *world) {
-				w.put("job", doc)
-				slow := w.newServiceOn(&overtaken{w.store, func() { then(w) }})
-				if _, err := slow.Disable(t.Context(), key("job")); err != nil && !errors.Is(err, scheduler.ErrNotFound) {
-					t.Fatal(err)
-				}
-				w.mustBeInOrder()
-			})
-		})
-	}
-}
-
-// late is a store of a process that hangs after it has looked for a waiting baton, until then has been done. It counts what the
-// process arms afterwards.
-type late struct {
-	scheduler.Store
-
-	then  func()
-	armed int
-}
-
-func (l *late) Waiting(ctx context.Context, slot scheduler.Slot) (scheduler.Stored, error) {
-	st, err := l.Store.Waiting(ctx, slot)
-	if then := l.then; then != nil {
-		l.then = nil
-		then()
-	}
-	return st, err
-}
-
-func (l *late) Arm(ctx context.Context, slot scheduler.Slot, body []byte, at time.Time, waiting uint64) error {
-	l.armed++
-	return l.Store.Arm(ctx, slot, body, at, waiting)
-}
-
-func (l *late) Fire(ctx context.Context, slot scheduler.Slot, body []byte, waiting uint64) error {
-	l.armed++
-	return l.Store.Fire(ctx, slot, body, waiting)
+	inBubble(t, func(t *testing.T, w *world) {
+		for name, then := range map[string]func(name string){
+			"enabled":   func(name string) { w.must(w.service.Enable(t.Context(), key(name))) },
+			"put-again": func(name string) { w.replace(name, doc) },
+		} {
+			w.put(name, doc)
+			slow := w.newServiceOn(hanging(w.store, "SaveJob", func() { then(name) }))
+			if _, err := slow.Disable(t.Context(), key(name)); err != nil && !errors.Is(err, scheduler.ErrNotFound) {
+				t.Fatal(err)
+			}
+		}
+		w.mustBeInOrder()
+	})
 }
 
 // TestLateEditArmsNothing has a process look for the baton of a job, hang, and go on when the job was edited, has run and was
@@ -228,13 +156,15 @@ func TestLateEditArmsNothing(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
 		w.put("job", `{`+action+`, "recurrence": {"frequency": "Hour"}}`)
 		w.must(nil, w.store.Clear(t.Context(), key("job"), nil)) // lost
-		slow := &late{w.store, func() {
+		armed := 0
+		st := on(w.store, "Arm Fire", func(do func() error) error { armed++; return do() })
+		slow := w.newServiceOn(hanging(st, "Waiting", func() {
 			w.put("job", `{`+action+`, "recurrence": {"frequency": "Minute"}}`)
 			time.Sleep(90 * time.Second)
 			w.must(w.service.Disable(t.Context(), key("job")))
-		}, 0}
-		if _, err := w.newServiceOn(slow).Enable(t.Context(), key("job")); err != nil || slow.armed > 0 {
-			t.Errorf("it has armed %d batons of a job that is disabled (%v)", slow.armed, err)
+		}))
+		if _, err := slow.Enable(t.Context(), key("job")); err != nil || armed > 0 {
+			t.Errorf("it has armed %d batons of a job that is disabled (%v)", armed, err)
 		}
 	})
 }
@@ -242,16 +172,14 @@ func TestLateEditArmsNothing(t *testing.T) {
 // TestCreatedWhileEdited disables a job that another process has just stored and is about to arm. It runs once at most.
 func TestCreatedWhileEdited(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
-		creates := w.newServiceOn(&overtaken{w.store, func() {
+		creates := w.newServiceOn(hanging(w.store, "SaveJob", func() {
 			w.must(w.service.Disable(t.Context(), key("job")))
 			time.Sleep(time.Second)
 			w.must(w.service.Enable(t.Context(), key("job")))
 			time.Sleep(time.Second)
-		}})
+		}))
 		_, _, err := creates.Put(t.Context(), service.Edit{Key: key("job"), Body: []byte(`{` + action + `, "recurrence": {"frequency": "Hour"}}`)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		w.must(nil, err)
 		time.Sleep(time.Minute)
 		if n := len(w.sink.seen()); n > 1 {
 			t.Errorf("the first occurrence was called %d times", n)
@@ -268,14 +196,100 @@ func TestPatchOvertakesEnable(t *testing.T) {
 		w.must(w.service.Disable(t.Context(), key("job")))
 		time.Sleep(10*time.Minute + time.Second)
 		called := len(w.sink.seen())
-		enables := w.newServiceOn(&overtaken{w.store, func() {
-			w.must(w.service.Patch(t.Context(), service.Edit{Key: key("job"), Body: []byte(`{"description": "x"}`)}))
-		}})
+		enables := w.newServiceOn(hanging(w.store, "SaveJob", func() { w.must(w.patch("job", `{"description": "x"}`)) }))
 		w.must(enables.Enable(t.Context(), key("job")))
 		time.Sleep(2 * time.Minute)
 		if n := len(w.sink.seen()) - called; n != 2 {
 			t.Errorf("%d calls in two minutes of a job of every minute: %s", n, w.outcomes("job"))
 		}
 		w.mustBeInOrder()
+	})
+}
+
+// interruptDeletion has a process delete a collection of five jobs, and fail after two.
+func interruptDeletion(t *testing.T, w *world) {
+	t.Helper()
+	_, _, err := w.service.PutCollection(t.Context(), "c", nil)
+	w.must(nil, err)
+	for i := range 5 {
+		k := scheduler.Key{Collection: "c", Job: fmt.Sprintf("j%d", i)}
+		_, _, err := w.service.Put(t.Context(), service.Edit{Key: k, Body: []byte(everySecond)})
+		w.must(nil, err)
+	}
+	time.Sleep(3 * time.Second)
+	var removed atomic.Int32
+	other := w.newServiceOn(on(w.store, "RemoveJob", func(do func() error) error {
+		if removed.Add(1) > 2 {
+			return fmt.Errorf("%w: no answer", scheduler.ErrUnavailable)
+		}
+		return do()
+	}))
+	if err := other.DeleteCollection(t.Context(), "c", false); !errors.Is(err, scheduler.ErrUnavailable) {
+		t.Fatalf("the deletion that fails midway: %v", err)
+	}
+	time.Sleep(time.Second) // an attempt that has begun ends
+}
+
+// mustBeDeleted checks that nothing of a collection is left.
+func mustBeDeleted(t *testing.T, w *world) {
+	t.Helper()
+	if _, err := w.service.Collection(t.Context(), "c"); !errors.Is(err, scheduler.ErrNotFound) {
+		t.Errorf("the collection, after its deletion: %v", err)
+	}
+	for i := range 5 {
+		if _, err := w.service.Get(t.Context(), scheduler.Key{Collection: "c", Job: fmt.Sprintf("j%d", i)}); !errors.Is(err, scheduler.ErrNotFound) {
+			t.Errorf("job j%d, after the deletion of its collection: %v", i, err)
+		}
+	}
+	rep, err := w.service.Audit(t.Context(), false)
+	w.must(nil, err)
+	if len(rep.Findings) > 0 {
+		t.Errorf("doctor finds %+v", rep.Findings)
+	}
+}
+
+// TestInterruptedDeletion deletes a collection, which fails midway: its jobs stop all the same, nothing can be added, the
+// consistency check reports it, and a second delete completes it.
+func TestInterruptedDeletion(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		interruptDeletion(t, w)
+		before := len(w.sink.seen())
+		time.Sleep(time.Minute)
+		if got := len(w.sink.seen()); got != before || before == 0 {
+			t.Errorf("%d calls, and %d a minute after the collection was deleted", before, got)
+		}
+		c, err := w.service.Collection(t.Context(), "c")
+		w.must(nil, err)
+		if c.ShownState() != "deleting" {
+			t.Errorf("the state of the collection is %s", c.ShownState())
+		}
+		k := scheduler.Key{Collection: "c", Job: "late"}
+		if _, _, err := w.service.Put(t.Context(), service.Edit{Key: k, Body: []byte(everySecond)}); !errors.Is(err, scheduler.ErrConflict) {
+			t.Errorf("a job put into the collection: %v", err)
+		}
+		if _, err := w.service.TurnCollection(t.Context(), "c", scheduler.Enabled); !errors.Is(err, scheduler.ErrConflict) {
+			t.Errorf("the collection enabled: %v", err)
+		}
+		rep, err := w.service.Audit(t.Context(), false)
+		w.must(nil, err)
+		if len(rep.Findings) != 1 || !strings.Contains(rep.Findings[0].Problem, "is being deleted") {
+			t.Errorf("doctor finds %+v", rep.Findings)
+		}
+		w.must(nil, w.service.DeleteCollection(t.Context(), "c", false))
+		mustBeDeleted(t, w)
+	})
+}
+
+// TestDeletionCompletedByAnotherReplica leaves a deletion that failed midway to another process.
+func TestDeletionCompletedByAnotherReplica(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		interruptDeletion(t, w)
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan error)
+		go func() { ended <- w.service.Run(ctx) }()
+		time.Sleep(10 * time.Second)
+		mustBeDeleted(t, w)
+		stop()
+		w.must(nil, <-ended)
 	})
 }

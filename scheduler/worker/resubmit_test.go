@@ -4,13 +4,15 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/scheduler/view"
+	"github.com/carillon-sched/carillon/scheduler/why"
+	"github.com/carillon-sched/carillon/scheduler/worker"
 )
 
 // resubmit runs an occurrence again.
@@ -116,24 +118,6 @@ func TestResubmitRefused(t *testing.T) {
 	})
 }
 
-// meantime is a store of which something is done once a history has been read.
-type meantime struct {
-	scheduler.Store
-
-	do func()
-}
-
-func (m *meantime) Recent(
-	ctx context.Context, k scheduler.Key, before uint64, outcomes []scheduler.Outcome, f func(*scheduler.Record) bool,
-) error {
-	err := m.Store.Recent(ctx, k, before, outcomes, f)
-	if do := m.do; do != nil {
-		m.do = nil
-		do()
-	}
-	return err
-}
-
 // TestResubmitOnce sends a request while the history is read for another that is the same: the occurrence runs again once.
 func TestResubmitOnce(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
@@ -146,9 +130,7 @@ func TestResubmitOnce(t *testing.T) {
 		w.put("job", `{"action": `+to("main", "")+`, "recurrence": {"frequency": "Day"}}`)
 		time.Sleep(time.Second)
 		first := w.history("job")[0].Occurrence
-		other := service.New(service.Config{
-			Store: &meantime{w.store, func() { w.mustResubmit("job", first) }}, Actions: w.actions(), Secrets: w.vault,
-		})
+		other := w.newServiceOn(hanging(w.store, "Recent", func() { w.mustResubmit("job", first) }))
 		if _, err := other.Resubmit(t.Context(), key("job"), []byte(`{"occurrence": "`+first+`"}`)); !errors.Is(err, scheduler.ErrConflict) {
 			t.Errorf("%v, want that it was resubmitted with success", err)
 		}
@@ -204,11 +186,11 @@ func TestResubmitTwiceAtOnce(t *testing.T) {
 		w.put("job", `{"action": `+to("main", "")+`}`)
 		time.Sleep(time.Minute)
 		failed := w.history("job")[0].Occurrence
-		slow := service.New(service.Config{Store: slowFires{w.store}, Actions: w.actions(), Secrets: w.vault})
+		late := w.newServiceOn(slow(w.store, time.Second, "Fire"))
 		answers := make(chan error, 4)
 		for range cap(answers) {
 			go func() {
-				_, err := slow.Resubmit(t.Context(), key("job"), []byte(`{"occurrence": "`+failed+`"}`))
+				_, err := late.Resubmit(t.Context(), key("job"), []byte(`{"occurrence": "`+failed+`"}`))
 				answers <- err
 			}()
 		}
@@ -229,10 +211,156 @@ func TestResubmitTwiceAtOnce(t *testing.T) {
 	})
 }
 
-// slowFires takes its time to fire batons.
-type slowFires struct{ scheduler.Store }
+// cancel cancels occurrences of a job, and returns how many.
+func (w *world) cancel(name, body string) int {
+	w.t.Helper()
+	v, err := w.service.Cancel(w.as("ada"), key(name), []byte(body))
+	w.must(nil, err)
+	return len(v.Occurrences)
+}
 
-func (s slowFires) Fire(ctx context.Context, slot scheduler.Slot, body []byte, replaces uint64) error {
-	time.Sleep(time.Second)
-	return s.Store.Fire(ctx, slot, body, replaces)
+// TestCancel cancels occurrences that wait for a retry, run, wait for their target, or run detached, with two workers: they end at
+// once, nothing follows them but the schedule, and the history says who canceled them and why.
+func TestCancel(t *testing.T) {
+	const policy = `"retryPolicy": {"retryCount": 2, "retryInterval": "PT10M"}`
+	to := func(host, rest string) string {
+		return `{"type": "Http", "request": {"uri": "http://` + host + `.example/", "method": "POST"}` + rest + `}`
+	}
+	fine := `"errorAction": {"type": "Http", "request": {"uri": "http://fine.example/", "method": "POST"}}`
+	alarm := strings.Replace(fine, `fine.example/", "method": "POST"}`, `alarm.example/", "method": "POST"}, `+policy, 1)
+	hourly, minutely := `, "timeout": "PT30M", "recurrence": {"frequency": "Hour"}`, `, "timeout": "PT30M", "recurrence": {"frequency": "Minute"}`
+	const silent = "; its errorAction did not run"
+	tests := map[string]struct {
+		job      string
+		canceled int
+		outcomes string // of each occurrence
+		says     string
+	}{
+		"retry":          {to("main", `, `+policy+`, `+fine) + hourly, 1, "failed faulted", silent},
+		"errorAction":    {to("main", `, "retryPolicy": {"retryType": "none"}, `+alarm) + hourly, 1, "failed failed/error faulted", ""},
+		"runs":           {to("slow", `, `+policy+`, `+fine) + hourly, 1, "failed faulted", silent + "; before that: canceled while it ran"},
+		"detached":       {to("slow", `, `+policy) + minutely + `, "overlap": "allow"`, 2, "failed faulted", "; before that: canceled while it ran"},
+		"detached-retry": {to("main", `, `+policy) + hourly + `, "overlap": "allow"`, 1, "failed faulted", ""},
+		"disabled":       {to("main", `, `+policy) + hourly, 1, "failed faulted", ""},
+		"one-shot":       {to("main", `, `+policy), 1, "failed faulted", ""},
+	}
+	inBubble(t, func(t *testing.T, w *world) {
+		w.startWorker()
+		w.sink.answers(func(c *call) (int, string) {
+			if c.host == "slow.example" {
+				return after(10*time.Minute, http.StatusOK)(c)
+			}
+			return failingAt("main alarm")(c)
+		})
+		for name, test := range tests {
+			w.put(name, `{"action": `+test.job+`}`)
+		}
+		time.Sleep(62 * time.Second)
+		w.must(w.service.Disable(t.Context(), key("disabled")))
+		w.must(w.service.Disable(t.Context(), key("detached"))) // whose runs go on
+		for name, test := range tests {
+			if n := w.cancel(name, `{"dryRun": true}`); n != test.canceled {
+				t.Errorf("%s: %d would be canceled, want %d", name, n, test.canceled)
+			}
+			if n := w.cancel(name, `{"reason": "too late"}`); n != test.canceled {
+				t.Errorf("%s: %d canceled, want %d", name, n, test.canceled)
+			}
+		}
+		time.Sleep(2 * time.Second)
+		calls := len(w.sink.seen())
+		for name, test := range tests {
+			w.mustHaveCanceled(name, test.canceled, test.outcomes, "canceled by ada: too late"+test.says)
+			if v := w.get(name); v.Status.Faults != test.canceled || v.Status.Retry != 0 {
+				t.Errorf("%s: status %+v", name, v.Status)
+			}
+			w.mustExplain(name, "2000-01-01T00:00Z", why.Failed, "canceled by ada: too late")
+			if _, err := w.service.Cancel(t.Context(), key(name), nil); !errors.Is(err, scheduler.ErrConflict) {
+				t.Errorf("%s, once more: %v, want a conflict", name, err)
+			}
+		}
+		time.Sleep(30 * time.Minute)
+		if n := len(w.sink.seen()); n != calls {
+			t.Errorf("%d calls after all were canceled", n-calls)
+		}
+		w.mustBeInOrder()
+	})
+}
+
+// mustHaveCanceled checks the records of each canceled occurrence. Those of one are in order; occurrences that end together
+// are recorded in any order.
+func (w *world) mustHaveCanceled(name string, occurrences int, outcomes, says string) {
+	w.t.Helper()
+	each := map[string][]*scheduler.Record{}
+	for _, r := range w.history(name) {
+		each[r.Occurrence] = append(each[r.Occurrence], r)
+	}
+	if len(each) != occurrences {
+		w.t.Errorf("records of %d occurrences, want %d", len(each), occurrences)
+	}
+	for _, records := range each {
+		if got := short(records); got != outcomes {
+			w.t.Errorf("history %q, want %q", got, outcomes)
+		}
+		if r := records[len(records)-1]; r.Reason != scheduler.ReasonCanceled || !strings.HasPrefix(r.Message, says) ||
+			!strings.HasPrefix(r.Short(), says) || strings.Contains(r.Short(), "Response Headers") {
+			w.t.Errorf("reason %q, %q, in short %q; want %q", r.Reason, r.Message, r.Short(), says)
+		}
+	}
+}
+
+// TestCancelOne cancels one of the occurrences of a job, and all of its collection.
+func TestCancelOne(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		w.sink.answers(after(time.Hour, http.StatusOK))
+		const slow = ` "timeout": "PT30M", "overlap": "allow", "recurrence": {"frequency": "Minute", "count": 3}}`
+		w.put("job", `{`+action+`,`+slow)
+		w.put("other", `{`+action+`,`+slow)
+		time.Sleep(150 * time.Second)
+		first := slices.IndexFunc(w.sink.seen(), func(c *call) bool { return strings.HasPrefix(c.key, "default/job@") })
+		if w.cancel("job", `{"occurrence": "`+w.sink.seen()[first].key+`"}`) != 1 {
+			t.Errorf("not one was canceled")
+		}
+		time.Sleep(time.Second)
+		w.wantHistory("job", "failed faulted")
+		for want := range 2 {
+			v, err := w.service.CancelCollection(t.Context(), scheduler.DefaultCollection, nil)
+			if err != nil || len(v.Occurrences) != 5*(1-want) {
+				t.Errorf("collection: %+v, %v", v, err)
+			}
+			time.Sleep(time.Second)
+		}
+		w.mustBeInOrder()
+	})
+}
+
+// TestCancelOnAnotherReplica cancels an attempt that a worker of another process runs, which had begun before this one started.
+func TestCancelOnAnotherReplica(t *testing.T) {
+	inBubble(t, func(t *testing.T, w *world) {
+		w.sink.answers(after(10*time.Minute, http.StatusOK))
+		w.put("job", `{"action": {"type": "Http", "request": {"uri": "http://main.example/", "method": "POST"}}, "timeout": "PT30M"}`)
+		time.Sleep(2 * time.Second)
+		_, st := w.open()
+		asked := worker.New(worker.Config{Store: st, Actions: w.actions(), Secrets: w.vault})
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- asked.Run(ctx) }()
+		defer func() {
+			stop()
+			if err := <-ended; err != nil {
+				t.Error(err)
+			}
+		}()
+		time.Sleep(2 * time.Second)
+		if here, there := asked.Stats().InFlight, w.worker.Stats().InFlight; here != 0 || there != 1 {
+			t.Fatalf("%d attempts here, %d on the other replica", here, there)
+		}
+		v, err := w.newServiceOn(st).Cancel(w.as("ada"), key("job"), nil)
+		if err != nil || len(v.Occurrences) != 1 {
+			t.Fatalf("%+v, %v", v, err)
+		}
+		time.Sleep(2 * time.Second)
+		if got, n := w.outcomes("job"), w.worker.Stats().InFlight; got != "failed faulted" || n != 0 {
+			t.Errorf("history %q, %d attempts in flight", got, n)
+		}
+	})
 }

@@ -1,6 +1,7 @@
 package worker_test
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/scheduler/view"
 )
@@ -251,44 +253,105 @@ func TestWithoutTheKey(t *testing.T) {
 	})
 }
 
-// TestSealedForItsPlace shows that a sealed secret that was copied to another
-// job does not open there.
-func TestSealedForItsPlace(t *testing.T) {
-	inBubble(t, func(t *testing.T, w *world) {
-		w.put("job", `{"startTime": "2099-01-01T00:00:00Z", `+locked+`}`)
-		w.must(w.store.SaveJob(t.Context(), key("thief"), []byte(w.raw("job")), 0, false))
-		if _, err := w.service.Trigger(t.Context(), key("thief")); err == nil {
-			t.Fatal("it has no baton yet")
-		}
-		w.must(w.service.Audit(t.Context(), true))
-		if _, err := w.service.Trigger(t.Context(), key("thief")); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(time.Minute)
-		if r := w.history("thief")[0]; w.calls() != "" || r.Outcome != scheduler.OutcomeFailed {
-			t.Errorf("the door was told %q, recorded %+v", w.calls(), r)
-		}
-	})
+// lockedReader reads actions of the type Locked: a target that wants a secret,
+//
+//	{"type": "Locked", "door": {"key": "…", "spare": "…", "name": "…"}}
+//
+// of which only spare need not be given. It shows every attempt, as a call to
+// the URL "name key spare", and answers with what it was given, as a careless
+// target does.
+type lockedReader struct{ sink *sink }
+
+func (r lockedReader) Types() []string { return []string{"Locked"} }
+
+func (r lockedReader) ReadAction(_ string, o *document.Object) scheduler.Action {
+	if !o.Require("door") {
+		return nil
+	}
+	door, ok := o.Object("door")
+	if !ok {
+		return nil
+	}
+	defer door.Done()
+	a := &lockedAction{sink: r.sink}
+	door.Require("key")
+	a.key, _ = door.Secret("key")
+	a.spare, _ = door.Secret("spare")
+	a.name, _ = door.String("name")
+	return a
 }
 
-// TestErrorActionSecret shows that the secrets of an errorAction are kept like
-// those of an action.
-func TestErrorActionSecret(t *testing.T) {
+type lockedAction struct {
+	sink       *sink
+	key, spare document.Secret
+	name       string
+}
+
+func (a *lockedAction) Target() string { return "door" }
+
+func (a *lockedAction) Invoke(_ context.Context, attempt scheduler.Attempt) scheduler.Result {
+	key, err := attempt.Reveal(a.key)
+	if err != nil {
+		return scheduler.Result{Failed: true, Message: err.Error()}
+	}
+	spare, err := attempt.Reveal(a.spare)
+	if err != nil {
+		return scheduler.Result{Failed: true, Message: err.Error()}
+	}
+	status, body := a.sink.note(&call{url: a.name + " " + key + " " + spare, key: attempt.Key})
+	return scheduler.Result{
+		Failed: status != http.StatusOK, Status: status, Message: "Locked Action - the door said: you said " + key + body,
+		Response: "you said " + key + body,
+	}
+}
+
+// TestCompositeSecrets shows that the secrets of all errorActions are sealed, not shown, not lost by a put that leaves them out,
+// and not sent elsewhere by a patch.
+func TestCompositeSecrets(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
-		w.sink.answers(func(c *call) (int, string) {
-			if c.n == 0 && !strings.Contains(c.key, "/error") {
-				return http.StatusInternalServerError, ""
-			}
-			return http.StatusOK, ""
-		})
-		w.put("job", `{"action": {"type": "locked", "door": {"key": "`+planted+`", "name": "n"}, "retryPolicy": {"retryType": "none"},
-			"errorAction": {"type": "locked", "door": {"key": "`+other+`", "name": "e"}}}}`)
-		time.Sleep(time.Minute)
-		if got := w.calls(); got != "n "+planted+", e "+other {
-			t.Errorf("the doors were told %q", got)
+		w.set("tenant", "north")
+		withKey := func(host, key, rest string) string {
+			return `{"type": "Http", "request": {"uri": "http://` + host + `.example/", "method": "POST", "headers": {"X-Api-Key": ` + key + `}}` + rest + `}`
 		}
-		if raw := w.raw("job"); strings.Count(raw, "$sealed") != 2 || strings.Contains(raw, other) {
+		const secret = `"` + planted + `"`
+		body := func(first, inner, second string) string {
+			return `{"startTime": "2099-01-01T00:00:00Z", "action": ` + withKey("main", secret, `, "errorAction": [`+
+				withKey("first", first, `, "errorAction": `+withKey("inner", inner, ""))+`,`+withKey("second", second, "")+`]`) + `}`
+		}
+		all := body(secret, secret, secret)
+		v := w.put("job", all)
+		if raw := w.raw("job"); strings.Count(raw, "$sealed") != 4 || strings.Contains(raw, planted) {
 			t.Errorf("stored as %s", raw)
+		}
+		if shown := string(view.JSON(v)); strings.Contains(shown, planted) {
+			t.Errorf("shown as %s", shown)
+		}
+		const inner = `"X-Api-Key": "` + planted + `"}}}`
+		for without, want := range map[string]string{
+			strings.Replace(all, inner, `}}}`, 1):                                                             "action.errorAction[0].errorAction.request.headers.X-Api-Key",
+			all[:strings.LastIndex(all, `"X-Api-Key"`)] + `}}}]}}`:                                            "action.errorAction[1].request.headers.X-Api-Key",
+			strings.Replace(all, `"X-Api-Key": "`+planted+`"}}, "errorAction": {`, `}}, "errorAction": {`, 1): "action.errorAction[0].request.headers.X-Api-Key",
+		} {
+			_, _, err := w.service.Put(t.Context(), service.Edit{Key: key("job"), Body: []byte(without)})
+			if got := problems(t, err); !strings.HasPrefix(got, want+": is a secret that the job has") || strings.Contains(got, "\n") {
+				t.Errorf("%s: got %q, want %s", without, got, want)
+			}
+		}
+		if _, err := w.patch("job", `{"action": {"request": {"uri": "http://evil.example/"}}}`); !strings.HasPrefix(problems(t, err), "action.request.headers.X-Api-Key: belongs to") {
+			t.Errorf("a patch of the main action: %v", err)
+		}
+		if v := w.put("job", all); v.Job.Generation != 1 {
+			t.Errorf("put again as it was: generation %d", v.Job.Generation)
+		}
+		w.put("job", body(`null`, `{"secretRef": "tenant"}`, `"new"`))
+		single := `{"startTime": "2099-01-01T00:00:00Z", "action": ` + withKey("main", secret, `, "errorAction": `+withKey("first", secret, `, "errorAction": `+withKey("inner", secret, ""))) + `}`
+		w.put("job", single)
+		_, err := w.patch("job", `{"action": {"errorAction": {"errorAction": {"request": {"uri": "http://evil.example/"}}}}}`)
+		if got := problems(t, err); !strings.HasPrefix(got, "action.errorAction.errorAction.request.headers.X-Api-Key: belongs to http://inner.example") {
+			t.Errorf("a patch of the innermost: %q", got)
+		}
+		if _, err := w.patch("job", `{"action": {"errorAction": {"request": {"uri": "http://elsewhere.example/", "headers": {"X-Api-Key": "mine"}}}}}`); err != nil {
+			t.Errorf("a patch that brings its own: %v", err)
 		}
 	})
 }

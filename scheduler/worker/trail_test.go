@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -13,17 +14,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/scheduler/trail"
 	"github.com/carillon-sched/carillon/scheduler/view"
+	"github.com/carillon-sched/carillon/scheduler/why"
 	"github.com/carillon-sched/carillon/store"
 )
-
-// as is the context of a request of somebody.
-func (w *world) as(name string) context.Context {
-	return access.With(w.t.Context(), &access.Principal{Name: name, ID: "id-of-" + name, Via: access.ViaToken, Address: "192.0.2.7"})
-}
 
 // trail returns the audit trail, the oldest entry first.
 func (w *world) trail() []*trail.Entry {
@@ -324,5 +320,44 @@ func TestTrailIsAskedByWhoAndWhat(t *testing.T) {
 		if _, _, err := w.service.Trail(t.Context(), service.TrailQuery{Scope: trail.Scope{Kind: "nonsense"}}, view.Page{}); !errors.Is(err, scheduler.ErrInvalid) {
 			t.Errorf("a kind that is none: %v", err)
 		}
+	})
+}
+
+// mustExplain asks why, and what the answer says.
+func (w *world) mustExplain(name, at string, code why.Code, says string) *why.Answer {
+	w.t.Helper()
+	a, err := w.service.Why(w.t.Context(), key(name), at)
+	w.must(nil, err)
+	if text := a.Answer + strings.Join(a.Notes, "\n"); a.Code != code || !strings.Contains(text, says) {
+		w.t.Errorf("%s at %s: %s: %s; want %s: %s", name, at, a.Code, text, code, says)
+	}
+	return a
+}
+
+// TestWhyOfWhatIsUnderWay asks about an attempt that runs, one that was left out behind it, one that is retried, and one
+// that waits for the circuit of its target.
+func TestWhyOfWhatIsUnderWay(t *testing.T) {
+	inBubble(t, func(_ *testing.T, w *world) {
+		w.sink.answers(after(100*time.Second, http.StatusServiceUnavailable))
+		w.put("job", `{"recurrence": {"frequency": "Minute"}, "startTime": "2000-01-01T01:00:00Z", "timeout": "PT5M", `+
+			strings.Replace(quickly, "PT1S", "PT10M", 1)+`}`)
+		midnight := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+		time.Sleep(time.Until(midnight.Add(time.Hour + 90*time.Second)))
+		w.mustExplain("job", "2000-01-01T01:00Z", why.Running, "under way")
+		w.mustExplain("job", "now", why.Running, "under way")
+		w.mustExplain("job", "2000-01-01T01:01Z", why.Skipped, "still under way")
+		time.Sleep(time.Minute)
+		w.mustExplain("job", "2000-01-01T01:00Z", why.Retrying, "due at 2000-01-01T01:11:4")
+		w.ail()
+		time.Sleep(2 * time.Hour)
+		w.mustExplain("job", "2000-01-01T01:00Z", why.Failed, "after 4 attempts")
+		w.mustExplain("job", "2000-01-01T01:01Z", why.Skipped, "still under way")
+
+		w.rules(breaker)
+		w.openCircuit()
+		due := time.Now().Add(2 * time.Second).UTC().Truncate(time.Second)
+		w.put("waits", `{"startTime": "`+due.Format(time.RFC3339)+`", `+failOnce+`}`)
+		time.Sleep(5 * time.Second)
+		w.mustExplain("waits", due.Format(time.RFC3339), why.Waits, "the circuit of target.example:80 is open")
 	})
 }

@@ -2,6 +2,7 @@ package worker_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -18,6 +19,7 @@ import (
 	"github.com/carillon-sched/carillon/actions"
 	"github.com/carillon-sched/carillon/actions/web"
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/secrets"
 	"github.com/carillon-sched/carillon/scheduler/secrets/seal"
 	"github.com/carillon-sched/carillon/scheduler/service"
@@ -26,6 +28,8 @@ import (
 	"github.com/carillon-sched/carillon/store"
 	"github.com/carillon-sched/carillon/store/storetest"
 )
+
+func TestMain(m *testing.M) { storetest.Main(m) }
 
 // world is a whole scheduler in a bubble: a real NATS server, the real store,
 // a service, workers, and targets that answer without sockets.
@@ -311,3 +315,90 @@ func (l testLog) Write(p []byte) (int, error) {
 }
 
 const action = `"action": {"type": "Http", "request": {"uri": "http://target.example/hook", "method": "POST", "body": "x"}}`
+
+// callsOf returns the calls of a job.
+func (w *world) callsOf(name string) (calls []*call) {
+	for _, c := range w.sink.seen() {
+		if strings.HasPrefix(c.key, key(name).String()+"@") {
+			calls = append(calls, c)
+		}
+	}
+	return calls
+}
+
+// as is the context of a request of somebody.
+func (w *world) as(name string) context.Context {
+	return access.With(w.t.Context(), &access.Principal{Name: name, ID: "id-of-" + name, Via: access.ViaToken, Address: "192.0.2.7"})
+}
+
+// timeOfDay is when the clock shows a time on the day on which bubbles begin.
+func timeOfDay(t *testing.T, clock string) time.Time {
+	t.Helper()
+	at, err := time.Parse(time.DateTime, "2000-01-01 "+clock)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return at
+}
+
+// mustBeInOrder fails the test when the audit finds anything.
+func (w *world) mustBeInOrder() {
+	w.t.Helper()
+	rep, err := w.service.Audit(w.t.Context(), false)
+	w.must(nil, err)
+	for _, f := range rep.Findings {
+		w.t.Errorf("audit: %s: %s", f.Name, f.Problem)
+	}
+}
+
+// turnCollection enables or disables the default collection, and waits until workers have heard of it.
+func (w *world) turnCollection(state scheduler.State) {
+	w.t.Helper()
+	_, _, err := w.service.PutCollection(w.t.Context(), scheduler.DefaultCollection, []byte(`{"properties": {"state": "`+string(state)+`"}}`))
+	w.must(nil, err)
+	time.Sleep(100 * time.Millisecond)
+}
+
+// loseTimers removes every baton, and has the audit restore them.
+func (w *world) loseTimers() {
+	w.t.Helper()
+	js, err := jetstream.New(w.nc)
+	w.must(nil, err)
+	timers, err := js.Stream(w.t.Context(), "CARILLON_TIMERS_0")
+	w.must(nil, err)
+	if err := timers.Purge(w.t.Context()); err != nil {
+		w.t.Fatal(err)
+	}
+	w.must(w.service.Audit(w.t.Context(), true))
+}
+
+// withWorker reports whether a worker has a job's baton.
+func (w *world) withWorker(name string) bool {
+	w.t.Helper()
+	_, err := w.store.Running(w.t.Context(), scheduler.Slot{Key: key(name)})
+	if err != nil && !errors.Is(err, scheduler.ErrNotFound) {
+		w.t.Fatal(err)
+	}
+	return err == nil
+}
+
+// noted is a log that a test reads.
+type noted struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (n *noted) Write(p []byte) (int, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.text.Write(p)
+}
+
+func (n *noted) count(s string) int {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return strings.Count(n.text.String(), s)
+}
+
+// epoch is where fake time begins in every bubble.
+var epoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)

@@ -1,9 +1,0 @@
-package worker_test
-
-import (
-	"testing"
-
-	"github.com/carillon-sched/carillon/store/storetest"
-)
-
-func TestMain(m *testing.M) { storetest.Main(m) }
