@@ -4,14 +4,16 @@ import (
 	"testing"
 
 	"github.com/nats-io/nats.go"
+
+	"github.com/carillon-sched/carillon/scheduler/natsapi"
 )
 
 // TestFloodWaitsBehindItself: a connection that sends many requests at once does not keep another one waiting until all
 // of them are answered.
 func TestFloodWaitsBehindItself(t *testing.T) {
 	w := newWorld(t)
-	w.api()
-	const many = 1000
+	w.api(func(c *natsapi.APIConfig) { c.Concurrency = 16 })
+	const many = 200
 	flood, other := w.connect(), w.connect()
 	inbox := nats.NewInbox()
 	answers := make(chan *nats.Msg, many)
