@@ -114,19 +114,6 @@ func fieldOf(name string) field {
 	return fields[i]
 }
 
-// Group returns the fields of a group, in order.
-func (f Form) Group(group string) (some []field) {
-	for _, d := range fields {
-		if d.group == group {
-			some = append(some, d)
-		}
-	}
-	return some
-}
-
-// Choices returns the choices of a field.
-func (f Form) Choices(name string) []string { return fieldOf(name).Choices }
-
 // IsMoment reports whether the field is a time.
 func (d field) IsMoment() bool { return strings.HasSuffix(d.Name, "Time") }
 
@@ -148,6 +135,19 @@ type Form struct {
 
 	values url.Values // by names without the prefix
 }
+
+// Group returns the fields of a group, in order.
+func (f Form) Group(group string) (some []field) { //nolint:revive // for templates
+	for _, d := range fields {
+		if d.group == group {
+			some = append(some, d)
+		}
+	}
+	return some
+}
+
+// Choices returns the choices of a field.
+func (f Form) Choices(name string) []string { return fieldOf(name).Choices }
 
 // Typed returns the submitted form, to show it again.
 func Typed(values url.Values) Form {

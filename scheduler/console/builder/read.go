@@ -101,15 +101,16 @@ func Read(values url.Values) Schedule {
 	}
 	objects := map[string]map[string]string{}
 	for _, d := range fields {
-		switch text, name, inner := r.text(d.Name), "", ""; {
+		text := r.text(d.Name)
+		name, inner, nested := strings.Cut(d.Name, ".")
+		switch {
 		case !d.text || text == "":
-		case strings.Contains(d.Name, "."):
-			if name, inner, _ = strings.Cut(d.Name, "."); objects[name] == nil {
-				objects[name] = map[string]string{}
-			}
-			objects[name][inner] = text
+		case !nested:
+			add(name, text)
+		case objects[name] == nil:
+			objects[name] = map[string]string{inner: text}
 		default:
-			add(d.Name, text)
+			objects[name][inner] = text
 		}
 	}
 	for name, object := range objects {

@@ -26,6 +26,8 @@ const (
 
 // editing is the state of the page of a job that is being changed.
 type editing struct {
+	fields
+
 	room room
 	call *frame.Call
 
@@ -36,8 +38,6 @@ type editing struct {
 	ETag     string   // of the opened job
 	Stored   []string // paths of its secrets
 	Reviewed string   // seal of the last review
-
-	fields
 
 	Text text // YAML
 
