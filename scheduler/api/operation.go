@@ -94,7 +94,7 @@ func (op *Operation) Param(name string) (Param, bool) {
 func (op *Operation) Params(tail, overHTTP bool) []Param {
 	var all []Param
 	for _, p := range op.Query {
-		if !(p.Page && tail || p.Tail && !tail || p.HTTP && !overHTTP) {
+		if (!p.Page || !tail) && (!p.Tail || tail) && (!p.HTTP || overHTTP) {
 			all = append(all, p)
 		}
 	}

@@ -130,9 +130,8 @@ func history(ctx context.Context, s *service.Service, r *Request) (Answer, error
 	if err != nil {
 		return Answer{}, err
 	}
-	show := func(rec *scheduler.Record) any { return view.Record(rec) }
 	sequence := func(rec *scheduler.Record) uint64 { return rec.Sequence }
-	return paged(records, show, before(records, following, sequence, r.Text("$filter")))
+	return paged(records, view.Record, before(records, following, sequence, r.Text("$filter")))
 }
 
 // historyQuery parses the selection of records.

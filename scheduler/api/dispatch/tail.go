@@ -17,7 +17,7 @@ import (
 //	Begin ──► Record, Life … ──► End
 //
 // Calls do not overlap. A tail that ends before its begin has no calls.
-type Form interface {
+type Form interface { //nolint:interfacebloat // a method for each message of a tail
 	// Begin sends the start. All records after its sequence follow.
 	Begin(b service.Beginning)
 
