@@ -183,7 +183,7 @@ func TestNothingBetween(t *testing.T) {
 		}
 		for i := 1; i < len(v.Expected); i++ {
 			last, next := v.Expected[i-1], v.Expected[i]
-			step := max(time.Second, next.Sub(last)/3000).Truncate(time.Second)
+			step := max(time.Second, next.Sub(last)/1000).Truncate(time.Second)
 			for at := last; at.Before(next); at = at.Add(step) {
 				checkBetween(t, v.ID, p, last, at, next)
 			}

@@ -2,6 +2,7 @@ package localtime
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/calendar"
@@ -22,16 +23,18 @@ func TestStepSet(t *testing.T) {
 			step = 80_000/unit + r.Int64N(10_000/unit+10)
 		}
 		s := NewStepSet(unit, anchor, step, set)
+		list := listed(has, from, to)
 		if set.Dates.Unit == calendar.EachDay { // as the languages have it
-			checkSet(t, DifferenceOf(nil, s.Tiles(nil), nil), has, from, to)
+			checkList(t, DifferenceOf(nil, s.Tiles(nil), nil), list, from, to)
 		}
 		if s.Reach(nil) {
-			checkSet(t, s, has, from, to)
+			checkList(t, s, list, from, to)
 		} else {
-			checkSet(t, Nothing{}, has, from, to)
+			checkList(t, Nothing{}, list, from, to)
 		}
 		minus := someTile(r)
-		checkSet(t, s.Without(nil, []Tile{minus}, nil), func(w int64) bool { return has(w) && !minus.holds(w) }, from, to)
+		left := slices.DeleteFunc(list, minus.holds)
+		checkList(t, s.Without(nil, []Tile{minus}, nil), left, from, to)
 	}
 }
 
@@ -61,6 +64,9 @@ func TestStepSetsOfADay(t *testing.T) {
 	said := map[int64]int{}
 	for _, unit := range []int64{1, 60, 3600} {
 		for step := int64(1); step*unit <= calendar.DayLength/2; step++ {
+			if step > 200 && calendar.DayLength%(step*unit) != 0 {
+				continue
+			}
 			times := calendar.Times{Hours: random.Uint32() & calendar.AllHours, Minutes: random.Uint64() & calendar.AllMinutes, Seconds: random.Uint64() & calendar.AllMinutes}
 			s := NewStepSet(unit, random.Int64N(1e6), step, Tile{calendar.EveryDate, times})
 			tiles := s.DailyTiles(nil)
@@ -71,10 +77,11 @@ func TestStepSetsOfADay(t *testing.T) {
 			if calendar.DayLength%(step*unit) != 0 {
 				t.Fatalf("every %d units of %d s are not the same every day", step, unit)
 			}
-			for second := range int64(calendar.DayLength) {
+			for range 4000 {
+				second := random.Int64N(calendar.DayLength)
 				in := 0
 				for _, tile := range tiles {
-					if at, ok := tile.Times.Next(second); ok && at == second {
+					if tile.Times.At(second) {
 						in++
 					}
 				}
