@@ -47,7 +47,7 @@ var modelFound = []uint64{
 const foundBefore = 7
 
 // modelLives are the lives that TestModel draws at least.
-const modelLives = 8
+const modelLives = 5
 
 // TestModel draws random lives of jobs: two processes put, edit, pause, disable, enable, run, cancel, resubmit and delete them, and
 // disable their collection. Writes fail, get lost or lose their answers, and processes die between any two of them. Once nothing is

@@ -263,56 +263,67 @@ func (w *world) mustTellAll(name string, every time.Duration) {
 	}
 }
 
-// TestClosedCollectionIsToldInRanges has a job of every second in a collection that is disabled for ninety minutes, with a run by
+// TestClosedCollectionIsToldInRanges has jobs of every second in a collection that is disabled for over an hour, with a run by
 // hand, edits and a crash meanwhile: every second has its record, of which there are few.
 func TestClosedCollectionIsToldInRanges(t *testing.T) {
-	for name, test := range map[string]struct {
-		meanwhile func(w *world)
-		most      int // records
-		gone      bool
-	}{
-		"nothing": {func(*world) {}, 5, false},
-		"an edit": {func(w *world) { w.put("job", strings.Replace(everySecond, `"x"`, `"y"`, 1)) }, 5, false},
-		"the job is disabled": {func(w *world) {
-			w.must(w.service.Disable(w.t.Context(), key("job")))
-			w.must(w.service.Enable(w.t.Context(), key("job")))
-		}, 8, false},
-		"a run by hand":     {func(w *world) { w.must(w.service.Trigger(w.t.Context(), key("job"))) }, 8, false},
-		"no worker":         {func(w *world) { w.stopWorker(); time.Sleep(5 * time.Minute); w.startWorker() }, 6, false},
-		"its baton is lost": {func(w *world) { w.loseTimers() }, 7, false},
-		"another schedule":  {func(w *world) { w.put("job", `{"startTime": "2040-01-01T00:00:00Z", `+action+`}`) }, 3, true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T, w *world) {
-				w.put("job", everySecond)
-				time.Sleep(3 * time.Second)
-				w.turnCollection(scheduler.Disabled)
-				before := len(w.history("job"))
-				time.Sleep(50*time.Minute + 20500*time.Millisecond)
-				test.meanwhile(w)
-				if test.gone {
-					w.mustTellAll("job", time.Second)
-				} else {
-					time.Sleep(40 * time.Minute)
-					calls := len(w.sink.seen())
-					w.turnCollection(scheduler.Enabled)
-					time.Sleep(62 * time.Second)
-					if len(w.sink.seen()) == calls {
-						t.Error("it does not go on when the collection is enabled")
-					}
-					w.mustTellAll("job", time.Second)
+	inBubble(t, func(t *testing.T, w *world) {
+		tests := map[string]struct {
+			meanwhile func(name string)
+			most      int // records
+			gone      bool
+		}{
+			"nothing": {func(string) {}, 7, false},
+			"edit":    {func(name string) { w.put(name, strings.Replace(everySecond, `"x"`, `"y"`, 1)) }, 8, false},
+			"disabled": {func(name string) {
+				w.must(w.service.Disable(t.Context(), key(name)))
+				w.must(w.service.Enable(t.Context(), key(name)))
+			}, 10, false},
+			"by-hand":  {func(name string) { w.must(w.service.Trigger(t.Context(), key(name))) }, 10, false},
+			"schedule": {func(name string) { w.put(name, `{"startTime": "2040-01-01T00:00:00Z", `+action+`}`) }, 3, true},
+		}
+		before := map[string]int{}
+		for name := range tests {
+			w.put(name, everySecond)
+		}
+		time.Sleep(3 * time.Second)
+		w.turnCollection(scheduler.Disabled)
+		for name := range tests {
+			before[name] = len(w.history(name))
+		}
+		time.Sleep(30*time.Minute + 20500*time.Millisecond)
+		for name, test := range tests {
+			test.meanwhile(name)
+			if test.gone {
+				w.mustTellAll(name, time.Second)
+			}
+		}
+		time.Sleep(15 * time.Minute)
+		w.stopWorker()
+		time.Sleep(5 * time.Minute)
+		w.startWorker()
+		time.Sleep(90 * time.Second) // between two looks
+		w.loseTimers()
+		time.Sleep(20 * time.Minute)
+		calls := len(w.sink.seen())
+		w.turnCollection(scheduler.Enabled)
+		time.Sleep(62 * time.Second)
+		if len(w.sink.seen()) < calls+len(tests)-1 {
+			t.Error("they do not continue when the collection is enabled")
+		}
+		for name, test := range tests {
+			if !test.gone {
+				w.mustTellAll(name, time.Second)
+			}
+			records := 0
+			for _, r := range w.history(name)[before[name]:] {
+				if r.Outcome == scheduler.OutcomePostponed || r.Outcome == scheduler.OutcomeSkipped {
+					records++
 				}
-				records := 0
-				for _, r := range w.history("job")[before:] {
-					if r.Outcome == scheduler.OutcomePostponed || r.Outcome == scheduler.OutcomeSkipped {
-						records++
-					}
-				}
-				if records == 0 || records > test.most {
-					t.Errorf("%d records, want at most %d: %s", records, test.most, w.outcomes("job"))
-				}
-				w.mustBeInOrder()
-			})
-		})
-	}
+			}
+			if records == 0 || records > test.most {
+				t.Errorf("%s: %d records, want at most %d: %s", name, records, test.most, w.outcomes(name))
+			}
+		}
+		w.mustBeInOrder()
+	})
 }

@@ -27,7 +27,7 @@ import (
 func TestPutRacesDelete(t *testing.T) {
 	operations := 10_000
 	if testing.Short() || bubble.RaceDetector {
-		operations = 800
+		operations = 500
 	}
 	const clients, names = 16, 3
 	storetest.Test(t, func(t *testing.T) {
