@@ -45,13 +45,6 @@ func (p *Progress) equal(q *Progress) bool {
 // Any reports whether the job has run at all, planned or manually.
 func (p *Progress) Any() bool { return p.Number > 0 || p.Executions > 0 }
 
-// none reports whether p is zero.
-func (p *Progress) none() bool {
-	return p.Number == 0 && p.Runs == 0 && p.Executions == 0 && p.Failures == 0 && p.Faults == 0 && p.Errors == 0 &&
-		p.ErrorFails == 0 && !p.GaveUp && p.Merged == nil && p.Last.IsZero() && p.Seen.IsZero() &&
-		p.Base.IsZero() && p.Ran.IsZero() && p.Prior.IsZero()
-}
-
 // ran records that the occurrence at nominal runs.
 func (p *Progress) ran(nominal time.Time) {
 	if !p.Ran.Equal(nominal) {

@@ -295,7 +295,8 @@ func (s *Store) Stranded(ctx context.Context, lane int) ([]scheduler.Stranded, e
 	if floor == 0 {
 		return nil, nil
 	}
-	messages, _, err := s.forward(ctx, st.CachedInfo().Config.Name, s.laneConsumer(lane, failover.AckWait).FilterSubject, 1, floor+1, strandedMost)
+	subjects := s.laneConsumer(lane, failover.AckWait).FilterSubject
+	messages, _, err := s.forward(ctx, st.CachedInfo().Config.Name, subjects, 1, floor+1, strandedMost)
 	if err != nil {
 		return nil, err
 	}

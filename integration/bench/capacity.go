@@ -68,7 +68,7 @@ func (c capacityReports) units() [][2]string {
 		{"memory at 500 runs a second", memory("steady500")},
 		{"memory with 50,000 runs at one instant", memory("herd50k")},
 		{"disk for a job with its baton", kilobytes(disk("definition") + disk("baton"))},
-		{"disk for a history record", kilobytes(disk("record")) + ", and twice the stored answer with its headers"},
+		{"disk for a history record", kilobytes(disk("record")) + ", and the stored answer with its headers"},
 		{"disk for a change in the audit log", kilobytes(disk("change"))},
 		{"disk for the result of a spec", kilobytes(c["register20k"]["disk_bytes_per_result"])},
 	}

@@ -213,7 +213,7 @@ func (e Editor) PauseAt(ctx context.Context, k scheduler.Key, until string, aske
 			return nil, scheduler.Invalid("until", fmt.Sprintf("%q was %s, which has passed meanwhile", until, end.Format(time.RFC3339)))
 		}
 		if cur.PausedUntil.Equal(end) {
-			return nil, nil //nolint:nilnil // nothing changes
+			return nil, nil
 		}
 		return cur.Paused(end, now), nil
 	})

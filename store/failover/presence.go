@@ -214,7 +214,7 @@ func (f *Failover) hear(m *nats.Msg) {
 	f.leases.share()
 	switch n.Says {
 	case saysHolds:
-		f.elsewhere.hears(time.Now(), true)
+		f.hears(time.Now(), true)
 		f.mu.Lock()
 		f.peers.sign(n.ID, time.Now())
 		f.mu.Unlock()
@@ -222,7 +222,7 @@ func (f *Failover) hear(m *nats.Msg) {
 	case saysRests:
 		f.mu.Lock()
 		delete(f.peers, n.ID)
-		f.elsewhere.hears(time.Now(), len(f.peers) > 0)
+		f.hears(time.Now(), len(f.peers) > 0)
 		f.mu.Unlock()
 	case saysRenew:
 		f.renew(n.ID, m)
