@@ -16,7 +16,7 @@ var guarantees = []struct {
 	tests []string // folder: name
 }{
 	{"A crash loses nothing.", []string{
-		"scheduler/worker: TestCrashPoints", "scheduler/worker: TestKilledAmidHerd", "store: TestVanishedProcess", "store: TestPatiences",
+		"scheduler/worker: TestCrashPoints", "scheduler/worker: TestKilledAmidHerd", "store: TestVanishedProcess", "store/failover: TestPatiences",
 		"store: TestStalledProcessKeepsItsBatons", "integration/chaos: TestKill9",
 	}},
 	{"A job never forks.", []string{"store: TestMoves", "scheduler/worker: TestCrashPoints", "scheduler/worker: TestTwoWorkersShare"}},

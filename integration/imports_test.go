@@ -52,7 +52,7 @@ var layers = []layer{
 	{path: "scheduler/why", imports: append([]string{"scheduler/access", "scheduler/trail"}, decisions...), never: outside},
 	{path: "scheduler/forecast", imports: decisions, never: outside},
 	{path: "scheduler/api", imports: append([]string{"scheduler/access", "scheduler/forecast", "scheduler/schema", "scheduler/trail", "scheduler/view"}, decisions...), never: []string{"github.com/nats-io/..."}},
-	{path: "scheduler/api/dispatch", imports: append([]string{"scheduler/access", "scheduler/api", "scheduler/service", "scheduler/view"}, decisions...), never: []string{"github.com/nats-io/..."}},
+	{path: "scheduler/api/dispatch", imports: append([]string{"scheduler/access", "scheduler/api", "scheduler/service", "scheduler/trail", "scheduler/view"}, decisions...), never: []string{"github.com/nats-io/..."}},
 	{path: "scheduler/ical", never: outside},
 	{path: "scheduler/limits", imports: []string{"scheduler", "scheduler/document"}, never: outside},
 	{path: "scheduler/fairqueue", never: outside},
