@@ -29,7 +29,7 @@ var measures = map[string]int{
 	"natsapi/verb.go awaitTurn":       2,
 	"natsapi/verb.go isFirst":         2,
 	"rest/observe.go observe":         3,
-	"rest/tail.go put":                1, // a deadline of a connection
+	"rest/tail.go write":              1, // a deadline of a connection
 	"service/admission.go hasRoom":    1, "service/admission.go haveRoom": 1,
 	"service/audit.go Audit":           2,
 	"service/audit.go Finish":          2,
