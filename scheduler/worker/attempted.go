@@ -311,9 +311,9 @@ func (w *Worker) Try(ctx context.Context, action scheduler.Action, a scheduler.A
 			return scheduler.Result{}, context.Cause(ctx)
 		}
 	}
+	began := time.Now() // before the timeout begins: an attempt that timed out took at least that long
 	limited, cancel := context.WithTimeout(ctx, a.Timeout)
 	defer cancel()
-	began := time.Now()
 	res := w.invoke(limited, action, a)
 	res.Duration = time.Since(began)
 	counted := res

@@ -55,7 +55,7 @@ func TestDeadTargetsDelayNobody(t *testing.T) {
 // process, and all run in the end.
 func TestBusyTargetWaitsOutside(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
-		w.startWorker(func(c *worker.Config) { c.HoldMemory, c.Concurrency, c.PerTarget = 100*scheduler.UsualHeldBytes, 16, 8 })
+		w.startWorker(func(c *worker.Config) { c.HoldMemory, c.Concurrency, c.PerTarget = 200*scheduler.UsualHeldBytes, 16, 8 })
 		w.sink.answers(func(c *call) (int, string) {
 			if strings.HasPrefix(c.host, "slow") {
 				return after(2*time.Second, http.StatusOK)(c)
@@ -64,7 +64,7 @@ func TestBusyTargetWaitsOutside(t *testing.T) {
 		})
 		job := `{"startTime": "%s", "action": {"type": "Http", "request": {"uri": "http://%s.example/", "method": "GET"}}}`
 		due := time.Now().Add(time.Minute).UTC()
-		for i := range 200 {
+		for i := range 400 {
 			w.put(fmt.Sprintf("slow%d", i), fmt.Sprintf(job, due.Format(time.RFC3339), "slow"))
 		}
 		late := due.Add(30 * time.Second)
@@ -74,7 +74,7 @@ func TestBusyTargetWaitsOutside(t *testing.T) {
 			t.Errorf("the job for another target has %d records, want 1", n)
 		}
 		time.Sleep(10 * time.Minute)
-		w.wantCalls(201)
+		w.wantCalls(401)
 	})
 }
 
