@@ -21,7 +21,7 @@ import (
 var root = filepath.Join("..", "..")
 
 // parallel is how many tests run at a time by default: they wait for pages and schedulers most of the time, not for a processor.
-const parallel = 6
+const parallel = 3
 
 func TestMain(m *testing.M) {
 	flag.Parse()
