@@ -320,7 +320,7 @@ func (k *killing) audit(ctx context.Context, a *api, js jetstream.JetStream) {
 		k.t.Errorf("%s: %d batons wait and %d run", name, p.waiting, p.running)
 	}
 	var strays []string
-	few := within(ctx, patience/2, func() bool {
+	few := within(ctx, patience, func() bool {
 		_, strays, _ = batons(ctx, js)
 		return len(strays) < 16
 	})
