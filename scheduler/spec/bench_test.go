@@ -94,11 +94,15 @@ func TestNextDoesNotAllocate(t *testing.T) {
 			t.Fatal(err)
 		}
 		at := start.AddDate(10, 0, 0)
-		allocs := testing.AllocsPerRun(100, func() {
-			next, _ := p.Next(at)
-			p.Last(next)
-			p.Count(at, next)
-		})
+		// A sync.Pool loses every fourth object under the race detector. An allocation of every run shows each time.
+		allocs := 1.0
+		for tries := 0; allocs != 0 && tries < 5; tries++ {
+			allocs = testing.AllocsPerRun(100, func() {
+				next, _ := p.Next(at)
+				p.Last(next)
+				p.Count(at, next)
+			})
+		}
 		if allocs != 0 {
 			t.Errorf("%s: %v allocations", bench.name, allocs)
 		}
