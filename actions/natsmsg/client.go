@@ -156,7 +156,7 @@ func checkSubject(subject string) error {
 	case strings.ContainsAny(subject, "*>"):
 		return fmt.Errorf("%q contains a wildcard, and a message has one subject", subject)
 	case slices.Contains(strings.Split(subject, "."), ""):
-		return fmt.Errorf("%q has an empty token: the dots stand between tokens", subject)
+		return fmt.Errorf("%q has an empty token: a dot separates two tokens", subject)
 	}
 	return nil
 }

@@ -157,7 +157,7 @@ func (h *header) CheckHeader(m document.Member) error {
 	case lower == "nats-ttl":
 		return errors.New("is set by the scheduler: use timeToLive")
 	case isServers(lower):
-		return errors.New("tells NATS what to do with the message, and cannot be given")
+		return errors.New("is reserved for NATS")
 	case h.lower[lower]:
 		return errors.New("is given twice, in different letter case")
 	}

@@ -25,8 +25,8 @@ func TestProblems(t *testing.T) {
 		"wildcard":     {`{"subject": "a.*"}`, []string{`subject: "a.*" contains a wildcard, and a message has one subject`}},
 		"space":        {`{"subject": "a b"}`, []string{`subject: "a b" contains a space or a control character`}},
 		"line":         {`{"subject": "a\r\nPUB b"}`, []string{`subject: "a\r\nPUB b" contains a space or a control character`}},
-		"token":        {`{"subject": "a..b"}`, []string{`subject: "a..b" has an empty token: the dots stand between tokens`}},
-		"dot":          {`{"subject": "a."}`, []string{`subject: "a." has an empty token: the dots stand between tokens`}},
+		"token":        {`{"subject": "a..b"}`, []string{`subject: "a..b" has an empty token: a dot separates two tokens`}},
+		"dot":          {`{"subject": "a."}`, []string{`subject: "a." has an empty token: a dot separates two tokens`}},
 		"long":         {`{"subject": "` + strings.Repeat("a", 256) + `"}`, []string{`subject: is 256 bytes long, at most 255 are allowed`}},
 		"reply":        {`{"subject": "a", "replyTo": ">"}`, []string{`replyTo: ">" contains a wildcard, and a message has one subject`}},
 		"reply mode":   {`{"subject": "a", "mode": "request", "replyTo": "b"}`, []string{`replyTo: goes with mode publish only`}},
@@ -42,9 +42,9 @@ func TestProblems(t *testing.T) {
 		"server's headers": {
 			`{"subject": "a", "headers": {"nats-trace-dest": "carillon.fire.0.a.b", "Nats-Rollup": "all", "Status": "503", "Nats-Msg-Id": "mine"}}`,
 			[]string{
-				`headers.nats-trace-dest: tells NATS what to do with the message, and cannot be given`,
-				`headers.Nats-Rollup: tells NATS what to do with the message, and cannot be given`,
-				`headers.Status: tells NATS what to do with the message, and cannot be given`,
+				`headers.nats-trace-dest: is reserved for NATS`,
+				`headers.Nats-Rollup: is reserved for NATS`,
+				`headers.Status: is reserved for NATS`,
 			},
 		},
 		"members' headers": {

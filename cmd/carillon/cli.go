@@ -37,47 +37,47 @@ import (
 
 // cli is the command line.
 type cli struct {
-	Dev        devCmd             `cmd:"" help:"Run everything on this machine, to try jobs out."`
-	Serve      serveCmd           `cmd:"" help:"Run a scheduler beside a NATS server."`
-	Emulate    emulate.Command    `cmd:"" help:"Run the Service Bus and storage queue emulators alone."`
+	Dev        devCmd             `cmd:"" help:"Run everything in one process, with emulators."`
+	Serve      serveCmd           `cmd:"" help:"Run a scheduler alongside NATS."`
+	Emulate    emulate.Command    `cmd:"" help:"Run only the Service Bus and storage queue emulators."`
 	Apply      jobs.Apply         `cmd:"" help:"Create or update jobs from files."`
-	Init       initfile.Command   `cmd:"" help:"Write a job file to start from."`
-	Validate   jobs.Validate      `cmd:"" help:"Check job files, without a scheduler."`
-	Get        jobs.Get           `cmd:"" aliases:"ls" help:"Show jobs."`
-	Describe   jobs.Describe      `cmd:"" help:"Show one job, when it runs next, and its last attempt."`
-	Edit       jobs.Edit          `cmd:"" help:"Change a job in your editor."`
+	Init       initfile.Command   `cmd:"" help:"Create a job file."`
+	Validate   jobs.Validate      `cmd:"" help:"Check job files offline."`
+	Get        jobs.Get           `cmd:"" aliases:"ls" help:"List jobs, or show some."`
+	Describe   jobs.Describe      `cmd:"" help:"Show a job, its next runs and its last attempt."`
+	Edit       jobs.Edit          `cmd:"" help:"Edit a job in your editor."`
 	Export     jobs.Export        `cmd:"" help:"Print jobs and collections as job files."`
-	Backup     backupCmd          `cmd:"" help:"Write all that a scheduler has into one file, while it works."`
-	Restore    restoreCmd         `cmd:"" help:"Bring back what a backup has, also elsewhere."`
-	Import     importfile.Command `cmd:"" help:"Make job files of what other schedulers have."`
-	Run        jobs.Run           `cmd:"" help:"Run jobs now, besides their schedule."`
-	Try        jobs.Try           `cmd:"" help:"Make one attempt of a job now, stored or not, and show the answer."`
-	Resubmit   jobs.Resubmit      `cmd:"" help:"Run occurrences again that failed."`
-	Enable     jobs.Verb          `cmd:"" help:"Let jobs run again that are disabled or paused."`
-	Disable    jobs.Disable       `cmd:"" help:"Stop jobs until they are enabled."`
+	Backup     backupCmd          `cmd:"" help:"Back up all jobs with their progress to one file."`
+	Restore    restoreCmd         `cmd:"" help:"Restore a backup, in the same place or another."`
+	Import     importfile.Command `cmd:"" help:"Convert jobs of other schedulers to job files."`
+	Run        jobs.Run           `cmd:"" help:"Run jobs now."`
+	Try        jobs.Try           `cmd:"" help:"Make one test attempt of a job, stored or not."`
+	Resubmit   jobs.Resubmit      `cmd:"" help:"Rerun failed occurrences."`
+	Enable     jobs.Verb          `cmd:"" help:"Enable disabled or paused jobs."`
+	Disable    jobs.Disable       `cmd:"" help:"Disable jobs until you enable them."`
 	Cancel     jobs.Cancel        `cmd:"" help:"Cancel a job's attempt in flight and its retries."`
-	Pause      jobs.Pause         `cmd:"" help:"Stop jobs until a time, after which they go on by themselves."`
+	Pause      jobs.Pause         `cmd:"" help:"Pause jobs until a time."`
 	Delete     jobs.Verb          `cmd:"" aliases:"rm" help:"Delete jobs with their history."`
-	Operation  operation.Command  `cmd:"" aliases:"operations" help:"List, show and cancel operations on many jobs."`
-	Collection collection.Command `cmd:"" aliases:"collections" help:"Create, show, stop and delete collections of jobs."`
-	History    jobs.History       `cmd:"" aliases:"logs" help:"Show what ran, and how it ended."`
+	Operation  operation.Command  `cmd:"" aliases:"operations" help:"List, show and cancel bulk operations."`
+	Collection collection.Command `cmd:"" aliases:"collections" help:"Create, show, disable and delete collections."`
+	History    jobs.History       `cmd:"" aliases:"logs" help:"Show past runs."`
 	Audit      jobs.Audit         `cmd:"" help:"Show who changed what."`
-	Why        jobs.Why           `cmd:"" help:"Tell why a job ran at a time, or did not."`
-	Account    jobs.Account       `cmd:"" help:"Check that every instant that was due in a period has a record."`
-	Forecast   jobs.Forecast      `cmd:"" help:"Show what is planned, minute by minute, and what would lower its peaks."`
-	Preview    preview.Command    `cmd:"" help:"Show when a schedule would run."`
-	Secrets    secrets.Command    `cmd:"" aliases:"secret" help:"Keep secrets that jobs name, and the keys that seal them."`
-	Token      tokenCmd           `cmd:"" aliases:"tokens" help:"Make, show and revoke access tokens of the REST API."`
-	Doctor     doctorCmd          `cmd:"" help:"Compare jobs with the messages that make them run, and mend these."`
-	Health     healthCmd          `cmd:"" help:"Ask whether a scheduler or the emulators are ready."`
-	NATS       natsuser.Command   `cmd:"" name:"nats" help:"Print what users of a NATS server are to be permitted."`
-	Context    contexts.Command   `cmd:"" aliases:"contexts" help:"Keep the schedulers you work with, by name."`
-	Explain    explain.Command    `cmd:"" help:"Tell what a member of a job or a collection may be."`
-	Config     configCmd          `cmd:"" help:"Show the settings of a scheduler, and where each comes from."`
+	Why        jobs.Why           `cmd:"" help:"Explain why a job ran, or did not."`
+	Account    jobs.Account       `cmd:"" help:"Check that all due runs of a period have a record."`
+	Forecast   jobs.Forecast      `cmd:"" help:"Forecast runs per minute, and suggest how to flatten peaks."`
+	Preview    preview.Command    `cmd:"" help:"List the next runs of a schedule."`
+	Secrets    secrets.Command    `cmd:"" aliases:"secret" help:"Manage shared secrets and their keys."`
+	Token      tokenCmd           `cmd:"" aliases:"tokens" help:"Create, list and revoke access tokens."`
+	Doctor     doctorCmd          `cmd:"" help:"Check that every job is scheduled, and repair those that are not."`
+	Health     healthCmd          `cmd:"" help:"Check whether a scheduler or the emulators are ready."`
+	NATS       natsuser.Command   `cmd:"" name:"nats" help:"Print the permissions of a NATS user."`
+	Context    contexts.Command   `cmd:"" aliases:"contexts" help:"Manage contexts: how to reach your schedulers, by name."`
+	Explain    explain.Command    `cmd:"" help:"Describe a field of a job or a collection."`
+	Config     configCmd          `cmd:"" help:"Show the settings of serve and their sources."`
 	Schema     schemaCmd          `cmd:"" help:"Print the JSON Schema of jobs, collections or settings, for editors."`
 	Docs       docsCmd            `cmd:"" help:"Print the reference pages."`
-	Completion completionCmd      `cmd:"" help:"Print what makes a shell complete command lines."`
-	Help       helpCmd            `cmd:"" help:"Show what a command does, with examples."`
+	Completion completionCmd      `cmd:"" help:"Print the completion script of a shell."`
+	Help       helpCmd            `cmd:"" help:"Show the help of a command, with examples."`
 	Version    versionCmd         `cmd:"" help:"Show the version."`
 	Complete   completeCmd        `cmd:"" name:"__complete" hidden:""`
 

@@ -246,7 +246,7 @@ func (c tokenListCmd) Run(ctx context.Context, t *terminal.Terminal) error {
 			return err
 		}
 		now := time.Now()
-		return terminal.PrintList(t, all, `there are no tokens; "carillon token create --role admin" makes one`,
+		return terminal.PrintList(t, all, `no tokens: create one with "carillon token create --role admin"`,
 			[]string{"ID", "NAME", "ROLES", "CREATED", "STATE"}, func(one *view.Token) []string {
 				return []string{one.ID, one.Name, grantsOf(one), terminal.Ago(one.Created, now), validityOf(one, now)}
 			})

@@ -193,7 +193,7 @@ func (f *Failover) unheld(ctx context.Context, of []Queue, held map[string]int) 
 	case err != nil:
 		return nil, fmt.Errorf("%w: %w", errLeaderless, err)
 	case !last.IsZero() && now.Sub(last) < silentFor:
-		f.cfg.Logger.Warn("batons and specs are not claimed: a process works beside this one that does not tell of its presence",
+		f.cfg.Logger.Warn("batons and specs are not claimed: another process runs that does not announce its presence",
 			"after", AckWait)
 		return nil, nil
 	}

@@ -37,7 +37,7 @@
 // Other cases:
 //
 //	a known holder does not reply                      no short ack wait; the claim is repeated 500 ms later
-//	two processes detect a death together              the one that hears "renew" of the other waits for 2 s
+//	two processes detect a death together              the process that receives the other's "renew" waits for 2 s
 //	the claiming process stalls or dies in between     1.25 s after "renew", the others keep renewing theirs, so that
 //	                                                   none is older than 1.5 s; after 3 s they set the ack wait to 10 s
 //	a queue has no leader                              the other queues are claimed; this one is tried again 100 ms later

@@ -84,7 +84,7 @@ func (f *Failover) Open(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, meetTimeout)
 	defer cancel()
 	if _, err := nc.RequestWithContext(ctx, f.subject("one."+f.id), nil); err != nil {
-		f.cfg.Logger.Warn("the NATS user may not tell of its presence; runs of a killed process are late by the time of a lease",
+		f.cfg.Logger.Warn("the NATS user has no permission to announce its presence: runs of a killed process start late, by the ack wait",
 			"subject", f.subject(">"), "after", AckWait, "err", err)
 		_, _ = all.Unsubscribe(), one.Unsubscribe()
 		return nil

@@ -117,11 +117,11 @@ func lookupAt(ctx context.Context, env variable.Lookup, api *client.Client) vari
 	}
 }
 
-// echoHint says what to do about a target that the scheduler has not; "" when that is not the problem.
+// echoHint suggests a fix if the problem is a missing /echo; otherwise "".
 func echoHint(p jobfile.Problem) string {
 	if !strings.Contains(p.Message, "the variable "+echoVariable+" is not set") {
 		return ""
 	}
-	return "this scheduler has no /echo, which is for trying things out: start it with --echo, or set " + echoVariable +
-		" to the URL of a target of your own"
+	return "this scheduler does not serve /echo: start it with --echo, or set " + echoVariable +
+		" to the URL of another target"
 }

@@ -108,7 +108,7 @@ func (List) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) e
 		return err
 	}
 	now := time.Now()
-	return terminal.PrintList(t, all, `there are no shared secrets; "carillon secrets set NAME" makes one`,
+	return terminal.PrintList(t, all, `no shared secrets: create one with "carillon secrets set NAME"`,
 		[]string{"NAME", "UPDATED", "CREATED", "KEY", "DESCRIPTION"}, func(s *view.SharedSecret) []string {
 			if s.Problem != "" {
 				return []string{s.Name, "", "", "", t.Paint(terminal.Red, s.Problem)}

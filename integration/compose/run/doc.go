@@ -4,8 +4,8 @@
 //	go run ./integration/compose/run -profile cluster
 //
 // It waits for deliveries of every action type, kills a scheduler and a NATS server, and restarts the stack.
-// Then it compares the history with the consumer's output: each occurrence of each job ran, and arrived. It prints
-// its measurements last, as JSON.
+// In the end it compares the history with the consumer's output: each occurrence of each job ran, and arrived. Its last
+// output is a line of JSON with the measurements.
 //
 // If images cannot be pulled, it builds stand-ins for the base images, under the names that the Dockerfile and
 // the compose file use: from BusyBox and this machine's Go, and from BusyBox and nats-server. It removes them at the

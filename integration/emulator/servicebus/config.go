@@ -164,22 +164,22 @@ type Auth = auth.Mode
 const (
 	// Off checks nothing.
 	Off = auth.Off
-	// Lenient takes every token that is well formed and has not expired, whatever its key.
+	// Lenient accepts every well-formed token that has not expired, signed with any key.
 	Lenient = auth.Lenient
-	// Strict takes tokens that are signed with a configured key and cover what they are used for.
+	// Strict accepts tokens that are signed with a configured key and that grant access to the entity.
 	Strict = auth.Strict
 )
 
 // ParseAuth returns the mode of a name: off, lenient or strict in any case; the empty name is [Lenient].
 func ParseAuth(name string) (Auth, error) { return auth.ParseMode(name) }
 
-// CheckRights finds what is wrong with names of rights, which are Send, Listen and Manage in any case.
+// CheckRights checks the names of rights: Send, Listen and Manage, case-insensitive.
 func CheckRights(names []string) error {
 	_, err := auth.ParseRights(names)
 	return err
 }
 
-// keyring returns what checks keys: those of the config, and those that entities have at the moment.
+// keyring returns the keys of the config and the current keys of the entities.
 func keyring(config Config, b *broker.Broker) auth.Keyring {
 	ring := auth.Keyring{Mode: config.Auth, Keys: config.Keys, Rights: map[string]auth.Rights{}}
 	for name, names := range config.Rights {

@@ -142,7 +142,7 @@ func (d *decoding) duration(path, text string) time.Duration {
 	return length
 }
 
-// options reads the properties of an entity. Those that its kind lacks have no effect.
+// options reads the properties of an entity. Properties that its kind lacks have no effect.
 func (d *decoding) options(at, name string, p configProperties) broker.Options {
 	d.forward(at, name, p)
 	return broker.Options{

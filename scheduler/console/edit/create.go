@@ -95,7 +95,7 @@ func (r room) showNew(c *frame.Call, s *creating, status int) error {
 	return c.Show(p)
 }
 
-// begins sets the default of a field for a new job, if it differs from that of an existing job.
+// begins sets the default of a field for a new job, if existing jobs have another one.
 func begins(f *jobform.Field) {
 	_, rest, _ := strings.Cut(f.Default, "; ")
 	fresh, ok := strings.CutSuffix(rest, " for a new job")

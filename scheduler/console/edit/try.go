@@ -95,8 +95,8 @@ const farAway = "9999-01-01T00:00:00Z"
 // doPaste is the script's action after the paste of a whole job.
 const doPaste = "paste"
 
-// besides are the fields of a job's document outside its properties.
-var besides = []string{"id", "type", "name", "collection", "etag", "tags", "properties"}
+// envelopeFields are the fields of a job's document outside its properties.
+var envelopeFields = []string{"id", "type", "name", "collection", "etag", "tags", "properties"}
 
 // pasted detects a whole job with an action in a text that was pasted into the schedule fields: JSON or YAML, including
 // Azure Scheduler's form. It returns the properties, and the name if any.
@@ -116,7 +116,7 @@ func pasted(text string) (properties document.Value, name string, ok bool) {
 // before stay.
 func (r room) takePasted(c *frame.Call, s *creating, in jobform.Input, before *draft, doc document.Value, name string) error {
 	s.Pasted = true
-	doc = without(doc, besides...)
+	doc = without(doc, envelopeFields...)
 	t := &draft{key: before.key, doc: doc}
 	if t.key.Job == "" {
 		t.key.Job = name

@@ -247,7 +247,7 @@ func over(l *frame.Live, err error) error {
 	return frame.ErrOver
 }
 
-// look sends what has changed. last is the sequence of the last record.
+// look sends the changed parts. last is the sequence of the last record.
 func (f *following) look(ctx context.Context, last uint64) error {
 	v, s, err := f.room.statusOf(ctx, f.call, f.key)
 	if err != nil {

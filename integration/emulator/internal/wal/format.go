@@ -134,8 +134,8 @@ func believed(b []byte) (int, bool) {
 	return recordHead + int(size), size != 0 && size <= maxRecord
 }
 
-// unfinished reports whether b, the end of a file without an intact record, is what the end of a process or a loss of power
-// leaves of a record: its beginning, or zeros. Anything else was complete once.
+// unfinished reports whether b, the end of a file without an intact record, is the rest of a write that a crash or a power
+// failure interrupted: the beginning of a record, or zeros. Anything else was complete once.
 func unfinished(b []byte, at Position) bool {
 	if len(b) <= recordHead || zeros(b) {
 		return true

@@ -30,8 +30,8 @@ type Snapshot struct {
 }
 
 // Snapshot begins a snapshot, one at a time. It does no I/O. All records that are appended from now on are replayed after it:
-// either the parts have the state before them, or a part states the position of its own, later state, and the owner skips the
-// records that it includes.
+// either the parts have the state before them, or a part states the position of its later state, and the owner skips the records
+// that it includes.
 func (l *Log) Snapshot() (*Snapshot, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -71,7 +71,7 @@ type Rule struct {
 // filterKinds names the kinds of filters.
 var filterKinds = [...]string{filter.True: "true", filter.False: "false", filter.SQL: "sql", filter.Correlation: "correlation"}
 
-// Rules are those of a subscription, by name.
+// Rules returns the rules of a subscription, by name.
 func (n *Namespace) Rules(path string) ([]Rule, error) {
 	rules, err := n.rules(path)
 	if err != nil {
@@ -111,11 +111,11 @@ func describe(r broker.Rule) Rule {
 	return shown
 }
 
-// A Trial is what a rule makes of a message.
+// A Trial is the result of applying a rule to a message.
 type Trial struct {
 	Rule    Rule
 	Passes  bool
-	Err     string // why that cannot be told
+	Err     string // why the filter or the action failed
 	Reasons []Question
 	Changes []Change
 }
@@ -123,16 +123,16 @@ type Trial struct {
 // A Question is a part of a filter with its answer: true, false, unknown or fails.
 type Question struct {
 	Text, Answer, Why string
-	Found             []Property // of type "" when there is none
+	Found             []Property // of type "" if the message lacks it
 }
 
-// A Change is what an action does to a property.
+// A Change is the effect of an action on a property.
 type Change struct {
 	Property, Before, After string
 	Removed                 bool
 }
 
-// Try tells what each rule of a subscription makes of a draft.
+// Try applies each rule of a subscription to a draft, without sending it.
 func (n *Namespace) Try(path string, d Draft) ([]Trial, error) {
 	raw, err := d.encode(plainHeader, nil)
 	if err != nil {
@@ -197,7 +197,7 @@ func try(r broker.Rule, m *filter.Message) Trial {
 	return t
 }
 
-// changes are those of application properties.
+// changes returns the changes of application properties.
 func changes(before, after amqp.Map) []Change {
 	var all []Change
 	for _, pair := range before {
@@ -225,7 +225,7 @@ func typed(value any) string {
 	return text(value) + " (" + amqp.TypeOf(value) + ")"
 }
 
-// systemChanges are those of the message's own properties.
+// systemChanges returns the changes of system properties.
 func systemChanges(before, after amqp.Properties) []Change {
 	var all []Change
 	for _, field := range filter.Fields {

@@ -167,7 +167,7 @@ type Draft struct {
 	KeepBody bool // of the message that is resubmitted
 }
 
-// Draft returns what a form has of the message: all that the sender has set but its body, and the time it was scheduled for.
+// Draft returns the message for a form: everything that the sender set except the body, and its scheduled time.
 func (m Message) Draft() Draft {
 	d := Draft{
 		MessageID: m.MessageID, SessionID: m.SessionID, CorrelationID: m.CorrelationID, Subject: m.Subject, ContentType: m.ContentType,

@@ -240,8 +240,8 @@ func (f *fields) time() time.Time {
 	}
 }
 
-// An Edit says which sections of a message are written anew. A nil field leaves the section's bytes as they are; a pointer to
-// an empty map removes the section.
+// An Edit replaces sections of a message. A nil field leaves the section's bytes unchanged; a pointer to an empty map removes
+// the section.
 type Edit struct {
 	Header                *Header
 	DeliveryAnnotations   *Map
@@ -250,7 +250,7 @@ type Edit struct {
 	ApplicationProperties *Map
 }
 
-// Edit appends the message to dst with the sections that the edit names written anew, and all others as they are.
+// Edit appends the message to dst, with the sections that the edit replaces and the bytes of all others.
 func (m Message) Edit(dst []byte, edit Edit) []byte {
 	dst = slices.Grow(dst, len(m.raw)+256)
 	dst = appendEdited(dst, m.raw, m.header, edit.Header, AppendHeader)
@@ -262,7 +262,7 @@ func (m Message) Edit(dst []byte, edit Edit) []byte {
 	return append(dst, m.raw[m.footer.start:m.footer.end]...)
 }
 
-// appendEdited appends a section anew, or as it is in raw if there is nothing new.
+// appendEdited appends the new section, or the bytes of the old one if fresh is nil.
 func appendEdited[T any](dst, raw []byte, old section, fresh *T, write func([]byte, T) []byte) []byte {
 	if fresh != nil {
 		return write(dst, *fresh)

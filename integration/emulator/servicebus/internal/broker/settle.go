@@ -176,7 +176,7 @@ type cause struct {
 	properties          amqp.Map
 }
 
-// The causes of which the service itself speaks.
+// Causes that Service Bus itself names.
 var (
 	causeExpired = cause{reason: "TTLExpiredException", description: "The message expired and was dead lettered."}
 	causeHops    = cause{reason: "MaxTransferHopCountExceeded", description: "Maximum transfer hop count is exceeded."}
@@ -224,7 +224,7 @@ func (e *entity) moveTo(p part, m *message, c cause, en *entry) {
 	q.dispatch(nowMilli(), en)
 }
 
-// expire ends a message whose time is over.
+// expire ends a message whose time to live has passed.
 func (e *entity) expire(m *message, en *entry) {
 	if e.settings.DeadLetterOnExpiration {
 		e.bury(m, causeExpired, en)
@@ -250,14 +250,14 @@ func (e *entity) activate(m *message, now int64, en *entry) {
 }
 
 const (
-	// maxHops is how often a message may go on to another entity.
+	// maxHops is the maximum number of times that a message is forwarded.
 	maxHops = 4
-	// pumpBatch is how many messages go on at a time.
+	// pumpBatch is the number of messages that are forwarded together.
 	pumpBatch = 256
 )
 
-// pump has the messages of an entity go on that do not stay there: those of queues that forward, and scheduled ones of a topic
-// that are due. No entity is locked by the caller.
+// pump forwards the messages that do not stay in an entity: all messages of a queue that forwards, and due scheduled messages
+// of a topic. The caller holds no lock of an entity.
 func (b *Broker) pump(e *entity) {
 	for b.pumpSome(e) {
 	}

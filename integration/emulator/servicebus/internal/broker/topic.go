@@ -141,7 +141,7 @@ func covers(locked, entities []*entity) bool {
 	return true
 }
 
-// checkRuleName reports what is wrong with the name of a rule.
+// checkRuleName checks the name of a rule.
 func checkRuleName(name string) error {
 	if name == DefaultRule {
 		return nil
@@ -265,7 +265,7 @@ func (b *Broker) Rules(topic, subscription string) ([]Rule, error) {
 	return slices.Clone(*e.rules.Load()), nil
 }
 
-// A definition is what the journal has of an entity.
+// A definition describes an entity in the journal.
 type definition struct {
 	Kind     Kind             `json:"kind"`
 	Topic    uint64           `json:"topic,omitempty"`
@@ -276,7 +276,7 @@ type definition struct {
 	Rules    []ruleDefinition `json:"rules,omitempty"`
 }
 
-// A ruleDefinition is what the journal has of a rule. Maps are in their AMQP encoding, which keeps types.
+// A ruleDefinition describes a rule in the journal. Maps have their AMQP encoding, which keeps types.
 type ruleDefinition struct {
 	Name             string                    `json:"name"`
 	Created          time.Time                 `json:"created"`
@@ -342,7 +342,7 @@ func (d ruleDefinition) rule() (Rule, error) {
 	return rule, nil
 }
 
-// unzoned describes a time without a zone, see [filter.Unzoned], of which AMQP knows nothing.
+// unzoned describes a time without a zone, see [filter.Unzoned]. AMQP has no such type.
 const unzoned amqp.Symbol = "carillon:unzoned"
 
 func encodeMap(m amqp.Map) []byte {

@@ -290,7 +290,7 @@ func (a *Action) Expression() string {
 	return a.expression
 }
 
-// Parameters are those of the action.
+// Parameters returns the parameters of the action.
 func (a *Action) Parameters() amqp.Map {
 	if a == nil {
 		return nil

@@ -22,7 +22,7 @@ var hints = map[amqp.Symbol]string{
 	broker.EntityDisabled:        "the entity's status forbids this: set it to Active",
 	broker.ResourceLimitExceeded: "something is full: receive messages, or ask for less at a time",
 	broker.MessageSizeExceeded:   "the message is larger than the entity takes: send less at a time",
-	broker.NotAllowed:            "what was asked for does not go with this entity: look at its sessions, its forwarding and its kind",
+	broker.NotAllowed:            "the entity does not allow this operation: check its sessions, its forwarding and its kind",
 	condOverCredit:               "the client sent more than it was given credit for: wait for a flow",
 	condUnknownTxn:               "the transaction has been discharged, took too long, or is another connection's",
 	condDecode:                   "the bytes are not a message of AMQP 1.0",

@@ -237,7 +237,7 @@ func (r *request) tokens() []amqp.UUID {
 	})
 }
 
-// What one answer holds at most.
+// Limits of one answer.
 const (
 	maxPeek      = 256
 	maxPeekBytes = 1 << 20
@@ -346,7 +346,7 @@ func (r *request) receiveDeferred(source *broker.Source) response {
 	return written(receipt, amqp.Map{{Key: "messages", Value: messages}})
 }
 
-// verdicts are the outcomes by their names in a request, one of which is misspelled there.
+// verdicts are the outcomes by their names in a request. The SDKs misspell one.
 var verdicts = map[string]broker.OutcomeKind{
 	"completed": broker.Complete,
 	"abandoned": broker.Abandon,

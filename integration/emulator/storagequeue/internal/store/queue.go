@@ -226,7 +226,7 @@ func (s *Store) Clear(name Name, now time.Time) (n int, err error) {
 	return n, err
 }
 
-// changeMessages is change for a queue, without what has expired. If the queue is missing, it is created or [ErrNoQueue] returned.
+// changeMessages changes a queue after removing its expired messages. A missing queue is created, or is [ErrNoQueue].
 func (s *Store) changeMessages(name Name, create bool, now time.Time, f func(q *queue, note func(record)) error) error {
 	return s.change(func(note func(record)) error {
 		q := s.find(name)
