@@ -195,7 +195,7 @@ func TestArchive(t *testing.T) {
 		"LICENSE":                "Apache License",
 		"LICENSES.txt":           "github.com/nats-io/nats.go, LICENSE",
 		"completions/_carillon":  "#compdef carillon",
-		"man/carillon.1":         ".B serve\nRun a scheduler beside a NATS server.",
+		"man/carillon.1":         ".B serve\n",
 		"examples/jobs":          "",
 		"examples/compose":       "",
 		"examples/kubernetes":    "",
