@@ -16,27 +16,27 @@ var guarantees = []struct {
 	tests []string // folder: name
 }{
 	{"A crash loses nothing.", []string{
-		"scheduler/worker: TestCrashPoints", "scheduler/worker: TestKilledAmidHerd", "store: TestVanishedProcess", "store/failover: TestPatiences",
-		"store: TestStalledProcessKeepsItsBatons", "integration/chaos: TestKill9",
+		"scheduler/engine: TestCrashPoints", "scheduler/engine: TestKilledAmidHerd", "store: TestVanishedProcess", "store/failover: TestPatiences",
+		"store: TestStalledProcessKeepsItsBatons", "integration/suite/chaos: TestKill9",
 	}},
-	{"A job never forks.", []string{"store: TestMoves", "scheduler/worker: TestCrashPoints", "scheduler/worker: TestTwoWorkersShare"}},
-	{"Never early.", []string{"scheduler/worker: TestPunctual", "scheduler/worker: TestLateClockHolds", "scheduler/worker: TestHeldFarAhead"}},
+	{"A job never forks.", []string{"store: TestMoves", "scheduler/engine: TestCrashPoints", "scheduler/engine: TestTwoWorkersShare"}},
+	{"Never early.", []string{"scheduler/engine: TestPunctual", "scheduler/engine: TestLateClockHolds", "scheduler/engine: TestHeldFarAhead"}},
 	{"At least once.", []string{
-		"scheduler/worker: TestCrashPoints", "scheduler/worker: TestCrashAtEveryErrorAction",
-		"scheduler/worker: TestUnrecordedAttemptsAreBounded", "integration/chaos: TestCluster",
+		"scheduler/engine: TestCrashPoints", "scheduler/engine: TestCrashAtEveryErrorAction",
+		"scheduler/engine: TestUnrecordedAttemptsAreBounded", "integration/suite/chaos: TestCluster",
 	}},
 	{"Nothing is silent.", []string{
-		"scheduler/worker: TestAuditNamesWhatNeverRan", "scheduler/worker: TestLeftOut", "scheduler/worker: TestSkippedToItsEnd",
-		"scheduler/worker: TestDisabledCollectionPostpones", "scheduler/worker: TestCatchUp", "scheduler/worker: TestLostIsNotEnded",
-		"scheduler/worker: TestPauseEnds", "scheduler/worker: TestPauseSurvives",
+		"scheduler/engine: TestAuditNamesWhatNeverRan", "scheduler/engine: TestLeftOut", "scheduler/engine: TestSkippedToItsEnd",
+		"scheduler/engine: TestDisabledCollectionPostpones", "scheduler/engine: TestCatchUp", "scheduler/engine: TestLostIsNotEnded",
+		"scheduler/engine: TestPauseEnds", "scheduler/engine: TestPauseSurvives",
 	}},
-	{"An occurrence ends under the definition", []string{"scheduler/worker: TestEditWhileRunning", "scheduler/worker: TestEditWhileQueued"}},
+	{"An occurrence ends under the definition", []string{"scheduler/engine: TestEditWhileRunning", "scheduler/engine: TestEditWhileQueued"}},
 	{"A deleted job runs nothing more", []string{
-		"scheduler/worker: TestDeletedJobsAreGone", "scheduler/worker: TestDisableWhileRunByHandIsPutOff", "scheduler/worker: TestDisableWhileRunning",
-		"scheduler/worker: TestDisableLetsBegunEnd",
+		"scheduler/engine: TestDeletedJobsAreGone", "scheduler/engine: TestDisableWhileRunByHandIsPutOff", "scheduler/engine: TestDisableWhileRunning",
+		"scheduler/engine: TestDisableLetsBegunEnd",
 	}},
-	{"Secrets of jobs are sealed", []string{"scheduler/worker: TestSecretIsSealed", "scheduler/secrets: FuzzRedactor"}},
-	{"No baton is removed in doubt.", []string{"scheduler/worker: TestLostDefinitionsKeepTheirBatons", "scheduler: TestStrayFate"}},
+	{"Secrets of jobs are sealed", []string{"scheduler/engine: TestSecretIsSealed", "scheduler/secrets: FuzzRedactor"}},
+	{"No baton is removed in doubt.", []string{"scheduler/engine: TestLostDefinitionsKeepTheirBatons", "scheduler: TestStrayFate"}},
 }
 
 // TestGuarantees: each guarantee of package scheduler has tests that show it.

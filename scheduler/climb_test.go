@@ -8,9 +8,9 @@ import (
 
 	"github.com/carillon-sched/carillon/actions/builtin"
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/internal/climb"
-	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // costlyJobs are job documents that may be disproportionately expensive to parse or to reject.
@@ -62,7 +62,7 @@ func TestClimbJobs(t *testing.T) {
 			}
 		}
 		if err != nil {
-			longest = max(longest, len(view.JSON(view.DescribeError(err).Document())))
+			longest = max(longest, len(v1.JSON(v1.DescribeError(err).Document())))
 		}
 	}
 	seeds := costlyJobs()

@@ -21,7 +21,7 @@
 //
 // # Life cycle of a run
 //
-// The left column shows the stages in package worker; the right column shows the decisions in this package.
+// The left column shows the stages in package engine; the right column shows the decisions in this package.
 //
 //	store    fires the baton, delivers it and renews its lease
 //	  │
@@ -50,7 +50,7 @@
 // meantime, a reader that finds an enabled job without a baton checks the history ([Job.Course]). If no record
 // expresses the end, the worker writes the definition before it removes the baton ([Job.Told]).
 //
-// An edit takes another path: package service validates the document ([Reading]), stores the job and re-arms its baton
+// An edit takes another path: package control validates the document ([Reading]), stores the job and re-arms its baton
 // ([Job.Replan]). An edit of an ended job starts it again and keeps only its counters ([Job.Edited], [Job.BegunGen]).
 //
 // # Guarantees

@@ -8,7 +8,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/document"
 )
 
-// Sentinel errors for callers. Every error of package service matches one of them with [errors.Is], except for a
+// Sentinel errors for callers. Every error of package control matches one of them with [errors.Is], except for a
 // canceled context and for defects.
 var (
 	// ErrInvalid means that the input is invalid. The error's tree holds [document.Problems] with one path for each

@@ -30,25 +30,25 @@ var measures = map[string]int{
 	"natsapi/verb.go isFirst":         2,
 	"rest/observe.go observe":         3,
 	"rest/tail.go write":              1, // a deadline of a connection
-	"service/admission.go hasRoom":    1, "service/admission.go haveRoom": 1,
-	"service/audit.go Audit":           2,
-	"service/audit.go Finish":          2,
-	"service/audit.go bare":            2,
-	"service/carry.go await":           2, // of a rate
-	"service/historykeeper.go ask":     1,
-	"service/historykeeper.go refresh": 2,
-	"service/historykeeper.go wanted":  1,
-	"service/preview.go now":           1, // of a previewer without a store
-	"service/trail.go CheckTrail":      2,
-	"worker/attempted.go Try":          2,
-	"worker/attempted.go attemptOnce":  2,
-	"worker/attempted.go full":         1,
-	"worker/attempted.go join":         1,
-	"worker/attempted.go next":         1,
-	"worker/attempted.go wait":         1,
-	"worker/finalizer.go add":          1,
-	"worker/finalizer.go leisure":      1,
-	"worker/finalizer.go work":         2,
+	"control/admission.go hasRoom":    1, "control/admission.go haveRoom": 1,
+	"control/audit.go Audit":           2,
+	"control/audit.go Finish":          2,
+	"control/audit.go bare":            2,
+	"control/carry.go await":           2, // of a rate
+	"control/historykeeper.go ask":     1,
+	"control/historykeeper.go refresh": 2,
+	"control/historykeeper.go wanted":  1,
+	"control/preview.go now":           1, // of a previewer without a store
+	"control/trail.go CheckTrail":      2,
+	"engine/attempted.go Try":          2,
+	"engine/attempted.go attemptOnce":  2,
+	"engine/attempted.go full":         1,
+	"engine/attempted.go join":         1,
+	"engine/attempted.go next":         1,
+	"engine/attempted.go wait":         1,
+	"engine/finalizer.go add":          1,
+	"engine/finalizer.go leisure":      1,
+	"engine/finalizer.go work":         2,
 }
 
 // TestDecisionsUseTheStoresClock checks that packages that decide use [scheduler.Store.Now]. The clock of one machine
@@ -57,7 +57,7 @@ func TestDecisionsUseTheStoresClock(t *testing.T) {
 	got := map[string]int{}
 	for _, dir := range []string{
 		"console/collections", "console/edit", "console/job", "console/jobform", "console/jobs", "console/load", "console/look",
-		"limits", "natsapi", "rest", "service", "step", "tokens", "worker",
+		"auth/tokens", "control", "engine", "engine/limits", "engine/step", "natsapi", "rest",
 	} {
 		files, err := filepath.Glob(filepath.Join(dir, "*.go"))
 		if err != nil || len(files) == 0 {

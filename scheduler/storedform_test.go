@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/actions/builtin"
-	"github.com/carillon-sched/carillon/integration/bubble"
+	"github.com/carillon-sched/carillon/integration/testkit/bubble"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
 )

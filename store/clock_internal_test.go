@@ -28,7 +28,7 @@ func TestAheadOf(t *testing.T) {
 }
 
 // TestReadingGoesOn checks a reading as time passes. Steps of the wall clock need a stepping clock; see
-// integration/chaos.
+// integration/suite/chaos.
 func TestReadingGoesOn(t *testing.T) {
 	at := time.Now()
 	for _, ahead := range []time.Duration{0, time.Minute, -time.Minute} {

@@ -10,7 +10,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/cache"
+	"github.com/carillon-sched/carillon/scheduler/jobcache"
 	"github.com/carillon-sched/carillon/store"
 	"github.com/carillon-sched/carillon/store/embedded/clustertest"
 	"github.com/carillon-sched/carillon/store/storetest"
@@ -71,7 +71,7 @@ func TestNoStaleDefinitionInCluster(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	mirror := cache.New(cache.Config[scheduler.Key, scheduler.Stored]{
+	mirror := jobcache.New(jobcache.Config[scheduler.Key, scheduler.Stored]{
 		Watch: func(ctx context.Context, ready func(), changed func(scheduler.Key, uint64, []byte)) error {
 			return reader.WatchJobs(ctx, ready, func(k scheduler.Key, revision uint64) { changed(k, revision, nil) })
 		},

@@ -11,10 +11,10 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/trail"
+	"github.com/carillon-sched/carillon/scheduler/audit"
 )
 
-var _ trail.Store = (*Store)(nil)
+var _ audit.Store = (*Store)(nil)
 
 // auditStream is the stream of the audit log.
 const auditStream = "AUDIT"
@@ -33,12 +33,12 @@ func (s *Store) openTrail(ctx context.Context) (err error) {
 // AppendEntry appends an entry to the audit log. It does not wait for the acknowledgement of a job edit, which would
 // double the cost of the edit: the entry is stored before later messages, and a lost one is rebuilt from the job. If
 // the server syncs every write, AppendEntry waits for all entries, because they share the sync.
-func (s *Store) AppendEntry(ctx context.Context, e *trail.Entry) error {
+func (s *Store) AppendEntry(ctx context.Context, e *audit.Entry) error {
 	data, err := e.Encode()
 	if err != nil {
 		return fmt.Errorf("audit record of %s: %w", e.Target(), err)
 	}
-	if e.Kind == trail.Job && e.Generation > 0 && !e.Rebuilt && !s.Waits() {
+	if e.Kind == audit.Job && e.Generation > 0 && !e.Rebuilt && !s.Waits() {
 		s.trailSent.Store(true)
 		return translate(s.nc.Publish(s.entrySubject(e), data))
 	}
@@ -53,7 +53,7 @@ func (s *Store) settleTrail(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, publishTimeout)
 	defer cancel()
-	m := nats.NewMsg(s.cfg.Prefix + ".audit." + string(trail.System) + ".settle")
+	m := nats.NewMsg(s.cfg.Prefix + ".audit." + string(audit.System) + ".settle")
 	m.Header.Set(jetstream.ExpectedStreamHeader, "-")
 	_, err := s.nc.RequestMsgWithContext(ctx, m)
 	if err != nil {
@@ -63,7 +63,7 @@ func (s *Store) settleTrail(ctx context.Context) error {
 }
 
 // BeginEntry appends an entry to the audit log and returns its sequence.
-func (s *Store) BeginEntry(ctx context.Context, e *trail.Entry) (uint64, error) {
+func (s *Store) BeginEntry(ctx context.Context, e *audit.Entry) (uint64, error) {
 	data, err := e.Encode()
 	if err != nil {
 		return 0, fmt.Errorf("audit record of %s: %w", e.Target(), err)
@@ -73,29 +73,29 @@ func (s *Store) BeginEntry(ctx context.Context, e *trail.Entry) (uint64, error) 
 
 // entrySubject returns the subject of an entry: carillon.audit.job.<collection>.<job>,
 // carillon.audit.collection.<collection>, or carillon.audit.<kind>.<name>.
-func (s *Store) entrySubject(e *trail.Entry) string {
+func (s *Store) entrySubject(e *audit.Entry) string {
 	subject := s.cfg.Prefix + ".audit." + string(e.Kind) + "."
 	switch e.Kind {
-	case trail.Job:
+	case audit.Job:
 		return subject + e.Collection + "." + e.Job
-	case trail.Collection:
+	case audit.Collection:
 		return subject + e.Collection
-	case trail.Secret, trail.Token, trail.Operation, trail.System:
+	case audit.Secret, audit.Token, audit.Operation, audit.System:
 	}
 	return subject + e.Name
 }
 
 // scopeSubjects returns the subject filters of a scope.
-func (s *Store) scopeSubjects(of trail.Scope) []string {
+func (s *Store) scopeSubjects(of audit.Scope) []string {
 	all := s.cfg.Prefix + ".audit."
-	job := all + string(trail.Job) + "." + of.Collection + "."
-	whole := all + string(trail.Collection) + "." + of.Collection
+	job := all + string(audit.Job) + "." + of.Collection + "."
+	whole := all + string(audit.Collection) + "." + of.Collection
 	switch {
 	case of.Job != "":
 		return []string{job + of.Job}
-	case of.Collection != "" && of.Kind == trail.Job:
+	case of.Collection != "" && of.Kind == audit.Job:
 		return []string{job + "*"}
-	case of.Collection != "" && of.Kind == trail.Collection:
+	case of.Collection != "" && of.Kind == audit.Collection:
 		return []string{whole}
 	case of.Collection != "":
 		return []string{job + "*", whole}
@@ -106,7 +106,7 @@ func (s *Store) scopeSubjects(of trail.Scope) []string {
 }
 
 // EndOf returns the final entry of an announced change, or nil.
-func (s *Store) EndOf(ctx context.Context, begun *trail.Entry) (*trail.Entry, error) {
+func (s *Store) EndOf(ctx context.Context, begun *audit.Entry) (*audit.Entry, error) {
 	for from := begun.Sequence + 1; ; {
 		info, err := s.trail.Info(ctx)
 		if err != nil {
@@ -117,7 +117,7 @@ func (s *Store) EndOf(ctx context.Context, begun *trail.Entry) (*trail.Entry, er
 			return nil, err
 		}
 		for _, m := range found {
-			if e, err := trail.Decode(m.Sequence, m.Data); err == nil && e.Begun == begun.Sequence {
+			if e, err := audit.Decode(m.Sequence, m.Data); err == nil && e.Begun == begun.Sequence {
 				return e, nil
 			}
 		}
@@ -133,16 +133,16 @@ const endBatch = 16
 
 // LastEntries calls each for the last entry of each job in keys that has one. It takes one request for up to 1,024
 // jobs.
-func (s *Store) LastEntries(ctx context.Context, keys []scheduler.Key, each func(*trail.Entry)) error {
+func (s *Store) LastEntries(ctx context.Context, keys []scheduler.Key, each func(*audit.Entry)) error {
 	subjects := make([]string, len(keys))
 	for i, k := range keys {
-		subjects[i] = s.entrySubject(&trail.Entry{Kind: trail.Job, Collection: k.Collection, Job: k.Job})
+		subjects[i] = s.entrySubject(&audit.Entry{Kind: audit.Job, Collection: k.Collection, Job: k.Job})
 	}
 	if err := s.settleTrail(ctx); err != nil {
 		return err
 	}
 	return s.lastOf(ctx, s.cfg.stream(auditStream), subjects, 0, func(m *jetstream.RawStreamMsg) {
-		if e, err := trail.Decode(m.Sequence, m.Data); err == nil {
+		if e, err := audit.Decode(m.Sequence, m.Data); err == nil {
 			each(e)
 		}
 	})
@@ -174,9 +174,9 @@ func (s *Store) FirstEntry(ctx context.Context) (time.Time, error) {
 
 // FollowEntries calls f for the entries in a scope after a sequence, and for new ones, in order, until ctx is done. It
 // skips messages that are not entries. One call of f may still be in progress when FollowEntries returns.
-func (s *Store) FollowEntries(ctx context.Context, of trail.Scope, after uint64, f func(*trail.Entry)) error {
+func (s *Store) FollowEntries(ctx context.Context, of audit.Scope, after uint64, f func(*audit.Entry)) error {
 	return s.follow(ctx, auditStream, s.scopeSubjects(of), after, func(m *jetstream.RawStreamMsg) {
-		if e, err := trail.Decode(m.Sequence, m.Data); err == nil {
+		if e, err := audit.Decode(m.Sequence, m.Data); err == nil {
 			f(e)
 		}
 	})
@@ -210,7 +210,7 @@ const writtenBatch = 256
 
 // WrittenJobs calls f for every stored revision of a job after the given revision, in order, until f returns false.
 // Data is nil if the job was deleted or has expired.
-func (s *Store) WrittenJobs(ctx context.Context, after uint64, f func(trail.Written) bool) error {
+func (s *Store) WrittenJobs(ctx context.Context, after uint64, f func(audit.Written) bool) error {
 	stream := "KV_" + s.cfg.bucket(jobsBucket)
 	last, err := s.LastRevision(ctx)
 	if err != nil {
@@ -230,7 +230,7 @@ func (s *Store) WrittenJobs(ctx context.Context, after uint64, f func(trail.Writ
 			if errors.Is(err, scheduler.ErrNotFound) {
 				st.Data = nil
 			}
-			if !f(trail.Written{Stored: st, At: m.Time}) {
+			if !f(audit.Written{Stored: st, At: m.Time}) {
 				return nil
 			}
 		}
@@ -244,7 +244,7 @@ func (s *Store) WrittenJobs(ctx context.Context, after uint64, f func(trail.Writ
 
 // RecentEntries calls f for the entries in a scope, newest first, starting before the given sequence (0: with the
 // newest), until f returns false.
-func (s *Store) RecentEntries(ctx context.Context, of trail.Scope, before uint64, f func(*trail.Entry) bool) error {
+func (s *Store) RecentEntries(ctx context.Context, of audit.Scope, before uint64, f func(*audit.Entry) bool) error {
 	if err := s.settleTrail(ctx); err != nil {
 		return err
 	}
@@ -258,7 +258,7 @@ func (s *Store) RecentEntries(ctx context.Context, of trail.Scope, before uint64
 	}
 	scan := backwards{store: s, stream: s.cfg.stream(auditStream), first: max(info.State.FirstSeq, 1), width: firstWidth}
 	return scan.each(ctx, s.scopeSubjects(of), end, func(m *jetstream.RawStreamMsg) (bool, error) {
-		e, err := trail.Decode(m.Sequence, m.Data)
+		e, err := audit.Decode(m.Sequence, m.Data)
 		if err != nil {
 			return true, nil //nolint:nilerr // an entry that cannot be read is left out
 		}

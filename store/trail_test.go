@@ -11,21 +11,21 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/trail"
+	"github.com/carillon-sched/carillon/scheduler/audit"
 )
 
 // entry returns an entry of the audit log.
-func entry(kind trail.Kind, collection, job, name string) *trail.Entry {
-	return &trail.Entry{
+func entry(kind audit.Kind, collection, job, name string) *audit.Entry {
+	return &audit.Entry{
 		Time: time.Date(2026, 3, 2, 9, 0, 0, 5, time.UTC), Kind: kind, Op: "put", Collection: collection, Job: job, Name: name,
-		By: trail.By{Name: "alice", Via: "token", Address: "192.0.2.7"}, Revision: 3, Generation: 2, UID: "u", State: scheduler.Enabled,
+		By: audit.By{Name: "alice", Via: "token", Address: "192.0.2.7"}, Revision: 3, Generation: 2, UID: "u", State: scheduler.Enabled,
 	}
 }
 
 // seen returns the targets of the entries in a scope, newest first.
-func (w *world) seen(of trail.Scope, before uint64) (targets []string) {
+func (w *world) seen(of audit.Scope, before uint64) (targets []string) {
 	w.t.Helper()
-	w.must(w.store.RecentEntries(w.t.Context(), of, before, func(e *trail.Entry) bool {
+	w.must(w.store.RecentEntries(w.t.Context(), of, before, func(e *audit.Entry) bool {
 		targets = append(targets, e.Target())
 		return true
 	}))
@@ -34,25 +34,25 @@ func (w *world) seen(of trail.Scope, before uint64) (targets []string) {
 
 func TestTrailIsReadNewestFirstByScope(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
-		for _, e := range []*trail.Entry{
-			entry(trail.Collection, "a", "", ""), entry(trail.Job, "a", "x", ""), entry(trail.Job, "b", "x", ""),
-			entry(trail.Secret, "", "", "key"), entry(trail.Job, "a", "y", ""), entry(trail.Job, "a", "x", ""),
+		for _, e := range []*audit.Entry{
+			entry(audit.Collection, "a", "", ""), entry(audit.Job, "a", "x", ""), entry(audit.Job, "b", "x", ""),
+			entry(audit.Secret, "", "", "key"), entry(audit.Job, "a", "y", ""), entry(audit.Job, "a", "x", ""),
 		} {
 			w.must(w.store.AppendEntry(t.Context(), e))
 		}
 		tests := []struct {
-			of     trail.Scope
+			of     audit.Scope
 			before uint64
 			want   []string
 		}{
-			{trail.Scope{}, 0, []string{"a/x", "a/y", "secret key", "b/x", "a/x", "collection a"}},
-			{trail.Scope{}, 3, []string{"a/x", "collection a"}},
-			{trail.Scope{Collection: "a"}, 0, []string{"a/x", "a/y", "a/x", "collection a"}},
-			{trail.Scope{Collection: "a", Kind: trail.Job}, 0, []string{"a/x", "a/y", "a/x"}},
-			{trail.Scope{Collection: "a", Kind: trail.Collection}, 0, []string{"collection a"}},
-			{trail.Scope{Collection: "a", Job: "x"}, 6, []string{"a/x"}},
-			{trail.Scope{Kind: trail.Secret}, 0, []string{"secret key"}},
-			{trail.Scope{Collection: "c"}, 0, nil},
+			{audit.Scope{}, 0, []string{"a/x", "a/y", "secret key", "b/x", "a/x", "collection a"}},
+			{audit.Scope{}, 3, []string{"a/x", "collection a"}},
+			{audit.Scope{Collection: "a"}, 0, []string{"a/x", "a/y", "a/x", "collection a"}},
+			{audit.Scope{Collection: "a", Kind: audit.Job}, 0, []string{"a/x", "a/y", "a/x"}},
+			{audit.Scope{Collection: "a", Kind: audit.Collection}, 0, []string{"collection a"}},
+			{audit.Scope{Collection: "a", Job: "x"}, 6, []string{"a/x"}},
+			{audit.Scope{Kind: audit.Secret}, 0, []string{"secret key"}},
+			{audit.Scope{Collection: "c"}, 0, nil},
 		}
 		for _, test := range tests {
 			if diff := cmp.Diff(test.want, w.seen(test.of, test.before)); diff != "" {
@@ -65,11 +65,11 @@ func TestTrailIsReadNewestFirstByScope(t *testing.T) {
 // TestTrailKeepsAnEntryWhole: every read method returns an entry unchanged.
 func TestTrailKeepsAnEntryWhole(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
-		e := entry(trail.Job, "a", "x", "")
+		e := entry(audit.Job, "a", "x", "")
 		e.Changed = []string{"recurrence.interval"}
 		w.must(w.store.AppendEntry(t.Context(), e))
 		e.Sequence = 1
-		w.must(w.store.RecentEntries(t.Context(), trail.Scope{}, 0, func(got *trail.Entry) bool {
+		w.must(w.store.RecentEntries(t.Context(), audit.Scope{}, 0, func(got *audit.Entry) bool {
 			if diff := cmp.Diff(e, got); diff != "" {
 				t.Error(diff)
 			}
@@ -77,7 +77,7 @@ func TestTrailKeepsAnEntryWhole(t *testing.T) {
 		}))
 		found := 0
 		keys := []scheduler.Key{{Collection: "a", Job: "x"}, {Collection: "a", Job: "none"}}
-		w.must(w.store.LastEntries(t.Context(), keys, func(got *trail.Entry) {
+		w.must(w.store.LastEntries(t.Context(), keys, func(got *audit.Entry) {
 			found++
 			if diff := cmp.Diff(e, got); diff != "" {
 				t.Error(diff)
@@ -88,7 +88,7 @@ func TestTrailKeepsAnEntryWhole(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		w.must(w.store.FollowEntries(ctx, trail.Scope{Collection: "a"}, 0, func(got *trail.Entry) {
+		w.must(w.store.FollowEntries(ctx, audit.Scope{Collection: "a"}, 0, func(got *audit.Entry) {
 			if diff := cmp.Diff(e, got); diff != "" {
 				t.Error(diff)
 			}
@@ -102,8 +102,8 @@ func TestTrailKeepsAnEntryWhole(t *testing.T) {
 
 func TestTrailFindsTheEndOfWhatWasBegun(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
-		begun := entry(trail.Secret, "", "", "key")
-		begun.Phase = trail.Begun
+		begun := entry(audit.Secret, "", "", "key")
+		begun.Phase = audit.Begun
 		for range 2 {
 			sequence, err := w.store.BeginEntry(t.Context(), begun)
 			w.must(err)
@@ -112,10 +112,10 @@ func TestTrailFindsTheEndOfWhatWasBegun(t *testing.T) {
 		if end, err := w.store.EndOf(t.Context(), begun); end != nil || err != nil {
 			t.Errorf("an end of what has none: %v, %v", end, err)
 		}
-		end := entry(trail.Secret, "", "", "key")
+		end := entry(audit.Secret, "", "", "key")
 		end.Begun = begun.Sequence
 		for range 40 { // others with the same name, in between
-			w.must(w.store.AppendEntry(t.Context(), entry(trail.Secret, "", "", "key")))
+			w.must(w.store.AppendEntry(t.Context(), entry(audit.Secret, "", "", "key")))
 		}
 		w.must(w.store.AppendEntry(t.Context(), end))
 		if got, err := w.store.EndOf(t.Context(), begun); err != nil || got == nil || got.Begun != begun.Sequence {
@@ -127,7 +127,7 @@ func TestTrailFindsTheEndOfWhatWasBegun(t *testing.T) {
 // TestTrailDeniesDeletion: not even the scheduler's own user can delete a message of the audit log.
 func TestTrailDeniesDeletion(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *world) {
-		w.must(w.store.AppendEntry(t.Context(), entry(trail.Job, "a", "x", "")))
+		w.must(w.store.AppendEntry(t.Context(), entry(audit.Job, "a", "x", "")))
 		js, err := jetstream.New(w.nc)
 		w.must(err)
 		st, err := js.Stream(t.Context(), "CARILLON_AUDIT")
@@ -150,7 +150,7 @@ func TestWrittenJobsAreToldInTheirOrder(t *testing.T) {
 		w.must(w.store.RemoveJob(t.Context(), scheduler.Key{Collection: "a", Job: "j7"}, 8, 0))
 		var revisions []uint64
 		var deleted []string
-		w.must(w.store.WrittenJobs(t.Context(), 10, func(r trail.Written) bool {
+		w.must(w.store.WrittenJobs(t.Context(), 10, func(r audit.Written) bool {
 			revisions = append(revisions, r.Revision)
 			if r.Data == nil {
 				deleted = append(deleted, r.Key.Job)
@@ -180,7 +180,7 @@ func TestTrailTellsWhenItBegins(t *testing.T) {
 		time.Sleep(time.Hour)
 		began := time.Now().UTC()
 		for range 2 {
-			w.must(w.store.AppendEntry(t.Context(), entry(trail.Job, "a", "x", "")))
+			w.must(w.store.AppendEntry(t.Context(), entry(audit.Job, "a", "x", "")))
 			time.Sleep(time.Hour)
 		}
 		if at, err := w.store.FirstEntry(t.Context()); err != nil || at.Sub(began).Abs() > time.Minute {

@@ -23,7 +23,7 @@ import (
 
 	"github.com/carillon-sched/carillon/actions"
 	"github.com/carillon-sched/carillon/actions/egress"
-	"github.com/carillon-sched/carillon/integration/freeport"
+	"github.com/carillon-sched/carillon/integration/testkit/freeport"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/document"
 )

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/actions/egress"
-	"github.com/carillon-sched/carillon/integration/bubble"
+	"github.com/carillon-sched/carillon/integration/testkit/bubble"
 )
 
 // parse parses URLs that are right.

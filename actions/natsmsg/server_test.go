@@ -17,7 +17,7 @@ import (
 
 	"github.com/carillon-sched/carillon/actions/actiontest"
 	"github.com/carillon-sched/carillon/actions/natsmsg"
-	"github.com/carillon-sched/carillon/integration/freeport"
+	"github.com/carillon-sched/carillon/integration/testkit/freeport"
 )
 
 func TestUserAndToken(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/actions/pool"
-	"github.com/carillon-sched/carillon/integration/bubble"
+	"github.com/carillon-sched/carillon/integration/testkit/bubble"
 )
 
 // conn is a connection that does what a test asks for.

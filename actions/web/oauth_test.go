@@ -19,7 +19,7 @@ import (
 
 	"github.com/carillon-sched/carillon/actions/actiontest"
 	"github.com/carillon-sched/carillon/actions/web"
-	"github.com/carillon-sched/carillon/integration/bubble"
+	"github.com/carillon-sched/carillon/integration/testkit/bubble"
 	"github.com/carillon-sched/carillon/scheduler"
 )
 

@@ -15,10 +15,10 @@ import (
 	"github.com/carillon-sched/carillon/cmd/carillon/node"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/audit"
+	"github.com/carillon-sched/carillon/scheduler/auth"
+	"github.com/carillon-sched/carillon/scheduler/auth/tokens"
 	"github.com/carillon-sched/carillon/scheduler/backup"
-	"github.com/carillon-sched/carillon/scheduler/tokens"
-	"github.com/carillon-sched/carillon/scheduler/trail"
 	"github.com/carillon-sched/carillon/store"
 )
 
@@ -326,8 +326,8 @@ func (c restoreCmd) tell(ctx context.Context, t *terminal.Terminal, st *store.St
 	if r.Put == (backup.Counts{}) && r.Replaced == (backup.Counts{}) {
 		return
 	}
-	e := &trail.Entry{
-		Time: time.Now().UTC(), Kind: trail.System, Op: "restore", Name: "backup", By: trail.By{Via: access.ViaNATS},
+	e := &audit.Entry{
+		Time: time.Now().UTC(), Kind: audit.System, Op: "restore", Name: "backup", By: audit.By{Via: auth.ViaNATS},
 		Result: fmt.Sprintf("%d jobs restored, %d replaced", r.Put.Jobs, r.Replaced.Jobs),
 	}
 	if u, err := user.Current(); err == nil {

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
-	"github.com/carillon-sched/carillon/scheduler/service"
-	"github.com/carillon-sched/carillon/scheduler/worker"
+	"github.com/carillon-sched/carillon/scheduler/control"
+	"github.com/carillon-sched/carillon/scheduler/engine"
 )
 
 func TestByteSize(t *testing.T) {
@@ -35,7 +35,7 @@ func TestByteSize(t *testing.T) {
 func TestMemoryDefaults(t *testing.T) {
 	parser, _ := newParser(&terminal.Terminal{Out: io.Discard, Err: io.Discard})
 	for name, want := range map[string]byteSize{
-		"hold-memory": worker.DefaultHoldMemory, "history-memory": service.DefaultHistoryMemory,
+		"hold-memory": engine.DefaultHoldMemory, "history-memory": control.DefaultHistoryMemory,
 	} {
 		found := 0
 		for _, command := range parser.Model.Children {

@@ -30,12 +30,12 @@ import (
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus"
 	"github.com/carillon-sched/carillon/integration/emulator/storagequeue"
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/auth"
 	"github.com/carillon-sched/carillon/scheduler/client"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
+	"github.com/carillon-sched/carillon/scheduler/control"
+	"github.com/carillon-sched/carillon/scheduler/engine"
 	who "github.com/carillon-sched/carillon/scheduler/rest/identity"
-	"github.com/carillon-sched/carillon/scheduler/service"
-	"github.com/carillon-sched/carillon/scheduler/worker"
 	"github.com/carillon-sched/carillon/store"
 	"github.com/carillon-sched/carillon/store/embedded"
 )
@@ -269,7 +269,7 @@ func (d *dev) run(ctx context.Context) error {
 		NoConsole: d.cmd.NoConsole, Rooms: []frame.Room{queues.Room(d.emulators.Room("carillon dev --show-connections"))},
 		Handlers: echoes(), Delivery: delivery, AllowHost: listen.Hosts(ctx, d.cmd.HTTP, d.cmd.Hosts),
 		Limits: scheduler.Limits{MinRetryInterval: jobs.DevMinRetry}, HistoryMemory: d.cmd.History.orNone(),
-		Worker: worker.Config{
+		Worker: engine.Config{
 			OnRecord: d.records.Take, Grace: devGrace, Concurrency: min(defaultConcurrency, connlimit.Share(connlimit.Files())),
 			HoldMemory: int(d.cmd.Hold),
 		},
@@ -339,13 +339,13 @@ func (d *dev) applyFiles(ctx context.Context) error {
 
 // put puts a job without a way over HTTP.
 func (d *dev) put(ctx context.Context, j jobfile.Job) (jobfile.Answer, error) {
-	ctx = access.With(ctx, &access.Principal{Name: "carillon dev", Via: access.ViaFiles})
+	ctx = auth.With(ctx, &auth.Principal{Name: "carillon dev", Via: auth.ViaFiles})
 	s := d.node.Load().Service()
 	if j.IsCollection() {
 		_, result, err := s.PutCollection(ctx, j.Key.Collection, j.Body)
 		return jobfile.Answer{Result: result}, err
 	}
-	v, _, err := s.Put(ctx, service.Edit{Key: j.Key, Body: j.Body})
+	v, _, err := s.Put(ctx, control.Edit{Key: j.Key, Body: j.Body})
 	if err != nil {
 		return jobfile.Answer{}, err
 	}

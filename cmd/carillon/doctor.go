@@ -8,8 +8,8 @@ import (
 
 	"github.com/carillon-sched/carillon/cmd/carillon/remote"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/client"
-	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 type doctorCmd struct {
@@ -66,7 +66,7 @@ func (c doctorCmd) Run(ctx context.Context, t *terminal.Terminal, api *client.Cl
 }
 
 // damaged counts the findings that only a put can repair.
-func damaged(findings []view.Finding) (n int) {
+func damaged(findings []v1.Finding) (n int) {
 	for _, f := range findings {
 		if f.Damaged {
 			n++
@@ -87,7 +87,7 @@ func (c doctorCmd) unwell(left, damaged int) error {
 	return terminal.Hinted(err, `mend with "carillon doctor --fix"`)
 }
 
-func printReport(t *terminal.Terminal, r *view.AuditReport) {
+func printReport(t *terminal.Terminal, r *v1.AuditReport) {
 	for _, f := range r.Findings {
 		mark := t.Paint(terminal.Red, "found ")
 		switch {

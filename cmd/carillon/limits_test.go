@@ -10,9 +10,9 @@ import (
 
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
+	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/scheduler/document"
-	"github.com/carillon-sched/carillon/scheduler/service"
-	"github.com/carillon-sched/carillon/scheduler/view"
 	"github.com/carillon-sched/carillon/store"
 )
 
@@ -33,11 +33,11 @@ func TestLimitsPage(t *testing.T) {
 		"a job or collection document":        thousands(scheduler.MaxJobSize>>10) + " KB",
 		"`description`":                       thousands(scheduler.MaxDescription) + " bytes",
 		"a secret":                            thousands(document.MaxSecret) + " bytes",
-		"instants of a preview":               thousands(service.MaxPreview),
+		"instants of a preview":               thousands(control.MaxPreview),
 		"`timeout`":                           "1 s to " + fmt.Sprint(scheduler.MaxTimeout.Minutes()) + " min",
 		"`retryCount`":                        thousands(scheduler.MaxRetryCount),
 		"the answer to a request":             thousands(scheduler.MaxResponse) + " bytes are kept",
-		"a page of a list":                    thousands(view.MaxPage) + " entries",
+		"a page of a list":                    thousands(v1.MaxPage) + " entries",
 		"history":                             thousands(store.DefaultHistoryPerJob) + " records",
 		"completed and faulted jobs":          thousands(int(store.DefaultFinalAge.Hours()/24)) + " days",
 		"`--lanes`":                           thousands(store.MaxLanes),

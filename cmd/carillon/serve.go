@@ -25,8 +25,8 @@ import (
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/cmd/carillon/tracing"
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/engine"
 	"github.com/carillon-sched/carillon/scheduler/secrets/seal"
-	"github.com/carillon-sched/carillon/scheduler/worker"
 	"github.com/carillon-sched/carillon/store"
 )
 
@@ -288,7 +288,7 @@ func (c serveCmd) config(log *slog.Logger) (node.Config, error) {
 			SyncAlways: c.Sync,
 		},
 		Limits:         scheduler.Limits{MinRetryInterval: c.MinRetryTime},
-		Worker:         worker.Config{Concurrency: c.Concurrency, PerTarget: c.PerTarget, HoldMemory: int(c.HoldMemory), Grace: c.Grace},
+		Worker:         engine.Config{Concurrency: c.Concurrency, PerTarget: c.PerTarget, HoldMemory: int(c.HoldMemory), Grace: c.Grace},
 		MaxConnections: c.Connections, NoConsole: c.NoConsole, SpreadAfter: c.Spread, HistoryMemory: c.History.orNone(), Delivery: delivery,
 		Version: thisBuild().Version, Logger: log,
 	}, err

@@ -17,9 +17,9 @@ import (
 	"github.com/carillon-sched/carillon/cmd/carillon/listen"
 	"github.com/carillon-sched/carillon/cmd/carillon/node"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
-	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/auth"
+	"github.com/carillon-sched/carillon/scheduler/auth/issuer"
 	who "github.com/carillon-sched/carillon/scheduler/rest/identity"
-	"github.com/carillon-sched/carillon/scheduler/rest/issuer"
 	"github.com/carillon-sched/carillon/scheduler/throttle"
 	"github.com/carillon-sched/carillon/store"
 )
@@ -204,10 +204,10 @@ func (f accessFlags) checkAccess() error {
 }
 
 // rules parses the access rules of a flag.
-func rules(flag string, texts []string) ([]access.Rule, error) {
-	var all []access.Rule
+func rules(flag string, texts []string) ([]auth.Rule, error) {
+	var all []auth.Rule
 	for _, text := range texts {
-		r, err := access.ParseRule(text)
+		r, err := auth.ParseRule(text)
 		if err != nil {
 			return nil, terminal.Usagef("--%s: %v", flag, err)
 		}
@@ -216,7 +216,7 @@ func rules(flag string, texts []string) ([]access.Rule, error) {
 	return all, nil
 }
 
-func (f accessFlags) certificateRules() ([]access.Rule, error) {
+func (f accessFlags) certificateRules() ([]auth.Rule, error) {
 	all, err := rules("tls-roles", f.TLSRoles)
 	for _, r := range all {
 		if !slices.Contains(who.Kinds(), r.Attribute) {
@@ -279,7 +279,7 @@ func (a *admission) take(f accessFlags, hosts []string) (who.Config, error) {
 		cfg.Certificates, err = f.certificateRules()
 	}
 	if a.issuer != nil {
-		var r []access.Rule
+		var r []auth.Rule
 		r, err2 = rules("oidc-roles", f.OIDCRoles)
 		a.issuer.SetRules(r)
 		cfg.Issuer = a.issuer

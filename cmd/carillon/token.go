@@ -15,11 +15,11 @@ import (
 	"github.com/carillon-sched/carillon/cmd/carillon/remote"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
+	"github.com/carillon-sched/carillon/scheduler/auth"
+	"github.com/carillon-sched/carillon/scheduler/auth/tokens"
 	"github.com/carillon-sched/carillon/scheduler/client"
-	"github.com/carillon-sched/carillon/scheduler/service"
-	"github.com/carillon-sched/carillon/scheduler/tokens"
-	"github.com/carillon-sched/carillon/scheduler/view"
+	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/store"
 )
 
@@ -59,9 +59,9 @@ type tokenStore struct {
 
 // tokenAPI is implemented by the client and by the store.
 type tokenAPI interface {
-	CreateToken(ctx context.Context, q view.TokenRequest) (*view.NewToken, error)
-	Tokens(ctx context.Context) ([]*view.Token, error)
-	RevokeToken(ctx context.Context, id string) (*view.Token, error)
+	CreateToken(ctx context.Context, q v1.TokenRequest) (*v1.NewToken, error)
+	Tokens(ctx context.Context) ([]*v1.Token, error)
+	RevokeToken(ctx context.Context, id string) (*v1.Token, error)
 }
 
 var (
@@ -92,14 +92,14 @@ func (s tokenStore) with(ctx context.Context, t *terminal.Terminal, use func(tok
 	if err != nil {
 		return err
 	}
-	return use(keptTokens{service.NewTokenKeeper(tokens.NewKeeper(st.Tokens(), st.TokenLedger(), st.Now), st, st)})
+	return use(keptTokens{control.NewTokenKeeper(tokens.NewKeeper(st.Tokens(), st.TokenLedger(), st.Now), st, st)})
 }
 
 // operating says who uses the store itself: a user of NATS, who says to be the one whom the system knows.
 func operating(ctx context.Context) context.Context {
-	ctx = access.With(ctx, access.Anybody(access.ViaNATS, ""))
+	ctx = auth.With(ctx, auth.Anybody(auth.ViaNATS, ""))
 	if u, err := user.Current(); err == nil {
-		ctx = service.WithClaim(ctx, u.Username)
+		ctx = control.WithClaim(ctx, u.Username)
 	}
 	return ctx
 }
@@ -108,23 +108,23 @@ func operating(ctx context.Context) context.Context {
 func firstOf(all ...error) error { return cmp.Or(all...) }
 
 // keptTokens are the tokens where they are kept.
-type keptTokens struct{ keeper service.TokenKeeper }
+type keptTokens struct{ keeper control.TokenKeeper }
 
 // CreateToken makes a token.
-func (k keptTokens) CreateToken(ctx context.Context, q view.TokenRequest) (*view.NewToken, error) {
+func (k keptTokens) CreateToken(ctx context.Context, q v1.TokenRequest) (*v1.NewToken, error) {
 	body, err := json.Marshal(q)
 	if err != nil {
 		return nil, err
 	}
 	made, text, err := k.keeper.CreateToken(operating(ctx), body)
-	return &view.NewToken{Token: made, Text: text}, err
+	return &v1.NewToken{Token: made, Text: text}, err
 }
 
 // Tokens returns all tokens.
-func (k keptTokens) Tokens(ctx context.Context) ([]*view.Token, error) { return k.keeper.Tokens(ctx) }
+func (k keptTokens) Tokens(ctx context.Context) ([]*v1.Token, error) { return k.keeper.Tokens(ctx) }
 
 // RevokeToken ends a token.
-func (k keptTokens) RevokeToken(ctx context.Context, id string) (*view.Token, error) {
+func (k keptTokens) RevokeToken(ctx context.Context, id string) (*v1.Token, error) {
 	return k.keeper.RevokeToken(operating(ctx), id)
 }
 
@@ -176,10 +176,10 @@ func (c tokenCreateCmd) Run(ctx context.Context, t *terminal.Terminal) error {
 }
 
 // request returns the request of the flags.
-func (c tokenCreateCmd) request(now time.Time) (q view.TokenRequest, err error) {
+func (c tokenCreateCmd) request(now time.Time) (q v1.TokenRequest, err error) {
 	switch {
 	case c.Role != "":
-		q.Grants = append(q.Grants, access.Grant{Role: access.Role(c.Role), Collections: c.Collection})
+		q.Grants = append(q.Grants, auth.Grant{Role: auth.Role(c.Role), Collections: c.Collection})
 	case len(c.Collection) > 0:
 		return q, terminal.Usagef("--collection says what --role is for, and there is none")
 	case len(c.Grant) == 0:
@@ -187,7 +187,7 @@ func (c tokenCreateCmd) request(now time.Time) (q view.TokenRequest, err error) 
 			"such as --role reader, or --role operator --collection partners")
 	}
 	for _, text := range c.Grant {
-		g, err := access.ParseGrant(text)
+		g, err := auth.ParseGrant(text)
 		if err != nil {
 			return q, terminal.Usagef("--grant: %v", err)
 		}
@@ -247,14 +247,14 @@ func (c tokenListCmd) Run(ctx context.Context, t *terminal.Terminal) error {
 		}
 		now := time.Now()
 		return terminal.PrintList(t, all, `no tokens: create one with "carillon token create --role admin"`,
-			[]string{"ID", "NAME", "ROLES", "CREATED", "STATE"}, func(one *view.Token) []string {
+			[]string{"ID", "NAME", "ROLES", "CREATED", "STATE"}, func(one *v1.Token) []string {
 				return []string{one.ID, one.Name, grantsOf(one), terminal.Ago(one.Created, now), validityOf(one, now)}
 			})
 	})
 }
 
 // grantsOf are the roles of a token, for people.
-func grantsOf(t *view.Token) string {
+func grantsOf(t *v1.Token) string {
 	texts := make([]string, len(t.Grants))
 	for i, g := range t.Grants {
 		texts[i] = g.String()
@@ -263,7 +263,7 @@ func grantsOf(t *view.Token) string {
 }
 
 // validityOf says whether a token is good, for people.
-func validityOf(t *view.Token, now time.Time) string {
+func validityOf(t *v1.Token, now time.Time) string {
 	switch {
 	case t.Problem != "":
 		return t.Problem
@@ -311,7 +311,7 @@ func (c tokenRevokeCmd) Run(ctx context.Context, t *terminal.Terminal) error {
 }
 
 // tokenOf returns the id of the token that has an id or, alone of those that are not revoked, a name.
-func tokenOf(all []*view.Token, name string) (id string, err error) {
+func tokenOf(all []*v1.Token, name string) (id string, err error) {
 	for _, t := range all {
 		switch {
 		case t.ID == name:

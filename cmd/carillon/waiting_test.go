@@ -10,7 +10,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
-	"github.com/carillon-sched/carillon/integration/freeport"
+	"github.com/carillon-sched/carillon/integration/testkit/freeport"
 )
 
 // readiness returns what `carillon health` says of an address; "" when it is ready.

@@ -4,7 +4,7 @@
 //
 //	row ─┬─ method, path ──────► package rest: routes, query parameters, conditions
 //	     ├─ subject ───────────► package natsapi: endpoints; natsapi/permit: permissions of NATS users
-//	     ├─ right ─────────────► package access: the permission of the caller
+//	     ├─ right ─────────────► package auth: the permission of the caller
 //	     ├─ body, answer, … ───► package rest/openapi: the OpenAPI document
 //	     └─ path and subject ──► package client: the NATS request for a path
 //

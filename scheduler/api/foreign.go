@@ -3,7 +3,7 @@ package api
 import (
 	"net/http"
 
-	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/auth"
 )
 
 // Prefixes of the paths of Azure's resource manager: of a subscription, of a resource group and of its resources.
@@ -18,47 +18,47 @@ const (
 var azureOperations = []Operation{
 	{
 		ID: "armListCollections", Summary: "List the collections of a resource group", Style: Managed,
-		Method: "GET", Path: "/jobCollections", Right: access.ReadAny, Answer: "CollectionList",
+		Method: "GET", Path: "/jobCollections", Right: auth.ReadAny, Answer: "CollectionList",
 	},
 	{
 		ID: "armListSubscriptions", Summary: "List the subscriptions that have collections", Style: Manager,
-		Method: "GET", Path: "/subscriptions", Right: access.ReadAny, Answer: "ArmResourceList",
+		Method: "GET", Path: "/subscriptions", Right: auth.ReadAny, Answer: "ArmResourceList",
 	},
 	{
 		ID: "armGetSubscription", Summary: "Show a subscription", Text: "Every name is a subscription.", Style: Manager,
-		Method: "GET", Path: AzureSubscription, Right: access.Known, Answer: "ArmResource",
+		Method: "GET", Path: AzureSubscription, Right: auth.Known, Answer: "ArmResource",
 	},
 	{
 		ID: "armListResourceGroups", Summary: "List the resource groups that have collections", Style: Manager,
-		Method: "GET", Path: AzureSubscription + "/resourceGroups", Right: access.ReadAny, Answer: "ArmResourceList",
+		Method: "GET", Path: AzureSubscription + "/resourceGroups", Right: auth.ReadAny, Answer: "ArmResourceList",
 	},
 	{
 		ID: "armGetResourceGroup", Summary: "Show a resource group", Text: "Every name is a resource group. The answer to HEAD is 204.",
-		Style: Manager, Method: "GET", Path: AzureGroup, Right: access.Known, Answer: "ArmResource",
+		Style: Manager, Method: "GET", Path: AzureGroup, Right: auth.Known, Answer: "ArmResource",
 	},
 	{
 		ID: "armPutResourceGroup", Summary: "Acknowledge a resource group", Text: "The scheduler stores nothing.", Style: Manager,
-		Method: "PUT", Path: AzureGroup, Right: access.Known, Body: "ArmResource", MayEmpty: true, Answer: "ArmResource", Statuses: put,
+		Method: "PUT", Path: AzureGroup, Right: auth.Known, Body: "ArmResource", MayEmpty: true, Answer: "ArmResource", Statuses: put,
 	},
 	{
 		ID: "armDeleteResourceGroup", Summary: "Delete a resource group without collections", Style: Manager,
-		Method: "DELETE", Path: AzureGroup, Right: access.Administer, Errors: []int{http.StatusConflict},
+		Method: "DELETE", Path: AzureGroup, Right: auth.Administer, Errors: []int{http.StatusConflict},
 	},
 	{
 		ID: "armListProviders", Summary: "List the resource providers", Style: Manager,
-		Method: "GET", Path: AzureSubscription + "/providers", Right: access.Known, Answer: "ArmResourceList",
+		Method: "GET", Path: AzureSubscription + "/providers", Right: auth.Known, Answer: "ArmResourceList",
 	},
 	{
 		ID: "armGetProvider", Summary: "Show the resource provider Microsoft.Scheduler", Style: Manager,
-		Method: "GET", Path: AzureSubscription + AzureProvider, Right: access.Known, Answer: "ArmResource",
+		Method: "GET", Path: AzureSubscription + AzureProvider, Right: auth.Known, Answer: "ArmResource",
 	},
 	{
 		ID: "armRegisterProvider", Summary: "Register Microsoft.Scheduler", Style: Manager,
-		Method: "POST", Path: AzureSubscription + AzureProvider + "/register", Right: access.Known, Answer: "ArmResource",
+		Method: "POST", Path: AzureSubscription + AzureProvider + "/register", Right: auth.Known, Answer: "ArmResource",
 	},
 	{
 		ID: "armListSubscriptionCollections", Summary: "List the collections of a subscription", Style: Manager,
-		Method: "GET", Path: AzureSubscription + AzureProvider + "/jobCollections", Right: access.ReadAny, Answer: "CollectionList",
+		Method: "GET", Path: AzureSubscription + AzureProvider + "/jobCollections", Right: auth.ReadAny, Answer: "CollectionList",
 	},
 }
 
@@ -84,51 +84,51 @@ var awxQuery = []Param{
 var awxOperations = []Operation{
 	{
 		ID: "awxPreviewSchedule", Summary: "Preview the next ten occurrences of a recurrence", Style: AWX,
-		Method: "POST", Path: awxSchedules + "preview/", Right: access.Known,
+		Method: "POST", Path: awxSchedules + "preview/", Right: auth.Known,
 		Body: "AWXPreviewRequest", Answer: "AWXPreviewed", Errors: []int{http.StatusBadRequest},
 	},
 	{
 		ID: "awxListZones", Summary: "List the time zones", Style: AWX,
-		Method: "GET", Path: awxSchedules + "zoneinfo/", Right: access.Known, Answer: "AwxZoneList",
+		Method: "GET", Path: awxSchedules + "zoneinfo/", Right: auth.Known, Answer: "AwxZoneList",
 	},
 	{
 		ID: "awxListSchedules", Summary: "List the schedules", Style: AWX,
-		Method: "GET", Path: awxSchedules, Right: access.ReadAny,
+		Method: "GET", Path: awxSchedules, Right: auth.ReadAny,
 		Query: awxQuery, Answer: "AWXScheduleList", Errors: []int{http.StatusBadRequest, http.StatusNotFound},
 	},
 	{
 		ID: "awxCreateSchedule", Summary: "Create a schedule of the template in the document", Style: AWX,
-		Method: "POST", Path: awxSchedules, Right: access.OperateAny,
+		Method: "POST", Path: awxSchedules, Right: auth.OperateAny,
 		Body: "AWXScheduleRequest", Answer: "AWXSchedule", Statuses: []int{http.StatusCreated},
 		Errors: []int{http.StatusBadRequest, http.StatusConflict},
 	},
 	{
 		ID: "awxGetSchedule", Summary: "Show a schedule", Style: AWX,
-		Method: "GET", Path: awxSchedules + "{id}/", Right: access.ReadAny, Answer: "AWXSchedule", Errors: missing,
+		Method: "GET", Path: awxSchedules + "{id}/", Right: auth.ReadAny, Answer: "AWXSchedule", Errors: missing,
 	},
 	{
 		ID: "awxPutSchedule", Summary: "Replace a schedule", Text: "The schedule takes the current action of its template.", Style: AWX,
-		Method: "PUT", Path: awxSchedules + "{id}/", Right: access.OperateAny,
+		Method: "PUT", Path: awxSchedules + "{id}/", Right: auth.OperateAny,
 		Body: "AWXScheduleRequest", Answer: "AWXSchedule", Errors: []int{http.StatusBadRequest, http.StatusNotFound},
 	},
 	{
 		ID: "awxPatchSchedule", Summary: "Change a schedule", Style: AWX,
-		Method: "PATCH", Path: awxSchedules + "{id}/", Right: access.OperateAny,
+		Method: "PATCH", Path: awxSchedules + "{id}/", Right: auth.OperateAny,
 		Body: "AWXScheduleRequest", Answer: "AWXSchedule", Errors: []int{http.StatusBadRequest, http.StatusNotFound},
 	},
 	{
 		ID: "awxDeleteSchedule", Summary: "Delete a schedule", Style: AWX,
-		Method: "DELETE", Path: awxSchedules + "{id}/", Right: access.OperateAny,
+		Method: "DELETE", Path: awxSchedules + "{id}/", Right: auth.OperateAny,
 		Statuses: []int{http.StatusNoContent}, Errors: []int{http.StatusBadRequest, http.StatusNotFound},
 	},
 	{
 		ID: "awxListTemplateSchedules", Summary: "List the schedules of a template", Style: AWX,
-		Method: "GET", Path: awxTemplate, Right: access.Read,
+		Method: "GET", Path: awxTemplate, Right: auth.Read,
 		Query: awxQuery, Answer: "AWXScheduleList", Errors: []int{http.StatusBadRequest, http.StatusNotFound},
 	},
 	{
 		ID: "awxCreateTemplateSchedule", Summary: "Create a schedule of a template", Style: AWX,
-		Method: "POST", Path: awxTemplate, Right: access.Operate,
+		Method: "POST", Path: awxTemplate, Right: auth.Operate,
 		Body: "AWXScheduleRequest", Answer: "AWXSchedule", Statuses: []int{http.StatusCreated},
 		Errors: []int{http.StatusBadRequest, http.StatusNotFound, http.StatusConflict},
 	},

@@ -5,7 +5,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/auth"
 )
 
 // Operation is a row of the table.
@@ -18,7 +18,7 @@ type Operation struct {
 
 	Method, Path string
 	Served       string // the pattern of the path in the HTTP server, where it differs
-	Right        access.Right
+	Right        auth.Right
 
 	// Subject is the request's subject over NATS, below <prefix>.api. Default: the operation is not available over NATS.
 	Subject   string

@@ -4,9 +4,9 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
+	"github.com/carillon-sched/carillon/scheduler/audit"
 	"github.com/carillon-sched/carillon/scheduler/forecast"
-	"github.com/carillon-sched/carillon/scheduler/trail"
-	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // Param is a query parameter.
@@ -53,7 +53,7 @@ var (
 
 	page = []Param{
 		{
-			Name: "$top", Kind: Number, Min: 1, Max: view.MaxPage, Default: view.MaxPage, Page: true,
+			Name: "$top", Kind: Number, Min: 1, Max: v1.MaxPage, Default: v1.MaxPage, Page: true,
 			Text: "how many entries the page has at most",
 		},
 		{Name: "$skip", Kind: Number, Page: true, Text: "how many entries to skip before it"},
@@ -101,10 +101,10 @@ var (
 	}, follow, []Param{{
 		Name: "as", Kind: Word, Words: []string{"ndjson", "sse"}, Tail: true, HTTP: true, Text: "the form of a live tail",
 	}})
-	audit = slices.Concat(page, []Param{
-		{Name: "kind", Kind: Word, Words: words(trail.Kinds), Text: "only changes to such objects"},
+	changes = slices.Concat(page, []Param{
+		{Name: "kind", Kind: Word, Words: words(audit.Kinds), Text: "only changes to such objects"},
 		{Name: "who", Text: "only changes by the caller of that name"},
-		{Name: "op", Kind: Word, Words: trail.Ops, Text: "only such changes"},
+		{Name: "op", Kind: Word, Words: audit.Ops, Text: "only such changes"},
 		{Name: "since", Kind: Instant, Text: "only changes at that time or later"},
 		{Name: "until", Kind: Instant, Page: true, Text: "only changes before that time"},
 	}, follow)

@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/auth"
 	"github.com/carillon-sched/carillon/scheduler/schema"
 )
 
@@ -38,13 +38,13 @@ var Operations = slices.Concat(collectionOperations, jobOperations, historyOpera
 var collectionOperations = []Operation{
 	{
 		ID: "listCollections", Summary: "List the collections", Group: collections,
-		Method: "GET", Path: "/jobCollections", Right: access.ReadAny,
+		Method: "GET", Path: "/jobCollections", Right: auth.ReadAny,
 		Subject: "collection-list", Returns: "a page of collections, by name",
 		Answer: "CollectionList",
 	},
 	{
 		ID: "putCollection", Summary: "Create or replace a collection", Text: dryText, Group: collections,
-		Method: "PUT", Path: "/jobCollections/{c}", Right: access.Administer,
+		Method: "PUT", Path: "/jobCollections/{c}", Right: auth.Administer,
 		Subject: "collection-put.{c}", Returns: "the collection",
 		Query: []Param{dryRun}, Body: "Collection", MayEmpty: true, Conditional: true, Tagged: true,
 		Answer: "ShownCollection", Statuses: put, Errors: []int{http.StatusConflict},
@@ -52,38 +52,38 @@ var collectionOperations = []Operation{
 	},
 	{
 		ID: "getCollection", Summary: "Show a collection", Group: collections,
-		Method: "GET", Path: "/jobCollections/{c}", Right: access.Read,
+		Method: "GET", Path: "/jobCollections/{c}", Right: auth.Read,
 		Subject: "collection-get.{c}", Returns: "the collection",
 		Tagged: true, Answer: "ShownCollection", Errors: missing,
 	},
 	{
 		ID: "patchCollection", Summary: "Merge into a collection (RFC 7396)", Text: dryText, Group: collections,
-		Method: "PATCH", Path: "/jobCollections/{c}", Right: access.Administer,
+		Method: "PATCH", Path: "/jobCollections/{c}", Right: auth.Administer,
 		Subject: "collection-patch.{c}", Returns: "the collection",
 		Query: []Param{dryRun}, Body: "CollectionPatch", Conditional: true, Tagged: true,
 		Answer: "ShownCollection", Errors: refused,
 	},
 	{
 		ID: "deleteCollection", Summary: "Delete a collection with its jobs and histories", Group: collections,
-		Method: "DELETE", Path: "/jobCollections/{c}", Right: access.Administer,
+		Method: "DELETE", Path: "/jobCollections/{c}", Right: auth.Administer,
 		Subject: "collection-delete.{c}", Returns: "nothing",
 		Query: []Param{{Name: "onlyEmpty", Kind: Flag, Text: "409 while it has any jobs"}}, Conditional: true, Errors: refused,
 	},
 	{
 		ID: "enableCollection", Summary: "Enable a collection: its jobs run", Group: collections,
-		Method: "POST", Path: "/jobCollections/{c}/enable", Right: access.Administer,
+		Method: "POST", Path: "/jobCollections/{c}/enable", Right: auth.Administer,
 		Subject: "collection-enable.{c}", Returns: "the collection",
 		Bare: true, Conditional: true, Tagged: true, Answer: "ShownCollection", Silent: true, Errors: missing,
 	},
 	{
 		ID: "disableCollection", Summary: "Disable a collection: its jobs do not run", Group: collections,
-		Method: "POST", Path: "/jobCollections/{c}/disable", Right: access.Administer,
+		Method: "POST", Path: "/jobCollections/{c}/disable", Right: auth.Administer,
 		Subject: "collection-disable.{c}", Returns: "the collection",
 		Bare: true, Conditional: true, Tagged: true, Answer: "ShownCollection", Silent: true, Errors: missing,
 	},
 	{
 		ID: "cancelCollection", Summary: "Cancel all active occurrences of a collection", Text: cancelText, Group: jobs,
-		Method: "POST", Path: "/jobCollections/{c}/cancel", Right: access.Operate,
+		Method: "POST", Path: "/jobCollections/{c}/cancel", Right: auth.Operate,
 		Subject: "collection-cancel.{c}", Returns: "the ids of the occurrences that were canceled",
 		Body: "CancelCollectionRequest", MayEmpty: true, ConditionalNATS: true, Answer: "Cancellation", Errors: missing,
 	},
@@ -92,116 +92,116 @@ var collectionOperations = []Operation{
 var jobOperations = []Operation{
 	{
 		ID: "listJobs", Summary: "List the jobs of a collection by name", Group: jobs,
-		Method: "GET", Path: "/jobCollections/{c}/jobs", Right: access.Read,
+		Method: "GET", Path: "/jobCollections/{c}/jobs", Right: auth.Read,
 		Subject: "list.{c}", Returns: "a page of jobs, by name",
 		Query: search, Answer: "JobList", Errors: missing,
 	},
 	{
 		ID: "listAllJobs", Summary: "List all jobs by collection and name", Group: jobs,
-		Method: "GET", Path: "/jobs", Right: access.ReadAny,
+		Method: "GET", Path: "/jobs", Right: auth.ReadAny,
 		Subject: "list", Returns: "a page of the jobs of all collections, by collection and name",
 		Query: search, Answer: "JobList",
 	},
 	{
 		ID: "createJob", Summary: "Create a job under a generated name", Text: dryText, Group: jobs,
-		Method: "POST", Path: "/jobCollections/{c}/jobs", Right: access.Operate,
+		Method: "POST", Path: "/jobCollections/{c}/jobs", Right: auth.Operate,
 		Query: editing, Body: "Job", Tagged: true, Answer: "ShownJob", Statuses: put, Located: true, Errors: refused,
 	},
 	{
 		ID: "putJob", Summary: "Create or replace a job", Text: dryText, Group: jobs,
-		Method: "PUT", Path: "/jobCollections/{c}/jobs/{j}", Right: access.Operate,
+		Method: "PUT", Path: "/jobCollections/{c}/jobs/{j}", Right: auth.Operate,
 		Subject: "put.{c}.{j}", Published: true, Returns: "the job",
 		Query: editing, Body: "Job", Conditional: true, Tagged: true, Answer: "ShownJob", Statuses: put, Errors: refused,
 	},
 	{
 		ID: "getJob", Summary: "Show a job", Group: jobs,
-		Method: "GET", Path: "/jobCollections/{c}/jobs/{j}", Right: access.Read,
+		Method: "GET", Path: "/jobCollections/{c}/jobs/{j}", Right: auth.Read,
 		Subject: "get.{c}.{j}", Returns: "the job",
 		Tagged: true, Answer: "ShownJob", Errors: missing,
 	},
 	{
 		ID: "patchJob", Summary: "Merge into a job (RFC 7396)", Text: dryText, Group: jobs,
-		Method: "PATCH", Path: "/jobCollections/{c}/jobs/{j}", Right: access.Operate,
+		Method: "PATCH", Path: "/jobCollections/{c}/jobs/{j}", Right: auth.Operate,
 		Subject: "patch.{c}.{j}", Published: true, Returns: "the job",
 		Query: editing, Body: "JobPatch", Conditional: true, Tagged: true, Answer: "ShownJob", Errors: refused,
 	},
 	{
 		ID: "deleteJob", Summary: "Delete a job with its history", Group: jobs,
-		Method: "DELETE", Path: "/jobCollections/{c}/jobs/{j}", Right: access.Operate,
+		Method: "DELETE", Path: "/jobCollections/{c}/jobs/{j}", Right: auth.Operate,
 		Subject: "delete.{c}.{j}", Published: true, Returns: "nothing",
 		Conditional: true, Errors: missing,
 	},
 	{
 		ID: "runJob", Summary: "Run a job now, in addition to its schedule", Text: bodyText, Group: jobs,
-		Method: "POST", Path: "/jobCollections/{c}/jobs/{j}/run", Right: access.Operate,
+		Method: "POST", Path: "/jobCollections/{c}/jobs/{j}/run", Right: auth.Operate,
 		Subject: "run.{c}.{j}", Published: true, Returns: "the id of the occurrence",
 		Body: "RunRequest", MayEmpty: true, Conditional: true, Answer: "StartedRun", Silent: true, Errors: refused,
 	},
 	{
 		ID: "resubmitJob", Summary: "Repeat a failed, skipped or postponed occurrence", Group: jobs,
-		Method: "POST", Path: "/jobCollections/{c}/jobs/{j}/resubmit", Right: access.Operate,
+		Method: "POST", Path: "/jobCollections/{c}/jobs/{j}/resubmit", Right: auth.Operate,
 		Subject: "resubmit.{c}.{j}", Published: true, Returns: "the ids of the occurrence and of its original",
 		Body: "ResubmitRequest", Answer: "Resubmitted", Errors: refused,
 	},
 	{
 		ID: "enableJob", Summary: "Enable a disabled or paused job", Group: jobs,
-		Method: "POST", Path: "/jobCollections/{c}/jobs/{j}/enable", Right: access.Operate,
+		Method: "POST", Path: "/jobCollections/{c}/jobs/{j}/enable", Right: auth.Operate,
 		Subject: "enable.{c}.{j}", Published: true, Returns: "the job",
 		Bare: true, Conditional: true, Tagged: true, Answer: "ShownJob", Errors: refused,
 	},
 	{
 		ID: "disableJob", Summary: "Disable a job", Group: jobs,
-		Method: "POST", Path: "/jobCollections/{c}/jobs/{j}/disable", Right: access.Operate,
+		Method: "POST", Path: "/jobCollections/{c}/jobs/{j}/disable", Right: auth.Operate,
 		Subject: "disable.{c}.{j}", Published: true, Returns: "the job",
 		Bare: true, Conditional: true, Tagged: true, Answer: "ShownJob", Errors: refused,
 	},
 	{
 		ID: "pauseJob", Summary: "Pause a job until a time", Text: "The job resumes automatically.", Group: jobs,
-		Method: "POST", Path: "/jobCollections/{c}/jobs/{j}/pause", Right: access.Operate,
+		Method: "POST", Path: "/jobCollections/{c}/jobs/{j}/pause", Right: auth.Operate,
 		Subject: "pause.{c}.{j}", Published: true, Returns: "the job",
 		Body: "PauseRequest", Conditional: true, Tagged: true, Answer: "ShownJob", Errors: refused,
 	},
 	{
 		ID: "cancelJob", Summary: "Cancel active occurrences of a job", Text: cancelText, Group: jobs,
-		Method: "POST", Path: "/jobCollections/{c}/jobs/{j}/cancel", Right: access.Operate,
+		Method: "POST", Path: "/jobCollections/{c}/jobs/{j}/cancel", Right: auth.Operate,
 		Subject: "cancel.{c}.{j}", Returns: "the ids of the occurrences that were canceled",
 		Body: "CancelRequest", MayEmpty: true, ConditionalNATS: true, Answer: "Cancellation", Errors: refused,
 	},
 	{
 		ID: "tryJob", Summary: "Test a job with a single attempt now", Group: jobs,
 		Text:   "The scheduler stores no record and does not retry. Without a document, or with {\"data\": {…}}, it tries the stored job.",
-		Method: "POST", Path: "/jobCollections/{c}/jobs/{j}/try", Right: access.Operate,
+		Method: "POST", Path: "/jobCollections/{c}/jobs/{j}/try", Right: auth.Operate,
 		Subject: "try.{c}.{j}", Returns: "what became of one attempt of the job",
 		Body: "Job", MayEmpty: true, Abortable: true, Answer: "Trial", Errors: refused,
 	},
 	{
 		ID: "preview", Summary: "Show when a job would run", Text: "The scheduler stores nothing.", Group: jobs,
-		Method: "POST", Path: "/preview", Right: access.Known,
+		Method: "POST", Path: "/preview", Right: auth.Known,
 		Subject: "preview", Returns: "when a job would run",
 		Body: "PreviewRequest", Abortable: true, Answer: "Previewed",
 	},
 	{
 		ID: "createOperation", Summary: "Apply one change to many jobs", Group: jobs,
 		Text:   "With dryRun, the answer is 200 with the operation, and no job changes.",
-		Method: "POST", Path: "/operations", Right: access.OperateAny,
+		Method: "POST", Path: "/operations", Right: auth.OperateAny,
 		Subject: "operation-create", Scoped: true, Returns: "the operation",
 		Query: []Param{ofCollection}, Body: "OperationRequest", Answer: "Operation", Statuses: put,
 	},
 	{
 		ID: "listOperations", Summary: "List recent operations, newest first", Text: "The scheduler keeps them for 7 days.", Group: jobs,
-		Method: "GET", Path: "/operations", Right: access.ReadAny,
+		Method: "GET", Path: "/operations", Right: auth.ReadAny,
 		Subject: "operation-list", Scoped: true, Returns: "operations, the newest first",
 		Query: []Param{ofCollection}, Answer: "OperationList",
 	},
 	{
 		ID: "getOperation", Summary: "Show an operation", Group: jobs,
-		Method: "GET", Path: "/operations/{id}", Right: access.ReadAny,
+		Method: "GET", Path: "/operations/{id}", Right: auth.ReadAny,
 		Subject: "operation-get.{id}", Scoped: true, Returns: "the operation",
 		Query: []Param{ofCollection}, Answer: "Operation", Errors: missing,
 	},
 	{
 		ID: "cancelOperation", Summary: "Stop an operation between jobs", Group: jobs,
-		Method: "POST", Path: "/operations/{id}/cancel", Right: access.OperateAny,
+		Method: "POST", Path: "/operations/{id}/cancel", Right: auth.OperateAny,
 		Subject: "operation-cancel.{id}", Scoped: true, Returns: "the operation",
 		Query: []Param{ofCollection}, Bare: true, Answer: "Operation", Errors: missing,
 	},
@@ -210,25 +210,25 @@ var jobOperations = []Operation{
 var historyOperations = []Operation{
 	{
 		ID: "jobHistory", Summary: "List the records of a job, newest first", Text: eventText, Group: past,
-		Method: "GET", Path: "/jobCollections/{c}/jobs/{j}/history", Right: access.Read,
+		Method: "GET", Path: "/jobCollections/{c}/jobs/{j}/history", Right: auth.Read,
 		Subject: "history.{c}.{j}", Follow: "follow.{c}.{j}", Returns: "a page of records, newest first",
 		Query: history, Answer: "HistoryRecordList", Line: "HistoryRecord", Events: true, Errors: missing,
 	},
 	{
 		ID: "collectionHistory", Summary: "List the records of a collection, newest first", Text: eventText, Group: past,
-		Method: "GET", Path: "/jobCollections/{c}/history", Right: access.Read,
+		Method: "GET", Path: "/jobCollections/{c}/history", Right: auth.Read,
 		Subject: "history.{c}", Follow: "follow.{c}", Returns: "a page of the records of a collection, newest first",
 		Query: history, Answer: "HistoryRecordList", Line: "HistoryRecord", Events: true, Errors: missing,
 	},
 	{
 		ID: "history", Summary: "List all records, newest first", Text: eventText, Group: past,
-		Method: "GET", Path: "/history", Right: access.ReadAny,
+		Method: "GET", Path: "/history", Right: auth.ReadAny,
 		Subject: "history", Follow: "follow", Returns: "a page of the records of all jobs, newest first",
 		Query: history, Answer: "HistoryRecordList", Line: "HistoryRecord", Events: true,
 	},
 	{
 		ID: "why", Summary: "Explain why a job ran at a time, or did not", Group: past,
-		Method: "GET", Path: "/jobCollections/{c}/jobs/{j}/why", Right: access.Read,
+		Method: "GET", Path: "/jobCollections/{c}/jobs/{j}/why", Right: auth.Read,
 		Subject: "why.{c}.{j}", Returns: "why the job ran at a time, or did not",
 		Query: []Param{{
 			Name: "at", Text: "when, such as 2026-03-02T09:00, now or -2h; default: the latest instant that did not run, else the next one",
@@ -237,7 +237,7 @@ var historyOperations = []Operation{
 	},
 	{
 		ID: "account", Summary: "List all due times of a period with their records", Group: past,
-		Method: "GET", Path: "/jobCollections/{c}/jobs/{j}/account", Right: access.Read,
+		Method: "GET", Path: "/jobCollections/{c}/jobs/{j}/account", Right: auth.Read,
 		Subject: "account.{c}.{j}", Returns: "all instants that were due in a period, with their records",
 		Query: []Param{
 			{Name: "from", Text: "where the period begins, such as 2026-03-02T09:00Z or -24h; required"},
@@ -247,119 +247,119 @@ var historyOperations = []Operation{
 	},
 	{
 		ID: "forecast", Summary: "Forecast runs per minute", Text: "The report suggests how to flatten peaks.", Group: past,
-		Method: "GET", Path: "/forecast", Right: access.ReadAny,
+		Method: "GET", Path: "/forecast", Right: auth.ReadAny,
 		Subject: "forecast", Scoped: true, Returns: "what is planned, minute by minute",
 		Query: planned, Answer: "Forecast", Errors: missing,
 	},
 	{
 		ID: "jobRuns", Summary: "Export a job's coming runs as a calendar", Group: past,
-		Method: "GET", Path: "/jobCollections/{c}/jobs/{j}/runs.ics", Right: access.Read,
+		Method: "GET", Path: "/jobCollections/{c}/jobs/{j}/runs.ics", Right: auth.Read,
 		Query: runs, Tag304: true, Media: "text/calendar", Errors: missing,
 	},
 	{
 		ID: "collectionRuns", Summary: "Export a collection's coming runs as a calendar", Group: past,
-		Method: "GET", Path: "/jobCollections/{c}/runs.ics", Right: access.Read,
+		Method: "GET", Path: "/jobCollections/{c}/runs.ics", Right: auth.Read,
 		Query: runs, Tag304: true, Media: "text/calendar", Errors: missing,
 	},
 	{
 		ID: "runs", Summary: "Export all coming runs as a calendar", Group: past,
-		Method: "GET", Path: "/runs.ics", Right: access.ReadAny,
+		Method: "GET", Path: "/runs.ics", Right: auth.ReadAny,
 		Query: runs, Tag304: true, Media: "text/calendar",
 	},
 	{
 		ID: "jobAudit", Summary: "List who changed a job, newest first", Text: tailText, Group: administration,
-		Method: "GET", Path: "/jobCollections/{c}/jobs/{j}/audit", Right: access.Administer,
+		Method: "GET", Path: "/jobCollections/{c}/jobs/{j}/audit", Right: auth.Administer,
 		Subject: "audit.{c}.{j}", Follow: "follow-audit.{c}.{j}", Returns: "a page of who changed the job, newest first",
-		Query: audit, Answer: "AuditRecordList", Line: "AuditRecord",
+		Query: changes, Answer: "AuditRecordList", Line: "AuditRecord",
 	},
 	{
 		ID: "collectionAudit", Summary: "List who changed a collection, newest first", Text: tailText, Group: administration,
-		Method: "GET", Path: "/jobCollections/{c}/audit", Right: access.Administer,
+		Method: "GET", Path: "/jobCollections/{c}/audit", Right: auth.Administer,
 		Subject: "audit.{c}", Follow: "follow-audit.{c}", Returns: "a page of who changed a collection and its jobs, newest first",
-		Query: audit, Answer: "AuditRecordList", Line: "AuditRecord",
+		Query: changes, Answer: "AuditRecordList", Line: "AuditRecord",
 	},
 	{
 		ID: "audit", Summary: "List all changes, newest first", Text: tailText, Group: administration,
-		Method: "GET", Path: "/audit", Right: access.Administer,
+		Method: "GET", Path: "/audit", Right: auth.Administer,
 		Subject: "audit", Follow: "follow-audit", Returns: "a page of who changed what, newest first",
-		Query: audit, Answer: "AuditRecordList", Line: "AuditRecord",
+		Query: changes, Answer: "AuditRecordList", Line: "AuditRecord",
 	},
 }
 
 var adminOperations = []Operation{
 	{
 		ID: "listSecrets", Summary: "List the shared secrets without their values", Group: administration,
-		Method: "GET", Path: "/secrets", Right: access.Administer,
+		Method: "GET", Path: "/secrets", Right: auth.Administer,
 		Subject: "secret-list", Returns: "all shared secrets, without their values",
 		Answer: "SharedSecretList",
 	},
 	{
 		ID: "putSecret", Summary: "Create or replace a shared secret", Group: administration,
-		Method: "PUT", Path: "/secrets/{name}", Right: access.Administer,
+		Method: "PUT", Path: "/secrets/{name}", Right: auth.Administer,
 		Subject: "secret-put.{name}", Returns: "the secret, without its value",
 		Body: "SharedSecretRequest", Answer: "SharedSecret", Statuses: put,
 	},
 	{
 		ID: "deleteSecret", Summary: "Delete a shared secret", Group: administration,
-		Method: "DELETE", Path: "/secrets/{name}", Right: access.Administer,
+		Method: "DELETE", Path: "/secrets/{name}", Right: auth.Administer,
 		Subject: "secret-delete.{name}", Returns: "nothing",
 		Query: []Param{{Name: "force", Kind: Flag, Text: "also while jobs refer to it"}}, Errors: refused,
 	},
 	{
 		ID: "rotateSecrets", Summary: "Seal all secrets with the first key", Group: administration,
-		Method: "POST", Path: "/secrets/rotate", Served: "/secrets/{name}", Right: access.Administer,
+		Method: "POST", Path: "/secrets/rotate", Served: "/secrets/{name}", Right: auth.Administer,
 		Subject: "secret-rotate", Returns: "what was sealed again",
 		Bare: true, Answer: "Rotation",
 	},
 	{
 		ID: "listTokens", Summary: "List the access tokens without their texts", Group: administration,
-		Method: "GET", Path: "/tokens", Right: access.Administer,
+		Method: "GET", Path: "/tokens", Right: auth.Administer,
 		Answer: "TokenList",
 	},
 	{
 		ID: "createToken", Summary: "Create an access token and show its text once", Group: administration,
-		Method: "POST", Path: "/tokens", Right: access.Administer,
+		Method: "POST", Path: "/tokens", Right: auth.Administer,
 		Body: "TokenRequest", Answer: "NewToken", Statuses: []int{http.StatusCreated},
 	},
 	{
 		ID: "revokeToken", Summary: "Revoke an access token", Group: administration,
-		Method: "DELETE", Path: "/tokens/{id}", Right: access.Administer,
+		Method: "DELETE", Path: "/tokens/{id}", Right: auth.Administer,
 		Answer: "Token", Errors: missing,
 	},
 	{
 		ID: "doctor", Summary: "Check that every job is scheduled", Text: "It compares jobs with batons.", Group: administration,
-		Method: "POST", Path: "/doctor", Right: access.Administer,
+		Method: "POST", Path: "/doctor", Right: auth.Administer,
 		Query: []Param{{Name: "fix", Kind: Flag, Text: "repair all findings"}}, Bare: true, Abortable: true,
 		Answer: "DoctorReport",
 	},
 	{
 		ID: "healthz", Summary: "Report that the process is alive", Group: administration,
-		Method: "GET", Path: "/healthz", Right: access.Open,
+		Method: "GET", Path: "/healthz", Right: auth.Open,
 		Answer: "ProcessStatus",
 	},
 	{
 		ID: "readyz", Summary: "Report whether the process can serve", Group: administration,
-		Method: "GET", Path: "/readyz", Right: access.Open,
+		Method: "GET", Path: "/readyz", Right: auth.Open,
 		Answer: "ProcessStatus", Errors: []int{http.StatusInternalServerError, http.StatusServiceUnavailable},
 	},
 	{
 		ID: "metrics", Summary: "Export metrics for Prometheus", Group: administration,
-		Method: "GET", Path: "/metrics", Right: access.Read,
+		Method: "GET", Path: "/metrics", Right: auth.Read,
 		Media: "text/plain", Errors: missing,
 	},
 	{
 		ID: "jobSchema", Summary: "Show the JSON Schema of a job", Group: administration,
-		Method: "GET", Path: "/schemas/job.json", Right: access.Open,
+		Method: "GET", Path: "/schemas/job.json", Right: auth.Open,
 		Tagged: true, Answer: "JSONSchema", Media: schema.MediaType,
 	},
 	{
 		ID: "collectionSchema", Summary: "Show the JSON Schema of a collection", Group: administration,
-		Method: "GET", Path: "/schemas/collection.json", Right: access.Open,
+		Method: "GET", Path: "/schemas/collection.json", Right: auth.Open,
 		Tagged: true, Answer: "JSONSchema", Media: schema.MediaType,
 	},
 	{
 		ID: "openapi", Summary: "Show the OpenAPI document", Group: administration,
-		Method: "GET", Path: "/openapi.json", Right: access.Open,
+		Method: "GET", Path: "/openapi.json", Right: auth.Open,
 		Tagged: true, Answer: "OpenAPI",
 	},
 }

@@ -17,12 +17,12 @@ import (
 	"github.com/carillon-sched/carillon/actions"
 	"github.com/carillon-sched/carillon/actions/web"
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/backup"
+	"github.com/carillon-sched/carillon/scheduler/control"
+	"github.com/carillon-sched/carillon/scheduler/engine"
 	"github.com/carillon-sched/carillon/scheduler/secrets"
 	"github.com/carillon-sched/carillon/scheduler/secrets/seal"
-	"github.com/carillon-sched/carillon/scheduler/service"
-	"github.com/carillon-sched/carillon/scheduler/view"
-	"github.com/carillon-sched/carillon/scheduler/worker"
 	"github.com/carillon-sched/carillon/store"
 	"github.com/carillon-sched/carillon/store/storetest"
 )
@@ -38,7 +38,7 @@ type system struct {
 	t       *testing.T
 	nc      *nats.Conn
 	store   *store.Store
-	service *service.Service
+	service *control.Service
 	vault   *secrets.Vault
 	sink    *sink
 	stop    context.CancelFunc
@@ -56,7 +56,7 @@ func newSystem(t *testing.T, s *server.Server, key seal.Key, cfg store.Config) *
 		t.Fatal(err)
 	}
 	sys.vault = secrets.NewVault(secrets.Config{Store: sys.store.Secrets(), Keys: seal.NewKeyring(key)})
-	sys.service = service.New(service.Config{
+	sys.service = control.New(control.Config{
 		Store: sys.store, Actions: sys.actions(), Limits: scheduler.Limits{MinRetryInterval: time.Second}, Secrets: sys.vault,
 	})
 	sys.must(sys.service.EnsureDefault(t.Context()))
@@ -70,7 +70,7 @@ func (s *system) actions() scheduler.ActionReader {
 // start runs a worker and a consistency check, like a scheduler at its start.
 func (s *system) start() {
 	s.t.Helper()
-	w := worker.New(worker.Config{
+	w := engine.New(engine.Config{
 		Store: s.store, Actions: s.actions(), Secrets: s.vault, Grace: time.Millisecond, Logger: slog.New(slog.NewTextHandler(testLog{s.t}, nil)),
 	})
 	ctx, cancel := context.WithCancel(context.WithoutCancel(s.t.Context()))
@@ -128,7 +128,7 @@ func (s *system) must(err error) {
 
 func (s *system) put(name, body string) {
 	s.t.Helper()
-	_, _, err := s.service.Put(s.t.Context(), service.Edit{Key: key(name), Body: []byte(body)})
+	_, _, err := s.service.Put(s.t.Context(), control.Edit{Key: key(name), Body: []byte(body)})
 	if err != nil {
 		s.t.Fatalf("%s: %v", name, err)
 	}
@@ -146,9 +146,9 @@ func (s *system) jobs() map[string][]byte {
 }
 
 // views returns the jobs as users see them, by name.
-func (s *system) views() map[string]*view.Job {
+func (s *system) views() map[string]*v1.Job {
 	s.t.Helper()
-	all := map[string]*view.Job{}
+	all := map[string]*v1.Job{}
 	for name := range s.jobs() {
 		v, err := s.service.Get(s.t.Context(), key(name))
 		s.must(err)

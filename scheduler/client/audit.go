@@ -7,13 +7,13 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/trail"
+	"github.com/carillon-sched/carillon/scheduler/audit"
 )
 
 // AuditQuery selects records of the audit log.
 type AuditQuery struct {
 	Key   scheduler.Key // a job; a collection and its jobs if Job is empty; everything if zero
-	Kind  trail.Kind    // "": all
+	Kind  audit.Kind    // "": all
 	Who   string        // "": any caller
 	Op    string        // "": all
 	Since time.Time     // inclusive
@@ -40,17 +40,17 @@ func (q *AuditQuery) values() url.Values {
 }
 
 // Audit returns the newest records of the audit log, up to most; newest first.
-func (c *Client) Audit(ctx context.Context, q AuditQuery, most int) ([]*trail.Entry, error) {
-	return Collect(pages[*trail.Entry](ctx, c, q.path(), q.values(), most), most)
+func (c *Client) Audit(ctx context.Context, q AuditQuery, most int) ([]*audit.Entry, error) {
+	return Collect(pages[*audit.Entry](ctx, c, q.path(), q.values(), most), most)
 }
 
 // FollowAudit calls f for each new record of the audit log until ctx is done. After a lost connection it calls lost,
 // reconnects, and resumes after the last received record. It returns the error of the first connection.
-func (c *Client) FollowAudit(ctx context.Context, q AuditQuery, f func(*trail.Entry), lost func(error)) error {
+func (c *Client) FollowAudit(ctx context.Context, q AuditQuery, f func(*audit.Entry), lost func(error)) error {
 	q.Until = time.Time{}
 	t := &tail{client: c, path: q.path(), values: q.values(), lost: lost}
 	t.take = func(line []byte) (uint64, error) {
-		e := &trail.Entry{}
+		e := &audit.Entry{}
 		if err := json.Unmarshal(line, e); err != nil {
 			return 0, err
 		}

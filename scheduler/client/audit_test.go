@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/audit"
 	"github.com/carillon-sched/carillon/scheduler/client"
-	"github.com/carillon-sched/carillon/scheduler/trail"
 )
 
 // TestFollowAuditOverEitherTransport follows who changes a job, and not another one, while it is changed.
@@ -23,10 +23,10 @@ func TestFollowAuditOverEitherTransport(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		came, ended := make(chan *trail.Entry, 1024), make(chan error, 1)
+		came, ended := make(chan *audit.Entry, 1024), make(chan error, 1)
 		following, stop := context.WithCancel(ctx)
 		go func() {
-			ended <- c.FollowAudit(following, client.AuditQuery{Key: k}, func(e *trail.Entry) { came <- e }, func(error) {})
+			ended <- c.FollowAudit(following, client.AuditQuery{Key: k}, func(e *audit.Entry) { came <- e }, func(error) {})
 		}()
 		for len(came) < 2 && ctx.Err() == nil { // until it stands
 			for _, k := range []scheduler.Key{other, k} {

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/audit"
 	"github.com/carillon-sched/carillon/scheduler/client"
-	"github.com/carillon-sched/carillon/scheduler/trail"
 )
 
 // called is a job that calls a target once, now.
@@ -135,7 +135,7 @@ func TestEveryMethodOverEitherTransport(t *testing.T) {
 			if err != nil {
 				return nil, err
 			}
-			last, err := c.Audit(ctx, client.AuditQuery{Key: scheduler.Key{Collection: k.Collection}, Kind: trail.Job}, 1)
+			last, err := c.Audit(ctx, client.AuditQuery{Key: scheduler.Key{Collection: k.Collection}, Kind: audit.Job}, 1)
 			return len(all) > 3 && last[0].Sequence >= all[0].Sequence, err
 		}, "true", nil},
 		{"history", func(ctx context.Context, c *client.Client, k scheduler.Key) (any, error) {

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/intake"
-	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // Client calls a scheduler. It is safe for concurrent use.
@@ -110,7 +110,7 @@ func ask[T any](ctx context.Context, c *Client, method, path string, body []byte
 
 // list returns the entries of a list without pages.
 func list[T any](ctx context.Context, c *Client, path string) ([]T, error) {
-	page, err := ask[view.List[T]](ctx, c, http.MethodGet, path, nil)
+	page, err := ask[v1.List[T]](ctx, c, http.MethodGet, path, nil)
 	return page.Value, err
 }
 

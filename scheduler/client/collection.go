@@ -8,7 +8,7 @@ import (
 	"net/url"
 
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/view"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
 )
 
 // Collection is a collection as the API returns it.
@@ -19,7 +19,7 @@ type Collection struct {
 	Tags     map[string]string
 	Document json.RawMessage // the complete answer
 
-	Result view.Result // of a put
+	Result v1.Result // of a put
 }
 
 // Quota limits the jobs of a collection.
@@ -36,7 +36,7 @@ func (c *Collection) UnmarshalJSON(data []byte) error {
 	var doc struct {
 		Name       string            `json:"name"`
 		Tags       map[string]string `json:"tags"`
-		Result     view.Result       `json:"result"`
+		Result     v1.Result         `json:"result"`
 		Properties struct {
 			State scheduler.State `json:"state"`
 			Quota Quota           `json:"quota"`

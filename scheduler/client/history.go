@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/view"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
 )
 
 // Record is a history record as the API returns it.
@@ -68,7 +68,7 @@ func pathOf(k scheduler.Key, what string) string {
 // values returns the parameters of a request.
 func (q *HistoryQuery) values() url.Values {
 	v := url.Values{}
-	if filter := view.HistoryFilterText(&q.RecordFilter); filter != "" {
+	if filter := v1.HistoryFilterText(&q.RecordFilter); filter != "" {
 		v.Set("$filter", filter)
 	}
 	if q.UID != "" {

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/spec"
-	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // Job is a job as the API returns it.
@@ -20,7 +20,7 @@ type Job struct {
 	ETag        string // identifies this revision of the definition
 	State       scheduler.State
 	PausedUntil time.Time // end of the pause; zero: not paused
-	Status      view.Status
+	Status      v1.Status
 	Secrets     []string        // paths of the secrets in the job, which the API hides
 	Inherited   json.RawMessage // settings of the collection's defaults that apply to the job; nil: none
 	Labels      map[string]string
@@ -28,9 +28,9 @@ type Job struct {
 	Document    json.RawMessage // the complete answer
 
 	// Set only in the answer to an edit.
-	Result   view.Result
+	Result   v1.Result
 	Warnings []spec.Warning
-	DryRun   *view.DryRun // of a dry run of a job that would run
+	DryRun   *v1.DryRun // of a dry run of a job that would run
 }
 
 // Key returns the job's name.
@@ -51,16 +51,16 @@ func (j *Job) UnmarshalJSON(data []byte) error {
 		resource
 
 		ETag     string         `json:"etag"`
-		Result   view.Result    `json:"result"`
+		Result   v1.Result      `json:"result"`
 		Warnings []spec.Warning `json:"warnings"`
-		DryRun   *view.DryRun   `json:"dryRun"`
+		DryRun   *v1.DryRun     `json:"dryRun"`
 	}
 	var properties struct {
 		State       scheduler.State   `json:"state"`
 		PausedUntil time.Time         `json:"pausedUntil"`
 		Labels      map[string]string `json:"labels"`
 		Status      struct {
-			view.Status
+			v1.Status
 
 			Secrets   []string        `json:"secrets"`
 			Inherited json.RawMessage `json:"inherited"`
@@ -159,8 +159,8 @@ func (c *Client) RunWith(ctx context.Context, k scheduler.Key, data json.RawMess
 }
 
 // Resubmit repeats an occurrence of a job as a manual run. force repeats a successful one, too.
-func (c *Client) Resubmit(ctx context.Context, k scheduler.Key, occurrence string, force bool) (*view.Resubmitted, error) {
-	return send[view.Resubmitted](ctx, c, jobPath(k)+"/resubmit", map[string]any{"occurrence": occurrence, "force": force})
+func (c *Client) Resubmit(ctx context.Context, k scheduler.Key, occurrence string, force bool) (*v1.Resubmitted, error) {
+	return send[v1.Resubmitted](ctx, c, jobPath(k)+"/resubmit", map[string]any{"occurrence": occurrence, "force": force})
 }
 
 // Enable resumes a disabled or paused job. The Result of the returned job reports whether the job changed.
@@ -188,13 +188,13 @@ type CancelOptions struct {
 
 // Cancel ends the active occurrences of a job: it cancels attempts in flight and prevents retries. The error is a
 // [scheduler.ErrConflict] if the job has no active occurrence.
-func (c *Client) Cancel(ctx context.Context, k scheduler.Key, o CancelOptions) (*view.Cancellation, error) {
-	return send[view.Cancellation](ctx, c, jobPath(k)+"/cancel", o)
+func (c *Client) Cancel(ctx context.Context, k scheduler.Key, o CancelOptions) (*v1.Cancellation, error) {
+	return send[v1.Cancellation](ctx, c, jobPath(k)+"/cancel", o)
 }
 
 // CancelCollection is [Client.Cancel] for all jobs of a collection. It succeeds even if none has an active occurrence.
-func (c *Client) CancelCollection(ctx context.Context, name string, o CancelOptions) (*view.Cancellation, error) {
-	return send[view.Cancellation](ctx, c, collectionPath(name)+"/cancel", o)
+func (c *Client) CancelCollection(ctx context.Context, name string, o CancelOptions) (*v1.Cancellation, error) {
+	return send[v1.Cancellation](ctx, c, collectionPath(name)+"/cancel", o)
 }
 
 // send posts a document, nil for none, and decodes the answer.
@@ -216,12 +216,12 @@ const tryTimeout = 5 * time.Minute
 // Try executes one attempt of a job and returns its result. body is the job's document; if it is empty, Try uses the
 // stored job. A failed attempt is not an error. The body {"data": {…}} passes data to the stored job, as
 // [Client.RunWith] does.
-func (c *Client) Try(ctx context.Context, k scheduler.Key, body []byte) (*view.Trial, error) {
+func (c *Client) Try(ctx context.Context, k scheduler.Key, body []byte) (*v1.Trial, error) {
 	p, done := c.patient()
 	defer done()
 	ctx, cancel := context.WithTimeout(ctx, tryTimeout)
 	defer cancel()
-	return ask[view.Trial](ctx, p, http.MethodPost, jobPath(k)+"/try", body)
+	return ask[v1.Trial](ctx, p, http.MethodPost, jobPath(k)+"/try", body)
 }
 
 // Delete deletes a job and its history.
@@ -230,10 +230,10 @@ func (c *Client) Delete(ctx context.Context, k scheduler.Key) error {
 }
 
 // Doctor runs a consistency check of jobs and batons, and repairs the problems if fix is set.
-func (c *Client) Doctor(ctx context.Context, fix bool) (*view.AuditReport, error) {
+func (c *Client) Doctor(ctx context.Context, fix bool) (*v1.AuditReport, error) {
 	path := "/doctor"
 	if fix {
 		path += "?fix=true"
 	}
-	return ask[view.AuditReport](ctx, c, http.MethodPost, path, nil)
+	return ask[v1.AuditReport](ctx, c, http.MethodPost, path, nil)
 }

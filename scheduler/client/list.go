@@ -11,7 +11,7 @@ import (
 	"strconv"
 
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/view"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
 )
 
 // Query selects jobs.
@@ -71,14 +71,14 @@ func Collect[T any](list iter.Seq2[T, error], most int) ([]T, error) {
 
 // pages fetches the pages of a list, of size entries each; 0: the maximum.
 func pages[T any](ctx context.Context, c *Client, path string, q url.Values, size int) iter.Seq2[T, error] {
-	if size <= 0 || size > view.MaxPage {
-		size = view.MaxPage
+	if size <= 0 || size > v1.MaxPage {
+		size = v1.MaxPage
 	}
 	return func(yield func(T, error) bool) {
 		var none T
 		for q := q; q != nil; {
 			q.Set("$top", strconv.Itoa(size))
-			page, err := ask[view.List[T]](ctx, c, http.MethodGet, path+"?"+q.Encode(), nil)
+			page, err := ask[v1.List[T]](ctx, c, http.MethodGet, path+"?"+q.Encode(), nil)
 			if err != nil {
 				yield(none, err)
 				return

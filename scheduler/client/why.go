@@ -7,18 +7,18 @@ import (
 	"net/url"
 
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/why"
+	"github.com/carillon-sched/carillon/scheduler/explain"
 )
 
 // Account lists every instant of a job that was due in a period, with its record or the lack of one. The scheduler reads
-// the bounds with [why.ParseMoment]. If [why.Account.Next] is set, the period exceeds one answer.
-func (c *Client) Account(ctx context.Context, k scheduler.Key, from, to string) (*why.Account, error) {
-	return ask[why.Account](ctx, c, http.MethodGet, jobPath(k)+"/account?"+url.Values{"from": {from}, "to": {to}}.Encode(), nil)
+// the bounds with [explain.ParseMoment]. If [explain.Account.Next] is set, the period exceeds one answer.
+func (c *Client) Account(ctx context.Context, k scheduler.Key, from, to string) (*explain.Account, error) {
+	return ask[explain.Account](ctx, c, http.MethodGet, jobPath(k)+"/account?"+url.Values{"from": {from}, "to": {to}}.Encode(), nil)
 }
 
 // Reasons explains why a job ran at a time, or did not.
 type Reasons struct {
-	why.Answer
+	explain.Answer
 
 	Document json.RawMessage // the complete answer
 }
@@ -29,7 +29,7 @@ func (r *Reasons) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, &r.Answer)
 }
 
-// Why explains why a job ran at a time, or did not. [why.ParseMoment] defines the forms of at. Default: the latest
+// Why explains why a job ran at a time, or did not. [explain.ParseMoment] defines the forms of at. Default: the latest
 // instant that did not run, else the next one.
 func (c *Client) Why(ctx context.Context, k scheduler.Key, at string) (*Reasons, error) {
 	return ask[Reasons](ctx, c, http.MethodGet, jobPath(k)+"/why?"+url.Values{"at": {at}}.Encode(), nil)

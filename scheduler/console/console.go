@@ -15,7 +15,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/auth"
 	"github.com/carillon-sched/carillon/scheduler/console/builder"
 	"github.com/carillon-sched/carillon/scheduler/console/collections"
 	"github.com/carillon-sched/carillon/scheduler/console/edit"
@@ -26,13 +26,13 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/console/live"
 	"github.com/carillon-sched/carillon/scheduler/console/load"
 	"github.com/carillon-sched/carillon/scheduler/console/overview"
-	"github.com/carillon-sched/carillon/scheduler/service"
+	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/scheduler/throttle"
 )
 
 // Config configures the console. Service is required.
 type Config struct {
-	Service *service.Service
+	Service *control.Service
 
 	// Pulse provides the live statistics of all schedulers for the overview. Default: none.
 	Pulse overview.Source
@@ -43,7 +43,7 @@ type Config struct {
 	Rooms []frame.Room
 
 	// Identify, AllowHost, Rate, Ready, MaxLive, Observe, Logger and Version: see [frame.Config].
-	Identify  func(r *http.Request) (*access.Principal, error)
+	Identify  func(r *http.Request) (*auth.Principal, error)
 	AllowHost func(host string) bool
 	Rate      *throttle.Throttle
 	Ready     func(ctx context.Context) error

@@ -5,10 +5,10 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 	"github.com/carillon-sched/carillon/scheduler/console/frame/frametest"
-	"github.com/carillon-sched/carillon/scheduler/service"
+	"github.com/carillon-sched/carillon/scheduler/control"
 )
 
 func TestRoutes(t *testing.T) {
 	// The collection is in the first form.
-	frametest.Routes(t, rooms(Config{Service: new(service.Service)}), frame.Root+"/collections", frame.Root+"/load/renew", frame.Root+"/preview")
+	frametest.Routes(t, rooms(Config{Service: new(control.Service)}), frame.Root+"/collections", frame.Root+"/load/renew", frame.Root+"/preview")
 }

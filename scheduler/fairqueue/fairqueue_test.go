@@ -8,7 +8,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/carillon-sched/carillon/integration/bubble"
+	"github.com/carillon-sched/carillon/integration/testkit/bubble"
 	"github.com/carillon-sched/carillon/scheduler/fairqueue"
 )
 

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/check"
+	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/scheduler/importer"
-	"github.com/carillon-sched/carillon/scheduler/service"
 )
 
 // TestNextRuns compares the next runs of what was imported, all after Sunday 2026-11-29 12:00 UTC, with those that were
@@ -60,7 +60,7 @@ func TestNextRuns(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p, err := service.Previewer{}.Preview(t.Context(), body)
+			p, err := control.Previewer{}.Preview(t.Context(), body)
 			if err != nil {
 				t.Errorf("%s %s: %v", test.format, test.job, err)
 				continue

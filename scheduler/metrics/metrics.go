@@ -12,7 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/worker"
+	"github.com/carillon-sched/carillon/scheduler/engine"
 )
 
 // Config provides the state that each scrape reads. All functions are required and must be safe for concurrent use.
@@ -24,7 +24,7 @@ type Config struct {
 	ActionTypes []string
 
 	// Worker returns the load of this process's worker.
-	Worker func() worker.Stats
+	Worker func() engine.Stats
 
 	// Load returns the load of all processes.
 	Load func(ctx context.Context) (scheduler.Load, error)

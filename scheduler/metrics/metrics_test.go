@@ -12,17 +12,17 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/carillon-sched/carillon/integration/bubble"
+	"github.com/carillon-sched/carillon/integration/testkit/bubble"
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/limits"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
+	"github.com/carillon-sched/carillon/scheduler/engine"
+	"github.com/carillon-sched/carillon/scheduler/engine/limits"
 	"github.com/carillon-sched/carillon/scheduler/metrics"
-	"github.com/carillon-sched/carillon/scheduler/view"
-	"github.com/carillon-sched/carillon/scheduler/worker"
 )
 
 // process is a fake process with fixed state.
 type process struct {
-	stats worker.Stats
+	stats engine.Stats
 	load  scheduler.Load
 	err   error
 	conn  metrics.Connection
@@ -35,7 +35,7 @@ type process struct {
 func (p *process) metrics() *metrics.Metrics {
 	return metrics.New(metrics.Config{
 		Version: "1.2.3", ActionTypes: []string{"Http", "StorageQueue"},
-		Worker:     func() worker.Stats { return p.stats },
+		Worker:     func() engine.Stats { return p.stats },
 		Connection: func() metrics.Connection { return p.conn },
 		Shut:       func() int { return 2 },
 		ClockAhead: func() time.Duration { return p.ahead },
@@ -167,7 +167,7 @@ func TestAudited(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		p := &process{}
 		m := p.metrics()
-		m.Audited(&view.AuditReport{Duration: scheduler.Seconds(1500 * time.Millisecond), Findings: []view.Finding{
+		m.Audited(&v1.AuditReport{Duration: scheduler.Seconds(1500 * time.Millisecond), Findings: []v1.Finding{
 			{Fixed: true}, {Fixed: true}, {Damaged: true}, {Lost: true}, {Problem: "else"},
 		}}, nil)
 		found := []string{
@@ -176,10 +176,10 @@ func TestAudited(t *testing.T) {
 			`carillon_audit_duration_seconds 1.5`, `carillon_audit_last_success_timestamp_seconds 9.466848e+08`,
 		}
 		want(t, m, "one", append(found, `carillon_audit_runs_total{result="completed"} 1`)...)
-		m.Audited(&view.AuditReport{}, errors.New("cut short"))
+		m.Audited(&v1.AuditReport{}, errors.New("cut short"))
 		want(t, m, "cut short", append(found,
 			`carillon_audit_runs_total{result="completed"} 1`, `carillon_audit_runs_total{result="failed"} 1`)...)
-		m.Audited(&view.AuditReport{}, nil)
+		m.Audited(&v1.AuditReport{}, nil)
 		want(t, m, "nothing found", always, `carillon_audit_last_success_timestamp_seconds 9.466848e+08`,
 			`carillon_audit_runs_total{result="completed"} 2`, `carillon_audit_runs_total{result="failed"} 1`)
 	})
@@ -190,9 +190,9 @@ func TestAudited(t *testing.T) {
 func TestState(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		p := &process{
-			stats: worker.Stats{
+			stats: engine.Stats{
 				Stats: limits.Stats{InFlight: 3, Queued: 4, Circuits: limits.Circuits{Closed: 5, Open: 6, HalfOpen: 7}, Opened: 8},
-				Held:  9, HoldMemory: 10, HoldLimit: 11, Troubles: map[worker.Trouble]uint64{worker.DamagedJob: 12},
+				Held:  9, HoldMemory: 10, HoldLimit: 11, Troubles: map[engine.Trouble]uint64{engine.DamagedJob: 12},
 			},
 			load:     scheduler.Load{Lanes: []scheduler.LaneLoad{{Waiting: 13, Running: 14, Pending: 15}, {Waiting: 16}}, Specs: 17},
 			conn:     metrics.Connection{Connected: true, Reconnects: 18},

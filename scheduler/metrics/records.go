@@ -7,7 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/view"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
 )
 
 // other is the label value of unknown action types.
@@ -192,7 +192,7 @@ func (a *audits) collectors() []prometheus.Collector {
 }
 
 // Audited records a consistency check. An interrupted check keeps the previous findings.
-func (a *audits) Audited(rep *view.AuditReport, err error) {
+func (a *audits) Audited(rep *v1.AuditReport, err error) {
 	if err != nil {
 		a.runs.WithLabelValues("failed").Inc()
 		return
@@ -209,7 +209,7 @@ func (a *audits) Audited(rep *view.AuditReport, err error) {
 	a.last.SetToCurrentTime()
 }
 
-func kindOf(f view.Finding) string {
+func kindOf(f v1.Finding) string {
 	switch {
 	case f.Fixed:
 		return mended

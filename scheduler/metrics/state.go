@@ -9,7 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/worker"
+	"github.com/carillon-sched/carillon/scheduler/engine"
 )
 
 // The metrics that are read at scrape time.
@@ -91,7 +91,7 @@ func (s *state) Collect(to chan<- prometheus.Metric) {
 	}
 }
 
-func collectWorker(to chan<- prometheus.Metric, w worker.Stats) {
+func collectWorker(to chan<- prometheus.Metric, w engine.Stats) {
 	to <- inFlight.is(float64(w.InFlight))
 	to <- queued.is(float64(w.Queued))
 	to <- held.is(float64(w.Held))

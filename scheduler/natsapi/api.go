@@ -16,17 +16,17 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/api"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
+	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/scheduler/fairqueue"
-	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/scheduler/throttle"
 	"github.com/carillon-sched/carillon/scheduler/tracing"
-	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // APIConfig configures the micro service. Conn and Service are required.
 type APIConfig struct {
 	Conn    *nats.Conn
-	Service *service.Service
+	Service *control.Service
 
 	// Prefix is the prefix of the subjects, as in the store. Default: "carillon".
 	Prefix string
@@ -67,7 +67,7 @@ type APIConfig struct {
 // history and the lists accept {"$top": 100, "$skip": 0, "$filter": "status eq Failed"} or an empty body. In addition:
 //
 //	history   "$skiptoken", "uid", "earlier"
-//	list      "$skiptoken" and the fields of [view.JobSearch]
+//	list      "$skiptoken" and the fields of [v1.JobSearch]
 //	audit     "kind", "who", "op", "since", "until"; no "$filter"
 //
 // "$skiptoken" is the position after which the page begins. nextLink is the body that requests the next page, or null.
@@ -90,7 +90,7 @@ type APIConfig struct {
 //	                record; Carillon-Tail: the id of the tail
 //	record          Carillon-Sequence: its sequence
 //	empty message   a keepalive every 15 seconds; with Carillon-Sequence: no record up to there matched
-//	last message    Carillon-Tail: "over" ends the history, with the cause in the body ([view.Ending]); "again" ends
+//	last message    Carillon-Tail: "over" ends the history, with the cause in the body ([v1.Ending]); "again" ends
 //	                this tail after a minute or at a shutdown of its replica, and the caller sends the next request
 //
 // Carillon-Number counts the messages of a tail from 0. A caller that misses one sends a new request with its last
@@ -100,7 +100,7 @@ type APIConfig struct {
 //
 // The header Carillon-Status has the status of the REST API, such as 201 for a created job. An error has the headers of
 // NATS micro services, Nats-Service-Error-Code (the status) and Nats-Service-Error, and the error document
-// ([view.Error]) as its body.
+// ([v1.Error]) as its body.
 //
 // Requests run concurrently, so the framework's own statistics count them without errors and times. The data of each
 // endpoint has both.
@@ -301,7 +301,7 @@ func orderOf(m micro.Request, op *api.Operation) (order, error) {
 // asking stores the caller in the context.
 func asking(ctx context.Context, m micro.Request) context.Context {
 	header := func(name string) string { return m.Headers().Get(name) }
-	return withCaller(service.WithCaller(ctx, caller(m.Reply())), m.Reply(), header)
+	return withCaller(control.WithCaller(ctx, caller(m.Reply())), m.Reply(), header)
 }
 
 // caller identifies callers by their reply subjects: a connection has one inbox, with a subject below it for each
@@ -348,11 +348,11 @@ func (a *API) reply(m micro.Request, ans answer) {
 		out.Header.Set(etagHeader, ans.etag)
 	}
 	if ans.err != nil {
-		d := view.DescribeError(ans.err)
+		d := v1.DescribeError(ans.err)
 		if d.Status == 500 {
 			a.log.Error("request failed because of a defect", "subject", m.Subject(), "err", ans.err)
 		}
-		out.Data = view.JSON(d.Document())
+		out.Data = v1.JSON(d.Document())
 		out.Header.Set(micro.ErrorCodeHeader, strconv.Itoa(d.Status))
 		out.Header.Set(micro.ErrorHeader, oneLine(d.Message))
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/nats-io/nats.go/micro"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/scheduler/natsapi"
-	"github.com/carillon-sched/carillon/scheduler/service"
 )
 
 // ask asks the micro service and returns status and body.
@@ -151,7 +151,7 @@ func TestPages(t *testing.T) {
 			body = later
 		}
 		k := scheduler.Key{Collection: "default", Job: fmt.Sprintf("j%03d", i)}
-		if _, _, err := w.service.Put(w.ctx, service.Edit{Key: k, Body: []byte(body)}); err != nil {
+		if _, _, err := w.service.Put(w.ctx, control.Edit{Key: k, Body: []byte(body)}); err != nil {
 			t.Fatal(err)
 		}
 		all = append(all, k.String())
@@ -268,7 +268,7 @@ func TestHistoryPages(t *testing.T) {
 	w := newWorld(t)
 	w.api()
 	k := scheduler.Key{Collection: "default", Job: "job"}
-	if _, _, err := w.service.Put(w.ctx, service.Edit{Key: k, Body: []byte(later)}); err != nil {
+	if _, _, err := w.service.Put(w.ctx, control.Edit{Key: k, Body: []byte(later)}); err != nil {
 		t.Fatal(err)
 	}
 	st, err := w.store.LoadJob(w.ctx, k)

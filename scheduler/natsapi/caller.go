@@ -7,8 +7,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"github.com/carillon-sched/carillon/scheduler/access"
-	"github.com/carillon-sched/carillon/scheduler/service"
+	"github.com/carillon-sched/carillon/scheduler/auth"
+	"github.com/carillon-sched/carillon/scheduler/control"
 )
 
 const (
@@ -38,15 +38,15 @@ type requestInfo struct {
 // withCaller stores the caller in the context: the server's information if present, else the claimed name. The server
 // has already authorized the caller, by the permissions of the subject.
 func withCaller(ctx context.Context, reply string, header func(string) string) context.Context {
-	p := access.Anybody(access.ViaNATS, "")
+	p := auth.Anybody(auth.ViaNATS, "")
 	var info requestInfo
 	if strings.HasPrefix(reply, importReply) && json.Unmarshal([]byte(header(infoHeader)), &info) == nil {
 		p.Name, p.Address = info.name(), info.Host
 	}
 	if p.Name == "" {
-		ctx = service.WithClaim(ctx, header(ClaimHeader))
+		ctx = control.WithClaim(ctx, header(ClaimHeader))
 	}
-	return access.With(ctx, p)
+	return auth.With(ctx, p)
 }
 
 // name returns the caller's name: the account if it shares no information about its users.

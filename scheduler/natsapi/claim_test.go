@@ -6,9 +6,9 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
+	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/scheduler/natsapi"
-	"github.com/carillon-sched/carillon/scheduler/service"
-	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // TestPublisherOfASpecIsAClaim shows that what a publisher says of itself is in the result and in the audit log, as a claim,
@@ -35,7 +35,7 @@ func TestPublisherOfASpecIsAClaim(t *testing.T) {
 	if text := string(result.Data); !strings.Contains(text, `"claim":"alice"`) {
 		t.Errorf("the result is %s", text)
 	}
-	entries, _, err := w.service.Trail(t.Context(), service.TrailQuery{}, view.Page{})
+	entries, _, err := w.service.Trail(t.Context(), control.TrailQuery{}, v1.Page{})
 	if err != nil || len(entries) != 1 {
 		t.Fatalf("%d entries, %v", len(entries), err)
 	}

@@ -38,7 +38,7 @@
 //	occurrence   run: the id of the run
 //	message      a job that has ended
 //	superseded   true if a later spec has already written the job; this spec had no effect
-//	error        rejected: as in the other APIs ([view.Error])
+//	error        rejected: as in the other APIs ([v1.Error])
 //
 // The headers Carillon-If-Match and Carillon-If-None-Match of a spec are a condition ([scheduler.Condition]) with the
 // ETag of an earlier event or answer. A failed condition is a rejection with the code PreconditionFailed.

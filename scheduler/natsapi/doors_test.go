@@ -7,7 +7,7 @@ import (
 
 	"github.com/nats-io/nats.go/micro"
 
-	"github.com/carillon-sched/carillon/scheduler/view"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
 )
 
 // wrong is input that the service and a spec refuse with the same message.
@@ -70,12 +70,12 @@ func TestWrongInput(t *testing.T) {
 			if got := w.request(t, "put.default."+job, test.body, "400").String(); got != spec {
 				t.Errorf("micro service:\ngot  %s\nwant %s", got, spec)
 			}
-			if _, more, err := w.service.List(w.ctx, "default", "", view.Page{}); err != nil || more != nil {
+			if _, more, err := w.service.List(w.ctx, "default", "", v1.Page{}); err != nil || more != nil {
 				t.Errorf("list: %v, %v", more, err)
 			}
 		})
 	}
-	if views, _, err := w.service.List(w.ctx, "default", "", view.Page{}); err != nil || len(views) > 0 {
+	if views, _, err := w.service.List(w.ctx, "default", "", v1.Page{}); err != nil || len(views) > 0 {
 		t.Errorf("jobs: %v, %v", views, err)
 	}
 }

@@ -11,14 +11,14 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/api"
 	"github.com/carillon-sched/carillon/scheduler/api/dispatch"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
+	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/intake"
-	"github.com/carillon-sched/carillon/scheduler/service"
-	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // call answers a request with one message.
-type call func(ctx context.Context, s *service.Service, r request) answer
+type call func(ctx context.Context, s *control.Service, r request) answer
 
 // endpoint is a subject of the micro service.
 type endpoint struct {
@@ -79,7 +79,7 @@ func malformed(name, subject string) endpoint {
 	return endpoint{name: name, subject: subject, answers: "why the name is wrong", call: tellName}
 }
 
-func tellName(_ context.Context, _ *service.Service, r request) answer {
+func tellName(_ context.Context, _ *control.Service, r request) answer {
 	if check := single[r.verb]; check != nil {
 		return answer{err: check(r.name)}
 	}
@@ -116,7 +116,7 @@ type answer struct {
 // code returns the status of the REST API.
 func (a answer) code() int {
 	if a.err != nil {
-		return view.DescribeError(a.err).Status
+		return v1.DescribeError(a.err).Status
 	}
 	return max(a.status, 200)
 }
@@ -143,7 +143,7 @@ func (r request) listing(asked *dispatch.Request, page dispatch.Answer) answer {
 	values := make([]json.RawMessage, len(page.Items))
 	size := 0
 	for i, one := range page.Items {
-		values[i] = view.JSON(one)
+		values[i] = v1.JSON(one)
 		size += len(values[i]) + 1
 		if size > r.room && i > 0 {
 			values = values[:i]
@@ -159,14 +159,14 @@ func (r request) listing(asked *dispatch.Request, page dispatch.Answer) answer {
 				next[name] = value
 			}
 		}
-		link = string(view.JSON(next))
+		link = string(v1.JSON(next))
 	}
-	return answer{body: view.JSON(view.NewList(values, link))}
+	return answer{body: v1.JSON(v1.NewList(values, link))}
 }
 
 // shortPage are the parameters of a complete list. The request may have a filter, which has no effect.
 var shortPage = []api.Param{
-	{Name: "$top", Kind: api.Number, Min: 1, Max: view.MaxPage}, {Name: "$skip", Kind: api.Number}, {Name: "$filter"},
+	{Name: "$top", Kind: api.Number, Min: 1, Max: v1.MaxPage}, {Name: "$skip", Kind: api.Number}, {Name: "$filter"},
 }
 
 // part returns the requested page of a complete list.

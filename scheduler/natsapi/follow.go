@@ -13,9 +13,9 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/api/dispatch"
-	"github.com/carillon-sched/carillon/scheduler/service"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
+	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/scheduler/throttle"
-	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // Headers of the messages of a live tail.
@@ -105,7 +105,7 @@ type tail struct {
 }
 
 // Begin sends the first message.
-func (t *tail) Begin(b service.Beginning) {
+func (t *tail) Begin(b control.Beginning) {
 	t.write(nil, statusHeader, "200", sequenceHeader, strconv.FormatUint(b.After, 10),
 		firstHeader, strconv.FormatUint(b.First, 10), tailHeader, t.id)
 }
@@ -121,7 +121,7 @@ func (t *tail) Life(passed uint64) { t.write(nil, place(passed)...) }
 // End sends the last message.
 func (t *tail) End(passed uint64, why error) {
 	if errors.Is(why, scheduler.ErrNotFound) {
-		t.write(view.JSON(view.Ending(why)), tailHeader, tailOver)
+		t.write(v1.JSON(v1.Ending(why)), tailHeader, tailOver)
 		return
 	}
 	t.write(nil, append(place(passed), tailHeader, tailAgain)...)

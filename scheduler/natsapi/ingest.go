@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/scheduler/intake"
-	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/scheduler/tracing"
 )
 
@@ -68,7 +68,7 @@ type SpecMarks interface {
 
 // IngestConfig configures an Ingest. Service and Source are required.
 type IngestConfig struct {
-	Service *service.Service
+	Service *control.Service
 	Source  Source
 
 	// Concurrency limits the specs in progress; specs of one job run one after the other. Increase it if the store is
@@ -140,7 +140,7 @@ func NewIngest(cfg IngestConfig) *Ingest {
 // Run processes specs until ctx is done. Then it releases queued specs, finishes those in progress, and returns nil.
 // Call it once.
 func (n *Ingest) Run(ctx context.Context) error {
-	n.work, n.abandon = context.WithCancel(service.WithCaller(context.WithoutCancel(ctx), "published specs"))
+	n.work, n.abandon = context.WithCancel(control.WithCaller(context.WithoutCancel(ctx), "published specs"))
 	defer n.abandon()
 	n.stopping, n.halt = context.WithCancel(context.WithoutCancel(ctx))
 	defer n.halt()

@@ -13,8 +13,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/scheduler/natsapi"
-	"github.com/carillon-sched/carillon/scheduler/service"
 )
 
 // TestVerbs follows one job through every verb.
@@ -336,7 +336,7 @@ func TestSuperseded(t *testing.T) {
 	w.ingest()
 	next := w.results()
 	k := scheduler.Key{Collection: "default", Job: "job"}
-	before, _, err := w.service.Put(w.ctx, service.Edit{Key: k, Body: []byte(later), SpecSequence: 100})
+	before, _, err := w.service.Put(w.ctx, control.Edit{Key: k, Body: []byte(later), SpecSequence: 100})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -420,7 +420,7 @@ func TestResubmit(t *testing.T) {
 	w := newWorld(t)
 	next := w.results()
 	k := scheduler.Key{Collection: "default", Job: "job"}
-	if _, _, err := w.service.Put(w.ctx, service.Edit{Key: k, Body: []byte(later)}); err != nil {
+	if _, _, err := w.service.Put(w.ctx, control.Edit{Key: k, Body: []byte(later)}); err != nil {
 		t.Fatal(err)
 	}
 	st, err := w.store.LoadJob(w.ctx, k)

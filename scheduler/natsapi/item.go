@@ -4,8 +4,8 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/audit"
 	"github.com/carillon-sched/carillon/scheduler/tracing"
-	"github.com/carillon-sched/carillon/scheduler/trail"
 )
 
 // item is a spec that this process holds.
@@ -39,6 +39,6 @@ func newItem(s scheduler.PublishedSpec) *item {
 	it.how, it.wrong = readOrder(header)
 	it.id = header.Get(nats.MsgIdHdr)
 	it.trace = tracing.Incoming(header)
-	it.answer, it.claim, it.Header = isAnswer(header, it.Body, it.takesBody()), trail.Clip(header.Get(ClaimHeader)), nil
+	it.answer, it.claim, it.Header = isAnswer(header, it.Body, it.takesBody()), audit.Clip(header.Get(ClaimHeader)), nil
 	return it
 }

@@ -11,14 +11,14 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/api"
 	"github.com/carillon-sched/carillon/scheduler/api/dispatch"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
+	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/intake"
-	"github.com/carillon-sched/carillon/scheduler/service"
-	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // perform answers a request for an operation of package dispatch.
-func perform(ctx context.Context, s *service.Service, r request) answer {
+func perform(ctx context.Context, s *control.Service, r request) answer {
 	asked, err := r.read(ctx, false)
 	if err != nil {
 		return answer{err: err}
@@ -34,7 +34,7 @@ func perform(ctx context.Context, s *service.Service, r request) answer {
 	case v.Document == nil:
 		return answer{}
 	}
-	ans := answer{body: view.JSON(v.Document), etag: v.ETag}
+	ans := answer{body: v1.JSON(v.Document), etag: v.ETag}
 	if v.Created {
 		ans.status = 201
 	}

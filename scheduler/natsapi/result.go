@@ -7,9 +7,9 @@ import (
 	"unicode"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/spec"
-	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // result is the result of a spec.
@@ -54,7 +54,7 @@ type event struct {
 	Verb         string         `json:"verb"`
 	Job          string         `json:"job"`
 	Claim        string         `json:"claim,omitempty"`      // the unverified name of its publisher
-	Result       view.Result    `json:"result,omitempty"`     // of put and patch: created, updated or unchanged
+	Result       v1.Result      `json:"result,omitempty"`     // of put and patch: created, updated or unchanged
 	Created      *bool          `json:"created,omitempty"`    // of put
 	Occurrence   string         `json:"occurrence,omitempty"` // of run and resubmit: the ID of the new run
 	Resubmits    string         `json:"resubmits,omitempty"`  // of resubmit: the ID of the repeated occurrence
@@ -64,9 +64,9 @@ type event struct {
 	ETag         string         `json:"etag,omitempty"`
 	Next         time.Time      `json:"nextExecutionTime,omitzero"`
 	Message      string         `json:"message,omitempty"` // summary of an ended job
-	Error        *view.Error    `json:"error,omitempty"`
+	Error        *v1.Error      `json:"error,omitempty"`
 	Warnings     []spec.Warning `json:"warnings,omitempty"`    // of put and patch: effects that the publisher might not expect
-	DryRun       *view.DryRun   `json:"dryRun,omitempty"`      // effect of a dry run of put or patch
+	DryRun       *v1.DryRun     `json:"dryRun,omitempty"`      // effect of a dry run of put or patch
 	DuplicateOf  uint64         `json:"duplicateOf,omitempty"` // the spec that had the same ID, and this result
 	SpecSequence uint64         `json:"specSequence"`
 	Time         time.Time      `json:"time"`
@@ -79,7 +79,7 @@ func (r *result) event(now time.Time) *event {
 		SpecSequence: r.item.Sequence, Time: now.UTC(),
 	}
 	if r.err != nil {
-		described := view.DescribeError(r.err)
+		described := v1.DescribeError(r.err)
 		e.Error = &described
 		return e
 	}
@@ -111,7 +111,7 @@ const eventSize = 384
 // each spec causes one.
 func (e *event) encode() []byte {
 	if e.Error != nil || e.DryRun != nil || e.DuplicateOf != 0 || e.Resubmits != "" || len(e.Warnings) > 0 || e.Message != "" {
-		return view.JSON(e)
+		return v1.JSON(e)
 	}
 	b := make([]byte, 0, eventSize)
 	begin := byte('{')

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/carillon-sched/carillon/scheduler/view"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
 )
 
 // counters are the statistics of an endpoint.
@@ -33,7 +33,7 @@ func (c *counters) end(began time.Time, err error) {
 	c.busy += time.Since(began)
 	if err != nil {
 		c.errors++
-		c.last = view.DescribeError(err).Message
+		c.last = v1.DescribeError(err).Message
 	}
 }
 

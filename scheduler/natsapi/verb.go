@@ -13,17 +13,17 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/api"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
+	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/scheduler/intake"
-	"github.com/carillon-sched/carillon/scheduler/service"
-	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // decision is the effect of a verb.
 type decision struct {
-	view       *view.Job // nil after delete, run and resubmit
-	created    bool      // put created the job
-	occurrence string    // run, resubmit: the ID of the new run
-	resubmits  string    // resubmit: the ID of the repeated occurrence
+	view       *v1.Job // nil after delete, run and resubmit
+	created    bool    // put created the job
+	occurrence string  // run, resubmit: the ID of the new run
+	resubmits  string  // resubmit: the ID of the repeated occurrence
 }
 
 // published are the operations that specs can perform; verbs are their verbs, sorted.
@@ -33,7 +33,7 @@ var (
 )
 
 // carryOut executes a verb. asked is the time of publishing.
-func carryOut(ctx context.Context, s *service.Service, verb string, e service.Edit, asked time.Time) (d decision, err error) {
+func carryOut(ctx context.Context, s *control.Service, verb string, e control.Edit, asked time.Time) (d decision, err error) {
 	switch verb {
 	case "put":
 		d.view, d.created, err = s.Put(ctx, e)
@@ -44,7 +44,7 @@ func carryOut(ctx context.Context, s *service.Service, verb string, e service.Ed
 	case "run":
 		d.occurrence, err = s.RunBy(ctx, e.Key, e.Body, asked)
 	case "resubmit":
-		var again *view.Resubmitted
+		var again *v1.Resubmitted
 		if again, err = s.ResubmitAt(ctx, e.Key, e.Body, asked); err == nil {
 			d.occurrence, d.resubmits = again.Occurrence, again.Resubmits
 		}
@@ -134,7 +134,7 @@ func (n *Ingest) decide(ctx context.Context, q *queue, it *item) (result, error)
 	if errors.Is(r.err, scheduler.ErrUnavailable) || ctx.Err() != nil {
 		return r, r.err
 	}
-	if r.err != nil && view.DescribeError(r.err).Code == "InternalError" {
+	if r.err != nil && v1.DescribeError(r.err).Code == "InternalError" {
 		n.log.ErrorContext(ctx, "spec rejected because of a defect", "job", it.Name, "verb", it.Verb, "err", r.err)
 	}
 	return r, nil
@@ -149,7 +149,7 @@ func (n *Ingest) do(ctx context.Context, it *item) (d decision, err error) {
 		}
 	}()
 	ctx = withCaller(ctx, "", func(string) string { return it.claim })
-	edit := service.Edit{
+	edit := control.Edit{
 		Key: it.key(), Body: it.Body, SpecSequence: it.Sequence, Strict: it.how.strict, DryRun: it.how.dryRun,
 	}
 	return carryOut(ctx, n.cfg.Service.If(it.how.when), it.Verb, edit, it.Published)

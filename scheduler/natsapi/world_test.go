@@ -14,13 +14,13 @@ import (
 
 	"github.com/carillon-sched/carillon/actions"
 	"github.com/carillon-sched/carillon/actions/web"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
+	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/natsapi"
 	"github.com/carillon-sched/carillon/scheduler/secrets"
 	"github.com/carillon-sched/carillon/scheduler/secrets/seal"
-	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/scheduler/spec"
-	"github.com/carillon-sched/carillon/scheduler/view"
 	"github.com/carillon-sched/carillon/store"
 	"github.com/carillon-sched/carillon/store/storetest"
 )
@@ -39,7 +39,7 @@ type world struct {
 	nc      *nats.Conn // of the publisher
 	js      jetstream.JetStream
 	store   *store.Store
-	service *service.Service
+	service *control.Service
 	storage jetstream.StorageType
 	dir     string // what the server keeps on disk
 	keys    *seal.Keyring
@@ -77,13 +77,13 @@ func (w *world) connect() *nats.Conn {
 
 // open opens the store and a service on a connection of their own, as one
 // process does.
-func (w *world) open() (*store.Store, *service.Service) {
+func (w *world) open() (*store.Store, *control.Service) {
 	w.tb.Helper()
 	st, err := store.Open(w.ctx, w.connect(), store.Config{Storage: w.storage})
 	if err != nil {
 		w.tb.Fatal(err)
 	}
-	service := service.New(service.Config{
+	service := control.New(control.Config{
 		Store: st, Actions: actions.New(web.New(web.Config{})),
 		Secrets: secrets.NewVault(secrets.Config{Store: st.Secrets(), Keys: w.keys}),
 	})
@@ -173,7 +173,7 @@ type event struct {
 	Verdict    string         `json:"verdict"`
 	Verb       string         `json:"verb"`
 	Job        string         `json:"job"`
-	Result     view.Result    `json:"result"`
+	Result     v1.Result      `json:"result"`
 	Message    string         `json:"message"`
 	Warnings   []spec.Warning `json:"warnings"`
 	Created    *bool          `json:"created"`

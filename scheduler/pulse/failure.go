@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/view"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
 )
 
 // The limits of reported failures.
@@ -51,7 +51,7 @@ func (f *failures) told() []Failure {
 	all := make([]Failure, 0, len(f.last))
 	for i := max(0, f.n-len(f.last)); i < f.n; i++ {
 		one := &f.last[i%len(f.last)]
-		why := view.Answer(&scheduler.Record{Status: one.status, Summary: one.summary, Response: one.response})
+		why := v1.Answer(&scheduler.Record{Status: one.status, Summary: one.summary, Response: one.response})
 		all = append(all, Failure{Job: one.job.String(), Occurrence: one.occurrence, At: one.at.UTC(), Why: short(why)})
 	}
 	return all

@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
+	"github.com/carillon-sched/carillon/scheduler/auth"
 	"github.com/carillon-sched/carillon/scheduler/throttle"
-	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // fault is an error of HTTP that the service does not have.
@@ -28,7 +28,7 @@ const retryAfter = "1"
 
 // answer sends a view.
 func answer(w http.ResponseWriter, status int, v any) error {
-	send(w, status, view.JSON(v))
+	send(w, status, v1.JSON(v))
 	return nil
 }
 
@@ -44,14 +44,14 @@ func send(w http.ResponseWriter, status int, body []byte) {
 }
 
 // describe returns the document of an error.
-func describe(err error) view.Error {
+func describe(err error) v1.Error {
 	if f, ok := err.(fault); ok { //nolint:errorlint // faults are not wrapped
-		return view.Error{Status: f.status, Code: f.code, Message: f.message}
+		return v1.Error{Status: f.status, Code: f.code, Message: f.message}
 	}
 	if t, ok := errors.AsType[*throttle.Exceeded](err); ok {
-		return view.Error{Status: http.StatusTooManyRequests, Code: "TooManyRequests", Message: t.Error()}
+		return v1.Error{Status: http.StatusTooManyRequests, Code: "TooManyRequests", Message: t.Error()}
 	}
-	return view.DescribeError(err)
+	return v1.DescribeError(err)
 }
 
 // refusal sends an error.
@@ -64,7 +64,7 @@ func (a *server) refuse(w http.ResponseWriter, r *http.Request, err error) {
 		d.Message = explained(d.Message, a.ready(r.Context()))
 	}
 	a.note(w, r, d.Status, err)
-	send(w, d.Status, view.JSON(d.Document()))
+	send(w, d.Status, v1.JSON(d.Document()))
 }
 
 // explained adds the cause and the fix to a message of /readyz, if known.
@@ -98,10 +98,10 @@ func (a *server) note(w http.ResponseWriter, r *http.Request, status int, err er
 // challenge sets WWW-Authenticate for an unknown or unauthorized caller (RFC 6750, section 3).
 func challenge(w http.ResponseWriter, err error) {
 	const realm = `Bearer realm="carillon"`
-	if denied, ok := errors.AsType[*access.Denied](err); ok {
+	if denied, ok := errors.AsType[*auth.Denied](err); ok {
 		w.Header().Set("WWW-Authenticate", realm+`, error="insufficient_scope", scope="`+string(denied.Needs())+`"`)
 	}
-	if unknown, ok := errors.AsType[*access.Unknown](err); ok && unknown.Reason == "" {
+	if unknown, ok := errors.AsType[*auth.Unknown](err); ok && unknown.Reason == "" {
 		w.Header().Set("WWW-Authenticate", realm)
 	} else if ok {
 		w.Header().Set("WWW-Authenticate", realm+`, error="invalid_token"`)

@@ -9,11 +9,11 @@ import (
 	"strings"
 
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/api"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
+	"github.com/carillon-sched/carillon/scheduler/auth"
 	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/intake"
-	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // enter wraps an operation of the short paths for requests of the resource manager. It derives the collection from the
@@ -96,7 +96,7 @@ func (a *server) dressed(w http.ResponseWriter, r *http.Request, s scheduler.Sco
 		if err != nil {
 			return err
 		}
-		body = view.JSON(view.Managed(v, s))
+		body = v1.JSON(v1.Managed(v, s))
 	}
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(kept.status)
@@ -125,7 +125,7 @@ func (a *server) refuseARM(w http.ResponseWriter, r *http.Request, err error) {
 	if s, err := armScope(r); err == nil && !s.IsDefault() {
 		d = d.Plain(s)
 	}
-	send(w, d.Status, view.JSON(d.Document()))
+	send(w, d.Status, v1.JSON(d.Document()))
 }
 
 // listGroup answers with the collections of a resource group.
@@ -157,7 +157,7 @@ func (a *server) listWhere(w http.ResponseWriter, r *http.Request, has func(c *s
 	if err != nil {
 		return err
 	}
-	sees := access.Sees(r.Context())
+	sees := auth.Sees(r.Context())
 	all = slices.DeleteFunc(all, func(c *scheduler.Collection) bool { return !has(c) || !sees(c.Name) })
-	return answer(w, http.StatusOK, view.ListOf(all, view.ManagedCollection, ""))
+	return answer(w, http.StatusOK, v1.ListOf(all, v1.ManagedCollection, ""))
 }

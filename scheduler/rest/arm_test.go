@@ -10,7 +10,7 @@ import (
 
 	"github.com/carillon-sched/carillon/actions/builtin"
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/service"
+	"github.com/carillon-sched/carillon/scheduler/control"
 )
 
 // A subscription and a resource group, and where their collections are.
@@ -26,7 +26,7 @@ func azure(t *testing.T) *world {
 	t.Helper()
 	w := newWorld(t)
 	w.actions = builtin.New(builtin.Config{})
-	w.service = service.New(service.Config{Store: w.store, Actions: w.actions, Secrets: w.vault})
+	w.service = control.New(control.Config{Store: w.store, Actions: w.actions, Secrets: w.vault})
 	w.serve(nil)
 	return w
 }

@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/api"
-	"github.com/carillon-sched/carillon/scheduler/view"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
+	"github.com/carillon-sched/carillon/scheduler/auth"
 )
 
 // managerVersion matches a version of the resource manager's own API. Azure has dozens; the answers are the same for
@@ -96,7 +96,7 @@ func (a *server) scopes(r *http.Request) ([]scheduler.Scope, error) {
 		return nil, err
 	}
 	all, err := a.service.Collections(r.Context())
-	found, sees := []scheduler.Scope{{}}, access.Sees(r.Context())
+	found, sees := []scheduler.Scope{{}}, auth.Sees(r.Context())
 	for _, c := range all {
 		if sees(c.Name) && !slices.ContainsFunc(found, c.Scope.Is) {
 			found = append(found, c.Scope)
@@ -117,7 +117,7 @@ func (a *server) listSubscriptions(w http.ResponseWriter, r *http.Request) error
 			names = append(names, name)
 		}
 	}
-	return answer(w, http.StatusOK, view.ListOf(names, subscriptionResource, ""))
+	return answer(w, http.StatusOK, v1.ListOf(names, subscriptionResource, ""))
 }
 
 func (a *server) getSubscription(w http.ResponseWriter, r *http.Request) error {
@@ -139,7 +139,7 @@ func (a *server) listGroups(w http.ResponseWriter, r *http.Request) error {
 			groups = append(groups, groupResource(subscription, group))
 		}
 	}
-	return answer(w, http.StatusOK, view.NewList(groups, ""))
+	return answer(w, http.StatusOK, v1.NewList(groups, ""))
 }
 
 // getGroup answers with a resource group. It answers HEAD, which checks for its existence, with 204, like the resource
@@ -206,7 +206,7 @@ func (a *server) listProviders(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return answer(w, http.StatusOK, view.ListOf([]string{s.Subscription}, providerResource, ""))
+	return answer(w, http.StatusOK, v1.ListOf([]string{s.Subscription}, providerResource, ""))
 }
 
 // getProvider reports Microsoft.Scheduler as registered.

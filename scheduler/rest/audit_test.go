@@ -8,12 +8,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/carillon-sched/carillon/scheduler/trail"
+	"github.com/carillon-sched/carillon/scheduler/audit"
 )
 
 // audited is a page of the audit log.
 type audited struct {
-	Value    []*trail.Entry `json:"value"`
+	Value    []*audit.Entry `json:"value"`
 	NextLink *string        `json:"nextLink"`
 }
 
@@ -89,7 +89,7 @@ func TestAuditLogIsFollowed(t *testing.T) {
 	w.must(http.MethodDelete, "/jobCollections/mine", "")
 	var ops []string
 	for lines := bufio.NewScanner(res.Body); len(ops) < 2 && lines.Scan(); {
-		var e trail.Entry
+		var e audit.Entry
 		if len(lines.Bytes()) == 0 {
 			continue
 		}

@@ -6,10 +6,10 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/awx"
 	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/spec"
-	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // previewAWX answers with the next ten instants of a recurrence.
@@ -30,7 +30,7 @@ func (a *server) previewAWX(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return answer(w, http.StatusOK, view.AWXPreview(p))
+	return answer(w, http.StatusOK, v1.AWXPreview(p))
 }
 
 // awxZone is a time zone in the form of AWX.

@@ -13,9 +13,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/carillon-sched/carillon/integration/bubble"
+	"github.com/carillon-sched/carillon/integration/testkit/bubble"
+	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/scheduler/rest"
-	"github.com/carillon-sched/carillon/scheduler/service"
 )
 
 // awxRow is a row of testdata/awx.jsonl of package spec: a recurrence and what
@@ -107,7 +107,7 @@ func postAWX(t *testing.T, rrule string) (status int, answer []byte) {
 	}
 	out := httptest.NewRecorder()
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/api/v2/schedules/preview/", strings.NewReader(string(body)))
-	rest.New(rest.Config{Service: &service.Service{}}).ServeHTTP(out, r)
+	rest.New(rest.Config{Service: &control.Service{}}).ServeHTTP(out, r)
 	return out.Code, out.Body.Bytes()
 }
 
@@ -156,7 +156,7 @@ func TestAWX(t *testing.T) {
 // TestZoneInfo checks that the zones are in order and can all be used.
 func TestZoneInfo(t *testing.T) {
 	out := httptest.NewRecorder()
-	rest.New(rest.Config{Service: &service.Service{}}).ServeHTTP(out, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/api/v2/schedules/zoneinfo/", http.NoBody))
+	rest.New(rest.Config{Service: &control.Service{}}).ServeHTTP(out, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/api/v2/schedules/zoneinfo/", http.NoBody))
 	var zones []struct {
 		Name string `json:"name"`
 	}

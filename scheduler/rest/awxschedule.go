@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/auth"
 	"github.com/carillon-sched/carillon/scheduler/awx"
 )
 
@@ -33,7 +33,7 @@ func (a *server) listSchedules(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	sees := access.Sees(r.Context())
+	sees := auth.Sees(r.Context())
 	jobs = slices.DeleteFunc(jobs, func(j *scheduler.Job) bool { return !sees(j.Key.Collection) })
 	return answerSchedules(w, r, jobs, a.service.Now())
 }
@@ -99,7 +99,7 @@ func (a *server) getSchedule(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	j, err := a.service.Schedule(r.Context(), id)
-	if err == nil && !access.Sees(r.Context())(j.Key.Collection) {
+	if err == nil && !auth.Sees(r.Context())(j.Key.Collection) {
 		return errNoSchedule
 	}
 	return a.answerSchedule(w, http.StatusOK, j, err)
@@ -111,10 +111,10 @@ func (a *server) mayChange(r *http.Request, id int) error {
 	if err != nil {
 		return awxMissing(err)
 	}
-	if !access.Sees(r.Context())(j.Key.Collection) {
+	if !auth.Sees(r.Context())(j.Key.Collection) {
 		return errNoSchedule
 	}
-	return access.Check(r.Context(), access.Operate, j.Key.Collection)
+	return auth.Check(r.Context(), auth.Operate, j.Key.Collection)
 }
 
 // createTemplateSchedule creates a schedule of the template in the path.
@@ -142,7 +142,7 @@ func (a *server) createSchedule(w http.ResponseWriter, r *http.Request) error {
 		return awx.NoTemplate(*q.Template)
 	}
 	ctx := lasting(r)
-	if err := access.Check(ctx, access.Operate, template.Collection); err != nil {
+	if err := auth.Check(ctx, auth.Operate, template.Collection); err != nil {
 		return err
 	}
 	j, err := a.service.CreateSchedule(ctx, template, q)

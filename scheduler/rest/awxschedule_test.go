@@ -14,9 +14,9 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/awx"
+	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/scheduler/secrets"
 	"github.com/carillon-sched/carillon/scheduler/secrets/seal"
-	"github.com/carillon-sched/carillon/scheduler/service"
 )
 
 const (
@@ -360,7 +360,7 @@ func TestAWXTemplateOfAnotherKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	other := service.New(service.Config{
+	other := control.New(control.Config{
 		Store: w.store, Actions: w.actions, Secrets: secrets.NewVault(secrets.Config{Store: w.store.Secrets(), Keys: seal.NewKeyring(k)}),
 	})
 	name, rrule := "a", daily

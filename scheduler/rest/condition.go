@@ -5,7 +5,7 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/api/dispatch"
-	"github.com/carillon-sched/carillon/scheduler/service"
+	"github.com/carillon-sched/carillon/scheduler/control"
 )
 
 // condition parses the condition of a request.
@@ -14,7 +14,7 @@ func condition(r *http.Request) (scheduler.Condition, error) {
 }
 
 // held returns the service with the condition of the request.
-func (a *server) held(r *http.Request) (*service.Service, error) {
+func (a *server) held(r *http.Request) (*control.Service, error) {
 	when, err := condition(r)
 	return a.service.If(when), err
 }

@@ -5,8 +5,8 @@ import (
 	"reflect"
 
 	"github.com/carillon-sched/carillon/scheduler/api"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/rest/openapi"
-	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // OpenAPI returns the OpenAPI 3.1 document of the API as JSON, the answer to GET /openapi.json.
@@ -20,7 +20,7 @@ func OpenAPI(version string) []byte {
 		}
 		all = append(all, served)
 	}
-	return view.JSON(openapi.New(version, all, types))
+	return v1.JSON(openapi.New(version, all, types))
 }
 
 // openAPI answers with the OpenAPI document.

@@ -16,26 +16,26 @@ import (
 	"testing"
 
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/auth"
+	"github.com/carillon-sched/carillon/scheduler/auth/tokens"
+	"github.com/carillon-sched/carillon/scheduler/control"
+	"github.com/carillon-sched/carillon/scheduler/engine"
 	"github.com/carillon-sched/carillon/scheduler/rest"
 	"github.com/carillon-sched/carillon/scheduler/rest/openapi"
-	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/scheduler/throttle"
-	"github.com/carillon-sched/carillon/scheduler/tokens"
-	"github.com/carillon-sched/carillon/scheduler/worker"
 )
 
 // TestContract asks every operation of the API's document for every answer that it has there, and holds each against it.
 func TestContract(t *testing.T) {
 	w := newWorld(t)
-	hand := worker.New(worker.Config{Store: w.store, Actions: w.actions})
+	hand := engine.New(engine.Config{Store: w.store, Actions: w.actions})
 	try := func(ctx context.Context, action scheduler.Action, a scheduler.Attempt) (scheduler.Result, error) {
 		if action.Target() == "busy.example:80" {
 			return scheduler.Result{}, fmt.Errorf("%w: it is busy", scheduler.ErrConflict)
 		}
 		return hand.Try(ctx, action, a)
 	}
-	w.service = service.New(service.Config{
+	w.service = control.New(control.Config{
 		Store: w.store, Actions: w.actions, Secrets: w.vault, Tokens: tokens.NewKeeper(w.store.Tokens(), w.store.TokenLedger(), w.store.Now), Try: try,
 	})
 	w.serve([]func(*rest.Config){func(cfg *rest.Config) { cfg.Metrics = scraped{} }})
@@ -349,19 +349,19 @@ func address(path string, op promised, collection, job string) string {
 // beRefused asks as who may not, where the store does not answer, and under another name.
 func (w *world) beRefused() {
 	plain := func(method, path string, op promised) reply { return w.do(method, address(path, op, "c", "job"), "") }
-	identify := func(p *access.Principal, err error) func(*rest.Config) {
+	identify := func(p *auth.Principal, err error) func(*rest.Config) {
 		return func(c *rest.Config) {
-			c.Identify = func(*http.Request) (*access.Principal, error) { return p, err }
+			c.Identify = func(*http.Request) (*auth.Principal, error) { return p, err }
 			c.Ready = func(context.Context) error { return err }
 		}
 	}
 	for status, change := range map[int]func(*rest.Config){
 		http.StatusMisdirectedRequest: func(c *rest.Config) { c.AllowHost = func(string) bool { return false } },
-		http.StatusUnauthorized:       identify(nil, &access.Unknown{}),
-		http.StatusForbidden:          identify(&access.Principal{Name: "nobody"}, nil),
+		http.StatusUnauthorized:       identify(nil, &auth.Unknown{}),
+		http.StatusForbidden:          identify(&auth.Principal{Name: "nobody"}, nil),
 		http.StatusServiceUnavailable: identify(nil, scheduler.ErrUnavailable),
 		http.StatusInternalServerError: func(c *rest.Config) {
-			c.Identify = func(*http.Request) (*access.Principal, error) { return nil, errors.New("a defect") }
+			c.Identify = func(*http.Request) (*auth.Principal, error) { return nil, errors.New("a defect") }
 			c.Ready = func(context.Context) error { panic("a defect") }
 		},
 		http.StatusTooManyRequests: func(c *rest.Config) { c.Rate = throttle.New(1e-6, 1) },
@@ -437,7 +437,7 @@ func bodyFor(op promised) string {
 // TestFaultCodes finds every error code of the sources in the document, and none that the sources do not have.
 func TestFaultCodes(t *testing.T) {
 	inSources := map[string]bool{}
-	for _, pattern := range []string{"*.go", "../view/error.go"} {
+	for _, pattern := range []string{"*.go", "../api/v1/error.go"} {
 		paths, err := filepath.Glob(pattern)
 		if err != nil {
 			t.Fatal(err)

@@ -41,7 +41,7 @@
 //     answer to a delete is empty. Other answers are JSON in the form of Azure
 //     Scheduler 2016-03-01.
 //  2. An error is {"error": {"code", "message", "details": [{"path", "message"}]}}
-//     with the status and code of [view.Error]; details has each problem of the
+//     with the status and code of [v1.Error]; details has each problem of the
 //     input. HTTP adds 404 UnknownRoute, 405 MethodNotAllowed (with Allow), 413
 //     RequestTooLarge, 415 UnsupportedMediaType and 403 CrossOrigin. 503 has
 //     Retry-After. The text of a defect (500) is only logged. The paths of AWX
@@ -59,12 +59,12 @@
 //     history, for each record after the sequence in its header Carillon-Sequence
 //     (parameter after). An empty line every 15 seconds is a keepalive. The tail
 //     ends with the client, with the context of the server, or with a line
-//     {"end": …} after the job's deletion ([view.Ending]). A client that reads
+//     {"end": …} after the job's deletion ([v1.Ending]). A client that reads
 //     nothing for ten seconds is disconnected. $filter applies. As server-sent
 //     events, each event has a record and its sequence as id; Last-Event-ID
 //     resumes after that record; keepalives are comments; the event "end" ends
 //     the tail; and the event "gap" reports that the position is no longer
-//     retained ([view.HistoryGap]). NDJSON reports that in the header
+//     retained ([v1.HistoryGap]). NDJSON reports that in the header
 //     Carillon-First-Sequence.
 //  7. Each answer has an x-ms-request-id, which the log repeats. An unsupported
 //     query parameter or document is 400 with its name; the paths of AWX ignore
@@ -76,7 +76,7 @@
 //  9. A page of another origin cannot make a browser change anything
 //     ([http.CrossOriginProtection]).
 //  10. [Config.Identify] authenticates the caller; by default, any caller has full
-//     access. Each operation requires a right (package access). A caller without
+//     access. Each operation requires a right (package auth). A caller without
 //     it gets 401 AuthenticationFailed with WWW-Authenticate (RFC 6750), or 403
 //     AuthorizationFailed with the missing role, before the request is read.
 //     Lists and histories over all collections contain what the caller may see;
@@ -88,7 +88,7 @@
 // The answer is the job with "result" (created, updated or unchanged) and, if there are any, "warnings": [{"path",
 // "message"}]. With strict, warnings are the details of a 400. With dryRun, the request is checked and nothing is
 // stored. The answer is then 200 with the resulting job and "dryRun": {"nextRuns": […], "notes": […], "nextRunsBefore":
-// […], "changes": [{"path", "before", "after"}]} ([view.DryRun]). A put or patch of a collection has a result and
+// […], "changes": [{"path", "before", "after"}]} ([v1.DryRun]). A put or patch of a collection has a result and
 // supports dryRun, too; its "dryRun" has the changes.
 //
 // # Conditions

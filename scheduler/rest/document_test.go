@@ -13,9 +13,9 @@ import (
 	"testing"
 
 	"github.com/carillon-sched/carillon/actions/builtin"
+	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/rest"
-	"github.com/carillon-sched/carillon/scheduler/service"
 )
 
 // TestDocumentRules holds the document against what the OpenAPI Specification 3.1.1 asks for, section 4.8, beyond the names
@@ -98,7 +98,7 @@ func TestExamples(t *testing.T) {
 	all := builtin.New(builtin.Config{})
 	t.Cleanup(all.Close)
 	w := newWorld(t)
-	w.service = service.New(service.Config{Store: w.store, Actions: all, Secrets: w.vault})
+	w.service = control.New(control.Config{Store: w.store, Actions: all, Secrets: w.vault})
 	w.serve(nil)
 	w.must(http.MethodPatch, "/jobCollections/default", `{"properties": {"minRetryInterval": "PT1S"}}`)
 	variable, secretName := regexp.MustCompile(`\$\{CARILLON_\w+\}`), regexp.MustCompile(`"secretRef":"([^"]+)"`)

@@ -3,14 +3,14 @@ package rest
 import (
 	"net/http"
 
-	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/api"
+	"github.com/carillon-sched/carillon/scheduler/auth"
 )
 
 // Route is an operation of the API, for tests that look at all of them.
 type Route struct {
 	Method, Path string
-	Right        access.Right
+	Right        auth.Right
 	Options      []string
 }
 
@@ -29,7 +29,7 @@ func Routes() []Route {
 const ManagedPath = managedPath
 
 // WithoutRight returns a handler of an operation that names no right.
-func WithoutRight(identify func(*http.Request) (*access.Principal, error)) http.Handler {
+func WithoutRight(identify func(*http.Request) (*auth.Principal, error)) http.Handler {
 	a := &server{identify: identify}
 	do := func(_ *server, w http.ResponseWriter, _ *http.Request) error {
 		w.WriteHeader(http.StatusOK)

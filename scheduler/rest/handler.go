@@ -10,15 +10,15 @@ import (
 	"sync"
 	"time"
 
-	"github.com/carillon-sched/carillon/scheduler/access"
-	"github.com/carillon-sched/carillon/scheduler/service"
+	"github.com/carillon-sched/carillon/scheduler/auth"
+	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/scheduler/throttle"
 	"github.com/carillon-sched/carillon/scheduler/tracing"
 )
 
 // Config configures the API. Service is required.
 type Config struct {
-	Service *service.Service
+	Service *control.Service
 
 	// Ready returns nil if the process can serve requests, or the reason why not. /readyz calls it. Default: always
 	// ready.
@@ -32,9 +32,9 @@ type Config struct {
 	// to this server (DNS rebinding). Default: all.
 	AllowHost func(host string) bool
 
-	// Identify authenticates the caller. The error is a [*access.Unknown] for an unknown caller, or one of the store.
+	// Identify authenticates the caller. The error is a [*auth.Unknown] for an unknown caller, or one of the store.
 	// Default: no authentication, full access.
-	Identify func(r *http.Request) (*access.Principal, error)
+	Identify func(r *http.Request) (*auth.Principal, error)
 
 	// Rate limits the requests of each caller: a token, a user of an issuer, a certificate or, without authentication,
 	// an address. Open endpoints are exempt. Default: no limit.
@@ -63,10 +63,10 @@ type Config struct {
 
 // server serves the requests.
 type server struct {
-	service  *service.Service
+	service  *control.Service
 	ready    func(ctx context.Context) error
 	degraded func() string
-	identify func(r *http.Request) (*access.Principal, error)
+	identify func(r *http.Request) (*auth.Principal, error)
 	rate     *throttle.Throttle
 	tails    *tailCount
 	metrics  http.Handler

@@ -14,8 +14,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/service"
-	"github.com/carillon-sched/carillon/scheduler/view"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
+	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/store"
 )
 
@@ -48,7 +48,7 @@ type finding struct {
 	*world
 
 	counted *counting
-	found   *service.Service
+	found   *control.Service
 }
 
 // find returns one, on a store that keeps so many records of each job and outcome.
@@ -60,7 +60,7 @@ func (w *world) find(perJob int64) *finding {
 	}
 	w.store = limited
 	counted := &counting{Store: w.store}
-	f := &finding{w, counted, service.New(service.Config{Store: counted, Actions: w.actions, Secrets: w.vault})}
+	f := &finding{w, counted, control.New(control.Config{Store: counted, Actions: w.actions, Secrets: w.vault})}
 	ctx, cancel := context.WithCancel(w.t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- f.found.Run(ctx) }()
@@ -78,8 +78,8 @@ func (f *finding) ready() {
 	f.t.Helper()
 	f.await("the index", func() bool {
 		before := f.counted.recent.Load()
-		q := service.HistoryQuery{RecordFilter: scheduler.RecordFilter{Targets: []string{"none"}}}
-		if _, _, err := f.found.History(f.t.Context(), q, view.Page{}); err != nil {
+		q := control.HistoryQuery{RecordFilter: scheduler.RecordFilter{Targets: []string{"none"}}}
+		if _, _, err := f.found.History(f.t.Context(), q, v1.Page{}); err != nil {
 			f.t.Fatal(err)
 		}
 		return f.counted.recent.Load() == before
@@ -87,10 +87,10 @@ func (f *finding) ready() {
 }
 
 // pages returns the sequences of all pages of a service. between is done after each.
-func (f *finding) pages(s *service.Service, q service.HistoryQuery, top int, between func()) (all []uint64) {
+func (f *finding) pages(s *control.Service, q control.HistoryQuery, top int, between func()) (all []uint64) {
 	f.t.Helper()
 	for before := uint64(0); ; {
-		records, next, err := s.History(f.t.Context(), q, view.Page{Top: top, Before: before})
+		records, next, err := s.History(f.t.Context(), q, v1.Page{Top: top, Before: before})
 		if err != nil {
 			f.t.Fatal(err)
 		}
@@ -109,7 +109,7 @@ func (f *finding) pages(s *service.Service, q service.HistoryQuery, top int, bet
 }
 
 // wanted are the sequences of the records that the store has and a query asks for, the newest first: the plain way.
-func (f *finding) wanted(q *service.HistoryQuery) (all []uint64) {
+func (f *finding) wanted(q *control.HistoryQuery) (all []uint64) {
 	f.t.Helper()
 	incarnations := map[scheduler.Key]string{} // "": the job is missing
 	err := f.store.RecordsFrom(f.t.Context(), scheduler.Key{}, 0, func(r *scheduler.Record) bool {
@@ -172,7 +172,7 @@ func TestHistoryReadsNoMoreThanItFinds(t *testing.T) {
 	}
 	f.ready()
 	yes := true
-	for name, q := range map[string]service.HistoryQuery{
+	for name, q := range map[string]control.HistoryQuery{
 		"an outcome":               {RecordFilter: scheduler.RecordFilter{Outcomes: []scheduler.Outcome{scheduler.OutcomeFailed}}},
 		"a job":                    {Key: rare.Key},
 		"a job by its uid":         {Key: rare.Key, RecordFilter: scheduler.RecordFilter{UID: scheduler.StoredIncarnation(rare.Data)}},
@@ -184,7 +184,7 @@ func TestHistoryReadsNoMoreThanItFinds(t *testing.T) {
 		"an old minute of its end": {RecordFilter: scheduler.RecordFilter{EndedSince: started, EndedUntil: started.Add(8 * time.Second)}},
 	} {
 		before := f.counted.recent.Load() + f.counted.onward.Load()
-		records, next, err := f.found.History(t.Context(), q, view.Page{})
+		records, next, err := f.found.History(t.Context(), q, v1.Page{})
 		if err != nil || len(records) != 9 || next != 0 {
 			t.Errorf("%s: %d records, next %d, %v", name, len(records), next, err)
 		}
@@ -235,7 +235,7 @@ func TestHistoryAgreesWithTheStore(t *testing.T) {
 			}
 		}
 	}
-	query := func() (q service.HistoryQuery) {
+	query := func() (q control.HistoryQuery) {
 		q.Key = []scheduler.Key{{}, {Collection: "default"}, keys[random.IntN(len(keys))]}[random.IntN(3)]
 		if random.IntN(2) == 0 {
 			q.Outcomes = scheduler.Outcomes[random.IntN(2):][:1]
@@ -265,13 +265,13 @@ func TestHistoryAgreesWithTheStore(t *testing.T) {
 		for range 10 {
 			q := query()
 			want := f.wanted(&q)
-			for name, s := range map[string]*service.Service{"with an index": f.found, "without": w.service} {
+			for name, s := range map[string]*control.Service{"with an index": f.found, "without": w.service} {
 				if got := f.pages(s, q, 1+random.IntN(30), func() {}); !slices.Equal(got, want) {
 					t.Errorf("%s, %+v: got %v, want %v", name, q, got, want)
 				}
 			}
 		}
-		q := service.HistoryQuery{RecordFilter: scheduler.RecordFilter{Outcomes: scheduler.Outcomes[:1]}}
+		q := control.HistoryQuery{RecordFilter: scheduler.RecordFilter{Outcomes: scheduler.Outcomes[:1]}}
 		earlier := f.wanted(&q)
 		got := f.pages(f.found, q, 3, func() { add(2) })
 		kept := f.wanted(&q)

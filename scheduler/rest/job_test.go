@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/service"
+	"github.com/carillon-sched/carillon/scheduler/control"
 )
 
 const (
@@ -148,7 +148,7 @@ func TestPages(t *testing.T) {
 			body = `{"state": "disabled", ` + action + `}`
 		}
 		all = append(all, "default/"+name)
-		if _, _, err := w.service.Put(t.Context(), service.Edit{Key: scheduler.Key{Collection: "default", Job: name}, Body: []byte(body)}); err != nil {
+		if _, _, err := w.service.Put(t.Context(), control.Edit{Key: scheduler.Key{Collection: "default", Job: name}, Body: []byte(body)}); err != nil {
 			t.Fatal(err)
 		}
 	}

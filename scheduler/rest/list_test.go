@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/service"
+	"github.com/carillon-sched/carillon/scheduler/control"
 )
 
 // TestListOfFewAmongMany looks for the few jobs of a state, or with a label, among many: each request looks at so many
@@ -26,7 +26,7 @@ func TestListOfFewAmongMany(t *testing.T) {
 		}
 		puts.Go(func() error {
 			k := scheduler.Key{Collection: "default", Job: fmt.Sprintf("j%04d", i)}
-			_, _, err := w.service.Put(t.Context(), service.Edit{Key: k, Body: []byte(body)})
+			_, _, err := w.service.Put(t.Context(), control.Edit{Key: k, Body: []byte(body)})
 			return err
 		})
 	}
@@ -79,7 +79,7 @@ func TestListOfCostlySchedules(t *testing.T) {
 		{"", all, true},
 	} {
 		if !step.kept { // a process that has compiled nothing yet
-			w.service = service.New(service.Config{Store: w.store, Actions: w.actions, Secrets: w.vault})
+			w.service = control.New(control.Config{Store: w.store, Actions: w.actions, Secrets: w.vault})
 			w.serve(nil)
 		}
 		names, pages := w.names("/jobCollections/default/jobs" + step.query)

@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler/api"
-	"github.com/carillon-sched/carillon/scheduler/service"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
+	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/scheduler/tracing"
-	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // The headers that identify requests: the server's id, the client's id, and the id of a group of requests.
@@ -68,7 +68,7 @@ func (a *server) observe(next http.Handler) http.Handler {
 				panic(http.ErrAbortHandler) // the answer has begun: close the connection
 			}
 			if p != nil {
-				send(out, http.StatusInternalServerError, view.JSON(describe(fmt.Errorf("panic: %v", p)).Document()))
+				send(out, http.StatusInternalServerError, v1.JSON(describe(fmt.Errorf("panic: %v", p)).Document()))
 			}
 			name, route := asked.name()
 			if !asked.tail {
@@ -82,7 +82,7 @@ func (a *server) observe(next http.Handler) http.Handler {
 				"duration", time.Since(begin), "requestId", id)
 		}()
 		asks := context.WithValue(ctx, askingKey{}, asked)
-		next.ServeHTTP(out, r.WithContext(service.WithCaller(asks, caller(r)))) //nolint:contextcheck // likewise
+		next.ServeHTTP(out, r.WithContext(control.WithCaller(asks, caller(r)))) //nolint:contextcheck // likewise
 	})
 }
 

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/service"
+	"github.com/carillon-sched/carillon/scheduler/control"
 )
 
 // silent is a store that tells of the collections that there are, and of no change.
@@ -40,7 +40,7 @@ func TestOwnCollectionIsKnownAtOnce(t *testing.T) {
 	w := newWorld(t)
 	w.must(http.MethodPut, "/jobCollections/team", `{"properties": {"quota": {"maxJobCount": 5}}}`)
 	slow := &silent{w.store, make(chan struct{})}
-	w.service = service.New(service.Config{Store: slow, Actions: w.actions, Secrets: w.vault})
+	w.service = control.New(control.Config{Store: slow, Actions: w.actions, Secrets: w.vault})
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- w.service.Run(ctx) }()

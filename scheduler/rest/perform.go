@@ -13,8 +13,8 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/api"
 	"github.com/carillon-sched/carillon/scheduler/api/dispatch"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/document"
-	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // key returns the job in the path.
@@ -73,7 +73,7 @@ func read(op *api.Operation, r *http.Request, tail bool) (*dispatch.Request, err
 	q := r.URL.Query()
 	if event := strings.TrimSpace(r.Header.Get(lastEventHeader)); tail && event != "" {
 		q.Del("after")
-		after, err := view.ReadSequence(lastEventHeader, event)
+		after, err := v1.ReadSequence(lastEventHeader, event)
 		asked.Params["after"], wrong = after, append(wrong, err)
 	}
 	for i := range op.Query {
@@ -114,7 +114,7 @@ func parameter(p *api.Param, text string) (any, error) {
 		}
 		return t, nil
 	case api.Sequence:
-		return view.ReadSequence(p.Name, text)
+		return v1.ReadSequence(p.Name, text)
 	case api.Text, api.Word:
 	}
 	return text, nil
@@ -145,7 +145,7 @@ func reply(w http.ResponseWriter, r *http.Request, v dispatch.Answer) error {
 				next = linkTo(r, changes)
 			}
 		}
-		return answer(w, status, view.NewList(v.Items, next))
+		return answer(w, status, v1.NewList(v.Items, next))
 	case v.Document != nil:
 		return answer(w, status, v.Document)
 	}

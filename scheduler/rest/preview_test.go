@@ -4,7 +4,7 @@ import (
 	"testing"
 )
 
-// TestPreview asks when jobs would run, rightly and wrongly. Nothing is stored. Package service tests the previews.
+// TestPreview asks when jobs would run, rightly and wrongly. Nothing is stored. Package control tests the previews.
 func TestPreview(t *testing.T) {
 	w := newWorld(t)
 	w.steps([]step{

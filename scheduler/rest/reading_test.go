@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/scheduler/document"
-	"github.com/carillon-sched/carillon/scheduler/service"
 )
 
 // gated lets an audit look at a lane when its gate is open.
@@ -32,7 +32,7 @@ func TestDoctorsHoldUpNoList(t *testing.T) {
 	w := newWorld(t)
 	const many = 64
 	slow := &gated{Store: w.store, gate: make(chan struct{}), entered: make(chan struct{}, many)}
-	w.service = service.New(service.Config{Store: slow, Actions: w.actions, Secrets: w.vault})
+	w.service = control.New(control.Config{Store: slow, Actions: w.actions, Secrets: w.vault})
 	w.serve(nil)
 	var doctors sync.WaitGroup
 	for range many {
@@ -88,7 +88,7 @@ func TestJobsAreReadAfterwards(t *testing.T) {
 	w.makeTemplate("http://target.example", "{{.Data.region}}")
 	w.makeSchedule(ofReport, `{"name": "a", "rrule": "`+daily+`"}`)
 	slow := &telling{Store: w.store, ActionReader: w.actions}
-	w.service = service.New(service.Config{Store: slow, Actions: slow, Secrets: w.vault})
+	w.service = control.New(control.Config{Store: slow, Actions: slow, Secrets: w.vault})
 	w.serve(nil)
 	for _, request := range []string{
 		"POST /doctor", "GET " + schedules, "GET " + ofReport, "GET /jobCollections/default/jobs?$filter=state+eq+enabled", "GET /history",

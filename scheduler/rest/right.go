@@ -8,21 +8,21 @@ import (
 	"sync"
 	"time"
 
-	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/api"
+	"github.com/carillon-sched/carillon/scheduler/auth"
 	"github.com/carillon-sched/carillon/scheduler/awx"
-	"github.com/carillon-sched/carillon/scheduler/service"
+	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/scheduler/throttle"
 )
 
 // guarded wraps an operation's action: it authenticates and authorizes the caller and stores it in the context
-// ([access.From]).
+// ([auth.From]).
 func guarded(op *api.Operation, do action) action {
 	right := op.Right
 	return func(a *server, w http.ResponseWriter, r *http.Request) error {
 		askingOf(r.Context()).operation = op
 		collection := collectionIn(r) // before the action rewrites the path
-		if right == access.Open {
+		if right == auth.Open {
 			return do(a, w, r)
 		}
 		who, err := a.identify(r)
@@ -32,11 +32,11 @@ func guarded(op *api.Operation, do action) action {
 		if wait, ok := a.rate.Allow(payer(who)); !ok {
 			return &throttle.Exceeded{After: wait, Message: "too many requests at once; wait a moment, or have --http-rate raised"}
 		}
-		ctx := access.With(r.Context(), who)
+		ctx := auth.With(r.Context(), who)
 		if who.Name != "" {
-			ctx = service.WithCaller(ctx, who.String())
+			ctx = control.WithCaller(ctx, who.String())
 		}
-		if err := access.Check(ctx, right, collection); err != nil {
+		if err := auth.Check(ctx, right, collection); err != nil {
 			return err
 		}
 		ctx, cancel := context.WithCancel(ctx)
@@ -54,14 +54,14 @@ const askAgainEvery = 2 * time.Second
 // watchOver ends a request whose caller has lost the right to it, for example by the revocation of a token. It also
 // ends a request about many collections whose caller's grants differ from those of asked, because they select the shown
 // records. The returned function stops the watch. An unavailable store ends no request.
-func (a *server) watchOver(r *http.Request, asked *access.Principal, right access.Right, collection string, end func()) (stop func()) {
+func (a *server) watchOver(r *http.Request, asked *auth.Principal, right auth.Right, collection string, end func()) (stop func()) {
 	var mu sync.Mutex
 	var again *time.Timer
 	stopped := false
 	look := func() {
 		who, err := a.identify(r)
-		_, unknown := errors.AsType[*access.Unknown](err)
-		if unknown || err == nil && (!access.May(who, right, collection) || right == access.ReadAny && !access.SameGrants(who, asked)) {
+		_, unknown := errors.AsType[*auth.Unknown](err)
+		if unknown || err == nil && (!auth.May(who, right, collection) || right == auth.ReadAny && !auth.SameGrants(who, asked)) {
 			end()
 			return
 		}
@@ -83,7 +83,7 @@ func (a *server) watchOver(r *http.Request, asked *access.Principal, right acces
 }
 
 // payer identifies the caller for the rate limit.
-func payer(who *access.Principal) string {
+func payer(who *auth.Principal) string {
 	if who.ID == "" && who.Name == "" {
 		return throttle.Network(who.Address)
 	}
@@ -114,6 +114,6 @@ func collectionIn(r *http.Request) string {
 }
 
 // anybody is the caller if authentication is disabled.
-func anybody(r *http.Request) (*access.Principal, error) {
-	return access.Anybody(access.ViaOpen, caller(r)), nil
+func anybody(r *http.Request) (*auth.Principal, error) {
+	return auth.Anybody(auth.ViaOpen, caller(r)), nil
 }

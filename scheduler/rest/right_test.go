@@ -16,21 +16,21 @@ import (
 	"testing"
 
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/auth"
 	"github.com/carillon-sched/carillon/scheduler/rest"
 )
 
 // byGrants takes the token for the grants, so that a test says who asks: "reader@mine operator@other".
-func byGrants(r *http.Request) (*access.Principal, error) {
+func byGrants(r *http.Request) (*auth.Principal, error) {
 	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	if !ok {
-		return nil, &access.Unknown{}
+		return nil, &auth.Unknown{}
 	}
-	p := &access.Principal{Name: "tester", Via: access.ViaToken}
+	p := &auth.Principal{Name: "tester", Via: auth.ViaToken}
 	for text := range strings.FieldsSeq(token) {
-		g, err := access.ParseGrant(text)
+		g, err := auth.ParseGrant(text)
 		if err != nil {
-			return nil, &access.Unknown{Reason: err.Error()}
+			return nil, &auth.Unknown{Reason: err.Error()}
 		}
 		p.Grants = append(p.Grants, g)
 	}
@@ -135,9 +135,9 @@ func TestEveryOperationNamesItsRight(t *testing.T) {
 	for _, route := range rest.Routes() {
 		name := route.Method + " " + strings.TrimPrefix(bare(route.Path), rest.ManagedPath)
 		seen[name] = true
-		want := map[string]access.Right{
-			"o": access.Open, "k": access.Known, "r": access.Read, "D": access.Read, "w": access.Operate, "a": access.Administer, "A": access.Administer,
-			"R": access.ReadAny, "W": access.OperateAny,
+		want := map[string]auth.Right{
+			"o": auth.Open, "k": auth.Known, "r": auth.Read, "D": auth.Read, "w": auth.Operate, "a": auth.Administer, "A": auth.Administer,
+			"R": auth.ReadAny, "W": auth.OperateAny,
 		}[needOf(route)]
 		if !route.Right.Valid() || route.Right != want {
 			t.Errorf("%s needs %q, want %q", name, route.Right, want)
@@ -152,7 +152,7 @@ func TestEveryOperationNamesItsRight(t *testing.T) {
 
 // TestNoRightIsNobodys shows that an operation that names no right is refused to everybody.
 func TestNoRightIsNobodys(t *testing.T) {
-	anybody := func(*http.Request) (*access.Principal, error) { return access.Anybody(access.ViaOpen, ""), nil }
+	anybody := func(*http.Request) (*auth.Principal, error) { return auth.Anybody(auth.ViaOpen, ""), nil }
 	answer := httptest.NewRecorder()
 	rest.WithoutRight(anybody).ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/of/nobody", http.NoBody))
 	if answer.Code != http.StatusForbidden || !strings.Contains(answer.Body.String(), "nobody may do this") {
@@ -323,7 +323,7 @@ func TestChallenge(t *testing.T) {
 // TestUnavailableIdentity shows that a store that cannot say who asks lets nobody in.
 func TestUnavailableIdentity(t *testing.T) {
 	w := newWorld(t, func(cfg *rest.Config) {
-		cfg.Identify = func(*http.Request) (*access.Principal, error) { return nil, errors.New("a secret reason") }
+		cfg.Identify = func(*http.Request) (*auth.Principal, error) { return nil, errors.New("a secret reason") }
 	})
 	r := w.do(http.MethodGet, "/jobCollections", "")
 	if r.status != http.StatusInternalServerError || strings.Contains(r.body, "secret") {
@@ -434,11 +434,11 @@ func TestSameNameInAnotherGroup(t *testing.T) {
 // TestChangedGrantsEndTails follows the history of all collections, and takes the reader one of its collections: the tail ends, as
 // it would go on to show what may not be seen any more.
 func TestChangedGrantsEndTails(t *testing.T) {
-	var grants atomic.Pointer[[]access.Grant]
-	grants.Store(&[]access.Grant{{Role: access.Reader, Collections: []string{"default", "partners"}}})
+	var grants atomic.Pointer[[]auth.Grant]
+	grants.Store(&[]auth.Grant{{Role: auth.Reader, Collections: []string{"default", "partners"}}})
 	w := newWorld(t, func(cfg *rest.Config) {
-		cfg.Identify = func(*http.Request) (*access.Principal, error) {
-			return &access.Principal{Name: "reader", Via: access.ViaOIDC, Grants: *grants.Load()}, nil
+		cfg.Identify = func(*http.Request) (*auth.Principal, error) {
+			return &auth.Principal{Name: "reader", Via: auth.ViaOIDC, Grants: *grants.Load()}, nil
 		}
 	})
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -452,7 +452,7 @@ func TestChangedGrantsEndTails(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer resp.Body.Close()
-	grants.Store(&[]access.Grant{{Role: access.Reader, Collections: []string{"default"}}})
+	grants.Store(&[]auth.Grant{{Role: auth.Reader, Collections: []string{"default"}}})
 	if _, err := io.Copy(io.Discard, resp.Body); err != nil || resp.StatusCode != http.StatusOK {
 		t.Errorf("the tail did not end: %d, %v", resp.StatusCode, err)
 	}

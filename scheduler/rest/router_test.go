@@ -18,11 +18,11 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/carillon-sched/carillon/scheduler/auth/tokens"
+	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/scheduler/internal/climb"
 	"github.com/carillon-sched/carillon/scheduler/internal/hostile"
 	"github.com/carillon-sched/carillon/scheduler/rest"
-	"github.com/carillon-sched/carillon/scheduler/service"
-	"github.com/carillon-sched/carillon/scheduler/tokens"
 )
 
 var routerSeed = flag.Uint64("router.seed", 1, "seed of the requests that TestRouter draws; 0: any")
@@ -33,7 +33,7 @@ type router struct {
 
 	js      jetstream.JetStream
 	handler http.Handler
-	service *service.Service
+	service *control.Service
 }
 
 // newRouter has the API of a scheduler that knows who asks, has some jobs, and no worker: what is written was asked for.
@@ -44,7 +44,7 @@ func newRouter(tb testing.TB) *router {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	s := service.New(service.Config{Store: w.store, Actions: w.actions, Secrets: w.vault, Tokens: tokens.NewKeeper(w.store.Tokens(), w.store.TokenLedger(), w.store.Now)})
+	s := control.New(control.Config{Store: w.store, Actions: w.actions, Secrets: w.vault, Tokens: tokens.NewKeeper(w.store.Tokens(), w.store.TokenLedger(), w.store.Now)})
 	run, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- s.Run(run) }()

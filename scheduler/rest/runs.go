@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/auth"
+	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/scheduler/ical"
-	"github.com/carillon-sched/carillon/scheduler/service"
 )
 
 // The refresh interval for calendar programs, and the lifetime of an answer.
@@ -25,7 +25,7 @@ func (a *server) runs(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	q := service.RunsQuery{Key: asked.Key, Sees: access.Sees(r.Context()), Days: asked.Number("days"), Most: asked.Number("max")}
+	q := control.RunsQuery{Key: asked.Key, Sees: auth.Sees(r.Context()), Days: asked.Number("days"), Most: asked.Number("max")}
 	runs, err := a.service.Runs(r.Context(), q)
 	if err != nil {
 		return err
@@ -46,7 +46,7 @@ func (a *server) runs(w http.ResponseWriter, r *http.Request) error {
 }
 
 // calendarOf returns a calendar of runs. It changes only when a run changes or has ended.
-func calendarOf(r *http.Request, k scheduler.Key, runs []service.Run) string {
+func calendarOf(r *http.Request, k scheduler.Key, runs []control.Run) string {
 	feed := ical.Feed{Name: "Carillon", Product: "carillon", Refresh: calendarRefresh}
 	switch {
 	case k.Job != "":

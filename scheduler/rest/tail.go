@@ -9,7 +9,7 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/api/dispatch"
-	"github.com/carillon-sched/carillon/scheduler/service"
+	"github.com/carillon-sched/carillon/scheduler/control"
 )
 
 // follow sends a live tail until the client disconnects or the history ends.
@@ -41,7 +41,7 @@ type tail struct {
 }
 
 // Begin sends the header.
-func (t *tail) Begin(b service.Beginning) {
+func (t *tail) Begin(b control.Beginning) {
 	t.form.head(t.to.Header(), b)
 	t.write(t.form.begin(t.asked, b))
 }

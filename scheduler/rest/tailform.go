@@ -10,8 +10,8 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/api"
-	"github.com/carillon-sched/carillon/scheduler/service"
-	"github.com/carillon-sched/carillon/scheduler/view"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
+	"github.com/carillon-sched/carillon/scheduler/control"
 )
 
 // tailForm is the encoding of a live tail.
@@ -22,7 +22,7 @@ type tailForm struct {
 	// an error status.
 	beyond bool
 
-	begin  func(asked *uint64, b service.Beginning) []byte
+	begin  func(asked *uint64, b control.Beginning) []byte
 	record func(sequence uint64, document []byte) []byte
 	life   func(passed uint64) []byte // keepalive
 	end    func(why error) []byte
@@ -31,10 +31,10 @@ type tailForm struct {
 // lines encodes one record per line.
 var lines = tailForm{
 	contentType: "application/x-ndjson; charset=utf-8",
-	begin:       func(*uint64, service.Beginning) []byte { return nil },
+	begin:       func(*uint64, control.Beginning) []byte { return nil },
 	record:      func(_ uint64, document []byte) []byte { return append(document, '\n') },
 	life:        func(uint64) []byte { return []byte("\n") },
-	end:         func(why error) []byte { return append(view.JSON(view.Ending(why)), '\n') },
+	end:         func(why error) []byte { return append(v1.JSON(v1.Ending(why)), '\n') },
 }
 
 // events encodes server-sent events (HTML, "Server-sent events").
@@ -52,7 +52,7 @@ var events = tailForm{
 		return fmt.Appendf(nil, ": alive\nid: %d\n\n", passed)
 	},
 	end: func(why error) []byte {
-		return fmt.Appendf(nil, "event: end\ndata: %s\n\n", view.JSON(view.DescribeError(why)))
+		return fmt.Appendf(nil, "event: end\ndata: %s\n\n", v1.JSON(v1.DescribeError(why)))
 	},
 }
 
@@ -63,10 +63,10 @@ const eventsPause = 2 * time.Second
 
 // beginEvents returns the first event: the position, so that a client that loses the connection before the first record
 // can resume, and an event gap if the requested position is no longer retained.
-func beginEvents(asked *uint64, b service.Beginning) []byte {
+func beginEvents(asked *uint64, b control.Beginning) []byte {
 	out := fmt.Appendf(nil, "retry: %d\nid: %d\n\n", eventsPause.Milliseconds(), b.After)
-	if gap := view.HistoryGap(asked, b.First, b.Last); gap != nil {
-		out = fmt.Appendf(out, "event: gap\ndata: %s\n\n", view.JSON(gap))
+	if gap := v1.HistoryGap(asked, b.First, b.Last); gap != nil {
+		out = fmt.Appendf(out, "event: gap\ndata: %s\n\n", v1.JSON(gap))
 	}
 	return out
 }
@@ -118,7 +118,7 @@ const (
 	firstHeader    = "Carillon-First-Sequence" // the first retained record
 )
 
-func (f *tailForm) head(h http.Header, b service.Beginning) {
+func (f *tailForm) head(h http.Header, b control.Beginning) {
 	h.Set("Content-Type", f.contentType)
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Accel-Buffering", "no") // a buffering proxy would delay each record

@@ -11,12 +11,12 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
+	"github.com/carillon-sched/carillon/scheduler/auth/tokens"
+	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/scheduler/rest"
 	"github.com/carillon-sched/carillon/scheduler/rest/identity"
-	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/scheduler/throttle"
-	"github.com/carillon-sched/carillon/scheduler/tokens"
-	"github.com/carillon-sched/carillon/scheduler/view"
 	"github.com/carillon-sched/carillon/store"
 )
 
@@ -33,7 +33,7 @@ func (w *world) replica() string {
 		w.t.Fatal(err)
 	}
 	keeper := tokens.NewKeeper(st.Tokens(), st.TokenLedger(), st.Now)
-	s := service.New(service.Config{Store: st, Actions: w.actions, Secrets: w.vault, Tokens: keeper})
+	s := control.New(control.Config{Store: st, Actions: w.actions, Secrets: w.vault, Tokens: keeper})
 	ended := make(chan error, 1)
 	ctx := w.t.Context()
 	go func() { ended <- s.Run(ctx) }()
@@ -156,7 +156,7 @@ func TestRevokedTokenEndsItsTail(t *testing.T) {
 	w := newWorld(t)
 	urls := []string{w.replica(), w.replica()}
 	made := w.do(http.MethodPost, urls[0]+"/tokens", `{"name": "root", "grants": [{"role": "admin"}]}`)
-	var root, doomed view.NewToken
+	var root, doomed v1.NewToken
 	if err := json.Unmarshal([]byte(made.body), &root); err != nil {
 		t.Fatal(err)
 	}

@@ -15,9 +15,9 @@ import (
 	"github.com/carillon-sched/carillon/actions"
 	"github.com/carillon-sched/carillon/actions/egress"
 	"github.com/carillon-sched/carillon/actions/web"
-	"github.com/carillon-sched/carillon/scheduler/service"
-	"github.com/carillon-sched/carillon/scheduler/view"
-	"github.com/carillon-sched/carillon/scheduler/worker"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
+	"github.com/carillon-sched/carillon/scheduler/control"
+	"github.com/carillon-sched/carillon/scheduler/engine"
 )
 
 const tried = "/jobCollections/default/jobs/job/try"
@@ -67,10 +67,10 @@ func (p *parrot) answers(f http.HandlerFunc) {
 }
 
 // trial tries a document out.
-func (w *world) trial(body string) *view.Trial {
+func (w *world) trial(body string) *v1.Trial {
 	w.t.Helper()
 	r := w.do(http.MethodPost, tried, body)
-	v := &view.Trial{}
+	v := &v1.Trial{}
 	if err := json.Unmarshal([]byte(r.body), v); err != nil || r.status != http.StatusOK {
 		w.t.Fatalf("%d %s", r.status, r.body)
 	}
@@ -235,8 +235,8 @@ func TestTryOneAtATime(t *testing.T) {
 func TestTryIsGuarded(t *testing.T) {
 	w, p := newWorld(t), newParrot(t)
 	guarded := actions.New(web.New(web.Config{Guard: egress.NewGuard()}))
-	hand := worker.New(worker.Config{Store: w.store, Actions: guarded})
-	w.service = service.New(service.Config{Store: w.store, Actions: guarded, Secrets: w.vault, Try: hand.Try})
+	hand := engine.New(engine.Config{Store: w.store, Actions: guarded})
+	w.service = control.New(control.Config{Store: w.store, Actions: guarded, Secrets: w.vault, Try: hand.Try})
 	w.serve(nil)
 	v := w.trial(calling(p.URL, ""))
 	if !v.Failed() || !strings.Contains(v.Hint, "nothing was sent") || len(p.seen()) > 0 || time.Duration(v.Duration) > 10*time.Second {

@@ -6,11 +6,11 @@ import (
 	"net/url"
 	"testing"
 
-	"github.com/carillon-sched/carillon/scheduler/why"
+	"github.com/carillon-sched/carillon/scheduler/explain"
 )
 
 // explained asks why.
-func (w *world) explained(path, at string) (a why.Answer) {
+func (w *world) explained(path, at string) (a explain.Answer) {
 	w.t.Helper()
 	res := w.do(http.MethodGet, path+"/why?at="+url.QueryEscape(at), "")
 	if err := json.Unmarshal([]byte(res.body), &a); err != nil {
@@ -19,7 +19,7 @@ func (w *world) explained(path, at string) (a why.Answer) {
 	return a
 }
 
-// TestWhy asks of a job that failed and of one that recurs. Package worker tests the explanations.
+// TestWhy asks of a job that failed and of one that recurs. Package engine tests the explanations.
 func TestWhy(t *testing.T) {
 	w := newWorld(t)
 	w.work()
@@ -30,19 +30,19 @@ func TestWhy(t *testing.T) {
 	failed, _ := next(), next() // failed, faulted
 	at, _ := failed.Properties["expectedExecutionTime"].(string)
 	a := w.explained(path, at)
-	if a.Code != why.Failed || a.Attempts != 1 || len(a.Records) != 2 || a.Records[0].StatusCode != http.StatusTeapot || a.TimeZone != "Europe/Berlin" || a.Hint == "" {
+	if a.Code != explain.Failed || a.Attempts != 1 || len(a.Records) != 2 || a.Records[0].StatusCode != http.StatusTeapot || a.TimeZone != "Europe/Berlin" || a.Hint == "" {
 		t.Errorf("failed: %+v", a)
 	}
 	const recurring = "/jobCollections/default/jobs/recurring"
 	w.must(http.MethodPut, recurring, `{"timeZone": "Europe/Berlin", "recurrence": {"cron": "0 9 * * 1"}, `+action+`}`)
-	if a := w.explained(recurring, "2099-03-03T09:00:00Z"); a.Code != why.NotDue || a.After == nil || a.After.Local != "2099-03-09T09:00:00+01:00" {
+	if a := w.explained(recurring, "2099-03-03T09:00:00Z"); a.Code != explain.NotDue || a.After == nil || a.After.Local != "2099-03-09T09:00:00+01:00" {
 		t.Errorf("not due: %+v", a)
 	}
-	if a := w.explained(recurring, "-2h"); a.Code != why.NotCreated {
+	if a := w.explained(recurring, "-2h"); a.Code != explain.NotCreated {
 		t.Errorf("before it was put: %+v", a)
 	}
 	w.must(http.MethodDelete, recurring, "")
-	if a := w.explained(recurring, "now"); a.Code != why.Deleted {
+	if a := w.explained(recurring, "now"); a.Code != explain.Deleted {
 		t.Errorf("deleted: %+v", a)
 	}
 	w.steps([]step{

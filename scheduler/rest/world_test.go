@@ -20,11 +20,11 @@ import (
 	"github.com/carillon-sched/carillon/actions"
 	"github.com/carillon-sched/carillon/actions/web"
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/control"
+	"github.com/carillon-sched/carillon/scheduler/engine"
 	"github.com/carillon-sched/carillon/scheduler/rest"
 	"github.com/carillon-sched/carillon/scheduler/secrets"
 	"github.com/carillon-sched/carillon/scheduler/secrets/seal"
-	"github.com/carillon-sched/carillon/scheduler/service"
-	"github.com/carillon-sched/carillon/scheduler/worker"
 	"github.com/carillon-sched/carillon/store"
 	"github.com/carillon-sched/carillon/store/storetest"
 )
@@ -41,7 +41,7 @@ type world struct {
 	nc      *nats.Conn
 	store   *store.Store
 	actions scheduler.ActionReader
-	service *service.Service
+	service *control.Service
 	vault   *secrets.Vault
 	api     *httptest.Server
 	log     *bytes.Buffer // after the API is closed
@@ -88,8 +88,8 @@ func (w *world) start(change []func(*rest.Config)) {
 		t.Fatal(err)
 	}
 	w.vault = secrets.NewVault(secrets.Config{Store: w.store.Secrets(), Keys: seal.NewKeyring(k)})
-	hand := worker.New(worker.Config{Store: w.store, Actions: w.actions})
-	w.service = service.New(service.Config{Store: w.store, Actions: w.actions, Secrets: w.vault, Try: hand.Try})
+	hand := engine.New(engine.Config{Store: w.store, Actions: w.actions})
+	w.service = control.New(control.Config{Store: w.store, Actions: w.actions, Secrets: w.vault, Try: hand.Try})
 	if err := w.service.EnsureDefault(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +120,7 @@ func (w *world) work() { w.workOn(w.store) }
 // workOn runs one on a store.
 func (w *world) workOn(store scheduler.Store) {
 	w.t.Helper()
-	worker := worker.New(worker.Config{Store: store, Actions: w.actions, Secrets: w.vault})
+	worker := engine.New(engine.Config{Store: store, Actions: w.actions, Secrets: w.vault})
 	ctx, cancel := context.WithCancel(w.t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- worker.Run(ctx) }()

@@ -4,8 +4,8 @@ import (
 	_ "embed" // the schemas as files
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/document"
-	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // The schemas of all action types of this module, as indented JSON.
@@ -41,7 +41,7 @@ func Job(actions scheduler.ActionReader) document.Value {
 		)))),
 		is("else", object(
 			is("if", object(
-				is("properties", object(is("type", object(is("type", text("string")), is("pattern", text(anyCase(view.CollectionType))))))),
+				is("properties", object(is("type", object(is("type", text("string")), is("pattern", text(anyCase(v1.CollectionType))))))),
 				is("required", texts("type")),
 			)),
 			is("then", w.ref("collection")),

@@ -9,11 +9,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/carillon-sched/carillon/integration/bubble"
+	"github.com/carillon-sched/carillon/integration/testkit/bubble"
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/secrets/seal"
-	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // managerTest is a manager of a store in memory.
@@ -135,7 +135,7 @@ func TestPutAndList(t *testing.T) {
 		}
 		var got []string
 		for _, s := range all {
-			got = append(got, string(view.JSON(s)))
+			got = append(got, string(v1.JSON(s)))
 		}
 		want := []string{
 			`{"name":"back","created":"2000-01-01T01:30:00Z","updated":"2000-01-01T01:30:00Z","key":"k1"}`,

@@ -8,17 +8,17 @@ import (
 	"sync"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/secrets/seal"
-	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 type (
 	// Rotation is the result of a key rotation.
-	Rotation = view.Rotation
+	Rotation = v1.Rotation
 
 	// RotationFailure is an entry that a rotation could not seal.
-	RotationFailure = view.RotationFailure
+	RotationFailure = v1.RotationFailure
 )
 
 // maxFailed is the maximum number of failures that a rotation lists.

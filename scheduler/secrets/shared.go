@@ -9,13 +9,13 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/secrets/seal"
-	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // SharedSecret is a named secret that jobs refer to, without its text. An unreadable one carries only its problem.
-type SharedSecret = view.SharedSecret
+type SharedSecret = v1.SharedSecret
 
 // storedShared is the stored form of a shared secret.
 type storedShared struct {
@@ -111,7 +111,7 @@ func (v *Vault) save(ctx context.Context, next *storedShared, replaces uint64) e
 
 // Undecryptable describes stored secrets that this process cannot open: it lacks their key, or has a different key with
 // that ID.
-type Undecryptable = view.Undecryptable
+type Undecryptable = v1.Undecryptable
 
 // Undecryptable returns the secrets that cannot be opened, by key ID. It checks every shared secret and the jobs in
 // sample.

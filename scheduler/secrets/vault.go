@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/cache"
 	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/jobcache"
 	"github.com/carillon-sched/carillon/scheduler/secrets/seal"
 )
 
@@ -28,7 +28,7 @@ type Config struct {
 type Vault struct {
 	keys   *seal.Keyring
 	store  scheduler.Bucket
-	shared *cache.Mirror[string, scheduler.Stored] // as they are stored
+	shared *jobcache.Mirror[string, scheduler.Stored] // as they are stored
 }
 
 var _ scheduler.Sealer = (*Vault)(nil)
@@ -39,7 +39,7 @@ func NewVault(cfg Config) *Vault {
 	if cfg.Store == nil {
 		return v
 	}
-	v.shared = cache.New(cache.Config[string, scheduler.Stored]{
+	v.shared = jobcache.New(jobcache.Config[string, scheduler.Stored]{
 		Watch: cfg.Store.Watch, Load: cfg.Store.Load,
 		Decode: func(name string, revision uint64, data []byte) (scheduler.Stored, error) {
 			return scheduler.Stored{Key: scheduler.Key{Job: name}, Revision: revision, Data: data}, nil

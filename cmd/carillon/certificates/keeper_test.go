@@ -19,7 +19,7 @@ import (
 	"github.com/carillon-sched/carillon/cmd/carillon/certificates"
 	"github.com/carillon-sched/carillon/cmd/carillon/certificates/authority"
 	"github.com/carillon-sched/carillon/cmd/carillon/logtest"
-	"github.com/carillon-sched/carillon/integration/bubble"
+	"github.com/carillon-sched/carillon/integration/testkit/bubble"
 )
 
 // patience bounds every wait.

@@ -11,8 +11,8 @@ import (
 	"github.com/carillon-sched/carillon/actions"
 	"github.com/carillon-sched/carillon/actions/builtin"
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/spec"
-	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // Echo replaces the URL of a scheduler's /echo offline.
@@ -69,7 +69,7 @@ func (c *Checker) Document(k scheduler.Key, body []byte, strict bool) (warnings 
 
 // Job reads the document of a job as [Checker.Document] does, and returns the job as a scheduler that has none of the
 // name would show it after a dry run.
-func (c *Checker) Job(k scheduler.Key, body []byte, strict bool) (*view.Job, error) {
+func (c *Checker) Job(k scheduler.Key, body []byte, strict bool) (*v1.Job, error) {
 	doc, err := scheduler.ParseDocument(body)
 	if err != nil {
 		return nil, err
@@ -99,7 +99,7 @@ func (c *Checker) Job(k scheduler.Key, body []byte, strict bool) (*view.Job, err
 	}
 	j = j.Inheriting(in.Defaults)
 	first := j.Begin(scheduler.Progress{}, now)
-	v := view.NewJob(j, scheduler.Progress{}, now)
-	v.Result, v.Warnings, v.DryRun = view.Created, warnings, view.NewDryRun(j, first.Next)
+	v := v1.NewJob(j, scheduler.Progress{}, now)
+	v.Result, v.Warnings, v.DryRun = v1.Created, warnings, v1.NewDryRun(j, first.Next)
 	return v, nil
 }

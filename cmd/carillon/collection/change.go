@@ -7,8 +7,8 @@ import (
 	"github.com/carillon-sched/carillon/cmd/carillon/remote"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/client"
-	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // names are the arguments of a command that does one thing to each of some
@@ -142,7 +142,7 @@ Example:
 
 // Run pauses the jobs.
 func (c Pause) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
-	return c.operate(ctx, t, api, client.Bulk{Verb: view.VerbPause, Until: c.Until})
+	return c.operate(ctx, t, api, client.Bulk{Verb: v1.VerbPause, Until: c.Until})
 }
 
 // Resume ends the pauses of the jobs of collections.
@@ -159,5 +159,5 @@ Example:
 
 // Run resumes the jobs.
 func (c Resume) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) error {
-	return c.operate(ctx, t, api, client.Bulk{Verb: view.VerbEnable, Filter: "state eq paused"})
+	return c.operate(ctx, t, api, client.Bulk{Verb: v1.VerbEnable, Filter: "state eq paused"})
 }

@@ -12,7 +12,7 @@ import (
 
 	"github.com/carillon-sched/carillon/cmd/carillon/docs"
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/view"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
 )
 
 // TestHistoryMembers: the page has every member of a record, in their order and with
@@ -37,7 +37,7 @@ func TestHistoryMembers(t *testing.T) {
 	var shown struct {
 		Properties json.RawMessage `json:"properties"`
 	}
-	if err := json.Unmarshal(view.JSON(view.Record(full)), &shown); err != nil {
+	if err := json.Unmarshal(v1.JSON(v1.Record(full)), &shown); err != nil {
 		t.Fatal(err)
 	}
 	names, types := members(t, shown.Properties)

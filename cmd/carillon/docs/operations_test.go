@@ -9,8 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/api"
+	"github.com/carillon-sched/carillon/scheduler/auth"
 )
 
 var update = flag.Bool("update", false, "write the generated parts of the pages")
@@ -53,9 +53,9 @@ func TestOperations(t *testing.T) {
 func ofCollection(path string) bool { return strings.HasPrefix(path, "/jobCollections/{c}") }
 
 // roles are the least roles that have a right.
-var roles = map[access.Right]string{
-	access.Open: "–", access.Known: "any", access.Read: "reader", access.ReadAny: "reader",
-	access.Operate: "operator", access.OperateAny: "operator", access.Administer: "admin",
+var roles = map[auth.Right]string{
+	auth.Open: "–", auth.Known: "any", auth.Read: "reader", auth.ReadAny: "reader",
+	auth.Operate: "operator", auth.OperateAny: "operator", auth.Administer: "admin",
 }
 
 // operationTable returns a table of the operations of the short paths, which are shown without a prefix.

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/echo"
-	"github.com/carillon-sched/carillon/integration/bubble"
+	"github.com/carillon-sched/carillon/integration/testkit/bubble"
 )
 
 func call(ctx context.Context, method, url, body string) *httptest.ResponseRecorder {

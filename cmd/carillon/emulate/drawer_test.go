@@ -19,7 +19,7 @@ import (
 	"github.com/carillon-sched/carillon/integration/emulator/queues"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus"
 	"github.com/carillon-sched/carillon/integration/emulator/storagequeue"
-	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/auth"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 )
 
@@ -308,10 +308,10 @@ func TestWrongInput(t *testing.T) {
 func TestReader(t *testing.T) {
 	d := open(t)
 	d.send("orders", &azservicebus.Message{Body: []byte("x")})
-	reader := &access.Principal{Name: "me", Via: access.ViaToken, Grants: []access.Grant{{Role: access.Reader}}}
+	reader := &auth.Principal{Name: "me", Via: auth.ViaToken, Grants: []auth.Grant{{Role: auth.Reader}}}
 	pages := httptest.NewServer(frame.New(frame.Config{
 		Rooms:    []frame.Room{queues.Room(d.servers.Room("carillon emulate"))},
-		Identify: func(*http.Request) (*access.Principal, error) { return reader, nil },
+		Identify: func(*http.Request) (*auth.Principal, error) { return reader, nil },
 	}))
 	defer pages.Close()
 	d.url = pages.URL
@@ -329,7 +329,7 @@ func TestReader(t *testing.T) {
 	if got := d.pills("orders"); got != "1 0 0 0" {
 		t.Errorf("tabs are %q", got)
 	}
-	reader.Grants = []access.Grant{{Role: access.Admin, Collections: []string{"partners"}}}
+	reader.Grants = []auth.Grant{{Role: auth.Admin, Collections: []string{"partners"}}}
 	if status, _, _ := d.get("/console/queues"); status != http.StatusForbidden {
 		t.Errorf("somebody of one collection sees queues: %d", status)
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/messaging/azservicebus"
 
 	"github.com/carillon-sched/carillon/integration/emulator/queues"
-	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/auth"
 	"github.com/carillon-sched/carillon/scheduler/console/consoletest"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 )
@@ -204,10 +204,10 @@ func TestManageStorage(t *testing.T) {
 // TestOperator has somebody who may change messages, and not what there is for them.
 func TestOperator(t *testing.T) {
 	d := open(t)
-	operator := &access.Principal{Name: "me", Via: access.ViaToken, Grants: []access.Grant{{Role: access.Operator}}}
+	operator := &auth.Principal{Name: "me", Via: auth.ViaToken, Grants: []auth.Grant{{Role: auth.Operator}}}
 	pages := httptest.NewServer(frame.New(frame.Config{
 		Rooms:    []frame.Room{queues.Room(d.servers.Room("carillon emulate"))},
-		Identify: func(*http.Request) (*access.Principal, error) { return operator, nil },
+		Identify: func(*http.Request) (*auth.Principal, error) { return operator, nil },
 	}))
 	defer pages.Close()
 	d.url = pages.URL

@@ -8,10 +8,10 @@ import (
 	"strings"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/client"
 	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/variable"
-	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // Document is a job or a collection as a job file has it.
@@ -62,7 +62,7 @@ func Collection(c *client.Collection) (Document, error) {
 	if err != nil {
 		return Document{}, fmt.Errorf("collection %s: %w", c.Name, err)
 	}
-	members := []document.Member{text("name", c.Name), text("type", view.CollectionType)}
+	members := []document.Member{text("name", c.Name), text("type", v1.CollectionType)}
 	members = append(members, variable.Escape(v.Without("id", "type", "name", "etag")).Members()...)
 	return Document{Key: scheduler.Key{Collection: c.Name}, Value: document.ObjectValue(members...)}, nil
 }

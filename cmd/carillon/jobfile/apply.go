@@ -9,9 +9,9 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/spec"
-	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // Put gives a job to a scheduler.
@@ -19,14 +19,14 @@ type Put func(ctx context.Context, j Job) (Answer, error)
 
 // Answer is a scheduler's response to a put job.
 type Answer struct {
-	Result   view.Result
+	Result   v1.Result
 	Over     string         // of an ended job: its outcome
 	Warnings []spec.Warning // what its writer might not expect
 
 	// Of a dry run: the properties before (nil for a new job) and after, without the status, and the next runs, nil
 	// if the job would not run.
 	Before, After json.RawMessage
-	DryRun        *view.DryRun
+	DryRun        *v1.DryRun
 }
 
 // Result is what became of one job, or collection.

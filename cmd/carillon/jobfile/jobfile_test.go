@@ -13,9 +13,9 @@ import (
 
 	"github.com/carillon-sched/carillon/cmd/carillon/jobfile"
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/spec"
-	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // tree writes files below a new directory and changes into it.
@@ -198,9 +198,9 @@ func TestApply(t *testing.T) {
 		case "gone":
 			return jobfile.Answer{}, down
 		case "old":
-			return jobfile.Answer{Result: view.Unchanged, Warnings: []spec.Warning{{Path: "timeZone", Message: "is without effect"}}}, nil
+			return jobfile.Answer{Result: v1.Unchanged, Warnings: []spec.Warning{{Path: "timeZone", Message: "is without effect"}}}, nil
 		}
-		return jobfile.Answer{Result: view.Created}, nil
+		return jobfile.Answer{Result: v1.Created}, nil
 	})
 	var lines []string
 	for _, r := range results {
@@ -235,7 +235,7 @@ func TestCollections(t *testing.T) {
 		if j.Key.Collection == "d" && j.IsCollection() {
 			return jobfile.Answer{}, errors.New("collection d: away")
 		}
-		return jobfile.Answer{Result: view.Updated}, nil
+		return jobfile.Answer{Result: v1.Updated}, nil
 	}) {
 		lines = append(lines, r.Job.Name()+" "+string(r.Result)+" "+string(r.Job.Body))
 		for _, p := range r.Problems {

@@ -10,8 +10,8 @@ import (
 
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/document"
-	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // Problem is one thing wrong with a job file.
@@ -89,7 +89,7 @@ func (s Source) problems(job string, err error) []Problem {
 			File: s.File, Line: wrong.Line, Column: wrong.Column, Job: job, Path: p.Path, Message: wrong.Message, Cause: err,
 		}}
 	}
-	found := view.DescribeError(scheduler.AsInvalid(err)).Details
+	found := v1.DescribeError(scheduler.AsInvalid(err)).Details
 	if len(found) == 0 {
 		return []Problem{{File: s.File, Job: job, Message: withoutName(err.Error(), job), Cause: err}}
 	}

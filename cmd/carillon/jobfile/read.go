@@ -12,10 +12,10 @@ import (
 	"strings"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/intake"
 	"github.com/carillon-sched/carillon/scheduler/variable"
-	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // Job is one document of a job file: a job, or the collection of some.
@@ -203,7 +203,7 @@ func text(doc document.Value, name string) string {
 func isCollection(doc document.Value) bool {
 	for _, m := range doc.Members() {
 		if strings.EqualFold(m.Name, "type") {
-			return strings.EqualFold(m.Value.Text(), view.CollectionType)
+			return strings.EqualFold(m.Value.Text(), v1.CollectionType)
 		}
 	}
 	return false

@@ -16,10 +16,10 @@ import (
 	"github.com/carillon-sched/carillon/cmd/carillon/remote"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/client"
 	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/spec"
-	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // Apply creates or updates jobs from files.
@@ -156,7 +156,7 @@ Examples:
 const DevMinRetry = time.Second
 
 // valid is the result for a job that is in order.
-const valid view.Result = "valid"
+const valid v1.Result = "valid"
 
 // Run validates files.
 func (c Validate) Run(ctx context.Context, t *terminal.Terminal) error {
@@ -223,7 +223,7 @@ func printResult(t *terminal.Terminal, r jobfile.Result) {
 	}
 	colours := map[byte]string{'+': terminal.Green, '-': terminal.Red, '~': terminal.Dim}
 	lines := jobfile.Diff(r.Before, r.After)
-	if len(lines) == 0 && r.Result == view.Updated {
+	if len(lines) == 0 && r.Result == v1.Updated {
 		lines = []jobfile.Line{{Mark: '~', Text: "secrets, which are not shown"}}
 	}
 	for _, l := range lines {
@@ -251,12 +251,12 @@ const rehearsed = 5
 type applied struct {
 	Job      string          `json:"job"` // or "collection NAME"
 	File     string          `json:"file"`
-	Result   view.Result     `json:"result"`
+	Result   v1.Result       `json:"result"`
 	Message  string          `json:"message,omitempty"` // of a job at its end
 	Warnings []spec.Warning  `json:"warnings,omitempty"`
 	Before   json.RawMessage `json:"before,omitempty"` // of a dry run, as below: the properties as they are
 	After    json.RawMessage `json:"after,omitempty"`  // and as they would be
-	DryRun   *view.DryRun    `json:"dryRun,omitempty"`
+	DryRun   *v1.DryRun      `json:"dryRun,omitempty"`
 }
 
 func printResults(t *terminal.Terminal, results []jobfile.Result, problems []jobfile.Problem) error {

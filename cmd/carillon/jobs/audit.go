@@ -10,8 +10,8 @@ import (
 
 	"github.com/carillon-sched/carillon/cmd/carillon/remote"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+	"github.com/carillon-sched/carillon/scheduler/audit"
 	"github.com/carillon-sched/carillon/scheduler/client"
-	"github.com/carillon-sched/carillon/scheduler/trail"
 )
 
 // Audit shows the audit log.
@@ -24,7 +24,7 @@ type Audit struct {
 	Top    int        `short:"n" help:"How many of the last changes to show." default:"20" placeholder:"N"`
 	Who    string     `help:"Show only what this one changed, or who said to be this one." placeholder:"NAME"`
 	Op     string     `help:"Show only this operation: put, patch, delete, enable, disable, pause, cancel, run, try, resubmit, create, revoke, rotate, repair, restore." placeholder:"OP"`
-	Kind   trail.Kind `help:"Show only changes of this kind: job, collection, secret, token, operation or system." enum:",job,collection,secret,token,operation,system" default:"" placeholder:"KIND"`
+	Kind   audit.Kind `help:"Show only changes of this kind: job, collection, secret, token, operation or system." enum:",job,collection,secret,token,operation,system" default:"" placeholder:"KIND"`
 	Since  string     `help:"Show only changes not before: 2026-03-08, 2026-03-08T02:30Z, or 2h, which is two hours ago." placeholder:"TIME"`
 	Until  string     `help:"Show only changes not after, likewise." placeholder:"TIME"`
 }
@@ -54,7 +54,7 @@ func (c Audit) Run(ctx context.Context, t *terminal.Terminal, api *client.Client
 		return err
 	}
 	if c.Follow {
-		return api.FollowAudit(ctx, q, func(e *trail.Entry) { printChange(t, e) },
+		return api.FollowAudit(ctx, q, func(e *audit.Entry) { printChange(t, e) },
 			func(err error) { t.Complain("note", err.Error()+"; trying again") })
 	}
 	entries, err := api.Audit(ctx, q, c.Top)
@@ -84,7 +84,7 @@ func (c Audit) query(t *terminal.Terminal, now time.Time) (q client.AuditQuery, 
 }
 
 // printChange prints a record of the audit log: when, who, from where, what.
-func printChange(t *terminal.Terminal, e *trail.Entry) {
+func printChange(t *terminal.Terminal, e *audit.Entry) {
 	if t.JSON {
 		_ = t.PrintJSON(e) // a reader that has gone ends the process
 		return
@@ -93,7 +93,7 @@ func printChange(t *terminal.Terminal, e *trail.Entry) {
 }
 
 // changer is who made a change, for people.
-func changer(e *trail.Entry) string {
+func changer(e *audit.Entry) string {
 	if e.By.Name == "" && e.Claim != "" {
 		return e.Claim + "?"
 	}
@@ -101,7 +101,7 @@ func changer(e *trail.Entry) string {
 }
 
 // changed describes a change for people.
-func changed(e *trail.Entry) string {
+func changed(e *audit.Entry) string {
 	parts := []string{e.Target()}
 	for _, part := range []struct {
 		show bool

@@ -12,10 +12,10 @@ import (
 	"github.com/carillon-sched/carillon/cmd/carillon/remote"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/client"
+	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/scheduler/document"
-	"github.com/carillon-sched/carillon/scheduler/service"
-	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // Describe shows one job in short.
@@ -186,7 +186,7 @@ func nextRuns(ctx context.Context, j *client.Job) []time.Time {
 	if err != nil {
 		return runs
 	}
-	preview, err := service.Previewer{}.Preview(ctx, body)
+	preview, err := control.Previewer{}.Preview(ctx, body)
 	if err != nil {
 		return runs // of a scheduler that knows more than this program
 	}
@@ -229,18 +229,18 @@ func retriesOf(policy json.RawMessage) string {
 }
 
 // requestsOf are what all actions of a job ask for.
-func requestsOf(properties json.RawMessage) []view.Request {
+func requestsOf(properties json.RawMessage) []v1.Request {
 	v, err := document.Parse(properties)
 	if err != nil {
 		return nil // it was read before
 	}
-	return view.Requests(v)
+	return v1.Requests(v)
 }
 
 // requestOf describes the request of a record's action in one line, or returns "" if the job no longer has the
 // action.
 func requestOf(properties json.RawMessage, r *client.Record) string {
-	one, _ := view.RequestOf(requestsOf(properties), &r.RecordForm)
+	one, _ := v1.RequestOf(requestsOf(properties), &r.RecordForm)
 	return one.String()
 }
 
@@ -273,8 +273,8 @@ func (c Verb) Run(ctx context.Context, t *terminal.Terminal, api *client.Client)
 
 // resultOf is the word for an edit of a job: done, or unchanged if it had no effect.
 func resultOf(j *client.Job, done string) string {
-	if j != nil && j.Result == view.Unchanged {
-		return string(view.Unchanged)
+	if j != nil && j.Result == v1.Unchanged {
+		return string(v1.Unchanged)
 	}
 	return done
 }

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/client"
-	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // TestNextRuns: the scheduler's word comes first, and what this program cannot
@@ -16,21 +16,21 @@ func TestNextRuns(t *testing.T) {
 	next := time.Date(2026, 3, 2, 9, 30, 0, 0, time.UTC)
 	for name, test := range map[string]struct {
 		properties string
-		status     view.Status
+		status     v1.Status
 		want       string // hours and minutes
 	}{
-		"none":                       {`{"recurrence": {"frequency": "hour"}}`, view.Status{}, ""},
-		"once":                       {`{"startTime": "2026-03-02T09:30Z"}`, view.Status{Next: next}, "09:30"},
-		"from its start":             {`{"startTime": "2026-03-01T00:30Z", "recurrence": {"frequency": "hour", "interval": 3}}`, view.Status{Next: next}, "09:30 12:30 15:30 18:30 21:30"},
-		"from when it was put":       {`{"recurrence": {"frequency": "minute", "interval": 20}}`, view.Status{Next: next}, "09:30 09:50 10:10 10:30 10:50"},
-		"a retry moves nothing":      {`{"recurrence": {"frequency": "minute", "interval": 20}}`, view.Status{Next: next, Retry: 1}, "09:30"},
-		"jitter hides where it was":  {`{"recurrence": {"frequency": "hour"}, "jitter": "PT1M"}`, view.Status{Next: next}, "09:30"},
-		"a count hides the end":      {`{"recurrence": {"frequency": "hour", "count": 3}}`, view.Status{Next: next}, "09:30"},
-		"a count from its start":     {`{"startTime": "2026-03-02T08:30Z", "recurrence": {"frequency": "hour", "count": 3}}`, view.Status{Next: next}, "09:30"},
-		"from its last execution":    {`{"startTime": "2026-03-01T00:00Z", "recurrence": {"frequency": "hour", "interval": 3, "anchor": "lastExecution"}}`, view.Status{Next: next}, "09:30 12:30 15:30 18:30 21:30"},
-		"@recur":                     {`{"recurrence": {"cron": "@recur 3 h 2026-03-01 00:00"}}`, view.Status{Next: next}, "09:30 12:30 15:30 18:30 21:30"},
-		"@recur on the grid":         {`{"recurrence": {"cron": "@recur 3 h 2026-03-01 00:30", "anchor": "grid"}}`, view.Status{Next: next}, "09:30 12:30 15:30 18:30 21:30"},
-		"a schedule nobody knows of": {`{"recurrence": {"frequency": "fortnight"}}`, view.Status{Next: next}, "09:30"},
+		"none":                       {`{"recurrence": {"frequency": "hour"}}`, v1.Status{}, ""},
+		"once":                       {`{"startTime": "2026-03-02T09:30Z"}`, v1.Status{Next: next}, "09:30"},
+		"from its start":             {`{"startTime": "2026-03-01T00:30Z", "recurrence": {"frequency": "hour", "interval": 3}}`, v1.Status{Next: next}, "09:30 12:30 15:30 18:30 21:30"},
+		"from when it was put":       {`{"recurrence": {"frequency": "minute", "interval": 20}}`, v1.Status{Next: next}, "09:30 09:50 10:10 10:30 10:50"},
+		"a retry moves nothing":      {`{"recurrence": {"frequency": "minute", "interval": 20}}`, v1.Status{Next: next, Retry: 1}, "09:30"},
+		"jitter hides where it was":  {`{"recurrence": {"frequency": "hour"}, "jitter": "PT1M"}`, v1.Status{Next: next}, "09:30"},
+		"a count hides the end":      {`{"recurrence": {"frequency": "hour", "count": 3}}`, v1.Status{Next: next}, "09:30"},
+		"a count from its start":     {`{"startTime": "2026-03-02T08:30Z", "recurrence": {"frequency": "hour", "count": 3}}`, v1.Status{Next: next}, "09:30"},
+		"from its last execution":    {`{"startTime": "2026-03-01T00:00Z", "recurrence": {"frequency": "hour", "interval": 3, "anchor": "lastExecution"}}`, v1.Status{Next: next}, "09:30 12:30 15:30 18:30 21:30"},
+		"@recur":                     {`{"recurrence": {"cron": "@recur 3 h 2026-03-01 00:00"}}`, v1.Status{Next: next}, "09:30 12:30 15:30 18:30 21:30"},
+		"@recur on the grid":         {`{"recurrence": {"cron": "@recur 3 h 2026-03-01 00:30", "anchor": "grid"}}`, v1.Status{Next: next}, "09:30 12:30 15:30 18:30 21:30"},
+		"a schedule nobody knows of": {`{"recurrence": {"frequency": "fortnight"}}`, v1.Status{Next: next}, "09:30"},
 	} {
 		j := &client.Job{Name: "default/job", Status: test.status, Properties: json.RawMessage(test.properties)}
 		var got []string

@@ -16,9 +16,9 @@ import (
 	"github.com/carillon-sched/carillon/cmd/carillon/remote"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/client"
 	"github.com/carillon-sched/carillon/scheduler/document"
-	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // Get shows jobs.
@@ -122,7 +122,7 @@ func (c Get) list(ctx context.Context, t *terminal.Terminal, api *client.Client)
 	}
 	q.State, q.Prefix, q.Action, q.NextAfter, q.NextBefore = scheduler.State(c.State), c.Prefix, c.Action, c.After, c.Before
 	q.Text, q.Outcome = c.Text, c.Last
-	if _, err := (&view.JobSearch{Prefix: q.Prefix, NextAfter: q.NextAfter, NextBefore: q.NextBefore}).Query(time.Now()); err != nil {
+	if _, err := (&v1.JobSearch{Prefix: q.Prefix, NextAfter: q.NextAfter, NextBefore: q.NextBefore}).Query(time.Now()); err != nil {
 		return c.misused(err)
 	}
 	jobs, err := client.Collect(api.List(ctx, q), 0)

@@ -4,14 +4,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/client"
-	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // TestNextColumn has what a list of jobs says of when each runs next.
 func TestNextColumn(t *testing.T) {
 	now := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
-	for want, s := range map[string]view.Status{
+	for want, s := range map[string]v1.Status{
 		"-":                   {},
 		"now":                 {Running: true, Next: now},
 		"in 5s":               {Next: now.Add(5 * time.Second)},

@@ -15,7 +15,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/client"
 	"github.com/carillon-sched/carillon/scheduler/document"
-	"github.com/carillon-sched/carillon/scheduler/why"
+	"github.com/carillon-sched/carillon/scheduler/explain"
 )
 
 // History shows records.
@@ -275,7 +275,7 @@ func (c Account) Run(ctx context.Context, t *terminal.Terminal, api *client.Clie
 	if err != nil {
 		return err
 	}
-	accounts := []*why.Account{}
+	accounts := []*explain.Account{}
 	for _, k := range keys {
 		for at := from; !at.IsZero(); {
 			a, err := api.Account(ctx, k, at.UTC().Format(time.RFC3339Nano), to)
@@ -318,7 +318,7 @@ func (c Account) keys(ctx context.Context, api *client.Client) (keys []scheduler
 }
 
 // reported shows accounts, and returns an error if they are incomplete.
-func reported(t *terminal.Terminal, jobs int, accounts []*why.Account) error {
+func reported(t *terminal.Terminal, jobs int, accounts []*explain.Account) error {
 	var rows [][]string
 	var due, lacking, unknown int
 	for _, a := range accounts {
@@ -327,7 +327,7 @@ func reported(t *terminal.Terminal, jobs int, accounts []*why.Account) error {
 			rows = append(rows, accountRow(t, a.Job, row))
 		}
 		for _, gap := range a.Unknown {
-			if gap.Reason != why.GapMoves {
+			if gap.Reason != explain.GapMoves {
 				unknown++
 			}
 			from, to := t.Time(gap.From, terminal.Dated), t.Time(gap.To, terminal.Dated)
@@ -335,7 +335,7 @@ func reported(t *terminal.Terminal, jobs int, accounts []*why.Account) error {
 		}
 	}
 	if t.JSON {
-		if err := t.PrintJSON(terminal.List[*why.Account]{Value: accounts}); err != nil {
+		if err := t.PrintJSON(terminal.List[*explain.Account]{Value: accounts}); err != nil {
 			return err
 		}
 	} else {
@@ -357,7 +357,7 @@ func reported(t *terminal.Terminal, jobs int, accounts []*why.Account) error {
 }
 
 // accountRow shows a row of an account.
-func accountRow(t *terminal.Terminal, job string, row why.AccountRow) []string {
+func accountRow(t *terminal.Terminal, job string, row explain.AccountRow) []string {
 	to, record, colour := "", "", terminal.Green
 	if !row.To.IsZero() {
 		to = t.Time(row.To, terminal.Dated)
@@ -366,9 +366,9 @@ func accountRow(t *terminal.Terminal, job string, row why.AccountRow) []string {
 		record = strconv.FormatUint(row.Record, 10)
 	}
 	switch {
-	case row.Outcome.Lacks(), row.Outcome == why.SettledFaulted:
+	case row.Outcome.Lacks(), row.Outcome == explain.SettledFaulted:
 		colour = terminal.Red
-	case row.Outcome != why.SettledCompleted:
+	case row.Outcome != explain.SettledCompleted:
 		colour = terminal.Yellow
 	}
 	reason := string(row.Reason)
@@ -418,7 +418,7 @@ func (c Why) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) 
 	if _, err := document.ParseDuration(at); err == nil { // as with history: 2h is two hours ago
 		at = "-" + at
 	}
-	if _, err := why.ParseMoment(at, time.UTC, time.Now()); at != "" && err != nil {
+	if _, err := explain.ParseMoment(at, time.UTC, time.Now()); at != "" && err != nil {
 		return terminal.Usagef("--at: %s", err)
 	}
 	r, err := api.Why(ctx, k, at)
@@ -433,7 +433,7 @@ func (c Why) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) 
 }
 
 // printReasons prints an answer for people.
-func printReasons(t *terminal.Terminal, a *why.Answer) {
+func printReasons(t *terminal.Terminal, a *explain.Answer) {
 	printer.Field(t, "Job", a.Job)
 	both := func(local string, utc time.Time) string {
 		if a.TimeZone == "UTC" {
@@ -468,11 +468,11 @@ func printReasons(t *terminal.Terminal, a *why.Answer) {
 }
 
 // colourOf paints good news green, and bad news red.
-func colourOf(c why.Code) string {
+func colourOf(c explain.Code) string {
 	switch c { //nolint:exhaustive // the others are neither
-	case why.Ran, why.Running, why.Planned:
+	case explain.Ran, explain.Running, explain.Planned:
 		return terminal.Green
-	case why.Failed, why.Overdue, why.Unrecorded, why.Damaged:
+	case explain.Failed, explain.Overdue, explain.Unrecorded, explain.Damaged:
 		return terminal.Red
 	}
 	return terminal.Yellow

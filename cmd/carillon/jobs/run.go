@@ -15,8 +15,8 @@ import (
 	"github.com/carillon-sched/carillon/cmd/carillon/remote"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/client"
-	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // Run runs jobs now.
@@ -232,7 +232,7 @@ func (c Resubmit) failed(ctx context.Context, t *terminal.Terminal, api *client.
 	if err != nil {
 		return err
 	}
-	b := client.Bulk{Verb: view.VerbResubmit, Collection: q.Collection, Labels: q.Labels, Target: c.Target}
+	b := client.Bulk{Verb: v1.VerbResubmit, Collection: q.Collection, Labels: q.Labels, Target: c.Target}
 	now := time.Now()
 	since, err := t.Moment("failed-since", c.FailedSince, now)
 	if err != nil {

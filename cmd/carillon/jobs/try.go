@@ -15,9 +15,9 @@ import (
 	"github.com/carillon-sched/carillon/cmd/carillon/remote"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/client"
 	"github.com/carillon-sched/carillon/scheduler/document"
-	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // Try makes one attempt of a job.
@@ -136,7 +136,7 @@ func (c Try) subject(ctx context.Context, t *terminal.Terminal, api *client.Clie
 const trialName = "trial"
 
 // printTrial prints what became of a trial.
-func printTrial(t *terminal.Terminal, v *view.Trial) {
+func printTrial(t *terminal.Terminal, v *v1.Trial) {
 	took := time.Duration(v.Duration).Round(time.Millisecond)
 	t.Printf("%-9s %s in %s: %s to %s\n", v.Outcome, v.Job, took, v.Type, v.Target)
 	printer.Field(t, "Message", cmp.Or(v.Summary, v.Message))
@@ -174,11 +174,11 @@ func (r *rehearsal) put(ctx context.Context, j jobfile.Job) (a jobfile.Answer, e
 	if j.IsCollection() {
 		a, err = putCollectionOver(ctx, r.api, j, r.options.PutOptions)
 		switch a.Result {
-		case view.Created:
+		case v1.Created:
 			r.made.Store(j.Key.Collection, j.Body)
-		case view.Updated:
+		case v1.Updated:
 			r.edited.Store(j.Key.Collection, true)
-		case view.Unchanged:
+		case v1.Unchanged:
 		}
 		return a, err
 	}
@@ -223,12 +223,12 @@ func (r *rehearsal) foresee(j jobfile.Job, collection []byte) (a jobfile.Answer,
 		return a, err
 	}
 	would := &client.Job{}
-	if err := would.UnmarshalJSON(view.JSON(v)); err != nil {
+	if err := would.UnmarshalJSON(v1.JSON(v)); err != nil {
 		return a, err
 	}
 	a = jobfile.Answer{Result: v.Result, Warnings: v.Warnings, After: shown(would), DryRun: v.DryRun}
 	if a.DryRun == nil {
-		a.DryRun = &view.DryRun{NextRuns: []time.Time{}}
+		a.DryRun = &v1.DryRun{NextRuns: []time.Time{}}
 	}
 	a.DryRun.Notes = append(a.DryRun.Notes, unchecked)
 	return a, nil

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/carillon-sched/carillon/integration/bubble"
+	"github.com/carillon-sched/carillon/integration/testkit/bubble"
 )
 
 // TestComplaintsOfHandshakesAreFew shows that who cannot speak TLS does not fill the log.

@@ -15,12 +15,12 @@ import (
 	"github.com/carillon-sched/carillon/cmd/carillon/listen/connlimit"
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
+	"github.com/carillon-sched/carillon/scheduler/engine"
 	"github.com/carillon-sched/carillon/scheduler/metrics"
 	"github.com/carillon-sched/carillon/scheduler/rest/identity"
 	"github.com/carillon-sched/carillon/scheduler/secrets/seal"
 	"github.com/carillon-sched/carillon/scheduler/throttle"
 	"github.com/carillon-sched/carillon/scheduler/tracing"
-	"github.com/carillon-sched/carillon/scheduler/worker"
 	"github.com/carillon-sched/carillon/store"
 )
 
@@ -78,14 +78,14 @@ type Config struct {
 	Limits scheduler.Limits
 
 	// Worker configures the worker. The node sets its Store, Actions, Secrets and Logger.
-	Worker worker.Config
+	Worker engine.Config
 
 	// Delivery says what actions may reach, and where it is. Its Version, Conn
 	// and Prefix are the node's.
 	Delivery builtin.Config
 
 	// HistoryMemory is how many bytes an index of the history may take; see
-	// [service.Config].
+	// [control.Config].
 	HistoryMemory int64
 
 	// AuditEvery is the interval of consistency checks after the one at the start. Default: 1h.

@@ -14,10 +14,10 @@ import (
 
 	"github.com/carillon-sched/carillon/cmd/carillon/logtest"
 	"github.com/carillon-sched/carillon/cmd/carillon/node"
-	"github.com/carillon-sched/carillon/integration/bubble"
+	"github.com/carillon-sched/carillon/integration/testkit/bubble"
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/scheduler/secrets/seal"
-	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/store"
 	"github.com/carillon-sched/carillon/store/embedded"
 )
@@ -74,7 +74,7 @@ func makeDamagedSite(t *testing.T, key seal.Key) (dir string) {
 	due := time.Now().Add(24 * time.Hour).UTC().Truncate(time.Second)
 	for i := range damagedJobs {
 		body := `{"startTime": "` + due.Format(time.RFC3339) + `", "recurrence": {"frequency": "Hour"}, "action": {"type": "natsMessage", "natsMessage": {"subject": "x"}}}`
-		if _, _, err := s.Service().Put(ctx, service.Edit{Key: damagedJob(i), Body: []byte(body)}); err != nil {
+		if _, _, err := s.Service().Put(ctx, control.Edit{Key: damagedJob(i), Body: []byte(body)}); err != nil {
 			t.Fatal(err)
 		}
 		subject := "carillon.history.default." + damagedJob(i).Job + ".skipped"

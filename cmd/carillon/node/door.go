@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/carillon-sched/carillon/scheduler/view"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
 )
 
 // Door answers requests until its [Node] is open: /healthz reports that the process is alive; everything else
@@ -61,7 +61,7 @@ func (d *Door) close() {
 
 func (d *Door) handler(allowHost func(string) bool) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		status, body := http.StatusServiceUnavailable, view.JSON(view.Error{Code: "NotReady", Message: *d.waits.Load()}.Document())
+		status, body := http.StatusServiceUnavailable, v1.JSON(v1.Error{Code: "NotReady", Message: *d.waits.Load()}.Document())
 		switch {
 		case allowHost != nil && !allowHost(r.Host):
 			status, body = http.StatusMisdirectedRequest, nil

@@ -17,13 +17,13 @@ import (
 
 	"github.com/carillon-sched/carillon/cmd/carillon/listen/connlimit"
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/console"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
+	"github.com/carillon-sched/carillon/scheduler/engine"
 	"github.com/carillon-sched/carillon/scheduler/intake"
 	"github.com/carillon-sched/carillon/scheduler/metrics"
 	"github.com/carillon-sched/carillon/scheduler/rest"
-	"github.com/carillon-sched/carillon/scheduler/view"
-	"github.com/carillon-sched/carillon/scheduler/worker"
 )
 
 // Limits of the HTTP server. Responses have no time limit, because a live tail lasts as long as its reader.
@@ -114,7 +114,7 @@ func (n *Node) handler() http.Handler {
 }
 
 // refusedJob answers jobs.
-var refusedJob = view.JSON(view.Error{
+var refusedJob = v1.JSON(v1.Error{
 	Code:    "Forbidden",
 	Message: "jobs reach /echo only; to let one use the API, give its request an Authorization header with an access token",
 }.Document())
@@ -224,7 +224,7 @@ func (c *complaints) Write(line []byte) (int, error) {
 func (n *Node) newMetrics() *metrics.Metrics {
 	return metrics.New(metrics.Config{
 		Version: n.cfg.Version, ActionTypes: n.actions.Types(), Load: n.store.Load,
-		Worker: func() worker.Stats { return n.worker.Stats() }, Shut: n.health.count,
+		Worker: func() engine.Stats { return n.worker.Stats() }, Shut: n.health.count,
 		ClockAhead: n.store.ClockAhead, Settings: n.cfg.Settings,
 		Connection: func() metrics.Connection {
 			return metrics.Connection{Connected: n.cfg.Conn.IsConnected(), Reconnects: n.cfg.Conn.Stats().Reconnects}

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/carillon-sched/carillon/integration/bubble"
+	"github.com/carillon-sched/carillon/integration/testkit/bubble"
 )
 
 // TestKept has answers that are quick, slow, and fail.

@@ -15,14 +15,14 @@ import (
 	"github.com/carillon-sched/carillon/actions"
 	"github.com/carillon-sched/carillon/actions/builtin"
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/cache"
+	"github.com/carillon-sched/carillon/scheduler/auth/tokens"
+	"github.com/carillon-sched/carillon/scheduler/control"
+	"github.com/carillon-sched/carillon/scheduler/engine"
+	"github.com/carillon-sched/carillon/scheduler/jobcache"
 	"github.com/carillon-sched/carillon/scheduler/metrics"
 	"github.com/carillon-sched/carillon/scheduler/natsapi"
 	"github.com/carillon-sched/carillon/scheduler/rest/identity"
 	"github.com/carillon-sched/carillon/scheduler/secrets"
-	"github.com/carillon-sched/carillon/scheduler/service"
-	"github.com/carillon-sched/carillon/scheduler/tokens"
-	"github.com/carillon-sched/carillon/scheduler/worker"
 	"github.com/carillon-sched/carillon/store"
 )
 
@@ -31,8 +31,8 @@ type Node struct {
 	cfg     Config
 	log     *slog.Logger
 	store   *store.Store
-	service *service.Service
-	worker  *worker.Worker
+	service *control.Service
+	worker  *engine.Worker
 	actions *actions.Registry
 	health  *health
 	disk    *disk
@@ -66,15 +66,15 @@ func Open(ctx context.Context, cfg Config) (*Node, error) {
 	n.pulses = newPulses(n)
 	record := both(n.metrics.Record, n.pulses.Record)
 	vault := secrets.NewVault(secrets.Config{Store: st.Secrets(), Keys: cfg.Keys})
-	collections := cache.NewCollections(st.Collections(), n.actions)
-	n.service = service.New(service.Config{
+	collections := jobcache.NewCollections(st.Collections(), n.actions)
+	n.service = control.New(control.Config{
 		Store: st, Actions: n.actions, Limits: cfg.Limits, Secrets: vault, Collections: collections, Logger: n.log,
 		Tokens: n.tokens, HistoryMemory: cfg.HistoryMemory, OnRecord: record, Try: n.try,
 	})
 	cfg.Worker.Secrets, cfg.Worker.Collections = vault, collections
 	cfg.Worker.Store, cfg.Worker.Actions, cfg.Worker.OnTakeover = st, n.actions, n.tookOver
 	cfg.Worker.OnRecord = both(record, cfg.Worker.OnRecord)
-	n.worker = worker.New(cfg.Worker)
+	n.worker = engine.New(cfg.Worker)
 	if err := n.service.EnsureDefault(ctx); err != nil {
 		n.actions.Close()
 		return nil, err
@@ -88,7 +88,7 @@ func (n *Node) try(ctx context.Context, action scheduler.Action, a scheduler.Att
 }
 
 // Service returns the API of the node's jobs. It works before, during and after Run.
-func (n *Node) Service() *service.Service { return n.service }
+func (n *Node) Service() *control.Service { return n.service }
 
 // Metrics answers scrapes of Prometheus.
 func (n *Node) Metrics() http.Handler { return n.metrics }

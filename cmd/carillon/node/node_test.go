@@ -23,8 +23,8 @@ import (
 	"github.com/carillon-sched/carillon/cmd/carillon/node"
 	"github.com/carillon-sched/carillon/cmd/carillon/node/nodetest"
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/scheduler/secrets/seal"
-	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/store"
 	"github.com/carillon-sched/carillon/store/embedded"
 )
@@ -84,7 +84,7 @@ func TestStopEndsLiveTails(t *testing.T) {
 	defer events.Body.Close()
 	k := scheduler.Key{Collection: "default", Job: "once"}
 	body := `{"action": {"type": "http", "request": {"method": "GET", "uri": "` + n.url + `/echo"}}}`
-	if _, _, err := n.Service().Put(t.Context(), service.Edit{Key: k, Body: []byte(body)}); err != nil {
+	if _, _, err := n.Service().Put(t.Context(), control.Edit{Key: k, Body: []byte(body)}); err != nil {
 		t.Fatal(err)
 	}
 	r := bufio.NewReader(tail)
@@ -262,7 +262,7 @@ func TestJobsReachTheEchoOnly(t *testing.T) {
 	} {
 		k := scheduler.Key{Collection: "default", Job: strings.ReplaceAll(name, " ", "-")}
 		body := `{"action": {"type": "http", "request": {"uri": "` + test.uri + `", ` + test.more + `}, "retryPolicy": {"retryType": "none"}}}`
-		if _, _, err := s.Node.Service().Put(t.Context(), service.Edit{Key: k, Body: []byte(body)}); err != nil {
+		if _, _, err := s.Node.Service().Put(t.Context(), control.Edit{Key: k, Body: []byte(body)}); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 		_, tail := get(t, s.API+"/jobCollections/default/jobs/"+k.Job+"/history?follow=true&after=0")

@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/limits"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
+	"github.com/carillon-sched/carillon/scheduler/control"
+	"github.com/carillon-sched/carillon/scheduler/engine/limits"
 	"github.com/carillon-sched/carillon/scheduler/pulse"
-	"github.com/carillon-sched/carillon/scheduler/service"
-	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // Intervals at which a process publishes its activity: about twenty small writes a minute, independent of the
@@ -229,7 +229,7 @@ func (p *pulses) readOthers(ctx context.Context) error {
 }
 
 // audited records the result of a consistency check.
-func (p *pulses) audited(rep *service.AuditReport, err error) {
+func (p *pulses) audited(rep *control.AuditReport, err error) {
 	a := &pulse.Audit{At: p.now(), Took: time.Duration(rep.Duration), Jobs: rep.Jobs, Found: len(rep.Findings), Mended: rep.Fixed}
 	if err != nil {
 		a.Failed = err.Error()
@@ -241,7 +241,7 @@ func (p *pulses) audited(rep *service.AuditReport, err error) {
 	p.audit.set(a)
 }
 
-func count(a *pulse.Audit, f view.Finding) {
+func count(a *pulse.Audit, f v1.Finding) {
 	switch {
 	case f.Fixed:
 		return

@@ -18,8 +18,8 @@ import (
 	"github.com/carillon-sched/carillon/cmd/carillon/node"
 	"github.com/carillon-sched/carillon/cmd/carillon/node/nodetest"
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/scheduler/pulse"
-	"github.com/carillon-sched/carillon/scheduler/service"
 )
 
 // beside starts another scheduler on the server of one, and returns its URL and what stops it.
@@ -102,13 +102,13 @@ func TestOverviewOfTwo(t *testing.T) {
 	for i := range jobs {
 		k := scheduler.Key{Collection: "default", Job: "job-" + string(rune('a'+i%26)) + string(rune('a'+i/26))}
 		body := `{"action": {"type": "http", "request": {"method": "GET", "uri": "` + one.API + `/echo"}}, "startTime": "` + at + `"}`
-		if _, _, err := one.Node.Service().Put(t.Context(), service.Edit{Key: k, Body: []byte(body)}); err != nil {
+		if _, _, err := one.Node.Service().Put(t.Context(), control.Edit{Key: k, Body: []byte(body)}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	const all, failed = "% of 41 runs", "403 Forbidden"
 	k := scheduler.Key{Collection: "default", Job: "broken"}
-	if _, _, err := one.Node.Service().Put(t.Context(), service.Edit{Key: k, Body: []byte(
+	if _, _, err := one.Node.Service().Put(t.Context(), control.Edit{Key: k, Body: []byte(
 		`{"action": {"type": "http", "request": {"method": "GET", "uri": "` + one.API + `/nowhere"}, "retryPolicy": {"retryType": "none"}}}`,
 	)}); err != nil {
 		t.Fatal(err)

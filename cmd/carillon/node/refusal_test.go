@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/view"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
 )
 
 // refusal is an action that no API takes, and every problem with it.
@@ -123,7 +123,7 @@ func TestWrongActions(t *testing.T) {
 		}
 		differ("errorAction", problems(t, data), inner)
 	}
-	views, _, err := n.Service().List(t.Context(), scheduler.DefaultCollection, "", view.Page{})
+	views, _, err := n.Service().List(t.Context(), scheduler.DefaultCollection, "", v1.Page{})
 	if err != nil || len(views) > 0 {
 		t.Errorf("stored: %v, %v", views, err)
 	}

@@ -6,8 +6,8 @@ import (
 
 	"github.com/carillon-sched/carillon/cmd/carillon/remote"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/client"
-	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // Command are the commands that deal with operations.
@@ -48,7 +48,7 @@ func (c List) Run(ctx context.Context, t *terminal.Terminal, api *client.Client)
 		return err
 	}
 	return terminal.PrintList(t, all, "", []string{"OPERATION", "VERB", "STATE", "DONE", "CREATED", "BY"},
-		func(op *view.Operation) []string {
+		func(op *v1.Operation) []string {
 			return []string{op.ID, op.Verb, string(op.State), remote.Progress(op), t.Time(op.Created, terminal.Dated), op.By.Name}
 		})
 }

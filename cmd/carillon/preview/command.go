@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/scheduler/document"
-	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/scheduler/spec"
 )
 
@@ -143,8 +143,8 @@ func (c Command) flags() (f flags, faults []fault) {
 		wrong("tz", err)
 		f.zone = zone
 	}
-	if c.Count < 1 || c.Count > service.MaxPreview {
-		wrong("count", fmt.Errorf("%d is not in 1-%d", c.Count, service.MaxPreview))
+	if c.Count < 1 || c.Count > control.MaxPreview {
+		wrong("count", fmt.Errorf("%d is not in 1-%d", c.Count, control.MaxPreview))
 	}
 	f.dst = spec.NewDST(c.Gap, c.Overlap)
 	return f, faults

@@ -9,10 +9,10 @@ import (
 
 	"github.com/carillon-sched/carillon/cmd/carillon/calendar"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
+	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/scheduler/ical"
-	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/scheduler/spec"
-	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // preview holds a job's next runs and the options of the request.
@@ -58,8 +58,8 @@ func (p *preview) ending() string {
 		return "The list is complete: " + terminal.Plural(len(p.Times), "run", "runs") + "."
 	}
 	var ways []string
-	if p.count < service.MaxPreview {
-		ways = append(ways, "--count "+strconv.Itoa(min(10*p.count, service.MaxPreview))+" shows more")
+	if p.count < control.MaxPreview {
+		ways = append(ways, "--count "+strconv.Itoa(min(10*p.count, control.MaxPreview))+" shows more")
 	}
 	if !p.subject.assumed || !p.flags.present { // else the next preview counts from elsewhere
 		ways = append(ways, "--after "+moment(p.Times[len(p.Times)-1])+" shows what comes next")
@@ -101,7 +101,7 @@ func (p *preview) printMonths(t *terminal.Terminal) {
 func (p *preview) printJSON(t *terminal.Terminal) error {
 	answer := p.Preview
 	answer.Notes = p.notes()
-	return t.PrintJSON(view.Preview(&answer))
+	return t.PrintJSON(v1.Preview(&answer))
 }
 
 // printFeed prints the preview for calendar programs. Assumptions go to stderr, because the format cannot hold

@@ -10,8 +10,8 @@ import (
 
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/client"
-	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // TestEvents prints records of every kind, both as this process has them and as
@@ -86,7 +86,7 @@ func TestEvents(t *testing.T) {
 	for _, test := range tests {
 		test.record.Job = scheduler.Key{Collection: "team", Job: "report"}
 		over := &client.Record{}
-		if err := json.Unmarshal(view.JSON(view.Record(&test.record)), over); err != nil {
+		if err := json.Unmarshal(v1.JSON(v1.Record(&test.record)), over); err != nil {
 			t.Fatal(err)
 		}
 		var here, there strings.Builder

@@ -8,9 +8,9 @@ import (
 
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/client"
 	"github.com/carillon-sched/carillon/scheduler/intake"
-	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // Queue prints or logs records in the background, because the worker must not wait for a terminal. It drops and
@@ -42,7 +42,7 @@ func NewQueue(t *terminal.Terminal) *Queue {
 		wanted: func(*scheduler.Record) bool { return true },
 		print: func(r *scheduler.Record) {
 			shown := &client.Record{}
-			if json.Unmarshal(view.JSON(view.Record(r)), shown) == nil { // the API's view
+			if json.Unmarshal(v1.JSON(v1.Record(r)), shown) == nil { // the API's view
 				p.Print(shown)
 			}
 		},

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/client"
-	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // Picks reports whether jobs are picked, and not named.
@@ -43,7 +43,7 @@ func (s Jobs) Operate(ctx context.Context, t *terminal.Terminal, api *client.Cli
 const followEvery = 200 * time.Millisecond
 
 // Follow waits for the end of an operation, and shows it. An interrupt leaves it running.
-func Follow(ctx context.Context, t *terminal.Terminal, api *client.Client, op *view.Operation) error {
+func Follow(ctx context.Context, t *terminal.Terminal, api *client.Client, op *v1.Operation) error {
 	id, collection := op.ID, op.Collection
 	for shown := ""; !op.Over(); {
 		if now := Progress(op); t.Watched() && now != shown {
@@ -73,19 +73,19 @@ func Follow(ctx context.Context, t *terminal.Terminal, api *client.Client, op *v
 }
 
 // Progress is how far an operation is: "1200 of 3000".
-func Progress(op *view.Operation) string {
+func Progress(op *v1.Operation) string {
 	return fmt.Sprintf("%d of %d", op.Done, max(op.Done, op.Expected))
 }
 
 // ShowOperation prints an operation. Once the operation has ended, its failures are an error.
-func ShowOperation(t *terminal.Terminal, op *view.Operation) error {
+func ShowOperation(t *terminal.Terminal, op *v1.Operation) error {
 	if t.JSON {
 		if err := t.PrintJSON(op); err != nil {
 			return err
 		}
 	} else {
 		what := []string{}
-		for _, result := range view.OperationResults {
+		for _, result := range v1.OperationResults {
 			if n := op.Counts[result]; n > 0 {
 				what = append(what, fmt.Sprintf("%d %s", n, result))
 			}

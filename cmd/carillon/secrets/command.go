@@ -17,10 +17,10 @@ import (
 	"github.com/carillon-sched/carillon/cmd/carillon/remote"
 	"github.com/carillon-sched/carillon/cmd/carillon/terminal"
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/client"
 	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/secrets/seal"
-	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // Command are the commands that deal with secrets.
@@ -109,7 +109,7 @@ func (List) Run(ctx context.Context, t *terminal.Terminal, api *client.Client) e
 	}
 	now := time.Now()
 	return terminal.PrintList(t, all, `no shared secrets: create one with "carillon secrets set NAME"`,
-		[]string{"NAME", "UPDATED", "CREATED", "KEY", "DESCRIPTION"}, func(s *view.SharedSecret) []string {
+		[]string{"NAME", "UPDATED", "CREATED", "KEY", "DESCRIPTION"}, func(s *v1.SharedSecret) []string {
 			if s.Problem != "" {
 				return []string{s.Name, "", "", "", t.Paint(terminal.Red, s.Problem)}
 			}
@@ -188,7 +188,7 @@ func (Rotate) Run(ctx context.Context, t *terminal.Terminal, api *client.Client)
 	return err
 }
 
-func printRotation(t *terminal.Terminal, r *view.Rotation) {
+func printRotation(t *terminal.Terminal, r *v1.Rotation) {
 	for _, f := range r.Failed {
 		what := "secret " + f.Secret
 		if f.Job != "" {

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/cmd/carillon/settings"
-	"github.com/carillon-sched/carillon/integration/bubble"
+	"github.com/carillon-sched/carillon/integration/testkit/bubble"
 )
 
 // TestKeeperLooks shows when a file is read: when its content has changed and settled, and at once when asked.

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/browse"
-	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/auth"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 )
 
@@ -130,7 +130,7 @@ func (r *room) outside(c *frame.Call) (*entityView, error) {
 	}
 	v := &entityView{
 		Entity: e, Topic: e.Kind == browse.Topic, Part: partOf(c.Query("part")), Search: c.Query("q"), Facts: facts(c, e),
-		MayChange: c.May(access.Operate, ""), MayManage: c.May(access.Administer, ""), Connect: r.connect,
+		MayChange: c.May(auth.Operate, ""), MayManage: c.May(auth.Administer, ""), Connect: r.connect,
 		Newest: c.Query("order") == newest,
 	}
 	session := sessionOf(c)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/browse"
 	"github.com/carillon-sched/carillon/integration/emulator/storagequeue"
-	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/auth"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 )
 
@@ -46,7 +46,7 @@ _, err = service.NewQueueClient("orders").EnqueueMessage(ctx, "hello", nil)`
 func (r *room) listed(c *frame.Call) list {
 	l := list{
 		Bus: r.bus != nil, Storage: r.storage != nil, Filter: c.Query("q"), OnlyDead: c.Query("dead") != "",
-		MayManage: c.May(access.Administer, ""), Connect: r.connect, Strings: r.strings(),
+		MayManage: c.May(auth.Administer, ""), Connect: r.connect, Strings: r.strings(),
 	}
 	only := ""
 	if l.OnlyDead {

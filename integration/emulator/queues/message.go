@@ -12,7 +12,7 @@ import (
 
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/browse"
 	"github.com/carillon-sched/carillon/integration/emulator/storagequeue"
-	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/auth"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 )
 
@@ -68,7 +68,7 @@ func (r *room) message(c *frame.Call) error {
 	}
 	v := messageView{
 		Entity: e, Message: m, Body: showBody(m.Body, c.Query("view")), System: system(c, m), At: e.Path, Part: string(m.Part),
-		IsDead: m.Part == browse.Dead || m.Part == browse.Transfer, MayChange: c.May(access.Operate, ""),
+		IsDead: m.Part == browse.Dead || m.Part == browse.Transfer, MayChange: c.May(auth.Operate, ""),
 	}
 	v.MayBury = v.MayChange && (m.Part == browse.Active || m.Part == browse.Deferred) && !m.Held
 	beside := func(q browse.Query) string {

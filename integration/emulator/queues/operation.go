@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/browse"
-	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/auth"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 )
 
@@ -155,7 +155,7 @@ func (r *room) start(
 	if len(b.Only) > 0 {
 		o.Count = int64(len(b.Only))
 	}
-	ctx, end := c.Background(access.Operate)
+	ctx, end := c.Background(auth.Operate)
 	o.cancel = end
 	if !r.operations.add(o) {
 		end()

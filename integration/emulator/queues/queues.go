@@ -22,7 +22,7 @@ import (
 
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/browse"
 	"github.com/carillon-sched/carillon/integration/emulator/storagequeue"
-	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/auth"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 )
 
@@ -113,7 +113,7 @@ func Room(cfg Config) frame.Room {
 		panic(err) // it is embedded
 	}
 	read := func(path string, do func(*frame.Call) error) frame.Route {
-		return frame.Route{Method: http.MethodGet, Path: Path + path, Right: access.Read, Do: do}
+		return frame.Route{Method: http.MethodGet, Path: Path + path, Right: auth.Read, Do: do}
 	}
 	lasting := func(r frame.Route) frame.Route {
 		r.Live = true
@@ -121,15 +121,15 @@ func Room(cfg Config) frame.Room {
 	}
 	live := func(path string, do func(*frame.Call) error) frame.Route { return lasting(read(path, do)) }
 	change := func(path string, do func(*frame.Call) error) frame.Route {
-		return frame.Route{Method: http.MethodPost, Path: Path + path, Right: access.Operate, Do: do}
+		return frame.Route{Method: http.MethodPost, Path: Path + path, Right: auth.Operate, Do: do}
 	}
 	ask := func(path string, do func(*frame.Call) error) frame.Route { // the page of a change
-		return frame.Route{Method: http.MethodGet, Path: Path + path, Right: access.Operate, Do: do}
+		return frame.Route{Method: http.MethodGet, Path: Path + path, Right: auth.Operate, Do: do}
 	}
 	form := func(path string, show, do func(*frame.Call) error) []frame.Route { // create, change and delete
 		return []frame.Route{
-			{Method: http.MethodGet, Path: Path + path, Right: access.Administer, Do: show},
-			{Method: http.MethodPost, Path: Path + path, Right: access.Administer, Do: do},
+			{Method: http.MethodGet, Path: Path + path, Right: auth.Administer, Do: show},
+			{Method: http.MethodPost, Path: Path + path, Right: auth.Administer, Do: do},
 		}
 	}
 	routes := []frame.Route{read("", r.list), live("/events", r.followList)}
@@ -138,7 +138,7 @@ func Room(cfg Config) frame.Room {
 			routes,
 			read("/entity", r.entity), live("/entity/events", r.followEntity), read("/message", r.message), read("/body", r.download),
 			read("/rules", r.about(r.rules)),
-			frame.Route{Method: http.MethodPost, Path: Path + "/rules", Right: access.Read, Do: r.posted(r.try)},
+			frame.Route{Method: http.MethodPost, Path: Path + "/rules", Right: auth.Read, Do: r.posted(r.try)},
 			ask("/send", r.about(r.newDraft)), change("/send", r.posted(r.send)),
 			ask("/resubmit", r.edit), change("/resubmit", r.resubmit),
 			ask("/purge", r.confirmPurge), change("/purge", r.purge), change("/delete", r.remove), change("/bury", r.bury),
@@ -165,14 +165,14 @@ func Room(cfg Config) frame.Room {
 			routes, form("/storage/new", r.newStore, r.createStore), form("/storage/drop", r.aboutQueue(r.confirmDropStore), r.dropStore),
 		)
 	}
-	return frame.Room{Name: "queues", Path: Path, Key: "q", Right: access.Read, Routes: routes, Assets: files}
+	return frame.Room{Name: "queues", Path: Path, Key: "q", Right: auth.Read, Routes: routes, Assets: files}
 }
 
 // Alone returns the room for a console without other rooms: / redirects to it.
 func Alone(cfg Config) frame.Room {
 	alone := Room(cfg)
 	alone.Routes = append(alone.Routes, frame.Route{
-		Method: http.MethodGet, Path: "/{$}", Right: access.Open, Do: func(c *frame.Call) error { return c.Redirect(Path) },
+		Method: http.MethodGet, Path: "/{$}", Right: auth.Open, Do: func(c *frame.Call) error { return c.Redirect(Path) },
 	})
 	return alone
 }

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/browse"
-	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/auth"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 	"github.com/carillon-sched/carillon/scheduler/console/words"
 )
@@ -56,7 +56,7 @@ func (r *room) subscriptions(e browse.Entity) []browse.Entity {
 
 // rulesOf is a page of rules without a test.
 func (r *room) rulesOf(c *frame.Call, e browse.Entity) *rulesView {
-	v := &rulesView{Entity: e, At: e.Path, Draft: emptyDraft(e).padded(), MayManage: c.May(access.Administer, "")}
+	v := &rulesView{Entity: e, At: e.Path, Draft: emptyDraft(e).padded(), MayManage: c.May(auth.Administer, "")}
 	v.Draft.Test = true
 	for _, s := range r.subscriptions(e) {
 		rules, err := r.bus().Rules(s.Path)

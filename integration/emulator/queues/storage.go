@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/integration/emulator/storagequeue"
-	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/auth"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 )
 
@@ -96,7 +96,7 @@ func (r *room) storeOutside(c *frame.Call) (*storeView, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &storeView{Queue: q, Search: c.Query("q"), MayChange: c.May(access.Operate, ""), MayManage: c.May(access.Administer, "")}
+	v := &storeView{Queue: q, Search: c.Query("q"), MayChange: c.May(auth.Operate, ""), MayManage: c.May(auth.Administer, "")}
 	v.From, _ = strconv.ParseUint(c.Query("from"), 10, 64)
 	v.First = v.From == 0 && v.Search == ""
 	if origin, ok := strings.CutSuffix(q.Name, poisonSuffix); ok {
@@ -178,7 +178,7 @@ func (r *room) letter(c *frame.Call) error {
 	if err != nil {
 		return err
 	}
-	v := letterView{Queue: q, Letter: rowOf(m), Body: showLetter(m.Text, c.Query("view")), MayChange: c.May(access.Operate, "")}
+	v := letterView{Queue: q, Letter: rowOf(m), Body: showLetter(m.Text, c.Query("view")), MayChange: c.May(auth.Operate, "")}
 	if origin, ok := strings.CutSuffix(q.Name, poisonSuffix); ok {
 		if _, err := r.storage().Queue(q.Account, origin); err == nil {
 			v.Origin = origin

@@ -7,13 +7,13 @@ import (
 	"strings"
 
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/access"
-	"github.com/carillon-sched/carillon/scheduler/service"
-	"github.com/carillon-sched/carillon/scheduler/view"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
+	"github.com/carillon-sched/carillon/scheduler/auth"
+	"github.com/carillon-sched/carillon/scheduler/control"
 )
 
 // call performs an operation.
-type call func(ctx context.Context, s *service.Service, r *Request) (Answer, error)
+type call func(ctx context.Context, s *control.Service, r *Request) (Answer, error)
 
 // calls perform the operations, by ID.
 var calls = map[string]call{
@@ -22,13 +22,13 @@ var calls = map[string]call{
 	"patchCollection":   patchCollection,
 	"enableCollection":  turnCollection(scheduler.Enabled),
 	"disableCollection": turnCollection(scheduler.Disabled),
-	"getCollection": func(ctx context.Context, s *service.Service, r *Request) (Answer, error) {
+	"getCollection": func(ctx context.Context, s *control.Service, r *Request) (Answer, error) {
 		return collection(s.Collection(ctx, r.Key.Collection))
 	},
-	"deleteCollection": func(ctx context.Context, s *service.Service, r *Request) (Answer, error) {
+	"deleteCollection": func(ctx context.Context, s *control.Service, r *Request) (Answer, error) {
 		return Answer{}, s.DeleteCollection(ctx, r.Key.Collection, r.Flag("onlyEmpty"))
 	},
-	"cancelCollection": func(ctx context.Context, s *service.Service, r *Request) (Answer, error) {
+	"cancelCollection": func(ctx context.Context, s *control.Service, r *Request) (Answer, error) {
 		return shown(s.CancelCollection(ctx, r.Key.Collection, r.Body))
 	},
 
@@ -37,99 +37,99 @@ var calls = map[string]call{
 	"jobHistory":        jobHistory,
 	"collectionHistory": history,
 	"history":           history,
-	"jobAudit":          audit,
-	"collectionAudit":   audit,
-	"audit":             audit,
+	"jobAudit":          changes,
+	"collectionAudit":   changes,
+	"audit":             changes,
 
 	"createJob": createJob,
 	"putJob":    putJob,
-	"getJob": func(ctx context.Context, s *service.Service, r *Request) (Answer, error) {
+	"getJob": func(ctx context.Context, s *control.Service, r *Request) (Answer, error) {
 		return job(s.Get(ctx, r.Key))
 	},
-	"patchJob": func(ctx context.Context, s *service.Service, r *Request) (Answer, error) {
+	"patchJob": func(ctx context.Context, s *control.Service, r *Request) (Answer, error) {
 		return job(s.Patch(ctx, edit(r)))
 	},
-	"deleteJob": func(ctx context.Context, s *service.Service, r *Request) (Answer, error) {
+	"deleteJob": func(ctx context.Context, s *control.Service, r *Request) (Answer, error) {
 		return Answer{}, s.Delete(ctx, r.Key, 0)
 	},
-	"runJob": func(ctx context.Context, s *service.Service, r *Request) (Answer, error) {
+	"runJob": func(ctx context.Context, s *control.Service, r *Request) (Answer, error) {
 		id, err := s.RunBy(ctx, r.Key, r.Body, s.Now())
 		return shown(started{id}, err)
 	},
-	"resubmitJob": func(ctx context.Context, s *service.Service, r *Request) (Answer, error) {
+	"resubmitJob": func(ctx context.Context, s *control.Service, r *Request) (Answer, error) {
 		return shown(s.Resubmit(ctx, r.Key, r.Body))
 	},
-	"enableJob": func(ctx context.Context, s *service.Service, r *Request) (Answer, error) {
+	"enableJob": func(ctx context.Context, s *control.Service, r *Request) (Answer, error) {
 		return job(s.Enable(ctx, r.Key))
 	},
-	"disableJob": func(ctx context.Context, s *service.Service, r *Request) (Answer, error) {
+	"disableJob": func(ctx context.Context, s *control.Service, r *Request) (Answer, error) {
 		return job(s.Disable(ctx, r.Key))
 	},
-	"pauseJob": func(ctx context.Context, s *service.Service, r *Request) (Answer, error) {
+	"pauseJob": func(ctx context.Context, s *control.Service, r *Request) (Answer, error) {
 		return job(s.PauseBy(ctx, r.Key, r.Body, s.Now()))
 	},
-	"cancelJob": func(ctx context.Context, s *service.Service, r *Request) (Answer, error) {
+	"cancelJob": func(ctx context.Context, s *control.Service, r *Request) (Answer, error) {
 		return shown(s.Cancel(ctx, r.Key, r.Body))
 	},
-	"tryJob": func(ctx context.Context, s *service.Service, r *Request) (Answer, error) {
+	"tryJob": func(ctx context.Context, s *control.Service, r *Request) (Answer, error) {
 		return shown(s.Try(ctx, r.Key, r.Body))
 	},
-	"preview": func(ctx context.Context, s *service.Service, r *Request) (Answer, error) {
+	"preview": func(ctx context.Context, s *control.Service, r *Request) (Answer, error) {
 		p, err := s.Preview(ctx, r.Body)
 		if err != nil {
 			return Answer{}, err
 		}
-		return Answer{Document: view.Preview(p)}, nil
+		return Answer{Document: v1.Preview(p)}, nil
 	},
 
-	"createOperation": func(ctx context.Context, s *service.Service, r *Request) (Answer, error) {
+	"createOperation": func(ctx context.Context, s *control.Service, r *Request) (Answer, error) {
 		op, err := s.CreateOperation(within(ctx, r), r.Text("collection"), r.Body)
 		return created(op, err == nil && op.ID != "", err) // a dry run has no ID
 	},
-	"listOperations": func(ctx context.Context, s *service.Service, r *Request) (Answer, error) {
+	"listOperations": func(ctx context.Context, s *control.Service, r *Request) (Answer, error) {
 		all, err := s.Operations(within(ctx, r))
 		return listed(all, err, same)
 	},
-	"getOperation": func(ctx context.Context, s *service.Service, r *Request) (Answer, error) {
+	"getOperation": func(ctx context.Context, s *control.Service, r *Request) (Answer, error) {
 		return shown(s.Operation(within(ctx, r), r.Name))
 	},
-	"cancelOperation": func(ctx context.Context, s *service.Service, r *Request) (Answer, error) {
+	"cancelOperation": func(ctx context.Context, s *control.Service, r *Request) (Answer, error) {
 		return shown(s.CancelOperation(within(ctx, r), r.Name))
 	},
 
-	"why": func(ctx context.Context, s *service.Service, r *Request) (Answer, error) {
+	"why": func(ctx context.Context, s *control.Service, r *Request) (Answer, error) {
 		return shown(s.Why(ctx, r.Key, r.Text("at")))
 	},
-	"account": func(ctx context.Context, s *service.Service, r *Request) (Answer, error) {
+	"account": func(ctx context.Context, s *control.Service, r *Request) (Answer, error) {
 		return shown(s.Account(ctx, r.Key, r.Text("from"), r.Text("to")))
 	},
 	"forecast": forecast,
 
-	"listSecrets": func(ctx context.Context, s *service.Service, _ *Request) (Answer, error) {
+	"listSecrets": func(ctx context.Context, s *control.Service, _ *Request) (Answer, error) {
 		all, err := s.Secrets(ctx)
 		return listed(all, err, same)
 	},
-	"putSecret": func(ctx context.Context, s *service.Service, r *Request) (Answer, error) {
+	"putSecret": func(ctx context.Context, s *control.Service, r *Request) (Answer, error) {
 		return created(s.PutSecret(ctx, r.Name, r.Body))
 	},
-	"deleteSecret": func(ctx context.Context, s *service.Service, r *Request) (Answer, error) {
+	"deleteSecret": func(ctx context.Context, s *control.Service, r *Request) (Answer, error) {
 		return Answer{}, s.DeleteSecret(ctx, r.Name, r.Flag("force"))
 	},
-	"rotateSecrets": func(ctx context.Context, s *service.Service, _ *Request) (Answer, error) {
+	"rotateSecrets": func(ctx context.Context, s *control.Service, _ *Request) (Answer, error) {
 		return shown(s.RotateSecrets(ctx))
 	},
-	"listTokens": func(ctx context.Context, s *service.Service, _ *Request) (Answer, error) {
+	"listTokens": func(ctx context.Context, s *control.Service, _ *Request) (Answer, error) {
 		all, err := s.Tokens(ctx)
 		return listed(all, err, same)
 	},
-	"createToken": func(ctx context.Context, s *service.Service, r *Request) (Answer, error) {
+	"createToken": func(ctx context.Context, s *control.Service, r *Request) (Answer, error) {
 		made, text, err := s.CreateToken(ctx, r.Body)
-		return created(view.NewToken{Token: made, Text: text}, true, err)
+		return created(v1.NewToken{Token: made, Text: text}, true, err)
 	},
-	"revokeToken": func(ctx context.Context, s *service.Service, r *Request) (Answer, error) {
+	"revokeToken": func(ctx context.Context, s *control.Service, r *Request) (Answer, error) {
 		return shown(s.RevokeToken(ctx, r.Name))
 	},
-	"doctor": func(ctx context.Context, s *service.Service, r *Request) (Answer, error) {
+	"doctor": func(ctx context.Context, s *control.Service, r *Request) (Answer, error) {
 		return shown(s.Doctor(ctx, r.Flag("fix")))
 	},
 }
@@ -141,14 +141,14 @@ type started struct {
 
 // within limits a request about operations on many jobs to a collection, if it names one.
 func within(ctx context.Context, r *Request) context.Context {
-	return access.Within(ctx, r.Text("collection"))
+	return auth.Within(ctx, r.Text("collection"))
 }
 
-func edit(r *Request) service.Edit {
-	return service.Edit{Key: r.Key, Body: r.Body, Strict: r.Flag("strict"), DryRun: r.Flag("dryRun")}
+func edit(r *Request) control.Edit {
+	return control.Edit{Key: r.Key, Body: r.Body, Strict: r.Flag("strict"), DryRun: r.Flag("dryRun")}
 }
 
-func putJob(ctx context.Context, s *service.Service, r *Request) (Answer, error) {
+func putJob(ctx context.Context, s *control.Service, r *Request) (Answer, error) {
 	v, isNew, err := s.Put(ctx, edit(r))
 	a, err := job(v, err)
 	a.Created = isNew && !r.Flag("dryRun")
@@ -156,7 +156,7 @@ func putJob(ctx context.Context, s *service.Service, r *Request) (Answer, error)
 }
 
 // createJob makes a job under a new name. Azure Scheduler's classic API ("Create Job") had it; its resource manager has not.
-func createJob(ctx context.Context, s *service.Service, r *Request) (Answer, error) {
+func createJob(ctx context.Context, s *control.Service, r *Request) (Answer, error) {
 	e := edit(r)
 	e.Key.Job = newName()
 	v, _, err := s.Put(ctx, e)
@@ -170,14 +170,14 @@ func createJob(ctx context.Context, s *service.Service, r *Request) (Answer, err
 // newName is a name for a job, of 130 random bits.
 func newName() string { return "job-" + strings.ToLower(rand.Text()) }
 
-func listCollections(ctx context.Context, s *service.Service, _ *Request) (Answer, error) {
+func listCollections(ctx context.Context, s *control.Service, _ *Request) (Answer, error) {
 	all, err := s.Collections(ctx)
-	sees := access.Sees(ctx)
+	sees := auth.Sees(ctx)
 	all = slices.DeleteFunc(all, func(c *scheduler.Collection) bool { return !sees(c.Name) })
-	return listed(all, err, func(c *scheduler.Collection) any { return view.Collection(c) })
+	return listed(all, err, func(c *scheduler.Collection) any { return v1.Collection(c) })
 }
 
-func putCollection(ctx context.Context, s *service.Service, r *Request) (Answer, error) {
+func putCollection(ctx context.Context, s *control.Service, r *Request) (Answer, error) {
 	if r.Flag("dryRun") {
 		return shown(s.ForeseeCollection(ctx, r.Key.Collection, r.Body))
 	}
@@ -185,10 +185,10 @@ func putCollection(ctx context.Context, s *service.Service, r *Request) (Answer,
 	if err != nil {
 		return Answer{}, err
 	}
-	return Answer{Document: view.PutCollection(c, result), ETag: c.ETag(), Created: result == view.Created}, nil
+	return Answer{Document: v1.PutCollection(c, result), ETag: c.ETag(), Created: result == v1.Created}, nil
 }
 
-func patchCollection(ctx context.Context, s *service.Service, r *Request) (Answer, error) {
+func patchCollection(ctx context.Context, s *control.Service, r *Request) (Answer, error) {
 	if r.Flag("dryRun") {
 		return shown(s.ForeseeCollectionPatch(ctx, r.Key.Collection, r.Body))
 	}
@@ -196,18 +196,18 @@ func patchCollection(ctx context.Context, s *service.Service, r *Request) (Answe
 }
 
 func turnCollection(to scheduler.State) call {
-	return func(ctx context.Context, s *service.Service, r *Request) (Answer, error) {
+	return func(ctx context.Context, s *control.Service, r *Request) (Answer, error) {
 		return collection(s.TurnCollection(ctx, r.Key.Collection, to))
 	}
 }
 
-func forecast(ctx context.Context, s *service.Service, r *Request) (Answer, error) {
-	q := service.ForecastQuery{
-		Collection: r.Text("collection"), Sees: access.Sees(ctx), From: r.Time("from"),
+func forecast(ctx context.Context, s *control.Service, r *Request) (Answer, error) {
+	q := control.ForecastQuery{
+		Collection: r.Text("collection"), Sees: auth.Sees(ctx), From: r.Time("from"),
 		Hours: r.Number("hours"), Proposals: r.Number("proposals"),
 	}
 	if q.Collection != "" {
-		if err := access.Check(ctx, access.Read, q.Collection); err != nil {
+		if err := auth.Check(ctx, auth.Read, q.Collection); err != nil {
 			return Answer{}, err
 		}
 	}

@@ -16,8 +16,8 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/api"
-	"github.com/carillon-sched/carillon/scheduler/service"
-	"github.com/carillon-sched/carillon/scheduler/view"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
+	"github.com/carillon-sched/carillon/scheduler/control"
 )
 
 // Request is a request for an operation.
@@ -76,8 +76,8 @@ type Answer struct {
 // Performs reports whether Do performs an operation.
 func Performs(op *api.Operation) bool { return calls[op.ID] != nil }
 
-// Do performs an operation. The service heeds the condition of the request, see [service.Service.If].
-func Do(ctx context.Context, s *service.Service, r *Request) (Answer, error) {
+// Do performs an operation. The service heeds the condition of the request, see [control.Service.If].
+func Do(ctx context.Context, s *control.Service, r *Request) (Answer, error) {
 	return calls[r.Op.ID](ctx, s, r)
 }
 
@@ -121,7 +121,7 @@ func listed[T any](all []T, err error, show func(T) any) (Answer, error) {
 func same[T any](v T) any { return v }
 
 // job answers a job.
-func job(v *view.Job, err error) (Answer, error) {
+func job(v *v1.Job, err error) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
@@ -133,5 +133,5 @@ func collection(c *scheduler.Collection, err error) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	return Answer{Document: view.Collection(c), What: "collection " + c.Name, ETag: c.ETag()}, nil
+	return Answer{Document: v1.Collection(c), What: "collection " + c.Name, ETag: c.ETag()}, nil
 }

@@ -4,10 +4,10 @@ import (
 	"context"
 
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/access"
-	"github.com/carillon-sched/carillon/scheduler/service"
-	"github.com/carillon-sched/carillon/scheduler/trail"
-	"github.com/carillon-sched/carillon/scheduler/view"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
+	"github.com/carillon-sched/carillon/scheduler/audit"
+	"github.com/carillon-sched/carillon/scheduler/auth"
+	"github.com/carillon-sched/carillon/scheduler/control"
 )
 
 // Next returns the changes of a request's parameters that request the page after the first n items of its [Answer]. A
@@ -28,14 +28,14 @@ func paged[T any](all []T, show func(T) any, next Next) (Answer, error) {
 }
 
 // page returns the bounds of the requested page of a list of jobs.
-func (r *Request) page() view.Page {
-	return view.Page{Top: r.Number("$top"), Skip: r.Number(skip), After: r.Text(token)}
+func (r *Request) page() v1.Page {
+	return v1.Page{Top: r.Number("$top"), Skip: r.Number(skip), After: r.Text(token)}
 }
 
 // recordsPage returns the bounds of the requested page of a history.
-func (r *Request) recordsPage() (p view.Page, err error) {
+func (r *Request) recordsPage() (p v1.Page, err error) {
 	p = r.page()
-	p.Before, err = view.ReadHistoryToken(p.After)
+	p.Before, err = v1.ReadHistoryToken(p.After)
 	return p, err
 }
 
@@ -50,7 +50,7 @@ func before[T any](records []T, following uint64, sequence func(T) uint64, filte
 		if place == 0 {
 			return nil
 		}
-		next := map[string]any{skip: nil, token: view.HistoryToken(place), "$filter": nil}
+		next := map[string]any{skip: nil, token: v1.HistoryToken(place), "$filter": nil}
 		if filter != "" {
 			next["$filter"] = filter
 		}
@@ -59,8 +59,8 @@ func before[T any](records []T, following uint64, sequence func(T) uint64, filte
 }
 
 // listJobs lists the jobs of a collection, or of all collections that the caller may see.
-func listJobs(ctx context.Context, s *service.Service, r *Request) (Answer, error) {
-	search := view.JobSearch{
+func listJobs(ctx context.Context, s *control.Service, r *Request) (Answer, error) {
+	search := v1.JobSearch{
 		Filter: r.Text("$filter"), Labels: r.Text("labelSelector"), Prefix: r.Text("prefix"), Action: r.Text("actionType"),
 		NextAfter: r.Text("nextAfter"), NextBefore: r.Text("nextBefore"), Text: r.Text("text"), Outcome: r.Text("lastOutcome"),
 	}
@@ -71,7 +71,7 @@ func listJobs(ctx context.Context, s *service.Service, r *Request) (Answer, erro
 	if r.Key.Collection != "" {
 		query.Collections = []string{r.Key.Collection}
 	} else {
-		query.Sees = access.Sees(ctx)
+		query.Sees = auth.Sees(ctx)
 	}
 	views, following, err := s.Search(ctx, query, r.page())
 	if err != nil {
@@ -87,7 +87,7 @@ func listJobs(ctx context.Context, s *service.Service, r *Request) (Answer, erro
 		}
 		switch {
 		case n < len(views):
-			next[token] = service.After(&query, views[n-1].Job.Key)
+			next[token] = control.After(&query, views[n-1].Job.Key)
 		case following == nil:
 			return nil
 		default:
@@ -101,8 +101,8 @@ func listJobs(ctx context.Context, s *service.Service, r *Request) (Answer, erro
 }
 
 // jobHistory lists the records of a job. A filter by another state than the job's selects none.
-func jobHistory(ctx context.Context, s *service.Service, r *Request) (Answer, error) {
-	filter, state, err := view.HistoryState(r.Text("$filter"))
+func jobHistory(ctx context.Context, s *control.Service, r *Request) (Answer, error) {
+	filter, state, err := v1.HistoryState(r.Text("$filter"))
 	if err != nil {
 		return Answer{}, err
 	}
@@ -117,7 +117,7 @@ func jobHistory(ctx context.Context, s *service.Service, r *Request) (Answer, er
 }
 
 // history lists the records of a job, of a collection or of all jobs.
-func history(ctx context.Context, s *service.Service, r *Request) (Answer, error) {
+func history(ctx context.Context, s *control.Service, r *Request) (Answer, error) {
 	q, err := historyQuery(ctx, s, r)
 	if err != nil {
 		return Answer{}, err
@@ -131,18 +131,18 @@ func history(ctx context.Context, s *service.Service, r *Request) (Answer, error
 		return Answer{}, err
 	}
 	sequence := func(rec *scheduler.Record) uint64 { return rec.Sequence }
-	return paged(records, view.Record, before(records, following, sequence, r.Text("$filter")))
+	return paged(records, v1.Record, before(records, following, sequence, r.Text("$filter")))
 }
 
 // historyQuery parses the selection of records.
-func historyQuery(ctx context.Context, s *service.Service, r *Request) (q service.HistoryQuery, err error) {
-	q.RecordFilter, err = view.HistoryFilter(r.Text("$filter"), s.Now())
-	q.Key, q.UID, q.Earlier, q.Sees = r.Key, r.Text("uid"), r.Flag("earlier"), access.Sees(ctx)
+func historyQuery(ctx context.Context, s *control.Service, r *Request) (q control.HistoryQuery, err error) {
+	q.RecordFilter, err = v1.HistoryFilter(r.Text("$filter"), s.Now())
+	q.Key, q.UID, q.Earlier, q.Sees = r.Key, r.Text("uid"), r.Flag("earlier"), auth.Sees(ctx)
 	return q, err
 }
 
-// audit lists the records of the audit log: of a job, of a collection and its jobs, or of all.
-func audit(ctx context.Context, s *service.Service, r *Request) (Answer, error) {
+// changes lists the records of the audit log: of a job, of a collection and its jobs, or of all.
+func changes(ctx context.Context, s *control.Service, r *Request) (Answer, error) {
 	page, err := r.recordsPage()
 	if err != nil {
 		return Answer{}, err
@@ -151,13 +151,13 @@ func audit(ctx context.Context, s *service.Service, r *Request) (Answer, error) 
 	if err != nil {
 		return Answer{}, err
 	}
-	return paged(entries, same, before(entries, following, func(e *trail.Entry) uint64 { return e.Sequence }, ""))
+	return paged(entries, same, before(entries, following, func(e *audit.Entry) uint64 { return e.Sequence }, ""))
 }
 
 // trailQuery returns the selection of audit records.
-func trailQuery(r *Request) service.TrailQuery {
-	return service.TrailQuery{
-		Scope: trail.Scope{Kind: trail.Kind(r.Text("kind")), Collection: r.Key.Collection, Job: r.Key.Job},
+func trailQuery(r *Request) control.TrailQuery {
+	return control.TrailQuery{
+		Scope: audit.Scope{Kind: audit.Kind(r.Text("kind")), Collection: r.Key.Collection, Job: r.Key.Job},
 		Who:   r.Text("who"), Op: r.Text("op"), Since: r.Time("since"), Until: r.Time("until"),
 	}
 }

@@ -7,9 +7,9 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/api"
-	"github.com/carillon-sched/carillon/scheduler/service"
-	"github.com/carillon-sched/carillon/scheduler/trail"
-	"github.com/carillon-sched/carillon/scheduler/view"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
+	"github.com/carillon-sched/carillon/scheduler/audit"
+	"github.com/carillon-sched/carillon/scheduler/control"
 )
 
 // Form is how an interface sends a live tail:
@@ -19,7 +19,7 @@ import (
 // Calls do not overlap. A tail that ends before its begin has no calls.
 type Form interface { //nolint:interfacebloat // a method for each message of a tail
 	// Begin sends the start. All records after its sequence follow.
-	Begin(b service.Beginning)
+	Begin(b control.Beginning)
 
 	// Record sends a record in the form of a page's item.
 	Record(sequence uint64, document []byte)
@@ -36,7 +36,7 @@ type Form interface { //nolint:interfacebloat // a method for each message of a 
 const SignOfLife = 15 * time.Second
 
 // followers run the live tails, by ID of their operations.
-var followers = map[string]func(ctx context.Context, s *service.Service, r *Request, t *tail) error{
+var followers = map[string]func(ctx context.Context, s *control.Service, r *Request, t *tail) error{
 	"jobHistory":        followHistory,
 	"collectionHistory": followHistory,
 	"history":           followHistory,
@@ -49,23 +49,23 @@ var followers = map[string]func(ctx context.Context, s *service.Service, r *Requ
 func Follows(op *api.Operation) bool { return followers[op.ID] != nil }
 
 // Follow sends a live tail until ctx is done or the history ends. It returns the error of a tail that has not begun.
-func Follow(ctx context.Context, s *service.Service, r *Request, f Form) error {
+func Follow(ctx context.Context, s *control.Service, r *Request, f Form) error {
 	t := &tail{form: f}
 	return t.end(followers[r.Op.ID](ctx, s, r, t))
 }
 
-func followHistory(ctx context.Context, s *service.Service, r *Request, t *tail) error {
+func followHistory(ctx context.Context, s *control.Service, r *Request, t *tail) error {
 	q, err := historyQuery(ctx, s, r)
 	if err != nil {
 		return err
 	}
-	record := func(rec *scheduler.Record) { t.send(rec.Sequence, view.JSON(view.Record(rec))) }
-	return s.Follow(ctx, q, service.Tail{After: r.After(), Beyond: r.Beyond, Ready: t.begin, Record: record, Passed: t.pass})
+	record := func(rec *scheduler.Record) { t.send(rec.Sequence, v1.JSON(v1.Record(rec))) }
+	return s.Follow(ctx, q, control.Tail{After: r.After(), Beyond: r.Beyond, Ready: t.begin, Record: record, Passed: t.pass})
 }
 
-func followAudit(ctx context.Context, s *service.Service, r *Request, t *tail) error {
-	begin := func(after uint64) { t.begin(service.Beginning{After: after}) }
-	return s.FollowTrail(ctx, trailQuery(r), r.After(), begin, func(e *trail.Entry) { t.send(e.Sequence, view.JSON(e)) })
+func followAudit(ctx context.Context, s *control.Service, r *Request, t *tail) error {
+	begin := func(after uint64) { t.begin(control.Beginning{After: after}) }
+	return s.FollowTrail(ctx, trailQuery(r), r.After(), begin, func(e *audit.Entry) { t.send(e.Sequence, v1.JSON(e)) })
 }
 
 // tail orders the calls of a form. The store's goroutine and the request's call it.
@@ -79,7 +79,7 @@ type tail struct {
 	life   *time.Timer
 }
 
-func (t *tail) begin(b service.Beginning) {
+func (t *tail) begin(b control.Beginning) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.begun = true

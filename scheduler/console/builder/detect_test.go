@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler/console/words"
-	"github.com/carillon-sched/carillon/scheduler/service"
+	"github.com/carillon-sched/carillon/scheduler/control"
 )
 
 // TestDetect pastes what people have.
@@ -87,7 +87,7 @@ func TestDetectMistakes(t *testing.T) {
 		values := typed(t, "when=daily&plain.times=7:00")
 		values.Set(Prefix+"paste", text)
 		s := Read(values)
-		o, err := s.Look(t.Context(), service.Previewer{}, "", time.UTC)
+		o, err := s.Look(t.Context(), control.Previewer{}, "", time.UTC)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -110,7 +110,7 @@ func TestHashesNeedAName(t *testing.T) {
 		{"0 9 * * THU", "obsidian", "", false},
 	} {
 		s := Read(typed(t, url.Values{"when": {"cron"}, "recurrence.cron": {test.cron}, "cron.dialect": {test.dialect}}.Encode()))
-		o, err := s.Look(t.Context(), service.Previewer{}, test.name, time.UTC)
+		o, err := s.Look(t.Context(), control.Previewer{}, test.name, time.UTC)
 		if err != nil || len(o.Runs) == 0 {
 			t.Fatal(o, err)
 		}
@@ -183,7 +183,7 @@ func TestHostile(t *testing.T) {
 			}
 			begun := time.Now()
 			s := Read(values)
-			if _, err := s.Look(t.Context(), service.Previewer{}, text, time.UTC); err != nil {
+			if _, err := s.Look(t.Context(), control.Previewer{}, text, time.UTC); err != nil {
 				t.Errorf("%s %.40q: %v", when, text, err)
 			}
 			if took := time.Since(begun); took > 5*time.Second { // of what takes some hundredths of a second

@@ -12,11 +12,11 @@ import (
 	"sync"
 	"time"
 
-	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/auth"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 	"github.com/carillon-sched/carillon/scheduler/console/words"
+	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/scheduler/document"
-	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/scheduler/spec"
 )
 
@@ -399,14 +399,14 @@ const Path = frame.Root + "/preview"
 var page = frame.Templates(Files, "*.html")
 
 type room struct {
-	service *service.Service
+	service *control.Service
 }
 
 // Room answers previews of builders. It has no menu entry.
-func Room(s *service.Service) frame.Room {
+func Room(s *control.Service) frame.Room {
 	r := room{s}
-	return frame.Room{Name: "builder", Right: access.Known, Assets: assets, Routes: []frame.Route{
-		{Method: http.MethodPost, Path: Path, Right: access.Known, Do: r.preview},
+	return frame.Room{Name: "builder", Right: auth.Known, Assets: assets, Routes: []frame.Route{
+		{Method: http.MethodPost, Path: Path, Right: auth.Known, Do: r.preview},
 	}}
 }
 

@@ -14,8 +14,8 @@ import (
 
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/console/words"
+	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/scheduler/document"
-	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/scheduler/spec"
 )
 
@@ -42,7 +42,7 @@ type run struct {
 // Look previews a schedule for a job with the given name; browser is the zone of the browser. Problems that only the
 // scheduler detects are added to the schedule and its form. The error is the service's, except for
 // [scheduler.ErrInvalid].
-func (s *Schedule) Look(ctx context.Context, p service.Previewer, name string, browser *time.Location) (*Outlook, error) {
+func (s *Schedule) Look(ctx context.Context, p control.Previewer, name string, browser *time.Location) (*Outlook, error) {
 	o := &Outlook{Expression: s.Expression()}
 	if s.OnRequest && len(s.Problems) == 0 {
 		o.English = words.Say("builder.asked.english")
@@ -136,7 +136,7 @@ func (s *Schedule) Expression() string {
 }
 
 // fill copies the service's preview.
-func (o *Outlook) fill(found *service.Outlook, browser *time.Location) {
+func (o *Outlook) fill(found *control.Outlook, browser *time.Location) {
 	o.English = sentence(found.Description)
 	o.Zone, o.Complete, o.Notes = found.Zone.String(), found.Complete, nil
 	for _, n := range found.Notes {
@@ -248,11 +248,11 @@ func heat(runs int) int {
 }
 
 // newYear returns the chart of a preview.
-func newYear(o *service.Outlook) *year {
+func newYear(o *control.Outlook) *year {
 	if len(o.Days) == 0 {
 		return nil
 	}
-	y := &year{Width: left + half*cell, Height: 2*band - 6, Cut: len(o.Days) < service.Weeks*7}
+	y := &year{Width: left + half*cell, Height: 2*band - 6, Cut: len(o.Days) < control.Weeks*7}
 	for row, name := range []string{"Mon", "", "Wed", "", "Fri"} {
 		for _, first := range []int{0, half * 7} {
 			if _, top := at(first + row); name != "" {
@@ -290,7 +290,7 @@ func newYear(o *service.Outlook) *year {
 func (y *year) month(date time.Time, i, runs int) {
 	if name := date.Format("January 2006"); len(y.Table) == 0 || y.Table[len(y.Table)-1].Name != name {
 		y.Table = append(y.Table, month{Name: name})
-		if x, top := at(i - i%7); date.Day() <= 7 && i/7 < service.Weeks-1 {
+		if x, top := at(i - i%7); date.Day() <= 7 && i/7 < control.Weeks-1 {
 			y.Months = append(y.Months, mark{x, top - 5, date.Format("Jan")})
 		}
 	}

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/carillon-sched/carillon/integration/bubble"
+	"github.com/carillon-sched/carillon/integration/testkit/bubble"
 	"github.com/carillon-sched/carillon/scheduler/console/words"
-	"github.com/carillon-sched/carillon/scheduler/service"
+	"github.com/carillon-sched/carillon/scheduler/control"
 )
 
 // typed makes a form of "name=value" pairs, without the prefix of names.
@@ -78,7 +78,7 @@ func TestPlainChoices(t *testing.T) {
 				if got := membersOf(t, s); got != row.members || len(s.Problems) > 0 {
 					t.Errorf("got %s %v, want %s", got, s.Problems, row.members)
 				}
-				o, err := s.Look(t.Context(), service.Previewer{}, "job", time.UTC)
+				o, err := s.Look(t.Context(), control.Previewer{}, "job", time.UTC)
 				if err != nil || len(s.Problems) > 0 || o.Wrong > 0 {
 					t.Fatal(err, s.Problems)
 				}
@@ -190,7 +190,7 @@ func TestLetterCase(t *testing.T) {
 // TestAsked has a job without a time of its own.
 func TestAsked(t *testing.T) {
 	s := Read(typed(t, "when=asked&plain.times=9:00&startTime=2030-01-01&recurrence.count=4"))
-	o, err := s.Look(t.Context(), service.Previewer{}, "", time.UTC)
+	o, err := s.Look(t.Context(), control.Previewer{}, "", time.UTC)
 	if err != nil || !s.OnRequest || len(s.Members) > 0 || len(s.Problems) > 0 || o.English == "" || len(o.Runs) > 0 {
 		t.Errorf("%+v %+v %v", s, o, err)
 	}
@@ -234,7 +234,7 @@ func TestProblemsHaveTheirFields(t *testing.T) {
 		{"when=once&paste=hello+there", "paste", "hello there", ""},
 	} {
 		s := Read(typed(t, test.query))
-		o, err := s.Look(t.Context(), service.Previewer{}, "", time.UTC)
+		o, err := s.Look(t.Context(), control.Previewer{}, "", time.UTC)
 		if err != nil {
 			t.Fatal(test.query, err)
 		}

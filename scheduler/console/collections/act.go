@@ -6,14 +6,14 @@ import (
 	"strings"
 
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
+	"github.com/carillon-sched/carillon/scheduler/auth"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
-	"github.com/carillon-sched/carillon/scheduler/service"
-	"github.com/carillon-sched/carillon/scheduler/view"
+	"github.com/carillon-sched/carillon/scheduler/control"
 )
 
 // held returns the service with the condition that the collection has not changed since it was shown.
-func (r room) held(etag string) (*service.Service, error) {
+func (r room) held(etag string) (*control.Service, error) {
 	if etag == "" {
 		return r.service, nil
 	}
@@ -28,7 +28,7 @@ func (r room) create(c *frame.Call) error {
 		return err
 	}
 	name := strings.TrimSpace(form.Get("name"))
-	if err := access.Check(c.Context(), access.Administer, name); err != nil {
+	if err := auth.Check(c.Context(), auth.Administer, name); err != nil {
 		return err
 	}
 	when, err := scheduler.ReadCondition(nil, []string{"*"})
@@ -84,7 +84,7 @@ func (r room) save(c *frame.Call) error {
 		return err
 	}
 	text := c.Say("collections.did.save")
-	if result == view.Unchanged {
+	if result == v1.Unchanged {
 		text = c.Say("collections.did.nothing")
 	}
 	c.Note(text)

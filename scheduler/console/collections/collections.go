@@ -7,11 +7,11 @@ import (
 	"net/url"
 
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
+	"github.com/carillon-sched/carillon/scheduler/audit"
+	"github.com/carillon-sched/carillon/scheduler/auth"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
-	"github.com/carillon-sched/carillon/scheduler/service"
-	"github.com/carillon-sched/carillon/scheduler/trail"
-	"github.com/carillon-sched/carillon/scheduler/view"
+	"github.com/carillon-sched/carillon/scheduler/control"
 )
 
 //go:embed *.html
@@ -26,28 +26,28 @@ var page = frame.Templates(files, "*.html")
 const root = frame.Root + "/collections"
 
 type room struct {
-	service *service.Service
+	service *control.Service
 }
 
 // path returns the path of a collection's page.
 func path(name string) string { return root + "/" + url.PathEscape(name) }
 
 // Room returns the pages.
-func Room(s *service.Service) frame.Room {
+func Room(s *control.Service) frame.Room {
 	r := room{s}
 	const one = root + "/{c}"
-	route := func(method, path string, right access.Right, do func(*frame.Call) error) frame.Route {
+	route := func(method, path string, right auth.Right, do func(*frame.Call) error) frame.Route {
 		return frame.Route{Method: method, Path: path, Right: right, Do: do}
 	}
-	return frame.Room{Name: "collections", Path: root, Key: "k", Right: access.ReadAny, Assets: assets, Routes: []frame.Route{
-		route(http.MethodGet, root, access.ReadAny, r.list),
-		route(http.MethodPost, root, access.Known, r.create), // it checks the right on the collection in the form
-		route(http.MethodGet, one, access.Read, r.show),
-		route(http.MethodPost, one, access.Administer, r.save),
-		route(http.MethodPost, one+"/enable", access.Administer, r.enable),
-		route(http.MethodPost, one+"/disable", access.Administer, r.disable),
-		route(http.MethodGet, one+"/delete", access.Administer, r.confirmDelete),
-		route(http.MethodPost, one+"/delete", access.Administer, r.remove),
+	return frame.Room{Name: "collections", Path: root, Key: "k", Right: auth.ReadAny, Assets: assets, Routes: []frame.Route{
+		route(http.MethodGet, root, auth.ReadAny, r.list),
+		route(http.MethodPost, root, auth.Known, r.create), // it checks the right on the collection in the form
+		route(http.MethodGet, one, auth.Read, r.show),
+		route(http.MethodPost, one, auth.Administer, r.save),
+		route(http.MethodPost, one+"/enable", auth.Administer, r.enable),
+		route(http.MethodPost, one+"/disable", auth.Administer, r.disable),
+		route(http.MethodGet, one+"/delete", auth.Administer, r.confirmDelete),
+		route(http.MethodPost, one+"/delete", auth.Administer, r.remove),
 	}}
 }
 
@@ -94,7 +94,7 @@ var shownStates = []scheduler.State{scheduler.Enabled, scheduler.Disabled, sched
 
 // count counts the jobs of a collection, in total or by state; nil while the index is incomplete.
 func (r room) count(c *frame.Call, name string, byState bool) (*counts, error) {
-	number := func(state scheduler.State) (*service.Browsed, error) {
+	number := func(state scheduler.State) (*control.Browsed, error) {
 		return r.service.Browse(c.Context(), scheduler.JobQuery{Collections: []string{name}, State: state}, "", false, 1)
 	}
 	all, err := number("")
@@ -130,7 +130,7 @@ func (r room) listWith(c *frame.Call, status int, typed string, wrong *frame.Pro
 	if err != nil {
 		return err
 	}
-	sees := access.Sees(c.Context())
+	sees := auth.Sees(c.Context())
 	var lines []*line
 	for _, one := range all {
 		if !sees(one.Name) {
@@ -157,9 +157,9 @@ func (r room) listWith(c *frame.Call, status int, typed string, wrong *frame.Pro
 }
 
 // mayCreate reports whether the caller may create a collection of any name.
-func mayCreate(who *access.Principal) bool {
+func mayCreate(who *auth.Principal) bool {
 	for _, g := range who.Grants {
-		if g.Role == access.Admin {
+		if g.Role == auth.Admin {
 			return true
 		}
 	}
@@ -181,7 +181,7 @@ type sheet struct {
 	Form       form
 	Wrong      *frame.Problem
 	Faults     faults // problems by field
-	Audit      []*trail.Entry
+	Audit      []*audit.Entry
 }
 
 // auditFew limits the shown changes.
@@ -212,7 +212,7 @@ func (r room) sheetOf(c *frame.Call) (*sheet, error) {
 	s := &sheet{
 		Name: one.Name, Path: path(one.Name), State: one.ShownState(), Default: one.Name == scheduler.DefaultCollection, Etag: one.ETag(),
 		Quota: one.Quota(), Form: formOf(one),
-		Admin: c.May(access.Administer, one.Name), Operate: c.May(access.Operate, one.Name),
+		Admin: c.May(auth.Administer, one.Name), Operate: c.May(auth.Operate, one.Name),
 	}
 	s.Targets = s.Form.Targets
 	if q := s.Quota.MaxRecurrence; q.Frequency != 0 {
@@ -222,8 +222,8 @@ func (r room) sheetOf(c *frame.Call) (*sheet, error) {
 		return nil, err
 	}
 	if s.Admin {
-		q := service.TrailQuery{Scope: trail.Scope{Kind: trail.Collection, Collection: one.Name}}
-		s.Audit, _, err = r.service.Trail(c.Context(), q, view.Page{Top: auditFew})
+		q := control.TrailQuery{Scope: audit.Scope{Kind: audit.Collection, Collection: one.Name}}
+		s.Audit, _, err = r.service.Trail(c.Context(), q, v1.Page{Top: auditFew})
 	}
 	return s, err
 }

@@ -22,12 +22,12 @@ import (
 
 	"github.com/carillon-sched/carillon/actions/builtin"
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/auth"
 	"github.com/carillon-sched/carillon/scheduler/console"
+	"github.com/carillon-sched/carillon/scheduler/control"
+	"github.com/carillon-sched/carillon/scheduler/engine"
 	"github.com/carillon-sched/carillon/scheduler/secrets"
 	"github.com/carillon-sched/carillon/scheduler/secrets/seal"
-	"github.com/carillon-sched/carillon/scheduler/service"
-	"github.com/carillon-sched/carillon/scheduler/worker"
 	"github.com/carillon-sched/carillon/store"
 )
 
@@ -41,12 +41,12 @@ type World struct {
 	Store   *store.Store
 	Actions scheduler.ActionReader
 	Vault   *secrets.Vault
-	Service *service.Service
+	Service *control.Service
 	Console *httptest.Server
 
 	test    atomic.Pointer[testing.TB] // T, for the goroutines of the server
-	worker  *worker.Worker
-	who     atomic.Pointer[access.Principal]
+	worker  *engine.Worker
+	who     atomic.Pointer[auth.Principal]
 	browser *http.Client
 }
 
@@ -149,8 +149,8 @@ func New(tb testing.TB, change ...func(w *World, cfg *console.Config)) *World {
 	key, err := seal.NewKey("k1")
 	w.ok(err)
 	w.Vault = secrets.NewVault(secrets.Config{Store: w.Store.Secrets(), Keys: seal.NewKeyring(key)})
-	w.worker = worker.New(worker.Config{Store: w.Store, Actions: w.Actions, Secrets: w.Vault})
-	w.Service = service.New(service.Config{Store: w.Store, Actions: w.Actions, Secrets: w.Vault, Try: w.worker.Try})
+	w.worker = engine.New(engine.Config{Store: w.Store, Actions: w.Actions, Secrets: w.Vault})
+	w.Service = control.New(control.Config{Store: w.Store, Actions: w.Actions, Secrets: w.Vault, Try: w.worker.Try})
 	w.ok(w.Service.EnsureDefault(tb.Context()))
 	cfg := console.Config{
 		Service: w.Service, Identify: w.identify, Version: "1.2.3",
@@ -187,9 +187,9 @@ func (w *World) ok(err error) {
 // Be makes later requests come from a caller with these grants, such as "reader" or "operator@billing".
 func (w *World) Be(grants ...string) {
 	w.T.Helper()
-	p := &access.Principal{Name: "me", ID: "me", Via: access.ViaToken}
+	p := &auth.Principal{Name: "me", ID: "me", Via: auth.ViaToken}
 	for _, text := range grants {
-		g, err := access.ParseGrant(text)
+		g, err := auth.ParseGrant(text)
 		w.ok(err)
 		p.Grants = append(p.Grants, g)
 	}
@@ -199,11 +199,11 @@ func (w *World) Be(grants ...string) {
 // Anybody makes later requests come from an anonymous caller with full access, the initial state.
 func (w *World) Anybody() { w.who.Store(nil) }
 
-func (w *World) identify(*http.Request) (*access.Principal, error) {
+func (w *World) identify(*http.Request) (*auth.Principal, error) {
 	if p := w.who.Load(); p != nil {
 		return p, nil
 	}
-	return access.Anybody(access.ViaLoopback, "127.0.0.1"), nil
+	return auth.Anybody(auth.ViaLoopback, "127.0.0.1"), nil
 }
 
 // Work runs a worker and the service until the test ends.
@@ -239,7 +239,7 @@ func (w *World) Target() string {
 // Put puts a job. key is collection/job; document is JSON or YAML.
 func (w *World) Put(key, document string) {
 	w.T.Helper()
-	_, _, err := w.Service.Put(w.T.Context(), service.Edit{Key: Key(key), Body: []byte(document)})
+	_, _, err := w.Service.Put(w.T.Context(), control.Edit{Key: Key(key), Body: []byte(document)})
 	w.ok(err)
 }
 

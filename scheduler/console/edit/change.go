@@ -14,8 +14,8 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/console/builder"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 	"github.com/carillon-sched/carillon/scheduler/console/jobform"
+	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/scheduler/document"
-	"github.com/carillon-sched/carillon/scheduler/service"
 )
 
 // The views of a job.
@@ -239,7 +239,7 @@ func (e *editing) turn(as string) error {
 func (e *editing) legible() bool { return e.As == asForm || e.Text.parsed }
 
 // patcher returns the service with the condition that the job is unchanged.
-func (e *editing) patcher() (*service.Service, error) {
+func (e *editing) patcher() (*control.Service, error) {
 	if e.ETag == "" {
 		return nil, frame.Problem{Status: http.StatusBadRequest, Text: e.call.Say("frame.form")}
 	}
@@ -267,7 +267,7 @@ func (e *editing) save() error {
 	if err != nil {
 		return e.failed(err)
 	}
-	if _, err := s.Patch(e.call.Lasting(), service.Edit{Key: e.Key, Body: patch.JSON(), KeepInLists: e.inLists()}); err != nil {
+	if _, err := s.Patch(e.call.Lasting(), control.Edit{Key: e.Key, Body: patch.JSON(), KeepInLists: e.inLists()}); err != nil {
 		return e.failed(err)
 	}
 	return e.leave(e.call.Say("edit.saved", e.Key))

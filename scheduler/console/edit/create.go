@@ -10,17 +10,17 @@ import (
 	"strings"
 
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
+	"github.com/carillon-sched/carillon/scheduler/auth"
 	"github.com/carillon-sched/carillon/scheduler/console/builder"
 	"github.com/carillon-sched/carillon/scheduler/console/command"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 	"github.com/carillon-sched/carillon/scheduler/console/jobform"
 	"github.com/carillon-sched/carillon/scheduler/console/words"
+	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/scheduler/document"
-	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/scheduler/spec"
 	"github.com/carillon-sched/carillon/scheduler/variable"
-	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // creating is the page of a new job.
@@ -50,7 +50,7 @@ func (s *creating) Folded(id string) bool {
 // input returns the input of the job's form.
 func (r room) input(c *frame.Call, s *creating) (jobform.Input, error) {
 	in := jobform.Input{New: true, Tries: true, Except: builder.Members(), Secrets: r.secrets(c)}
-	names, err := c.Collections(r.service, access.Operate)
+	names, err := c.Collections(r.service, auth.Operate)
 	in.Collections, s.Collections = names, names
 	return in, err
 }
@@ -178,7 +178,7 @@ func (r room) beginning(c *frame.Call, s *creating) (document.Value, error) {
 // copyOf returns the document of a job as a template. It has no secrets and no name.
 func (r room) copyOf(c *frame.Call, s *creating, from string) (document.Value, error) {
 	collection, job, _ := strings.Cut(from, "/")
-	if err := access.Check(c.Context(), access.Read, collection); err != nil {
+	if err := auth.Check(c.Context(), auth.Read, collection); err != nil {
 		return document.Value{}, err
 	}
 	v, err := r.service.Get(c.Context(), scheduler.Key{Collection: collection, Job: job})
@@ -280,13 +280,13 @@ func (r room) answer(c *frame.Call, s *creating, t *draft, status int) (err erro
 const nameless = "job-without-a-name"
 
 // put creates the job, or checks it in a dry run. It returns no job and no error if the form has problems.
-func (r room) put(c *frame.Call, t *draft, s *creating, dry bool) (*view.Job, error) {
+func (r room) put(c *frame.Call, t *draft, s *creating, dry bool) (*v1.Job, error) {
 	k := t.key
 	if problems := missing(k); problems != nil {
 		s.place(problems)
 		k = scheduler.Key{Collection: cmp.Or(k.Collection, scheduler.DefaultCollection), Job: nameless}
 	}
-	if err := access.Check(c.Context(), access.Operate, k.Collection); err != nil {
+	if err := auth.Check(c.Context(), auth.Operate, k.Collection); err != nil {
 		return nil, err
 	}
 	wrong := !s.usable()
@@ -298,7 +298,7 @@ func (r room) put(c *frame.Call, t *draft, s *creating, dry bool) (*view.Job, er
 	if dry = dry || wrong; !dry {
 		ctx = c.Lasting()
 	}
-	v, _, err := r.service.If(none).Put(ctx, service.Edit{Key: k, Body: t.doc.JSON(), DryRun: dry})
+	v, _, err := r.service.If(none).Put(ctx, control.Edit{Key: k, Body: t.doc.JSON(), DryRun: dry})
 	if err != nil || wrong {
 		return nil, err
 	}
@@ -335,7 +335,7 @@ func (r room) refused(c *frame.Call, err error, t *draft, s *creating) int {
 }
 
 // saved redirects to the created job.
-func (r room) saved(c *frame.Call, s *creating, v *view.Job) error {
+func (r room) saved(c *frame.Call, s *creating, v *v1.Job) error {
 	k := v.Job.Key
 	notes := []string{c.Say("newjob.saved", k)}
 	for _, w := range v.Warnings {
@@ -351,7 +351,7 @@ func (r room) saved(c *frame.Call, s *creating, v *view.Job) error {
 }
 
 // exportOf returns a job as a file and as a request. The scheduler has parsed it and omits its secrets.
-func exportOf(c *frame.Call, v *view.Job) (*exported, error) {
+func exportOf(c *frame.Call, v *v1.Job) (*exported, error) {
 	doc, err := document.Parse(v.Job.Def.Document().JSON())
 	if err != nil {
 		return nil, err
@@ -364,7 +364,7 @@ func exportOf(c *frame.Call, v *view.Job) (*exported, error) {
 	file := document.ObjectValue(append([]document.Member{name}, variable.Escape(doc).Members()...)...)
 	t := &exported{YAML: string(file.YAML())}
 	t.Secrets, _ = v.Job.Def.Document().SecretPaths()
-	open := c.Who.Via == access.ViaOpen || c.Who.Via == access.ViaLoopback
+	open := c.Who.Via == auth.ViaOpen || c.Who.Via == auth.ViaLoopback
 	t.Curl = command.Put(c.Server(), k, !open, "If-None-Match: *", string(doc.JSON()))
 	return t, nil
 }

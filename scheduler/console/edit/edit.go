@@ -9,12 +9,12 @@ import (
 	"sync"
 
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/auth"
 	"github.com/carillon-sched/carillon/scheduler/console/builder"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 	"github.com/carillon-sched/carillon/scheduler/console/jobform"
+	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/scheduler/document"
-	"github.com/carillon-sched/carillon/scheduler/service"
 )
 
 //go:embed *.html
@@ -42,22 +42,22 @@ const (
 )
 
 type room struct {
-	service *service.Service
+	service *control.Service
 	form    func() *jobform.Form
 	members func() []byte
 }
 
 // Room returns the pages. They have no menu entry; the list of jobs and the page of a job link to them.
-func Room(s *service.Service) frame.Room {
+func Room(s *control.Service) frame.Room {
 	r := room{service: s}
 	r.form = sync.OnceValue(func() *jobform.Form { return jobform.New(s.JobShape()) })
 	r.members = sync.OnceValue(func() []byte { return r.form().Members() })
-	return frame.Room{Name: "edit", Right: access.Known, Assets: assets, Routes: []frame.Route{
-		{Method: http.MethodGet, Path: NewPath, Right: access.OperateAny, Do: r.begin},
-		{Method: http.MethodPost, Path: NewPath, Right: access.OperateAny, Do: r.take},
-		{Method: http.MethodGet, Path: changePath, Right: access.Operate, Do: r.open},
-		{Method: http.MethodPost, Path: changePath, Right: access.Operate, Do: r.change},
-		{Method: http.MethodGet, Path: membersPath, Right: access.Known, Do: r.showMembers},
+	return frame.Room{Name: "edit", Right: auth.Known, Assets: assets, Routes: []frame.Route{
+		{Method: http.MethodGet, Path: NewPath, Right: auth.OperateAny, Do: r.begin},
+		{Method: http.MethodPost, Path: NewPath, Right: auth.OperateAny, Do: r.take},
+		{Method: http.MethodGet, Path: changePath, Right: auth.Operate, Do: r.open},
+		{Method: http.MethodPost, Path: changePath, Right: auth.Operate, Do: r.change},
+		{Method: http.MethodGet, Path: membersPath, Right: auth.Known, Do: r.showMembers},
 	}}
 }
 
@@ -74,7 +74,7 @@ func (r room) showMembers(c *frame.Call) error {
 
 // secrets returns the names of shared secrets if the caller may see them. Others type the names.
 func (r room) secrets(c *frame.Call) (names []string) {
-	if !c.May(access.Administer, "") {
+	if !c.May(auth.Administer, "") {
 		return nil
 	}
 	all, err := r.service.Secrets(c.Context())

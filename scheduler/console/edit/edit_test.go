@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/carillon-sched/carillon/integration/bubble"
+	"github.com/carillon-sched/carillon/integration/testkit/bubble"
 	"github.com/carillon-sched/carillon/scheduler/console/consoletest"
+	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/scheduler/document"
-	"github.com/carillon-sched/carillon/scheduler/service"
 )
 
 func TestMain(m *testing.M) { consoletest.Main(m) }
@@ -58,7 +58,7 @@ func TestExamplesStay(t *testing.T) {
 			}
 			t.Run(name, func(t *testing.T) {
 				k := "default/" + name
-				if _, _, err := w.Service.Put(t.Context(), service.Edit{Key: consoletest.Key(k), Body: []byte(text)}); err != nil {
+				if _, _, err := w.Service.Put(t.Context(), control.Edit{Key: consoletest.Key(k), Body: []byte(text)}); err != nil {
 					t.Fatal(err)
 				}
 				p := open(t, w, k, "form") // from one to the other, and back

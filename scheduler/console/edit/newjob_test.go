@@ -12,11 +12,11 @@ import (
 	"testing"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/console/consoletest"
 	"github.com/carillon-sched/carillon/scheduler/console/edit"
+	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/scheduler/document"
-	"github.com/carillon-sched/carillon/scheduler/service"
-	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // fields is the form of a page, with what a browser sends of it.
@@ -54,7 +54,7 @@ func TestFirstAttempt(t *testing.T) {
 		t.Fatalf("%d %v %.3000s", r.Status, r.Header, r.Body)
 	}
 	w.Await("the first attempt", func() bool {
-		records, _, err := w.Service.History(t.Context(), service.HistoryQuery{Key: consoletest.Key("default/report")}, view.Page{})
+		records, _, err := w.Service.History(t.Context(), control.HistoryQuery{Key: consoletest.Key("default/report")}, v1.Page{})
 		return err == nil && slices.ContainsFunc(records, func(r *scheduler.Record) bool { return r.Outcome == scheduler.OutcomeCompleted })
 	})
 }
@@ -102,7 +102,7 @@ func TestMistakes(t *testing.T) {
 	if r.Status != http.StatusUnprocessableEntity || t.Failed() {
 		t.Errorf("%d %s", r.Status, text)
 	}
-	jobs, _, err := w.Service.List(t.Context(), "default", "", view.Page{})
+	jobs, _, err := w.Service.List(t.Context(), "default", "", v1.Page{})
 	if err != nil || len(jobs) > 0 {
 		t.Errorf("%d jobs, %v", len(jobs), err)
 	}
@@ -334,7 +334,7 @@ func TestTry(t *testing.T) {
 	if r := w.Post(edit.NewPath, form); r.Status != http.StatusForbidden || asked.Load() != 1 {
 		t.Errorf("elsewhere: %d, asked %d times", r.Status, asked.Load())
 	}
-	jobs, _, err := w.Service.List(t.Context(), "default", "", view.Page{})
+	jobs, _, err := w.Service.List(t.Context(), "default", "", v1.Page{})
 	if err != nil || len(jobs) != 1 {
 		t.Errorf("%d jobs, %v", len(jobs), err)
 	}

@@ -9,11 +9,11 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/console/jobform"
+	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/scheduler/document"
-	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/scheduler/spec"
-	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // review is the effect of a change.
@@ -42,7 +42,7 @@ const shownRuns = 5
 
 // opened returns the editable part of a job's view, its properties without secrets and status, and the paths of its
 // secrets.
-func opened(v *view.Job) (properties document.Value, stored []string) {
+func opened(v *v1.Job) (properties document.Value, stored []string) {
 	doc := v.Job.Def.Document()
 	open, locked := doc.SecretPaths()
 	properties, err := document.Parse(doc.JSON()) // without secrets
@@ -69,11 +69,11 @@ func (e *editing) review() error {
 	if err != nil {
 		return e.failed(err)
 	}
-	v, err := s.Patch(e.call.Context(), service.Edit{Key: e.Key, Body: patch.JSON(), DryRun: true, KeepInLists: e.inLists()})
+	v, err := s.Patch(e.call.Context(), control.Edit{Key: e.Key, Body: patch.JSON(), DryRun: true, KeepInLists: e.inLists()})
 	if err != nil {
 		return e.failed(err)
 	}
-	r := &review{Unchanged: v.Result == view.Unchanged, Warnings: v.Warnings, Seal: e.seal(patch)}
+	r := &review{Unchanged: v.Result == v1.Unchanged, Warnings: v.Warnings, Seal: e.seal(patch)}
 	if d := v.DryRun; d != nil {
 		r.Notes = d.Notes
 		r.Before, r.After = d.Before, d.NextRuns

@@ -11,12 +11,12 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
+	"github.com/carillon-sched/carillon/scheduler/auth"
 	"github.com/carillon-sched/carillon/scheduler/console/builder"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 	"github.com/carillon-sched/carillon/scheduler/console/jobform"
 	"github.com/carillon-sched/carillon/scheduler/document"
-	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // mainAction is the path of the main action, the default of a test run. Other paths are those of error actions.
@@ -29,7 +29,7 @@ func (r room) try(c *frame.Call, t *draft, s *creating, path string) (*trial, er
 	if missing(k) != nil { // a test run needs no name
 		k = scheduler.Key{Collection: cmp.Or(k.Collection, scheduler.DefaultCollection), Job: nameless}
 	}
-	if err := access.Check(c.Context(), access.Operate, k.Collection); err != nil {
+	if err := auth.Check(c.Context(), auth.Operate, k.Collection); err != nil {
 		return nil, err
 	}
 	if len(s.Reading.Problems) > 0 {
@@ -72,7 +72,7 @@ func within(path string, err error) error {
 
 // trial is the result of a test run.
 type trial struct {
-	*view.Trial
+	*v1.Trial
 
 	Took  time.Duration
 	Other bool // the action is an error action

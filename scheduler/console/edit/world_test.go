@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/carillon-sched/carillon/scheduler/console/consoletest"
+	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/scheduler/document"
-	"github.com/carillon-sched/carillon/scheduler/service"
 )
 
 // page is the page of a job in a browser without scripts.
@@ -124,7 +124,7 @@ func secret(v document.Value, path string) string {
 // patch has somebody else change a job.
 func patch(t *testing.T, w *consoletest.World, key, text string) {
 	t.Helper()
-	if _, err := w.Service.Patch(t.Context(), service.Edit{Key: consoletest.Key(key), Body: []byte(text)}); err != nil {
+	if _, err := w.Service.Patch(t.Context(), control.Edit{Key: consoletest.Key(key), Body: []byte(text)}); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -11,10 +11,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/auth"
 	"github.com/carillon-sched/carillon/scheduler/console/words"
+	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/scheduler/document"
-	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/scheduler/throttle"
 )
 
@@ -23,8 +23,8 @@ type Call struct {
 	Request *http.Request
 	Writer  http.ResponseWriter
 
-	// Who is the caller, as in [access.From] of the request's context; nil on open routes.
-	Who *access.Principal
+	// Who is the caller, as in [auth.From] of the request's context; nil on open routes.
+	Who *auth.Principal
 
 	frame *Frame
 	room  string
@@ -50,8 +50,8 @@ func (c *Call) Lasting() context.Context { return context.WithoutCancel(c.Contex
 func (c *Call) Say(key string, args ...any) string { return words.Say(key, args...) }
 
 // May reports whether the caller has a right on a collection; "" stands for objects without a collection.
-func (c *Call) May(right access.Right, collection string) bool {
-	return c.Who != nil && access.May(c.Who, right, collection)
+func (c *Call) May(right auth.Right, collection string) bool {
+	return c.Who != nil && auth.May(c.Who, right, collection)
 }
 
 // Query returns a trimmed parameter of the URL.
@@ -113,7 +113,7 @@ func Address(path string, v url.Values, pairs ...string) string {
 }
 
 // Collections returns the names of the collections on which the caller has a right.
-func (c *Call) Collections(s *service.Service, right access.Right) (names []string, err error) {
+func (c *Call) Collections(s *control.Service, right auth.Right) (names []string, err error) {
 	all, err := s.Collections(c.Context())
 	for _, one := range all {
 		if c.May(right, one.Name) {
@@ -211,7 +211,7 @@ func (f *Frame) do(c *Call, route placed) error {
 		c.Request.Header.Set("Authorization", "Bearer "+cookie.Value)
 		c.token = true
 	}
-	if route.Right == access.Open {
+	if route.Right == auth.Open {
 		if !route.plain {
 			c.Who, _ = f.cfg.Identify(c.Request) // for the menu
 		}
@@ -225,13 +225,13 @@ func (f *Frame) do(c *Call, route placed) error {
 	if wait, ok := f.cfg.Rate.Allow(payer(who)); !ok {
 		return &throttle.Exceeded{After: wait, Message: c.Say("frame.rate")}
 	}
-	ctx := access.With(c.Request.Context(), who)
+	ctx := auth.With(c.Request.Context(), who)
 	if who.Name != "" {
-		ctx = service.WithCaller(ctx, who.String())
+		ctx = control.WithCaller(ctx, who.String())
 	} else {
-		ctx = service.WithCaller(ctx, address(c.Request))
+		ctx = control.WithCaller(ctx, address(c.Request))
 	}
-	if err := access.Check(ctx, route.Right, c.Request.PathValue("c")); err != nil {
+	if err := auth.Check(ctx, route.Right, c.Request.PathValue("c")); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -253,7 +253,7 @@ func (f *Frame) do(c *Call, route placed) error {
 
 // Background returns a context for work that continues after the request. It has the caller and ends when the caller's
 // rights change. Call end when the work is completed.
-func (c *Call) Background(right access.Right) (ctx context.Context, end func()) {
+func (c *Call) Background(right auth.Right) (ctx context.Context, end func()) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(c.Context()))
 	stop := c.frame.watchOver(c.Request.Clone(ctx), c.Who, right, cancel)
 	return ctx, func() {
@@ -269,14 +269,14 @@ const askAgainEvery = 2 * time.Second
 // watchOver ends a request whose caller has lost the right to it, for example by the revocation of a token, or whose
 // grants have changed: they determine the shown and changed jobs. The returned function stops the watch. An unavailable
 // store ends no request.
-func (f *Frame) watchOver(r *http.Request, asked *access.Principal, right access.Right, end func()) (stop func()) {
+func (f *Frame) watchOver(r *http.Request, asked *auth.Principal, right auth.Right, end func()) (stop func()) {
 	ctx, cancel := context.WithCancel(r.Context())
 	var again *time.Timer
 	var mu sync.Mutex
 	look := func() {
 		who, err := f.cfg.Identify(r)
-		_, unknown := errors.AsType[*access.Unknown](err)
-		if unknown || err == nil && (!access.May(who, right, r.PathValue("c")) || !access.SameGrants(who, asked)) {
+		_, unknown := errors.AsType[*auth.Unknown](err)
+		if unknown || err == nil && (!auth.May(who, right, r.PathValue("c")) || !auth.SameGrants(who, asked)) {
 			end()
 			return
 		}
@@ -298,7 +298,7 @@ func (f *Frame) watchOver(r *http.Request, asked *access.Principal, right access
 }
 
 // payer identifies the caller for the rate limit, as in the APIs.
-func payer(who *access.Principal) string {
+func payer(who *auth.Principal) string {
 	if who.ID == "" && who.Name == "" {
 		return throttle.Network(who.Address)
 	}
@@ -306,8 +306,8 @@ func payer(who *access.Principal) string {
 }
 
 // anybody is the caller if authentication is disabled.
-func anybody(r *http.Request) (*access.Principal, error) {
-	return access.Anybody(access.ViaOpen, address(r)), nil
+func anybody(r *http.Request) (*auth.Principal, error) {
+	return auth.Anybody(auth.ViaOpen, address(r)), nil
 }
 
 func address(r *http.Request) string {
@@ -323,7 +323,7 @@ const signInPath, signOutPath = Root + "/sign-in", Root + "/sign-out"
 // own returns the routes of the frame.
 func (f *Frame) own() []placed {
 	open := func(method, path string, do func(*Call) error) placed {
-		return placed{Route: Route{Method: method, Path: path, Right: access.Open, Do: do}}
+		return placed{Route: Route{Method: method, Path: path, Right: auth.Open, Do: do}}
 	}
 	assets := open(http.MethodGet, Root+"/assets/{version}/{path...}", f.assets.serve)
 	assets.plain = true
@@ -389,7 +389,7 @@ func (f *Frame) takeToken(c *Call) error {
 		return nil
 	}
 	_, err = f.cfg.Identify(asked)
-	if unknown, ok := errors.AsType[*access.Unknown](err); ok {
+	if unknown, ok := errors.AsType[*auth.Unknown](err); ok {
 		c.signInAgain(unknown.Error(), next)
 		return nil
 	}

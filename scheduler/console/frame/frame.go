@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/auth"
 	"github.com/carillon-sched/carillon/scheduler/throttle"
 )
 
@@ -32,9 +32,9 @@ type Config struct {
 	// Rooms are its parts, in the order of the menu.
 	Rooms []Room
 
-	// Identify authenticates the caller. The error is a [*access.Unknown] for an unknown caller, or one of the store.
+	// Identify authenticates the caller. The error is a [*auth.Unknown] for an unknown caller, or one of the store.
 	// Default: no authentication, full access.
-	Identify func(r *http.Request) (*access.Principal, error)
+	Identify func(r *http.Request) (*auth.Principal, error)
 
 	// AllowHost decides which values of the header Host are accepted. Default: all.
 	AllowHost func(host string) bool
@@ -74,7 +74,7 @@ type Room struct {
 	Path, Key string
 
 	// Right is required to see the menu entry.
-	Right access.Right
+	Right auth.Right
 
 	Routes []Route
 
@@ -86,7 +86,7 @@ type Room struct {
 type Route struct {
 	Method string
 	Path   string // a pattern of [http.ServeMux]; {c} is a collection
-	Right  access.Right
+	Right  auth.Right
 	Do     func(*Call) error
 
 	// Live: it answers with [Call.Live] for an unlimited time. MaxLive limits such requests.
@@ -139,7 +139,7 @@ func New(cfg Config) *Frame {
 	for path, methods := range paths {
 		f.mux.Handle(path, f.byMethod(methods))
 	}
-	f.mux.Handle("/", f.answer(placed{Route: Route{Right: access.Open, Do: func(c *Call) error {
+	f.mux.Handle("/", f.answer(placed{Route: Route{Right: auth.Open, Do: func(c *Call) error {
 		if to := f.nearby(c.Request); to != "" {
 			return c.Redirect(to)
 		}
@@ -178,7 +178,7 @@ type placed struct {
 // byMethod dispatches by the request's method.
 func (f *Frame) byMethod(methods map[string]placed) http.Handler {
 	allow := strings.Join(slices.Sorted(maps.Keys(methods)), ", ")
-	refuse := f.answer(placed{Route: Route{Right: access.Open, Do: func(c *Call) error {
+	refuse := f.answer(placed{Route: Route{Right: auth.Open, Do: func(c *Call) error {
 		c.Writer.Header().Set("Allow", allow)
 		return Problem{Status: http.StatusMethodNotAllowed, Text: c.Say("frame.method", c.Request.Method, allow)}
 	}}})

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/auth"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 )
 
@@ -28,23 +28,23 @@ func room(changed *int) frame.Room {
 	show := func(c *frame.Call) error {
 		return c.Show(&frame.Page{Title: "A page", Template: pages, Data: c.Query("text")})
 	}
-	return frame.Room{Name: "overview", Path: "/", Right: access.ReadAny, Routes: []frame.Route{
-		{Method: http.MethodGet, Path: "/{$}", Right: access.ReadAny, Do: show},
-		{Method: http.MethodGet, Path: "/console/jobs/{c}", Right: access.Read, Do: show},
-		{Method: http.MethodPost, Path: "/console/jobs/{c}", Right: access.Operate, Do: func(c *frame.Call) error {
+	return frame.Room{Name: "overview", Path: "/", Right: auth.ReadAny, Routes: []frame.Route{
+		{Method: http.MethodGet, Path: "/{$}", Right: auth.ReadAny, Do: show},
+		{Method: http.MethodGet, Path: "/console/jobs/{c}", Right: auth.Read, Do: show},
+		{Method: http.MethodPost, Path: "/console/jobs/{c}", Right: auth.Operate, Do: func(c *frame.Call) error {
 			*changed++
 			c.Note("It is <b>done</b>." + c.Query("more"))
 			return c.Redirect("/")
 		}},
-		{Method: http.MethodGet, Path: "/console/invalid", Right: access.Known, Do: func(*frame.Call) error {
+		{Method: http.MethodGet, Path: "/console/invalid", Right: auth.Known, Do: func(*frame.Call) error {
 			return scheduler.Invalid("a.<b>", "is <i>wrong</i>")
 		}},
-		{Method: http.MethodGet, Path: "/console/defect", Right: access.Known, Do: func(*frame.Call) error { return errors.New("secret detail") }},
-		{Method: http.MethodGet, Path: "/console/unavailable", Right: access.Known, Do: func(*frame.Call) error {
+		{Method: http.MethodGet, Path: "/console/defect", Right: auth.Known, Do: func(*frame.Call) error { return errors.New("secret detail") }},
+		{Method: http.MethodGet, Path: "/console/unavailable", Right: auth.Known, Do: func(*frame.Call) error {
 			return fmt.Errorf("store: %w", scheduler.ErrUnavailable)
 		}},
-		{Method: http.MethodGet, Path: "/console/panic", Right: access.Known, Do: func(*frame.Call) error { panic("secret detail") }},
-		{Method: http.MethodGet, Path: "/console/beside", Right: access.Known, Do: func(c *frame.Call) error {
+		{Method: http.MethodGet, Path: "/console/panic", Right: auth.Known, Do: func(*frame.Call) error { panic("secret detail") }},
+		{Method: http.MethodGet, Path: "/console/beside", Right: auth.Known, Do: func(c *frame.Call) error {
 			failed := make(chan error)
 			go func() {
 				_, err := frame.Guarded(c, func() (int, error) { panic("secret detail") })
@@ -56,18 +56,18 @@ func room(changed *int) frame.Room {
 }
 
 // known are the tokens of the tests.
-var known = map[string]access.Grant{
-	"admin-token":  {Role: access.Admin},
-	"reader-token": {Role: access.Reader, Collections: []string{"a"}},
+var known = map[string]auth.Grant{
+	"admin-token":  {Role: auth.Admin},
+	"reader-token": {Role: auth.Reader, Collections: []string{"a"}},
 }
 
-func identify(r *http.Request) (*access.Principal, error) {
+func identify(r *http.Request) (*auth.Principal, error) {
 	token := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
 	grant, ok := known[token]
 	if !ok {
-		return nil, &access.Unknown{Reason: "no token, or none that is known"}
+		return nil, &auth.Unknown{Reason: "no token, or none that is known"}
 	}
-	return &access.Principal{Name: token, Via: access.ViaToken, Grants: []access.Grant{grant}}, nil
+	return &auth.Principal{Name: token, Via: auth.ViaToken, Grants: []auth.Grant{grant}}, nil
 }
 
 // console is one with a room, and how often that was changed.
@@ -321,9 +321,9 @@ func TestSecureCookies(t *testing.T) {
 // TestAssetsAskNobody has assets cost a browser whose token is not taken any more none of its guesses.
 func TestAssetsAskNobody(t *testing.T) {
 	asked := 0
-	f := frame.New(frame.Config{Rooms: []frame.Room{room(new(int))}, Identify: func(*http.Request) (*access.Principal, error) {
+	f := frame.New(frame.Config{Rooms: []frame.Room{room(new(int))}, Identify: func(*http.Request) (*auth.Principal, error) {
 		asked++
-		return nil, &access.Unknown{Reason: "old"}
+		return nil, &auth.Unknown{Reason: "old"}
 	}})
 	_, rest, _ := strings.Cut(ask(f, "GET", "/console/sign-in", "", admin).Body.String(), `<link rel="stylesheet" href="`)
 	path, _, _ := strings.Cut(rest, `"`)

@@ -15,23 +15,23 @@ import (
 	"testing"
 	"time"
 
-	"github.com/carillon-sched/carillon/integration/bubble"
+	"github.com/carillon-sched/carillon/integration/testkit/bubble"
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/auth"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 )
 
 // lasting is a console with live parts, of which there may be so many, and a page that may last; and its log.
 func lasting(t *testing.T, most int) (*httptest.Server, *lines) {
 	t.Helper()
-	room := frame.Room{Name: "overview", Right: access.ReadAny, Routes: []frame.Route{
-		{Method: http.MethodGet, Path: "/console/events", Right: access.Known, Live: true, Do: func(c *frame.Call) error {
+	room := frame.Room{Name: "overview", Right: auth.ReadAny, Routes: []frame.Route{
+		{Method: http.MethodGet, Path: "/console/events", Right: auth.Known, Live: true, Do: func(c *frame.Call) error {
 			l := c.Live()
 			_ = l.Event("here", "", "")
 			<-c.Context().Done()
 			return nil
 		}},
-		{Method: http.MethodGet, Path: "/console/wait", Right: access.Known, Do: func(c *frame.Call) error {
+		{Method: http.MethodGet, Path: "/console/wait", Right: auth.Known, Do: func(c *frame.Call) error {
 			leave, err := c.Lasts()
 			if err != nil {
 				return err
@@ -39,11 +39,11 @@ func lasting(t *testing.T, most int) (*httptest.Server, *lines) {
 			defer leave()
 			return c.Redirect("/")
 		}},
-		{Method: http.MethodGet, Path: "/console/broken", Right: access.Known, Live: true, Do: func(c *frame.Call) error {
+		{Method: http.MethodGet, Path: "/console/broken", Right: auth.Known, Live: true, Do: func(c *frame.Call) error {
 			_ = c.Live().Event("here", "", "")
 			return errors.New("a defect")
 		}},
-		{Method: http.MethodGet, Path: "/console/gone", Right: access.Known, Live: true, Do: func(c *frame.Call) error {
+		{Method: http.MethodGet, Path: "/console/gone", Right: auth.Known, Live: true, Do: func(c *frame.Call) error {
 			l := c.Live()
 			for {
 				if err := l.Event("here", "", strings.Repeat("x", 1<<20)); err != nil {
@@ -51,7 +51,7 @@ func lasting(t *testing.T, most int) (*httptest.Server, *lines) {
 				}
 			}
 		}},
-		{Method: http.MethodGet, Path: "/console/none", Right: access.Known, Do: func(c *frame.Call) error {
+		{Method: http.MethodGet, Path: "/console/none", Right: auth.Known, Do: func(c *frame.Call) error {
 			c.Live()
 			return nil
 		}},
@@ -177,25 +177,25 @@ func TestLiveEnds(t *testing.T) {
 // TestRightsChange has who asks lose a right, or a collection, while they are answered: that ends, and so does what goes on in
 // the background. What they have still does not.
 func TestRightsChange(t *testing.T) {
-	all := []access.Grant{{Role: access.Operator, Collections: []string{"a", "b"}}, {Role: access.Reader}}
+	all := []auth.Grant{{Role: auth.Operator, Collections: []string{"a", "b"}}, {Role: auth.Reader}}
 	for name, test := range map[string]struct {
-		then []access.Grant
+		then []auth.Grant
 		err  error
 		ends bool
 	}{
 		"nothing changes":      {all, nil, false},
 		"the store is away":    {nil, scheduler.ErrUnavailable, false},
-		"the token is revoked": {nil, &access.Unknown{Reason: "it is revoked"}, true},
+		"the token is revoked": {nil, &auth.Unknown{Reason: "it is revoked"}, true},
 		"no right is left":     {all[1:], nil, true},
-		"a collection is lost": {[]access.Grant{{Role: access.Operator, Collections: []string{"a"}}, all[1]}, nil, true},
+		"a collection is lost": {[]auth.Grant{{Role: auth.Operator, Collections: []string{"a"}}, all[1]}, nil, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble.Test(t, func(t *testing.T) {
 				var ended, over time.Duration
 				began := time.Now()
-				room := frame.Room{Name: "overview", Right: access.ReadAny, Routes: []frame.Route{
-					{Method: http.MethodGet, Path: "/console/many", Right: access.OperateAny, Do: func(c *frame.Call) error {
-						ctx, end := c.Background(access.OperateAny)
+				room := frame.Room{Name: "overview", Right: auth.ReadAny, Routes: []frame.Route{
+					{Method: http.MethodGet, Path: "/console/many", Right: auth.OperateAny, Do: func(c *frame.Call) error {
+						ctx, end := c.Background(auth.OperateAny)
 						defer end()
 						late, cancel := context.WithTimeout(t.Context(), time.Minute)
 						defer cancel()
@@ -214,11 +214,11 @@ func TestRightsChange(t *testing.T) {
 						return nil
 					}},
 				}}
-				f := frame.New(frame.Config{Rooms: []frame.Room{room}, Identify: func(*http.Request) (*access.Principal, error) {
+				f := frame.New(frame.Config{Rooms: []frame.Room{room}, Identify: func(*http.Request) (*auth.Principal, error) {
 					if time.Since(began) > 10*time.Second {
-						return &access.Principal{Name: "me", Grants: test.then}, test.err
+						return &auth.Principal{Name: "me", Grants: test.then}, test.err
 					}
-					return &access.Principal{Name: "me", Grants: all}, nil
+					return &auth.Principal{Name: "me", Grants: all}, nil
 				}})
 				ask(f, http.MethodGet, "/console/many", "")
 				if in := 10*time.Second < ended && ended <= 13*time.Second && over < 13*time.Second && 0 < over; in != test.ends {

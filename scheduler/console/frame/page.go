@@ -14,11 +14,11 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
+	"github.com/carillon-sched/carillon/scheduler/auth"
 	"github.com/carillon-sched/carillon/scheduler/console/words"
 	"github.com/carillon-sched/carillon/scheduler/document"
 	"github.com/carillon-sched/carillon/scheduler/throttle"
-	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // A Page is an HTML answer.
@@ -122,7 +122,7 @@ func (c *Call) dress(p *Page) *shown {
 	}
 	s.Open, s.Locks = c.open(), !c.frame.cfg.Unlocked
 	for _, room := range c.frame.cfg.Rooms {
-		if room.Path != "" && access.May(c.Who, room.Right, "") {
+		if room.Path != "" && auth.May(c.Who, room.Right, "") {
 			s.Menu = append(s.Menu, entry{room.Path, c.Say(room.Name + ".menu"), room.Key, room.Name == c.room})
 		}
 	}
@@ -131,7 +131,7 @@ func (c *Call) dress(p *Page) *shown {
 
 // open reports whether authentication is disabled.
 func (c *Call) open() bool {
-	return c.Who != nil && c.Who.Name == "" && (c.Who.Via == access.ViaOpen || c.Who.Via == access.ViaLoopback)
+	return c.Who != nil && c.Who.Name == "" && (c.Who.Via == auth.ViaOpen || c.Who.Via == auth.ViaLoopback)
 }
 
 // Above returns the template "above" of the page, if any, which precedes the heading.
@@ -170,8 +170,8 @@ func (c *Call) Describe(err error) Problem {
 	if t, ok := errors.AsType[*throttle.Exceeded](err); ok {
 		return Problem{Status: http.StatusTooManyRequests, Text: t.Error()}
 	}
-	e := view.DescribeError(err)
-	_, unknown := errors.AsType[*access.Unknown](err)
+	e := v1.DescribeError(err)
+	_, unknown := errors.AsType[*auth.Unknown](err)
 	p := Problem{Status: e.Status, Text: e.Message, Details: e.Details}
 	switch {
 	case errors.Is(err, scheduler.ErrUnavailable):
@@ -199,7 +199,7 @@ func (c *Call) fail(err error) {
 	if t, ok := errors.AsType[*throttle.Exceeded](err); ok {
 		c.Writer.Header().Set("Retry-After", strconv.Itoa(max(1, int(t.After.Round(time.Second)/time.Second))))
 	}
-	if _, unknown := errors.AsType[*access.Unknown](err); unknown && !c.Part() {
+	if _, unknown := errors.AsType[*auth.Unknown](err); unknown && !c.Part() {
 		c.signIn(p.Text)
 		return
 	}

@@ -11,12 +11,12 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
+	"github.com/carillon-sched/carillon/scheduler/auth"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 	"github.com/carillon-sched/carillon/scheduler/console/words"
+	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/scheduler/document"
-	"github.com/carillon-sched/carillon/scheduler/service"
-	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // done answers a successful change: with a message for a script, else with the page of the job.
@@ -116,7 +116,7 @@ func (r room) cancel(c *frame.Call) error {
 
 // active returns the occurrences of a job that the user can cancel.
 func (r room) active(ctx context.Context, c *frame.Call, k scheduler.Key) ([]string, error) {
-	if !c.May(access.Operate, k.Collection) {
+	if !c.May(auth.Operate, k.Collection) {
 		return nil, nil
 	}
 	v, err := r.service.Cancel(ctx, k, []byte(`{"dryRun": true}`))
@@ -181,7 +181,7 @@ func (r room) events(c *frame.Call) error {
 	if err != nil {
 		return err
 	}
-	after, err := view.ReadSequence("after", c.Query("after"))
+	after, err := v1.ReadSequence("after", c.Query("after"))
 	if last, failed := strconv.ParseUint(c.Request.Header.Get("Last-Event-Id"), 10, 64); failed == nil {
 		after, err = last, nil
 	}
@@ -193,8 +193,8 @@ func (r room) events(c *frame.Call) error {
 	f := &following{room: r, call: c, key: k, live: c.Live()}
 	ended := make(chan error, 1)
 	go func() {
-		ended <- r.service.Follow(ctx, service.HistoryQuery{Key: k}, service.Tail{
-			After: &after, Beyond: true, Ready: func(service.Beginning) {},
+		ended <- r.service.Follow(ctx, control.HistoryQuery{Key: k}, control.Tail{
+			After: &after, Beyond: true, Ready: func(control.Beginning) {},
 			Record: func(rec *scheduler.Record) { f.recorded.Store(rec.Sequence) },
 		})
 	}()
@@ -215,7 +215,7 @@ type following struct {
 	seen     string        // the last sent status
 }
 
-func (f *following) serve(ctx context.Context, ended <-chan error, v *view.Job, s *status) error {
+func (f *following) serve(ctx context.Context, ended <-chan error, v *v1.Job, s *status) error {
 	if err := f.status(v, s); err != nil {
 		return err
 	}
@@ -285,7 +285,7 @@ func (f *following) look(ctx context.Context, last uint64) error {
 
 // status sends the job's status if it has changed. It compares the data, because the rendered distances from now change
 // every second.
-func (f *following) status(v *view.Job, s *status) error {
+func (f *following) status(v *v1.Job, s *status) error {
 	seen, err := json.Marshal([]any{v.Status, v.Job.State, v.ETag(), s.Is, s.Beside})
 	if err != nil || string(seen) == f.seen {
 		return err

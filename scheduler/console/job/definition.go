@@ -7,14 +7,14 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
+	"github.com/carillon-sched/carillon/scheduler/auth"
 	"github.com/carillon-sched/carillon/scheduler/console/command"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 	"github.com/carillon-sched/carillon/scheduler/console/words"
+	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/scheduler/document"
-	"github.com/carillon-sched/carillon/scheduler/service"
 	"github.com/carillon-sched/carillon/scheduler/variable"
-	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // action is the main action or an error action of a job.
@@ -43,7 +43,7 @@ const (
 func actionsOf(d *scheduler.Definition) []action {
 	v, _ := d.Document().Member("action")
 	all := actionAt(&d.Action, v, "action", false)
-	for i, r := range view.Requests(d.Document()) {
+	for i, r := range v1.Requests(d.Document()) {
 		if i < len(all) { // both have the order of the document
 			all[i].Request = r.Shown()
 		}
@@ -123,7 +123,7 @@ type standing struct {
 }
 
 // standingOf summarizes a job. It is pure.
-func standingOf(v *view.Job, beside []service.Beside, now time.Time) standing {
+func standingOf(v *v1.Job, beside []control.Beside, now time.Time) standing {
 	s := standing{State: string(v.Job.State)}
 	switch {
 	case v.Job.State == scheduler.Damaged:
@@ -144,7 +144,7 @@ func standingOf(v *view.Job, beside []service.Beside, now time.Time) standing {
 		s.State, s.Class = "postponed", "warning"
 		s.Text, s.Hint = words.Say("job.is.waiting", v.Status.WaitsFor), words.Say("job.is.waiting.hint")
 	case v.Job.PausedAt(now) && v.Status.Retry == 0:
-		s.State, s.Class = string(view.Paused), "warning"
+		s.State, s.Class = string(v1.Paused), "warning"
 		s.Text, s.Hint = words.Say("job.is.paused", onClock(v.Job.PausedUntil, v.Job)), words.Say("job.is.paused.hint")
 	case v.Status.Retry > 0:
 		s.State, s.Text = "retrying", words.Count("job.is.retrying", v.Status.Retry)
@@ -163,7 +163,7 @@ func standingOf(v *view.Job, beside []service.Beside, now time.Time) standing {
 }
 
 // addBeside adds the job's concurrent runs.
-func (s *standing) addBeside(beside []service.Beside) {
+func (s *standing) addBeside(beside []control.Beside) {
 	s.Text += " " + words.Count("job.is.beside", len(beside))
 	if s.State == string(scheduler.Disabled) || s.State == string(scheduler.Enabled) {
 		for _, b := range beside {
@@ -214,7 +214,7 @@ func (r room) showCopy(c *frame.Call) error {
 	if v.Job.State == scheduler.Damaged {
 		return frame.Problem{Status: 409, Text: v.Status.Over, Hint: c.Say("job.is.damaged.hint")}
 	}
-	open := c.Who.Via == access.ViaOpen || c.Who.Via == access.ViaLoopback
+	open := c.Who.Via == auth.ViaOpen || c.Who.Via == auth.ViaLoopback
 	copies := copiesOf(v, c.Server(), r.prefix, !open)
 	copies.name = nameOf(c, k)
 	if c.Part() {
@@ -225,7 +225,7 @@ func (r room) showCopy(c *frame.Call) error {
 
 // copiesOf returns the commands for a server and its prefix of published specs. token: the server requires an access
 // token.
-func copiesOf(v *view.Job, server, prefix string, token bool) *copies {
+func copiesOf(v *v1.Job, server, prefix string, token bool) *copies {
 	k, own := v.Job.Key, v.Job.Def.Document()
 	members := own.Members()
 	if !v.Job.State.Final() {

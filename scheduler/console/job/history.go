@@ -10,13 +10,13 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
+	"github.com/carillon-sched/carillon/scheduler/audit"
+	"github.com/carillon-sched/carillon/scheduler/auth"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 	"github.com/carillon-sched/carillon/scheduler/console/records"
-	"github.com/carillon-sched/carillon/scheduler/service"
-	"github.com/carillon-sched/carillon/scheduler/trail"
-	"github.com/carillon-sched/carillon/scheduler/view"
-	"github.com/carillon-sched/carillon/scheduler/why"
+	"github.com/carillon-sched/carillon/scheduler/control"
+	"github.com/carillon-sched/carillon/scheduler/explain"
 )
 
 // historySize limits the records of a page.
@@ -44,7 +44,7 @@ type history struct {
 func (r room) historyOf(ctx context.Context, c *frame.Call, k scheduler.Key, base string) (*history, error) {
 	h := &history{
 		Filter: records.Read(c.Request.URL.Query()), Outcomes: scheduler.Outcomes, Key: k, Path: frame.JobPath(k),
-		Operate: c.May(access.Operate, k.Collection),
+		Operate: c.May(auth.Operate, k.Collection),
 	}
 	h.Filter.Collection, h.Filter.Job = "", "" // the path has them
 	link := func(before string) string { return h.Filter.Address(base, records.Before, before) }
@@ -53,7 +53,7 @@ func (r room) historyOf(ctx context.Context, c *frame.Call, k scheduler.Key, bas
 	query.Key = k
 	var before uint64
 	if err == nil {
-		before, err = view.ReadSequence(records.Before, c.Query(records.Before))
+		before, err = v1.ReadSequence(records.Before, c.Query(records.Before))
 	}
 	if err != nil {
 		p := c.Describe(err) //nolint:contextcheck // it has the request's
@@ -61,7 +61,7 @@ func (r room) historyOf(ctx context.Context, c *frame.Call, k scheduler.Key, bas
 		h.Wrong = &p
 		return h, nil
 	}
-	found, next, err := r.service.History(ctx, query, view.Page{Top: historySize, Before: before})
+	found, next, err := r.service.History(ctx, query, v1.Page{Top: historySize, Before: before})
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +76,7 @@ func (r room) historyOf(ctx context.Context, c *frame.Call, k scheduler.Key, bas
 		h.newest = found[0].Sequence
 	}
 	if next != 0 {
-		h.Older = link(view.HistoryToken(next))
+		h.Older = link(v1.HistoryToken(next))
 	}
 	return h, nil
 }
@@ -110,11 +110,11 @@ func (r room) occurrenceOf(ctx context.Context, k scheduler.Key, text string, be
 		return nil, err
 	}
 	name := scheduler.OccurrenceID(k, nominal)
-	q := service.HistoryQuery{Key: k, RecordFilter: scheduler.RecordFilter{Since: nominal.Add(-time.Minute)}}
+	q := control.HistoryQuery{Key: k, RecordFilter: scheduler.RecordFilter{Since: nominal.Add(-time.Minute)}}
 	var own []*scheduler.Record
 	known := before != 0
 	for range occurrenceReach {
-		records, next, err := r.service.History(ctx, q, view.Page{Before: before})
+		records, next, err := r.service.History(ctx, q, v1.Page{Before: before})
 		if err != nil {
 			return nil, err
 		}
@@ -138,16 +138,16 @@ func (r room) occurrenceOf(ctx context.Context, k scheduler.Key, text string, be
 
 // repeatsOf returns the runs that repeated a run, newest first, and the sequence of the newest record of its job.
 func (r room) repeatsOf(ctx context.Context, k scheduler.Key, of *run) ([]*run, uint64, error) {
-	last, _, err := r.service.History(ctx, service.HistoryQuery{Key: k}, view.Page{Top: 1})
+	last, _, err := r.service.History(ctx, control.HistoryQuery{Key: k}, v1.Page{Top: 1})
 	if err != nil || len(last) == 0 {
 		return nil, 0, err
 	}
 	manual := true
-	q := service.HistoryQuery{Key: k, RecordFilter: scheduler.RecordFilter{Since: of.Nominal, Manual: &manual}}
+	q := control.HistoryQuery{Key: k, RecordFilter: scheduler.RecordFilter{Since: of.Nominal, Manual: &manual}}
 	var own []*scheduler.Record
 	var before uint64
 	for range occurrenceReach {
-		records, next, err := r.service.History(ctx, q, view.Page{Before: before})
+		records, next, err := r.service.History(ctx, q, v1.Page{Before: before})
 		if err != nil {
 			return nil, 0, err
 		}
@@ -172,9 +172,9 @@ const (
 )
 
 // auditOf returns the changes of a job, newest first; none if the audit log is disabled.
-func (r room) auditOf(ctx context.Context, k scheduler.Key, n int, before uint64) ([]*trail.Entry, uint64, error) {
-	q := service.TrailQuery{Scope: trail.Scope{Kind: trail.Job, Collection: k.Collection, Job: k.Job}}
-	entries, next, err := r.service.Trail(ctx, q, view.Page{Top: n, Before: before})
+func (r room) auditOf(ctx context.Context, k scheduler.Key, n int, before uint64) ([]*audit.Entry, uint64, error) {
+	q := control.TrailQuery{Scope: audit.Scope{Kind: audit.Job, Collection: k.Collection, Job: k.Job}}
+	entries, next, err := r.service.Trail(ctx, q, v1.Page{Top: n, Before: before})
 	if errors.Is(err, scheduler.ErrNotFound) {
 		return nil, 0, nil
 	}
@@ -184,7 +184,7 @@ func (r room) auditOf(ctx context.Context, k scheduler.Key, n int, before uint64
 // showAudit answers with a page of the job's changes. The job may be deleted.
 func (r room) showAudit(c *frame.Call) error {
 	k := key(c)
-	before, err := view.ReadSequence(records.Before, c.Query(records.Before))
+	before, err := v1.ReadSequence(records.Before, c.Query(records.Before))
 	if err != nil {
 		return err
 	}
@@ -199,7 +199,7 @@ func (r room) showAudit(c *frame.Call) error {
 	return c.Show(shown(c.Say("job.audit")+" · "+k.Job, "audit", struct {
 		name
 
-		Audit []*trail.Entry
+		Audit []*audit.Entry
 		Older string
 	}{nameOf(c, k), entries, older}))
 }
@@ -210,7 +210,7 @@ type asked struct {
 
 	At     string
 	Link   string // to this answer
-	Answer *why.Answer
+	Answer *explain.Answer
 	State  string // name of its mark
 	zone   *time.Location
 	Run    string // the instant of the explained run; "": none
@@ -246,31 +246,31 @@ func (r room) showWhy(c *frame.Call) error {
 }
 
 // stateOf returns the mark of an answer.
-func stateOf(code why.Code) string {
+func stateOf(code explain.Code) string {
 	switch code {
-	case why.Ran:
+	case explain.Ran:
 		return "completed"
-	case why.Failed:
+	case explain.Failed:
 		return "faulted"
-	case why.Running:
+	case explain.Running:
 		return "running"
-	case why.Retrying, why.Waits, why.Overdue:
+	case explain.Retrying, explain.Waits, explain.Overdue:
 		return "retrying"
-	case why.Skipped, why.Unrecorded:
+	case explain.Skipped, explain.Unrecorded:
 		return "skipped"
-	case why.Postponed:
+	case explain.Postponed:
 		return "postponed"
-	case why.Paused:
-		return string(view.Paused)
-	case why.Planned:
+	case explain.Paused:
+		return string(v1.Paused)
+	case explain.Planned:
 		return "waiting"
-	case why.Damaged:
+	case explain.Damaged:
 		return "damaged"
-	case why.NotDue:
+	case explain.NotDue:
 		return "idle"
-	case why.Disabled:
+	case explain.Disabled:
 		return "disabled"
-	case why.NotCreated, why.Ended, why.Edited, why.Unknown, why.Deleted, why.NoJob:
+	case explain.NotCreated, explain.Ended, explain.Edited, explain.Unknown, explain.Deleted, explain.NoJob:
 	}
 	return "none"
 }

@@ -11,13 +11,13 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
+	"github.com/carillon-sched/carillon/scheduler/audit"
+	"github.com/carillon-sched/carillon/scheduler/auth"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 	"github.com/carillon-sched/carillon/scheduler/console/records"
-	"github.com/carillon-sched/carillon/scheduler/service"
+	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/scheduler/spec"
-	"github.com/carillon-sched/carillon/scheduler/trail"
-	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 //go:embed *.html
@@ -30,14 +30,14 @@ var page = frame.Templates(files, "*.html")
 
 // Config configures the page. Service is required.
 type Config struct {
-	Service *service.Service
+	Service *control.Service
 
 	// Prefix is the prefix of the NATS subjects of published specs. Default: carillon.
 	Prefix string
 }
 
 type room struct {
-	service *service.Service
+	service *control.Service
 	prefix  string
 }
 
@@ -52,20 +52,20 @@ func Room(cfg Config) frame.Room {
 	r := room{cfg.Service, cfg.Prefix}
 	const of = root + "/{c}/{j}"
 	get := func(path string, do func(*frame.Call) error) frame.Route {
-		return frame.Route{Method: http.MethodGet, Path: of + path, Right: access.Read, Do: do}
+		return frame.Route{Method: http.MethodGet, Path: of + path, Right: auth.Read, Do: do}
 	}
 	post := func(path string, do func(*frame.Call) error) frame.Route {
-		return frame.Route{Method: http.MethodPost, Path: of + path, Right: access.Operate, Do: do}
+		return frame.Route{Method: http.MethodPost, Path: of + path, Right: auth.Operate, Do: do}
 	}
-	return frame.Room{Name: "job", Right: access.ReadAny, Assets: assets, Routes: []frame.Route{
+	return frame.Room{Name: "job", Right: auth.ReadAny, Assets: assets, Routes: []frame.Route{
 		get("", r.show),
-		{Method: http.MethodGet, Path: of + "/events", Right: access.Read, Do: r.events, Live: true},
+		{Method: http.MethodGet, Path: of + "/events", Right: auth.Read, Do: r.events, Live: true},
 		get("/next", r.showNext),
 		get("/why", r.showWhy),
 		get("/copy", r.showCopy),
 		get("/runs/{occurrence}", r.showOccurrence),
-		{Method: http.MethodGet, Path: of + "/delete", Right: access.Operate, Do: r.confirmDelete},
-		{Method: http.MethodGet, Path: of + "/audit", Right: access.Administer, Do: r.showAudit},
+		{Method: http.MethodGet, Path: of + "/delete", Right: auth.Operate, Do: r.confirmDelete},
+		{Method: http.MethodGet, Path: of + "/audit", Right: auth.Administer, Do: r.showAudit},
 		post("/run", r.run),
 		post("/enable", r.enable),
 		post("/disable", r.disable),
@@ -105,7 +105,7 @@ type name struct {
 }
 
 func nameOf(c *frame.Call, k scheduler.Key) name {
-	return name{k, frame.JobPath(k), c.May(access.Operate, k.Collection), c.May(access.Administer, k.Collection)}
+	return name{k, frame.JobPath(k), c.May(auth.Operate, k.Collection), c.May(auth.Administer, k.Collection)}
 }
 
 // status is the part of a job that changes while it runs.
@@ -114,8 +114,8 @@ type status struct {
 
 	Is     standing
 	Job    *scheduler.Job
-	Now    view.Status
-	Beside []service.Beside
+	Now    v1.Status
+	Beside []control.Beside
 	Etag   string
 	Paused bool
 	Active []string // occurrences that the user can cancel
@@ -133,7 +133,7 @@ type sheet struct {
 	Next     *coming
 	Timeline *timeline
 	History  *history
-	Audit    []*trail.Entry
+	Audit    []*audit.Entry
 	After    string // the history position after which the events begin
 }
 
@@ -173,7 +173,7 @@ func gone(c *frame.Call, err error) error {
 }
 
 // statusOf returns the job and its status.
-func (r room) statusOf(ctx context.Context, c *frame.Call, k scheduler.Key) (*view.Job, *status, error) {
+func (r room) statusOf(ctx context.Context, c *frame.Call, k scheduler.Key) (*v1.Job, *status, error) {
 	v, err := r.service.Get(ctx, k)
 	if err != nil {
 		return nil, nil, err
@@ -237,7 +237,7 @@ type recent struct {
 }
 
 func (r room) recentOf(ctx context.Context, k scheduler.Key) (recent, error) {
-	records, next, err := r.service.History(ctx, service.HistoryQuery{Key: k}, view.Page{})
+	records, next, err := r.service.History(ctx, control.HistoryQuery{Key: k}, v1.Page{})
 	if errors.Is(err, scheduler.ErrNotFound) {
 		return recent{all: true}, nil
 	}
@@ -260,10 +260,10 @@ func (r room) lastSuccess(ctx context.Context, k scheduler.Key, last recent) (*l
 	if last.all {
 		return &lastSuccess{Never: true}, nil
 	}
-	q := service.HistoryQuery{Key: k, RecordFilter: scheduler.RecordFilter{
+	q := control.HistoryQuery{Key: k, RecordFilter: scheduler.RecordFilter{
 		Outcomes: []scheduler.Outcome{scheduler.OutcomeCompleted}, Phases: []scheduler.Phase{scheduler.MainPhase},
 	}}
-	records, next, err := r.service.History(ctx, q, view.Page{Top: 1})
+	records, next, err := r.service.History(ctx, q, v1.Page{Top: 1})
 	if err != nil {
 		return nil, err
 	}
@@ -316,7 +316,7 @@ func (p occurrencePage) Repeated() bool {
 // showOccurrence answers with all records of one run.
 func (r room) showOccurrence(c *frame.Call) error {
 	k := key(c)
-	before, err := view.ReadSequence(records.Before, c.Query(records.Before))
+	before, err := v1.ReadSequence(records.Before, c.Query(records.Before))
 	if err != nil {
 		return err
 	}

@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/console/consoletest"
-	"github.com/carillon-sched/carillon/scheduler/service"
-	"github.com/carillon-sched/carillon/scheduler/view"
+	"github.com/carillon-sched/carillon/scheduler/control"
 )
 
 // has looks for texts in a page.
@@ -28,8 +28,8 @@ func has(t *testing.T, page string, texts ...string) {
 	}
 }
 
-func historyOf(key string) service.HistoryQuery {
-	return service.HistoryQuery{Key: consoletest.Key(key)}
+func historyOf(key string) control.HistoryQuery {
+	return control.HistoryQuery{Key: consoletest.Key(key)}
 }
 
 func hasNone(t *testing.T, page string, texts ...string) {
@@ -44,7 +44,7 @@ func hasNone(t *testing.T, page string, texts ...string) {
 // records reads the history of a job.
 func records(t *testing.T, w *consoletest.World, key string) []*scheduler.Record {
 	t.Helper()
-	all, _, err := w.Service.History(t.Context(), historyOf(key), view.Page{})
+	all, _, err := w.Service.History(t.Context(), historyOf(key), v1.Page{})
 	if err != nil {
 		t.Fatal(err)
 	}

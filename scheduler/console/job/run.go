@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/view"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
 )
 
 // run is an occurrence, or a set of skipped times, as its records describe it.
@@ -158,7 +158,7 @@ func (o *run) because(r *scheduler.Record) {
 	if o.Why != "" && (o.failed || !failure) {
 		return
 	}
-	o.Why, o.failed = excerptOf(view.Answer(r), excerptLength/2).Text, failure
+	o.Why, o.failed = excerptOf(v1.Answer(r), excerptLength/2).Text, failure
 }
 
 // weight ranks outcomes by how well they describe the whole occurrence.
@@ -188,11 +188,11 @@ func (o *run) ask(j *scheduler.Job) {
 	if j == nil || j.Def == nil {
 		return
 	}
-	all := view.Requests(j.Def.Document())
+	all := v1.Requests(j.Def.Document())
 	for i := range o.Attempts {
 		a := &o.Attempts[i]
 		form := a.Record.Form()
-		if r, ok := view.RequestOf(all, &form); ok && r.Type == a.Record.Type {
+		if r, ok := v1.RequestOf(all, &form); ok && r.Type == a.Record.Type {
 			a.Request, a.Edited = r.Shown(), a.Record.Started.Before(j.Updated) && !slices.Contains(stateChanges, j.Origin.Op)
 		}
 	}

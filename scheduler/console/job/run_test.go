@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/console/words"
-	"github.com/carillon-sched/carillon/scheduler/service"
-	"github.com/carillon-sched/carillon/scheduler/view"
+	"github.com/carillon-sched/carillon/scheduler/control"
 )
 
 var (
@@ -165,40 +165,40 @@ func TestExcerpt(t *testing.T) {
 
 // TestStanding says of every kind of job how it is.
 func TestStanding(t *testing.T) {
-	in := func(state scheduler.State, s view.Status) *view.Job {
-		return &view.Job{Job: &scheduler.Job{Key: aKey, State: state}, Status: s}
+	in := func(state scheduler.State, s v1.Status) *v1.Job {
+		return &v1.Job{Job: &scheduler.Job{Key: aKey, State: state}, Status: s}
 	}
 	next := noon
 	for name, c := range map[string]struct {
-		v      *view.Job
-		beside []service.Beside
+		v      *v1.Job
+		beside []control.Beside
 		want   string // state, class and the beginning of the text
 	}{
-		"enabled":       {in(scheduler.Enabled, view.Status{Next: next}), nil, "enabled  Waits for its next run"},
-		"running":       {in(scheduler.Enabled, view.Status{Next: next, Running: true}), nil, "running  Runs now."},
-		"running again": {in(scheduler.Enabled, view.Status{Next: next, Running: true, Retry: 2}), nil, "running  Runs now: retry 2"},
-		"failing":       {in(scheduler.Enabled, view.Status{Next: next, Occurrences: 3, Faults: 3}), nil, "failed problem Enabled, but every run so far has failed"},
-		"failed once":   {in(scheduler.Enabled, view.Status{Next: next, Occurrences: 3, Faults: 1}), nil, "enabled  Waits for its next run"},
-		"retrying":      {in(scheduler.Enabled, view.Status{Next: next, Retry: 1}), nil, "retrying  The last attempt failed: one retry"},
+		"enabled":       {in(scheduler.Enabled, v1.Status{Next: next}), nil, "enabled  Waits for its next run"},
+		"running":       {in(scheduler.Enabled, v1.Status{Next: next, Running: true}), nil, "running  Runs now."},
+		"running again": {in(scheduler.Enabled, v1.Status{Next: next, Running: true, Retry: 2}), nil, "running  Runs now: retry 2"},
+		"failing":       {in(scheduler.Enabled, v1.Status{Next: next, Occurrences: 3, Faults: 3}), nil, "failed problem Enabled, but every run so far has failed"},
+		"failed once":   {in(scheduler.Enabled, v1.Status{Next: next, Occurrences: 3, Faults: 1}), nil, "enabled  Waits for its next run"},
+		"retrying":      {in(scheduler.Enabled, v1.Status{Next: next, Retry: 1}), nil, "retrying  The last attempt failed: one retry"},
 		"paused": {
-			&view.Job{Job: &scheduler.Job{Key: aKey, State: scheduler.Enabled, PausedUntil: noon.Add(time.Hour)}, Status: view.Status{Next: next}}, nil,
+			&v1.Job{Job: &scheduler.Job{Key: aKey, State: scheduler.Enabled, PausedUntil: noon.Add(time.Hour)}, Status: v1.Status{Next: next}}, nil,
 			"paused warning Paused until Mon 2026-03-02 13:00:00 UTC",
 		},
 		"its pause is over": {
-			&view.Job{Job: &scheduler.Job{Key: aKey, State: scheduler.Enabled, PausedUntil: noon}, Status: view.Status{Next: next}}, nil,
+			&v1.Job{Job: &scheduler.Job{Key: aKey, State: scheduler.Enabled, PausedUntil: noon}, Status: v1.Status{Next: next}}, nil,
 			"enabled  Waits for its next run",
 		},
-		"disabled":          {in(scheduler.Disabled, view.Status{}), nil, "disabled warning Disabled"},
-		"collection closed": {in(scheduler.Enabled, view.Status{WaitsFor: "collection x, which is disabled"}), nil, "postponed warning Does not run: it waits for collection x"},
-		"completed":         {in(scheduler.Completed, view.Status{Over: "it ran already"}), nil, "completed note It ran already."},
-		"faulted":           {in(scheduler.Faulted, view.Status{Over: "its last run failed"}), nil, "faulted problem Its last run failed."},
-		"damaged":           {in(scheduler.Damaged, view.Status{Over: "it cannot be read"}), nil, "damaged problem it cannot be read"},
-		"stranded":          {in(scheduler.Enabled, view.Status{}), nil, "enabled warning No run is scheduled"},
+		"disabled":          {in(scheduler.Disabled, v1.Status{}), nil, "disabled warning Disabled"},
+		"collection closed": {in(scheduler.Enabled, v1.Status{WaitsFor: "collection x, which is disabled"}), nil, "postponed warning Does not run: it waits for collection x"},
+		"completed":         {in(scheduler.Completed, v1.Status{Over: "it ran already"}), nil, "completed note It ran already."},
+		"faulted":           {in(scheduler.Faulted, v1.Status{Over: "its last run failed"}), nil, "faulted problem Its last run failed."},
+		"damaged":           {in(scheduler.Damaged, v1.Status{Over: "it cannot be read"}), nil, "damaged problem it cannot be read"},
+		"stranded":          {in(scheduler.Enabled, v1.Status{}), nil, "enabled warning No run is scheduled"},
 		"disabled, and a run by hand goes on": {
-			in(scheduler.Disabled, view.Status{}), []service.Beside{{Running: true, Manual: true}}, "running warning Disabled",
+			in(scheduler.Disabled, v1.Status{}), []control.Beside{{Running: true, Manual: true}}, "running warning Disabled",
 		},
 		"overlapping": {
-			in(scheduler.Enabled, view.Status{Next: next}), []service.Beside{{Running: true}, {}}, "running  Waits for its next run. 2 more runs are active.",
+			in(scheduler.Enabled, v1.Status{Next: next}), []control.Beside{{Running: true}, {}}, "running  Waits for its next run. 2 more runs are active.",
 		},
 	} {
 		s := standingOf(c.v, c.beside, noon)

@@ -8,11 +8,11 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 	"github.com/carillon-sched/carillon/scheduler/console/records"
 	"github.com/carillon-sched/carillon/scheduler/console/words"
-	"github.com/carillon-sched/carillon/scheduler/service"
-	"github.com/carillon-sched/carillon/scheduler/view"
+	"github.com/carillon-sched/carillon/scheduler/control"
 )
 
 // The timeline has one column per run, regardless of the time between runs, so that it is equally useful for a job that
@@ -236,14 +236,14 @@ type comingRun struct {
 }
 
 // nextOf returns the next n runs of a job.
-func (r room) nextOf(ctx context.Context, c *frame.Call, v *view.Job, n int) (*coming, error) {
+func (r room) nextOf(ctx context.Context, c *frame.Call, v *v1.Job, n int) (*coming, error) {
 	if v.Job.Plan == nil { // the job is damaged
 		return nil, nil //nolint:nilnil // there is nothing to say
 	}
 	var nominal, due []time.Time
 	next := &coming{}
 	// One extra run shows whether more follow; another one may be in progress.
-	runs, err := r.service.Runs(ctx, service.RunsQuery{Key: v.Job.Key, Days: horizon, Most: n + 2})
+	runs, err := r.service.Runs(ctx, control.RunsQuery{Key: v.Job.Key, Days: horizon, Most: n + 2})
 	if err != nil {
 		return nil, err
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler"
 	"github.com/carillon-sched/carillon/scheduler/console"
 	"github.com/carillon-sched/carillon/scheduler/console/consoletest"
-	"github.com/carillon-sched/carillon/scheduler/service"
+	"github.com/carillon-sched/carillon/scheduler/control"
 )
 
 // held is a store whose reading of what has changed waits for go, and before it the reading of everything for start.
@@ -42,7 +42,7 @@ func await(ctx context.Context, c <-chan struct{}) {
 func TestIndexCatchesUp(t *testing.T) {
 	start, goOn := make(chan struct{}), make(chan struct{})
 	w := consoletest.New(t, func(w *consoletest.World, cfg *console.Config) {
-		w.Service = service.New(service.Config{
+		w.Service = control.New(control.Config{
 			Store: &held{w.Store, start, goOn}, Actions: w.Actions, Secrets: w.Vault, IndexBulk: 64,
 		})
 		cfg.Service = w.Service
@@ -70,7 +70,7 @@ func TestIndexCatchesUp(t *testing.T) {
 	for from := range 32 {
 		puts.Go(func() {
 			for i := from; i < many; i += 32 {
-				_, _, err := w.Service.Put(t.Context(), service.Edit{Key: consoletest.Key(fmt.Sprintf("default/many-%d", i)), Body: []byte(never)})
+				_, _, err := w.Service.Put(t.Context(), control.Edit{Key: consoletest.Key(fmt.Sprintf("default/many-%d", i)), Body: []byte(never)})
 				if err != nil {
 					t.Error(err)
 					return

@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
+	"github.com/carillon-sched/carillon/scheduler/auth"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
-	"github.com/carillon-sched/carillon/scheduler/service"
-	"github.com/carillon-sched/carillon/scheduler/view"
+	"github.com/carillon-sched/carillon/scheduler/control"
 )
 
 //go:embed *.html
@@ -34,20 +34,20 @@ const (
 )
 
 type room struct {
-	service *service.Service
+	service *control.Service
 }
 
 // Room returns the pages.
-func Room(s *service.Service) frame.Room {
+func Room(s *control.Service) frame.Room {
 	r := room{s}
-	return frame.Room{Name: "jobs", Path: listPath, Key: "j", Right: access.ReadAny, Assets: assets, Routes: []frame.Route{
-		{Method: http.MethodGet, Path: listPath, Right: access.ReadAny, Do: r.list},
-		{Method: http.MethodPost, Path: manyPath, Right: access.OperateAny, Do: r.ask},
-		{Method: http.MethodGet, Path: manyPath, Right: access.OperateAny, Do: r.listMany},
-		{Method: http.MethodGet, Path: manyPath + "/{id}", Right: access.OperateAny, Do: r.showMany},
-		{Method: http.MethodGet, Path: manyPath + "/{id}/events", Right: access.OperateAny, Do: r.followMany, Live: true},
-		{Method: http.MethodPost, Path: manyPath + "/{id}/start", Right: access.OperateAny, Do: r.start},
-		{Method: http.MethodPost, Path: manyPath + "/{id}/stop", Right: access.OperateAny, Do: r.stop},
+	return frame.Room{Name: "jobs", Path: listPath, Key: "j", Right: auth.ReadAny, Assets: assets, Routes: []frame.Route{
+		{Method: http.MethodGet, Path: listPath, Right: auth.ReadAny, Do: r.list},
+		{Method: http.MethodPost, Path: manyPath, Right: auth.OperateAny, Do: r.ask},
+		{Method: http.MethodGet, Path: manyPath, Right: auth.OperateAny, Do: r.listMany},
+		{Method: http.MethodGet, Path: manyPath + "/{id}", Right: auth.OperateAny, Do: r.showMany},
+		{Method: http.MethodGet, Path: manyPath + "/{id}/events", Right: auth.OperateAny, Do: r.followMany, Live: true},
+		{Method: http.MethodPost, Path: manyPath + "/{id}/start", Right: auth.OperateAny, Do: r.start},
+		{Method: http.MethodPost, Path: manyPath + "/{id}/stop", Right: auth.OperateAny, Do: r.stop},
 	}}
 }
 
@@ -70,7 +70,7 @@ type filter struct {
 
 // states are the selectable states.
 var states = []scheduler.State{
-	scheduler.Enabled, view.Paused, scheduler.Disabled, scheduler.Completed, scheduler.Faulted, scheduler.Damaged,
+	scheduler.Enabled, v1.Paused, scheduler.Disabled, scheduler.Completed, scheduler.Faulted, scheduler.Damaged,
 }
 
 // lengths are the selectable periods of the next run.
@@ -171,8 +171,8 @@ func (filter) LabelLink(name, value string) string {
 }
 
 // search returns the filter as the APIs have it.
-func (f filter) search() view.JobSearch {
-	s := view.JobSearch{Labels: f.Label, Action: f.Action, NextBefore: f.Within, Text: f.Text, Outcome: f.Outcome}
+func (f filter) search() v1.JobSearch {
+	s := v1.JobSearch{Labels: f.Label, Action: f.Action, NextBefore: f.Within, Text: f.Text, Outcome: f.Outcome}
 	if f.State != "" {
 		s.Filter = "state eq " + f.State
 	}
@@ -185,9 +185,9 @@ func (f filter) query(c *frame.Call, now time.Time) (q scheduler.JobQuery, err e
 	if q, err = s.Query(now); err != nil {
 		return q, err
 	}
-	q.Descending, q.WithOutcome, q.Sees = f.Descending, true, access.Sees(c.Context())
+	q.Descending, q.WithOutcome, q.Sees = f.Descending, true, auth.Sees(c.Context())
 	if f.Collection != "" {
-		q.Collections, err = []string{f.Collection}, access.Check(c.Context(), access.Read, f.Collection)
+		q.Collections, err = []string{f.Collection}, auth.Check(c.Context(), auth.Read, f.Collection)
 	}
 	order, ok := orders[f.Sort]
 	if q.Order = order; !ok {

@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
+	"github.com/carillon-sched/carillon/scheduler/auth"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
-	"github.com/carillon-sched/carillon/scheduler/service"
-	"github.com/carillon-sched/carillon/scheduler/view"
+	"github.com/carillon-sched/carillon/scheduler/control"
 )
 
 // pageSize limits the jobs of a page.
@@ -62,7 +62,7 @@ func (r room) list(c *frame.Call) error {
 	}
 	t := &table{
 		Filter: readFilter(c.Request.URL.Query()), Lengths: lengths, States: states, Outcomes: scheduler.LastOutcomes, Verbs: verbs,
-		MayAct: c.May(access.OperateAny, ""),
+		MayAct: c.May(auth.OperateAny, ""),
 	}
 	began := time.Now()
 	t.Asked = c.Query("again") != ""
@@ -80,7 +80,7 @@ func (r room) list(c *frame.Call) error {
 	}
 	t.Actions = r.service.ActionTypes()
 	var err error
-	if t.Collections, err = c.Collections(r.service, access.Read); err != nil {
+	if t.Collections, err = c.Collections(r.service, auth.Read); err != nil {
 		return err
 	}
 	if t.Filter.Collection != "" && !slices.Contains(t.Collections, t.Filter.Collection) {
@@ -126,10 +126,10 @@ const unindexed = "name:"
 func (r room) findWithoutIndex(c *frame.Call, t *table, q scheduler.JobQuery) error {
 	t.ByName, t.Behind, t.Percent = true, true, r.service.IndexProgress().Percent
 	q.Order, q.Descending = scheduler.OrderByName, false
-	p := view.Page{Top: pageSize}
+	p := v1.Page{Top: pageSize}
 	if after, ok := strings.CutPrefix(t.Filter.Place, unindexed); ok {
 		k, _ := readKey(after)
-		p.After = service.After(&q, k)
+		p.After = control.After(&q, k)
 	}
 	jobs, next, err := r.service.Search(c.Context(), q, p)
 	if err != nil {
@@ -144,7 +144,7 @@ func (r room) findWithoutIndex(c *frame.Call, t *table, q scheduler.JobQuery) er
 	return nil
 }
 
-func (t *table) take(c *frame.Call, jobs []*view.Job, now time.Time) {
+func (t *table) take(c *frame.Call, jobs []*v1.Job, now time.Time) {
 	for _, v := range jobs {
 		one := newRow(c, v, now)
 		t.Rows = append(t.Rows, one)
@@ -155,12 +155,12 @@ func (t *table) take(c *frame.Call, jobs []*view.Job, now time.Time) {
 // refresh shows the current rows of some jobs.
 func (r room) refresh(c *frame.Call) error {
 	asked := c.Request.URL.Query()["shown"]
-	if len(asked) > view.MaxPage {
-		return frame.Problem{Status: http.StatusBadRequest, Text: c.Say("jobs.toomany", view.MaxPage)}
+	if len(asked) > v1.MaxPage {
+		return frame.Problem{Status: http.StatusBadRequest, Text: c.Say("jobs.toomany", v1.MaxPage)}
 	}
 	var keys []scheduler.Key
 	for _, text := range asked {
-		if k, ok := readKey(text); ok && c.May(access.Read, k.Collection) {
+		if k, ok := readKey(text); ok && c.May(auth.Read, k.Collection) {
 			keys = append(keys, k)
 		}
 	}
@@ -170,7 +170,7 @@ func (r room) refresh(c *frame.Call) error {
 	}
 	rows := make([]row, 0, len(keys))
 	for _, k := range keys {
-		i := slices.IndexFunc(jobs, func(v *view.Job) bool { return v.Job.Key == k })
+		i := slices.IndexFunc(jobs, func(v *v1.Job) bool { return v.Job.Key == k })
 		if i < 0 {
 			rows = append(rows, row{Key: k, State: "deleted"})
 			continue
@@ -209,11 +209,11 @@ func (r row) ID() string { return "job-" + r.Key.Collection + "." + r.Key.Job }
 // Never reports whether the job has never run.
 func (r row) Never() bool { return r.Outcome == scheduler.NeverRan }
 
-func newRow(c *frame.Call, v *view.Job, now time.Time) row {
+func newRow(c *frame.Call, v *v1.Job, now time.Time) row {
 	j, s := v.Job, &v.Status
 	r := row{
 		Key: j.Key, State: string(j.State), Schedule: s.Schedule, Next: s.Next, Due: s.Running, Waits: s.WaitsFor, Last: s.Last,
-		Outcome: v.Outcome, MayAct: c.May(access.Operate, j.Key.Collection),
+		Outcome: v.Outcome, MayAct: c.May(auth.Operate, j.Key.Collection),
 	}
 	switch {
 	case s.Running:
@@ -221,7 +221,7 @@ func newRow(c *frame.Call, v *view.Job, now time.Time) row {
 	case s.Retry > 0:
 		r.State = "retrying"
 	case j.State == scheduler.Enabled && j.PausedAt(now):
-		r.State, r.Paused = string(view.Paused), j.PausedUntil
+		r.State, r.Paused = string(v1.Paused), j.PausedUntil
 	}
 	if j.Plan != nil {
 		r.Schedule = j.Plan.Describe()

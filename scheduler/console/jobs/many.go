@@ -10,14 +10,14 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
+	"github.com/carillon-sched/carillon/scheduler/auth"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
-	"github.com/carillon-sched/carillon/scheduler/view"
-	"github.com/carillon-sched/carillon/scheduler/why"
+	"github.com/carillon-sched/carillon/scheduler/explain"
 )
 
 // verbs are the verbs without parameters.
-var verbs = []string{view.VerbEnable, view.VerbDisable, view.VerbRun, view.VerbDelete}
+var verbs = []string{v1.VerbEnable, v1.VerbDisable, v1.VerbRun, v1.VerbDelete}
 
 // samples limits the jobs in a confirmation.
 const samples = 10
@@ -28,16 +28,16 @@ func (r room) ask(c *frame.Call) error {
 	if err != nil {
 		return err
 	}
-	op := view.Operation{Verb: form.Get("do")}
+	op := v1.Operation{Verb: form.Get("do")}
 	f := readFilter(form)
-	if op.Verb == view.VerbLabel && form.Get("tag") == "" && form.Get("until") != "" { // Enter submits the first button
-		op.Verb = view.VerbPause
+	if op.Verb == v1.VerbLabel && form.Get("tag") == "" && form.Get("until") != "" { // Enter submits the first button
+		op.Verb = v1.VerbPause
 	}
 	if wrong := complete(c, &op, form, r.service.Now()); wrong != "" {
 		c.Note(wrong)
 		return c.Redirect(f.address())
 	}
-	if !slices.Contains(view.OperationVerbs, op.Verb) {
+	if !slices.Contains(v1.OperationVerbs, op.Verb) {
 		return unknown(c, op.Verb)
 	}
 	picked, err := r.pick(c, &op, f, form)
@@ -58,28 +58,28 @@ func (r room) ask(c *frame.Call) error {
 }
 
 // complete reads the parameters of a verb. It returns a message if one is invalid.
-func complete(c *frame.Call, op *view.Operation, form url.Values, now time.Time) (wrong string) {
+func complete(c *frame.Call, op *v1.Operation, form url.Values, now time.Time) (wrong string) {
 	switch op.Verb {
-	case view.VerbLabel, view.VerbUnlabel:
+	case v1.VerbLabel, v1.VerbUnlabel:
 		name, value, _ := strings.Cut(form.Get("tag"), "=")
 		if op.Label = strings.TrimSpace(name); op.Label == "" {
 			return c.Say("jobs.tag.missing")
 		}
-		if op.Verb == view.VerbLabel {
+		if op.Verb == v1.VerbLabel {
 			op.Label += "=" + strings.TrimSpace(value)
 		}
-	case view.VerbPause:
+	case v1.VerbPause:
 		op.Until = strings.TrimSpace(form.Get("until"))
-		if _, err := why.ParseFuture(op.Until, c.Zone(), now); err != nil { // the clock of each job applies
+		if _, err := explain.ParseFuture(op.Until, c.Zone(), now); err != nil { // the clock of each job applies
 			return c.Say("jobs.until.wrong", err.Error())
 		}
-	case view.VerbResubmit:
+	case v1.VerbResubmit:
 		text := strings.TrimSpace(form.Get("since"))
 		if ago, err := time.ParseDuration(strings.TrimPrefix(text, "-")); err == nil {
 			op.FailedSince = now.Add(-ago).UTC()
 			break
 		}
-		moment, err := why.ParseMoment(text, c.Zone(), now)
+		moment, err := explain.ParseMoment(text, c.Zone(), now)
 		if err != nil {
 			return c.Say("jobs.until.wrong", err.Error())
 		}
@@ -89,7 +89,7 @@ func complete(c *frame.Call, op *view.Operation, form url.Values, now time.Time)
 }
 
 // pick sets the selected jobs of an operation. It returns false for none.
-func (r room) pick(c *frame.Call, op *view.Operation, f filter, form url.Values) (picked bool, err error) {
+func (r room) pick(c *frame.Call, op *v1.Operation, f filter, form url.Values) (picked bool, err error) {
 	if form.Get("all") == "" {
 		if len(form["job"]) > maxPicked { // before each is compared with the others
 			return false, frame.Problem{Status: http.StatusBadRequest, Text: c.Say("jobs.toomany", maxPicked)}
@@ -116,7 +116,7 @@ func (r room) pick(c *frame.Call, op *view.Operation, f filter, form url.Values)
 const maxPicked = 1000
 
 // operation returns the operation in the path of a request.
-func (r room) operation(c *frame.Call) (*view.Operation, error) {
+func (r room) operation(c *frame.Call) (*v1.Operation, error) {
 	op, err := r.service.Operation(c.Context(), c.Request.PathValue("id"))
 	if errors.Is(err, scheduler.ErrNotFound) {
 		return nil, frame.Problem{Status: http.StatusNotFound, Text: c.Say("jobs.many.unknown"), Hint: c.Say("jobs.many.unknown.hint")}
@@ -126,7 +126,7 @@ func (r room) operation(c *frame.Call) (*view.Operation, error) {
 
 // progress is the content of an operation's page.
 type progress struct {
-	*view.Operation
+	*v1.Operation
 
 	Proposed, Running, Stopped bool
 	MayStop                    bool
@@ -150,12 +150,12 @@ type counted struct {
 // shownFailures limits the failures of a page.
 const shownFailures = 200
 
-func progressOf(op *view.Operation) progress {
+func progressOf(op *v1.Operation) progress {
 	p := progress{
-		Operation: op, Proposed: op.State == view.Proposed, Running: op.State == view.Running, Stopped: op.State == view.Canceled,
-		All: op.Jobs == nil, Count: max(op.Expected, op.Done), Confirms: op.Verb == view.VerbDelete,
+		Operation: op, Proposed: op.State == v1.Proposed, Running: op.State == v1.Running, Stopped: op.State == v1.Canceled,
+		All: op.Jobs == nil, Count: max(op.Expected, op.Done), Confirms: op.Verb == v1.VerbDelete,
 	}
-	for _, result := range view.OperationResults {
+	for _, result := range v1.OperationResults {
 		if n := op.Counts[result]; n > 0 {
 			p.Verdicts = append(p.Verdicts, counted{result, n})
 		}
@@ -164,7 +164,7 @@ func progressOf(op *view.Operation) progress {
 		shown.Failures = op.Failures[:shownFailures]
 		p.Operation = &shown
 	}
-	p.LeftOut = op.Counts[view.ResultFailed] - len(p.Failures)
+	p.LeftOut = op.Counts[v1.ResultFailed] - len(p.Failures)
 	return p
 }
 
@@ -177,7 +177,7 @@ func (r room) listMany(c *frame.Call) error {
 	rows := make([]progress, len(all))
 	for i, op := range all {
 		rows[i] = progressOf(op)
-		rows[i].MayStop = rows[i].Running && c.May(access.Operate, op.Collection)
+		rows[i].MayStop = rows[i].Running && c.May(auth.Operate, op.Collection)
 	}
 	return c.Show(&frame.Page{Title: c.Say("jobs.operations"), Template: operations, Data: rows, Styles: []string{"jobs/jobs.css"}})
 }
@@ -191,7 +191,7 @@ func (r room) showMany(c *frame.Call) error {
 	return r.show(c, op, false)
 }
 
-func (r room) show(c *frame.Call, op *view.Operation, wrong bool) error {
+func (r room) show(c *frame.Call, op *v1.Operation, wrong bool) error {
 	p := progressOf(op)
 	p.Wrong = wrong
 	if p.Proposed {
@@ -216,16 +216,16 @@ func (r room) sample(c *frame.Call, p *progress) error {
 		if len(p.Samples) < samples {
 			p.Samples = append(p.Samples, k)
 		}
-		if !c.May(access.Operate, k.Collection) {
+		if !c.May(auth.Operate, k.Collection) {
 			p.MayNot++
 		}
 	}
-	if p.All && p.Verb != view.VerbResubmit {
+	if p.All && p.Verb != v1.VerbResubmit {
 		q, err := p.Query(p.Created)
 		if err != nil {
 			return err
 		}
-		q.Sees = access.Sees(c.Context())
+		q.Sees = auth.Sees(c.Context())
 		if p.Collection != "" {
 			q.Collections = []string{p.Collection}
 		}
@@ -240,7 +240,7 @@ func (r room) sample(c *frame.Call, p *progress) error {
 			p.Samples = append(p.Samples, v.Job.Key)
 		}
 	}
-	if p.Samples != nil && p.Verb != view.VerbResubmit {
+	if p.Samples != nil && p.Verb != v1.VerbResubmit {
 		p.Others = max(0, p.Count-len(p.Samples))
 	}
 	return nil
@@ -256,7 +256,7 @@ func (r room) start(c *frame.Call) error {
 	if err != nil {
 		return err
 	}
-	if op.Verb == view.VerbDelete {
+	if op.Verb == v1.VerbDelete {
 		typed := strings.TrimSpace(form.Get("typed"))
 		if typed != strconv.Itoa(op.Expected) && !strings.EqualFold(typed, c.Say("jobs.confirm.word")) {
 			return r.show(c, op, true)

@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
+	"github.com/carillon-sched/carillon/scheduler/auth"
 	"github.com/carillon-sched/carillon/scheduler/console/consoletest"
-	"github.com/carillon-sched/carillon/scheduler/service"
-	"github.com/carillon-sched/carillon/scheduler/view"
+	"github.com/carillon-sched/carillon/scheduler/control"
 )
 
 // ask asks for something to be done to many, and returns the path of its confirmation.
@@ -154,7 +154,7 @@ func TestOnce(t *testing.T) {
 	var records []*scheduler.Record
 	w.Await("its run", func() bool {
 		var err error
-		records, _, err = w.Service.History(t.Context(), service.HistoryQuery{Key: consoletest.Key("default/a")}, view.Page{})
+		records, _, err = w.Service.History(t.Context(), control.HistoryQuery{Key: consoletest.Key("default/a")}, v1.Page{})
 		return err == nil && len(records) > 0
 	})
 	occurrences := map[string]bool{}
@@ -336,8 +336,8 @@ func TestOperations(t *testing.T) {
 	w := consoletest.New(t)
 	contains(t, w.Get("/console/many"), "No operations in the last 7 days")
 	w.Put("default/a", never)
-	other := service.New(service.Config{Store: w.Store, Actions: w.Actions, Secrets: w.Vault})
-	ctx := access.With(t.Context(), access.Anybody(access.ViaLoopback, "127.0.0.1"))
+	other := control.New(control.Config{Store: w.Store, Actions: w.Actions, Secrets: w.Vault})
+	ctx := auth.With(t.Context(), auth.Anybody(auth.ViaLoopback, "127.0.0.1"))
 	op, err := other.CreateOperation(ctx, "", []byte(`{"verb": "disable", "jobs": ["default/a", "default/none"], "ratePerSecond": 0.001}`))
 	if err != nil {
 		t.Fatal(err)

@@ -11,11 +11,11 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
+	"github.com/carillon-sched/carillon/scheduler/auth"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 	"github.com/carillon-sched/carillon/scheduler/console/records"
-	"github.com/carillon-sched/carillon/scheduler/service"
-	"github.com/carillon-sched/carillon/scheduler/view"
+	"github.com/carillon-sched/carillon/scheduler/control"
 )
 
 //go:embed live.html
@@ -33,16 +33,16 @@ const Path = frame.Root + "/live"
 const eventsPath = Path + "/events"
 
 type room struct {
-	service *service.Service
+	service *control.Service
 	rows    *rows
 }
 
 // Room returns the page.
-func Room(s *service.Service) frame.Room {
+func Room(s *control.Service) frame.Room {
 	r := room{s, &rows{}}
-	return frame.Room{Name: "live", Path: Path, Key: "l", Right: access.ReadAny, Assets: assets, Routes: []frame.Route{
-		{Method: http.MethodGet, Path: Path, Right: access.ReadAny, Do: r.show},
-		{Method: http.MethodGet, Path: eventsPath, Right: access.ReadAny, Do: r.events, Live: true},
+	return frame.Room{Name: "live", Path: Path, Key: "l", Right: auth.ReadAny, Assets: assets, Routes: []frame.Route{
+		{Method: http.MethodGet, Path: Path, Right: auth.ReadAny, Do: r.show},
+		{Method: http.MethodGet, Path: eventsPath, Right: auth.ReadAny, Do: r.events, Live: true},
 	}}
 }
 
@@ -87,7 +87,7 @@ func (r room) show(c *frame.Call) error {
 	if c.Part() {
 		return c.Show(&frame.Page{Status: status, Template: templates, Part: "tail", Data: &s.List})
 	}
-	if s.Collections, err = c.Collections(r.service, access.Read); err != nil {
+	if s.Collections, err = c.Collections(r.service, auth.Read); err != nil {
 		return err
 	}
 	return c.Show(&frame.Page{
@@ -103,7 +103,7 @@ func (r room) list(c *frame.Call, f *records.Filter) (l list, err error) {
 	if err != nil {
 		return l, err
 	}
-	before, err := view.ReadSequence(records.Before, c.Query(records.Before))
+	before, err := v1.ReadSequence(records.Before, c.Query(records.Before))
 	if err != nil {
 		return l, err
 	}
@@ -113,13 +113,13 @@ func (r room) list(c *frame.Call, f *records.Filter) (l list, err error) {
 			return l, err
 		}
 	}
-	found, next, err := r.service.History(c.Context(), q, view.Page{Top: pageSize, Before: before})
+	found, next, err := r.service.History(c.Context(), q, v1.Page{Top: pageSize, Before: before})
 	if err != nil {
 		return l, err
 	}
 	l.Lines = linesOf(found)
 	if next > 0 {
-		l.Older = f.Address(Path, records.Before, view.HistoryToken(next))
+		l.Older = f.Address(Path, records.Before, v1.HistoryToken(next))
 	}
 	if before > 0 {
 		l.Newest = l.Base
@@ -153,13 +153,13 @@ func (r room) events(c *frame.Call) error {
 	var following sync.WaitGroup
 	defer following.Wait()
 	defer cancel()
-	gaps := make(chan *view.Gap, 1)
+	gaps := make(chan *v1.Gap, 1)
 	following.Go(func() {
-		ended <- r.service.Follow(ctx, q, service.Tail{
+		ended <- r.service.Follow(ctx, q, control.Tail{
 			After: after, Beyond: true, Record: s.tail.add, Passed: s.tail.pass,
-			Ready: func(b service.Beginning) {
+			Ready: func(b control.Beginning) {
 				s.tail.pass(b.After)
-				gaps <- view.HistoryGap(after, b.First, b.Last)
+				gaps <- v1.HistoryGap(after, b.First, b.Last)
 			},
 		})
 	})
@@ -200,7 +200,7 @@ type sender struct {
 }
 
 // begin sends a gap between the requested position and the first retained record.
-func (s *sender) begin(gap *view.Gap) error {
+func (s *sender) begin(gap *v1.Gap) error {
 	if gap == nil {
 		return s.mark()
 	}
@@ -258,7 +258,7 @@ func placeOf(c *frame.Call) (*uint64, error) {
 	if text == "" {
 		return nil, nil //nolint:nilnil // there is none
 	}
-	n, err := view.ReadSequence("after", text)
+	n, err := v1.ReadSequence("after", text)
 	return &n, err
 }
 

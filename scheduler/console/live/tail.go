@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
-	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // The rate limit of sent lines, so that the browser stays responsive and the page readable. Other lines are counted.
@@ -135,7 +135,7 @@ const answerMost = 120
 // answerOf summarizes an attempt in one line: the status and the beginning of the answer, or the cause of a missing
 // answer.
 func answerOf(r *scheduler.Record) string {
-	text := view.Answer(r)
+	text := v1.Answer(r)
 	if utf8.RuneCountInString(text) > answerMost {
 		text = string([]rune(text)[:answerMost-1]) + "…"
 	}

@@ -9,11 +9,11 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
+	"github.com/carillon-sched/carillon/scheduler/auth"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
+	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/scheduler/document"
-	"github.com/carillon-sched/carillon/scheduler/service"
-	"github.com/carillon-sched/carillon/scheduler/view"
 )
 
 // pickedMost limits the proposals that are applied together.
@@ -140,7 +140,7 @@ func (r room) apply(c *frame.Call) error {
 func (r room) each(c *frame.Call, all []picked, page reviewed, do func(c *frame.Call, p *picked) error) error {
 	for i := range all {
 		p := &all[i]
-		err := access.Check(c.Context(), access.Operate, p.Key.Collection)
+		err := auth.Check(c.Context(), auth.Operate, p.Key.Collection)
 		if err == nil {
 			err = do(c, p)
 		}
@@ -174,7 +174,7 @@ func (r room) foresee(c *frame.Call, p *picked) error {
 	if err != nil {
 		return err
 	}
-	v, err := r.service.Patch(c.Context(), service.Edit{Key: p.Key, Body: []byte(p.Patch), DryRun: true})
+	v, err := r.service.Patch(c.Context(), control.Edit{Key: p.Key, Body: []byte(p.Patch), DryRun: true})
 	if err != nil {
 		return err
 	}
@@ -194,11 +194,11 @@ func (r room) carryOut(c *frame.Call, p *picked) error {
 	if err != nil {
 		return err
 	}
-	v, err := r.service.If(when).Patch(c.Lasting(), service.Edit{Key: p.Key, Body: []byte(p.Patch)})
+	v, err := r.service.If(when).Patch(c.Lasting(), control.Edit{Key: p.Key, Body: []byte(p.Patch)})
 	if err != nil {
 		return err
 	}
-	p.Done = v.Result != view.Unchanged
+	p.Done = v.Result != v1.Unchanged
 	p.After = nil
 	if !v.Status.Next.IsZero() {
 		p.After = []time.Time{v.Status.Next}

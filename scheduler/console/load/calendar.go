@@ -11,12 +11,12 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/auth"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 	"github.com/carillon-sched/carillon/scheduler/console/look"
 	"github.com/carillon-sched/carillon/scheduler/console/words"
+	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/scheduler/forecast"
-	"github.com/carillon-sched/carillon/scheduler/service"
 )
 
 // namedMost limits the named jobs of an hour.
@@ -136,7 +136,7 @@ func (r room) calendar(c *frame.Call) error {
 	if c.Part() {
 		return c.Show(&frame.Page{Status: status, Template: calendarPage, Part: "agenda", Data: &s.Agenda})
 	}
-	if s.Collections, err = c.Collections(r.service, access.Read); err != nil {
+	if s.Collections, err = c.Collections(r.service, auth.Read); err != nil {
 		return err
 	}
 	return c.Show(&frame.Page{
@@ -166,7 +166,7 @@ func readWhere(c *frame.Call, now time.Time) (w where, err error) {
 		}
 	}
 	if k := w.key(); k.Collection != "" {
-		err = access.Check(c.Context(), access.Read, k.Collection)
+		err = auth.Check(c.Context(), auth.Read, k.Collection)
 	}
 	return w, err
 }
@@ -241,7 +241,7 @@ func (r room) agenda(c *frame.Call, w *where) (a agenda, err error) {
 
 // counted has the planned and past runs of a span.
 type counted struct {
-	planned *service.Agenda
+	planned *control.Agenda
 	past    []ranHour // nil: the span is in the future
 	back    time.Time // runs before this were not read; zero: all were read
 }
@@ -256,9 +256,9 @@ func (r room) counted(c *frame.Call, w *where, s *span) (*look.Look[*counted], e
 	key := strings.Join([]string{k.String(), at[0].UTC().String(), strconv.Itoa(len(at)), w.zone.String(), whose}, " ")
 	asked, span := *w, *s
 	return r.agendas.At(c, key, func(ctx context.Context, told func(int)) (n *counted, err error) {
-		n = &counted{planned: &service.Agenda{Slots: make([]forecast.Slot, len(at)-1)}}
+		n = &counted{planned: &control.Agenda{Slots: make([]forecast.Slot, len(at)-1)}}
 		if span.end().After(asked.now) {
-			q := service.AgendaQuery{Key: k, At: at, Named: namedMost, Sees: sees, Counted: told}
+			q := control.AgendaQuery{Key: k, At: at, Named: namedMost, Sees: sees, Counted: told}
 			if n.planned, err = r.service.Agenda(ctx, q); err != nil {
 				return nil, err
 			}

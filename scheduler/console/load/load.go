@@ -11,11 +11,11 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/auth"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 	"github.com/carillon-sched/carillon/scheduler/console/look"
+	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/scheduler/forecast"
-	"github.com/carillon-sched/carillon/scheduler/service"
 )
 
 //go:embed load.html review.html calendar.html
@@ -37,23 +37,23 @@ const (
 )
 
 type room struct {
-	service *service.Service
+	service *control.Service
 	reports *look.Looks[*forecast.Report]
 	agendas *look.Looks[*counted]
 }
 
 // Rooms returns the calendar and the forecast.
-func Rooms(s *service.Service) []frame.Room {
+func Rooms(s *control.Service) []frame.Room {
 	r := room{s, &look.Looks[*forecast.Report]{}, &look.Looks[*counted]{}}
 	return []frame.Room{
-		{Name: "calendar", Path: calendarPath, Key: "c", Right: access.ReadAny, Routes: []frame.Route{
-			{Method: http.MethodGet, Path: calendarPath, Right: access.ReadAny, Do: r.calendar},
+		{Name: "calendar", Path: calendarPath, Key: "c", Right: auth.ReadAny, Routes: []frame.Route{
+			{Method: http.MethodGet, Path: calendarPath, Right: auth.ReadAny, Do: r.calendar},
 		}},
-		{Name: "load", Path: loadPath, Key: "f", Right: access.ReadAny, Assets: assets, Routes: []frame.Route{
-			{Method: http.MethodGet, Path: loadPath, Right: access.ReadAny, Do: r.show},
-			{Method: http.MethodPost, Path: loadPath + "/renew", Right: access.ReadAny, Do: r.renew},
-			{Method: http.MethodPost, Path: loadPath + "/review", Right: access.OperateAny, Do: r.review},
-			{Method: http.MethodPost, Path: loadPath + "/apply", Right: access.OperateAny, Do: r.apply},
+		{Name: "load", Path: loadPath, Key: "f", Right: auth.ReadAny, Assets: assets, Routes: []frame.Route{
+			{Method: http.MethodGet, Path: loadPath, Right: auth.ReadAny, Do: r.show},
+			{Method: http.MethodPost, Path: loadPath + "/renew", Right: auth.ReadAny, Do: r.renew},
+			{Method: http.MethodPost, Path: loadPath + "/review", Right: auth.OperateAny, Do: r.review},
+			{Method: http.MethodPost, Path: loadPath + "/apply", Right: auth.OperateAny, Do: r.apply},
 		}},
 	}
 }
@@ -145,7 +145,7 @@ func (r room) show(c *frame.Call) error {
 	if c.Part() {
 		return c.Show(&frame.Page{Status: status, Template: loadPage, Part: "report", Data: &s.Report})
 	}
-	if s.Collections, err = c.Collections(r.service, access.Read); err != nil {
+	if s.Collections, err = c.Collections(r.service, auth.Read); err != nil {
 		return err
 	}
 	if !slices.Contains(hoursOffered, q.Hours) {
@@ -177,7 +177,7 @@ func readAsked(c *frame.Call) (q asked, err error) {
 		*one.to = n
 	}
 	if q.Collection != "" {
-		err = access.Check(c.Context(), access.Read, q.Collection)
+		err = auth.Check(c.Context(), auth.Read, q.Collection)
 	}
 	return q, err
 }
@@ -202,7 +202,7 @@ func (r room) report(c *frame.Call, q asked) (p part, err error) {
 	}
 	key := strings.Join([]string{q.Collection, strconv.Itoa(q.Hours), strconv.Itoa(q.Proposals), whose}, " ")
 	one := r.reports.At(c, key, func(ctx context.Context, counted func(int)) (*forecast.Report, error) {
-		return r.service.Forecast(ctx, service.ForecastQuery{
+		return r.service.Forecast(ctx, control.ForecastQuery{
 			Collection: q.Collection, Hours: q.Hours, Proposals: q.Proposals, Sees: sees, Counted: counted,
 		})
 	})
@@ -218,7 +218,7 @@ func (r room) report(c *frame.Call, q asked) (p part, err error) {
 	for _, each := range one.Value.Proposals {
 		collection, _, _ := strings.Cut(each.Job, "/")
 		way := proposal{Proposal: each, Link: frame.JobPath(scheduler.KeyIn("", each.Job)), Value: each.Job + " " + string(each.Patch)}
-		way.Allowed = c.May(access.Operate, collection)
+		way.Allowed = c.May(auth.Operate, collection)
 		p.MayApply = p.MayApply || way.Allowed
 		if way.Text, err = patchText(each.Patch); err != nil {
 			return p, err
@@ -260,11 +260,11 @@ func settled[T any](c *frame.Call, one *look.Look[T]) (shown *look.Look[T], far 
 }
 
 // seen returns which collections the caller may see, nil for all, and a key that differs for callers with other rights.
-func seen(c *frame.Call, s *service.Service) (sees func(string) bool, whose string, err error) {
-	if sees = access.Sees(c.Context()); sees == nil {
+func seen(c *frame.Call, s *control.Service) (sees func(string) bool, whose string, err error) {
+	if sees = auth.Sees(c.Context()); sees == nil {
 		return nil, "all", nil
 	}
-	names, err := c.Collections(s, access.Read)
+	names, err := c.Collections(s, auth.Read)
 	if err != nil {
 		return nil, "", err
 	}

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler/console/consoletest"
+	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/scheduler/forecast"
-	"github.com/carillon-sched/carillon/scheduler/service"
 )
 
 // newWorld has a herd of each day at nine in two collections, and what runs all the time.
@@ -36,7 +36,7 @@ func action(target string) string {
 
 func foreseen(t *testing.T, w *consoletest.World) *forecast.Report {
 	t.Helper()
-	r, err := w.Service.Forecast(t.Context(), service.ForecastQuery{Hours: 24, Proposals: 100})
+	r, err := w.Service.Forecast(t.Context(), control.ForecastQuery{Hours: 24, Proposals: 100})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +117,7 @@ func TestProposals(t *testing.T) {
 	// Somebody changes the first meanwhile, and deletes the second.
 	first, _, _ := strings.Cut(tagged[0], " ")
 	second, _, _ := strings.Cut(tagged[1], " ")
-	if _, err := w.Service.Patch(t.Context(), service.Edit{Key: consoletest.Key(first), Body: []byte(`{"description": "mine"}`)}); err != nil {
+	if _, err := w.Service.Patch(t.Context(), control.Edit{Key: consoletest.Key(first), Body: []byte(`{"description": "mine"}`)}); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.Service.Delete(t.Context(), consoletest.Key(second), 0); err != nil {

@@ -7,11 +7,11 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
+	"github.com/carillon-sched/carillon/scheduler/auth"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 	"github.com/carillon-sched/carillon/scheduler/console/records"
-	"github.com/carillon-sched/carillon/scheduler/service"
-	"github.com/carillon-sched/carillon/scheduler/view"
+	"github.com/carillon-sched/carillon/scheduler/control"
 )
 
 // Limits of the history that a page reads: enough for all of a quiet day or week, and for the latest part of a busy
@@ -33,9 +33,9 @@ type ranHour struct {
 func (r room) ran(ctx context.Context, w *where, s *span) (hours []ranHour, back time.Time, err error) {
 	at := s.instants()
 	hours = make([]ranHour, len(at)-1)
-	q := service.HistoryQuery{Key: w.key(), Sees: access.Sees(ctx)}
+	q := control.HistoryQuery{Key: w.key(), Sees: auth.Sees(ctx)}
 	q.Since, q.Until = s.begin(), s.end().Add(-1)
-	page, late := view.Page{}, time.Now().Add(pastWait)
+	page, late := v1.Page{}, time.Now().Add(pastWait)
 	oldest := w.now
 	for n := 0; ; n++ {
 		found, next, err := r.service.History(ctx, q, page)

@@ -8,11 +8,11 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/auth"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 	"github.com/carillon-sched/carillon/scheduler/console/look"
+	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/scheduler/pulse"
-	"github.com/carillon-sched/carillon/scheduler/service"
 )
 
 //go:embed *.html
@@ -35,7 +35,7 @@ type Source interface {
 }
 
 type room struct {
-	service *service.Service
+	service *control.Service
 	source  Source // nil: none
 	due     *look.Looks[due]
 }
@@ -47,11 +47,11 @@ const (
 )
 
 // Room returns the page.
-func Room(s *service.Service, source Source) frame.Room {
+func Room(s *control.Service, source Source) frame.Room {
 	r := room{s, source, &look.Looks[due]{Age: dueKept, Kept: dueLate}}
-	return frame.Room{Name: "overview", Path: path, Key: "o", Right: access.ReadAny, Assets: assets, Routes: []frame.Route{
-		{Method: http.MethodGet, Path: path + "{$}", Right: access.ReadAny, Do: r.show},
-		{Method: http.MethodGet, Path: eventsPath, Right: access.ReadAny, Do: r.events, Live: true},
+	return frame.Room{Name: "overview", Path: path, Key: "o", Right: auth.ReadAny, Assets: assets, Routes: []frame.Route{
+		{Method: http.MethodGet, Path: path + "{$}", Right: auth.ReadAny, Do: r.show},
+		{Method: http.MethodGet, Path: eventsPath, Right: auth.ReadAny, Do: r.events, Live: true},
 	}}
 }
 
@@ -127,7 +127,7 @@ func (r room) events(c *frame.Call) error {
 
 // due is the number of due jobs, for callers with access to all collections.
 type due struct {
-	service.Due
+	control.Due
 
 	known bool
 }

@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/auth"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
+	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/scheduler/pulse"
-	"github.com/carillon-sched/carillon/scheduler/service"
 )
 
 // shown is the content of the page at one time.
@@ -21,7 +21,7 @@ type shown struct {
 	Day    bool   // the charts show a day instead of an hour
 	Zone   *time.Location
 
-	Due      service.Due
+	Due      control.Due
 	DueKnown bool
 	dueAt    time.Time
 
@@ -52,7 +52,7 @@ func (r room) look(c *frame.Call, before *shown) (*shown, error) {
 	if s.Board, err = r.source.Board(c.Context()); err != nil {
 		s.Trouble = err.Error()
 	}
-	sees := access.Sees(c.Context())
+	sees := auth.Sees(c.Context())
 	s.Running = slices.DeleteFunc(slices.Clone(s.Board.Running), func(a pulse.Running) bool {
 		collection, _, _ := strings.Cut(a.Job, "/")
 		return !sees(collection)
@@ -71,7 +71,7 @@ func (r room) look(c *frame.Call, before *shown) (*shown, error) {
 
 // blank returns an empty page.
 func (room) blank(c *frame.Call) *shown {
-	s := &shown{All: c.May(access.Read, ""), Day: c.Query("range") == "day", Zone: c.Zone(), Events: eventsPath + "?follow=1"}
+	s := &shown{All: c.May(auth.Read, ""), Day: c.Query("range") == "day", Zone: c.Zone(), Events: eventsPath + "?follow=1"}
 	if s.Day {
 		s.Events += "&range=day"
 	}
@@ -105,7 +105,7 @@ func (r room) countDue(c *frame.Call, s, before *shown) (err error) {
 		return nil
 	}
 	s.dueAt = time.Now()
-	s.Due, s.DueKnown, err = r.service.Due(c.Context(), access.Sees(c.Context()), lengths...)
+	s.Due, s.DueKnown, err = r.service.Due(c.Context(), auth.Sees(c.Context()), lengths...)
 	return err
 }
 

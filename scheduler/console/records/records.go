@@ -11,11 +11,11 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
+	"github.com/carillon-sched/carillon/scheduler/auth"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 	"github.com/carillon-sched/carillon/scheduler/console/words"
-	"github.com/carillon-sched/carillon/scheduler/service"
-	"github.com/carillon-sched/carillon/scheduler/view"
+	"github.com/carillon-sched/carillon/scheduler/control"
 )
 
 // Before is the parameter with the sequence that the records of a page precede.
@@ -82,10 +82,10 @@ func (f *Filter) Has(outcome scheduler.Outcome) bool {
 func (f *Filter) Bounded() bool { return f.Until != "" }
 
 // Query returns the query of the filter, limited to the collections of the caller.
-func (f *Filter) Query(ctx context.Context, now time.Time) (q service.HistoryQuery, err error) {
-	q.Key, q.Sees = scheduler.KeyIn(f.Collection, f.Job), access.Sees(ctx)
+func (f *Filter) Query(ctx context.Context, now time.Time) (q control.HistoryQuery, err error) {
+	q.Key, q.Sees = scheduler.KeyIn(f.Collection, f.Job), auth.Sees(ctx)
 	if q.Key.Collection != "" {
-		if err := access.Check(ctx, access.Read, q.Key.Collection); err != nil {
+		if err := auth.Check(ctx, auth.Read, q.Key.Collection); err != nil {
 			return q, err
 		}
 	}
@@ -122,6 +122,6 @@ func (f *Filter) Query(ctx context.Context, now time.Time) (q service.HistoryQue
 	if f.Text != "" {
 		terms = append(terms, f.Text)
 	}
-	q.RecordFilter, err = view.HistoryFilter(strings.Join(terms, " and "), now)
+	q.RecordFilter, err = v1.HistoryFilter(strings.Join(terms, " and "), now)
 	return q, err
 }

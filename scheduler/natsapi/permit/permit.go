@@ -17,18 +17,18 @@ import (
 	"strings"
 
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/api"
+	"github.com/carillon-sched/carillon/scheduler/auth"
 )
 
-// Role is the role of a NATS user: a role of package access, or one of those below.
+// Role is the role of a NATS user: a role of package auth, or one of those below.
 type Role string
 
 // The roles.
 const (
-	Reader    = Role(access.Reader)
-	Operator  = Role(access.Operator)
-	Admin     = Role(access.Admin)
+	Reader    = Role(auth.Reader)
+	Operator  = Role(auth.Operator)
+	Admin     = Role(auth.Admin)
 	Publisher = Role("publisher") // publishes specs of jobs and receives their results
 	Scheduler = Role("scheduler") // the scheduler's own processes
 )
@@ -54,20 +54,20 @@ type Permissions struct {
 // subject is a subject below the prefix. {c} stands for a collection.
 type subject struct {
 	name   string
-	least  access.Role // the least role with permission
-	global bool        // belongs to no collection, or covers all: requires the role on all collections
-	spec   bool        // also allowed for publishers
+	least  auth.Role // the least role with permission
+	global bool      // belongs to no collection, or covers all: requires the role on all collections
+	spec   bool      // also allowed for publishers
 }
 
 // published are the subjects that users publish to: all operations, and the request to end a live tail, whose id only
 // its owner knows.
-var published = append(ofOperations(), subject{name: "api.unfollow.*", least: access.Reader})
+var published = append(ofOperations(), subject{name: "api.unfollow.*", least: auth.Reader})
 
 // leastOf maps rights to the least role that has them.
-var leastOf = map[access.Right]access.Role{
-	access.Known: access.Reader, access.Read: access.Reader, access.ReadAny: access.Reader,
-	access.Operate: access.Operator, access.OperateAny: access.Operator,
-	access.Administer: access.Admin,
+var leastOf = map[auth.Right]auth.Role{
+	auth.Known: auth.Reader, auth.Read: auth.Reader, auth.ReadAny: auth.Reader,
+	auth.Operate: auth.Operator, auth.OperateAny: auth.Operator,
+	auth.Administer: auth.Admin,
 }
 
 // ofOperations returns the subjects of the operations and of their published specs.
@@ -76,7 +76,7 @@ func ofOperations() []subject {
 	names := strings.NewReplacer("{j}", "*", "{id}", "*", "{name}", "*")
 	for _, e := range api.Endpoints() {
 		name, least := names.Replace(e.Subject), leastOf[e.Right]
-		global := !strings.Contains(name, "{c}") && e.Right != access.Known
+		global := !strings.Contains(name, "{c}") && e.Right != auth.Known
 		all = append(all, subject{name: "api." + name, least: least, global: global})
 		if e.Published {
 			all = append(all, subject{name: "spec." + name, least: least, spec: true})
@@ -87,13 +87,13 @@ func ofOperations() []subject {
 
 // subscribed are the subjects that users subscribe to.
 var subscribed = []subject{
-	{name: "history.{c}.>", least: access.Reader},
-	{name: "spec-result.*.{c}.>", least: access.Reader, spec: true},
-	{name: "history.>", least: access.Reader, global: true},
-	{name: "spec-result.>", least: access.Reader, global: true, spec: true},
-	{name: "audit.job.{c}.>", least: access.Admin},
-	{name: "audit.collection.{c}", least: access.Admin},
-	{name: "audit.>", least: access.Admin, global: true},
+	{name: "history.{c}.>", least: auth.Reader},
+	{name: "spec-result.*.{c}.>", least: auth.Reader, spec: true},
+	{name: "history.>", least: auth.Reader, global: true},
+	{name: "spec-result.>", least: auth.Reader, global: true, spec: true},
+	{name: "audit.job.{c}.>", least: auth.Admin},
+	{name: "audit.collection.{c}", least: auth.Admin},
+	{name: "audit.>", least: auth.Admin, global: true},
 }
 
 // services are the subjects of service discovery: nats micro ls, info and stats.
@@ -102,7 +102,7 @@ var services = []string{"$SRV.PING", "$SRV.*.carillon", "$SRV.*.carillon.*"}
 // Least returns the least role that may publish to a subject below the prefix, with {c} for the collection and * for
 // the rest. global: it must have the role on all collections. Least returns "" for a subject that users do not publish
 // to.
-func Least(name string) (least access.Role, global bool) {
+func Least(name string) (least auth.Role, global bool) {
 	for _, s := range published {
 		if s.name == name {
 			return s.least, s.global
@@ -150,10 +150,10 @@ func (cfg *Config) inbox() string {
 
 // subjects returns the subjects of a table that the user may use.
 func (cfg *Config) subjects(table []subject) []string {
-	role := slices.Index(access.Roles(), access.Role(cfg.Role))
+	role := slices.Index(auth.Roles(), auth.Role(cfg.Role))
 	var names []string
 	for _, s := range table {
-		least := slices.Index(access.Roles(), s.least)
+		least := slices.Index(auth.Roles(), s.least)
 		has := least >= 0 && role >= least // without a least role, no user has permission
 		if cfg.Role == Publisher {
 			has = s.spec

@@ -18,13 +18,13 @@ import (
 
 	"github.com/carillon-sched/carillon/actions"
 	"github.com/carillon-sched/carillon/actions/web"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
+	"github.com/carillon-sched/carillon/scheduler/audit"
+	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/scheduler/natsapi"
 	"github.com/carillon-sched/carillon/scheduler/natsapi/permit"
 	"github.com/carillon-sched/carillon/scheduler/secrets"
 	"github.com/carillon-sched/carillon/scheduler/secrets/seal"
-	"github.com/carillon-sched/carillon/scheduler/service"
-	"github.com/carillon-sched/carillon/scheduler/trail"
-	"github.com/carillon-sched/carillon/scheduler/view"
 	"github.com/carillon-sched/carillon/store"
 )
 
@@ -50,7 +50,7 @@ var exampleUsers = map[string]permit.Config{
 type world struct {
 	t       *testing.T
 	server  *server.Server
-	service *service.Service
+	service *control.Service
 
 	mu         sync.Mutex
 	violations map[*nats.Conn]string // what the server has denied each user so far, a line each
@@ -114,7 +114,7 @@ func newWorld(t *testing.T, apart bool) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.service = service.New(service.Config{
+	w.service = control.New(control.Config{
 		Store: st, Actions: actions.New(web.New(web.Config{})),
 		Secrets: secrets.NewVault(secrets.Config{Store: st.Secrets(), Keys: seal.NewKeyring(k)}),
 	})
@@ -460,9 +460,9 @@ func TestTailsReachUsers(t *testing.T) {
 }
 
 // last is the last change in the audit log.
-func (w *world) last() *trail.Entry {
+func (w *world) last() *audit.Entry {
 	w.t.Helper()
-	entries, _, err := w.service.Trail(w.t.Context(), service.TrailQuery{}, view.Page{Top: 1})
+	entries, _, err := w.service.Trail(w.t.Context(), control.TrailQuery{}, v1.Page{Top: 1})
 	if err != nil || len(entries) == 0 {
 		w.t.Fatalf("the audit log has %d: %v", len(entries), err)
 	}

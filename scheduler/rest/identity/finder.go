@@ -15,9 +15,9 @@ import (
 	"sync/atomic"
 
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/auth"
+	"github.com/carillon-sched/carillon/scheduler/auth/tokens"
 	"github.com/carillon-sched/carillon/scheduler/throttle"
-	"github.com/carillon-sched/carillon/scheduler/tokens"
 )
 
 // Demand states when credentials are required.
@@ -51,7 +51,7 @@ type Config struct {
 	Issuer Issuer
 
 	// Certificates map the names in client certificates to roles: cn, ou, o, dns, email, uri. Default: none.
-	Certificates []access.Rule
+	Certificates []auth.Rule
 
 	// Trusted verifies the certificate of a connection again, because it may have expired since, or its authority may
 	// no longer be trusted. Required with Certificates.
@@ -60,8 +60,8 @@ type Config struct {
 
 // Issuer verifies the tokens of an issuer.
 type Issuer interface {
-	// Verify returns the owner of a token. The error is an [*access.Unknown] for an invalid one.
-	Verify(ctx context.Context, token string) (*access.Principal, error)
+	// Verify returns the owner of a token. The error is an [*auth.Unknown] for an invalid one.
+	Verify(ctx context.Context, token string) (*auth.Principal, error)
 }
 
 // Finder authenticates callers. It is safe for concurrent use.
@@ -102,9 +102,9 @@ func (c *Config) open(ctx context.Context) (bool, error) {
 }
 
 // Find returns the sender of a request. A job always needs a token, even on an open server: otherwise its author would
-// have full access. The error is an [*access.Unknown] for an unknown sender, a [*throttle.Exceeded], or an error of the
+// have full access. The error is an [*auth.Unknown] for an unknown sender, a [*throttle.Exceeded], or an error of the
 // store or issuer.
-func (f *Finder) Find(r *http.Request) (*access.Principal, error) {
+func (f *Finder) Find(r *http.Request) (*auth.Principal, error) {
 	cfg, address := f.cfg.Load(), addressOf(r)
 	open, err := cfg.open(r.Context())
 	if errors.Is(err, scheduler.ErrUnavailable) {
@@ -114,11 +114,11 @@ func (f *Finder) Find(r *http.Request) (*access.Principal, error) {
 		return nil, fmt.Errorf("the tokens cannot be read: %w", err)
 	}
 	if open && r.Header[scheduler.JobHeader] == nil {
-		via := access.ViaOpen
+		via := auth.ViaOpen
 		if cfg.Local {
-			via = access.ViaLoopback
+			via = auth.ViaLoopback
 		}
-		return access.Anybody(via, address), nil
+		return auth.Anybody(via, address), nil
 	}
 	p, err := f.find(cfg, r, address)
 	if err != nil {
@@ -128,18 +128,18 @@ func (f *Finder) Find(r *http.Request) (*access.Principal, error) {
 	return p, nil
 }
 
-func (f *Finder) find(c *Config, r *http.Request, address string) (*access.Principal, error) {
+func (f *Finder) find(c *Config, r *http.Request, address string) (*auth.Principal, error) {
 	given := r.Header.Values("Authorization")
 	switch {
 	case len(given) > 1:
-		return nil, &access.Unknown{Reason: "there are several Authorization headers"}
+		return nil, &auth.Unknown{Reason: "there are several Authorization headers"}
 	case len(given) == 0:
 		return c.certified(r)
 	}
 	scheme, token, _ := strings.Cut(given[0], " ")
 	token = strings.TrimSpace(token)
 	if !strings.EqualFold(scheme, "Bearer") || token == "" {
-		return nil, &access.Unknown{Reason: "what Authorization has is no Bearer token"}
+		return nil, &auth.Unknown{Reason: "what Authorization has is no Bearer token"}
 	}
 	if c.Tokens != nil && c.Tokens.Familiar(token) {
 		return c.byToken(r.Context(), token)
@@ -150,7 +150,7 @@ func (f *Finder) find(c *Config, r *http.Request, address string) (*access.Princ
 // guessed performs an expensive check, unless the address has failed too often; success is free. Failures of issuer
 // tokens are counted per issuer and key, too, so that an issuer whose new key fails does not lock out other users at
 // the address.
-func (f *Finder) guessed(ctx context.Context, c *Config, address, token string) (p *access.Principal, err error) {
+func (f *Finder) guessed(ctx context.Context, c *Config, address, token string) (p *auth.Principal, err error) {
 	network := throttle.Network(address) + signer(token)
 	if wait, ok := f.guesses.Peek(network); !ok {
 		return nil, &throttle.Exceeded{After: wait, Message: "too many tokens came from here that are not taken; wait a while"}
@@ -161,9 +161,9 @@ func (f *Finder) guessed(ctx context.Context, c *Config, address, token string) 
 	case c.Issuer != nil:
 		p, err = c.Issuer.Verify(ctx, token)
 	default:
-		err = &access.Unknown{Reason: "this is not a token of this scheduler: those begin with " + tokens.Prefix}
+		err = &auth.Unknown{Reason: "this is not a token of this scheduler: those begin with " + tokens.Prefix}
 	}
-	if _, unknown := errors.AsType[*access.Unknown](err); unknown {
+	if _, unknown := errors.AsType[*auth.Unknown](err); unknown {
 		f.guesses.Allow(network)
 	}
 	return p, err
@@ -192,7 +192,7 @@ func signer(token string) string {
 
 const jwtParts = 3
 
-func (c *Config) byToken(ctx context.Context, token string) (*access.Principal, error) {
+func (c *Config) byToken(ctx context.Context, token string) (*auth.Principal, error) {
 	t, err := c.Tokens.Verify(ctx, token)
 	if err != nil {
 		return nil, err
@@ -201,13 +201,13 @@ func (c *Config) byToken(ctx context.Context, token string) (*access.Principal, 
 }
 
 // certified returns the owner of the client certificate.
-func (c *Config) certified(r *http.Request) (*access.Principal, error) {
+func (c *Config) certified(r *http.Request) (*auth.Principal, error) {
 	if len(c.Certificates) == 0 || r.TLS == nil || len(r.TLS.PeerCertificates) == 0 {
-		return nil, &access.Unknown{}
+		return nil, &auth.Unknown{}
 	}
 	chain := r.TLS.PeerCertificates
 	if err := c.Trusted(chain); err != nil {
-		return nil, &access.Unknown{Reason: "the client certificate is not trusted any more: " + err.Error()}
+		return nil, &auth.Unknown{Reason: "the client certificate is not trusted any more: " + err.Error()}
 	}
 	leaf := chain[0]
 	sum := sha256.Sum256(leaf.Raw)
@@ -217,9 +217,9 @@ func (c *Config) certified(r *http.Request) (*access.Principal, error) {
 			name = said[0]
 		}
 	}
-	return &access.Principal{
-		Name: name, ID: hex.EncodeToString(sum[:]), Via: access.ViaCertificate,
-		Grants: access.Grants(c.Certificates, func(kind string) []string { return said(leaf, kind) }),
+	return &auth.Principal{
+		Name: name, ID: hex.EncodeToString(sum[:]), Via: auth.ViaCertificate,
+		Grants: auth.Grants(c.Certificates, func(kind string) []string { return said(leaf, kind) }),
 	}, nil
 }
 

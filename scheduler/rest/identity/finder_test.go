@@ -16,10 +16,10 @@ import (
 	"time"
 
 	"github.com/carillon-sched/carillon/scheduler"
-	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/auth"
+	"github.com/carillon-sched/carillon/scheduler/auth/tokens"
 	"github.com/carillon-sched/carillon/scheduler/rest/identity"
 	"github.com/carillon-sched/carillon/scheduler/throttle"
-	"github.com/carillon-sched/carillon/scheduler/tokens"
 )
 
 // bucket holds tokens in memory. It has no watch.
@@ -66,11 +66,11 @@ func (*bucket) Watch(context.Context, func(), func(string, uint64, []byte)) erro
 // anIssuer takes one token.
 type anIssuer struct{}
 
-func (anIssuer) Verify(_ context.Context, token string) (*access.Principal, error) {
+func (anIssuer) Verify(_ context.Context, token string) (*auth.Principal, error) {
 	if token != "ey.good.one" {
-		return nil, &access.Unknown{Reason: "the issuer's is another one"}
+		return nil, &auth.Unknown{Reason: "the issuer's is another one"}
 	}
-	return &access.Principal{Name: "alice", Via: access.ViaOIDC}, nil
+	return &auth.Principal{Name: "alice", Via: auth.ViaOIDC}, nil
 }
 
 // request is one from an address, with headers "Name: value".
@@ -183,7 +183,7 @@ func TestGuessesAreBounded(t *testing.T) {
 		_, err = f.Find(request("192.0.2.66", "Authorization: Bearer "+guess))
 		if _, ok := errors.AsType[*throttle.Exceeded](err); ok {
 			refused++
-		} else if _, ok := errors.AsType[*access.Unknown](err); !ok {
+		} else if _, ok := errors.AsType[*auth.Unknown](err); !ok {
 			t.Fatal(err)
 		}
 	}
@@ -198,11 +198,11 @@ func TestGuessesAreBounded(t *testing.T) {
 // keyIssuer is an issuer one of whose keys fails.
 type keyIssuer struct{}
 
-func (keyIssuer) Verify(_ context.Context, token string) (*access.Principal, error) {
+func (keyIssuer) Verify(_ context.Context, token string) (*auth.Principal, error) {
 	if !strings.HasPrefix(token, jwt("good", "")) {
-		return nil, &access.Unknown{Reason: "the key is not known"}
+		return nil, &auth.Unknown{Reason: "the key is not known"}
 	}
-	return &access.Principal{Name: "alice"}, nil
+	return &auth.Principal{Name: "alice"}, nil
 }
 
 // jwt is a token of an issuer that names its key.
@@ -242,9 +242,9 @@ func TestFailingKeyLocksOutNobodyElse(t *testing.T) {
 
 // TestCertificates gives to names in client certificates what the rules say.
 func TestCertificates(t *testing.T) {
-	var rules []access.Rule
+	var rules []auth.Rule
 	for _, text := range []string{"cn:ci=operator@partners", "dns:ops.example=admin", "uri:spiffe://x/y=reader@x", "ou:dev=reader", "email:a@b=reader@mail", "o:Corp=reader@corp"} {
-		r, err := access.ParseRule(text)
+		r, err := auth.ParseRule(text)
 		if err != nil {
 			t.Fatal(err)
 		}

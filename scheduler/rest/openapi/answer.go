@@ -5,8 +5,8 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/api"
+	"github.com/carillon-sched/carillon/scheduler/auth"
 )
 
 // Media types.
@@ -124,7 +124,7 @@ func (r *Route) faults() []int {
 	if r.Conditional || r.Tagged && !r.Changes() {
 		all = append(all, http.StatusPreconditionFailed)
 	}
-	if r.Right != access.Open {
+	if r.Right != auth.Open {
 		all = append(all, http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests,
 			http.StatusInternalServerError, http.StatusServiceUnavailable)
 	}

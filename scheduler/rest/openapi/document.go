@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/auth"
 )
 
 // Document is an OpenAPI document; it has the used fields only (OpenAPI Specification 3.1.1, section 4.8).
@@ -52,7 +52,7 @@ type Described struct {
 	Summary     string                `json:"summary"`
 	Description string                `json:"description,omitempty"`
 	Tags        []string              `json:"tags"`
-	Right       string                `json:"x-carillon-right"` // required right (package access)
+	Right       string                `json:"x-carillon-right"` // required right (package auth)
 	Security    []map[string][]string `json:"security,omitempty"`
 	Parameters  []Parameter           `json:"parameters,omitempty"`
 	Body        *Body                 `json:"requestBody,omitempty"`
@@ -140,7 +140,7 @@ func (r *Route) described() *Described {
 		ID: r.name(), Summary: r.Summary, Description: strings.TrimSpace(r.Text + " " + needs[r.Right]), Tags: []string{r.tag()},
 		Right: string(r.Right), Parameters: r.parameters(), Body: r.body(), Responses: map[string]*Response{},
 	}
-	if r.Right == access.Open {
+	if r.Right == auth.Open {
 		t.Security = []map[string][]string{{}}
 	}
 	for status, schema := range r.answers() {

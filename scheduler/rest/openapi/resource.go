@@ -5,26 +5,26 @@ import (
 	"reflect"
 
 	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
+	"github.com/carillon-sched/carillon/scheduler/audit"
 	"github.com/carillon-sched/carillon/scheduler/awx"
+	"github.com/carillon-sched/carillon/scheduler/explain"
 	"github.com/carillon-sched/carillon/scheduler/forecast"
 	"github.com/carillon-sched/carillon/scheduler/spec"
-	"github.com/carillon-sched/carillon/scheduler/trail"
-	"github.com/carillon-sched/carillon/scheduler/view"
-	"github.com/carillon-sched/carillon/scheduler/why"
 )
 
 // named are types whose Go name is too short for the document.
 var named = map[reflect.Type]string{
-	reflect.TypeFor[view.Document]():        "ErrorBody",
-	reflect.TypeFor[view.Finding]():         "AuditFinding",
-	reflect.TypeFor[view.AuditReport]():     "DoctorReport",
-	reflect.TypeFor[view.Status]():          "JobStatus",
-	reflect.TypeFor[why.Answer]():           "Why",
-	reflect.TypeFor[why.Time]():             "ClockTime",
-	reflect.TypeFor[why.Gap]():              "AccountGap",
+	reflect.TypeFor[v1.Document]():          "ErrorBody",
+	reflect.TypeFor[v1.Finding]():           "AuditFinding",
+	reflect.TypeFor[v1.AuditReport]():       "DoctorReport",
+	reflect.TypeFor[v1.Status]():            "JobStatus",
+	reflect.TypeFor[explain.Answer]():       "Why",
+	reflect.TypeFor[explain.Time]():         "ClockTime",
+	reflect.TypeFor[explain.Gap]():          "AccountGap",
 	reflect.TypeFor[scheduler.RecordForm](): "Record",
-	reflect.TypeFor[trail.Entry]():          "AuditRecord",
-	reflect.TypeFor[trail.By]():             "AuditBy",
+	reflect.TypeFor[audit.Entry]():          "AuditRecord",
+	reflect.TypeFor[audit.By]():             "AuditBy",
 	reflect.TypeFor[forecast.Report]():      "Forecast",
 	reflect.TypeFor[forecast.Target]():      "ForecastTarget",
 	reflect.TypeFor[forecast.Peak]():        "ForecastPeak",
@@ -37,14 +37,14 @@ var named = map[reflect.Type]string{
 
 // answered are the types of answers.
 var answered = []reflect.Type{
-	reflect.TypeFor[view.Document](), reflect.TypeFor[view.Status](), reflect.TypeFor[view.DryRun](), reflect.TypeFor[spec.Warning](),
-	reflect.TypeFor[view.AuditReport](), reflect.TypeFor[view.SharedSecret](), reflect.TypeFor[view.Rotation](),
-	reflect.TypeFor[view.Token](), reflect.TypeFor[view.NewToken](), reflect.TypeFor[view.TokenRequest](),
-	reflect.TypeFor[view.Resubmitted](), reflect.TypeFor[view.Cancellation](), reflect.TypeFor[view.Trial](),
-	reflect.TypeFor[view.Operation](),
-	reflect.TypeFor[view.Previewed](), reflect.TypeFor[view.AWXPreviewed](),
-	reflect.TypeFor[view.RecordProperties](), reflect.TypeFor[view.Gap](), reflect.TypeFor[view.End](), reflect.TypeFor[why.Answer](),
-	reflect.TypeFor[why.Account](), reflect.TypeFor[trail.Entry](), reflect.TypeFor[forecast.Report](), reflect.TypeFor[awx.List](),
+	reflect.TypeFor[v1.Document](), reflect.TypeFor[v1.Status](), reflect.TypeFor[v1.DryRun](), reflect.TypeFor[spec.Warning](),
+	reflect.TypeFor[v1.AuditReport](), reflect.TypeFor[v1.SharedSecret](), reflect.TypeFor[v1.Rotation](),
+	reflect.TypeFor[v1.Token](), reflect.TypeFor[v1.NewToken](), reflect.TypeFor[v1.TokenRequest](),
+	reflect.TypeFor[v1.Resubmitted](), reflect.TypeFor[v1.Cancellation](), reflect.TypeFor[v1.Trial](),
+	reflect.TypeFor[v1.Operation](),
+	reflect.TypeFor[v1.Previewed](), reflect.TypeFor[v1.AWXPreviewed](),
+	reflect.TypeFor[v1.RecordProperties](), reflect.TypeFor[v1.Gap](), reflect.TypeFor[v1.End](), reflect.TypeFor[explain.Answer](),
+	reflect.TypeFor[explain.Account](), reflect.TypeFor[audit.Entry](), reflect.TypeFor[forecast.Report](), reflect.TypeFor[awx.List](),
 }
 
 // schemas returns the components for schemas. own are answer types that only package rest knows.
@@ -65,7 +65,7 @@ func schemas(own []reflect.Type) map[string]Schema {
 		"state": {"type": "string", "enum": r.sources["scheduler.State"].Values}, "status": reference("JobStatus"),
 	}, "state", "status")
 	all["ShownJob"] = resource("Job", reference("ShownJobProperties"), map[string]Schema{
-		"result": with(OneOf(view.Created, view.Updated, view.Unchanged),
+		"result": with(OneOf(v1.Created, v1.Updated, v1.Unchanged),
 			"description", "of an edit: its effect. Enable, disable and pause answer it, too"),
 		"warnings": {"type": "array", "items": reference("Warning"), "description": "likewise: what its writer might not expect"},
 		"dryRun":   with(reference("DryRun"), "description", "of a dry run: what would be"),
@@ -75,7 +75,7 @@ func schemas(own []reflect.Type) map[string]Schema {
 	}, "state")
 	all["ShownCollection"] = resource("Collection", reference("ShownCollectionProperties"), map[string]Schema{
 		"location": Text, "tags": {"type": "object", "additionalProperties": Text},
-		"result": with(OneOf(view.Created, view.Updated, view.Unchanged), "description", "of a put: what became of it"),
+		"result": with(OneOf(v1.Created, v1.Updated, v1.Unchanged), "description", "of a put: what became of it"),
 		"dryRun": with(object(map[string]Schema{"changes": {"type": "array", "items": reference("Change")}}, "changes"),
 			"description", "of a dry run: what would be different"),
 	})
@@ -126,7 +126,7 @@ var requests = map[string]Schema{
 		"until": with(Text, "description", "an instant, or, on the job's clock, 2h, 9:00, tomorrow 9:00 and the like"),
 	}, "until"),
 	"OperationRequest": object(map[string]Schema{
-		"verb":          OneOf(view.OperationVerbs...),
+		"verb":          OneOf(v1.OperationVerbs...),
 		"jobs":          {"type": "array", "items": Text, "description": "names, as collection/job; or the jobs of a search:"},
 		"collection":    with(Text, "description", "only its jobs"),
 		"$filter":       with(Text, "description", "as in a list of jobs, like the following"),

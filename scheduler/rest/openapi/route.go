@@ -3,8 +3,8 @@ package openapi
 import (
 	"strings"
 
-	"github.com/carillon-sched/carillon/scheduler/access"
 	"github.com/carillon-sched/carillon/scheduler/api"
+	"github.com/carillon-sched/carillon/scheduler/auth"
 	"github.com/carillon-sched/carillon/scheduler/awx"
 )
 
@@ -26,14 +26,14 @@ func (r *Route) name() string {
 }
 
 // needs describe rights.
-var needs = map[access.Right]string{
-	access.Open:       "Open to anybody.",
-	access.Known:      "Needs a role on any collection.",
-	access.Read:       "Needs the role reader on the collection.",
-	access.Operate:    "Needs the role operator on the collection.",
-	access.Administer: "Needs the role admin: on the collection or, where there is none in the path, on all.",
-	access.ReadAny:    "Needs the role reader on any collection; the answer has what the caller may see.",
-	access.OperateAny: "Needs the role operator on the collection that is found.",
+var needs = map[auth.Right]string{
+	auth.Open:       "Open to anybody.",
+	auth.Known:      "Needs a role on any collection.",
+	auth.Read:       "Needs the role reader on the collection.",
+	auth.Operate:    "Needs the role operator on the collection.",
+	auth.Administer: "Needs the role admin: on the collection or, where there is none in the path, on all.",
+	auth.ReadAny:    "Needs the role reader on any collection; the answer has what the caller may see.",
+	auth.OperateAny: "Needs the role operator on the collection that is found.",
 }
 
 // Parameter is a parameter of the query, the path or the headers.

@@ -29,8 +29,8 @@ var served = []string{"rest.processStatus", "rest.armResource", "rest.armResourc
 func TestSources(t *testing.T) {
 	all := map[string]source{}
 	for _, dir := range []string{
-		"..", "../..", "../../access", "../../awx", "../../document", "../../forecast", "../../spec", "../../trail", "../../view",
-		"../../why",
+		"..", "../..", "../../api/v1", "../../audit", "../../auth", "../../awx", "../../document", "../../forecast", "../../spec",
+		"../../explain",
 	} {
 		read(t, dir, all)
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 
-	"github.com/carillon-sched/carillon/integration/freeport"
+	"github.com/carillon-sched/carillon/integration/testkit/freeport"
 )
 
 // patience is the maximum start time of a server on a busy machine.

@@ -17,7 +17,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/carillon-sched/carillon/integration/internal/mutate"
+	"github.com/carillon-sched/carillon/integration/testkit/mutate"
 )
 
 // A Report counts the responses.

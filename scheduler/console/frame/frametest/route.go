@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/carillon-sched/carillon/scheduler/access"
+	"github.com/carillon-sched/carillon/scheduler/auth"
 	"github.com/carillon-sched/carillon/scheduler/console/frame"
 )
 
@@ -16,8 +16,8 @@ import (
 // scheduler, or check another right after reading the form.
 func Routes(tb testing.TB, rooms []frame.Room, asking ...string) {
 	tb.Helper()
-	elsewhere := []access.Right{access.Open, access.Known, access.ReadAny, access.OperateAny}
-	changing := []access.Right{access.Operate, access.OperateAny, access.Administer}
+	elsewhere := []auth.Right{auth.Open, auth.Known, auth.ReadAny, auth.OperateAny}
+	changing := []auth.Right{auth.Operate, auth.OperateAny, auth.Administer}
 	forms := []string{"delete", "edit", "new", "send", "resubmit", "purge", "put", "clear"}
 	seen := 0
 	for _, room := range rooms {

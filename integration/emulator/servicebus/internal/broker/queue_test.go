@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/carillon-sched/carillon/integration/bubble"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
+	"github.com/carillon-sched/carillon/integration/testkit/bubble"
 )
 
 func queue(t *testing.T, options broker.Options, f func(t *testing.T, b *broker.Broker)) {

@@ -1,9 +1,0 @@
-// Package sdk holds the conformance suites of the emulators. They use the
-// official SDKs as any program does, and nothing of the emulators but how they
-// are started.
-//
-//	go test ./integration/sdk                            # the SDKs for Go
-//	go test -run '^$' -bench . ./integration/sdk         # how fast they are
-//	cd integration/sdk/azurite && npm ci && npm test     # the suite of storage queues against Azurite
-//	go run ./integration/sdk/run                         # foreign clients, the SDKs for JavaScript, and older versions
-package sdk

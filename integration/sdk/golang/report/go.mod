@@ -1,3 +1,0 @@
-module github.com/carillon-sched/carillon/integration/sdk/golang/report
-
-go 1.26.0

@@ -1,0 +1,108 @@
+package console
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/carillon-sched/carillon/integration/suite/console/tab"
+)
+
+// quiet is a job that runs in a far year.
+func quiet(state string) map[string]any {
+	return map[string]any{
+		"startTime": "2090-01-01T00:00:00Z", "state": state,
+		"action": map[string]any{"type": "http", "request": map[string]any{"method": "GET", "uri": "http://api.example.com/"}},
+	}
+}
+
+// shownJobs are the names in the table, in their order.
+const shownJobs = "[...document.querySelectorAll('tr[data-job]')].map((r) => r.dataset.job).join(' ')"
+
+// TestFindWhileTyping finds jobs as somebody types, by keys alone, and the address says what is shown.
+func TestFindWhileTyping(t *testing.T) {
+	s := own(t)
+	for _, name := range []string{"apple", "banana", "cherry"} {
+		must(t, s.Put(t.Context(), "default", name, quiet("enabled")))
+	}
+	page := open(t, s.HTTP, tab.Look{})
+	must(t, page.Go("/console/jobs"), page.Await(shownJobs+" === 'default/apple default/banana default/cherry'"))
+	must(t, page.Press("/"), page.Await("document.activeElement.id === 'q'"))
+	must(t, page.Press("NAN"), page.Await("document.querySelector('#q').value === 'NAN'")) // and no slash
+	must(t, page.Await(shownJobs+" === 'default/banana'"), page.Await("location.search === '?q=NAN'"))
+	must(t, page.Go("/console/jobs?q=NAN"), page.Await(shownJobs+" === 'default/banana'"), page.Await("document.querySelector('#q').value === 'NAN'"))
+	must(t, page.Go("/console/jobs?order=descending"), page.Await(shownJobs+" === 'default/cherry default/banana default/apple'"))
+	must(t, page.Press("j", "j", "x", "k", "x"))
+	must(t, page.Text(".picked", "2 selected"), page.Await("[...document.querySelectorAll('input[name=job]:checked')].map((b) => b.value).join(' ') === 'default/cherry default/banana'"))
+}
+
+// TestStatesFollow shows a state that changes elsewhere, and moves no row and no tick.
+func TestStatesFollow(t *testing.T) {
+	s := own(t)
+	for _, name := range []string{"apple", "banana"} {
+		must(t, s.Put(t.Context(), "default", name, quiet("enabled")))
+	}
+	page := open(t, s.HTTP, tab.Look{})
+	must(t, page.Go("/console/jobs?state=enabled"), page.Await(shownJobs+" === 'default/apple default/banana'"))
+	must(t, page.Click("input[value='default/apple']"))
+	must(t, s.Put(t.Context(), "default", "apple", quiet("disabled")))
+	must(t, page.Text("[id='job-default.apple'] [data-live=state]", "disabled"))
+	must(t, page.Await(shownJobs+" === 'default/apple default/banana'"), page.Await("document.querySelector('input[value=\"default/apple\"]').checked"))
+}
+
+// TestIndexBehind has the table be as it is while the index is behind: it asks again by itself until it is told that there is no need,
+// and moves no row while one is ticked.
+func TestIndexBehind(t *testing.T) {
+	const behind = `(() => {
+		const found = document.querySelector('#found');
+		document.querySelector('#counted').dataset.again = '1';
+		found.dispatchEvent(new CustomEvent('carillon:new'));
+		return true;
+	})()`
+	s := own(t)
+	must(t, s.Put(t.Context(), "default", "banana", quiet("enabled")))
+	page := open(t, s.HTTP, tab.Look{})
+	must(t, page.Go("/console/jobs"), page.Await(shownJobs+" === 'default/banana'"))
+	must(t, s.Put(t.Context(), "default", "apple", quiet("enabled")))
+	must(t, page.Await(behind), page.Await(shownJobs+" === 'default/apple default/banana'"))
+	must(t, page.Await("!document.querySelector('[data-again]')"), page.Await("location.search === ''"))
+
+	must(t, page.Click("input[value='default/banana']"), s.Put(t.Context(), "default", "aardvark", quiet("enabled")))
+	must(t, page.Await(behind), page.Text(".count", "3 jobs"), page.Await("!document.querySelector('[data-again]')"))
+	must(t, page.Await(shownJobs+" === 'default/apple default/banana'"), page.Text(".picked", "1 selected"))
+	must(t, page.Click("input[value='default/banana']"), page.Await("document.activeElement.blur() === undefined"))
+	must(t, page.Point("h1"), page.Await(shownJobs+" === 'default/aardvark default/apple default/banana'"))
+}
+
+// TestPauseByEnter pauses what is ticked until a time that is typed, with Enter, and finds it as paused.
+func TestPauseByEnter(t *testing.T) {
+	s := own(t)
+	for _, name := range []string{"apple", "banana"} {
+		must(t, s.Put(t.Context(), "default", name, quiet("enabled")))
+	}
+	page := open(t, s.HTTP, tab.Look{})
+	must(t, page.Go("/console/jobs"), page.Click("input[value='default/apple']"), page.Fill("#until", "tomorrow 8:00"), page.Press("\r"))
+	must(t, page.Text("h1", "Pause until tomorrow 8:00: one job"), page.Click("form[action$=start] button"), page.Text("#progress", "Finished"))
+	must(t, page.Go("/console/jobs?state=paused"), page.Await(shownJobs+" === 'default/apple'"), page.Text("[data-live=state]", "paused ends in"))
+}
+
+// TestManyAtOnce disables all that match, and deletes what is ticked, each confirmed first.
+func TestManyAtOnce(t *testing.T) {
+	s := own(t)
+	for i := range 60 {
+		must(t, s.Put(t.Context(), "default", fmt.Sprintf("many-%02d", i), quiet("enabled")))
+	}
+	must(t, s.Put(t.Context(), "default", "other", quiet("enabled")))
+	page := open(t, s.HTTP, tab.Look{})
+	must(t, page.Go("/console/jobs?q=many"), page.Text(".count", "60 jobs"), page.Await("document.querySelector('button[value=disable]').disabled"))
+	must(t, page.Click("input[name=all]"), page.Click("button[value=disable]"))
+	must(t, page.Text("h1", "Disable: 60 jobs"), page.Click("form[action$=start] button"))
+	must(t, page.Text("#progress", "Finished"), page.Text(".counts", "60"))
+
+	must(t, page.Go("/console/jobs?state=enabled"), page.Await(shownJobs+" === 'default/other'"))
+	must(t, page.Click("input[value='default/other']"), page.Click("button[value=delete]"))
+	page.Expect(422)
+	must(t, page.Text("h1", "Delete: one job"), page.Type("#typed", "all"), page.Click("form[action$=start] button"))
+	must(t, page.Text(".wrong", "Nothing was done"), page.Fill("#typed", "1"), page.Click("form[action$=start] button"))
+	must(t, page.Text("#progress", "Finished"))
+	must(t, page.Go("/console/jobs?state=enabled"), page.Text("#found", "No job matches"))
+}

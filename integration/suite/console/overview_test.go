@@ -1,0 +1,59 @@
+package console
+
+import (
+	"testing"
+
+	"github.com/carillon-sched/carillon/integration/suite/console/tab"
+)
+
+// TestOverviewLives runs a job while somebody looks at the first page: that it runs, and that it has run, appear without
+// anything being done, and what was opened stays open.
+func TestOverviewLives(t *testing.T) {
+	s := own(t)
+	page := open(t, s.HTTP, tab.Look{})
+	must(t,
+		page.Go("/"),
+		page.Text("#running", "Nothing runs at the moment"),
+		page.Text("#replicas", "carillon-embedded"),
+		page.Text("#audit", "There were no jobs at this check"),
+		page.Click("main details summary"),
+		page.Text("#figures", "Nothing ran in this time"),
+	)
+	url, let := gate(t)
+	must(t, s.Put(t.Context(), "default", "slow", map[string]any{
+		"action": map[string]any{
+			"type": "http", "request": map[string]any{"method": "GET", "uri": url},
+			"retryPolicy": map[string]any{"retryType": "none"},
+		},
+	}))
+	must(t, s.Put(t.Context(), "default", "failing", map[string]any{
+		"action": map[string]any{
+			"type": "http", "request": map[string]any{"method": "GET", "uri": s.HTTP + "/echo/status/500"},
+			"retryPolicy": map[string]any{"retryType": "none"},
+		},
+	}))
+	must(t,
+		page.Text("#running", "default/slow"),
+		page.Text("#targets", "failing"),
+	)
+	let()
+	must(t,
+		page.Text("#running", "Nothing runs at the moment"),
+		page.Await("document.querySelector('.card.bad .value')?.textContent === '1'"),
+		page.Text("#runs", "1 completed, 1 failed for good"),
+		page.Text("#failures", "default/failing"),
+		page.Text("#failures .why", "500 Internal Server Error"),
+		page.Await("document.querySelectorAll('#runs .bar-completed').length > 0 && document.querySelectorAll('#runs .bar-failed').length > 0"),
+		page.Await("document.querySelectorAll('#lateness .line-most').length === 1"),
+		page.Text("#figures", "Failed attempts"),
+		page.Await("document.querySelector('main details').open"),
+	)
+	must(t,
+		page.Click("#failures .why"), // leads to the run
+		page.Text("main", "500 Internal Server Error"),
+		page.Await("location.pathname.startsWith('/console/jobs/default/failing/runs/')"),
+		page.Go("/"),
+		page.Click("nav a[href='/?range=day']"),
+		page.Await("location.search === '?range=day' && document.querySelectorAll('#runs .chart-slot').length === 144"),
+	)
+}

@@ -1,0 +1,9 @@
+// Package sdk holds the conformance suites of the emulators. They use the
+// official SDKs as any program does, and nothing of the emulators but how they
+// are started.
+//
+//	go test ./integration/suite/sdk                            # the SDKs for Go
+//	go test -run '^$' -bench . ./integration/suite/sdk         # how fast they are
+//	cd integration/suite/sdk/azurite && npm ci && npm test     # the suite of storage queues against Azurite
+//	go run ./integration/suite/sdk/run                         # foreign clients, the SDKs for JavaScript, and older versions
+package sdk

@@ -1,0 +1,253 @@
+package control
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
+	"github.com/carillon-sched/carillon/scheduler/audit"
+	"github.com/carillon-sched/carillon/scheduler/auth"
+	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/engine/step"
+	"github.com/carillon-sched/carillon/scheduler/intake"
+)
+
+// cancelRequest is the body of a request to cancel.
+type cancelRequest struct {
+	occurrence string
+	reason     string
+	dryRun     bool
+}
+
+// Cancel ends started occurrences of a job: it cancels the running attempt on any replica, and no retry or errorAction
+// follows. The history records the caller and the reason. The schedule is not affected.
+//
+// The body is {"occurrence": …, "reason": …, "dryRun": false}, or empty. Default: all occurrences. A dry run lists the
+// occurrences that would be canceled.
+//
+// Errors: ErrInvalid with every problem of the body; ErrNotFound if the job does not exist; ErrConflict if it has no
+// active occurrence.
+func (e Editor) Cancel(ctx context.Context, k scheduler.Key, body []byte) (*v1.Cancellation, error) {
+	if err := k.Validate(); err != nil {
+		return nil, err
+	}
+	req, err := readCancel(ctx, body)
+	if err != nil {
+		return nil, err
+	}
+	v, err := e.cancel(asking(ctx, "cancel"), k, req)
+	if err == nil && len(v.Occurrences) == 0 && !req.dryRun {
+		what := cmp.Or(req.occurrence, "no occurrence")
+		if req.occurrence != "" {
+			what = "occurrence " + what + " is not one that"
+		}
+		return nil, fmt.Errorf("job %s: %w: %s runs or waits for a retry; to keep the job from running, disable it",
+			k, scheduler.ErrConflict, what)
+	}
+	return v, err
+}
+
+// CancelCollection is [Editor.Cancel] for all jobs of a collection. The body cannot name an occurrence. It is not an
+// error if none is active.
+func (e Editor) CancelCollection(ctx context.Context, collection string, body []byte) (*v1.Cancellation, error) {
+	if err := scheduler.ValidateCollection(collection); err != nil {
+		return nil, err
+	}
+	req, err := readCancel(ctx, body)
+	if err == nil && req.occurrence != "" {
+		err = scheduler.Invalid("occurrence", "cancel the occurrence of a job, not of a collection")
+	}
+	if err == nil {
+		err = e.shared.exists(ctx, collection)
+	}
+	if err != nil {
+		return nil, err
+	}
+	keys, err := e.active(ctx, collection)
+	if err != nil {
+		return nil, err
+	}
+	all := &v1.Cancellation{Occurrences: []string{}, DryRun: req.dryRun}
+	for k := range keys {
+		v, err := e.cancel(asking(ctx, "cancel"), k, req)
+		if errors.Is(err, scheduler.ErrNotFound) {
+			continue // it was deleted
+		}
+		if err != nil {
+			return nil, err
+		}
+		all.Occurrences = append(all.Occurrences, v.Occurrences...)
+	}
+	slices.Sort(all.Occurrences)
+	return all, nil
+}
+
+// active returns the jobs of a collection that may have an active occurrence.
+func (e Editor) active(ctx context.Context, collection string) (map[scheduler.Key]bool, error) {
+	keys := map[scheduler.Key]bool{}
+	now := e.shared.Store.Now()
+	for lane := range e.shared.Store.Lanes() {
+		err := e.shared.Store.EachStoredBaton(ctx, lane, func(st scheduler.Stored, waiting bool) error {
+			if b, err := scheduler.DecodeBaton(st.Data); err == nil && st.Key.Collection == collection && b.Cancelable(!waiting, now) {
+				keys[st.Key] = true
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		err = e.shared.Store.EachBaton(ctx, lane, func(slot scheduler.Slot, _ bool) error {
+			if slot.Detached != "" && slot.Collection == collection {
+				keys[slot.Key] = true
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return keys, nil
+}
+
+// readCancel parses the body of a request to cancel.
+func readCancel(ctx context.Context, body []byte) (req cancelRequest, err error) {
+	if len(body) == 0 {
+		return req, nil
+	}
+	v, err := intake.Parse(ctx, body)
+	if err != nil {
+		return req, err
+	}
+	reader := document.NewReader()
+	o := reader.Object(v, "")
+	req.occurrence, _ = o.String("occurrence")
+	req.reason, _ = o.String("reason")
+	req.dryRun, _ = o.Bool("dryRun")
+	if len(req.reason) > scheduler.MaxCancelReason {
+		o.Problem("reason", "has %d bytes; at most %d are allowed", len(req.reason), scheduler.MaxCancelReason)
+	}
+	o.Done()
+	return req, scheduler.AsInvalid(reader.Err())
+}
+
+// begun is an occurrence that can be canceled.
+type begun struct {
+	slot    scheduler.Slot
+	baton   scheduler.Baton
+	waiting uint64 // sequence of its waiting baton; 0: a worker has the baton
+}
+
+// cancel cancels the active occurrences of a job.
+func (e Editor) cancel(ctx context.Context, k scheduler.Key, req cancelRequest) (*v1.Cancellation, error) {
+	var nominal time.Time
+	if req.occurrence != "" {
+		var err error
+		if nominal, err = scheduler.ParseOccurrence(k, req.occurrence); err != nil {
+			return nil, err
+		}
+	}
+	for range casTries {
+		cur, err := e.shared.load(ctx, k)
+		if err == nil {
+			err = e.meets(k, cur)
+		}
+		if err != nil {
+			return nil, err
+		}
+		found, err := e.begun(ctx, cur, nominal)
+		if err != nil {
+			return nil, err
+		}
+		v := &v1.Cancellation{Occurrences: []string{}, DryRun: req.dryRun}
+		batons := make([]scheduler.Baton, len(found))
+		for i := range found {
+			batons[i] = found[i].baton
+			v.Occurrences = append(v.Occurrences, scheduler.OccurrenceID(k, batons[i].Nominal))
+		}
+		if len(found) == 0 || req.dryRun {
+			return v, nil
+		}
+		err = e.writeCanceled(ctx, cur, batons, v.Occurrences, req.reason)
+		if errors.Is(err, step.ErrOvertaken) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		return v, e.hasten(ctx, found)
+	}
+	return nil, contended("job " + k.String())
+}
+
+// begun returns the cancelable occurrences of a job: all, or only the occurrence at nominal.
+func (e Editor) begun(ctx context.Context, j *scheduler.Job, nominal time.Time) (all []begun, err error) {
+	now := e.shared.Store.Now()
+	add := func(slot scheduler.Slot, b *scheduler.Baton, waiting uint64) {
+		if b.BelongsTo(j) && b.Cancelable(waiting == 0, now) && (nominal.IsZero() || b.Nominal.Equal(nominal)) {
+			all = append(all, begun{slot, *b, waiting})
+		}
+	}
+	found, from, err := e.plans.locate(ctx, j.Key)
+	if err != nil {
+		return nil, err
+	}
+	if b := cmp.Or(found.Waiting, found.Running); b != nil {
+		add(from.Slot, b, from.Waiting)
+	}
+	err = e.shared.Store.EachDetached(ctx, j.Key, func(slot scheduler.Slot, st scheduler.Stored, running bool) {
+		b, err := scheduler.DecodeBaton(st.Data)
+		if err != nil || b.Check(slot) != nil {
+			return // its worker cancels it
+		}
+		if running {
+			st.Revision = 0
+		}
+		add(slot, &b, st.Revision)
+	})
+	return all, err
+}
+
+// writeCanceled stores the cancellation in the definition of cur, which workers watch. The audit log has an entry for
+// each occurrence.
+func (e Editor) writeCanceled(ctx context.Context, cur *scheduler.Job, batons []scheduler.Baton, ids []string, reason string) error {
+	o := origin(ctx)
+	who := cmp.Or(o.Name, o.Claim, auth.Somebody(o.Via))
+	next := cur.Cancels(batons, scheduler.Cancellation{At: e.shared.Store.Now().UTC(), By: who, Reason: reason})
+	data, err := next.Encode(e.shared.Secrets)
+	if err != nil {
+		return err
+	}
+	write := func(*audit.Entry) error {
+		_, err := e.store(ctx, cur, next, data, cur.Revision)
+		return err
+	}
+	for _, id := range ids { // one write covers all of them
+		entry := &audit.Entry{
+			Kind: audit.Job, Op: "cancel", Collection: cur.Key.Collection, Job: cur.Key.Job, Result: "canceled", Name: audit.Clip(reason),
+			UID: cur.UID, State: cur.State, Occurrence: id, OldRevision: cur.Revision,
+		}
+		inner := write
+		write = func(*audit.Entry) error { return e.shared.audited(ctx, entry, inner) }
+	}
+	return write(nil)
+}
+
+// hasten fires the waiting batons of canceled occurrences immediately, so that a worker ends them.
+func (e Editor) hasten(ctx context.Context, found []begun) error {
+	for _, f := range found {
+		if f.waiting == 0 {
+			continue
+		}
+		f.baton.Due, f.baton.DeferredUntil = e.shared.Store.Now().UTC(), time.Time{}
+		err := e.shared.Store.Fire(ctx, f.slot, f.baton.Encode(), f.waiting)
+		if err != nil && !errors.Is(err, scheduler.ErrConflict) { // on conflict, it has moved, and its worker finds it canceled
+			return fmt.Errorf("job %s: canceled, but not ended yet: %w", f.slot.Key, err)
+		}
+	}
+	return nil
+}

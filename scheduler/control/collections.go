@@ -1,0 +1,277 @@
+package control
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"sort"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
+	"github.com/carillon-sched/carillon/scheduler/audit"
+	"github.com/carillon-sched/carillon/scheduler/document"
+	"github.com/carillon-sched/carillon/scheduler/intake"
+)
+
+// CollectionKeeper manages collections.
+type CollectionKeeper struct {
+	shared *shared
+	edits  Editor
+
+	when scheduler.Condition // of every change
+}
+
+// EnsureDefault creates the default collection at the first start.
+func (c CollectionKeeper) EnsureDefault(ctx context.Context) error {
+	data, err := scheduler.NewCollection(scheduler.DefaultCollection).Encode()
+	if err != nil {
+		return err
+	}
+	_, err = c.bucket().Save(ctx, scheduler.DefaultCollection, data, 0)
+	if errors.Is(err, scheduler.ErrConflict) {
+		return nil // it exists
+	}
+	return err
+}
+
+func (c CollectionKeeper) bucket() scheduler.CheckedBucket { return c.shared.Store.Collections() }
+
+// PutCollection creates a collection or replaces its settings. Its jobs do not change, and neither does its state if
+// the document has none. Equal settings change nothing.
+func (c CollectionKeeper) PutCollection(
+	ctx context.Context, name string, body []byte,
+) (put *scheduler.Collection, result v1.Result, err error) {
+	wish, err := c.readCollection(ctx, name, body)
+	if err != nil {
+		return nil, "", err
+	}
+	ctx = asking(ctx, "put")
+	put, err = c.change(ctx, name, func(cur *scheduler.Collection) (*scheduler.Collection, error) {
+		if put, result, err = replaced(cur, wish); err != nil {
+			return nil, err
+		}
+		return put, cmp.Or(c.meets(name, cur), c.checkPlan(ctx, cur, put))
+	})
+	if damaged, ok := errors.AsType[*scheduler.DamagedError](err); ok {
+		if err := cmp.Or(c.meets(name, damaged.Collection()), wish.Placed()); err != nil {
+			return nil, "", err
+		}
+		return wish, v1.Updated, c.write(ctx, nil, wish, damaged.Revision)
+	}
+	return put, result, err
+}
+
+// replaced returns a collection, nil for a new one, with new settings.
+func replaced(cur, wish *scheduler.Collection) (*scheduler.Collection, v1.Result, error) {
+	next := wish.Over(cur)
+	switch {
+	case cur == nil:
+		err := next.Placed()
+		return next, v1.Created, err
+	case next.Equals(cur):
+		return next, v1.Unchanged, nil
+	}
+	return next, v1.Updated, nil
+}
+
+// PatchCollection merges a document into a collection's settings (RFC 7396). It returns ErrNotFound if the collection
+// does not exist.
+func (c CollectionKeeper) PatchCollection(ctx context.Context, name string, body []byte) (*scheduler.Collection, error) {
+	patch, err := readCollectionPatch(ctx, name, body)
+	if err != nil {
+		return nil, err
+	}
+	ctx = asking(ctx, "patch")
+	return c.change(ctx, name, func(cur *scheduler.Collection) (*scheduler.Collection, error) {
+		return c.patched(ctx, name, cur, patch)
+	})
+}
+
+func readCollectionPatch(ctx context.Context, name string, body []byte) (document.Value, error) {
+	if err := scheduler.ValidateCollection(name); err != nil {
+		return document.Value{}, err
+	}
+	return intake.Parse(ctx, body)
+}
+
+// patched returns a collection, which may be nil, with a patch applied.
+func (c CollectionKeeper) patched(
+	ctx context.Context, name string, cur *scheduler.Collection, patch document.Value,
+) (*scheduler.Collection, error) {
+	if cur == nil {
+		return nil, noCollection(name)
+	}
+	if err := c.meets(name, cur); err != nil {
+		return nil, err
+	}
+	next, err := cur.Patched(patch)
+	if err == nil {
+		_, err = next.ReadDefaults(c.shared.Actions, c.shared.Limits)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return next, c.checkPlan(ctx, cur, next)
+}
+
+// TurnCollection enables or disables a collection. The states of its jobs do not change. It returns ErrNotFound if the
+// collection does not exist.
+func (c CollectionKeeper) TurnCollection(ctx context.Context, name string, state scheduler.State) (*scheduler.Collection, error) {
+	if err := scheduler.ValidateCollection(name); err != nil {
+		return nil, err
+	}
+	ctx = asking(ctx, turns[state])
+	return c.change(ctx, name, func(cur *scheduler.Collection) (*scheduler.Collection, error) {
+		if cur == nil {
+			return nil, noCollection(name)
+		}
+		if err := c.meets(name, cur); err != nil || cur.State == state {
+			return cur, err
+		}
+		return cur.Turned(state), nil
+	})
+}
+
+// readCollection parses the settings of a collection. An empty body has no settings.
+func (c CollectionKeeper) readCollection(ctx context.Context, name string, body []byte) (*scheduler.Collection, error) {
+	if err := scheduler.ValidateCollection(name); err != nil {
+		return nil, err
+	}
+	v := document.ObjectValue()
+	if len(body) > 0 {
+		var err error
+		if v, err = intake.Parse(ctx, body); err != nil {
+			return nil, err
+		}
+	}
+	wish, err := scheduler.ReadCollection(name, v)
+	if err == nil {
+		_, err = wish.ReadDefaults(c.shared.Actions, c.shared.Limits)
+	}
+	return wish, err
+}
+
+// change stores the result of edit, which receives nil if the collection does not exist. After a conflicting change it
+// calls edit again.
+func (c CollectionKeeper) change(
+	ctx context.Context, name string, edit func(cur *scheduler.Collection) (*scheduler.Collection, error),
+) (*scheduler.Collection, error) {
+	for range casTries {
+		cur, err := c.stored(ctx, name)
+		if err != nil && !errors.Is(err, scheduler.ErrNotFound) {
+			return nil, err
+		}
+		next, err := edit(cur)
+		if err != nil {
+			return nil, err
+		}
+		if err = c.save(ctx, cur, next); !errors.Is(err, scheduler.ErrConflict) {
+			return next, err
+		}
+	}
+	return nil, contended("collection " + name)
+}
+
+// save writes next over cur, unless they are equal.
+func (c CollectionKeeper) save(ctx context.Context, cur, next *scheduler.Collection) error {
+	replaces := uint64(0)
+	if cur != nil {
+		replaces = cur.Revision
+		if next.Equals(cur) {
+			next.Revision = replaces
+			return nil
+		}
+	}
+	return c.write(ctx, cur, next, replaces)
+}
+
+// write stores a collection over a revision; cur is its previous form. This process uses the new form immediately,
+// before the watch reports it.
+func (c CollectionKeeper) write(ctx context.Context, cur, next *scheduler.Collection, replaces uint64) error {
+	data, err := next.Encode()
+	if err != nil {
+		return err
+	}
+	return c.shared.audited(ctx, c.edited(ctx, cur, data, next, replaces), func(e *audit.Entry) error {
+		next.Revision, err = c.store(ctx, cur, next, data, replaces)
+		if err == nil {
+			e.Revision = next.Revision
+			c.shared.Collections.Note(next.Name, next.Revision, data)
+		}
+		return err
+	})
+}
+
+// edited returns the audit log entry for a change of a collection. cur is nil if the previous form does not exist or is
+// unreadable.
+func (CollectionKeeper) edited(
+	ctx context.Context, cur *scheduler.Collection, data []byte, next *scheduler.Collection, replaces uint64,
+) *audit.Entry {
+	e := &audit.Entry{
+		Kind: audit.Collection, Op: origin(ctx).Op, Collection: next.Name, Result: string(v1.Updated), OldRevision: replaces,
+		State: next.State,
+	}
+	if replaces == 0 {
+		e.Result = string(v1.Created)
+	}
+	if cur == nil {
+		return e
+	}
+	before, err := cur.Encode()
+	if err != nil {
+		return e
+	}
+	old, errOld := document.Parse(before)
+	now, errNow := document.Parse(data)
+	if errOld == nil && errNow == nil {
+		e.Changed = document.ChangedPaths(old, now, audit.MaxChanged)
+	}
+	return e
+}
+
+// Collection returns a collection. If it is damaged, the result describes the damage. ErrNotFound if it does not exist.
+func (c CollectionKeeper) Collection(ctx context.Context, name string) (*scheduler.Collection, error) {
+	return shownCollection(c.stored(ctx, name))
+}
+
+// ScopeOf returns the scope of a collection, or ErrNotFound.
+func (c CollectionKeeper) ScopeOf(ctx context.Context, name string) (scheduler.Scope, error) {
+	known, err := c.shared.Collections.Get(ctx, name)
+	if err != nil {
+		return scheduler.Scope{}, err
+	}
+	return known.Scope, nil
+}
+
+// shownCollection returns the view of a collection or of its damage.
+func shownCollection(one *scheduler.Collection, err error) (*scheduler.Collection, error) {
+	if damaged, ok := errors.AsType[*scheduler.DamagedError](err); ok {
+		return damaged.Collection(), nil
+	}
+	return one, err
+}
+
+// stored returns a collection as it is stored, or ErrNotFound.
+func (c CollectionKeeper) stored(ctx context.Context, name string) (*scheduler.Collection, error) {
+	if err := scheduler.ValidateCollection(name); err != nil {
+		return nil, err
+	}
+	st, err := c.bucket().Load(ctx, name)
+	if err != nil {
+		return nil, fmt.Errorf("collection %s: %w", name, err)
+	}
+	return scheduler.DecodeCollection(name, st.Revision, st.Data)
+}
+
+// Collections returns all collections, by name.
+func (c CollectionKeeper) Collections(ctx context.Context) ([]*scheduler.Collection, error) {
+	var all []*scheduler.Collection
+	err := c.bucket().Each(ctx, func(st scheduler.Stored) error {
+		one, err := shownCollection(scheduler.DecodeCollection(st.Key.Job, st.Revision, st.Data))
+		all = append(all, one)
+		return err
+	})
+	sort.Slice(all, func(i, j int) bool { return all[i].Name < all[j].Name })
+	return all, err
+}

@@ -1,0 +1,118 @@
+package control
+
+import (
+	"cmp"
+	"context"
+	"errors"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
+	"github.com/carillon-sched/carillon/scheduler/engine/step"
+)
+
+// foresee returns the view of next, an edit of cur, as if it were stored. It writes nothing. seen is where the baton
+// waits, zero if unknown.
+func (e Editor) foresee(ctx context.Context, cur, next *scheduler.Job, seen step.From) (*v1.Job, error) {
+	if _, err := next.Encode(e.shared.Secrets); err != nil {
+		return nil, err
+	}
+	found, _, err := e.plans.seen(ctx, cur.Key, seen)
+	if err != nil {
+		return nil, err
+	}
+	own := found.Own(cur)
+	v, err := e.foreseen(ctx, cur, next, found)
+	if err != nil {
+		return nil, err
+	}
+	if cur.State != scheduler.Enabled {
+		own = nil
+	}
+	v.DryRun = v.DryRun.Over(cur, own, v.Job)
+	v.Job = e.shared.Collections.Inherit(ctx, v.Job)
+	return v, nil
+}
+
+// foreseen is foresee without the comparison with the current plan.
+func (e Editor) foreseen(ctx context.Context, cur, next *scheduler.Job, found scheduler.Found) (*v1.Job, error) {
+	now := e.shared.Store.Now()
+	if next.State == scheduler.Disabled {
+		p := cur.Progress
+		if own := found.Own(cur); own != nil {
+			p = own.Progress
+		}
+		next = next.Stopped(cur, p)
+	}
+	if next.State != scheduler.Enabled {
+		return v1.NewJob(next, next.Progress, now), nil
+	}
+	edited := *next
+	edited.Revision++ // as after the edit: no baton follows it yet
+	what, s := edited.Replan(cur.State, found, now.UTC())
+	if what == scheduler.DeriveAgain {
+		search, err := e.shared.steps.Place(ctx, &edited)
+		if err != nil {
+			return nil, err
+		}
+		what, s = scheduler.ReplaceIt, search.Next(now.UTC())
+	}
+	b, running := cmp.Or(found.Waiting, found.Running), found.Running != nil
+	if what == scheduler.ReplaceIt {
+		s, err := e.plans.rejoined(ctx, &edited, cur.State, s)
+		if err != nil {
+			return nil, err
+		}
+		b, running = s.Next, false
+	}
+	if b == nil {
+		edited.State = scheduler.Completed
+		return v1.NewJob(&edited, edited.Progress, now), nil
+	}
+	v := v1.NewRunning(&edited, b, running, now)
+	v.DryRun = v1.NewDryRun(&edited, b)
+	return v, nil
+}
+
+// ForeseeCollection returns the result of PutCollection and changes nothing.
+func (c CollectionKeeper) ForeseeCollection(ctx context.Context, name string, body []byte) (*v1.ForeseenCollection, error) {
+	wish, err := c.readCollection(ctx, name, body)
+	if err != nil {
+		return nil, err
+	}
+	cur, err := c.stored(ctx, name)
+	if damaged, ok := errors.AsType[*scheduler.DamagedError](err); ok {
+		return &v1.ForeseenCollection{Would: wish, Result: v1.Updated}, c.meets(name, damaged.Collection())
+	}
+	if err != nil && !errors.Is(err, scheduler.ErrNotFound) {
+		return nil, err
+	}
+	would, result, err := replaced(cur, wish)
+	if err != nil {
+		return nil, err
+	}
+	if err := cmp.Or(c.meets(name, cur), c.checkPlan(ctx, cur, would)); err != nil {
+		return nil, err
+	}
+	return &v1.ForeseenCollection{Is: cur, Would: would, Result: result}, nil
+}
+
+// ForeseeCollectionPatch returns the result of PatchCollection and changes nothing.
+func (c CollectionKeeper) ForeseeCollectionPatch(ctx context.Context, name string, body []byte) (*v1.ForeseenCollection, error) {
+	patch, err := readCollectionPatch(ctx, name, body)
+	if err != nil {
+		return nil, err
+	}
+	cur, err := c.stored(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	would, err := c.patched(ctx, name, cur, patch)
+	if err != nil {
+		return nil, err
+	}
+	result := v1.Updated
+	if would.Equals(cur) {
+		result = v1.Unchanged
+	}
+	return &v1.ForeseenCollection{Is: cur, Would: would, Result: result}, nil
+}

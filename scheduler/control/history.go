@@ -1,0 +1,335 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
+	"github.com/carillon-sched/carillon/scheduler/historyindex"
+)
+
+// HistoryQuery selects history records.
+type HistoryQuery struct {
+	scheduler.RecordFilter
+
+	Key scheduler.Key // a job; a collection if Job is empty; all jobs if it is the zero Key
+
+	Sees func(collection string) bool // visible collections; nil: all
+}
+
+// Admits reports whether a record matches and is visible.
+func (q *HistoryQuery) Admits(r *scheduler.Record, incarnation string, exists bool) bool {
+	return (q.Sees == nil || q.Sees(r.Job.Collection)) && q.RecordFilter.Admits(r, incarnation, exists)
+}
+
+// check checks whether the query's job or collection exists.
+func (r Reader) check(ctx context.Context, q *HistoryQuery) error {
+	for _, kind := range q.ActionTypes {
+		if wrong := r.unknownAction(kind); wrong != "" {
+			return scheduler.Invalid("$filter", "actionType "+wrong)
+		}
+	}
+	switch k := q.Key; {
+	case k.Job != "":
+		return k.Validate()
+	case k.Collection != "":
+		if err := scheduler.ValidateCollection(k.Collection); err != nil {
+			return err
+		}
+		return r.shared.exists(ctx, k.Collection)
+	}
+	return nil
+}
+
+// isFound reports whether an index helps. It does not if the query matches all stored records, or if it matches records
+// of deleted jobs, which the index keeps longer than the store. present is the incarnation of the query's job, or "".
+func (q *HistoryQuery) isFound(present string) bool {
+	return (q.NeedsJob() || q.Names(present)) && (q.Key.Collection != "" || len(q.Outcomes) > 0 || q.IsSelective() || q.Sees != nil)
+}
+
+// The limits of a history page.
+const (
+	historyChunk = 64   // records of many jobs that are examined together
+	historyReach = 2048 // examined records, some 40 ms of processor time
+)
+
+// History returns a page of records, newest first. next is the sequence before which the next page starts, 0 if there
+// is none. A page ends early, and may be empty, after many records that do not match.
+//
+// The records of a job are those of its current incarnation, unless the query selects others. History returns
+// ErrNotFound if neither the job nor any such record exists.
+func (r Reader) History(ctx context.Context, q HistoryQuery, p v1.Page) (records []*scheduler.Record, next uint64, err error) {
+	if err := errors.Join(r.check(ctx, &q), p.Validate()); err != nil {
+		return nil, 0, err
+	}
+	release, err := takeTurn(ctx, r.shared.searching)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer release()
+	s := &historySearch{query: &q, page: p, skip: p.Skip, jobs: &incarnations{store: r.shared.Store}}
+	chunk := historyChunk
+	if q.Key.Job != "" {
+		chunk = 1 // the job is known
+		if err := s.jobs.learnOne(ctx, q.Key); err != nil {
+			return nil, 0, err
+		}
+		if s.missing() && q.NeedsJob() {
+			return nil, 0, notThere(q.Key)
+		}
+	}
+	find := finder{store: r.shared.Store, search: s, chunk: chunk}
+	if q.isFound(s.jobs.known[q.Key].incarnation) {
+		find.index, find.current = r.shared.histories.ask(ctx, p.Before)
+	}
+	if err = find.all(ctx); err == nil && q.Key.Job != "" && s.seen == 0 && p.Before == 0 && s.missing() {
+		err = notThere(q.Key)
+	}
+	return s.records, s.next, err
+}
+
+// Occurrence returns the records of an occurrence of a job, newest first, or nil if there are none. It examines the
+// records from the occurrence's time on, as many as [Reader.Why] does, and may miss later ones.
+func (r Reader) Occurrence(ctx context.Context, k scheduler.Key, nominal time.Time) (own []*scheduler.Record, err error) {
+	if err := k.Validate(); err != nil {
+		return nil, err
+	}
+	release, err := takeTurn(ctx, r.shared.searching)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	seen := 0
+	err = r.shared.Store.RecordsSince(ctx, k, nominal.Add(-clockSkew), func(rec *scheduler.Record) bool {
+		if rec.Occurrence != "" && rec.Nominal.Equal(nominal) {
+			own = append(own, rec)
+		}
+		seen++
+		return seen < whyReach
+	})
+	slices.Reverse(own)
+	return own, err
+}
+
+// LastRecord returns the sequence of the last record of all histories, or 0.
+func (r Reader) LastRecord(ctx context.Context) (uint64, error) {
+	span, err := r.shared.Store.HistorySpan(ctx)
+	return span.Last, err
+}
+
+func notThere(k scheduler.Key) error { return fmt.Errorf("job %s: %w", k, scheduler.ErrNotFound) }
+
+// historySearch fills a page.
+type historySearch struct {
+	query *HistoryQuery
+	page  v1.Page
+	skip  int
+	jobs  *incarnations
+
+	seen    int
+	pending []*scheduler.Record // records whose jobs must be looked up
+	records []*scheduler.Record
+	full    bool
+	ended   bool // examine no further record
+	next    uint64
+}
+
+// over reports whether the page is complete.
+func (s *historySearch) over() bool { return s.full || s.ended }
+
+func (s *historySearch) missing() bool { return !s.jobs.known[s.query.Key].exists }
+
+// look examines the next record, and reports whether to continue.
+func (s *historySearch) look(r *scheduler.Record) bool {
+	s.seen++
+	if s.query.Passed(r) {
+		s.ended = true
+		return false
+	}
+	s.pending = append(s.pending, r)
+	if s.seen == historyReach {
+		s.next, s.ended = r.Sequence, true
+		return false
+	}
+	return true
+}
+
+// settle decides which of the pending records match.
+func (s *historySearch) settle(ctx context.Context) error {
+	keys := make([]scheduler.Key, len(s.pending))
+	for i, r := range s.pending {
+		keys[i] = r.Job
+	}
+	if err := s.jobs.learn(ctx, keys); err != nil {
+		return err
+	}
+	for _, r := range s.pending {
+		present := s.jobs.known[r.Job]
+		switch {
+		case s.full || !s.query.Admits(r, present.incarnation, present.exists):
+		case s.skip > 0:
+			s.skip--
+		case len(s.records) == s.page.Size():
+			s.full, s.next = true, s.records[len(s.records)-1].Sequence
+		default:
+			s.records = append(s.records, r)
+		}
+	}
+	s.pending = s.pending[:0]
+	return nil
+}
+
+// presence states whether a job exists, and its incarnation.
+type presence struct {
+	incarnation string
+	exists      bool
+}
+
+// incarnations caches the presence of jobs, to distinguish them from earlier jobs with the same name.
+type incarnations struct {
+	store scheduler.Store
+	known map[scheduler.Key]presence
+}
+
+// learn looks up the unknown jobs in one request.
+func (i *incarnations) learn(ctx context.Context, keys []scheduler.Key) error {
+	if i.known == nil {
+		i.known = map[scheduler.Key]presence{}
+	}
+	var unknown []scheduler.Key
+	for _, k := range keys {
+		if _, ok := i.known[k]; !ok {
+			i.known[k] = presence{}
+			unknown = append(unknown, k)
+		}
+	}
+	if len(unknown) == 0 {
+		return nil
+	}
+	return i.store.LoadJobs(ctx, unknown, func(st scheduler.Stored) { i.known[st.Key] = presenceOf(st) })
+}
+
+// learnOne looks up a job.
+func (i *incarnations) learnOne(ctx context.Context, k scheduler.Key) error {
+	p, err := present(ctx, i.store, k)
+	i.known = map[scheduler.Key]presence{k: p}
+	return err
+}
+
+// present looks up a job.
+func present(ctx context.Context, store scheduler.Store, k scheduler.Key) (presence, error) {
+	st, err := store.LoadJob(ctx, k)
+	switch {
+	case errors.Is(err, scheduler.ErrNotFound):
+		return presence{}, nil
+	case err != nil:
+		return presence{}, fmt.Errorf("job %s: %w", k, err)
+	}
+	return presenceOf(st), nil
+}
+
+func presenceOf(st scheduler.Stored) presence {
+	return presence{scheduler.StoredIncarnation(st.Data), true}
+}
+
+// finder finds the records of a page: those of the index's range in the index, and the others in the store.
+type finder struct {
+	store   scheduler.Store
+	search  *historySearch
+	chunk   int                 // records whose jobs are looked up together
+	index   *historyindex.Index // nil: no index
+	current bool                // the store has no newer records
+}
+
+// all finds the records, newest first.
+func (f *finder) all(ctx context.Context) error {
+	before := f.search.page.Before
+	if f.index == nil {
+		return f.scan(ctx, before, 0)
+	}
+	from, to := f.index.Span()
+	if !f.current && (before == 0 || before > to) {
+		if err := f.scan(ctx, before, to); err != nil || f.search.over() {
+			return err
+		}
+	}
+	if before == 0 || before > to {
+		before = to
+	}
+	if before > from {
+		if err := f.lookUp(ctx, before); err != nil || f.search.over() {
+			return err
+		}
+		before = from
+	}
+	if before <= 1 { // nothing precedes the first record
+		return nil
+	}
+	return f.scan(ctx, before, 0)
+}
+
+// scan reads the records of the store before a sequence and not before down.
+func (f *finder) scan(ctx context.Context, before, down uint64) error {
+	s := f.search
+	var failed error
+	err := f.store.Recent(ctx, s.query.Key, before, s.query.Outcomes, func(r *scheduler.Record) bool {
+		if r.Sequence < down {
+			return false
+		}
+		more := s.look(r)
+		if len(s.pending) >= f.chunk {
+			failed = s.settle(ctx)
+		}
+		return more && failed == nil && !s.full
+	})
+	if err = errors.Join(err, failed); err != nil {
+		return err
+	}
+	return s.settle(ctx)
+}
+
+// lookUp adds the index's records before a sequence.
+func (f *finder) lookUp(ctx context.Context, before uint64) error {
+	s := f.search
+	q := historyindex.Query{RecordFilter: s.query.RecordFilter, Key: s.query.Key, Sees: s.query.Sees}
+	for {
+		records, done, err := f.index.Search(&q, before, min(s.page.Size()-len(s.records)+s.skip+1, lookUpMost))
+		if err != nil {
+			return err
+		}
+		more := true
+		for _, r := range records {
+			before = r.Sequence
+			if r.UID == "" { // without it, it may belong to an earlier job, whose records the store has dropped
+				if there, err := f.isThere(ctx, r); err != nil || !there {
+					if err != nil {
+						return err
+					}
+					continue
+				}
+			}
+			if more = s.look(r); !more {
+				break
+			}
+		}
+		if err := s.settle(ctx); err != nil || done || !more || s.full {
+			return err
+		}
+	}
+}
+
+// lookUpMost limits the records that are unpacked together.
+const lookUpMost = 256
+
+// isThere reports whether the store has a record.
+func (f *finder) isThere(ctx context.Context, r *scheduler.Record) (there bool, err error) {
+	err = f.store.Recent(ctx, r.Job, r.Sequence+1, []scheduler.Outcome{r.Outcome}, func(last *scheduler.Record) bool {
+		there = last.Sequence == r.Sequence
+		return false
+	})
+	return there, err
+}

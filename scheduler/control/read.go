@@ -1,0 +1,201 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/api/v1"
+)
+
+// Reader reads jobs and their histories.
+type Reader struct {
+	shared *shared
+	plans  *planner
+}
+
+// Get returns a job with its status. For a damaged job, the view describes the damage. It returns scheduler.ErrNotFound
+// if the job does not exist.
+func (r Reader) Get(ctx context.Context, k scheduler.Key) (*v1.Job, error) {
+	if err := k.Validate(); err != nil {
+		return nil, err
+	}
+	j, err := r.shared.loadInTurn(ctx, k)
+	if damaged, ok := errors.AsType[*scheduler.DamagedError](err); ok {
+		return v1.NewDamaged(damaged), nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return r.view(ctx, j)
+}
+
+// view adds the status: from the baton or, for a job without one, from the history.
+func (r Reader) view(ctx context.Context, j *scheduler.Job) (*v1.Job, error) {
+	if j.State.Final() {
+		return v1.NewJob(j, j.Progress, r.shared.Store.Now()), nil
+	}
+	k := j.Key
+	b, running, err := r.plans.baton(ctx, j)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("job %s: %w", j.Key, err)
+	case j.State == scheduler.Disabled && (b == nil || b.NeedsOpen()):
+		return v1.NewJob(j, j.Progress, r.shared.Store.Now()), nil
+	case b == nil:
+		if j, err = r.shared.steps.Settled(ctx, j); err != nil {
+			return nil, fmt.Errorf("job %s: %w", k, err)
+		}
+		return v1.NewJob(j, j.Progress, r.shared.Store.Now()), nil
+	}
+	return r.shared.running(ctx, j, b, running), nil
+}
+
+// running returns the view of a job with its baton.
+func (h *shared) running(ctx context.Context, j *scheduler.Job, b *scheduler.Baton, withWorker bool) *v1.Job {
+	v := v1.NewRunning(j, b, withWorker, h.Store.Now())
+	if closed := h.closed(ctx, j.Key.Collection); closed != "" {
+		return v.Closed(b, closed)
+	}
+	return v
+}
+
+// open reports whether the jobs of a collection may run.
+func (h *shared) open(ctx context.Context, collection string) bool {
+	return h.closed(ctx, collection) == ""
+}
+
+// closed returns why the jobs of a collection do not run, or "". A damaged collection does not stop its jobs.
+func (h *shared) closed(ctx context.Context, collection string) string {
+	c, err := h.Collections.Get(ctx, collection)
+	if err != nil {
+		return ""
+	}
+	return c.Closed()
+}
+
+// exists returns ErrNotFound if a collection does not exist. A damaged collection exists.
+func (h *shared) exists(ctx context.Context, collection string) error {
+	_, err := h.Collections.Get(ctx, collection)
+	if _, damaged := errors.AsType[*scheduler.DamagedError](err); damaged {
+		return nil
+	}
+	return err
+}
+
+// keys returns the jobs of a collection from the store's index, in no particular order.
+func (r Reader) keys(ctx context.Context, collection string) (keys []scheduler.Key, err error) {
+	err = r.shared.Store.EachJob(ctx, collection, func(k scheduler.Key) error { keys = append(keys, k); return nil })
+	return keys, err
+}
+
+// batchKeys limits the definitions per request.
+const batchKeys = 1024
+
+// existing returns the first n of keys whose jobs exist. The store's index also has jobs that were deleted during the
+// last hour.
+func (r Reader) existing(ctx context.Context, keys []scheduler.Key, n int) ([]scheduler.Key, error) {
+	var found []scheduler.Key
+	for batch := range slices.Chunk(keys, min(max(n, 1), batchKeys)) {
+		there := make(map[scheduler.Key]bool, len(batch))
+		if err := r.shared.Store.LoadJobs(ctx, batch, func(st scheduler.Stored) { there[st.Key] = true }); err != nil {
+			return nil, err
+		}
+		for _, k := range batch {
+			if there[k] {
+				found = append(found, k)
+			}
+		}
+		if len(found) >= n {
+			return found[:n], nil
+		}
+	}
+	return found, nil
+}
+
+// If returns the service for requests that require a condition on their job or collection. The condition is checked
+// atomically with the change. If it does not hold, the error is [scheduler.ErrPrecondition].
+//
+// The condition applies to Put, Patch, Enable, Disable, Turn, Delete and Trigger of a job, and to changes of a
+// collection. It does not apply to the repetition of a published spec that was already applied.
+func (s *Service) If(when scheduler.Condition) *Service {
+	if when.IsZero() {
+		return s
+	}
+	held := *s
+	held.Editor.when, held.Runner.when, held.CollectionKeeper.when = when, when, when
+	return &held
+}
+
+// meets checks the condition of a job's edit. cur is nil if the job does not exist.
+func (e Editor) meets(k scheduler.Key, cur *scheduler.Job) error {
+	return checkJob(e.when, k, cur)
+}
+
+func checkJob(when scheduler.Condition, k scheduler.Key, j *scheduler.Job) error {
+	if when.IsZero() {
+		return nil
+	}
+	etag := ""
+	if j != nil {
+		etag = j.ETag()
+	}
+	return when.Check("job "+k.String(), etag)
+}
+
+// meets checks whether a collection, which may be nil, can be changed, and the condition of the change.
+func (c CollectionKeeper) meets(name string, cur *scheduler.Collection) error {
+	etag := ""
+	if cur != nil {
+		if err := cur.CheckKept(); err != nil {
+			return err
+		}
+		etag = cur.ETag()
+	}
+	return c.when.Check("collection "+name, etag)
+}
+
+// noCollection is the error of a change to a missing collection.
+func noCollection(name string) error {
+	return fmt.Errorf("collection %s: %w", name, scheduler.ErrNotFound)
+}
+
+// Beside is a run that is concurrent with a job's schedule: one that overlaps the next occurrence, or a manual run of a
+// disabled job.
+type Beside struct {
+	Nominal time.Time
+	Due     time.Time // of the current or the next attempt
+	Manual  bool
+	Retry   int  // retries so far
+	Running bool // a worker has it, and it is due
+}
+
+// Beside returns the job's runs that are concurrent with its schedule, earliest first. Of a large number, it returns
+// some. A missing or damaged job has none.
+func (r Reader) Beside(ctx context.Context, k scheduler.Key) ([]Beside, error) {
+	if err := k.Validate(); err != nil {
+		return nil, err
+	}
+	j, err := r.shared.loadInTurn(ctx, k)
+	_, damaged := errors.AsType[*scheduler.DamagedError](err)
+	if damaged || errors.Is(err, scheduler.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	places, err := r.detached(ctx, j)
+	if err != nil {
+		return nil, err
+	}
+	all, now := make([]Beside, len(places)), r.shared.Store.Now()
+	for i, p := range places {
+		due := p.Baton.MayRun()
+		all[i] = Beside{p.Baton.Nominal.UTC(), due.UTC(), p.Baton.Kind.IsManual(), p.Baton.Attempt, p.Running && !due.After(now)}
+	}
+	slices.SortFunc(all, func(a, b Beside) int { return a.Nominal.Compare(b.Nominal) })
+	return all, nil
+}

@@ -1,0 +1,168 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/engine/limits"
+)
+
+// due is called when a held baton is due. It must not block.
+func (w *Worker) due(r *run) {
+	if r.packed != nil {
+		w.dueAndPacked(r)
+		return
+	}
+	j, known := r.known, r.known != nil && w.jobs.Unchanged(r.key(), r.since)
+	if r.known = nil; !known {
+		r.since = w.jobs.Changes(r.key())
+		j, known = w.jobs.Peek(r.key())
+	}
+	if !known || j.Revision != r.baton.Revision {
+		w.liveOn(admitted{r})
+		return
+	}
+	r.current = j
+	w.live(admitted{r})
+}
+
+// admit lets package scheduler decide about a due baton. It continues immediately if everything is known and nothing
+// must be read or written.
+func (w *Worker) admit(r *run) stage {
+	if w.cfg.Collections.IsDeleting(r.key().Collection) {
+		return w.nakFor(r, deletionPause)
+	}
+	j, atOnce := r.current, r.current != nil
+	r.current, r.latest = nil, nil
+	if !atOnce {
+		var err error
+		r.since = w.jobs.Changes(r.key())
+		if j, err = w.jobOf(r); err != nil {
+			return w.retryLater(r, err)
+		}
+	}
+	d := scheduler.Decide(j, w.cfg.Collections.Open(r.key().Collection), r.baton, w.cfg.Store.Now())
+	if atOnce && (d.Verdict != scheduler.Run || d.Later || len(d.Records) > 0) {
+		w.liveOn(admitted{r})
+		return nil
+	}
+	if d.Verdict == scheduler.Restart {
+		var err error
+		if d, err = w.restart(r, j); err != nil {
+			return w.retryLater(r, err)
+		}
+	}
+	if d.Later && r.suspect {
+		r.baton = d.Baton
+		if next, found := w.recover(r); found {
+			return next // the later occurrence has already run
+		}
+	}
+	if r.suspect {
+		d.Step = d.Step.Doubted(r.key(), r.baton)
+	}
+	switch d.Verdict { //nolint:exhaustive // the other verdicts do not run it
+	case scheduler.Run:
+		r.latest = j
+		return w.submit(r, w.definition(&d.Baton, j), d)
+	case scheduler.Detach:
+		return w.detach(r, j, d)
+	}
+	return w.carry(r, j, d)
+}
+
+// deletionPause is how long a baton waits while its collection is being deleted. The deletion removes it.
+const deletionPause = 5 * time.Second
+
+// submit queues r for a slot of its target. During shutdown it releases r instead. ran is the definition for the
+// attempt.
+func (w *Worker) submit(r *run, ran *scheduler.Job, d scheduler.Decision) stage {
+	r.baton = d.Baton
+	r.skipped = append(r.skipped, d.Records...)
+	r.use(ran)
+	r.DeferredSince = r.baton.DeferredSince
+	return w.queue(r)
+}
+
+// queue queues r for a slot of its target, which is set.
+func (w *Worker) queue(r *run) stage {
+	r.Key, r.Rule = r.key(), w.cfg.Collections.Rule(r.key().Collection, r.Target)
+	if !w.limiter.Submit(r) {
+		return w.nak(r)
+	}
+	return nil // then attempted or deferred
+}
+
+// detach runs an occurrence of a job with overlap allow concurrently with the next one: the occurrence gets a separate
+// message, and the job's baton continues immediately. The separate message is stored first, so a crash in between is
+// detected by its subject.
+func (w *Worker) detach(r *run, j *scheduler.Job, d scheduler.Decision) stage {
+	// A worker that finds the detached run assumes that the earlier skips are recorded.
+	if err := w.steps.Record(w.settles, j, d.Records, r.suspect); err != nil {
+		return w.nak(r)
+	}
+	detached := d.Baton.Detached()
+	detached.Suspect = r.suspect // it may have been fired before, and its first attempt may have ended
+	slot := scheduler.Slot{Key: j.Key, Detached: scheduler.DetachedName(detached.Nominal)}
+	err := w.persist(w.settles, j.Key, func(ctx context.Context) error {
+		err := w.cfg.Store.Fire(ctx, slot, detached.Encode(), 0)
+		detached.Suspect = true // the response may be lost, and the first attempt may end before this is repeated
+		return err
+	})
+	if err != nil && !errors.Is(err, scheduler.ErrConflict) {
+		return w.nak(r)
+	}
+	r.baton = d.Baton
+	return w.carry(r, j, d)
+}
+
+// patience is how long a run may wait for its slot before the worker checks its eligibility again.
+const patience = time.Second
+
+// standing checks again whether a run is eligible after a long wait for its slot. Otherwise the decision at its due
+// time holds: as for a running attempt, an edit applies to the next occurrence.
+func (w *Worker) standing(r *run) scheduler.Standing {
+	open := w.cfg.Collections.Open(r.key().Collection)
+	if w.cfg.Collections.IsDeleting(r.key().Collection) {
+		return scheduler.Closed
+	}
+	if w.jobs.Unchanged(r.key(), r.since) { // only its collection may have changed
+		if open || !r.baton.NeedsOpen() {
+			return scheduler.GoesOn
+		}
+		return scheduler.Closed
+	}
+	j, err := w.jobs.Current(w.settles, r.key(), r.job.Revision)
+	switch {
+	case errors.Is(err, scheduler.ErrNotFound):
+		return scheduler.Gone
+	case err != nil:
+		return scheduler.GoesOn
+	case j.UID != r.job.UID:
+		return scheduler.Foreign
+	}
+	return r.baton.StandingOf(j, open)
+}
+
+// sendBack makes a run wait for its target outside the process.
+func (w *Worker) sendBack(r *run, d limits.Deferral) stage {
+	if r.packed != nil && !w.open(r) {
+		return admitted{r}
+	}
+	now := w.cfg.Store.Now()
+	if !w.jobs.Unchanged(r.key(), r.since) {
+		switch w.standing(r) { //nolint:exhaustive // the other results do not prevent it
+		case scheduler.Gone:
+			return w.astray(r)
+		case scheduler.Foreign:
+			return w.dropOrphan(r)
+		}
+		if w.canceled(r) {
+			return admitted{r}
+		}
+	}
+	r.current, r.step = r.job, r.job.Defer(r.baton, d.For(&r.Call, now), now)
+	return passed{r}
+}

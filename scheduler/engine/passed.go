@@ -1,0 +1,182 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/engine/step"
+	"github.com/carillon-sched/carillon/scheduler/intake"
+)
+
+// pass executes the step for the job and acknowledges the baton. If the job's baton has already moved on, nothing
+// remains to be done.
+func (w *Worker) pass(r *run) stage {
+	s := r.step
+	from := step.From{
+		Slot: r.delivery.Slot, Running: r.delivery.Sequence, Baton: &r.baton, Schedule: r.baton.Schedule, Doubtful: r.doubtful,
+	}
+	r.skipped = append(r.skipped, s.Records...)
+	if err := w.steps.Record(w.settles, r.current, r.skipped, r.suspect); err != nil {
+		return w.nak(r)
+	}
+	ends := s.Next == nil && !s.Merge
+	if ends && s.State.Final() {
+		if x := w.steps.EndingOf(r.current, s, from); r.current.Told(x, r.attempt, r.skipped) {
+			w.jobs.Forget(r.key())
+			w.finalizer.add(x)
+			return w.ack(r)
+		}
+	}
+	ctx := w.settles
+	if s.Merge {
+		ctx = w.attempts // it may take long, and ends with the attempts
+	}
+	err := w.steps.Move(ctx, r.current, s, from)
+	if ends {
+		w.jobs.Forget(r.key())
+	}
+	switch {
+	case err == nil, errors.Is(err, scheduler.ErrConflict) && s.Next != nil, errors.Is(err, scheduler.ErrNotFound) && s.Next == nil:
+		return w.ack(r)
+	}
+	return w.nak(r) // it is redelivered, and planned from the stored state
+}
+
+// dropOrphan ends a baton of an earlier job with the same name. Its deletion was interrupted, and the message occupies
+// the place of the current job's baton: a consistency check is needed.
+func (w *Worker) dropOrphan(r *run) stage {
+	now, err := w.look(r, r.delivery.Slot)
+	w.ack(r)
+	if err != nil || !now.passedOn(r) {
+		w.cfg.OnTakeover()
+	}
+	return nil
+}
+
+// ack ends a run in this process and removes its message.
+func (w *Worker) ack(r *run) stage {
+	if err := r.delivery.Lease.Ack(); err != nil {
+		w.log.Warn("baton not acknowledged", r.named("err", err)...)
+	}
+	w.room.Release(r.place())
+	return nil
+}
+
+// drop ends a run in this process whose message may already belong to another process.
+func (w *Worker) drop(r *run) stage {
+	w.room.Release(r.place()) // first: it may be redelivered immediately
+	r.delivery.Lease.Drop()
+	return nil
+}
+
+// nak ends a run in this process and returns its message for redelivery.
+func (w *Worker) nak(r *run) stage { return w.nakFor(r, 0) }
+
+// nakFor is nak with a redelivery delay.
+func (w *Worker) nakFor(r *run, pause time.Duration) stage {
+	w.room.Release(r.place()) // first: it may be redelivered immediately
+	if err := r.delivery.Lease.Nak(pause); err != nil {
+		w.log.Warn("baton not returned", r.named("err", err)...)
+	}
+	return nil
+}
+
+// retryLater returns a baton after an error, with a short delay. For a damaged job, the delay grows until the job is
+// repaired; each damaged revision is logged once.
+func (w *Worker) retryLater(r *run, err error) stage {
+	w.trouble.count(err)
+	if damaged, ok := errors.AsType[*scheduler.DamagedError](err); ok {
+		if w.told.first(damaged.Key, damaged.Revision) {
+			w.log.Error("damaged job: its baton waits", "job", damaged.Key.String(), "reason", damaged.Says())
+		}
+		return w.nakFor(r, scheduler.DamagedPause(r.delivery.Deliveries))
+	}
+	level, untold := slog.LevelWarn, 0
+	if errors.Is(err, scheduler.ErrUnavailable) {
+		level, untold = w.away.Level()
+	}
+	w.log.Log(w.attempts, level, "baton put back for a moment", r.named("others", untold, "err", err)...)
+	intake.Pause(w.attempts, retryPause)
+	return w.nak(r)
+}
+
+// astray handles a baton whose job has no definition. It removes the baton of a deleted job. Any other baton waits and
+// is checked periodically: when the definition is restored, the baton continues where it was.
+func (w *Worker) astray(r *run) stage {
+	b, err := scheduler.DecodeBaton(r.delivery.Body) // as it was delivered
+	if err != nil {
+		return w.retryLater(r, err)
+	}
+	fate, err := w.fate(r, &b)
+	switch {
+	case err != nil:
+		return w.retryLater(r, err)
+	case fate == scheduler.Deleted:
+		return w.ack(r)
+	case w.told.first(r.key(), b.Revision):
+		w.log.Error("a job has no definition, and was not deleted: it does not run, and its baton waits until it is put again",
+			"job", r.key().String(), "occurrence", scheduler.OccurrenceID(r.key(), b.Nominal), "revision", b.Revision)
+	}
+	w.trouble.lostDefinition.Add(1)
+	next, at := b.Await(w.cfg.Store.Now())
+	err = w.persist(w.settles, r.key(), func(ctx context.Context) error {
+		return w.cfg.Store.PassOn(ctx, r.delivery.Slot, next.Encode(), at, r.delivery.Sequence)
+	})
+	if err != nil && !errors.Is(err, scheduler.ErrConflict) {
+		return w.nak(r)
+	}
+	return w.ack(r)
+}
+
+// errThere reports that a missing definition has reappeared.
+var errThere = errors.New("its definition has just been put")
+
+// fate determines what happened to the definition of r, whose baton is b.
+func (w *Worker) fate(r *run, b *scheduler.Baton) (scheduler.Fate, error) {
+	marker, err := w.cfg.Store.LoadJob(w.settles, r.key())
+	if err == nil {
+		return 0, errThere
+	}
+	if !errors.Is(err, scheduler.ErrNotFound) {
+		return 0, err
+	}
+	stray := scheduler.Stray{Baton: b, Marker: marker.Revision}
+	return stray.Fate(), nil
+}
+
+// ranUnder returns the definition for the steps after an attempt of a run whose job has none anymore: the one of the
+// attempt, unless the job was deleted.
+func (w *Worker) ranUnder(r *run) (*scheduler.Job, error) {
+	fate, err := w.fate(r, &r.baton)
+	if err != nil || fate == scheduler.Deleted {
+		return nil, err
+	}
+	return r.job, nil
+}
+
+// damages remembers the jobs, damaged or without a definition, that have been logged. The zero value is ready for use.
+type damages struct {
+	mu   sync.Mutex
+	told map[scheduler.Key]uint64 // logged revisions
+}
+
+// toldMost limits the remembered jobs. When it is exceeded, all are logged again.
+const toldMost = 1 << 14
+
+// first reports whether a revision of a job has not been logged yet.
+func (d *damages) first(k scheduler.Key, revision uint64) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if last, ok := d.told[k]; ok && last == revision {
+		return false
+	}
+	if d.told == nil || len(d.told) >= toldMost {
+		d.told = map[scheduler.Key]uint64{}
+	}
+	d.told[k] = revision
+	return true
+}

@@ -1,0 +1,249 @@
+package explain
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+	"github.com/carillon-sched/carillon/scheduler/spec"
+)
+
+// expected answers from the schedule, for a time without a record or a baton.
+func (q *Question) expected(a *Answer) {
+	j := q.job()
+	switch {
+	case j == nil && q.At.Before(q.Kept):
+		q.unknown(a, "")
+	case j == nil:
+		a.Since = q.Job.Anchor.UTC()
+		a.say(Edited, "the job had another schedule then: that was changed at "+q.say(q.Job.Anchor)+
+			", and what it was before is not known any more", "no record tells of a run at the time, either")
+	case q.jumped(a, j):
+	case q.isDue(j) && q.hasPassed(j) && q.At.Before(q.Kept):
+		q.unknown(a, "; by its schedule, it was due")
+	case q.stopped(a):
+	case !q.isDue(j):
+		q.idle(a, j)
+	case q.hasPassed(j):
+		q.missed(a)
+	default:
+		q.coming(a, j)
+	}
+	if j != nil && j != q.Job {
+		a.Notes = append(a.Notes, "this is by the schedule that the job had then: "+j.Plan.Describe()+
+			"; it was changed at "+q.say(q.Job.Anchor))
+	}
+}
+
+// plan returns the schedule of a job, as its last executions have moved it.
+func (q *Question) plan(j *scheduler.Job) *spec.Plan {
+	if q.Baton != nil && j == q.Job {
+		return j.Plan.Moved(q.Baton.Base)
+	}
+	return j.Plan
+}
+
+// isDue reports whether the schedule has an occurrence at the time.
+func (q *Question) isDue(j *scheduler.Job) bool {
+	if first, ok := j.Plan.First(); ok && q.At.Before(first) && !q.has(first) {
+		return false
+	}
+	t, ok := q.next(j, q.At.Add(-1))
+	return ok && q.has(t)
+}
+
+// hasPassed reports whether the occurrence at the time was due before now.
+func (q *Question) hasPassed(j *scheduler.Job) bool {
+	t, ok := q.next(j, q.At.Add(-1))
+	return ok && t.Before(q.Now)
+}
+
+// next returns the first occurrence after an instant. It ignores the plan's immediate run, because an edit does not run
+// a recurring job.
+func (q *Question) next(j *scheduler.Job, after time.Time) (time.Time, bool) {
+	t, ok := q.plan(j).Next(after)
+	if ok && t.Equal(j.Anchor) && j.ScheduleGen > 1 && !j.OneShot() && j.Def.Timing.Start.IsZero() {
+		return q.plan(j).Next(t)
+	}
+	return t, ok
+}
+
+// jumped handles a time that a clock change skips, and that the schedule omits.
+func (q *Question) jumped(a *Answer, j *scheduler.Job) bool {
+	from := q.At.Add(-1)
+	gap, ok := q.plan(j).DSTGap(from, q.end().Add(-1))
+	if !ok || !q.Jumped {
+		return false
+	}
+	why, hint := reasonOf(scheduler.ReasonDST)
+	a.Reason = scheduler.ReasonDST
+	a.say(Skipped, "it was skipped, as "+why+": "+gap.Text, hint)
+	return true
+}
+
+func (q *Question) unknown(a *Answer, also string) {
+	a.say(Unknown, "the history does not go back that far: all records of the job are kept since "+q.say(q.Kept)+also,
+		"--history-age and --history-per-job of the scheduler say how many are kept")
+}
+
+// idle handles a time without an occurrence.
+func (q *Question) idle(a *Answer, j *scheduler.Job) {
+	first, runs := j.Plan.First()
+	last, earlier := q.plan(j).Last(q.end().Add(-1))
+	next, more := q.plan(j).Next(q.end().Add(-1))
+	switch {
+	case spec.GaveUp(next, more):
+		a.say(Unknown, "it takes too much work to find the next occurrence of its schedule", "put it with fewer rules or patterns")
+	case !runs:
+		a.say(Ended, "its schedule never has an occurrence", "put it with another schedule")
+	case q.At.Before(first):
+		a.say(NotDue, "its schedule begins later, at "+q.say(first), "")
+	case !more && earlier && !j.OneShot():
+		a.say(Ended, "its schedule was over: its last occurrence is that of "+q.say(last), "put it with another endTime or count")
+	case !more && earlier:
+		a.say(Ended, "it runs once, at "+q.say(first), "put it with another startTime, or with a recurrence")
+	default:
+		text := "nothing is due then"
+		if t, ok := q.following(j); ok {
+			text += ": the next occurrence is that of " + q.say(t)
+		}
+		if earlier {
+			text += ", the one before that of " + q.say(last)
+		}
+		a.say(NotDue, text+"; the schedule is "+j.Plan.Describe(), "")
+	}
+}
+
+// following returns the first occurrence after the time that will take place in the present state.
+func (q *Question) following(j *scheduler.Job) (time.Time, bool) {
+	t, ok := q.plan(j).Next(q.end().Add(-1))
+	if !ok || t.Before(q.Now) {
+		return t, ok && !q.Job.State.Final()
+	}
+	if !j.OneShot() && q.Job.PausedAt(t) {
+		t, ok = q.plan(j).Next(q.Job.PausedUntil.Add(-1))
+	}
+	return t, ok && !q.Closed && q.Job.State == scheduler.Enabled
+}
+
+// stopped handles a job that is disabled, paused, ended or in a disabled collection. The answer covers all later
+// times, with or without an occurrence.
+func (q *Question) stopped(a *Answer) bool {
+	j := q.Job
+	switch {
+	case j.State == scheduler.Disabled && q.isSince(q.disabledSince()):
+		q.disabled(a)
+	case j.State.Final() && (q.isDue(j) || !q.end().Before(q.Now)):
+		a.say(Ended, "the job was over: "+j.Over(), "")
+		if !j.Progress.Last.IsZero() {
+			a.Notes = append(a.Notes, "its last attempt began at "+q.say(j.Progress.Last))
+		}
+	case q.isPaused(j):
+		q.paused(a)
+	case q.Closed && q.unsettled():
+		q.closed(a)
+	default:
+		return false
+	}
+	return true
+}
+
+// isSince reports whether the time is at or after the change that led to the present state. Now always is.
+func (q *Question) isSince(change time.Time) bool { return !q.At.Before(change) || q.has(q.Now) }
+
+// disabled handles a disabled job.
+func (q *Question) disabled(a *Answer) {
+	text := "the job is disabled"
+	if _, ok := q.last(Turned, time.Time{}); ok {
+		c, _ := q.blame(a, Turned, time.Time{})
+		text += ", since " + q.say(c.At) + by(c)
+	} else if c, ok := q.blame(a, Changed, time.Time{}); ok {
+		text += ", at the latest since it was last changed at " + q.say(c.At) + by(c)
+	}
+	a.say(Disabled, text, "carillon enable "+q.Key.String()+" lets it run again")
+}
+
+// isPaused reports whether the time falls into the pause of j. An occurrence at that time has no record yet.
+func (q *Question) isPaused(j *scheduler.Job) bool {
+	if j.OneShot() {
+		return false
+	}
+	if t, ok := q.next(j, q.At.Add(-1)); ok && q.has(t) {
+		return j.PausedAt(t) && (!t.Before(q.Now) || q.Baton != nil && !q.Baton.PausedFrom.IsZero() && !t.Before(q.Baton.PausedFrom))
+	}
+	c, known := q.last(Halted, time.Time{})
+	return j.PausedAt(q.Now) && j.PausedAt(q.At) && (!q.end().Before(q.Now) || known && q.isSince(c.At))
+}
+
+// paused handles times in a job's pause.
+func (q *Question) paused(a *Answer) {
+	text := "the job is paused until " + q.say(q.Job.PausedUntil)
+	if c, ok := q.blame(a, Halted, time.Time{}); ok {
+		text += ", since " + q.say(c.At) + by(c)
+	}
+	a.say(Paused, text+"; what falls due before that does not run, and is recorded when the pause ends",
+		"carillon enable "+q.Key.String()+" ends the pause now")
+}
+
+// unsettled reports whether the disabled collection holds back runs at the time. If the audit log does not have the time
+// of that change, only future runs count, and those that the baton has passed over without a record.
+func (q *Question) unsettled() bool {
+	if c, ok := q.last(Shut, time.Time{}); ok {
+		return q.isSince(c.At)
+	}
+	return !q.end().Before(q.Now) || q.Baton != nil && q.Baton.PostponementRecorded && q.At.After(q.Baton.Seen)
+}
+
+// missed handles a past occurrence without a record.
+func (q *Question) missed(a *Answer) {
+	b := q.Baton
+	if b == nil || !b.Nominal.Before(q.At) {
+		a.say(Unrecorded, "it was due, and neither the history nor the job's baton knows of it",
+			"carillon doctor looks for jobs that have lost their batons; records may have been lost with a damaged store")
+		return
+	}
+	earlier := "the occurrence of " + q.say(b.Nominal)
+	switch {
+	case b.Deferred() && !b.Begun():
+		why, hint := reasonOf(scheduler.ReasonPostponed)
+		a.Reason = scheduler.ReasonPostponed
+		a.say(Skipped, "it does not run, as "+why+": "+earlier+"; that is recorded when it goes on", hint)
+	case (q.Running || b.Begun()) && !q.stalled(q.Place):
+		why, hint := reasonOf(scheduler.ReasonOverlap)
+		a.Reason = scheduler.ReasonOverlap
+		a.say(Skipped, "it does not run, as "+why+": "+earlier+"; that is recorded when it ends", hint)
+	default:
+		a.say(Overdue, earlier+" is due since "+q.say(b.MayRun())+" and has not ended, and this one comes after it", overdueHint)
+	}
+}
+
+// coming handles a future occurrence.
+func (q *Question) coming(a *Answer, j *scheduler.Job) {
+	t, _ := q.next(j, q.At.Add(-1))
+	a.Occurrence, a.Nominal = scheduler.OccurrenceID(j.Key, t), t.UTC()
+	if left, limited := q.left(j); limited && q.before(j, t) >= left {
+		a.Occurrence, a.Nominal = "", time.Time{}
+		a.say(Ended, fmt.Sprintf("its schedule is over by then: of its count of %d, %s", j.Plan.MaxRuns(),
+			count(left, "run is left", "runs are left")), "put it with a larger count")
+		return
+	}
+	text := "it is to run at " + q.say(t)
+	if j.Def.Jitter > 0 {
+		text += ", and some of its jitter later"
+	}
+	a.say(Planned, text, "")
+}
+
+// left is how many runs are left of a schedule with a count.
+func (q *Question) left(j *scheduler.Job) (n int, limited bool) {
+	most := j.Plan.MaxRuns()
+	if most == 0 || q.Baton == nil {
+		return 0, false
+	}
+	return max(0, most-q.Baton.Runs), true
+}
+
+// before returns the number of occurrences before one, starting with the baton's.
+func (q *Question) before(j *scheduler.Job, t time.Time) int {
+	return q.plan(j).Count(q.Baton.Nominal, t.Add(-1))
+}

@@ -1,0 +1,170 @@
+package explain
+
+import (
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+)
+
+// Explain answers a question.
+func Explain(q *Question) Answer {
+	if q.Zone == nil {
+		q.Zone = time.UTC
+	}
+	a := &Answer{
+		Job: q.Key.String(), At: q.At.UTC(), Local: q.local(q.At), TimeZone: q.Zone.String(), HistorySince: q.Kept.UTC(),
+	}
+	if q.Note != "" {
+		a.Notes = append(a.Notes, q.Note)
+	}
+	switch {
+	case q.recorded(a):
+	case q.Damaged != "":
+		a.say(Damaged, "what is stored of the job cannot be read: "+q.Damaged, "put it again, from a file or an export")
+	case q.Job == nil:
+		q.gone(a)
+	case q.end().Before(q.Job.Created):
+		a.say(NotCreated, "the job was not there yet: it was put at "+q.say(q.Job.Created), "")
+		a.Since = q.Job.Created.UTC()
+	case q.carried(a):
+	default:
+		q.expected(a)
+	}
+	if q.Job != nil && q.Job.Plan != nil {
+		q.nearest(a)
+	}
+	return *a
+}
+
+// say is the answer in short.
+func (a *Answer) say(code Code, text, hint string) { a.Code, a.Answer, a.Hint = code, text, hint }
+
+// gone handles a job that does not exist.
+func (q *Question) gone(a *Answer) {
+	_, told := q.last(Removed, time.Time{})
+	if !told && !q.Deleted && len(q.Records) == 0 {
+		a.say(NoJob, "there is no such job, and nothing is known of an earlier one", "carillon get -A shows all jobs")
+		return
+	}
+	text := "the job was deleted"
+	if c, ok := q.blame(a, Removed, time.Time{}); ok {
+		text += " at " + q.say(c.At) + by(c)
+	}
+	a.say(Deleted, text, "its history went with it; put the job again to have it run")
+}
+
+// carried answers with where the job's batons are.
+func (q *Question) carried(a *Answer) bool {
+	if q.isMeant(q.Place) && q.placed(a, q.Place) {
+		return true
+	}
+	for _, p := range q.Beside {
+		if q.isMeant(p) {
+			return q.placed(a, p)
+		}
+	}
+	return false
+}
+
+// isMeant reports whether the question is about the baton's occurrence.
+func (q *Question) isMeant(p Place) bool {
+	b := p.Baton
+	return b != nil && (q.has(b.Nominal) || q.has(b.Due) || q.has(b.MayRun()) || q.underWay(p))
+}
+
+// placed answers with where a baton is.
+func (q *Question) placed(a *Answer, p Place) bool {
+	b, due := p.Baton, p.Baton.MayRun()
+	which := "the occurrence of " + q.say(b.Nominal)
+	if b.Kind.IsManual() {
+		which = "the run by hand of " + q.say(b.Nominal)
+	}
+	switch {
+	case q.Closed && b.NeedsOpen():
+		q.closed(a)
+	case q.Job.State == scheduler.Disabled && !b.Kind.IsManual() && !b.Begun():
+		return false
+	case b.NeedsOpen() && !q.Job.OneShot() && q.Job.PausedAt(b.Nominal):
+		q.paused(a)
+	case q.stalled(p):
+		a.say(Overdue, which+" is due since "+q.say(due)+" and its attempt has not ended", overdueHint)
+	case p.Running && !due.After(q.Now):
+		a.say(Running, which+" is with a worker: its attempt is under way, or about to begin", "")
+	case b.Begun():
+		a.say(Retrying, which+" has not succeeded yet: the next attempt is due at "+q.say(due), "")
+	case b.Deferred():
+		a.say(Waits, which+" waits for its target until "+q.say(due), targetHint)
+	case due.After(q.Now):
+		a.say(Planned, "it is to run at "+q.say(due)+q.jittered(b), "")
+	default:
+		a.say(Overdue, which+" was due at "+q.say(due)+" and has not begun", overdueHint)
+	}
+	a.Occurrence, a.Nominal, a.Due, a.Attempts = scheduler.OccurrenceID(q.Key, b.Nominal), b.Nominal.UTC(), due.UTC(), b.Try
+	return true
+}
+
+// underWay reports whether a question about the present is about the baton's attempt in progress.
+func (q *Question) underWay(p Place) bool {
+	return p.Running && !p.Baton.MayRun().After(q.Now) && q.has(q.Now) && (p.Baton.Kind.IsDetached() || !q.isDue(q.Job))
+}
+
+// stallAfter is for how long beyond the job's timeout an attempt may be under way.
+const stallAfter = time.Minute
+
+// stalled reports whether the baton has been handed out for so long that no attempt
+// of it can be under way.
+func (q *Question) stalled(p Place) bool {
+	return p.Running && p.Baton.MayRun().Add(q.Job.Def.Timeout+stallAfter).Before(q.Now)
+}
+
+const overdueHint = "no worker has taken it, or it waits for its turn: see whether a scheduler runs and is ready " +
+	"(/readyz says why it is not), and whether its workers are busy"
+
+const targetHint = "carillon describe shows the target; the collection's targets set its rates, its concurrency and its circuit"
+
+// jittered says that a run is later than its schedule says.
+func (q *Question) jittered(b *scheduler.Baton) string {
+	if b.Due.Equal(b.Nominal) {
+		return ""
+	}
+	if b.Due.Equal(q.Job.PausedUntil) {
+		return ", when its pause ends"
+	}
+	return ", which is its occurrence of " + q.say(b.Nominal) + " with its jitter"
+}
+
+// closed handles runs that a disabled collection postpones.
+func (q *Question) closed(a *Answer) {
+	text := "collection " + q.Key.Collection + " is disabled"
+	if c, ok := q.blame(a, Shut, time.Time{}); ok {
+		text += " since " + q.say(c.At) + by(c)
+	}
+	a.say(Postponed, text+", so that its jobs do not run",
+		"carillon collection enable "+q.Key.Collection+" lets them run again")
+}
+
+// nearest reports the occurrences around the time, and clock changes between them.
+func (q *Question) nearest(a *Answer) {
+	j := q.job()
+	if j == nil || j.Plan == nil || a.Code == NotCreated {
+		return
+	}
+	plan := q.plan(j)
+	times := make([]time.Time, 0, 1)
+	if t, ok := plan.Last(q.At.Add(-1)); ok && !t.Before(j.Anchor) {
+		a.Before = q.time(t)
+	}
+	if t, ok := q.following(j); ok {
+		a.After = q.time(t)
+		times = append(times, t)
+	}
+	if a.Code == NotDue && len(times) > 0 {
+		from := q.At
+		if a.Before != nil {
+			from = a.Before.UTC
+		}
+		a.Notes = append(a.Notes, plan.ClockNotes(from, times)...)
+	}
+}
+
+func (q *Question) time(t time.Time) *Time { return &Time{t.UTC(), q.local(t)} }

@@ -1,0 +1,119 @@
+package explain
+
+import (
+	"time"
+
+	"github.com/carillon-sched/carillon/scheduler"
+)
+
+// Question is a time and all known facts about the job.
+type Question struct {
+	Moment
+	Place // of the job's own baton
+
+	Key  scheduler.Key
+	Now  time.Time
+	Zone *time.Location // the job's time zone, used to show times
+
+	Job     *scheduler.Job // current, or final if its history shows that it has ended; nil: no such job
+	Damaged string         // why the job cannot be read; Job is then nil
+	Deleted bool           // the store knows that a job of the name was deleted
+
+	Beside []Place // its detached runs: overlapping ones, and manual ones of a disabled job
+	Closed bool    // the collection is disabled
+
+	// Records are the records with the job's name stored from shortly before At, oldest first. If there are many, the
+	// later ones may be missing.
+	Records []*scheduler.Record
+
+	// Kept is the instant since which all records of the job exist.
+	Kept time.Time
+
+	// Then is the job at the time in question if its schedule differed and is known, else nil.
+	Then *scheduler.Job
+
+	// Changes are the known edits of the job and of its collection, in any order.
+	Changes []Change
+
+	// Trail is the start of the audit log, which records changes. Zero: no audit log.
+	Trail time.Time
+}
+
+// Place is where a baton is.
+type Place struct {
+	Baton   *scheduler.Baton // nil: none
+	Running bool             // a worker has it
+}
+
+// own returns the records of the current job or, if it does not exist, of the name.
+func (q *Question) own() []*scheduler.Record {
+	var own []*scheduler.Record
+	for _, r := range q.Records {
+		if !r.Damaged && (q.Job == nil || r.IsOf(q.Job.Incarnation())) {
+			own = append(own, r)
+		}
+	}
+	return own
+}
+
+// jobOf returns the job as it was with a schedule; nil when that is not known.
+func (q *Question) jobOf(schedule int) *scheduler.Job {
+	for _, j := range []*scheduler.Job{q.Job, q.Then} {
+		if j != nil && j.ScheduleGen == schedule {
+			return j
+		}
+	}
+	return nil
+}
+
+// job returns the job with the schedule that it had at the time; nil when that is not
+// known.
+func (q *Question) job() *scheduler.Job {
+	if q.Job != nil && q.Job.ScheduleGen > 1 && !q.end().After(q.Job.Anchor) {
+		return q.Then
+	}
+	return q.Job
+}
+
+// Missed reports whether a record is of an instant of the job that did not run, or failed after all retries.
+func (q *Question) Missed(r *scheduler.Record) bool {
+	return q.Job != nil && !r.Damaged && r.IsOf(q.Job.Incarnation()) &&
+		(r.Outcome == scheduler.OutcomeFaulted || !r.IsAttempt())
+}
+
+// Latest is the time that a question without one is about: now, if the state of the job or of its collection explains it;
+// else the latest instant that has not ended or did not run, whose record is last, nil for none; else the next one.
+// A faulted job is explained by the run that it failed in.
+func (q *Question) Latest(last *scheduler.Record) Moment {
+	at, b := q.Now, q.Baton
+	switch {
+	case q.isHeld():
+	case b != nil && (b.Begun() || b.Deferred() || !b.MayRun().After(q.Now)):
+		at = b.Nominal
+		if t, ok := q.plan(q.Job).Last(q.Now); ok && t.After(at) {
+			at = t
+		}
+	case b != nil && !b.PausedFrom.IsZero() && b.PausedFrom.Before(q.Now): // it has no record yet
+		at = b.PausedFrom
+		if t, ok := q.plan(q.Job).Last(q.Job.PausedUntil.Add(-1)); ok && t.After(at) {
+			at = t
+		}
+	case last != nil && last.Outcome == scheduler.OutcomeFaulted:
+		at = last.Nominal
+	case last != nil:
+		at = last.To
+	case b != nil:
+		at = b.Nominal
+	default:
+		if t, ok := q.next(q.Job, q.Now.Add(-1)); ok {
+			at = t
+		}
+	}
+	return Moment{At: at.UTC().Truncate(time.Second), Span: time.Second}
+}
+
+// isHeld reports whether the state of the job, of its collection or its pause keeps it from running now.
+func (q *Question) isHeld() bool {
+	return q.Job == nil || q.Closed || q.Job.State != scheduler.Enabled && q.Job.State != scheduler.Faulted ||
+		q.Job.PausedAt(q.Now) && !q.Job.OneShot()
+}

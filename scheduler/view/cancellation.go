@@ -1,7 +1,0 @@
-package view
-
-// Cancellation lists the canceled occurrences.
-type Cancellation struct {
-	Occurrences []string `json:"canceled"`         // their ids
-	DryRun      bool     `json:"dryRun,omitempty"` // nothing was canceled
-}
