@@ -223,6 +223,30 @@ func TestPool(t *testing.T) {
 	clients(t, a, 0)
 }
 
+// TestCloseEndsAttempts closes the client while a server does not answer a request, and another does not greet.
+func TestCloseEndsAttempts(t *testing.T) {
+	s := run(t)
+	asked := subscribe(t, connect(t, s), "slow")
+	dialed := make(chan struct{})
+	silent := actiontest.Listen(t, func(conn net.Conn) {
+		close(dialed)
+		_, _ = conn.Read(make([]byte, 1)) // until the client closes
+	})
+	c := client(t, natsmsg.Config{})
+	var group sync.WaitGroup
+	for _, body := range []string{`"mode": "request", "subject": "slow", "servers": "` + s.ClientURL() + `"`, `"subject": "x", "servers": "nats://` + silent + `"`} {
+		group.Go(func() { check(t, invoke(t, c, attempt(), `{`+body+`}`), outcome{0, true, false, "failed: "}) })
+	}
+	next(t, asked)
+	<-dialed
+	begun := time.Now()
+	c.Close()
+	group.Wait()
+	if took := time.Since(begun); took > 3*time.Second { // less than handshakeTimeout
+		t.Errorf("closed after %v", took)
+	}
+}
+
 // Servers are tried in the job's order.
 func TestOrder(t *testing.T) {
 	first, second := run(t), run(t)

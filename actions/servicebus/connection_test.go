@@ -177,6 +177,16 @@ func TestDisconnect(t *testing.T) {
 	}
 }
 
+// TestIdle shows that what is idle is closed.
+func TestIdle(t *testing.T) {
+	server := emulatortest.ServiceBus(t, emulator.Config{AutoCreate: true})
+	p := through(t, server.Addr())
+	config := behind(p)
+	config.IdleAfter = 30 * time.Millisecond
+	succeed(t, toQueue(t, newClient(t, config), "q1"), attempt())
+	p.wait(t, 0)
+}
+
 // TestMaxLinks has attempts that wait for a link, and do not blame the namespace for it.
 func TestMaxLinks(t *testing.T) {
 	server := emulatortest.ServiceBus(t, emulator.Config{AutoCreate: true})

@@ -172,6 +172,9 @@ func (a *action) failed(ctx context.Context, err error, timeout, elapsed time.Du
 	if f.Reason != "" {
 		text += " " + netreason.Line(f.Reason, maxDescription)
 	}
+	if f.Final {
+		f.RetryAfter = 0 // nothing that is waited for
+	}
 	return f.Result(text)
 }
 

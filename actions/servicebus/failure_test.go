@@ -68,6 +68,10 @@ func TestBusyFor(t *testing.T) {
 	if got := fail(t, toQueue(t, client, "q1"), 503, false).RetryAfter; got != 10*time.Second {
 		t.Error(got)
 	}
+	server.Inject(emulator.Fault{Operation: emulator.OpSend, Condition: "amqp:not-allowed", Description: "Please wait 10 seconds and try again."})
+	if got := fail(t, toQueue(t, client, "q1"), 400, true).RetryAfter; got != 0 {
+		t.Errorf("a final failure asks to wait for %v", got)
+	}
 }
 
 // strict starts an emulator that checks keys, and knows the queue q1.

@@ -39,6 +39,23 @@ func TestSlowBody(t *testing.T) {
 	<-gone
 }
 
+// TestSlowHeader has a host that sends its header byte by byte and never ends.
+func TestSlowHeader(t *testing.T) {
+	gone := make(chan struct{})
+	host := actiontest.Listen(t, func(conn net.Conn) {
+		defer close(gone)
+		_ = readRequest(conn)
+		_, err := io.WriteString(conn, "HTTP/1.1 200 OK\r\nSlow: ")
+		for ; err == nil; time.Sleep(time.Millisecond) {
+			_, err = io.WriteString(conn, "x")
+		}
+	})
+	at := attempt()
+	at.Timeout = 50 * time.Millisecond
+	wantFailure(t, actiontest.Invoke(t.Context(), mustRead(t, newClient(t, web.Config{}), "Http", uri("http://"+host)), at), host, "timed out after 50ms")
+	<-gone
+}
+
 // TestCompressedBomb has hosts whose answers are small, and huge when they are unpacked: they are not.
 func TestCompressedBomb(t *testing.T) {
 	var bomb bytes.Buffer

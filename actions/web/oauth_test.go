@@ -426,3 +426,24 @@ func TestBlamelessRenewal(t *testing.T) {
 		t.Errorf("got %+v", result)
 	}
 }
+
+// TestTokenServerEndless has a token server whose answer does not end.
+func TestTokenServerEndless(t *testing.T) {
+	gone := make(chan struct{})
+	server := listen(t, func(w http.ResponseWriter, _ *http.Request) {
+		defer close(gone)
+		for chunk := make([]byte, 32<<10); ; {
+			if _, err := w.Write(chunk); err != nil {
+				return
+			}
+		}
+	})
+	at := attempt()
+	at.Timeout = 10 * time.Second
+	request := strings.Replace(oauthRequest, "http://login/token", server.URL, 1)
+	result := actiontest.Invoke(t.Context(), mustRead(t, newClient(t, web.Config{}), "Http", request), at)
+	if !result.Failed || !strings.HasSuffix(result.Message, "failed: the answer is longer than 65536 bytes") {
+		t.Errorf("got %+v", result)
+	}
+	<-gone
+}

@@ -111,7 +111,8 @@ func (p *provider) sign(algorithm jose.SignatureAlgorithm, id string, key any, c
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: algorithm, Key: jose.JSONWebKey{Key: key, KeyID: id}}, nil)
+	options := &jose.SignerOptions{EmbedJWK: id == "embedded"}
+	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: algorithm, Key: jose.JSONWebKey{Key: key, KeyID: id}}, options)
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -202,6 +203,7 @@ func TestIssuer(t *testing.T) {
 		"other issuer":     {p.by("r1", map[string]any{"iss": "https://evil.test"}), "different provider"},
 		"foreign key":      {p.sign(jose.ES256, "e1", foreign, nil), "not signed with a key of the issuer"},
 		"unknown key":      {p.sign(jose.ES256, "e9", foreign, nil), "not signed with a key of the issuer"},
+		"embedded key":     {p.sign(jose.ES256, "embedded", foreign, nil), "not signed with a key of the issuer"},
 		"alg none":         {none, "not taken"},
 		"HMAC of the key":  {p.sign(jose.HS256, "r1", public, nil), "not taken"},
 		"changed":          {changed(good), "not taken"},

@@ -202,6 +202,9 @@ func TestPurgeWhileReceived(t *testing.T) {
 	if received+purged != rounds*each {
 		t.Errorf("%d were received and %d purged, of %d", received, purged, rounds*each)
 	}
+	if u := must(b.Entity("q")).Usage; u.Total() != 0 || u.Size != 0 {
+		t.Errorf("the queue is empty, and has %+v", u)
+	}
 }
 
 // bury makes dead letters of the first n messages.
