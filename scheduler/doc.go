@@ -38,7 +38,7 @@
 //	  ▼
 //	attempt  call the target, redact secrets
 //	  ▼
-//	record   append the history record ····················▶ After    after.go
+//	record   append the history record ····················▶ After    step.go
 //	  │                           retry (retry.go) │ next (plan.go) │ end (ending.go)
 //	  ▼
 //	pass on  package step publishes the next baton, or none at the job's end
