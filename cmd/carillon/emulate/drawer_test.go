@@ -230,7 +230,7 @@ func TestEmptyRoom(t *testing.T) {
 	defer pages.Close()
 	defer func() { must(t, servers.Close()) }()
 	d := &drawer{t: t, url: pages.URL, browser: &http.Client{}}
-	body := d.page("/", "There are no queues or topics yet.", "carillon emulate", "SharedAccessKey=…;", "NewClientFromConnectionString", storagequeue.DefaultKey[:20],
+	body := d.page("/", "This namespace has no queues or topics yet.", "carillon emulate", "SharedAccessKey=…;", "NewClientFromConnectionString", storagequeue.DefaultKey[:20],
 		"Connection strings", "Endpoint=sb://127.0.0.1:")
 	if strings.Contains(body, "c2VjcmV0") || strings.Contains(body, "token create") {
 		t.Errorf("the page tells a key, or of tokens:\n%s", body)
@@ -275,7 +275,7 @@ func TestWrongInput(t *testing.T) {
 		{with(send, "ttl", "soon"), "&#34;soon&#34; is not a length of time such as 90s, 10m or 2d."},
 		{with(send, "ttl", "0s"), "is not a length of time"},
 		{with(send, "scheduled", "tomorrow"), "&#34;tomorrow&#34; is not a time."},
-		{with(send, "session", "a", "partitionkey", "b"), "It has to be the session id"},
+		{with(send, "session", "a", "partitionkey", "b"), "It must equal the session id"},
 		{url.Values{"at": {"orders"}, "pname": {"a", "a"}, "ptype": {"int", "int"}, "pvalue": {"1", "2"}}, "There are two properties &#34;a&#34;"},
 		{with(send, "pname", "a", "ptype", "int", "pvalue", "one"), "&#34;one&#34; is not a number of the type int"},
 		{with(send, "pname", "", "ptype", "int", "pvalue", "1"), "The property with the value &#34;1&#34; has no name."},
@@ -293,8 +293,8 @@ func TestWrongInput(t *testing.T) {
 	d.done("/console/queues/send", with(send, "ttl", "2d"))
 	d.page("/console/queues/send?at=orders&from=orders&part=active&n=1", `value="2d"`)
 	for path, want := range map[string]string{
-		"entity?at=nowhere": "There is no queue, topic or subscription &#34;nowhere&#34;.", "new?kind=subscription&at=orders": "There is no topic &#34;orders&#34;",
-		"storage?account=devstoreaccount1&queue=nowhere": "There is no storage queue &#34;nowhere&#34; in the account &#34;devstoreaccount1&#34;.",
+		"entity?at=nowhere": "No queue, topic or subscription &#34;nowhere&#34; exists.", "new?kind=subscription&at=orders": "No topic &#34;orders&#34; exists",
+		"storage?account=devstoreaccount1&queue=nowhere": "No storage queue &#34;nowhere&#34; exists in the account &#34;devstoreaccount1&#34;.",
 		"rules?at=orders": "orders is a queue, and takes every message", "purge?at=orders&part=dead": "There is nothing to delete",
 		"resubmit?at=orders&part=dead": "There is nothing to resubmit",
 	} {

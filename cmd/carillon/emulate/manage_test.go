@@ -78,7 +78,7 @@ func TestManage(t *testing.T) {
 		t.Errorf("nothing above the heading leads back to the topic:\n%s", page)
 	}
 	d.send("news", &azservicebus.Message{Body: []byte("read all about it")})
-	d.page("/console/queues/drop?at=news", "Delete the topic news with its one message?", "Its subscription goes with it.")
+	d.page("/console/queues/drop?at=news", "Delete the topic news with its one message?", "Its subscription is deleted too, permanently.")
 	d.done("/console/queues/change", url.Values{"at": {"news"}, "ttl": {"2h"}, "status": {"Active"}})
 	d.page("/console/queues/entity?at=news", "2 hours")
 	d.done("/console/queues/drop", url.Values{"at": {"news/Subscriptions/mine"}})
@@ -153,11 +153,11 @@ func TestChangedMeanwhile(t *testing.T) {
 	d.done(change, with(theirs, "lock", "30s", "deliveries", "5", "metadata", "<theirs>"))
 	typed := with(mine, "lock", "45s", "ttl", "2d")
 	status, page := d.post(change, typed)
-	if status != http.StatusConflict || strings.Count(page, "Somebody else has just made it") != 3 {
+	if status != http.StatusConflict || strings.Count(page, "Another user has just set") != 3 {
 		t.Errorf("%d\n%s", status, page)
 	}
 	for _, want := range []string{
-		"Nothing is saved yet", `value="45s"`, "Somebody else has just made it: 30s.", `value="2d"`, `value="5"`, `value="&lt;theirs&gt;"`,
+		"Not saved", `value="45s"`, "Another user has just set: 30s.", `value="2d"`, `value="5"`, `value="&lt;theirs&gt;"`,
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("it has no %q:\n%s", want, page)

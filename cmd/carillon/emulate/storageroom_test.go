@@ -115,7 +115,7 @@ func TestMarkedLetters(t *testing.T) {
 	d.done("/console/queues/storage/delete", form)
 	d.page("/console/queues/storage?"+at, "4 messages")
 	moved := sent(d.page("/console/queues/storage/move?marked=1&"+at+"&id="+ids[1]+"&id="+ids[2]+"&id="+ids[3], "Move 3 selected messages of letters?", ">third</option>"))
-	if status, text := d.post("/console/queues/storage/move", with(moved, "to", "letters")); status != http.StatusNotFound || !strings.Contains(text, "There is no other queue letters in devstoreaccount1.") {
+	if status, text := d.post("/console/queues/storage/move", with(moved, "to", "letters")); status != http.StatusNotFound || !strings.Contains(text, "No other queue letters exists in devstoreaccount1.") {
 		t.Errorf("into itself: %d\n%s", status, text)
 	}
 	d.done("/console/queues/storage/move", with(moved, "to", "third"))

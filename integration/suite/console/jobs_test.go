@@ -102,7 +102,7 @@ func TestManyAtOnce(t *testing.T) {
 	must(t, page.Click("input[value='default/other']"), page.Click("button[value=delete]"))
 	page.Expect(422)
 	must(t, page.Text("h1", "Delete: one job"), page.Type("#typed", "all"), page.Click("form[action$=start] button"))
-	must(t, page.Text(".wrong", "Nothing was done"), page.Fill("#typed", "1"), page.Click("form[action$=start] button"))
+	must(t, page.Text(".wrong", "No job was changed"), page.Fill("#typed", "1"), page.Click("form[action$=start] button"))
 	must(t, page.Text("#progress", "Finished"))
 	must(t, page.Go("/console/jobs?state=enabled"), page.Text("#found", "No job matches"))
 }

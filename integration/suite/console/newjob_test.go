@@ -22,7 +22,7 @@ func TestNewJob(t *testing.T) {
 	must(t, page.Click(`[name="schedule.when"][value="every"]`), page.Fill(`[name="schedule.plain.n"]`, "2"))
 	must(t, page.Await(`(() => { const e = document.getElementById('schedule.plain.unit'); e.value = 'second'; return e.dispatchEvent(new Event('input', {bubbles: true})) })()`))
 	must(t, page.Text("#schedule-outlook", "every 2 seconds"))
-	must(t, page.Click(`#newjob button[value="try"]`), page.Text("#newjob-told", "What the target answered"), page.Text("#newjob-told", "200"))
+	must(t, page.Click(`#newjob button[value="try"]`), page.Text("#newjob-told", "Answer of the target"), page.Text("#newjob-told", "200"))
 	must(t, page.Click(`#newjob button.main`))
 	must(t, page.Await("location.pathname === '/console/jobs/default/report'"), page.Text("#note", "default/report is created"))
 	must(t, s.Await(t.Context(), func() bool {
@@ -95,7 +95,7 @@ func TestTryActions(t *testing.T) {
 		if test.kind == "ServiceBusTopic" { // it began as a queue
 			must(t, page.Fill(`[name="action.serviceBusTopicMessage.authentication.sasKeyName"]`, "RootManageSharedAccessKey"))
 		}
-		must(t, page.Click(`#newjob button[value="try"]`), page.Text("#newjob-told", "What the target answered"))
+		must(t, page.Click(`#newjob button[value="try"]`), page.Text("#newjob-told", "Answer of the target"))
 		for _, want := range test.want {
 			must(t, page.Text("#newjob-told", want))
 		}

@@ -40,7 +40,7 @@ func TestOverviewLives(t *testing.T) {
 	must(t,
 		page.Text("#running", "Nothing runs at the moment"),
 		page.Await("document.querySelector('.card.bad .value')?.textContent === '1'"),
-		page.Text("#runs", "1 completed, 1 failed for good"),
+		page.Text("#runs", "1 completed, 1 faulted"),
 		page.Text("#failures", "default/failing"),
 		page.Text("#failures .why", "500 Internal Server Error"),
 		page.Await("document.querySelectorAll('#runs .bar-completed').length > 0 && document.querySelectorAll('#runs .bar-failed').length > 0"),

@@ -115,7 +115,7 @@ func TestLife(t *testing.T) {
 	ask := w.Get(one + "/delete")
 	has(t, ask, "It has a job, which goes with it")
 	form = fields(t, ask)
-	if r := w.Post(one+"/delete", form); r.Status != http.StatusConflict || !strings.Contains(r.Body, "Say that its jobs") {
+	if r := w.Post(one+"/delete", form); r.Status != http.StatusConflict || !strings.Contains(r.Body, "Confirm that its jobs") {
 		t.Errorf("its jobs go without a word: %d %s", r.Status, r.Body)
 	}
 	form.Set("jobs", "all")

@@ -223,7 +223,7 @@ func TestNothingIsLost(t *testing.T) {
 	if got := p.press("review"); got != http.StatusNotFound {
 		t.Errorf("%d", got)
 	}
-	p.has("typed before", "It was deleted meanwhile")
+	p.has("typed before", "Another user deleted the job meanwhile")
 	w.Put("default/b", simple)
 	p = open(t, w, "default/b", "yaml")
 	p.set("text", p.form.Get("text")+"description: typed before\n")

@@ -311,7 +311,7 @@ func TestTry(t *testing.T) {
 	form := filled(t, w, "name=", "do=try", "action.request.uri="+target.URL, "schedule.when=cron", "schedule.recurrence.cron=0 0 32 * *",
 		"action.request.headers#1~name=X-Api-Key", "action.request.headers#1~how=text", "action.request.headers#1~value="+secret)
 	r := w.Post(edit.NewPath, form)
-	for _, want := range []string{"418", "&lt;script&gt;alert(", "What the target answered", "failed"} {
+	for _, want := range []string{"418", "&lt;script&gt;alert(", "Answer of the target", "failed"} {
 		if !strings.Contains(r.Body, want) {
 			t.Errorf("%s is missing", want)
 		}

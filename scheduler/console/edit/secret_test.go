@@ -138,7 +138,7 @@ func TestSecretsOfMovedElements(t *testing.T) {
 	if got := p.press("review"); got != http.StatusBadRequest {
 		t.Fatalf("%d %s", got, mainOf(p.body))
 	}
-	p.has("A stored secret stays at its place only")
+	p.has("A stored secret cannot move to another target")
 
 	p = open(t, w, "default/a", "yaml", secrets...)
 	p.set("text", `{"recurrence": {"frequency": "day"}, "action": {"type": "Http", "request": {"method": "GET", "uri": "http://x.example/"}, "errorAction": [
@@ -147,7 +147,7 @@ func TestSecretsOfMovedElements(t *testing.T) {
 	if got := p.press("review"); got != http.StatusBadRequest {
 		t.Fatalf("%d %s\n%s", got, mainOf(p.body), p.form.Get("text"))
 	}
-	p.has("A stored secret stays at its place only")
+	p.has("A stored secret cannot move to another target")
 
 	p = open(t, w, "default/a", "form", secrets...) // one that is new has no secret of one that was at its place
 	p.press("remove:action.errorAction[1]")
@@ -206,7 +206,7 @@ func TestSecretsOfOneAndMany(t *testing.T) {
 			if got := p.press("review"); got != http.StatusBadRequest {
 				t.Fatalf("%d %s", got, mainOf(p.body))
 			}
-			p.has("A stored secret stays at its place only")
+			p.has("A stored secret cannot move to another target")
 			for _, now := range []string{with("typed-again"), bare} {
 				p = open(t, w, key, "yaml", "stored-first", "typed-again")
 				p.set("text", head+fmt.Sprintf(tc.is, now)+"}}")

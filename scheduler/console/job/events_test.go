@@ -138,9 +138,9 @@ func TestBeside(t *testing.T) {
 	w.Run("default/report")
 	<-begun
 	const path = "/console/jobs/default/report"
-	w.Await("the run to be told", func() bool { return strings.Contains(w.Get(path), "By hand, of") })
-	has(t, w.Get(path), `class="state running"`, "Disabled. Due runs are skipped", "One more run is active.")
+	w.Await("the run to be told", func() bool { return strings.Contains(w.Get(path), "Manual run of") })
+	has(t, w.Get(path), `class="state running"`, "Disabled. Due runs are skipped", "One concurrent run is active.")
 	close(end)
 	await(t, w, "default/report", scheduler.OutcomeCompleted, 1)
-	w.Await("it to be over", func() bool { return !strings.Contains(w.Get(path), "By hand, of") })
+	w.Await("it to be over", func() bool { return !strings.Contains(w.Get(path), "Manual run of") })
 }

@@ -110,8 +110,8 @@ func TestOutcomes(t *testing.T) {
 	has(t, page, "how long it took, at most ",
 		"Closes the books.", "team=billing", "Waits for its next run", "Http", "<code><bdi>POST "+target+"/?…</bdi></code>", "<code><bdi>GET "+target+"/alarm</bdi></code>",
 		`<p class="problem"><span class="state faulted">`, "502 Bad Gateway: hello", "All of that run",
-		`class="state faulted"`, "one retry", "Attempt 1", "Attempt 2", "When it failed", "<strong>502</strong>", "hello", " later", "Given up",
-		"Run it again", "2030-01-01", "It has not succeeded yet", "by hand",
+		`class="state faulted"`, "one retry", "Attempt 1", "Attempt 2", "When it failed", "<strong>502</strong>", "hello", " later", "Faulted",
+		"Run it again", "2030-01-01", "It has not succeeded yet", "manual",
 	)
 	report := records(t, w, "partners/report")
 	for _, outcome := range []scheduler.Outcome{scheduler.OutcomeSkipped, scheduler.OutcomePostponed} {
@@ -364,7 +364,7 @@ func TestOver(t *testing.T) {
 	page := w.Get("/console/jobs/default/broken")
 	has(t, page, `class="state damaged"`, "Put the job again to repair it", "/delete")
 	hasNone(t, page, "/run\"", "/copy")
-	if r := w.Do(http.MethodGet, "/console/jobs/default/none", ""); r.Status != http.StatusNotFound || !strings.Contains(r.Body, "still answers") {
+	if r := w.Do(http.MethodGet, "/console/jobs/default/none", ""); r.Status != http.StatusNotFound || !strings.Contains(r.Body, "also explains deleted jobs") {
 		t.Errorf("%d %s", r.Status, r.Body)
 	}
 }

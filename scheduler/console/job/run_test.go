@@ -198,7 +198,7 @@ func TestStanding(t *testing.T) {
 			in(scheduler.Disabled, v1.Status{}), []control.Beside{{Running: true, Manual: true}}, "running warning Disabled",
 		},
 		"overlapping": {
-			in(scheduler.Enabled, v1.Status{Next: next}), []control.Beside{{Running: true}, {}}, "running  Waits for its next run. 2 more runs are active.",
+			in(scheduler.Enabled, v1.Status{Next: next}), []control.Beside{{Running: true}, {}}, "running  Waits for its next run. 2 concurrent runs are active.",
 		},
 	} {
 		s := standingOf(c.v, c.beside, noon)
@@ -229,7 +229,7 @@ func TestTimeline(t *testing.T) {
 	}
 	for _, one := range []string{
 		`class="t-completed"`, `class="t-failed"`, `class="t-faulted"`, `class="t-skipped"`, `class="t-postponed"`, `class="t-late"`, `class="t-next"`,
-		`class="t-manual"`, "×1", "an earlier run was still going on", "60 s late", "by hand", "13:00: planned",
+		`class="t-manual"`, "×1", "an earlier run was still active", "60 s late", "manual", "13:00: planned",
 	} {
 		if !strings.Contains(out.String(), one) {
 			t.Errorf("the drawing has no %s: %s", one, out.String())

@@ -101,7 +101,7 @@ func TestEachVerb(t *testing.T) {
 
 	at = ask(w, url.Values{"do": {"delete"}, "job": {"default/a", "default/over"}})
 	for _, typed := range []string{"", "3", "yes"} {
-		if r := w.Post(at+"/start", url.Values{"typed": {typed}}); r.Status != http.StatusUnprocessableEntity || !strings.Contains(r.Body, "Nothing was done") {
+		if r := w.Post(at+"/start", url.Values{"typed": {typed}}); r.Status != http.StatusUnprocessableEntity || !strings.Contains(r.Body, "No job was changed") {
 			t.Errorf("%q: %d", typed, r.Status)
 		}
 	}
@@ -174,7 +174,7 @@ func TestPauseMany(t *testing.T) {
 	}
 	indexed(w)
 	at := ask(w, url.Values{"do": {"pause"}, "until": {" tomorrow 8:00 "}, "job": {"default/a", "default/b"}})
-	contains(t, w.Get(at), "Pause until <bdi>tomorrow 8:00</bdi>: 2 jobs", "go on by themselves")
+	contains(t, w.Get(at), "Pause until <bdi>tomorrow 8:00</bdi>: 2 jobs", "resume automatically")
 	contains(t, confirm(w, at, nil), "<dt>done</dt><dd>2</dd>")
 	for key, want := range map[string]bool{"default/a": true, "default/b": true, "default/c": false} {
 		v, err := w.Service.Get(t.Context(), consoletest.Key(key))
@@ -281,7 +281,7 @@ func TestAskedForNothing(t *testing.T) {
 		}
 	}
 	at := ask(w, url.Values{"do": {"disable"}, "job": {"default/a"}})
-	if r := w.Do(http.MethodGet, at+"X", ""); r.Status != http.StatusNotFound || !strings.Contains(r.Body, "is not known here any more") {
+	if r := w.Do(http.MethodGet, at+"X", ""); r.Status != http.StatusNotFound || !strings.Contains(r.Body, "This operation has ended") {
 		t.Errorf("one that there is not: %d %s", r.Status, r.Body)
 	}
 	for _, path := range []string{"/console/many/nothing", "/console/many/nothing/events?follow=1"} {

@@ -122,7 +122,7 @@ func TestTheWholePage(t *testing.T) {
 			`within=1m&amp;sort=next">Due in the next minute</a> <span class="value">0</span>`,
 			`within=1h&amp;sort=next">Due in the next hour</a> <span class="value">1</span>`,
 			`href="/console/live?outcome=faulted&amp;since=24h">Failed in the last day</a> <span class="value">2</span>`, "22 % of 9 runs",
-			"7 completed, 2 failed for good", "<title id=\"runs-chart-title\">Runs per minute</title>",
+			"7 completed, 2 faulted", "<title id=\"runs-chart-title\">Runs per minute</title>",
 			`<title id="lateness-chart-title">Lateness</title>`, "half began within 2 ms after they were due",
 			`href="/console/jobs/partners/long"`, "attempt 2", `href="/console/jobs/default/short"`, "These have been running longest; there are others.",
 			`href="/console/live?target=slow.example%3a443&amp;since=1h"`, "circuit breaker open", "rule of partners",
@@ -223,7 +223,7 @@ func events(t *testing.T, w *consoletest.World, path string, names ...string) (d
 func TestPartsComeWhenTheyChange(t *testing.T) {
 	w, s := open(t)
 	first := events(t, w, "/console/overview/events?follow=1", "trouble", "cards", "running", "failures", "targets", "lanes", "replicas", "audit", "runs", "lateness", "figures")
-	has(t, "at first", strings.Join(first, "\n"), "Nothing runs at the moment.", "No failures in the last 24 hours.", "All targets are healthy", "The first audit has not ended yet", "Nothing ran in this time.")
+	has(t, "at first", strings.Join(first, "\n"), "Nothing runs at the moment.", "No failures in the last 24 hours.", "All targets are healthy", "The first consistency check is still running", "Nothing ran in this time.")
 
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, w.Console.URL+"/console/overview/events?follow=1", http.NoBody)
 	if err != nil {
