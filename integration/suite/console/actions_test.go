@@ -17,7 +17,7 @@ func TestRunFromItsPage(t *testing.T) {
 		{"service-bus-queue", "completed", "carillon-examples"},
 		{"nats-request", "failed", "prices.refresh"},
 	} {
-		const byHand = "[...document.querySelectorAll('#job-history li')].find((e) => e.querySelector('summary').innerText.includes('by hand'))"
+		const byHand = "[...document.querySelectorAll('#job-history li')].find((e) => e.querySelector('summary').innerText.includes('manual'))"
 		start(t, page, "/console/jobs/default/"+row.job)
 		must(t, page.Await(byHand+"?.querySelector('summary').innerText.includes('"+row.outcome+"')"))
 		must(t, page.Await("("+byHand+").querySelector('details').open = true"))
