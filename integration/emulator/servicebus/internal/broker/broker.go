@@ -18,23 +18,23 @@ import (
 // journalMagic begins the files of the journal.
 const journalMagic = "carillon journal 1\n"
 
-// Config says how a broker works. The zero value keeps everything in memory and refuses entities that were not created.
+// Config configures a broker. The zero value keeps everything in memory and does not create entities automatically.
 type Config struct {
-	// Dir is where the journal is. Default: none, everything is in memory.
+	// Dir is the directory of the journal. Default: none, everything is in memory.
 	Dir string
-	// Sync waits for the disk before anything is acknowledged, so that not even a power cut loses it. Default: false, which
-	// outlives the process but perhaps not the machine.
+	// Sync syncs the disk before each acknowledgement, so that even a power cut loses nothing. Default: false, which
+	// survives the process but perhaps not the machine.
 	Sync bool
-	// SnapshotAfter is after how many bytes of journal a snapshot is made, which keeps it short. The next is made when there is
-	// twice as much journal as snapshot, but not before. Default: 64 MiB.
+	// SnapshotAfter is the journal size in bytes after which the broker writes a snapshot, to keep the journal short.
+	// The next one follows when the journal is twice as large as the snapshot, but not before. Default: 64 MiB.
 	SnapshotAfter int64
-	// AutoCreate makes queues, topics and subscriptions when they are first asked for.
+	// AutoCreate creates queues, topics and subscriptions at their first use.
 	AutoCreate bool
-	// MaxMessageSize is how many bytes a message may have. Default: that of the tier, or 1 MiB.
+	// MaxMessageSize is the maximum size of a message in bytes. Default: the limit of the tier, or 1 MiB.
 	MaxMessageSize int64
-	// Tier says what the service would refuse. Default: nothing is refused that is possible.
+	// Tier determines the limits of the service. Default: only technical limits.
 	Tier Tier
-	// Logger takes what an operator should know. Default: nothing is logged.
+	// Logger receives messages for operators. Default: none.
 	Logger *slog.Logger
 }
 
@@ -54,7 +54,7 @@ type Broker struct {
 	lastID   uint64
 }
 
-// New returns a broker without entities. It works at once, but nothing expires or falls due until [Broker.Run].
+// New returns a broker without entities. It is usable immediately; expiry and scheduling start with [Broker.Run].
 func New(config Config) *Broker {
 	if config.MaxMessageSize <= 0 {
 		config.MaxMessageSize = config.Tier.MaxMessageSize()
@@ -68,8 +68,7 @@ func New(config Config) *Broker {
 	}
 }
 
-// Load reads what the journal has. It comes before everything else, and only once. After it, [Broker.Run] must be called: it
-// closes the journal.
+// Load restores the journal. Call it first, and only once. Call [Broker.Run] after it, which closes the journal.
 func (b *Broker) Load() error {
 	if b.config.Dir == "" {
 		return nil
@@ -119,7 +118,7 @@ func (b *Broker) Run(ctx context.Context) error {
 	return nil
 }
 
-// runSnapshots makes snapshots when the journal has become long.
+// runSnapshots writes snapshots when the journal has become long.
 func (b *Broker) runSnapshots(ctx context.Context) {
 	for {
 		select {
@@ -133,13 +132,13 @@ func (b *Broker) runSnapshots(ctx context.Context) {
 	}
 }
 
-// Faults returns what goes wrong on purpose.
+// Faults returns the configured faults.
 func (b *Broker) Faults() *fault.List { return &b.faults }
 
-// MaxMessageSize is how many bytes a message may have unless its entity says otherwise.
+// MaxMessageSize is the default maximum size of a message in bytes.
 func (b *Broker) MaxMessageSize() int64 { return b.config.MaxMessageSize }
 
-// Tier is that of the namespace, or "".
+// Tier is the tier of the namespace, or "".
 func (b *Broker) Tier() Tier { return b.config.Tier }
 
 // all returns all entities, by id: topics come before their subscriptions.
@@ -149,7 +148,7 @@ func (b *Broker) all() []*entity {
 	return slices.SortedFunc(maps.Values(b.entities), func(x, y *entity) int { return cmp.Compare(x.id, y.id) })
 }
 
-// insert adds an entity. b.mu is held, or nothing else runs yet.
+// insert adds an entity. b.mu is held, or the broker does not run yet.
 func (b *Broker) insert(e *entity) {
 	b.entities[lower(e.path)] = e
 	if e.topic != nil {
@@ -158,7 +157,7 @@ func (b *Broker) insert(e *entity) {
 	}
 }
 
-// drop takes an entity out. b.mu is held, or nothing else runs yet.
+// drop removes an entity. b.mu is held, or the broker does not run yet.
 func (b *Broker) drop(e *entity) {
 	delete(b.entities, lower(e.path))
 	if e.topic != nil {
@@ -167,7 +166,7 @@ func (b *Broker) drop(e *entity) {
 	}
 }
 
-// A place is what a path leads to.
+// A place is the target of a path.
 type place struct {
 	entity string // the path of a queue, topic or subscription
 	part   part
@@ -177,7 +176,7 @@ const subscriptionsInfix = "/subscriptions/"
 
 func lower(path string) string { return strings.ToLower(path) }
 
-// parsePath splits a path. Slashes around it and "/$management" after it are passed over.
+// parsePath splits a path. It ignores surrounding slashes and a trailing "/$management".
 func parsePath(path string) place {
 	path = strings.Trim(path, "/")
 	path, _ = cutSuffix(path, "/$management")
@@ -198,7 +197,7 @@ func cutSuffix(path, suffix string) (string, bool) {
 	return path, false
 }
 
-// CutSubscription splits the path of a subscription, in whatever case. Names that cannot be are none.
+// CutSubscription splits the path of a subscription, in any case. It returns empty names for other paths.
 func CutSubscription(path string) (topic, name string, ok bool) {
 	i := strings.LastIndex(lower(path), subscriptionsInfix)
 	if i <= 0 || len(lower(path)) != len(path) {
@@ -207,7 +206,7 @@ func CutSubscription(path string) (topic, name string, ok bool) {
 	return path[:i], path[i+len(subscriptionsInfix):], true
 }
 
-// entity returns the entity of a path, or nil.
+// entity returns the entity at a path, or nil.
 func (b *Broker) entity(path string) *entity {
 	if path == "" {
 		return nil
@@ -217,8 +216,8 @@ func (b *Broker) entity(path string) *entity {
 	return b.entities[lower(path)]
 }
 
-// Exists reports whether a path leads to an entity, a sub-queue or, with AutoCreate, to what would become one. A trailing
-// "/$management" is passed over. It is what a token is asked for.
+// Exists reports whether a path belongs to an entity, a sub-queue or, with AutoCreate, an entity that its first use
+// creates. It ignores a trailing "/$management", as tokens name such paths.
 func (b *Broker) Exists(path string) bool {
 	at := parsePath(path)
 	if b.entity(at.entity) != nil {
@@ -231,7 +230,7 @@ func (b *Broker) Exists(path string) bool {
 	return checkName(topic, maxName) == nil && (!ok || checkName(name, maxSubscriptionName) == nil)
 }
 
-// Target returns the queue or topic at a path. It fails with NotFound; with AutoCreate it makes a queue instead.
+// Target returns the queue or topic at a path. It fails with NotFound; with AutoCreate it creates a queue instead.
 func (b *Broker) Target(path string) (*Target, error) {
 	at := parsePath(path)
 	e := b.entity(at.entity)
@@ -250,8 +249,8 @@ func (b *Broker) Target(path string) (*Target, error) {
 }
 
 // Source returns the queue, subscription or sub-queue at a path: "queue", "topic/Subscriptions/name", and either with
-// "/$DeadLetterQueue" or "/$Transfer/$DeadLetterQueue" after it. Upper and lower case are the same. It fails with NotFound;
-// with AutoCreate it makes a queue, or a topic and a subscription, instead.
+// the suffix "/$DeadLetterQueue" or "/$Transfer/$DeadLetterQueue", in any case. It fails with NotFound; with AutoCreate
+// it creates a queue, or a topic and a subscription, instead.
 func (b *Broker) Source(path string) (*Source, error) {
 	at := parsePath(path)
 	e := b.entity(at.entity)

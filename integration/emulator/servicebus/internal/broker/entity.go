@@ -29,7 +29,7 @@ func (k Kind) String() string {
 type settings struct {
 	Options
 
-	// Auto says that nobody but a sender or receiver has asked for the entity.
+	// Auto reports that the first send or receive created the entity.
 	Auto bool
 }
 
@@ -56,7 +56,7 @@ type entity struct {
 	updated   int64
 	loaded    int64 // when this process began to know the entity
 	accessed  int64 // since then; 0 for never
-	pending   bool  // messages wait to go on to another entity
+	pending   bool  // messages wait to be forwarded to another entity
 	messages  index.Heap[*message]
 	seen      index.Duplicates
 	receivers []*Receiver
@@ -103,7 +103,7 @@ func (e *entity) pathOf(p part) string {
 	}
 }
 
-// may reports why the entity does not let happen what a status forbids, if so.
+// may returns an error if the entity's status forbids the operation.
 func (e *entity) may(forbidden Status) error {
 	switch {
 	case e.deleted:
@@ -125,7 +125,7 @@ func (e *entity) lock() error {
 	return nil
 }
 
-// unlock unlocks the entity and does what has come up while it was locked.
+// unlock unlocks the entity and then runs the work that was deferred until the unlock.
 func (e *entity) unlock() {
 	pending := e.release()
 	if pending {
@@ -133,7 +133,7 @@ func (e *entity) unlock() {
 	}
 }
 
-// release unlocks the entity and reports whether messages wait to go on.
+// release unlocks the entity and reports whether messages wait to be forwarded.
 func (e *entity) release() bool {
 	e.arrange()
 	pending := e.pending
@@ -142,7 +142,7 @@ func (e *entity) release() bool {
 	return pending
 }
 
-// arrange has the timetable know when the entity needs the next visit.
+// arrange schedules the entity's next visit in the timetable.
 func (e *entity) arrange() {
 	if due := e.nextDue(); due != 0 && (e.visitAt == 0 || due < e.visitAt) {
 		e.visitAt = due
@@ -150,7 +150,7 @@ func (e *entity) arrange() {
 	}
 }
 
-// nextDue is when something is to be done in the entity; 0 for never.
+// nextDue is the time of the entity's next timer; 0: never.
 func (e *entity) nextDue() int64 {
 	due := earlier(e.messages.Next(), e.locks.Next())
 	if idle := e.settings.AutoDeleteOnIdle; idle > 0 && !e.deleted {
@@ -159,7 +159,7 @@ func (e *entity) nextDue() int64 {
 	return earlier(due, e.seen.Due())
 }
 
-// earlier is the earlier of two times, of which 0 is never.
+// earlier returns the earlier of two times; 0 means never.
 func earlier(a, b int64) int64 {
 	if a == 0 || b != 0 && b < a {
 		return b
@@ -167,7 +167,7 @@ func earlier(a, b int64) int64 {
 	return a
 }
 
-// see does what is due.
+// see runs the timers that are due.
 func (e *entity) see(now int64) {
 	e.mu.Lock()
 	e.visitAt = 0
@@ -204,7 +204,7 @@ func (e *entity) see(now int64) {
 	}
 }
 
-// overdue does what is due with a message.
+// overdue handles a message whose timer is due.
 func (e *entity) overdue(m *message, now int64, en *entry) {
 	switch m.state {
 	case locked:
@@ -251,7 +251,7 @@ func (e *entity) usage() Usage {
 // lastUse is since when the entity is idle.
 func (e *entity) lastUse() int64 { return max(e.loaded, e.accessed) }
 
-// dispatchAll gives out what can be given out in all queues.
+// dispatchAll delivers the ready messages of all queues.
 func (e *entity) dispatchAll(now int64, en *entry) {
 	for i := range e.queues {
 		e.queues[i].dispatch(now, en)
@@ -268,7 +268,7 @@ func lockAll(entities []*entity) []*entity {
 	return entities
 }
 
-// unlockAll unlocks entities and does what has come up while they were locked.
+// unlockAll unlocks entities and then runs the work that was deferred until the unlock.
 func unlockAll(entities []*entity) {
 	var pending []*entity
 	for _, e := range entities {

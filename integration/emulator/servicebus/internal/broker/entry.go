@@ -12,7 +12,7 @@ import (
 const (
 	opEntity   = 'E' // the definition of an entity
 	opDelete   = 'D'
-	opStore    = 'M' // a message, new or instead of what it was
+	opStore    = 'M' // a message, new or changed
 	opRemove   = 'R'
 	opCount    = 'C' // the deliveries of a message, and whether it is deferred
 	opSession  = 'S' // the state of a session
@@ -20,8 +20,8 @@ const (
 	opSequence = 'N' // the last number that was given
 )
 
-// An entry collects what one operation changes, to be written as one. All methods may be called on nil, when there is no
-// journal.
+// An entry collects the changes of one operation, which are written together. All methods may be called on nil, if the
+// broker has no journal.
 type entry struct{ buf []byte }
 
 var entries = sync.Pool{New: func() any { return &entry{} }}
@@ -29,7 +29,7 @@ var entries = sync.Pool{New: func() any { return &entry{} }}
 // keptEntry is how large a buffer is kept for the next entry.
 const keptEntry = 64 << 10
 
-// entry returns an empty entry, or nil if there is no journal.
+// entry returns an empty entry, or nil without a journal.
 func (b *Broker) entry() *entry {
 	if b.log == nil {
 		return nil
@@ -37,7 +37,7 @@ func (b *Broker) entry() *entry {
 	return entries.Get().(*entry)
 }
 
-// commit appends an entry to the journal. Its entities are still locked, so that entries come in the order of what they tell.
+// commit appends an entry to the journal. Its entities are still locked, so entries have the order of their changes.
 func (b *Broker) commit(en *entry) Receipt {
 	if en == nil {
 		return Receipt{}
@@ -209,7 +209,7 @@ func (b *Broker) considerSnapshot(position wal.Position) {
 // snapshotPart is about how large a part of a snapshot is.
 const snapshotPart = 4 << 20
 
-// snapshot replaces the journal so far with what there is.
+// snapshot replaces the journal so far with the current state.
 func (b *Broker) snapshot() error {
 	s, err := b.log.Snapshot()
 	if err != nil {
@@ -218,7 +218,7 @@ func (b *Broker) snapshot() error {
 	return s.Done(b.addAll(s))
 }
 
-// addAll adds all there is to a snapshot.
+// addAll adds the whole state to a snapshot.
 func (b *Broker) addAll(s *wal.Snapshot) error {
 	for _, e := range b.all() {
 		for _, part := range e.parts() {
@@ -230,7 +230,7 @@ func (b *Broker) addAll(s *wal.Snapshot) error {
 	return nil
 }
 
-// parts returns all there is of an entity, in parts that each begin with the position as of which they are.
+// parts returns the state of an entity in parts, each beginning with its journal position.
 func (e *entity) parts() [][]byte {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -268,8 +268,8 @@ func (e *entity) parts() [][]byte {
 	return append(parts, en.buf)
 }
 
-// A Receipt says when what was done has been written to the journal, which is when it may be acknowledged. Other receivers may
-// have seen it before. The zero value is one that has been.
+// A Receipt reports when a change has been written to the journal and may be acknowledged. Other receivers may have
+// seen the change before. The zero value counts as written.
 type Receipt struct {
 	log      *wal.Log
 	position wal.Position
@@ -278,8 +278,8 @@ type Receipt struct {
 // Done reports whether it has been written. Without a journal it always has.
 func (r Receipt) Done() bool { return r.log == nil || r.log.Written(r.position) }
 
-// Then calls f when it has been written, or with the error when it cannot be: before Then returns if Done, or else from
-// another goroutine. f must not block.
+// Then calls f after the write, with an error if it failed: before Then returns if Done, or else from another
+// goroutine. f must not block.
 func (r Receipt) Then(f func(error)) {
 	if r.log == nil {
 		f(nil)

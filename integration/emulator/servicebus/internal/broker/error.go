@@ -71,13 +71,13 @@ func errSessionLockLost(id string) error {
 	return fail(SessionLockLost, "The session lock has expired on the MessageSession '%s'. Accept a new MessageSession.", id)
 }
 
-// An operation is what the tally tells apart.
+// An operation is a label of the tally.
 type operation uint8
 
 const (
 	sendOperation operation = iota
 	receiveOperation
-	settleOperations // those of settling follow in the order of [OutcomeKind]
+	settleOperations // settlements follow in the order of [OutcomeKind]
 )
 
 const operations = settleOperations + operation(MoveDeadLetter) + 1

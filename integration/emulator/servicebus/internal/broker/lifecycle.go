@@ -17,7 +17,7 @@ const (
 
 var namePattern = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9._~/-]*[A-Za-z0-9_~-])?$`)
 
-// checkName reports what is wrong with the name of an entity or rule.
+// checkName validates the name of an entity or rule.
 func checkName(name string, longest int) error {
 	switch {
 	case name == "" || len(name) > longest:
@@ -68,7 +68,7 @@ func setDefault(d *time.Duration, value time.Duration) {
 	}
 }
 
-// leadsTo reports whether a name or address is that of a queue.
+// leadsTo reports whether a name or address belongs to a queue.
 func leadsTo(address, name string) bool { return strings.EqualFold(TargetName(address), name) }
 
 // TargetName returns the name of an entity that is given by name or as an address.
@@ -257,7 +257,7 @@ func (b *Broker) unregister(e *entity, condition func() bool) (Receipt, error) {
 	return b.commit(en), nil
 }
 
-// end lets all know that the entity is gone, and its messages go.
+// end notifies receivers that the entity was deleted, and removes its messages.
 func (e *entity) end() {
 	e.deleted = true
 	for _, a := range e.acceptors {
@@ -268,7 +268,7 @@ func (e *entity) end() {
 		e.receivers[0].detach(errNotFound(e.path), nil)
 	}
 	for _, s := range e.sessions {
-		s.holder = nil // who closes it later has nothing to give back
+		s.holder = nil // closing the receiver later releases nothing
 	}
 	for i := range e.queues {
 		q := &e.queues[i]
@@ -306,7 +306,7 @@ func (b *Broker) autoCreate(path string) *entity {
 	_, _ = b.create(SubscriptionKind, topicName, name, settings{Auto: true}, []Rule{{Name: DefaultRule}}) // as above
 	if became {
 		topic.mu.Lock()
-		topic.pending = true // what was sent to the queue goes on to the subscription
+		topic.pending = true // messages sent to the queue move to the subscription
 		topic.unlock()
 	}
 	return b.entity(path)

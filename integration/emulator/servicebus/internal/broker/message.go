@@ -32,7 +32,7 @@ const (
 type message struct {
 	queue   *queue
 	session *session  // nil without one
-	holder  *Receiver // who has it, if locked
+	holder  *Receiver // its receiver, if locked
 	txn     *Txn      // which will settle it
 	extra   *extra    // nil for none
 
@@ -54,7 +54,7 @@ type message struct {
 	hops    uint8
 	fetched bool // by its holder
 	parked  bool // has been deferred, and is again after a lock
-	again   bool // was put back by somebody, so that it is nowhere taken for a duplicate of what it was
+	again   bool // was resubmitted, so that duplicate detection ignores it
 }
 
 // extra is what few messages have.
@@ -63,11 +63,11 @@ type extra struct {
 	pairs         int
 	delivery      []byte // the same of delivery annotations
 	deliveryPairs int
-	source        string // the entity of which it is a dead letter
-	scheduled     int64  // when it is to be enqueued
+	source        string // the entity that dead-lettered it
+	scheduled     int64  // its scheduled enqueue time
 }
 
-// expired reports whether the message's time is over. That of dead letters never is.
+// expired reports whether the message has expired. Dead letters do not expire.
 func (m *message) expired(now int64) bool {
 	return m.expires != 0 && m.expires <= now && m.queue.part == mainPart
 }
@@ -78,7 +78,7 @@ func (m *message) Ready() bool   { return m.state == ready }
 func (m *message) When() int64   { return m.due }
 func (m *message) Place() *int32 { return &m.index }
 
-// size is what a message counts for in its entity.
+// size is the message's share of its entity's size.
 func (m *message) size() int64 {
 	size := len(m.bare)
 	if m.extra != nil {
@@ -145,7 +145,7 @@ func (m *message) annotate(set amqp.Map) {
 	m.bare = parsed.Edit(nil, amqp.Edit{ApplicationProperties: &properties})
 }
 
-// setSource says of which entity the message is a dead letter.
+// setSource records the entity that dead-lettered the message.
 func (m *message) setSource(path string) {
 	fresh := extra{}
 	if m.extra != nil {
@@ -204,7 +204,7 @@ func (m *message) appendDelivery(dst []byte, shown state) []byte {
 	return append(dst, m.bare...)
 }
 
-// appendDeliveryAnnotations appends those of the sender and the token of the lock, as the service does.
+// appendDeliveryAnnotations appends the sender's delivery annotations and the lock token, as the service does.
 func (m *message) appendDeliveryAnnotations(dst []byte, shown state) []byte {
 	pairs := 0
 	if m.extra != nil {
@@ -249,8 +249,8 @@ func appendNumber(dst []byte, key string, code byte, number int64) []byte {
 	return binary.BigEndian.AppendUint64(append(appendKey(dst, key), code), uint64(number))
 }
 
-// wireState is how a state is called in x-opt-message-state. A deferred message is one even while a receiver has it; one that is
-// active has no such annotation.
+// wireState is the value of x-opt-message-state. A deferred message keeps its state while a receiver has it; an active
+// message has no such annotation.
 func (m *message) wireState(shown state) byte {
 	switch {
 	case m.parked:

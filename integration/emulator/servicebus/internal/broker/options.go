@@ -9,7 +9,7 @@ import (
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/filter"
 )
 
-// A Status says what an entity lets happen.
+// A Status limits the operations on an entity.
 type Status string
 
 // The statuses. The empty status is Active.
@@ -39,8 +39,8 @@ type Options struct {
 	// DuplicateDetection drops messages with an id that was seen within DuplicateWindow (default: 10 minutes). It cannot be changed.
 	DuplicateDetection bool
 	DuplicateWindow    time.Duration
-	// ForwardTo is the queue or topic to which all messages go on; ForwardDeadLettersTo that of the dead letters. Either is a name
-	// or an address, see [TargetName], and kept as it is.
+	// ForwardTo is the queue or topic that receives all messages; ForwardDeadLettersTo receives the dead letters.
+	// Either is a name or an address, see [TargetName], and stored unchanged.
 	ForwardTo            string
 	ForwardDeadLettersTo string
 	// AutoDeleteOnIdle is after which time without use the entity deletes itself. Default: never.
@@ -56,7 +56,8 @@ type Options struct {
 	Express            bool
 	NoBatching         bool
 	AuthorizationRules []AuthorizationRule
-	// DropOnFilterError drops messages on which a filter of a subscription fails. Else they become its dead letters.
+	// DropOnFilterError drops messages on which a filter of a subscription fails. Default: they become dead letters of
+	// the subscription.
 	DropOnFilterError bool
 	// SupportOrdering of a topic is stored and has no effect.
 	SupportOrdering bool
@@ -93,7 +94,7 @@ type AuthorizationRule struct {
 	SecondaryKey string // in base64
 }
 
-// A Rule has the messages that a subscription takes, and what is changed on them.
+// A Rule selects messages for a subscription and may change them.
 type Rule struct {
 	Name    string
 	Filter  filter.Filter
@@ -118,7 +119,7 @@ func (c Counts) Total() int64 {
 	return c.Active + c.DeadLetter + c.Scheduled + c.Transfer + c.TransferDeadLetter
 }
 
-// Usage is what an entity holds and when it was used.
+// Usage is the content of an entity and its last use.
 type Usage struct {
 	Counts
 
@@ -141,7 +142,7 @@ type Info struct {
 	Usage   Usage
 
 	Subscriptions int // of a topic
-	// Rules of the topic's subscriptions, by kind. One that takes all messages, or none, is one of SQL.
+	// Rules of the topic's subscriptions, by kind. Rules that match all messages, or none, count as SQL.
 	SQLFilters         int
 	CorrelationFilters int
 }

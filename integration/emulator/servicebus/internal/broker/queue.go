@@ -23,7 +23,7 @@ type queue struct {
 // bySession says that messages of a queue belong to sessions.
 func (q *queue) bySession() bool { return q.part == mainPart && q.entity.settings.RequiresSession }
 
-// destination is where the messages of a queue go on to, or "".
+// destination is the forwarding target of a queue, or "".
 func (q *queue) destination() string {
 	switch q.part {
 	case mainPart:
@@ -40,7 +40,7 @@ func (q *queue) goesOn() bool {
 	return q.part == mainPart && q.entity.is(TopicKind) || q.destination() != ""
 }
 
-// add puts a message in a queue. Its place there is up to the caller.
+// add puts a message into a queue. The caller chooses its position.
 func (q *queue) add(m *message, en *entry) {
 	m.queue = q
 	q.shelf.Put(m)
@@ -60,7 +60,7 @@ func (q *queue) enqueue(m *message, now int64, en *entry) {
 	q.stand(m, en)
 }
 
-// stand has a message stand among those that are ready.
+// stand adds a message to the ready messages.
 func (q *queue) stand(m *message, en *entry) {
 	e := q.entity
 	if q.goesOn() {
@@ -82,7 +82,7 @@ func (q *queue) stand(m *message, en *entry) {
 	e.offer(m.session, en)
 }
 
-// lineup is where a message stands when it is ready.
+// lineup is the list of ready messages that a message belongs to.
 func (m *message) lineup() *index.Lineup[*message] {
 	if m.session != nil {
 		return &m.session.ready
@@ -170,7 +170,7 @@ func (q *queue) dispatch(now int64, en *entry) {
 			return
 		}
 		if m.expired(now) {
-			q.ready.Push(m) // expire takes it from where it stands
+			q.ready.Push(m) // expire removes it from the lineup
 			q.entity.expire(m, en)
 			continue
 		}
@@ -251,7 +251,7 @@ func (m *message) unhold() {
 	m.holder, m.nonce, m.lockedUntil, m.txn = nil, 0, 0, nil
 }
 
-// loseLock ends a lock whose time is over. It counts as a delivery if the receiver had fetched the message.
+// loseLock ends an expired lock. It counts as a delivery if the receiver had fetched the message.
 func (e *entity) loseLock(m *message, now int64, en *entry) {
 	delivered := m.fetched
 	m.leave()
@@ -285,7 +285,7 @@ func (m *message) park() {
 	}
 }
 
-// dispatchFor gives out a message that may have become ready.
+// dispatchFor delivers a message that may have become ready.
 func (q *queue) dispatchFor(m *message, now int64, en *entry) {
 	if m.session != nil {
 		m.session.dispatch(now, en)
@@ -312,7 +312,7 @@ func (r *Receiver) setHungry() {
 	}
 }
 
-// feed gives the receiver what it has credit for.
+// feed delivers messages to the receiver, up to its credit.
 func (r *Receiver) feed(now int64, en *entry) {
 	if r.config.Session != nil {
 		r.config.Session.state.dispatch(now, en)

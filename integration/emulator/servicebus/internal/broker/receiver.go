@@ -16,7 +16,7 @@ const (
 	ReceiveAndDelete
 )
 
-// ReceiverConfig says what a receiver gets and how it learns of it.
+// ReceiverConfig configures a receiver.
 type ReceiverConfig struct {
 	Mode Mode
 	// Session is the session whose messages are wanted, of the same source. Default: none.
@@ -98,8 +98,9 @@ func (e *entity) returnLast(r *Receiver, en *entry) {
 	m.queue.stand(m, en)
 }
 
-// Next returns the next message and uses one credit. When it returns false, there is none for this receiver at this moment,
-// which answers a drain; Wake tells when that changes. The payload is written to buf from its start, as far as it fits.
+// Next returns the next message and uses one credit. It returns false if the receiver has no message at the moment,
+// which answers a drain; Wake is called when that changes. The payload is written to the start of buf, as far as it
+// fits.
 func (r *Receiver) Next(buf []byte) (Delivery, bool) {
 	e := r.source.queue.entity
 	e.mu.Lock()
@@ -159,8 +160,8 @@ func (r *Receiver) Err() error {
 	return r.err
 }
 
-// Close gives back the messages that were not fetched. Those that were stay locked, unless the session ends with the receiver.
-// It closes the session too.
+// Close releases the messages that were not fetched. Fetched messages stay locked, unless the session ends with the
+// receiver. It closes the session too.
 func (r *Receiver) Close() {
 	e := r.source.queue.entity
 	e.mu.Lock()
@@ -181,7 +182,7 @@ func (r *Receiver) Close() {
 	e.broker.commit(en)
 }
 
-// detach ends the receiver's part in the entity, with an error if that is not of its own will.
+// detach ends the receiver's use of the entity, with an error unless the receiver closes itself.
 func (r *Receiver) detach(err error, en *entry) {
 	e := r.source.queue.entity
 	if r.err == nil {
@@ -212,8 +213,8 @@ type Delivery struct {
 // Path is the entity's path as it was created.
 func (s *Source) Path() string { return s.queue.entity.pathOf(s.queue.part) }
 
-// Peek returns up to most messages from a sequence number on, whatever state they are in, without locking them. A session
-// that is not nil leaves only its messages.
+// Peek returns up to most messages from a sequence number on, in any state, without locking them. A session that is not
+// nil selects its messages.
 func (s *Source) Peek(from int64, most int, session *string) ([]Delivery, error) {
 	q := s.queue
 	e := q.entity

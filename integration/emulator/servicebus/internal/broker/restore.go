@@ -13,25 +13,25 @@ import (
 
 var errRecord = errors.New("a record of the journal is not understood")
 
-// A restorer rebuilds a broker from its journal. Nothing else uses the broker meanwhile.
+// A restorer rebuilds a broker from its journal. It has exclusive use of the broker.
 type restorer struct {
 	broker *Broker
 	byID   map[uint64]*entity
-	asOf   map[uint64]wal.Position // what the snapshot has of an entity already
+	asOf   map[uint64]wal.Position // the part of each entity that the snapshot contains
 
-	orphans map[uint64]int // messages of entities that are not known, by their ids
+	orphans map[uint64]int // messages of unknown entities, by entity id
 }
 
 func newRestorer(b *Broker) *restorer {
 	return &restorer{broker: b, byID: map[uint64]*entity{}, asOf: map[uint64]wal.Position{}, orphans: map[uint64]int{}}
 }
 
-// Damaged tells of a stretch of the journal that is passed over.
+// Damaged logs a range of the journal that restoring omits.
 func (r *restorer) Damaged(e *wal.CorruptError) {
 	r.broker.config.Logger.Error("the journal is damaged; what is not is kept", slog.Any("err", e))
 }
 
-// tellOrphans tells of messages whose entities were lost.
+// tellOrphans logs the messages whose entities were lost.
 func (r *restorer) tellOrphans() {
 	for id, n := range r.orphans {
 		r.broker.config.Logger.Error("messages are lost with the queue or subscription that they were in, as the journal is damaged",
@@ -68,8 +68,8 @@ func (r *restorer) Replay(position wal.Position, record []byte) error {
 	return d.err
 }
 
-// change takes one change of an entity, whose id it returns, unless it is known from the snapshot. A position below 0 is that of
-// the snapshot.
+// change reads one change of an entity, and applies it unless the snapshot contains it. It returns the entity's id. A
+// negative position belongs to the snapshot.
 func (r *restorer) change(d *decoder, position wal.Position) (uint64, error) {
 	op, id := d.byte(), d.number()
 	asOf, ok := r.asOf[id]
@@ -83,7 +83,7 @@ func (r *restorer) change(d *decoder, position wal.Position) (uint64, error) {
 	}
 	e := r.byID[id]
 	if known {
-		e = nil // the change is read, and has no effect
+		e = nil // read the change without effect
 	}
 	switch op {
 	case opDelete:
@@ -115,14 +115,14 @@ func (r *restorer) change(d *decoder, position wal.Position) (uint64, error) {
 	return id, d.err
 }
 
-// count counts a message of an entity that is not known.
+// count counts a message of an unknown entity.
 func (r *restorer) count(id uint64, orphan bool) {
 	if orphan {
 		r.orphans[id]++
 	}
 }
 
-// define makes an entity, or gives it other settings.
+// define creates an entity, or changes its settings.
 func (r *restorer) define(id uint64, encoded []byte) error {
 	var d definition
 	if err := json.Unmarshal(encoded, &d); err != nil { //nolint:musttag // as they were written
@@ -161,7 +161,7 @@ func (r *restorer) define(id uint64, encoded []byte) error {
 	return nil
 }
 
-// replayStore takes a message, which is not put in its place before all is read. As in all of these methods, the entity may be nil.
+// replayStore reads a message; revive queues it at the end. In all of these methods, the entity may be nil.
 func (e *entity) replayStore(d *decoder) {
 	p, flags := d.part(), d.byte()
 	m := &message{header: d.byte(), hops: d.byte()}
@@ -227,7 +227,7 @@ func (e *entity) replaySession(d *decoder) {
 	e.tidySession(s)
 }
 
-// clone keeps bytes without the record that they are part of.
+// clone copies bytes out of their record.
 func clone(b []byte) []byte { return append([]byte(nil), b...) }
 
 // queueOf returns one of the queues, or nil.
@@ -238,7 +238,7 @@ func (e *entity) queueOf(p part) *queue {
 	return &e.queues[p]
 }
 
-// discard takes a message out of the shelf, where it has no other place yet.
+// discard removes a message from the shelf.
 func (q *queue) discard(seq int64) {
 	if m := q.shelf.Get(seq); m != nil {
 		q.shelf.Remove(m)
@@ -246,7 +246,7 @@ func (q *queue) discard(seq int64) {
 	}
 }
 
-// revive puts the messages that were read in their places.
+// revive puts the restored messages into their queues.
 func (e *entity) revive() {
 	e.mu.Lock()
 	for i := range e.queues {

@@ -15,17 +15,17 @@ type Session struct {
 	receiver *Receiver // guarded by the mutex of the entity
 }
 
-// A session is what an entity knows of one. It is guarded by the mutex of the entity.
+// A session is the state of one session in an entity. The mutex of the entity guards it.
 type session struct {
 	id          string
-	holder      *Session // who has it locked
+	holder      *Session // the lock on it, if any
 	lockedUntil int64
 	index       int32 // in the heap of locks
 	offered     bool  // is among the offers
 	messages    int   // in all states
 	ready       index.Lineup[*message]
 	locked      []*message
-	data        []byte // what users call the state
+	data        []byte // the state that clients set
 	hasData     bool
 	updated     int64 // when data was set
 }
@@ -33,7 +33,7 @@ type session struct {
 func (s *session) When() int64   { return s.lockedUntil }
 func (s *session) Place() *int32 { return &s.index }
 
-// receiver is who gets the messages, or nil.
+// receiver returns the receiver that gets the messages, or nil.
 func (s *session) receiver() *Receiver {
 	if s.holder == nil {
 		return nil
@@ -54,7 +54,7 @@ func (s *Session) LockedUntil() time.Time {
 	return time.UnixMilli(s.state.lockedUntil).UTC()
 }
 
-// Close gives the session back.
+// Close releases the session.
 func (s *Session) Close() {
 	e := s.entity
 	e.mu.Lock()
@@ -66,7 +66,7 @@ func (s *Session) Close() {
 	}
 }
 
-// session returns the session of an id, which it makes if need be.
+// session returns the session with an id, and creates it if it does not exist.
 func (e *entity) session(id string) *session {
 	s := e.sessions[id]
 	if s == nil {
@@ -79,7 +79,7 @@ func (e *entity) session(id string) *session {
 	return s
 }
 
-// tidySession forgets a session that nobody misses.
+// tidySession deletes a session without messages, state and lock.
 func (e *entity) tidySession(s *session) {
 	if s.messages == 0 && s.holder == nil && !s.hasData {
 		e.withdraw(s)
@@ -87,7 +87,7 @@ func (e *entity) tidySession(s *session) {
 	}
 }
 
-// withdraw takes a session out of the offers.
+// withdraw removes a session from the offers.
 func (e *entity) withdraw(s *session) {
 	if s.offered {
 		s.offered = false
@@ -95,7 +95,7 @@ func (e *entity) withdraw(s *session) {
 	}
 }
 
-// offer has a free session with messages found by those who look for one, or else gives them to its receiver.
+// offer offers a free session with messages to acceptors, or delivers the messages to its receiver.
 func (e *entity) offer(s *session, en *entry) {
 	if s.holder != nil {
 		if r := s.receiver(); r != nil && r.hungry {
@@ -225,7 +225,7 @@ func (s *Source) AcceptNext(ctx context.Context) (*Session, error) {
 	}
 	e.unlock()
 	select {
-	case got, ok := <-a.got: // at the last moment; nobody is left to use it
+	case got, ok := <-a.got: // at the last moment; the caller no longer waits
 		if ok {
 			got.Close()
 		}
@@ -234,7 +234,7 @@ func (s *Source) AcceptNext(ctx context.Context) (*Session, error) {
 	return nil, fail(Timeout, "The operation did not complete within the allotted timeout: no session was available.")
 }
 
-// takeOffer returns a session that is free and has messages, or nil.
+// takeOffer returns a free session with messages, or nil.
 func (e *entity) takeOffer() *session {
 	for len(e.offers) > 0 {
 		s := e.offers[0]
@@ -258,7 +258,7 @@ func (e *entity) lockedSession(id string) (*session, error) {
 	return s, nil
 }
 
-// RenewSession prolongs the lock of a session and returns until when. It fails with SessionLockLost.
+// RenewSession extends the lock of a session and returns its new end. It fails with SessionLockLost.
 func (s *Source) RenewSession(id string) (time.Time, error) {
 	e, err := s.lockSessions()
 	if err != nil {
@@ -318,8 +318,8 @@ func (s *Source) SetSessionState(id string, state []byte) (Receipt, error) {
 	return e.broker.commit(en), nil
 }
 
-// Sessions returns the ids of sessions that have messages or a state that was set after a time (zero for any), in order, of
-// which the first skip are left out. There are at most top.
+// Sessions returns at most top ids of sessions that have messages or a state set after a time (zero: any), sorted,
+// without the first skip.
 func (s *Source) Sessions(updatedAfter time.Time, skip, top int) ([]string, error) {
 	e, err := s.lockSessions()
 	if err != nil {

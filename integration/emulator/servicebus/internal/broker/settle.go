@@ -9,30 +9,30 @@ import (
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
 )
 
-// An Outcome says what becomes of a message that was received.
+// An Outcome settles a received message.
 type Outcome struct {
 	Kind OutcomeKind
-	// Reason and Description say why a message is a dead letter; they become the application properties DeadLetterReason and
-	// DeadLetterErrorDescription if they are not empty.
+	// Reason and Description explain a dead letter; unless empty, they become the application properties
+	// DeadLetterReason and DeadLetterErrorDescription.
 	Reason      string
 	Description string
 	// Properties are application properties to set.
 	Properties amqp.Map
 }
 
-// An OutcomeKind is one of what may become of a message.
+// An OutcomeKind is a kind of settlement.
 type OutcomeKind uint8
 
 // The outcomes.
 const (
 	Complete       OutcomeKind = iota // deletes the message
-	Abandon                           // gives it back and counts the delivery
-	Release                           // gives it back as if it had not been delivered
+	Abandon                           // releases it and counts the delivery
+	Release                           // releases it without counting the delivery
 	Defer                             // keeps it for ReceiveDeferred
 	MoveDeadLetter                    // makes it a dead letter
 )
 
-// find returns the message that a token has locked.
+// find returns the message locked under a token.
 func (q *queue) find(token amqp.UUID, now int64) (*message, error) {
 	nonce := binary.LittleEndian.Uint64(token[:8])
 	seq := int64(binary.LittleEndian.Uint64(token[8:]) ^ q.entity.broker.salt)
@@ -46,7 +46,7 @@ func (q *queue) find(token amqp.UUID, now int64) (*message, error) {
 	return m, nil
 }
 
-// Locked returns the message that a token has locked. It fails with MessageLockLost.
+// Locked returns the message locked under a token. It fails with MessageLockLost.
 func (s *Source) Locked(token amqp.UUID) (Delivery, error) {
 	e := s.queue.entity
 	if err := e.lock(); err != nil {
@@ -60,8 +60,8 @@ func (s *Source) Locked(token amqp.UUID) (Delivery, error) {
 	return m.delivery(nil), nil
 }
 
-// Settle ends the lock of a message with an outcome. It fails with MessageLockLost. Under a transaction, txn, that happens
-// with the commit; nil is none.
+// Settle ends the lock of a message with an outcome. It fails with MessageLockLost. With a transaction, txn, it takes
+// effect at the commit.
 func (s *Source) Settle(token amqp.UUID, outcome Outcome, txn *Txn) (Receipt, error) {
 	receipt, err := s.settle(token, outcome, txn)
 	s.queue.entity.broker.tally.count(settleOperations+operation(outcome.Kind), 1, err)
@@ -103,7 +103,7 @@ func (q *queue) allows(outcome Outcome) error {
 	return nil
 }
 
-// settle carries out an outcome.
+// settle applies an outcome.
 func (e *entity) settle(m *message, outcome Outcome, now int64, en *entry) {
 	q := m.queue
 	if outcome.Kind == Complete {
@@ -135,14 +135,14 @@ func (e *entity) settle(m *message, outcome Outcome, now int64, en *entry) {
 	}
 }
 
-// fail counts a delivery that failed. The service does not count those of dead letters, which keep the number they died with.
+// fail counts a failed delivery. The service does not count deliveries of dead letters.
 func (m *message) fail() {
 	if m.queue.part == mainPart {
 		m.count++
 	}
 }
 
-// renew prolongs the lock of a message.
+// renew extends the lock of a message.
 func (m *message) renew(now int64) {
 	e := m.queue.entity
 	m.lockedUntil = now + e.settings.LockDuration.Milliseconds()
@@ -150,7 +150,7 @@ func (m *message) renew(now int64) {
 	e.messages.Fix(m)
 }
 
-// Renew prolongs the lock of a message and returns until when. It fails with MessageLockLost.
+// Renew extends the lock of a message and returns its new end. It fails with MessageLockLost.
 func (s *Source) Renew(token amqp.UUID) (time.Time, error) {
 	e := s.queue.entity
 	if err := e.lock(); err != nil {
@@ -170,13 +170,13 @@ func (s *Source) Renew(token amqp.UUID) (time.Time, error) {
 	return time.UnixMilli(m.lockedUntil).UTC(), nil
 }
 
-// A cause is why a message becomes a dead letter, and what else is written on it.
+// A cause is the reason for dead-lettering a message, with its properties.
 type cause struct {
 	reason, description string
 	properties          amqp.Map
 }
 
-// Causes that Service Bus itself names.
+// Causes that Service Bus itself sets.
 var (
 	causeExpired = cause{reason: "TTLExpiredException", description: "The message expired and was dead lettered."}
 	causeHops    = cause{reason: "MaxTransferHopCountExceeded", description: "Maximum transfer hop count is exceeded."}
@@ -207,7 +207,7 @@ func (m *message) mark(c cause) {
 	m.annotate(set)
 }
 
-// bury makes a message a dead letter of its entity. It keeps its number.
+// bury dead-letters a message in its entity. It keeps its number.
 func (e *entity) bury(m *message, c cause, en *entry) {
 	e.moveTo(deadPart, m, c, en)
 }
@@ -256,14 +256,14 @@ const (
 	pumpBatch = 256
 )
 
-// pump forwards the messages that do not stay in an entity: all messages of a queue that forwards, and due scheduled messages
-// of a topic. The caller holds no lock of an entity.
+// pump forwards messages: all messages of a queue that forwards, and due scheduled messages of a topic. The caller
+// holds no lock of an entity.
 func (b *Broker) pump(e *entity) {
 	for b.pumpSome(e) {
 	}
 }
 
-// pumpSome moves some messages on and reports whether there are more.
+// pumpSome forwards some messages and reports whether more wait.
 func (b *Broker) pumpSome(e *entity) (more bool) {
 	e.mu.Lock()
 	names := [parts]string{e.queues[mainPart].destination(), e.queues[deadPart].destination()}
@@ -304,7 +304,7 @@ func (b *Broker) pumpSome(e *entity) (more bool) {
 	return more
 }
 
-// goOn moves one message to a target, or to the transfer dead-letter queue if that does not take it.
+// goOn moves one message to a target, or to the transfer dead-letter queue if the target refuses it.
 func (e *entity) goOn(m *message, target *entity, now int64, en *entry) {
 	if e.is(TopicKind) && m.queue.part == mainPart {
 		copied := m.clone()

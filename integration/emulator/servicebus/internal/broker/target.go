@@ -18,7 +18,7 @@ type Target struct{ entity *entity }
 // Path is the entity's name as it was created.
 func (t *Target) Path() string { return t.entity.path }
 
-// MaxMessageSize is how many bytes a message may have.
+// MaxMessageSize is the maximum size of a message in bytes.
 func (t *Target) MaxMessageSize() int64 {
 	t.entity.mu.Lock()
 	defer t.entity.mu.Unlock()
@@ -32,19 +32,19 @@ func (e *entity) maxMessageSize() int64 {
 	return e.broker.config.MaxMessageSize
 }
 
-// Send takes messages in, all or none of them. A message with the annotation x-opt-scheduled-enqueue-time in the future
-// waits until then. Under a transaction, txn, they are taken in with the commit; nil is none.
+// Send accepts all messages or none. A message with the annotation x-opt-scheduled-enqueue-time in the future waits
+// until that time. With a transaction, txn, they are accepted at the commit.
 //
-// The broker keeps the bytes of the messages but not the slice. It copies what it needs from a batch, so that the messages
-// of one may share their memory.
+// The broker keeps the bytes of the messages but not the slice. It copies the needed parts of a batch, so that the
+// messages of a batch may share memory.
 func (t *Target) Send(messages []amqp.Message, txn *Txn) (Receipt, error) {
 	_, receipt, err := t.send(messages, txn, nil)
 	t.entity.broker.tally.count(sendOperation, len(messages), err)
 	return receipt, err
 }
 
-// Schedule takes in messages that have the annotation x-opt-scheduled-enqueue-time, as Send does, and returns their sequence
-// numbers. Under a transaction these are 0.
+// Schedule accepts messages with the annotation x-opt-scheduled-enqueue-time, as Send does, and returns their sequence
+// numbers. In a transaction these are 0.
 func (t *Target) Schedule(messages []amqp.Message, txn *Txn) ([]int64, Receipt, error) {
 	numbers, receipt, err := t.send(messages, txn, make([]int64, 0, len(messages)))
 	t.entity.broker.tally.count(sendOperation, len(messages), err)
@@ -102,7 +102,7 @@ func (e *entity) lockForSend() []*entity {
 	return e.broker.lockTargets([]*entity{e})
 }
 
-// accepts reports why an entity refuses messages, if so. pending is the size of messages that the entity is to store before them.
+// accepts returns an error if the entity refuses messages. pending is the size of messages that the entity stores before them.
 func (e *entity) accepts(intakes []intake, pending int64) error {
 	if err := e.may(SendDisabled); err != nil {
 		return err
@@ -129,7 +129,7 @@ func (e *entity) accepts(intakes []intake, pending int64) error {
 	return nil
 }
 
-// admit takes a message in and returns its number, or 0 for a duplicate. The subscriptions of a topic must be locked.
+// admit accepts a message and returns its number, or 0 for a duplicate. The subscriptions of a topic must be locked.
 func (e *entity) admit(in *intake, now int64, en *entry) int64 {
 	m := in.message
 	if e.settings.DuplicateDetection && in.id != "" {
@@ -169,7 +169,7 @@ func (e *entity) admit(in *intake, now int64, en *entry) int64 {
 	return m.seq
 }
 
-// serve gives out what was admitted.
+// serve delivers the admitted messages.
 func (e *entity) serve(now int64, en *entry) {
 	if !e.is(TopicKind) {
 		e.queues[mainPart].dispatch(now, en)
@@ -196,7 +196,7 @@ func (t *Target) Cancel(sequence []int64) (Receipt, error) {
 
 func ttlOf(m *message) time.Duration { return time.Duration(m.ttl) * time.Millisecond }
 
-// maxID is how long ids of messages and sessions, and partition keys, may be: in UTF-16 code units, which is what .NET, and so
+// maxID is the maximum length of message ids, session ids and partition keys in UTF-16 code units, which .NET, and so
 // the service, counts as characters. A character beyond the basic plane, such as an emoji, counts as two.
 const maxID = 128
 
@@ -207,23 +207,23 @@ func tooLong(id string) bool {
 	}
 	units := 0
 	for _, r := range id {
-		units += utf16.RuneLen(r) // what is not UTF-8 counts as U+FFFD
+		units += utf16.RuneLen(r) // invalid UTF-8 counts as U+FFFD
 	}
 	return units > maxID
 }
 
-// An intake is a message on its way into an entity.
+// An intake is an incoming message.
 type intake struct {
 	message    *message
-	id         string // for the detection of duplicates
+	id         string // for duplicate detection
 	session    string
 	hasSession bool
 	ttl        time.Duration
-	properties int // bytes of all but the body
-	largest    int // bytes of the largest property, if it may be too large
+	properties int // bytes without the body
+	largest    int // bytes of the largest property, if it may exceed the limit
 }
 
-// newIntake takes what the broker needs from a message. alone says that the message's memory may be kept.
+// newIntake parses a message. alone allows the broker to keep the message's memory.
 func newIntake(m amqp.Message, alone bool) (intake, error) {
 	properties := m.Properties()
 	in := intake{
@@ -244,7 +244,7 @@ func newIntake(m amqp.Message, alone bool) (intake, error) {
 	if properties.MessageID == nil {
 		in.id = newID()
 		properties.MessageID = in.id
-		m, _ = amqp.ParseMessage(m.Edit(nil, amqp.Edit{Properties: &properties})) // what was parsed stays well-formed
+		m, _ = amqp.ParseMessage(m.Edit(nil, amqp.Edit{Properties: &properties})) // editing a parsed message cannot fail
 		alone = true
 	}
 	in.message.bare = bareOf(m)
@@ -256,14 +256,14 @@ func newIntake(m amqp.Message, alone bool) (intake, error) {
 	return in, nil
 }
 
-// newID returns the id of a message that has none.
+// newID returns an id for a message without one.
 func newID() string {
 	var id [16]byte
 	_, _ = rand.Read(id[:]) // never fails
 	return hex.EncodeToString(id[:])
 }
 
-// bareOf returns a message without its header and annotations. Sections are in order, so it is the end of it.
+// bareOf returns a message without its header and annotations, which come first.
 func bareOf(m amqp.Message) []byte {
 	raw := m.Bytes()
 	header := amqp.Header{}
@@ -271,7 +271,7 @@ func bareOf(m amqp.Message) []byte {
 	rest := raw
 	for len(rest) > 0 {
 		n, ok := frontSection(rest)
-		if !ok { // an unusual encoding: have the others written anew, and see how long they are
+		if !ok { // an unusual encoding: encode the other sections again to find their length
 			edited := m.Edit(nil, amqp.Edit{Header: &header, DeliveryAnnotations: &amqp.Map{}, MessageAnnotations: &amqp.Map{}})
 			return raw[len(raw)-(len(edited)-front):]
 		}
@@ -333,7 +333,7 @@ func foreign(annotations amqp.Map) (encoded []byte, pairs int) {
 	return encoded, pairs
 }
 
-// scheduledFor returns when a message is to be enqueued, or 0 for now.
+// scheduledFor returns the scheduled enqueue time of a message, or 0 for now.
 func (m *message) scheduledFor(now int64) int64 {
 	if m.extra == nil || m.extra.scheduled <= now {
 		return 0
@@ -341,7 +341,7 @@ func (m *message) scheduledFor(now int64) int64 {
 	return m.extra.scheduled
 }
 
-// live sets how long the message lives from now on: as its sender says, but not longer than the entity lets it.
+// live sets the message's expiry from its own time to live, up to the entity's limit.
 func (m *message) live(ttl, limit time.Duration, now int64) {
 	if limit > 0 && (ttl == 0 || ttl > limit) {
 		ttl = limit

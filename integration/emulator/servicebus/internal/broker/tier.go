@@ -10,8 +10,7 @@ import (
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/filter"
 )
 
-// A Tier is what kind of namespace the service has, which says what it refuses. The empty tier refuses nothing but what is
-// impossible.
+// A Tier is the tier of a namespace, which determines its limits. The empty tier has only technical limits.
 type Tier string
 
 // The tiers, as the service calls them.
@@ -21,7 +20,7 @@ const (
 	Premium  Tier = "Premium"
 )
 
-// ParseTier returns the tier of a name, in any case; the empty name is none.
+// ParseTier returns the tier with a name, in any case; the empty name returns the empty tier.
 func ParseTier(name string) (Tier, error) {
 	for _, tier := range []Tier{"", Basic, Standard, Premium} {
 		if strings.EqualFold(name, string(tier)) {
@@ -56,7 +55,7 @@ const (
 	unlimitedByDefault = megabyte
 )
 
-// MaxMessageSize is how many bytes a message may have if neither its entity nor the configuration says otherwise.
+// MaxMessageSize is the default maximum size of a message in bytes.
 func (t Tier) MaxMessageSize() int64 {
 	switch t {
 	case Basic, Standard:
@@ -68,7 +67,7 @@ func (t Tier) MaxMessageSize() int64 {
 	}
 }
 
-// entitySize is the size of entities for which none is asked.
+// entitySize is the default size of entities.
 func (t Tier) entitySize() int64 {
 	if t == "" {
 		return 0
@@ -76,7 +75,7 @@ func (t Tier) entitySize() int64 {
 	return 1024 * megabyte
 }
 
-// allows reports what of an entity a tier does not have, if so, in the words of the service.
+// allows returns an error, in the service's words, if the tier lacks a feature of the entity.
 func (t Tier) allows(k Kind, s *settings) error {
 	if t == "" {
 		return nil
@@ -113,10 +112,10 @@ func (t Tier) allows(k Kind, s *settings) error {
 	}
 }
 
-// namespaceName is the only one there is, as Microsoft's emulator calls it.
+// namespaceName is the name of the only namespace, as in Microsoft's emulator.
 const namespaceName = "sbemulatorns"
 
-// allowsSize reports a size that cannot be chosen.
+// allowsSize returns an error for a size that the tier does not offer.
 func (t Tier) allowsSize(s *settings) error {
 	units := s.MaxSize / (1024 * megabyte)
 	chosen := s.MaxSize%(1024*megabyte) == 0 && units <= maxEntitySizes
@@ -127,7 +126,7 @@ func (t Tier) allowsSize(s *settings) error {
 	return fail(ArgumentError, "The value of MaxSizeInMegabytes should be one of the following values: 1024;2048;3072;4096;5120.")
 }
 
-// entities is how many queues and topics there may be.
+// entities is the maximum number of queues and topics.
 func (t Tier) entities() int {
 	switch t {
 	case "":
@@ -139,7 +138,7 @@ func (t Tier) entities() int {
 	}
 }
 
-// allowsMore reports that there are as many entities as there may be, if so. b.mu is held; topic is that of a subscription.
+// allowsMore returns an error if the namespace is full. b.mu is held; topic is the topic of a new subscription.
 func (b *Broker) allowsMore(k Kind, topic *entity) error {
 	t := b.config.Tier
 	if t == "" {
@@ -165,7 +164,7 @@ func (b *Broker) allowsMore(k Kind, topic *entity) error {
 	return nil
 }
 
-// allowsRule reports why there may not be a rule in addition to those of a topic, if so.
+// allowsRule returns an error if the tier allows no further rule in a topic.
 func (t Tier) allowsRule(rule Rule, topic Info) error {
 	if t == "" {
 		return nil
@@ -181,7 +180,7 @@ func (t Tier) allowsRule(rule Rule, topic Info) error {
 	return nil
 }
 
-// propertiesOf returns the bytes of a message besides its body, and of its largest property if that is of interest.
+// propertiesOf returns the size of a message without its body, and of its largest property if that may exceed the limit.
 func propertiesOf(m amqp.Message) (all, largest int) {
 	all = m.Len() - len(m.Body())
 	if all <= maxProperty {
@@ -193,7 +192,7 @@ func propertiesOf(m amqp.Message) (all, largest int) {
 	return all, largest
 }
 
-// allowsProperties reports properties that are too large, if so.
+// allowsProperties returns an error for properties that are too large.
 func (t Tier) allowsProperties(in *intake) error {
 	switch {
 	case t == "":

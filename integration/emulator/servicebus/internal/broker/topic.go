@@ -10,8 +10,8 @@ import (
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/filter"
 )
 
-// fanOut puts a copy of a message into every subscription that wants it: one for all rules without an action, and one for each
-// rule with one. The subscriptions are locked.
+// fanOut puts a copy of a message into every matching subscription: one for all rules without an action, and one for
+// each rule with one. The subscriptions are locked.
 func (e *entity) fanOut(m *message, now int64, en *entry) {
 	var parsed amqp.Message
 	var view *filter.Message
@@ -26,7 +26,7 @@ func (e *entity) fanOut(m *message, now int64, en *entry) {
 				continue
 			}
 			if view == nil {
-				parsed, _ = amqp.ParseMessage(m.appendDelivery(nil, ready)) // what the broker writes is well-formed
+				parsed, _ = amqp.ParseMessage(m.appendDelivery(nil, ready)) // the broker writes valid messages
 				view = filter.NewMessage(parsed, time.UnixMilli(now).UTC(), m.seq)
 			}
 			match, err := rule.Filter.Match(view)
@@ -51,8 +51,8 @@ func (e *entity) fanOut(m *message, now int64, en *entry) {
 	}
 }
 
-// finds reports whether a message of the topic would be anywhere: in a subscription, or among the dead letters of one whose rule
-// fails on it. The subscriptions are locked.
+// finds reports whether a message of the topic would arrive anywhere: in a subscription, or among the dead letters of
+// one whose rule fails on it. The subscriptions are locked.
 func (e *entity) finds(m *message, now int64) bool {
 	sent := m.clone()
 	sent.seq, sent.enqueued = e.seq+1, now
@@ -74,13 +74,13 @@ func (e *entity) finds(m *message, now int64) bool {
 	return false
 }
 
-// reparse parses what was written from a message that could be parsed.
+// reparse parses a message that the broker has encoded.
 func reparse(raw []byte) amqp.Message {
 	m, _ := amqp.ParseMessage(raw)
 	return m
 }
 
-// filterFailed does with a message on which a rule has failed what the subscription wants.
+// filterFailed dead-letters or drops a message on which a rule has failed, as the subscription is configured.
 func (e *entity) filterFailed(m *message, rule Rule, err error, now int64, en *entry) {
 	if e.settings.DropOnFilterError {
 		return
@@ -129,7 +129,7 @@ func (b *Broker) lockTargets(entities []*entity) []*entity {
 	}
 }
 
-// covers reports whether all subscriptions of entities are among those that are locked.
+// covers reports whether the locked entities include all subscriptions.
 func covers(locked, entities []*entity) bool {
 	for _, e := range entities {
 		for _, s := range *e.subscriptions.Load() {
@@ -149,7 +149,7 @@ func checkRuleName(name string) error {
 	return checkName(name, maxSubscriptionName)
 }
 
-// ruleAt returns where a rule is, or where it would be.
+// ruleAt returns the position of a rule, or its insert position.
 func ruleAt(rules []Rule, name string) (int, bool) {
 	return slices.BinarySearchFunc(rules, name, func(rule Rule, name string) int {
 		return strings.Compare(lower(rule.Name), lower(name))
@@ -160,7 +160,7 @@ func errNoRule(name string) error {
 	return fail(RuleNotFound, "The rule '%s' could not be found.", name)
 }
 
-// changeRules replaces the rules of a subscription by what change makes of a copy.
+// changeRules passes a copy of a subscription's rules to change, and stores the result.
 func (b *Broker) changeRules(topic, subscription string, change func([]Rule) ([]Rule, error)) error {
 	e, err := b.find(SubscriptionKind, SubscriptionPath(topic, subscription))
 	if err != nil {
@@ -207,7 +207,7 @@ func (b *Broker) CreateRule(topic, subscription string, rule Rule) (Rule, error)
 	})
 }
 
-// allowsRule reports why the tier does not let a topic have another rule, if so.
+// allowsRule returns an error if the tier allows no further rule in a topic.
 func (b *Broker) allowsRule(topic string, rule Rule) error {
 	if b.config.Tier == "" {
 		return nil

@@ -16,7 +16,7 @@ type Txn struct {
 	most     int // 0: any number
 }
 
-// maxTxn is how many bytes of messages a transaction may have. They become one record of the journal.
+// maxTxn is the maximum size of a transaction's messages in bytes. They become one record of the journal.
 const maxTxn = 64 << 20
 
 // txnSend is messages for a target.
@@ -33,7 +33,7 @@ type txnSettle struct {
 	outcome Outcome
 }
 
-// Begin starts a transaction of a client, which ends with Commit or Rollback. Of how many messages it may be, the tier says.
+// Begin starts a transaction of a client, which ends with Commit or Rollback. The tier limits its number of messages.
 func (b *Broker) Begin() *Txn {
 	t := b.BeginOwn()
 	if b.config.Tier != "" {
@@ -42,12 +42,12 @@ func (b *Broker) Begin() *Txn {
 	return t
 }
 
-// BeginOwn starts one of the emulator itself, of any number of messages.
+// BeginOwn starts a transaction of the emulator itself, without that limit.
 func (b *Broker) BeginOwn() *Txn { return &Txn{broker: b} }
 
 func errTxnEnded() error { return fail(NotAllowed, "The transaction has ended.") }
 
-// send notes messages. The target is asked at once whether it would take them.
+// send adds messages to the transaction, and checks immediately whether the target accepts them.
 func (t *Txn) send(e *entity, intakes []intake) error {
 	if t.ended {
 		return errTxnEnded()
@@ -72,7 +72,7 @@ func (t *Txn) send(e *entity, intakes []intake) error {
 	return nil
 }
 
-// counts takes in messages that the transaction is about, as many as the tier lets it have.
+// counts adds messages to the transaction's number, up to the tier's limit.
 func (t *Txn) counts(n int) error {
 	if t.most > 0 && t.messages+n > t.most {
 		return fail(NotAllowed, "Cannot send more than %d messages in a single transaction.", t.most)
@@ -81,7 +81,7 @@ func (t *Txn) counts(n int) error {
 	return nil
 }
 
-// settle notes a settlement. The entity is locked.
+// settle adds a settlement. The entity is locked.
 func (t *Txn) settle(m *message, outcome Outcome) error {
 	if t.ended {
 		return errTxnEnded()
@@ -95,8 +95,8 @@ func (t *Txn) settle(m *message, outcome Outcome) error {
 	return nil
 }
 
-// Commit does all of the transaction or fails with TransactionRollback and does nothing of it. Messages that it would have
-// settled stay locked then.
+// Commit applies the whole transaction, or fails with TransactionRollback without any effect; its messages then stay
+// locked.
 func (t *Txn) Commit() (Receipt, error) {
 	if t.ended {
 		return Receipt{}, errTxnEnded()
@@ -131,7 +131,7 @@ func (t *Txn) Commit() (Receipt, error) {
 	return t.broker.commit(en), nil
 }
 
-// check reports why the transaction cannot be committed, if so. All its entities are locked.
+// check returns an error if the transaction cannot be committed. All its entities are locked.
 func (t *Txn) check(now int64) error {
 	for _, s := range t.ends {
 		m := s.message
@@ -160,7 +160,7 @@ func (t *Txn) pending(e *entity, n int) (size int64) {
 	return size
 }
 
-// forget lets go of the messages. Their entities are locked.
+// forget releases the messages. Their entities are locked.
 func (t *Txn) forget() {
 	for _, s := range t.ends {
 		if s.message.txn == t {
@@ -169,7 +169,7 @@ func (t *Txn) forget() {
 	}
 }
 
-// Rollback forgets the transaction. Messages that it would have settled stay locked.
+// Rollback drops the transaction. Its messages stay locked.
 func (t *Txn) Rollback() {
 	if t.ended {
 		return

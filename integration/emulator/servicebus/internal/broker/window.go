@@ -9,12 +9,13 @@ import (
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
 )
 
-// A Window shows the messages of a queue, topic, subscription or sub-queue to people, and lets them change single ones. Looking
-// through it is no use of the entity: nothing is locked or counted, and an entity that deletes itself when it is idle still does.
+// A Window shows the messages of a queue, topic, subscription or sub-queue to people, and lets them change single
+// messages. Reading through it does not count as use: it locks and counts nothing, and an idle entity still deletes
+// itself.
 type Window struct{ queue *queue }
 
-// Window returns that of a path, which is as for [Broker.Source], or leads to a topic, which has scheduled messages alone. Unlike
-// a client's question it makes no entity. It fails with NotFound.
+// Window returns the window of a path, as in [Broker.Source], or of a topic, which contains only scheduled messages.
+// Unlike a client's request, it creates no entity. It fails with NotFound.
 func (b *Broker) Window(path string) (*Window, error) {
 	at := parsePath(path)
 	e := b.entity(at.entity)
@@ -24,10 +25,10 @@ func (b *Broker) Window(path string) (*Window, error) {
 	return &Window{&e.queues[at.part]}, nil
 }
 
-// Path is that of the entity as it was created.
+// Path is the entity's path as it was created.
 func (w *Window) Path() string { return w.queue.entity.pathOf(w.queue.part) }
 
-// A Stage is where a message is in its life, as people see it. Stages can be combined.
+// A Stage is the stage of a message's life, as shown to people. Stages can be combined.
 type Stage uint8
 
 // The stages.
@@ -38,7 +39,7 @@ const (
 	Scheduled                   // for later
 )
 
-// stage is where a message is.
+// stage returns the stage of a message.
 func (m *message) stage() Stage {
 	switch m.state {
 	case locked:
@@ -52,7 +53,7 @@ func (m *message) stage() Stage {
 	}
 }
 
-// A Glimpse is a message as it was at a moment. It shares its bytes with the broker, so it costs nothing to have many.
+// A Glimpse is a snapshot of a message. It shares its bytes with the broker, so many are cheap.
 type Glimpse struct {
 	Sequence         int64
 	EnqueuedSequence int64 // of the entity it was sent to
@@ -67,7 +68,7 @@ type Glimpse struct {
 	Deliveries       uint32 // that failed
 	Priority         uint8
 	Durable          bool
-	Source           string // the entity of which it is a dead letter, if it was forwarded as one
+	Source           string // the entity that dead-lettered it, if it was forwarded as a dead letter
 
 	message message
 }
@@ -95,7 +96,7 @@ func instant(milli int64) time.Time {
 	return time.UnixMilli(milli).UTC()
 }
 
-// Message returns what the sender wrote but header and annotations. Its bytes are the broker's.
+// Message returns the message as sent, without header and annotations. The bytes belong to the broker.
 func (g Glimpse) Message() amqp.Message { return reparse(g.message.bare) }
 
 // Payload returns a copy of the message as a receiver would get it, without a lock.
@@ -107,7 +108,7 @@ func (g Glimpse) Payload() []byte {
 	return g.message.appendDelivery(nil, shown)
 }
 
-// Annotations are those of the sender.
+// Annotations are the sender's annotations.
 func (g Glimpse) Annotations() amqp.Map {
 	if g.message.extra == nil {
 		return nil
@@ -127,11 +128,11 @@ func (g Glimpse) Annotations() amqp.Map {
 	return pairs
 }
 
-// maxBrowsed is how many messages [Window.Browse] goes over at a time, as the entity is locked meanwhile.
+// maxBrowsed is the number of messages that [Window.Browse] examines per call, because the entity is locked meanwhile.
 const maxBrowsed = 1 << 16
 
-// Browse returns up to most messages of some stages from a sequence number on, and the number to go on with, 0 at the end.
-// There may be none among those it has gone over, and more behind.
+// Browse returns up to most messages of some stages from a sequence number on, and the number to continue with, 0 at
+// the end. A call may find no messages before the end.
 func (w *Window) Browse(from int64, most int, stages Stage) (found []Glimpse, next int64, err error) {
 	return w.browse(w.queue.shelf.Ascend, max(from, 0), most, stages)
 }
@@ -178,7 +179,7 @@ func (w *Window) Message(sequence int64) (Glimpse, error) {
 	return glimpse(m), nil
 }
 
-// free returns a message that nobody holds.
+// free returns a message that no receiver holds.
 func (q *queue) free(sequence int64) (*message, error) {
 	m := q.shelf.Get(max(sequence, 0))
 	switch {
@@ -190,7 +191,7 @@ func (q *queue) free(sequence int64) (*message, error) {
 	return m, nil
 }
 
-// change does something to a message that nobody holds, and stores what became of it. It fails with MessageNotFound, or with
+// change changes a message that no receiver holds, and stores the result. It fails with MessageNotFound, or with
 // MessageLockLost while a receiver has it.
 func (w *Window) change(sequence int64, do func(*message, *entry) error) (Receipt, error) {
 	e := w.queue.entity
@@ -218,8 +219,8 @@ func (w *Window) Remove(sequence int64) (Receipt, error) {
 	})
 }
 
-// Bury makes a dead letter of a message that waits or is deferred, as a receiver does that gives it up. It fails with
-// MessageNotFound, with MessageLockLost while a receiver has it, or with NotAllowed for what is scheduled or a dead letter already.
+// Bury dead-letters a waiting or deferred message, as a receiver would. It fails with MessageNotFound, with
+// MessageLockLost while a receiver has it, or with NotAllowed for a scheduled message or a dead letter.
 func (w *Window) Bury(sequence int64, reason, description string) (Receipt, error) {
 	if err := w.queue.allows(Outcome{Kind: MoveDeadLetter}); err != nil {
 		return Receipt{}, err
@@ -243,17 +244,17 @@ func (w *Window) Last() (int64, error) {
 	return e.seq, nil
 }
 
-// maxPurged is how many messages [Window.Purge] goes over at a time, as the entity is locked meanwhile.
+// maxPurged is the number of messages that [Window.Purge] examines per call, because the entity is locked meanwhile.
 const maxPurged = 8192
 
-// Purged is what became of messages that were to be deleted.
+// Purged is the result of a purge.
 type Purged struct {
 	Removed int
 	Held    int   // by receivers
-	Next    int64 // the sequence number to go on with, 0 at the end
+	Next    int64 // the sequence number to continue with, 0 at the end
 }
 
-// Purge deletes messages of some stages between two sequence numbers, both included, but those that are held.
+// Purge deletes messages of some stages between two sequence numbers, both included, except messages held by receivers.
 func (w *Window) Purge(from, to int64, stages Stage) (p Purged, receipt Receipt, err error) {
 	e := w.queue.entity
 	if err := e.lock(); err != nil {
@@ -283,7 +284,7 @@ func (w *Window) Purge(from, to int64, stages Stage) (p Purged, receipt Receipt,
 	return p, e.removeAll(chosen), nil
 }
 
-// Send takes a message in, as [Target.Send] does. It fails with NotAllowed for what is no queue or topic.
+// Send accepts a message, as [Target.Send] does. It fails with NotAllowed unless the entity is a queue or topic.
 func (w *Window) Send(message amqp.Message) (Receipt, error) {
 	e := w.queue.entity
 	if e.is(SubscriptionKind) || w.queue.part != mainPart {
@@ -292,10 +293,10 @@ func (w *Window) Send(message amqp.Message) (Receipt, error) {
 	return (&Target{e}).Send([]amqp.Message{message}, nil)
 }
 
-// Resubmit puts a message into its own entity, or of a subscription into its topic, instead of a dead letter: both happen, or
-// nothing does. The message is not taken for a duplicate of what it was, neither there nor where it is forwarded to. It fails with
-// MessageNotFound, with MessageLockLost while a receiver has the dead letter, with NotAllowed when no subscription of the topic would
-// take the message, which would be nowhere then, or as a sender would.
+// Resubmit replaces a dead letter by a message in its own entity, or for a subscription in its topic, in one step.
+// Duplicate detection ignores the message, also where it is forwarded to. It fails with MessageNotFound, with
+// MessageLockLost while a receiver has the dead letter, with NotAllowed if no subscription of the topic would accept
+// the message, or as Send does.
 func (w *Window) Resubmit(sequence int64, message amqp.Message, toTopic bool) (Receipt, error) {
 	q := w.queue
 	e := q.entity
@@ -321,7 +322,7 @@ func (w *Window) Resubmit(sequence int64, message amqp.Message, toTopic bool) (R
 		return Receipt{}, err
 	}
 	intakes := []intake{in}
-	e.size -= dead.size() // it makes room for what comes instead
+	e.size -= dead.size() // frees space for the new message
 	err = target.accepts(intakes, 0)
 	e.size += dead.size()
 	if err != nil {
@@ -340,20 +341,20 @@ func (w *Window) Resubmit(sequence int64, message amqp.Message, toTopic bool) (R
 	return e.broker.commit(en), nil
 }
 
-// A SessionGlimpse is a session as it was at a moment.
+// A SessionGlimpse is a snapshot of a session.
 type SessionGlimpse struct {
 	ID          string
-	Messages    int       // that nobody has completed, in all stages
+	Messages    int       // not completed, in all stages
 	LockedUntil time.Time // zero: no receiver has it
-	State       []byte    // what receivers keep with it, at most the first [MaxSessionState] bytes; the broker's
+	State       []byte    // state set by receivers, at most its first [MaxSessionState] bytes; the broker's
 	StateSize   int       // -1: none
 	Updated     time.Time // of the state
 }
 
-// MaxSessionState is how much of a session's state is shown.
+// MaxSessionState is the maximum number of bytes of a session's state that is shown.
 const MaxSessionState = 4096
 
-// Sessions returns up to most of the sessions whose ids have a text in any case of letters, by id, and how many there are besides.
+// Sessions returns up to most sessions whose ids contain a text, in any case, by id, and the number of the remaining ones.
 func (w *Window) Sessions(text string, most int) (found []SessionGlimpse, more int, err error) {
 	e := w.queue.entity
 	if err := e.lock(); err != nil {
