@@ -15,7 +15,7 @@ import (
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
 )
 
-// Config says what an emulator has and where it listens. The zero value is one on the ports of Microsoft's emulator, without
+// Config configures an emulator and its listeners. The zero value listens on the ports of Microsoft's emulator, without
 // entities.
 type Config struct {
 	// Addr is where AMQP is served. Default 127.0.0.1:5672; port 0 takes a free one.
@@ -25,7 +25,7 @@ type Config struct {
 	// TLS has the certificate with which both ports serve clients that begin with a TLS handshake. Others are served without.
 	// Default: none, and TLS is refused.
 	TLS *tls.Config
-	// Keys are the shared access keys by name. Default: that of Microsoft's emulator.
+	// Keys are the shared access keys by name. Default: the key of Microsoft's emulator.
 	Keys map[string]string
 	// Rights are what keys may be used for, by their names: some of Send, Listen and Manage, which has the others in it. Default:
 	// everything.
@@ -34,33 +34,33 @@ type Config struct {
 	Auth Auth
 	// Entities are made at the start, or brought up to date if the data has them already. ReadConfig reads them.
 	Entities Entities
-	// AutoCreate makes queues, topics and subscriptions when they are first used. Default: what is unknown is refused.
+	// AutoCreate creates queues, topics and subscriptions at their first use. Default: unknown entities are refused.
 	AutoCreate bool
 	// Data is a folder for what should survive a restart. Default: none, everything is in memory.
 	Data string
 	// Sync waits for the disk, not only for the operating system, before anything is acknowledged.
 	Sync bool
-	// Tier refuses what a namespace of it does, so that a program which would fail there fails here: entities, sizes and counts.
-	// Default: none, and what is possible is done.
+	// Tier applies the limits of a namespace's tier to entities, sizes and counts, so that a program that would fail
+	// there fails here. Default: only technical limits.
 	Tier Tier
 	// MaxMessageSize is how many bytes a message or batch may have. Default 1 MiB, and with tiers 256 KiB but for [Premium].
 	MaxMessageSize int64
 	// IdleTimeout is half of how long a client may be silent. Default one minute.
 	IdleTimeout time.Duration
-	// AllowHost decides which names the HTTP port answers to, as they stand in the header Host, so that no page of the web whose
-	// name leads here gets an answer. Default: all.
+	// AllowHost decides which values of the header Host the HTTP port accepts, so that no web page whose name resolves
+	// to the emulator gets an answer. Default: all.
 	AllowHost func(host string) bool
 	// Explain has the Logger take, as warnings, what clients did wrong too: a line for each refusal, with a hint.
 	Explain bool
-	// MaxConnections is how many clients are served at once on each port. The next one takes the place of the one that has been
-	// silent longest before it said whom it is, or between requests. Default: an eighth of the files that the process may have
-	// open, at most 4,096.
+	// MaxConnections is the maximum number of clients on each port. A further one replaces the client that has been
+	// silent longest before authentication, or between requests. Default: an eighth of the process's file limit, at
+	// most 4,096.
 	MaxConnections int
-	// Logger takes what an operator should know. Default: nothing is logged.
+	// Logger receives messages for operators. Default: none.
 	Logger *slog.Logger
 }
 
-// withDefaults checks the config and fills in what it does not say.
+// withDefaults validates the config and sets defaults.
 func (c Config) withDefaults() (Config, error) {
 	if c.Addr == "" {
 		c.Addr = "127.0.0.1:5672"
@@ -141,9 +141,9 @@ func (e *EntityError) Unwrap() error { return e.Err }
 // A Tier is what kind of namespace is emulated.
 type Tier = broker.Tier
 
-// The tiers, with what they refuse by the service's page on quotas. All of them: an entity beyond its size (1024 MB unless it
-// says 1 to 5 times that), properties of more than 32 KB each or 64 KB together, more than 2,000 subscriptions or SQL filters of a
-// topic, and more than 100 messages in a transaction.
+// The tiers, with their limits from the service's page on quotas. All tiers limit the size of an entity (1024 MB by
+// default, up to 5 times that), properties to 32 KB each and 64 KB together, a topic to 2,000 subscriptions and SQL
+// filters, and a transaction to 100 messages.
 const (
 	// Basic has queues without sessions, duplicate detection, forwarding and deletion when idle. Messages have 256 KB and live 14
 	// days.

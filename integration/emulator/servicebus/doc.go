@@ -17,8 +17,7 @@
 //
 // # Parts, below internal
 //
-// Package amqp is the codec, protocol serves connections, broker has the
-// entities and their messages, filter the rules of subscriptions, admin the HTTP
-// interfaces of administration, rest that of messages, and auth the keys. What survives a restart is in a write-ahead log,
-// package wal beside both emulators.
+// Package amqp is the codec, protocol serves connections, broker has the entities and their messages, filter the rules
+// of subscriptions, admin the HTTP administration, rest the HTTP messages, and auth the keys. A write-ahead log,
+// package wal, preserves state across restarts.
 package servicebus

@@ -43,9 +43,9 @@ type Subscription struct {
 	Rules   []Rule
 }
 
-// install makes the entities. Those that the broker has already are brought up to date; what else it has is left alone.
+// install creates the entities. Existing ones are updated; other existing entities are unchanged.
 //
-// Entities are made first and told where to forward then, because they may forward to one another.
+// Forwarding is set after all entities exist, because they may forward to one another.
 func (e Entities) install(b *broker.Broker) error {
 	for _, queue := range e.Queues {
 		options := queue.Options
@@ -104,7 +104,7 @@ func (s Subscription) install(b *broker.Broker, topic string) error {
 	return nil
 }
 
-// A Rule has the messages that a subscription takes, and what is changed on them.
+// A Rule selects messages for a subscription and may change them.
 type Rule = broker.Rule
 
 // A Filter says which messages a [Rule] is for. The zero value matches every message.
@@ -113,15 +113,13 @@ type Filter = filter.Filter
 // An Action changes the messages of a [Rule].
 type Action = filter.Action
 
-// A CorrelationFilter matches messages whose properties are equal to all of its own that are not empty; see
-// [NewCorrelation].
+// A CorrelationFilter matches messages whose properties equal all of its non-empty properties; see [NewCorrelation].
 type CorrelationFilter = filter.CorrelationFilter
 
 // Properties are names, or the names of parameters with their "@", and their values: text, numbers, booleans or times.
 type Properties = amqp.Map
 
-// ParseFilter compiles a SQL expression such as "sys.Label = 'x' AND price > @limit". It fails on a mistake of syntax,
-// with its place.
+// ParseFilter compiles a SQL expression such as "sys.Label = 'x' AND price > @limit". A syntax error has its position.
 func ParseFilter(expression string, parameters Properties) (Filter, error) {
 	return filter.ParseSQL(expression, parameters)
 }

@@ -20,8 +20,8 @@ import (
 // maxConfig is how large a config may be.
 const maxConfig = 16 << 20
 
-// ReadConfig reads the config.json of Microsoft's emulator. Comments are passed over, and so are keys without a meaning here. It
-// returns every problem at once, each with its path.
+// ReadConfig reads the config.json of Microsoft's emulator. It ignores comments and keys without a meaning here. It
+// returns all problems together, each with its path.
 func ReadConfig(r io.Reader) (Entities, error) {
 	raw, err := io.ReadAll(io.LimitReader(r, maxConfig))
 	if err != nil {
@@ -91,7 +91,7 @@ type (
 
 		AuthorizationRules []configKey `json:"AuthorizationRules"`
 	}
-	// configKey is a key of a queue or topic. Microsoft's emulator has none; the names are those of the service's documents.
+	// configKey is a key of a queue or topic. Microsoft's emulator has none; the names are from the service's documents.
 	configKey struct {
 		KeyName      string   `json:"KeyName"`
 		PrimaryKey   string   `json:"PrimaryKey"`
@@ -164,7 +164,7 @@ func (d *decoding) queue(path string, c configQueue) Queue {
 	return Queue{Name: d.name(path, c.Name), Options: d.options(path+".Properties.", c.Name, c.Properties)}
 }
 
-// keys are those of a queue or topic.
+// keys reads the keys of a queue or topic.
 func (d *decoding) keys(path string, keys []configKey) []broker.AuthorizationRule {
 	var rules []broker.AuthorizationRule
 	for i, key := range keys {
@@ -271,10 +271,10 @@ func (c configCorrelation) filter() (filter.Filter, error) {
 	return filter.NewCorrelation(fields)
 }
 
-// names are those that are taken, in lower case, with the path of whatever has them.
+// names are the names in use, in lower case, with the path of their owner.
 type names map[string]string
 
-// take takes a name, or reports who has it.
+// take claims a name, or reports its owner.
 func (n names) take(d *decoding, path, name string) {
 	if name == "" {
 		return // reported already
@@ -314,7 +314,7 @@ func (d *decoding) forward(at, from string, p configProperties) {
 	}
 }
 
-// checkForwardings reports those that lead nowhere, or back at once.
+// checkForwardings reports forwarding to missing entities and direct cycles.
 func (d *decoding) checkForwardings(taken names) {
 	for _, f := range d.forwardings {
 		name := broker.TargetName(f.to)

@@ -46,7 +46,7 @@ type Server struct {
 	open    sync.WaitGroup     // connections of HTTP
 	close   func() error
 	failing sync.Mutex
-	failed  error         // why it does not go on; nil while it does, and after Close
+	failed  error         // why it stopped; nil while it runs, and after Close
 	done    chan struct{} // closed with that, or by Close
 	finish  func()        // closes done
 }
@@ -144,7 +144,7 @@ func (s *Server) listen(ctx context.Context) error {
 	return nil
 }
 
-// count keeps track of the goroutines of HTTP connections. Those over WebSocket are the protocol's.
+// count tracks the goroutines of HTTP connections. The protocol tracks those of WebSockets.
 func (s *Server) count(_ net.Conn, state http.ConnState) {
 	switch state {
 	case http.StateNew:
@@ -155,7 +155,7 @@ func (s *Server) count(_ net.Conn, state http.ConnState) {
 	}
 }
 
-// fail notes why the server does not go on.
+// fail records why the server stops.
 func (s *Server) fail(err error) {
 	s.config.Logger.Error("service bus emulator has failed", slog.Any("err", err))
 	s.failing.Lock()
@@ -164,8 +164,8 @@ func (s *Server) fail(err error) {
 	s.finish()
 }
 
-// Done is closed when the emulator does not work any more: after Close, or because it cannot go on, as when the disk is full. Close
-// returns what went wrong, and is due in either case.
+// Done is closed when the emulator has stopped: after Close, or after a failure such as a full disk. Close returns the
+// failure, and must be called in either case.
 func (s *Server) Done() <-chan struct{} { return s.done }
 
 // Close ends all connections and stops the emulator. No goroutine of it is left when Close returns.
@@ -213,8 +213,8 @@ func (s *Server) connectionTo(addr net.Addr, name string) string {
 		net.JoinHostPort(host, port), name, s.config.Keys[name])
 }
 
-// keyName chooses the key of connection strings: the one that is good for the most, so that admin clients can use it if any can, and
-// of several the usual one, or the first.
+// keyName chooses the key of connection strings: the one with the most rights, so that admin clients can use it if any
+// can, and among several the usual one, or the first.
 func (s *Server) keyName() string {
 	names := slices.SortedFunc(maps.Keys(s.config.Keys), func(a, b string) int {
 		return cmp.Or(cmp.Compare(s.extent(b), s.extent(a)), strings.Compare(a, b))
@@ -234,11 +234,11 @@ func (s *Server) extent(name string) int {
 // A Broker has the entities and their messages.
 type Broker = broker.Broker
 
-// Broker is what has the entities, for tests that look at or change them without a client.
+// Broker returns the broker, for tests that read or change entities without a client.
 func (s *Server) Broker() *Broker { return s.broker }
 
-// explainer returns what tells the developer of a client why a request over HTTP was refused, as it is told of AMQP. Without a
-// logger there is nobody to tell.
+// explainer returns a function that logs why a request over HTTP was refused, as for AMQP. Without a logger it does
+// nothing.
 func explainer(log *slog.Logger) func(r *http.Request, what, entity string, err error) {
 	if log == nil {
 		return nil
@@ -294,13 +294,13 @@ func tellTLS(next http.Handler) http.Handler {
 // A Fault is something that goes wrong on purpose, such as the next three sends to an entity failing as busy.
 type Fault = fault.Fault
 
-// A Condition is what an error of the service is known by, such as com.microsoft:server-busy.
+// A Condition identifies an error of the service, such as com.microsoft:server-busy.
 type Condition = amqp.Symbol
 
 // An Operation is what a [Fault] befalls.
 type Operation = fault.Operation
 
-// The operations. A fault for AnyOperation befalls the next, whatever it is.
+// The operations. A fault for AnyOperation applies to the next operation of any kind.
 const (
 	AnyOperation = fault.AnyOperation
 	OpAttach     = fault.OpAttach

@@ -13,8 +13,8 @@ import (
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/filter"
 )
 
-// Create makes an entity of the kind, name, topic and settings that e has; what it holds is passed over. A new subscription takes
-// every message.
+// Create creates an entity with the kind, name, topic and settings of e, without its content. A new subscription
+// accepts every message.
 func (n *Namespace) Create(e Entity) (err error) {
 	switch options := e.options(Options{}); e.Kind {
 	case Topic:
@@ -242,14 +242,14 @@ type RuleError struct {
 	Err  error
 }
 
-// Error says what is wrong.
+// Error returns the problem.
 func (e *RuleError) Error() string { return e.Err.Error() }
 
-// Unwrap returns what is wrong.
+// Unwrap returns the cause.
 func (e *RuleError) Unwrap() error { return e.Err }
 
-// PutRule adds a rule to a subscription, or with replace puts it in the place of the one of its name. Its parameters are those of
-// the filter and of the action. It fails with a [*RuleError] when it is wrong.
+// PutRule adds a rule to a subscription, or with replace replaces the rule of the same name. The parameters are those
+// of the filter and of the action. It fails with a [*RuleError] for an invalid rule.
 func (n *Namespace) PutRule(path string, r Rule, replace bool) error {
 	topic, name, _ := broker.CutSubscription(path)
 	rule, err := r.compile()

@@ -44,7 +44,7 @@ type Message struct {
 	Body Body
 }
 
-// A Body is what the sender wrote. Its bytes are the emulator's, and must not be changed.
+// A Body is the body as sent. Its bytes belong to the emulator; do not change them.
 type Body struct {
 	Kind string   // data, value, sequence or none
 	Data [][]byte // of data, each of its sections
@@ -77,17 +77,17 @@ type Query struct {
 // A Page is some messages.
 type Page struct {
 	Messages []Message
-	Next     int64 // the sequence number to go on with; 0: there are no more
+	Next     int64 // the sequence number to continue with; 0: the end
 	Seen     int   // messages that were looked at, when a text is wanted
 }
 
-// The bounds of one search, after which the page says where to go on.
+// The limits of one search; the page continues from where it stopped.
 const (
 	maxSearched      = 20_000
 	maxSearchedBytes = 32 << 20
 )
 
-// Peek returns the messages of a page. It fails as [IsMissing] tells.
+// Peek returns the messages of a page. Its errors are described by [IsMissing].
 func (n *Namespace) Peek(q Query) (Page, error) {
 	w, stages, err := n.window(q.Path, q.Part)
 	if err != nil {
@@ -138,7 +138,7 @@ func (n *Namespace) Peek(q Query) (Page, error) {
 	return page, nil
 }
 
-// wants returns what tells whether a message is wanted.
+// wants returns the filter of messages.
 func (q Query) wants() func(g broker.Glimpse) bool {
 	has := func(broker.Glimpse) bool { return true }
 	if q.Text != "" {
@@ -160,7 +160,7 @@ func search(text string) func(g broker.Glimpse) bool {
 		number = -1
 	}
 	found := func(raw []byte) bool { return bytes.Contains(raw, []byte(text)) }
-	if utf8.ValidString(text) { // else there are no letters whose case does not matter, and no pattern
+	if utf8.ValidString(text) { // invalid UTF-8 has no letter case and no pattern
 		found = regexp.MustCompile("(?i)" + regexp.QuoteMeta(text)).Match
 	}
 	return func(g broker.Glimpse) bool {
@@ -172,7 +172,7 @@ func search(text string) func(g broker.Glimpse) bool {
 	}
 }
 
-// Message returns one message. It fails as [IsMissing] tells.
+// Message returns one message. Its errors are described by [IsMissing].
 func (n *Namespace) Message(path string, part Part, sequence int64) (Message, error) {
 	w, _, err := n.window(path, part)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package browse shows people what an emulator of Service Bus has, and lets them change it: entities, messages, dead letters
-// and rules.
+// Package browse shows the entities, messages, dead letters and rules of a Service Bus emulator to people, and lets
+// them change these.
 //
 // # Guarantees
 //
@@ -15,7 +15,7 @@ import (
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
 )
 
-// A Namespace has the entities of an emulator. It may be used by many goroutines at once.
+// A Namespace contains the entities of an emulator. It is safe for concurrent use.
 type Namespace struct{ broker *broker.Broker }
 
 // New returns the namespace of an emulator, whose [servicebus.Server.Broker] b is.
@@ -49,7 +49,7 @@ type Entity struct { //nolint:recvcheck // templates have copies
 // Options are the settings of an entity.
 type Options = broker.Options
 
-// A Status says what an entity lets happen.
+// A Status limits the operations on an entity.
 type Status = broker.Status
 
 // Entities are all, by kind and name: queues, then topics, each with its subscriptions behind it.
@@ -62,7 +62,7 @@ func (n *Namespace) Entities() []Entity {
 	return shown
 }
 
-// Entity returns one, by its path. It fails as [IsMissing] tells.
+// Entity returns the entity at a path. Its errors are described by [IsMissing].
 func (n *Namespace) Entity(path string) (Entity, error) {
 	info, err := n.broker.Entity(path)
 	if err != nil {
@@ -86,7 +86,7 @@ func (n *Namespace) entity(info broker.Info) Entity {
 	return e
 }
 
-// IsMissing reports whether an error says that there is no such entity or message.
+// IsMissing reports whether an error means that the entity or message does not exist.
 func IsMissing(err error) bool {
 	c := broker.Condition(err)
 	return c == broker.NotFound || c == broker.MessageNotFound || c == broker.RuleNotFound
@@ -95,7 +95,7 @@ func IsMissing(err error) bool {
 // IsHeld reports whether an error says that a receiver has the message.
 func IsHeld(err error) bool { return broker.Condition(err) == broker.MessageLockLost }
 
-// Reason is what an error says to people; "" when it is none of the emulator's refusals.
+// Reason returns the text of an error for people; "" unless the emulator refused the operation.
 func Reason(err error) string {
 	if e, ok := asError(err); ok {
 		return e.Description
@@ -197,8 +197,8 @@ func (e Entity) Grave() Part {
 // A Session is one of an entity, as it was at a moment.
 type Session = broker.SessionGlimpse
 
-// Sessions are those of a queue or subscription whose ids have a text in any case of letters, up to most, by id; more is how many
-// others there are.
+// Sessions returns up to most sessions of a queue or subscription whose ids contain a text, in any case, by id; more is
+// the number of the remaining ones.
 func (n *Namespace) Sessions(path, text string, most int) (found []Session, more int, err error) {
 	w, err := n.broker.Window(path)
 	if err != nil {

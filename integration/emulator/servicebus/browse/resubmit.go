@@ -10,8 +10,8 @@ import (
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
 )
 
-// Resubmit puts a dead letter back into its entity, or of a subscription into its topic, without the reason of its death; as it
-// is or, with a draft, edited. What the draft does not have stays. When it fails, the dead letter is where it was.
+// Resubmit moves a dead letter back into its entity, or for a subscription into its topic, without the reason of its
+// death; unchanged or, with a draft, edited. Fields that the draft lacks stay. If it fails, the dead letter stays.
 func (n *Namespace) Resubmit(path string, part Part, sequence int64, edited *Draft, toTopic bool) error {
 	w, _, err := n.window(path, part)
 	if err != nil {
@@ -53,11 +53,11 @@ type Batch struct {
 	Note    func(Tally) // is called now and then, unless it is nil
 }
 
-// noteEvery is after how many messages [Batch.Note] is called, and what was done is waited for.
+// noteEvery is the number of messages between calls of [Batch.Note], which also wait for the writes.
 const noteEvery = 256
 
-// ResubmitAll puts dead letters back, each in a step of its own. What is refused, or gone by then, does not keep it from the others.
-// It ends early, with the error of the context, when that is done.
+// ResubmitAll moves dead letters back, each in a separate step. It continues after refused and missing messages. It
+// ends early, with the error of the context, when that is done.
 func (n *Namespace) ResubmitAll(ctx context.Context, b Batch) (Tally, error) {
 	w, _, err := n.window(b.Path, b.Part)
 	if err != nil {
@@ -91,7 +91,7 @@ func (b Batch) each(ctx context.Context, do func(sequence int64) (broker.Receipt
 			t.Done++
 		case IsHeld(err):
 			t.Held++
-		case broker.Condition(err) == broker.MessageNotFound: // somebody was quicker
+		case broker.Condition(err) == broker.MessageNotFound: // another user was faster
 		default:
 			t.Refused++
 			if t.Why == nil {
@@ -159,7 +159,7 @@ func sequences(w *broker.Window) ([]int64, error) {
 type Draft struct {
 	MessageID, SessionID, CorrelationID, Subject, ContentType, To, ReplyTo, ReplyToSessionID, PartitionKey string
 
-	TTL        time.Duration // 0: that of the entity
+	TTL        time.Duration // 0: the entity's default
 	Scheduled  time.Time     // zero: now
 	Properties []Property
 
@@ -183,7 +183,7 @@ func (m Message) Draft() Draft {
 
 // A DraftError says which part of a draft is wrong.
 type DraftError struct {
-	Property int // its place, from 0
+	Property int // its index, from 0
 	Name     string
 	Err      error
 }
@@ -191,10 +191,10 @@ type DraftError struct {
 // Error names the property.
 func (e *DraftError) Error() string { return fmt.Sprintf("property %q: %v", e.Name, e.Err) }
 
-// Unwrap returns what is wrong with it.
+// Unwrap returns the cause.
 func (e *DraftError) Unwrap() error { return e.Err }
 
-// application returns the properties. Those that are as they were keep their values, which may be of types that have no text.
+// application returns the properties. Unchanged ones keep their values, whose types may have no text form.
 func (d Draft) application(before amqp.Map) (amqp.Map, error) {
 	var all amqp.Map
 	for i, p := range d.Properties {
@@ -211,7 +211,7 @@ func (d Draft) application(before amqp.Map) (amqp.Map, error) {
 	return all, nil
 }
 
-// plainHeader is that of new messages.
+// plainHeader is the header of new messages.
 var plainHeader = amqp.Header{Durable: true, Priority: 4}
 
 // encode writes the message, with what another has that a draft has not.

@@ -131,7 +131,7 @@ func writeError(w http.ResponseWriter, status int, detail string) {
 	}{Code: status, Detail: detail})
 }
 
-// stamp returns a time as it stands in the documents; the zero time is that of .NET.
+// stamp formats a time for the documents; the zero time is .NET's.
 func stamp(t time.Time) string {
 	if t.IsZero() {
 		return "0001-01-01T00:00:00"
@@ -139,12 +139,12 @@ func stamp(t time.Time) string {
 	return t.UTC().Format("2006-01-02T15:04:05.0000000Z")
 }
 
-// A qualifier reads the tokens of a document and resolves what their attributes "type" of XML Schema name: "p:int" becomes
-// "{namespace}int". A prefix means what the document has declared for it, whatever other clients call it.
+// A qualifier reads the tokens of a document and resolves the values of XML Schema attributes "type": "p:int" becomes
+// "{namespace}int". Prefixes are resolved by the declarations of the document.
 type qualifier struct {
 	decoder *xml.Decoder
 	spaces  map[string]string // the namespaces of prefixes; "" is the default
-	opened  [][]binding       // what the declarations of each open element have replaced
+	opened  [][]binding       // bindings replaced by each open element
 }
 
 // A binding is a prefix and its namespace.
@@ -155,7 +155,7 @@ func newDecoder(r io.Reader) *xml.Decoder {
 	return xml.NewTokenDecoder(&qualifier{decoder: xml.NewDecoder(r), spaces: map[string]string{}})
 }
 
-// Token returns the next token with prefixes as they stand.
+// Token returns the next token with its prefixes unchanged.
 func (q *qualifier) Token() (xml.Token, error) {
 	token, err := q.decoder.RawToken()
 	switch t := token.(type) {
@@ -209,7 +209,7 @@ func (q *qualifier) end() {
 	}
 }
 
-// splitName returns the namespace and the local part of a name that was resolved. One that could not be has no namespace.
+// splitName returns the namespace and the local part of a resolved name. An unresolved name has no namespace.
 func splitName(name string) (space, local string) {
 	if rest, ok := strings.CutPrefix(name, "{"); ok {
 		if space, local, ok = strings.Cut(rest, "}"); ok {
@@ -219,8 +219,8 @@ func splitName(name string) (space, local string) {
 	return "", name
 }
 
-// overEscaped are the references that encoding/xml writes for characters which need none in the text of an element. There are
-// clients, such as that for JavaScript, which take such references as they stand. A carriage return needs its own.
+// overEscaped are references that encoding/xml writes for characters that element text may contain unescaped. Some
+// clients, such as JavaScript's, do not decode them. A carriage return must stay escaped.
 var overEscaped = []struct {
 	reference []byte
 	character byte
@@ -231,8 +231,8 @@ var overEscaped = []struct {
 	{[]byte("&#x9;"), '\t'},
 }
 
-// plainText writes these characters as such in the text of elements, as the service does. Attributes stay as they are. It changes
-// document, which comes from encoding/xml: there is no ">" within its tags.
+// plainText writes these characters unescaped in element text, as the service does. Attributes are unchanged. It
+// changes document, which encoding/xml has written: its tags contain no ">".
 func plainText(document []byte) []byte {
 	plain := document[:0]
 	inTag := false

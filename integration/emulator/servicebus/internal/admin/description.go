@@ -13,7 +13,7 @@ import (
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/duration"
 )
 
-// A description is a queue, topic or subscription: its members in an answer, and in a request what is there.
+// A description is a queue, topic or subscription in XML: all fields in an answer, some in a request.
 type description struct {
 	members []member
 
@@ -39,7 +39,7 @@ func (d *description) MarshalXML(e *xml.Encoder, start xml.StartElement) error {
 	return e.EncodeToken(start.End())
 }
 
-// UnmarshalXML reads what is there.
+// UnmarshalXML reads the given fields.
 func (d *description) UnmarshalXML(decoder *xml.Decoder, start xml.StartElement) error {
 	var read struct {
 		Rules    *authorizationRules `xml:"AuthorizationRules"`
@@ -59,7 +59,7 @@ func (d *description) UnmarshalXML(decoder *xml.Decoder, start xml.StartElement)
 	return nil
 }
 
-// apply changes what the members are of to what the description says.
+// apply sets the target of the fields from the description.
 func (d *description) apply(members []member) error {
 	var problems []error
 	for _, m := range members {
@@ -78,8 +78,8 @@ func (d *description) apply(members []member) error {
 type member struct {
 	name   string
 	value  any                     // in an answer; nil leaves it out
-	set    func(text string) error // takes what a request says; nil if only the emulator knows
-	clears bool                    // a request without it says that there is none
+	set    func(text string) error // sets the value of a request; nil if read-only
+	clears bool                    // a request without the field removes the value
 }
 
 // shown is a member that cannot be changed.
@@ -198,7 +198,7 @@ func (q *query) address(name string, field *string) member {
 	}}
 }
 
-// pathText returns the address of another entity: as a client gave it, or that of a name. It is nil for none.
+// pathText returns the address of another entity, as given by a client or derived from its name; nil for none.
 func (q *query) pathText(path string) *string {
 	if path == "" || strings.Contains(path, "://") {
 		return optionalText(path)

@@ -7,7 +7,7 @@ import (
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
 )
 
-// What entities have by default.
+// Defaults of entities.
 const (
 	defaultLock       = time.Minute
 	defaultWindow     = 10 * time.Minute

@@ -14,17 +14,17 @@ import (
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
 )
 
-// Config says what is administered.
+// Config configures the administration interfaces.
 type Config struct {
 	// Broker has the entities. It is required.
 	Broker *broker.Broker
 	// Keys checks tokens. Unless it is strict, requests need none.
 	Keys auth.Keyring
-	// Connections are those of clients. It is required.
+	// Connections counts the connections of clients. Required.
 	Connections Connections
-	// Metrics are shown at /metrics, with those of the broker. It is required.
+	// Metrics are served at /metrics, together with the broker's. Required.
 	Metrics *exposition.Metrics
-	// Explain takes what a request did wrong, and at which path. Default: nobody is told.
+	// Explain receives the error of a request and its path. Default: none.
 	Explain func(r *http.Request, what, path string, err error)
 }
 
@@ -62,7 +62,7 @@ func New(config Config) http.Handler {
 	return h
 }
 
-// ServeHTTP tells the interfaces apart.
+// ServeHTTP routes a request to one of the interfaces.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 	path := strings.Trim(r.URL.Path, "/")
@@ -89,7 +89,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // administering is what requests are called where they are explained.
 const administering = "a request of administration"
 
-// authorize checks the token of a request, and explains what is wrong with it.
+// authorize checks the token of a request, and explains a refusal.
 func (h *handler) authorize(r *http.Request) error {
 	err := h.keys.Request(r, auth.Manage, "Manage claim is required for this operation")
 	if err != nil {
@@ -120,7 +120,7 @@ var statuses = map[string]int{
 // errBadRequest is wrapped by errors that are the client's.
 var errBadRequest = errors.New("bad request")
 
-// A badBody says what the body of a request lacks.
+// A badBody is a problem of a request's body.
 type badBody string
 
 func (b badBody) Error() string { return string(b) }
@@ -132,7 +132,7 @@ func statusOf(err error) int {
 	switch {
 	case errors.Is(err, errBadRequest):
 		return http.StatusBadRequest
-	case errors.Is(err, context.Canceled): // whoever asked has hung up, or sends no more
+	case errors.Is(err, context.Canceled): // the client has disconnected, or stopped sending
 		return http.StatusRequestTimeout
 	}
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
@@ -144,7 +144,7 @@ func statusOf(err error) int {
 	return http.StatusInternalServerError
 }
 
-// MetricPrefix is what the names of all metrics begin with.
+// MetricPrefix is the prefix of all metrics.
 const MetricPrefix = "carillon_emulator_servicebus_"
 
 var (
@@ -155,7 +155,7 @@ var (
 	connectionsMetric = exposition.Gauge(MetricPrefix+"connections", "Open connections of AMQP.")
 )
 
-// collect tells of the entities, the connections and the operations.
+// collect reports entities, connections and operations.
 func (h *handler) collect(to chan<- prometheus.Metric) {
 	for _, info := range h.broker.Entities() {
 		collectUsage(to, info.Path, info.Usage)
@@ -164,7 +164,7 @@ func (h *handler) collect(to chan<- prometheus.Metric) {
 	h.broker.Operations().Collect(to)
 }
 
-// collectUsage tells of what is in an entity, and of who receives from it.
+// collectUsage reports the content and the receivers of an entity.
 func collectUsage(to chan<- prometheus.Metric, path string, u broker.Usage) {
 	for _, count := range []struct {
 		state string

@@ -20,7 +20,7 @@ import (
 // deadLetterSuffix leads to the dead letters of an entity.
 const deadLetterSuffix = "/$DeadLetterQueue"
 
-// What one request is about at most.
+// Limits of one request.
 const (
 	defaultMessages = 50
 	maxMessages     = 500
@@ -216,7 +216,7 @@ func plainAll(values []any) []any {
 
 func asSymbol(text string) amqp.Symbol { return amqp.Symbol(text) }
 
-// purge deletes the messages of an entity that are not locked, and of a topic those of its subscriptions.
+// purge deletes the unlocked messages of an entity, and for a topic those in its subscriptions.
 func (h *handler) purge(r *http.Request) (any, error) {
 	path, err := entityOf(r)
 	if err != nil {
@@ -270,7 +270,7 @@ func (h *handler) resubmit(r *http.Request) (any, error) {
 		return nil, err
 	}
 	batch := browse.Batch{Path: source.Path(), Only: wanted, ToTopic: true}
-	t, err := browse.New(h.broker).ResubmitAll(context.WithoutCancel(r.Context()), batch) // also when nobody waits for the answer
+	t, err := browse.New(h.broker).ResubmitAll(context.WithoutCancel(r.Context()), batch) // continues if the client disconnects
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("%d were resubmitted, then: %w", t.Done, err)

@@ -19,7 +19,7 @@ type query struct {
 	r       *http.Request
 }
 
-// serveATOM finds out what a path is about. The names of queues and topics may have slashes, so it is read from its end.
+// serveATOM routes a request by its path. Names of queues and topics may contain slashes, so it parses the path from the end.
 func (h *handler) serveATOM(w http.ResponseWriter, r *http.Request, path string) {
 	q := &query{broker: h.broker, explain: h.explain, w: w, r: r}
 	lower := strings.ToLower(path)
@@ -60,7 +60,7 @@ func (h *handler) serveATOM(w http.ResponseWriter, r *http.Request, path string)
 	}
 }
 
-// cutFold cuts a path at the last segment that a separator is, in whatever case.
+// cutFold cuts a path at the last segment equal to a separator, in any case.
 func cutFold(path, separator string) (before, after string, found bool) {
 	for at := len(path) - len(separator); at >= 0; at-- {
 		after = path[at+len(separator):]
@@ -71,7 +71,7 @@ func cutFold(path, separator string) (before, after string, found bool) {
 	return path, "", false
 }
 
-// act does with one entity what the request asks for.
+// act applies the request to one entity.
 func (q *query) act(get func() (entry, error), remove func() error, put func(content) (entry, error)) {
 	var e entry
 	var err error
@@ -101,7 +101,7 @@ func (q *query) act(get func() (entry, error), remove func() error, put func(con
 	}
 }
 
-// updating reports whether a PUT changes what is there. Otherwise it makes what is not.
+// updating reports whether a PUT updates an existing entity. Otherwise it creates one.
 func (q *query) updating() bool { return q.r.Header.Get("If-Match") != "" }
 
 // failed answers with an error, if there is one.
@@ -111,7 +111,7 @@ func (q *query) failed(err error) bool {
 	}
 	detail := err.Error()
 	status := statusOf(err)
-	if status != http.StatusNotFound || q.r.Method != http.MethodGet { // asking whether something is there is no mistake
+	if status != http.StatusNotFound || q.r.Method != http.MethodGet { // an existence check is no error
 		q.explain(q.r, administering, strings.Trim(q.r.URL.Path, "/"), err)
 	}
 	if status == http.StatusConflict {
@@ -128,7 +128,7 @@ func (q *query) notAllowed() {
 // host is the name and port by which the client knows the emulator.
 func (q *query) host() string { return q.r.Host }
 
-// url is that of a path.
+// url returns the URL of a path.
 func (q *query) url(path string) string {
 	version := cmp.Or(q.r.URL.Query().Get("api-version"), "2021-05")
 	u := url.URL{Scheme: "https", Host: q.host(), Path: "/" + path, RawQuery: url.Values{"api-version": {version}}.Encode()}
@@ -195,7 +195,7 @@ type namespaceInfo struct {
 	NamespaceType  string `xml:"NamespaceType"`
 }
 
-// namespaceName is that of Microsoft's emulator.
+// namespaceName is the name used by Microsoft's emulator.
 const namespaceName = "sbemulatorns"
 
 func (q *query) namespace(started time.Time) {

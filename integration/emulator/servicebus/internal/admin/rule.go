@@ -20,7 +20,7 @@ type ruleDescription struct {
 }
 
 type (
-	// typed is the attribute that says of which kind an element is. Clients write it with any prefix, and read it as "i:type".
+	// typed is the attribute with the type of an element. Clients write it with any prefix, and read it as "i:type".
 	typed struct {
 		Read  string `xml:"http://www.w3.org/2001/XMLSchema-instance type,attr,omitempty"`
 		Write string `xml:"i:type,attr,omitempty"`
@@ -57,7 +57,7 @@ type (
 	}
 )
 
-// kind is what the attribute says, without its namespace.
+// kind returns the type from the attribute, without its namespace.
 func (t typed) kind() string {
 	_, name := splitName(t.Read)
 	return name[strings.LastIndexByte(name, ':')+1:]
@@ -100,7 +100,7 @@ func (q *query) rule(topic, subscription, name string) {
 	})
 }
 
-// rule returns what the description says.
+// rule returns the rule of the description.
 func (d *ruleDescription) rule(name string) (broker.Rule, error) {
 	rule := broker.Rule{Name: name}
 	var err error

@@ -34,7 +34,7 @@ type keyValueItem struct {
 	Offset *string `xml:"OffsetMinutes"` // of a DateTimeOffset: where that was its time
 }
 
-// parse returns the AMQP value. Those that AMQP has no type for are as .NET's clients send them; see [filter.Span].
+// parse returns the AMQP value. Types that AMQP lacks are encoded as .NET's clients encode them; see [filter.Span].
 func (v keyValueItem) parse() (any, error) {
 	if isNil, err := strconv.ParseBool(v.Nil); err == nil && isNil {
 		return nil, nil //nolint:nilnil // null is a value
@@ -63,7 +63,7 @@ func (v keyValueItem) parse() (any, error) {
 	return parsed, err
 }
 
-// errUntrimmed says that a value is the text as it stands.
+// errUntrimmed makes the text itself the value.
 var errUntrimmed = errors.New("text")
 
 // parseValue returns the value of a type by its local name, which has the same meaning in each namespace that has it.
@@ -108,7 +108,7 @@ func malformedValue(text, kind string) error {
 	return fmt.Errorf("%.100q is no value of type %s", text, kind)
 }
 
-// wholeTypes maps the integer types of XML Schema to those of AMQP.
+// wholeTypes maps the integer types of XML Schema to AMQP.
 var wholeTypes = map[string]string{
 	"byte": "byte", "short": "short", "int": "int", "long": "long", "integer": "long", "positiveInteger": "long", "negativeInteger": "long",
 	"nonPositiveInteger": "long", "nonNegativeInteger": "long",
@@ -192,7 +192,7 @@ func newValue(value any) keyValueItem {
 	return keyValueItem{typed: typed{Write: "d6p1:" + kind}, Schema: space, Text: text}
 }
 
-// xmlTypes maps types of AMQP to those of XML Schema.
+// xmlTypes maps types of AMQP to XML Schema.
 var xmlTypes = map[string]string{
 	"boolean": "boolean", "byte": "byte", "short": "short", "int": "int", "long": "long", "ubyte": "unsignedByte",
 	"ushort": "unsignedShort", "uint": "unsignedInt", "ulong": "unsignedLong", "float": "float", "double": "double",

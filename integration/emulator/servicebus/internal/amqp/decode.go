@@ -51,7 +51,7 @@ const (
 	codeArray32    = 0xf0
 )
 
-// Unmarshal decodes one value and returns what follows it. Nothing in the value refers to b.
+// Unmarshal decodes one value and returns the remaining bytes. The value does not refer to b.
 func Unmarshal(b []byte) (value any, rest []byte, err error) {
 	r := newReader(b)
 	if value = r.value(); r.err != nil {

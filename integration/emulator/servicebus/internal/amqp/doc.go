@@ -2,7 +2,7 @@
 // frames, performatives and the sections of a message. It does no I/O beyond
 // reading frames and knows nothing of links, sessions or entities.
 //
-// # What is guaranteed
+// # Guarantees
 //
 //  1. Any input is safe. Decoding never panics, and never allocates more than
 //     a small multiple of the bytes it was given: every size and count is

@@ -169,7 +169,7 @@ func appendMap(dst []byte, pairs Map) []byte {
 	return end(dst, mark, codeMap8, 2*len(pairs))
 }
 
-// appendArray writes the elements in the wide form, the only one that fits them all.
+// appendArray writes the elements in the wide form, which fits all of them.
 func appendArray(dst []byte, items Array) []byte {
 	dst, mark := begin(dst)
 	dst = appendItems(dst, items)

@@ -10,7 +10,7 @@ type fields struct {
 	left int
 }
 
-// openFields reads the constructor of a list and returns its fields; the outer reader goes on after the list.
+// openFields reads the constructor of a list and returns its fields; the outer reader continues after the list.
 func (r *reader) openFields() fields {
 	switch code := r.code(); code {
 	case codeList0:
@@ -37,7 +37,7 @@ func (f *fields) more() bool {
 	return true
 }
 
-// any decodes the next field, whatever it is.
+// any decodes the next field of any type.
 func (f *fields) any() any {
 	if !f.more() {
 		return nil
@@ -107,7 +107,7 @@ func (f *fields) bytes() []byte {
 	}
 }
 
-// binary decodes a binary into memory of its own.
+// binary decodes a binary into a copy.
 func (f *fields) binary() []byte { return bytes.Clone(f.bytes()) }
 
 // table decodes a map.
@@ -147,7 +147,7 @@ func (f *fields) symbols() []Symbol {
 	}
 }
 
-// close ends the list. Fields beyond those of the standard are passed over.
+// close ends the list. It ignores fields beyond the standard's.
 func (f *fields) close() error {
 	for ; f.err == nil && f.left > 0; f.left-- {
 		f.skip()

@@ -35,7 +35,7 @@ type Frame struct {
 // ErrFrameTooLarge says that a peer sent a frame larger than it may.
 var ErrFrameTooLarge = errors.New("frame exceeds the maximum size")
 
-// firstBuffer is what a connection needs for frames without large messages.
+// firstBuffer is the buffer size for connections without large messages.
 const firstBuffer = 4 << 10
 
 // A Reader reads protocol headers and frames. Its buffer grows up to the largest frame allowed.
@@ -112,7 +112,7 @@ func (r *Reader) fill(n int) error {
 	return nil
 }
 
-// makeRoom moves what is buffered to the front, of a larger buffer if n bytes need one or input keeps filling this one.
+// makeRoom moves buffered data to the front, of a larger buffer if n bytes need one or input keeps filling this one.
 func (r *Reader) makeRoom(n int) {
 	size := len(r.buf)
 	if full := size > 0 && r.end == size; full {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// A Message is its encoding and where in it the sections are. It may be copied; whoever holds a copy must not change the bytes.
+// A Message is an encoded message and the positions of its sections. It may be copied; do not change the bytes of a copy.
 type Message struct {
 	raw         []byte
 	header      section
@@ -26,8 +26,8 @@ func (s section) present() bool { return s.end > s.start }
 // ParseMessage finds the sections of an encoded message and checks that each can be decoded. The message refers to raw,
 // which must not change any more.
 //
-// Sections may come in any order, as there are clients that write the footer before the body; the message has them in that of the
-// standard.
+// Sections may arrive in any order, since some clients write the footer before the body; the message stores them in the
+// standard's order.
 func ParseMessage(raw []byte) (Message, error) {
 	m, ordered, err := parseSections(raw)
 	if err == nil && !ordered {
@@ -65,7 +65,7 @@ func parseSections(raw []byte) (m Message, ordered bool, err error) {
 	return m, ordered, nil
 }
 
-// placeOf returns where a message keeps a section. Those of the body are one.
+// placeOf returns the position of a section. The sections of the body count as one.
 func placeOf(m *Message, descriptor uint64) *section {
 	switch descriptor {
 	case descHeader:
@@ -118,7 +118,7 @@ func (m Message) Len() int { return len(m.raw) }
 // Body returns the encoding of all body sections, descriptors included.
 func (m Message) Body() []byte { return m.raw[m.body.start:m.body.end:m.body.end] }
 
-// Data returns the content of each data section, or nil if the body is of another kind. The bytes are those of the message.
+// Data returns the content of each data section, or nil for another kind of body. The bytes belong to the message.
 func (m Message) Data() [][]byte {
 	var sections [][]byte
 	r := newReader(m.Body())
@@ -204,7 +204,7 @@ type Properties struct {
 	AbsoluteExpiry  time.Time // zero if absent
 	Creation        time.Time // zero if absent
 	GroupID         string    // Service Bus's session id
-	HasGroupID      bool      // tells an empty group id from none
+	HasGroupID      bool      // distinguishes an empty group id from none
 	GroupSequence   Optional
 	ReplyToGroupID  string // Service Bus's reply-to-session-id
 }

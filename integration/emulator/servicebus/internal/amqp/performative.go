@@ -49,7 +49,7 @@ type (
 		Desired              []Symbol
 		Properties           Map
 	}
-	// Flow tells the state of a session's windows and, with a handle, of a link's credit.
+	// Flow carries the state of a session's windows and, with a handle, of a link's credit.
 	Flow struct {
 		NextIncomingID Optional
 		IncomingWindow uint32
@@ -73,7 +73,7 @@ type (
 		State         State
 		Aborted       bool
 	}
-	// Disposition tells the state of deliveries.
+	// Disposition carries the state of deliveries.
 	Disposition struct {
 		Receiver bool // the role of who sends the disposition
 		First    uint32

@@ -19,7 +19,7 @@ type (
 		UndeliverableHere bool
 		Annotations       Map
 	}
-	// Received tells how much of a delivery has arrived.
+	// Received carries the received part of a delivery.
 	Received struct {
 		Section uint32
 		Offset  uint64
@@ -33,7 +33,7 @@ type (
 	}
 )
 
-// An Error tells the peer what went wrong.
+// An Error reports a problem to the peer.
 type Error struct {
 	Condition   Symbol
 	Description string
@@ -178,7 +178,7 @@ type Discharge struct {
 // Declare begins a transaction.
 type Declare struct{}
 
-// ParseRequest returns what the body of a message to the coordinator asks for: a [Declare] or a [Discharge].
+// ParseRequest returns the request in a message to the coordinator: a [Declare] or a [Discharge].
 func ParseRequest(m Message) (any, error) {
 	value, _ := m.Value()
 	described, ok := value.(Described)

@@ -53,13 +53,13 @@ func (m Map) Get(key string) any {
 	return nil
 }
 
-// Has reports whether a key is there, be it a string or a symbol.
+// Has reports whether the map has a key, as a string or a symbol.
 func (m Map) Has(key string) bool {
 	return slices.ContainsFunc(m, func(pair Pair) bool { return name(pair.Key) == key })
 }
 
-// With returns the map with one entry replaced or added; m itself may change. The type of the key is that of an earlier
-// entry with its name, or else its own.
+// With returns the map with one entry replaced or added; m itself may change. The key keeps the type of an existing
+// entry of its name.
 func (m Map) With(key, value any) Map {
 	for i, pair := range m {
 		if name(pair.Key) == name(key) {
@@ -155,7 +155,7 @@ const (
 	descFooter           = 0x78
 )
 
-// descriptors are the same by symbol; either form may stand on the wire.
+// descriptors are equal by symbol; the wire may have either form.
 var descriptors = map[Symbol]uint64{
 	"amqp:open:list":                  descOpen,
 	"amqp:begin:list":                 descBegin,

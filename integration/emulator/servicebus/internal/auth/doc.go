@@ -1,8 +1,7 @@
-// Package auth decides who may use the emulator: shared access keys, the
-// tokens signed with them, and how strictly either is looked at.
+// Package auth controls access to the emulator: shared access keys, the tokens signed with them, and the strictness of
+// their checks.
 //
-// Under [Off] nothing is checked. Under [Lenient] a token has to be well formed
-// and not expired, but any key will do, so that a program runs with whatever
-// connection string it has. Under [Strict] the signature must be that of a
-// configured key and the token must cover what it is used for.
+// [Off] checks nothing. [Lenient] requires a well-formed, unexpired token but accepts any key, so that a program runs
+// with its connection string unchanged. [Strict] requires the signature of a configured key, and a token that covers
+// the resource.
 package auth

@@ -42,7 +42,7 @@ var ErrDenied = errors.New("unauthorized access")
 // A Keyring checks tokens. The zero value is lenient and has no keys.
 type Keyring struct {
 	Mode Mode
-	// Keys are the shared access keys by name. A key is used as the bytes of its text, whatever it looks like.
+	// Keys are the shared access keys by name. The bytes of its text are the key, even if it looks like base64.
 	Keys map[string]string
 	// Rights are what keys may be used for, by their names. Default: everything.
 	Rights map[string]Rights
@@ -60,8 +60,8 @@ const (
 
 const scheme = "SharedAccessSignature "
 
-// Token checks a token, be it a shared access signature or a web token, for an audience such as "amqp://host/queue". It returns
-// what the token is good for, and until when.
+// Token checks a token, a shared access signature or a web token, for an audience such as "amqp://host/queue". It
+// returns the granted rights and the expiry.
 func (k Keyring) Token(token, audience string, now time.Time) (Grant, time.Time, error) {
 	if k.Mode == Off {
 		return Grant{Rights: All}, now.Add(24 * time.Hour), nil
@@ -143,7 +143,7 @@ func (k Keyring) verify(values map[string]string, audience string) (Grant, error
 	return Grant{}, refused("InvalidSignature: The token has an invalid signature.")
 }
 
-// named returns the keys of a name that may sign for a path: those of the namespace, and of the entities on the way to the path.
+// named returns the keys of a name that may sign for a path: the keys of the namespace and of the entities along the path.
 func (k Keyring) named(name, path string) []Key {
 	var keys []Key
 	if text, ok := k.Keys[name]; ok {
@@ -169,7 +169,7 @@ func (k Keyring) ofNamespace(name, text string) Key {
 	return Key{Name: name, Texts: []string{text}, Rights: rights}
 }
 
-// sign returns the signature over a resource as it stands in the token and an expiry.
+// sign returns the signature over an expiry and a resource in the token's spelling.
 func sign(key, resource, expiry string) string {
 	mac := hmac.New(sha256.New, []byte(key))
 	mac.Write([]byte(resource + "\n" + expiry))
@@ -184,7 +184,7 @@ func Sign(name, key, resource string, expiry time.Time) string {
 	return scheme + "sr=" + escaped + "&sig=" + signature + "&se=" + seconds + "&skn=" + url.QueryEscape(name)
 }
 
-// Password checks the name and the text of a key, as SASL PLAIN carries them, and returns what it is good for.
+// Password checks the name and the text of a key from SASL PLAIN, and returns the granted rights.
 func (k Keyring) Password(name, text string) (Grant, error) {
 	if k.Mode != Strict {
 		return Grant{Rights: All}, nil
@@ -223,7 +223,7 @@ func covers(resource, path string) bool {
 
 func denied(why string) error { return fmt.Errorf("%w: %s", ErrDenied, why) }
 
-// A refused token is one that the service has words for, to which clients add theirs.
+// A refused token is an error with the service's words, to which clients add theirs.
 type refused string
 
 func (r refused) Error() string { return string(r) }
@@ -231,7 +231,7 @@ func (r refused) Error() string { return string(r) }
 // Unwrap makes it one of ErrDenied.
 func (refused) Unwrap() error { return ErrDenied }
 
-// Rights are what a key may be used for.
+// Rights are the permissions of a key.
 type Rights uint8
 
 // The rights. Manage has the others in it.
@@ -288,9 +288,9 @@ type Key struct {
 	Rights Rights
 }
 
-// A Grant is what a token is good for.
+// A Grant is the result of checking a token.
 type Grant struct {
-	// Rights are those on what the token was shown for, and on what is below.
+	// Rights are the permissions on the audience, and on paths below it.
 	Rights Rights
 	// Entity is the path to which the rights are confined; empty for all.
 	Entity string

@@ -1,6 +1,5 @@
-// Package fault has what goes wrong on purpose: faults are ordered for operations
-// on entities, and befall them in the order they were added, each as often as it
-// says. The protocol asks before every operation.
+// Package fault injects faults: a client configures faults for operations on entities, and they apply in the order of
+// configuration, each as often as configured. The protocol checks for them before every operation.
 package fault
 
 import (
@@ -16,7 +15,7 @@ import (
 // An Operation is what a [Fault] befalls.
 type Operation string
 
-// The operations. A fault for AnyOperation befalls the next, whatever it is.
+// The operations. A fault for AnyOperation applies to the next operation of any kind.
 const (
 	AnyOperation Operation = ""
 	OpAttach     Operation = "attach"
@@ -26,14 +25,14 @@ const (
 	OpManage     Operation = "manage" // requests to $management
 )
 
-// A Fault is what goes wrong on purpose. A delay may come with either of the others.
+// A Fault is an injected fault. A delay may accompany the others.
 type Fault struct {
 	// Entity is the path of the entity, or "" for all.
 	Entity    string
 	Operation Operation
 	// Count is how many operations it befalls. Default: 1. Negative: all.
 	Count int
-	// Condition is with what the operation fails, such as com.microsoft:server-busy. Empty: it does not fail.
+	// Condition is the error of the operation, such as com.microsoft:server-busy. Empty: it does not fail.
 	Condition   amqp.Symbol
 	Description string
 	// Delay is how long the operation waits first.

@@ -2,7 +2,7 @@
 // match, and actions that change them. Both are compiled once and used by many
 // goroutines.
 //
-// # What is guaranteed
+// # Guarantees
 //
 //  1. Any text is safe. Parsing never panics; expressions are at most
 //     [MaxLength] bytes long and nest at most [MaxDepth] deep. An error says at
@@ -36,12 +36,10 @@
 //
 // # Unknown
 //
-// A user property that is not there is unknown, as is NULL. Arithmetic and
-// comparison with unknown are unknown; so is comparison of values whose types do
-// not compare, such as text and number. NOT unknown is unknown; AND and OR have
-// a result where one side decides. A message matches only what is true.
+// A missing user property is unknown, as is NULL. Arithmetic and comparison with unknown are unknown; so is the
+// comparison of incomparable values, such as text and number. NOT unknown is unknown; AND and OR have a result if one
+// side decides. A message matches only if the result is true.
 //
-// Evaluation fails on a system property that Service Bus does not have, on a
-// division of integers by zero, and on arithmetic with what is not a number. What
-// then becomes of the message is an option of the subscription.
+// Evaluation fails on a system property that Service Bus does not have, on a division of integers by zero, and on
+// arithmetic with values that are not numbers. An option of the subscription then decides about the message.
 package filter

@@ -17,11 +17,11 @@ type Verdict string
 const (
 	Yes     Verdict = "true"
 	No      Verdict = "false"
-	Unknown Verdict = "unknown" // as after a comparison with what is not there
+	Unknown Verdict = "unknown" // the result of comparing with a missing property
 	Fails   Verdict = "fails"
 )
 
-// A Reason is one question of a filter, such as "price > 10", with its answer for a message.
+// A Reason is one condition of a filter, such as "price > 10", with its result for a message.
 type Reason struct {
 	Question string
 	Verdict  Verdict
@@ -49,8 +49,8 @@ type mention struct {
 	node node
 }
 
-// Explain tells what each question of the filter finds in a message, in the order of the text. A filter that asks nothing, as all
-// but those of SQL and correlation, gives no reasons.
+// Explain returns the result of each condition of the filter for a message, in the order of the text. Only SQL and
+// correlation filters have conditions.
 func (f Filter) Explain(m *Message) []Reason {
 	switch f.kind {
 	case SQL:
@@ -95,7 +95,7 @@ func verdictOf(v value) Verdict {
 	}
 }
 
-// explain compares what is asked for with what is there.
+// explain compares the expected with the actual value.
 func (c *correlation) explain(m *Message) []Reason {
 	var reasons []Reason
 	for _, field := range c.system {
@@ -135,10 +135,10 @@ func literal(v value) string {
 	}
 }
 
-// Outcome is what a rule makes of a message.
+// Outcome is the result of a rule for a message.
 type Outcome struct {
 	Match bool
-	Err   error // why it cannot be told
+	Err   error // why evaluation failed
 	Edit  amqp.Edit
 }
 

@@ -109,7 +109,7 @@ func (f Filter) Expression() string {
 	}
 }
 
-// Parameters are those of a SQL filter.
+// Parameters returns the parameters of a SQL filter.
 func (f Filter) Parameters() amqp.Map { return f.parameters }
 
 // Correlation returns the fields of a correlation filter.
@@ -120,8 +120,8 @@ func (f Filter) Correlation() CorrelationFilter {
 	return f.correlation.fields
 }
 
-// A CorrelationFilter matches messages whose properties are equal to all of its own that are not empty. Text is compared byte
-// by byte, numbers by value.
+// A CorrelationFilter matches messages whose properties equal all of its non-empty properties. Text is compared byte by
+// byte, numbers by value.
 type CorrelationFilter struct {
 	CorrelationID    string
 	MessageID        string

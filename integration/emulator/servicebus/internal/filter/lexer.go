@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// A SyntaxError tells where an expression is wrong.
+// A SyntaxError is an error in an expression, with its position.
 type SyntaxError struct {
 	Position int // in bytes, from 1
 	Problem  string
@@ -28,7 +28,7 @@ const (
 	tokenSymbol
 )
 
-// A token is a piece of an expression. The text of a keyword is in upper case; that of a quoted thing is what it stands for.
+// A token is a lexical element. The text of a keyword is in upper case; the text of a quoted element is its value.
 type token struct {
 	kind     tokenKind
 	text     string
@@ -120,7 +120,7 @@ func (l *lexer) symbol() (token, error) {
 	return token{tokenSymbol, l.input[start:l.at], start}, nil
 }
 
-// quoted reads up to a closing quote; a doubled one stands for itself.
+// quoted reads up to a closing quote; a doubled quote is an escaped one.
 func (l *lexer) quoted(end byte, what string) (string, error) {
 	start := l.at
 	var text strings.Builder

@@ -7,7 +7,7 @@ import (
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/amqp"
 )
 
-// A Message is a message as filters see it. It decodes what they ask for once, and is for one goroutine.
+// A Message is a message as filters see it. It decodes each requested part once, and is for one goroutine.
 type Message struct {
 	message  amqp.Message
 	enqueued time.Time
@@ -131,7 +131,7 @@ func annotation(name string) func(*Message) value {
 
 func absent(*Message) value { return value{} }
 
-// A property is what a name stands for.
+// A property is the property that a name refers to.
 type property struct {
 	system bool
 	name   string

@@ -234,7 +234,7 @@ func (n likeNode) eval(m *Message) value {
 
 // like matches text with a pattern in which "%" is any text and "_" any character, unless the escape is before it.
 func like(s, pattern, escape string) bool {
-	star, starText := "", "" // where to go on after the last "%", which takes one character more each time
+	star, starText := "", "" // where to continue after the last "%", one character further each time
 	starred := false
 	for {
 		literal, rest, kind := cut(pattern, escape)

@@ -18,15 +18,15 @@ const (
 	maxText = 64 << 10 // what "+" may make of text
 )
 
-// A parser compiles tokens by recursive descent. The first error stays; after it there is nothing but the end to parse,
-// and what the methods return is of no use.
+// A parser compiles tokens by recursive descent. After the first error, only the end remains to parse, and the results
+// of its methods are invalid.
 type parser struct {
 	lexer      lexer
 	token      token
 	parameters amqp.Map
 	depth      int
 	err        error
-	leaves     []leaf    // that [Filter.Explain] tells of
+	leaves     []leaf    // for [Filter.Explain]
 	mentions   []mention // of properties, in the order of the text
 }
 
@@ -90,7 +90,7 @@ func (p *parser) enter() {
 	}
 }
 
-// isPredicate says that a node is true, false or unknown whatever the message.
+// isPredicate reports whether a node is always true, false or unknown.
 func isPredicate(n node) bool {
 	switch n.(type) {
 	case notNode, boolNode, junction, isNull, inNode, compareNode, likeNode:
@@ -125,7 +125,7 @@ func (p *parser) expression(n node, at int) node {
 	return n
 }
 
-// or parses a predicate, or an expression if there is no operator of predicates.
+// or parses a predicate, or an expression if no logical operator follows.
 func (p *parser) or() node  { return p.chain("OR", p.and, boolOf(true)) }
 func (p *parser) and() node { return p.chain("AND", p.not, boolOf(false)) }
 
@@ -155,7 +155,7 @@ func (p *parser) not() node {
 
 var comparisons = []string{"=", "<>", "!=", "<", "<=", ">", ">="}
 
-// comparison parses an expression and what is asked of it.
+// comparison parses an expression and its predicate, if any.
 func (p *parser) comparison() node {
 	at, mentions := p.token.position, len(p.mentions)
 	left := p.sum()
@@ -263,7 +263,7 @@ func (p *parser) unary() node {
 	return signNode{operand}
 }
 
-// primary parses a constant, property, parameter, function, or what is in parentheses.
+// primary parses a constant, property, parameter, function, or parenthesized expression.
 func (p *parser) primary() node {
 	t := p.token
 	switch t.kind {
@@ -293,7 +293,7 @@ func (p *parser) primary() node {
 	return p.expect(tokenSymbol, ")", p.or())
 }
 
-// constant steps over a token that stands for a value.
+// constant consumes a token with a value.
 func (p *parser) constant(v value) node {
 	p.advance()
 	return constant{v}

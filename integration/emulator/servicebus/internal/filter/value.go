@@ -156,7 +156,7 @@ func compare(a, b value) (int, bool) {
 	}
 }
 
-// as reads text as an instant or a UUID, for which there are no constants.
+// as parses text as a time or a UUID, for which SQL has no constants.
 func (v value) as(kind valueKind) value {
 	if kind == instant {
 		for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05", "2006-01-02 15:04:05", time.DateOnly} {
@@ -186,7 +186,7 @@ const tick = 100 * time.Nanosecond
 // epochTicks is 1970 in ticks.
 const epochTicks = 621_355_968_000_000_000
 
-// Unzoned is the location of a time that was given without a zone. It counts as UTC, and is given back as it was.
+// Unzoned is the location of a time given without a zone. It counts as UTC, and is written without a zone.
 var Unzoned = time.FixedZone("", 0)
 
 // Span returns the AMQP value of a duration.
@@ -194,7 +194,7 @@ func Span(d time.Duration) amqp.Described {
 	return amqp.Described{Descriptor: spanName, Value: int64(d / tick)}
 }
 
-// SpanLength returns the duration that a value is, if it is one that Go can hold.
+// SpanLength returns the duration of a value, if Go can represent it.
 func SpanLength(v any) (time.Duration, bool) {
 	ticks, ok := ticksOf(v, spanName)
 	d := time.Duration(ticks) * tick
@@ -223,7 +223,7 @@ func ticksOf(v any, descriptor amqp.Symbol) (int64, bool) {
 	return ticks, ok
 }
 
-// valueOfDescribed returns the value of a described one. Those of unknown descriptors, and other values, are unknown.
+// valueOfDescribed returns the value of a described type. Unknown descriptors and other values are unknown.
 func valueOfDescribed(v any) value {
 	if ticks, ok := ticksOf(v, spanName); ok {
 		return value{kind: span, number: ticks}

@@ -33,7 +33,7 @@ func (h *Heap[T]) First(now int64) (item T, ok bool) {
 	return h.items[0], true
 }
 
-// Fix puts an item in its place after its time was set. An item whose time is 0 is taken out.
+// Fix restores the order after an item's time was set. It removes an item whose time is 0.
 func (h *Heap[T]) Fix(item T) {
 	at := int(*item.Place()) - 1
 	switch {
@@ -109,7 +109,7 @@ func (h *Heap[T]) down(at int) {
 	*item.Place() = int32(at + 1)
 }
 
-// A Timetable says which entity has to be looked after when.
+// A Timetable schedules visits of entities.
 type Timetable[T any] struct {
 	mu      sync.Mutex
 	visits  Heap[*Visit[T]]
@@ -133,7 +133,7 @@ func (v *Visit[T]) Place() *int32 { return &v.index }
 // NewTimetable returns a timetable without visits.
 func NewTimetable[T any]() *Timetable[T] { return &Timetable[T]{changed: make(chan struct{}, 1)} }
 
-// Set says when an entity is to be visited next. The mutex is the innermost: the caller may hold that of the entity.
+// Set sets the time of an entity's next visit. The mutex is the innermost: the caller may hold the entity's.
 func (t *Timetable[T]) Set(v *Visit[T], at int64) {
 	t.mu.Lock()
 	v.at = at
@@ -225,7 +225,7 @@ func (d *Duplicates) Remember(id string, now int64) {
 	d.order = append(d.order, Sighting{id, now})
 }
 
-// Forget drops what was seen before the window.
+// Forget drops ids older than the window.
 func (d *Duplicates) Forget(now int64) {
 	limit := now - d.Window.Milliseconds()
 	old := 0

@@ -5,23 +5,22 @@ import "sort"
 // A Member of a [Lineup] has a number and knows whether it is ready.
 type Member interface {
 	Numbered
-	// Ready reports whether it may be given out.
+	// Ready reports whether it may be delivered.
 	Ready() bool
 }
 
-// A Lineup has messages that are ready, in the order of their numbers. A message that is taken away from the middle
-// stays until its turn comes, but is not given out. The zero value is empty.
+// A Lineup contains the ready messages in the order of their numbers. A message removed from the middle stays in the
+// list until its turn, but is not delivered. The zero value is empty.
 type Lineup[T Member] struct {
 	items []T
-	head  int // items before are gone
+	head  int // earlier items were removed
 	count int // of messages that are ready
 }
 
 // Len is how many messages are ready.
 func (l *Lineup[T]) Len() int { return l.count }
 
-// Push puts a message that is ready in its place, which is at the end for a new one, and near the front for one that
-// comes back.
+// Push inserts a ready message: a new one at the end, a returned one near the front.
 func (l *Lineup[T]) Push(m T) {
 	number := m.Number()
 	l.count++

@@ -13,8 +13,8 @@ type Numbered interface {
 	Number() int64
 }
 
-// A Shelf has messages by number. Numbers that are near each other share memory, whatever is missing between them. The
-// zero value is empty.
+// A Shelf contains messages by number. Nearby numbers share memory; gaps between them are cheap. The zero value is
+// empty.
 type Shelf[T Numbered] struct {
 	chunks []*chunk[T] // by base
 	spare  *chunk[T]

@@ -38,7 +38,7 @@ func nodePath(path string) (string, bool) {
 	return path[:at], true
 }
 
-// permitted checks that the client has one of some rights on a path, by a token for it or for what is above, or by a key.
+// permitted checks that the client has one of some rights on a path, by a token for it or for a parent path, or by a key.
 func (c *conn) permitted(path string, rights auth.Rights) error {
 	if c.server.config.Keys.Mode != auth.Strict {
 		return nil
@@ -176,7 +176,7 @@ func (s *session) attachOutgoing(p *amqp.Attach) {
 	})
 }
 
-// openFeed gives a link what it delivers and answers its attach, now or when a session has been found for it.
+// openFeed opens the feed of a link and answers its attach, immediately or when the broker has found a session for it.
 func (s *session) openFeed(p *amqp.Attach, l *outgoing, path string) error {
 	c := s.conn
 	entity, isNode := nodePath(path)
@@ -220,8 +220,8 @@ func (s *session) openFeed(p *amqp.Attach, l *outgoing, path string) error {
 	return l.receive(p, source, nil)
 }
 
-// accept answers the attach of a link whose feed is there. Of its filters it names those in force, which is that for a session: others
-// are not known here, and a client sees from their absence that they are not.
+// accept answers the attach of a link that has a feed. The answer contains only the filters in force, i.e. the session
+// filter: clients see from their absence that the server ignores others.
 func (l *outgoing) accept(p *amqp.Attach, properties amqp.Map) {
 	p.Source.Filter = slices.DeleteFunc(p.Source.Filter, func(pair amqp.Pair) bool {
 		return pair.Key != amqp.Symbol(sessionFilter) && pair.Key != sessionFilter
@@ -244,7 +244,7 @@ func undecodable(err error) error {
 	return &amqp.Error{Condition: condDecode, Description: err.Error()}
 }
 
-// asError returns an error as clients are told of it.
+// asError converts an error to the AMQP error for clients.
 func asError(err error) *amqp.Error {
 	if e, ok := err.(*amqp.Error); ok { //nolint:errorlint // wrapped errors are for the log
 		return e

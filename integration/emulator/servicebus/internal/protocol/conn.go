@@ -17,20 +17,20 @@ import (
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/fault"
 )
 
-// What a connection may have at most.
+// Limits of a connection.
 const (
 	maxFrame   = 64 << 10
 	maxChannel = 65535
-	// maxSessions bounds what a client that only ever begins sessions costs.
+	// maxSessions limits the cost of a client that only begins sessions.
 	maxSessions = 8192
 	// maxLinks does the same for links.
 	maxLinks = 10_000
-	// maxUnsettled is how many messages a session may have that the client neither settles nor gives back.
+	// maxUnsettled limits the messages of a session that the client has neither settled nor released.
 	maxUnsettled = 50_000
 	// maxUnderway is how many bytes of messages may wait for the broker before the client is read no further.
 	maxUnderway = 16 << 20
-	// maxHeld adds to that the messages of which only a part has come, as a client can begin one on every link. Where one may
-	// have more, one may be under way.
+	// maxHeld limits in addition the messages that have arrived in part, since a client can begin one on every link.
+	// Links beyond the limit take turns.
 	maxHeld = 64 << 20
 	// grace is how long the last bytes may take to be written.
 	grace = time.Second
@@ -50,9 +50,9 @@ type conn struct {
 	cancel context.CancelFunc
 
 	name      string        // the client's container id
-	host      string        // what the client calls the server; may be empty
+	host      string        // the server name used by the client; may be empty
 	peerFrame int           // the largest frame the client takes
-	peerIdle  time.Duration // after which silence the client gives up; 0 for never
+	peerIdle  time.Duration // idle timeout of the client; 0: none
 
 	woken   chan struct{} // wakes the writer
 	written chan struct{} // closed when the writer has ended
@@ -117,7 +117,7 @@ func (c *conn) run() error {
 	go c.write()
 	err := c.read()
 	c.mu.Lock()
-	if !c.closing { // whoever has closed it has told why
+	if !c.closing { // the closer has reported the reason
 		c.explainEnd("to go on with a connection", err)
 	}
 	c.close(farewell(err))
@@ -219,8 +219,8 @@ func (c *conn) forget(channel uint16) {
 	c.ended[channel] = true
 }
 
-// late reports whether a performative can be meant for a session that has ended: clients of many threads, as .NET's, settle messages
-// while they end the session. It comes to nothing then, and the other sessions go on.
+// late reports whether a performative may belong to an ended session: multi-threaded clients, such as .NET's, settle
+// messages while they end the session. The server ignores it, and the other sessions continue.
 func late(performative amqp.Performative) bool {
 	switch performative.(type) {
 	case *amqp.Disposition, *amqp.Flow, *amqp.Detach, *amqp.End:
@@ -285,7 +285,7 @@ func (c *conn) cut() {
 	c.wake()
 }
 
-// shut ends the connection from outside: the client is told, if it listens within the grace.
+// shut ends the connection from outside: the client receives the reason if it reads within the grace period.
 func (c *conn) shut(reason *amqp.Error) {
 	c.mu.Lock()
 	c.close(reason)
@@ -294,12 +294,12 @@ func (c *conn) shut(reason *amqp.Error) {
 	c.wake()
 }
 
-// violation is the error for what the standard does not allow.
+// violation returns the error for a violation of the standard.
 func violation(format string, args ...any) error {
 	return &amqp.Error{Condition: condFraming, Description: fmt.Sprintf(format, args...)}
 }
 
-// farewell returns what a client is told when its connection ends for err.
+// farewell returns the AMQP error for a connection that ends with err.
 func farewell(err error) *amqp.Error {
 	if reason, ok := errors.AsType[*amqp.Error](err); ok {
 		return reason
@@ -316,8 +316,8 @@ func farewell(err error) *amqp.Error {
 	}
 }
 
-// guard carries out an operation, or what has been ordered to go wrong with it: it calls proceed with nil or an error, now or after
-// a delay, or cuts the connection. The caller holds c.mu, and so does whoever calls proceed.
+// guard runs an operation or its configured fault: it calls proceed with nil or an error, immediately or after a delay,
+// or cuts the connection. c.mu is held during guard and proceed.
 func (c *conn) guard(entity string, operation fault.Operation, proceed func(error)) {
 	befallen, ok := c.server.config.Broker.Faults().Take(entity, operation)
 	switch {

@@ -20,7 +20,7 @@ const transactionTime = 2 * time.Minute
 // transactions are the open transactions of a connection by their ids. They are guarded by conn.mu.
 type transactions map[string]transaction
 
-// A transaction is rolled back when its time is over.
+// A transaction is rolled back after its timeout.
 type transaction struct {
 	*broker.Txn
 

@@ -9,7 +9,7 @@ import (
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
 )
 
-// hints say what a developer can do about an error, by its condition.
+// hints are remedies for developers, by the condition of the error.
 var hints = map[amqp.Symbol]string{
 	broker.NotFound: "no entity has this name, in any case of letters: make it, name it in the config, or let it be made when it is used",
 	condUnauthorized: "the key or token is wrong, has expired, or is not for this: compare its name, its text and its rights with those " +
@@ -32,7 +32,7 @@ var hints = map[amqp.Symbol]string{
 	condWindow:                   "the client sent more frames than the session's window: wait for a flow",
 }
 
-// Hint says what a developer can do about an error, as [Config] has it explained; empty if there is nothing to say.
+// Hint returns the remedy for an error, for [Config].Explain; empty if none is known.
 func Hint(err error) string {
 	if errors.Is(err, auth.ErrDenied) {
 		return hints[condUnauthorized]
@@ -40,7 +40,7 @@ func Hint(err error) string {
 	return hints[broker.Condition(err)]
 }
 
-// explain tells the developer of a client what it did wrong.
+// explain reports a client's error to its developer.
 func (c *conn) explain(what, entity string, err error) {
 	if c.server.config.Explain == nil || err == nil {
 		return
@@ -79,13 +79,13 @@ func (c *conn) explainEnd(what string, err error) {
 	c.explain(what, "", err)
 }
 
-// errUnknownDelivery is for a verdict on what is not there; AMQP has no answer to it.
+// errUnknownDelivery reports a disposition of an unknown delivery; AMQP has no answer to it.
 var errUnknownDelivery = &amqp.Error{
 	Condition:   broker.MessageLockLost,
 	Description: "the delivery is not open on this session: it was settled before, or its link has ended",
 }
 
-// Error conditions of the standard that the protocol itself comes upon. Those of Service Bus come from the broker.
+// Error conditions of the standard that the protocol detects itself. The conditions of Service Bus come from the broker.
 const (
 	condUnauthorized   amqp.Symbol = "amqp:unauthorized-access"
 	condDecode         amqp.Symbol = "amqp:decode-error"

@@ -67,7 +67,7 @@ func (f *entityFeed) settle(d *outDelivery, state amqp.State) {
 	})
 }
 
-// carryOut settles a message with the broker and returns what the client is told of it.
+// carryOut settles a message with the broker and returns the outcome for the client.
 func (f *entityFeed) carryOut(token amqp.UUID, state amqp.State) (broker.Receipt, amqp.State, error) {
 	var txn *broker.Txn
 	verdict := state

@@ -17,7 +17,7 @@ const (
 	external  = "EXTERNAL"
 )
 
-// plainTime is how long a key is good for that a client has given; it outlives every connection.
+// plainTime is the lifetime of a key given by SASL PLAIN; it outlives every connection.
 const plainTime = 100 * 365 * 24 * time.Hour
 
 var errNoHandshake = errors.New("no AMQP handshake")
@@ -84,7 +84,7 @@ func (c *conn) sasl() error {
 	return refusal
 }
 
-// login checks what came with the choice of a mechanism.
+// login checks the initial response of a mechanism.
 func (c *conn) login(init *amqp.SASLInit) error {
 	switch init.Mechanism {
 	case anonymous, mssbcbs, external:

@@ -23,16 +23,16 @@ type incoming struct {
 	maxSize int
 
 	deliveryCount uint32
-	credit        uint32               // what the client has left
+	credit        uint32               // remaining credit of the client
 	open          map[*inDelivery]bool // messages that have no answer yet
 	assembly      *inDelivery
 }
 
 // A sink takes the messages of an incoming link.
 type sink interface {
-	// take carries out what the message asks for and has d.answer called once, now or later.
+	// take processes the message and calls d.answer once, immediately or later.
 	take(d *inDelivery)
-	// release gives back what the sink holds.
+	// release releases the resources of the sink.
 	release()
 }
 
@@ -168,8 +168,8 @@ func (l *incoming) sendFlow() {
 	})
 }
 
-// stop rejects what is under way and ends the link, for a server that stops. JavaScript's clients wait for the verdict on a message,
-// whatever becomes of the link and the connection.
+// stop rejects the deliveries in progress and ends the link of a server that stops. JavaScript's clients wait for the
+// disposition of a message even after the link and the connection have ended.
 func (l *incoming) stop(reason error) {
 	for d := range l.open {
 		if d.whole {
@@ -190,7 +190,7 @@ func (l *incoming) detach(err error) {
 	l.session.conn.send(l.session.channel, &amqp.Detach{Handle: l.handle, Closed: true, Error: asError(err)}, nil)
 }
 
-// release gives back what the link holds.
+// release releases the resources of the link.
 func (l *incoming) release() {
 	if l.assembly != nil {
 		l.session.conn.drop(l.assembly)
@@ -214,7 +214,7 @@ type entitySink struct {
 
 func (s *entitySink) release() {}
 
-// take sends one message, or those of a batch.
+// take sends one message, or the messages of a batch.
 func (s *entitySink) take(d *inDelivery) {
 	s.conn.guard(s.target.Path(), fault.OpSend, func(err error) {
 		var receipt broker.Receipt
@@ -242,7 +242,7 @@ func (s *entitySink) send(d *inDelivery) (broker.Receipt, error) {
 	return receipt, err
 }
 
-// parseMessages returns the message of a transfer, or those of a batch.
+// parseMessages returns the message of a transfer, or the messages of a batch.
 func parseMessages(dst []amqp.Message, d *inDelivery) ([]amqp.Message, error) {
 	m, err := amqp.ParseMessage(d.payload)
 	if err != nil {

@@ -98,7 +98,7 @@ func invalid(field string) response {
 	return failure(&amqp.Error{Condition: broker.InvalidField, Description: "The request has no valid '" + field + "'."})
 }
 
-// codes are the status codes of conditions. Clients try again after some, which is why lost locks are gone (410).
+// codes are the status codes of conditions. Clients retry after some codes, so lost locks have 410 (gone).
 var codes = map[amqp.Symbol]int32{
 	broker.NotFound:              http.StatusNotFound,
 	broker.MessageNotFound:       http.StatusNotFound,
@@ -177,7 +177,7 @@ func (r *request) number(field string, absent int64) int64 {
 	return absent
 }
 
-// asInteger returns an integer of whatever width the client chose.
+// asInteger returns an integer of any AMQP width.
 func asInteger(value any) (int64, bool) {
 	switch n := value.(type) {
 	case int8:

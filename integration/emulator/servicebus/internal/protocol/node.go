@@ -46,7 +46,7 @@ type response struct {
 	description string
 	condition   amqp.Symbol
 	body        amqp.Map
-	receipt     broker.Receipt // what has to be written before
+	receipt     broker.Receipt // the write to wait for
 }
 
 // take answers the request, or refuses a message that is none.
@@ -85,9 +85,9 @@ func (n node) take(d *inDelivery) {
 
 func (node) release() {}
 
-// answering returns the link that takes the answer: the one that the request names, in its own session if there are several of the
-// name, or, because Python's clients name none, the first of the same session that comes from the same node. It is nil if there is
-// none.
+// answering returns the link for the answer: the link that the request names, in its own session if several have the
+// name, or, because Python's clients name none, the first link of the same session from the same node; nil if none
+// exists.
 func (r *request) answering() *outgoing {
 	named := func(link *outgoing) bool { return slices.Contains(link.addresses, r.properties.ReplyTo) }
 	if r.properties.ReplyTo != "" {
@@ -112,7 +112,7 @@ func (r *request) fromNode(fit func(*outgoing) bool) (first *outgoing) {
 	return first
 }
 
-// audience is what a token is for.
+// audience is the resource of a token.
 func (r *request) audience() string {
 	name, _ := r.parameters.Get("name").(string)
 	return name
@@ -209,7 +209,7 @@ func (r *request) cbs() response {
 	return r.conn.keep(path, permit{grant.Rights, until})
 }
 
-// A permit is what a client may do with a path and what is below it.
+// A permit is the set of rights on a path and the paths below it.
 type permit struct {
 	rights auth.Rights
 	until  time.Time

@@ -30,12 +30,12 @@ type outgoing struct {
 
 // A feed has the messages of an outgoing link.
 type feed interface {
-	// next returns the next message, or false when there is none for now. Then the feed adds the link to conn.ready later. The
-	// payload may be in buf. An error says why there will never be a message again.
+	// next returns the next message, or false for none at the moment; the feed then adds the link to conn.ready later.
+	// The payload may be in buf. An error is final.
 	next(buf []byte) (outMessage, bool, error)
 	// settle takes the client's verdict on a message that is not settled yet, and reports the outcome through d.
 	settle(d *outDelivery, state amqp.State)
-	// release gives back what the feed holds.
+	// release releases the resources of the feed.
 	release()
 }
 
@@ -50,7 +50,7 @@ type outMessage struct {
 	token   amqp.UUID // what settles it
 }
 
-// partial is a message of which the client has had a part.
+// partial is a message that has been sent in part.
 type partial struct {
 	transfer amqp.Transfer
 	payload  []byte
@@ -91,7 +91,7 @@ func (l *outgoing) allow(p *amqp.Flow) {
 	}
 	if p.LinkCredit.Present {
 		l.credit = p.LinkCredit.Value
-		if p.DeliveryCount.Present { // what is on its way takes from the credit
+		if p.DeliveryCount.Present { // messages in flight use up credit
 			l.credit -= min(l.skipped.onTheWay(l.deliveryCount, p.DeliveryCount.Value), l.credit)
 		}
 		l.ration()
@@ -103,7 +103,7 @@ func (l *outgoing) allow(p *amqp.Flow) {
 	}
 }
 
-// ration tells the feed of the link's credit.
+// ration passes the link's credit to the feed.
 func (l *outgoing) ration() {
 	if feed, ok := l.feed.(rationed); ok {
 		feed.credit(l.credit)
@@ -127,7 +127,7 @@ func (c *conn) deliver() {
 		if l.feed == nil || l.refused || l.fill() {
 			continue
 		}
-		for _, held := range c.taken[i+1:] { // the output is full: go on after the write, with another link
+		for _, held := range c.taken[i+1:] { // the output is full: continue after the write, with another link
 			c.ready.add(held)
 		}
 		c.ready.add(l)
@@ -189,7 +189,7 @@ func (l *outgoing) begin(m outMessage) {
 	s.nextDelivery++
 	l.deliveryCount++
 	l.credit--
-	if m.token == (amqp.UUID{}) { // an answer, which needs no token but a tag of its own
+	if m.token == (amqp.UUID{}) { // an answer needs no lock token but a separate tag
 		binary.BigEndian.PutUint32(m.token[:], id)
 	}
 	if !l.presettled {
@@ -274,7 +274,7 @@ func (l *outgoing) detach(err error) {
 	l.session.conn.send(l.session.channel, &amqp.Detach{Handle: l.handle, Closed: true, Error: asError(err)}, nil)
 }
 
-// release gives back what the link holds.
+// release releases the resources of the link.
 func (l *outgoing) release() {
 	if l.feed != nil {
 		l.feed.release()
@@ -301,7 +301,7 @@ func (l *outgoing) release() {
 // receive fewer than it asks for, or none.
 type skipped struct {
 	from    uint32 // the count before the last drain
-	by      uint32 // what that drain has used up; 0 when the client's next flow has been seen
+	by      uint32 // credit used up by that drain; 0 after the client's next flow
 	ignored uint32 // what all drains have used up that the client did not count
 }
 

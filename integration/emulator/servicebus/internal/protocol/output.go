@@ -34,8 +34,8 @@ func (c *conn) wake() {
 	}
 }
 
-// awaitSpace blocks while the client does not take what it is sent, or the broker not what the client sends. The caller holds
-// c.mu.
+// awaitSpace blocks while the client does not read its input, or the broker does not accept the client's messages. The
+// caller holds c.mu.
 func (c *conn) awaitSpace() {
 	for (len(c.out) > overfullOutput || c.underway > maxUnderway) && !c.closing {
 		c.wake() // there may have been no reason yet
@@ -98,8 +98,8 @@ func (c *conn) collect(spare []byte) (batch []byte, last bool) {
 	return batch, c.closing
 }
 
-// linger reads on for a moment after the last write: closing a socket that has unread input would have the client lose what it has
-// not read either, the reason for the end among it.
+// linger reads for a moment after the last write: closing a socket with unread input makes the client lose its own
+// unread input, including the reason for the end.
 func (c *conn) linger() {
 	if c.socket.SetReadDeadline(time.Now().Add(lingering)) == nil {
 		_, _ = io.Copy(io.Discard, c.socket)
@@ -123,7 +123,7 @@ func (c *conn) flush(batch []byte, timeout time.Duration) error {
 	return err
 }
 
-// beat is how long the connection may be silent: half of what the client tolerates.
+// beat is the interval of heartbeats: half of the client's idle timeout.
 func (c *conn) beat() time.Duration {
 	if c.peerIdle == 0 {
 		return time.Minute
@@ -131,8 +131,8 @@ func (c *conn) beat() time.Duration {
 	return max(c.peerIdle/2, 10*time.Millisecond)
 }
 
-// completions are the ends of what the broker had to write first. Adding to them takes no other lock, so that the broker may do it
-// whatever it holds; the writer carries them out.
+// completions are callbacks for finished writes of the broker. Adding one takes no other lock, so the broker may add it
+// under any lock; the writer runs them.
 type completions struct {
 	mu   sync.Mutex
 	ends []func()
@@ -152,8 +152,8 @@ func (c *completions) take() []func() {
 	return ends
 }
 
-// finish calls end with the result of what the broker was asked to do: at once if err says that it failed or the receipt that it is
-// done, and later if it is still to be written. The caller holds c.mu, and so does whoever calls end.
+// finish calls end with the result of a broker operation: immediately if err is set or the receipt is done, and after
+// the write otherwise. c.mu is held during finish and end.
 func (c *conn) finish(receipt broker.Receipt, err error, end func(error)) {
 	if err != nil || receipt.Done() {
 		if err == nil {
@@ -168,8 +168,8 @@ func (c *conn) finish(receipt broker.Receipt, err error, end func(error)) {
 	})
 }
 
-// readyLinks are the links of a connection that may have something to deliver. Adding to them takes no other lock, so that the
-// broker may do it whatever it holds.
+// readyLinks are the links of a connection that may have deliveries. Adding one takes no other lock, so the broker may
+// add it under any lock.
 type readyLinks struct {
 	mu    sync.Mutex
 	links []*outgoing

@@ -19,7 +19,7 @@ import (
 	"github.com/carillon-sched/carillon/integration/emulator/servicebus/internal/broker"
 )
 
-// Config says what a server serves and how patient it is.
+// Config configures a server.
 type Config struct {
 	// Broker has the entities. It is required.
 	Broker *broker.Broker
@@ -29,11 +29,12 @@ type Config struct {
 	TLS *tls.Config
 	// MaxMessageSize bounds a message or batch in bytes. Default 1 MiB.
 	MaxMessageSize int
-	// IdleTimeout is half of how long a client may be silent; clients are told to send something within it. Default one minute.
+	// IdleTimeout is half of the time after which a silent client is disconnected; clients are asked to send within it.
+	// Default: one minute.
 	IdleTimeout time.Duration
 	// HandshakeTimeout is how long a client may take to open the connection. Default 20 seconds.
 	HandshakeTimeout time.Duration
-	// WriteTimeout is how long a client may leave unread what it was sent. Default 30 seconds.
+	// WriteTimeout is the maximum time for a client to read its input. Default: 30 seconds.
 	WriteTimeout time.Duration
 	// Explain takes what clients did wrong, a line for each refusal. Default none.
 	Explain *slog.Logger
@@ -145,7 +146,7 @@ func (s *Server) list() []*conn {
 	return slices.Collect(maps.Keys(s.conns))
 }
 
-// Close tells every client that the server is going, and returns when all connections have ended.
+// Close notifies every client, and returns when all connections have ended.
 func (s *Server) Close() {
 	s.mu.Lock()
 	s.closed = true
@@ -184,7 +185,7 @@ type webSocketConn struct {
 	socket *websocket.Conn
 }
 
-// Close ends the connection at once.
+// Close ends the connection immediately.
 func (c webSocketConn) Close() error { return c.socket.CloseNow() }
 
 // tlsHandshake is the first byte of every TLS connection, and of nothing else that is served.
@@ -209,7 +210,7 @@ func Secure(socket net.Conn) bool {
 	return secure
 }
 
-// sniffed is a connection that decides at its first Read what it is. Nothing is written before something was read.
+// sniffed is a connection that detects its protocol at its first Read. It writes nothing before that.
 type sniffed struct {
 	net.Conn
 
@@ -250,7 +251,7 @@ func (s *sniffed) Write(b []byte) (int, error) {
 	return s.secure.Write(b)
 }
 
-// replayed is a connection of which the first byte has been read already.
+// replayed is a connection whose first byte has been read already.
 type replayed struct {
 	net.Conn
 

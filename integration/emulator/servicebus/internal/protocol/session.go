@@ -62,7 +62,7 @@ func (s *session) handle(performative amqp.Performative, payload []byte) error {
 	return nil
 }
 
-// end ends the session because of what the client did.
+// end ends the session because of an error of the client.
 func (s *session) end(err error) {
 	s.conn.explain("a session", "", err)
 	s.release()
@@ -70,7 +70,7 @@ func (s *session) end(err error) {
 	s.conn.send(s.channel, &amqp.End{Error: asError(err)}, nil)
 }
 
-// release gives back what the links of the session hold.
+// release releases the resources of the session's links.
 func (s *session) release() {
 	for _, l := range s.incoming {
 		l.release()
@@ -84,7 +84,7 @@ func (s *session) release() {
 	clear(s.unsettled)
 }
 
-// stop ends all links for a server that stops, so that clients learn of it wherever they look.
+// stop ends all links of a server that stops, so that clients see it on every link.
 func (s *session) stop(reason error) {
 	for _, l := range s.incoming {
 		l.stop(reason)
@@ -113,11 +113,11 @@ func (s *session) attach(p *amqp.Attach) error {
 	return nil
 }
 
-// refusalPause is how long after the attach of a refusal its detach is sent. JavaScript's clients up to version 7.2 lose the reason
-// when both come in one piece: the end of the link is seen before the one who waits for its beginning goes on.
+// refusalPause is the delay between the attach of a refusal and its detach. JavaScript's clients up to version 7.2 lose
+// the reason when both arrive together.
 const refusalPause = 10 * time.Millisecond
 
-// refuse answers an attach with one that has neither source nor target, and a detach that says why.
+// refuse answers an attach with an attach that has neither source nor target, and a detach with the reason.
 func (s *session) refuse(p *amqp.Attach, err error) {
 	s.conn.explain("a link", address(p), err)
 	answer := &amqp.Attach{
@@ -165,7 +165,7 @@ func (s *session) dropOutgoing(handle uint32) {
 // flow takes note of the client's window and of a link's credit.
 func (s *session) flow(p *amqp.Flow) {
 	s.peerWindow = p.IncomingWindow
-	if p.NextIncomingID.Present { // what is on its way takes from the window
+	if p.NextIncomingID.Present { // transfers in flight use up the window
 		s.peerWindow -= min(ahead(s.nextOutgoing, p.NextIncomingID.Value), s.peerWindow)
 	}
 	if !p.Handle.Present {
@@ -181,7 +181,7 @@ func (s *session) flow(p *amqp.Flow) {
 	}
 }
 
-// readyAll lets every link that was held up by the window go on.
+// readyAll resumes the links that waited for the window.
 func (s *session) readyAll() {
 	for _, l := range s.outgoing {
 		if l.partial != nil || l.credit > 0 {
@@ -190,7 +190,7 @@ func (s *session) readyAll() {
 	}
 }
 
-// sendFlow tells the client of the session's windows and, if link is not nil, of what it sets.
+// sendFlow sends the session's windows and, if link is not nil, its credit.
 func (s *session) sendFlow(link func(*amqp.Flow)) {
 	p := &amqp.Flow{
 		NextIncomingID: amqp.Some(s.nextIncoming),
@@ -226,10 +226,10 @@ func (s *session) transfer(p *amqp.Transfer, payload []byte) error {
 	return nil
 }
 
-// disposition settles deliveries. The range may be as wide as the client likes; what it costs is bounded by what is unsettled.
+// disposition settles deliveries. The range may have any width; the unsettled deliveries limit its cost.
 func (s *session) disposition(p *amqp.Disposition) {
 	if !p.Receiver {
-		return // the server settles first what a client sends
+		return // the server settles incoming messages first
 	}
 	found := false
 	if width := p.Last - p.First; uint64(width) < uint64(len(s.unsettled)) {

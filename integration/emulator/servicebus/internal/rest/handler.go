@@ -23,7 +23,7 @@ type Config struct {
 	Broker *broker.Broker
 	// Keys checks tokens. Unless it is strict, requests need none.
 	Keys auth.Keyring
-	// Explain takes what a request did wrong, and to which entity. Default: nobody is told.
+	// Explain receives the error of a request and its entity. Default: none.
 	Explain func(r *http.Request, what, entity string, err error)
 	// Next serves the requests that are not of this interface. It is required.
 	Next http.Handler
@@ -51,7 +51,7 @@ type operation struct {
 	carry func(*call) error
 }
 
-// ServeHTTP tells what is of this interface from what is not.
+// ServeHTTP answers the requests of this interface and passes on others.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c := &call{broker: h.config.Broker, w: w, r: r}
 	op := c.route()
@@ -76,7 +76,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// route finds out what a request is about. The names of entities may have slashes, so the path is read from its end.
+// route parses a request. Names of entities may contain slashes, so it parses the path from the end.
 func (c *call) route() operation {
 	path := strings.Trim(c.r.URL.EscapedPath(), "/")
 	if strings.HasPrefix(strings.ToLower(path), "api/") && !c.r.URL.Query().Has("api-version") {
@@ -148,7 +148,7 @@ func (c *call) guard(kind fault.Operation) error {
 	return befallen.Err()
 }
 
-// A badRequest says what is wrong with a request.
+// A badRequest is a problem of a request.
 type badRequest string
 
 func (b badRequest) Error() string { return string(b) }

@@ -35,7 +35,7 @@ type given struct {
 	TimeToLiveTimeSpan      string      `json:"TimeToLiveTimeSpan"` // "d.hh:mm:ss", in a batch
 	To                      string      `json:"To"`
 	ViaPartitionKey         string      `json:"ViaPartitionKey"`
-	ContentType             string      `json:"ContentType"` // in a batch, where there is no header for it
+	ContentType             string      `json:"ContentType"` // in a batch, which has no header for it
 }
 
 // appendTo appends the sections of a message before its body, but for the properties of the application. It fails on a property
@@ -247,7 +247,7 @@ func custom(ctx context.Context, header http.Header) amqp.Map {
 	return properties
 }
 
-// parseProperty reads the value of a header: text in double quotes, true, false, or a number. What is none of them is text too.
+// parseProperty reads the value of a header: text in double quotes, true, false, or a number. Other values are text, too.
 func parseProperty(text string) any {
 	if !utf8.ValidString(text) { // there are clients that write headers as Latin-1
 		runes := make([]rune, len(text))

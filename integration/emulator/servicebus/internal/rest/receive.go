@@ -45,7 +45,7 @@ func (c *call) receive(mode broker.Mode) error {
 	if err != nil {
 		return err
 	}
-	// net/http looks whether the client is still there only once its request has come to its end.
+	// net/http detects a disconnect only after it has read the whole request.
 	if _, err := io.Copy(io.Discard, http.MaxBytesReader(c.w, c.r.Body, maxIgnored)); err != nil {
 		return badRequest("The body could not be read: " + err.Error())
 	}
@@ -70,7 +70,7 @@ func (c *call) receive(mode broker.Mode) error {
 	defer expired.Stop()
 	for {
 		if c.r.Context().Err() != nil {
-			return nil // nobody is there to be answered
+			return nil // the client has disconnected
 		}
 		if d, ok := receiver.Next(nil); ok {
 			return c.answer(d, source.Path())
@@ -88,7 +88,7 @@ func (c *call) receive(mode broker.Mode) error {
 	}
 }
 
-// answer writes a message. One that is locked comes with the address of its lock.
+// answer writes a message. A locked message comes with the URL of its lock.
 func (c *call) answer(d broker.Delivery, path string) error {
 	m, err := amqp.ParseMessage(d.Payload)
 	if err != nil {
@@ -107,12 +107,12 @@ func (c *call) answer(d broker.Delivery, path string) error {
 		header.Set("Location", at.String())
 	}
 	c.w.WriteHeader(status)
-	_ = http.NewResponseController(c.w).Flush() // in pieces, so that there is no Content-Length, which old clients take for a property
+	_ = http.NewResponseController(c.w).Flush() // chunked, without Content-Length, which old clients take for a property
 	_, _ = c.w.Write(body(m))                   // the client may be gone
 	return nil
 }
 
-// scheme is that of the addresses that the client can use.
+// scheme is the scheme of URLs for the client.
 func (c *call) scheme() string {
 	if c.r.TLS == nil {
 		return "http"

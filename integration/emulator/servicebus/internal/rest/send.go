@@ -19,13 +19,13 @@ import (
 // batchType is the type of a body that has several messages.
 const batchType = "application/vnd.microsoft.servicebus.json"
 
-// contentType is that of a message that has none, and of errors.
+// contentType is the default content type of messages, and the type of errors.
 const contentType = "application/xml; charset=utf-8"
 
 // maxOverhead is how much longer a batch may be than the messages in it.
 const maxOverhead = 1 << 20
 
-// send takes in one message, or a batch as a whole.
+// send accepts one message, or a whole batch.
 func (c *call) send() error {
 	target, err := c.broker.Target(c.path)
 	if err != nil {
@@ -72,7 +72,7 @@ func tooLarge(limit int64) error {
 	}
 }
 
-// messages reads what is sent.
+// messages reads the request's messages.
 func (c *call) messages(body []byte, isBatch bool) ([]amqp.Message, error) {
 	if isBatch {
 		return batch(body)
@@ -138,7 +138,7 @@ func batch(body []byte) ([]amqp.Message, error) {
 	return messages, nil
 }
 
-// problem says what is wrong with JSON in words of JSON.
+// problem describes an error in JSON.
 func problem(err error) string {
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		place := cmp.Or(wrong.Field, "the whole")
