@@ -123,8 +123,10 @@ func TestManagedRules(t *testing.T) {
 	rule := rules[0].(amqp.Map).Get("rule-description").(amqp.Described).Value.(amqp.List)
 	described := []any{len(rules), rule[0], rule[1], rule[2]}
 	if diff := cmp.Diff([]any{
-		1, amqp.Described{Descriptor: uint64(0x1370000006), Value: amqp.List{"color = 'red'", int32(20)}},
-		amqp.Described{Descriptor: uint64(0x13700000006), Value: amqp.List{"SET seen = 'yes'", int32(20)}}, "r",
+		1,
+		amqp.Described{Descriptor: uint64(0x1370000006), Value: amqp.List{"color = 'red'", int32(20)}},
+		amqp.Described{Descriptor: uint64(0x13700000006), Value: amqp.List{"SET seen = 'yes'", int32(20)}},
+		"r",
 	}, described); diff != "" {
 		t.Error(diff)
 	}
