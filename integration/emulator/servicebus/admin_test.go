@@ -125,6 +125,7 @@ func TestMessagesOfWhat(t *testing.T) {
 		}
 	}
 	wantHas(t, server, "messages", "q", 1)
+	wantHas(t, server, "deadletters", "q", 0)
 }
 
 // startBuried starts an emulator with a dead letter in each of the queues given, and in the subscription t/Subscriptions/s.
