@@ -99,6 +99,35 @@ func TestPurge(t *testing.T) {
 	wantStatus(t, server, ask("DELETE /api/messages", "", ""), http.StatusBadRequest)
 }
 
+// TestMessagesOfWhat shows what has no messages to show or delete. Nothing is deleted meanwhile.
+func TestMessagesOfWhat(t *testing.T) {
+	server := startREST(t, servicebus.Config{})
+	wantStatus(t, server, ask("POST /q/messages", "", "x"), http.StatusCreated)
+	for _, test := range []struct {
+		request string
+		status  int
+		want    string
+	}{
+		{"GET /api/messages?entity=q/$management", http.StatusNotFound, "'q/$management' could not be found"},
+		{"GET /api/deadletters?entity=q/$Management", http.StatusNotFound, "'q/$Management' could not be found"},
+		{"DELETE /api/messages?entity=q/$management", http.StatusNotFound, "'q/$management' could not be found"},
+		{"DELETE /api/deadletters?entity=q/$management", http.StatusNotFound, "'q/$management' could not be found"},
+		{"POST /api/resubmit?entity=q/$management", http.StatusNotFound, "'q/$management' could not be found"},
+		{"GET /api/messages?entity=None", http.StatusNotFound, "'None' could not be found"},
+		{"GET /api/deadletters?entity=None", http.StatusNotFound, "'None' could not be found"},
+		{"DELETE /api/deadletters?entity=None", http.StatusNotFound, "'None' could not be found"},
+		{"POST /api/resubmit?entity=None", http.StatusNotFound, "'None' could not be found"},
+		{"GET /api/messages?entity=t", http.StatusBadRequest, "is a topic: receive from one of its subscriptions"},
+		{"GET /api/deadletters?entity=t", http.StatusBadRequest, "is a topic: receive from one of its subscriptions"},
+	} {
+		if _, body := wantStatus(t, server, ask(test.request, "", ""), test.status); !strings.Contains(body, test.want) {
+			t.Errorf("%s: %s lacks %s", test.request, body, test.want)
+		}
+	}
+	wantHas(t, server, "messages", "q", 1)
+	wantHas(t, server, "deadletters", "q", 0)
+}
+
 // startBuried starts an emulator with a dead letter in each of the queues given, and in the subscription t/Subscriptions/s.
 func startBuried(t *testing.T, queues map[string]servicebus.QueueOptions) *servicebus.Server {
 	t.Helper()

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -228,9 +230,7 @@ func (d *decoding) rule(path string, c configRule) Rule {
 	case kind != "" && kind != correlationType && kind != sqlType:
 		d.problem(at+"FilterType", fmt.Errorf("%q is neither Correlation nor Sql", kind))
 	case kind == correlationType || kind == "" && p.CorrelationFilter != nil:
-		if rule.Filter, err = p.CorrelationFilter.filter(); err != nil {
-			d.problem(at+"CorrelationFilter", err)
-		}
+		rule.Filter = d.correlation(at+"CorrelationFilter", p.CorrelationFilter)
 	case p.SQLFilter != nil:
 		if rule.Filter, err = filter.ParseSQL(p.SQLFilter.SQLExpression, nil); err != nil {
 			d.problem(at+"SqlFilter.SqlExpression", err)
@@ -246,29 +246,41 @@ func (d *decoding) rule(path string, c configRule) Rule {
 	return rule
 }
 
-func (c configCorrelation) filter() (filter.Filter, error) {
+// correlation reads the fields of a correlation filter.
+func (d *decoding) correlation(at string, c configCorrelation) filter.Filter {
 	var fields filter.CorrelationFilter
-	for name, raw := range c {
-		into := any(new(any)) // keys without a meaning are passed over
-		var properties map[string]any
+	var properties map[string]any
+	for _, name := range slices.Sorted(maps.Keys(c)) {
+		var into any
+		wanted := "a string"
 		if i := slices.IndexFunc(filter.Fields[:], func(f filter.Field) bool { return strings.EqualFold(f.Name, name) }); i >= 0 {
 			into = filter.Fields[i].Of(&fields)
 		} else if strings.EqualFold(name, "Properties") {
-			into = &properties
+			into, wanted = &properties, "an object"
+		} else {
+			continue // keys without a meaning are passed over
 		}
-		if err := json.Unmarshal(raw, into); err != nil {
-			return filter.Filter{}, fmt.Errorf("%s: %w", name, err)
-		}
-		for key, value := range properties {
-			switch value.(type) {
-			case string, bool, float64:
-				fields.Properties = append(fields.Properties, amqp.Pair{Key: key, Value: value})
-			default:
-				return filter.Filter{}, fmt.Errorf("property %q is neither text, number nor boolean", key)
+		// The offset in an error of json is that in the field, not that in the file.
+		if e, ok := errors.AsType[*json.UnmarshalTypeError](json.Unmarshal(c[name], into)); ok {
+			if e.Type.Kind() == reflect.Float64 {
+				wanted = "a number in the range of a double"
 			}
+			d.problem(at+"."+name, fmt.Errorf("%s is not %s", e.Value, wanted))
 		}
 	}
-	return filter.NewCorrelation(fields)
+	for _, key := range slices.Sorted(maps.Keys(properties)) {
+		switch value := properties[key].(type) {
+		case string, bool, float64:
+			fields.Properties = append(fields.Properties, amqp.Pair{Key: key, Value: value})
+		default:
+			d.problem(at+".Properties", fmt.Errorf("property %q is neither text, number nor boolean", key))
+		}
+	}
+	correlation, err := filter.NewCorrelation(fields)
+	if err != nil {
+		d.problem(at, err)
+	}
+	return correlation
 }
 
 // names are the names in use, in lower case, with the path of their owner.

@@ -84,6 +84,29 @@ func TestConfigProblems(t *testing.T) {
 	}
 }
 
+// TestConfigOfWrongTypes shows that a wrong type in a correlation filter hides no other problem.
+func TestConfigOfWrongTypes(t *testing.T) {
+	_, err := servicebus.ReadConfig(strings.NewReader(`{"UserConfig": {"Namespaces": [{
+		"Queues": [{}],
+		"Topics": [{"Name": "t", "Subscriptions": [{"Name": "s", "Rules": [
+			{"Name": "a", "Properties": {"CorrelationFilter": {"Label": 5, "to": [], "Unknown": 1e999}}},
+			{"Name": "b", "Properties": {"CorrelationFilter": {"Properties": "p"}}},
+			{"Name": "c", "Properties": {"CorrelationFilter": {"Properties": {"list": [], "": 1, "ok": true}}}}]}]}]}]}}`))
+	const namespace = "UserConfig.Namespaces[0]."
+	const rules = namespace + "Topics[0].Subscriptions[0].Rules"
+	want := strings.Join([]string{
+		namespace + "Queues[0].Name: is missing",
+		rules + "[0].Properties.CorrelationFilter.Label: number is not a string",
+		rules + "[0].Properties.CorrelationFilter.to: array is not a string",
+		rules + "[1].Properties.CorrelationFilter.Properties: string is not an object",
+		rules + `[2].Properties.CorrelationFilter.Properties: property "list" is neither text, number nor boolean`,
+		rules + "[2].Properties.CorrelationFilter: a property of a correlation filter needs a name, not ",
+	}, "\n")
+	if got := errorText(err); got != want {
+		t.Errorf("\n got %s\nwant %s", got, want)
+	}
+}
+
 // TestConfigConflicts shows problems between fields that are right by themselves.
 func TestConfigConflicts(t *testing.T) {
 	const at = "UserConfig.Namespaces[0]."

@@ -235,8 +235,8 @@ func (c *call) metrics() error {
 
 // collect reports the messages in each queue.
 func (h *Handler) collect(to chan<- prometheus.Metric) {
-	for _, q := range h.store.Summaries(time.Now()) {
-		to <- messagesMetric(float64(q.Messages), q.Account, q.Name)
+	for name, messages := range h.store.Counts(time.Now()) {
+		to <- messagesMetric(float64(messages), name.Account, name.Queue)
 	}
 }
 

@@ -12,7 +12,8 @@
 //     without all before it.
 //  3. An incomplete record at the very end is unconfirmed, and is cut off. Other damage is reported with its file and
 //     offset as a [*CorruptError], and nothing is changed. With [Config.Damaged], each damage is reported, the files are
-//     kept as copies, and all intact records are returned.
+//     kept as copies, and all intact records are returned. One damage has no report: if the length of the last confirmed record
+//     is damaged so that it exceeds the file, and an incomplete record follows, both are cut off.
 //  4. After a failed write, nothing more is written or confirmed.
 //  5. A directory belongs to one open [Log] at a time. A lock on a file in it ensures that; the system releases it with the
 //     process.

@@ -29,7 +29,8 @@ const (
 // of is the name with a position.
 func (f fileName) of(begin Position) string { return fmt.Sprintf("%016x%s", int64(begin), string(f)) }
 
-// list returns the positions of the files in a directory that have such a name, in order.
+// list returns the positions of the files in a directory that have the suffix, in order. It refuses any other file with the suffix:
+// data of another format, which would look lost.
 func (f fileName) list(dir string) ([]Position, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -37,10 +38,15 @@ func (f fileName) list(dir string) ([]Position, error) {
 	}
 	var begins []Position
 	for _, entry := range entries {
-		begin, err := strconv.ParseInt(strings.TrimSuffix(entry.Name(), string(f)), 16, 64)
-		if err == nil && begin >= 0 && entry.Name() == f.of(Position(begin)) {
-			begins = append(begins, Position(begin))
+		digits, ok := strings.CutSuffix(entry.Name(), string(f))
+		if !ok {
+			continue
 		}
+		begin, err := strconv.ParseInt(digits, 16, 64)
+		if err != nil || begin < 0 || entry.Name() != f.of(Position(begin)) {
+			return nil, fmt.Errorf("%s is not a file of this log: move it away or delete it", filepath.Join(dir, entry.Name()))
+		}
+		begins = append(begins, Position(begin))
 	}
 	slices.Sort(begins)
 	return begins, nil

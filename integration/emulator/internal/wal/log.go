@@ -94,6 +94,12 @@ func (l *Log) Append(record []byte) Position {
 // Ended is closed when nothing more is written: after [Log.Close], or since a write went wrong.
 func (l *Log) Ended() <-chan struct{} { return l.written }
 
+func (l *Log) closed() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.closing
+}
+
 // Next is the position of the next record.
 func (l *Log) Next() Position {
 	l.mu.Lock()

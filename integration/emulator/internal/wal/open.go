@@ -63,6 +63,11 @@ func Open(config Config) (*Log, error) {
 
 // load reads the newest snapshot and the records after it, and opens the last file for writing.
 func (l *Log) load() error {
+	for _, name := range []fileName{logs, snapshots, drafts} {
+		if _, err := name.list(l.config.Dir); err != nil {
+			return err // before anything is changed
+		}
+	}
 	if err := l.restore(); err != nil {
 		return err
 	}

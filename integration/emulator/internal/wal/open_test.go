@@ -31,6 +31,35 @@ func place(t *testing.T, dir string, content []byte) string {
 	return name
 }
 
+// TestOtherFiles shows that data of another format, which would look lost, is refused and left alone, and files of other names are
+// not.
+func TestOtherFiles(t *testing.T) {
+	whole, _ := framed("record")
+	for _, name := range []string{
+		"queues.log", "1.snapshot", "x.snapshot.tmp", "000000000000000A.log", "ffffffffffffffff.log", "00000000000000001.log", ".log",
+		"-000000000000001.log",
+	} {
+		dir := t.TempDir()
+		place(t, dir, whole)
+		other := filepath.Join(dir, name)
+		write(t, other, nil)
+		config := (&contents{}).config(dir)
+		config.Restore, config.Replay = nil, nil // for nothing is read
+		config.Damaged = func(e *CorruptError) { t.Error(e) }
+		_, err := Open(config)
+		if want := other + " is not a file of this log: move it away or delete it"; err == nil || err.Error() != want {
+			t.Errorf("%s: %v, want %s", name, err, want)
+		}
+		if err := os.Remove(other); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"notes.txt", "log", "queues.log.bak"} {
+			write(t, filepath.Join(dir, name), nil)
+		}
+		wantRecords(t, dir, "record")
+	}
+}
+
 // TestTornTail cuts a file at every byte.
 func TestTornTail(t *testing.T) {
 	whole, begins := framed("whole", "torn record")
@@ -198,8 +227,7 @@ func TestOneOwner(t *testing.T) {
 func TestFileNames(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{
-		"0000000000000010.log", "10.log", "queues-000001.log", "-000000000000001.log", "0000000000000001.snapshot", "lock",
-		"0000000000000002.snapshot.tmp",
+		"0000000000000010.log", "10.log.bak", "queues-000001", "0000000000000001.snapshot", "lock", "0000000000000002.snapshot.tmp",
 	} {
 		write(t, filepath.Join(dir, name), nil)
 	}

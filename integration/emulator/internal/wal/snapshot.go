@@ -82,7 +82,7 @@ func (s *Snapshot) open() {
 }
 
 // Done replaces the records before the snapshot by its state. After an error, the caller's or its own, it
-// discards the snapshot and leaves the log unchanged.
+// discards the snapshot and leaves the log unchanged. It fails after [Log.Close].
 func (s *Snapshot) Done(err error) error {
 	l := s.log
 	err = errors.Join(err, <-s.turned)
@@ -115,6 +115,9 @@ func (s *Snapshot) finish() error {
 	}
 	if s.err == nil {
 		s.err = s.file.Close()
+	}
+	if s.err == nil && s.log.closed() { // another process may have the directory
+		s.err = errClosed
 	}
 	if s.err == nil {
 		s.err = os.Rename(s.name, filepath.Join(s.log.config.Dir, snapshots.of(s.at)))

@@ -128,6 +128,22 @@ func TestFailedSnapshot(t *testing.T) {
 	wantRecords(t, dir, "old", "meanwhile", "new")
 }
 
+// TestClosedMeanwhile closes a log while a snapshot is made: another process may have the directory by then.
+func TestClosedMeanwhile(t *testing.T) {
+	dir := t.TempDir()
+	l, _ := open(t, dir)
+	put(t, l, "old")
+	s := begin(t, l)
+	if err := s.Add([]byte("state")); err != nil {
+		t.Fatal(err)
+	}
+	closeLog(t, l)
+	if err := s.Done(nil); !errors.Is(err, errClosed) {
+		t.Errorf("a closed log was replaced: %v", err)
+	}
+	wantRecords(t, dir, "old")
+}
+
 func TestCorruptSnapshot(t *testing.T) {
 	dir := t.TempDir()
 	l, _ := open(t, dir)

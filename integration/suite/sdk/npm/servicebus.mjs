@@ -1,5 +1,6 @@
 // The Service Bus emulator seen by @azure/service-bus; the argument is which of the packages, for there are several versions.
 import assert from "node:assert/strict";
+import { createHmac } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { connection, port, redirect, refused, require, run, sends, series, versionOf } from "./report.mjs";
 
@@ -285,6 +286,12 @@ const operations = {
     assert.deepEqual(found.sort(), ["a", "b"]);
   },
 
+  "no next session": async () => {
+    const impatient = connect(key, { retryOptions: { maxRetries: 0, timeoutInMs: 1500 } });
+    await refused(() => impatient.acceptNextSession("nosession"), "ServiceTimeout");
+    await impatient.close();
+  },
+
   "session state": async () => {
     const state = Buffer.from("\0state");
     let receiver = await client.acceptSession("state", "s");
@@ -350,6 +357,30 @@ const operations = {
       await done;
       assert.deepEqual(got.sort(), series(20).sort());
     }),
+
+  reconnect: () =>
+    queue("reconnect", async (sender, receiver) => {
+      await sender.sendMessages({ body: "before" });
+      await receiver.completeMessage(await one(receiver, "before"));
+      const signed = `${encodeURIComponent("http://localhost/")}\n${Math.ceil(Date.now() / 1000) + 60}`;
+      const signature = createHmac("sha256", parts.SharedAccessKey).update(signed).digest("base64");
+      const [resource, expiry] = signed.split("\n");
+      const authorization = `SharedAccessSignature sr=${resource}&sig=${encodeURIComponent(signature)}&se=${expiry}&skn=${parts.SharedAccessKeyName}`;
+      const cut = `http://localhost:${port("SERVICEBUS_HTTP")}/api/disconnect`;
+      const answer = await fetch(cut, { method: "POST", headers: { authorization } });
+      assert.equal(answer.status, 200);
+      await sender.sendMessages({ body: "after" });
+      await receiver.completeMessage(await one(receiver, "after"));
+    }),
+
+  "development emulator": async () => {
+    const plain = new ServiceBusClient(process.env.SERVICEBUS_CONNECTION_STRING, { retryOptions });
+    const sender = plain.createSender("development");
+    await sender.sendMessages({ body: "m" });
+    const receiver = plain.createReceiver("development");
+    await receiver.completeMessage(await one(receiver, "m"));
+    await plain.close();
+  },
 
   WebSocket: async () => {
     const over = connect(key, { webSocketOptions: { webSocket: WebSocket } });
@@ -486,5 +517,9 @@ async function all(pages) {
 
 if (before(2)) {
   delete operations["bodies of every type"]; // it has no way to ask for one
+}
+if (before(9)) {
+  delete operations["no next session"]; // its timeout is that of the server, a minute
+  delete operations["development emulator"]; // it takes the port for a part of the host's name
 }
 await run(version, operations);

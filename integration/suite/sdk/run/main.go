@@ -78,7 +78,7 @@ func folder(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("go list: %w; start it within the module", err)
 	}
-	return filepath.Join(strings.TrimSpace(string(out)), "integration", "sdk"), nil
+	return filepath.Join(strings.TrimSpace(string(out)), "integration", "suite", "sdk"), nil
 }
 
 // runAll runs the suites of clients, at most atOnce concurrently, and reports each result. The results are in

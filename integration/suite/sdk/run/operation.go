@@ -21,6 +21,7 @@ var (
 		"duplicate detection",         //
 		"session by name",             // only its messages come, in order
 		"next session",                // whichever is free
+		"no next session",             // the client's error for none that is free
 		"session state",               // written and read
 		"renew session lock",          //
 		"locked session",              // refused to a second receiver, with the right error
@@ -29,6 +30,8 @@ var (
 		"push",                        // the client's own loop with a handler
 		"transaction",                 // committed and rolled back
 		"send via",                    // a message that goes to another entity through a first
+		"reconnect",                   // send and receive after the connection was cut
+		"development emulator",        // the printed connection string, for AMQP without TLS
 		"WebSocket",                   // AMQP over WebSocket
 		"unknown entity",              // the client's error for it
 		"wrong key",                   // the client's error for it

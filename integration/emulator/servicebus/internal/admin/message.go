@@ -91,11 +91,14 @@ func (h *handler) existing(r *http.Request, suffix string) (*broker.Source, erro
 	if err != nil {
 		return nil, err
 	}
-	if !strings.HasSuffix(strings.ToLower(path), strings.ToLower(suffix)) {
-		path += suffix
+	if strings.HasSuffix(strings.ToLower(path), "/$management") { // the broker passes it over
+		return nil, &amqp.Error{Condition: broker.NotFound, Description: "The messaging entity '" + path + "' could not be found."}
 	}
 	if _, err := h.broker.Window(path); err != nil {
 		return nil, err
+	}
+	if !strings.HasSuffix(strings.ToLower(path), strings.ToLower(suffix)) {
+		path += suffix
 	}
 	return h.broker.Source(path)
 }

@@ -80,3 +80,63 @@ func TestRuleValues(t *testing.T) {
 		})
 	}
 }
+
+// TestManagedRules adds, lists and removes rules over the management of a subscription, and is refused what cannot be.
+func TestManagedRules(t *testing.T) {
+	w := newWorld(t)
+	if _, err := w.broker.CreateTopic("events", broker.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.broker.CreateSubscription("events", "s", broker.Options{}, &broker.Rule{Name: broker.DefaultRule}); err != nil {
+		t.Fatal(err)
+	}
+	p := w.connect(t)
+	p.attachSender(2, &amqp.Terminus{Address: "events/Subscriptions/s/$management"})
+	p.attachReceiver(1, "events/Subscriptions/s/$management")
+	p.credit(1, 100)
+	add := func(name, expression, action string) (string, amqp.Map) {
+		return "add-rule", amqp.Map{{Key: "rule-name", Value: name}, {Key: "rule-description", Value: amqp.Map{
+			{Key: "sql-filter", Value: amqp.Map{{Key: "expression", Value: expression}}},
+			{Key: "sql-rule-action", Value: amqp.Map{{Key: "expression", Value: action}}},
+		}}}
+	}
+	remove := func(name string) (string, amqp.Map) { return "remove-rule", amqp.Map{{Key: "rule-name", Value: name}} }
+	want := func(status int32, operation string, body amqp.Map) amqp.Map {
+		t.Helper()
+		code, answer := p.managed(operation, body)
+		if code != status {
+			t.Errorf("%s %v: %d, want %d", operation, body, code, status)
+		}
+		return answer
+	}
+	ask := func(status int32) func(string, amqp.Map) {
+		return func(operation string, body amqp.Map) { t.Helper(); want(status, operation, body) }
+	}
+	ask(200)(remove(broker.DefaultRule))
+	ask(404)(remove(broker.DefaultRule))
+	ask(404)(remove("unknown"))
+	ask(200)(add("r", "color = 'red'", "SET seen = 'yes'"))
+	ask(409)(add("R", "1 = 1", ""))
+	ask(400)(add("wrong", "color =", ""))
+	ask(400)(add("wrong", "1 = 1", "PUT a"))
+	rules := want(200, "enumerate-rules", nil).Get("rules").(amqp.List)
+	rule := rules[0].(amqp.Map).Get("rule-description").(amqp.Described).Value.(amqp.List)
+	described := []any{len(rules), rule[0], rule[1], rule[2]}
+	if diff := cmp.Diff([]any{
+		1,
+		amqp.Described{Descriptor: uint64(0x1370000006), Value: amqp.List{"color = 'red'", int32(20)}},
+		amqp.Described{Descriptor: uint64(0x13700000006), Value: amqp.List{"SET seen = 'yes'", int32(20)}},
+		"r",
+	}, described); diff != "" {
+		t.Error(diff)
+	}
+	p.attachSender(0, &amqp.Terminus{Address: "events"})
+	p.transfer(0, nil, append(amqp.AppendApplicationProperties(nil, amqp.Map{{Key: "color", Value: "red"}}), data("x")...))
+	p.attachReceiver(3, "events/Subscriptions/s")
+	p.credit(3, 1)
+	if seen := p.answered(3).ApplicationProperties().Get("seen"); seen != "yes" {
+		t.Errorf("the action set %v", seen)
+	}
+	ask(200)(remove("r"))
+	ask(204)("enumerate-rules", nil)
+}

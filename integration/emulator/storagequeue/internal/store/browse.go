@@ -52,6 +52,21 @@ func (s *Store) Summaries(now time.Time) []Summary {
 	return all
 }
 
+// Counts returns the number of messages of each queue, visible or not. Its cost does not depend on those numbers.
+func (s *Store) Counts(now time.Time) map[Name]int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now = s.settle(now)
+	counts := map[Name]int{}
+	for account, a := range s.accounts {
+		for name, q := range a.queues {
+			q.expire(now)
+			counts[Name{account, name}] = len(q.messages)
+		}
+	}
+	return counts
+}
+
 // A Seen is a message, visible or not, with its position in the order of arrival.
 type Seen struct {
 	wire.Message

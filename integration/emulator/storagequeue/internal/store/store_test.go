@@ -56,6 +56,22 @@ func texts(messages []wire.Message) []string {
 	return texts
 }
 
+// TestCounts has no message that could be visited: counting costs the same for any number of messages, because each scrape of the
+// metrics locks the store for it.
+func TestCounts(t *testing.T) {
+	s := newStore(t)
+	put(t, s, "a", 0, start)
+	put(t, s, "hidden", time.Minute, start)
+	q := s.find(orders)
+	clear(q.visible.messages)
+	for id := range q.messages {
+		q.messages[id] = nil
+	}
+	if diff := cmp.Diff(map[Name]int{orders: 2}, s.Counts(start)); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // TestOrder takes messages in the order in which they became visible.
 func TestOrder(t *testing.T) {
 	s := newStore(t)
