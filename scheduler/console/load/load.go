@@ -249,14 +249,12 @@ func settled[T any](c *frame.Call, one *look.Look[T]) (shown *look.Look[T], far 
 		}
 		defer leave()
 	}
-	if !one.Wait(c.Context(), patience) {
-		far = countingOf(one)
-		if one = one.Before(); one == nil {
-			return nil, far, nil
-		}
-		far.Old = true
+	if shown = one.Shown(c.Context(), patience); shown == one {
+		return one, far, one.Err
 	}
-	return one, far, one.Err
+	far = countingOf(one)
+	far.Old = shown != nil
+	return shown, far, nil
 }
 
 // seen returns which collections the caller may see, nil for all, and a key that differs for callers with other rights.
