@@ -131,16 +131,12 @@ type proposal struct {
 func (r room) show(c *frame.Call) error {
 	q, err := readAsked(c)
 	s := shown{asked: q, HoursOffered: hoursOffered, ProposalsOffered: proposalsOffered, Zone: c.Zone().String()}
-	status := http.StatusOK
 	if err == nil {
 		s.Report, err = r.report(c, q)
 	}
-	if err != nil {
-		p := c.Describe(err)
-		if p.Status >= http.StatusInternalServerError && p.Status != http.StatusServiceUnavailable {
-			return err
-		}
-		s.Report.Problem, status = &p, p.Status
+	var status int
+	if s.Report.Problem, status, err = c.Inside(err); err != nil {
+		return err
 	}
 	if c.Part() {
 		return c.Show(&frame.Page{Status: status, Template: loadPage, Part: "report", Data: &s.Report})
