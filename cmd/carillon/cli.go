@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	_ "time/tzdata" // use the embedded time zones, not the host's
@@ -139,6 +140,7 @@ func joinNegative(args []string) (joined []string) {
 var (
 	longFlag = regexp.MustCompile(`^--[a-z][a-z-]*$`)
 	negative = regexp.MustCompile(`^-P?\d`)
+	digits   = regexp.MustCompile(`^\d+$`)
 )
 
 // newParser returns a parser of the command that args begin with, or of all commands.
@@ -242,14 +244,9 @@ func asked(ctx context.Context, err error) error {
 func usage(err error) error {
 	hint := `run "carillon --help"`
 	if p, ok := errors.AsType[*kong.ParseError](err); ok {
-		switch n, args := p.Context.Selected(), p.Context.Args; {
-		case n != nil:
-			hint = `run "` + commandPath(n) + ` --help"`
-			err = secrets.Unshown(n, err)
-		case len(args) > 0 && other[args[0]] != "":
-			err = fmt.Errorf("unknown command %q; did you mean %q?", args[0], other[args[0]])
-		}
-		err = plainer(err)
+		n := cmp.Or(p.Context.Selected(), p.Context.Model.Node)
+		hint = `run "` + commandPath(n) + ` --help"`
+		err = plainer(n, secrets.Unshown(n, err))
 	}
 	return terminal.Hinted(terminal.Usage(err), hint)
 }
@@ -263,15 +260,16 @@ func commandPath(n *kong.Node) string {
 }
 
 // Messages of the parser that need other words: for a value outside a flag's enumeration (an empty value is the flag's absence),
-// and for a missing argument or value.
+// for a missing argument or value, and for a word that it does not know, with what it suggests.
 var (
 	oneOf   = regexp.MustCompile(`^(--[a-z-]+|\[?<[a-z]+>\]?) must be one of (".*") but got (".*")$`)
 	missing = regexp.MustCompile(`^expected "(<.*>)"$`)
 	noValue = regexp.MustCompile(`^(--[a-z-]+): expected .* but got "EOL"`)
+	unknown = regexp.MustCompile(`^(unexpected argument|unknown flag) (.+?)(?:, did you mean (?:one of )?(".*")\?)?$`)
 )
 
-// plainer returns an error of the parser in the words of all other errors.
-func plainer(err error) error {
+// plainer returns an error of the parser, for a command, in the words of all other errors.
+func plainer(n *kong.Node, err error) error {
 	text := err.Error()
 	if m := oneOf.FindStringSubmatch(text); m != nil {
 		words := strings.Split(strings.TrimPrefix(strings.TrimSuffix(m[2], `,""`), `"",`), ",")
@@ -284,7 +282,36 @@ func plainer(err error) error {
 	if m := noValue.FindStringSubmatch(text); m != nil {
 		return fmt.Errorf("%s: has no value", m[1])
 	}
+	if m := unknown.FindStringSubmatch(text); m != nil {
+		return unknownWord(n, m[1], m[2], m[3])
+	}
 	return err
+}
+
+// unknownWord is the error of a word that a command does not take, with at most three suggestions. To a short flag every other is similar.
+func unknownWord(n *kong.Node, what, word, similar string) error {
+	counts := slices.ContainsFunc(n.Flags, func(f *kong.Flag) bool { return f.Short == 'n' })
+	switch {
+	case what == "unknown flag":
+		what += " " + word
+		if !strings.HasPrefix(word, "--") {
+			similar = ""
+		}
+	case len(n.Children) > 0:
+		what = fmt.Sprintf("unknown command %q", word)
+		if n.Parent == nil && other[word] != "" {
+			similar = strconv.Quote(other[word])
+		}
+	case counts && digits.MatchString(word):
+		return fmt.Errorf("%s %q; did you mean -n %s?", what, word, word)
+	default:
+		what += fmt.Sprintf(" %q", word)
+	}
+	if similar == "" {
+		return errors.New(what)
+	}
+	all := strings.Split(similar, ", ")
+	return fmt.Errorf("%s; did you mean %s?", what, strings.Join(all[:min(3, len(all))], " or "))
 }
 
 // other maps commands of other programs to equivalent ones of this program.

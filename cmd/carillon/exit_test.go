@@ -112,6 +112,8 @@ func TestExitCodes(t *testing.T) {
 		{"get --server localhost", terminal.ExitUsage, "Usage"},
 		{"serve --prefix a..b", terminal.ExitUsage, "Usage"},
 		{"serve --lanes 1000 --replicas 9", terminal.ExitUsage, "Usage"},
+		{"serve --proxy ftp://x", terminal.ExitUsage, "Usage"},
+		{"serve --storage tape", terminal.ExitUsage, "Usage"},
 		{"serve --nats-url http://127.0.0.1", terminal.ExitUsage, "Usage"},
 		{"serve --creds " + none, terminal.ExitUsage, "Usage"},
 		{"serve --nats-ca " + none, terminal.ExitUsage, "Usage"},

@@ -78,13 +78,17 @@ func (c Forecast) apply(ctx context.Context, t *terminal.Terminal, api *client.C
 	if len(r.Proposals) == 0 {
 		t.Complain("hint", "nothing is proposed")
 	}
+	edits := make([]proposed, len(r.Proposals))
+	for i, p := range r.Proposals {
+		edits[i] = proposed{p}
+	}
 	try := client.PutOptions{DryRun: true}
 	patch := func(o client.PutOptions, done string) error {
-		return remote.EachOf(ctx, t, "job", r.Proposals, func(p forecast.Proposal) (string, error) {
+		return remote.EachOf(ctx, t, "job", edits, func(p proposed) (string, error) {
 			_, err := api.Patch(ctx, keyNamed(p.Job), p.Patch, o)
 			return done, err
-		}, func(p forecast.Proposal) map[string]any {
-			return map[string]any{"job": p.Job, "patch": p.Patch, "peak": p.Peak}
+		}, func(p proposed) map[string]any {
+			return map[string]any{"patch": p.Patch, "peak": p.Peak}
 		})
 	}
 	if c.DryRun {
@@ -103,6 +107,11 @@ func (c Forecast) apply(ctx context.Context, t *terminal.Terminal, api *client.C
 	}
 	return patch(client.PutOptions{}, "changed")
 }
+
+// proposed is a proposal that is printed as the name of its job.
+type proposed struct{ forecast.Proposal }
+
+func (p proposed) String() string { return p.Job }
 
 // keyNamed reads collection/job.
 func keyNamed(name string) scheduler.Key {

@@ -273,15 +273,10 @@ func (e *editing) save() error {
 	return e.leave(e.call.Say("edit.saved", e.Key))
 }
 
-// leave redirects to the job with a note. A script navigates itself, so that the note appears once.
+// leave leads to the job with a note.
 func (e *editing) leave(note string) error {
 	e.call.Note(note)
-	if !e.call.Part() {
-		return e.call.Redirect(e.Path)
-	}
-	e.call.Writer.Header().Set("X-Carillon-Go", e.Path)
-	e.call.Writer.WriteHeader(http.StatusNoContent)
-	return nil
+	return e.call.Lead(e.Path)
 }
 
 // failed shows the typed document with an error.
@@ -345,7 +340,7 @@ func (e *editing) show(status int) error {
 	e.Wrong = e.wrongs()
 	p := &frame.Page{
 		Status: status, Title: e.call.Say("edit.title", e.Key), Template: changePage, Data: e,
-		Scripts: []string{builder.Script, "jobform/jobform.js", "edit/edit.js", "edit/complete.js"},
+		Scripts: []string{builder.Script, "jobform/jobform.js", "edit/send.js", "edit/edit.js", "edit/complete.js"},
 		Styles:  []string{builder.Style, "jobform/jobform.css", "edit/edit.css"},
 	}
 	if e.call.Part() {

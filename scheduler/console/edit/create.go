@@ -38,8 +38,6 @@ type creating struct {
 	Checked *checked
 	Trial   *trial // result of a test run
 	Text    *exported
-
-	Go string // target of the script's navigation
 }
 
 // Folded reports whether a section is folded by default, until it has a value.
@@ -78,7 +76,7 @@ func (r room) begin(c *frame.Call) error {
 func (r room) showNew(c *frame.Call, s *creating, status int) error {
 	p := &frame.Page{
 		Status: status, Title: c.Say("newjob.title"), Template: newPage, Data: s,
-		Scripts: []string{builder.Script, "jobform/jobform.js", "edit/newjob.js"},
+		Scripts: []string{builder.Script, "jobform/jobform.js", "edit/send.js", "edit/newjob.js"},
 		Styles:  []string{builder.Style, "jobform/jobform.css", "edit/newjob.css"},
 	}
 	if c.Part() { // a script treats any answer as the form, even if the job has problems
@@ -255,7 +253,7 @@ func (r room) take(c *frame.Call) error {
 		case v == nil:
 			status = http.StatusUnprocessableEntity
 		case do == doSave:
-			return r.saved(c, s, v)
+			return r.saved(c, v)
 		case do == doShow:
 			if s.Text, err = exportOf(c, v); err != nil {
 				return err
@@ -335,19 +333,14 @@ func (r room) refused(c *frame.Call, err error, t *draft, s *creating) int {
 }
 
 // saved redirects to the created job.
-func (r room) saved(c *frame.Call, s *creating, v *v1.Job) error {
+func (r room) saved(c *frame.Call, v *v1.Job) error {
 	k := v.Job.Key
 	notes := []string{c.Say("newjob.saved", k)}
 	for _, w := range v.Warnings {
 		notes = append(notes, c.Say("newjob.warning", w.Path, w.Message))
 	}
 	c.Note(strings.Join(notes, " "))
-	to := frame.JobPath(k)
-	if c.Part() { // a script follows it
-		s.Go = to
-		return c.Show(&frame.Page{Template: newPage, Part: "newjob-go", Data: s})
-	}
-	return c.Redirect(to)
+	return c.Lead(frame.JobPath(k))
 }
 
 // exportOf returns a job as a file and as a request. The scheduler has parsed it and omits its secrets.

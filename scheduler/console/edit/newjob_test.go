@@ -63,7 +63,7 @@ func TestFirstAttempt(t *testing.T) {
 func TestScript(t *testing.T) {
 	w := consoletest.Shared(t)
 	r := w.Post(edit.NewPath, filled(t, w), "X-Carillon-Part: 1")
-	if r.Status != http.StatusOK || !strings.Contains(r.Body, `data-go-on="/console/jobs/default/report"`) {
+	if r.Status != http.StatusNoContent || r.Header.Get("X-Carillon-Go") != "/console/jobs/default/report" {
 		t.Fatalf("%d %.3000s", r.Status, r.Body)
 	}
 	v, err := w.Service.Get(t.Context(), consoletest.Key("default/report"))

@@ -130,6 +130,16 @@ func (c *Call) Redirect(to string) error {
 	return nil
 }
 
+// Lead redirects like [Call.Redirect]. A script that requests a part navigates itself, so that a note appears once.
+func (c *Call) Lead(to string) error {
+	if !c.Part() {
+		return c.Redirect(to)
+	}
+	c.Writer.Header().Set("X-Carillon-Go", to)
+	c.Writer.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
 // The cookies. Scripts can read zoneCookie only.
 const (
 	tokenCookie = "carillon-token"

@@ -189,6 +189,19 @@ func (c *Call) Describe(err error) Problem {
 	return p
 }
 
+// Inside describes an error, nil for none, to show it inside a page: its input is wrong, or the store is unavailable.
+// Inside returns other errors.
+func (c *Call) Inside(err error) (*Problem, int, error) {
+	if err == nil {
+		return nil, http.StatusOK, nil
+	}
+	p := c.Describe(err)
+	if p.Status >= http.StatusInternalServerError && p.Status != http.StatusServiceUnavailable {
+		return nil, p.Status, err
+	}
+	return &p, p.Status, nil
+}
+
 // fail answers with an error: a page, or its text if a script requests a part of a page.
 func (c *Call) fail(err error) {
 	p := c.Describe(err)

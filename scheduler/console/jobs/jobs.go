@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -179,23 +180,48 @@ func (f filter) search() v1.JobSearch {
 	return s
 }
 
-// query returns the query of the filter. The error reports each problem with the name of its field.
-func (f filter) query(c *frame.Call, now time.Time) (q scheduler.JobQuery, err error) {
+// query returns the query of the filter. The error names the parameter of the page.
+func (r room) query(c *frame.Call, f *filter) (q scheduler.JobQuery, err error) {
+	if err := r.check(c, f); err != nil {
+		return q, err
+	}
 	s := f.search()
-	if q, err = s.Query(now); err != nil {
+	if q, err = s.Query(r.service.Now()); err != nil {
 		return q, err
 	}
 	q.Descending, q.WithOutcome, q.Sees = f.Descending, true, auth.Sees(c.Context())
 	if f.Collection != "" {
 		q.Collections, err = []string{f.Collection}, auth.Check(c.Context(), auth.Read, f.Collection)
 	}
-	order, ok := orders[f.Sort]
-	if q.Order = order; !ok {
-		return q, unknown(c, f.Sort)
-	}
+	q.Order = orders[f.Sort]
 	return q, err
 }
 
-func unknown(c *frame.Call, text string) error {
-	return frame.Problem{Status: 400, Text: c.Say("jobs.unknown", fmt.Sprintf("%q", text)), Hint: c.Say("jobs.unknown.hint")}
+// check checks the parameters that the APIs name differently or do not have.
+func (r room) check(c *frame.Call, f *filter) error {
+	within, err := time.ParseDuration(f.Within)
+	_, ordered := orders[f.Sort]
+	for _, one := range []struct {
+		name, value string
+		ok          bool
+	}{
+		{"state", f.State, slices.Contains(states, scheduler.State(f.State))},
+		{"action", f.Action, slices.ContainsFunc(r.service.ActionTypes(), func(t string) bool { return strings.EqualFold(t, f.Action) })},
+		{"outcome", f.Outcome, slices.Contains(scheduler.LastOutcomes, scheduler.Outcome(f.Outcome))},
+		{"within", f.Within, err == nil && within > 0},
+		{"sort", f.Sort, ordered},
+	} {
+		if one.value != "" && !one.ok {
+			return unknown(c, one.name, one.value)
+		}
+	}
+	_, err = scheduler.ParseSelector(f.Label)
+	for _, p := range scheduler.ProblemsIn(err) {
+		return scheduler.Invalid("label", p.Message)
+	}
+	return nil
+}
+
+func unknown(c *frame.Call, name, value string) error {
+	return frame.Problem{Status: 400, Text: c.Say("jobs.unknown", name, fmt.Sprintf("%q", value)), Hint: c.Say("jobs.unknown.hint")}
 }

@@ -131,8 +131,9 @@ func TestFilters(t *testing.T) {
 		w.Await(query+" to find "+want, func() bool { return strings.Join(rows(w.Part("/console/jobs?"+query)), " ") == want })
 	}
 	for query, want := range map[string]string{
-		"state=running": "running", "action=Nothing": "Nothing", "outcome=soon": "soon", "sort=size": "size", "within=x": "x",
-		"label=a%3D%3D%3D": "label", "collection=nowhere": "nowhere", "after=x": "x",
+		"state=running": `state: unknown value &#34;running&#34;`, "action=Nothing": "action: unknown", "outcome=soon": "outcome: unknown",
+		"sort=size": "sort: unknown", "within=x": "within: unknown", "within=-1h": "within: unknown", "within=0s": "within: unknown",
+		"label=a%3D%3D%3D": "label: ", "collection=nowhere": "nowhere", "after=x": "x",
 	} {
 		if body := w.Get("/console/jobs?" + query); !strings.Contains(body, `class="problem"`) || !strings.Contains(body, want) || len(rows(body)) > 0 {
 			t.Errorf("%s: %.3000s", query, body)

@@ -94,7 +94,7 @@ func (r room) list(c *frame.Call) error {
 
 // find fills a table.
 func (r room) find(c *frame.Call, t *table) error {
-	q, err := t.Filter.query(c, r.service.Now())
+	q, err := r.query(c, &t.Filter)
 	if err != nil {
 		return err
 	}

@@ -38,7 +38,7 @@ func (r room) ask(c *frame.Call) error {
 		return c.Redirect(f.address())
 	}
 	if !slices.Contains(v1.OperationVerbs, op.Verb) {
-		return unknown(c, op.Verb)
+		return unknown(c, "do", op.Verb)
 	}
 	picked, err := r.pick(c, &op, f, form)
 	if err != nil {
@@ -97,7 +97,7 @@ func (r room) pick(c *frame.Call, op *v1.Operation, f filter, form url.Values) (
 		for _, text := range form["job"] {
 			k, ok := readKey(text)
 			if !ok {
-				return false, unknown(c, text)
+				return false, unknown(c, "job", text)
 			}
 			if !slices.Contains(op.Jobs, k.String()) {
 				op.Jobs = append(op.Jobs, k.String())
@@ -105,7 +105,7 @@ func (r room) pick(c *frame.Call, op *v1.Operation, f filter, form url.Values) (
 		}
 		return len(op.Jobs) > 0, nil
 	}
-	if _, err := f.query(c, r.service.Now()); err != nil {
+	if _, err := r.query(c, &f); err != nil {
 		return false, err
 	}
 	op.Collection, op.JobSearch = f.Collection, f.search()

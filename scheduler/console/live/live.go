@@ -75,14 +75,11 @@ const pageSize = 100
 
 func (r room) show(c *frame.Call) error {
 	s := shown{Filter: records.Read(c.Request.URL.Query()), Outcomes: scheduler.Outcomes, Types: r.service.ActionTypes()}
-	status := http.StatusOK
+	var status int
 	var err error
-	if s.List, err = r.list(c, &s.Filter); err != nil {
-		p := c.Describe(err)
-		if p.Status >= http.StatusInternalServerError {
-			return err
-		}
-		s.List.Problem, status = &p, p.Status
+	s.List, err = r.list(c, &s.Filter)
+	if s.List.Problem, status, err = c.Inside(err); err != nil {
+		return err
 	}
 	if c.Part() {
 		return c.Show(&frame.Page{Status: status, Template: templates, Part: "tail", Data: &s.List})

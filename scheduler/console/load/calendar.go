@@ -122,16 +122,12 @@ func (r room) calendar(c *frame.Call) error {
 	w, err := readWhere(c, r.service.Now())
 	s.where, s.ZoneName = w, w.zone.String()
 	s.Feed = feedOf(c, w.key())
-	status := http.StatusOK
 	if err == nil {
 		s.Agenda, err = r.agenda(c, &w)
 	}
-	if err != nil {
-		p := c.Describe(err)
-		if p.Status >= http.StatusInternalServerError && p.Status != http.StatusServiceUnavailable {
-			return err
-		}
-		s.Agenda.Problem, status = &p, p.Status
+	var status int
+	if s.Agenda.Problem, status, err = c.Inside(err); err != nil {
+		return err
 	}
 	if c.Part() {
 		return c.Show(&frame.Page{Status: status, Template: calendarPage, Part: "agenda", Data: &s.Agenda})

@@ -131,16 +131,12 @@ type proposal struct {
 func (r room) show(c *frame.Call) error {
 	q, err := readAsked(c)
 	s := shown{asked: q, HoursOffered: hoursOffered, ProposalsOffered: proposalsOffered, Zone: c.Zone().String()}
-	status := http.StatusOK
 	if err == nil {
 		s.Report, err = r.report(c, q)
 	}
-	if err != nil {
-		p := c.Describe(err)
-		if p.Status >= http.StatusInternalServerError && p.Status != http.StatusServiceUnavailable {
-			return err
-		}
-		s.Report.Problem, status = &p, p.Status
+	var status int
+	if s.Report.Problem, status, err = c.Inside(err); err != nil {
+		return err
 	}
 	if c.Part() {
 		return c.Show(&frame.Page{Status: status, Template: loadPage, Part: "report", Data: &s.Report})
@@ -249,14 +245,12 @@ func settled[T any](c *frame.Call, one *look.Look[T]) (shown *look.Look[T], far 
 		}
 		defer leave()
 	}
-	if !one.Wait(c.Context(), patience) {
-		far = countingOf(one)
-		if one = one.Before(); one == nil {
-			return nil, far, nil
-		}
-		far.Old = true
+	if shown = one.Shown(c.Context(), patience); shown == one {
+		return one, far, one.Err
 	}
-	return one, far, one.Err
+	far = countingOf(one)
+	far.Old = shown != nil
+	return shown, far, nil
 }
 
 // seen returns which collections the caller may see, nil for all, and a key that differs for callers with other rights.

@@ -6,7 +6,7 @@
 //
 //  1. A key has one computation at a time, however many readers ask. It continues without waiting readers.
 //  2. A result is shared while it is fresh. An older one is available until the next one is ready, for a limited time.
-//  3. An error is reported only to the readers who waited for it.
+//  3. An error is shared for two seconds only, so that a failing store is not asked all the time. It replaces no result.
 //  4. The number of computations and of results is bounded.
 package look
 
@@ -68,7 +68,7 @@ func (l *Looks[T]) at(ctx context.Context, key string, do func(ctx context.Conte
 		l.all = map[string]*Look[T]{}
 	}
 	for k, one := range l.all {
-		if k != key && one.isDone() && (len(l.all) >= looksMost || one.last() == nil) {
+		if k != key && one.isDone() && (len(l.all) >= looksMost || one.last() == nil && !one.fresh()) {
 			delete(l.all, k)
 		}
 	}
@@ -146,9 +146,13 @@ func (l *Look[T]) isDone() bool {
 	}
 }
 
-// fresh reports whether other readers may get the result. Only the readers who waited for it get its error.
+// fresh reports whether other readers may get the result or the error.
 func (l *Look[T]) fresh() bool {
-	return !l.isDone() || !l.old && l.Err == nil && time.Since(l.Ended) < min(max(lookTimes*l.Ended.Sub(l.Began), lookLeast), lookAge)
+	lasts := lookLeast
+	if l.isDone() && l.Err == nil {
+		lasts = min(max(lookTimes*l.Ended.Sub(l.Began), lookLeast), cmp.Or(l.of.Age, lookAge))
+	}
+	return !l.isDone() || !l.old && time.Since(l.Ended) < lasts
 }
 
 // last returns the latest showable result of the computation and its predecessors; nil: none.
@@ -176,8 +180,14 @@ func (l *Look[T]) Wait(ctx context.Context, most time.Duration) bool {
 	return l.isDone()
 }
 
-// Before returns the previous result, to be shown in the meantime; nil for none.
-func (l *Look[T]) Before() *Look[T] { return l.before.Load() }
+// Shown returns the computation if it ends in time, or else the previous result; nil for none.
+func (l *Look[T]) Shown(ctx context.Context, most time.Duration) *Look[T] {
+	before := l.before.Load() // first: a computation that ends drops it
+	if l.Wait(ctx, most) {
+		return l
+	}
+	return before
+}
 
 // Counted returns the progress.
 func (l *Look[T]) Counted() int64 { return l.counted.Load() }

@@ -48,6 +48,9 @@ func TestLooks(t *testing.T) {
 		if failed == first || !failed.Wait(t.Context(), time.Minute) || failed.Err == nil {
 			t.Errorf("after a minute: %v", failed.Err)
 		}
+		if l.at(t.Context(), "b", work).Wait(t.Context(), time.Minute); l.at(t.Context(), "a", work) == failed {
+			t.Error("an error is kept")
+		}
 		if again := l.at(t.Context(), "a", work); again == failed {
 			t.Error("an error is kept")
 		} else {
@@ -150,6 +153,52 @@ func TestLooksAreBounded(t *testing.T) {
 		time.Sleep(2 * time.Second)
 		if one := l.at(t.Context(), "another", work); !one.Wait(t.Context(), time.Minute) || one.Err != nil {
 			t.Errorf("later: %v", one.Err)
+		}
+	})
+}
+
+// TestLooksHaveTheirAge has an age and a lifetime of its own, as a count has that all open pages read each second.
+func TestLooksHaveTheirAge(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
+		l := Looks[int]{Age: 3 * time.Second, Kept: 20 * time.Second}
+		takes, runs := time.Second, 0
+		var fails error
+		next := func() *Look[int] {
+			return l.at(t.Context(), "", func(context.Context, func(int)) (int, error) {
+				runs++
+				n := runs
+				time.Sleep(takes)
+				return n, fails
+			})
+		}
+		first := next()
+		if first.Shown(t.Context(), time.Millisecond) != nil || first.Shown(t.Context(), time.Minute) != first {
+			t.Error("the first is not shown when it is there")
+		}
+		if time.Sleep(2 * time.Second); next() != first {
+			t.Error("it is young, and not shared")
+		}
+		time.Sleep(time.Second)
+		second := next()
+		if second == first || second.Shown(t.Context(), time.Millisecond) != first {
+			t.Error("it is old, and not shown until there is another")
+		}
+		second.Wait(t.Context(), time.Minute)
+		time.Sleep(20 * time.Second)
+		if next().Shown(t.Context(), time.Millisecond) != nil {
+			t.Error("it is shown after its lifetime")
+		}
+
+		time.Sleep(20 * time.Second)
+		takes, runs, fails = 0, 0, errors.New("no store")
+		for range 10 {
+			if one := next(); !one.Wait(t.Context(), time.Minute) || one.Err == nil {
+				t.Errorf("the store fails, and the count does not: %v", one.Err)
+			}
+			time.Sleep(time.Second)
+		}
+		if runs != 5 {
+			t.Errorf("%d counts begin in ten seconds", runs)
 		}
 	})
 }

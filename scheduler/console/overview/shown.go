@@ -92,11 +92,8 @@ func (r room) countDue(c *frame.Call, s, before *shown) (err error) {
 			n.Due, n.known, err = r.service.Due(ctx, nil, lengths...)
 			return n, err
 		})
-		if !one.Wait(c.Context(), dueWait) {
-			one = one.Before() // a count that takes longer than a page may wait
-		}
-		if one == nil {
-			return nil
+		if one = one.Shown(c.Context(), dueWait); one == nil {
+			return nil // it takes longer than a page may wait
 		}
 		s.Due, s.DueKnown = one.Value.Due, one.Value.known
 		return one.Err

@@ -48,6 +48,9 @@ func Read(v url.Values) (f Filter) {
 	for name, field := range f.parameters() {
 		*field = strings.TrimSpace(v.Get(name))
 	}
+	for _, at := range []*string{&f.Since, &f.Until} { // of which people write "24 h"
+		*at = strings.Join(strings.Fields(*at), "")
+	}
 	for _, o := range v["outcome"] {
 		if o = strings.ToLower(strings.TrimSpace(o)); o != "" && !slices.Contains(f.Outcomes, o) {
 			f.Outcomes = append(f.Outcomes, o)

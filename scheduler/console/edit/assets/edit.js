@@ -1,10 +1,8 @@
 // The page on which a job is changed. Without this it works by loading it again. With it, what was typed stays where it is,
 // secrets too, which no answer has; and it stays when the server cannot be reached or asks who is there.
 
-const { $, $$, parse, dress, lead } = window.carillon;
+const { $, $$, parse, dress, lead, send } = window.carillon;
 const editor = $('#editor');
-let changed = false;
-let busy = false;
 
 // keyOf tells a secret's field apart from others, also when rows come and go: by the name that the row has.
 function keyOf(input) {
@@ -68,59 +66,28 @@ function tell(...nodes) {
   told.scrollIntoView({ block: 'nearest' });
 }
 
-function message(text, link) {
-  const p = document.createElement('p');
-  p.className = 'problem';
-  p.setAttribute('role', 'alert');
-  p.textContent = text;
-  if (link) {
-    const a = Object.assign(document.createElement('a'), { href: '/console/sign-in', target: '_blank', rel: 'noopener', textContent: link });
-    p.append(' ', a);
-  }
-  return p;
-}
-
 // follow has the address lead to the way in which the job is shown now, so that loading it again does.
 function follow() {
   const as = $('[name=as]', editor).value;
   if (new URLSearchParams(location.search).get('as') !== as) history.replaceState(null, '', `?as=${as}`);
 }
 
-async function send(form, submitter) {
-  if (busy) return;
-  busy = true;
+function submit(form, submitter) {
   const body = new URLSearchParams(new FormData(form));
   if (submitter?.name) body.append(submitter.name, submitter.value);
-  editor.setAttribute('aria-busy', 'true');
-  try {
-    const answer = await fetch(form.action, { method: 'POST', body, headers: { 'X-Carillon-Part': '1' } });
-    const to = answer.headers.get('X-Carillon-Go');
-    if (to) {
-      changed = false;
-      location.assign(to);
+  send(editor, form.action, body, (html) => {
+    if (!html.includes('id="edit-form"')) {
+      tell(parse(html));
       return;
     }
-    const html = await answer.text();
-    if (answer.status === 401) tell(message(editor.dataset.signin, editor.dataset.signinLink));
-    else if (html.includes('id="edit-form"')) {
-      replace(html, /^merge/.test(submitter?.value));
-      follow();
-      attend(submitter);
-    } else tell(parse(html));
-  } catch {
-    tell(message(editor.dataset.lost));
-  } finally {
-    busy = false;
-    editor.removeAttribute('aria-busy');
-  }
+    replace(html, /^merge/.test(submitter?.value));
+    follow();
+    attend(submitter);
+  }, tell);
 }
 
 editor.addEventListener('submit', (e) => {
   if (!e.target.matches('[data-edit]')) return;
   e.preventDefault();
-  send(e.target, e.submitter);
-});
-editor.addEventListener('input', () => { changed = true; });
-window.addEventListener('beforeunload', (e) => {
-  if (changed) e.preventDefault();
+  submit(e.target, e.submitter);
 });

@@ -120,10 +120,10 @@ function put(element, html) {
   dress(element);
 }
 
-// part fetches a part of a page. An error of the server is a part, too: the answer says so by ok.
+// part fetches a part of a page. An error of the server is a part, too: the answer says so by ok. to is where it leads instead.
 async function part(url, options = {}) {
   const answer = await fetch(url, { ...options, headers: { ...options.headers, 'X-Carillon-Part': '1' }, redirect: 'follow' });
-  return { ok: answer.ok, status: answer.status, url: answer.url, html: await answer.text() };
+  return { ok: answer.ok, status: answer.status, url: answer.url, to: answer.headers.get('X-Carillon-Go'), html: await answer.text() };
 }
 
 let saying = 0; // the timer of what was said last
