@@ -2,6 +2,7 @@ package control_test
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"testing"
 	"time"
@@ -130,6 +131,69 @@ func TestEditTakesFewRequests(t *testing.T) {
 		now.Result = v.Result // which only an edit has
 		if got, want := string(v1.JSON(v)), string(v1.JSON(now)); got != want {
 			t.Errorf("%s: the answer is\n%s\nand the job then\n%s", test.name, got, want)
+		}
+	}
+}
+
+// rearming is a store that replaces the waiting baton by its copy before it saves the job, as the merge of a detached run
+// does.
+type rearming struct {
+	*store.Store
+
+	times int
+}
+
+func (r *rearming) rearm(ctx context.Context, k scheduler.Key) error {
+	slot := scheduler.Slot{Key: k}
+	st, err := r.Waiting(ctx, slot)
+	if err != nil || r.times == 0 {
+		return err
+	}
+	r.times--
+	return r.Arm(ctx, slot, st.Data, time.Now().Add(time.Hour), st.Revision)
+}
+
+func (r *rearming) SaveJob(ctx context.Context, k scheduler.Key, data []byte, replaces uint64, final bool) (uint64, error) {
+	if r.times > 0 {
+		if err := r.rearm(ctx, k); err != nil {
+			return 0, err
+		}
+	}
+	return r.Store.SaveJob(ctx, k, data, replaces, final)
+}
+
+func (r *rearming) Cancel(ctx context.Context, slot scheduler.Slot, waiting uint64) error {
+	if err := r.rearm(ctx, slot.Key); err != nil {
+		return err
+	}
+	return r.Store.Cancel(ctx, slot, waiting)
+}
+
+// TestEditRemovesMovedBaton disables and ends a job whose baton is replaced after the edit has found it.
+func TestEditRemovesMovedBaton(t *testing.T) {
+	st, err := store.Open(t.Context(), storetest.Connect(t, storetest.Server(t)), store.Config{Storage: jetstream.MemoryStorage})
+	if err != nil {
+		t.Fatal(err)
+	}
+	moving := &rearming{Store: st}
+	s := control.New(control.Config{Store: moving, Actions: actions.New(web.New(web.Config{}))})
+	if _, _, err := s.PutCollection(t.Context(), "default", nil); err != nil {
+		t.Fatal(err)
+	}
+	for patch, want := range map[string]scheduler.State{
+		`{"state": "disabled"}`: scheduler.Disabled,
+		`{"startTime": "2019-01-01T00:00:00Z", "recurrence": {"endTime": "2020-01-01T00:00:00Z"}}`: scheduler.Completed,
+	} {
+		k := scheduler.Key{Collection: "default", Job: "job-" + string(want)}
+		if _, _, err := s.Put(t.Context(), control.Edit{Key: k, Body: []byte(`{"overlap": "allow", "recurrence": {"frequency": "hour"}, ` + callLater + `}`)}); err != nil {
+			t.Fatal(err)
+		}
+		moving.times = 3
+		if v, err := s.Patch(t.Context(), control.Edit{Key: k, Body: []byte(patch)}); err != nil || v.Job.State != want {
+			t.Fatalf("%s: %+v %v", patch, v, err)
+		}
+		if w, err := st.Waiting(t.Context(), scheduler.Slot{Key: k}); !errors.Is(err, scheduler.ErrNotFound) || moving.times > 0 {
+			t.Errorf("%s: a baton waits: %s %v (%d)", patch, w.Data, err, moving.times)
 		}
 	}
 }

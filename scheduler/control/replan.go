@@ -101,7 +101,12 @@ func (p *planner) replan(ctx context.Context, j, was *scheduler.Job, at step.Fro
 			return b, err
 		}
 	}
-	return nil, fmt.Errorf("job %s: %w: its baton kept moving; try again", j.Key, scheduler.ErrConflict)
+	return nil, keptMoving(j.Key)
+}
+
+// keptMoving is the error after casTries.
+func keptMoving(k scheduler.Key) error {
+	return fmt.Errorf("job %s: %w: its baton kept moving; try again", k, scheduler.ErrConflict)
 }
 
 // extendsPause reports whether an edit keeps the schedule of a job and extends its pause. A worker that has not seen
@@ -266,7 +271,11 @@ func (p *planner) locate(ctx context.Context, k scheduler.Key) (f scheduler.Foun
 	}
 	if err != nil { // it is unusable: plan the job as if the baton were lost
 		p.shared.Logger.Error("damaged baton removed; the job is planned anew", "job", k.String(), "err", err)
-		return f, from, p.shared.Store.Cancel(ctx, slot, waiting.Revision)
+		err := p.shared.Store.Cancel(ctx, slot, waiting.Revision)
+		if errors.Is(err, scheduler.ErrConflict) {
+			err = nil // it has fired, and its worker removes it
+		}
+		return f, from, err
 	}
 	from.Waiting = waiting.Revision
 	return scheduler.Found{Waiting: &b}, from, nil
@@ -313,7 +322,7 @@ func (p *planner) follow(ctx context.Context, j *scheduler.Job, search *schedule
 // history, because the waiting one may follow another schedule. Detached runs continue. A baton that a worker has also
 // continues: replacing it could repeat a running call. If it is not running, it is redelivered within a minute.
 func (p *planner) goOn(ctx context.Context, j *scheduler.Job) error {
-	if err := p.cancelPlanned(ctx, j, step.From{}); err != nil || j.State != scheduler.Enabled {
+	if err := p.cancelPlanned(ctx, j); err != nil || j.State != scheduler.Enabled {
 		return err
 	}
 	there, err := p.occupant(ctx, scheduler.Slot{Key: j.Key})
@@ -363,9 +372,19 @@ func (p *planner) occupant(ctx context.Context, slot scheduler.Slot) (*scheduler
 }
 
 // cancelPlanned removes the waiting baton of a disabled job unless it is due, in which case its worker records the
-// skip. Manual runs and started occurrences keep their batons and end as usual. seen is where the baton waits, zero if
-// unknown.
-func (p *planner) cancelPlanned(ctx context.Context, j *scheduler.Job, seen step.From) error {
+// skip. Manual runs and started occurrences keep their batons and end as usual.
+func (p *planner) cancelPlanned(ctx context.Context, j *scheduler.Job) error {
+	for range casTries {
+		if err := p.cancelPlannedOnce(ctx, j, step.From{}); !errors.Is(err, scheduler.ErrConflict) {
+			return err
+		}
+	}
+	return keptMoving(j.Key)
+}
+
+// cancelPlannedOnce returns [scheduler.ErrConflict] if the baton has moved since the lookup: a worker has merged a
+// detached run into it, or it has fired. seen is where the baton waits, zero if unknown.
+func (p *planner) cancelPlannedOnce(ctx context.Context, j *scheduler.Job, seen step.From) error {
 	slot := scheduler.Slot{Key: j.Key}
 	if seen.Waiting == 0 {
 		st, err := p.shared.Store.Waiting(ctx, slot)
