@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -195,5 +196,56 @@ func TestEditRemovesMovedBaton(t *testing.T) {
 		if w, err := st.Waiting(t.Context(), scheduler.Slot{Key: k}); !errors.Is(err, scheduler.ErrNotFound) || moving.times > 0 {
 			t.Errorf("%s: a baton waits: %s %v (%d)", patch, w.Data, err, moving.times)
 		}
+	}
+}
+
+// TestReadsKeepDamagedBaton checks that reads and dry runs leave an unreadable waiting baton, and that an edit replaces it.
+func TestReadsKeepDamagedBaton(t *testing.T) {
+	st, err := store.Open(t.Context(), storetest.Connect(t, storetest.Server(t)), store.Config{Storage: jetstream.MemoryStorage})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := control.New(control.Config{Store: st, Actions: actions.New(web.New(web.Config{}))})
+	if _, _, err := s.PutCollection(t.Context(), "default", nil); err != nil {
+		t.Fatal(err)
+	}
+	k := scheduler.Key{Collection: "default", Job: "job"}
+	slot, hourly := scheduler.Slot{Key: k}, `{"recurrence": {"frequency": "hour"}, `+callLater+`}`
+	put := func(body string, dry bool) error {
+		_, _, err := s.Put(t.Context(), control.Edit{Key: k, Body: []byte(body), DryRun: dry})
+		return err
+	}
+	if err := put(hourly, false); err != nil {
+		t.Fatal(err)
+	}
+	if err := st.Clear(t.Context(), k, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := st.Arm(t.Context(), slot, []byte("{"), time.Now().Add(time.Hour), 0); err != nil {
+		t.Fatal(err)
+	}
+	daily := strings.Replace(hourly, "hour", "day", 1)
+	for name, read := range map[string]func() error{
+		"get":     func() error { _, err := s.Get(t.Context(), k); return err },
+		"why":     func() error { _, err := s.Why(t.Context(), k, ""); return err },
+		"dry run": func() error { return put(daily, true) },
+		"cancel":  func() error { _, err := s.Cancel(t.Context(), k, []byte(`{"dryRun": true}`)); return err },
+	} {
+		if err := read(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if w, err := st.Waiting(t.Context(), slot); err != nil || string(w.Data) != "{" {
+			t.Fatalf("%s: the baton is %s, %v", name, w.Data, err)
+		}
+	}
+	if err := put(daily, false); err != nil {
+		t.Error(err)
+	}
+	w, err := st.Waiting(t.Context(), slot)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b, err := scheduler.DecodeBaton(w.Data); err != nil || b.Schedule != 2 {
+		t.Errorf("the baton after the edit: %s, %v", w.Data, err)
 	}
 }

@@ -242,9 +242,29 @@ func (p *planner) seen(ctx context.Context, k scheduler.Key, at step.From) (sche
 	return p.locate(ctx, k)
 }
 
-// locate finds a job's own baton and the starting point of a step that moves it. It returns an unreadable running baton
-// with the error: that baton follows no definition, and its worker handles it.
-func (p *planner) locate(ctx context.Context, k scheduler.Key) (f scheduler.Found, from step.From, err error) {
+// locate finds a job's own baton and the starting point of a step that moves it. It removes an unreadable waiting baton,
+// and the job is planned as if it were lost. It returns an unreadable running baton with the error: that baton follows no
+// definition, and its worker handles it.
+func (p *planner) locate(ctx context.Context, k scheduler.Key) (scheduler.Found, step.From, error) {
+	return p.find(ctx, k, func(slot scheduler.Slot, waiting uint64, why error) error {
+		p.shared.Logger.Error("damaged baton removed; the job is planned anew", "job", k.String(), "err", why)
+		err := p.shared.Store.Cancel(ctx, slot, waiting)
+		if errors.Is(err, scheduler.ErrConflict) {
+			return nil // it has fired, and its worker removes it
+		}
+		return err
+	})
+}
+
+// look is locate for reads and dry runs: it writes nothing.
+func (p *planner) look(ctx context.Context, k scheduler.Key) (scheduler.Found, step.From, error) {
+	return p.find(ctx, k, func(scheduler.Slot, uint64, error) error { return nil })
+}
+
+// find calls damaged for an unreadable waiting baton, and omits it.
+func (p *planner) find(
+	ctx context.Context, k scheduler.Key, damaged func(slot scheduler.Slot, waiting uint64, why error) error,
+) (f scheduler.Found, from step.From, err error) {
 	slot := scheduler.Slot{Key: k}
 	from.Slot = slot
 	var waiting, running scheduler.Stored
@@ -269,13 +289,8 @@ func (p *planner) locate(ctx context.Context, k scheduler.Key) (f scheduler.Foun
 	if err == nil {
 		err = b.Check(slot)
 	}
-	if err != nil { // it is unusable: plan the job as if the baton were lost
-		p.shared.Logger.Error("damaged baton removed; the job is planned anew", "job", k.String(), "err", err)
-		err := p.shared.Store.Cancel(ctx, slot, waiting.Revision)
-		if errors.Is(err, scheduler.ErrConflict) {
-			err = nil // it has fired, and its worker removes it
-		}
-		return f, from, err
+	if err != nil {
+		return f, from, damaged(slot, waiting.Revision, err)
 	}
 	from.Waiting = waiting.Revision
 	return scheduler.Found{Waiting: &b}, from, nil
@@ -347,7 +362,7 @@ func (p *planner) rejoined(ctx context.Context, j *scheduler.Job, was scheduler.
 
 // baton returns a job's own baton, which may be nil, and whether a worker has it.
 func (p *planner) baton(ctx context.Context, j *scheduler.Job) (b *scheduler.Baton, running bool, err error) {
-	found, _, err := p.locate(ctx, j.Key)
+	found, _, err := p.look(ctx, j.Key)
 	b = found.Own(j)
 	if err != nil || b == nil {
 		return nil, false, err
