@@ -12,14 +12,14 @@ import (
 // recorded is a [Form] that lists its calls.
 type recorded []string
 
-func (r *recorded) add(format string, of ...any) { *r = append(*r, fmt.Sprintf(format, of...)) }
+func (r *recorded) addf(format string, of ...any) { *r = append(*r, fmt.Sprintf(format, of...)) }
 
-func (r *recorded) Begin(b control.Beginning) { r.add("begin %d", b.After) }
+func (r *recorded) Begin(b control.Beginning) { r.addf("begin %d", b.After) }
 func (r *recorded) Record(sequence uint64, document []byte) {
-	r.add("record %d %s", sequence, document)
+	r.addf("record %d %s", sequence, document)
 }
-func (r *recorded) Life(passed uint64)           { r.add("life %d", passed) }
-func (r *recorded) End(passed uint64, why error) { r.add("end %d %v", passed, why) }
+func (r *recorded) Life(passed uint64)           { r.addf("life %d", passed) }
+func (r *recorded) End(passed uint64, why error) { r.addf("end %d %v", passed, why) }
 
 // TestTail checks that a keepalive reports a passed record once, unless a record was sent since, and that nothing follows
 // the end.
