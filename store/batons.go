@@ -2,7 +2,9 @@ package store
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -197,14 +199,44 @@ func (s *Store) timer(slot scheduler.Slot, fire string, body []byte, at time.Tim
 	return m
 }
 
-// Cancel removes the waiting baton with the given sequence, or any if waiting is 0. It ignores a missing baton, and
-// keeps a later baton.
+// Cancel removes the waiting baton with the given sequence: scheduler.ErrConflict if it no longer waits. If waiting is 0,
+// Cancel removes any waiting baton and ignores a missing one.
 func (s *Store) Cancel(ctx context.Context, slot scheduler.Slot, waiting uint64) error {
-	options := []jetstream.StreamPurgeOpt{jetstream.WithPurgeSubject(s.timerSubject(slot))}
-	if waiting != 0 {
-		options = append(options, jetstream.WithPurgeSequence(waiting+1))
+	removed, err := s.purge(ctx, s.Lane(slot.Key), s.timerSubject(slot), waiting)
+	if err == nil && removed == 0 && waiting != 0 {
+		return fmt.Errorf("%w: the waiting baton has moved", scheduler.ErrConflict)
 	}
-	return translate(s.timers[s.Lane(slot.Key)].Purge(ctx, options...))
+	return err
+}
+
+// purge removes the messages of a timer subject up to a sequence, 0 for all, and returns their number, which the client
+// library does not report.
+func (s *Store) purge(ctx context.Context, lane int, subject string, through uint64) (removed uint64, err error) {
+	req := jetstream.StreamPurgeRequest{Subject: subject}
+	if through != 0 {
+		req.Sequence = through + 1
+	}
+	body, err := json.Marshal(req)
+	if err != nil {
+		return 0, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, publishTimeout)
+	defer cancel()
+	m, err := s.nc.RequestWithContext(ctx, purgeSubject(s.cfg.stream(timersStream(lane))), body)
+	if err != nil {
+		return 0, translate(err)
+	}
+	var answer struct {
+		Error  *jetstream.APIError `json:"error"`
+		Purged uint64              `json:"purged"`
+	}
+	if err := json.Unmarshal(m.Data, &answer); err != nil {
+		return 0, translate(err)
+	}
+	if answer.Error != nil {
+		return 0, translate(answer.Error)
+	}
+	return answer.Purged, nil
 }
 
 // Clear removes the job's batons that match of, waiting or running, detached runs included, and unreadable

@@ -187,6 +187,17 @@ func TestMoves(t *testing.T) {
 			m.fired()
 			return m.store.Cancel(m.ctx, m.slot, 0)
 		}, nil, "", "old"},
+		{"cancel the baton that waits", func(m *moves) error {
+			return m.store.Cancel(m.ctx, m.slot, m.armed())
+		}, nil, "", ""},
+		{"cancel a baton that was replaced", func(m *moves) error {
+			seq := m.armed()
+			m.must(m.arm("newer", seq))
+			return m.store.Cancel(m.ctx, m.slot, seq)
+		}, scheduler.ErrConflict, "newer", ""},
+		{"cancel a baton that has fired", func(m *moves) error {
+			return m.store.Cancel(m.ctx, m.slot, m.fired())
+		}, scheduler.ErrConflict, "", "old"},
 		{"cancel nothing", func(m *moves) error {
 			return m.store.Cancel(m.ctx, m.slot, 0)
 		}, nil, "", ""},

@@ -192,7 +192,7 @@ func (e Editor) begun(ctx context.Context, j *scheduler.Job, nominal time.Time) 
 			all = append(all, begun{slot, *b, waiting})
 		}
 	}
-	found, from, err := e.plans.locate(ctx, j.Key)
+	found, from, err := e.plans.look(ctx, j.Key)
 	if err != nil {
 		return nil, err
 	}

@@ -101,7 +101,7 @@ func (e Editor) adopt(ctx context.Context, j *scheduler.Job, old *scheduler.Bato
 		return err
 	}
 	if next.State == scheduler.Disabled {
-		err = e.plans.cancelPlanned(ctx, next, step.From{})
+		err = e.plans.cancelPlanned(ctx, next)
 	} else {
 		_, err = e.plans.replan(ctx, next, next, step.From{})
 	}

@@ -2,7 +2,9 @@ package control_test
 
 import (
 	"context"
+	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -131,5 +133,119 @@ func TestEditTakesFewRequests(t *testing.T) {
 		if got, want := string(v1.JSON(v)), string(v1.JSON(now)); got != want {
 			t.Errorf("%s: the answer is\n%s\nand the job then\n%s", test.name, got, want)
 		}
+	}
+}
+
+// rearming is a store that replaces the waiting baton by its copy before it saves the job, as the merge of a detached run
+// does.
+type rearming struct {
+	*store.Store
+
+	times int
+}
+
+func (r *rearming) rearm(ctx context.Context, k scheduler.Key) error {
+	slot := scheduler.Slot{Key: k}
+	st, err := r.Waiting(ctx, slot)
+	if err != nil || r.times == 0 {
+		return err
+	}
+	r.times--
+	return r.Arm(ctx, slot, st.Data, time.Now().Add(time.Hour), st.Revision)
+}
+
+func (r *rearming) SaveJob(ctx context.Context, k scheduler.Key, data []byte, replaces uint64, final bool) (uint64, error) {
+	if r.times > 0 {
+		if err := r.rearm(ctx, k); err != nil {
+			return 0, err
+		}
+	}
+	return r.Store.SaveJob(ctx, k, data, replaces, final)
+}
+
+func (r *rearming) Cancel(ctx context.Context, slot scheduler.Slot, waiting uint64) error {
+	if err := r.rearm(ctx, slot.Key); err != nil {
+		return err
+	}
+	return r.Store.Cancel(ctx, slot, waiting)
+}
+
+// TestEditRemovesMovedBaton disables and ends a job whose baton is replaced after the edit has found it.
+func TestEditRemovesMovedBaton(t *testing.T) {
+	st, err := store.Open(t.Context(), storetest.Connect(t, storetest.Server(t)), store.Config{Storage: jetstream.MemoryStorage})
+	if err != nil {
+		t.Fatal(err)
+	}
+	moving := &rearming{Store: st}
+	s := control.New(control.Config{Store: moving, Actions: actions.New(web.New(web.Config{}))})
+	if _, _, err := s.PutCollection(t.Context(), "default", nil); err != nil {
+		t.Fatal(err)
+	}
+	for patch, want := range map[string]scheduler.State{
+		`{"state": "disabled"}`: scheduler.Disabled,
+		`{"startTime": "2019-01-01T00:00:00Z", "recurrence": {"endTime": "2020-01-01T00:00:00Z"}}`: scheduler.Completed,
+	} {
+		k := scheduler.Key{Collection: "default", Job: "job-" + string(want)}
+		if _, _, err := s.Put(t.Context(), control.Edit{Key: k, Body: []byte(`{"overlap": "allow", "recurrence": {"frequency": "hour"}, ` + callLater + `}`)}); err != nil {
+			t.Fatal(err)
+		}
+		moving.times = 3
+		if v, err := s.Patch(t.Context(), control.Edit{Key: k, Body: []byte(patch)}); err != nil || v.Job.State != want {
+			t.Fatalf("%s: %+v %v", patch, v, err)
+		}
+		if w, err := st.Waiting(t.Context(), scheduler.Slot{Key: k}); !errors.Is(err, scheduler.ErrNotFound) || moving.times > 0 {
+			t.Errorf("%s: a baton waits: %s %v (%d)", patch, w.Data, err, moving.times)
+		}
+	}
+}
+
+// TestReadsKeepDamagedBaton checks that reads and dry runs leave an unreadable waiting baton, and that an edit replaces it.
+func TestReadsKeepDamagedBaton(t *testing.T) {
+	st, err := store.Open(t.Context(), storetest.Connect(t, storetest.Server(t)), store.Config{Storage: jetstream.MemoryStorage})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := control.New(control.Config{Store: st, Actions: actions.New(web.New(web.Config{}))})
+	if _, _, err := s.PutCollection(t.Context(), "default", nil); err != nil {
+		t.Fatal(err)
+	}
+	k := scheduler.Key{Collection: "default", Job: "job"}
+	slot, hourly := scheduler.Slot{Key: k}, `{"recurrence": {"frequency": "hour"}, `+callLater+`}`
+	put := func(body string, dry bool) error {
+		_, _, err := s.Put(t.Context(), control.Edit{Key: k, Body: []byte(body), DryRun: dry})
+		return err
+	}
+	if err := put(hourly, false); err != nil {
+		t.Fatal(err)
+	}
+	if err := st.Clear(t.Context(), k, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := st.Arm(t.Context(), slot, []byte("{"), time.Now().Add(time.Hour), 0); err != nil {
+		t.Fatal(err)
+	}
+	daily := strings.Replace(hourly, "hour", "day", 1)
+	for name, read := range map[string]func() error{
+		"get":     func() error { _, err := s.Get(t.Context(), k); return err },
+		"why":     func() error { _, err := s.Why(t.Context(), k, ""); return err },
+		"dry run": func() error { return put(daily, true) },
+		"cancel":  func() error { _, err := s.Cancel(t.Context(), k, []byte(`{"dryRun": true}`)); return err },
+	} {
+		if err := read(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if w, err := st.Waiting(t.Context(), slot); err != nil || string(w.Data) != "{" {
+			t.Fatalf("%s: the baton is %s, %v", name, w.Data, err)
+		}
+	}
+	if err := put(daily, false); err != nil {
+		t.Error(err)
+	}
+	w, err := st.Waiting(t.Context(), slot)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b, err := scheduler.DecodeBaton(w.Data); err != nil || b.Schedule != 2 {
+		t.Errorf("the baton after the edit: %s, %v", w.Data, err)
 	}
 }

@@ -16,9 +16,12 @@ func (e Editor) foresee(ctx context.Context, cur, next *scheduler.Job, seen step
 	if _, err := next.Encode(e.shared.Secrets); err != nil {
 		return nil, err
 	}
-	found, _, err := e.plans.seen(ctx, cur.Key, seen)
-	if err != nil {
-		return nil, err
+	found := scheduler.Found{Waiting: seen.Baton}
+	if seen.Waiting == 0 {
+		var err error
+		if found, _, err = e.plans.look(ctx, cur.Key); err != nil {
+			return nil, err
+		}
 	}
 	own := found.Own(cur)
 	v, err := e.foreseen(ctx, cur, next, found)

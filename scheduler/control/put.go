@@ -307,12 +307,16 @@ func (e Editor) replace(ctx context.Context, cur, next *scheduler.Job, seen step
 }
 
 // stopped removes the baton of next, which was disabled as cur. It returns the job's view, or nil if that takes another
-// look. A baton that was seen is still there, or due, unless an earlier edit has yet to move it.
+// look. seen is where the baton waited before the edit. It may have moved since, or an earlier edit may have yet to move it.
 func (e Editor) stopped(ctx context.Context, cur, next *scheduler.Job, seen step.From) (*v1.Job, error) {
 	if seen.Waiting != 0 && seen.Baton.Revision != cur.Revision {
 		seen = step.From{}
 	}
-	err := e.plans.cancelPlanned(ctx, next, seen)
+	err := e.plans.cancelPlannedOnce(ctx, next, seen)
+	if errors.Is(err, scheduler.ErrConflict) {
+		seen = step.From{}
+		err = e.plans.cancelPlanned(ctx, next)
+	}
 	if err == nil && (e.known != nil || seen.Waiting != 0 && seen.Baton.NeedsOpen()) {
 		return v1.NewJob(e.shared.Collections.Inherit(ctx, next), next.Progress, e.shared.Store.Now()), nil
 	}

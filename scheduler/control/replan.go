@@ -101,7 +101,12 @@ func (p *planner) replan(ctx context.Context, j, was *scheduler.Job, at step.Fro
 			return b, err
 		}
 	}
-	return nil, fmt.Errorf("job %s: %w: its baton kept moving; try again", j.Key, scheduler.ErrConflict)
+	return nil, keptMoving(j.Key)
+}
+
+// keptMoving is the error after casTries.
+func keptMoving(k scheduler.Key) error {
+	return fmt.Errorf("job %s: %w: its baton kept moving; try again", k, scheduler.ErrConflict)
 }
 
 // extendsPause reports whether an edit keeps the schedule of a job and extends its pause. A worker that has not seen
@@ -237,9 +242,29 @@ func (p *planner) seen(ctx context.Context, k scheduler.Key, at step.From) (sche
 	return p.locate(ctx, k)
 }
 
-// locate finds a job's own baton and the starting point of a step that moves it. It returns an unreadable running baton
-// with the error: that baton follows no definition, and its worker handles it.
-func (p *planner) locate(ctx context.Context, k scheduler.Key) (f scheduler.Found, from step.From, err error) {
+// locate finds a job's own baton and the starting point of a step that moves it. It removes an unreadable waiting baton,
+// and the job is planned as if it were lost. It returns an unreadable running baton with the error: that baton follows no
+// definition, and its worker handles it.
+func (p *planner) locate(ctx context.Context, k scheduler.Key) (scheduler.Found, step.From, error) {
+	return p.find(ctx, k, func(slot scheduler.Slot, waiting uint64, why error) error {
+		p.shared.Logger.Error("damaged baton removed; the job is planned anew", "job", k.String(), "err", why)
+		err := p.shared.Store.Cancel(ctx, slot, waiting)
+		if errors.Is(err, scheduler.ErrConflict) {
+			return nil // it has fired, and its worker removes it
+		}
+		return err
+	})
+}
+
+// look is locate for reads and dry runs: it writes nothing.
+func (p *planner) look(ctx context.Context, k scheduler.Key) (scheduler.Found, step.From, error) {
+	return p.find(ctx, k, func(scheduler.Slot, uint64, error) error { return nil })
+}
+
+// find calls damaged for an unreadable waiting baton, and omits it.
+func (p *planner) find(
+	ctx context.Context, k scheduler.Key, damaged func(slot scheduler.Slot, waiting uint64, why error) error,
+) (f scheduler.Found, from step.From, err error) {
 	slot := scheduler.Slot{Key: k}
 	from.Slot = slot
 	var waiting, running scheduler.Stored
@@ -264,9 +289,8 @@ func (p *planner) locate(ctx context.Context, k scheduler.Key) (f scheduler.Foun
 	if err == nil {
 		err = b.Check(slot)
 	}
-	if err != nil { // it is unusable: plan the job as if the baton were lost
-		p.shared.Logger.Error("damaged baton removed; the job is planned anew", "job", k.String(), "err", err)
-		return f, from, p.shared.Store.Cancel(ctx, slot, waiting.Revision)
+	if err != nil {
+		return f, from, damaged(slot, waiting.Revision, err)
 	}
 	from.Waiting = waiting.Revision
 	return scheduler.Found{Waiting: &b}, from, nil
@@ -313,7 +337,7 @@ func (p *planner) follow(ctx context.Context, j *scheduler.Job, search *schedule
 // history, because the waiting one may follow another schedule. Detached runs continue. A baton that a worker has also
 // continues: replacing it could repeat a running call. If it is not running, it is redelivered within a minute.
 func (p *planner) goOn(ctx context.Context, j *scheduler.Job) error {
-	if err := p.cancelPlanned(ctx, j, step.From{}); err != nil || j.State != scheduler.Enabled {
+	if err := p.cancelPlanned(ctx, j); err != nil || j.State != scheduler.Enabled {
 		return err
 	}
 	there, err := p.occupant(ctx, scheduler.Slot{Key: j.Key})
@@ -338,7 +362,7 @@ func (p *planner) rejoined(ctx context.Context, j *scheduler.Job, was scheduler.
 
 // baton returns a job's own baton, which may be nil, and whether a worker has it.
 func (p *planner) baton(ctx context.Context, j *scheduler.Job) (b *scheduler.Baton, running bool, err error) {
-	found, _, err := p.locate(ctx, j.Key)
+	found, _, err := p.look(ctx, j.Key)
 	b = found.Own(j)
 	if err != nil || b == nil {
 		return nil, false, err
@@ -363,9 +387,19 @@ func (p *planner) occupant(ctx context.Context, slot scheduler.Slot) (*scheduler
 }
 
 // cancelPlanned removes the waiting baton of a disabled job unless it is due, in which case its worker records the
-// skip. Manual runs and started occurrences keep their batons and end as usual. seen is where the baton waits, zero if
-// unknown.
-func (p *planner) cancelPlanned(ctx context.Context, j *scheduler.Job, seen step.From) error {
+// skip. Manual runs and started occurrences keep their batons and end as usual.
+func (p *planner) cancelPlanned(ctx context.Context, j *scheduler.Job) error {
+	for range casTries {
+		if err := p.cancelPlannedOnce(ctx, j, step.From{}); !errors.Is(err, scheduler.ErrConflict) {
+			return err
+		}
+	}
+	return keptMoving(j.Key)
+}
+
+// cancelPlannedOnce returns [scheduler.ErrConflict] if the baton has moved since the lookup: a worker has merged a
+// detached run into it, or it has fired. seen is where the baton waits, zero if unknown.
+func (p *planner) cancelPlannedOnce(ctx context.Context, j *scheduler.Job, seen step.From) error {
 	slot := scheduler.Slot{Key: j.Key}
 	if seen.Waiting == 0 {
 		st, err := p.shared.Store.Waiting(ctx, slot)

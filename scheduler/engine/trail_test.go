@@ -19,6 +19,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/control"
 	"github.com/carillon-sched/carillon/scheduler/explain"
 	"github.com/carillon-sched/carillon/store"
+	"github.com/carillon-sched/carillon/store/storetest"
 )
 
 // trail returns the audit trail, the oldest entry first.
@@ -359,5 +360,35 @@ func TestWhyOfWhatIsUnderWay(t *testing.T) {
 		w.put("waits", `{"startTime": "`+due.Format(time.RFC3339)+`", `+failOnce+`}`)
 		time.Sleep(5 * time.Second)
 		w.mustExplain("waits", due.Format(time.RFC3339), explain.Waits, "the circuit of target.example:80 is open")
+	})
+}
+
+// TestWhyReadsTheStore asks about runs that need more than the job and its records: when the history begins, who changed
+// the job, and its earlier schedule.
+func TestWhyReadsTheStore(t *testing.T) {
+	storetest.Test(t, func(t *testing.T) {
+		w := newWorld(t, func(c *store.Config) { c.HistoryPerJob = 10 })
+		w.startWorker()
+		at := func(clock string) { time.Sleep(time.Until(timeOfDay(t, clock))) }
+		minutely := `{"recurrence": {"frequency": "Minute"}, "startTime": "2000-01-01T01:00:00Z", ` + failOnce + `}`
+		w.put("job", minutely)
+		at("01:30:30")
+		w.mustExplain("job", "2000-01-01T01:25Z", explain.Ran, "one attempt")
+		w.mustExplain("job", "2000-01-01T01:05Z", explain.Unknown, "kept since 2000-01-01T01:21:00")
+
+		w.must(w.service.Disable(w.as("ada"), key("job")))
+		at("01:33:30")
+		w.mustExplain("job", "2000-01-01T01:32Z", explain.Disabled, "since 2000-01-01T01:30:30Z by ada")
+		w.must(w.service.Enable(w.as("bob"), key("job")))
+		w.mustExplain("job", "2000-01-01T01:32Z", explain.Skipped, "the job was disabled (at 2000-01-01T01:30:30Z by ada)")
+
+		at("01:40:30")
+		w.put("job", strings.Replace(minutely, `"Minute"`, `"Day"`, 1))
+		at("01:50:30")
+		w.mustExplain("job", "2000-01-01T01:38:45Z", explain.NotDue, "the schedule that the job had then: every minute")
+		w.mustExplain("job", "2000-01-01T01:45Z", explain.NotDue, "2000-01-02T01:00:00Z")
+
+		w.must(nil, w.service.Delete(w.as("fay"), key("job"), 0))
+		w.mustExplain("job", "2000-01-01T01:38Z", explain.Deleted, "at 2000-01-01T01:50:30Z by fay")
 	})
 }

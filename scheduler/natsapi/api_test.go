@@ -1,6 +1,7 @@
 package natsapi_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -114,7 +115,7 @@ func TestAPI(t *testing.T) {
 	}
 }
 
-// page asks for a listing and returns the names in it, and the body that asks
+// page asks for a listing and returns the names or IDs in it, and the body that asks
 // for the next page, "" when there is none.
 func (w *world) page(t *testing.T, subject, body string) (names []string, next string) {
 	t.Helper()
@@ -122,6 +123,7 @@ func (w *world) page(t *testing.T, subject, body string) (names []string, next s
 	var p struct {
 		Value []struct {
 			Name string `json:"name"`
+			ID   string `json:"id"`
 		} `json:"value"`
 		NextLink *string `json:"nextLink"`
 	}
@@ -129,7 +131,7 @@ func (w *world) page(t *testing.T, subject, body string) (names []string, next s
 		t.Fatalf("%s %s: %s %v: %.1000s", subject, body, status, err, data)
 	}
 	for _, v := range p.Value {
-		names = append(names, v.Name)
+		names = append(names, cmp.Or(v.Name, v.ID))
 	}
 	if p.NextLink != nil {
 		next = *p.NextLink
@@ -181,6 +183,23 @@ func TestPages(t *testing.T) {
 		}
 		if !slices.Equal(got, test.want) {
 			t.Errorf("%s: got %v, want %v", test.body, got, test.want)
+		}
+	}
+}
+
+// TestOperationPages follows the links of lists whose subjects may name a collection.
+func TestOperationPages(t *testing.T) {
+	w := newWorld(t)
+	w.api()
+	w.ask(t, "put.default.job", later)
+	for range 2 {
+		w.ask(t, "operation-create.default", `{"verb": "disable", "jobs": ["default/job"]}`)
+	}
+	for _, subject := range []string{"operation-list", "operation-list.default"} {
+		first, next := w.page(t, subject, `{"$top": 1}`)
+		second, end := w.page(t, subject, next)
+		if all, _ := w.page(t, subject, ""); len(all) != 2 || !slices.Equal(all, append(first, second...)) || end != "" {
+			t.Errorf("%s: pages %v and %v of %v, then %q", subject, first, second, all, end)
 		}
 	}
 }

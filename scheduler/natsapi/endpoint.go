@@ -138,7 +138,10 @@ func readBody(ctx context.Context, body []byte, read func(o *document.Object)) e
 	return scheduler.AsInvalid(reader.Err())
 }
 
-// listing answers with as many values of a page as fit.
+// outsideBody are the parameters that [request.read] takes from the subject and the headers. A link with them would be refused.
+var outsideBody = []string{"collection", "strict", "dryRun"}
+
+// listing answers with as many values of a page as fit. Its link is the body that requests the next page.
 func (r request) listing(asked *dispatch.Request, page dispatch.Answer) answer {
 	values := make([]json.RawMessage, len(page.Items))
 	size := 0
@@ -153,6 +156,9 @@ func (r request) listing(asked *dispatch.Request, page dispatch.Answer) answer {
 	link := ""
 	if changes := page.Next(len(values)); changes != nil {
 		next := maps.Clone(asked.Params)
+		for _, name := range outsideBody {
+			delete(next, name)
+		}
 		for name, value := range changes {
 			delete(next, name)
 			if value != nil {

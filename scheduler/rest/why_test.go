@@ -19,7 +19,8 @@ func (w *world) explained(path, at string) (a explain.Answer) {
 	return a
 }
 
-// TestWhy asks of a job that failed and of one that recurs. Package engine tests the explanations.
+// TestWhy asks of a job that failed and of one that recurs. Package explain tests the explanations, and package engine their
+// sources in the store.
 func TestWhy(t *testing.T) {
 	w := newWorld(t)
 	w.work()
