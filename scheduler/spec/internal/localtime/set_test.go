@@ -83,19 +83,19 @@ func someLayer(r *rand.Rand) Layer {
 }
 
 // holds is the definition of a layer without a stride.
-func (t *Layer) holds(w int64) bool {
+func (l *Layer) holds(w int64) bool {
 	day, second := calendar.Divide(w, calendar.DayLength)
-	if !t.Dates.Days.Has(day) || !t.Times.At(second) {
+	if !l.Dates.Days.Has(day) || !l.Times.At(second) {
 		return false
 	}
-	if t.Dates.Unit == calendar.EachDay {
+	if l.Dates.Unit == calendar.EachDay {
 		return true
 	}
 	number := day
-	if t.Dates.Unit == calendar.ByMonth {
+	if l.Dates.Unit == calendar.ByMonth {
 		number, _ = calendar.MonthOf(day)
 	}
-	return calendar.Mod(number-t.Dates.Cycle.Anchor, t.Dates.Cycle.Step) == 0
+	return calendar.Mod(number-l.Dates.Cycle.Anchor, l.Dates.Cycle.Step) == 0
 }
 
 func someDays(r *rand.Rand) (from, to int64) {
