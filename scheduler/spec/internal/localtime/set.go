@@ -11,6 +11,7 @@ import (
 // Set is a set of local times, each the seconds since 1970-01-01T00:00:00 on a clock that is never changed. It is immutable.
 type Set struct {
 	parts []part // one after the other
+	only  *Layer // the whole set, if it is a layer: the way that most searches go
 }
 
 // New returns the seconds in first…final of the plus layers that are in none of the minus layers.
@@ -18,6 +19,9 @@ func New(m *work.Meter, plus, minus []Layer, first, final int64) *Set {
 	s := &Set{}
 	if p := newPart(m, plus, minus, first, final); len(p.plus) > 0 {
 		s.parts = []part{p}
+		if len(p.plus) == 1 && len(p.minus) == 0 && first == -calendar.Forever && final == calendar.Forever {
+			s.only = &p.plus[0]
+		}
 	}
 	return s
 }
@@ -63,6 +67,9 @@ func (s *Set) from(w int64) int {
 
 // Next returns the first second of the set not before w, false if none exists up to the year 9999.
 func (s *Set) Next(m *work.Meter, w int64) (int64, bool) {
+	if s.only != nil {
+		return s.only.next(m, w)
+	}
 	for i := s.from(w); i < len(s.parts); i++ {
 		if found, ok := s.parts[i].at(m, w, 1); ok || !m.Spend(1) {
 			return found, ok
