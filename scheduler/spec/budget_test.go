@@ -44,8 +44,8 @@ func TestTooCostlyIsRefused(t *testing.T) {
 // TestLaterRunThatIsHardToFind shows that a search which was given up does not say that there is nothing, and that a stored
 // job, which would come to its end, is given up later.
 func TestLaterRunThatIsHardToFind(t *testing.T) {
-	const excluded = ` RRULE:FREQ=HOURLY;INTERVAL=13;BYHOUR=1,2,3` +
-		` EXRULE:FREQ=MINUTELY;INTERVAL=61;BYHOUR=1,2,3 EXRULE:FREQ=MINUTELY;INTERVAL=13;BYHOUR=1,2,3`
+	const excluded = ` RRULE:FREQ=HOURLY;INTERVAL=13;BYHOUR=1,2,3,4,5,6,7,8;BYMINUTE=0,13,26,39,52` +
+		` EXRULE:FREQ=MINUTELY;INTERVAL=61;BYHOUR=1,2,3,4,5,6,7,8 EXRULE:FREQ=MINUTELY;INTERVAL=13;BYHOUR=1,2,3,4,5,6,7,8`
 	for _, test := range []struct {
 		name, rule   string
 		stored, gave bool

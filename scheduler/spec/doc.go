@@ -30,7 +30,7 @@
 //	rrule               the iCalendar recurrence of RFC 5545, of AWX and of dsari
 //	internal/language   the interface of a language: Rule, Setting, SyntaxError
 //	internal/instant    instants: local times on the clock of a zone, unions, DST
-//	internal/localtime  sets of local times: tiles, step sets, set differences
+//	internal/localtime  sets of local times: layers without layers
 //	internal/calendar   days, months, years, times of day, cycles
 //	internal/tz         the names and offsets of zones
 //	internal/english    the phrases of descriptions
@@ -39,13 +39,12 @@
 //
 // # Algorithms
 //
-// A text rule is a set of local times, composed of a few shapes that find their next element by arithmetic:
+// A rule is a set of local times in one form: layers without other layers, one span of time after the other. A layer has
 //
 //   - days of a year, which depend on the weekday of its first day and on the position of leap years
 //   - such days in every n-th day, month or year
-//   - the same times of day on all of these days
-//   - every n-th second, minute or hour
-//   - differences of such sets
+//   - the same times of day on all of these days, as masks of hours, minutes and seconds
+//   - of those, optionally, what lies in every n-th second, minute or hour
 //
 // A zone then converts seconds to instants.
 //

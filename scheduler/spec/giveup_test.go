@@ -63,8 +63,8 @@ func TestExclusionsDoNotEndARule(t *testing.T) {
 
 // TestSearchesSayThatTheyGaveUp shows that a search which exceeds its budget never reads as one that has found nothing.
 func TestSearchesSayThatTheyGaveUp(t *testing.T) {
-	hidden := "DTSTART:20240101T000000Z RRULE:FREQ=HOURLY;INTERVAL=13;BYHOUR=1,2,3" +
-		" EXRULE:FREQ=MINUTELY;INTERVAL=61;BYHOUR=1,2,3 EXRULE:FREQ=MINUTELY;INTERVAL=13;BYHOUR=1,2,3"
+	hidden := "DTSTART:20240101T000000Z RRULE:FREQ=HOURLY;INTERVAL=13;BYHOUR=1,2,3,4,5,6,7,8;BYMINUTE=0,13,26,39,52" +
+		" EXRULE:FREQ=MINUTELY;INTERVAL=61;BYHOUR=1,2,3,4,5,6,7,8 EXRULE:FREQ=MINUTELY;INTERVAL=13;BYHOUR=1,2,3,4,5,6,7,8"
 	start := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
 	seldom := hidden + " RRULE:FREQ=HOURLY;INTERVAL=86399;BYMONTH=1,6"
 	p, err := NewPlan(timingOf(t, `{"recurrence":{"rrule":"`+seldom+`"}}`, false), start)

@@ -21,7 +21,7 @@ func (r Recurrence) Compile(start, created time.Time) *instant.Schedule {
 	if start.IsZero() {
 		start = created
 	}
-	return instant.NewZoned(c.set(), time.UTC, instant.Literal).Delay(by).Clip(start, r.End).Begun(nil)
+	return instant.NewZoned(localtime.Of(nil, c.layers()...), time.UTC, instant.Literal).Delay(by).Clip(start, r.End).Begun(nil)
 }
 
 // origin returns the anchor of the occurrences: the start or else the creation time. With a schedule, the seconds of
@@ -47,22 +47,22 @@ type compiler struct {
 	seconds int64     // the start since the epoch, less the delay
 }
 
-func (c *compiler) set() localtime.Set {
+func (c *compiler) layers() []localtime.Layer {
 	f, unit := c.Frequency, int64(frequencies[c.Frequency].length/time.Second)
 	switch {
 	case f >= Month:
-		return &localtime.Tile{Dates: c.monthly(), Times: c.clock()}
+		return []localtime.Layer{{Dates: c.monthly(), Times: c.clock()}}
 	case c.Schedule.empty():
-		return localtime.Steps{Cycle: calendar.StepCycle(c.seconds, int64(c.interval())*unit)}
+		return []localtime.Layer{localtime.Steps(c.seconds, int64(c.interval())*unit)}
 	case f >= Day:
-		return &localtime.Tile{Dates: c.days(), Times: c.clock()}
+		return []localtime.Layer{{Dates: c.days(), Times: c.clock()}}
 	}
 	return c.grid(unit)
 }
 
-// grid returns the set of a frequency of less than a day with a schedule: the seconds, minutes or hours of the grid
+// grid returns the layers of a frequency of less than a day with a schedule: the seconds, minutes or hours of the grid
 // whose hour (and minute) is allowed. The grid runs on over midnight.
-func (c *compiler) grid(unit int64) localtime.Set {
+func (c *compiler) grid(unit int64) []localtime.Layer {
 	times := calendar.Times{Hours: hourMask(c.Schedule.Hours), Minutes: minuteMask(c.Schedule.Minutes), Seconds: 1}
 	switch c.Frequency {
 	case Hour:
@@ -72,12 +72,8 @@ func (c *compiler) grid(unit int64) localtime.Set {
 	default:
 	}
 	anchor, _ := calendar.Divide(c.seconds, unit)
-	tile := localtime.Tile{Dates: calendar.Dates{Days: c.inMonths()}, Times: times}
-	tiles, steps := localtime.Stepped(nil, unit, anchor, int64(c.interval()), tile)
-	if steps != nil {
-		return steps
-	}
-	return localtime.DifferenceOf(nil, tiles, nil)
+	dates := calendar.Dates{Days: c.inMonths()}
+	return localtime.Stepped(nil, unit, anchor, int64(c.interval()), localtime.Layer{Dates: dates, Times: times})
 }
 
 // days returns the days of a daily or weekly recurrence. Weeks are counted from the Monday of the start's week (ISO

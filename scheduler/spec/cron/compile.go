@@ -24,13 +24,11 @@ func (c *Expression) Compile(s language.Setting) (*instant.Schedule, error) {
 		if place < 0 {
 			place, clocks = len(clocks), append(clocks, clock)
 		}
-		clocks[place].tiles = append(clocks[place].tiles, p.tile(s.Work, language.HashOf(s.Name), c.And))
+		clocks[place].layers = append(clocks[place].layers, p.layer(s.Work, language.HashOf(s.Name), c.And))
 	}
 	var schedules []*instant.Schedule
 	for _, clock := range clocks {
-		for tiles := range slices.Chunk(clock.tiles, localtime.MaxTiles) {
-			schedules = append(schedules, instant.NewZoned(localtime.NewDifference(s.Work, tiles, nil), clock.zone, clock.dst))
-		}
+		schedules = append(schedules, instant.NewZoned(localtime.Of(s.Work, clock.layers...), clock.zone, clock.dst))
 	}
 	return instant.UnionOf(schedules...).Clip(s.Start, s.End), nil
 }
@@ -49,9 +47,9 @@ func (c *Expression) draws(form cronForm) bool {
 
 // cronClock is the patterns that hang on one clock.
 type cronClock struct {
-	zone  *time.Location
-	dst   instant.DST
-	tiles []localtime.Tile
+	zone   *time.Location
+	dst    instant.DST
+	layers []localtime.Layer
 }
 
 func (c cronClock) alike(o cronClock) bool {
@@ -120,18 +118,18 @@ func (p *cronPattern) policy(asked instant.DST) instant.DST {
 	return asked.Or(instant.GapNext, instant.OverlapFirst)
 }
 
-// tile returns the pattern's local times.
-func (p *cronPattern) tile(m *work.Meter, h language.Hash, and bool) localtime.Tile {
+// layer returns the pattern's local times.
+func (p *cronPattern) layer(m *work.Meter, h language.Hash, and bool) localtime.Layer {
 	m.Spend(calendar.FillWork)
 	months := p.fields[cronMonth].mask(cronMonth, h) >> 1
-	t := localtime.Tile{
+	l := localtime.Layer{
 		Dates: calendar.Dates{Days: calendar.NewYearDays(months, calendar.NewMonthDays(p.days(h, and)))},
 		Times: p.times(h),
 	}
 	if years := p.fields[cronYear]; !years.free() {
-		t.Dates = calendar.NewDates(m, t.Dates.Days, calendar.YearCycle(years.values(cronYear, h)), calendar.ByYear)
+		l.Dates = calendar.NewDates(m, l.Dates.Days, calendar.YearCycle(years.values(cronYear, h)), calendar.ByYear)
 	}
-	return t
+	return l
 }
 
 // times returns the pattern's times of day.

@@ -11,6 +11,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/calendar"
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/english"
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/language"
+	"github.com/carillon-sched/carillon/scheduler/spec/internal/localtime"
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/spelling"
 )
 
@@ -46,7 +47,7 @@ func (p *cronPattern) english(h language.Hash, and bool) string {
 	if years := p.fields[cronYear]; !years.free() {
 		phrase += " in " + english.Years(years.values(cronYear, h))
 	}
-	if t := p.tile(nil, h, and); t.Never(nil) {
+	if localtime.Of(nil, p.layer(nil, h, and)).Empty() {
 		phrase += ", which never happens"
 	}
 	return phrase

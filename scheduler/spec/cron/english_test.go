@@ -95,8 +95,8 @@ func TestCronDescriptionsAreExact(t *testing.T) {
 		cron := rule.(*Expression)
 		cron.And = r.IntN(3) == 0
 		p := cron.patterns[0]
-		tile := p.tile(nil, 0, cron.And)
-		m := meaning{tile.Times, fmt.Sprint(*tile.Dates.Days), "all"}
+		layer := p.layer(nil, 0, cron.And)
+		m := meaning{layer.Times, fmt.Sprint(*layer.Dates.Days), "all"}
 		if years := p.fields[cronYear]; !years.free() {
 			m.years = fmt.Sprint(years.values(cronYear, 0))
 		}

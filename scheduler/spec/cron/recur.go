@@ -92,7 +92,7 @@ func (r *Recur) countedFrom(anchor time.Time, s language.Setting) *instant.Sched
 	}
 	schedule := r.calendar(anchor.In(s.Location()), s)
 	if schedule.Count(anchor, anchor) == 0 { // the second time that the clock shows this
-		schedule = instant.UnionOf(schedule, instant.NewZoned(localtime.Single(anchor.Unix()), time.UTC, instant.Literal))
+		schedule = instant.UnionOf(schedule, instant.NewZoned(localtime.At(anchor.Unix()), time.UTC, instant.Literal))
 	}
 	return schedule.Delay(nano)
 }
@@ -238,7 +238,7 @@ func (r *Recur) steps(anchor time.Time) *instant.Schedule {
 	if r.unit == recurHours {
 		seconds *= 60
 	}
-	return instant.NewZoned(localtime.Steps{Cycle: calendar.StepCycle(anchor.Unix(), seconds)}, time.UTC, instant.Literal)
+	return instant.NewZoned(localtime.Of(nil, localtime.Steps(anchor.Unix(), seconds)), time.UTC, instant.Literal)
 }
 
 // calendar returns the days, weeks or months from a date, at its local time of day. Its default policy for clock
@@ -256,6 +256,6 @@ func (r *Recur) calendar(anchor time.Time, s language.Setting) *instant.Schedule
 		dates = calendar.Stepped(s.Work, calendar.EveryDay, calendar.ByDay, day, n)
 	}
 	times := calendar.Times{Hours: 1 << anchor.Hour(), Minutes: 1 << anchor.Minute(), Seconds: 1 << anchor.Second()}
-	set := localtime.NewDifference(s.Work, []localtime.Tile{{Dates: dates, Times: times}}, nil)
+	set := localtime.Of(s.Work, localtime.Layer{Dates: dates, Times: times})
 	return instant.NewZoned(set, s.Location(), s.DST.Or(instant.GapShift, instant.OverlapFirst))
 }

@@ -105,29 +105,10 @@ func (c *setCompiler) instants(rules []rrule, dst instant.DST) (*instant.Schedul
 	return instant.NewZoned(set, c.loc, dst), nil
 }
 
-// piece is the compiled form of a rule: tiles as far as possible, step sets for the rest.
-type piece struct {
-	tiles    []localtime.Tile
-	stepSets []*localtime.StepSet
-}
-
-// set returns the whole set of a piece. Its tiles and step sets have nothing in common: they differ in their times.
-func (p *piece) set(m *work.Meter) localtime.Set {
-	var sets []localtime.Set
-	for tiles := range slices.Chunk(localtime.Merge(m, p.tiles), localtime.MaxTiles) {
-		sets = append(sets, localtime.NewDifference(m, tiles, nil))
-	}
-	for _, s := range p.stepSets {
-		sets = append(sets, s)
-	}
-	return localtime.DisjointUnionOf(sets)
-}
-
-// term is a rule with its piece and its bounds.
+// term is a rule with its layers and its bounds.
 type term struct {
-	piece
-
 	rule         *rrule
+	layers       []localtime.Layer
 	first, final int64
 }
 
@@ -135,23 +116,22 @@ type term struct {
 func (c *setCompiler) terms(rules []rrule) ([]term, error) {
 	list := make([]term, 0, len(rules))
 	for i := range rules {
-		t := term{c.piece(&rules[i]), &rules[i], -calendar.Forever, calendar.Forever}
+		t := term{&rules[i], c.layers(&rules[i]), -calendar.Forever, calendar.Forever}
 		if c.work.Exhausted() {
 			return nil, refused(rules[i].column)
 		}
 		if err := c.bound(&t); err != nil {
 			return nil, err
 		}
-		if t.first <= t.final && len(t.tiles)+len(t.stepSets) > 0 {
+		if t.first <= t.final && len(t.layers) > 0 {
 			list = append(list, t)
 		}
 	}
 	return list, nil
 }
 
-// set returns the union of the rules without the excluded ones. Between any two ends of rules, the same rules hold all
-// the time.
-func (c *setCompiler) set(rules []rrule) (localtime.Set, error) {
+// set returns the union of the rules without the excluded ones.
+func (c *setCompiler) set(rules []rrule) (*localtime.Set, error) {
 	plus, err := c.terms(rules)
 	if err != nil {
 		return nil, err
@@ -160,13 +140,18 @@ func (c *setCompiler) set(rules []rrule) (localtime.Set, error) {
 	if err != nil {
 		return nil, err
 	}
+	return c.eras(plus, minus)
+}
+
+// eras returns the union of terms without others. Between any two ends of rules, the same rules hold all the time.
+func (c *setCompiler) eras(plus, minus []term) (*localtime.Set, error) {
 	var ends []int64
 	for _, t := range slices.Concat(plus, minus) {
 		ends = append(ends, t.final)
 	}
 	slices.Sort(ends)
 	ended := func(end int64) func(term) bool { return func(t term) bool { return t.final < end } }
-	var ages localtime.Eras
+	var eras []*localtime.Set
 	first := int64(-calendar.Forever)
 	if c.bounded {
 		first = c.begin
@@ -176,61 +161,38 @@ func (c *setCompiler) set(rules []rrule) (localtime.Set, error) {
 			break
 		}
 		minus = slices.DeleteFunc(minus, ended(end))
-		set, err := c.era(plus, minus, first, end)
+		set, err := c.era(layersOf(plus), layersOf(minus), first, end)
 		if err != nil {
 			return nil, err
 		}
-		if _, none := set.(localtime.Nothing); !none {
-			ages = append(ages, localtime.Range{Set: set, First: first, Final: end})
-		}
-		first = end + 1
+		eras, first = append(eras, set), end+1
 	}
-	switch len(ages) {
-	case 0:
-		return localtime.Nothing{}, nil
-	case 1:
-		return &ages[0], nil
-	}
-	return ages, nil
+	return localtime.Concat(eras...), nil
 }
 
-// era returns the set of terms that hold all the time, as it is from an instant on. Tiles, and step sets from step
-// sets that step on the same grid, are taken out of the sets themselves; what else there is, second by second.
-func (c *setCompiler) era(plus, minus []term, begin, end int64) (localtime.Set, error) {
-	var tiles, tilesOut []localtime.Tile
-	var steps, stepsOut []*localtime.StepSet
-	for _, t := range plus {
-		tiles, steps = append(tiles, t.tiles...), append(steps, t.stepSets...)
+// layersOf returns the layers of terms, those with few first: they are subtracted first.
+func layersOf(terms []term) (layers []localtime.Layer) {
+	few := func(a, b term) int { return cmp.Compare(len(a.layers), len(b.layers)) }
+	for _, t := range slices.SortedStableFunc(slices.Values(terms), few) {
+		layers = append(layers, t.layers...)
 	}
-	few := func(a, b term) int { return cmp.Compare(len(a.tiles), len(b.tiles)) } // those are taken out first
-	for _, t := range slices.SortedStableFunc(slices.Values(minus), few) {
-		tilesOut, stepsOut = append(tilesOut, t.tiles...), append(stepsOut, t.stepSets...)
-	}
-	var rest localtime.Union
-	for _, s := range stepsOut {
-		rest = append(rest, s)
-	}
-	if len(tilesOut) > localtime.MaxTiles {
-		rest = append(rest, localtime.DifferenceOf(c.work, tilesOut[localtime.MaxTiles:], nil))
-		tilesOut = tilesOut[:localtime.MaxTiles]
-	}
-	sets := []localtime.Set{localtime.DifferenceOf(c.work, tiles, tilesOut)}
-	for _, s := range steps {
-		sets = append(sets, s.Without(c.work, tilesOut, stepsOut))
-	}
-	set := localtime.UnionOf(sets)
-	if localtime.IsNothing(set) || len(rest) == 0 {
+	return layers
+}
+
+// era returns the set of layers that hold all the time in begin…end. It is refused if nothing is found of it.
+func (c *setCompiler) era(plus, minus []localtime.Layer, begin, end int64) (*localtime.Set, error) {
+	set := localtime.New(c.work, plus, minus, begin, end)
+	if len(minus) == 0 {
 		return set, nil
 	}
 	begin = max(begin, calendar.FirstSecond)
-	left := localtime.NewExcept(&localtime.Range{Set: set, First: begin, Final: end}, rest)
-	gaveUp, some, exhausted := left.Search(c.work, begin)
-	switch turn := localtime.PeriodOf(slices.Concat(tiles, tilesOut), slices.Concat(steps, stepsOut)); {
+	some, reached, exhausted := set.Begins(c.work, begin)
+	switch turn := localtime.PeriodOf(slices.Concat(plus, minus)); {
 	case c.work.Exhausted():
 		return nil, refused(c.excluded[0].column)
 	case some:
-		return left, nil
-	case exhausted && (turn == 0 || gaveUp-begin <= turn):
+		return set, nil
+	case exhausted && (turn == 0 || reached-begin <= turn):
 		return nil, &language.SyntaxError{
 			Column:  c.excluded[0].column,
 			Field:   "EXRULE",
@@ -238,7 +200,7 @@ func (c *setCompiler) era(plus, minus []term, begin, end int64) (localtime.Set, 
 			Hint:    "leave the excluded times out of the RRULE by its BY parts",
 		}
 	}
-	return localtime.Nothing{}, nil
+	return localtime.Concat(), nil
 }
 
 // tooCostly begins the problem of a rule whose instants take too much work to find.
@@ -262,10 +224,10 @@ func (c *setCompiler) bound(t *term) error {
 	if t.rule.until.given {
 		t.final = c.lastOf(t.rule.until)
 	}
-	if t.rule.count == 0 || len(t.tiles)+len(t.stepSets) == 0 {
+	if t.rule.count == 0 || len(t.layers) == 0 {
 		return nil
 	}
-	last := localtime.Nth(c.work, t.set(c.work), t.first, int64(t.rule.count))
+	last := localtime.Of(c.work, t.layers...).Nth(c.work, t.first, int64(t.rule.count))
 	if c.work.Exhausted() {
 		return &language.SyntaxError{
 			Column:  t.rule.column,

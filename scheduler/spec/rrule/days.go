@@ -140,18 +140,18 @@ func firstWeek(weekday, start int) int {
 
 // positions compiles BYSETPOS of a frequency of a day or more: of the days and times of each period, in order, those at
 // certain places. Place number p of a period with t times a day is the time p mod t of the day p div t.
-func (e *expander) positions(d calendar.Dates) []localtime.Tile {
+func (e *expander) positions(d calendar.Dates) []localtime.Layer {
 	if e.freq == freqDaily || len(e.byEaster) > 0 { // one day of a period at most
-		tiles := []localtime.Tile{}
+		layers := []localtime.Layer{}
 		for _, t := range e.choose(e.times()) {
-			tiles = append(tiles, localtime.Tile{Dates: d, Times: t})
+			layers = append(layers, localtime.Layer{Dates: d, Times: t})
 		}
-		return tiles
+		return layers
 	}
 	all := e.times()
 	size := int(all.Size())
 	if size == 0 {
-		return []localtime.Tile{}
+		return []localtime.Layer{}
 	}
 	chosen := map[int]*calendar.YearDays{} // by the number of the time
 	var order []int
@@ -168,11 +168,11 @@ func (e *expander) positions(d calendar.Dates) []localtime.Tile {
 		}
 		chosen[time] = picked
 	}
-	tiles := make([]localtime.Tile, 0, len(order))
+	layers := make([]localtime.Layer, 0, len(order))
 	for _, time := range order {
-		tiles = append(tiles, localtime.Tile{Dates: d.Less(e.work, chosen[time]), Times: all.Number(time)})
+		layers = append(layers, localtime.Layer{Dates: d.Less(e.work, chosen[time]), Times: all.Number(time)})
 	}
-	return tiles
+	return layers
 }
 
 // pickWork is the work to pick a day of each period of the years of all shapes.

@@ -2,7 +2,7 @@
 // limitations of AWX (awx/docs/schedules.md) and the hashed positions of dsari (the page "Schedule Format"). Where RFC
 // 5545 is silent, it follows python-dateutil; see [Parse].
 //
-//	text ──Parse──▶ Set ──expander──▶ tiles and step sets ──setCompiler──▶ instant.Schedule
+//	text ──Parse──▶ Set ──expander──▶ layers ──setCompiler──▶ instant.Schedule
 //
 // The [expander] turns a rule into tiles where possible, and into step sets for the rest. The [setCompiler] subtracts
 // excluded rules from these sets where the result is such a set, and else second by second.

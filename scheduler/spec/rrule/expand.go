@@ -9,8 +9,8 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/work"
 )
 
-// piece compiles one rule, but for where it begins and ends.
-func (c *setCompiler) piece(r *rrule) piece {
+// layers compiles one rule, but for where it begins and ends.
+func (c *setCompiler) layers(r *rrule) []localtime.Layer {
 	begin := c.begin
 	if r.hasAnchor {
 		begin = int64(r.anchor)
@@ -18,12 +18,12 @@ func (c *setCompiler) piece(r *rrule) piece {
 	e := expander{rrule: *r, begin: begin, work: c.work}
 	e.fill()
 	if e.freq <= freqDaily {
-		return piece{tiles: e.daily()}
+		return e.daily()
 	}
 	return e.hourly()
 }
 
-// expander turns a rule into tiles or step sets.
+// expander turns a rule into layers.
 type expander struct {
 	rrule
 
@@ -109,10 +109,10 @@ func (e *expander) times() calendar.Times {
 }
 
 // daily compiles a frequency of a day or more.
-func (e *expander) daily() []localtime.Tile {
+func (e *expander) daily() []localtime.Layer {
 	d := e.ofEaster(e.dates())
 	if len(e.bySetPos) == 0 {
-		return []localtime.Tile{{Dates: d, Times: e.times()}}
+		return []localtime.Layer{{Dates: d, Times: e.times()}}
 	}
 	return e.positions(d)
 }
@@ -159,7 +159,7 @@ func (e *expander) sinceWeekStart(day int64) int64 {
 }
 
 // hourly compiles a frequency of less than a day.
-func (e *expander) hourly() (p piece) {
+func (e *expander) hourly() (layers []localtime.Layer) {
 	unit := e.freq.seconds()
 	anchor, _ := calendar.Divide(e.begin, unit)
 	d := e.ofEaster(calendar.Dates{Days: e.days()})
@@ -167,20 +167,17 @@ func (e *expander) hourly() (p piece) {
 		if !e.work.Spend(calendar.JoinWork) {
 			break
 		}
-		tiles, steps := localtime.Stepped(e.work, unit, anchor, int64(e.interval), localtime.Tile{Dates: d, Times: part.Times})
-		p.tiles = append(p.tiles, tiles...)
-		if steps != nil {
-			p.stepSets = append(p.stepSets, steps)
-		}
+		steps := localtime.Stepped(e.work, unit, anchor, int64(e.interval), localtime.Layer{Dates: d, Times: part.Times})
+		layers = append(layers, steps...)
 	}
-	return p
+	return layers
 }
 
-// chosen returns times as tiles of all days, so that they can be merged.
-func chosen(list []calendar.Times) []localtime.Tile {
-	tiles := make([]localtime.Tile, len(list))
+// chosen returns times as layers of all days, so that they can be merged.
+func chosen(list []calendar.Times) []localtime.Layer {
+	layers := make([]localtime.Layer, len(list))
 	for i, t := range list {
-		tiles[i] = localtime.Tile{Dates: calendar.EveryDate, Times: t}
+		layers[i] = localtime.Layer{Dates: calendar.EveryDate, Times: t}
 	}
-	return tiles
+	return layers
 }

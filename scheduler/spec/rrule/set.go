@@ -153,7 +153,7 @@ func (c *setCompiler) withSingles(rules *instant.Schedule, dst instant.DST, by t
 	if len(c.added) == 0 {
 		return rules, nil
 	}
-	lists := map[*time.Location]localtime.List{}
+	lists := map[*time.Location][]int64{}
 	for _, s := range c.added {
 		zone := c.zoneOf(&s)
 		lists[zone] = append(lists[zone], int64(s.at))
@@ -161,18 +161,18 @@ func (c *setCompiler) withSingles(rules *instant.Schedule, dst instant.DST, by t
 	schedules := []*instant.Schedule{}
 	for zone, list := range lists {
 		slices.Sort(list)
-		schedules = append(schedules, instant.NewZoned(slices.Compact(list), zone, dst))
+		schedules = append(schedules, instant.NewZoned(localtime.At(slices.Compact(list)...), zone, dst))
 	}
 	added := instant.UnionOf(schedules...)
 	minus, err := c.terms(c.excluded)
 	if err != nil {
 		return nil, err
 	}
-	var sets []localtime.Set
-	for _, t := range minus {
-		sets = append(sets, &localtime.Range{Set: t.set(c.work), First: t.first, Final: t.final})
+	all, err := c.eras(minus, nil)
+	if err != nil {
+		return nil, err
 	}
-	excluded := instant.NewZoned(localtime.UnionOf(sets), c.loc, dst)
+	excluded := instant.NewZoned(all, c.loc, dst)
 	for t, ok := added.Next(time.Time{}); ok; t, ok = added.Next(t) {
 		if found, ok := excluded.NextIn(c.work, t.Add(-1)); ok && found.Equal(t) {
 			out = append(out, instant.Span{From: t.Unix(), To: t.Unix()})
@@ -188,7 +188,7 @@ func (c *setCompiler) spans(s *single, dst instant.DST) (list []instant.Span) {
 		end := instant.FirstShown(int64(s.at)+calendar.DayLength, zone)
 		return []instant.Span{{From: instant.FirstShown(int64(s.at), zone).Unix(), To: end.Unix() - 1}}
 	}
-	shown := instant.NewZoned(localtime.List{int64(s.at)}, zone, dst)
+	shown := instant.NewZoned(localtime.At(int64(s.at)), zone, dst)
 	for t, ok := shown.Next(time.Time{}); ok; t, ok = shown.Next(t) {
 		list = append(list, instant.Span{From: t.Unix(), To: t.Unix()})
 	}

@@ -121,11 +121,6 @@ func bitsBefore(words []uint64, end int64) int64 {
 	return int64(n)
 }
 
-// runOf returns the first and the last place of the run of set bits that place i, which is set, belongs to.
-func runOf(set uint64, i int64) (first, last int64) {
-	return int64(bits.Len64(^set & (1<<i - 1))), i + int64(bits.TrailingZeros64(^(set >> i))) - 1
-}
-
 // nthBit returns the n-th bit of a set, from 0.
 func nthBit(set uint64, n int) uint64 {
 	for range n {

@@ -111,17 +111,6 @@ func (t *Times) After(s int64) (int64, bool) {
 	return t.Next(s + 1)
 }
 
-// Run returns the first and the last second of the run of times in an hour that one of them, s, belongs to.
-func (t *Times) Run(s int64) (first, last int64) {
-	minute, second := s/60%60, s%60
-	low, high := runOf(t.Seconds, second)
-	if first, last = s-second+low, s-second+high; last-first < 59 {
-		return first, last
-	}
-	low, high = runOf(t.Minutes, minute)
-	return first + (low-minute)*60, last + (high-minute)*60
-}
-
 // Unit returns the times within the unit of the day that contains second.
 func (t *Times) Unit(second, unit int64) Times {
 	part := *t

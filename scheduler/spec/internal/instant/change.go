@@ -22,10 +22,8 @@ type note struct {
 // mostNotes bounds the remarks of one schedule.
 const mostNotes = 20
 
-// remark describes the effect of the change at the start of an interval on the set, whose times from first to b are
-// affected.
-func (c *clock) remark(m *work.Meter, st tz.Interval, first, b int64) string {
-	last, _ := c.set.Last(m, b)
+// remark describes the effect of the change at the start of an interval on the times from first to last.
+func (c *clock) remark(st tz.Interval, first, last int64) string {
 	times, words := localText(first, 0), verbs{"occurs", "does", "runs"}
 	if last > first {
 		times += " to " + localText(last, first)
@@ -88,7 +86,8 @@ func (c *clock) notes(m *work.Meter, from, to int64) []note {
 			break
 		}
 		if first <= b {
-			list = append(list, note{st.Start, c.remark(m, st, first, b)})
+			last, _ := c.set.Last(m, b)
+			list = append(list, note{st.Start, c.remark(st, first, last)})
 		} else if first-tz.Margin > st.End { // nothing happens at the changes in between
 			st = c.zone.At(first - tz.Margin)
 		}
@@ -99,8 +98,9 @@ func (c *clock) notes(m *work.Meter, from, to int64) []note {
 // gap is a change of a clock that jumps over times of a set of local times.
 type gap struct {
 	clock       *clock
-	interval    tz.Interval // that begins with the change
-	first, last int64       // local times: the first time of the set, and the last second that do not exist
+	sets        []*localtime.Set // of that zone
+	interval    tz.Interval      // that begins with the change
+	first, last int64            // local times: the first and the last of the sets that do not exist
 	count       int
 }
 
@@ -113,10 +113,13 @@ func (g gap) with(m *work.Meter, other gap) gap {
 		g.count += other.count
 		return g
 	}
-	joint := *g.clock
-	joint.set = localtime.Union{g.clock.set, other.clock.set}
-	g.clock, g.first = &joint, min(g.first, other.first)
-	g.count = int(joint.set.Count(m, g.first, g.last))
+	set := other.clock.set
+	for w, ok := set.Next(m, other.first); ok && w <= other.last; w, ok = set.Next(m, w+1) {
+		if !slices.ContainsFunc(g.sets, func(s *localtime.Set) bool { found, ok := s.Next(m, w); return ok && found == w }) {
+			g.count++
+		}
+	}
+	g.sets, g.first, g.last = append(g.sets, set), min(g.first, other.first), max(g.last, other.last)
 	return g
 }
 
@@ -141,7 +144,8 @@ func (c *clock) nextGap(m *work.Meter, from, to int64) (gap, bool) {
 		case first > b && first-tz.Margin > st.End: // nothing happens at the changes in between
 			st = c.zone.At(first - tz.Margin)
 		case first <= b && st.Offset > st.Before:
-			return gap{c, st, first, b, int(c.set.Count(m, first, b))}, true
+			last, _ := c.set.Last(m, b)
+			return gap{c, []*localtime.Set{c.set}, st, first, last, int(c.set.Count(m, first, last))}, true
 		}
 	}
 	return gap{}, false

@@ -19,7 +19,7 @@ import (
 // back, the seconds that are shown again are left out if they shall happen once. No instant comes twice and none is out
 // of order, because every search is one for instants.
 type clock struct {
-	set    localtime.Set
+	set    *localtime.Set
 	zone   *tz.Zone
 	gap    Gap
 	once   bool      // of two equal times, only the first counts

@@ -13,7 +13,7 @@ import (
 
 // mapped lists the instants in from…to, whole minutes, that a policy makes of a set of local minutes, straight from
 // the policy's definition and with package time's offsets.
-func mapped(loc *time.Location, dst DST, set *localtime.Tile, from, to int64) []int64 {
+func mapped(loc *time.Location, dst DST, set *localtime.Layer, from, to int64) []int64 {
 	offset := func(u int64) int64 {
 		_, o := time.Unix(u, 0).In(loc).Zone()
 		return int64(o)
@@ -77,10 +77,10 @@ func TestZonedAtChanges(t *testing.T) {
 			if change == calendar.Forever || change%60 != 0 {
 				continue
 			}
-			set := &localtime.Tile{Dates: calendar.EveryDate, Times: randomTimes(r)}
+			set := &localtime.Layer{Dates: calendar.EveryDate, Times: randomTimes(r)}
 			for _, dst := range everyPolicy {
 				from, to := change-30*3600, change+30*3600
-				checkInstants(t, NewZoned(set, loc, dst), from, to, mapped(loc, dst, set, from, to))
+				checkInstants(t, NewZoned(localtime.Of(nil, *set), loc, dst), from, to, mapped(loc, dst, set, from, to))
 				if t.Failed() {
 					t.Fatalf("%s at %s, %+v, %b", name, time.Unix(change, 0).UTC(), dst, set.Times)
 				}

@@ -27,7 +27,7 @@ type Schedule struct {
 type Span struct{ From, To int64 }
 
 // NewZoned returns the instants of local times in a zone. dst leaves nothing open.
-func NewZoned(w localtime.Set, loc *time.Location, dst DST) *Schedule {
+func NewZoned(w *localtime.Set, loc *time.Location, dst DST) *Schedule {
 	c := clock{set: w, zone: tz.Of(loc), gap: dst.Gap, once: dst.Overlap == OverlapFirst, end: calendar.EndOfTime}
 	return &Schedule{clocks: []clock{c}}
 }
@@ -35,7 +35,7 @@ func NewZoned(w localtime.Set, loc *time.Location, dst DST) *Schedule {
 // FirstShown returns the first instant at which the zone's clock shows a local time or, if it jumps over it, the
 // instant that comes as long after the jump's start as the clock would have said.
 func FirstShown(local int64, zone *time.Location) time.Time {
-	t, _ := NewZoned(localtime.Single(local), zone, DST{GapShift, OverlapFirst}).Next(time.Unix(local-tz.Margin, 0))
+	t, _ := NewZoned(localtime.At(local), zone, DST{GapShift, OverlapFirst}).Next(time.Unix(local-tz.Margin, 0))
 	return t
 }
 
@@ -120,7 +120,7 @@ func (s *Schedule) Begun(m *work.Meter) *Schedule {
 
 // Countable reports whether a schedule counts without walking, in negligible time.
 func (s *Schedule) Countable() bool {
-	return len(s.clocks) == 1 && localtime.Countable(s.clocks[0].set)
+	return len(s.clocks) == 1 && s.clocks[0].set.Countable()
 }
 
 // Next returns the first instant strictly after t, false without one.
@@ -231,7 +231,7 @@ func (s *Schedule) NextGap(m *work.Meter, after, until time.Time) (DSTGap, bool)
 	for _, g := range all[1:] {
 		found = found.with(m, g)
 	}
-	text := found.clock.remark(m, found.interval, found.first, found.last)
+	text := found.clock.remark(found.interval, found.first, found.last)
 	return DSTGap{At: time.Unix(found.at(), 0).UTC(), Count: found.count, Text: text}, true
 }
 

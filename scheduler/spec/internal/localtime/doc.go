@@ -1,17 +1,16 @@
 // Package localtime implements sets of local times: seconds since 1970-01-01T00:00:00 on a clock that never changes.
 //
-// The implementations of [Set], from simple to general:
+// Every [Set] has one form:
 //
-//	Tile        times of day on dates                           two lookups
-//	Steps       every n-th second                               one division
-//	StepSet     every n-th second, minute or hour in a tile     Euclid's algorithm, or day by day
-//	Difference  tiles without tiles                             day by day: the tiles of a day decide its times
-//	Except      any set without others                          run by run
+//	Set ──▶ parts, one after the other ──▶ plus layers without minus layers
+//	[Layer] = days with a cycle × masks of hours, minutes and seconds, in every n-th second, minute or hour (a stride)
 //
-// [Stepped] converts steps to tiles where possible, [Merge] joins tiles, and [NewDifference] subtracts tiles where the
-// result is tiles. [Range], [Eras], [Union] and [List] bound and join sets.
+// [Stepped] makes layers of steps, without a stride where masks suffice. [New] subtracts minus layers when the set is
+// made, as far as the result is layers. A search takes the nearest time of a plus layer, masks what the minus layers
+// exclude of its minute, and passes the minute, or the day whose layers have been seen, if nothing is left; counting
+// adds up the bits. A stride meets the times of its layer by Euclid's algorithm, or day by day.
 //
 // Guarantees: results depend only on the set and the second, and their cost does not depend on the distance in time.
-// Next and Last allocate nothing. Every search counts its work on its meter, and bounds its steps. With an exhausted
-// meter, results are invalid. Sets are immutable and safe for concurrent use.
+// Next, Last and Count allocate nothing for a layer. Every search counts its work on its meter, and bounds its steps.
+// With an exhausted meter, results are invalid. Sets are immutable and safe for concurrent use.
 package localtime

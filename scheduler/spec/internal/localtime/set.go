@@ -1,241 +1,119 @@
 package localtime
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/calendar"
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/work"
 )
 
-// Set is a set of local times, each the seconds since 1970-01-01T00:00:00 on a clock that is never changed.
-type Set interface {
-	// Next returns the first second of the set not before w, false if none exists up to the year 9999.
-	Next(m *work.Meter, w int64) (int64, bool)
-	// Last returns the last second of the set not after w, false if none exists from the year 1 on.
-	Last(m *work.Meter, w int64) (int64, bool)
-	// Count returns how many seconds of the set lie in a…b.
-	Count(m *work.Meter, a, b int64) int64
+// Set is a set of local times, each the seconds since 1970-01-01T00:00:00 on a clock that is never changed. It is immutable.
+type Set struct {
+	parts []part // one after the other
+	only  *Layer // the whole set, if it is a layer: the way that most searches go
 }
 
-// Nothing is the empty set.
-type Nothing struct{}
-
-// Next implements [Set].
-func (Nothing) Next(*work.Meter, int64) (int64, bool) { return 0, false }
-
-// Last implements [Set].
-func (Nothing) Last(*work.Meter, int64) (int64, bool) { return 0, false }
-
-// Count implements [Set].
-func (Nothing) Count(*work.Meter, int64, int64) int64 { return 0 }
-
-// IsNothing reports whether a set is [Nothing].
-func IsNothing(set Set) bool {
-	_, none := set.(Nothing)
-	return none
-}
-
-// Countable reports whether a set is counted by its days at most, and not by its seconds.
-func Countable(set Set) bool {
-	switch set := set.(type) {
-	case *Range:
-		_, nested := set.Set.(*Range)
-		return !nested && Countable(set.Set)
-	case *Tile, Steps, *StepSet, *Difference:
-		return true
+// New returns the seconds in first…final of the plus layers that are in none of the minus layers.
+func New(m *work.Meter, plus, minus []Layer, first, final int64) *Set {
+	s := &Set{}
+	if p := newPart(m, plus, minus, first, final); len(p.plus) > 0 {
+		s.parts = []part{p}
+		if len(p.plus) == 1 && len(p.minus) == 0 && first == -calendar.Forever && final == calendar.Forever {
+			s.only = &p.plus[0]
+		}
 	}
-	return false
+	return s
 }
 
-// Steps is every so many seconds.
-type Steps struct{ Cycle calendar.Cycle }
-
-// Next implements [Set].
-func (s Steps) Next(_ *work.Meter, w int64) (int64, bool) { return s.Cycle.Next(w) }
-
-// Last implements [Set].
-func (s Steps) Last(_ *work.Meter, w int64) (int64, bool) { return s.Cycle.Last(w), true }
-
-// Count implements [Set].
-func (s Steps) Count(_ *work.Meter, a, b int64) int64 { return s.Cycle.Count(a, b) }
-
-// Single returns the set of one local time.
-func Single(local int64) Set { return &Range{Steps{calendar.StepCycle(0, 1)}, local, local} }
-
-// Range is the part of a set of local times in first…final.
-type Range struct {
-	Set          Set
-	First, Final int64
+// Of returns the seconds of layers.
+func Of(m *work.Meter, layers ...Layer) *Set {
+	return New(m, layers, nil, -calendar.Forever, calendar.Forever)
 }
 
-// Next implements [Set].
-func (s *Range) Next(m *work.Meter, w int64) (int64, bool) {
-	found, ok := s.Set.Next(m, max(w, s.First))
-	return found, ok && found <= s.Final
+// At returns single local times, which are in ascending order.
+func At(times ...int64) *Set {
+	s := &Set{}
+	every := []Layer{{Dates: calendar.EveryDate, Times: calendar.AllDay}}
+	for _, w := range times {
+		s.parts = append(s.parts, part{plus: every, apart: true, first: w, final: w})
+	}
+	return s
 }
 
-// Last implements [Set].
-func (s *Range) Last(m *work.Meter, w int64) (int64, bool) {
-	found, ok := s.Set.Last(m, min(w, s.Final))
-	return found, ok && found >= s.First
+// Concat returns sets that come one after the other as one.
+func Concat(sets ...*Set) *Set {
+	all := &Set{}
+	for _, s := range sets {
+		all.parts = append(all.parts, s.parts...)
+	}
+	return all
 }
 
-// Count implements [Set].
-func (s *Range) Count(m *work.Meter, a, b int64) int64 {
-	a, b = max(a, s.First), min(b, s.Final)
-	if a > b {
+// Empty reports whether nothing is in the set.
+func (s *Set) Empty() bool { return len(s.parts) == 0 }
+
+// Countable reports whether the set is counted by its days at most, and not by its minutes.
+func (s *Set) Countable() bool { return len(s.parts) == 1 && s.parts[0].countable() }
+
+// from returns the place of the first part that ends at a second or later.
+func (s *Set) from(w int64) int {
+	if len(s.parts) == 1 {
 		return 0
 	}
-	return s.Set.Count(m, a, b)
+	i, _ := slices.BinarySearchFunc(s.parts, w, func(p part, w int64) int { return cmp.Compare(p.final, w) })
+	return i
 }
 
-// List is single local times in ascending order.
-type List []int64
-
-// Next implements [Set].
-func (l List) Next(m *work.Meter, w int64) (int64, bool) {
-	i, _ := slices.BinarySearch(l, w)
-	m.Spend(1)
-	if i == len(l) {
-		return 0, false
+// Next returns the first second of the set not before w, false if none exists up to the year 9999.
+func (s *Set) Next(m *work.Meter, w int64) (int64, bool) {
+	if s.only != nil {
+		return s.only.next(m, w)
 	}
-	return l[i], true
-}
-
-// Last implements [Set].
-func (l List) Last(m *work.Meter, w int64) (int64, bool) {
-	i, _ := slices.BinarySearch(l, w+1)
-	m.Spend(1)
-	if i == 0 {
-		return 0, false
-	}
-	return l[i-1], true
-}
-
-// Count implements [Set].
-func (l List) Count(_ *work.Meter, a, b int64) int64 {
-	from, _ := slices.BinarySearch(l, a)
-	to, _ := slices.BinarySearch(l, b+1)
-	return int64(max(0, to-from))
-}
-
-// Union is a union of sets of local times.
-type Union []Set
-
-// Next implements [Set].
-func (u Union) Next(m *work.Meter, w int64) (best int64, some bool) {
-	for _, set := range u {
-		if found, ok := set.Next(m, w); ok && (!some || found < best) {
-			if best, some = found, true; found == w {
-				break
-			}
-		}
-	}
-	return best, some
-}
-
-// Last implements [Set].
-func (u Union) Last(m *work.Meter, w int64) (best int64, some bool) {
-	for _, set := range u {
-		if found, ok := set.Last(m, w); ok && (!some || found > best) {
-			if best, some = found, true; found == w {
-				break
-			}
-		}
-	}
-	return best, some
-}
-
-// Count counts the first set, and walks the others for additional times.
-func (u Union) Count(m *work.Meter, a, b int64) int64 {
-	n := int64(0)
-	for i, set := range u {
-		n += set.Count(m, a, b)
-		if i == 0 {
-			continue
-		}
-		earlier := u[:i]
-		for w, ok := set.Next(m, a); ok && w <= b; w, ok = set.Next(m, w+1) {
-			if found, ok := earlier.Next(m, w); ok && found == w {
-				n--
-			}
-		}
-	}
-	return n
-}
-
-// DisjointUnion is a union of sets of local times that have nothing in common.
-type DisjointUnion struct{ Union }
-
-// Count implements [Set].
-func (u DisjointUnion) Count(m *work.Meter, a, b int64) int64 {
-	n := int64(0)
-	for _, set := range u.Union {
-		n += set.Count(m, a, b)
-	}
-	return n
-}
-
-// UnionOf returns the union of sets as one set.
-func UnionOf(sets []Set) Set { return join(sets, func(sets Union) Set { return sets }) }
-
-// DisjointUnionOf returns the union of sets that have nothing in common.
-func DisjointUnionOf(sets []Set) Set {
-	return join(sets, func(sets Union) Set { return DisjointUnion{sets} })
-}
-
-func join(sets []Set, several func(sets Union) Set) Set {
-	switch sets = slices.DeleteFunc(sets, IsNothing); len(sets) {
-	case 0:
-		return Nothing{}
-	case 1:
-		return sets[0]
-	}
-	return several(sets)
-}
-
-// Eras are parts of sets of local times, one after the other.
-type Eras []Range
-
-// Next implements [Set].
-func (e Eras) Next(m *work.Meter, w int64) (int64, bool) {
-	for i := range e {
-		if w <= e[i].Final {
-			if found, ok := e[i].Next(m, w); ok {
-				return found, true
-			}
+	for i := s.from(w); i < len(s.parts); i++ {
+		if found, ok := s.parts[i].at(m, w, 1); ok || !m.Spend(1) {
+			return found, ok
 		}
 	}
 	return 0, false
 }
 
-// Last implements [Set].
-func (e Eras) Last(m *work.Meter, w int64) (int64, bool) {
-	for i := len(e) - 1; i >= 0; i-- {
-		if w >= e[i].First {
-			if found, ok := e[i].Last(m, w); ok {
-				return found, true
-			}
+// Last returns the last second of the set not after w, false if none exists from the year 1 on.
+func (s *Set) Last(m *work.Meter, w int64) (int64, bool) {
+	for i := min(s.from(w), len(s.parts)-1); i >= 0; i-- {
+		if found, ok := s.parts[i].at(m, w, -1); ok || !m.Spend(1) {
+			return found, ok
 		}
 	}
 	return 0, false
 }
 
-// Count implements [Set].
-func (e Eras) Count(m *work.Meter, a, b int64) int64 {
+// Count returns how many seconds of the set lie in a…b.
+func (s *Set) Count(m *work.Meter, a, b int64) int64 {
 	n := int64(0)
-	for i := range e {
-		n += e[i].Count(m, a, b)
+	for i := s.from(a); i < len(s.parts) && s.parts[i].first <= b; i++ {
+		n += s.parts[i].count(m, a, b)
 	}
 	return n
+}
+
+// Begins reports whether the set has a second from w on. If that is hard to find out, exhausted is true, and reached is
+// how far it has looked.
+func (s *Set) Begins(m *work.Meter, w int64) (some bool, reached int64, exhausted bool) {
+	for i := range s.parts {
+		if reached, some, exhausted = s.parts[i].search(m, max(w, s.parts[i].first), 1); some || exhausted {
+			break
+		}
+	}
+	return some, reached, exhausted
 }
 
 // Nth returns the n-th second of a set from a given one on, a second beyond the calendar if there are fewer.
-func Nth(m *work.Meter, set Set, from, n int64) int64 {
-	if n <= walked(set) {
-		w, ok := set.Next(m, from)
+func (s *Set) Nth(m *work.Meter, from, n int64) int64 {
+	if n <= s.walked() {
+		w, ok := s.Next(m, from)
 		for ; ok && n > 1; n-- {
-			w, ok = set.Next(m, w+1)
+			w, ok = s.Next(m, w+1)
 		}
 		if !ok {
 			return calendar.Forever
@@ -244,7 +122,7 @@ func Nth(m *work.Meter, set Set, from, n int64) int64 {
 	}
 	low, step := from, int64(calendar.DayLength)
 	for {
-		size := set.Count(m, low, low+step)
+		size := s.Count(m, low, low+step)
 		if size >= n {
 			break
 		}
@@ -256,7 +134,7 @@ func Nth(m *work.Meter, set Set, from, n int64) int64 {
 	}
 	for high := low + step; low < high && !m.Exhausted(); { // it is in low…high
 		middle := low + (high-low)/2
-		if size := set.Count(m, low, middle); size < n {
+		if size := s.Count(m, low, middle); size < n {
 			low, n = middle+1, n-size
 		} else {
 			high = middle
@@ -266,18 +144,13 @@ func Nth(m *work.Meter, set Set, from, n int64) int64 {
 }
 
 // walked returns up to how many seconds of a set are found sooner one by one than by counting.
-func walked(set Set) int64 {
-	switch set := set.(type) {
-	case *StepSet:
-		if set.round != nil {
-			return 100
+func (s *Set) walked() int64 {
+	for i := range s.parts {
+		for _, l := range s.parts[i].plus {
+			if l.stride != nil && l.round != nil {
+				return 100
+			}
 		}
-	case DisjointUnion:
-		most := int64(1000)
-		for _, part := range set.Union {
-			most = min(most, walked(part))
-		}
-		return most
 	}
 	return 1000
 }

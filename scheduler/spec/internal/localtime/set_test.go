@@ -12,7 +12,7 @@ import (
 type member func(w int64) bool
 
 // checkSet compares a set with its definition over every second of from…to.
-func checkSet(t *testing.T, set Set, has member, from, to int64) {
+func checkSet(t *testing.T, set *Set, has member, from, to int64) {
 	t.Helper()
 	checkList(t, set, listed(has, from, to), from, to)
 }
@@ -29,7 +29,7 @@ func listed(has member, from, to int64) []int64 {
 }
 
 // checkList compares a set with all its seconds of from…to, at random places.
-func checkList(t *testing.T, set Set, list []int64, from, to int64) {
+func checkList(t *testing.T, set *Set, list []int64, from, to int64) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(uint64(from), 7))
 	for range 100 {
@@ -53,8 +53,8 @@ func checkList(t *testing.T, set Set, list []int64, from, to int64) {
 	}
 }
 
-// someTile returns a tile with random dates and times, dense or sparse.
-func someTile(r *rand.Rand) Tile {
+// someLayer returns a layer with random dates and times, dense or sparse.
+func someLayer(r *rand.Rand) Layer {
 	days := calendar.DaysOfWeek(r.Uint64N(1<<7) | 1<<r.IntN(7))
 	if r.IntN(2) == 0 {
 		days = days.Or(calendar.NewYearDays(r.Uint64(), calendar.NewMonthDays(func(_, _ int) uint32 { return r.Uint32() & r.Uint32() })))
@@ -79,23 +79,23 @@ func someTile(r *rand.Rand) Tile {
 	if r.IntN(3) == 0 {
 		t.Hours = calendar.AllHours
 	}
-	return Tile{d, t}
+	return Layer{Dates: d, Times: t}
 }
 
-// holds is the definition of a tile.
-func (t *Tile) holds(w int64) bool {
+// holds is the definition of a layer without a stride.
+func (l *Layer) holds(w int64) bool {
 	day, second := calendar.Divide(w, calendar.DayLength)
-	if !t.Dates.Days.Has(day) || !t.Times.At(second) {
+	if !l.Dates.Days.Has(day) || !l.Times.At(second) {
 		return false
 	}
-	if t.Dates.Unit == calendar.EachDay {
+	if l.Dates.Unit == calendar.EachDay {
 		return true
 	}
 	number := day
-	if t.Dates.Unit == calendar.ByMonth {
+	if l.Dates.Unit == calendar.ByMonth {
 		number, _ = calendar.MonthOf(day)
 	}
-	return calendar.Mod(number-t.Dates.Cycle.Anchor, t.Dates.Cycle.Step) == 0
+	return calendar.Mod(number-l.Dates.Cycle.Anchor, l.Dates.Cycle.Step) == 0
 }
 
 func someDays(r *rand.Rand) (from, to int64) {
@@ -104,22 +104,31 @@ func someDays(r *rand.Rand) (from, to int64) {
 	return from, from + days*calendar.DayLength - 1
 }
 
-func TestTile(t *testing.T) {
+func TestLayer(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for range 12 {
-		set := someTile(r)
+		l := someLayer(r)
 		from, to := someDays(r)
-		checkSet(t, &set, set.holds, from, to)
+		checkSet(t, Of(nil, l), l.holds, from, to)
 	}
 }
 
 func TestSets(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 4))
 	for range 12 {
-		a, b, c := someTile(r), someTile(r), someTile(r)
+		a, b, c := someLayer(r), someLayer(r), someLayer(r)
 		from, to := someDays(r)
 		low, high := from+r.Int64N(4*calendar.DayLength), to-r.Int64N(4*calendar.DayLength)
-		set := NewExcept(Union{&Range{&a, low, high}, &b}, Union{&c})
+		var parts []*Set // a from low to high, b all the time
+		for _, era := range []struct {
+			plus         []Layer
+			first, final int64
+		}{{[]Layer{b}, -calendar.Forever, low - 1}, {[]Layer{a, b}, low, high}, {[]Layer{b}, max(low, high+1), calendar.Forever}} {
+			if era.first <= era.final {
+				parts = append(parts, New(nil, era.plus, []Layer{c}, era.first, era.final))
+			}
+		}
+		set := Concat(parts...)
 		has := func(w int64) bool { return (a.holds(w) && w >= low && w <= high || b.holds(w)) && !c.holds(w) }
 		checkSet(t, set, has, from, to)
 	}

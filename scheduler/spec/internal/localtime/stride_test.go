@@ -8,12 +8,12 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/calendar"
 )
 
-func TestStepSet(t *testing.T) {
+func TestStride(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 3))
 	for range 12 {
 		unit := []int64{1, 60, 3600}[r.IntN(3)]
 		step := 1 + r.Int64N(100)
-		anchor, set := r.Int64N(1000), someTile(r)
+		anchor, set := r.Int64N(1000), someLayer(r)
 		has := func(w int64) bool {
 			number, _ := calendar.Divide(w, unit)
 			return calendar.Mod(number-anchor, step) == 0 && set.holds(w)
@@ -22,44 +22,40 @@ func TestStepSet(t *testing.T) {
 		if r.IntN(3) == 0 {
 			step = 80_000/unit + r.Int64N(10_000/unit+10)
 		}
-		s := NewStepSet(unit, anchor, step, set)
+		s := strided(unit, anchor, step, set)
 		list := listed(has, from, to)
 		if set.Dates.Unit == calendar.EachDay { // as the languages have it
-			checkList(t, DifferenceOf(nil, s.Tiles(nil), nil), list, from, to)
+			checkList(t, Of(nil, s.byDays(nil)...), list, from, to)
 		}
-		if s.Reach(nil) {
-			checkList(t, s, list, from, to)
-		} else {
-			checkList(t, Nothing{}, list, from, to)
-		}
-		minus := someTile(r)
+		checkList(t, Of(nil, s), list, from, to)
+		minus := someLayer(r)
 		left := slices.DeleteFunc(list, minus.holds)
-		checkList(t, s.Without(nil, []Tile{minus}, nil), left, from, to)
+		checkList(t, New(nil, []Layer{s}, []Layer{minus}, -calendar.Forever, calendar.Forever), left, from, to)
 	}
 }
 
-// TestStepSetCount compares a count over years with one made second by second.
-func TestStepSetCount(t *testing.T) {
+// TestStrideCount compares a count over years with one made second by second.
+func TestStrideCount(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 6))
 	for range 12 {
 		unit := []int64{1, 60, 3600}[r.IntN(3)]
-		set := someTile(r)
+		set := someLayer(r)
 		set.Dates = calendar.EveryDate
-		s := NewStepSet(unit, r.Int64N(1000), 7+r.Int64N(30), set)
+		s := strided(unit, r.Int64N(1000), 7+r.Int64N(30), set)
 		from := r.Int64N(300 * calendar.DayLength)
 		to := from + r.Int64N(200*calendar.DayLength)
 		want := int64(0)
-		for w, ok := s.Next(nil, from); ok && w <= to; w, ok = s.Next(nil, w+1) {
+		for w, ok := s.next(nil, from); ok && w <= to; w, ok = s.next(nil, w+1) {
 			want++
 		}
-		if got := s.Count(nil, from, to); got != want {
+		if got := s.count(nil, from, to); got != want {
 			t.Errorf("every %d of %d s: %d, want %d", s.grid.Step, unit, got, want)
 		}
 	}
 }
 
-// TestStepSetsOfADay compares step sets whose steps come back every day with the tiles that stand for them.
-func TestStepSetsOfADay(t *testing.T) {
+// TestStridesOfADay compares layers whose steps come back every day with the layers that stand for them.
+func TestStridesOfADay(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 11))
 	said := map[int64]int{}
 	for _, unit := range []int64{1, 60, 3600} {
@@ -68,9 +64,9 @@ func TestStepSetsOfADay(t *testing.T) {
 				continue
 			}
 			times := calendar.Times{Hours: random.Uint32() & calendar.AllHours, Minutes: random.Uint64() & calendar.AllMinutes, Seconds: random.Uint64() & calendar.AllMinutes}
-			s := NewStepSet(unit, random.Int64N(1e6), step, Tile{calendar.EveryDate, times})
-			tiles := s.DailyTiles(nil)
-			if tiles == nil {
+			s := strided(unit, random.Int64N(1e6), step, Layer{Dates: calendar.EveryDate, Times: times})
+			layers, ok := s.daily(nil)
+			if !ok {
 				continue
 			}
 			said[unit]++
@@ -80,19 +76,19 @@ func TestStepSetsOfADay(t *testing.T) {
 			for range 4000 {
 				second := random.Int64N(calendar.DayLength)
 				in := 0
-				for _, tile := range tiles {
-					if tile.Times.At(second) {
+				for _, l := range layers {
+					if l.Times.At(second) {
 						in++
 					}
 				}
 				if _, want := s.within(nil, second, second); (in == 1) != want || in > 1 {
-					t.Fatalf("every %d units of %d s: second %d is in %d tiles, but in the step set: %t", step, unit, second, in, want)
+					t.Fatalf("every %d units of %d s: second %d is in %d layers, but in the strided one: %t", step, unit, second, in, want)
 				}
 			}
 		}
 	}
 	if said[60] < 20 || said[1] < 40 || said[3600] != 0 {
-		t.Errorf("said in tiles: %v", said)
+		t.Errorf("said without a stride: %v", said)
 	}
 }
 

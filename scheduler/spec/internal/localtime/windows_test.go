@@ -34,10 +34,10 @@ func TestMetWindows(t *testing.T) {
 	}
 }
 
-// stepped is a step set, looked at step by step.
+// stepped is a layer with a stride, looked at step by step.
 type stepped struct {
 	unit, anchor, step int64
-	tile               Tile
+	layer              Layer
 }
 
 // list returns all seconds in from…to.
@@ -46,7 +46,7 @@ func (s stepped) list(from, to int64) []int64 {
 	number, _ := calendar.Divide(from, s.unit)
 	for number = s.anchor + calendar.DivideUp(number-s.anchor, s.step)*s.step - s.step; number*s.unit <= to; number += s.step {
 		for w := max(from, number*s.unit); w <= min(to, number*s.unit+s.unit-1); w++ {
-			if s.tile.holds(w) {
+			if s.layer.holds(w) {
 				list = append(list, w)
 			}
 		}
@@ -54,54 +54,54 @@ func (s stepped) list(from, to int64) []int64 {
 	return list
 }
 
-// TestStepSetByArithmetic compares step sets of weekdays, which are computed, and of other days, which are looked for, with
+// TestStrideByArithmetic compares strides of weekdays, which are computed, and of other days, which are looked for, with
 // all their steps of some weeks or, of long ones, of centuries.
-func TestStepSetByArithmetic(t *testing.T) {
+func TestStrideByArithmetic(t *testing.T) {
 	r := rand.New(rand.NewPCG(10, 10))
 	computed := 0
 	for range 30 {
 		unit := []int64{1, 60, 3600}[r.IntN(3)]
-		want := stepped{unit, r.Int64N(1e6) - 5e5, 1 + r.Int64N(3*weekLength/unit), someTile(r)}
+		want := stepped{unit, r.Int64N(1e6) - 5e5, 1 + r.Int64N(3*weekLength/unit), someLayer(r)}
 		if r.IntN(2) == 0 {
 			want.step = 1 + r.Int64N(100)
 		}
-		want.tile.Dates = calendar.Dates{Days: calendar.DaysOfWeek(1<<r.IntN(7) | r.Uint64N(1<<7))}
+		want.layer.Dates = calendar.Dates{Days: calendar.DaysOfWeek(1<<r.IntN(7) | r.Uint64N(1<<7))}
 		switch r.IntN(6) {
 		case 0, 1:
-			want.tile.Dates = calendar.EveryDate
+			want.layer.Dates = calendar.EveryDate
 		case 2:
-			want.tile.Dates.Days = calendar.NewYearDays(r.Uint64(), calendar.NewMonthDays(func(_, _ int) uint32 { return r.Uint32() & r.Uint32() }))
+			want.layer.Dates.Days = calendar.NewYearDays(r.Uint64(), calendar.NewMonthDays(func(_, _ int) uint32 { return r.Uint32() & r.Uint32() }))
 		}
-		s := NewStepSet(unit, want.anchor, want.step, want.tile)
+		s := strided(unit, want.anchor, want.step, want.layer)
 		if s.round != nil && s.arithmetic() {
 			computed++
 		}
 		from := (r.Int64N(60_000)-20_000)*calendar.DayLength + r.Int64N(calendar.DayLength)
 		to := from + max(20*calendar.DayLength, min(60*want.step*unit, 100_000*calendar.DayLength)) + r.Int64N(calendar.DayLength)
 		list := want.list(from, to)
-		if got := s.Count(nil, from, to); got != int64(len(list)) {
+		if got := s.count(nil, from, to); got != int64(len(list)) {
 			t.Fatalf("%+v: count(%d, %d) = %d, want %d", want, from, to, got, len(list))
 		}
 		for range 20 {
-			checkPlace(t, s, list, from+r.Int64N(to-from+1), to)
+			checkPlace(t, &s, list, from+r.Int64N(to-from+1), to)
 		}
 		for k := range min(20, len(list)) {
 			i := r.IntN(len(list))
-			checkPlace(t, s, list, list[i], to)
+			checkPlace(t, &s, list, list[i], to)
 			if n := int64(i) + 1; k < 5 {
-				if got := Nth(nil, s, from, n); got != list[i] {
+				if got := Of(nil, s).Nth(nil, from, n); got != list[i] {
 					t.Fatalf("%+v: number %d from %d is %d, want %d", want, n, from, got, list[i])
 				}
 			}
 		}
 	}
 	if computed < 6 {
-		t.Errorf("%d of 30 step sets were computed", computed)
+		t.Errorf("%d of 30 strides were computed", computed)
 	}
 }
 
 // checkPlace compares what a set says about a second with the list of all its seconds from somewhere before it up to one.
-func checkPlace(t *testing.T, s *StepSet, list []int64, w, to int64) {
+func checkPlace(t *testing.T, s *Layer, list []int64, w, to int64) {
 	t.Helper()
 	before, after := int64(-1<<62), int64(-1<<62)
 	i, found := slices.BinarySearch(list, w)
@@ -114,14 +114,14 @@ func checkPlace(t *testing.T, s *StepSet, list []int64, w, to int64) {
 	case i > 0:
 		before = list[i-1]
 	}
-	next, ok := s.Next(nil, w)
+	next, ok := s.next(nil, w)
 	if after == -1<<62 && ok && next <= to || after != -1<<62 && (!ok || next != after) {
-		t.Fatalf("every %d units of %d s, %v: next(%d) = %d %v, want %d", s.grid.Step, s.unit, s.tile.Times, w, next, ok, after)
+		t.Fatalf("every %d units of %d s, %v: next(%d) = %d %v, want %d", s.grid.Step, s.unit, s.Times, w, next, ok, after)
 	}
 	if before == -1<<62 {
 		return
 	}
-	if last, ok := s.Last(nil, w); !ok || last != before {
-		t.Fatalf("every %d units of %d s, %v: last(%d) = %d %v, want %d", s.grid.Step, s.unit, s.tile.Times, w, last, ok, before)
+	if last, ok := s.last(nil, w); !ok || last != before {
+		t.Fatalf("every %d units of %d s, %v: last(%d) = %d %v, want %d", s.grid.Step, s.unit, s.Times, w, last, ok, before)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/carillon-sched/carillon/scheduler/spec/internal/work"
 )
 
-// windows are units, of a day or of another time that repeats itself, in runs from…to, in which a tile has times.
+// windows are units, of a day or of another time that repeats itself, in runs from…to, in which a layer has times.
 type windows [][2]int64
 
 // mostWindows bounds the runs of a day that are looked at one by one. Times in more runs are met soon anyway.
@@ -52,25 +52,25 @@ func windowsOf(t calendar.Times, unit int64) windows {
 	return list
 }
 
-// roundOf returns the windows of a tile of certain weekdays in the shortest of a minute, an hour, a day and a week after
+// roundOf returns the windows of a layer of certain weekdays in the shortest of a minute, an hour, a day and a week after
 // which they come back, counted from a Monday, with the units of that; none if they are too many.
-func roundOf(t Tile, unit int64) (windows, int64) {
-	times, turn := t.Times, int64(calendar.DayLength)
-	if t.Dates.Days == calendar.EveryDay && times.Hours == calendar.AllHours && unit < 3600 {
+func roundOf(l *Layer) (windows, int64) {
+	times, turn, unit := l.Times, int64(calendar.DayLength), l.unit
+	if l.Dates.Days == calendar.EveryDay && times.Hours == calendar.AllHours && unit < 3600 {
 		times.Hours, turn = 1, 3600
 		if times.Minutes == calendar.AllMinutes && unit < 60 {
 			times.Minutes, turn = 1, 60
 		}
 	}
 	list := windowsOf(times, unit)
-	if list == nil || t.Dates.Days == calendar.EveryDay {
+	if list == nil || l.Dates.Days == calendar.EveryDay {
 		return list, turn / unit
 	}
 	var week windows
 	perDay := calendar.DayLength / unit
 	for weekday := range int64(7) {
 		for _, run := range list {
-			if t.Dates.Days.Has(monday + weekday) {
+			if l.Dates.Days.Has(monday + weekday) {
 				week = week.with(weekday*perDay+run[0], weekday*perDay+run[1])
 			}
 		}
@@ -79,8 +79,8 @@ func roundOf(t Tile, unit int64) (windows, int64) {
 }
 
 // place returns the position of a unit in the turn of the round.
-func (s *StepSet) place(unit int64) int64 {
-	return calendar.Mod(unit-monday*(calendar.DayLength/s.unit), s.turn)
+func (l *Layer) place(unit int64) int64 {
+	return calendar.Mod(unit-monday*(calendar.DayLength/l.unit), l.turn)
 }
 
 // meeting returns the smallest k ≥ 0 with (a + k·s) mod m in a window, -1 if none exists.
@@ -162,73 +162,73 @@ func firstMultiple(s, m, low, high int64) int64 {
 	return calendar.DivideUp(low+m*turns, s)
 }
 
-// meet returns the first second not before w that is in a step and in the tile's times, regardless of its date; with a
+// meet returns the first second not before w that is in a step and in the layer's times, regardless of its date; with a
 // round, on its date. The set must have windows.
-func (s *StepSet) meet(m *work.Meter, w int64) (int64, bool) {
-	number, rest := calendar.Divide(w, s.unit)
-	if step, _ := s.grid.Next(number); step == number && rest > 0 { // in the middle of a step
-		if match, ok := s.withinUnit(w, number); ok {
+func (l *Layer) meet(m *work.Meter, w int64) (int64, bool) {
+	number, rest := calendar.Divide(w, l.unit)
+	if step, _ := l.grid.Next(number); step == number && rest > 0 { // in the middle of a step
+		if match, ok := l.withinUnit(w, number); ok {
 			return match, true
 		}
 		number++
 	}
-	step, _ := s.grid.Next(number)
-	k := s.turns(m, step, s.grid.Step)
+	step, _ := l.grid.Next(number)
+	k := l.turns(m, step, l.grid.Step)
 	if k < 0 {
 		return 0, false
 	}
-	start := (step + k*s.grid.Step) * s.unit
-	return s.within(m, start, start+s.unit-1)
+	start := (step + k*l.grid.Step) * l.unit
+	return l.within(m, start, start+l.unit-1)
 }
 
 // turns returns the number of steps of step units from unit from to the first in a window, or -1.
-func (s *StepSet) turns(m *work.Meter, from, step int64) int64 {
-	if s.round != nil {
-		if !m.Spend(int64(len(s.round)) * meetingWork) {
+func (l *Layer) turns(m *work.Meter, from, step int64) int64 {
+	if l.round != nil {
+		if !m.Spend(int64(len(l.round)) * meetingWork) {
 			return -1
 		}
-		return s.round.meeting(s.place(from), step, s.turn)
+		return l.round.meeting(l.place(from), step, l.turn)
 	}
-	if !m.Spend(int64(len(s.windows)) * meetingWork) {
+	if !m.Spend(int64(len(l.windows)) * meetingWork) {
 		return -1
 	}
-	perDay := calendar.DayLength / s.unit
-	return s.windows.meeting(calendar.Mod(from, perDay), step, perDay)
+	perDay := calendar.DayLength / l.unit
+	return l.windows.meeting(calendar.Mod(from, perDay), step, perDay)
 }
 
 // withinUnit returns the first time not before w in the unit of w; with a round, on its date.
-func (s *StepSet) withinUnit(w, number int64) (int64, bool) {
+func (l *Layer) withinUnit(w, number int64) (int64, bool) {
 	day, second := calendar.Divide(w, calendar.DayLength)
-	if s.round != nil && !s.tile.Dates.Days.Has(day) {
+	if l.round != nil && !l.Dates.Days.Has(day) {
 		return 0, false
 	}
-	time, ok := s.tile.Times.Next(second)
-	return day*calendar.DayLength + time, ok && day*calendar.DayLength+time < (number+1)*s.unit
+	time, ok := l.Times.Next(second)
+	return day*calendar.DayLength + time, ok && day*calendar.DayLength+time < (number+1)*l.unit
 }
 
-// meetLast returns the last second not after w that is in a step and in the tile's times, regardless of its date; with
+// meetLast returns the last second not after w that is in a step and in the layer's times, regardless of its date; with
 // a round, on its date.
-func (s *StepSet) meetLast(m *work.Meter, w int64) (int64, bool) {
-	number, rest := calendar.Divide(w, s.unit)
-	if s.grid.Last(number) == number && rest < s.unit-1 {
+func (l *Layer) meetLast(m *work.Meter, w int64) (int64, bool) {
+	number, rest := calendar.Divide(w, l.unit)
+	if l.grid.Last(number) == number && rest < l.unit-1 {
 		day, _ := calendar.Divide(w, calendar.DayLength)
-		if match, ok := s.lastWithin(w-rest, w); ok && (s.round == nil || s.tile.Dates.Days.Has(day)) {
+		if match, ok := l.lastWithin(w-rest, w); ok && (l.round == nil || l.Dates.Days.Has(day)) {
 			return match, true
 		}
 		number--
 	}
-	step := s.grid.Last(number)
-	k := s.turns(m, step, -s.grid.Step)
+	step := l.grid.Last(number)
+	k := l.turns(m, step, -l.grid.Step)
 	if k < 0 {
 		return 0, false
 	}
-	start := (step - k*s.grid.Step) * s.unit
-	return s.lastWithin(start, start+s.unit-1)
+	start := (step - k*l.grid.Step) * l.unit
+	return l.lastWithin(start, start+l.unit-1)
 }
 
-// lastWithin returns the last of the tile's times in a…b, two seconds of one unit of the day.
-func (s *StepSet) lastWithin(a, b int64) (int64, bool) {
+// lastWithin returns the last of the layer's times in a…b, two seconds of one unit of the day.
+func (l *Layer) lastWithin(a, b int64) (int64, bool) {
 	midnight := a - calendar.Mod(a, calendar.DayLength)
-	time, ok := s.tile.Times.Last(b - midnight)
+	time, ok := l.Times.Last(b - midnight)
 	return midnight + time, ok && midnight+time >= a
 }
