@@ -51,7 +51,7 @@ var layers = []layer{
 	{path: "scheduler/awx", imports: decisions, never: outside},
 	{path: "scheduler/explain", imports: append([]string{"scheduler/auth", "scheduler/audit"}, decisions...), never: outside},
 	{path: "scheduler/forecast", imports: decisions, never: outside},
-	{path: "scheduler/api", imports: append([]string{"scheduler/auth", "scheduler/forecast", "scheduler/schema", "scheduler/audit", "scheduler/api/v1"}, decisions...), never: []string{"github.com/nats-io/..."}},
+	{path: "scheduler/api", imports: append([]string{"scheduler/auth", "scheduler/awx", "scheduler/explain", "scheduler/forecast", "scheduler/schema", "scheduler/audit", "scheduler/api/v1"}, decisions...), never: []string{"github.com/nats-io/..."}},
 	{path: "scheduler/api/dispatch", imports: append([]string{"scheduler/auth", "scheduler/api", "scheduler/control", "scheduler/audit", "scheduler/api/v1"}, decisions...), never: []string{"github.com/nats-io/..."}},
 	{path: "scheduler/ical", never: outside},
 	{path: "scheduler/engine/limits", imports: []string{"scheduler", "scheduler/document"}, never: outside},
