@@ -70,6 +70,7 @@ var layers = []layer{
 	{path: "scheduler/engine", imports: append([]string{"scheduler/engine/limits"}, rooms...), never: outside},
 	{path: "scheduler/metrics", imports: append([]string{"scheduler/api/v1", "scheduler/engine"}, decisions...), never: []string{"github.com/nats-io/..."}},
 	{path: "scheduler/throttle"},
+	{path: "scheduler/guard", imports: []string{"scheduler/auth", "scheduler/control", "scheduler/throttle"}},
 	{path: "scheduler/pulse", imports: append([]string{"scheduler/api/v1"}, decisions...), never: outside},
 	{path: "scheduler/importer", imports: decisions, never: outside},
 	{path: "scheduler/client", imports: append([]string{"scheduler/auth", "scheduler/api", "scheduler/forecast", "scheduler/intake", "scheduler/audit", "scheduler/api/v1", "scheduler/explain"}, decisions...), never: server},
@@ -115,7 +116,7 @@ var (
 	server    = []string{"github.com/nats-io/nats-server/..."} // programs that only ask a scheduler are small
 	decisions = []string{"scheduler", "scheduler/spec", "scheduler/document"}
 	rooms     = append([]string{"scheduler/auth", "scheduler/jobcache", "scheduler/intake", "scheduler/secrets/...", "scheduler/engine/step", "scheduler/tracing", "scheduler/audit"}, decisions...)
-	apis      = append([]string{"scheduler/auth", "scheduler/api/...", "scheduler/awx", "scheduler/fairqueue", "scheduler/forecast", "scheduler/ical", "scheduler/intake", "scheduler/schema", "scheduler/secrets", "scheduler/control", "scheduler/throttle", "scheduler/auth/tokens", "scheduler/tracing", "scheduler/audit", "scheduler/variable", "scheduler/api/v1", "scheduler/explain"}, decisions...)
+	apis      = append([]string{"scheduler/auth", "scheduler/api/...", "scheduler/awx", "scheduler/fairqueue", "scheduler/forecast", "scheduler/guard", "scheduler/ical", "scheduler/intake", "scheduler/schema", "scheduler/secrets", "scheduler/control", "scheduler/throttle", "scheduler/auth/tokens", "scheduler/tracing", "scheduler/audit", "scheduler/variable", "scheduler/api/v1", "scheduler/explain"}, decisions...)
 	product   = []string{"scheduler/...", "store/...", "actions/..."}
 )
 

@@ -252,7 +252,8 @@ func readOperation(ctx context.Context, collection string, body []byte, now time
 	if !req.All && op.Jobs == nil && op.Collection == "" && op.JobSearch == (v1.JobSearch{}) && op.FailedSince.IsZero() {
 		return nil, false, scheduler.Invalid("", "names no jobs; name jobs, a collection or a search, or set all to true")
 	}
-	return op, req.DryRun, op.check(now)
+	err = op.check(now)
+	return op, req.DryRun, err
 }
 
 // readInstant parses an instant of a request; see [v1.ReadInstant].
